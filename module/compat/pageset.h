@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pageset.h - the bound of a per-CPU page list, on every kernel
+ *
+ * A list's bound lives in pcp->high (up to 6.6) or between pcp->high_min and
+ * pcp->high_max (LMM_HAS_PCP_HIGH_MIN), and the kernel's own value for it in
+ * struct zone.  The kernel rewrites the list's fields with plain stores under
+ * its pcp_batch_high_lock; zero means that the list is disabled (memory
+ * offlining, boot).  Every write here is an atomic compare, so that a store of
+ * the kernel's that comes first or last always wins.
+ */
+#ifndef LIVEMM_COMPAT_PAGESET_H
+#define LIVEMM_COMPAT_PAGESET_H
+
+#include <linux/atomic.h>
+#include <linux/minmax.h>
+#include <linux/mmzone.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+
+/**
+ * struct lmm_pageset_bound - the bound of one list, in pages
+ * @low: smallest value the kernel may choose for pcp->high
+ * @high: largest value
+ *
+ * The two are the same where the kernel does not tune.
+ */
+struct lmm_pageset_bound {
+	int low;
+	int high;
+};
+
+/**
+ * lmm_pageset_default() - the kernel's own bound for the lists of a zone
+ * @zone: any populated zone
+ *
+ * Context: any.
+ * Return: the bound.
+ */
+static inline struct lmm_pageset_bound lmm_pageset_default(struct zone *zone)
+{
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	return (struct lmm_pageset_bound){
+		.low = READ_ONCE(zone->pageset_high_min),
+		.high = READ_ONCE(zone->pageset_high_max),
+	};
+#else
+	int high = READ_ONCE(zone->pageset_high);
+
+	return (struct lmm_pageset_bound){ .low = high, .high = high };
+#endif
+}
+
+/**
+ * lmm_pageset_read() - the bound of a list now
+ * @pcp: the list
+ *
+ * Context: any.
+ * Return: the bound; .high is 0 while the list is disabled.
+ */
+static inline struct lmm_pageset_bound
+lmm_pageset_read(struct per_cpu_pages *pcp)
+{
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	return (struct lmm_pageset_bound){
+		.low = READ_ONCE(pcp->high_min),
+		.high = READ_ONCE(pcp->high_max),
+	};
+#else
+	int high = READ_ONCE(pcp->high);
+
+	return (struct lmm_pageset_bound){ .low = high, .high = high };
+#endif
+}
+
+/**
+ * lmm_pageset_swap() - replace the bound of a list if nobody else has
+ * @pcp: the list
+ * @seen: what lmm_pageset_read() gave
+ * @want: what to write; its .high must not be 0
+ *
+ * Where there are two fields they are moved in the order that keeps low <= high
+ * all the time.  If the kernel stores in between, its store of the second field
+ * is still to come or has made our compare fail, so the kernel's pair stands.
+ *
+ * Context: process.
+ * Return: true if @want stands, false if the kernel was first or the list is
+ * disabled.
+ */
+static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp,
+				    struct lmm_pageset_bound seen,
+				    struct lmm_pageset_bound want)
+{
+	if (!seen.high || !want.high)
+		return false;
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	if (!seen.low)
+		return false;
+	if (want.high >= seen.high)
+		return cmpxchg(&pcp->high_max, seen.high, want.high) == seen.high &&
+		       cmpxchg(&pcp->high_min, seen.low, want.low) == seen.low;
+	return cmpxchg(&pcp->high_min, seen.low, want.low) == seen.low &&
+	       cmpxchg(&pcp->high_max, seen.high, want.high) == seen.high;
+#else
+	return cmpxchg(&pcp->high, seen.high, want.high) == seen.high;
+#endif
+}
+
+/**
+ * lmm_pageset_tuned() - the value that the kernel's own tuning has reached
+ * @pcp: the list
+ *
+ * Context: any.
+ * Return: pcp->high in pages, or 0 where the kernel does not tune.
+ */
+static inline int lmm_pageset_tuned(struct per_cpu_pages *pcp)
+{
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	return READ_ONCE(pcp->high);
+#else
+	return 0;
+#endif
+}
+
+/**
+ * lmm_pageset_retune() - give the kernel's own tuning its value back
+ * @pcp: the list, its bound already restored
+ * @tuned: what lmm_pageset_tuned() gave before the first change
+ *
+ * Where the kernel does not tune there is nothing to do.  pcp->lock is taken as
+ * the kernel's drain_pages_zone() takes it: interrupts stay on, because an
+ * interrupt that wants the list only tries the lock.
+ *
+ * Context: process; takes and drops pcp->lock.
+ */
+static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
+{
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	struct lmm_pageset_bound bound;
+
+	spin_lock(&pcp->lock);
+	bound = lmm_pageset_read(pcp);
+	if (bound.high && tuned)
+		pcp->high = clamp(tuned, bound.low, bound.high);
+	spin_unlock(&pcp->lock);
+#endif
+}
+
+#endif /* LIVEMM_COMPAT_PAGESET_H */

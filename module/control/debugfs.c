@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * debugfs.c - the tree of files, from tables
+ *
+ * A row with no write operation makes a 0400 file that cannot be written and
+ * so can still be read under lockdown; the others are 0600.  Every operation
+ * runs under the control mutex; debugfs itself waits for running ones when a
+ * file is removed, so removal must not hold it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "../hook/hook.h"
+#include "control.h"
+
+/* One kind of file. */
+struct lmm_file {
+	const char *name;
+	int (*show)(struct seq_file *m, struct lmm_policy *policy,
+		    unsigned int key);
+	int (*write)(struct lmm_policy *policy, unsigned int key,
+		     const char *text, size_t text_len, char *why, size_t len);
+};
+
+/* One file there is: the inode's private data. */
+struct lmm_node {
+	const struct lmm_file *file;
+	struct lmm_policy *policy;
+	unsigned int key;
+};
+
+static struct dentry *lmm_root;
+static struct lmm_node *lmm_nodes;
+
+static int lmm_version_show(struct seq_file *m, struct lmm_policy *policy,
+			    unsigned int key)
+{
+	seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
+	return 0;
+}
+
+static int lmm_hooks_file_show(struct seq_file *m, struct lmm_policy *policy,
+			       unsigned int key)
+{
+	lmm_hooks_show(m);
+	return 0;
+}
+
+static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
+{
+	const struct lmm_config *cfg = lmm_policy_config(policy);
+	int mode = policy->mode_knob;
+	const char *word = "off";
+	char why[LMM_WHY_LEN] = "";
+	char text[32] = "-";
+
+	if (policy->on) {
+		word = "on";
+		if (policy->reason_show)
+			policy->reason_show(policy, why, sizeof(why));
+	} else if (!lmm_policy_supported(policy, why, sizeof(why))) {
+		word = "unsupported";
+	} else {
+		why[0] = '\0';
+	}
+	if (mode >= 0)
+		lmm_knob_format(&policy->knobs[mode], cfg->value[mode], text,
+				sizeof(text));
+	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, text,
+		   why[0] ? why : "-");
+}
+
+static int lmm_status_show(struct seq_file *m, struct lmm_policy *policy,
+			   unsigned int key)
+{
+	for (policy = lmm_policy_next(NULL); policy;
+	     policy = lmm_policy_next(policy))
+		lmm_status_row(m, policy);
+	return 0;
+}
+
+static int lmm_lease_show(struct seq_file *m, struct lmm_policy *policy,
+			  unsigned int key)
+{
+	seq_printf(m, "%u\n", lmm_lease_left());
+	return 0;
+}
+
+static int lmm_lease_write(struct lmm_policy *policy, unsigned int key,
+			   const char *text, size_t text_len,
+			   char *why, size_t len)
+{
+	u32 seconds;
+	int err;
+
+	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, text_len, &seconds,
+			     why, len);
+	if (!err)
+		lmm_lease_set(seconds);
+	return err;
+}
+
+static int lmm_last_error_show(struct seq_file *m, struct lmm_policy *policy,
+			       unsigned int key)
+{
+	char why[LMM_WHY_LEN];
+
+	lmm_control_get_error(why, sizeof(why));
+	if (why[0])
+		seq_printf(m, "%s\n", why);
+	return 0;
+}
+
+static int lmm_supported_show(struct seq_file *m, struct lmm_policy *policy,
+			      unsigned int key)
+{
+	char why[LMM_WHY_LEN] = "";
+
+	if (lmm_policy_supported(policy, why, sizeof(why)))
+		seq_puts(m, "yes\n");
+	else
+		seq_printf(m, "no: %s\n", why);
+	return 0;
+}
+
+static int lmm_config_show(struct seq_file *m, struct lmm_policy *policy,
+			   unsigned int key)
+{
+	char text[64];
+
+	for (key = 0; key < lmm_nr_keys(policy); key++) {
+		const struct lmm_knob *knob = lmm_key(policy, key);
+		u32 value = lmm_key_get(lmm_policy_config(policy), key);
+
+		lmm_knob_format(knob, value, text, sizeof(text));
+		seq_printf(m, "%s%s=%s", key ? " " : "", knob->name, text);
+	}
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static int lmm_config_write(struct lmm_policy *policy, unsigned int key,
+			    const char *text, size_t text_len,
+			    char *why, size_t len)
+{
+	struct lmm_config want = *lmm_policy_config(policy);
+	int err;
+
+	err = lmm_config_parse(policy, text, text_len, &want, why, len);
+	return err ?: lmm_policy_apply(policy, &want, why, len);
+}
+
+static int lmm_key_show(struct seq_file *m, struct lmm_policy *policy,
+			unsigned int key)
+{
+	char text[64];
+
+	lmm_knob_format(lmm_key(policy, key),
+			lmm_key_get(lmm_policy_config(policy), key),
+			text, sizeof(text));
+	seq_printf(m, "%s\n", text);
+	return 0;
+}
+
+static int lmm_key_write(struct lmm_policy *policy, unsigned int key,
+			 const char *text, size_t text_len,
+			 char *why, size_t len)
+{
+	struct lmm_config want = *lmm_policy_config(policy);
+	u32 value;
+	int err;
+
+	err = lmm_knob_parse(policy->name, lmm_key(policy, key), text,
+			     text_len, &value, why, len);
+	if (err)
+		return err;
+	lmm_key_set(&want, key, value);
+	return lmm_policy_apply(policy, &want, why, len);
+}
+
+static int lmm_counters_show(struct seq_file *m, struct lmm_policy *policy,
+			     unsigned int key)
+{
+	unsigned int i;
+
+	for (i = 0; i < policy->nr_counters; i++)
+		seq_printf(m, "%s %llu\n", policy->counter_names[i],
+			   lmm_counter_read(policy->counters, i));
+	return 0;
+}
+
+static int lmm_state_show(struct seq_file *m, struct lmm_policy *policy,
+			  unsigned int key)
+{
+	if (policy->state_show)
+		policy->state_show(policy, m);
+	return 0;
+}
+
+static const struct lmm_file lmm_top_files[] = {
+	{ "version", lmm_version_show },
+	{ "hooks", lmm_hooks_file_show },
+	{ "status", lmm_status_show },
+	{ "lease", lmm_lease_show, lmm_lease_write },
+	{ "last_error", lmm_last_error_show },
+};
+
+static const struct lmm_file lmm_policy_files[] = {
+	{ "supported", lmm_supported_show },
+	{ "config", lmm_config_show, lmm_config_write },
+	{ "counters", lmm_counters_show },
+	{ "state", lmm_state_show },
+};
+
+/* One for each key, which gives it its name. */
+static const struct lmm_file lmm_key_file = {
+	NULL, lmm_key_show, lmm_key_write
+};
+
+static int lmm_file_show(struct seq_file *m, void *unused)
+{
+	struct lmm_node *node = m->private;
+	int err;
+
+	mutex_lock(&lmm_control_mutex);
+	err = node->file->show(m, node->policy, node->key);
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+static int lmm_file_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, lmm_file_show, inode->i_private);
+}
+
+static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
+			      size_t count, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	struct lmm_node *node = m->private;
+	char why[LMM_WHY_LEN] = "";
+	char *text;
+	int err;
+
+	/* A setting comes whole: a piece of one could mean something else. */
+	if (*ppos || count > PAGE_SIZE) {
+		lmm_control_set_error("not one write of at most %lu bytes",
+				      PAGE_SIZE);
+		return -EINVAL;
+	}
+	text = memdup_user_nul(ubuf, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+
+	mutex_lock(&lmm_control_mutex);
+	err = node->file->write(node->policy, node->key, text, count, why,
+				sizeof(why));
+	if (err)
+		lmm_control_set_error("%s", why);
+	mutex_unlock(&lmm_control_mutex);
+
+	kfree(text);
+	if (err)
+		return err;
+	*ppos += count;
+	return count;
+}
+
+static const struct file_operations lmm_read_fops = {
+	.owner = THIS_MODULE,
+	.open = lmm_file_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static const struct file_operations lmm_write_fops = {
+	.owner = THIS_MODULE,
+	.open = lmm_file_open,
+	.read = seq_read,
+	.write = lmm_file_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* debugfs makes directories 0755 and has no call to ask for less. */
+static struct dentry *lmm_dir(const char *name, struct dentry *parent)
+{
+	struct dentry *dir = debugfs_create_dir(name, parent);
+	struct inode *inode;
+
+	if (IS_ERR(dir))
+		return dir;
+	inode = d_inode(dir);
+	inode_lock(inode);
+	inode->i_mode = S_IFDIR | 0700;
+	inode_unlock(inode);
+	return dir;
+}
+
+static struct lmm_node *lmm_add(struct lmm_node *node, struct dentry *dir,
+				const struct lmm_file *file,
+				struct lmm_policy *policy, unsigned int key)
+{
+	const char *name = file->name ?: lmm_key(policy, key)->name;
+
+	*node = (struct lmm_node){ file, policy, key };
+	if (file->write)
+		debugfs_create_file(name, 0600, dir, node, &lmm_write_fops);
+	else
+		debugfs_create_file(name, 0400, dir, node, &lmm_read_fops);
+	return node + 1;
+}
+
+static size_t lmm_count_nodes(void)
+{
+	size_t nr = ARRAY_SIZE(lmm_top_files);
+	struct lmm_policy *policy;
+
+	for (policy = lmm_policy_next(NULL); policy;
+	     policy = lmm_policy_next(policy))
+		nr += ARRAY_SIZE(lmm_policy_files) + lmm_nr_keys(policy);
+	return nr;
+}
+
+static void lmm_build_tree(void)
+{
+	struct lmm_node *node = lmm_nodes;
+	struct lmm_policy *policy;
+	struct dentry *dir;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
+		node = lmm_add(node, lmm_root, &lmm_top_files[i], NULL, 0);
+
+	for (policy = lmm_policy_next(NULL); policy;
+	     policy = lmm_policy_next(policy)) {
+		dir = lmm_dir(policy->name, lmm_root);
+		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++)
+			node = lmm_add(node, dir, &lmm_policy_files[i], policy,
+				       0);
+		for (i = 0; i < lmm_nr_keys(policy); i++)
+			node = lmm_add(node, dir, &lmm_key_file, policy, i);
+	}
+}
+
+/**
+ * lmm_control_init() - show the files
+ *
+ * To be called last in init.  A host without debugfs keeps the module
+ * parameters, so having no files is not a failure.
+ *
+ * Context: process, may sleep; takes the control mutex.
+ * Return: 0.
+ */
+int lmm_control_init(void)
+{
+	mutex_lock(&lmm_control_mutex);
+	lmm_nodes = kcalloc(lmm_count_nodes(), sizeof(*lmm_nodes), GFP_KERNEL);
+	lmm_root = lmm_nodes ? lmm_dir("livemm", NULL) : ERR_PTR(-ENOMEM);
+	if (IS_ERR(lmm_root))
+		pr_notice("no debugfs (%pe): control by module parameters\n",
+			  lmm_root);
+	else
+		lmm_build_tree();
+	mutex_unlock(&lmm_control_mutex);
+	return 0;
+}
+
+/**
+ * lmm_control_exit() - take control back: no files, no lease, nothing on
+ *
+ * Context: process, may sleep; takes the control mutex.
+ */
+void lmm_control_exit(void)
+{
+	lmm_params_close();
+	debugfs_remove(lmm_root);
+	lmm_lease_cancel();
+
+	mutex_lock(&lmm_control_mutex);
+	lmm_policies_disable_all();
+	kfree(lmm_nodes);
+	lmm_nodes = NULL;
+	mutex_unlock(&lmm_control_mutex);
+}

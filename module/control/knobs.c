@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs.c - text of the contract <-> struct lmm_config; no kernel state
+ */
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "knobs.h"
+
+/* Of a refused text, so much is repeated in the reason. */
+#define LMM_SHOWN	40
+
+/* Digits stop counting here: beyond every u32, and ten times it fits a u64. */
+#define LMM_SATURATED	BIT_ULL(40)
+
+/* Room for a u32 in tenths. */
+#define LMM_NUM_LEN	12
+
+/* Part of a text; not NUL-terminated. */
+struct lmm_span {
+	const char *at;
+	size_t len;
+};
+
+static const struct lmm_knob lmm_knob_enabled = {
+	.name = "enabled",
+	.unit = "",
+	.kind = LMM_KNOB_BOOL,
+	.max = 1,
+};
+
+/**
+ * lmm_key() - the knob row behind a key
+ * @policy: whose
+ * @key: below lmm_nr_keys()
+ *
+ * Context: any.
+ * Return: the row, never NULL.
+ */
+const struct lmm_knob *lmm_key(const struct lmm_policy *policy,
+			       unsigned int key)
+{
+	return key == LMM_KEY_ENABLED ? &lmm_knob_enabled :
+					&policy->knobs[key - 1];
+}
+
+/**
+ * lmm_key_get() - stored value of a key
+ * @cfg: in which settings
+ * @key: which
+ *
+ * Context: any.
+ * Return: the stored value, 0 or 1 for `enabled`.
+ */
+u32 lmm_key_get(const struct lmm_config *cfg, unsigned int key)
+{
+	return key == LMM_KEY_ENABLED ? cfg->enabled : cfg->value[key - 1];
+}
+
+/**
+ * lmm_key_set() - store a value
+ * @cfg: settings under construction
+ * @key: which
+ * @value: as lmm_knob_parse() gave it
+ *
+ * Context: any.
+ */
+void lmm_key_set(struct lmm_config *cfg, unsigned int key, u32 value)
+{
+	if (key == LMM_KEY_ENABLED)
+		cfg->enabled = value;
+	else
+		cfg->value[key - 1] = value;
+}
+
+static struct lmm_span lmm_text(const char *text, size_t len)
+{
+	if (len && text[len - 1] == '\n')
+		len--;
+	return (struct lmm_span){ text, len };
+}
+
+static bool lmm_span_is(struct lmm_span span, const char *word)
+{
+	return strlen(word) == span.len && !memcmp(word, span.at, span.len);
+}
+
+static int lmm_shown(struct lmm_span span)
+{
+	return min_t(size_t, span.len, LMM_SHOWN);
+}
+
+static int lmm_digits(struct lmm_span span, u64 *value)
+{
+	u64 sum = 0;
+	size_t i;
+
+	if (!span.len)
+		return -EINVAL;
+	for (i = 0; i < span.len; i++) {
+		if (!isdigit(span.at[i]))
+			return -EINVAL;
+		sum = min(sum * 10 + (span.at[i] - '0'), LMM_SATURATED);
+	}
+	*value = sum;
+	return 0;
+}
+
+static int lmm_tenths(struct lmm_span span, u64 *value)
+{
+	const char *point = span.len ? memchr(span.at, '.', span.len) : NULL;
+	struct lmm_span whole = span;
+	u64 ones, tenth = 0;
+
+	if (point) {
+		struct lmm_span rest = { point + 1,
+					 span.at + span.len - point - 1 };
+
+		whole.len = point - span.at;
+		if (rest.len != 1 || lmm_digits(rest, &tenth))
+			return -EINVAL;
+	}
+	if (lmm_digits(whole, &ones))
+		return -EINVAL;
+	*value = ones * 10 + tenth;
+	return 0;
+}
+
+static int lmm_choice(const struct lmm_knob *knob, struct lmm_span span,
+		      u32 *value)
+{
+	u32 i;
+
+	for (i = 0; knob->choices[i]; i++) {
+		if (lmm_span_is(span, knob->choices[i])) {
+			*value = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int lmm_value(const struct lmm_knob *knob, struct lmm_span span,
+		     u32 *value)
+{
+	u64 number = 0;
+	int err = -EINVAL;
+
+	switch (knob->kind) {
+	case LMM_KNOB_BOOL:
+		if (!lmm_span_is(span, "0") && !lmm_span_is(span, "1"))
+			return -EINVAL;
+		*value = span.at[0] - '0';
+		return 0;
+	case LMM_KNOB_CHOICE:
+		return lmm_choice(knob, span, value);
+	case LMM_KNOB_UINT:
+		err = lmm_digits(span, &number);
+		break;
+	case LMM_KNOB_TENTHS:
+		err = lmm_tenths(span, &number);
+		break;
+	}
+	if (err)
+		return err;
+	if (number < knob->min || number > knob->max)
+		return -ERANGE;
+	*value = number;
+	return 0;
+}
+
+/* Append to a reason; returns its new length. */
+static size_t lmm_words(const struct lmm_knob *knob, int err,
+			char *why, size_t len)
+{
+	char low[LMM_NUM_LEN], high[LMM_NUM_LEN];
+	size_t n;
+	u32 i;
+
+	if (err == -ERANGE) {
+		lmm_knob_format(knob, knob->min, low, sizeof(low));
+		lmm_knob_format(knob, knob->max, high, sizeof(high));
+		return scnprintf(why, len, "not in %s..%s", low, high);
+	}
+	switch (knob->kind) {
+	case LMM_KNOB_UINT:
+		return scnprintf(why, len, "not a whole number");
+	case LMM_KNOB_TENTHS:
+		return scnprintf(why, len,
+				 "not a number with at most one decimal");
+	case LMM_KNOB_BOOL:
+		return scnprintf(why, len, "not 0 or 1");
+	case LMM_KNOB_CHOICE:
+		break;
+	}
+	n = scnprintf(why, len, "not one of");
+	for (i = 0; knob->choices[i]; i++)
+		n += scnprintf(why + n, len - n, " %s", knob->choices[i]);
+	return n;
+}
+
+static int lmm_span_parse(const char *where, const struct lmm_knob *knob,
+			  struct lmm_span span, u32 *value,
+			  char *why, size_t len)
+{
+	static const struct lmm_span empty = { "(empty)", 7 };
+	int err = lmm_value(knob, span, value);
+	size_t n;
+
+	if (!err)
+		return 0;
+	if (!span.len)
+		span = empty;
+	n = scnprintf(why, len, "%s%s%s: %*pE: ", where ?: "",
+		      where ? "/" : "", knob->name, lmm_shown(span), span.at);
+	lmm_words(knob, err, why + n, len - n);
+	return err;
+}
+
+/**
+ * lmm_knob_parse() - read one value
+ * @where: the policy's name for the reason, or NULL
+ * @knob: its row
+ * @text: the text
+ * @len: bytes in @text
+ * @value: the stored value, on success only
+ * @why: reason, on failure
+ * @why_len: size of @why
+ *
+ * Context: any.
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
+		   const char *text, size_t len, u32 *value,
+		   char *why, size_t why_len)
+{
+	return lmm_span_parse(where, knob, lmm_text(text, len), value,
+			      why, why_len);
+}
+
+/**
+ * lmm_knob_format() - print one value as lmm_knob_parse() reads it
+ * @knob: its row
+ * @value: the stored value
+ * @buf: where to
+ * @len: size of @buf
+ *
+ * Context: any.
+ * Return: characters in @buf without the NUL.
+ */
+int lmm_knob_format(const struct lmm_knob *knob, u32 value,
+		    char *buf, size_t len)
+{
+	switch (knob->kind) {
+	case LMM_KNOB_TENTHS:
+		if (value % 10)
+			return scnprintf(buf, len, "%u.%u", value / 10,
+					 value % 10);
+		return scnprintf(buf, len, "%u", value / 10);
+	case LMM_KNOB_CHOICE:
+		return scnprintf(buf, len, "%s", knob->choices[value]);
+	case LMM_KNOB_UINT:
+	case LMM_KNOB_BOOL:
+		break;
+	}
+	return scnprintf(buf, len, "%u", value);
+}
+
+static bool lmm_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool lmm_is_separator(char c)
+{
+	return lmm_is_blank(c) || c == ',';
+}
+
+/* Cut the next word off the front of @line; an empty one means the end. */
+static struct lmm_span lmm_next_word(struct lmm_span *line)
+{
+	struct lmm_span word;
+
+	while (line->len && lmm_is_separator(line->at[0])) {
+		line->at++;
+		line->len--;
+	}
+	word = (struct lmm_span){ line->at, 0 };
+	while (word.len < line->len && !lmm_is_separator(word.at[word.len]))
+		word.len++;
+	line->at += word.len;
+	line->len -= word.len;
+	return word;
+}
+
+static int lmm_key_find(const struct lmm_policy *policy, struct lmm_span name)
+{
+	unsigned int key;
+
+	for (key = 0; key < lmm_nr_keys(policy); key++) {
+		if (lmm_span_is(name, lmm_key(policy, key)->name))
+			return key;
+	}
+	return -EINVAL;
+}
+
+static int lmm_word_parse(const struct lmm_policy *policy,
+			  struct lmm_span word, struct lmm_config *cfg,
+			  u32 *seen, char *why, size_t len)
+{
+	const char *equals = memchr(word.at, '=', word.len);
+	struct lmm_span name = word, text;
+	const char *words = NULL;
+	int key = -EINVAL, err;
+	u32 value;
+
+	if (!equals) {
+		scnprintf(why, len, "%s: %*pE: no = in it", policy->name,
+			  lmm_shown(word), word.at);
+		return -EINVAL;
+	}
+	name.len = equals - word.at;
+	text = (struct lmm_span){ equals + 1, word.len - name.len - 1 };
+	key = lmm_key_find(policy, name);
+	if (key < 0)
+		words = "no such knob";
+	else if (*seen & BIT(key))
+		words = "given twice";
+	if (words) {
+		scnprintf(why, len, "%s/%*pE: %s", policy->name,
+			  lmm_shown(name), name.at, words);
+		return -EINVAL;
+	}
+	err = lmm_span_parse(policy->name, lmm_key(policy, key), text, &value,
+			     why, len);
+	if (err)
+		return err;
+	*seen |= BIT(key);
+	lmm_key_set(cfg, key, value);
+	return 0;
+}
+
+static int lmm_line_parse(const struct lmm_policy *policy,
+			  struct lmm_span line, struct lmm_config *cfg,
+			  char *why, size_t len)
+{
+	struct lmm_config next = *cfg;
+	struct lmm_span word;
+	u32 seen = 0;
+	int err;
+
+	BUILD_BUG_ON(LMM_MAX_KNOBS + 1 > 32);
+
+	for (word = lmm_next_word(&line); word.len;
+	     word = lmm_next_word(&line)) {
+		err = lmm_word_parse(policy, word, &next, &seen, why, len);
+		if (err)
+			return err;
+	}
+	*cfg = next;
+	return 0;
+}
+
+/**
+ * lmm_config_parse() - read a line of key=value into settings
+ * @policy: whose keys
+ * @text: the line
+ * @len: bytes in @text
+ * @cfg: settings to change; as they were on failure
+ * @why: reason, on failure
+ * @why_len: size of @why
+ *
+ * Context: any.
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int lmm_config_parse(const struct lmm_policy *policy,
+		     const char *text, size_t len, struct lmm_config *cfg,
+		     char *why, size_t why_len)
+{
+	return lmm_line_parse(policy, lmm_text(text, len), cfg, why, why_len);
+}
+
+/**
+ * lmm_config_format() - print settings as the line that recreates them
+ * @policy: whose keys
+ * @cfg: the settings
+ * @separator: what to put between, ' ' or ','
+ * @buf: where to
+ * @len: size of @buf
+ *
+ * Context: any.
+ * Return: characters in @buf without the NUL.
+ */
+int lmm_config_format(const struct lmm_policy *policy,
+		      const struct lmm_config *cfg, char separator,
+		      char *buf, size_t len)
+{
+	unsigned int key;
+	size_t n = 0;
+
+	for (key = 0; key < lmm_nr_keys(policy); key++) {
+		const struct lmm_knob *knob = lmm_key(policy, key);
+
+		if (key)
+			n += scnprintf(buf + n, len - n, "%c", separator);
+		n += scnprintf(buf + n, len - n, "%s=", knob->name);
+		n += lmm_knob_format(knob, lmm_key_get(cfg, key), buf + n,
+				     len - n);
+	}
+	return n;
+}
+
+/* One "name:line" of the policies grammar. */
+static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
+			     struct lmm_span section,
+			     struct lmm_config want[LMM_NR_POLICIES],
+			     unsigned int *named, char *why, size_t len)
+{
+	const char *colon = memchr(section.at, ':', section.len);
+	struct lmm_span name = section, line;
+	const char *words = NULL;
+	unsigned int id;
+
+	if (colon)
+		name.len = colon - section.at;
+	for (id = 0; id < LMM_NR_POLICIES; id++) {
+		if (table[id] && lmm_span_is(name, table[id]->name))
+			break;
+	}
+	if (!name.len)
+		words = "no policy's name before the first : or ;";
+	else if (id == LMM_NR_POLICIES)
+		words = "no such policy";
+	else if (!colon)
+		words = "no : after the policy's name";
+	else if (*named & BIT(id))
+		words = "policy given twice";
+	if (words) {
+		if (!name.len)
+			scnprintf(why, len, "%s", words);
+		else
+			scnprintf(why, len, "%*pE: %s", lmm_shown(name),
+				  name.at, words);
+		return -EINVAL;
+	}
+	*named |= BIT(id);
+	line = (struct lmm_span){ colon + 1, section.len - name.len - 1 };
+	return lmm_line_parse(table[id], line, &want[id], why, len);
+}
+
+static struct lmm_span lmm_strip(struct lmm_span span)
+{
+	while (span.len && lmm_is_blank(span.at[0])) {
+		span.at++;
+		span.len--;
+	}
+	while (span.len && lmm_is_blank(span.at[span.len - 1]))
+		span.len--;
+	return span;
+}
+
+/**
+ * lmm_policies_parse() - read the settings of several policies
+ * @table: the policies there are, NULL for those there are not
+ * @text: the text
+ * @len: bytes in @text
+ * @want: present settings of each policy in @table, changed by what @text says;
+ *	of no use on failure
+ * @named: bit per policy that @text names
+ * @why: reason, on failure
+ * @why_len: size of @why
+ *
+ * Context: any.
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
+		       const char *text, size_t len,
+		       struct lmm_config want[LMM_NR_POLICIES],
+		       unsigned int *named, char *why, size_t why_len)
+{
+	struct lmm_span rest = lmm_strip(lmm_text(text, len)), section;
+	const char *end;
+	int err;
+
+	*named = 0;
+	while (rest.len) {
+		section = rest;
+		end = memchr(rest.at, ';', rest.len);
+		if (end)
+			section.len = end - rest.at;
+		err = lmm_section_parse(table, lmm_strip(section), want, named,
+					why, why_len);
+		if (err)
+			return err;
+		rest.at += section.len + !!end;
+		rest.len -= section.len + !!end;
+	}
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * knobs.h - text of the contract <-> struct lmm_config; no kernel state
+ *
+ * A policy's *keys* are `enabled` (key 0) and then its knobs in the order of
+ * their table (key i + 1 is knob i).  All texts come with a length, may hold
+ * any byte, and may end in one newline, which is dropped.
+ *
+ *	value    = digits | digits "." digit | "0" | "1" | word
+ *	line     = [ key "=" value { separator key "=" value } ]
+ *	policies = [ name ":" line { ";" name ":" line } [ ";" ] ]
+ *
+ * A separator is one or more blanks or commas.  Errors are -EINVAL for what is
+ * malformed or unknown, -ERANGE for a number outside its knob's range; reasons
+ * read "policy/key: value: words".
+ */
+#ifndef LIVEMM_KNOBS_H
+#define LIVEMM_KNOBS_H
+
+#include "../livemm.h"
+
+#define LMM_KEY_ENABLED	0
+
+/**
+ * lmm_nr_keys() - how many keys a policy has
+ * @policy: whose
+ *
+ * Context: any.
+ * Return: its knobs and `enabled`.
+ */
+static inline unsigned int lmm_nr_keys(const struct lmm_policy *policy)
+{
+	return policy->nr_knobs + 1;
+}
+
+const struct lmm_knob *lmm_key(const struct lmm_policy *policy,
+			       unsigned int key);
+u32 lmm_key_get(const struct lmm_config *cfg, unsigned int key);
+void lmm_key_set(struct lmm_config *cfg, unsigned int key, u32 value);
+
+int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
+		   const char *text, size_t len, u32 *value,
+		   char *why, size_t why_len);
+int lmm_knob_format(const struct lmm_knob *knob, u32 value,
+		    char *buf, size_t len);
+int lmm_config_parse(const struct lmm_policy *policy,
+		     const char *text, size_t len, struct lmm_config *cfg,
+		     char *why, size_t why_len);
+int lmm_config_format(const struct lmm_policy *policy,
+		      const struct lmm_config *cfg, char separator,
+		      char *buf, size_t len);
+int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
+		       const char *text, size_t len,
+		       struct lmm_config want[LMM_NR_POLICIES],
+		       unsigned int *named, char *why, size_t why_len);
+
+#endif /* LIVEMM_KNOBS_H */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * params.c - control by module parameters: the path that lockdown leaves open,
+ *	and what modprobe.d makes survive a reboot
+ *
+ * The loader reads parameters before the module's init runs, when there are no
+ * policies yet: settings given then are kept and applied as the last step of
+ * init that may fail.  Parameter files live from before init to after exit and
+ * hold no reference to the module, so a write can meet either; the stage tells
+ * it what to do.  Each set and get runs under this module's own param_lock,
+ * which is taken before the control mutex, never after.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "control.h"
+
+enum lmm_stage {
+	LMM_LOADING,	/* keep what is set */
+	LMM_RUNNING,	/* apply what is set */
+	LMM_GONE,	/* refuse */
+};
+
+/* Under the control mutex, as is what was kept while loading. */
+static enum lmm_stage lmm_stage;
+static char *lmm_boot_policies;
+static u32 lmm_boot_lease;
+
+/* Innermost: whoever refuses something may hold the control mutex or not. */
+static DEFINE_MUTEX(lmm_error_mutex);
+static char lmm_error[LMM_WHY_LEN];
+
+bool lmm_off;
+bool lmm_force;
+bool lmm_allow_livepatch = true;
+
+/**
+ * lmm_control_set_error() - say why a write is being refused
+ * @fmt: words, for the file and the parameter `last_error`
+ *
+ * Context: process, may sleep.
+ */
+void lmm_control_set_error(const char *fmt, ...)
+{
+	va_list args;
+
+	mutex_lock(&lmm_error_mutex);
+	va_start(args, fmt);
+	vscnprintf(lmm_error, sizeof(lmm_error), fmt, args);
+	va_end(args);
+	mutex_unlock(&lmm_error_mutex);
+}
+
+/**
+ * lmm_control_get_error() - why the last refused write was refused
+ * @buf: where to; empty if none was
+ * @len: size of @buf
+ *
+ * Context: process, may sleep.
+ */
+void lmm_control_get_error(char *buf, size_t len)
+{
+	mutex_lock(&lmm_error_mutex);
+	strscpy(buf, lmm_error, len);
+	mutex_unlock(&lmm_error_mutex);
+}
+
+static int lmm_policies_write(const char *text, char *why, size_t len)
+{
+	struct lmm_policy *table[LMM_NR_POLICIES] = {};
+	struct lmm_policy *policy;
+	struct lmm_config *want;
+	unsigned int named;
+	int err;
+
+	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
+	if (!want) {
+		scnprintf(why, len, "no memory");
+		return -ENOMEM;
+	}
+	for (policy = lmm_policy_next(NULL); policy;
+	     policy = lmm_policy_next(policy)) {
+		table[policy->id] = policy;
+		want[policy->id] = *lmm_policy_config(policy);
+	}
+	err = lmm_policies_parse(table, text, strlen(text), want, &named, why,
+				 len);
+	if (!err)
+		err = lmm_policies_apply(want, named, why, len);
+	kfree(want);
+	return err;
+}
+
+static int lmm_policies_keep(const char *text)
+{
+	char *copy = kstrdup(text, GFP_KERNEL);
+
+	if (!copy)
+		return -ENOMEM;
+	kfree(lmm_boot_policies);
+	lmm_boot_policies = copy;
+	return 0;
+}
+
+static int lmm_policies_set(const char *text, const struct kernel_param *kp)
+{
+	char why[LMM_WHY_LEN] = "";
+	int err = -ENODEV;
+
+	mutex_lock(&lmm_control_mutex);
+	switch (lmm_stage) {
+	case LMM_LOADING:
+		err = lmm_policies_keep(text);
+		break;
+	case LMM_RUNNING:
+		/* sysfs cuts a longer write here and sends the rest apart. */
+		if (strlen(text) >= PAGE_SIZE) {
+			scnprintf(why, sizeof(why),
+				  "policies: longer than %lu bytes",
+				  PAGE_SIZE - 1);
+			err = -EINVAL;
+			break;
+		}
+		err = lmm_policies_write(text, why, sizeof(why));
+		break;
+	case LMM_GONE:
+		break;
+	}
+	if (err && why[0])
+		lmm_control_set_error("%s", why);
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+static int lmm_policies_print(char *buf, size_t len)
+{
+	struct lmm_policy *policy;
+	size_t n = 0;
+
+	for (policy = lmm_policy_next(NULL); policy;
+	     policy = lmm_policy_next(policy)) {
+		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "",
+			       policy->name);
+		n += lmm_config_format(policy, lmm_policy_config(policy), ',',
+				       buf + n, len - n);
+	}
+	n += scnprintf(buf + n, len - n, "\n");
+	/* Half a configuration must not pass for a whole one. */
+	return n < len - 1 ? n : -EOVERFLOW;
+}
+
+static int lmm_policies_get(char *buf, const struct kernel_param *kp)
+{
+	int n = -ENODEV;
+
+	mutex_lock(&lmm_control_mutex);
+	if (lmm_stage == LMM_LOADING)
+		n = scnprintf(buf, PAGE_SIZE, "%s\n", lmm_boot_policies ?: "");
+	else if (lmm_stage == LMM_RUNNING)
+		n = lmm_policies_print(buf, PAGE_SIZE);
+	mutex_unlock(&lmm_control_mutex);
+	return n;
+}
+
+static void lmm_policies_free(void *arg)
+{
+	kfree(lmm_boot_policies);
+	lmm_boot_policies = NULL;
+}
+
+static int lmm_lease_param_set(const char *text, const struct kernel_param *kp)
+{
+	char why[LMM_WHY_LEN];
+	u32 seconds;
+	int err;
+
+	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, strlen(text),
+			     &seconds, why, sizeof(why));
+	if (err) {
+		lmm_control_set_error("%s", why);
+		return err;
+	}
+	mutex_lock(&lmm_control_mutex);
+	if (lmm_stage == LMM_LOADING)
+		lmm_boot_lease = seconds;
+	else if (lmm_stage == LMM_RUNNING)
+		lmm_lease_set(seconds);
+	else
+		err = -ENODEV;
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+static int lmm_lease_param_get(char *buf, const struct kernel_param *kp)
+{
+	u32 left;
+
+	mutex_lock(&lmm_control_mutex);
+	left = lmm_stage == LMM_LOADING ? lmm_boot_lease : lmm_lease_left();
+	mutex_unlock(&lmm_control_mutex);
+	return scnprintf(buf, PAGE_SIZE, "%u\n", left);
+}
+
+static int lmm_error_param_get(char *buf, const struct kernel_param *kp)
+{
+	char why[LMM_WHY_LEN];
+
+	lmm_control_get_error(why, sizeof(why));
+	return scnprintf(buf, PAGE_SIZE, "%s\n", why);
+}
+
+static const struct kernel_param_ops lmm_policies_ops = {
+	.set = lmm_policies_set,
+	.get = lmm_policies_get,
+	.free = lmm_policies_free,
+};
+
+static const struct kernel_param_ops lmm_lease_ops = {
+	.set = lmm_lease_param_set,
+	.get = lmm_lease_param_get,
+};
+
+/* No set: only the mode keeps sysfs out, the loader asks for one all the same. */
+static int lmm_error_param_set(const char *text, const struct kernel_param *kp)
+{
+	return -EPERM;
+}
+
+static const struct kernel_param_ops lmm_error_ops = {
+	.set = lmm_error_param_set,
+	.get = lmm_error_param_get,
+};
+
+module_param_cb(policies, &lmm_policies_ops, NULL, 0600);
+MODULE_PARM_DESC(policies,
+		 "settings, all or none: policy:key=value,key=value;policy:...");
+module_param_cb(lease, &lmm_lease_ops, NULL, 0600);
+MODULE_PARM_DESC(lease,
+		 "seconds until every policy switches itself off, 0 = never");
+module_param_cb(last_error, &lmm_error_ops, NULL, 0400);
+MODULE_PARM_DESC(last_error, "why the last refused write was refused");
+module_param_named(off, lmm_off, bool, 0400);
+MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
+module_param_named(force, lmm_force, bool, 0400);
+MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
+module_param_named(livepatch, lmm_allow_livepatch, bool, 0600);
+MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp (default: 1)");
+
+/**
+ * lmm_params_apply_boot() - apply what the loader was given
+ * @why: reason in words, on failure
+ * @len: size of @why
+ *
+ * To be called in init once every policy is registered, as the last step that
+ * may fail.  From here on writes of parameters take effect at once.  With
+ * livemm.off=1 the policies given are passed over: that parameter is the way
+ * out of a boot that they spoil, so it must not fail the load because of them.
+ *
+ * Context: process, may sleep; takes the control mutex.
+ * Return: 0, or what applying failed with; then nothing is on.
+ */
+int lmm_params_apply_boot(char *why, size_t len)
+{
+	char words[LMM_WHY_LEN] = "";
+	int err = 0;
+
+	mutex_lock(&lmm_control_mutex);
+	if (lmm_boot_policies && lmm_off)
+		pr_notice("off=1: policies= is passed over\n");
+	else if (lmm_boot_policies)
+		err = lmm_policies_write(lmm_boot_policies, words,
+					 sizeof(words));
+	lmm_policies_free(NULL);
+	if (err) {
+		scnprintf(why, len, "policies: %s", words);
+		lmm_stage = LMM_GONE;
+	} else {
+		lmm_lease_set(lmm_boot_lease);
+		lmm_stage = LMM_RUNNING;
+	}
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+/**
+ * lmm_params_close() - from here on parameters change nothing
+ *
+ * Context: process, may sleep; takes the control mutex.
+ */
+void lmm_params_close(void)
+{
+	mutex_lock(&lmm_control_mutex);
+	lmm_stage = LMM_GONE;
+	mutex_unlock(&lmm_control_mutex);
+}

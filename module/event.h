@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * event.h - raw hook arguments -> events -> the policies
+ */
+#ifndef LIVEMM_EVENT_H
+#define LIVEMM_EVENT_H
+
+#include <linux/types.h>
+
+#include "hook/klp_port.h"
+#include "livemm.h"
+
+struct kprobe;
+struct page;
+struct pt_regs;
+
+void lmm_events_start(enum lmm_policy_id id);
+void lmm_events_stop(enum lmm_policy_id id);
+
+/* Handlers, one a row of the hook table. */
+extern const struct lmm_klp_handlers lmm_event_klp_handlers;
+void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
+			  gfp_t gfp, int migratetype);
+void lmm_event_page_free(void *data, struct page *page, unsigned int order);
+int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs);
+
+#endif /* LIVEMM_EVENT_H */

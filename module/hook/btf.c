@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * btf.c - the running kernel's own description of its functions and structs
+ *
+ * vmlinux BTF holds static functions too, with full prototypes.  The kernel's
+ * own readers are used (found by kallsyms, called through static calls; see
+ * symbols.c for why), so that the format stays the kernel's business.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/btf.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+
+#include "btf.h"
+#include "symbols.h"
+
+/* A type is at most this deep: pointers, qualifiers, and the name. */
+#define BTF_MAX_DEPTH	16
+
+DEFINE_STATIC_CALL_NULL(sym_btf_vmlinux, struct btf *(void));
+DEFINE_STATIC_CALL_NULL(sym_btf_find, s32 (const struct btf *, const char *, u8));
+DEFINE_STATIC_CALL_NULL(sym_btf_type, const struct btf_type *(const struct btf *, u32));
+DEFINE_STATIC_CALL_NULL(sym_btf_name, const char *(const struct btf *, u32));
+
+/* vmlinux BTF lives as long as the kernel; there is nothing to put back. */
+static const struct btf *vmlinux_btf;
+
+/**
+ * lmm_btf_init() - find the kernel's BTF and its readers
+ *
+ * Context: process, may sleep; after lmm_symbols_init().
+ * Return: 0, or -EOPNOTSUPP when this kernel has no BTF.
+ */
+int lmm_btf_init(void)
+{
+	unsigned long vmlinux = lmm_symbol_find("bpf_get_btf_vmlinux");
+	unsigned long find = lmm_symbol_find("btf_find_by_name_kind");
+	unsigned long type = lmm_symbol_find("btf_type_by_id");
+	unsigned long name = lmm_symbol_find("btf_name_by_offset");
+	const struct btf *btf;
+
+	if (!vmlinux || !find || !type || !name)
+		return -EOPNOTSUPP;
+	static_call_update(sym_btf_vmlinux, (struct btf *(*)(void))vmlinux);
+	static_call_update(sym_btf_find,
+			   (s32 (*)(const struct btf *, const char *, u8))find);
+	static_call_update(sym_btf_type,
+			   (const struct btf_type *(*)(const struct btf *, u32))type);
+	static_call_update(sym_btf_name,
+			   (const char *(*)(const struct btf *, u32))name);
+
+	btf = static_call(sym_btf_vmlinux)();
+	if (IS_ERR_OR_NULL(btf))
+		return -EOPNOTSUPP;
+	vmlinux_btf = btf;
+	return 0;
+}
+
+/* Write type @id as C would; returns the characters written. */
+static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
+{
+	const struct btf_type *type;
+	const char *prefix = "";
+	int used;
+
+	if (!id)
+		return scnprintf(buf, len, "void");
+	type = static_call(sym_btf_type)(vmlinux_btf, id);
+	if (!type || depth > BTF_MAX_DEPTH)
+		return scnprintf(buf, len, "?");
+
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_PTR:
+		used = type_print(type->type, buf, len, depth + 1);
+		return used + scnprintf(buf + used, len - used, "%s*",
+					used && buf[used - 1] == '*' ? "" : " ");
+	case BTF_KIND_CONST:
+		used = scnprintf(buf, len, "const ");
+		return used + type_print(type->type, buf + used, len - used, depth + 1);
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		/* Annotations (__percpu, __user) do not change the call. */
+		return type_print(type->type, buf, len, depth + 1);
+	case BTF_KIND_FUNC_PROTO:
+		return scnprintf(buf, len, "function");
+	case BTF_KIND_STRUCT:
+		prefix = "struct ";
+		break;
+	case BTF_KIND_UNION:
+		prefix = "union ";
+		break;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		prefix = "enum ";
+		break;
+	case BTF_KIND_FWD:
+		prefix = BTF_INFO_KFLAG(type->info) ? "union " : "struct ";
+		break;
+	default:
+		break;
+	}
+	return scnprintf(buf, len, "%s%s", prefix,
+			 static_call(sym_btf_name)(vmlinux_btf, type->name_off));
+}
+
+static void prototype_print(const struct btf_type *proto, char *buf, size_t len)
+{
+	const struct btf_param *param = (const struct btf_param *)(proto + 1);
+	unsigned int nr = BTF_INFO_VLEN(proto->info);
+	unsigned int i;
+	int used;
+
+	used = type_print(proto->type, buf, len, 0);
+	used += scnprintf(buf + used, len - used, " (%s", nr ? "" : "void");
+	for (i = 0; i < nr; i++) {
+		if (i)
+			used += scnprintf(buf + used, len - used, ", ");
+		/* A nameless void at the end is how BTF writes "...". */
+		if (i == nr - 1 && !param[i].type && !param[i].name_off)
+			used += scnprintf(buf + used, len - used, "...");
+		else
+			used += type_print(param[i].type, buf + used, len - used, 0);
+	}
+	scnprintf(buf + used, len - used, ")");
+}
+
+/* The type behind @name of @kind, or NULL with the errno in @err. */
+static const struct btf_type *type_named(const char *name, u8 kind, int *err)
+{
+	s32 id;
+
+	if (!vmlinux_btf) {
+		*err = -EOPNOTSUPP;
+		return NULL;
+	}
+	id = static_call(sym_btf_find)(vmlinux_btf, name, kind);
+	if (id < 0) {
+		*err = -ENOENT;
+		return NULL;
+	}
+	return static_call(sym_btf_type)(vmlinux_btf, id);
+}
+
+/**
+ * lmm_btf_function() - the prototype of a function of the running kernel
+ * @name: of the function; static ones too
+ * @buf: gets "ret (arg, arg)"
+ * @len: size of @buf
+ *
+ * Context: process.
+ * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know it.
+ */
+int lmm_btf_function(const char *name, char *buf, size_t len)
+{
+	const struct btf_type *type;
+	int err = -ENOENT;
+
+	type = type_named(name, BTF_KIND_FUNC, &err);
+	if (!type)
+		return err;
+	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
+		return -ENOENT;
+	prototype_print(type, buf, len);
+	return 0;
+}
+
+/**
+ * lmm_btf_tracepoint() - the prototype of a tracepoint's probe
+ * @name: of the tracepoint
+ * @buf: gets "void (void *, arg, arg)"
+ * @len: size of @buf
+ *
+ * The kernel keeps a typedef btf_trace_NAME for every tracepoint.
+ *
+ * Context: process.
+ * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know it.
+ */
+int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
+{
+	const struct btf_type *type;
+	char typedef_name[64];
+	int err = -ENOENT;
+
+	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
+	type = type_named(typedef_name, BTF_KIND_TYPEDEF, &err);
+	if (!type)
+		return err;
+	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_PTR)
+		return -ENOENT;
+	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
+		return -ENOENT;
+	prototype_print(type, buf, len);
+	return 0;
+}
+
+/**
+ * lmm_btf_member_offset() - where a struct of the running kernel keeps a member
+ * @struct_name: of the struct
+ * @member: of the member, at the top level of the struct
+ * @bytes: gets the offset
+ *
+ * Context: process.
+ * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when there is no such member.
+ */
+int lmm_btf_member_offset(const char *struct_name, const char *member, u32 *bytes)
+{
+	const struct btf_member *entry;
+	const struct btf_type *type;
+	int err = -ENOENT;
+	unsigned int i;
+
+	type = type_named(struct_name, BTF_KIND_STRUCT, &err);
+	if (!type)
+		return err;
+	entry = (const struct btf_member *)(type + 1);
+	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
+		const char *name = static_call(sym_btf_name)(vmlinux_btf, entry->name_off);
+		u32 bits = entry->offset;
+
+		if (!name || strcmp(name, member))
+			continue;
+		if (BTF_INFO_KFLAG(type->info))
+			bits = BTF_MEMBER_BIT_OFFSET(bits);
+		*bytes = bits / 8;
+		return 0;
+	}
+	return -ENOENT;
+}

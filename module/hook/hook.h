@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hook.h - what control and the policies see of the hook layer
+ */
+#ifndef LIVEMM_HOOK_H
+#define LIVEMM_HOOK_H
+
+#include <linux/types.h>
+
+#include "../livemm.h"
+#include "table.h"
+
+int lmm_hooks_init(void);
+void lmm_hooks_exit(void);
+
+bool lmm_hooks_supported(enum lmm_policy_id id, char *why, size_t len);
+int lmm_hooks_arm(enum lmm_policy_id id, char *why, size_t len);
+void lmm_hooks_disarm(enum lmm_policy_id id);
+void lmm_hooks_show(struct seq_file *m);
+unsigned long lmm_hook_address(enum lmm_hook_id id);
+
+#endif /* LIVEMM_HOOK_H */

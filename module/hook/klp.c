@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * livemm_klp.ko - livepatch wrappers around the allocator's slow side
+ *
+ * A wrapper calls the function it replaced by jumping past that function's
+ * ftrace call, so the kernel's own code does the work, and then tells whoever
+ * has armed it.  Disarmed, a wrapper costs the livepatch trampoline and one
+ * static branch.
+ *
+ * Loaded by livemm.ko with the names of the functions that it has verified
+ * against the running kernel.  A load without names is refused: nothing here
+ * checks prototypes.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ftrace.h>
+#include <linux/jump_label.h>
+#include <linux/kobject.h>
+#include <linux/livepatch.h>
+#include <linux/mmzone.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+#include <linux/wait.h>
+
+#include "klp_port.h"
+#include "release.h"
+#include "symbols.h"
+
+static char *functions;
+module_param(functions, charp, 0400);
+MODULE_PARM_DESC(functions, "names of the functions to wrap, with commas; livemm.ko fills this in");
+
+DEFINE_STATIC_CALL_NULL(klp_lookup_name, unsigned long (const char *));
+DEFINE_STATIC_CALL_NULL(klp_ftrace_location, unsigned long (unsigned long));
+
+DEFINE_STATIC_CALL_NULL(orig_refill, int (struct zone *, unsigned int, unsigned long,
+					  struct list_head *, int, unsigned int));
+DEFINE_STATIC_CALL_NULL(orig_drain, void (struct zone *, int, struct per_cpu_pages *, int));
+
+DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, unsigned long, int));
+DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
+
+static DEFINE_STATIC_KEY_FALSE(refill_armed);
+static DEFINE_STATIC_KEY_FALSE(drain_armed);
+
+static DECLARE_WAIT_QUEUE_HEAD(transition_end);
+static bool transition_patched;
+
+/* Stands in for rmqueue_bulk(): pages move from the buddy to a list. */
+static int wrap_refill(struct zone *zone, unsigned int order, unsigned long count,
+		       struct list_head *list, int migratetype, unsigned int alloc_flags)
+{
+	int got = static_call(orig_refill)(zone, order, count, list, migratetype,
+					   alloc_flags);
+
+	if (static_branch_unlikely(&refill_armed))
+		static_call(on_refill)(zone, order, count, got);
+	return got;
+}
+
+/* Stands in for free_pcppages_bulk(): pages move from a list to the buddy. */
+static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
+		       int pindex)
+{
+	if (static_branch_unlikely(&drain_armed)) {
+		int before = pcp->count;
+
+		static_call(orig_drain)(zone, count, pcp, pindex);
+		static_call(on_drain)(zone, pcp, before - pcp->count);
+		return;
+	}
+	static_call(orig_drain)(zone, count, pcp, pindex);
+}
+
+/**
+ * struct wrapped - one function that can be wrapped
+ * @name: its symbol
+ * @wrapper: what stands in for it
+ * @armed: static branch in the wrapper
+ */
+struct wrapped {
+	const char *name;
+	void *wrapper;
+	struct static_key_false *armed;
+};
+
+static const struct wrapped wrapped[LMM_KLP_NR] = {
+	[LMM_KLP_REFILL] = { "rmqueue_bulk", wrap_refill, &refill_armed },
+	[LMM_KLP_DRAIN] = { "free_pcppages_bulk", wrap_drain, &drain_armed },
+};
+
+static void set_original(enum lmm_klp_function function, unsigned long addr)
+{
+	switch (function) {
+	case LMM_KLP_REFILL:
+		static_call_update(orig_refill,
+				   (int (*)(struct zone *, unsigned int, unsigned long,
+					    struct list_head *, int, unsigned int))addr);
+		break;
+	case LMM_KLP_DRAIN:
+		static_call_update(orig_drain,
+				   (void (*)(struct zone *, int,
+					     struct per_cpu_pages *, int))addr);
+		break;
+	default:
+		break;
+	}
+}
+
+static void patched(struct klp_object *obj)
+{
+	WRITE_ONCE(transition_patched, true);
+	wake_up_all(&transition_end);
+}
+
+static void unpatching(struct klp_object *obj)
+{
+	WRITE_ONCE(transition_patched, false);
+}
+
+static void unpatched(struct klp_object *obj)
+{
+	WRITE_ONCE(transition_patched, false);
+	wake_up_all(&transition_end);
+}
+
+static struct klp_func funcs[LMM_KLP_NR + 1];
+
+static struct klp_object objs[] = {
+	{
+		/* A NULL name stands for vmlinux. */
+		.funcs = funcs,
+		.callbacks = {
+			.post_patch = patched,
+			.pre_unpatch = unpatching,
+			.post_unpatch = unpatched,
+		},
+	},
+	{ }
+};
+
+static struct klp_patch patch = {
+	.mod = THIS_MODULE,
+	.objs = objs,
+};
+
+/*
+ * A cumulative livepatch of somebody else's replaces ours without running our
+ * callbacks; patch.enabled tells.
+ */
+static bool port_live(void)
+{
+	return READ_ONCE(transition_patched) && READ_ONCE(patch.enabled);
+}
+
+static bool port_wait(bool want, unsigned int timeout_ms)
+{
+	wait_event_timeout(transition_end, port_live() == want,
+			   msecs_to_jiffies(timeout_ms));
+	return port_live() == want;
+}
+
+/*
+ * There is no in-kernel call that disables a livepatch; its sysfs switch is the
+ * interface.  The switch is an attribute of patch.kobj, so it can be thrown
+ * without a path, a mounted sysfs, or a file.
+ */
+static int port_withdraw(void)
+{
+	const struct kobj_type *type = patch.kobj.ktype;
+	const struct attribute_group **group;
+	struct attribute **attr;
+	ssize_t ret;
+
+	if (!READ_ONCE(patch.enabled))
+		return 0;
+	if (!type || !type->sysfs_ops || !type->default_groups)
+		return -EOPNOTSUPP;
+	for (group = type->default_groups; *group; group++) {
+		for (attr = (*group)->attrs; *attr; attr++) {
+			if (strcmp((*attr)->name, "enabled"))
+				continue;
+			ret = type->sysfs_ops->store(&patch.kobj, *attr, "0", 1);
+			return ret < 0 ? ret : 0;
+		}
+	}
+	return -EOPNOTSUPP;
+}
+
+static void port_arm(enum lmm_klp_function function,
+		     const struct lmm_klp_handlers *handlers)
+{
+	switch (function) {
+	case LMM_KLP_REFILL:
+		static_call_update(on_refill, handlers->refill);
+		break;
+	case LMM_KLP_DRAIN:
+		static_call_update(on_drain, handlers->drain);
+		break;
+	default:
+		return;
+	}
+	static_key_enable(&wrapped[function].armed->key);
+}
+
+/*
+ * Handlers run with preemption off (under pcp->lock), which synchronize_rcu()
+ * waits for.
+ */
+static void port_disarm(enum lmm_klp_function function)
+{
+	static_key_disable(&wrapped[function].armed->key);
+	synchronize_rcu();
+}
+
+static struct lmm_klp_port port = {
+	.version = LMM_KLP_PORT_VERSION,
+	.live = port_live,
+	.wait = port_wait,
+	.withdraw = port_withdraw,
+	.arm = port_arm,
+	.disarm = port_disarm,
+};
+
+const struct lmm_klp_port *const livemm_klp_port = &port;
+EXPORT_SYMBOL_GPL(livemm_klp_port);
+
+static int wrap_named(const char *name, struct klp_func *func)
+{
+	unsigned long addr, site;
+	unsigned int i;
+
+	for (i = 0; i < LMM_KLP_NR; i++)
+		if (!strcmp(wrapped[i].name, name))
+			break;
+	if (i == LMM_KLP_NR || port.functions & BIT(i)) {
+		pr_err("functions: %s: not one that can be wrapped, or named twice\n", name);
+		return -EINVAL;
+	}
+	addr = static_call(klp_lookup_name)(name);
+	site = addr ? static_call(klp_ftrace_location)(addr) : 0;
+	if (!site) {
+		pr_err("%s: no such function, or it cannot be traced\n", name);
+		return -ENOENT;
+	}
+	set_original(i, site + MCOUNT_INSN_SIZE);
+	func->old_name = wrapped[i].name;
+	func->new_func = wrapped[i].wrapper;
+	port.functions |= BIT(i);
+	return 0;
+}
+
+static int __init livemm_klp_init(void)
+{
+	struct klp_func *func = funcs;
+	char names[128], *rest = names, *name;
+	unsigned long addr;
+	int err;
+
+	err = lmm_release_check();
+	if (err)
+		return err;
+	if (!functions || !*functions) {
+		pr_err("loaded by hand? livemm.ko loads this when a policy needs it\n");
+		return -EINVAL;
+	}
+	if (strscpy(names, functions, sizeof(names)) < 0)
+		return -EINVAL;
+
+	addr = lmm_kallsyms_address();
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(klp_lookup_name, (unsigned long (*)(const char *))addr);
+	addr = static_call(klp_lookup_name)("ftrace_location");
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(klp_ftrace_location, (unsigned long (*)(unsigned long))addr);
+
+	while ((name = strsep(&rest, ","))) {
+		err = wrap_named(name, func++);
+		if (err)
+			return err;
+	}
+	err = klp_enable_patch(&patch);
+	if (err)
+		pr_err("the kernel refused the livepatch: %d\n", err);
+	return err;
+}
+
+/* Reached only once the patch is disabled and no task runs a wrapper. */
+static void __exit livemm_klp_exit(void)
+{
+}
+
+module_init(livemm_klp_init);
+module_exit(livemm_klp_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm: livepatch wrappers around per-CPU list refill and drain");
+MODULE_INFO(livepatch, "Y");

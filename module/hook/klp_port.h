@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * klp_port.h - how livemm.ko talks to livemm_klp.ko
+ *
+ * livemm_klp.ko knows nothing of livemm.ko: it wraps functions and calls
+ * whoever has asked to be called.  livemm.ko takes a reference on it with
+ * symbol_get() for as long as any handler is set, so neither can go while the
+ * other might call it; and either can be loaded, unloaded or wait for a
+ * livepatch transition without the other.
+ */
+#ifndef LIVEMM_HOOK_KLP_PORT_H
+#define LIVEMM_HOOK_KLP_PORT_H
+
+#include <linux/types.h>
+
+struct per_cpu_pages;
+struct zone;
+
+/* Changes with any change of what follows; both modules must agree. */
+#define LMM_KLP_PORT_VERSION	1
+
+/**
+ * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
+ * @LMM_KLP_REFILL: rmqueue_bulk()
+ * @LMM_KLP_DRAIN: free_pcppages_bulk()
+ * @LMM_KLP_NR: number of the above
+ */
+enum lmm_klp_function {
+	LMM_KLP_REFILL,
+	LMM_KLP_DRAIN,
+	LMM_KLP_NR
+};
+
+/**
+ * struct lmm_klp_handlers - what livemm.ko wants called
+ * @refill: after a refill: @got of @asked blocks of @order were moved from the
+ *	buddy to this CPU's list of @zone
+ * @drain: after a drain: @pages pages went from @pcp to the buddy
+ *
+ * Context: under pcp->lock, preemption off, any context the allocator may be
+ * called from: no sleeping, no printk, no allocation, no lock.
+ */
+struct lmm_klp_handlers {
+	void (*refill)(struct zone *zone, unsigned int order, unsigned long asked,
+		       int got);
+	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);
+};
+
+/**
+ * struct lmm_klp_port - what livemm_klp.ko offers
+ * @version: LMM_KLP_PORT_VERSION
+ * @functions: BIT(enum lmm_klp_function) of each function in this patch
+ * @live: the patch is enabled and no task runs the old code.  Context: any.
+ * @wait: sleep until @live() is @want or @timeout_ms have passed; returns
+ *	whether it is.  Context: process.
+ * @withdraw: throw the patch's own sysfs switch to 0, also in the middle of its
+ *	transition; returns 0 or what the switch answered.  Context: process,
+ *	takes the kernel's klp_mutex.
+ * @arm: call the handler of @function from now on.  Context: process.
+ * @disarm: stop that; returns when no handler runs any more.  Context: process.
+ */
+struct lmm_klp_port {
+	unsigned int version;
+	unsigned int functions;
+	bool (*live)(void);
+	bool (*wait)(bool want, unsigned int timeout_ms);
+	int (*withdraw)(void);
+	void (*arm)(enum lmm_klp_function function,
+		    const struct lmm_klp_handlers *handlers);
+	void (*disarm)(enum lmm_klp_function function);
+};
+
+extern const struct lmm_klp_port *const livemm_klp_port;
+
+#endif /* LIVEMM_HOOK_KLP_PORT_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * symbols.h - finding what the kernel does not export
+ */
+#ifndef LIVEMM_HOOK_SYMBOLS_H
+#define LIVEMM_HOOK_SYMBOLS_H
+
+#include <linux/kprobes.h>
+#include <linux/types.h>
+
+/**
+ * lmm_kallsyms_address() - address of kallsyms_lookup_name()
+ *
+ * kallsyms_lookup_name() is not exported since 0bd476e6c671 ("kallsyms:
+ * unexport kallsyms_lookup_name() and kallsyms_on_each_symbol()", 5.7), but
+ * register_kprobe() resolves a name with it.  The probe has no handler and is
+ * gone again before this returns.
+ *
+ * Context: process, may sleep.
+ * Return: the address, or 0 when kprobes are refused.
+ */
+static inline unsigned long lmm_kallsyms_address(void)
+{
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	unsigned long addr;
+
+	if (register_kprobe(&probe))
+		return 0;
+	addr = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	return addr;
+}
+
+int lmm_symbols_init(void);
+unsigned long lmm_symbol_find(const char *name);
+unsigned int lmm_symbol_count(const char *name);
+unsigned long lmm_symbol_ftrace_site(unsigned long addr);
+
+#endif /* LIVEMM_HOOK_SYMBOLS_H */

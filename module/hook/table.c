@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * table.c - the hooks, one row each
+ *
+ * Prototypes are those of Debian's 6.1 and 6.12; a kernel whose prototype is
+ * another one gets the row refused, never a wrong call.
+ */
+#include <linux/mmzone.h>
+
+#include "../compat/compat.h"
+#include "../event.h"
+#include "table.h"
+
+/* Kbuild may name a row here, whose prototype is then wrong on purpose. */
+#ifdef LMM_BREAK_HOOK
+#define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_HOOK) ? \
+			   "unsigned char (struct nothing *)" : (text))
+#else
+#define PROTO(name, text) (text)
+#endif
+
+#define PCP	BIT(LMM_PCP)
+
+/* A member that a policy reads or writes, at the offset we were compiled with. */
+#define LAYOUT(type, member, who) {					\
+	.name = #type "." #member,					\
+	.mech = LMM_MECH_LAYOUT,					\
+	.alternatives = { { #type, #member } },				\
+	.policies = (who),						\
+	.required = (who),						\
+	.lost = "the policy: it would touch the wrong memory",		\
+	.offset = offsetof(struct type, member),			\
+}
+
+struct lmm_hook lmm_hooks[] = {
+	[LMM_HOOK_REFILL] = {
+		.name = "refill",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "rmqueue_bulk", PROTO("refill",
+			  "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)") },
+		},
+		.policies = PCP,
+		.lost = "counters refills and refill_pages",
+		.function = LMM_KLP_REFILL,
+	},
+	[LMM_HOOK_DRAIN] = {
+		.name = "drain",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "free_pcppages_bulk", PROTO("drain",
+			  "void (struct zone *, int, struct per_cpu_pages *, int)") },
+		},
+		.policies = PCP,
+		.lost = "counters drains and drain_pages",
+		.function = LMM_KLP_DRAIN,
+	},
+	[LMM_HOOK_PAGE_ALLOC] = {
+		.name = "page_alloc",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "mm_page_alloc", PROTO("page_alloc",
+			  "void (void *, struct page *, unsigned int, gfp_t, int)") },
+		},
+		.policies = PCP,
+		.required = PCP,
+		.lost = "the depth of allocation",
+		.handler = lmm_event_page_alloc,
+	},
+	[LMM_HOOK_PAGE_FREE] = {
+		.name = "page_free",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "mm_page_free", PROTO("page_free",
+			  "void (void *, struct page *, unsigned int)") },
+		},
+		.policies = PCP,
+		.required = PCP,
+		.lost = "the depth of freeing",
+		.handler = lmm_event_page_free,
+	},
+	[LMM_HOOK_PAGESET_DEFAULT] = {
+		.name = "pageset_default",
+		.mech = LMM_MECH_KPROBE,
+		.alternatives = {
+			{ "zone_set_pageset_high_and_batch", PROTO("pageset_default",
+			  "void (struct zone *, int)") },
+		},
+		.policies = PCP,
+		.lost = "promptness: a sysctl write is then noticed within a period",
+		.handler = lmm_event_pageset_default,
+	},
+	[LMM_HOOK_DRAIN_LIST] = {
+		.name = "drain_list",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "drain_zone_pages", PROTO("drain_list",
+			  "void (struct zone *, struct per_cpu_pages *)") },
+		},
+		.policies = PCP,
+		.required = PCP,
+		.lost = "giving back what a list holds above its bound",
+	},
+	[LMM_HOOK_HIGH_FRACTION] = {
+		.name = "high_fraction",
+		.mech = LMM_MECH_DATA,
+		.alternatives = { { "percpu_pagelist_high_fraction", NULL } },
+		.policies = PCP,
+		.required = PCP,
+		.lost = "leaving alone what the admin has set by sysctl",
+	},
+	LAYOUT(per_cpu_pages, count, PCP),
+	LAYOUT(per_cpu_pages, high, PCP),
+	LAYOUT(per_cpu_pages, batch, PCP),
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	LAYOUT(per_cpu_pages, high_min, PCP),
+	LAYOUT(per_cpu_pages, high_max, PCP),
+	LAYOUT(zone, pageset_high_min, PCP),
+	LAYOUT(zone, pageset_high_max, PCP),
+#else
+	LAYOUT(zone, pageset_high, PCP),
+#endif
+	LAYOUT(zone, _watermark, PCP),
+	LAYOUT(zone, per_cpu_pageset, PCP),
+	LAYOUT(zone, flags, PCP),
+	LAYOUT(zone, vm_stat, PCP),
+};
+
+const unsigned int lmm_nr_hooks = ARRAY_SIZE(lmm_hooks);
+
+const char *const lmm_mechanism_name[] = {
+	[LMM_MECH_LIVEPATCH] = "livepatch",
+	[LMM_MECH_KPROBE] = "kprobe",
+	[LMM_MECH_TRACEPOINT] = "tracepoint",
+	[LMM_MECH_CALL] = "call",
+	[LMM_MECH_DATA] = "data",
+	[LMM_MECH_LAYOUT] = "layout",
+};

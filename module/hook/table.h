@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * table.h - one row a place where the kernel hands us control, or where we
+ * reach into it
+ */
+#ifndef LIVEMM_HOOK_TABLE_H
+#define LIVEMM_HOOK_TABLE_H
+
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/tracepoint.h>
+
+#include "../livemm.h"
+#include "klp_port.h"
+
+/**
+ * enum lmm_mechanism - how a row reaches the kernel
+ * @LMM_MECH_LIVEPATCH: a wrapper in livemm_klp.ko
+ * @LMM_MECH_KPROBE: a kprobe with a pre_handler only (a post_handler would
+ *	conflict with a livepatch of the same function)
+ * @LMM_MECH_TRACEPOINT: a probe on a tracepoint
+ * @LMM_MECH_CALL: a function that we call
+ * @LMM_MECH_DATA: a variable that we read
+ * @LMM_MECH_LAYOUT: a member of a struct that we read or write
+ */
+enum lmm_mechanism {
+	LMM_MECH_LIVEPATCH,
+	LMM_MECH_KPROBE,
+	LMM_MECH_TRACEPOINT,
+	LMM_MECH_CALL,
+	LMM_MECH_DATA,
+	LMM_MECH_LAYOUT,
+};
+
+/**
+ * enum lmm_hook_id - the rows
+ * @LMM_HOOK_REFILL: a list was refilled from the buddy
+ * @LMM_HOOK_DRAIN: a list gave pages back to the buddy
+ * @LMM_HOOK_PAGE_ALLOC: a block of pages was allocated
+ * @LMM_HOOK_PAGE_FREE: a block of pages was freed
+ * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
+ * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
+ * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
+ * @LMM_HOOK_FIRST_LAYOUT: first of the rows that pin struct layouts
+ */
+enum lmm_hook_id {
+	LMM_HOOK_REFILL,
+	LMM_HOOK_DRAIN,
+	LMM_HOOK_PAGE_ALLOC,
+	LMM_HOOK_PAGE_FREE,
+	LMM_HOOK_PAGESET_DEFAULT,
+	LMM_HOOK_DRAIN_LIST,
+	LMM_HOOK_HIGH_FRACTION,
+	LMM_HOOK_FIRST_LAYOUT,
+};
+
+/**
+ * struct lmm_hook_alternative - a symbol and the prototype it must have
+ * @symbol: function, tracepoint or variable; a struct's name for a layout
+ * @proto: expected prototype as btf.c writes it; NULL for a variable (BTF does
+ *	not describe those); a member's name for a layout
+ */
+struct lmm_hook_alternative {
+	const char *symbol;
+	const char *proto;
+};
+
+#define LMM_HOOK_ALTERNATIVES	2
+
+/**
+ * struct lmm_hook - one row
+ * @name: in livemm's own words; the first column of `hooks`
+ * @mech: how it is reached
+ * @alternatives: what kernels call it, the first that exists counts
+ * @policies: BIT() of each policy that uses it
+ * @required: BIT() of each policy that cannot work without it; to the others it
+ *	is optional: it may be missing on a kernel, but what is there must arm
+ * @lost: what is lost without it
+ * @handler: probe or pre_handler (tracepoint, kprobe)
+ * @function: which wrapper (livepatch)
+ * @offset: of the member as we were compiled (layout)
+ * @symbol: the alternative found
+ * @addr: its address (not for tracepoints and layouts)
+ * @tp: the tracepoint
+ * @kp: the kprobe
+ * @available: verified on this kernel
+ * @armed: BIT() of each policy for which it is armed
+ * @why: why it is not available, or what to know about it
+ *
+ * Everything from @symbol on is written under lmm_control_mutex only.
+ */
+struct lmm_hook {
+	const char *name;
+	enum lmm_mechanism mech;
+	struct lmm_hook_alternative alternatives[LMM_HOOK_ALTERNATIVES];
+	u32 policies;
+	u32 required;
+	const char *lost;
+	void *handler;
+	enum lmm_klp_function function;
+	u32 offset;
+
+	const char *symbol;
+	unsigned long addr;
+	struct tracepoint *tp;
+	struct kprobe kp;
+	bool available;
+	u32 armed;
+	char why[LMM_WHY_LEN];
+};
+
+extern struct lmm_hook lmm_hooks[];
+extern const unsigned int lmm_nr_hooks;
+extern const char *const lmm_mechanism_name[];
+
+/* Per-CPU hits, one a row; the handlers count. */
+extern u64 __percpu *lmm_hook_hits;
+
+/**
+ * lmm_hook_hit() - count one hit of a hook
+ * @id: the row
+ *
+ * Context: any.
+ */
+static inline void lmm_hook_hit(enum lmm_hook_id id)
+{
+	this_cpu_inc(lmm_hook_hits[id]);
+}
+
+/* verify.c */
+void lmm_hook_verify(struct lmm_hook *hook);
+bool lmm_hook_foreign_livepatch(const struct lmm_hook *hook, char *why, size_t len);
+
+/* klp_client.c */
+int lmm_klp_get(unsigned int functions, char *why, size_t len);
+void lmm_klp_put(void);
+const struct lmm_klp_port *lmm_klp_port(void);
+
+#endif /* LIVEMM_HOOK_TABLE_H */

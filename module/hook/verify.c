@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * verify.c - a hook is checked against the running kernel before it is armed
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/livepatch.h>
+#include <linux/printk.h>
+
+#include "../control/control.h"
+#include "btf.h"
+#include "prototype.h"
+#include "symbols.h"
+#include "table.h"
+
+/* Long enough for every prototype we hook, with room to show a longer one. */
+#define PROTO_LEN	256
+
+struct tracepoint_search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void tracepoint_match(struct tracepoint *tp, void *data)
+{
+	struct tracepoint_search *search = data;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+/* Is @alt there at all?  Fills @hook's symbol, address or tracepoint. */
+static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternative *alt)
+{
+	struct tracepoint_search search = { .name = alt->symbol };
+
+	switch (hook->mech) {
+	case LMM_MECH_LAYOUT:
+		break;
+	case LMM_MECH_TRACEPOINT:
+		/* Tracepoints of mm are not exported, but can be walked. */
+		for_each_kernel_tracepoint(tracepoint_match, &search);
+		if (!search.found)
+			return false;
+		hook->tp = search.found;
+		break;
+	default:
+		hook->addr = lmm_symbol_find(alt->symbol);
+		if (!hook->addr)
+			return false;
+	}
+	hook->symbol = alt->symbol;
+	return true;
+}
+
+/* Does BTF say what we expect?  Words in @why if not. */
+static bool btf_agrees(const struct lmm_hook *hook,
+		       const struct lmm_hook_alternative *alt, char *why, size_t len)
+{
+	char have[PROTO_LEN];
+	u32 offset = 0;
+	int err;
+
+	switch (hook->mech) {
+	case LMM_MECH_DATA:
+		return true;
+	case LMM_MECH_LAYOUT:
+		err = lmm_btf_member_offset(alt->symbol, alt->proto, &offset);
+		if (!err && offset != hook->offset) {
+			scnprintf(why, len, "at byte %u, we were built for %u",
+				  offset, hook->offset);
+			return false;
+		}
+		break;
+	case LMM_MECH_TRACEPOINT:
+		err = lmm_btf_tracepoint(alt->symbol, have, sizeof(have));
+		break;
+	default:
+		err = lmm_btf_function(alt->symbol, have, sizeof(have));
+		break;
+	}
+	if (err == -EOPNOTSUPP) {
+		scnprintf(why, len, "this kernel has no BTF to check the prototype (force=1 skips the check)");
+		return false;
+	}
+	if (err) {
+		scnprintf(why, len, "BTF does not know it, so its prototype cannot be checked");
+		return false;
+	}
+	if (hook->mech == LMM_MECH_LAYOUT)
+		return true;
+	return lmm_prototype_equal(alt->proto, have, why, len);
+}
+
+/**
+ * lmm_hook_verify() - decide whether a hook may be armed on this kernel
+ * @hook: the row; gets available, why, symbol and address
+ *
+ * Symbol found and unique, ftrace site present (livepatch), prototype or layout
+ * as expected.  The module parameter `force` overrides the last alone, and says
+ * so in the log.
+ *
+ * Context: process; control mutex held, or before anybody else can look.
+ */
+void lmm_hook_verify(struct lmm_hook *hook)
+{
+	const struct lmm_hook_alternative *alt = NULL;
+	bool code = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_KPROBE ||
+		    hook->mech == LMM_MECH_CALL;
+	unsigned int i;
+
+	hook->available = false;
+	hook->why[0] = '\0';
+	for (i = 0; i < LMM_HOOK_ALTERNATIVES; i++) {
+		if (!hook->alternatives[i].symbol)
+			break;
+		alt = &hook->alternatives[i];
+		if (symbol_found(hook, alt))
+			break;
+	}
+	if (!hook->symbol) {
+		hook->symbol = hook->alternatives[0].symbol;
+		scnprintf(hook->why, sizeof(hook->why),
+			  code ? "no such function (inlined away, or another kernel)" :
+				 "no such symbol");
+		return;
+	}
+	if (code && lmm_symbol_count(hook->symbol) != 1) {
+		scnprintf(hook->why, sizeof(hook->why), "%u functions bear this name",
+			  lmm_symbol_count(hook->symbol));
+		return;
+	}
+	if (hook->mech == LMM_MECH_LIVEPATCH && !lmm_symbol_ftrace_site(hook->addr)) {
+		scnprintf(hook->why, sizeof(hook->why), "no ftrace site (notrace)");
+		return;
+	}
+	if (!btf_agrees(hook, alt, hook->why, sizeof(hook->why))) {
+		if (!lmm_force)
+			return;
+		pr_warn("hook %s: %s: %s: used all the same, because of force=1\n",
+			hook->name, hook->symbol, hook->why);
+		scnprintf(hook->why, sizeof(hook->why), "forced, prototype not checked");
+	}
+	hook->available = true;
+}
+
+/**
+ * lmm_hook_foreign_livepatch() - does somebody else's livepatch hold a function?
+ * @hook: the row
+ * @why: gets the name of that livepatch, in words
+ * @len: size of @why
+ *
+ * Our wrapper calls the kernel's own code past its ftrace site, which would
+ * silently undo a fix that another livepatch put there: so hands off.  When the
+ * kernel's list of patches cannot be read the answer is yes.
+ *
+ * Context: process, control mutex held; takes the kernel's klp_mutex.
+ * Return: true if the function is not ours to wrap.
+ */
+bool lmm_hook_foreign_livepatch(const struct lmm_hook *hook, char *why, size_t len)
+{
+	struct list_head *patches = (struct list_head *)lmm_symbol_find("klp_patches");
+	struct mutex *mutex = (struct mutex *)lmm_symbol_find("klp_mutex");
+	struct klp_patch *patch;
+	struct klp_object *obj;
+	struct klp_func *func;
+	bool found = false;
+
+	if (!patches || !mutex) {
+		scnprintf(why, len, "cannot see which livepatches are loaded");
+		return true;
+	}
+	mutex_lock(mutex);
+	list_for_each_entry(patch, patches, list) {
+		if (!strcmp(patch->mod->name, "livemm_klp"))
+			continue;
+		klp_for_each_object(patch, obj) {
+			if (obj->name)
+				continue;
+			klp_for_each_func(obj, func) {
+				if (strcmp(func->old_name, hook->symbol))
+					continue;
+				scnprintf(why, len, "livepatch %s holds %s; disable that first",
+					  patch->mod->name, hook->symbol);
+				found = true;
+			}
+		}
+	}
+	mutex_unlock(mutex);
+	return found;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * livemm.h - the vocabulary shared by hooks, policies and control
+ *
+ * Data flows one way: hook -> event -> policy core -> actuator -> counter ->
+ * debugfs.  This header names what is passed at each arrow and nothing else.
+ */
+#ifndef LIVEMM_H
+#define LIVEMM_H
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+
+struct per_cpu_pages;
+struct seq_file;
+struct zone;
+
+#define LMM_VERSION	"0.1.0"
+#define LMM_ABI		1
+
+/* Room for a reason in words, the NUL included. */
+#define LMM_WHY_LEN	192
+#define LMM_MAX_KNOBS	24
+
+/**
+ * enum lmm_policy_id - every policy livemm will ever carry, in the order in
+ *	which events are delivered to them (see event.c)
+ * @LMM_ZONELOCK: takes whole page batches before the list sizing sees them
+ * @LMM_CMA: chooses where a refill comes from
+ * @LMM_PCP: sizes the per-CPU page lists
+ * @LMM_PAGEBLOCK: keeps pageblocks to one migratetype
+ * @LMM_NUMA: scan period of an address space
+ * @LMM_NR_POLICIES: number of the above
+ */
+enum lmm_policy_id {
+	LMM_ZONELOCK,
+	LMM_CMA,
+	LMM_PCP,
+	LMM_PAGEBLOCK,
+	LMM_NUMA,
+	LMM_NR_POLICIES
+};
+
+/**
+ * enum lmm_knob_kind - how a knob's text is read
+ * @LMM_KNOB_UINT: decimal digits
+ * @LMM_KNOB_TENTHS: decimal digits, optionally a point and one more digit;
+ *	stored as tenths (12.5 is 125)
+ * @LMM_KNOB_BOOL: exactly 0 or 1
+ * @LMM_KNOB_CHOICE: one of @choices; stored as its index
+ */
+enum lmm_knob_kind {
+	LMM_KNOB_UINT,
+	LMM_KNOB_TENTHS,
+	LMM_KNOB_BOOL,
+	LMM_KNOB_CHOICE,
+};
+
+/**
+ * struct lmm_knob - one row of a policy's knob table
+ * @name: file name in debugfs and key in a config line
+ * @unit: "ms", "percent", "" ... for people
+ * @kind: how the text is read
+ * @min: smallest stored value accepted
+ * @max: largest stored value accepted
+ * @def: stored value at load
+ * @choices: NULL-terminated words, for LMM_KNOB_CHOICE
+ */
+struct lmm_knob {
+	const char *name;
+	const char *unit;
+	enum lmm_knob_kind kind;
+	u32 min;
+	u32 max;
+	u32 def;
+	const char *const *choices;
+};
+
+/**
+ * struct lmm_config - one immutable set of a policy's settings
+ * @rcu: frees the set after the last reader
+ * @enabled: the policy is (to be) on
+ * @value: stored value of each knob, in the order of the policy's table
+ *
+ * A writer builds a whole new one, checks it, and publishes it with
+ * rcu_assign_pointer(); a set is never changed once published.
+ */
+struct lmm_config {
+	struct rcu_head rcu;
+	bool enabled;
+	u32 value[LMM_MAX_KNOBS];
+};
+
+/**
+ * struct lmm_policy - a policy as control sees it
+ * @id: which one
+ * @name: its directory in debugfs and its word in @policies
+ * @knobs: its knob table
+ * @nr_knobs: rows in @knobs, at most LMM_MAX_KNOBS
+ * @mode_knob: index of the knob that `status` shows as the mode, or -1
+ * @counter_names: one name a counter
+ * @nr_counters: entries in @counter_names
+ * @supported: can this kernel run the policy?  Returns false with the reason
+ *	in @why.  May be NULL (then only its required hooks decide).
+ *	Context: process, control mutex held.
+ * @validate: judge a whole configuration beyond each knob's own range.
+ *	Returns 0 or -EINVAL/-ERANGE/-EOPNOTSUPP with the reason in @why
+ *	("knob: value: words"); changes nothing.  May be NULL.
+ *	Context: process, control mutex held.
+ * @enable: allocate and start; called before any of the policy's hooks is
+ *	armed.  Returns 0 or -errno with the reason in @why, having undone all
+ *	it did.  Context: process, may sleep, control mutex held.
+ * @disable: stop and restore every kernel value the policy changed; called
+ *	after the policy's hooks are disarmed and no handler runs any more.
+ *	Cannot fail.  Context: process, may sleep, control mutex held.
+ * @configure: the settings changed while on; @new is about to be published.
+ *	Cannot fail (whatever can be refused is refused in @validate).
+ *	Context: process, may sleep, control mutex held.  May be NULL.
+ * @state_show: print the table for people.
+ *	Context: process, may sleep, control mutex held.
+ * @reason_show: words for the last column of `status` while on ("" if none).
+ *	May be NULL.  Context: process, control mutex held.
+ * @config: published settings; written under the control mutex only
+ * @counters: per-CPU, @nr_counters values, never reset
+ * @on: the policy is enabled; written under the control mutex only
+ */
+struct lmm_policy {
+	enum lmm_policy_id id;
+	const char *name;
+	const struct lmm_knob *knobs;
+	unsigned int nr_knobs;
+	int mode_knob;
+	const char *const *counter_names;
+	unsigned int nr_counters;
+
+	bool (*supported)(struct lmm_policy *policy, char *why, size_t len);
+	int (*validate)(struct lmm_policy *policy, const struct lmm_config *cfg,
+			char *why, size_t len);
+	int (*enable)(struct lmm_policy *policy, const struct lmm_config *cfg,
+		      char *why, size_t len);
+	void (*disable)(struct lmm_policy *policy);
+	void (*configure)(struct lmm_policy *policy,
+			  const struct lmm_config *new);
+	void (*state_show)(struct lmm_policy *policy, struct seq_file *m);
+	void (*reason_show)(struct lmm_policy *policy, char *why, size_t len);
+
+	/* Owned by control from lmm_policy_register() on. */
+	struct lmm_config __rcu *config;
+	u64 __percpu *counters;
+	bool on;
+};
+
+/*
+ * Control.  One mutex serialises every change of settings, enable, disable,
+ * lease expiry and registration.  It is taken in process context only and is
+ * the outermost lock of livemm.
+ */
+extern struct mutex lmm_control_mutex;
+
+/* policy/registry.c */
+int lmm_policy_register(struct lmm_policy *policy);
+void lmm_policy_unregister(struct lmm_policy *policy);
+struct lmm_policy *lmm_policy_find(const char *name, size_t len);
+struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
+bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
+int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
+		     char *why, size_t len);
+void lmm_policies_disable_all(void);
+
+/* policy/pcp.c */
+extern struct lmm_policy lmm_pcp_policy;
+
+/* control/counters.c */
+u64 __percpu *lmm_counters_alloc(unsigned int nr);
+u64 lmm_counter_read(const u64 __percpu *counters, unsigned int idx);
+
+/**
+ * lmm_count() - add to one of a policy's counters
+ * @policy: whose
+ * @idx: which, as in its counter_names
+ * @n: how much
+ *
+ * Context: any, interrupts included; one instruction on this CPU's copy.
+ */
+static inline void lmm_count(struct lmm_policy *policy, unsigned int idx, u64 n)
+{
+	this_cpu_add(policy->counters[idx], n);
+}
+
+#endif /* LIVEMM_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pcp_core.c - arithmetic of per-CPU list sizing; see pcp_core.h
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "pcp_core.h"
+
+/**
+ * pcp_track_roll() - begin a new period
+ * @track: of this CPU
+ * @epoch: number of the new period
+ *
+ * The finished period's depths are published before the epoch changes, and the
+ * running ones cleared after it, so that pcp_track_collect() on another CPU finds
+ * them in one of the two places.
+ *
+ * Context: any, on the CPU that owns @track.
+ */
+void pcp_track_roll(struct pcp_track *track, u32 epoch)
+{
+	WRITE_ONCE(track->last_alloc_depth, track->alloc_depth);
+	WRITE_ONCE(track->last_free_depth, track->free_depth);
+	WRITE_ONCE(track->last_epoch, track->epoch);
+	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
+	WRITE_ONCE(track->epoch, epoch);
+	smp_wmb(); /* as above */
+	WRITE_ONCE(track->count, 0);
+	WRITE_ONCE(track->low, 0);
+	WRITE_ONCE(track->high, 0);
+	WRITE_ONCE(track->alloc_depth, 0);
+	WRITE_ONCE(track->free_depth, 0);
+}
+
+/**
+ * pcp_track_collect() - the depths of a period that has just ended
+ * @track: of any CPU
+ * @ended: number of that period; the current one is the next
+ * @alloc_depth: gets the largest rise
+ * @free_depth: gets the largest fall
+ *
+ * Context: any.
+ * Return: false if nothing happened in that period (both depths are then 0).
+ */
+bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
+		       long *free_depth)
+{
+	if (READ_ONCE(track->epoch) == ended) {
+		smp_rmb(); /* pairs with pcp_track_roll() */
+		*alloc_depth = READ_ONCE(track->alloc_depth);
+		*free_depth = READ_ONCE(track->free_depth);
+		smp_rmb(); /* pairs with pcp_track_roll() */
+		if (READ_ONCE(track->epoch) == ended)
+			return true;
+	}
+	smp_rmb(); /* pairs with pcp_track_roll() */
+	if (READ_ONCE(track->last_epoch) == ended) {
+		*alloc_depth = READ_ONCE(track->last_alloc_depth);
+		*free_depth = READ_ONCE(track->last_free_depth);
+		return true;
+	}
+	*alloc_depth = 0;
+	*free_depth = 0;
+	return false;
+}
+
+/**
+ * pcp_depth_period() - learn from a finished period
+ * @depth: of the list
+ * @active: anything happened
+ * @alloc_depth: largest rise, in pages
+ * @free_depth: largest fall, in pages
+ *
+ * Half decay and the reset after two idle periods are the series' own.
+ *
+ * Context: any; pure.
+ */
+void pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
+		      long free_depth)
+{
+	if (active) {
+		depth->alloc = (depth->alloc + alloc_depth) / 2;
+		depth->free = (depth->free + free_depth) / 2;
+		depth->idle = 0;
+		return;
+	}
+	if (depth->idle < PCP_IDLE_PERIODS)
+		depth->idle++;
+	if (depth->idle == PCP_IDLE_PERIODS) {
+		depth->alloc = 0;
+		depth->free = 0;
+	}
+}
+
+/**
+ * pcp_depth_decide() - how large should a list be?
+ * @depth: what its periods taught
+ * @limits: what it may become
+ *
+ * Context: any; pure.
+ * Return: the decision; a @high is never below the default nor above the
+ * maximum, and pure allocation or pure freeing gives the default.
+ */
+struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
+				     const struct pcp_limits *limits)
+{
+	struct pcp_decision decision = { .high = limits->def };
+	long want = min(depth->alloc, depth->free);
+
+	if (limits->disabled || limits->sysctl || limits->offline) {
+		decision.hands_off = true;
+		decision.reason = limits->disabled ? PCP_BY_KERNEL :
+				  limits->sysctl ? PCP_BY_SYSCTL : PCP_BY_OFFLINE;
+	} else if (limits->reclaim) {
+		decision.reason = PCP_BY_RECLAIM;
+	} else if (want > limits->max && limits->max > limits->def) {
+		decision.high = limits->max;
+		decision.reason = PCP_BY_MAX;
+	} else if (want > limits->def && limits->max > limits->def) {
+		decision.high = want;
+		decision.reason = PCP_BY_DEPTH;
+	} else {
+		decision.reason = depth->idle == PCP_IDLE_PERIODS ? PCP_BY_IDLE :
+								    PCP_BY_DEFAULT;
+	}
+	return decision;
+}
+
+/**
+ * pcp_max_high() - the largest size a list may get
+ * @managed: pages that the zone manages
+ * @max_tenths: share of them that all lists together may hold, in tenths of a
+ *	percent
+ * @cpus: CPUs that share the zone, at least 1
+ * @def: the kernel's default size
+ * @batch: the list's batch
+ *
+ * As the kernel's zone_highsize() for percpu_pagelist_high_fraction = 8, which
+ * is 12.5 percent.
+ *
+ * Context: any; pure.
+ * Return: pages, at least @def and four batches.
+ */
+int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
+		 int batch)
+{
+	u64 share = div_u64(mul_u32_u32(max_tenths, 1) * managed, 1000);
+	u64 high = div_u64(share, max(cpus, 1U));
+
+	return max3((int)min_t(u64, high, INT_MAX), batch * 4, def);
+}
+
+/**
+ * pcp_room_share() - a list's part of the room in its zone
+ * @high: what the list should get
+ * @def: the kernel's default
+ * @raised: sum over all CPUs of (high - def), at least @high - @def
+ * @room: pages that all raised lists of the zone may hold above their defaults
+ *
+ * Context: any; pure.
+ * Return: @high if there is room for all, else @def and a part of the room in
+ * proportion to what was asked.
+ */
+int pcp_room_share(int high, int def, long raised, long room)
+{
+	if (raised <= room || high <= def)
+		return high;
+	if (room <= 0)
+		return def;
+	return def + (int)div64_s64((s64)(high - def) * room, raised);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pcp_core.h - arithmetic of per-CPU list sizing, mode `depth`
+ *
+ * The algorithm is that of "[RFC 2/2] mm: alloc/free depth based PCP high
+ * auto-tuning" (Huang Ying, 2023-07-10,
+ * 20230710065325.290366-3-ying.huang@intel.com): in a period, the depth of
+ * allocation is the largest rise of (pages allocated - pages freed), the depth
+ * of freeing the largest fall; both averaged with half decay; a list as large
+ * as the smaller of the two serves the next period without zone->lock.
+ *
+ * Pure: no kernel state, no lock, no clock.  Pages everywhere.
+ */
+#ifndef LIVEMM_POLICY_PCP_CORE_H
+#define LIVEMM_POLICY_PCP_CORE_H
+
+#include <linux/types.h>
+
+/* No activity for so many whole periods forgets what was learnt (the series). */
+#define PCP_IDLE_PERIODS	2
+
+/**
+ * struct pcp_track - what one CPU did to one zone's list in the current period
+ * @count: pages allocated less pages freed since the period began
+ * @low: smallest @count so far
+ * @high: largest @count so far
+ * @alloc_depth: largest rise so far
+ * @free_depth: largest fall so far
+ * @epoch: number of the period that the above belong to
+ * @last_epoch: number of the period before it in which anything happened
+ * @last_alloc_depth: largest rise in @last_epoch
+ * @last_free_depth: largest fall in @last_epoch
+ *
+ * Written by its own CPU only.  An interrupt between the load and the store of
+ * a field can lose that interrupt's pages from the period; the sums start anew
+ * each period, so this never adds up.
+ */
+struct pcp_track {
+	long count;
+	long low;
+	long high;
+	long alloc_depth;
+	long free_depth;
+	u32 epoch;
+	u32 last_epoch;
+	long last_alloc_depth;
+	long last_free_depth;
+};
+
+/**
+ * struct pcp_depth - what the finished periods taught about one list
+ * @alloc: average depth of allocation
+ * @free: average depth of freeing
+ * @idle: whole periods without activity, at most PCP_IDLE_PERIODS
+ */
+struct pcp_depth {
+	long alloc;
+	long free;
+	unsigned int idle;
+};
+
+/**
+ * enum pcp_reason - why a list is as large as it is
+ * @PCP_BY_DEFAULT: the depth is within the default
+ * @PCP_BY_DEPTH: raised to the depth
+ * @PCP_BY_MAX: the depth is above the maximum
+ * @PCP_BY_ROOM: cut, so that all lists together stay below the room above the
+ *	zone's high watermark
+ * @PCP_BY_IDLE: nothing happened for PCP_IDLE_PERIODS
+ * @PCP_BY_RECLAIM: reclaim is active in the zone
+ * @PCP_BY_SYSCTL: the admin has set percpu_pagelist_high_fraction; hands off
+ * @PCP_BY_OFFLINE: the CPU is offline; hands off
+ * @PCP_BY_KERNEL: the kernel has disabled the list; hands off
+ * @PCP_NR_REASONS: number of the above
+ */
+enum pcp_reason {
+	PCP_BY_DEFAULT,
+	PCP_BY_DEPTH,
+	PCP_BY_MAX,
+	PCP_BY_ROOM,
+	PCP_BY_IDLE,
+	PCP_BY_RECLAIM,
+	PCP_BY_SYSCTL,
+	PCP_BY_OFFLINE,
+	PCP_BY_KERNEL,
+	PCP_NR_REASONS
+};
+
+/**
+ * struct pcp_limits - what a list may become
+ * @def: the kernel's default, in pages
+ * @max: the largest size allowed, in pages
+ * @disabled: the kernel has set the list's bound to 0
+ * @offline: the CPU is (going) offline
+ * @sysctl: the admin has set percpu_pagelist_high_fraction
+ * @reclaim: reclaim is active in the zone
+ */
+struct pcp_limits {
+	int def;
+	int max;
+	bool disabled;
+	bool offline;
+	bool sysctl;
+	bool reclaim;
+};
+
+/**
+ * struct pcp_decision - what to do with a list
+ * @high: pages to set; meaningless if @hands_off
+ * @hands_off: leave the list to the kernel, and undo what we did to it
+ * @reason: why
+ */
+struct pcp_decision {
+	int high;
+	bool hands_off;
+	enum pcp_reason reason;
+};
+
+void pcp_track_roll(struct pcp_track *track, u32 epoch);
+bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
+		       long *free_depth);
+void pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
+		      long free_depth);
+struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
+				     const struct pcp_limits *limits);
+int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
+		 int batch);
+int pcp_room_share(int high, int def, long raised, long room);
+
+/**
+ * pcp_track_page() - a block was allocated from, or freed to, a list
+ * @track: of this CPU and the block's zone
+ * @epoch: number of the current period
+ * @pages: in the block; negative when freed
+ *
+ * Context: any, on the CPU that owns @track, preemption off.
+ */
+static inline void pcp_track_page(struct pcp_track *track, u32 epoch, long pages)
+{
+	long count;
+
+	if (unlikely(track->epoch != epoch))
+		pcp_track_roll(track, epoch);
+	count = track->count + pages;
+	WRITE_ONCE(track->count, count);
+	if (pages > 0) {
+		if (count > track->high)
+			WRITE_ONCE(track->high, count);
+		if (count - track->low > track->alloc_depth)
+			WRITE_ONCE(track->alloc_depth, count - track->low);
+	} else {
+		if (count < track->low)
+			WRITE_ONCE(track->low, count);
+		if (track->high - count > track->free_depth)
+			WRITE_ONCE(track->free_depth, track->high - count);
+	}
+}
+
+#endif /* LIVEMM_POLICY_PCP_CORE_H */

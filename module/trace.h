@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trace.h - tracepoints livemm:*, each a decision with its inputs
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM livemm
+
+#if !defined(LIVEMM_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define LIVEMM_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "compat/compat.h"
+
+TRACE_EVENT(policy_switch,
+	TP_PROTO(const char *policy, bool on),
+	TP_ARGS(policy, on),
+	TP_STRUCT__entry(
+		__string(policy, policy)
+		__field(bool, on)
+	),
+	TP_fast_assign(
+		lmm_assign_str(policy, policy);
+		__entry->on = on;
+	),
+	TP_printk("policy=%s on=%d", __get_str(policy), __entry->on)
+);
+
+/* A list's bound changed; pages throughout, reason as in pcp/state. */
+TRACE_EVENT(pcp_decision,
+	TP_PROTO(int nid, int zone, int cpu, long alloc_depth, long free_depth, int def,
+		 int max, int old, int new, const char *reason),
+	TP_ARGS(nid, zone, cpu, alloc_depth, free_depth, def, max, old, new, reason),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(int, cpu)
+		__field(long, alloc_depth)
+		__field(long, free_depth)
+		__field(int, def)
+		__field(int, max)
+		__field(int, old)
+		__field(int, new)
+		__string(reason, reason)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->cpu = cpu;
+		__entry->alloc_depth = alloc_depth;
+		__entry->free_depth = free_depth;
+		__entry->def = def;
+		__entry->max = max;
+		__entry->old = old;
+		__entry->new = new;
+		lmm_assign_str(reason, reason);
+	),
+	TP_printk("nid=%d zone=%d cpu=%d alloc_depth=%ld free_depth=%ld default=%d max=%d old=%d new=%d reason=%s",
+		  __entry->nid, __entry->zone, __entry->cpu, __entry->alloc_depth,
+		  __entry->free_depth, __entry->def, __entry->max, __entry->old,
+		  __entry->new, __get_str(reason))
+);
+
+#endif /* LIVEMM_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
