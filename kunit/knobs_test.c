@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs_test.c - suite livemm-knobs: the grammar of the contract, good and bad
+ */
+#include <kunit/test.h>
+
+#include <linux/slab.h>
+
+#include "../module/control/knobs.c"
+
+static const char *const knobs_test_modes[] = { "depth", "event", NULL };
+
+static const struct lmm_knob knobs_test_table[] = {
+	{ .name = "mode", .kind = LMM_KNOB_CHOICE, .max = 1,
+	  .choices = knobs_test_modes },
+	{ .name = "high_max_pct", .kind = LMM_KNOB_TENTHS, .min = 10,
+	  .max = 500, .def = 125 },
+	{ .name = "period_ms", .kind = LMM_KNOB_UINT, .min = 100,
+	  .max = 60000, .def = 1000 },
+	{ .name = "contended_only", .kind = LMM_KNOB_BOOL, .max = 1 },
+	{ .name = "any", .kind = LMM_KNOB_UINT, .max = U32_MAX },
+};
+
+static struct lmm_policy knobs_test_pcp = {
+	.id = LMM_PCP,
+	.name = "pcp",
+	.knobs = knobs_test_table,
+	.nr_knobs = ARRAY_SIZE(knobs_test_table),
+};
+
+static struct lmm_policy knobs_test_numa = {
+	.id = LMM_NUMA,
+	.name = "numa",
+};
+
+static struct lmm_policy *const knobs_test_policies[LMM_NR_POLICIES] = {
+	[LMM_PCP] = &knobs_test_pcp,
+	[LMM_NUMA] = &knobs_test_numa,
+};
+
+static const struct lmm_config knobs_test_default = {
+	.value = { 0, 125, 1000, 0, 0 },
+};
+
+/* A text with its length, so that it may hold a NUL. */
+#define KNOBS_TEXT(s)	.text = (s), .len = sizeof(s) - 1
+
+struct knobs_value_case {
+	unsigned int key;	/* see knobs.h: 0 is enabled */
+	const char *text;
+	size_t len;
+	int err;
+	u32 value;
+	const char *why;
+};
+
+enum { K_ENABLED, K_MODE, K_TENTHS, K_UINT, K_BOOL, K_ANY };
+
+#define KNOBS_BAD_BOOL(s, shown) \
+	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, 0, \
+	  "pcp/enabled: " shown ": not 0 or 1" }
+#define KNOBS_BAD_TENTHS(s, shown) \
+	{ K_TENTHS, KNOBS_TEXT(s), -EINVAL, 0, \
+	  "pcp/high_max_pct: " shown ": not a number with at most one decimal" }
+#define KNOBS_BAD_UINT(s, shown) \
+	{ K_UINT, KNOBS_TEXT(s), -EINVAL, 0, \
+	  "pcp/period_ms: " shown ": not a whole number" }
+
+static const struct knobs_value_case knobs_values[] = {
+	{ K_ENABLED, KNOBS_TEXT("0"), 0, 0 },
+	{ K_ENABLED, KNOBS_TEXT("1"), 0, 1 },
+	{ K_ENABLED, KNOBS_TEXT("1\n"), 0, 1 },
+	{ K_BOOL, KNOBS_TEXT("1\n"), 0, 1 },
+	KNOBS_BAD_BOOL("2", "2"),
+	KNOBS_BAD_BOOL("yes", "yes"),
+	KNOBS_BAD_BOOL("1 1", "1 1"),
+	KNOBS_BAD_BOOL("", "(empty)"),
+	KNOBS_BAD_BOOL("\n", "(empty)"),
+	KNOBS_BAD_BOOL(" 1", " 1"),
+	KNOBS_BAD_BOOL("1 ", "1 "),
+	KNOBS_BAD_BOOL("01", "01"),
+	KNOBS_BAD_BOOL("1\n\n", "1\\n"),
+	KNOBS_BAD_BOOL("1\0", "1\\0"),
+	{ K_MODE, KNOBS_TEXT("depth"), 0, 0 },
+	{ K_MODE, KNOBS_TEXT("event\n"), 0, 1 },
+	{ K_MODE, KNOBS_TEXT("Event"), -EINVAL, 0,
+	  "pcp/mode: Event: not one of depth event" },
+	{ K_MODE, KNOBS_TEXT("even"), -EINVAL, 0,
+	  "pcp/mode: even: not one of depth event" },
+	{ K_MODE, KNOBS_TEXT(""), -EINVAL, 0,
+	  "pcp/mode: (empty): not one of depth event" },
+	{ K_TENTHS, KNOBS_TEXT("12.5"), 0, 125 },
+	{ K_TENTHS, KNOBS_TEXT("12"), 0, 120 },
+	{ K_TENTHS, KNOBS_TEXT("12.0\n"), 0, 120 },
+	{ K_TENTHS, KNOBS_TEXT("1"), 0, 10 },
+	{ K_TENTHS, KNOBS_TEXT("50.0"), 0, 500 },
+	{ K_TENTHS, KNOBS_TEXT("0.9"), -ERANGE, 0,
+	  "pcp/high_max_pct: 0.9: not in 1..50" },
+	{ K_TENTHS, KNOBS_TEXT("50.1"), -ERANGE, 0,
+	  "pcp/high_max_pct: 50.1: not in 1..50" },
+	{ K_TENTHS, KNOBS_TEXT("250"), -ERANGE, 0,
+	  "pcp/high_max_pct: 250: not in 1..50" },
+	/* 2^64 and 2^64 / 10 must not come round to a small number. */
+	{ K_TENTHS, KNOBS_TEXT("1844674407370955162.8"), -ERANGE, 0,
+	  "pcp/high_max_pct: 1844674407370955162.8: not in 1..50" },
+	KNOBS_BAD_TENTHS("12.", "12."),
+	KNOBS_BAD_TENTHS(".5", ".5"),
+	KNOBS_BAD_TENTHS(".", "."),
+	KNOBS_BAD_TENTHS("12.55", "12.55"),
+	KNOBS_BAD_TENTHS("1.2.3", "1.2.3"),
+	KNOBS_BAD_TENTHS("-5", "-5"),
+	KNOBS_BAD_TENTHS("5 ", "5 "),
+	KNOBS_BAD_TENTHS("12,5", "12,5"),
+	{ K_UINT, KNOBS_TEXT("100"), 0, 100 },
+	{ K_UINT, KNOBS_TEXT("60000\n"), 0, 60000 },
+	{ K_UINT, KNOBS_TEXT("0000000000000000000000000500"), 0, 500 },
+	{ K_UINT, KNOBS_TEXT("99"), -ERANGE, 0,
+	  "pcp/period_ms: 99: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("60001"), -ERANGE, 0,
+	  "pcp/period_ms: 60001: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("18446744073709552616"), -ERANGE, 0,
+	  "pcp/period_ms: 18446744073709552616: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("99999999999999999999999999999"), -ERANGE, 0,
+	  "pcp/period_ms: 99999999999999999999999999999: not in 100..60000" },
+	KNOBS_BAD_UINT("+200", "+200"),
+	KNOBS_BAD_UINT("-200", "-200"),
+	KNOBS_BAD_UINT("2 00", "2 00"),
+	KNOBS_BAD_UINT("0x200", "0x200"),
+	KNOBS_BAD_UINT("200.0", "200.0"),
+	KNOBS_BAD_UINT("200\0", "200\\0"),
+	KNOBS_BAD_UINT("", "(empty)"),
+	{ K_ANY, KNOBS_TEXT("4294967295"), 0, U32_MAX },
+	{ K_ANY, KNOBS_TEXT("4294967296"), -ERANGE, 0,
+	  "pcp/any: 4294967296: not in 0..4294967295" },
+};
+
+static void knobs_test_values(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs_values); i++) {
+		const struct knobs_value_case *c = &knobs_values[i];
+		char why[LMM_WHY_LEN] = "";
+		u32 value = 4711;
+		int err;
+
+		err = lmm_knob_parse("pcp", lmm_key(&knobs_test_pcp, c->key),
+				     c->text, c->len, &value, why,
+				     sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, err ? 4711 : c->value, value,
+				    "case %u", i);
+		KUNIT_EXPECT_STREQ(test, c->why ?: "", (const char *)why);
+	}
+}
+
+static void knobs_test_long_text_is_cut(struct kunit *test)
+{
+	char why[LMM_WHY_LEN], words[LMM_WHY_LEN], text[200];
+	u32 value;
+
+	memset(text, 'x', sizeof(text));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			lmm_knob_parse(NULL, lmm_key(&knobs_test_pcp, K_BOOL),
+				       text, sizeof(text), &value, why,
+				       sizeof(why)));
+	scnprintf(words, sizeof(words), "contended_only: %.40s: not 0 or 1",
+		  text);
+	KUNIT_EXPECT_STREQ(test, (const char *)words, (const char *)why);
+}
+
+struct knobs_format_case {
+	unsigned int key;
+	u32 value;
+	const char *text;
+};
+
+static const struct knobs_format_case knobs_formats[] = {
+	{ K_ENABLED, 1, "1" },
+	{ K_MODE, 1, "event" },
+	{ K_TENTHS, 125, "12.5" },
+	{ K_TENTHS, 120, "12" },
+	{ K_TENTHS, 9, "0.9" },
+	{ K_UINT, 60000, "60000" },
+	{ K_BOOL, 0, "0" },
+	{ K_ANY, U32_MAX, "4294967295" },
+};
+
+static void knobs_test_formats(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs_formats); i++) {
+		const struct knobs_format_case *c = &knobs_formats[i];
+		char text[32];
+
+		lmm_knob_format(lmm_key(&knobs_test_pcp, c->key), c->value,
+				text, sizeof(text));
+		KUNIT_EXPECT_STREQ(test, c->text, (const char *)text);
+	}
+}
+
+struct knobs_line_case {
+	const char *text;
+	size_t len;
+	int err;
+	const char *result;	/* the line printed back, or the reason */
+};
+
+#define KNOBS_STOCK \
+	"enabled=0 mode=depth high_max_pct=12.5 period_ms=1000 contended_only=0 any=0"
+
+static const struct knobs_line_case knobs_lines[] = {
+	{ KNOBS_TEXT(""), 0, KNOBS_STOCK },
+	{ KNOBS_TEXT("\n"), 0, KNOBS_STOCK },
+	{ KNOBS_TEXT(KNOBS_STOCK "\n"), 0, KNOBS_STOCK },
+	{ KNOBS_TEXT("enabled=1,mode=event,any=7"), 0,
+	  "enabled=1 mode=event high_max_pct=12.5 period_ms=1000 contended_only=0 any=7" },
+	{ KNOBS_TEXT(" any=7 ,\tmode=event , contended_only=1,\n"), 0,
+	  "enabled=0 mode=event high_max_pct=12.5 period_ms=1000 contended_only=1 any=7" },
+	{ KNOBS_TEXT("mode"), -EINVAL, "pcp: mode: no = in it" },
+	{ KNOBS_TEXT("mode = event"), -EINVAL, "pcp: mode: no = in it" },
+	{ KNOBS_TEXT("mode=event foo=1"), -EINVAL, "pcp/foo: no such knob" },
+	{ KNOBS_TEXT("=1"), -EINVAL, "pcp/: no such knob" },
+	{ KNOBS_TEXT("mod=event"), -EINVAL, "pcp/mod: no such knob" },
+	{ KNOBS_TEXT("any=1 any=1"), -EINVAL, "pcp/any: given twice" },
+	{ KNOBS_TEXT("enabled=1,enabled=0"), -EINVAL,
+	  "pcp/enabled: given twice" },
+	{ KNOBS_TEXT("any=1=2"), -EINVAL, "pcp/any: 1=2: not a whole number" },
+	{ KNOBS_TEXT("any="), -EINVAL, "pcp/any: (empty): not a whole number" },
+	{ KNOBS_TEXT("any=1\nmode=event"), -EINVAL,
+	  "pcp/any: 1\\nmode=event: not a whole number" },
+	{ KNOBS_TEXT("any=1\n\n"), -EINVAL,
+	  "pcp/any: 1\\n: not a whole number" },
+	{ KNOBS_TEXT("any=1\0"), -EINVAL, "pcp/any: 1\\0: not a whole number" },
+	{ KNOBS_TEXT("any=1 period_ms=5"), -ERANGE,
+	  "pcp/period_ms: 5: not in 100..60000" },
+};
+
+static void knobs_test_config_lines(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs_lines); i++) {
+		const struct knobs_line_case *c = &knobs_lines[i];
+		struct lmm_config cfg = knobs_test_default;
+		char why[LMM_WHY_LEN] = "", line[256];
+		int err;
+
+		err = lmm_config_parse(&knobs_test_pcp, c->text, c->len, &cfg,
+				       why, sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
+		lmm_config_format(&knobs_test_pcp, &cfg, ' ', line,
+				  sizeof(line));
+		KUNIT_EXPECT_STREQ(test, err ? KNOBS_STOCK : c->result,
+				   (const char *)line);
+		if (err)
+			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
+	}
+}
+
+static const struct knobs_line_case knobs_policies[] = {
+	{ KNOBS_TEXT(""), 0, "-" },
+	{ KNOBS_TEXT("\n"), 0, "-" },
+	{ KNOBS_TEXT("pcp:enabled=1,mode=event;numa:enabled=1"), 0, "pn" },
+	{ KNOBS_TEXT("numa:enabled=1; pcp:mode=event enabled=1 ;\n"), 0,
+	  "pn" },
+	{ KNOBS_TEXT("numa:enabled=1;"), 0, "n" },
+	{ KNOBS_TEXT("pcp:"), 0, "" },
+	{ KNOBS_TEXT("pcp"), -EINVAL, "pcp: no : after the policy's name" },
+	{ KNOBS_TEXT("cma:enabled=1"), -EINVAL, "cma: no such policy" },
+	{ KNOBS_TEXT("pc:enabled=1"), -EINVAL, "pc: no such policy" },
+	{ KNOBS_TEXT("pcp:enabled=1;pcp:mode=event"), -EINVAL,
+	  "pcp: policy given twice" },
+	{ KNOBS_TEXT("numa:enabled=1;;pcp:enabled=1"), -EINVAL,
+	  "no policy's name before the first : or ;" },
+	{ KNOBS_TEXT(";"), -EINVAL,
+	  "no policy's name before the first : or ;" },
+	{ KNOBS_TEXT(":enabled=1"), -EINVAL,
+	  "no policy's name before the first : or ;" },
+	{ KNOBS_TEXT("numa:any=1"), -EINVAL, "numa/any: no such knob" },
+	{ KNOBS_TEXT("pcp:enabled=1;numa:enabled=2"), -EINVAL,
+	  "numa/enabled: 2: not 0 or 1" },
+	{ KNOBS_TEXT("pcp:enabled=1:numa:enabled=1"), -EINVAL,
+	  "pcp/enabled: 1:numa:enabled=1: not 0 or 1" },
+	{ KNOBS_TEXT("pcp:period_ms=1"), -ERANGE,
+	  "pcp/period_ms: 1: not in 100..60000" },
+};
+
+static void knobs_test_policies_grammar(struct kunit *test)
+{
+	struct lmm_config *want;
+	unsigned int i;
+
+	want = kunit_kcalloc(test, LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, want);
+	for (i = 0; i < ARRAY_SIZE(knobs_policies); i++) {
+		const struct knobs_line_case *c = &knobs_policies[i];
+		char why[LMM_WHY_LEN] = "";
+		unsigned int named;
+		bool pcp, numa;
+		int err;
+
+		memset(want, 0, LMM_NR_POLICIES * sizeof(*want));
+		want[LMM_PCP] = knobs_test_default;
+		err = lmm_policies_parse(knobs_test_policies, c->text, c->len,
+					 want, &named, why, sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
+		if (err) {
+			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
+			continue;
+		}
+		pcp = strchr(c->result, 'p');
+		numa = strchr(c->result, 'n');
+		KUNIT_EXPECT_EQ(test, pcp, want[LMM_PCP].enabled);
+		KUNIT_EXPECT_EQ(test, (u32)pcp, want[LMM_PCP].value[0]);
+		KUNIT_EXPECT_EQ(test, numa, want[LMM_NUMA].enabled);
+		/* "-": none named; "": pcp named, nothing said about it. */
+		if (c->result[0] == '-')
+			KUNIT_EXPECT_EQ(test, 0U, named);
+		else
+			KUNIT_EXPECT_EQ(test, numa, !!(named & BIT(LMM_NUMA)));
+	}
+}
+
+static struct kunit_case lmm_knobs_cases[] = {
+	KUNIT_CASE(knobs_test_values),
+	KUNIT_CASE(knobs_test_long_text_is_cut),
+	KUNIT_CASE(knobs_test_formats),
+	KUNIT_CASE(knobs_test_config_lines),
+	KUNIT_CASE(knobs_test_policies_grammar),
+	{}
+};
+
+static struct kunit_suite lmm_knobs_suite = {
+	.name = "livemm-knobs",
+	.test_cases = lmm_knobs_cases,
+};

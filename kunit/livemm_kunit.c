@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * livemm_kunit.c - every suite, in one module
+ *
+ * Cores are included as source: an object in two modules draws a kbuild warning,
+ * and nothing is exported for tests alone.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "../module/event.h"
+
+/* Handlers that rows of the hook table point to; no row is armed here. */
+const struct lmm_klp_handlers lmm_event_klp_handlers = { };
+
+void lmm_event_page_alloc(void *data, struct page *page, unsigned int order, gfp_t gfp,
+			  int migratetype)
+{
+}
+
+void lmm_event_page_free(void *data, struct page *page, unsigned int order)
+{
+}
+
+int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* Each includes the sources it tests; the registry uses those before it. */
+#include "hook_table_test.c"
+#include "pcp_core_test.c"
+#include "counters_test.c"
+#include "knobs_test.c"
+#include "ladder_test.c"
+#include "registry_test.c"
+
+kunit_test_suites(&hook_table_suite, &pcp_core_suite, &lmm_counters_suite,
+		  &lmm_knobs_suite, &lmm_ladder_suite, &lmm_registry_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suites of livemm");

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pcp_core_test.c - list sizing, mode `depth`, on the numbers of its series
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/prandom.h>
+
+#include "../module/policy/pcp_core.c"
+
+/* A 2 GiB guest with two CPUs: default and maximum size of a DMA32 list. */
+#define GUEST_DEF	6985
+#define GUEST_MAX	31216
+
+/* One step of a trace: so many pages, negative when freed. */
+struct trace_step {
+	long pages;
+	unsigned int order;
+};
+
+static void trace_run(struct pcp_track *track, u32 epoch, const struct trace_step *steps,
+		      unsigned int nr)
+{
+	unsigned int i;
+	long done;
+
+	for (i = 0; i < nr; i++) {
+		long block = 1L << steps[i].order;
+		long sign = steps[i].pages < 0 ? -1 : 1;
+
+		for (done = 0; done < sign * steps[i].pages; done += block)
+			pcp_track_page(track, epoch, sign * block);
+	}
+}
+
+/**
+ * struct depth_case - a trace of one period and the depths it must give
+ * @name: shown by KUnit
+ * @steps: the trace; zero pages end it
+ * @alloc_depth: largest rise
+ * @free_depth: largest fall
+ */
+struct depth_case {
+	const char *name;
+	struct trace_step steps[6];
+	long alloc_depth;
+	long free_depth;
+};
+
+static const struct depth_case depth_cases[] = {
+	{ "pure allocation", { { 30000 } }, 30000, 0 },
+	{ "pure freeing", { { -30000 } }, 0, 30000 },
+	/* The kbuild trace of the series: about 30000 up and down in a second. */
+	{ "kbuild", { { 30000 }, { -30000 }, { 30000 } }, 30000, 30000 },
+	/* page_fault1 of will-it-scale: 128 MiB. */
+	{ "page_fault1", { { 32768 }, { -32768 } }, 32768, 32768 },
+	{ "fall first", { { -500 }, { 200 }, { -100 } }, 200, 500 },
+	{ "rise over several dips", { { 100 }, { -40 }, { 100 }, { -40 }, { 100 } }, 220, 40 },
+	{ "sawtooth", { { 64 }, { -64 }, { 64 }, { -64 } }, 64, 64 },
+	{ "order 3", { { 800, 3 }, { -400, 3 } }, 800, 400 },
+	{ "huge pages", { { 5120, 9 }, { -5120, 9 } }, 5120, 5120 },
+};
+
+static void depth_case_name(const struct depth_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(depth, depth_cases, depth_case_name);
+
+static void depth_of_a_trace(struct kunit *test)
+{
+	const struct depth_case *c = test->param_value;
+	struct pcp_track track = { };
+	long alloc_depth, free_depth;
+
+	trace_run(&track, 1, c->steps, ARRAY_SIZE(c->steps));
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, c->alloc_depth);
+	KUNIT_EXPECT_EQ(test, free_depth, c->free_depth);
+}
+
+static void collect_finds_the_ended_period(struct kunit *test)
+{
+	struct pcp_track track = { };
+	long alloc_depth, free_depth;
+
+	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
+
+	pcp_track_page(&track, 1, 10);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
+
+	/* The owner has rolled on to period 2 before period 1 is collected. */
+	pcp_track_page(&track, 2, -3);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
+	KUNIT_EXPECT_EQ(test, free_depth, 0L);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 0L);
+	KUNIT_EXPECT_EQ(test, free_depth, 3L);
+
+	/* Nothing happened in period 3, and depths are not carried into it. */
+	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 0L);
+	KUNIT_EXPECT_EQ(test, free_depth, 0L);
+}
+
+static void epoch_wraps_around(struct kunit *test)
+{
+	struct pcp_track track = { .epoch = U32_MAX - 1 };
+	long alloc_depth, free_depth;
+
+	pcp_track_page(&track, U32_MAX, 7);
+	pcp_track_page(&track, 0, 9);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, U32_MAX, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 7L);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 0, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 9L);
+}
+
+static void counts_do_not_wrap_at_32_bits(struct kunit *test)
+{
+	const long pages = 3L << 31;
+	struct pcp_track track = { };
+	long alloc_depth, free_depth;
+
+	pcp_track_page(&track, 1, pages);
+	pcp_track_page(&track, 1, -pages);
+	pcp_track_page(&track, 1, -pages);
+	pcp_track_collect(&track, 1, &alloc_depth, &free_depth);
+	KUNIT_EXPECT_EQ(test, alloc_depth, pages);
+	KUNIT_EXPECT_EQ(test, free_depth, 2 * pages);
+}
+
+static void averages_decay_by_half(struct kunit *test)
+{
+	struct pcp_depth depth = { };
+
+	pcp_depth_period(&depth, true, 30000, 30000);
+	KUNIT_EXPECT_EQ(test, depth.alloc, 15000L);
+	pcp_depth_period(&depth, true, 30000, 30000);
+	KUNIT_EXPECT_EQ(test, depth.alloc, 22500L);
+	pcp_depth_period(&depth, true, 30000, 30000);
+	KUNIT_EXPECT_EQ(test, depth.alloc, 26250L);
+	pcp_depth_period(&depth, true, 0, 0);
+	KUNIT_EXPECT_EQ(test, depth.alloc, 13125L);
+	KUNIT_EXPECT_EQ(test, depth.free, 13125L);
+}
+
+static void a_steady_pattern_settles_one_below(struct kunit *test)
+{
+	const struct pcp_limits limits = { .def = GUEST_DEF, .max = GUEST_MAX };
+	struct pcp_depth depth = { };
+	int i;
+
+	for (i = 0; i < 20; i++)
+		pcp_depth_period(&depth, true, 16384, 16384);
+	/* Halving with truncation: x = (x + d) / 2 stops at d - 1. */
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 16383);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_DEPTH);
+}
+
+static void pure_patterns_do_not_enlarge(struct kunit *test)
+{
+	const struct pcp_limits limits = { .def = GUEST_DEF, .max = GUEST_MAX };
+	struct pcp_depth alloc = { }, free = { };
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		pcp_depth_period(&alloc, true, 1000000, 0);
+		pcp_depth_period(&free, true, 0, 1000000);
+		KUNIT_EXPECT_EQ(test, pcp_depth_decide(&alloc, &limits).high, GUEST_DEF);
+		KUNIT_EXPECT_EQ(test, pcp_depth_decide(&free, &limits).high, GUEST_DEF);
+	}
+}
+
+static void two_idle_periods_reset(struct kunit *test)
+{
+	const struct pcp_limits limits = { .def = GUEST_DEF, .max = GUEST_MAX };
+	struct pcp_depth depth = { };
+
+	pcp_depth_period(&depth, true, 40000, 40000);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 20000);
+	pcp_depth_period(&depth, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 20000);
+	pcp_depth_period(&depth, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, GUEST_DEF);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_IDLE);
+	KUNIT_EXPECT_EQ(test, depth.alloc, 0L);
+
+	/* One idle period between active ones does not add up to two. */
+	pcp_depth_period(&depth, true, 40000, 40000);
+	pcp_depth_period(&depth, false, 0, 0);
+	pcp_depth_period(&depth, true, 40000, 40000);
+	pcp_depth_period(&depth, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 30000);
+}
+
+/**
+ * struct decide_case - averages and limits, and the decision they must give
+ * @name: shown by KUnit
+ * @alloc: average depth of allocation
+ * @free: average depth of freeing
+ * @limits: of the list
+ * @high: expected
+ * @hands_off: expected
+ * @reason: expected
+ */
+struct decide_case {
+	const char *name;
+	long alloc;
+	long free;
+	struct pcp_limits limits;
+	int high;
+	bool hands_off;
+	enum pcp_reason reason;
+};
+
+#define LIMITS(...)	{ .def = GUEST_DEF, .max = GUEST_MAX, __VA_ARGS__ }
+
+static const struct decide_case decide_cases[] = {
+	{ "below default", 100, 100, LIMITS(), GUEST_DEF, false, PCP_BY_DEFAULT },
+	{ "at default", GUEST_DEF, GUEST_DEF, LIMITS(), GUEST_DEF, false, PCP_BY_DEFAULT },
+	{ "one above", GUEST_DEF + 1, 99999, LIMITS(), GUEST_DEF + 1, false, PCP_BY_DEPTH },
+	{ "smaller counts", 20000, 9000, LIMITS(), 9000, false, PCP_BY_DEPTH },
+	{ "at max", GUEST_MAX, GUEST_MAX, LIMITS(), GUEST_MAX, false, PCP_BY_DEPTH },
+	{ "above max", 1L << 40, 1L << 40, LIMITS(), GUEST_MAX, false, PCP_BY_MAX },
+	{ "max below default", 50000, 50000, { .def = 100, .max = 50 }, 100, false,
+	  PCP_BY_DEFAULT },
+	{ "reclaim", 20000, 20000, LIMITS(.reclaim = true), GUEST_DEF, false,
+	  PCP_BY_RECLAIM },
+	{ "sysctl", 20000, 20000, LIMITS(.sysctl = true), GUEST_DEF, true, PCP_BY_SYSCTL },
+	{ "offline", 20000, 20000, LIMITS(.offline = true), GUEST_DEF, true,
+	  PCP_BY_OFFLINE },
+	{ "disabled", 20000, 20000, LIMITS(.disabled = true), GUEST_DEF, true,
+	  PCP_BY_KERNEL },
+	{ "disabled above all", 20000, 20000,
+	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true, .offline = true),
+	  GUEST_DEF, true, PCP_BY_KERNEL },
+};
+
+static void decide_case_name(const struct decide_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(decide, decide_cases, decide_case_name);
+
+static void decision(struct kunit *test)
+{
+	const struct decide_case *c = test->param_value;
+	const struct pcp_depth depth = { .alloc = c->alloc, .free = c->free };
+	struct pcp_decision got = pcp_depth_decide(&depth, &c->limits);
+
+	KUNIT_EXPECT_EQ(test, got.high, c->high);
+	KUNIT_EXPECT_EQ(test, got.hands_off, c->hands_off);
+	KUNIT_EXPECT_EQ(test, got.reason, c->reason);
+}
+
+static void max_is_the_kernels_for_fraction_8(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pcp_max_high(499456, 125, 2, GUEST_DEF, 63), GUEST_MAX);
+	/* Never below the default, nor below four batches. */
+	KUNIT_EXPECT_EQ(test, pcp_max_high(1000, 10, 64, GUEST_DEF, 63), GUEST_DEF);
+	KUNIT_EXPECT_EQ(test, pcp_max_high(1000, 10, 64, 10, 63), 252);
+	/* 64 TiB on one CPU does not overflow. */
+	KUNIT_EXPECT_EQ(test, pcp_max_high(1UL << 34, 500, 1, 10, 63), INT_MAX);
+	KUNIT_EXPECT_EQ(test, pcp_max_high(1UL << 34, 500, 0, 10, 63), INT_MAX);
+}
+
+static void room_is_shared_in_proportion(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 4000), 3000);
+	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 2000), 2000);
+	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 0), 1000);
+	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, -5), 1000);
+	KUNIT_EXPECT_EQ(test, pcp_room_share(1000, 1000, 4000, -5), 1000);
+}
+
+/* Random traces: the bounds hold, and idling always ends at the default. */
+static void random_traces_keep_the_bounds(struct kunit *test)
+{
+	struct rnd_state rnd;
+	int round, period, i;
+
+	prandom_seed_state(&rnd, 20230710);
+	for (round = 0; round < 200; round++) {
+		const struct pcp_limits limits = {
+			.def = prandom_u32_state(&rnd) % 10000,
+			.max = prandom_u32_state(&rnd) % 40000,
+		};
+		int top = max(limits.def, limits.max);
+		struct pcp_track track = { };
+		struct pcp_depth depth = { };
+		struct pcp_decision got;
+		u32 epoch = prandom_u32_state(&rnd);
+
+		track.epoch = epoch - 1;
+		for (period = 0; period < 10; period++, epoch++) {
+			long alloc_depth, free_depth;
+			bool active;
+
+			for (i = prandom_u32_state(&rnd) % 40; i > 0; i--)
+				pcp_track_page(&track, epoch,
+					       (long)(prandom_u32_state(&rnd) % 20000) -
+					       10000);
+			active = pcp_track_collect(&track, epoch, &alloc_depth, &free_depth);
+			KUNIT_ASSERT_GE(test, alloc_depth, 0L);
+			KUNIT_ASSERT_GE(test, free_depth, 0L);
+			pcp_depth_period(&depth, active, alloc_depth, free_depth);
+			got = pcp_depth_decide(&depth, &limits);
+			KUNIT_ASSERT_GE(test, got.high, limits.def);
+			KUNIT_ASSERT_LE(test, got.high, top);
+		}
+		pcp_depth_period(&depth, false, 0, 0);
+		pcp_depth_period(&depth, false, 0, 0);
+		KUNIT_ASSERT_EQ(test, pcp_depth_decide(&depth, &limits).high, limits.def);
+	}
+}
+
+/* Whatever is asked, the raised lists together stay within the room. */
+static void random_shares_stay_within_the_room(struct kunit *test)
+{
+	struct rnd_state rnd;
+	int round, i;
+
+	prandom_seed_state(&rnd, 8);
+	for (round = 0; round < 1000; round++) {
+		long room = (long)(prandom_u32_state(&rnd) % 200000) - 50000;
+		int def[16], high[16];
+		long raised = 0, given = 0;
+
+		for (i = 0; i < 16; i++) {
+			def[i] = prandom_u32_state(&rnd) % 7000;
+			high[i] = def[i] + prandom_u32_state(&rnd) % 30000;
+			raised += high[i] - def[i];
+		}
+		for (i = 0; i < 16; i++) {
+			int got = pcp_room_share(high[i], def[i], raised, room);
+
+			KUNIT_ASSERT_GE(test, got, def[i]);
+			KUNIT_ASSERT_LE(test, got, high[i]);
+			given += got - def[i];
+		}
+		KUNIT_ASSERT_LE(test, given, max(room, 0L));
+	}
+}
+
+static struct kunit_case pcp_core_cases[] = {
+	KUNIT_CASE_PARAM(depth_of_a_trace, depth_gen_params),
+	KUNIT_CASE(collect_finds_the_ended_period),
+	KUNIT_CASE(epoch_wraps_around),
+	KUNIT_CASE(counts_do_not_wrap_at_32_bits),
+	KUNIT_CASE(averages_decay_by_half),
+	KUNIT_CASE(a_steady_pattern_settles_one_below),
+	KUNIT_CASE(pure_patterns_do_not_enlarge),
+	KUNIT_CASE(two_idle_periods_reset),
+	KUNIT_CASE_PARAM(decision, decide_gen_params),
+	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
+	KUNIT_CASE(room_is_shared_in_proportion),
+	KUNIT_CASE(random_traces_keep_the_bounds),
+	KUNIT_CASE(random_shares_stay_within_the_room),
+	{ }
+};
+
+static struct kunit_suite pcp_core_suite = {
+	.name = "livemm_pcp_core",
+	.test_cases = pcp_core_cases,
+};

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * registry_test.c - suite livemm-registry: registration, and the one door
+ *
+ * To be included after counters_test.c, knobs_test.c and ladder_test.c, whose
+ * code under test the registry calls.  The hooks below are fakes.
+ */
+#include <kunit/test.h>
+
+#include "../module/control/control.h"
+#include "../module/hook/hook.h"
+
+/* What was called, in order: e/d enable/disable, a/x arm/disarm, c configure. */
+static char registry_log[64];
+static int registry_arm_err;
+static int registry_enable_err;
+static int registry_validate_err;
+static bool registry_hooks_ok;
+static bool registry_off;
+
+static void registry_note(char what)
+{
+	size_t len = strlen(registry_log);
+
+	if (len < sizeof(registry_log) - 1) {
+		registry_log[len] = what;
+		registry_log[len + 1] = '\0';
+	}
+}
+
+static bool registry_fake_supported(enum lmm_policy_id id, char *why,
+				    size_t len)
+{
+	if (!registry_hooks_ok)
+		scnprintf(why, len, "no hook");
+	return registry_hooks_ok;
+}
+
+static int registry_fake_arm(enum lmm_policy_id id, char *why, size_t len)
+{
+	if (registry_arm_err) {
+		scnprintf(why, len, "not armed");
+		return registry_arm_err;
+	}
+	registry_note('a');
+	return 0;
+}
+
+static void registry_fake_disarm(enum lmm_policy_id id)
+{
+	registry_note('x');
+}
+
+#define lmm_hooks_supported	registry_fake_supported
+#define lmm_hooks_arm		registry_fake_arm
+#define lmm_hooks_disarm	registry_fake_disarm
+#define lmm_off			registry_off
+#include "../module/policy/registry.c"
+#undef lmm_hooks_supported
+#undef lmm_hooks_arm
+#undef lmm_hooks_disarm
+#undef lmm_off
+
+static int registry_fake_validate(struct lmm_policy *policy,
+				  const struct lmm_config *cfg, char *why,
+				  size_t len)
+{
+	if (registry_validate_err)
+		scnprintf(why, len, "a: %u: odd", cfg->value[0]);
+	return registry_validate_err;
+}
+
+static int registry_fake_enable(struct lmm_policy *policy,
+				const struct lmm_config *cfg, char *why,
+				size_t len)
+{
+	/* The second policy is the one that can be told to fail. */
+	if (policy->id == LMM_NUMA && registry_enable_err)
+		return registry_enable_err;
+	registry_note('e');
+	return 0;
+}
+
+static void registry_fake_disable(struct lmm_policy *policy)
+{
+	registry_note('d');
+}
+
+static void registry_fake_configure(struct lmm_policy *policy,
+				    const struct lmm_config *new)
+{
+	registry_note('c');
+}
+
+static const struct lmm_knob registry_knobs[] = {
+	{ .name = "a", .kind = LMM_KNOB_UINT, .max = 100, .def = 7 },
+	{ .name = "b", .kind = LMM_KNOB_BOOL, .max = 1, .def = 1 },
+};
+
+static const char *const registry_counters[] = { "things" };
+
+static const struct lmm_policy registry_template = {
+	.knobs = registry_knobs,
+	.nr_knobs = ARRAY_SIZE(registry_knobs),
+	.mode_knob = -1,
+	.counter_names = registry_counters,
+	.nr_counters = ARRAY_SIZE(registry_counters),
+	.validate = registry_fake_validate,
+	.enable = registry_fake_enable,
+	.disable = registry_fake_disable,
+	.configure = registry_fake_configure,
+};
+
+static struct lmm_policy registry_pcp, registry_numa;
+
+static struct lmm_policy registry_policy(enum lmm_policy_id id,
+					 const char *name)
+{
+	struct lmm_policy policy = registry_template;
+
+	policy.id = id;
+	policy.name = name;
+	return policy;
+}
+
+static int registry_test_init(struct kunit *test)
+{
+	registry_arm_err = 0;
+	registry_enable_err = 0;
+	registry_validate_err = 0;
+	registry_hooks_ok = true;
+	registry_off = false;
+	registry_pcp = registry_policy(LMM_PCP, "pcp");
+	registry_numa = registry_policy(LMM_NUMA, "numa");
+	registry_log[0] = '\0';
+	return lmm_policy_register(&registry_pcp) ?:
+	       lmm_policy_register(&registry_numa);
+}
+
+static void registry_test_exit(struct kunit *test)
+{
+	lmm_policy_unregister(&registry_numa);
+	lmm_policy_unregister(&registry_pcp);
+}
+
+static struct lmm_config registry_config(struct lmm_policy *policy)
+{
+	struct lmm_config cfg;
+
+	mutex_lock(&lmm_control_mutex);
+	cfg = *lmm_policy_config(policy);
+	mutex_unlock(&lmm_control_mutex);
+	return cfg;
+}
+
+/* Set enabled and knob a through the door. */
+static int registry_set(struct lmm_policy *policy, bool enabled, u32 a,
+			char *why)
+{
+	struct lmm_config want = registry_config(policy);
+	int err;
+
+	want.enabled = enabled;
+	want.value[0] = a;
+	why[0] = '\0';
+	mutex_lock(&lmm_control_mutex);
+	err = lmm_policy_apply(policy, &want, why, LMM_WHY_LEN);
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+static void registry_expect(struct kunit *test, struct lmm_policy *policy,
+			    bool on, u32 a, const char *log)
+{
+	struct lmm_config cfg = registry_config(policy);
+
+	KUNIT_EXPECT_EQ(test, on, policy->on);
+	KUNIT_EXPECT_EQ(test, on, cfg.enabled);
+	KUNIT_EXPECT_EQ(test, a, cfg.value[0]);
+	KUNIT_EXPECT_STREQ(test, log, (const char *)registry_log);
+}
+
+static void registry_test_defaults(struct kunit *test)
+{
+	registry_expect(test, &registry_pcp, false, 7, "");
+	KUNIT_EXPECT_EQ(test, 1U, registry_config(&registry_pcp).value[1]);
+	KUNIT_EXPECT_EQ(test, 0ULL,
+			lmm_counter_read(registry_pcp.counters, 0));
+}
+
+static void registry_test_refuses_duplicates(struct kunit *test)
+{
+	struct lmm_policy same_id = registry_policy(LMM_PCP, "other");
+	struct lmm_policy same_name = registry_policy(LMM_CMA, "pcp");
+
+	KUNIT_EXPECT_EQ(test, -EEXIST, lmm_policy_register(&registry_pcp));
+	KUNIT_EXPECT_EQ(test, -EEXIST, lmm_policy_register(&same_id));
+	KUNIT_EXPECT_EQ(test, -EEXIST, lmm_policy_register(&same_name));
+	/* Forgetting what was refused must not forget its namesake. */
+	lmm_policy_unregister(&same_id);
+	lmm_policy_unregister(&same_name);
+	registry_expect(test, &registry_pcp, false, 7, "");
+}
+
+static void registry_test_refuses_bad_tables(struct kunit *test)
+{
+	struct lmm_policy knobs = registry_policy(LMM_CMA, "cma");
+	struct lmm_policy mode = registry_policy(LMM_CMA, "cma");
+	struct lmm_policy id = registry_policy(LMM_NR_POLICIES, "cma");
+
+	knobs.nr_knobs = LMM_MAX_KNOBS + 1;
+	mode.mode_knob = ARRAY_SIZE(registry_knobs);
+	KUNIT_EXPECT_EQ(test, -EINVAL, lmm_policy_register(&knobs));
+	KUNIT_EXPECT_EQ(test, -EINVAL, lmm_policy_register(&mode));
+	KUNIT_EXPECT_EQ(test, -EINVAL, lmm_policy_register(&id));
+}
+
+static void registry_test_find_and_walk(struct kunit *test)
+{
+	mutex_lock(&lmm_control_mutex);
+	KUNIT_EXPECT_PTR_EQ(test, &registry_pcp, lmm_policy_next(NULL));
+	KUNIT_EXPECT_PTR_EQ(test, &registry_numa,
+			    lmm_policy_next(&registry_pcp));
+	KUNIT_EXPECT_FALSE(test, lmm_policy_next(&registry_numa));
+	KUNIT_EXPECT_PTR_EQ(test, &registry_numa, lmm_policy_find("numax", 4));
+	KUNIT_EXPECT_FALSE(test, lmm_policy_find("numax", 5));
+	KUNIT_EXPECT_FALSE(test, lmm_policy_find("", 0));
+	mutex_unlock(&lmm_control_mutex);
+}
+
+static void registry_test_on_off(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	registry_expect(test, &registry_pcp, true, 7, "ea");
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	registry_expect(test, &registry_pcp, true, 7, "ea");
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	registry_expect(test, &registry_pcp, true, 8, "eac");
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9, why));
+	registry_expect(test, &registry_pcp, false, 9, "eacxd");
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 10, why));
+	registry_expect(test, &registry_pcp, false, 10, "eacxd");
+}
+
+static void registry_test_validate_refuses(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_validate_err = -ERANGE;
+	KUNIT_EXPECT_EQ(test, -ERANGE,
+			registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/a: 9: odd", (const char *)why);
+	KUNIT_EXPECT_EQ(test, -ERANGE,
+			registry_set(&registry_pcp, false, 9, why));
+	registry_expect(test, &registry_pcp, false, 7, "");
+}
+
+/* The way back to stock stays open whatever the policy thinks of it. */
+static void registry_test_off_is_never_refused(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	registry_validate_err = -EINVAL;
+	registry_hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7, why));
+	registry_expect(test, &registry_pcp, false, 7, "eaxd");
+}
+
+static void registry_test_unsupported(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+			registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
+	registry_expect(test, &registry_pcp, false, 7, "");
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 8, why));
+	registry_expect(test, &registry_pcp, false, 8, "");
+}
+
+static void registry_test_switched_off_at_boot(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_off = true;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+			registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_STREQ(test,
+			   "pcp/enabled: 1: livemm.off=1 on the kernel command line",
+			   (const char *)why);
+	registry_expect(test, &registry_pcp, false, 7, "");
+}
+
+/* Enabling fails at its first step, then at its last. */
+static void registry_test_enable_unwinds(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_enable_err = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, -ENOMEM,
+			registry_set(&registry_numa, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: enable: error -12",
+			   (const char *)why);
+	registry_expect(test, &registry_numa, false, 7, "");
+
+	registry_enable_err = 0;
+	registry_arm_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			registry_set(&registry_numa, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: not armed",
+			   (const char *)why);
+	registry_expect(test, &registry_numa, false, 7, "ed");
+}
+
+static int registry_set_both(bool pcp, u32 pcp_a, bool numa, char *why)
+{
+	struct lmm_config want[LMM_NR_POLICIES] = {};
+	int err;
+
+	want[LMM_PCP] = registry_config(&registry_pcp);
+	want[LMM_PCP].enabled = pcp;
+	want[LMM_PCP].value[0] = pcp_a;
+	want[LMM_NUMA] = registry_config(&registry_numa);
+	want[LMM_NUMA].enabled = numa;
+	mutex_lock(&lmm_control_mutex);
+	err = lmm_policies_apply(want, BIT(LMM_PCP) | BIT(LMM_NUMA), why,
+				 LMM_WHY_LEN);
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+static void registry_test_several_all_or_none(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	/* The second fails: the first goes off again. */
+	registry_enable_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
+	registry_expect(test, &registry_pcp, false, 7, "eaxd");
+	KUNIT_EXPECT_FALSE(test, registry_numa.on);
+
+	/* The first was on: it goes back to its old value, and stays on. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
+	registry_expect(test, &registry_pcp, true, 7, "cc");
+
+	/* The first was to go off: nothing was done to it yet. */
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(false, 7, true, why));
+	registry_expect(test, &registry_pcp, true, 7, "");
+
+	registry_enable_err = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 9, true, why));
+	registry_expect(test, &registry_pcp, false, 9, "eaxd");
+	KUNIT_EXPECT_TRUE(test, registry_numa.on);
+}
+
+static void registry_test_disable_all(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 7, true, why));
+	mutex_lock(&lmm_control_mutex);
+	lmm_policies_disable_all();
+	mutex_unlock(&lmm_control_mutex);
+	registry_expect(test, &registry_pcp, false, 7, "eaeaxdxd");
+	KUNIT_EXPECT_FALSE(test, registry_numa.on);
+}
+
+static void registry_test_unregister_switches_off(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	lmm_policy_unregister(&registry_pcp);
+	KUNIT_EXPECT_STREQ(test, "eaxd", (const char *)registry_log);
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_FALSE(test, registry_pcp.counters);
+	KUNIT_EXPECT_EQ(test, 0, lmm_policy_register(&registry_pcp));
+}
+
+static struct kunit_case lmm_registry_cases[] = {
+	KUNIT_CASE(registry_test_defaults),
+	KUNIT_CASE(registry_test_refuses_duplicates),
+	KUNIT_CASE(registry_test_refuses_bad_tables),
+	KUNIT_CASE(registry_test_find_and_walk),
+	KUNIT_CASE(registry_test_on_off),
+	KUNIT_CASE(registry_test_validate_refuses),
+	KUNIT_CASE(registry_test_off_is_never_refused),
+	KUNIT_CASE(registry_test_unsupported),
+	KUNIT_CASE(registry_test_switched_off_at_boot),
+	KUNIT_CASE(registry_test_enable_unwinds),
+	KUNIT_CASE(registry_test_several_all_or_none),
+	KUNIT_CASE(registry_test_disable_all),
+	KUNIT_CASE(registry_test_unregister_switches_off),
+	{}
+};
+
+static struct kunit_suite lmm_registry_suite = {
+	.name = "livemm-registry",
+	.init = registry_test_init,
+	.exit = registry_test_exit,
+	.test_cases = lmm_registry_cases,
+};

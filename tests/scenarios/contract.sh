@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+#
+# Every file of the control contract: there, with its mode, documented, and
+# refusing bad input as the contract says.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+need lmm_load
+cd "$LMM_DBG" || exit 1
+
+find . -type d ! -perm 0700 >/run/dirs
+same "directories are 0700" "$(cat /run/dirs)" ""
+find . -type f ! -perm 0600 ! -perm 0400 >/run/files
+same "files are 0600 or 0400" "$(cat /run/files)" ""
+for file in version hooks status last_error pcp/supported pcp/counters pcp/state; do
+	same "$file is read only" "$(stat -c %a $file)" 400
+	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
+done
+for file in lease pcp/enabled pcp/config pcp/mode pcp/period_ms pcp/high_max_pct; do
+	same "$file is read and written" "$(stat -c %a $file)" 600
+done
+
+# Both ways: a file without an entry, an entry without a file.
+find "$LMM_DBG" -type f | sort >/run/made
+sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$LMM_DBG" | sort >/run/documented
+same "files without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
+same "entries in debugfs-docs without a file" "$(comm -13 /run/made /run/documented)" ""
+find "$LMM_PARAMS" /sys/module/livemm_klp/parameters -type f 2>/dev/null | sort >/run/made
+sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$LMM_PARAMS" | sort >/run/documented
+same "parameters without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
+same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/documented)" ""
+
+check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
+check "status has a row for pcp" grep -Eq '^pcp +off +depth +-$' status
+same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
+check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
+same "pcp is supported" "$(cat pcp/supported)" yes
+same "the defaults" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=1000 high_max_pct=12.5"
+
+inval="Invalid argument" range="Numerical result out of range"
+for text in 2 yes "1 1" "" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
+	[ -z "$text" ] || refuses "$LMM_DBG/pcp/enabled" "$text" "$inval" "pcp/enabled"
+done
+refuses "$LMM_DBG/pcp/high_max_pct" 250 "$range" "pcp/high_max_pct: 250: not in 1..50"
+refuses "$LMM_DBG/pcp/high_max_pct" 0.9 "$range" "not in 1..50"
+refuses "$LMM_DBG/pcp/high_max_pct" 12.55 "$inval" "pcp/high_max_pct"
+refuses "$LMM_DBG/pcp/period_ms" 99 "$range" "pcp/period_ms: 99: not in 100..10000"
+refuses "$LMM_DBG/pcp/period_ms" 99999999999999999999999 "$range" "pcp/period_ms"
+refuses "$LMM_DBG/pcp/period_ms" 0x100 "$inval" "pcp/period_ms"
+refuses "$LMM_DBG/pcp/mode" fast "$inval" "pcp/mode: fast"
+refuses "$LMM_DBG/pcp/config" "period_ms=500 nonsense=1" "$inval" nonsense
+refuses "$LMM_DBG/pcp/config" "period_ms=500 high_max_pct=99" "$range" high_max_pct
+refuses "$LMM_DBG/pcp/config" "period_ms=500 period_ms=600" "$inval" period_ms
+refuses "$LMM_DBG/pcp/config" "period_ms" "$inval" period_ms
+refuses "$LMM_DBG/pcp/config" "enabled=2" "$inval" enabled
+refuses "$LMM_DBG/lease" 604801 "$range" lease
+refuses "$LMM_DBG/lease" soon "$inval" lease
+
+check "config sets several" write_to pcp/config "period_ms=500,high_max_pct=20\\n"
+same "and they stand" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=500 high_max_pct=20"
+same "knob files agree" "$(cat pcp/period_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 depth "
+check "config switches on" write_to pcp/config "enabled=1 period_ms=700"
+same "and it is on" "$(cat pcp/enabled)" 1
+check "status says on" grep -Eq '^pcp +on +depth' status
+check "on again is no change" write_to pcp/enabled 1
+cat pcp/config >/run/form
+check "what config shows recreates it" write_to pcp/config "$(cat /run/form)"
+same "the same again" "$(cat pcp/config)" "$(cat /run/form)"
+need wait_for 30 sh -c "[ \$(awk '/^periods/ { print \$2 }' $LMM_DBG/pcp/counters) -gt 1 ]"
+check "state has a row a list" grep -q DMA32 pcp/state
+awk '{ print $1 }' pcp/counters >/run/names
+check "counters are name and value" awk 'NF != 2 || $2 !~ /^[0-9]+$/ { exit 1 }' pcp/counters
+check "off" write_to pcp/enabled "0\\n"
+same "counters keep their names when off" "$(awk '{ print $1 }' pcp/counters)" "$(cat /run/names)"
+check "counters are not reset" test "$(counter periods)" -gt 0
+check "unloads" lmm_unload

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1
+# memory: 2G
+# timeout: 900
+#
+# The main job: with the policy on, pages that cross zone->lock per page fault
+# fall.  How far is the bench's business; here, to under a quarter.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
+tracing=/sys/kernel/tracing/events
+
+echo never >/sys/kernel/mm/transparent_hugepage/enabled
+for event in $crossing; do
+	echo "hist:keys=common_type" >"$tracing/$event/trigger"
+done
+
+hits() {
+	for event in $crossing; do
+		cat "$tracing/$event/hist"
+	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
+}
+
+faults() { awk '$1 == "pgfault" { print $2 }' /proc/vmstat; }
+
+# Crossings per 1000 faults of the page-touch load.
+measure() {
+	_hits=$(hits) _faults=$(faults)
+	"$LMM_ROOT/build/bench/pagetouch" -w 64 -r "$1" -p 2 >/dev/null || return
+	echo $((($(hits) - _hits) * 1000 / ($(faults) - _faults)))
+}
+
+measure 2 >/dev/null
+base=$(measure 8)
+need lmm_load
+need write_to "$LMM_DBG/pcp/enabled" 1
+measure 8 >/dev/null
+policy=$(measure 8)
+note "crossings per 1000 faults: stock $base, depth $policy"
+check "stock crosses nearly twice a fault" test "$base" -gt 1000
+check "the policy brings it under a quarter" test "$((policy * 4))" -lt "$base"
+check "by raising lists" test "$(counter raised)" -gt 0
+check "switches off" write_to "$LMM_DBG/pcp/enabled" 0
+back=$(measure 4)
+note "after switching off: $back"
+check "and stock is back" test "$((back * 2))" -gt "$base"
+check "unloads" lmm_unload

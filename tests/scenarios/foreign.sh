@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+#
+# Somebody else's livepatch on a function that we wrap: theirs stands, our hook
+# says so, the rest of the policy works.  And one that replaces ours.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+FOREIGN=/sys/kernel/livepatch/lmm_foreign
+foreign_settled() { [ "$(cat "$FOREIGN/transition")" = 0 ]; }
+foreign_gone() { [ ! -e "$FOREIGN" ]; }
+foreign_unload() {
+	echo 0 >"$FOREIGN/enabled" && wait_for 60 foreign_gone && rmmod lmm_foreign
+}
+
+need insmod "$LMM_MODDIR/lmm_foreign.ko"
+need wait_for 60 foreign_settled
+need lmm_load
+check "drain is unavailable and says why" \
+	grep -q "^drain .* unavailable .*livepatch lmm_foreign holds free_pcppages_bulk" "$LMM_DBG/hooks"
+check "pcp goes on without it" write_to "$LMM_DBG/pcp/enabled" 1
+load_start
+check "page hooks count" wait_for 30 sh -c "awk '\$1 == \"page_alloc\" { exit !\$5 }' $LMM_DBG/hooks"
+check "their livepatch still runs" wait_for 30 sh -c \
+	'[ "$(cat /sys/module/lmm_foreign/parameters/hits)" -gt 0 ]'
+need write_to "$LMM_DBG/pcp/enabled" 0
+need lmm_unload
+need foreign_unload
+
+need lmm_load policies=pcp:enabled=1
+check "without it drain is armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
+# A cumulative livepatch of theirs takes ours out behind our back.
+need insmod "$LMM_MODDIR/lmm_foreign.ko" replace=1
+need wait_for 60 foreign_settled
+refute "drain is no longer armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
+check "and pcp can still be switched off" write_to "$LMM_DBG/pcp/enabled" 0
+load_stop
+check "unloads" lmm_unload
+check "theirs can go" foreign_unload

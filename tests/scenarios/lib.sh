@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Sourced by every scenario.  A check is one line on the verdict channel (fd 3);
+# a scenario that makes no check has failed.
+#
+#   ok NAME                  count a passed check
+#   fail NAME [NOTE]         count a failed check
+#   check NAME CMD...        passes when CMD succeeds
+#   refute NAME CMD...       passes when CMD fails
+#   same NAME GOT WANT       passes when both are equal
+#   need CMD...              end the scenario as failed unless CMD succeeds
+#   note TEXT                a line for the reader of the results
+#   lmm_load [PARAM=...]     modprobe livemm
+#   lmm_unload               take livemm, and livemm_klp when loaded, out again
+#   lmm_klp_unload           switch the livepatch off by sysfs, wait, rmmod
+#   wait_for SECONDS CMD...  poll until CMD succeeds; guest seconds, not wall time
+#   kallsym NAME             address of a kernel symbol
+#
+# Set for scenarios: LMM_KERNEL (6.1, 6.12, debug), LMM_RELEASE, LMM_DEBUG (0, 1),
+# LMM_CPUS, LMM_NODES, LMM_MODDIR (built modules), LMM_ROOT (the checkout, read only).
+
+# shellcheck disable=SC2034 # used by scenarios
+LMM_DBG=/sys/kernel/debug/livemm
+# shellcheck disable=SC2034 # used by scenarios
+LMM_PARAMS=/sys/module/livemm/parameters
+LMM_PATCH=/sys/kernel/livepatch/livemm_klp
+
+ok() {
+	printf 'ok %s\n' "$*" >&3
+	printf 'ok %s\n' "$*"
+}
+
+fail() {
+	_name=$1
+	shift
+	printf 'not ok %s # %s\n' "$_name" "$(printf '%s' "$*" | tr '\n' ' ')" >&3
+	printf 'not ok %s # %s\n' "$_name" "$*"
+}
+
+note() {
+	printf 'note %s\n' "$*" >&3
+	printf 'note %s\n' "$*"
+}
+
+check() {
+	_name=$1
+	shift
+	if _out=$("$@" 2>&1); then
+		ok "$_name"
+	else
+		fail "$_name" "status $? of: $*: $(echo "$_out" | tail -n 3)"
+	fi
+}
+
+refute() {
+	_name=$1
+	shift
+	if _out=$("$@" 2>&1); then
+		fail "$_name" "succeeded: $*: $(echo "$_out" | tail -n 3)"
+	else
+		ok "$_name"
+	fi
+}
+
+same() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		fail "$1" "got '$2', want '$3'"
+	fi
+}
+
+need() {
+	"$@" && return
+	fail "needed: $*"
+	exit 1
+}
+
+wait_for() {
+	_left=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		_left=$((_left - 1))
+		[ "$_left" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+loaded() {
+	[ -d "/sys/module/$1" ]
+}
+
+lmm_load() {
+	modprobe livemm "$@"
+}
+
+lmm_patch_settled() {
+	[ ! -e "$LMM_PATCH/transition" ] || [ "$(cat "$LMM_PATCH/transition")" = 0 ]
+}
+
+lmm_patch_gone() {
+	[ ! -e "$LMM_PATCH" ]
+}
+
+lmm_klp_unload() {
+	loaded livemm_klp || return 0
+	if [ -e "$LMM_PATCH" ]; then
+		wait_for 60 lmm_patch_settled || return 1
+		[ ! -e "$LMM_PATCH/enabled" ] || echo 0 >"$LMM_PATCH/enabled" || return 1
+		wait_for 60 lmm_patch_gone || return 1
+	fi
+	rmmod livemm_klp
+}
+
+# livemm holds livemm_klp while a policy is on, so it goes first.
+lmm_unload() {
+	! loaded livemm || rmmod livemm || return 1
+	lmm_klp_unload
+}
+
+kallsym() {
+	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
+}
+
+# What follows is about page lists and the control files.
+#
+#   load_start, load_stop    two processes that map, touch and unmap, on and on
+#   lists_bounds             what the kernel bounds each list to, a line a list
+#   pages_unaccounted        managed pages that no counter of the kernel explains
+#   counter NAME             a counter of the pcp policy
+#   write_to FILE TEXT       write TEXT as it is, without a newline
+#   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
+
+load_start() {
+	stress-ng --quiet --vm 2 --vm-bytes 64M --vm-method write64 --timeout 0 &
+	load=$!
+}
+
+load_stop() {
+	kill "$load"
+	wait "$load" 2>/dev/null
+	return 0
+}
+
+# From 6.7 on the kernel moves high itself, between high_min and high_max.
+lists_bounds() {
+	awk '/^Node/ { zone = $2 " " $4 }
+	     /^ *cpu:/ { cpu = $2 }
+	     /^ *high:/ { high[zone " " cpu] = $2 }
+	     /^ *high_(min|max):/ { bound[zone " " cpu] = bound[zone " " cpu] " " $2 }
+	     END { for (list in high)
+			print list, (list in bound) ? bound[list] : high[list] }' \
+		/proc/zoneinfo | sort
+}
+
+# Drained of what comes and goes by itself, so that two readings compare.
+pages_unaccounted() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	echo 1 >/proc/sys/vm/compact_memory
+	sleep 1
+	awk '/^Node/ { node = 1 }
+	     $1 == "managed" { sum += $2 }
+	     $1 == "count:" { sum -= $2 }
+	     $1 ~ /^nr_free_pages$/ { sum -= $2 }
+	     $1 ~ /^nr_zone_(in)?active_(anon|file)$/ || $1 == "nr_zone_unevictable" { sum -= $2 }
+	     END { print sum }' /proc/zoneinfo >/run/lmm_zone
+	awk '$1 == "nr_slab_reclaimable" || $1 == "nr_slab_unreclaimable" ||
+	     $1 == "nr_page_table_pages" { sum += $2 }
+	     $1 == "nr_kernel_stack" { sum += $2 / 4 }
+	     END { print int(sum) }' /proc/vmstat >/run/lmm_known
+	awk '$1 == "Percpu:" || $1 == "VmallocUsed:" { sum += $2 / 4 } END { print int(sum) }' \
+		/proc/meminfo >/run/lmm_more
+	echo $(($(cat /run/lmm_zone) - $(cat /run/lmm_known) - $(cat /run/lmm_more)))
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pcp/counters"
+}
+
+write_to() {
+	env LC_ALL=C printf '%b' "$2" >"$1"
+}
+
+refuses() {
+	_file=$1 _text=$2 _errno=$3 _words=$4
+	_before=$(cat "$LMM_DBG/pcp/config")
+	_said=$(write_to "$_file" "$_text" 2>&1) && {
+		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "accepted"
+		return
+	}
+	_last=$(cat "$LMM_DBG/last_error")
+	case "$_said" in
+	*"$_errno"*) ;;
+	*)
+		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "said $_said, want $_errno"
+		return
+		;;
+	esac
+	case "$_last" in
+	*"$_words"*) ;;
+	*)
+		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "last_error: $_last"
+		return
+		;;
+	esac
+	same "${_file#"$LMM_DBG"/} refuses '$_text'" "$(cat "$LMM_DBG/pcp/config")" "$_before"
+}

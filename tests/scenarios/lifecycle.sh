@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# timeout: 900
+#
+# What changes under the policy: a sysctl, a CPU, a block of memory.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+fraction=/proc/sys/vm/percpu_pagelist_high_fraction
+bounds=$(lists_bounds)
+need lmm_load policies=pcp:enabled=1,period_ms=100
+load_start
+
+raised() { awk '$5 > $6 && $10 == "depth" { found = 1 } END { exit !found }' "$LMM_DBG/pcp/state"; }
+idle() { awk 'NR > 1 && $5 > $6 { exit 1 }' "$LMM_DBG/pcp/state"; }
+shown_as() { awk -v why="$1" 'NR > 1 && $10 != why { exit 1 }' "$LMM_DBG/pcp/state"; }
+
+check "lists are raised" wait_for 60 raised
+need write_to "$fraction" 16
+check "hands off when the admin has set the sysctl" wait_for 30 shown_as sysctl
+check "status says so" grep -q "percpu_pagelist_high_fraction" "$LMM_DBG/status"
+set_by_sysctl=$(lists_bounds)
+rmmod livemm
+same "the sysctl's bounds are what stands" "$(lists_bounds)" "$set_by_sysctl"
+need lmm_load policies=pcp:enabled=1,period_ms=100
+need write_to "$fraction" 0
+check "and on again when it is cleared" wait_for 60 raised
+
+if [ -w /sys/devices/system/cpu/cpu1/online ]; then
+	need write_to /sys/devices/system/cpu/cpu1/online 0
+	sleep 1
+	need write_to /sys/devices/system/cpu/cpu1/online 1
+	check "a CPU can go and come back" wait_for 60 raised
+else
+	fail "CPU 1 can go offline" "no such file"
+fi
+
+# Any block that the kernel will let go of.
+for block in /sys/devices/system/memory/memory[0-9]*; do
+	[ "$(cat "$block/removable" 2>/dev/null)" = 1 ] || continue
+	timeout 20 sh -c "echo offline >$block/state" 2>/dev/null || continue
+	gone=$block
+	break
+done
+if [ -n "${gone:-}" ]; then
+	check "a block of memory went offline" grep -q offline "$gone/state"
+	check "and comes back" write_to "$gone/state" online
+	check "lists are raised after it" wait_for 60 raised
+else
+	fail "a block of memory can go offline" "the kernel let none go"
+fi
+load_stop
+check "idle lists go back to their default" wait_for 60 idle
+check "switches off" write_to "$LMM_DBG/pcp/enabled" 0
+same "list bounds are as before" "$(lists_bounds)" "$bounds"
+check "unloads" lmm_unload

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+#
+# With lockdown raised to integrity debugfs files that can be written are closed,
+# even to readers; everything is reachable by module parameter all the same.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+mountpoint -q /sys/kernel/security || mount -t securityfs none /sys/kernel/security
+need lmm_load
+# Unsigned modules are refused from here on, so have the wrappers in already.
+need write_to "$LMM_PARAMS/policies" "pcp:enabled=1"
+need write_to "$LMM_PARAMS/policies" "pcp:enabled=0"
+need write_to /sys/kernel/security/lockdown integrity
+check "lockdown is integrity" grep -q '\[integrity\]' /sys/kernel/security/lockdown
+
+refute "debugfs cannot be written" write_to "$LMM_DBG/pcp/enabled" 1
+refute "nor its writable files read" cat "$LMM_DBG/pcp/enabled"
+for file in version hooks status last_error pcp/supported pcp/counters pcp/state; do
+	check "$file can still be read" cat "$LMM_DBG/$file"
+done
+check "on, by parameter" write_to "$LMM_PARAMS/policies" "pcp:enabled=1,period_ms=300"
+check "it is on" grep -Eq '^pcp +on' "$LMM_DBG/status"
+check "hooks are armed" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
+load_start
+check "and it works" wait_for 60 sh -c "awk '\$1 == \"drains\" { exit !\$2 }' $LMM_DBG/pcp/counters"
+load_stop
+check "the present state, by parameter" grep -q "period_ms=300" "$LMM_PARAMS/policies"
+refute "a bad word is refused" write_to "$LMM_PARAMS/policies" "pcp:period_ms=1"
+check "and the reason can be read" grep -q "pcp/period_ms: 1" "$LMM_PARAMS/last_error"
+check "a lease, by parameter" write_to "$LMM_PARAMS/lease" 2
+check "and it runs out" wait_for 60 grep -Eq '^pcp +off' "$LMM_DBG/status"
+check "unloads" lmm_unload

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+#
+# The module parameter `policies`, at load and at runtime, good and bad; and
+# `off`, the way out of a bad boot.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+# Loads that must fail, the word that must be named, and nothing left behind.
+bad_load() {
+	dmesg --clear
+	refute "load refuses policies='$1'" lmm_load policies="$1"
+	check "and names '$2'" sh -c "dmesg | grep 'livemm: ' | grep -q -- '$2'"
+	refute "and is not loaded" loaded livemm
+}
+
+bad_load "pcp:enabled=2" "enabled"
+bad_load "pcp:enabled=1,period_ms=5" "pcp/period_ms: 5"
+bad_load "nosuch:enabled=1" "nosuch"
+bad_load "pcp:enabled=1;pcp:enabled=0" "pcp"
+bad_load "pcp" "pcp"
+refute "a failed load leaves no livepatch" loaded livemm_klp
+
+check "load with a good string" lmm_load policies="pcp:enabled=1,period_ms=500"
+shown=$(cat "$LMM_PARAMS/policies")
+case "$shown" in
+*pcp:*enabled=1*period_ms=500*) ok "it is shown in its own form" ;;
+*) fail "it is shown in its own form" "$shown" ;;
+esac
+before=$(cat "$LMM_DBG/pcp/config")
+refute "runtime refuses a bad word" write_to "$LMM_PARAMS/policies" "pcp:enabled=0,period_ms=x"
+same "and changes nothing" "$(cat "$LMM_DBG/pcp/config")" "$before"
+check "last_error has the reason" grep -q "pcp/period_ms: x" "$LMM_PARAMS/last_error"
+check "switches off at runtime" write_to "$LMM_PARAMS/policies" "pcp:enabled=0"
+same "and it is off" "$(cat "$LMM_DBG/pcp/enabled")" 0
+check "what it showed recreates the state" write_to "$LMM_PARAMS/policies" "$shown"
+same "as it was" "$(cat "$LMM_PARAMS/policies")" "$shown"
+need lmm_unload
+
+check "off=1 loads" lmm_load off=1
+check "supported says why not" grep -q "^no: livemm.off=1" "$LMM_DBG/pcp/supported"
+check "status says unsupported" grep -Eq '^pcp +unsupported' "$LMM_DBG/status"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livemm.off=1"
+need lmm_unload
+
+refute "livepatch=0 never loads the wrappers" loaded livemm_klp
+check "livepatch=0 loads" lmm_load livepatch=0 policies=pcp:enabled=1
+check "pcp is on without them" grep -Eq '^pcp +on' "$LMM_DBG/status"
+refute "no livepatch is loaded" loaded livemm_klp
+check "the drain hook says why" grep -q "livepatch=0" "$LMM_DBG/hooks"
+check "unloads" lmm_unload

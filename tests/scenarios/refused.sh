@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+#
+# An unknown kernel, simulated: a hook row with a wrong prototype is refused in
+# words, and the rest works; a module built for another release does not load.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+variants=$LMM_MODDIR/variants
+
+need insmod "$variants/livemm-break-drain.ko"
+check "the broken hook is refused in words" grep -q \
+	"^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'" "$LMM_DBG/hooks"
+check "the others are there" grep -Eq '^page_alloc .* idle' "$LMM_DBG/hooks"
+same "pcp is supported" "$(cat "$LMM_DBG/pcp/supported")" yes
+check "and works" write_to "$LMM_DBG/pcp/enabled" 1
+check "hooks are armed" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
+need lmm_unload
+
+need insmod "$variants/livemm-break-page_free.ko"
+check "without a required hook pcp is not supported" \
+	grep -q "^no: hook page_free: mm_page_free: " "$LMM_DBG/pcp/supported"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "page_free"
+check "status says unsupported" grep -Eq '^pcp +unsupported .*page_free' "$LMM_DBG/status"
+need rmmod livemm
+need insmod "$variants/livemm-break-page_free.ko" force=1
+check "force=1 overrides that" grep -q "^yes" "$LMM_DBG/pcp/supported"
+check "and says so in the log" sh -c 'dmesg | grep -q "hook page_free: .*force=1"'
+need rmmod livemm
+
+dmesg --clear
+refute "a module for another release does not load" insmod "$variants/livemm-other-release.ko"
+check "and names both" sh -c "dmesg | grep -q 'built for kernel 6.1.0-0-other, this is $LMM_RELEASE'"
+dmesg --clear
+refute "livemm_klp does not load by hand" insmod "$LMM_MODDIR/livemm_klp.ko"
+check "and says who loads it" sh -c "dmesg | grep -q 'livemm.ko loads this'"

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+#
+# A livepatch transition that stalls: given up after a bounded time, the task
+# that holds it named, the kernel as it was; and once it has gone, all is well.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+need insmod "$LMM_MODDIR/lmm_stall.ko"
+need lmm_load transition_timeout_ms=3000
+bounds=$(lists_bounds)
+refuses "$LMM_DBG/pcp/enabled" 1 "timed out" "transition stalled, held by lmm_stall("
+check "pcp is off" grep -Eq '^pcp +off' "$LMM_DBG/status"
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+check "the livepatch is gone" wait_for 30 lmm_patch_gone
+refute "and its module" loaded livemm_klp
+same "list bounds are as before" "$(lists_bounds)" "$bounds"
+need rmmod lmm_stall
+check "without that task it is switched on" write_to "$LMM_DBG/pcp/enabled" 1
+check "hooks are armed" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+check "unloads" lmm_unload

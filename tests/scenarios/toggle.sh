@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# timeout: 900
+#
+# Switch the policy on and off 100 times under load: every list bound and every
+# page is as before.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+rounds=100
+[ "$LMM_DEBUG" = 0 ] || rounds=30
+need lmm_load
+need write_to "$LMM_DBG/pcp/period_ms" 100
+bounds=$(lists_bounds)
+
+load_start
+# The first round loads livemm_klp, whose memory is to be in both readings.
+need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/enabled" 0
+load_stop
+pages=$(pages_unaccounted)
+
+load_start
+round=0
+while [ "$round" -lt "$rounds" ]; do
+	need write_to "$LMM_DBG/pcp/enabled" 1
+	[ $((round % 10)) -ne 9 ] || sleep 1
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	round=$((round + 1))
+done
+same "switched under load" "$round" "$rounds"
+check "lists were raised" test "$(counter raised)" -gt 0
+check "lists were restored" test "$(counter restored)" -gt 0
+check "drains were counted" test "$(counter drains)" -gt 0
+same "list bounds under load are as before" "$(lists_bounds)" "$bounds"
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+load_stop
+lost=$(($(pages_unaccounted) - pages))
+note "pages unaccounted for, after less before: $lost"
+check "no page is missing" test "$lost" -lt 1024
+check "no page is too many" test "$lost" -gt -1024
+check "unloads" lmm_unload
