@@ -205,14 +205,9 @@ static void port_arm(enum lmm_klp_function function,
 	static_key_enable(&wrapped[function].armed->key);
 }
 
-/*
- * Handlers run with preemption off (under pcp->lock), which synchronize_rcu()
- * waits for.
- */
 static void port_disarm(enum lmm_klp_function function)
 {
 	static_key_disable(&wrapped[function].armed->key);
-	synchronize_rcu();
 }
 
 static struct lmm_klp_port port = {

@@ -57,7 +57,8 @@ struct lmm_klp_handlers {
  *	transition; returns 0 or what the switch answered.  Context: process,
  *	takes the kernel's klp_mutex.
  * @arm: call the handler of @function from now on.  Context: process.
- * @disarm: stop that; returns when no handler runs any more.  Context: process.
+ * @disarm: stop that.  A handler may still be running: handlers run with
+ *	preemption off, so synchronize_rcu() waits for it.  Context: process.
  */
 struct lmm_klp_port {
 	unsigned int version;

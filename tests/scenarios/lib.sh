@@ -125,7 +125,7 @@ kallsym() {
 
 # What follows is about page lists and the control files.
 #
-#   load_start, load_stop    two processes that map, touch and unmap, on and on
+#   load_start, load_stop    a process a CPU that maps, touches and unmaps, on and on
 #   lists_bounds             what the kernel bounds each list to, a line a list
 #   pages_unaccounted        managed pages that no counter of the kernel explains
 #   counter NAME             a counter of the pcp policy
@@ -133,12 +133,12 @@ kallsym() {
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
 load_start() {
-	stress-ng --quiet --vm 2 --vm-bytes 64M --vm-method write64 --timeout 0 &
+	"$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p "$LMM_CPUS" >/dev/null &
 	load=$!
 }
 
 load_stop() {
-	kill "$load"
+	pkill pagetouch
 	wait "$load" 2>/dev/null
 	return 0
 }

@@ -4,7 +4,6 @@
 # cpus: 4
 # nodes: 2
 # memory: 2G
-# timeout: 300
 #
 # The harness itself: the guest is the machine that was asked for, modules can
 # be found, and nothing of the host can be written.

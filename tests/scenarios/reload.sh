@@ -3,14 +3,11 @@
 # kernels: 6.1 6.12 debug
 # cpus: 2
 # memory: 1G
-# timeout: 600
 #
 # Load and unload 20 times under allocation load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-stress-ng --quiet --vm 2 --vm-bytes 64M --vm-keep --timeout 0 &
-load=$!
-
+load_start
 round=0
 while [ "$round" -lt 20 ]; do
 	need lmm_load
@@ -19,6 +16,5 @@ while [ "$round" -lt 20 ]; do
 	need test ! -e "$LMM_DBG"
 	round=$((round + 1))
 done
-kill "$load"
-wait "$load"
+load_stop
 same "loaded and unloaded under load" "$round" 20

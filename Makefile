@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Entry points only; what they do is in tests/, bench/ and dkms.conf.
+
+PYTHON := /usr/bin/python3
+KVER ?= $(shell uname -r)
+DKMS_FLAGS ?=
+VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' module/livemm.h)
+STAGED := build/dkms-source
+ONLY = $(if $(KERNEL),--kernel $(KERNEL))
+
+.PHONY: help demo check setup modules debug-kernel install uninstall lint kunit scenarios dkms bench clean
+
+help:
+	@echo 'livemm: page-allocator policies for a running, unmodified kernel'
+	@echo
+	@echo '  make demo                boot stock 6.1 in a guest and show base against policy'
+	@echo '  make check               set up, then every test; last line: N passed, N failed'
+	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, debug'
+	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
+	@echo '  make uninstall           DKMS: remove for every kernel'
+	@echo '  make lint                style, types, documentation, kernel matrix'
+	@echo '  make kunit               unit tests in a debug kernel, built when absent'
+	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
+	@echo '  make dkms                the package from a clean tree, for each stock kernel'
+	@echo '  make bench               the measured claims; results in build/bench/'
+	@echo '  make clean               remove build/ (the cache stays)'
+	@echo
+	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
+
+setup:
+	@tests/setup.sh
+
+demo: setup
+	@$(PYTHON) -m tests.modules --kernel 6.1
+	@$(PYTHON) -m bench.demo
+
+check: setup
+	@$(PYTHON) -m tests.check
+
+modules: setup
+	@$(PYTHON) -m tests.modules $(ONLY)
+
+debug-kernel: setup
+	@$(PYTHON) -m tests.debug_kernel
+
+lint: setup
+	@$(PYTHON) -m tests.lint
+
+kunit: setup
+	@$(PYTHON) -m tests.kunit
+
+scenarios: modules
+	@$(PYTHON) -m tests.vm.run $(ONLY) $(NAME)
+
+dkms: setup
+	@$(PYTHON) -m tests.dkms
+
+bench: modules
+	@$(PYTHON) -m bench.run pcp
+
+# DKMS takes what it is given whole: give it the sources and nothing else.
+$(STAGED): .FORCE
+	@rm -rf $@ && mkdir -p $@
+	@cp -r module kunit Kbuild dkms.conf $@/
+
+install: $(STAGED)
+	dkms add $(DKMS_FLAGS) $(STAGED)
+	dkms build $(DKMS_FLAGS) livemm/$(VERSION) -k $(KVER)
+	dkms install $(DKMS_FLAGS) livemm/$(VERSION) -k $(KVER)
+
+uninstall:
+	dkms remove $(DKMS_FLAGS) livemm/$(VERSION) --all
+	rm -rf /usr/src/livemm-$(VERSION)
+
+clean:
+	rm -rf build
+
+.PHONY: .FORCE
+.FORCE:

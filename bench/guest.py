@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The host's half of the bench: build what a guest needs, boot it, read it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.command import call
+from tests.kernels import Image
+from tests.modules import make_argv
+from tests.report import BUILD, ROOT, ToolError
+from tests.vm import Guest, boot
+from tests.vm.accel import EMULATION
+
+HERE = ROOT / "bench"
+OUT = BUILD / "bench"
+DEBUGFS = "/sys/kernel/debug/livemm"
+
+# Makes the guest's clock an instruction counter, one nanosecond each.  While
+# the guest waits its clock follows the host's: with sleep=off it would leap to
+# the next timer, and time limits in the guest run out while it waits for I/O.
+ICOUNT = ["-icount", "shift=0,sleep=on"]
+EXACT_KARGS = ["nokaslr", "norandmaps", "random.trust_cpu=off"]
+# Huge pages would fault 512 pages at once; their daemon also raises
+# min_free_kbytes, and with it every list's `high`, eightfold on a 2 GiB guest.
+KARGS = ["transparent_hugepage=never"]
+
+Step = dict[str, Any]
+Result = dict[str, Any]
+Results = dict[str, Result]
+Show = Callable[[Result], None]
+
+
+@dataclass
+class Plan:
+    """What one guest is to do.
+
+    name    of the guest and of its files in build/
+    steps   see bench.inside
+    cpus    of the guest
+    icount  count instructions: one CPU (a second does not come up), emulated
+    """
+
+    name: str
+    image: Image
+    steps: list[Step] = field(default_factory=list)
+    cpus: int = 2
+    icount: bool = False
+
+    def add(self, do: str, name: str, **what: Any) -> None:
+        """Append a step."""
+        self.steps.append({"do": do, "name": name, **what})
+
+    def touch(self, name: str, args: str, crossings: bool = False) -> None:
+        """Append a run of the page-touch program."""
+        self.add(
+            "touch",
+            name,
+            program=str(pagetouch_path()),
+            args=args.split(),
+            crossings=crossings,
+            rest=self.icount,
+        )
+
+    def policy(self, name: str, text: str) -> None:
+        """Append a write to a policy's `config`, and wait for its livepatch."""
+        self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
+
+
+def pagetouch_path() -> Path:
+    """The page-touch program."""
+    return OUT / "pagetouch"
+
+
+def build_pagetouch() -> None:
+    """Compile the page-touch program, statically, if its source is newer."""
+    source, program = HERE / "pagetouch.c", pagetouch_path()
+    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+        return
+    OUT.mkdir(parents=True, exist_ok=True)
+    flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
+    call(["gcc", *flags, "-o", program, source])
+
+
+def build_tracking(image: Image) -> Path:
+    """Build the tracking modules for a kernel; return their folder."""
+    folder = BUILD / image.release / "tracking"
+    shutil.copytree(HERE / "tracking", folder, dirs_exist_ok=True)
+    argv = make_argv(image, folder, ["W=1", "KCFLAGS=-Werror"])
+    call(argv, log=OUT / f"tracking-{image.name}.log")
+    return folder
+
+
+def need_livemm(image: Image) -> None:
+    """Refuse to start without the module."""
+    module = BUILD / image.release / "livemm.ko"
+    if not module.exists():
+        raise ToolError(f"{module.relative_to(ROOT)}: not there; run `make modules`")
+
+
+def follow(path: Path, done: threading.Event, show: Show) -> None:
+    """Show the results as the guest writes them."""
+    shown = 0
+    while True:
+        last = done.wait(0.5)
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]
+        for line in whole[shown:]:
+            show(json.loads(line))
+        shown = len(whole)
+        if last:
+            return
+
+
+def quiet(_result: Result) -> None:
+    """Show nothing."""
+
+
+def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
+    """Boot a guest, carry out the plan in it; the steps' results by name.
+
+    Anything less than the whole plan on a silent kernel is a ToolError.
+    """
+    folder = OUT / "guest" / plan.name
+    folder.mkdir(parents=True, exist_ok=True)
+    results = folder / "results"
+    results.write_text("", encoding="utf-8")
+    todo = folder / "plan.json"
+    todo.write_text(json.dumps(plan.steps, indent=1) + "\n", encoding="utf-8")
+    guest = Guest(
+        name=f"bench-{plan.name}",
+        image=plan.image,
+        script=HERE / "guest.sh",
+        args=[str(todo), str(results)],
+        cpus=1 if plan.icount else plan.cpus,
+        memory="2G",
+        kargs=KARGS + (EXACT_KARGS if plan.icount else []),
+        rwdirs=[folder],
+        accel=EMULATION if plan.icount else "",
+        qemu=ICOUNT if plan.icount else [],
+        timeout=timeout,
+    )
+    done = threading.Event()
+    follower = threading.Thread(target=follow, args=(results, done, show))
+    follower.start()
+    try:
+        verdict = boot(guest)
+    finally:
+        done.set()
+        follower.join()
+    lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if "error" in line:
+            raise ToolError(f"guest {plan.name}: {line['name']}: {line['error']}")
+    if not verdict.ok or len(lines) != len(plan.steps):
+        raise ToolError(f"guest {plan.name}: {verdict.reason or 'did not finish its plan'}")
+    return {line["name"]: line for line in lines}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pagetouch - the page-touch workload: map, touch every page, unmap, again
+ *
+ * Each process is pinned to a CPU of its own, so that the pages it takes and
+ * gives back go through that CPU's page lists alone.  Prints one JSON object.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <linux/types.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_PROCS	1024
+#define MAX_BYTES	(64ULL << 30)
+#define MAX_ROUNDS	1000000
+#define MAX_PAUSE_MS	600000
+#define NSEC_PER_SEC	1000000000ULL
+#define NSEC_PER_MSEC	1000000ULL
+
+/* A store that the compiler may not drop: it cannot see who reads memory. */
+#define WRITE_BYTE(at)	do { *(at) = 1; __asm__ volatile("" : : : "memory"); } while (0)
+
+struct options {
+	__u64 bytes;		/* mapped by each process in each round */
+	__u64 rounds;
+	__u64 procs;
+	__u64 held_ms;		/* pause with the memory held */
+	__u64 free_ms;		/* pause with the memory given back */
+};
+
+/* What one process measured; in shared memory, written by it alone. */
+struct result {
+	__u64 touch_ns;
+	__u64 unmap_ns;
+	__u64 best_ns;	/* its cheapest round, pauses left out */
+};
+
+static void show_help(FILE *to)
+{
+	fputs("usage: pagetouch [-w SIZE] [-r ROUNDS] [-p PROCS] [-H MS] [-F MS]\n"
+	      "  -w SIZE    memory a process maps in a round, MiB, or with K, M, G (64)\n"
+	      "  -r ROUNDS  times it maps, touches and unmaps (16)\n"
+	      "  -p PROCS   processes, each on a CPU of its own (every usable CPU)\n"
+	      "  -H MS      pause after touching, with the memory held (0)\n"
+	      "  -F MS      pause after unmapping (0)\n", to);
+}
+
+static __u64 parse_number(char opt, const char *text, char **end)
+{
+	__u64 value;
+
+	errno = 0;
+	value = strtoull(text, end, 10);
+	if (*text < '0' || *text > '9' || errno)
+		errx(1, "-%c: '%s' is not a number", opt, text);
+	return value;
+}
+
+static __u64 parse_count(char opt, const char *text, __u64 min, __u64 max)
+{
+	char *end;
+	__u64 value = parse_number(opt, text, &end);
+
+	if (*end)
+		errx(1, "-%c: '%s' is not a number", opt, text);
+	if (value < min || value > max)
+		errx(1, "-%c: %s is not in %llu..%llu", opt, text, min, max);
+	return value;
+}
+
+static __u64 parse_size(char opt, const char *text)
+{
+	static const struct { const char *suffix; unsigned int shift; } units[] = {
+		{ "", 20 }, { "K", 10 }, { "M", 20 }, { "G", 30 }, { NULL, 0 },
+	}, *unit;
+	char *end;
+	__u64 value = parse_number(opt, text, &end);
+
+	for (unit = units; unit->suffix; unit++) {
+		if (strcmp(end, unit->suffix))
+			continue;
+		if (!value || value > MAX_BYTES >> unit->shift)
+			errx(1, "-%c: %s is not in 4K..%lluG", opt, text, MAX_BYTES >> 30);
+		return value << unit->shift;
+	}
+	errx(1, "-%c: '%s' is not a size (MiB, or with K, M, G)", opt, text);
+}
+
+static __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts))
+		err(1, "clock_gettime");
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static void pause_ms(__u64 ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * NSEC_PER_MSEC };
+
+	if (!ms)
+		return;
+	while (nanosleep(&ts, &ts))
+		if (errno != EINTR)
+			err(1, "nanosleep");
+}
+
+static __u64 page_faults(void)
+{
+	__u64 value = 0;
+	char line[128];
+	int found = 0;
+	FILE *f = fopen("/proc/vmstat", "r");
+
+	if (!f)
+		err(1, "/proc/vmstat");
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "pgfault %llu", &value) == 1;
+	fclose(f);
+	if (!found)
+		errx(1, "/proc/vmstat: no pgfault line");
+	return value;
+}
+
+/* The n-th CPU that this process may run on, or -1. */
+static int nth_cpu(const cpu_set_t *usable, __u64 n)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, usable) && !n--)
+			return cpu;
+	return -1;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		err(1, "cannot run on CPU %d", cpu);
+}
+
+static void work(const struct options *opt, struct result *res)
+{
+	const __u64 page = sysconf(_SC_PAGESIZE);
+	__u64 round, at, t0, t1, t2, t3;
+
+	res->best_ns = ~0ULL;
+	for (round = 0; round < opt->rounds; round++) {
+		char *mem;
+
+		t0 = now_ns();
+		mem = mmap(NULL, opt->bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (mem == MAP_FAILED)
+			err(1, "cannot map %llu bytes", opt->bytes);
+		for (at = 0; at < opt->bytes; at += page)
+			WRITE_BYTE(mem + at);
+		t1 = now_ns();
+		pause_ms(opt->held_ms);
+		t2 = now_ns();
+		if (munmap(mem, opt->bytes))
+			err(1, "munmap");
+		t3 = now_ns();
+		res->touch_ns += t1 - t0;
+		res->unmap_ns += t3 - t2;
+		if (t1 - t0 + t3 - t2 < res->best_ns)
+			res->best_ns = t1 - t0 + t3 - t2;
+		pause_ms(opt->free_ms);
+	}
+}
+
+/* Start all processes at one instant (the pipe's end) and wait for them. */
+static void run(const struct options *opt, const cpu_set_t *usable, struct result *res)
+{
+	int go[2], status, failed = 0;
+	__u64 i;
+
+	if (pipe(go))
+		err(1, "pipe");
+	for (i = 0; i < opt->procs; i++) {
+		pid_t pid = fork();
+		char c;
+
+		if (pid < 0)
+			err(1, "fork");
+		if (pid)
+			continue;
+		close(go[1]);
+		pin(nth_cpu(usable, i));
+		if (read(go[0], &c, 1) != 0)
+			errx(1, "process %llu was not started", i);
+		work(opt, &res[i]);
+		_exit(0);
+	}
+	close(go[0]);
+	close(go[1]);
+	while (wait(&status) > 0)
+		failed += !WIFEXITED(status) || WEXITSTATUS(status);
+	if (failed)
+		errx(1, "%d of %llu processes failed", failed, opt->procs);
+}
+
+static void print(const struct options *opt, const struct result *res, __u64 faults)
+{
+	__u64 pages = opt->bytes / sysconf(_SC_PAGESIZE);
+	__u64 touch = 0, unmap = 0, best = 0, i;
+
+	for (i = 0; i < opt->procs; i++) {
+		touch += res[i].touch_ns;
+		unmap += res[i].unmap_ns;
+		best += res[i].best_ns;
+	}
+	printf("{\"bytes\": %llu, \"rounds\": %llu, \"procs\": %llu,",
+	       opt->bytes, opt->rounds, opt->procs);
+	printf(" \"pages\": %llu, \"pgfault\": %llu,",
+	       pages * opt->rounds * opt->procs, faults);
+	printf(" \"touch_ns\": %llu, \"unmap_ns\": %llu, \"best_round_ns\": %llu}\n",
+	       touch, unmap, best);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { .bytes = 64 << 20, .rounds = 16 };
+	struct result *res;
+	cpu_set_t usable;
+	__u64 cpus, before;
+	int c;
+
+	if (sched_getaffinity(0, sizeof(usable), &usable))
+		err(1, "sched_getaffinity");
+	cpus = CPU_COUNT(&usable);
+	opt.procs = cpus;
+	while ((c = getopt(argc, argv, "w:r:p:H:F:h")) != -1) {
+		switch (c) {
+		case 'w':
+			opt.bytes = parse_size(c, optarg);
+			break;
+		case 'r':
+			opt.rounds = parse_count(c, optarg, 1, MAX_ROUNDS);
+			break;
+		case 'p':
+			opt.procs = parse_count(c, optarg, 1, MAX_PROCS);
+			break;
+		case 'H':
+			opt.held_ms = parse_count(c, optarg, 0, MAX_PAUSE_MS);
+			break;
+		case 'F':
+			opt.free_ms = parse_count(c, optarg, 0, MAX_PAUSE_MS);
+			break;
+		case 'h':
+			show_help(stdout);
+			return 0;
+		default:
+			show_help(stderr);
+			return 1;
+		}
+	}
+	if (optind < argc)
+		errx(1, "'%s': not an option", argv[optind]);
+	if (opt.procs > cpus)
+		errx(1, "%llu processes, but only %llu CPUs to pin them to",
+		     opt.procs, cpus);
+	if (opt.bytes < (__u64)sysconf(_SC_PAGESIZE))
+		errx(1, "-w: less than a page");
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+		err(1, "cannot switch transparent huge pages off");
+	res = mmap(NULL, opt.procs * sizeof(*res), PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (res == MAP_FAILED)
+		err(1, "cannot map the results");
+	before = page_faults();
+	run(&opt, &usable, res);
+	print(&opt, res, page_faults() - before);
+	return 0;
+}

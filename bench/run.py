@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measure a policy's claims: python3 -m bench.run [--json] [--quick] [--kernel K] [--config KNOBS]
+                           [NAME...]
+
+Prints a table and writes build/bench/NAME.json.  A target that is not met is
+said in the table; the status is 0 when everything could be measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+
+from bench import guest, pcp
+from bench.table import document, render, save
+from tests.kernels import Image, images, load, stock_image
+from tests.report import ToolError, main_guard, say
+
+# The measurement of each bench, and the knobs it is made with.
+BENCHES = {"pcp": (pcp.measure, pcp.CONFIG)}
+
+CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
+
+
+def stock(wanted: str | None) -> list[Image]:
+    """The stock kernels to measure on: the named one, or all of the matrix."""
+    if wanted == "debug":
+        raise ToolError("--kernel debug: its checkers are what would be measured")
+    return images(wanted) if wanted else [stock_image(kernel) for kernel in load()[0]]
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="bench.run", description="measure the claims")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--quick", action="store_true", help="a few rows on the first kernel")
+    parser.add_argument("--kernel", help="only on this kernel: a series or a release")
+    parser.add_argument("--config", help="knobs instead of the usual: period_ms=5000,...")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
+    args = parser.parse_args()
+    for name in args.names:
+        if name not in BENCHES:
+            raise ToolError(f"bench {name}: not in {', '.join(BENCHES)}")
+    if args.config and not CONFIG_LINE.fullmatch(args.config):
+        raise ToolError(f"--config {args.config}: write it as knob=value,knob=value")
+    for name in args.names or BENCHES:
+        measure, usual = BENCHES[name]
+        config = args.config or usual
+        # Progress stays off the standard output when a program reads that.
+        with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
+            rows = measure(stock(args.kernel), args.quick, config)
+        text = document(name, config, rows)
+        path = guest.OUT / f"{name}.json"
+        save(path, text)
+        say(text.rstrip() if args.json else f"\n{name}, {config}\n\n{render(rows)}")
+    return 0
+
+
+if __name__ == "__main__":
+    main_guard(main)

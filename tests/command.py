@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run a program, keep its output in a file, say in one line what failed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.report import ToolError
+
+
+def tail(text: str, lines: int = 15) -> str:
+    """The last lines of a long output."""
+    return "\n".join(text.rstrip().splitlines()[-lines:])
+
+
+def call(
+    argv: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    log: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 3600,
+    check: bool = True,
+) -> tuple[int, str]:
+    """Run argv with stdin closed; return its status and joined output.
+
+    With `check`, a status other than 0 is a ToolError with the last lines.
+    """
+    words = [str(word) for word in argv]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=cwd,
+            env={**os.environ, "LC_ALL": "C", **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise ToolError(f"{words[0]}: not installed; run `make setup`") from error
+    except subprocess.TimeoutExpired as error:
+        raise ToolError(f"{words[0]}: not done after {timeout:.0f} s") from error
+    if log is not None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(done.stdout, encoding="utf-8")
+    if check and done.returncode != 0:
+        raise ToolError(f"{' '.join(words)}: status {done.returncode}\n{tail(done.stdout)}")
+    return done.returncode, done.stdout

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Build the debug kernel (KUnit, KASAN, lockdep) from Debian's source package.
+
+python3 -m tests.debug_kernel      have it in the cache, with progress shown
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from tests.command import call, tail
+from tests.kernels import cache_dir, cache_key, debug_image, load, source_version
+from tests.report import ToolError, main_guard, say
+
+STEP = 20.0  # seconds between two progress lines
+
+
+def source_tree() -> Path:
+    """The unpacked kernel source: also where checkpatch and kunit.py are."""
+    _, row = load()
+    version = source_version(row.source)
+    tree = cache_dir() / "source" / f"{row.source}_{version}"
+    if (tree / ".done").exists():
+        return tree
+    say(f"    unpacking {row.source} {version}")
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    tarball = Path("/usr/src") / f"{row.source}.tar.xz"
+    call(["tar", "-C", tree, "--strip-components=1", "-xf", tarball])
+    (tree / ".done").touch()
+    return tree
+
+
+def config_lost(wanted: str, got: str) -> list[str]:
+    """The lines of our configuration that Kconfig did not take."""
+    have = set(got.splitlines())
+    lost = []
+    for line in wanted.splitlines():
+        if not line.startswith("CONFIG_"):
+            continue
+        name = line.split("=", 1)[0]
+        if line.endswith("=n"):
+            if any(other.startswith(f"{name}=") for other in have):
+                lost.append(line)
+        elif line not in have:
+            lost.append(line)
+    return lost
+
+
+def build_watched(argv: list[str], cwd: Path, log: Path) -> None:
+    """Run the long make, saying now and then how far it is."""
+    started = shown = time.monotonic()
+    compiled = 0
+    with log.open("w", encoding="utf-8") as sink, subprocess.Popen(
+        argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, errors="replace",
+    ) as make:
+        assert make.stdout is not None
+        for line in make.stdout:
+            sink.write(line)
+            compiled += bool(re.match(r"\s+(CC|AS|LD|AR|BTF)\b", line))
+            now = time.monotonic()
+            if now - shown >= STEP:
+                shown = now
+                say(f"    debug kernel: {compiled} steps done, {now - started:.0f} s")
+    if make.returncode != 0:
+        text = log.read_text(encoding="utf-8", errors="replace")
+        raise ToolError(f"debug kernel: make failed, see {log}\n{tail(text)}")
+
+
+def install(build: Path, tree: Path, release: str) -> None:
+    """Lay the image out as a stock one is, so that guests boot both alike."""
+    boot = tree / "boot"
+    boot.mkdir()
+    shutil.copy2(build / "arch/x86/boot/bzImage", boot / f"vmlinuz-{release}")
+    modules = tree / "lib" / "modules" / release
+    (modules / "kernel").mkdir(parents=True)
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        source = build / name
+        if source.exists():
+            shutil.copy2(source, modules / name)
+        else:
+            (modules / name).touch()
+    call(["depmod", "-b", tree, release])
+    # Objects are 1 GB that nobody needs once vmlinux is linked.
+    for path in build.rglob("*.o"):
+        if path.relative_to(build).parts[0] not in ("scripts", "tools"):
+            path.unlink()
+
+
+def ensure() -> None:
+    """Build the debug kernel unless the cache has it."""
+    _, row = load()
+    key = cache_key(row)
+    tree = cache_dir() / "debug" / key
+    if not (tree / ".done").exists():
+        source = source_tree()
+        shutil.rmtree(tree, ignore_errors=True)
+        build = tree / "build"
+        build.mkdir(parents=True)
+        make = ["make", f"O={build}", f"CC={row.compiler}", f"-j{os.cpu_count() or 1}"]
+        say(f"    debug kernel: building {row.source} ({key}), some 4 minutes on two cores")
+        call([*make, "allnoconfig", f"KCONFIG_ALLCONFIG={row.config}"], cwd=source)
+        got = (build / ".config").read_text(encoding="utf-8")
+        lost = config_lost(row.config.read_text(encoding="utf-8"), got)
+        if lost:
+            raise ToolError(f"{row.config.name}: not taken by Kconfig: {', '.join(lost)}")
+        build_watched([*make, "bzImage", "modules"], source, tree / "build.log")
+        release_file = build / "include/config/kernel.release"
+        release = release_file.read_text(encoding="utf-8").strip()
+        install(build, tree, release)
+        (tree / ".done").write_text(release + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    """The command."""
+    ensure()
+    image = debug_image()
+    say(f"    debug kernel: {image.release}")
+    return 0
+
+
+if __name__ == "__main__":
+    main_guard(main)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""make dkms: add, build, install, modprobe in a guest and remove, from a clean tree.
+
+All of DKMS runs in a mount namespace of its own in which /usr/src,
+/var/lib/dkms and /lib/modules are folders of build/: the host stays as it is.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.command import call, tail
+from tests.house import tracked
+from tests.kernels import Image, Kernel, load, stock_image
+from tests.matrix import versions
+from tests.modules import merge_modroot
+from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+from tests.vm import Guest, boot
+
+WORK = BUILD / "dkms"
+
+
+def clean_tree() -> Path:
+    """A checkout as git would give it, without what builds leave behind."""
+    tree = WORK / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    for path in tracked():
+        target = tree / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, target)
+    return tree
+
+
+def lay_out(image: Image) -> Path:
+    """The folders that stand in for the host's; /lib/modules has the one kernel."""
+    top = WORK / image.release
+    shutil.rmtree(top, ignore_errors=True)
+    merge_modroot(image, top)
+    tree = top / "modroot" / "lib" / "modules" / image.release
+    shutil.rmtree(tree / "updates")
+    for name in ("build", "source"):
+        link = Path("/lib/modules") / image.release / name
+        if link.is_symlink():
+            (tree / name).symlink_to(link.resolve())
+    (top / "src").mkdir()
+    (top / "state").mkdir()
+    for path in Path("/usr/src").iterdir():
+        if path.name.startswith("linux-") and path.is_dir():
+            (top / "src" / path.name).mkdir()
+    return top
+
+
+def inside(top: Path, tree: Path, *make: str) -> tuple[int, str]:
+    """Run make in the clean tree with the host's DKMS folders replaced."""
+    text = """
+set -eu
+top=$1 tree=$2
+shift 2
+for folder in "$top"/src/linux-*; do
+	mount --bind "/usr/src/${folder##*/}" "$folder"
+done
+mount --rbind "$top/src" /usr/src
+mkdir -p /var/lib/dkms
+mount --bind "$top/state" /var/lib/dkms
+mount --bind "$top/modroot/lib/modules" /lib/modules
+cd "$tree"
+exec make "$@"
+"""
+    log = top / f"make-{make[0]}.log"
+    argv = ["unshare", "-m", "sh", "-c", text, "sh", str(top), str(tree), *make]
+    return call(argv, log=log, check=False, timeout=1200)
+
+
+def leftovers(top: Path, image: Image) -> str:
+    """What uninstall left behind."""
+    tree = top / "modroot" / "lib" / "modules" / image.release
+    found = [path for path in tree.rglob("livemm*") if path.is_file()]
+    found += list((top / "src").glob("livemm*"))
+    found += list((top / "state").glob("livemm*"))
+    return "\n".join(f"left behind: {path.relative_to(top)}" for path in found)
+
+
+def one(stage: Stage, kernel: Kernel, tree: Path) -> None:
+    """The whole life of the package on one kernel."""
+    image = stock_image(kernel)
+    top = lay_out(image)
+    modules = top / "modroot" / "lib" / "modules" / image.release
+    say(f"    DKMS on {kernel.series}")
+
+    def make_install() -> str:
+        status, text = inside(top, tree, "install", f"KVER={image.release}")
+        return "" if status == 0 else tail(text)
+
+    def installed() -> str:
+        names = {path.name.split(".")[0] for path in (modules / "updates").rglob("*.ko*")}
+        missing = {"livemm", "livemm_klp"} - names
+        return f"not installed: {', '.join(sorted(missing))}" if missing else ""
+
+    def make_uninstall() -> str:
+        status, text = inside(top, tree, "uninstall")
+        return leftovers(top, image) if status == 0 else tail(text)
+
+    if stage.run(f"{kernel.series}: add, build, install", make_install):
+        stage.run(f"{kernel.series}: both modules are installed", installed)
+        guest = Guest(
+            f"dkms-{kernel.series}", image, ROOT / "tests/dkms_guest.sh",
+            args=[versions()[1]], modroot=top / "modroot",
+        )
+        verdict = boot(guest)
+        for test in verdict.tests:
+            stage.add(f"{kernel.series}: {test.name}", test.ok, test.note)
+        stage.add(f"{kernel.series}: guest and its kernel", not verdict.reason, verdict.reason,
+                  verdict.seconds)
+    stage.run(f"{kernel.series}: remove leaves nothing", make_uninstall)
+
+
+def host_state() -> set[str]:
+    """The names that DKMS would add to or take from on the host."""
+    found: set[str] = set()
+    for pattern in ("usr/src/*", "var/lib/dkms/*", "lib/modules/*/*", "lib/modules/*/updates/**/*"):
+        found |= {str(path) for path in Path("/").glob(pattern)}
+    return found
+
+
+def main() -> int:
+    """The command."""
+    stage = Stage("dkms")
+    before = host_state()
+    kernels = [kernel for kernel in load()[0] if not kernel.buildroot]
+    tree = clean_tree()
+    for kernel in kernels:
+        try:
+            one(stage, kernel, tree)
+        except ToolError as error:
+            stage.add(f"{kernel.series}: package", False, str(error))
+    changed = before ^ host_state()
+    stage.add("the host is as it was", not changed, "changed: " + ", ".join(sorted(changed)))
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

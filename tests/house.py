@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The rules of the house that no tool of others knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.command import call
+from tests.report import ROOT
+
+MAX_LINES = 700
+# Folders of one developer's machine; put together here so as not to find itself.
+_PLACES = re.compile(r"(?<![\w.])/(?:" + "|".join(["wo" + "rk", "fa" + "rm"]) + r")/\w")
+_WORDS = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
+_VERSION = re.compile(r"\bLINUX_VERSION_CODE\b|\bKERNEL_VERSION\s*\(")
+_EXPORTED = re.compile(r"^(?!static\b|typedef\b|#)[a-z][\w\s*]*?\b(lmm_\w+|livemm_\w+)\([^;]*$")
+
+
+def tracked() -> list[Path]:
+    """Files of the project: those git knows or would take."""
+    argv = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-co", "--exclude-standard"]
+    _, text = call(argv, cwd=ROOT)
+    paths = sorted({ROOT / line for line in text.splitlines() if line})
+    return [path for path in paths if path.is_file()]
+
+
+def texts() -> Iterator[tuple[Path, list[str]]]:
+    """Every file that is text, by lines."""
+    for path in tracked():
+        try:
+            yield path.relative_to(ROOT), path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+
+
+def spdx() -> str:
+    """An SPDX line at the top: the first, or the second below an interpreter."""
+    wrong = []
+    for path, lines in texts():
+        if path.suffix == ".json" or path.name == "LICENSE" or not lines:
+            continue
+        top = lines[1:2] if lines[0].startswith("#!") else lines[:1]
+        if not any("SPDX-License-Identifier: GPL-2.0-only" in line for line in top):
+            wrong.append(f"{path}: no SPDX line on top")
+    return "\n".join(wrong)
+
+
+def size() -> str:
+    """No file too long to read."""
+    return "\n".join(
+        f"{path}: {len(lines)} lines, at most {MAX_LINES}"
+        for path, lines in texts()
+        if len(lines) > MAX_LINES
+    )
+
+
+def search(pattern: re.Pattern[str], what: str, inside: str = "", outside: str = "\0") -> str:
+    """Lines that match, as one line a hit."""
+    wrong = []
+    for path, lines in texts():
+        name = str(path)
+        if not name.startswith(inside) or name.startswith(outside):
+            continue
+        for number, line in enumerate(lines, 1):
+            if pattern.search(line):
+                wrong.append(f"{path}:{number}: {what}: {line.strip()[:80]}")
+    return "\n".join(wrong)
+
+
+def places() -> str:
+    """No path of one machine."""
+    return search(_PLACES, "a path of one machine")
+
+
+def words() -> str:
+    """Nothing left for later."""
+    return search(_WORDS, "unfinished")
+
+
+def versions() -> str:
+    """Kernel versions are known in module/compat/ only."""
+    return search(_VERSION, "version test outside module/compat", "module/", "module/compat/")
+
+
+def kernel_docs() -> str:
+    """A kernel-doc comment above every function that is not static."""
+    wrong = []
+    for path, lines in texts():
+        if path.suffix != ".c" or path.parts[0] != "module":
+            continue
+        for number, line in enumerate(lines):
+            found = _EXPORTED.match(line)
+            if found is None or lines[number - 1].strip() == "":
+                if found is not None:
+                    wrong.append(f"{path}:{number + 1}: {found[1]}: no kernel-doc")
+                continue
+            above = number - 1
+            while above > 0 and lines[above].strip() not in ("/**", "/*"):
+                above -= 1
+            if lines[above].strip() != "/**":
+                wrong.append(f"{path}:{number + 1}: {found[1]}: no kernel-doc")
+    return "\n".join(wrong)

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernel matrix (kernels.toml), and the cache of images it leads to.
+
+python3 -m tests.kernels fetch     have every kernel's image and headers
+python3 -m tests.kernels list      what is in the cache
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.command import call
+from tests.report import ROOT, ToolError, main_guard, say
+
+MATRIX = ROOT / "kernels.toml"
+BACKPORT_MIRROR = "http://deb.debian.org/debian"
+
+
+def cache_dir() -> Path:
+    """Where images, sources and tools are kept, outside the checkout."""
+    named = os.environ.get("LIVEMM_CACHE")
+    path = Path(named) if named else Path.home() / ".cache" / "livemm"
+    if not path.is_absolute():
+        raise ToolError(f"LIVEMM_CACHE={named}: must be an absolute path")
+    return path
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A row of the matrix."""
+
+    series: str
+    image: str
+    headers: str
+    compiler: str
+    suite: str
+    buildroot: bool = False
+    base: str = ""
+    policies: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def record(self) -> Path:
+        """What the meta packages resolved to when they were last fetched."""
+        return cache_dir() / "kernels" / f"{self.series}.json"
+
+    @property
+    def root(self) -> Path | None:
+        """The folder that builds for this kernel, where the host cannot."""
+        return cache_dir() / "roots" / self.base if self.buildroot else None
+
+    def release(self) -> str:
+        """The kernel release fetched for this series."""
+        try:
+            data = json.loads(self.record.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ToolError(f"kernel {self.series} is not fetched; run `make setup`") from error
+        return str(data["release"])
+
+
+@dataclass(frozen=True)
+class Image:
+    """Something that boots: a stock kernel or the debug one."""
+
+    name: str
+    release: str
+    vmlinuz: Path
+    modules: Path
+    kdir: Path
+    compiler: str
+    root: Path | None = None
+    debug: bool = False
+
+
+@dataclass(frozen=True)
+class DebugRow:
+    """The [debug] table of the matrix."""
+
+    source: str
+    config: Path
+    compiler: str
+
+
+def load() -> tuple[list[Kernel], DebugRow]:
+    """Read kernels.toml; a wrong key or type is refused by name."""
+    try:
+        data = tomllib.loads(MATRIX.read_text(encoding="utf-8"))
+        kernels = [Kernel(**row) for row in data["kernel"]]
+        row = data["debug"]
+        debug = DebugRow(row["source"], ROOT / row["config"], row["compiler"])
+    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        raise ToolError(f"{MATRIX.name}: {error}") from error
+    for kernel in kernels:
+        if kernel.buildroot and not kernel.base:
+            raise ToolError(f"{MATRIX.name}: {kernel.series}: buildroot needs base")
+    return kernels, debug
+
+
+def stock_image(kernel: Kernel) -> Image:
+    """The fetched image of a row."""
+    release = kernel.release()
+    tree = cache_dir() / "kernels" / release
+    return Image(
+        name=kernel.series,
+        release=release,
+        vmlinuz=tree / "boot" / f"vmlinuz-{release}",
+        modules=tree / "lib" / "modules" / release,
+        kdir=Path("/lib/modules") / release / "build",
+        compiler=kernel.compiler,
+        root=kernel.root,
+    )
+
+
+def source_version(package: str) -> str:
+    """The version of the installed source package."""
+    status, text = call(["dpkg-query", "-W", "-f", "${Version}", package], check=False)
+    if status != 0 or not text:
+        raise ToolError(f"{package} is not installed; run `make setup`")
+    return text.strip()
+
+
+def cache_key(row: DebugRow) -> str:
+    """Configuration, source version and compiler decide; nothing else does."""
+    _, compiler = call([row.compiler, "--version"])
+    digest = hashlib.sha256()
+    for part in (row.config.read_text(encoding="utf-8"), source_version(row.source), compiler):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def debug_image() -> Image:
+    """The debug kernel, as tests.debug_kernel left it."""
+    _, row = load()
+    tree = cache_dir() / "debug" / cache_key(row)
+    done = tree / ".done"
+    if not done.exists():
+        raise ToolError("the debug kernel is not built; run `make debug-kernel`")
+    release = done.read_text(encoding="utf-8").strip()
+    return Image(
+        name="debug",
+        release=release,
+        vmlinuz=tree / "boot" / f"vmlinuz-{release}",
+        modules=tree / "lib" / "modules" / release,
+        kdir=tree / "build",
+        compiler=row.compiler,
+        debug=True,
+    )
+
+
+def images(wanted: str | None = None) -> list[Image]:
+    """Every image, or the one called `wanted`: a series, a release or "debug"."""
+    kernels, _ = load()
+    if wanted == "debug":
+        return [debug_image()]
+    if wanted is None:
+        return [*(stock_image(kernel) for kernel in kernels), debug_image()]
+    for kernel in kernels:
+        if wanted == kernel.series or kernel.record.exists() and wanted == kernel.release():
+            return [stock_image(kernel)]
+    known = ", ".join([kernel.series for kernel in kernels] + ["debug"])
+    raise ToolError(f"kernel {wanted}: not in {MATRIX.name} ({known})")
+
+
+def in_root(kernel: Kernel, argv: list[str]) -> list[str]:
+    """The same command, in the kernel's own folder where it has one."""
+    return ["chroot", str(kernel.root), *argv] if kernel.root else argv
+
+
+def concrete(kernel: Kernel, meta: str) -> str:
+    """The package a meta package depends on now: linux-image-amd64 -> ...-6.1.0-56-amd64."""
+    stem = re.match(r"linux-(image|headers)", meta)
+    if stem is None:
+        raise ToolError(f"{MATRIX.name}: {meta}: neither linux-image-* nor linux-headers-*")
+    status, text = call(in_root(kernel, ["apt-cache", "depends", meta]), check=False)
+    found = re.search(rf"Depends: ({stem.group(0)}-\d\S+)", text)
+    if status != 0 or found is None:
+        raise ToolError(f"{meta}: apt knows no such package; is {kernel.suite} in its sources?")
+    return found.group(1)
+
+
+def candidate(kernel: Kernel, package: str) -> str:
+    """The version apt would fetch."""
+    _, text = call(in_root(kernel, ["apt-cache", "policy", package]))
+    found = re.search(r"Candidate: (\S+)", text)
+    if found is None or found.group(1) == "(none)":
+        raise ToolError(f"{package}: apt has no version of it")
+    return found.group(1)
+
+
+def installed(kernel: Kernel, package: str) -> bool:
+    """Whether dpkg has the package configured."""
+    argv = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
+    status, text = call(in_root(kernel, argv), check=False)
+    return status == 0 and text.strip() == "installed"
+
+
+def make_root(kernel: Kernel) -> None:
+    """Debootstrap the folder of a kernel whose compiler the host does not have."""
+    root = kernel.root
+    if root is None or (root / ".done").exists():
+        return
+    say(f"    {kernel.base}: making a folder to build kernel {kernel.series} in")
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    call(["debootstrap", "--variant=minbase", kernel.base, root, BACKPORT_MIRROR])
+    source = f"deb {BACKPORT_MIRROR} {kernel.suite} main\n"
+    (root / "etc/apt/sources.list.d/livemm.list").write_text(source, encoding="utf-8")
+    call(in_root(kernel, ["apt-get", "-qq", "update"]))
+    (root / ".done").touch()
+
+
+def install_headers(kernel: Kernel, package: str) -> None:
+    """Headers, and in a folder of its own the compiler too."""
+    wanted = [package, *([kernel.compiler, "make"] if kernel.root else [])]
+    missing = [name for name in wanted if not installed(kernel, name)]
+    if not missing:
+        return
+    say(f"    installing {' '.join(missing)}")
+    argv = ["apt-get", "-qq", "-y", "--no-install-recommends"]
+    if kernel.root:
+        argv += ["-t", kernel.suite]
+    env = {"DEBIAN_FRONTEND": "noninteractive"}
+    call(in_root(kernel, [*argv, "install", *missing]), env=env)
+
+
+def fetch_image(kernel: Kernel, package: str) -> None:
+    """Unpack the image package into the cache; nothing is installed on the host."""
+    release = package.removeprefix("linux-image-")
+    version = candidate(kernel, package)
+    tree = cache_dir() / "kernels" / release
+    stamp = tree / ".package"
+    wanted = f"{package}={version}\n"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+        say(f"    fetching {package} {version}")
+        shutil.rmtree(tree, ignore_errors=True)
+        tree.mkdir(parents=True)
+        download_and_unpack(kernel, package, tree)
+        call(["depmod", "-b", tree, release])
+        stamp.write_text(wanted, encoding="utf-8")
+    record = {"release": release, "image": package, "version": version}
+    kernel.record.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+def download_and_unpack(kernel: Kernel, package: str, tree: Path) -> None:
+    """apt-get download where the package's suite is known, dpkg-deb -x in the tree."""
+    parent = kernel.root / "var/tmp" if kernel.root else cache_dir()
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        fetch = "apt-get -qq -o APT::Sandbox::User=root download " + package
+        if kernel.root:
+            inner = "/" + str(Path(folder).relative_to(kernel.root))
+            call(in_root(kernel, ["sh", "-c", f"cd {inner} && {fetch}"]))
+        else:
+            call(["sh", "-c", fetch], cwd=Path(folder))
+        found = list(Path(folder).glob("*.deb"))
+        if len(found) != 1:
+            raise ToolError(f"{package}: apt-get download left {len(found)} packages")
+        call(["dpkg-deb", "-x", found[0], tree])
+
+
+def fetch() -> int:
+    """Have images and headers of the whole matrix."""
+    kernels, _ = load()
+    for kernel in kernels:
+        (cache_dir() / "kernels").mkdir(parents=True, exist_ok=True)
+        make_root(kernel)
+        install_headers(kernel, concrete(kernel, kernel.headers))
+        fetch_image(kernel, concrete(kernel, kernel.image))
+        say(f"    kernel {kernel.series}: {kernel.release()}")
+    return 0
+
+
+def show() -> int:
+    """One line a kernel."""
+    for image in images():
+        say(f"{image.name} {image.release} {image.vmlinuz}")
+    return 0
+
+
+def main() -> int:
+    """The command."""
+    actions = {"fetch": fetch, "list": show}
+    if len(sys.argv) != 2 or sys.argv[1] not in actions:
+        raise ToolError(f"usage: python3 -m tests.kernels {'|'.join(actions)}")
+    return actions[sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    main_guard(main)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""make lint: each tool is one counted test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests import house, matrix, modules
+from tests.command import call, tail
+from tests.debug_kernel import source_tree
+from tests.kernels import cache_dir, images, load
+from tests.report import BUILD, ROOT, Stage, main_guard
+
+CHECKPATCH = ["--no-tree", "--strict", "--terse", "--show-types", "--no-summary",
+              "--max-line-length=100"]
+# What checkpatch cannot know of: the only place that may ask for the kernel's
+# version, and tracepoint headers, whose macros it takes for code.
+CHECKPATCH_RELAXED = {
+    "module/compat/": "LINUX_VERSION_CODE,CONSTANT_COMPARISON",
+    "module/trace.h": "OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,MULTILINE_DEREFERENCE",
+}
+
+
+def ours(*suffixes: str, inside: tuple[str, ...] = ("",)) -> list[Path]:
+    """The project's files with one of these suffixes, relative to the top."""
+    found = [path.relative_to(ROOT) for path in house.tracked() if path.suffix in suffixes]
+    return [path for path in found if str(path).startswith(inside)]
+
+
+def run(argv: list[str | Path], name: str) -> str:
+    """A tool's complaints, or "" when its status was 0."""
+    status, text = call(argv, cwd=ROOT, log=BUILD / "log" / f"lint-{name}.log", check=False)
+    return "" if status == 0 else tail(text, 40) or f"status {status}"
+
+
+def checkpatch() -> str:
+    """The kernel's own style check, strict."""
+    files = ours(".c", ".h", inside=("module/", "kunit/", "bench/"))
+    if not files:
+        return "no C file to check"
+    script = source_tree() / "scripts" / "checkpatch.pl"
+    groups: dict[str, list[Path]] = {}
+    for path in files:
+        relaxed = [types for place, types in CHECKPATCH_RELAXED.items()
+                   if str(path).startswith(place)]
+        groups.setdefault(",".join(relaxed), []).append(path)
+    wrong = []
+    for number, (types, paths) in enumerate(groups.items()):
+        ignore = ["--ignore", types] if types else []
+        argv: list[str | Path] = ["perl", script, *CHECKPATCH, *ignore, "-f", *paths]
+        wrong.append(run(argv, f"checkpatch-{number}"))
+    return "\n".join(text for text in wrong if text)
+
+
+def kernel_doc() -> str:
+    """kernel-doc comments that parse and name every argument."""
+    files = ours(".c", ".h", inside=("module/", "kunit/"))
+    if not files:
+        return "no C file to check"
+    script = source_tree() / "scripts" / "kernel-doc"
+    return run(["perl", script, "-none", "-Werror", *files], "kernel-doc")
+
+
+def ruff() -> str:
+    """Python style and common faults."""
+    return run([cache_dir() / "venv/bin/ruff", "check", "--no-cache", "."], "ruff")
+
+
+def mypy() -> str:
+    """Python types, strict."""
+    files = ours(".py")
+    return run([cache_dir() / "venv/bin/mypy", "--cache-dir", BUILD / "mypy", *files], "mypy")
+
+
+def shellcheck() -> str:
+    """Shell faults."""
+    files = ours(".sh") + [Path(".ci/run"), Path("dkms.conf")]
+    for path in house.tracked():
+        if not path.suffix and path.stat().st_mode & 0o111:
+            with path.open("rb") as file:
+                if file.readline().strip().endswith(b"sh"):
+                    files.append(path.relative_to(ROOT))
+    # Checks take programs of awk and sh as arguments: quotes that look single are meant so.
+    argv: list[str | Path] = ["shellcheck", "--external-sources", "--exclude=SC2016"]
+    return run([*argv, *sorted(set(files))], "shellcheck")
+
+
+def sparse_for(series: str) -> Callable[[], str]:
+    """The sparse test of one kernel."""
+
+    def check() -> str:
+        (image,) = images(series)
+        return modules.sparse(image)
+
+    return check
+
+
+def main() -> int:
+    """The command."""
+    stage = Stage("lint")
+    stage.run("checkpatch --strict", checkpatch)
+    stage.run("kernel-doc -Werror", kernel_doc)
+    stage.run("every function of ours has kernel-doc", house.kernel_docs)
+    for kernel in load()[0]:
+        if not kernel.buildroot:
+            stage.run(f"sparse on {kernel.series}", sparse_for(kernel.series))
+    stage.run("ruff", ruff)
+    stage.run("mypy --strict", mypy)
+    stage.run("shellcheck", shellcheck)
+    stage.run("kernels.toml, dkms.conf and README agree", matrix.check)
+    stage.run("SPDX on top of every file", house.spdx)
+    stage.run(f"no file over {house.MAX_LINES} lines", house.size)
+    stage.run("no path of one machine", house.places)
+    stage.run("nothing left for later", house.words)
+    stage.run("kernel versions only in module/compat", house.versions)
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

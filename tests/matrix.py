@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Keep dkms.conf and README.md in step with kernels.toml: --check or --write."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from tests.kernels import Kernel, load
+from tests.report import ROOT, ToolError, main_guard
+
+DKMS = ROOT / "dkms.conf"
+README = ROOT / "README.md"
+HEADER = ROOT / "module" / "livemm.h"
+BEGIN = "<!-- kernels.toml: begin -->"
+END = "<!-- kernels.toml: end -->"
+POLICIES = ["pcp", "zonelock", "pageblock", "numa", "cma"]
+_RULE = re.compile(r'^BUILD_EXCLUSIVE_KERNEL=.*$', re.MULTILINE)
+
+
+def rule(kernels: list[Kernel]) -> str:
+    """dkms.conf's line that keeps the package off every other kernel."""
+    series = "|".join(re.escape(kernel.series) for kernel in kernels)
+    return f'BUILD_EXCLUSIVE_KERNEL="^({series})\\."'
+
+
+def table(kernels: list[Kernel]) -> str:
+    """README's table: a row a policy, a column a kernel."""
+    for kernel in kernels:
+        strange = set(kernel.policies) - set(POLICIES)
+        if strange:
+            raise ToolError(f"kernels.toml: {kernel.series}: no policy {', '.join(strange)}")
+    heads = [f"{kernel.series} ({kernel.suite})" for kernel in kernels]
+    rows = [["policy", *heads], ["---"] * (len(heads) + 1)]
+    for policy in POLICIES:
+        cells = [kernel.policies.get(policy, "not yet") for kernel in kernels]
+        rows.append([f"`{policy}`", *cells])
+    rows.append(["built with", *(kernel.compiler for kernel in kernels)])
+    rows.append(["packages", *(f"`{kernel.image}` `{kernel.headers}`" for kernel in kernels)])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def dkms_text(kernels: list[Kernel]) -> str:
+    """dkms.conf as it should be."""
+    text = DKMS.read_text(encoding="utf-8")
+    if len(_RULE.findall(text)) != 1:
+        raise ToolError(f"{DKMS.name}: wants exactly one BUILD_EXCLUSIVE_KERNEL line")
+    return _RULE.sub(lambda _: rule(kernels), text)
+
+
+def readme_text(kernels: list[Kernel]) -> str:
+    """README.md as it should be."""
+    if not README.exists():
+        raise ToolError(f"{README.name}: not there")
+    text = README.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ToolError(f"{README.name}: wants the table between {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n{table(kernels)}\n{END}{after}"
+
+
+def versions() -> tuple[str, str]:
+    """The package's version as dkms.conf and as the module say it."""
+    conf = re.search(r'^PACKAGE_VERSION="(.+)"$', DKMS.read_text(encoding="utf-8"), re.MULTILINE)
+    head = re.search(r'^#define LMM_VERSION\s+"(.+)"$', HEADER.read_text(encoding="utf-8"),
+                     re.MULTILINE)
+    if conf is None or head is None:
+        raise ToolError("no version in dkms.conf or module/livemm.h")
+    return conf[1], head[1]
+
+
+def check() -> str:
+    """What disagrees, in words, or ""."""
+    kernels, _ = load()
+    wrong = []
+    if DKMS.read_text(encoding="utf-8") != dkms_text(kernels):
+        wrong.append(f"{DKMS.name} disagrees with kernels.toml; it wants {rule(kernels)}")
+    if README.read_text(encoding="utf-8") != readme_text(kernels):
+        wrong.append(f"{README.name}: the table disagrees with kernels.toml")
+    conf, head = versions()
+    if conf != head:
+        wrong.append(f"{DKMS.name} says version {conf}, {HEADER.name} says {head}")
+    if wrong:
+        wrong.append("mend it with: python3 -m tests.matrix --write")
+    return "\n".join(wrong)
+
+
+def write() -> None:
+    """Bring both files up to date; livemm.h is the one place of the version."""
+    kernels, _ = load()
+    _, head = versions()
+    text = re.sub(r'^PACKAGE_VERSION=.*$', f'PACKAGE_VERSION="{head}"', dkms_text(kernels),
+                  flags=re.MULTILINE)
+    DKMS.write_text(text, encoding="utf-8")
+    README.write_text(readme_text(kernels), encoding="utf-8")
+
+
+def main() -> int:
+    """The command."""
+    if sys.argv[1:] == ["--write"]:
+        write()
+        return 0
+    if sys.argv[1:] == ["--check"]:
+        wrong = check()
+        if wrong:
+            raise ToolError(wrong)
+        return 0
+    if sys.argv[1:] == ["--version"]:
+        print(versions()[1])
+        return 0
+    raise ToolError("usage: python3 -m tests.matrix --check|--write|--version")
+
+
+if __name__ == "__main__":
+    main_guard(main)

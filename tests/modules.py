@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Build the modules for kernels: python3 -m tests.modules [--kernel K]
+
+The sources are copied to build/RELEASE, so that kernels do not share objects,
+and built there with W=1 and every warning an error.  build/RELEASE/modroot
+is a tree for modprobe: the kernel's own modules and ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import os
+import re
+import shutil
+from pathlib import Path
+
+from tests.command import call, tail
+from tests.kernels import Image, images, load
+from tests.report import BUILD, ROOT, Stage, main_guard, say
+
+SOURCES = ["module", "kunit", "tests/kmod"]
+# Builds of livemm.ko that must be refused, by the make variable that spoils them.
+VARIANTS = {
+    "break-drain": "LMM_BREAK_HOOK=drain",
+    "break-page_free": "LMM_BREAK_HOOK=page_free",
+    "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
+}
+_SOURCE = (".c", ".h", ".S")
+_COMPLAINT = re.compile(r"\b(warning|error)\b", re.IGNORECASE)
+
+
+def copy_changed(source: Path, target: Path) -> None:
+    """Copy a file only when it differs: make goes by its time."""
+    if target.exists() and filecmp.cmp(source, target, shallow=False):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def sync(folder: Path) -> None:
+    """Make folder hold the sources of the checkout, and none that are gone."""
+    wanted = {Path("Kbuild")}
+    for name in SOURCES:
+        for path in (ROOT / name).rglob("*"):
+            if path.is_file() and path.suffix in _SOURCE:
+                wanted.add(path.relative_to(ROOT))
+    for name in SOURCES:
+        for path in (folder / name).rglob("*"):
+            inside = path.relative_to(folder)
+            if path.suffix in _SOURCE and inside not in wanted and ".mod" not in path.name:
+                path.unlink()
+    for inside in sorted(wanted):
+        copy_changed(ROOT / inside, folder / inside)
+
+
+def make_argv(image: Image, folder: Path, words: list[str]) -> list[str]:
+    """The make line, inside the kernel's own folder where it has one."""
+    inner = "/mnt" if image.root else str(folder)
+    argv = ["make", "-C", str(image.kdir), f"M={inner}", f"CC={image.compiler}",
+            f"-j{os.cpu_count() or 1}", *words, "modules"]
+    if image.root is None:
+        return argv
+    text = 'mount --bind "$1" "$2/mnt" && cd / && r=$2 && shift 2 && exec chroot "$r" "$@"'
+    return ["unshare", "-m", "sh", "-c", text, "sh", str(folder), str(image.root), *argv]
+
+
+def complaints(text: str) -> str:
+    """Lines of a make's output that warn, whatever its status."""
+    return "\n".join(line for line in text.splitlines() if _COMPLAINT.search(line))
+
+
+def merge_modroot(image: Image, folder: Path) -> None:
+    """A tree for modprobe in which the kernel's modules and ours are one."""
+    root = folder / "modroot"
+    shutil.rmtree(root, ignore_errors=True)
+    tree = root / "lib" / "modules" / image.release
+    ours = tree / "updates"
+    ours.mkdir(parents=True)
+    (tree / "kernel").symlink_to(image.modules / "kernel")
+    for path in image.modules.glob("modules.*"):
+        if path.name.startswith(("modules.order", "modules.builtin")):
+            shutil.copy2(path, tree / path.name)
+    for path in sorted(folder.glob("*.ko")):
+        shutil.copy2(path, ours / path.name)
+    call(["depmod", "-b", root, image.release])
+
+
+def build_variants(image: Image, folder: Path, words: list[str]) -> None:
+    """Build what must be refused, before the real one: each differs in one object."""
+    variants = folder / "variants"
+    variants.mkdir(exist_ok=True)
+    for name, spoiled in VARIANTS.items():
+        log = BUILD / "log" / f"modules-{image.name}-{name}.log"
+        status, _ = call(make_argv(image, folder, [*words, spoiled]), log=log, check=False)
+        if status == 0:
+            shutil.copy2(folder / "livemm.ko", variants / f"livemm-{name}.ko")
+
+
+def build(image: Image) -> str:
+    """Build for one kernel; return what is wrong, or ""."""
+    folder = BUILD / image.release
+    sync(folder)
+    for path in folder.glob("*.ko"):
+        path.unlink()
+    words = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
+    if not image.debug:
+        build_variants(image, folder, words)
+    argv = make_argv(image, folder, words)
+    status, text = call(argv, log=BUILD / "log" / f"modules-{image.name}.log", check=False)
+    if status != 0:
+        return f"make: status {status}\n{complaints(text) or tail(text)}"
+    if complaints(text):
+        return complaints(text)
+    found = sorted(path.name for path in folder.glob("*.ko"))
+    wanted = ["livemm.ko", "livemm_klp.ko", *(["livemm_kunit.ko"] if image.debug else [])]
+    missing = set(wanted) - set(found)
+    if missing:
+        return f"not built: {', '.join(sorted(missing))}"
+    merge_modroot(image, folder)
+    return ""
+
+
+def sparse(image: Image) -> str:
+    """Check with sparse in a folder of its own; return its complaints of our files."""
+    if image.root is not None:
+        return "sparse does not run in a build folder"
+    folder = BUILD / "sparse" / image.release
+    sync(folder)
+    argv = make_argv(image, folder, ["C=2", "LMM_TESTS=1"])
+    status, text = call(argv, log=BUILD / "log" / f"sparse-{image.name}.log", check=False)
+    if status != 0:
+        return f"make: status {status}\n{complaints(text) or tail(text)}"
+    ours = re.compile(rf"(?:{re.escape(str(folder))}/)?(?:module|kunit|tests)/\S+:\d+:\d+: ")
+    return "\n".join(line for line in text.splitlines() if ours.match(line))
+
+
+def names_or(wanted: str | None) -> list[str]:
+    """One name, or all of them."""
+    return [wanted] if wanted else [*(kernel.series for kernel in load()[0]), "debug"]
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="tests.modules", description="build the modules")
+    parser.add_argument("--kernel", help="a series of kernels.toml, a release or debug")
+    args = parser.parse_args()
+    stage = Stage("modules")
+    for name in names_or(args.kernel):
+        say(f"    building for {name}")
+
+        def one(name: str = name) -> str:
+            (image,) = images(name)
+            return build(image)
+
+        stage.run(f"builds for {name} without a warning", one)
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

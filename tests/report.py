@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Counted tests: one line each on the terminal, one JSON file a stage."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+RESULTS = BUILD / "check"
+
+
+class ToolError(Exception):
+    """Something outside the tests went wrong; the text says what, in words."""
+
+
+@dataclass
+class Test:
+    """One counted test; a skipped test does not exist here: it is a failure."""
+
+    name: str
+    ok: bool
+    note: str = ""
+    seconds: float = 0.0
+
+
+def say(text: str) -> None:
+    """Progress, shown at once even when piped."""
+    print(text, flush=True)
+
+
+@dataclass
+class Stage:
+    """The tests of one stage of `make check`."""
+
+    name: str
+    tests: list[Test] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, name: str, ok: bool, note: str = "", seconds: float = 0.0) -> bool:
+        """Count a test and show its line; a failure's note follows, indented."""
+        self.tests.append(Test(name, ok, note, round(seconds, 1)))
+        word = "ok  " if ok else "FAIL"
+        spent = f" ({seconds:.0f} s)" if seconds >= 1 else ""
+        say(f"{word} {self.name}: {name}{spent}")
+        if note and not ok:
+            for line in note.rstrip().splitlines():
+                say(f"       {line}")
+        return ok
+
+    def run(self, name: str, check: Callable[[], str]) -> bool:
+        """Count `check` as a test: it returns "" when all is well."""
+        start = time.monotonic()
+        try:
+            note = check()
+        except (ToolError, OSError) as error:
+            note = str(error) or type(error).__name__
+        return self.add(name, not note, note, time.monotonic() - start)
+
+    @property
+    def passed(self) -> int:
+        return sum(1 for test in self.tests if test.ok)
+
+    @property
+    def failed(self) -> int:
+        return len(self.tests) - self.passed
+
+    def finish(self) -> int:
+        """Write the JSON, show the sum; 0 when every test passed and there was one."""
+        if not self.tests:
+            self.add("any test ran", False, "the stage counted no test")
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        data = {
+            "stage": self.name,
+            "passed": self.passed,
+            "failed": self.failed,
+            "seconds": round(time.monotonic() - self.started, 1),
+            "tests": [asdict(test) for test in self.tests],
+        }
+        path = RESULTS / f"{self.name}.json"
+        path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        say(f"{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed else 0
+
+
+def main_guard(main: Callable[[], int]) -> None:
+    """Run a command's main: one line for an expected error, never a traceback."""
+    try:
+        status = main()
+    except ToolError as error:
+        print(f"error: {error}", file=sys.stderr)
+        status = 2
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        status = 2
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        status = 130
+    sys.exit(status)

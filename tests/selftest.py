@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The harness tried on what it must catch: python3 -m tests.selftest"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.debug_kernel import config_lost
+from tests.kernels import load, stock_image
+from tests.kunit import cases, complete_ktap
+from tests.matrix import rule
+from tests.report import BUILD, Stage, ToolError, main_guard
+from tests.vm import Guest, Verdict, boot
+from tests.vm.boot import megabytes, topology
+from tests.vm.run import parse
+from tests.vm.verdict import first_report, read_channel
+
+REPORTS = [
+    "[   12.345678] WARNING: CPU: 1 PID: 77 at mm/page_alloc.c:123 foo+0x1/0x2 [livemm]",
+    "[   12.345678] BUG: unable to handle page fault for address: ffff888000000000",
+    "[   12.345678] BUG: KASAN: use-after-free in lmm_foo+0x1/0x2",
+    "[   12.345678] BUG: sleeping function called from invalid context at mm/util.c:1",
+    "[   12.345678] WARNING: possible circular locking dependency detected",
+    "[   12.345678] WARNING: suspicious RCU usage",
+    "[   12.345678] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+    "[   12.345678] rcu: INFO: rcu_preempt self-detected stall on CPU",
+    "[   12.345678] watchdog: BUG: soft lockup - CPU#0 stuck for 26s!",
+    "[   12.345678] INFO: task modprobe:77 blocked for more than 120 seconds.",
+    "[   12.345678] Kernel panic - not syncing: Fatal exception",
+    "[   12.345678] Oops: 0000 [#1] PREEMPT SMP NOPTI",
+    "[   12.345678] Call Trace:",
+    "[   12.345678] UBSAN: array-index-out-of-bounds in mm/a.c:1:2",
+    "[   12.345678] BUG: Bad page state in process foo  pfn:00001",
+]
+HARMLESS = """
+[    0.000000] Command line: panic_on_warn=1 oops=panic panic=-1
+[    0.000000] kasan: KernelAddressSanitizer initialized
+[    0.100000] Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar
+[    1.000000] livemm: loading out-of-tree module taints kernel.
+[    1.000000] debug: no warning here
+"""
+
+
+def reports_are_seen() -> str:
+    """Each kind of report fails a guest; a quiet console does not."""
+    missed = [line for line in REPORTS if not first_report(HARMLESS + line + "\n", [])]
+    if first_report(HARMLESS, []):
+        missed.append(f"taken for a report: {first_report(HARMLESS, [])}")
+    if first_report(REPORTS[0], [r"at mm/page_alloc\.c:123"]):
+        missed.append("an allowed line was counted")
+    return "\n".join(missed)
+
+
+def channel_is_read() -> str:
+    """Checks, notes, the end; and a script that never ended."""
+    verdict = Verdict("x")
+    status = read_channel(verdict, "ok a b\nnot ok c # why\nnote n\ngarbage\nend 0\n")
+    got = [(test.name, test.ok, test.note) for test in verdict.tests]
+    if got != [("a b", True, ""), ("c", False, "why")] or status != 0 or not verdict.ended:
+        return f"{got} {status} {verdict}"
+    if verdict.ok or verdict.notes != ["n", "channel: garbage"]:
+        return f"{verdict}"
+    cut = Verdict("y")
+    return "a cut channel ended" if read_channel(cut, "ok a\n") is not None or cut.ended else ""
+
+
+def refused(call: Callable[[], object], words: str) -> str:
+    """The call must raise a ToolError that says so."""
+    try:
+        call()
+    except ToolError as error:
+        return "" if re.search(words, str(error)) else f"said: {error}"
+    return f"not refused: {words}"
+
+
+def heads_are_read() -> str:
+    """A scenario's head; a typo in it is refused, not ignored."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "s.sh"
+        head = "# kernels: 6.1 debug\n# cpus: 4\n# nodes: 2\n# args: a b=1\n"
+        script.write_text(head + "\n# cpus: 9\n")
+        found = parse(script, ["6.1", "6.12", "debug"])
+        if (found.kernels, found.cpus, found.nodes, found.args) != (
+            ["6.1", "debug"], 4, 2, ["a", "b=1"],
+        ):
+            return f"{found}"
+        script.write_text("# kernels: 5.10\n")
+        wrong = refused(lambda: parse(script, ["6.1"]), "5.10: not in the matrix")
+        script.write_text("# cpus: two\n")
+        return wrong or refused(lambda: parse(script, ["6.1"]), "two: not a number")
+
+
+def topologies() -> str:
+    """A socket a node; what cannot be split is refused."""
+    image = stock_image(load()[0][0])
+    guest = Guest("t", image, Path("x"), cpus=4, nodes=2, memory="2G")
+    words = " ".join(topology(guest))
+    if "4,sockets=2,cores=2" not in words or "--numa 1024M,cpus=2-3" not in words:
+        return words
+    guest.cpus = 3
+    return (refused(lambda: topology(guest), "do not split")
+            or refused(lambda: megabytes("lots"), "write it as"))
+
+
+def ktap() -> str:
+    """No suite is an error; nested groups are walked."""
+    group = {"sub_groups": [{"name": "s", "test_cases": [{"name": "t", "status": "SKIP"}]}]}
+    if list(cases(group)) != [("s: t", "SKIP")]:
+        return str(list(cases(group)))
+    if not complete_ktap("    ok 1 a\nok 1 s\nnot ok 2 r\n").startswith("KTAP version 1\n1..2\n"):
+        return complete_ktap("ok 1 s\n")
+    return refused(lambda: complete_ktap("nothing\n"), "no suite ended")
+
+
+def configurations() -> str:
+    """A lost line of the debug kernel's configuration is named."""
+    lost = config_lost("# c\nCONFIG_A=y\nCONFIG_B=n\nCONFIG_C=y\n", "CONFIG_A=y\nCONFIG_B=y\n")
+    return "" if lost == ["CONFIG_B=n", "CONFIG_C=y"] else str(lost)
+
+
+def dkms_rule() -> str:
+    """The rule takes the matrix's series and not what only starts like one."""
+    kernels, _ = load()
+    pattern = rule(kernels).split('"')[1]
+    wrong = [f"not taken: {k.series}" for k in kernels if not re.match(pattern, f"{k.series}.0-1")]
+    if re.match(pattern, "6.10.0-1"):
+        wrong.append("6.10 taken for 6.1")
+    return "\n".join(wrong)
+
+
+def guest_that(script: str, reason: str, timeout: float = 300) -> Callable[[], str]:
+    """A guest that must fail for that reason."""
+
+    def check() -> str:
+        BUILD.mkdir(exist_ok=True)
+        path = BUILD / "selftest.sh"
+        path.write_text(script, encoding="utf-8")
+        image = stock_image(load()[0][0])
+        verdict = boot(Guest("selftest", image, path, memory="512M", timeout=timeout))
+        return "" if re.search(reason, verdict.reason) else f"reason: {verdict.reason or 'none'}"
+
+    return check
+
+
+def main() -> int:
+    """The command."""
+    stage = Stage("selftest")
+    stage.run("kernel reports are seen", reports_are_seen)
+    stage.run("the verdict channel is read", channel_is_read)
+    stage.run("heads of scenarios are read", heads_are_read)
+    stage.run("machines are laid out", topologies)
+    stage.run("KTAP is read", ktap)
+    stage.run("a lost configuration line is named", configurations)
+    stage.run("DKMS keeps to the matrix", dkms_rule)
+    stage.run("a guest that crashes has failed, whatever it said before",
+              guest_that("echo 'ok fine' >&3; echo c >/proc/sysrq-trigger; sleep 60\n",
+                         "the kernel reported:(.|\n)*sysrq"))
+    stage.run("a guest that powers off early has failed",
+              guest_that("echo 'ok fine' >&3; echo o >/proc/sysrq-trigger; sleep 60\n",
+                         "died before its script ended"))
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Have what the build, the guests and the checks need, on a bare Debian 12.
+# Installs only what is missing; no kernel is installed on the host.
+set -eu
+
+packages="apt-utils bc binutils bison bsdextrautils build-essential busybox-static ca-certificates
+	cpio debootstrap dkms dwarves file flex gcc-12 git iproute2 kmod libelf-dev libssl-dev
+	linux-source-6.1 make openssl procps python3 python3-venv qemu-system-x86 rsync shellcheck
+	sparse stress-ng udev util-linux xz-utils zstd"
+cache=${LIVEMM_CACHE:-${HOME:-/root}/.cache/livemm}
+here=$(cd "$(dirname "$0")/.." && pwd)
+
+say() {
+	echo "setup: $*"
+}
+
+die() {
+	echo "error: $*" >&2
+	exit 2
+}
+
+installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# The tarball and the image must be of one age, hence one update for both.
+apt_update() {
+	[ -n "${updated:-}" ] && return
+	say "apt-get update"
+	apt-get -qq update || say "apt-get update failed; going on with the lists there are"
+	updated=yes
+}
+
+install_missing() {
+	missing=
+	for package in $packages; do
+		installed "$package" || missing="$missing $package"
+	done
+	[ -z "$missing" ] && return
+	apt_update
+	say "installing$missing"
+	# shellcheck disable=SC2086 # a list of words
+	DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+		install $missing >"$cache/apt.log" 2>&1 ||
+		die "apt-get install failed: $(tail -n 3 "$cache/apt.log")"
+}
+
+make_venv() {
+	key=$(cat "$here/tests/requirements.txt" /etc/debian_version | sha256sum | cut -c1-16)
+	[ "$(cat "$cache/venv/.key" 2>/dev/null)" = "$key" ] && return
+	say "making the Python environment"
+	rm -rf "$cache/venv"
+	/usr/bin/python3 -m venv "$cache/venv"
+	"$cache/venv/bin/pip" -q --disable-pip-version-check install \
+		-r "$here/tests/requirements.txt"
+	echo "$key" >"$cache/venv/.key"
+}
+
+[ "$(id -u)" = 0 ] || die "must be root: packages, guests and DKMS need it"
+command -v apt-get >/dev/null || die "this is not a Debian machine"
+case $here in
+/dev/* | /proc/* | /run/* | /sys/*) die "$here: a guest cannot see this folder" ;;
+esac
+case $cache in
+/dev/* | /proc/* | /run/* | /sys/*) die "$cache: a guest cannot see this folder" ;;
+esac
+mkdir -p "$cache"
+
+# Two setups at once would fight over apt and the cache.
+exec 9>"$cache/.lock"
+if command -v flock >/dev/null; then
+	flock 9
+fi
+install_missing
+[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || apt_update
+make_venv
+cd "$here"
+/usr/bin/python3 -m tests.kernels fetch
+say "done; kernels and tools are in $cache"

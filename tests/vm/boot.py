@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boot one guest with virtme-ng and judge it.
+
+The script's checks come back on a virtio-serial port of their own, the
+console is kept in build/log/NAME.log, and the script's output in
+build/log/NAME.out.  A guest that dies, hangs, or whose kernel reports
+anything (tests.vm.verdict.REPORTS) has failed whatever its script said.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.command import tail
+from tests.kernels import Image, cache_dir
+from tests.report import BUILD, ROOT, ToolError
+from tests.vm.accel import choose
+from tests.vm.verdict import Verdict, first_report, read_channel
+
+LOGS = BUILD / "log"
+PORT = "livemm.verdict"
+KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
+
+
+@dataclass
+class Guest:
+    """A guest to boot.
+
+    script    file on the host, run by sh as root in the guest
+    args      its arguments
+    cpus      number of CPUs; asserted in the guest
+    memory    as qemu takes it, split evenly over the nodes
+    nodes     NUMA nodes; CPUs are split evenly too
+    kargs     more kernel arguments
+    rwdirs    host folders the guest may write to, at the same path
+    env       environment of the script
+    modroot   modules tree for modprobe; default build/RELEASE/modroot if there
+    accel     -accel argument; default KVM if usable, else emulation
+    qemu      more qemu arguments, such as -icount
+    timeout   wall seconds until the guest is given up
+    allowed   regular expressions of console lines that do not count as reports
+    """
+
+    name: str
+    image: Image
+    script: Path
+    args: list[str] = field(default_factory=list)
+    cpus: int = 2
+    memory: str = "1G"
+    nodes: int = 1
+    kargs: list[str] = field(default_factory=list)
+    rwdirs: list[Path] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    modroot: Path | None = None
+    accel: str = ""
+    qemu: list[str] = field(default_factory=list)
+    timeout: float = 900.0
+    allowed: list[str] = field(default_factory=list)
+
+
+def megabytes(memory: str) -> int:
+    """1G or 512M in MiB."""
+    number, unit = memory[:-1], memory[-1:]
+    if not number.isdigit() or unit not in ("G", "M"):
+        raise ToolError(f"memory {memory}: write it as 512M or 2G")
+    return int(number) * (1024 if unit == "G" else 1)
+
+
+def topology(guest: Guest) -> list[str]:
+    """CPUs, memory and nodes as virtme-ng takes them."""
+    if guest.nodes < 1 or guest.cpus % guest.nodes:
+        raise ToolError(f"{guest.name}: {guest.cpus} CPUs do not split over {guest.nodes} nodes")
+    words = ["--memory", guest.memory]
+    if guest.nodes == 1:
+        return [*words, "--cpus", str(guest.cpus)]
+    each = guest.cpus // guest.nodes
+    share = megabytes(guest.memory) // guest.nodes
+    # A socket a node: otherwise the guest warns about its own topology.
+    words += ["--cpus", f"{guest.cpus},sockets={guest.nodes},cores={each}"]
+    for node in range(guest.nodes):
+        first = node * each
+        words += ["--numa", f"{share}M,cpus={first}-{first + each - 1}"]
+    return words
+
+
+def modroot_of(guest: Guest) -> Path:
+    """Where the guest's /lib/modules/RELEASE shall point."""
+    ours = guest.modroot or BUILD / guest.image.release / "modroot"
+    tree = ours / "lib" / "modules" / guest.image.release
+    return tree if tree.exists() else guest.image.modules
+
+
+def guest_script(guest: Guest) -> str:
+    """The shell text that the guest's init runs."""
+    env = {
+        "LMM_CPUS": str(guest.cpus),
+        "LMM_NODES": str(guest.nodes),
+        "LMM_RELEASE": guest.image.release,
+        "LMM_KERNEL": guest.image.name,
+        "LMM_DEBUG": "1" if guest.image.debug else "0",
+        "LMM_MODROOT": str(modroot_of(guest)),
+        "LMM_MODDIR": str(BUILD / guest.image.release),
+        "LMM_ROOT": str(ROOT),
+        "LMM_PORT": PORT,
+        **guest.env,
+    }
+    words = ["env", *(f"{key}={value}" for key, value in env.items())]
+    words += ["sh", str(ROOT / "tests/vm/guest.sh"), str(guest.script), *guest.args]
+    return shlex.join(words)
+
+
+def command(guest: Guest, accel: str, inner: Path, channel: Path) -> list[str]:
+    """The virtme-ng command line."""
+    vng = cache_dir() / "venv/bin/vng"
+    if not vng.exists():
+        raise ToolError(f"{vng}: not there; run `make setup`")
+    opts = [
+        "-device", "virtio-serial-pci",
+        "-chardev", f"file,id=livemm,path={channel}",
+        "-device", f"virtserialport,name={PORT},chardev=livemm",
+        *guest.qemu,
+    ]
+    argv = [str(vng), "--run", str(guest.image.vmlinuz), "--force-9p", "--verbose",
+            "--disable-microvm", "--disable-monitor", "--name", "livemm"]
+    if accel != "kvm":
+        argv.append("--disable-kvm")
+        opts += ["-accel", accel]
+    argv += topology(guest)
+    for folder in guest.rwdirs:
+        argv += ["--rwdir", str(folder)]
+    for word in [*KARGS, *guest.kargs]:
+        argv += ["--append", word]
+    return [*argv, f"--qemu-opts={shlex.join(opts)}", "--exec", f"sh {inner}"]
+
+
+def wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Wait for the guest; at the time limit end it with all it started."""
+    try:
+        process.wait(timeout=timeout)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool, str]:
+    """Run the guest to its end; return whether it was in time, and its channel."""
+    channel = folder / "channel"
+    channel.touch()
+    inner = folder / "inner.sh"
+    inner.write_text(f"exec {guest_script(guest)}\n", encoding="utf-8")
+    argv = command(guest, accel, inner, channel)
+    path = f"{cache_dir() / 'venv/bin'}:{os.environ.get('PATH', '/usr/sbin:/usr/bin:/sbin:/bin')}"
+    env = {**os.environ, "PATH": path, "LC_ALL": "C"}
+    # qemu opens its outputs anew and would truncate files: it gets pipes.
+    with verdict.console.open("wb") as console, verdict.output.open("wb") as output:
+        drains = [
+            subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=sink)
+            for sink in (output, console)
+        ]
+        try:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=drains[0].stdin,
+                stderr=drains[1].stdin, env=env, cwd=ROOT, start_new_session=True,
+            )
+            in_time = wait(process, guest.timeout)
+        finally:
+            for drain in drains:
+                drain.communicate()
+    return in_time, channel.read_text(encoding="utf-8", errors="replace")
+
+
+def boot(guest: Guest) -> Verdict:
+    """Boot the guest, run its script, and judge both."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    accel = guest.accel or choose()
+    verdict = Verdict(
+        guest.name,
+        console=LOGS / f"{guest.name}.log",
+        output=LOGS / f"{guest.name}.out",
+        accel=accel,
+    )
+    if not guest.image.vmlinuz.exists():
+        raise ToolError(f"{guest.image.vmlinuz}: not there; run `make setup`")
+    started = time.monotonic()
+    # Seen by the guest as well, so not in a place that it mounts over.
+    with tempfile.TemporaryDirectory(prefix=".guest-", dir=BUILD) as folder:
+        in_time, text = run(guest, accel, verdict, Path(folder))
+    verdict.seconds = time.monotonic() - started
+    status = read_channel(verdict, text)
+    console = verdict.console.read_text(encoding="utf-8", errors="replace")
+    report = first_report(console, guest.allowed)
+    if report:
+        verdict.reason = f"the kernel reported:\n{report}"
+    elif not in_time:
+        verdict.reason = f"not done after {guest.timeout:.0f} s; console:\n{tail(console)}"
+    elif not verdict.ended:
+        verdict.reason = f"the guest died before its script ended; console:\n{tail(console)}"
+    elif status != 0:
+        output = verdict.output.read_text(encoding="utf-8", errors="replace")
+        verdict.reason = f"the script ended with status {status}:\n{tail(output, 8)}"
+    return verdict

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The first of ours to run in a guest: opens the verdict channel on fd 3, makes
+# sure that this is the machine which was asked for, puts the modules in their
+# place, and runs the script.  Its environment comes from tests/vm/boot.py.
+set -u
+
+script=$1
+shift
+
+for port in /sys/class/virtio-ports/*; do
+	if [ "$(cat "$port/name" 2>/dev/null)" = "$LMM_PORT" ]; then
+		exec 3>"/dev/${port##*/}"
+	fi
+done
+if ! { true >&3; } 2>/dev/null; then
+	echo "guest.sh: no verdict channel"
+	exit 1
+fi
+
+stop() {
+	echo "guest.sh: $*"
+	echo "note $*" >&3
+	echo "end 1" >&3
+	exit 1
+}
+
+cpus=$(getconf _NPROCESSORS_ONLN)
+[ "$cpus" = "$LMM_CPUS" ] || stop "asked for $LMM_CPUS CPUs, got $cpus"
+if [ "$LMM_NODES" -gt 1 ]; then
+	nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' | wc -l)
+	[ "$nodes" = "$LMM_NODES" ] || stop "asked for $LMM_NODES nodes, got $nodes"
+fi
+[ "$(uname -r)" = "$LMM_RELEASE" ] || stop "asked for $LMM_RELEASE, got $(uname -r)"
+
+mountpoint -q /lib/modules || mount -t tmpfs none /lib/modules || stop "no tmpfs for /lib/modules"
+mkdir -p "/lib/modules"
+ln -sfn "$LMM_MODROOT" "/lib/modules/$LMM_RELEASE" || stop "cannot link the modules"
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
+
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+sh "$script" "$@" 2>&1
+status=$?
+echo "end $status" >&3
+exit "$status"

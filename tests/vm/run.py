@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run scenarios: python3 -m tests.vm.run [--kernel K] [--jobs N] [NAME...]
+
+A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs:
+
+    # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug
+    # cpus: 2                    default 2
+    # memory: 1G                 default 1G
+    # nodes: 2                   default 1
+    # args: cma=64M              more kernel arguments
+    # timeout: 300               wall seconds, default 900
+    # allow: REGEX               a console line that is not a report (repeatable)
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.guest import build_pagetouch
+from tests.kernels import Image, images, load
+from tests.report import ROOT, Stage, ToolError, main_guard, say
+from tests.vm.accel import choose
+from tests.vm.boot import Guest, boot
+from tests.vm.verdict import Verdict
+
+SCENARIOS = ROOT / "tests" / "scenarios"
+_HEADER = re.compile(r"# (kernels|cpus|memory|nodes|args|timeout|allow): (.+)")
+
+
+@dataclass
+class Scenario:
+    """A script and what its head asks for."""
+
+    name: str
+    script: Path
+    kernels: list[str]
+    cpus: int = 2
+    memory: str = "1G"
+    nodes: int = 1
+    args: list[str] = field(default_factory=list)
+    timeout: float = 900.0
+    allow: list[str] = field(default_factory=list)
+
+
+def parse(script: Path, known: list[str]) -> Scenario:
+    """Read the head of a script; an unknown kernel or a bad number is refused."""
+    scenario = Scenario(script.stem, script, list(known))
+    for line in script.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        found = _HEADER.fullmatch(line.strip())
+        if found is None:
+            continue
+        key, value = found[1], found[2].strip()
+        try:
+            if key == "kernels":
+                scenario.kernels = value.split()
+            elif key == "args":
+                scenario.args += value.split()
+            elif key == "allow":
+                scenario.allow.append(value)
+            elif key == "memory":
+                scenario.memory = value
+            elif key == "timeout":
+                scenario.timeout = float(value)
+            else:
+                setattr(scenario, key, int(value))
+        except ValueError as error:
+            raise ToolError(f"{script.name}: {key}: {value}: not a number") from error
+    unknown = set(scenario.kernels) - set(known)
+    if unknown:
+        raise ToolError(f"{script.name}: kernels: {', '.join(sorted(unknown))}: not in the matrix")
+    return scenario
+
+
+def known_kernels() -> list[str]:
+    """Every kernel name a scenario may ask for."""
+    return [kernel.series for kernel in load()[0]] + ["debug"]
+
+
+def select(names: list[str]) -> list[Scenario]:
+    """The named scenarios, or all."""
+    known = known_kernels()
+    scripts = {path.stem: path for path in sorted(SCENARIOS.glob("*.sh")) if path.stem != "lib"}
+    for name in names:
+        if name not in scripts:
+            raise ToolError(f"scenario {name}: not in {', '.join(scripts)}")
+    return [parse(scripts[name], known) for name in (names or scripts)]
+
+
+def guest_for(scenario: Scenario, image: Image) -> Guest:
+    """The guest a scenario asks for on one kernel."""
+    return Guest(
+        name=f"{scenario.name}-{image.name}",
+        image=image,
+        script=scenario.script,
+        cpus=scenario.cpus,
+        memory=scenario.memory,
+        nodes=scenario.nodes,
+        kargs=scenario.args,
+        timeout=scenario.timeout,
+        allowed=scenario.allow,
+    )
+
+
+def count(stage: Stage, verdict: Verdict) -> None:
+    """Count a scenario's checks, and the guest itself as one more."""
+    say(f"---- {verdict.name}: {verdict.seconds:.0f} s, {verdict.accel}")
+    for note in verdict.notes:
+        say(f"     {note}")
+    for test in verdict.tests:
+        stage.add(f"{verdict.name}: {test.name}", test.ok, test.note, test.seconds)
+    reason = verdict.reason
+    if not reason and not verdict.tests:
+        reason = "the scenario made no check"
+    if reason:
+        reason += f"\nconsole: {verdict.console}\noutput: {verdict.output}"
+    stage.add(f"{verdict.name}: guest and its kernel", not reason, reason, verdict.seconds)
+
+
+def run_all(stage: Stage, guests: list[Guest], jobs: int) -> None:
+    """Boot the guests, at most `jobs` at once; count them as they end."""
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        pending: dict[Future[Verdict], Guest] = {}
+        for guest in guests:
+            pending[pool.submit(boot, guest)] = guest
+        for number, future in enumerate(as_completed(pending), 1):
+            guest = pending[future]
+            try:
+                count(stage, future.result())
+            except (ToolError, OSError) as error:
+                stage.add(f"{guest.name}: guest and its kernel", False, str(error))
+            say(f"     {number} of {len(guests)} guests done")
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="tests.vm.run", description="run scenarios in guests")
+    parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
+    parser.add_argument("--jobs", type=int, default=2, help="guests at once (default 2)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default all)")
+    args = parser.parse_args()
+    if args.jobs < 1:
+        raise ToolError(f"--jobs {args.jobs}: must be at least 1")
+    stage = Stage("scenarios")
+    scenarios = select(args.names)
+    found: dict[str, Image] = {}
+    if args.kernel:
+        image = images(args.kernel)[0]
+        found[image.name] = image
+    else:
+        for name in sorted({name for scenario in scenarios for name in scenario.kernels}):
+            try:
+                found[name] = images(name)[0]
+            except ToolError as error:
+                stage.add(f"kernel {name} is there", False, str(error))
+    guests = [
+        guest_for(scenario, found[name])
+        for scenario in scenarios
+        for name in scenario.kernels
+        if name in found
+    ]
+    if not guests:
+        raise ToolError("no scenario runs on that kernel")
+    choose()
+    build_pagetouch()
+    # The slowest first, so that no long guest is left to run alone at the end.
+    guests.sort(key=lambda guest: (not guest.image.debug, -guest.timeout))
+    run_all(stage, guests, args.jobs)
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a guest said, and what its kernel said against it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.report import Test
+
+# Reports that fail a guest whatever its script thinks of itself.
+REPORTS = [
+    r"\bBUG: ",
+    r"\bkernel BUG at ",
+    r"\bBad page (state|map)",
+    r"\bWARNING: ",
+    r"\bCall Trace:",
+    r"\bOops\b",
+    r"\bKernel panic\b",
+    r"\bgeneral protection fault\b",
+    r"\bKASAN: ",
+    r"\bUBSAN: ",
+    r"\bKFENCE: ",
+    r"\brefcount_t: ",
+    r"\blist_(add|del) corruption\b",
+    r"possible (recursive|circular) locking",
+    r"possible irq lock inversion",
+    r"inconsistent lock state",
+    r"suspicious RCU usage",
+    r"sleeping function called from invalid context",
+    r"scheduling while atomic",
+    r"detected (expedited )?stalls? on CPU",
+    r"self-detected stall on CPU",
+    r"\bsoft lockup\b",
+    r"\bhard LOCKUP\b",
+    r"blocked for more than \d+ seconds",
+    r"segfault at ",
+]
+REPORT = re.compile("|".join(REPORTS))
+
+_LINE = re.compile(r"(?P<word>ok|not ok|note|end) (?P<rest>.*)")
+
+
+@dataclass
+class Verdict:
+    """The outcome of one guest.
+
+    tests holds the script's own checks; reason is empty when the guest itself
+    came through: booted, ran the script to its end, and its kernel complained
+    of nothing.
+    """
+
+    name: str
+    tests: list[Test] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    reason: str = ""
+    seconds: float = 0.0
+    console: Path = Path()
+    output: Path = Path()
+    accel: str = ""
+    ended: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """True when guest, kernel and every check were well."""
+        return not self.reason and all(test.ok for test in self.tests)
+
+
+def read_channel(verdict: Verdict, text: str) -> int | None:
+    """Fill the verdict from the channel; return the script's exit status, if it came."""
+    status = None
+    for line in text.splitlines():
+        found = _LINE.fullmatch(line.strip())
+        if found is None:
+            if line.strip():
+                verdict.notes.append(f"channel: {line.strip()}")
+            continue
+        word, rest = found["word"], found["rest"]
+        if word == "note":
+            verdict.notes.append(rest)
+        elif word == "end":
+            verdict.ended = True
+            status = int(rest) if rest.isdigit() else 255
+        else:
+            name, _, note = rest.partition(" # ")
+            verdict.tests.append(Test(name, word == "ok", note))
+    return status
+
+
+def first_report(console: str, allowed: list[str]) -> str:
+    """The first kernel report on the console with some lines after it, or ""."""
+    lines = console.splitlines()
+    for number, line in enumerate(lines):
+        if REPORT.search(line) and not any(re.search(pattern, line) for pattern in allowed):
+            return "\n".join(lines[number : number + 25])
+    return ""
