@@ -52,8 +52,10 @@ SMALL_WORDS = "256 KiB steady"
 LEARN = "-w 64 -r 32"
 COST_WARM_UP = "-w 64 -r 4"
 
-# How much dearer than "not loaded" a fault may become.  Two runs of the same
-# thing in one boot differ by 0.01 %, and 0.03 % after a module load in between.
+# How much dearer than "not loaded" a fault may become.  Repeated without a change
+# in one boot a load gives the same figure within 0.01 %, in another boot within
+# 0.03 %.  The 256 KiB load has been seen to step up by 0.15 % when livemm was
+# loaded and to stay there when it was unloaded; why is not known.
 UNMEASURABLE = 0.0003
 LOADED_OFF = 0.001
 DEPTH_IDLE = 0.02

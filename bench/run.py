@@ -2,7 +2,7 @@
 """Measure a policy's claims: python3 -m bench.run [--json] [--quick] [--kernel K] [--config KNOBS]
                            [NAME...]
 
-Prints a table and writes build/bench/NAME.json.  A target that is not met is
+Prints a table and writes build/bench/NAME.json (NAME-quick.json).  A target that is not met is
 said in the table; the status is 0 when everything could be measured.
 """
 
@@ -52,7 +52,8 @@ def main() -> int:
         with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
             rows = measure(stock(args.kernel), args.quick, config)
         text = document(name, config, rows)
-        path = guest.OUT / f"{name}.json"
+        # A few rows must not take the place of all.
+        path = guest.OUT / f"{name}{'-quick' if args.quick else ''}.json"
         save(path, text)
         say(text.rstrip() if args.json else f"\n{name}, {config}\n\n{render(rows)}")
     return 0

@@ -18,6 +18,14 @@ struct trace_step {
 	unsigned int order;
 };
 
+/* Each period by itself, as the series has it. */
+static void page(struct pcp_track *track, u32 epoch, long pages)
+{
+	const struct pcp_clock clock = { .epoch = epoch, .window = 1 };
+
+	pcp_track_page(track, &clock, pages);
+}
+
 static void trace_run(struct pcp_track *track, u32 epoch, const struct trace_step *steps,
 		      unsigned int nr)
 {
@@ -29,7 +37,7 @@ static void trace_run(struct pcp_track *track, u32 epoch, const struct trace_ste
 		long sign = steps[i].pages < 0 ? -1 : 1;
 
 		for (done = 0; done < sign * steps[i].pages; done += block)
-			pcp_track_page(track, epoch, sign * block);
+			page(track, epoch, sign * block);
 	}
 }
 
@@ -87,12 +95,12 @@ static void collect_finds_the_ended_period(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
 
-	pcp_track_page(&track, 1, 10);
+	page(&track, 1, 10);
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
 	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
 
 	/* The owner has rolled on to period 2 before period 1 is collected. */
-	pcp_track_page(&track, 2, -3);
+	page(&track, 2, -3);
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
 	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
 	KUNIT_EXPECT_EQ(test, free_depth, 0L);
@@ -111,8 +119,8 @@ static void epoch_wraps_around(struct kunit *test)
 	struct pcp_track track = { .epoch = U32_MAX - 1 };
 	long alloc_depth, free_depth;
 
-	pcp_track_page(&track, U32_MAX, 7);
-	pcp_track_page(&track, 0, 9);
+	page(&track, U32_MAX, 7);
+	page(&track, 0, 9);
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, U32_MAX, &alloc_depth, &free_depth));
 	KUNIT_EXPECT_EQ(test, alloc_depth, 7L);
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 0, &alloc_depth, &free_depth));
@@ -125,12 +133,65 @@ static void counts_do_not_wrap_at_32_bits(struct kunit *test)
 	struct pcp_track track = { };
 	long alloc_depth, free_depth;
 
-	pcp_track_page(&track, 1, pages);
-	pcp_track_page(&track, 1, -pages);
-	pcp_track_page(&track, 1, -pages);
+	page(&track, 1, pages);
+	page(&track, 1, -pages);
+	page(&track, 1, -pages);
 	pcp_track_collect(&track, 1, &alloc_depth, &free_depth);
 	KUNIT_EXPECT_EQ(test, alloc_depth, pages);
 	KUNIT_EXPECT_EQ(test, free_depth, 2 * pages);
+}
+
+/**
+ * struct window_case - a run over several periods, and what the last one must say
+ * @name: shown by KUnit
+ * @window: periods in which a run may have begun
+ * @pages: net pages of each period, zero for an idle one
+ * @alloc_depth: of the last period
+ * @free_depth: of the last period
+ */
+struct window_case {
+	const char *name;
+	u32 window;
+	long pages[6];
+	long alloc_depth;
+	long free_depth;
+};
+
+static const struct window_case window_cases[] = {
+	{ "as posted: a run is cut", 1, { 0, 0, 0, -5000, 8000, 8000 }, 8000, 0 },
+	{ "two periods", 2, { 0, 0, 0, -5000, 8000, 8000 }, 16000, 0 },
+	{ "a rise goes on in the next", 3, { 0, 0, 9000, -9000, 8000, 1 }, 8001, 0 },
+	{ "a fall from two periods ago", 3, { 0, 0, 9000, 1, 1, -9000 }, 0, 9000 },
+	{ "four periods", 4, { 100, 0, -400, 300, 300, 300 }, 900, 0 },
+	{ "older is forgotten", 4, { 7000, -100, 10, 10, 10, 10 }, 40, 0 },
+	{ "idle periods pass", 4, { 0, 0, 500, 0, 0, 20 }, 520, 0 },
+	{ "idle longer than the window", 4, { 500, 0, 0, 0, 0, 20 }, 20, 0 },
+	{ "idle, and a smaller window", 2, { 0, 0, 500, 0, 0, 20 }, 20, 0 },
+	{ "pure allocation has no fall", 4, { 900, 900, 900, 900, 900, 900 }, 3600, 0 },
+	{ "pure freeing has no rise", 4, { -900, -900, -900, -900, -900, -900 }, 0, 3600 },
+};
+
+static void window_case_name(const struct window_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(window, window_cases, window_case_name);
+
+static void a_run_over_several_periods(struct kunit *test)
+{
+	const struct window_case *c = test->param_value;
+	struct pcp_clock clock = { .epoch = U32_MAX - 2, .window = c->window };
+	struct pcp_track track = { .epoch = U32_MAX - 20 };
+	long alloc_depth, free_depth;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(c->pages); i++, clock.epoch++)
+		if (c->pages[i])
+			pcp_track_page(&track, &clock, c->pages[i]);
+	pcp_track_collect(&track, clock.epoch - 1, &alloc_depth, &free_depth);
+	KUNIT_EXPECT_EQ(test, alloc_depth, c->alloc_depth);
+	KUNIT_EXPECT_EQ(test, free_depth, c->free_depth);
 }
 
 static void averages_decay_by_half(struct kunit *test)
@@ -197,6 +258,17 @@ static void two_idle_periods_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 30000);
 }
 
+static void an_idle_list_is_not_lowered_in_steps(struct kunit *test)
+{
+	const struct pcp_limits limits = {
+		.def = GUEST_DEF, .max = GUEST_MAX, .now = GUEST_MAX,
+	};
+	struct pcp_depth depth = { .idle = PCP_IDLE_PERIODS };
+
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, GUEST_DEF);
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_IDLE);
+}
+
 /**
  * struct decide_case - averages and limits, and the decision they must give
  * @name: shown by KUnit
@@ -228,6 +300,15 @@ static const struct decide_case decide_cases[] = {
 	{ "above max", 1L << 40, 1L << 40, LIMITS(), GUEST_MAX, false, PCP_BY_MAX },
 	{ "max below default", 50000, 50000, { .def = 100, .max = 50 }, 100, false,
 	  PCP_BY_DEFAULT },
+	{ "lowered by a sixteenth", 10000, 10000, LIMITS(.now = 16000), 15000, false,
+	  PCP_BY_DECAY },
+	{ "the last step", 15500, 15500, LIMITS(.now = 16000), 15500, false, PCP_BY_DEPTH },
+	{ "lowered to a smaller max at once", 100, 100,
+	  LIMITS(.now = 2 * GUEST_MAX), GUEST_MAX, false, PCP_BY_DECAY },
+	{ "not held when it was never raised", 100, 100, LIMITS(.now = 0), GUEST_DEF, false,
+	  PCP_BY_DEFAULT },
+	{ "not held under reclaim", 10000, 10000, LIMITS(.now = 16000, .reclaim = true),
+	  GUEST_DEF, false, PCP_BY_RECLAIM },
 	{ "reclaim", 20000, 20000, LIMITS(.reclaim = true), GUEST_DEF, false,
 	  PCP_BY_RECLAIM },
 	{ "sysctl", 20000, 20000, LIMITS(.sysctl = true), GUEST_DEF, true, PCP_BY_SYSCTL },
@@ -269,6 +350,16 @@ static void max_is_the_kernels_for_fraction_8(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_max_high(1UL << 34, 500, 0, 10, 63), INT_MAX);
 }
 
+static void a_block_does_not_empty_a_list(struct kunit *test)
+{
+	/* All of the list asked for because of a block: a batch. */
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(31000, 31000, 63, true), 63);
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(40, 40, 63, true), 40);
+	/* A drain of some, or one that no block is behind, stays as it is. */
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(2016, 31000, 63, true), 2016);
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(31000, 31000, 63, false), 31000);
+}
+
 static void room_is_shared_in_proportion(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 4000), 3000);
@@ -289,23 +380,28 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 		const struct pcp_limits limits = {
 			.def = prandom_u32_state(&rnd) % 10000,
 			.max = prandom_u32_state(&rnd) % 40000,
+			.now = prandom_u32_state(&rnd) % 50000,
 		};
 		int top = max(limits.def, limits.max);
 		struct pcp_track track = { };
 		struct pcp_depth depth = { };
 		struct pcp_decision got;
-		u32 epoch = prandom_u32_state(&rnd);
+		struct pcp_clock clock = {
+			.epoch = prandom_u32_state(&rnd),
+			.window = 1 + prandom_u32_state(&rnd) % PCP_WINDOW_MAX,
+		};
 
-		track.epoch = epoch - 1;
-		for (period = 0; period < 10; period++, epoch++) {
+		track.epoch = clock.epoch - 1;
+		for (period = 0; period < 10; period++, clock.epoch++) {
 			long alloc_depth, free_depth;
 			bool active;
 
 			for (i = prandom_u32_state(&rnd) % 40; i > 0; i--)
-				pcp_track_page(&track, epoch,
+				pcp_track_page(&track, &clock,
 					       (long)(prandom_u32_state(&rnd) % 20000) -
 					       10000);
-			active = pcp_track_collect(&track, epoch, &alloc_depth, &free_depth);
+			active = pcp_track_collect(&track, clock.epoch, &alloc_depth,
+						   &free_depth);
 			KUNIT_ASSERT_GE(test, alloc_depth, 0L);
 			KUNIT_ASSERT_GE(test, free_depth, 0L);
 			pcp_depth_period(&depth, active, alloc_depth, free_depth);
@@ -350,14 +446,17 @@ static void random_shares_stay_within_the_room(struct kunit *test)
 static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE_PARAM(depth_of_a_trace, depth_gen_params),
 	KUNIT_CASE(collect_finds_the_ended_period),
+	KUNIT_CASE_PARAM(a_run_over_several_periods, window_gen_params),
 	KUNIT_CASE(epoch_wraps_around),
 	KUNIT_CASE(counts_do_not_wrap_at_32_bits),
 	KUNIT_CASE(averages_decay_by_half),
 	KUNIT_CASE(a_steady_pattern_settles_one_below),
 	KUNIT_CASE(pure_patterns_do_not_enlarge),
 	KUNIT_CASE(two_idle_periods_reset),
+	KUNIT_CASE(an_idle_list_is_not_lowered_in_steps),
 	KUNIT_CASE_PARAM(decision, decide_gen_params),
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
+	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(room_is_shared_in_proportion),
 	KUNIT_CASE(random_traces_keep_the_bounds),
 	KUNIT_CASE(random_shares_stay_within_the_room),

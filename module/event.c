@@ -55,6 +55,14 @@ static void event_refill(struct zone *zone, unsigned int order, unsigned long as
 		lmm_pcp_refill(got << order);
 }
 
+static int event_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp,
+			     int pindex)
+{
+	if (listens(LMM_PCP))
+		count = lmm_pcp_drain_count(zone, count, pcp, pindex);
+	return count;
+}
+
 static void event_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
 {
 	lmm_hook_hit(LMM_HOOK_DRAIN);
@@ -64,6 +72,7 @@ static void event_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
 
 const struct lmm_klp_handlers lmm_event_klp_handlers = {
 	.refill = event_refill,
+	.drain_count = event_drain_count,
 	.drain = event_drain,
 };
 

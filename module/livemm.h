@@ -106,27 +106,27 @@ struct lmm_config {
  * @nr_counters: entries in @counter_names
  * @supported: can this kernel run the policy?  Returns false with the reason
  *	in @why.  May be NULL (then only its required hooks decide).
- *	Context: process, control mutex held.
  * @validate: judge a whole configuration beyond each knob's own range.
  *	Returns 0 or -EINVAL/-ERANGE/-EOPNOTSUPP with the reason in @why
  *	("knob: value: words"); changes nothing.  May be NULL.
- *	Context: process, control mutex held.
  * @enable: allocate and start; called before any of the policy's hooks is
  *	armed.  Returns 0 or -errno with the reason in @why, having undone all
- *	it did.  Context: process, may sleep, control mutex held.
+ *	it did.  May sleep.
  * @disable: stop and restore every kernel value the policy changed; called
  *	after the policy's hooks are disarmed and no handler runs any more.
- *	Cannot fail.  Context: process, may sleep, control mutex held.
+ *	Cannot fail.  May sleep.
  * @configure: the settings changed while on; @new is about to be published.
  *	Cannot fail (whatever can be refused is refused in @validate).
- *	Context: process, may sleep, control mutex held.  May be NULL.
+ *	May sleep.  May be NULL.
  * @state_show: print the table for people.
- *	Context: process, may sleep, control mutex held.
+ *	May sleep.
  * @reason_show: words for the last column of `status` while on ("" if none).
- *	May be NULL.  Context: process, control mutex held.
+ *	May be NULL.
  * @config: published settings; written under the control mutex only
  * @counters: per-CPU, @nr_counters values, never reset
  * @on: the policy is enabled; written under the control mutex only
+ *
+ * Every op runs in process context with lmm_control_mutex held.
  */
 struct lmm_policy {
 	enum lmm_policy_id id;

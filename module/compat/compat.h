@@ -22,6 +22,12 @@
 #endif
 
 /*
+ * Freeing one block of order 1 to 3 in a burst of frees empties the whole list.
+ * Upstream ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit"), 6.7.
+ */
+#define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
+
+/*
  * __assign_str() takes the destination only.
  * Upstream 2c92ca849fcc ("tracing/treewide: Remove second parameter of
  * __assign_str()"), 6.10.

@@ -40,6 +40,7 @@ DEFINE_STATIC_CALL_NULL(orig_refill, int (struct zone *, unsigned int, unsigned 
 DEFINE_STATIC_CALL_NULL(orig_drain, void (struct zone *, int, struct per_cpu_pages *, int));
 
 DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, unsigned long, int));
+DEFINE_STATIC_CALL_NULL(on_drain_count, int (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
 
 static DEFINE_STATIC_KEY_FALSE(refill_armed);
@@ -67,6 +68,7 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	if (static_branch_unlikely(&drain_armed)) {
 		int before = pcp->count;
 
+		count = static_call(on_drain_count)(zone, count, pcp, pindex);
 		static_call(orig_drain)(zone, count, pcp, pindex);
 		static_call(on_drain)(zone, pcp, before - pcp->count);
 		return;
@@ -120,12 +122,6 @@ static void unpatching(struct klp_object *obj)
 	WRITE_ONCE(transition_patched, false);
 }
 
-static void unpatched(struct klp_object *obj)
-{
-	WRITE_ONCE(transition_patched, false);
-	wake_up_all(&transition_end);
-}
-
 static struct klp_func funcs[LMM_KLP_NR + 1];
 
 static struct klp_object objs[] = {
@@ -135,7 +131,6 @@ static struct klp_object objs[] = {
 		.callbacks = {
 			.post_patch = patched,
 			.pre_unpatch = unpatching,
-			.post_unpatch = unpatched,
 		},
 	},
 	{ }
@@ -155,11 +150,10 @@ static bool port_live(void)
 	return READ_ONCE(transition_patched) && READ_ONCE(patch.enabled);
 }
 
-static bool port_wait(bool want, unsigned int timeout_ms)
+static bool port_wait(unsigned int timeout_ms)
 {
-	wait_event_timeout(transition_end, port_live() == want,
-			   msecs_to_jiffies(timeout_ms));
-	return port_live() == want;
+	wait_event_timeout(transition_end, port_live(), msecs_to_jiffies(timeout_ms));
+	return port_live();
 }
 
 /*
@@ -197,6 +191,7 @@ static void port_arm(enum lmm_klp_function function,
 		static_call_update(on_refill, handlers->refill);
 		break;
 	case LMM_KLP_DRAIN:
+		static_call_update(on_drain_count, handlers->drain_count);
 		static_call_update(on_drain, handlers->drain);
 		break;
 	default:

@@ -6,7 +6,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/kmod.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/sched/signal.h>
@@ -35,23 +36,30 @@ const struct lmm_klp_port *lmm_klp_port(void)
 }
 
 /*
- * request_module() cannot pass parameters, so modprobe is run as the kernel
- * runs it.  Returns its exit status, or -errno when it could not be run.
+ * request_module() cannot pass parameters, so programs are run as the kernel runs
+ * modprobe.  Returns the exit status, or -errno when it could not be run.
  */
-static int run_helper(char **argv)
+static int run_program(char *program, char *module, char *option)
 {
-	static char *envp[] = {
-		"HOME=/", "TERM=linux", "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL
-	};
-	int ret = call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
+	char *argv[4];
+	char *envp[4];
+	int ret;
 
+	argv[0] = program;
+	argv[1] = module;
+	argv[2] = option;
+	argv[3] = NULL;
+	envp[0] = "HOME=/";
+	envp[1] = "TERM=linux";
+	envp[2] = "PATH=/sbin:/usr/sbin:/bin:/usr/bin";
+	envp[3] = NULL;
+	ret = call_usermodehelper(program, argv, envp, UMH_WAIT_PROC);
 	return ret < 0 ? ret : (ret >> 8) & 0xff;
 }
 
 static int module_load(unsigned int functions)
 {
 	char option[96] = "functions=";
-	char *argv[] = { CONFIG_MODPROBE_PATH, "livemm_klp", option, NULL };
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
@@ -63,14 +71,24 @@ static int module_load(unsigned int functions)
 			strlcat(option, ",", sizeof(option));
 		strlcat(option, hook->symbol, sizeof(option));
 	}
-	return run_helper(argv);
+	return run_program(CONFIG_MODPROBE_PATH, "livemm_klp", option);
 }
 
+/*
+ * The kernel lets go of a disabled livepatch's module some time after the
+ * transition has ended, and tells nobody: so try until it has.
+ */
 static int module_unload(void)
 {
-	char *argv[] = { "/sbin/rmmod", "livemm_klp", NULL };
+	unsigned long end = jiffies + msecs_to_jiffies(transition_timeout_ms);
+	int err;
 
-	return run_helper(argv);
+	for (;;) {
+		err = run_program("/sbin/rmmod", "livemm_klp", NULL);
+		if (!err || time_after(jiffies, end))
+			return err;
+		msleep(200);
+	}
 }
 
 static const struct lmm_klp_port *port_get(void)
@@ -119,11 +137,8 @@ static int klp_remove(void)
 	if (!old)
 		return 0;
 	err = old->withdraw();
-	if (!err && !old->wait(false, transition_timeout_ms))
-		err = -ETIMEDOUT;
 	port_put();
-	/* The kernel lets go of the module only after the transition. */
-	return err ? err : module_unload();
+	return err ?: module_unload();
 }
 
 /**
@@ -150,7 +165,7 @@ int lmm_klp_get(unsigned int functions, char *why, size_t len)
 
 	new = port_get();
 	if (new && (new->version != LMM_KLP_PORT_VERSION ||
-		    functions & ~new->functions || !new->wait(true, 0))) {
+		    functions & ~new->functions || !new->wait(transition_timeout_ms))) {
 		port_put();
 		new = NULL;
 		err = klp_remove();
@@ -176,7 +191,7 @@ int lmm_klp_get(unsigned int functions, char *why, size_t len)
 		port_put();
 		return -EBUSY;
 	}
-	if (!new->wait(true, transition_timeout_ms)) {
+	if (!new->wait(transition_timeout_ms)) {
 		int used = scnprintf(why, len, "livepatch transition stalled, held by ");
 
 		transition_holders(why + used, len - used);

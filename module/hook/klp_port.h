@@ -17,7 +17,7 @@ struct per_cpu_pages;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	1
+#define LMM_KLP_PORT_VERSION	2
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
@@ -35,6 +35,8 @@ enum lmm_klp_function {
  * struct lmm_klp_handlers - what livemm.ko wants called
  * @refill: after a refill: @got of @asked blocks of @order were moved from the
  *	buddy to this CPU's list of @zone
+ * @drain_count: before a drain that @count pages were asked of, the list @pindex
+ *	of @pcp first; returns how many to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
  *
  * Context: under pcp->lock, preemption off, any context the allocator may be
@@ -43,6 +45,8 @@ enum lmm_klp_function {
 struct lmm_klp_handlers {
 	void (*refill)(struct zone *zone, unsigned int order, unsigned long asked,
 		       int got);
+	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
+			   int pindex);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);
 };
 
@@ -51,8 +55,8 @@ struct lmm_klp_handlers {
  * @version: LMM_KLP_PORT_VERSION
  * @functions: BIT(enum lmm_klp_function) of each function in this patch
  * @live: the patch is enabled and no task runs the old code.  Context: any.
- * @wait: sleep until @live() is @want or @timeout_ms have passed; returns
- *	whether it is.  Context: process.
+ * @wait: sleep until @live() or @timeout_ms have passed; returns @live().
+ *	Context: process.
  * @withdraw: throw the patch's own sysfs switch to 0, also in the middle of its
  *	transition; returns 0 or what the switch answered.  Context: process,
  *	takes the kernel's klp_mutex.
@@ -64,7 +68,7 @@ struct lmm_klp_port {
 	unsigned int version;
 	unsigned int functions;
 	bool (*live)(void);
-	bool (*wait)(bool want, unsigned int timeout_ms);
+	bool (*wait)(unsigned int timeout_ms);
 	int (*withdraw)(void);
 	void (*arm)(enum lmm_klp_function function,
 		    const struct lmm_klp_handlers *handlers);

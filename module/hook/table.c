@@ -22,23 +22,24 @@
 #define PCP	BIT(LMM_PCP)
 
 /* A member that a policy reads or writes, at the offset we were compiled with. */
-#define LAYOUT(type, member, who) {					\
+#define LAYOUT(type, member) {						\
 	.name = #type "." #member,					\
 	.mech = LMM_MECH_LAYOUT,					\
 	.alternatives = { { #type, #member } },				\
-	.policies = (who),						\
-	.required = (who),						\
+	.policies = PCP,						\
+	.required = PCP,						\
 	.lost = "the policy: it would touch the wrong memory",		\
 	.offset = offsetof(struct type, member),			\
 }
+
+#define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
 	[LMM_HOOK_REFILL] = {
 		.name = "refill",
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
-			{ "rmqueue_bulk", PROTO("refill",
-			  "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)") },
+			{ "rmqueue_bulk", PROTO("refill", REFILL_PROTO) },
 		},
 		.policies = PCP,
 		.lost = "counters refills and refill_pages",
@@ -52,7 +53,7 @@ struct lmm_hook lmm_hooks[] = {
 			  "void (struct zone *, int, struct per_cpu_pages *, int)") },
 		},
 		.policies = PCP,
-		.lost = "counters drains and drain_pages",
+		.lost = "counters drains and drain_pages; keep_at_exit",
 		.function = LMM_KLP_DRAIN,
 	},
 	[LMM_HOOK_PAGE_ALLOC] = {
@@ -109,21 +110,21 @@ struct lmm_hook lmm_hooks[] = {
 		.required = PCP,
 		.lost = "leaving alone what the admin has set by sysctl",
 	},
-	LAYOUT(per_cpu_pages, count, PCP),
-	LAYOUT(per_cpu_pages, high, PCP),
-	LAYOUT(per_cpu_pages, batch, PCP),
+	LAYOUT(per_cpu_pages, count),
+	LAYOUT(per_cpu_pages, high),
+	LAYOUT(per_cpu_pages, batch),
 #ifdef LMM_HAS_PCP_HIGH_MIN
-	LAYOUT(per_cpu_pages, high_min, PCP),
-	LAYOUT(per_cpu_pages, high_max, PCP),
-	LAYOUT(zone, pageset_high_min, PCP),
-	LAYOUT(zone, pageset_high_max, PCP),
+	LAYOUT(per_cpu_pages, high_min),
+	LAYOUT(per_cpu_pages, high_max),
+	LAYOUT(zone, pageset_high_min),
+	LAYOUT(zone, pageset_high_max),
 #else
-	LAYOUT(zone, pageset_high, PCP),
+	LAYOUT(zone, pageset_high),
 #endif
-	LAYOUT(zone, _watermark, PCP),
-	LAYOUT(zone, per_cpu_pageset, PCP),
-	LAYOUT(zone, flags, PCP),
-	LAYOUT(zone, vm_stat, PCP),
+	LAYOUT(zone, _watermark),
+	LAYOUT(zone, per_cpu_pageset),
+	LAYOUT(zone, flags),
+	LAYOUT(zone, vm_stat),
 };
 
 const unsigned int lmm_nr_hooks = ARRAY_SIZE(lmm_hooks);

@@ -81,7 +81,7 @@ static bool btf_agrees(const struct lmm_hook *hook,
 		break;
 	}
 	if (err == -EOPNOTSUPP) {
-		scnprintf(why, len, "this kernel has no BTF to check the prototype (force=1 skips the check)");
+		scnprintf(why, len, "no BTF to check it against (force=1 skips the check)");
 		return false;
 	}
 	if (err) {

@@ -33,7 +33,9 @@
 enum pcp_knob {
 	KNOB_MODE,
 	KNOB_PERIOD_MS,
+	KNOB_WINDOW_PERIODS,
 	KNOB_HIGH_MAX_PCT,
+	KNOB_KEEP_AT_EXIT,
 };
 
 static const char *const mode_words[] = { "depth", NULL };
@@ -48,10 +50,19 @@ static const struct lmm_knob pcp_knobs[] = {
 		.name = "period_ms", .unit = "ms", .kind = LMM_KNOB_UINT,
 		.min = 100, .max = 10000, .def = 1000,
 	},
+	[KNOB_WINDOW_PERIODS] = {
+		/* 1 is the series as posted. */
+		.name = "window_periods", .unit = "periods", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = PCP_WINDOW_MAX, .def = PCP_WINDOW_MAX,
+	},
 	[KNOB_HIGH_MAX_PCT] = {
 		/* As percpu_pagelist_high_fraction = 8, the series' limit. */
 		.name = "high_max_pct", .unit = "percent", .kind = LMM_KNOB_TENTHS,
 		.min = 10, .max = 500, .def = 125,
+	},
+	[KNOB_KEEP_AT_EXIT] = {
+		.name = "keep_at_exit", .unit = "", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
 	},
 };
 
@@ -60,6 +71,7 @@ enum pcp_counter {
 	COUNT_REFILL_PAGES,
 	COUNT_DRAINS,
 	COUNT_DRAIN_PAGES,
+	COUNT_KEPT_PAGES,
 	COUNT_PERIODS,
 	COUNT_RAISED,
 	COUNT_LOWERED,
@@ -79,6 +91,7 @@ static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_REFILL_PAGES] = "refill_pages",
 	[COUNT_DRAINS] = "drains",
 	[COUNT_DRAIN_PAGES] = "drain_pages",
+	[COUNT_KEPT_PAGES] = "kept_pages",
 	[COUNT_PERIODS] = "periods",
 	[COUNT_RAISED] = "raised",
 	[COUNT_LOWERED] = "lowered",
@@ -96,6 +109,7 @@ static const char *const reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_DEFAULT] = "default",
 	[PCP_BY_DEPTH] = "depth",
 	[PCP_BY_MAX] = "max",
+	[PCP_BY_DECAY] = "decay",
 	[PCP_BY_ROOM] = "room",
 	[PCP_BY_IDLE] = "idle",
 	[PCP_BY_RECLAIM] = "reclaim",
@@ -126,12 +140,13 @@ struct pcp_list {
  * slots cover nodes that are yet to come.
  */
 static struct {
-	struct mutex lock;	/* protects all below but tracks and epoch */
+	struct mutex lock;	/* protects all below but what tracks points to */
 	struct pcp_track __percpu *tracks;
 	struct pcp_list *lists;	/* [slot * nr_cpu_ids + cpu] */
 	unsigned long *frozen;	/* slots whose memory is going offline */
 	cpumask_var_t cpus;	/* CPUs whose lists may be sized */
-	u32 epoch;		/* number of the current period */
+	struct pcp_clock clock;	/* read by the hooks without the lock */
+	bool keep_at_exit;	/* likewise */
 	unsigned int period_ms;
 	u32 max_tenths;
 	struct delayed_work period_work;
@@ -167,9 +182,16 @@ static struct zone *slot_zone(unsigned int slot)
 	return populated_zone(zone) ? zone : NULL;
 }
 
-#define for_each_slot_zone(slot, zone)				\
-	for ((slot) = 0; (slot) < nr_slots(); (slot)++)		\
-		if (!((zone) = slot_zone(slot))) {} else
+/* The first slot from @slot on that has a zone, and that zone. */
+static unsigned int next_zone_slot(unsigned int slot, struct zone **zone)
+{
+	for (; slot < nr_slots(); slot++) {
+		*zone = slot_zone(slot);
+		if (*zone)
+			break;
+	}
+	return slot;
+}
 
 /**
  * lmm_pcp_page() - event: a block was allocated or freed on this CPU
@@ -183,7 +205,39 @@ void lmm_pcp_page(int nid, int zone_idx, long pages)
 {
 	struct pcp_track *track = this_cpu_ptr(pcp.tracks) + nid * MAX_NR_ZONES + zone_idx;
 
-	pcp_track_page(track, READ_ONCE(pcp.epoch), pages);
+	pcp_track_page(track, &pcp.clock, pages);
+}
+
+/**
+ * lmm_pcp_drain_count() - event: a list is about to be drained
+ * @zone: its zone
+ * @count: pages that the kernel wants to drain
+ * @pages: the list
+ * @pindex: which of its lists the page just freed is on; that one is drained first
+ *
+ * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a
+ * single block of order 1 to 3 that is freed in a burst of order-0 frees, as at
+ * the exit of every large process, empties the whole list.  The aim, to keep few
+ * such blocks, is met by draining a batch, theirs first.
+ *
+ * Context: any, preemption off, under pcp->lock.
+ * Return: pages to drain, at most @count.
+ */
+int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+			int pindex)
+{
+	int limit;
+
+	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit))
+		return count;
+	/* A list that is disabled, or of a zone in reclaim, is to be empty. */
+	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+		return count;
+	limit = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch),
+				pindex >= MIGRATE_PCPTYPES);
+	if (limit < count)
+		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
+	return limit;
 }
 
 /**
@@ -321,6 +375,7 @@ static void zone_decide(struct zone *zone, unsigned int slot)
 			.def = def.low,
 			.max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths,
 					    cpus, def.low, READ_ONCE(pages->batch)),
+			.now = list->written.high,
 			.disabled = !lmm_pageset_read(pages).high,
 			.offline = !cpumask_test_cpu(cpu, pcp.cpus),
 			.sysctl = READ_ONCE(*high_fraction),
@@ -365,6 +420,7 @@ static const int reason_counter[PCP_NR_REASONS] = {
 	[PCP_BY_DEFAULT] = -1,
 	[PCP_BY_DEPTH] = -1,
 	[PCP_BY_MAX] = COUNT_LIMITED_MAX,
+	[PCP_BY_DECAY] = -1,
 	[PCP_BY_ROOM] = COUNT_LIMITED_ROOM,
 	[PCP_BY_IDLE] = -1,
 	[PCP_BY_RECLAIM] = COUNT_LIMITED_RECLAIM,
@@ -396,7 +452,8 @@ static void zones_size(void)
 	struct zone *zone;
 	unsigned int slot;
 
-	for_each_slot_zone(slot, zone) {
+	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
+	     slot = next_zone_slot(slot + 1, &zone)) {
 		zone_decide(zone, slot);
 		zone_share_room(zone, slot);
 		zone_act(zone, slot);
@@ -406,11 +463,11 @@ static void zones_size(void)
 /* Learn from the period that ends now. */
 static void period_collect(void)
 {
-	u32 ended = pcp.epoch;
+	u32 ended = pcp.clock.epoch;
 	unsigned int slot;
 	int cpu;
 
-	WRITE_ONCE(pcp.epoch, ended + 1);
+	WRITE_ONCE(pcp.clock.epoch, ended + 1);
 	for_each_possible_cpu(cpu) {
 		const struct pcp_track *tracks = per_cpu_ptr(pcp.tracks, cpu);
 
@@ -464,7 +521,8 @@ static int pcp_cpu_offline(unsigned int cpu)
 
 	mutex_lock(&pcp.lock);
 	cpumask_clear_cpu(cpu, pcp.cpus);
-	for_each_slot_zone(slot, zone) {
+	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
+	     slot = next_zone_slot(slot + 1, &zone)) {
 		struct pcp_list *list = list_of(slot, cpu);
 
 		list_restore(zone, cpu, list);
@@ -511,6 +569,8 @@ static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cf
 {
 	mutex_lock(&pcp.lock);
 	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
+	WRITE_ONCE(pcp.keep_at_exit, cfg->value[KNOB_KEEP_AT_EXIT]);
+	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
 	if (pcp.period_ms != cfg->value[KNOB_PERIOD_MS]) {
 		pcp.period_ms = cfg->value[KNOB_PERIOD_MS];
 		mod_delayed_work(system_wq, &pcp.period_work,
@@ -548,7 +608,9 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		pcp_free();
 		return -ENOMEM;
 	}
-	pcp.epoch = 1;	/* a fresh track says 0: no period of ours */
+	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
+	pcp.clock.window = cfg->value[KNOB_WINDOW_PERIODS];
+	pcp.keep_at_exit = cfg->value[KNOB_KEEP_AT_EXIT];
 	pcp.period_ms = cfg->value[KNOB_PERIOD_MS];
 	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
 	INIT_DELAYED_WORK(&pcp.period_work, period_worker);
@@ -580,7 +642,8 @@ static void pcp_disable(struct lmm_policy *policy)
 	cpuhp_remove_state(pcp.cpuhp_state);
 
 	mutex_lock(&pcp.lock);
-	for_each_slot_zone(slot, zone)
+	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
+	     slot = next_zone_slot(slot + 1, &zone))
 		for_each_possible_cpu(cpu)
 			list_restore(zone, cpu, list_of(slot, cpu));
 	mutex_unlock(&pcp.lock);
@@ -599,7 +662,8 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 	seq_printf(m, "%-5s%-9s%-5s%8s%8s%9s%8s%12s%11s  %s\n", "node", "zone", "cpu",
 		   "count", "high", "default", "max", "alloc_depth", "free_depth", "why");
 	mutex_lock(&pcp.lock);
-	for_each_slot_zone(slot, zone) {
+	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
+	     slot = next_zone_slot(slot + 1, &zone)) {
 		for_each_online_cpu(cpu) {
 			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 			const struct pcp_list *list = list_of(slot, cpu);

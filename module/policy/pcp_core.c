@@ -8,10 +8,32 @@
 
 #include "pcp_core.h"
 
+/*
+ * Move the finished period into the past, @gap periods on.  Counts are relative to
+ * the beginning of the current period, so all that is kept moves by the old count;
+ * a period without events stays flat at the new zero.
+ */
+static void past_push(struct pcp_track *track, u32 gap)
+{
+	long base = track->count;
+	int i;
+
+	for (i = PCP_WINDOW_MAX - 2; i >= 0; i--) {
+		struct pcp_extremes from = { .low = base, .high = base };
+
+		if (i + 1 == gap)
+			from = track->now;
+		else if (i >= gap)
+			from = track->past[i - gap];
+		track->past[i].low = from.low - base;
+		track->past[i].high = from.high - base;
+	}
+}
+
 /**
  * pcp_track_roll() - begin a new period
  * @track: of this CPU
- * @epoch: number of the new period
+ * @clock: the time
  *
  * The finished period's depths are published before the epoch changes, and the
  * running ones cleared after it, so that pcp_track_collect() on another CPU finds
@@ -19,19 +41,31 @@
  *
  * Context: any, on the CPU that owns @track.
  */
-void pcp_track_roll(struct pcp_track *track, u32 epoch)
+void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock)
 {
+	u32 window = READ_ONCE(clock->window);
+	u32 epoch = READ_ONCE(clock->epoch);
+	u32 gap = epoch - track->epoch;
+	unsigned int i;
+
 	WRITE_ONCE(track->last_alloc_depth, track->alloc_depth);
 	WRITE_ONCE(track->last_free_depth, track->free_depth);
 	WRITE_ONCE(track->last_epoch, track->epoch);
 	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
 	WRITE_ONCE(track->epoch, epoch);
 	smp_wmb(); /* as above */
-	WRITE_ONCE(track->count, 0);
-	WRITE_ONCE(track->low, 0);
-	WRITE_ONCE(track->high, 0);
 	WRITE_ONCE(track->alloc_depth, 0);
 	WRITE_ONCE(track->free_depth, 0);
+
+	past_push(track, gap);
+	track->count = 0;
+	track->now = (struct pcp_extremes){ };
+	track->low = 0;
+	track->high = 0;
+	for (i = 0; i + 1 < window && i < PCP_WINDOW_MAX - 1; i++) {
+		track->low = min(track->low, track->past[i].low);
+		track->high = max(track->high, track->past[i].high);
+	}
 }
 
 /**
@@ -108,6 +142,7 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 {
 	struct pcp_decision decision = { .high = limits->def };
 	long want = min(depth->alloc, depth->free);
+	int step = limits->now - (limits->now >> PCP_LOWER_SHIFT);
 
 	if (limits->disabled || limits->sysctl || limits->offline) {
 		decision.hands_off = true;
@@ -124,6 +159,11 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 	} else {
 		decision.reason = depth->idle == PCP_IDLE_PERIODS ? PCP_BY_IDLE :
 								    PCP_BY_DEFAULT;
+	}
+	if (!decision.hands_off && !limits->reclaim && depth->idle < PCP_IDLE_PERIODS &&
+	    decision.high < min(step, limits->max)) {
+		decision.high = min(step, limits->max);
+		decision.reason = PCP_BY_DECAY;
 	}
 	return decision;
 }
@@ -150,6 +190,21 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 	u64 high = div_u64(share, max(cpus, 1U));
 
 	return max3((int)min_t(u64, high, INT_MAX), batch * 4, def);
+}
+
+/**
+ * pcp_drain_limit() - how much of a list to drain
+ * @count: pages that the kernel wants to drain
+ * @have: pages in the list
+ * @batch: the list's batch, in pages
+ * @high_order: the drain is due to a block of order 1 or more being freed
+ *
+ * Context: any; pure.
+ * Return: a batch where a block would empty a list of more than that, else @count.
+ */
+int pcp_drain_limit(int count, int have, int batch, bool high_order)
+{
+	return high_order && count >= have ? min(count, batch) : count;
 }
 
 /**

@@ -19,17 +19,55 @@
 /* No activity for so many whole periods forgets what was learnt (the series). */
 #define PCP_IDLE_PERIODS	2
 
+/*
+ * A rise or fall that began so many periods ago at most, the current one
+ * included, counts with its whole depth.  The series has 1: it forgets a run that
+ * is under way when a period ends, which its review named as what makes patterns
+ * longer than the period unpredictable (Mel Gorman, 2023-07-14).
+ */
+#define PCP_WINDOW_MAX	4
+
+/*
+ * A list in use is lowered by 1/16 of its size a period at most: giving pages back
+ * is itself what the policy is to avoid.  The kernel's own tuning gives back 1/8 a
+ * second (decay_pcp_high(), 51a755c56dc0, 6.7).  Idle lists, and reclaim, do not
+ * wait for this.
+ */
+#define PCP_LOWER_SHIFT	4
+
+/**
+ * struct pcp_clock - the time of all tracks
+ * @epoch: number of the current period
+ * @window: periods in which a run may have begun, 1..PCP_WINDOW_MAX
+ */
+struct pcp_clock {
+	u32 epoch;
+	u32 window;
+};
+
+/**
+ * struct pcp_extremes - smallest and largest count of a period
+ * @low: smallest, relative to the count when the current period began
+ * @high: largest, likewise
+ */
+struct pcp_extremes {
+	long low;
+	long high;
+};
+
 /**
  * struct pcp_track - what one CPU did to one zone's list in the current period
  * @count: pages allocated less pages freed since the period began
- * @low: smallest @count so far
- * @high: largest @count so far
+ * @low: smallest @count in the window so far
+ * @high: largest @count in the window so far
  * @alloc_depth: largest rise so far
  * @free_depth: largest fall so far
  * @epoch: number of the period that the above belong to
  * @last_epoch: number of the period before it in which anything happened
  * @last_alloc_depth: largest rise in @last_epoch
  * @last_free_depth: largest fall in @last_epoch
+ * @now: extremes of the current period alone
+ * @past: those of the periods before it, the latest first
  *
  * Written by its own CPU only.  An interrupt between the load and the store of
  * a field can lose that interrupt's pages from the period; the sums start anew
@@ -45,6 +83,8 @@ struct pcp_track {
 	u32 last_epoch;
 	long last_alloc_depth;
 	long last_free_depth;
+	struct pcp_extremes now;
+	struct pcp_extremes past[PCP_WINDOW_MAX - 1];
 };
 
 /**
@@ -64,6 +104,7 @@ struct pcp_depth {
  * @PCP_BY_DEFAULT: the depth is within the default
  * @PCP_BY_DEPTH: raised to the depth
  * @PCP_BY_MAX: the depth is above the maximum
+ * @PCP_BY_DECAY: the depth is below what the list has; being lowered in steps
  * @PCP_BY_ROOM: cut, so that all lists together stay below the room above the
  *	zone's high watermark
  * @PCP_BY_IDLE: nothing happened for PCP_IDLE_PERIODS
@@ -77,6 +118,7 @@ enum pcp_reason {
 	PCP_BY_DEFAULT,
 	PCP_BY_DEPTH,
 	PCP_BY_MAX,
+	PCP_BY_DECAY,
 	PCP_BY_ROOM,
 	PCP_BY_IDLE,
 	PCP_BY_RECLAIM,
@@ -90,6 +132,7 @@ enum pcp_reason {
  * struct pcp_limits - what a list may become
  * @def: the kernel's default, in pages
  * @max: the largest size allowed, in pages
+ * @now: what we have raised the list to, in pages; 0 if we have not
  * @disabled: the kernel has set the list's bound to 0
  * @offline: the CPU is (going) offline
  * @sysctl: the admin has set percpu_pagelist_high_fraction
@@ -98,6 +141,7 @@ enum pcp_reason {
 struct pcp_limits {
 	int def;
 	int max;
+	int now;
 	bool disabled;
 	bool offline;
 	bool sysctl;
@@ -116,7 +160,7 @@ struct pcp_decision {
 	enum pcp_reason reason;
 };
 
-void pcp_track_roll(struct pcp_track *track, u32 epoch);
+void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock);
 bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
 		       long *free_depth);
 void pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
@@ -125,32 +169,38 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 				     const struct pcp_limits *limits);
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
 		 int batch);
+int pcp_drain_limit(int count, int have, int batch, bool high_order);
 int pcp_room_share(int high, int def, long raised, long room);
 
 /**
  * pcp_track_page() - a block was allocated from, or freed to, a list
  * @track: of this CPU and the block's zone
- * @epoch: number of the current period
+ * @clock: the time
  * @pages: in the block; negative when freed
  *
  * Context: any, on the CPU that owns @track, preemption off.
  */
-static inline void pcp_track_page(struct pcp_track *track, u32 epoch, long pages)
+static inline void pcp_track_page(struct pcp_track *track, const struct pcp_clock *clock,
+				  long pages)
 {
 	long count;
 
-	if (unlikely(track->epoch != epoch))
-		pcp_track_roll(track, epoch);
+	if (unlikely(track->epoch != READ_ONCE(clock->epoch)))
+		pcp_track_roll(track, clock);
 	count = track->count + pages;
-	WRITE_ONCE(track->count, count);
+	track->count = count;
 	if (pages > 0) {
 		if (count > track->high)
-			WRITE_ONCE(track->high, count);
+			track->high = count;
+		if (count > track->now.high)
+			track->now.high = count;
 		if (count - track->low > track->alloc_depth)
 			WRITE_ONCE(track->alloc_depth, count - track->low);
 	} else {
 		if (count < track->low)
-			WRITE_ONCE(track->low, count);
+			track->low = count;
+		if (count < track->now.low)
+			track->now.low = count;
 		if (track->high - count > track->free_depth)
 			WRITE_ONCE(track->free_depth, track->high - count);
 	}

@@ -17,7 +17,8 @@ for file in version hooks status last_error pcp/supported pcp/counters pcp/state
 	same "$file is read only" "$(stat -c %a $file)" 400
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
 done
-for file in lease pcp/enabled pcp/config pcp/mode pcp/period_ms pcp/high_max_pct; do
+for file in lease pcp/enabled pcp/config pcp/mode pcp/period_ms pcp/window_periods \
+	pcp/high_max_pct pcp/keep_at_exit; do
 	same "$file is read and written" "$(stat -c %a $file)" 600
 done
 
@@ -36,7 +37,7 @@ check "status has a row for pcp" grep -Eq '^pcp +off +depth +-$' status
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
 same "pcp is supported" "$(cat pcp/supported)" yes
-same "the defaults" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=1000 high_max_pct=12.5"
+same "the defaults" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1"
 
 inval="Invalid argument" range="Numerical result out of range"
 for text in 2 yes "1 1" "" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
@@ -58,7 +59,7 @@ refuses "$LMM_DBG/lease" 604801 "$range" lease
 refuses "$LMM_DBG/lease" soon "$inval" lease
 
 check "config sets several" write_to pcp/config "period_ms=500,high_max_pct=20\\n"
-same "and they stand" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=500 high_max_pct=20"
+same "and they stand" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=500 window_periods=4 high_max_pct=20 keep_at_exit=1"
 same "knob files agree" "$(cat pcp/period_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 depth "
 check "config switches on" write_to pcp/config "enabled=1 period_ms=700"
 same "and it is on" "$(cat pcp/enabled)" 1

@@ -3,6 +3,7 @@
 # kernels: 6.1
 # memory: 2G
 # timeout: 900
+# args: transparent_hugepage=never
 #
 # The main job: with the policy on, pages that cross zone->lock per page fault
 # fall.  How far is the bench's business; here, to under a quarter.

@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # kernels: 6.1 6.12 debug
 # timeout: 900
+# args: transparent_hugepage=never
 #
 # What changes under the policy: a sysctl, a CPU, a block of memory.
 . "$LMM_ROOT/tests/scenarios/lib.sh"

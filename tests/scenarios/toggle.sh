@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # kernels: 6.1 6.12 debug
 # timeout: 900
+# args: transparent_hugepage=never
 #
 # Switch the policy on and off 100 times under load: every list bound and every
 # page is as before.

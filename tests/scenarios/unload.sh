@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # kernels: 6.1 6.12 debug
 # timeout: 900
+# args: transparent_hugepage=never
 #
 # rmmod while the policy is on and the machine works; livemm_klp too.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
