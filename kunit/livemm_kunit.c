@@ -10,6 +10,10 @@
 
 #include "../module/event.h"
 
+/* The registry traces. */
+#define CREATE_TRACE_POINTS
+#include "../module/trace.h"
+
 /* Handlers that rows of the hook table point to; no row is armed here. */
 const struct lmm_klp_handlers lmm_event_klp_handlers = { };
 

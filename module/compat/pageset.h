@@ -81,8 +81,8 @@ lmm_pageset_read(struct per_cpu_pages *pcp)
  * @want: what to write; its .high must not be 0
  *
  * Where there are two fields they are moved in the order that keeps low <= high
- * all the time.  If the kernel stores in between, its store of the second field
- * is still to come or has made our compare fail, so the kernel's pair stands.
+ * all the time.  If the kernel stores the second in between, the first is put
+ * back, unless the kernel has stored that too.
  *
  * Context: process.
  * Return: true if @want stands, false if the kernel was first or the list is
@@ -97,13 +97,48 @@ static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp,
 #ifdef LMM_HAS_PCP_HIGH_MIN
 	if (!seen.low)
 		return false;
-	if (want.high >= seen.high)
-		return cmpxchg(&pcp->high_max, seen.high, want.high) == seen.high &&
-		       cmpxchg(&pcp->high_min, seen.low, want.low) == seen.low;
-	return cmpxchg(&pcp->high_min, seen.low, want.low) == seen.low &&
-	       cmpxchg(&pcp->high_max, seen.high, want.high) == seen.high;
+	if (want.high >= seen.high) {
+		if (cmpxchg(&pcp->high_max, seen.high, want.high) != seen.high)
+			return false;
+		if (cmpxchg(&pcp->high_min, seen.low, want.low) == seen.low)
+			return true;
+		cmpxchg(&pcp->high_max, want.high, seen.high);
+		return false;
+	}
+	if (cmpxchg(&pcp->high_min, seen.low, want.low) != seen.low)
+		return false;
+	if (cmpxchg(&pcp->high_max, seen.high, want.high) == seen.high)
+		return true;
+	cmpxchg(&pcp->high_min, want.low, seen.low);
+	return false;
 #else
 	return cmpxchg(&pcp->high, seen.high, want.high) == seen.high;
+#endif
+}
+
+/**
+ * lmm_pageset_restore() - put the kernel's bound back where ours still stands
+ * @pcp: the list
+ * @ours: what we have written
+ * @def: the kernel's own bound
+ *
+ * Each field by itself: the kernel may have stored one of them anew.  The low one
+ * first, because the default's is the smallest there is.
+ *
+ * Context: process.
+ * Return: true if anything was put back.
+ */
+static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp,
+				       struct lmm_pageset_bound ours,
+				       struct lmm_pageset_bound def)
+{
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	bool low = cmpxchg(&pcp->high_min, ours.low, def.low) == ours.low;
+	bool high = cmpxchg(&pcp->high_max, ours.high, def.high) == ours.high;
+
+	return low || high;
+#else
+	return cmpxchg(&pcp->high, ours.high, def.high) == ours.high;
 #endif
 }
 

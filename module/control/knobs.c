@@ -29,7 +29,6 @@ struct lmm_span {
 
 static const struct lmm_knob lmm_knob_enabled = {
 	.name = "enabled",
-	.unit = "",
 	.kind = LMM_KNOB_BOOL,
 	.max = 1,
 };

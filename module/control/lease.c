@@ -25,7 +25,6 @@ static u64 lmm_lease_deadline;
 /* The text of a lease is read like a knob's. */
 const struct lmm_knob lmm_lease_knob = {
 	.name = "lease",
-	.unit = "seconds",
 	.kind = LMM_KNOB_UINT,
 	.max = 7 * 24 * 3600,
 };

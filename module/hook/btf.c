@@ -201,15 +201,15 @@ int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 }
 
 /**
- * lmm_btf_member_offset() - where a struct of the running kernel keeps a member
+ * lmm_btf_layout() - where a struct of the running kernel keeps a member
  * @struct_name: of the struct
- * @member: of the member, at the top level of the struct
- * @bytes: gets the offset
+ * @member: of the member, at the top level of the struct; NULL for the struct
+ * @bytes: gets the member's offset, or the struct's size
  *
  * Context: process.
  * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when there is no such member.
  */
-int lmm_btf_member_offset(const char *struct_name, const char *member, u32 *bytes)
+int lmm_btf_layout(const char *struct_name, const char *member, u32 *bytes)
 {
 	const struct btf_member *entry;
 	const struct btf_type *type;
@@ -219,6 +219,10 @@ int lmm_btf_member_offset(const char *struct_name, const char *member, u32 *byte
 	type = type_named(struct_name, BTF_KIND_STRUCT, &err);
 	if (!type)
 		return err;
+	if (!member) {
+		*bytes = type->size;
+		return 0;
+	}
 	entry = (const struct btf_member *)(type + 1);
 	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
 		const char *name = static_call(sym_btf_name)(vmlinux_btf, entry->name_off);

@@ -10,6 +10,6 @@
 int lmm_btf_init(void);
 int lmm_btf_function(const char *name, char *buf, size_t len);
 int lmm_btf_tracepoint(const char *name, char *buf, size_t len);
-int lmm_btf_member_offset(const char *struct_name, const char *member, u32 *bytes);
+int lmm_btf_layout(const char *struct_name, const char *member, u32 *bytes);
 
 #endif /* LIVEMM_HOOK_BTF_H */

@@ -281,15 +281,16 @@ void lmm_hooks_show(struct seq_file *m)
 		const char *state;
 
 		row_obstacle(hook, why, sizeof(why));
-		if (why[0]) {
-			state = hook->armed ? "armed" : "unavailable";
-		} else if (!hook->armed) {
-			state = "idle";
-		} else if (hook->mech == LMM_MECH_LIVEPATCH &&
-			   !(lmm_klp_port() && lmm_klp_port()->live())) {
+		if (!hook->armed) {
+			state = why[0] ? "unavailable" : "idle";
+		} else if (hook->mech == LMM_MECH_LIVEPATCH && !lmm_klp_port()->live()) {
 			state = "idle";
 			scnprintf(why, sizeof(why),
-				  "the livepatch was disabled from outside; switch the policy off and on");
+				  "disabled or replaced from outside; switch the policy off and on");
+		} else if (hook->mech == LMM_MECH_LIVEPATCH &&
+			   lmm_hook_foreign_livepatch(hook, why, sizeof(why))) {
+			/* Theirs came later and lies on top of ours. */
+			state = "idle";
 		} else {
 			state = "armed";
 		}

@@ -120,6 +120,7 @@ static void patched(struct klp_object *obj)
 static void unpatching(struct klp_object *obj)
 {
 	WRITE_ONCE(transition_patched, false);
+	wake_up_all(&transition_end);
 }
 
 static struct klp_func funcs[LMM_KLP_NR + 1];
@@ -152,7 +153,8 @@ static bool port_live(void)
 
 static bool port_wait(unsigned int timeout_ms)
 {
-	wait_event_timeout(transition_end, port_live(), msecs_to_jiffies(timeout_ms));
+	wait_event_timeout(transition_end, port_live() || !READ_ONCE(patch.enabled),
+			   msecs_to_jiffies(timeout_ms));
 	return port_live();
 }
 

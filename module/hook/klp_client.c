@@ -36,6 +36,9 @@ const struct lmm_klp_port *lmm_klp_port(void)
 }
 
 /*
+ * Waits as long as the program runs, with the control mutex held, as every caller
+ * of request_module() waits.
+ *
  * request_module() cannot pass parameters, so programs are run as the kernel runs
  * modprobe.  Returns the exit status, or -errno when it could not be run.
  */
@@ -125,7 +128,7 @@ static void transition_holders(char *buf, size_t len)
 	if (more)
 		scnprintf(buf + used, len - used, " and %u more", more);
 	if (!used)
-		scnprintf(buf, len, "none (it ended just now)");
+		scnprintf(buf, len, "none that is listed (an idle CPU, or it ended just now)");
 }
 
 /* Disable the patch and remove the module; the caller holds no reference. */

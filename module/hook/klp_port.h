@@ -17,7 +17,7 @@ struct per_cpu_pages;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	2
+#define LMM_KLP_PORT_VERSION	1
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
@@ -39,8 +39,9 @@ enum lmm_klp_function {
  *	of @pcp first; returns how many to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
  *
- * Context: under pcp->lock, preemption off, any context the allocator may be
- * called from: no sleeping, no printk, no allocation, no lock.
+ * Context: under pcp->lock, preemption off (on PREEMPT_RT, inside the RCU read
+ * section that its spinlocks are), any context the allocator may be called from:
+ * no sleeping, no printk, no allocation, no lock.
  */
 struct lmm_klp_handlers {
 	void (*refill)(struct zone *zone, unsigned int order, unsigned long asked,
@@ -53,23 +54,26 @@ struct lmm_klp_handlers {
 /**
  * struct lmm_klp_port - what livemm_klp.ko offers
  * @version: LMM_KLP_PORT_VERSION
- * @functions: BIT(enum lmm_klp_function) of each function in this patch
- * @live: the patch is enabled and no task runs the old code.  Context: any.
- * @wait: sleep until @live() or @timeout_ms have passed; returns @live().
- *	Context: process.
  * @withdraw: throw the patch's own sysfs switch to 0, also in the middle of its
  *	transition; returns 0 or what the switch answered.  Context: process,
  *	takes the kernel's klp_mutex.
+ * @functions: BIT(enum lmm_klp_function) of each function in this patch
+ * @live: the patch is enabled and no task runs the old code.  Context: any.
+ * @wait: sleep until @live(), or the patch is disabled, or @timeout_ms have
+ *	passed; returns @live().  Context: process.
  * @arm: call the handler of @function from now on.  Context: process.
  * @disarm: stop that.  A handler may still be running: handlers run with
  *	preemption off, so synchronize_rcu() waits for it.  Context: process.
+ *
+ * @version and @withdraw keep their places in every version: that is how a
+ * livemm.ko gets rid of a livemm_klp.ko that it does not understand.
  */
 struct lmm_klp_port {
 	unsigned int version;
+	int (*withdraw)(void);
 	unsigned int functions;
 	bool (*live)(void);
 	bool (*wait)(unsigned int timeout_ms);
-	int (*withdraw)(void);
 	void (*arm)(enum lmm_klp_function function,
 		    const struct lmm_klp_handlers *handlers);
 	void (*disarm)(enum lmm_klp_function function);

@@ -32,6 +32,17 @@
 	.offset = offsetof(struct type, member),			\
 }
 
+/* The size of a struct that is an element of an array. */
+#define SIZE(type) {							\
+	.name = "sizeof(" #type ")",					\
+	.mech = LMM_MECH_LAYOUT,					\
+	.alternatives = { { #type, NULL } },				\
+	.policies = PCP,						\
+	.required = PCP,						\
+	.lost = "the policy: it would touch the wrong memory",		\
+	.offset = sizeof(struct type),					\
+}
+
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
@@ -110,6 +121,25 @@ struct lmm_hook lmm_hooks[] = {
 		.required = PCP,
 		.lost = "leaving alone what the admin has set by sysctl",
 	},
+	[LMM_HOOK_MEM_LOCK] = {
+		.name = "mem_lock",
+		.mech = LMM_MECH_CALL,
+		.alternatives = { { "get_online_mems", PROTO("mem_lock", "void (void)") } },
+		.policies = PCP,
+		.required = PCP,
+		.lost = "switching on safely while memory goes offline",
+	},
+	[LMM_HOOK_MEM_UNLOCK] = {
+		.name = "mem_unlock",
+		.mech = LMM_MECH_CALL,
+		.alternatives = { { "put_online_mems", PROTO("mem_unlock", "void (void)") } },
+		.policies = PCP,
+		.required = PCP,
+		.lost = "switching on safely while memory goes offline",
+	},
+	SIZE(zone),
+	LAYOUT(pglist_data, node_zones),
+	LAYOUT(per_cpu_pages, lock),
 	LAYOUT(per_cpu_pages, count),
 	LAYOUT(per_cpu_pages, high),
 	LAYOUT(per_cpu_pages, batch),
@@ -122,6 +152,12 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(zone, pageset_high),
 #endif
 	LAYOUT(zone, _watermark),
+	LAYOUT(zone, watermark_boost),
+	LAYOUT(zone, node),
+	LAYOUT(zone, zone_pgdat),
+	LAYOUT(zone, managed_pages),
+	LAYOUT(zone, present_pages),
+	LAYOUT(zone, name),
 	LAYOUT(zone, per_cpu_pageset),
 	LAYOUT(zone, flags),
 	LAYOUT(zone, vm_stat),

@@ -41,6 +41,8 @@ enum lmm_mechanism {
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
  * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
+ * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
+ * @LMM_HOOK_MEM_UNLOCK: let it
  * @LMM_HOOK_FIRST_LAYOUT: first of the rows that pin struct layouts
  */
 enum lmm_hook_id {
@@ -51,6 +53,8 @@ enum lmm_hook_id {
 	LMM_HOOK_PAGESET_DEFAULT,
 	LMM_HOOK_DRAIN_LIST,
 	LMM_HOOK_HIGH_FRACTION,
+	LMM_HOOK_MEM_LOCK,
+	LMM_HOOK_MEM_UNLOCK,
 	LMM_HOOK_FIRST_LAYOUT,
 };
 
@@ -58,7 +62,7 @@ enum lmm_hook_id {
  * struct lmm_hook_alternative - a symbol and the prototype it must have
  * @symbol: function, tracepoint or variable; a struct's name for a layout
  * @proto: expected prototype as btf.c writes it; NULL for a variable (BTF does
- *	not describe those); a member's name for a layout
+ *	not describe those); a member's name for a layout, NULL for the struct's size
  */
 struct lmm_hook_alternative {
 	const char *symbol;
@@ -78,7 +82,7 @@ struct lmm_hook_alternative {
  * @lost: what is lost without it
  * @handler: probe or pre_handler (tracepoint, kprobe)
  * @function: which wrapper (livepatch)
- * @offset: of the member as we were compiled (layout)
+ * @offset: of the member, or the struct's size, as we were compiled (layout)
  * @symbol: the alternative found
  * @addr: its address (not for tracepoints and layouts)
  * @tp: the tracepoint

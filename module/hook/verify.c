@@ -66,10 +66,11 @@ static bool btf_agrees(const struct lmm_hook *hook,
 	case LMM_MECH_DATA:
 		return true;
 	case LMM_MECH_LAYOUT:
-		err = lmm_btf_member_offset(alt->symbol, alt->proto, &offset);
+		err = lmm_btf_layout(alt->symbol, alt->proto, &offset);
 		if (!err && offset != hook->offset) {
-			scnprintf(why, len, "at byte %u, we were built for %u",
-				  offset, hook->offset);
+			scnprintf(why, len, "%s %u, we were built for %u",
+				  alt->proto ? "at byte" : "of size", offset,
+				  hook->offset);
 			return false;
 		}
 		break;

@@ -2,6 +2,10 @@
 /*
  * pcp.c - per-CPU list sizing: the glue around pcp_core.c
  *
+ * Tracking is by tracepoints of single allocations and frees; bulk allocations
+ * (vmalloc, page pools) pass no tracepoint when they come and one when they go, so
+ * their lists count as mostly freeing, which does not raise them.
+ *
  * Hooks only track.  One work item, once a period, collects what every CPU
  * tracked, decides, and is the only one to write list bounds (list_set() and
  * list_restore() below are the actuator).
@@ -42,26 +46,26 @@ static const char *const mode_words[] = { "depth", NULL };
 
 static const struct lmm_knob pcp_knobs[] = {
 	[KNOB_MODE] = {
-		.name = "mode", .unit = "", .kind = LMM_KNOB_CHOICE,
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
 		.min = 0, .max = 0, .def = 0, .choices = mode_words,
 	},
 	[KNOB_PERIOD_MS] = {
 		/* PCP_AUTO_TUNE_PERIOD of the series is one second. */
-		.name = "period_ms", .unit = "ms", .kind = LMM_KNOB_UINT,
+		.name = "period_ms", .kind = LMM_KNOB_UINT,
 		.min = 100, .max = 10000, .def = 1000,
 	},
 	[KNOB_WINDOW_PERIODS] = {
 		/* 1 is the series as posted. */
-		.name = "window_periods", .unit = "periods", .kind = LMM_KNOB_UINT,
+		.name = "window_periods", .kind = LMM_KNOB_UINT,
 		.min = 1, .max = PCP_WINDOW_MAX, .def = PCP_WINDOW_MAX,
 	},
 	[KNOB_HIGH_MAX_PCT] = {
 		/* As percpu_pagelist_high_fraction = 8, the series' limit. */
-		.name = "high_max_pct", .unit = "percent", .kind = LMM_KNOB_TENTHS,
+		.name = "high_max_pct", .kind = LMM_KNOB_TENTHS,
 		.min = 10, .max = 500, .def = 125,
 	},
 	[KNOB_KEEP_AT_EXIT] = {
-		.name = "keep_at_exit", .unit = "", .kind = LMM_KNOB_BOOL,
+		.name = "keep_at_exit", .kind = LMM_KNOB_BOOL,
 		.min = 0, .max = 1, .def = 1,
 	},
 };
@@ -157,6 +161,8 @@ static struct {
 };
 
 DEFINE_STATIC_CALL_NULL(drain_list, void (struct zone *, struct per_cpu_pages *));
+DEFINE_STATIC_CALL_NULL(mem_lock, void (void));
+DEFINE_STATIC_CALL_NULL(mem_unlock, void (void));
 static const int *high_fraction;
 
 static unsigned int nr_slots(void)
@@ -228,7 +234,8 @@ int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *page
 {
 	int limit;
 
-	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit))
+	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit) ||
+	    READ_ONCE(*high_fraction))
 		return count;
 	/* A list that is disabled, or of a zone in reclaim, is to be empty. */
 	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
@@ -274,7 +281,7 @@ void lmm_pcp_drain(int pages)
  */
 void lmm_pcp_pageset_default(void)
 {
-	mod_delayed_work(system_wq, &pcp.recheck_work, msecs_to_jiffies(20));
+	mod_delayed_work(system_unbound_wq, &pcp.recheck_work, msecs_to_jiffies(20));
 }
 
 /* Give back what a list holds above @high; it may be in use all the while. */
@@ -332,13 +339,15 @@ static void list_restore(struct zone *zone, int cpu, struct pcp_list *list)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 	struct lmm_pageset_bound def;
+	bool restored = false;
 
 	if (!list->written.high)
 		return;
 	for (;;) {
 		def = lmm_pageset_default(zone);
-		if (!lmm_pageset_swap(pages, list->written, def))
+		if (!lmm_pageset_restore(pages, list->written, def))
 			break;
+		restored = true;
 		list->written = def;
 		if (def.low == lmm_pageset_default(zone).low &&
 		    def.high == lmm_pageset_default(zone).high)
@@ -346,7 +355,8 @@ static void list_restore(struct zone *zone, int cpu, struct pcp_list *list)
 	}
 	list->written.high = 0;
 	lmm_pageset_retune(pages, list->tuned);
-	lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);
+	if (restored)
+		lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);
 	if (def.high)
 		list_drain_excess(zone, pages,
 				  lmm_pageset_tuned(pages) ?: def.high);
@@ -358,6 +368,16 @@ static unsigned int zone_cpus(struct zone *zone)
 	unsigned int cpus = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
 
 	return cpus ?: num_online_cpus();
+}
+
+/* What a list has been raised to, in pages; 0 if it has not been. */
+static int raised_to(struct per_cpu_pages *pages, const struct pcp_list *list)
+{
+	/* Not ours yet: come down in steps from where the kernel's tuning is. */
+	if (!list->written.high)
+		return lmm_pageset_tuned(pages);
+	/* The kernel may have written since. */
+	return lmm_pageset_read(pages).high == list->written.high ? list->written.high : 0;
 }
 
 /* First pass over a zone: what should each list be, were it alone? */
@@ -375,7 +395,7 @@ static void zone_decide(struct zone *zone, unsigned int slot)
 			.def = def.low,
 			.max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths,
 					    cpus, def.low, READ_ONCE(pages->batch)),
-			.now = list->written.high,
+			.now = raised_to(pages, list),
 			.disabled = !lmm_pageset_read(pages).high,
 			.offline = !cpumask_test_cpu(cpu, pcp.cpus),
 			.sysctl = READ_ONCE(*high_fraction),
@@ -494,7 +514,7 @@ static void period_worker(struct work_struct *work)
 	mutex_lock(&pcp.lock);
 	period_collect();
 	zones_size();
-	queue_delayed_work(system_wq, &pcp.period_work, msecs_to_jiffies(pcp.period_ms));
+	queue_delayed_work(system_unbound_wq, &pcp.period_work, msecs_to_jiffies(pcp.period_ms));
 	mutex_unlock(&pcp.lock);
 }
 
@@ -539,23 +559,24 @@ static int pcp_cpu_offline(unsigned int cpu)
 static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, void *arg)
 {
 	const struct memory_notify *memory = arg;
-	struct zone *zone = page_zone(pfn_to_page(memory->start_pfn));
-	unsigned int slot = zone_to_nid(zone) * MAX_NR_ZONES + zone_idx(zone);
+	struct zone *zone;
+	unsigned int slot;
 	int cpu;
 
+	/* Memory that comes, or has gone, has no struct page to look at. */
+	if (action != MEM_GOING_OFFLINE && action != MEM_OFFLINE &&
+	    action != MEM_CANCEL_OFFLINE)
+		return NOTIFY_OK;
+	zone = page_zone(pfn_to_page(memory->start_pfn));
+	slot = zone_to_nid(zone) * MAX_NR_ZONES + zone_idx(zone);
+
 	mutex_lock(&pcp.lock);
-	switch (action) {
-	case MEM_GOING_OFFLINE:
+	if (action == MEM_GOING_OFFLINE) {
 		set_bit(slot, pcp.frozen);
 		for_each_possible_cpu(cpu)
 			memset(list_of(slot, cpu), 0, sizeof(struct pcp_list));
-		break;
-	case MEM_OFFLINE:
-	case MEM_CANCEL_OFFLINE:
+	} else {
 		clear_bit(slot, pcp.frozen);
-		break;
-	default:
-		break;
 	}
 	mutex_unlock(&pcp.lock);
 	return NOTIFY_OK;
@@ -573,7 +594,7 @@ static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cf
 	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
 	if (pcp.period_ms != cfg->value[KNOB_PERIOD_MS]) {
 		pcp.period_ms = cfg->value[KNOB_PERIOD_MS];
-		mod_delayed_work(system_wq, &pcp.period_work,
+		mod_delayed_work(system_unbound_wq, &pcp.period_work,
 				 msecs_to_jiffies(pcp.period_ms));
 	}
 	mutex_unlock(&pcp.lock);
@@ -598,6 +619,8 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
 	static_call_update(drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
 			   lmm_hook_address(LMM_HOOK_DRAIN_LIST));
+	static_call_update(mem_lock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_LOCK));
+	static_call_update(mem_unlock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_UNLOCK));
 
 	pcp.tracks = __alloc_percpu(nr_slots() * sizeof(struct pcp_track), SMP_CACHE_BYTES);
 	pcp.lists = kvcalloc(nr_slots() * nr_cpu_ids, sizeof(struct pcp_list), GFP_KERNEL);
@@ -624,29 +647,24 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		return err;
 	}
 	pcp.cpuhp_state = err;
+	/* Not between the start and the end of taking memory offline. */
+	static_call(mem_lock)();
 	register_memory_notifier(&pcp_memory_nb);
-	queue_delayed_work(system_wq, &pcp.period_work, msecs_to_jiffies(pcp.period_ms));
+	static_call(mem_unlock)();
+	queue_delayed_work(system_unbound_wq, &pcp.period_work, msecs_to_jiffies(pcp.period_ms));
 	return 0;
 }
 
 static void pcp_disable(struct lmm_policy *policy)
 {
-	struct zone *zone;
-	unsigned int slot;
-	int cpu;
-
 	/* period_worker() queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pcp.period_work);
 	cancel_delayed_work_sync(&pcp.recheck_work);
-	/* Restores the lists of every online CPU. */
+	/*
+	 * Runs pcp_cpu_offline() for every online CPU, which restores its lists;
+	 * those of the others were restored when they went.
+	 */
 	cpuhp_remove_state(pcp.cpuhp_state);
-
-	mutex_lock(&pcp.lock);
-	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
-	     slot = next_zone_slot(slot + 1, &zone))
-		for_each_possible_cpu(cpu)
-			list_restore(zone, cpu, list_of(slot, cpu));
-	mutex_unlock(&pcp.lock);
 	unregister_memory_notifier(&pcp_memory_nb);
 	pcp_free();
 }

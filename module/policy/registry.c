@@ -16,6 +16,7 @@
 #include "../control/control.h"
 #include "../hook/hook.h"
 #include "../ladder.h"
+#include "../trace.h"
 
 /* Serialises every change of settings and the list below; see livemm.h. */
 DEFINE_MUTEX(lmm_control_mutex);
@@ -164,6 +165,8 @@ static int lmm_policy_change(struct lmm_policy *policy, struct lmm_config *new,
 	} else if (policy->on && policy->configure) {
 		policy->configure(policy, new);
 	}
+	if (policy->on != new->enabled)
+		trace_policy_switch(policy->name, new->enabled);
 	policy->on = new->enabled;
 	rcu_assign_pointer(policy->config, new);
 	kfree_rcu(old, rcu);

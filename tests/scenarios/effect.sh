@@ -36,13 +36,17 @@ measure 2 >/dev/null
 base=$(measure 8)
 need lmm_load
 need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$tracing/livemm/enable" 1
 measure 8 >/dev/null
 policy=$(measure 8)
 note "crossings per 1000 faults: stock $base, depth $policy"
 check "stock crosses nearly twice a fault" test "$base" -gt 1000
 check "the policy brings it under a quarter" test "$((policy * 4))" -lt "$base"
 check "by raising lists" test "$(counter raised)" -gt 0
+check "each decision is traced" grep -q \
+	'pcp_decision: .*alloc_depth=.*reason=depth' /sys/kernel/tracing/trace
 check "switches off" write_to "$LMM_DBG/pcp/enabled" 0
+check "and that is traced" grep -q 'policy_switch: policy=pcp on=0' /sys/kernel/tracing/trace
 back=$(measure 4)
 note "after switching off: $back"
 check "and stock is back" test "$((back * 2))" -gt "$base"
