@@ -63,7 +63,6 @@ enum lmm_knob_kind {
 /**
  * struct lmm_knob - one row of a policy's knob table
  * @name: file name in debugfs and key in a config line
- * @unit: "ms", "percent", "" ... for people
  * @kind: how the text is read
  * @min: smallest stored value accepted
  * @max: largest stored value accepted
@@ -72,7 +71,6 @@ enum lmm_knob_kind {
  */
 struct lmm_knob {
 	const char *name;
-	const char *unit;
 	enum lmm_knob_kind kind;
 	u32 min;
 	u32 max;
@@ -164,7 +162,6 @@ extern struct mutex lmm_control_mutex;
 /* policy/registry.c */
 int lmm_policy_register(struct lmm_policy *policy);
 void lmm_policy_unregister(struct lmm_policy *policy);
-struct lmm_policy *lmm_policy_find(const char *name, size_t len);
 struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,

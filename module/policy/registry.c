@@ -329,15 +329,8 @@ struct lmm_policy *lmm_policy_next(struct lmm_policy *prev)
 	return NULL;
 }
 
-/**
- * lmm_policy_find() - a registered policy by its name
- * @name: the name, need not end in a NUL
- * @len: bytes in @name
- *
- * Context: process, control mutex held.
- * Return: the policy, or NULL.
- */
-struct lmm_policy *lmm_policy_find(const char *name, size_t len)
+/* The registered policy of that name, or NULL; control mutex held. */
+static struct lmm_policy *lmm_policy_find(const char *name, size_t len)
 {
 	struct lmm_policy *policy;
 

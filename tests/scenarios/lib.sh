@@ -125,7 +125,7 @@ kallsym() {
 
 # What follows is about page lists and the control files.
 #
-#   load_start [N], load_stop  N processes (default one a CPU) that map, touch and unmap
+#   load_start [N], load_stop  N processes that map, touch and unmap; default one a CPU
 #   lists_bounds             what the kernel bounds each list to, a line a list
 #   pages_unaccounted        managed pages that no counter of the kernel explains
 #   counter NAME             a counter of the pcp policy
@@ -133,7 +133,10 @@ kallsym() {
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
 load_start() {
-	"$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p "${1:-$LMM_CPUS}" >/dev/null &
+	# The debug kernel is slow enough with one CPU busy.
+	_procs=$LMM_CPUS
+	[ "$LMM_DEBUG" = 0 ] || _procs=1
+	"$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p "${1:-$_procs}" >/dev/null &
 	load=$!
 }
 

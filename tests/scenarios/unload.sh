@@ -10,7 +10,7 @@
 bounds=$(lists_bounds)
 need lmm_load policies=pcp:enabled=1,period_ms=100
 need lmm_unload
-load_start
+load_start "$LMM_CPUS"
 need lmm_load policies=pcp:enabled=1,period_ms=100
 wait_for 60 sh -c "awk '\$1 == \"raised\" { exit !\$2 }' $LMM_DBG/pcp/counters"
 check "lists are raised" test "$(counter raised)" -gt 0
