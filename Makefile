@@ -5,11 +5,15 @@
 PYTHON := /usr/bin/python3
 KVER ?= $(shell uname -r)
 DKMS_FLAGS ?=
+UNLOAD ?= tools/livemm-unload
 VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' module/livemm.h)
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check setup modules debug-kernel install uninstall lint kunit scenarios dkms bench clean
+.PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit scenarios \
+	dkms bench clean
+# Stages share build/, the cache and the cores.
+.NOTPARALLEL:
 
 help:
 	@echo 'livemm: page-allocator policies for a running, unmodified kernel'
@@ -18,12 +22,15 @@ help:
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
-	@echo '  make uninstall           DKMS: remove for every kernel'
+	@echo '  make unload              take the modules out of the running kernel, policies off first'
+	@echo '  make uninstall           unload, then DKMS: remove for every kernel'
 	@echo '  make lint                style, types, documentation, kernel matrix'
 	@echo '  make kunit               unit tests in a debug kernel, built when absent'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make bench               the measured claims; results in build/bench/'
+	@echo '  make setup               install what is missing, fetch the kernels'
+	@echo '  make debug-kernel        build the debug kernel into the cache'
 	@echo '  make clean               remove build/ (the cache stays)'
 	@echo
 	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
@@ -50,7 +57,8 @@ lint: setup
 kunit: setup
 	@$(PYTHON) -m tests.kunit
 
-scenarios: modules
+# Those of the debug kernel need it built, unless another kernel was named.
+scenarios: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
 	@$(PYTHON) -m tests.vm.run $(ONLY) $(NAME)
 
 dkms: setup
@@ -69,7 +77,11 @@ install: $(STAGED)
 	dkms build $(DKMS_FLAGS) livemm/$(VERSION) -k $(KVER)
 	dkms install $(DKMS_FLAGS) livemm/$(VERSION) -k $(KVER)
 
+unload:
+	@$(UNLOAD)
+
 uninstall:
+	@if [ -d /sys/module/livemm ] || [ -d /sys/module/livemm_klp ]; then $(UNLOAD); fi
 	dkms remove $(DKMS_FLAGS) livemm/$(VERSION) --all
 	rm -rf /usr/src/livemm-$(VERSION)
 

@@ -13,6 +13,7 @@
 /* The registry traces. */
 #define CREATE_TRACE_POINTS
 #include "../module/trace.h"
+#undef CREATE_TRACE_POINTS
 
 /* Handlers that rows of the hook table point to; no row is armed here. */
 const struct lmm_klp_handlers lmm_event_klp_handlers = { };

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+from tests.command import ended_with_us
 from tests.report import RESULTS, ROOT, main_guard, say
 
 # Each is a module and the arguments of its command.
@@ -42,9 +43,11 @@ def main() -> int:
     for number, (name, words) in enumerate(STAGES, 1):
         say(f"==== {name} ({number} of {len(STAGES)}, {time.monotonic() - started:.0f} s so far)")
         (RESULTS / f"{name}.json").unlink(missing_ok=True)
-        status = subprocess.run(
-            [sys.executable, "-m", *words], cwd=ROOT, stdin=subprocess.DEVNULL
-        ).returncode
+        stage = subprocess.Popen(
+            [sys.executable, "-m", *words], cwd=ROOT, stdin=subprocess.DEVNULL, text=True
+        )
+        with ended_with_us(stage):
+            status = stage.wait()
         good, bad = stage_result(name, status)
         passed, failed = passed + good, failed + bad
     say(f"==== done in {time.monotonic() - started:.0f} s; results are in build/check/")

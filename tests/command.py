@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.report import ToolError
@@ -14,6 +15,31 @@ from tests.report import ToolError
 def tail(text: str, lines: int = 15) -> str:
     """The last lines of a long output."""
     return "\n".join(text.rstrip().splitlines()[-lines:])
+
+
+def bound(argv: Sequence[str]) -> list[str]:
+    """The same command, killed when we die, however we die."""
+    return ["setpriv", "--pdeathsig", "KILL", *argv]
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """End a program, with the time it takes to end what it has started."""
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def ended_with_us(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """Stop the program when the block is left by an exception."""
+    try:
+        yield process
+    except BaseException:
+        stop(process)
+        raise
 
 
 def call(
@@ -31,7 +57,7 @@ def call(
     """
     words = [str(word) for word in argv]
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             words,
             cwd=cwd,
             env={**os.environ, "LC_ALL": "C", **(env or {})},
@@ -40,16 +66,16 @@ def call(
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=timeout,
-            check=False,
         )
+        with process, ended_with_us(process):
+            output, _ = process.communicate(timeout=timeout)
     except FileNotFoundError as error:
         raise ToolError(f"{words[0]}: not installed; run `make setup`") from error
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"{words[0]}: not done after {timeout:.0f} s") from error
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(done.stdout, encoding="utf-8")
-    if check and done.returncode != 0:
-        raise ToolError(f"{' '.join(words)}: status {done.returncode}\n{tail(done.stdout)}")
-    return done.returncode, done.stdout
+        log.write_text(output, encoding="utf-8")
+    if check and process.returncode != 0:
+        raise ToolError(f"{' '.join(words)}: status {process.returncode}\n{tail(output)}")
+    return process.returncode, output

@@ -13,7 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.command import call, tail
+from tests.command import call, ended_with_us, tail
 from tests.kernels import cache_dir, cache_key, debug_image, load, source_version
 from tests.report import ToolError, main_guard, say
 
@@ -59,7 +59,7 @@ def build_watched(argv: list[str], cwd: Path, log: Path) -> None:
     with log.open("w", encoding="utf-8") as sink, subprocess.Popen(
         argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace",
-    ) as make:
+    ) as make, ended_with_us(make):
         assert make.stdout is not None
         for line in make.stdout:
             sink.write(line)

@@ -13,6 +13,10 @@ from tests.report import ROOT
 MAX_LINES = 700
 # Folders of one developer's machine; put together here so as not to find itself.
 _PLACES = re.compile(r"(?<![\w.])/(?:" + "|".join(["wo" + "rk", "fa" + "rm"]) + r")/\w")
+# Where packages come from is the machine's affair: apt and pip are told there.
+_HOSTS = re.compile(r"\b(?:[\w-]+\.)*(?:" + "|".join(
+    ["debian" + r"\.org", "pypi" + r"\.org", "pythonhosted" + r"\.org", "github" + r"\.com"]
+) + r")\b")
 _WORDS = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
 _VERSION = re.compile(r"\bLINUX_VERSION_CODE\b|\bKERNEL_VERSION\s*\(")
 _EXPORTED = re.compile(r"^(?!static\b|typedef\b|#)[a-z][\w\s*]*?\b(lmm_\w+|livemm_\w+)\([^;]*$")
@@ -72,6 +76,11 @@ def search(pattern: re.Pattern[str], what: str, inside: str = "", outside: str =
 def places() -> str:
     """No path of one machine."""
     return search(_PLACES, "a path of one machine")
+
+
+def hosts() -> str:
+    """No host that packages come from."""
+    return search(_HOSTS, "a registry's host")
 
 
 def words() -> str:

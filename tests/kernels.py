@@ -22,7 +22,6 @@ from tests.command import call
 from tests.report import ROOT, ToolError, main_guard, say
 
 MATRIX = ROOT / "kernels.toml"
-BACKPORT_MIRROR = "http://deb.debian.org/debian"
 
 
 def cache_dir() -> Path:
@@ -202,6 +201,17 @@ def installed(kernel: Kernel, package: str) -> bool:
     return status == 0 and text.strip() == "installed"
 
 
+def mirror() -> str:
+    """Where this machine's apt has Debian's own packages from."""
+    wanted = "$(REPO_URI) $(ORIGIN) $(LABEL)"
+    _, text = call(["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"])
+    for line in text.splitlines():
+        uri, _, rest = line.partition(" ")
+        if rest == "Debian Debian" and uri.startswith(("http://", "https://", "file:")):
+            return uri
+    raise ToolError("apt has no Debian mirror configured, or no lists of it yet: apt-get update")
+
+
 def make_root(kernel: Kernel) -> None:
     """Debootstrap the folder of a kernel whose compiler the host does not have."""
     root = kernel.root
@@ -210,8 +220,9 @@ def make_root(kernel: Kernel) -> None:
     say(f"    {kernel.base}: making a folder to build kernel {kernel.series} in")
     shutil.rmtree(root, ignore_errors=True)
     root.parent.mkdir(parents=True, exist_ok=True)
-    call(["debootstrap", "--variant=minbase", kernel.base, root, BACKPORT_MIRROR])
-    source = f"deb {BACKPORT_MIRROR} {kernel.suite} main\n"
+    site = mirror()
+    call(["debootstrap", "--variant=minbase", kernel.base, root, site])
+    source = f"deb {site} {kernel.suite} main\n"
     (root / "etc/apt/sources.list.d/livemm.list").write_text(source, encoding="utf-8")
     call(in_root(kernel, ["apt-get", "-qq", "update"]))
     (root / ".done").touch()

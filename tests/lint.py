@@ -112,6 +112,7 @@ def main() -> int:
     stage.run("SPDX on top of every file", house.spdx)
     stage.run(f"no file over {house.MAX_LINES} lines", house.size)
     stage.run("no path of one machine", house.places)
+    stage.run("no registry's host", house.hosts)
     stage.run("nothing left for later", house.words)
     stage.run("kernel versions only in module/compat", house.versions)
     return stage.finish()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.command import call, tail
 from tests.kernels import Image, images, load
-from tests.report import BUILD, ROOT, Stage, main_guard, say
+from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 SOURCES = ["module", "kunit", "tests/kmod"]
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.
@@ -86,15 +86,23 @@ def merge_modroot(image: Image, folder: Path) -> None:
     call(["depmod", "-b", root, image.release])
 
 
-def build_variants(image: Image, folder: Path, words: list[str]) -> None:
-    """Build what must be refused, before the real one: each differs in one object."""
+def build_variants(image: Image, folder: Path, words: list[str]) -> str:
+    """Build what must be refused, before the real one: each differs in one object.
+
+    Return what is wrong, or "".
+    """
     variants = folder / "variants"
-    variants.mkdir(exist_ok=True)
+    shutil.rmtree(variants, ignore_errors=True)
+    variants.mkdir()
     for name, spoiled in VARIANTS.items():
         log = BUILD / "log" / f"modules-{image.name}-{name}.log"
-        status, _ = call(make_argv(image, folder, [*words, spoiled]), log=log, check=False)
-        if status == 0:
-            shutil.copy2(folder / "livemm.ko", variants / f"livemm-{name}.ko")
+        status, text = call(make_argv(image, folder, [*words, spoiled]), log=log, check=False)
+        built = folder / "livemm.ko"
+        if status != 0 or not built.exists():
+            return f"variant {name} ({spoiled}): make: status {status}\n{tail(text)}"
+        shutil.copy2(built, variants / f"livemm-{name}.ko")
+        built.unlink()
+    return ""
 
 
 def build(image: Image) -> str:
@@ -105,7 +113,9 @@ def build(image: Image) -> str:
         path.unlink()
     words = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
     if not image.debug:
-        build_variants(image, folder, words)
+        wrong = build_variants(image, folder, words)
+        if wrong:
+            return wrong
     argv = make_argv(image, folder, words)
     status, text = call(argv, log=BUILD / "log" / f"modules-{image.name}.log", check=False)
     if status != 0:
@@ -136,8 +146,16 @@ def sparse(image: Image) -> str:
 
 
 def names_or(wanted: str | None) -> list[str]:
-    """One name, or all of them."""
-    return [wanted] if wanted else [*(kernel.series for kernel in load()[0]), "debug"]
+    """One name, or all of them; the debug kernel only if it was built."""
+    if wanted:
+        return [wanted]
+    names = [kernel.series for kernel in load()[0]]
+    try:
+        images("debug")
+    except ToolError as error:
+        say(f"    left out: {error}")
+        return names
+    return [*names, "debug"]
 
 
 def main() -> int:

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 RESULTS = BUILD / "check"
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class ToolError(Exception):
@@ -88,8 +91,31 @@ class Stage:
         return 1 if self.failed else 0
 
 
+class Ended(KeyboardInterrupt):
+    """We were told to end; unwinds through everything that has to be put back."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.status = 128 + number
+
+
+def end(number: int, _frame: FrameType | None) -> None:
+    """Unwind, once: make, timeout and a terminal all tell us more than once."""
+    for other in ENDING:
+        signal.signal(other, lambda _number, _frame: None)
+    raise Ended(number)
+
+
+def heed_signals() -> None:
+    """Turn the signals that end us into Ended, but for those a caller has us ignore."""
+    for number in ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
+
+
 def main_guard(main: Callable[[], int]) -> None:
     """Run a command's main: one line for an expected error, never a traceback."""
+    heed_signals()
     try:
         status = main()
     except ToolError as error:
@@ -98,7 +124,7 @@ def main_guard(main: Callable[[], int]) -> None:
     except (OSError, UnicodeDecodeError) as error:
         print(f"error: {error}", file=sys.stderr)
         status = 2
-    except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
-        status = 130
+    except Ended as error:
+        print(f"error: ended by {error}", file=sys.stderr)
+        status = error.status
     sys.exit(status)

@@ -41,6 +41,7 @@ HARMLESS = """
 [    0.100000] Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar
 [    1.000000] livemm: loading out-of-tree module taints kernel.
 [    1.000000] debug: no warning here
+[    5.595926] virtme-ng-init: WARNING: failed to run: "systemd-tmpfiles" --create
 """
 
 

@@ -52,9 +52,11 @@ make_venv() {
 	[ "$(cat "$cache/venv/.key" 2>/dev/null)" = "$key" ] && return
 	say "making the Python environment"
 	rm -rf "$cache/venv"
-	/usr/bin/python3 -m venv "$cache/venv"
+	/usr/bin/python3 -m venv "$cache/venv" >"$cache/pip.log" 2>&1 ||
+		die "python3 -m venv failed: $(tail -n 3 "$cache/pip.log")"
 	"$cache/venv/bin/pip" -q --disable-pip-version-check install \
-		-r "$here/tests/requirements.txt"
+		-r "$here/tests/requirements.txt" >"$cache/pip.log" 2>&1 ||
+		die "pip install failed: $(tail -n 3 "$cache/pip.log")"
 	echo "$key" >"$cache/venv/.key"
 }
 

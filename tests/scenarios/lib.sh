@@ -126,7 +126,8 @@ kallsym() {
 # What follows is about page lists and the control files.
 #
 #   load_start [N], load_stop  N processes that map, touch and unmap; default one a CPU
-#   lists_bounds             what the kernel bounds each list to, a line a list
+#   lists_bounds             node, zone, CPU, bound, default; a line a list
+#   lists_changed            those of them that do not have their default
 #   pages_unaccounted        managed pages that no counter of the kernel explains
 #   counter NAME             a counter of the pcp policy
 #   write_to FILE TEXT       write TEXT as it is, without a newline
@@ -146,15 +147,14 @@ load_stop() {
 	return 0
 }
 
-# From 6.7 on the kernel moves high itself, between high_min and high_max.
 lists_bounds() {
-	awk '/^Node/ { zone = $2 " " $4 }
-	     /^ *cpu:/ { cpu = $2 }
-	     /^ *high:/ { high[zone " " cpu] = $2 }
-	     /^ *high_(min|max):/ { bound[zone " " cpu] = bound[zone " " cpu] " " $2 }
-	     END { for (list in high)
-			print list, (list in bound) ? bound[list] : high[list] }' \
-		/proc/zoneinfo | sort
+	loaded lmm_lists || insmod "$LMM_MODDIR/lmm_lists.ko"
+	cat /sys/module/lmm_lists/parameters/bounds
+}
+
+# Lists whose bound is not their zone's default; none when all is restored.
+lists_changed() {
+	lists_bounds | awk '$4 != $5'
 }
 
 # Drained of what comes and goes by itself, so that two readings compare.

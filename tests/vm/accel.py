@@ -9,6 +9,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+from tests.command import bound
 from tests.kernels import cache_dir, load, stock_image
 from tests.report import say
 
@@ -30,7 +31,7 @@ def kvm_boots(vmlinuz: Path) -> bool:
             "-kernel", str(vmlinuz), "-append", "console=ttyS0 panic=-1 nokaslr"]
     try:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            bound(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS, check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -9,16 +9,21 @@ anything (tests.vm.verdict.REPORTS) has failed whatever its script said.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.command import tail
+from tests.command import bound, tail
 from tests.kernels import Image, cache_dir
 from tests.report import BUILD, ROOT, ToolError
 from tests.vm.accel import choose
@@ -27,6 +32,16 @@ from tests.vm.verdict import Verdict, first_report, read_channel
 LOGS = BUILD / "log"
 PORT = "livemm.verdict"
 KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
+# A process namespace for each guest: virtme-ng, qemu and whatever else they
+# start die with its first process, and that one dies with us.
+ALONE = ["unshare", "--mount-proc", "--propagation", "unchanged", "--pid", "--fork",
+         "--kill-child=KILL"]
+FOLDER = ".guest-"
+YOUNG = 60.0  # seconds in which a folder may not be locked yet
+
+_running: set[subprocess.Popen[bytes]] = set()
+_running_lock = threading.Lock()
+_closed = threading.Event()
 
 
 @dataclass
@@ -140,17 +155,64 @@ def command(guest: Guest, accel: str, inner: Path, channel: Path) -> list[str]:
     return [*argv, f"--qemu-opts={shlex.join(opts)}", "--exec", f"sh {inner}"]
 
 
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a guest with all it started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def end_guests() -> None:
+    """End the guests of every thread, and let none begin: we are to end."""
+    _closed.set()
+    with _running_lock:
+        for process in _running:
+            kill(process)
+
+
 def wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
     """Wait for the guest; at the time limit end it with all it started."""
+    with _running_lock:
+        _running.add(process)
     try:
+        if _closed.is_set():
+            raise ToolError("ended before the guest began")
         process.wait(timeout=timeout)
         return True
     except subprocess.TimeoutExpired:
         return False
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        kill(process)
+        process.wait()
+        with _running_lock:
+            _running.discard(process)
+
+
+@contextmanager
+def guest_folder() -> Iterator[Path]:
+    """A folder for one guest, gone afterwards; a killed runner's are swept first.
+
+    The guest sees it as well, so it is not in a place that the guest mounts over.
+    """
+    for left in BUILD.glob(f"{FOLDER}*"):
+        try:
+            handle = os.open(left, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        try:
+            if time.time() - os.fstat(handle).st_mtime > YOUNG:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(handle)
+    with tempfile.TemporaryDirectory(prefix=FOLDER, dir=BUILD) as name:
+        handle = os.open(name, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield Path(name)
+        finally:
+            os.close(handle)
 
 
 def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool, str]:
@@ -170,7 +232,7 @@ def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool,
         ]
         try:
             process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=drains[0].stdin,
+                bound([*ALONE, *argv]), stdin=subprocess.DEVNULL, stdout=drains[0].stdin,
                 stderr=drains[1].stdin, env=env, cwd=ROOT, start_new_session=True,
             )
             in_time = wait(process, guest.timeout)
@@ -193,9 +255,8 @@ def boot(guest: Guest) -> Verdict:
     if not guest.image.vmlinuz.exists():
         raise ToolError(f"{guest.image.vmlinuz}: not there; run `make setup`")
     started = time.monotonic()
-    # Seen by the guest as well, so not in a place that it mounts over.
-    with tempfile.TemporaryDirectory(prefix=".guest-", dir=BUILD) as folder:
-        in_time, text = run(guest, accel, verdict, Path(folder))
+    with guest_folder() as folder:
+        in_time, text = run(guest, accel, verdict, folder)
     verdict.seconds = time.monotonic() - started
     status = read_channel(verdict, text)
     console = verdict.console.read_text(encoding="utf-8", errors="replace")

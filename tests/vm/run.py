@@ -15,7 +15,9 @@ A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it ru
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import time
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +26,12 @@ from bench.guest import build_pagetouch
 from tests.kernels import Image, images, load
 from tests.report import ROOT, Stage, ToolError, main_guard, say
 from tests.vm.accel import choose
-from tests.vm.boot import Guest, boot
+from tests.vm.boot import Guest, boot, end_guests
 from tests.vm.verdict import Verdict
 
 SCENARIOS = ROOT / "tests" / "scenarios"
+# In order of what they took when last measured, the debug kernel's above all.
+LONG = ("lifecycle", "reload", "toggle", "machine", "foreign", "unload")
 _HEADER = re.compile(r"# (kernels|cpus|memory|nodes|args|timeout|allow): (.+)")
 
 
@@ -124,24 +128,43 @@ def count(stage: Stage, verdict: Verdict) -> None:
 
 def run_all(stage: Stage, guests: list[Guest], jobs: int) -> None:
     """Boot the guests, at most `jobs` at once; count them as they end."""
+    started = time.monotonic()
+    spent = 0.0
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         pending: dict[Future[Verdict], Guest] = {}
-        for guest in guests:
-            pending[pool.submit(boot, guest)] = guest
-        for number, future in enumerate(as_completed(pending), 1):
-            guest = pending[future]
-            try:
-                count(stage, future.result())
-            except (ToolError, OSError) as error:
-                stage.add(f"{guest.name}: guest and its kernel", False, str(error))
-            say(f"     {number} of {len(guests)} guests done")
+        try:
+            for guest in guests:
+                pending[pool.submit(boot, guest)] = guest
+            for number, future in enumerate(as_completed(pending), 1):
+                guest = pending[future]
+                try:
+                    verdict = future.result()
+                    spent += verdict.seconds
+                    count(stage, verdict)
+                except (ToolError, OSError) as error:
+                    stage.add(f"{guest.name}: guest and its kernel", False, str(error))
+                say(f"     {number} of {len(guests)} guests done")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_guests()
+            raise
+    wall = time.monotonic() - started
+    say(f"---- {len(guests)} guests: {spent:.0f} s in {wall:.0f} s, {jobs} at once")
+
+
+def urgency(guest: Guest) -> tuple[bool, float, int]:
+    """Sorts the slowest first, so that no long guest is left to run alone at the end."""
+    name = guest.script.stem
+    place = LONG.index(name) if name in LONG else len(LONG)
+    return not guest.image.debug, -guest.timeout, place
 
 
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="tests.vm.run", description="run scenarios in guests")
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
-    parser.add_argument("--jobs", type=int, default=2, help="guests at once (default 2)")
+    jobs = min(4, max(2, os.cpu_count() or 1))
+    parser.add_argument("--jobs", type=int, default=jobs, help=f"guests at once (here {jobs})")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default all)")
     args = parser.parse_args()
     if args.jobs < 1:
@@ -168,8 +191,7 @@ def main() -> int:
         raise ToolError("no scenario runs on that kernel")
     choose()
     build_pagetouch()
-    # The slowest first, so that no long guest is left to run alone at the end.
-    guests.sort(key=lambda guest: (not guest.image.debug, -guest.timeout))
+    guests.sort(key=urgency)
     run_all(stage, guests, args.jobs)
     return stage.finish()
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lmm_lists.ko - the bound of every per-CPU page list, as the kernel has it
+ *
+ * /proc/zoneinfo of 6.12 shows neither high_min nor high_max.  Reading parameter
+ * `bounds` gives a line a list: node, zone, CPU, its bound, its zone's default.
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/module.h>
+
+#include "../../module/compat/pageset.h"
+
+static int bounds_get(char *buf, const struct kernel_param *kp)
+{
+	int nid, i, cpu;
+	int used = 0;
+
+	for_each_online_node(nid) {
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+			struct lmm_pageset_bound def = lmm_pageset_default(zone);
+
+			if (!populated_zone(zone))
+				continue;
+			for_each_possible_cpu(cpu) {
+				struct lmm_pageset_bound bound =
+					lmm_pageset_read(per_cpu_ptr(zone->per_cpu_pageset, cpu));
+
+				used += scnprintf(buf + used, PAGE_SIZE - used,
+						  "%d %s %d %d..%d %d..%d\n", nid, zone->name,
+						  cpu, bound.low, bound.high, def.low, def.high);
+			}
+		}
+	}
+	return used;
+}
+
+static const struct kernel_param_ops bounds_ops = { .get = bounds_get };
+module_param_cb(bounds, &bounds_ops, NULL, 0400);
+MODULE_PARM_DESC(bounds, "node, zone, CPU, bound, default of every list");
+
+static int __init lmm_lists_init(void)
+{
+	return 0;
+}
+
+static void __exit lmm_lists_exit(void)
+{
+}
+
+module_init(lmm_lists_init);
+module_exit(lmm_lists_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm test: bounds of the per-CPU page lists");
