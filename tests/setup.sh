@@ -66,6 +66,10 @@ case $here in
 /dev/* | /proc/* | /run/* | /sys/*) die "$here: a guest cannot see this folder" ;;
 esac
 case $cache in
+/*) ;;
+*) die "LIVEMM_CACHE=$cache: must be an absolute path" ;;
+esac
+case $cache in
 /dev/* | /proc/* | /run/* | /sys/*) die "$cache: a guest cannot see this folder" ;;
 esac
 mkdir -p "$cache"
@@ -76,7 +80,7 @@ if command -v flock >/dev/null; then
 	flock 9
 fi
 install_missing
-[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || apt_update
+[ -n "$(apt-cache policy linux-image-amd64)" ] || apt_update
 make_venv
 cd "$here"
 /usr/bin/python3 -m tests.kernels fetch

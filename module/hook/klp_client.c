@@ -56,7 +56,7 @@ static int run_program(char *program, char *module, char *option)
 	envp[1] = "TERM=linux";
 	envp[2] = "PATH=/sbin:/usr/sbin:/bin:/usr/bin";
 	envp[3] = NULL;
-	ret = call_usermodehelper(program, argv, envp, UMH_WAIT_PROC);
+	ret = call_usermodehelper(program, argv, envp, UMH_WAIT_PROC | UMH_KILLABLE);
 	return ret < 0 ? ret : (ret >> 8) & 0xff;
 }
 

@@ -7,8 +7,7 @@
  * their lists count as mostly freeing, which does not raise them.
  *
  * Hooks only track.  One work item, once a period, collects what every CPU
- * tracked, decides, and is the only one to write list bounds (list_set() and
- * list_restore() below are the actuator).
+ * tracked, decides, and acts; pcp_lists.c is the actuator.
  *
  * Lifetimes: everything in "struct pcp" is allocated by enable before any hook
  * is armed, and freed by disable after the hooks are disarmed and the work, the
@@ -30,9 +29,9 @@
 #include "../compat/pageset.h"
 #include "../hook/hook.h"
 #include "../livemm.h"
-#include "../trace.h"
 #include "pcp.h"
 #include "pcp_core.h"
+#include "pcp_lists.h"
 
 enum pcp_knob {
 	KNOB_MODE,
@@ -70,26 +69,6 @@ static const struct lmm_knob pcp_knobs[] = {
 	},
 };
 
-enum pcp_counter {
-	COUNT_REFILLS,
-	COUNT_REFILL_PAGES,
-	COUNT_DRAINS,
-	COUNT_DRAIN_PAGES,
-	COUNT_KEPT_PAGES,
-	COUNT_PERIODS,
-	COUNT_RAISED,
-	COUNT_LOWERED,
-	COUNT_RESTORED,
-	COUNT_EXCESS_PAGES,
-	COUNT_KERNEL_WON,
-	COUNT_LIMITED_MAX,
-	COUNT_LIMITED_ROOM,
-	COUNT_LIMITED_RECLAIM,
-	COUNT_IDLE_RESETS,
-	COUNT_HANDS_OFF,
-	NR_COUNTERS
-};
-
 static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_REFILLS] = "refills",
 	[COUNT_REFILL_PAGES] = "refill_pages",
@@ -107,36 +86,6 @@ static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_LIMITED_RECLAIM] = "limited_reclaim",
 	[COUNT_IDLE_RESETS] = "idle_resets",
 	[COUNT_HANDS_OFF] = "hands_off",
-};
-
-static const char *const reason_words[PCP_NR_REASONS] = {
-	[PCP_BY_DEFAULT] = "default",
-	[PCP_BY_DEPTH] = "depth",
-	[PCP_BY_MAX] = "max",
-	[PCP_BY_DECAY] = "decay",
-	[PCP_BY_ROOM] = "room",
-	[PCP_BY_IDLE] = "idle",
-	[PCP_BY_RECLAIM] = "reclaim",
-	[PCP_BY_SYSCTL] = "sysctl",
-	[PCP_BY_OFFLINE] = "offline",
-	[PCP_BY_KERNEL] = "disabled",
-};
-
-/**
- * struct pcp_list - what is known of the list of one zone on one CPU
- * @depth: learnt from its periods
- * @decision: latest
- * @limits: those it was taken within
- * @written: the bound that we have put there; .high == 0 when the kernel's own
- *	stands
- * @tuned: pcp->high before our first write, where the kernel tunes it itself
- */
-struct pcp_list {
-	struct pcp_depth depth;
-	struct pcp_decision decision;
-	struct pcp_limits limits;
-	struct lmm_pageset_bound written;
-	int tuned;
 };
 
 /*
@@ -160,7 +109,6 @@ static struct {
 	.lock = __MUTEX_INITIALIZER(pcp.lock),
 };
 
-DEFINE_STATIC_CALL_NULL(drain_list, void (struct zone *, struct per_cpu_pages *));
 DEFINE_STATIC_CALL_NULL(mem_lock, void (void));
 DEFINE_STATIC_CALL_NULL(mem_unlock, void (void));
 static const int *high_fraction;
@@ -284,84 +232,6 @@ void lmm_pcp_pageset_default(void)
 	mod_delayed_work(system_unbound_wq, &pcp.recheck_work, msecs_to_jiffies(20));
 }
 
-/* Give back what a list holds above @high; it may be in use all the while. */
-static void list_drain_excess(struct zone *zone, struct per_cpu_pages *pages, int high)
-{
-	int count = READ_ONCE(pages->count);
-
-	while (count > high) {
-		int before = count;
-
-		static_call(drain_list)(zone, pages);
-		cond_resched();
-		count = READ_ONCE(pages->count);
-		/* An owner that frees as fast as we drain will drain itself. */
-		if (count >= before)
-			break;
-		lmm_count(&lmm_pcp_policy, COUNT_EXCESS_PAGES, before - count);
-	}
-}
-
-/* Actuator: bound the list of @zone on @cpu to @high pages. */
-static void list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
-{
-	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	struct lmm_pageset_bound want = { .low = high, .high = high };
-	struct lmm_pageset_bound seen = lmm_pageset_read(pages);
-	int old = seen.high;
-
-	if (seen.low == high && seen.high == high && list->written.high == high)
-		return;
-	if (!list->written.high)
-		list->tuned = lmm_pageset_tuned(pages);
-	if (!lmm_pageset_swap(pages, seen, want)) {
-		lmm_count(&lmm_pcp_policy, COUNT_KERNEL_WON, 1);
-		return;
-	}
-	list->written = want;
-	if (high > old)
-		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
-	else if (high < old)
-		lmm_count(&lmm_pcp_policy, COUNT_LOWERED, 1);
-	trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu, list->depth.alloc,
-			   list->depth.free, list->limits.def, list->limits.max, old, high,
-			   reason_words[list->decision.reason]);
-	if (high < old)
-		list_drain_excess(zone, pages, high);
-}
-
-/*
- * Actuator: put the kernel's own bound back, if ours still stands.  Should the
- * kernel work out a new default in between, it stores that in the zone before it
- * stores it in the lists: look at the zone again until both agree.
- */
-static void list_restore(struct zone *zone, int cpu, struct pcp_list *list)
-{
-	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	struct lmm_pageset_bound def;
-	bool restored = false;
-
-	if (!list->written.high)
-		return;
-	for (;;) {
-		def = lmm_pageset_default(zone);
-		if (!lmm_pageset_restore(pages, list->written, def))
-			break;
-		restored = true;
-		list->written = def;
-		if (def.low == lmm_pageset_default(zone).low &&
-		    def.high == lmm_pageset_default(zone).high)
-			break;
-	}
-	list->written.high = 0;
-	lmm_pageset_retune(pages, list->tuned);
-	if (restored)
-		lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);
-	if (def.high)
-		list_drain_excess(zone, pages,
-				  lmm_pageset_tuned(pages) ?: def.high);
-}
-
 /* CPUs that share the lists' part of a zone, as the kernel's zone_highsize(). */
 static unsigned int zone_cpus(struct zone *zone)
 {
@@ -461,9 +331,9 @@ static void zone_act(struct zone *zone, unsigned int slot)
 		if (counter >= 0)
 			lmm_count(&lmm_pcp_policy, counter, 1);
 		if (list->decision.hands_off)
-			list_restore(zone, cpu, list);
+			pcp_list_restore(zone, cpu, list);
 		else
-			list_set(zone, cpu, list, list->decision.high);
+			pcp_list_set(zone, cpu, list, list->decision.high);
 	}
 }
 
@@ -545,7 +415,7 @@ static int pcp_cpu_offline(unsigned int cpu)
 	     slot = next_zone_slot(slot + 1, &zone)) {
 		struct pcp_list *list = list_of(slot, cpu);
 
-		list_restore(zone, cpu, list);
+		pcp_list_restore(zone, cpu, list);
 		memset(&list->depth, 0, sizeof(list->depth));
 	}
 	mutex_unlock(&pcp.lock);
@@ -617,8 +487,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	int err;
 
 	high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
-	static_call_update(drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
-			   lmm_hook_address(LMM_HOOK_DRAIN_LIST));
+	pcp_lists_init(lmm_hook_address(LMM_HOOK_DRAIN_LIST));
 	static_call_update(mem_lock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_LOCK));
 	static_call_update(mem_unlock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_UNLOCK));
 
@@ -690,7 +559,7 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 				   zone_to_nid(zone), zone->name, cpu,
 				   READ_ONCE(pages->count), lmm_pageset_read(pages).high,
 				   list->limits.def, list->limits.max, list->depth.alloc,
-				   list->depth.free, reason_words[list->decision.reason]);
+				   list->depth.free, pcp_reason_word(list->decision.reason));
 		}
 	}
 	mutex_unlock(&pcp.lock);

@@ -36,6 +36,8 @@ KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
 # start die with its first process, and that one dies with us.
 ALONE = ["unshare", "--mount-proc", "--propagation", "unchanged", "--pid", "--fork",
          "--kill-child=KILL"]
+# The guest's init mounts folders of its own over these.
+COVERED = ("/tmp/", "/var/")
 FOLDER = ".guest-"
 YOUNG = 60.0  # seconds in which a folder may not be locked yet
 
@@ -112,6 +114,11 @@ def modroot_of(guest: Guest) -> Path:
     return tree if tree.exists() else guest.image.modules
 
 
+def covered() -> list[Path]:
+    """Our folders that the guest would not see; guest.sh makes them read only."""
+    return [path for path in (ROOT, cache_dir()) if str(path).startswith(COVERED)]
+
+
 def guest_script(guest: Guest) -> str:
     """The shell text that the guest's init runs."""
     env = {
@@ -124,6 +131,7 @@ def guest_script(guest: Guest) -> str:
         "LMM_MODDIR": str(BUILD / guest.image.release),
         "LMM_ROOT": str(ROOT),
         "LMM_PORT": PORT,
+        "LMM_READONLY": ":".join(str(path) for path in covered()),
         **guest.env,
     }
     words = ["env", *(f"{key}={value}" for key, value in env.items())]
@@ -148,7 +156,8 @@ def command(guest: Guest, accel: str, inner: Path, channel: Path) -> list[str]:
         argv.append("--disable-kvm")
         opts += ["-accel", accel]
     argv += topology(guest)
-    for folder in guest.rwdirs:
+    # virtme-ng mounts what is read only last, over the folders in it that are not.
+    for folder in [*covered(), *guest.rwdirs]:
         argv += ["--rwdir", str(folder)]
     for word in [*KARGS, *guest.kargs]:
         argv += ["--append", word]

@@ -34,6 +34,12 @@ if [ "$LMM_NODES" -gt 1 ]; then
 fi
 [ "$(uname -r)" = "$LMM_RELEASE" ] || stop "asked for $LMM_RELEASE, got $(uname -r)"
 
+IFS=:
+for place in $LMM_READONLY; do
+	mount -o remount,bind,ro "$place" || stop "cannot make $place read only"
+done
+unset IFS
+
 mountpoint -q /lib/modules || mount -t tmpfs none /lib/modules || stop "no tmpfs for /lib/modules"
 mkdir -p "/lib/modules"
 ln -sfn "$LMM_MODROOT" "/lib/modules/$LMM_RELEASE" || stop "cannot link the modules"

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pcp_lists.h - the lists that the pcp policy sizes, and what it counts
+ */
+#ifndef LIVEMM_POLICY_PCP_LISTS_H
+#define LIVEMM_POLICY_PCP_LISTS_H
+
+#include "../compat/pageset.h"
+#include "pcp_core.h"
+
+/* Counters of the policy; pcp_counter_names[] has their names. */
+enum pcp_counter {
+	COUNT_REFILLS,
+	COUNT_REFILL_PAGES,
+	COUNT_DRAINS,
+	COUNT_DRAIN_PAGES,
+	COUNT_KEPT_PAGES,
+	COUNT_PERIODS,
+	COUNT_RAISED,
+	COUNT_LOWERED,
+	COUNT_RESTORED,
+	COUNT_EXCESS_PAGES,
+	COUNT_KERNEL_WON,
+	COUNT_LIMITED_MAX,
+	COUNT_LIMITED_ROOM,
+	COUNT_LIMITED_RECLAIM,
+	COUNT_IDLE_RESETS,
+	COUNT_HANDS_OFF,
+	NR_COUNTERS
+};
+
+/**
+ * struct pcp_list - what is known of the list of one zone on one CPU
+ * @depth: learnt from its periods
+ * @decision: latest
+ * @limits: those it was taken within
+ * @written: the bound that we have put there; .high == 0 when the kernel's own
+ *	stands
+ * @tuned: pcp->high before our first write, where the kernel tunes it itself
+ */
+struct pcp_list {
+	struct pcp_depth depth;
+	struct pcp_decision decision;
+	struct pcp_limits limits;
+	struct lmm_pageset_bound written;
+	int tuned;
+};
+
+const char *pcp_reason_word(enum pcp_reason reason);
+void pcp_lists_init(unsigned long drain_zone_pages);
+void pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
+void pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list);
+
+#endif /* LIVEMM_POLICY_PCP_LISTS_H */
