@@ -125,7 +125,7 @@ kallsym() {
 
 # What follows is about page lists and the control files.
 #
-#   load_start [N], load_stop  N processes that map, touch and unmap; default one a CPU
+#   load_start, load_stop    LOAD_PROCS processes that map, touch and unmap; default one a CPU on 6.1
 #   lists_bounds             node, zone, CPU, bound, default; a line a list
 #   lists_changed            those of them that do not have their default
 #   pages_unaccounted        managed pages that no counter of the kernel explains
@@ -134,10 +134,12 @@ kallsym() {
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
 load_start() {
-	# The debug kernel is slow enough with one CPU busy.
-	_procs=$LMM_CPUS
-	[ "$LMM_DEBUG" = 0 ] || _procs=1
-	"$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p "${1:-$_procs}" >/dev/null &
+	# Emulated one after the other, busy CPUs of 6.12 and of the debug kernel keep
+	# each other, and the script, waiting for minutes.
+	_procs=1
+	[ "$LMM_KERNEL" != 6.1 ] || _procs=$LMM_CPUS
+	_procs=${LOAD_PROCS:-$_procs}
+	"$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p "$_procs" >/dev/null &
 	load=$!
 }
 

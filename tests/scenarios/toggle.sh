@@ -29,7 +29,7 @@ while [ "$round" -lt "$rounds" ]; do
 	if [ "$round" = "$crowded" ]; then
 		load_stop
 		taskset -pc 0 $$ >/dev/null
-		load_start 1
+		LOAD_PROCS=1 load_start
 	fi
 	need write_to "$LMM_DBG/pcp/enabled" 1
 	[ $((round % 10)) -ne 9 ] || sleep 1

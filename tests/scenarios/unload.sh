@@ -10,7 +10,11 @@
 bounds=$(lists_bounds)
 need lmm_load policies=pcp:enabled=1,period_ms=100
 need lmm_unload
-load_start "$LMM_CPUS"
+if [ "$LMM_DEBUG" = 1 ]; then
+	LOAD_PROCS=$LMM_CPUS load_start
+else
+	load_start
+fi
 need lmm_load policies=pcp:enabled=1,period_ms=100
 wait_for 60 sh -c "awk '\$1 == \"raised\" { exit !\$2 }' $LMM_DBG/pcp/counters"
 check "lists are raised" test "$(counter raised)" -gt 0
