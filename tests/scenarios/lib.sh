@@ -125,7 +125,7 @@ kallsym() {
 
 # What follows is about page lists and the control files.
 #
-#   load_start, load_stop    LOAD_PROCS processes that map, touch and unmap; default one a CPU on 6.1
+#   load_start, load_stop    LOAD_PROCS processes (LOAD_ROUNDS: their options) that map, touch and unmap; default one a CPU on 6.1
 #   lists_bounds             node, zone, CPU, bound, default; a line a list
 #   lists_changed            those of them that do not have their default
 #   pages_unaccounted        managed pages that no counter of the kernel explains
@@ -134,12 +134,16 @@ kallsym() {
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
 load_start() {
-	# Emulated one after the other, busy CPUs of 6.12 and of the debug kernel keep
-	# each other, and the script, waiting for minutes.
-	_procs=1
-	[ "$LMM_KERNEL" != 6.1 ] || _procs=$LMM_CPUS
-	_procs=${LOAD_PROCS:-$_procs}
-	"$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p "$_procs" >/dev/null &
+	# Emulated CPUs take turns of 0.1 s, and each patched instruction waits for a
+	# turn of every busy one.  6.12 patches every cond_resched() for a livepatch
+	# transition, one by one, and the debug kernel is slow as it is: so one process
+	# there, that rests between rounds.
+	_procs=${LOAD_PROCS:-1} _rounds=${LOAD_ROUNDS:--w 16 -F 60}
+	if [ "$LMM_KERNEL" = 6.1 ]; then
+		_procs=${LOAD_PROCS:-$LMM_CPUS} _rounds="-w 48"
+	fi
+	# shellcheck disable=SC2086 # words
+	"$LMM_ROOT/build/bench/pagetouch" $_rounds -r 1000000 -p "$_procs" >/dev/null &
 	load=$!
 }
 

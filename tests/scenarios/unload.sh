@@ -11,7 +11,7 @@ bounds=$(lists_bounds)
 need lmm_load policies=pcp:enabled=1,period_ms=100
 need lmm_unload
 if [ "$LMM_DEBUG" = 1 ]; then
-	LOAD_PROCS=$LMM_CPUS load_start
+	LOAD_PROCS=$LMM_CPUS LOAD_ROUNDS="-w 48" load_start
 else
 	load_start
 fi
