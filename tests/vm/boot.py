@@ -32,6 +32,10 @@ from tests.vm.verdict import Verdict, first_report, read_channel
 LOGS = BUILD / "log"
 PORT = "livemm.verdict"
 KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
+# An emulated clock follows the host's, so how long a CPU seems stuck depends on
+# what else the host does.  The watchdogs stay on for what never ends: a soft
+# lockup after 2 x 60 s instead of 2 x 10 s.
+EMULATED_KARGS = ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 # A process namespace for each guest: virtme-ng, qemu and whatever else they
 # start die with its first process, and that one dies with us.
 ALONE = ["unshare", "--mount-proc", "--propagation", "unchanged", "--pid", "--fork",
@@ -159,7 +163,8 @@ def command(guest: Guest, accel: str, inner: Path, channel: Path) -> list[str]:
     # virtme-ng mounts what is read only last, over the folders in it that are not.
     for folder in [*covered(), *guest.rwdirs]:
         argv += ["--rwdir", str(folder)]
-    for word in [*KARGS, *guest.kargs]:
+    kargs = KARGS if accel == "kvm" else [*KARGS, *EMULATED_KARGS]
+    for word in [*kargs, *guest.kargs]:
         argv += ["--append", word]
     return [*argv, f"--qemu-opts={shlex.join(opts)}", "--exec", f"sh {inner}"]
 
