@@ -86,9 +86,9 @@ static void rows_are_complete(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, hook->name);
 		KUNIT_EXPECT_NOT_NULL_MSG(test, hook->lost, "%s", hook->name);
 		KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].symbol, "%s", hook->name);
-		KUNIT_EXPECT_NE_MSG(test, hook->policies, 0U, "%s", hook->name);
+		KUNIT_EXPECT_NE_MSG(test, hook->users, 0U, "%s", hook->name);
 		/* Required of a policy that does not use it would never be armed. */
-		KUNIT_EXPECT_EQ_MSG(test, hook->required & ~hook->policies, 0U, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, hook->required & ~hook->users, 0U, "%s",
 				    hook->name);
 		if (hook->mech != LMM_MECH_DATA && hook->mech != LMM_MECH_LAYOUT)
 			KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].proto, "%s",

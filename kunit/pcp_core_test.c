@@ -317,8 +317,25 @@ static const struct decide_case decide_cases[] = {
 	{ "disabled", 20000, 20000, LIMITS(.disabled = true), GUEST_DEF, true,
 	  PCP_BY_KERNEL },
 	{ "disabled above all", 20000, 20000,
-	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true, .offline = true),
+	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true, .offline = true,
+		 .oom = true, .near = true),
 	  GUEST_DEF, true, PCP_BY_KERNEL },
+	{ "oom", 20000, 20000, LIMITS(.oom = true), GUEST_DEF, false, PCP_BY_OOM },
+	{ "not held out of memory", 10000, 10000, LIMITS(.now = 16000, .oom = true),
+	  GUEST_DEF, false, PCP_BY_OOM },
+	{ "near: not raised at all", 20000, 20000, LIMITS(.near = true), GUEST_DEF, false,
+	  PCP_BY_WATERMARK },
+	{ "near: not raised further", 20000, 20000, LIMITS(.now = 16000, .near = true),
+	  16000, false, PCP_BY_WATERMARK },
+	{ "near: nor to the maximum", 1L << 40, 1L << 40, LIMITS(.now = 16000, .near = true),
+	  16000, false, PCP_BY_WATERMARK },
+	{ "near: lowered as ever", 10000, 10000, LIMITS(.now = 16000, .near = true), 15000,
+	  false, PCP_BY_DECAY },
+	{ "near: below default", 100, 100, LIMITS(.near = true), GUEST_DEF, false,
+	  PCP_BY_DEFAULT },
+	{ "reclaim above near", 20000, 20000,
+	  LIMITS(.now = 16000, .reclaim = true, .near = true), GUEST_DEF, false,
+	  PCP_BY_RECLAIM },
 };
 
 static void decide_case_name(const struct decide_case *c, char *name)
@@ -337,6 +354,28 @@ static void decision(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.high, c->high);
 	KUNIT_EXPECT_EQ(test, got.hands_off, c->hands_off);
 	KUNIT_EXPECT_EQ(test, got.reason, c->reason);
+}
+
+/* What blocks a list, the weakest first: the strongest of those that hold is said. */
+static void the_strongest_reason_is_said(struct kunit *test)
+{
+	struct pcp_limits limits = LIMITS(.now = GUEST_MAX);
+
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_DEFAULT);
+	/* It may not be raised, but may keep what it has. */
+	limits.near = true;
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_DEFAULT);
+	limits.reclaim = true;
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_RECLAIM);
+	limits.oom = true;
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_OOM);
+	/* These are the kernel's own, whatever the zone is short of. */
+	limits.offline = true;
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_OFFLINE);
+	limits.sysctl = true;
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_SYSCTL);
+	limits.disabled = true;
+	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_KERNEL);
 }
 
 static void max_is_the_kernels_for_fraction_8(struct kunit *test)
@@ -381,6 +420,7 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 			.def = prandom_u32_state(&rnd) % 10000,
 			.max = prandom_u32_state(&rnd) % 40000,
 			.now = prandom_u32_state(&rnd) % 50000,
+			.near = prandom_u32_state(&rnd) % 2,
 		};
 		int top = max(limits.def, limits.max);
 		struct pcp_track track = { };
@@ -408,6 +448,8 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 			got = pcp_depth_decide(&depth, &limits);
 			KUNIT_ASSERT_GE(test, got.high, limits.def);
 			KUNIT_ASSERT_LE(test, got.high, top);
+			if (limits.near)
+				KUNIT_ASSERT_LE(test, got.high, max(limits.now, limits.def));
 		}
 		pcp_depth_period(&depth, false, 0, 0);
 		pcp_depth_period(&depth, false, 0, 0);
@@ -455,6 +497,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(two_idle_periods_reset),
 	KUNIT_CASE(an_idle_list_is_not_lowered_in_steps),
 	KUNIT_CASE_PARAM(decision, decide_gen_params),
+	KUNIT_CASE(the_strongest_reason_is_said),
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(room_is_shared_in_proportion),

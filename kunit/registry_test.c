@@ -18,6 +18,9 @@ static int registry_validate_err;
 static bool registry_hooks_ok;
 static bool registry_off;
 
+/* Arming fails in modes from this one on. */
+static unsigned int registry_arm_err_mode;
+
 static void registry_note(char what)
 {
 	size_t len = strlen(registry_log);
@@ -28,17 +31,18 @@ static void registry_note(char what)
 	}
 }
 
-static bool registry_fake_supported(enum lmm_policy_id id, char *why,
-				    size_t len)
+static bool registry_fake_supported(enum lmm_policy_id id, unsigned int mode,
+				    char *why, size_t len)
 {
 	if (!registry_hooks_ok)
 		scnprintf(why, len, "no hook");
 	return registry_hooks_ok;
 }
 
-static int registry_fake_arm(enum lmm_policy_id id, char *why, size_t len)
+static int registry_fake_arm(enum lmm_policy_id id, unsigned int mode, char *why,
+			     size_t len)
 {
-	if (registry_arm_err) {
+	if (registry_arm_err && mode >= registry_arm_err_mode) {
 		scnprintf(why, len, "not armed");
 		return registry_arm_err;
 	}
@@ -126,6 +130,7 @@ static struct lmm_policy registry_policy(enum lmm_policy_id id,
 static int registry_test_init(struct kunit *test)
 {
 	registry_arm_err = 0;
+	registry_arm_err_mode = 0;
 	registry_enable_err = 0;
 	registry_validate_err = 0;
 	registry_hooks_ok = true;
@@ -316,6 +321,34 @@ static void registry_test_enable_unwinds(struct kunit *test)
 	registry_expect(test, &registry_numa, false, 7, "ed");
 }
 
+/* Knob a as the mode: another one is off and on; refused, the old one is back. */
+static void registry_test_mode_changes(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_pcp.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 2, why));
+	registry_expect(test, &registry_pcp, true, 2, "eaxdea");
+
+	registry_log[0] = '\0';
+	registry_arm_err = -EBUSY;
+	registry_arm_err_mode = 3;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: not armed", (const char *)why);
+	registry_expect(test, &registry_pcp, true, 2, "xdedea");
+
+	registry_log[0] = '\0';
+	registry_arm_err_mode = 0;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3, why));
+	registry_expect(test, &registry_pcp, false, 2, "xdeded");
+
+	registry_log[0] = '\0';
+	registry_hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 1, why));
+	registry_expect(test, &registry_pcp, false, 1, "");
+}
+
 static int registry_set_both(bool pcp, u32 pcp_a, bool numa, char *why)
 {
 	struct lmm_config want[LMM_NR_POLICIES] = {};
@@ -395,6 +428,7 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_unsupported),
 	KUNIT_CASE(registry_test_switched_off_at_boot),
 	KUNIT_CASE(registry_test_enable_unwinds),
+	KUNIT_CASE(registry_test_mode_changes),
 	KUNIT_CASE(registry_test_several_all_or_none),
 	KUNIT_CASE(registry_test_disable_all),
 	KUNIT_CASE(registry_test_unregister_switches_off),

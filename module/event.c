@@ -47,12 +47,19 @@ void lmm_events_stop(enum lmm_policy_id id)
 	static_branch_disable(&policy_listens[id]);
 }
 
-static void event_refill(struct zone *zone, unsigned int order, unsigned long asked,
-			 int got)
+static unsigned long event_refill_count(struct zone *zone, unsigned int order,
+					unsigned long asked)
+{
+	if (listens(LMM_PCP))
+		asked = lmm_pcp_refill_count(zone, order, asked);
+	return asked;
+}
+
+static void event_refill(struct zone *zone, unsigned int order, int got)
 {
 	lmm_hook_hit(LMM_HOOK_REFILL);
 	if (listens(LMM_PCP))
-		lmm_pcp_refill(got << order);
+		lmm_pcp_refill(zone, order, got << order);
 }
 
 static int event_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp,
@@ -71,6 +78,7 @@ static void event_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
 }
 
 const struct lmm_klp_handlers lmm_event_klp_handlers = {
+	.refill_count = event_refill_count,
 	.refill = event_refill,
 	.drain_count = event_drain_count,
 	.drain = event_drain,
@@ -129,5 +137,22 @@ int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs)
 	lmm_hook_hit(LMM_HOOK_PAGESET_DEFAULT);
 	if (listens(LMM_PCP))
 		lmm_pcp_pageset_default();
+	return 0;
+}
+
+/**
+ * lmm_event_wake_kswapd() - kprobe on wakeup_kswapd()
+ * @kp: unused
+ * @regs: its arguments; the zone is the first
+ *
+ * Context: preemption off; any context the allocator may be called from, under no
+ * lock of the allocator's.
+ * Return: 0, the function goes on.
+ */
+int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
+{
+	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
+	if (listens(LMM_PCP))
+		lmm_pcp_wake_kswapd((struct zone *)regs_get_kernel_argument(regs, 0));
 	return 0;
 }

@@ -23,5 +23,6 @@ void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
 			  gfp_t gfp, int migratetype);
 void lmm_event_page_free(void *data, struct page *page, unsigned int order);
 int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs);
+int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs);
 
 #endif /* LIVEMM_EVENT_H */

@@ -45,6 +45,13 @@ enum lmm_policy_id {
 	LMM_NR_POLICIES
 };
 
+/* Modes that a policy may have at most: the choices of its mode knob. */
+#define LMM_MAX_MODES	4
+
+/* Bit of a policy in one of its modes, and in all of them: who uses a hook. */
+#define LMM_USER(id, mode)	BIT((id) * LMM_MAX_MODES + (mode))
+#define LMM_USERS(id)		(GENMASK(LMM_MAX_MODES - 1, 0) << ((id) * LMM_MAX_MODES))
+
 /**
  * enum lmm_knob_kind - how a knob's text is read
  * @LMM_KNOB_UINT: decimal digits
@@ -99,7 +106,8 @@ struct lmm_config {
  * @name: its directory in debugfs and its word in @policies
  * @knobs: its knob table
  * @nr_knobs: rows in @knobs, at most LMM_MAX_KNOBS
- * @mode_knob: index of the knob that `status` shows as the mode, or -1
+ * @mode_knob: index of the knob that `status` shows as the mode, or -1; it chooses
+ *	the hooks too (see struct lmm_hook), so changing it while on is off and on
  * @counter_names: one name a counter
  * @nr_counters: entries in @counter_names
  * @supported: can this kernel run the policy?  Returns false with the reason
@@ -163,6 +171,8 @@ extern struct mutex lmm_control_mutex;
 int lmm_policy_register(struct lmm_policy *policy);
 void lmm_policy_unregister(struct lmm_policy *policy);
 struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
+unsigned int lmm_policy_mode(const struct lmm_policy *policy,
+			     const struct lmm_config *cfg);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 		     char *why, size_t len);

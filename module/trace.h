@@ -61,6 +61,40 @@ TRACE_EVENT(pcp_decision,
 		  __entry->new, __get_str(reason))
 );
 
+/* A bound that mode `event` has changed, at a drain or a tick. */
+TRACE_EVENT(pcp_steer,
+	TP_PROTO(int nid, int zone, int cpu, int count, int least, int def, int max, int old,
+		 int new, const char *reason),
+	TP_ARGS(nid, zone, cpu, count, least, def, max, old, new, reason),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(int, cpu)
+		__field(int, count)
+		__field(int, least)
+		__field(int, def)
+		__field(int, max)
+		__field(int, old)
+		__field(int, new)
+		__string(reason, reason)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->cpu = cpu;
+		__entry->count = count;
+		__entry->least = least;
+		__entry->def = def;
+		__entry->max = max;
+		__entry->old = old;
+		__entry->new = new;
+		lmm_assign_str(reason, reason);
+	),
+	TP_printk("nid=%d zone=%d cpu=%d count=%d least=%d default=%d max=%d old=%d new=%d reason=%s",
+		  __entry->nid, __entry->zone, __entry->cpu, __entry->count, __entry->least,
+		  __entry->def, __entry->max, __entry->old, __entry->new, __get_str(reason))
+);
+
 #endif /* LIVEMM_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

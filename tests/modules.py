@@ -23,6 +23,7 @@ SOURCES = ["module", "kunit", "tests/kmod"]
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.
 VARIANTS = {
     "break-drain": "LMM_BREAK_HOOK=drain",
+    "break-drain_list": "LMM_BREAK_HOOK=drain_list",
     "break-page_free": "LMM_BREAK_HOOK=page_free",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
 }

@@ -84,7 +84,7 @@ lmm_pageset_read(struct per_cpu_pages *pcp)
  * all the time.  If the kernel stores the second in between, the first is put
  * back, unless the kernel has stored that too.
  *
- * Context: process.
+ * Context: any.
  * Return: true if @want stands, false if the kernel was first or the list is
  * disabled.
  */
@@ -163,22 +163,34 @@ static inline int lmm_pageset_tuned(struct per_cpu_pages *pcp)
  * @pcp: the list, its bound already restored
  * @tuned: what lmm_pageset_tuned() gave before the first change
  *
- * Where the kernel does not tune there is nothing to do.  pcp->lock is taken as
- * the kernel's drain_pages_zone() takes it: interrupts stay on, because an
- * interrupt that wants the list only tries the lock.
+ * Where the kernel does not tune there is nothing to do.
  *
- * Context: process; takes and drops pcp->lock.
+ * Context: any, under pcp->lock.
  */
 static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 {
 #ifdef LMM_HAS_PCP_HIGH_MIN
-	struct lmm_pageset_bound bound;
+	struct lmm_pageset_bound bound = lmm_pageset_read(pcp);
 
-	spin_lock(&pcp->lock);
-	bound = lmm_pageset_read(pcp);
+	lockdep_assert_held(&pcp->lock);
 	if (bound.high && tuned)
 		pcp->high = clamp(tuned, bound.low, bound.high);
-	spin_unlock(&pcp->lock);
+#endif
+}
+
+/**
+ * lmm_zone_below_high() - did an allocation find the zone below its high watermark?
+ * @zone: any populated zone
+ *
+ * Context: any.
+ * Return: false too where the kernel does not keep that.
+ */
+static inline bool lmm_zone_below_high(struct zone *zone)
+{
+#ifdef LMM_HAS_ZONE_BELOW_HIGH
+	return test_bit(ZONE_BELOW_HIGH, &zone->flags);
+#else
+	return false;
 #endif
 }
 

@@ -86,15 +86,45 @@ unsigned long lmm_hook_address(enum lmm_hook_id id)
 }
 
 /**
+ * lmm_hook_usable() - may this hook be armed?
+ * @id: the row
+ *
+ * Context: process, control mutex held.
+ * Return: true if it would be.
+ */
+bool lmm_hook_usable(enum lmm_hook_id id)
+{
+	char obstacle[LMM_WHY_LEN];
+
+	row_obstacle(&lmm_hooks[id], obstacle, sizeof(obstacle));
+	return !obstacle[0];
+}
+
+/**
+ * lmm_hook_armed() - do events of this hook come in now?
+ * @id: the row
+ *
+ * Context: process, control mutex held.
+ * Return: false as well when a livepatch was disabled or replaced from outside.
+ */
+bool lmm_hook_armed(enum lmm_hook_id id)
+{
+	const struct lmm_hook *hook = &lmm_hooks[id];
+
+	return hook->armed && (hook->mech != LMM_MECH_LIVEPATCH || lmm_klp_port()->live());
+}
+
+/**
  * lmm_hooks_supported() - does this kernel have all that a policy requires?
  * @id: the policy
+ * @mode: in which of its modes
  * @why: on false, the first hook it lacks and why
  * @len: size of @why
  *
  * Context: process, control mutex held.
  * Return: true if every required hook may be armed.
  */
-bool lmm_hooks_supported(enum lmm_policy_id id, char *why, size_t len)
+bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
 {
 	char obstacle[LMM_WHY_LEN];
 	unsigned int i;
@@ -102,7 +132,7 @@ bool lmm_hooks_supported(enum lmm_policy_id id, char *why, size_t len)
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(hook->required & BIT(id)))
+		if (!(hook->required & LMM_USER(id, mode)))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
@@ -168,8 +198,8 @@ static bool any_livepatch_armed(void)
 	return false;
 }
 
-/* Livepatch rows that @id uses and that may be armed; all such if @id is -1. */
-static unsigned int livepatch_functions(int id)
+/* Wrappers that may be armed and that any of @users uses. */
+static unsigned int livepatch_functions(u32 users)
 {
 	char obstacle[LMM_WHY_LEN];
 	unsigned int functions = 0;
@@ -180,7 +210,7 @@ static unsigned int livepatch_functions(int id)
 
 		if (hook->mech != LMM_MECH_LIVEPATCH)
 			continue;
-		if (id >= 0 && !(hook->policies & BIT(id)))
+		if (!(hook->users & users))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
@@ -192,6 +222,7 @@ static unsigned int livepatch_functions(int id)
 /**
  * lmm_hooks_arm() - arm every hook that a policy uses and this kernel has
  * @id: the policy; its enable op has run
+ * @mode: in which of its modes
  * @why: the reason in words on failure
  * @len: size of @why
  *
@@ -201,22 +232,22 @@ static unsigned int livepatch_functions(int id)
  * Context: process, may sleep, control mutex held.  May load livemm_klp.ko.
  * Return: 0 or -errno.
  */
-int lmm_hooks_arm(enum lmm_policy_id id, char *why, size_t len)
+int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
 {
 	char obstacle[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
-	if (livepatch_functions(id)) {
+	if (livepatch_functions(LMM_USER(id, mode))) {
 		/* The patch is made once, so it holds what any policy may want. */
-		err = lmm_klp_get(livepatch_functions(-1), why, len);
+		err = lmm_klp_get(livepatch_functions(~0U), why, len);
 		if (err)
 			return err;
 	}
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(hook->policies & BIT(id)))
+		if (!(hook->users & LMM_USER(id, mode)))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (obstacle[0])

@@ -13,10 +13,12 @@
 int lmm_hooks_init(void);
 void lmm_hooks_exit(void);
 
-bool lmm_hooks_supported(enum lmm_policy_id id, char *why, size_t len);
-int lmm_hooks_arm(enum lmm_policy_id id, char *why, size_t len);
+bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
+int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
 void lmm_hooks_disarm(enum lmm_policy_id id);
 void lmm_hooks_show(struct seq_file *m);
 unsigned long lmm_hook_address(enum lmm_hook_id id);
+bool lmm_hook_usable(enum lmm_hook_id id);
+bool lmm_hook_armed(enum lmm_hook_id id);
 
 #endif /* LIVEMM_HOOK_H */

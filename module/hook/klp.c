@@ -39,7 +39,9 @@ DEFINE_STATIC_CALL_NULL(orig_refill, int (struct zone *, unsigned int, unsigned 
 					  struct list_head *, int, unsigned int));
 DEFINE_STATIC_CALL_NULL(orig_drain, void (struct zone *, int, struct per_cpu_pages *, int));
 
-DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, unsigned long, int));
+DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
+							unsigned long));
+DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, int));
 DEFINE_STATIC_CALL_NULL(on_drain_count, int (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
 
@@ -53,12 +55,16 @@ static bool transition_patched;
 static int wrap_refill(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
-	int got = static_call(orig_refill)(zone, order, count, list, migratetype,
-					   alloc_flags);
+	int got;
 
-	if (static_branch_unlikely(&refill_armed))
-		static_call(on_refill)(zone, order, count, got);
-	return got;
+	if (static_branch_unlikely(&refill_armed)) {
+		count = static_call(on_refill_count)(zone, order, count);
+		got = static_call(orig_refill)(zone, order, count, list, migratetype,
+					       alloc_flags);
+		static_call(on_refill)(zone, order, got);
+		return got;
+	}
+	return static_call(orig_refill)(zone, order, count, list, migratetype, alloc_flags);
 }
 
 /* Stands in for free_pcppages_bulk(): pages move from a list to the buddy. */
@@ -190,6 +196,7 @@ static void port_arm(enum lmm_klp_function function,
 {
 	switch (function) {
 	case LMM_KLP_REFILL:
+		static_call_update(on_refill_count, handlers->refill_count);
 		static_call_update(on_refill, handlers->refill);
 		break;
 	case LMM_KLP_DRAIN:

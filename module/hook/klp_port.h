@@ -17,7 +17,7 @@ struct per_cpu_pages;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	1
+#define LMM_KLP_PORT_VERSION	2
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
@@ -33,8 +33,10 @@ enum lmm_klp_function {
 
 /**
  * struct lmm_klp_handlers - what livemm.ko wants called
- * @refill: after a refill: @got of @asked blocks of @order were moved from the
- *	buddy to this CPU's list of @zone
+ * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
+ *	@zone; returns how many to ask for, at least @asked
+ * @refill: after it: @got blocks were moved from the buddy; the list does not count
+ *	them yet
  * @drain_count: before a drain that @count pages were asked of, the list @pindex
  *	of @pcp first; returns how many to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
@@ -44,8 +46,9 @@ enum lmm_klp_function {
  * no sleeping, no printk, no allocation, no lock.
  */
 struct lmm_klp_handlers {
-	void (*refill)(struct zone *zone, unsigned int order, unsigned long asked,
-		       int got);
+	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
+				      unsigned long asked);
+	void (*refill)(struct zone *zone, unsigned int order, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
 			   int pindex);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);

@@ -9,6 +9,7 @@
 
 #include "../compat/compat.h"
 #include "../event.h"
+#include "../policy/pcp.h"
 #include "table.h"
 
 /* Kbuild may name a row here, whose prototype is then wrong on purpose. */
@@ -19,14 +20,16 @@
 #define PROTO(name, text) (text)
 #endif
 
-#define PCP	BIT(LMM_PCP)
+#define PCP		LMM_USERS(LMM_PCP)
+#define PCP_DEPTH	LMM_USER(LMM_PCP, PCP_MODE_DEPTH)
+#define PCP_EVENT	LMM_USER(LMM_PCP, PCP_MODE_EVENT)
 
 /* A member that a policy reads or writes, at the offset we were compiled with. */
 #define LAYOUT(type, member) {						\
 	.name = #type "." #member,					\
 	.mech = LMM_MECH_LAYOUT,					\
 	.alternatives = { { #type, #member } },				\
-	.policies = PCP,						\
+	.users = PCP,						\
 	.required = PCP,						\
 	.lost = "the policy: it would touch the wrong memory",		\
 	.offset = offsetof(struct type, member),			\
@@ -37,7 +40,7 @@
 	.name = "sizeof(" #type ")",					\
 	.mech = LMM_MECH_LAYOUT,					\
 	.alternatives = { { #type, NULL } },				\
-	.policies = PCP,						\
+	.users = PCP,						\
 	.required = PCP,						\
 	.lost = "the policy: it would touch the wrong memory",		\
 	.offset = sizeof(struct type),					\
@@ -52,8 +55,8 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "rmqueue_bulk", PROTO("refill", REFILL_PROTO) },
 		},
-		.policies = PCP,
-		.lost = "counters refills and refill_pages",
+		.users = PCP,
+		.lost = "larger refills, pressure seen at one; counters refills and refill_pages",
 		.function = LMM_KLP_REFILL,
 	},
 	[LMM_HOOK_DRAIN] = {
@@ -63,8 +66,9 @@ struct lmm_hook lmm_hooks[] = {
 			{ "free_pcppages_bulk", PROTO("drain",
 			  "void (struct zone *, int, struct per_cpu_pages *, int)") },
 		},
-		.policies = PCP,
-		.lost = "counters drains and drain_pages; keep_at_exit",
+		.users = PCP,
+		.required = PCP_EVENT,
+		.lost = "mode event; counters drains and drain_pages; keep_at_exit",
 		.function = LMM_KLP_DRAIN,
 	},
 	[LMM_HOOK_PAGE_ALLOC] = {
@@ -74,9 +78,9 @@ struct lmm_hook lmm_hooks[] = {
 			{ "mm_page_alloc", PROTO("page_alloc",
 			  "void (void *, struct page *, unsigned int, gfp_t, int)") },
 		},
-		.policies = PCP,
-		.required = PCP,
-		.lost = "the depth of allocation",
+		.users = PCP_DEPTH,
+		.required = PCP_DEPTH,
+		.lost = "mode depth: the depth of allocation",
 		.handler = lmm_event_page_alloc,
 	},
 	[LMM_HOOK_PAGE_FREE] = {
@@ -86,9 +90,9 @@ struct lmm_hook lmm_hooks[] = {
 			{ "mm_page_free", PROTO("page_free",
 			  "void (void *, struct page *, unsigned int)") },
 		},
-		.policies = PCP,
-		.required = PCP,
-		.lost = "the depth of freeing",
+		.users = PCP_DEPTH,
+		.required = PCP_DEPTH,
+		.lost = "mode depth: the depth of freeing",
 		.handler = lmm_event_page_free,
 	},
 	[LMM_HOOK_PAGESET_DEFAULT] = {
@@ -98,9 +102,20 @@ struct lmm_hook lmm_hooks[] = {
 			{ "zone_set_pageset_high_and_batch", PROTO("pageset_default",
 			  "void (struct zone *, int)") },
 		},
-		.policies = PCP,
+		.users = PCP,
 		.lost = "promptness: a sysctl write is then noticed within a period",
 		.handler = lmm_event_pageset_default,
+	},
+	[LMM_HOOK_WAKE_KSWAPD] = {
+		.name = "wake_kswapd",
+		.mech = LMM_MECH_KPROBE,
+		.alternatives = {
+			{ "wakeup_kswapd", PROTO("wake_kswapd",
+			  "void (struct zone *, gfp_t, int, enum zone_type)") },
+		},
+		.users = PCP,
+		.lost = "promptness: that reclaim begins is then noticed at a tick",
+		.handler = lmm_event_wake_kswapd,
 	},
 	[LMM_HOOK_DRAIN_LIST] = {
 		.name = "drain_list",
@@ -109,7 +124,7 @@ struct lmm_hook lmm_hooks[] = {
 			{ "drain_zone_pages", PROTO("drain_list",
 			  "void (struct zone *, struct per_cpu_pages *)") },
 		},
-		.policies = PCP,
+		.users = PCP,
 		.required = PCP,
 		.lost = "giving back what a list holds above its bound",
 	},
@@ -117,7 +132,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "high_fraction",
 		.mech = LMM_MECH_DATA,
 		.alternatives = { { "percpu_pagelist_high_fraction", NULL } },
-		.policies = PCP,
+		.users = PCP,
 		.required = PCP,
 		.lost = "leaving alone what the admin has set by sysctl",
 	},
@@ -125,7 +140,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "mem_lock",
 		.mech = LMM_MECH_CALL,
 		.alternatives = { { "get_online_mems", PROTO("mem_lock", "void (void)") } },
-		.policies = PCP,
+		.users = PCP,
 		.required = PCP,
 		.lost = "switching on safely while memory goes offline",
 	},
@@ -133,7 +148,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "mem_unlock",
 		.mech = LMM_MECH_CALL,
 		.alternatives = { { "put_online_mems", PROTO("mem_unlock", "void (void)") } },
-		.policies = PCP,
+		.users = PCP,
 		.required = PCP,
 		.lost = "switching on safely while memory goes offline",
 	},
@@ -160,6 +175,7 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(zone, name),
 	LAYOUT(zone, per_cpu_pageset),
 	LAYOUT(zone, flags),
+	LAYOUT(zone, lock),
 	LAYOUT(zone, vm_stat),
 };
 

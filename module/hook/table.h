@@ -39,6 +39,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_PAGE_ALLOC: a block of pages was allocated
  * @LMM_HOOK_PAGE_FREE: a block of pages was freed
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
+ * @LMM_HOOK_WAKE_KSWAPD: a slow path wakes reclaim
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
  * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
  * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
@@ -51,6 +52,7 @@ enum lmm_hook_id {
 	LMM_HOOK_PAGE_ALLOC,
 	LMM_HOOK_PAGE_FREE,
 	LMM_HOOK_PAGESET_DEFAULT,
+	LMM_HOOK_WAKE_KSWAPD,
 	LMM_HOOK_DRAIN_LIST,
 	LMM_HOOK_HIGH_FRACTION,
 	LMM_HOOK_MEM_LOCK,
@@ -76,9 +78,9 @@ struct lmm_hook_alternative {
  * @name: in livemm's own words; the first column of `hooks`
  * @mech: how it is reached
  * @alternatives: what kernels call it, the first that exists counts
- * @policies: BIT() of each policy that uses it
- * @required: BIT() of each policy that cannot work without it; to the others it
- *	is optional: it may be missing on a kernel, but what is there must arm
+ * @users: LMM_USER() of each policy and mode that uses it
+ * @required: those that cannot work without it; to the others it is optional: it
+ *	may be missing on a kernel, but what is there must arm
  * @lost: what is lost without it
  * @handler: probe or pre_handler (tracepoint, kprobe)
  * @function: which wrapper (livepatch)
@@ -97,7 +99,7 @@ struct lmm_hook {
 	const char *name;
 	enum lmm_mechanism mech;
 	struct lmm_hook_alternative alternatives[LMM_HOOK_ALTERNATIVES];
-	u32 policies;
+	u32 users;
 	u32 required;
 	const char *lost;
 	void *handler;

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pcp.c - per-CPU list sizing: the glue around pcp_core.c
+ * pcp.c - per-CPU list sizing: knobs, switching on and off, state for people
  *
- * Tracking is by tracepoints of single allocations and frees; bulk allocations
- * (vmalloc, page pools) pass no tracepoint when they come and one when they go, so
- * their lists count as mostly freeing, which does not raise them.
+ * Mode `depth` tracks by tracepoints of single allocations and frees; bulk
+ * allocations (vmalloc, page pools) pass no tracepoint when they come and one when
+ * they go, so their lists count as mostly freeing, which does not raise them.  Mode
+ * `event` has no hook on single pages.
  *
- * Hooks only track.  One work item, once a period, collects what every CPU
- * tracked, decides, and acts; pcp_lists.c is the actuator.
- *
- * Lifetimes: everything in "struct pcp" is allocated by enable before any hook
- * is armed, and freed by disable after the hooks are disarmed and the work, the
- * CPU and the memory notifiers are gone.  zone->per_cpu_pageset is freed by the
- * kernel when the last memory of a zone goes offline; from MEM_GOING_OFFLINE to
- * MEM_OFFLINE or MEM_CANCEL_OFFLINE the zone is frozen, and not looked at.
+ * Lifetimes: everything in "struct pcp_state" is allocated by enable before any
+ * hook is armed, and freed by disable after the hooks are disarmed and the work,
+ * the CPU, memory and out-of-memory notifiers are gone.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpuhotplug.h>
-#include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/static_call.h>
-#include <linux/vmstat.h>
-#include <linux/workqueue.h>
 
-#include "../compat/pageset.h"
 #include "../hook/hook.h"
 #include "../livemm.h"
-#include "pcp.h"
-#include "pcp_core.h"
-#include "pcp_lists.h"
+#include "pcp_state.h"
 
 enum pcp_knob {
 	KNOB_MODE,
@@ -39,14 +27,36 @@ enum pcp_knob {
 	KNOB_WINDOW_PERIODS,
 	KNOB_HIGH_MAX_PCT,
 	KNOB_KEEP_AT_EXIT,
+	KNOB_BATCH_MAX_SCALE,
+	KNOB_DECAY_MS,
+	KNOB_GAIN_PCT,
+	KNOB_WATERMARK_GUARD_PCT,
+	KNOB_CONTENDED_ONLY,
+	KNOB_SCOPE,
 };
 
-static const char *const mode_words[] = { "depth", NULL };
+enum pcp_scope {
+	SCOPE_ZONE,
+	SCOPE_NODE,
+};
+
+static const char *const mode_words[] = {
+	[PCP_MODE_DEPTH] = "depth",
+	[PCP_MODE_EVENT] = "event",
+	NULL
+};
+
+static const char *const scope_words[] = {
+	[SCOPE_ZONE] = "zone",
+	[SCOPE_NODE] = "node",
+	NULL
+};
 
 static const struct lmm_knob pcp_knobs[] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = 0, .def = 0, .choices = mode_words,
+		.min = 0, .max = PCP_MODE_EVENT, .def = PCP_MODE_EVENT,
+		.choices = mode_words,
 	},
 	[KNOB_PERIOD_MS] = {
 		/* PCP_AUTO_TUNE_PERIOD of the series is one second. */
@@ -67,15 +77,45 @@ static const struct lmm_knob pcp_knobs[] = {
 		.name = "keep_at_exit", .kind = LMM_KNOB_BOOL,
 		.min = 0, .max = 1, .def = 1,
 	},
+	[KNOB_BATCH_MAX_SCALE] = {
+		/* CONFIG_PCP_BATCH_SCALE_MAX, 52166607ecc9 (6.7). */
+		.name = "batch_max_scale", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 6, .def = 5,
+	},
+	[KNOB_DECAY_MS] = {
+		/* As long as the kernel lets remote lists idle (pcp->expire). */
+		.name = "decay_ms", .kind = LMM_KNOB_UINT,
+		.min = 500, .max = 60000, .def = 3000,
+	},
+	[KNOB_GAIN_PCT] = {
+		.name = "gain_pct", .kind = LMM_KNOB_UINT,
+		.min = 10, .max = 200, .def = 100,
+	},
+	[KNOB_WATERMARK_GUARD_PCT] = {
+		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 1000, .def = 100,
+	},
+	[KNOB_CONTENDED_ONLY] = {
+		.name = "contended_only", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 0,
+	},
+	[KNOB_SCOPE] = {
+		.name = "scope", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = SCOPE_NODE, .def = SCOPE_ZONE,
+		.choices = scope_words,
+	},
 };
 
 static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_REFILLS] = "refills",
 	[COUNT_REFILL_PAGES] = "refill_pages",
+	[COUNT_SCALED_REFILLS] = "scaled_refills",
 	[COUNT_DRAINS] = "drains",
 	[COUNT_DRAIN_PAGES] = "drain_pages",
 	[COUNT_KEPT_PAGES] = "kept_pages",
+	[COUNT_CONTENDED] = "contended",
 	[COUNT_PERIODS] = "periods",
+	[COUNT_GROWN] = "grown",
 	[COUNT_RAISED] = "raised",
 	[COUNT_LOWERED] = "lowered",
 	[COUNT_RESTORED] = "restored",
@@ -83,483 +123,192 @@ static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_KERNEL_WON] = "kernel_won",
 	[COUNT_LIMITED_MAX] = "limited_max",
 	[COUNT_LIMITED_ROOM] = "limited_room",
+	[COUNT_LIMITED_WATERMARK] = "limited_watermark",
+	[COUNT_LIMITED_QUIET] = "limited_quiet",
 	[COUNT_LIMITED_RECLAIM] = "limited_reclaim",
+	[COUNT_KICKS] = "kicks",
+	[COUNT_OOM_CALLS] = "oom_calls",
+	[COUNT_OOM_PAGES] = "oom_pages",
 	[COUNT_IDLE_RESETS] = "idle_resets",
 	[COUNT_HANDS_OFF] = "hands_off",
 };
 
-/*
- * A slot is nid * MAX_NR_ZONES + zone index.  nr_node_ids is fixed at boot, so
- * slots cover nodes that are yet to come.
- */
-static struct {
-	struct mutex lock;	/* protects all below but what tracks points to */
-	struct pcp_track __percpu *tracks;
-	struct pcp_list *lists;	/* [slot * nr_cpu_ids + cpu] */
-	unsigned long *frozen;	/* slots whose memory is going offline */
-	cpumask_var_t cpus;	/* CPUs whose lists may be sized */
-	struct pcp_clock clock;	/* read by the hooks without the lock */
-	bool keep_at_exit;	/* likewise */
-	unsigned int period_ms;
-	u32 max_tenths;
-	struct delayed_work period_work;
-	struct delayed_work recheck_work;
-	int cpuhp_state;
-} pcp = {
+struct pcp_state pcp = {
 	.lock = __MUTEX_INITIALIZER(pcp.lock),
 };
 
-DEFINE_STATIC_CALL_NULL(mem_lock, void (void));
-DEFINE_STATIC_CALL_NULL(mem_unlock, void (void));
-static const int *high_fraction;
-
-static unsigned int nr_slots(void)
+/* The settings that may change while the policy is on; pcp.lock held, or off. */
+static void set_knobs(const struct lmm_config *cfg)
 {
-	return nr_node_ids * MAX_NR_ZONES;
+	u32 decay_ms = cfg->value[KNOB_DECAY_MS];
+	u32 tick_ms = pcp.mode == PCP_MODE_DEPTH ? cfg->value[KNOB_PERIOD_MS] :
+						   decay_ms / PCP_USE_TICKS;
+
+	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
+	WRITE_ONCE(pcp.keep_at_exit, cfg->value[KNOB_KEEP_AT_EXIT]);
+	WRITE_ONCE(pcp.contended_only, cfg->value[KNOB_CONTENDED_ONLY]);
+	WRITE_ONCE(pcp.decay, msecs_to_jiffies(decay_ms));
+	WRITE_ONCE(pcp.steer.gain_pct, cfg->value[KNOB_GAIN_PCT]);
+	WRITE_ONCE(pcp.steer.batch_max_scale, cfg->value[KNOB_BATCH_MAX_SCALE]);
+	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
+	pcp.guard_pct = cfg->value[KNOB_WATERMARK_GUARD_PCT];
+	pcp.node_scope = cfg->value[KNOB_SCOPE] == SCOPE_NODE;
+	pcp.tick = max(msecs_to_jiffies(tick_ms), 1UL);
 }
-
-static struct pcp_list *list_of(unsigned int slot, int cpu)
-{
-	return &pcp.lists[slot * nr_cpu_ids + cpu];
-}
-
-/* The zone of a slot, or NULL if it has no memory or is frozen. */
-static struct zone *slot_zone(unsigned int slot)
-{
-	int nid = slot / MAX_NR_ZONES;
-	struct zone *zone;
-
-	lockdep_assert_held(&pcp.lock);
-	if (!node_online(nid) || test_bit(slot, pcp.frozen))
-		return NULL;
-	zone = &NODE_DATA(nid)->node_zones[slot % MAX_NR_ZONES];
-	return populated_zone(zone) ? zone : NULL;
-}
-
-/* The first slot from @slot on that has a zone, and that zone. */
-static unsigned int next_zone_slot(unsigned int slot, struct zone **zone)
-{
-	for (; slot < nr_slots(); slot++) {
-		*zone = slot_zone(slot);
-		if (*zone)
-			break;
-	}
-	return slot;
-}
-
-/**
- * lmm_pcp_page() - event: a block was allocated or freed on this CPU
- * @nid: its node
- * @zone_idx: its zone in the node
- * @pages: in the block; negative when freed
- *
- * Context: any, preemption off.
- */
-void lmm_pcp_page(int nid, int zone_idx, long pages)
-{
-	struct pcp_track *track = this_cpu_ptr(pcp.tracks) + nid * MAX_NR_ZONES + zone_idx;
-
-	pcp_track_page(track, &pcp.clock, pages);
-}
-
-/**
- * lmm_pcp_drain_count() - event: a list is about to be drained
- * @zone: its zone
- * @count: pages that the kernel wants to drain
- * @pages: the list
- * @pindex: which of its lists the page just freed is on; that one is drained first
- *
- * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a
- * single block of order 1 to 3 that is freed in a burst of order-0 frees, as at
- * the exit of every large process, empties the whole list.  The aim, to keep few
- * such blocks, is met by draining a batch, theirs first.
- *
- * Context: any, preemption off, under pcp->lock.
- * Return: pages to drain, at most @count.
- */
-int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
-			int pindex)
-{
-	int limit;
-
-	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit) ||
-	    READ_ONCE(*high_fraction))
-		return count;
-	/* A list that is disabled, or of a zone in reclaim, is to be empty. */
-	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
-		return count;
-	limit = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch),
-				pindex >= MIGRATE_PCPTYPES);
-	if (limit < count)
-		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
-	return limit;
-}
-
-/**
- * lmm_pcp_refill() - event: pages moved from the buddy to a list
- * @pages: how many
- *
- * Context: any, preemption off.
- */
-void lmm_pcp_refill(int pages)
-{
-	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
-}
-
-/**
- * lmm_pcp_drain() - event: pages moved from a list to the buddy
- * @pages: how many
- *
- * Context: any, preemption off.
- */
-void lmm_pcp_drain(int pages)
-{
-	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, pages);
-}
-
-/**
- * lmm_pcp_pageset_default() - event: the kernel is about to work out the bounds
- *	of a zone's lists anew
- *
- * Looking again a little later finds its new values.
- *
- * Context: any, preemption off, not under an allocator's lock.
- */
-void lmm_pcp_pageset_default(void)
-{
-	mod_delayed_work(system_unbound_wq, &pcp.recheck_work, msecs_to_jiffies(20));
-}
-
-/* CPUs that share the lists' part of a zone, as the kernel's zone_highsize(). */
-static unsigned int zone_cpus(struct zone *zone)
-{
-	unsigned int cpus = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
-
-	return cpus ?: num_online_cpus();
-}
-
-/* What a list has been raised to, in pages; 0 if it has not been. */
-static int raised_to(struct per_cpu_pages *pages, const struct pcp_list *list)
-{
-	/* Not ours yet: come down in steps from where the kernel's tuning is. */
-	if (!list->written.high)
-		return lmm_pageset_tuned(pages);
-	/* The kernel may have written since. */
-	return lmm_pageset_read(pages).high == list->written.high ? list->written.high : 0;
-}
-
-/* First pass over a zone: what should each list be, were it alone? */
-static void zone_decide(struct zone *zone, unsigned int slot)
-{
-	struct lmm_pageset_bound def = lmm_pageset_default(zone);
-	unsigned int cpus = zone_cpus(zone);
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-		struct pcp_list *list = list_of(slot, cpu);
-
-		list->limits = (struct pcp_limits){
-			.def = def.low,
-			.max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths,
-					    cpus, def.low, READ_ONCE(pages->batch)),
-			.now = raised_to(pages, list),
-			.disabled = !lmm_pageset_read(pages).high,
-			.offline = !cpumask_test_cpu(cpu, pcp.cpus),
-			.sysctl = READ_ONCE(*high_fraction),
-			.reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags),
-		};
-		list->decision = pcp_depth_decide(&list->depth, &list->limits);
-	}
-}
-
-/* Second pass: cut the raised lists to the room above the high watermark. */
-static void zone_share_room(struct zone *zone, unsigned int slot)
-{
-	long room = (long)zone_page_state(zone, NR_FREE_PAGES) - (long)high_wmark_pages(zone);
-	long raised = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-		struct pcp_list *list = list_of(slot, cpu);
-
-		if (list->decision.hands_off)
-			continue;
-		/* What a list holds already is not among the free pages. */
-		room += READ_ONCE(pages->count) - list->limits.def;
-		raised += list->decision.high - list->limits.def;
-	}
-	for_each_possible_cpu(cpu) {
-		struct pcp_list *list = list_of(slot, cpu);
-		int share;
-
-		if (list->decision.hands_off)
-			continue;
-		share = pcp_room_share(list->decision.high, list->limits.def, raised, room);
-		if (share < list->decision.high) {
-			list->decision.high = share;
-			list->decision.reason = PCP_BY_ROOM;
-		}
-	}
-}
-
-static const int reason_counter[PCP_NR_REASONS] = {
-	[PCP_BY_DEFAULT] = -1,
-	[PCP_BY_DEPTH] = -1,
-	[PCP_BY_MAX] = COUNT_LIMITED_MAX,
-	[PCP_BY_DECAY] = -1,
-	[PCP_BY_ROOM] = COUNT_LIMITED_ROOM,
-	[PCP_BY_IDLE] = -1,
-	[PCP_BY_RECLAIM] = COUNT_LIMITED_RECLAIM,
-	[PCP_BY_SYSCTL] = COUNT_HANDS_OFF,
-	[PCP_BY_OFFLINE] = -1,
-	[PCP_BY_KERNEL] = COUNT_HANDS_OFF,
-};
-
-/* Third pass: act. */
-static void zone_act(struct zone *zone, unsigned int slot)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct pcp_list *list = list_of(slot, cpu);
-		int counter = reason_counter[list->decision.reason];
-
-		if (counter >= 0)
-			lmm_count(&lmm_pcp_policy, counter, 1);
-		if (list->decision.hands_off)
-			pcp_list_restore(zone, cpu, list);
-		else
-			pcp_list_set(zone, cpu, list, list->decision.high);
-	}
-}
-
-static void zones_size(void)
-{
-	struct zone *zone;
-	unsigned int slot;
-
-	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
-	     slot = next_zone_slot(slot + 1, &zone)) {
-		zone_decide(zone, slot);
-		zone_share_room(zone, slot);
-		zone_act(zone, slot);
-	}
-}
-
-/* Learn from the period that ends now. */
-static void period_collect(void)
-{
-	u32 ended = pcp.clock.epoch;
-	unsigned int slot;
-	int cpu;
-
-	WRITE_ONCE(pcp.clock.epoch, ended + 1);
-	for_each_possible_cpu(cpu) {
-		const struct pcp_track *tracks = per_cpu_ptr(pcp.tracks, cpu);
-
-		for (slot = 0; slot < nr_slots(); slot++) {
-			struct pcp_depth *depth = &list_of(slot, cpu)->depth;
-			unsigned int idle = depth->idle;
-			long alloc_depth, free_depth;
-			bool active;
-
-			active = pcp_track_collect(&tracks[slot], ended, &alloc_depth,
-						   &free_depth);
-			if (depth->alloc && depth->free && !active &&
-			    idle == PCP_IDLE_PERIODS - 1)
-				lmm_count(&lmm_pcp_policy, COUNT_IDLE_RESETS, 1);
-			pcp_depth_period(depth, active, alloc_depth, free_depth);
-		}
-		cond_resched();
-	}
-	lmm_count(&lmm_pcp_policy, COUNT_PERIODS, 1);
-}
-
-static void period_worker(struct work_struct *work)
-{
-	mutex_lock(&pcp.lock);
-	period_collect();
-	zones_size();
-	queue_delayed_work(system_unbound_wq, &pcp.period_work, msecs_to_jiffies(pcp.period_ms));
-	mutex_unlock(&pcp.lock);
-}
-
-static void recheck_worker(struct work_struct *work)
-{
-	mutex_lock(&pcp.lock);
-	zones_size();
-	mutex_unlock(&pcp.lock);
-}
-
-static int pcp_cpu_online(unsigned int cpu)
-{
-	mutex_lock(&pcp.lock);
-	cpumask_set_cpu(cpu, pcp.cpus);
-	mutex_unlock(&pcp.lock);
-	return 0;
-}
-
-/* The kernel drains the list itself; it must find its own bound there. */
-static int pcp_cpu_offline(unsigned int cpu)
-{
-	struct zone *zone;
-	unsigned int slot;
-
-	mutex_lock(&pcp.lock);
-	cpumask_clear_cpu(cpu, pcp.cpus);
-	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
-	     slot = next_zone_slot(slot + 1, &zone)) {
-		struct pcp_list *list = list_of(slot, cpu);
-
-		pcp_list_restore(zone, cpu, list);
-		memset(&list->depth, 0, sizeof(list->depth));
-	}
-	mutex_unlock(&pcp.lock);
-	return 0;
-}
-
-/*
- * A zone that loses memory has its lists disabled before MEM_GOING_OFFLINE, and
- * gets the default bound from the kernel after it; what we wrote is gone by then.
- */
-static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, void *arg)
-{
-	const struct memory_notify *memory = arg;
-	struct zone *zone;
-	unsigned int slot;
-	int cpu;
-
-	/* Memory that comes, or has gone, has no struct page to look at. */
-	if (action != MEM_GOING_OFFLINE && action != MEM_OFFLINE &&
-	    action != MEM_CANCEL_OFFLINE)
-		return NOTIFY_OK;
-	zone = page_zone(pfn_to_page(memory->start_pfn));
-	slot = zone_to_nid(zone) * MAX_NR_ZONES + zone_idx(zone);
-
-	mutex_lock(&pcp.lock);
-	if (action == MEM_GOING_OFFLINE) {
-		set_bit(slot, pcp.frozen);
-		for_each_possible_cpu(cpu)
-			memset(list_of(slot, cpu), 0, sizeof(struct pcp_list));
-	} else {
-		clear_bit(slot, pcp.frozen);
-	}
-	mutex_unlock(&pcp.lock);
-	return NOTIFY_OK;
-}
-
-static struct notifier_block pcp_memory_nb = {
-	.notifier_call = pcp_memory_notify,
-};
 
 static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
 {
+	unsigned long tick = pcp.tick;
+
 	mutex_lock(&pcp.lock);
-	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
-	WRITE_ONCE(pcp.keep_at_exit, cfg->value[KNOB_KEEP_AT_EXIT]);
-	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
-	if (pcp.period_ms != cfg->value[KNOB_PERIOD_MS]) {
-		pcp.period_ms = cfg->value[KNOB_PERIOD_MS];
-		mod_delayed_work(system_unbound_wq, &pcp.period_work,
-				 msecs_to_jiffies(pcp.period_ms));
-	}
+	set_knobs(cfg);
+	if (pcp.tick != tick)
+		mod_delayed_work(pcp.wq, &pcp.tick_work, pcp.tick);
 	mutex_unlock(&pcp.lock);
 }
 
 static void pcp_free(void)
 {
+	int cpu;
+
+	if (pcp.wq)
+		destroy_workqueue(pcp.wq);
+	for_each_possible_cpu(cpu)
+		if (pcp.lists)
+			kvfree(pcp.lists[cpu]);
+	kfree(pcp.lists);
+	kvfree(pcp.zones);
 	free_percpu(pcp.tracks);
-	kvfree(pcp.lists);
 	bitmap_free(pcp.frozen);
 	free_cpumask_var(pcp.cpus);
-	pcp.tracks = NULL;
+	pcp.wq = NULL;
 	pcp.lists = NULL;
+	pcp.zones = NULL;
+	pcp.tracks = NULL;
 	pcp.frozen = NULL;
+}
+
+static int pcp_alloc(void)
+{
+	unsigned int slots = pcp_nr_slots();
+	unsigned int slot;
+	int cpu;
+
+	pcp.tracks = __alloc_percpu(slots * sizeof(struct pcp_track), SMP_CACHE_BYTES);
+	pcp.lists = kcalloc(nr_cpu_ids, sizeof(*pcp.lists), GFP_KERNEL);
+	pcp.zones = kvcalloc(slots, sizeof(struct pcp_zone), GFP_KERNEL);
+	pcp.frozen = bitmap_zalloc(slots, GFP_KERNEL);
+	pcp.wq = alloc_workqueue("livemm_pcp", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
+	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) || !pcp.tracks || !pcp.lists ||
+	    !pcp.zones || !pcp.frozen || !pcp.wq)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		/* Near the CPU whose hooks write it. */
+		pcp.lists[cpu] = kvzalloc_node(slots * sizeof(struct pcp_list), GFP_KERNEL,
+					       cpu_to_node(cpu));
+		if (!pcp.lists[cpu])
+			return -ENOMEM;
+	}
+	for (slot = 0; slot < slots; slot++) {
+		pcp.zones[slot].reclaim_until = jiffies;
+		pcp.zones[slot].contended = jiffies - MAX_JIFFY_OFFSET / 2;
+		pcp.zones[slot].kicked = jiffies - HZ;
+	}
+	return 0;
 }
 
 static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
 		      size_t len)
 {
-	int err;
+	int err = pcp_alloc();
 
-	high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
-	pcp_lists_init(lmm_hook_address(LMM_HOOK_DRAIN_LIST));
-	static_call_update(mem_lock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_LOCK));
-	static_call_update(mem_unlock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_UNLOCK));
-
-	pcp.tracks = __alloc_percpu(nr_slots() * sizeof(struct pcp_track), SMP_CACHE_BYTES);
-	pcp.lists = kvcalloc(nr_slots() * nr_cpu_ids, sizeof(struct pcp_list), GFP_KERNEL);
-	pcp.frozen = bitmap_zalloc(nr_slots(), GFP_KERNEL);
-	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) || !pcp.tracks || !pcp.lists ||
-	    !pcp.frozen) {
-		scnprintf(why, len, "out of memory for %u lists", nr_slots() * nr_cpu_ids);
+	if (err) {
+		scnprintf(why, len, "out of memory for %u lists", pcp_nr_slots() * nr_cpu_ids);
 		pcp_free();
-		return -ENOMEM;
+		return err;
 	}
+	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
+	pcp_lists_init(lmm_hook_address(LMM_HOOK_DRAIN_LIST));
+	pcp.mode = lmm_policy_mode(policy, cfg);
 	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
-	pcp.clock.window = cfg->value[KNOB_WINDOW_PERIODS];
-	pcp.keep_at_exit = cfg->value[KNOB_KEEP_AT_EXIT];
-	pcp.period_ms = cfg->value[KNOB_PERIOD_MS];
-	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
-	INIT_DELAYED_WORK(&pcp.period_work, period_worker);
-	INIT_DELAYED_WORK(&pcp.recheck_work, recheck_worker);
+	pcp.oom_until = 0;
+	pcp.steer.sees_refills = lmm_hook_usable(LMM_HOOK_REFILL);
+	set_knobs(cfg);
+	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick_worker);
+	INIT_DELAYED_WORK(&pcp.recheck_work, pcp_recheck_worker);
+	init_irq_work(&pcp.kick, pcp_kick_worker);
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "mm/livemm:pcp", pcp_cpu_online,
-				pcp_cpu_offline);
-	if (err < 0) {
+	err = pcp_hotplug_start();
+	if (err) {
 		scnprintf(why, len, "no CPU hotplug state left (%d)", err);
 		pcp_free();
 		return err;
 	}
-	pcp.cpuhp_state = err;
-	/* Not between the start and the end of taking memory offline. */
-	static_call(mem_lock)();
-	register_memory_notifier(&pcp_memory_nb);
-	static_call(mem_unlock)();
-	queue_delayed_work(system_unbound_wq, &pcp.period_work, msecs_to_jiffies(pcp.period_ms));
+	err = pcp_oom_start();
+	if (err) {
+		scnprintf(why, len, "no notice of running out of memory (%d)", err);
+		pcp_hotplug_stop();
+		pcp_free();
+		return err;
+	}
+	/* At once, so that the hooks know each list's limits. */
+	queue_delayed_work(pcp.wq, &pcp.tick_work, 0);
 	return 0;
 }
 
 static void pcp_disable(struct lmm_policy *policy)
 {
-	/* period_worker() queues itself again; only this cancels it for good. */
-	cancel_delayed_work_sync(&pcp.period_work);
+	pcp_oom_stop();
+	irq_work_sync(&pcp.kick);
+	/* pcp_tick_worker() queues itself again; only this cancels it for good. */
+	cancel_delayed_work_sync(&pcp.tick_work);
 	cancel_delayed_work_sync(&pcp.recheck_work);
-	/*
-	 * Runs pcp_cpu_offline() for every online CPU, which restores its lists;
-	 * those of the others were restored when they went.
-	 */
-	cpuhp_remove_state(pcp.cpuhp_state);
-	unregister_memory_notifier(&pcp_memory_nb);
+	pcp_hotplug_stop();
 	pcp_free();
+}
+
+/* What the mode stands on here, in words. */
+static void pcp_basis(char *why, size_t len)
+{
+	if (pcp.mode == PCP_MODE_DEPTH)
+		scnprintf(why, len, "depth: every page, by tracepoints");
+	else if (pcp.steer.sees_refills)
+		scnprintf(why, len, "event: refills and drains");
+	else
+		scnprintf(why, len,
+			  "event: drains and the per-CPU page counters; refills cannot be hooked here");
 }
 
 static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
+	bool by_depth = pcp.mode == PCP_MODE_DEPTH;
+	char basis[LMM_WHY_LEN];
 	struct zone *zone;
 	unsigned int slot;
 	int cpu;
 
 	if (!policy->on)
 		return;
+	pcp_basis(basis, sizeof(basis));
+	seq_printf(m, "# %s\n", basis);
 	seq_printf(m, "%-5s%-9s%-5s%8s%8s%9s%8s%12s%11s  %s\n", "node", "zone", "cpu",
-		   "count", "high", "default", "max", "alloc_depth", "free_depth", "why");
+		   "count", "high", "default", "max", by_depth ? "alloc_depth" : "least",
+		   by_depth ? "free_depth" : "drained", "why");
 	mutex_lock(&pcp.lock);
-	for (slot = next_zone_slot(0, &zone); slot < nr_slots();
-	     slot = next_zone_slot(slot + 1, &zone)) {
+	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
+	     slot = pcp_next_zone(slot + 1, &zone)) {
 		for_each_online_cpu(cpu) {
 			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-			const struct pcp_list *list = list_of(slot, cpu);
+			const struct pcp_list *list = pcp_list_of(slot, cpu);
 
 			seq_printf(m, "%-5d%-9s%-5d%8d%8d%9d%8d%12ld%11ld  %s\n",
 				   zone_to_nid(zone), zone->name, cpu,
 				   READ_ONCE(pages->count), lmm_pageset_read(pages).high,
-				   list->limits.def, list->limits.max, list->depth.alloc,
-				   list->depth.free, pcp_reason_word(list->decision.reason));
+				   list->limits.def, list->limits.max,
+				   by_depth ? list->depth.alloc : READ_ONCE(list->event.least),
+				   by_depth ? list->depth.free :
+					      (long)READ_ONCE(list->event.drained),
+				   pcp_reason_word(list->decision.reason));
 		}
 	}
 	mutex_unlock(&pcp.lock);
@@ -568,8 +317,15 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	why[0] = '\0';
-	if (policy->on && READ_ONCE(*high_fraction))
+	if (!policy->on)
+		return;
+	if (READ_ONCE(*pcp.high_fraction))
 		scnprintf(why, len, "hands off: vm.percpu_pagelist_high_fraction is set");
+	else if (pcp.mode == PCP_MODE_EVENT && !lmm_hook_armed(LMM_HOOK_DRAIN))
+		scnprintf(why, len,
+			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
+	else
+		pcp_basis(why, len);
 }
 
 /* The policy's row in the registry. */

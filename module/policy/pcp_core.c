@@ -8,6 +8,29 @@
 
 #include "pcp_core.h"
 
+/**
+ * pcp_blocked() - may a list have another bound than its default?
+ * @limits: of the list
+ *
+ * Context: any; pure.
+ * Return: PCP_BY_DEFAULT if it may, else why not; PCP_BY_SYSCTL and what follows
+ * it leave the list to the kernel.
+ */
+enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
+{
+	if (limits->disabled)
+		return PCP_BY_KERNEL;
+	if (limits->sysctl)
+		return PCP_BY_SYSCTL;
+	if (limits->offline)
+		return PCP_BY_OFFLINE;
+	if (limits->oom)
+		return PCP_BY_OOM;
+	if (limits->reclaim)
+		return PCP_BY_RECLAIM;
+	return PCP_BY_DEFAULT;
+}
+
 /*
  * Move the finished period into the past, @gap periods on.  Counts are relative to
  * the beginning of the current period, so all that is kept moves by the old count;
@@ -144,26 +167,27 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 	long want = min(depth->alloc, depth->free);
 	int step = limits->now - (limits->now >> PCP_LOWER_SHIFT);
 
-	if (limits->disabled || limits->sysctl || limits->offline) {
-		decision.hands_off = true;
-		decision.reason = limits->disabled ? PCP_BY_KERNEL :
-				  limits->sysctl ? PCP_BY_SYSCTL : PCP_BY_OFFLINE;
-	} else if (limits->reclaim) {
-		decision.reason = PCP_BY_RECLAIM;
-	} else if (want > limits->max && limits->max > limits->def) {
+	decision.reason = pcp_blocked(limits);
+	if (decision.reason) {
+		decision.hands_off = decision.reason >= PCP_BY_SYSCTL;
+		return decision;
+	}
+	if (want > limits->max && limits->max > limits->def) {
 		decision.high = limits->max;
 		decision.reason = PCP_BY_MAX;
 	} else if (want > limits->def && limits->max > limits->def) {
 		decision.high = want;
 		decision.reason = PCP_BY_DEPTH;
-	} else {
-		decision.reason = depth->idle == PCP_IDLE_PERIODS ? PCP_BY_IDLE :
-								    PCP_BY_DEFAULT;
+	} else if (depth->idle == PCP_IDLE_PERIODS) {
+		decision.reason = PCP_BY_IDLE;
 	}
-	if (!decision.hands_off && !limits->reclaim && depth->idle < PCP_IDLE_PERIODS &&
-	    decision.high < min(step, limits->max)) {
+	if (depth->idle < PCP_IDLE_PERIODS && decision.high < min(step, limits->max)) {
 		decision.high = min(step, limits->max);
 		decision.reason = PCP_BY_DECAY;
+	}
+	if (limits->near && decision.high > max(limits->now, limits->def)) {
+		decision.high = max(limits->now, limits->def);
+		decision.reason = PCP_BY_WATERMARK;
 	}
 	return decision;
 }

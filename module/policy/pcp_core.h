@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pcp_core.h - arithmetic of per-CPU list sizing, mode `depth`
+ * pcp_core.h - arithmetic of per-CPU list sizing: what a list may become, and mode
+ * `depth`
  *
- * The algorithm is that of "[RFC 2/2] mm: alloc/free depth based PCP high
+ * The algorithm of `depth` is that of "[RFC 2/2] mm: alloc/free depth based PCP high
  * auto-tuning" (Huang Ying, 2023-07-10,
  * 20230710065325.290366-3-ying.huang@intel.com): in a period, the depth of
  * allocation is the largest rise of (pages allocated - pages freed), the depth
@@ -108,7 +109,11 @@ struct pcp_depth {
  * @PCP_BY_ROOM: cut, so that all lists together stay below the room above the
  *	zone's high watermark
  * @PCP_BY_IDLE: nothing happened for PCP_IDLE_PERIODS
- * @PCP_BY_RECLAIM: reclaim is active in the zone
+ * @PCP_BY_USE: mode `event`: it is in use
+ * @PCP_BY_WATERMARK: not raised, because the zone is near its high watermark
+ * @PCP_BY_QUIET: not raised, because zone->lock is not contended
+ * @PCP_BY_RECLAIM: reclaim is active in the zone, or was a moment ago
+ * @PCP_BY_OOM: so little memory was left that a task might have been killed
  * @PCP_BY_SYSCTL: the admin has set percpu_pagelist_high_fraction; hands off
  * @PCP_BY_OFFLINE: the CPU is offline; hands off
  * @PCP_BY_KERNEL: the kernel has disabled the list; hands off
@@ -121,7 +126,13 @@ enum pcp_reason {
 	PCP_BY_DECAY,
 	PCP_BY_ROOM,
 	PCP_BY_IDLE,
+	PCP_BY_USE,
+	PCP_BY_WATERMARK,
+	PCP_BY_QUIET,
+	/* From here on a list has its default: see pcp_blocked(). */
 	PCP_BY_RECLAIM,
+	PCP_BY_OOM,
+	/* And from here on it is the kernel's alone. */
 	PCP_BY_SYSCTL,
 	PCP_BY_OFFLINE,
 	PCP_BY_KERNEL,
@@ -133,19 +144,25 @@ enum pcp_reason {
  * @def: the kernel's default, in pages
  * @max: the largest size allowed, in pages
  * @now: what we have raised the list to, in pages; 0 if we have not
+ * @batch: the list's batch, in pages
  * @disabled: the kernel has set the list's bound to 0
  * @offline: the CPU is (going) offline
  * @sysctl: the admin has set percpu_pagelist_high_fraction
- * @reclaim: reclaim is active in the zone
+ * @reclaim: reclaim is active in the zone, or was a moment ago
+ * @oom: the kernel ran out of memory a moment ago
+ * @near: the zone is near its high watermark: it may be lowered, not raised
  */
 struct pcp_limits {
 	int def;
 	int max;
 	int now;
+	int batch;
 	bool disabled;
 	bool offline;
 	bool sysctl;
 	bool reclaim;
+	bool oom;
+	bool near;
 };
 
 /**
@@ -160,6 +177,7 @@ struct pcp_decision {
 	enum pcp_reason reason;
 };
 
+enum pcp_reason pcp_blocked(const struct pcp_limits *limits);
 void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock);
 bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
 		       long *free_depth);

@@ -7,11 +7,12 @@
 #include <linux/mmzone.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
+#include <linux/vmstat.h>
 
 #include "../compat/pageset.h"
 #include "../livemm.h"
 #include "../trace.h"
-#include "pcp_lists.h"
+#include "pcp_state.h"
 
 DEFINE_STATIC_CALL_NULL(drain_list, void (struct zone *, struct per_cpu_pages *));
 
@@ -22,7 +23,11 @@ static const char *const reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_DECAY] = "decay",
 	[PCP_BY_ROOM] = "room",
 	[PCP_BY_IDLE] = "idle",
+	[PCP_BY_USE] = "use",
+	[PCP_BY_WATERMARK] = "watermark",
+	[PCP_BY_QUIET] = "quiet",
 	[PCP_BY_RECLAIM] = "reclaim",
+	[PCP_BY_OOM] = "oom",
 	[PCP_BY_SYSCTL] = "sysctl",
 	[PCP_BY_OFFLINE] = "offline",
 	[PCP_BY_KERNEL] = "disabled",
@@ -52,11 +57,69 @@ void pcp_lists_init(unsigned long drain_zone_pages)
 			   drain_zone_pages);
 }
 
+/**
+ * pcp_list_sample() - a list now
+ * @zone: its zone
+ * @cpu: its CPU
+ * @sample: gets it
+ *
+ * The kernel counts every page that a CPU allocates by the kind of its zone, and
+ * those that it frees in one sum, whatever list they come from or go to.  So net is
+ * the CPU's: where it works in several zones at once, what is outstanding counts for
+ * each of them.
+ *
+ * Context: any; exact on @cpu itself.
+ */
+void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
+{
+	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
+	int i;
+
+	sample->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
+	sample->net = -READ_ONCE(event[PGFREE]);
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		sample->net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
+}
+
+/**
+ * pcp_list_allocated() - pages that a CPU has allocated from zones of a kind
+ * @zone: one of that kind
+ * @cpu: the CPU
+ *
+ * Context: any.
+ * Return: pages since boot; may wrap.
+ */
+unsigned long pcp_list_allocated(struct zone *zone, int cpu)
+{
+	return READ_ONCE(per_cpu(vm_event_states, cpu)
+			 .event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]);
+}
+
+/**
+ * pcp_list_raised() - what a list has been raised to
+ * @pages: the list
+ * @list: what is known of it
+ *
+ * Context: any.
+ * Return: pages; 0 if the bound is not ours.
+ */
+int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
+{
+	/* Not ours yet: come down in steps from where the kernel's tuning is. */
+	if (!list->written.high)
+		return lmm_pageset_tuned(pages);
+	/* The kernel may have written since. */
+	return lmm_pageset_read(pages).high == list->written.high ? list->written.high : 0;
+}
+
 /* Give back what a list holds above @high; it may be in use all the while. */
-static void list_drain_excess(struct zone *zone, struct per_cpu_pages *pages, int high)
+static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
+			     struct pcp_list *list, int high)
 {
 	int count = READ_ONCE(pages->count);
+	int drained = 0;
 
+	WRITE_ONCE(list->returning, true);
 	while (count > high) {
 		int before = count;
 
@@ -66,8 +129,56 @@ static void list_drain_excess(struct zone *zone, struct per_cpu_pages *pages, in
 		/* An owner that frees as fast as we drain will drain itself. */
 		if (count >= before)
 			break;
-		lmm_count(&lmm_pcp_policy, COUNT_EXCESS_PAGES, before - count);
+		drained += before - count;
 	}
+	WRITE_ONCE(list->returning, false);
+	if (drained)
+		lmm_count(&lmm_pcp_policy, COUNT_EXCESS_PAGES, drained);
+	return drained;
+}
+
+/* Replace the bound; false if the kernel stores its own at the same moment. */
+static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int high)
+{
+	struct lmm_pageset_bound want = { .low = high, .high = high };
+	struct lmm_pageset_bound seen = lmm_pageset_read(pages);
+
+	lockdep_assert_held(&pages->lock);
+	if (!list->written.high)
+		list->tuned = lmm_pageset_tuned(pages);
+	if (!lmm_pageset_swap(pages, seen, want)) {
+		lmm_count(&lmm_pcp_policy, COUNT_KERNEL_WON, 1);
+		return false;
+	}
+	list->written = want;
+	if (high > seen.high)
+		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
+	else if (high < seen.high)
+		lmm_count(&lmm_pcp_policy, COUNT_LOWERED, 1);
+	return true;
+}
+
+/**
+ * pcp_list_grow() - raise the bound of a list that is being drained
+ * @zone: its zone
+ * @cpu: this CPU
+ * @list: what is known of it
+ * @high: the bound, in pages
+ *
+ * Context: any, under the list's pcp->lock.
+ * Return: false if the kernel stored its own bound at the same moment.
+ */
+bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
+{
+	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+	int old = lmm_pageset_read(pages).high;
+
+	if (!list_write(pages, list, high))
+		return false;
+	trace_pcp_steer(zone_to_nid(zone), zone_idx(zone), cpu, READ_ONCE(pages->count),
+			list->event.least, list->limits.def, list->limits.max, old, high,
+			pcp_reason_word(PCP_BY_USE));
+	return true;
 }
 
 /**
@@ -79,33 +190,40 @@ static void list_drain_excess(struct zone *zone, struct per_cpu_pages *pages, in
  *
  * Does nothing where the kernel stores its own bound at the same moment.
  *
- * Context: process, may sleep; the caller serialises.
+ * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
+ * Return: pages given back.
  */
-void pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
+int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	struct lmm_pageset_bound want = { .low = high, .high = high };
-	struct lmm_pageset_bound seen = lmm_pageset_read(pages);
-	int old = seen.high;
+	struct lmm_pageset_bound seen;
+	unsigned long flags;
+	bool written;
 
-	if (seen.low == high && seen.high == high && list->written.high == high)
-		return;
-	if (!list->written.high)
-		list->tuned = lmm_pageset_tuned(pages);
-	if (!lmm_pageset_swap(pages, seen, want)) {
-		lmm_count(&lmm_pcp_policy, COUNT_KERNEL_WON, 1);
-		return;
+	spin_lock_irqsave(&pages->lock, flags);
+	seen = lmm_pageset_read(pages);
+	if (seen.low == high && seen.high == high && list->written.high == high) {
+		spin_unlock_irqrestore(&pages->lock, flags);
+		return 0;
 	}
-	list->written = want;
-	if (high > old)
-		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
-	else if (high < old)
-		lmm_count(&lmm_pcp_policy, COUNT_LOWERED, 1);
-	trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu, list->depth.alloc,
-			   list->depth.free, list->limits.def, list->limits.max, old, high,
-			   pcp_reason_word(list->decision.reason));
-	if (high < old)
-		list_drain_excess(zone, pages, high);
+	/* From here on a drain may be ours, and says nothing of what the list needs. */
+	WRITE_ONCE(list->returning, high < pages->count);
+	written = list_write(pages, list, high);
+	spin_unlock_irqrestore(&pages->lock, flags);
+	if (!written) {
+		WRITE_ONCE(list->returning, false);
+		return 0;
+	}
+	if (pcp.mode == PCP_MODE_DEPTH)
+		trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu, list->depth.alloc,
+				   list->depth.free, list->limits.def, list->limits.max,
+				   seen.high, high, pcp_reason_word(list->decision.reason));
+	else
+		trace_pcp_steer(zone_to_nid(zone), zone_idx(zone), cpu,
+				READ_ONCE(pages->count), list->event.least, list->limits.def,
+				list->limits.max, seen.high, high,
+				pcp_reason_word(list->decision.reason));
+	return high < seen.high ? list_drain_excess(zone, pages, list, high) : 0;
 }
 
 /**
@@ -117,16 +235,21 @@ void pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
  * Should the kernel work out a new default in between, it stores that in the zone
  * before it stores it in the lists: look at the zone again until both agree.
  *
- * Context: process, may sleep; the caller serialises.
+ * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
+ * Return: pages given back.
  */
-void pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list)
+int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 	struct lmm_pageset_bound def;
 	bool restored = false;
+	unsigned long flags;
 
-	if (!list->written.high)
-		return;
+	spin_lock_irqsave(&pages->lock, flags);
+	if (!list->written.high) {
+		spin_unlock_irqrestore(&pages->lock, flags);
+		return 0;
+	}
 	for (;;) {
 		def = lmm_pageset_default(zone);
 		if (!lmm_pageset_restore(pages, list->written, def))
@@ -139,9 +262,10 @@ void pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list)
 	}
 	list->written.high = 0;
 	lmm_pageset_retune(pages, list->tuned);
+	spin_unlock_irqrestore(&pages->lock, flags);
 	if (restored)
 		lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);
-	if (def.high)
-		list_drain_excess(zone, pages,
-				  lmm_pageset_tuned(pages) ?: def.high);
+	if (!def.high)
+		return 0;
+	return list_drain_excess(zone, pages, list, lmm_pageset_tuned(pages) ?: def.high);
 }

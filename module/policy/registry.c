@@ -63,7 +63,7 @@ static int lmm_step_arm(void *ctx, char *why, size_t len)
 {
 	struct lmm_switch *sw = ctx;
 
-	return lmm_hooks_arm(sw->policy->id, why, len);
+	return lmm_hooks_arm(sw->policy->id, lmm_policy_mode(sw->policy, sw->new), why, len);
 }
 
 /* Hooks come last: no handler may see a policy half made, or old settings. */
@@ -95,15 +95,21 @@ static void lmm_why_prefix(const struct lmm_policy *policy, const char *what,
 }
 
 /**
- * lmm_policy_supported() - can this kernel run the policy?
- * @policy: a registered policy
- * @why: the reason when it cannot
- * @len: size of @why
+ * lmm_policy_mode() - the mode that a set of settings asks for
+ * @policy: whose settings
+ * @cfg: the settings
  *
- * Context: process, may sleep, control mutex held.
- * Return: true if it can be enabled.
+ * Context: any.
+ * Return: index of the choice; 0 for a policy without modes.
  */
-bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
+unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	return policy->mode_knob < 0 ? 0 : cfg->value[policy->mode_knob];
+}
+
+/* Can this kernel run the policy in that mode? */
+static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why,
+			       size_t len)
 {
 	lockdep_assert_held(&lmm_control_mutex);
 
@@ -113,7 +119,29 @@ bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
 	}
 	if (policy->supported && !policy->supported(policy, why, len))
 		return false;
-	return lmm_hooks_supported(policy->id, why, len);
+	return lmm_hooks_supported(policy->id, mode, why, len);
+}
+
+/**
+ * lmm_policy_supported() - can this kernel run the policy, in any mode?
+ * @policy: a registered policy
+ * @why: the reason when it cannot, in the mode that is set
+ * @len: size of @why
+ *
+ * Context: process, may sleep, control mutex held.
+ * Return: true if there is a mode in which it can be enabled.
+ */
+bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
+{
+	unsigned int modes = policy->mode_knob < 0 ? 1 :
+			     policy->knobs[policy->mode_knob].max + 1;
+	unsigned int mode;
+
+	for (mode = 0; mode < modes; mode++)
+		if (lmm_mode_supported(policy, mode, why, len))
+			return true;
+	return lmm_mode_supported(policy, lmm_policy_mode(policy, lmm_policy_config(policy)),
+				  why, len);
 }
 
 /* Everything that can be refused without having touched anything. */
@@ -121,7 +149,10 @@ static int lmm_policy_check(struct lmm_policy *policy,
 			    const struct lmm_config *want,
 			    char *why, size_t len)
 {
-	bool same = lmm_same_values(policy, lmm_policy_config(policy), want);
+	const struct lmm_config *now = lmm_policy_config(policy);
+	bool same = lmm_same_values(policy, now, want);
+	bool to_arm = want->enabled && (!policy->on || lmm_policy_mode(policy, want) !=
+							lmm_policy_mode(policy, now));
 	int err = 0;
 
 	why[0] = '\0';
@@ -132,12 +163,44 @@ static int lmm_policy_check(struct lmm_policy *policy,
 		lmm_why_prefix(policy, "", err, why, len);
 		return err;
 	}
-	if (want->enabled && !policy->on &&
-	    !lmm_policy_supported(policy, why, len)) {
+	if (to_arm && !lmm_mode_supported(policy, lmm_policy_mode(policy, want), why, len)) {
 		lmm_why_prefix(policy, "enabled: 1: ", -EOPNOTSUPP, why, len);
 		return -EOPNOTSUPP;
 	}
 	return 0;
+}
+
+/*
+ * Another mode may want other hooks: off, and on again.  When the new mode refuses,
+ * the old one is put back; should that fail too, the policy is off, and says so.
+ */
+static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	struct lmm_switch back = { policy, sw->new, sw->old };
+	char words[LMM_WHY_LEN];
+	struct lmm_config *off;
+	int err;
+
+	lmm_hooks_disarm(policy->id);
+	policy->disable(policy);
+	err = lmm_ladder_up(lmm_on_steps, ARRAY_SIZE(lmm_on_steps), sw, why, len);
+	if (!err)
+		return 0;
+	lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
+	if (lmm_ladder_up(lmm_on_steps, ARRAY_SIZE(lmm_on_steps), &back, words,
+			  sizeof(words))) {
+		pr_err("livemm: %s is off: its mode was not put back: %s\n", policy->name,
+		       words);
+		off = kmemdup(sw->old, sizeof(*off), GFP_KERNEL | __GFP_NOFAIL);
+		off->enabled = false;
+		policy->on = false;
+		trace_policy_switch(policy->name, false);
+		rcu_assign_pointer(policy->config, off);
+		kfree_rcu(sw->old, rcu);
+	}
+	kfree_rcu(sw->new, rcu);
+	return err;
 }
 
 /* Bring a checked change about; takes over @new.  Switching off cannot fail. */
@@ -162,6 +225,10 @@ static int lmm_policy_change(struct lmm_policy *policy, struct lmm_config *new,
 	} else if (!new->enabled && policy->on) {
 		lmm_hooks_disarm(policy->id);
 		policy->disable(policy);
+	} else if (policy->on && lmm_policy_mode(policy, new) != lmm_policy_mode(policy, old)) {
+		err = lmm_policy_remode(&sw, why, len);
+		if (err)
+			return err;
 	} else if (policy->on && policy->configure) {
 		policy->configure(policy, new);
 	}
@@ -245,7 +312,8 @@ static void lmm_policies_revert(struct lmm_policy *const done[],
  * @len: size of @why
  *
  * First everything is judged, then what may fail is done, and switching off,
- * which cannot fail, comes last: so putting back never has to enable anything.
+ * which cannot fail, comes last: so putting back never has to enable anything but
+ * the old mode of a policy that has changed its mode.
  *
  * Context: process, may sleep, control mutex held.
  * Return: 0, or the errno of the policy that refused.

@@ -6,6 +6,8 @@
 # refusing bad input as the contract says.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
+defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1 \
+batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=100 contended_only=0 scope=zone"
 need lmm_load
 cd "$LMM_DBG" || exit 1
 
@@ -18,7 +20,8 @@ for file in version hooks status last_error pcp/supported pcp/counters pcp/state
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
 done
 for file in lease pcp/enabled pcp/config pcp/mode pcp/period_ms pcp/window_periods \
-	pcp/high_max_pct pcp/keep_at_exit; do
+	pcp/high_max_pct pcp/keep_at_exit pcp/batch_max_scale pcp/decay_ms pcp/gain_pct \
+	pcp/watermark_guard_pct pcp/contended_only pcp/scope; do
 	same "$file is read and written" "$(stat -c %a $file)" 600
 done
 
@@ -33,11 +36,19 @@ same "parameters without an entry in debugfs-docs" "$(comm -23 /run/made /run/do
 same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/documented)" ""
 
 check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
-check "status has a row for pcp" grep -Eq '^pcp +off +depth +-$' status
+check "status has a row for pcp" grep -Eq '^pcp +off +event +-$' status
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
 same "pcp is supported" "$(cat pcp/supported)" yes
-same "the defaults" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1"
+same "the defaults" "$(cat pcp/config)" "enabled=0 $defaults"
+
+for knob in pcp/*; do
+	case ${knob#pcp/} in
+	enabled | supported | config | counters | state) continue ;;
+	esac
+	check "$knob takes what it shows" write_to "$knob" "$(cat "$knob")"
+done
+same "and nothing has changed" "$(cat pcp/config)" "enabled=0 $defaults"
 
 inval="Invalid argument" range="Numerical result out of range"
 for text in 2 yes "1 1" "" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
@@ -49,7 +60,13 @@ refuses "$LMM_DBG/pcp/high_max_pct" 12.55 "$inval" "pcp/high_max_pct"
 refuses "$LMM_DBG/pcp/period_ms" 99 "$range" "pcp/period_ms: 99: not in 100..10000"
 refuses "$LMM_DBG/pcp/period_ms" 99999999999999999999999 "$range" "pcp/period_ms"
 refuses "$LMM_DBG/pcp/period_ms" 0x100 "$inval" "pcp/period_ms"
-refuses "$LMM_DBG/pcp/mode" fast "$inval" "pcp/mode: fast"
+refuses "$LMM_DBG/pcp/mode" fast "$inval" "pcp/mode: fast: not one of depth event"
+refuses "$LMM_DBG/pcp/scope" host "$inval" "pcp/scope: host: not one of zone node"
+refuses "$LMM_DBG/pcp/decay_ms" 499 "$range" "pcp/decay_ms: 499: not in 500..60000"
+refuses "$LMM_DBG/pcp/batch_max_scale" 7 "$range" "pcp/batch_max_scale: 7: not in 0..6"
+refuses "$LMM_DBG/pcp/gain_pct" 9 "$range" "pcp/gain_pct: 9: not in 10..200"
+refuses "$LMM_DBG/pcp/watermark_guard_pct" 1001 "$range" "not in 0..1000"
+refuses "$LMM_DBG/pcp/contended_only" 2 "$inval" "pcp/contended_only"
 refuses "$LMM_DBG/pcp/config" "period_ms=500 nonsense=1" "$inval" nonsense
 refuses "$LMM_DBG/pcp/config" "period_ms=500 high_max_pct=99" "$range" high_max_pct
 refuses "$LMM_DBG/pcp/config" "period_ms=500 period_ms=600" "$inval" period_ms
@@ -59,17 +76,24 @@ refuses "$LMM_DBG/lease" 604801 "$range" lease
 refuses "$LMM_DBG/lease" soon "$inval" lease
 
 check "config sets several" write_to pcp/config "period_ms=500,high_max_pct=20\\n"
-same "and they stand" "$(cat pcp/config)" "enabled=0 mode=depth period_ms=500 window_periods=4 high_max_pct=20 keep_at_exit=1"
-same "knob files agree" "$(cat pcp/period_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 depth "
+same "and they stand" "$(cat pcp/config)" "enabled=0 $(echo "$defaults" |
+	sed 's/period_ms=1000/period_ms=500/; s/high_max_pct=12.5/high_max_pct=20/')"
+same "knob files agree" "$(cat pcp/period_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 event "
 check "config switches on" write_to pcp/config "enabled=1 period_ms=700"
 same "and it is on" "$(cat pcp/enabled)" 1
-check "status says on" grep -Eq '^pcp +on +depth' status
+check "status says on" grep -Eq '^pcp +on +event' status
 check "on again is no change" write_to pcp/enabled 1
 cat pcp/config >/run/form
 check "what config shows recreates it" write_to pcp/config "$(cat /run/form)"
 same "the same again" "$(cat pcp/config)" "$(cat /run/form)"
 need wait_for 30 sh -c "[ \$(awk '/^periods/ { print \$2 }' $LMM_DBG/pcp/counters) -gt 1 ]"
 check "state has a row a list" grep -q DMA32 pcp/state
+check "and says what the mode stands on" grep -q '^# event: ' pcp/state
+check "another mode while on" write_to pcp/mode depth
+check "is another policy" grep -Eq '^pcp +on +depth +depth: every page' status
+check "with its own hooks" grep -Eq '^page_alloc .* armed' hooks
+check "and back" write_to pcp/mode event
+check "without them" grep -Eq '^page_alloc .* idle' hooks
 awk '{ print $1 }' pcp/counters >/run/names
 check "counters are name and value" awk 'NF != 2 || $2 !~ /^[0-9]+$/ { exit 1 }' pcp/counters
 check "off" write_to pcp/enabled "0\\n"

@@ -35,11 +35,17 @@ measure() {
 measure 2 >/dev/null
 base=$(measure 8)
 need lmm_load
-need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 need write_to "$tracing/livemm/enable" 1
 measure 8 >/dev/null
 policy=$(measure 8)
-note "crossings per 1000 faults: stock $base, depth $policy"
+need write_to "$LMM_DBG/pcp/mode" event
+measure 2 >/dev/null
+event=$(measure 8)
+note "crossings per 1000 faults: stock $base, depth $policy, event $event"
+check "event brings it under a tenth" test "$((event * 10))" -lt "$base"
+check "by raising lists at drains" test "$(counter grown)" -gt 0
+check "each step is traced" grep -q 'pcp_steer: .*reason=use' /sys/kernel/tracing/trace
 check "stock crosses nearly twice a fault" test "$base" -gt 1000
 check "the policy brings it under a quarter" test "$((policy * 4))" -lt "$base"
 check "by raising lists" test "$(counter raised)" -gt 0

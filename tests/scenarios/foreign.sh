@@ -18,7 +18,8 @@ need wait_for 60 foreign_settled
 need lmm_load
 check "drain is unavailable and says why" \
 	grep -q "^drain .* unavailable .*livepatch lmm_foreign holds free_pcppages_bulk" "$LMM_DBG/hooks"
-check "pcp goes on without it" write_to "$LMM_DBG/pcp/enabled" 1
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livepatch lmm_foreign holds"
+check "mode depth goes on without it" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 load_start
 check "page hooks count" wait_for 30 sh -c "awk '\$1 == \"page_alloc\" { exit !\$5 }' $LMM_DBG/hooks"
 check "their livepatch still runs" wait_for 30 sh -c \
@@ -33,6 +34,8 @@ check "without it drain is armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
 need insmod "$LMM_MODDIR/lmm_foreign.ko" replace=1
 need wait_for 60 foreign_settled
 refute "drain is no longer armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
+check "status says that there are no events" grep -q "no events: .*switch the policy off and on" \
+	"$LMM_DBG/status"
 check "and pcp can still be switched off" write_to "$LMM_DBG/pcp/enabled" 0
 load_stop
 check "unloads" lmm_unload

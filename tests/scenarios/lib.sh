@@ -130,6 +130,9 @@ kallsym() {
 #   lists_changed            those of them that do not have their default
 #   pages_unaccounted        managed pages that no counter of the kernel explains
 #   counter NAME             a counter of the pcp policy
+#   state_rows               the rows of its `state`
+#   lists_raised             is a list above its default?
+#   lists_idle               is none?
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
@@ -186,6 +189,18 @@ pages_unaccounted() {
 
 counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pcp/counters"
+}
+
+state_rows() {
+	grep '^[0-9]' "$LMM_DBG/pcp/state"
+}
+
+lists_raised() {
+	state_rows | awk '$5 > $6 { found = 1 } END { exit !found }'
+}
+
+lists_idle() {
+	state_rows | awk '$5 > $6 { exit 1 }'
 }
 
 write_to() {

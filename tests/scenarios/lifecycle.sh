@@ -4,25 +4,27 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# What changes under the policy: a sysctl, a CPU, a block of memory.
+# What changes under the policy: its mode, a sysctl, a CPU, a block of memory.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 fraction=/proc/sys/vm/percpu_pagelist_high_fraction
-need lmm_load policies=pcp:enabled=1,period_ms=100
+settings=enabled=1,period_ms=100,decay_ms=800
+need lmm_load "policies=pcp:mode=depth,$settings"
 load_start
 
-raised() { awk '$5 > $6 && $10 == "depth" { found = 1 } END { exit !found }' "$LMM_DBG/pcp/state"; }
-idle() { awk 'NR > 1 && $5 > $6 { exit 1 }' "$LMM_DBG/pcp/state"; }
-shown_as() { awk -v why="$1" 'NR > 1 && $10 != why { exit 1 }' "$LMM_DBG/pcp/state"; }
+raised() { state_rows | awk '$5 > $6 && $10 ~ /^(depth|use)$/ { found = 1 } END { exit !found }'; }
+shown_as() { state_rows | awk -v why="$1" '$10 != why { exit 1 }'; }
 
 check "lists are raised" wait_for 60 raised
+check "the mode changes under load" write_to "$LMM_DBG/pcp/mode" event
+check "lists are raised in the new mode" wait_for 60 raised
 need write_to "$fraction" 16
 check "hands off when the admin has set the sysctl" wait_for 30 shown_as sysctl
 check "status says so" grep -q "percpu_pagelist_high_fraction" "$LMM_DBG/status"
 set_by_sysctl=$(lists_bounds)
 rmmod livemm
 same "the sysctl's bounds are what stands" "$(lists_bounds)" "$set_by_sysctl"
-need lmm_load policies=pcp:enabled=1,period_ms=100
+need lmm_load "policies=pcp:mode=event,$settings"
 need write_to "$fraction" 0
 check "and on again when it is cleared" wait_for 60 raised
 
@@ -50,7 +52,7 @@ else
 	fail "a block of memory can go offline" "the kernel let none go"
 fi
 load_stop
-check "idle lists go back to their default" wait_for 60 idle
+check "idle lists go back to their default" wait_for 60 lists_idle
 check "switches off" write_to "$LMM_DBG/pcp/enabled" 0
 # Memory that went and came may have changed the defaults.
 same "every list has the kernel's own bound" "$(lists_changed)" ""

@@ -44,7 +44,10 @@ refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livemm.off=1"
 need lmm_unload
 
 refute "livepatch=0 never loads the wrappers" loaded livemm_klp
-check "livepatch=0 loads" lmm_load livepatch=0 policies=pcp:enabled=1
+dmesg --clear
+refute "mode event needs them" lmm_load livepatch=0 policies=pcp:enabled=1
+check "and says so" sh -c "dmesg | grep -q 'hook drain: module parameter livepatch=0'"
+check "livepatch=0 loads" lmm_load livepatch=0 policies=pcp:enabled=1,mode=depth
 check "pcp is on without them" grep -Eq '^pcp +on' "$LMM_DBG/status"
 refute "no livepatch is loaded" loaded livemm_klp
 check "the drain hook says why" grep -q "livepatch=0" "$LMM_DBG/hooks"

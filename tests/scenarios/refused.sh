@@ -12,20 +12,30 @@ need insmod "$variants/livemm-break-drain.ko"
 check "the broken hook is refused in words" grep -q \
 	"^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'" "$LMM_DBG/hooks"
 check "the others are there" grep -Eq '^page_alloc .* idle' "$LMM_DBG/hooks"
-same "pcp is supported" "$(cat "$LMM_DBG/pcp/supported")" yes
-check "and works" write_to "$LMM_DBG/pcp/enabled" 1
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain: free_pcppages_bulk: "
+same "pcp is supported in another mode" "$(cat "$LMM_DBG/pcp/supported")" yes
+check "and works" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 check "hooks are armed" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
+refuses "$LMM_DBG/pcp/mode" event "Operation not supported" "hook drain: free_pcppages_bulk: "
+check "it stays on in the old mode" grep -Eq '^pcp +on +depth' "$LMM_DBG/status"
+check "with its hooks" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
 need lmm_unload
 
 need insmod "$variants/livemm-break-page_free.ko"
-check "without a required hook pcp is not supported" \
-	grep -q "^no: hook page_free: mm_page_free: " "$LMM_DBG/pcp/supported"
-refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "page_free"
-check "status says unsupported" grep -Eq '^pcp +unsupported .*page_free' "$LMM_DBG/status"
+same "the other way round" "$(cat "$LMM_DBG/pcp/supported")" yes
+refuses "$LMM_DBG/pcp/config" "enabled=1 mode=depth" "Operation not supported" "page_free"
+check "event works" write_to "$LMM_DBG/pcp/enabled" 1
+need lmm_unload
+
+need insmod "$variants/livemm-break-drain_list.ko"
+check "without a hook that both modes require pcp is not supported" \
+	grep -q "^no: hook drain_list: drain_zone_pages: " "$LMM_DBG/pcp/supported"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "drain_list"
+check "status says unsupported" grep -Eq '^pcp +unsupported .*drain_list' "$LMM_DBG/status"
 need rmmod livemm
-need insmod "$variants/livemm-break-page_free.ko" force=1
+need insmod "$variants/livemm-break-drain_list.ko" force=1
 check "force=1 overrides that" grep -q "^yes" "$LMM_DBG/pcp/supported"
-check "and says so in the log" sh -c 'dmesg | grep -q "hook page_free: .*force=1"'
+check "and says so in the log" sh -c 'dmesg | grep -q "hook drain_list: .*force=1"'
 need rmmod livemm
 
 dmesg --clear

@@ -4,14 +4,14 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# Switch the policy on and off 100 times under load: every list bound and every
-# page is as before.
+# Switch the policy on and off 100 times under load, in one mode and the other:
+# every list bound and every page is as before.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 rounds=100 crowded=10
 [ "$LMM_DEBUG" = 0 ] || rounds=30
 need lmm_load
-need write_to "$LMM_DBG/pcp/period_ms" 100
+need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
 bounds=$(lists_bounds)
 
 load_start
@@ -31,7 +31,9 @@ while [ "$round" -lt "$rounds" ]; do
 		taskset -pc 0 $$ >/dev/null
 		LOAD_PROCS=1 load_start
 	fi
-	need write_to "$LMM_DBG/pcp/enabled" 1
+	mode=event
+	[ $((round % 3)) -ne 1 ] || mode=depth
+	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode"
 	[ $((round % 10)) -ne 9 ] || sleep 1
 	need write_to "$LMM_DBG/pcp/enabled" 0
 	round=$((round + 1))

@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pcp_event_core_test.c - list sizing, mode `event`, on a model of one list
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/log2.h>
+
+#include "../module/policy/pcp_event_core.c"
+#include "pcp_list_model.h"
+
+/* A large machine's, where the batch and not the list limits a refill or drain. */
+#define LARGE_DEF	16000
+#define LARGE_MAX	400000
+
+/* Pages for long runs of one kind: some hundred times the default. */
+#define MANY_PAGES	100000
+
+/*
+ * Whatever happens: how far may a bound be raised?
+ */
+
+/**
+ * struct bound_case - a trace, and the highest bound it may lead to
+ * @name: shown by KUnit
+ * @steps: the trace
+ * @rounds: how often it is run
+ * @low: the least that the highest bound must be
+ * @top: the most that it may be
+ */
+struct bound_case {
+	const char *name;
+	struct steer_step steps[4];
+	int rounds;
+	int low;
+	int top;
+};
+
+static const struct bound_case bound_cases[] = {
+	/* Nothing to gain from a larger list. */
+	{ "all allocation", { { MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
+	{ "all freeing", { { -MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
+	{ "sawtooth below the default", { { 100 }, { -100 } }, 1000, MODEL_DEF, MODEL_DEF },
+	{ "shrinking with small rises", { { -2000 }, { 150 } }, 1000, MODEL_DEF, MODEL_DEF },
+	{ "held beyond memory", { { 5000, PCP_NET_TICKS + 1 }, { -5000 } }, 10,
+	  MODEL_DEF, MODEL_DEF },
+	{ "one large exit", { { MANY_PAGES, PCP_NET_TICKS + 1 }, { -MANY_PAGES } }, 1,
+	  MODEL_DEF, MODEL_DEF },
+	/*
+	 * A dip in a long rise is a mix of that many.  Twice as many, because a drain may
+	 * double the bound; and twice that, because a grown refill may have left half a
+	 * list.
+	 */
+	{ "growth with small dips", { { 2000 }, { -150 } }, 1000, MODEL_DEF, 4 * 150 },
+	{ "drift up", { { 1000 }, { -900 } }, 500, 900, 4 * 900 },
+	{ "drift up, fast", { { 3000 }, { -1000 } }, 500, 1000, 4 * 1000 },
+	{ "drift down", { { 900 }, { -1000 } }, 500, 900, 2 * 1000 },
+	{ "drift down, fast", { { 1000 }, { -3000 } }, 500, 900, 2 * 1000 },
+	{ "sawtooth above the default", { { 600 }, { -600 } }, 1000, 600, 1200 },
+	{ "small teeth on large ones", { { 4000 }, { -500 }, { 500 }, { -4000 } }, 100,
+	  4000, 4600 },
+	/* Never above the maximum. */
+	{ "mix above the maximum", { { MANY_PAGES }, { -MANY_PAGES } }, 10, MODEL_MAX,
+	  MODEL_MAX },
+	/* Held for as long as is remembered at least for the pages in use. */
+	{ "held in memory", { { 5000, PCP_USE_TICKS - 1 }, { -5000 } }, 10, 4500, 5500 },
+};
+
+static void bound_case_name(const struct bound_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bound, bound_cases, bound_case_name);
+
+static void bound_of_a_trace(struct kunit *test)
+{
+	const struct bound_case *c = test->param_value;
+	struct list_model m;
+	int i;
+
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	m.alloc_ns = 20000;
+	m.free_ns = 6000;
+	for (i = 0; i < c->rounds; i++)
+		steer_run(&m, c->steps, ARRAY_SIZE(c->steps));
+	KUNIT_EXPECT_GE(test, m.top, c->low);
+	KUNIT_EXPECT_LE(test, m.top, c->top);
+	model_is_right(test, &m);
+
+	model_ticks(&m, RETURN_TICKS);
+	KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
+	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF);
+}
+
+/*
+ * A mix whose best bound is known: all that a burst has out.
+ */
+
+/**
+ * struct mix_case - bursts whose pages all come back
+ * @name: shown by KUnit
+ * @pages: in a burst, and so the best bound
+ * @held: ticks for which they are held
+ * @free: ticks between two bursts
+ * @gain_pct: knob
+ * @sees_refills: whether the kernel shows refills
+ */
+struct mix_case {
+	const char *name;
+	long pages;
+	int held;
+	int free;
+	u32 gain_pct;
+	bool sees_refills;
+};
+
+static const struct mix_case mix_cases[] = {
+	{ "4 MiB", 1024, 0, 0, 100, true },
+	{ "16 MiB", 4096, 0, 0, 100, true },
+	{ "64 MiB", 16384, 0, 0, 100, true },
+	{ "near the maximum", 30000, 0, 0, 100, true },
+	{ "short pauses", 16384, 1, 1, 100, true },
+	{ "long pauses", 16384, 3, 3, 100, true },
+	{ "held for long", 16384, PCP_USE_TICKS - 3, 0, 100, true },
+	{ "rare", 16384, 0, PCP_USE_TICKS - 3, 100, true },
+	{ "refills not seen", 16384, 1, 1, 100, false },
+	{ "half the gain", 16384, 1, 1, 50, true },
+	{ "twice the gain", 16384, 1, 1, 200, true },
+};
+
+static void mix_case_name(const struct mix_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(mix, mix_cases, mix_case_name);
+
+/* How many bursts a mix gets to settle, and how many are looked at afterwards. */
+#define SETTLE_ROUNDS	3
+#define STEADY_ROUNDS	20
+
+/*
+ * A drain doubles the bound until what is outstanding is known, and then answers that
+ * error, with gains other than 100 in some more steps: so the logarithm of what the
+ * bound must grow by, and a few.
+ */
+static unsigned int raises_allowed(const struct mix_case *c)
+{
+	unsigned int steps = ilog2(c->pages / MODEL_DEF) + 1;
+
+	return steps * max(100 / c->gain_pct, 1U) + 2;
+}
+
+static void a_mix_settles_at_its_size(struct kunit *test)
+{
+	const struct mix_case *c = test->param_value;
+	const struct steer_step burst[] = { { c->pages, c->held }, { -c->pages, c->free } };
+	unsigned long before;
+	struct list_model m;
+	int i;
+
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	m.steer.gain_pct = c->gain_pct;
+	m.steer.sees_refills = c->sees_refills;
+	m.alloc_ns = 20000;
+	m.free_ns = 6000;
+	for (i = 0; i < SETTLE_ROUNDS; i++)
+		steer_run(&m, burst, ARRAY_SIZE(burst));
+	KUNIT_EXPECT_LE(test, m.raises, raises_allowed(c));
+	KUNIT_EXPECT_LE(test, m.top, (int)(c->pages + max(c->pages / 10,
+							  c->pages * c->gain_pct / 300)));
+
+	before = model_crossed(&m);
+	for (i = 0; i < STEADY_ROUNDS; i++) {
+		steer_run(&m, burst, ARRAY_SIZE(burst));
+		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
+		KUNIT_EXPECT_LE(test, model_high(&m),
+				(int)(c->pages + max(c->pages / 10,
+						     c->pages * c->gain_pct / 300)));
+	}
+	/* Refills and drains have become rare: a batch each way in a round, or a third. */
+	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
+			(unsigned long)STEADY_ROUNDS * 3 * MODEL_BATCH);
+	model_is_right(test, &m);
+}
+
+/* Larger than a list may be: what does not fit crosses, and little more. */
+static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
+{
+	const long pages = MODEL_MAX + 20 * MODEL_BATCH;
+	const struct steer_step burst[] = { { pages }, { -pages } };
+	unsigned long before;
+	struct list_model m;
+	int i;
+
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	for (i = 0; i < SETTLE_ROUNDS; i++)
+		steer_run(&m, burst, ARRAY_SIZE(burst));
+	before = model_crossed(&m);
+	m.biggest_drain = 0;
+	m.biggest_refill = 0;
+	for (i = 0; i < STEADY_ROUNDS; i++)
+		steer_run(&m, burst, ARRAY_SIZE(burst));
+	/* In a mix, what is drained is fetched again. */
+	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH);
+	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
+	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
+			(unsigned long)STEADY_ROUNDS * 2 * (20 + 2) * MODEL_BATCH);
+	model_is_right(test, &m);
+}
+
+/* A load that fits the default again: what was raised for another does not stay. */
+static void the_bound_follows_a_smaller_load(struct kunit *test)
+{
+	const struct steer_step large[] = { { 16384 }, { -16384 } };
+	const struct steer_step small[] = { { 100, 1 }, { -100 } };
+	struct list_model m;
+	int i;
+
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	for (i = 0; i < 10; i++)
+		steer_run(&m, large, ARRAY_SIZE(large));
+	KUNIT_EXPECT_GE(test, model_high(&m), 16384);
+	for (i = 0; i < RETURN_TICKS; i++)
+		steer_run(&m, small, ARRAY_SIZE(small));
+	/* What it uses itself may stay. */
+	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF + 100 * PCP_USE_TICKS);
+	KUNIT_EXPECT_LE(test, model_high(&m), MODEL_DEF + 200 * PCP_USE_TICKS);
+	model_is_right(test, &m);
+}
+
+/* One CPU allocates, another frees: no list is of use, whoever does it. */
+static void a_load_that_moves_enlarges_neither(struct kunit *test)
+{
+	struct list_model *cpu;
+	int round, i;
+
+	cpu = kunit_kcalloc(test, 2, sizeof(*cpu), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cpu);
+	model_init(&cpu[0], MODEL_DEF, MODEL_MAX);
+	model_init(&cpu[1], MODEL_DEF, MODEL_MAX);
+	for (round = 0; round < 100; round++) {
+		model_alloc(&cpu[0], 20000);
+		model_ticks(&cpu[0], 1);
+		model_ticks(&cpu[1], 1);
+		model_free(&cpu[1], 20000);
+	}
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, cpu[i].top, MODEL_DEF);
+		model_is_right(test, &cpu[i]);
+	}
+	/* It changes sides for good now and then: soon the same again. */
+	for (round = 0; round < 10; round++) {
+		model_alloc(&cpu[round % 2], 20000);
+		model_ticks(&cpu[0], PCP_NET_TICKS + 1);
+		model_ticks(&cpu[1], PCP_NET_TICKS + 1);
+		model_free(&cpu[(round + 1) % 2], 20000);
+	}
+	for (i = 0; i < 2; i++) {
+		model_ticks(&cpu[i], RETURN_TICKS);
+		KUNIT_EXPECT_EQ(test, model_high(&cpu[i]), MODEL_DEF);
+		KUNIT_EXPECT_LE(test, cpu[i].count, MODEL_DEF);
+		model_is_right(test, &cpu[i]);
+	}
+}
+
+/*
+ * Pressure.
+ */
+
+/**
+ * struct pressure_case - a flag, and what it does to a raised list
+ * @name: shown by KUnit
+ * @limits: has the flag
+ * @high: bound of a list that was raised to PRESSED_HIGH
+ * @hands_off: whether it is the kernel's
+ * @reason: why
+ * @drain: reason of a drain under it
+ */
+struct pressure_case {
+	const char *name;
+	struct pcp_limits limits;
+	int high;
+	bool hands_off;
+	enum pcp_reason reason;
+	enum pcp_reason drain;
+};
+
+#define PRESSED_HIGH	4000
+#define PRESSED(...)	{ .def = MODEL_DEF, .max = MODEL_MAX, .now = PRESSED_HIGH,	\
+			  .batch = MODEL_BATCH, __VA_ARGS__ }
+
+static const struct pressure_case pressure_cases[] = {
+	{ "none", PRESSED(), PRESSED_HIGH, false, PCP_BY_USE, PCP_BY_USE },
+	{ "near", PRESSED(.near = true), PRESSED_HIGH, false, PCP_BY_USE, PCP_BY_WATERMARK },
+	{ "reclaim", PRESSED(.reclaim = true), MODEL_DEF, false, PCP_BY_RECLAIM,
+	  PCP_BY_RECLAIM },
+	{ "oom", PRESSED(.oom = true), MODEL_DEF, false, PCP_BY_OOM, PCP_BY_OOM },
+	{ "sysctl", PRESSED(.sysctl = true), MODEL_DEF, true, PCP_BY_SYSCTL, PCP_BY_SYSCTL },
+	{ "offline", PRESSED(.offline = true), MODEL_DEF, true, PCP_BY_OFFLINE,
+	  PCP_BY_OFFLINE },
+	{ "disabled", PRESSED(.disabled = true), MODEL_DEF, true, PCP_BY_KERNEL,
+	  PCP_BY_KERNEL },
+	{ "reclaim above near", PRESSED(.reclaim = true, .near = true), MODEL_DEF, false,
+	  PCP_BY_RECLAIM, PCP_BY_RECLAIM },
+};
+
+static void pressure_case_name(const struct pressure_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(pressure, pressure_cases, pressure_case_name);
+
+static void pressure(struct kunit *test)
+{
+	const struct pressure_case *c = test->param_value;
+	struct pcp_decision hold = pcp_event_hold(&c->limits);
+	struct pcp_decision tick, drain;
+	struct pcp_sample sample;
+	struct list_model m;
+	bool free;
+
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	model_alloc(&m, PRESSED_HIGH);
+	m.limits = c->limits;
+	/* The list is full, and as many pages are out. */
+	sample = model_sample(&m);
+	sample.count = PRESSED_HIGH;
+	tick = pcp_event_tick(&m.event, &sample, m.allocated, &m.limits);
+	KUNIT_EXPECT_EQ(test, hold.high, c->high);
+	KUNIT_EXPECT_EQ(test, hold.hands_off, c->hands_off);
+	KUNIT_EXPECT_EQ(test, hold.reason, c->reason);
+	KUNIT_EXPECT_EQ(test, tick.high, c->high);
+	KUNIT_EXPECT_EQ(test, tick.hands_off, c->hands_off);
+	KUNIT_EXPECT_EQ(test, tick.reason, c->reason);
+
+	drain = pcp_event_drain(&m.event, &sample, &m.limits, &m.steer);
+	KUNIT_EXPECT_EQ(test, drain.reason, c->drain);
+	free = c->drain == PCP_BY_USE;
+	KUNIT_EXPECT_GE(test, drain.high, free ? PRESSED_HIGH + PRESSED_HIGH / 2 : PRESSED_HIGH);
+	KUNIT_EXPECT_LE(test, drain.high, free ? 2 * PRESSED_HIGH : PRESSED_HIGH);
+	/* Under pressure the kernel gets what it asks for, both ways. */
+	KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&m.event, &sample, 2000, &m.limits, &m.steer),
+			free ? MODEL_BATCH : 2000);
+	KUNIT_EXPECT_EQ(test, pcp_event_refill_count(&m.event, MODEL_BATCH, 0, &m.limits,
+						     &m.steer), MODEL_BATCH);
+}
+
+/* Bursts of PRESSED_BURST pages, as many as a mix gets to settle. */
+#define PRESSED_BURST	8000
+
+static void pressed_bursts(struct list_model *m)
+{
+	const struct steer_step burst[] = { { PRESSED_BURST, 1 }, { -PRESSED_BURST, 1 } };
+	int i;
+
+	for (i = 0; i < SETTLE_ROUNDS; i++)
+		steer_run(m, burst, ARRAY_SIZE(burst));
+}
+
+static void pressure_comes_and_goes(struct kunit *test)
+{
+	const int settled = PRESSED_BURST - PRESSED_BURST / 10;
+	struct list_model m;
+	int high;
+
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	m.limits.near = true;
+	pressed_bursts(&m);
+	KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
+	m.limits.near = false;
+	pressed_bursts(&m);
+	KUNIT_EXPECT_GE(test, model_high(&m), settled);
+
+	/* Near: it keeps what it has. */
+	m.limits.near = true;
+	high = model_high(&m);
+	pressed_bursts(&m);
+	KUNIT_EXPECT_LE(test, model_high(&m), high);
+	KUNIT_EXPECT_GE(test, model_high(&m), settled);
+	m.limits.near = false;
+
+	/* Reclaim: all goes back, between two ticks, and none is taken. */
+	m.limits.reclaim = true;
+	model_hold(&m);
+	KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
+	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF);
+	pressed_bursts(&m);
+	KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
+	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF);
+	m.limits.reclaim = false;
+	pressed_bursts(&m);
+	KUNIT_EXPECT_GE(test, model_high(&m), settled);
+
+	/* A smaller maximum holds at once. */
+	m.limits.max = 1000;
+	model_hold(&m);
+	KUNIT_EXPECT_EQ(test, model_high(&m), 1000);
+	KUNIT_EXPECT_LE(test, m.count, 1000);
+	model_is_right(test, &m);
+}
+
+/*
+ * What is out is counted for the CPU, in all its zones.  Where nobody has taken from
+ * this list, what it took from others is no reason to enlarge this one.
+ */
+static void a_list_that_nobody_takes_from_stays(struct kunit *test)
+{
+	static const bool sees_refills[] = { true, false };
+	const struct pcp_sample full = { .count = PRESSED_HIGH };
+	const struct pcp_sample out = { .count = PRESSED_HIGH, .net = 2 * PRESSED_HIGH };
+	const struct pcp_sample empty = { .net = PRESSED_HIGH };
+	struct list_model m;
+	unsigned int i;
+	int tick;
+
+	for (i = 0; i < ARRAY_SIZE(sees_refills); i++) {
+		model_init(&m, MODEL_DEF, MODEL_MAX);
+		m.steer.sees_refills = sees_refills[i];
+		m.limits.now = PRESSED_HIGH;
+		pcp_event_begin(&m.event, &full, 0);
+		/* The tick in which it began counts as used. */
+		for (tick = 0; tick <= PCP_USE_TICKS; tick++)
+			pcp_event_tick(&m.event, &full, 0, &m.limits);
+		/* Pages of another type were missing for a moment; the list was full. */
+		pcp_event_refill(&m.event, &full, 10 * MODEL_BATCH);
+		KUNIT_EXPECT_EQ(test, pcp_event_drain(&m.event, &out, &m.limits, &m.steer).high,
+				PRESSED_HIGH);
+		/* Somebody takes it all, and more. */
+		pcp_event_refill(&m.event, &empty, PRESSED_HIGH);
+		KUNIT_EXPECT_GT(test, pcp_event_drain(&m.event, &out, &m.limits, &m.steer).high,
+				PRESSED_HIGH);
+	}
+}
+
+/*
+ * Batches.
+ */
+
+static void all_allocation_doubles_the_batch(struct kunit *test)
+{
+	struct list_model m;
+	u32 scale;
+
+	for (scale = 0; scale <= MODEL_SCALE + 1; scale++) {
+		u32 i;
+
+		model_init(&m, LARGE_DEF, LARGE_MAX);
+		m.steer.batch_max_scale = scale;
+		for (i = 0; i <= scale + 2; i++) {
+			model_alloc(&m, m.count);
+			m.biggest_refill = 0;
+			model_alloc(&m, 1);
+			KUNIT_EXPECT_EQ(test, m.biggest_refill,
+					MODEL_BATCH << min(i, scale));
+		}
+		model_is_right(test, &m);
+	}
+	/* A list that holds little is left room for a batch to be freed. */
+	model_init(&m, MODEL_DEF, MODEL_MAX);
+	model_alloc(&m, MANY_PAGES);
+	KUNIT_EXPECT_GE(test, m.biggest_refill, MODEL_BATCH);
+	KUNIT_EXPECT_LE(test, m.biggest_refill, MODEL_DEF - MODEL_BATCH);
+	model_is_right(test, &m);
+}
+
+static void a_drain_ends_the_doubling(struct kunit *test)
+{
+	struct list_model m;
+
+	model_init(&m, LARGE_DEF, LARGE_MAX);
+	model_alloc(&m, MANY_PAGES);
+	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
+	/* No rise of its own: what it frees was taken long ago. */
+	model_ticks(&m, PCP_NET_TICKS + 1);
+	model_free(&m, 2 * LARGE_DEF);
+	KUNIT_EXPECT_GT(test, m.drained, 0UL);
+
+	m.biggest_refill = 0;
+	model_alloc(&m, MANY_PAGES);
+	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
+	/* That drain is forgotten in time. */
+	model_ticks(&m, PCP_USE_TICKS + 1);
+	model_alloc(&m, MANY_PAGES);
+	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
+	model_is_right(test, &m);
+}
+
+static void all_freeing_doubles_the_batch(struct kunit *test)
+{
+	struct list_model m;
+	u32 scale;
+
+	for (scale = 0; scale <= MODEL_SCALE; scale++) {
+		model_init(&m, LARGE_DEF, LARGE_MAX);
+		m.steer.batch_max_scale = scale;
+		model_free(&m, MANY_PAGES);
+		KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH << scale);
+		KUNIT_EXPECT_EQ(test, m.raises, 0U);
+		model_is_right(test, &m);
+	}
+	/* What the kernel asks for is the limit, whatever the knob says. */
+	model_init(&m, LARGE_DEF, LARGE_MAX);
+	m.steer.batch_max_scale = MODEL_SCALE + 1;
+	model_free(&m, MANY_PAGES);
+	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH << MODEL_SCALE);
+}
+
+/*
+ * Edges.
+ */
+
+/* The kernel's counters have run since boot, and where they stand says nothing. */
+static void only_differences_count(struct kunit *test)
+{
+	static const struct {
+		unsigned long allocated;
+		unsigned long freed;
+	} starts[] = {
+		{ 0, 0 }, { ULONG_MAX - 5000, 0 }, { 0, ULONG_MAX - 5000 },
+		{ ULONG_MAX - 5000, ULONG_MAX - 5000 }, { LONG_MAX - 100000, 0 },
+		{ 0, LONG_MAX - 100000 }, { 1UL << 32, 0 }, { 0, 1UL << 32 },
+	};
+	static const struct steer_step burst[] = { { 9000, 1 }, { -9000, 1 } };
+	unsigned long crossed = 0;
+	struct pcp_sample sample;
+	int high = 0, count = 0;
+	struct list_model m;
+	unsigned int i;
+	int round;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		model_init(&m, MODEL_DEF, MODEL_MAX);
+		m.allocated = starts[i].allocated;
+		m.freed = starts[i].freed;
+		sample = model_sample(&m);
+		pcp_event_begin(&m.event, &sample, m.allocated);
+		for (round = 0; round < 4; round++)
+			steer_run(&m, burst, ARRAY_SIZE(burst));
+		if (!i) {
+			high = model_high(&m);
+			count = m.count;
+			crossed = model_crossed(&m);
+		}
+		KUNIT_EXPECT_GE(test, model_high(&m), 8100);
+		KUNIT_EXPECT_EQ(test, model_high(&m), high);
+		KUNIT_EXPECT_EQ(test, m.count, count);
+		KUNIT_EXPECT_EQ(test, model_crossed(&m), crossed);
+		model_ticks(&m, RETURN_TICKS);
+		KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
+		model_is_right(test, &m);
+	}
+}
+
+/* However much seems to be out, and whatever the gain: at most twice the list. */
+static void far_counts_are_answered_in_bounds(struct kunit *test)
+{
+	static const long nets[] = { LONG_MIN, LONG_MIN + 1, -1, 0, LONG_MAX - 1, LONG_MAX };
+	static const u32 gains[] = { 10, 100, 200 };
+	unsigned int from, to, gain;
+
+	for (from = 0; from < ARRAY_SIZE(nets); from++) {
+		for (to = 0; to < ARRAY_SIZE(nets); to++) {
+			for (gain = 0; gain < ARRAY_SIZE(gains); gain++) {
+				const struct pcp_sample old = { .net = nets[from] };
+				const struct pcp_sample now = {
+					.count = MODEL_DEF, .net = nets[to],
+				};
+				struct pcp_decision got;
+				struct list_model m;
+
+				model_init(&m, MODEL_DEF, MODEL_MAX);
+				m.steer.gain_pct = gains[gain];
+				pcp_event_begin(&m.event, &old, 0);
+				pcp_event_refill(&m.event, &old, MODEL_BATCH);
+				got = pcp_event_drain(&m.event, &now, &m.limits, &m.steer);
+				KUNIT_EXPECT_GE(test, got.high, MODEL_DEF);
+				KUNIT_EXPECT_LE(test, got.high, 2 * MODEL_DEF);
+			}
+		}
+	}
+}
+
+static void no_larger_than_the_default_is_allowed(struct kunit *test)
+{
+	const struct steer_step burst[] = { { 9000, 1 }, { -9000, 1 } };
+	static const int max[] = { MODEL_DEF, MODEL_DEF - 1, 0 };
+	struct list_model m;
+	unsigned int i;
+	int round;
+
+	for (i = 0; i < ARRAY_SIZE(max); i++) {
+		model_init(&m, MODEL_DEF, max[i]);
+		for (round = 0; round < 10; round++)
+			steer_run(&m, burst, ARRAY_SIZE(burst));
+		KUNIT_EXPECT_EQ(test, m.raises, 0U);
+		model_is_right(test, &m);
+		/* Nor is kept, if it was when that was allowed. */
+		m.limits.now = PRESSED_HIGH;
+		model_hold(&m);
+		KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
+		model_is_right(test, &m);
+	}
+}
+
+/* Batch and bound of a zone of few pages. */
+static void a_batch_of_one(struct kunit *test)
+{
+	const struct steer_step burst[] = { { 300 }, { -300 } };
+	struct list_model m;
+	int round;
+
+	model_init(&m, 4, 400);
+	m.limits.batch = 1;
+	for (round = 0; round < 50; round++)
+		steer_run(&m, burst, ARRAY_SIZE(burst));
+	KUNIT_EXPECT_GE(test, model_high(&m), 270);
+	KUNIT_EXPECT_LE(test, model_high(&m), 330);
+	model_ticks(&m, RETURN_TICKS);
+	KUNIT_EXPECT_EQ(test, model_high(&m), 4);
+	model_is_right(test, &m);
+}
+
+static struct kunit_case pcp_event_core_cases[] = {
+	KUNIT_CASE_PARAM(bound_of_a_trace, bound_gen_params),
+	KUNIT_CASE_PARAM(a_mix_settles_at_its_size, mix_gen_params),
+	KUNIT_CASE(a_mix_above_the_maximum_crosses_by_the_rest),
+	KUNIT_CASE(the_bound_follows_a_smaller_load),
+	KUNIT_CASE(a_load_that_moves_enlarges_neither),
+	KUNIT_CASE_PARAM(pressure, pressure_gen_params),
+	KUNIT_CASE(pressure_comes_and_goes),
+	KUNIT_CASE(a_list_that_nobody_takes_from_stays),
+	KUNIT_CASE(all_allocation_doubles_the_batch),
+	KUNIT_CASE(a_drain_ends_the_doubling),
+	KUNIT_CASE(all_freeing_doubles_the_batch),
+	KUNIT_CASE(only_differences_count),
+	KUNIT_CASE(far_counts_are_answered_in_bounds),
+	KUNIT_CASE(no_larger_than_the_default_is_allowed),
+	KUNIT_CASE(a_batch_of_one),
+	{ }
+};
+
+static struct kunit_suite pcp_event_core_suite = {
+	.name = "livemm_pcp_event_core",
+	.test_cases = pcp_event_core_cases,
+};

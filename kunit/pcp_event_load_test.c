@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pcp_event_load_test.c - list sizing, mode `event`: random loads and the bench's
+ */
+#include <kunit/test.h>
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/prandom.h>
+
+/* After pcp_event_core_test.c, which includes the core. */
+#include "pcp_list_model.h"
+
+static void random_flags(struct list_model *m, struct rnd_state *rnd)
+{
+	u32 bits = prandom_u32_state(rnd);
+
+	m->limits.near = bits % 4 == 0;
+	m->limits.reclaim = bits >> 4 & 15 ? false : true;
+	m->limits.oom = bits >> 8 & 31 ? false : true;
+	m->limits.sysctl = bits >> 13 & 31 ? false : true;
+	m->limits.max = m->limits.def + (bits >> 18) % 30000;
+	if (bits & BIT(31))
+		model_hold(m);
+}
+
+static void random_step(struct list_model *m, struct rnd_state *rnd)
+{
+	long pages = prandom_u32_state(rnd) % (2U << prandom_u32_state(rnd) % 15);
+
+	switch (prandom_u32_state(rnd) % 8) {
+	case 0:
+		model_ticks(m, prandom_u32_state(rnd) % (PCP_NET_TICKS + 2));
+		break;
+	case 1:
+		model_pass(m, prandom_u32_state(rnd) % MODEL_TICK_NS);
+		break;
+	case 2:
+		random_flags(m, rnd);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		model_alloc(m, pages);
+		break;
+	default:
+		model_free(m, pages);
+		break;
+	}
+}
+
+/* The rules of the model hold, and idling always ends at the default. */
+static void random_traces_keep_the_rules(struct kunit *test)
+{
+	struct rnd_state rnd;
+	struct list_model m;
+	int round, i;
+
+	prandom_seed_state(&rnd, 20230714);
+	for (round = 0; round < 300; round++) {
+		int def = 4 * MODEL_BATCH + prandom_u32_state(&rnd) % 7000;
+
+		model_init(&m, def, def + prandom_u32_state(&rnd) % 30000);
+		m.steer.gain_pct = 10 + prandom_u32_state(&rnd) % 191;
+		m.steer.batch_max_scale = prandom_u32_state(&rnd) % 7;
+		m.steer.sees_refills = prandom_u32_state(&rnd) % 2;
+		m.alloc_ns = 1 + prandom_u32_state(&rnd) % 50000;
+		m.free_ns = 1 + prandom_u32_state(&rnd) % 50000;
+		for (i = 0; i < 100; i++) {
+			random_step(&m, &rnd);
+			KUNIT_ASSERT_GE(test, m.count, 0);
+			/* Room for what one refill brings, where a list may have it. */
+			KUNIT_ASSERT_LE(test, m.count, max(model_high(&m), 2 * MODEL_BATCH));
+		}
+		KUNIT_ASSERT_TRUE_MSG(test, !m.wrong, "round %d: %s", round, m.wrong);
+
+		/* What it holds is back in time, whatever it was told before. */
+		m.limits = (struct pcp_limits){
+			.def = def, .max = def + 30000, .batch = MODEL_BATCH,
+			.now = m.limits.now,
+		};
+		model_ticks(&m, RETURN_TICKS);
+		KUNIT_ASSERT_LE(test, m.count, def);
+		/* A bound without pages behind it halves, and may take longer. */
+		model_ticks(&m, ilog2(30000));
+		KUNIT_ASSERT_EQ(test, model_high(&m), def);
+	}
+}
+
+/**
+ * struct bench_row - a load of bench/pcp.py, on one CPU
+ * @name: its letter
+ * @pages: touched in a round
+ * @rounds: how many
+ * @pause_ms: with the memory held, and again without it
+ * @per_1000: pages that may cross for a thousand touched; -1 for any number
+ */
+struct bench_row {
+	const char *name;
+	long pages;
+	int rounds;
+	int pause_ms;
+	long per_1000;
+};
+
+/* The warm-up, then the rows in the order in which they are run. */
+static const struct bench_row bench_rows[] = {
+	{ "warm-up", 32768, 4, 0, -1 },
+	{ "A", 32768, 8, 0, 150 },
+	{ "B", 16384, 16, 0, 25 },
+	{ "C", 4096, 64, 0, 16 },
+	{ "D", 16384, 10, 1500, 380 },
+	{ "E", 16384, 10, 300, 140 },
+};
+
+/**
+ * struct bench_case - a machine that runs the rows
+ * @name: shown by KUnit
+ * @def: default bound of its list
+ * @touch_ms: time to touch 64 MiB; giving them back takes a third of it
+ * @late_ms: how much later than the load the ticks began
+ */
+struct bench_case {
+	const char *name;
+	int def;
+	long touch_ms;
+	long late_ms;
+};
+
+static const struct bench_case bench_cases[] = {
+	{ "fast", 237, 300, 0 },
+	{ "middle", 237, 400, 120 },
+	{ "slow", 237, 500, 240 },
+	{ "fast, larger default", 378, 300, 240 },
+	{ "middle, larger default", 378, 400, 0 },
+	{ "slow, larger default", 378, 500, 120 },
+};
+
+static void bench_case_name(const struct bench_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bench, bench_cases, bench_case_name);
+
+#define NS_PER_MS	1000000L
+
+static void bench_rows_stay_within_their_targets(struct kunit *test)
+{
+	const struct bench_case *c = test->param_value;
+	struct list_model m;
+	unsigned int i;
+
+	model_init(&m, c->def, MODEL_MAX);
+	m.alloc_ns = c->touch_ms * NS_PER_MS / 16384;
+	m.free_ns = m.alloc_ns / 3;
+	m.left_ns -= c->late_ms * NS_PER_MS;
+	for (i = 0; i < ARRAY_SIZE(bench_rows); i++) {
+		const struct bench_row *row = &bench_rows[i];
+		long before = model_crossed(&m);
+		long crossed;
+		int round;
+
+		for (round = 0; round < row->rounds; round++) {
+			model_alloc(&m, row->pages);
+			model_pass(&m, row->pause_ms * NS_PER_MS);
+			model_free(&m, row->pages);
+			model_pass(&m, row->pause_ms * NS_PER_MS);
+		}
+		crossed = model_crossed(&m) - before;
+		if (row->per_1000 >= 0)
+			KUNIT_EXPECT_LE_MSG(test, crossed * 1000,
+					    row->per_1000 * row->pages * row->rounds,
+					    "row %s: %ld of %ld pages crossed", row->name,
+					    crossed, row->pages * row->rounds);
+	}
+	model_ticks(&m, RETURN_TICKS);
+	KUNIT_EXPECT_LE(test, m.count, c->def);
+	KUNIT_EXPECT_EQ(test, model_high(&m), c->def);
+	model_is_right(test, &m);
+}
+
+static struct kunit_case pcp_event_load_cases[] = {
+	KUNIT_CASE(random_traces_keep_the_rules),
+	KUNIT_CASE_PARAM(bench_rows_stay_within_their_targets, bench_gen_params),
+	{ }
+};
+
+static struct kunit_suite pcp_event_load_suite = {
+	.name = "livemm_pcp_event_load",
+	.test_cases = pcp_event_load_cases,
+};

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pcp_list_model.h - one CPU's page list, for tests of mode `event`
+ *
+ * Order 0 only, and one list: what __rmqueue_pcplist(), free_unref_page_commit() and
+ * nr_pcp_free() of 6.1 do to it, with the core asked where the hooks ask it.  Pages
+ * move in runs, as nothing happens between a refill and the next drain, so that
+ * minutes of a load cost some thousand steps.
+ */
+#ifndef LIVEMM_KUNIT_PCP_LIST_MODEL_H
+#define LIVEMM_KUNIT_PCP_LIST_MODEL_H
+
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+
+#include "../module/policy/pcp_event_core.h"
+
+/* As the kernel has it: the list's batch, and how often freeing may double it. */
+#define MODEL_BATCH	63
+#define MODEL_SCALE	5
+
+/* A list of the 2 GiB guest with two CPUs that the bench uses. */
+#define MODEL_DEF	252
+#define MODEL_MAX	31216
+
+/* A tick of the default decay_ms. */
+#define MODEL_TICK_NS	(3000 * 1000 * 1000L / PCP_USE_TICKS)
+
+/* Ticks in the 5 s after a load's end within which raised pages must be back. */
+#define RETURN_TICKS	(5 * PCP_USE_TICKS / 3)
+
+/**
+ * struct list_model - a list and its CPU
+ * @event: what the core knows of it
+ * @limits: what it may become; @now is what the core has made of it
+ * @steer: how to steer
+ * @count: pages in it
+ * @free_factor: the kernel's doubling of what a drain frees
+ * @allocated: pages that the CPU has allocated, ever
+ * @freed: pages that it has freed
+ * @alloc_ns: time to allocate a page
+ * @free_ns: time to free one
+ * @left_ns: time until the next tick
+ * @refilled: pages that came from the buddy
+ * @drained: pages that went to the buddy because the list was full
+ * @excess: pages that went to it because the bound came down
+ * @raises: drains that raised the bound
+ * @top: highest bound seen
+ * @biggest_refill: pages of the largest refill
+ * @biggest_drain: pages of the largest drain
+ * @wrong: what the core must never do, in words; NULL if it has not
+ */
+struct list_model {
+	struct pcp_event event;
+	struct pcp_limits limits;
+	struct pcp_steer steer;
+	int count;
+	int free_factor;
+	unsigned long allocated;
+	unsigned long freed;
+	long alloc_ns;
+	long free_ns;
+	long left_ns;
+	unsigned long refilled;
+	unsigned long drained;
+	unsigned long excess;
+	unsigned int raises;
+	int top;
+	int biggest_refill;
+	int biggest_drain;
+	const char *wrong;
+};
+
+/* The bound that stands. */
+static int model_high(const struct list_model *m)
+{
+	return m->limits.now ?: m->limits.def;
+}
+
+static struct pcp_sample model_sample(const struct list_model *m)
+{
+	return (struct pcp_sample){
+		.count = m->count,
+		.net = m->allocated - m->freed,
+	};
+}
+
+/* Note the first time that something is not as it must be. */
+static void model_must(struct list_model *m, bool right, const char *wrong)
+{
+	if (!right && !m->wrong)
+		m->wrong = wrong;
+}
+
+/* A list of @def pages that may have @max, and knobs as they come. */
+static void model_init(struct list_model *m, int def, int max)
+{
+	struct pcp_sample sample;
+
+	*m = (struct list_model){
+		.limits = { .def = def, .max = max, .batch = MODEL_BATCH },
+		.steer = {
+			.gain_pct = 100,
+			.batch_max_scale = MODEL_SCALE,
+			.sees_refills = true,
+		},
+		.alloc_ns = 1,
+		.free_ns = 1,
+		.left_ns = MODEL_TICK_NS,
+		.top = def,
+	};
+	sample = model_sample(m);
+	pcp_event_begin(&m->event, &sample, m->allocated);
+}
+
+/* What the policy does after a pass: set the bound, give back what is above it. */
+static void model_set(struct list_model *m, const struct pcp_decision *got)
+{
+	int was = model_high(m);
+
+	model_must(m, got->high >= m->limits.def, "a pass went below the default");
+	model_must(m, got->high <= max(was, m->limits.def), "a pass raised");
+	model_must(m, got->high <= max(m->limits.max, m->limits.def), "a pass left too much");
+	model_must(m, !pcp_blocked(&m->limits) || got->high == m->limits.def,
+		   "a blocked list kept its bound");
+	model_must(m, got->hands_off == (pcp_blocked(&m->limits) >= PCP_BY_SYSCTL),
+		   "hands off, or not, for no reason");
+	m->limits.now = got->hands_off ? 0 : got->high;
+	while (got->high < was && m->count > got->high) {
+		int pages = min(m->count, m->limits.batch);
+
+		m->count -= pages;
+		m->excess += pages;
+	}
+}
+
+static void model_tick(struct list_model *m)
+{
+	const struct pcp_sample sample = model_sample(m);
+	struct pcp_decision got;
+
+	got = pcp_event_tick(&m->event, &sample, m->allocated, &m->limits);
+	model_set(m, &got);
+	m->left_ns = MODEL_TICK_NS;
+}
+
+/* The limits have changed, and a hook has asked for a pass between two ticks. */
+static void model_hold(struct list_model *m)
+{
+	struct pcp_decision got = pcp_event_hold(&m->limits);
+
+	model_set(m, &got);
+}
+
+/* Time passes. */
+static void model_pass(struct list_model *m, long ns)
+{
+	while (ns >= m->left_ns) {
+		ns -= m->left_ns;
+		model_tick(m);
+	}
+	m->left_ns -= ns;
+}
+
+static void model_ticks(struct list_model *m, int ticks)
+{
+	while (ticks-- > 0)
+		model_pass(m, MODEL_TICK_NS);
+}
+
+static void model_refill(struct list_model *m)
+{
+	const struct pcp_sample sample = model_sample(m);
+	int asked = m->limits.batch;
+	int pages = asked;
+
+	if (m->steer.sees_refills) {
+		pages = pcp_event_refill_count(&m->event, asked, m->count, &m->limits,
+					       &m->steer);
+		pcp_event_refill(&m->event, &sample, pages);
+	}
+	model_must(m, pages >= asked, "a refill brought less than was asked");
+	model_must(m, pages <= asked << m->steer.batch_max_scale, "a refill is too large");
+	model_must(m, pages == asked || pages + m->count < model_high(m),
+		   "a refill filled the list");
+	model_must(m, pages == asked || !pcp_blocked(&m->limits), "a blocked list grew a refill");
+	m->count += pages;
+	m->refilled += pages;
+	m->biggest_refill = max(m->biggest_refill, pages);
+}
+
+/* The kernel's nr_pcp_free(). */
+static int model_asks(struct list_model *m)
+{
+	int most = model_high(m) - m->limits.batch;
+	int pages = m->limits.batch << m->free_factor;
+
+	if (pages < most && m->free_factor < MODEL_SCALE)
+		m->free_factor++;
+	return min(max(pages, m->limits.batch), most);
+}
+
+static void model_drain(struct list_model *m)
+{
+	const struct pcp_sample sample = model_sample(m);
+	int high = model_high(m);
+	int asked = model_asks(m);
+	struct pcp_decision got;
+	int pages;
+
+	got = pcp_event_drain(&m->event, &sample, &m->limits, &m->steer);
+	model_must(m, got.high >= high, "a drain lowered");
+	model_must(m, got.high <= max(m->limits.max, high), "a drain raised above the maximum");
+	model_must(m, got.high <= m->count + high, "a drain more than doubled");
+	model_must(m, got.high == high || (!pcp_blocked(&m->limits) && !m->limits.near),
+		   "a list was raised under pressure");
+	pages = pcp_event_drain_count(&m->event, &sample, asked, &m->limits, &m->steer);
+	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
+	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
+		   "a drain kept pages under pressure");
+	pcp_event_drained(&m->event, pages);
+	m->count -= pages;
+	m->drained += pages;
+	m->biggest_drain = max(m->biggest_drain, pages);
+	if (got.high > high) {
+		m->limits.now = got.high;
+		m->top = max(m->top, got.high);
+		m->raises++;
+	}
+}
+
+/* So many of @pages as leave the tick where it is, give or take one. */
+static long model_run(const struct list_model *m, long pages, long ns)
+{
+	return min(pages, (m->left_ns + ns - 1) / ns);
+}
+
+static void model_alloc(struct list_model *m, long pages)
+{
+	while (pages > 0) {
+		long run = model_run(m, pages, m->alloc_ns);
+
+		if (!m->count)
+			model_refill(m);
+		run = min_t(long, run, m->count);
+		m->count -= run;
+		m->allocated += run;
+		m->free_factor >>= min(run, 8L);
+		pages -= run;
+		model_pass(m, run * m->alloc_ns);
+	}
+}
+
+static void model_free(struct list_model *m, long pages)
+{
+	while (pages > 0) {
+		long run = model_run(m, pages, m->free_ns);
+
+		run = min_t(long, run, max(model_high(m) - m->count, 1));
+		m->count += run;
+		m->freed += run;
+		pages -= run;
+		if (m->count >= model_high(m))
+			model_drain(m);
+		model_pass(m, run * m->free_ns);
+	}
+}
+
+/* Pages that crossed zone->lock. */
+static unsigned long model_crossed(const struct list_model *m)
+{
+	return m->refilled + m->drained + m->excess;
+}
+
+/* What a step of a trace does. */
+struct steer_step {
+	long pages;	/* allocated; negative when freed */
+	int ticks;	/* and nothing happens for so many afterwards */
+};
+
+static void steer_run(struct list_model *m, const struct steer_step *steps, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (steps[i].pages > 0)
+			model_alloc(m, steps[i].pages);
+		else
+			model_free(m, -steps[i].pages);
+		model_ticks(m, steps[i].ticks);
+	}
+}
+
+static void model_is_right(struct kunit *test, const struct list_model *m)
+{
+	KUNIT_EXPECT_TRUE_MSG(test, !m->wrong, "%s", m->wrong);
+}
+
+#endif /* LIVEMM_KUNIT_PCP_LIST_MODEL_H */

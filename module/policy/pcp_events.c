@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pcp_events.c - what the hooks report to the pcp policy
+ *
+ * Context of all that is called here: preemption off, any context the allocator
+ * may be called from, refills and drains under the list's pcp->lock.  No sleeping,
+ * no printk, no allocation, no lock.
+ *
+ * A refill is always of this CPU's list.  A drain is too when it comes of a free;
+ * others drain lists as well (hotplug, compaction, direct reclaim, our own pass), of
+ * any CPU, and those must get what they ask for.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/vmstat.h>
+
+#include "../livemm.h"
+#include "pcp_state.h"
+
+/* A hook asks for a pass no more often than this. */
+#define KICK_GAP_MS	10
+
+/**
+ * lmm_pcp_page() - event: a block was allocated or freed on this CPU
+ * @nid: its node
+ * @zone_idx: its zone in the node
+ * @pages: in the block; negative when freed
+ *
+ * Context: any, preemption off.
+ */
+void lmm_pcp_page(int nid, int zone_idx, long pages)
+{
+	struct pcp_track *track = this_cpu_ptr(pcp.tracks) + nid * MAX_NR_ZONES + zone_idx;
+
+	pcp_track_page(track, &pcp.clock, pages);
+}
+
+static struct pcp_zone *zone_pressure(const struct zone *zone)
+{
+	return &pcp.zones[pcp_slot(zone)];
+}
+
+static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
+{
+	return READ_ONCE(pz->near) || lmm_zone_below_high(zone) ||
+	       zone_page_state(zone, NR_FREE_PAGES) < READ_ONCE(pz->mark);
+}
+
+/*
+ * Under pcp->lock no work can be queued: that may wake a worker, whose run-queue
+ * lock the caller of the allocator may hold.
+ */
+static void kick(struct pcp_zone *pz)
+{
+	unsigned long now = jiffies;
+
+	if (atomic_long_read(&pz->raised) <= 0 ||
+	    time_before(now, READ_ONCE(pz->kicked) + msecs_to_jiffies(KICK_GAP_MS)))
+		return;
+	WRITE_ONCE(pz->kicked, now);
+	lmm_count(&lmm_pcp_policy, COUNT_KICKS, 1);
+	irq_work_queue(&pcp.kick);
+}
+
+/* The limits of the last pass, with what may have changed since. */
+static struct pcp_limits limits_now(struct zone *zone, const struct pcp_zone *pz,
+				    const struct pcp_list *list,
+				    struct per_cpu_pages *pages)
+{
+	struct pcp_limits limits = list->limits;
+
+	limits.now = pcp_list_raised(pages, list);
+	limits.disabled = !lmm_pageset_read(pages).high;
+	limits.sysctl = READ_ONCE(*pcp.high_fraction);
+	limits.reclaim = READ_ONCE(pz->reclaim) || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags);
+	limits.near = zone_near(zone, pz);
+	return limits;
+}
+
+/* The lock is about to be taken: has somebody else got it? */
+static void contention_see(struct zone *zone, struct pcp_zone *pz)
+{
+	if (!spin_is_locked(&zone->lock))
+		return;
+	lmm_count(&lmm_pcp_policy, COUNT_CONTENDED, 1);
+	WRITE_ONCE(pz->contended, jiffies);
+}
+
+/* Take up to @want pages of the room that the last pass left. */
+static long room_take(struct pcp_zone *pz, long want)
+{
+	long room = atomic_long_read(&pz->room);
+	long take;
+
+	do {
+		take = min(room, want);
+		if (take <= 0)
+			return 0;
+	} while (!atomic_long_try_cmpxchg(&pz->room, &room, room - take));
+	return take;
+}
+
+/**
+ * lmm_pcp_refill_count() - event: a list is empty and about to be refilled
+ * @zone: its zone
+ * @order: of the blocks
+ * @asked: blocks that the kernel wants
+ *
+ * Context: see the top of the file.
+ * Return: blocks to ask for, at least @asked.
+ */
+unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsigned long asked)
+{
+	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	struct pcp_list *list = pcp_list_of(pcp_slot(zone), smp_processor_id());
+	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_limits limits;
+	unsigned long count;
+
+	contention_see(zone, pz);
+	if (zone_near(zone, pz))
+		kick(pz);
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
+		return asked;
+	limits = limits_now(zone, pz, list, pages);
+	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &pcp.steer);
+	if (count > asked)
+		lmm_count(&lmm_pcp_policy, COUNT_SCALED_REFILLS, 1);
+	return count;
+}
+
+/**
+ * lmm_pcp_refill() - event: pages moved from the buddy to a list
+ * @zone: its zone
+ * @order: of the blocks
+ * @pages: how many; the list does not count them yet
+ *
+ * Context: see the top of the file.
+ */
+void lmm_pcp_refill(struct zone *zone, unsigned int order, int pages)
+{
+	int cpu = smp_processor_id();
+	struct pcp_list *list = pcp_list_of(pcp_slot(zone), cpu);
+	struct pcp_sample sample;
+
+	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
+		return;
+	pcp_list_sample(zone, cpu, &sample);
+	pcp_event_refill(&list->event, &sample, pages);
+}
+
+/* A list is full because of a free: make it larger, or say why not. */
+static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list, int cpu,
+		      const struct pcp_sample *sample, const struct pcp_limits *limits)
+{
+	int now = limits->now ?: limits->def;
+	struct pcp_decision decision;
+	long take;
+
+	decision = pcp_event_drain(&list->event, sample, limits, &pcp.steer);
+	if (decision.reason == PCP_BY_WATERMARK) {
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
+		kick(pz);
+	} else if (decision.reason == PCP_BY_MAX) {
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_MAX, 1);
+	}
+	if (decision.high <= now)
+		return;
+	if (READ_ONCE(pcp.contended_only) &&
+	    time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay))) {
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_QUIET, 1);
+		return;
+	}
+	take = room_take(pz, decision.high - now);
+	if (take < decision.high - now)
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_ROOM, 1);
+	if (take && pcp_list_grow(zone, cpu, list, now + take)) {
+		lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
+		atomic_long_add(take, &pz->raised);
+	}
+}
+
+/*
+ * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a
+ * single block of order 1 to 3 that is freed in a burst of order-0 frees, as at
+ * the exit of every large process, empties the whole list.  The aim, to keep few
+ * such blocks, is met by draining a batch, theirs first.
+ */
+static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+			    int pindex)
+{
+	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit) ||
+	    READ_ONCE(*pcp.high_fraction))
+		return count;
+	/* A list that is disabled, or of a zone in reclaim, is to be empty. */
+	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+		return count;
+	return pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch),
+			       pindex >= MIGRATE_PCPTYPES);
+}
+
+/*
+ * Is this drain the answer to a free, so that the list is at its bound and another
+ * drain follows if it is still there?  Whoever drains for another reason must get
+ * what it asks for.  It finds this CPU's list below its bound, because a free leaves
+ * it so; or disabled; or asks for all there is.  (From 6.7 on it asks in steps.  If
+ * the bound has fallen and this CPU has freed nothing since, such a step is taken for
+ * a free's, and a batch goes; the next free drains the rest.)
+ */
+static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
+			       const struct pcp_list *list, int count)
+{
+	return pages == this_cpu_ptr(zone->per_cpu_pageset) && list->limits.max &&
+	       !READ_ONCE(list->returning) && pages->count >= READ_ONCE(pages->high) &&
+	       count < pages->count;
+}
+
+/**
+ * lmm_pcp_drain_count() - event: a list is about to be drained
+ * @zone: its zone
+ * @count: pages that the kernel wants to drain
+ * @pages: the list
+ * @pindex: which of its lists the page just freed is on; that one is drained first
+ *
+ * Only frees of order 0 make a list larger: larger blocks that lie in lists are
+ * missing to the buddy as such.
+ *
+ * Context: see the top of the file.
+ * Return: pages to drain, at most @count.
+ */
+int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+			int pindex)
+{
+	int cpu = smp_processor_id();
+	struct pcp_list *list = pcp_list_of(pcp_slot(zone), cpu);
+	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_limits limits;
+	struct pcp_sample sample;
+	int limit = count;
+
+	contention_see(zone, pz);
+	if (pcp.mode == PCP_MODE_EVENT && drain_of_full_list(zone, pages, list, count)) {
+		pcp_list_sample(zone, cpu, &sample);
+		limits = limits_now(zone, pz, list, pages);
+		if (pindex < MIGRATE_PCPTYPES)
+			list_grow(zone, pz, list, cpu, &sample, &limits);
+		limit = pcp_event_drain_count(&list->event, &sample, count, &limits,
+					      &pcp.steer);
+		pcp_event_drained(&list->event, limit);
+	}
+	limit = min(limit, exit_drain_count(zone, count, pages, pindex));
+	if (limit < count)
+		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
+	return limit;
+}
+
+/**
+ * lmm_pcp_drain() - event: pages moved from a list to the buddy
+ * @pages: how many
+ *
+ * Context: see the top of the file.
+ */
+void lmm_pcp_drain(int pages)
+{
+	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, pages);
+}
+
+/**
+ * lmm_pcp_pageset_default() - event: the kernel is about to work out the bounds
+ *	of a zone's lists anew
+ *
+ * Looking again a little later finds its new values.
+ *
+ * Context: any, preemption off, not under an allocator's lock.
+ */
+void lmm_pcp_pageset_default(void)
+{
+	mod_delayed_work(pcp.wq, &pcp.recheck_work, msecs_to_jiffies(20));
+}
+
+/**
+ * lmm_pcp_wake_kswapd() - event: a slow path wakes reclaim
+ * @zone: the zone that is short
+ *
+ * Context: any, preemption off.
+ */
+void lmm_pcp_wake_kswapd(struct zone *zone)
+{
+	kick(zone_pressure(zone));
+}
