@@ -27,6 +27,9 @@ DEBUGFS = "/sys/kernel/debug/livemm"
 # the next timer, and time limits in the guest run out while it waits for I/O.
 ICOUNT = ["-icount", "shift=0,sleep=on"]
 EXACT_KARGS = ["nokaslr", "norandmaps", "random.trust_cpu=off"]
+# A disk of nothing but a hole: to read it costs the host nothing, and fills the
+# guest's page cache, which a guest on the host's file system has no use for.
+DISK_SERIAL = "livemm-bench"
 # Huge pages would fault 512 pages at once; their daemon also raises
 # min_free_kbytes, and with it every list's `high`, eightfold on a 2 GiB guest.
 KARGS = ["transparent_hugepage=never"]
@@ -45,6 +48,9 @@ class Plan:
     steps   see bench.inside
     cpus    of the guest
     icount  count instructions: one CPU (a second does not come up), emulated
+    memory  of the guest
+    disk    MiB of a disk of zeros, read only; 0: none
+    allowed console lines that are no fault of the kernel's
     """
 
     name: str
@@ -52,6 +58,9 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     cpus: int = 2
     icount: bool = False
+    memory: str = "2G"
+    disk: int = 0
+    allowed: list[str] = field(default_factory=list)
 
     def add(self, do: str, name: str, **what: Any) -> None:
         """Append a step."""
@@ -104,6 +113,19 @@ def need_livemm(image: Image) -> None:
         raise ToolError(f"{module.relative_to(ROOT)}: not there; run `make modules`")
 
 
+def disk_args(plan: Plan, folder: Path) -> list[str]:
+    """The qemu arguments of the guest's disk."""
+    if not plan.disk:
+        return []
+    path = folder / "disk"
+    with path.open("wb") as file:
+        file.truncate(plan.disk << 20)
+    return [
+        "-drive", f"file={path},if=none,id=bench,format=raw,readonly=on",
+        "-device", f"virtio-blk-pci,drive=bench,serial={DISK_SERIAL}",
+    ]
+
+
 def follow(path: Path, done: threading.Event, show: Show) -> None:
     """Show the results as the guest writes them."""
     shown = 0
@@ -139,12 +161,13 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
         script=HERE / "guest.sh",
         args=[str(todo), str(results)],
         cpus=1 if plan.icount else plan.cpus,
-        memory="2G",
+        memory=plan.memory,
         kargs=KARGS + (EXACT_KARGS if plan.icount else []),
         rwdirs=[folder],
         accel=EMULATION if plan.icount else "",
-        qemu=ICOUNT if plan.icount else [],
+        qemu=[*(ICOUNT if plan.icount else []), *disk_args(plan, folder)],
         timeout=timeout,
+        allowed=plan.allowed,
     )
     done = threading.Event()
     follower = threading.Thread(target=follow, args=(results, done, show))

@@ -13,7 +13,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -22,6 +23,9 @@ KMEM = Path("/sys/kernel/tracing/events/kmem")
 # per-CPU list (or straight to the caller), and on its way back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 TRIGGER = "hist:keys=order"
+
+# Holds so many bytes, every page of them written, until its input ends.
+HOG = "import sys; held = b'x' * int(sys.argv[1]); print(len(held), flush=True); sys.stdin.read()"
 
 Step = dict[str, Any]
 
@@ -94,6 +98,89 @@ def touch(step: Step) -> Step:
     return result
 
 
+def list_sum(name: str) -> int:
+    """The sum of a number, such as count, over all per-CPU lists; 0 if they have none."""
+    lines = Path("/proc/zoneinfo").read_text(encoding="ascii").splitlines()
+    rows = (line.split() for line in lines)
+    return sum(int(words[1]) for words in rows if words[:1] == [f"{name}:"])
+
+
+def held(step: Step) -> Step:
+    """What the lists hold before a load, and from its end on: [seconds, pages].
+
+    default is what they may hold by the kernel's own bounds, with no policy on.
+    """
+    before, default = list_sum("count"), list_sum("high_min") or list_sum("high")
+    call([step["program"], *step["args"]])
+    start = time.monotonic()
+    curve: list[tuple[float, int]] = []
+    while not curve or curve[-1][0] < step["seconds"]:
+        time.sleep(max(0.0, start + len(curve) * step["every"] - time.monotonic()))
+        curve.append((round(time.monotonic() - start, 2), list_sum("count")))
+    return {"before": before, "default": default, "curve": curve}
+
+
+def numbers(path: str) -> dict[str, int]:
+    """The lines "name value" or "name: value kB" of a file."""
+    rows = (line.split() for line in Path(path).read_text(encoding="ascii").splitlines())
+    return {words[0].rstrip(":"): int(words[1]) for words in rows if words[1:]}
+
+
+@contextmanager
+def hog(size: int) -> Iterator[None]:
+    """Hold memory in a program of its own, the one that goes if memory runs out."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOG, str(size)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        Path(f"/proc/{holder.pid}/oom_score_adj").write_text("1000", encoding="ascii")
+        if holder.stdout is None or not holder.stdout.readline():
+            raise StepError(f"could not hold {size >> 20} MiB")
+        yield
+
+
+def disk_of(serial: str) -> str:
+    """The disk with that serial number."""
+    call(["modprobe", "virtio_blk"])
+    for path in Path("/sys/block").glob("*/serial"):
+        if path.read_text(encoding="ascii").strip() == serial:
+            return f"/dev/{path.parent.name}"
+    raise StepError(f"no disk with serial {serial}")
+
+
+def pressure(step: Step) -> Step:
+    """Run the page-touch program while memory is held and a disk is read.
+
+    All but `leave` MiB is held; the disk's pages are what there is to reclaim.
+    Both loads are of a fixed size, so that each run asks for the same pages.
+    """
+    disk = disk_of(step["serial"])
+    Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
+    size = (numbers("/proc/meminfo")["MemAvailable"] << 10) - (step["leave"] << 20)
+    with hog(size):
+        before = numbers("/proc/vmstat")
+        reading = ["dd", f"if={disk}", "of=/dev/null", "bs=1M", "status=none"]
+        with subprocess.Popen(reading, stdin=subprocess.DEVNULL) as reader:
+            started = time.monotonic()
+            call([step["program"], *step["args"]])
+            touched = time.monotonic() - started
+            if reader.wait():
+                raise StepError(f"{disk}: could not be read to its end")
+        after = numbers("/proc/vmstat")
+    return {
+        "held": size,
+        "touch_seconds": round(touched, 2),
+        "seconds": round(time.monotonic() - started, 2),
+        "events": {
+            name: after[name] - before[name]
+            for name in sorted(after)
+            if name.startswith(tuple(step["events"]))
+        },
+    }
+
+
 def modprobe(step: Step) -> Step:
     """Load a module by name."""
     call(["modprobe", step["module"], *step.get("params", [])])
@@ -157,7 +244,8 @@ def sleep(step: Step) -> Step:
 
 
 ACTIONS: dict[str, Callable[[Step], Step]] = {
-    action.__name__: action for action in (touch, modprobe, insmod, rmmod, write, read, sleep)
+    action.__name__: action
+    for action in (touch, held, pressure, modprobe, insmod, rmmod, write, read, sleep)
 }
 
 

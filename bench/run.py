@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measure a policy's claims: python3 -m bench.run [--json] [--quick] [--kernel K] [--config KNOBS]
-                           [NAME...]
+"""Measure a policy's claims: python3 -m bench.run [--json] [--quick | --only WHAT,...]
+                           [--kernel K] [--config KNOBS] [NAME...]
 
-Prints a table and writes build/bench/NAME.json (NAME-quick.json).  A target that is not met is
-said in the table; the status is 0 when everything could be measured.
+Prints a table and writes build/bench/NAME.json (NAME-quick.json, NAME-WHAT.json).  A target
+that is not met is said in the table; the status is 0 when everything could be measured.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from bench.table import document, render, save
 from tests.kernels import Image, images, load, stock_image
 from tests.report import ToolError, main_guard, say
 
-# The measurement of each bench, and the knobs it is made with.
-BENCHES = {"pcp": (pcp.measure, pcp.CONFIG)}
+# The measurement of each bench, the parts it has, and the knobs it is made with.
+BENCHES = {"pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG)}
 
 CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
 
@@ -35,9 +35,13 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="bench.run", description="measure the claims")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("--quick", action="store_true", help="a few rows on the first kernel")
+    few = parser.add_mutually_exclusive_group()
+    few.add_argument("--quick", action="store_true", help="a few rows on the first kernel")
+    few.add_argument("--only", help="these parts alone, of: " + "; ".join(
+        f"{name}: {', '.join(parts)}" for name, (_, parts, _) in BENCHES.items()
+    ))
     parser.add_argument("--kernel", help="only on this kernel: a series or a release")
-    parser.add_argument("--config", help="knobs instead of the usual: period_ms=5000,...")
+    parser.add_argument("--config", help="knobs besides the usual: mode=event,...")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
     args = parser.parse_args()
     for name in args.names:
@@ -45,17 +49,23 @@ def main() -> int:
             raise ToolError(f"bench {name}: not in {', '.join(BENCHES)}")
     if args.config and not CONFIG_LINE.fullmatch(args.config):
         raise ToolError(f"--config {args.config}: write it as knob=value,knob=value")
+    only = args.only.split(",") if args.only else []
     for name in args.names or BENCHES:
-        measure, usual = BENCHES[name]
+        measure, parts, usual = BENCHES[name]
+        for part in only:
+            if part not in parts:
+                raise ToolError(f"--only {part}: not in {', '.join(parts)} of {name}")
         config = args.config or usual
         # Progress stays off the standard output when a program reads that.
         with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
-            rows = measure(stock(args.kernel), args.quick, config)
+            rows = measure(stock(args.kernel), args.quick, config, only)
         text = document(name, config, rows)
         # A few rows must not take the place of all.
-        path = guest.OUT / f"{name}{'-quick' if args.quick else ''}.json"
+        words = [name, *(["quick"] if args.quick else []), *only]
+        path = guest.OUT / f"{'-'.join(words)}.json"
         save(path, text)
-        say(text.rstrip() if args.json else f"\n{name}, {config}\n\n{render(rows)}")
+        title = f"{name}, {config}" if config else name
+        say(text.rstrip() if args.json else f"\n{title}\n\n{render(rows)}")
     return 0
 
 

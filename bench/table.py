@@ -4,19 +4,27 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+
+def rounded(value: float | None) -> float | None:
+    """A number as JSON carries it; null for one that is not there or infinite."""
+    return None if value is None or math.isinf(value) else round(value, 6)
 
 
 @dataclass(frozen=True)
 class Row:
     """One comparison, both sides measured in the same guest.
 
-    base     without the policy
+    base     without the policy; infinite: it never came to that
     policy   with it
     target   the highest `policy` that meets the claim; None: nothing claimed
+    mode     the policy's; "" where none is meant
+    detail   what the figures come from, for JSON alone
     """
 
     kernel: str
@@ -25,11 +33,15 @@ class Row:
     base: float
     policy: float
     target: float | None = None
+    mode: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float | None:
-        """policy / base, or None over a base of nothing."""
-        return self.policy / self.base if self.base else None
+        """policy / base, or None where that says nothing."""
+        if not self.base or math.isinf(self.base) or math.isinf(self.policy):
+            return None
+        return self.policy / self.base
 
     @property
     def met(self) -> str:
@@ -40,16 +52,17 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """The row as JSON carries it."""
-        ratio = self.ratio
         return {
             "kernel": self.kernel,
             "workload": self.workload,
+            "mode": self.mode,
             "metric": self.metric,
-            "base": round(self.base, 6),
-            "policy": round(self.policy, 6),
-            "ratio": None if ratio is None else round(ratio, 6),
-            "target": None if self.target is None else round(self.target, 6),
+            "base": rounded(self.base),
+            "policy": rounded(self.policy),
+            "ratio": rounded(self.ratio),
+            "target": rounded(self.target),
             "met": self.met,
+            **({"detail": self.detail} if self.detail else {}),
         }
 
 
@@ -57,17 +70,19 @@ def figure(value: float | None) -> str:
     """A number in few digits: 1.9538, 8214.30."""
     if value is None:
         return "-"
+    if math.isinf(value):
+        return "never"
     return f"{value:.2f}" if value >= 100 else f"{value:.4f}"
 
 
-COLUMNS = ("kernel", "workload", "metric", "base", "policy", "ratio", "target", "met")
-LEFT = 3  # columns of words; the others are numbers
+COLUMNS = ("kernel", "workload", "mode", "metric", "base", "policy", "ratio", "target", "met")
+LEFT = 4  # columns of words; the others are numbers
 
 
 def cells(row: Row) -> list[str]:
     """The row's text, column by column."""
     numbers = [figure(value) for value in (row.base, row.policy, row.ratio, row.target)]
-    return [row.kernel, row.workload, row.metric, *numbers, row.met]
+    return [row.kernel, row.workload, row.mode or "-", row.metric, *numbers, row.met]
 
 
 def align(lines: Sequence[Sequence[str]], left: int) -> str:
@@ -90,7 +105,7 @@ def render(rows: Sequence[Row]) -> str:
     text += f"\n{len(claimed) - len(short)} of {len(claimed)} targets met"
     for row in short:
         text += (
-            f"\nfalls short: {row.kernel} {row.workload}: "
+            f"\nfalls short: {' '.join(filter(None, (row.kernel, row.workload, row.mode)))}: "
             f"{figure(row.policy)}, target {figure(row.target)}"
         )
     return text

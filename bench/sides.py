@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The sides of a comparison: the kernel as it is, and the pcp policy in each mode."""
+
+from __future__ import annotations
+
+from bench import guest
+from tests.kernels import Image
+from tests.report import ToolError, say
+
+BASE = "base"
+MODES = ("depth", "event")
+
+STATUS = f"{guest.DEBUGFS}/status"
+HOOKS = f"{guest.DEBUGFS}/hooks"
+
+# What only a run of a load leaves in its result: one a kind of step.
+LOADS = {"pages", "curve", "events"}
+
+
+def modes_of(config: str) -> tuple[str, ...]:
+    """The modes to measure: the one that the knobs name, else all."""
+    named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
+    for mode in named:
+        if mode not in MODES:
+            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
+    return tuple(named) or MODES
+
+
+def load_module(plan: guest.Plan) -> None:
+    """Load livemm; every policy is off then."""
+    plan.add("modprobe", "modprobe livemm", module="livemm")
+
+
+def enable(plan: guest.Plan, mode: str, config: str, run: str = "") -> None:
+    """Switch pcp on in a mode, and note what came of it; run: one of many in a mode."""
+    knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
+    plan.policy("pcp", ",".join(["enabled=1", f"mode={mode}", *knobs]))
+    plan.add("read", f"status {mode}{run}", path=STATUS)
+    plan.add("read", f"hooks {mode}{run}", path=HOOKS)
+
+
+def disable(plan: guest.Plan) -> None:
+    """Switch pcp off: it puts every list back before the write returns."""
+    plan.policy("pcp", "enabled=0")
+
+
+def check_enabled(image: Image, results: guest.Results, mode: str, run: str = "") -> None:
+    """Refuse figures of a policy that was not in force."""
+    status = results[f"status {mode}{run}"]["text"]
+    rows = [line.split() for line in status.splitlines()]
+    if not any(words[:3] == ["pcp", "on", mode] for words in rows):
+        raise ToolError(f"{image.name}: pcp is not on in mode {mode}: {status.strip()}")
+    hooks = results[f"hooks {mode}{run}"]["text"].splitlines()
+    if not any("armed" in line.split() for line in hooks):
+        raise ToolError(f"{image.name}: pcp is on in mode {mode}, but no hook is armed")
+
+
+def progress(image: Image) -> guest.Show:
+    """A line for each run of a load."""
+
+    def show(result: guest.Result) -> None:
+        if result.keys() & LOADS:
+            say(f"    {image.name}: {result['name']}: done")
+
+    return show
