@@ -204,9 +204,9 @@ static void averages_decay_by_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth.alloc, 22500L);
 	pcp_depth_period(&depth, true, 30000, 30000);
 	KUNIT_EXPECT_EQ(test, depth.alloc, 26250L);
-	pcp_depth_period(&depth, true, 0, 0);
-	KUNIT_EXPECT_EQ(test, depth.alloc, 13125L);
-	KUNIT_EXPECT_EQ(test, depth.free, 13125L);
+	pcp_depth_period(&depth, true, 4000, 4000);
+	KUNIT_EXPECT_EQ(test, depth.alloc, 15125L);
+	KUNIT_EXPECT_EQ(test, depth.free, 15125L);
 }
 
 static void a_steady_pattern_settles_one_below(struct kunit *test)
@@ -256,6 +256,24 @@ static void two_idle_periods_reset(struct kunit *test)
 	pcp_depth_period(&depth, true, 40000, 40000);
 	pcp_depth_period(&depth, false, 0, 0);
 	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 30000);
+}
+
+/* What a CPU does besides the load does not keep the load's pages. */
+static void hardly_any_activity_is_none(struct kunit *test)
+{
+	struct pcp_depth depth = { };
+
+	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, true, 40000, 40000));
+	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, true, 20000 / PCP_IDLE_SHARE - 1, 9));
+	KUNIT_EXPECT_EQ(test, depth.alloc, 20000L);
+	KUNIT_EXPECT_TRUE(test, pcp_depth_period(&depth, true, 9, 20000 / PCP_IDLE_SHARE - 1));
+	KUNIT_EXPECT_EQ(test, depth.alloc, 0L);
+	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, false, 0, 0));
+
+	/* An eighth is a load: a smaller one, that the average follows. */
+	pcp_depth_period(&depth, true, 40000, 40000);
+	pcp_depth_period(&depth, true, 20000 / PCP_IDLE_SHARE, 0);
+	KUNIT_EXPECT_EQ(test, depth.alloc, (20000L + 20000 / PCP_IDLE_SHARE) / 2);
 }
 
 static void an_idle_list_is_not_lowered_in_steps(struct kunit *test)
@@ -495,6 +513,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(a_steady_pattern_settles_one_below),
 	KUNIT_CASE(pure_patterns_do_not_enlarge),
 	KUNIT_CASE(two_idle_periods_reset),
+	KUNIT_CASE(hardly_any_activity_is_none),
 	KUNIT_CASE(an_idle_list_is_not_lowered_in_steps),
 	KUNIT_CASE_PARAM(decision, decide_gen_params),
 	KUNIT_CASE(the_strongest_reason_is_said),

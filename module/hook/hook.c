@@ -30,6 +30,9 @@ static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 		return;
 	if (!lmm_allow_livepatch)
 		scnprintf(why, len, "module parameter livepatch=0");
+	else if (lmm_klp_port() && !(lmm_klp_port()->functions & BIT(hook->function)))
+		/* It was held by another livepatch then, say. */
+		scnprintf(why, len, "livemm_klp was loaded without it; switch all policies off");
 	else
 		lmm_hook_foreign_livepatch(hook, why, len);
 }

@@ -133,22 +133,27 @@ bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_dep
  * Half decay and the reset after two idle periods are the series' own.
  *
  * Context: any; pure.
+ * Return: true if something was known, and has been forgotten.
  */
-void pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
+bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
 		      long free_depth)
 {
-	if (active) {
+	bool known = depth->alloc || depth->free;
+
+	if (active && max(alloc_depth, free_depth) >=
+		      max(depth->alloc, depth->free) / PCP_IDLE_SHARE) {
 		depth->alloc = (depth->alloc + alloc_depth) / 2;
 		depth->free = (depth->free + free_depth) / 2;
 		depth->idle = 0;
-		return;
+		return false;
 	}
 	if (depth->idle < PCP_IDLE_PERIODS)
 		depth->idle++;
-	if (depth->idle == PCP_IDLE_PERIODS) {
-		depth->alloc = 0;
-		depth->free = 0;
-	}
+	if (depth->idle < PCP_IDLE_PERIODS)
+		return false;
+	depth->alloc = 0;
+	depth->free = 0;
+	return known;
 }
 
 /**

@@ -17,8 +17,13 @@
 
 #include <linux/types.h>
 
-/* No activity for so many whole periods forgets what was learnt (the series). */
+/*
+ * No activity for so many whole periods forgets what was learnt (the series).  No
+ * CPU of a real machine does nothing at all for two seconds: less than 1/8 of what
+ * was learnt counts as none, or the pages would stay for long after the load.
+ */
 #define PCP_IDLE_PERIODS	2
+#define PCP_IDLE_SHARE		8
 
 /*
  * A rise or fall that began so many periods ago at most, the current one
@@ -92,7 +97,7 @@ struct pcp_track {
  * struct pcp_depth - what the finished periods taught about one list
  * @alloc: average depth of allocation
  * @free: average depth of freeing
- * @idle: whole periods without activity, at most PCP_IDLE_PERIODS
+ * @idle: whole periods with hardly any activity, at most PCP_IDLE_PERIODS
  */
 struct pcp_depth {
 	long alloc;
@@ -181,7 +186,7 @@ enum pcp_reason pcp_blocked(const struct pcp_limits *limits);
 void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock);
 bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
 		       long *free_depth);
-void pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
+bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
 		      long free_depth);
 struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 				     const struct pcp_limits *limits);

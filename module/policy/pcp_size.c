@@ -288,17 +288,14 @@ static void period_collect(void)
 		const struct pcp_track *tracks = per_cpu_ptr(pcp.tracks, cpu);
 
 		for (slot = 0; slot < pcp_nr_slots(); slot++) {
-			struct pcp_depth *depth = &pcp_list_of(slot, cpu)->depth;
-			unsigned int idle = depth->idle;
 			long alloc_depth, free_depth;
 			bool active;
 
 			active = pcp_track_collect(&tracks[slot], ended, &alloc_depth,
 						   &free_depth);
-			if (depth->alloc && depth->free && !active &&
-			    idle == PCP_IDLE_PERIODS - 1)
+			if (pcp_depth_period(&pcp_list_of(slot, cpu)->depth, active,
+					     alloc_depth, free_depth))
 				lmm_count(&lmm_pcp_policy, COUNT_IDLE_RESETS, 1);
-			pcp_depth_period(depth, active, alloc_depth, free_depth);
 		}
 		cond_resched();
 	}
