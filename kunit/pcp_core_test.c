@@ -171,6 +171,26 @@ static const struct window_case window_cases[] = {
 	{ "pure freeing has no rise", 4, { -900, -900, -900, -900, -900, -900 }, 0, 3600 },
 };
 
+/* The last page of a run that ended two periods ago is no load. */
+static void an_echo_of_a_run_is_no_activity(struct kunit *test)
+{
+	struct pcp_clock clock = { .epoch = 1, .window = PCP_WINDOW_MAX };
+	struct pcp_track track = { };
+	long alloc_depth, free_depth;
+
+	pcp_track_page(&track, &clock, 8000);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
+	clock.epoch = 2;
+	pcp_track_page(&track, &clock, 1);
+	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
+	KUNIT_EXPECT_EQ(test, alloc_depth, 8001L);
+	clock.epoch = 3;
+	pcp_track_page(&track, &clock, -1);
+	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
+	pcp_track_page(&track, &clock, -8000);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
+}
+
 static void window_case_name(const struct window_case *c, char *name)
 {
 	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
@@ -330,12 +350,10 @@ static const struct decide_case decide_cases[] = {
 	{ "reclaim", 20000, 20000, LIMITS(.reclaim = true), GUEST_DEF, false,
 	  PCP_BY_RECLAIM },
 	{ "sysctl", 20000, 20000, LIMITS(.sysctl = true), GUEST_DEF, true, PCP_BY_SYSCTL },
-	{ "offline", 20000, 20000, LIMITS(.offline = true), GUEST_DEF, true,
-	  PCP_BY_OFFLINE },
 	{ "disabled", 20000, 20000, LIMITS(.disabled = true), GUEST_DEF, true,
 	  PCP_BY_KERNEL },
 	{ "disabled above all", 20000, 20000,
-	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true, .offline = true,
+	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true,
 		 .oom = true, .near = true),
 	  GUEST_DEF, true, PCP_BY_KERNEL },
 	{ "oom", 20000, 20000, LIMITS(.oom = true), GUEST_DEF, false, PCP_BY_OOM },
@@ -388,8 +406,6 @@ static void the_strongest_reason_is_said(struct kunit *test)
 	limits.oom = true;
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_OOM);
 	/* These are the kernel's own, whatever the zone is short of. */
-	limits.offline = true;
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_OFFLINE);
 	limits.sysctl = true;
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_SYSCTL);
 	limits.disabled = true;
@@ -509,6 +525,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE_PARAM(a_run_over_several_periods, window_gen_params),
 	KUNIT_CASE(epoch_wraps_around),
 	KUNIT_CASE(counts_do_not_wrap_at_32_bits),
+	KUNIT_CASE(an_echo_of_a_run_is_no_activity),
 	KUNIT_CASE(averages_decay_by_half),
 	KUNIT_CASE(a_steady_pattern_settles_one_below),
 	KUNIT_CASE(pure_patterns_do_not_enlarge),

@@ -299,8 +299,6 @@ static const struct pressure_case pressure_cases[] = {
 	  PCP_BY_RECLAIM },
 	{ "oom", PRESSED(.oom = true), MODEL_DEF, false, PCP_BY_OOM, PCP_BY_OOM },
 	{ "sysctl", PRESSED(.sysctl = true), MODEL_DEF, true, PCP_BY_SYSCTL, PCP_BY_SYSCTL },
-	{ "offline", PRESSED(.offline = true), MODEL_DEF, true, PCP_BY_OFFLINE,
-	  PCP_BY_OFFLINE },
 	{ "disabled", PRESSED(.disabled = true), MODEL_DEF, true, PCP_BY_KERNEL,
 	  PCP_BY_KERNEL },
 	{ "reclaim above near", PRESSED(.reclaim = true, .near = true), MODEL_DEF, false,

@@ -289,9 +289,8 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
 		if (!hook->armed)
 			row_disarm(hook);
 	}
-	/* Handlers run with preemption off, whatever the mechanism. */
+	/* Handlers run with preemption off, whatever the mechanism; this waits for RCU too. */
 	tracepoint_synchronize_unregister();
-	synchronize_rcu();
 	if (!any_livepatch_armed())
 		lmm_klp_put();
 }

@@ -133,6 +133,8 @@ static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_HANDS_OFF] = "hands_off",
 };
 
+DEFINE_PER_CPU(struct pcp_track *, pcp_tracks);
+
 struct pcp_state pcp = {
 	.lock = __MUTEX_INITIALIZER(pcp.lock),
 };
@@ -173,18 +175,19 @@ static void pcp_free(void)
 
 	if (pcp.wq)
 		destroy_workqueue(pcp.wq);
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		if (pcp.lists)
 			kvfree(pcp.lists[cpu]);
+		kvfree(per_cpu(pcp_tracks, cpu));
+		per_cpu(pcp_tracks, cpu) = NULL;
+	}
 	kfree(pcp.lists);
 	kvfree(pcp.zones);
-	free_percpu(pcp.tracks);
 	bitmap_free(pcp.frozen);
 	free_cpumask_var(pcp.cpus);
 	pcp.wq = NULL;
 	pcp.lists = NULL;
 	pcp.zones = NULL;
-	pcp.tracks = NULL;
 	pcp.frozen = NULL;
 }
 
@@ -194,19 +197,24 @@ static int pcp_alloc(void)
 	unsigned int slot;
 	int cpu;
 
-	pcp.tracks = __alloc_percpu(slots * sizeof(struct pcp_track), SMP_CACHE_BYTES);
 	pcp.lists = kcalloc(nr_cpu_ids, sizeof(*pcp.lists), GFP_KERNEL);
 	pcp.zones = kvcalloc(slots, sizeof(struct pcp_zone), GFP_KERNEL);
 	pcp.frozen = bitmap_zalloc(slots, GFP_KERNEL);
 	pcp.wq = alloc_workqueue("livemm_pcp", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
-	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) || !pcp.tracks || !pcp.lists ||
-	    !pcp.zones || !pcp.frozen || !pcp.wq)
+	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) || !pcp.lists || !pcp.zones ||
+	    !pcp.frozen || !pcp.wq)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		/* Near the CPU whose hooks write it. */
 		pcp.lists[cpu] = kvzalloc_node(slots * sizeof(struct pcp_list), GFP_KERNEL,
 					       cpu_to_node(cpu));
 		if (!pcp.lists[cpu])
+			return -ENOMEM;
+		if (pcp.mode != PCP_MODE_DEPTH)
+			continue;
+		per_cpu(pcp_tracks, cpu) = kvzalloc_node(slots * sizeof(struct pcp_track),
+							 GFP_KERNEL, cpu_to_node(cpu));
+		if (!per_cpu(pcp_tracks, cpu))
 			return -ENOMEM;
 	}
 	for (slot = 0; slot < slots; slot++) {
@@ -220,8 +228,10 @@ static int pcp_alloc(void)
 static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
 		      size_t len)
 {
-	int err = pcp_alloc();
+	int err;
 
+	pcp.mode = lmm_policy_mode(policy, cfg);
+	err = pcp_alloc();
 	if (err) {
 		scnprintf(why, len, "out of memory for %u lists", pcp_nr_slots() * nr_cpu_ids);
 		pcp_free();
@@ -229,14 +239,14 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	}
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
 	pcp_lists_init(lmm_hook_address(LMM_HOOK_DRAIN_LIST));
-	pcp.mode = lmm_policy_mode(policy, cfg);
 	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
 	pcp.oom_until = 0;
+	pcp.forget_ticks = 0;
 	pcp.steer.sees_refills = lmm_hook_usable(LMM_HOOK_REFILL);
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick_worker);
 	INIT_DELAYED_WORK(&pcp.recheck_work, pcp_recheck_worker);
-	init_irq_work(&pcp.kick, pcp_kick_worker);
+	pcp.kick = IRQ_WORK_INIT_HARD(pcp_kick_worker);
 
 	err = pcp_hotplug_start();
 	if (err) {
@@ -303,7 +313,8 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 			seq_printf(m, "%-5d%-9s%-5d%8d%8d%9d%8d%12ld%11ld  %s\n",
 				   zone_to_nid(zone), zone->name, cpu,
-				   READ_ONCE(pages->count), lmm_pageset_read(pages).high,
+				   READ_ONCE(pages->count),
+				   lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high,
 				   list->limits.def, list->limits.max,
 				   by_depth ? list->depth.alloc : READ_ONCE(list->event.least),
 				   by_depth ? list->depth.free :
@@ -321,7 +332,9 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		return;
 	if (READ_ONCE(*pcp.high_fraction))
 		scnprintf(why, len, "hands off: vm.percpu_pagelist_high_fraction is set");
-	else if (pcp.mode == PCP_MODE_EVENT && !lmm_hook_armed(LMM_HOOK_DRAIN))
+	else if (pcp.mode == PCP_MODE_EVENT &&
+		 (!lmm_hook_armed(LMM_HOOK_DRAIN) ||
+		  (pcp.steer.sees_refills && !lmm_hook_armed(LMM_HOOK_REFILL))))
 		scnprintf(why, len,
 			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
 	else

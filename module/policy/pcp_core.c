@@ -22,8 +22,6 @@ enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
 		return PCP_BY_KERNEL;
 	if (limits->sysctl)
 		return PCP_BY_SYSCTL;
-	if (limits->offline)
-		return PCP_BY_OFFLINE;
 	if (limits->oom)
 		return PCP_BY_OOM;
 	if (limits->reclaim)
@@ -73,6 +71,7 @@ void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock)
 
 	WRITE_ONCE(track->last_alloc_depth, track->alloc_depth);
 	WRITE_ONCE(track->last_free_depth, track->free_depth);
+	WRITE_ONCE(track->last_swing, track->now.high - track->now.low);
 	WRITE_ONCE(track->last_epoch, track->epoch);
 	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
 	WRITE_ONCE(track->epoch, epoch);
@@ -98,25 +97,33 @@ void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock)
  * @alloc_depth: gets the largest rise
  * @free_depth: gets the largest fall
  *
+ * A single page shows the whole depth of a run that began periods ago, though the
+ * run may be over: the period counts as active if it had its share in that depth.
+ *
  * Context: any.
- * Return: false if nothing happened in that period (both depths are then 0).
+ * Return: false if nothing happened in that period (both depths are then 0), or
+ * less than 1/PCP_IDLE_SHARE of what the larger depth says.
  */
 bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
 		       long *free_depth)
 {
+	long swing;
+
 	if (READ_ONCE(track->epoch) == ended) {
 		smp_rmb(); /* pairs with pcp_track_roll() */
 		*alloc_depth = READ_ONCE(track->alloc_depth);
 		*free_depth = READ_ONCE(track->free_depth);
+		swing = READ_ONCE(track->now.high) - READ_ONCE(track->now.low);
 		smp_rmb(); /* pairs with pcp_track_roll() */
 		if (READ_ONCE(track->epoch) == ended)
-			return true;
+			return swing >= max(*alloc_depth, *free_depth) / PCP_IDLE_SHARE;
 	}
 	smp_rmb(); /* pairs with pcp_track_roll() */
 	if (READ_ONCE(track->last_epoch) == ended) {
 		*alloc_depth = READ_ONCE(track->last_alloc_depth);
 		*free_depth = READ_ONCE(track->last_free_depth);
-		return true;
+		swing = READ_ONCE(track->last_swing);
+		return swing >= max(*alloc_depth, *free_depth) / PCP_IDLE_SHARE;
 	}
 	*alloc_depth = 0;
 	*free_depth = 0;

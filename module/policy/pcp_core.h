@@ -72,6 +72,7 @@ struct pcp_extremes {
  * @last_epoch: number of the period before it in which anything happened
  * @last_alloc_depth: largest rise in @last_epoch
  * @last_free_depth: largest fall in @last_epoch
+ * @last_swing: largest less smallest count in @last_epoch alone
  * @now: extremes of the current period alone
  * @past: those of the periods before it, the latest first
  *
@@ -89,6 +90,7 @@ struct pcp_track {
 	u32 last_epoch;
 	long last_alloc_depth;
 	long last_free_depth;
+	long last_swing;
 	struct pcp_extremes now;
 	struct pcp_extremes past[PCP_WINDOW_MAX - 1];
 };
@@ -120,7 +122,6 @@ struct pcp_depth {
  * @PCP_BY_RECLAIM: reclaim is active in the zone, or was a moment ago
  * @PCP_BY_OOM: so little memory was left that a task might have been killed
  * @PCP_BY_SYSCTL: the admin has set percpu_pagelist_high_fraction; hands off
- * @PCP_BY_OFFLINE: the CPU is offline; hands off
  * @PCP_BY_KERNEL: the kernel has disabled the list; hands off
  * @PCP_NR_REASONS: number of the above
  */
@@ -139,7 +140,6 @@ enum pcp_reason {
 	PCP_BY_OOM,
 	/* And from here on it is the kernel's alone. */
 	PCP_BY_SYSCTL,
-	PCP_BY_OFFLINE,
 	PCP_BY_KERNEL,
 	PCP_NR_REASONS
 };
@@ -151,7 +151,6 @@ enum pcp_reason {
  * @now: what we have raised the list to, in pages; 0 if we have not
  * @batch: the list's batch, in pages
  * @disabled: the kernel has set the list's bound to 0
- * @offline: the CPU is (going) offline
  * @sysctl: the admin has set percpu_pagelist_high_fraction
  * @reclaim: reclaim is active in the zone, or was a moment ago
  * @oom: the kernel ran out of memory a moment ago
@@ -163,7 +162,6 @@ struct pcp_limits {
 	int now;
 	int batch;
 	bool disabled;
-	bool offline;
 	bool sysctl;
 	bool reclaim;
 	bool oom;

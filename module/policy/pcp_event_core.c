@@ -271,6 +271,20 @@ static void tick_close(struct pcp_event *event, const struct pcp_sample *sample,
 	}
 }
 
+/* What a list in use gives back this tick. */
+static int spare_in_use(struct pcp_event *event, int batch)
+{
+	unsigned int shift;
+
+	/* A few batches more or less are not worth a drain while the list works. */
+	if (event->least <= batch * PCP_SPARE_BATCHES) {
+		event->spare_ticks = 0;
+		return 0;
+	}
+	shift = min(event->spare_ticks++ / PCP_SPARE_TICKS, PCP_SPARE_MAX_SHIFT);
+	return min(event->least, batch << shift);
+}
+
 /**
  * pcp_event_tick() - a tick has passed: what of the bound is still needed?
  * @event: of the list
@@ -278,10 +292,9 @@ static void tick_close(struct pcp_event *event, const struct pcp_sample *sample,
  * @allocated: pages that its CPU has allocated from such zones, ever
  * @limits: what it may become; @now is 0 when the kernel's own bound stands
  *
- * Spare pages are those that the list never went without in PCP_USE_TICKS.  As
- * many of them as the CPU has not even allocated in that time are certainly not
- * in use and go at once; the rest, which may have been missed between two
- * looks, goes little by little.
+ * Spare pages are those that the list never went without in PCP_USE_TICKS.  Between
+ * two looks it may have, and got them back; so no page counts as spare that the CPU
+ * could have taken in a single tick.
  *
  * Context: any; pure.
  * Return: the decision; never above limits->now, nor below the default.
@@ -292,7 +305,7 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event,
 				   const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = pcp_event_hold(limits);
-	unsigned long used = 0;
+	unsigned long used = 0, at_once = 0;
 	int i, most = 0, spare, unused, high;
 
 	tick_close(event, sample, allocated);
@@ -302,6 +315,7 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event,
 
 		most = max(most, past->most);
 		used += past->allocated;
+		at_once = max(at_once, past->allocated);
 	}
 	event->now = (event->now + 1) % PCP_NET_TICKS;
 	use_begin(&event->use[event->now], sample);
@@ -311,15 +325,16 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event,
 			decision.reason = PCP_BY_IDLE;
 		return decision;
 	}
-	spare = event->least > used ? event->least - used : 0;
-	/* A few batches more or less are not worth a drain while the list works. */
-	if (event->least - spare > limits->batch * PCP_SPARE_BATCHES)
-		spare += max((event->least - spare) >> PCP_SPARE_SHIFT, limits->batch);
 	high = decision.high;
+	spare = event->least > at_once ? event->least - at_once : 0;
+	if (used >= high || !spare)
+		spare = spare_in_use(event, limits->batch);
+	else
+		event->spare_ticks = 0;
 	unused = high - most - limits->batch;
 	if (unused > 0)
 		high -= used < high >> PCP_TURNOVER_SHIFT ?
-			max(unused >> PCP_IDLE_SHIFT, 1) : unused >> PCP_SPARE_SHIFT;
+			max(unused >> PCP_IDLE_SHIFT, 1) : unused >> PCP_UNUSED_SHIFT;
 	high -= spare;
 	if (high == decision.high)
 		return decision;

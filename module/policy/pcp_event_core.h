@@ -37,20 +37,23 @@
 #define PCP_NET_TICKS	16
 
 /*
- * A list in use gives back 1/256 of what it does not use a tick, a batch at least:
- * the load may well come back for it; one that has ended gives back all at once, and
- * so does pressure.  The kernel's own tuning gives back 1/8 of the list a second
- * (decay_pcp_high(), 51a755c56dc0, 6.7), in use or not.  So little that a drain is
- * not worth it stays.
+ * A list whose CPU allocates more than the list holds in decay_ms is in use: it gives
+ * back a batch a tick of what it does not use, twice as much after each 32 ticks (four
+ * times decay_ms), because the load may well come back for it.  One that is not gives
+ * back all at once, and so does pressure.  The kernel's own tuning gives back 1/8 of
+ * the list a second (decay_pcp_high(), 51a755c56dc0, 6.7), in use or not.  So little
+ * that a drain is not worth it stays.
  */
-#define PCP_SPARE_SHIFT		8
+#define PCP_SPARE_TICKS		32
+#define PCP_SPARE_MAX_SHIFT	5
 #define PCP_SPARE_BATCHES	8
 
 /*
- * A bound that the list never filled comes down by half a tick if the CPU allocated
- * less than 1/8 of it in decay_ms, else by 1/256 too.
+ * A bound that the list never filled holds no memory.  It comes down by half a tick if
+ * the CPU allocated less than 1/8 of it in decay_ms, else by 1/256.
  */
 #define PCP_IDLE_SHIFT		1
+#define PCP_UNUSED_SHIFT	8
 #define PCP_TURNOVER_SHIFT	3
 
 /**
@@ -76,6 +79,7 @@ struct pcp_use {
  * @use: the last ticks, the current one at @now
  * @now: index of the current tick
  * @refills: refills in a row, drains would have ended the row
+ * @spare_ticks: ticks in a row in which a list in use gave back what it did not use
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
  * @net: smallest net seen in the last PCP_NET_TICKS, the current one left out
  * @allocated: the CPU's allocation count when the current tick began
@@ -88,6 +92,7 @@ struct pcp_event {
 	struct pcp_use use[PCP_NET_TICKS];
 	unsigned int now;
 	unsigned int refills;
+	unsigned int spare_ticks;
 	int least;
 	long net;
 	unsigned long allocated;

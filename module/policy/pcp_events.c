@@ -4,7 +4,7 @@
  *
  * Context of all that is called here: preemption off, any context the allocator
  * may be called from, refills and drains under the list's pcp->lock.  No sleeping,
- * no printk, no allocation, no lock.
+ * no printk, no allocation, and under pcp->lock no lock either.
  *
  * A refill is always of this CPU's list.  A drain is too when it comes of a free;
  * others drain lists as well (hotplug, compaction, direct reclaim, our own pass), of
@@ -33,7 +33,7 @@
  */
 void lmm_pcp_page(int nid, int zone_idx, long pages)
 {
-	struct pcp_track *track = this_cpu_ptr(pcp.tracks) + nid * MAX_NR_ZONES + zone_idx;
+	struct pcp_track *track = this_cpu_read(pcp_tracks) + nid * MAX_NR_ZONES + zone_idx;
 
 	pcp_track_page(track, &pcp.clock, pages);
 }
@@ -53,10 +53,14 @@ static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
  * Under pcp->lock no work can be queued: that may wake a worker, whose run-queue
  * lock the caller of the allocator may hold.
  */
-static void kick(struct pcp_zone *pz)
+static void kick(struct zone *zone, struct pcp_zone *pz)
 {
 	unsigned long now = jiffies;
 
+	/* Only for what a pass would give back. */
+	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) &&
+	    (READ_ONCE(pz->reclaim) || !test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags)))
+		return;
 	if (atomic_long_read(&pz->raised) <= 0 ||
 	    time_before(now, READ_ONCE(pz->kicked) + msecs_to_jiffies(KICK_GAP_MS)))
 		return;
@@ -65,8 +69,20 @@ static void kick(struct pcp_zone *pz)
 	irq_work_queue(&pcp.kick);
 }
 
+/* A tick may come too late to see reclaim: whoever sees it writes it down. */
+static bool reclaim_see(struct zone *zone, struct pcp_zone *pz)
+{
+	unsigned long until = jiffies + READ_ONCE(pcp.decay);
+
+	if (!test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+		return READ_ONCE(pz->reclaim);
+	if (READ_ONCE(pz->reclaim_until) != until)
+		WRITE_ONCE(pz->reclaim_until, until);
+	return true;
+}
+
 /* The limits of the last pass, with what may have changed since. */
-static struct pcp_limits limits_now(struct zone *zone, const struct pcp_zone *pz,
+static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 				    const struct pcp_list *list,
 				    struct per_cpu_pages *pages)
 {
@@ -75,7 +91,9 @@ static struct pcp_limits limits_now(struct zone *zone, const struct pcp_zone *pz
 	limits.now = pcp_list_raised(pages, list);
 	limits.disabled = !lmm_pageset_read(pages).high;
 	limits.sysctl = READ_ONCE(*pcp.high_fraction);
-	limits.reclaim = READ_ONCE(pz->reclaim) || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags);
+	/* 1 while the kernel has the lists disabled, which the last pass may have seen. */
+	limits.batch = READ_ONCE(pages->batch);
+	limits.reclaim = reclaim_see(zone, pz);
 	limits.near = zone_near(zone, pz);
 	return limits;
 }
@@ -83,10 +101,22 @@ static struct pcp_limits limits_now(struct zone *zone, const struct pcp_zone *pz
 /* The lock is about to be taken: has somebody else got it? */
 static void contention_see(struct zone *zone, struct pcp_zone *pz)
 {
+	unsigned long now = jiffies;
+
 	if (!spin_is_locked(&zone->lock))
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_CONTENDED, 1);
-	WRITE_ONCE(pz->contended, jiffies);
+	if (READ_ONCE(pz->contended) != now)
+		WRITE_ONCE(pz->contended, now);
+}
+
+static struct pcp_steer steer_now(void)
+{
+	return (struct pcp_steer){
+		.gain_pct = READ_ONCE(pcp.steer.gain_pct),
+		.batch_max_scale = READ_ONCE(pcp.steer.batch_max_scale),
+		.sees_refills = pcp.steer.sees_refills,
+	};
 }
 
 /* Take up to @want pages of the room that the last pass left. */
@@ -117,16 +147,21 @@ unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsign
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	struct pcp_list *list = pcp_list_of(pcp_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_steer steer = steer_now();
 	struct pcp_limits limits;
 	unsigned long count;
+	long room;
 
 	contention_see(zone, pz);
-	if (zone_near(zone, pz))
-		kick(pz);
+	reclaim_see(zone, pz);
+	kick(zone, pz);
 	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
 		return asked;
 	limits = limits_now(zone, pz, list, pages);
-	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &pcp.steer);
+	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
+	/* No larger refill may itself bring the zone near its watermark. */
+	room = zone_page_state(zone, NR_FREE_PAGES) - READ_ONCE(pz->mark);
+	count = max_t(long, asked, min_t(long, count, room));
 	if (count > asked)
 		lmm_count(&lmm_pcp_policy, COUNT_SCALED_REFILLS, 1);
 	return count;
@@ -159,13 +194,15 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 		      const struct pcp_sample *sample, const struct pcp_limits *limits)
 {
 	int now = limits->now ?: limits->def;
+	struct pcp_steer steer = steer_now();
 	struct pcp_decision decision;
 	long take;
 
-	decision = pcp_event_drain(&list->event, sample, limits, &pcp.steer);
+	decision = pcp_event_drain(&list->event, sample, limits, &steer);
+	list->decision.reason = decision.reason;
 	if (decision.reason == PCP_BY_WATERMARK) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
-		kick(pz);
+		kick(zone, pz);
 	} else if (decision.reason == PCP_BY_MAX) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_MAX, 1);
 	}
@@ -174,14 +211,19 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 	if (READ_ONCE(pcp.contended_only) &&
 	    time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay))) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_QUIET, 1);
+		list->decision.reason = PCP_BY_QUIET;
 		return;
 	}
 	take = room_take(pz, decision.high - now);
 	if (take < decision.high - now)
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_ROOM, 1);
-	if (take && pcp_list_grow(zone, cpu, list, now + take)) {
+	if (!take)
+		return;
+	if (pcp_list_grow(zone, cpu, list, now + take)) {
 		lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
 		atomic_long_add(take, &pz->raised);
+	} else {
+		atomic_long_add(take, &pz->room);
 	}
 }
 
@@ -197,8 +239,9 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit) ||
 	    READ_ONCE(*pcp.high_fraction))
 		return count;
-	/* A list that is disabled, or of a zone in reclaim, is to be empty. */
-	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+	/* A list that is disabled, or of a zone that is short of pages, is to be empty. */
+	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||
+	    zone_near(zone, zone_pressure(zone)))
 		return count;
 	return pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch),
 			       pindex >= MIGRATE_PCPTYPES);
@@ -239,6 +282,7 @@ int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *page
 	int cpu = smp_processor_id();
 	struct pcp_list *list = pcp_list_of(pcp_slot(zone), cpu);
 	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_steer steer = steer_now();
 	struct pcp_limits limits;
 	struct pcp_sample sample;
 	int limit = count;
@@ -250,7 +294,7 @@ int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *page
 		if (pindex < MIGRATE_PCPTYPES)
 			list_grow(zone, pz, list, cpu, &sample, &limits);
 		limit = pcp_event_drain_count(&list->event, &sample, count, &limits,
-					      &pcp.steer);
+					      &steer);
 		pcp_event_drained(&list->event, limit);
 	}
 	limit = min(limit, exit_drain_count(zone, count, pages, pindex));
@@ -292,5 +336,5 @@ void lmm_pcp_pageset_default(void)
  */
 void lmm_pcp_wake_kswapd(struct zone *zone)
 {
-	kick(zone_pressure(zone));
+	kick(zone, zone_pressure(zone));
 }

@@ -40,13 +40,15 @@ static int pcp_cpu_offline(unsigned int cpu)
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		unsigned long flags;
 
-		/* What was learnt goes first: no drain may raise it again. */
+		/* The limits go first: no drain may raise it again. */
 		spin_lock_irqsave(&pages->lock, flags);
 		list->limits = (struct pcp_limits){ };
-		memset(&list->depth, 0, sizeof(list->depth));
 		spin_unlock_irqrestore(&pages->lock, flags);
-		pcp_list_restore(zone, cpu, list);
+		pcp_list_restore(zone, cpu, list, list->tuned);
+		memset(list, 0, sizeof(*list));
 	}
+	/* Its page counters are about to become those of another CPU. */
+	pcp.forget_ticks = 2;
 	mutex_unlock(&pcp.lock);
 	return 0;
 }
@@ -85,6 +87,8 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 		atomic_long_set(&pcp.zones[slot].raised, 0);
 	} else {
 		clear_bit(slot, pcp.frozen);
+		/* The kernel enables the lists after this. */
+		lmm_pcp_pageset_default();
 	}
 	mutex_unlock(&pcp.lock);
 	return NOTIFY_OK;

@@ -29,7 +29,6 @@ static const char *const reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_RECLAIM] = "reclaim",
 	[PCP_BY_OOM] = "oom",
 	[PCP_BY_SYSCTL] = "sysctl",
-	[PCP_BY_OFFLINE] = "offline",
 	[PCP_BY_KERNEL] = "disabled",
 };
 
@@ -100,19 +99,28 @@ unsigned long pcp_list_allocated(struct zone *zone, int cpu)
  * @pages: the list
  * @list: what is known of it
  *
+ * What the kernel's own tuning has raised counts too, where there is such: from
+ * there we come down, or go on.  A few batches are its own business.
+ *
  * Context: any.
- * Return: pages; 0 if the bound is not ours.
+ * Return: pages; 0 if it has not been.
  */
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 {
-	/* Not ours yet: come down in steps from where the kernel's tuning is. */
+	struct lmm_pageset_bound bound = lmm_pageset_read(pages);
+	int tuned = lmm_pageset_tuned(pages);
+
 	if (!list->written.high)
-		return lmm_pageset_tuned(pages);
+		return tuned > bound.low + READ_ONCE(pages->batch) * PCP_SPARE_BATCHES ?
+			tuned : 0;
 	/* The kernel may have written since. */
-	return lmm_pageset_read(pages).high == list->written.high ? list->written.high : 0;
+	return bound.high == list->written.high ? list->written.high : 0;
 }
 
-/* Give back what a list holds above @high; it may be in use all the while. */
+/*
+ * Give back what a list holds above @high; it may be in use all the while, and what
+ * its CPU allocates meanwhile counts as given back.
+ */
 static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 			     struct pcp_list *list, int high)
 {
@@ -151,6 +159,8 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 		return false;
 	}
 	list->written = want;
+	/* The kernel's own tuning follows at the next free or refill; why wait. */
+	lmm_pageset_retune(pages, high);
 	if (high > seen.high)
 		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
 	else if (high < seen.high)
@@ -166,14 +176,16 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
  * @high: the bound, in pages
  *
  * Context: any, under the list's pcp->lock.
- * Return: false if the kernel stored its own bound at the same moment.
+ * Return: false if the kernel stored its own bound at the same moment, or has
+ * raised it as far already.
  */
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	int old = lmm_pageset_read(pages).high;
+	int old = lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high;
 
-	if (!list_write(pages, list, high))
+	/* The kernel may have raised it in the meantime. */
+	if (high <= old || !list_write(pages, list, high))
 		return false;
 	trace_pcp_steer(zone_to_nid(zone), zone_idx(zone), cpu, READ_ONCE(pages->count),
 			list->event.least, list->limits.def, list->limits.max, old, high,
@@ -210,20 +222,17 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
 	WRITE_ONCE(list->returning, high < pages->count);
 	written = list_write(pages, list, high);
 	spin_unlock_irqrestore(&pages->lock, flags);
-	if (!written) {
-		WRITE_ONCE(list->returning, false);
-		return 0;
-	}
-	if (pcp.mode == PCP_MODE_DEPTH)
+	if (written && seen.high != high && pcp.mode == PCP_MODE_DEPTH)
 		trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu, list->depth.alloc,
 				   list->depth.free, list->limits.def, list->limits.max,
 				   seen.high, high, pcp_reason_word(list->decision.reason));
-	else
+	else if (written && seen.high != high)
 		trace_pcp_steer(zone_to_nid(zone), zone_idx(zone), cpu,
 				READ_ONCE(pages->count), list->event.least, list->limits.def,
 				list->limits.max, seen.high, high,
 				pcp_reason_word(list->decision.reason));
-	return high < seen.high ? list_drain_excess(zone, pages, list, high) : 0;
+	/* The bound may have been lowered by the kernel, and the list not drained. */
+	return list_drain_excess(zone, pages, list, written ? high : INT_MAX);
 }
 
 /**
@@ -231,6 +240,7 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
  * @zone: the list's zone
  * @cpu: its CPU
  * @list: what is known of it
+ * @tuned: what the kernel's own tuning goes on from, where there is such
  *
  * Should the kernel work out a new default in between, it stores that in the zone
  * before it stores it in the lists: look at the zone again until both agree.
@@ -238,7 +248,7 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
  * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
  * Return: pages given back.
  */
-int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list)
+int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 	struct lmm_pageset_bound def;
@@ -261,7 +271,7 @@ int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list)
 			break;
 	}
 	list->written.high = 0;
-	lmm_pageset_retune(pages, list->tuned);
+	lmm_pageset_retune(pages, tuned);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (restored)
 		lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);

@@ -49,7 +49,8 @@ enum pcp_counter {
  * @tuned: pcp->high before our first write, where the kernel tunes it itself
  * @returning: we are draining it, so a drain says nothing of what it needs
  *
- * All but @depth, @decision and @returning are written under the list's pcp->lock.
+ * All but @depth and @decision are written under the list's pcp->lock; @depth by the
+ * pass alone, @decision by it and, for people, by a drain.
  */
 struct pcp_list {
 	struct pcp_depth depth;
@@ -68,6 +69,6 @@ unsigned long pcp_list_allocated(struct zone *zone, int cpu);
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
-int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list);
+int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned);
 
 #endif /* LIVEMM_POLICY_PCP_LISTS_H */

@@ -59,9 +59,10 @@ static unsigned int zone_cpus(struct zone *zone)
 	return cpus ?: num_online_cpus();
 }
 
+/* Exact enough for a decision: what CPUs have not yet added up is counted in. */
 static long free_in(struct zone *zone)
 {
-	return zone_page_state(zone, NR_FREE_PAGES);
+	return zone_page_state_snapshot(zone, NR_FREE_PAGES);
 }
 
 /*
@@ -76,29 +77,26 @@ static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 	mark += mark * pcp.guard_pct / 100;
 	WRITE_ONCE(pz->mark, mark);
 	if (test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
-		pz->reclaim_until = jiffies + pcp.decay;
-	else if (!time_before(jiffies, pz->reclaim_until))
-		pz->reclaim_until = jiffies;
-	WRITE_ONCE(pz->reclaim, time_before(jiffies, pz->reclaim_until));
-	WRITE_ONCE(pz->near, free_in(zone) < (long)mark || lmm_zone_below_high(zone));
+		WRITE_ONCE(pz->reclaim_until, jiffies + pcp.decay);
+	else if (!time_before(jiffies, READ_ONCE(pz->reclaim_until)))
+		WRITE_ONCE(pz->reclaim_until, jiffies);
+	pz->own_reclaim = time_before(jiffies, READ_ONCE(pz->reclaim_until));
+	pz->own_near = free_in(zone) < (long)mark || lmm_zone_below_high(zone);
 }
 
-/* One zone's pressure is its whole node's: that is how kswapd sees it too. */
-static void nodes_judge(void)
+/* With scope=node one zone's pressure is its whole node's: so kswapd sees it too. */
+static void zone_publish(unsigned int slot)
 {
-	unsigned int slot, other;
-	struct zone *zone;
+	unsigned int first = pcp.node_scope ? rounddown(slot, MAX_NR_ZONES) : slot;
+	unsigned int end = pcp.node_scope ? first + MAX_NR_ZONES : slot + 1;
+	bool near = false, reclaim = false;
 
-	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
-	     slot = pcp_next_zone(slot + 1, &zone)) {
-		for (other = rounddown(slot, MAX_NR_ZONES);
-		     other < roundup(slot + 1, MAX_NR_ZONES); other++) {
-			if (pcp.zones[slot].near)
-				WRITE_ONCE(pcp.zones[other].near, true);
-			if (pcp.zones[slot].reclaim)
-				WRITE_ONCE(pcp.zones[other].reclaim, true);
-		}
+	for (; first < end; first++) {
+		near |= pcp.zones[first].own_near;
+		reclaim |= pcp.zones[first].own_reclaim;
 	}
+	WRITE_ONCE(pcp.zones[slot].near, near);
+	WRITE_ONCE(pcp.zones[slot].reclaim, reclaim);
 }
 
 static bool oom_now(void)
@@ -108,21 +106,11 @@ static bool oom_now(void)
 	return pcp.oom_until;
 }
 
-static struct pcp_limits limits_of(struct zone *zone, const struct pcp_zone *pz, int cpu,
-				   struct pcp_list *list)
+/* What is alike for all lists of a zone. */
+static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *pz)
 {
-	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	int def = lmm_pageset_default(zone).low;
-	int batch = READ_ONCE(pages->batch);
-
 	return (struct pcp_limits){
-		.def = def,
-		.max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths, zone_cpus(zone),
-				    def, batch),
-		.now = pcp_list_raised(pages, list),
-		.batch = batch,
-		.disabled = !lmm_pageset_read(pages).high,
-		.offline = !cpumask_test_cpu(cpu, pcp.cpus),
+		.def = lmm_pageset_default(zone).low,
 		.sysctl = READ_ONCE(*pcp.high_fraction),
 		.reclaim = pz->reclaim,
 		.oom = oom_now(),
@@ -147,21 +135,35 @@ static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_l
 /* First: what should each list be, were it alone? */
 static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 {
+	const struct pcp_limits limits = zone_limits(zone, &pcp.zones[slot]);
+	unsigned int sharers = zone_cpus(zone);
+	int batch = 0, max = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, pcp.cpus) {
 		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 		struct pcp_list *list = pcp_list_of(slot, cpu);
-		bool fresh = !list->limits.max;
+		bool fresh = !list->limits.max || (tick && pcp.forget_ticks);
 		unsigned long flags;
 
+		if (READ_ONCE(pages->batch) != batch) {
+			batch = READ_ONCE(pages->batch);
+			max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths, sharers,
+					   limits.def, batch);
+		}
+		/* Its owner does without the list meanwhile, so keep this short. */
 		spin_lock_irqsave(&pages->lock, flags);
-		list->limits = limits_of(zone, &pcp.zones[slot], cpu, list);
+		list->limits = limits;
+		list->limits.max = max;
+		list->limits.batch = batch;
+		list->limits.now = pcp_list_raised(pages, list);
+		list->limits.disabled = !lmm_pageset_read(pages).high;
 		if (pcp.mode == PCP_MODE_EVENT)
 			list->decision = event_decide(zone, cpu, list, fresh, tick);
 		else
 			list->decision = pcp_depth_decide(&list->depth, &list->limits);
 		spin_unlock_irqrestore(&pages->lock, flags);
+		cond_resched();
 	}
 }
 
@@ -176,17 +178,17 @@ static long zone_share_room(struct zone *zone, unsigned int slot, long *raised)
 	int cpu;
 
 	*raised = 0;
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, pcp.cpus) {
 		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 
 		if (list->decision.hands_off)
 			continue;
 		/* What a list holds already is not among the free pages. */
-		room += READ_ONCE(pages->count) - list->limits.def;
+		room += max(READ_ONCE(pages->count) - list->limits.def, 0);
 		sum += list->decision.high - list->limits.def;
 	}
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, pcp.cpus) {
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		int share;
 
@@ -215,9 +217,27 @@ static const int reason_counter[PCP_NR_REASONS] = {
 	[PCP_BY_RECLAIM] = COUNT_LIMITED_RECLAIM,
 	[PCP_BY_OOM] = -1,
 	[PCP_BY_SYSCTL] = COUNT_HANDS_OFF,
-	[PCP_BY_OFFLINE] = -1,
 	[PCP_BY_KERNEL] = COUNT_HANDS_OFF,
 };
+
+/*
+ * A list that is to have its default gets the kernel's own bound back.  Where the
+ * kernel tunes within that, reclaim included, it does as if we were not there; what
+ * it has raised itself by then is given back, but not under its own reclaim.
+ */
+static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
+{
+	const struct pcp_decision *decision = &list->decision;
+	long given = 0;
+
+	if (decision->hands_off)
+		return pcp_list_restore(zone, cpu, list, list->tuned);
+	if (decision->high > list->limits.def)
+		return pcp_list_set(zone, cpu, list, decision->high);
+	if (list->limits.now && decision->reason != PCP_BY_RECLAIM)
+		given = pcp_list_set(zone, cpu, list, list->limits.def);
+	return given + pcp_list_restore(zone, cpu, list, list->limits.def);
+}
 
 /* Third: act.  Returns the pages given back. */
 static long zone_act(struct zone *zone, unsigned int slot)
@@ -225,16 +245,13 @@ static long zone_act(struct zone *zone, unsigned int slot)
 	long given = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, pcp.cpus) {
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		int counter = reason_counter[list->decision.reason];
 
 		if (counter >= 0)
 			lmm_count(&lmm_pcp_policy, counter, 1);
-		if (list->decision.hands_off)
-			given += pcp_list_restore(zone, cpu, list);
-		else
-			given += pcp_list_set(zone, cpu, list, list->decision.high);
+		given += list_act(zone, cpu, list);
 	}
 	return given;
 }
@@ -258,21 +275,25 @@ long pcp_pass(bool tick)
 	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
 	     slot = pcp_next_zone(slot + 1, &zone))
 		zone_judge(zone, &pcp.zones[slot]);
-	if (pcp.node_scope)
-		nodes_judge();
 	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
 	     slot = pcp_next_zone(slot + 1, &zone)) {
 		struct pcp_zone *pz = &pcp.zones[slot];
-		long room, raised;
+		long room, raised, returned;
 
 		atomic_long_set(&pz->room, 0);
+		zone_publish(slot);
 		zone_decide(zone, slot, tick);
 		room = zone_share_room(zone, slot, &raised);
-		given += zone_act(zone, slot);
+		returned = zone_act(zone, slot);
 		atomic_long_set(&pz->raised, raised);
 		atomic_long_set(&pz->room, room);
-		cond_resched();
+		/* Nothing to do: no hook need ask again before the next tick. */
+		if (!tick && !returned)
+			WRITE_ONCE(pz->kicked, jiffies + pcp.tick);
+		given += returned;
 	}
+	if (tick && pcp.forget_ticks)
+		pcp.forget_ticks--;
 	return given;
 }
 
@@ -285,7 +306,7 @@ static void period_collect(void)
 
 	WRITE_ONCE(pcp.clock.epoch, ended + 1);
 	for_each_possible_cpu(cpu) {
-		const struct pcp_track *tracks = per_cpu_ptr(pcp.tracks, cpu);
+		const struct pcp_track *tracks = per_cpu(pcp_tracks, cpu);
 
 		for (slot = 0; slot < pcp_nr_slots(); slot++) {
 			long alloc_depth, free_depth;

@@ -16,6 +16,7 @@
 #include <linux/irq_work.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/workqueue.h>
 
 #include "pcp.h"
@@ -29,32 +30,37 @@
  *	its lists is under way, so that their sum stays within the room
  * @raised: pages by which they are raised; a little old
  * @mark: free pages below which no list is raised and raised ones go back
- * @reclaim_until: jiffies until which reclaim counts as active
  * @near: the zone, or with scope=node another one of its node, is near its high
  *	watermark
  * @reclaim: likewise, reclaim is active or was a moment ago
+ * @own_near: the zone itself is near
+ * @own_reclaim: reclaim is active in the zone itself, or was a moment ago
  * @contended: jiffies when zone->lock was last seen taken
- * @kicked: jiffies when a hook last asked for a pass
+ * @kicked: jiffies when a hook last asked for a pass; ahead of now when the last
+ *	such pass found nothing to do
+ * @reclaim_until: jiffies until which reclaim counts as active
  *
  * Written by the pass under pcp.lock, but @room and @raised (atomic), and
- * @contended and @kicked (any hook, one store).
+ * @contended, @kicked and @reclaim_until (any hook, one store each).  What hooks
+ * only read is apart from what they write.
  */
 struct pcp_zone {
-	atomic_long_t room;
-	atomic_long_t raised;
 	unsigned long mark;
-	unsigned long reclaim_until;
 	bool near;
 	bool reclaim;
+	bool own_near;
+	bool own_reclaim;
+	atomic_long_t room ____cacheline_aligned_in_smp;
+	atomic_long_t raised;
 	unsigned long contended;
 	unsigned long kicked;
+	unsigned long reclaim_until;
 } ____cacheline_aligned_in_smp;
 
 /**
  * struct pcp_state - the policy while it is on
  * @lock: serialises passes, hotplug and settings; protects all below but what the
  *	lists' own pcp->lock protects
- * @tracks: per-CPU array of what mode `depth` tracks, an entry a slot
  * @lists: [cpu][slot]
  * @zones: [slot]
  * @frozen: slots whose memory is going offline
@@ -66,11 +72,12 @@ struct pcp_zone {
  * @contended_only: raise only while zone->lock is contended
  * @decay: jiffies that the past counts
  * @node_scope: pressure in one zone counts for its whole node
- * @period_ms: length of a period of mode `depth`
  * @tick: jiffies between two passes
  * @max_tenths: share of a zone that its lists may hold, in tenths of a percent
  * @guard_pct: distance of @pcp_zone.mark above the high watermark, in percent of it
  * @oom_until: jiffies until which out-of-memory counts as now; 0 if never
+ * @forget_ticks: ticks at which lists are looked at as for the first time, since a
+ *	CPU has gone and another one got its page counters
  * @high_fraction: the sysctl
  * @wq: runs passes; has a rescuer, since they give memory back
  * @tick_work: a pass at the end of each tick or period
@@ -83,7 +90,6 @@ struct pcp_zone {
  */
 struct pcp_state {
 	struct mutex lock;	/* passes, hotplug and settings */
-	struct pcp_track __percpu *tracks;
 	struct pcp_list **lists;
 	struct pcp_zone *zones;
 	unsigned long *frozen;
@@ -95,11 +101,11 @@ struct pcp_state {
 	bool contended_only;
 	unsigned long decay;
 	bool node_scope;
-	unsigned int period_ms;
 	unsigned long tick;
 	u32 max_tenths;
 	u32 guard_pct;
 	unsigned long oom_until;
+	unsigned int forget_ticks;
 	const int *high_fraction;
 	struct workqueue_struct *wq;
 	struct delayed_work tick_work;
@@ -109,6 +115,9 @@ struct pcp_state {
 };
 
 extern struct pcp_state pcp;
+
+/* What mode `depth` tracks, an entry a slot; NULL in mode `event`. */
+DECLARE_PER_CPU(struct pcp_track *, pcp_tracks);
 
 static inline unsigned int pcp_nr_slots(void)
 {

@@ -131,8 +131,8 @@ kallsym() {
 #   pages_unaccounted        managed pages that no counter of the kernel explains
 #   counter NAME             a counter of the pcp policy
 #   state_rows               the rows of its `state`
-#   lists_raised             is a list above its default?
-#   lists_idle               is none?
+#   lists_raised             has the policy raised a list?
+#   lists_idle               has it raised none?
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
@@ -195,12 +195,13 @@ state_rows() {
 	grep '^[0-9]' "$LMM_DBG/pcp/state"
 }
 
+# By us: a few batches above the default are the kernel's own tuning, from 6.7 on.
 lists_raised() {
-	state_rows | awk '$5 > $6 { found = 1 } END { exit !found }'
+	state_rows | awk '$5 > $6 && $10 ~ /^(depth|use|decay|max|room)$/ { found = 1 } END { exit !found }'
 }
 
 lists_idle() {
-	state_rows | awk '$5 > $6 { exit 1 }'
+	! lists_raised
 }
 
 write_to() {

@@ -9,7 +9,7 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 rounds=100 crowded=10
-[ "$LMM_DEBUG" = 0 ] || rounds=30
+[ "$LMM_DEBUG" = 0 ] || rounds=20
 need lmm_load
 need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
 bounds=$(lists_bounds)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lmm_contend.ko - a CPU that takes zone->lock over and over
+ *
+ * A kernel thread on CPU `cpu` holds the lock of the largest zone for `held_us`, with
+ * interrupts off as the allocator does, and leaves it alone for `free_us`.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+
+#include "largest.h"
+
+/* More would starve interrupts, and udelay() wants small numbers. */
+#define MOST_US		500U
+
+static unsigned int cpu;
+module_param(cpu, uint, 0400);
+MODULE_PARM_DESC(cpu, "CPU that the thread runs on");
+
+static unsigned int held_us = 50;
+module_param(held_us, uint, 0400);
+MODULE_PARM_DESC(held_us, "how long the lock is held, 1..500 microseconds");
+
+static unsigned int free_us = 50;
+module_param(free_us, uint, 0400);
+MODULE_PARM_DESC(free_us, "how long it is left alone in between, 1..500 microseconds");
+
+static atomic_t holds;
+module_param_named(holds, holds.counter, int, 0400);
+MODULE_PARM_DESC(holds, "how often the lock was taken");
+
+static struct task_struct *task;
+
+static int contend(void *data)
+{
+	struct zone *zone = data;
+	unsigned long flags;
+
+	while (!kthread_should_stop()) {
+		spin_lock_irqsave(&zone->lock, flags);
+		udelay(held_us);
+		spin_unlock_irqrestore(&zone->lock, flags);
+		atomic_inc(&holds);
+		udelay(free_us);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int __init lmm_contend_init(void)
+{
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu) || !held_us || held_us > MOST_US ||
+	    !free_us || free_us > MOST_US)
+		return -EINVAL;
+	task = kthread_create(contend, lmm_largest_zone(), "lmm_contend");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+	return 0;
+}
+
+static void __exit lmm_contend_exit(void)
+{
+	kthread_stop(task);
+}
+
+module_init(lmm_contend_init);
+module_exit(lmm_contend_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm test: contends for zone->lock");

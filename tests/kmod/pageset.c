@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lmm_pageset.ko - the lists of the largest zone disabled for a while
+ *
+ * Writing `hold_ms` calls zone_pcp_disable(), as memory that goes offline does, looks
+ * at the lists for so long or until a signal comes, and calls zone_pcp_enable(): the
+ * kernel's pcp_batch_high_lock is held all the time, by the writer.  `most` and
+ * `bound` then say how many pages a list held at most and what the largest bound was.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/static_call.h>
+
+#include "../../module/compat/pageset.h"
+#include "../../module/hook/symbols.h"
+#include "largest.h"
+
+#define MOST_MS		60000U
+#define LOOK_MS		2
+
+static int most = -1;
+module_param(most, int, 0400);
+MODULE_PARM_DESC(most, "pages that a disabled list held at most; -1: none was disabled yet");
+
+static int bound = -1;
+module_param(bound, int, 0400);
+MODULE_PARM_DESC(bound, "largest bound that a disabled list had; likewise");
+
+DEFINE_STATIC_CALL_NULL(pageset_lookup, unsigned long (const char *));
+DEFINE_STATIC_CALL_NULL(pageset_disable, void (struct zone *));
+DEFINE_STATIC_CALL_NULL(pageset_enable, void (struct zone *));
+
+static void lists_look(struct zone *zone)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+
+		most = max(most, READ_ONCE(pages->count));
+		bound = max(bound, lmm_pageset_read(pages).high);
+	}
+}
+
+static int hold_set(const char *text, const struct kernel_param *kp)
+{
+	struct zone *zone = lmm_largest_zone();
+	unsigned long end;
+	unsigned int ms;
+	int err;
+
+	err = kstrtouint(text, 0, &ms);
+	if (err)
+		return err;
+	if (ms > MOST_MS)
+		return -ERANGE;
+	most = -1;
+	bound = -1;
+	end = jiffies + msecs_to_jiffies(ms);
+	static_call(pageset_disable)(zone);
+	do {
+		lists_look(zone);
+		msleep_interruptible(LOOK_MS);
+	} while (time_before(jiffies, end) && !signal_pending(current));
+	static_call(pageset_enable)(zone);
+	return 0;
+}
+
+static const struct kernel_param_ops hold_ops = { .set = hold_set };
+module_param_cb(hold_ms, &hold_ops, NULL, 0200);
+MODULE_PARM_DESC(hold_ms, "disable the lists of the largest zone for so many ms, or until a signal");
+
+static int __init lmm_pageset_init(void)
+{
+	unsigned long addr = lmm_kallsyms_address();
+	unsigned long disable, enable;
+
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(pageset_lookup, (unsigned long (*)(const char *))addr);
+	disable = static_call(pageset_lookup)("zone_pcp_disable");
+	enable = static_call(pageset_lookup)("zone_pcp_enable");
+	if (!disable || !enable)
+		return -ENOENT;
+	static_call_update(pageset_disable, (void (*)(struct zone *))disable);
+	static_call_update(pageset_enable, (void (*)(struct zone *))enable);
+	return 0;
+}
+
+static void __exit lmm_pageset_exit(void)
+{
+}
+
+module_init(lmm_pageset_init);
+module_exit(lmm_pageset_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm test: disabled per-CPU page lists");

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# timeout: 900
+# args: transparent_hugepage=never
+#
+# The kernel writes the lists' bounds while we do: it disables them, works them out
+# anew, takes a CPU and memory away.  It always wins, and its values are what stays.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+fraction=/proc/sys/vm/percpu_pagelist_high_fraction
+min_free=/proc/sys/vm/min_free_kbytes
+seen=/sys/module/lmm_pageset/parameters
+cpu=/sys/devices/system/cpu/cpu1/online
+
+lists_disabled() { lists_bounds | grep -q ' 0\.\.0 '; }
+shown_as() { state_rows | awk -v why="$1" '$NF != why { exit 1 }'; }
+lists_of_cpu() { lists_bounds | awk -v cpu="$1" '$3 == cpu && $4 != $5'; }
+
+# A writer of its own, that a signal ends.
+hold_start() {
+	sh -c "echo 60000 >$seen/hold_ms" &
+	holder=$!
+	need wait_for 30 lists_disabled
+	ok "$1: the kernel disables the lists"
+}
+
+# Nothing but a page on its way through may lie in a disabled list.
+hold_end() {
+	kill "$holder"
+	wait "$holder" 2>/dev/null
+	same "$1: no bound but 0 while disabled" "$(cat "$seen/bound")" 0
+	check "$1: disabled lists stay empty" test "$(cat "$seen/most")" -le 2
+}
+
+need insmod "$LMM_MODDIR/lmm_pageset.ko"
+need lmm_load
+need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=800"
+bounds=$(lists_bounds)
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/enabled" 0
+pages=$(pages_unaccounted)
+load_start
+
+for mode in event depth; do
+	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode"
+	check "$mode: lists are raised" wait_for 60 lists_raised
+	hold_start "$mode"
+	hands_off=$(counter hands_off)
+	for knob in high_max_pct=5 gain_pct=50 scope=node decay_ms=500 scope=zone decay_ms=800 \
+		gain_pct=100 high_max_pct=12.5; do
+		need write_to "$LMM_DBG/pcp/config" "$knob"
+	done
+	check "$mode: it leaves them alone" wait_for 30 sh -c \
+		"[ \$(awk '/^hands_off/ { print \$2 }' $LMM_DBG/pcp/counters) -gt $hands_off ]"
+	check "$mode: knobs are written meanwhile" lists_disabled
+	hold_end "$mode"
+	check "$mode: lists are raised again" wait_for 60 lists_raised
+
+	hold_start "$mode, toggled"
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	need write_to "$LMM_DBG/pcp/enabled" 1
+	check "$mode: switched off and on meanwhile" lists_disabled
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	hold_end "$mode, toggled"
+	same "$mode: off, the kernel's own bounds stand" "$(lists_bounds)" "$bounds"
+done
+
+need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event"
+check "lists are raised" wait_for 60 lists_raised
+# The sysctl takes the same lock, so it waits, and then both store their bounds.
+hold_start "sysctl"
+write_to "$fraction" 16 &
+setter=$!
+sleep 0.5
+hold_end "sysctl"
+need wait "$setter"
+check "hands off" wait_for 30 shown_as sysctl
+same "its bounds stand" "$(lists_changed)" ""
+need write_to "$fraction" 0
+check "lists are raised without it" wait_for 60 lists_raised
+
+kbytes=$(cat "$min_free")
+need write_to "$min_free" $((kbytes * 3))
+check "raised above another default" wait_for 60 lists_raised
+check "which is larger" sh -c \
+	"[ $(state_rows | awk '$2 == "DMA32" { print $6; exit }') -gt $(echo "$bounds" |
+		awk '$2 == "DMA32" { sub(/\.\..*/, "", $5); print $5; exit }') ]"
+need write_to "$min_free" "$kbytes"
+check "raised above the old default" wait_for 60 lists_raised
+
+need write_to "$cpu" 0
+same "the lists of a CPU that goes have their default" "$(lists_of_cpu 1)" ""
+need write_to "$cpu" 1
+check "lists are raised with it back" wait_for 60 lists_raised
+
+# Memory that goes and comes, several times, under load.
+rounds=0
+for block in /sys/devices/system/memory/memory[0-9]*; do
+	[ "$rounds" -lt 3 ] || break
+	[ "$(cat "$block/removable" 2>/dev/null)" = 1 ] || continue
+	timeout 20 sh -c "echo offline >$block/state" 2>/dev/null || continue
+	need write_to "$block/state" online
+	rounds=$((rounds + 1))
+done
+check "memory goes and comes under load" test "$rounds" -gt 0
+check "lists are raised after it" wait_for 60 lists_raised
+load_stop
+check "idle lists go back" wait_for 60 lists_idle
+need write_to "$LMM_DBG/pcp/enabled" 0
+same "every list has the kernel's own bound" "$(lists_changed)" ""
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+lost=$(($(pages_unaccounted) - pages))
+note "pages unaccounted for, after less before: $lost"
+check "no page is missing" test "$lost" -lt 1024
+check "no page is too many" test "$lost" -gt -1024
+check "unloads" lmm_unload
