@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1
+# timeout: 900
+# args: transparent_hugepage=never
+# allow: \bCall Trace:
+#
+# The kernel is about to kill: raised lists go back first, and none is raised for
+# decay_ms.  That a cgroup is out of memory is none of our business.  (The killer
+# prints a call trace, each time.)
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
+counted() { [ "$(counter "$1")" -gt "$2" ]; }
+killed() { [ "$(kills)" -gt "$1" ]; }
+listed() { awk '$1 == "count:" { sum += $2 } END { print sum }' /proc/zoneinfo; }
+shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !found }'; }
+
+# The killer writes to a slow console meanwhile.
+decay=15
+now() { awk '{ print int($1) }' /proc/uptime; }
+
+# Whoever is to be killed holds memory under a name of its own.
+ln -sf "$LMM_ROOT/build/bench/pagetouch" /run/lmm_hog
+hog_start() {
+	sh -c "echo 1000 >/proc/self/oom_score_adj; ${2:-:}
+		exec /run/lmm_hog -w $1 -r 1 -p 1 -H 600000" >/dev/null 2>&1 &
+	hog=$!
+}
+hog_end() {
+	pkill lmm_hog
+	wait "$hog" 2>/dev/null
+	return 0
+}
+
+cgroup=/run/lmm_cgroup
+echo 0 >/proc/sys/vm/oom_dump_tasks
+mkdir -p "$cgroup"
+need mount -t cgroup2 none "$cgroup"
+echo +memory >"$cgroup/cgroup.subtree_control"
+mkdir -p "$cgroup/small"
+need write_to "$cgroup/small/memory.max" 16M
+need lmm_load
+bounds=$(lists_bounds)
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/enabled" 0
+unaccounted=$(pages_unaccounted)
+
+for mode in event depth; do
+	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=${decay}000 period_ms=500"
+	load_start
+	check "$mode: lists are raised" wait_for 60 lists_raised
+
+	calls=$(counter oom_calls) before=$(kills)
+	hog_start 64 "echo 0 >$cgroup/small/cgroup.procs"
+	check "$mode: a cgroup's killer kills" wait_for 60 killed "$before"
+	hog_end
+	same "$mode: which does not count" "$(counter oom_calls)" "$calls"
+	check "$mode: lists stay raised" wait_for 10 lists_raised
+
+	# The killer as an admin calls it, with lists full: the simplest way to see them go.
+	hog_start 8
+	sleep 2
+	calls=$(counter oom_calls) pages=$(counter oom_pages) excess=$(counter excess_pages)
+	before=$(kills) held=$(listed) began=$(now)
+	echo f >/proc/sysrq-trigger
+	check "$mode: the killer calls" wait_for 30 counted oom_calls "$calls"
+	grown=$(counter grown)
+	check "$mode: no list is raised" lists_idle
+	check "$mode: state says why" shown_as oom
+	gone=$(($(counter oom_pages) - pages))
+	note "$mode: lists held $held pages, gave back $gone, oom_calls $(counter oom_calls)"
+	check "$mode: pages went back" test "$gone" -gt 0
+	check "$mode: no more than came out of lists" test "$gone" -le $(($(counter excess_pages) - excess))
+	check "$mode: a task is killed" wait_for 30 killed "$before"
+	sleep 2
+	lists_idle
+	raised=$? later=$(counter grown) took=$(($(now) - began))
+	check "$mode: that took less than decay_ms" test "$took" -lt $decay
+	same "$mode: none grows for a while" "$later" "$grown"
+	same "$mode: none is raised for a while" "$raised" 0
+	hog_end
+	check "$mode: then they are raised again" wait_for 60 lists_raised
+
+	# And in earnest.
+	calls=$(counter oom_calls) before=$(kills) pages=$(counter oom_pages)
+	hog_start 4G
+	check "$mode: memory runs out" wait_for 120 killed "$before"
+	check "$mode: the killer called" counted oom_calls "$calls"
+	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - pages)), killed $(($(kills) - before))"
+	check "$mode: the load lives" pgrep pagetouch
+	hog_end
+	check "$mode: lists are raised again after it" wait_for 60 lists_raised
+	load_stop
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	same "$mode: list bounds are as before" "$(lists_bounds)" "$bounds"
+	same "$mode: no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+done
+lost=$(($(pages_unaccounted) - unaccounted))
+note "pages unaccounted for, after less before: $lost"
+check "no page is missing" test "$lost" -lt 1024
+check "no page is too many" test "$lost" -gt -1024
+check "unloads" lmm_unload
