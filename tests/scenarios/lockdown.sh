@@ -21,7 +21,7 @@ for file in version hooks status last_error pcp/supported pcp/counters pcp/state
 done
 check "on, by parameter" write_to "$LMM_PARAMS/policies" "pcp:enabled=1,period_ms=300"
 check "it is on" grep -Eq '^pcp +on' "$LMM_DBG/status"
-check "hooks are armed" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
+check "hooks are armed" grep -Eq '^drain .* armed' "$LMM_DBG/hooks"
 load_start
 check "and it works" wait_for 60 sh -c "awk '\$1 == \"drains\" { exit !\$2 }' $LMM_DBG/pcp/counters"
 load_stop
