@@ -45,11 +45,12 @@ int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 #include "counters_test.c"
 #include "knobs_test.c"
 #include "ladder_test.c"
+#include "numa_core_test.c"
 #include "registry_test.c"
 
 kunit_test_suites(&hook_table_suite, &pcp_core_suite, &pcp_event_core_suite,
 		  &pcp_event_load_suite, &lmm_counters_suite, &lmm_knobs_suite,
-		  &lmm_ladder_suite, &lmm_registry_suite);
+		  &lmm_ladder_suite, &numa_core_suite, &lmm_registry_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");
