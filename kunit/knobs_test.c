@@ -28,9 +28,17 @@ static struct lmm_policy knobs_test_pcp = {
 	.nr_knobs = ARRAY_SIZE(knobs_test_table),
 };
 
+static const struct lmm_knob knobs_test_text[] = {
+	{ .name = "first", .kind = LMM_KNOB_UINT, .max = 9 },
+	{ .name = "groups", .kind = LMM_KNOB_TEXT },
+	{ .name = "last", .kind = LMM_KNOB_UINT, .max = 9 },
+};
+
 static struct lmm_policy knobs_test_numa = {
 	.id = LMM_NUMA,
 	.name = "numa",
+	.knobs = knobs_test_text,
+	.nr_knobs = ARRAY_SIZE(knobs_test_text),
 };
 
 static struct lmm_policy *const knobs_test_policies[LMM_NR_POLICIES] = {
@@ -41,6 +49,14 @@ static struct lmm_policy *const knobs_test_policies[LMM_NR_POLICIES] = {
 static const struct lmm_config knobs_test_default = {
 	.value = { 0, 125, 1000, 0, 0 },
 };
+
+static const struct lmm_config knobs_test_some_text = {
+	.value = { 3, 0, 4 },
+	.text = "/old",
+};
+
+/* Settings under construction; too large for the stack. */
+static struct lmm_config knobs_test_cfg;
 
 /* A text with its length, so that it may hold a NUL. */
 #define KNOBS_TEXT(s)	.text = (s), .len = sizeof(s) - 1
@@ -243,20 +259,184 @@ static void knobs_test_config_lines(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(knobs_lines); i++) {
 		const struct knobs_line_case *c = &knobs_lines[i];
-		struct lmm_config cfg = knobs_test_default;
 		char why[LMM_WHY_LEN] = "", line[256];
 		int err;
 
-		err = lmm_config_parse(&knobs_test_pcp, c->text, c->len, &cfg,
-				       why, sizeof(why));
+		knobs_test_cfg = knobs_test_default;
+		err = lmm_config_parse(&knobs_test_pcp, c->text, c->len,
+				       &knobs_test_cfg, why, sizeof(why));
 		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		lmm_config_format(&knobs_test_pcp, &cfg, ' ', line,
+		lmm_config_format(&knobs_test_pcp, &knobs_test_cfg, ' ', line,
 				  sizeof(line));
 		KUNIT_EXPECT_STREQ(test, err ? KNOBS_STOCK : c->result,
 				   (const char *)line);
 		if (err)
 			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
 	}
+}
+
+/* Key 2 of knobs_test_numa. */
+enum { K_TEXT = 2 };
+
+#define KNOBS_BAD_TEXT(s, shown) \
+	{ K_TEXT, KNOBS_TEXT(s), -EINVAL, 0, "numa/groups: " shown \
+	  ": not plain text, or a blank, comma or semicolon in it" }
+
+/* What is good is stored as it is, but for a newline at the end. */
+static const struct knobs_value_case knobs_texts[] = {
+	{ K_TEXT, KNOBS_TEXT("/a") },
+	{ K_TEXT, KNOBS_TEXT("/a:/b=c:/d\n") },
+	{ K_TEXT, KNOBS_TEXT("") },
+	{ K_TEXT, KNOBS_TEXT("\n") },
+	{ K_TEXT, KNOBS_TEXT("!\"#$%&'()*+-./09:<=>?@AZ[\\]^_`az{|}~") },
+	KNOBS_BAD_TEXT(" /a", " /a"),
+	KNOBS_BAD_TEXT("/a ", "/a "),
+	KNOBS_BAD_TEXT("/a\t/b", "/a\\t/b"),
+	KNOBS_BAD_TEXT("/a,/b", "/a,/b"),
+	KNOBS_BAD_TEXT("/a;/b", "/a;/b"),
+	KNOBS_BAD_TEXT("/a\n\n", "/a\\n"),
+	KNOBS_BAD_TEXT("/a\0", "/a\\0"),
+	KNOBS_BAD_TEXT("/a\x7f", "/a\\177"),
+	/* The kernel takes these for letters of Latin-1. */
+	KNOBS_BAD_TEXT("/\xc3\xa4", "/\xc3\xa4"),
+};
+
+static void knobs_test_text_values(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs_texts); i++) {
+		const struct knobs_value_case *c = &knobs_texts[i];
+		size_t len = c->len && c->text[c->len - 1] == '\n' ?
+			     c->len - 1 : c->len;
+		char why[LMM_WHY_LEN] = "", text[64];
+		int err;
+
+		knobs_test_cfg = knobs_test_some_text;
+		err = lmm_key_parse(&knobs_test_numa, c->key, c->text, c->len,
+				    &knobs_test_cfg, why, sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
+		KUNIT_EXPECT_STREQ(test, c->why ?: "", (const char *)why);
+		if (err) {
+			KUNIT_EXPECT_EQ(test, 0,
+					memcmp(&knobs_test_cfg,
+					       &knobs_test_some_text,
+					       sizeof(knobs_test_cfg)));
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, len,
+				lmm_key_format(&knobs_test_numa,
+					       &knobs_test_cfg, c->key, text,
+					       sizeof(text)));
+		KUNIT_EXPECT_EQ_MSG(test, 0, memcmp(text, c->text, len),
+				    "case %u", i);
+		/* Nothing is left of a longer text before it. */
+		KUNIT_EXPECT_FALSE(test, memchr_inv(knobs_test_cfg.text + len,
+						    0, LMM_TEXT_LEN - len));
+	}
+}
+
+static void knobs_test_text_length(struct kunit *test)
+{
+	char why[LMM_WHY_LEN], words[LMM_WHY_LEN];
+	char *text;
+
+	text = kunit_kzalloc(test, LMM_TEXT_LEN + 1, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, text);
+	memset(text, 'x', LMM_TEXT_LEN);
+	knobs_test_cfg = knobs_test_some_text;
+	KUNIT_EXPECT_EQ(test, -ERANGE,
+			lmm_key_parse(&knobs_test_numa, K_TEXT, text,
+				      LMM_TEXT_LEN, &knobs_test_cfg, why,
+				      sizeof(why)));
+	scnprintf(words, sizeof(words),
+		  "numa/groups: %.40s: longer than 511 characters", text);
+	KUNIT_EXPECT_STREQ(test, (const char *)words, (const char *)why);
+	KUNIT_EXPECT_STREQ(test, "/old", (const char *)knobs_test_cfg.text);
+
+	text[LMM_TEXT_LEN - 1] = '\n';
+	KUNIT_EXPECT_EQ(test, 0,
+			lmm_key_parse(&knobs_test_numa, K_TEXT, text,
+				      LMM_TEXT_LEN, &knobs_test_cfg, why,
+				      sizeof(why)));
+	text[LMM_TEXT_LEN - 1] = '\0';
+	KUNIT_EXPECT_STREQ(test, (const char *)text,
+			   (const char *)knobs_test_cfg.text);
+}
+
+static const struct knobs_line_case knobs_text_lines[] = {
+	{ KNOBS_TEXT("groups="), 0, "enabled=0 first=3 groups= last=4" },
+	{ KNOBS_TEXT("groups=\n"), 0, "enabled=0 first=3 groups= last=4" },
+	{ KNOBS_TEXT("groups=,last=5"), 0, "enabled=0 first=3 groups= last=5" },
+	{ KNOBS_TEXT("first=1 groups=/a:/b=c last=2"), 0,
+	  "enabled=0 first=1 groups=/a:/b=c last=2" },
+	{ KNOBS_TEXT("last=1"), 0, "enabled=0 first=3 groups=/old last=1" },
+	{ KNOBS_TEXT("groups==\n"), 0, "enabled=0 first=3 groups== last=4" },
+	{ KNOBS_TEXT("groups=/a last=77"), -ERANGE,
+	  "numa/last: 77: not in 0..9" },
+	{ KNOBS_TEXT("last=1 groups=/a;b"), -EINVAL,
+	  "numa/groups: /a;b: not plain text, or a blank, comma or semicolon in it" },
+	{ KNOBS_TEXT("groups=/a,/b"), -EINVAL, "numa: /b: no = in it" },
+	{ KNOBS_TEXT("groups=/a groups="), -EINVAL, "numa/groups: given twice" },
+};
+
+static void knobs_test_text_lines(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs_text_lines); i++) {
+		const struct knobs_line_case *c = &knobs_text_lines[i];
+		char why[LMM_WHY_LEN] = "", line[128];
+		int err;
+
+		knobs_test_cfg = knobs_test_some_text;
+		err = lmm_config_parse(&knobs_test_numa, c->text, c->len,
+				       &knobs_test_cfg, why, sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
+		if (err) {
+			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
+			KUNIT_EXPECT_EQ(test, 0,
+					memcmp(&knobs_test_cfg,
+					       &knobs_test_some_text,
+					       sizeof(knobs_test_cfg)));
+			continue;
+		}
+		lmm_config_format(&knobs_test_numa, &knobs_test_cfg, ' ', line,
+				  sizeof(line));
+		KUNIT_EXPECT_STREQ(test, c->result, (const char *)line);
+	}
+}
+
+/* The longest text, as `policies` prints it and reads it back. */
+static void knobs_test_text_round_trip(struct kunit *test)
+{
+	struct lmm_config *want;
+	char why[LMM_WHY_LEN];
+	unsigned int named;
+	char *line;
+	size_t n;
+
+	want = kunit_kcalloc(test, LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
+	line = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, want && line);
+	knobs_test_cfg = knobs_test_some_text;
+	memset(knobs_test_cfg.text, ':', LMM_TEXT_LEN - 1);
+	memset(knobs_test_cfg.text, '=', LMM_TEXT_LEN / 2);
+	n = scnprintf(line, PAGE_SIZE, "pcp:any=7;numa:");
+	n += lmm_config_format(&knobs_test_numa, &knobs_test_cfg, ',',
+			       line + n, PAGE_SIZE - n);
+	n += scnprintf(line + n, PAGE_SIZE - n, "\n");
+	KUNIT_EXPECT_EQ(test, 0,
+			lmm_policies_parse(knobs_test_policies, line, n, want,
+					   &named, why, sizeof(why)));
+	KUNIT_EXPECT_EQ(test, BIT(LMM_PCP) | BIT(LMM_NUMA),
+			(unsigned long)named);
+	KUNIT_EXPECT_EQ(test, 7U, want[LMM_PCP].value[K_ANY - 1]);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(&want[LMM_NUMA], &knobs_test_cfg,
+					sizeof(*want)));
+	/* The numbers above have one digit, and could have eleven. */
+	KUNIT_EXPECT_EQ(test, n - strlen("pcp:any=7;"),
+			lmm_policies_room(&knobs_test_numa) - 2 * 10);
 }
 
 static const struct knobs_line_case knobs_policies[] = {
@@ -283,6 +463,10 @@ static const struct knobs_line_case knobs_policies[] = {
 	  "numa/enabled: 2: not 0 or 1" },
 	{ KNOBS_TEXT("pcp:enabled=1:numa:enabled=1"), -EINVAL,
 	  "pcp/enabled: 1:numa:enabled=1: not 0 or 1" },
+	{ KNOBS_TEXT("numa:groups=/a:/b=c,enabled=1;pcp:any=1"), 0, "n" },
+	{ KNOBS_TEXT("numa:groups=/a;/b"), -EINVAL, "/b: no such policy" },
+	{ KNOBS_TEXT("numa:groups=;pcp:period_ms=1"), -ERANGE,
+	  "pcp/period_ms: 1: not in 100..60000" },
 	{ KNOBS_TEXT("pcp:period_ms=1"), -ERANGE,
 	  "pcp/period_ms: 1: not in 100..60000" },
 };
@@ -328,6 +512,10 @@ static struct kunit_case lmm_knobs_cases[] = {
 	KUNIT_CASE(knobs_test_long_text_is_cut),
 	KUNIT_CASE(knobs_test_formats),
 	KUNIT_CASE(knobs_test_config_lines),
+	KUNIT_CASE(knobs_test_text_values),
+	KUNIT_CASE(knobs_test_text_length),
+	KUNIT_CASE(knobs_test_text_lines),
+	KUNIT_CASE(knobs_test_text_round_trip),
 	KUNIT_CASE(knobs_test_policies_grammar),
 	{}
 };

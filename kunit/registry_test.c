@@ -99,6 +99,7 @@ static void registry_fake_configure(struct lmm_policy *policy,
 static const struct lmm_knob registry_knobs[] = {
 	{ .name = "a", .kind = LMM_KNOB_UINT, .max = 100, .def = 7 },
 	{ .name = "b", .kind = LMM_KNOB_BOOL, .max = 1, .def = 1 },
+	{ .name = "t", .kind = LMM_KNOB_TEXT },
 };
 
 static const char *const registry_counters[] = { "things" };
@@ -148,47 +149,71 @@ static void registry_test_exit(struct kunit *test)
 	lmm_policy_unregister(&registry_pcp);
 }
 
-static struct lmm_config registry_config(struct lmm_policy *policy)
+/* Each policy's settings under construction; too large for the stack. */
+static struct lmm_config registry_want[LMM_NR_POLICIES];
+
+/* Begin from the settings in force. */
+static struct lmm_config *registry_config(struct lmm_policy *policy)
 {
-	struct lmm_config cfg;
+	struct lmm_config *want = &registry_want[policy->id];
 
 	mutex_lock(&lmm_control_mutex);
-	cfg = *lmm_policy_config(policy);
+	*want = *lmm_policy_config(policy);
 	mutex_unlock(&lmm_control_mutex);
-	return cfg;
+	return want;
 }
 
-/* Set enabled and knob a through the door. */
+/* Through the door. */
+static int registry_apply(struct lmm_policy *policy,
+			  const struct lmm_config *want, char *why)
+{
+	int err;
+
+	why[0] = '\0';
+	mutex_lock(&lmm_control_mutex);
+	err = lmm_policy_apply(policy, want, why, LMM_WHY_LEN);
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+/* Set enabled and knob a. */
 static int registry_set(struct lmm_policy *policy, bool enabled, u32 a,
 			char *why)
 {
-	struct lmm_config want = registry_config(policy);
-	int err;
+	struct lmm_config *want = registry_config(policy);
 
-	want.enabled = enabled;
-	want.value[0] = a;
-	why[0] = '\0';
-	mutex_lock(&lmm_control_mutex);
-	err = lmm_policy_apply(policy, &want, why, LMM_WHY_LEN);
-	mutex_unlock(&lmm_control_mutex);
-	return err;
+	want->enabled = enabled;
+	want->value[0] = a;
+	return registry_apply(policy, want, why);
+}
+
+/* Set the text. */
+static int registry_set_text(struct lmm_policy *policy, const char *text,
+			     char *why)
+{
+	struct lmm_config *want = registry_config(policy);
+
+	strscpy(want->text, text, sizeof(want->text));
+	return registry_apply(policy, want, why);
 }
 
 static void registry_expect(struct kunit *test, struct lmm_policy *policy,
 			    bool on, u32 a, const char *log)
 {
-	struct lmm_config cfg = registry_config(policy);
+	const struct lmm_config *cfg = registry_config(policy);
 
 	KUNIT_EXPECT_EQ(test, on, policy->on);
-	KUNIT_EXPECT_EQ(test, on, cfg.enabled);
-	KUNIT_EXPECT_EQ(test, a, cfg.value[0]);
+	KUNIT_EXPECT_EQ(test, on, cfg->enabled);
+	KUNIT_EXPECT_EQ(test, a, cfg->value[0]);
 	KUNIT_EXPECT_STREQ(test, log, (const char *)registry_log);
 }
 
 static void registry_test_defaults(struct kunit *test)
 {
 	registry_expect(test, &registry_pcp, false, 7, "");
-	KUNIT_EXPECT_EQ(test, 1U, registry_config(&registry_pcp).value[1]);
+	KUNIT_EXPECT_EQ(test, 1U, registry_config(&registry_pcp)->value[1]);
+	KUNIT_EXPECT_STREQ(test, "",
+			   (const char *)registry_config(&registry_pcp)->text);
 	KUNIT_EXPECT_EQ(test, 0ULL,
 			lmm_counter_read(registry_pcp.counters, 0));
 }
@@ -220,6 +245,49 @@ static void registry_test_refuses_bad_tables(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, lmm_policy_register(&id));
 }
 
+static void registry_test_refuses_second_text(struct kunit *test)
+{
+	static const struct lmm_knob texts[] = {
+		{ .name = "t", .kind = LMM_KNOB_TEXT },
+		{ .name = "u", .kind = LMM_KNOB_TEXT },
+	};
+	struct lmm_policy policy = registry_policy(LMM_CMA, "cma");
+
+	policy.knobs = texts;
+	policy.nr_knobs = 2;
+	KUNIT_EXPECT_EQ(test, -EINVAL, lmm_policy_register(&policy));
+	policy.nr_knobs = 1;
+	policy.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, -EINVAL, lmm_policy_register(&policy));
+	policy.mode_knob = -1;
+	KUNIT_EXPECT_EQ(test, 0, lmm_policy_register(&policy));
+	lmm_policy_unregister(&policy);
+}
+
+/* The parameter `policies` shows all of them in one page. */
+static void registry_test_refuses_what_cannot_be_shown(struct kunit *test)
+{
+	struct lmm_policy policy = registry_policy(LMM_CMA, "cma");
+	struct lmm_knob knob = { .kind = LMM_KNOB_BOOL };
+	size_t others, rest;
+	char *name;
+
+	others = lmm_policies_room(&registry_pcp) +
+		 lmm_policies_room(&registry_numa);
+	/* Left for the name: a line of "cma:enabled=0,NAME=0;", and the NUL. */
+	rest = PAGE_SIZE - others - strlen("cma:enabled=0,=0;") - 1;
+	name = kunit_kzalloc(test, rest + 2, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, name);
+	memset(name, 'x', rest + 1);
+	knob.name = name;
+	policy.knobs = &knob;
+	policy.nr_knobs = 1;
+	KUNIT_EXPECT_EQ(test, -E2BIG, lmm_policy_register(&policy));
+	name[rest] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, lmm_policy_register(&policy));
+	lmm_policy_unregister(&policy);
+}
+
 static void registry_test_find_and_walk(struct kunit *test)
 {
 	mutex_lock(&lmm_control_mutex);
@@ -247,6 +315,34 @@ static void registry_test_on_off(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 9, "eacxd");
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 10, why));
 	registry_expect(test, &registry_pcp, false, 10, "eacxd");
+}
+
+/* A text that is new is a change like any other, and one that is not is none. */
+static void registry_test_text(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
+	registry_expect(test, &registry_pcp, true, 7, "eac");
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
+	registry_expect(test, &registry_pcp, true, 7, "eac");
+
+	registry_validate_err = -EINVAL;
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			registry_set_text(&registry_pcp, "/b", why));
+	registry_expect(test, &registry_pcp, true, 7, "eac");
+	KUNIT_EXPECT_STREQ(test, "/a",
+			   (const char *)registry_config(&registry_pcp)->text);
+
+	/* It stays while the policy is off. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7, why));
+	KUNIT_EXPECT_STREQ(test, "/a",
+			   (const char *)registry_config(&registry_pcp)->text);
+	registry_validate_err = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "", why));
+	KUNIT_EXPECT_STREQ(test, "",
+			   (const char *)registry_config(&registry_pcp)->text);
 }
 
 static void registry_test_validate_refuses(struct kunit *test)
@@ -351,17 +447,17 @@ static void registry_test_mode_changes(struct kunit *test)
 
 static int registry_set_both(bool pcp, u32 pcp_a, bool numa, char *why)
 {
-	struct lmm_config want[LMM_NR_POLICIES] = {};
+	struct lmm_config *want;
 	int err;
 
-	want[LMM_PCP] = registry_config(&registry_pcp);
-	want[LMM_PCP].enabled = pcp;
-	want[LMM_PCP].value[0] = pcp_a;
-	want[LMM_NUMA] = registry_config(&registry_numa);
-	want[LMM_NUMA].enabled = numa;
+	want = registry_config(&registry_pcp);
+	want->enabled = pcp;
+	want->value[0] = pcp_a;
+	want = registry_config(&registry_numa);
+	want->enabled = numa;
 	mutex_lock(&lmm_control_mutex);
-	err = lmm_policies_apply(want, BIT(LMM_PCP) | BIT(LMM_NUMA), why,
-				 LMM_WHY_LEN);
+	err = lmm_policies_apply(registry_want, BIT(LMM_PCP) | BIT(LMM_NUMA),
+				 why, LMM_WHY_LEN);
 	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
@@ -378,9 +474,12 @@ static void registry_test_several_all_or_none(struct kunit *test)
 
 	/* The first was on: it goes back to its old value, and stays on. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
 	registry_log[0] = '\0';
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
 	registry_expect(test, &registry_pcp, true, 7, "cc");
+	KUNIT_EXPECT_STREQ(test, "/a",
+			   (const char *)registry_config(&registry_pcp)->text);
 
 	/* The first was to go off: nothing was done to it yet. */
 	registry_log[0] = '\0';
@@ -421,8 +520,11 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_defaults),
 	KUNIT_CASE(registry_test_refuses_duplicates),
 	KUNIT_CASE(registry_test_refuses_bad_tables),
+	KUNIT_CASE(registry_test_refuses_second_text),
+	KUNIT_CASE(registry_test_refuses_what_cannot_be_shown),
 	KUNIT_CASE(registry_test_find_and_walk),
 	KUNIT_CASE(registry_test_on_off),
+	KUNIT_CASE(registry_test_text),
 	KUNIT_CASE(registry_test_validate_refuses),
 	KUNIT_CASE(registry_test_off_is_never_refused),
 	KUNIT_CASE(registry_test_unsupported),

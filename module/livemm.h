@@ -25,6 +25,8 @@ struct zone;
 /* Room for a reason in words, the NUL included. */
 #define LMM_WHY_LEN	192
 #define LMM_MAX_KNOBS	24
+/* Room for the text of a knob, the NUL included. */
+#define LMM_TEXT_LEN	512
 
 /**
  * enum lmm_policy_id - every policy livemm will ever carry, in the order in
@@ -59,12 +61,16 @@ enum lmm_policy_id {
  *	stored as tenths (12.5 is 125)
  * @LMM_KNOB_BOOL: exactly 0 or 1
  * @LMM_KNOB_CHOICE: one of @choices; stored as its index
+ * @LMM_KNOB_TEXT: plain ASCII without blank, comma and semicolon, which separate
+ *	in a config line; may be empty, and is at load.  Stored as @text of the
+ *	settings, so a policy has at most one; the other members are of no use.
  */
 enum lmm_knob_kind {
 	LMM_KNOB_UINT,
 	LMM_KNOB_TENTHS,
 	LMM_KNOB_BOOL,
 	LMM_KNOB_CHOICE,
+	LMM_KNOB_TEXT,
 };
 
 /**
@@ -89,15 +95,19 @@ struct lmm_knob {
  * struct lmm_config - one immutable set of a policy's settings
  * @rcu: frees the set after the last reader
  * @enabled: the policy is (to be) on
- * @value: stored value of each knob, in the order of the policy's table
+ * @value: stored value of each knob, in the order of the policy's table; 0 for the
+ *	one with a text
+ * @text: text of the policy's LMM_KNOB_TEXT, "" if it has none
  *
  * A writer builds a whole new one, checks it, and publishes it with
- * rcu_assign_pointer(); a set is never changed once published.
+ * rcu_assign_pointer(); a set is never changed once published.  It is too large for
+ * the stack.
  */
 struct lmm_config {
 	struct rcu_head rcu;
 	bool enabled;
 	u32 value[LMM_MAX_KNOBS];
+	char text[LMM_TEXT_LEN];
 };
 
 /**
@@ -178,8 +188,9 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 		     char *why, size_t len);
 void lmm_policies_disable_all(void);
 
-/* policy/pcp.c */
+/* policy/pcp.c, policy/numa.c */
 extern struct lmm_policy lmm_pcp_policy;
+extern struct lmm_policy lmm_numa_policy;
 
 /* control/counters.c */
 u64 __percpu *lmm_counters_alloc(unsigned int nr);

@@ -22,6 +22,9 @@
 #include "../hook/hook.h"
 #include "control.h"
 
+/* The key of a file about all of them. */
+#define LMM_ALL_KEYS	UINT_MAX
+
 /* One kind of file. */
 struct lmm_file {
 	const char *name;
@@ -132,59 +135,46 @@ static int lmm_supported_show(struct seq_file *m, struct lmm_policy *policy,
 	return 0;
 }
 
-static int lmm_config_show(struct seq_file *m, struct lmm_policy *policy,
-			   unsigned int key)
+/* Settings, all or one, as they are printed into the file's own buffer. */
+static int lmm_settings_show(struct seq_file *m, struct lmm_policy *policy,
+			     unsigned int key)
 {
-	char text[64];
+	const struct lmm_config *cfg = lmm_policy_config(policy);
+	size_t len, n;
+	char *buf;
 
-	for (key = 0; key < lmm_nr_keys(policy); key++) {
-		const struct lmm_knob *knob = lmm_key(policy, key);
-		u32 value = lmm_key_get(lmm_policy_config(policy), key);
-
-		lmm_knob_format(knob, value, text, sizeof(text));
-		seq_printf(m, "%s%s=%s", key ? " " : "", knob->name, text);
-	}
+	len = seq_get_buf(m, &buf);
+	if (key == LMM_ALL_KEYS)
+		n = lmm_config_format(policy, cfg, ' ', buf, len);
+	else
+		n = lmm_key_format(policy, cfg, key, buf, len);
+	/* Cut, perhaps: -1 has the file shown again with more room. */
+	seq_commit(m, n + 1 < len ? (int)n : -1);
 	seq_putc(m, '\n');
 	return 0;
 }
 
-static int lmm_config_write(struct lmm_policy *policy, unsigned int key,
-			    const char *text, size_t text_len,
-			    char *why, size_t len)
+static int lmm_settings_write(struct lmm_policy *policy, unsigned int key,
+			      const char *text, size_t text_len,
+			      char *why, size_t len)
 {
-	struct lmm_config want = *lmm_policy_config(policy);
+	struct lmm_config *want;
 	int err;
 
-	err = lmm_config_parse(policy, text, text_len, &want, why, len);
-	return err ?: lmm_policy_apply(policy, &want, why, len);
-}
-
-static int lmm_key_show(struct seq_file *m, struct lmm_policy *policy,
-			unsigned int key)
-{
-	char text[64];
-
-	lmm_knob_format(lmm_key(policy, key),
-			lmm_key_get(lmm_policy_config(policy), key),
-			text, sizeof(text));
-	seq_printf(m, "%s\n", text);
-	return 0;
-}
-
-static int lmm_key_write(struct lmm_policy *policy, unsigned int key,
-			 const char *text, size_t text_len,
-			 char *why, size_t len)
-{
-	struct lmm_config want = *lmm_policy_config(policy);
-	u32 value;
-	int err;
-
-	err = lmm_knob_parse(policy->name, lmm_key(policy, key), text,
-			     text_len, &value, why, len);
-	if (err)
-		return err;
-	lmm_key_set(&want, key, value);
-	return lmm_policy_apply(policy, &want, why, len);
+	want = kmemdup(lmm_policy_config(policy), sizeof(*want), GFP_KERNEL);
+	if (!want) {
+		scnprintf(why, len, "%s: no memory", policy->name);
+		return -ENOMEM;
+	}
+	if (key == LMM_ALL_KEYS)
+		err = lmm_config_parse(policy, text, text_len, want, why, len);
+	else
+		err = lmm_key_parse(policy, key, text, text_len, want, why,
+				    len);
+	if (!err)
+		err = lmm_policy_apply(policy, want, why, len);
+	kfree(want);
+	return err;
 }
 
 static int lmm_counters_show(struct seq_file *m, struct lmm_policy *policy,
@@ -216,14 +206,14 @@ static const struct lmm_file lmm_top_files[] = {
 
 static const struct lmm_file lmm_policy_files[] = {
 	{ "supported", lmm_supported_show },
-	{ "config", lmm_config_show, lmm_config_write },
+	{ "config", lmm_settings_show, lmm_settings_write },
 	{ "counters", lmm_counters_show },
 	{ "state", lmm_state_show },
 };
 
 /* One for each key, which gives it its name. */
 static const struct lmm_file lmm_key_file = {
-	NULL, lmm_key_show, lmm_key_write
+	NULL, lmm_settings_show, lmm_settings_write
 };
 
 static int lmm_file_show(struct seq_file *m, void *unused)
@@ -347,7 +337,7 @@ static void lmm_build_tree(void)
 		dir = lmm_dir(policy->name, lmm_root);
 		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++)
 			node = lmm_add(node, dir, &lmm_policy_files[i], policy,
-				       0);
+				       LMM_ALL_KEYS);
 		for (i = 0; i < lmm_nr_keys(policy); i++)
 			node = lmm_add(node, dir, &lmm_key_file, policy, i);
 	}

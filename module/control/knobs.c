@@ -48,35 +48,6 @@ const struct lmm_knob *lmm_key(const struct lmm_policy *policy,
 					&policy->knobs[key - 1];
 }
 
-/**
- * lmm_key_get() - stored value of a key
- * @cfg: in which settings
- * @key: which
- *
- * Context: any.
- * Return: the stored value, 0 or 1 for `enabled`.
- */
-u32 lmm_key_get(const struct lmm_config *cfg, unsigned int key)
-{
-	return key == LMM_KEY_ENABLED ? cfg->enabled : cfg->value[key - 1];
-}
-
-/**
- * lmm_key_set() - store a value
- * @cfg: settings under construction
- * @key: which
- * @value: as lmm_knob_parse() gave it
- *
- * Context: any.
- */
-void lmm_key_set(struct lmm_config *cfg, unsigned int key, u32 value)
-{
-	if (key == LMM_KEY_ENABLED)
-		cfg->enabled = value;
-	else
-		cfg->value[key - 1] = value;
-}
-
 static struct lmm_span lmm_text(const char *text, size_t len)
 {
 	if (len && text[len - 1] == '\n')
@@ -144,6 +115,19 @@ static int lmm_choice(const struct lmm_knob *knob, struct lmm_span span,
 	return -EINVAL;
 }
 
+static int lmm_plain(struct lmm_span span)
+{
+	size_t i;
+
+	for (i = 0; i < span.len; i++) {
+		char c = span.at[i];
+
+		if (!isascii(c) || !isgraph(c) || c == ',' || c == ';')
+			return -EINVAL;
+	}
+	return span.len < LMM_TEXT_LEN ? 0 : -ERANGE;
+}
+
 static int lmm_value(const struct lmm_knob *knob, struct lmm_span span,
 		     u32 *value)
 {
@@ -164,6 +148,9 @@ static int lmm_value(const struct lmm_knob *knob, struct lmm_span span,
 	case LMM_KNOB_TENTHS:
 		err = lmm_tenths(span, &number);
 		break;
+	case LMM_KNOB_TEXT:
+		*value = 0;
+		return lmm_plain(span);
 	}
 	if (err)
 		return err;
@@ -181,6 +168,9 @@ static size_t lmm_words(const struct lmm_knob *knob, int err,
 	size_t n;
 	u32 i;
 
+	if (err == -ERANGE && knob->kind == LMM_KNOB_TEXT)
+		return scnprintf(why, len, "longer than %d characters",
+				 LMM_TEXT_LEN - 1);
 	if (err == -ERANGE) {
 		lmm_knob_format(knob, knob->min, low, sizeof(low));
 		lmm_knob_format(knob, knob->max, high, sizeof(high));
@@ -194,6 +184,9 @@ static size_t lmm_words(const struct lmm_knob *knob, int err,
 				 "not a number with at most one decimal");
 	case LMM_KNOB_BOOL:
 		return scnprintf(why, len, "not 0 or 1");
+	case LMM_KNOB_TEXT:
+		return scnprintf(why, len,
+				 "not plain text, or a blank, comma or semicolon in it");
 	case LMM_KNOB_CHOICE:
 		break;
 	}
@@ -221,10 +214,54 @@ static int lmm_span_parse(const char *where, const struct lmm_knob *knob,
 	return err;
 }
 
+/* Judge the text of one key and, unless @cfg is NULL, store it. */
+static int lmm_key_take(const struct lmm_policy *policy, unsigned int key,
+			struct lmm_span span, struct lmm_config *cfg,
+			char *why, size_t len)
+{
+	const struct lmm_knob *knob = lmm_key(policy, key);
+	u32 value;
+	int err;
+
+	err = lmm_span_parse(policy->name, knob, span, &value, why, len);
+	if (err || !cfg)
+		return err;
+	if (knob->kind == LMM_KNOB_TEXT) {
+		memcpy(cfg->text, span.at, span.len);
+		memset(cfg->text + span.len, 0, LMM_TEXT_LEN - span.len);
+	} else if (key == LMM_KEY_ENABLED) {
+		cfg->enabled = value;
+	} else {
+		cfg->value[key - 1] = value;
+	}
+	return 0;
+}
+
+/**
+ * lmm_key_parse() - read one key, value or text, into settings
+ * @policy: whose key
+ * @key: which
+ * @text: the text
+ * @len: bytes in @text
+ * @cfg: settings to change; as they were on failure
+ * @why: reason, on failure
+ * @why_len: size of @why
+ *
+ * Context: any.
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
+		  const char *text, size_t len, struct lmm_config *cfg,
+		  char *why, size_t why_len)
+{
+	return lmm_key_take(policy, key, lmm_text(text, len), cfg, why,
+			    why_len);
+}
+
 /**
  * lmm_knob_parse() - read one value
  * @where: the policy's name for the reason, or NULL
- * @knob: its row
+ * @knob: its row; of a text it only tells whether it is one
  * @text: the text
  * @len: bytes in @text
  * @value: the stored value, on success only
@@ -244,7 +281,7 @@ int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
 
 /**
  * lmm_knob_format() - print one value as lmm_knob_parse() reads it
- * @knob: its row
+ * @knob: its row, not that of a text
  * @value: the stored value
  * @buf: where to
  * @len: size of @buf
@@ -265,9 +302,33 @@ int lmm_knob_format(const struct lmm_knob *knob, u32 value,
 		return scnprintf(buf, len, "%s", knob->choices[value]);
 	case LMM_KNOB_UINT:
 	case LMM_KNOB_BOOL:
+	case LMM_KNOB_TEXT:
 		break;
 	}
 	return scnprintf(buf, len, "%u", value);
+}
+
+/**
+ * lmm_key_format() - print one key as lmm_key_parse() reads it
+ * @policy: whose key
+ * @cfg: the settings
+ * @key: which
+ * @buf: where to
+ * @len: size of @buf
+ *
+ * Context: any.
+ * Return: characters in @buf without the NUL.
+ */
+size_t lmm_key_format(const struct lmm_policy *policy,
+		      const struct lmm_config *cfg, unsigned int key,
+		      char *buf, size_t len)
+{
+	const struct lmm_knob *knob = lmm_key(policy, key);
+
+	if (knob->kind == LMM_KNOB_TEXT)
+		return scnprintf(buf, len, "%s", cfg->text);
+	return lmm_knob_format(knob, key == LMM_KEY_ENABLED ? cfg->enabled :
+			       cfg->value[key - 1], buf, len);
 }
 
 static bool lmm_is_blank(char c)
@@ -315,8 +376,7 @@ static int lmm_word_parse(const struct lmm_policy *policy,
 	const char *equals = memchr(word.at, '=', word.len);
 	struct lmm_span name = word, text;
 	const char *words = NULL;
-	int key = -EINVAL, err;
-	u32 value;
+	int key = -EINVAL;
 
 	if (!equals) {
 		scnprintf(why, len, "%s: %*pE: no = in it", policy->name,
@@ -335,20 +395,14 @@ static int lmm_word_parse(const struct lmm_policy *policy,
 			  lmm_shown(name), name.at, words);
 		return -EINVAL;
 	}
-	err = lmm_span_parse(policy->name, lmm_key(policy, key), text, &value,
-			     why, len);
-	if (err)
-		return err;
 	*seen |= BIT(key);
-	lmm_key_set(cfg, key, value);
-	return 0;
+	return lmm_key_take(policy, key, text, cfg, why, len);
 }
 
-static int lmm_line_parse(const struct lmm_policy *policy,
-			  struct lmm_span line, struct lmm_config *cfg,
-			  char *why, size_t len)
+static int lmm_words_parse(const struct lmm_policy *policy,
+			   struct lmm_span line, struct lmm_config *cfg,
+			   char *why, size_t len)
 {
-	struct lmm_config next = *cfg;
 	struct lmm_span word;
 	u32 seen = 0;
 	int err;
@@ -357,12 +411,20 @@ static int lmm_line_parse(const struct lmm_policy *policy,
 
 	for (word = lmm_next_word(&line); word.len;
 	     word = lmm_next_word(&line)) {
-		err = lmm_word_parse(policy, word, &next, &seen, why, len);
+		err = lmm_word_parse(policy, word, cfg, &seen, why, len);
 		if (err)
 			return err;
 	}
-	*cfg = next;
 	return 0;
+}
+
+/* A word refused leaves nothing of those before it: judge all, then store. */
+static int lmm_line_parse(const struct lmm_policy *policy,
+			  struct lmm_span line, struct lmm_config *cfg,
+			  char *why, size_t len)
+{
+	return lmm_words_parse(policy, line, NULL, why, len) ?:
+	       lmm_words_parse(policy, line, cfg, why, len);
 }
 
 /**
@@ -395,23 +457,62 @@ int lmm_config_parse(const struct lmm_policy *policy,
  * Context: any.
  * Return: characters in @buf without the NUL.
  */
-int lmm_config_format(const struct lmm_policy *policy,
-		      const struct lmm_config *cfg, char separator,
-		      char *buf, size_t len)
+size_t lmm_config_format(const struct lmm_policy *policy,
+			 const struct lmm_config *cfg, char separator,
+			 char *buf, size_t len)
 {
 	unsigned int key;
 	size_t n = 0;
 
 	for (key = 0; key < lmm_nr_keys(policy); key++) {
-		const struct lmm_knob *knob = lmm_key(policy, key);
-
 		if (key)
 			n += scnprintf(buf + n, len - n, "%c", separator);
-		n += scnprintf(buf + n, len - n, "%s=", knob->name);
-		n += lmm_knob_format(knob, lmm_key_get(cfg, key), buf + n,
-				     len - n);
+		n += scnprintf(buf + n, len - n, "%s=",
+			       lmm_key(policy, key)->name);
+		n += lmm_key_format(policy, cfg, key, buf + n, len - n);
 	}
 	return n;
+}
+
+/* As long as a value or text of that row may get. */
+static size_t lmm_longest(const struct lmm_knob *knob)
+{
+	size_t longest = 0;
+	u32 i;
+
+	switch (knob->kind) {
+	case LMM_KNOB_TEXT:
+		return LMM_TEXT_LEN - 1;
+	case LMM_KNOB_CHOICE:
+		for (i = 0; knob->choices[i]; i++)
+			longest = max(longest, strlen(knob->choices[i]));
+		return longest;
+	case LMM_KNOB_BOOL:
+		return 1;
+	case LMM_KNOB_UINT:
+	case LMM_KNOB_TENTHS:
+		break;
+	}
+	return LMM_NUM_LEN - 1;
+}
+
+/**
+ * lmm_policies_room() - as long as a policy's section of `policies` may get
+ * @policy: whose
+ *
+ * Context: any.
+ * Return: characters, with the one that ends the section, ';' or newline.
+ */
+size_t lmm_policies_room(const struct lmm_policy *policy)
+{
+	size_t room = strlen(policy->name) + 1;
+	unsigned int key;
+
+	/* Each key with its '=' and with what comes after its value. */
+	for (key = 0; key < lmm_nr_keys(policy); key++)
+		room += strlen(lmm_key(policy, key)->name) + 1 +
+			lmm_longest(lmm_key(policy, key)) + 1;
+	return room;
 }
 
 /* One "name:line" of the policies grammar. */

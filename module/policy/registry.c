@@ -77,7 +77,8 @@ static bool lmm_same_values(const struct lmm_policy *policy,
 			    const struct lmm_config *a,
 			    const struct lmm_config *b)
 {
-	return !memcmp(a->value, b->value,
+	return !strcmp(a->text, b->text) &&
+	       !memcmp(a->value, b->value,
 		       policy->nr_knobs * sizeof(a->value[0]));
 }
 
@@ -280,13 +281,18 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 	return lmm_policy_change(policy, new, why, len);
 }
 
+/* What lmm_policy_apply() comes to for the settings there are, but off. */
 static void lmm_policy_off(struct lmm_policy *policy)
 {
-	struct lmm_config want = *lmm_policy_config(policy);
+	struct lmm_config *new;
 	char why[LMM_WHY_LEN];
 
-	want.enabled = false;
-	WARN_ON_ONCE(lmm_policy_apply(policy, &want, why, sizeof(why)));
+	if (!policy->on)
+		return;
+	new = kmemdup(lmm_policy_config(policy), sizeof(*new),
+		      GFP_KERNEL | __GFP_NOFAIL);
+	new->enabled = false;
+	WARN_ON_ONCE(lmm_policy_change(policy, new, why, sizeof(why)));
 }
 
 /* Put back what lmm_policies_apply() did, newest first. */
@@ -411,6 +417,38 @@ static struct lmm_policy *lmm_policy_find(const char *name, size_t len)
 	return policy;
 }
 
+/* Are the tables within bounds? */
+static bool lmm_policy_sound(const struct lmm_policy *policy)
+{
+	unsigned int i, texts = 0;
+
+	if ((unsigned int)policy->id >= LMM_NR_POLICIES ||
+	    policy->nr_knobs > LMM_MAX_KNOBS ||
+	    policy->mode_knob >= (int)policy->nr_knobs)
+		return false;
+	for (i = 0; i < policy->nr_knobs; i++)
+		texts += policy->knobs[i].kind == LMM_KNOB_TEXT;
+	if (policy->mode_knob >= 0 &&
+	    policy->knobs[policy->mode_knob].kind == LMM_KNOB_TEXT)
+		return false;
+	return texts <= 1;
+}
+
+/*
+ * The parameter `policies` shows every setting in one page, and takes what it has
+ * shown back in one: room for the worst that each policy may be set to.
+ */
+static bool lmm_policies_fit(const struct lmm_policy *added)
+{
+	size_t room = lmm_policies_room(added);
+	struct lmm_policy *policy;
+
+	for (policy = lmm_policy_next(NULL); policy;
+	     policy = lmm_policy_next(policy))
+		room += lmm_policies_room(policy);
+	return room < PAGE_SIZE;
+}
+
 static int lmm_policy_add(struct lmm_policy *policy)
 {
 	struct lmm_config *config;
@@ -421,6 +459,8 @@ static int lmm_policy_add(struct lmm_policy *policy)
 	if (lmm_policies[policy->id] ||
 	    lmm_policy_find(policy->name, strlen(policy->name)))
 		return -EEXIST;
+	if (!lmm_policies_fit(policy))
+		return -E2BIG;
 	config = kzalloc(sizeof(*config), GFP_KERNEL);
 	if (!config)
 		return -ENOMEM;
@@ -443,15 +483,14 @@ static int lmm_policy_add(struct lmm_policy *policy)
  *
  * Context: process, may sleep; takes the control mutex.
  * Return: 0, -EEXIST if its id or its name is taken, -EINVAL if its tables are
- * beyond bounds, -ENOMEM.
+ * beyond bounds, -E2BIG if the settings of all policies could become too long for
+ * one parameter, -ENOMEM.
  */
 int lmm_policy_register(struct lmm_policy *policy)
 {
 	int err;
 
-	if ((unsigned int)policy->id >= LMM_NR_POLICIES ||
-	    policy->nr_knobs > LMM_MAX_KNOBS ||
-	    policy->mode_knob >= (int)policy->nr_knobs)
+	if (!lmm_policy_sound(policy))
 		return -EINVAL;
 	mutex_lock(&lmm_control_mutex);
 	err = lmm_policy_add(policy);
