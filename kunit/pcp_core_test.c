@@ -426,11 +426,10 @@ static void max_is_the_kernels_for_fraction_8(struct kunit *test)
 static void a_block_does_not_empty_a_list(struct kunit *test)
 {
 	/* All of the list asked for because of a block: a batch. */
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(31000, 31000, 63, true), 63);
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(40, 40, 63, true), 40);
-	/* A drain of some, or one that no block is behind, stays as it is. */
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(2016, 31000, 63, true), 2016);
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(31000, 31000, 63, false), 31000);
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(31000, 31000, 63), 63);
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(40, 40, 63), 40);
+	/* A drain of some stays as it is. */
+	KUNIT_EXPECT_EQ(test, pcp_drain_limit(2016, 31000, 63), 2016);
 }
 
 static void room_is_shared_in_proportion(struct kunit *test)

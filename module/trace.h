@@ -26,15 +26,20 @@ TRACE_EVENT(policy_switch,
 	TP_printk("policy=%s on=%d", __get_str(policy), __entry->on)
 );
 
-/* A list's bound changed; pages throughout, reason as in pcp/state. */
+/*
+ * A list's bound changed; pages throughout, reason as in pcp/state.  The depths are
+ * mode `depth`'s, the fewest pages that the list held of late mode `event`'s.
+ */
 TRACE_EVENT(pcp_decision,
-	TP_PROTO(int nid, int zone, int cpu, long alloc_depth, long free_depth, int def,
-		 int max, int old, int new, const char *reason),
-	TP_ARGS(nid, zone, cpu, alloc_depth, free_depth, def, max, old, new, reason),
+	TP_PROTO(int nid, int zone, int cpu, int count, int least, long alloc_depth,
+		 long free_depth, int def, int max, int old, int new, const char *reason),
+	TP_ARGS(nid, zone, cpu, count, least, alloc_depth, free_depth, def, max, old, new, reason),
 	TP_STRUCT__entry(
 		__field(int, nid)
 		__field(int, zone)
 		__field(int, cpu)
+		__field(int, count)
+		__field(int, least)
 		__field(long, alloc_depth)
 		__field(long, free_depth)
 		__field(int, def)
@@ -47,6 +52,8 @@ TRACE_EVENT(pcp_decision,
 		__entry->nid = nid;
 		__entry->zone = zone;
 		__entry->cpu = cpu;
+		__entry->count = count;
+		__entry->least = least;
 		__entry->alloc_depth = alloc_depth;
 		__entry->free_depth = free_depth;
 		__entry->def = def;
@@ -55,44 +62,11 @@ TRACE_EVENT(pcp_decision,
 		__entry->new = new;
 		lmm_assign_str(reason, reason);
 	),
-	TP_printk("nid=%d zone=%d cpu=%d alloc_depth=%ld free_depth=%ld default=%d max=%d old=%d new=%d reason=%s",
-		  __entry->nid, __entry->zone, __entry->cpu, __entry->alloc_depth,
-		  __entry->free_depth, __entry->def, __entry->max, __entry->old,
-		  __entry->new, __get_str(reason))
-);
-
-/* A bound that mode `event` has changed, at a drain or a tick. */
-TRACE_EVENT(pcp_steer,
-	TP_PROTO(int nid, int zone, int cpu, int count, int least, int def, int max, int old,
-		 int new, const char *reason),
-	TP_ARGS(nid, zone, cpu, count, least, def, max, old, new, reason),
-	TP_STRUCT__entry(
-		__field(int, nid)
-		__field(int, zone)
-		__field(int, cpu)
-		__field(int, count)
-		__field(int, least)
-		__field(int, def)
-		__field(int, max)
-		__field(int, old)
-		__field(int, new)
-		__string(reason, reason)
-	),
-	TP_fast_assign(
-		__entry->nid = nid;
-		__entry->zone = zone;
-		__entry->cpu = cpu;
-		__entry->count = count;
-		__entry->least = least;
-		__entry->def = def;
-		__entry->max = max;
-		__entry->old = old;
-		__entry->new = new;
-		lmm_assign_str(reason, reason);
-	),
-	TP_printk("nid=%d zone=%d cpu=%d count=%d least=%d default=%d max=%d old=%d new=%d reason=%s",
-		  __entry->nid, __entry->zone, __entry->cpu, __entry->count, __entry->least,
-		  __entry->def, __entry->max, __entry->old, __entry->new, __get_str(reason))
+	TP_printk("nid=%d zone=%d cpu=%d count=%d least=%d alloc_depth=%ld free_depth=%ld default=%d max=%d old=%d new=%d reason=%s",
+		  __entry->nid, __entry->zone, __entry->cpu, __entry->count,
+		  __entry->least, __entry->alloc_depth, __entry->free_depth,
+		  __entry->def, __entry->max, __entry->old, __entry->new,
+		  __get_str(reason))
 );
 
 #endif /* LIVEMM_TRACE_H */

@@ -272,7 +272,6 @@ static void pcp_disable(struct lmm_policy *policy)
 	irq_work_sync(&pcp.kick);
 	/* pcp_tick_worker() queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pcp.tick_work);
-	cancel_delayed_work_sync(&pcp.recheck_work);
 	pcp_hotplug_stop();
 	pcp_free();
 }
@@ -319,7 +318,7 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 				   by_depth ? list->depth.alloc : READ_ONCE(list->event.least),
 				   by_depth ? list->depth.free :
 					      (long)READ_ONCE(list->event.drained),
-				   pcp_reason_word(list->decision.reason));
+				   pcp_reason_word(pcp_list_reason(list)));
 		}
 	}
 	mutex_unlock(&pcp.lock);

@@ -229,18 +229,17 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 }
 
 /**
- * pcp_drain_limit() - how much of a list to drain
+ * pcp_drain_limit() - how much of a list to drain for a block of order 1 or more
  * @count: pages that the kernel wants to drain
  * @have: pages in the list
  * @batch: the list's batch, in pages
- * @high_order: the drain is due to a block of order 1 or more being freed
  *
  * Context: any; pure.
- * Return: a batch where a block would empty a list of more than that, else @count.
+ * Return: a batch where the block would empty a list of more than that, else @count.
  */
-int pcp_drain_limit(int count, int have, int batch, bool high_order)
+int pcp_drain_limit(int count, int have, int batch)
 {
-	return high_order && count >= have ? min(count, batch) : count;
+	return count >= have ? min(count, batch) : count;
 }
 
 /**

@@ -151,10 +151,9 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event,
 
 	use_see(use, sample);
 	event->refills = 0;
-	if (pcp_blocked(limits)) {
-		decision.reason = pcp_blocked(limits);
+	decision.reason = pcp_blocked(limits);
+	if (decision.reason)
 		return decision;
-	}
 	decision.reason = PCP_BY_USE;
 	missing = shortage(event, sample, limits, steer);
 	if (missing < limits->batch)
@@ -243,11 +242,19 @@ struct pcp_decision pcp_event_hold(const struct pcp_limits *limits)
 	return decision;
 }
 
+/* What only a tick wants to know of the last PCP_USE_TICKS. */
+struct window {
+	int most;		/* pages in the list */
+	unsigned long used;	/* allocated by the CPU */
+	unsigned long at_once;	/* likewise, most of it in one tick */
+};
+
 /* Close the current tick, and work out what the hooks want to know of the past. */
-static void tick_close(struct pcp_event *event, const struct pcp_sample *sample,
-		       unsigned long allocated)
+static struct window tick_close(struct pcp_event *event, const struct pcp_sample *sample,
+				unsigned long allocated)
 {
 	struct pcp_use *use = &event->use[event->now];
+	struct window window = { };
 	unsigned int i;
 
 	use_see(use, sample);
@@ -268,7 +275,13 @@ static void tick_close(struct pcp_event *event, const struct pcp_sample *sample,
 			continue;
 		event->least = min(event->least, past->least);
 		event->drained += past->drained;
+		window.most = max(window.most, past->most);
+		window.used += past->allocated;
+		window.at_once = max(window.at_once, past->allocated);
 	}
+	event->now = (event->now + 1) % PCP_NET_TICKS;
+	use_begin(&event->use[event->now], sample);
+	return window;
 }
 
 /* What a list in use gives back this tick. */
@@ -305,35 +318,23 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event,
 				   const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = pcp_event_hold(limits);
-	unsigned long used = 0, at_once = 0;
-	int i, most = 0, spare, unused, high;
-
-	tick_close(event, sample, allocated);
-	for (i = 0; i < PCP_USE_TICKS; i++) {
-		const struct pcp_use *past =
-			&event->use[(event->now + PCP_NET_TICKS - i) % PCP_NET_TICKS];
-
-		most = max(most, past->most);
-		used += past->allocated;
-		at_once = max(at_once, past->allocated);
-	}
-	event->now = (event->now + 1) % PCP_NET_TICKS;
-	use_begin(&event->use[event->now], sample);
+	const struct window window = tick_close(event, sample, allocated);
+	int spare, unused, high;
 
 	if (decision.high <= limits->def) {
-		if (decision.reason == PCP_BY_DEFAULT && !used)
+		if (decision.reason == PCP_BY_DEFAULT && !window.used)
 			decision.reason = PCP_BY_IDLE;
 		return decision;
 	}
 	high = decision.high;
-	spare = event->least > at_once ? event->least - at_once : 0;
-	if (used >= high || !spare)
+	spare = event->least > window.at_once ? event->least - window.at_once : 0;
+	if (window.used >= high || !spare)
 		spare = spare_in_use(event, limits->batch);
 	else
 		event->spare_ticks = 0;
-	unused = high - most - limits->batch;
+	unused = high - window.most - limits->batch;
 	if (unused > 0)
-		high -= used < high >> PCP_TURNOVER_SHIFT ?
+		high -= window.used < high >> PCP_TURNOVER_SHIFT ?
 			max(unused >> PCP_IDLE_SHIFT, 1) : unused >> PCP_UNUSED_SHIFT;
 	high -= spare;
 	if (high == decision.high)

@@ -147,16 +147,18 @@ unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsign
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	struct pcp_list *list = pcp_list_of(pcp_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
-	struct pcp_steer steer = steer_now();
 	struct pcp_limits limits;
+	struct pcp_steer steer;
 	unsigned long count;
 	long room;
 
 	contention_see(zone, pz);
-	reclaim_see(zone, pz);
 	kick(zone, pz);
-	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max) {
+		reclaim_see(zone, pz);
 		return asked;
+	}
+	steer = steer_now();
 	limits = limits_now(zone, pz, list, pages);
 	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
 	/* No larger refill may itself bring the zone near its watermark. */
@@ -191,14 +193,14 @@ void lmm_pcp_refill(struct zone *zone, unsigned int order, int pages)
 
 /* A list is full because of a free: make it larger, or say why not. */
 static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list, int cpu,
-		      const struct pcp_sample *sample, const struct pcp_limits *limits)
+		      const struct pcp_sample *sample, const struct pcp_limits *limits,
+		      const struct pcp_steer *steer)
 {
 	int now = limits->now ?: limits->def;
-	struct pcp_steer steer = steer_now();
 	struct pcp_decision decision;
 	long take;
 
-	decision = pcp_event_drain(&list->event, sample, limits, &steer);
+	decision = pcp_event_drain(&list->event, sample, limits, steer);
 	list->decision.reason = decision.reason;
 	if (decision.reason == PCP_BY_WATERMARK) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
@@ -208,8 +210,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 	}
 	if (decision.high <= now)
 		return;
-	if (READ_ONCE(pcp.contended_only) &&
-	    time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay))) {
+	if (pcp_quiet(pz)) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_QUIET, 1);
 		list->decision.reason = PCP_BY_QUIET;
 		return;
@@ -236,15 +237,14 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
 			    int pindex)
 {
-	if (!LMM_DRAINS_LIST_AT_EXIT || !READ_ONCE(pcp.keep_at_exit) ||
-	    READ_ONCE(*pcp.high_fraction))
+	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES ||
+	    !READ_ONCE(pcp.keep_at_exit) || READ_ONCE(*pcp.high_fraction))
 		return count;
 	/* A list that is disabled, or of a zone that is short of pages, is to be empty. */
 	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||
 	    zone_near(zone, zone_pressure(zone)))
 		return count;
-	return pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch),
-			       pindex >= MIGRATE_PCPTYPES);
+	return pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 }
 
 /*
@@ -263,6 +263,24 @@ static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
 	       count < pages->count;
 }
 
+/* Mode `event`, at the drain of this CPU's full list: grow it, drain what is over. */
+static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list,
+			    struct per_cpu_pages *pages, int count, int pindex)
+{
+	struct pcp_limits limits = limits_now(zone, pz, list, pages);
+	struct pcp_steer steer = steer_now();
+	int cpu = smp_processor_id();
+	struct pcp_sample sample;
+	int limit;
+
+	pcp_list_sample(zone, cpu, &sample);
+	if (pindex < MIGRATE_PCPTYPES)
+		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
+	limit = pcp_event_drain_count(&list->event, &sample, count, &limits, &steer);
+	pcp_event_drained(&list->event, limit);
+	return limit;
+}
+
 /**
  * lmm_pcp_drain_count() - event: a list is about to be drained
  * @zone: its zone
@@ -279,25 +297,14 @@ static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
 int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
 			int pindex)
 {
-	int cpu = smp_processor_id();
-	struct pcp_list *list = pcp_list_of(pcp_slot(zone), cpu);
+	struct pcp_list *list = pcp_list_of(pcp_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
-	struct pcp_steer steer = steer_now();
-	struct pcp_limits limits;
-	struct pcp_sample sample;
-	int limit = count;
+	int limit;
 
 	contention_see(zone, pz);
-	if (pcp.mode == PCP_MODE_EVENT && drain_of_full_list(zone, pages, list, count)) {
-		pcp_list_sample(zone, cpu, &sample);
-		limits = limits_now(zone, pz, list, pages);
-		if (pindex < MIGRATE_PCPTYPES)
-			list_grow(zone, pz, list, cpu, &sample, &limits);
-		limit = pcp_event_drain_count(&list->event, &sample, count, &limits,
-					      &steer);
-		pcp_event_drained(&list->event, limit);
-	}
-	limit = min(limit, exit_drain_count(zone, count, pages, pindex));
+	limit = exit_drain_count(zone, count, pages, pindex);
+	if (pcp.mode == PCP_MODE_EVENT && drain_of_full_list(zone, pages, list, count))
+		limit = full_drain_count(zone, pz, list, pages, limit, pindex);
 	if (limit < count)
 		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
 	return limit;

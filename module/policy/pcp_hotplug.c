@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "../hook/hook.h"
 #include "pcp_state.h"
@@ -45,7 +46,9 @@ static int pcp_cpu_offline(unsigned int cpu)
 		list->limits = (struct pcp_limits){ };
 		spin_unlock_irqrestore(&pages->lock, flags);
 		pcp_list_restore(zone, cpu, list, list->tuned);
+		spin_lock_irqsave(&pages->lock, flags);
 		memset(list, 0, sizeof(*list));
+		spin_unlock_irqrestore(&pages->lock, flags);
 	}
 	/* Its page counters are about to become those of another CPU. */
 	pcp.forget_ticks = 2;
@@ -85,6 +88,9 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 		}
 		atomic_long_set(&pcp.zones[slot].room, 0);
 		atomic_long_set(&pcp.zones[slot].raised, 0);
+		/* A zone that goes for good must not weigh on its node for ever. */
+		pcp.zones[slot].own_near = false;
+		pcp.zones[slot].own_reclaim = false;
 	} else {
 		clear_bit(slot, pcp.frozen);
 		/* The kernel enables the lists after this. */
@@ -126,12 +132,15 @@ int pcp_hotplug_start(void)
  * pcp_hotplug_stop() - undo pcp_hotplug_start(), and restore every list
  *
  * Runs pcp_cpu_offline() for every online CPU, which restores its lists; those of
- * the others were restored when they went.
+ * the others were restored when they went.  A pass leaves alone the CPUs that have
+ * been through it.  The memory notifier asks for passes until it is gone, and has to
+ * stay until the last list is restored: so recheck_work is cancelled here, last.
  *
- * Context: process, may sleep; no hook is armed and no pass can run.
+ * Context: process, may sleep; no hook is armed and no tick runs.
  */
 void pcp_hotplug_stop(void)
 {
 	cpuhp_remove_state(pcp.cpuhp_state);
 	unregister_memory_notifier(&pcp_memory_nb);
+	cancel_delayed_work_sync(&pcp.recheck_work);
 }

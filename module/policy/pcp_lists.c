@@ -12,7 +12,7 @@
 #include "../compat/pageset.h"
 #include "../livemm.h"
 #include "../trace.h"
-#include "pcp_state.h"
+#include "pcp_lists.h"
 
 DEFINE_STATIC_CALL_NULL(drain_list, void (struct zone *, struct per_cpu_pages *));
 
@@ -117,6 +117,33 @@ int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 	return bound.high == list->written.high ? list->written.high : 0;
 }
 
+/**
+ * pcp_list_reason() - why a list is as large as it is, for people
+ * @list: what is known of it
+ *
+ * Not every decision to raise a list, or to keep it raised, becomes a bound: there may
+ * be no need after all, or no room, or the kernel may be first.  And where the kernel
+ * tunes, such a list may be above its default none the less.
+ *
+ * Context: any.
+ * Return: the reason; none that says raised while the kernel's own bound stands.
+ */
+enum pcp_reason pcp_list_reason(const struct pcp_list *list)
+{
+	enum pcp_reason reason = READ_ONCE(list->decision.reason);
+
+	if (READ_ONCE(list->written.high))
+		return reason;
+	switch (reason) {
+	case PCP_BY_DEPTH:
+	case PCP_BY_DECAY:
+	case PCP_BY_USE:
+		return PCP_BY_DEFAULT;
+	default:
+		return reason;
+	}
+}
+
 /*
  * Give back what a list holds above @high; it may be in use all the while, and what
  * its CPU allocates meanwhile counts as given back.
@@ -143,6 +170,16 @@ static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 	if (drained)
 		lmm_count(&lmm_pcp_policy, COUNT_EXCESS_PAGES, drained);
 	return drained;
+}
+
+static void list_trace(struct zone *zone, int cpu, const struct pcp_list *list,
+		       enum pcp_reason reason, int old, int new)
+{
+	trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu,
+			   READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count),
+			   list->event.least, list->depth.alloc, list->depth.free,
+			   list->limits.def, list->limits.max, old, new,
+			   pcp_reason_word(reason));
 }
 
 /* Replace the bound; false if the kernel stores its own at the same moment. */
@@ -187,9 +224,7 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 	/* The kernel may have raised it in the meantime. */
 	if (high <= old || !list_write(pages, list, high))
 		return false;
-	trace_pcp_steer(zone_to_nid(zone), zone_idx(zone), cpu, READ_ONCE(pages->count),
-			list->event.least, list->limits.def, list->limits.max, old, high,
-			pcp_reason_word(PCP_BY_USE));
+	list_trace(zone, cpu, list, PCP_BY_USE, old, high);
 	return true;
 }
 
@@ -222,15 +257,8 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
 	WRITE_ONCE(list->returning, high < pages->count);
 	written = list_write(pages, list, high);
 	spin_unlock_irqrestore(&pages->lock, flags);
-	if (written && seen.high != high && pcp.mode == PCP_MODE_DEPTH)
-		trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu, list->depth.alloc,
-				   list->depth.free, list->limits.def, list->limits.max,
-				   seen.high, high, pcp_reason_word(list->decision.reason));
-	else if (written && seen.high != high)
-		trace_pcp_steer(zone_to_nid(zone), zone_idx(zone), cpu,
-				READ_ONCE(pages->count), list->event.least, list->limits.def,
-				list->limits.max, seen.high, high,
-				pcp_reason_word(list->decision.reason));
+	if (written && seen.high != high)
+		list_trace(zone, cpu, list, list->decision.reason, seen.high, high);
 	/* The bound may have been lowered by the kernel, and the list not drained. */
 	return list_drain_excess(zone, pages, list, written ? high : INT_MAX);
 }

@@ -67,6 +67,7 @@ void pcp_lists_init(unsigned long drain_zone_pages);
 void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample);
 unsigned long pcp_list_allocated(struct zone *zone, int cpu);
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);
+enum pcp_reason pcp_list_reason(const struct pcp_list *list);
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned);

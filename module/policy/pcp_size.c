@@ -136,6 +136,7 @@ static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_l
 static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 {
 	const struct pcp_limits limits = zone_limits(zone, &pcp.zones[slot]);
+	bool quiet = pcp_quiet(&pcp.zones[slot]);
 	unsigned int sharers = zone_cpus(zone);
 	int batch = 0, max = 0;
 	int cpu;
@@ -156,7 +157,9 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		list->limits = limits;
 		list->limits.max = max;
 		list->limits.batch = batch;
-		list->limits.now = pcp_list_raised(pages, list);
+		/* What the kernel's own tuning has raised is left to it where we raise none. */
+		if (!quiet || list->written.high)
+			list->limits.now = pcp_list_raised(pages, list);
 		list->limits.disabled = !lmm_pageset_read(pages).high;
 		if (pcp.mode == PCP_MODE_EVENT)
 			list->decision = event_decide(zone, cpu, list, fresh, tick);

@@ -14,6 +14,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -132,6 +133,13 @@ static inline unsigned int pcp_slot(const struct zone *zone)
 static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 {
 	return &pcp.lists[cpu][slot];
+}
+
+/* Nobody contends for zone->lock, and lists are to be raised only where somebody does. */
+static inline bool pcp_quiet(const struct pcp_zone *pz)
+{
+	return pcp.mode == PCP_MODE_EVENT && READ_ONCE(pcp.contended_only) &&
+	       time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay));
 }
 
 /* pcp_size.c */

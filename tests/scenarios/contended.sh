@@ -8,7 +8,9 @@
 # does once somebody else takes that lock.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-counted() { [ "$(counter "$1")" -gt "$2" ]; }
+# Nor does `state` call a list raised that has the kernel's own bound, though it may be
+# above its default: from 6.7 on the kernel moves it within that bound.
+called_raised() { state_rows | awk '$10 ~ /^(depth|use|decay)$/'; }
 
 need lmm_load
 bounds=$(lists_bounds)
@@ -18,10 +20,16 @@ taskset -pc 0 $$ >/dev/null
 need write_to "$LMM_DBG/pcp/enabled" 1
 LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 check "growth is held back" wait_for 60 counted limited_quiet 20
+raised='' called=''
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	raised=$raised$(lists_changed) called=$called$(called_raised)
+	sleep 0.5
+done
 note "quiet: grown $(counter grown), contended $(counter contended), limited_quiet $(counter limited_quiet)"
 if [ "$(counter contended)" = 0 ]; then
 	same "nothing has grown" "$(counter grown)" 0
-	check "no list is raised" lists_idle
+	same "every list has the kernel's own bound" "$raised" ""
+	same "and state calls none raised" "$called" ""
 else
 	# The other CPU may have had the lock for a moment: each time counts for decay_ms.
 	check "little has grown" test "$(counter grown)" -le "$(counter limited_quiet)"

@@ -45,7 +45,7 @@ event=$(measure 8)
 note "crossings per 1000 faults: stock $base, depth $policy, event $event"
 check "event brings it under a tenth" test "$((event * 10))" -lt "$base"
 check "by raising lists at drains" test "$(counter grown)" -gt 0
-check "each step is traced" grep -q 'pcp_steer: .*reason=use' /sys/kernel/tracing/trace
+check "each step is traced" grep -q 'pcp_decision: .*least=.*reason=use' /sys/kernel/tracing/trace
 check "stock crosses nearly twice a fault" test "$base" -gt 1000
 check "the policy brings it under a quarter" test "$((policy * 4))" -lt "$base"
 check "by raising lists" test "$(counter raised)" -gt 0

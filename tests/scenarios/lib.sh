@@ -128,11 +128,20 @@ kallsym() {
 #   load_start, load_stop    LOAD_PROCS processes (LOAD_ROUNDS: their options) that map, touch and unmap; default one a CPU on 6.1
 #   lists_bounds             node, zone, CPU, bound, default; a line a list
 #   lists_changed            those of them that do not have their default
-#   pages_unaccounted        managed pages that no counter of the kernel explains
-#   counter NAME             a counter of the pcp policy
-#   state_rows               the rows of its `state`
+#   raised_by [ZONE]         pages by which the policy has raised lists of node 0, in all zones or in one
 #   lists_raised             has the policy raised a list?
 #   lists_idle               has it raised none?
+#   zone_raised ZONE         has it raised one of that zone of node 0?
+#   zone_pages NAME [ZONE]   a number of node 0, in pages: `free`, `high` (the watermark), `count` (in lists); summed over the zones that programs' memory comes from, or of one
+#   pages_unaccounted        managed pages that no counter of the kernel explains
+#   pages_kept BEFORE        two checks: they are about as many as BEFORE
+#   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
+#   hog_start MIB [CMD...]   a process lmm_hog, run by CMD, that takes memory and keeps it
+#   hog_settled              wait until all of that is touched
+#   hog_end                  end every hog
+#   counter NAME             a counter of the pcp policy
+#   counted NAME N           is it above N?
+#   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 
@@ -143,7 +152,7 @@ load_start() {
 	# there, that rests between rounds.
 	_procs=${LOAD_PROCS:-1} _rounds=${LOAD_ROUNDS:--w 16 -F 60}
 	if [ "$LMM_KERNEL" = 6.1 ]; then
-		_procs=${LOAD_PROCS:-$LMM_CPUS} _rounds="-w 48"
+		_procs=${LOAD_PROCS:-$LMM_CPUS} _rounds=${LOAD_ROUNDS:--w 48}
 	fi
 	# shellcheck disable=SC2086 # words
 	"$LMM_ROOT/build/bench/pagetouch" $_rounds -r 1000000 -p "$_procs" >/dev/null &
@@ -164,6 +173,35 @@ lists_bounds() {
 # Lists whose bound is not their zone's default; none when all is restored.
 lists_changed() {
 	lists_bounds | awk '$4 != $5'
+}
+
+# By their bounds, which only the policy raises: where the kernel tunes, it moves a list
+# within them.  A disabled list has 0.
+raised_by() {
+	lists_bounds | awk -v zone="${1:-}" '$1 == 0 && (zone == "" || $2 == zone) && $4 + 0 > $5 + 0 {
+		sum += $4 - $5 } END { print sum + 0 }'
+}
+
+lists_raised() {
+	lists_bounds | awk '$4 + 0 > $5 + 0 { found = 1 } END { exit !found }'
+}
+
+lists_idle() {
+	! lists_raised
+}
+
+zone_raised() {
+	[ "$(raised_by "$1")" -gt 0 ]
+}
+
+zone_pages() {
+	awk -v name="$1" -v only="${2:-}" '
+		/^Node/ { ours = $2 == "0," && (only == "" ? $4 != "DMA" : $4 == only) }
+		!ours { next }
+		$1 == "pages" && $2 == name { sum += $3 }
+		name == "high" && $1 == "high" && NF == 2 { sum += $2 }
+		name == "count" && $1 == "count:" { sum += $2 }
+		END { print sum + 0 }' /proc/zoneinfo
 }
 
 # Drained of what comes and goes by itself, so that two readings compare.
@@ -187,21 +225,52 @@ pages_unaccounted() {
 	echo $(($(cat /run/lmm_zone) - $(cat /run/lmm_known) - $(cat /run/lmm_more)))
 }
 
+pages_kept() {
+	_lost=$(($(pages_unaccounted) - $1))
+	note "pages unaccounted for, after less before: $_lost"
+	check "no page is missing" test "$_lost" -lt 1024
+	check "no page is too many" test "$_lost" -gt -1024
+}
+
+work_start() {
+	taskset -c 0 "$LMM_ROOT/build/bench/pagetouch" -w "$1" -r 1000000 -p 1 -F 60 >/dev/null &
+	load=$!
+}
+
+# A name of its own, so that load_stop leaves it alone and the kernel's log tells it.
+hog_start() {
+	_mib=$1
+	shift
+	ln -sf "$LMM_ROOT/build/bench/pagetouch" /run/lmm_hog
+	"$@" /run/lmm_hog -w "$_mib" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
+}
+
+hog_settled() {
+	sleep 0.3
+	while pgrep -r R,D lmm_hog >/dev/null; do
+		sleep 0.2
+	done
+}
+
+hog_gone() {
+	! pgrep -r R,S,D lmm_hog >/dev/null
+}
+
+hog_end() {
+	pkill lmm_hog
+	wait_for 30 hog_gone
+}
+
 counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pcp/counters"
 }
 
+counted() {
+	[ "$(counter "$1")" -gt "$2" ]
+}
+
 state_rows() {
 	grep '^[0-9]' "$LMM_DBG/pcp/state"
-}
-
-# By us: a few batches above the default are the kernel's own tuning, from 6.7 on.
-lists_raised() {
-	state_rows | awk '$5 > $6 && $10 ~ /^(depth|use|decay|max|room)$/ { found = 1 } END { exit !found }'
-}
-
-lists_idle() {
-	! lists_raised
 }
 
 write_to() {
@@ -210,7 +279,7 @@ write_to() {
 
 refuses() {
 	_file=$1 _text=$2 _errno=$3 _words=$4
-	_before=$(cat "$LMM_DBG/pcp/config")
+	_before=$(cat "$LMM_DBG"/*/config)
 	_said=$(write_to "$_file" "$_text" 2>&1) && {
 		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "accepted"
 		return
@@ -230,5 +299,5 @@ refuses() {
 		return
 		;;
 	esac
-	same "${_file#"$LMM_DBG"/} refuses '$_text'" "$(cat "$LMM_DBG/pcp/config")" "$_before"
+	same "${_file#"$LMM_DBG"/} refuses '$_text'" "$(cat "$LMM_DBG"/*/config)" "$_before"
 }

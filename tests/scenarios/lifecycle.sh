@@ -12,12 +12,11 @@ settings=enabled=1,period_ms=100,decay_ms=800
 need lmm_load "policies=pcp:mode=depth,$settings"
 load_start
 
-raised() { state_rows | awk '$5 > $6 && $10 ~ /^(depth|use)$/ { found = 1 } END { exit !found }'; }
 shown_as() { state_rows | awk -v why="$1" '$10 != why { exit 1 }'; }
 
-check "lists are raised" wait_for 60 raised
+check "lists are raised" wait_for 60 lists_raised
 check "the mode changes under load" write_to "$LMM_DBG/pcp/mode" event
-check "lists are raised in the new mode" wait_for 60 raised
+check "lists are raised in the new mode" wait_for 60 lists_raised
 need write_to "$fraction" 16
 check "hands off when the admin has set the sysctl" wait_for 30 shown_as sysctl
 check "status says so" grep -q "percpu_pagelist_high_fraction" "$LMM_DBG/status"
@@ -26,13 +25,13 @@ rmmod livemm
 same "the sysctl's bounds are what stands" "$(lists_bounds)" "$set_by_sysctl"
 need lmm_load "policies=pcp:mode=event,$settings"
 need write_to "$fraction" 0
-check "and on again when it is cleared" wait_for 60 raised
+check "and on again when it is cleared" wait_for 60 lists_raised
 
 if [ -w /sys/devices/system/cpu/cpu1/online ]; then
 	need write_to /sys/devices/system/cpu/cpu1/online 0
 	sleep 1
 	need write_to /sys/devices/system/cpu/cpu1/online 1
-	check "a CPU can go and come back" wait_for 60 raised
+	check "a CPU can go and come back" wait_for 60 lists_raised
 else
 	fail "CPU 1 can go offline" "no such file"
 fi
@@ -47,7 +46,7 @@ done
 if [ -n "${gone:-}" ]; then
 	check "a block of memory went offline" grep -q offline "$gone/state"
 	check "and comes back" write_to "$gone/state" online
-	check "lists are raised after it" wait_for 60 raised
+	check "lists are raised after it" wait_for 60 lists_raised
 else
 	fail "a block of memory can go offline" "the kernel let none go"
 fi
