@@ -81,6 +81,7 @@ static void rows_are_complete(struct kunit *test)
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 		bool handled = hook->mech == LMM_MECH_KPROBE ||
+			       hook->mech == LMM_MECH_DIRECT ||
 			       hook->mech == LMM_MECH_TRACEPOINT;
 
 		KUNIT_ASSERT_NOT_NULL(test, hook->name);
@@ -90,6 +91,9 @@ static void rows_are_complete(struct kunit *test)
 		/* Required of a policy that does not use it would never be armed. */
 		KUNIT_EXPECT_EQ_MSG(test, hook->required & ~hook->users, 0U, "%s",
 				    hook->name);
+		/* All that use a layout require it: see lmm_hooks_supported(). */
+		if (hook->mech == LMM_MECH_LAYOUT)
+			KUNIT_EXPECT_EQ_MSG(test, hook->required, 0U, "%s", hook->name);
 		if (hook->mech != LMM_MECH_DATA && hook->mech != LMM_MECH_LAYOUT)
 			KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].proto, "%s",
 						  hook->name);

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 
 #include "../module/event.h"
+#include "../module/hook/entry.h"
 
 /* The registry traces. */
 #define CREATE_TRACE_POINTS
@@ -37,7 +38,25 @@ int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* Each includes the sources it tests; the registry uses those before it. */
+void lmm_entry_hint_fault(void)
+{
+}
+
+void lmm_entry_hint_vma(void)
+{
+}
+
+int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
+{
+	return 0;
+}
+
+int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* Each includes the sources it tests; some use those before it. */
 #include "hook_table_test.c"
 #include "pcp_core_test.c"
 #include "pcp_event_core_test.c"
@@ -46,11 +65,15 @@ int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 #include "knobs_test.c"
 #include "ladder_test.c"
 #include "numa_core_test.c"
+#include "numa_trace_test.c"
+#include "numa_vma_core_test.c"
+#include "numa_watch_core_test.c"
 #include "registry_test.c"
 
 kunit_test_suites(&hook_table_suite, &pcp_core_suite, &pcp_event_core_suite,
 		  &pcp_event_load_suite, &lmm_counters_suite, &lmm_knobs_suite,
-		  &lmm_ladder_suite, &numa_core_suite, &lmm_registry_suite);
+		  &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
+		  &numa_vma_core_suite, &numa_watch_core_suite, &lmm_registry_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

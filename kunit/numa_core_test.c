@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_core_test.c - the period of scanning, and what is scanned, on made-up faults
+ * numa_core_test.c - the parts of the period of scanning, on made-up faults
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -52,6 +52,29 @@ static void faults_have_a_class(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, numa_class(true, false), NUMA_LOCAL_SHARED);
 	KUNIT_EXPECT_EQ(test, numa_class(false, true), NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_EQ(test, numa_class(false, false), NUMA_REMOTE_SHARED);
+}
+
+/* Each its own, and fit for a line that is split at blanks. */
+static void words_are_words(struct kunit *test)
+{
+	const char *words[NUMA_NR_REASONS + NUMA_NR_LIMITS];
+	int i, other, of = NUMA_NR_REASONS;
+
+	for (i = 0; i < NUMA_NR_REASONS; i++)
+		words[i] = numa_reason_word(i);
+	for (i = 0; i < NUMA_NR_LIMITS; i++)
+		words[of + i] = numa_limit_word(i);
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		KUNIT_ASSERT_NOT_NULL(test, words[i]);
+		KUNIT_EXPECT_GT(test, strlen(words[i]), 0UL);
+		KUNIT_EXPECT_EQ(test, strspn(words[i], "abcdefghijklmnopqrstuvwxyz_"),
+				strlen(words[i]));
+		for (other = i < of ? 0 : of; other < i; other++)
+			KUNIT_EXPECT_NE(test, strcmp(words[i], words[other]), 0);
+	}
+	KUNIT_EXPECT_STREQ(test, numa_reason_word(NUMA_BY_STEADY), "steady");
+	KUNIT_EXPECT_STREQ(test, numa_limit_word(NUMA_LIMIT_KERNEL), "kernel");
+	KUNIT_EXPECT_STREQ(test, numa_limit_word(NUMA_LIMIT_CALM), "calm");
 }
 
 static void a_small_window_goes_on(struct kunit *test)
@@ -346,187 +369,215 @@ static void the_needy_thread_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 25, &reviewed), 5000U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(500, 20, 40, &reviewed), 500U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 40, &series), 5000U);
+	/* With 30 % none is in need, though all others have 1 %. */
+	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 30, &reviewed), 5000U);
+	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 31, &reviewed), 1000U);
+	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 26, 31, &reviewed), 5000U);
+	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 25, 31, &reviewed), 4032U);
 }
 
-static void limits_of_a_period(struct kunit *test)
-{
-	/*
-	 * A period that was learnt; pass, pages scanned and resident, time lived and run,
-	 * the kernel's period, the rate of the neediest thread, while that of all is 1; and
-	 * the period to use.
-	 */
-	static const struct {
-		const char *name;
-		u32 learnt_ms;
-		struct numa_facts facts;
-		u32 period_ms;
-		enum numa_limit limit;
-	} cases[] = {
-		{ "none", 700, { 9, 0, 9, 9000, 9000, 1000, 0 }, 700, NUMA_LIMIT_NONE },
-		{ "pass 0", 3000, { 0, 1, 10, 9000, 9000, 1000, 0 }, 500, NUMA_LIMIT_FIRST_PASS },
-		{ "thread", 3000, { 9, 0, 9, 9000, 9000, 1000, 7 }, 1000, NUMA_LIMIT_THREAD },
-		{ "not lived long", 60, { 9, 0, 9, 3999, 3999, 1000, 0 }, 1000, NUMA_LIMIT_YOUNG },
-		{ "not run long", 60, { 9, 0, 9, 9000, 999, 1000, 0 }, 1000, NUMA_LIMIT_YOUNG },
-		{ "long enough", 60, { 9, 0, 9, 4000, 1000, 1000, 0 }, 60, NUMA_LIMIT_NONE },
-		{ "young, but slower", 3000, { 9, 0, 9, 0, 0, 1000, 0 }, 3000, NUMA_LIMIT_NONE },
-		{ "young, pass 0", 3000, { 0, 0, 9, 0, 0, 1000, 0 }, 1000, NUMA_LIMIT_YOUNG },
-		{ "young, needy", 3000, { 9, 0, 9, 0, 0, 2000, 99 }, 2000, NUMA_LIMIT_YOUNG },
-		{ "kernel's too long", 60, { 9, 0, 9, 0, 0, 60000, 0 }, 5000, NUMA_LIMIT_YOUNG },
-		{ "kernel's too short", 60, { 9, 0, 9, 0, 0, 0, 0 }, 60, NUMA_LIMIT_NONE },
-	}, *c;
-	const struct numa_counts none = { };
-
-	for (c = cases; c < cases + ARRAY_SIZE(cases); c++) {
-		struct numa_decision got;
-		struct numa_space space;
-
-		numa_space_begin(&space, &none, &c->facts, &reviewed);
-		space.period_us = c->learnt_ms * 1000;
-		got = numa_space_window(&space, &none, &c->facts, &reviewed);
-		KUNIT_EXPECT_EQ_MSG(test, got.period_ms, c->period_ms, "%s", c->name);
-		KUNIT_EXPECT_EQ_MSG(test, got.limit, c->limit, "%s", c->name);
-		/* It binds, but teaches nothing. */
-		KUNIT_EXPECT_EQ_MSG(test, got.learnt_ms, c->learnt_ms, "%s", c->name);
-	}
-}
+/* What the last window was; few faults are none. */
+enum limit_window { FEW, ENOUGH, MOSTLY_SHARED };
 
 /*
- * Faults of an address space that has just begun, or is old; each window is a pass, and
- * a second.  And the shortest, the longest and the last period.
+ * A period that was learnt; the last window, and percent of remote faults in it; pass,
+ * pages scanned and resident, time lived and run, the kernel's period, the rate of the
+ * neediest thread, while that of all is 1; the period to use, what is learnt then, and
+ * why; passes in which the rate has not moved.
  */
-struct space_trace {
+struct limit_case {
 	const char *name;
-	const struct numa_settings *settings;
-	bool old;
-	int rounds;
-	struct {
-		int windows;
-		u64 pages[NUMA_NR_CLASSES];
-	} phases[2];
-	u32 least_ms, most_ms, end_ms;
+	u32 learnt_ms;
+	enum limit_window window;
+	unsigned int recent;
+	struct numa_facts facts;
+	u32 period_ms, kept_ms;
+	enum numa_limit limit;
+	u32 unmoved;
 };
 
-#define LOCAL		{ 1000, 0, 0, 0 }
-#define REMOTE		{ 0, 0, 1000, 0 }
-#define SHARED_HALF	{ 100, 400, 100, 400 }
-
-static const struct space_trace space_traces[] = {
-	/* What settles gets 110 %, once; with steady_pct it goes on. */
-	{ "series: all local", &series, true, 1, { { 50, LOCAL } }, 1000, 1100, 1100 },
-	{ "all local", &reviewed, true, 1, { { 50, LOCAL } }, 1000, 5000, 5000 },
-	/* As published, at about 50 ms for ever, though it does not help. */
-	{ "series: all remote", &series, true, 1, { { 50, REMOTE } }, 50, 55, 55 },
-	{ "all remote", &reviewed, true, 1, { { 50, REMOTE } }, 250, 5000, 5000 },
-	{ "migrated", &reviewed, true, 1, { { 3, REMOTE }, { 11, LOCAL } }, 250, 5000, 5000 },
-	{ "phase change", &reviewed, true, 1, { { 10, LOCAL }, { 3, REMOTE } }, 1000, 5000, 2203 },
-	{ "series: shared", &series, true, 1, { { 50, SHARED_HALF } }, 1000, 1000, 1000 },
-	{ "shared", &reviewed, true, 1, { { 50, SHARED_HALF } }, 1000, 5000, 5000 },
-	{ "half and half", &reviewed, true, 1, { { 50, { 500, 0, 500, 0 } } }, 250, 5000, 5000 },
-	{ "alternating", &reviewed, true, 25, { { 1, LOCAL }, { 1, REMOTE } }, 1000, 5000, 5000 },
-	{ "series: short life", &series, false, 1, { { 4, REMOTE } }, 50, 55, 55 },
-	{ "short life", &reviewed, false, 1, { { 4, REMOTE } }, 1000, 1000, 1000 },
-	{ "idle", &reviewed, true, 1, { { 50, { 1, 0, 0, 0 } } }, 1000, 1000, 1000 },
+static const struct limit_case limit_cases[] = {
+	{ "none", 1700, FEW, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1700, 1700, NUMA_LIMIT_NONE },
+	{ "pass 0", 3000, FEW, 0, { 0, 4, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
+	  NUMA_LIMIT_FIRST_PASS },
+	{ "thread", 3000, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 99 }, 1000, 3000,
+	  NUMA_LIMIT_THREAD },
+	{ "no needy thread", 3000, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 30 }, 3000, 3000,
+	  NUMA_LIMIT_NONE },
+	/* It may be as short as was learnt, if that is of use. */
+	{ "few remote", 60, ENOUGH, 30, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
+	  NUMA_LIMIT_KERNEL },
+	{ "many remote", 60, ENOUGH, 31, { 9, 0, 9, 9000, 9000, 1000, 0 }, 60, 60,
+	  NUMA_LIMIT_NONE },
+	{ "many remote, a pass", 60, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 0 }, 60, 60,
+	  NUMA_LIMIT_NONE, 1 },
+	{ "many remote, not helped", 60, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 0 },
+	  1000, 1000, NUMA_LIMIT_KERNEL, 2 },
+	{ "not helped, but slower", 3000, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 0 },
+	  3000, 3000, NUMA_LIMIT_NONE, 9 },
+	{ "few faults", 60, FEW, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
+	  NUMA_LIMIT_KERNEL },
+	{ "as the kernel's", 1000, ENOUGH, 30, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
+	  NUMA_LIMIT_NONE },
+	{ "pass 0, few remote", 3000, ENOUGH, 30, { 0, 1, 10, 9000, 9000, 1000, 0 }, 1000, 3000,
+	  NUMA_LIMIT_KERNEL },
+	{ "pass 0, many remote", 3000, ENOUGH, 31, { 0, 1, 10, 9000, 9000, 1000, 0 }, 500, 3000,
+	  NUMA_LIMIT_FIRST_PASS },
+	/* A needy thread has its way, and where that is of no use to the others its floor. */
+	{ "thread, few remote", 3000, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 3000,
+	  NUMA_LIMIT_THREAD },
+	{ "thread, shared", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 3000,
+	  NUMA_LIMIT_THREAD },
+	{ "thread, learnt shorter", 900, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 2000, 99 }, 900, 900,
+	  NUMA_LIMIT_THREAD },
+	{ "thread, few faults", 900, FEW, 0, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 900,
+	  NUMA_LIMIT_THREAD },
+	{ "thread, calm", 900, ENOUGH, 5, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 900,
+	  NUMA_LIMIT_THREAD },
+	{ "thread, learnt shortest, shared", 60, MOSTLY_SHARED, 99,
+	  { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 60, NUMA_LIMIT_THREAD },
+	{ "thread, others not helped", 60, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 60,
+	  NUMA_LIMIT_THREAD, 2 },
+	{ "thread, kernel's shorter", 60, ENOUGH, 5, { 9, 0, 9, 9000, 9000, 500, 99 }, 500, 60,
+	  NUMA_LIMIT_THREAD },
+	{ "thread, pass 0", 5000, FEW, 0, { 0, 5, 10, 9000, 9000, 2000, 99 }, 1000, 5000,
+	  NUMA_LIMIT_THREAD },
+	/* Nobody has when it is young. */
+	{ "not lived long", 60, ENOUGH, 99, { 9, 0, 9, 3999, 3999, 1000, 0 }, 1000, 1000,
+	  NUMA_LIMIT_YOUNG },
+	{ "not run long", 60, ENOUGH, 99, { 9, 0, 9, 9000, 999, 1000, 0 }, 1000, 1000,
+	  NUMA_LIMIT_YOUNG },
+	{ "long enough", 60, ENOUGH, 99, { 9, 0, 9, 4000, 1000, 1000, 0 }, 60, 60,
+	  NUMA_LIMIT_NONE },
+	{ "young, but slower", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 1000, 0 }, 3000, 3000,
+	  NUMA_LIMIT_NONE },
+	{ "young, pass 0", 3000, ENOUGH, 99, { 0, 0, 9, 0, 0, 1000, 0 }, 1000, 3000,
+	  NUMA_LIMIT_YOUNG },
+	{ "young, needy", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 2000, 99 }, 2000, 3000,
+	  NUMA_LIMIT_YOUNG },
+	/* With hardly any remote, or many shared, scanning less is good enough at once. */
+	{ "calm", 1000, ENOUGH, 5, { 9, 0, 9, 9000, 9000, 1000, 0 }, 2000, 1000, NUMA_LIMIT_CALM },
+	{ "not quite calm", 1000, ENOUGH, 6, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
+	  NUMA_LIMIT_NONE },
+	{ "shared", 1000, MOSTLY_SHARED, 99, { 9, 0, 9, 9000, 9000, 1000, 0 }, 4000, 1000,
+	  NUMA_LIMIT_CALM },
+	{ "calm, learnt shorter", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 2000, 1000,
+	  NUMA_LIMIT_CALM },
+	{ "shared and calm", 1000, MOSTLY_SHARED, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 4000, 1000,
+	  NUMA_LIMIT_CALM },
+	{ "shared, learnt shorter", 60, MOSTLY_SHARED, 99, { 9, 0, 9, 9000, 9000, 1000, 0 },
+	  4000, 1000, NUMA_LIMIT_CALM },
+	{ "calm, so long", 2000, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 2000, 2000,
+	  NUMA_LIMIT_NONE },
+	{ "calm, longer", 3000, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 3000, 3000,
+	  NUMA_LIMIT_NONE },
+	{ "calm, pass 0", 3000, ENOUGH, 5, { 0, 1, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
+	  NUMA_LIMIT_CALM },
+	{ "calm, more of pass 0", 3000, ENOUGH, 5, { 0, 5, 10, 9000, 9000, 1000, 0 }, 2500, 3000,
+	  NUMA_LIMIT_FIRST_PASS },
+	{ "calm, young", 60, ENOUGH, 5, { 9, 0, 9, 0, 0, 1000, 0 }, 2000, 1000, NUMA_LIMIT_CALM },
+	{ "shared, young, needy", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 0, 0, 1100, 99 }, 4400, 3000,
+	  NUMA_LIMIT_CALM },
+	/* The kernel's, too, is within the bounds. */
+	{ "kernel's too long", 60, FEW, 0, { 9, 0, 9, 9000, 9000, 60000, 0 }, 5000, 5000,
+	  NUMA_LIMIT_KERNEL },
+	{ "kernel's too short", 60, FEW, 0, { 9, 0, 9, 9000, 9000, 0, 0 }, 60, 60,
+	  NUMA_LIMIT_NONE },
+	{ "longest", 60, FEW, 0, { 9, 0, 9, 0, 0, U32_MAX, 0 }, 5000, 5000, NUMA_LIMIT_YOUNG },
+	{ "calm, kernel's too short", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 0, 0 }, 100, 60,
+	  NUMA_LIMIT_CALM },
+	{ "shared, four times too long", 60, MOSTLY_SHARED, 99,
+	  { 9, 0, 9, 9000, 9000, 2000, 0 }, 5000, 2000, NUMA_LIMIT_CALM },
+	{ "calm, twice too long", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 3000, 0 }, 5000, 3000,
+	  NUMA_LIMIT_CALM },
+	{ "calm, longest", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, U32_MAX, 0 }, 5000, 5000,
+	  NUMA_LIMIT_KERNEL },
 };
 
-static void trace_name(const struct space_trace *c, char *name)
+static void limit_name(const struct limit_case *c, char *name)
 {
 	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(space, space_traces, trace_name);
+KUNIT_ARRAY_PARAM(limit, limit_cases, limit_name);
 
-static void trace_of_an_address_space(struct kunit *test)
+static void limit_of_a_period(struct kunit *test)
 {
-	const struct space_trace *c = test->param_value;
-	struct numa_facts facts = { .resident = 5000, .kernel_ms = 1000 };
-	u32 least = U32_MAX, most = 0;
-	struct numa_decision got = { };
+	const struct limit_case *c = test->param_value;
+	struct numa_space space = {
+		.period_us = c->learnt_ms * 1000,
+		.moved = c->facts.pass - c->unmoved,
+	};
+	struct numa_decision got = {
+		.learnt_ms = c->learnt_ms,
+		.rate = 1,
+		.recent = c->recent,
+		.shared = c->window == MOSTLY_SHARED,
+	};
+
+	limit(&space, &got, c->window != FEW, &c->facts, &reviewed);
+	KUNIT_EXPECT_EQ(test, got.period_ms, c->period_ms);
+	KUNIT_EXPECT_EQ(test, got.limit, c->limit);
+	KUNIT_EXPECT_EQ(test, got.learnt_ms, c->learnt_ms);
+	/* It binds, but teaches nothing; but for the kernel's. */
+	KUNIT_EXPECT_EQ(test, space.period_us, c->kept_ms * 1000);
+}
+
+static void what_a_window_says(struct kunit *test)
+{
+	/*
+	 * Pages of windows, one after the other; percent of remote ones in this one alone,
+	 * and whether, with those before it, too many are shared.
+	 */
+	static const struct {
+		u64 pages[NUMA_NR_CLASSES];
+		unsigned int recent;
+		bool shared;
+	} windows[] = {
+		{ { 0, 0, 700, 300 }, 100, true }, { { 600, 400, 0, 0 }, 0, true },
+		{ { 350, 350, 150, 150 }, 30, true }, { { 690, 0, 0, 310 }, 31, true },
+		/* Too few to say anything. */
+		{ { 0, 0, 99, 0 }, 0, false }, { { 0, 1, 0, 0 }, 99, true },
+		{ { 1ULL << 62, 0, 1ULL << 62, 0 }, 50, false }, { { 1000, 0, 1, 0 }, 0, false },
+	};
+	struct numa_facts facts = { 9, 0, 9, 9000, 9000, 1000, 0 };
+	struct numa_settings settings = reviewed;
 	struct numa_counts now = { };
+	struct numa_decision got;
 	struct numa_space space;
-	int i, window;
+	int i;
 
-	if (c->old)
-		facts = (struct numa_facts){ 9, 0, 5000, 9000, 9000, 1000, 0 };
-	numa_space_begin(&space, &now, &facts, c->settings);
-	for (i = 0; i < 2 * c->rounds; i++)
-		for (window = 0; window < c->phases[i % 2].windows; window++) {
-			counts_add(&now, c->phases[i % 2].pages);
-			got = numa_space_window(&space, &now, &facts, c->settings);
-			least = min(least, got.period_ms);
-			most = max(most, got.period_ms);
-			facts.pass++;
-			facts.lived_ms += 1000;
-			facts.run_ms += 1000;
-		}
-	KUNIT_EXPECT_EQ(test, least, c->least_ms);
-	KUNIT_EXPECT_EQ(test, most, c->most_ms);
-	KUNIT_EXPECT_EQ(test, got.period_ms, c->end_ms);
-}
-
-/* Whatever the faults: bounds hold, small windows teach nothing, constant ones settle. */
-static void random_windows_keep_the_bounds(struct kunit *test)
-{
-	struct rnd_state rnd;
-	int round, i;
-
-	prandom_seed_state(&rnd, 20220128);
-	for (round = 0; round < 200; round++) {
-		u32 min_ms = 1 + prandom_u32_state(&rnd) % 3000;
-		const struct numa_settings settings = {
-			.min_ms = min_ms,
-			.max_ms = min_ms + prandom_u32_state(&rnd) % 60000,
-			.min_faults = prandom_u32_state(&rnd) % 200,
-			.step_max_pct = 100 + prandom_u32_state(&rnd) % 9901,
-			.steady_pct = 100 + prandom_u32_state(&rnd) % 200,
-			.mature_ms = prandom_u32_state(&rnd) % 5000,
-			.thread_floor_ms = prandom_u32_state(&rnd) % 2000,
-		};
-		struct numa_facts facts = { .kernel_ms = prandom_u32_state(&rnd) };
-		struct numa_counts now = { };
-		struct numa_space space;
-		u32 last, steps = 0;
-
-		numa_space_begin(&space, &now, &facts, &settings);
-		for (i = 0; i < 300; i++) {
-			int size = prandom_u32_state(&rnd) % 62;
-			u64 big = prandom_u32_state(&rnd) * (1ULL << size) >> 16;
-			struct numa_decision got;
-
-			last = space.period_us;
-			/* Random ones first, then all the same; a counter may wrap. */
-			if (i < 50)
-				counts_add(&now, PAGES(big, size, big >> size % 8, size / 2));
-			else
-				counts_add(&now, PAGES(1000 << round % 8, round * 3, 3000, round));
-			facts.pass += i & 1;
-			facts.scanned = prandom_u32_state(&rnd);
-			facts.resident = prandom_u32_state(&rnd);
-			facts.lived_ms = i * 100;
-			facts.need = prandom_u32_state(&rnd) % 101;
-			got = numa_space_window(&space, &now, &facts, &settings);
-			KUNIT_ASSERT_GE(test, got.period_ms, settings.min_ms);
-			KUNIT_ASSERT_LE(test, got.period_ms, settings.max_ms);
-			if (got.reason == NUMA_BY_FEW)
-				KUNIT_ASSERT_EQ(test, space.period_us, last);
-			/* Constant, and the history forgotten: never shorter again. */
-			if (i >= 200)
-				steps += space.period_us < last;
-		}
-		KUNIT_ASSERT_EQ(test, steps, 0U);
+	numa_space_begin(&space, &now, &facts, &settings);
+	for (i = 0; i < ARRAY_SIZE(windows); i++) {
+		counts_add(&now, windows[i].pages);
+		got = numa_space_window(&space, &now, &facts, &settings);
+		KUNIT_EXPECT_EQ_MSG(test, got.recent, windows[i].recent, "window %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, got.shared, windows[i].shared, "window %d", i);
 	}
+	/* No window, and one without a fault. */
+	got = numa_space_window(&space, &now, &facts, &settings);
+	KUNIT_EXPECT_EQ(test, got.recent, 0U);
+	KUNIT_EXPECT_FALSE(test, got.shared);
+	settings.min_faults = 0;
+	got = numa_space_window(&space, &now, &facts, &settings);
+	KUNIT_EXPECT_EQ(test, got.recent, 0U);
 }
 
-/* Ten threads, all local but one: what it needs, after some windows of 50 faults each. */
-static unsigned int need_of(struct numa_thread *threads, u32 pass, int windows,
-			    enum numa_class class)
+/*
+ * Ten threads, all local but one: what it needs, after some windows of 50 faults each,
+ * @remote of which, of that one, are remote.
+ */
+static unsigned int need_of(struct numa_thread *threads, u32 pass, int windows, u32 remote,
+			    bool shared)
 {
 	unsigned int need = 0;
 	int i;
 
 	for (; windows; windows--) {
-		for (i = 0; i < 10 * 50; i++)
-			numa_thread_fault(&threads[i % 10],
-					  i % 10 == 7 ? class : NUMA_LOCAL_PRIVATE);
+		for (i = 0; i < 10; i++)
+			threads[i].now.faults += 50;
+		threads[7].now.remote += remote;
+		threads[7].now.shared += shared ? remote : 0;
 		need = numa_neediest(threads, 10, pass, NUMA_MIN_FAULTS);
 	}
 	return need;
@@ -538,137 +589,50 @@ static void the_outlier_is_not_averaged_away(struct kunit *test)
 	int i;
 
 	/* One window has too few faults; then its rate is known. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 1, NUMA_REMOTE_PRIVATE), 0U);
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 1, NUMA_REMOTE_PRIVATE), 100U);
-	KUNIT_EXPECT_EQ(test, need_of(threads, 6, 9, NUMA_REMOTE_PRIVATE), 100U);
+	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 1, 50, false), 0U);
+	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 1, 50, false), 100U);
+	KUNIT_EXPECT_EQ(test, need_of(threads, 6, 9, 50, false), 100U);
 	/* Two whole passes did not help it. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 7, 1, NUMA_REMOTE_PRIVATE), 0U);
-	/* Helped a little, it is worth more. */
-	KUNIT_EXPECT_GE(test, need_of(threads, 8, 3, NUMA_LOCAL_PRIVATE), 70U);
+	KUNIT_EXPECT_EQ(test, need_of(threads, 7, 1, 50, false), 0U);
+	/* Helped a little, it is worth more, but no more than it lacks now. */
+	KUNIT_EXPECT_EQ(test, need_of(threads, 8, 4, 20, false), 40U);
+	KUNIT_EXPECT_GE(test, threads[7].rate, 70);
 	/* It ends: forgotten when it has been idle for a while. */
 	for (i = 1; i < NUMA_THREAD_IDLE; i++)
-		KUNIT_EXPECT_GE(test, numa_neediest(threads, 10, 8, NUMA_MIN_FAULTS), 70U);
+		KUNIT_EXPECT_EQ(test, numa_neediest(threads, 10, 8, NUMA_MIN_FAULTS), 40U);
 	KUNIT_EXPECT_EQ(test, numa_neediest(threads, 10, 8, NUMA_MIN_FAULTS), 0U);
+}
+
+static void what_was_put_right_is_no_need(struct kunit *test)
+{
+	struct numa_thread threads[10] = { };
+
+	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 8, 50, false), 100U);
+	/* Its pages have come: at once, though the history tells of them. */
+	KUNIT_EXPECT_EQ(test, need_of(threads, 6, 2, 0, false), 0U);
+	KUNIT_EXPECT_GE(test, threads[7].rate, 60);
+	/* And the other way round: one bad window is not yet a bad rate. */
+	KUNIT_EXPECT_EQ(test, need_of(threads, 7, 40, 0, false), 0U);
+	KUNIT_EXPECT_LE(test, threads[7].rate, 6);
+	KUNIT_EXPECT_EQ(test, need_of(threads, 8, 2, 50, false), threads[7].rate);
+	KUNIT_EXPECT_LE(test, threads[7].rate, 30);
+	KUNIT_EXPECT_EQ(test, threads[7].recent, 100);
 }
 
 static void what_is_shared_is_hopeless(struct kunit *test)
 {
 	struct numa_thread threads[10] = { };
 
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 8, NUMA_REMOTE_SHARED), 0U);
+	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 8, 50, true), 0U);
 	/* Counts of 32 bits do not overflow. */
 	threads[7] = (struct numa_thread){ .now = { U32_MAX, U32_MAX / 2, 0 } };
 	KUNIT_EXPECT_EQ(test, numa_neediest(threads, 10, 0, NUMA_MIN_FAULTS), 49U);
 	KUNIT_EXPECT_LT(test, numa_thread_slot(U32_MAX), (unsigned int)NUMA_THREADS);
 }
 
-static void used_regions_are_scanned(struct kunit *test)
-{
-	const struct numa_range all = { 0, 64 * 1024 - 100 };
-	struct numa_range run, left = { 2100, all.end };
-	struct numa_vma vma;
-	int pass;
-
-	numa_vma_begin(&vma, all.end, 0);
-	KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 3, &all, &run, &reviewed));
-	KUNIT_EXPECT_EQ(test, run.end, all.end);
-	/* Scanned in two parts, the border within a region: nothing is due. */
-	numa_vma_scanned(&vma, &(struct numa_range){ 0, 1500 });
-	KUNIT_EXPECT_EQ(test, vma.due, ~1ULL);
-	numa_vma_scanned(&vma, &(struct numa_range){ 1500, all.end });
-	KUNIT_EXPECT_FALSE(test, numa_vma_next(&vma, 3, &all, &run, &reviewed));
-	/* Thread 3 uses regions 2 and 3; so they are scanned, but not by thread 4. */
-	numa_vma_fault(&vma, 3, 2048);
-	numa_vma_fault(&vma, 3, 4095);
-	for (pass = 0; pass < 2; pass++) {
-		numa_vma_visit(&vma, pass, &reviewed);
-		KUNIT_EXPECT_FALSE(test, numa_vma_next(&vma, 4, &left, &run, &reviewed));
-		KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 3, &left, &run, &reviewed));
-		KUNIT_EXPECT_EQ(test, run.start, 2100ULL);
-		KUNIT_EXPECT_EQ(test, run.end, 4096ULL);
-	}
-	/* Then thread 4 uses another. */
-	numa_vma_visit(&vma, 2, &reviewed);
-	numa_vma_fault(&vma, 4, 10240);
-	KUNIT_EXPECT_FALSE(test, numa_vma_next(&vma, 3, &all, &run, &reviewed));
-	KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 4, &all, &run, &reviewed));
-	KUNIT_EXPECT_EQ(test, run.start, 10240ULL);
-	/* Filters off: all. */
-	KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 3, &all, &run, &series));
-	/* What is missed is due, until it is scanned, and not with a gap of a pass. */
-	numa_vma_scanned(&vma, &(struct numa_range){ 0, 5200 });
-	numa_vma_visit(&vma, 3, &reviewed);
-	numa_vma_missed(&vma, &(struct numa_range){ 5150, 5200 });
-	numa_vma_scanned(&vma, &(struct numa_range){ 5200, 6200 });
-	KUNIT_EXPECT_EQ(test, vma.due, 1ULL << 5);
-	/* What is new is due; regions grow with the VMA. */
-	numa_vma_fit(&vma, 64 * 1024 + 1);
-	KUNIT_EXPECT_EQ(test, vma.due, 1ULL << 2 | ~0ULL << 31);
-	numa_vma_fit(&vma, U64_MAX);
-	KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 4, &all, &run, &reviewed));
-}
-
-/* However scans are cut, and whoever uses what: in so many passes each page has its turn. */
-static void nothing_is_starved(struct kunit *test)
-{
-	/* Passes that came by and left out 128 pages. */
-	static u8 unseen[2048];
-	struct rnd_state rnd;
-	struct numa_vma vma;
-	u32 pass, i;
-	bool spent;
-
-	prandom_seed_state(&rnd, 7);
-	memset(unseen, 0, sizeof(unseen));
-	numa_vma_begin(&vma, 128 * sizeof(unseen), 0);
-	for (pass = 1; pass < 300; pass += 1 + prandom_u32_state(&rnd) % 2) {
-		struct numa_range run, left = { };
-
-		for (i = 0; i < sizeof(unseen); i++)
-			KUNIT_ASSERT_LE(test, ++unseen[i], reviewed.full_every + 4);
-		numa_vma_visit(&vma, pass, &reviewed);
-		numa_vma_fault(&vma, 1, prandom_u32_state(&rnd) % vma.pages);
-		for (; left.end < vma.pages; left.start = left.end) {
-			left.end += 128 * (1 + prandom_u32_state(&rnd) % 300);
-			left.end = min(left.end, vma.pages);
-			spent = !(prandom_u32_state(&rnd) % 64);
-			while (left.start < left.end &&
-			       numa_vma_next(&vma, pass % 2, &left, &run, &reviewed)) {
-				left.start = run.end;
-				if (spent) {
-					numa_vma_missed(&vma, &run);
-					continue;
-				}
-				numa_vma_scanned(&vma, &run);
-				memset(unseen + run.start / 128, 0, (run.end - run.start) / 128);
-			}
-		}
-	}
-}
-
-static void a_budget_is_of_entries(struct kunit *test)
-{
-	struct numa_budget budget;
-	u64 pages;
-
-	/* 1 in 16 present: it ends after eight times the addresses. */
-	numa_budget_begin(&budget, 65536);
-	while ((pages = numa_budget_range(&budget, 1)))
-		numa_budget_charge(&budget, pages, pages / 16);
-	KUNIT_EXPECT_EQ(test, budget.pages, 0ULL);
-	/* All present: after as many entries, which is more in huge pages. */
-	numa_budget_begin(&budget, 65536);
-	KUNIT_EXPECT_EQ(test, numa_budget_range(&budget, 1), 65536ULL);
-	KUNIT_EXPECT_EQ(test, numa_budget_range(&budget, 512), 8 * 65536ULL);
-	numa_budget_charge(&budget, 65536, 65536);
-	KUNIT_EXPECT_EQ(test, numa_budget_range(&budget, 1), 0ULL);
-	numa_budget_charge(&budget, U64_MAX, U64_MAX);
-	numa_budget_begin(&budget, U64_MAX);
-	KUNIT_EXPECT_GT(test, numa_budget_range(&budget, 512), 1ULL << 63);
-}
-
 static struct kunit_case numa_core_cases[] = {
 	KUNIT_CASE(faults_have_a_class),
+	KUNIT_CASE(words_are_words),
 	KUNIT_CASE(a_small_window_goes_on),
 	KUNIT_CASE(history_decays),
 	KUNIT_CASE(rates_of_a_history),
@@ -681,14 +645,11 @@ static struct kunit_case numa_core_cases[] = {
 	KUNIT_CASE(steady_windows_lengthen),
 	KUNIT_CASE(first_pass_scales_the_maximum),
 	KUNIT_CASE(the_needy_thread_bounds),
-	KUNIT_CASE(limits_of_a_period),
-	KUNIT_CASE_PARAM(trace_of_an_address_space, space_gen_params),
-	KUNIT_CASE(random_windows_keep_the_bounds),
+	KUNIT_CASE_PARAM(limit_of_a_period, limit_gen_params),
+	KUNIT_CASE(what_a_window_says),
 	KUNIT_CASE(the_outlier_is_not_averaged_away),
+	KUNIT_CASE(what_was_put_right_is_no_need),
 	KUNIT_CASE(what_is_shared_is_hopeless),
-	KUNIT_CASE(used_regions_are_scanned),
-	KUNIT_CASE(nothing_is_starved),
-	KUNIT_CASE(a_budget_is_of_entries),
 	{ }
 };
 

@@ -6,17 +6,21 @@
  * handler: a policy that takes pages away (zonelock, cma) comes before the one
  * that sizes what is left (pcp).  A policy that is off costs one static branch.
  *
- * Context of every handler: preemption off, any context the allocator may be
- * called from, refill and drain under pcp->lock too.  No sleeping, no printk, no
- * allocation, no lock.
+ * Context of the allocator's handlers: preemption off, any context the allocator may
+ * be called from, refill and drain under pcp->lock too.  No sleeping, no printk, no
+ * allocation, no lock.  Those of NUMA balancing run in a process, and say where.
  */
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
+#include <linux/preempt.h>
 
+#include "compat/compat.h"
 #include "event.h"
+#include "hook/entry.h"
 #include "hook/table.h"
+#include "policy/numa.h"
 #include "policy/pcp.h"
 
 static DEFINE_STATIC_KEY_ARRAY_FALSE(policy_listens, LMM_NR_POLICIES);
@@ -77,11 +81,28 @@ static void event_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
 		lmm_pcp_drain(pages);
 }
 
+static bool event_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
+{
+	lmm_hook_hit(LMM_HOOK_SCAN);
+	if (listens(LMM_NUMA))
+		return lmm_numa_scan(vma, end, part);
+	part->start = part->end;
+	part->end = end;
+	return part->start < end;
+}
+
+static unsigned long event_scan_charge(struct vm_area_struct *vma, unsigned long total)
+{
+	return listens(LMM_NUMA) ? lmm_numa_scan_charge(vma, total) : total;
+}
+
 const struct lmm_klp_handlers lmm_event_klp_handlers = {
 	.refill_count = event_refill_count,
 	.refill = event_refill,
 	.drain_count = event_drain_count,
 	.drain = event_drain,
+	.scan = event_scan,
+	.scan_charge = event_scan_charge,
 };
 
 /* Does the kernel keep blocks of this order in per-CPU lists? */
@@ -154,5 +175,75 @@ int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
 	if (listens(LMM_PCP))
 		lmm_pcp_wake_kswapd((struct zone *)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+/* Calls of hooks that run at the entry of a function; see hook/entry.h. */
+DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
+DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
+
+/**
+ * lmm_event_hint_fault() - at the entry of task_numa_fault()
+ * @last_cpupid: who faulted on the page before
+ * @nid: where the page is now
+ * @pages: how many the fault was for
+ * @flags: TNF_*
+ *
+ * Context: process, preemption on; under no lock but mmap_lock, or a VMA's.
+ */
+void notrace lmm_event_hint_fault(int last_cpupid, int nid, int pages, int flags)
+{
+	preempt_disable_notrace();
+	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_FAULT], LMM_ENTRY_EVERY);
+	if (listens(LMM_NUMA))
+		lmm_numa_hint_fault(last_cpupid, pages, flags);
+	preempt_enable_notrace();
+}
+
+/**
+ * lmm_event_hint_vma() - at the entry of LMM_HINT_SYMBOL
+ * @page: unused
+ * @where: the fault was
+ *
+ * Context: process, under the lock of a page table.
+ */
+void notrace lmm_event_hint_vma(const void *page, const void *where)
+{
+	preempt_disable_notrace();
+	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_VMA], LMM_ENTRY_EVERY);
+	if (listens(LMM_NUMA))
+		lmm_numa_hint_vma(lmm_hint_vma(where));
+	preempt_enable_notrace();
+}
+
+/**
+ * lmm_event_scan_begin() - kprobe on task_numa_work()
+ * @kp: unused
+ * @regs: unused; the thread is current
+ *
+ * Context: process, on its way to user space, preemption off, no lock held.
+ * Return: 0, the function goes on.
+ */
+int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
+{
+	lmm_hook_hit(LMM_HOOK_SCAN_BEGIN);
+	if (listens(LMM_NUMA))
+		lmm_numa_scan_begin();
+	return 0;
+}
+
+/**
+ * lmm_event_space_exit() - kprobe on exit_mmap()
+ * @kp: unused
+ * @regs: its argument, the address space that nobody uses any more
+ *
+ * Context: process, preemption off, no lock held.
+ * Return: 0, the function goes on.
+ */
+int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
+{
+	lmm_hook_hit(LMM_HOOK_SPACE_EXIT);
+	if (listens(LMM_NUMA))
+		lmm_numa_space_exit((struct mm_struct *)regs_get_kernel_argument(regs, 0));
 	return 0;
 }

@@ -24,5 +24,9 @@ void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
 void lmm_event_page_free(void *data, struct page *page, unsigned int order);
 int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs);
 int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs);
+void lmm_event_hint_fault(int last_cpupid, int nid, int pages, int flags);
+void lmm_event_hint_vma(const void *page, const void *where);
+int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs);
+int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs);
 
 #endif /* LIVEMM_EVENT_H */

@@ -37,6 +37,46 @@
 #define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
 
 /*
+ * The scan of NUMA balancing leaves out VMAs that the scanning thread has not faulted
+ * in of late.
+ * Upstream fc137c0ddab2 ("sched/numa: enhance vma scanning logic"), 6.4.
+ */
+#define LMM_SKIPS_VMA_BY_THREAD	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0))
+
+/*
+ * What a hint fault calls to count itself has the fault as its second argument; before,
+ * the VMA.
+ * Upstream "mm/migrate: move common code to numa_migrate_check (was
+ * numa_migrate_prep)" (20240808233728.1477034-1-ziy@nvidia.com), 6.12.  Between 6.8 and
+ * 6.11 it was of a third kind, which the hook table does not know.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define LMM_HINT_SYMBOL		"numa_migrate_check"
+#define LMM_HINT_PROTO \
+	"int (struct folio *, struct vm_fault *, long unsigned int, int *, bool, int *)"
+#define lmm_hint_vma(arg)	(((const struct vm_fault *)(arg))->vma)
+#else
+#define LMM_HINT_SYMBOL		"numa_migrate_prep"
+#define LMM_HINT_PROTO \
+	"int (struct page *, struct vm_area_struct *, long unsigned int, int, int *)"
+#define lmm_hint_vma(arg)	((const struct vm_area_struct *)(arg))
+#endif
+
+/*
+ * Direct calls at an ftrace site are set up with ops under these names.
+ * Upstream da8bdfbd4223 ("ftrace: Rename _ftrace_direct_multi APIs to _ftrace_direct
+ * APIs") and 59495740f71f ("ftrace: Let unregister_ftrace_direct_multi() call
+ * ftrace_free_filter()"), 6.4.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define lmm_direct_register(ops, addr)		register_ftrace_direct(ops, addr)
+#define lmm_direct_unregister(ops, addr)	unregister_ftrace_direct(ops, addr, false)
+#else
+#define lmm_direct_register(ops, addr)		register_ftrace_direct_multi(ops, addr)
+#define lmm_direct_unregister(ops, addr)	unregister_ftrace_direct_multi(ops, addr)
+#endif
+
+/*
  * __assign_str() takes the destination only.
  * Upstream 2c92ca849fcc ("tracing/treewide: Remove second parameter of
  * __assign_str()"), 6.10.

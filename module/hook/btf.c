@@ -200,10 +200,73 @@ int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 	return 0;
 }
 
+/* The struct or union behind typedefs and qualifiers, or NULL. */
+static const struct btf_type *compound(const struct btf_type *type)
+{
+	while (type) {
+		switch (BTF_INFO_KIND(type->info)) {
+		case BTF_KIND_STRUCT:
+		case BTF_KIND_UNION:
+			return type;
+		case BTF_KIND_TYPEDEF:
+		case BTF_KIND_CONST:
+		case BTF_KIND_VOLATILE:
+			type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+			break;
+		default:
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+static bool is_word(const char *name, const char *word, size_t len)
+{
+	return name && strlen(name) == len && !memcmp(name, word, len);
+}
+
+/*
+ * Bytes from the start of @type to @path, "member" or "member.member"; -1 if there is
+ * none.  A struct or union without a name is looked through, as in C.
+ */
+static int member_offset(const struct btf_type *type, const char *path, int depth)
+{
+	const char *end = strchrnul(path, '.');
+	const struct btf_member *entry;
+	unsigned int i;
+
+	type = compound(type);
+	if (!type || depth > BTF_MAX_DEPTH)
+		return -1;
+	entry = (const struct btf_member *)(type + 1);
+	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
+		const char *name = static_call(sym_btf_name)(vmlinux_btf, entry->name_off);
+		u32 bits = entry->offset;
+		const char *rest = path;
+		int more;
+
+		if (BTF_INFO_KFLAG(type->info))
+			bits = BTF_MEMBER_BIT_OFFSET(bits);
+		if (name && *name) {
+			if (!is_word(name, path, end - path))
+				continue;
+			if (!*end)
+				return bits / 8;
+			rest = end + 1;
+		}
+		more = member_offset(static_call(sym_btf_type)(vmlinux_btf, entry->type),
+				     rest, depth + 1);
+		if (more >= 0)
+			return bits / 8 + more;
+	}
+	return -1;
+}
+
 /**
  * lmm_btf_layout() - where a struct of the running kernel keeps a member
  * @struct_name: of the struct
- * @member: of the member, at the top level of the struct; NULL for the struct
+ * @member: of the member, "outer.inner" for one of a struct within; NULL for the
+ *	struct
  * @bytes: gets the member's offset, or the struct's size
  *
  * Context: process.
@@ -211,10 +274,9 @@ int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
  */
 int lmm_btf_layout(const char *struct_name, const char *member, u32 *bytes)
 {
-	const struct btf_member *entry;
 	const struct btf_type *type;
 	int err = -ENOENT;
-	unsigned int i;
+	int offset;
 
 	type = type_named(struct_name, BTF_KIND_STRUCT, &err);
 	if (!type)
@@ -223,17 +285,9 @@ int lmm_btf_layout(const char *struct_name, const char *member, u32 *bytes)
 		*bytes = type->size;
 		return 0;
 	}
-	entry = (const struct btf_member *)(type + 1);
-	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
-		const char *name = static_call(sym_btf_name)(vmlinux_btf, entry->name_off);
-		u32 bits = entry->offset;
-
-		if (!name || strcmp(name, member))
-			continue;
-		if (BTF_INFO_KFLAG(type->info))
-			bits = BTF_MEMBER_BIT_OFFSET(bits);
-		*bytes = bits / 8;
-		return 0;
-	}
-	return -ENOENT;
+	offset = member_offset(type, member, 0);
+	if (offset < 0)
+		return -ENOENT;
+	*bytes = offset;
+	return 0;
 }

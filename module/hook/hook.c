@@ -9,6 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 
+#include "../compat/compat.h"
 #include "../control/control.h"
 #include "../event.h"
 #include "btf.h"
@@ -134,8 +135,9 @@ bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, si
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
+		u32 required = hook->mech == LMM_MECH_LAYOUT ? hook->users : hook->required;
 
-		if (!(hook->required & LMM_USER(id, mode)))
+		if (!(required & LMM_USER(id, mode)))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
@@ -161,6 +163,13 @@ static int row_arm(struct lmm_hook *hook, char *why, size_t len)
 		hook->kp.pre_handler = hook->handler;
 		err = register_kprobe(&hook->kp);
 		break;
+	case LMM_MECH_DIRECT:
+		memset(&hook->ops, 0, sizeof(hook->ops));
+		err = ftrace_set_filter_ip(&hook->ops, hook->addr, 0, 0) ?:
+		      lmm_direct_register(&hook->ops, (unsigned long)hook->handler);
+		if (err)
+			ftrace_free_filter(&hook->ops);
+		break;
 	case LMM_MECH_TRACEPOINT:
 		err = tracepoint_probe_register(hook->tp, hook->handler, NULL);
 		break;
@@ -182,6 +191,10 @@ static void row_disarm(struct lmm_hook *hook)
 		break;
 	case LMM_MECH_KPROBE:
 		unregister_kprobe(&hook->kp);
+		break;
+	case LMM_MECH_DIRECT:
+		lmm_direct_unregister(&hook->ops, (unsigned long)hook->handler);
+		ftrace_free_filter(&hook->ops);
 		break;
 	case LMM_MECH_TRACEPOINT:
 		tracepoint_probe_unregister(hook->tp, hook->handler, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * livemm_klp.ko - livepatch wrappers around the allocator's slow side
+ * livemm_klp.ko - livepatch wrappers around the allocator's slow side, and the scan
+ * of NUMA balancing
  *
  * A wrapper calls the function it replaced by jumping past that function's
  * ftrace call, so the kernel's own code does the work, and then tells whoever
@@ -19,6 +20,7 @@
 #include <linux/livepatch.h>
 #include <linux/mmzone.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
@@ -38,15 +40,22 @@ DEFINE_STATIC_CALL_NULL(klp_ftrace_location, unsigned long (unsigned long));
 DEFINE_STATIC_CALL_NULL(orig_refill, int (struct zone *, unsigned int, unsigned long,
 					  struct list_head *, int, unsigned int));
 DEFINE_STATIC_CALL_NULL(orig_drain, void (struct zone *, int, struct per_cpu_pages *, int));
+DEFINE_STATIC_CALL_NULL(orig_scan, unsigned long (struct vm_area_struct *, unsigned long,
+						  unsigned long));
 
 DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
 							unsigned long));
 DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, int));
 DEFINE_STATIC_CALL_NULL(on_drain_count, int (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
+DEFINE_STATIC_CALL_NULL(on_scan, bool (struct vm_area_struct *, unsigned long,
+				       struct lmm_klp_part *));
+DEFINE_STATIC_CALL_NULL(on_scan_charge, unsigned long (struct vm_area_struct *,
+						       unsigned long));
 
 static DEFINE_STATIC_KEY_FALSE(refill_armed);
 static DEFINE_STATIC_KEY_FALSE(drain_armed);
+static DEFINE_STATIC_KEY_FALSE(scan_armed);
 
 static DECLARE_WAIT_QUEUE_HEAD(transition_end);
 static bool transition_patched;
@@ -82,6 +91,51 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	static_call(orig_drain)(zone, count, pcp, pindex);
 }
 
+/*
+ * Handlers run with preemption off, and look again whether they are armed there: so
+ * who disarms them knows when the last has run, though the scan itself may sleep.
+ * Disarmed in between, the rest is one part.
+ */
+static bool scan_part(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
+{
+	bool more;
+
+	preempt_disable();
+	if (static_branch_likely(&scan_armed)) {
+		more = static_call(on_scan)(vma, end, part);
+	} else {
+		part->start = part->end;
+		part->end = end;
+		more = part->start < end;
+	}
+	preempt_enable();
+	return more;
+}
+
+static unsigned long scan_charge(struct vm_area_struct *vma, unsigned long total)
+{
+	preempt_disable();
+	if (static_branch_likely(&scan_armed))
+		total = static_call(on_scan_charge)(vma, total);
+	preempt_enable();
+	return total;
+}
+
+/* Stands in for change_prot_numa(): entries are made to fault, part by part. */
+static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
+			       unsigned long end)
+{
+	struct lmm_klp_part part = { .start = start, .end = start };
+
+	if (!static_branch_unlikely(&scan_armed))
+		return static_call(orig_scan)(vma, start, end);
+	while (scan_part(vma, end, &part)) {
+		part.updated = static_call(orig_scan)(vma, part.start, part.end);
+		part.total += part.updated;
+	}
+	return scan_charge(vma, part.total);
+}
+
 /**
  * struct wrapped - one function that can be wrapped
  * @name: its symbol
@@ -97,6 +151,7 @@ struct wrapped {
 static const struct wrapped wrapped[LMM_KLP_NR] = {
 	[LMM_KLP_REFILL] = { "rmqueue_bulk", wrap_refill, &refill_armed },
 	[LMM_KLP_DRAIN] = { "free_pcppages_bulk", wrap_drain, &drain_armed },
+	[LMM_KLP_SCAN] = { "change_prot_numa", wrap_scan, &scan_armed },
 };
 
 static void set_original(enum lmm_klp_function function, unsigned long addr)
@@ -111,6 +166,11 @@ static void set_original(enum lmm_klp_function function, unsigned long addr)
 		static_call_update(orig_drain,
 				   (void (*)(struct zone *, int,
 					     struct per_cpu_pages *, int))addr);
+		break;
+	case LMM_KLP_SCAN:
+		static_call_update(orig_scan,
+				   (unsigned long (*)(struct vm_area_struct *, unsigned long,
+						      unsigned long))addr);
 		break;
 	default:
 		break;
@@ -202,6 +262,10 @@ static void port_arm(enum lmm_klp_function function,
 	case LMM_KLP_DRAIN:
 		static_call_update(on_drain_count, handlers->drain_count);
 		static_call_update(on_drain, handlers->drain);
+		break;
+	case LMM_KLP_SCAN:
+		static_call_update(on_scan, handlers->scan);
+		static_call_update(on_scan_charge, handlers->scan_charge);
 		break;
 	default:
 		return;
@@ -296,5 +360,5 @@ static void __exit livemm_klp_exit(void)
 module_init(livemm_klp_init);
 module_exit(livemm_klp_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("livemm: livepatch wrappers around per-CPU list refill and drain");
+MODULE_DESCRIPTION("livemm: livepatch wrappers around per-CPU list refill and drain, and NUMA scans");
 MODULE_INFO(livepatch, "Y");

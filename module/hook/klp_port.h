@@ -14,21 +14,38 @@
 #include <linux/types.h>
 
 struct per_cpu_pages;
+struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	2
+#define LMM_KLP_PORT_VERSION	3
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
  * @LMM_KLP_REFILL: rmqueue_bulk()
  * @LMM_KLP_DRAIN: free_pcppages_bulk()
+ * @LMM_KLP_SCAN: change_prot_numa()
  * @LMM_KLP_NR: number of the above
  */
 enum lmm_klp_function {
 	LMM_KLP_REFILL,
 	LMM_KLP_DRAIN,
+	LMM_KLP_SCAN,
 	LMM_KLP_NR
+};
+
+/**
+ * struct lmm_klp_part - a part of an address range that is being scanned
+ * @start: its first address
+ * @end: the one after its last
+ * @updated: entries that were updated in it, in base pages
+ * @total: likewise, in all the parts so far
+ */
+struct lmm_klp_part {
+	unsigned long start;
+	unsigned long end;
+	unsigned long updated;
+	unsigned long total;
 };
 
 /**
@@ -40,10 +57,15 @@ enum lmm_klp_function {
  * @drain_count: before a drain that @count pages were asked of, the list @pindex
  *	of @pcp first; returns how many to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
+ * @scan: before the entries of @vma up to @end are made to fault, and again after
+ *	each part: @part tells of the last one (empty at first) and gets the next,
+ *	after it; false if there is none
+ * @scan_charge: when there is none: what to tell the kernel was updated, of @total
  *
- * Context: under pcp->lock, preemption off (on PREEMPT_RT, inside the RCU read
- * section that its spinlocks are), any context the allocator may be called from:
- * no sleeping, no printk, no allocation, no lock.
+ * Context: of the allocator's: under pcp->lock, preemption off (on PREEMPT_RT, inside
+ * the RCU read section that its spinlocks are), any context the allocator may be
+ * called from: no sleeping, no printk, no allocation, no lock.  Of the last two:
+ * process, preemption off, mmap_lock held for reading.
  */
 struct lmm_klp_handlers {
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
@@ -52,6 +74,9 @@ struct lmm_klp_handlers {
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
 			   int pindex);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);
+	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
+		     struct lmm_klp_part *part);
+	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 };
 
 /**

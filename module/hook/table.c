@@ -5,11 +5,18 @@
  * Prototypes are those of Debian's 6.1 and 6.12; a kernel whose prototype is
  * another one gets the row refused, never a wrong call.
  */
+#include <linux/cgroup.h>
+#include <linux/mm.h>
+#include <linux/mm_types.h>
 #include <linux/mmzone.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 
 #include "../compat/compat.h"
 #include "../event.h"
+#include "../policy/numa.h"
 #include "../policy/pcp.h"
+#include "entry.h"
 #include "table.h"
 
 /* Kbuild may name a row here, whose prototype is then wrong on purpose. */
@@ -23,30 +30,31 @@
 #define PCP		LMM_USERS(LMM_PCP)
 #define PCP_DEPTH	LMM_USER(LMM_PCP, PCP_MODE_DEPTH)
 #define PCP_EVENT	LMM_USER(LMM_PCP, PCP_MODE_EVENT)
+#define NUMA		LMM_USERS(LMM_NUMA)
+#define NUMA_VMA	LMM_USER(LMM_NUMA, NUMA_MODE_VMA)
 
 /* A member that a policy reads or writes, at the offset we were compiled with. */
-#define LAYOUT(type, member) {						\
+#define LAYOUT(who, type, member) {					\
 	.name = #type "." #member,					\
 	.mech = LMM_MECH_LAYOUT,					\
 	.alternatives = { { #type, #member } },				\
-	.users = PCP,						\
-	.required = PCP,						\
+	.users = who,							\
 	.lost = "the policy: it would touch the wrong memory",		\
 	.offset = offsetof(struct type, member),			\
 }
 
 /* The size of a struct that is an element of an array. */
-#define SIZE(type) {							\
+#define SIZE(who, type) {						\
 	.name = "sizeof(" #type ")",					\
 	.mech = LMM_MECH_LAYOUT,					\
 	.alternatives = { { #type, NULL } },				\
-	.users = PCP,						\
-	.required = PCP,						\
+	.users = who,							\
 	.lost = "the policy: it would touch the wrong memory",		\
 	.offset = sizeof(struct type),					\
 }
 
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
+#define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
 	[LMM_HOOK_REFILL] = {
@@ -117,6 +125,77 @@ struct lmm_hook lmm_hooks[] = {
 		.lost = "promptness: that reclaim begins is then noticed at a tick",
 		.handler = lmm_event_wake_kswapd,
 	},
+	[LMM_HOOK_HINT_FAULT] = {
+		.name = "hint_fault",
+		.mech = LMM_MECH_DIRECT,
+		.alternatives = {
+			{ "task_numa_fault", PROTO("hint_fault", "void (int, int, int, int)") },
+		},
+		.users = NUMA,
+		.required = NUMA,
+		.lost = "all of the policy: it would know of no fault",
+		.handler = lmm_entry_hint_fault,
+	},
+	[LMM_HOOK_HINT_VMA] = {
+		.name = "hint_vma",
+		.mech = LMM_MECH_DIRECT,
+		.alternatives = {
+			{ LMM_HINT_SYMBOL, PROTO("hint_vma", LMM_HINT_PROTO) },
+		},
+		.users = NUMA_VMA,
+		.lost = "by_thread: which threads use a VMA",
+		.handler = lmm_entry_hint_vma,
+	},
+	[LMM_HOOK_SCAN_BEGIN] = {
+		.name = "scan_begin",
+		.mech = LMM_MECH_KPROBE,
+		.alternatives = {
+			{ "task_numa_work", PROTO("scan_begin",
+			  "void (struct callback_head *)") },
+		},
+		.users = NUMA,
+		.required = NUMA,
+		.lost = "all of the policy: it could not put a scan off",
+		.handler = lmm_event_scan_begin,
+	},
+	[LMM_HOOK_SCAN] = {
+		.name = "scan",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "change_prot_numa", PROTO("scan", SCAN_PROTO) },
+		},
+		.users = NUMA_VMA,
+		.required = NUMA_VMA,
+		.lost = "mode vma: what of an address space is scanned",
+		.function = LMM_KLP_SCAN,
+	},
+	[LMM_HOOK_SPACE_EXIT] = {
+		.name = "space_exit",
+		.mech = LMM_MECH_KPROBE,
+		.alternatives = {
+			{ "exit_mmap", PROTO("space_exit", "void (struct mm_struct *)") },
+		},
+		.users = NUMA,
+		.required = NUMA,
+		.lost = "all of the policy: it would not know when to forget an address space",
+		.handler = lmm_event_space_exit,
+	},
+	[LMM_HOOK_BALANCING_MODE] = {
+		.name = "balancing_mode",
+		.mech = LMM_MECH_DATA,
+		.alternatives = { { "sysctl_numa_balancing_mode", NULL } },
+		.users = NUMA,
+		.required = NUMA,
+		.lost = "leaving alone what the admin has switched off by sysctl",
+	},
+	[LMM_HOOK_SCAN_SIZE] = {
+		.name = "scan_size",
+		.mech = LMM_MECH_DATA,
+		.alternatives = { { "sysctl_numa_balancing_scan_size", NULL } },
+		.users = NUMA,
+		.required = NUMA,
+		.lost = "the budget of a scan",
+	},
 	[LMM_HOOK_DRAIN_LIST] = {
 		.name = "drain_list",
 		.mech = LMM_MECH_CALL,
@@ -152,31 +231,55 @@ struct lmm_hook lmm_hooks[] = {
 		.required = PCP,
 		.lost = "switching on safely while memory goes offline",
 	},
-	SIZE(zone),
-	LAYOUT(pglist_data, node_zones),
-	LAYOUT(per_cpu_pages, lock),
-	LAYOUT(per_cpu_pages, count),
-	LAYOUT(per_cpu_pages, high),
-	LAYOUT(per_cpu_pages, batch),
+	SIZE(PCP, zone),
+	LAYOUT(PCP, pglist_data, node_zones),
+	LAYOUT(PCP, per_cpu_pages, lock),
+	LAYOUT(PCP, per_cpu_pages, count),
+	LAYOUT(PCP, per_cpu_pages, high),
+	LAYOUT(PCP, per_cpu_pages, batch),
 #ifdef LMM_HAS_PCP_HIGH_MIN
-	LAYOUT(per_cpu_pages, high_min),
-	LAYOUT(per_cpu_pages, high_max),
-	LAYOUT(zone, pageset_high_min),
-	LAYOUT(zone, pageset_high_max),
+	LAYOUT(PCP, per_cpu_pages, high_min),
+	LAYOUT(PCP, per_cpu_pages, high_max),
+	LAYOUT(PCP, zone, pageset_high_min),
+	LAYOUT(PCP, zone, pageset_high_max),
 #else
-	LAYOUT(zone, pageset_high),
+	LAYOUT(PCP, zone, pageset_high),
 #endif
-	LAYOUT(zone, _watermark),
-	LAYOUT(zone, watermark_boost),
-	LAYOUT(zone, node),
-	LAYOUT(zone, zone_pgdat),
-	LAYOUT(zone, managed_pages),
-	LAYOUT(zone, present_pages),
-	LAYOUT(zone, name),
-	LAYOUT(zone, per_cpu_pageset),
-	LAYOUT(zone, flags),
-	LAYOUT(zone, lock),
-	LAYOUT(zone, vm_stat),
+	LAYOUT(PCP, zone, _watermark),
+	LAYOUT(PCP, zone, watermark_boost),
+	LAYOUT(PCP, zone, node),
+	LAYOUT(PCP, zone, zone_pgdat),
+	LAYOUT(PCP, zone, managed_pages),
+	LAYOUT(PCP, zone, present_pages),
+	LAYOUT(PCP, zone, name),
+	LAYOUT(PCP, zone, per_cpu_pageset),
+	LAYOUT(PCP, zone, flags),
+	LAYOUT(PCP, zone, lock),
+	LAYOUT(PCP, zone, vm_stat),
+	LAYOUT(NUMA, mm_struct, context.ctx_id),
+	LAYOUT(NUMA, mm_struct, numa_next_scan),
+	LAYOUT(NUMA, mm_struct, numa_scan_offset),
+	LAYOUT(NUMA, mm_struct, numa_scan_seq),
+	LAYOUT(NUMA, mm_struct, rss_stat),
+	LAYOUT(NUMA, task_struct, mm),
+	LAYOUT(NUMA, task_struct, pid),
+	LAYOUT(NUMA, task_struct, tgid),
+	LAYOUT(NUMA, task_struct, comm),
+	LAYOUT(NUMA, task_struct, flags),
+	LAYOUT(NUMA, task_struct, group_leader),
+	LAYOUT(NUMA, task_struct, signal),
+	LAYOUT(NUMA, task_struct, cgroups),
+	LAYOUT(NUMA, task_struct, alloc_lock),
+	LAYOUT(NUMA, task_struct, se.sum_exec_runtime),
+	LAYOUT(NUMA, task_struct, node_stamp),
+	LAYOUT(NUMA, task_struct, numa_scan_period),
+	LAYOUT(NUMA, signal_struct, nr_threads),
+	LAYOUT(NUMA, css_set, dfl_cgrp),
+	LAYOUT(NUMA, cgroup, kn),
+	LAYOUT(NUMA_VMA, vm_area_struct, vm_start),
+	LAYOUT(NUMA_VMA, vm_area_struct, vm_end),
+	LAYOUT(NUMA_VMA, vm_area_struct, vm_mm),
+	LAYOUT(NUMA_VMA, vm_fault, vma),
 };
 
 const unsigned int lmm_nr_hooks = ARRAY_SIZE(lmm_hooks);
@@ -184,6 +287,7 @@ const unsigned int lmm_nr_hooks = ARRAY_SIZE(lmm_hooks);
 const char *const lmm_mechanism_name[] = {
 	[LMM_MECH_LIVEPATCH] = "livepatch",
 	[LMM_MECH_KPROBE] = "kprobe",
+	[LMM_MECH_DIRECT] = "direct",
 	[LMM_MECH_TRACEPOINT] = "tracepoint",
 	[LMM_MECH_CALL] = "call",
 	[LMM_MECH_DATA] = "data",

@@ -6,6 +6,7 @@
 #ifndef LIVEMM_HOOK_TABLE_H
 #define LIVEMM_HOOK_TABLE_H
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/tracepoint.h>
@@ -18,6 +19,8 @@
  * @LMM_MECH_LIVEPATCH: a wrapper in livemm_klp.ko
  * @LMM_MECH_KPROBE: a kprobe with a pre_handler only (a post_handler would
  *	conflict with a livepatch of the same function)
+ * @LMM_MECH_DIRECT: a call at a function's ftrace site, straight to us, for what runs
+ *	too often for a kprobe; see entry.h
  * @LMM_MECH_TRACEPOINT: a probe on a tracepoint
  * @LMM_MECH_CALL: a function that we call
  * @LMM_MECH_DATA: a variable that we read
@@ -26,6 +29,7 @@
 enum lmm_mechanism {
 	LMM_MECH_LIVEPATCH,
 	LMM_MECH_KPROBE,
+	LMM_MECH_DIRECT,
 	LMM_MECH_TRACEPOINT,
 	LMM_MECH_CALL,
 	LMM_MECH_DATA,
@@ -40,6 +44,13 @@ enum lmm_mechanism {
  * @LMM_HOOK_PAGE_FREE: a block of pages was freed
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
  * @LMM_HOOK_WAKE_KSWAPD: a slow path wakes reclaim
+ * @LMM_HOOK_HINT_FAULT: a thread has had a NUMA hint fault
+ * @LMM_HOOK_HINT_VMA: likewise, and in which VMA
+ * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
+ * @LMM_HOOK_SCAN: a range of a VMA is being scanned
+ * @LMM_HOOK_SPACE_EXIT: an address space goes
+ * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
+ * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
  * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
  * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
@@ -53,6 +64,13 @@ enum lmm_hook_id {
 	LMM_HOOK_PAGE_FREE,
 	LMM_HOOK_PAGESET_DEFAULT,
 	LMM_HOOK_WAKE_KSWAPD,
+	LMM_HOOK_HINT_FAULT,
+	LMM_HOOK_HINT_VMA,
+	LMM_HOOK_SCAN_BEGIN,
+	LMM_HOOK_SCAN,
+	LMM_HOOK_SPACE_EXIT,
+	LMM_HOOK_BALANCING_MODE,
+	LMM_HOOK_SCAN_SIZE,
 	LMM_HOOK_DRAIN_LIST,
 	LMM_HOOK_HIGH_FRACTION,
 	LMM_HOOK_MEM_LOCK,
@@ -80,15 +98,17 @@ struct lmm_hook_alternative {
  * @alternatives: what kernels call it, the first that exists counts
  * @users: LMM_USER() of each policy and mode that uses it
  * @required: those that cannot work without it; to the others it is optional: it
- *	may be missing on a kernel, but what is there must arm
+ *	may be missing on a kernel, but what is there must arm.  All of @users for a
+ *	layout
  * @lost: what is lost without it
- * @handler: probe or pre_handler (tracepoint, kprobe)
+ * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @function: which wrapper (livepatch)
  * @offset: of the member, or the struct's size, as we were compiled (layout)
  * @symbol: the alternative found
  * @addr: its address (not for tracepoints and layouts)
  * @tp: the tracepoint
  * @kp: the kprobe
+ * @ops: the direct call
  * @available: verified on this kernel
  * @armed: BIT() of each policy for which it is armed
  * @why: why it is not available, or what to know about it
@@ -110,6 +130,7 @@ struct lmm_hook {
 	unsigned long addr;
 	struct tracepoint *tp;
 	struct kprobe kp;
+	struct ftrace_ops ops;
 	bool available;
 	u32 armed;
 	char why[LMM_WHY_LEN];

@@ -98,7 +98,7 @@ static bool btf_agrees(const struct lmm_hook *hook,
  * lmm_hook_verify() - decide whether a hook may be armed on this kernel
  * @hook: the row; gets available, why, symbol and address
  *
- * Symbol found and unique, ftrace site present (livepatch), prototype or layout
+ * Symbol found and unique, ftrace site present (livepatch, direct), prototype or layout
  * as expected.  The module parameter `force` overrides the last alone, and says
  * so in the log.
  *
@@ -108,7 +108,8 @@ void lmm_hook_verify(struct lmm_hook *hook)
 {
 	const struct lmm_hook_alternative *alt = NULL;
 	bool code = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_KPROBE ||
-		    hook->mech == LMM_MECH_CALL;
+		    hook->mech == LMM_MECH_DIRECT || hook->mech == LMM_MECH_CALL;
+	bool traced = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
 	unsigned int i;
 
 	hook->available = false;
@@ -132,7 +133,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 			  lmm_symbol_count(hook->symbol));
 		return;
 	}
-	if (hook->mech == LMM_MECH_LIVEPATCH && !lmm_symbol_ftrace_site(hook->addr)) {
+	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {
 		scnprintf(hook->why, sizeof(hook->why), "no ftrace site (notrace)");
 		return;
 	}

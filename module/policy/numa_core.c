@@ -32,6 +32,50 @@ static u32 share_of(u64 part, u64 whole, u32 of)
 	return div_u64((part >> excess) * of, whole >> excess);
 }
 
+static const char *const reason_words[NUMA_NR_REASONS] = {
+	[NUMA_BY_FEW] = "few",
+	[NUMA_BY_WAIT] = "wait",
+	[NUMA_BY_FALL] = "fall",
+	[NUMA_BY_RISE] = "rise",
+	[NUMA_BY_SHARED] = "shared",
+	[NUMA_BY_SETTLED] = "settled",
+	[NUMA_BY_STABLE] = "stable",
+	[NUMA_BY_STEADY] = "steady",
+};
+
+static const char *const limit_words[NUMA_NR_LIMITS] = {
+	[NUMA_LIMIT_NONE] = "none",
+	[NUMA_LIMIT_FIRST_PASS] = "first_pass",
+	[NUMA_LIMIT_THREAD] = "thread",
+	[NUMA_LIMIT_YOUNG] = "young",
+	[NUMA_LIMIT_KERNEL] = "kernel",
+	[NUMA_LIMIT_CALM] = "calm",
+};
+
+/**
+ * numa_reason_word() - a reason, for people
+ * @reason: the reason
+ *
+ * Context: any; pure.
+ * Return: one word.
+ */
+const char *numa_reason_word(enum numa_reason reason)
+{
+	return reason_words[reason];
+}
+
+/**
+ * numa_limit_word() - a limit, for people
+ * @limit: the limit
+ *
+ * Context: any; pure.
+ * Return: one word.
+ */
+const char *numa_limit_word(enum numa_limit limit)
+{
+	return limit_words[limit];
+}
+
 /**
  * numa_counts_take() - end a window, if enough happened in it
  * @closed: the counters when the one before it ended
@@ -246,6 +290,12 @@ static bool stuck(u32 moved, u32 pass)
 	return pass - moved >= NUMA_STUCK_PASSES;
 }
 
+/* A rate has left the anchor, the one that it had when it last did; 0 before the first. */
+static bool leaves(unsigned int rate, unsigned int anchor)
+{
+	return !anchor || abs((int)rate - (int)anchor) > NUMA_STABLE_POINTS;
+}
+
 /* It no longer rises: what could be helped has been. */
 static bool settled(const struct numa_trend *trend, const struct numa_sight *sight)
 {
@@ -341,6 +391,14 @@ u32 numa_first_pass_max(const struct numa_facts *facts,
 		   settings->min_ms);
 }
 
+/* A thread is worse off than the average, and badly enough to be looked after. */
+static bool in_need(unsigned int rate, unsigned int need,
+		    const struct numa_settings *settings)
+{
+	return settings->thread_floor_ms && need > rate + NUMA_STABLE_POINTS &&
+	       need > NUMA_STEADY_REMOTE_PCT;
+}
+
 /**
  * numa_thread_bound() - the longest period that does its neediest thread justice
  * @period_ms: that fits the average
@@ -348,7 +406,8 @@ u32 numa_first_pass_max(const struct numa_facts *facts,
  * @need: percent of remote faults of the neediest, or 0
  * @settings: the policy's
  *
- * As much shorter as its rate is higher, and no shorter than thread_floor_ms.
+ * As much shorter as its rate is higher, and no shorter than thread_floor_ms.  Below
+ * NUMA_STEADY_REMOTE_PCT no thread is in need, however well the others are off.
  *
  * Context: any; pure.
  * Return: milliseconds, at most @period_ms.
@@ -356,7 +415,7 @@ u32 numa_first_pass_max(const struct numa_facts *facts,
 u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int need,
 		      const struct numa_settings *settings)
 {
-	if (!settings->thread_floor_ms || need <= rate + NUMA_STABLE_POINTS)
+	if (!in_need(rate, need, settings))
 		return period_ms;
 	return min(period_ms, max(share_of(rate, need, period_ms), settings->thread_floor_ms));
 }
@@ -377,14 +436,44 @@ void numa_space_begin(struct numa_space *space, const struct numa_counts *now,
 	memset(space, 0, sizeof(*space));
 	space->closed = *now;
 	numa_trend_begin(&space->trend, facts->pass);
+	space->moved = facts->pass;
+	space->looked = facts->pass;
 	space->period_us = clamp(facts->kernel_ms, settings->min_ms, settings->max_ms) * 1000;
 }
 
-/* What was learnt stays; the limits are for this window alone. */
-static void limit(struct numa_decision *decision, const struct numa_facts *facts,
-		  const struct numa_settings *settings)
+/*
+ * Where is the rate, pass by pass?  What is scanned in between is a small part of the
+ * memory, and may have any rate.  And other than the trend sees it, what moves slowly
+ * moves, too.
+ */
+static void space_look(struct numa_space *space, unsigned int rate, u32 pass)
+{
+	if (pass == space->looked)
+		return;
+	space->looked = pass;
+	if (leaves(rate, space->anchor)) {
+		space->anchor = rate;
+		space->moved = pass;
+	}
+}
+
+/* Scanning faster than the kernel is of no use: nothing to put right, or none to be had. */
+static bool futile(const struct numa_space *space, const struct numa_decision *decision,
+		   const struct numa_facts *facts, const struct numa_settings *settings)
+{
+	return decision->recent <= NUMA_STEADY_REMOTE_PCT || decision->shared ||
+	       (settings->steady_pct > 100 && stuck(space->moved, facts->pass));
+}
+
+/*
+ * What was learnt stays; the limits are for this window alone.  But for the kernel's:
+ * to lengthen from below it would mean nothing for long.
+ */
+static void limit(struct numa_space *space, struct numa_decision *decision, bool enough,
+		  const struct numa_facts *facts, const struct numa_settings *settings)
 {
 	u32 kernel = clamp(facts->kernel_ms, settings->min_ms, settings->max_ms);
+	bool no_use = futile(space, decision, facts, settings);
 	u32 period = decision->learnt_ms;
 	u32 bound = numa_first_pass_max(facts, settings);
 
@@ -393,17 +482,42 @@ static void limit(struct numa_decision *decision, const struct numa_facts *facts
 		period = bound;
 		decision->limit = NUMA_LIMIT_FIRST_PASS;
 	}
-	bound = max(numa_thread_bound(period, decision->rate, facts->need, settings),
-		    settings->min_ms);
-	if (period > bound) {
-		period = bound;
+	if (in_need(decision->rate, facts->need, settings)) {
+		bound = numa_thread_bound(period, decision->rate, facts->need, settings);
+		period = max(bound, settings->min_ms);
+		/* What was learnt for all of them is not for one: that has its floor. */
+		if (no_use)
+			period = max(period, min(kernel, settings->thread_floor_ms));
 		decision->limit = NUMA_LIMIT_THREAD;
 	}
 	if (period < kernel && !numa_mature(facts, settings)) {
 		period = kernel;
 		decision->limit = NUMA_LIMIT_YOUNG;
+	} else if (period < kernel && decision->limit != NUMA_LIMIT_THREAD && no_use) {
+		period = kernel;
+		decision->limit = NUMA_LIMIT_KERNEL;
 	}
+	if (enough && decision->limit != NUMA_LIMIT_THREAD &&
+	    (decision->recent <= NUMA_STABLE_POINTS || decision->shared)) {
+		bound = decision->shared ? NUMA_CALM_SHARED : NUMA_CALM;
+		bound = min_t(u64, (u64)kernel * bound, settings->max_ms);
+		if (period < bound) {
+			period = bound;
+			decision->limit = NUMA_LIMIT_CALM;
+		}
+	}
+	if (decision->limit >= NUMA_LIMIT_YOUNG)
+		space->period_us = max(space->period_us, kernel * 1000);
 	decision->period_ms = period;
+}
+
+/* Percent of remote faults in one window. */
+static unsigned int window_rate(const struct numa_counts *window)
+{
+	u64 remote = window->pages[NUMA_REMOTE_PRIVATE] + window->pages[NUMA_REMOTE_SHARED];
+	u64 local = window->pages[NUMA_LOCAL_PRIVATE] + window->pages[NUMA_LOCAL_SHARED];
+
+	return remote ? share_of(remote, local + remote, 100) : 0;
 }
 
 /**
@@ -441,9 +555,14 @@ struct numa_decision numa_space_window(struct numa_space *space,
 		.private = sight.private,
 		.slope = step.slope,
 		.lengthening = space->trend.lengthening,
+		.shared = enough && sight.private < NUMA_PRIVATE_TENTHS,
 		.reason = step.reason,
 	};
-	limit(&decision, facts, settings);
+	if (enough) {
+		decision.recent = window_rate(&window);
+		space_look(space, sight.rate, facts->pass);
+	}
+	limit(space, &decision, enough, facts, settings);
 	return decision;
 }
 
@@ -456,11 +575,7 @@ static void tally_decay(u32 *history, u32 window)
 /* End a thread's window, if enough happened in it. */
 static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
 {
-	struct numa_tally now = {
-		.faults = READ_ONCE(thread->now.faults),
-		.remote = READ_ONCE(thread->now.remote),
-		.shared = READ_ONCE(thread->now.shared),
-	};
+	const struct numa_tally now = thread->now;
 	struct numa_tally *history = &thread->history;
 	unsigned int rate, excess;
 
@@ -484,10 +599,12 @@ static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
 	tally_decay(&history->faults, (now.faults - thread->closed.faults) >> excess);
 	tally_decay(&history->remote, (now.remote - thread->closed.remote) >> excess);
 	tally_decay(&history->shared, (now.shared - thread->closed.shared) >> excess);
+	thread->recent = share_of(now.remote - thread->closed.remote,
+				  now.faults - thread->closed.faults, 100);
 	thread->closed = now;
 
 	rate = max(share_of(history->remote, history->faults, 100), 1U);
-	if (!thread->rate || abs((int)rate - thread->rate) > NUMA_STABLE_POINTS) {
+	if (leaves(rate, thread->rate)) {
 		thread->rate = rate;
 		thread->moved = pass;
 	}
@@ -502,7 +619,7 @@ static bool hopeless(const struct numa_thread *thread, u32 pass)
 
 /**
  * numa_neediest() - how badly off is the thread that is worst off, and can be helped?
- * @threads: slots of an address space, whose windows end here
+ * @threads: slots of an address space, with what they count now; their windows end here
  * @nr: number of them
  * @pass: how often it has been scanned as a whole
  * @min_faults: of a thread; fewer do not make a window
@@ -513,183 +630,17 @@ static bool hopeless(const struct numa_thread *thread, u32 pass)
 unsigned int numa_neediest(struct numa_thread *threads, unsigned int nr, u32 pass,
 			   u32 min_faults)
 {
-	unsigned int need = 0;
+	unsigned int need = 0, rate;
 
 	for (; nr; nr--, threads++) {
 		/* Most processes have few threads: skip what was never used. */
-		if (!READ_ONCE(threads->now.faults) && !threads->rate)
+		if (!threads->now.faults && !threads->rate)
 			continue;
 		thread_look(threads, pass, min_faults);
-		if (threads->rate > need && !hopeless(threads, pass))
-			need = threads->rate;
+		/* What was wrong once may have been put right. */
+		rate = min(threads->rate, threads->recent);
+		if (rate > need && !hopeless(threads, pass))
+			need = rate;
 	}
 	return need;
-}
-
-/**
- * numa_vma_begin() - nothing is known of a VMA
- * @vma: to know of it
- * @pages: its size
- * @pass: how often the address space has been scanned as a whole
- *
- * Context: any; pure.
- */
-void numa_vma_begin(struct numa_vma *vma, u64 pages, u32 pass)
-{
-	*vma = (struct numa_vma){ .shift = NUMA_REGION_SHIFT, .pass = pass };
-	numa_vma_fit(vma, pages);
-	vma->due = ~0ULL;
-}
-
-/* Regions become twice as large: each is used, or due, if one of its halves was. */
-static u64 fold(u64 regions)
-{
-	u64 folded = 0;
-	int i;
-
-	for (i = 0; i < NUMA_REGIONS; i += 2)
-		if (regions >> i & 3)
-			folded |= 1ULL << (i / 2);
-	return folded;
-}
-
-/* The regions @first to @last. */
-static u64 regions_mask(unsigned int first, unsigned int last)
-{
-	return first > last ? 0 : GENMASK_ULL(last, first);
-}
-
-/**
- * numa_vma_fit() - a VMA may have another size than when it was last visited
- * @vma: the VMA
- * @pages: its size
- *
- * What it had before keeps what is known of it; what is new is due.
- *
- * Context: any; pure.
- */
-void numa_vma_fit(struct numa_vma *vma, u64 pages)
-{
-	unsigned int first;
-
-	while (pages && (pages - 1) >> vma->shift >= NUMA_REGIONS) {
-		vma->regions.now = fold(vma->regions.now);
-		vma->regions.before = fold(vma->regions.before);
-		vma->due = fold(vma->due);
-		vma->shift++;
-	}
-	if (pages > vma->pages) {
-		first = numa_region(vma, vma->pages);
-		vma->due |= regions_mask(first, NUMA_REGIONS - 1);
-	}
-	vma->pages = pages;
-}
-
-static void recent_age(struct numa_recent *recent)
-{
-	recent->before = recent->now;
-	WRITE_ONCE(recent->now, 0);
-}
-
-/**
- * numa_vma_visit() - a scan comes to a VMA
- * @vma: the VMA
- * @pass: how often the address space has been scanned as a whole
- * @settings: the policy's
- *
- * Time, here, is passes that came by: one that did not could cause no fault, so
- * nothing may be concluded from there being none.
- *
- * Context: any; pure.
- */
-void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *settings)
-{
-	if (pass == vma->pass)
-		return;
-	vma->pass = pass;
-	vma->done = (struct numa_range){ };
-	recent_age(&vma->threads);
-	recent_age(&vma->regions);
-	if (++vma->age >= settings->full_every) {
-		vma->age = 0;
-		vma->due = ~0ULL;
-	}
-}
-
-/**
- * numa_vma_next() - what of a VMA is to be scanned?
- * @vma: the VMA
- * @slot: of the thread that scans
- * @left: the range to choose from, within the VMA and not empty
- * @run: gets the first part of @left that is to be scanned
- * @settings: the policy's
- *
- * Context: any; pure.
- * Return: false if there is none.
- */
-bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
-		   const struct numa_range *left, struct numa_range *run,
-		   const struct numa_settings *settings)
-{
-	u64 wanted = ~0ULL;
-	unsigned int first, after;
-
-	if (settings->by_region)
-		wanted = READ_ONCE(vma->regions.now) | vma->regions.before;
-	if (settings->by_thread &&
-	    !((READ_ONCE(vma->threads.now) | vma->threads.before) >> slot & 1))
-		wanted = 0;
-	wanted |= vma->due;
-	wanted &= regions_mask(numa_region(vma, left->start),
-			       numa_region(vma, left->end - 1));
-	if (!wanted)
-		return false;
-	first = __ffs64(wanted);
-	wanted = ~(wanted >> first);
-	after = wanted ? first + __ffs64(wanted) : NUMA_REGIONS;
-	run->start = max(left->start, (u64)first << vma->shift);
-	run->end = left->end;
-	if (after < NUMA_REGIONS)
-		run->end = min(left->end, (u64)after << vma->shift);
-	return true;
-}
-
-/**
- * numa_vma_scanned() - a part of a VMA has been scanned
- * @vma: the VMA
- * @run: the part, not empty
- *
- * A scan may end within a region, and the next one begin there: it is done, and no
- * longer due, when all of it was scanned without a gap.
- *
- * Context: any; pure.
- */
-void numa_vma_scanned(struct numa_vma *vma, const struct numa_range *run)
-{
-	u64 size = 1ULL << vma->shift;
-	u64 first, after;
-
-	if (run->start != vma->done.end)
-		vma->done.start = run->start;
-	vma->done.end = run->end;
-	first = (vma->done.start >> vma->shift) + !!(vma->done.start & (size - 1));
-	after = run->end >= vma->pages ? NUMA_REGIONS : run->end >> vma->shift;
-	after = min_t(u64, after, NUMA_REGIONS);
-	if (first < after)
-		vma->due &= ~regions_mask(first, after - 1);
-}
-
-/**
- * numa_vma_missed() - a part of a VMA was to be scanned, but the budget was spent
- * @vma: the VMA
- * @left: the part, not empty
- *
- * It is due then: it will not show that it is used until it has been scanned.
- *
- * Context: any; pure.
- */
-void numa_vma_missed(struct numa_vma *vma, const struct numa_range *left)
-{
-	vma->due |= regions_mask(numa_region(vma, left->start),
-				 numa_region(vma, left->end - 1));
 }

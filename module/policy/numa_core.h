@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * numa_core.h - arithmetic of NUMA balancing: how often to scan an address space, and
- * what of it
+ * numa_core.h - arithmetic of NUMA balancing: how often to scan an address space
  *
  * The algorithm of the period is that of "[RFC PATCH v0 3/3] sched/numa: Add adaptive
  * scan period calculation" (Disha Talreja, Wei Huang, Bharata B Rao, 2022-01-28,
@@ -13,8 +12,7 @@
  * What the review asked for (Mel Gorman, 2022-01-31 to 2022-02-07, in the same
  * thread) is here too, each part a function of its own: nothing is hurried before an
  * address space is mature; a thread that is worse off than the average bounds the
- * period; address ranges that nobody, or not this thread, has used of late are left
- * out, but now and then; a scan is charged for page-table entries, not addresses.
+ * period.  What is left out of a scan is in numa_vma_core.h.
  *
  * A hint fault is local or remote: is the page on the node of the CPU that faulted?
  * And private or shared: was the thread the last one, too, that faulted on it?  The
@@ -28,9 +26,6 @@
 
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include <linux/limits.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/types.h>
 
 /*
@@ -80,10 +75,19 @@
  */
 
 /*
- * Percent of remote faults with which a stable period may be lengthened on: the
- * kernel's own NUMA_PERIOD_THRESHOLD again, seen from the other side.
+ * Percent of remote faults with which a stable period may be lengthened on, and none
+ * is made shorter than the kernel's: its NUMA_PERIOD_THRESHOLD again, seen from the
+ * other side.
  */
 #define NUMA_STEADY_REMOTE_PCT	30
+
+/*
+ * Periods of the kernel's that a calm window is good for, and one of which the faults
+ * are shared.  History takes some windows to forget what was before; so it need not be
+ * waited for.
+ */
+#define NUMA_CALM		2
+#define NUMA_CALM_SHARED	4
 
 /*
  * Passes over the whole address space in which a rate has not moved.  Every page has
@@ -101,16 +105,6 @@
  */
 #define NUMA_THREAD_BITS	6
 #define NUMA_THREADS		64
-
-/*
- * Regions of a VMA, and the log2 of pages in the smallest.  Protection is changed by
- * whole page tables, 2 MiB, where nothing stands against it.
- */
-#define NUMA_REGIONS		64
-#define NUMA_REGION_SHIFT	9
-
-/* Addresses a scan may pass for each entry it may touch; the kernel's own. */
-#define NUMA_SPARSE_FACTOR	8
 
 /* A slope of 100 %, which leaves the period as it is, in fixed point. */
 #define NUMA_SLOPE_ONE		0x10000U
@@ -175,7 +169,7 @@ struct numa_history {
  * @full_every: passes after which all of a VMA is scanned again, whatever it was used
  *	for; 1 leaves nothing out
  * @by_thread: leave out VMAs that the scanning thread has not faulted in of late
- * @by_region: leave out regions of a VMA that nobody has faulted in of late
+ * @by_region: leave out regions of a VMA that nobody has used of late
  */
 struct numa_settings {
 	u32 min_ms;
@@ -261,8 +255,13 @@ struct numa_step {
  * enum numa_limit - what else had a say in the period
  * @NUMA_LIMIT_NONE: nothing
  * @NUMA_LIMIT_FIRST_PASS: shortened, as not all of the address space has been seen
- * @NUMA_LIMIT_THREAD: shortened for a thread that is worse off than the average
+ * @NUMA_LIMIT_THREAD: no longer than suits a thread that is worse off than the average
  * @NUMA_LIMIT_YOUNG: not shorter than the kernel's own, as it may not live long
+ * @NUMA_LIMIT_KERNEL: not shorter than the kernel's own, as few faults of the last
+ *	window were remote, or as many were and scanning faster has not helped
+ * @NUMA_LIMIT_CALM: not shorter than NUMA_CALM times the kernel's own, as hardly any
+ *	were, or NUMA_CALM_SHARED times, as so many were shared that scanning faster
+ *	is of no use
  * @NUMA_NR_LIMITS: number of the above
  */
 enum numa_limit {
@@ -270,6 +269,8 @@ enum numa_limit {
 	NUMA_LIMIT_FIRST_PASS,
 	NUMA_LIMIT_THREAD,
 	NUMA_LIMIT_YOUNG,
+	NUMA_LIMIT_KERNEL,
+	NUMA_LIMIT_CALM,
 	NUMA_NR_LIMITS
 };
 
@@ -299,12 +300,19 @@ struct numa_facts {
  * @history: of the windows so far
  * @trend: of its period
  * @period_us: the period that was learnt, in microseconds, so that small steps count
+ * @anchor: percent of remote faults when last seen to move, looked at once in a pass;
+ *	0 before the first look
+ * @moved: pass in which that was
+ * @looked: pass of the last look, or in which it began
  */
 struct numa_space {
 	struct numa_counts closed;
 	struct numa_history history;
 	struct numa_trend trend;
 	u32 period_us;
+	u8 anchor;
+	u32 moved;
+	u32 looked;
 };
 
 /**
@@ -312,9 +320,11 @@ struct numa_space {
  * @period_ms: to use
  * @learnt_ms: as learnt, before @limit
  * @rate: percent of remote faults
+ * @recent: likewise, of the window that has just ended; 0 if none has
  * @private: tenths of private faults
  * @slope: by which the learnt period was divided, in units of NUMA_SLOPE_ONE
  * @lengthening: the trend
+ * @shared: so many faults are shared that scanning faster is of no use
  * @reason: why it was learnt
  * @limit: why another is to be used
  */
@@ -322,15 +332,17 @@ struct numa_decision {
 	u32 period_ms;
 	u32 learnt_ms;
 	unsigned int rate;
+	unsigned int recent;
 	unsigned int private;
 	u32 slope;
 	bool lengthening;
+	bool shared;
 	enum numa_reason reason;
 	enum numa_limit limit;
 };
 
 /**
- * struct numa_tally - hint faults of a thread
+ * struct numa_tally - pages of the hint faults of a thread
  * @faults: all of them
  * @remote: those that were remote
  * @shared: those that were remote and shared
@@ -343,16 +355,14 @@ struct numa_tally {
 
 /**
  * struct numa_thread - a thread, or those that meet in its slot
- * @now: counted by its faults, never reset; zero until the first
+ * @now: its faults so far, for numa_neediest(); may wrap, zero until the first
  * @closed: @now when its last window ended
  * @history: of its windows, with 1/4 taken off by every one
  * @looked: now.faults when it was last looked at
  * @moved: pass in which its rate was last seen to move
  * @rate: percent of remote faults when it last moved; 0 before the first window
+ * @recent: likewise, of the last window alone
  * @idle: looks in a row that found no fault
- *
- * Threads count without a lock, and one that is interrupted between load and store
- * can lose faults of others in its slot: a rate is made of hundreds.
  */
 struct numa_thread {
 	struct numa_tally now;
@@ -361,65 +371,12 @@ struct numa_thread {
 	u32 looked;
 	u32 moved;
 	u8 rate;
+	u8 recent;
 	u8 idle;
 };
 
-/**
- * struct numa_recent - who or what was seen of late, a bit each
- * @now: since the current pass began
- * @before: in the one before it
- */
-struct numa_recent {
-	u64 now;
-	u64 before;
-};
-
-/**
- * struct numa_range - part of a VMA
- * @start: first page, counted from the beginning of the VMA
- * @end: the one after the last
- */
-struct numa_range {
-	u64 start;
-	u64 end;
-};
-
-/**
- * struct numa_vma - what is known of the use of a VMA
- * @threads: slots of the threads that faulted in it
- * @regions: regions that somebody faulted in
- * @due: regions to scan whether used or not; a bit stays until that has been done, so
- *	nothing is left out for ever, however a pass went
- * @done: what was scanned last without a gap
- * @pages: its size
- * @pass: the pass in which it was last visited
- * @age: passes that visited it since all of it was made due
- * @shift: log2 of pages in a region
- *
- * Faults set bits without a lock; a bit that is lost comes back with the next fault,
- * or when all is due.
- */
-struct numa_vma {
-	struct numa_recent threads;
-	struct numa_recent regions;
-	u64 due;
-	struct numa_range done;
-	u64 pages;
-	u32 pass;
-	u32 age;
-	u8 shift;
-};
-
-/**
- * struct numa_budget - what one scan may still do
- * @entries: page-table entries that it may touch
- * @pages: pages of address range that it may pass
- */
-struct numa_budget {
-	u64 entries;
-	u64 pages;
-};
-
+const char *numa_reason_word(enum numa_reason reason);
+const char *numa_limit_word(enum numa_limit limit);
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 		      u64 min_faults, struct numa_counts *window);
 void numa_history_add(struct numa_history *history, const struct numa_counts *window);
@@ -442,14 +399,6 @@ struct numa_decision numa_space_window(struct numa_space *space,
 				       const struct numa_settings *settings);
 unsigned int numa_neediest(struct numa_thread *threads, unsigned int nr, u32 pass,
 			   u32 min_faults);
-void numa_vma_begin(struct numa_vma *vma, u64 pages, u32 pass);
-void numa_vma_fit(struct numa_vma *vma, u64 pages);
-void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *settings);
-bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
-		   const struct numa_range *left, struct numa_range *run,
-		   const struct numa_settings *settings);
-void numa_vma_scanned(struct numa_vma *vma, const struct numa_range *run);
-void numa_vma_missed(struct numa_vma *vma, const struct numa_range *left);
 
 /**
  * numa_class() - what is this hint fault?
@@ -474,55 +423,6 @@ static inline enum numa_class numa_class(bool local, bool private)
 static inline unsigned int numa_thread_slot(u32 tid)
 {
 	return hash_32(tid, NUMA_THREAD_BITS);
-}
-
-/**
- * numa_thread_fault() - a thread had a hint fault
- * @thread: its slot
- * @class: of the fault
- *
- * Context: any.
- */
-static inline void numa_thread_fault(struct numa_thread *thread, enum numa_class class)
-{
-	WRITE_ONCE(thread->now.faults, thread->now.faults + 1);
-	if (class >= NUMA_REMOTE_PRIVATE)
-		WRITE_ONCE(thread->now.remote, thread->now.remote + 1);
-	if (class == NUMA_REMOTE_SHARED)
-		WRITE_ONCE(thread->now.shared, thread->now.shared + 1);
-}
-
-/**
- * numa_region() - which region of a VMA is a page in?
- * @vma: where
- * @page: counted from its beginning
- *
- * Context: any; pure.
- * Return: index below NUMA_REGIONS; the last stands for all that has been added to the
- * VMA since numa_vma_fit().
- */
-static inline unsigned int numa_region(const struct numa_vma *vma, u64 page)
-{
-	return min_t(u64, page >> vma->shift, NUMA_REGIONS - 1);
-}
-
-/**
- * numa_vma_fault() - a thread had a hint fault in a VMA
- * @vma: where
- * @slot: of the thread
- * @page: counted from the beginning of the VMA
- *
- * Context: any.
- */
-static inline void numa_vma_fault(struct numa_vma *vma, unsigned int slot, u64 page)
-{
-	u64 thread = 1ULL << slot, region = 1ULL << numa_region(vma, page);
-
-	/* Most often both are set: a line that is only read stays with every CPU. */
-	if (!(READ_ONCE(vma->threads.now) & thread))
-		WRITE_ONCE(vma->threads.now, vma->threads.now | thread);
-	if (!(READ_ONCE(vma->regions.now) & region))
-		WRITE_ONCE(vma->regions.now, vma->regions.now | region);
 }
 
 /**
@@ -557,52 +457,6 @@ static inline bool numa_mature(const struct numa_facts *facts,
 {
 	return facts->lived_ms >= settings->mature_ms &&
 	       facts->run_ms >= settings->mature_run_ms;
-}
-
-/**
- * numa_budget_begin() - a scan begins
- * @budget: of the scan
- * @pages: what the kernel would charge it for; as many entries may be touched
- *
- * Context: any; pure.
- */
-static inline void numa_budget_begin(struct numa_budget *budget, u64 pages)
-{
-	budget->entries = pages;
-	budget->pages = min(pages, U64_MAX / NUMA_SPARSE_FACTOR) * NUMA_SPARSE_FACTOR;
-}
-
-/**
- * numa_budget_range() - how far may a scan go before it must ask again?
- * @budget: of the scan
- * @pages_per_entry: 1, or for a range of huge pages what each entry stands for
- *
- * If all of the range is present, it takes all entries that are left, but never more.
- *
- * Context: any; pure.
- * Return: pages of address range; 0 ends the scan.
- */
-static inline u64 numa_budget_range(const struct numa_budget *budget,
-				    u64 pages_per_entry)
-{
-	if (budget->entries > div64_u64(budget->pages, pages_per_entry))
-		return budget->pages;
-	return budget->entries * pages_per_entry;
-}
-
-/**
- * numa_budget_charge() - a range has been scanned
- * @budget: of the scan
- * @pages: size of the range
- * @entries: present entries in it
- *
- * Context: any; pure.
- */
-static inline void numa_budget_charge(struct numa_budget *budget, u64 pages,
-				      u64 entries)
-{
-	budget->pages -= min(budget->pages, pages);
-	budget->entries -= min(budget->entries, entries);
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_H */

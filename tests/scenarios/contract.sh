@@ -8,6 +8,12 @@
 
 defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1 \
 batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=100 contended_only=0 scope=zone"
+# Where the kernel does not leave VMAs out by thread.
+by_thread=1
+[ "$LMM_KERNEL" = 6.1 ] || by_thread=0
+numa_defaults="mode=vma min_ms=100 max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
+mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every=8 \
+by_thread=$by_thread by_region=1 by_entries=0 cgroups="
 need lmm_load
 cd "$LMM_DBG" || exit 1
 
@@ -15,14 +21,16 @@ find . -type d ! -perm 0700 >/run/dirs
 same "directories are 0700" "$(cat /run/dirs)" ""
 find . -type f ! -perm 0600 ! -perm 0400 >/run/files
 same "files are 0600 or 0400" "$(cat /run/files)" ""
-for file in version hooks status last_error pcp/supported pcp/counters pcp/state; do
+for file in version hooks status last_error pcp/supported pcp/counters pcp/state \
+	numa/supported numa/counters numa/state; do
 	same "$file is read only" "$(stat -c %a $file)" 400
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
 done
 for file in lease pcp/enabled pcp/config pcp/mode pcp/period_ms pcp/window_periods \
 	pcp/high_max_pct pcp/keep_at_exit pcp/batch_max_scale pcp/decay_ms pcp/gain_pct \
-	pcp/watermark_guard_pct pcp/contended_only pcp/scope; do
-	same "$file is read and written" "$(stat -c %a $file)" 600
+	pcp/watermark_guard_pct pcp/contended_only pcp/scope numa/enabled numa/config \
+	$(echo "$numa_defaults" | sed 's/=[^ ]*//g; s/[^ ]*/numa\/&/g'); do
+	same "$file is read and written" "$(stat -c %a "$file")" 600
 done
 
 # Both ways: a file without an entry, an entry without a file.
@@ -37,18 +45,22 @@ same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/do
 
 check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
 check "status has a row for pcp" grep -Eq '^pcp +off +event +-$' status
+check "and one for numa" grep -Eq '^numa +off +vma +-$' status
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
 same "pcp is supported" "$(cat pcp/supported)" yes
+same "numa is supported" "$(cat numa/supported)" yes
 same "the defaults" "$(cat pcp/config)" "enabled=0 $defaults"
+same "those of numa" "$(cat numa/config)" "enabled=0 $numa_defaults"
 
-for knob in pcp/*; do
-	case ${knob#pcp/} in
+for knob in pcp/* numa/*; do
+	case ${knob#*/} in
 	enabled | supported | config | counters | state) continue ;;
 	esac
 	check "$knob takes what it shows" write_to "$knob" "$(cat "$knob")"
 done
 same "and nothing has changed" "$(cat pcp/config)" "enabled=0 $defaults"
+same "nor of numa" "$(cat numa/config)" "enabled=0 $numa_defaults"
 
 inval="Invalid argument" range="Numerical result out of range"
 for text in 2 yes "1 1" "" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
@@ -67,6 +79,17 @@ refuses "$LMM_DBG/pcp/batch_max_scale" 7 "$range" "pcp/batch_max_scale: 7: not i
 refuses "$LMM_DBG/pcp/gain_pct" 9 "$range" "pcp/gain_pct: 9: not in 10..200"
 refuses "$LMM_DBG/pcp/watermark_guard_pct" 1001 "$range" "not in 0..1000"
 refuses "$LMM_DBG/pcp/contended_only" 2 "$inval" "pcp/contended_only"
+refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
+refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma"
+refuses "$LMM_DBG/numa/min_ms" 60001 "$range" "numa/min_ms: 60001: not in 10..60000"
+refuses "$LMM_DBG/numa/config" "min_ms=5000 max_ms=4999" "$range" "numa/min_ms: 5000: more than max_ms"
+refuses "$LMM_DBG/numa/steady_pct" 99 "$range" "numa/steady_pct: 99: not in 100..1000"
+refuses "$LMM_DBG/numa/watch_every" 513 "$range" "numa/watch_every: 513: not in 0..512"
+refuses "$LMM_DBG/numa/full_every" 0 "$range" "numa/full_every: 0: not in 1..1000"
+refuses "$LMM_DBG/numa/by_region" 2 "$inval" "numa/by_region"
+refuses "$LMM_DBG/numa/cgroups" relative "$inval" "numa/cgroups: relative: not paths"
+refuses "$LMM_DBG/numa/cgroups" "/a b" "$inval" "numa/cgroups"
+refuses "$LMM_DBG/numa/cgroups" "/$(printf %0600d 0)" "$range" "numa/cgroups"
 refuses "$LMM_DBG/pcp/config" "period_ms=500 nonsense=1" "$inval" nonsense
 refuses "$LMM_DBG/pcp/config" "period_ms=500 high_max_pct=99" "$range" high_max_pct
 refuses "$LMM_DBG/pcp/config" "period_ms=500 period_ms=600" "$inval" period_ms
@@ -99,4 +122,23 @@ check "counters are name and value" awk 'NF != 2 || $2 !~ /^[0-9]+$/ { exit 1 }'
 check "off" write_to pcp/enabled "0\\n"
 same "counters keep their names when off" "$(awk '{ print $1 }' pcp/counters)" "$(cat /run/names)"
 check "counters are not reset" test "$(counter periods)" -gt 0
+
+check "numa: several at once, and on" write_to numa/config "enabled=1,max_ms=30000,cgroups=/a:/b=c"
+same "they stand" "$(cat numa/config)" "enabled=1 $(echo "$numa_defaults" |
+	sed 's/max_ms=240000/max_ms=30000/; s|cgroups=|cgroups=/a:/b=c|')"
+check "status says on" grep -Eq '^numa +on +vma' status
+cat numa/config >/run/form
+check "what config shows recreates it" write_to numa/config "$(cat /run/form)"
+same "the same again" "$(cat numa/config)" "$(cat /run/form)"
+cat "$LMM_PARAMS/policies" >/run/form
+check "so does what policies shows" write_to "$LMM_PARAMS/policies" "$(cat /run/form)"
+same "all the same again" "$(cat "$LMM_PARAMS/policies")" "$(cat /run/form)"
+check "an empty list of cgroups" write_to numa/cgroups "\\n"
+same "is empty" "$(cat numa/cgroups)" ""
+check "counters of numa are name and value" awk 'NF != 2 || $2 !~ /^[0-9]+$/ { exit 1 }' numa/counters
+check "state counts address spaces" grep -Eq '^# [0-9]+ address spaces$' numa/state
+check "another mode while on" write_to numa/mode period
+check "without its livepatch hook" grep -Eq '^scan +livepatch .* idle' hooks
+check "off" write_to numa/enabled 0
+same "state is empty then" "$(cat numa/state)" ""
 check "unloads" lmm_unload

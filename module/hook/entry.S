@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * entry.S - called in place of __fentry__, before a function has done anything
+ *
+ * The function's arguments are in their registers, and are those of our handler too.
+ * Nothing else is live here.  A thread can be preempted anywhere in this file;
+ * disarming waits for it (unregister_ftrace_function() does, with RCU tasks, for ops
+ * that a module owns).
+ */
+#include <linux/linkage.h>
+#include <asm/percpu.h>
+
+#include "entry.h"
+
+.macro LMM_ENTRY name handler calls
+SYM_FUNC_START(\name)
+	incl	PER_CPU_VAR(\calls)
+	testl	$(LMM_ENTRY_EVERY - 1), PER_CPU_VAR(\calls)
+	jnz	.Lout_\name
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%r8
+	call	\handler
+	popq	%r8
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+.Lout_\name:
+	RET
+SYM_FUNC_END(\name)
+.endm
+
+.text
+LMM_ENTRY lmm_entry_hint_fault lmm_event_hint_fault lmm_calls_hint_fault
+LMM_ENTRY lmm_entry_hint_vma lmm_event_hint_vma lmm_calls_hint_vma
