@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run scenarios: python3 -m tests.vm.run [--kernel K] [--jobs N] [NAME...]
 
-A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs:
+A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs.
+Those named lib*.sh are sourced by the others.
 
     # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug
     # cpus: 2                    default 2
@@ -23,15 +24,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.guest import build_pagetouch
+from tests.command import call
 from tests.kernels import Image, images, load
-from tests.report import ROOT, Stage, ToolError, main_guard, say
+from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from tests.vm.accel import choose
 from tests.vm.boot import Guest, boot, end_guests
 from tests.vm.verdict import Verdict
 
 SCENARIOS = ROOT / "tests" / "scenarios"
+# C programs for scenarios, and where the guest finds them.
+PROGRAMS = ROOT / "tests" / "programs"
+BUILT_PROGRAMS = BUILD / "programs"
 # In order of what they took when last measured, the debug kernel's above all.
-LONG = ("lifecycle", "reload", "toggle", "machine", "foreign", "unload")
+LONG = ("numa_cgroups", "numa_toggle", "numa_spaces", "lifecycle", "reload", "toggle",
+        "machine", "foreign", "unload")
 _HEADER = re.compile(r"# (kernels|cpus|memory|nodes|args|timeout|allow): (.+)")
 
 
@@ -89,7 +95,8 @@ def known_kernels() -> list[str]:
 def select(names: list[str]) -> list[Scenario]:
     """The named scenarios, or all."""
     known = known_kernels()
-    scripts = {path.stem: path for path in sorted(SCENARIOS.glob("*.sh")) if path.stem != "lib"}
+    scripts = {path.stem: path for path in sorted(SCENARIOS.glob("*.sh"))
+               if not path.stem.startswith("lib")}
     for name in names:
         if name not in scripts:
             raise ToolError(f"scenario {name}: not in {', '.join(scripts)}")
@@ -109,6 +116,17 @@ def guest_for(scenario: Scenario, image: Image) -> Guest:
         timeout=scenario.timeout,
         allowed=scenario.allow,
     )
+
+
+def build_programs() -> None:
+    """Compile the programs of scenarios, statically, where the source is newer."""
+    build_pagetouch()
+    BUILT_PROGRAMS.mkdir(parents=True, exist_ok=True)
+    flags = ["-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
+    for source in sorted(PROGRAMS.glob("*.c")):
+        program = BUILT_PROGRAMS / source.stem
+        if not program.exists() or program.stat().st_mtime <= source.stat().st_mtime:
+            call(["gcc", *flags, "-o", program, source])
 
 
 def count(stage: Stage, verdict: Verdict) -> None:
@@ -190,7 +208,7 @@ def main() -> int:
     if not guests:
         raise ToolError("no scenario runs on that kernel")
     choose()
-    build_pagetouch()
+    build_programs()
     guests.sort(key=urgency)
     run_all(stage, guests, args.jobs)
     return stage.finish()

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hintload - threads that make NUMA hint faults of a class that can be foretold
+ *
+ * Thread i is bound to CPU i, modulo the CPUs there are, and writes to the pages that
+ * its pattern gives it, over and over.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_THREADS	256
+#define SWAP_MS		2000
+#define IDLE_MS		100
+/* No divisor of a size in MiB, so that a page does not stay with a thread. */
+#define TURN_PAGES	61
+
+/* A store that the compiler may not drop: it cannot see who reads memory. */
+#define WRITE_BYTE(at)	do { *(at) = 1; __asm__ volatile("" : : : "memory"); } while (0)
+
+enum pattern {
+	OWN,	/* each has its own part: private, and soon local */
+	SWAP,	/* likewise, but changes to a CPU half way round now and then: remote */
+	SHARED,	/* all write to all pages, in turns: shared, local and remote */
+	IDLE,	/* as OWN, and sleeps nearly all the time */
+	NR_PATTERNS
+};
+
+static const char *const pattern_words[NR_PATTERNS] = {
+	[OWN] = "own", [SWAP] = "swap", [SHARED] = "shared", [IDLE] = "idle",
+};
+
+static struct options {
+	enum pattern pattern;
+	unsigned int threads;
+	unsigned int processes;
+	size_t bytes;		/* of each thread */
+	unsigned long run_ms;
+	unsigned long alone_ms;	/* time before the second thread begins */
+} options = {
+	.pattern = OWN,
+	.threads = 2,
+	.processes = 1,
+	.bytes = 8UL << 20,
+	.run_ms = 3600000,
+};
+
+static char *memory;
+static sem_t turns[MAX_THREADS];
+static size_t next_page;	/* for the thread whose turn it is */
+static size_t page_size;
+static long cpus;
+static unsigned long begun_ms;
+
+static void show_help(FILE *to)
+{
+	fputs("usage: hintload [-p own|swap|shared|idle] [-t THREADS] [-f PROCESSES] [-m MIB]\n"
+	      "                [-s MS] [-a MS]\n"
+	      "  -p PATTERN    what the threads touch (own)\n"
+	      "  -t THREADS    of each process, 1 to 256 (2)\n"
+	      "  -f PROCESSES  forked when the memory is there, so that they share it\n"
+	      "                until they write (1: none is forked)\n"
+	      "  -m MIB        memory of each thread (8)\n"
+	      "  -s MS         time to run (an hour)\n"
+	      "  -a MS         time that the first thread is alone (0)\n", to);
+}
+
+static unsigned long parse_number(char option, const char *text, unsigned long most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || *end || value > most)
+		errx(2, "-%c %s: not a number, or above %lu", option, text, most);
+	return value;
+}
+
+static unsigned long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000UL + now.tv_nsec / 1000000;
+}
+
+static void sleep_ms(unsigned long ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&left, NULL);
+}
+
+static void bind_to(unsigned long cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu % cpus, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "CPU %lu", cpu % cpus);
+}
+
+static void touch(char *from, size_t bytes)
+{
+	size_t at;
+
+	for (at = 0; at < bytes; at += page_size)
+		WRITE_BYTE(from + at);
+}
+
+static int over(void)
+{
+	return now_ms() - begun_ms >= options.run_ms;
+}
+
+/*
+ * In turns, and not all at once: a thread that runs while another does not, as under
+ * emulation, would have all the faults of a scan to itself.
+ */
+static void share(unsigned long self)
+{
+	size_t pages = options.bytes / page_size * options.threads;
+	unsigned int i;
+
+	while (!over()) {
+		sem_wait(&turns[self]);
+		for (i = 0; i < TURN_PAGES; i++) {
+			touch(memory + next_page * page_size, 1);
+			next_page = (next_page + 1) % pages;
+		}
+		sem_post(&turns[(self + 1) % options.threads]);
+	}
+}
+
+static void *work(void *arg)
+{
+	unsigned long self = (unsigned long)arg, turn = 0;
+	char *mine = memory + self * options.bytes;
+
+	bind_to(self);
+	if (options.pattern == SHARED)
+		share(self);
+	while (!over()) {
+		if (options.pattern == SWAP && (now_ms() - begun_ms) / SWAP_MS != turn) {
+			turn = (now_ms() - begun_ms) / SWAP_MS;
+			bind_to(self + turn * (cpus / 2));
+		}
+		touch(mine, options.bytes);
+		if (options.pattern == IDLE)
+			sleep_ms(IDLE_MS);
+	}
+	return NULL;
+}
+
+static void run(void)
+{
+	pthread_t thread[MAX_THREADS];
+	unsigned long i;
+
+	for (i = 0; i < options.threads; i++)
+		sem_init(&turns[i], 0, !i);
+	/* The first runs in this one; alone, at first, it is a process of one thread. */
+	if (options.alone_ms && options.threads > 1) {
+		bind_to(0);
+		while (now_ms() - begun_ms < options.alone_ms)
+			touch(memory, options.bytes);
+	}
+	for (i = 1; i < options.threads; i++) {
+		errno = pthread_create(&thread[i], NULL, work, (void *)i);
+		if (errno)
+			err(1, "thread %lu", i);
+	}
+	work(NULL);
+	for (i = 1; i < options.threads; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void parse(int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "p:t:f:m:s:a:h")) != -1) {
+		switch (option) {
+		case 'p':
+			options.pattern = 0;
+			while (options.pattern < NR_PATTERNS &&
+			       strcmp(pattern_words[options.pattern], optarg))
+				options.pattern++;
+			if (options.pattern == NR_PATTERNS)
+				errx(2, "-p %s: no such pattern", optarg);
+			break;
+		case 't':
+			options.threads = parse_number(option, optarg, MAX_THREADS);
+			break;
+		case 'f':
+			options.processes = parse_number(option, optarg, 1024);
+			break;
+		case 'm':
+			options.bytes = parse_number(option, optarg, 4096) << 20;
+			break;
+		case 's':
+			options.run_ms = parse_number(option, optarg, 86400000);
+			break;
+		case 'a':
+			options.alone_ms = parse_number(option, optarg, 86400000);
+			break;
+		case 'h':
+			show_help(stdout);
+			exit(0);
+		default:
+			show_help(stderr);
+			exit(2);
+		}
+	}
+	if (optind != argc || !options.threads || !options.processes || !options.bytes) {
+		show_help(stderr);
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t all;
+	unsigned int i;
+
+	parse(argc, argv);
+	page_size = sysconf(_SC_PAGESIZE);
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	all = options.bytes * options.threads;
+	memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		err(1, "%zu bytes", all);
+	begun_ms = now_ms();
+	if (options.processes == 1) {
+		run();
+		return 0;
+	}
+	touch(memory, all);
+	for (i = 0; i < options.processes; i++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			err(1, "fork");
+		if (!child) {
+			run();
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Sourced by the numa scenarios, after lib.sh.
+#
+#   kernel_scans DELAY MIN MAX   balancing is on; ms of the kernel's own delay and bounds of
+#                                the period
+#   hint_start [OPTION...]       the load, in the background; its process is $hint
+#   hint_stop PID...             end these loads
+#   hints_stop                   end all
+#   numa_counter NAME            a counter of the policy
+#   numa_classes                 pages it has counted, of all classes
+#   vmstat NAME                  a counter of the kernel
+#   space_rows [PID]             rows of `state`, or a process's
+#   space_field PID N            a column of a process's row
+#   space_known PID              has the process an entry?
+#   spaces_left                  entries by the counters, and those in `state`
+#   spaces_dead                  processes with an entry that are no more
+#   scanned_rows                 what the kernel keeps of the loads' scans: process, threads,
+#                                shortest and longest period, next scan in ms, its first page
+#   growth SECONDS CMD...        by how much a number grows in so many guest seconds
+
+NUMA=$LMM_DBG/numa
+KERNEL_NUMA=/sys/kernel/debug/sched/numa_balancing
+HINTLOAD=$LMM_ROOT/build/programs/hintload
+
+kernel_scans() {
+	# The debug kernel has it off by default.
+	need write_to /proc/sys/kernel/numa_balancing 1
+	# Each must stay within the others.
+	need write_to "$KERNEL_NUMA/scan_period_min_ms" 1
+	need write_to "$KERNEL_NUMA/scan_period_max_ms" "$3"
+	need write_to "$KERNEL_NUMA/scan_period_min_ms" "$2"
+	need write_to "$KERNEL_NUMA/scan_delay_ms" "$1"
+}
+
+hint_start() {
+	# Below what we do here, which would have a fraction of an emulated CPU else.
+	nice -n 19 "$HINTLOAD" "$@" >/dev/null &
+	# shellcheck disable=SC2034 # used by scenarios
+	hint=$!
+}
+
+hint_stop() {
+	kill -KILL "$@"
+	wait "$@" 2>/dev/null
+	return 0
+}
+
+hints_stop() {
+	pkill -KILL hintload
+	wait 2>/dev/null
+	return 0
+}
+
+numa_counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$NUMA/counters"
+}
+
+numa_classes() {
+	awk '$1 ~ /^(local|remote)_(private|shared)$/ { sum += $2 } END { print sum }' "$NUMA/counters"
+}
+
+vmstat() {
+	awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat
+}
+
+space_rows() {
+	awk -v pid="${1:-}" '$1 ~ /^[0-9]+$/ && (pid == "" || $1 == pid)' "$NUMA/state"
+}
+
+space_field() {
+	space_rows "$1" | awk -v field="$2" '{ print $field }'
+}
+
+space_known() {
+	[ -n "$(space_rows "$1")" ]
+}
+
+space_unknown() {
+	[ -z "$(space_rows "$1")" ]
+}
+
+spaces_left() {
+	echo "$(($(numa_counter spaces) - $(numa_counter spaces_gone))) $(awk '$1 == "#" { print $2 }' "$NUMA/state")"
+}
+
+# By the counters, and by the table: the same?
+spaces_agree() {
+	[ "$(spaces_left | awk '{ print $1 == $2 }')" = 1 ]
+}
+
+spaces_dead() {
+	space_rows | while read -r _pid _rest; do
+		[ -d "/proc/$_pid" ] || echo "$_pid"
+	done
+}
+
+spaces_alive() {
+	[ -z "$(spaces_dead)" ]
+}
+
+scanned_rows() {
+	loaded lmm_scanned || insmod "$LMM_MODDIR/lmm_scanned.ko"
+	cat /sys/module/lmm_scanned/parameters/rows
+}
+
+growth() {
+	_seconds=$1
+	shift
+	_from=$("$@")
+	sleep "$_seconds"
+	echo $(($("$@") - _from))
+}
+
+# Has a number grown, since it was so much?
+grown() {
+	_least=$1
+	shift
+	[ "$("$@")" -gt "$_least" ]
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# nodes: 2
+# args: transparent_hugepage=never
+#
+# What the numa policy is for: every hint fault is counted, in its class, the period
+# follows, and less is scanned.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+trace=/sys/kernel/tracing
+period_is() { [ "$(space_field "$hint" 3)" = "$1" ]; }
+period_above() { _got=$(space_field "$hint" 3) && [ "${_got:-0}" -gt "$1" ]; }
+
+kernel_scans 100 200 200
+need lmm_load
+check "the policy is supported" grep -qx yes "$NUMA/supported"
+hint_start -p own
+check "the kernel scans" wait_for 60 grown 0 vmstat numa_hint_faults
+off=$(growth 10 vmstat numa_pte_updates)
+hints_stop
+
+need write_to "$trace/events/livemm/numa_decision/enable" 1
+need write_to "$NUMA/config" "enabled=1 mature_ms=0 mature_run_ms=0"
+check "on" grep -Eq '^numa +on +vma' "$LMM_DBG/status"
+for hook in hint_fault scan_begin scan space_exit; do
+	check "$hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
+done
+
+# Each class by a load that makes it.
+for case in own:local_private swap:remote_private shared:local_shared shared:remote_shared; do
+	class=${case#*:}
+	before=$(numa_counter "$class") all=$(numa_classes)
+	hint_start -p "${case%:*}" -s 12000
+	wait "$hint"
+	share=$((($(numa_counter "$class") - before) * 100 / ($(numa_classes) - all + 1)))
+	note "load ${case%:*}: $(($(numa_classes) - all)) pages, $share % of them $class"
+	# Remote ones only until the pages have followed, or the threads to them.
+	check "load ${case%:*} is $class" test "$share" -ge 10
+done
+
+# Of a process that the policy knows from its first scan on, every fault.
+from_all=$(numa_classes) from_kernel=$(vmstat numa_hint_faults)
+from_local=$(($(numa_counter local_private) + $(numa_counter local_shared)))
+kernel_local=$(vmstat numa_hint_faults_local)
+hint_start -p swap -s 12000
+wait "$hint"
+all=$(($(numa_classes) - from_all)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
+local=$(($(numa_counter local_private) + $(numa_counter local_shared) - from_local))
+kernel_local=$(($(vmstat numa_hint_faults_local) - kernel_local))
+note "hint faults: $all counted, the kernel says $kernel; local $local, $kernel_local"
+check "no hint fault is missed" test "$((all * 100))" -ge "$((kernel * 99))"
+check "none is counted twice" test "$((all * 100))" -le "$((kernel * 101))"
+# Of their kind one in four is looked at.
+check "nor a local one" test "$((local * 100))" -ge "$((kernel_local * 95))"
+check "nor taken for local" test "$((local * 100))" -le "$((kernel_local * 105))"
+
+# The period is the core's, within the knobs.
+hint_start -p own
+check "the address space is in state" wait_for 60 space_known "$hint"
+need write_to "$NUMA/config" "min_ms=3000 max_ms=3000"
+check "its period follows the knobs" wait_for 30 period_is 3000
+check "and the kernel's own stays as it was" test "$(space_field "$hint" 4)" -le 1000
+need write_to "$NUMA/config" "min_ms=100 max_ms=60000"
+check "a stable load is scanned ever more rarely" wait_for 120 period_above 5000
+on=$(growth 10 vmstat numa_pte_updates)
+note "entries armed in 10 s: $off without the policy, $on with it"
+check "and fewer of its entries are armed" test "$((on * 2))" -lt "$off"
+check "watches were made" test "$(numa_counter watches)" -gt 0
+check "parts were left out" test "$(numa_counter skipped_by_watch)" -gt 0
+check "scans were counted" test "$(numa_counter scanned_pages)" -gt 0
+
+line=$(grep -h "numa_decision: tgid=$hint " "$trace/trace" | tail -n 1)
+note "${line#*: }"
+for input in faults= local_private= remote_shared= scanned= resident= lived_ms= run_ms= pass= \
+	kernel_ms= need= rate= private= slope= trend= learnt_ms= period_ms= reason= limit=; do
+	case $line in
+	*" $input"*) ;;
+	*) fail "the tracepoint carries $input" "$line" ;;
+	esac
+done
+check "the tracepoint carries the decision" test -n "$line"
+hints_stop
+check "an address space that is gone is forgotten" wait_for 10 space_unknown "$hint"
+need write_to "$NUMA/enabled" 0
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+same "no entry is left" "$(numa_counter spaces)" "$(numa_counter spaces_gone)"
+check "unloads" lmm_unload

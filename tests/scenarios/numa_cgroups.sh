@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1
+# nodes: 2
+# timeout: 1500
+# args: transparent_hugepage=never
+#
+# Knob cgroups: of two cgroups with the same load one is steered; whatever becomes of
+# the cgroups, the rest is the kernel's.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+groups=/run/lmm_cgroup
+# The load, in a cgroup from its first instruction.
+start_in() {
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec nice -n 19 "$@"' "$groups$1" "$HINTLOAD" -p own -m 4 >/dev/null &
+	hint=$!
+}
+# In how many ms its address space is scanned next.
+next_of() { scanned_rows | awk -v pid="$1" '$1 == pid { print $5 }'; }
+put_off() { _next=$(next_of "$1") && [ "${_next:-0}" -gt 5000 ]; }
+# A scan that was put off before the process was let go is still to be made.
+left_alone() {
+	for _look in 1 2 3 4 5; do
+		! put_off "$1" || return 1
+		sleep 0.2
+	done
+}
+
+need mkdir -p $groups
+need mount -t cgroup2 none $groups
+need mkdir $groups/lmm_a $groups/lmm_ab $groups/lmm_b
+kernel_scans 100 200 400
+need lmm_load
+settings="mature_ms=0 mature_run_ms=0"
+# So that who is steered can be told by when it is scanned.
+settings="$settings mode=period min_ms=20000 max_ms=20000"
+
+for bad in lmm_a /lmm_a:lmm_b //lmm_a; do
+	before=$(cat "$NUMA/config")
+	refute "refuses cgroups=$bad" write_to "$NUMA/cgroups" "$bad"
+	check "and says why" grep -q "numa/cgroups: " "$LMM_DBG/last_error"
+	same "and changes nothing" "$(cat "$NUMA/config")" "$before"
+done
+
+start_in /lmm_a
+inside=$hint
+start_in /lmm_ab
+alike=$hint
+start_in /lmm_b
+outside=$hint
+need write_to "$NUMA/config" "enabled=1 cgroups=/lmm_a $settings"
+same "the knob reads as it was written" "$(cat "$NUMA/cgroups")" /lmm_a
+check "the listed cgroup is steered" wait_for 60 put_off "$inside"
+check "and in state" space_known "$inside"
+for pid in "$outside" "$alike"; do
+	check "another is not" left_alone "$pid"
+	check "nor in state" space_unknown "$pid"
+done
+check "out_of_scope counts" test "$(numa_counter out_of_scope)" -gt 0
+
+check "a list of two, and one that is not there" write_to "$NUMA/cgroups" /nowhere:/lmm_b:/lmm_a
+check "the second is steered" wait_for 60 put_off "$outside"
+check "the first still" wait_for 60 put_off "$inside"
+check "a cgroup with a longer name is not" left_alone "$alike"
+check "taken off the list" write_to "$NUMA/cgroups" /lmm_a
+check "it is let go" wait_for 60 left_alone "$outside"
+check "and forgotten" wait_for 30 space_unknown "$outside"
+
+# A process that moves; a cgroup below.
+need mkdir $groups/lmm_a/inner
+need write_to $groups/lmm_a/inner/cgroup.procs "$outside"
+check "below a listed one it is steered" wait_for 60 put_off "$outside"
+need write_to $groups/lmm_b/cgroup.procs "$inside"
+# It is put off for a while yet: by 20 s at most.
+check "moved out, it is let go" wait_for 60 left_alone "$inside"
+check "and is forgotten" wait_for 30 space_unknown "$inside"
+
+hint_stop "$outside"
+need rmdir $groups/lmm_a/inner $groups/lmm_a
+check "a listed cgroup may go" space_unknown "$outside"
+sleep 2
+need mkdir $groups/lmm_a
+check "made again, what was elsewhere is not steered" left_alone "$inside"
+start_in /lmm_a
+check "but what is in it is" wait_for 60 put_off "$hint"
+
+check "an empty list is every process" write_to "$NUMA/config" "cgroups="
+for pid in "$inside" "$alike" "$hint"; do
+	check "every process is steered" wait_for 60 put_off "$pid"
+done
+check "the root is every process, too" write_to "$NUMA/cgroups" /
+check "and it is in state" wait_for 60 space_known "$alike"
+need write_to "$NUMA/enabled" 0
+for pid in "$inside" "$alike" "$hint"; do
+	check "off: the next scan is the kernel's" left_alone "$pid"
+done
+hints_stop
+check "unloads" lmm_unload
+need rmdir $groups/lmm_a $groups/lmm_ab $groups/lmm_b

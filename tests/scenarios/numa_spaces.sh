@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# cpus: 4
+# nodes: 2
+# timeout: 1500
+# args: transparent_hugepage=never
+#
+# Address spaces come and go, and so do their threads: each has one entry, while it is
+# there, and no fault is lost.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+# The entries that the counters know of are those in the table, and none is a dead one's.
+all_alive() {
+	check "$1: no entry of a process that is gone" wait_for 20 spaces_alive
+	# A process may begin between two readings.
+	check "$1: spaces less spaces_gone are those there are" wait_for 20 spaces_agree
+}
+
+children_known() { [ "$(space_rows | grep -c hintload)" -ge 6 ]; }
+
+kernel_scans 50 100 400
+need lmm_load
+need write_to "$NUMA/config" "enabled=1 mature_ms=0 mature_run_ms=0"
+
+# From one thread to several, while it is known; then to more than there are slots.
+for threads in 4 100; do
+	from=$(numa_classes) from_kernel=$(vmstat numa_hint_faults)
+	hint_start -p own -a 4000 -t "$threads" -m 2 -s 16000
+	check "$threads threads: known while there is one" wait_for 30 space_known "$hint"
+	sleep 6
+	same "$threads threads: it is one address space" "$(space_rows "$hint" | wc -l)" 1
+	wait "$hint"
+	all=$(($(numa_classes) - from)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
+	note "$threads threads: $all faults counted, the kernel says $kernel"
+	check "$threads threads: there were faults" test "$kernel" -gt 100
+	check "$threads threads: none is missed" test "$((all * 100))" -ge "$((kernel * 97))"
+	check "$threads threads: none is counted twice" test "$((all * 100))" -le "$((kernel * 103))"
+done
+all_alive threads
+
+# Memory that is shared until it is written to.
+hint_start -p own -f 6 -t 2 -m 2
+check "fork: each child has its own entry" wait_for 60 children_known
+hints_stop
+all_alive fork
+
+# Known as the shell, and then as the load.
+sh -c 'at=0; while [ $at -lt 400000 ]; do at=$((at + 1)); done; exec "$0" -p own -s 8000' "$HINTLOAD" &
+shell=$!
+check "exec: known before it" wait_for 60 space_known "$shell"
+gone=$(numa_counter spaces_gone)
+check "exec: a new address space, a new entry" wait_for 60 sh -c \
+	"awk '\$1 == $shell && \$2 == \"hintload\"' $NUMA/state | grep -q ."
+same "exec: and the other is gone" "$(space_rows "$shell" | wc -l)" 1
+check "exec: the counters say so" test "$(numa_counter spaces_gone)" -gt "$gone"
+wait "$shell"
+all_alive exec
+
+# They end while they are scanned, by themselves and by force.
+rounds=60
+[ "$LMM_DEBUG" = 0 ] || rounds=20
+spaces=$(numa_counter spaces)
+round=0
+while [ "$round" -lt "$rounds" ]; do
+	hint_start -p own -t 8 -m 1 -s $((200 + round % 10 * 40))
+	if [ $((round % 3)) = 0 ]; then
+		hint_start -p shared -t 3 -m 2
+		sleep 0.4
+		hint_stop "$hint"
+	fi
+	round=$((round + 1))
+	[ $((round % 4)) != 0 ] || wait
+done
+wait
+note "exit: $(($(numa_counter spaces) - spaces)) entries were made for $((rounds * 4 / 3)) processes"
+check "exit: they were known" test "$(($(numa_counter spaces) - spaces))" -ge "$((rounds / 2))"
+all_alive exit
+same "no space was refused" "$(numa_counter spaces_refused)" 0
+need write_to "$NUMA/enabled" 0
+same "off: every entry is gone" "$(numa_counter spaces)" "$(numa_counter spaces_gone)"
+same "off: and state is empty" "$(cat "$NUMA/state")" ""
+check "unloads" lmm_unload

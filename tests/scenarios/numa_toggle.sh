@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# nodes: 2
+# timeout: 1500
+# args: transparent_hugepage=never
+#
+# The policy goes on and off, and out of the kernel, while hint faults are made: what
+# the kernel keeps of its scans is its own afterwards.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+# Columns of scanned_rows.  The kernel's floor is 100 ms, with the default size of a scan;
+# its ceiling is that of the sysctl times the threads that share memory.
+periods_own() { scanned_rows | awk '$3 < 100 || $4 > 3000 { exit 1 }'; }
+next_own() { scanned_rows | awk '$5 > 3000 { exit 1 }'; }
+next_put_off() { scanned_rows | awk '$5 > 20000 { found = 1 } END { exit !found }'; }
+
+rounds=40 crowded=6
+[ "$LMM_DEBUG" = 0 ] || rounds=16
+kernel_scans 100 200 400
+need lmm_load
+hint_start -p swap -t 3 -m 4
+hint_start -p shared -m 4
+check "the kernel scans" wait_for 60 grown 0 vmstat numa_hint_faults
+check "periods are the kernel's before" wait_for 20 periods_own
+
+round=0
+while [ "$round" -lt "$rounds" ]; do
+	# One emulated CPU waits for a turn of the other, 0.1 s, whenever it patches
+	# code and both are busy; so only the first rounds keep both busy.
+	if [ "$round" = "$crowded" ]; then
+		hints_stop
+		taskset -pc 0 $$ >/dev/null
+		hint_start -p swap -t 1 -m 4
+	fi
+	mode=vma
+	[ $((round % 3)) -ne 1 ] || mode=period
+	need write_to "$NUMA/config" "enabled=1 mode=$mode mature_ms=0 mature_run_ms=0"
+	case $((round % 10)) in
+	9) sleep 3 ;;
+	5) need write_to "$NUMA/config" "min_ms=$((100 + round)) watch_every=$((round % 4))" ;;
+	*) sleep 0.2 ;;
+	esac
+	if ! periods_own; then
+		fail "no thread's period is touched" "$(scanned_rows)"
+		break
+	fi
+	need write_to "$NUMA/enabled" 0
+	round=$((round + 1))
+done
+same "switched under faults" "$round" "$rounds"
+check "faults were counted" test "$(numa_counter faults)" -gt 0
+check "scans were decided on" test "$(numa_counter scans)" -gt 0
+same "every entry went with the policy" "$(numa_counter spaces)" "$(numa_counter spaces_gone)"
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+check "the next scan is the kernel's again" next_own
+check "and it is made" grown 0 growth 5 vmstat numa_pte_updates
+
+# A scan that was put off for a minute is not left so.
+need write_to "$NUMA/config" "enabled=1 mode=period min_ms=60000 max_ms=60000"
+check "scans are put off" wait_for 60 next_put_off
+need write_to "$NUMA/enabled" 0
+check "off: and not left so" next_own
+check "off: they go on" grown 0 growth 5 vmstat numa_pte_updates
+need write_to "$NUMA/config" "enabled=1"
+check "put off again" wait_for 60 next_put_off
+need write_to "$NUMA/config" "min_ms=200 max_ms=400"
+check "other settings are heeded at once" next_own
+need write_to "$NUMA/config" "min_ms=60000 max_ms=60000"
+check "and put off once more" wait_for 60 next_put_off
+check "rmmod under faults, mode period" rmmod livemm
+check "unload: the next scan is the kernel's" next_own
+check "unload: periods are" periods_own
+
+hints_stop
+hint_start -p swap -m 4
+swap=$hint
+hint_start -p shared -m 4
+shared=$hint
+# In the middle of a watch; its place in the address space must not stay.
+need lmm_load policies=numa:enabled=1,mode=vma,mature_ms=0,mature_run_ms=0,min_ms=30000
+check "watches" wait_for 60 grown 0 numa_counter watches
+refute "livemm_klp is held while armed" rmmod livemm_klp
+check "rmmod under faults, mode vma" rmmod livemm
+check "load again, on the same wrappers" lmm_load policies=numa:enabled=1
+check "the scan hook is armed" grep -Eq '^scan +livepatch .* armed' "$LMM_DBG/hooks"
+check "all out under faults" lmm_unload
+check "the next scan is the kernel's, in the end" next_own
+check "the kernel scans on" grown 0 growth 5 vmstat numa_pte_updates
+check "and the loads are alive" kill -0 "$swap" "$shared"
+hints_stop
