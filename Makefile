@@ -65,7 +65,7 @@ dkms: setup
 	@$(PYTHON) -m tests.dkms
 
 bench: modules
-	@$(PYTHON) -m bench.run pcp
+	@$(PYTHON) -m bench.run
 
 # DKMS takes what it is given whole: give it the sources and nothing else.
 $(STAGED): .FORCE

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tests.modules import make_argv
 from tests.report import BUILD, ROOT, ToolError
 from tests.vm import Guest, boot
 from tests.vm.accel import EMULATION
+from tests.vm.boot import megabytes
 
 HERE = ROOT / "bench"
 OUT = BUILD / "bench"
@@ -27,6 +28,11 @@ DEBUGFS = "/sys/kernel/debug/livemm"
 # the next timer, and time limits in the guest run out while it waits for I/O.
 ICOUNT = ["-icount", "shift=0,sleep=on"]
 EXACT_KARGS = ["nokaslr", "norandmaps", "random.trust_cpu=off"]
+# More CPUs than one can share that counter too, if they are brought up later: QEMU
+# runs the next only when the one before idles or executes a PAUSE, and the loop in
+# which the kernel waits for a CPU at boot does neither.  Their clocks are the same
+# count, whatever the kernel's check of them may find.
+LATE_KARGS = ["maxcpus=1", "tsc=reliable"]
 # A disk of nothing but a hole: to read it costs the host nothing, and fills the
 # guest's page cache, which a guest on the host's file system has no use for.
 DISK_SERIAL = "livemm-bench"
@@ -47,7 +53,10 @@ class Plan:
     name    of the guest and of its files in build/
     steps   see bench.inside
     cpus    of the guest
-    icount  count instructions: one CPU (a second does not come up), emulated
+    icount  count instructions: one CPU, emulated
+    shift   count them over all CPUs, 2^shift ns each, emulated: the guest's time does
+            not depend on the host's; programs must pause (see LATE_KARGS); -1: not so
+    nodes   NUMA nodes; with one CPU, all but the first have memory only
     memory  of the guest
     disk    MiB of a disk of zeros, read only; 0: none
     allowed console lines that are no fault of the kernel's
@@ -58,6 +67,8 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     cpus: int = 2
     icount: bool = False
+    shift: int = -1
+    nodes: int = 1
     memory: str = "2G"
     disk: int = 0
     allowed: list[str] = field(default_factory=list)
@@ -77,6 +88,12 @@ class Plan:
             rest=self.icount,
         )
 
+    def load(self, name: str, args: str, scan: Mapping[str, int] | None = None) -> None:
+        """Append a run of the program of NUMA loads, with limits of scans set for it."""
+        self.add(
+            "load", name, program=str(numaload_path()), args=args.split(), scan=dict(scan or {})
+        )
+
     def policy(self, name: str, text: str) -> None:
         """Append a write to a policy's `config`, and wait for its livepatch."""
         self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
@@ -87,14 +104,30 @@ def pagetouch_path() -> Path:
     return OUT / "pagetouch"
 
 
-def build_pagetouch() -> None:
-    """Compile the page-touch program, statically, if its source is newer."""
-    source, program = HERE / "pagetouch.c", pagetouch_path()
-    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+def numaload_path() -> Path:
+    """The program of NUMA loads."""
+    return OUT / "numaload"
+
+
+def build(program: Path, sources: Sequence[Path]) -> None:
+    """Compile a program, statically, if a source is newer."""
+    newest = max(source.stat().st_mtime for source in sources)
+    if program.exists() and program.stat().st_mtime > newest:
         return
     OUT.mkdir(parents=True, exist_ok=True)
-    flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-    call(["gcc", *flags, "-o", program, source])
+    flags = ["-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
+    units = [source for source in sources if source.suffix == ".c"]
+    call(["gcc", *flags, "-o", program, *units])
+
+
+def build_pagetouch() -> None:
+    """Compile the page-touch program."""
+    build(pagetouch_path(), [HERE / "pagetouch.c"])
+
+
+def build_numaload() -> None:
+    """Compile the program of NUMA loads."""
+    build(numaload_path(), sorted((HERE / "numaload").glob("*.[ch]")))
 
 
 def build_tracking(image: Image) -> Path:
@@ -126,6 +159,28 @@ def disk_args(plan: Plan, folder: Path) -> list[str]:
     ]
 
 
+def node_args(plan: Plan) -> list[str]:
+    """The qemu arguments of nodes that have memory only."""
+    if not plan.icount or plan.nodes == 1:
+        return []
+    args = []
+    for node in range(plan.nodes):
+        size = f"{megabytes(plan.memory) // plan.nodes}M"
+        args += ["-object", f"memory-backend-ram,id=node{node},size={size}"]
+        cpu = "" if node else "cpus=0,"
+        args += ["-numa", f"node,nodeid={node},{cpu}memdev=node{node}"]
+    return args
+
+
+def clock_args(plan: Plan) -> tuple[list[str], list[str]]:
+    """The qemu and kernel arguments of a guest whose clock counts instructions."""
+    if plan.icount:
+        return [*ICOUNT, *node_args(plan)], EXACT_KARGS
+    if plan.shift >= 0:
+        return ["-icount", f"shift={plan.shift},sleep=on"], EXACT_KARGS + LATE_KARGS
+    return [], []
+
+
 def follow(path: Path, done: threading.Event, show: Show) -> None:
     """Show the results as the guest writes them."""
     shown = 0
@@ -153,8 +208,15 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
     folder.mkdir(parents=True, exist_ok=True)
     results = folder / "results"
     results.write_text("", encoding="utf-8")
+    # The harness in the guest counts CPUs before any of this.
+    late = plan.shift >= 0
+    steps = list(plan.steps)
+    if late:
+        build_numaload()
+        steps.insert(0, {"do": "online", "name": "online", "program": str(numaload_path())})
     todo = folder / "plan.json"
-    todo.write_text(json.dumps(plan.steps, indent=1) + "\n", encoding="utf-8")
+    todo.write_text(json.dumps(steps, indent=1) + "\n", encoding="utf-8")
+    clock, kargs = clock_args(plan)
     guest = Guest(
         name=f"bench-{plan.name}",
         image=plan.image,
@@ -162,10 +224,12 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
         args=[str(todo), str(results)],
         cpus=1 if plan.icount else plan.cpus,
         memory=plan.memory,
-        kargs=KARGS + (EXACT_KARGS if plan.icount else []),
+        nodes=1 if plan.icount else plan.nodes,
+        kargs=KARGS + kargs,
+        env={"LMM_CPUS": "1"} if late else {},
         rwdirs=[folder],
-        accel=EMULATION if plan.icount else "",
-        qemu=[*(ICOUNT if plan.icount else []), *disk_args(plan, folder)],
+        accel=EMULATION if clock else "",
+        qemu=[*clock, *disk_args(plan, folder)],
         timeout=timeout,
         allowed=plan.allowed,
     )
@@ -181,6 +245,6 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
     for line in lines:
         if "error" in line:
             raise ToolError(f"guest {plan.name}: {line['name']}: {line['error']}")
-    if not verdict.ok or len(lines) != len(plan.steps):
+    if not verdict.ok or len(lines) != len(steps):
         raise ToolError(f"guest {plan.name}: {verdict.reason or 'did not finish its plan'}")
     return {line["name"]: line for line in lines}

@@ -10,6 +10,8 @@ RESULTS gets one JSON object a step, the last one with "error" if a step failed.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +25,7 @@ KMEM = Path("/sys/kernel/tracing/events/kmem")
 # per-CPU list (or straight to the caller), and on its way back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 TRIGGER = "hist:keys=order"
+SCANS = Path("/sys/kernel/debug/sched/numa_balancing")
 
 # Holds so many bytes, every page of them written, until its input ends.
 HOG = "import sys; held = b'x' * int(sys.argv[1]); print(len(held), flush=True); sys.stdin.read()"
@@ -181,6 +184,50 @@ def pressure(step: Step) -> Step:
     }
 
 
+def online(step: Step) -> Step:
+    """Bring up the CPUs that were left out at boot.
+
+    Under -icount they begin only if the CPU that does it pauses now and then; see
+    bench.guest.
+    """
+    os.sched_setaffinity(0, {0})
+    with subprocess.Popen([step["program"], "-p", "spin"], stdout=subprocess.DEVNULL) as spinner:
+        try:
+            for path in sorted(Path("/sys/devices/system/cpu").glob("cpu[0-9]*/online")):
+                if path.read_text(encoding="ascii").strip() == "0":
+                    path.write_text("1", encoding="ascii")
+        finally:
+            spinner.terminate()
+    cpus = os.cpu_count() or 1
+    os.sched_setaffinity(0, range(cpus))
+    return {"cpus": cpus}
+
+
+@contextmanager
+def scanning(limits: dict[str, int]) -> Iterator[None]:
+    """Set the kernel's own limits of NUMA balancing's scans, for a while."""
+    paths = {SCANS / name: value for name, value in limits.items()}
+    before = {path: path.read_text(encoding="ascii") for path in paths}
+    try:
+        for path, value in paths.items():
+            path.write_text(str(value), encoding="ascii")
+        yield
+    finally:
+        for path, text in before.items():
+            path.write_text(text, encoding="ascii")
+
+
+def load(step: Step) -> Step:
+    """Run the program of NUMA loads."""
+    # From memory: waiting for the host's files would be part of the time.
+    program = Path("/run") / Path(step["program"]).name
+    if not program.exists():
+        shutil.copy(step["program"], program)
+    with scanning(step["scan"]):
+        result: Step = json.loads(call([str(program), *step["args"]]))
+    return result
+
+
 def modprobe(step: Step) -> Step:
     """Load a module by name."""
     call(["modprobe", step["module"], *step.get("params", [])])
@@ -245,7 +292,7 @@ def sleep(step: Step) -> Step:
 
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
-    for action in (touch, held, pressure, modprobe, insmod, rmmod, write, read, sleep)
+    for action in (touch, held, pressure, online, load, modprobe, insmod, rmmod, write, read, sleep)
 }
 
 

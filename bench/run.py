@@ -13,13 +13,16 @@ import contextlib
 import re
 import sys
 
-from bench import guest, pcp
+from bench import guest, numa, pcp
 from bench.table import document, render, save
 from tests.kernels import Image, images, load, stock_image
 from tests.report import ToolError, main_guard, say
 
 # The measurement of each bench, the parts it has, and the knobs it is made with.
-BENCHES = {"pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG)}
+BENCHES = {
+    "pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG),
+    "numa": (numa.measure, numa.PARTS, numa.CONFIG),
+}
 
 CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
 

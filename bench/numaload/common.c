@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What all patterns use.
+ */
+#include "numaload.h"
+
+#include <time.h>
+
+struct shared *shared;
+
+const char * const counters[NR_COUNTERS] = {
+	[PTE_UPDATES] = "numa_pte_updates",
+	[HINT_FAULTS] = "numa_hint_faults",
+	[HINT_FAULTS_LOCAL] = "numa_hint_faults_local",
+	[PAGES_MIGRATED] = "numa_pages_migrated",
+	[FAULTS] = "pgfault",
+};
+
+static void *stand_by(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* Be a process of two threads, one of which does nothing. */
+void keep_company(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, stand_by, NULL))
+		errx(1, "cannot start a thread");
+}
+
+__u64 now_ns(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts))
+		err(1, "clock_gettime");
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+void sleep_until(__u64 at)
+{
+	struct timespec ts = { at / NSEC_PER_SEC, at % NSEC_PER_SEC };
+	int error;
+
+	do {
+		error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+	} while (error == EINTR);
+	if (error)
+		errx(1, "clock_nanosleep: %s", strerror(error));
+}
+
+void *map_memory(unsigned long bytes, int how)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
+
+	if (mem == MAP_FAILED)
+		err(1, "cannot map %lu bytes", bytes);
+	return mem;
+}
+
+void touch_first(char *mem, unsigned long bytes)
+{
+	unsigned long at;
+
+	for (at = 0; at < bytes; at += PAGE)
+		WRITE_ONCE(mem[at], 1);
+}
+
+/* One unit of work: a write to every cache line of a page. */
+void visit(char *page)
+{
+	__u64 *line = (__u64 *)page;
+	unsigned int i;
+
+	for (i = 0; i < PAGE / sizeof(*line); i += LINE / sizeof(*line))
+		WRITE_ONCE(line[i], READ_ONCE(line[i]) * 3 + 1);
+}
+
+void read_counters(__u64 *values)
+{
+	unsigned int found = 0, i;
+	char name[64];
+	__u64 value;
+	FILE *f = fopen("/proc/vmstat", "r");
+
+	if (!f)
+		err(1, "/proc/vmstat");
+	while (fscanf(f, "%63s %llu", name, &value) == 2) {
+		for (i = 0; i < NR_COUNTERS; i++) {
+			if (strcmp(name, counters[i]))
+				continue;
+			values[i] = value;
+			found++;
+		}
+	}
+	fclose(f);
+	if (found != NR_COUNTERS)
+		errx(1, "/proc/vmstat: counters of NUMA balancing are missing");
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The patterns, and the command.
+ */
+#include "numaload.h"
+
+#include <getopt.h>
+#include <sys/prctl.h>
+
+#define MAX_SECONDS	3600
+#define MAX_MIB		1024
+#define MIN_PHASE_MS	100
+
+static void run_spin(const struct options *opt)
+{
+	__u64 end = now_ns() + opt->seconds * NSEC_PER_SEC;
+
+	while (now_ns() < end)
+		__builtin_ia32_pause();
+	fputs("\"work\": 0,", stdout);
+}
+
+static const struct pattern patterns[] = {
+	{ .name = "stable", .words = "threads in parts of an array, first all on the wrong node",
+	  .run = run_threads, .first = FIRST_FAR, .reach = REACH_OWN, .mib = 8, .seconds = 60 },
+	{ .name = "local", .words = "threads in memory of their own from the start",
+	  .run = run_threads, .apart = true, .mib = 8, .seconds = 40 },
+	{ .name = "shared", .words = "all threads over all of an array",
+	  .run = run_threads, .reach = REACH_ALL, .mib = 8, .seconds = 40 },
+	{ .name = "phase", .words = "threads that swap their parts every 12 s",
+	  .run = run_threads, .mib = 8, .seconds = 60, .phase_ms = 12000 },
+	{ .name = "random", .words = "loose threads, random pages of all",
+	  .run = run_threads, .reach = REACH_RANDOM, .loose = true, .mib = 8, .seconds = 40 },
+	{ .name = "pingpong", .words = "threads on two nodes, random pages of the same few",
+	  .run = run_threads, .reach = REACH_RANDOM, .mib = 2, .seconds = 60 },
+	{ .name = "idle", .words = "threads that sleep but for 7 % of the time",
+	  .run = run_threads, .first = FIRST_FAR, .nap_ms = 100, .visits = 2048, .mib = 8,
+	  .seconds = 40 },
+	{ .name = "forks", .words = "processes that live for 0.3 s",
+	  .run = run_short, .loose = true, .visits = 50000, .mib = 4, .seconds = 10 },
+	{ .name = "batch", .words = "processes of two threads that live for 3 s",
+	  .run = run_short, .company = true, .visits = 500000, .mib = 4, .seconds = 30 },
+	{ .name = "pipes", .words = "many pairs of processes with a message between, short-lived",
+	  .run = run_pairs, .loose = true, .visits = 2000, .threads = 8, .mib = 1,
+	  .seconds = 10 },
+	{ .name = "rr", .words = "two processes on two nodes with a message between",
+	  .run = run_pairs, .visits = ~0UL, .threads = 1, .mib = 1, .seconds = 20 },
+	{ .name = "cost", .words = "instructions of a hint fault, if the clock counts them",
+	  .run = run_cost, .mib = 2, .seconds = 1 },
+	{ .name = "spin", .words = "nothing but pauses",
+	  .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
+};
+
+static void show_help(FILE *to)
+{
+	unsigned int i;
+
+	fputs("usage: numaload -p PATTERN [-t THREADS] [-m MIB] [-s SECONDS] [-x MS] [-g MS]\n"
+	      "  -p PATTERN  what to do\n"
+	      "  -t THREADS  threads, processes or pairs of them (every usable CPU)\n"
+	      "  -m MIB      memory of each\n"
+	      "  -s SECONDS  time\n"
+	      "  -x MS       time after which threads swap memory, of those that do\n"
+	      "  -g MS       a thread begins so long after the one before (0)\n"
+	      "patterns:\n", to);
+	for (i = 0; i < ARRAY_SIZE(patterns); i++)
+		fprintf(to, "  %-10s  %s\n", patterns[i].name, patterns[i].words);
+}
+
+static unsigned long parse_count(char opt, const char *text, unsigned long min,
+				 unsigned long max)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno || *end)
+		errx(1, "-%c: '%s' is not a number", opt, text);
+	if (value < min || value > max)
+		errx(1, "-%c: %s is not in %lu..%lu", opt, text, min, max);
+	return value;
+}
+
+static const struct pattern *parse_pattern(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (!strcmp(name, patterns[i].name))
+			return &patterns[i];
+	errx(1, "-p: '%s' is not a pattern", name);
+}
+
+static void parse(int argc, char **argv, unsigned int cpus, struct options *opt)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "p:t:m:s:x:g:h")) != -1) {
+		switch (c) {
+		case 'p':
+			opt->pattern = parse_pattern(optarg);
+			break;
+		case 't':
+			opt->threads = parse_count(c, optarg, 1, MAX_THREADS);
+			break;
+		case 'm':
+			opt->part = parse_count(c, optarg, 1, MAX_MIB) << 20;
+			break;
+		case 's':
+			opt->seconds = parse_count(c, optarg, 1, MAX_SECONDS);
+			break;
+		case 'x':
+			opt->phase_ms = parse_count(c, optarg, MIN_PHASE_MS,
+						    1000 * MAX_SECONDS);
+			break;
+		case 'g':
+			opt->stagger_ms = parse_count(c, optarg, 0, 1000 * MAX_SECONDS);
+			break;
+		case 'h':
+			show_help(stdout);
+			exit(0);
+		default:
+			show_help(stderr);
+			exit(1);
+		}
+	}
+	if (optind < argc)
+		errx(1, "'%s': not an option", argv[optind]);
+	if (!opt->pattern)
+		errx(1, "no pattern (-p)");
+	opt->threads = opt->threads ?: opt->pattern->threads ?: cpus;
+	opt->part = opt->part ?: opt->pattern->mib << 20;
+	opt->seconds = opt->seconds ?: opt->pattern->seconds;
+	opt->phase_ms = opt->pattern->phase_ms ? opt->phase_ms ?: opt->pattern->phase_ms : 0;
+}
+
+int main(int argc, char **argv)
+{
+	__u64 before[NR_COUNTERS], after[NR_COUNTERS];
+	struct options opt = {};
+	unsigned int i;
+
+	parse(argc, argv, choose_cpus(), &opt);
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+		err(1, "cannot switch transparent huge pages off");
+	shared = map_memory(sizeof(*shared), MAP_SHARED);
+	/* Children must not have it in their buffers as well. */
+	setvbuf(stdout, NULL, _IONBF, 0);
+	read_counters(before);
+	printf("{\"pattern\": \"%s\", \"threads\": %lu, \"bytes\": %lu, \"seconds\": %lu, ",
+	       opt.pattern->name, opt.threads, opt.part, opt.seconds);
+	opt.pattern->run(&opt);
+	read_counters(after);
+	for (i = 0; i < NR_COUNTERS; i++)
+		printf("%s \"%s\": %llu", i ? "," : "", counters[i], after[i] - before[i]);
+	puts("}");
+	return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * numaload - loads for NUMA balancing, one pattern of memory use a run
+ *
+ * Runs a pattern for a time and prints one JSON object: the work done in it, what
+ * /proc/vmstat counted meanwhile, and how soon the memory came to be on the nodes of
+ * the threads that use it.
+ *
+ * With QEMU's -icount all CPUs of a guest share one count of instructions, and one
+ * gives way to the next only where it idles or pauses: every loop here pauses.
+ */
+#ifndef NUMALOAD_H
+#define NUMALOAD_H
+
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE		4096UL
+#define LINE		64	/* bytes of a cache line */
+#define MAX_THREADS	64UL
+#define NSEC_PER_SEC	1000000000ULL
+#define NSEC_PER_MSEC	1000000ULL
+
+/* Page visits between two pauses. */
+#define BLOCK		8
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+struct options {
+	const struct pattern *pattern;
+	unsigned long threads;
+	unsigned long part;	/* bytes for each thread */
+	unsigned long seconds;
+	unsigned long phase_ms;
+	unsigned long stagger_ms;
+};
+
+/* Who writes to a page first; the kernel puts it on the node of that CPU. */
+enum first {
+	FIRST_OWN,	/* the thread that uses it */
+	FIRST_FAR,	/* one on another node */
+};
+
+/* Which pages a thread uses. */
+enum reach {
+	REACH_OWN,	/* its part, one after the other */
+	REACH_ALL,	/* all threads' parts, likewise */
+	REACH_RANDOM,	/* all, at random */
+};
+
+/*
+ * struct pattern - a way to use memory
+ * words	what it does
+ * run		does it until the time is up
+ * first, reach	see there
+ * loose	each runs on any CPU; else on its own, neighbours on different nodes
+ * company	a process has a second thread, which sleeps: the kernel does not scan what
+ *		is local to a process of one
+ * apart	each thread has a mapping of its own; else one serves all
+ * nap_ms	a thread sleeps so long after a burst of visits
+ * visits	of a burst, or of a process until it ends
+ * threads	usual number of threads, processes or pairs; 0: one a CPU
+ * mib		usual size of a thread's part
+ * seconds	usual time
+ * phase_ms	usual time after which two threads swap their parts; 0: never
+ */
+struct pattern {
+	const char *name;
+	const char *words;
+	void (*run)(const struct options *opt);
+	enum first first;
+	enum reach reach;
+	bool loose;
+	bool company;
+	bool apart;
+	unsigned long nap_ms;
+	unsigned long visits;
+	unsigned long threads;
+	unsigned long mib;
+	unsigned long seconds;
+	unsigned long phase_ms;
+};
+
+/* What the threads or processes of a run have in common. */
+struct shared {
+	bool stop;
+	unsigned int phase;
+	__u64 work[MAX_THREADS][LINE / sizeof(__u64)];	/* of processes, by slot */
+};
+
+/* Where the thread or process of that number runs. */
+struct place {
+	int cpu;
+	unsigned int node;
+};
+
+enum counter {
+	PTE_UPDATES,
+	HINT_FAULTS,
+	HINT_FAULTS_LOCAL,
+	PAGES_MIGRATED,
+	FAULTS,
+	NR_COUNTERS
+};
+
+extern struct shared *shared;
+extern struct place places[MAX_THREADS];
+extern const char * const counters[NR_COUNTERS];
+
+static inline unsigned long lesser(unsigned long one, unsigned long other)
+{
+	return one < other ? one : other;
+}
+
+__u64 now_ns(void);
+void sleep_until(__u64 at);
+void *map_memory(unsigned long bytes, int how);
+void touch_first(char *mem, unsigned long bytes);
+void visit(char *page);
+void read_counters(__u64 *values);
+
+unsigned int choose_cpus(void);
+void pin(int cpu);
+void unpin(void);
+
+void run_threads(const struct options *opt);
+void run_short(const struct options *opt);
+void run_pairs(const struct options *opt);
+void keep_company(void);
+void run_cost(const struct options *opt);
+
+#endif /* NUMALOAD_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Patterns of threads, and where their pages are.
+ */
+#include "numaload.h"
+
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+/* How often it is looked where the pages are, and how many of each thread's. */
+#define SAMPLE_MS	100
+#define SAMPLE_PAGES	64
+/* So many percent of every thread's pages on its node: it has converged. */
+#define CONVERGED	90
+
+struct worker {
+	pthread_t thread;
+	const struct options *opt;
+	unsigned int nr;
+	char *part;
+	char apart[LINE];	/* a line that the others do not write to */
+	__u64 work;	/* written by it alone */
+};
+
+static struct worker workers[MAX_THREADS];
+/* All memory has been written to; the time begins. */
+static pthread_barrier_t ready;
+
+static int far_cpu(const struct options *opt, unsigned int node)
+{
+	unsigned int i;
+
+	for (i = 0; i < opt->threads; i++)
+		if (places[i].node != node)
+			return places[i].cpu;
+	errx(1, "%s: needs threads on two nodes", opt->pattern->name);
+}
+
+static __u64 random_next(__u64 *state)
+{
+	/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003) */
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* The part that a thread uses in a phase. */
+static char *part_of(const struct options *opt, const struct worker *me, unsigned int phase)
+{
+	return workers[phase % 2 ? (me->nr ^ 1) % opt->threads : me->nr].part;
+}
+
+/* A page of what a thread reaches, by a number that it counts up. */
+static char *page_of(const struct options *opt, const struct worker *me,
+		     unsigned int phase, __u64 at, __u64 *seed)
+{
+	unsigned long pages = opt->part / PAGE;
+
+	switch (opt->pattern->reach) {
+	case REACH_OWN:
+		return part_of(opt, me, phase) + at % pages * PAGE;
+	case REACH_RANDOM:
+		at = random_next(seed);
+		break;
+	case REACH_ALL:
+		break;
+	}
+	at %= pages * opt->threads;
+	return workers[at / pages].part + at % pages * PAGE;
+}
+
+static __u64 pages_reached(const struct options *opt)
+{
+	unsigned long pages = opt->part / PAGE;
+
+	return opt->pattern->reach == REACH_OWN ? pages : pages * opt->threads;
+}
+
+static void visit_some(const struct options *opt, struct worker *me, __u64 *at,
+		       __u64 count, __u64 *seed)
+{
+	__u64 end = *at + count;
+
+	while (*at < end && !READ_ONCE(shared->stop)) {
+		unsigned int phase = READ_ONCE(shared->phase), i;
+
+		for (i = 0; i < BLOCK; i++)
+			visit(page_of(opt, me, phase, (*at)++, seed));
+		WRITE_ONCE(me->work, me->work + BLOCK);
+		__builtin_ia32_pause();
+	}
+}
+
+static void *work(void *arg)
+{
+	struct worker *me = arg;
+	const struct options *opt = me->opt;
+	const struct pattern *pattern = opt->pattern;
+	__u64 pages = pages_reached(opt), seed = 0x9e3779b97f4a7c15ULL * (me->nr + 1);
+	/* Each begins elsewhere, so that they do not walk in step. */
+	__u64 at = pages / opt->threads * me->nr;
+
+	if (!pattern->loose)
+		pin(places[me->nr].cpu);
+	if (pattern->first == FIRST_OWN)
+		touch_first(me->part, opt->part);
+	pthread_barrier_wait(&ready);
+	sleep_until(now_ns() + me->nr * opt->stagger_ms * NSEC_PER_MSEC);
+	while (!READ_ONCE(shared->stop)) {
+		visit_some(opt, me, &at, pattern->visits ?: pages, &seed);
+		if (pattern->nap_ms)
+			sleep_until(now_ns() + pattern->nap_ms * NSEC_PER_MSEC);
+	}
+	return NULL;
+}
+
+/* What a run has to say of its pages' places. */
+struct sight {
+	__u64 samples;
+	__u64 local;	/* sum of the samples' percents */
+	__u64 since;	/* when this phase began */
+	bool there;	/* it has converged */
+	char times[4096];	/* JSON: seconds until it had, phase by phase */
+};
+
+static void note(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* Percent of a thread's pages that are on its node, by a sample of them. */
+static unsigned int local_percent(const struct options *opt, const struct worker *of,
+				  unsigned int phase)
+{
+	unsigned long pages = opt->part / PAGE, count = lesser(pages, SAMPLE_PAGES), i;
+	char *part = part_of(opt, of, phase);
+	void *page[SAMPLE_PAGES];
+	int node[SAMPLE_PAGES];
+	unsigned int local = 0;
+
+	for (i = 0; i < count; i++)
+		page[i] = part + pages * i / count * PAGE;
+	/* With no nodes to move to, the call only tells. */
+	if (syscall(SYS_move_pages, 0, count, page, NULL, node, 0))
+		err(1, "move_pages");
+	for (i = 0; i < count; i++)
+		local += node[i] == (int)places[of->nr].node;
+	return 100 * local / count;
+}
+
+static void look(const struct options *opt, struct sight *sight, __u64 now)
+{
+	unsigned int i, sum = 0, least = 100;
+
+	for (i = 0; i < opt->threads; i++) {
+		unsigned int percent = local_percent(opt, &workers[i], shared->phase);
+
+		sum += percent;
+		least = lesser(least, percent);
+	}
+	sight->samples++;
+	sight->local += sum / opt->threads;
+	if (least < CONVERGED || sight->there)
+		return;
+	sight->there = true;
+	note(sight->times, sizeof(sight->times), "%s%.1f", *sight->times ? ", " : "",
+	     (double)(now - sight->since) / NSEC_PER_SEC);
+}
+
+static void end_phase(struct sight *sight, __u64 now)
+{
+	if (!sight->there)
+		note(sight->times, sizeof(sight->times), "%snull",
+		     *sight->times ? ", " : "");
+	sight->there = false;
+	sight->since = now;
+}
+
+static void begin_threads(const struct options *opt)
+{
+	bool apart = opt->pattern->apart;
+	/* A page between two mappings keeps the kernel from making them one. */
+	unsigned long i, gap = apart ? PAGE : 0;
+	char *mem = map_memory((opt->part + gap) * opt->threads, MAP_PRIVATE);
+
+	if (pthread_barrier_init(&ready, NULL, opt->threads + 1))
+		errx(1, "cannot set a barrier");
+	for (i = 0; i < opt->threads; i++) {
+		struct worker *me = &workers[i];
+
+		me->opt = opt;
+		me->nr = i;
+		me->part = mem + (opt->part + gap) * i;
+		if (gap && munmap(me->part + opt->part, gap))
+			err(1, "munmap");
+		if (opt->pattern->first == FIRST_FAR) {
+			pin(far_cpu(opt, places[i].node));
+			touch_first(me->part, opt->part);
+		}
+	}
+	unpin();
+	for (i = 0; i < opt->threads; i++)
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			errx(1, "cannot start a thread");
+	pthread_barrier_wait(&ready);
+}
+
+void run_threads(const struct options *opt)
+{
+	/* Where a thread's pages should be is known if it has a CPU and pages of its own. */
+	bool placed = opt->pattern->reach == REACH_OWN && !opt->pattern->loose;
+	struct sight sight = {};
+	__u64 start, at = 0, i, sum = 0;
+
+	begin_threads(opt);
+	start = now_ns();
+	sight.since = start;
+	for (i = 1; i <= opt->seconds * 1000 / SAMPLE_MS; i++) {
+		at = start + i * SAMPLE_MS * NSEC_PER_MSEC;
+		sleep_until(at);
+		if (placed)
+			look(opt, &sight, at);
+		if (opt->phase_ms && i * SAMPLE_MS % opt->phase_ms == 0) {
+			end_phase(&sight, at);
+			WRITE_ONCE(shared->phase, shared->phase + 1);
+		}
+	}
+	for (i = 0; i < opt->threads; i++)
+		sum += READ_ONCE(workers[i].work);
+	WRITE_ONCE(shared->stop, true);
+	for (i = 0; i < opt->threads; i++)
+		pthread_join(workers[i].thread, NULL);
+	if (placed && !opt->phase_ms)
+		end_phase(&sight, at);
+	printf("\"work\": %llu, \"seconds_to_local\": [%s],", sum, sight.times);
+	if (placed)
+		printf(" \"pages_local\": %.2f,", (double)sight.local / sight.samples);
+}
