@@ -181,11 +181,16 @@ static int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg
 			  cfg->value[KNOB_MIN_MS], cfg->value[KNOB_MAX_MS]);
 		return -ERANGE;
 	}
-	for (; *path; path += strcspn(path, ":"), path += !!*path) {
-		if (*path == '/' && (path[1] == '\0' || path[1] == ':' || path[1] != '/'))
-			continue;
-		scnprintf(why, len, "cgroups: %.40s: not paths from /, with : between", path);
-		return -EINVAL;
+	while (*path) {
+		size_t end = strcspn(path, ":");
+
+		/* Only the root ends in a slash. */
+		if (*path != '/' || (end > 1 && path[end - 1] == '/')) {
+			scnprintf(why, len, "cgroups: %.*s: not a path from / without one at its end",
+				  (int)min_t(size_t, end, 40), path);
+			return -EINVAL;
+		}
+		path += end + (path[end] == ':');
 	}
 	return 0;
 }
