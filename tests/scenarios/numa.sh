@@ -28,8 +28,11 @@ for hook in hint_fault scan_begin scan space_exit; do
 	check "$hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
 done
 
-# Each class by a load that makes it.
-for case in own:local_private swap:remote_private shared:local_shared shared:remote_shared; do
+# Each class by a load that makes it.  On 6.12 the kernel's own task_shared says of the
+# shared load, too, that it is private: under emulation one thread has all the faults.
+cases="own:local_private swap:remote_private"
+[ "$LMM_KERNEL" != 6.1 ] || cases="$cases shared:local_shared shared:remote_shared"
+for case in $cases; do
 	class=${case#*:}
 	before=$(numa_counter "$class") all=$(numa_classes)
 	hint_start -p "${case%:*}" -s 12000
