@@ -186,7 +186,7 @@ static int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg
 
 		/* Only the root ends in a slash. */
 		if (*path != '/' || (end > 1 && path[end - 1] == '/')) {
-			scnprintf(why, len, "cgroups: %.*s: not a path from / without one at its end",
+			scnprintf(why, len, "cgroups: %.*s: not a path from /, or ends in one",
 				  (int)min_t(size_t, end, 40), path);
 			return -EINVAL;
 		}
