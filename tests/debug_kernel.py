@@ -6,11 +6,14 @@ python3 -m tests.debug_kernel      have it in the cache, with progress shown
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.command import call, ended_with_us, tail
@@ -93,12 +96,25 @@ def install(build: Path, tree: Path, release: str) -> None:
             path.unlink()
 
 
+@contextmanager
+def alone(tree: Path) -> Iterator[None]:
+    """One build at a time; whoever comes second finds it done."""
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    with (tree.parent / ".lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def ensure() -> None:
     """Build the debug kernel unless the cache has it."""
     _, row = load()
     key = cache_key(row)
     tree = cache_dir() / "debug" / key
-    if not (tree / ".done").exists():
+    if (tree / ".done").exists():
+        return
+    with alone(tree):
+        if (tree / ".done").exists():
+            return
         source = source_tree()
         shutil.rmtree(tree, ignore_errors=True)
         build = tree / "build"
