@@ -8,31 +8,7 @@
 #include <linux/prandom.h>
 
 #include "../module/policy/numa_core.c"
-
-/* As published: nothing of ours. */
-static const struct numa_settings series = {
-	.min_ms = NUMA_PERIOD_MIN_MS,
-	.max_ms = NUMA_PERIOD_MAX_MS,
-	.min_faults = NUMA_MIN_FAULTS,
-	.step_max_pct = 10000,
-	.steady_pct = 100,
-	.full_every = 1,
-};
-
-/* With all that the review asked for. */
-static const struct numa_settings reviewed = {
-	.min_ms = NUMA_PERIOD_MIN_MS,
-	.max_ms = NUMA_PERIOD_MAX_MS,
-	.min_faults = NUMA_MIN_FAULTS,
-	.step_max_pct = 400,
-	.steady_pct = 130,
-	.mature_ms = 4000,
-	.mature_run_ms = 1000,
-	.thread_floor_ms = 1000,
-	.full_every = 8,
-	.by_thread = true,
-	.by_region = true,
-};
+#include "numa_model.h"
 
 static void counts_add(struct numa_counts *counts, const u64 *pages)
 {
@@ -264,7 +240,7 @@ static void every_state_has_one_rule(struct kunit *test)
 static void every_step_keeps_the_promises(struct kunit *test)
 {
 	static const u8 rates[] = { 1, 6, 7, 30, 49, 50, 94, 99 };
-	unsigned int i;
+	unsigned int i, longer = 0, shorter = 0, turns = 0;
 
 	for (i = 0; i < 4 * 8 * 8 * 8 * 11; i++) {
 		const struct numa_sight sight = {
@@ -289,7 +265,14 @@ static void every_step_keeps_the_promises(struct kunit *test)
 		if (trend.lengthening != before.lengthening && sight.private >= NUMA_PRIVATE_TENTHS)
 			KUNIT_ASSERT_TRUE(test, before.intended == trend.lengthening &&
 					  trend.intended == trend.lengthening);
+		longer += step.slope < NUMA_SLOPE_ONE;
+		shorter += step.slope > NUMA_SLOPE_ONE;
+		turns += trend.lengthening != before.lengthening;
 	}
+	/* And there are such steps. */
+	KUNIT_EXPECT_GT(test, longer, 0U);
+	KUNIT_EXPECT_GT(test, shorter, 0U);
+	KUNIT_EXPECT_GT(test, turns, 0U);
 }
 
 static void periods_do_not_truncate(struct kunit *test)
@@ -397,49 +380,36 @@ struct limit_case {
 };
 
 static const struct limit_case limit_cases[] = {
-	{ "none", 1700, FEW, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1700, 1700, NUMA_LIMIT_NONE },
+	{ "none", 1700, FEW, 0, OLD(1000, 0), 1700, 1700, NUMA_LIMIT_NONE },
 	{ "pass 0", 3000, FEW, 0, { 0, 4, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
-	{ "thread", 3000, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 99 }, 1000, 3000,
-	  NUMA_LIMIT_THREAD },
-	{ "no needy thread", 3000, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 30 }, 3000, 3000,
-	  NUMA_LIMIT_NONE },
+	{ "thread", 3000, ENOUGH, 99, OLD(1000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
+	{ "no needy thread", 3000, ENOUGH, 99, OLD(1000, 30), 3000, 3000, NUMA_LIMIT_NONE },
 	/* It may be as short as was learnt, if that is of use. */
-	{ "few remote", 60, ENOUGH, 30, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
-	  NUMA_LIMIT_KERNEL },
-	{ "many remote", 60, ENOUGH, 31, { 9, 0, 9, 9000, 9000, 1000, 0 }, 60, 60,
-	  NUMA_LIMIT_NONE },
-	{ "many remote, a pass", 60, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 0 }, 60, 60,
-	  NUMA_LIMIT_NONE, 1 },
-	{ "many remote, not helped", 60, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 0 },
+	{ "few remote", 60, ENOUGH, 30, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_KERNEL },
+	{ "many remote", 60, ENOUGH, 31, OLD(1000, 0), 60, 60, NUMA_LIMIT_NONE },
+	{ "many remote, a pass", 60, ENOUGH, 99, OLD(1000, 0), 60, 60, NUMA_LIMIT_NONE, 1 },
+	{ "many remote, not helped", 60, ENOUGH, 99, OLD(1000, 0),
 	  1000, 1000, NUMA_LIMIT_KERNEL, 2 },
-	{ "not helped, but slower", 3000, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 1000, 0 },
+	{ "not helped, but slower", 3000, ENOUGH, 99, OLD(1000, 0),
 	  3000, 3000, NUMA_LIMIT_NONE, 9 },
-	{ "few faults", 60, FEW, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
-	  NUMA_LIMIT_KERNEL },
-	{ "as the kernel's", 1000, ENOUGH, 30, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
-	  NUMA_LIMIT_NONE },
+	{ "few faults", 60, FEW, 0, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_KERNEL },
+	{ "as the kernel's", 1000, ENOUGH, 30, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_NONE },
 	{ "pass 0, few remote", 3000, ENOUGH, 30, { 0, 1, 10, 9000, 9000, 1000, 0 }, 1000, 3000,
 	  NUMA_LIMIT_KERNEL },
 	{ "pass 0, many remote", 3000, ENOUGH, 31, { 0, 1, 10, 9000, 9000, 1000, 0 }, 500, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
 	/* A needy thread has its way, and where that is of no use to the others its floor. */
-	{ "thread, few remote", 3000, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 3000,
-	  NUMA_LIMIT_THREAD },
-	{ "thread, shared", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 3000,
-	  NUMA_LIMIT_THREAD },
-	{ "thread, learnt shorter", 900, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 2000, 99 }, 900, 900,
-	  NUMA_LIMIT_THREAD },
-	{ "thread, few faults", 900, FEW, 0, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 900,
-	  NUMA_LIMIT_THREAD },
-	{ "thread, calm", 900, ENOUGH, 5, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 900,
-	  NUMA_LIMIT_THREAD },
+	{ "thread, few remote", 3000, ENOUGH, 0, OLD(2000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
+	{ "thread, shared", 3000, MOSTLY_SHARED, 99, OLD(2000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
+	{ "thread, learnt shorter", 900, ENOUGH, 99, OLD(2000, 99), 900, 900, NUMA_LIMIT_THREAD },
+	{ "thread, few faults", 900, FEW, 0, OLD(2000, 99), 1000, 900, NUMA_LIMIT_THREAD },
+	{ "thread, calm", 900, ENOUGH, 5, OLD(2000, 99), 1000, 900, NUMA_LIMIT_THREAD },
 	{ "thread, learnt shortest, shared", 60, MOSTLY_SHARED, 99,
-	  { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 60, NUMA_LIMIT_THREAD },
-	{ "thread, others not helped", 60, ENOUGH, 99, { 9, 0, 9, 9000, 9000, 2000, 99 }, 1000, 60,
+	  OLD(2000, 99), 1000, 60, NUMA_LIMIT_THREAD },
+	{ "thread, others not helped", 60, ENOUGH, 99, OLD(2000, 99), 1000, 60,
 	  NUMA_LIMIT_THREAD, 2 },
-	{ "thread, kernel's shorter", 60, ENOUGH, 5, { 9, 0, 9, 9000, 9000, 500, 99 }, 500, 60,
-	  NUMA_LIMIT_THREAD },
+	{ "thread, kernel's shorter", 60, ENOUGH, 5, OLD(500, 99), 500, 60, NUMA_LIMIT_THREAD },
 	{ "thread, pass 0", 5000, FEW, 0, { 0, 5, 10, 9000, 9000, 2000, 99 }, 1000, 5000,
 	  NUMA_LIMIT_THREAD },
 	/* Nobody has when it is young. */
@@ -456,21 +426,15 @@ static const struct limit_case limit_cases[] = {
 	{ "young, needy", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 2000, 99 }, 2000, 3000,
 	  NUMA_LIMIT_YOUNG },
 	/* With hardly any remote, or many shared, scanning less is good enough at once. */
-	{ "calm", 1000, ENOUGH, 5, { 9, 0, 9, 9000, 9000, 1000, 0 }, 2000, 1000, NUMA_LIMIT_CALM },
-	{ "not quite calm", 1000, ENOUGH, 6, { 9, 0, 9, 9000, 9000, 1000, 0 }, 1000, 1000,
-	  NUMA_LIMIT_NONE },
-	{ "shared", 1000, MOSTLY_SHARED, 99, { 9, 0, 9, 9000, 9000, 1000, 0 }, 4000, 1000,
-	  NUMA_LIMIT_CALM },
-	{ "calm, learnt shorter", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 2000, 1000,
-	  NUMA_LIMIT_CALM },
-	{ "shared and calm", 1000, MOSTLY_SHARED, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 4000, 1000,
-	  NUMA_LIMIT_CALM },
-	{ "shared, learnt shorter", 60, MOSTLY_SHARED, 99, { 9, 0, 9, 9000, 9000, 1000, 0 },
+	{ "calm", 1000, ENOUGH, 5, OLD(1000, 0), 2000, 1000, NUMA_LIMIT_CALM },
+	{ "not quite calm", 1000, ENOUGH, 6, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_NONE },
+	{ "shared", 1000, MOSTLY_SHARED, 99, OLD(1000, 0), 4000, 1000, NUMA_LIMIT_CALM },
+	{ "calm, learnt shorter", 60, ENOUGH, 0, OLD(1000, 0), 2000, 1000, NUMA_LIMIT_CALM },
+	{ "shared and calm", 1000, MOSTLY_SHARED, 0, OLD(1000, 0), 4000, 1000, NUMA_LIMIT_CALM },
+	{ "shared, learnt shorter", 60, MOSTLY_SHARED, 99, OLD(1000, 0),
 	  4000, 1000, NUMA_LIMIT_CALM },
-	{ "calm, so long", 2000, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 2000, 2000,
-	  NUMA_LIMIT_NONE },
-	{ "calm, longer", 3000, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 1000, 0 }, 3000, 3000,
-	  NUMA_LIMIT_NONE },
+	{ "calm, so long", 2000, ENOUGH, 0, OLD(1000, 0), 2000, 2000, NUMA_LIMIT_NONE },
+	{ "calm, longer", 3000, ENOUGH, 0, OLD(1000, 0), 3000, 3000, NUMA_LIMIT_NONE },
 	{ "calm, pass 0", 3000, ENOUGH, 5, { 0, 1, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
 	  NUMA_LIMIT_CALM },
 	{ "calm, more of pass 0", 3000, ENOUGH, 5, { 0, 5, 10, 9000, 9000, 1000, 0 }, 2500, 3000,
@@ -479,19 +443,14 @@ static const struct limit_case limit_cases[] = {
 	{ "shared, young, needy", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 0, 0, 1100, 99 }, 4400, 3000,
 	  NUMA_LIMIT_CALM },
 	/* The kernel's, too, is within the bounds. */
-	{ "kernel's too long", 60, FEW, 0, { 9, 0, 9, 9000, 9000, 60000, 0 }, 5000, 5000,
-	  NUMA_LIMIT_KERNEL },
-	{ "kernel's too short", 60, FEW, 0, { 9, 0, 9, 9000, 9000, 0, 0 }, 60, 60,
-	  NUMA_LIMIT_NONE },
+	{ "kernel's too long", 60, FEW, 0, OLD(60000, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
+	{ "kernel's too short", 60, FEW, 0, OLD(0, 0), 60, 60, NUMA_LIMIT_NONE },
 	{ "longest", 60, FEW, 0, { 9, 0, 9, 0, 0, U32_MAX, 0 }, 5000, 5000, NUMA_LIMIT_YOUNG },
-	{ "calm, kernel's too short", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 0, 0 }, 100, 60,
-	  NUMA_LIMIT_CALM },
+	{ "calm, kernel's too short", 60, ENOUGH, 0, OLD(0, 0), 100, 60, NUMA_LIMIT_CALM },
 	{ "shared, four times too long", 60, MOSTLY_SHARED, 99,
-	  { 9, 0, 9, 9000, 9000, 2000, 0 }, 5000, 2000, NUMA_LIMIT_CALM },
-	{ "calm, twice too long", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, 3000, 0 }, 5000, 3000,
-	  NUMA_LIMIT_CALM },
-	{ "calm, longest", 60, ENOUGH, 0, { 9, 0, 9, 9000, 9000, U32_MAX, 0 }, 5000, 5000,
-	  NUMA_LIMIT_KERNEL },
+	  OLD(2000, 0), 5000, 2000, NUMA_LIMIT_CALM },
+	{ "calm, twice too long", 60, ENOUGH, 0, OLD(3000, 0), 5000, 3000, NUMA_LIMIT_CALM },
+	{ "calm, longest", 60, ENOUGH, 0, OLD(U32_MAX, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
 };
 
 static void limit_name(const struct limit_case *c, char *name)
@@ -540,7 +499,7 @@ static void what_a_window_says(struct kunit *test)
 		{ { 0, 0, 99, 0 }, 0, false }, { { 0, 1, 0, 0 }, 99, true },
 		{ { 1ULL << 62, 0, 1ULL << 62, 0 }, 50, false }, { { 1000, 0, 1, 0 }, 0, false },
 	};
-	struct numa_facts facts = { 9, 0, 9, 9000, 9000, 1000, 0 };
+	struct numa_facts facts = OLD(1000, 0);
 	struct numa_settings settings = reviewed;
 	struct numa_counts now = { };
 	struct numa_decision got;

@@ -9,20 +9,7 @@
 #include <linux/prandom.h>
 #include <linux/string.h>
 
-/* As the policy has it by itself. */
-static const struct numa_settings defaults = {
-	.min_ms = 100,
-	.max_ms = 240000,
-	.min_faults = NUMA_MIN_FAULTS,
-	.step_max_pct = 400,
-	.steady_pct = 200,
-	.mature_ms = 4000,
-	.mature_run_ms = 1000,
-	.thread_floor_ms = 1000,
-	.full_every = 8,
-	.by_thread = true,
-	.by_region = true,
-};
+#include "numa_model.h"
 
 /*
  * Faults of an address space that has just begun, or is old; each window is a pass, and

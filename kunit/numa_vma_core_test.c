@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_vma_core_test.c - what of a VMA is scanned, with the settings of numa_core_test.c
+ * numa_vma_core_test.c - what of a VMA is scanned, with the settings of numa_model.h
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -8,6 +8,7 @@
 #include <linux/prandom.h>
 
 #include "../module/policy/numa_vma_core.c"
+#include "numa_model.h"
 
 /* Of regions of 512 pages each. */
 #define MODEL_REGIONS	8
@@ -185,9 +186,9 @@ static void nothing_is_starved(struct kunit *test)
 {
 	/* Passes that came by and left out 128 pages. */
 	static u8 unseen[2048];
+	u32 pass, i, left_out = 0;
 	struct rnd_state rnd;
 	struct numa_vma vma;
-	u32 pass, i;
 
 	prandom_seed_state(&rnd, 7);
 	memset(unseen, 0, sizeof(unseen));
@@ -205,6 +206,7 @@ static void nothing_is_starved(struct kunit *test)
 			left.end = min(left.end, vma.pages);
 			while (left.start < left.end &&
 			       numa_vma_next(&vma, pass % 2, &left, &run, &reviewed)) {
+				left_out += run.start > left.start;
 				left.start = run.end;
 				/* The kernel may not get round to it. */
 				if (!(prandom_u32_state(&rnd) % 64))
@@ -212,8 +214,11 @@ static void nothing_is_starved(struct kunit *test)
 				numa_vma_scanned(&vma, &run, !(prandom_u32_state(&rnd) % 16));
 				memset(unseen + run.start / 128, 0, (run.end - run.start) / 128);
 			}
+			left_out += left.start < left.end;
 		}
 	}
+	/* Nor is all of it scanned each time. */
+	KUNIT_EXPECT_GT(test, left_out, 1000U);
 }
 
 static struct kunit_case numa_vma_core_cases[] = {

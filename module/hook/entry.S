@@ -2,10 +2,10 @@
 /*
  * entry.S - called in place of __fentry__, before a function has done anything
  *
- * The function's arguments are in their registers, and are those of our handler too.
- * Nothing else is live here.  A thread can be preempted anywhere in this file;
- * disarming waits for it (unregister_ftrace_function() does, with RCU tasks, for ops
- * that a module owns).
+ * The function's arguments, up to six, are in their registers, and are those of our
+ * handler too, which need not keep them.  Nothing else is live here.  A thread can be
+ * preempted anywhere in this file; disarming waits for it (unregister_ftrace_function()
+ * does, with RCU tasks, for ops that a module owns).
  */
 #include <linux/linkage.h>
 #include <asm/percpu.h>
@@ -22,7 +22,9 @@ SYM_FUNC_START(\name)
 	pushq	%rdx
 	pushq	%rcx
 	pushq	%r8
+	pushq	%r9
 	call	\handler
+	popq	%r9
 	popq	%r8
 	popq	%rcx
 	popq	%rdx

@@ -9,7 +9,9 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/hashtable.h>
-#include <linux/mm.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/sched/sysctl.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -171,6 +173,12 @@ static struct numa_rules *rules_make(const struct lmm_config *cfg, gfp_t gfp)
 	return rules;
 }
 
+/* Only the root ends in a slash, and none has two in a row. */
+static bool cgroup_path_good(const char *path, size_t len)
+{
+	return path[0] == '/' && (len == 1 || path[len - 1] != '/') && !strnstr(path, "//", len);
+}
+
 static int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
 			 size_t len)
 {
@@ -184,9 +192,8 @@ static int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg
 	while (*path) {
 		size_t end = strcspn(path, ":");
 
-		/* Only the root ends in a slash. */
-		if (*path != '/' || (end > 1 && path[end - 1] == '/')) {
-			scnprintf(why, len, "cgroups: %.*s: not a path from /, or ends in one",
+		if (!cgroup_path_good(path, end) || !strcmp(path + end, ":")) {
+			scnprintf(why, len, "cgroups: %.*s: not a path from /, as cgroups have one",
 				  (int)min_t(size_t, end, 40), path);
 			return -EINVAL;
 		}

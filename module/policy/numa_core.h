@@ -37,14 +37,6 @@
 #define NUMA_MIN_FAULTS		100
 
 /*
- * Milliseconds.  The shortest is half of what the kernel's own limit comes to, since
- * memory has become faster; the longest was "found to work well", though the kernel's
- * own is 60000.
- */
-#define NUMA_PERIOD_MIN_MS	50
-#define NUMA_PERIOD_MAX_MS	5000
-
-/*
  * A window takes 1/4 off the history of local and remote, 1/2 off that of private
  * and shared: with 1/2 the rate of remote faults oscillated.
  */
@@ -164,7 +156,7 @@ struct numa_history {
  *	the period to so many percent, 100..1000; 100, as in the series, leaves it
  * @mature_ms: until it has lived so long, an address space is not scanned faster than
  *	the kernel would
- * @mature_run_ms: nor until its threads have run so long
+ * @mature_run_ms: nor until a thread that scans has run so long
  * @thread_floor_ms: shortest period for the sake of one thread; 0 never looks at one
  * @full_every: passes after which all of a VMA is scanned again, whatever it was used
  *	for; 1 leaves nothing out
@@ -280,7 +272,7 @@ enum numa_limit {
  * @scanned: pages whose entries were looked at since it began
  * @resident: pages it has
  * @lived_ms: time since it began
- * @run_ms: time its threads have run
+ * @run_ms: time that the thread which scans has run
  * @kernel_ms: the period that the kernel itself would use
  * @need: the rate of remote faults of its neediest thread, or 0
  */

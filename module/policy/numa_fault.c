@@ -8,6 +8,9 @@
 #include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/numa_balancing.h>
 
@@ -21,6 +24,19 @@ static bool fault_is_private(const struct task_struct *task, int last_cpupid)
 	       (task->pid & LAST__PID_MASK) == cpupid_to_pid(last_cpupid);
 }
 
+/* Is a thread no longer one of the address space?  Then it has nothing to be put back. */
+static bool thread_gone(pid_t pid, const struct mm_struct *mm)
+{
+	struct task_struct *task;
+	bool gone;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+	gone = !task || READ_ONCE(task->mm) != mm;
+	rcu_read_unlock();
+	return gone;
+}
+
 /*
  * The kernel doubles a thread's period after a pass that showed it nothing, or nothing
  * local, and a watch often does: so it can become longer than the thread has ever run,
@@ -32,11 +48,15 @@ static bool period_lower(struct numa_slot *slot, struct task_struct *task, u32 m
 	pid_t pid = cmpxchg(&slot->lowered_pid, 0, task->pid);
 
 	/* Another thread that meets this one here has its period to be put back. */
-	if (pid && pid != task->pid)
-		return false;
+	if (pid && pid != task->pid) {
+		if (!thread_gone(pid, task->mm) ||
+		    cmpxchg(&slot->lowered_pid, pid, task->pid) != pid)
+			return false;
+		pid = 0;
+	}
 	if (!pid || slot->lowered_ms != own)
-		slot->own_ms = own;
-	slot->lowered_ms = ms;
+		WRITE_ONCE(slot->own_ms, own);
+	WRITE_ONCE(slot->lowered_ms, ms);
 	WRITE_ONCE(task->numa_scan_period, ms);
 	return true;
 }
@@ -57,8 +77,9 @@ static void ask_for_scan(struct numa_mm *space, struct mm_struct *mm, u32 delay_
 	/* Zero would have the thread begin anew. */
 	u64 stamp = run > own ? run - own : 1;
 
+	/* So would a period of zero. */
 	if (run < own && !period_lower(numa_space_slot(space, task->pid), task,
-				       div_u64(run, NSEC_PER_MSEC)))
+				       max_t(u32, div_u64(run, NSEC_PER_MSEC), 1)))
 		return;
 	if (time_after(next, want))
 		cmpxchg(&mm->numa_next_scan, next, want ?: 1);
@@ -139,11 +160,15 @@ void lmm_numa_hint_fault(int last_cpupid, int pages, int flags)
  */
 void lmm_numa_hint_vma(const struct vm_area_struct *vma)
 {
-	struct numa_mm *space = numa_space_find(vma->vm_mm);
 	struct numa_areas *areas;
 	struct numa_area *area;
+	struct numa_mm *space;
 
-	if (!space || vma->vm_mm != current->mm)
+	/* As in lmm_numa_hint_fault(). */
+	if (vma->vm_mm != current->mm)
+		return;
+	space = numa_space_find(vma->vm_mm);
+	if (!space)
 		return;
 	/* Pairs with numa_space_attach(): they are zeroed. */
 	areas = smp_load_acquire(&space->areas);

@@ -16,7 +16,6 @@
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/sched/sysctl.h>
 #include <linux/string.h>
 
@@ -24,16 +23,14 @@
 #include "../trace.h"
 #include "numa_state.h"
 
-/* Is the cgroup of the thread one of those, or below one? */
-static bool in_scope(struct task_struct *task, const char *cgroups)
+/* Is a cgroup one of those, or below one? */
+static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
 {
-	bool found = !cgroups[0];
+	bool found = false;
 	size_t len;
 
-	if (found)
-		return true;
 	spin_lock(&numa.lock);
-	if (cgroup_path(task_dfl_cgroup(task), numa.path, PATH_MAX) < 0)
+	if (cgroup_path(cgroup, numa.path, PATH_MAX) < 0)
 		numa.path[0] = '\0';
 	for (; *cgroups && !found; cgroups += len + (cgroups[len] == ':')) {
 		len = strcspn(cgroups, ":");
@@ -43,6 +40,27 @@ static bool in_scope(struct task_struct *task, const char *cgroups)
 	}
 	spin_unlock(&numa.lock);
 	return found;
+}
+
+/* Is a process the policy's?  Its threads may be in cgroups below, or beside, its own. */
+static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
+{
+	struct cgroup *cgroup;
+	u64 id, known;
+	u64 *slot;
+
+	if (!rules->cgroups[0])
+		return true;
+	cgroup = task_dfl_cgroup(task->group_leader);
+	/* A cgroup (v2) keeps its path, and its number is not used again. */
+	id = cgroup_id(cgroup) << 1;
+	slot = &rules->scope[hash_64(id, NUMA_SCOPE_BITS)];
+	known = READ_ONCE(*slot);
+	if ((known & ~1ULL) != id) {
+		known = id | cgroup_listed(cgroup, rules->cgroups);
+		WRITE_ONCE(*slot, known);
+	}
+	return known & 1;
 }
 
 static void threads_look(struct numa_mm *space, u32 min_faults)
@@ -101,7 +119,7 @@ static void window_end(struct numa_mm *space, struct mm_struct *mm, struct task_
 	struct numa_counts sum;
 	struct numa_facts facts;
 
-	space->own_ms = READ_ONCE(task->numa_scan_period);
+	WRITE_ONCE(space->own_ms, READ_ONCE(task->numa_scan_period));
 	space->resident = get_mm_rss(mm);
 	threads_look(space, rules->settings.min_faults);
 	facts = (struct numa_facts){
@@ -135,10 +153,15 @@ static void hasten(struct numa_mm *space, u32 ms)
 	set_bit(NUMA_NOTICE_HASTEN, &space->notice);
 }
 
+static bool watches(const struct numa_rules *rules)
+{
+	return numa.mode == NUMA_MODE_VMA && rules->watch_every;
+}
+
 /* The next scan is a watch, unless it turns out otherwise. */
 static void hasten_watch(struct numa_mm *space, const struct numa_rules *rules)
 {
-	if (!space->mature || numa.mode != NUMA_MODE_VMA || !rules->watch_every)
+	if (!space->mature || !watches(rules))
 		return;
 	space->gap_ms = numa_watch_gap(space->gap_ms);
 	hasten(space, space->gap_ms);
@@ -151,7 +174,7 @@ static void full_begin(struct numa_mm *space, const struct numa_rules *rules)
 	/* Without events of the scan, as if all of it were resident. */
 	if (numa.mode == NUMA_MODE_PERIOD)
 		space->scanned += space->entries;
-	if (space->hurry) {
+	if (READ_ONCE(space->hurry)) {
 		space->gap_ms = 0;
 		hasten(space, NUMA_GAP_MIN_MS);
 	} else if (space->decision.period_ms < space->own_ms) {
@@ -181,6 +204,8 @@ static void watch_begin(struct numa_mm *space, const struct numa_rules *rules)
 /* The kernel has begun a new pass over the address space since the last scan. */
 static void pass_end(struct numa_mm *space, struct mm_struct *mm)
 {
+	unsigned int hurry = READ_ONCE(space->hurry);
+
 	if (space->kind == NUMA_SCAN_FULL && space->pass_scans) {
 		space->pass++;
 		space->full_scans = space->pass_scans;
@@ -188,7 +213,9 @@ static void pass_end(struct numa_mm *space, struct mm_struct *mm)
 	space->seq = READ_ONCE(mm->numa_scan_seq);
 	space->pass_scans = 0;
 	space->watch.turn++;
-	space->hurry -= !!space->hurry;
+	/* An alarm of this very moment may be lost; the next watch sees the same. */
+	if (hurry)
+		WRITE_ONCE(space->hurry, hurry - 1);
 }
 
 /*
@@ -199,7 +226,7 @@ static bool full_is_due(struct numa_mm *space, unsigned int scans)
 {
 	unsigned long period = msecs_to_jiffies(space->decision.period_ms) * max(scans, 1U);
 
-	if (!space->pass || space->hurry)
+	if (!space->pass || READ_ONCE(space->hurry))
 		return true;
 	return !time_before(jiffies, space->last_full + period);
 }
@@ -208,7 +235,7 @@ static bool full_is_due(struct numa_mm *space, unsigned int scans)
 static enum numa_scan_kind kind_of(struct numa_mm *space, bool begins)
 {
 	if (!begins)
-		return space->hurry ? NUMA_SCAN_FULL : space->kind;
+		return READ_ONCE(space->hurry) ? NUMA_SCAN_FULL : space->kind;
 	return full_is_due(space, space->full_scans) ? NUMA_SCAN_FULL : NUMA_SCAN_WATCH;
 }
 
@@ -233,24 +260,23 @@ static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task
 			unsigned long asked, const struct numa_rules *rules)
 {
 	bool begins = READ_ONCE(mm->numa_scan_seq) != space->seq;
-	bool watches = numa.mode == NUMA_MODE_VMA && rules->watch_every;
 	enum numa_scan_kind kind = NUMA_SCAN_FULL;
 
-	/* Another thread has come for the same scan: one of the two will have it. */
+	/* Another thread has come for the same scan: one of the two will have it, so decided. */
 	if (space->decided == asked && space->own_ms)
 		return;
 	space->decided = asked;
 	space->postponed = 0;
-	space->notice = 0;
+	WRITE_ONCE(space->notice, 0);
 	if (begins)
 		pass_end(space, mm);
 	numa_space_attach(space);
 	/* A window is a pass: parts of the memory may differ for good, and that is no change. */
 	if (begins || !space->own_ms)
 		window_end(space, mm, task, rules);
-	if (watches)
+	if (watches(rules)) {
 		kind = kind_of(space, begins);
-	if (!watches && !full_is_due(space, 1)) {
+	} else if (!full_is_due(space, 1)) {
 		postpone(space, mm, asked);
 		return;
 	}
@@ -258,10 +284,9 @@ static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task
 		watch_begin(space, rules);
 	else
 		full_begin(space, rules);
-	if (kind == NUMA_SCAN_FULL && (begins || !watches))
+	if (kind == NUMA_SCAN_FULL && (begins || !watches(rules)))
 		space->last_full = jiffies;
 	space->pass_scans++;
-	WRITE_ONCE(space->scanner, task);
 }
 
 /**
@@ -271,7 +296,7 @@ static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task
  */
 void lmm_numa_scan_begin(void)
 {
-	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+	struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct task_struct *task = current;
 	struct mm_struct *mm = task->mm;
 	struct numa_mm *space;
@@ -285,14 +310,14 @@ void lmm_numa_scan_begin(void)
 		return;
 	/* Tiering scans to see how hot a page is, and needs all of its faults. */
 	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL ||
-	    !in_scope(task, rules->cgroups)) {
+	    !in_scope(task, rules)) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
 		space = numa_space_find(mm);
 		if (space)
 			numa_space_forget(space, mm);
 		return;
 	}
-	space = numa_space_get(mm, task);
+	space = numa_space_get(mm);
 	if (!space)
 		return;
 	spin_lock(&space->lock);
@@ -413,12 +438,16 @@ static bool watch_next(struct numa_mm *space, struct mm_struct *mm,
 	return more;
 }
 
-/* The entry, if current scans by what was decided for it. */
-static struct numa_mm *scanned_by_current(const struct vm_area_struct *vma)
+/*
+ * The entry, if there is a decision on how to scan.  Which of the threads that came for
+ * a scan has it is settled after our hook, and nothing else calls change_prot_numa()
+ * (mbind() would, with a flag that user space can't give).
+ */
+static struct numa_mm *space_of_scan(const struct vm_area_struct *vma)
 {
 	struct numa_mm *space = numa_space_find(vma->vm_mm);
 
-	return space && READ_ONCE(space->scanner) == current ? space : NULL;
+	return space && READ_ONCE(space->own_ms) ? space : NULL;
 }
 
 /**
@@ -433,7 +462,7 @@ static struct numa_mm *scanned_by_current(const struct vm_area_struct *vma)
 bool lmm_numa_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-	struct numa_mm *space = scanned_by_current(vma);
+	struct numa_mm *space = space_of_scan(vma);
 	struct numa_range left, run;
 	bool more;
 
@@ -475,10 +504,16 @@ bool lmm_numa_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp
 unsigned long lmm_numa_scan_charge(struct vm_area_struct *vma, unsigned long total)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-	struct numa_mm *space = scanned_by_current(vma);
+	struct numa_mm *space = space_of_scan(vma);
 
-	if (!space || !rules->by_entries || space->kind != NUMA_SCAN_FULL)
+	if (!space || !rules->by_entries)
 		return total;
-	space->entries -= total;
-	return space->entries > 0 ? 0 : total;
+	spin_lock(&space->lock);
+	if (space->kind == NUMA_SCAN_FULL) {
+		space->entries -= total;
+		if (space->entries > 0)
+			total = 0;
+	}
+	spin_unlock(&space->lock);
+	return total;
 }

@@ -5,13 +5,9 @@
  * Entries are wanted where nothing may sleep, so they are taken from pools that a
  * worker keeps filled.
  */
-#include <linux/hash.h>
-#include <linux/mm.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "numa_state.h"
 
@@ -41,13 +37,15 @@ static DEFINE_SPINLOCK(pool_lock);
 static void *pool_take(enum pool_kind kind)
 {
 	void *item = NULL;
+	bool low;
 
 	spin_lock(&pool_lock);
 	if (pools[kind].nr)
 		item = pools[kind].item[--pools[kind].nr];
-	if (pools[kind].nr < POOL_ITEMS / 2)
-		schedule_work(&numa.refill);
+	low = pools[kind].nr < POOL_ITEMS / 2;
 	spin_unlock(&pool_lock);
+	if (low)
+		schedule_work(&numa.refill);
 	return item;
 }
 
@@ -183,15 +181,20 @@ static void space_restore(struct numa_mm *space, struct mm_struct *mm)
 	space->postponed = 0;
 }
 
-/* Likewise of a thread, which cannot go meanwhile. */
-static void thread_restore(struct numa_mm *space, struct task_struct *task)
+static void slot_restore(struct numa_slot *slot, struct task_struct *task)
 {
-	struct numa_slot *slot = numa_space_slot(space, task->pid);
-
 	if (READ_ONCE(slot->lowered_pid) != task->pid)
 		return;
-	cmpxchg(&task->numa_scan_period, slot->lowered_ms, slot->own_ms);
+	cmpxchg(&task->numa_scan_period, READ_ONCE(slot->lowered_ms), READ_ONCE(slot->own_ms));
 	WRITE_ONCE(slot->lowered_pid, 0);
+}
+
+/* Likewise of a thread, which cannot be freed meanwhile. */
+static void thread_restore(struct numa_mm *space, struct task_struct *task)
+{
+	slot_restore(numa_space_slot(space, task->pid), task);
+	/* From when it was the only one; that came first, so it is put back last. */
+	slot_restore(&space->slot, task);
 }
 
 /**
@@ -229,12 +232,11 @@ void numa_spaces_release(void)
 /**
  * numa_space_get() - the entry of an address space, made if there is none
  * @mm: the address space
- * @task: one of its threads
  *
  * Context: process, preemption off, and so while the entry is used.
  * Return: the entry, or NULL when the pool is empty; then the kernel scans as ever.
  */
-struct numa_mm *numa_space_get(struct mm_struct *mm, struct task_struct *task)
+struct numa_mm *numa_space_get(struct mm_struct *mm)
 {
 	struct numa_mm *space = numa_space_find(mm);
 	struct numa_mm *other;
@@ -271,16 +273,21 @@ struct numa_mm *numa_space_get(struct mm_struct *mm, struct task_struct *task)
 /**
  * numa_space_forget() - an address space is no longer the policy's
  * @space: its entry
- * @mm: the address space
+ * @mm: the address space, of current
  *
  * Context: process, preemption off.
  */
 void numa_space_forget(struct numa_mm *space, struct mm_struct *mm)
 {
+	struct task_struct *task;
+
 	spin_lock(&space->lock);
 	space_restore(space, mm);
 	spin_unlock(&space->lock);
+	/* From here on no fault finds it. */
 	space_remove(space);
+	for_each_thread(current, task)
+		thread_restore(space, task);
 }
 
 /**
@@ -293,8 +300,11 @@ void lmm_numa_space_exit(struct mm_struct *mm)
 {
 	struct numa_mm *space = numa_space_find(mm);
 
-	if (space)
-		space_remove(space);
+	if (!space)
+		return;
+	space_remove(space);
+	/* Who executes another program lives on without it. */
+	thread_restore(space, current);
 }
 
 /**

@@ -33,6 +33,10 @@
 #define NUMA_AREA_BITS	4
 #define NUMA_AREAS	BIT(NUMA_AREA_BITS)
 
+/* Cgroups of which it is known whether they are in scope. */
+#define NUMA_SCOPE_BITS	6
+#define NUMA_SCOPES	BIT(NUMA_SCOPE_BITS)
+
 enum numa_counter {
 	COUNT_FAULTS,
 	COUNT_LOCAL_PRIVATE,	/* the classes in the order of enum numa_class */
@@ -75,7 +79,8 @@ enum numa_counter {
  * @own_ms: from this, to be put back if nobody else has changed it
  *
  * Faults are added by its threads, atomically, so that nothing is lost; never reset.
- * The period is lowered by the thread itself, and put back by it or while it cannot go.
+ * The period is lowered by the thread itself, and put back when the policy lets go of
+ * the address space.
  */
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
@@ -140,14 +145,14 @@ enum numa_scan_kind {
  * @watch_remote: those that were remote
  * @watch_rate: percent of remote faults that were to be expected
  * @hasten_ms: from when it was set to the next scan
- * @lock: protects what follows; a leaf, taken in process context alone
+ * @lock: protects what follows; taken in process context alone, and nothing but the
+ *	lock of the pools under it
  * @areas: its VMAs; mode vma only, and NULL if there was no memory
  * @space: what the core knows of it
  * @decision: the last one
  * @counted: faults that the policy's counters know of
  * @watch: what the watch takes
- * @scanner: the thread that scans, or did last; compared, never followed
- * @kind: what that scan takes
+ * @kind: what the scan takes that is, or was last
  * @entries: page-table entries that it may still touch
  * @decided: value of mm->numa_next_scan that was decided on last
  * @begun: jiffies when the entry was made
@@ -160,7 +165,8 @@ enum numa_scan_kind {
  * @scanned: pages looked at since the entry was made
  * @windows: windows that ended
  * @resident: pages it had when it was last looked at
- * @own_ms: the kernel's own period for the thread that scanned last
+ * @own_ms: the kernel's own period for the thread that came to scan last; 0 before a
+ *	decision
  * @pass: full passes that have ended
  * @need: percent of remote faults of its neediest thread
  * @hurry: passes, this one included, that are to be full and soon, after an alarm
@@ -182,13 +188,12 @@ struct numa_mm {
 	unsigned int watch_rate;
 	u32 hasten_ms;
 
-	spinlock_t lock;	/* all below, but what @scanner and @hurry read */
+	spinlock_t lock;	/* all below, but what @own_ms and @hurry read */
 	struct numa_areas *areas;
 	struct numa_space space;
 	struct numa_decision decision;
 	struct numa_counts counted;
 	struct numa_watch watch;
-	const struct task_struct *scanner;
 	enum numa_scan_kind kind;
 	long entries;
 	unsigned long decided;
@@ -219,6 +224,8 @@ struct numa_mm {
  * @watch_every: a watch scans one page in so many; 0 for none
  * @by_entries: a scan is charged for entries, not for addresses
  * @cgroups: paths with ':' between; empty for all processes
+ * @scope: what is known of cgroups, by the hash of their number: that, and in the
+ *	lowest bit whether they are in scope; 0 for none
  */
 struct numa_rules {
 	struct rcu_head rcu;
@@ -226,6 +233,7 @@ struct numa_rules {
 	u32 watch_every;
 	bool by_entries;
 	char cgroups[LMM_TEXT_LEN];
+	u64 scope[NUMA_SCOPES];
 };
 
 /**
@@ -258,7 +266,7 @@ extern struct numa_state numa;
 int numa_spaces_start(void);
 void numa_spaces_stop(void);
 void numa_spaces_release(void);
-struct numa_mm *numa_space_get(struct mm_struct *mm, struct task_struct *task);
+struct numa_mm *numa_space_get(struct mm_struct *mm);
 void numa_space_forget(struct numa_mm *space, struct mm_struct *mm);
 void numa_space_attach(struct numa_mm *space);
 void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum);

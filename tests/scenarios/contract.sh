@@ -89,6 +89,8 @@ refuses "$LMM_DBG/numa/full_every" 0 "$range" "numa/full_every: 0: not in 1..100
 refuses "$LMM_DBG/numa/by_region" 2 "$inval" "numa/by_region"
 refuses "$LMM_DBG/numa/cgroups" relative "$inval" "numa/cgroups: relative: not a path"
 refuses "$LMM_DBG/numa/cgroups" "/:/a/" "$inval" "numa/cgroups: /a/: not a path"
+refuses "$LMM_DBG/numa/cgroups" //a "$inval" "numa/cgroups: //a: not a path"
+refuses "$LMM_DBG/numa/cgroups" /a: "$inval" "numa/cgroups: /a: not a path"
 refuses "$LMM_DBG/numa/cgroups" "/a b" "$inval" "numa/cgroups"
 refuses "$LMM_DBG/numa/cgroups" "/$(printf %0600d 0)" "$range" "numa/cgroups"
 refuses "$LMM_DBG/pcp/config" "period_ms=500 nonsense=1" "$inval" nonsense

@@ -36,7 +36,7 @@ settings="mature_ms=0 mature_run_ms=0"
 # So that who is steered can be told by when it is scanned.
 settings="$settings mode=period min_ms=20000 max_ms=20000"
 
-for bad in lmm_a /lmm_a:lmm_b //lmm_a; do
+for bad in lmm_a /lmm_a:lmm_b //lmm_a /lmm_a:; do
 	before=$(cat "$NUMA/config")
 	refute "refuses cgroups=$bad" write_to "$NUMA/cgroups" "$bad"
 	check "and says why" grep -q "numa/cgroups: " "$LMM_DBG/last_error"
