@@ -44,12 +44,7 @@ taskset -pc 2-3 $$ >/dev/null
 need write_to /proc/sys/vm/min_free_kbytes 16384
 # No reclaim for fragmentation's sake.
 need write_to /proc/sys/vm/watermark_boost_factor 0
-need lmm_load
-bounds=$(lists_bounds)
-# The first time loads livemm_klp, whose memory is to be in both readings.
-need write_to "$LMM_DBG/pcp/enabled" 1
-need write_to "$LMM_DBG/pcp/enabled" 0
-pages=$(pages_unaccounted)
+pcp_before
 need write_to "$LMM_DBG/pcp/config" "decay_ms=3000 period_ms=500"
 # Memory of programs may not move to where it is run.
 [ ! -e /proc/sys/kernel/numa_balancing ] || echo 0 >/proc/sys/kernel/numa_balancing
@@ -106,8 +101,6 @@ check "scope=zone: and they grow again" wait_for 30 grown_above "$raised"
 note "scope: DMA32 raised by $raised, then $(raised_by DMA32); limited_watermark +$(($(counter limited_watermark) - limited))"
 load_stop
 hog_end
-need write_to "$LMM_DBG/pcp/enabled" 0
-same "list bounds are as before" "$(lists_bounds)" "$bounds"
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+pcp_after ""
 pages_kept "$pages"
 check "unloads" lmm_unload

@@ -135,6 +135,8 @@ kallsym() {
 #   zone_pages NAME [ZONE]   a number of node 0, in pages: `free`, `high` (the watermark), `count` (in lists); summed over the zones that programs' memory comes from, or of one
 #   pages_unaccounted        managed pages that no counter of the kernel explains
 #   pages_kept BEFORE        two checks: they are about as many as BEFORE
+#   pcp_before               load the module and have $bounds and $pages, of what is to be there in the end
+#   pcp_after PREFIX         switch pcp off; two checks, with names that begin so: what is left of it
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
 #   hog_start MIB [CMD...]   a process lmm_hog, run by CMD, that takes memory and keeps it
 #   hog_settled              wait until all of that is touched
@@ -230,6 +232,21 @@ pages_kept() {
 	note "pages unaccounted for, after less before: $_lost"
 	check "no page is missing" test "$_lost" -lt 1024
 	check "no page is too many" test "$_lost" -gt -1024
+}
+
+pcp_before() {
+	need lmm_load
+	bounds=$(lists_bounds)
+	# The first time loads livemm_klp, whose memory is to be in both readings.
+	need write_to "$LMM_DBG/pcp/enabled" 1
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	pages=$(pages_unaccounted)
+}
+
+pcp_after() {
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	same "$1list bounds are as before" "$(lists_bounds)" "$bounds"
+	same "$1no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
 }
 
 work_start() {

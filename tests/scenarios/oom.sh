@@ -33,12 +33,7 @@ need mount -t cgroup2 none "$cgroup"
 echo +memory >"$cgroup/cgroup.subtree_control"
 mkdir -p "$cgroup/small"
 need write_to "$cgroup/small/memory.max" 16M
-need lmm_load
-bounds=$(lists_bounds)
-# The first time loads livemm_klp, whose memory is to be in both readings.
-need write_to "$LMM_DBG/pcp/enabled" 1
-need write_to "$LMM_DBG/pcp/enabled" 0
-unaccounted=$(pages_unaccounted)
+pcp_before
 
 for mode in event depth; do
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=${decay}000 period_ms=500"
@@ -55,14 +50,14 @@ for mode in event depth; do
 	# The killer as an admin calls it, with lists full: the simplest way to see them go.
 	victim_start 8
 	sleep 2
-	calls=$(counter oom_calls) pages=$(counter oom_pages) excess=$(counter excess_pages)
+	calls=$(counter oom_calls) returned=$(counter oom_pages) excess=$(counter excess_pages)
 	before=$(kills) held=$(listed) began=$(now)
 	echo f >/proc/sysrq-trigger
 	check "$mode: the killer calls" wait_for 30 counted oom_calls "$calls"
 	grown=$(counter grown)
 	check "$mode: no list is raised" lists_idle
 	check "$mode: state says why" shown_as oom
-	gone=$(($(counter oom_pages) - pages))
+	gone=$(($(counter oom_pages) - returned))
 	note "$mode: lists held $held pages, gave back $gone, oom_calls $(counter oom_calls)"
 	check "$mode: pages went back" test "$gone" -gt 0
 	check "$mode: no more than came out of lists" test "$gone" -le $(($(counter excess_pages) - excess))
@@ -77,18 +72,16 @@ for mode in event depth; do
 	check "$mode: then they are raised again" wait_for 60 lists_raised
 
 	# And in earnest.
-	calls=$(counter oom_calls) before=$(kills) pages=$(counter oom_pages)
+	calls=$(counter oom_calls) before=$(kills) returned=$(counter oom_pages)
 	victim_start 4G
 	check "$mode: memory runs out" wait_for 120 killed "$before"
 	check "$mode: the killer called" counted oom_calls "$calls"
-	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - pages)), killed $(($(kills) - before))"
+	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - returned)), killed $(($(kills) - before))"
 	check "$mode: the load lives" pgrep pagetouch
 	hog_end
 	check "$mode: lists are raised again after it" wait_for 60 lists_raised
 	load_stop
-	need write_to "$LMM_DBG/pcp/enabled" 0
-	same "$mode: list bounds are as before" "$(lists_bounds)" "$bounds"
-	same "$mode: no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+	pcp_after "$mode: "
 done
-pages_kept "$unaccounted"
+pages_kept "$pages"
 check "unloads" lmm_unload

@@ -21,12 +21,7 @@ none_raised() { ! zone_raised "$zone"; }
 need write_to /proc/sys/vm/min_free_kbytes 16384
 # No reclaim for fragmentation's sake.
 need write_to /proc/sys/vm/watermark_boost_factor 0
-need lmm_load
-bounds=$(lists_bounds)
-# The first time loads livemm_klp, whose memory is to be in both readings.
-need write_to "$LMM_DBG/pcp/enabled" 1
-need write_to "$LMM_DBG/pcp/enabled" 0
-pages=$(pages_unaccounted)
+pcp_before
 need modprobe null_blk gb=64 memory_backed=0
 mark=$((2 * $(zone_pages high)))
 # Pages stay in lists for a while without a load: what moves them is pressure.
@@ -117,9 +112,7 @@ for mode in event depth; do
 	echo 3 >/proc/sys/vm/drop_caches
 	check "$mode: lists are raised again after it" wait_for 60 lists_raised
 	load_stop
-	need write_to "$LMM_DBG/pcp/enabled" 0
-	same "$mode: list bounds are as before" "$(lists_bounds)" "$bounds"
-	same "$mode: no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+	pcp_after "$mode: "
 done
 pages_kept "$pages"
 check "unloads" lmm_unload

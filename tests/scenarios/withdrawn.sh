@@ -42,7 +42,5 @@ refute "and status content" grep -q "no events" "$LMM_DBG/status"
 load_start
 check "lists are raised again" wait_for 60 lists_raised
 load_stop
-need write_to "$LMM_DBG/pcp/enabled" 0
-same "list bounds are as before" "$(lists_bounds)" "$bounds"
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+pcp_after ""
 check "unloads" lmm_unload
