@@ -46,6 +46,10 @@ void lmm_entry_hint_vma(void)
 {
 }
 
+void lmm_entry_request(void)
+{
+}
+
 int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	return 0;
@@ -54,6 +58,19 @@ int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
 {
 	return 0;
+}
+
+void lmm_event_reclaim_end(void *data, unsigned long pages)
+{
+}
+
+void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
+{
+}
+
+void lmm_event_mixed(void *data, struct page *page, int order, int got_order, int migratetype,
+		     int got_migratetype)
+{
 }
 
 /* Each includes the sources it tests; some use those before it. */
@@ -68,12 +85,14 @@ int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
 #include "numa_trace_test.c"
 #include "numa_vma_core_test.c"
 #include "numa_watch_core_test.c"
+#include "pageblock_core_test.c"
 #include "registry_test.c"
 
 kunit_test_suites(&hook_table_suite, &pcp_core_suite, &pcp_event_core_suite,
 		  &pcp_event_load_suite, &lmm_counters_suite, &lmm_knobs_suite,
 		  &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
-		  &numa_vma_core_suite, &numa_watch_core_suite, &lmm_registry_suite);
+		  &numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
+		  &lmm_registry_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

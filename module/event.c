@@ -21,6 +21,7 @@
 #include "hook/entry.h"
 #include "hook/table.h"
 #include "policy/numa.h"
+#include "policy/pageblock.h"
 #include "policy/pcp.h"
 
 static DEFINE_STATIC_KEY_ARRAY_FALSE(policy_listens, LMM_NR_POLICIES);
@@ -96,6 +97,15 @@ static unsigned long event_scan_charge(struct vm_area_struct *vma, unsigned long
 	return listens(LMM_NUMA) ? lmm_numa_scan_charge(vma, total) : total;
 }
 
+static int event_fallback(struct free_area *area, unsigned int order, int migratetype,
+			  bool stealable_only, int found)
+{
+	lmm_hook_hit(LMM_HOOK_FALLBACK);
+	if (listens(LMM_PAGEBLOCK))
+		found = lmm_pageblock_fallback(area, order, migratetype, stealable_only, found);
+	return found;
+}
+
 const struct lmm_klp_handlers lmm_event_klp_handlers = {
 	.refill_count = event_refill_count,
 	.refill = event_refill,
@@ -103,6 +113,7 @@ const struct lmm_klp_handlers lmm_event_klp_handlers = {
 	.drain = event_drain,
 	.scan = event_scan,
 	.scan_charge = event_scan_charge,
+	.fallback = event_fallback,
 };
 
 /* Does the kernel keep blocks of this order in per-CPU lists? */
@@ -182,6 +193,12 @@ int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
+/* What hook/entry.S notes of a request. */
+DEFINE_PER_CPU(unsigned int, lmm_request_gfp);
+DEFINE_PER_CPU(unsigned int, lmm_request_order);
+DEFINE_PER_CPU(unsigned int, lmm_request_flags);
+DEFINE_PER_CPU(unsigned long, lmm_request_stack);
+
 /**
  * lmm_event_hint_fault() - at the entry of task_numa_fault()
  * @last_cpupid: who faulted on the page before
@@ -246,4 +263,53 @@ int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
 	if (listens(LMM_NUMA))
 		lmm_numa_space_exit((struct mm_struct *)regs_get_kernel_argument(regs, 0));
 	return 0;
+}
+
+/**
+ * lmm_event_reclaim_end() - probe of tracepoint mm_vmscan_direct_reclaim_end
+ * @data: unused
+ * @pages: reclaimed
+ *
+ * Context: process, preemption off, no lock held.
+ */
+void lmm_event_reclaim_end(void *data, unsigned long pages)
+{
+	lmm_hook_hit(LMM_HOOK_RECLAIM_END);
+	if (listens(LMM_PAGEBLOCK))
+		lmm_pageblock_reclaimed(pages);
+}
+
+/**
+ * lmm_event_compact_begin() - probe of tracepoint mm_compaction_try_to_compact_pages
+ * @data: unused
+ * @order: unused
+ * @gfp: unused
+ * @priority: unused
+ *
+ * Context: process, preemption off, no lock held.
+ */
+void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
+{
+	lmm_hook_hit(LMM_HOOK_COMPACT_BEGIN);
+	if (listens(LMM_PAGEBLOCK))
+		lmm_pageblock_compacting();
+}
+
+/**
+ * lmm_event_mixed() - probe of tracepoint mm_page_alloc_extfrag
+ * @data: unused
+ * @page: the first of those that were taken
+ * @order: unused
+ * @got_order: of the free block that they were a part of
+ * @migratetype: unused
+ * @got_migratetype: unused
+ *
+ * Context: under zone->lock, interrupts off.
+ */
+void lmm_event_mixed(void *data, struct page *page, int order, int got_order,
+		     int migratetype, int got_migratetype)
+{
+	lmm_hook_hit(LMM_HOOK_MIXED);
+	if (listens(LMM_PAGEBLOCK))
+		lmm_pageblock_mixed(page, got_order);
 }

@@ -28,5 +28,9 @@ void lmm_event_hint_fault(int last_cpupid, int nid, int pages, int flags);
 void lmm_event_hint_vma(const void *page, const void *where);
 int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs);
 int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs);
+void lmm_event_reclaim_end(void *data, unsigned long pages);
+void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority);
+void lmm_event_mixed(void *data, struct page *page, int order, int got_order,
+		     int migratetype, int got_migratetype);
 
 #endif /* LIVEMM_EVENT_H */

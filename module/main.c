@@ -45,6 +45,16 @@ static void pcp_down(void *ctx)
 	lmm_policy_unregister(&lmm_pcp_policy);
 }
 
+static int pageblock_up(void *ctx, char *why, size_t len)
+{
+	return lmm_policy_register(&lmm_pageblock_policy);
+}
+
+static void pageblock_down(void *ctx)
+{
+	lmm_policy_unregister(&lmm_pageblock_policy);
+}
+
 static int numa_up(void *ctx, char *why, size_t len)
 {
 	return lmm_policy_register(&lmm_numa_policy);
@@ -74,6 +84,7 @@ static const struct lmm_step steps[] = {
 	{ "release", release_up, NULL },
 	{ "hooks", hooks_up, hooks_down },
 	{ "pcp", pcp_up, pcp_down },
+	{ "pageblock", pageblock_up, pageblock_down },
 	{ "numa", numa_up, numa_down },
 	{ "policies", params_up, NULL },
 	{ "control", control_up, control_down },

@@ -12,6 +12,7 @@
 
 #include "compat/compat.h"
 #include "policy/numa_core.h"
+#include "policy/pageblock_core.h"
 
 TRACE_EVENT(policy_switch,
 	TP_PROTO(const char *policy, bool on),
@@ -68,6 +69,44 @@ TRACE_EVENT(pcp_decision,
 		  __entry->least, __entry->alloc_depth, __entry->free_depth,
 		  __entry->def, __entry->max, __entry->old, __entry->new,
 		  __get_str(reason))
+);
+
+/*
+ * A request would mix a block of pages: what was known of it, and the verdict, a number
+ * of enum pageblock_verdict.
+ */
+TRACE_EVENT(pageblock_verdict,
+	TP_PROTO(int nid, int zone, int migratetype, gfp_t gfp,
+		 const struct pageblock_request *request, enum pageblock_verdict verdict),
+	TP_ARGS(nid, zone, migratetype, gfp, request, verdict),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(int, migratetype)
+		__field(unsigned long, gfp)
+		__field(bool, slow)
+		__field(bool, hopeless)
+		__field(unsigned int, rounds)
+		__field(unsigned int, stuck)
+		__field(bool, allowed)
+		__field(unsigned int, verdict)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->migratetype = migratetype;
+		__entry->gfp = (__force unsigned long)gfp;
+		__entry->slow = request->slow;
+		__entry->hopeless = request->hopeless;
+		__entry->rounds = request->rounds;
+		__entry->stuck = request->stuck;
+		__entry->allowed = pageblock_allows(verdict);
+		__entry->verdict = verdict;
+	),
+	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d hopeless=%d rounds=%u stuck=%u allowed=%d verdict=%u",
+		  __entry->nid, __entry->zone, __entry->migratetype, __entry->gfp,
+		  __entry->slow, __entry->hopeless, __entry->rounds, __entry->stuck,
+		  __entry->allowed, __entry->verdict)
 );
 
 /*

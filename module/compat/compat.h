@@ -77,6 +77,30 @@
 #endif
 
 /*
+ * The highest order of a free block.
+ * Upstream 5e0a760b4441 ("mm, treewide: rename MAX_ORDER to MAX_PAGE_ORDER"), 6.8;
+ * before 23baf831a32c ("mm, treewide: redefine MAX_ORDER sanely"), 6.4, MAX_ORDER was
+ * one more than that.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define LMM_MAX_ORDER	MAX_PAGE_ORDER
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define LMM_MAX_ORDER	MAX_ORDER
+#else
+#define LMM_MAX_ORDER	(MAX_ORDER - 1)
+#endif
+
+/*
+ * Flags of an allocation inside the allocator (mm/internal.h, which modules do not
+ * see), the same from 6.1 to 6.12: which watermark it is held to (enum
+ * zone_watermarks), and which reserves it may use.
+ */
+#define LMM_ALLOC_WMARK_MASK	0x03
+#define LMM_ALLOC_NO_WATERMARKS	0x04
+#define LMM_ALLOC_OOM		0x08
+#define LMM_ALLOC_HIGHATOMIC	0x200
+
+/*
  * __assign_str() takes the destination only.
  * Upstream 2c92ca849fcc ("tracing/treewide: Remove second parameter of
  * __assign_str()"), 6.10.

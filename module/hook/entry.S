@@ -38,3 +38,15 @@ SYM_FUNC_END(\name)
 .text
 LMM_ENTRY lmm_entry_hint_fault lmm_event_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_event_hint_vma lmm_calls_hint_vma
+
+/*
+ * Runs at every allocation, so it is four stores and no more.  Where on the stack we are
+ * tells later on whether what is noted is of that request.
+ */
+SYM_FUNC_START(lmm_entry_request)
+	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
+	movl	%esi, PER_CPU_VAR(lmm_request_order)
+	movl	%edx, PER_CPU_VAR(lmm_request_flags)
+	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
+	RET
+SYM_FUNC_END(lmm_entry_request)

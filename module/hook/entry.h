@@ -24,8 +24,18 @@
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
+/*
+ * The last call of get_page_from_freelist() on a CPU: its first three arguments, and the
+ * stack pointer at its entry.
+ */
+DECLARE_PER_CPU(unsigned int, lmm_request_gfp);
+DECLARE_PER_CPU(unsigned int, lmm_request_order);
+DECLARE_PER_CPU(unsigned int, lmm_request_flags);
+DECLARE_PER_CPU(unsigned long, lmm_request_stack);
+
 void lmm_entry_hint_fault(void);
 void lmm_entry_hint_vma(void);
+void lmm_entry_request(void);
 #endif
 
 #endif /* LIVEMM_HOOK_ENTRY_H */

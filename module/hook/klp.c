@@ -42,6 +42,8 @@ DEFINE_STATIC_CALL_NULL(orig_refill, int (struct zone *, unsigned int, unsigned 
 DEFINE_STATIC_CALL_NULL(orig_drain, void (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(orig_scan, unsigned long (struct vm_area_struct *, unsigned long,
 						  unsigned long));
+DEFINE_STATIC_CALL_NULL(orig_fallback, int (struct free_area *, unsigned int, int, bool,
+					    bool *));
 
 DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
 							unsigned long));
@@ -52,10 +54,12 @@ DEFINE_STATIC_CALL_NULL(on_scan, bool (struct vm_area_struct *, unsigned long,
 				       struct lmm_klp_part *));
 DEFINE_STATIC_CALL_NULL(on_scan_charge, unsigned long (struct vm_area_struct *,
 						       unsigned long));
+DEFINE_STATIC_CALL_NULL(on_fallback, int (struct free_area *, unsigned int, int, bool, int));
 
 static DEFINE_STATIC_KEY_FALSE(refill_armed);
 static DEFINE_STATIC_KEY_FALSE(drain_armed);
 static DEFINE_STATIC_KEY_FALSE(scan_armed);
+static DEFINE_STATIC_KEY_FALSE(fallback_armed);
 
 static DECLARE_WAIT_QUEUE_HEAD(transition_end);
 static bool transition_patched;
@@ -136,6 +140,26 @@ static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
 	return scan_charge(vma, part.total);
 }
 
+/*
+ * Stands in for find_suitable_fallback(): for want of free pages of one type, is there
+ * another to take them from?  Compaction asks with preemption on.
+ */
+static int wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
+			 bool only_stealable, bool *can_steal)
+{
+	int found = static_call(orig_fallback)(area, order, migratetype, only_stealable,
+					       can_steal);
+
+	if (static_branch_unlikely(&fallback_armed)) {
+		preempt_disable();
+		if (static_branch_likely(&fallback_armed))
+			found = static_call(on_fallback)(area, order, migratetype,
+							 only_stealable, found);
+		preempt_enable();
+	}
+	return found;
+}
+
 /**
  * struct wrapped - one function that can be wrapped
  * @name: its symbol
@@ -152,6 +176,7 @@ static const struct wrapped wrapped[LMM_KLP_NR] = {
 	[LMM_KLP_REFILL] = { "rmqueue_bulk", wrap_refill, &refill_armed },
 	[LMM_KLP_DRAIN] = { "free_pcppages_bulk", wrap_drain, &drain_armed },
 	[LMM_KLP_SCAN] = { "change_prot_numa", wrap_scan, &scan_armed },
+	[LMM_KLP_FALLBACK] = { "find_suitable_fallback", wrap_fallback, &fallback_armed },
 };
 
 static void set_original(enum lmm_klp_function function, unsigned long addr)
@@ -171,6 +196,11 @@ static void set_original(enum lmm_klp_function function, unsigned long addr)
 		static_call_update(orig_scan,
 				   (unsigned long (*)(struct vm_area_struct *, unsigned long,
 						      unsigned long))addr);
+		break;
+	case LMM_KLP_FALLBACK:
+		static_call_update(orig_fallback,
+				   (int (*)(struct free_area *, unsigned int, int, bool,
+					    bool *))addr);
 		break;
 	default:
 		break;
@@ -266,6 +296,9 @@ static void port_arm(enum lmm_klp_function function,
 	case LMM_KLP_SCAN:
 		static_call_update(on_scan, handlers->scan);
 		static_call_update(on_scan_charge, handlers->scan_charge);
+		break;
+	case LMM_KLP_FALLBACK:
+		static_call_update(on_fallback, handlers->fallback);
 		break;
 	default:
 		return;

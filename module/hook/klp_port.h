@@ -13,24 +13,27 @@
 
 #include <linux/types.h>
 
+struct free_area;
 struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	3
+#define LMM_KLP_PORT_VERSION	4
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
  * @LMM_KLP_REFILL: rmqueue_bulk()
  * @LMM_KLP_DRAIN: free_pcppages_bulk()
  * @LMM_KLP_SCAN: change_prot_numa()
+ * @LMM_KLP_FALLBACK: find_suitable_fallback()
  * @LMM_KLP_NR: number of the above
  */
 enum lmm_klp_function {
 	LMM_KLP_REFILL,
 	LMM_KLP_DRAIN,
 	LMM_KLP_SCAN,
+	LMM_KLP_FALLBACK,
 	LMM_KLP_NR
 };
 
@@ -61,11 +64,15 @@ struct lmm_klp_part {
  *	each part: @part tells of the last one (empty at first) and gets the next,
  *	after it; false if there is none
  * @scan_charge: when there is none: what to tell the kernel was updated, of @total
+ * @fallback: the kernel wants pages of @migratetype, has looked among the free blocks of
+ *	@order for those of another type, and @found that or -1; returns it, or -1
  *
  * Context: of the allocator's: under pcp->lock, preemption off (on PREEMPT_RT, inside
  * the RCU read section that its spinlocks are), any context the allocator may be
- * called from: no sleeping, no printk, no allocation, no lock.  Of the last two:
- * process, preemption off, mmap_lock held for reading.
+ * called from: no sleeping, no printk, no allocation, no lock.  Of @scan and
+ * @scan_charge: process, preemption off, mmap_lock held for reading.  Of @fallback: under
+ * zone->lock, interrupts off, or where @stealable_only is set under no lock, preemption
+ * off.
  */
 struct lmm_klp_handlers {
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
@@ -77,6 +84,8 @@ struct lmm_klp_handlers {
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
 		     struct lmm_klp_part *part);
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
+	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
+			bool stealable_only, int found);
 };
 
 /**

@@ -15,6 +15,7 @@
 #include "../compat/compat.h"
 #include "../event.h"
 #include "../policy/numa.h"
+#include "../policy/pageblock.h"
 #include "../policy/pcp.h"
 #include "entry.h"
 #include "table.h"
@@ -30,6 +31,7 @@
 #define PCP		LMM_USERS(LMM_PCP)
 #define PCP_DEPTH	LMM_USER(LMM_PCP, PCP_MODE_DEPTH)
 #define PCP_EVENT	LMM_USER(LMM_PCP, PCP_MODE_EVENT)
+#define PAGEBLOCK	LMM_USERS(LMM_PAGEBLOCK)
 #define NUMA		LMM_USERS(LMM_NUMA)
 #define NUMA_VMA	LMM_USER(LMM_NUMA, NUMA_MODE_VMA)
 
@@ -54,6 +56,7 @@
 }
 
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
+#define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
 #define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
@@ -180,6 +183,83 @@ struct lmm_hook lmm_hooks[] = {
 		.lost = "all of the policy: it would not know when to forget an address space",
 		.handler = lmm_event_space_exit,
 	},
+	[LMM_HOOK_FALLBACK] = {
+		.name = "fallback",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "find_suitable_fallback", PROTO("fallback",
+			  "int (struct free_area *, unsigned int, int, bool, bool *)") },
+		},
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "all of the policy: it could refuse nothing",
+		.function = LMM_KLP_FALLBACK,
+	},
+	[LMM_HOOK_REQUEST] = {
+		.name = "request",
+		.mech = LMM_MECH_DIRECT,
+		.alternatives = {
+			{ "get_page_from_freelist", PROTO("request", REQUEST_PROTO) },
+		},
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "all of the policy: it would not know who may not be refused",
+		.handler = lmm_entry_request,
+	},
+	[LMM_HOOK_RECLAIM_END] = {
+		.name = "reclaim_end",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "mm_vmscan_direct_reclaim_end", PROTO("reclaim_end",
+			  "void (void *, long unsigned int)") },
+		},
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "all of the policy: it would not know who has tried to make room",
+		.handler = lmm_event_reclaim_end,
+	},
+	[LMM_HOOK_COMPACT_BEGIN] = {
+		.name = "compact_begin",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "mm_compaction_try_to_compact_pages", PROTO("compact_begin",
+			  "void (void *, int, gfp_t, int)") },
+		},
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "all of the policy: likewise",
+		.handler = lmm_event_compact_begin,
+	},
+	[LMM_HOOK_MIXED] = {
+		.name = "mixed",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "mm_page_alloc_extfrag", PROTO("mixed",
+			  "void (void *, struct page *, int, int, int, int)") },
+		},
+		.users = PAGEBLOCK,
+		.lost = "counters claimed and mixed",
+		.handler = lmm_event_mixed,
+	},
+	[LMM_HOOK_WAKE_COMPACTION] = {
+		.name = "wake_compaction",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "wakeup_kcompactd", PROTO("wake_compaction",
+			  "void (pg_data_t *, int, int)") },
+		},
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "the reserve of wholly free blocks",
+	},
+	[LMM_HOOK_UNGROUPED] = {
+		.name = "ungrouped",
+		.mech = LMM_MECH_DATA,
+		.alternatives = { { "page_group_by_mobility_disabled", NULL } },
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "hands off where memory is too small for grouping",
+	},
 	[LMM_HOOK_BALANCING_MODE] = {
 		.name = "balancing_mode",
 		.mech = LMM_MECH_DATA,
@@ -231,8 +311,9 @@ struct lmm_hook lmm_hooks[] = {
 		.required = PCP,
 		.lost = "switching on safely while memory goes offline",
 	},
-	SIZE(PCP, zone),
-	LAYOUT(PCP, pglist_data, node_zones),
+	SIZE(PCP | PAGEBLOCK, zone),
+	SIZE(PAGEBLOCK, free_area),
+	LAYOUT(PCP | PAGEBLOCK, pglist_data, node_zones),
 	LAYOUT(PCP, per_cpu_pages, lock),
 	LAYOUT(PCP, per_cpu_pages, count),
 	LAYOUT(PCP, per_cpu_pages, high),
@@ -247,15 +328,20 @@ struct lmm_hook lmm_hooks[] = {
 #endif
 	LAYOUT(PCP, zone, _watermark),
 	LAYOUT(PCP, zone, watermark_boost),
-	LAYOUT(PCP, zone, node),
-	LAYOUT(PCP, zone, zone_pgdat),
-	LAYOUT(PCP, zone, managed_pages),
-	LAYOUT(PCP, zone, present_pages),
-	LAYOUT(PCP, zone, name),
+	LAYOUT(PCP | PAGEBLOCK, zone, node),
+	LAYOUT(PCP | PAGEBLOCK, zone, zone_pgdat),
+	LAYOUT(PCP | PAGEBLOCK, zone, managed_pages),
+	LAYOUT(PCP | PAGEBLOCK, zone, present_pages),
+	LAYOUT(PCP | PAGEBLOCK, zone, name),
 	LAYOUT(PCP, zone, per_cpu_pageset),
 	LAYOUT(PCP, zone, flags),
 	LAYOUT(PCP, zone, lock),
 	LAYOUT(PCP, zone, vm_stat),
+	LAYOUT(PAGEBLOCK, zone, free_area),
+	LAYOUT(PAGEBLOCK, zone, compact_considered),
+	LAYOUT(PAGEBLOCK, zone, compact_defer_shift),
+	LAYOUT(PAGEBLOCK, free_area, nr_free),
+	LAYOUT(PAGEBLOCK, signal_struct, oom_mm),
 	LAYOUT(NUMA, mm_struct, context.ctx_id),
 	LAYOUT(NUMA, mm_struct, numa_next_scan),
 	LAYOUT(NUMA, mm_struct, numa_scan_seq),
@@ -264,9 +350,9 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(NUMA, task_struct, pid),
 	LAYOUT(NUMA, task_struct, tgid),
 	LAYOUT(NUMA, task_struct, comm),
-	LAYOUT(NUMA, task_struct, flags),
+	LAYOUT(NUMA | PAGEBLOCK, task_struct, flags),
 	LAYOUT(NUMA, task_struct, group_leader),
-	LAYOUT(NUMA, task_struct, signal),
+	LAYOUT(NUMA | PAGEBLOCK, task_struct, signal),
 	LAYOUT(NUMA, task_struct, cgroups),
 	LAYOUT(NUMA, task_struct, tasks),
 	LAYOUT(NUMA, task_struct, thread_node),

@@ -49,6 +49,13 @@ enum lmm_mechanism {
  * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
  * @LMM_HOOK_SCAN: a range of a VMA is being scanned
  * @LMM_HOOK_SPACE_EXIT: an address space goes
+ * @LMM_HOOK_FALLBACK: for want of free pages of one type, those of another are looked for
+ * @LMM_HOOK_REQUEST: what the allocator is asked for; hits are those that were looked at
+ * @LMM_HOOK_RECLAIM_END: a thread has reclaimed for its request
+ * @LMM_HOOK_COMPACT_BEGIN: a thread will compact for its request
+ * @LMM_HOOK_MIXED: a request got pages of another type
+ * @LMM_HOOK_WAKE_COMPACTION: have kcompactd make free blocks
+ * @LMM_HOOK_UNGROUPED: the machine is too small to group pages by mobility
  * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
  * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
@@ -69,6 +76,13 @@ enum lmm_hook_id {
 	LMM_HOOK_SCAN_BEGIN,
 	LMM_HOOK_SCAN,
 	LMM_HOOK_SPACE_EXIT,
+	LMM_HOOK_FALLBACK,
+	LMM_HOOK_REQUEST,
+	LMM_HOOK_RECLAIM_END,
+	LMM_HOOK_COMPACT_BEGIN,
+	LMM_HOOK_MIXED,
+	LMM_HOOK_WAKE_COMPACTION,
+	LMM_HOOK_UNGROUPED,
 	LMM_HOOK_BALANCING_MODE,
 	LMM_HOOK_SCAN_SIZE,
 	LMM_HOOK_DRAIN_LIST,

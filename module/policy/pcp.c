@@ -193,7 +193,7 @@ static void pcp_free(void)
 
 static int pcp_alloc(void)
 {
-	unsigned int slots = pcp_nr_slots();
+	unsigned int slots = lmm_zone_slots();
 	unsigned int slot;
 	int cpu;
 
@@ -233,7 +233,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.mode = lmm_policy_mode(policy, cfg);
 	err = pcp_alloc();
 	if (err) {
-		scnprintf(why, len, "out of memory for %u lists", pcp_nr_slots() * nr_cpu_ids);
+		scnprintf(why, len, "out of memory for %u lists", lmm_zone_slots() * nr_cpu_ids);
 		pcp_free();
 		return err;
 	}
@@ -304,7 +304,7 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 		   "count", "high", "default", "max", by_depth ? "alloc_depth" : "least",
 		   by_depth ? "free_depth" : "drained", "why");
 	mutex_lock(&pcp.lock);
-	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
 	     slot = pcp_next_zone(slot + 1, &zone)) {
 		for_each_online_cpu(cpu) {
 			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);

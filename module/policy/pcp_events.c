@@ -40,7 +40,7 @@ void lmm_pcp_page(int nid, int zone_idx, long pages)
 
 static struct pcp_zone *zone_pressure(const struct zone *zone)
 {
-	return &pcp.zones[pcp_slot(zone)];
+	return &pcp.zones[lmm_zone_slot(zone)];
 }
 
 static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
@@ -145,7 +145,7 @@ static long room_take(struct pcp_zone *pz, long want)
 unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsigned long asked)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
-	struct pcp_list *list = pcp_list_of(pcp_slot(zone), smp_processor_id());
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
 	struct pcp_limits limits;
 	struct pcp_steer steer;
@@ -180,7 +180,7 @@ unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsign
 void lmm_pcp_refill(struct zone *zone, unsigned int order, int pages)
 {
 	int cpu = smp_processor_id();
-	struct pcp_list *list = pcp_list_of(pcp_slot(zone), cpu);
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
 	struct pcp_sample sample;
 
 	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
@@ -297,7 +297,7 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
 int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
 			int pindex)
 {
-	struct pcp_list *list = pcp_list_of(pcp_slot(zone), smp_processor_id());
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
 	int limit;
 

@@ -35,7 +35,7 @@ static int pcp_cpu_offline(unsigned int cpu)
 
 	mutex_lock(&pcp.lock);
 	cpumask_clear_cpu(cpu, pcp.cpus);
-	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
 	     slot = pcp_next_zone(slot + 1, &zone)) {
 		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 		struct pcp_list *list = pcp_list_of(slot, cpu);
@@ -73,7 +73,7 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 	    action != MEM_CANCEL_OFFLINE)
 		return NOTIFY_OK;
 	zone = page_zone(pfn_to_page(memory->start_pfn));
-	slot = pcp_slot(zone);
+	slot = lmm_zone_slot(zone);
 
 	mutex_lock(&pcp.lock);
 	if (action == MEM_GOING_OFFLINE) {

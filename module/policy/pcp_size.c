@@ -23,14 +23,8 @@
 /* The zone of a slot, or NULL if it has no memory or is frozen. */
 static struct zone *slot_zone(unsigned int slot)
 {
-	int nid = slot / MAX_NR_ZONES;
-	struct zone *zone;
-
 	lockdep_assert_held(&pcp.lock);
-	if (!node_online(nid) || test_bit(slot, pcp.frozen))
-		return NULL;
-	zone = &NODE_DATA(nid)->node_zones[slot % MAX_NR_ZONES];
-	return populated_zone(zone) ? zone : NULL;
+	return test_bit(slot, pcp.frozen) ? NULL : lmm_zone_at(slot);
 }
 
 /**
@@ -39,11 +33,11 @@ static struct zone *slot_zone(unsigned int slot)
  * @zone: gets the zone
  *
  * Context: process, pcp.lock held.
- * Return: the zone's slot; pcp_nr_slots() at the end.
+ * Return: the zone's slot; lmm_zone_slots() at the end.
  */
 unsigned int pcp_next_zone(unsigned int slot, struct zone **zone)
 {
-	for (; slot < pcp_nr_slots(); slot++) {
+	for (; slot < lmm_zone_slots(); slot++) {
 		*zone = slot_zone(slot);
 		if (*zone)
 			break;
@@ -275,10 +269,10 @@ long pcp_pass(bool tick)
 	unsigned int slot;
 	long given = 0;
 
-	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
 	     slot = pcp_next_zone(slot + 1, &zone))
 		zone_judge(zone, &pcp.zones[slot]);
-	for (slot = pcp_next_zone(0, &zone); slot < pcp_nr_slots();
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
 	     slot = pcp_next_zone(slot + 1, &zone)) {
 		struct pcp_zone *pz = &pcp.zones[slot];
 		long room, raised, returned;
@@ -311,7 +305,7 @@ static void period_collect(void)
 	for_each_possible_cpu(cpu) {
 		const struct pcp_track *tracks = per_cpu(pcp_tracks, cpu);
 
-		for (slot = 0; slot < pcp_nr_slots(); slot++) {
+		for (slot = 0; slot < lmm_zone_slots(); slot++) {
 			long alloc_depth, free_depth;
 			bool active;
 

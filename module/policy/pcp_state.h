@@ -24,6 +24,7 @@
 #include "pcp_core.h"
 #include "pcp_event_core.h"
 #include "pcp_lists.h"
+#include "zones.h"
 
 /**
  * struct pcp_zone - a zone's pressure, as the hooks want to know it
@@ -119,16 +120,6 @@ extern struct pcp_state pcp;
 
 /* What mode `depth` tracks, an entry a slot; NULL in mode `event`. */
 DECLARE_PER_CPU(struct pcp_track *, pcp_tracks);
-
-static inline unsigned int pcp_nr_slots(void)
-{
-	return nr_node_ids * MAX_NR_ZONES;
-}
-
-static inline unsigned int pcp_slot(const struct zone *zone)
-{
-	return zone_to_nid((struct zone *)zone) * MAX_NR_ZONES + zone_idx(zone);
-}
 
 static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 {

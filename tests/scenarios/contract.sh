@@ -6,7 +6,7 @@
 # refusing bad input as the contract says.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1 \
+pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1 \
 batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=100 contended_only=0 scope=zone"
 # Where the kernel does not leave VMAs out by thread.
 by_thread=1
@@ -14,6 +14,15 @@ by_thread=1
 numa_defaults="mode=vma min_ms=100 max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
 mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every=8 \
 by_thread=$by_thread by_region=1 by_entries=0 cgroups="
+pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=8 period_ms=500"
+policies="pcp pageblock numa"
+defaults_of() {
+	case $1 in
+	pcp) echo "$pcp_defaults" ;;
+	pageblock) echo "$pageblock_defaults" ;;
+	numa) echo "$numa_defaults" ;;
+	esac
+}
 need lmm_load
 cd "$LMM_DBG" || exit 1
 
@@ -21,15 +30,14 @@ find . -type d ! -perm 0700 >/run/dirs
 same "directories are 0700" "$(cat /run/dirs)" ""
 find . -type f ! -perm 0600 ! -perm 0400 >/run/files
 same "files are 0600 or 0400" "$(cat /run/files)" ""
-for file in version hooks status last_error pcp/supported pcp/counters pcp/state \
-	numa/supported numa/counters numa/state; do
-	same "$file is read only" "$(stat -c %a $file)" 400
+for file in version hooks status last_error \
+	$(for policy in $policies; do echo "$policy/supported" "$policy/counters" "$policy/state"; done); do
+	same "$file is read only" "$(stat -c %a "$file")" 400
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
 done
-for file in lease pcp/enabled pcp/config pcp/mode pcp/period_ms pcp/window_periods \
-	pcp/high_max_pct pcp/keep_at_exit pcp/batch_max_scale pcp/decay_ms pcp/gain_pct \
-	pcp/watermark_guard_pct pcp/contended_only pcp/scope numa/enabled numa/config \
-	$(echo "$numa_defaults" | sed 's/=[^ ]*//g; s/[^ ]*/numa\/&/g'); do
+for file in lease $(for policy in $policies; do
+	echo "enabled= config= $(defaults_of "$policy")" | sed "s/=[^ ]*//g; s|[^ ][^ ]*|$policy/&|g"
+done); do
 	same "$file is read and written" "$(stat -c %a "$file")" 600
 done
 
@@ -44,23 +52,25 @@ same "parameters without an entry in debugfs-docs" "$(comm -23 /run/made /run/do
 same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/documented)" ""
 
 check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
-check "status has a row for pcp" grep -Eq '^pcp +off +event +-$' status
-check "and one for numa" grep -Eq '^numa +off +vma +-$' status
+for policy in $policies; do
+	mode=$(defaults_of "$policy" | sed 's/mode=\([a-z]*\).*/\1/')
+	check "status has a row for $policy" grep -Eq "^$policy +off +$mode +-$" status
+	same "$policy is supported" "$(cat "$policy/supported")" yes
+	same "the defaults of $policy" "$(cat "$policy/config")" "enabled=0 $(defaults_of "$policy")"
+done
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
-same "pcp is supported" "$(cat pcp/supported)" yes
-same "numa is supported" "$(cat numa/supported)" yes
-same "the defaults" "$(cat pcp/config)" "enabled=0 $defaults"
-same "those of numa" "$(cat numa/config)" "enabled=0 $numa_defaults"
 
-for knob in pcp/* numa/*; do
+for knob in pcp/* pageblock/* numa/*; do
 	case ${knob#*/} in
 	enabled | supported | config | counters | state) continue ;;
 	esac
 	check "$knob takes what it shows" write_to "$knob" "$(cat "$knob")"
 done
-same "and nothing has changed" "$(cat pcp/config)" "enabled=0 $defaults"
-same "nor of numa" "$(cat numa/config)" "enabled=0 $numa_defaults"
+for policy in $policies; do
+	same "and nothing has changed of $policy" "$(cat "$policy/config")" \
+		"enabled=0 $(defaults_of "$policy")"
+done
 
 inval="Invalid argument" range="Numerical result out of range"
 for text in 2 yes "1 1" "" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
@@ -79,6 +89,11 @@ refuses "$LMM_DBG/pcp/batch_max_scale" 7 "$range" "pcp/batch_max_scale: 7: not i
 refuses "$LMM_DBG/pcp/gain_pct" 9 "$range" "pcp/gain_pct: 9: not in 10..200"
 refuses "$LMM_DBG/pcp/watermark_guard_pct" 1001 "$range" "not in 0..1000"
 refuses "$LMM_DBG/pcp/contended_only" 2 "$inval" "pcp/contended_only"
+refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
+refuses "$LMM_DBG/pageblock/max_attempts" 0 "$range" "pageblock/max_attempts: 0: not in 1..16"
+refuses "$LMM_DBG/pageblock/max_attempts" 17 "$range" "pageblock/max_attempts"
+refuses "$LMM_DBG/pageblock/reserve_blocks" 4097 "$range" "not in 0..4096"
+refuses "$LMM_DBG/pageblock/period_ms" 99 "$range" "not in 100..60000"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
 refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma"
 refuses "$LMM_DBG/numa/min_ms" 60001 "$range" "numa/min_ms: 60001: not in 10..60000"
@@ -102,7 +117,7 @@ refuses "$LMM_DBG/lease" 604801 "$range" lease
 refuses "$LMM_DBG/lease" soon "$inval" lease
 
 check "config sets several" write_to pcp/config "period_ms=500,high_max_pct=20\\n"
-same "and they stand" "$(cat pcp/config)" "enabled=0 $(echo "$defaults" |
+same "and they stand" "$(cat pcp/config)" "enabled=0 $(echo "$pcp_defaults" |
 	sed 's/period_ms=1000/period_ms=500/; s/high_max_pct=12.5/high_max_pct=20/')"
 same "knob files agree" "$(cat pcp/period_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 event "
 check "config switches on" write_to pcp/config "enabled=1 period_ms=700"

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pageblock.c - whole blocks of one mobility type: knobs, switching on and off, state
+ *
+ * Lifetimes: everything in "struct pageblock_state" is there before any hook is armed.
+ * Once the hooks are disarmed no handler runs, so nobody kicks the worker; then the
+ * worker is cancelled, and what it used is freed.
+ */
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+
+#include "../hook/hook.h"
+#include "pageblock_state.h"
+#include "zones.h"
+
+enum pageblock_knob {
+	KNOB_MODE,
+	KNOB_MAX_ATTEMPTS,
+	KNOB_RESERVE_BLOCKS,
+	KNOB_PERIOD_MS,
+};
+
+static const char *const mode_words[] = {
+	[PAGEBLOCK_MODE_CLAIM] = "claim",
+	[PAGEBLOCK_MODE_STRICT] = "strict",
+	NULL
+};
+
+static const struct lmm_knob pageblock_knobs[] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = PAGEBLOCK_MODE_STRICT, .def = PAGEBLOCK_MODE_CLAIM,
+		.choices = mode_words,
+	},
+	[KNOB_MAX_ATTEMPTS] = {
+		.name = "max_attempts", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = PAGEBLOCK_MAX_ROUNDS, .def = 3,
+	},
+	[KNOB_RESERVE_BLOCKS] = {
+		.name = "reserve_blocks", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 4096, .def = 8,
+	},
+	[KNOB_PERIOD_MS] = {
+		/* kcompactd looks at how fragmented its node is as often (6.1: 500 ms). */
+		.name = "period_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 60000, .def = 500,
+	},
+};
+
+static const char *const pageblock_counter_names[NR_COUNTERS] = {
+	[COUNT_SEARCHES] = "searches",
+	[COUNT_REFUSED_FAST] = "refused_fast",
+	[COUNT_REFUSED_SLOW] = "refused_slow",
+	[COUNT_REFUSED_STUCK] = "refused_stuck",
+	[COUNT_REFUSED_SPARE] = "refused_spare",
+	[COUNT_ALLOWED_TRIED] = "allowed_tried",
+	[COUNT_ALLOWED_ATOMIC] = "allowed_atomic",
+	[COUNT_ALLOWED_HIGHATOMIC] = "allowed_highatomic",
+	[COUNT_ALLOWED_MEMALLOC] = "allowed_memalloc",
+	[COUNT_ALLOWED_OOM] = "allowed_oom",
+	[COUNT_ALLOWED_NOFAIL] = "allowed_nofail",
+	[COUNT_ALLOWED_UNGROUPED] = "allowed_ungrouped",
+	[COUNT_ALLOWED_HOPELESS] = "allowed_hopeless",
+	[COUNT_ALLOWED_CROWDED] = "allowed_crowded",
+	[COUNT_UNKNOWN] = "unknown",
+	[COUNT_COMPACTION_KEPT] = "compaction_kept",
+	[COUNT_CLAIMED] = "claimed",
+	[COUNT_MIXED] = "mixed",
+	[COUNT_ROUNDS] = "rounds",
+	[COUNT_WAKEUPS] = "wakeups",
+};
+
+struct pageblock_state pageblock;
+
+/* Each by itself: a verdict made of one old and one new setting is as good as either. */
+static void set_knobs(const struct lmm_config *cfg)
+{
+	enum pageblock_mode mode = cfg->value[KNOB_MODE];
+
+	WRITE_ONCE(pageblock.settings.mode, mode);
+	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
+	/* In mode claim, who has compacted may mix, so compaction may stop where it can. */
+	WRITE_ONCE(pageblock.hide, mode == PAGEBLOCK_MODE_STRICT);
+	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
+	WRITE_ONCE(pageblock.tick, max(msecs_to_jiffies(cfg->value[KNOB_PERIOD_MS]), 1UL));
+}
+
+static void pageblock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	set_knobs(cfg);
+	pageblock_reserve_configure();
+}
+
+static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+			    size_t len)
+{
+	int err;
+
+	set_knobs(cfg);
+	pageblock.ungrouped = (const int *)lmm_hook_address(LMM_HOOK_UNGROUPED);
+	pageblock_filter_start();
+	err = pageblock_reserve_start();
+	if (err)
+		scnprintf(why, len, "out of memory for %u zones", lmm_zone_slots());
+	return err;
+}
+
+static void pageblock_disable(struct lmm_policy *policy)
+{
+	pageblock_reserve_stop();
+}
+
+static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
+{
+	unsigned int slot;
+
+	if (!policy->on)
+		return;
+	seq_printf(m, "%-5s%-9s%10s%10s%8s\n", "node", "zone", "free", "reserve", "gap");
+	for (slot = 0; slot < lmm_zone_slots(); slot++) {
+		const struct pageblock_zone *pz = &pageblock.zones[slot];
+		const struct zone *zone = lmm_zone_at(slot);
+
+		if (!zone)
+			continue;
+		seq_printf(m, "%-5u%-9s%10lu%10lu%8u\n",
+			   slot / MAX_NR_ZONES, zone->name,
+			   pageblock_free_blocks(zone), READ_ONCE(pz->want),
+			   READ_ONCE(pz->reserve.gap));
+	}
+}
+
+static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (!policy->on)
+		return;
+	if (READ_ONCE(*pageblock.ungrouped))
+		scnprintf(why, len, "hands off: too little memory to group pages by mobility");
+	else if (!lmm_hook_armed(LMM_HOOK_FALLBACK))
+		scnprintf(why, len,
+			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
+}
+
+/* The policy's row in the registry. */
+struct lmm_policy lmm_pageblock_policy = {
+	.id = LMM_PAGEBLOCK,
+	.name = "pageblock",
+	.knobs = pageblock_knobs,
+	.nr_knobs = ARRAY_SIZE(pageblock_knobs),
+	.mode_knob = KNOB_MODE,
+	.counter_names = pageblock_counter_names,
+	.nr_counters = NR_COUNTERS,
+	.enable = pageblock_enable,
+	.disable = pageblock_disable,
+	.configure = pageblock_configure,
+	.state_show = pageblock_state_show,
+	.reason_show = pageblock_reason_show,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pageblock.h - the pageblock policy as the hook table and event.c see it; see
+ * pageblock.c
+ */
+#ifndef LIVEMM_POLICY_PAGEBLOCK_H
+#define LIVEMM_POLICY_PAGEBLOCK_H
+
+#include <linux/types.h>
+
+struct free_area;
+struct page;
+
+/* pageblock_filter.c */
+int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migratetype,
+			   bool stealable_only, int found);
+void lmm_pageblock_reclaimed(unsigned long pages);
+void lmm_pageblock_compacting(void);
+
+/* pageblock_reserve.c */
+void lmm_pageblock_mixed(const struct page *page, int got_order);
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pageblock_state.h - what the files of the pageblock policy share
+ */
+#ifndef LIVEMM_POLICY_PAGEBLOCK_STATE_H
+#define LIVEMM_POLICY_PAGEBLOCK_STATE_H
+
+#include <linux/atomic.h>
+#include <linux/mmzone.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include "../livemm.h"
+#include "pageblock.h"
+#include "pageblock_core.h"
+
+/* Requests in the slow path of which it is known what was tried for them. */
+#define PAGEBLOCK_TASK_BITS	8
+#define PAGEBLOCK_TASKS		BIT(PAGEBLOCK_TASK_BITS)
+
+enum pageblock_counter {
+	COUNT_SEARCHES,
+	COUNT_REFUSED_FAST,	/* the verdicts, in the order of enum pageblock_verdict */
+	COUNT_REFUSED_SLOW,
+	COUNT_REFUSED_STUCK,
+	COUNT_REFUSED_SPARE,
+	COUNT_ALLOWED_TRIED,
+	COUNT_ALLOWED_ATOMIC,
+	COUNT_ALLOWED_HIGHATOMIC,
+	COUNT_ALLOWED_MEMALLOC,
+	COUNT_ALLOWED_OOM,
+	COUNT_ALLOWED_NOFAIL,
+	COUNT_ALLOWED_UNGROUPED,
+	COUNT_ALLOWED_HOPELESS,
+	COUNT_ALLOWED_CROWDED,
+	COUNT_UNKNOWN,
+	COUNT_COMPACTION_KEPT,
+	COUNT_CLAIMED,
+	COUNT_MIXED,
+	COUNT_ROUNDS,
+	COUNT_WAKEUPS,
+	NR_COUNTERS
+};
+
+/**
+ * struct pageblock_task - what was tried for a request in the slow path
+ * @task: whose it is; compared, never followed; NULL for none
+ * @stamp: jiffies of the last round
+ * @rounds: see struct pageblock_request
+ * @stuck: likewise
+ *
+ * A task writes its own only, so that nothing here needs a lock; one that has not been
+ * used for a second may be taken over.
+ */
+struct pageblock_task {
+	struct task_struct *task;
+	unsigned long stamp;
+	unsigned int rounds;
+	unsigned int stuck;
+};
+
+/**
+ * struct pageblock_zone - a zone's reserve
+ * @reserve: state of the core
+ * @blocks: wholly free blocks at the last tick
+ * @want: that it should have had
+ */
+struct pageblock_zone {
+	struct pageblock_reserve reserve;
+	unsigned long blocks;
+	unsigned long want;
+};
+
+/**
+ * struct pageblock_state - the policy
+ * @settings: of the filter; fields are read while they may change, each by itself
+ * @ungrouped: the kernel's: too little memory to group pages by mobility
+ * @hide: compaction is not told that it could stop where mixing would do
+ * @tasks: requests in the slow path
+ * @reserve_blocks: wholly free blocks that each zone is to have; 0 for none
+ * @tick: jiffies between two looks at the reserve
+ * @zones: one a zone of a node, by lmm_zone_slot()
+ * @work: looks at the reserve; queues itself
+ */
+struct pageblock_state {
+	struct pageblock_settings settings;
+	const int *ungrouped;
+	bool hide;
+	struct pageblock_task tasks[PAGEBLOCK_TASKS];
+	unsigned int reserve_blocks;
+	unsigned long tick;
+	struct pageblock_zone *zones;
+	struct delayed_work work;
+};
+
+extern struct pageblock_state pageblock;
+
+/* pageblock_filter.c */
+void pageblock_filter_start(void);
+
+/* pageblock_reserve.c */
+int pageblock_reserve_start(void);
+void pageblock_reserve_stop(void);
+void pageblock_reserve_configure(void);
+unsigned long pageblock_free_blocks(const struct zone *zone);
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_STATE_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zones.h - an array with an entry for each zone of each node
+ */
+#ifndef LIVEMM_POLICY_ZONES_H
+#define LIVEMM_POLICY_ZONES_H
+
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+
+static inline unsigned int lmm_zone_slots(void)
+{
+	return nr_node_ids * MAX_NR_ZONES;
+}
+
+static inline unsigned int lmm_zone_slot(const struct zone *zone)
+{
+	return zone_to_nid((struct zone *)zone) * MAX_NR_ZONES + zone_idx(zone);
+}
+
+/* NULL where there is no memory; a node's data stay when its memory goes. */
+static inline struct zone *lmm_zone_at(unsigned int slot)
+{
+	int nid = slot / MAX_NR_ZONES;
+	struct zone *zone;
+
+	if (!node_online(nid))
+		return NULL;
+	zone = &NODE_DATA(nid)->node_zones[slot % MAX_NR_ZONES];
+	return populated_zone(zone) ? zone : NULL;
+}
+
+#endif /* LIVEMM_POLICY_ZONES_H */
