@@ -38,7 +38,7 @@ LATE_KARGS = ["maxcpus=1", "tsc=reliable"]
 DISK_SERIAL = "livemm-bench"
 # Huge pages would fault 512 pages at once; their daemon also raises
 # min_free_kbytes, and with it every list's `high`, eightfold on a 2 GiB guest.
-KARGS = ["transparent_hugepage=never"]
+NO_HUGE_PAGES = "never"
 
 Step = dict[str, Any]
 Result = dict[str, Any]
@@ -59,6 +59,8 @@ class Plan:
     nodes   NUMA nodes; with one CPU, all but the first have memory only
     memory  of the guest
     disk    MiB of a disk of zeros, read only; 0: none
+    scratch MiB of disks to write to, all zeros at first, by serial number
+    huge    transparent_hugepage on the kernel's command line
     allowed console lines that are no fault of the kernel's
     """
 
@@ -71,6 +73,8 @@ class Plan:
     nodes: int = 1
     memory: str = "2G"
     disk: int = 0
+    scratch: Mapping[str, int] = field(default_factory=dict)
+    huge: str = NO_HUGE_PAGES
     allowed: list[str] = field(default_factory=list)
 
     def add(self, do: str, name: str, **what: Any) -> None:
@@ -94,6 +98,13 @@ class Plan:
             "load", name, program=str(numaload_path()), args=args.split(), scan=dict(scan or {})
         )
 
+    def fragment(self, name: str, args: str) -> None:
+        """Append a run of the program of fragmenting loads; once a guest."""
+        self.add(
+            "fragment", name, program=str(fragload_path()), args=args.split(),
+            disks=list(self.scratch),
+        )
+
     def policy(self, name: str, text: str) -> None:
         """Append a write to a policy's `config`, and wait for its livepatch."""
         self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
@@ -107,6 +118,11 @@ def pagetouch_path() -> Path:
 def numaload_path() -> Path:
     """The program of NUMA loads."""
     return OUT / "numaload"
+
+
+def fragload_path() -> Path:
+    """The program of fragmenting loads."""
+    return OUT / "fragload"
 
 
 def build(program: Path, sources: Sequence[Path]) -> None:
@@ -130,13 +146,28 @@ def build_numaload() -> None:
     build(numaload_path(), sorted((HERE / "numaload").glob("*.[ch]")))
 
 
+def build_fragload() -> None:
+    """Compile the program of fragmenting loads."""
+    build(fragload_path(), sorted((HERE / "fragload").glob("*.[ch]")))
+
+
+def build_modules(image: Image, source: str) -> Path:
+    """Build the modules in a folder of the bench for a kernel; return where they are."""
+    folder = BUILD / image.release / Path(source).name
+    shutil.copytree(HERE / source, folder, dirs_exist_ok=True)
+    argv = make_argv(image, folder, ["W=1", "KCFLAGS=-Werror"])
+    call(argv, log=OUT / f"{folder.name}-{image.name}.log")
+    return folder
+
+
 def build_tracking(image: Image) -> Path:
     """Build the tracking modules for a kernel; return their folder."""
-    folder = BUILD / image.release / "tracking"
-    shutil.copytree(HERE / "tracking", folder, dirs_exist_ok=True)
-    argv = make_argv(image, folder, ["W=1", "KCFLAGS=-Werror"])
-    call(argv, log=OUT / f"tracking-{image.name}.log")
-    return folder
+    return build_modules(image, "tracking")
+
+
+def build_slowpath(image: Image) -> Path:
+    """Build the module that times slow paths for a kernel; return its folder."""
+    return build_modules(image, "fragload/slowpath")
 
 
 def need_livemm(image: Image) -> None:
@@ -147,16 +178,25 @@ def need_livemm(image: Image) -> None:
 
 
 def disk_args(plan: Plan, folder: Path) -> list[str]:
-    """The qemu arguments of the guest's disk."""
-    if not plan.disk:
-        return []
-    path = folder / "disk"
-    with path.open("wb") as file:
-        file.truncate(plan.disk << 20)
-    return [
-        "-drive", f"file={path},if=none,id=bench,format=raw,readonly=on",
-        "-device", f"virtio-blk-pci,drive=bench,serial={DISK_SERIAL}",
-    ]
+    """The qemu arguments of the guest's disks, all of them holes."""
+    args = []
+
+    def add(serial: str, size: int, how: str) -> None:
+        path = folder / serial
+        # A disk of an earlier guest is not all zeros.
+        path.unlink(missing_ok=True)
+        with path.open("wb") as file:
+            file.truncate(size << 20)
+        args.extend([
+            "-drive", f"file={path},if=none,id={serial},format=raw,{how}",
+            "-device", f"virtio-blk-pci,drive={serial},serial={serial}",
+        ])
+
+    if plan.disk:
+        add(DISK_SERIAL, plan.disk, "readonly=on")
+    for serial, size in plan.scratch.items():
+        add(serial, size, "cache=unsafe")
+    return args
 
 
 def node_args(plan: Plan) -> list[str]:
@@ -225,7 +265,7 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
         cpus=1 if plan.icount else plan.cpus,
         memory=plan.memory,
         nodes=1 if plan.icount else plan.nodes,
-        kargs=KARGS + kargs,
+        kargs=[f"transparent_hugepage={plan.huge}", *kargs],
         env={"LMM_CPUS": "1"} if late else {},
         rwdirs=[folder],
         accel=EMULATION if clock else "",
@@ -241,6 +281,8 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
     finally:
         done.set()
         follower.join()
+        for serial in plan.scratch:
+            (folder / serial).unlink(missing_ok=True)
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     for line in lines:
         if "error" in line:

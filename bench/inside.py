@@ -25,6 +25,12 @@ KMEM = Path("/sys/kernel/tracing/events/kmem")
 # per-CPU list (or straight to the caller), and on its way back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 TRIGGER = "hist:keys=order"
+EXTFRAG = "hist:keys=alloc_migratetype,fallback_migratetype,fallback_order"
+SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
+CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
+# With nothing at random in it, and nothing left to be done in the background.
+MKFS = ["-q", "-F", "-N", "40000", "-U", "11111111-2222-3333-4444-555555555555",
+        "-E", "hash_seed=11111111-2222-3333-4444-555555555555,nodiscard"]
 SCANS = Path("/sys/kernel/debug/sched/numa_balancing")
 
 # Holds so many bytes, every page of them written, until its input ends.
@@ -228,6 +234,96 @@ def load(step: Step) -> Step:
     return result
 
 
+@contextmanager
+def fallbacks() -> Iterator[Callable[[], list[dict[str, int]]]]:
+    """Count fall-backs to blocks of another type; yields what tells them, by kind."""
+    event = KMEM / "mm_page_alloc_extfrag"
+
+    def told() -> list[dict[str, int]]:
+        rows = []
+        for line in (event / "hist").read_text(encoding="ascii").splitlines():
+            words = line.replace(",", " ").replace(":", " ").split()
+            if words[:1] == ["{"] and words[-2:-1] == ["hitcount"]:
+                keys = words[1 : words.index("}")]
+                row = dict(zip(keys[::2], map(int, keys[1::2]), strict=True))
+                rows.append({**row, "hits": int(words[-1])})
+        return rows
+
+    (event / "trigger").write_text(EXTFRAG, encoding="ascii")
+    try:
+        yield told
+    finally:
+        (event / "trigger").write_text("!" + EXTFRAG, encoding="ascii")
+
+
+def block_types() -> dict[str, int]:
+    """Blocks of each type, all zones together."""
+    lines = Path("/proc/pagetypeinfo").read_text(encoding="ascii").splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("Number of blocks"))
+    names = lines[at].split()[4:]
+    rows = [line.split()[4:] for line in lines[at + 1 :] if line.startswith("Node")]
+    return {name: sum(int(row[i]) for row in rows) for i, name in enumerate(names)}
+
+
+def look_at_blocks(program: str) -> Step:
+    """What the blocks are: by the kernel's types, by their pages, and by the policy."""
+    # A page in a list is neither free nor anybody's.
+    (SLOWPATH / "drain").write_text("1", encoding="ascii")
+    seen: Step = {"types": block_types(), **json.loads(call([program, "-c"]))}
+    if CENSUS.exists():
+        seen["census"] = CENSUS.read_text(encoding="utf-8")
+    return seen
+
+
+def histogram(name: str) -> list[list[int]]:
+    """A histogram of the module that times slow paths: [nanoseconds, count]."""
+    text = (SLOWPATH / name).read_text(encoding="ascii")
+    return [[int(word) for word in line.split()] for line in text.splitlines()]
+
+
+def huge_pages_to_be_had() -> Step:
+    """Ask for all of memory in huge pages; how many come, of how many."""
+    path = Path("/proc/sys/vm/nr_hugepages")
+    asked = numbers("/proc/meminfo")["MemTotal"] >> 11
+    started = time.monotonic()
+    path.write_text(str(asked), encoding="ascii")
+    got = int(path.read_text(encoding="ascii"))
+    took = time.monotonic() - started
+    path.write_text("0", encoding="ascii")
+    return {"asked": asked, "got": got, "seconds": round(took, 2)}
+
+
+def fragment(step: Step) -> Step:
+    """Run the program of fragmenting loads; what came of it.
+
+    Needs a disk for its files, one for swap, and the module that times slow paths.
+    """
+    program = Path("/run") / Path(step["program"]).name
+    shutil.copy(step["program"], program)
+    files, swap = (disk_of(serial) for serial in step["disks"])
+    call(["mkfs.ext4", *MKFS, files])
+    folder = Path("/run/files")
+    folder.mkdir()
+    call(["modprobe", "ext4"])
+    call(["mount", "-t", "ext4", "-o", "noinit_itable", files, str(folder)])
+    call(["mkswap", swap])
+    call(["swapon", swap])
+    before = look_at_blocks(str(program))
+    with fallbacks() as told:
+        counts = numbers("/proc/vmstat")
+        result: Step = json.loads(call([str(program), "-d", str(folder), *step["args"]]))
+        after = numbers("/proc/vmstat")
+        result["extfrag"] = told()
+    result["events"] = {name: after[name] - counts[name] for name in after}
+    result["failed"] = numbers(str(SLOWPATH / "failed"))
+    for name in ("waiting", "atomic"):
+        result[name] = histogram(name)
+    result["blocks"] = {"before": before, "after": look_at_blocks(str(program))}
+    result["huge"] = huge_pages_to_be_had()
+    result["complaints"] = call(["dmesg"]).count("page allocation failure")
+    return result
+
+
 def modprobe(step: Step) -> Step:
     """Load a module by name."""
     call(["modprobe", step["module"], *step.get("params", [])])
@@ -292,7 +388,9 @@ def sleep(step: Step) -> Step:
 
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
-    for action in (touch, held, pressure, online, load, modprobe, insmod, rmmod, write, read, sleep)
+    for action in (
+        touch, held, pressure, online, load, fragment, modprobe, insmod, rmmod, write, read, sleep
+    )
 }
 
 

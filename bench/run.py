@@ -13,7 +13,7 @@ import contextlib
 import re
 import sys
 
-from bench import guest, numa, pcp
+from bench import guest, numa, pageblock, pcp
 from bench.table import document, render, save
 from tests.kernels import Image, images, load, stock_image
 from tests.report import ToolError, main_guard, say
@@ -22,6 +22,7 @@ from tests.report import ToolError, main_guard, say
 BENCHES = {
     "pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG),
     "numa": (numa.measure, numa.PARTS, numa.CONFIG),
+    "pageblock": (pageblock.measure, pageblock.PARTS, pageblock.CONFIG),
 }
 
 CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")

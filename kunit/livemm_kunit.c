@@ -85,6 +85,7 @@ void lmm_event_mixed(void *data, struct page *page, int order, int got_order, in
 #include "numa_trace_test.c"
 #include "numa_vma_core_test.c"
 #include "numa_watch_core_test.c"
+#include "pageblock_census_test.c"
 #include "pageblock_core_test.c"
 #include "registry_test.c"
 
@@ -92,7 +93,7 @@ kunit_test_suites(&hook_table_suite, &pcp_core_suite, &pcp_event_core_suite,
 		  &pcp_event_load_suite, &lmm_counters_suite, &lmm_knobs_suite,
 		  &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
 		  &numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
-		  &lmm_registry_suite);
+		  &pageblock_census_suite, &lmm_registry_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

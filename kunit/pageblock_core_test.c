@@ -40,7 +40,8 @@ static const struct verdict_case verdict_cases[] = {
 	{ "victim", WAITS(.victim = true), SAME(ALLOW_OOM) },
 	{ "last", WAITS(.last = true), SAME(ALLOW_OOM) },
 	{ "nofail", WAITS(.nofail = true), SAME(ALLOW_NOFAIL) },
-	{ "hopeless", WAITS(.hopeless = true), SAME(ALLOW_HOPELESS) },
+	{ "hopeless", WAITS(.hopeless = true), SAME(REFUSE_SLOW) },
+	{ "hopeless, tried", WAITS(.hopeless = true, .rounds = 1), SAME(ALLOW_HOPELESS) },
 	{ "crowded", WAITS(.crowded = true), SAME(ALLOW_CROWDED) },
 	/* Who can do with less does; not what a network card asks for in an interrupt. */
 	{ "spare", WAITS(.spare = true), SAME(REFUSE_SPARE) },

@@ -136,6 +136,9 @@ struct lmm_config {
  *	May sleep.  May be NULL.
  * @state_show: print the table for people.
  *	May sleep.
+ * @census_show: print the census, of file `census`; on or off, and whether or not
+ *	the policy is supported.  May take some seconds.  May sleep.  May be NULL,
+ *	then there is no such file.
  * @reason_show: words for the last column of `status` while on ("" if none).
  *	May be NULL.
  * @config: published settings; written under the control mutex only
@@ -162,6 +165,7 @@ struct lmm_policy {
 	void (*configure)(struct lmm_policy *policy,
 			  const struct lmm_config *new);
 	void (*state_show)(struct lmm_policy *policy, struct seq_file *m);
+	void (*census_show)(struct lmm_policy *policy, struct seq_file *m);
 	void (*reason_show)(struct lmm_policy *policy, char *why, size_t len);
 
 	/* Owned by control from lmm_policy_register() on. */

@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -25,6 +26,12 @@
 /* The key of a file about all of them. */
 #define LMM_ALL_KEYS	UINT_MAX
 
+/*
+ * Room for a census of some fifty zones: a file that outgrows its buffer is shown anew
+ * with a larger one, and this one takes long.
+ */
+#define LMM_CENSUS_ROOM	SZ_64K
+
 /* One kind of file. */
 struct lmm_file {
 	const char *name;
@@ -32,6 +39,10 @@ struct lmm_file {
 		    unsigned int key);
 	int (*write)(struct lmm_policy *policy, unsigned int key,
 		     const char *text, size_t text_len, char *why, size_t len);
+	/* Has this policy the file?  NULL: every one has. */
+	bool (*there)(const struct lmm_policy *policy);
+	/* Bytes to begin with; 0: as many as seq_file likes. */
+	size_t room;
 };
 
 /* One file there is: the inode's private data. */
@@ -196,6 +207,18 @@ static int lmm_state_show(struct seq_file *m, struct lmm_policy *policy,
 	return 0;
 }
 
+static int lmm_census_show(struct seq_file *m, struct lmm_policy *policy,
+			   unsigned int key)
+{
+	policy->census_show(policy, m);
+	return 0;
+}
+
+static bool lmm_census_there(const struct lmm_policy *policy)
+{
+	return policy->census_show;
+}
+
 static const struct lmm_file lmm_top_files[] = {
 	{ "version", lmm_version_show },
 	{ "hooks", lmm_hooks_file_show },
@@ -209,6 +232,7 @@ static const struct lmm_file lmm_policy_files[] = {
 	{ "config", lmm_settings_show, lmm_settings_write },
 	{ "counters", lmm_counters_show },
 	{ "state", lmm_state_show },
+	{ "census", lmm_census_show, .there = lmm_census_there, .room = LMM_CENSUS_ROOM },
 };
 
 /* One for each key, which gives it its name. */
@@ -229,7 +253,11 @@ static int lmm_file_show(struct seq_file *m, void *unused)
 
 static int lmm_file_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, lmm_file_show, inode->i_private);
+	struct lmm_node *node = inode->i_private;
+
+	if (node->file->room)
+		return single_open_size(file, lmm_file_show, node, node->file->room);
+	return single_open(file, lmm_file_show, node);
 }
 
 static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
@@ -311,6 +339,7 @@ static struct lmm_node *lmm_add(struct lmm_node *node, struct dentry *dir,
 	return node + 1;
 }
 
+/* As many as there may be. */
 static size_t lmm_count_nodes(void)
 {
 	size_t nr = ARRAY_SIZE(lmm_top_files);
@@ -335,9 +364,13 @@ static void lmm_build_tree(void)
 	for (policy = lmm_policy_next(NULL); policy;
 	     policy = lmm_policy_next(policy)) {
 		dir = lmm_dir(policy->name, lmm_root);
-		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++)
-			node = lmm_add(node, dir, &lmm_policy_files[i], policy,
-				       LMM_ALL_KEYS);
+		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++) {
+			const struct lmm_file *file = &lmm_policy_files[i];
+
+			if (!file->there || file->there(policy))
+				node = lmm_add(node, dir, file, policy,
+					       LMM_ALL_KEYS);
+		}
 		for (i = 0; i < lmm_nr_keys(policy); i++)
 			node = lmm_add(node, dir, &lmm_key_file, policy, i);
 	}

@@ -148,6 +148,32 @@ bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, si
 	return true;
 }
 
+/**
+ * lmm_hooks_layout() - do the structs that a policy reads look as we were compiled?
+ * @id: the policy, whatever its mode
+ * @why: on false, the first that does not
+ * @len: size of @why
+ *
+ * For what can be read of a policy that is off, or not supported.
+ *
+ * Context: process, control mutex held.
+ * Return: true if every layout agrees.
+ */
+bool lmm_hooks_layout(enum lmm_policy_id id, char *why, size_t len)
+{
+	unsigned int i;
+
+	for (i = LMM_HOOK_FIRST_LAYOUT; i < lmm_nr_hooks; i++) {
+		const struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (!(hook->users & LMM_USERS(id)) || hook->available)
+			continue;
+		scnprintf(why, len, "hook %s: %s", hook->name, hook->why);
+		return false;
+	}
+	return true;
+}
+
 /* First user of the row: make the kernel call us. */
 static int row_arm(struct lmm_hook *hook, char *why, size_t len)
 {

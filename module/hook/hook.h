@@ -14,6 +14,7 @@ int lmm_hooks_init(void);
 void lmm_hooks_exit(void);
 
 bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
+bool lmm_hooks_layout(enum lmm_policy_id id, char *why, size_t len);
 int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
 void lmm_hooks_disarm(enum lmm_policy_id id);
 void lmm_hooks_show(struct seq_file *m);

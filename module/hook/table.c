@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/mm_types.h>
 #include <linux/mmzone.h>
+#include <linux/percpu-rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
@@ -58,6 +59,7 @@
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 #define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
 #define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
+#define BLOCK_FLAGS_PROTO "long unsigned int (const struct page *, long unsigned int, long unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
 	[LMM_HOOK_REFILL] = {
@@ -241,17 +243,6 @@ struct lmm_hook lmm_hooks[] = {
 		.lost = "counters claimed and mixed",
 		.handler = lmm_event_mixed,
 	},
-	[LMM_HOOK_WAKE_COMPACTION] = {
-		.name = "wake_compaction",
-		.mech = LMM_MECH_CALL,
-		.alternatives = {
-			{ "wakeup_kcompactd", PROTO("wake_compaction",
-			  "void (pg_data_t *, int, int)") },
-		},
-		.users = PAGEBLOCK,
-		.required = PAGEBLOCK,
-		.lost = "the reserve of wholly free blocks",
-	},
 	[LMM_HOOK_UNGROUPED] = {
 		.name = "ungrouped",
 		.mech = LMM_MECH_DATA,
@@ -311,6 +302,22 @@ struct lmm_hook lmm_hooks[] = {
 		.required = PCP,
 		.lost = "switching on safely while memory goes offline",
 	},
+	[LMM_HOOK_MEM_HOTPLUG] = {
+		.name = "mem_hotplug",
+		.mech = LMM_MECH_DATA,
+		.alternatives = { { "mem_hotplug_lock", NULL } },
+		.users = PAGEBLOCK,
+		.lost = "the census: memory could go while it is looked at",
+	},
+	[LMM_HOOK_BLOCK_FLAGS] = {
+		.name = "block_flags",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "get_pfnblock_flags_mask", PROTO("block_flags", BLOCK_FLAGS_PROTO) },
+		},
+		.users = PAGEBLOCK,
+		.lost = "the census: the type of a block",
+	},
 	SIZE(PCP | PAGEBLOCK, zone),
 	SIZE(PAGEBLOCK, free_area),
 	LAYOUT(PCP | PAGEBLOCK, pglist_data, node_zones),
@@ -342,6 +349,18 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(PAGEBLOCK, zone, compact_defer_shift),
 	LAYOUT(PAGEBLOCK, free_area, nr_free),
 	LAYOUT(PAGEBLOCK, signal_struct, oom_mm),
+	LAYOUT(PAGEBLOCK, zone, zone_start_pfn),
+	LAYOUT(PAGEBLOCK, zone, spanned_pages),
+	SIZE(PAGEBLOCK, page),
+	LAYOUT(PAGEBLOCK, page, flags),
+	LAYOUT(PAGEBLOCK, page, compound_head),
+	LAYOUT(PAGEBLOCK, page, mapping),
+	LAYOUT(PAGEBLOCK, page, private),
+	LAYOUT(PAGEBLOCK, page, page_type),
+	LAYOUT(PAGEBLOCK, page, _refcount),
+	SIZE(PAGEBLOCK, percpu_rw_semaphore),
+	LAYOUT(PAGEBLOCK, percpu_rw_semaphore, read_count),
+	LAYOUT(PAGEBLOCK, percpu_rw_semaphore, block),
 	LAYOUT(NUMA, mm_struct, context.ctx_id),
 	LAYOUT(NUMA, mm_struct, numa_next_scan),
 	LAYOUT(NUMA, mm_struct, numa_scan_seq),

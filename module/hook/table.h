@@ -54,7 +54,6 @@ enum lmm_mechanism {
  * @LMM_HOOK_RECLAIM_END: a thread has reclaimed for its request
  * @LMM_HOOK_COMPACT_BEGIN: a thread will compact for its request
  * @LMM_HOOK_MIXED: a request got pages of another type
- * @LMM_HOOK_WAKE_COMPACTION: have kcompactd make free blocks
  * @LMM_HOOK_UNGROUPED: the machine is too small to group pages by mobility
  * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
  * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
@@ -62,6 +61,8 @@ enum lmm_mechanism {
  * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
  * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
  * @LMM_HOOK_MEM_UNLOCK: let it
+ * @LMM_HOOK_MEM_HOTPLUG: the lock behind these two, for who must not wait for it
+ * @LMM_HOOK_BLOCK_FLAGS: read the type of a pageblock
  * @LMM_HOOK_FIRST_LAYOUT: first of the rows that pin struct layouts
  */
 enum lmm_hook_id {
@@ -81,7 +82,6 @@ enum lmm_hook_id {
 	LMM_HOOK_RECLAIM_END,
 	LMM_HOOK_COMPACT_BEGIN,
 	LMM_HOOK_MIXED,
-	LMM_HOOK_WAKE_COMPACTION,
 	LMM_HOOK_UNGROUPED,
 	LMM_HOOK_BALANCING_MODE,
 	LMM_HOOK_SCAN_SIZE,
@@ -89,6 +89,8 @@ enum lmm_hook_id {
 	LMM_HOOK_HIGH_FRACTION,
 	LMM_HOOK_MEM_LOCK,
 	LMM_HOOK_MEM_UNLOCK,
+	LMM_HOOK_MEM_HOTPLUG,
+	LMM_HOOK_BLOCK_FLAGS,
 	LMM_HOOK_FIRST_LAYOUT,
 };
 

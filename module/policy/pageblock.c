@@ -41,9 +41,8 @@ static const struct lmm_knob pageblock_knobs[] = {
 		.min = 0, .max = 4096, .def = 8,
 	},
 	[KNOB_PERIOD_MS] = {
-		/* kcompactd looks at how fragmented its node is as often (6.1: 500 ms). */
 		.name = "period_ms", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 60000, .def = 500,
+		.min = 100, .max = 60000, .def = 100,
 	},
 };
 
@@ -67,7 +66,8 @@ static const char *const pageblock_counter_names[NR_COUNTERS] = {
 	[COUNT_CLAIMED] = "claimed",
 	[COUNT_MIXED] = "mixed",
 	[COUNT_ROUNDS] = "rounds",
-	[COUNT_WAKEUPS] = "wakeups",
+	[COUNT_ATTEMPTS] = "attempts",
+	[COUNT_MADE] = "made",
 };
 
 struct pageblock_state pageblock;
@@ -112,19 +112,15 @@ static void pageblock_disable(struct lmm_policy *policy)
 
 static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
-	unsigned int slot;
+	struct zone *zone;
 
 	if (!policy->on)
 		return;
 	seq_printf(m, "%-5s%-9s%10s%10s%8s\n", "node", "zone", "free", "reserve", "gap");
-	for (slot = 0; slot < lmm_zone_slots(); slot++) {
-		const struct pageblock_zone *pz = &pageblock.zones[slot];
-		const struct zone *zone = lmm_zone_at(slot);
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
+		const struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
 
-		if (!zone)
-			continue;
-		seq_printf(m, "%-5u%-9s%10lu%10lu%8u\n",
-			   slot / MAX_NR_ZONES, zone->name,
+		seq_printf(m, "%-5d%-9s%10lu%10lu%8u\n", zone_to_nid(zone), zone->name,
 			   pageblock_free_blocks(zone), READ_ONCE(pz->want),
 			   READ_ONCE(pz->reserve.gap));
 	}
@@ -155,5 +151,6 @@ struct lmm_policy lmm_pageblock_policy = {
 	.disable = pageblock_disable,
 	.configure = pageblock_configure,
 	.state_show = pageblock_state_show,
+	.census_show = pageblock_census_show,
 	.reason_show = pageblock_reason_show,
 };

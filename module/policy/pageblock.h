@@ -9,7 +9,9 @@
 #include <linux/types.h>
 
 struct free_area;
+struct lmm_policy;
 struct page;
+struct seq_file;
 
 /* pageblock_filter.c */
 int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migratetype,
@@ -19,5 +21,8 @@ void lmm_pageblock_compacting(void);
 
 /* pageblock_reserve.c */
 void lmm_pageblock_mixed(const struct page *page, int got_order);
+
+/* pageblock_census.c */
+void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_H */

@@ -36,12 +36,12 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 		return PAGEBLOCK_REFUSE_SPARE;
 	if (!request->waits)
 		return PAGEBLOCK_ALLOW_ATOMIC;
-	if (request->hopeless)
-		return PAGEBLOCK_ALLOW_HOPELESS;
 	if (request->crowded)
 		return PAGEBLOCK_ALLOW_CROWDED;
 	if (!request->rounds)
 		return PAGEBLOCK_REFUSE_SLOW;
+	if (request->hopeless)
+		return PAGEBLOCK_ALLOW_HOPELESS;
 	if (settings->mode == PAGEBLOCK_MODE_STRICT &&
 	    request->stuck < settings->max_attempts && request->rounds < PAGEBLOCK_MAX_ROUNDS)
 		return PAGEBLOCK_REFUSE_STUCK;

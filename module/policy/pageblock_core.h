@@ -47,7 +47,7 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_NOFAIL: allowed, it may not fail
  * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping
  * @PAGEBLOCK_ALLOW_HOPELESS: allowed, the zone has no wholly free block and compaction
- *	has failed to make one, so that reclaim would be for nothing
+ *	has failed to make one, so that more rounds would be for nothing
  * @PAGEBLOCK_ALLOW_CROWDED: allowed, there was no room to note what was tried for it
  * @PAGEBLOCK_NR_VERDICTS: number of the above
  */

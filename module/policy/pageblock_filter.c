@@ -204,6 +204,9 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 		return -1;
 	}
 	search = this_cpu_ptr(&searches);
+	/* A huge page was wanted, or a block to claim, and there is none. */
+	if (order == pageblock_order && found < 0)
+		pageblock_reserve_kick();
 	if (!pageblock_search_asks(search, order, LMM_MAX_ORDER, found >= 0) ||
 	    order >= pageblock_order)
 		return found;

@@ -3,23 +3,29 @@
  * pageblock_reserve.c - wholly free blocks are made before they are wanted
  *
  * Who finds one claims it and mixes nothing, so there shall always be some.  They are
- * made by the kernel's own kcompactd, which has its own rules for when that is of use;
- * here is decided when to wake it.
+ * made by asking for them, as a thread that faults a huge page does, and giving them
+ * back: so reclaim and compaction are the kernel's own, at a time when nobody waits.
+ * Waking the daemons does not do: kswapd is content with one block in any zone of its
+ * node, and kcompactd with one block, and it does not begin while memory is short.
  */
+#include <linux/gfp.h>
 #include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/static_call.h>
 
 #include "../compat/compat.h"
-#include "../hook/hook.h"
 #include "pageblock_state.h"
 #include "zones.h"
 
 /* A zone keeps at most one block in so many. */
 #define RESERVE_PART	16
 
-DEFINE_STATIC_CALL_NULL(wake_compaction, void (pg_data_t *, int, int));
+/* Between two kicks. */
+#define KICK_GAP	msecs_to_jiffies(20)
+
+/* At most so many are made at once. */
+#define MAKE_MAX	8
 
 /**
  * pageblock_free_blocks() - wholly free blocks of a zone
@@ -38,26 +44,61 @@ unsigned long pageblock_free_blocks(const struct zone *zone)
 	return blocks;
 }
 
+/* Have some blocks free at once, which then are the zone's, or one that is as good. */
+static void blocks_make(struct zone *zone, unsigned long nr)
+{
+	gfp_t gfp = GFP_TRANSHUGE | __GFP_THISNODE;
+	struct page *page, *next;
+	unsigned long made = 0;
+	LIST_HEAD(pages);
+
+	for (; made < nr; made++) {
+		page = alloc_pages_node(zone_to_nid(zone), gfp, pageblock_order);
+		if (!page)
+			break;
+		list_add(&page->lru, &pages);
+	}
+	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
+	list_for_each_entry_safe(page, next, &pages, lru) {
+		list_del(&page->lru);
+		__free_pages(page, pageblock_order);
+	}
+}
+
 static void reserve_worker(struct work_struct *work)
 {
-	unsigned int slot;
+	struct zone *zone;
 
-	for (slot = 0; slot < lmm_zone_slots(); slot++) {
-		struct pageblock_zone *pz = &pageblock.zones[slot];
-		struct zone *zone = lmm_zone_at(slot);
-		unsigned long most;
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
+		struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
+		unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
 
-		if (!zone)
-			continue;
-		most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
 		pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
 		pz->blocks = pageblock_free_blocks(zone);
 		if (!pageblock_reserve_tick(&pz->reserve, pz->blocks, pz->want))
 			continue;
-		lmm_count(&lmm_pageblock_policy, COUNT_WAKEUPS, 1);
-		static_call(wake_compaction)(zone->zone_pgdat, pageblock_order, zone_idx(zone));
+		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
+		blocks_make(zone, min_t(unsigned long, pz->want - pz->blocks, MAKE_MAX));
 	}
 	queue_delayed_work(system_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
+}
+
+static void kick_worker(struct irq_work *work)
+{
+	mod_delayed_work(system_unbound_wq, &pageblock.work, 0);
+}
+
+/**
+ * pageblock_reserve_kick() - a block was missing: look at the reserve soon
+ *
+ * Context: any, under zone->lock too.
+ */
+void pageblock_reserve_kick(void)
+{
+	if (time_before(jiffies, READ_ONCE(pageblock.kicked) + KICK_GAP))
+		return;
+	WRITE_ONCE(pageblock.kicked, jiffies);
+	irq_work_queue(&pageblock.kick);
 }
 
 /**
@@ -95,9 +136,9 @@ int pageblock_reserve_start(void)
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
-	static_call_update(wake_compaction, (void (*)(pg_data_t *, int, int))
-			   lmm_hook_address(LMM_HOOK_WAKE_COMPACTION));
 	INIT_DELAYED_WORK(&pageblock.work, reserve_worker);
+	pageblock.kick = IRQ_WORK_INIT_HARD(kick_worker);
+	pageblock.kicked = jiffies;
 	queue_delayed_work(system_unbound_wq, &pageblock.work, 0);
 	return 0;
 }
@@ -109,6 +150,7 @@ int pageblock_reserve_start(void)
  */
 void pageblock_reserve_stop(void)
 {
+	irq_work_sync(&pageblock.kick);
 	/* It queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pageblock.work);
 	kvfree(pageblock.zones);

@@ -6,6 +6,7 @@
 #define LIVEMM_POLICY_PAGEBLOCK_STATE_H
 
 #include <linux/atomic.h>
+#include <linux/irq_work.h>
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -39,7 +40,8 @@ enum pageblock_counter {
 	COUNT_CLAIMED,
 	COUNT_MIXED,
 	COUNT_ROUNDS,
-	COUNT_WAKEUPS,
+	COUNT_ATTEMPTS,
+	COUNT_MADE,
 	NR_COUNTERS
 };
 
@@ -82,6 +84,8 @@ struct pageblock_zone {
  * @tick: jiffies between two looks at the reserve
  * @zones: one a zone of a node, by lmm_zone_slot()
  * @work: looks at the reserve; queues itself
+ * @kick: has it do so soon, from where zone->lock is held
+ * @kicked: jiffies of the last kick
  */
 struct pageblock_state {
 	struct pageblock_settings settings;
@@ -92,6 +96,8 @@ struct pageblock_state {
 	unsigned long tick;
 	struct pageblock_zone *zones;
 	struct delayed_work work;
+	struct irq_work kick;
+	unsigned long kicked;
 };
 
 extern struct pageblock_state pageblock;
@@ -103,6 +109,7 @@ void pageblock_filter_start(void);
 int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
+void pageblock_reserve_kick(void);
 unsigned long pageblock_free_blocks(const struct zone *zone);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_STATE_H */

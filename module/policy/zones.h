@@ -30,4 +30,15 @@ static inline struct zone *lmm_zone_at(unsigned int slot)
 	return populated_zone(zone) ? zone : NULL;
 }
 
+/* The zone after one that has memory, the first after NULL; NULL after the last. */
+static inline struct zone *lmm_zone_after(const struct zone *zone)
+{
+	unsigned int slot = zone ? lmm_zone_slot(zone) + 1 : 0;
+	struct zone *next = NULL;
+
+	for (; slot < lmm_zone_slots() && !next; slot++)
+		next = lmm_zone_at(slot);
+	return next;
+}
+
 #endif /* LIVEMM_POLICY_ZONES_H */

@@ -14,7 +14,7 @@ by_thread=1
 numa_defaults="mode=vma min_ms=100 max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
 mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every=8 \
 by_thread=$by_thread by_region=1 by_entries=0 cgroups="
-pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=8 period_ms=500"
+pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=8 period_ms=100"
 policies="pcp pageblock numa"
 defaults_of() {
 	case $1 in
@@ -30,7 +30,7 @@ find . -type d ! -perm 0700 >/run/dirs
 same "directories are 0700" "$(cat /run/dirs)" ""
 find . -type f ! -perm 0600 ! -perm 0400 >/run/files
 same "files are 0600 or 0400" "$(cat /run/files)" ""
-for file in version hooks status last_error \
+for file in version hooks status last_error pageblock/census \
 	$(for policy in $policies; do echo "$policy/supported" "$policy/counters" "$policy/state"; done); do
 	same "$file is read only" "$(stat -c %a "$file")" 400
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
@@ -63,7 +63,7 @@ check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 
 
 for knob in pcp/* pageblock/* numa/*; do
 	case ${knob#*/} in
-	enabled | supported | config | counters | state) continue ;;
+	enabled | supported | config | counters | state | census) continue ;;
 	esac
 	check "$knob takes what it shows" write_to "$knob" "$(cat "$knob")"
 done

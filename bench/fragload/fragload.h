@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fragload - what a build does to the page allocator, beside a process of huge pages
+ *
+ * One process a kind of memory, each with a fixed amount of work a round and random
+ * numbers of its own, all from one seed.  None is ever more than a round ahead of the
+ * others, so that the mixture is the same whoever has to wait for memory.  Prints one
+ * JSON object when all are done, or killed.
+ */
+#ifndef FRAGLOAD_H
+#define FRAGLOAD_H
+
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE		4096UL
+#define HUGE		(2UL << 20)
+#define MIB		(1024UL * 1024)
+#define NSEC_PER_SEC	1000000000ULL
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+/**
+ * struct kind - a process of the load
+ * @name:	of it, and of its figure in the output
+ * @words:	what it does
+ * @unit:	of @amount
+ * @amount:	usual work a round
+ * @begin:	before the first round; NULL: nothing
+ * @round:	one round; returns the work done, in units of the kind's own
+ */
+struct kind {
+	const char *name;
+	const char *words;
+	const char *unit;
+	unsigned long amount;
+	void (*begin)(unsigned long amount);
+	unsigned long (*round)(unsigned long amount);
+};
+
+/* How many rounds the process has done. */
+extern unsigned int rounds_done;
+
+void seed_random(__u64 seed);
+unsigned long below(unsigned long limit);
+char *map_memory(unsigned long bytes, int how);
+void touch(char *mem, unsigned long bytes);
+
+void files_begin(unsigned long amount);
+unsigned long files_round(unsigned long amount);
+void cache_begin(unsigned long amount);
+unsigned long cache_round(unsigned long amount);
+
+void pipes_begin(unsigned long amount);
+unsigned long pipes_round(unsigned long amount);
+unsigned long tables_round(unsigned long amount);
+
+void held_begin(unsigned long amount);
+unsigned long held_round(unsigned long amount);
+unsigned long short_round(unsigned long amount);
+void huge_begin(unsigned long amount);
+unsigned long huge_round(unsigned long amount);
+
+int census(void);
+
+#endif /* FRAGLOAD_H */

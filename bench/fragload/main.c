@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The processes, and the command.
+ */
+#include "fragload.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define MAX_ROUNDS	10000
+#define MAX_AMOUNT	1000000
+
+static struct kind kinds[] = {
+	{ "files", "creates, reads and removes small files", "files", 2000,
+	  files_begin, files_round },
+	{ "cache", "reads parts of a large file", "MiB", 48, cache_begin, cache_round },
+	{ "pipes", "fills and closes pipes and sockets", "pairs", 600,
+	  pipes_begin, pipes_round },
+	{ "tables", "maps memory sparsely, for its page tables", "mappings", 400,
+	  NULL, tables_round },
+	{ "held", "holds memory, and drops and touches parts of it", "MiB", 240,
+	  held_begin, held_round },
+	{ "short", "runs processes that fill memory and end", "MiB", 48,
+	  NULL, short_round },
+	{ "huge", "faults and drops huge pages", "MiB", 288, huge_begin, huge_round },
+};
+
+#define KINDS ARRAY_SIZE(kinds)
+
+/* What the processes have in common. */
+static struct shared {
+	unsigned int done[KINDS];	/* rounds */
+	unsigned long work[KINDS];
+} *shared;
+
+struct options {
+	const char *dir;
+	unsigned long rounds;
+	__u64 seed;
+};
+
+unsigned int rounds_done;
+
+static __u64 random_state;
+
+void seed_random(__u64 seed)
+{
+	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+}
+
+/* A random number from 0 to limit - 1: splitmix64 (Steele, Lea, Flood, 2014). */
+unsigned long below(unsigned long limit)
+{
+	__u64 z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) % limit;
+}
+
+char *map_memory(unsigned long bytes, int how)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 how | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (mem == MAP_FAILED)
+		err(1, "cannot map %lu bytes", bytes);
+	return mem;
+}
+
+/* Write to every page, what is not the same twice: swap may not find it compressible. */
+void touch(char *mem, unsigned long bytes)
+{
+	unsigned long at;
+
+	for (at = 0; at < bytes; at += PAGE)
+		WRITE_ONCE(*(__u64 *)(mem + at), below(~0UL));
+}
+
+static void nap(void)
+{
+	struct timespec moment = { 0, 2000000 };
+
+	nanosleep(&moment, NULL);
+}
+
+/* Wait until everybody has done so many rounds. */
+static void wait_for(unsigned int rounds)
+{
+	unsigned int i;
+
+	for (i = 0; i < KINDS; i++)
+		while (READ_ONCE(shared->done[i]) < rounds)
+			nap();
+}
+
+static void work(unsigned int nr, const struct options *opt)
+{
+	const struct kind *kind = &kinds[nr];
+
+	seed_random(opt->seed * KINDS + nr);
+	if (kind->begin)
+		kind->begin(kind->amount);
+	for (; rounds_done < opt->rounds; rounds_done++) {
+		wait_for(rounds_done ? rounds_done - 1 : 0);
+		shared->work[nr] += kind->round(kind->amount);
+		WRITE_ONCE(shared->done[nr], rounds_done + 1);
+	}
+	/* Nobody's memory goes before the last has done its work. */
+	wait_for(opt->rounds);
+}
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts))
+		err(1, "clock_gettime");
+	return ts.tv_sec + ts.tv_nsec / (double)NSEC_PER_SEC;
+}
+
+static int run(const struct options *opt)
+{
+	unsigned int i, lost = 0, failed = 0;
+	double start = seconds();
+	pid_t pids[KINDS], pid;
+	int status;
+
+	shared = (struct shared *)map_memory(sizeof(*shared), MAP_SHARED);
+	for (i = 0; i < KINDS; i++) {
+		if (!kinds[i].amount)
+			shared->done[i] = UINT_MAX;
+		pids[i] = kinds[i].amount ? fork() : -1;
+		if (kinds[i].amount && pids[i] < 0)
+			err(1, "fork");
+		if (pids[i])
+			continue;
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+			err(1, "prctl");
+		work(i, opt);
+		exit(0);
+	}
+	while ((pid = wait(&status)) > 0) {
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			continue;
+		/* Killed, as memory ran out: the others go on. */
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+			lost++;
+		else
+			failed++;
+		for (i = 0; i < KINDS; i++)
+			if (pids[i] == pid)
+				WRITE_ONCE(shared->done[i], UINT_MAX);
+	}
+	printf("{\"seconds\": %.3f, \"lost\": %u, \"work\": {", seconds() - start, lost);
+	for (i = 0; i < KINDS; i++)
+		printf("%s\"%s\": %lu", i ? ", " : "", kinds[i].name, shared->work[i]);
+	puts("}}");
+	if (failed)
+		errx(1, "%u processes failed", failed);
+	return 0;
+}
+
+static void show_help(FILE *to)
+{
+	unsigned int i;
+
+	fputs("usage: fragload -d DIR [-r ROUNDS] [-s SEED] [-a KIND=AMOUNT]...\n"
+	      "       fragload -c\n"
+	      "  -d DIR      folder for its files, empty\n"
+	      "  -r ROUNDS   (16)\n"
+	      "  -s SEED     of all random numbers (1)\n"
+	      "  -a KIND=N   work of a kind in each round; 0: none\n"
+	      "  -c          only say what the kernel's pages are, by block; prints JSON\n"
+	      "kinds:\n", to);
+	for (i = 0; i < KINDS; i++)
+		fprintf(to, "  %-7s %6lu %-11s  %s\n", kinds[i].name, kinds[i].amount,
+			kinds[i].unit, kinds[i].words);
+}
+
+static unsigned long parse_count(const char *text, unsigned long min, unsigned long max)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno || *end)
+		errx(1, "'%s' is not a number", text);
+	if (value < min || value > max)
+		errx(1, "%s is not in %lu..%lu", text, min, max);
+	return value;
+}
+
+static void parse_amount(char *text)
+{
+	char *value = strchr(text, '=');
+	unsigned int i;
+
+	if (!value)
+		errx(1, "-a: '%s': write it as KIND=AMOUNT", text);
+	*value++ = 0;
+	for (i = 0; i < KINDS; i++) {
+		if (strcmp(text, kinds[i].name))
+			continue;
+		kinds[i].amount = parse_count(value, 0, MAX_AMOUNT);
+		return;
+	}
+	errx(1, "-a: '%s' is not a kind", text);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { .rounds = 16, .seed = 1 };
+	int c;
+
+	while ((c = getopt(argc, argv, "d:r:s:a:ch")) != -1) {
+		switch (c) {
+		case 'd':
+			opt.dir = optarg;
+			break;
+		case 'r':
+			opt.rounds = parse_count(optarg, 1, MAX_ROUNDS);
+			break;
+		case 's':
+			opt.seed = parse_count(optarg, 0, LONG_MAX);
+			break;
+		case 'a':
+			parse_amount(optarg);
+			break;
+		case 'c':
+			return census();
+		case 'h':
+			show_help(stdout);
+			return 0;
+		default:
+			show_help(stderr);
+			return 1;
+		}
+	}
+	if (optind < argc)
+		errx(1, "'%s': not an option", argv[optind]);
+	if (!opt.dir)
+		errx(1, "no folder (-d)");
+	if (chdir(opt.dir))
+		err(1, "%s", opt.dir);
+	return run(&opt);
+}

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The pageblock claims: huge pages under a build's load, and what that costs.
+
+Fragmentation is history: a load leaves the blocks of its guest otherwise than it found
+them, and no step puts them back.  So each side has boots of its own, with one load each,
+in turn, and two boots of a pair differ in nothing but the policy.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench import guest, sides
+from bench.table import Row
+from tests.kernels import Image
+from tests.report import ToolError, say
+
+# Knobs besides the usual.  With enabled=0 nothing is loaded, and the base is measured
+# against itself: that shows what is noise.
+CONFIG = ""
+MODE = "claim"
+MODES = ("claim", "strict")
+IDLE_CONFIG = "enabled=0"
+
+COUNTERS = f"{guest.DEBUGFS}/pageblock/counters"
+STATE = f"{guest.DEBUGFS}/pageblock/state"
+
+MEMORY = "1G"
+# Swap is a disk too: with none there would be little to reclaim.
+SCRATCH = {"livemm-files": 1536, "livemm-swap": 1024}
+# Huge pages make their daemon raise this to 45 MiB whatever the machine has: 0.1 % of a
+# server's 64 GiB, but 4.5 % of this guest, which would keep whole blocks free under any
+# load.  So it is what the kernel takes for so much memory without huge pages.
+MIN_FREE_KIB = 4096
+
+PART = "load"
+LOAD_WORDS = "build-like, under pressure"
+LOAD = "-r 16"
+# A pair of boots, one a side, has a seed; the second pair runs the other way round, so
+# that neither side gains from what the host does meanwhile.
+ORDER = (("base", 1), ("policy", 1), ("policy", 2), ("base", 2))
+QUICK = ORDER[:2]
+
+# The share of huge faults that must fail without the policy, as it did for the series;
+# with less the load shows nothing.
+FAILS = 8.0
+BLOCK_ORDER = 9
+MOVABLE = 1
+
+
+def events(*names: str) -> Callable[[guest.Result], float]:
+    """Sum of lines of /proc/vmstat; of all that begin so, for a name with "_" at its end."""
+
+    def value(result: guest.Result) -> float:
+        return float(sum(
+            count for line, count in result["events"].items()
+            if line in names or line.startswith(tuple(n for n in names if n.endswith("_")))
+        ))
+
+    return value
+
+
+def fail_rate(result: guest.Result) -> float:
+    """Percent of huge faults that got small pages."""
+    failed = result["events"]["thp_fault_fallback"]
+    return float(100 * failed / max(failed + result["events"]["thp_fault_alloc"], 1))
+
+
+def fallbacks(low: int) -> Callable[[guest.Result], float]:
+    """Fall-backs; low: only those below the block's order, which mix types."""
+
+    def value(result: guest.Result) -> float:
+        rows = result["extfrag"]
+        return float(sum(row["hits"] for row in rows if not low or row["fallback_order"] < low))
+
+    return value
+
+
+def foreign(result: guest.Result) -> float:
+    """Fall-backs by which what cannot move came into a movable block."""
+    return float(sum(
+        row["hits"] for row in result["extfrag"]
+        if row["fallback_migratetype"] == MOVABLE and row["fallback_order"] < BLOCK_ORDER
+    ))
+
+
+def blocks(name: str) -> Callable[[guest.Result], float]:
+    """Blocks of a kind after the load."""
+    return lambda result: float(result["blocks"]["after"][name])
+
+
+def kernel_share(result: guest.Result) -> float:
+    """Percent of all blocks that the kernel's own pages are in; the detail has the pages."""
+    after = result["blocks"]["after"]
+    total = sum(after[f"blocks_{what}"] for what in ("free", "lru", "kernel", "mixed"))
+    return float(100 * (after["blocks_kernel"] + after["blocks_mixed"]) / max(total, 1))
+
+
+def slow(name: str, share: float) -> Callable[[guest.Result], float | None]:
+    """Nanoseconds within which a share of the slow paths ended; None: there were none."""
+
+    def value(result: guest.Result) -> float | None:
+        total, done = sum(count for _, count in result[name]), 0
+        for limit, count in result[name]:
+            done += count
+            if done >= share * total:
+                return float(limit)
+        return None
+
+    return value
+
+
+def slow_number(result: guest.Result) -> float:
+    """Requests for one page that took the slow path."""
+    return float(sum(count for name in ("waiting", "atomic") for _, count in result[name]))
+
+
+def slow_time(result: guest.Result) -> float:
+    """Milliseconds in slow paths, all together; each is counted as its bucket's longest."""
+    times = (row for name in ("waiting", "atomic") for row in result[name])
+    return float(sum(limit * count for limit, count in times) / 1e6)
+
+
+def huge_missing(result: guest.Result) -> float:
+    """Huge pages that were not to be had afterwards, of all memory."""
+    return float(result["huge"]["asked"] - result["huge"]["got"])
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a run; less is better.
+
+    words   how the tables call it
+    value   of a result; None: not there
+    claim   the highest acceptable share of the base; None: nothing claimed
+    chance  by which boots of the base differ among themselves is allowed besides
+    """
+
+    words: str
+    value: Callable[[guest.Result], float | None]
+    claim: float | None = None
+    chance: bool = False
+
+    def limit(self, base: Sequence[float]) -> float | None:
+        """The highest acceptable mean."""
+        if self.claim is None:
+            return None
+        slack = max(base) - min(base) if self.chance else 0.0
+        return statistics.fmean(base) * self.claim + slack
+
+
+METRICS = (
+    Metric("huge faults that fail, %", fail_rate, 0.12),
+    Metric("fall-backs", fallbacks(0)),
+    Metric("fall-backs that mix types", fallbacks(BLOCK_ORDER)),
+    Metric("unmovable into movable blocks", foreign, 0.1),
+    Metric("blocks mixed afterwards", blocks("blocks_mixed")),
+    Metric("blocks with few kernel pages", blocks("blocks_few_kernel")),
+    Metric("blocks with kernel pages, %", kernel_share),
+    Metric("allocation stalls", events("allocstall_"), 1.0, chance=True),
+    Metric("kswapd wake-ups", events("pageoutrun")),
+    Metric("kswapd pages scanned", events("pgscan_kswapd")),
+    Metric("kswapd pages reclaimed", events("pgsteal_kswapd")),
+    Metric("direct pages scanned", events("pgscan_direct")),
+    Metric("direct pages reclaimed", events("pgsteal_direct")),
+    Metric("compaction, pages scanned", events("compact_migrate_scanned", "compact_free_scanned")),
+    Metric("compaction, by its daemon",
+           events("compact_daemon_migrate_scanned", "compact_daemon_free_scanned")),
+    Metric("direct compactions", events("compact_stall")),
+    Metric("direct compactions failed", events("compact_fail")),
+    Metric("swapped in", events("pswpin")),
+    Metric("swapped out", events("pswpout")),
+    Metric("refaults", events("workingset_refault_")),
+    Metric("swap and refaults",
+           events("pswpin", "pswpout", "workingset_refault_file"), 1.2, chance=True),
+    Metric("order-0 slow paths", slow_number),
+    Metric("order-0 slow paths, ms in all", slow_time),
+    # How many take it differs from boot to boot, and with it what these are of.
+    Metric("slow path, ns, p50", slow("waiting", 0.5)),
+    Metric("slow path, ns, p99", slow("waiting", 0.99)),
+    Metric("atomic slow path, ns, p99", slow("atomic", 0.99)),
+    Metric("atomic requests failed", lambda result: float(result["failed"]["atomic"]), 1.0),
+    # A failed one of these costs nothing: its maker goes on to ask for less.
+    Metric("casual requests failed", lambda result: float(result["failed"]["casual"])),
+    Metric("others failed, order 3 or less", lambda result: float(result["failed"]["waiting"])),
+    Metric("page allocation failures logged", lambda result: float(result["complaints"])),
+    Metric("OOM kills", events("oom_kill"), 1.0),
+    Metric("hugetlb pages not to be had", huge_missing, 1.0, chance=True),
+    Metric("seconds of the guest", lambda result: float(result["seconds"])),
+)
+
+
+def mode_of(config: str) -> str:
+    """The mode to measure: the one that the knobs name, else the usual."""
+    named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
+    for mode in named:
+        if mode not in MODES:
+            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
+    return named[-1] if named else MODE
+
+
+def enable(plan: guest.Plan, mode: str, config: str) -> None:
+    """Switch pageblock on in a mode, and note what came of it."""
+    knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
+    plan.policy("pageblock", ",".join(["enabled=1", f"mode={mode}", *knobs]))
+    plan.add("read", "status", path=sides.STATUS)
+    plan.add("read", "hooks", path=sides.HOOKS)
+
+
+def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
+    """Refuse figures of a policy that was not in force."""
+    status = results["status"]["text"]
+    if not any(line.split()[:3] == ["pageblock", "on", mode] for line in status.splitlines()):
+        raise ToolError(f"{image.name}: pageblock is not on in mode {mode}: {status.strip()}")
+    if not any("armed" in line.split() for line in results["hooks"]["text"].splitlines()):
+        raise ToolError(f"{image.name}: pageblock is on in mode {mode}, but no hook is armed")
+
+
+def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
+    """One boot of a side, with one load; what it left, and what the policy says of it."""
+    alone = config == IDLE_CONFIG
+    on = side != sides.BASE and not alone
+    plan = guest.Plan(
+        f"pageblock-{side}-{seed}-{image.name}",
+        image,
+        icount=True,
+        memory=MEMORY,
+        scratch=SCRATCH,
+        huge="madvise",
+        # The OOM killer and failed requests, which are results here, print one.
+        allowed=[r"\bCall Trace:"],
+    )
+    path = str(guest.build_slowpath(image) / "lmm_slowpath.ko")
+    plan.add("insmod", "insmod lmm_slowpath", path=path)
+    plan.add("write", "min_free_kbytes", path="/proc/sys/vm/min_free_kbytes",
+             text=str(MIN_FREE_KIB))
+    # On both sides, so that they differ in the policy alone, and its census is there.
+    if not alone:
+        sides.load_module(plan)
+    if on:
+        enable(plan, mode_of(config), config)
+    plan.fragment(PART, f"{LOAD} -s {seed}")
+    if on:
+        plan.add("read", "counters", path=COUNTERS)
+        plan.add("read", "state", path=STATE)
+    results = guest.run(plan, timeout=1800)
+    load = results[PART]
+    say(f"    {image.name}: {side}, seed {seed}: {fail_rate(load):.1f} % of huge faults fail")
+    if on:
+        check_enabled(image, results, mode_of(config))
+        load["policy"] = {name: results[name]["text"] for name in ("counters", "state")}
+    return load
+
+
+def rows_of(image: Image, mode: str, loads: Mapping[str, Sequence[guest.Result]]) -> list[Row]:
+    """A row for each figure: the mean of the boots, each boot in the detail."""
+    rows: list[Row] = []
+    for metric in METRICS:
+        values: dict[str, list[float]] = {}
+        for side, runs in loads.items():
+            found = [metric.value(run) for run in runs]
+            values[side] = [value for value in found if value is not None]
+        if not all(values.values()):
+            continue
+        base, policy = values[sides.BASE], values["policy"]
+        detail: dict[str, Any] = {"base": base, "policy": policy}
+        if not rows:
+            detail["boots"] = loads
+        rows.append(
+            Row(image.name, LOAD_WORDS, metric.words, statistics.fmean(base),
+                statistics.fmean(policy), metric.limit(base), mode, detail)
+        )
+    return rows
+
+
+# What --only takes.
+PARTS = (PART,)
+
+
+def measure(images: Sequence[Image], quick: bool, config: str, _only: Sequence[str]) -> list[Row]:
+    """Every row: the one load is all there is to name.
+
+    quick: one boot a side, on the first kernel.
+    """
+    guest.build_fragload()
+    alone = config == IDLE_CONFIG
+    mode = "" if alone else mode_of(config)
+    rows: list[Row] = []
+    for image in images[:1] if quick else images:
+        if not alone:
+            guest.need_livemm(image)
+        say(f"---- pageblock on {image.name}: {LOAD_WORDS}")
+        loads: dict[str, list[guest.Result]] = {}
+        for side, seed in QUICK if quick else ORDER:
+            loads.setdefault(side, []).append(boot(image, side, seed, config))
+        mean = statistics.fmean(fail_rate(run) for run in loads[sides.BASE])
+        if mean < FAILS:
+            raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
+                            f"the load shows nothing below {FAILS:.0f} %")
+        rows += rows_of(image, mode, loads)
+    return rows

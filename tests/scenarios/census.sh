@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# memory: 1G
+# nodes: 2
+# cpus: 2
+#
+# The census against what the kernel itself counts, at rest, and its safety under load
+# while memory goes and comes.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+census=$LMM_DBG/pageblock/census
+
+# take FILE: read it; time was not short, or it is no use.
+take() {
+	cat "$census" >"$1" && ! grep -q '^# [iu]n' "$1"
+}
+
+# cell FILE COLUMN ROW: a column by its name, summed over the zones.
+cell() {
+	awk -v column="$2" -v row="$3" '
+		NR == 1 { for (i = 2; i <= NF; i++) at[$i] = i - 1 }
+		/^[0-9]/ && $3 == row { sum += $(at[column]) }
+		END { if (!at[column]) exit 1; print sum + 0 }' "$1"
+}
+
+# near A B MARGIN
+near() {
+	[ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]
+}
+
+# zones NAME: a number of /proc/zoneinfo, one that each zone has, summed.
+zones() {
+	awk -v name="$1" '$1 == name { sum += $2 }
+			  $1 == "pages" && $2 == name { sum += $3 }
+			  END { print sum + 0 }' /proc/zoneinfo
+}
+
+vmstat() {
+	awk -v want=" $* " 'index(want, " " $1 " ") { sum += $2 } END { print sum + 0 }' \
+		/proc/vmstat
+}
+
+# Blocks by node, zone and type, as the kernel counts them and as we do.
+blocks_by_kernel() {
+	awk '$1 == "Number" { for (i = 5; i <= NF; i++) type[i] = tolower($i); next }
+	     /^Node/ && NF == length(type) + 4 {
+		sub(",", "", $2)
+		for (i = 5; i <= NF; i++)
+			if ($i) print $2, $4, type[i], $i
+	     }
+	     !NF { split("", type) }' /proc/pagetypeinfo | sort
+}
+
+blocks_by_census() {
+	awk '/^[0-9]/ && $3 != "all" && $4 { print $1, $2, $3, $4 }' "$1" | sort
+}
+
+# Each row adds up.
+sums_up() {
+	awk '/^[0-9]/ && $4 != $5 + $6 + $7 + $8 || /^[0-9]/ && $9 > $4 { exit 1 }
+	     /^[0-9]/ { for (i = 4; i <= 20; i++)
+			if ($3 == "all") { if ($i != sum[i]) exit 1; sum[i] = 0 }
+			else sum[i] += $i }' "$1"
+}
+
+need lmm_load
+same "the policy is off" "$(cat "$LMM_DBG/pageblock/enabled")" 0
+same "the file is read only" "$(stat -c %a "$census")" 400
+# Pages on their way to an LRU list, or waiting for RCU, get there.
+sync
+sleep 1
+need take /run/census
+cat /run/census
+check "every row adds up" sums_up /run/census
+same "seven rows a zone" "$(grep -c '^[0-9]' /run/census)" \
+	"$((7 * $(awk '$1 == "present" && $2 { n++ } END { print n + 0 }' /proc/zoneinfo)))"
+same "blocks of each type, as in pagetypeinfo" "$(blocks_by_census /run/census)" \
+	"$(blocks_by_kernel)"
+
+# Its own reading needs memory too, and so does reading the kernel's: some pages' margin.
+total=0
+for column in free loose movable slab table other; do
+	total=$((total + $(cell /run/census $column all)))
+done
+managed=$(zones managed)
+present=$(zones present)
+whole=$((total + $(cell /run/census reserved all)))
+note "pages not reserved $total, managed $managed; all $whole, present $present"
+check "pages that are not reserved are the managed ones" near "$total" "$managed" 64
+check "with the reserved ones they are all that are present" test "$whole" -ge "$present"
+check "and no more than holes besides" near "$whole" "$present" 1024
+
+# compare NAME COLUMN KERNEL'S MARGIN: a fresh census each, between two readings.
+compare() {
+	note "$1: census $2, kernel $3"
+	check "$1 pages are as the kernel counts them" near "$2" "$3" "$4"
+}
+need take /run/census
+compare free "$(cell /run/census free all)" "$(zones nr_free_pages)" 1024
+compare movable "$(cell /run/census movable all)" \
+	"$(vmstat nr_zone_active_anon nr_zone_inactive_anon nr_zone_active_file \
+		nr_zone_inactive_file nr_zone_unevictable)" 512
+# The kernel counts what kmalloc gets from the buddy as slab, though no slab has it.
+compare slab "$(cell /run/census slab all)" \
+	"$(vmstat nr_slab_reclaimable nr_slab_unreclaimable)" 1024
+compare table "$(cell /run/census table all)" "$(vmstat nr_page_table_pages)" 128
+listed=$(awk '$1 == "count:" { sum += $2 } END { print sum + 0 }' /proc/zoneinfo)
+note "loose: census $(cell /run/census loose all), in lists $listed"
+check "pages of lists are loose" test $(($(cell /run/census loose all) + 512)) -ge "$listed"
+
+# A use that is known: 64 MiB of anonymous memory makes so many pages movable.
+before=$(cell /run/census movable all)
+hog_start 64
+hog_settled
+need take /run/census
+compare "anonymous" $(($(cell /run/census movable all) - before)) 16384 2048
+hog_end
+if [ -w /proc/sys/vm/nr_hugepages ]; then
+	need take /run/census
+	before=$(cell /run/census movable all)
+	need write_to /proc/sys/vm/nr_hugepages 16
+	need take /run/census
+	compare "hugetlb's" $(($(cell /run/census movable all) - before)) \
+		$((512 * $(cat /proc/sys/vm/nr_hugepages))) 256
+	need write_to /proc/sys/vm/nr_hugepages 0
+fi
+
+# Under load, while memory goes and comes; readers never wait for it for long.
+: >/run/reader_cut
+load_start
+reader() {
+	while [ ! -e /run/reader_stop ]; do
+		cat "$census" >/run/census_load || echo failed >>/run/reader_bad
+		grep -q '^# node' /run/census_load || echo empty >>/run/reader_bad
+		echo read >>/run/reader_reads
+		! grep -q '^# incomplete' /run/census_load || echo cut >>/run/reader_cut
+	done
+}
+reader &
+rounds=0
+for block in /sys/devices/system/memory/memory[0-9]*; do
+	[ "$rounds" -lt 3 ] || break
+	[ "$(cat "$block/removable" 2>/dev/null)" = 1 ] || continue
+	timeout 20 sh -c "echo offline >$block/state" 2>/dev/null || continue
+	if [ "$rounds" = 0 ]; then
+		wait_for 60 take /run/census_less || note "no whole census while it is gone"
+	fi
+	need write_to "$block/state" online
+	rounds=$((rounds + 1))
+done
+: >/run/reader_stop
+wait $!
+load_stop
+check "memory goes and comes under load" test "$rounds" -gt 0
+same "every read was whole" "$(cat /run/reader_bad 2>/dev/null)" ""
+note "reads under load: $(wc -l </run/reader_reads), cut short: $(wc -l </run/reader_cut)"
+check "there were reads" test -s /run/reader_reads
+if [ -s /run/census_less ]; then
+	size=$((0x$(cat /sys/devices/system/memory/block_size_bytes) / 4096))
+	less=$((whole - $(for column in free loose movable slab table other reserved; do
+		cell /run/census_less $column all
+	done | awk '{ sum += $1 } END { print sum }')))
+	note "pages gone with a block of memory: $less, it has $size"
+	check "a census has not what is offline" near "$less" "$size" 64
+fi
+wait_for 30 take /run/census
+same "blocks, when all is back" "$(cell /run/census blocks all)" \
+	"$(blocks_by_kernel | awk '{ sum += $4 } END { print sum }')"
+
+check "readable when on" write_to "$LMM_DBG/pageblock/enabled" 1
+check "the same" take /run/census
+check "off again" write_to "$LMM_DBG/pageblock/enabled" 0
+
+# A page that is free, most likely, is taken for broken.
+poison=/sys/devices/system/memory/soft_offline_page
+if [ -w $poison ]; then
+	need take /run/census
+	before=$(cell /run/census reserved all)
+	if write_to $poison 0x38000000; then
+		need take /run/census
+		same "a broken page is reserved" "$(cell /run/census reserved all)" $((before + 1))
+	else
+		note "the kernel did not let go of the page"
+	fi
+fi
+check "unloads" lmm_unload

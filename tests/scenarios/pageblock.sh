@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# args: transparent_hugepage=never
+# allow: \bCall Trace:
+#
+# Memory runs short of one type of pages: with the policy blocks are not mixed where that
+# can be waited for (how often 6.12 would, differs too much from run to run to be a
+# check); who can't wait is served; and out of memory nobody is worse off.
+# (The out-of-memory killer prints a call trace.)
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+PB=$LMM_DBG/pageblock
+mixing=/sys/kernel/tracing/events/kmem/mm_page_alloc_extfrag
+kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
+pb_counter() { awk -v name="$1" '$1 == name { print $2 }' "$PB/counters"; }
+# Parts of blocks that were taken for another type.
+mixed() {
+	[ $traced = 1 ] || { pb_counter mixed && return; }
+	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
+		"$mixing/hist"
+}
+available() { awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo; }
+# One hog takes nearly all there is, and the kernel needs some for pipes and processes.
+squeeze() {
+	hog_start $(($(available) - $1)) sh -c 'echo 1000 >/proc/self/oom_score_adj; exec "$@"' sh
+	hog_settled
+	for _pipe in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
+		head -c 65536 /dev/zero | sh -c 'exec sleep 100' &
+	done
+	sleep 1
+	pkill sleep
+	hog_end
+}
+# Mixes that it takes to be short of memory some times.
+squeezed() {
+	_before=$(mixed)
+	for _left in $lefts; do
+		squeeze "$_left"
+	done >/dev/null
+	echo $(($(mixed) - _before))
+}
+# The debug kernel has no histograms of events, and time for one round.
+traced=1 lefts="8 6 4"
+[ "$LMM_KERNEL" != debug ] || traced=0 lefts=6
+
+[ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
+need lmm_load
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$PB/enabled" 1
+need write_to "$PB/enabled" 0
+pages=$(pages_unaccounted)
+
+[ $traced = 0 ] || without=$(squeezed)
+need write_to "$PB/enabled" 1
+for hook in fallback request reclaim_end compact_begin mixed; do
+	check "hook $hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
+done
+with=$(squeezed)
+note "mixed without ${without:--}, with $with; refused $(pb_counter refused_fast) fast, $(pb_counter refused_slow) slow, tried $(pb_counter allowed_tried)"
+# Each search is a mix that the kernel alone would have made.
+if [ "$LMM_KERNEL" != 6.12 ]; then
+	check "mixes are refused" test "$(pb_counter refused_fast)" -gt 0
+	check "few of them come about" test "$(($(pb_counter mixed) * 2))" -lt "$(pb_counter searches)"
+	check "who asks is known" test "$(awk '$1 == "request" { print $5 }' "$LMM_DBG/hooks")" -gt 0
+fi
+same "every search has a verdict" "$(pb_counter searches)" \
+	"$(awk '$1 ~ /^(refused|allowed)_/ { sum += $2 } END { print sum }' "$PB/counters")"
+
+# As a network card takes pages, while there are few.
+hog_start $(($(available) - 24))
+hog_settled
+need insmod "$LMM_MODDIR/lmm_atomic.ko" burst=64 order=0 held=1024
+sleep 3
+atomic=/sys/module/lmm_atomic/parameters
+check "atomic requests are served" test "$(cat $atomic/served)" -gt 1000
+same "and none fails" "$(cat $atomic/failed)" 0
+hog_end
+need rmmod lmm_atomic
+
+# More than there is: the hog is killed, once, and the load goes on.
+load_start
+for mode in claim strict; do
+	need write_to "$PB/config" "mode=$mode"
+	before=$(kills)
+	hog_start 4096 sh -c 'echo 1000 >/proc/self/oom_score_adj; exec "$@"' sh
+	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
+	same "$mode: one is killed" "$(($(kills) - before))" 1
+	check "$mode: the load lives" pgrep pagetouch
+done
+check "a configuration that does not change it" write_to "$PB/config" "$(cat "$PB/config")"
+
+switched=0
+for round in 1 2 3 4 5 6; do
+	write_to "$PB/enabled" 0 && write_to "$PB/config" "enabled=1 mode=claim" &&
+		switched=$round
+done
+same "switched off and on under load" "$switched" 6
+load_stop
+need write_to "$PB/enabled" 0
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+pages_kept "$pages"
+check "unloads" lmm_unload
