@@ -20,10 +20,10 @@ struct verdict_case {
 	enum pageblock_verdict claim, strict;
 };
 
-#define SAME(verdict)	PAGEBLOCK_##verdict, PAGEBLOCK_##verdict
+#define SAME(verdict)	.claim = PAGEBLOCK_##verdict, .strict = PAGEBLOCK_##verdict
 /* In the slow path; and one that may reclaim there. */
-#define SLOW(...)	{ .grouped = true, .slow = true, ##__VA_ARGS__ }
-#define WAITS(...)	SLOW(.waits = true, ##__VA_ARGS__)
+#define SLOW		.grouped = true, .slow = true
+#define WAITS		.waits = true, SLOW
 
 static const struct verdict_case verdict_cases[] = {
 	/* In the fast path nobody, whatever else there is to say. */
@@ -33,37 +33,37 @@ static const struct verdict_case verdict_cases[] = {
 	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9, .stuck = 9 },
 	  SAME(REFUSE_FAST) },
 	/* In the slow path at once, who cannot wait or must not be made to. */
-	{ "atomic", SLOW(.high = true), SAME(ALLOW_ATOMIC) },
-	{ "nowait", SLOW(), SAME(ALLOW_ATOMIC) },
-	{ "highatomic", SLOW(.high = true, .highatomic = true), SAME(ALLOW_HIGHATOMIC) },
-	{ "memalloc", WAITS(.memalloc = true), SAME(ALLOW_MEMALLOC) },
-	{ "victim", WAITS(.victim = true), SAME(ALLOW_OOM) },
-	{ "last", WAITS(.last = true), SAME(ALLOW_OOM) },
-	{ "nofail", WAITS(.nofail = true), SAME(ALLOW_NOFAIL) },
-	{ "hopeless", WAITS(.hopeless = true), SAME(REFUSE_SLOW) },
-	{ "hopeless, tried", WAITS(.hopeless = true, .rounds = 1), SAME(ALLOW_HOPELESS) },
-	{ "crowded", WAITS(.crowded = true), SAME(ALLOW_CROWDED) },
+	{ "atomic", { SLOW, .high = true }, SAME(ALLOW_ATOMIC) },
+	{ "nowait", { SLOW }, SAME(ALLOW_ATOMIC) },
+	{ "highatomic", { SLOW, .high = true, .highatomic = true }, SAME(ALLOW_HIGHATOMIC) },
+	{ "memalloc", { WAITS, .memalloc = true }, SAME(ALLOW_MEMALLOC) },
+	{ "victim", { WAITS, .victim = true }, SAME(ALLOW_OOM) },
+	{ "last", { WAITS, .last = true }, SAME(ALLOW_OOM) },
+	{ "nofail", { WAITS, .nofail = true }, SAME(ALLOW_NOFAIL) },
+	{ "hopeless", { WAITS, .hopeless = true }, SAME(REFUSE_SLOW) },
+	{ "hopeless, tried", { WAITS, .hopeless = true, .rounds = 1 }, SAME(ALLOW_HOPELESS) },
+	{ "crowded", { WAITS, .crowded = true }, SAME(ALLOW_CROWDED) },
 	/* Who can do with less does; not what a network card asks for in an interrupt. */
-	{ "spare", WAITS(.spare = true), SAME(REFUSE_SPARE) },
-	{ "spare, nowait", SLOW(.spare = true), SAME(REFUSE_SPARE) },
-	{ "spare, atomic", SLOW(.spare = true, .high = true), SAME(ALLOW_ATOMIC) },
-	{ "spare, nofail", WAITS(.spare = true, .nofail = true), SAME(ALLOW_NOFAIL) },
-	{ "spare, hopeless", WAITS(.spare = true, .hopeless = true), SAME(REFUSE_SPARE) },
-	{ "spare, tried", WAITS(.spare = true, .rounds = 1),
+	{ "spare", { WAITS, .spare = true }, SAME(REFUSE_SPARE) },
+	{ "spare, nowait", { SLOW, .spare = true }, SAME(REFUSE_SPARE) },
+	{ "spare, atomic", { SLOW, .spare = true, .high = true }, SAME(ALLOW_ATOMIC) },
+	{ "spare, nofail", { WAITS, .spare = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
+	{ "spare, hopeless", { WAITS, .spare = true, .hopeless = true }, SAME(REFUSE_SPARE) },
+	{ "spare, tried", { WAITS, .spare = true, .rounds = 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
 	/* The others when it has been tried to make room. */
-	{ "not tried", WAITS(), SAME(REFUSE_SLOW) },
-	{ "tried", WAITS(.rounds = 1), PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "tried in vain", WAITS(.rounds = 1, .stuck = 1),
+	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },
+	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
+	{ "tried in vain", { WAITS, .rounds = 1, .stuck = 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "not often enough", WAITS(.rounds = 2, .stuck = 2),
+	{ "not often enough", { WAITS, .rounds = 2, .stuck = 2 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "often enough", WAITS(.rounds = 3, .stuck = 3), SAME(ALLOW_TRIED) },
-	{ "not in a row", WAITS(.rounds = 9, .stuck = 2),
+	{ "often enough", { WAITS, .rounds = 3, .stuck = 3 }, SAME(ALLOW_TRIED) },
+	{ "not in a row", { WAITS, .rounds = 9, .stuck = 2 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "nearly for ever", WAITS(.rounds = PAGEBLOCK_MAX_ROUNDS - 1),
+	{ "nearly for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS - 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "for ever", WAITS(.rounds = PAGEBLOCK_MAX_ROUNDS), SAME(ALLOW_TRIED) },
+	{ "for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS }, SAME(ALLOW_TRIED) },
 	/* Where the kernel does not group, nor do we. */
 	{ "ungrouped, fast", { .waits = true }, SAME(ALLOW_UNGROUPED) },
 	{ "ungrouped, slow", { .slow = true, .waits = true, .spare = true },
@@ -122,7 +122,7 @@ static void all_requests(struct kunit *test)
 static void attempts_are_the_knob(struct kunit *test)
 {
 	struct pageblock_settings settings = strict;
-	struct pageblock_request request = WAITS();
+	struct pageblock_request request = { WAITS };
 	unsigned int attempts;
 
 	for (attempts = 1; attempts <= PAGEBLOCK_MAX_ROUNDS; attempts++) {

@@ -36,8 +36,8 @@ SCENARIOS = ROOT / "tests" / "scenarios"
 PROGRAMS = ROOT / "tests" / "programs"
 BUILT_PROGRAMS = BUILD / "programs"
 # In order of what they took when last measured, the debug kernel's above all.
-LONG = ("numa_cgroups", "numa_toggle", "numa_spaces", "lifecycle", "reload", "toggle",
-        "machine", "foreign", "unload")
+LONG = ("numa_toggle", "pageblock", "pressure", "toggle", "oom", "fallback", "reload", "unload",
+        "numa_spaces", "numa", "numa_period", "pageset", "numa_cgroups", "census")
 _HEADER = re.compile(r"# (kernels|cpus|memory|nodes|args|timeout|allow): (.+)")
 
 
