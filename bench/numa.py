@@ -272,11 +272,8 @@ def pattern_rows(
     claims = pattern.claims_on(image.name)
     rows = []
     for metric in METRICS:
-        values: dict[str, list[float]] = {}
-        for side, runs in loads.items():
-            found = [metric.value(run) for run in runs]
-            values[side] = [value for value in found if value is not None]
-        if not all(values.values()):
+        values = sides.values(metric.value, loads)
+        if values is None:
             continue
         base, policy = values[sides.BASE], values["policy"]
         claim = claims.get(metric.words)

@@ -259,11 +259,8 @@ def rows_of(image: Image, mode: str, loads: Mapping[str, Sequence[guest.Result]]
     """A row for each figure: the mean of the boots, each boot in the detail."""
     rows: list[Row] = []
     for metric in METRICS:
-        values: dict[str, list[float]] = {}
-        for side, runs in loads.items():
-            found = [metric.value(run) for run in runs]
-            values[side] = [value for value in found if value is not None]
-        if not all(values.values()):
+        values = sides.values(metric.value, loads)
+        if values is None:
             continue
         base, policy = values[sides.BASE], values["policy"]
         detail: dict[str, Any] = {"base": base, "policy": policy}

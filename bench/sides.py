@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from bench import guest
 from tests.kernels import Image
 from tests.report import ToolError, say
@@ -24,6 +26,18 @@ def modes_of(config: str) -> tuple[str, ...]:
         if mode not in MODES:
             raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
     return tuple(named) or MODES
+
+
+def values(
+    value: Callable[[guest.Result], float | None],
+    loads: Mapping[str, Sequence[guest.Result]],
+) -> dict[str, list[float]] | None:
+    """A figure of each run that has it, by side; None: a side has none."""
+    found = {
+        side: [got for run in runs if (got := value(run)) is not None]
+        for side, runs in loads.items()
+    }
+    return found if all(found.values()) else None
 
 
 def load_module(plan: guest.Plan) -> None:

@@ -298,7 +298,7 @@ void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
 /**
  * lmm_event_mixed() - probe of tracepoint mm_page_alloc_extfrag
  * @data: unused
- * @page: the first of those that were taken
+ * @page: unused
  * @order: unused
  * @got_order: of the free block that they were a part of
  * @migratetype: unused
@@ -311,5 +311,5 @@ void lmm_event_mixed(void *data, struct page *page, int order, int got_order,
 {
 	lmm_hook_hit(LMM_HOOK_MIXED);
 	if (listens(LMM_PAGEBLOCK))
-		lmm_pageblock_mixed(page, got_order);
+		lmm_pageblock_mixed(got_order);
 }

@@ -3,8 +3,8 @@
  * pageblock.c - whole blocks of one mobility type: knobs, switching on and off, state
  *
  * Lifetimes: everything in "struct pageblock_state" is there before any hook is armed.
- * Once the hooks are disarmed no handler runs, so nobody kicks the worker; then the
- * worker is cancelled, and what it used is freed.
+ * Once the hooks are disarmed no handler runs; then the worker is cancelled, and what it
+ * used is freed.
  */
 #include <linux/mm.h>
 #include <linux/seq_file.h>
@@ -75,12 +75,8 @@ struct pageblock_state pageblock;
 /* Each by itself: a verdict made of one old and one new setting is as good as either. */
 static void set_knobs(const struct lmm_config *cfg)
 {
-	enum pageblock_mode mode = cfg->value[KNOB_MODE];
-
-	WRITE_ONCE(pageblock.settings.mode, mode);
+	WRITE_ONCE(pageblock.settings.mode, cfg->value[KNOB_MODE]);
 	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
-	/* In mode claim, who has compacted may mix, so compaction may stop where it can. */
-	WRITE_ONCE(pageblock.hide, mode == PAGEBLOCK_MODE_STRICT);
 	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
 	WRITE_ONCE(pageblock.tick, max(msecs_to_jiffies(cfg->value[KNOB_PERIOD_MS]), 1UL));
 }

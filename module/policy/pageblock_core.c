@@ -76,11 +76,7 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 		search->order = order;
 		return false;
 	}
-	if (!found) {
-		/* The way back up may begin with an order of which there is nothing. */
-		return false;
-	}
-	return search->pass != PAGEBLOCK_PASS_FREE;
+	return found && search->pass != PAGEBLOCK_PASS_FREE;
 }
 
 /**

@@ -196,17 +196,17 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 	struct pageblock_search *search;
 	bool allowed = false;
 
-	/* Only what is wholly free is no mix. */
+	/*
+	 * Only what is wholly free is no mix.  In mode claim, who has compacted may mix, so
+	 * compaction may stop where it can.
+	 */
 	if (stealable_only) {
-		if (found < 0 || order >= pageblock_order || !READ_ONCE(pageblock.hide))
+		if (found < 0 || order >= pageblock_order || READ_ONCE(pageblock.settings.mode) != PAGEBLOCK_MODE_STRICT)
 			return found;
 		lmm_count(&lmm_pageblock_policy, COUNT_COMPACTION_KEPT, 1);
 		return -1;
 	}
 	search = this_cpu_ptr(&searches);
-	/* A huge page was wanted, or a block to claim, and there is none. */
-	if (order == pageblock_order && found < 0)
-		pageblock_reserve_kick();
 	if (!pageblock_search_asks(search, order, LMM_MAX_ORDER, found >= 0) ||
 	    order >= pageblock_order)
 		return found;
@@ -215,6 +215,19 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 		allowed = search_allowed(area, order, migratetype);
 	}
 	return pageblock_search_answer(search, order, allowed) ? found : -1;
+}
+
+/**
+ * lmm_pageblock_mixed() - event: a request got pages of another type
+ * @got_order: order of what they were taken from
+ *
+ * Context: under zone->lock, interrupts off.
+ */
+void lmm_pageblock_mixed(int got_order)
+{
+	bool whole = got_order >= pageblock_order;
+
+	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 }
 
 /**

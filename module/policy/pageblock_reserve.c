@@ -21,9 +21,6 @@
 /* A zone keeps at most one block in so many. */
 #define RESERVE_PART	16
 
-/* Between two kicks. */
-#define KICK_GAP	msecs_to_jiffies(20)
-
 /* At most so many are made at once. */
 #define MAKE_MAX	8
 
@@ -72,47 +69,15 @@ static void reserve_worker(struct work_struct *work)
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
 		struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
 		unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
+		unsigned long blocks = pageblock_free_blocks(zone);
 
 		pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
-		pz->blocks = pageblock_free_blocks(zone);
-		if (!pageblock_reserve_tick(&pz->reserve, pz->blocks, pz->want))
+		if (!pageblock_reserve_tick(&pz->reserve, blocks, pz->want))
 			continue;
 		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
-		blocks_make(zone, min_t(unsigned long, pz->want - pz->blocks, MAKE_MAX));
+		blocks_make(zone, min_t(unsigned long, pz->want - blocks, MAKE_MAX));
 	}
 	queue_delayed_work(system_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
-}
-
-static void kick_worker(struct irq_work *work)
-{
-	mod_delayed_work(system_unbound_wq, &pageblock.work, 0);
-}
-
-/**
- * pageblock_reserve_kick() - a block was missing: look at the reserve soon
- *
- * Context: any, under zone->lock too.
- */
-void pageblock_reserve_kick(void)
-{
-	if (time_before(jiffies, READ_ONCE(pageblock.kicked) + KICK_GAP))
-		return;
-	WRITE_ONCE(pageblock.kicked, jiffies);
-	irq_work_queue(&pageblock.kick);
-}
-
-/**
- * lmm_pageblock_mixed() - event: a request got pages of another type
- * @page: unused
- * @got_order: order of what it was taken from
- *
- * Context: under zone->lock, interrupts off.
- */
-void lmm_pageblock_mixed(const struct page *page, int got_order)
-{
-	bool whole = got_order >= pageblock_order;
-
-	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 }
 
 /**
@@ -137,8 +102,6 @@ int pageblock_reserve_start(void)
 	if (!pageblock.zones)
 		return -ENOMEM;
 	INIT_DELAYED_WORK(&pageblock.work, reserve_worker);
-	pageblock.kick = IRQ_WORK_INIT_HARD(kick_worker);
-	pageblock.kicked = jiffies;
 	queue_delayed_work(system_unbound_wq, &pageblock.work, 0);
 	return 0;
 }
@@ -150,7 +113,6 @@ int pageblock_reserve_start(void)
  */
 void pageblock_reserve_stop(void)
 {
-	irq_work_sync(&pageblock.kick);
 	/* It queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pageblock.work);
 	kvfree(pageblock.zones);

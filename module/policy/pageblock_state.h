@@ -6,7 +6,6 @@
 #define LIVEMM_POLICY_PAGEBLOCK_STATE_H
 
 #include <linux/atomic.h>
-#include <linux/irq_work.h>
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -65,12 +64,10 @@ struct pageblock_task {
 /**
  * struct pageblock_zone - a zone's reserve
  * @reserve: state of the core
- * @blocks: wholly free blocks at the last tick
- * @want: that it should have had
+ * @want: wholly free blocks that it should have had at the last tick
  */
 struct pageblock_zone {
 	struct pageblock_reserve reserve;
-	unsigned long blocks;
 	unsigned long want;
 };
 
@@ -78,26 +75,20 @@ struct pageblock_zone {
  * struct pageblock_state - the policy
  * @settings: of the filter; fields are read while they may change, each by itself
  * @ungrouped: the kernel's: too little memory to group pages by mobility
- * @hide: compaction is not told that it could stop where mixing would do
  * @tasks: requests in the slow path
  * @reserve_blocks: wholly free blocks that each zone is to have; 0 for none
  * @tick: jiffies between two looks at the reserve
  * @zones: one a zone of a node, by lmm_zone_slot()
  * @work: looks at the reserve; queues itself
- * @kick: has it do so soon, from where zone->lock is held
- * @kicked: jiffies of the last kick
  */
 struct pageblock_state {
 	struct pageblock_settings settings;
 	const int *ungrouped;
-	bool hide;
 	struct pageblock_task tasks[PAGEBLOCK_TASKS];
 	unsigned int reserve_blocks;
 	unsigned long tick;
 	struct pageblock_zone *zones;
 	struct delayed_work work;
-	struct irq_work kick;
-	unsigned long kicked;
 };
 
 extern struct pageblock_state pageblock;
@@ -109,7 +100,6 @@ void pageblock_filter_start(void);
 int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
-void pageblock_reserve_kick(void);
 unsigned long pageblock_free_blocks(const struct zone *zone);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_STATE_H */
