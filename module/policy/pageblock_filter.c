@@ -201,7 +201,8 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 	 * compaction may stop where it can.
 	 */
 	if (stealable_only) {
-		if (found < 0 || order >= pageblock_order || READ_ONCE(pageblock.settings.mode) != PAGEBLOCK_MODE_STRICT)
+		if (found < 0 || order >= pageblock_order ||
+		    READ_ONCE(pageblock.settings.mode) != PAGEBLOCK_MODE_STRICT)
 			return found;
 		lmm_count(&lmm_pageblock_policy, COUNT_COMPACTION_KEPT, 1);
 		return -1;
