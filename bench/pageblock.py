@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench import guest, sides
+from bench import guest, pcp, sides
 from bench.table import Row
 from tests.kernels import Image
 from tests.report import ToolError, say
@@ -37,6 +37,9 @@ SCRATCH = {"livemm-files": 1536, "livemm-swap": 1024}
 MIN_FREE_KIB = 4096
 
 PART = "load"
+# What a fault may cost more, of its instructions.
+COST = "cost"
+COST_LIMIT = 0.001
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
 # A pair of boots, one a side, has a seed; the second pair runs the other way round, so
@@ -273,29 +276,66 @@ def rows_of(image: Image, mode: str, loads: Mapping[str, Sequence[guest.Result]]
     return rows
 
 
-# What --only takes.
-PARTS = (PART,)
-
-
-def measure(images: Sequence[Image], quick: bool, config: str, _only: Sequence[str]) -> list[Row]:
-    """Every row: the one load is all there is to name.
-
-    quick: one boot a side, on the first kernel.
-    """
-    guest.build_fragload()
+def cost(image: Image, config: str) -> list[Row]:
+    """Instructions of a page fault, with memory to spare: not loaded, on, and off again."""
+    guest.need_livemm(image)
+    guest.build_pagetouch()
     alone = config == IDLE_CONFIG
     mode = "" if alone else mode_of(config)
+    plan = guest.Plan(f"pageblock-cost-{image.name}", image, icount=True)
+    plan.touch("warm-up", pcp.COST_WARM_UP)
+    pcp.touch_both(plan, "not loaded")
+    pcp.touch_both(plan, "not loaded again")
+    if not alone:
+        sides.load_module(plan)
+        enable(plan, mode, config)
+        pcp.touch_both(plan, "on")
+        plan.policy("pageblock", "enabled=0")
+        pcp.touch_both(plan, "off after")
+    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+    if not alone:
+        check_enabled(image, results, mode)
+    rows = []
+    for step in ("not loaded again",) if alone else ("not loaded again", "on", "off after"):
+        for words in (pcp.SMALL_WORDS, pcp.STEADY_WORDS):
+            base = pcp.cheapest_cost(results[f"not loaded, {words}"])
+            policy = pcp.cheapest_cost(results[f"{step}, {words}"])
+            rows.append(Row(image.name, f"{step}, {words}", pcp.CHEAPEST_METRIC, base, policy,
+                            base * (1 + COST_LIMIT), mode if step == "on" else ""))
+    return rows
+
+
+def load_rows(image: Image, orders: Sequence[tuple[str, int]], config: str) -> list[Row]:
+    """The load, in boots of both sides."""
+    guest.build_fragload()
+    alone = config == IDLE_CONFIG
+    if not alone:
+        guest.need_livemm(image)
+    loads: dict[str, list[guest.Result]] = {}
+    for side, seed in orders:
+        loads.setdefault(side, []).append(boot(image, side, seed, config))
+    mean = statistics.fmean(fail_rate(run) for run in loads[sides.BASE])
+    if mean < FAILS:
+        raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
+                        f"the load shows nothing below {FAILS:.0f} %")
+    return rows_of(image, "" if alone else mode_of(config), loads)
+
+
+# What --only takes.
+PARTS = (PART, COST)
+
+
+def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
+    """Every row, or those of the parts named.
+
+    quick: the load, one boot a side, on the first kernel.
+    """
     rows: list[Row] = []
     for image in images[:1] if quick else images:
-        if not alone:
-            guest.need_livemm(image)
-        say(f"---- pageblock on {image.name}: {LOAD_WORDS}")
-        loads: dict[str, list[guest.Result]] = {}
-        for side, seed in QUICK if quick else ORDER:
-            loads.setdefault(side, []).append(boot(image, side, seed, config))
-        mean = statistics.fmean(fail_rate(run) for run in loads[sides.BASE])
-        if mean < FAILS:
-            raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
-                            f"the load shows nothing below {FAILS:.0f} %")
-        rows += rows_of(image, mode, loads)
+        if quick or not only or PART in only:
+            say(f"---- pageblock on {image.name}: {LOAD_WORDS}")
+            rows += load_rows(image, QUICK if quick else ORDER, config)
+        if not quick and (not only or COST in only):
+            say(f"---- pageblock on {image.name}: {pcp.CHEAPEST_METRIC}")
+            rows += cost(image, config)
     return rows

@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <linux/types.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct options {
 	__u64 procs;
 	__u64 held_ms;		/* pause with the memory held */
 	__u64 free_ms;		/* pause with the memory given back */
+	bool sparse;		/* every other page is given back before the first */
 };
 
 /* What one process measured; in shared memory, written by it alone. */
@@ -47,12 +49,13 @@ struct result {
 
 static void show_help(FILE *to)
 {
-	fputs("usage: pagetouch [-w SIZE] [-r ROUNDS] [-p PROCS] [-H MS] [-F MS]\n"
+	fputs("usage: pagetouch [-w SIZE] [-r ROUNDS] [-p PROCS] [-H MS] [-F MS] [-s]\n"
 	      "  -w SIZE    memory a process maps in a round, MiB, or with K, M, G (64)\n"
 	      "  -r ROUNDS  times it maps, touches and unmaps (16)\n"
 	      "  -p PROCS   processes, each on a CPU of its own (every usable CPU)\n"
 	      "  -H MS      pause after touching, with the memory held (0)\n"
-	      "  -F MS      pause after unmapping (0)\n", to);
+	      "  -F MS      pause after unmapping (0)\n"
+	      "  -s         gives back every other page before the pause\n", to);
 }
 
 static __u64 parse_number(char opt, const char *text, char **end)
@@ -171,6 +174,9 @@ static void work(const struct options *opt, struct result *res)
 		for (at = 0; at < opt->bytes; at += page)
 			WRITE_BYTE(mem + at);
 		t1 = now_ns();
+		for (at = 0; opt->sparse && at < opt->bytes; at += 2 * page)
+			if (madvise(mem + at, page, MADV_DONTNEED))
+				err(1, "madvise");
 		pause_ms(opt->held_ms);
 		t2 = now_ns();
 		if (munmap(mem, opt->bytes))
@@ -245,7 +251,7 @@ int main(int argc, char **argv)
 		err(1, "sched_getaffinity");
 	cpus = CPU_COUNT(&usable);
 	opt.procs = cpus;
-	while ((c = getopt(argc, argv, "w:r:p:H:F:h")) != -1) {
+	while ((c = getopt(argc, argv, "w:r:p:H:F:sh")) != -1) {
 		switch (c) {
 		case 'w':
 			opt.bytes = parse_size(c, optarg);
@@ -261,6 +267,9 @@ int main(int argc, char **argv)
 			break;
 		case 'F':
 			opt.free_ms = parse_count(c, optarg, 0, MAX_PAUSE_MS);
+			break;
+		case 's':
+			opt.sparse = true;
 			break;
 		case 'h':
 			show_help(stdout);

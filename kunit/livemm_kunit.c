@@ -50,6 +50,10 @@ void lmm_entry_request(void)
 {
 }
 
+void lmm_entry_buffer(void)
+{
+}
+
 int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	return 0;

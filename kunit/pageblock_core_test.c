@@ -51,6 +51,9 @@ static const struct verdict_case verdict_cases[] = {
 	{ "spare, hopeless", { WAITS, .spare = true, .hopeless = true }, SAME(REFUSE_SPARE) },
 	{ "spare, tried", { WAITS, .spare = true, .rounds = 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
+	/* Ours never: it would make what it is there to undo. */
+	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .stuck = 9 }, SAME(REFUSE_SPARE) },
+	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true }, SAME(REFUSE_SPARE) },
 	/* The others when it has been tried to make room. */
 	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },
 	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
@@ -90,14 +93,15 @@ static void all_requests(struct kunit *test)
 {
 	unsigned int bits, rounds, refused = 0, allowed = 0;
 
-	for (bits = 0; bits < 1U << 12; bits++) {
+	for (bits = 0; bits < 1U << 13; bits++) {
 		for (rounds = 0; rounds <= 2 * PAGEBLOCK_MAX_ROUNDS; rounds++) {
 			const struct pageblock_request r = {
 				.slow = bits & 1, .waits = bits & 2, .high = bits & 4,
 				.highatomic = bits & 8, .memalloc = bits & 16, .last = bits & 32,
 				.victim = bits & 64, .nofail = bits & 128, .spare = bits & 256,
 				.grouped = bits & 512, .hopeless = bits & 1024,
-				.crowded = bits & 2048, .rounds = rounds, .stuck = rounds / 2,
+				.crowded = bits & 2048, .cleans = bits & 4096,
+				.rounds = rounds, .stuck = rounds / 2,
 			};
 			bool may = pageblock_allows(pageblock_judge(&r, &claim));
 			bool may_strictly = pageblock_allows(pageblock_judge(&r, &strict));
@@ -105,7 +109,7 @@ static void all_requests(struct kunit *test)
 			KUNIT_ASSERT_TRUE(test, may || !may_strictly);
 			if (!r.grouped)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
-			else if (!r.slow)
+			else if (!r.slow || r.cleans)
 				KUNIT_ASSERT_FALSE(test, may);
 			else if (r.memalloc || r.last || r.victim || r.nofail || r.highatomic ||
 				 (!r.waits && (r.high || !r.spare)) ||
@@ -232,38 +236,142 @@ static void a_reserve_that_is_full_is_left_alone(struct kunit *test)
 {
 	struct pageblock_reserve reserve = { };
 
-	KUNIT_EXPECT_FALSE(test, pageblock_reserve_tick(&reserve, 8, 8));
-	KUNIT_EXPECT_FALSE(test, pageblock_reserve_tick(&reserve, 0, 0));
-	KUNIT_EXPECT_TRUE(test, pageblock_reserve_tick(&reserve, 7, 8));
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 8, 8), 0UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 0, 0), 0UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 7, 8), 1UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 0, 8), 8UL);
 }
 
 static void without_progress_the_gap_doubles(struct kunit *test)
 {
 	struct pageblock_reserve reserve = { };
-	unsigned int tick, woken = 0;
+	unsigned int tick, tried = 0;
 
-	for (tick = 0; tick < 1000; tick++)
-		woken += pageblock_reserve_tick(&reserve, 1, 8);
-	/* At ticks 0, 1, 3, 6, 11, 20, 37 and 70, then after 64 more each time. */
+	for (tick = 0; tick < 1000; tick++) {
+		if (!pageblock_reserve_tick(&reserve, 1, 8))
+			continue;
+		tried++;
+		pageblock_reserve_made(&reserve, 0);
+	}
+	/* At ticks 0, 2, 5, 10 and 19, then after 16 more each time. */
 	KUNIT_EXPECT_EQ(test, reserve.gap, (unsigned int)PAGEBLOCK_MAX_GAP);
-	KUNIT_EXPECT_EQ(test, woken, 8U + (999U - 70) / (PAGEBLOCK_MAX_GAP + 1));
+	KUNIT_EXPECT_EQ(test, tried, 5U + (999U - 19) / (PAGEBLOCK_MAX_GAP + 1));
 }
 
+/* What was made may be taken at once: progress is what was made, not what is there. */
 static void progress_makes_it_prompt(struct kunit *test)
 {
 	struct pageblock_reserve reserve = { };
-	unsigned int tick, blocks, woken = 0;
+	unsigned int tick, tried = 0;
 
 	for (tick = 0; tick < 200; tick++)
-		pageblock_reserve_tick(&reserve, 1, 8);
-	while (!pageblock_reserve_tick(&reserve, 2, 8))
+		if (pageblock_reserve_tick(&reserve, 1, 8))
+			pageblock_reserve_made(&reserve, 0);
+	while (!pageblock_reserve_tick(&reserve, 1, 8))
 		;
+	pageblock_reserve_made(&reserve, 1);
 	KUNIT_EXPECT_EQ(test, reserve.gap, 0U);
-	for (blocks = 3; blocks < 8; blocks++)
-		woken += pageblock_reserve_tick(&reserve, blocks, 8);
-	KUNIT_EXPECT_EQ(test, woken, 5U);
-	KUNIT_EXPECT_FALSE(test, pageblock_reserve_tick(&reserve, 8, 8));
-	KUNIT_EXPECT_FALSE(test, reserve.trying);
+	for (tick = 0; tick < 10; tick++) {
+		if (!pageblock_reserve_tick(&reserve, 1, 8))
+			continue;
+		tried++;
+		pageblock_reserve_made(&reserve, 1);
+	}
+	KUNIT_EXPECT_EQ(test, tried, 10U);
+}
+
+/* A zone, and how far a mix raises its watermarks, the first time and in the end. */
+static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
+{
+	static const struct {
+		unsigned long high, managed, first, last;
+		int factor;
+	} zones[] = {
+		/* 1 GiB with 6 MiB, the default of 150 % */
+		{ 1536, 241000, 512, 2304, 15000 },
+		/* the bound is less than a block: one is allowed */
+		{ 100, 241000, 512, 512, 15000 },
+		/* switched off, by a value of the kernel's and by none of its */
+		{ 1536, 241000, 0, 0, 0 },
+		{ 1536, 241000, 0, 0, -1 },
+		/* of less than four blocks, and of four */
+		{ 1536, 2047, 0, 0, 15000 },
+		{ 1536, 2048, 512, 2304, 15000 },
+		/* not set up yet */
+		{ 0, 241000, 0, 0, 15000 },
+		/* 8 TiB: nothing overflows */
+		{ 1UL << 31, 1UL << 31, 512, 64 * 512, 15000 },
+	};
+	unsigned int i, step;
+
+	for (i = 0; i < ARRAY_SIZE(zones); i++) {
+		unsigned long boost = 0;
+
+		for (step = 0; step < 64; step++) {
+			boost = pageblock_boost(boost, zones[i].high, zones[i].factor,
+						zones[i].managed, 512);
+			if (!step)
+				KUNIT_EXPECT_EQ(test, boost, zones[i].first);
+		}
+		KUNIT_EXPECT_EQ(test, boost, zones[i].last);
+	}
+	/* The admin has lowered the bound meanwhile: it does not fall for that. */
+	KUNIT_EXPECT_EQ(test, pageblock_boost(4096, 1536, 15000, 241000, 512), 4096UL);
+}
+
+/* A block of 512 pages, what it costs to clear it, and what is out of place in it. */
+struct block_case {
+	const char *name;
+	enum census_type type;
+	u64 movable, free, loose, slab, reserved;
+	bool huge;
+	u64 clear, out_of_place;
+};
+
+static const struct block_case block_cases[] = {
+	{ "movable, half full", CENSUS_TYPE_MOVABLE, .movable = 256, .free = 256, .clear = 256 },
+	{ "one page", CENSUS_TYPE_MOVABLE, .movable = 1, .free = 511, .clear = 1 },
+	{ "full", CENSUS_TYPE_MOVABLE, .movable = 512, .clear = 512 },
+	{ "a huge page", CENSUS_TYPE_MOVABLE, .movable = 512, .huge = true },
+	{ "free", CENSUS_TYPE_MOVABLE, .free = 512, .huge = true },
+	{ "the upper half of a larger one", CENSUS_TYPE_MOVABLE, .loose = 512 },
+	{ "some in lists", CENSUS_TYPE_MOVABLE, .movable = 100, .free = 400, .loose = 12,
+	  .clear = 100 },
+	{ "one that stays", CENSUS_TYPE_MOVABLE, .movable = 100, .free = 411, .slab = 1 },
+	{ "one broken", CENSUS_TYPE_MOVABLE, .movable = 100, .free = 411, .reserved = 1 },
+	{ "at the edge of memory", CENSUS_TYPE_MOVABLE, .movable = 100, .free = 156 },
+	{ "unmovable, mixed", CENSUS_TYPE_UNMOVABLE, .movable = 30, .free = 82, .slab = 400,
+	  .out_of_place = 30 },
+	{ "reclaimable, mixed", CENSUS_TYPE_RECLAIMABLE, .movable = 30, .free = 82, .slab = 400,
+	  .out_of_place = 30 },
+	{ "unmovable by name only", CENSUS_TYPE_UNMOVABLE, .movable = 30, .free = 482,
+	  .clear = 30, .out_of_place = 30 },
+	{ "unmovable, pure", CENSUS_TYPE_UNMOVABLE, .free = 112, .slab = 400 },
+	{ "unmovable, a huge page", CENSUS_TYPE_UNMOVABLE, .movable = 512, .huge = true },
+	{ "highatomic", CENSUS_TYPE_HIGHATOMIC, .movable = 30, .free = 482, .out_of_place = 30 },
+	{ "of a driver", CENSUS_TYPE_CMA, .movable = 30, .free = 482 },
+	{ "being emptied", CENSUS_TYPE_ISOLATE, .movable = 30, .free = 482 },
+};
+
+static void block_name(const struct block_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(block, block_cases, block_name);
+
+static void what_is_to_be_moved(struct kunit *test)
+{
+	const struct block_case *c = test->param_value;
+	struct census_block block = { .type = c->type, .huge = c->huge };
+
+	block.pages[CENSUS_MOVABLE] = c->movable;
+	block.pages[CENSUS_FREE] = c->free;
+	block.pages[CENSUS_LOOSE] = c->loose;
+	block.pages[CENSUS_SLAB] = c->slab;
+	block.pages[CENSUS_RESERVED] = c->reserved;
+	KUNIT_EXPECT_EQ(test, pageblock_clear_cost(&block, 512), c->clear);
+	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block), c->out_of_place);
 }
 
 static struct kunit_case pageblock_core_cases[] = {
@@ -276,6 +384,8 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
 	KUNIT_CASE(without_progress_the_gap_doubles),
 	KUNIT_CASE(progress_makes_it_prompt),
+	KUNIT_CASE(watermarks_rise_as_the_kernel_raises_them),
+	KUNIT_CASE_PARAM(what_is_to_be_moved, block_gen_params),
 	{ }
 };
 

@@ -199,6 +199,8 @@ DEFINE_PER_CPU(unsigned int, lmm_request_order);
 DEFINE_PER_CPU(unsigned int, lmm_request_flags);
 DEFINE_PER_CPU(unsigned long, lmm_request_stack);
 
+unsigned int lmm_buffer_gfp_mask = ~0U;
+
 /**
  * lmm_event_hint_fault() - at the entry of task_numa_fault()
  * @last_cpupid: who faulted on the page before
@@ -298,7 +300,7 @@ void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
 /**
  * lmm_event_mixed() - probe of tracepoint mm_page_alloc_extfrag
  * @data: unused
- * @page: unused
+ * @page: the first of what was taken
  * @order: unused
  * @got_order: of the free block that they were a part of
  * @migratetype: unused
@@ -311,5 +313,5 @@ void lmm_event_mixed(void *data, struct page *page, int order, int got_order,
 {
 	lmm_hook_hit(LMM_HOOK_MIXED);
 	if (listens(LMM_PAGEBLOCK))
-		lmm_pageblock_mixed(got_order);
+		lmm_pageblock_mixed(page, got_order);
 }

@@ -101,6 +101,34 @@
 #define LMM_ALLOC_HIGHATOMIC	0x200
 
 /*
+ * What is to be moved is a folio; before, a page.
+ * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define LMM_MIGRATE_PROTO \
+	"int (struct list_head *, new_folio_t *, free_folio_t *, long unsigned int, enum migrate_mode, int, unsigned int *)"
+#define lmm_moved	folio
+#else
+#define LMM_MIGRATE_PROTO \
+	"int (struct list_head *, new_page_t *, free_page_t *, long unsigned int, enum migrate_mode, int, unsigned int *)"
+#define lmm_moved	page
+#endif
+
+/*
+ * Taking a folio off its LRU list returns whether it was taken; before, an errno.
+ * Upstream be2d57563822 ("mm: change to return bool for folio_isolate_lru()"), 6.3.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define LMM_ISOLATE_PROTO	"bool (struct folio *)"
+#define lmm_isolated_t		bool
+#define lmm_isolated(ret)	(ret)
+#else
+#define LMM_ISOLATE_PROTO	"int (struct folio *)"
+#define lmm_isolated_t		int
+#define lmm_isolated(ret)	(!(ret))
+#endif
+
+/*
  * __assign_str() takes the destination only.
  * Upstream 2c92ca849fcc ("tracing/treewide: Remove second parameter of
  * __assign_str()"), 6.10.

@@ -50,3 +50,12 @@ SYM_FUNC_START(lmm_entry_request)
 	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	RET
 SYM_FUNC_END(lmm_entry_request)
+
+/*
+ * Runs at every look-up of a buffer: its fourth argument is what a page for it is to be
+ * asked for with, should there be none yet.
+ */
+SYM_FUNC_START(lmm_entry_buffer)
+	andl	lmm_buffer_gfp_mask(%rip), %ecx
+	RET
+SYM_FUNC_END(lmm_entry_buffer)

@@ -36,6 +36,11 @@ DECLARE_PER_CPU(unsigned long, lmm_request_stack);
 void lmm_entry_hint_fault(void);
 void lmm_entry_hint_vma(void);
 void lmm_entry_request(void);
+
+/* What is left of the flags that a page of buffers is asked for with. */
+extern unsigned int lmm_buffer_gfp_mask;
+
+void lmm_entry_buffer(void);
 #endif
 
 #endif /* LIVEMM_HOOK_ENTRY_H */

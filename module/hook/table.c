@@ -59,6 +59,7 @@
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 #define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
 #define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
+#define BUFFER_PROTO "struct buffer_head * (struct block_device *, sector_t, unsigned int, gfp_t)"
 #define BLOCK_FLAGS_PROTO "long unsigned int (const struct page *, long unsigned int, long unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
@@ -208,6 +209,17 @@ struct lmm_hook lmm_hooks[] = {
 		.lost = "all of the policy: it would not know who may not be refused",
 		.handler = lmm_entry_request,
 	},
+	[LMM_HOOK_BUFFER] = {
+		.name = "buffer",
+		.mech = LMM_MECH_DIRECT,
+		.alternatives = {
+			{ "bdev_getblk", PROTO("buffer", BUFFER_PROTO) },
+			{ "__getblk_gfp", PROTO("buffer", BUFFER_PROTO) },
+		},
+		.users = PAGEBLOCK,
+		.lost = "knob buffers: buffers that file systems pin stay in movable blocks",
+		.handler = lmm_entry_buffer,
+	},
 	[LMM_HOOK_RECLAIM_END] = {
 		.name = "reclaim_end",
 		.mech = LMM_MECH_TRACEPOINT,
@@ -250,6 +262,14 @@ struct lmm_hook lmm_hooks[] = {
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
 		.lost = "hands off where memory is too small for grouping",
+	},
+	[LMM_HOOK_BOOST_FACTOR] = {
+		.name = "boost_factor",
+		.mech = LMM_MECH_DATA,
+		.alternatives = { { "watermark_boost_factor", NULL } },
+		.users = PAGEBLOCK,
+		.required = PAGEBLOCK,
+		.lost = "waking kswapd where a mix is refused, as it would be for the mix",
 	},
 	[LMM_HOOK_BALANCING_MODE] = {
 		.name = "balancing_mode",
@@ -307,7 +327,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_DATA,
 		.alternatives = { { "mem_hotplug_lock", NULL } },
 		.users = PAGEBLOCK,
-		.lost = "the census: memory could go while it is looked at",
+		.lost = "census, reserve, clean-up: memory could go while it is looked at",
 	},
 	[LMM_HOOK_BLOCK_FLAGS] = {
 		.name = "block_flags",
@@ -316,7 +336,34 @@ struct lmm_hook lmm_hooks[] = {
 			{ "get_pfnblock_flags_mask", PROTO("block_flags", BLOCK_FLAGS_PROTO) },
 		},
 		.users = PAGEBLOCK,
-		.lost = "the census: the type of a block",
+		.lost = "census, reserve, clean-up: the type of a block",
+	},
+	[LMM_HOOK_ISOLATE] = {
+		.name = "isolate",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "folio_isolate_lru", PROTO("isolate", LMM_ISOLATE_PROTO) },
+		},
+		.users = PAGEBLOCK,
+		.lost = "the clean-up of mixed blocks",
+	},
+	[LMM_HOOK_MIGRATE] = {
+		.name = "migrate",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "migrate_pages", PROTO("migrate", LMM_MIGRATE_PROTO) },
+		},
+		.users = PAGEBLOCK,
+		.lost = "the clean-up of mixed blocks",
+	},
+	[LMM_HOOK_PUTBACK] = {
+		.name = "putback",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "putback_movable_pages", PROTO("putback", "void (struct list_head *)") },
+		},
+		.users = PAGEBLOCK,
+		.lost = "the clean-up of mixed blocks",
 	},
 	SIZE(PCP | PAGEBLOCK, zone),
 	SIZE(PAGEBLOCK, free_area),
@@ -333,15 +380,15 @@ struct lmm_hook lmm_hooks[] = {
 #else
 	LAYOUT(PCP, zone, pageset_high),
 #endif
-	LAYOUT(PCP, zone, _watermark),
-	LAYOUT(PCP, zone, watermark_boost),
+	LAYOUT(PCP | PAGEBLOCK, zone, _watermark),
+	LAYOUT(PCP | PAGEBLOCK, zone, watermark_boost),
 	LAYOUT(PCP | PAGEBLOCK, zone, node),
 	LAYOUT(PCP | PAGEBLOCK, zone, zone_pgdat),
 	LAYOUT(PCP | PAGEBLOCK, zone, managed_pages),
 	LAYOUT(PCP | PAGEBLOCK, zone, present_pages),
 	LAYOUT(PCP | PAGEBLOCK, zone, name),
 	LAYOUT(PCP, zone, per_cpu_pageset),
-	LAYOUT(PCP, zone, flags),
+	LAYOUT(PCP | PAGEBLOCK, zone, flags),
 	LAYOUT(PCP, zone, lock),
 	LAYOUT(PCP, zone, vm_stat),
 	LAYOUT(PAGEBLOCK, zone, free_area),

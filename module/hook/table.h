@@ -51,10 +51,12 @@ enum lmm_mechanism {
  * @LMM_HOOK_SPACE_EXIT: an address space goes
  * @LMM_HOOK_FALLBACK: for want of free pages of one type, those of another are looked for
  * @LMM_HOOK_REQUEST: what the allocator is asked for; hits are those that were looked at
+ * @LMM_HOOK_BUFFER: a buffer of a block device is looked up, and made if need be
  * @LMM_HOOK_RECLAIM_END: a thread has reclaimed for its request
  * @LMM_HOOK_COMPACT_BEGIN: a thread will compact for its request
  * @LMM_HOOK_MIXED: a request got pages of another type
  * @LMM_HOOK_UNGROUPED: the machine is too small to group pages by mobility
+ * @LMM_HOOK_BOOST_FACTOR: by how much a mix raises the watermarks for a while
  * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
  * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
@@ -63,6 +65,9 @@ enum lmm_mechanism {
  * @LMM_HOOK_MEM_UNLOCK: let it
  * @LMM_HOOK_MEM_HOTPLUG: the lock behind these two, for who must not wait for it
  * @LMM_HOOK_BLOCK_FLAGS: read the type of a pageblock
+ * @LMM_HOOK_ISOLATE: take a page off its LRU list
+ * @LMM_HOOK_MIGRATE: move pages elsewhere
+ * @LMM_HOOK_PUTBACK: put those back that could not be moved
  * @LMM_HOOK_FIRST_LAYOUT: first of the rows that pin struct layouts
  */
 enum lmm_hook_id {
@@ -79,10 +84,12 @@ enum lmm_hook_id {
 	LMM_HOOK_SPACE_EXIT,
 	LMM_HOOK_FALLBACK,
 	LMM_HOOK_REQUEST,
+	LMM_HOOK_BUFFER,
 	LMM_HOOK_RECLAIM_END,
 	LMM_HOOK_COMPACT_BEGIN,
 	LMM_HOOK_MIXED,
 	LMM_HOOK_UNGROUPED,
+	LMM_HOOK_BOOST_FACTOR,
 	LMM_HOOK_BALANCING_MODE,
 	LMM_HOOK_SCAN_SIZE,
 	LMM_HOOK_DRAIN_LIST,
@@ -91,6 +98,9 @@ enum lmm_hook_id {
 	LMM_HOOK_MEM_UNLOCK,
 	LMM_HOOK_MEM_HOTPLUG,
 	LMM_HOOK_BLOCK_FLAGS,
+	LMM_HOOK_ISOLATE,
+	LMM_HOOK_MIGRATE,
+	LMM_HOOK_PUTBACK,
 	LMM_HOOK_FIRST_LAYOUT,
 };
 

@@ -6,10 +6,13 @@
  * Once the hooks are disarmed no handler runs; then the worker is cancelled, and what it
  * used is freed.
  */
+#include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 
+#include "../hook/entry.h"
 #include "../hook/hook.h"
+#include "pageblock_look.h"
 #include "pageblock_state.h"
 #include "zones.h"
 
@@ -18,6 +21,7 @@ enum pageblock_knob {
 	KNOB_MAX_ATTEMPTS,
 	KNOB_RESERVE_BLOCKS,
 	KNOB_PERIOD_MS,
+	KNOB_BUFFERS,
 };
 
 static const char *const mode_words[] = {
@@ -44,6 +48,10 @@ static const struct lmm_knob pageblock_knobs[] = {
 		.name = "period_ms", .kind = LMM_KNOB_UINT,
 		.min = 100, .max = 60000, .def = 100,
 	},
+	[KNOB_BUFFERS] = {
+		.name = "buffers", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
 };
 
 static const char *const pageblock_counter_names[NR_COUNTERS] = {
@@ -68,6 +76,8 @@ static const char *const pageblock_counter_names[NR_COUNTERS] = {
 	[COUNT_ROUNDS] = "rounds",
 	[COUNT_ATTEMPTS] = "attempts",
 	[COUNT_MADE] = "made",
+	[COUNT_MOVED] = "moved",
+	[COUNT_CLEANED] = "cleaned",
 };
 
 struct pageblock_state pageblock;
@@ -78,6 +88,8 @@ static void set_knobs(const struct lmm_config *cfg)
 	WRITE_ONCE(pageblock.settings.mode, cfg->value[KNOB_MODE]);
 	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
 	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
+	WRITE_ONCE(lmm_buffer_gfp_mask,
+		   cfg->value[KNOB_BUFFERS] ? ~(__force unsigned int)__GFP_MOVABLE : ~0U);
 	WRITE_ONCE(pageblock.tick, max(msecs_to_jiffies(cfg->value[KNOB_PERIOD_MS]), 1UL));
 }
 
@@ -94,7 +106,11 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 
 	set_knobs(cfg);
 	pageblock.ungrouped = (const int *)lmm_hook_address(LMM_HOOK_UNGROUPED);
+	pageblock.boost_factor = (const int *)lmm_hook_address(LMM_HOOK_BOOST_FACTOR);
 	pageblock_filter_start();
+	pageblock.hotplug = NULL;
+	if (pageblock_look_begin())
+		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	err = pageblock_reserve_start();
 	if (err)
 		scnprintf(why, len, "out of memory for %u zones", lmm_zone_slots());
@@ -112,13 +128,15 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 	if (!policy->on)
 		return;
-	seq_printf(m, "%-5s%-9s%10s%10s%8s\n", "node", "zone", "free", "reserve", "gap");
+	seq_printf(m, "%-5s%-9s%10s%10s%8s%8s\n", "node", "zone", "free", "reserve", "gap",
+		   "mixed");
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
 		const struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
 
-		seq_printf(m, "%-5d%-9s%10lu%10lu%8u\n", zone_to_nid(zone), zone->name,
+		seq_printf(m, "%-5d%-9s%10lu%10lu%8u%8u\n", zone_to_nid(zone), zone->name,
 			   pageblock_free_blocks(zone), READ_ONCE(pz->want),
-			   READ_ONCE(pz->reserve.gap));
+			   READ_ONCE(pz->reserve.gap),
+			   pz->mixed ? bitmap_weight(pz->mixed, pz->blocks) : 0);
 	}
 }
 

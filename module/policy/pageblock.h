@@ -18,7 +18,7 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 			   bool stealable_only, int found);
 void lmm_pageblock_reclaimed(unsigned long pages);
 void lmm_pageblock_compacting(void);
-void lmm_pageblock_mixed(int got_order);
+void lmm_pageblock_mixed(const struct page *page, int got_order);
 
 /* pageblock_census.c */
 void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m);

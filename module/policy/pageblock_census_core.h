@@ -108,10 +108,12 @@ struct census_page {
  * struct census_block - one block while it is looked at
  * @type: what it is for
  * @pages: how many of each kind it holds
+ * @huge: it is, or is of, one page that is as large
  */
 struct census_block {
 	enum census_type type;
 	u64 pages[CENSUS_NR_KINDS];
+	bool huge;
 };
 
 /**

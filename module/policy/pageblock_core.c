@@ -2,6 +2,7 @@
 /*
  * pageblock_core.c - the filter's rules, and when to make blocks free
  */
+#include <linux/math.h>
 #include <linux/minmax.h>
 
 #include "pageblock_core.h"
@@ -24,6 +25,8 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 		return PAGEBLOCK_ALLOW_UNGROUPED;
 	if (!request->slow)
 		return PAGEBLOCK_REFUSE_FAST;
+	if (request->cleans)
+		return PAGEBLOCK_REFUSE_SPARE;
 	if (request->last || request->victim)
 		return PAGEBLOCK_ALLOW_OOM;
 	if (request->memalloc)
@@ -106,32 +109,99 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
 }
 
 /**
+ * pageblock_boost() - how far are the watermarks of a zone raised for a mix?
+ * @boost: how far they are, in pages
+ * @high: its high watermark without that
+ * @factor: vm.watermark_boost_factor: by so many 1/10000 of @high at most; 0: never
+ * @managed: pages of the zone
+ * @block: pages of a pageblock
+ *
+ * As the kernels that we know do it, since 1c30844d2dfe ("mm: reclaim small amounts of
+ * memory when an external fragmentation event occurs", 5.0): a block more, and one is
+ * always allowed, but not in a zone of less than four.
+ *
+ * Return: pages.
+ */
+unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
+			      unsigned long managed, unsigned long block)
+{
+	unsigned long most = factor > 0 ? mult_frac(high, (unsigned long)factor, 10000UL) : 0;
+
+	/* Watermarks are 0 until they have been set up. */
+	if (!most || block * 4 > managed)
+		return boost;
+	return max(boost, min(boost + block, max(most, block)));
+}
+
+/**
+ * pageblock_clear_cost() - how much is to be moved for a block to be wholly free?
+ * @block: what it holds
+ * @whole: pages of a block
+ *
+ * What is loose is in the buddy as soon as the lists are emptied; where nothing else is,
+ * there is nothing to do.
+ *
+ * Return: pages; 0 if it cannot be done, or need not.
+ */
+u64 pageblock_clear_cost(const struct census_block *block, u64 whole)
+{
+	u64 movable = block->pages[CENSUS_MOVABLE];
+
+	if (block->type > CENSUS_TYPE_RECLAIMABLE || block->huge ||
+	    movable + block->pages[CENSUS_FREE] + block->pages[CENSUS_LOOSE] != whole)
+		return 0;
+	return movable;
+}
+
+/**
+ * pageblock_out_of_place() - how much is to be moved for a block to be what its type says?
+ * @block: what it holds
+ *
+ * What cannot be moved, in a block for what can, has to stay.
+ *
+ * Return: pages.
+ */
+u64 pageblock_out_of_place(const struct census_block *block)
+{
+	if (block->huge || !census_foreign(block->type, CENSUS_MOVABLE))
+		return 0;
+	return block->pages[CENSUS_MOVABLE];
+}
+
+/**
  * pageblock_reserve_tick() - is it time to make wholly free blocks?
  * @reserve: state of the zone; updated
  * @blocks: wholly free blocks that it has
  * @want: those that it should have
  *
- * The gap between attempts doubles while they make no progress.
- *
- * Return: true if compaction is to be woken.
+ * Return: how many to try and make now; tell pageblock_reserve_made().
  */
-bool pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
-			    unsigned long want)
+unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
+				     unsigned long want)
 {
 	if (blocks >= want) {
 		*reserve = (struct pageblock_reserve){ };
-		return false;
+		return 0;
 	}
 	if (reserve->wait) {
 		reserve->wait--;
-		return false;
+		return 0;
 	}
-	if (!reserve->trying || blocks > reserve->had)
+	return want - blocks;
+}
+
+/**
+ * pageblock_reserve_made() - what has come of an attempt
+ * @reserve: state of the zone; updated
+ * @made: blocks that were made; they may be gone again
+ *
+ * The gap between attempts doubles while they make no progress.
+ */
+void pageblock_reserve_made(struct pageblock_reserve *reserve, unsigned long made)
+{
+	if (made)
 		reserve->gap = 0;
 	else
 		reserve->gap = min(reserve->gap ? reserve->gap * 2 : 1U, PAGEBLOCK_MAX_GAP);
 	reserve->wait = reserve->gap;
-	reserve->had = blocks;
-	reserve->trying = true;
-	return true;
 }

@@ -16,6 +16,8 @@
 
 #include <linux/types.h>
 
+#include "pageblock_census_core.h"
+
 /**
  * enum pageblock_mode - how long mixing is refused: values of knob `mode`
  * @PAGEBLOCK_MODE_CLAIM: until reclaim or compaction has been tried once
@@ -89,6 +91,7 @@ struct pageblock_settings {
  * @victim: by the one that was
  * @nofail: it may not fail
  * @spare: for more than one page, and who asks does not mind if there is none
+ * @cleans: it is ours, to put pages where they belong
  * @grouped: the machine groups pages by mobility
  * @hopeless: compaction of the zone has failed, and is put off by the kernel
  * @crowded: what was tried for it could not be noted
@@ -105,6 +108,7 @@ struct pageblock_request {
 	bool victim;
 	bool nofail;
 	bool spare;
+	bool cleans;
 	bool grouped;
 	bool hopeless;
 	bool crowded;
@@ -154,20 +158,21 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
  * struct pageblock_reserve - the wholly free blocks of a zone
  * @gap: ticks from one attempt to make more to the next
  * @wait: ticks left until that
- * @had: blocks that there were at the last attempt
- * @trying: there was one
  */
 struct pageblock_reserve {
 	unsigned int gap;
 	unsigned int wait;
-	unsigned long had;
-	bool trying;
 };
 
 /* Ticks between attempts that make no progress, at most. */
-#define PAGEBLOCK_MAX_GAP	64
+#define PAGEBLOCK_MAX_GAP	16
 
-bool pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
-			    unsigned long want);
+unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
+			      unsigned long managed, unsigned long block);
+u64 pageblock_out_of_place(const struct census_block *block);
+u64 pageblock_clear_cost(const struct census_block *block, u64 whole);
+unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
+				     unsigned long want);
+void pageblock_reserve_made(struct pageblock_reserve *reserve, unsigned long made);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_CORE_H */

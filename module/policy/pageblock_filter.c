@@ -11,8 +11,8 @@
  * (A task that moves to another CPU within those few instructions may be taken for what
  * it was there before; it is then refused or allowed wrongly, once.)
  *
- * Nothing here survives what the policy is switched off for: the filter leaves no trace
- * in the kernel.
+ * Switched off, the filter leaves no trace in the kernel but watermarks that it may have
+ * raised, which kswapd lowers again as it does those that the kernel raises.
  */
 #include <linux/gfp.h>
 #include <linux/hash.h>
@@ -45,8 +45,8 @@ static bool task_slot_old(const struct pageblock_task *slot)
 	return time_after(jiffies, READ_ONCE(slot->stamp) + ROUND_LIFE);
 }
 
-/* One more round for current; @made: it got somewhere. */
-static void round_end(bool made)
+/* One more round for current; @made: it got somewhere.  Its slot, or NULL. */
+static struct pageblock_task *round_end(bool made)
 {
 	struct pageblock_task *slot = task_slot();
 	struct task_struct *owner = READ_ONCE(slot->task);
@@ -54,14 +54,16 @@ static void round_end(bool made)
 	if (owner != current) {
 		if ((owner && !task_slot_old(slot)) ||
 		    cmpxchg(&slot->task, owner, current) != owner)
-			return;
+			return NULL;
 		slot->rounds = 0;
 		slot->stuck = 0;
+		slot->vain = false;
 	}
 	slot->rounds++;
 	slot->stuck = made ? 0 : slot->stuck + 1;
 	WRITE_ONCE(slot->stamp, jiffies);
 	lmm_count(&lmm_pageblock_policy, COUNT_ROUNDS, 1);
+	return slot;
 }
 
 /**
@@ -72,7 +74,10 @@ static void round_end(bool made)
  */
 void lmm_pageblock_reclaimed(unsigned long pages)
 {
-	round_end(pages);
+	struct pageblock_task *slot = round_end(pages);
+
+	if (slot)
+		slot->vain = !pages;
 }
 
 /**
@@ -87,12 +92,16 @@ void lmm_pageblock_compacting(void)
 	round_end(false);
 }
 
-/* The right to mix is used, or the request is a new one. */
+/*
+ * The right to mix is used, or the request is a new one.  But where there is nothing to
+ * reclaim, the next page would be no better for trying that again: the right lasts until
+ * the round is too old.
+ */
 static void rounds_forget(void)
 {
 	struct pageblock_task *slot = task_slot();
 
-	if (READ_ONCE(slot->task) == current)
+	if (READ_ONCE(slot->task) == current && (!slot->vain || task_slot_old(slot)))
 		WRITE_ONCE(slot->task, NULL);
 }
 
@@ -129,6 +138,7 @@ static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp
 {
 	bool task = in_task();
 	struct pageblock_request request = {
+		.cleans = task && current == READ_ONCE(pageblock.cleaner),
 		.grouped = !READ_ONCE(*pageblock.ungrouped),
 		.slow = !task,
 		.memalloc = task && current->flags & PF_MEMALLOC,
@@ -157,10 +167,28 @@ static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp
 	return request;
 }
 
-/* Judge the request behind a search, once. */
-static bool search_allowed(struct free_area *area, unsigned int order, int migratetype)
+/*
+ * What the kernel does at a mix, 1c30844d2dfe ("mm: reclaim small amounts of memory when
+ * an external fragmentation event occurs", 5.0), is as right where it is refused: the
+ * watermarks are raised by a block, until kswapd has reclaimed as much.  It is woken
+ * when the lock is released.
+ */
+static void zone_boost(struct zone *zone)
 {
-	struct zone *zone = container_of(area - order, struct zone, free_area[0]);
+	unsigned long boost = zone->watermark_boost;
+	unsigned long raised = pageblock_boost(boost, zone->_watermark[WMARK_HIGH],
+					       READ_ONCE(*pageblock.boost_factor),
+					       zone_managed_pages(zone), pageblock_nr_pages);
+
+	if (raised == boost)
+		return;
+	WRITE_ONCE(zone->watermark_boost, raised);
+	set_bit(ZONE_BOOSTED_WATERMARK, &zone->flags);
+}
+
+/* Judge the request behind a search, once. */
+static bool search_allowed(struct zone *zone, int migratetype)
+{
 	struct pageblock_settings settings = {
 		.mode = READ_ONCE(pageblock.settings.mode),
 		.max_attempts = READ_ONCE(pageblock.settings.max_attempts),
@@ -195,6 +223,7 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 {
 	struct pageblock_search *search;
 	bool allowed = false;
+	struct zone *zone;
 
 	/*
 	 * Only what is wholly free is no mix.  In mode claim, who has compacted may mix, so
@@ -213,22 +242,28 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 		return found;
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
-		allowed = search_allowed(area, order, migratetype);
+		zone = container_of(area - order, struct zone, free_area[0]);
+		allowed = search_allowed(zone, migratetype);
+		if (!allowed)
+			zone_boost(zone);
 	}
 	return pageblock_search_answer(search, order, allowed) ? found : -1;
 }
 
 /**
  * lmm_pageblock_mixed() - event: a request got pages of another type
+ * @page: the first of them
  * @got_order: order of what they were taken from
  *
  * Context: under zone->lock, interrupts off.
  */
-void lmm_pageblock_mixed(int got_order)
+void lmm_pageblock_mixed(const struct page *page, int got_order)
 {
 	bool whole = got_order >= pageblock_order;
 
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
+	if (!whole)
+		pageblock_remember(page);
 }
 
 /**

@@ -2,16 +2,17 @@
 /*
  * pageblock_reserve.c - wholly free blocks are made before they are wanted
  *
- * Who finds one claims it and mixes nothing, so there shall always be some.  They are
- * made by asking for them, as a thread that faults a huge page does, and giving them
- * back: so reclaim and compaction are the kernel's own, at a time when nobody waits.
- * Waking the daemons does not do: kswapd is content with one block in any zone of its
- * node, and kcompactd with one block, and it does not begin while memory is short.
+ * Who finds one claims it and mixes nothing, so there shall always be some.  Two ways to
+ * have the kernel make them were tried and do not do: waking its daemons (kswapd is
+ * content with one block in any zone of its node, and kcompactd with one block, and it
+ * does not begin while memory is short), and asking for them as a huge fault does
+ * (compaction gives up at a block that has one page in it which does not move now, and
+ * is then put off for everybody).  So they are chosen and emptied; see pageblock_clear.c.
  */
-#include <linux/gfp.h>
 #include <linux/jiffies.h>
-#include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "../compat/compat.h"
@@ -20,9 +21,6 @@
 
 /* A zone keeps at most one block in so many. */
 #define RESERVE_PART	16
-
-/* At most so many are made at once. */
-#define MAKE_MAX	8
 
 /**
  * pageblock_free_blocks() - wholly free blocks of a zone
@@ -41,42 +39,40 @@ unsigned long pageblock_free_blocks(const struct zone *zone)
 	return blocks;
 }
 
-/* Have some blocks free at once, which then are the zone's, or one that is as good. */
-static void blocks_make(struct zone *zone, unsigned long nr)
+/* Keep as many blocks of a zone free as there are to be. */
+static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 {
-	gfp_t gfp = GFP_TRANSHUGE | __GFP_THISNODE;
-	struct page *page, *next;
-	unsigned long made = 0;
-	LIST_HEAD(pages);
+	unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
+	unsigned long nr;
 
-	for (; made < nr; made++) {
-		page = alloc_pages_node(zone_to_nid(zone), gfp, pageblock_order);
-		if (!page)
-			break;
-		list_add(&page->lru, &pages);
-	}
-	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
-	list_for_each_entry_safe(page, next, &pages, lru) {
-		list_del(&page->lru);
-		__free_pages(page, pageblock_order);
-	}
+	pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
+	nr = pageblock_reserve_tick(&pz->reserve, pageblock_free_blocks(zone), pz->want);
+	if (!nr)
+		return;
+	lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
+	nr = pageblock_clear(zone, pz, nr);
+	lmm_count(&lmm_pageblock_policy, COUNT_MADE, nr);
+	pageblock_reserve_made(&pz->reserve, nr);
 }
 
 static void reserve_worker(struct work_struct *work)
 {
 	struct zone *zone;
 
+	/* Not waited for: memory that goes offline may take its time. */
+	if (!pageblock.hotplug || !percpu_down_read_trylock(pageblock.hotplug))
+		goto again;
+	WRITE_ONCE(pageblock.cleaner, current);
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
 		struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
-		unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
-		unsigned long blocks = pageblock_free_blocks(zone);
 
-		pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
-		if (!pageblock_reserve_tick(&pz->reserve, blocks, pz->want))
-			continue;
-		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
-		blocks_make(zone, min_t(unsigned long, pz->want - blocks, MAKE_MAX));
+		reserve_fill(zone, pz);
+		if (pz->mixed && pageblock_reserve_tick(&pz->rest, 0, 1))
+			pageblock_reserve_made(&pz->rest, pageblock_clean(zone, pz));
 	}
+	WRITE_ONCE(pageblock.cleaner, NULL);
+	percpu_up_read(pageblock.hotplug);
+again:
 	queue_delayed_work(system_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
 }
 
@@ -90,6 +86,16 @@ void pageblock_reserve_configure(void)
 	mod_delayed_work(system_unbound_wq, &pageblock.work, pageblock.tick);
 }
 
+static void zones_free(void)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < lmm_zone_slots(); slot++)
+		kvfree(pageblock.zones[slot].mixed);
+	kvfree(pageblock.zones);
+	pageblock.zones = NULL;
+}
+
 /**
  * pageblock_reserve_start() - begin to look after the reserve
  *
@@ -98,9 +104,17 @@ void pageblock_reserve_configure(void)
  */
 int pageblock_reserve_start(void)
 {
+	struct zone *zone;
+
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
+		if (!pageblock_clean_start(zone, &pageblock.zones[lmm_zone_slot(zone)])) {
+			zones_free();
+			return -ENOMEM;
+		}
+	}
 	INIT_DELAYED_WORK(&pageblock.work, reserve_worker);
 	queue_delayed_work(system_unbound_wq, &pageblock.work, 0);
 	return 0;
@@ -115,6 +129,5 @@ void pageblock_reserve_stop(void)
 {
 	/* It queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pageblock.work);
-	kvfree(pageblock.zones);
-	pageblock.zones = NULL;
+	zones_free();
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pageblock_clear.c - whole blocks are made free by moving out what can be moved
+ *
+ * The kernel's compaction moves pages from one end of a zone to the other and takes what
+ * comes of it; where it has failed it is put off, and blocks are mixed meanwhile.  Here a
+ * block is chosen by what it holds, the cheapest of some, and emptied as a driver does
+ * that wants the very range: isolated, so that nothing new comes in, moved out, given
+ * back.  Its type is movable then, whatever it was.
+ */
+#include <linux/gfp.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/page_ref.h>
+#include <linux/sched.h>
+
+#include "pageblock_look.h"
+#include "pageblock_state.h"
+
+/* Blocks that are looked at for those to clear, at a time. */
+#define WINDOW		128
+
+/* Blocks that are cleared at a time, at most. */
+#define CLEAR_MAX	8
+
+/**
+ * struct candidate - a block that could be cleared
+ * @pfn: number of its first page
+ * @cost: pages to move
+ */
+struct candidate {
+	unsigned long pfn;
+	u64 cost;
+};
+
+/* Keep the cheapest, cheapest first; return how many there are. */
+static unsigned int candidate_add(struct candidate *best, unsigned int nr, unsigned int max,
+				  unsigned long pfn, u64 cost)
+{
+	unsigned int at;
+
+	if (nr == max && cost >= best[nr - 1].cost)
+		return nr;
+	if (nr < max)
+		nr++;
+	for (at = nr - 1; at && best[at - 1].cost > cost; at--)
+		best[at] = best[at - 1];
+	best[at] = (struct candidate){ pfn, cost };
+	return nr;
+}
+
+/* The next blocks of the zone, from where the last look ended. */
+static unsigned int candidates_find(struct zone *zone, struct pageblock_zone *pz,
+				    struct candidate *best, unsigned int max)
+{
+	unsigned long start = ALIGN(zone->zone_start_pfn, pageblock_nr_pages);
+	unsigned long end = ALIGN_DOWN(zone_end_pfn(zone), pageblock_nr_pages);
+	unsigned int nr = 0, looked;
+	unsigned long pfn = pz->cursor;
+
+	for (looked = 0; looked < WINDOW; looked++, pfn += pageblock_nr_pages) {
+		struct pageblock_run run = { };
+		struct census_block block = { };
+		u64 cost = 0;
+
+		if (pfn < start || pfn >= end)
+			pfn = start;
+		if (pageblock_look(zone, pfn, pfn + pageblock_nr_pages, &run, &block))
+			cost = pageblock_clear_cost(&block, pageblock_nr_pages);
+		if (cost)
+			nr = candidate_add(best, nr, max, pfn, cost);
+		cond_resched();
+	}
+	pz->cursor = pfn;
+	return nr;
+}
+
+/*
+ * Free pages that are allocated one by one as one that is free is found in the buddy.
+ * By halves: a block of this very order would go to a per-CPU list.
+ */
+static void block_free(unsigned long pfn)
+{
+	unsigned long half = pageblock_nr_pages / 2, i;
+	struct page *page = pfn_to_page(pfn);
+
+	for (i = 0; i < pageblock_nr_pages; i++)
+		if (i % half && !page_ref_freeze(page + i, 1))
+			break;
+	if (i == pageblock_nr_pages) {
+		__free_pages(page, pageblock_order - 1);
+		__free_pages(page + half, pageblock_order - 1);
+		return;
+	}
+	/* Somebody looks at one of them. */
+	while (i--)
+		if (i % half)
+			page_ref_unfreeze(page + i, 1);
+	free_contig_range(pfn, pageblock_nr_pages);
+}
+
+/*
+ * Is there room for so many pages?  Reclaims, if need be.  To be asked first, as the
+ * kernel complains to the log where it finds none for what it moves out of a range.
+ */
+static bool have_room(int nid, u64 nr)
+{
+	struct page *page, *next;
+	LIST_HEAD(pages);
+
+	for (; nr; nr--) {
+		page = alloc_pages_node(nid, PAGEBLOCK_TARGET_GFP, 0);
+		if (!page)
+			break;
+		list_add(&page->lru, &pages);
+	}
+	list_for_each_entry_safe(page, next, &pages, lru) {
+		list_del(&page->lru);
+		__free_page(page);
+	}
+	return !nr;
+}
+
+/* Make a block free, and movable; false if something in it cannot be moved now. */
+static bool block_clear(unsigned long pfn, u64 cost)
+{
+	if (!have_room(page_to_nid(pfn_to_page(pfn)), cost))
+		return false;
+	if (alloc_contig_range(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE,
+			       GFP_KERNEL | __GFP_NOWARN))
+		return false;
+	block_free(pfn);
+	return true;
+}
+
+/**
+ * pageblock_clear() - make blocks of a zone wholly free
+ * @zone: the zone
+ * @pz: what is known of it
+ * @nr: how many blocks are wanted
+ *
+ * Context: process, may sleep, memory does not go offline; may reclaim.
+ * Return: how many were made free.
+ */
+unsigned int pageblock_clear(struct zone *zone, struct pageblock_zone *pz, unsigned int nr)
+{
+	struct candidate best[CLEAR_MAX];
+	unsigned int i, made = 0;
+
+	nr = candidates_find(zone, pz, best, min_t(unsigned int, nr, CLEAR_MAX));
+	for (i = 0; i < nr; i++) {
+		if (!block_clear(best[i].pfn, best[i].cost))
+			continue;
+		made++;
+		lmm_count(&lmm_pageblock_policy, COUNT_MOVED, best[i].cost);
+		cond_resched();
+	}
+	return made;
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# memory: 1G
+# args: transparent_hugepage=never
+#
+# What pageblock does in the background: wholly free blocks are made where free memory is
+# in pieces, and what can be moved is moved out of blocks for what cannot.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+PB=$LMM_DBG/pageblock
+pb_counter() { awk -v name="$1" '$1 == name { print $2 }' "$PB/counters"; }
+# of ZONE COLUMN: a number of the policy's state.
+of() { awk -v zone="$1" -v column="$2" '$2 == zone { print $column }' "$PB/state"; }
+free_blocks() { of DMA32 3; }
+wanted_blocks() { of DMA32 4; }
+mixed_blocks() { of DMA32 6; }
+are_made() { [ "$(free_blocks)" -ge "$(wanted_blocks)" ]; }
+are_cleaned() { [ "$(mixed_blocks)" = 0 ]; }
+# meminfo NAME: in MiB.
+meminfo() { awk -v name="$1:" '$1 == name { print int($2 / 1024) }' /proc/meminfo; }
+# Movable pages in unmovable blocks.
+strangers() {
+	awk 'NR == 1 { for (i = 2; i <= NF; i++) at[$i] = i - 1 }
+		$3 == "unmovable" { sum += $(at["foreign_movable"]) }
+		END { print sum + 0 }' "$PB/census"
+}
+# late_start MIB: as hog_start, by another name, to be ended by itself.
+late_start() {
+	ln -sf "$LMM_ROOT/build/bench/pagetouch" /run/lmm_late
+	/run/lmm_late -w "$1" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
+}
+late_settled() {
+	sleep 0.3
+	while pgrep -r R,D lmm_late >/dev/null; do
+		sleep 0.2
+	done
+}
+
+need lmm_load
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$PB/enabled" 1
+need write_to "$PB/enabled" 0
+pages=$(pages_unaccounted)
+
+# Half of memory is free, a page here and a page there, and the kernel leaves it so.
+need write_to /proc/sys/vm/compaction_proactiveness 0
+hog_start $(($(meminfo MemFree) - 40)) sh -c 'exec "$@" -s' sh
+hog_settled
+need write_to "$PB/config" "enabled=1 reserve_blocks=64"
+check "buffers are asked for as unmovable" grep -Eq '^buffer .* armed' "$LMM_DBG/hooks"
+before=$(free_blocks)
+check "a block in 16 is wanted, not more" test "$(wanted_blocks)" -gt 8 -a "$(wanted_blocks)" -lt 64
+check "there are fewer" test "$before" -lt "$(wanted_blocks)"
+check "as many are made as are wanted" wait_for 60 are_made
+note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(pb_counter made), pages moved $(pb_counter moved)"
+check "they were made, not found" test "$(pb_counter made)" -gt 0
+need write_to "$PB/config" "enabled=0 reserve_blocks=8"
+hog_end
+
+# Programs' pages have nowhere to go but beside the kernel's.
+need write_to /proc/sys/vm/drop_caches 3
+free=$(meminfo MemFree)
+# It keeps 64 MiB, and gives as much back.
+need insmod "$LMM_MODDIR/lmm_holes.ko" pages=32768
+need write_to "$PB/enabled" 1
+hog_start $((free - 64 - 72))
+hog_settled
+# What is in per-CPU lists is free, too, and how much that is differs.
+for _more in 1 2 3 4 5 6 7 8 9 10; do
+	[ "$(strangers)" -le 2000 ] || break
+	late_start 12
+	late_settled
+done
+mixed=$(pb_counter mixed) strangers=$(strangers)
+check "blocks are mixed" test "$mixed" -gt 0
+check "and hold programs' pages" test "$strangers" -gt 1000
+hog_end
+check "what was mixed is put in order" wait_for 120 are_cleaned
+note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(pb_counter cleaned) blocks"
+check "the pages are gone from there" test "$(strangers)" -lt $((strangers / 10))
+check "the process that has them lives" pgrep lmm_late
+pkill lmm_late
+need rmmod lmm_holes
+
+need write_to "$PB/enabled" 0
+pages_kept "$pages"
+check "unloads" lmm_unload
