@@ -4,8 +4,9 @@
 # memory: 1G
 # args: transparent_hugepage=never
 #
-# What pageblock does in the background: wholly free blocks are made where free memory is
-# in pieces, and what can be moved is moved out of blocks for what cannot.
+# What pageblock does besides the filter: wholly free blocks are made where free memory is
+# in pieces, what can be moved is moved out of blocks for what cannot, and a file system's
+# buffers are not asked for as movable.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock
@@ -37,6 +38,20 @@ late_settled() {
 	done
 }
 
+# movable_buffers NAME: make directories, and count the pages for which what asks does not
+# want high memory (2), as programs' pages may be, but movable ones (8).
+movable_buffers() {
+	: >/sys/kernel/tracing/trace
+	echo 'gfp_flags & 8 && !(gfp_flags & 2)' >$alloc/filter
+	echo 1 >$alloc/enable
+	seq 300 | sed "s|^|/run/ext4/$1-|" | xargs mkdir
+	echo 0 >$alloc/enable
+	grep -c mm_page_alloc /sys/kernel/tracing/trace
+}
+alloc=/sys/kernel/tracing/events/kmem/mm_page_alloc
+
+# The debug kernel has neither; the others' memory is to be in both readings.
+[ "$LMM_KERNEL" = debug ] || need modprobe -a loop ext4
 need lmm_load
 # The first time loads livemm_klp, whose memory is to be in both readings.
 need write_to "$PB/enabled" 1
@@ -48,7 +63,6 @@ need write_to /proc/sys/vm/compaction_proactiveness 0
 hog_start $(($(meminfo MemFree) - 40)) sh -c 'exec "$@" -s' sh
 hog_settled
 need write_to "$PB/config" "enabled=1 reserve_blocks=64"
-check "buffers are asked for as unmovable" grep -Eq '^buffer .* armed' "$LMM_DBG/hooks"
 before=$(free_blocks)
 check "a block in 16 is wanted, not more" test "$(wanted_blocks)" -gt 8 -a "$(wanted_blocks)" -lt 64
 check "there are fewer" test "$before" -lt "$(wanted_blocks)"
@@ -57,6 +71,26 @@ note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(pb_co
 check "they were made, not found" test "$(pb_counter made)" -gt 0
 need write_to "$PB/config" "enabled=0 reserve_blocks=8"
 hog_end
+
+if [ "$LMM_KERNEL" != debug ]; then
+	need dd if=/dev/zero of=/run/disk bs=1M count=64
+	need mkfs.ext4 -q -F -b 4096 /run/disk
+	need mkdir /run/ext4
+	need mount -o loop /run/disk /run/ext4
+	without=$(movable_buffers without)
+	need write_to "$PB/enabled" 1
+	check "the buffer hook is armed" grep -Eq '^buffer .* armed' "$LMM_DBG/hooks"
+	with=$(movable_buffers with)
+	need write_to "$PB/buffers" 0
+	again=$(movable_buffers again)
+	note "movable buffers $without without, $with with, $again with buffers=0"
+	check "buffers were movable" test "$without" -gt 200
+	check "buffers are not" test "$with" -lt 20
+	check "unless they are to be" test "$again" -gt 200
+	need write_to "$PB/config" "enabled=0 buffers=1"
+	need umount /run/ext4
+	rm /run/disk
+fi
 
 # Programs' pages have nowhere to go but beside the kernel's.
 need write_to /proc/sys/vm/drop_caches 3
