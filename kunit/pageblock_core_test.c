@@ -53,7 +53,10 @@ static const struct verdict_case verdict_cases[] = {
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
 	/* Ours never: it would make what it is there to undo. */
 	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .stuck = 9 }, SAME(REFUSE_SPARE) },
-	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true }, SAME(REFUSE_SPARE) },
+	/* But for what its reclaim needs to get anywhere. */
+	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true },
+	  SAME(ALLOW_MEMALLOC) },
+	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
 	/* The others when it has been tried to make room. */
 	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },
 	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
@@ -109,10 +112,13 @@ static void all_requests(struct kunit *test)
 			KUNIT_ASSERT_TRUE(test, may || !may_strictly);
 			if (!r.grouped)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
-			else if (!r.slow || r.cleans)
+			else if (!r.slow)
 				KUNIT_ASSERT_FALSE(test, may);
-			else if (r.memalloc || r.last || r.victim || r.nofail || r.highatomic ||
-				 (!r.waits && (r.high || !r.spare)) ||
+			else if (r.memalloc || r.last || r.victim || r.nofail)
+				KUNIT_ASSERT_TRUE(test, may_strictly);
+			else if (r.cleans)
+				KUNIT_ASSERT_FALSE(test, may);
+			else if (r.highatomic || (!r.waits && (r.high || !r.spare)) ||
 				 rounds >= PAGEBLOCK_MAX_ROUNDS)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
 			refused += !may;
@@ -345,7 +351,7 @@ static const struct block_case block_cases[] = {
 	{ "reclaimable, mixed", CENSUS_TYPE_RECLAIMABLE, .movable = 30, .free = 82, .slab = 400,
 	  .out_of_place = 30 },
 	{ "unmovable by name only", CENSUS_TYPE_UNMOVABLE, .movable = 30, .free = 482,
-	  .clear = 30, .out_of_place = 30 },
+	  .out_of_place = 30 },
 	{ "unmovable, pure", CENSUS_TYPE_UNMOVABLE, .free = 112, .slab = 400 },
 	{ "unmovable, a huge page", CENSUS_TYPE_UNMOVABLE, .movable = 512, .huge = true },
 	{ "highatomic", CENSUS_TYPE_HIGHATOMIC, .movable = 30, .free = 482, .out_of_place = 30 },

@@ -8,11 +8,11 @@
  * A page in a movable block that cannot be moved stays until its owner frees it.
  */
 #include <linux/bitmap.h>
-#include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
+#include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -46,21 +46,23 @@ static struct lmm_moved *target(struct lmm_moved *from, unsigned long nid)
 }
 
 /*
- * Buffers of a block device are where they belong in a block for what cannot be moved:
- * file systems hold them.  With a reference to the folio, and until the grace period
- * ends after which an inode is freed, what its mapping leads to can be read.
+ * May its owner have it anywhere?  Metadata of file systems may not: buffers, and what
+ * others keep in inodes of their own, are where they belong in a block for what cannot
+ * be moved.  With a reference to the folio, and until the grace period ends after which
+ * an inode is freed, what its mapping leads to can be read.
  */
-static bool folio_is_buffers(struct folio *folio)
+static bool folio_may_go(struct folio *folio)
 {
 	struct address_space *mapping;
-	bool buffers = false;
+	gfp_t zones = GFP_HIGHUSER_MOVABLE & GFP_ZONEMASK;
+	bool may = true;
 
 	rcu_read_lock();
 	mapping = READ_ONCE(folio->mapping);
-	if (mapping && !((unsigned long)mapping & PAGE_MAPPING_FLAGS) && mapping->host)
-		buffers = S_ISBLK(READ_ONCE(mapping->host->i_mode));
+	if (mapping && !((unsigned long)mapping & PAGE_MAPPING_FLAGS))
+		may = (mapping_gfp_mask(mapping) & GFP_ZONEMASK) == zones;
 	rcu_read_unlock();
-	return buffers;
+	return may;
 }
 
 /* Take a page off its LRU list, if it is on one and by itself. */
@@ -73,7 +75,8 @@ static bool page_take(struct page *page, struct list_head *pages)
 		return false;
 	/* It may have changed hands before we had the reference. */
 	folio = page_folio(page);
-	if (!folio_test_large(folio) && folio_test_lru(folio) && !folio_is_buffers(folio))
+	if (!folio_test_large(folio) && folio_test_lru(folio) &&
+	    !folio_test_unevictable(folio) && folio_may_go(folio))
 		taken = lmm_isolated(static_call(isolate)(folio));
 	put_page(page);
 	if (!taken)
@@ -83,12 +86,12 @@ static bool page_take(struct page *page, struct list_head *pages)
 	return true;
 }
 
-/* Move what can be moved out of a block; return how many pages. */
-static unsigned int block_move(unsigned long pfn)
+/* Move what can be moved out of a block; @all: it was all.  Return how many pages. */
+static unsigned int block_move(unsigned long pfn, bool *all)
 {
 	unsigned long end = pfn + pageblock_nr_pages;
 	int nid = page_to_nid(pfn_to_page(pfn));
-	unsigned int moved = 0, some, taken;
+	unsigned int moved = 0, tried = 0, some, taken;
 	LIST_HEAD(pages);
 	int err = 0;
 
@@ -100,11 +103,13 @@ static unsigned int block_move(unsigned long pfn)
 		some = 0;
 		err = static_call(migrate)(&pages, target, NULL, nid, MIGRATE_SYNC_LIGHT,
 					   MR_COMPACTION, &some);
+		tried += taken;
 		moved += some;
 		if (!list_empty(&pages))
 			static_call(putback)(&pages);
 		cond_resched();
 	}
+	*all = moved >= tried && err >= 0;
 	return moved;
 }
 
@@ -113,15 +118,14 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 {
 	struct census_block block = { };
 	struct pageblock_run run = { };
-	unsigned int moved = 0;
-	u64 foreign = 0;
+	unsigned int moved;
 
-	if (pageblock_look(zone, pfn, pfn + pageblock_nr_pages, &run, &block))
-		foreign = pageblock_out_of_place(&block);
-	if (foreign)
-		moved = block_move(pfn);
-	*done = moved >= foreign;
-	if (foreign && *done)
+	*done = true;
+	if (!pageblock_look(zone, pfn, pfn + pageblock_nr_pages, &run, &block) ||
+	    !pageblock_out_of_place(&block))
+		return 0;
+	moved = block_move(pfn, done);
+	if (moved && *done)
 		lmm_count(&lmm_pageblock_policy, COUNT_CLEANED, 1);
 	return moved;
 }

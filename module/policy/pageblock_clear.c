@@ -5,8 +5,8 @@
  * The kernel's compaction moves pages from one end of a zone to the other and takes what
  * comes of it; where it has failed it is put off, and blocks are mixed meanwhile.  Here a
  * block is chosen by what it holds, the cheapest of some, and emptied as a driver does
- * that wants the very range: isolated, so that nothing new comes in, moved out, given
- * back.  Its type is movable then, whatever it was.
+ * that wants the very range: isolated, so that nothing new comes in, what is clean and of
+ * a file dropped, the rest moved out, and given back.
  */
 #include <linux/gfp.h>
 #include <linux/list.h>
@@ -18,7 +18,7 @@
 #include "pageblock_state.h"
 
 /* Blocks that are looked at for those to clear, at a time. */
-#define WINDOW		128
+#define WINDOW		128UL
 
 /* Blocks that are cleared at a time, at most. */
 #define CLEAR_MAX	8
@@ -34,14 +34,14 @@ struct candidate {
 };
 
 /* Keep the cheapest, cheapest first; return how many there are. */
-static unsigned int candidate_add(struct candidate *best, unsigned int nr, unsigned int max,
-				  unsigned long pfn, u64 cost)
+static unsigned int candidate_add(struct candidate *best, unsigned int nr, unsigned long pfn,
+				  u64 cost)
 {
 	unsigned int at;
 
-	if (nr == max && cost >= best[nr - 1].cost)
+	if (nr == CLEAR_MAX && cost >= best[nr - 1].cost)
 		return nr;
-	if (nr < max)
+	if (nr < CLEAR_MAX)
 		nr++;
 	for (at = nr - 1; at && best[at - 1].cost > cost; at--)
 		best[at] = best[at - 1];
@@ -51,14 +51,15 @@ static unsigned int candidate_add(struct candidate *best, unsigned int nr, unsig
 
 /* The next blocks of the zone, from where the last look ended. */
 static unsigned int candidates_find(struct zone *zone, struct pageblock_zone *pz,
-				    struct candidate *best, unsigned int max)
+				    struct candidate *best)
 {
 	unsigned long start = ALIGN(zone->zone_start_pfn, pageblock_nr_pages);
 	unsigned long end = ALIGN_DOWN(zone_end_pfn(zone), pageblock_nr_pages);
-	unsigned int nr = 0, looked;
+	unsigned long left = end > start ? (end - start) >> pageblock_order : 0;
 	unsigned long pfn = pz->cursor;
+	unsigned int nr = 0;
 
-	for (looked = 0; looked < WINDOW; looked++, pfn += pageblock_nr_pages) {
+	for (left = min(left, WINDOW); left; left--, pfn += pageblock_nr_pages) {
 		struct pageblock_run run = { };
 		struct census_block block = { };
 		u64 cost = 0;
@@ -68,7 +69,7 @@ static unsigned int candidates_find(struct zone *zone, struct pageblock_zone *pz
 		if (pageblock_look(zone, pfn, pfn + pageblock_nr_pages, &run, &block))
 			cost = pageblock_clear_cost(&block, pageblock_nr_pages);
 		if (cost)
-			nr = candidate_add(best, nr, max, pfn, cost);
+			nr = candidate_add(best, nr, pfn, cost);
 		cond_resched();
 	}
 	pz->cursor = pfn;
@@ -84,7 +85,8 @@ static void block_free(unsigned long pfn)
 	unsigned long half = pageblock_nr_pages / 2, i;
 	struct page *page = pfn_to_page(pfn);
 
-	for (i = 0; i < pageblock_nr_pages; i++)
+	/* Where allocations are profiled, each has a tag of its own to be dropped. */
+	for (i = 0; i < pageblock_nr_pages && !IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING); i++)
 		if (i % half && !page_ref_freeze(page + i, 1))
 			break;
 	if (i == pageblock_nr_pages) {
@@ -96,7 +98,8 @@ static void block_free(unsigned long pfn)
 	while (i--)
 		if (i % half)
 			page_ref_unfreeze(page + i, 1);
-	free_contig_range(pfn, pageblock_nr_pages);
+	for (i = 0; i < pageblock_nr_pages; i++)
+		__free_page(page + i);
 }
 
 /*
@@ -145,10 +148,10 @@ static bool block_clear(unsigned long pfn, u64 cost)
 unsigned int pageblock_clear(struct zone *zone, struct pageblock_zone *pz, unsigned int nr)
 {
 	struct candidate best[CLEAR_MAX];
-	unsigned int i, made = 0;
+	unsigned int i, made = 0, found = candidates_find(zone, pz, best);
 
-	nr = candidates_find(zone, pz, best, min_t(unsigned int, nr, CLEAR_MAX));
-	for (i = 0; i < nr; i++) {
+	/* The cheapest may be so because what is left in it does not move. */
+	for (i = 0; i < found && made < nr; i++) {
 		if (!block_clear(best[i].pfn, best[i].cost))
 			continue;
 		made++;

@@ -25,14 +25,14 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 		return PAGEBLOCK_ALLOW_UNGROUPED;
 	if (!request->slow)
 		return PAGEBLOCK_REFUSE_FAST;
-	if (request->cleans)
-		return PAGEBLOCK_REFUSE_SPARE;
 	if (request->last || request->victim)
 		return PAGEBLOCK_ALLOW_OOM;
 	if (request->memalloc)
 		return PAGEBLOCK_ALLOW_MEMALLOC;
 	if (request->nofail)
 		return PAGEBLOCK_ALLOW_NOFAIL;
+	if (request->cleans)
+		return PAGEBLOCK_REFUSE_SPARE;
 	if (request->highatomic)
 		return PAGEBLOCK_ALLOW_HIGHATOMIC;
 	if (request->spare && !request->high && !request->rounds)
@@ -139,7 +139,8 @@ unsigned long pageblock_boost(unsigned long boost, unsigned long high, int facto
  * @whole: pages of a block
  *
  * What is loose is in the buddy as soon as the lists are emptied; where nothing else is,
- * there is nothing to do.
+ * there is nothing to do.  Nor in a block for what cannot be moved: what is left in it
+ * belongs there, as buffers do, or will be moved out.
  *
  * Return: pages; 0 if it cannot be done, or need not.
  */
@@ -147,7 +148,7 @@ u64 pageblock_clear_cost(const struct census_block *block, u64 whole)
 {
 	u64 movable = block->pages[CENSUS_MOVABLE];
 
-	if (block->type > CENSUS_TYPE_RECLAIMABLE || block->huge ||
+	if (block->type != CENSUS_TYPE_MOVABLE || block->huge ||
 	    movable + block->pages[CENSUS_FREE] + block->pages[CENSUS_LOOSE] != whole)
 		return 0;
 	return movable;

@@ -171,9 +171,10 @@ static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp
  * What the kernel does at a mix, 1c30844d2dfe ("mm: reclaim small amounts of memory when
  * an external fragmentation event occurs", 5.0), is as right where it is refused: the
  * watermarks are raised by a block, until kswapd has reclaimed as much.  It is woken
- * when the lock is released.
+ * when the lock is released, by whoever comes next: that may be this very request, so,
+ * as in the kernel, not for one that may not wake it, whose locks kswapd's waking takes.
  */
-static void zone_boost(struct zone *zone)
+static void zone_boost(struct zone *zone, gfp_t gfp)
 {
 	unsigned long boost = zone->watermark_boost;
 	unsigned long raised = pageblock_boost(boost, zone->_watermark[WMARK_HIGH],
@@ -183,7 +184,8 @@ static void zone_boost(struct zone *zone)
 	if (raised == boost)
 		return;
 	WRITE_ONCE(zone->watermark_boost, raised);
-	set_bit(ZONE_BOOSTED_WATERMARK, &zone->flags);
+	if (gfp & __GFP_KSWAPD_RECLAIM)
+		set_bit(ZONE_BOOSTED_WATERMARK, &zone->flags);
 }
 
 /* Judge the request behind a search, once. */
@@ -203,6 +205,9 @@ static bool search_allowed(struct zone *zone, int migratetype)
 			rounds_forget();
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, gfp, &request,
 				verdict);
+	/* @gfp is 0 where the request is not known. */
+	if (!pageblock_allows(verdict))
+		zone_boost(zone, gfp);
 	return pageblock_allows(verdict);
 }
 
@@ -244,8 +249,6 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
 		zone = container_of(area - order, struct zone, free_area[0]);
 		allowed = search_allowed(zone, migratetype);
-		if (!allowed)
-			zone_boost(zone);
 	}
 	return pageblock_search_answer(search, order, allowed) ? found : -1;
 }

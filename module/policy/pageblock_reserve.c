@@ -43,16 +43,17 @@ unsigned long pageblock_free_blocks(const struct zone *zone)
 static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 {
 	unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
-	unsigned long nr;
+	unsigned long had = pageblock_free_blocks(zone), nr;
 
 	pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
-	nr = pageblock_reserve_tick(&pz->reserve, pageblock_free_blocks(zone), pz->want);
+	nr = pageblock_reserve_tick(&pz->reserve, had, pz->want);
 	if (!nr)
 		return;
 	lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
 	nr = pageblock_clear(zone, pz, nr);
 	lmm_count(&lmm_pageblock_policy, COUNT_MADE, nr);
-	pageblock_reserve_made(&pz->reserve, nr);
+	/* Where pages are moved to blocks that were free, as many are broken as are made. */
+	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? nr : 0);
 }
 
 static void reserve_worker(struct work_struct *work)

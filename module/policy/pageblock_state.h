@@ -123,8 +123,8 @@ extern struct pageblock_state pageblock;
 void pageblock_filter_start(void);
 
 /*
- * To move pages to: not at the price of mixing (see struct pageblock_request), nor of
- * much reclaim, nor of a complaint.
+ * To move pages to: not at the price of mixing (see struct pageblock_request), nor of a
+ * complaint; kswapd is to do what there is to reclaim.
  */
 #define PAGEBLOCK_TARGET_GFP \
 	(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NORETRY | __GFP_NOWARN)

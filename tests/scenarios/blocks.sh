@@ -95,10 +95,10 @@ fi
 # Programs' pages have nowhere to go but beside the kernel's.
 need write_to /proc/sys/vm/drop_caches 3
 free=$(meminfo MemFree)
-# It keeps 64 MiB, and gives as much back.
-need insmod "$LMM_MODDIR/lmm_holes.ko" pages=32768
+# It keeps 96 MiB, and gives as much back.
+need insmod "$LMM_MODDIR/lmm_holes.ko" pages=49152
 need write_to "$PB/enabled" 1
-hog_start $((free - 64 - 72))
+hog_start $((free - 96 - 104))
 hog_settled
 # What is in per-CPU lists is free, too, and how much that is differs.
 for _more in 1 2 3 4 5 6 7 8 9 10; do
