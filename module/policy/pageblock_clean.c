@@ -178,24 +178,35 @@ void pageblock_remember(const struct page *page)
 }
 
 /**
- * pageblock_clean_start() - make room to remember a zone's blocks
- * @zone: the zone
- * @pz: what is known of it
+ * pageblock_clean_begin() - make sure that blocks can be cleaned
  *
  * Context: process, control mutex held.
- * Return: false if there is no memory.
+ * Return: false if not: a hook is not there.
  */
-bool pageblock_clean_start(struct zone *zone, struct pageblock_zone *pz)
+bool pageblock_clean_begin(void)
 {
 	unsigned long isolate = lmm_hook_address(LMM_HOOK_ISOLATE);
 	unsigned long migrate = lmm_hook_address(LMM_HOOK_MIGRATE);
 	unsigned long putback = lmm_hook_address(LMM_HOOK_PUTBACK);
 
 	if (!pageblock.hotplug || !isolate || !migrate || !putback)
-		return true;
+		return false;
 	static_call_update(isolate, (void *)isolate);
 	static_call_update(migrate, (void *)migrate);
 	static_call_update(putback, (void *)putback);
+	return true;
+}
+
+/**
+ * pageblock_clean_start() - make room to remember a zone's blocks
+ * @zone: the zone
+ * @pz: what is known of it
+ *
+ * Context: process.
+ * Return: false if there is no memory.
+ */
+bool pageblock_clean_start(struct zone *zone, struct pageblock_zone *pz)
+{
 	pz->first = zone->zone_start_pfn >> pageblock_order;
 	pz->blocks = DIV_ROUND_UP(zone_end_pfn(zone), pageblock_nr_pages) - pz->first;
 	pz->mixed = kvcalloc(BITS_TO_LONGS(pz->blocks), sizeof(long), GFP_KERNEL);

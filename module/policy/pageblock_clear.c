@@ -108,7 +108,7 @@ static void block_free(unsigned long pfn)
  */
 static bool have_room(int nid, u64 nr)
 {
-	struct page *page, *next;
+	struct page *page;
 	LIST_HEAD(pages);
 
 	for (; nr; nr--) {
@@ -117,10 +117,7 @@ static bool have_room(int nid, u64 nr)
 			break;
 		list_add(&page->lru, &pages);
 	}
-	list_for_each_entry_safe(page, next, &pages, lru) {
-		list_del(&page->lru);
-		__free_page(page);
-	}
+	put_pages_list(&pages);
 	return !nr;
 }
 

@@ -100,17 +100,18 @@ static void zones_free(void)
 /**
  * pageblock_reserve_start() - begin to look after the reserve
  *
- * Context: process.
+ * Context: process, control mutex held.
  * Return: 0 or -ENOMEM.
  */
 int pageblock_reserve_start(void)
 {
+	bool cleans = pageblock_clean_begin();
 	struct zone *zone;
 
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
-	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
+	for (zone = lmm_zone_after(NULL); zone && cleans; zone = lmm_zone_after(zone)) {
 		if (!pageblock_clean_start(zone, &pageblock.zones[lmm_zone_slot(zone)])) {
 			zones_free();
 			return -ENOMEM;

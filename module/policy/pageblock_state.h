@@ -20,6 +20,13 @@
 #define PAGEBLOCK_TASK_BITS	8
 #define PAGEBLOCK_TASKS		BIT(PAGEBLOCK_TASK_BITS)
 
+/*
+ * To move pages to: not at the price of mixing (see struct pageblock_request), nor of a
+ * complaint; kswapd is to do what there is to reclaim.
+ */
+#define PAGEBLOCK_TARGET_GFP \
+	(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NORETRY | __GFP_NOWARN)
+
 enum pageblock_counter {
 	COUNT_SEARCHES,
 	COUNT_REFUSED_FAST,	/* the verdicts, in the order of enum pageblock_verdict */
@@ -122,17 +129,11 @@ extern struct pageblock_state pageblock;
 /* pageblock_filter.c */
 void pageblock_filter_start(void);
 
-/*
- * To move pages to: not at the price of mixing (see struct pageblock_request), nor of a
- * complaint; kswapd is to do what there is to reclaim.
- */
-#define PAGEBLOCK_TARGET_GFP \
-	(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NORETRY | __GFP_NOWARN)
-
 /* pageblock_clear.c */
 unsigned int pageblock_clear(struct zone *zone, struct pageblock_zone *pz, unsigned int nr);
 
 /* pageblock_clean.c */
+bool pageblock_clean_begin(void);
 bool pageblock_clean_start(struct zone *zone, struct pageblock_zone *pz);
 unsigned int pageblock_clean(struct zone *zone, struct pageblock_zone *pz);
 void pageblock_remember(const struct page *page);

@@ -18,16 +18,6 @@ MODULE_PARM_DESC(pages, "pages to take, 2..1048576");
 
 static LIST_HEAD(kept);
 
-static void give_back(struct list_head *list)
-{
-	struct page *page, *next;
-
-	list_for_each_entry_safe(page, next, list, lru) {
-		list_del(&page->lru);
-		__free_page(page);
-	}
-}
-
 static int __init lmm_holes_init(void)
 {
 	LIST_HEAD(given);
@@ -44,15 +34,15 @@ static int __init lmm_holes_init(void)
 		else
 			err = -ENOMEM;
 	}
-	give_back(&given);
+	put_pages_list(&given);
 	if (err)
-		give_back(&kept);
+		put_pages_list(&kept);
 	return err;
 }
 
 static void __exit lmm_holes_exit(void)
 {
-	give_back(&kept);
+	put_pages_list(&kept);
 }
 
 module_init(lmm_holes_init);

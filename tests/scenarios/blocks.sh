@@ -10,7 +10,6 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock
-pb_counter() { awk -v name="$1" '$1 == name { print $2 }' "$PB/counters"; }
 # of ZONE COLUMN: a number of the policy's state.
 of() { awk -v zone="$1" -v column="$2" '$2 == zone { print $column }' "$PB/state"; }
 free_blocks() { of DMA32 3; }
@@ -26,18 +25,6 @@ strangers() {
 		$3 == "unmovable" { sum += $(at["foreign_movable"]) }
 		END { print sum + 0 }' "$PB/census"
 }
-# late_start MIB: as hog_start, by another name, to be ended by itself.
-late_start() {
-	ln -sf "$LMM_ROOT/build/bench/pagetouch" /run/lmm_late
-	/run/lmm_late -w "$1" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
-}
-late_settled() {
-	sleep 0.3
-	while pgrep -r R,D lmm_late >/dev/null; do
-		sleep 0.2
-	done
-}
-
 # movable_buffers NAME: make directories, and count the pages for which what asks does not
 # want high memory (2), as programs' pages may be, but movable ones (8).
 movable_buffers() {
@@ -101,12 +88,15 @@ need write_to "$PB/enabled" 1
 hog_start $((free - 96 - 104))
 hog_settled
 # What is in per-CPU lists is free, too, and how much that is differs.
+hog=lmm_late
 for _more in 1 2 3 4 5 6 7 8 9 10; do
 	[ "$(strangers)" -le 2000 ] || break
-	late_start 12
-	late_settled
+	hog_start 12
+	hog_settled
 done
+hog=lmm_hog
 mixed=$(pb_counter mixed) strangers=$(strangers)
+check "who would mix is refused first" test "$(pb_counter refused_fast)" -gt 1000
 check "blocks are mixed" test "$mixed" -gt 0
 check "and hold programs' pages" test "$strangers" -gt 1000
 hog_end

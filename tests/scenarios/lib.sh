@@ -138,10 +138,11 @@ kallsym() {
 #   pcp_before               load the module and have $bounds and $pages, of what is to be there in the end
 #   pcp_after PREFIX         switch pcp off; two checks, with names that begin so: what is left of it
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
-#   hog_start MIB [CMD...]   a process lmm_hog, run by CMD, that takes memory and keeps it
+#   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
 #   hog_settled              wait until all of that is touched
 #   hog_end                  end every hog
 #   counter NAME             a counter of the pcp policy
+#   pb_counter NAME          a counter of the pageblock policy
 #   counted NAME N           is it above N?
 #   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
@@ -255,31 +256,36 @@ work_start() {
 }
 
 # A name of its own, so that load_stop leaves it alone and the kernel's log tells it.
+hog=lmm_hog
 hog_start() {
 	_mib=$1
 	shift
-	ln -sf "$LMM_ROOT/build/bench/pagetouch" /run/lmm_hog
-	"$@" /run/lmm_hog -w "$_mib" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
+	ln -sf "$LMM_ROOT/build/bench/pagetouch" "/run/$hog"
+	"$@" "/run/$hog" -w "$_mib" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
 }
 
 hog_settled() {
 	sleep 0.3
-	while pgrep -r R,D lmm_hog >/dev/null; do
+	while pgrep -r R,D "$hog" >/dev/null; do
 		sleep 0.2
 	done
 }
 
 hog_gone() {
-	! pgrep -r R,S,D lmm_hog >/dev/null
+	! pgrep -r R,S,D "$hog" >/dev/null
 }
 
 hog_end() {
-	pkill lmm_hog
+	pkill "$hog"
 	wait_for 30 hog_gone
 }
 
 counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pcp/counters"
+}
+
+pb_counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pageblock/counters"
 }
 
 counted() {
