@@ -10,7 +10,7 @@ VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' modu
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit scenarios \
+.PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit threads scenarios \
 	dkms bench clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
@@ -26,6 +26,7 @@ help:
 	@echo '  make uninstall           unload, then DKMS: remove for every kernel'
 	@echo '  make lint                style, types, documentation, kernel matrix'
 	@echo '  make kunit               unit tests in a debug kernel, built when absent'
+	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make bench               the measured claims; results in build/bench/'
@@ -56,6 +57,9 @@ lint: setup
 
 kunit: setup
 	@$(PYTHON) -m tests.kunit
+
+threads: setup
+	@$(PYTHON) -m tests.threads
 
 # Those of the debug kernel need it built, unless another kernel was named.
 scenarios: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules

@@ -23,6 +23,7 @@
 #include "policy/numa.h"
 #include "policy/pageblock.h"
 #include "policy/pcp.h"
+#include "policy/zonelock.h"
 
 static DEFINE_STATIC_KEY_ARRAY_FALSE(policy_listens, LMM_NR_POLICIES);
 
@@ -50,6 +51,39 @@ void lmm_events_start(enum lmm_policy_id id)
 void lmm_events_stop(enum lmm_policy_id id)
 {
 	static_branch_disable(&policy_listens[id]);
+}
+
+static int event_take(struct zone *zone, unsigned int order, unsigned long asked,
+		      struct list_head *list, int migratetype)
+{
+	int got = 0;
+
+	if (listens(LMM_ZONELOCK)) {
+		got = lmm_zonelock_take(zone, order, asked, list, migratetype);
+		if (got)
+			lmm_hook_hit(LMM_HOOK_REFILL);
+	}
+	return got;
+}
+
+static int event_store(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+		       unsigned long caller)
+{
+	int stored = 0;
+
+	if (listens(LMM_ZONELOCK)) {
+		stored = lmm_zonelock_store(zone, count, pcp, pindex, caller);
+		if (stored >= count)
+			lmm_hook_hit(LMM_HOOK_DRAIN);
+	}
+	return stored;
+}
+
+static bool event_give_back(struct lmm_klp_return *part)
+{
+	lmm_hook_hit(part->compaction ? LMM_HOOK_COMPACT :
+		     part->zone ? LMM_HOOK_DRAIN_ZONE : LMM_HOOK_DRAIN_ALL);
+	return listens(LMM_ZONELOCK) && lmm_zonelock_return(part);
 }
 
 static unsigned long event_refill_count(struct zone *zone, unsigned int order,
@@ -107,6 +141,9 @@ static int event_fallback(struct free_area *area, unsigned int order, int migrat
 }
 
 const struct lmm_klp_handlers lmm_event_klp_handlers = {
+	.take = event_take,
+	.store = event_store,
+	.give_back = event_give_back,
 	.refill_count = event_refill_count,
 	.refill = event_refill,
 	.drain_count = event_drain_count,
@@ -183,15 +220,43 @@ int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs)
  */
 int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 {
+	struct zone *zone = (struct zone *)regs_get_kernel_argument(regs, 0);
+
 	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
+	if (listens(LMM_ZONELOCK))
+		lmm_zonelock_wanted(zone);
 	if (listens(LMM_PCP))
-		lmm_pcp_wake_kswapd((struct zone *)regs_get_kernel_argument(regs, 0));
+		lmm_pcp_wake_kswapd(zone);
 	return 0;
 }
 
 /* Calls of hooks that run at the entry of a function; see hook/entry.h. */
 DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
+
+/**
+ * lmm_event_topup() - at the entry of get_page_from_freelist(), while there is a depot with
+ *	pages where refills cannot be hooked
+ * @gfp: of the request
+ * @order: likewise
+ * @flags: likewise
+ * @request: the rest of it
+ *
+ * Context: any that the allocator may be called from.
+ */
+void notrace lmm_event_topup(gfp_t gfp, unsigned int order, int flags,
+			     const struct alloc_context *request)
+{
+	struct zone *zone;
+
+	if (order)
+		return;
+	preempt_disable_notrace();
+	zone = request->preferred_zoneref->zone;
+	if (listens(LMM_ZONELOCK) && zone)
+		lmm_zonelock_topup(zone, request->migratetype);
+	preempt_enable_notrace();
+}
 
 /* What hook/entry.S notes of a request. */
 DEFINE_PER_CPU(unsigned int, lmm_request_gfp);

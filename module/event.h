@@ -10,6 +10,7 @@
 #include "hook/klp_port.h"
 #include "livemm.h"
 
+struct alloc_context;
 struct kprobe;
 struct page;
 struct pt_regs;
@@ -26,6 +27,8 @@ int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs);
 int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs);
 void lmm_event_hint_fault(int last_cpupid, int nid, int pages, int flags);
 void lmm_event_hint_vma(const void *page, const void *where);
+void lmm_event_topup(gfp_t gfp, unsigned int order, int flags,
+		     const struct alloc_context *request);
 int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs);
 int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs);
 void lmm_event_reclaim_end(void *data, unsigned long pages);

@@ -35,6 +35,16 @@ static void hooks_down(void *ctx)
 	lmm_hooks_exit();
 }
 
+static int zonelock_up(void *ctx, char *why, size_t len)
+{
+	return lmm_policy_register(&lmm_zonelock_policy);
+}
+
+static void zonelock_down(void *ctx)
+{
+	lmm_policy_unregister(&lmm_zonelock_policy);
+}
+
 static int pcp_up(void *ctx, char *why, size_t len)
 {
 	return lmm_policy_register(&lmm_pcp_policy);
@@ -83,6 +93,7 @@ static void control_down(void *ctx)
 static const struct lmm_step steps[] = {
 	{ "release", release_up, NULL },
 	{ "hooks", hooks_up, hooks_down },
+	{ "zonelock", zonelock_up, zonelock_down },
 	{ "pcp", pcp_up, pcp_down },
 	{ "pageblock", pageblock_up, pageblock_down },
 	{ "numa", numa_up, numa_down },

@@ -71,6 +71,28 @@ TRACE_EVENT(pcp_decision,
 		  __get_str(reason))
 );
 
+/* Pages that a depot held went back to the buddy; reason as in zonelock/counters. */
+TRACE_EVENT(zonelock_return,
+	TP_PROTO(int nid, int zone, long pages, long left, const char *reason),
+	TP_ARGS(nid, zone, pages, left, reason),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(long, pages)
+		__field(long, left)
+		__string(reason, reason)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->pages = pages;
+		__entry->left = left;
+		lmm_assign_str(reason, reason);
+	),
+	TP_printk("nid=%d zone=%d pages=%ld left=%ld reason=%s", __entry->nid, __entry->zone,
+		  __entry->pages, __entry->left, __get_str(reason))
+);
+
 /*
  * A request would mix a block of pages: what was known of it, and the verdict, a number
  * of enum pageblock_verdict.

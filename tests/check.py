@@ -17,6 +17,7 @@ from tests.report import RESULTS, ROOT, main_guard, say
 # Each is a module and the arguments of its command.
 STAGES: list[tuple[str, list[str]]] = [
     ("selftest", ["tests.selftest"]),
+    ("threads", ["tests.threads"]),
     ("kunit", ["tests.kunit"]),
     ("modules", ["tests.modules"]),
     ("lint", ["tests.lint"]),

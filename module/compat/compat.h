@@ -10,6 +10,7 @@
 #ifndef LIVEMM_COMPAT_H
 #define LIVEMM_COMPAT_H
 
+#include <linux/list.h>
 #include <linux/version.h>
 
 /*
@@ -99,6 +100,37 @@
 #define LMM_ALLOC_NO_WATERMARKS	0x04
 #define LMM_ALLOC_OOM		0x08
 #define LMM_ALLOC_HIGHATOMIC	0x200
+
+/*
+ * Compaction keeps the free pages that it has taken out by their order.
+ * Upstream 733aea0b3a7b ("mm/compaction: add support for >0 order folio memory
+ * compaction."), 6.9.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#define LMM_COMPACT_LISTS	(LMM_MAX_ORDER + 1)
+#else
+#define LMM_COMPACT_LISTS	1
+#endif
+
+/* What a compaction is about, up to the last member that we read (mm/internal.h). */
+struct compact_control {
+	struct list_head freepages[LMM_COMPACT_LISTS];
+	struct list_head migratepages;
+	unsigned int nr_pages[2];
+	unsigned long pfn[3];
+	struct zone *zone;
+};
+
+/*
+ * What a request for pages stands on, inside the allocator (mm/internal.h): the members up
+ * to the last that we read, the same from 6.1 to 6.12.
+ */
+struct alloc_context {
+	struct zonelist *zonelist;
+	void *nodemask;
+	struct zoneref *preferred_zoneref;
+	int migratetype;
+};
 
 /*
  * What is to be moved is a folio; before, a page.

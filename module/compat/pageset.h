@@ -194,4 +194,30 @@ static inline bool lmm_zone_below_high(struct zone *zone)
 #endif
 }
 
+/**
+ * lmm_pindex_order() - order of the pages on one of a CPU's lists
+ * @pindex: index in struct per_cpu_pages.lists, where those of each order lie together
+ *
+ * Context: any.
+ * Return: the order.
+ */
+static inline unsigned int lmm_pindex_order(unsigned int pindex)
+{
+	return pindex < NR_LOWORDER_PCP_LISTS ? pindex / MIGRATE_PCPTYPES : pageblock_order;
+}
+
+/**
+ * lmm_zone_isolates() - are pages of a zone being isolated?
+ * @zone: any populated zone
+ *
+ * For memory offline and contiguous allocation, which want their pages in the buddy.
+ *
+ * Context: any; exact for who takes a pcp->lock after the kernel has drained that list.
+ * Return: true if so.
+ */
+static inline bool lmm_zone_isolates(const struct zone *zone)
+{
+	return READ_ONCE(zone->nr_isolate_pageblock);
+}
+
 #endif /* LIVEMM_COMPAT_PAGESET_H */

@@ -12,11 +12,8 @@
 
 #include "entry.h"
 
-.macro LMM_ENTRY name handler calls
-SYM_FUNC_START(\name)
-	incl	PER_CPU_VAR(\calls)
-	testl	$(LMM_ENTRY_EVERY - 1), PER_CPU_VAR(\calls)
-	jnz	.Lout_\name
+/* Call with the function's arguments, and keep them. */
+.macro LMM_CALL handler
 	pushq	%rdi
 	pushq	%rsi
 	pushq	%rdx
@@ -30,6 +27,14 @@ SYM_FUNC_START(\name)
 	popq	%rdx
 	popq	%rsi
 	popq	%rdi
+.endm
+
+.macro LMM_ENTRY name handler calls
+SYM_FUNC_START(\name)
+	incl	PER_CPU_VAR(\calls)
+	testl	$(LMM_ENTRY_EVERY - 1), PER_CPU_VAR(\calls)
+	jnz	.Lout_\name
+	LMM_CALL \handler
 .Lout_\name:
 	RET
 SYM_FUNC_END(\name)
@@ -40,15 +45,22 @@ LMM_ENTRY lmm_entry_hint_fault lmm_event_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_event_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation, so it is four stores and no more.  Where on the stack we are
- * tells later on whether what is noted is of that request.
+ * Runs at every allocation, so it is a look, four stores and no more, as long as no depot
+ * has pages that an empty list is to be filled from.  Where on the stack we are tells
+ * later on whether what is noted is of that request.
  */
 SYM_FUNC_START(lmm_entry_request)
+	cmpb	$0, lmm_depot_stocked(%rip)
+	jne	.Lstocked
+.Lnote:
 	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
 	movl	%esi, PER_CPU_VAR(lmm_request_order)
 	movl	%edx, PER_CPU_VAR(lmm_request_flags)
 	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	RET
+.Lstocked:
+	LMM_CALL lmm_event_topup
+	jmp	.Lnote
 SYM_FUNC_END(lmm_entry_request)
 
 /*

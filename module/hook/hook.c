@@ -90,6 +90,23 @@ unsigned long lmm_hook_address(enum lmm_hook_id id)
 }
 
 /**
+ * lmm_hook_body() - where a verified function goes on behind its ftrace site
+ * @id: the row, of a function that can be livepatched
+ *
+ * A call of that runs the kernel's own code, whoever has wrapped the function.
+ *
+ * Context: process, control mutex held.
+ * Return: the address, or 0 when the row is not available.
+ */
+unsigned long lmm_hook_body(enum lmm_hook_id id)
+{
+	unsigned long addr = lmm_hook_address(id);
+	unsigned long site = addr ? lmm_symbol_ftrace_site(addr) : 0;
+
+	return site ? site + MCOUNT_INSN_SIZE : 0;
+}
+
+/**
  * lmm_hook_usable() - may this hook be armed?
  * @id: the row
  *
@@ -240,6 +257,14 @@ static bool any_livepatch_armed(void)
 	return false;
 }
 
+/* Does a policy use the row in a mode, on this kernel? */
+static bool row_used(const struct lmm_hook *hook, u32 user)
+{
+	if (!(hook->users & user))
+		return false;
+	return !(hook->spare_users & user) || !lmm_hook_usable(hook->spare_for);
+}
+
 /* Wrappers that may be armed and that any of @users uses. */
 static unsigned int livepatch_functions(u32 users)
 {
@@ -289,7 +314,7 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(hook->users & LMM_USER(id, mode)))
+		if (!row_used(hook, LMM_USER(id, mode)))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (obstacle[0])

@@ -19,6 +19,7 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 void lmm_hooks_disarm(enum lmm_policy_id id);
 void lmm_hooks_show(struct seq_file *m);
 unsigned long lmm_hook_address(enum lmm_hook_id id);
+unsigned long lmm_hook_body(enum lmm_hook_id id);
 bool lmm_hook_usable(enum lmm_hook_id id);
 bool lmm_hook_armed(enum lmm_hook_id id);
 

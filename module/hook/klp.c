@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ftrace.h>
+#include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
 #include <linux/kobject.h>
 #include <linux/livepatch.h>
@@ -24,8 +25,12 @@
 #include <linux/rcupdate.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
+#include <linux/swap.h>
 #include <linux/wait.h>
+/* Does not include what it uses. */
+#include <linux/compaction.h>
 
+#include "../compat/compat.h"
 #include "klp_port.h"
 #include "release.h"
 #include "symbols.h"
@@ -44,7 +49,16 @@ DEFINE_STATIC_CALL_NULL(orig_scan, unsigned long (struct vm_area_struct *, unsig
 						  unsigned long));
 DEFINE_STATIC_CALL_NULL(orig_fallback, int (struct free_area *, unsigned int, int, bool,
 					    bool *));
+DEFINE_STATIC_CALL_NULL(orig_drain_zone, void (unsigned int, struct zone *));
+DEFINE_STATIC_CALL_NULL(orig_drain_all, void (struct zone *));
+DEFINE_STATIC_CALL_NULL(orig_compact, enum compact_result (struct compact_control *,
+							   struct capture_control *));
 
+DEFINE_STATIC_CALL_NULL(on_take, int (struct zone *, unsigned int, unsigned long,
+				      struct list_head *, int));
+DEFINE_STATIC_CALL_NULL(on_store, int (struct zone *, int, struct per_cpu_pages *, int,
+				       unsigned long));
+DEFINE_STATIC_CALL_NULL(on_give_back, bool (struct lmm_klp_return *));
 DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
 							unsigned long));
 DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, int));
@@ -60,6 +74,9 @@ static DEFINE_STATIC_KEY_FALSE(refill_armed);
 static DEFINE_STATIC_KEY_FALSE(drain_armed);
 static DEFINE_STATIC_KEY_FALSE(scan_armed);
 static DEFINE_STATIC_KEY_FALSE(fallback_armed);
+static DEFINE_STATIC_KEY_FALSE(drain_zone_armed);
+static DEFINE_STATIC_KEY_FALSE(drain_all_armed);
+static DEFINE_STATIC_KEY_FALSE(compact_armed);
 
 static DECLARE_WAIT_QUEUE_HEAD(transition_end);
 static bool transition_patched;
@@ -71,6 +88,9 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 	int got;
 
 	if (static_branch_unlikely(&refill_armed)) {
+		got = static_call(on_take)(zone, order, count, list, migratetype);
+		if (got)
+			return got;
 		count = static_call(on_refill_count)(zone, order, count);
 		got = static_call(orig_refill)(zone, order, count, list, migratetype,
 					       alloc_flags);
@@ -85,8 +105,12 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		       int pindex)
 {
 	if (static_branch_unlikely(&drain_armed)) {
-		int before = pcp->count;
+		int before;
 
+		count -= static_call(on_store)(zone, count, pcp, pindex, _RET_IP_);
+		if (count <= 0)
+			return;
+		before = pcp->count;
 		count = static_call(on_drain_count)(zone, count, pcp, pindex);
 		static_call(orig_drain)(zone, count, pcp, pindex);
 		static_call(on_drain)(zone, pcp, before - pcp->count);
@@ -160,6 +184,51 @@ static int wrap_fallback(struct free_area *area, unsigned int order, int migrate
 	return found;
 }
 
+static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return *part)
+{
+	bool more = false;
+
+	preempt_disable();
+	if (static_key_enabled(armed))
+		more = static_call(on_give_back)(part);
+	preempt_enable();
+	return more;
+}
+
+/* Stands in for drain_pages_zone(): all that lists of a CPU hold goes to the buddy. */
+static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
+{
+	struct lmm_klp_return part = { .zone = zone };
+
+	static_call(orig_drain_zone)(cpu, zone);
+	if (static_branch_unlikely(&drain_zone_armed))
+		while (give_back_part(&drain_zone_armed, &part))
+			;
+}
+
+/* Stands in for drain_all_pages(): likewise of every CPU, where it holds anything. */
+static void wrap_drain_all(struct zone *zone)
+{
+	struct lmm_klp_return part = { .zone = zone };
+
+	static_call(orig_drain_all)(zone);
+	if (static_branch_unlikely(&drain_all_armed))
+		while (give_back_part(&drain_all_armed, &part))
+			;
+}
+
+/* Stands in for compact_zone(): somebody wants pages of a zone in one piece. */
+static enum compact_result wrap_compact(struct compact_control *cc,
+					struct capture_control *capc)
+{
+	struct lmm_klp_return part = { .zone = cc->zone, .compaction = true };
+
+	if (static_branch_unlikely(&compact_armed))
+		while (give_back_part(&compact_armed, &part))
+			;
+	return static_call(orig_compact)(cc, capc);
+}
+
 /**
  * struct wrapped - one function that can be wrapped
  * @name: its symbol
@@ -177,6 +246,9 @@ static const struct wrapped wrapped[LMM_KLP_NR] = {
 	[LMM_KLP_DRAIN] = { "free_pcppages_bulk", wrap_drain, &drain_armed },
 	[LMM_KLP_SCAN] = { "change_prot_numa", wrap_scan, &scan_armed },
 	[LMM_KLP_FALLBACK] = { "find_suitable_fallback", wrap_fallback, &fallback_armed },
+	[LMM_KLP_DRAIN_ZONE] = { "drain_pages_zone", wrap_drain_zone, &drain_zone_armed },
+	[LMM_KLP_DRAIN_ALL] = { "drain_all_pages", wrap_drain_all, &drain_all_armed },
+	[LMM_KLP_COMPACT] = { "compact_zone", wrap_compact, &compact_armed },
 };
 
 static void set_original(enum lmm_klp_function function, unsigned long addr)
@@ -201,6 +273,18 @@ static void set_original(enum lmm_klp_function function, unsigned long addr)
 		static_call_update(orig_fallback,
 				   (int (*)(struct free_area *, unsigned int, int, bool,
 					    bool *))addr);
+		break;
+	case LMM_KLP_DRAIN_ZONE:
+		static_call_update(orig_drain_zone,
+				   (void (*)(unsigned int, struct zone *))addr);
+		break;
+	case LMM_KLP_DRAIN_ALL:
+		static_call_update(orig_drain_all, (void (*)(struct zone *))addr);
+		break;
+	case LMM_KLP_COMPACT:
+		static_call_update(orig_compact,
+				   (enum compact_result (*)(struct compact_control *,
+							    struct capture_control *))addr);
 		break;
 	default:
 		break;
@@ -286,10 +370,12 @@ static void port_arm(enum lmm_klp_function function,
 {
 	switch (function) {
 	case LMM_KLP_REFILL:
+		static_call_update(on_take, handlers->take);
 		static_call_update(on_refill_count, handlers->refill_count);
 		static_call_update(on_refill, handlers->refill);
 		break;
 	case LMM_KLP_DRAIN:
+		static_call_update(on_store, handlers->store);
 		static_call_update(on_drain_count, handlers->drain_count);
 		static_call_update(on_drain, handlers->drain);
 		break;
@@ -299,6 +385,11 @@ static void port_arm(enum lmm_klp_function function,
 		break;
 	case LMM_KLP_FALLBACK:
 		static_call_update(on_fallback, handlers->fallback);
+		break;
+	case LMM_KLP_DRAIN_ZONE:
+	case LMM_KLP_DRAIN_ALL:
+	case LMM_KLP_COMPACT:
+		static_call_update(on_give_back, handlers->give_back);
 		break;
 	default:
 		return;
@@ -351,7 +442,7 @@ static int wrap_named(const char *name, struct klp_func *func)
 static int __init livemm_klp_init(void)
 {
 	struct klp_func *func = funcs;
-	char names[128], *rest = names, *name;
+	char names[256], *rest = names, *name;
 	unsigned long addr;
 	int err;
 

@@ -62,7 +62,7 @@ static int run_program(char *program, char *module, char *option)
 
 static int module_load(unsigned int functions)
 {
-	char option[96] = "functions=";
+	char option[256] = "functions=";
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {

@@ -14,12 +14,13 @@
 #include <linux/types.h>
 
 struct free_area;
+struct list_head;
 struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	4
+#define LMM_KLP_PORT_VERSION	5
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
@@ -27,6 +28,9 @@ struct zone;
  * @LMM_KLP_DRAIN: free_pcppages_bulk()
  * @LMM_KLP_SCAN: change_prot_numa()
  * @LMM_KLP_FALLBACK: find_suitable_fallback()
+ * @LMM_KLP_DRAIN_ZONE: drain_pages_zone()
+ * @LMM_KLP_DRAIN_ALL: drain_all_pages()
+ * @LMM_KLP_COMPACT: compact_zone()
  * @LMM_KLP_NR: number of the above
  */
 enum lmm_klp_function {
@@ -34,6 +38,9 @@ enum lmm_klp_function {
 	LMM_KLP_DRAIN,
 	LMM_KLP_SCAN,
 	LMM_KLP_FALLBACK,
+	LMM_KLP_DRAIN_ZONE,
+	LMM_KLP_DRAIN_ALL,
+	LMM_KLP_COMPACT,
 	LMM_KLP_NR
 };
 
@@ -52,7 +59,25 @@ struct lmm_klp_part {
 };
 
 /**
+ * struct lmm_klp_return - pages kept from the buddy are wanted there
+ * @zone: those of this zone, or with NULL of any
+ * @compaction: by who is about to compact; false: lists were drained
+ * @started: the handler has been called for this
+ * @before: the handler's
+ */
+struct lmm_klp_return {
+	struct zone *zone;
+	bool compaction;
+	bool started;
+	unsigned long before;
+};
+
+/**
  * struct lmm_klp_handlers - what livemm.ko wants called
+ * @take: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
+ *	pages on that list, @list, and returns how many; then the buddy is not asked
+ * @store: before a drain of @count pages that @caller asked for, of the list @pindex of
+ *	@pcp first: takes pages off @pcp, and returns how many; the rest is drained
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
  *	@zone; returns how many to ask for, at least @asked
  * @refill: after it: @got blocks were moved from the buddy; the list does not count
@@ -64,17 +89,25 @@ struct lmm_klp_part {
  *	each part: @part tells of the last one (empty at first) and gets the next,
  *	after it; false if there is none
  * @scan_charge: when there is none: what to tell the kernel was updated, of @total
+ * @give_back: before compaction, and after per-CPU lists were drained, but
+ *	not because of a free; called until it returns false, there being no more to do
  * @fallback: the kernel wants pages of @migratetype, has looked among the free blocks of
  *	@order for those of another type, and @found that or -1; returns it, or -1
  *
  * Context: of the allocator's: under pcp->lock, preemption off (on PREEMPT_RT, inside
  * the RCU read section that its spinlocks are), any context the allocator may be
  * called from: no sleeping, no printk, no allocation, no lock.  Of @scan and
- * @scan_charge: process, preemption off, mmap_lock held for reading.  Of @fallback: under
+ * @scan_charge: process, preemption off, mmap_lock held for reading.  Of @give_back: process,
+ * preemption off, no lock of the allocator's held.  Of @fallback: under
  * zone->lock, interrupts off, or where @stealable_only is set under no lock, preemption
  * off.
  */
 struct lmm_klp_handlers {
+	int (*take)(struct zone *zone, unsigned int order, unsigned long asked,
+		    struct list_head *list, int migratetype);
+	int (*store)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+		     unsigned long caller);
+	bool (*give_back)(struct lmm_klp_return *part);
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
 				      unsigned long asked);
 	void (*refill)(struct zone *zone, unsigned int order, int got);

@@ -18,9 +18,12 @@ DEFINE_STATIC_CALL_NULL(sym_lookup_name, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(sym_on_each_match,
 			int (int (*)(void *, unsigned long), const char *, void *));
 DEFINE_STATIC_CALL_NULL(sym_ftrace_location, unsigned long (unsigned long));
+DEFINE_STATIC_CALL_NULL(sym_lookup_size_offset,
+			int (unsigned long, unsigned long *, unsigned long *));
 
 static bool have_on_each_match;
 static bool have_ftrace_location;
+static bool have_lookup_size_offset;
 
 /**
  * lmm_symbols_init() - find the functions that find everything else
@@ -49,6 +52,13 @@ int lmm_symbols_init(void)
 		static_call_update(sym_ftrace_location,
 				   (unsigned long (*)(unsigned long))addr);
 		have_ftrace_location = true;
+	}
+	addr = lmm_symbol_find("kallsyms_lookup_size_offset");
+	if (addr) {
+		static_call_update(sym_lookup_size_offset,
+				   (int (*)(unsigned long, unsigned long *,
+					    unsigned long *))addr);
+		have_lookup_size_offset = true;
 	}
 	return 0;
 }
@@ -101,4 +111,20 @@ unsigned int lmm_symbol_count(const char *name)
 unsigned long lmm_symbol_ftrace_site(unsigned long addr)
 {
 	return have_ftrace_location ? static_call(sym_ftrace_location)(addr) : 0;
+}
+
+/**
+ * lmm_symbol_size() - how long a function is
+ * @addr: address of the function
+ *
+ * Context: process.
+ * Return: bytes up to the next symbol, or 0 when the kernel cannot tell.
+ */
+unsigned long lmm_symbol_size(unsigned long addr)
+{
+	unsigned long size = 0, offset;
+
+	if (have_lookup_size_offset && addr)
+		static_call(sym_lookup_size_offset)(addr, &size, &offset);
+	return size;
 }

@@ -35,5 +35,6 @@ int lmm_symbols_init(void);
 unsigned long lmm_symbol_find(const char *name);
 unsigned int lmm_symbol_count(const char *name);
 unsigned long lmm_symbol_ftrace_site(unsigned long addr);
+unsigned long lmm_symbol_size(unsigned long addr);
 
 #endif /* LIVEMM_HOOK_SYMBOLS_H */

@@ -18,6 +18,7 @@
 #include "../policy/numa.h"
 #include "../policy/pageblock.h"
 #include "../policy/pcp.h"
+#include "../policy/zonelock.h"
 #include "entry.h"
 #include "table.h"
 
@@ -29,6 +30,7 @@
 #define PROTO(name, text) (text)
 #endif
 
+#define ZONELOCK	LMM_USERS(LMM_ZONELOCK)
 #define PCP		LMM_USERS(LMM_PCP)
 #define PCP_DEPTH	LMM_USER(LMM_PCP, PCP_MODE_DEPTH)
 #define PCP_EVENT	LMM_USER(LMM_PCP, PCP_MODE_EVENT)
@@ -57,6 +59,8 @@
 }
 
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
+#define COMPACT_PROTO "enum compact_result (struct compact_control *, struct capture_control *)"
+#define COMMIT_PROTO "void (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int)"
 #define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
 #define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
 #define BUFFER_PROTO "struct buffer_head * (struct block_device *, sector_t, unsigned int, gfp_t)"
@@ -69,8 +73,8 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "rmqueue_bulk", PROTO("refill", REFILL_PROTO) },
 		},
-		.users = PCP,
-		.lost = "larger refills, pressure seen at one; counters refills and refill_pages",
+		.users = PCP | ZONELOCK,
+		.lost = "pcp: larger refills, refill counters; zonelock: hook request does it",
 		.function = LMM_KLP_REFILL,
 	},
 	[LMM_HOOK_DRAIN] = {
@@ -80,10 +84,44 @@ struct lmm_hook lmm_hooks[] = {
 			{ "free_pcppages_bulk", PROTO("drain",
 			  "void (struct zone *, int, struct per_cpu_pages *, int)") },
 		},
-		.users = PCP,
-		.required = PCP_EVENT,
-		.lost = "mode event; counters drains and drain_pages; keep_at_exit",
+		.users = PCP | ZONELOCK,
+		.required = PCP_EVENT | ZONELOCK,
+		.lost = "zonelock; pcp: mode event; counters drains and drain_pages; keep_at_exit",
 		.function = LMM_KLP_DRAIN,
+	},
+	[LMM_HOOK_DRAIN_ZONE] = {
+		.name = "drain_zone",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "drain_pages_zone", PROTO("drain_zone",
+			  "void (unsigned int, struct zone *)") },
+		},
+		.users = ZONELOCK,
+		.required = ZONELOCK,
+		.lost = "all of the policy: who wants every page in the buddy would not find them",
+		.function = LMM_KLP_DRAIN_ZONE,
+	},
+	[LMM_HOOK_DRAIN_ALL] = {
+		.name = "drain_all",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *)") },
+		},
+		.users = ZONELOCK,
+		.required = ZONELOCK,
+		.lost = "all of the policy: likewise",
+		.function = LMM_KLP_DRAIN_ALL,
+	},
+	[LMM_HOOK_COMPACT] = {
+		.name = "compact",
+		.mech = LMM_MECH_LIVEPATCH,
+		.alternatives = {
+			{ "compact_zone", PROTO("compact", COMPACT_PROTO) },
+		},
+		.users = ZONELOCK,
+		.required = ZONELOCK,
+		.lost = "all of the policy: compaction would not find its pages",
+		.function = LMM_KLP_COMPACT,
 	},
 	[LMM_HOOK_PAGE_ALLOC] = {
 		.name = "page_alloc",
@@ -127,7 +165,7 @@ struct lmm_hook lmm_hooks[] = {
 			{ "wakeup_kswapd", PROTO("wake_kswapd",
 			  "void (struct zone *, gfp_t, int, enum zone_type)") },
 		},
-		.users = PCP,
+		.users = PCP | ZONELOCK,
 		.lost = "promptness: that reclaim begins is then noticed at a tick",
 		.handler = lmm_event_wake_kswapd,
 	},
@@ -204,9 +242,11 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "get_page_from_freelist", PROTO("request", REQUEST_PROTO) },
 		},
-		.users = PAGEBLOCK,
+		.users = PAGEBLOCK | ZONELOCK,
 		.required = PAGEBLOCK,
-		.lost = "all of the policy: it would not know who may not be refused",
+		.spare_users = ZONELOCK,
+		.spare_for = LMM_HOOK_REFILL,
+		.lost = "pageblock; zonelock where refills cannot be hooked",
 		.handler = lmm_entry_request,
 	},
 	[LMM_HOOK_BUFFER] = {
@@ -298,6 +338,40 @@ struct lmm_hook lmm_hooks[] = {
 		.required = PCP,
 		.lost = "giving back what a list holds above its bound",
 	},
+	[LMM_HOOK_FREE_COMMIT] = {
+		.name = "free_commit",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "free_unref_page_commit", PROTO("free_commit", COMMIT_PROTO) },
+		},
+		.users = ZONELOCK,
+		.required = ZONELOCK,
+		.lost = "all of the policy: it would not know whose drains it may keep",
+	},
+	[LMM_HOOK_FREE_PAGE] = {
+		.name = "free_page",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "free_unref_page", PROTO("free_page",
+			  "void (struct page *, unsigned int)") },
+		},
+		.users = ZONELOCK,
+		.required = ZONELOCK,
+		.lost = "all of the policy: likewise",
+	},
+	[LMM_HOOK_FREE_PAGES] = {
+		.name = "free_pages",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "free_unref_folios", PROTO("free_pages",
+			  "void (struct folio_batch *)") },
+			{ "free_unref_page_list", PROTO("free_pages",
+			  "void (struct list_head *)") },
+		},
+		.users = ZONELOCK,
+		.required = ZONELOCK,
+		.lost = "all of the policy: likewise",
+	},
 	[LMM_HOOK_HIGH_FRACTION] = {
 		.name = "high_fraction",
 		.mech = LMM_MECH_DATA,
@@ -365,32 +439,38 @@ struct lmm_hook lmm_hooks[] = {
 		.users = PAGEBLOCK,
 		.lost = "the clean-up of mixed blocks",
 	},
-	SIZE(PCP | PAGEBLOCK, zone),
+	SIZE(PCP | PAGEBLOCK | ZONELOCK, zone),
 	SIZE(PAGEBLOCK, free_area),
-	LAYOUT(PCP | PAGEBLOCK, pglist_data, node_zones),
-	LAYOUT(PCP, per_cpu_pages, lock),
-	LAYOUT(PCP, per_cpu_pages, count),
-	LAYOUT(PCP, per_cpu_pages, high),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, pglist_data, node_zones),
+	LAYOUT(PCP | ZONELOCK, per_cpu_pages, lock),
+	LAYOUT(PCP | ZONELOCK, per_cpu_pages, count),
+	LAYOUT(ZONELOCK, per_cpu_pages, lists),
+	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high),
 	LAYOUT(PCP, per_cpu_pages, batch),
 #ifdef LMM_HAS_PCP_HIGH_MIN
-	LAYOUT(PCP, per_cpu_pages, high_min),
-	LAYOUT(PCP, per_cpu_pages, high_max),
+	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high_min),
+	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high_max),
 	LAYOUT(PCP, zone, pageset_high_min),
 	LAYOUT(PCP, zone, pageset_high_max),
 #else
 	LAYOUT(PCP, zone, pageset_high),
 #endif
-	LAYOUT(PCP | PAGEBLOCK, zone, _watermark),
-	LAYOUT(PCP | PAGEBLOCK, zone, watermark_boost),
-	LAYOUT(PCP | PAGEBLOCK, zone, node),
-	LAYOUT(PCP | PAGEBLOCK, zone, zone_pgdat),
-	LAYOUT(PCP | PAGEBLOCK, zone, managed_pages),
-	LAYOUT(PCP | PAGEBLOCK, zone, present_pages),
-	LAYOUT(PCP | PAGEBLOCK, zone, name),
-	LAYOUT(PCP, zone, per_cpu_pageset),
-	LAYOUT(PCP | PAGEBLOCK, zone, flags),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, _watermark),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, watermark_boost),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, node),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, zone_pgdat),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, managed_pages),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, present_pages),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, name),
+	LAYOUT(PCP | ZONELOCK, zone, per_cpu_pageset),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, flags),
 	LAYOUT(PCP, zone, lock),
-	LAYOUT(PCP, zone, vm_stat),
+	LAYOUT(PCP | ZONELOCK, zone, vm_stat),
+	LAYOUT(ZONELOCK, zone, nr_isolate_pageblock),
+	LAYOUT(ZONELOCK, compact_control, zone),
+	LAYOUT(ZONELOCK, alloc_context, preferred_zoneref),
+	LAYOUT(ZONELOCK, alloc_context, migratetype),
+	LAYOUT(ZONELOCK, zoneref, zone),
 	LAYOUT(PAGEBLOCK, zone, free_area),
 	LAYOUT(PAGEBLOCK, zone, compact_considered),
 	LAYOUT(PAGEBLOCK, zone, compact_defer_shift),

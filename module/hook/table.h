@@ -40,6 +40,9 @@ enum lmm_mechanism {
  * enum lmm_hook_id - the rows
  * @LMM_HOOK_REFILL: a list was refilled from the buddy
  * @LMM_HOOK_DRAIN: a list gave pages back to the buddy
+ * @LMM_HOOK_DRAIN_ZONE: somebody has drained a CPU's lists of a zone
+ * @LMM_HOOK_DRAIN_ALL: likewise, of every CPU
+ * @LMM_HOOK_COMPACT: a zone is about to be compacted
  * @LMM_HOOK_PAGE_ALLOC: a block of pages was allocated
  * @LMM_HOOK_PAGE_FREE: a block of pages was freed
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
@@ -60,6 +63,10 @@ enum lmm_mechanism {
  * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
  * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
+ * @LMM_HOOK_FREE_COMMIT: what drains a list because a page was freed to it
+ * @LMM_HOOK_FREE_PAGE: what calls that, and is the one a drain returns to if the compiler
+ *	made it a jump
+ * @LMM_HOOK_FREE_PAGES: likewise, for many pages
  * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
  * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
  * @LMM_HOOK_MEM_UNLOCK: let it
@@ -73,6 +80,9 @@ enum lmm_mechanism {
 enum lmm_hook_id {
 	LMM_HOOK_REFILL,
 	LMM_HOOK_DRAIN,
+	LMM_HOOK_DRAIN_ZONE,
+	LMM_HOOK_DRAIN_ALL,
+	LMM_HOOK_COMPACT,
 	LMM_HOOK_PAGE_ALLOC,
 	LMM_HOOK_PAGE_FREE,
 	LMM_HOOK_PAGESET_DEFAULT,
@@ -93,6 +103,9 @@ enum lmm_hook_id {
 	LMM_HOOK_BALANCING_MODE,
 	LMM_HOOK_SCAN_SIZE,
 	LMM_HOOK_DRAIN_LIST,
+	LMM_HOOK_FREE_COMMIT,
+	LMM_HOOK_FREE_PAGE,
+	LMM_HOOK_FREE_PAGES,
 	LMM_HOOK_HIGH_FRACTION,
 	LMM_HOOK_MEM_LOCK,
 	LMM_HOOK_MEM_UNLOCK,
@@ -126,6 +139,8 @@ struct lmm_hook_alternative {
  * @required: those that cannot work without it; to the others it is optional: it
  *	may be missing on a kernel, but what is there must arm.  All of @users for a
  *	layout
+ * @spare_users: those of @users that use it only where @spare_for cannot be
+ * @spare_for: the row that they prefer
  * @lost: what is lost without it
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @function: which wrapper (livepatch)
@@ -147,6 +162,8 @@ struct lmm_hook {
 	struct lmm_hook_alternative alternatives[LMM_HOOK_ALTERNATIVES];
 	u32 users;
 	u32 required;
+	u32 spare_users;
+	enum lmm_hook_id spare_for;
 	const char *lost;
 	void *handler;
 	enum lmm_klp_function function;

@@ -15,9 +15,11 @@ numa_defaults="mode=vma min_ms=100 max_ms=240000 min_faults=100 step_max_pct=400
 mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every=8 \
 by_thread=$by_thread by_region=1 by_entries=0 cgroups="
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=8 period_ms=100 buffers=1"
-policies="pcp pageblock numa"
+zonelock_defaults="mode=depot max_pages_pct=2 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
+policies="zonelock pcp pageblock numa"
 defaults_of() {
 	case $1 in
+	zonelock) echo "$zonelock_defaults" ;;
 	pcp) echo "$pcp_defaults" ;;
 	pageblock) echo "$pageblock_defaults" ;;
 	numa) echo "$numa_defaults" ;;
@@ -61,7 +63,7 @@ done
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
 
-for knob in pcp/* pageblock/* numa/*; do
+for knob in zonelock/* pcp/* pageblock/* numa/*; do
 	case ${knob#*/} in
 	enabled | supported | config | counters | state | census) continue ;;
 	esac
@@ -89,6 +91,11 @@ refuses "$LMM_DBG/pcp/batch_max_scale" 7 "$range" "pcp/batch_max_scale: 7: not i
 refuses "$LMM_DBG/pcp/gain_pct" 9 "$range" "pcp/gain_pct: 9: not in 10..200"
 refuses "$LMM_DBG/pcp/watermark_guard_pct" 1001 "$range" "not in 0..1000"
 refuses "$LMM_DBG/pcp/contended_only" 2 "$inval" "pcp/contended_only"
+refuses "$LMM_DBG/zonelock/mode" merge "$inval" "zonelock/mode: merge: not one of depot nomerge"
+refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct: 50.1: not in 0.1..50"
+refuses "$LMM_DBG/zonelock/max_age_ms" 99 "$range" "zonelock/max_age_ms: 99: not in 100..60000"
+refuses "$LMM_DBG/zonelock/hold_off_ms" 60001 "$range" "not in 0..60000"
+refuses "$LMM_DBG/zonelock/watermark_guard_pct" -1 "$inval" "zonelock/watermark_guard_pct"
 refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
 refuses "$LMM_DBG/pageblock/max_attempts" 0 "$range" "pageblock/max_attempts: 0: not in 1..16"
 refuses "$LMM_DBG/pageblock/max_attempts" 17 "$range" "pageblock/max_attempts"

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * zonelock_core_test.c - what goes into a depot, what comes out, and in which order
+ */
+#include <kunit/test.h>
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/prandom.h>
+
+#include "../module/policy/zonelock_core.c"
+
+/* Pages of the model; a page is its list_head. */
+#define MODEL_PAGES	4096
+#define MODEL_SHARDS	3
+
+/**
+ * struct depot_model - a depot and the pages that there are
+ * @depot: it
+ * @shards: its
+ * @free: pages that are not in it
+ * @page: all of them
+ */
+struct depot_model {
+	struct depot depot;
+	struct depot_shard shards[MODEL_SHARDS];
+	struct list_head free;
+	struct list_head page[MODEL_PAGES];
+};
+
+static struct depot_model *model_new(struct kunit *test)
+{
+	struct depot_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	depot_init(&m->depot, m->shards, MODEL_SHARDS);
+	INIT_LIST_HEAD(&m->free);
+	for (i = 0; i < MODEL_PAGES; i++)
+		list_add_tail(&m->page[i], &m->free);
+	return m;
+}
+
+static unsigned int length(const struct list_head *list)
+{
+	const struct list_head *pos;
+	unsigned int n = 0;
+
+	list_for_each(pos, list)
+		n++;
+	return n;
+}
+
+/* The first @count free pages as a chain. */
+static void chain(struct depot_model *m, unsigned int count, struct list_head *to)
+{
+	while (count--)
+		list_move_tail(m->free.next, to);
+}
+
+static bool store(struct depot_model *m, unsigned int cpu, unsigned int type,
+		  unsigned int count, unsigned long now)
+{
+	LIST_HEAD(pages);
+	bool stored;
+
+	chain(m, count, &pages);
+	stored = depot_store(&m->depot, cpu, type, &pages, count, now);
+	list_splice(&pages, &m->free);
+	return stored;
+}
+
+/* A batch's first page, as its index; -1 if none came. */
+static int take(struct depot_model *m, unsigned int cpu, unsigned int type)
+{
+	LIST_HEAD(to);
+	unsigned int count = depot_take(&m->depot, cpu, type, &to);
+	int first = count ? to.next - m->page : -1;
+
+	if (count != length(&to))
+		return -2;
+	list_splice_tail(&to, &m->free);
+	return first;
+}
+
+/* Pages in the rings, found by counting them. */
+static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
+{
+	unsigned int shard, type, i, pages = 0;
+
+	*batches = 0;
+	for (shard = 0; shard < MODEL_SHARDS; shard++)
+		for (type = 0; type < DEPOT_TYPES; type++) {
+			*batches += m->shards[shard].ring[type].nr;
+			for (i = 0; i < DEPOT_BATCHES; i++)
+				pages += length(&m->shards[shard].ring[type].batch[i].pages);
+		}
+	return pages;
+}
+
+/* Whatever the order of questions, one bad thing is enough, and the weightier is named. */
+static void each_refusal(struct kunit *test)
+{
+	static const struct depot_view open = { .free = 1000, .mark = 500, .held = 10, .max = 100 };
+	static const struct {
+		struct depot_view view;
+		unsigned int count;
+		enum depot_verdict want;
+	} cases[] = {
+		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 90, DEPOT_STORE },
+		{ { .free = 500, .mark = 500, .held = 0, .max = 63 }, 63, DEPOT_STORE },
+		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 91, DEPOT_FULL },
+		{ { .free = 1000, .mark = 500, .held = 0, .max = 0 }, 1, DEPOT_FULL },
+		{ { .free = 1000, .mark = 500, .max = 1UL << 20 }, DEPOT_BATCH_MAX, DEPOT_STORE },
+		{ { .free = 1000, .mark = 500, .max = 1UL << 20 }, DEPOT_BATCH_MAX + 1,
+		  DEPOT_LARGE },
+		{ { .free = 499, .mark = 500, .max = 100 }, 1, DEPOT_WATERMARK },
+		{ { .free = 0, .mark = 0, .max = 100 }, 1, DEPOT_STORE },
+		{ { .free = 1000, .mark = 500, .max = 100, .closed = true }, 1, DEPOT_CLOSED },
+		{ { .free = 1000, .mark = 500, .max = 100, .reclaim = true }, 1, DEPOT_RECLAIM },
+		{ { .free = 1000, .mark = 500, .max = 100, .isolated = true }, 1, DEPOT_ISOLATED },
+		{ { .free = 1000, .mark = 500, .max = 100, .disabled = true }, 1, DEPOT_DISABLED },
+	};
+	static const enum depot_verdict weight[] = {
+		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_RECLAIM, DEPOT_WATERMARK, DEPOT_CLOSED,
+		DEPOT_LARGE, DEPOT_FULL, DEPOT_STORE,
+	};
+	struct depot_view view;
+	unsigned int i, bits;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].want,
+				    depot_judge(&cases[i].view, cases[i].count), "case %u", i);
+	/* All that can be true together. */
+	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS - 1); bits++) {
+		unsigned int count = bits & BIT(5) ? DEPOT_BATCH_MAX + 1 : 1;
+
+		view = open;
+		view.disabled = bits & BIT(0);
+		view.isolated = bits & BIT(1);
+		view.reclaim = bits & BIT(2);
+		view.free = bits & BIT(3) ? 499 : 1000;
+		view.closed = bits & BIT(4);
+		view.max = bits & BIT(6) ? 0 : ULONG_MAX / 2;
+		KUNIT_EXPECT_EQ_MSG(test, weight[bits ? __ffs(bits) : DEPOT_NR_VERDICTS - 1],
+				    depot_judge(&view, count), "bits %#x", bits);
+	}
+}
+
+static void each_reason_to_give_back(struct kunit *test)
+{
+	static const struct {
+		struct depot_view view;
+		enum depot_reason want;
+	} cases[] = {
+		{ { .free = 1000, .mark = 500, .held = 100, .max = 100 }, DEPOT_BY_AGE },
+		{ { .free = 1000, .mark = 500, .held = 101, .max = 100 }, DEPOT_BY_SIZE },
+		{ { .free = 1000, .mark = 500, .held = 101, .max = 100, .closed = true },
+		  DEPOT_BY_ORDER },
+		{ { .free = 499, .mark = 500, .held = 101, .max = 100, .closed = true },
+		  DEPOT_BY_WATERMARK },
+		{ { .free = 499, .mark = 500, .held = 1, .max = 100, .reclaim = true },
+		  DEPOT_BY_RECLAIM },
+		{ { .free = 499, .mark = 500, .held = 1, .reclaim = true, .isolated = true },
+		  DEPOT_BY_DRAIN },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].want, depot_duty(&cases[i].view), "case %u", i);
+}
+
+/* What is refused in a state of the zone is given back in the same state. */
+static void what_is_refused_is_given_back(struct kunit *test)
+{
+	struct depot_view view;
+	unsigned int bits;
+
+	for (bits = 0; bits < 32; bits++) {
+		view = (struct depot_view){
+			.held = 100,
+			.free = bits & 1 ? 0 : 1000,
+			.mark = 500,
+			.max = bits & 2 ? 50 : 1000,
+			.isolated = bits & 4,
+			.reclaim = bits & 8,
+			.closed = bits & 16,
+		};
+		KUNIT_EXPECT_EQ_MSG(test, depot_judge(&view, 1) != DEPOT_STORE,
+				    depot_duty(&view) != DEPOT_BY_AGE, "bits %#x", bits);
+	}
+}
+
+static void how_much_is_cut_off(struct kunit *test)
+{
+	/* Most of the list: all of it, by its ends. */
+	KUNIT_EXPECT_EQ(test, 378U, depot_cut(315, 378));
+	KUNIT_EXPECT_EQ(test, 378U, depot_cut(189, 378));
+	KUNIT_EXPECT_EQ(test, 1U, depot_cut(1, 1));
+	/* Less, or nobody knows of how much: counted off. */
+	KUNIT_EXPECT_EQ(test, 63U, depot_cut(63, 378));
+	KUNIT_EXPECT_EQ(test, 63U, depot_cut(63, 0));
+	/* Never more than one hold of the lock is to give back. */
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX, depot_cut(30000, 31000));
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX, depot_cut(DEPOT_BATCH_MAX, 0));
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX,
+			depot_cut(DEPOT_BATCH_MAX, DEPOT_BATCH_MAX));
+}
+
+/* A chain comes out as it went in, the newest batch first, of its type only. */
+static void newest_first_and_in_order(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	struct list_head *pos;
+	LIST_HEAD(to);
+	int i = 0;
+
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 5, 100));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 7, 101));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 3, 102));
+	KUNIT_EXPECT_EQ(test, 15L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_EQ(test, 0U, depot_take(&m->depot, 0, 0, &to));
+	KUNIT_EXPECT_EQ(test, 7U, depot_take(&m->depot, 0, 1, &to));
+	list_for_each(pos, &to)
+		KUNIT_EXPECT_PTR_EQ(test, &m->page[5 + i++], pos);
+	KUNIT_EXPECT_EQ(test, 7, i);
+	KUNIT_EXPECT_EQ(test, 0, take(m, 0, 1));
+	KUNIT_EXPECT_EQ(test, -1, take(m, 0, 1));
+	KUNIT_EXPECT_EQ(test, 12, take(m, 0, 2));
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
+}
+
+/* What is taken is put behind what the list has. */
+static void taken_behind_what_is_there(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	LIST_HEAD(to);
+
+	chain(m, 2, &to);
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 0, 3, 0));
+	KUNIT_EXPECT_EQ(test, 3U, depot_take(&m->depot, 0, 0, &to));
+	KUNIT_EXPECT_EQ(test, 5U, length(&to));
+	KUNIT_EXPECT_PTR_EQ(test, &m->page[0], to.next);
+	KUNIT_EXPECT_PTR_EQ(test, &m->page[4], to.prev);
+}
+
+/* Oldest first, and none that is too young; also when jiffies wrap. */
+static void given_back_by_age(struct kunit *test)
+{
+	unsigned long born = -2UL;
+	struct depot_model *m = model_new(test);
+	unsigned int type = 9;
+	LIST_HEAD(to);
+
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 5, born));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 7, born + 4));
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born - 1, &type, &to));
+	KUNIT_EXPECT_EQ(test, 5U, depot_return(&m->depot, born + 3, &type, &to));
+	KUNIT_EXPECT_EQ(test, 1U, type);
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 3, &type, &to));
+	KUNIT_EXPECT_EQ(test, 7U, depot_return(&m->depot, born + 4, &type, &to));
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 100, &type, &to));
+	KUNIT_EXPECT_EQ(test, 12U, length(&to));
+}
+
+static void full_ring_refuses(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	unsigned int i;
+	LIST_HEAD(to);
+	u32 type;
+
+	for (i = 0; i < DEPOT_BATCHES; i++)
+		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 2, i));
+	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 2, i));
+	KUNIT_EXPECT_EQ(test, 2L * DEPOT_BATCHES, atomic_long_read(&m->depot.pages));
+	/* Another type, and another shard, have rings of their own. */
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 2, i));
+	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 1, 2, i));
+	KUNIT_EXPECT_EQ(test, 2U, depot_return(&m->depot, i, &type, &to));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 2, i));
+	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 2, i));
+}
+
+/* Own shard first, then the next ones; CPUs beyond the last share from the first on. */
+static void nearest_shard_first(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < MODEL_SHARDS * DEPOT_SHARD_CPUS; cpu += DEPOT_SHARD_CPUS)
+		KUNIT_EXPECT_TRUE(test, store(m, cpu + 1, 0, 10, 0));
+	KUNIT_EXPECT_EQ(test, 10, take(m, DEPOT_SHARD_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, 20, take(m, DEPOT_SHARD_CPUS + 7, 0));
+	KUNIT_EXPECT_EQ(test, 0, take(m, DEPOT_SHARD_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, -1, take(m, DEPOT_SHARD_CPUS, 0));
+	KUNIT_EXPECT_TRUE(test, store(m, MODEL_SHARDS * DEPOT_SHARD_CPUS, 0, 4, 0));
+	KUNIT_EXPECT_EQ(test, 1U, m->shards[0].ring[0].nr);
+}
+
+/*
+ * Another CPU in the middle of a store or a take, frozen at each step of it: what can be
+ * seen of that from outside is that it holds the shard's lock, and what it has done.
+ */
+static void nobody_waits(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 0, 10, 0));
+	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 0, 20, 0));
+
+	/* It has the lock: a store says so and leaves the chain alone. */
+	spin_lock(&m->shards[0].lock);
+	KUNIT_EXPECT_FALSE(test, store(m, 1, 0, 5, 0));
+	KUNIT_EXPECT_EQ(test, MODEL_PAGES - 30U, length(&m->free));
+	/* A take goes to the next shard, and gets nothing when that is empty too. */
+	KUNIT_EXPECT_EQ(test, 10, take(m, 1, 0));
+	KUNIT_EXPECT_EQ(test, -1, take(m, 1, 0));
+	KUNIT_EXPECT_EQ(test, 10L, atomic_long_read(&m->depot.pages));
+	spin_unlock(&m->shards[0].lock);
+
+	/* Its store has added to the sum already, its batch is not to be had yet. */
+	spin_lock(&m->shards[1].lock);
+	depot_account(&m->depot, 7);
+	KUNIT_EXPECT_EQ(test, 0, take(m, DEPOT_SHARD_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, -1, take(m, DEPOT_SHARD_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, 7L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&m->depot.batches));
+	spin_unlock(&m->shards[1].lock);
+}
+
+/* A hundred thousand random steps lose no page, double none, and keep the sums. */
+static void random_steps_lose_nothing(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	unsigned long now = -1000UL;
+	struct rnd_state rnd;
+	unsigned int batches;
+	unsigned int type;
+	int i;
+
+	prandom_seed_state(&rnd, 20181017);
+	for (i = 0; i < 100000; i++) {
+		u32 bits = prandom_u32_state(&rnd);
+		unsigned int cpu = bits % 32;
+		LIST_HEAD(to);
+
+		type = bits >> 5 & 3;
+		now += bits >> 30;
+		switch (bits >> 8 & 7) {
+		case 0:
+			spin_lock(&m->shards[bits >> 11 & 1].lock);
+			take(m, cpu, type % DEPOT_TYPES);
+			spin_unlock(&m->shards[bits >> 11 & 1].lock);
+			break;
+		case 1:
+			if (depot_return(&m->depot, now - (bits >> 11 & 63), &type, &to))
+				KUNIT_ASSERT_LT(test, type, (unsigned int)DEPOT_TYPES);
+			list_splice(&to, &m->free);
+			break;
+		case 2:
+		case 3:
+		case 4:
+			KUNIT_ASSERT_NE(test, -2, take(m, cpu, type % DEPOT_TYPES));
+			break;
+		default:
+			if (!list_empty(&m->free))
+				store(m, cpu, type % DEPOT_TYPES, 1, now);
+			break;
+		}
+		if (i % 1000)
+			continue;
+		KUNIT_ASSERT_EQ(test, (long)stocked(m, &batches),
+				atomic_long_read(&m->depot.pages));
+		KUNIT_ASSERT_EQ(test, (int)batches, atomic_read(&m->depot.batches));
+		KUNIT_ASSERT_EQ(test, (unsigned int)MODEL_PAGES,
+				stocked(m, &batches) + length(&m->free));
+	}
+}
+
+static struct kunit_case zonelock_core_cases[] = {
+	KUNIT_CASE(each_refusal),
+	KUNIT_CASE(each_reason_to_give_back),
+	KUNIT_CASE(what_is_refused_is_given_back),
+	KUNIT_CASE(how_much_is_cut_off),
+	KUNIT_CASE(newest_first_and_in_order),
+	KUNIT_CASE(taken_behind_what_is_there),
+	KUNIT_CASE(given_back_by_age),
+	KUNIT_CASE(full_ring_refuses),
+	KUNIT_CASE(nearest_shard_first),
+	KUNIT_CASE(nobody_waits),
+	KUNIT_CASE(random_steps_lose_nothing),
+	{}
+};
+
+static struct kunit_suite zonelock_core_suite = {
+	.name = "livemm-zonelock-core",
+	.test_cases = zonelock_core_cases,
+};

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * zonelock_events.c - what the hooks report to the zonelock policy
+ *
+ * Context of what stores and takes: under a list's pcp->lock, preemption off, any context
+ * that the allocator may be called from.  No sleeping, no printk, no allocation; a
+ * shard's lock is tried, never waited for.
+ *
+ * Only pages of order 0 go through the depot, and only those that a free has made too
+ * many for their list.  Whoever else drains a list wants its pages in the buddy; the
+ * return address of the drain tells who it was.  (A tracer that changes that, as the
+ * function graph tracer does, makes every drain go to the buddy.)
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/vmstat.h>
+
+#include "../compat/pageset.h"
+#include "zonelock_state.h"
+
+static_assert(DEPOT_TYPES == MIGRATE_PCPTYPES);
+
+unsigned char lmm_depot_stocked;
+
+/**
+ * zonelock_view() - what there is to know of a zone
+ * @zone: it
+ * @view: gets it; @disabled is that of a list, and left false
+ *
+ * Context: any.
+ */
+void zonelock_view(struct zone *zone, struct depot_view *view)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned long high = high_wmark_pages(zone);
+
+	*view = (struct depot_view){
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+		.mark = high + high * READ_ONCE(zonelock.guard_pct) / 100,
+		.held = atomic_long_read(&zz->depot.pages),
+		.max = zone_managed_pages(zone) * READ_ONCE(zonelock.max_tenths) / 1000,
+		.isolated = lmm_zone_isolates(zone),
+		.reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags),
+		.closed = time_before(jiffies, READ_ONCE(zz->open_at)),
+	};
+	if (zonelock.mode == ZONELOCK_MODE_NOMERGE)
+		view->max = ULONG_MAX;
+}
+
+/* Have a pass made soon; under pcp->lock no work can be queued, see pcp_events.c. */
+static void kick(struct zonelock_zone *zz)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(zz->kicked) == now)
+		return;
+	WRITE_ONCE(zz->kicked, now);
+	lmm_count(&lmm_zonelock_policy, COUNT_KICKS, 1);
+	irq_work_queue(&zonelock.kick);
+}
+
+/* Pages on the lists but one, or -1 if that takes more than @limit steps to find out. */
+static int pages_elsewhere(struct per_cpu_pages *pages, int pindex, unsigned int limit)
+{
+	struct list_head *pos;
+	unsigned int steps = 0;
+	int count = 0;
+	int i;
+
+	for (i = 0; i < NR_PCP_LISTS; i++) {
+		unsigned int order = lmm_pindex_order(i);
+
+		if (i == pindex)
+			continue;
+		list_for_each(pos, &pages->lists[i]) {
+			if (++steps > limit)
+				return -1;
+			count += 1 << order;
+		}
+	}
+	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED_PAGES, steps);
+	return count;
+}
+
+/* Count up to @count pages off the end of a list; returns how many there were. */
+static unsigned int cut_tail(struct list_head *list, unsigned int count, struct list_head *to)
+{
+	struct list_head *first = list;
+	unsigned int cut = 0;
+	LIST_HEAD(front);
+
+	while (cut < count && first->prev != list) {
+		first = first->prev;
+		cut++;
+	}
+	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED_PAGES, cut);
+	list_cut_before(&front, list, first);
+	list_splice_init(list, to);
+	list_splice(&front, list);
+	return cut;
+}
+
+/* Is this drain the answer to a free? */
+static bool frees(unsigned long caller)
+{
+	unsigned int i;
+
+	for (i = 0; i < ZONELOCK_NR_FREE_PATHS; i++)
+		if (caller - zonelock.free_path[i].start < zonelock.free_path[i].size)
+			return true;
+	return false;
+}
+
+/* Take of a list what is to be stored. */
+static unsigned int cut_batch(struct per_cpu_pages *pages, int pindex, unsigned int count,
+			      struct list_head *to)
+{
+	struct list_head *list = &pages->lists[pindex];
+	unsigned int on_list = 0;
+	unsigned int cut;
+	int elsewhere;
+
+	/* Worth while as long as it is less than counting these. */
+	elsewhere = pages_elsewhere(pages, pindex, count / 2);
+	if (elsewhere >= 0 && elsewhere < pages->count)
+		on_list = pages->count - elsewhere;
+	cut = depot_cut(count, on_list);
+	if (cut != on_list)
+		return cut_tail(list, cut, to);
+	list_splice_init(list, to);
+	return cut;
+}
+
+/**
+ * lmm_zonelock_store() - event: a list is about to be drained
+ * @zone: its zone
+ * @count: pages that the kernel wants to drain
+ * @pages: the list
+ * @pindex: which of its lists the page just freed is on
+ * @caller: of the drain
+ *
+ * Context: see the top of the file.
+ * Return: pages that are no longer on the list; may be more than @count.
+ */
+int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+		       unsigned long caller)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	enum depot_verdict verdict;
+	struct depot_view view;
+	unsigned int cut;
+	LIST_HEAD(batch);
+
+	/* A drain of single pages is one of a list that the kernel keeps empty. */
+	if (pindex >= DEPOT_TYPES || count <= 1 || !zz->depot.nr_shards || !frees(caller))
+		return 0;
+	zonelock_view(zone, &view);
+	view.disabled = !lmm_pageset_read(pages).high;
+	verdict = depot_judge(&view, count);
+	if (verdict != DEPOT_STORE) {
+		lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
+		if (view.held)
+			kick(zz);
+		return 0;
+	}
+	cut = cut_batch(pages, pindex, count, &batch);
+	if (!depot_store(&zz->depot, smp_processor_id(), pindex, &batch, cut, jiffies)) {
+		list_splice_tail(&batch, &pages->lists[pindex]);
+		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
+		return 0;
+	}
+	pages->count -= cut;
+	lmm_count(&lmm_zonelock_policy, COUNT_STORED, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_STORED_PAGES, cut);
+	if (zonelock.topup && !READ_ONCE(lmm_depot_stocked))
+		WRITE_ONCE(lmm_depot_stocked, 1);
+	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
+		irq_work_queue(&zonelock.kick);
+	return cut;
+}
+
+/* Fill an empty list; under its lock. */
+static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int type)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned int count;
+
+	if (!atomic_read(&zz->depot.batches) || lmm_zone_isolates(zone)) {
+		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
+		return 0;
+	}
+	count = depot_take(&zz->depot, smp_processor_id(), type, list);
+	if (!count) {
+		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
+		return 0;
+	}
+	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN_PAGES, count);
+	return count;
+}
+
+/**
+ * lmm_zonelock_take() - event: a list is empty and about to be refilled
+ * @zone: its zone
+ * @order: of the blocks
+ * @asked: blocks that the kernel wants
+ * @list: the list
+ * @migratetype: of its pages
+ *
+ * Context: see the top of the file.
+ * Return: pages put on the list, which the caller counts; with 0 it asks the buddy.
+ */
+int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked,
+		      struct list_head *list, int migratetype)
+{
+	/* A list that is asked one page for is disabled: it is to stay empty. */
+	if (order || asked <= 1 || migratetype >= DEPOT_TYPES)
+		return 0;
+	return list_fill(zone, list, migratetype);
+}
+
+/**
+ * lmm_zonelock_topup() - event: an allocation of a single page begins
+ * @zone: which it will come from if it can
+ * @migratetype: of the page
+ *
+ * Where refills cannot be hooked: an empty list of this CPU is filled before it is
+ * found empty.
+ *
+ * Context: any that the allocator may be called from, preemption off, under no lock of
+ * the allocator's that is not just tried.
+ */
+void lmm_zonelock_topup(struct zone *zone, int migratetype)
+{
+	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	struct list_head *list;
+
+	if (migratetype >= DEPOT_TYPES || !atomic_read(&zonelock_of(zone)->depot.batches))
+		return;
+	list = &pages->lists[migratetype];
+	if (READ_ONCE(list->next) != list || !spin_trylock(&pages->lock))
+		return;
+	if (list_empty(list) && lmm_pageset_read(pages).high)
+		pages->count += list_fill(zone, list, migratetype);
+	spin_unlock(&pages->lock);
+}
+
+/**
+ * zonelock_close() - store nothing for a while in the zones of a node
+ * @zone: one of them
+ *
+ * Context: any.
+ */
+void zonelock_close(struct zone *zone)
+{
+	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
+	unsigned long until = jiffies + READ_ONCE(zonelock.hold_off);
+	unsigned int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		if (READ_ONCE(zz[i].open_at) != until)
+			WRITE_ONCE(zz[i].open_at, until);
+}
+
+/**
+ * lmm_zonelock_wanted() - event: a request found no page, and wakes reclaim
+ * @zone: where
+ *
+ * Whether it wanted one page or many in one piece, giving back helps.
+ *
+ * Context: any, preemption off.
+ */
+void lmm_zonelock_wanted(struct zone *zone)
+{
+	zonelock_close(zone);
+	if (atomic_read(&zonelock.ticking))
+		kick(zonelock_of(zone));
+}

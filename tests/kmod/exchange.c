@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lmm_exchange.ko - pages that many threads allocate and others free, each checked
+ *
+ * Writing a number to `run` has `threads` threads make so many random steps together, and
+ * returns when they have.  A step allocates some single pages, of any migratetype and now
+ * and then as an interrupt does, into random places of a table that all share, and frees
+ * what was there; or it frees, or asks for eight pages in one piece.  A bit a page says
+ * that it is had: one that is handed out twice, or freed twice, is one of `errors`, and so
+ * is one that is not as its owner left it, with its number in it.
+ */
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/completion.h>
+#include <linux/gfp.h>
+#include <linux/highmem.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+#define SLOTS		8192U
+#define MOST_THREADS	8U
+#define MOST_PAGES	16U	/* of a step */
+#define PIECE_ORDER	3
+
+static unsigned int threads = 2;
+module_param(threads, uint, 0400);
+MODULE_PARM_DESC(threads, "threads, 1..8");
+
+static atomic_long_t steps_left, steps_made, page_errors, pages_moved;
+
+static struct page *table[SLOTS];
+static unsigned long *owned;
+static unsigned long nr_owned;
+static atomic_t running;
+static DECLARE_COMPLETION(all_done);
+
+static bool page_is_ours(struct page *page)
+{
+	return page_to_pfn(page) < nr_owned;
+}
+
+static void page_claim(struct page *page)
+{
+	unsigned long *word;
+
+	if (page_is_ours(page) && test_and_set_bit(page_to_pfn(page), owned))
+		atomic_long_inc(&page_errors);
+	word = kmap_local_page(page);
+	*word = page_to_pfn(page);
+	kunmap_local(word);
+}
+
+static void page_drop(struct page *page)
+{
+	unsigned long *word;
+
+	if (!page)
+		return;
+	word = kmap_local_page(page);
+	if (*word != page_to_pfn(page))
+		atomic_long_inc(&page_errors);
+	*word = ~0UL;
+	kunmap_local(word);
+	if (page_is_ours(page) && !test_and_clear_bit(page_to_pfn(page), owned))
+		atomic_long_inc(&page_errors);
+	__free_page(page);
+	atomic_long_inc(&pages_moved);
+}
+
+static void page_exchange(struct page *page, u32 random)
+{
+	if (page)
+		page_claim(page);
+	page_drop(xchg(&table[random % SLOTS], page));
+}
+
+/* As a network card's interrupt would. */
+static void exchange_atomic(struct irq_work *work)
+{
+	page_exchange(alloc_page(GFP_ATOMIC | __GFP_NOWARN), (u32)(unsigned long)work ^ jiffies);
+}
+
+static DEFINE_PER_CPU(struct irq_work, interrupts);
+
+static void step(struct rnd_state *rnd)
+{
+	static const gfp_t kinds[] = {
+		GFP_KERNEL, GFP_HIGHUSER_MOVABLE, GFP_KERNEL | __GFP_RECLAIMABLE, GFP_NOWAIT,
+	};
+	u32 bits = prandom_u32_state(rnd);
+	unsigned int count = 1 + (bits >> 8) % MOST_PAGES;
+	gfp_t gfp = kinds[bits >> 4 & 3] | __GFP_NOWARN | __GFP_NORETRY;
+	struct page *page;
+
+	switch (bits & 15) {
+	case 0:
+		page = alloc_pages(gfp & ~__GFP_RECLAIMABLE, PIECE_ORDER);
+		if (page)
+			__free_pages(page, PIECE_ORDER);
+		break;
+	case 1:
+		preempt_disable();
+		irq_work_queue(this_cpu_ptr(&interrupts));
+		preempt_enable();
+		break;
+	case 2:
+	case 3:
+	case 4:
+	case 5:
+	case 6:
+	case 7:
+		while (count--)
+			page_exchange(NULL, prandom_u32_state(rnd));
+		break;
+	default:
+		while (count--)
+			page_exchange(alloc_page(gfp), prandom_u32_state(rnd));
+		break;
+	}
+}
+
+static int work(void *data)
+{
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, (unsigned long)data);
+	while (atomic_long_dec_return(&steps_left) >= 0) {
+		step(&rnd);
+		atomic_long_inc(&steps_made);
+		cond_resched();
+	}
+	if (atomic_dec_and_test(&running))
+		complete(&all_done);
+	return 0;
+}
+
+static void table_empty(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		page_drop(xchg(&table[i], NULL));
+}
+
+static int run_set(const char *text, const struct kernel_param *kp)
+{
+	struct task_struct *task;
+	unsigned long steps;
+	unsigned int i;
+	int cpu, err;
+
+	err = kstrtoul(text, 0, &steps);
+	if (err)
+		return err;
+	atomic_long_set(&steps_left, steps);
+	atomic_set(&running, threads);
+	reinit_completion(&all_done);
+	for (i = 0; i < threads; i++) {
+		task = kthread_run(work, (void *)(20181017UL + i), "lmm_exchange/%u", i);
+		if (IS_ERR(task) && atomic_dec_and_test(&running))
+			complete(&all_done);
+	}
+	wait_for_completion(&all_done);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&interrupts, cpu));
+	table_empty();
+	return 0;
+}
+
+static const struct kernel_param_ops run_ops = {
+	.set = run_set,
+};
+
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "steps to make");
+
+static int long_get(char *text, const struct kernel_param *kp)
+{
+	return sysfs_emit(text, "%ld\n", atomic_long_read(kp->arg));
+}
+
+static const struct kernel_param_ops long_ops = {
+	.get = long_get,
+};
+
+module_param_cb(steps, &long_ops, &steps_made, 0400);
+MODULE_PARM_DESC(steps, "steps made so far");
+module_param_cb(errors, &long_ops, &page_errors, 0400);
+MODULE_PARM_DESC(errors, "pages that somebody else had too");
+module_param_cb(moved, &long_ops, &pages_moved, 0400);
+MODULE_PARM_DESC(moved, "pages allocated and freed so far");
+
+static int __init exchange_init(void)
+{
+	int cpu;
+
+	if (!threads || threads > MOST_THREADS)
+		return -ERANGE;
+	/* A little more than there is: memory may come. */
+	nr_owned = 2 * (totalram_pages() + (1UL << 20));
+	owned = vzalloc(BITS_TO_LONGS(nr_owned) * sizeof(long));
+	if (!owned)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&interrupts, cpu) = IRQ_WORK_INIT_HARD(exchange_atomic);
+	return 0;
+}
+
+static void __exit exchange_exit(void)
+{
+	vfree(owned);
+}
+
+module_init(exchange_init);
+module_exit(exchange_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm's tests: pages that change hands, each checked");

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# memory: 1G
+# timeout: 1500
+# args: transparent_hugepage=never
+# allow: \bCall Trace:
+#
+# What the depot holds goes back when somebody wants it in the buddy, and no page is lost,
+# whatever happens at the same time.  (The killer prints a call trace.)
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+zonelock=$LMM_DBG/zonelock
+exchange=/sys/module/lmm_exchange/parameters
+cpu=/sys/devices/system/cpu/cpu1/online
+steps=1000000
+
+zl() { awk -v name="$1" '$1 == name { print $2 }' "$zonelock/counters"; }
+held() { awk '$2 == "held_pages" { print $3 }' "$zonelock/state"; }
+empty() { [ "$(held)" = 0 ]; }
+open_all() { ! awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit !found }' "$zonelock/state"; }
+unaccounted() {
+	awk '$1 == "stored_pages" { sum += $2 } $1 == "taken_pages" || /^returned_/ { sum -= $2 }
+	     END { print sum + 0 }' "$zonelock/counters"
+}
+
+# Have the depot hold what processes leave, which may be less than their lists have room
+# for; it stays for a minute if nobody wants it.
+stock() {
+	for _try in 1 2 3 4 5; do
+		wait_for 10 open_all
+		hog_start 64 taskset -c 0
+		hog_settled
+		hog_end
+		[ "$(held)" -le 600 ] || return 0
+	done
+	return 1
+}
+
+# 0.1 % of the memory there is.
+small() { [ "$(held)" -le 300 ]; }
+
+went_back_for_killer() { [ "$(zl returned_oom)" -gt 0 ]; }
+
+# NAME COUNTER CMD...: CMD empties a depot that is stocked, and COUNTER says why.
+empties() {
+	_what=$1 _counter=$2
+	shift 2
+	check "$_what: the depot holds pages" stock
+	_before=$(zl "$_counter") _held=$(held)
+	"$@" >/dev/null 2>&1
+	check "$_what: it is empty" wait_for 5 empty
+	check "$_what: because of that" test "$(zl "$_counter")" -gt "$_before"
+	note "$_what: held $_held, $_counter +$(($(zl "$_counter") - _before))"
+}
+
+memory_goes() {
+	for _block in /sys/devices/system/memory/memory[0-9]*; do
+		[ "$(cat "$_block/removable" 2>/dev/null)" = 1 ] || continue
+		timeout 20 sh -c "echo offline >$_block/state" 2>/dev/null || continue
+		echo online >"$_block/state"
+		return
+	done
+	return 1
+}
+
+pool_grows() {
+	echo 64 >/proc/sys/vm/nr_hugepages
+	_got=$(cat /proc/sys/vm/nr_hugepages)
+	echo 0 >/proc/sys/vm/nr_hugepages
+	[ "$_got" -gt 0 ]
+}
+
+need insmod "$LMM_MODDIR/lmm_exchange.ko"
+echo 0 >/proc/sys/vm/oom_dump_tasks
+need lmm_load
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
+need write_to "$zonelock/enabled" 0
+pages=$(pages_unaccounted)
+need write_to "$zonelock/enabled" 1
+
+empties "a CPU goes" returned_drain write_to "$cpu" 0
+need write_to "$cpu" 1
+check "the bound falls: the depot holds pages" stock
+need write_to "$zonelock/config" "max_pages_pct=0.1"
+check "and holds no more than it may" wait_for 5 small
+check "the rest went back" test "$(zl returned_size)" -gt 0
+need write_to "$zonelock/config" "max_pages_pct=2"
+empties "memory goes" returned_drain memory_goes
+empties "the admin compacts" returned_compaction write_to /proc/sys/vm/compact_memory 1
+empties "age" returned_age write_to "$zonelock/max_age_ms" 1000
+need write_to "$zonelock/max_age_ms" 60000
+# The debug kernel has neither.
+if [ "$LMM_DEBUG" = 0 ]; then
+	sh -c "echo 1000 >/proc/self/oom_score_adj; exec sleep 1000" &
+	check "the depot holds pages before the killer is called" stock
+	echo f >/proc/sysrq-trigger
+	check "they went back" wait_for 10 went_back_for_killer
+	check "the depot holds pages before huge ones are wanted" stock
+	check "a pool of huge pages grows" pool_grows
+fi
+check "the depot holds pages before it goes off" stock
+before=$(zl returned_off)
+need write_to "$zonelock/enabled" 0
+check "off gives back what it holds" test "$(zl returned_off)" -gt "$before"
+same "no page is between" "$(unaccounted)" 0
+
+# Everything at once, until there was enough of either.
+need write_to "$zonelock/config" "enabled=1 max_age_ms=500"
+run_start() {
+	sh -c "echo $1 >$exchange/run" &
+	runner=$!
+}
+run_start "$steps"
+rounds=0
+while [ "$rounds" -lt 16 ] || kill -0 "$runner" 2>/dev/null; do
+	kill -0 "$runner" 2>/dev/null || run_start $((steps / 10))
+	rounds=$((rounds + 1))
+	case $((rounds % 8)) in
+	0) write_to "$zonelock/enabled" 0 && write_to "$zonelock/enabled" 1 ;;
+	1) write_to "$cpu" 0 && write_to "$cpu" 1 ;;
+	2) memory_goes || true ;;
+	3) hog_start 400 && sleep 1 && hog_end ;;
+	4) write_to "$zonelock/mode" nomerge ;;
+	5) write_to /proc/sys/vm/compact_memory 1 ;;
+	6) write_to "$zonelock/mode" depot ;;
+	7) echo 1 >/proc/sys/vm/drop_caches ;;
+	esac
+	sleep 0.1
+done
+note "steps $(cat $exchange/steps), pages $(cat $exchange/moved), rounds $rounds"
+note "$(tr '\n' ' ' <"$zonelock/counters")"
+check "a million steps were made" test "$(cat $exchange/steps)" -ge "$steps"
+same "no page had two owners" "$(cat $exchange/errors)" 0
+check "batches changed hands" test "$(zl taken)" -gt 0
+run_start 20000
+check "rmmod with the policy on, under load" rmmod livemm
+wait "$runner"
+same "no page had two owners, in the end" "$(cat $exchange/errors)" 0
+need lmm_load
+pages_kept "$pages"
+check "unloads" lmm_unload

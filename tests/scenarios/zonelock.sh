@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# memory: 1G
+# timeout: 900
+# args: transparent_hugepage=never
+#
+# One CPU allocates and another frees: pages cross zone->lock twice each.  With the depot
+# they do not, either side may run dry, and what is left goes back by itself.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+zonelock=$LMM_DBG/zonelock
+crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
+tracing=/sys/kernel/tracing/events
+
+for event in $crossing; do
+	need write_to "$tracing/$event/trigger" "hist:keys=common_type"
+done
+
+hits() {
+	for event in $crossing; do
+		cat "$tracing/$event/hist"
+	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
+}
+
+zl() { awk -v name="$1" '$1 == name { print $2 }' "$zonelock/counters"; }
+held() { awk '$2 == "held_pages" { print $3 }' "$zonelock/state"; }
+unaccounted() {
+	awk '$1 == "stored_pages" { sum += $2 } $1 == "taken_pages" || /^returned_/ { sum -= $2 }
+	     END { print sum + 0 }' "$zonelock/counters"
+}
+empty() { [ "$(held)" = 0 ]; }
+
+# Send $1 times 64 KiB from CPU 0 to CPU 1; a page each 4096 bytes.
+send() {
+	taskset -c 0 dd if=/dev/zero bs=64k count="$1" 2>/dev/null |
+		taskset -c 1 dd of=/dev/null bs=64k 2>/dev/null
+}
+
+# Pages over zone->lock for each thousand that are sent.
+measure() {
+	_hits=$(hits)
+	send "$1"
+	echo $((($(hits) - _hits) * 1000 / ($1 * 16)))
+}
+
+need lmm_load
+measure 256 >/dev/null
+base=$(measure 2048)
+need write_to "$zonelock/enabled" 1
+measure 256 >/dev/null
+policy=$(measure 2048)
+note "pages over zone->lock, of 1000 sent: stock $base, with the depot $policy"
+note "$(tr '\n' ' ' <"$zonelock/counters")"
+check "stock takes most pages over the lock, twice" test "$base" -gt 1000
+check "the depot brings it under a tenth" test "$((policy * 10))" -lt "$base"
+check "batches were stored" test "$(zl stored)" -gt 0
+check "and taken" test "$(zl taken)" -gt 0
+
+# What nobody takes goes back.
+need write_to "$zonelock/max_age_ms" 4000
+hog_start 32 taskset -c 0
+hog_settled
+hog_end
+check "what a process leaves is stored" test "$(held)" -gt 0
+note "held of it: $(held) pages"
+check "and is back in time" wait_for 4 empty
+check "by age" test "$(zl returned_age)" -gt 0
+check "switched off, it takes nothing more" write_to "$zonelock/enabled" 0
+same "all that was stored was taken or went back" "$(unaccounted)" 0
+check "unloads" lmm_unload

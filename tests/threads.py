@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Cores that several CPUs use at once, as threads of a program under ThreadSanitizer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.command import call, tail
+from tests.report import BUILD, ROOT, Stage, main_guard
+
+SOURCES = ROOT / "tests" / "threads"
+WORK = BUILD / "threads"
+# Each program and the cores that it includes.
+PROGRAMS = {"depot": ["zonelock_core"]}
+_INCLUDE = re.compile(r"^#include <(linux/\w+\.h)>", re.MULTILINE)
+
+
+def stand_ins(cores: list[str]) -> None:
+    """Every kernel header that a core includes becomes our one."""
+    for core in cores:
+        for suffix in (".c", ".h"):
+            source = ROOT / "module" / "policy" / f"{core}{suffix}"
+            for name in _INCLUDE.findall(source.read_text(encoding="utf-8")):
+                header = WORK / "include" / name
+                header.parent.mkdir(parents=True, exist_ok=True)
+                header.write_text(f'#include "{SOURCES / "kernel.h"}"\n', encoding="utf-8")
+
+
+def run(stage: Stage, name: str) -> None:
+    """Build one program and count its checks."""
+    stand_ins(PROGRAMS[name])
+    program = WORK / name
+    argv: list[str | Path] = [
+        "gcc-12", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-sign-compare",
+        "-Wno-unused-function", "-fsanitize=thread", "-pthread", "-I", WORK / "include",
+        "-I", ROOT, SOURCES / f"{name}.c", "-o", program,
+    ]
+    status, text = call(argv, log=WORK / f"{name}-build.log", check=False)
+    if not stage.add(f"{name}: builds without a warning", status == 0, tail(text)):
+        return
+    # The sanitizer's memory map has no room for every random layout.
+    status, text = call(["setarch", "-R", program], log=WORK / f"{name}.log", check=False,
+                        timeout=600)
+    for line in text.splitlines():
+        word, _, check = line.partition("ok ")
+        if check and word in ("", "not "):
+            stage.add(f"{name}: {check}", word == "")
+    race = "ThreadSanitizer" in text
+    stage.add(f"{name}: no data race", status == 0 and not race, tail(text, 30))
+
+
+def main() -> int:
+    """The command."""
+    stage = Stage("threads")
+    WORK.mkdir(parents=True, exist_ok=True)
+    for name in PROGRAMS:
+        run(stage, name)
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

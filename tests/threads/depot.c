@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * depot.c - many threads at one depot, to be built with ThreadSanitizer
+ *
+ * Every thread has pages of its own.  It writes to each without any lock before it stores
+ * it and after it has taken it: if a depot ever gave a page to two, or without what its
+ * last owner did to it being seen, that is a data race and reported as such.
+ *
+ * Prints a line a check, "ok NAME" or "not ok NAME".
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "module/policy/zonelock_core.c"
+
+#define THREADS		4
+#define SHARDS		2
+#define PAGES		4096	/* of each thread at the start */
+#define STEPS		500000	/* of each thread */
+#define BATCH		64	/* at most */
+
+/**
+ * struct page - what changes hands
+ * @list: in a thread's list or in the depot
+ * @owner: who has it; nobody else may look
+ * @moves: how often it was taken
+ */
+struct page {
+	struct list_head list;
+	int owner;
+	unsigned int moves;
+};
+
+/**
+ * struct worker - a thread
+ * @thread: its handle
+ * @number: from 0 on; the last one only gives back
+ * @random: state of its generator
+ * @pages: what it has
+ * @count: how many
+ * @moved: that it took
+ */
+struct worker {
+	pthread_t thread;
+	int number;
+	u64 random;
+	struct list_head pages;
+	unsigned int count;
+	unsigned long moved;
+};
+
+static struct page pages[THREADS * PAGES];
+static struct depot_shard shards[SHARDS];
+static struct depot depot;
+static struct worker workers[THREADS];
+
+/* xorshift64: Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003. */
+static u32 next_random(struct worker *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return w->random >> 16;
+}
+
+static struct page *first_page(struct list_head *list)
+{
+	return (struct page *)((char *)list->next - offsetof(struct page, list));
+}
+
+static void put_last(struct page *page, struct list_head *list)
+{
+	page->list.prev->next = page->list.next;
+	page->list.next->prev = page->list.prev;
+	page->list.prev = list->prev;
+	page->list.next = list;
+	list->prev->next = &page->list;
+	list->prev = &page->list;
+}
+
+/* What came out of the depot is ours. */
+static void own(struct worker *w, struct list_head *batch, unsigned int count)
+{
+	unsigned int found = 0;
+
+	while (!list_empty(batch)) {
+		struct page *page = first_page(batch);
+
+		page->owner = w->number;
+		page->moves++;
+		put_last(page, &w->pages);
+		found++;
+	}
+	if (found != count) {
+		printf("not ok a batch has as many pages as it says (%u of %u)\n", found, count);
+		exit(1);
+	}
+	w->count += count;
+	w->moved += count;
+}
+
+static void store(struct worker *w, unsigned long now)
+{
+	unsigned int count = 1 + next_random(w) % BATCH;
+	unsigned int i;
+	LIST_HEAD(batch);
+
+	if (count > w->count)
+		return;
+	for (i = 0; i < count; i++) {
+		struct page *page = first_page(&w->pages);
+
+		page->owner = -1;
+		put_last(page, &batch);
+	}
+	if (depot_store(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % DEPOT_TYPES, &batch,
+			count, now))
+		w->count -= count;
+	list_splice_init(&batch, &w->pages);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	unsigned long now;
+	unsigned int type;
+
+	for (now = 0; now < STEPS; now++) {
+		LIST_HEAD(batch);
+		u32 what = next_random(w) % 16;
+
+		if (w->number == THREADS - 1 && what < 8)
+			own(w, &batch, depot_return(&depot, now, &type, &batch));
+		else if (what & 1)
+			store(w, now);
+		else
+			own(w, &batch, depot_take(&depot, w->number * DEPOT_SHARD_CPUS,
+						  what % DEPOT_TYPES, &batch));
+	}
+	return NULL;
+}
+
+static void say(bool ok, const char *name)
+{
+	printf("%s %s\n", ok ? "ok" : "not ok", name);
+}
+
+int main(void)
+{
+	unsigned long found = 0, moved = 0, moves = 0;
+	struct worker *last = &workers[THREADS - 1];
+	bool mine = true, all_worked = true;
+	unsigned int type, count;
+	int i;
+
+	depot_init(&depot, shards, SHARDS);
+	for (i = 0; i < THREADS * PAGES; i++)
+		INIT_LIST_HEAD(&pages[i].list);
+	for (i = 0; i < THREADS; i++) {
+		struct worker *w = &workers[i];
+		int j;
+
+		w->number = i;
+		w->random = 20181017 + i;
+		w->count = PAGES;
+		INIT_LIST_HEAD(&w->pages);
+		for (j = 0; j < PAGES; j++) {
+			pages[i * PAGES + j].owner = i;
+			put_last(&pages[i * PAGES + j], &w->pages);
+		}
+		if (pthread_create(&w->thread, NULL, work, w)) {
+			fprintf(stderr, "error: no thread can be made\n");
+			return 2;
+		}
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(workers[i].thread, NULL);
+
+	do {
+		LIST_HEAD(batch);
+
+		count = depot_return(&depot, STEPS, &type, &batch);
+		own(last, &batch, count);
+	} while (count);
+	for (i = 0; i < THREADS; i++) {
+		struct worker *w = &workers[i];
+		const struct list_head *pos;
+
+		moved += w->moved;
+		all_worked &= w->moved > STEPS / 10;
+		for (pos = w->pages.next; pos != &w->pages; pos = pos->next) {
+			const struct page *page =
+				(const void *)((const char *)pos - offsetof(struct page, list));
+
+			mine &= page->owner == i;
+			found++;
+		}
+	}
+	for (i = 0; i < THREADS * PAGES; i++)
+		moves += pages[i].moves;
+	say(found == THREADS * PAGES, "every page is somewhere, once");
+	say(mine, "and where its last owner put it");
+	say(moves == moved, "as many were taken as changed hands");
+	say(all_worked, "every thread took part");
+	say(!atomic_long_read(&depot.pages) && !atomic_read(&depot.batches),
+	    "the depot is empty and knows it");
+	return 0;
+}
