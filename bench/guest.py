@@ -105,6 +105,11 @@ class Plan:
             disks=list(self.scratch),
         )
 
+    def zone(self, name: str, args: str, locks: Path, plain: bool = False) -> None:
+        """Append a run of the program of loads at zone->lock; plain: nothing counted."""
+        self.add("zone", name, program=str(zoneload_path()), args=args.split(),
+                 locks=str(locks), plain=plain)
+
     def policy(self, name: str, text: str) -> None:
         """Append a write to a policy's `config`, and wait for its livepatch."""
         self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
@@ -123,6 +128,11 @@ def numaload_path() -> Path:
 def fragload_path() -> Path:
     """The program of fragmenting loads."""
     return OUT / "fragload"
+
+
+def zoneload_path() -> Path:
+    """The program of loads at zone->lock."""
+    return OUT / "zoneload"
 
 
 def build(program: Path, sources: Sequence[Path]) -> None:
@@ -151,6 +161,11 @@ def build_fragload() -> None:
     build(fragload_path(), sorted((HERE / "fragload").glob("*.[ch]")))
 
 
+def build_zoneload() -> None:
+    """Compile the program of loads at zone->lock."""
+    build(zoneload_path(), sorted((HERE / "zoneload").glob("*.[ch]")))
+
+
 def build_modules(image: Image, source: str) -> Path:
     """Build the modules in a folder of the bench for a kernel; return where they are."""
     folder = BUILD / image.release / Path(source).name
@@ -168,6 +183,11 @@ def build_tracking(image: Image) -> Path:
 def build_slowpath(image: Image) -> Path:
     """Build the module that times slow paths for a kernel; return its folder."""
     return build_modules(image, "fragload/slowpath")
+
+
+def build_locks(image: Image) -> Path:
+    """Build the module that times holds of zone->lock for a kernel; return its file."""
+    return build_modules(image, "zoneload/locks") / "lmm_locks.ko"
 
 
 def need_livemm(image: Image) -> None:

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,6 +27,8 @@ CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 TRIGGER = "hist:keys=order"
 EXTFRAG = "hist:keys=alloc_migratetype,fallback_migratetype,fallback_order"
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
+LOCKS = Path("/sys/module/lmm_locks/parameters")
+DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
 # With nothing at random in it, and nothing left to be done in the background.
 MKFS = ["-q", "-F", "-N", "40000", "-U", "11111111-2222-3333-4444-555555555555",
@@ -90,21 +92,82 @@ def rest(limit: float = 120.0) -> None:
         calm = calm + 1 if busy_share(1.0) < 0.01 else 0
 
 
-def touch(step: Step) -> Step:
-    """Run the page-touch program, counting crossings if asked to."""
-    if step.get("rest"):
-        rest()
-    events = CROSSINGS if step.get("crossings") else ()
+def count_crossings(argv: list[str], events: Sequence[str]) -> Step:
+    """Run a program that prints JSON; with what it prints, hits of events meanwhile."""
     for event in events:
         (KMEM / event / "trigger").write_text(TRIGGER, encoding="ascii")
     try:
-        result: Step = json.loads(call([step["program"], *step["args"]]))
+        result: Step = json.loads(call(argv))
         for event in events:
             result[event] = hits(event)
     finally:
         for event in events:
             (KMEM / event / "trigger").write_text("!" + TRIGGER, encoding="ascii")
     return result
+
+
+def touch(step: Step) -> Step:
+    """Run the page-touch program, counting crossings if asked to."""
+    if step.get("rest"):
+        rest()
+    events = CROSSINGS if step.get("crossings") else ()
+    return count_crossings([step["program"], *step["args"]], events)
+
+
+def depot_pages() -> int:
+    """Pages that the depots hold."""
+    for line in DEPOT.read_text(encoding="ascii").splitlines():
+        words = line.split()
+        if words[:2] == ["#", "held_pages"]:
+            return int(words[2])
+    return 0
+
+
+def seconds_until_empty(limit: float = 30.0) -> float:
+    """How long the depots still hold pages."""
+    started = time.monotonic()
+    while depot_pages():
+        if time.monotonic() - started > limit:
+            raise StepError(f"the depots still hold {depot_pages()} pages after {limit:.0f} s")
+        time.sleep(0.02)
+    return time.monotonic() - started
+
+
+def zone(step: Step) -> Step:
+    """Run the program of loads at zone->lock: as it is, then once more with all counted.
+
+    What counts holds and crossings adds to the instructions, so it is not there at first.
+    """
+    argv = [step["program"], *step["args"]]
+    counts = numbers("/proc/vmstat")
+    plain: Step = json.loads(call(argv))
+    after = numbers("/proc/vmstat")
+    plain["events"] = {name: after[name] - counts[name] for name in after}
+    if DEPOT.exists():
+        plain["held"] = depot_pages()
+        plain["held_seconds"] = seconds_until_empty()
+    if step.get("plain"):
+        return {"plain": plain}
+    call(["insmod", step["locks"]])
+    try:
+        before = {path.name: numbers_of(path) for path in LOCKS.iterdir()}
+        counted = count_crossings(argv, CROSSINGS)
+        for path in LOCKS.iterdir():
+            counted[path.name] = numbers_of(path) - before[path.name]
+        counted["overhead_ns"] = before["overhead_ns"]
+    finally:
+        call(["rmmod", "lmm_locks"])
+    return {"plain": plain, "counted": counted}
+
+
+def numbers_of(path: Path) -> int:
+    """The number in a file."""
+    return int(path.read_text(encoding="ascii"))
+
+
+def huge(_step: Step) -> Step:
+    """Huge pages to be had."""
+    return huge_pages_to_be_had()
 
 
 def list_sum(name: str) -> int:
@@ -389,7 +452,8 @@ def sleep(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, held, pressure, online, load, fragment, modprobe, insmod, rmmod, write, read, sleep
+        touch, held, pressure, online, load, fragment, zone, huge, modprobe, insmod, rmmod, write,
+        read, sleep
     )
 }
 

@@ -42,9 +42,14 @@ COST = "cost"
 COST_LIMIT = 0.001
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
-# A pair of boots, one a side, has a seed; the second pair runs the other way round, so
+# A pair of boots, one a side, has a seed; every second pair runs the other way round, so
 # that neither side gains from what the host does meanwhile.
-ORDER = (("base", 1), ("policy", 1), ("policy", 2), ("base", 2))
+PAIRS = 5
+ORDER = tuple(
+    (side, seed)
+    for seed in range(1, PAIRS + 1)
+    for side in (("base", "policy") if seed % 2 else ("policy", "base"))
+)
 QUICK = ORDER[:2]
 
 # The share of huge faults that must fail without the policy, as it did for the series;

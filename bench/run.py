@@ -13,13 +13,14 @@ import contextlib
 import re
 import sys
 
-from bench import guest, numa, pageblock, pcp
+from bench import guest, numa, pageblock, pcp, zonelock
 from bench.table import document, render, save
 from tests.kernels import Image, images, load, stock_image
 from tests.report import ToolError, main_guard, say
 
 # The measurement of each bench, the parts it has, and the knobs it is made with.
 BENCHES = {
+    "zonelock": (zonelock.measure, zonelock.PARTS, zonelock.CONFIG),
     "pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG),
     "numa": (numa.measure, numa.PARTS, numa.CONFIG),
     "pageblock": (pageblock.measure, pageblock.PARTS, pageblock.CONFIG),

@@ -110,9 +110,6 @@ static void each_refusal(struct kunit *test)
 		{ { .free = 500, .mark = 500, .held = 0, .max = 63 }, 63, DEPOT_STORE },
 		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 91, DEPOT_FULL },
 		{ { .free = 1000, .mark = 500, .held = 0, .max = 0 }, 1, DEPOT_FULL },
-		{ { .free = 1000, .mark = 500, .max = 1UL << 20 }, DEPOT_BATCH_MAX, DEPOT_STORE },
-		{ { .free = 1000, .mark = 500, .max = 1UL << 20 }, DEPOT_BATCH_MAX + 1,
-		  DEPOT_LARGE },
 		{ { .free = 499, .mark = 500, .max = 100 }, 1, DEPOT_WATERMARK },
 		{ { .free = 0, .mark = 0, .max = 100 }, 1, DEPOT_STORE },
 		{ { .free = 1000, .mark = 500, .max = 100, .closed = true }, 1, DEPOT_CLOSED },
@@ -122,7 +119,7 @@ static void each_refusal(struct kunit *test)
 	};
 	static const enum depot_verdict weight[] = {
 		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_RECLAIM, DEPOT_WATERMARK, DEPOT_CLOSED,
-		DEPOT_LARGE, DEPOT_FULL, DEPOT_STORE,
+		DEPOT_FULL, DEPOT_STORE,
 	};
 	struct depot_view view;
 	unsigned int i, bits;
@@ -132,17 +129,15 @@ static void each_refusal(struct kunit *test)
 				    depot_judge(&cases[i].view, cases[i].count), "case %u", i);
 	/* All that can be true together. */
 	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS - 1); bits++) {
-		unsigned int count = bits & BIT(5) ? DEPOT_BATCH_MAX + 1 : 1;
-
 		view = open;
 		view.disabled = bits & BIT(0);
 		view.isolated = bits & BIT(1);
 		view.reclaim = bits & BIT(2);
 		view.free = bits & BIT(3) ? 499 : 1000;
 		view.closed = bits & BIT(4);
-		view.max = bits & BIT(6) ? 0 : ULONG_MAX / 2;
+		view.max = bits & BIT(5) ? 0 : ULONG_MAX / 2;
 		KUNIT_EXPECT_EQ_MSG(test, weight[bits ? __ffs(bits) : DEPOT_NR_VERDICTS - 1],
-				    depot_judge(&view, count), "bits %#x", bits);
+				    depot_judge(&view, 1), "bits %#x", bits);
 	}
 }
 

@@ -58,6 +58,7 @@ static const char *const zonelock_counter_names[NR_COUNTERS] = {
 	[COUNT_STORED] = "stored",
 	[COUNT_STORED_PAGES] = "stored_pages",
 	[COUNT_COUNTED_PAGES] = "counted_pages",
+	[COUNT_KEPT_PAGES] = "kept_pages",
 	[COUNT_TAKEN] = "taken",
 	[COUNT_TAKEN_PAGES] = "taken_pages",
 	[COUNT_MISSED] = "missed",
@@ -68,7 +69,6 @@ static const char *const zonelock_counter_names[NR_COUNTERS] = {
 	[COUNT_REFUSED + DEPOT_WATERMARK - 1] = "refused_watermark",
 	[COUNT_REFUSED + DEPOT_CLOSED - 1] = "refused_closed",
 	[COUNT_REFUSED + DEPOT_FULL - 1] = "refused_full",
-	[COUNT_REFUSED + DEPOT_LARGE - 1] = "refused_large",
 	[COUNT_RETURNED + DEPOT_BY_AGE] = "returned_age",
 	[COUNT_RETURNED + DEPOT_BY_SIZE] = "returned_size",
 	[COUNT_RETURNED + DEPOT_BY_RECLAIM] = "returned_reclaim",
@@ -89,7 +89,6 @@ static const char *const verdict_words[DEPOT_NR_VERDICTS] = {
 	[DEPOT_WATERMARK] = "watermark",
 	[DEPOT_CLOSED] = "closed",
 	[DEPOT_FULL] = "full",
-	[DEPOT_LARGE] = "large",
 };
 
 struct zonelock_state zonelock;

@@ -34,8 +34,6 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
 		return DEPOT_WATERMARK;
 	if (view->closed)
 		return DEPOT_CLOSED;
-	if (count > DEPOT_BATCH_MAX)
-		return DEPOT_LARGE;
 	if (view->held + count > view->max)
 		return DEPOT_FULL;
 	return DEPOT_STORE;
@@ -70,7 +68,8 @@ enum depot_reason depot_duty(const struct depot_view *view)
  * A whole list is taken by its ends; part of one has to be counted off, page by page.
  * So it is taken whole where the kernel wants to be rid of most of it, as it does of a
  * list that is only freed to; its CPU, should it allocate after all, gets a batch from
- * the depot as cheaply as it has stored one.
+ * the depot as cheaply as it has stored one.  Of a longer list only a batch is taken: the
+ * next is when it is full again.
  *
  * Context: any.
  * Return: pages; all of @on_list, or at most @asked to be counted off its end.

@@ -18,6 +18,7 @@
 #include <linux/vmstat.h>
 
 #include "../compat/pageset.h"
+#include "pcp_core.h"
 #include "zonelock_state.h"
 
 static_assert(DEPOT_TYPES == MIGRATE_PCPTYPES);
@@ -114,16 +115,16 @@ static bool frees(unsigned long caller)
 }
 
 /* Take of a list what is to be stored. */
-static unsigned int cut_batch(struct per_cpu_pages *pages, int pindex, unsigned int count,
-			      struct list_head *to)
+static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int type,
+			      unsigned int count, struct list_head *to)
 {
-	struct list_head *list = &pages->lists[pindex];
+	struct list_head *list = &pages->lists[type];
 	unsigned int on_list = 0;
 	unsigned int cut;
 	int elsewhere;
 
 	/* Worth while as long as it is less than counting these. */
-	elsewhere = pages_elsewhere(pages, pindex, count / 2);
+	elsewhere = pages_elsewhere(pages, type, count / 2);
 	if (elsewhere >= 0 && elsewhere < pages->count)
 		on_list = pages->count - elsewhere;
 	cut = depot_cut(count, on_list);
@@ -133,41 +134,36 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, int pindex, unsigned 
 	return cut;
 }
 
-/**
- * lmm_zonelock_store() - event: a list is about to be drained
- * @zone: its zone
- * @count: pages that the kernel wants to drain
- * @pages: the list
- * @pindex: which of its lists the page just freed is on
- * @caller: of the drain
- *
- * Context: see the top of the file.
- * Return: pages that are no longer on the list; may be more than @count.
- */
-int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-		       unsigned long caller)
+/* May pages of this list be kept from the buddy? */
+static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int count)
 {
-	struct zonelock_zone *zz = zonelock_of(zone);
 	enum depot_verdict verdict;
 	struct depot_view view;
-	unsigned int cut;
-	LIST_HEAD(batch);
 
-	/* A drain of single pages is one of a list that the kernel keeps empty. */
-	if (pindex >= DEPOT_TYPES || count <= 1 || !zz->depot.nr_shards || !frees(caller))
-		return 0;
 	zonelock_view(zone, &view);
 	view.disabled = !lmm_pageset_read(pages).high;
-	verdict = depot_judge(&view, count);
-	if (verdict != DEPOT_STORE) {
-		lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
-		if (view.held)
-			kick(zz);
+	verdict = depot_judge(&view, min(count, (unsigned int)DEPOT_BATCH_MAX));
+	if (verdict == DEPOT_STORE)
+		return true;
+	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
+	/* A pass would find the same, and give back. */
+	if (view.held && verdict != DEPOT_FULL)
+		kick(zonelock_of(zone));
+	return false;
+}
+
+/* Store a batch of a list that is full; returns its pages. */
+static unsigned int list_store(struct zone *zone, unsigned int type, unsigned int count,
+			       struct per_cpu_pages *pages)
+{
+	LIST_HEAD(batch);
+	unsigned int cut = cut_batch(pages, type, count, &batch);
+
+	if (!cut)
 		return 0;
-	}
-	cut = cut_batch(pages, pindex, count, &batch);
-	if (!depot_store(&zz->depot, smp_processor_id(), pindex, &batch, cut, jiffies)) {
-		list_splice_tail(&batch, &pages->lists[pindex]);
+	if (!depot_store(&zonelock_of(zone)->depot, smp_processor_id(), type, &batch, cut,
+			 jiffies)) {
+		list_splice_tail(&batch, &pages->lists[type]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;
 	}
@@ -179,6 +175,43 @@ int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages
 	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
 		irq_work_queue(&zonelock.kick);
 	return cut;
+}
+
+/**
+ * lmm_zonelock_store() - event: a list is about to be drained
+ * @zone: its zone
+ * @count: pages that the kernel wants to drain
+ * @pages: the list
+ * @pindex: which of its lists the page just freed is on
+ * @caller: of the drain
+ *
+ * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a single
+ * block of order 1 to 3 that is freed in a burst empties all of the lists, as the end of
+ * every process does.  The aim, to keep few such blocks, is met by draining a batch,
+ * theirs first; the single pages stay.
+ *
+ * Context: see the top of the file.
+ * Return: pages that need not be drained any more; at least @count when the list has room
+ * again, though the kernel wanted more of it gone.
+ */
+int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+		       unsigned long caller)
+{
+	bool larger = pindex >= DEPOT_TYPES;
+	int stored, drained;
+
+	/* A drain of single pages is one of a list that the kernel keeps empty. */
+	if (count <= 1 || (larger && !LMM_DRAINS_LIST_AT_EXIT) ||
+	    !zonelock_of(zone)->depot.nr_shards || !frees(caller) ||
+	    !may_keep(zone, pages, count))
+		return 0;
+	if (larger) {
+		drained = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+		lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
+		return count - drained;
+	}
+	stored = list_store(zone, pindex, count, pages);
+	return stored == DEPOT_BATCH_MAX ? max(stored, count) : stored;
 }
 
 /* Fill an empty list; under its lock. */

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * zoneload - loads that meet at zone->lock
+ *
+ * Prints one JSON object.  Each process is pinned to a CPU; those that never wait pause
+ * now and then, since a guest whose clock counts instructions runs one CPU at a time, and
+ * the next one only then.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE		4096UL
+#define HUGE_PAGE	(2UL << 20)
+#define MIB		(1UL << 20)
+#define CHUNK		(64UL << 10)
+#define NSEC_PER_SEC	1000000000UL
+#define NSEC_PER_MSEC	1000000UL
+
+/**
+ * struct shared - what the processes tell each other
+ * @ready: how many have done what is not measured
+ * @go: they may go on
+ * @pages: each has touched, or moved
+ */
+struct shared {
+	int ready;
+	int go;
+	unsigned long pages[2];
+};
+
+static struct shared *shared;
+
+static unsigned long now_ns(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts))
+		err(1, "clock_gettime");
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static void let_others(void)
+{
+	__asm__ volatile("pause");
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "CPU %d", cpu);
+}
+
+static void wait_for(const int *word, int value)
+{
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value)
+		usleep(1000);
+}
+
+static void *map(unsigned long bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		err(1, "%lu MiB", bytes / MIB);
+	return at;
+}
+
+static void touch(char *at, unsigned long bytes, unsigned long step)
+{
+	unsigned long i;
+
+	for (i = 0; i < bytes; i += step) {
+		*(volatile char *)(at + i) = 1;
+		let_others();
+	}
+}
+
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid && prctl(PR_SET_PDEATHSIG, SIGKILL))
+		err(1, "prctl");
+	return pid;
+}
+
+static void reap(void)
+{
+	int status;
+
+	while (wait(&status) > 0)
+		if (status)
+			errx(1, "a process ended with status %d", status);
+	if (errno != ECHILD)
+		err(1, "wait");
+}
+
+static void write_all(int fd, const char *from, size_t bytes)
+{
+	while (bytes) {
+		ssize_t done = write(fd, from, bytes);
+
+		if (done < 0)
+			err(1, "write");
+		from += done;
+		bytes -= done;
+	}
+}
+
+/* CPU 0 sends so many bytes to CPU 1; what is in between is allocated there, freed here. */
+static unsigned long send_over(int to, int from, unsigned long bytes)
+{
+	static char buffer[CHUNK];
+	unsigned long sent;
+
+	if (!child()) {
+		ssize_t got;
+
+		pin(1);
+		close(to);
+		while ((got = read(from, buffer, sizeof(buffer))) > 0)
+			;
+		_exit(got ? 1 : 0);
+	}
+	pin(0);
+	close(from);
+	for (sent = 0; sent < bytes; sent += CHUNK)
+		write_all(to, buffer, CHUNK);
+	close(to);
+	reap();
+	return bytes / PAGE;
+}
+
+static unsigned long load_pipe(unsigned long bytes)
+{
+	int ends[2];
+
+	if (pipe(ends))
+		err(1, "pipe");
+	return send_over(ends[1], ends[0], bytes);
+}
+
+static unsigned long load_socket(unsigned long bytes)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		err(1, "socketpair");
+	return send_over(ends[0], ends[1], bytes);
+}
+
+/* Two processes that have so many bytes end together; the time is that of their end. */
+static unsigned long load_exit(unsigned long bytes, unsigned long *began)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		if (child())
+			continue;
+		pin(cpu);
+		touch(map(bytes), bytes, PAGE);
+		__atomic_add_fetch(&shared->ready, 1, __ATOMIC_RELEASE);
+		wait_for(&shared->go, 1);
+		_exit(0);
+	}
+	wait_for(&shared->ready, 2);
+	*began = now_ns();
+	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
+	reap();
+	return 2 * bytes / PAGE;
+}
+
+/* Two processes map, touch and unmap so many bytes, eight times. */
+static unsigned long load_fault(unsigned long bytes)
+{
+	int cpu, round;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		if (child())
+			continue;
+		pin(cpu);
+		for (round = 0; round < 8; round++) {
+			char *at = map(bytes);
+
+			touch(at, bytes, PAGE);
+			munmap(at, bytes);
+		}
+		_exit(0);
+	}
+	reap();
+	return 2 * 8 * bytes / PAGE;
+}
+
+/* Until it is over: map, touch and unmap, in huge pages or small ones. */
+static void faults(int cpu, unsigned long until, bool huge)
+{
+	unsigned long bytes = 32 * MIB;
+
+	pin(cpu);
+	while (now_ns() < until) {
+		char *at = map(bytes + HUGE_PAGE);
+		char *start = (char *)(((unsigned long)at + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+
+		if (madvise(start, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
+			err(1, "madvise");
+		touch(start, bytes, huge ? HUGE_PAGE : PAGE);
+		shared->pages[huge] += bytes / (huge ? HUGE_PAGE : PAGE);
+		munmap(at, bytes + HUGE_PAGE);
+	}
+}
+
+/*
+ * The series' worst case: memory was all in use, in small pages; then one process wants
+ * huge ones and another small ones, for so many milliseconds.
+ */
+static void load_mixed(unsigned long ms, unsigned long *began)
+{
+	unsigned long bytes = sysconf(_SC_AVPHYS_PAGES) * PAGE / 10 * 8;
+	int cpu;
+
+	if (!child()) {
+		char *at = map(bytes);
+
+		if (madvise(at, bytes, MADV_NOHUGEPAGE))
+			err(1, "madvise");
+		touch(at, bytes, PAGE);
+		_exit(0);
+	}
+	reap();
+	*began = now_ns();
+	for (cpu = 0; cpu < 2; cpu++) {
+		if (child())
+			continue;
+		faults(cpu, *began + ms * NSEC_PER_MSEC, !cpu);
+		_exit(0);
+	}
+	reap();
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long began, pages, size;
+	char *end;
+
+	if (argc != 3)
+		errx(2, "usage: zoneload pipe|socket|exit|fault MIB, or zoneload mixed MS");
+	size = strtoul(argv[2], &end, 10);
+	if (!size || *end || size > 1000000)
+		errx(2, "%s: not a size", argv[2]);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		err(1, "mmap");
+	began = now_ns();
+	if (!strcmp(argv[1], "pipe")) {
+		pages = load_pipe(size * MIB);
+	} else if (!strcmp(argv[1], "socket")) {
+		pages = load_socket(size * MIB);
+	} else if (!strcmp(argv[1], "exit")) {
+		pages = load_exit(size * MIB, &began);
+	} else if (!strcmp(argv[1], "fault")) {
+		pages = load_fault(size * MIB);
+	} else if (!strcmp(argv[1], "mixed")) {
+		load_mixed(size, &began);
+		pages = shared->pages[0];
+	} else {
+		errx(2, "%s: no such load", argv[1]);
+	}
+	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"ns\": %lu}\n", pages, shared->pages[1],
+	       now_ns() - began);
+	return 0;
+}

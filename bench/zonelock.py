@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The zonelock claims: what is done under zone->lock, and what that costs huge pages."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bench import guest, pcp, sides
+from bench.inside import CROSSINGS
+from bench.table import Row
+from tests.kernels import Image
+from tests.report import ToolError, say
+
+# Knobs besides the usual.
+CONFIG = ""
+MODE = "depot"
+MODES = ("depot", "nomerge")
+
+# Both sides in one boot, in turn, so that what one leaves to the next evens out.
+ORDER = ("base", "policy", "policy", "base")
+QUICK = ORDER[:2]
+MAX_AGE = 1.0
+
+HOLDS = "holds of zone->lock, 1000 pages"
+TOUCHED = "pages under zone->lock, 1000 pages"
+UNDER = "instructions under zone->lock a page"
+TOTAL = "instructions a page"
+HUGE = "instructions a huge page"
+FAILED = "% of huge faults that fail"
+COMPACTIONS = "direct compactions that failed"
+HELD = "pages held at the end"
+HELD_SECONDS = "seconds until they are back"
+MISSING = "huge pages not to be had afterwards"
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load: how the tables call it, and what the program is told."""
+
+    words: str
+    args: str
+    mixed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What --only takes."""
+        return self.args.split()[0]
+
+
+LOADS = (
+    Load("pipe from CPU to CPU, 256 MiB", "pipe 256"),
+    Load("socket from CPU to CPU, 128 MiB", "socket 128"),
+    Load("two processes of 96 MiB exit", "exit 96"),
+    Load("two processes fault 32 MiB x 8", "fault 32"),
+    Load("huge pages on one CPU, small on the other", "mixed 2000", mixed=True),
+)
+COST = "cost"
+COST_LIMIT = 0.001
+PARTS = (*(load.name for load in LOADS), COST)
+
+Run = guest.Result
+
+
+def counted(name: str, run: Run, scale: float = 1000.0) -> float:
+    """A count of the counted run, for each page."""
+    return float(run["counted"][name] * scale / run["counted"]["pages"])
+
+
+def crossings(run: Run) -> float:
+    """Pages that were touched under the lock, of a thousand."""
+    return sum(counted(event, run) for event in CROSSINGS)
+
+
+def under_lock(run: Run) -> float:
+    """Instructions under the lock for each page, those of the probes taken off."""
+    found = run["counted"]
+    return float((found["held_ns"] - found["holds"] * found["overhead_ns"]) / found["pages"])
+
+
+def a_page(run: Run) -> float:
+    """Instructions for each page, all CPUs together."""
+    return float(run["plain"]["ns"] / run["plain"]["pages"])
+
+
+def a_huge_page(run: Run) -> float:
+    """Instructions for each huge page, those of the small ones beside it included."""
+    return float(run["plain"]["ns"] / run["plain"]["huge_pages"])
+
+
+def failed(run: Run) -> float:
+    """Share of huge faults that fell back."""
+    events = run["plain"]["events"]
+    tried = events["thp_fault_alloc"] + events["thp_fault_fallback"]
+    return 100.0 * events["thp_fault_fallback"] / max(tried, 1)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a load, and what it may be, given the base."""
+
+    words: str
+    value: Callable[[Run], float]
+    limit: Callable[[str, float], float | None] = lambda _kernel, _base: None
+
+
+def lock_limit(kernel: str, base: float) -> float | None:
+    """Where refills can be hooked, 95 % less."""
+    return base * 0.05 if kernel == "6.1" else None
+
+
+def no_more(_kernel: str, base: float) -> float | None:
+    """No more than without the policy."""
+    return base
+
+
+METRICS: Mapping[bool, tuple[Metric, ...]] = {
+    False: (
+        Metric(HOLDS, lambda run: counted("holds", run)),
+        Metric(TOUCHED, crossings),
+        Metric(UNDER, under_lock),
+        Metric(TOTAL, a_page),
+    ),
+    True: (
+        Metric(HUGE, a_huge_page, lambda _kernel, base: base * 1.01),
+        Metric(TOTAL, a_page, no_more),
+        Metric(FAILED, failed),
+        Metric(COMPACTIONS, lambda run: float(run["plain"]["events"]["compact_fail"])),
+    ),
+}
+# What is claimed of the pairs of producer and consumer.
+PAIRS = ("pipe", "socket")
+PAIR_LIMITS = {HOLDS: lock_limit, TOTAL: no_more}
+
+
+def mode_of(config: str) -> str:
+    """The mode to measure: the one that the knobs name, else the usual."""
+    named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
+    for mode in named:
+        if mode not in MODES:
+            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
+    return named[-1] if named else MODE
+
+
+def enable(plan: guest.Plan, config: str, run: str = "") -> None:
+    """Switch zonelock on, and note what came of it."""
+    words = [word for word in config.split(",") if word]
+    plan.policy("zonelock", ",".join(["enabled=1", *words]))
+    plan.add("read", f"status{run}", path=sides.STATUS)
+
+
+def check_enabled(image: Image, results: guest.Results, mode: str, run: str = "") -> None:
+    """Refuse figures of a policy that was not in force."""
+    status = results[f"status{run}"]["text"]
+    if not any(line.split()[:3] == ["zonelock", "on", mode] for line in status.splitlines()):
+        raise ToolError(f"{image.name}: zonelock is not on in mode {mode}: {status.strip()}")
+
+
+def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run]]) -> list[Row]:
+    """A row for each figure of a load."""
+    rows = []
+    for metric in METRICS[load.mixed]:
+        values = sides.values(metric.value, runs)
+        if values is None:
+            continue
+        base = statistics.fmean(values[sides.BASE])
+        limit = PAIR_LIMITS.get(metric.words) if load.name in PAIRS else metric.limit
+        rows.append(Row(image.name, load.words, metric.words, base,
+                        statistics.fmean(values["policy"]),
+                        limit(image.name, base) if limit else None, mode, dict(values)))
+    held = [run["plain"] for run in runs["policy"]]
+    rows.append(Row(image.name, load.words, HELD, 0.0,
+                    statistics.fmean(run["held"] for run in held), mode=mode))
+    limit_seconds = MAX_AGE if mode == MODE else None
+    rows.append(Row(image.name, load.words, HELD_SECONDS, 0.0,
+                    max(run["held_seconds"] for run in held), limit_seconds, mode))
+    return rows
+
+
+def load_rows(image: Image, loads: Sequence[Load], order: Sequence[str], config: str) -> list[Row]:
+    """The loads, both sides of each in turn, in one boot."""
+    guest.need_livemm(image)
+    guest.build_zoneload()
+    locks = guest.build_locks(image)
+    mode = mode_of(config)
+    plan = guest.Plan(f"zonelock-{image.name}", image, shift=0, huge="madvise", memory="1G")
+    sides.load_module(plan)
+    for load in loads:
+        for number, side in enumerate(order):
+            run = f" {load.name} {number}"
+            if side != sides.BASE:
+                enable(plan, config, run)
+            plan.zone(f"{side}{run}", load.args, locks, plain=load.mixed)
+            if side != sides.BASE:
+                plan.add("read", f"counters{run}", path=f"{guest.DEBUGFS}/zonelock/counters")
+                if load.mixed:
+                    plan.add("huge", f"huge {side}{run}")
+                plan.policy("zonelock", "enabled=0")
+            elif load.mixed:
+                plan.add("huge", f"huge {side}{run}")
+    results = guest.run(plan, timeout=3600, show=progress(image))
+    rows: list[Row] = []
+    for load in loads:
+        runs: dict[str, list[Run]] = {}
+        missing: dict[str, list[float]] = {}
+        for number, side in enumerate(order):
+            run = f" {load.name} {number}"
+            runs.setdefault(side, []).append(results[f"{side}{run}"])
+            if load.mixed:
+                found = results[f"huge {side}{run}"]
+                missing.setdefault(side, []).append(found["asked"] - found["got"])
+            if side != sides.BASE:
+                check_enabled(image, results, mode, run)
+                runs[side][-1]["counters"] = results[f"counters{run}"]["text"]
+        rows += rows_of(image, load, mode, runs)
+        if missing:
+            base = statistics.fmean(missing[sides.BASE])
+            rows.append(Row(image.name, load.words, MISSING, base,
+                            statistics.fmean(missing["policy"]), base, mode, dict(missing)))
+    return rows
+
+
+def progress(image: Image) -> guest.Show:
+    """A line for each run of a load."""
+
+    def show(result: guest.Result) -> None:
+        if "plain" in result:
+            say(f"    {image.name}: {result['name']}: done")
+
+    return show
+
+
+def cost(image: Image, config: str) -> list[Row]:
+    """Instructions of a page fault on a load that the policy cannot help."""
+    guest.need_livemm(image)
+    guest.build_pagetouch()
+    mode = mode_of(config)
+    plan = guest.Plan(f"zonelock-cost-{image.name}", image, icount=True)
+    plan.touch("warm-up", pcp.COST_WARM_UP)
+    pcp.touch_both(plan, "not loaded")
+    sides.load_module(plan)
+    enable(plan, config)
+    pcp.touch_both(plan, "on")
+    plan.policy("zonelock", "enabled=0")
+    pcp.touch_both(plan, "off after")
+    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+    check_enabled(image, results, mode)
+    rows = []
+    for step in ("on", "off after"):
+        for words in (pcp.SMALL_WORDS, pcp.STEADY_WORDS):
+            base = pcp.cheapest_cost(results[f"not loaded, {words}"])
+            policy = pcp.cheapest_cost(results[f"{step}, {words}"])
+            rows.append(Row(image.name, f"{step}, {words}", pcp.CHEAPEST_METRIC, base, policy,
+                            base * (1 + COST_LIMIT), mode if step == "on" else ""))
+    return rows
+
+
+def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
+    """Every row, or those of the parts named.
+
+    quick: the first load, once a side, on the first kernel.
+    """
+    rows: list[Row] = []
+    for image in images[:1] if quick else images:
+        loads = [load for load in LOADS if not only or load.name in only]
+        if quick:
+            loads = loads[:1]
+        if loads:
+            say(f"---- zonelock on {image.name}: {', '.join(load.name for load in loads)}")
+            rows += load_rows(image, loads, QUICK if quick else ORDER, config)
+        if not quick and (not only or COST in only):
+            say(f"---- zonelock on {image.name}: {pcp.CHEAPEST_METRIC}")
+            rows += cost(image, config)
+    return rows
