@@ -125,3 +125,36 @@ def documented() -> dict[str, str]:
             name, _, text = entry.partition("\n")
             found[name.strip()] = text.partition("Description:\n")[2]
     return found
+
+
+def boundaries() -> list[tuple[int, int]]:
+    """Kernel releases at which something of the module changes, oldest first."""
+    found = set()
+    for path in MODULE.rglob("*.h"):
+        for _, major, minor in _SINCE.findall(path.read_text(encoding="utf-8")):
+            found.add((int(major), int(minor)))
+    return sorted(found)
+
+
+def defaults_toml() -> str:
+    """What livemmctl/defaults.toml must be."""
+    before = knobs((0, 0))
+    lines = [
+        "# SPDX-License-Identifier: GPL-2.0-only",
+        "# The module's defaults; made by: python3 tools/tests/knob_tables.py",
+    ]
+    for policy, table in before.items():
+        lines += ["", f"[policy.{policy}]", *(f'{knob.name} = "{knob.default}"' for knob in table)]
+    for release in boundaries():
+        for policy, table in knobs(release).items():
+            for old, knob in zip(before[policy], table, strict=True):
+                if old.default != knob.default:
+                    lines += ["", "[[since]]", f"kernel = [{release[0]}, {release[1]}]",
+                              f'policy = "{policy}"', f'knob = "{knob.name}"',
+                              f'value = "{knob.default}"']
+        before = knobs(release)
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    (ROOT / "tools/livemmctl/defaults.toml").write_text(defaults_toml(), encoding="utf-8")
