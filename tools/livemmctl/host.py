@@ -46,9 +46,16 @@ class Host:
         """Is this the machine that we run on?"""
         return self.root == Path("/")
 
+    def _open(self, name: str, flags: int) -> int:
+        try:
+            return os.open(self.path(name), flags | os.O_CLOEXEC)
+        except ValueError:
+            # A NUL in the name, which a settings file may hold.
+            raise OSError(errno.EINVAL, "not a file name", name) from None
+
     def fetch(self, name: str) -> str:
         """Text of a file, bytes that are not UTF-8 replaced.  Raises OSError."""
-        descriptor = os.open(self.path(name), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = self._open(name, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             # A FIFO or a device could keep us for ever.
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -75,7 +82,7 @@ class Host:
     def store(self, name: str, text: str) -> None:
         """Write a file of the kernel's in one write; never makes one.  Raises OSError."""
         data = text.encode("utf-8", errors="surrogateescape")
-        descriptor = os.open(self.path(name), os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+        descriptor = self._open(name, os.O_WRONLY | os.O_TRUNC)
         try:
             written = os.write(descriptor, data)
         finally:
