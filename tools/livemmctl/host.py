@@ -141,6 +141,11 @@ class Host:
             raise CtlError(f"{argv[0]}: {os_words(error)}", Exit.FAILED) from None
         return Ran(done.returncode, done.stdout, (done.stderr or done.stdout).strip())
 
+    def release(self) -> str:
+        """The running kernel's release, "unknown" where it is not to be had."""
+        said = self.read_or("/proc/sys/kernel/osrelease").strip()
+        return said or (os.uname().release if self.is_real else "unknown")
+
     def user_id(self) -> int:
         """Effective user id: 0 is root."""
         return os.geteuid()
