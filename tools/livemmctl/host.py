@@ -18,6 +18,7 @@ from livemmctl.errors import CtlError, Exit, os_words
 
 #: Nothing that we read is larger; what is, is not what it seems.
 READ_MAX_BYTES = 64 << 20
+READ_PIECE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,18 @@ class Host:
     def fetch(self, name: str) -> str:
         """Text of a file, bytes that are not UTF-8 replaced.  Raises OSError."""
         descriptor = self._open(name, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
+        data = bytearray()
+        try:
             # A FIFO or a device could keep us for ever.
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(errno.EINVAL, "not a regular file", name)
-            data = file.read(READ_MAX_BYTES + 1)
-        if len(data) > READ_MAX_BYTES:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+            # In pieces: a sysctl refuses a read that it could not keep in memory.
+            while piece := os.read(descriptor, READ_PIECE_BYTES):
+                data += piece
+                if len(data) > READ_MAX_BYTES:
+                    raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+        finally:
+            os.close(descriptor)
         return data.decode("utf-8", errors="replace")
 
     def read(self, name: str) -> str:
