@@ -353,6 +353,17 @@ def test_a_closed_pipe_is_no_failure(host: FakeHost) -> None:
     assert done.stdout.strip() == "0"
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("words", "status"), [("list", 0), ("--help", 0), ("get nosuch", 2)])
+def test_closed_streams(host: FakeHost, closed: str, words: str, status: int) -> None:
+    environment = {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)}
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m livemmctl {words} {closed}"], env=environment,
+        capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+
+
 def test_a_full_disk_is_one_line(host: FakeHost) -> None:
     environment = {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)}
     with open("/dev/full", "w", encoding="utf-8") as full:
