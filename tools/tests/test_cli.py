@@ -103,11 +103,14 @@ def test_status_is_one_screen(host: FakeHost, ctl: Ctl) -> None:
     assert data["policies"][0]["state"] == "on"
     assert data["lease_seconds"] == 77
     assert data["livepatch"] == "on"
+    assert data["profile"] is None
     assert data["hooks"] == {"armed": 1, "idle": 2, "unavailable": 1}
     text = ctl("status").out
     for word in ("pcp", "77 s left", "6.1.0-56-amd64", "buffers are movable"):
         assert word in text
     assert len(text.splitlines()) < 24
+    ctl("profile", "apply", "lists")
+    assert "lists, applied last" in ctl("status").out
 
 
 def test_status_says_lockdown(tmp_path: Path, ctl: Ctl) -> None:
