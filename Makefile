@@ -10,8 +10,8 @@ VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' modu
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit threads scenarios \
-	dkms bench clean
+.PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit threads \
+	scenarios dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -29,6 +29,10 @@ help:
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
+	@echo '  make tools-test          livemmctl: unit tests'
+	@echo '  make tools-docs          its man page and completions, into build/tools/'
+	@echo '  make deb                 Debian packages, into build/deb/'
+	@echo '  make deb-test            install, upgrade, remove and purge them in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
 	@echo '  make debug-kernel        build the debug kernel into the cache'
@@ -67,6 +71,18 @@ scenarios: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
 
 dkms: setup
 	@$(PYTHON) -m tests.dkms
+
+tools-test: setup
+	@$(PYTHON) -m tests.tools
+
+tools-docs:
+	@PYTHONPATH=tools $(PYTHON) -m livemmctl.docs build/tools
+
+deb:
+	@tools/debian/build build/deb
+
+deb-test: setup
+	@$(PYTHON) -m tests.deb
 
 bench: modules
 	@$(PYTHON) -m bench.run

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The module's control contract: its parameters and its debugfs files.
+
+Settings and the lease always go through the module parameters: they work with and
+without lockdown, and `policies` alone takes several policies all or nothing.  What
+only debugfs has (counters, state, hooks) is read there; lockdown leaves files that
+cannot be written readable.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.host import Host, file_error
+
+MODULE = "/sys/module/livemm"
+PARAMETERS = f"{MODULE}/parameters"
+DEBUGFS = "/sys/kernel/debug/livemm"
+LEASE_MAX_S = 604800
+#: The kernel takes a parameter in one write of less than a page.
+PARAMETER_MAX_BYTES = 4095
+
+_NAME = re.compile(r"[a-z0-9_]+\Z")
+# What the grammar of the contract uses itself, and what no text may hold.
+_UNFIT = re.compile(r"[\s,;\x00-\x1f\x7f]|[^\x00-\x7f]")
+
+Settings = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class PolicyStatus:
+    """A row of `status`; `state` is on, off or unsupported, empty texts mean none."""
+
+    name: str
+    state: str
+    mode: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A row of `hooks`; an empty reason means none."""
+
+    name: str
+    mechanism: str
+    symbol: str
+    #: armed, idle or unavailable
+    state: str
+    hits: int
+    missed: int
+    reason: str
+
+
+class Reach(Enum):
+    """How much of debugfs can be used."""
+
+    OPEN = "open"
+    #: Lockdown: only files that cannot be written can be read.
+    READ_ONLY = "read-only"
+    #: Not mounted, or not in this kernel.
+    ABSENT = "absent"
+
+
+class Control(ABC):
+    """What an admin, or an experiment, can do with a loaded module."""
+
+    @abstractmethod
+    def policies(self) -> list[PolicyStatus]:
+        """Every policy that the module has, in its order."""
+
+    @abstractmethod
+    def get(self, policy: str) -> dict[str, str]:
+        """All knobs of a policy, `enabled` first.  Raises CtlError for an unknown one."""
+
+    @abstractmethod
+    def apply(self, settings: Settings) -> None:
+        """Change settings of several policies, all or nothing.
+
+        `settings` maps a policy to those of its knobs (and `enabled`) that are to
+        change; others stay.  Raises CtlError with the kernel's reason: REFUSED,
+        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.
+        """
+
+    @abstractmethod
+    def counters(self, policy: str) -> dict[str, int]:
+        """Counters of a policy; they never fall while the module is loaded."""
+
+    @abstractmethod
+    def set_lease(self, seconds: int) -> None:
+        """Every policy goes off in so many seconds unless renewed; 0 ends the lease."""
+
+    @abstractmethod
+    def lease(self) -> int:
+        """Seconds left, 0 without a lease."""
+
+
+def settings_text(settings: Settings) -> str:
+    """The form that the parameter `policies` takes.
+
+    Raises CtlError, USAGE, for what could not be one word of it.
+    """
+    sections = []
+    for policy, knobs in settings.items():
+        if not _NAME.match(policy):
+            raise CtlError(f"{policy!r}: not a policy's name", Exit.USAGE)
+        words = []
+        for key, value in knobs.items():
+            if not _NAME.match(key):
+                raise CtlError(f"{policy}/{key}: not a knob's name", Exit.USAGE)
+            if _UNFIT.search(value):
+                raise CtlError(
+                    f"{policy}/{key}: {value!r}: a blank, comma, semicolon, or a character"
+                    " that is not ASCII, in it",
+                    Exit.USAGE,
+                )
+            words.append(f"{key}={value}")
+        sections.append(f"{policy}:{','.join(words)}")
+    return ";".join(sections)
+
+
+def parse_settings(text: str) -> dict[str, dict[str, str]]:
+    """What the parameter `policies` shows, by policy and knob."""
+    found: dict[str, dict[str, str]] = {}
+    for section in text.strip().split(";"):
+        name, colon, line = section.partition(":")
+        if colon:
+            found[name.strip()] = parse_line(line)
+    return found
+
+
+def parse_line(line: str) -> dict[str, str]:
+    """`key=value` words with blanks or commas between."""
+    words = (word.partition("=") for word in re.split(r"[\s,]+", line) if "=" in word)
+    return {key: value for key, _, value in words}
+
+
+def parse_status(text: str) -> list[PolicyStatus]:
+    """The file `status`."""
+    rows = []
+    for line in text.splitlines():
+        fields = line.split(None, 3) + ["-"] * 4
+        if line.strip():
+            mode, reason = ("" if field == "-" else field for field in fields[2:4])
+            rows.append(PolicyStatus(fields[0], fields[1], mode, reason))
+    return rows
+
+
+def parse_hooks(text: str) -> list[Hook]:
+    """The file `hooks`; a row that is not one is passed over."""
+    rows = []
+    for line in text.splitlines():
+        fields = line.split(None, 6)
+        if len(fields) < 6 or not fields[4].isdigit() or not fields[5].isdigit():
+            continue
+        reason = fields[6] if len(fields) > 6 and fields[6] != "-" else ""
+        name, mechanism, symbol, state, hits, missed = fields[:6]
+        rows.append(Hook(name, mechanism, symbol, state, int(hits), int(missed), reason))
+    return rows
+
+
+def parse_counters(text: str) -> dict[str, int]:
+    """The file `counters`; a line that is not a name and a number is passed over."""
+    found = {}
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) == 2 and fields[1].isdigit():
+            found[fields[0]] = int(fields[1])
+    return found
+
+
+def refusal(what: str, error: OSError, reason: str) -> CtlError:
+    """The error for a write to a parameter; `reason` is the kernel's, or empty."""
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return file_error("write", f"{PARAMETERS}/{what}", error)
+    if error.errno == errno.ENODEV:
+        return CtlError("livemm is being unloaded", Exit.NOT_LOADED)
+    words = reason or f"the kernel refused {what}: {os_words(error)}"
+    if error.errno == errno.EOPNOTSUPP:
+        return CtlError(words, Exit.UNSUPPORTED, "see: livemmctl status, livemmctl hooks")
+    if error.errno == errno.ETIMEDOUT:
+        return CtlError(words, Exit.TIMEOUT, "a task holds the livepatch up; try again later")
+    if error.errno == errno.ENOENT:
+        return CtlError(words, Exit.REFUSED, "is livemm_klp installed and signed? livemmctl doctor")
+    return CtlError(words, Exit.REFUSED)
+
+
+class ModuleControl(Control):
+    """The loaded module."""
+
+    def __init__(self, host: Host, reach: Reach) -> None:
+        self.host = host
+        #: How much of debugfs can be used.
+        self.reach = reach
+
+    def _debugfs(self, name: str) -> str:
+        """A debugfs file.  Raises CtlError, UNSUPPORTED where debugfs is closed."""
+        path = f"{DEBUGFS}/{name}"
+        try:
+            return self.host.fetch(path)
+        except OSError as error:
+            if self.reach is Reach.ABSENT:
+                raise CtlError(
+                    f"{name} is only in debugfs, which is not there",
+                    Exit.UNSUPPORTED,
+                    "mount -t debugfs none /sys/kernel/debug",
+                ) from None
+            raise file_error("read", path, error) from None
+
+    def _all(self) -> dict[str, dict[str, str]]:
+        return parse_settings(self.host.read(f"{PARAMETERS}/policies"))
+
+    def settings(self) -> dict[str, dict[str, str]]:
+        """All knobs of all policies, in the module's order."""
+        return self._all()
+
+    def policies(self) -> list[PolicyStatus]:
+        if self.reach is not Reach.ABSENT:
+            return parse_status(self._debugfs("status"))
+        return [
+            PolicyStatus(name, "on" if knobs.get("enabled") == "1" else "off",
+                         knobs.get("mode", ""), "")
+            for name, knobs in self._all().items()
+        ]
+
+    def get(self, policy: str) -> dict[str, str]:
+        every = self._all()
+        self.require(policy, every)
+        return every[policy]
+
+    @staticmethod
+    def require(policy: str, known: Mapping[str, object]) -> None:
+        """Raise CtlError, USAGE, unless `known` has that policy."""
+        if policy not in known:
+            raise CtlError(
+                f"{policy}: no such policy; there are: {', '.join(known)}", Exit.USAGE
+            )
+
+    def apply(self, settings: Settings) -> None:
+        text = settings_text(settings)
+        if len(text) >= PARAMETER_MAX_BYTES:
+            raise CtlError(
+                f"settings of {len(text)} characters; the kernel takes {PARAMETER_MAX_BYTES - 1}",
+                Exit.USAGE,
+            )
+        if text:
+            self._set("policies", text)
+
+    def _set(self, parameter: str, text: str) -> None:
+        try:
+            self.host.store(f"{PARAMETERS}/{parameter}", text + "\n")
+        except OSError as error:
+            raise refusal(parameter, error, self.last_error()) from None
+
+    def counters(self, policy: str) -> dict[str, int]:
+        self.require(policy, self._all())
+        return parse_counters(self._debugfs(f"{policy}/counters"))
+
+    def set_lease(self, seconds: int) -> None:
+        if not 0 <= seconds <= LEASE_MAX_S:
+            raise CtlError(f"lease: {seconds}: not in 0..{LEASE_MAX_S}", Exit.USAGE)
+        self._set("lease", str(seconds))
+
+    def lease(self) -> int:
+        text = self.host.read(f"{PARAMETERS}/lease").strip()
+        if not text.isdigit():
+            raise CtlError(f"{PARAMETERS}/lease: not a number of seconds: {text!r}")
+        return int(text)
+
+    def last_error(self) -> str:
+        """Why the last refused write was refused; empty when none was."""
+        return self.host.read_or(f"{PARAMETERS}/last_error").strip()
+
+    def version(self) -> str:
+        """The module's version, from debugfs or else from its own record."""
+        text = self.host.read_or(f"{DEBUGFS}/version").strip()
+        return text or f"livemm {self.host.read_or(f'{MODULE}/version').strip() or 'unknown'}"
+
+    def hooks(self) -> list[Hook]:
+        """Every hook, in the module's order."""
+        return parse_hooks(self._debugfs("hooks"))
+
+    def state(self, policy: str) -> str:
+        """A policy's table for people; empty while it is off."""
+        self.require(policy, self._all())
+        return self._debugfs(f"{policy}/state")
+
+    def census(self) -> str:
+        """The census of blocks, by whichever policy has one."""
+        for policy in self._all():
+            if self.host.exists(f"{DEBUGFS}/{policy}/census"):
+                return self._debugfs(f"{policy}/census")
+        raise CtlError("this module has no census", Exit.UNSUPPORTED)
+
+
+def reach_of(host: Host) -> Reach:
+    """How much of debugfs can be used."""
+    try:
+        host.fetch(f"{DEBUGFS}/lease")
+    except PermissionError as error:
+        # Root may do all but what lockdown forbids; others are refused for who they are.
+        return Reach.READ_ONLY if error.errno == errno.EPERM else Reach.OPEN
+    except OSError:
+        return Reach.ABSENT
+    return Reach.OPEN
+
+
+def is_loaded(host: Host) -> bool:
+    """Is livemm.ko loaded?"""
+    return os.path.isdir(host.path(MODULE))
+
+
+def open_control(host: Host) -> ModuleControl:
+    """The control of the module on this host.  Raises CtlError, NOT_LOADED."""
+    if not is_loaded(host):
+        raise CtlError("livemm is not loaded", Exit.NOT_LOADED, "livemmctl load")
+    state = host.read_or(f"{MODULE}/initstate", "live").strip()
+    if state != "live":
+        raise CtlError(f"livemm is not loaded: it is {state}", Exit.NOT_LOADED, "try again")
+    return ModuleControl(host, reach_of(host))
