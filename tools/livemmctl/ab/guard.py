@@ -52,19 +52,21 @@ class Guard:
         """`joined` is how the host was before anything was switched on."""
         self.limits = limits
         self._joined = joined
-        self._seen: deque[Health] = deque()
+        self._seen = deque([joined])
 
-    def forget(self) -> None:
+    def begin(self, now: Health) -> None:
         """Another arm begins: the windows start afresh.  OOM kills and taint stay counted."""
-        self._seen.clear()
+        self._seen = deque([now])
 
     def check(self, now: Health) -> Trip | None:
         """The first guardrail that `now` passes; None: the host is well."""
         blind = unreadable(self.limits, now)
         if blind:
             return Trip(blind[0], 0.0, 0.0, f"{blind[0]} can no longer be read")
+        window_s = self.limits.window_s
         self._seen.append(now)
-        while now.elapsed_s - self._seen[0].elapsed_s > self.limits.window_s:
+        # The last look at or before the window's begin stays, however long ago it was.
+        while len(self._seen) > 1 and now.elapsed_s - self._seen[1].elapsed_s >= window_s:
             self._seen.popleft()
         return self._taint(now) or self._oom(now) or self._window(self._seen[0], now)
 
@@ -87,7 +89,8 @@ class Guard:
         return Trip("oom_kills", kills, limit, f"{kills} OOM kills since the host joined")
 
     def _window(self, first: Health, now: Health) -> Trip | None:
-        limits, window = self.limits, self.limits.window_s
+        limits = self.limits
+        window = max(limits.window_s, now.elapsed_s - first.elapsed_s)
         if limits.allocation_stalls_per_s is not None:
             rate = ((now.stalls or 0) - (first.stalls or 0)) / window
             if rate > limits.allocation_stalls_per_s:
