@@ -1,8 +1,193 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line."""
+"""The command line: which commands there are, and how every one of them ends."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import importlib.util
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from livemmctl import __version__
+from livemmctl.app import App, Group, json_option, json_text
+from livemmctl.errors import MEANING, CtlError, Exit, os_words
+from livemmctl.host import Host
+
+#: Where each command is, and a line on it: none is imported before it is wanted,
+#: so that `status` does not wait for libraries of statistics.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "status": ("livemmctl.commands.status:status", "Show policies, hooks, lease, kernel."),
+    "list": ("livemmctl.commands.read:list_policies", "List the policies."),
+    "enable": ("livemmctl.commands.settings:enable", "Switch policies on."),
+    "disable": ("livemmctl.commands.settings:disable", "Switch policies off."),
+    "get": ("livemmctl.commands.settings:get", "Show the knobs of a policy."),
+    "set": ("livemmctl.commands.settings:set_knobs", "Change knobs of a policy, all or none."),
+    "counters": ("livemmctl.commands.read:counters", "Show what policies have counted."),
+    "state": ("livemmctl.commands.read:state", "Show policies' tables for people."),
+    "hooks": ("livemmctl.commands.read:hooks", "Show the hooks into the kernel."),
+    "census": ("livemmctl.commands.read:census", "Count pageblocks by what is in them."),
+    "lease": ("livemmctl.commands.lease:lease", "Show, take, renew or end the lease."),
+    "load": ("livemmctl.commands.modules:load", "Load the module."),
+    "unload": ("livemmctl.commands.modules:unload", "Policies off, livepatch off, modules out."),
+    "profile": ("livemmctl.profile.cli:profile", "Apply, compare and save profiles."),
+    "doctor": ("livemmctl.doctor.cli:doctor", "Look for what is in livemm's way."),
+    "export": ("livemmctl.metrics.cli:export", "Write or serve metrics."),
+    "ab": ("livemmctl.ab.cli:ab", "Run experiments and report on them."),
+}
+
+#: By which the shell asks for completions.
+COMPLETE = "_LIVEMMCTL_COMPLETE"
+
+
+def _importable(target: str) -> bool:
+    try:
+        return importlib.util.find_spec(target.partition(":")[0]) is not None
+    except ImportError:
+        return False
+
+
+class Root(Group):
+    """The command itself, whose commands are imported as they are wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names, in the order of COMMANDS."""
+        return [name for name, (target, _) in COMMANDS.items() if _importable(target)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS or not _importable(COMMANDS[cmd_name][0]):
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        try:
+            command = getattr(importlib.import_module(module), name)
+        except ImportError as error:
+            raise CtlError(
+                f"{cmd_name} needs a Python library that is not there: {error.name}",
+                Exit.FAILED,
+                "apt install livemm-tools, with what it recommends",
+            ) from None
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples, and what the exit codes mean."""
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), words) for code, words in MEANING.items()])
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Names of commands, without importing any."""
+        return [
+            click.shell_completion.CompletionItem(name, help=COMMANDS[name][1])
+            for name in self.list_commands(ctx) if name.startswith(incomplete)
+        ]
+
+
+@click.group(
+    cls=Root,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    examples=[
+        ("livemmctl load", "load the module; every policy is off"),
+        ("livemmctl doctor", "see what may be in its way on this host"),
+        ("livemmctl lease 300", "whatever happens, back to stock in five minutes"),
+        ("livemmctl enable pcp", "switch a policy on"),
+        ("livemmctl status --watch", "watch it"),
+        ("livemmctl disable --all", "the kernel's own values are back"),
+    ],
+)
+@click.option("--root", type=click.Path(path_type=Path), hidden=True, envvar="LIVEMM_ROOT",
+              help="Take files below this folder for the host.")
+@click.version_option(__version__, message="livemmctl %(version)s")
+@json_option
+@click.pass_context
+def cli(context: click.Context, root: Path | None) -> None:
+    """Control livemm: page-allocator and NUMA-balancing policies of a running kernel.
+
+    Policies are switched on and off while the machine works; off is the stock kernel.
+    Errors are one line on standard error, with --json one JSON document there.
+    """
+    app = context.ensure_object(App)
+    if root is not None:
+        app.host = Host(root.absolute())
+
+
+def report(error: CtlError, as_json: bool) -> None:
+    """One line on standard error."""
+    if as_json:
+        words = {"message": error.message, "hint": error.hint, "status": error.status,
+                 "code": Exit(error.status).name}
+        text = json_text({"error": words})
+    else:
+        text = f"livemmctl: {error.message}" + (f" ({error.hint})" if error.hint else "")
+    click.echo(text, err=True)
+
+
+def usage_error(error: click.ClickException) -> CtlError:
+    """A wrong command line, in our own form."""
+    hint = None
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = f"see: {error.ctx.command_path} --help"
+    return CtlError(error.format_message(), Exit.USAGE, hint)
+
+
+def run(arguments: Sequence[str], app: App | None = None) -> int:
+    """Run a command line; every expected failure becomes one line and an exit code."""
+    app = app or App()
+    as_json = "--json" in arguments
+    try:
+        # Not cli.main(), which has its own idea of Ctrl-C and of a closed pipe.
+        with cli.make_context("livemmctl", list(arguments), obj=app) as context:
+            cli.invoke(context)
+        sys.stdout.flush()
+        return Exit.OK
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except CtlError as error:
+        failure = error
+    except click.ClickException as error:
+        failure = usage_error(error)
+    except (KeyboardInterrupt, click.Abort):
+        failure = CtlError("ended by Ctrl-C", Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read us has what they want; nothing may be flushed there at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return Exit.OK
+    except RecursionError:
+        failure = CtlError("the input is nested too deeply", Exit.USAGE)
+    except MemoryError:
+        failure = CtlError("no memory", Exit.FAILED)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        failure = CtlError(f"{where}{os_words(error)}", Exit.FAILED)
+    with contextlib.suppress(OSError):
+        report(failure, as_json)
+    return failure.status
+
 
 def main() -> None:
-    """The command."""
+    """The command, as a process."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a character shows another; no command ends over it.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    if COMPLETE in os.environ:
+        cli.main(prog_name="livemmctl", complete_var=COMPLETE)
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(int(status))

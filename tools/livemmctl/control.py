@@ -231,11 +231,12 @@ class ModuleControl(Control):
 
     def get(self, policy: str) -> dict[str, str]:
         every = self._all()
-        self._require(policy, every)
+        self.require(policy, every)
         return every[policy]
 
     @staticmethod
-    def _require(policy: str, known: Mapping[str, object]) -> None:
+    def require(policy: str, known: Mapping[str, object]) -> None:
+        """Raise CtlError, USAGE, unless `known` has that policy."""
         if policy not in known:
             raise CtlError(
                 f"{policy}: no such policy; there are: {', '.join(known)}", Exit.USAGE
@@ -258,7 +259,7 @@ class ModuleControl(Control):
             raise refusal(parameter, error, self.last_error()) from None
 
     def counters(self, policy: str) -> dict[str, int]:
-        self._require(policy, self._all())
+        self.require(policy, self._all())
         return parse_counters(self._debugfs(f"{policy}/counters"))
 
     def set_lease(self, seconds: int) -> None:
@@ -287,7 +288,7 @@ class ModuleControl(Control):
 
     def state(self, policy: str) -> str:
         """A policy's table for people; empty while it is off."""
-        self._require(policy, self._all())
+        self.require(policy, self._all())
         return self._debugfs(f"{policy}/state")
 
     def census(self) -> str:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What every command shares: the host, the form of output, options and examples."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import click
+
+from livemmctl.control import ModuleControl, open_control
+from livemmctl.host import Host
+
+#: Of --json: raised when a member changes its meaning or goes; new ones may come.
+OUTPUT_VERSION = 1
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass
+class App:
+    """One run of the command."""
+
+    host: Host = field(default_factory=Host)
+    json: bool = False
+
+    def control(self) -> ModuleControl:
+        """The loaded module.  Raises CtlError, NOT_LOADED."""
+        return open_control(self.host)
+
+    def show(self, data: Mapping[str, Any], text: Callable[[], str]) -> None:
+        """A result: one JSON document, or text for people."""
+        if self.json:
+            click.echo(json_text(data))
+        else:
+            click.echo(text().rstrip("\n"))
+
+    def say(self, text: str) -> None:
+        """Progress; nothing where the output is to be JSON."""
+        if not self.json:
+            click.echo(text)
+
+
+pass_app = click.make_pass_decorator(App, ensure=True)
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """A result as one line of JSON."""
+    return json.dumps({"output_version": OUTPUT_VERSION, **data})
+
+
+def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        context.ensure_object(App).json = True
+
+
+def json_option(function: _Function) -> _Function:
+    """The option --json."""
+    option = click.option(
+        "--json", is_flag=True, expose_value=False, is_eager=True, callback=_set_json,
+        help="Print one JSON document, errors too.",
+    )
+    return option(function)
+
+
+class Command(click.Command):
+    """A command with examples below its help."""
+
+    def __init__(
+        self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        #: Pairs of a command line and what it does.
+        self.examples = list(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        write_examples(self.examples, formatter)
+
+
+class Group(click.Group):
+    """A group of such commands, with examples of its own."""
+
+    command_class = Command
+    group_class = type
+
+    def __init__(
+        self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        #: Pairs of a command line and what it does.
+        self.examples = list(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        write_examples(self.examples, formatter)
+
+
+def write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:
+    """The section "Examples" of a help text: each line can be copied as it is."""
+    if not examples:
+        return
+    with formatter.section("Examples"):
+        for line, what in examples:
+            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+            formatter.write(f"{'':>{formatter.current_indent + 6}}{what}\n")
+
+
+class Seconds(click.FloatRange):
+    """A time; not a number that is none (nan lies in every range)."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number, or a usage error."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        return number
+
+
+def is_terminal() -> bool:
+    """Does a person see standard output?"""
+    return sys.stdout.isatty()

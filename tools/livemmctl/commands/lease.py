@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl lease"""
+
+from __future__ import annotations
+
+import click
+
+from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.errors import CtlError, Exit
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl lease", "how many seconds are left"),
+        ("livemmctl lease 300", "every policy goes off in five minutes, unless renewed"),
+        ("livemmctl lease 0", "no lease: policies stay as they are"),
+    ],
+)
+@click.argument("seconds", required=False, metavar="[SECONDS]")
+@json_option
+@pass_app
+def lease(app: App, seconds: str | None) -> None:
+    """Show the lease, or take or renew one of SECONDS (at most 604800); 0 ends it.
+
+    When a lease runs out the kernel itself switches every policy off: a host whose
+    controller died goes back to stock.
+    """
+    control = app.control()
+    if seconds is not None:
+        # Longer is no number of seconds, and Python would take its time over it.
+        if not (seconds.isascii() and seconds.isdigit() and len(seconds) < 10):
+            raise CtlError(f"lease: {seconds[:40]}: not a number of seconds, 0..604800", Exit.USAGE)
+        control.set_lease(int(seconds))
+    left = control.lease()
+    app.show({"lease_seconds": left},
+             lambda: f"{left} s left, then every policy is off" if left else "no lease")

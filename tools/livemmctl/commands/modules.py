@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl load, livemmctl unload"""
+
+from __future__ import annotations
+
+import click
+
+from livemmctl import modules
+from livemmctl.app import App, Command, Seconds, json_option, pass_app
+from livemmctl.control import is_loaded
+
+_limit = click.option(
+    "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
+    show_default=True, metavar="SECONDS", help="How long to wait for a livepatch transition.",
+)
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl load", "load it as modprobe.d says; without a word there every policy is off"),
+        ("livemmctl load --off", "load it, but refuse every policy"),
+    ],
+)
+@_limit
+@click.option("--off", is_flag=True, help="Load with every policy refused (livemm.off=1).")
+@json_option
+@pass_app
+def load(app: App, limit_s: float, off: bool) -> None:
+    """Load the module, as modprobe would, and wait for its livepatch.
+
+    No harm if it is loaded already.
+    """
+    from livemmctl.profile.defaults import learn
+
+    fresh = modules.load(app.host, limit_s, modules.Clock(), ["off=1"] if off else [])
+    if fresh:
+        learn(app.host)
+    words = "is loaded" if fresh else "was loaded already"
+    app.show({"loaded": True, "changed": fresh}, lambda: f"livemm {words}")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl unload", "back to the kernel as it was before"),
+        ("livemmctl unload -t 10", "give up after ten seconds; it may be run again"),
+    ],
+)
+@_limit
+@json_option
+@pass_app
+def unload(app: App, limit_s: float) -> None:
+    """Switch every policy off, then the livepatch, and unload both modules.
+
+    The livepatch goes when no task runs in patched code any more.  If one does for longer
+    than SECONDS it is named, and the transition goes on by itself; nothing is ever forced.
+    Exit codes: 3 livemm could not be unloaded, nothing changed; 7 the transition did not
+    end in time; 9 livemm is out, livemm_klp is not.
+    """
+    before = is_loaded(app.host) or app.host.exists(modules.KLP_MODULE)
+    modules.unload(app.host, limit_s, modules.Clock(), app.say)
+    if app.json:
+        app.show({"loaded": False, "changed": before}, str)

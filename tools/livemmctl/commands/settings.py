@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Commands about settings: enable, disable, get, set"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.commands.complete import assignments, knob_names, policy_names
+from livemmctl.commands.read import chosen
+from livemmctl.control import ModuleControl
+from livemmctl.errors import CtlError, Exit
+
+
+def change(app: App, control: ModuleControl, settings: Mapping[str, Mapping[str, str]]) -> None:
+    """Apply settings and show what is different now."""
+    before = control.settings()
+    control.apply(settings)
+    after = control.settings()
+    rows = [
+        {"policy": policy, "knob": key, "was": before.get(policy, {}).get(key, ""), "is": value}
+        for policy, knobs in after.items() for key, value in knobs.items()
+        if before.get(policy, {}).get(key) != value
+    ]
+
+    def text() -> str:
+        return "\n".join(f"{row['policy']}/{row['knob']}: {row['was'] or '(empty)'} -> "
+                         f"{row['is'] or '(empty)'}" for row in rows) or "nothing to change"
+
+    app.show({"changed": rows}, text)
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl enable pcp", "with the settings that it has"),
+        ("livemmctl enable pcp numa", "both, or neither where one is refused"),
+    ],
+)
+@click.argument("policies", nargs=-1, required=True, metavar="POLICY...",
+                shell_complete=policy_names)
+@json_option
+@pass_app
+def enable(app: App, policies: tuple[str, ...]) -> None:
+    """Switch policies on, all of them or none."""
+    control = app.control()
+    change(app, control, {name: {"enabled": "1"} for name in chosen(control, policies)})
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl disable pcp", "the kernel's own values are back"),
+        ("livemmctl disable --all", "every policy"),
+    ],
+)
+@click.argument("policies", nargs=-1, metavar="POLICY...", shell_complete=policy_names)
+@click.option("--all", "every", is_flag=True, help="Every policy there is.")
+@json_option
+@pass_app
+def disable(app: App, policies: tuple[str, ...], every: bool) -> None:
+    """Switch policies off; what they changed is put back."""
+    if bool(policies) == every:
+        raise click.UsageError("name the policies, or give --all", click.get_current_context())
+    control = app.control()
+    change(app, control, {name: {"enabled": "0"} for name in chosen(control, policies)})
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl get pcp", "every knob, and whether it is on"),
+        ("livemmctl get pcp decay_ms", "one value and nothing else"),
+    ],
+)
+@click.argument("policy", shell_complete=policy_names)
+@click.argument("knob", nargs=-1, metavar="[KNOB]...", shell_complete=knob_names)
+@json_option
+@pass_app
+def get(app: App, policy: str, knob: tuple[str, ...]) -> None:
+    """Show the knobs of a policy."""
+    knobs = app.control().get(policy)
+    for name in knob:
+        if name not in knobs:
+            raise CtlError(f"{policy}/{name}: no such knob; there are: {', '.join(knobs)}",
+                           Exit.USAGE)
+    wanted = {name: knobs[name] for name in knob or knobs}
+
+    def text() -> str:
+        if len(knob) == 1:
+            return wanted[knob[0]]
+        return "\n".join(f"{name}={value}" for name, value in wanted.items())
+
+    app.show({"policy": policy, "knobs": wanted}, text)
+
+
+def parse_assignments(policy: str, words: tuple[str, ...]) -> dict[str, str]:
+    """`key=value` words; CtlError, USAGE, for what is none or comes twice."""
+    found: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise CtlError(f"{policy}: {word[:80]!r}: not KNOB=VALUE", Exit.USAGE)
+        if key in found:
+            raise CtlError(f"{policy}/{key}: given twice", Exit.USAGE)
+        found[key] = value
+    return found
+
+
+@click.command(
+    "set", cls=Command,
+    examples=[
+        ("livemmctl set pcp decay_ms=2000 high_max_pct=10", "both, or neither"),
+        ("livemmctl set pcp enabled=1 mode=depth", "on, in another mode"),
+        ("livemmctl set numa cgroups=/system.slice/db.service", "only these processes"),
+    ],
+)
+@click.argument("policy", shell_complete=policy_names)
+@click.argument("assignment", nargs=-1, required=True, metavar="KNOB=VALUE...",
+                shell_complete=assignments)
+@json_option
+@pass_app
+def set_knobs(app: App, policy: str, assignment: tuple[str, ...]) -> None:
+    """Change knobs of a policy, all of them or none; the kernel judges the values."""
+    control = app.control()
+    (name,) = chosen(control, (policy,))
+    change(app, control, {name: parse_assignments(name, assignment)})

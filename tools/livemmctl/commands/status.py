@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl status"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from livemmctl.app import App, Command, Seconds, is_terminal, json_option, pass_app
+from livemmctl.control import Hook, ModuleControl, PolicyStatus, Reach
+from livemmctl.errors import CtlError
+from livemmctl.modules import LivepatchState, livepatch_state
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All that one screen shows."""
+
+    version: str
+    kernel: str
+    debugfs: Reach
+    #: Seconds left, 0 for no lease.
+    lease: int
+    livepatch: LivepatchState
+    policies: list[PolicyStatus]
+    hooks: list[Hook]
+
+    def data(self) -> dict[str, Any]:
+        """For --json."""
+        counts = {state: 0 for state in ("armed", "idle", "unavailable")}
+        for hook in self.hooks:
+            counts[hook.state] = counts.get(hook.state, 0) + 1
+        return {
+            "version": self.version,
+            "kernel": self.kernel,
+            "debugfs": self.debugfs.value,
+            "lease_seconds": self.lease,
+            "livepatch": self.livepatch.value,
+            "policies": [asdict(policy) for policy in self.policies],
+            "hooks": counts,
+            "unavailable": [asdict(hook) for hook in self.hooks if hook.state == "unavailable"],
+        }
+
+    def text(self) -> str:
+        """For people."""
+        from livemmctl.table import table, text_of
+
+        data = self.data()
+        counted = ", ".join(f"{number} {state}" for state, number in data["hooks"].items())
+        lease = f"{self.lease} s left, then every policy is off" if self.lease else "none"
+        debugfs = {
+            Reach.OPEN: "open",
+            Reach.READ_ONLY: "closed by lockdown: control is by module parameter",
+            Reach.ABSENT: "not there: control is by module parameter, no counters",
+        }[self.debugfs]
+        facts = [
+            ("module", self.version), ("kernel", self.kernel), ("debugfs", debugfs),
+            ("lease", lease), ("livepatch", self.livepatch.value),
+            ("hooks", counted if self.hooks else "unknown"),
+        ]
+        parts: list[Any] = [
+            table(("policy", "state", "mode", "reason"),
+                  [(row.name, row.state, row.mode or "-", row.reason or "-")
+                   for row in self.policies]),
+            "",
+            *(f"{name:<10} {what}" for name, what in facts),
+        ]
+        missing = [hook for hook in self.hooks if hook.state == "unavailable"]
+        if missing:
+            parts += ["", table(("unavailable", "symbol", "why, and what is lost"),
+                                [(hook.name, hook.symbol, hook.reason) for hook in missing])]
+        return text_of(*parts)
+
+
+def look(control: ModuleControl) -> Overview:
+    """The present state; without debugfs there are no hooks to be seen."""
+    try:
+        hooks = control.hooks()
+    except CtlError:
+        hooks = []
+    host = control.host
+    return Overview(
+        control.version(), host.read_or("/proc/sys/kernel/osrelease").strip() or "unknown",
+        control.reach, control.lease(), livepatch_state(host), control.policies(), hooks,
+    )
+
+
+def watch(app: App, seconds: float, count: int | None) -> None:
+    """Show it again and again until Ctrl-C, or `count` times if given."""
+    terminal = is_terminal() and not app.json
+    shown = 0
+    try:
+        while True:
+            overview = look(app.control())
+            if terminal:
+                click.clear()
+            app.show(overview.data(), overview.text)
+            shown += 1
+            if shown == count:
+                return
+            time.sleep(seconds)
+    except KeyboardInterrupt:
+        # The way to end it, hence no failure.
+        return
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl status", "one screen"),
+        ("livemmctl status --watch", "every two seconds, until Ctrl-C"),
+        ("livemmctl status --json | jq '.policies[] | select(.state == \"on\").name'",
+         "for scripts"),
+    ],
+)
+@click.option("--watch", "every", type=Seconds(0.1, 86400), is_flag=False,
+              flag_value=2.0, metavar="[SECONDS]",
+              help="Show it again every SECONDS, 2 if not given.")
+@click.option("--count", type=click.IntRange(1), help="With --watch: so many times.")
+@json_option
+@pass_app
+def status(app: App, every: float | None, count: int | None) -> None:
+    """Show policies, kernel, hooks and the lease on one screen."""
+    if every is None:
+        overview = look(app.control())
+        app.show(overview.data(), overview.text)
+    else:
+        watch(app, every, count)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl profile"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+import click
+
+from livemmctl import modules
+from livemmctl.app import App, Group, Seconds, json_option, pass_app
+from livemmctl.control import is_loaded
+from livemmctl.errors import CtlError, Exit
+from livemmctl.files import replace_on
+from livemmctl.profile.apply import apply_changes
+from livemmctl.profile.defaults import learn, open_with_defaults
+from livemmctl.profile.model import modprobe_text, profile_text
+from livemmctl.profile.plan import Change, plan
+from livemmctl.profile.store import (
+    Found,
+    find,
+    named_or_applied,
+    note_applied,
+    own_path,
+    profiles,
+    service,
+)
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _names(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
+    host = (context.find_object(App) or App()).host
+    return [found.name for found in profiles(host) if found.name.startswith(start)]
+
+
+def _profile_argument(required: bool) -> Callable[[_Function], _Function]:
+    return click.argument("name", required=required, shell_complete=_names,
+                          metavar="PROFILE" if required else "[PROFILE]")
+
+
+def _planned(app: App, found: Found) -> list[Change]:
+    wanted = found.read()
+    control, known = open_with_defaults(app.host)
+    return plan(wanted, control.settings(), known, found.where)
+
+
+def _data(found: Found, changes: list[Change]) -> dict[str, Any]:
+    return {"profile": found.name, "path": str(found.host.path(found.path)),
+            "changes": [asdict(change) for change in changes]}
+
+
+def _lines(changes: list[Change], nothing: str) -> str:
+    return "\n".join(change.text() for change in changes) or nothing
+
+
+@click.group(
+    cls=Group,
+    examples=[
+        ("livemmctl profile list", "which there are"),
+        ("livemmctl profile diff lists", "what it would change, and why"),
+        ("livemmctl profile apply lists", "have it so, or nothing at all"),
+        ("livemmctl profile verify", "is the host still so?"),
+    ],
+)
+def profile() -> None:
+    """Apply, compare and save profiles.
+
+    A profile is a file that says how every policy shall be set: what it does not name has
+    the module's default, a policy that it does not name is off.  PROFILE is the name of a
+    file NAME.toml in /etc/livemm/profiles or /usr/share/livemm/profiles, or a path.
+    """
+
+
+@profile.command(
+    "list",
+    examples=[("livemmctl profile list", "name, and what it is for")],
+)
+@json_option
+@pass_app
+def list_profiles(app: App) -> None:
+    """List the profiles there are."""
+    from livemmctl.table import table, text_of
+
+    rows: list[dict[str, Any]] = []
+    for found in profiles(app.host):
+        row: dict[str, Any] = {"name": found.name, "path": found.where, "description": "",
+                               "enables": [], "error": None}
+        try:
+            read = found.read()
+            row["description"] = read.description
+            row["enables"] = [policy for policy, knobs in read.policies.items()
+                              if knobs["enabled"] == "1"]
+        except CtlError as error:
+            row["error"] = error.message
+        rows.append(row)
+    app.show({"profiles": rows}, lambda: text_of(table(
+        ("profile", "enables", "description", "file"),
+        [(row["name"], ", ".join(row["enables"]) or "-",
+          row["error"] or row["description"] or "-", row["path"]) for row in rows])))
+
+
+@profile.command(
+    examples=[
+        ("livemmctl profile apply lists", "all of it, or nothing"),
+        ("livemmctl profile apply ./mine.toml --dry-run", "show what would change, and why"),
+    ],
+)
+@_profile_argument(required=True)
+@click.option("-n", "--dry-run", is_flag=True, help="Change nothing, show what would change.")
+@json_option
+@pass_app
+def apply(app: App, name: str, dry_run: bool) -> None:
+    """Have every policy as PROFILE says; if one setting is refused nothing is changed.
+
+    Values are judged by the kernel, which --dry-run does not ask.
+    """
+    found = find(app.host, name)
+    changes = _planned(app, found)
+    if not dry_run:
+        control, _ = open_with_defaults(app.host)
+        try:
+            apply_changes(control, changes)
+        except CtlError as error:
+            raise CtlError(f"{found.where}: {error.message}", error.status, error.hint) from None
+        note_applied(app.host, found)
+    data = _data(found, changes) | {"dry_run": dry_run}
+    prefix = "would change " if dry_run else ""
+    app.show(data, lambda: "\n".join(prefix + change.text() for change in changes)
+             or "nothing to change")
+
+
+@profile.command(
+    examples=[
+        ("livemmctl profile diff lists", "what applying it would change"),
+        ("livemmctl profile diff", "how the host differs from the profile applied last"),
+    ],
+)
+@_profile_argument(required=False)
+@json_option
+@pass_app
+def diff(app: App, name: str | None) -> None:
+    """Show what would change, and why; the exit code is 0 either way."""
+    found = named_or_applied(app.host, name)
+    changes = _planned(app, found)
+    app.show(_data(found, changes), lambda: _lines(changes, f"as {found.name} says"))
+
+
+@profile.command(
+    examples=[
+        ("livemmctl profile verify", "against the profile applied last"),
+        ("livemmctl profile verify lists || echo drifted", "for cron; 6 is the exit code"),
+    ],
+)
+@_profile_argument(required=False)
+@json_option
+@pass_app
+def verify(app: App, name: str | None) -> None:
+    """Name each knob that is not as PROFILE says; exit with 6 if there is one."""
+    found = named_or_applied(app.host, name)
+    changes = _planned(app, found)
+    app.show(_data(found, changes) | {"as_profile": not changes},
+             lambda: _lines(changes, f"as {found.name} says"))
+    if changes:
+        click.get_current_context().exit(Exit.DRIFT)
+
+
+@profile.command(
+    examples=[
+        ("livemmctl profile save mine", "into /etc/livemm/profiles/mine.toml"),
+        ("livemmctl profile save mine --force -d 'since the new disks'", "over one there is"),
+    ],
+)
+@click.argument("name", metavar="NAME")
+@click.option("-d", "--description", default="", help="What the profile is for.")
+@click.option("--force", is_flag=True, help="Replace a profile of that name.")
+@json_option
+@pass_app
+def save(app: App, name: str, description: str, force: bool) -> None:
+    """Save the present settings as a profile.
+
+    Policies that are off with their defaults are left out; of others every knob is named,
+    so that the profile means the same with another version of the module.
+    """
+    path = own_path(name)
+    if app.host.exists(path) and not force:
+        raise CtlError(f"{path} is there already", Exit.USAGE, "--force replaces it")
+    control, known = open_with_defaults(app.host)
+    every = control.settings()
+    kept = {
+        policy: knobs for policy, knobs in every.items()
+        if any(known.of(policy, key) != value for key, value in knobs.items())
+    }
+    replace_on(app.host, path, profile_text(kept, description))
+    app.show({"profile": name, "path": path}, lambda: f"saved as {path}")
+
+
+@profile.command(
+    examples=[("livemmctl profile modprobe lists > /etc/modprobe.d/livemm.conf",
+               "whoever loads livemm gets these settings")],
+)
+@_profile_argument(required=True)
+@json_option
+@pass_app
+def modprobe(app: App, name: str) -> None:
+    """Print a modprobe.d file that loads the module with PROFILE.
+
+    With a setting that the kernel refuses the module would not load at all: apply the
+    profile once before.
+    """
+    found = find(app.host, name)
+    text = modprobe_text(found.read(), found.where)
+    app.show({"profile": found.name, "text": text}, lambda: text)
+
+
+@profile.command(
+    examples=[("systemctl enable --now livemm-profile.service", "what it is for")],
+)
+@click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
+              show_default=True, metavar="SECONDS", help="How long to wait for the livepatch.")
+@json_option
+@pass_app
+def start(app: App, limit_s: float) -> None:
+    """Load the module and apply the profile that /etc/livemm/livemm.toml names.
+
+    For livemm-profile.service.
+    """
+    wanted = service(app.host)
+    found = find(app.host, wanted.profile)
+    # Before the module is loaded: a file that cannot be read changes nothing.
+    found.read()
+    if modules.load(app.host, limit_s, modules.Clock(), []):
+        learn(app.host)
+    context = click.get_current_context()
+    context.invoke(apply, name=wanted.profile, dry_run=False)
+
+
+@profile.command(
+    examples=[("livemmctl profile stop", "policies stay, or go off: at_stop in livemm.toml")],
+)
+@json_option
+@pass_app
+def stop(app: App) -> None:
+    """What livemm-profile.service does when it stops: keep the policies, or switch them off.
+
+    at_stop in /etc/livemm/livemm.toml says which; without it they are kept.
+    """
+    what = service(app.host).at_stop
+    changes: list[Change] = []
+    if what == "off" and is_loaded(app.host):
+        control, _ = open_with_defaults(app.host)
+        every = control.settings()
+        changes = [Change(policy, "enabled", "1", "0", "absent")
+                   for policy, knobs in every.items() if knobs.get("enabled") == "1"]
+        apply_changes(control, changes)
+    app.show({"at_stop": what, "changes": [asdict(change) for change in changes]},
+             lambda: _lines(changes, "policies are kept" if what == "keep" else "all are off"))

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the module's knobs are when nobody has set them.
+
+The module does not show its defaults, so they come from two places.  Best is what a
+freshly loaded module showed: `livemmctl load` notes it, with the build that it is true
+of.  Where somebody else has loaded the module there is defaults.toml, made of the
+module's own tables and checked against them by a test.  A knob that neither knows is
+not guessed at: whoever needs its default is told to name it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from livemmctl.control import MODULE, PARAMETERS, ModuleControl, open_control, parse_settings
+from livemmctl.errors import CtlError
+from livemmctl.files import parse_toml, replace_on
+from livemmctl.host import Host
+
+NOTED = "/run/livemm/defaults.json"
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Default of each knob, by policy; `enabled` is always 0."""
+
+    known: dict[str, dict[str, str]]
+
+    def of(self, policy: str, key: str) -> str | None:
+        """A knob's default, None where it is not known."""
+        if key == "enabled":
+            return "0"
+        return self.known.get(policy, {}).get(key)
+
+
+def build_of(host: Host) -> str:
+    """Which build of the module is loaded, on which kernel; empty where not to be had."""
+    source = host.read_or(f"{MODULE}/srcversion").strip()
+    release = host.read_or("/proc/sys/kernel/osrelease").strip()
+    return f"{source} {release}" if source and release else ""
+
+
+def release_of(host: Host) -> tuple[int, int]:
+    """The kernel's version, (0, 0) where it is not to be read."""
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", host.read_or("/proc/sys/kernel/osrelease"))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def documented(release: tuple[int, int]) -> dict[str, dict[str, str]]:
+    """defaults.toml, for a kernel release."""
+    text = resources.files("livemmctl").joinpath("defaults.toml").read_text(encoding="utf-8")
+    document: dict[str, Any] = parse_toml(text, "defaults.toml")
+    found = {policy: dict(knobs) for policy, knobs in document["policy"].items()}
+    for change in document.get("since", []):
+        if release >= tuple(change["kernel"]):
+            found[change["policy"]][change["knob"]] = change["value"]
+    return found
+
+
+def _noted(host: Host) -> dict[str, dict[str, str]]:
+    try:
+        data = json.loads(host.fetch(NOTED))
+        build, policies = data["build"], data["policies"]
+        if not build or build != build_of(host):
+            return {}
+        return {
+            str(policy): {str(key): str(value) for key, value in knobs.items()}
+            for policy, knobs in policies.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def defaults(host: Host) -> Defaults:
+    """All defaults that are known of the module on this host."""
+    known = documented(release_of(host))
+    for policy, knobs in _noted(host).items():
+        known[policy] = known.get(policy, {}) | knobs
+    return Defaults(known)
+
+
+def _given_at_load(host: Host) -> bool:
+    """May the module have come up with settings of modprobe.d or of the command line?"""
+    if "livemm.policies=" in host.read_or("/proc/cmdline"):
+        return True
+    try:
+        shown = host.run(["modprobe", "--showconfig"], 10)
+    except CtlError:
+        return True
+    return bool(shown.status) or any(
+        line.split()[:2] == ["options", "livemm"] and "policies=" in line
+        for line in shown.out.splitlines()
+    )
+
+
+def learn(host: Host) -> bool:
+    """Note the defaults of a module that was loaded just now; returns whether it could."""
+    build = build_of(host)
+    if not build or _given_at_load(host):
+        return False
+    settings = parse_settings(host.read_or(f"{PARAMETERS}/policies"))
+    for knobs in settings.values():
+        knobs.pop("enabled", None)
+    try:
+        replace_on(host, NOTED, json.dumps({"build": build, "policies": settings}) + "\n")
+    except CtlError:
+        # It only makes defaults surer.
+        return False
+    return True
+
+
+def open_with_defaults(host: Host) -> tuple[ModuleControl, Defaults]:
+    """The loaded module and what its defaults are.  Raises CtlError, NOT_LOADED."""
+    return open_control(host), defaults(host)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A profile as a TOML document, read and written.
+
+    description = "what it is for"
+
+    [policy.pcp]
+    enabled = true
+    decay_ms = 2000
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from livemmctl.control import settings_text
+from livemmctl.errors import CtlError, Exit
+from livemmctl.files import only_keys, parse_toml
+
+_NUMBER = re.compile(r"\d+(\.\d+)?\Z", re.A)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a profile names, in the module's words."""
+
+    name: str
+    description: str
+    #: Policy to knob to value; `enabled` is always among the knobs.
+    policies: dict[str, dict[str, str]]
+
+
+def value_text(value: Any, where: str) -> str:
+    """A TOML value as the module reads it.  Raises CtlError, USAGE, naming `where`."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int):
+        # More digits than any knob takes; Python would refuse to print some.
+        if abs(value) >= 10**20:
+            raise CtlError(f"{where}: too large a number", Exit.USAGE)
+        return str(value)
+    if isinstance(value, float):
+        # The module's decimals are tenths: 12.5, and 10 for 10.0.
+        text = repr(value)
+        return text.removesuffix(".0")
+    if isinstance(value, str):
+        return value
+    raise CtlError(
+        f"{where}: {type(value).__name__}: neither a number, true or false, nor a text", Exit.USAGE
+    )
+
+
+def parse_policies(tables: Any, where: str) -> dict[str, dict[str, str]]:
+    """The tables [policy.NAME].  Raises CtlError, USAGE, that names policy and key."""
+    if not isinstance(tables, dict):
+        raise CtlError(f"{where}: policy: not a table; write [policy.NAME]", Exit.USAGE)
+    found: dict[str, dict[str, str]] = {}
+    for policy, table in tables.items():
+        if not isinstance(table, dict):
+            raise CtlError(
+                f"{where}: policy.{policy}: not a table; write [policy.{policy}]", Exit.USAGE
+            )
+        found[policy] = {
+            key: value_text(value, f"{where}: {policy}/{key}") for key, value in table.items()
+        }
+        if found[policy].get("enabled") not in ("0", "1"):
+            said = found[policy].get("enabled", "not given")
+            raise CtlError(
+                f"{where}: {policy}/enabled: {said}: must be true or false", Exit.USAGE
+            )
+    try:
+        settings_text(found)
+    except CtlError as error:
+        raise CtlError(f"{where}: {error.message}", Exit.USAGE) from None
+    return found
+
+
+def parse_profile(text: str, name: str, where: str) -> Profile:
+    """A profile's text.  Raises CtlError, USAGE, that names the key that is wrong."""
+    document = parse_toml(text, where)
+    only_keys(document, {"description", "policy"}, where)
+    description = document.get("description", "")
+    if not isinstance(description, str):
+        raise CtlError(f"{where}: description: not a text", Exit.USAGE)
+    return Profile(name, description, parse_policies(document.get("policy", {}), where))
+
+
+def same_value(one: str, other: str) -> bool:
+    """Do two texts mean the same value?  10.0 and 10 do."""
+    if _NUMBER.match(one) and _NUMBER.match(other):
+        return float(one) == float(other)
+    return one == other
+
+
+def _toml_value(key: str, value: str) -> str:
+    if key == "enabled":
+        return "true" if value == "1" else "false"
+    # No leading zeros in TOML; what JSON quotes, TOML reads alike.
+    if re.match(r"(0|[1-9]\d{0,15})(\.\d)?\Z", value, re.A):
+        return value
+    return json.dumps(value)
+
+
+def profile_text(policies: Mapping[str, Mapping[str, str]], description: str) -> str:
+    """A profile's file.  Reads back as what was given."""
+    lines = [f"description = {json.dumps(description)}"]
+    for policy, knobs in policies.items():
+        lines += ["", f"[policy.{policy}]"]
+        lines += [f"{key} = {_toml_value(key, value)}" for key, value in knobs.items()]
+    return "\n".join(lines) + "\n"
+
+
+def modprobe_text(profile: Profile, source: str) -> str:
+    """A modprobe.d file that has the module come up with the profile's settings.
+
+    Raises CtlError, USAGE, for a value that cannot be quoted there.
+    """
+    for policy, knobs in profile.policies.items():
+        for key, value in knobs.items():
+            if set(value) & set("\"'\\"):
+                raise CtlError(f"{policy}/{key}: {value}: a quote or backslash in it",
+                               Exit.USAGE)
+    text = settings_text(profile.policies)
+    return (
+        f"# Profile {profile.name}, of {source}; made by livemmctl profile modprobe.\n"
+        + (f'options livemm policies="{text}"\n' if text else "")
+    )

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What has to change for a host to be as a profile says; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from livemmctl.errors import CtlError, Exit
+from livemmctl.profile.defaults import Defaults
+from livemmctl.profile.model import Profile, same_value
+
+Every = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One knob that is not as it shall be."""
+
+    policy: str
+    knob: str
+    now: str
+    wanted: str
+    #: profile: it says so; default: it does not name the knob; absent: nor the policy.
+    why: str
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        return {
+            "profile": "the profile says so",
+            "default": "not named in the profile: the default",
+            "absent": "the profile does not name the policy: off, the default",
+        }[self.why]
+
+    def text(self) -> str:
+        """One line for people."""
+        return (f"{self.policy}/{self.knob}: {self.now or '(empty)'} -> "
+                f"{self.wanted or '(empty)'}  ({self.reason})")
+
+
+def check_names(profile: Profile, now: Every, where: str) -> None:
+    """Raise CtlError, USAGE, for a policy or knob that the module does not have."""
+    for policy, knobs in profile.policies.items():
+        if policy not in now:
+            raise CtlError(f"{where}: {policy}: no such policy; there are: {', '.join(now)}",
+                           Exit.USAGE)
+        for key in knobs:
+            if key not in now[policy]:
+                raise CtlError(
+                    f"{where}: {policy}/{key}: no such knob; there are: {', '.join(now[policy])}",
+                    Exit.USAGE,
+                )
+
+
+def plan(profile: Profile, now: Every, defaults: Defaults, where: str) -> list[Change]:
+    """What has to change, in the module's order; nothing when all is as it shall be.
+
+    Raises CtlError, USAGE, for a name that the module does not have, and for a knob that
+    the profile leaves to a default that nobody knows.
+    """
+    check_names(profile, now, where)
+    changes = []
+    for policy, knobs in now.items():
+        named = profile.policies.get(policy)
+        for key, value in knobs.items():
+            if named is not None and key in named:
+                wanted, why = named[key], "profile"
+            else:
+                default = defaults.of(policy, key)
+                if default is None:
+                    raise CtlError(
+                        f"{where}: {policy}/{key}: its default is not known", Exit.USAGE,
+                        f"name it under [policy.{policy}], or unload the module and use"
+                        " livemmctl load",
+                    )
+                wanted, why = default, "absent" if named is None else "default"
+            if not same_value(value, wanted):
+                changes.append(Change(policy, key, value, wanted, why))
+    return changes
+
+
+def settings_of(changes: list[Change]) -> dict[str, dict[str, str]]:
+    """What to write."""
+    found: dict[str, dict[str, str]] = {}
+    for change in changes:
+        found.setdefault(change.policy, {})[change.knob] = change.wanted
+    return found

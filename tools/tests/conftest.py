@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What all tests of the tools share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from fake_tree import FakeHost
+from livemmctl.app import App
+from livemmctl.cli import run
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> FakeHost:
+    """A host with livemm loaded and every policy off."""
+    return FakeHost.make(tmp_path / "host")
+
+
+class Done(NamedTuple):
+    """How a command line ended."""
+
+    status: int
+    out: str
+    err: str
+
+    def data(self) -> dict[str, Any]:
+        """Its output as JSON, of the version that we know."""
+        found = json.loads(self.out)
+        assert found["output_version"] == 1
+        assert isinstance(found, dict)
+        return found
+
+    def error(self) -> dict[str, Any]:
+        """Its error as JSON."""
+        found = json.loads(self.err)
+        assert found["output_version"] == 1
+        return dict(found["error"])
+
+
+Ctl = Callable[..., Done]
+
+
+@pytest.fixture
+def ctl(host: FakeHost, capfd: pytest.CaptureFixture[str]) -> Ctl:
+    """Run a command line on `host`, or on another given as on=."""
+
+    def call(*words: str, on: FakeHost | None = None) -> Done:
+        capfd.readouterr()
+        status = run(list(words), App(on or host))
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        # One line, whatever went wrong.
+        assert err.count("\n") <= 1
+        assert (status in (0, 6)) == (not err) or words[:1] == ("doctor",)
+        return Done(int(status), out, err)
+
+    return call

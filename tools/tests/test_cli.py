@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line: reads, settings, errors, help."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import knob_tables
+import pytest
+from conftest import Ctl
+from fake_tree import FakeHost, policy_order
+from livemmctl import __version__
+from livemmctl.app import App, Command, Group
+from livemmctl.cli import COMMANDS, cli, run
+from livemmctl.commands.read import census_rows, rates
+from livemmctl.control import DEBUGFS
+from livemmctl.errors import MEANING, Exit
+
+TOOLS = knob_tables.ROOT / "tools"
+READS = [
+    ["status"], ["list"], ["get", "pcp"], ["counters"], ["state"], ["hooks"], ["census"],
+    ["lease"], ["profile", "list"], ["profile", "diff", "stock"],
+]
+
+
+def process(root: Path, *words: str, **how: object) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    environment = {**os.environ, "LIVEMM_ROOT": str(root), "PYTHONPATH": str(TOOLS)}
+    return subprocess.run(
+        [sys.executable, "-m", "livemmctl", *words], text=True, capture_output=True,
+        env=environment, timeout=60, check=False,
+    )
+
+
+def test_version_is_the_modules(ctl: Ctl) -> None:
+    assert ctl("--version").out == f"livemmctl {__version__}\n"
+    header = (knob_tables.MODULE / "livemm.h").read_text(encoding="utf-8")
+    assert f'LMM_VERSION\t"{__version__}"' in header.replace("  ", "\t")
+
+
+@pytest.mark.parametrize("words", READS, ids=" ".join)
+def test_every_read_has_json(ctl: Ctl, words: list[str]) -> None:
+    done = ctl(*words, "--json")
+    assert done.status == 0
+    assert len(done.data()) > 1
+    assert ctl(*words).out.strip()
+
+
+@pytest.mark.parametrize("words", READS, ids=" ".join)
+def test_not_loaded_is_said(tmp_path: Path, ctl: Ctl, words: list[str]) -> None:
+    bare = FakeHost.make(tmp_path / "bare", loaded=False)
+    done = ctl(*words, "--json", on=bare)
+    if words == ["profile", "list"]:
+        assert done.status == 0
+    else:
+        assert done.status == Exit.NOT_LOADED
+        assert done.error()["code"] == "NOT_LOADED"
+        assert done.error()["hint"] == "livemmctl load"
+        assert ctl(*words, on=bare).err == "livemmctl: livemm is not loaded (livemmctl load)\n"
+
+
+@pytest.mark.parametrize("words", READS, ids=" ".join)
+def test_reads_work_under_lockdown(tmp_path: Path, ctl: Ctl, words: list[str]) -> None:
+    closed = FakeHost.make(tmp_path / "closed", lockdown=True)
+    assert ctl(*words, "--json", on=closed).status == 0
+
+
+@pytest.mark.parametrize("words", READS, ids=" ".join)
+def test_no_file_that_is_garbage_ends_in_a_traceback(
+    host: FakeHost, ctl: Ctl, words: list[str]
+) -> None:
+    for path in sorted(host.path(DEBUGFS).rglob("*")):
+        if path.is_file():
+            path.unlink()
+            path.write_bytes(b"\xff\xfe\x00 : ; = \n# \n" * 7)
+    ctl(*words)
+    ctl(*words, "--json")
+    for path in sorted(host.path(DEBUGFS).rglob("*")):
+        if path.is_file():
+            path.unlink()
+    ctl(*words)
+    (host.path("/sys/module/livemm/parameters") / "policies").unlink()
+    (host.path("/sys/module/livemm/parameters") / "lease").write_text("x\n", encoding="utf-8")
+    ctl(*words)
+
+
+def test_status_is_one_screen(host: FakeHost, ctl: Ctl) -> None:
+    ctl("enable", "pcp")
+    ctl("lease", "77")
+    host.kernel.load_klp()
+    data = ctl("status", "--json").data()
+    assert [row["name"] for row in data["policies"]] == policy_order()
+    assert data["policies"][0]["state"] == "on"
+    assert data["lease_seconds"] == 77
+    assert data["livepatch"] == "on"
+    assert data["hooks"] == {"armed": 1, "idle": 2, "unavailable": 1}
+    text = ctl("status").out
+    for word in ("pcp", "77 s left", "6.1.0-56-amd64", "buffers are movable"):
+        assert word in text
+    assert len(text.splitlines()) < 24
+
+
+def test_status_says_lockdown(tmp_path: Path, ctl: Ctl) -> None:
+    closed = FakeHost.make(tmp_path / "closed", lockdown=True)
+    assert ctl("status", "--json", on=closed).data()["debugfs"] == "read-only"
+    assert "closed by lockdown" in ctl("status", on=closed).out
+
+
+def test_status_watch(ctl: Ctl) -> None:
+    done = ctl("status", "--watch", "0.1", "--count", "3", "--json")
+    assert [json.loads(line)["output_version"] for line in done.out.splitlines()] == [1, 1, 1]
+
+
+def test_status_watch_ends_by_ctrl_c(host: FakeHost) -> None:
+    environment = {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "livemmctl", "status", "--watch", "60"], env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as watcher:
+        assert watcher.stdout is not None and watcher.stderr is not None
+        assert watcher.stdout.readline().startswith("policy")
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(30) == 0
+        assert watcher.stderr.read() == ""
+
+
+def test_enable_and_disable(host: FakeHost, ctl: Ctl) -> None:
+    assert ctl("enable", "pcp", "numa").out == (
+        "pcp/enabled: 0 -> 1\nnuma/enabled: 0 -> 1\n")
+    assert ctl("enable", "pcp", "pcp").out == "nothing to change\n"
+    assert len(host.kernel.writes) == 2
+    changed = ctl("disable", "pcp", "--json").data()["changed"]
+    assert changed == [{"policy": "pcp", "knob": "enabled", "was": "1", "is": "0"}]
+    assert ctl("disable", "--all").out == "numa/enabled: 1 -> 0\n"
+
+
+@pytest.mark.parametrize("words", [["disable"], ["disable", "pcp", "--all"], ["enable"],
+                                   ["set", "pcp"], ["nosuch"], ["status", "x"], ["get"],
+                                   ["--nosuch"], ["counters", "--rate", "0"],
+                                   ["counters", "--rate", "x"], ["unload", "-t", "-1"],
+                                   ["profile"], ["lease", "-5"], ["status", "--watch", "nan"]])
+def test_wrong_command_lines(host: FakeHost, ctl: Ctl, words: list[str]) -> None:
+    done = ctl(*words) if words != ["profile"] else None
+    if done is not None:
+        assert done.status == Exit.USAGE
+        assert done.err.startswith("livemmctl: ")
+        assert done.out == ""
+    assert host.kernel.writes == []
+
+
+def test_all_or_none_of_several(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.refuse["numa"] = (errno.ETIMEDOUT, "the livepatch transition stalled")
+    done = ctl("enable", "pcp", "numa", "--json")
+    assert done.status == Exit.TIMEOUT
+    assert done.error()["message"].startswith("numa/enabled: 1: the livepatch")
+    assert ctl("get", "pcp", "enabled").out == "0\n"
+
+
+def test_unsupported(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.unsupported["pageblock"] = "hook fallback: not found"
+    host.kernel.show()
+    assert ctl("enable", "pageblock").status == Exit.UNSUPPORTED
+    assert ctl("list", "--json").data()["policies"][1]["state"] == "unsupported"
+
+
+def test_get_and_set(host: FakeHost, ctl: Ctl) -> None:
+    assert ctl("get", "pcp", "decay_ms").out == "3000\n"
+    done = ctl("set", "pcp", "decay_ms=2000", "high_max_pct=10")
+    assert done.out == "pcp/high_max_pct: 12.5 -> 10\npcp/decay_ms: 3000 -> 2000\n"
+    assert ctl("get", "pcp", "decay_ms", "mode", "--json").data()["knobs"] == {
+        "decay_ms": "2000", "mode": "event"}
+    assert ctl("set", "numa", "cgroups=/a:/b=c").status == 0
+    assert ctl("get", "numa", "cgroups").out == "/a:/b=c\n"
+    assert ctl("set", "numa", "cgroups=").out == "numa/cgroups: /a:/b=c -> (empty)\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "said", "status"),
+    [
+        ("decay_ms=1", "pcp/decay_ms: 1: not in 500..60000", Exit.REFUSED),
+        ("decay_ms=x", "pcp/decay_ms: x: not a whole number", Exit.REFUSED),
+        ("decay_ms=" + "9" * 30, "not in 500..60000", Exit.REFUSED),
+        ("mode=fast", "pcp/mode: fast: not one of depth event", Exit.REFUSED),
+        ("nosuch=1", "pcp/nosuch: no such knob", Exit.REFUSED),
+        ("decay_ms=", "pcp/decay_ms: (empty)", Exit.REFUSED),
+        ("decay_ms", "not KNOB=VALUE", Exit.USAGE),
+        ("=1", "not KNOB=VALUE", Exit.USAGE),
+        ("mode=a b", "pcp/mode", Exit.USAGE),
+        ("mode=a\nb", "pcp/mode", Exit.USAGE),
+        ("mode=\udcff", "pcp/mode", Exit.USAGE),
+        ("mode=event;numa:enabled=1", "pcp/mode", Exit.USAGE),
+        ("mode=event,enabled=1", "pcp/mode", Exit.USAGE),
+        ("mode=" + "a" * 5000, "the kernel takes", Exit.USAGE),
+    ],
+)
+def test_a_bad_setting_is_named(
+    host: FakeHost, ctl: Ctl, word: str, said: str, status: Exit
+) -> None:
+    before = dict(host.kernel.values["pcp"])
+    done = ctl("set", "pcp", "contended_only=1", word, "--json")
+    assert done.status == status
+    assert said in done.error()["message"]
+    assert host.kernel.values["pcp"] == before
+
+
+def test_given_twice(ctl: Ctl) -> None:
+    assert "pcp/mode: given twice" in ctl("set", "pcp", "mode=event", "mode=depth").err
+
+
+def test_lease(host: FakeHost, ctl: Ctl) -> None:
+    assert ctl("lease").out == "no lease\n"
+    assert ctl("lease", "300").out == "300 s left, then every policy is off\n"
+    assert ctl("lease", "--json").data() == {"output_version": 1, "lease_seconds": 300}
+    assert ctl("lease", "0").out == "no lease\n"
+    for bad in ("604801", "x", "1.5", "", "9" * 5000, "\u0663"):
+        assert ctl("lease", bad).status == Exit.USAGE
+    assert host.kernel.lease == 0
+
+
+def test_counters(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.bump("pcp", drains=5)
+    assert ctl("counters", "pcp", "--json").data()["counters"]["pcp"]["drains"] == 5
+    every = ctl("counters", "--json").data()["counters"]
+    assert {name: list(counts) for name, counts in every.items()} == knob_tables.counters()
+    assert ctl("counters", "nosuch").status == Exit.USAGE
+
+
+def test_counters_rate(ctl: Ctl) -> None:
+    data = ctl("counters", "pcp", "--rate", "0.05", "--json").data()
+    assert data["seconds"] >= 0.05
+    assert data["rates"]["pcp"]["drains"] == 0
+
+
+def test_rates_are_per_second_and_never_negative() -> None:
+    assert rates({"a": 10}, {"a": 30, "b": 4}, 2) == {"a": 10, "b": 2}
+    assert rates({"a": 10}, {"a": 3}, 1) == {"a": 3}
+
+
+def test_hooks_only(ctl: Ctl) -> None:
+    rows = ctl("hooks", "--only", "unavailable", "--json").data()["hooks"]
+    assert [row["name"] for row in rows] == ["buffer"]
+    assert rows[0]["reason"] == "not found; lost: buffers are movable"
+
+
+def test_census_rows() -> None:
+    rows, notes = census_rows("# node zone type\n0 DMA32 all 1\n# incomplete: 0 DMA32 7\n")
+    assert rows == [{"node": "0", "zone": "DMA32", "type": "all"}]
+    assert notes == ["incomplete: 0 DMA32 7"]
+    assert census_rows("# unavailable: no symbol\n") == ([], ["unavailable: no symbol"])
+    assert census_rows("") == ([], [])
+
+
+def test_state(ctl: Ctl) -> None:
+    assert "(off)" in ctl("state", "pcp").out
+    ctl("enable", "pcp")
+    assert "DMA32" in ctl("state", "pcp").out
+
+
+def every_command(
+    command: click.Command, words: list[str]
+) -> Iterator[tuple[list[str], click.Command]]:
+    """All commands below one, with the words that call them."""
+    yield words, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from every_command(found, [*words, name])
+
+
+ALL = list(every_command(cli, []))
+
+
+@pytest.mark.parametrize(("words", "command"), ALL, ids=[" ".join(words) for words, _ in ALL])
+def test_every_help_has_examples(ctl: Ctl, words: list[str], command: click.Command) -> None:
+    done = ctl(*words, "--help")
+    assert done.status == 0
+    assert "xamples:" in done.out or "xample:" in done.out
+    assert max(map(len, done.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(("words", "command"), ALL, ids=[" ".join(words) for words, _ in ALL])
+def test_every_example_is_a_command_line_that_there_is(
+    words: list[str], command: click.Command
+) -> None:
+    if not isinstance(command, (Command, Group)):
+        return
+    for line, _ in command.examples:
+        first, *rest = line.split()
+        if first != "livemmctl":
+            continue
+        at: click.Command = cli
+        for word in rest:
+            if not isinstance(at, click.Group):
+                break
+            if not word.startswith("-"):
+                found = at.get_command(click.Context(at), word)
+                assert found is not None, line
+                at = found
+        known = {name for option in at.params for name in option.opts} | {"--help", "--json"}
+        said = line.split("|")[0].split()
+        assert {word for word in said if word.startswith("--")} <= known, line
+
+
+def test_every_leaf_takes_json() -> None:
+    without = [
+        words for words, command in ALL
+        if not isinstance(command, click.Group) and words[0] != "ab"
+        and "--json" not in {name for option in command.params for name in option.opts}
+    ]
+    assert without == []
+
+
+def test_exit_codes_are_documented(ctl: Ctl) -> None:
+    assert set(MEANING) == set(Exit)
+    text = ctl("--help").out
+    for code, words in MEANING.items():
+        assert f"{int(code)} " in text
+        assert words in text
+
+
+def test_reads_import_no_library_of_statistics(host: FakeHost) -> None:
+    text = (
+        "import sys; from livemmctl.cli import run; run(['status', '--json']);"
+        "run(['--help']);"
+        "print([n for n in ('scipy', 'numpy', 'statsmodels', 'matplotlib', 'prometheus_client',"
+        " 'rich') if n in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True,
+        env={**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)},
+    )
+    assert done.stderr == "[]\n"
+
+
+def test_a_closed_pipe_is_no_failure(host: FakeHost) -> None:
+    shell = f"{sys.executable} -m livemmctl counters | true; echo ${{PIPESTATUS[0]}}"
+    environment = {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)}
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True,
+                          env=environment)
+    assert done.stderr == ""
+    assert done.stdout.strip() == "0"
+
+
+def test_a_full_disk_is_one_line(host: FakeHost) -> None:
+    environment = {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)}
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([sys.executable, "-m", "livemmctl", "counters"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert done.returncode == Exit.FAILED
+    assert done.stderr == "livemmctl: no space left on device\n"
+
+
+def test_the_command_as_a_process(host: FakeHost, tmp_path: Path) -> None:
+    assert process(host.root, "get", "pcp", "mode").stdout == "event\n"
+    done = process(tmp_path / "nosuch", "status")
+    assert (done.returncode, done.stdout) == (Exit.NOT_LOADED, "")
+    assert done.stderr.count("\n") == 1
+    done = subprocess.run([TOOLS / "bin/livemmctl", "--root", host.root, "lease"], text=True,
+                          capture_output=True, check=True)
+    assert done.stdout == "no lease\n"
+
+
+def test_not_root(host: FakeHost, ctl: Ctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(FakeHost, "fetch", denied)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    done = ctl("status", "--json")
+    assert done.status == Exit.DENIED
+    assert done.error()["hint"] == "run it as root"
+
+
+def test_interrupted(host: FakeHost, monkeypatch: pytest.MonkeyPatch,
+                     capfd: pytest.CaptureFixture[str]) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", interrupt)
+    assert run(["counters", "--rate", "5"], App(host)) == Exit.INTERRUPTED
+    assert capfd.readouterr().err == "livemmctl: ended by Ctrl-C\n"
+
+
+def test_commands_are_where_they_are_said_to_be() -> None:
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+    assert set(cli.list_commands(context)) >= set(COMMANDS) - {"ab"}

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The control contract, from the side of its user."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import knob_tables
+import pytest
+from fake_tree import FakeHost, policy_order
+from livemmctl.control import (
+    DEBUGFS,
+    PARAMETERS,
+    Reach,
+    open_control,
+    parse_counters,
+    parse_hooks,
+    parse_settings,
+    parse_status,
+    settings_text,
+)
+from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Host
+
+
+def test_the_fake_has_every_documented_file(host: FakeHost) -> None:
+    names = set(knob_tables.documented())
+    missing = {name for name in names if not host.path(name).is_file()}
+    assert len(names) > 50
+    assert not missing
+
+
+def test_policies_in_the_modules_order(host: FakeHost) -> None:
+    rows = open_control(host).policies()
+    assert [row.name for row in rows] == policy_order()
+    assert {row.state for row in rows} == {"off"}
+    assert rows[0].reason == ""
+
+
+def test_not_loaded(tmp_path: Path) -> None:
+    with pytest.raises(CtlError) as caught:
+        open_control(FakeHost.make(tmp_path, loaded=False))
+    assert caught.value.status == Exit.NOT_LOADED
+
+
+def test_apply_is_one_write_for_all(host: FakeHost) -> None:
+    control = open_control(host)
+    control.apply({"pcp": {"enabled": "1", "mode": "depth"}, "numa": {"max_ms": "9000"}})
+    assert host.kernel.writes == ["pcp:enabled=1,mode=depth;numa:max_ms=9000\n"]
+    assert control.get("pcp")["mode"] == "depth"
+    assert control.get("numa")["max_ms"] == "9000"
+    assert control.policies()[0].state == "on"
+
+
+def test_a_refusal_is_the_kernels_and_changes_nothing(host: FakeHost) -> None:
+    control = open_control(host)
+    before = control.settings()
+    with pytest.raises(CtlError) as caught:
+        control.apply({"pcp": {"enabled": "1"}, "numa": {"max_ms": "1"}})
+    assert caught.value.message == "numa/max_ms: 1: not in 100..600000"
+    assert caught.value.status == Exit.REFUSED
+    assert control.settings() == before
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (errno.EOPNOTSUPP, Exit.UNSUPPORTED),
+        (errno.ETIMEDOUT, Exit.TIMEOUT),
+        (errno.ENOENT, Exit.REFUSED),
+        (errno.ENOMEM, Exit.REFUSED),
+    ],
+)
+def test_reasons_have_their_status(host: FakeHost, number: int, status: Exit) -> None:
+    host.kernel.refuse["pcp"] = (number, "hook drain: words")
+    with pytest.raises(CtlError) as caught:
+        open_control(host).apply({"pcp": {"enabled": "1"}})
+    assert caught.value.status == status
+    assert "hook drain: words" in caught.value.message
+
+
+def test_under_lockdown_parameters_work(tmp_path: Path) -> None:
+    host = FakeHost.make(tmp_path, lockdown=True)
+    control = open_control(host)
+    assert control.reach is Reach.READ_ONLY
+    control.apply({"pcp": {"enabled": "1"}})
+    assert control.policies()[0].state == "on"
+    assert control.get("pcp")["enabled"] == "1"
+    control.set_lease(30)
+    assert control.lease() == 30
+    assert control.counters("pcp")["drains"] == 0
+    with pytest.raises(PermissionError):
+        host.fetch(f"{DEBUGFS}/pcp/config")
+
+
+def test_without_debugfs_settings_can_be_had(host: FakeHost) -> None:
+    for path in sorted(host.path(DEBUGFS).rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    control = open_control(host)
+    assert control.reach is Reach.ABSENT
+    control.apply({"pcp": {"enabled": "1"}})
+    # The fake shows debugfs again as it writes: the control was opened without it.
+    assert control.policies()[0].state == "on"
+    host.path(f"{DEBUGFS}/pcp/counters").unlink()
+    with pytest.raises(CtlError) as caught:
+        control.counters("pcp")
+    assert caught.value.status == Exit.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"pcp": {"mode": "a b"}}, "pcp/mode"),
+        ({"pcp": {"mode": "a,b"}}, "pcp/mode"),
+        ({"pcp": {"mode": "a;numa:enabled=1"}}, "pcp/mode"),
+        ({"pcp": {"mode": "a\nb"}}, "pcp/mode"),
+        ({"pcp": {"mode": "\u00e9"}}, "pcp/mode"),
+        ({"pcp": {"mo de": "a"}}, "pcp/mo de"),
+        ({"pcp;": {"mode": "a"}}, "pcp;"),
+        ({"pcp": {"mode\n": "a"}}, "pcp/mode"),
+    ],
+)
+def test_what_cannot_be_said_is_not_sent(
+    host: FakeHost, settings: dict[str, dict[str, str]], named: str
+) -> None:
+    with pytest.raises(CtlError) as caught:
+        open_control(host).apply(settings)
+    assert caught.value.status == Exit.USAGE
+    assert named in caught.value.message
+    assert "\n" not in caught.value.message
+    assert host.kernel.writes == []
+
+
+def test_too_long_is_not_sent(host: FakeHost) -> None:
+    with pytest.raises(CtlError) as caught:
+        open_control(host).apply({"numa": {"cgroups": "/a" * 3000}})
+    assert caught.value.status == Exit.USAGE
+    assert host.kernel.writes == []
+
+
+def test_what_it_shows_recreates_it(host: FakeHost) -> None:
+    control = open_control(host)
+    control.apply({"numa": {"cgroups": "/a:/b=c", "enabled": "1"}})
+    shown = control.settings()
+    assert shown["numa"]["cgroups"] == "/a:/b=c"
+    control.apply({policy: dict.fromkeys(["enabled"], "0") for policy in shown})
+    control.apply(shown)
+    assert control.settings() == shown
+
+
+@pytest.mark.parametrize("seconds", [-1, 604801, 10**30])
+def test_lease_out_of_range(host: FakeHost, seconds: int) -> None:
+    with pytest.raises(CtlError) as caught:
+        open_control(host).set_lease(seconds)
+    assert caught.value.status == Exit.USAGE
+
+
+def test_unknown_policy_names_those_there_are(host: FakeHost) -> None:
+    with pytest.raises(CtlError, match="nosuch: no such policy; there are: pcp"):
+        open_control(host).get("nosuch")
+
+
+def test_parsers_take_anything() -> None:
+    for text in ("", "\n", "x", "a b c d e f", ":::;;;", "\ufffd" * 50, "pcp on"):
+        parse_status(text)
+        parse_hooks(text)
+        parse_counters(text)
+        parse_settings(text)
+    assert parse_status("pcp on event -\n")[0].mode == "event"
+    assert parse_status("pcp unsupported - no hook: x y\n")[0].reason == "no hook: x y"
+    assert parse_counters("a 1\nb x\nc -1\nd 2 3\n") == {"a": 1}
+    assert settings_text({}) == ""
+
+
+def test_host_reads_no_device_and_no_fifo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(CtlError, match="cannot read /fifo: not a regular file"):
+        Host(tmp_path).read("/fifo")
+    assert Host(tmp_path).read_or("/nosuch", "x") == "x"
+    with pytest.raises(CtlError, match="cannot read /nosuch: no such file"):
+        Host(tmp_path).read("/nosuch")
+
+
+def test_host_never_makes_a_file(tmp_path: Path) -> None:
+    with pytest.raises(CtlError, match="cannot write /nosuch"):
+        Host(tmp_path).write("/nosuch", "1")
+    assert not (tmp_path / "nosuch").exists()
+
+
+def test_host_replaces_bytes_that_are_not_text(tmp_path: Path) -> None:
+    (tmp_path / "bad").write_bytes(b"a\xff\xfeb")
+    assert Host(tmp_path).read("/bad") == "a\ufffd\ufffdb"
+
+
+def test_a_root_of_its_own_runs_no_command(tmp_path: Path) -> None:
+    with pytest.raises(CtlError) as caught:
+        Host(tmp_path).run(["true"])
+    assert caught.value.status == Exit.UNSUPPORTED
+
+
+def test_a_missing_command_is_one_line() -> None:
+    with pytest.raises(CtlError, match="nosuch-command is not installed"):
+        Host().run(["nosuch-command"])
+    assert Host().run(["sh", "-c", "echo a; echo b >&2; exit 3"]).said == "b"
+    with pytest.raises(CtlError) as caught:
+        Host().run(["sleep", "9"], timeout_s=0.05)
+    assert caught.value.status == Exit.TIMEOUT
+
+
+def test_module_gone_meanwhile(host: FakeHost) -> None:
+    control = open_control(host)
+    host.kernel.unload()
+    with pytest.raises(CtlError):
+        control.apply({"pcp": {"enabled": "1"}})
+    with pytest.raises(CtlError):
+        control.lease()
+    assert not host.exists(PARAMETERS)
