@@ -6,11 +6,11 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from livemmctl.ab.arms import arm_settings
 from livemmctl.ab.fields import LAST_TIME_S, Fields
 from livemmctl.ab.model import (
     HOST,
@@ -24,9 +24,10 @@ from livemmctl.ab.model import (
     Source,
     Switchback,
 )
-from livemmctl.ab.profiles import arm_settings
 from livemmctl.control import LEASE_MAX_S
 from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.files import parse_toml
+from livemmctl.host import Host
 
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
 STRATA = ("machine_type", "cpus", "memory", "numa_nodes", "architecture")
@@ -47,8 +48,11 @@ _SOURCE_FORMS = {
 }
 
 
-def load_experiment(path: Path) -> Experiment:
-    """Read an experiment's file.  Raises CtlError, USAGE, that names the key."""
+def load_experiment(path: Path, host: Host) -> Experiment:
+    """Read an experiment's file; profiles by name are those of `host`.
+
+     Raises CtlError, USAGE, that names the key.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(FILE_MAX_BYTES + 1)
@@ -56,18 +60,13 @@ def load_experiment(path: Path) -> Experiment:
         raise CtlError(f"cannot read {path}: {os_words(error)}", Exit.USAGE) from None
     if len(data) > FILE_MAX_BYTES:
         raise CtlError(f"{path}: larger than {FILE_MAX_BYTES} bytes", Exit.USAGE)
-    try:
-        table = tomllib.loads(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise CtlError(f"{path}: not UTF-8 text", Exit.USAGE) from None
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise CtlError(f"{path}: not TOML: {error}", Exit.USAGE) from None
+    table = parse_toml(data.decode("utf-8", errors="replace"), str(path))
     digest = hashlib.sha256(data).hexdigest()[:16]
-    return parse_experiment(table, str(path), digest, path.parent)
+    return parse_experiment(table, str(path), digest, path.parent, host)
 
 
 def parse_experiment(
-    table: Mapping[str, Any], source: str, digest: str, folder: Path
+    table: Mapping[str, Any], source: str, digest: str, folder: Path, host: Host
 ) -> Experiment:
     """An experiment from its table; profiles are looked for in `folder` first.
 
@@ -78,7 +77,7 @@ def parse_experiment(
     mode = top.choice("mode", (HOST, SWITCHBACK))
     tick_s = top.seconds("tick", TICK_LEAST_S, TICK_MOST_S, 10.0)
     duration_s = top.seconds("duration", 2 * tick_s, LONGEST_S)
-    arms = _arms(top.table("arms"), folder, mode)
+    arms = _arms(top.table("arms"), folder, host, mode)
     control = top.choice("control", [arm.name for arm in arms], arms[0].name)
     least = max(LEASE_LEAST_S, 3 * tick_s)
     lease_s = int(top.seconds("lease", least, LEASE_MAX_S, max(60.0, least)))
@@ -111,13 +110,13 @@ def _refuse_host_keys(top: Fields, table: Mapping[str, Any]) -> None:
             raise top.error(key, "only with mode = \"host\": here one host is its own control")
 
 
-def _arms(tables: Fields, folder: Path, mode: str) -> tuple[Arm, ...]:
+def _arms(tables: Fields, folder: Path, host: Host, mode: str) -> tuple[Arm, ...]:
     found: list[tuple[str, float | None, dict[str, dict[str, str]]]] = []
     for name, table in tables.rest().items():
         tables.check_name(name, name)
         fields = Fields(table, tables.place(name), tables.source)
         weight = fields.number("weight", 0.0, 1.0) if fields.has("weight") else None
-        settings = arm_settings(fields, folder)
+        settings = arm_settings(fields, folder, host)
         fields.end()
         if mode == SWITCHBACK:
             _refuse_lasting(fields, settings)

@@ -69,6 +69,7 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
             if arm and experiment.mode == HOST:
                 info.moved |= bool(info.arm) and info.arm != arm
                 info.arm = info.arm or arm
+                info.arm_now = arm
         elif kind == "guard":
             info.guard = str(record.get("guard", ""))
             seen.guards.append((arm, info.guard))

@@ -12,9 +12,9 @@ import fcntl
 import json
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from livemmctl.errors import CtlError, os_words
+from livemmctl.files import replace_on
 from livemmctl.host import Host
 
 FOLDER = "/run/livemm"
@@ -31,17 +31,6 @@ class Running:
     experiment: str
     file: str
     journal: str
-
-
-def replace_json(path: Path, value: object) -> None:
-    """Write a small file whole or not at all.  Raises CtlError."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        scratch.write_text(json.dumps(value) + "\n", encoding="utf-8")
-        os.replace(scratch, path)
-    except OSError as error:
-        raise CtlError(f"cannot write {path}: {os_words(error)}") from None
 
 
 class Place:
@@ -67,7 +56,7 @@ class Place:
             raise CtlError("another experiment is running on this host",
                            hint="livemmctl ab status") from None
         self._lock = lock
-        replace_json(self.host.path(RUNNER), asdict(running))
+        replace_on(self.host, RUNNER, json.dumps(asdict(running)) + "\n")
 
     def leave(self) -> None:
         """No runner, no arm."""
@@ -80,7 +69,8 @@ class Place:
 
     def show_arm(self, experiment: str, arm: str) -> None:
         """Say which arm the host was put in, whether or not it could be applied."""
-        replace_json(self.host.path(ARM), {"experiment": experiment, "arm": arm})
+        text = json.dumps({"experiment": experiment, "arm": arm})
+        replace_on(self.host, ARM, text + "\n")
 
     def runner(self) -> tuple[Running | None, bool]:
         """The last runner that said so, and whether it lives."""

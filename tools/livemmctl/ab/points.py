@@ -34,6 +34,8 @@ class HostSeen:
     guard: str = ""
     #: Its arm was another later on; it is counted in the first.
     moved: bool = False
+    #: The arm it is in now, by the weights of today.
+    arm_now: str = ""
     over: bool = False
 
 

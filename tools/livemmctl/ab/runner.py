@@ -22,10 +22,11 @@ from livemmctl.ab.journal import Journal, Past
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
 from livemmctl.ab.schedule import blocks_of
-from livemmctl.ab.switch import Knobs, Switch, found_on, on_now
+from livemmctl.ab.switch import Knobs, Switch, found_on, on_now, with_defaults
 from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
 from livemmctl.control import Control
 from livemmctl.errors import CtlError, Exit
+from livemmctl.profile.defaults import Defaults
 
 #: Part of a tick that all commands of metrics together may take.
 COMMAND_SHARE = 0.5
@@ -66,9 +67,11 @@ class Runner:
         show_arm: Callable[[str], None],
         past: Past | None = None,
         missing: str = "",
+        defaults: Defaults | None = None,
     ) -> None:
         """Without `control` nothing can be switched, `missing` says why; `past` is
-        what the journal says of runners before this one; `show_arm` tells the exporter."""
+        what the journal says of runners before this one; `show_arm` tells the exporter;
+        `defaults` are what knobs are that an arm does not name, if not as found."""
         self.experiment = experiment
         self.setting = setting
         self.control = control
@@ -78,6 +81,7 @@ class Runner:
         self.past = past
         self.missing = missing
         self._show_arm = show_arm
+        self._defaults = defaults or Defaults({})
         #: Why the host stays at stock; empty: its arm is applied.
         self._held = ""
         self._arm = ""
@@ -169,7 +173,8 @@ class Runner:
                     f"{', '.join(on_now(now))}: already on; an experiment begins at stock",
                     Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}",
                 )
-            self._switch = Switch(self.control, found, self.experiment.lease_s)
+            self._switch = Switch(self.control, found, self.experiment.lease_s,
+                                  with_defaults(found, self._defaults))
         elif not self._is_host_mode:
             raise CtlError(self.missing, Exit.NOT_LOADED, "livemmctl load")
         if self._is_host_mode:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 from livemmctl.control import Control, Settings
 from livemmctl.errors import CtlError, Exit
+from livemmctl.profile.defaults import Defaults
+from livemmctl.profile.model import same_value
 
 Knobs = dict[str, dict[str, str]]
 
@@ -25,13 +27,13 @@ def on_now(knobs: Settings) -> list[str]:
     return [policy for policy, values in knobs.items() if values.get("enabled") == "1"]
 
 
-def settings_for(found: Settings, wanted: Settings) -> Knobs:
-    """All that has to be written for an arm: nothing of another arm is left behind.
+def settings_for(base: Settings, wanted: Settings) -> Knobs:
+    """All knobs as an arm wants them: nothing of another arm is left behind.
 
-    What the arm does not name is as it was found, and off.  Raises CtlError, UNSUPPORTED
-    or USAGE, for a policy or knob that this host does not have.
+    What the arm does not name is as in `base`, and off.  Raises CtlError, UNSUPPORTED or
+    USAGE, for a policy or knob that this host does not have.
     """
-    settings = {policy: {**values, "enabled": "0"} for policy, values in found.items()}
+    settings = {policy: {**values, "enabled": "0"} for policy, values in base.items()}
     for policy, values in wanted.items():
         if policy not in settings:
             raise CtlError(f"{policy}: this host cannot have this policy", Exit.UNSUPPORTED,
@@ -44,13 +46,26 @@ def settings_for(found: Settings, wanted: Settings) -> Knobs:
     return settings
 
 
+def with_defaults(found: Settings, defaults: Defaults) -> Knobs:
+    """The module's defaults where they are known, so that all hosts of an arm are alike."""
+    return {
+        policy: {key: value if (known := defaults.of(policy, key)) is None else known
+                 for key, value in values.items()}
+        for policy, values in found.items()
+    }
+
+
 class Switch:
     """A host's policies in the hands of an experiment."""
 
-    def __init__(self, control: Control, found: Settings, lease_s: int) -> None:
-        """`found` is what the host had before the experiment, as found_on() gives it."""
+    def __init__(
+        self, control: Control, found: Settings, lease_s: int, base: Settings | None = None
+    ) -> None:
+        """`found` is what the host had before the experiment, as found_on() gives it;
+        `base` what the knobs are that an arm does not name."""
         self.control = control
         self.found = found
+        self.base = found if base is None else base
         self.lease_s = lease_s
         #: What we last wrote.
         self._written: Knobs = settings_for(found, {})
@@ -61,24 +76,35 @@ class Switch:
 
     def to_arm(self, wanted: Settings) -> None:
         """Switch to an arm, all or nothing.  Raises CtlError."""
-        settings = settings_for(self.found, wanted)
+        settings = settings_for(self.base, wanted)
         # First: should we die right after, the kernel already knows when to go back.
         self.renew()
-        self.control.apply(settings)
+        self._bring_to(settings)
         self._written = settings
         # A livepatch transition may have taken most of the lease.
         self.renew()
 
+    def _bring_to(self, settings: Settings) -> None:
+        """Write what is not so yet, all or nothing."""
+        changes = self._differing(settings)
+        if changes:
+            self.control.apply(
+                {policy: {key: settings[policy][key] for key in keys}
+                 for policy, keys in changes.items()}
+            )
+
     def drift(self) -> Knobs:
         """Knobs that are no longer as we wrote them, with their value now."""
-        changed: Knobs = {}
-        for policy, values in self._written.items():
+        return self._differing(self._written)
+
+    def _differing(self, wanted: Settings) -> Knobs:
+        differing: Knobs = {}
+        for policy, values in wanted.items():
             now = self.control.get(policy)
-            differing = {key: now.get(key, "") for key, value in values.items()
-                         if now.get(key) != value}
-            if differing:
-                changed[policy] = differing
-        return changed
+            for key, value in values.items():
+                if not same_value(now.get(key, "\0"), value):
+                    differing.setdefault(policy, {})[key] = now.get(key, "")
+        return differing
 
     def lease_ran_out(self, changed: Settings) -> bool:
         """Is what changed just what the kernel does when the lease runs out?"""
@@ -96,7 +122,7 @@ class Switch:
             for policy, values in self.found.items() if policy not in (leave or {})
         }
         try:
-            self.control.apply(stock)
+            self._bring_to(stock)
         except CtlError as error:
             if error.status == Exit.NOT_LOADED:
                 return

@@ -13,7 +13,8 @@ from livemmctl.ab.stats.estimate import Estimate, Spread, Vector, from_spread
 
 
 def _codes(names: Sequence[object]) -> Vector:
-    return np.unique(np.array([str(name) for name in names]), return_inverse=True)[1]
+    codes: Vector = np.unique(np.array([str(name) for name in names]), return_inverse=True)[1]
+    return codes
 
 
 def _host_columns(hosts: Sequence[str]) -> Vector:

@@ -45,7 +45,7 @@ def cuped_theta(values: Vector, before: Vector) -> float:
 def cuped(values: Vector, before: Vector) -> Vector:
     """The values without what the time before explains of them; the overall mean stays."""
     theta = cuped_theta(values, before)
-    return values - theta * (before - before.mean())
+    return np.asarray(values - theta * (before - before.mean()))
 
 
 def stratified(values: Vector, treated: Vector, strata: list[str], level: float,
