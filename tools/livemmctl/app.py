@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +19,8 @@ from livemmctl.host import Host
 
 #: Of --json: raised when a member changes its meaning or goes; new ones may come.
 OUTPUT_VERSION = 1
+#: Names a folder to be taken for the host, for tests.
+ROOT_VARIABLE = "LIVEMM_ROOT"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -25,7 +29,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class App:
     """One run of the command."""
 
-    host: Host = field(default_factory=Host)
+    host: Host = field(default_factory=lambda: Host(Path(os.environ.get(ROOT_VARIABLE) or "/")))
     json: bool = False
 
     def control(self) -> ModuleControl:

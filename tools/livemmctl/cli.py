@@ -108,7 +108,7 @@ class Root(Group):
         ("livemmctl disable --all", "the kernel's own values are back"),
     ],
 )
-@click.option("--root", type=click.Path(path_type=Path), hidden=True, envvar="LIVEMM_ROOT",
+@click.option("--root", type=click.Path(path_type=Path), hidden=True,
               help="Take files below this folder for the host.")
 @click.version_option(__version__, message="livemmctl %(version)s")
 @json_option

@@ -18,6 +18,7 @@ from livemmctl.errors import CtlError, Exit, os_words
 
 #: Nothing that we read is larger; what is, is not what it seems.
 READ_MAX_BYTES = 64 << 20
+READ_PIECE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,28 @@ class Host:
         """Is this the machine that we run on?"""
         return self.root == Path("/")
 
+    def _open(self, name: str, flags: int) -> int:
+        try:
+            return os.open(self.path(name), flags | os.O_CLOEXEC)
+        except ValueError:
+            # A NUL in the name, which a settings file may hold.
+            raise OSError(errno.EINVAL, "not a file name", name) from None
+
     def fetch(self, name: str) -> str:
         """Text of a file, bytes that are not UTF-8 replaced.  Raises OSError."""
-        descriptor = os.open(self.path(name), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
+        descriptor = self._open(name, os.O_RDONLY | os.O_NONBLOCK)
+        data = bytearray()
+        try:
             # A FIFO or a device could keep us for ever.
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(errno.EINVAL, "not a regular file", name)
-            data = file.read(READ_MAX_BYTES + 1)
-        if len(data) > READ_MAX_BYTES:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+            # In pieces: a sysctl refuses a read that it could not keep in memory.
+            while piece := os.read(descriptor, READ_PIECE_BYTES):
+                data += piece
+                if len(data) > READ_MAX_BYTES:
+                    raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+        finally:
+            os.close(descriptor)
         return data.decode("utf-8", errors="replace")
 
     def read(self, name: str) -> str:
@@ -75,7 +88,7 @@ class Host:
     def store(self, name: str, text: str) -> None:
         """Write a file of the kernel's in one write; never makes one.  Raises OSError."""
         data = text.encode("utf-8", errors="surrogateescape")
-        descriptor = os.open(self.path(name), os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+        descriptor = self._open(name, os.O_WRONLY | os.O_TRUNC)
         try:
             written = os.write(descriptor, data)
         finally:
@@ -133,6 +146,11 @@ class Host:
         except OSError as error:
             raise CtlError(f"{argv[0]}: {os_words(error)}", Exit.FAILED) from None
         return Ran(done.returncode, done.stdout, (done.stderr or done.stdout).strip())
+
+    def release(self) -> str:
+        """The running kernel's release, "unknown" where it is not to be had."""
+        said = self.read_or("/proc/sys/kernel/osrelease").strip()
+        return said or (os.uname().release if self.is_real else "unknown")
 
     def user_id(self) -> int:
         """Effective user id: 0 is root."""

@@ -104,8 +104,7 @@ def load_error(host: Host, said: str) -> CtlError:
     """Why modprobe failed, in words, with what to do."""
     lower = said.lower()
     if "not found" in lower and "module" in lower:
-        release = host.read_or("/proc/sys/kernel/osrelease").strip()
-        return CtlError(f"livemm is not installed for kernel {release}", Exit.UNSUPPORTED,
+        return CtlError(f"livemm is not installed for kernel {host.release()}", Exit.UNSUPPORTED,
                         "dkms status livemm")
     if "key was rejected" in lower or "required key not available" in lower:
         return CtlError("the kernel refuses livemm: it is not signed with a key that it trusts",

@@ -217,3 +217,17 @@ def test_module_gone_meanwhile(host: FakeHost) -> None:
     with pytest.raises(CtlError):
         control.lease()
     assert not host.exists(PARAMETERS)
+
+
+def test_host_reads_what_the_kernel_shows() -> None:
+    # Sysctls refuse to be read with a large buffer.
+    assert Host().read("/proc/sys/kernel/osrelease").strip() == os.uname().release
+    assert Host().release() == os.uname().release
+    assert "MemTotal" in Host().read("/proc/meminfo")
+
+
+def test_host_reads_no_endless_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livemmctl.host.READ_MAX_BYTES", 1000)
+    (tmp_path / "long").write_bytes(b"x" * 1001)
+    with pytest.raises(CtlError, match="too large"):
+        Host(tmp_path).read("/long")

@@ -83,7 +83,7 @@ def look(control: ModuleControl) -> Overview:
         hooks = []
     host = control.host
     return Overview(
-        control.version(), host.read_or("/proc/sys/kernel/osrelease").strip() or "unknown",
+        control.version(), host.release(),
         control.reach, control.lease(), livepatch_state(host), control.policies(), hooks,
     )
 

@@ -40,13 +40,12 @@ class Defaults:
 def build_of(host: Host) -> str:
     """Which build of the module is loaded, on which kernel; empty where not to be had."""
     source = host.read_or(f"{MODULE}/srcversion").strip()
-    release = host.read_or("/proc/sys/kernel/osrelease").strip()
-    return f"{source} {release}" if source and release else ""
+    return f"{source} {host.release()}" if source else ""
 
 
 def release_of(host: Host) -> tuple[int, int]:
     """The kernel's version, (0, 0) where it is not to be read."""
-    found = re.match(r"(\d{1,4})\.(\d{1,4})", host.read_or("/proc/sys/kernel/osrelease"))
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", host.release())
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl doctor"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.doctor import kernel, module, settings
+from livemmctl.doctor.finding import Check, Finding, Scene, warn
+from livemmctl.errors import CtlError, Exit, os_words
+
+#: Every check, in the order in which they are shown.
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("kernel", kernel.kernel),
+    ("kernel config", kernel.config),
+    ("BTF", kernel.btf),
+    ("livepatch", kernel.livepatch),
+    ("lockdown", kernel.lockdown),
+    ("signing", kernel.signing),
+    ("taint", kernel.taint),
+    ("modules", kernel.modules_allowed),
+    ("DKMS", module.dkms),
+    ("headers", module.headers),
+    ("livemm", module.loaded),
+    ("debugfs", module.debugfs),
+    ("hooks", module.hooks),
+    ("policies", module.policies),
+    ("other livepatches", kernel.foreign_livepatches),
+    ("ftrace users", kernel.ftrace_users),
+    ("THP", settings.thp),
+    ("NUMA", settings.numa),
+    ("CMA", settings.cma),
+    ("sysctls", settings.sysctls),
+)
+
+
+def examine(scene: Scene) -> list[tuple[str, Finding]]:
+    """Every check's finding; one that fails itself is a finding too."""
+    rows = []
+    for name, check in CHECKS:
+        try:
+            finding = check(scene)
+        except CtlError as error:
+            finding = warn(f"cannot be told: {error.message}", error.hint or "see dmesg")
+        except OSError as error:
+            finding = warn(f"cannot be told: {os_words(error)}", "run it as root")
+        rows.append((name, finding))
+    return rows
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        ("livemmctl doctor", "everything, with what to do about it"),
+        ("livemmctl doctor --problems", "only what is not ok"),
+        ("livemmctl doctor --json | jq '.checks[] | select(.state == \"fail\")'", "for scripts"),
+    ],
+)
+@click.option("--problems", is_flag=True, help="Show only what is not ok.")
+@json_option
+@pass_app
+def doctor(app: App, problems: bool) -> None:
+    """Look for what is in livemm's way on this host, and say what to do about it.
+
+    ok: nothing to do.  warn: livemm works, with a limit.  fail: livemm, or a part of it,
+    cannot work so; then the exit code is 1.  Nothing is changed.
+    """
+    from livemmctl.table import table, text_of
+
+    found = examine(Scene(app.host))
+    shown = [(name, row) for name, row in found if row.state != "ok" or not problems]
+    app.show(
+        {"checks": [{"check": name, **asdict(row)} for name, row in shown]},
+        lambda: text_of(table(("check", "state", "seen", "what to do"),
+                              [(name, row.state, row.seen, row.todo or "-")
+                               for name, row in shown])) if shown else "nothing is in its way",
+    )
+    if any(row.state == "fail" for _, row in found):
+        click.get_current_context().exit(Exit.FAILED)

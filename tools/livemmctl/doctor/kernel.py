@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checks of the kernel: what it is, what it can do, what it allows."""
+
+from __future__ import annotations
+
+import re
+
+from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
+from livemmctl.modules import LivepatchState, holders, livepatch_state, named
+
+SECURE_BOOT = (
+    "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+)
+MOK = "/var/lib/dkms/mok.pub"
+#: Bits of /proc/sys/kernel/tainted that livemm sets: out of tree, unsigned, livepatch.
+OUR_TAINTS = {12: "an out-of-tree module", 13: "an unsigned module", 15: "a livepatch"}
+
+
+def kernel(scene: Scene) -> Finding:
+    """Is it one that livemm is built for?"""
+    release = scene.release
+    pattern = scene.dkms_conf.get("BUILD_EXCLUSIVE_KERNEL", "")
+    if not pattern:
+        if scene.loaded:
+            return ok(f"{release}, and livemm is loaded")
+        return warn(f"{release}; livemm's sources are not installed, so whether it is supported"
+                    " cannot be told", "apt install livemm-dkms")
+    try:
+        supported = re.match(pattern, release) is not None
+    except re.error:
+        return warn(f"{release}; BUILD_EXCLUSIVE_KERNEL of dkms.conf is no pattern",
+                    "apt install --reinstall livemm-dkms")
+    if supported:
+        return ok(f"{release}, supported")
+    return fail(f"{release} is not supported (dkms.conf: {pattern})",
+                "boot a supported kernel, or wait for a newer livemm")
+
+
+def config(scene: Scene) -> Finding:
+    """Is the kernel built with what livemm needs?"""
+    path = f"/boot/config-{scene.release}"
+    text = scene.line(path)
+    wanted = scene.dkms_conf.get("BUILD_EXCLUSIVE_CONFIG", "").split()
+    if not text or not wanted:
+        return ok("nothing to compare (no config in /boot, or no dkms.conf)")
+    options = dict(re.findall(r"^(CONFIG_\w+)=([ym])$", text, re.M))
+    wrong = [word for word in wanted if (word.lstrip("!") in options) == word.startswith("!")]
+    if wrong:
+        return fail(f"{path}: not as livemm needs: {', '.join(wrong)}",
+                    "boot a stock Debian kernel that is not a realtime or cloud build")
+    return ok(f"{len(wanted)} options are as livemm needs")
+
+
+def btf(scene: Scene) -> Finding:
+    """Can hooks be checked against the kernel's own types?"""
+    if scene.host.exists("/sys/kernel/btf/vmlinux"):
+        return ok("/sys/kernel/btf/vmlinux is there")
+    return fail("the kernel has no BTF, so no hook can be verified",
+                "boot a kernel with CONFIG_DEBUG_INFO_BTF")
+
+
+def livepatch(scene: Scene) -> Finding:
+    """Livepatching, and ours."""
+    if not scene.host.exists("/sys/kernel/livepatch"):
+        return fail("the kernel cannot livepatch",
+                    "boot a kernel with CONFIG_LIVEPATCH; some modes do without (livepatch=0)")
+    if scene.line("/proc/sys/kernel/ftrace_enabled") == "0":
+        return fail("kernel.ftrace_enabled is 0: no livepatch can work",
+                    "sysctl kernel.ftrace_enabled=1")
+    state = livepatch_state(scene.host)
+    if state is LivepatchState.TRANSITION:
+        patching = scene.line("/sys/kernel/livepatch/livemm_klp/enabled") == "1"
+        return warn(f"livemm_klp is in transition, {named(holders(scene.host, not patching))}",
+                    "wait, or end those tasks; nothing is lost meanwhile")
+    if state is LivepatchState.OFF:
+        return warn("livemm_klp was switched off from outside",
+                    "livemmctl unload, then livemmctl load")
+    if scene.line("/sys/module/livemm/parameters/livepatch") in ("N", "0"):
+        return warn("the module parameter livepatch=0 forbids it: hooks by livepatch are out",
+                    "echo 1 > /sys/module/livemm/parameters/livepatch, then off and on again")
+    return ok(f"supported; livemm_klp is {state.value}")
+
+
+def foreign_livepatches(scene: Scene) -> Finding:
+    """Livepatches of others."""
+    others = [name for name in scene.host.names("/sys/kernel/livepatch") if name != "livemm_klp"]
+    if not others:
+        return ok("none")
+    lost = [hook.name for hook in scene.hooks if "livepatch" in hook.reason
+            and any(name in hook.reason for name in others)]
+    if lost:
+        return warn(f"{', '.join(others)} holds what livemm hooks: {', '.join(lost)}",
+                    "see livemmctl hooks for what is lost; theirs stands")
+    return ok(f"{', '.join(others)}; none holds what livemm hooks")
+
+
+def traced(scene: Scene) -> dict[str, int] | None:
+    """Functions with an ftrace user, and how many; None where it cannot be seen."""
+    for folder in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"):
+        path = f"{folder}/enabled_functions"
+        if scene.host.exists(path):
+            rows = re.findall(r"^(\S+)(?: \[\w+\])? \((\d{1,9})\)", scene.line(path), re.M)
+            return {name: int(number) for name, number in rows}
+    return None
+
+
+def ftrace_users(scene: Scene) -> Finding:
+    """Tracers of others on functions that livemm hooks."""
+    users = traced(scene)
+    if users is None:
+        return ok("cannot be seen (tracefs is not mounted, or closed)")
+    klp = livepatch_state(scene.host) is not LivepatchState.ABSENT
+    shared = []
+    for hook in scene.hooks:
+        if hook.mechanism in ("livepatch", "kprobe"):
+            ours = hook.state == "armed" or (klp and hook.mechanism == "livepatch")
+            if users.get(hook.symbol, 0) > int(ours):
+                shared.append(hook.symbol)
+    if shared:
+        return warn(f"others trace what livemm hooks: {', '.join(dict.fromkeys(shared))}",
+                    "they share it, each call costs more; stop tracers or BPF programs to measure")
+    return ok(f"{len(users)} functions are traced, none by others where livemm hooks")
+
+
+def lockdown(scene: Scene) -> Finding:
+    """Lockdown."""
+    if scene.lockdown in ("", "none"):
+        return ok("none" if scene.lockdown else "not in this kernel")
+    return warn(f"{scene.lockdown}: debugfs cannot be written, unsigned modules are refused",
+                "livemmctl uses module parameters by itself; sign the modules (see signing)")
+
+
+def secure_boot(scene: Scene) -> bool | None:
+    """Is Secure Boot on?  None where the firmware does not say."""
+    data = scene.host.read_or(SECURE_BOOT)
+    # Four bytes of attributes, then the value.
+    return data[4] == "\x01" if len(data) >= 5 else None
+
+
+def signing(scene: Scene) -> Finding:
+    """Will the kernel take our modules?"""
+    boot = secure_boot(scene)
+    enforced = (boot or scene.lockdown not in ("", "none")
+                or scene.line("/sys/module/module/parameters/sig_enforce") == "Y")
+    said = {True: "Secure Boot is on", False: "Secure Boot is off",
+            None: "no Secure Boot"}[boot]
+    if not enforced:
+        return ok(f"{said}; signatures are not enforced")
+    info = scene.run("modinfo", "-F", "signer", "livemm")
+    signer = info.out.strip() if info and not info.status else ""
+    if not signer:
+        return fail(f"{said}; signatures are enforced, and livemm has none",
+                    "have DKMS sign it: dkms generate_mok, then dkms build --force livemm,"
+                    f" then mokutil --import {MOK} and reboot to confirm")
+    test = scene.run("mokutil", "--test-key", MOK)
+    if test is not None and "is already enrolled" in test.out:
+        return ok(f"{said}; signed by {signer}, a key that is enrolled")
+    if scene.loaded:
+        return ok(f"{said}; signed by {signer}, and the kernel has taken it")
+    seen = "whose enrolment cannot be told (no mokutil)" if test is None else "not enrolled"
+    return (warn if test is None else fail)(
+        f"{said}; signed by {signer}, {seen}",
+        f"mokutil --import {MOK}, reboot, and confirm at the console")
+
+
+def taint(scene: Scene) -> Finding:
+    """What the kernel does when it is tainted, which livemm does."""
+    mask = re.search(r"(?:^| )panic_on_taint=(?:0x)?([0-9a-fA-F]{1,16})",
+                     scene.line("/proc/cmdline"))
+    bits = int(mask[1], 16) if mask else 0
+    deadly = [words for bit, words in OUR_TAINTS.items() if bits >> bit & 1]
+    if deadly:
+        return fail(f"panic_on_taint: loading {' and '.join(deadly)} panics this kernel",
+                    "take these bits out of panic_on_taint= before you load livemm")
+    text = scene.line("/proc/sys/kernel/tainted")
+    return ok(f"kernel.tainted is {text or 'unknown'}")
+
+
+def modules_allowed(scene: Scene) -> Finding:
+    """May modules be loaded at all?"""
+    if scene.line("/proc/sys/kernel/modules_disabled") == "1" and not scene.loaded:
+        return fail("kernel.modules_disabled is 1: no module can be loaded until reboot",
+                    "load livemm earlier at boot (modules-load.d)")
+    return ok("modules can be loaded" if not scene.loaded else "livemm is loaded")

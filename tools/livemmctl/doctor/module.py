@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checks of livemm itself: DKMS, the modules, their hooks."""
+
+from __future__ import annotations
+
+import re
+
+from livemmctl import __version__
+from livemmctl.control import MODULE, Reach
+from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
+from livemmctl.errors import CtlError
+
+
+def dkms(scene: Scene) -> Finding:
+    """Is livemm built and installed for this kernel?"""
+    said = scene.run("dkms", "status", "livemm")
+    states = re.findall(r"^livemm[/,] ?([\w.]+), ([\w.+-]+), [\w-]+: (\w+)",
+                        said.out if said else "", re.M)
+    here = {state: version for version, release, state in states if release == scene.release}
+    if "installed" in here:
+        return ok(f"livemm {here['installed']} is installed for {scene.release}")
+    if here:
+        state, version = next(iter(here.items()))
+        return fail(f"livemm {version} is {state}, not installed, for {scene.release}",
+                    f"dkms install livemm/{version} -k {scene.release}")
+    info = scene.run("modinfo", "-F", "version", "livemm")
+    if info is not None and not info.status and info.out.strip():
+        return ok(f"livemm {info.out.strip()} is installed, not by DKMS")
+    if scene.loaded:
+        return warn("livemm is loaded, but not installed: it will not be there after a reboot",
+                    "apt install livemm-dkms")
+    others = sorted({release for _, release, _ in states})
+    elsewhere = f" (only for {', '.join(others)})" if others else ""
+    return fail(f"livemm is not installed for {scene.release}{elsewhere}",
+                f"apt install livemm-dkms linux-headers-{scene.release}, then see"
+                " /var/lib/dkms/livemm/*/build/make.log")
+
+
+def headers(scene: Scene) -> Finding:
+    """Can DKMS build for this kernel?"""
+    if scene.host.exists(f"/lib/modules/{scene.release}/build"):
+        return ok(f"headers of {scene.release} are installed")
+    return warn(f"no headers of {scene.release}: an upgrade of livemm cannot be built for it",
+                f"apt install linux-headers-{scene.release}")
+
+
+def loaded(scene: Scene) -> Finding:
+    """Is it loaded, and is it what is installed?"""
+    if not scene.loaded:
+        return warn("livemm is not loaded", "livemmctl load")
+    running = scene.line(f"{MODULE}/srcversion")
+    info = scene.run("modinfo", "-F", "srcversion", "livemm")
+    installed = info.out.strip() if info and not info.status else ""
+    if running and installed and running != installed:
+        return warn("the module that is loaded is not the one installed: an upgrade waits",
+                    "livemmctl unload, then livemmctl load, when it suits you")
+    version = scene.line(f"{MODULE}/version")
+    if version and version != __version__:
+        return warn(f"livemm {version} is loaded, this is livemmctl {__version__}",
+                    "bring both to one version")
+    if scene.line(f"{MODULE}/parameters/off") == "Y":
+        return warn("livemm.off=1: every policy is refused",
+                    "take it off the command line, or unload and load again")
+    if scene.line(f"{MODULE}/parameters/force") == "Y":
+        return warn("force=1: hooks are used that could not be verified",
+                    "load it without force=1")
+    return ok(f"livemm {version or 'of unknown version'} is loaded")
+
+
+def debugfs(scene: Scene) -> Finding:
+    """Can counters and hooks be seen?"""
+    if scene.control is None:
+        return ok("not looked at while livemm is not loaded")
+    if scene.control.reach is Reach.ABSENT:
+        return warn("debugfs is not there: no counters, states or hooks",
+                    "mount -t debugfs none /sys/kernel/debug (and no debugfs=off at boot)")
+    return ok(scene.control.reach.value)
+
+
+def hooks(scene: Scene) -> Finding:
+    """Hooks that this kernel does not offer."""
+    missing = [hook for hook in scene.hooks if hook.state == "unavailable"]
+    if missing:
+        return warn(f"{len(missing)} of {len(scene.hooks)} are unavailable: "
+                    + ", ".join(hook.name for hook in missing),
+                    "livemmctl hooks --only unavailable says why, and what is lost")
+    if not scene.hooks:
+        return ok("not looked at: livemm is not loaded, or debugfs not there")
+    return ok(f"all {len(scene.hooks)} are there")
+
+
+def policies(scene: Scene) -> Finding:
+    """Policies that cannot run, or that are on with nothing to do."""
+    try:
+        rows = scene.control.policies() if scene.control else []
+    except CtlError as error:
+        return fail(error.message, error.hint or "livemmctl status")
+    bad = [f"{row.name}: {row.reason or 'no reason given'}" for row in rows
+           if row.state == "unsupported"]
+    if bad:
+        return warn("unsupported: " + "; ".join(bad), "livemmctl hooks says what is missing")
+    on = [row.name for row in rows if row.state == "on"]
+    if not rows:
+        return ok("not looked at while livemm is not loaded")
+    return ok("on: " + ", ".join(on) if on else "all are off")

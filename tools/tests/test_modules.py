@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Loading and unloading, with bounded waits."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import Ctl
+from fake_tree import KLP, PATCH, FakeHost
+from livemmctl.control import is_loaded
+from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Ran
+from livemmctl.modules import Clock, LivepatchState, holders, livepatch_state, load, named, unload
+from livemmctl.profile.defaults import NOTED
+
+
+@dataclass
+class FakeTime:
+    """A clock that sleeps at once; `at` happens when its time has come."""
+
+    seconds: float = 0.0
+    at: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+        due = [what for when, what in self.at if when <= self.seconds]
+        self.at = [(when, what) for when, what in self.at if when > self.seconds]
+        for what in due:
+            what()
+
+    def clock(self) -> Clock:
+        return Clock(lambda: self.seconds, self.sleep)
+
+
+class Stuck(FakeHost):
+    """A host whose livepatch does not go when it is switched off."""
+
+    def store(self, name: str, text: str) -> None:
+        if name == f"{PATCH}/enabled":
+            self.kernel.put(name, text)
+            self.kernel.put(f"{PATCH}/transition", "1\n")
+        else:
+            super().store(name, text)
+
+
+def stuck(root: Path) -> Stuck:
+    """A loaded host like that, with a task that holds the transition up."""
+    plain = FakeHost.make(root)
+    host = Stuck(root, plain.kernel)
+    host.kernel.load_klp()
+    for pid, name, state in ((7, "kworker", "0"), (42, "db writer", "1"), (43, "db", "1")):
+        host.kernel.put(f"/proc/{pid}/task/{pid}/patch_state", f"{state}\n")
+        host.kernel.put(f"/proc/{pid}/task/{pid}/comm", f"{name}\n")
+    return host
+
+
+def test_load_and_again(tmp_path: Path, ctl: Ctl) -> None:
+    host = FakeHost.make(tmp_path / "bare", loaded=False)
+    host.answers["modprobe --showconfig"] = Ran(0, "options snd x=1\n", "")
+    assert ctl("load", on=host).out == "livemm is loaded\n"
+    assert is_loaded(host)
+    assert host.path(NOTED).exists()
+    assert ctl("load", "--json", on=host).data()["changed"] is False
+    assert [words for words in host.ran if words[1] == "livemm"] == [["modprobe", "livemm"]]
+
+
+def test_load_off(tmp_path: Path, ctl: Ctl) -> None:
+    host = FakeHost.make(tmp_path / "bare", loaded=False)
+    assert ctl("load", "--off", on=host).status == 0
+    assert host.ran[0] == ["modprobe", "livemm", "off=1"]
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "status"),
+    [
+        ("modprobe: FATAL: Module livemm not found in directory /lib/modules/6.1",
+         "livemm is not installed for kernel 6.1.0-56-amd64", Exit.UNSUPPORTED),
+        ("modprobe: ERROR: could not insert 'livemm': Key was rejected by service",
+         "not signed", Exit.DENIED),
+        ("modprobe: ERROR: could not insert 'livemm': Invalid argument",
+         "policies: pcp/period_ms: 5: not in 100..10000", Exit.REFUSED),
+        ("", "no reason given", Exit.REFUSED),
+    ],
+)
+def test_load_fails_in_words(
+    tmp_path: Path, ctl: Ctl, said: str, words: str, status: Exit
+) -> None:
+    host = FakeHost.make(tmp_path / "bare", loaded=False)
+    host.answers["modprobe"] = Ran(1, "", said)
+    log = "livemm: built for x\nother: y\nlivemm: policies: pcp/period_ms: 5: not in 100..10000\n"
+    host.answers["dmesg"] = Ran(0, log if said else "", "")
+    done = ctl("load", on=host)
+    assert words in done.err
+    assert done.status == status
+
+
+def test_load_waits_for_the_transition(tmp_path: Path) -> None:
+    host = FakeHost.make(tmp_path, loaded=False)
+    host.kernel.load_klp()
+    host.kernel.put(f"{PATCH}/transition", "1\n")
+    time = FakeTime(at=[(3.0, lambda: host.kernel.put(f"{PATCH}/transition", "0\n"))])
+    assert load(host, 60, time.clock(), [])
+    assert 3 <= time.seconds < 4
+
+
+def test_load_gives_up_waiting(tmp_path: Path) -> None:
+    host = stuck(tmp_path)
+    host.kernel.unload()
+    host.kernel.put(f"{PATCH}/transition", "1\n")
+    time = FakeTime()
+    with pytest.raises(CtlError) as caught:
+        load(host, 5, time.clock(), [])
+    assert caught.value.status == Exit.TIMEOUT
+    assert "7 (kworker)" in caught.value.message
+    assert "42" not in caught.value.message
+    assert 5 <= time.seconds < 6
+
+
+def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.load_klp()
+    assert ctl("unload").out == (
+        "livemm is unloaded, every policy is off\nswitching the livepatch off\n"
+        "livemm_klp is unloaded\n")
+    assert host.ran == [["rmmod", "livemm"], ["rmmod", "livemm_klp"]]
+    assert not host.exists(PATCH)
+    assert ctl("unload").out == "livemm_klp is not loaded\n"
+    assert ctl("unload", "--json").data() == {
+        "output_version": 1, "loaded": False, "changed": False}
+
+
+def test_unload_refused_changes_nothing(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.load_klp()
+    host.answers["rmmod"] = Ran(1, "", "rmmod: ERROR: Module livemm is in use")
+    done = ctl("unload")
+    assert done.status == Exit.REFUSED
+    assert done.err == "livemmctl: livemm stays loaded: rmmod: ERROR: Module livemm is in use\n"
+    assert livepatch_state(host) is LivepatchState.ON
+
+
+def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
+    host = stuck(tmp_path)
+    time = FakeTime()
+    said: list[str] = []
+    with pytest.raises(CtlError) as caught:
+        unload(host, 10, time.clock(), said.append)
+    assert caught.value.status == Exit.TIMEOUT
+    assert "held by 42 (db writer), 43 (db)" in caught.value.message
+    assert 10 <= time.seconds < 11
+    assert livepatch_state(host) is LivepatchState.TRANSITION
+    # And again, when the tasks have gone: nothing is written a second time.
+    time.at = [(time.seconds + 1, lambda: shutil.rmtree(host.path(PATCH)))]
+    unload(host, 10, time.clock(), said.append)
+    assert said.count("switching the livepatch off") == 1
+    assert not host.exists(KLP)
+
+
+def test_unload_klp_that_stays(host: FakeHost) -> None:
+    host.kernel.load_klp()
+    host.answers["rmmod livemm_klp"] = Ran(1, "", "rmmod: ERROR: in use")
+    time = FakeTime()
+    with pytest.raises(CtlError, match="livemm_klp stays loaded") as caught:
+        unload(host, 2, time.clock(), lambda _: None)
+    assert caught.value.status == Exit.PARTIAL
+
+
+def test_unload_patch_that_cannot_be_switched(
+    host: FakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    host.kernel.load_klp()
+    monkeypatch.setattr(FakeHost, "store", busy)
+    with pytest.raises(CtlError, match="device or resource busy") as caught:
+        unload(host, 2, FakeTime().clock(), lambda _: None)
+    assert caught.value.status == Exit.PARTIAL
+
+
+def test_unload_not_root(host: FakeHost, ctl: Ctl) -> None:
+    user = FakeHost(host.root, host.kernel, uid=1000)
+    user.answers["rmmod"] = Ran(1, "", "rmmod: ERROR: could not remove: Operation not permitted")
+    done = ctl("unload", on=user)
+    assert done.status == Exit.DENIED
+    assert "run it as root" in done.err
+
+
+def test_many_tasks_are_not_all_named() -> None:
+    text = named([f"{pid} (x)" for pid in range(25)])
+    assert "9 (x) and 15 more" in text
+    assert "10 (x)" not in text
+    assert "no task" in named([])
+
+
+def test_a_task_that_ends_is_none(tmp_path: Path) -> None:
+    host = stuck(tmp_path)
+    host.path("/proc/43/task/43/patch_state").unlink()
+    host.path("/proc/notapid").mkdir()
+    assert holders(host, patched=True) == ["42 (db writer)"]
