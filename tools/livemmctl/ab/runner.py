@@ -68,10 +68,12 @@ class Runner:
         past: Past | None = None,
         missing: str = "",
         defaults: Defaults | None = None,
+        tell: Callable[[str, Mapping[str, object]], None] = lambda kind, fields: None,
     ) -> None:
         """Without `control` nothing can be switched, `missing` says why; `past` is
         what the journal says of runners before this one; `show_arm` tells the exporter;
-        `defaults` are what knobs are that an arm does not name, if not as found."""
+        `defaults` are what knobs are that an arm does not name, if not as found; `tell`
+        is called with what goes into the journal."""
         self.experiment = experiment
         self.setting = setting
         self.control = control
@@ -82,6 +84,7 @@ class Runner:
         self.missing = missing
         self._show_arm = show_arm
         self._defaults = defaults or Defaults({})
+        self._tell = tell
         #: Why the host stays at stock; empty: its arm is applied.
         self._held = ""
         self._arm = ""
@@ -350,6 +353,7 @@ class Runner:
 
     def _write(self, kind: str, **fields: object) -> None:
         self.journal.write(self.clock.wall(), kind, **fields)
+        self._tell(kind, fields)
 
 
 def ended_by(number: int) -> Outcome:
