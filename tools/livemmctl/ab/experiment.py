@@ -90,7 +90,7 @@ def parse_experiment(
     previous = _previous_weights(top, [arm.name for arm in arms])
     ramp = _ramp(top, mode, start_s, duration_s)
     switchback = _switchback(top, mode, tick_s, duration_s, len(arms))
-    metrics = _metrics(top)
+    metrics = _metrics(top, arms)
     guardrails = _guardrails(top.table("guardrails"), tick_s)
     salt = top.text("salt")
     if mode == SWITCHBACK:
@@ -212,10 +212,25 @@ def _switchback(
     return Switchback(block_s, washout_s, seed)
 
 
-def _metrics(top: Fields) -> tuple[Metric, ...]:
+def _refuse_silent(fields: Fields, source: Source, arms: tuple[Arm, ...]) -> None:
+    """A policy that is off counts nothing: its counters say nothing about that arm."""
+    policy = source.what.partition("/")[0]
+    for arm in arms:
+        if arm.settings.get(policy, {}).get("enabled") != "1":
+            raise fields.error(
+                "source",
+                f"{source} stands still while {policy} is off, as it is in arm {arm.name}",
+                "compare by what the kernel itself counts, or what a command prints",
+            )
+
+
+def _metrics(top: Fields, arms: tuple[Arm, ...]) -> tuple[Metric, ...]:
     metrics: list[Metric] = []
     for fields in top.tables("metrics"):
         metric = _metric(fields)
+        for source in (metric.source, metric.per):
+            if source is not None and source.kind == "counter":
+                _refuse_silent(fields, source, arms)
         if any(metric.name == other.name for other in metrics):
             raise fields.error("name", f"{metric.name!r}: twice")
         metrics.append(metric)

@@ -77,7 +77,7 @@ class Fields:
             return default
         if not isinstance(value, str) or not value.strip():
             raise self.error(key, self._wanted(value, "a text"))
-        if not value.isprintable():
+        if not value.replace("\n", " ").isprintable():
             raise self.error(key, "characters in it that cannot be printed")
         return value
 

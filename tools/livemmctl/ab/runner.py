@@ -22,9 +22,9 @@ from livemmctl.ab.journal import Journal, Past
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
 from livemmctl.ab.schedule import blocks_of
-from livemmctl.ab.switch import Knobs, Switch, found_on, on_now, with_defaults
+from livemmctl.ab.switch import Knobs, Switch, found_before, found_on, on_now, with_defaults
 from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
-from livemmctl.control import Control
+from livemmctl.control import ModuleControl
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
 
@@ -60,7 +60,7 @@ class Runner:
         self,
         experiment: Experiment,
         setting: Setting,
-        control: Control | None,
+        control: ModuleControl | None,
         sampler: Sampler,
         journal: Journal,
         clock: Clock,
@@ -69,11 +69,13 @@ class Runner:
         missing: str = "",
         defaults: Defaults | None = None,
         tell: Callable[[str, Mapping[str, object]], None] = lambda kind, fields: None,
+        is_loaded: Callable[[], bool] = lambda: True,
     ) -> None:
         """Without `control` nothing can be switched, `missing` says why; `past` is
         what the journal says of runners before this one; `show_arm` tells the exporter;
         `defaults` are what knobs are that an arm does not name, if not as found; `tell`
-        is called with what goes into the journal."""
+        is called with what goes into the journal; `is_loaded` tells whether there still
+        is a module."""
         self.experiment = experiment
         self.setting = setting
         self.control = control
@@ -85,6 +87,7 @@ class Runner:
         self._show_arm = show_arm
         self._defaults = defaults or Defaults({})
         self._tell = tell
+        self._is_loaded = is_loaded
         #: Why the host stays at stock; empty: its arm is applied.
         self._held = ""
         self._arm = ""
@@ -166,9 +169,7 @@ class Runner:
         found: Knobs = {}
         if self.control is not None:
             now = found_on(self.control)
-            before = None if self.past is None else self.past.start.get("found")
-            # What an earlier runner found, not what it made of it.
-            found = before if isinstance(before, dict) and before.keys() == now.keys() else now
+            found = found_before(self.past, now)
             # On with a lease is what a runner that died leaves; the rest is an admin's.
             ours = self.past is not None and self.control.lease() > 0
             if on_now(now) and not ours:
@@ -177,7 +178,7 @@ class Runner:
                     Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}",
                 )
             self._switch = Switch(self.control, found, self.experiment.lease_s,
-                                  with_defaults(found, self._defaults))
+                                  with_defaults(found, self._defaults), self._is_loaded)
         elif not self._is_host_mode:
             raise CtlError(self.missing, Exit.NOT_LOADED, "livemmctl load")
         if self._is_host_mode:
@@ -314,8 +315,8 @@ class Runner:
             return None
         try:
             changed = self._switch.drift()
-        except CtlError as error:
-            if error.status != Exit.NOT_LOADED and self._is_loaded():
+        except CtlError:
+            if self._switch.is_loaded():
                 raise
             changed, reason = {}, "the module was unloaded"
         else:
@@ -330,12 +331,6 @@ class Runner:
         # What an admin did by hand is the admin's: it stays as it is.
         self._leave = changed
         return Outcome("end", reason, Exit.DRIFT)
-
-    def _is_loaded(self) -> bool:
-        try:
-            return self.control is not None and bool(self.control.policies())
-        except CtlError:
-            return False
 
     def _after_lease(self) -> Outcome | None:
         """The host slept, or we did: the kernel went back to stock, as it should."""

@@ -18,8 +18,8 @@ from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place, Running
 from livemmctl.ab.runner import COMMAND_SHARE, Outcome, Runner, Setting
 from livemmctl.ab.sample import Sampler
-from livemmctl.ab.switch import Switch, found_on, on_now
-from livemmctl.control import MODULE, Control, open_control
+from livemmctl.ab.switch import Switch, found_before, found_on, on_now
+from livemmctl.control import MODULE, ModuleControl, is_loaded, open_control
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Host
 from livemmctl.profile.defaults import defaults
@@ -51,7 +51,7 @@ def setting_of(host: Host, experiment: Experiment) -> Setting:
     )
 
 
-def _open(host: Host, experiment: Experiment) -> tuple[Control | None, str]:
+def _open(host: Host, experiment: Experiment) -> tuple[ModuleControl | None, str]:
     """The module, or why there is none: by host that is no reason not to take part."""
     try:
         return open_control(host), ""
@@ -85,7 +85,7 @@ def run_here(
                 experiment, setting, control,
                 Sampler(host, control, experiment.tick_s * COMMAND_SHARE), journal, clock,
                 lambda arm: place.show_arm(experiment.name, arm), past, missing,
-                defaults(host), tell,
+                defaults(host), tell, lambda: is_loaded(host),
             )
             return runner.run()
         finally:
@@ -145,9 +145,7 @@ def _clean(host: Host, running: Running) -> None:
             now = found_on(control)
             # Only what a lease of ours still covers; the rest is the kernel's or an admin's.
             if on_now(now) and control.lease() > 0:
-                found = past.start.get("found")
-                same = isinstance(found, dict) and found.keys() == now.keys()
-                Switch(control, found if same else now, 1).to_stock()
+                Switch(control, found_before(past, now), 1).to_stock()
         journal.write(time.time(), "end", reason="ended by livemmctl ab stop, after its runner")
     finally:
         journal.close()

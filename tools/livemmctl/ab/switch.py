@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from livemmctl.control import Control, Settings
+from livemmctl.ab.journal import Past
+from livemmctl.control import ModuleControl, Settings
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import same_value
@@ -13,13 +14,21 @@ from livemmctl.profile.model import same_value
 Knobs = dict[str, dict[str, str]]
 
 
-def found_on(control: Control) -> Knobs:
+def found_on(control: ModuleControl) -> Knobs:
     """Every knob of every policy as it is now; policies that cannot be had are left out."""
-    return {
-        status.name: control.get(status.name)
-        for status in control.policies()
-        if status.state != "unsupported"
-    }
+    missing = {row.name for row in control.policies() if row.state == "unsupported"}
+    return {name: knobs for name, knobs in control.settings().items() if name not in missing}
+
+
+def found_before(past: Past | None, now: Knobs) -> Knobs:
+    """What an earlier runner found, rather than what it made of it; without one, `now`."""
+    found = None if past is None else past.start.get("found")
+    if not isinstance(found, dict) or found.keys() != now.keys():
+        return now
+    if not all(isinstance(values, dict) for values in found.values()):
+        return now
+    return {policy: {key: str(found[policy].get(key, value)) for key, value in values.items()}
+            for policy, values in now.items()}
 
 
 def on_now(knobs: Settings) -> list[str]:
@@ -59,10 +68,13 @@ class Switch:
     """A host's policies in the hands of an experiment."""
 
     def __init__(
-        self, control: Control, found: Settings, lease_s: int, base: Settings | None = None
+        self, control: ModuleControl, found: Settings, lease_s: int, base: Settings | None = None,
+        is_loaded: Callable[[], bool] = lambda: True,
     ) -> None:
         """`found` is what the host had before the experiment, as found_on() gives it;
-        `base` what the knobs are that an arm does not name."""
+        `base` what the knobs are that an arm does not name; `is_loaded` tells whether
+        there still is a module."""
+        self.is_loaded = is_loaded
         self.control = control
         self.found = found
         self.base = found if base is None else base
@@ -99,8 +111,9 @@ class Switch:
 
     def _differing(self, wanted: Settings) -> Knobs:
         differing: Knobs = {}
+        every = self.control.settings()
         for policy, values in wanted.items():
-            now = self.control.get(policy)
+            now = every.get(policy, {})
             for key, value in values.items():
                 if not same_value(now.get(key, "\0"), value):
                     differing.setdefault(policy, {})[key] = now.get(key, "")
@@ -117,6 +130,9 @@ class Switch:
         Where that cannot be had in one, each policy is switched off by itself, and what
         then is still on is left to a lease of one second.  Raises CtlError.
         """
+        if not self.is_loaded():
+            # Unloading switches everything off.
+            return
         stock = {
             policy: {**values, "enabled": "0"}
             for policy, values in self.found.items() if policy not in (leave or {})
@@ -124,8 +140,6 @@ class Switch:
         try:
             self._bring_to(stock)
         except CtlError as error:
-            if error.status == Exit.NOT_LOADED:
-                return
             self._by_force(stock, error)
         self._written = {**self._written, **stock}
         self.control.set_lease(0)
