@@ -61,9 +61,10 @@ class Unit:
         """Is there anything to divide by?"""
         return sum(self.dens) > 0
 
-    @property
-    def value(self) -> float:
+    def level(self, metric: Metric) -> float:
         """The metric of this unit."""
+        if metric.kind == "quantile":
+            return float(np.quantile(self.samples, metric.quantile))
         return sum(self.nums) / sum(self.dens)
 
     @property
@@ -113,9 +114,9 @@ def _resampled(metric: Metric, control: list[Unit], treatment: list[Unit]) -> Es
     return bootstrap.ratio(sums[0], sums[1])
 
 
-def _fill(effect: Effect, control: list[Unit], treatment: list[Unit]) -> None:
-    effect.control_values = vector([unit.value for unit in control])
-    effect.treatment_values = vector([unit.value for unit in treatment])
+def _fill(effect: Effect, metric: Metric, control: list[Unit], treatment: list[Unit]) -> None:
+    effect.control_values = vector([unit.level(metric) for unit in control])
+    effect.treatment_values = vector([unit.level(metric) for unit in treatment])
 
 
 def _all_alike(effect: Effect) -> bool:
@@ -146,7 +147,7 @@ def between_hosts(
             f"hosts without data are not alike in the arms: {without[0]} of {counts[0]} of"
             f" control, {without[1]} of {counts[1]} of treatment (p = {p:.1g})"
         )
-    _fill(effect, *sides)
+    _fill(effect, metric, *sides)
     if _all_alike(effect):
         effect.refused.append("the value is the same on every host: there is nothing to compare")
     elif metric.kind in ("ratio", "quantile"):
@@ -199,12 +200,13 @@ def between_blocks(
     if min(len(side) for side in sides) < BLOCKS_LEAST:
         effect.refused.append(_too_few("blocks", BLOCKS_LEAST, len(sides[0]), len(sides[1])))
         return effect
-    _fill(effect, *sides)
+    _fill(effect, metric, *sides)
     if _all_alike(effect):
         effect.refused.append("the value is the same in every block: there is nothing to compare")
         return effect
     treated = vector([arms[key] == arm for key in usable])
-    _look_for_carry_over(effect, usable, units, treated, arms, arm)
+    levels = vector([units[key].level(metric) for key in usable])
+    _look_for_carry_over(effect, usable, levels, treated, arms, arm)
     if metric.kind == "quantile":
         effect.estimate = _resampled(metric, *sides)
         return effect
@@ -224,7 +226,7 @@ def between_blocks(
 
 
 def _look_for_carry_over(
-    effect: Effect, usable: list[tuple[str, int]], units: dict[tuple[str, int], Unit],
+    effect: Effect, usable: list[tuple[str, int]], levels: Vector,
     treated: Vector, arms: dict[tuple[str, int], str], arm: str,
 ) -> None:
     followers = [
@@ -232,7 +234,7 @@ def _look_for_carry_over(
     ]
     before = vector([arms[usable[n][0], usable[n][1] - 1] == arm for n in followers])
     p = by_block.carry_over(
-        vector([units[usable[n]].value for n in followers]), treated[followers], before,
+        levels[followers], treated[followers], before,
         [usable[n][0] for n in followers],
     ) if followers else float("nan")
     if np.isnan(p):

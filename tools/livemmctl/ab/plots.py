@@ -107,12 +107,15 @@ def distribution(item: Comparison, unit: str) -> str:
             _dots(axes, control, treatment, item.arm)
         else:
             bins = _bins(np.concatenate([control, treatment]))
-            for values, colour, name in ((control, _CONTROL, "control"),
-                                         (treatment, _TREATMENT, item.arm)):
+            for values, colour, name, kind in (
+                (control, _CONTROL, "control", "stepfilled"),
+                (treatment, _TREATMENT, item.arm, "step"),
+            ):
                 shares = np.full(len(values), 100 / len(values))
                 axes.hist(np.clip(values, bins[0], bins[-1]), bins=bins, weights=shares,
-                          histtype="stepfilled", color=colour, alpha=0.45, label=name)
-                axes.axvline(values.mean(), color=colour, linewidth=1.4)
+                          histtype=kind, color=colour, linewidth=1.3, label=name,
+                          alpha=0.5 if kind == "stepfilled" else 1.0)
+                axes.axvline(values.mean(), color=colour, linewidth=1.4, linestyle=(0, (4, 2)))
             axes.set_ylabel(f"% of {unit}")
             axes.legend(frameon=False, fontsize=8)
         axes.set_title(title, loc="left")
@@ -138,7 +141,7 @@ def timeline(report: Report, item: Comparison) -> str:
     blocks = {(b.host, b.index): b.arm for b in report.seen.blocks}
     units = units_by_block(report.seen.points[item.metric.name])
     host = next(iter(report.seen.hosts), None)
-    rows = sorted((index, blocks[name, index], unit.value)
+    rows = sorted((index, blocks[name, index], unit.level(item.metric))
                   for (name, index), unit in units.items()
                   if name == host and (name, index) in blocks)
     if not rows:
@@ -152,12 +155,16 @@ def timeline(report: Report, item: Comparison) -> str:
             if not mine:
                 continue
             is_control = arm.name == report.experiment.control
-            axes.plot([index + 1 for index, _ in mine], [value for _, value in mine],
-                      "s" if is_control else "o", markersize=5, label=arm.name,
-                      color=_CONTROL if is_control else None)
+            (line,) = axes.plot(
+                [index + 1 for index, _ in mine], [value for _, value in mine],
+                "s" if is_control else "o", markersize=5, label=arm.name,
+                color=_CONTROL if is_control else None,
+            )
+            axes.axhline(float(np.mean([value for _, value in mine])), linewidth=1,
+                         color=line.get_color(), linestyle=(0, (4, 2)))
         axes.set_xlabel("block")
-        axes.set_ylim(bottom=min(0.0, *(value for _, _, value in rows)))
-        axes.margins(y=0.15)
+        axes.margins(x=0.02, y=0.2)
+        axes.ticklabel_format(axis="y", useOffset=False, scilimits=(-4, 6))
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
         axes.set_title(title, loc="left")
         axes.grid(axis="y", color="#e2e8f0", linewidth=0.6)

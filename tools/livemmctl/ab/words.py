@@ -11,7 +11,7 @@ def level(value: float) -> str:
     if math.isnan(value):
         return "-"
     size = abs(value)
-    if size >= 1e6 or (size and size < 1e-3):
+    if size >= 1e6 or (size and size < 1e-4):
         return f"{value:.3e}"
     return f"{value:,.0f}" if size >= 1e4 else f"{value:.4g}"
 
@@ -21,7 +21,10 @@ def percent(share: float, signed: bool = True) -> str:
     if math.isnan(share):
         return "-"
     value = share * 100
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    size = abs(value)
+    if size and size < 0.01:
+        return f"{value:+.1g} %" if signed else f"{value:.1g} %"
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2
     return f"{value:+.{digits}f} %" if signed else f"{value:.{digits}f} %"
 
 

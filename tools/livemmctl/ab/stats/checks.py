@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -84,8 +85,7 @@ def detectable(estimate: Estimate) -> float:
     n1, n2 = estimate.n_control, estimate.n_treatment
     if min(n1, n2) < 2 or not estimate.standard_error > 0:
         return math.nan
-    size = TTestIndPower().solve_power(nobs1=n1, ratio=n2 / n1, alpha=ALPHA, power=POWER)
-    return float(size) * _deviation(estimate)
+    return _solve(nobs1=n1, ratio=n2 / n1) * _deviation(estimate)
 
 
 def needed(estimate: Estimate, difference: float) -> int | None:
@@ -103,8 +103,16 @@ def units_for(size: float) -> int | None:
         return 4
     if size < 1e-4:
         return None
-    found = TTestIndPower().solve_power(effect_size=size, alpha=ALPHA, power=POWER, ratio=1.0)
-    return max(math.ceil(float(np.ravel(found)[0])), 4)
+    return max(math.ceil(_solve(effect_size=size, ratio=1.0)), 4)
+
+
+def _solve(**known: float) -> float:
+    """What is missing of effect_size and nobs1, at our ALPHA and POWER."""
+    with warnings.catch_warnings():
+        # The search looks at far-off sizes on its way, where scipy has no number.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = TTestIndPower().solve_power(alpha=ALPHA, power=POWER, **known)
+    return float(np.ravel(found)[0])
 
 
 def _deviation(estimate: Estimate) -> float:
