@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -149,8 +150,10 @@ def _telling(app: App, experiment: Experiment) -> Any:
         }.get(kind)
         if kind == "apply" and not fields.get("ok"):
             words = f"{words}: refused: {fields.get('reason')}; stays at stock"
-        if words is not None:
-            app.say(f"{time.strftime('%H:%M:%S')} {words}")
+        # Whether anybody listens is nothing to the experiment.
+        with contextlib.suppress(OSError):
+            if words is not None:
+                app.say(f"{time.strftime('%H:%M:%S')} {words}")
 
     return tell
 

@@ -9,7 +9,6 @@ them alike, and no arm always follows the same other one.
 from __future__ import annotations
 
 import hashlib
-import random
 from dataclasses import dataclass
 
 from livemmctl.ab.model import Experiment
@@ -27,6 +26,15 @@ class Block:
     washed_s: float
 
 
+def _shuffled(names: list[str], seed: str) -> list[str]:
+    """In an order drawn by the seed.
+
+    Not by Python's random, whose orders may be others in its next version, while a run
+    is under way.
+    """
+    return sorted(names, key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest())
+
+
 def blocks_of(experiment: Experiment, host: str) -> list[Block]:
     """Every block of a switchback on a host, in their order.
 
@@ -36,12 +44,10 @@ def blocks_of(experiment: Experiment, host: str) -> list[Block]:
     if plan is None:
         raise ValueError("not a switchback")
     names = [arm.name for arm in experiment.arms]
-    # Not hash(): that differs from process to process.
-    text = f"{experiment.salt}/{plan.seed}/{host}"
-    draw = random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest(), "big"))
+    seed = f"{experiment.salt}/{plan.seed}/{host}"
     blocks: list[Block] = []
-    for _ in range(int(experiment.duration_s // (plan.block_s * len(names)))):
-        for arm in draw.sample(names, len(names)):
+    for turn in range(int(experiment.duration_s // (plan.block_s * len(names)))):
+        for arm in _shuffled(names, f"{seed}/{turn}"):
             start_s = len(blocks) * plan.block_s
             blocks.append(
                 Block(len(blocks), arm, start_s, start_s + plan.block_s, start_s + plan.washout_s)

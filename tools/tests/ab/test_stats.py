@@ -80,7 +80,7 @@ def coverage(count: int, seed: int, kind: str) -> float:
             den = draw.gamma(4, 50, 60)
             sides.append((den * level * draw.lognormal(0, 0.2, 60) / math.exp(0.02), den))
         if kind == "ratio":
-            found = bootstrap.ratio(*sides)
+            found = bootstrap.ratio(sides[0], sides[1])
             truth = 0.02
         else:
             control, treatment = (
