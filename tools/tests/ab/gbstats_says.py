@@ -46,8 +46,9 @@ def sides(case: dict[str, Any]) -> tuple[Any, Any]:
         return mean(case["control"]), mean(case["treatment"])
     if case["kind"] == "ratio":
         return ratio(*case["control"]), ratio(*case["treatment"])
-    theta = compute_theta(adjusted(*case["control"], 0.0), adjusted(*case["treatment"], 0.0))
-    return adjusted(*case["control"], theta), adjusted(*case["treatment"], theta)
+    (after_a, before_a), (after_b, before_b) = case["control"], case["treatment"]
+    theta = compute_theta(adjusted(after_a, before_a, 0.0), adjusted(after_b, before_b, 0.0))
+    return adjusted(after_a, before_a, theta), adjusted(after_b, before_b, theta)
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:
