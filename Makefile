@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit scenarios \
-	dkms bench clean
+	dkms bench tools-test tools-docs deb clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -28,6 +28,9 @@ help:
 	@echo '  make kunit               unit tests in a debug kernel, built when absent'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
+	@echo '  make tools-test          livemmctl: unit tests'
+	@echo '  make tools-docs          its man page and completions, into build/tools/'
+	@echo '  make deb                 Debian packages, into build/deb/'
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
 	@echo '  make debug-kernel        build the debug kernel into the cache'
@@ -63,6 +66,12 @@ scenarios: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
 
 dkms: setup
 	@$(PYTHON) -m tests.dkms
+
+tools-test: setup
+	@$(PYTHON) -m tests.tools
+
+tools-docs:
+	@PYTHONPATH=tools $(PYTHON) -m livemmctl.docs build/tools
 
 bench: modules
 	@$(PYTHON) -m bench.run

@@ -20,6 +20,7 @@ STAGES: list[tuple[str, list[str]]] = [
     ("kunit", ["tests.kunit"]),
     ("modules", ["tests.modules"]),
     ("lint", ["tests.lint"]),
+    ("tools", ["tests.tools"]),
     ("scenarios", ["tests.vm.run"]),
     ("dkms", ["tests.dkms"]),
 ]

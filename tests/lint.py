@@ -72,7 +72,10 @@ def ruff() -> str:
 def mypy() -> str:
     """Python types, strict."""
     files = ours(".py")
-    return run([cache_dir() / "venv/bin/mypy", "--cache-dir", BUILD / "mypy", *files], "mypy")
+    # The libraries of tools/ are Debian's own, which the venv does not see.
+    argv: list[str | Path] = [cache_dir() / "venv/bin/mypy", "--cache-dir", BUILD / "mypy",
+                              "--python-executable", "/usr/bin/python3"]
+    return run([*argv, *files], "mypy")
 
 
 def shellcheck() -> str:

@@ -6,9 +6,12 @@
 set -eu
 
 packages="apt-utils bc binutils bison bsdextrautils build-essential busybox-static ca-certificates
-	cpio debootstrap dkms dwarves file flex gcc-12 git iproute2 kmod libelf-dev libssl-dev
-	linux-source-6.1 make openssl procps python3 python3-venv qemu-system-x86 rsync shellcheck
-	sparse stress-ng udev util-linux xz-utils zstd"
+	cpio debhelper debootstrap dh-dkms dh-python dkms dpkg-dev dwarves file flex gcc-12 git
+	groff-base iproute2 kmod libelf-dev libssl-dev linux-source-6.1 make openssl procps
+	prometheus prometheus-node-exporter python3 python3-click python3-jinja2
+	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy
+	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse stress-ng udev
+	util-linux xz-utils zstd"
 cache=${LIVEMM_CACHE:-${HOME:-/root}/.cache/livemm}
 here=$(cd "$(dirname "$0")/.." && pwd)
 

@@ -119,7 +119,7 @@ def watch(app: App, seconds: float, count: int | None) -> None:
 @click.option("--watch", "every", type=Seconds(0.1, 86400), is_flag=False,
               flag_value=2.0, metavar="[SECONDS]",
               help="Show it again every SECONDS, 2 if not given.")
-@click.option("--count", type=click.IntRange(1), help="With --watch: so many times.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="With --watch: so many times.")
 @json_option
 @pass_app
 def status(app: App, every: float | None, count: int | None) -> None:

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""make deb-test: install, upgrade, remove and purge the packages in a clean Debian.
+
+The Debian is a debootstrapped folder in the cache, which stays as it is: all happens
+in a mount namespace, in an overlay over it that is thrown away.  Commands that load
+modules or start services are replaced there by ones that only write down who called.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.command import call, tail
+from tests.kernels import cache_dir, load, mirror
+from tests.matrix import versions
+from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+
+WORK = BUILD / "deb-test"
+SUITE = "bookworm"
+#: What the packages need, and a kernel to build for.
+PACKAGES = ["dkms", "gcc-12", "linux-headers-amd64", "make", "python3-click",
+            "python3-prometheus-client", "python3-rich"]
+#: A kernel that nobody has heard of, with all that DKMS looks for.
+UNKNOWN = "9.9.0-1-amd64"
+WATCHED = ("modprobe", "rmmod", "insmod", "systemctl", "livemmctl")
+
+INSIDE = """
+set -eu
+top=$1 base=$2
+shift 2
+mount -t overlay none -o "lowerdir=$base,upperdir=$top/keep,workdir=$top/work" "$top/root"
+mount --bind "$top/debs" "$top/root/mnt"
+mount -t proc none "$top/root/proc"
+mount --bind /dev "$top/root/dev"
+exec chroot "$top/root" env -i HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive \\
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+"""
+
+
+def base() -> Path:
+    """The clean Debian, made when it is not there."""
+    root = cache_dir() / "roots" / f"deb-{SUITE}"
+    key = " ".join(PACKAGES)
+    stamp = root / ".done"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == key:
+        return root
+    say(f"    making a clean {SUITE} (minutes, once)")
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    call(["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, root,
+          mirror()], log=BUILD / "log" / "deb-base.log")
+    stamp.write_text(key, encoding="utf-8")
+    return root
+
+
+def inside(root: Path, *words: str, name: str) -> tuple[int, str]:
+    """Run a command in the clean Debian, as far as it has come."""
+    argv = ["unshare", "-m", "sh", "-c", INSIDE, "sh", str(WORK), str(root), *words]
+    return call(argv, log=BUILD / "log" / f"deb-{name}.log", check=False, timeout=1800)
+
+
+def lay_out() -> None:
+    """An empty overlay, with commands that only write down that they were called."""
+    shutil.rmtree(WORK, ignore_errors=True)
+    for name in ("keep", "work", "root", "debs"):
+        (WORK / name).mkdir(parents=True)
+    sbin = WORK / "keep/usr/local/sbin"
+    sbin.mkdir(parents=True)
+    # livemmctl is the package's own to be: it is watched only while an upgrade runs.
+    for name in WATCHED[:-1]:
+        watch(name)
+    # Else maintainer scripts think that nothing can be started.
+    (WORK / "keep/run/systemd/system").mkdir(parents=True)
+    build = WORK / "keep/usr/lib/modules" / UNKNOWN / "build"
+    (build / "include").mkdir(parents=True)
+    (build / "Makefile").write_text("modules clean:\n\tfalse\n", encoding="utf-8")
+    (build / ".config").write_text("CONFIG_MODULES=y\n", encoding="utf-8")
+
+
+def watch(name: str) -> None:
+    """Replace a command."""
+    path = WORK / "keep/usr/local/sbin" / name
+    path.write_text(f'#!/bin/sh\necho "{name} $*" >>/var/log/livemm-calls\n', encoding="utf-8")
+    path.chmod(0o755)
+
+
+def calls() -> list[str]:
+    """What was called since last asked, of what could toggle a policy."""
+    path = WORK / "keep/var/log/livemm-calls"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    # Reading units anew starts and stops nothing.
+    return [line for line in lines if line.split()[1:2] != ["daemon-reload"]
+            and "--system daemon-reload" not in line]
+
+
+def packages() -> tuple[str, str]:
+    """Build the packages of this version and of a later one; returns both versions."""
+    now = versions()[1]
+    later = f"{now}.1"
+    for version in (now, later):
+        call([ROOT / "tools/debian/build", BUILD / "deb", version],
+             log=BUILD / "log" / f"deb-build-{version}.log")
+        for path in (BUILD / "deb").glob(f"*_{version}_all.deb"):
+            shutil.copy(path, WORK / "debs")
+    return now, later
+
+
+class Life:
+    """The life of the packages in one clean Debian."""
+
+    def __init__(self, root: Path, now: str, later: str) -> None:
+        self.root = root
+        self.now = now
+        self.later = later
+
+    def run(self, name: str, *words: str) -> str:
+        """Complain unless a command succeeds."""
+        status, text = inside(self.root, *words, name=name)
+        return "" if status == 0 else tail(text) or f"status {status}"
+
+    def output(self, name: str, *words: str) -> str:
+        """What a command says."""
+        return inside(self.root, *words, name=name)[1]
+
+    def apt(self, name: str, *words: str) -> str:
+        """apt-get, without a network."""
+        return self.run(name, "apt-get", "-qq", "-y", "--no-download", "--no-install-recommends",
+                        "-o", "Dpkg::Options::=--force-confold", *words)
+
+    def debs(self, version: str) -> list[str]:
+        """The packages of a version, as seen inside."""
+        return [f"/mnt/livemm-dkms_{version}_all.deb", f"/mnt/livemm-tools_{version}_all.deb"]
+
+    def built(self, version: str) -> str:
+        """Complain unless DKMS has it for the known kernel, and nothing for the unknown."""
+        text = self.output("status", "dkms", "status")
+        rows = re.findall(r"^livemm/([\w.]+), (\S+), \S+: (\w+)", text, re.M)
+        if [row[0] for row in rows if row[1] != UNKNOWN and row[2] == "installed"] != [version]:
+            return f"dkms status: {text}"
+        return f"built for {UNKNOWN}: {text}" if any(UNKNOWN in row for row in rows) else ""
+
+    def install(self) -> str:
+        """Both packages, on a host with a kernel that we know and one that we do not."""
+        return self.apt("install", "install", *self.debs(self.now))
+
+    def modules(self) -> str:
+        """Both modules are where modprobe finds them."""
+        text = self.output("modules", "find", "/lib/modules/", "-name", "livemm*.ko*")
+        names = sorted(Path(line).name.split(".")[0] for line in text.splitlines())
+        return "" if names == ["livemm", "livemm_klp"] else f"there are: {text}"
+
+    def kernel_hook(self) -> str:
+        """The installation of an unknown kernel does not fail because of us."""
+        return self.run("hook", "/etc/kernel/postinst.d/dkms", UNKNOWN)
+
+    def command(self) -> str:
+        """livemmctl runs, and says that nothing is loaded."""
+        status, text = inside(self.root, "/usr/bin/livemmctl", "status", name="command")
+        if status != 4 or "livemm is not loaded" not in text:
+            return f"status {status}: {text}"
+        text = self.output("version", "/usr/bin/livemmctl", "--version").strip()
+        text += self.output("profiles", "/usr/bin/livemmctl", "profile", "list")
+        return "" if text.startswith(f"livemmctl {self.now}") and "lists-careful" in text else text
+
+    def documents(self) -> str:
+        """Man page, completions and shared files are there."""
+        wanted = ["/usr/share/man/man1/livemmctl.1.gz", "/usr/share/livemm/grafana/livemm.json",
+                  "/usr/share/bash-completion/completions/livemmctl",
+                  "/usr/share/zsh/vendor-completions/_livemmctl"]
+        # minbase may leave documentation out of what it installs.
+        return self.run("documents", "sh", "-c", 'for f; do test -s "$f" || echo "$f" >&2; done;'
+                        'test -s "$2" && test -s "$3" && test -s "$4"', "sh", *wanted)
+
+    def disabled(self) -> str:
+        """No unit is enabled, none was started."""
+        text = self.output("enabled", "find", "/etc/systemd", "-name", "livemm*")
+        started = [line for line in calls() if "livemm" in line]
+        return "\n".join(filter(None, [text.strip(), *started]))
+
+    def prepare_upgrade(self) -> None:
+        """An admin's host: unit enabled, settings changed, a profile of its own."""
+        self.output("prepare", "sh", "-c", """
+            mkdir -p /etc/systemd/system/multi-user.target.wants
+            ln -s /lib/systemd/system/livemm-profile.service \
+                /etc/systemd/system/multi-user.target.wants/
+            sed -i 's/"stock"/"mine"/; s/"keep"/"off"/' /etc/livemm/livemm.toml
+            echo '[policy.pcp]' >/etc/livemm/profiles/mine.toml""")
+        watch("livemmctl")
+        calls()
+
+    def upgrade(self) -> str:
+        """To the later version."""
+        return self.apt("upgrade", "install", *self.debs(self.later))
+
+    def untoggled(self) -> str:
+        """The upgrade loaded, unloaded, started and stopped nothing."""
+        return "\n".join(calls())
+
+    def kept(self) -> str:
+        """The admin's files and the enabled unit are as they were."""
+        return self.run("kept", "sh", "-c", """
+            grep -q '"mine"' /etc/livemm/livemm.toml && grep -q '"off"' /etc/livemm/livemm.toml &&
+            test -s /etc/livemm/profiles/mine.toml &&
+            test -L /etc/systemd/system/multi-user.target.wants/livemm-profile.service""")
+
+    def remove(self) -> str:
+        """Both, and the admin's settings stay."""
+        (WORK / "keep/usr/local/sbin/livemmctl").unlink()
+        wrong = self.apt("remove", "remove", "livemm-dkms", "livemm-tools")
+        text = self.output("removed", "sh", "-c", "find /lib/modules/ /usr/src /var/lib/dkms "
+                           "/usr/bin /usr/lib/python3 -name 'livemm*'; dkms status")
+        return wrong or text or self.run("settings", "test", "-s", "/etc/livemm/livemm.toml")
+
+    def purge(self) -> str:
+        """Nothing is left."""
+        wrong = self.apt("purge", "purge", "livemm-dkms", "livemm-tools")
+        text = self.output("left", "sh", "-c", "find / -xdev -name '*livemm*' ! -path '/mnt/*' "
+                           "! -path '/proc/*' ! -path /var/log/livemm-calls; dpkg -l | grep livemm")
+        # The link was the admin's own.
+        left = [line for line in text.splitlines() if "multi-user.target.wants" not in line]
+        return wrong or "\n".join(left)
+
+
+def main() -> int:
+    """The command."""
+    stage = Stage("deb")
+    if not any(kernel.series == "6.1" for kernel in load()[0]):
+        raise ToolError(f"{SUITE}'s own kernel is not supported: this test needs another one")
+    lay_out()
+    life = Life(base(), *packages())
+    steps: list[tuple[str, Callable[[], str]]] = [
+        ("installs, beside a kernel that is not known", life.install),
+        ("built for the known kernel only", lambda: life.built(life.now)),
+        ("both modules are installed", life.modules),
+        ("an unknown kernel's installation does not fail", life.kernel_hook),
+        ("livemmctl runs", life.command),
+        ("man page and completions are there", life.documents),
+        ("no unit is enabled or started", life.disabled),
+    ]
+    for name, step in steps:
+        stage.run(name, step)
+    life.prepare_upgrade()
+    steps = [
+        ("upgrades", life.upgrade),
+        ("the upgrade toggles nothing", life.untoggled),
+        ("the new version is built", lambda: life.built(life.later)),
+        ("the admin's settings stay", life.kept),
+        ("removes, and leaves the settings", life.remove),
+        ("purges, and leaves nothing", life.purge),
+    ]
+    for name, step in steps:
+        stage.run(name, step)
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

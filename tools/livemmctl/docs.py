@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The man page and the shells' completions, from the same text as --help.
+
+    python3 -m livemmctl.docs FOLDER
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.shell_completion import get_completion_class
+
+from livemmctl import __version__
+from livemmctl.app import Command, Group
+from livemmctl.cli import COMPLETE, cli
+from livemmctl.errors import MEANING
+from livemmctl.profile.store import APPLIED, CONFIG, FOLDERS
+
+NAME = "livemmctl"
+#: For each shell the file's name, as the shell looks for it.
+SHELLS = {"bash": NAME, "zsh": f"_{NAME}"}
+FILES = {
+    f"{FOLDERS[0]}/*.toml": "the admin's own profiles",
+    f"{FOLDERS[1]}/*.toml": "ready profiles; one of the admin's of the same name comes first",
+    CONFIG: "what livemm-profile.service applies, and what it does when it stops",
+    APPLIED: "the profile applied last since boot",
+    "/run/livemm/arm.json": "the arm of the experiment that the host is in",
+    "/sys/kernel/debug/livemm": "the module's files",
+    "/sys/module/livemm/parameters": "its parameters, by which settings are made",
+}
+
+
+def roff(text: str) -> str:
+    """Text that roff shows as it is."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    return re.sub(r"^\.", r"\\&.", text, flags=re.M)
+
+
+def paragraphs(text: str) -> list[str]:
+    """A docstring's paragraphs, each on one line."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", inspect.cleandoc(text))]
+
+
+def commands(command: click.Command, words: list[str]) -> Iterator[tuple[list[str], click.Command]]:
+    """A command and all below it, with the words that call them."""
+    yield words, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            if found is not None and not found.hidden:
+                yield from commands(found, [*words, name])
+
+
+def option_lines(command: click.Command, context: click.Context) -> list[str]:
+    """Options as a tagged list."""
+    lines = []
+    for option in command.params:
+        record = option.get_help_record(context)
+        if record is not None:
+            lines += [".TP", f"\\fB{roff(record[0])}\\fR", roff(record[1])]
+    return lines
+
+
+def example_lines(command: click.Command) -> list[str]:
+    """Examples as a tagged list."""
+    lines: list[str] = []
+    if isinstance(command, (Command, Group)) and command.examples:
+        lines += [".PP", "Examples:"]
+        for line, what in command.examples:
+            lines += [".TP", f".B {roff(line)}", roff(what)]
+    return lines
+
+
+def section(words: list[str], command: click.Command) -> list[str]:
+    """One command's part of the page."""
+    context = click.Context(command, info_name=" ".join([NAME, *words]))
+    usage = " ".join(command.collect_usage_pieces(context))
+    lines = [f".SS {roff(' '.join([NAME, *words]))} {roff(usage)}"]
+    for number, text in enumerate(paragraphs(command.help or "")):
+        lines += [".PP"] * bool(number) + [roff(text)]
+    return lines + option_lines(command, context) + example_lines(command)
+
+
+def man_page() -> str:
+    """livemmctl(1)."""
+    context = click.Context(cli, info_name=NAME)
+    short, *rest = paragraphs(cli.help or "")
+    lines = [
+        '.\\" SPDX-License-Identifier: GPL-2.0-only',
+        f'.TH LIVEMMCTL 1 "" "livemm {__version__}" "System administration"',
+        ".SH NAME",
+        f"{NAME} \\- control page\\-allocator and NUMA\\-balancing policies of a running kernel",
+        ".SH SYNOPSIS", f".B {NAME}", "[\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIARGS\\fR]...",
+        ".SH DESCRIPTION", roff(short),
+    ]
+    for text in rest:
+        lines += [".PP", roff(text)]
+    lines += option_lines(cli, context) + example_lines(cli) + [".SH COMMANDS"]
+    for words, command in commands(cli, []):
+        if words:
+            lines += section(words, command)
+    lines.append(".SH EXIT STATUS")
+    for code, meaning in MEANING.items():
+        lines += [".TP", f".B {int(code)}", roff(meaning)]
+    lines.append(".SH FILES")
+    for path, what in FILES.items():
+        lines += [".TP", f".I {roff(path)}", roff(what)]
+    lines += [".SH SEE ALSO", ".BR modprobe.d (5),", ".BR dkms (8),", ".BR mokutil (1)"]
+    return "\n".join(lines) + "\n"
+
+
+def completion(shell: str) -> str:
+    """A shell's completion script, by click."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    text = kind(cli, {}, NAME, COMPLETE).source().strip()
+    mark = "# SPDX-License-Identifier: GPL-2.0-only"
+    first, newline, rest = text.partition("\n")
+    # zsh wants its own mark on the first line.
+    if first.startswith("#"):
+        return f"{first}{newline}{mark}\n{rest}\n"
+    return f"{mark}\n{text}\n"
+
+
+def main() -> int:
+    """The command."""
+    if len(sys.argv) != 2:
+        print("usage: python3 -m livemmctl.docs FOLDER", file=sys.stderr)
+        return 2
+    top = Path(sys.argv[1])
+    files = {f"man/{NAME}.1": man_page()}
+    files |= {f"{shell}/{name}": completion(shell) for shell, name in SHELLS.items()}
+    for name, text in files.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

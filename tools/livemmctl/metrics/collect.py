@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The host's state as metric families."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from livemmctl.control import ModuleControl, open_control
+from livemmctl.errors import CtlError
+from livemmctl.host import Host
+from livemmctl.modules import LivepatchState, livepatch_state
+from livemmctl.profile.store import applied
+
+#: Which arm of which experiment the host is in; the runner of the experiment writes it.
+ARM = "/run/livemm/arm.json"
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+_NUMBER = re.compile(r"\d{1,15}(\.\d{1,3})?\Z", re.A)
+
+
+def info(name: str, words: str, facts: dict[str, str]) -> InfoMetricFamily:
+    """Facts as labels: the family's sample is called `name`_info."""
+    return InfoMetricFamily(name, words, value=facts)
+
+
+def gauge(name: str, words: str, value: float) -> GaugeMetricFamily:
+    """A gauge without labels."""
+    return GaugeMetricFamily(name, words, value=value)
+
+
+def arm_of(host: Host) -> tuple[str, str] | None:
+    """Experiment and arm of the host, if it is in one."""
+    try:
+        data = json.loads(host.fetch(ARM))
+        experiment, arm = data["experiment"], data["arm"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if isinstance(experiment, str) and isinstance(arm, str) and experiment and arm:
+        return experiment, arm
+    return None
+
+
+class LivemmCollector(Collector):
+    """Reads the host anew for each collection; what cannot be read is left out."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def collect(self) -> Iterator[Metric]:
+        """Every family.  livemm_up is there, whatever happens."""
+        families: list[Metric] = []
+        try:
+            control = open_control(self.host)
+            families = [*self._module(control), *self._counters(control),
+                        *self._hooks(control)]
+            is_up = 1
+        except (CtlError, OSError):
+            is_up = 0
+        yield gauge("livemm_up", "Whether livemm is loaded and could be read.", is_up)
+        yield from families
+        yield from self._facts()
+
+    def _facts(self) -> Iterator[Metric]:
+        """What is known without the module."""
+        arm = arm_of(self.host)
+        if arm is not None:
+            yield info("livemm_arm", "The arm of an experiment that this host is in.",
+                       {"experiment": arm[0], "arm": arm[1]})
+        profile = applied(self.host)
+        if profile is not None:
+            yield info("livemm_profile", "The profile applied last.", {"profile": profile.name})
+
+    def _module(self, control: ModuleControl) -> Iterator[Metric]:
+        words = control.version().split() + [""] * 4
+        yield info("livemm_build", "Versions of livemm, of its files, and of the kernel.",
+                   {"version": words[1], "abi": words[3], "kernel": self.host.release()})
+        enabled = GaugeMetricFamily("livemm_policy_enabled", "Whether a policy is on.",
+                                    labels=["policy"])
+        supported = GaugeMetricFamily("livemm_policy_supported",
+                                      "Whether this kernel can run a policy.", labels=["policy"])
+        mode = InfoMetricFamily("livemm_policy_mode", "The mode that a policy is set to.",
+                                labels=["policy"])
+        for row in control.policies():
+            enabled.add_metric([row.name], int(row.state == "on"))
+            supported.add_metric([row.name], int(row.state != "unsupported"))
+            if row.mode:
+                mode.add_metric([row.name], {"mode": row.mode})
+        yield from (enabled, supported, mode)
+        knobs = GaugeMetricFamily("livemm_policy_knob", "Knobs that are numbers, in their units.",
+                                  labels=["policy", "knob"])
+        for policy, values in control.settings().items():
+            for key, value in values.items():
+                if key != "enabled" and _NUMBER.match(value):
+                    knobs.add_metric([policy, key], float(value))
+        yield knobs
+        yield gauge("livemm_lease_remaining_seconds",
+                    "Until every policy switches itself off; 0 for never.", control.lease())
+        moving = livepatch_state(self.host) is LivepatchState.TRANSITION
+        yield gauge("livemm_livepatch_transition",
+                    "Whether the livepatch waits for tasks.", int(moving))
+
+    @staticmethod
+    def _counters(control: ModuleControl) -> Iterator[Metric]:
+        for policy in control.settings():
+            try:
+                counts = control.counters(policy)
+            except CtlError:
+                continue
+            for name, value in counts.items():
+                if _NAME.match(policy) and _NAME.match(name):
+                    words = name.replace("_", " ")
+                    yield CounterMetricFamily(
+                        f"livemm_{policy}_{name}",
+                        f"Counter {name} of the policy {policy}: {words}, since it was loaded.",
+                        value=value)
+
+    @staticmethod
+    def _hooks(control: ModuleControl) -> Iterator[Metric]:
+        try:
+            rows = control.hooks()
+        except CtlError:
+            return
+        states = GaugeMetricFamily("livemm_hook_state", "1 for the state that a hook is in.",
+                                   labels=["hook", "mechanism", "state"])
+        hits = CounterMetricFamily("livemm_hook_hits", "Times that a hook was called.",
+                                   labels=["hook"])
+        missed = CounterMetricFamily("livemm_hook_missed", "Times that a kprobe was missed.",
+                                     labels=["hook"])
+        seen = set()
+        for row in rows:
+            if row.name in seen:
+                continue
+            seen.add(row.name)
+            states.add_metric([row.name, row.mechanism, row.state], 1)
+            if row.mechanism in ("livepatch", "kprobe", "tracepoint"):
+                hits.add_metric([row.name], row.hits)
+                missed.add_metric([row.name], row.missed)
+        yield from (states, hits, missed)
+
+
+def registry(host: Host) -> CollectorRegistry:
+    """A registry with nothing but livemm's own metrics."""
+    made = CollectorRegistry()
+    made.register(LivemmCollector(host))
+    return made

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Metrics: names and values, both formats, textfile, server, dashboard, alerts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import knob_tables
+import pytest
+from conftest import Ctl
+from fake_tree import FakeHost
+from livemmctl.errors import Exit
+from livemmctl.host import Host
+from livemmctl.metrics.collect import ARM, registry
+from livemmctl.metrics.serve import open_server, parse_address
+from prometheus_client.core import Metric
+from prometheus_client.openmetrics import parser as openmetrics_parser
+from prometheus_client.parser import text_string_to_metric_families
+
+# The library's parsers have no types.
+Parser = Callable[[str], Iterable[Metric]]
+plain: Parser = text_string_to_metric_families
+openmetrics: Parser = openmetrics_parser.text_string_to_metric_families
+
+TOOLS = knob_tables.ROOT / "tools"
+DASHBOARD = TOOLS / "grafana/livemm.json"
+ALERTS = TOOLS / "prometheus/livemm-alerts.yml"
+
+
+def promtool(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Prometheus's own judgement; that it is not installed is a failure."""
+    found = shutil.which("promtool")
+    assert found is not None, "promtool is not installed: apt install prometheus"
+    return subprocess.run([found, *words], input=text, text=True, capture_output=True, timeout=60,
+                          check=False)
+
+
+@pytest.fixture
+def busy(host: FakeHost, ctl: Ctl) -> FakeHost:
+    """A host with all that can be seen: an arm, a profile, counts."""
+    ctl("profile", "apply", "lists")
+    ctl("lease", "60")
+    host.kernel.bump("pcp", refills=7, drains=3)
+    host.kernel.put(ARM, '{"experiment": "lists-1", "arm": "treated"}\n')
+    return host
+
+
+def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
+    """Samples by name."""
+    found: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for family in plain(text):
+        for sample in family.samples:
+            assert sample.timestamp is None
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+def test_promtool_finds_nothing(busy: FakeHost, ctl: Ctl) -> None:
+    text = ctl("export").out
+    done = promtool("check", "metrics", text=text)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_promtool_would_find_something() -> None:
+    done = promtool("check", "metrics", text="# TYPE bad counter\nbad 1\n")
+    assert done.returncode != 0
+
+
+def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
+    found = samples(ctl("export").out)
+    assert found["livemm_up"] == [({}, 1)]
+    assert found["livemm_pcp_refills_total"] == [({}, 7)]
+    assert ({"policy": "pcp"}, 1) in found["livemm_policy_enabled"]
+    assert ({"policy": "numa"}, 0) in found["livemm_policy_enabled"]
+    assert found["livemm_lease_remaining_seconds"] == [({}, 60)]
+    assert found["livemm_arm_info"] == [({"experiment": "lists-1", "arm": "treated"}, 1)]
+    assert found["livemm_profile_info"] == [({"profile": "lists"}, 1)]
+    assert ({"policy": "pcp", "mode": "event"}, 1) in found["livemm_policy_mode_info"]
+    assert ({"policy": "pcp", "knob": "high_max_pct"}, 12.5) in found["livemm_policy_knob"]
+    build = {"version": "0.1.0", "abi": "1", "kernel": "6.1.0-56-amd64"}
+    assert found["livemm_build_info"] == [(build, 1)]
+    for policy, names in knob_tables.counters().items():
+        for name in names:
+            assert f"livemm_{policy}_{name}_total" in found
+    states = [(labels["hook"], labels["state"]) for labels, _ in found["livemm_hook_state"]]
+    assert ("drain", "armed") in states
+    assert not [name for name in found if name.endswith("_created")]
+
+
+def test_openmetrics(busy: FakeHost, ctl: Ctl) -> None:
+    text = ctl("export", "--openmetrics").out
+    assert text.endswith("# EOF\n")
+    families = {family.name: family for family in openmetrics(text)}
+    assert families["livemm_pcp_refills"].type == "counter"
+    assert families["livemm_arm"].type == "info"
+
+
+def test_json_has_the_same(busy: FakeHost, ctl: Ctl) -> None:
+    rows = ctl("export", "--json").data()["samples"]
+    names = {row["name"] for row in rows}
+    assert names == set(samples(ctl("export").out))
+
+
+def test_not_loaded_is_up_0(busy: FakeHost, ctl: Ctl) -> None:
+    busy.kernel.unload()
+    found = samples(ctl("export").out)
+    assert found.pop("livemm_up") == [({}, 0)]
+    assert set(found) == {"livemm_arm_info", "livemm_profile_info"}
+
+
+def test_under_lockdown(tmp_path: Path, ctl: Ctl) -> None:
+    host = FakeHost.make(tmp_path / "closed", lockdown=True)
+    found = samples(ctl("export", on=host).out)
+    assert found["livemm_up"] == [({}, 1)]
+    assert found["livemm_pcp_refills_total"] == [({}, 0)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"experiment": "x"}', '{"experiment": 1, "arm": 2}', "\xff", "3",
+             '{"experiment": "", "arm": ""}', "[" * 100000])
+def test_a_broken_arm_is_none(host: FakeHost, ctl: Ctl, text: str) -> None:
+    host.kernel.put(ARM, text)
+    assert "livemm_arm_info" not in samples(ctl("export").out)
+
+
+def test_labels_are_escaped(host: FakeHost, ctl: Ctl) -> None:
+    names = {"experiment": 'a"b\\c\nd', "arm": "{x=\"1\"} 5"}
+    host.kernel.put(ARM, json.dumps(names))
+    text = ctl("export").out
+    assert samples(text)["livemm_arm_info"] == [(names, 1)]
+    assert promtool("check", "metrics", text=text).returncode == 0
+
+
+def test_garbage_is_left_out(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.put("/sys/kernel/debug/livemm/pcp/counters", "a-b 1\n9x 2\nok 3\nok 4\n\xff 5\n")
+    host.kernel.put("/sys/kernel/debug/livemm/hooks", "x livepatch s armed 1 0 -\n" * 3 + "\xff\n")
+    text = ctl("export").out
+    found = samples(text)
+    assert found["livemm_pcp_ok_total"] == [({}, 4)]
+    assert len([name for name in found if name.startswith("livemm_pcp_")]) == 1
+    assert promtool("check", "metrics", text=text).returncode == 0
+
+
+def test_textfile(busy: FakeHost, ctl: Ctl, tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        assert ctl("export", "--textfile", str(tmp_path)).status == 0
+    finally:
+        os.umask(before)
+    path = tmp_path / "livemm.prom"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert samples(path.read_text(encoding="utf-8"))["livemm_up"] == [({}, 1)]
+    assert [name for name in os.listdir(tmp_path) if name != "host"] == ["livemm.prom"]
+    inode = path.stat().st_ino
+    data = ctl("export", "--textfile", str(path), "--json").data()
+    assert data["bytes"] == path.stat().st_size
+    # Renamed over, never written into: a reader has the old or the new one.
+    assert path.stat().st_ino != inode
+
+
+def test_textfile_that_fails_leaves_the_old_one(
+    busy: FakeHost, ctl: Ctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ctl("export", "--textfile", str(tmp_path))
+    old = (tmp_path / "livemm.prom").read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = ctl("export", "--textfile", str(tmp_path))
+    assert done.status == Exit.FAILED
+    assert "no space left" in done.err
+    assert (tmp_path / "livemm.prom").read_bytes() == old
+    assert [name for name in os.listdir(tmp_path) if name != "host"] == ["livemm.prom"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["--textfile", "/nonexistent/x.prom"], Exit.FAILED),
+        (["--textfile", "/tmp/x.txt"], Exit.USAGE),
+        (["--textfile", "/tmp", "--openmetrics"], Exit.USAGE),
+        (["--listen", "x"], Exit.USAGE),
+        (["--listen", "127.0.0.1:99999"], Exit.USAGE),
+        (["--listen", "127.0.0.1:x"], Exit.USAGE),
+        (["--listen", "203.0.113.1:9815"], Exit.FAILED),
+        (["--listen", "a..b:9815"], Exit.FAILED),
+    ],
+)
+def test_export_wrong(ctl: Ctl, words: list[str], status: Exit) -> None:
+    assert ctl("export", *words).status == status
+
+
+def test_addresses() -> None:
+    assert parse_address("9815") == ("127.0.0.1", 9815)
+    assert parse_address(":9815") == ("127.0.0.1", 9815)
+    assert parse_address("[::1]:0") == ("::1", 0)
+
+
+@pytest.fixture
+def url(busy: FakeHost) -> Iterator[str]:
+    """A server on loopback."""
+    with open_server("127.0.0.1", 0, registry(busy)) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/metrics"
+        server.shutdown()
+        thread.join()
+
+
+def fetch(url: str, accept: str) -> tuple[str, str]:
+    """Type and text."""
+    request = urllib.request.Request(url, headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_a_scrape_in_either_format(busy: FakeHost, url: str) -> None:
+    kind, text = fetch(url, "text/plain")
+    assert kind.startswith("text/plain")
+    assert samples(text)["livemm_pcp_refills_total"] == [({}, 7)]
+    kind, text = fetch(url, "application/openmetrics-text; version=1.0.0")
+    assert kind.startswith("application/openmetrics-text")
+    assert text.endswith("# EOF\n")
+    # Each scrape looks anew.
+    busy.kernel.bump("pcp", refills=1)
+    assert samples(fetch(url, "text/plain")[1])["livemm_pcp_refills_total"] == [({}, 8)]
+    busy.kernel.unload()
+    assert samples(fetch(url, "text/plain")[1])["livemm_up"] == [({}, 0)]
+
+
+def test_the_server_as_a_process(busy: FakeHost) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "livemmctl", "export", "--listen", "127.0.0.1:0", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "LIVEMM_ROOT": str(busy.root), "PYTHONPATH": str(TOOLS),
+             "PYTHONUNBUFFERED": "1"},
+    ) as server:
+        assert server.stdout is not None and server.stderr is not None
+        try:
+            port = json.loads(server.stdout.readline())["port"]
+            text = fetch(f"http://127.0.0.1:{port}/metrics", "text/plain")[1]
+            assert samples(text)["livemm_up"] == [({}, 1)]
+        finally:
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
+        assert server.stderr.read() == ""
+
+
+def test_a_port_that_is_taken(url: str, ctl: Ctl) -> None:
+    port = re.search(r":(\d+)/", url)
+    assert port is not None
+    done = ctl("export", "--listen", f"127.0.0.1:{port[1]}")
+    assert done.status == Exit.FAILED
+    assert "address already in use" in done.err
+
+
+def expressions() -> list[str]:
+    """Every query of the dashboard."""
+    dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+    found = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    found += [row["expr"] for row in dashboard["annotations"]["list"]]
+    assert len(found) > 10
+    return found
+
+
+def exported(host: Host) -> set[str]:
+    """Names of all samples that the host exports, and of node_exporter's own."""
+    names = {sample.name for family in registry(host).collect() for sample in family.samples}
+    return names | {"node_textfile_mtime_seconds"}
+
+
+def test_the_dashboard_asks_for_what_there_is(busy: FakeHost) -> None:
+    names = exported(busy)
+    for text in expressions():
+        asked = set(re.findall(r"\b(?:livemm|node)_\w+", text))
+        assert asked and asked <= names, text
+
+
+def test_the_dashboards_queries_are_promql(tmp_path: Path) -> None:
+    rules = [
+        {"record": f"livemm:check{number}", "expr": text.replace("$__rate_interval", "5m")
+         .replace("$instance", ".*")}
+        for number, text in enumerate(expressions())
+    ]
+    path = tmp_path / "rules.yml"
+    path.write_text(json.dumps({"groups": [{"name": "x", "rules": rules}]}), encoding="utf-8")
+    done = promtool("check", "rules", str(path))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_dashboards_panels_do_not_overlap() -> None:
+    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        box = panel["gridPos"]
+        cells = {(x, y) for x in range(box["x"], box["x"] + box["w"])
+                 for y in range(box["y"], box["y"] + box["h"])}
+        assert not cells & taken and max(x for x, _ in cells) < 24
+        taken |= cells
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
+def test_the_alerts(busy: FakeHost) -> None:
+    done = promtool("check", "rules", str(ALERTS))
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = re.findall(r"expr: (.*)", ALERTS.read_text(encoding="utf-8"))
+    assert len(asked) > 3
+    for text in asked:
+        assert set(re.findall(r"\b(?:livemm|node)_\w+", text)) <= exported(busy)
