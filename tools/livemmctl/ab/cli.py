@@ -20,7 +20,7 @@ from livemmctl.ab.journal import past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place
 from livemmctl.ab.schedule import blocks_of
-from livemmctl.ab.session import run_here, setting_of, stop_here, with_tick
+from livemmctl.ab.session import fit_here, run_here, setting_of, stop_here, with_tick
 from livemmctl.app import App, Command, Group, Seconds, json_option, pass_app
 from livemmctl.errors import CtlError, Exit
 from livemmctl.files import replace
@@ -90,12 +90,14 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
 def check(app: App, experiment: Path) -> None:
     """Check an EXPERIMENT's file and show what it would do on this host."""
     found = load_experiment(experiment, app.host)
+    missing = fit_here(app.host, found)
     data = {
         "experiment": found.name, "mode": found.mode, "control": found.control,
         "arms": {arm.name: {"weight": arm.weight, "policies": arm.settings}
                  for arm in found.arms},
         "duration_seconds": found.duration_s, "lease_seconds": found.lease_s,
         "metrics": [metric.name for metric in found.metrics],
+        "no_numbers_for": missing,
         **_host_data(app, found, None),
     }
 
@@ -110,6 +112,7 @@ def check(app: App, experiment: Path) -> None:
             control = " (control)" if arm.name == found.control else ""
             lines.append(f"  {arm.name}{control}{share}: {words}")
         lines.append(f"metrics: {', '.join(metric.name for metric in found.metrics)}")
+        lines += [f"no numbers here, now, for: {source}" for source in missing]
         return "\n".join([*lines, _host_text(found, data)])
 
     app.show(data, text)

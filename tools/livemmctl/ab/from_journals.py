@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from livemmctl.ab.journal import Lines, Record, number
+from livemmctl.ab.journal import TIME_OVER, Lines, Record, number
 from livemmctl.ab.model import HOST, Experiment, Metric
 from livemmctl.ab.points import BlockSeen, HostSeen, Point, Seen
 from livemmctl.ab.timeline import BASELINE, RUN
@@ -35,11 +35,26 @@ def seen_in(lines: Lines, experiment: Experiment, now_s: float) -> Seen:
         records.sort(key=lambda record: float(record["t"]))
         _one_host(host, records, experiment, seen)
     _digests(mine, experiment, seen)
-    if experiment.start_s is not None:
-        seen.over = now_s >= experiment.start_s + experiment.duration_s
-    else:
-        seen.over = bool(seen.hosts) and all(host.over for host in seen.hosts.values())
+    _ends(mine, experiment, seen, now_s)
     return seen
+
+
+def _ends(records: Iterable[Record], experiment: Experiment, seen: Seen, now_s: float) -> None:
+    """Has the planned time passed, and what ended before it?"""
+    cut = [info.ended for info in seen.hosts.values() if info.ended not in ("", TIME_OVER)]
+    seen.over = bool(seen.hosts) and all(info.ended for info in seen.hosts.values())
+    if experiment.mode == HOST:
+        if cut:
+            seen.notes.append(f"{len(cut)} hosts ended before their time")
+        begun = experiment.start_s
+        if begun is None:
+            starts = [float(r["t"]) for r in records if r["type"] == "start"]
+            begun = max(starts, default=now_s) + experiment.baseline_s
+        # A host that is gone for good is not waited for.
+        seen.over |= now_s >= begun + experiment.duration_s
+    elif cut:
+        # What ends a run early has to do with an arm, more likely than not.
+        seen.faults.append(f"the run was cut short: {cut[0]}")
 
 
 def _digests(records: Iterable[Record], experiment: Experiment, seen: Seen) -> None:
@@ -77,8 +92,8 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
             joined = True
             if not record.get("ok"):
                 info.held = str(record.get("reason", ""))
-        elif kind in ("end", "stop"):
-            info.over = kind == "end"
+        elif kind == "end":
+            info.ended = str(record.get("reason") or "no reason given")
         index = record.get("block")
         if arm and isinstance(index, int) and not isinstance(index, bool):
             begun[index] = arm

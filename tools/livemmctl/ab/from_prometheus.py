@@ -19,7 +19,7 @@ from livemmctl.ab.model import HOST, Experiment, Metric, Source
 from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.errors import CtlError, Exit
 
-ARM_METRIC = "livemm_experiment_arm_info"
+ARM_METRIC = "livemm_arm_info"
 #: In a metric's own PromQL it stands for the time between two points.
 WINDOW = "$window"
 TIMEOUT_S = 120.0

@@ -32,6 +32,8 @@ from livemmctl.errors import CtlError, Exit, os_words
 VERSION = 1
 #: A line that is longer is none of ours.
 LINE_MAX_BYTES = 1 << 20
+#: The reason of an end that nothing brought about before its time.
+TIME_OVER = "its time is over"
 
 Record = dict[str, Any]
 

@@ -36,7 +36,8 @@ class HostSeen:
     moved: bool = False
     #: The arm it is in now, by the weights of today.
     arm_now: str = ""
-    over: bool = False
+    #: Why the experiment is over there; empty: it is not.
+    ended: str = ""
 
 
 @dataclass(frozen=True)

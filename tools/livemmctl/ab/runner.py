@@ -18,7 +18,7 @@ from livemmctl.ab import timeline
 from livemmctl.ab.assign import arm_of, joins_after_s
 from livemmctl.ab.clock import STOP_SIGNAL, Clock
 from livemmctl.ab.guard import Guard, Trip, unreadable
-from livemmctl.ab.journal import Journal, Past
+from livemmctl.ab.journal import TIME_OVER, Journal, Past
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
 from livemmctl.ab.schedule import blocks_of
@@ -27,9 +27,6 @@ from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
 from livemmctl.control import ModuleControl
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
-
-#: Part of a tick that all commands of metrics together may take.
-COMMAND_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -212,7 +209,7 @@ class Runner:
             if (due.phase, due.index) != (slot.phase, slot.index):
                 self._finish(slot, guard)
                 if due.phase == DONE:
-                    return Outcome("end", "its time is over", Exit.OK)
+                    return Outcome("end", TIME_OVER, Exit.OK)
                 self._begin(due, guard)
             slot = due
             over = self._tick(slot, guard)
@@ -230,9 +227,11 @@ class Runner:
             if over is not None:
                 return over
             self._switch.renew()
-        if slot.phase in (RUN, BASELINE):
+        # Before the metrics, whose commands take their time.
+        over = self._guard(slot, guard)
+        if over is None and slot.phase in (RUN, BASELINE):
             self._sample(slot)
-        return self._guard(slot, guard)
+        return over
 
     def _begin(self, slot: Slot, guard: Guard) -> None:
         """Switch to what is due."""
@@ -266,9 +265,10 @@ class Runner:
 
     def _finish(self, slot: Slot, guard: Guard, cut: str = "") -> None:
         """Close what was due until now."""
+        if slot.phase in (RUN, BASELINE):
+            self._sample(slot)
         if slot.block is None:
             return
-        self._sample(slot)
         reason = cut or self._spoilt
         self._write("block", block=slot.block.index, arm=self._arm, complete=not reason,
                     reason=reason)

@@ -16,13 +16,16 @@ from livemmctl.ab.facts import strata_of
 from livemmctl.ab.journal import Journal, past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place, Running
-from livemmctl.ab.runner import COMMAND_SHARE, Outcome, Runner, Setting
+from livemmctl.ab.runner import Outcome, Runner, Setting
 from livemmctl.ab.sample import Sampler
-from livemmctl.ab.switch import Switch, found_before, found_on, on_now
+from livemmctl.ab.switch import Switch, found_before, found_on, on_now, settings_for
 from livemmctl.control import MODULE, ModuleControl, is_loaded, open_control
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Host
 from livemmctl.profile.defaults import defaults
+
+#: Part of a tick that commands of metrics may take.
+COMMAND_SHARE = 0.5
 
 Tell = Callable[[str, Mapping[str, object]], None]
 
@@ -61,6 +64,32 @@ def _open(host: Host, experiment: Experiment) -> tuple[ModuleControl | None, str
         raise
 
 
+def sampler_for(
+    host: Host, experiment: Experiment, control: ModuleControl | None
+) -> Sampler:
+    """What reads the host; all commands together take half a tick at most."""
+    commands = sum(1 for source in experiment.sources if source.kind == "command")
+    return Sampler(host, control, experiment.tick_s * COMMAND_SHARE / max(commands, 1))
+
+
+def fit_here(host: Host, experiment: Experiment) -> list[str]:
+    """The sources of metrics that this host has no numbers for now.
+
+    Raises CtlError if the module is loaded and does not have what an arm asks for.
+    """
+    control = open_control(host) if is_loaded(host) else None
+    if control is not None:
+        found = found_on(control)
+        for arm in experiment.arms:
+            try:
+                settings_for(found, arm.settings)
+            except CtlError as error:
+                raise CtlError(f"arm {arm.name}: {error.message}", error.status,
+                               error.hint) from None
+    numbers = sampler_for(host, experiment, control).read(experiment.sources)
+    return [str(source) for source in experiment.sources if str(source) not in numbers]
+
+
 def run_here(
     host: Host, experiment: Experiment, file: Path, journal_path: Path, clock: Clock, tell: Tell
 ) -> Outcome:
@@ -83,7 +112,7 @@ def run_here(
                     )
             runner = Runner(
                 experiment, setting, control,
-                Sampler(host, control, experiment.tick_s * COMMAND_SHARE), journal, clock,
+                sampler_for(host, experiment, control), journal, clock,
                 lambda arm: place.show_arm(experiment.name, arm), past, missing,
                 defaults(host), tell, lambda: is_loaded(host),
             )

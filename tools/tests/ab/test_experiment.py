@@ -228,6 +228,21 @@ def test_check_and_assign_agree(ctl: Ctl, host: FakeHost, tmp_path: Path) -> Non
     assert "takes part from the start" in ctl("ab", "assign", str(file)).out
 
 
+def test_check_looks_at_the_host(ctl: Ctl, tmp_path: Path) -> None:
+    file = tmp_path / "e.toml"
+    text = (
+        'name = "t"\nsalt = "s"\nmode = "host"\nduration = "1h"\n[arms.off]\n'
+        "[arms.on.policy.pcp]\nenabled = true\n[[metrics]]\nname = \"m\"\n"
+        'source = "vmstat:pgfault"\n[[metrics]]\nname = "n"\nsource = "vmstat:absent"\n')
+    file.write_text(text, encoding="utf-8")
+    assert ctl("ab", "check", str(file), "--json").data()["no_numbers_for"] == ["vmstat:absent"]
+    file.write_text(text.replace("policy.pcp]", "policy.pcpp]"), encoding="utf-8")
+    done = ctl("ab", "check", str(file))
+    assert done.status == Exit.UNSUPPORTED and "arm on: pcpp" in done.err
+    file.write_text(text.replace("enabled = true", "enabled = true\nmdoe = 1"), encoding="utf-8")
+    assert "pcp/mdoe: no such knob" in ctl("ab", "check", str(file)).err
+
+
 @pytest.mark.parametrize("text,seconds", [("90s", 90), ("5m", 300), ("2h", 7200), ("1w", 604800)])
 def test_durations(text: str, seconds: float) -> None:
     assert seconds_of(text) == seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -16,12 +17,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from ab.doubles import START_S
+from ab.doubles import START_S, experiment
 from ab.fleet import FakeMachine, fleet_experiment, machines, write_open_metrics
 from conftest import Ctl
+from fake_tree import FakeHost
 from livemmctl.ab.analyse import BETTER, analyse
-from livemmctl.ab.from_prometheus import ARM_METRIC, Ask, Prometheus, query_for, seen_by
+from livemmctl.ab.from_prometheus import (
+    ARM_METRIC,
+    Ask,
+    Prometheus,
+    names_of,
+    query_for,
+    seen_by,
+)
 from livemmctl.ab.model import Experiment, Source
+from livemmctl.ab.place import Place
 from livemmctl.errors import CtlError, Exit
 
 STEP_S = 600.0
@@ -231,13 +241,20 @@ def test_queries(source: Source, own: str, grows: bool, query: str) -> None:
     assert query_for(source, own, grows, "host", 60.0) == query
 
 
+def test_the_exporter_calls_it_the_same(ctl: Ctl, host: FakeHost) -> None:
+    Place(host).show_arm("trial", "on")
+    out = ctl("export").out
+    assert f'{ARM_METRIC}{{arm="on",experiment="trial"}} 1' in out
+    (name,) = names_of(Source("counter", "pcp/refills"))
+    assert re.search(rf"^{name} \d", out, re.M)
+
+
 def test_a_command_has_no_name_there() -> None:
     with pytest.raises(CtlError, match="not known"):
         query_for(Source("command", "/bin/x"), "", True, "instance", 60.0)
 
 
 def test_what_it_cannot_tell() -> None:
-    from ab.doubles import experiment
     server = Prometheus("http://127.0.0.1:9")
     with pytest.raises(CtlError, match="only in its journals"):
         seen_by(server, experiment(), Ask(), 0)

@@ -289,6 +289,26 @@ def test_a_host_that_moved_counts_in_its_first_arm(fleet_journal: Path) -> None:
     assert (info.arm, info.arm_now, info.moved) == (first["arm"], other, True)
 
 
+def test_a_run_that_a_guardrail_ended_is_not_concluded_from(
+    ctl: Ctl, switchback: tuple[Path, Path],
+) -> None:
+    file, journal = switchback
+    text = journal.read_text(encoding="utf-8").replace("its time is over", "guardrail taint")
+    journal.write_text(text, encoding="utf-8")
+    data = ctl("ab", "report", str(file), str(journal), "--json").data()
+    assert [check["words"] for check in data["checks"] if not check["ok"]] == [
+        "the run was cut short: guardrail taint"]
+    assert data["comparisons"][0]["verdict"] == "not concluded"
+
+
+def test_a_host_that_is_gone_for_good_is_not_waited_for(fleet_journal: Path) -> None:
+    records = [r for r in records_of(fleet_journal) if r["type"] != "end"]
+    made = experiment("host", duration="20m", baseline="10m")
+    last = max(r["t"] for r in records)
+    assert not seen_in(Lines(records), made, last - 1).over
+    assert seen_in(Lines(records), made, last + 1).over
+
+
 def test_half_a_run_is_not_concluded_from(ctl: Ctl, switchback: tuple[Path, Path]) -> None:
     file, journal = switchback
     lines = journal.read_text(encoding="utf-8").splitlines()
