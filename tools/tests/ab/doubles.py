@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fake_tree import FakeHost
+import pytest
+from fake_tree import FakeHost, FakeKernel
 from livemmctl.ab.experiment import parse_experiment
 from livemmctl.ab.journal import Record, read_journal
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.runner import Outcome
 from livemmctl.ab.session import run_here
-from livemmctl.control import PARAMETERS
+from livemmctl.control import DEBUGFS, PARAMETERS
 from livemmctl.host import Host
 
 START_S = 1_800_000_000.0
@@ -52,6 +53,19 @@ class HandClock:
         self.signal = number
 
 
+def write_lease(kernel: FakeKernel, text: str) -> None:
+    """For FakeKernel.write_lease, which writes every file of the host at every tick."""
+    kernel.lease = int(text)
+    for name in (f"{PARAMETERS}/lease", f"{DEBUGFS}/lease"):
+        kernel.put(name, f"{kernel.lease}\n", 0o600)
+
+
+def be_quick(patch: pytest.MonkeyPatch) -> None:
+    """The disk is not what is tested, and is slow."""
+    patch.setattr("os.fsync", lambda descriptor: None)
+    patch.setattr(FakeKernel, "write_lease", write_lease)
+
+
 class World:
     """A host whose counters grow, more or less as a policy is on; and time for it."""
 
@@ -82,8 +96,7 @@ class World:
             if kernel.lease == 0:
                 kernel.expire_lease()
             elif self.host.exists(PARAMETERS):
-                # Not show(): that writes all files, and this is done at every tick.
-                kernel.put(f"{PARAMETERS}/lease", f"{kernel.lease}\n", 0o600)
+                write_lease(kernel, str(kernel.lease))
         self.write()
 
     def write(self) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import World, experiment
+from ab.doubles import World, be_quick, experiment
 from ab.fleet import journal_lines, machines
 from conftest import Ctl
 from fake_tree import FakeHost
+from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.journal import Lines, read_journal
 from livemmctl.ab.words import interval, level, p_value, percent
@@ -86,8 +87,7 @@ def fleet_journal(tmp_path: Path) -> Path:
 def switchback(host: FakeHost, tmp_path: Path, ctl: Ctl,
                monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """An experiment's file and the journal of its run."""
-    from livemmctl.ab.experiment import load_experiment
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+    be_quick(monkeypatch)
     file, journal = tmp_path / "sb.toml", tmp_path / "sb.jsonl"
     file.write_text(SWITCHBACK_FILE, encoding="utf-8")
     World(host).run(load_experiment(file, host), journal)

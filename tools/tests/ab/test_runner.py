@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import START_S, World, experiment, records
+from ab.doubles import START_S, World, be_quick, experiment, records
 from fake_tree import FakeHost
 from livemmctl.ab import switch
 from livemmctl.ab.assign import arm_of, entry_pct, host_id
@@ -30,8 +30,7 @@ def world(host: FakeHost) -> World:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is not what is tested here, and is slow."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+    be_quick(monkeypatch)
 
 
 @pytest.fixture
