@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit scenarios \
-	dkms bench tools-test tools-docs deb clean
+	dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -31,6 +31,7 @@ help:
 	@echo '  make tools-test          livemmctl: unit tests'
 	@echo '  make tools-docs          its man page and completions, into build/tools/'
 	@echo '  make deb                 Debian packages, into build/deb/'
+	@echo '  make deb-test            install, upgrade, remove and purge them in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
 	@echo '  make debug-kernel        build the debug kernel into the cache'
@@ -72,6 +73,12 @@ tools-test: setup
 
 tools-docs:
 	@PYTHONPATH=tools $(PYTHON) -m livemmctl.docs build/tools
+
+deb:
+	@tools/debian/build build/deb
+
+deb-test: setup
+	@$(PYTHON) -m tests.deb
 
 bench: modules
 	@$(PYTHON) -m bench.run

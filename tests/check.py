@@ -23,6 +23,7 @@ STAGES: list[tuple[str, list[str]]] = [
     ("tools", ["tests.tools"]),
     ("scenarios", ["tests.vm.run"]),
     ("dkms", ["tests.dkms"]),
+    ("deb", ["tests.deb"]),
 ]
 
 

@@ -23,8 +23,10 @@ SUITE = "bookworm"
 #: What the packages need, and a kernel to build for.
 PACKAGES = ["dkms", "gcc-12", "linux-headers-amd64", "make", "python3-click",
             "python3-prometheus-client", "python3-rich"]
-#: A kernel that nobody has heard of, with all that DKMS looks for.
-UNKNOWN = "9.9.0-1-amd64"
+#: Kernels that we do not build for, with all that DKMS looks for: one that nobody has
+#: heard of, and a realtime one of a series that we know.
+UNKNOWN = {"9.9.0-1-amd64": "CONFIG_MODULES=y\n",
+           "6.1.0-99-rt-amd64": "CONFIG_MODULES=y\nCONFIG_PREEMPT_RT=y\n"}
 WATCHED = ("modprobe", "rmmod", "insmod", "systemctl", "livemmctl")
 
 INSIDE = """
@@ -34,7 +36,7 @@ shift 2
 mount -t overlay none -o "lowerdir=$base,upperdir=$top/keep,workdir=$top/work" "$top/root"
 mount --bind "$top/debs" "$top/root/mnt"
 mount -t proc none "$top/root/proc"
-mount --bind /dev "$top/root/dev"
+mount --rbind /dev "$top/root/dev"
 exec chroot "$top/root" env -i HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive \\
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 """
@@ -74,10 +76,11 @@ def lay_out() -> None:
         watch(name)
     # Else maintainer scripts think that nothing can be started.
     (WORK / "keep/run/systemd/system").mkdir(parents=True)
-    build = WORK / "keep/usr/lib/modules" / UNKNOWN / "build"
-    (build / "include").mkdir(parents=True)
-    (build / "Makefile").write_text("modules clean:\n\tfalse\n", encoding="utf-8")
-    (build / ".config").write_text("CONFIG_MODULES=y\n", encoding="utf-8")
+    for release, config in UNKNOWN.items():
+        build = WORK / "keep/usr/lib/modules" / release / "build"
+        (build / "include").mkdir(parents=True)
+        (build / "Makefile").write_text("modules clean:\n\tfalse\n", encoding="utf-8")
+        (build / ".config").write_text(config, encoding="utf-8")
 
 
 def watch(name: str) -> None:
@@ -128,7 +131,7 @@ class Life:
 
     def apt(self, name: str, *words: str) -> str:
         """apt-get, without a network."""
-        return self.run(name, "apt-get", "-qq", "-y", "--no-download", "--no-install-recommends",
+        return self.run(name, "apt-get", "-qq", "-y", "--no-install-recommends",
                         "-o", "Dpkg::Options::=--force-confold", *words)
 
     def debs(self, version: str) -> list[str]:
@@ -139,9 +142,8 @@ class Life:
         """Complain unless DKMS has it for the known kernel, and nothing for the unknown."""
         text = self.output("status", "dkms", "status")
         rows = re.findall(r"^livemm/([\w.]+), (\S+), \S+: (\w+)", text, re.M)
-        if [row[0] for row in rows if row[1] != UNKNOWN and row[2] == "installed"] != [version]:
-            return f"dkms status: {text}"
-        return f"built for {UNKNOWN}: {text}" if any(UNKNOWN in row for row in rows) else ""
+        good = len(rows) == 1 and rows[0][0::2] == (version, "installed")
+        return "" if good and rows[0][1] not in UNKNOWN else f"dkms status: {text}"
 
     def install(self) -> str:
         """Both packages, on a host with a kernel that we know and one that we do not."""
@@ -155,7 +157,18 @@ class Life:
 
     def kernel_hook(self) -> str:
         """The installation of an unknown kernel does not fail because of us."""
-        return self.run("hook", "/etc/kernel/postinst.d/dkms", UNKNOWN)
+        return "\n".join(filter(None, (
+            self.run(f"hook-{release}", "/etc/kernel/postinst.d/dkms", release)
+            for release in UNKNOWN)))
+
+    def known_hook(self) -> str:
+        """The installation of a known kernel builds for it."""
+        text = self.output("release", "sh", "-c", "ls /lib/modules | grep -v -- -rt-")
+        release = next(line for line in text.split() if line not in UNKNOWN)
+        wrong = self.run("unbuild", "dkms", "remove", f"livemm/{self.now}", "-k", release)
+        wrong = wrong or self.run("add", "sh", "-c", f"dkms status | grep -q livemm/{self.now} "
+                                  f"|| dkms add livemm/{self.now}")
+        return wrong or self.run("rebuild", "/etc/kernel/postinst.d/dkms", release)
 
     def command(self) -> str:
         """livemmctl runs, and says that nothing is loaded."""
@@ -237,6 +250,8 @@ def main() -> int:
         ("built for the known kernel only", lambda: life.built(life.now)),
         ("both modules are installed", life.modules),
         ("an unknown kernel's installation does not fail", life.kernel_hook),
+        ("a known kernel's installation builds for it", life.known_hook),
+        ("and only for it", lambda: life.built(life.now)),
         ("livemmctl runs", life.command),
         ("man page and completions are there", life.documents),
         ("no unit is enabled or started", life.disabled),

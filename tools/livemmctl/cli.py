@@ -52,6 +52,14 @@ def _importable(target: str) -> bool:
         return False
 
 
+def missing_library(error: ImportError) -> CtlError:
+    """The error for a library that is imported only where it is needed."""
+    return CtlError(
+        f"a Python library that this needs is not there: {error.name or error}", Exit.FAILED,
+        "apt install --install-recommends livemm-tools",
+    )
+
+
 class Root(Group):
     """The command itself, whose commands are imported as they are wanted."""
 
@@ -67,11 +75,7 @@ class Root(Group):
         try:
             command = getattr(importlib.import_module(module), name)
         except ImportError as error:
-            raise CtlError(
-                f"{cmd_name} needs a Python library that is not there: {error.name}",
-                Exit.FAILED,
-                "apt install livemm-tools, with what it recommends",
-            ) from None
+            raise missing_library(error) from None
         assert isinstance(command, click.Command)
         return command
 
@@ -165,6 +169,8 @@ def run(arguments: Sequence[str], app: App | None = None) -> int:
         # Whoever read us has what they want; nothing may be flushed there at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return Exit.OK
+    except ImportError as error:
+        failure = missing_library(error)
     except RecursionError:
         failure = CtlError("the input is nested too deeply", Exit.USAGE)
     except MemoryError:

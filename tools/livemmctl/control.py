@@ -320,4 +320,7 @@ def open_control(host: Host) -> ModuleControl:
     """The control of the module on this host.  Raises CtlError, NOT_LOADED."""
     if not is_loaded(host):
         raise CtlError("livemm is not loaded", Exit.NOT_LOADED, "livemmctl load")
+    state = host.read_or(f"{MODULE}/initstate", "live").strip()
+    if state != "live":
+        raise CtlError(f"livemm is not loaded: it is {state}", Exit.NOT_LOADED, "try again")
     return ModuleControl(host, reach_of(host))

@@ -205,12 +205,16 @@ class FakeKernel:
     def _take(self, policy: str, line: str, into: dict[str, str]) -> None:
         table = {knob.name: knob for knob in knob_tables.knobs(self.release)[policy]}
         table["enabled"] = knob_tables.Knob("enabled", "BOOL", 0, 1, "0")
+        seen = set()
         for word in filter(None, re.split(r"[ \t,]+", line)):
             key, equals, value = word.partition("=")
             if not equals:
                 raise Refused(errno.EINVAL, f"{policy}: {word}: no = in it")
             if key not in table:
                 raise Refused(errno.EINVAL, f"{policy}/{key}: no such knob")
+            if key in seen:
+                raise Refused(errno.EINVAL, f"{policy}/{key}: given twice")
+            seen.add(key)
             name, words = table[key].judge(value)
             if name:
                 number = getattr(errno, name)
@@ -220,6 +224,12 @@ class FakeKernel:
     def _judge(self, policy: str, knobs: dict[str, str]) -> None:
         if policy == "numa" and int(knobs["min_ms"]) > int(knobs["max_ms"]):
             raise Refused(errno.ERANGE, f"numa/min_ms: {knobs['min_ms']}: more than max_ms")
+        if policy == "numa" and knobs["cgroups"]:
+            parts = knobs["cgroups"].split(":")
+            for number, path in enumerate(parts):
+                last = number == len(parts) - 2 and parts[-1] == ""
+                if last or not re.fullmatch(r"/|(/[^/]+)+", path):
+                    raise Refused(errno.EINVAL, f"numa/cgroups: {path}: not a path from /")
         if knobs["enabled"] == "1" and self.values[policy]["enabled"] == "0":
             if policy in self.unsupported:
                 why = self.unsupported[policy]
@@ -229,7 +239,14 @@ class FakeKernel:
                 raise Refused(number, f"{policy}/enabled: 1: {words}")
 
     def write_lease(self, text: str) -> None:
-        """A write to the lease."""
+        """A write to the lease; raises OSError as the kernel would."""
+        knob = knob_tables.Knob("lease", "UINT", 0, 604800, "0")
+        name, words = knob.judge(text.strip())
+        if name:
+            number = getattr(errno, name)
+            self.put(f"{PARAMETERS}/last_error", f"lease: {text.strip()}: {words}\n", 0o400)
+            self.show()
+            raise OSError(number, os.strerror(number))
         self.lease = int(text)
         self.show()
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import click
 import knob_tables
@@ -380,6 +381,22 @@ def test_not_root(host: FakeHost, ctl: Ctl, monkeypatch: pytest.MonkeyPatch) -> 
     done = ctl("status", "--json")
     assert done.status == Exit.DENIED
     assert done.error()["hint"] == "run it as root"
+
+
+@pytest.mark.parametrize(("library", "words"), [("rich", ["status"]),
+                                                ("prometheus_client", ["export"])])
+def test_a_missing_library_is_named(
+    ctl: Ctl, monkeypatch: pytest.MonkeyPatch, library: str, words: list[str]
+) -> None:
+    for name in list(sys.modules):
+        if name == library or name.startswith((f"{library}.", "livemmctl.metrics.",
+                                               "livemmctl.table")):
+            monkeypatch.delitem(sys.modules, name)
+    modules = cast("dict[str, Any]", sys.modules)
+    monkeypatch.setitem(modules, library, None)
+    done = ctl(*words)
+    assert done.status == Exit.FAILED
+    assert "a Python library that this needs is not there" in done.err
 
 
 def test_interrupted(host: FakeHost, monkeypatch: pytest.MonkeyPatch,

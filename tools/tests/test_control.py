@@ -12,6 +12,7 @@ import pytest
 from fake_tree import FakeHost, policy_order
 from livemmctl.control import (
     DEBUGFS,
+    MODULE,
     PARAMETERS,
     Reach,
     open_control,
@@ -43,6 +44,16 @@ def test_not_loaded(tmp_path: Path) -> None:
     with pytest.raises(CtlError) as caught:
         open_control(FakeHost.make(tmp_path, loaded=False))
     assert caught.value.status == Exit.NOT_LOADED
+
+
+@pytest.mark.parametrize("state", ["coming", "going"])
+def test_on_its_way_in_or_out(host: FakeHost, state: str) -> None:
+    host.kernel.put(f"{MODULE}/initstate", f"{state}\n")
+    with pytest.raises(CtlError, match=f"it is {state}") as caught:
+        open_control(host)
+    assert caught.value.status == Exit.NOT_LOADED
+    host.kernel.put(f"{MODULE}/initstate", "live\n")
+    assert open_control(host).policies()
 
 
 def test_apply_is_one_write_for_all(host: FakeHost) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -229,6 +230,15 @@ def test_what_cannot_be_put_back_is_said(host: FakeHost, ctl: Ctl) -> None:
     done = ctl("profile", "apply", "mine", on=Worse(host.root, host.kernel))
     assert done.status == Exit.PARTIAL
     assert "could not be put back: numa/enabled" in done.err
+
+
+def test_applied_but_not_noted_is_said(host: FakeHost, ctl: Ctl) -> None:
+    shutil.rmtree(host.path("/run"))
+    host.kernel.put("/run", "a file")
+    done = ctl("profile", "apply", "lists")
+    assert done.status == Exit.PARTIAL
+    assert "lists is applied, but that could not be noted" in done.err
+    assert host.kernel.values["pcp"]["enabled"] == "1"
 
 
 def test_a_kernel_that_takes_it_and_does_not_do_it(host: FakeHost) -> None:

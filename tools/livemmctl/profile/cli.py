@@ -47,6 +47,15 @@ def _planned(app: App, found: Found) -> list[Change]:
     return plan(wanted, control.settings(), known, found.where)
 
 
+def _note(app: App, found: Found) -> None:
+    """Remember the profile.  Raises CtlError, PARTIAL: it is applied all the same."""
+    try:
+        note_applied(app.host, found)
+    except CtlError as error:
+        raise CtlError(f"{found.name} is applied, but that could not be noted: {error.message}",
+                       Exit.PARTIAL, f"livemmctl profile verify {found.name}") from None
+
+
 def _data(found: Found, changes: list[Change]) -> dict[str, Any]:
     return {"profile": found.name, "path": str(found.host.path(found.path)),
             "changes": [asdict(change) for change in changes]}
@@ -125,7 +134,7 @@ def apply(app: App, name: str, dry_run: bool) -> None:
             apply_changes(control, changes)
         except CtlError as error:
             raise CtlError(f"{found.where}: {error.message}", error.status, error.hint) from None
-        note_applied(app.host, found)
+        _note(app, found)
     data = _data(found, changes) | {"dry_run": dry_run}
     prefix = "would change " if dry_run else ""
     app.show(data, lambda: "\n".join(prefix + change.text() for change in changes)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The fake host against what guests have shown of the real module: tests/scenarios/contract.sh"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import knob_tables
+import pytest
+from fake_tree import FakeHost
+from livemmctl.control import PARAMETERS, parse_line
+
+CONTRACT = (knob_tables.ROOT / "tests/scenarios/contract.sh").read_text(encoding="utf-8")
+ERRNOS = {"$inval": errno.EINVAL, "$range": errno.ERANGE}
+# One key's file, its text, errno, and words that last_error must have.
+REFUSED = re.findall(
+    r'^refuses "\$LMM_DBG/(\w+)/(\w+)" "?([^"\s,;\\$]+)"? "(\$\w+)" "([^"]+)"$', CONTRACT, re.M)
+CONFIGS = re.findall(
+    r'^refuses "\$LMM_DBG/(\w+)/config" "([^"\\$]+)" "(\$\w+)" "?([^"\s]+[^"]*?)"?$',
+    CONTRACT, re.M)
+
+
+def refused(host: FakeHost, text: str) -> tuple[int | None, str]:
+    """Errno and last_error of a write that must fail; settings must stay."""
+    before = {policy: dict(knobs) for policy, knobs in host.kernel.values.items()}
+    with pytest.raises(OSError) as caught:
+        host.store(f"{PARAMETERS}/policies", text)
+    assert host.kernel.values == before
+    return caught.value.errno, host.read(f"{PARAMETERS}/last_error").strip()
+
+
+def test_the_scenario_could_be_read() -> None:
+    assert len(REFUSED) > 20
+    assert len(CONFIGS) > 3
+
+
+@pytest.mark.parametrize(("policy", "key", "text", "name", "words"), REFUSED)
+def test_it_refuses_as_the_module_does(
+    host: FakeHost, policy: str, key: str, text: str, name: str, words: str
+) -> None:
+    number, said = refused(host, f"{policy}:{key}={text}")
+    assert number == ERRNOS[name], os.strerror(number or 0)
+    assert words in said
+
+
+@pytest.mark.parametrize(("policy", "line", "name", "words"), CONFIGS)
+def test_it_refuses_lines_as_the_module_does(
+    host: FakeHost, policy: str, line: str, name: str, words: str
+) -> None:
+    number, said = refused(host, f"{policy}:{line}")
+    assert number == ERRNOS[name]
+    assert words in said
+
+
+@pytest.mark.parametrize(("release", "by_thread"), [((6, 1), "1"), ((6, 12), "0")])
+def test_it_has_the_modules_defaults(
+    tmp_path: Path, release: tuple[int, int], by_thread: str
+) -> None:
+    host = FakeHost.make(tmp_path, release=release)
+    text = CONTRACT.replace("\\\n", "").replace("$by_thread", by_thread)
+    found = re.findall(r'^(\w+)_defaults="([^"]+)"', text, re.M)
+    assert len(found) > 2
+    for policy, line in found:
+        assert host.kernel.values[policy] == {"enabled": "0"} | parse_line(line)
