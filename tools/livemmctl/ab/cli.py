@@ -187,7 +187,9 @@ def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     with RealClock() as clock:
         outcome = run_here(app.host, found, experiment, journal, clock, _telling(app, found))
     if outcome.status != Exit.OK:
-        raise CtlError(f"{outcome.reason}; the host is back to stock", outcome.status,
+        left = ("what was switched by hand stays so, the rest is at stock"
+                if outcome.status == Exit.DRIFT else "the host is back to stock")
+        raise CtlError(f"{outcome.reason}; {left}", outcome.status,
                        "start it again to go on" if outcome.kind == "stop" else None)
     app.show({"experiment": found.name, "outcome": outcome.kind, "reason": outcome.reason},
              lambda: f"ended: {outcome.reason}; the host is at stock")

@@ -32,7 +32,7 @@ def seen_in(lines: Lines, experiment: Experiment, now_s: float) -> Seen:
     for record in mine:
         by_host.setdefault(record["host"], []).append(record)
     for host, records in by_host.items():
-        records.sort(key=lambda record: float(record["t"]))
+        # In the order of their lines: a clock that was set back would sort them wrongly.
         _one_host(host, records, experiment, seen)
     _digests(mine, experiment, seen)
     _ends(mine, experiment, seen, now_s)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from livemmctl.ab import timeline
 from livemmctl.ab.assign import arm_of, joins_after_s
@@ -111,18 +111,14 @@ class Runner:
         self._prepare()
         guard = Guard(self.experiment.guardrails, health)
         failure: CtlError | None = None
-        outcome: Outcome | None = None
         try:
             outcome = self._loop(self._timeline(joins_s), guard)
         except CtlError as error:
             failure = error
+            outcome = Outcome("stop", error.message, Exit(error.status))
         finally:
             # Before anything is written down: a full disk must not keep a policy on.
             restored = self._restore()
-        if failure is not None:
-            outcome = Outcome("stop", failure.message, Exit(failure.status))
-        if outcome is None:
-            raise CtlError("the run ended for no reason")
         self._close(outcome, restored, failure)
         return outcome
 
@@ -206,8 +202,11 @@ class Runner:
         slot = Slot(timeline.WAIT)
         while True:
             due = plan.at(self.clock.wall(), self.clock.elapsed())
+            if timeline.PHASES.index(due.phase) < timeline.PHASES.index(slot.phase):
+                # The wall clock was set back: what has begun goes on.
+                due = replace(slot, left_s=self.experiment.tick_s)
             if (due.phase, due.index) != (slot.phase, slot.index):
-                self._finish(slot, guard)
+                self._finish(slot)
                 if due.phase == DONE:
                     return Outcome("end", TIME_OVER, Exit.OK)
                 self._begin(due, guard)
@@ -215,11 +214,20 @@ class Runner:
             over = self._tick(slot, guard)
             if over is not None:
                 return over
-            self.clock.wait(max(min(self.experiment.tick_s, slot.left_s), 0.001))
+            wait_s = max(min(self.experiment.tick_s, slot.left_s), 0.001)
+            late_s = self._wait(wait_s)
+            if late_s > self.experiment.tick_s:
+                self._spoilt = self._spoilt or f"the runner was held up for {late_s:.0f} s"
             told = self.clock.told()
             if told is not None:
-                self._finish(slot, guard, "ended by a signal")
+                self._finish(slot, "ended by a signal")
                 return ended_by(told)
+
+    def _wait(self, seconds: float) -> float:
+        """Wait, and tell how much longer it took: we, or the whole host, may have slept."""
+        until = self.clock.elapsed() + seconds
+        self.clock.wait(seconds)
+        return self.clock.elapsed() - until
 
     def _tick(self, slot: Slot, guard: Guard) -> Outcome | None:
         if slot.phase == RUN and self._switch is not None and not self._held:
@@ -263,9 +271,9 @@ class Runner:
         if not self._is_host_mode:
             raise failure or CtlError(reason)
 
-    def _finish(self, slot: Slot, guard: Guard, cut: str = "") -> None:
-        """Close what was due until now."""
-        if slot.phase in (RUN, BASELINE):
+    def _finish(self, slot: Slot, cut: str = "") -> None:
+        """Close what was due until now; where it is cut short nothing keeps us from stock."""
+        if slot.phase in (RUN, BASELINE) and not cut:
             self._sample(slot)
         if slot.block is None:
             return
@@ -328,8 +336,8 @@ class Runner:
                               for key in keys)
             reason = f"changed by somebody else: {names}"
         self._write("drift", reason=reason, changed=changed)
-        # What an admin did by hand is the admin's: it stays as it is.
-        self._leave = changed
+        # What an admin switched by hand is the admin's: it stays as it is.
+        self._leave = {policy: keys for policy, keys in changed.items() if "enabled" in keys}
         return Outcome("end", reason, Exit.DRIFT)
 
     def _after_lease(self) -> Outcome | None:

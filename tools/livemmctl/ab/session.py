@@ -160,21 +160,20 @@ def _clean(host: Host, running: Running) -> None:
     """A runner died: what it was to do at its end."""
     path = Path(running.journal)
     identity = host_id(host)
-    journal = Journal(path, running.experiment, identity)
+    past = None
+    # Locked first: should a runner begin just now, it is for that one to clean up.
+    journal = Journal(path, running.experiment, identity) if path.exists() else None
     try:
-        past = past_of(read_journal(path).records, running.experiment, identity)
-        if past is None or past.ended:
-            return
-        try:
-            control = open_control(host)
-        except CtlError as error:
-            if error.status != Exit.NOT_LOADED:
-                raise
-        else:
+        if journal is not None:
+            past = past_of(read_journal(path).records, running.experiment, identity)
+        control = open_control(host) if is_loaded(host) else None
+        if control is not None:
             now = found_on(control)
             # Only what a lease of ours still covers; the rest is the kernel's or an admin's.
             if on_now(now) and control.lease() > 0:
                 Switch(control, found_before(past, now), 1).to_stock()
-        journal.write(time.time(), "end", reason="ended by livemmctl ab stop, after its runner")
+        if journal is not None and past is not None and not past.ended:
+            journal.write(time.time(), "end", reason="ended by livemmctl ab stop, after its runner")
     finally:
-        journal.close()
+        if journal is not None:
+            journal.close()

@@ -10,7 +10,8 @@ from typing import Protocol
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.schedule import Block
 
-WAIT, BASELINE, RUN, DONE = "wait", "baseline", "run", "done"
+#: In the order in which they come.
+PHASES = WAIT, BASELINE, RUN, DONE = "wait", "baseline", "run", "done"
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,18 @@ def test_killed_it_leaves_the_lease_and_can_be_cleaned_up_after(
     assert "no experiment" in ctl("ab", "status", on=there).out
 
 
+def test_cleaned_up_after_even_without_its_journal(
+    host: FakeHost, start: Start, journal: Path, ctl: Ctl,
+) -> None:
+    runner = start()
+    runner.kill()
+    runner.communicate()
+    journal.unlink()
+    assert ctl("ab", "stop", on=attach(host.root)).status == 0
+    assert not is_on(host) and lease(host) == 0
+    assert not journal.exists()
+
+
 def test_killed_it_goes_on(host: FakeHost, start: Start, journal: Path) -> None:
     runner = start()
     runner.kill()

@@ -256,6 +256,47 @@ def _run_with_on_first(world: World, journal: Path) -> None:
     raise AssertionError("no seed begins with it")
 
 
+def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(
+    world: World, journal: Path,
+) -> None:
+    def change() -> None:
+        world.host.kernel.values["pcp"]["period_ms"] = "3000"
+        world.host.kernel.show()
+
+    world.later(25, change)
+    made = experiment()
+    outcome = world.run(made, journal)
+    assert outcome.status == Exit.DRIFT
+    assert is_stock(world)
+
+
+def test_a_block_in_which_the_host_slept_is_not_complete(world: World, journal: Path) -> None:
+    def sleep() -> None:
+        world.clock.now_s += 100
+
+    world.later(200, sleep)
+    world.run(experiment(), journal)
+    blocks = {block["block"]: block for block in records(journal, "block")}
+    assert [number for number, block in blocks.items() if not block["complete"]] == [3]
+    assert "held up for 100 s" in blocks[3]["reason"]
+    # It woke in the sixth block; the fifth was slept over.
+    assert sorted(blocks) == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11]
+
+
+def test_a_clock_that_is_set_back_undoes_nothing(world: World, journal: Path) -> None:
+    made = in_arm(world, "on", baseline="2m")
+
+    def back() -> None:
+        world.clock.offset_s -= 100
+
+    world.later(150, back)
+    world.run(made, journal)
+    phases = [record["phase"] for record in records(journal, "sample")]
+    assert phases == sorted(phases)
+    assert len(records(journal, "apply")) == 1
+    assert is_stock(world)
+
+
 GUARDS: list[tuple[str, dict[str, Any], dict[str, float]]] = [
     ("allocation_stalls_per_s", {"allocation_stalls_per_s": 10}, {"allocstall_normal": 700}),
     ("oom_kills", {}, {"oom_kill": 1}),
