@@ -88,7 +88,36 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
 @json_option
 @pass_app
 def check(app: App, experiment: Path) -> None:
-    """Check an EXPERIMENT's file and show what it would do on this host."""
+    """Check an EXPERIMENT's file and show what it would do on this host.
+
+    The file is TOML: name; salt (another one draws anew); mode, host or switchback;
+    duration, tick and lease, such as 14d, 30s, 5m; control, the arm that others are
+    compared with; correction for many comparisons: holm, bonferroni, fdr_bh or none.
+
+    [arms.NAME]: empty is stock; profile, a name or a path; or [arms.NAME.policy.POLICY]
+    with enabled and knobs, as in profiles. What is not named has its default, and is off.
+
+    [[metrics]]: name; source, one of vmstat:FIELD (several with +), psi:memory/full,
+    counter:POLICY/NAME, command:/PROGRAM ARGUMENTS (the first number that it prints).
+
+    Its kind is rate (growth a second), mean (of a level), ratio (growth for each growth
+    of per) or quantile (with quantile = 0.9; grows = true for that of a rate). better is
+    less or more; detect_pct the smallest effect worth seeing. promql and per_promql say
+    what a Prometheus calls them: a selector, or an expression with $window.
+
+    [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
+    window, oom_kills since the host joined, taint = true; false does without one. Each is
+    watched on the host, and passed puts it back to stock at once.
+
+    By host: weight of each arm (all, or none); start, a date and time; baseline, a time
+    before, which the report takes out (CUPED); strata: machine_type, cpus, memory,
+    numa_nodes, architecture; [ramp] with percent = [1, 5, 10, 25, 50] and every = "1d".
+    When weights change, those before go into previous_weights = [{off = 0.5, on = 0.5}],
+    oldest first, so that no host moves that need not.
+
+    By time: [switchback] with block, washout (the first part of a block, not counted)
+    and seed. Not for policies that leave a lasting state in memory: pageblock and cma.
+    """
     found = load_experiment(experiment, app.host)
     missing = fit_here(app.host, found)
     data = {
