@@ -163,8 +163,8 @@ class Life:
 
     def known_hook(self) -> str:
         """The installation of a known kernel builds for it."""
-        text = self.output("release", "sh", "-c", "ls /lib/modules | grep -v -- -rt-")
-        release = next(line for line in text.split() if line not in UNKNOWN)
+        known = set(self.output("releases", "ls", "/lib/modules/").split()) - set(UNKNOWN)
+        release = known.pop() if len(known) == 1 else ""
         wrong = self.run("unbuild", "dkms", "remove", f"livemm/{self.now}", "-k", release)
         wrong = wrong or self.run("add", "sh", "-c", f"dkms status | grep -q livemm/{self.now} "
                                   f"|| dkms add livemm/{self.now}")
@@ -184,9 +184,9 @@ class Life:
         wanted = ["/usr/share/man/man1/livemmctl.1.gz", "/usr/share/livemm/grafana/livemm.json",
                   "/usr/share/bash-completion/completions/livemmctl",
                   "/usr/share/zsh/vendor-completions/_livemmctl"]
-        # minbase may leave documentation out of what it installs.
-        return self.run("documents", "sh", "-c", 'for f; do test -s "$f" || echo "$f" >&2; done;'
-                        'test -s "$2" && test -s "$3" && test -s "$4"', "sh", *wanted)
+        return self.run("documents", "sh", "-c", """
+            for file; do test -s "$file" || missing="${missing:-} $file"; done
+            test -z "${missing:-}" || { echo "missing:$missing"; exit 1; }""", "sh", *wanted)
 
     def disabled(self) -> str:
         """No unit is enabled, none was started."""

@@ -183,8 +183,21 @@ def run(arguments: Sequence[str], app: App | None = None) -> int:
     return failure.status
 
 
+def have_streams() -> None:
+    """Open what a caller has closed: else the next file opened would be standard output."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    # Python has None for one that was closed when it began.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
 def main() -> None:
     """The command, as a process."""
+    have_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a character shows another; no command ends over it.
         if isinstance(stream, io.TextIOWrapper):

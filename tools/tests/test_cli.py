@@ -103,11 +103,14 @@ def test_status_is_one_screen(host: FakeHost, ctl: Ctl) -> None:
     assert data["policies"][0]["state"] == "on"
     assert data["lease_seconds"] == 77
     assert data["livepatch"] == "on"
+    assert data["profile"] is None
     assert data["hooks"] == {"armed": 1, "idle": 2, "unavailable": 1}
     text = ctl("status").out
     for word in ("pcp", "77 s left", "6.1.0-56-amd64", "buffers are movable"):
         assert word in text
     assert len(text.splitlines()) < 24
+    ctl("profile", "apply", "lists")
+    assert "lists, applied last" in ctl("status").out
 
 
 def test_status_says_lockdown(tmp_path: Path, ctl: Ctl) -> None:
@@ -351,6 +354,17 @@ def test_a_closed_pipe_is_no_failure(host: FakeHost) -> None:
                           env=environment)
     assert done.stderr == ""
     assert done.stdout.strip() == "0"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("words", "status"), [("list", 0), ("--help", 0), ("get nosuch", 2)])
+def test_closed_streams(host: FakeHost, closed: str, words: str, status: int) -> None:
+    environment = {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS)}
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m livemmctl {words} {closed}"], env=environment,
+        capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
 
 
 def test_a_full_disk_is_one_line(host: FakeHost) -> None:

@@ -13,6 +13,7 @@ from livemmctl.app import App, Command, Seconds, is_terminal, json_option, pass_
 from livemmctl.control import Hook, ModuleControl, PolicyStatus, Reach
 from livemmctl.errors import CtlError
 from livemmctl.modules import LivepatchState, livepatch_state
+from livemmctl.profile.store import applied
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Overview:
     #: Seconds left, 0 for no lease.
     lease: int
     livepatch: LivepatchState
+    #: The profile applied last since boot, if any.
+    profile: str | None
     policies: list[PolicyStatus]
     hooks: list[Hook]
 
@@ -39,6 +42,7 @@ class Overview:
             "debugfs": self.debugfs.value,
             "lease_seconds": self.lease,
             "livepatch": self.livepatch.value,
+            "profile": self.profile,
             "policies": [asdict(policy) for policy in self.policies],
             "hooks": counts,
             "unavailable": [asdict(hook) for hook in self.hooks if hook.state == "unavailable"],
@@ -59,6 +63,7 @@ class Overview:
         facts = [
             ("module", self.version), ("kernel", self.kernel), ("debugfs", debugfs),
             ("lease", lease), ("livepatch", self.livepatch.value),
+            ("profile", f"{self.profile}, applied last" if self.profile else "none applied"),
             ("hooks", counted if self.hooks else "unknown"),
         ]
         parts: list[Any] = [
@@ -82,9 +87,11 @@ def look(control: ModuleControl) -> Overview:
     except CtlError:
         hooks = []
     host = control.host
+    found = applied(host)
     return Overview(
         control.version(), host.release(),
-        control.reach, control.lease(), livepatch_state(host), control.policies(), hooks,
+        control.reach, control.lease(), livepatch_state(host), found.name if found else None,
+        control.policies(), hooks,
     )
 
 

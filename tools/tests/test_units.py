@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Units and packaging: what they call is there, and nothing is switched by itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import knob_tables
+import pytest
+from livemmctl.cli import cli
+
+TOOLS = knob_tables.ROOT / "tools"
+UNITS = sorted((TOOLS / "systemd").glob("livemm-*.*"))
+SCRIPTS = sorted((TOOLS / "debian").iterdir())
+
+
+def calls(text: str) -> list[list[str]]:
+    """Command lines of livemmctl in a unit."""
+    lines = re.findall(r"^Exec\w+=/usr/bin/livemmctl (.*)$", text, re.M)
+    return [shlex.split(line) for line in lines]
+
+
+def test_there_are_units() -> None:
+    names = {path.name for path in UNITS}
+    assert names == {"livemm-profile.service", "livemm-export.service", "livemm-export.timer"}
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_units_call_what_there_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for words in calls(text):
+        command: click.Command = cli
+        while isinstance(command, click.Group):
+            found = command.get_command(click.Context(command), words.pop(0))
+            assert found is not None
+            command = found
+        # Parses, and has no argument that is missing.
+        command.make_context("x", words)
+    assert bool(calls(text)) == path.name.endswith(".service")
+    assert re.search(r"^\[Unit\]$", text, re.M)
+
+
+def test_the_profile_keeps_out_of_a_boot_that_went_wrong() -> None:
+    text = (TOOLS / "systemd/livemm-profile.service").read_text(encoding="utf-8")
+    assert "ConditionKernelCommandLine=!livemm.off=1\n" in text
+    assert "ConditionPathExists=/etc/livemm/livemm.toml\n" in text
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_maintainer_script_touches_the_module(path: Path) -> None:
+    if path.name.endswith((".postinst", ".prerm", ".preinst", ".postrm")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\b(modprobe|rmmod|insmod|livemmctl|systemctl|sysctl)\b", text)
+
+
+def test_units_are_shipped_disabled() -> None:
+    rules = (TOOLS / "debian/rules").read_text(encoding="utf-8")
+    for word in ("--no-enable", "--no-start", "--no-stop-on-upgrade"):
+        assert word in rules
