@@ -101,9 +101,10 @@ def check(app: App, experiment: Path) -> None:
     counter:POLICY/NAME, command:/PROGRAM ARGUMENTS (the first number that it prints).
 
     Its kind is rate (growth a second), mean (of a level), ratio (growth for each growth
-    of per) or quantile (with quantile = 0.9; grows = true for that of a rate). better is
-    less or more; detect_pct the smallest effect worth seeing. promql and per_promql say
-    what a Prometheus calls them: a selector, or an expression with $window.
+    of per) or quantile (with quantile = 0.9; grows = true for that of a rate).
+
+    better is less or more; detect_pct the smallest effect worth seeing. promql and
+    per_promql say what a Prometheus calls it: a selector, or an expression with $window.
 
     [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
     window, oom_kills since the host joined, taint = true; false does without one. Each is
