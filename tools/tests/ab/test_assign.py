@@ -121,7 +121,9 @@ def test_no_bucket_moves_that_need_not(history: list[list[float]]) -> None:
 
 
 def test_with_two_arms_the_history_makes_no_difference() -> None:
-    assert layout([[0.5, 0.5], [0.2, 0.8], [0.6, 0.4]]) == layout([[0.6, 0.4]])
+    history = [[0.5, 0.5], [0.2, 0.8], [0.6, 0.4]]
+    for length in range(1, len(history) + 1):
+        assert layout(history[:length]) == layout([history[length - 1]])
 
 
 def test_hosts_keep_their_arm_when_weights_change() -> None:

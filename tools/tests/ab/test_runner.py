@@ -352,8 +352,13 @@ def test_by_host_a_guardrail_leaves_the_host_in_its_arm_at_stock(
     world: World, journal: Path, arm: str,
 ) -> None:
     made = in_arm(world, arm)
+    seen: list[bool] = []
+    world.later(100, lambda: seen.append(world.is_on()))
     world.later(100, lambda: harm(world, {"oom_kill": 1}))
+    # The next tick.
+    world.later(105, lambda: seen.append(world.is_on()))
     assert world.run(made, journal).status == Exit.OK
+    assert seen == [arm == "on", False]
     samples = records(journal, "sample")
     assert samples[-1]["t"] - START_S >= 295
     assert {record["arm"] for record in samples} == {arm}
