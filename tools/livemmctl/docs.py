@@ -94,6 +94,8 @@ def man_page() -> str:
     lines = [
         '.\\" SPDX-License-Identifier: GPL-2.0-only',
         f'.TH LIVEMMCTL 1 "" "livemm {__version__}" "System administration"',
+        # No word is divided: whoever looks for a key or an option finds it.
+        ".nh",
         ".SH NAME",
         f"{NAME} \\- control page\\-allocator and NUMA\\-balancing policies of a running kernel",
         ".SH SYNOPSIS", f".B {NAME}", "[\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIARGS\\fR]...",
