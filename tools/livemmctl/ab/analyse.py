@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From what was seen to what may be said; no I/O."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from livemmctl.ab.assign import BUCKETS, experiment_layout
+from livemmctl.ab.effects import Effect, between_blocks, between_hosts
+from livemmctl.ab.model import HOST, Experiment, Metric
+from livemmctl.ab.points import Seen
+from livemmctl.ab.stats import checks
+from livemmctl.ab.stats.estimate import ALPHA
+
+BETTER, WORSE = "better", "worse"
+NOTHING_SEEN, NOT_CONCLUDED = "no difference seen", "not concluded"
+#: More hosts than this in another arm than at first make the effect look smaller.
+MOVED_MOST = 0.05
+
+
+@dataclass(frozen=True)
+class Check:
+    """An assumption that was looked at; `p` is NaN where there is none."""
+
+    name: str
+    ok: bool
+    words: str
+    p: float = math.nan
+
+
+@dataclass
+class Comparison:
+    """A metric of a treatment against control."""
+
+    metric: Metric
+    arm: str
+    effect: Effect
+    #: Corrected for the number of comparisons.
+    p: float = math.nan
+    verdict: str = NOT_CONCLUDED
+    #: The smallest effect that would have been seen 4 times in 5, in percent of control.
+    detectable_pct: float = math.nan
+    #: Units an arm for the effect that the experiment's file asks for.
+    needed: int | None = None
+
+
+@dataclass
+class Report:
+    """All that there is to say."""
+
+    experiment: Experiment
+    seen: Seen
+    checks: list[Check]
+    comparisons: list[Comparison]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> list[Check]:
+        """The assumptions that fail, for which nothing at all is concluded."""
+        return [check for check in self.checks if not check.ok]
+
+    def units(self, arm: str) -> int:
+        """Hosts of an arm, or complete blocks of it."""
+        if self.experiment.mode == HOST:
+            return sum(1 for host in self.seen.hosts.values() if host.arm == arm)
+        return sum(1 for block in self.seen.blocks if block.arm == arm and block.complete)
+
+
+def analyse(experiment: Experiment, seen: Seen) -> Report:
+    """The report on what was seen."""
+    by_host = experiment.mode == HOST
+    found = [*_ratio_checks(experiment, seen)] if by_host else [_block_check(experiment, seen)]
+    found.append(Check(
+        "planned time", seen.over,
+        "has passed" if seen.over else "has not passed: looking early finds what is not there",
+    ))
+    found += [Check("data", False, fault) for fault in seen.faults]
+    comparisons = []
+    for arm in experiment.treatments:
+        for metric in experiment.metrics:
+            points = seen.points[metric.name]
+            effect = (
+                between_hosts(metric, points, seen.hosts, experiment.control, arm) if by_host
+                else between_blocks(metric, points, seen.blocks, experiment.control, arm)
+            )
+            comparisons.append(Comparison(metric, arm, effect))
+    report = Report(experiment, seen, found, comparisons, list(seen.notes))
+    _conclude(report)
+    _remark(report)
+    return report
+
+
+def _ratio_checks(experiment: Experiment, seen: Seen) -> list[Check]:
+    names = [arm.name for arm in experiment.arms]
+    layout = experiment_layout(experiment)
+    weights = [layout.count(name) / BUCKETS for name in names]
+    by_stratum: dict[str, list[int]] = {}
+    for host in seen.hosts.values():
+        row = by_stratum.setdefault(host.stratum, [0] * len(names))
+        row[names.index(host.arm_now or host.arm)] += 1
+    counts = [sum(row[index] for row in by_stratum.values()) for index in range(len(names))]
+    plan = ", ".join(f"{name} {count} (of {weight:.0%})"
+                     for name, count, weight in zip(names, counts, weights, strict=True))
+    p = checks.sample_ratio_p(counts, weights)
+    found = [Check("sample ratio", p >= checks.MISMATCH_P, plan, p)]
+    if len(by_stratum) > 1 and p >= checks.MISMATCH_P:
+        p = checks.strata_ratio_p(list(by_stratum.values()), weights)
+        found.append(Check("sample ratio within strata", p >= checks.MISMATCH_P,
+                           f"{len(by_stratum)} strata", p))
+    return found
+
+
+def _block_check(experiment: Experiment, seen: Seen) -> Check:
+    names = [arm.name for arm in experiment.arms]
+    lost = [sum(1 for b in seen.blocks if b.arm == name and not b.complete) for name in names]
+    kept = [sum(1 for b in seen.blocks if b.arm == name and b.complete) for name in names]
+    p = checks.attrition_p(kept, lost)
+    words = ", ".join(f"{name} {count}" for name, count in zip(names, kept, strict=True))
+    if sum(lost):
+        words += f"; not complete: {sum(lost)}"
+    return Check("blocks lost alike in all arms", p >= checks.MISMATCH_P, words, p)
+
+
+def _conclude(report: Report) -> None:
+    estimates = [item.effect.estimate for item in report.comparisons]
+    corrected = checks.corrected(
+        [math.nan if found is None else found.p for found in estimates],
+        report.experiment.correction,
+    )
+    for item, found, p in zip(report.comparisons, estimates, corrected, strict=True):
+        if found is None:
+            continue
+        item.p = p
+        if found.control:
+            item.detectable_pct = abs(checks.detectable(found) / found.control) * 100
+            wanted = abs(found.control) * item.metric.detect_pct / 100
+            item.needed = checks.needed(found, wanted)
+        if report.failed or item.effect.refused or math.isnan(p):
+            continue
+        if p >= ALPHA:
+            item.verdict = NOTHING_SEEN
+        else:
+            good = (found.difference < 0) == (item.metric.better == "less")
+            item.verdict = BETTER if good else WORSE
+
+
+def _remark(report: Report) -> None:
+    hosts = report.seen.hosts
+    for arm in report.experiment.arms:
+        mine = [host for host in hosts.values() if host.arm == arm.name]
+        held = sum(1 for host in mine if host.held)
+        if held and report.experiment.mode == HOST:
+            report.notes.append(
+                f"{held} of {len(mine)} hosts of {arm.name} could not be switched; they count"
+                " in it all the same (intention to treat), so the effect is understated"
+            )
+        passed = [guard for name, guard in report.seen.guards if name == arm.name]
+        for guard in sorted(set(passed)):
+            report.notes.append(f"guardrail {guard} passed {passed.count(guard)} times"
+                                f" in {arm.name}")
+    moved = sum(1 for host in hosts.values() if host.moved)
+    if moved:
+        words = f"{moved} of {len(hosts)} hosts changed arms; they count in their first"
+        if moved > MOVED_MOST * len(hosts):
+            words += ", so effects are understated"
+        report.notes.append(words)

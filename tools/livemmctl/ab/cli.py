@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl ab"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from livemmctl.ab import assign as draw
+from livemmctl.ab.clock import RealClock
+from livemmctl.ab.experiment import load_experiment
+from livemmctl.ab.facts import strata_of
+from livemmctl.ab.fields import duration_text
+from livemmctl.ab.journal import past_of, read_journal
+from livemmctl.ab.model import HOST, Experiment
+from livemmctl.ab.place import Place
+from livemmctl.ab.schedule import blocks_of
+from livemmctl.ab.session import fit_here, run_here, setting_of, stop_here, with_tick
+from livemmctl.app import App, Command, Group, Seconds, json_option, pass_app
+from livemmctl.errors import CtlError, Exit
+from livemmctl.files import replace
+
+FILE = click.Path(path_type=Path)
+
+
+@click.group(
+    cls=Group,
+    examples=[
+        ("livemmctl ab check pcp.toml", "is the file sound, and what would happen here"),
+        ("livemmctl ab run pcp.toml --journal pcp.jsonl", "run it on this host"),
+        ("livemmctl ab report pcp.toml pcp.jsonl", "what came of it"),
+    ],
+)
+def ab() -> None:
+    """Run experiments with policies on and off, and report on them honestly.
+
+    An experiment is one TOML file. By host, each host works out its arm by itself; by
+    time (switchback), one host changes arms in blocks. Whatever ends a run, the host
+    goes back to stock.
+    """
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+
+
+def _host_data(app: App, experiment: Experiment, identity: str | None) -> dict[str, Any]:
+    setting = setting_of(app.host, experiment) if identity is None else None
+    host = setting.host if setting is not None else str(identity)
+    strata = dict(setting.strata) if setting is not None else strata_of(
+        app.host, experiment.strata)
+    data: dict[str, Any] = {"host": host, "strata": strata}
+    if experiment.mode == HOST:
+        data["arm"] = draw.arm_of(experiment, host, strata)
+        data["joins_after_seconds"] = draw.joins_after_s(experiment, host)
+    else:
+        data["blocks"] = [block.arm for block in blocks_of(experiment, host)]
+    return data
+
+
+def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
+    lines = [f"this host is {data['host']}"]
+    lines += [f"{key}: {value}" for key, value in data["strata"].items()]
+    if "blocks" in data:
+        lines.append(f"{len(data['blocks'])} blocks: {' '.join(data['blocks'])}")
+        return "\n".join(lines)
+    joins = data["joins_after_seconds"]
+    lines.append(f"arm: {data['arm']}")
+    if joins is None:
+        lines.append("the ramp never gets to it: it does not take part")
+    elif joins:
+        lines.append(f"takes part {duration_text(joins)} after the start")
+    else:
+        lines.append("takes part from the start")
+    return "\n".join(lines)
+
+
+@ab.command(
+    cls=Command,
+    examples=[("livemmctl ab check pcp.toml", "the key that is wrong is named")],
+)
+@click.argument("experiment", type=FILE)
+@json_option
+@pass_app
+def check(app: App, experiment: Path) -> None:
+    """Check an EXPERIMENT's file and show what it would do on this host.
+
+    The file is TOML: name; salt (another one draws anew); mode, host or switchback;
+    duration, tick and lease, such as 14d, 30s, 5m; control, the arm that others are
+    compared with; correction for many comparisons: holm, bonferroni, fdr_bh or none.
+
+    [arms.NAME]: empty is stock; profile, a name or a path; or [arms.NAME.policy.POLICY]
+    with enabled and knobs, as in profiles. What is not named has its default, and is off.
+
+    [[metrics]]: name; source, one of vmstat:FIELD (several with +), psi:memory/full,
+    counter:POLICY/NAME, command:/PROGRAM ARGUMENTS (the first number that it prints).
+
+    Its kind is rate (growth a second), mean (of a level), ratio (growth for each growth
+    of per) or quantile (with quantile = 0.9; grows = true for that of a rate).
+
+    better is less or more; detect_pct the smallest effect worth seeing. promql and
+    per_promql say what a Prometheus calls it: a selector, or an expression with $window.
+
+    [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
+    window, oom_kills since the host joined, taint = true; false does without one. Each is
+    watched on the host, and passed puts it back to stock at once.
+
+    By host: weight of each arm (all, or none); start, a date and time; baseline, a time
+    before, which the report takes out (CUPED); strata: machine_type, cpus, memory,
+    numa_nodes, architecture; [ramp] with percent = [1, 5, 10, 25, 50] and every = "1d".
+    When weights change, those before go into previous_weights = [{off = 0.5, on = 0.5}],
+    oldest first, so that no host moves that need not.
+
+    By time: [switchback] with block, washout (the first part of a block, not counted)
+    and seed. Not for policies that leave a lasting state in memory: pageblock and cma.
+    """
+    found = load_experiment(experiment, app.host)
+    missing = fit_here(app.host, found)
+    data = {
+        "experiment": found.name, "mode": found.mode, "control": found.control,
+        "arms": {arm.name: {"weight": arm.weight, "policies": arm.settings}
+                 for arm in found.arms},
+        "duration_seconds": found.duration_s, "lease_seconds": found.lease_s,
+        "metrics": [metric.name for metric in found.metrics],
+        "no_numbers_for": missing,
+        **_host_data(app, found, None),
+    }
+
+    def text() -> str:
+        lines = [f"{found.name}: by {'host' if found.mode == HOST else 'blocks of time'},"
+                 f" {duration_text(found.duration_s)}, lease {found.lease_s} s"]
+        for arm in found.arms:
+            words = "; ".join(
+                f"{policy} " + " ".join(f"{key}={value}" for key, value in knobs.items())
+                for policy, knobs in arm.settings.items()) or "stock"
+            share = f" {arm.weight:.0%}" if found.mode == HOST else ""
+            control = " (control)" if arm.name == found.control else ""
+            lines.append(f"  {arm.name}{control}{share}: {words}")
+        lines.append(f"metrics: {', '.join(metric.name for metric in found.metrics)}")
+        lines += [f"no numbers here, now, for: {source}" for source in missing]
+        return "\n".join([*lines, _host_text(found, data)])
+
+    app.show(data, text)
+
+
+@ab.command(
+    cls=Command,
+    examples=[
+        ("livemmctl ab assign pcp.toml", "the arm that this host would be in"),
+        ("livemmctl ab assign pcp.toml --id 4e7a918525b94da8ad4b4f264a130726",
+         "the arm of another host of the same kind"),
+    ],
+)
+@click.argument("experiment", type=FILE)
+@click.option("--id", "identity", metavar="ID", help="A host's id in experiments.")
+@json_option
+@pass_app
+def assign(app: App, experiment: Path, identity: str | None) -> None:
+    """Show which arm of an EXPERIMENT this host is in, and when it takes part."""
+    found = load_experiment(experiment, app.host)
+    data = _host_data(app, found, identity)
+    app.show({"experiment": found.name, **data}, lambda: _host_text(found, data))
+
+
+def _telling(app: App, experiment: Experiment) -> Any:
+    blocks = ""
+    if experiment.switchback is not None:
+        count = int(experiment.duration_s // experiment.switchback.block_s)
+        blocks = f" of {count}"
+
+    def tell(kind: str, fields: Mapping[str, object]) -> None:
+        where = f" (block {int(str(fields['block'])) + 1}{blocks})" if "block" in fields else ""
+        words = {
+            "start": "started", "resume": "going on",
+            "apply": f"arm {fields.get('arm')}{where}",
+            "guard": f"guardrail passed: {fields.get('words')}; back to stock",
+            "drift": str(fields.get("reason")),
+        }.get(kind)
+        if kind == "apply" and not fields.get("ok"):
+            words = f"{words}: refused: {fields.get('reason')}; stays at stock"
+        # Whether anybody listens is nothing to the experiment.
+        with contextlib.suppress(OSError):
+            if words is not None:
+                app.say(f"{time.strftime('%H:%M:%S')} {words}")
+
+    return tell
+
+
+@ab.command(
+    cls=Command,
+    examples=[
+        ("livemmctl ab run pcp.toml --journal /var/lib/livemm/pcp.jsonl", "run it"),
+        ("livemmctl ab run pcp.toml --journal pcp.jsonl --tick 2", "look every two seconds"),
+    ],
+)
+@click.argument("experiment", type=FILE)
+@click.option("--journal", type=FILE, required=True,
+              help="Where every decision and number is written to, a JSON object a line.")
+@click.option("--tick", type=Seconds(), help="Seconds between two looks, instead of the file's.")
+@json_option
+@pass_app
+def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
+    """Run an EXPERIMENT on this host, in the foreground, until it is over.
+
+    The policies that it switches have to be off. Ctrl-C and SIGTERM end the run with
+    the host at stock; started again with the same journal it goes on. If the runner is
+    killed, the kernel goes back to stock by itself when the lease runs out.
+    """
+    found = load_experiment(experiment, app.host)
+    if tick is not None:
+        found = with_tick(found, tick)
+    with RealClock() as clock:
+        outcome = run_here(app.host, found, experiment, journal, clock, _telling(app, found))
+    if outcome.status != Exit.OK:
+        left = ("what was switched by hand stays so, the rest is at stock"
+                if outcome.status == Exit.DRIFT else "the host is back to stock")
+        raise CtlError(f"{outcome.reason}; {left}", outcome.status,
+                       "start it again to go on" if outcome.kind == "stop" else None)
+    app.show({"experiment": found.name, "outcome": outcome.kind, "reason": outcome.reason},
+             lambda: f"ended: {outcome.reason}; the host is at stock")
+
+
+@ab.command(
+    cls=Command, examples=[("livemmctl ab status", "which experiment runs here, and its arm")],
+)
+@json_option
+@pass_app
+def status(app: App) -> None:
+    """Show the experiment that runs on this host."""
+    running, alive = Place(app.host).runner()
+    if running is None:
+        app.show({"running": None}, lambda: "no experiment is running on this host")
+        return
+    data: dict[str, Any] = {
+        "running": alive, "pid": running.pid, "experiment": running.experiment,
+        "file": running.file, "journal": running.journal,
+    }
+    records = read_journal(Path(running.journal)).records
+    past = past_of(records, running.experiment, draw.host_id(app.host))
+    if past is not None:
+        data |= {
+            "since": past.start["t"], "last": past.last["t"], "guardrail": past.tripped or None,
+            "arm": next((r["arm"] for r in reversed(records) if "arm" in r), None),
+            "block": past.block + 1 if past.block >= 0 else None, "ended": past.ended or None,
+        }
+
+    def text() -> str:
+        lines = [f"{running.experiment}: " + (
+            f"runner {running.pid}" if alive else
+            "its runner has died; livemmctl ab run goes on, livemmctl ab stop ends it")]
+        for key in ("arm", "block", "guardrail"):
+            if data.get(key) is not None:
+                lines.append(f"{key}: {data[key]}")
+        lines += [f"{key}: {_moment(data[key])}" for key in ("since", "last") if key in data]
+        return "\n".join([*lines, f"journal: {running.journal}"])
+
+    app.show(data, text)
+
+
+@ab.command(
+    cls=Command,
+    examples=[("livemmctl ab stop", "end the experiment here for good; the host is at stock")],
+)
+@click.option("--timeout", type=Seconds(0, 3600), default=60, show_default=True,
+              help="Seconds to wait for the runner.")
+@json_option
+@pass_app
+def stop(app: App, timeout: float) -> None:
+    """End the experiment on this host for good; also if its runner has died."""
+    done = stop_here(app.host, timeout)
+    words = "ended" if done.alive else "its runner had died; ended"
+    app.show({"experiment": done.experiment, "runner_alive": done.alive},
+             lambda: f"{done.experiment}: {words}; the host is at stock")
+
+
+@ab.command(
+    cls=Command,
+    examples=[
+        ("livemmctl ab report pcp.toml pcp.jsonl", "from the journal of one host"),
+        ("livemmctl ab report pcp.toml journals/*.jsonl --html report.html",
+         "from those of a fleet, as a page"),
+        ("livemmctl ab report pcp.toml --prometheus http://metrics:9090 --json",
+         "from the fleet's Prometheus"),
+    ],
+)
+@click.argument("experiment", type=FILE)
+@click.argument("journals", type=FILE, nargs=-1, metavar="[JOURNAL]...")
+@click.option("--prometheus", metavar="URL", help="Ask this server instead of reading journals.")
+@click.option("--arm-metric", metavar="NAME", help="The metric that tells a host's arm.")
+@click.option("--host-label", metavar="LABEL", default="instance", show_default=True,
+              help="The label that tells hosts apart.")
+@click.option("--stratum-label", metavar="LABEL", default="",
+              help="A label of the arm's metric that tells kinds of machines apart.")
+@click.option("--step", type=Seconds(1, 86400), help="Seconds between two points.")
+@click.option("--html", type=FILE, help="Write a page with pictures there, too.")
+@json_option
+@pass_app
+def report(
+    app: App, experiment: Path, journals: tuple[Path, ...], prometheus: str | None,
+    arm_metric: str | None, host_label: str, stratum_label: str, step: float | None,
+    html: Path | None,
+) -> None:
+    """Report on an EXPERIMENT, from its journals or from a Prometheus.
+
+    Where an assumption fails nothing is concluded, and the report says which one it is.
+    """
+    # The libraries of statistics take a second to import: nothing else waits for them.
+    from livemmctl.ab import from_journals, from_prometheus
+    from livemmctl.ab.analyse import analyse
+    from livemmctl.ab.report import report_data, report_text
+
+    found = load_experiment(experiment, app.host)
+    if bool(journals) == (prometheus is not None):
+        raise CtlError("either journals or --prometheus", Exit.USAGE,
+                       "livemmctl ab report --help")
+    if prometheus is not None:
+        for name in filter(None, (host_label, stratum_label, arm_metric)):
+            if not name.isascii() or not name.replace(":", "_").isidentifier():
+                raise CtlError(f"{name[:40]!r}: not a name that Prometheus knows", Exit.USAGE)
+        ask = from_prometheus.Ask(host_label, arm_metric or from_prometheus.ARM_METRIC,
+                                  stratum_label, round(step or 0))
+        seen = from_prometheus.seen_by(
+            from_prometheus.Prometheus(prometheus), found, ask, time.time())
+    else:
+        lines = None
+        for path in dict.fromkeys(journals):
+            lines = read_journal(path, lines)
+        assert lines is not None
+        seen = from_journals.seen_in(lines, found, time.time())
+    made = analyse(found, seen)
+    if html is not None:
+        from livemmctl.ab.html import report_html
+
+        replace(html, report_html(made))
+    app.show(report_data(made), lambda: report_text(made))
+
+
+@ab.command(
+    cls=Command,
+    examples=[
+        ("livemmctl ab power --mean 8230 --deviation 400 --effect 1",
+         "hosts an arm to see 1 % of 8230"),
+    ],
+)
+@click.option("--mean", type=float, required=True, help="The metric's mean over hosts.")
+@click.option("--deviation", type=float, required=True, help="Its standard deviation over hosts.")
+@click.option("--effect", type=float, required=True, metavar="PERCENT",
+              help="The smallest effect worth seeing.")
+@json_option
+@pass_app
+def power(app: App, mean: float, deviation: float, effect: float) -> None:
+    """How many hosts (or blocks) an arm see an effect 4 times in 5, at 5 % significance."""
+    from livemmctl.ab.stats.checks import units_for
+
+    # Written so that nan, which compares false with everything, is refused too.
+    if not (0 < deviation < 1e300 and 0 < abs(mean) < 1e300 and 0 < effect < 1e6):
+        raise CtlError("--deviation and --effect have to be above 0, --mean not 0", Exit.USAGE)
+    units = units_for(abs(mean) * effect / 100 / deviation)
+    if units is None:
+        raise CtlError("the effect is too small against the deviation for any fleet", Exit.USAGE)
+    app.show({"units_per_arm": units},
+             lambda: f"{units:,} an arm, {2 * units:,} together with control")

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One metric, one treatment: the effect, or why there is none to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from livemmctl.ab.model import Metric
+from livemmctl.ab.points import BlockSeen, HostSeen, Point
+from livemmctl.ab.stats import blocks as by_block
+from livemmctl.ab.stats import bootstrap, checks, hosts
+from livemmctl.ab.stats.estimate import Estimate, Vector, vector
+
+#: With fewer an interval is not worth its name.
+HOSTS_LEAST = 10
+BLOCKS_LEAST = 6
+#: Beyond it a t-interval misses on one side; Kohavi et al., Seven rules of thumb (KDD
+#: 2014), ask for less still, of each arm alone.
+SKEW_MOST = 0.1
+CARRY_OVER_P = 0.01
+#: The time before is only used if so many hosts have it.
+BASELINE_SHARE = 0.95
+
+
+@dataclass
+class Effect:
+    """What came out; `refused` are the assumptions that fail, in words."""
+
+    estimate: Estimate | None = None
+    refused: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    #: What each unit of control and of treatment had, for pictures.
+    control_values: Vector = field(default_factory=lambda: np.zeros(0))
+    treatment_values: Vector = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass
+class Unit:
+    """All that was seen of one host, or of one block of one host."""
+
+    host: str
+    nums: list[float] = field(default_factory=list)
+    dens: list[float] = field(default_factory=list)
+    num_before: float = 0.0
+    den_before: float = 0.0
+
+    def add(self, point: Point) -> None:
+        """Take a point in."""
+        if point.before:
+            self.num_before += point.num
+            self.den_before += point.den
+        else:
+            self.nums.append(point.num)
+            self.dens.append(point.den)
+
+    @property
+    def usable(self) -> bool:
+        """Is there anything to divide by?"""
+        return sum(self.dens) > 0
+
+    def level(self, metric: Metric) -> float:
+        """The metric of this unit."""
+        if metric.kind == "quantile":
+            return float(np.quantile(self.samples, metric.quantile))
+        return sum(self.nums) / sum(self.dens)
+
+    @property
+    def before(self) -> float | None:
+        """The metric before the arm began."""
+        return self.num_before / self.den_before if self.den_before > 0 else None
+
+    @property
+    def samples(self) -> Vector:
+        """The metric between each two readings."""
+        nums, dens = vector(self.nums), vector(self.dens)
+        return np.asarray(nums[dens > 0] / dens[dens > 0])
+
+
+def units_by_host(points: Sequence[Point]) -> dict[str, Unit]:
+    """One unit a host."""
+    units: dict[str, Unit] = {}
+    for point in points:
+        units.setdefault(point.host, Unit(point.host)).add(point)
+    return {host: unit for host, unit in units.items() if unit.usable}
+
+
+def units_by_block(points: Sequence[Point]) -> dict[tuple[str, int], Unit]:
+    """One unit a block."""
+    units: dict[tuple[str, int], Unit] = {}
+    for point in points:
+        if point.block is not None:
+            units.setdefault((point.host, point.block), Unit(point.host)).add(point)
+    return {key: unit for key, unit in units.items() if unit.usable}
+
+
+def _too_few(what: str, least: int, control: int, treatment: int) -> str:
+    return (f"too few {what} with data: {control} of control, {treatment} of treatment;"
+            f" {least} of each are wanted")
+
+
+def _resampled(metric: Metric, control: list[Unit], treatment: list[Unit]) -> Estimate:
+    if metric.kind == "quantile":
+        return bootstrap.quantile(
+            [unit.samples for unit in control], [unit.samples for unit in treatment],
+            metric.quantile,
+        )
+    sums = [
+        (vector([sum(unit.nums) for unit in units]), vector([sum(unit.dens) for unit in units]))
+        for units in (control, treatment)
+    ]
+    return bootstrap.ratio(sums[0], sums[1])
+
+
+def _fill(effect: Effect, metric: Metric, control: list[Unit], treatment: list[Unit]) -> None:
+    effect.control_values = vector([unit.level(metric) for unit in control])
+    effect.treatment_values = vector([unit.level(metric) for unit in treatment])
+
+
+def _all_alike(effect: Effect) -> bool:
+    both = np.concatenate([effect.control_values, effect.treatment_values])
+    return float(np.ptp(both)) == 0
+
+
+def between_hosts(
+    metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str
+) -> Effect:
+    """The effect between hosts of two arms."""
+    effect = Effect()
+    units = units_by_host(points)
+    sides = [
+        [units[host] for host, info in seen.items() if info.arm == name and host in units]
+        for name in (control, arm)
+    ]
+    counts = [sum(1 for info in seen.values() if info.arm == name) for name in (control, arm)]
+    if min(len(side) for side in sides) < HOSTS_LEAST:
+        effect.refused.append(_too_few("hosts", HOSTS_LEAST, len(sides[0]), len(sides[1])))
+        return effect
+    without = [count - len(side) for count, side in zip(counts, sides, strict=True)]
+    if sum(without):
+        effect.notes.append(f"{sum(without)} hosts have no data")
+    p = checks.attrition_p([len(side) for side in sides], without)
+    if p < checks.MISMATCH_P:
+        effect.refused.append(
+            f"hosts without data are not alike in the arms: {without[0]} of {counts[0]} of"
+            f" control, {without[1]} of {counts[1]} of treatment (p = {p:.1g})"
+        )
+    _fill(effect, metric, *sides)
+    if _all_alike(effect):
+        effect.refused.append("the value is the same on every host: there is nothing to compare")
+    elif metric.kind in ("ratio", "quantile"):
+        effect.estimate = _resampled(metric, *sides)
+    else:
+        effect.estimate = _means(effect, sides, [seen[u.host].stratum for s in sides for u in s])
+    return effect
+
+
+def _means(effect: Effect, sides: list[list[Unit]], strata: list[str]) -> Estimate:
+    base, other = effect.control_values, effect.treatment_values
+    values = np.concatenate([base, other])
+    treated = np.concatenate([np.zeros(len(base)), np.ones(len(other))])
+    level, words = float(base.mean()), []
+    before = [unit.before for side in sides for unit in side]
+    known = vector([value for value in before if value is not None])
+    if len(known) >= BASELINE_SHARE * len(before):
+        # A host without a time before is taken for an average one: it is left as it is.
+        filled = vector([known.mean() if value is None else value for value in before])
+        values = hosts.cuped(values, filled)
+        words.append("CUPED")
+    elif len(known):
+        effect.notes.append("the time before is not used: too many hosts lack it")
+    skew = checks.skew_of_difference(values[: len(base)], values[len(base):])
+    if abs(skew) > SKEW_MOST:
+        effect.refused.append(
+            f"values too skewed for so few hosts (skewness of the difference {skew:.2f}):"
+            " more hosts, or kind = \"quantile\""
+        )
+    merged = hosts.merge_small_strata(strata, treated)
+    if len(set(merged)) > 1:
+        method = " + ".join(["regression with strata", *words])
+        return hosts.stratified(values, treated, merged, level, method)
+    method = " + ".join(["Welch", *words])
+    return hosts.welch(values[: len(base)], values[len(base):], level, method)
+
+
+def between_blocks(
+    metric: Metric, points: Sequence[Point], blocks: Sequence[BlockSeen], control: str, arm: str
+) -> Effect:
+    """The effect between blocks of two arms, on one host or more."""
+    effect = Effect()
+    units = units_by_block(points)
+    arms = {(block.host, block.index): block.arm for block in blocks}
+    usable = [
+        (block.host, block.index) for block in blocks
+        if block.complete and block.arm in (control, arm) and (block.host, block.index) in units
+    ]
+    sides = [[units[key] for key in usable if arms[key] == name] for name in (control, arm)]
+    if min(len(side) for side in sides) < BLOCKS_LEAST:
+        effect.refused.append(_too_few("blocks", BLOCKS_LEAST, len(sides[0]), len(sides[1])))
+        return effect
+    _fill(effect, metric, *sides)
+    if _all_alike(effect):
+        effect.refused.append("the value is the same in every block: there is nothing to compare")
+        return effect
+    treated = vector([arms[key] == arm for key in usable])
+    levels = vector([units[key].level(metric) for key in usable])
+    _look_for_carry_over(effect, usable, levels, treated, arms, arm)
+    if metric.kind == "quantile":
+        effect.estimate = _resampled(metric, *sides)
+        return effect
+    rows = [
+        (num, den, flag, key)
+        for key, flag in zip(usable, treated, strict=True)
+        for num, den in zip(units[key].nums, units[key].dens, strict=True) if den > 0
+    ]
+    effect.estimate = by_block.clustered(
+        vector([row[0] for row in rows]), vector([row[1] for row in rows]),
+        vector([row[2] for row in rows]), [row[3] for row in rows], [row[3][0] for row in rows],
+    )
+    if not effect.estimate.high > effect.estimate.low:
+        effect.refused.append("no spread between blocks: an interval cannot be told")
+        effect.estimate = None
+    return effect
+
+
+def _look_for_carry_over(
+    effect: Effect, usable: list[tuple[str, int]], levels: Vector,
+    treated: Vector, arms: dict[tuple[str, int], str], arm: str,
+) -> None:
+    followers = [
+        number for number, (host, index) in enumerate(usable) if (host, index - 1) in arms
+    ]
+    before = vector([arms[usable[n][0], usable[n][1] - 1] == arm for n in followers])
+    p = by_block.carry_over(
+        levels[followers], treated[followers], before,
+        [usable[n][0] for n in followers],
+    ) if followers else float("nan")
+    if np.isnan(p):
+        effect.notes.append("carry-over could not be looked for")
+    elif p < CARRY_OVER_P:
+        effect.refused.append(
+            f"carry-over: a block depends on the arm of the one before (p = {p:.1g});"
+            " a longer washout is wanted"
+        )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What kind of machine a host is: facts that no reboot and no update changes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+
+from livemmctl.host import Host
+
+UNKNOWN = "unknown"
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split()) or UNKNOWN
+
+
+def _machine_type(host: Host) -> str:
+    dmi = "/sys/class/dmi/id"
+    vendor, product = (host.read_or(f"{dmi}/{name}") for name in ("sys_vendor", "product_name"))
+    return _words(f"{vendor} {product}")
+
+
+def _range_count(text: str) -> str:
+    """How many numbers a kernel's list such as `0-3,8` has."""
+    count = 0
+    for part in text.strip().split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            return UNKNOWN
+        count += int(last) - int(first) + 1 if dash else 1
+    return str(count)
+
+
+def _cpus(host: Host) -> str:
+    # Present, not online: a CPU that is switched off does not make it another machine.
+    return _range_count(host.read_or("/sys/devices/system/cpu/present"))
+
+
+def _numa_nodes(host: Host) -> str:
+    return _range_count(host.read_or("/sys/devices/system/node/has_memory"))
+
+
+def _memory(host: Host) -> str:
+    """In GiB, to the next power of two: what the kernel itself takes differs by version."""
+    for line in host.read_or("/proc/meminfo").splitlines():
+        words = line.split()
+        if words[:1] == ["MemTotal:"] and len(words) > 1 and words[1].isdigit():
+            return f"{2 ** round(math.log2(max(int(words[1]), 1) / (1 << 20))):g}GiB"
+    return UNKNOWN
+
+
+def _architecture(host: Host) -> str:
+    return os.uname().machine
+
+
+_FACTS: dict[str, Callable[[Host], str]] = {
+    "machine_type": _machine_type,
+    "cpus": _cpus,
+    "memory": _memory,
+    "numa_nodes": _numa_nodes,
+    "architecture": _architecture,
+}
+
+
+def strata_of(host: Host, wanted: Sequence[str]) -> dict[str, str]:
+    """Those facts of this host that an experiment asks for; `unknown` is a value too."""
+    return {name: _FACTS[name](host) for name in wanted}

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A fleet's Prometheus, asked by range queries, to what was seen."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import math
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from livemmctl.ab.fields import duration_text
+from livemmctl.ab.model import HOST, Experiment, Metric, Source
+from livemmctl.ab.points import HostSeen, Point, Seen
+from livemmctl.errors import CtlError, Exit
+
+ARM_METRIC = "livemm_arm_info"
+#: In a metric's own PromQL it stands for the time between two points.
+WINDOW = "$window"
+TIMEOUT_S = 120.0
+#: Points of a series in one query; Prometheus itself allows 11,000.
+POINTS_MOST = 1000
+#: Points of a host unless a step is given: more tells nothing new of a host's mean.
+POINTS_WANTED = 100
+#: No answer to our queries is larger; what is, is not held in memory.
+ANSWER_MAX_BYTES = 1 << 30
+
+Labels = dict[str, str]
+Series = list[tuple[Labels, list[tuple[float, float]]]]
+
+
+@dataclass(frozen=True)
+class Prometheus:
+    """A server, by the address that its own pages have."""
+
+    url: str
+
+    def __post_init__(self) -> None:
+        parts = urllib.parse.urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise CtlError(f"{self.url}: not an address of a server", Exit.USAGE,
+                           "--prometheus http://HOST:9090")
+
+    def range(self, query: str, start_s: float, end_s: float, step_s: float) -> Series:
+        """A range query, in several requests if it is long.  Raises CtlError."""
+        found: dict[str, tuple[Labels, list[tuple[float, float]]]] = {}
+        at = start_s
+        while at <= end_s:
+            upto = min(at + (POINTS_MOST - 1) * step_s, end_s)
+            for labels, values in self._ask(query, at, upto, step_s):
+                key = json.dumps(labels, sort_keys=True)
+                found.setdefault(key, (labels, []))[1].extend(values)
+            at = upto + step_s
+        return list(found.values())
+
+    def _ask(self, query: str, start_s: float, end_s: float, step_s: float) -> Series:
+        form = urllib.parse.urlencode({
+            "query": query, "start": f"{start_s:.3f}", "end": f"{end_s:.3f}",
+            "step": f"{step_s:.3f}",
+        }).encode()
+        # As a form in the body: an address may not be as long as a query.
+        request = urllib.request.Request(self.url.rstrip("/") + "/api/v1/query_range", form)
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+                data = answer.read(ANSWER_MAX_BYTES + 1)
+        except urllib.error.HTTPError as error:
+            raise CtlError(f"{self.url}: {_refusal(error)}", Exit.FAILED) from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", None) or error
+            words = getattr(reason, "strerror", None) or str(reason) or type(error).__name__
+            raise CtlError(f"{self.url}: {words}", Exit.FAILED) from None
+        if len(data) > ANSWER_MAX_BYTES:
+            raise CtlError(f"{self.url}: the answer is too large", Exit.FAILED, "a longer --step")
+        try:
+            return _series(json.loads(data))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise CtlError(f"{self.url}: what answers is no Prometheus", Exit.FAILED) from None
+
+
+def _refusal(error: urllib.error.HTTPError) -> str:
+    with contextlib.suppress(ValueError, TypeError, KeyError, OSError, RecursionError):
+        return str(json.loads(error.read(1 << 16))["error"])
+    return f"HTTP {error.code} {error.reason}"
+
+
+def _series(answer: dict[str, Any]) -> Series:
+    if answer["status"] != "success" or answer["data"]["resultType"] != "matrix":
+        raise ValueError
+    series: Series = []
+    for item in answer["data"]["result"]:
+        pairs = [(float(at), float(value)) for at, value in item["values"]]
+        labels = {str(key): str(value) for key, value in item["metric"].items()}
+        series.append((labels, [pair for pair in pairs if math.isfinite(pair[1])]))
+    return series
+
+
+def quoted(text: str) -> str:
+    """A text as a PromQL string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def names_of(source: Source) -> list[str]:
+    """What livemmctl export and node_exporter call a source."""
+    if source.kind == "counter":
+        policy, _, name = source.what.partition("/")
+        return [f"livemm_{policy}_{name}_total"]
+    if source.kind == "vmstat":
+        return [f"node_vmstat_{name}" for name in source.what.split("+")]
+    if source.kind == "psi":
+        resource, _, line = source.what.partition("/")
+        state = {"full": "stalled", "some": "waiting"}[line]
+        return [f"node_pressure_{resource}_{state}_seconds_total"]
+    return []
+
+
+def query_for(source: Source, own: str, grows: bool, host_label: str, step_s: float) -> str:
+    """PromQL for one source, a series a host.
+
+    `own` is the experiment's: a selector, or an expression with $window in it.  Raises
+    CtlError, USAGE, for a command without one.
+    """
+    window = f"{step_s:.0f}s"
+    if WINDOW in own:
+        return own.replace(WINDOW, window)
+    selector = own
+    if not own:
+        names = names_of(source)
+        if not names:
+            raise CtlError(f"{source}: how a fleet's Prometheus has it is not known", Exit.USAGE,
+                           "give the metric a promql")
+        pattern = "|".join(names)
+        selector = names[0] if len(names) == 1 else f"{{__name__=~{quoted(pattern)}}}"
+    function = "increase" if grows else "avg_over_time"
+    return f"sum by ({host_label}) ({function}({selector}[{window}]))"
+
+
+@dataclass(frozen=True)
+class _Stay:
+    """A host's time in the experiment: seconds since 1970."""
+
+    arm: str
+    arm_now: str
+    stratum: str
+    from_s: float
+
+
+@dataclass(frozen=True)
+class Ask:
+    """How to ask."""
+
+    host_label: str = "instance"
+    arm_metric: str = ARM_METRIC
+    stratum_label: str = ""
+    #: 0: chosen by the experiment's length.
+    step_s: float = 0.0
+
+
+def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) -> Seen:
+    """What a Prometheus has seen of an experiment by host.  Raises CtlError."""
+    if experiment.mode != HOST:
+        raise CtlError("a switchback's blocks are only in its journals", Exit.USAGE,
+                       "livemmctl ab report EXPERIMENT JOURNAL...")
+    if experiment.start_s is None:
+        raise CtlError("the experiment's file has no start: which time to ask for?", Exit.USAGE,
+                       "start = 2026-11-30T08:00:00Z")
+    start_s = experiment.start_s
+    end_s = min(start_s + experiment.duration_s, now_s)
+    if end_s <= start_s:
+        raise CtlError("the experiment has not begun yet", Exit.USAGE)
+    step_s = ask.step_s or max(
+        math.ceil(experiment.duration_s / POINTS_WANTED), experiment.tick_s, 60.0)
+    # Whole steps before the start, so that a point is on one side of it.
+    before_s = math.ceil(experiment.baseline_s / step_s) * step_s
+    seen = Seen({metric.name: [] for metric in experiment.metrics})
+    seen.over = now_s >= start_s + experiment.duration_s
+    stays = _stays(server, experiment, ask, start_s, end_s, step_s)
+    for host, stay in stays.items():
+        seen.hosts[host] = HostSeen(stay.arm, stay.stratum, moved=stay.arm != stay.arm_now,
+                                    arm_now=stay.arm_now)
+    if not seen.hosts:
+        raise CtlError(
+            f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
+            " in the experiment's time", Exit.FAILED, "livemmctl export; --arm-metric",
+        )
+    seen.notes.append(f"from {server.url}, a point every {duration_text(step_s)}; hosts that"
+                      " could not be switched are not told apart here")
+    for metric in experiment.metrics:
+        pairs = _pairs(server, metric, ask, start_s - before_s, end_s, step_s)
+        seen.points[metric.name] = list(_points(pairs, stays, before_s, step_s))
+    return seen
+
+
+def _stays(
+    server: Prometheus, experiment: Experiment, ask: Ask, start_s: float, end_s: float,
+    step_s: float,
+) -> dict[str, _Stay]:
+    labels = ", ".join(filter(None, (ask.host_label, "arm", ask.stratum_label)))
+    selector = f"{ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
+    query = f"max by ({labels}) (max_over_time({selector}[{step_s:.0f}s])) > 0"
+    arms = {arm.name for arm in experiment.arms}
+    times: dict[str, list[tuple[float, str, str]]] = {}
+    for found, values in server.range(query, start_s, end_s, step_s):
+        host, arm = found.get(ask.host_label, ""), found.get("arm", "")
+        if host and arm in arms:
+            stratum = found.get(ask.stratum_label, "") if ask.stratum_label else ""
+            times.setdefault(host, []).extend((at, arm, stratum) for at, _ in values)
+    stays = {}
+    for host, rows in times.items():
+        rows.sort()
+        if rows:
+            at, arm, stratum = rows[0]
+            stays[host] = _Stay(arm, rows[-1][1], stratum, at)
+    return stays
+
+
+def _pairs(
+    server: Prometheus, metric: Metric, ask: Ask, start_s: float, end_s: float, step_s: float
+) -> Iterator[tuple[str, float, float, float]]:
+    """Host, time, and the metric as a fraction."""
+    def fetch(source: Source, own: str) -> Iterator[tuple[str, float, float]]:
+        query = query_for(source, own, metric.grows, ask.host_label, step_s)
+        for labels, values in server.range(query, start_s, end_s, step_s):
+            host = labels.get(ask.host_label)
+            if host is not None:
+                yield from ((host, at, value) for at, value in values)
+
+    if metric.per is None:
+        den = step_s if metric.grows else 1.0
+        yield from ((host, at, value, den) for host, at, value in fetch(
+            metric.source, metric.promql))
+        return
+    dens = {(host, at): value for host, at, value in fetch(metric.per, metric.per_promql)}
+    for host, at, value in fetch(metric.source, metric.promql):
+        if (host, at) in dens:
+            yield host, at, value, dens[host, at]
+
+
+def _points(
+    pairs: Iterator[tuple[str, float, float, float]], stays: dict[str, _Stay], before_s: float,
+    step_s: float,
+) -> Iterator[Point]:
+    """A point at a time tells of the step before it: that in which the arm began is left out."""
+    for host, at, num, den in pairs:
+        stay = stays.get(host)
+        if stay is None or num < 0:
+            continue
+        since_s = at - stay.from_s
+        if since_s > step_s / 2:
+            yield Point(host, num, den)
+        elif -before_s - step_s / 2 < since_s < -step_s / 2:
+            yield Point(host, num, den, before=True)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The journal: one JSON object a line, on the disk before anything else happens.
+
+Every line has `v` (of this form), `t` (seconds since 1970), `type`, `experiment` and
+`host`, so that journals of many hosts can be put together with cat.  The types:
+
+start    a run begins: digest, mode, arm (host mode), strata, boot, kernel, module, found
+resume   a run goes on after its runner died or was ended; as start
+apply    an arm was switched to, or refused: arm, ok, reason
+sample   numbers: phase (baseline or run), arm, state (arm or stock), block and washed
+         (switchback), m (seconds of a clock that never jumps), values
+block    a block of time is over: block, arm, complete, reason
+guard    a guardrail was passed: guard, seen, limit, arm
+drift    somebody else, or the lease, changed a policy: reason
+stop     the runner ended before the experiment did; it can be taken up again: reason
+end      the experiment is over on this host: reason
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from livemmctl.errors import CtlError, Exit, os_words
+
+VERSION = 1
+#: A line that is longer is none of ours.
+LINE_MAX_BYTES = 1 << 20
+#: The reason of an end that nothing brought about before its time.
+TIME_OVER = "its time is over"
+
+Record = dict[str, Any]
+
+
+class Journal:
+    """A journal open for writing, by this process alone."""
+
+    def __init__(self, path: Path, experiment: str, host: str) -> None:
+        """Open or make the file.  Raises CtlError, also when another runner has it."""
+        self.path = path
+        self._common = {"experiment": experiment, "host": host}
+        try:
+            self._file = os.open(
+                path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
+            )
+        except OSError as error:
+            raise CtlError(f"cannot open {path}: {os_words(error)}") from None
+        try:
+            self._begin()
+        except OSError as error:
+            os.close(self._file)
+            if isinstance(error, BlockingIOError):
+                raise CtlError(
+                    f"{path}: another runner is writing to it", hint="livemmctl ab status"
+                ) from None
+            raise CtlError(f"cannot use {path}: {os_words(error)}") from None
+
+    def _begin(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        size = os.fstat(self._file).st_size
+        # A crash may have left half a line: it is not to swallow the next one.
+        if size and os.pread(self._file, 1, size - 1) != b"\n":
+            os.write(self._file, b"\n")
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def write(self, wall_s: float, kind: str, **fields: Any) -> None:
+        """Add a line and wait until it is on the disk.  Raises CtlError."""
+        record = {"v": VERSION, "t": round(wall_s, 3), "type": kind, **self._common, **fields}
+        data = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        try:
+            if os.write(self._file, data) != len(data):
+                raise OSError(28, "no space left on device")
+            os.fsync(self._file)
+        except OSError as error:
+            raise CtlError(f"cannot write {self.path}: {os_words(error)}") from None
+
+    def close(self) -> None:
+        """Let go of the file and of its lock."""
+        os.close(self._file)
+
+
+@dataclass
+class Lines:
+    """What was read, and how much could not be."""
+
+    records: list[Record] = field(default_factory=list)
+    #: Lines that are no record of ours, torn by a crash for instance.
+    unreadable: int = 0
+
+
+def _reject(word: str) -> float:
+    raise ValueError(word)
+
+
+def parse_line(line: bytes) -> Record | None:
+    """A record, or None for what is none."""
+    if len(line) > LINE_MAX_BYTES:
+        return None
+    try:
+        record = json.loads(line, parse_constant=_reject)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or record.get("v") != VERSION:
+        return None
+    texts = (record.get(key) for key in ("type", "experiment", "host"))
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    return record if number(record.get("t")) is not None else None
+
+
+def number(value: object) -> float | None:
+    """A finite number as a float, or None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _lines_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while line := file.readline(LINE_MAX_BYTES + 1):
+            yield line
+
+
+def read_journal(path: Path, lines: Lines | None = None) -> Lines:
+    """All records of a file, added to `lines`.  Raises CtlError if it cannot be read."""
+    lines = Lines() if lines is None else lines
+    try:
+        for line in _lines_of(path):
+            record = parse_line(line)
+            if record is not None:
+                lines.records.append(record)
+            elif line.strip():
+                lines.unreadable += 1
+    except OSError as error:
+        raise CtlError(f"cannot read {path}: {os_words(error)}", Exit.USAGE) from None
+    return lines
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a journal says about earlier runners of the same experiment on this host."""
+
+    #: The first start's record, which has what was found on the host.
+    start: Mapping[str, Any]
+    #: The last record of all.
+    last: Mapping[str, Any]
+    #: Why the experiment is over here; empty: it is not.
+    ended: str
+    #: The guardrail that was passed; empty: none.
+    tripped: str
+    #: The last block that was begun; -1: none.
+    block: int
+
+
+def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
+    """The past of a run; None where there is none.
+
+    Raises CtlError, USAGE, if the journal is about another host or experiment.
+    """
+    for record in records:
+        if record["experiment"] != experiment or record["host"] != host:
+            raise CtlError(
+                f"this journal is of experiment {record['experiment']!r}"
+                f" on host {record['host'][:8]}",
+                Exit.USAGE, "give each experiment on each host a file of its own",
+            )
+    starts = [record for record in records if record["type"] == "start"]
+    if not starts:
+        return None
+    ends = [str(record.get("reason", "")) for record in records if record["type"] == "end"]
+    guards = [str(record.get("guard", "")) for record in records if record["type"] == "guard"]
+    blocks = [record["block"] for record in records if isinstance(record.get("block"), int)]
+    return Past(
+        start=starts[0], last=records[-1], ended=ends[-1] if ends else "",
+        tripped=guards[0] if guards else "", block=max(blocks, default=-1),
+    )

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What an experiment is, once its file has been read and found sound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+#: Policies that leave their mark on physical memory when they go off: which blocks are
+#: mixed, where pages lie.  The next block of time would inherit it from the last.
+LASTING_POLICIES = ("pageblock", "cma")
+
+HOST = "host"
+SWITCHBACK = "switchback"
+
+#: Kernel taint bits that livemm itself may set: an out-of-tree module (12), without a
+#: signature that the kernel knows (13), a livepatch (15).  See the kernel's
+#: Documentation/admin-guide/tainted-kernels.rst.
+OUR_TAINT_BITS = frozenset({12, 13, 15})
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a number comes from on a host.
+
+    kind: counter (`policy/name` of livemm), vmstat (a field, or several with `+`),
+    psi (`memory/full`; seconds stalled), command (what it prints).
+    """
+
+    kind: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.what}"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number to compare.
+
+    kind: rate (growth of a counter, per second), mean (of a level), ratio (growth of a
+    counter per growth of another, `per`), quantile (of a level, or of a rate, over time
+    and hosts).
+    """
+
+    name: str
+    kind: str
+    source: Source
+    per: Source | None = None
+    #: 0..1, for kind quantile.
+    quantile: float = 0.5
+    #: Is `source` a counter that grows, as opposed to a level?
+    grows: bool = True
+    #: less or more: which way is good.
+    better: str = "less"
+    #: The smallest effect worth seeing, in percent of control.
+    detect_pct: float = 1.0
+    #: PromQL for `source` and `per`, where the fleet has them under other names.
+    promql: str = ""
+    per_promql: str = ""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One side of an experiment."""
+
+    name: str
+    #: Share of the hosts that take part; all arms' together are 1.
+    weight: float
+    #: What differs from stock, by policy and knob; empty is stock.
+    settings: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Shares of the fleet that take part, in percent, one after the other."""
+
+    percents: tuple[float, ...] = (100.0,)
+    every_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Switchback:
+    """Blocks of time on one host."""
+
+    block_s: float
+    #: The first part of each block, which is thrown away.
+    washout_s: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Guardrails:
+    """Bounds of a host's health; None: not watched.
+
+    Shares and rates are over the last `window_s`; oom_kills is a number of them since
+    the host joined.
+    """
+
+    allocation_stalls_per_s: float | None = 100.0
+    oom_kills: float | None = 0.0
+    psi_memory_full_pct: float | None = 10.0
+    thp_fallback_pct: float | None = None
+    taint: bool = True
+    window_s: float = 60.0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A whole experiment; `digest` stands for the text that it was read from."""
+
+    name: str
+    salt: str
+    mode: str
+    arms: tuple[Arm, ...]
+    control: str
+    metrics: tuple[Metric, ...]
+    duration_s: float
+    tick_s: float
+    lease_s: int
+    #: Seconds since 1970; None: when the runner starts.
+    start_s: float | None = None
+    baseline_s: float = 0.0
+    strata: tuple[str, ...] = ()
+    ramp: Ramp = field(default_factory=Ramp)
+    switchback: Switchback | None = None
+    guardrails: Guardrails = field(default_factory=Guardrails)
+    correction: str = "holm"
+    #: Weights that were in force before, oldest first, by arm.
+    previous_weights: tuple[Mapping[str, float], ...] = ()
+    digest: str = ""
+
+    @property
+    def treatments(self) -> tuple[str, ...]:
+        """Every arm but control."""
+        return tuple(arm.name for arm in self.arms if arm.name != self.control)
+
+    def arm(self, name: str) -> Arm:
+        """An arm by its name.  Raises KeyError."""
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
+        raise KeyError(name)
+
+    def metric(self, name: str) -> Metric:
+        """A metric by its name.  Raises KeyError."""
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise KeyError(name)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Every source that a metric needs, once each."""
+        wanted = [s for m in self.metrics for s in (m.source, m.per) if s is not None]
+        return tuple(dict.fromkeys(wanted))

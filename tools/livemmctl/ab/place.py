@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a runner leaves in /run/livemm: that it is there, and which arm the host is in.
+
+`arm.json` is what `livemmctl export` makes the arm's metric of.  `ab.lock` is held by
+the runner for as long as it lives; `ab.json` says which runner that is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass
+
+from livemmctl.errors import CtlError, os_words
+from livemmctl.files import replace_on
+from livemmctl.host import Host
+
+FOLDER = "/run/livemm"
+ARM = f"{FOLDER}/arm.json"
+RUNNER = f"{FOLDER}/ab.json"
+LOCK = f"{FOLDER}/ab.lock"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A runner, as it says of itself."""
+
+    pid: int
+    experiment: str
+    file: str
+    journal: str
+
+
+class Place:
+    """The folder of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._lock: int | None = None
+
+    def take(self, running: Running) -> None:
+        """Become the host's only runner.  Raises CtlError if there is another."""
+        path = self.host.path(LOCK)
+        try:
+            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise CtlError(f"cannot use {path}: {os_words(error)}",
+                           hint="run it as root") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise CtlError("another experiment is running on this host",
+                           hint="livemmctl ab status") from None
+        self._lock = lock
+        replace_on(self.host, RUNNER, json.dumps(asdict(running)) + "\n")
+
+    def leave(self) -> None:
+        """No runner, no arm."""
+        for name in (ARM, RUNNER):
+            with contextlib.suppress(OSError):
+                self.host.path(name).unlink()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def show_arm(self, experiment: str, arm: str) -> None:
+        """Say which arm the host was put in, whether or not it could be applied."""
+        text = json.dumps({"experiment": experiment, "arm": arm})
+        replace_on(self.host, ARM, text + "\n")
+
+    def runner(self) -> tuple[Running | None, bool]:
+        """The last runner that said so, and whether it lives."""
+        try:
+            table = json.loads(self.host.read_or(RUNNER, "null"))
+            running = Running(int(table["pid"]), str(table["experiment"]),
+                              str(table["file"]), str(table["journal"]))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None, False
+        try:
+            lock = os.open(self.host.path(LOCK), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return running, False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return running, True
+        finally:
+            os.close(lock)
+        return running, False

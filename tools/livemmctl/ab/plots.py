@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report's pictures, as SVG to be put into a page."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from livemmctl.ab.analyse import BETTER, WORSE, Comparison, Report
+from livemmctl.ab.effects import units_by_block
+from livemmctl.ab.words import percent
+
+_GOOD, _BAD, _QUIET, _REFUSED = "#1a7f4b", "#b3261e", "#4a5568", "#a0aec0"
+_CONTROL, _TREATMENT = "#8896a8", "#2563a8"
+_STYLE = {
+    "font.size": 9, "font.family": "sans-serif", "axes.spines.top": False,
+    "axes.spines.right": False, "axes.edgecolor": "#a0aec0", "axes.labelcolor": "#4a5568",
+    "xtick.color": "#4a5568", "ytick.color": "#1a202c", "axes.titlesize": 9,
+    # The same report is the same file.
+    "svg.hashsalt": "livemm", "svg.fonttype": "path",
+}
+
+
+def _svg(figure: Figure, title: str) -> str:
+    buffer = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg"):]
+    # Scales with the page, and has a name for those who do not see it.
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', rf'\1 role="img" aria-label="{title}"', text,
+                  count=1)
+    return text.replace('id="', f'id="{_slug(title)}-').replace('"#', f'"#{_slug(title)}-'
+                        ).replace("url(#", f"url(#{_slug(title)}-")
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _colour(item: Comparison) -> str:
+    if item.verdict in (BETTER, WORSE):
+        return _GOOD if item.verdict == BETTER else _BAD
+    return _REFUSED if item.effect.refused else _QUIET
+
+
+def effects(report: Report) -> str:
+    """Every relative effect with its interval; empty where there is none."""
+    found = [
+        (item, item.effect.estimate) for item in report.comparisons
+        if item.effect.estimate is not None and math.isfinite(item.effect.estimate.relative_low)
+    ]
+    if not found:
+        return ""
+    several = len(report.experiment.treatments) > 1
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(8.6, 0.9 + 0.42 * len(found)), layout="constrained")
+        axes = figure.add_subplot()
+        axes.axvline(0, color="#1a202c", linewidth=0.8)
+        for row, (item, estimate) in enumerate(reversed(found)):
+            colour = _colour(item)
+            low, high = estimate.relative_low * 100, estimate.relative_high * 100
+            axes.plot([low, high], [row, row], color=colour, linewidth=2.2,
+                      solid_capstyle="butt")
+            axes.plot([estimate.relative * 100], [row], "o", color=colour, markersize=6)
+            axes.annotate(percent(estimate.relative), (estimate.relative * 100, row),
+                          textcoords="offset points", xytext=(0, 7), ha="center", color=colour,
+                          fontsize=8)
+        axes.set_yticks(range(len(found)), [
+            f"{item.metric.name} ({item.arm})" if several else item.metric.name
+            for item, _ in reversed(found)
+        ])
+        axes.set_ylim(-0.6, len(found) - 0.25)
+        axes.margins(x=0.12)
+        axes.set_xlabel("effect on treatment, % of control, with 95 % interval")
+        axes.grid(axis="x", color="#e2e8f0", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.tick_params(axis="y", length=0)
+        return _svg(figure, "Effects with their intervals")
+
+
+def _bins(both: Any) -> Any:
+    # The far tails would squeeze everything else into one bar.
+    low, high = np.quantile(both, [0.005, 0.995])
+    if low == high:
+        low, high = both.min(), both.max()
+    return np.linspace(low, high, 31)
+
+
+def distribution(item: Comparison, unit: str) -> str:
+    """How the units of both arms lie; empty where there are none."""
+    control, treatment = item.effect.control_values, item.effect.treatment_values
+    if not len(control) or not len(treatment):
+        return ""
+    title = f"{item.metric.name}, {item.arm}"
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(4.2, 2.3), layout="constrained")
+        axes = figure.add_subplot()
+        if len(control) + len(treatment) < 60:
+            _dots(axes, control, treatment, item.arm)
+        else:
+            bins = _bins(np.concatenate([control, treatment]))
+            for values, colour, name, kind in (
+                (control, _CONTROL, "control", "stepfilled"),
+                (treatment, _TREATMENT, item.arm, "step"),
+            ):
+                shares = np.full(len(values), 100 / len(values))
+                axes.hist(np.clip(values, bins[0], bins[-1]), bins=bins, weights=shares,
+                          histtype=kind, color=colour, linewidth=1.3, label=name,
+                          alpha=0.5 if kind == "stepfilled" else 1.0)
+                axes.axvline(values.mean(), color=colour, linewidth=1.4, linestyle=(0, (4, 2)))
+            axes.set_ylabel(f"% of {unit}")
+            axes.legend(frameon=False, fontsize=8)
+        axes.set_title(title, loc="left")
+        axes.locator_params(axis="x", nbins=5)
+        return _svg(figure, f"Distribution of {title}")
+
+
+def _dots(axes: Any, control: Any, treatment: Any, arm: str) -> None:
+    """Few units: each one is shown."""
+    for row, (values, colour) in enumerate(((treatment, _TREATMENT), (control, _CONTROL))):
+        # Spread evenly, so that equal ones do not hide each other; the same every time.
+        spread = (np.arange(len(values)) * 0.618 % 1 - 0.5) * 0.4
+        axes.plot(values, row + spread, "o", color=colour, alpha=0.6, markersize=4,
+                  markeredgewidth=0)
+        axes.plot([values.mean()] * 2, [row - 0.35, row + 0.35], color=colour, linewidth=1.6)
+    axes.set_yticks([0, 1], [arm, "control"])
+    axes.set_ylim(-0.6, 1.6)
+    axes.tick_params(axis="y", length=0)
+
+
+def timeline(report: Report, item: Comparison) -> str:
+    """Switchback: a metric block by block; empty for experiments by host."""
+    blocks = {(b.host, b.index): b.arm for b in report.seen.blocks}
+    units = units_by_block(report.seen.points[item.metric.name])
+    host = next(iter(report.seen.hosts), None)
+    rows = sorted((index, blocks[name, index], unit.level(item.metric))
+                  for (name, index), unit in units.items()
+                  if name == host and (name, index) in blocks)
+    if not rows:
+        return ""
+    title = f"{item.metric.name} by block"
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(8.6, 2.1), layout="constrained")
+        axes = figure.add_subplot()
+        for arm in report.experiment.arms:
+            mine = [(index, value) for index, name, value in rows if name == arm.name]
+            if not mine:
+                continue
+            is_control = arm.name == report.experiment.control
+            (line,) = axes.plot(
+                [index + 1 for index, _ in mine], [value for _, value in mine],
+                "s" if is_control else "o", markersize=5, label=arm.name,
+                color=_CONTROL if is_control else None,
+            )
+            axes.axhline(float(np.mean([value for _, value in mine])), linewidth=1,
+                         color=line.get_color(), linestyle=(0, (4, 2)))
+        axes.set_xlabel("block")
+        axes.margins(x=0.02, y=0.2)
+        axes.ticklabel_format(axis="y", useOffset=False, scilimits=(-4, 6))
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.set_title(title, loc="left")
+        axes.grid(axis="y", color="#e2e8f0", linewidth=0.6)
+        axes.set_axisbelow(True)
+        return _svg(figure, title)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was seen, in one form, wherever it came from: journals or Prometheus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a host saw of one metric between two readings, or at one.
+
+    The metric is `num` / `den`: growth over seconds, growth over growth, or a level over 1.
+    """
+
+    host: str
+    num: float
+    den: float
+    #: Before the arm began.
+    before: bool = False
+    #: Switchback: the block.
+    block: int | None = None
+
+
+@dataclass
+class HostSeen:
+    """A host that takes part."""
+
+    arm: str
+    stratum: str = ""
+    #: Why its arm was not applied, or not all the time; empty: it was.
+    held: str = ""
+    #: The guardrail that was passed there.
+    guard: str = ""
+    #: Its arm was another later on; it is counted in the first.
+    moved: bool = False
+    #: The arm it is in now, by the weights of today.
+    arm_now: str = ""
+    #: Why the experiment is over there; empty: it is not.
+    ended: str = ""
+
+
+@dataclass(frozen=True)
+class BlockSeen:
+    """A block of a switchback."""
+
+    host: str
+    index: int
+    arm: str
+    complete: bool
+
+
+@dataclass
+class Seen:
+    """Everything."""
+
+    #: By metric.
+    points: dict[str, list[Point]]
+    hosts: dict[str, HostSeen] = field(default_factory=dict)
+    blocks: list[BlockSeen] = field(default_factory=list)
+    #: Guardrails passed: arm and guardrail.
+    guards: list[tuple[str, str]] = field(default_factory=list)
+    #: What a reader ought to know of how this was read.
+    notes: list[str] = field(default_factory=list)
+    #: Why nothing may be concluded from it, whatever the numbers are.
+    faults: list[str] = field(default_factory=list)
+    #: Has all the planned time passed?
+    over: bool = False

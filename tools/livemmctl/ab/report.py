@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A report as a table for people and as data for programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from livemmctl.ab import words
+from livemmctl.ab.analyse import NOT_CONCLUDED, Comparison, Report
+from livemmctl.ab.fields import duration_text
+from livemmctl.ab.model import HOST
+from livemmctl.table import table, text_of
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def report_data(report: Report) -> dict[str, Any]:
+    """For --json.  A number that there is none of is null."""
+    experiment = report.experiment
+    return {
+        "experiment": experiment.name,
+        "mode": experiment.mode,
+        "control": experiment.control,
+        "correction": experiment.correction,
+        "units": {arm.name: report.units(arm.name) for arm in experiment.arms},
+        "conclusive": not report.failed,
+        "checks": [
+            {"name": check.name, "ok": check.ok, "words": check.words, "p": _finite(check.p)}
+            for check in report.checks
+        ],
+        "comparisons": [_comparison_data(item) for item in report.comparisons],
+        "notes": report.notes,
+    }
+
+
+def _comparison_data(item: Comparison) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "metric": item.metric.name, "arm": item.arm, "verdict": item.verdict,
+        "better": item.metric.better, "p_corrected": _finite(item.p),
+        "detectable_percent": _finite(item.detectable_pct),
+        "wanted_percent": item.metric.detect_pct, "units_needed": item.needed,
+        "refused": item.effect.refused, "notes": item.effect.notes, "estimate": None,
+    }
+    found = item.effect.estimate
+    if found is not None:
+        data["estimate"] = {
+            "method": found.method, "control": found.control, "treatment": found.treatment,
+            "difference": found.difference, "low": _finite(found.low),
+            "high": _finite(found.high),
+            "relative": _finite(found.relative), "relative_low": _finite(found.relative_low),
+            "relative_high": _finite(found.relative_high), "p": _finite(found.p),
+            "n_control": found.n_control, "n_treatment": found.n_treatment,
+        }
+    return data
+
+
+def headline(report: Report) -> str:
+    """What to tell somebody who reads one line."""
+    if report.failed:
+        names = ", ".join(check.name for check in report.failed)
+        return f"Nothing can be concluded: {names}."
+    told = [item for item in report.comparisons if item.verdict != NOT_CONCLUDED]
+    parts = [
+        f"{item.metric.name} {item.verdict}"
+        + (f" in {item.arm}" if len(report.experiment.treatments) > 1 else "")
+        for item in told
+    ]
+    left = len(report.comparisons) - len(told)
+    if left:
+        parts.append(f"{left} not concluded")
+    return "; ".join(parts) + "."
+
+
+def unit_name(report: Report) -> str:
+    """What is compared."""
+    return "hosts" if report.experiment.mode == HOST else "blocks"
+
+
+def rows_of(report: Report) -> list[list[str]]:
+    """A row a comparison, in the columns of COLUMNS."""
+    rows = []
+    for item in report.comparisons:
+        found = item.effect.estimate
+        row = [item.metric.name, item.arm]
+        if found is None:
+            row += ["-"] * 5
+        else:
+            row += [
+                words.level(found.control), words.level(found.treatment),
+                words.percent(found.relative),
+                words.interval(found.relative_low, found.relative_high),
+                words.p_value(item.p),
+            ]
+        rows.append([*row, detectable_words(item), item.verdict])
+    return rows
+
+
+COLUMNS = ("metric", "arm", "control", "treatment", "effect", "95 % interval", "p",
+           "could see", "verdict")
+NUMBERS = ("control", "treatment", "effect", "95 % interval", "p", "could see")
+
+
+def detectable_words(item: Comparison) -> str:
+    """The smallest effect that would have been seen."""
+    return "-" if math.isnan(item.detectable_pct) else f"{item.detectable_pct:.2g} %"
+
+
+def caveats(report: Report) -> list[str]:
+    """Everything that a reader has to know besides the numbers."""
+    lines = list(report.notes)
+    unit = unit_name(report)
+    for item in report.comparisons:
+        name = f"{item.metric.name}, {item.arm}"
+        lines += [f"{name}: not concluded: {words}" for words in item.effect.refused]
+        lines += [f"{name}: {words}" for words in item.effect.notes]
+        if item.needed and item.detectable_pct > item.metric.detect_pct:
+            lines.append(f"{name}: {item.needed:,} {unit} an arm are needed to see"
+                         f" {item.metric.detect_pct:g} %")
+    return lines
+
+
+def report_text(report: Report) -> str:
+    """For a terminal."""
+    experiment = report.experiment
+    units = ", ".join(f"{arm.name} {report.units(arm.name)}" for arm in experiment.arms)
+    lines = [
+        f"{experiment.name}: {unit_name(report)} {units};"
+        f" {duration_text(experiment.duration_s)}; control is {experiment.control}",
+        headline(report),
+        "",
+    ]
+    looked = table(
+        ("check", "", "p", "what was seen"),
+        [(c.name, "ok" if c.ok else "fail", words.p_value(c.p), c.words) for c in report.checks],
+    )
+    results = table(COLUMNS, rows_of(report), NUMBERS)
+    below = [f"- {line}" for line in caveats(report)]
+    if len(report.comparisons) > 1:
+        below.append(f"- p is corrected for {len(report.comparisons)} comparisons"
+                     f" ({experiment.correction}); intervals are not")
+    text = text_of(results)
+    return "\n".join([*lines, text_of(looked), "", text, "", *below])

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`ab run`: one experiment on one host, tick by tick.
+
+Each tick: read the numbers, look at the guardrails, renew the lease, and switch if
+something else is due.  Whatever goes wrong, the host ends up at stock: by us if we can,
+by the kernel's lease if we cannot.  By host, a host that could not be switched, or whose
+guardrail was passed, stays in its arm and goes on being read at stock (intention to
+treat); leaving it out would make the arm look better than it is.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from livemmctl.ab import timeline
+from livemmctl.ab.assign import arm_of, joins_after_s
+from livemmctl.ab.clock import STOP_SIGNAL, Clock
+from livemmctl.ab.guard import Guard, Trip, unreadable
+from livemmctl.ab.journal import TIME_OVER, Journal, Past
+from livemmctl.ab.model import HOST, Experiment
+from livemmctl.ab.sample import Health, Sampler
+from livemmctl.ab.schedule import blocks_of
+from livemmctl.ab.switch import Knobs, Switch, found_before, found_on, on_now, with_defaults
+from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
+from livemmctl.control import ModuleControl
+from livemmctl.errors import CtlError, Exit
+from livemmctl.profile.defaults import Defaults
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    #: end: the experiment is over here; stop: it can be taken up again.
+    kind: str
+    reason: str
+    status: Exit
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a run takes place."""
+
+    host: str
+    strata: Mapping[str, str]
+    boot: str
+    kernel: str
+    module: str
+
+
+class Runner:
+    """A run; `run` may be called once."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        setting: Setting,
+        control: ModuleControl | None,
+        sampler: Sampler,
+        journal: Journal,
+        clock: Clock,
+        show_arm: Callable[[str], None],
+        past: Past | None = None,
+        missing: str = "",
+        defaults: Defaults | None = None,
+        tell: Callable[[str, Mapping[str, object]], None] = lambda kind, fields: None,
+        is_loaded: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Without `control` nothing can be switched, `missing` says why; `past` is
+        what the journal says of runners before this one; `show_arm` tells the exporter;
+        `defaults` are what knobs are that an arm does not name, if not as found; `tell`
+        is called with what goes into the journal; `is_loaded` tells whether there still
+        is a module."""
+        self.experiment = experiment
+        self.setting = setting
+        self.control = control
+        self.sampler = sampler
+        self.journal = journal
+        self.clock = clock
+        self.past = past
+        self.missing = missing
+        self._show_arm = show_arm
+        self._defaults = defaults or Defaults({})
+        self._tell = tell
+        self._is_loaded = is_loaded
+        #: Why the host stays at stock; empty: its arm is applied.
+        self._held = ""
+        self._arm = ""
+        self._is_host_mode = experiment.mode == HOST
+        self._switch: Switch | None = None
+        self._leave: Knobs = {}
+        self._spoilt = ""
+
+    # The whole of it ------------------------------------------------------
+
+    def run(self) -> Outcome:
+        """Run to the end, or until something ends it.
+
+        Raises CtlError for what prevents a start; then nothing was switched.
+        """
+        if self.past is not None and self.past.ended:
+            return Outcome("end", f"already over here: {self.past.ended}", Exit.OK)
+        health = self.sampler.health(self.clock.elapsed())
+        self._refuse_blind(health)
+        joins_s = self._joins_s()
+        if joins_s is None:
+            self._write("end", reason="not taking part")
+            return Outcome("end", "this host does not take part", Exit.OK)
+        self._prepare()
+        guard = Guard(self.experiment.guardrails, health)
+        failure: CtlError | None = None
+        try:
+            outcome = self._loop(self._timeline(joins_s), guard)
+        except CtlError as error:
+            failure = error
+            outcome = Outcome("stop", error.message, Exit(error.status))
+        finally:
+            # Before anything is written down: a full disk must not keep a policy on.
+            restored = self._restore()
+        self._close(outcome, restored, failure)
+        return outcome
+
+    def _close(self, outcome: Outcome, restored: CtlError | None,
+               failure: CtlError | None) -> None:
+        try:
+            self._write(outcome.kind, reason=outcome.reason,
+                        stock="yes" if restored is None else restored.message)
+        except CtlError as error:
+            failure = failure or error
+        if restored is not None:
+            raise restored
+        if failure is not None:
+            raise CtlError(f"{failure.message}; the host is back to stock", failure.status,
+                           failure.hint)
+
+    def _restore(self) -> CtlError | None:
+        if self._switch is None:
+            return None
+        try:
+            self._switch.to_stock(self._leave)
+        except CtlError as error:
+            return error
+        return None
+
+    # Before ---------------------------------------------------------------
+
+    def _refuse_blind(self, health: Health) -> None:
+        blind = unreadable(self.experiment.guardrails, health)
+        if blind:
+            raise CtlError(
+                f"this kernel has no numbers for the guardrail {blind[0]}", Exit.UNSUPPORTED,
+                f"{blind[0]} = false in [guardrails] does without it",
+            )
+
+    def _joins_s(self) -> float | None:
+        return joins_after_s(self.experiment, self.setting.host) if self._is_host_mode else 0.0
+
+    def _prepare(self) -> None:
+        """Write the start, and put right what an earlier runner left."""
+        found: Knobs = {}
+        if self.control is not None:
+            now = found_on(self.control)
+            found = found_before(self.past, now)
+            # On with a lease is what a runner that died leaves; the rest is an admin's.
+            ours = self.past is not None and self.control.lease() > 0
+            if on_now(now) and not ours:
+                raise CtlError(
+                    f"{', '.join(on_now(now))}: already on; an experiment begins at stock",
+                    Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}",
+                )
+            self._switch = Switch(self.control, found, self.experiment.lease_s,
+                                  with_defaults(found, self._defaults), self._is_loaded)
+        elif not self._is_host_mode:
+            raise CtlError(self.missing, Exit.NOT_LOADED, "livemmctl load")
+        if self._is_host_mode:
+            self._arm = arm_of(self.experiment, self.setting.host, self.setting.strata)
+        if self.past is not None and self.past.tripped:
+            self._held = f"guardrail {self.past.tripped} was passed before"
+        self._write(
+            "start" if self.past is None else "resume",
+            digest=self.experiment.digest, mode=self.experiment.mode,
+            strata=dict(self.setting.strata), boot=self.setting.boot,
+            kernel=self.setting.kernel, module=self.setting.module, found=found,
+            **({"arm": self._arm} if self._is_host_mode else {}),
+        )
+        if self.past is not None and self._switch is not None:
+            self._switch.to_stock()
+
+    def _timeline(self, joins_s: float) -> Timeline:
+        if self._is_host_mode:
+            first = self.clock.wall() if self.past is None else float(self.past.start["t"])
+            return timeline.host_timeline(self.experiment, first, joins_s)
+        blocks = blocks_of(self.experiment, self.setting.host)
+        begun = -1 if self.past is None else self.past.block
+        return timeline.SwitchbackTimeline(blocks[begun + 1:], self.clock.elapsed())
+
+    # The loop ---------------------------------------------------------------
+
+    def _loop(self, plan: Timeline, guard: Guard) -> Outcome:
+        slot = Slot(timeline.WAIT)
+        while True:
+            due = plan.at(self.clock.wall(), self.clock.elapsed())
+            if timeline.PHASES.index(due.phase) < timeline.PHASES.index(slot.phase):
+                # The wall clock was set back: what has begun goes on.
+                due = replace(slot, left_s=self.experiment.tick_s)
+            if (due.phase, due.index) != (slot.phase, slot.index):
+                self._finish(slot)
+                if due.phase == DONE:
+                    return Outcome("end", TIME_OVER, Exit.OK)
+                self._begin(due, guard)
+            slot = due
+            over = self._tick(slot, guard)
+            if over is not None:
+                return over
+            wait_s = max(min(self.experiment.tick_s, slot.left_s), 0.001)
+            late_s = self._wait(wait_s)
+            if late_s > self.experiment.tick_s:
+                self._spoilt = self._spoilt or f"the runner was held up for {late_s:.0f} s"
+            told = self.clock.told()
+            if told is not None:
+                self._finish(slot, "ended by a signal")
+                return ended_by(told)
+
+    def _wait(self, seconds: float) -> float:
+        """Wait, and tell how much longer it took: we, or the whole host, may have slept."""
+        until = self.clock.elapsed() + seconds
+        self.clock.wait(seconds)
+        return self.clock.elapsed() - until
+
+    def _tick(self, slot: Slot, guard: Guard) -> Outcome | None:
+        if slot.phase == RUN and self._switch is not None and not self._held:
+            over = self._look_for_drift()
+            if over is not None:
+                return over
+            self._switch.renew()
+        # Before the metrics, whose commands take their time.
+        over = self._guard(slot, guard)
+        if over is None and slot.phase in (RUN, BASELINE):
+            self._sample(slot)
+        return over
+
+    def _begin(self, slot: Slot, guard: Guard) -> None:
+        """Switch to what is due."""
+        guard.begin(self.sampler.health(self.clock.elapsed()))
+        self._spoilt = ""
+        if slot.block is not None:
+            self._arm = slot.block.arm
+        if slot.phase == RUN:
+            self._show_arm(self._arm)
+            self._to_arm(slot)
+
+    def _to_arm(self, slot: Slot) -> None:
+        where = {} if slot.block is None else {"block": slot.block.index}
+        if self._held:
+            return
+        reason = self.missing
+        failure: CtlError | None = None
+        if self._switch is not None:
+            try:
+                self._switch.to_arm(self.experiment.arm(self._arm).settings)
+            except CtlError as error:
+                failure, reason = error, error.message
+        self._write("apply", arm=self._arm, ok=not reason, reason=reason, **where)
+        if not reason:
+            return
+        self._held = reason
+        if self._switch is not None:
+            self._switch.to_stock()
+        if not self._is_host_mode:
+            raise failure or CtlError(reason)
+
+    def _finish(self, slot: Slot, cut: str = "") -> None:
+        """Close what was due until now; where it is cut short nothing keeps us from stock."""
+        if slot.phase in (RUN, BASELINE) and not cut:
+            self._sample(slot)
+        if slot.block is None:
+            return
+        reason = cut or self._spoilt
+        self._write("block", block=slot.block.index, arm=self._arm, complete=not reason,
+                    reason=reason)
+
+    def _sample(self, slot: Slot) -> None:
+        read_at = round(self.clock.elapsed(), 3)
+        values = self.sampler.read(self.experiment.sources)
+        self._write(
+            "sample", phase=slot.phase, m=read_at,
+            state="stock" if self._held or slot.phase != RUN else "arm",
+            values=values,
+            **({} if slot.phase == BASELINE and not self._arm else {"arm": self._arm}),
+            **({} if slot.block is None
+               else {"block": slot.block.index, "washed": slot.washed and not self._spoilt}),
+        )
+
+    # What may go wrong ------------------------------------------------------
+
+    def _guard(self, slot: Slot, guard: Guard) -> Outcome | None:
+        if slot.phase != RUN or self._held:
+            return None
+        trip = guard.check(self.sampler.health(self.clock.elapsed()))
+        if trip is None:
+            return None
+        # First the host, then the record of it.
+        failed = self._restore()
+        self._held = f"guardrail {trip.guard}: {trip.words}"
+        self._note(trip, slot, failed)
+        if failed is not None:
+            raise failed
+        if self._is_host_mode:
+            return None
+        return Outcome("end", self._held, Exit.FAILED)
+
+    def _note(self, trip: Trip, slot: Slot, failed: CtlError | None) -> None:
+        self._write(
+            "guard", guard=trip.guard, seen=round(trip.seen, 3), limit=trip.limit,
+            arm=self._arm, words=trip.words, stock="yes" if failed is None else failed.message,
+            **({} if slot.block is None else {"block": slot.block.index}),
+        )
+
+    def _look_for_drift(self) -> Outcome | None:
+        if self._switch is None:
+            return None
+        try:
+            changed = self._switch.drift()
+        except CtlError:
+            if self._switch.is_loaded():
+                raise
+            changed, reason = {}, "the module was unloaded"
+        else:
+            if not changed:
+                return None
+            if self._switch.lease_ran_out(changed):
+                return self._after_lease()
+            names = ", ".join(f"{policy}/{key}" for policy, keys in changed.items()
+                              for key in keys)
+            reason = f"changed by somebody else: {names}"
+        self._write("drift", reason=reason, changed=changed)
+        # What an admin switched by hand is the admin's: it stays as it is.
+        self._leave = {policy: keys for policy, keys in changed.items() if "enabled" in keys}
+        return Outcome("end", reason, Exit.DRIFT)
+
+    def _after_lease(self) -> Outcome | None:
+        """The host slept, or we did: the kernel went back to stock, as it should."""
+        reason = "the lease ran out while the runner was held up"
+        self._write("drift", reason=reason, changed={})
+        if self._switch is None:
+            return None
+        if self._is_host_mode:
+            self._switch.to_arm(self.experiment.arm(self._arm).settings)
+        else:
+            # Nothing of this block can be used; the next one begins afresh.
+            self._switch.to_stock()
+            self._spoilt = reason
+        return None
+
+    def _write(self, kind: str, **fields: object) -> None:
+        self.journal.write(self.clock.wall(), kind, **fields)
+        self._tell(kind, fields)
+
+
+def ended_by(number: int) -> Outcome:
+    """The outcome for a signal."""
+    if number == STOP_SIGNAL:
+        return Outcome("end", "ended by livemmctl ab stop", Exit.OK)
+    name = signal.Signals(number).name
+    status = Exit.INTERRUPTED if number == signal.SIGINT else Exit.PARTIAL
+    return Outcome("stop", f"ended by {name}", status)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One run on this host, put together: lock, journal, module, clock; and its end from outside."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from livemmctl.ab.assign import host_id
+from livemmctl.ab.clock import STOP_SIGNAL, Clock
+from livemmctl.ab.experiment import TICK_LEAST_S, TICK_MOST_S
+from livemmctl.ab.facts import strata_of
+from livemmctl.ab.journal import Journal, past_of, read_journal
+from livemmctl.ab.model import HOST, Experiment
+from livemmctl.ab.place import Place, Running
+from livemmctl.ab.runner import Outcome, Runner, Setting
+from livemmctl.ab.sample import Sampler
+from livemmctl.ab.switch import Switch, found_before, found_on, on_now, settings_for
+from livemmctl.control import MODULE, ModuleControl, is_loaded, open_control
+from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Host
+from livemmctl.profile.defaults import defaults
+
+#: Part of a tick that commands of metrics may take.
+COMMAND_SHARE = 0.5
+
+Tell = Callable[[str, Mapping[str, object]], None]
+
+
+def with_tick(experiment: Experiment, tick_s: float) -> Experiment:
+    """The experiment with another tick.  Raises CtlError, USAGE, if it does not fit."""
+    plan = experiment.switchback
+    if not TICK_LEAST_S <= tick_s <= TICK_MOST_S:
+        raise CtlError(f"--tick {tick_s:g}: not in {TICK_LEAST_S:g}..{TICK_MOST_S:g}", Exit.USAGE)
+    if experiment.lease_s < 3 * tick_s:
+        raise CtlError(f"--tick {tick_s:g}: the lease is {experiment.lease_s} s; three ticks have"
+                       " to fit into it", Exit.USAGE)
+    if plan is not None and plan.washout_s + 2 * tick_s > plan.block_s:
+        raise CtlError(f"--tick {tick_s:g}: less than two ticks of a block would be left",
+                       Exit.USAGE)
+    return replace(experiment, tick_s=tick_s)
+
+
+def setting_of(host: Host, experiment: Experiment) -> Setting:
+    """Where a run takes place."""
+    return Setting(
+        host=host_id(host), strata=strata_of(host, experiment.strata),
+        boot=host.read_or("/proc/sys/kernel/random/boot_id").strip(),
+        kernel=host.read_or("/proc/sys/kernel/osrelease").strip(),
+        module=host.read_or(f"{MODULE}/version").strip(),
+    )
+
+
+def _open(host: Host, experiment: Experiment) -> tuple[ModuleControl | None, str]:
+    """The module, or why there is none: by host that is no reason not to take part."""
+    try:
+        return open_control(host), ""
+    except CtlError as error:
+        if experiment.mode == HOST and error.status == Exit.NOT_LOADED:
+            return None, error.message
+        raise
+
+
+def sampler_for(
+    host: Host, experiment: Experiment, control: ModuleControl | None
+) -> Sampler:
+    """What reads the host; all commands together take half a tick at most."""
+    commands = sum(1 for source in experiment.sources if source.kind == "command")
+    return Sampler(host, control, experiment.tick_s * COMMAND_SHARE / max(commands, 1))
+
+
+def fit_here(host: Host, experiment: Experiment) -> list[str]:
+    """The sources of metrics that this host has no numbers for now.
+
+    Raises CtlError if the module is loaded and does not have what an arm asks for.
+    """
+    control = open_control(host) if is_loaded(host) else None
+    if control is not None:
+        found = found_on(control)
+        for arm in experiment.arms:
+            try:
+                settings_for(found, arm.settings)
+            except CtlError as error:
+                raise CtlError(f"arm {arm.name}: {error.message}", error.status,
+                               error.hint) from None
+    numbers = sampler_for(host, experiment, control).read(experiment.sources)
+    return [str(source) for source in experiment.sources if str(source) not in numbers]
+
+
+def run_here(
+    host: Host, experiment: Experiment, file: Path, journal_path: Path, clock: Clock, tell: Tell
+) -> Outcome:
+    """Run an experiment on this host until it ends.  Raises CtlError."""
+    control, missing = _open(host, experiment)
+    setting = setting_of(host, experiment)
+    place = Place(host)
+    place.take(Running(os.getpid(), experiment.name, str(file.absolute()),
+                       str(journal_path.absolute())))
+    try:
+        journal = Journal(journal_path, experiment.name, setting.host)
+        try:
+            past = past_of(read_journal(journal_path).records, experiment.name, setting.host)
+            if past is not None and experiment.mode != HOST:
+                before = past.start.get("digest")
+                if before != experiment.digest:
+                    raise CtlError(
+                        f"{journal_path} is of another version of {file}", Exit.USAGE,
+                        "a switchback's plan cannot change on the way: use a new journal",
+                    )
+            runner = Runner(
+                experiment, setting, control,
+                sampler_for(host, experiment, control), journal, clock,
+                lambda arm: place.show_arm(experiment.name, arm), past, missing,
+                defaults(host), tell, lambda: is_loaded(host),
+            )
+            return runner.run()
+        finally:
+            journal.close()
+    finally:
+        place.leave()
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """How `ab stop` went."""
+
+    experiment: str
+    #: Was there still a runner?
+    alive: bool
+
+
+def stop_here(host: Host, timeout_s: float) -> Stopped:
+    """End the experiment on this host for good.  Raises CtlError: FAILED, TIMEOUT."""
+    place = Place(host)
+    running, alive = place.runner()
+    if running is None:
+        raise CtlError("no experiment is running on this host", Exit.FAILED)
+    if not alive:
+        _clean(host, running)
+        place.leave()
+        return Stopped(running.experiment, False)
+    try:
+        os.kill(running.pid, STOP_SIGNAL)
+    except OSError as error:
+        raise CtlError(f"cannot tell runner {running.pid} to stop: {error.strerror}",
+                       Exit.DENIED) from None
+    deadline = time.monotonic() + timeout_s
+    while place.runner()[1]:
+        if time.monotonic() > deadline:
+            raise CtlError(f"runner {running.pid} has not ended within {timeout_s:g} s",
+                           Exit.TIMEOUT, "livemmctl disable --all")
+        time.sleep(0.1)
+    return Stopped(running.experiment, True)
+
+
+def _clean(host: Host, running: Running) -> None:
+    """A runner died: what it was to do at its end."""
+    path = Path(running.journal)
+    identity = host_id(host)
+    past = None
+    # Locked first: should a runner begin just now, it is for that one to clean up.
+    journal = Journal(path, running.experiment, identity) if path.exists() else None
+    try:
+        if journal is not None:
+            past = past_of(read_journal(path).records, running.experiment, identity)
+        control = open_control(host) if is_loaded(host) else None
+        if control is not None:
+            now = found_on(control)
+            # Only what a lease of ours still covers; the rest is the kernel's or an admin's.
+            if on_now(now) and control.lease() > 0:
+                Switch(control, found_before(past, now), 1).to_stock()
+        if journal is not None and past is not None and not past.ended:
+            journal.write(time.time(), "end", reason="ended by livemmctl ab stop, after its runner")
+    finally:
+        if journal is not None:
+            journal.close()

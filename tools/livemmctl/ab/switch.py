@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Switching a host between arms, and back to how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from livemmctl.ab.journal import Past
+from livemmctl.control import ModuleControl, Settings
+from livemmctl.errors import CtlError, Exit
+from livemmctl.profile.defaults import Defaults
+from livemmctl.profile.model import same_value
+
+Knobs = dict[str, dict[str, str]]
+
+
+def found_on(control: ModuleControl) -> Knobs:
+    """Every knob of every policy as it is now; policies that cannot be had are left out."""
+    missing = {row.name for row in control.policies() if row.state == "unsupported"}
+    return {name: knobs for name, knobs in control.settings().items() if name not in missing}
+
+
+def found_before(past: Past | None, now: Knobs) -> Knobs:
+    """What an earlier runner found, rather than what it made of it; without one, `now`."""
+    found = None if past is None else past.start.get("found")
+    if not isinstance(found, dict) or found.keys() != now.keys():
+        return now
+    if not all(isinstance(values, dict) for values in found.values()):
+        return now
+    return {policy: {key: str(found[policy].get(key, value)) for key, value in values.items()}
+            for policy, values in now.items()}
+
+
+def on_now(knobs: Settings) -> list[str]:
+    """The policies that are on."""
+    return [policy for policy, values in knobs.items() if values.get("enabled") == "1"]
+
+
+def settings_for(base: Settings, wanted: Settings) -> Knobs:
+    """All knobs as an arm wants them: nothing of another arm is left behind.
+
+    What the arm does not name is as in `base`, and off.  Raises CtlError, UNSUPPORTED or
+    USAGE, for a policy or knob that this host does not have.
+    """
+    settings = {policy: {**values, "enabled": "0"} for policy, values in base.items()}
+    for policy, values in wanted.items():
+        if policy not in settings:
+            raise CtlError(f"{policy}: this host cannot have this policy", Exit.UNSUPPORTED,
+                           "see: livemmctl status")
+        for key in values:
+            if key not in settings[policy]:
+                raise CtlError(f"{policy}/{key}: no such knob", Exit.USAGE,
+                               f"there are: {', '.join(settings[policy])}")
+        settings[policy].update(values)
+    return settings
+
+
+def with_defaults(found: Settings, defaults: Defaults) -> Knobs:
+    """The module's defaults where they are known, so that all hosts of an arm are alike."""
+    return {
+        policy: {key: value if (known := defaults.of(policy, key)) is None else known
+                 for key, value in values.items()}
+        for policy, values in found.items()
+    }
+
+
+class Switch:
+    """A host's policies in the hands of an experiment."""
+
+    def __init__(
+        self, control: ModuleControl, found: Settings, lease_s: int, base: Settings | None = None,
+        is_loaded: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`found` is what the host had before the experiment, as found_on() gives it;
+        `base` what the knobs are that an arm does not name; `is_loaded` tells whether
+        there still is a module."""
+        self.is_loaded = is_loaded
+        self.control = control
+        self.found = found
+        self.base = found if base is None else base
+        self.lease_s = lease_s
+        #: What we last wrote.
+        self._written: Knobs = settings_for(found, {})
+
+    def renew(self) -> None:
+        """Renew the lease.  Raises CtlError."""
+        self.control.set_lease(self.lease_s)
+
+    def to_arm(self, wanted: Settings) -> None:
+        """Switch to an arm, all or nothing.  Raises CtlError."""
+        settings = settings_for(self.base, wanted)
+        # First: should we die right after, the kernel already knows when to go back.
+        self.renew()
+        self._bring_to(settings)
+        self._written = settings
+        # A livepatch transition may have taken most of the lease.
+        self.renew()
+
+    def _bring_to(self, settings: Settings) -> None:
+        """Write what is not so yet, all or nothing."""
+        changes = self._differing(settings)
+        if changes:
+            self.control.apply(
+                {policy: {key: settings[policy][key] for key in keys}
+                 for policy, keys in changes.items()}
+            )
+
+    def drift(self) -> Knobs:
+        """Knobs that are no longer as we wrote them, with their value now."""
+        return self._differing(self._written)
+
+    def _differing(self, wanted: Settings) -> Knobs:
+        differing: Knobs = {}
+        every = self.control.settings()
+        for policy, values in wanted.items():
+            now = every.get(policy, {})
+            for key, value in values.items():
+                if not same_value(now.get(key, "\0"), value):
+                    differing.setdefault(policy, {})[key] = now.get(key, "")
+        return differing
+
+    def lease_ran_out(self, changed: Settings) -> bool:
+        """Is what changed just what the kernel does when the lease runs out?"""
+        expected = {policy: {"enabled": "0"} for policy in on_now(self._written)}
+        return changed == expected and self.control.lease() == 0
+
+    def to_stock(self, leave: Mapping[str, object] | None = None) -> None:
+        """Every policy off and its knobs as found, but for those in `leave`; ends the lease.
+
+        Where that cannot be had in one, each policy is switched off by itself, and what
+        then is still on is left to a lease of one second.  Raises CtlError.
+        """
+        if not self.is_loaded():
+            # Unloading switches everything off.
+            return
+        stock = {
+            policy: {**values, "enabled": "0"}
+            for policy, values in self.found.items() if policy not in (leave or {})
+        }
+        try:
+            self._bring_to(stock)
+        except CtlError as error:
+            self._by_force(stock, error)
+        self._written = {**self._written, **stock}
+        self.control.set_lease(0)
+
+    def _by_force(self, stock: Knobs, why: CtlError) -> None:
+        stuck = []
+        for policy in stock:
+            try:
+                self.control.apply({policy: {"enabled": "0"}})
+            except CtlError:
+                stuck.append(policy)
+        if stuck:
+            self.control.set_lease(1)
+            raise CtlError(
+                f"could not switch off {', '.join(stuck)} ({why.message}); the kernel does so"
+                " itself in a second", why.status, "livemmctl status",
+            )

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A clock that is turned by hand, a host whose numbers move, and experiments to run on it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_tree import FakeHost, FakeKernel
+from livemmctl.ab.experiment import parse_experiment
+from livemmctl.ab.journal import Record, read_journal
+from livemmctl.ab.model import Experiment
+from livemmctl.ab.runner import Outcome
+from livemmctl.ab.session import run_here
+from livemmctl.control import DEBUGFS, PARAMETERS
+from livemmctl.host import Host
+
+START_S = 1_800_000_000.0
+
+
+class HandClock:
+    """Waiting moves it on; `each` is called with the seconds that pass, `at` once, then."""
+
+    def __init__(self, each: Callable[[float], None] = lambda seconds: None) -> None:
+        self.now_s = 0.0
+        self.offset_s = START_S
+        self.each = each
+        self.at: list[tuple[float, Callable[[], None]]] = []
+        self.signal: int | None = None
+
+    def wall(self) -> float:
+        return self.offset_s + self.now_s
+
+    def elapsed(self) -> float:
+        return self.now_s
+
+    def wait(self, seconds: float) -> None:
+        self.now_s += seconds
+        self.each(seconds)
+        due = [item for item in self.at if item[0] <= self.now_s]
+        self.at = [item for item in self.at if item[0] > self.now_s]
+        for _, action in due:
+            action()
+
+    def told(self) -> int | None:
+        return self.signal
+
+    def tell(self, number: int = signal.SIGTERM) -> None:
+        """Be told to end."""
+        self.signal = number
+
+
+def write_lease(kernel: FakeKernel, text: str) -> None:
+    """For FakeKernel.write_lease, which writes every file of the host at every tick."""
+    kernel.lease = int(text)
+    for name in (f"{PARAMETERS}/lease", f"{DEBUGFS}/lease"):
+        kernel.put(name, f"{kernel.lease}\n", 0o600)
+
+
+def be_quick(patch: pytest.MonkeyPatch) -> None:
+    """The disk is not what is tested, and is slow."""
+    patch.setattr("os.fsync", lambda descriptor: None)
+    patch.setattr(FakeKernel, "write_lease", write_lease)
+
+
+class World:
+    """A host whose counters grow, more or less as a policy is on; and time for it."""
+
+    def __init__(self, host: FakeHost) -> None:
+        self.host = host
+        self.clock = HandClock(self.grow)
+        self.counts = {"pgfault": 1000.0, "allocstall_normal": 0.0, "allocstall_movable": 0.0,
+                       "oom_kill": 0.0, "thp_fault_alloc": 1000.0, "thp_fault_fallback": 0.0,
+                       "nr_free_pages": 300000.0}
+        self.pressure_us = 0.0
+        #: Growth a second of each, off and on.
+        self.rates = {"pgfault": (1000.0, 1100.0)}
+        self.ticks = 0
+        self.write()
+
+    def is_on(self, policy: str = "pcp") -> bool:
+        return self.host.kernel.values.get(policy, {}).get("enabled") == "1"
+
+    def grow(self, seconds: float) -> None:
+        self.ticks += 1
+        for name, rates in self.rates.items():
+            # Some noise that is the same every time.
+            noise = 1 + 0.01 * ((self.ticks * 7) % 11 - 5) / 5
+            self.counts[name] += rates[self.is_on()] * seconds * noise
+        kernel = self.host.kernel
+        if kernel.lease:
+            kernel.lease = max(kernel.lease - round(seconds), 0)
+            if kernel.lease == 0:
+                kernel.expire_lease()
+            elif self.host.exists(PARAMETERS):
+                write_lease(kernel, str(kernel.lease))
+        self.write()
+
+    def write(self) -> None:
+        text = "".join(f"{name} {int(value)}\n" for name, value in self.counts.items())
+        self.host.kernel.put("/proc/vmstat", text)
+        self.host.kernel.put(
+            "/proc/pressure/memory",
+            f"some avg10=0.00 avg60=0.00 avg300=0.00 total={int(self.pressure_us)}\n"
+            f"full avg10=0.00 avg60=0.00 avg300=0.00 total={int(self.pressure_us)}\n")
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Do something at a time of the hand clock."""
+        self.clock.at.append((seconds, action))
+
+    def run(self, experiment: Experiment, journal: Path) -> Outcome:
+        """`ab run`."""
+        return run_here(self.host, experiment, Path("file.toml"), journal, self.clock,
+                        lambda kind, fields: None)
+
+
+def table(mode: str = "switchback", **over: Any) -> dict[str, Any]:
+    """An experiment's TOML document; `over` replaces keys, None removes them."""
+    made: dict[str, Any] = {
+        "name": "trial", "salt": "s", "mode": mode, "duration": "12m", "tick": "5s",
+        "control": "off",
+        "arms": {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "mode": "event"}}}},
+        "metrics": [{"name": "faults", "source": "vmstat:pgfault", "better": "more"}],
+    }
+    if mode == "switchback":
+        made["switchback"] = {"block": "1m", "washout": "10s", "seed": 7}
+    made |= over
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def experiment(mode: str = "switchback", **over: Any) -> Experiment:
+    """The same, read."""
+
+
+    return parse_experiment(table(mode, **over), "trial.toml", "d1", Path("/nonexistent"), Host())
+
+
+def records(journal: Path, kind: str = "") -> list[Record]:
+    """What a journal holds, of one kind or all."""
+    found = read_journal(journal).records
+    return [record for record in found if not kind or record["type"] == kind]

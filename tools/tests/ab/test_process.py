@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A real process is told to end, is killed, is asked after: the host ends up at stock."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from ab.doubles import records
+from ab.run_process import attach
+from conftest import Ctl
+from fake_tree import FakeHost
+from livemmctl.ab.assign import host_id
+from livemmctl.ab.experiment import load_experiment
+from livemmctl.ab.schedule import blocks_of
+from livemmctl.control import PARAMETERS, parse_settings
+from livemmctl.errors import Exit
+
+TOOLS = Path(__file__).parents[2]
+SCRIPT = Path(__file__).parent / "run_process.py"
+
+FILE = """\
+name = "trial"
+salt = "s"
+mode = "switchback"
+duration = "10m"
+tick = "1s"
+[switchback]
+block = "2m"
+seed = {seed}
+[arms.off]
+[arms.on.policy.pcp]
+enabled = true
+[[metrics]]
+name = "faults"
+source = "vmstat:pgfault"
+"""
+
+
+@pytest.fixture
+def file(host: FakeHost, tmp_path: Path) -> Path:
+    """An experiment that begins with the policy on."""
+    path = tmp_path / "trial.toml"
+    for seed in range(20):
+        path.write_text(FILE.format(seed=seed), encoding="utf-8")
+        if blocks_of(load_experiment(path, host), host_id(host))[0].arm == "on":
+            return path
+    raise AssertionError("no seed begins with it")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "trial.jsonl"
+
+
+Start = Callable[[], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start(host: FakeHost, file: Path, journal: Path) -> Iterator[Start]:
+    """Start a runner and wait until it has switched the policy on."""
+    started: list[subprocess.Popen[str]] = []
+
+    def call() -> subprocess.Popen[str]:
+        applied = len(records(journal, "sample")) if journal.exists() else 0
+        runner = subprocess.Popen(
+            [sys.executable, SCRIPT, str(host.root), "ab", "run", str(file),
+             "--journal", str(journal)],
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{TOOLS}:{TOOLS}/tests"},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        started.append(runner)
+        wait_until(lambda: runner.poll() is not None
+                   or (journal.exists() and len(records(journal, "sample")) > applied))
+        assert runner.poll() is None, runner.communicate()
+        return runner
+
+    yield call
+    for runner in started:
+        if runner.poll() is None:
+            runner.kill()
+        runner.communicate()
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if true():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it does not happen")
+
+
+def is_on(host: FakeHost) -> bool:
+    text = host.path(f"{PARAMETERS}/policies").read_text(encoding="utf-8")
+    return parse_settings(text)["pcp"]["enabled"] == "1"
+
+
+def lease(host: FakeHost) -> int:
+    return int(host.path(f"{PARAMETERS}/lease").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("number,status", [
+    (signal.SIGTERM, Exit.PARTIAL), (signal.SIGINT, Exit.INTERRUPTED),
+    (signal.SIGHUP, Exit.PARTIAL),
+])
+def test_signals(host: FakeHost, start: Start, journal: Path, number: int, status: Exit) -> None:
+    runner = start()
+    assert is_on(host) and lease(host) == 60
+    runner.send_signal(number)
+    out, err = runner.communicate(timeout=30)
+    assert runner.returncode == status
+    assert not is_on(host) and lease(host) == 0
+    assert err.count("\n") == 1 and "the host is back to stock" in err
+    assert "Traceback" not in out + err
+    assert records(journal)[-1]["type"] == "stop"
+
+
+def test_killed_it_leaves_the_lease_and_can_be_cleaned_up_after(
+    host: FakeHost, start: Start, journal: Path, ctl: Ctl,
+) -> None:
+    runner = start()
+    runner.kill()
+    runner.communicate()
+    assert is_on(host) and lease(host) == 60
+    there = attach(host.root)
+    data = ctl("ab", "status", "--json", on=there).data()
+    assert (data["running"], data["experiment"], data["arm"]) == (False, "trial", "on")
+    assert "has died" in ctl("ab", "status", on=there).out
+    done = ctl("ab", "stop", on=there)
+    assert done.status == 0 and "its runner had died" in done.out
+    assert not is_on(host) and lease(host) == 0
+    assert records(journal)[-1]["type"] == "end"
+    assert "no experiment" in ctl("ab", "status", on=there).out
+
+
+def test_cleaned_up_after_even_without_its_journal(
+    host: FakeHost, start: Start, journal: Path, ctl: Ctl,
+) -> None:
+    runner = start()
+    runner.kill()
+    runner.communicate()
+    journal.unlink()
+    assert ctl("ab", "stop", on=attach(host.root)).status == 0
+    assert not is_on(host) and lease(host) == 0
+    assert not journal.exists()
+
+
+def test_killed_it_goes_on(host: FakeHost, start: Start, journal: Path) -> None:
+    runner = start()
+    runner.kill()
+    runner.communicate()
+    runner = start()
+    assert len(records(journal, "resume")) == 1
+    assert {record["block"] for record in records(journal, "apply")} == {0, 1}
+    runner.send_signal(signal.SIGTERM)
+    runner.communicate(timeout=30)
+    assert not is_on(host)
+
+
+def test_stopped_from_outside(host: FakeHost, start: Start, journal: Path, ctl: Ctl) -> None:
+    runner = start()
+    data = ctl("ab", "status", "--json").data()
+    assert (data["running"], data["pid"], data["block"]) == (True, runner.pid, 1)
+    assert json.loads(host.read("/run/livemm/arm.json")) == {"experiment": "trial", "arm": "on"}
+    assert ctl("ab", "stop").status == 0
+    out, err = runner.communicate(timeout=30)
+    assert (runner.returncode, err) == (0, "")
+    assert "ended by livemmctl ab stop" in out
+    assert not is_on(host) and lease(host) == 0
+    assert records(journal)[-1]["type"] == "end"
+    assert not host.exists("/run/livemm/arm.json")
+
+
+def test_nothing_to_stop(ctl: Ctl) -> None:
+    done = ctl("ab", "stop")
+    assert done.status == Exit.FAILED
+    assert "no experiment is running" in done.err
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"pid": "x"}', "\xff"])
+def test_a_record_of_a_runner_that_is_none(host: FakeHost, ctl: Ctl, text: str) -> None:
+    host.kernel.put("/run/livemm/ab.json", text)
+    assert ctl("ab", "status").status == 0
+    assert ctl("ab", "stop").status == Exit.FAILED
+
+
+def test_nobody_reads_what_it_says(host: FakeHost, file: Path, journal: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    runner = subprocess.Popen(
+        [sys.executable, SCRIPT, str(host.root), "ab", "run", str(file),
+         "--journal", str(journal)],
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{TOOLS}:{TOOLS}/tests"},
+        stdout=writer, stderr=subprocess.PIPE, text=True,
+    )
+    os.close(writer)
+    try:
+        wait_until(lambda: runner.poll() is not None
+                   or (journal.exists() and len(records(journal, "sample")) > 2))
+        # A closed pipe is no reason to leave an experiment.
+        assert runner.poll() is None, runner.communicate()
+        runner.send_signal(signal.SIGTERM)
+        _, err = runner.communicate(timeout=30)
+    finally:
+        runner.kill()
+    assert "Traceback" not in err
+    assert not is_on(host) and lease(host) == 0
+
+
+@pytest.mark.parametrize("tick", ["0.1", "1000", "61", "21"])
+def test_ticks_that_do_not_fit(ctl: Ctl, file: Path, journal: Path, tick: str) -> None:
+    done = ctl("ab", "run", str(file), "--journal", str(journal), "--tick", tick)
+    assert done.status == Exit.USAGE
+    assert "--tick" in done.err
+
+
+def test_without_the_module(tmp_path: Path, file: Path, journal: Path, ctl: Ctl) -> None:
+    bare = FakeHost.make(tmp_path / "bare", loaded=False)
+    done = ctl("ab", "run", str(file), "--journal", str(journal), on=bare)
+    assert done.status == Exit.NOT_LOADED
+    assert not bare.exists("/run/livemm/ab.json")

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reports from a real Prometheus on loopback, which holds a fleet that we made."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from ab.doubles import START_S, experiment
+from ab.fleet import FakeMachine, fleet_experiment, machines, write_open_metrics
+from conftest import Ctl
+from fake_tree import FakeHost
+from livemmctl.ab.analyse import BETTER, analyse
+from livemmctl.ab.from_prometheus import (
+    ARM_METRIC,
+    Ask,
+    Prometheus,
+    names_of,
+    query_for,
+    seen_by,
+)
+from livemmctl.ab.model import Experiment, Source
+from livemmctl.ab.place import Place
+from livemmctl.errors import CtlError, Exit
+
+STEP_S = 600.0
+HOSTS = 2000
+
+
+def planned() -> Experiment:
+    return fleet_experiment(start=datetime.fromtimestamp(START_S, UTC))
+
+
+@pytest.fixture(scope="module")
+def fleet() -> list[FakeMachine]:
+    return machines(planned(), HOSTS, -0.02, 1)
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory: pytest.TempPathFactory,
+               fleet: list[FakeMachine]) -> Iterator[str]:
+    """The address of Debian's server, with the fleet's history behind it."""
+    for name in ("prometheus", "promtool"):
+        if shutil.which(name) is None:
+            pytest.fail(f"{name} is not installed: apt install prometheus")
+    folder = tmp_path_factory.mktemp("prometheus")
+    text = folder / "fleet.om"
+    with text.open("w", encoding="utf-8") as out:
+        write_open_metrics(planned(), fleet, STEP_S, out, ARM_METRIC)
+    done = subprocess.run(
+        ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet",
+         "--max-block-duration=24h", text, folder / "data"],
+        capture_output=True, text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    text.unlink()
+    (folder / "prometheus.yml").write_text("scrape_configs: []\n", encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with (folder / "log").open("w", encoding="utf-8") as log:
+        server = subprocess.Popen(
+            ["prometheus", f"--config.file={folder}/prometheus.yml",
+             f"--storage.tsdb.path={folder}/data", "--storage.tsdb.retention.time=100y",
+             f"--web.listen-address=127.0.0.1:{port}"],
+            stdout=log, stderr=log,
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(url, server, folder / "log")
+        yield url
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/-/ready", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"prometheus does not get ready: {log.read_text(encoding='utf-8')[-800:]}")
+
+
+def test_a_planted_effect_is_found(prometheus: str, fleet: list[FakeMachine]) -> None:
+    made = planned()
+    ask = Ask(stratum_label="kind", step_s=STEP_S)
+    seen = seen_by(Prometheus(prometheus), made, ask, START_S + made.duration_s)
+    assert len(seen.hosts) == HOSTS
+    arms = [seen.hosts[f"h{number}:9100"].arm for number in range(HOSTS)]
+    assert arms == [machine.arm for machine in fleet]
+    report = analyse(made, seen)
+    assert not report.failed
+    for item in report.comparisons:
+        found = item.effect.estimate
+        assert found is not None
+        assert item.verdict == BETTER
+        assert found.relative_low <= -0.02 <= found.relative_high
+    assert report.comparisons[0].effect.estimate is not None
+    assert "CUPED" in report.comparisons[0].effect.estimate.method
+
+
+def test_levels_are_what_the_fleet_had(prometheus: str, fleet: list[FakeMachine]) -> None:
+    made = planned()
+    seen = seen_by(Prometheus(prometheus), made, Ask(step_s=STEP_S), START_S + made.duration_s)
+    (item, _) = analyse(made, seen).comparisons
+    assert item.effect.estimate is not None
+    rates = [machine.rate for machine in fleet if machine.arm == "off"]
+    # Not nearer, as Prometheus reads increases out of the samples between two points.
+    assert item.effect.control_values.mean() == pytest.approx(sum(rates) / len(rates), rel=0.01)
+
+
+def test_the_command_reads_it_too(
+    prometheus: str, ctl: Ctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: START_S + 5 * 3600)
+    file = tmp_path / "trial.toml"
+    file.write_text(
+        'name = "trial"\nsalt = "s"\nmode = "host"\nduration = "4h"\nbaseline = "1h"\n'
+        "start = 2027-01-15T08:00:00Z\n[arms.off]\n[arms.on.policy.pcp]\nenabled = true\n"
+        '[[metrics]]\nname = "faults"\nsource = "vmstat:pgfault"\n', encoding="utf-8")
+    done = ctl("ab", "report", str(file), "--prometheus", prometheus, "--step", "600",
+               "--json")
+    assert done.status == 0, done.err
+    data = done.data()
+    assert sum(data["units"].values()) == HOSTS
+    assert data["comparisons"][0]["verdict"] == "better"
+    done = ctl("ab", "report", str(file), "--prometheus", prometheus, "--arm-metric", "other")
+    assert done.status == Exit.FAILED
+    assert "no host has other" in done.err
+
+
+def test_a_query_that_is_refused_is_told(prometheus: str) -> None:
+    with pytest.raises(CtlError, match="parse error"):
+        Prometheus(prometheus).range("sum by (", 0, 1, 1)
+
+
+def test_long_ranges_are_asked_for_in_parts(prometheus: str) -> None:
+    # At one point a second more than Prometheus gives at once.
+    found = Prometheus(prometheus).range("vector(1)", START_S, START_S + 12345, 1)
+    ((_, values),) = found
+    assert len(values) == 12346
+    assert [at for at, _ in values] == sorted({at for at, _ in values})
+
+
+@pytest.mark.parametrize("url", ["", "metrics:9090", "ftp://x", "http://", "file:///etc/passwd"])
+def test_addresses_that_are_none(url: str) -> None:
+    with pytest.raises(CtlError) as caught:
+        Prometheus(url)
+    assert caught.value.status == Exit.USAGE
+
+
+def test_nobody_answers() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with pytest.raises(CtlError, match="refused"):
+        Prometheus(f"http://127.0.0.1:{port}").range("up", 0, 1, 1)
+
+
+ANSWERS = [
+    (200, b"<html>"), (200, b"[]"), (200, b'{"status":"success"}'), (200, b"\xff\xfe"),
+    (200, b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":1}]}}'),
+    (502, b"<html>bad gateway</html>"), (400, b'{"error": "too many samples"}'),
+]
+
+
+@pytest.mark.parametrize("status,body", ANSWERS)
+def test_something_else_answers(status: int, body: bytes) -> None:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises(CtlError) as caught:
+            Prometheus(f"http://127.0.0.1:{server.server_port}").range("up", 0, 1, 1)
+    finally:
+        server.shutdown()
+        server.server_close()
+    if status == 400:
+        assert "too many samples" in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_numbers_that_are_none_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [
+        {"metric": {"instance": "a"}, "values": [[1, "NaN"], [2, "+Inf"], [3, "4.5"]]}]}})
+
+    class Answer:
+        def __enter__(self) -> Answer:
+            return self
+
+        def __exit__(self, *args: object) -> None:
+            pass
+
+        def read(self, size: int) -> bytes:
+            return body.encode()
+
+    monkeypatch.setattr(urllib.request, "urlopen", lambda *args, **kwargs: Answer())
+    assert Prometheus("http://x").range("up", 0, 1, 1) == [({"instance": "a"}, [(3.0, 4.5)])]
+
+
+@pytest.mark.parametrize("source,own,grows,query", [
+    (Source("counter", "pcp/refills"), "", True,
+     "sum by (host) (increase(livemm_pcp_refills_total[60s]))"),
+    (Source("psi", "memory/full"), "", True,
+     "sum by (host) (increase(node_pressure_memory_stalled_seconds_total[60s]))"),
+    (Source("vmstat", "nr_free_pages"), "", False,
+     "sum by (host) (avg_over_time(node_vmstat_nr_free_pages[60s]))"),
+    (Source("vmstat", "a+b"), "", True,
+     'sum by (host) (increase({__name__=~"node_vmstat_a|node_vmstat_b"}[60s]))'),
+    (Source("command", "/bin/x"), 'own{a="b"}', True,
+     'sum by (host) (increase(own{a="b"}[60s]))'),
+    (Source("command", "/bin/x"), "max by (host) (rate(own[$window]))", True,
+     "max by (host) (rate(own[60s]))"),
+])
+def test_queries(source: Source, own: str, grows: bool, query: str) -> None:
+    assert query_for(source, own, grows, "host", 60.0) == query
+
+
+def test_the_exporter_calls_it_the_same(ctl: Ctl, host: FakeHost) -> None:
+    Place(host).show_arm("trial", "on")
+    out = ctl("export").out
+    assert f'{ARM_METRIC}{{arm="on",experiment="trial"}} 1' in out
+    (name,) = names_of(Source("counter", "pcp/refills"))
+    assert re.search(rf"^{name} \d", out, re.M)
+
+
+def test_a_command_has_no_name_there() -> None:
+    with pytest.raises(CtlError, match="not known"):
+        query_for(Source("command", "/bin/x"), "", True, "instance", 60.0)
+
+
+def test_what_it_cannot_tell() -> None:
+    server = Prometheus("http://127.0.0.1:9")
+    with pytest.raises(CtlError, match="only in its journals"):
+        seen_by(server, experiment(), Ask(), 0)
+    with pytest.raises(CtlError, match="no start"):
+        seen_by(server, experiment("host"), Ask(), 0)
+    with pytest.raises(CtlError, match="not begun"):
+        seen_by(server, planned(), Ask(), START_S - 1)

@@ -1,0 +1,520 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A run on a host whose kernel answers as livemm does, with time turned by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ab.doubles import START_S, World, be_quick, experiment, records
+from fake_tree import FakeHost
+from livemmctl.ab import switch
+from livemmctl.ab.assign import arm_of, entry_pct, host_id
+from livemmctl.ab.clock import STOP_SIGNAL
+from livemmctl.ab.model import Experiment
+from livemmctl.ab.schedule import blocks_of
+from livemmctl.control import MODULE
+from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Ran
+
+
+@pytest.fixture
+def world(host: FakeHost) -> World:
+    return World(host)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_quick(monkeypatch)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "journal.jsonl"
+
+
+def is_stock(world: World) -> bool:
+    """Everything off, no lease, no arm shown."""
+    off = all(knobs["enabled"] == "0" for knobs in world.host.kernel.values.values())
+    shown = (world.host.root / "run/livemm/arm.json").exists()
+    return off and world.host.kernel.lease == 0 and not shown
+
+
+def by_host(**over: Any) -> Experiment:
+    return experiment("host", **({"duration": "5m"} | over))
+
+
+def in_arm(world: World, arm: str, **over: Any) -> Experiment:
+    """An experiment that draws this arm for this host."""
+    for number in range(200):
+        made = by_host(salt=f"s{number}", **over)
+        if arm_of(made, host_id(world.host), {}) == arm:
+            return made
+    raise AssertionError("no salt draws it")
+
+
+def test_a_switchback_runs_through(world: World, journal: Path) -> None:
+    outcome = world.run(experiment(), journal)
+    assert (outcome.kind, outcome.status) == ("end", Exit.OK)
+    blocks = records(journal, "block")
+    assert [block["block"] for block in blocks] == list(range(12))
+    assert all(block["complete"] for block in blocks)
+    assert sorted(block["arm"] for block in blocks) == ["off"] * 6 + ["on"] * 6
+    assert is_stock(world)
+    assert [record["type"] for record in records(journal)][-1] == "end"
+
+
+def test_only_the_policy_differs_between_blocks(world: World, journal: Path) -> None:
+    world.run(experiment(), journal)
+    seen: dict[str, set[str]] = {"off": set(), "on": set()}
+    for write in world.host.kernel.writes:
+        seen["on" if "pcp:enabled=1" in write else "off"].add(write.strip())
+    assert seen == {"on": {"pcp:enabled=1"}, "off": {"pcp:enabled=0"}}
+
+
+def test_knobs_of_an_arm_do_not_outlive_it(world: World, journal: Path) -> None:
+    arms = {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "mode": "depth",
+                                                 "period_ms": 500}}}}
+    before = dict(world.host.kernel.values["pcp"])
+    world.run(experiment(arms=arms), journal)
+    assert world.host.kernel.values["pcp"] == before
+    assert any("period_ms=500" in write for write in world.host.kernel.writes)
+
+
+def test_samples_in_the_washout_are_marked(world: World, journal: Path) -> None:
+    world.run(experiment(), journal)
+    begins = {record["block"]: record["t"] for record in records(journal, "apply")}
+    samples = records(journal, "sample")
+    for record in samples:
+        washed = record["t"] - begins[record["block"]] >= 10
+        assert record["washed"] == washed
+    assert {record["washed"] for record in samples} == {True, False}
+
+
+def test_the_lease_is_renewed_at_every_tick(world: World, journal: Path) -> None:
+    left: list[int] = []
+    plain = world.clock.each
+
+    def each(seconds: float) -> None:
+        left.append(world.host.kernel.lease)
+        plain(seconds)
+
+    world.clock.each = each
+    world.run(experiment(), journal)
+    assert min(left) == 60
+
+
+def test_the_arm_is_shown_while_it_lasts(world: World, journal: Path) -> None:
+    shown: list[tuple[bool, str]] = []
+
+    def look() -> None:
+        text = (world.host.root / "run/livemm/arm.json").read_text(encoding="utf-8")
+        assert json.loads(text)["experiment"] == "trial"
+        shown.append((world.is_on(), json.loads(text)["arm"]))
+
+    for second in range(30, 720, 60):
+        world.later(second, look)
+    world.run(experiment(), journal)
+    assert len(shown) == 12
+    assert all(on == (arm == "on") for on, arm in shown)
+
+
+@pytest.mark.parametrize("number,kind,status", [
+    (signal.SIGINT, "stop", Exit.INTERRUPTED), (signal.SIGTERM, "stop", Exit.PARTIAL),
+    (STOP_SIGNAL, "end", Exit.OK),
+])
+def test_a_signal_restores_stock(world: World, journal: Path, number: int, kind: str,
+                                 status: Exit) -> None:
+    world.later(100, lambda: world.clock.tell(number))
+    outcome = world.run(experiment(), journal)
+    assert (outcome.kind, outcome.status) == (kind, status)
+    assert is_stock(world)
+    last = records(journal)[-1]
+    assert (last["type"], last["stock"]) == (kind, "yes")
+    assert records(journal, "block")[-1]["complete"] is False
+
+
+def test_ended_by_a_signal_it_goes_on_with_the_next_block(world: World, journal: Path) -> None:
+    world.later(100, world.clock.tell)
+    world.run(experiment(), journal)
+    world.clock.signal = None
+    outcome = world.run(experiment(), journal)
+    assert outcome.kind == "end"
+    blocks = records(journal, "block")
+    assert [block["block"] for block in blocks] == list(range(12))
+    assert [block["block"] for block in blocks if not block["complete"]] == [1]
+    assert len(records(journal, "start")) == len(records(journal, "resume")) == 1
+
+
+def test_what_is_over_is_not_begun_again(world: World, journal: Path) -> None:
+    world.run(experiment(), journal)
+    size = journal.stat().st_size
+    outcome = world.run(experiment(), journal)
+    assert (outcome.kind, outcome.status) == ("end", Exit.OK)
+    assert "already over" in outcome.reason
+    assert journal.stat().st_size == size
+    assert is_stock(world)
+
+
+class Crash(BaseException):
+    """What no code of ours catches, like SIGKILL."""
+
+
+def crash(world: World) -> None:
+    # A process that is killed restores nothing: neither may the exception.
+    def die() -> None:
+        raise Crash
+
+    world.later(100, die)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(switch.Switch, "to_stock", lambda *args: None)
+        with pytest.raises(Crash):
+            world.run(experiment(), Path(world.host.root).parent / "journal.jsonl")
+
+
+def test_after_a_crash_the_lease_goes_on_and_the_next_run_cleans_up(
+    world: World, journal: Path,
+) -> None:
+    while not world.is_on():
+        crash_at = world.clock.now_s
+        crash(world)
+        assert crash_at < 2000
+    assert world.host.kernel.lease > 0
+    found = records(journal, "start")[0]["found"]
+    outcome = world.run(experiment(), journal)
+    assert outcome.kind == "end"
+    assert is_stock(world)
+    assert records(journal, "resume")[-1]["found"] == found
+    assert found["pcp"]["enabled"] == "0"
+
+
+def test_without_a_runner_the_kernel_goes_back(world: World) -> None:
+    while not world.is_on():
+        crash(world)
+    for _ in range(12):
+        world.grow(5)
+    assert not world.is_on()
+
+
+def test_what_an_admin_switched_on_is_not_taken_for_ours(world: World, journal: Path) -> None:
+    world.host.kernel.values["pcp"]["enabled"] = "1"
+    world.host.kernel.show()
+    with pytest.raises(CtlError, match="pcp: already on"):
+        world.run(experiment(), journal)
+    assert world.is_on()
+    assert records(journal) == []
+
+
+def test_nor_after_a_crash_that_is_long_over(world: World, journal: Path) -> None:
+    crash(world)
+    world.host.kernel.expire_lease()
+    world.host.kernel.values["pcp"]["enabled"] = "1"
+    world.host.kernel.show()
+    with pytest.raises(CtlError, match="already on"):
+        world.run(experiment(), journal)
+    assert world.is_on()
+
+
+def test_an_admins_change_ends_the_run_and_stays(world: World, journal: Path) -> None:
+    def change() -> None:
+        world.host.kernel.values["numa"]["enabled"] = "1"
+        world.host.kernel.show()
+
+    world.later(200, change)
+    outcome = world.run(experiment(), journal)
+    assert outcome.status == Exit.DRIFT
+    assert "numa/enabled" in outcome.reason
+    assert world.host.kernel.values["numa"]["enabled"] == "1"
+    assert not world.is_on("pcp")
+    assert world.host.kernel.lease == 0
+
+
+def test_a_lease_that_ran_out_spoils_the_block_alone(world: World, journal: Path) -> None:
+    def sleep() -> None:
+        world.host.kernel.expire_lease()
+
+    world.later(25, sleep)
+    _run_with_on_first(world, journal)
+    spoilt = [block for block in records(journal, "block") if not block["complete"]]
+    assert [block["block"] for block in spoilt] == [0]
+    assert "lease ran out" in spoilt[0]["reason"]
+    assert len(records(journal, "drift")) == 1
+    assert len(records(journal, "block")) == 12
+
+
+def _run_with_on_first(world: World, journal: Path) -> None:
+    for seed in range(20):
+        made = experiment(switchback={"block": "1m", "washout": "10s", "seed": seed})
+        if blocks_of(made, host_id(world.host))[0].arm == "on":
+            world.run(made, journal)
+            return
+    raise AssertionError("no seed begins with it")
+
+
+def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(
+    world: World, journal: Path,
+) -> None:
+    def change() -> None:
+        world.host.kernel.values["pcp"]["period_ms"] = "3000"
+        world.host.kernel.show()
+
+    world.later(25, change)
+    made = experiment()
+    outcome = world.run(made, journal)
+    assert outcome.status == Exit.DRIFT
+    assert is_stock(world)
+
+
+def test_a_block_in_which_the_host_slept_is_not_complete(world: World, journal: Path) -> None:
+    def sleep() -> None:
+        world.clock.now_s += 100
+
+    world.later(200, sleep)
+    world.run(experiment(), journal)
+    blocks = {block["block"]: block for block in records(journal, "block")}
+    assert [number for number, block in blocks.items() if not block["complete"]] == [3]
+    assert "held up for 100 s" in blocks[3]["reason"]
+    # It woke in the sixth block; the fifth was slept over.
+    assert sorted(blocks) == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11]
+
+
+def test_a_clock_that_is_set_back_undoes_nothing(world: World, journal: Path) -> None:
+    made = in_arm(world, "on", baseline="2m")
+
+    def back() -> None:
+        world.clock.offset_s -= 100
+
+    world.later(150, back)
+    world.run(made, journal)
+    phases = [record["phase"] for record in records(journal, "sample")]
+    assert phases == sorted(phases)
+    assert len(records(journal, "apply")) == 1
+    assert is_stock(world)
+
+
+GUARDS: list[tuple[str, dict[str, Any], dict[str, float]]] = [
+    ("allocation_stalls_per_s", {"allocation_stalls_per_s": 10}, {"allocstall_normal": 700}),
+    ("oom_kills", {}, {"oom_kill": 1}),
+    ("psi_memory_full_pct", {"psi_memory_full_pct": 5}, {"pressure": 4e6}),
+    ("thp_fallback_pct", {"thp_fallback_pct": 50},
+     {"thp_fault_alloc": 90, "thp_fault_fallback": 110}),
+    ("taint", {}, {"taint": 1 << 9}),
+]
+
+
+def harm(world: World, numbers: dict[str, float]) -> None:
+    for name, number in numbers.items():
+        if name == "pressure":
+            world.pressure_us += number
+        elif name == "taint":
+            world.host.kernel.put("/proc/sys/kernel/tainted", f"{int(number)}\n")
+        else:
+            world.counts[name] += number
+    world.write()
+
+
+@pytest.mark.parametrize("name,limits,numbers", GUARDS)
+def test_a_guardrail_stops_a_switchback_at_once(
+    world: World, journal: Path, name: str, limits: dict[str, Any], numbers: dict[str, float],
+) -> None:
+    world.later(200, lambda: harm(world, numbers))
+    outcome = world.run(experiment(guardrails=limits), journal)
+    assert (outcome.kind, outcome.status) == ("end", Exit.FAILED)
+    assert name in outcome.reason
+    assert is_stock(world)
+    (guard,) = records(journal, "guard")
+    assert (guard["guard"], guard["stock"]) == (name, "yes")
+    # The tick after it happened.
+    assert guard["t"] - START_S <= 205
+    assert "already over" in world.run(experiment(guardrails=limits), journal).reason
+
+
+@pytest.mark.parametrize("numbers", [
+    {"allocstall_normal": 500}, {"pressure": 2e6}, {"taint": 1 << 12 | 1 << 13 | 1 << 15},
+    {"thp_fault_fallback": 50},
+])
+def test_what_is_within_bounds_stops_nothing(
+    world: World, journal: Path, numbers: dict[str, float],
+) -> None:
+    limits = {"allocation_stalls_per_s": 10, "psi_memory_full_pct": 5, "thp_fallback_pct": 50}
+    world.later(200, lambda: harm(world, numbers))
+    assert world.run(experiment(guardrails=limits), journal).status == Exit.OK
+    assert records(journal, "guard") == []
+
+
+@pytest.mark.parametrize("arm", ["off", "on"])
+def test_by_host_a_guardrail_leaves_the_host_in_its_arm_at_stock(
+    world: World, journal: Path, arm: str,
+) -> None:
+    made = in_arm(world, arm)
+    seen: list[bool] = []
+    world.later(100, lambda: seen.append(world.is_on()))
+    world.later(100, lambda: harm(world, {"oom_kill": 1}))
+    # The next tick.
+    world.later(105, lambda: seen.append(world.is_on()))
+    assert world.run(made, journal).status == Exit.OK
+    assert seen == [arm == "on", False]
+    samples = records(journal, "sample")
+    assert samples[-1]["t"] - START_S >= 295
+    assert {record["arm"] for record in samples} == {arm}
+    assert [record["state"] for record in samples] == sorted(r["state"] for r in samples)
+    assert samples[-1]["state"] == "stock"
+    assert is_stock(world)
+
+
+def test_once_passed_a_guardrail_holds_after_a_restart(world: World, journal: Path) -> None:
+    made = in_arm(world, "on")
+    world.later(100, lambda: harm(world, {"oom_kill": 1}))
+    world.later(150, world.clock.tell)
+    world.run(made, journal)
+    writes = len(world.host.kernel.writes)
+    world.clock.signal = None
+    world.run(made, journal)
+    assert len(world.host.kernel.writes) == writes
+    assert records(journal, "sample")[-1]["state"] == "stock"
+
+
+@pytest.mark.parametrize("gone", ["/proc/pressure/memory", "/proc/sys/kernel/tainted"])
+def test_a_guardrail_that_cannot_be_seen_is_refused(
+    world: World, journal: Path, gone: str,
+) -> None:
+    world.host.path(gone).unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "write", lambda: None)
+        with pytest.raises(CtlError, match="no numbers for the guardrail") as caught:
+            world.run(experiment(), journal)
+    assert caught.value.hint is not None and "= false" in caught.value.hint
+    assert world.host.kernel.writes == []
+
+
+def test_a_guardrail_that_goes_blind_counts_as_passed(world: World, journal: Path) -> None:
+    world.later(200, lambda: world.host.path("/proc/sys/kernel/tainted").unlink())
+    outcome = world.run(experiment(), journal)
+    assert "can no longer be read" in outcome.reason
+    assert is_stock(world)
+
+
+def test_a_host_that_refuses_its_arm_counts_in_it(world: World, journal: Path) -> None:
+    world.host.kernel.unsupported["pcp"] = "hook drain: not found"
+    world.host.kernel.show()
+    outcome = world.run(in_arm(world, "on"), journal)
+    assert outcome.status == Exit.OK
+    (apply,) = records(journal, "apply")
+    assert (apply["arm"], apply["ok"]) == ("on", False)
+    assert {record["state"] for record in records(journal, "sample")} == {"stock"}
+
+
+def test_so_does_one_without_the_module(tmp_path: Path, journal: Path) -> None:
+    world = World(FakeHost.make(tmp_path / "bare", loaded=False))
+    assert world.run(in_arm(world, "on"), journal).status == Exit.OK
+    assert records(journal, "apply")[0]["reason"] == "livemm is not loaded"
+    assert len(records(journal, "sample")) > 50
+
+
+def test_by_time_it_is_refused(tmp_path: Path, journal: Path) -> None:
+    world = World(FakeHost.make(tmp_path / "bare", loaded=False))
+    with pytest.raises(CtlError) as caught:
+        world.run(experiment(), journal)
+    assert caught.value.status == Exit.NOT_LOADED
+
+
+def test_by_time_a_refused_arm_ends_it(world: World, journal: Path) -> None:
+    world.host.kernel.refuse["pcp"] = (110, "the transition did not end")
+    with pytest.raises(CtlError, match="the transition did not end.*back to stock"):
+        world.run(experiment(), journal)
+    assert is_stock(world)
+    assert records(journal)[-1]["type"] == "stop"
+
+
+def test_a_module_that_is_unloaded_ends_it(world: World, journal: Path) -> None:
+    world.later(200, world.host.kernel.unload)
+    outcome = world.run(experiment(), journal)
+    assert not world.host.exists(MODULE)
+    assert outcome.status == Exit.DRIFT
+    assert "unloaded" in outcome.reason
+
+
+def test_a_journal_that_cannot_be_written_puts_the_host_back(
+    world: World, journal: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if world.clock.now_s > 200 and data[:4] == b'{"v"':
+            raise OSError(28, "No space left on device")
+        return plain(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(CtlError, match="no space left on device; the host is back to stock"):
+        world.run(experiment(), journal)
+    assert is_stock(world)
+
+
+def test_a_baseline_comes_before_the_arm(world: World, journal: Path) -> None:
+    made = in_arm(world, "on", baseline="2m")
+    world.run(made, journal)
+    samples = records(journal, "sample")
+    before = [record for record in samples if record["phase"] == "baseline"]
+    assert max(record["t"] for record in before) - START_S <= 120
+    assert min(r["t"] for r in samples if r["phase"] == "run") - START_S >= 120
+    assert {record["state"] for record in before} == {"stock"}
+    assert samples[-1]["t"] - START_S == pytest.approx(420, abs=5)
+
+
+def test_the_ramp_decides_when_a_host_joins(world: World, journal: Path) -> None:
+    start = "2027-01-15T08:00:00Z"
+    moment = datetime.fromisoformat(start)
+    assert moment.timestamp() == START_S
+    ramp = {"percent": [10, 100], "every": "2m"}
+    for number in range(100):
+        made = by_host(salt=f"r{number}", start=moment, ramp=ramp)
+        if entry_pct(made, host_id(world.host)) >= 10:
+            break
+    world.run(made, journal)
+    (apply,) = records(journal, "apply")
+    assert apply["t"] - START_S == pytest.approx(120, abs=1)
+    assert records(journal)[-1]["t"] - START_S == pytest.approx(300, abs=1)
+
+
+def test_a_host_beyond_the_ramp_takes_no_part(world: World, journal: Path) -> None:
+    for number in range(100):
+        made = by_host(salt=f"r{number}", ramp={"percent": [10], "every": "2m"})
+        if entry_pct(made, host_id(world.host)) >= 10:
+            break
+    outcome = world.run(made, journal)
+    assert "does not take part" in outcome.reason
+    assert world.host.kernel.writes == []
+
+
+def test_two_runners_do_not_share_a_host(world: World, journal: Path, tmp_path: Path) -> None:
+    other: list[str] = []
+
+    def again() -> None:
+        with pytest.raises(CtlError, match="another experiment is running"):
+            world.run(experiment(), tmp_path / "other.jsonl")
+        other.append("refused")
+
+    world.later(100, again)
+    world.run(experiment(), journal)
+    assert other == ["refused"]
+
+
+def test_a_journal_of_another_experiment_is_refused(world: World, journal: Path) -> None:
+    world.run(experiment(), journal)
+    with pytest.raises(CtlError, match="journal is of experiment 'trial'"):
+        world.run(experiment(name="other"), journal)
+
+
+def test_a_command_is_a_metric(world: World, journal: Path) -> None:
+    world.host.answers["/bin/count"] = Ran(0, "42.5 things\n", "")
+    metrics = [{"name": "n", "kind": "mean", "source": "command:/bin/count --all 'a b'"}]
+    world.run(experiment(metrics=metrics), journal)
+    assert ["/bin/count", "--all", "a b"] in world.host.ran
+    values = {record["values"]["command:/bin/count --all 'a b'"]
+              for record in records(journal, "sample")}
+    assert values == {42.5}
