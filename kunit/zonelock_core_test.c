@@ -57,23 +57,23 @@ static void chain(struct depot_model *m, unsigned int count, struct list_head *t
 		list_move_tail(m->free.next, to);
 }
 
-static bool store(struct depot_model *m, unsigned int cpu, unsigned int type,
+static bool store(struct depot_model *m, unsigned int cpu, unsigned int kind,
 		  unsigned int count, unsigned long now)
 {
 	LIST_HEAD(pages);
 	bool stored;
 
 	chain(m, count, &pages);
-	stored = depot_store(&m->depot, cpu, type, &pages, count, now);
+	stored = depot_store(&m->depot, cpu, kind, &pages, count, now);
 	list_splice(&pages, &m->free);
 	return stored;
 }
 
 /* A batch's first page, as its index; -1 if none came. */
-static int take(struct depot_model *m, unsigned int cpu, unsigned int type)
+static int take(struct depot_model *m, unsigned int cpu, unsigned int kind)
 {
 	LIST_HEAD(to);
-	unsigned int count = depot_take(&m->depot, cpu, type, &to);
+	unsigned int count = depot_take(&m->depot, cpu, kind, &to);
 	int first = count ? to.next - m->page : -1;
 
 	if (count != length(&to))
@@ -85,14 +85,14 @@ static int take(struct depot_model *m, unsigned int cpu, unsigned int type)
 /* Pages in the rings, found by counting them. */
 static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
 {
-	unsigned int shard, type, i, pages = 0;
+	unsigned int shard, kind, i, pages = 0;
 
 	*batches = 0;
 	for (shard = 0; shard < MODEL_SHARDS; shard++)
-		for (type = 0; type < DEPOT_TYPES; type++) {
-			*batches += m->shards[shard].ring[type].nr;
+		for (kind = 0; kind < DEPOT_KINDS; kind++) {
+			*batches += m->shards[shard].ring[kind].nr;
 			for (i = 0; i < DEPOT_BATCHES; i++)
-				pages += length(&m->shards[shard].ring[type].batch[i].pages);
+				pages += length(&m->shards[shard].ring[kind].batch[i].pages);
 		}
 	return pages;
 }
@@ -201,7 +201,7 @@ static void how_much_is_cut_off(struct kunit *test)
 			depot_cut(DEPOT_BATCH_MAX, DEPOT_BATCH_MAX));
 }
 
-/* A chain comes out as it went in, the newest batch first, of its type only. */
+/* A chain comes out as it went in, the newest batch first, of its kind only. */
 static void newest_first_and_in_order(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -244,17 +244,17 @@ static void given_back_by_age(struct kunit *test)
 {
 	unsigned long born = -2UL;
 	struct depot_model *m = model_new(test);
-	unsigned int type = 9;
+	unsigned int kind = 9;
 	LIST_HEAD(to);
 
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 5, born));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 7, born + 4));
-	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born - 1, &type, &to));
-	KUNIT_EXPECT_EQ(test, 5U, depot_return(&m->depot, born + 3, &type, &to));
-	KUNIT_EXPECT_EQ(test, 1U, type);
-	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 3, &type, &to));
-	KUNIT_EXPECT_EQ(test, 7U, depot_return(&m->depot, born + 4, &type, &to));
-	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 100, &type, &to));
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born - 1, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 5U, depot_return(&m->depot, born + 3, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 1U, kind);
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 3, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 7U, depot_return(&m->depot, born + 4, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 100, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 12U, length(&to));
 }
 
@@ -263,16 +263,16 @@ static void full_ring_refuses(struct kunit *test)
 	struct depot_model *m = model_new(test);
 	unsigned int i;
 	LIST_HEAD(to);
-	u32 type;
+	u32 kind;
 
 	for (i = 0; i < DEPOT_BATCHES; i++)
 		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 2, i));
 	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 2, i));
 	KUNIT_EXPECT_EQ(test, 2L * DEPOT_BATCHES, atomic_long_read(&m->depot.pages));
-	/* Another type, and another shard, have rings of their own. */
+	/* Another kind, and another shard, have rings of their own. */
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 2, i));
 	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 1, 2, i));
-	KUNIT_EXPECT_EQ(test, 2U, depot_return(&m->depot, i, &type, &to));
+	KUNIT_EXPECT_EQ(test, 2U, depot_return(&m->depot, i, &kind, &to));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 2, i));
 	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 2, i));
 }
@@ -324,43 +324,43 @@ static void nobody_waits(struct kunit *test)
 	spin_unlock(&m->shards[1].lock);
 }
 
-/* A hundred thousand random steps lose no page, double none, and keep the sums. */
+/* Twenty thousand random steps lose no page, double none, and keep the sums. */
 static void random_steps_lose_nothing(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
 	unsigned long now = -1000UL;
 	struct rnd_state rnd;
 	unsigned int batches;
-	unsigned int type;
+	unsigned int kind;
 	int i;
 
 	prandom_seed_state(&rnd, 20181017);
-	for (i = 0; i < 100000; i++) {
+	for (i = 0; i < 20000; i++) {
 		u32 bits = prandom_u32_state(&rnd);
 		unsigned int cpu = bits % 32;
 		LIST_HEAD(to);
 
-		type = bits >> 5 & 3;
+		kind = bits >> 5 & 15;
 		now += bits >> 30;
 		switch (bits >> 8 & 7) {
 		case 0:
 			spin_lock(&m->shards[bits >> 11 & 1].lock);
-			take(m, cpu, type % DEPOT_TYPES);
+			take(m, cpu, kind % DEPOT_KINDS);
 			spin_unlock(&m->shards[bits >> 11 & 1].lock);
 			break;
 		case 1:
-			if (depot_return(&m->depot, now - (bits >> 11 & 63), &type, &to))
-				KUNIT_ASSERT_LT(test, type, (unsigned int)DEPOT_TYPES);
+			if (depot_return(&m->depot, now - (bits >> 11 & 63), &kind, &to))
+				KUNIT_ASSERT_LT(test, kind, (unsigned int)DEPOT_KINDS);
 			list_splice(&to, &m->free);
 			break;
 		case 2:
 		case 3:
 		case 4:
-			KUNIT_ASSERT_NE(test, -2, take(m, cpu, type % DEPOT_TYPES));
+			KUNIT_ASSERT_NE(test, -2, take(m, cpu, kind % DEPOT_KINDS));
 			break;
 		default:
-			if (!list_empty(&m->free))
-				store(m, cpu, type % DEPOT_TYPES, 1, now);
+			if (length(&m->free) >= 8)
+				store(m, cpu, kind % DEPOT_KINDS, 1 + (bits >> 17) % 8, now);
 			break;
 		}
 		if (i % 1000)

@@ -81,8 +81,13 @@ static int event_store(struct zone *zone, int count, struct per_cpu_pages *pcp, 
 
 static bool event_give_back(struct lmm_klp_return *part)
 {
-	lmm_hook_hit(part->compaction ? LMM_HOOK_COMPACT :
-		     part->zone ? LMM_HOOK_DRAIN_ZONE : LMM_HOOK_DRAIN_ALL);
+	static const enum lmm_hook_id hooks[LMM_KLP_NR] = {
+		[LMM_KLP_DRAIN_ZONE] = LMM_HOOK_DRAIN_ZONE,
+		[LMM_KLP_DRAIN_ALL] = LMM_HOOK_DRAIN_ALL,
+		[LMM_KLP_COMPACT] = LMM_HOOK_COMPACT,
+	};
+
+	lmm_hook_hit(hooks[part->by]);
 	return listens(LMM_ZONELOCK) && lmm_zonelock_return(part);
 }
 
@@ -249,12 +254,11 @@ void notrace lmm_event_topup(gfp_t gfp, unsigned int order, int flags,
 {
 	struct zone *zone;
 
-	if (order)
-		return;
 	preempt_disable_notrace();
 	zone = request->preferred_zoneref->zone;
+	lmm_hook_hit(LMM_HOOK_REQUEST);
 	if (listens(LMM_ZONELOCK) && zone)
-		lmm_zonelock_topup(zone, request->migratetype);
+		lmm_zonelock_topup(zone, order, request->migratetype);
 	preempt_enable_notrace();
 }
 

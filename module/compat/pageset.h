@@ -207,6 +207,20 @@ static inline unsigned int lmm_pindex_order(unsigned int pindex)
 }
 
 /**
+ * lmm_pindex() - which of a CPU's lists a block is kept in
+ * @order: of the block
+ * @migratetype: of its pages, below MIGRATE_PCPTYPES
+ *
+ * Context: any.
+ * Return: index in struct per_cpu_pages.lists; at least NR_LOWORDER_PCP_LISTS for orders
+ * that are not kept by migratetype.
+ */
+static inline unsigned int lmm_pindex(unsigned int order, unsigned int migratetype)
+{
+	return order * MIGRATE_PCPTYPES + migratetype;
+}
+
+/**
  * lmm_zone_isolates() - are pages of a zone being isolated?
  * @zone: any populated zone
  *

@@ -50,7 +50,7 @@ DEFINE_STATIC_CALL_NULL(orig_scan, unsigned long (struct vm_area_struct *, unsig
 DEFINE_STATIC_CALL_NULL(orig_fallback, int (struct free_area *, unsigned int, int, bool,
 					    bool *));
 DEFINE_STATIC_CALL_NULL(orig_drain_zone, void (unsigned int, struct zone *));
-DEFINE_STATIC_CALL_NULL(orig_drain_all, void (struct zone *));
+DEFINE_STATIC_CALL_NULL(orig_drain_all, void (struct zone *, bool));
 DEFINE_STATIC_CALL_NULL(orig_compact, enum compact_result (struct compact_control *,
 							   struct capture_control *));
 
@@ -195,10 +195,13 @@ static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return
 	return more;
 }
 
-/* Stands in for drain_pages_zone(): all that lists of a CPU hold goes to the buddy. */
+/*
+ * Stands in for drain_pages_zone(): all that lists of a CPU hold goes to the buddy.
+ * Hibernation calls it with interrupts off.
+ */
 static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 {
-	struct lmm_klp_return part = { .zone = zone };
+	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ZONE };
 
 	static_call(orig_drain_zone)(cpu, zone);
 	if (static_branch_unlikely(&drain_zone_armed))
@@ -206,26 +209,29 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 			;
 }
 
-/* Stands in for drain_all_pages(): likewise of every CPU, where it holds anything. */
-static void wrap_drain_all(struct zone *zone)
+/*
+ * Stands in for __drain_all_pages(): likewise of every CPU, where it holds anything, or by
+ * @force of all.
+ */
+static void wrap_drain_all(struct zone *zone, bool force)
 {
-	struct lmm_klp_return part = { .zone = zone };
+	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
 
-	static_call(orig_drain_all)(zone);
+	static_call(orig_drain_all)(zone, force);
 	if (static_branch_unlikely(&drain_all_armed))
 		while (give_back_part(&drain_all_armed, &part))
-			;
+			cond_resched();
 }
 
 /* Stands in for compact_zone(): somebody wants pages of a zone in one piece. */
 static enum compact_result wrap_compact(struct compact_control *cc,
 					struct capture_control *capc)
 {
-	struct lmm_klp_return part = { .zone = cc->zone, .compaction = true };
+	struct lmm_klp_return part = { .zone = cc->zone, .by = LMM_KLP_COMPACT };
 
 	if (static_branch_unlikely(&compact_armed))
 		while (give_back_part(&compact_armed, &part))
-			;
+			cond_resched();
 	return static_call(orig_compact)(cc, capc);
 }
 
@@ -247,7 +253,7 @@ static const struct wrapped wrapped[LMM_KLP_NR] = {
 	[LMM_KLP_SCAN] = { "change_prot_numa", wrap_scan, &scan_armed },
 	[LMM_KLP_FALLBACK] = { "find_suitable_fallback", wrap_fallback, &fallback_armed },
 	[LMM_KLP_DRAIN_ZONE] = { "drain_pages_zone", wrap_drain_zone, &drain_zone_armed },
-	[LMM_KLP_DRAIN_ALL] = { "drain_all_pages", wrap_drain_all, &drain_all_armed },
+	[LMM_KLP_DRAIN_ALL] = { "__drain_all_pages", wrap_drain_all, &drain_all_armed },
 	[LMM_KLP_COMPACT] = { "compact_zone", wrap_compact, &compact_armed },
 };
 
@@ -279,7 +285,7 @@ static void set_original(enum lmm_klp_function function, unsigned long addr)
 				   (void (*)(unsigned int, struct zone *))addr);
 		break;
 	case LMM_KLP_DRAIN_ALL:
-		static_call_update(orig_drain_all, (void (*)(struct zone *))addr);
+		static_call_update(orig_drain_all, (void (*)(struct zone *, bool))addr);
 		break;
 	case LMM_KLP_COMPACT:
 		static_call_update(orig_compact,

@@ -29,7 +29,7 @@ struct zone;
  * @LMM_KLP_SCAN: change_prot_numa()
  * @LMM_KLP_FALLBACK: find_suitable_fallback()
  * @LMM_KLP_DRAIN_ZONE: drain_pages_zone()
- * @LMM_KLP_DRAIN_ALL: drain_all_pages()
+ * @LMM_KLP_DRAIN_ALL: __drain_all_pages()
  * @LMM_KLP_COMPACT: compact_zone()
  * @LMM_KLP_NR: number of the above
  */
@@ -61,13 +61,14 @@ struct lmm_klp_part {
 /**
  * struct lmm_klp_return - pages kept from the buddy are wanted there
  * @zone: those of this zone, or with NULL of any
- * @compaction: by who is about to compact; false: lists were drained
+ * @by: who wants them: LMM_KLP_COMPACT is about to compact, LMM_KLP_DRAIN_ZONE and
+ *	LMM_KLP_DRAIN_ALL have drained lists
  * @started: the handler has been called for this
  * @before: the handler's
  */
 struct lmm_klp_return {
 	struct zone *zone;
-	bool compaction;
+	enum lmm_klp_function by;
 	bool started;
 	unsigned long before;
 };

@@ -105,7 +105,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "drain_all",
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
-			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *)") },
+			{ "__drain_all_pages", PROTO("drain_all",
+			  "void (struct zone *, bool)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -446,7 +447,7 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, count),
 	LAYOUT(ZONELOCK, per_cpu_pages, lists),
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high),
-	LAYOUT(PCP, per_cpu_pages, batch),
+	LAYOUT(PCP | ZONELOCK, per_cpu_pages, batch),
 #ifdef LMM_HAS_PCP_HIGH_MIN
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high_min),
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high_max),

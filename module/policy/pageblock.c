@@ -42,7 +42,7 @@ static const struct lmm_knob pageblock_knobs[] = {
 	},
 	[KNOB_RESERVE_BLOCKS] = {
 		.name = "reserve_blocks", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 4096, .def = 8,
+		.min = 0, .max = 4096, .def = 16,
 	},
 	[KNOB_PERIOD_MS] = {
 		.name = "period_ms", .kind = LMM_KNOB_UINT,

@@ -57,7 +57,7 @@ static const struct lmm_knob zonelock_knobs[] = {
 static const char *const zonelock_counter_names[NR_COUNTERS] = {
 	[COUNT_STORED] = "stored",
 	[COUNT_STORED_PAGES] = "stored_pages",
-	[COUNT_COUNTED_PAGES] = "counted_pages",
+	[COUNT_COUNTED] = "counted",
 	[COUNT_KEPT_PAGES] = "kept_pages",
 	[COUNT_TAKEN] = "taken",
 	[COUNT_TAKEN_PAGES] = "taken_pages",
@@ -101,6 +101,11 @@ static const enum lmm_hook_id free_paths[ZONELOCK_NR_FREE_PATHS] = {
 
 static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 {
+	/* Locks that sleep cannot be taken where they are here, nor tried where none is. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !IS_ENABLED(CONFIG_SMP)) {
+		scnprintf(why, len, "not on a realtime kernel, nor on one for a single CPU");
+		return false;
+	}
 	if (lmm_hook_usable(LMM_HOOK_REFILL) || lmm_hook_usable(LMM_HOOK_REQUEST))
 		return true;
 	scnprintf(why, len, "neither refills nor requests can be hooked, to take pages out again");

@@ -28,7 +28,7 @@ int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked
 		      struct list_head *list, int migratetype);
 int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 		       unsigned long caller);
-void lmm_zonelock_topup(struct zone *zone, int migratetype);
+void lmm_zonelock_topup(struct zone *zone, unsigned int order, int migratetype);
 void lmm_zonelock_wanted(struct zone *zone);
 
 /* zonelock_return.c */

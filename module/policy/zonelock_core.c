@@ -91,7 +91,7 @@ unsigned int depot_cut(unsigned int asked, unsigned int on_list)
  */
 void depot_init(struct depot *depot, struct depot_shard *shards, unsigned int nr)
 {
-	unsigned int shard, type, i;
+	unsigned int shard, kind, i;
 
 	atomic_long_set(&depot->pages, 0);
 	atomic_set(&depot->batches, 0);
@@ -99,9 +99,9 @@ void depot_init(struct depot *depot, struct depot_shard *shards, unsigned int nr
 	depot->shards = shards;
 	for (shard = 0; shard < nr; shard++) {
 		spin_lock_init(&shards[shard].lock);
-		for (type = 0; type < DEPOT_TYPES; type++)
+		for (kind = 0; kind < DEPOT_KINDS; kind++)
 			for (i = 0; i < DEPOT_BATCHES; i++)
-				INIT_LIST_HEAD(&shards[shard].ring[type].batch[i].pages);
+				INIT_LIST_HEAD(&shards[shard].ring[kind].batch[i].pages);
 	}
 }
 
@@ -130,7 +130,7 @@ static void depot_account(struct depot *depot, long pages)
  * depot_store() - store a batch
  * @depot: of its zone
  * @cpu: who stores it
- * @type: its migratetype
+ * @kind: of its blocks
  * @pages: the chain; empty afterwards if it was stored
  * @count: pages in it
  * @now: time in jiffies
@@ -138,11 +138,11 @@ static void depot_account(struct depot *depot, long pages)
  * Context: any; does not wait.
  * Return: false if there is no room, or another CPU is at work in there just now.
  */
-bool depot_store(struct depot *depot, unsigned int cpu, unsigned int type,
+bool depot_store(struct depot *depot, unsigned int cpu, unsigned int kind,
 		 struct list_head *pages, unsigned int count, unsigned long now)
 {
 	struct depot_shard *shard = shard_of(depot, cpu);
-	struct depot_ring *ring = &shard->ring[type];
+	struct depot_ring *ring = &shard->ring[kind];
 	struct depot_batch *batch;
 	bool room;
 
@@ -162,10 +162,10 @@ bool depot_store(struct depot *depot, unsigned int cpu, unsigned int type,
 	return room;
 }
 
-static unsigned int shard_take(struct depot_shard *shard, unsigned int type,
+static unsigned int shard_take(struct depot_shard *shard, unsigned int kind,
 			       struct list_head *to)
 {
-	struct depot_ring *ring = &shard->ring[type];
+	struct depot_ring *ring = &shard->ring[kind];
 	unsigned int count = 0;
 
 	/* A look from outside first: most shards that are not ours are empty. */
@@ -183,13 +183,13 @@ static unsigned int shard_take(struct depot_shard *shard, unsigned int type,
  * depot_take() - take the newest batch there is, from as near as there is one
  * @depot: of the zone
  * @cpu: who takes it
- * @type: migratetype
+ * @kind: of blocks
  * @to: gets the chain, behind what it has
  *
  * Context: any; does not wait.
  * Return: pages in it, 0 if there is none that can be had at once.
  */
-unsigned int depot_take(struct depot *depot, unsigned int cpu, unsigned int type,
+unsigned int depot_take(struct depot *depot, unsigned int cpu, unsigned int kind,
 			struct list_head *to)
 {
 	unsigned int first = cpu / DEPOT_SHARD_CPUS % depot->nr_shards;
@@ -197,16 +197,16 @@ unsigned int depot_take(struct depot *depot, unsigned int cpu, unsigned int type
 	unsigned int i;
 
 	for (i = 0; i < depot->nr_shards && !count; i++)
-		count = shard_take(&depot->shards[(first + i) % depot->nr_shards], type, to);
+		count = shard_take(&depot->shards[(first + i) % depot->nr_shards], kind, to);
 	if (count)
 		depot_account(depot, -(long)count);
 	return count;
 }
 
-static unsigned int shard_return(struct depot_shard *shard, unsigned int type,
+static unsigned int shard_return(struct depot_shard *shard, unsigned int kind,
 				 unsigned long before, struct list_head *to)
 {
-	struct depot_ring *ring = &shard->ring[type];
+	struct depot_ring *ring = &shard->ring[kind];
 	unsigned int count = 0;
 
 	spin_lock(&shard->lock);
@@ -223,22 +223,22 @@ static unsigned int shard_return(struct depot_shard *shard, unsigned int type,
  * depot_return() - take a batch out to give it back, each ring's oldest first
  * @depot: of the zone
  * @before: only if it was stored then, in jiffies, or earlier
- * @type: gets its migratetype
+ * @kind: gets the kind of its blocks
  * @to: gets the chain, behind what it has
  *
  * Context: any that no holder of a shard's lock can have been interrupted by.
  * Return: pages in it, 0 if there is none that old.
  */
-unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *type,
+unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *kind,
 			  struct list_head *to)
 {
 	unsigned int shard, count;
 
 	for (shard = 0; shard < depot->nr_shards; shard++) {
-		for (*type = 0; *type < DEPOT_TYPES; ++*type) {
-			if (!READ_ONCE(depot->shards[shard].ring[*type].nr))
+		for (*kind = 0; *kind < DEPOT_KINDS; ++*kind) {
+			if (!READ_ONCE(depot->shards[shard].ring[*kind].nr))
 				continue;
-			count = shard_return(&depot->shards[shard], *type, before, to);
+			count = shard_return(&depot->shards[shard], *kind, before, to);
 			if (count) {
 				depot_account(depot, -(long)count);
 				return count;

@@ -25,11 +25,14 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-/* Migratetypes that per-CPU lists keep apart, MIGRATE_PCPTYPES. */
-#define DEPOT_TYPES	3
+/*
+ * Kinds of blocks: by order, 0 to PAGE_ALLOC_COSTLY_ORDER, and by migratetype, as per-CPU
+ * lists keep them apart and number them (NR_LOWORDER_PCP_LISTS).
+ */
+#define DEPOT_KINDS	12
 
-/* Batches that a shard has room for, of each migratetype. */
-#define DEPOT_BATCHES	128
+/* Batches that a shard has room for, of each kind. */
+#define DEPOT_BATCHES	64
 
 /*
  * Pages in a batch, at most: eight of the kernel's own batches, a quarter of what it drains
@@ -44,7 +47,7 @@
 
 /**
  * struct depot_batch - pages that change hands together
- * @pages: the chain
+ * @pages: the chain, of blocks
  * @count: pages in it
  * @born: time at which it was stored, in jiffies
  */
@@ -55,7 +58,7 @@ struct depot_batch {
 };
 
 /**
- * struct depot_ring - batches of one migratetype, in the order they were stored in
+ * struct depot_ring - batches of one kind, in the order they were stored in
  * @oldest: index of the oldest in @batch
  * @nr: how many
  * @batch: the rest hold nothing
@@ -70,11 +73,11 @@ struct depot_ring {
  * struct depot_shard - what a few CPUs share
  * @lock: held for a few instructions; whoever cannot have it at once goes elsewhere,
  *	but for who gives back.  Taken under pcp->lock; nothing is taken under it.
- * @ring: [migratetype]
+ * @ring: [kind]
  */
 struct depot_shard {
 	spinlock_t lock;	/* its rings */
-	struct depot_ring ring[DEPOT_TYPES];
+	struct depot_ring ring[DEPOT_KINDS];
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -169,11 +172,11 @@ enum depot_reason depot_duty(const struct depot_view *view);
 unsigned int depot_cut(unsigned int asked, unsigned int on_list);
 
 void depot_init(struct depot *depot, struct depot_shard *shards, unsigned int nr);
-bool depot_store(struct depot *depot, unsigned int cpu, unsigned int type,
+bool depot_store(struct depot *depot, unsigned int cpu, unsigned int kind,
 		 struct list_head *pages, unsigned int count, unsigned long now);
-unsigned int depot_take(struct depot *depot, unsigned int cpu, unsigned int type,
+unsigned int depot_take(struct depot *depot, unsigned int cpu, unsigned int kind,
 			struct list_head *to);
-unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *type,
+unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *kind,
 			  struct list_head *to);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_CORE_H */

@@ -6,8 +6,8 @@
  * that the allocator may be called from.  No sleeping, no printk, no allocation; a
  * shard's lock is tried, never waited for.
  *
- * Only pages of order 0 go through the depot, and only those that a free has made too
- * many for their list.  Whoever else drains a list wants its pages in the buddy; the
+ * Only blocks of orders that the kernel keeps in lists for every migratetype go through the
+ * depot, and only those that a free has made too many for their list.  Whoever else drains a list wants its pages in the buddy; the
  * return address of the drain tells who it was.  (A tracer that changes that, as the
  * function graph tracer does, makes every drain go to the buddy.)
  */
@@ -21,9 +21,17 @@
 #include "pcp_core.h"
 #include "zonelock_state.h"
 
-static_assert(DEPOT_TYPES == MIGRATE_PCPTYPES);
+static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
 
 unsigned char lmm_depot_stocked;
+
+/* Free pages below which nothing is kept. */
+static unsigned long zone_mark(struct zone *zone)
+{
+	unsigned long high = high_wmark_pages(zone);
+
+	return high + high * READ_ONCE(zonelock.guard_pct) / 100;
+}
 
 /**
  * zonelock_view() - what there is to know of a zone
@@ -35,11 +43,10 @@ unsigned char lmm_depot_stocked;
 void zonelock_view(struct zone *zone, struct depot_view *view)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	unsigned long high = high_wmark_pages(zone);
 
 	*view = (struct depot_view){
 		.free = zone_page_state(zone, NR_FREE_PAGES),
-		.mark = high + high * READ_ONCE(zonelock.guard_pct) / 100,
+		.mark = zone_mark(zone),
 		.held = atomic_long_read(&zz->depot.pages),
 		.max = zone_managed_pages(zone) * READ_ONCE(zonelock.max_tenths) / 1000,
 		.isolated = lmm_zone_isolates(zone),
@@ -63,40 +70,40 @@ static void kick(struct zonelock_zone *zz)
 }
 
 /* Pages on the lists but one, or -1 if that takes more than @limit steps to find out. */
-static int pages_elsewhere(struct per_cpu_pages *pages, int pindex, unsigned int limit)
+static int pages_elsewhere(struct per_cpu_pages *pages, unsigned int kind, unsigned int limit)
 {
 	struct list_head *pos;
 	unsigned int steps = 0;
 	int count = 0;
 	int i;
 
-	for (i = 0; i < NR_PCP_LISTS; i++) {
+	for (i = 0; i < NR_PCP_LISTS && steps <= limit; i++) {
 		unsigned int order = lmm_pindex_order(i);
 
-		if (i == pindex)
+		if (i == kind)
 			continue;
 		list_for_each(pos, &pages->lists[i]) {
 			if (++steps > limit)
-				return -1;
+				break;
 			count += 1 << order;
 		}
 	}
-	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED_PAGES, steps);
-	return count;
+	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED, steps);
+	return steps <= limit ? count : -1;
 }
 
-/* Count up to @count pages off the end of a list; returns how many there were. */
-static unsigned int cut_tail(struct list_head *list, unsigned int count, struct list_head *to)
+/* Count up to so many blocks off the end of a list; returns how many there were. */
+static unsigned int cut_tail(struct list_head *list, unsigned int blocks, struct list_head *to)
 {
 	struct list_head *first = list;
 	unsigned int cut = 0;
 	LIST_HEAD(front);
 
-	while (cut < count && first->prev != list) {
+	while (cut < blocks && first->prev != list) {
 		first = first->prev;
 		cut++;
 	}
-	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED_PAGES, cut);
+	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED, cut);
 	list_cut_before(&front, list, first);
 	list_splice_init(list, to);
 	list_splice(&front, list);
@@ -114,22 +121,27 @@ static bool frees(unsigned long caller)
 	return false;
 }
 
-/* Take of a list what is to be stored. */
-static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int type,
+/* Take of a list what is to be stored, about @count pages; returns how many. */
+static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 			      unsigned int count, struct list_head *to)
 {
-	struct list_head *list = &pages->lists[type];
+	struct list_head *list = &pages->lists[kind];
+	unsigned int order = lmm_pindex_order(kind);
 	unsigned int on_list = 0;
 	unsigned int cut;
-	int elsewhere;
+	int elsewhere = -1;
 
-	/* Worth while as long as it is less than counting these. */
-	elsewhere = pages_elsewhere(pages, type, count / 2);
+	/*
+	 * Worth while as long as it is less than counting these, and the rest could be all
+	 * of a batch; larger blocks are few.
+	 */
+	if (!order && pages->count - (int)count / 2 <= DEPOT_BATCH_MAX)
+		elsewhere = pages_elsewhere(pages, kind, count / 2);
 	if (elsewhere >= 0 && elsewhere < pages->count)
 		on_list = pages->count - elsewhere;
 	cut = depot_cut(count, on_list);
 	if (cut != on_list)
-		return cut_tail(list, cut, to);
+		return cut_tail(list, cut >> order, to) << order;
 	list_splice_init(list, to);
 	return cut;
 }
@@ -146,24 +158,24 @@ static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned in
 	if (verdict == DEPOT_STORE)
 		return true;
 	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
-	/* A pass would find the same, and give back. */
-	if (view.held && verdict != DEPOT_FULL)
+	/* For these a pass gives back. */
+	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
 		kick(zonelock_of(zone));
 	return false;
 }
 
-/* Store a batch of a list that is full; returns its pages. */
-static unsigned int list_store(struct zone *zone, unsigned int type, unsigned int count,
+/* Store a batch of a list; returns its pages. */
+static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned int count,
 			       struct per_cpu_pages *pages)
 {
 	LIST_HEAD(batch);
-	unsigned int cut = cut_batch(pages, type, count, &batch);
+	unsigned int cut = cut_batch(pages, kind, count, &batch);
 
 	if (!cut)
 		return 0;
-	if (!depot_store(&zonelock_of(zone)->depot, smp_processor_id(), type, &batch, cut,
+	if (!depot_store(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut,
 			 jiffies)) {
-		list_splice_tail(&batch, &pages->lists[type]);
+		list_splice_tail(&batch, &pages->lists[kind]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;
 	}
@@ -182,13 +194,13 @@ static unsigned int list_store(struct zone *zone, unsigned int type, unsigned in
  * @zone: its zone
  * @count: pages that the kernel wants to drain
  * @pages: the list
- * @pindex: which of its lists the page just freed is on
+ * @pindex: which of its lists the block just freed is on
  * @caller: of the drain
  *
- * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a single
- * block of order 1 to 3 that is freed in a burst empties all of the lists, as the end of
- * every process does.  The aim, to keep few such blocks, is met by draining a batch,
- * theirs first; the single pages stay.
+ * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of
+ * them: these are what is stored then.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP
+ * when process exit", 6.7) it empties all of the lists on such an occasion, which the end
+ * of every process is; the single pages stay.
  *
  * Context: see the top of the file.
  * Return: pages that need not be drained any more; at least @count when the list has room
@@ -197,25 +209,26 @@ static unsigned int list_store(struct zone *zone, unsigned int type, unsigned in
 int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 		       unsigned long caller)
 {
-	bool larger = pindex >= DEPOT_TYPES;
 	int stored, drained;
 
 	/* A drain of single pages is one of a list that the kernel keeps empty. */
-	if (count <= 1 || (larger && !LMM_DRAINS_LIST_AT_EXIT) ||
-	    !zonelock_of(zone)->depot.nr_shards || !frees(caller) ||
-	    !may_keep(zone, pages, count))
+	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards ||
+	    !frees(caller) || !may_keep(zone, pages, count))
 		return 0;
-	if (larger) {
-		drained = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
-		lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
-		return count - drained;
-	}
 	stored = list_store(zone, pindex, count, pages);
-	return stored == DEPOT_BATCH_MAX ? max(stored, count) : stored;
+	if (!lmm_pindex_order(pindex))
+		return stored == DEPOT_BATCH_MAX ? max(stored, count) : stored;
+	if (stored)
+		return max(stored, count);
+	if (!LMM_DRAINS_LIST_AT_EXIT)
+		return 0;
+	drained = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+	lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
+	return count - drained;
 }
 
 /* Fill an empty list; under its lock. */
-static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int type)
+static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int kind)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int count;
@@ -224,7 +237,10 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;
 	}
-	count = depot_take(&zz->depot, smp_processor_id(), type, list);
+	/* Who only allocates brings the zone near its watermark faster than any tick. */
+	if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
+		kick(zz);
+	count = depot_take(&zz->depot, smp_processor_id(), kind, list);
 	if (!count) {
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;
@@ -243,21 +259,24 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
  * @migratetype: of its pages
  *
  * Context: see the top of the file.
- * Return: pages put on the list, which the caller counts; with 0 it asks the buddy.
+ * Return: blocks put on the list, which the caller counts; with 0 it asks the buddy.
  */
 int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked,
 		      struct list_head *list, int migratetype)
 {
+	unsigned int kind = lmm_pindex(order, migratetype);
+
 	/* A list that is asked one page for is disabled: it is to stay empty. */
-	if (order || asked <= 1 || migratetype >= DEPOT_TYPES)
+	if (asked <= 1 || kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return 0;
-	return list_fill(zone, list, migratetype);
+	return list_fill(zone, list, kind) >> order;
 }
 
 /**
- * lmm_zonelock_topup() - event: an allocation of a single page begins
+ * lmm_zonelock_topup() - event: an allocation begins
  * @zone: which it will come from if it can
- * @migratetype: of the page
+ * @order: of the block that is wanted
+ * @migratetype: of its pages
  *
  * Where refills cannot be hooked: an empty list of this CPU is filled before it is
  * found empty.
@@ -265,18 +284,20 @@ int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked
  * Context: any that the allocator may be called from, preemption off, under no lock of
  * the allocator's that is not just tried.
  */
-void lmm_zonelock_topup(struct zone *zone, int migratetype)
+void lmm_zonelock_topup(struct zone *zone, unsigned int order, int migratetype)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	unsigned int kind = lmm_pindex(order, migratetype);
 	struct list_head *list;
 
-	if (migratetype >= DEPOT_TYPES || !atomic_read(&zonelock_of(zone)->depot.batches))
+	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES ||
+	    !atomic_read(&zonelock_of(zone)->depot.batches))
 		return;
-	list = &pages->lists[migratetype];
+	list = &pages->lists[kind];
 	if (READ_ONCE(list->next) != list || !spin_trylock(&pages->lock))
 		return;
 	if (list_empty(list) && lmm_pageset_read(pages).high)
-		pages->count += list_fill(zone, list, migratetype);
+		pages->count += list_fill(zone, list, kind);
 	spin_unlock(&pages->lock);
 }
 
@@ -292,9 +313,13 @@ void zonelock_close(struct zone *zone)
 	unsigned long until = jiffies + READ_ONCE(zonelock.hold_off);
 	unsigned int i;
 
-	for (i = 0; i < MAX_NR_ZONES; i++)
+	for (i = 0; i < MAX_NR_ZONES; i++) {
 		if (READ_ONCE(zz[i].open_at) != until)
 			WRITE_ONCE(zz[i].open_at, until);
+		/* However short the hold-off is, the next pass is to know. */
+		if (!READ_ONCE(zz[i].wanted))
+			WRITE_ONCE(zz[i].wanted, true);
+	}
 }
 
 /**

@@ -50,20 +50,27 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
 	struct per_cpu_pages *pages;
-	unsigned int count, type;
+	unsigned int count, kind;
 	unsigned long flags;
 	LIST_HEAD(batch);
 
-	count = depot_return(&zz->depot, before, &type, &batch);
-	if (!count)
-		return 0;
-	/* Any list will do, and nobody else's is as likely to be free. */
-	pages = raw_cpu_ptr(zone->per_cpu_pageset);
-	spin_lock_irqsave(&pages->lock, flags);
-	list_splice_tail(&batch, &pages->lists[type]);
-	pages->count += count;
-	static_call(drain_bulk)(zone, count, pages, type);
-	spin_unlock_irqrestore(&pages->lock, flags);
+	/* Whoever finds the depot empty may have to wait for a batch that is on its way. */
+	preempt_disable();
+	atomic_inc(&zz->returning);
+	smp_mb__after_atomic();
+	count = depot_return(&zz->depot, before, &kind, &batch);
+	if (count) {
+		/* Any list will do, and nobody else's is as likely to be free. */
+		pages = this_cpu_ptr(zone->per_cpu_pageset);
+		spin_lock_irqsave(&pages->lock, flags);
+		list_splice_tail(&batch, &pages->lists[kind]);
+		pages->count += count;
+		static_call(drain_bulk)(zone, count, pages, kind);
+		spin_unlock_irqrestore(&pages->lock, flags);
+	}
+	smp_mb__before_atomic();
+	atomic_dec(&zz->returning);
+	preempt_enable();
 	return count;
 }
 
@@ -105,6 +112,7 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 		if (!count)
 			break;
 		sum += count;
+		cond_resched();
 	}
 	returned(zone, reason, sum);
 	return sum;
@@ -123,21 +131,23 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
  */
 bool lmm_zonelock_return(struct lmm_klp_return *part)
 {
-	enum depot_reason reason = part->compaction ? DEPOT_BY_COMPACTION : DEPOT_BY_DRAIN;
+	bool compaction = part->by == LMM_KLP_COMPACT;
 	struct zone *zone = NULL;
 	unsigned int count = 0;
 
 	if (!part->started) {
 		part->started = true;
 		part->before = jiffies;
-		if (part->compaction)
+		if (compaction)
 			zonelock_close(part->zone);
 	}
 	while (!count && (zone = lmm_zone_after(zone))) {
 		if (part->zone && part->zone != zone)
 			continue;
 		count = return_batch(zone, part->before);
-		returned(zone, reason, count);
+		returned(zone, compaction ? DEPOT_BY_COMPACTION : DEPOT_BY_DRAIN, count);
+		while (!count && atomic_read(&zonelock_of(zone)->returning))
+			cpu_relax();
 	}
 	return count;
 }
@@ -155,12 +165,16 @@ static bool any_stocked(void)
 /* What a pass gives back of one zone. */
 static void zone_pass(struct zone *zone)
 {
+	struct zonelock_zone *zz = zonelock_of(zone);
+	bool wanted = READ_ONCE(zz->wanted);
 	struct depot_view view;
 	enum depot_reason reason;
 
-	if (!atomic_read(&zonelock_of(zone)->depot.batches))
+	WRITE_ONCE(zz->wanted, false);
+	if (!atomic_read(&zz->depot.batches))
 		return;
 	zonelock_view(zone, &view);
+	view.closed |= wanted;
 	reason = depot_duty(&view);
 	if (reason == DEPOT_BY_AGE && zonelock.mode == ZONELOCK_MODE_NOMERGE)
 		return;
@@ -186,11 +200,13 @@ void zonelock_tick_worker(struct work_struct *work)
 	if (!any_stocked()) {
 		WRITE_ONCE(lmm_depot_stocked, 0);
 		atomic_set(&zonelock.ticking, 0);
-		/* Who stored in between saw it set, and has relied on us. */
+		/* Who stored in between saw both set, and has relied on us. */
 		smp_mb();
-		if (!any_stocked() || atomic_xchg(&zonelock.ticking, 1))
+		if (!any_stocked())
 			return;
 		WRITE_ONCE(lmm_depot_stocked, zonelock.topup);
+		if (atomic_xchg(&zonelock.ticking, 1))
+			return;
 	}
 	/* Twice within the half of its life that a batch has left when it is old. */
 	queue_delayed_work(zonelock.wq, &zonelock.tick_work,
@@ -208,15 +224,23 @@ void zonelock_kick_worker(struct irq_work *work)
 	mod_delayed_work(zonelock.wq, &zonelock.tick_work, 0);
 }
 
-/* The kernel is about to choose a task to kill. */
+/*
+ * The kernel is about to choose a task to kill.  It will not if anything was freed, whether
+ * or not that helps who asked: so only what goes to a zone that is short counts.
+ */
 static int oom_notify(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
 	struct zone *zone = NULL;
+	struct depot_view view;
+	long pages;
 
 	while ((zone = lmm_zone_after(zone))) {
 		zonelock_close(zone);
-		*freed += zonelock_return_zone(zone, DEPOT_BY_OOM);
+		zonelock_view(zone, &view);
+		pages = zonelock_return_zone(zone, DEPOT_BY_OOM);
+		if (view.free < view.mark)
+			*freed += pages;
 	}
 	return NOTIFY_OK;
 }

@@ -23,7 +23,7 @@
 enum zonelock_counter {
 	COUNT_STORED,
 	COUNT_STORED_PAGES,
-	COUNT_COUNTED_PAGES,
+	COUNT_COUNTED,
 	COUNT_KEPT_PAGES,
 	COUNT_TAKEN,
 	COUNT_TAKEN_PAGES,
@@ -41,14 +41,19 @@ enum zonelock_counter {
  * struct zonelock_zone - a zone
  * @depot: its depot; without shards if it had no memory when the policy was enabled,
  *	then it has none
+ * @returning: how many are between taking a batch out and the end of its drain;
+ *	preemption is off in there
  * @open_at: jiffies from which on batches are stored again
+ * @wanted: somebody has found too little in the buddy since the last pass
  * @kicked: jiffies when a hook last asked for a pass
  *
- * @open_at and @kicked are written by any hook, one store each.
+ * The last three are written by any hook, one store each; @wanted is cleared by a pass.
  */
 struct zonelock_zone {
 	struct depot depot;
+	atomic_t returning;
 	unsigned long open_at ____cacheline_aligned_in_smp;
+	bool wanted;
 	unsigned long kicked;
 };
 

@@ -3,9 +3,9 @@
  * lmm_exchange.ko - pages that many threads allocate and others free, each checked
  *
  * Writing a number to `run` has `threads` threads make so many random steps together, and
- * returns when they have.  A step allocates some single pages, of any migratetype and now
- * and then as an interrupt does, into random places of a table that all share, and frees
- * what was there; or it frees, or asks for eight pages in one piece.  A bit a page says
+ * returns when they have; a timer's interrupt does so too, all the while.  A step allocates
+ * some single pages, of any migratetype, into random places of a table that all share, and
+ * frees what was there; or it frees, or asks for eight pages in one piece.  A bit a page says
  * that it is had: one that is handed out twice, or freed twice, is one of `errors`, and so
  * is one that is not as its owner left it, with its number in it.
  */
@@ -14,7 +14,7 @@
 #include <linux/completion.h>
 #include <linux/gfp.h>
 #include <linux/highmem.h>
-#include <linux/irq_work.h>
+#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -26,6 +26,7 @@
 #define MOST_THREADS	8U
 #define MOST_PAGES	16U	/* of a step */
 #define PIECE_ORDER	3
+#define SHORTEST_NS	500000U	/* between two interrupts */
 
 static unsigned int threads = 2;
 module_param(threads, uint, 0400);
@@ -79,13 +80,19 @@ static void page_exchange(struct page *page, u32 random)
 	page_drop(xchg(&table[random % SLOTS], page));
 }
 
-/* As a network card's interrupt would. */
-static void exchange_atomic(struct irq_work *work)
-{
-	page_exchange(alloc_page(GFP_ATOMIC | __GFP_NOWARN), (u32)(unsigned long)work ^ jiffies);
-}
+static struct rnd_state timer_random;
+static struct hrtimer timer;
 
-static DEFINE_PER_CPU(struct irq_work, interrupts);
+/* As a network card's interrupt would, in the middle of whatever a CPU does. */
+static enum hrtimer_restart exchange_atomic(struct hrtimer *unused)
+{
+	u32 random = prandom_u32_state(&timer_random);
+
+	page_exchange(alloc_page(GFP_ATOMIC | __GFP_NOWARN), random);
+	page_exchange(NULL, random >> 16);
+	hrtimer_forward_now(&timer, ns_to_ktime(SHORTEST_NS + random % SHORTEST_NS));
+	return HRTIMER_RESTART;
+}
 
 static void step(struct rnd_state *rnd)
 {
@@ -104,10 +111,6 @@ static void step(struct rnd_state *rnd)
 			__free_pages(page, PIECE_ORDER);
 		break;
 	case 1:
-		preempt_disable();
-		irq_work_queue(this_cpu_ptr(&interrupts));
-		preempt_enable();
-		break;
 	case 2:
 	case 3:
 	case 4:
@@ -152,7 +155,7 @@ static int run_set(const char *text, const struct kernel_param *kp)
 	struct task_struct *task;
 	unsigned long steps;
 	unsigned int i;
-	int cpu, err;
+	int err;
 
 	err = kstrtoul(text, 0, &steps);
 	if (err)
@@ -160,14 +163,14 @@ static int run_set(const char *text, const struct kernel_param *kp)
 	atomic_long_set(&steps_left, steps);
 	atomic_set(&running, threads);
 	reinit_completion(&all_done);
+	hrtimer_start(&timer, ns_to_ktime(SHORTEST_NS), HRTIMER_MODE_REL_HARD);
 	for (i = 0; i < threads; i++) {
 		task = kthread_run(work, (void *)(20181017UL + i), "lmm_exchange/%u", i);
 		if (IS_ERR(task) && atomic_dec_and_test(&running))
 			complete(&all_done);
 	}
 	wait_for_completion(&all_done);
-	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&interrupts, cpu));
+	hrtimer_cancel(&timer);
 	table_empty();
 	return 0;
 }
@@ -197,8 +200,6 @@ MODULE_PARM_DESC(moved, "pages allocated and freed so far");
 
 static int __init exchange_init(void)
 {
-	int cpu;
-
 	if (!threads || threads > MOST_THREADS)
 		return -ERANGE;
 	/* A little more than there is: memory may come. */
@@ -206,8 +207,9 @@ static int __init exchange_init(void)
 	owned = vzalloc(BITS_TO_LONGS(nr_owned) * sizeof(long));
 	if (!owned)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(&interrupts, cpu) = IRQ_WORK_INIT_HARD(exchange_atomic);
+	prandom_seed_state(&timer_random, 20181016);
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	timer.function = exchange_atomic;
 	return 0;
 }
 

@@ -56,7 +56,7 @@ check "there are fewer" test "$before" -lt "$(wanted_blocks)"
 check "as many are made as are wanted" wait_for 60 are_made
 note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(pb_counter made), pages moved $(pb_counter moved)"
 check "they were made, not found" test "$(pb_counter made)" -gt 0
-need write_to "$PB/config" "enabled=0 reserve_blocks=8"
+need write_to "$PB/config" "enabled=0 reserve_blocks=16"
 hog_end
 
 if [ "$LMM_KERNEL" != debug ]; then

@@ -8,8 +8,8 @@
 # One CPU allocates and another frees: pages cross zone->lock twice each.  With the depot
 # they do not, either side may run dry, and what is left goes back by itself.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 
-zonelock=$LMM_DBG/zonelock
 crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
 tracing=/sys/kernel/tracing/events
 
@@ -22,14 +22,6 @@ hits() {
 		cat "$tracing/$event/hist"
 	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
 }
-
-zl() { awk -v name="$1" '$1 == name { print $2 }' "$zonelock/counters"; }
-held() { awk '$2 == "held_pages" { print $3 }' "$zonelock/state"; }
-unaccounted() {
-	awk '$1 == "stored_pages" { sum += $2 } $1 == "taken_pages" || /^returned_/ { sum -= $2 }
-	     END { print sum + 0 }' "$zonelock/counters"
-}
-empty() { [ "$(held)" = 0 ]; }
 
 # Send $1 times 64 KiB from CPU 0 to CPU 1; a page each 4096 bytes.
 send() {
@@ -59,10 +51,7 @@ check "and taken" test "$(zl taken)" -gt 0
 
 # What nobody takes goes back.
 need write_to "$zonelock/max_age_ms" 4000
-hog_start 32 taskset -c 0
-hog_settled
-hog_end
-check "what a process leaves is stored" test "$(held)" -gt 0
+check "what a process leaves is stored" stock
 note "held of it: $(held) pages"
 check "and is back in time" wait_for 4 empty
 check "by age" test "$(zl returned_age)" -gt 0

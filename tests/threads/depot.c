@@ -19,6 +19,7 @@
 #define PAGES		4096	/* of each thread at the start */
 #define STEPS		500000	/* of each thread */
 #define BATCH		64	/* at most */
+#define KINDS		3	/* so few that threads meet */
 
 /**
  * struct page - what changes hands
@@ -114,7 +115,7 @@ static void store(struct worker *w, unsigned long now)
 		page->owner = -1;
 		put_last(page, &batch);
 	}
-	if (depot_store(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % DEPOT_TYPES, &batch,
+	if (depot_store(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % KINDS, &batch,
 			count, now))
 		w->count -= count;
 	list_splice_init(&batch, &w->pages);
@@ -124,19 +125,19 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	unsigned long now;
-	unsigned int type;
+	unsigned int kind;
 
 	for (now = 0; now < STEPS; now++) {
 		LIST_HEAD(batch);
 		u32 what = next_random(w) % 16;
 
 		if (w->number == THREADS - 1 && what < 8)
-			own(w, &batch, depot_return(&depot, now, &type, &batch));
+			own(w, &batch, depot_return(&depot, now, &kind, &batch));
 		else if (what & 1)
 			store(w, now);
 		else
 			own(w, &batch, depot_take(&depot, w->number * DEPOT_SHARD_CPUS,
-						  what % DEPOT_TYPES, &batch));
+						  what % KINDS, &batch));
 	}
 	return NULL;
 }
@@ -151,7 +152,7 @@ int main(void)
 	unsigned long found = 0, moved = 0, moves = 0;
 	struct worker *last = &workers[THREADS - 1];
 	bool mine = true, all_worked = true;
-	unsigned int type, count;
+	unsigned int kind, count;
 	int i;
 
 	depot_init(&depot, shards, SHARDS);
@@ -180,7 +181,7 @@ int main(void)
 	do {
 		LIST_HEAD(batch);
 
-		count = depot_return(&depot, STEPS, &type, &batch);
+		count = depot_return(&depot, STEPS, &kind, &batch);
 		own(last, &batch, count);
 	} while (count);
 	for (i = 0; i < THREADS; i++) {

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Sourced by the scenarios of zonelock, after lib.sh.
+#
+#   zl NAME          a counter of the zonelock policy
+#   held             pages that the depots hold
+#   empty            do they hold none?
+#   unaccounted      pages stored that were neither taken nor given back
+#   stock            have the depots hold pages; nothing else may want memory
+
+zonelock=$LMM_DBG/zonelock
+
+zl() {
+	awk -v name="$1" '$1 == name { print $2 }' "$zonelock/counters"
+}
+
+held() {
+	awk '$2 == "held_pages" { print $3 }' "$zonelock/state"
+}
+
+empty() {
+	[ "$(held)" = 0 ]
+}
+
+unaccounted() {
+	awk '$1 == "stored_pages" { sum += $2 } $1 == "taken_pages" || /^returned_/ { sum -= $2 }
+	     END { print sum + 0 }' "$zonelock/counters"
+}
+
+open_all() {
+	! awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit !found }' "$zonelock/state"
+}
+
+# What processes leave may be less than their lists have room for.
+stock() {
+	for _try in 1 2 3 4 5; do
+		wait_for 10 open_all
+		hog_start 64 taskset -c 0
+		hog_settled
+		hog_end
+		[ "$(held)" -le 600 ] || return 0
+	done
+	return 1
+}
