@@ -8,7 +8,7 @@
 #   said NAME TEXT           a check: what it printed, or its error, has TEXT
 #   holds NAME EXPR          ask for a check: EXPR, in Python, of the document `d` of NAME
 #   shows NAME EXPR          ask for a note of what EXPR is
-#   ctl_judge                make the checks asked for; every document parses, and nothing is a traceback
+#   ctl_judge                make those checks; every document parses, nothing is a traceback
 #
 # To start Python takes seconds under emulation, so ctl_judge reads all documents at once.
 # A NAME with " --json" in it is of a run with that option.

@@ -33,6 +33,7 @@ LOAD_PROCS=1 load_start
 ctl "check --json" 0 ab check "$trial" --json
 holds "check --json" "d['no_numbers_for'] == [] and len(d['blocks']) == 16"
 ctl "run" 0 ab run "$trial" --journal /run/trial.jsonl
+load_stop
 said "run" "the host is at stock"
 same "after the run pcp is off" "$(cat "$LMM_DBG/pcp/enabled")" 0
 same "and there is no lease" "$(cat "$LMM_DBG/lease")" 0
@@ -50,18 +51,23 @@ holds "report --json" "${effect}['estimate']['relative_high'] < 0"
 # One carry-over in a hundred is chance, and then there is no verdict.
 holds "report --json" "${effect}['verdict'] == 'better' or 'carry-over' in ${effect}['refused'][0]"
 
+LOAD_PROCS=1 load_start
 /usr/bin/python3 "$CTL" ab run "$trial" --journal /run/killed.jsonl >/run/killed.out 2>&1 &
 runner=$!
 check "the runner switches pcp on" wait_for 120 pcp_is 1
 sleep 3
 need kill -9 "$runner"
 killed=$(clock)
+left=$(cat "$LMM_DBG/lease")
 check "the kernel does not see it at once" pcp_is 1
-check "back to stock within the lease" wait_for $((lease_s + 30)) pcp_is 0
+check "then the host is back to stock" wait_for $((lease_s + 30)) pcp_is 0
 took=$(($(clock) - killed))
-note "back to stock $((took / 10)).$((took % 10)) s after the runner was killed, lease $lease_s s"
-# A second to switch off, and one that seconds are rounded to.
-check "no later than the lease says" test "$took" -le $(((lease_s + 2) * 10))
+note "back to stock $((took / 10)).$((took % 10)) s after the runner was killed; of the lease of\
+ $lease_s s $left s were left"
+check "the lease was renewed to the last" test "$left" -gt $((lease_s - 10))
+# The kernel's timers may be late by an eighth, and this is a guest under load.
+check "when the lease has run out" test "$took" -le $((lease_s * 45 / 4))
+check "and not before" test "$took" -ge $(((left - 2) * 10))
 load_stop
 pcp_after "killed: "
 ctl "status --json" 0 ab status --json
