@@ -38,7 +38,7 @@ said "status" "$LMM_RELEASE"
 load_start
 ctl "counters --json" 0 counters --rate 3 pcp --json
 load_stop
-holds "counters --json" "d['rates']['pcp']['drains'] > 0 and d['seconds'] >= 3"
+holds "counters --json" "d['rates']['pcp']['periods'] > 0 and d['seconds'] >= 3"
 ctl "state" 0 state pcp
 said "state" "DMA32"
 ctl "hooks --json" 0 hooks --only armed --json
