@@ -18,7 +18,7 @@ clock() { awk '{ print int($1 * 10) }' /proc/uptime; }
 
 ctl_setup
 # The shipped one, with 16 blocks of 12 s in place of 40 of a minute.
-sed -e 's/^duration = .*/duration = "192s"/; s/^tick = .*/tick = "2s"/' \
+sed -e 's/^duration = .*/duration = "192s"/; s/^tick = .*/tick = "3s"/' \
 	-e "s/^lease = .*/lease = \"${lease_s}s\"/" \
 	-e 's/^block = .*/block = "12s"/; s/^washout = .*/washout = "6s"/' \
 	/run/tools/experiments/pcp-switchback.toml >"$trial"
