@@ -6,6 +6,7 @@ Nothing is ever forced: a forced transition pins the module until the next boot.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,9 +85,10 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
     """
     if is_loaded(host):
         return False
+    logged = kernel_log(host)
     ran = host.run(["modprobe", "livemm", *parameters], MODPROBE_S)
     if ran.status:
-        raise load_error(host, ran.said)
+        raise load_error(host, ran.said, logged)
     end = clock.now() + limit_s
     while livepatch_state(host) is LivepatchState.TRANSITION:
         if clock.now() >= end:
@@ -100,8 +102,8 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
     return True
 
 
-def load_error(host: Host, said: str) -> CtlError:
-    """Why modprobe failed, in words, with what to do."""
+def load_error(host: Host, said: str, logged: list[str]) -> CtlError:
+    """Why modprobe failed, in words, with what to do; `logged` is the log before."""
     lower = said.lower()
     if "not found" in lower and "module" in lower:
         return CtlError(f"livemm is not installed for kernel {host.release()}", Exit.UNSUPPORTED,
@@ -109,21 +111,43 @@ def load_error(host: Host, said: str) -> CtlError:
     if "key was rejected" in lower or "required key not available" in lower:
         return CtlError("the kernel refuses livemm: it is not signed with a key that it trusts",
                         Exit.DENIED, "livemmctl doctor")
-    if "operation not permitted" in lower and host.user_id() != 0:
+    if "operation not permitted" in lower:
+        return not_permitted(host)
+    return CtlError(
+        f"livemm does not load: {kernel_words(host, logged) or said or 'no reason given'}",
+        Exit.REFUSED, "see dmesg")
+
+
+def not_permitted(host: Host) -> CtlError:
+    """Who may not load a module, or which kernel takes none."""
+    if host.user_id() != 0:
         return CtlError("cannot load livemm: operation not permitted", Exit.DENIED,
                         "run it as root")
-    return CtlError(f"livemm does not load: {kernel_words(host) or said or 'no reason given'}",
-                    Exit.REFUSED, "see dmesg")
+    if host.read_or("/proc/sys/kernel/modules_disabled").strip() == "1":
+        return CtlError("no module can be loaded until reboot: kernel.modules_disabled is 1",
+                        Exit.DENIED, "load livemm earlier at boot (modules-load.d)")
+    if "[none]" not in host.read_or("/sys/kernel/security/lockdown", "[none]"):
+        return CtlError("the kernel refuses livemm: under lockdown a module has to be signed"
+                        " with a key that it trusts", Exit.DENIED, "livemmctl doctor")
+    return CtlError("the kernel lets nobody load a module here: is this a container?",
+                    Exit.DENIED, "livemmctl doctor")
 
 
-def kernel_words(host: Host) -> str:
-    """The last that the module said in the kernel's log, if it can be had."""
+def kernel_log(host: Host) -> list[str]:
+    """Lines of the kernel's log with their times; none where it cannot be had."""
     try:
-        log = host.run(["dmesg", "--notime", "--kernel"], 10)
+        log = host.run(["dmesg", "--kernel"], 10)
     except CtlError:
-        return ""
-    lines = [line for line in log.out.splitlines() if line.startswith("livemm: ")]
-    return lines[-1].removeprefix("livemm: ") if lines and not log.status else ""
+        return []
+    return [] if log.status else log.out.splitlines()
+
+
+def kernel_words(host: Host, logged: list[str]) -> str:
+    """The last that the module has said since the log was `logged`; empty: nothing."""
+    old = set(logged)
+    said = [found[1] for line in kernel_log(host) if line not in old
+            and (found := re.match(r"(?:\[[ \d.]*\] )?livemm: (.*)", line))]
+    return said[-1] if said else ""
 
 
 def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,9 @@ import pytest
 from fake_tree import FakeHost
 from livemmctl.app import App
 from livemmctl.cli import run
+
+# A shell's background job ignores it, and so would every process that a test sends it to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -268,6 +268,8 @@ class FakeHost(Host):
     ran: list[list[str]] = field(default_factory=list)
     #: What a command answers, by its name or by name and first argument.
     answers: dict[str, Ran] = field(default_factory=dict)
+    #: What the kernel's log reads, one time after the other; then, as without, it is empty.
+    logs: list[str] = field(default_factory=list)
     #: Effective user id.
     uid: int = 0
 
@@ -323,6 +325,8 @@ class FakeHost(Host):
             return answer
         if argv[0] == "modprobe" and argv[1:2] == ["livemm"]:
             self.kernel.load()
+        elif argv[0] == "dmesg":
+            return Ran(0, self.logs.pop(0) if self.logs else "", "")
         elif argv[:2] == ["rmmod", "livemm"]:
             self.kernel.unload()
         elif argv[:2] == ["rmmod", "livemm_klp"]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import knob_tables
 import pytest
-from fake_tree import FakeHost
+from fake_tree import FakeHost, policy_order
 from livemmctl import docs
 from livemmctl.cli import cli
 from livemmctl.errors import Exit
@@ -81,7 +81,8 @@ def complete(made: Path, host: FakeHost, *words: str) -> list[str]:
 
 def test_bash_completes(made: Path, host: FakeHost) -> None:
     assert complete(made, host, "st") == ["status", "state"]
-    assert complete(made, host, "enable", "p") == ["pcp", "pageblock"]
+    known = [name for name in policy_order() if name.startswith("p")]
+    assert complete(made, host, "enable", "p") == known
     assert complete(made, host, "set", "pcp", "wat") == ["watermark_guard_pct="]
     assert complete(made, host, "get", "pcp", "dec") == ["decay_ms"]
     assert "lists" in complete(made, host, "profile", "apply", "")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import statsmodels.api as sm
 from scipy import stats
+from statsmodels.regression.linear_model import OLS, WLS
 
 from livemmctl.ab.stats.estimate import Estimate, Spread, Vector, from_spread
 
@@ -32,7 +32,7 @@ def clustered(
     clustered by block; t with as many degrees of freedom as there are blocks, less one.
     """
     design = np.column_stack([np.ones(len(num)), treated, _host_columns(hosts)])
-    fitted = sm.WLS(num / den, design, weights=den).fit(
+    fitted = WLS(num / den, design, weights=den).fit(
         cov_type="cluster", use_t=True, cov_kwds={"groups": _codes(blocks)}
     )
     covariance = fitted.cov_params()
@@ -60,7 +60,7 @@ def carry_over(
     design = np.column_stack([np.ones(len(values)), treated, before, _host_columns(hosts)])
     if len(values) <= design.shape[1] + 1 or np.linalg.matrix_rank(design) < design.shape[1]:
         return float("nan")
-    fitted = sm.OLS(values, design).fit()
+    fitted = OLS(values, design).fit()
     if fitted.ssr <= 1e-18 * float(np.sum(values**2)):
         # Nothing is left over that a carry-over could be measured against.
         return 1.0 if abs(fitted.params[2]) <= 1e-9 * float(np.abs(values).max()) else 0.0

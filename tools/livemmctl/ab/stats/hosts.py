@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-import statsmodels.api as sm
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from livemmctl.ab.stats.estimate import Estimate, Spread, Vector, from_spread
@@ -62,7 +62,7 @@ def stratified(values: Vector, treated: Vector, strata: list[str], level: float,
     design = np.column_stack(
         [np.ones(len(values)), treated, centred, centred * treated[:, None]]
     )
-    fitted = sm.OLS(values, design).fit(cov_type="HC2", use_t=True)
+    fitted = OLS(values, design).fit(cov_type="HC2", use_t=True)
     covariance = fitted.cov_params()
     spread = Spread(
         control=level, difference=float(fitted.params[1]),
