@@ -95,7 +95,7 @@ def failed(run: Run) -> float:
     """Share of huge faults that fell back."""
     events = run["plain"]["events"]
     tried = events["thp_fault_alloc"] + events["thp_fault_fallback"]
-    return 100.0 * events["thp_fault_fallback"] / max(tried, 1)
+    return float(100.0 * events["thp_fault_fallback"] / max(tried, 1))
 
 
 @dataclass(frozen=True)

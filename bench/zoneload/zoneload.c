@@ -22,11 +22,14 @@
 #include <unistd.h>
 
 #define PAGE		4096UL
-#define HUGE_PAGE	(2UL << 20)
-#define MIB		(1UL << 20)
+#define HUGE_PAGE	0x200000UL
+#define MIB		0x100000UL
 #define CHUNK		(64UL << 10)
 #define NSEC_PER_SEC	1000000000UL
 #define NSEC_PER_MSEC	1000000UL
+
+/* A store that the compiler may not drop: it cannot see who reads memory. */
+#define WRITE_BYTE(at)	do { *(at) = 1; __asm__ volatile("" : : : "memory"); } while (0)
 
 /**
  * struct shared - what the processes tell each other
@@ -87,7 +90,7 @@ static void touch(char *at, unsigned long bytes, unsigned long step)
 	unsigned long i;
 
 	for (i = 0; i < bytes; i += step) {
-		*(volatile char *)(at + i) = 1;
+		WRITE_BYTE(at + i);
 		if (!((i + step) % HUGE_PAGE))
 			let_others();
 	}

@@ -6,10 +6,11 @@
  * that the allocator may be called from.  No sleeping, no printk, no allocation; a
  * shard's lock is tried, never waited for.
  *
- * Only blocks of orders that the kernel keeps in lists for every migratetype go through the
- * depot, and only those that a free has made too many for their list.  Whoever else drains a list wants its pages in the buddy; the
- * return address of the drain tells who it was.  (A tracer that changes that, as the
- * function graph tracer does, makes every drain go to the buddy.)
+ * Only blocks of orders that the kernel keeps in lists for every migratetype go through
+ * the depot, and only those that a free has made too many for their list.  Whoever else
+ * drains a list wants its pages in the buddy; the return address of the drain tells who it
+ * was.  (A tracer that changes that, as the function graph tracer does, makes every drain
+ * go to the buddy.)
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -154,7 +155,7 @@ static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned in
 
 	zonelock_view(zone, &view);
 	view.disabled = !lmm_pageset_read(pages).high;
-	verdict = depot_judge(&view, min(count, (unsigned int)DEPOT_BATCH_MAX));
+	verdict = depot_judge(&view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
 	if (verdict == DEPOT_STORE)
 		return true;
 	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);

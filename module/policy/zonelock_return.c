@@ -57,6 +57,7 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 	/* Whoever finds the depot empty may have to wait for a batch that is on its way. */
 	preempt_disable();
 	atomic_inc(&zz->returning);
+	/* Before the batch is out, as who finds none looks at the count next. */
 	smp_mb__after_atomic();
 	count = depot_return(&zz->depot, before, &kind, &batch);
 	if (count) {
@@ -68,6 +69,7 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 		static_call(drain_bulk)(zone, count, pages, kind);
 		spin_unlock_irqrestore(&pages->lock, flags);
 	}
+	/* Its pages are in the buddy before the count says so. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
 	preempt_enable();

@@ -118,7 +118,12 @@ static void store(struct worker *w, unsigned long now)
 	if (depot_store(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % KINDS, &batch,
 			count, now))
 		w->count -= count;
-	list_splice_init(&batch, &w->pages);
+	while (!list_empty(&batch)) {
+		struct page *page = first_page(&batch);
+
+		page->owner = w->number;
+		put_last(page, &w->pages);
+	}
 }
 
 static void *work(void *arg)
