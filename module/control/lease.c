@@ -29,10 +29,14 @@ const struct lmm_knob lmm_lease_knob = {
 	.max = 7 * 24 * 3600,
 };
 
+/*
+ * A timer may be late by an eighth of its delay (kernel/time/timer.c, "timer wheel"): of a
+ * lease of an hour seven minutes.  So it is woken early, and armed again for the rest.
+ */
 static void lmm_lease_arm(u64 delay)
 {
 	/* Switching off may wait for a livepatch transition: not system_wq. */
-	mod_delayed_work(system_long_wq, &lmm_lease_timer, delay);
+	mod_delayed_work(system_long_wq, &lmm_lease_timer, delay - delay / 8);
 }
 
 static void lmm_lease_work(struct work_struct *work)
