@@ -14,8 +14,10 @@ from fake_tree import FakeHost
 from livemmctl.app import App
 from livemmctl.cli import run
 
-# A shell's background job ignores it, and so would every process that a test sends it to.
+# A shell's background job ignores the one and nohup the other, and so would every process
+# that a test sends them to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
