@@ -314,13 +314,9 @@ void zonelock_close(struct zone *zone)
 	unsigned long until = jiffies + READ_ONCE(zonelock.hold_off);
 	unsigned int i;
 
-	for (i = 0; i < MAX_NR_ZONES; i++) {
+	for (i = 0; i < MAX_NR_ZONES; i++)
 		if (READ_ONCE(zz[i].open_at) != until)
 			WRITE_ONCE(zz[i].open_at, until);
-		/* However short the hold-off is, the next pass is to know. */
-		if (!READ_ONCE(zz[i].wanted))
-			WRITE_ONCE(zz[i].wanted, true);
-	}
 }
 
 /**
@@ -333,7 +329,15 @@ void zonelock_close(struct zone *zone)
  */
 void lmm_zonelock_wanted(struct zone *zone)
 {
+	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
+	unsigned int i;
+
 	zonelock_close(zone);
-	if (atomic_read(&zonelock.ticking))
-		kick(zonelock_of(zone));
+	if (!atomic_read(&zonelock.ticking))
+		return;
+	/* However short the hold-off is, the pass is to know. */
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		if (atomic_read(&zz[i].depot.batches))
+			WRITE_ONCE(zz[i].wanted, true);
+	kick(zonelock_of(zone));
 }

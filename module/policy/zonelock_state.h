@@ -44,7 +44,7 @@ enum zonelock_counter {
  * @returning: how many are between taking a batch out and the end of its drain;
  *	preemption is off in there
  * @open_at: jiffies from which on batches are stored again
- * @wanted: somebody has found too little in the buddy since the last pass
+ * @wanted: somebody has found too little in the buddy, and there was something here
  * @kicked: jiffies when a hook last asked for a pass
  *
  * The last three are written by any hook, one store each; @wanted is cleared by a pass.
