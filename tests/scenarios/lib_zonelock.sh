@@ -5,7 +5,6 @@
 #
 #   zl NAME          a counter of the zonelock policy
 #   held             pages that the depots hold
-#   empty            do they hold none?
 #   unaccounted      pages stored that were neither taken nor given back
 #   stock            have the depots hold pages; nothing else may want memory
 
@@ -17,10 +16,6 @@ zl() {
 
 held() {
 	awk '$2 == "held_pages" { print $3 }' "$zonelock/state"
-}
-
-empty() {
-	[ "$(held)" = 0 ]
 }
 
 unaccounted() {

@@ -23,6 +23,9 @@ hits() {
 	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
 }
 
+# But for a batch that looking itself may leave.
+nearly_empty() { [ "$(held)" -le 504 ]; }
+
 # Send $1 times 64 KiB from CPU 0 to CPU 1; a page each 4096 bytes.
 send() {
 	taskset -c 0 dd if=/dev/zero bs=64k count="$1" 2>/dev/null |
@@ -53,7 +56,7 @@ check "and taken" test "$(zl taken)" -gt 0
 need write_to "$zonelock/max_age_ms" 4000
 check "what a process leaves is stored" stock
 note "held of it: $(held) pages"
-check "and is back in time" wait_for 4 empty
+check "and is back in time" wait_for 5 nearly_empty
 check "by age" test "$(zl returned_age)" -gt 0
 check "switched off, it takes nothing more" write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0
