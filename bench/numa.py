@@ -173,11 +173,7 @@ def runs_of(names: Mapping[str, int]) -> Iterator[tuple[str, str, str, int]]:
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
-    for mode in named:
-        if mode not in MODES:
-            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
-    return named[-1] if named else MODE
+    return (sides.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def enable(plan: guest.Plan, mode: str, config: str, run: str) -> None:
@@ -197,9 +193,7 @@ def disable(plan: guest.Plan, run: str) -> None:
 
 def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[str, int]:
     """What the policy counted in a run; figures without it in force are refused."""
-    status = results[f"status {run}"]["text"]
-    if not any(line.split()[:3] == ["numa", "on", mode] for line in status.splitlines()):
-        raise ToolError(f"{image.name}: numa is not on in mode {mode}: {status.strip()}")
+    sides.check_on(image, results[f"status {run}"]["text"], "numa", mode)
     if not any("armed" in line.split() for line in results[f"hooks {run}"]["text"].splitlines()):
         raise ToolError(f"{image.name}: numa is on in mode {mode}, but no hook is armed")
 

@@ -203,11 +203,7 @@ METRICS = (
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
-    for mode in named:
-        if mode not in MODES:
-            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
-    return named[-1] if named else MODE
+    return (sides.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def enable(plan: guest.Plan, mode: str, config: str) -> None:
@@ -220,9 +216,7 @@ def enable(plan: guest.Plan, mode: str, config: str) -> None:
 
 def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
     """Refuse figures of a policy that was not in force."""
-    status = results["status"]["text"]
-    if not any(line.split()[:3] == ["pageblock", "on", mode] for line in status.splitlines()):
-        raise ToolError(f"{image.name}: pageblock is not on in mode {mode}: {status.strip()}")
+    sides.check_on(image, results["status"]["text"], "pageblock", mode)
     if not any("armed" in line.split() for line in results["hooks"]["text"].splitlines()):
         raise ToolError(f"{image.name}: pageblock is on in mode {mode}, but no hook is armed")
 

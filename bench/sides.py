@@ -19,13 +19,24 @@ HOOKS = f"{guest.DEBUGFS}/hooks"
 LOADS = {"pages", "curve", "events"}
 
 
-def modes_of(config: str) -> tuple[str, ...]:
-    """The modes to measure: the one that the knobs name, else all."""
+def named_modes(config: str, modes: Sequence[str]) -> tuple[str, ...]:
+    """The modes that the knobs name, each of which must be one of a policy's."""
     named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
     for mode in named:
-        if mode not in MODES:
-            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
-    return tuple(named) or MODES
+        if mode not in modes:
+            raise ToolError(f"mode={mode}: not in {', '.join(modes)}")
+    return tuple(named)
+
+
+def modes_of(config: str) -> tuple[str, ...]:
+    """The modes to measure: the one that the knobs name, else all."""
+    return named_modes(config, MODES) or MODES
+
+
+def check_on(image: Image, status: str, policy: str, mode: str) -> None:
+    """Refuse figures of a policy that was not in force, by what `status` said."""
+    if not any(line.split()[:3] == [policy, "on", mode] for line in status.splitlines()):
+        raise ToolError(f"{image.name}: {policy} is not on in mode {mode}: {status.strip()}")
 
 
 def values(
@@ -60,10 +71,7 @@ def disable(plan: guest.Plan) -> None:
 
 def check_enabled(image: Image, results: guest.Results, mode: str, run: str = "") -> None:
     """Refuse figures of a policy that was not in force."""
-    status = results[f"status {mode}{run}"]["text"]
-    rows = [line.split() for line in status.splitlines()]
-    if not any(words[:3] == ["pcp", "on", mode] for words in rows):
-        raise ToolError(f"{image.name}: pcp is not on in mode {mode}: {status.strip()}")
+    check_on(image, results[f"status {mode}{run}"]["text"], "pcp", mode)
     hooks = results[f"hooks {mode}{run}"]["text"].splitlines()
     if not any("armed" in line.split() for line in hooks):
         raise ToolError(f"{image.name}: pcp is on in mode {mode}, but no hook is armed")

@@ -11,7 +11,7 @@ from bench import guest, pcp, sides
 from bench.inside import CROSSINGS
 from bench.table import Row
 from tests.kernels import Image
-from tests.report import ToolError, say
+from tests.report import say
 
 # Knobs besides the usual.
 CONFIG = ""
@@ -138,11 +138,7 @@ PAIR_LIMITS = {HOLDS: lock_limit, TOTAL: no_more}
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
-    for mode in named:
-        if mode not in MODES:
-            raise ToolError(f"mode={mode}: not in {', '.join(MODES)}")
-    return named[-1] if named else MODE
+    return (sides.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def enable(plan: guest.Plan, config: str, run: str = "") -> None:
@@ -150,13 +146,6 @@ def enable(plan: guest.Plan, config: str, run: str = "") -> None:
     words = [word for word in config.split(",") if word]
     plan.policy("zonelock", ",".join(["enabled=1", *words]))
     plan.add("read", f"status{run}", path=sides.STATUS)
-
-
-def check_enabled(image: Image, results: guest.Results, mode: str, run: str = "") -> None:
-    """Refuse figures of a policy that was not in force."""
-    status = results[f"status{run}"]["text"]
-    if not any(line.split()[:3] == ["zonelock", "on", mode] for line in status.splitlines()):
-        raise ToolError(f"{image.name}: zonelock is not on in mode {mode}: {status.strip()}")
 
 
 def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run]]) -> list[Row]:
@@ -213,7 +202,7 @@ def load_rows(image: Image, loads: Sequence[Load], order: Sequence[str], config:
                 found = results[f"huge {side}{run}"]
                 missing.setdefault(side, []).append(found["asked"] - found["got"])
             if side != sides.BASE:
-                check_enabled(image, results, mode, run)
+                sides.check_on(image, results[f"status{run}"]["text"], "zonelock", mode)
                 runs[side][-1]["counters"] = results[f"counters{run}"]["text"]
         rows += rows_of(image, load, mode, runs)
         if missing:
@@ -247,7 +236,7 @@ def cost(image: Image, config: str) -> list[Row]:
     plan.policy("zonelock", "enabled=0")
     pcp.touch_both(plan, "off after")
     results = guest.run(plan, timeout=3600, show=sides.progress(image))
-    check_enabled(image, results, mode)
+    sides.check_on(image, results["status"]["text"], "zonelock", mode)
     rows = []
     for step in ("on", "off after"):
         for words in (pcp.SMALL_WORDS, pcp.STEADY_WORDS):

@@ -87,7 +87,9 @@ static bool event_give_back(struct lmm_klp_return *part)
 		[LMM_KLP_COMPACT] = LMM_HOOK_COMPACT,
 	};
 
-	lmm_hook_hit(hooks[part->by]);
+	/* Called again for every batch. */
+	if (!part->started)
+		lmm_hook_hit(hooks[part->by]);
 	return listens(LMM_ZONELOCK) && lmm_zonelock_return(part);
 }
 

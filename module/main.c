@@ -35,44 +35,39 @@ static void hooks_down(void *ctx)
 	lmm_hooks_exit();
 }
 
-static int zonelock_up(void *ctx, char *why, size_t len)
+/* In the order in which events are delivered to them. */
+static struct lmm_policy *const policies[] = {
+	&lmm_zonelock_policy,
+	&lmm_pcp_policy,
+	&lmm_pageblock_policy,
+	&lmm_numa_policy,
+};
+
+static void policies_forget(unsigned int registered)
 {
-	return lmm_policy_register(&lmm_zonelock_policy);
+	while (registered--)
+		lmm_policy_unregister(policies[registered]);
 }
 
-static void zonelock_down(void *ctx)
+static int policies_up(void *ctx, char *why, size_t len)
 {
-	lmm_policy_unregister(&lmm_zonelock_policy);
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		err = lmm_policy_register(policies[i]);
+		if (err) {
+			scnprintf(why, len, "%s", policies[i]->name);
+			policies_forget(i);
+			return err;
+		}
+	}
+	return 0;
 }
 
-static int pcp_up(void *ctx, char *why, size_t len)
+static void policies_down(void *ctx)
 {
-	return lmm_policy_register(&lmm_pcp_policy);
-}
-
-static void pcp_down(void *ctx)
-{
-	lmm_policy_unregister(&lmm_pcp_policy);
-}
-
-static int pageblock_up(void *ctx, char *why, size_t len)
-{
-	return lmm_policy_register(&lmm_pageblock_policy);
-}
-
-static void pageblock_down(void *ctx)
-{
-	lmm_policy_unregister(&lmm_pageblock_policy);
-}
-
-static int numa_up(void *ctx, char *why, size_t len)
-{
-	return lmm_policy_register(&lmm_numa_policy);
-}
-
-static void numa_down(void *ctx)
-{
-	lmm_policy_unregister(&lmm_numa_policy);
+	policies_forget(ARRAY_SIZE(policies));
 }
 
 static int params_up(void *ctx, char *why, size_t len)
@@ -93,11 +88,8 @@ static void control_down(void *ctx)
 static const struct lmm_step steps[] = {
 	{ "release", release_up, NULL },
 	{ "hooks", hooks_up, hooks_down },
-	{ "zonelock", zonelock_up, zonelock_down },
-	{ "pcp", pcp_up, pcp_down },
-	{ "pageblock", pageblock_up, pageblock_down },
-	{ "numa", numa_up, numa_down },
-	{ "policies", params_up, NULL },
+	{ "policies", policies_up, policies_down },
+	{ "parameters", params_up, NULL },
 	{ "control", control_up, control_down },
 };
 

@@ -37,8 +37,7 @@
 /*
  * Pages in a batch, at most: eight of the kernel's own batches, a quarter of what it drains
  * under one hold of zone->lock at most (63 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9,
- * 6.7).  With so many at a time, who takes waited for who stores: of a pipe of 65,536 pages
- * 5,134 came from the buddy.
+ * 6.7).  The more go at a time, the longer who takes has to wait for who stores.
  */
 #define DEPOT_BATCH_MAX	504
 

@@ -120,6 +120,17 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 	return sum;
 }
 
+/* A batch of one zone, or none, and then none is on its way any more. */
+static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *part)
+{
+	unsigned int count = return_batch(zone, part->before);
+
+	returned(zone, part->by == LMM_KLP_COMPACT ? DEPOT_BY_COMPACTION : DEPOT_BY_DRAIN, count);
+	while (!count && atomic_read(&zonelock_of(zone)->returning))
+		cpu_relax();
+	return count;
+}
+
 /**
  * lmm_zonelock_return() - event: somebody is about to look for pages in the buddy, or
  *	has drained lists so that they are found there
@@ -133,24 +144,19 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
  */
 bool lmm_zonelock_return(struct lmm_klp_return *part)
 {
-	bool compaction = part->by == LMM_KLP_COMPACT;
 	struct zone *zone = NULL;
 	unsigned int count = 0;
 
 	if (!part->started) {
 		part->started = true;
 		part->before = jiffies;
-		if (compaction)
+		if (part->by == LMM_KLP_COMPACT)
 			zonelock_close(part->zone);
 	}
-	while (!count && (zone = lmm_zone_after(zone))) {
-		if (part->zone && part->zone != zone)
-			continue;
-		count = return_batch(zone, part->before);
-		returned(zone, compaction ? DEPOT_BY_COMPACTION : DEPOT_BY_DRAIN, count);
-		while (!count && atomic_read(&zonelock_of(zone)->returning))
-			cpu_relax();
-	}
+	if (part->zone)
+		return return_part(part->zone, part);
+	while (!count && (zone = lmm_zone_after(zone)))
+		count = return_part(zone, part);
 	return count;
 }
 
@@ -168,11 +174,10 @@ static bool any_stocked(void)
 static void zone_pass(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	bool wanted = READ_ONCE(zz->wanted);
+	bool wanted = xchg(&zz->wanted, false);
 	struct depot_view view;
 	enum depot_reason reason;
 
-	WRITE_ONCE(zz->wanted, false);
 	if (!atomic_read(&zz->depot.batches))
 		return;
 	zonelock_view(zone, &view);
