@@ -209,18 +209,18 @@ static void newest_first_and_in_order(struct kunit *test)
 	LIST_HEAD(to);
 	int i = 0;
 
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 5, 100));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 7, 101));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 3, 102));
-	KUNIT_EXPECT_EQ(test, 15L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 50, 100));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 70, 101));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 30, 102));
+	KUNIT_EXPECT_EQ(test, 150L, atomic_long_read(&m->depot.pages));
 	KUNIT_EXPECT_EQ(test, 0U, depot_take(&m->depot, 0, 0, &to));
-	KUNIT_EXPECT_EQ(test, 7U, depot_take(&m->depot, 0, 1, &to));
+	KUNIT_EXPECT_EQ(test, 70U, depot_take(&m->depot, 0, 1, &to));
 	list_for_each(pos, &to)
-		KUNIT_EXPECT_PTR_EQ(test, &m->page[5 + i++], pos);
-	KUNIT_EXPECT_EQ(test, 7, i);
+		KUNIT_EXPECT_PTR_EQ(test, &m->page[50 + i++], pos);
+	KUNIT_EXPECT_EQ(test, 70, i);
 	KUNIT_EXPECT_EQ(test, 0, take(m, 0, 1));
 	KUNIT_EXPECT_EQ(test, -1, take(m, 0, 1));
-	KUNIT_EXPECT_EQ(test, 12, take(m, 0, 2));
+	KUNIT_EXPECT_EQ(test, 120, take(m, 0, 2));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
 }
@@ -247,34 +247,73 @@ static void given_back_by_age(struct kunit *test)
 	unsigned int kind = 9;
 	LIST_HEAD(to);
 
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 5, born));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 7, born + 4));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 50, born));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 70, born + 4));
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born - 1, &kind, &to));
-	KUNIT_EXPECT_EQ(test, 5U, depot_return(&m->depot, born + 3, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 50U, depot_return(&m->depot, born + 3, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 1U, kind);
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 3, &kind, &to));
-	KUNIT_EXPECT_EQ(test, 7U, depot_return(&m->depot, born + 4, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 70U, depot_return(&m->depot, born + 4, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 100, &kind, &to));
-	KUNIT_EXPECT_EQ(test, 12U, length(&to));
+	KUNIT_EXPECT_EQ(test, 120U, length(&to));
 }
 
 static void full_ring_refuses(struct kunit *test)
 {
+	/* Two of them are too many to be joined. */
+	const unsigned int half = DEPOT_JOIN_MAX / 2 + 1;
 	struct depot_model *m = model_new(test);
 	unsigned int i;
 	LIST_HEAD(to);
 	u32 kind;
 
 	for (i = 0; i < DEPOT_BATCHES; i++)
-		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 2, i));
-	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 2, i));
-	KUNIT_EXPECT_EQ(test, 2L * DEPOT_BATCHES, atomic_long_read(&m->depot.pages));
+		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, half, i));
+	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, half, i));
+	KUNIT_EXPECT_EQ(test, (long)half * DEPOT_BATCHES, atomic_long_read(&m->depot.pages));
 	/* Another kind, and another shard, have rings of their own. */
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 2, i));
-	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 1, 2, i));
-	KUNIT_EXPECT_EQ(test, 2U, depot_return(&m->depot, i, &kind, &to));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 2, i));
-	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 2, i));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, half, i));
+	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 1, half, i));
+	KUNIT_EXPECT_EQ(test, half, depot_return(&m->depot, i, &kind, &to));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, half, i));
+	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, half, i));
+}
+
+/* Blocks drained one by one are one batch as soon as they are there, as old as the first. */
+static void small_ones_join(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	struct list_head *pos;
+	unsigned int kind;
+	LIST_HEAD(to);
+	int i;
+
+	for (i = 0; i < DEPOT_JOIN_MAX / 8; i++)
+		KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 100 + i));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 200));
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_EQ(test, DEPOT_JOIN_MAX + 8L, atomic_long_read(&m->depot.pages));
+	/* A large one is neither joined nor joined to. */
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, DEPOT_JOIN_MAX, 201));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 202));
+	KUNIT_EXPECT_EQ(test, 4, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_EQ(test, 8U, depot_take(&m->depot, 0, 11, &to));
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX, depot_take(&m->depot, 0, 11, &to));
+	/* Behind a slot that was emptied another begins with nothing. */
+	KUNIT_EXPECT_EQ(test, 8U, depot_take(&m->depot, 0, 11, &to));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 16, 203));
+	KUNIT_EXPECT_EQ(test, 16U, depot_take(&m->depot, 0, 11, &to));
+	INIT_LIST_HEAD(&to);
+	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, 99, &kind, &to));
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX,
+			depot_return(&m->depot, 100, &kind, &to));
+	i = 0;
+	list_for_each(pos, &to)
+		KUNIT_EXPECT_PTR_EQ(test, &m->page[i++], pos);
+	KUNIT_EXPECT_EQ(test, DEPOT_JOIN_MAX, i);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
 }
 
 /* Own shard first, then the next ones; CPUs beyond the last share from the first on. */
@@ -316,7 +355,7 @@ static void nobody_waits(struct kunit *test)
 
 	/* Its store has added to the sum already, its batch is not to be had yet. */
 	spin_lock(&m->shards[1].lock);
-	depot_account(&m->depot, 7);
+	depot_account(&m->depot, 7, 1);
 	KUNIT_EXPECT_EQ(test, 0, take(m, DEPOT_SHARD_CPUS, 0));
 	KUNIT_EXPECT_EQ(test, -1, take(m, DEPOT_SHARD_CPUS, 0));
 	KUNIT_EXPECT_EQ(test, 7L, atomic_long_read(&m->depot.pages));
@@ -359,8 +398,8 @@ static void random_steps_lose_nothing(struct kunit *test)
 			KUNIT_ASSERT_NE(test, -2, take(m, cpu, kind % DEPOT_KINDS));
 			break;
 		default:
-			if (length(&m->free) >= 8)
-				store(m, cpu, kind % DEPOT_KINDS, 1 + (bits >> 17) % 8, now);
+			if (length(&m->free) >= 80)
+				store(m, cpu, kind % DEPOT_KINDS, 1 + (bits >> 17) % 80, now);
 			break;
 		}
 		if (i % 1000)
@@ -382,6 +421,7 @@ static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(taken_behind_what_is_there),
 	KUNIT_CASE(given_back_by_age),
 	KUNIT_CASE(full_ring_refuses),
+	KUNIT_CASE(small_ones_join),
 	KUNIT_CASE(nearest_shard_first),
 	KUNIT_CASE(nobody_waits),
 	KUNIT_CASE(random_steps_lose_nothing),

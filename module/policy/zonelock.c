@@ -37,7 +37,7 @@ static const struct lmm_knob zonelock_knobs[] = {
 	},
 	[KNOB_MAX_PAGES_PCT] = {
 		.name = "max_pages_pct", .kind = LMM_KNOB_TENTHS,
-		.min = 1, .max = 500, .def = 20,
+		.min = 1, .max = 500, .def = 40,
 	},
 	[KNOB_MAX_AGE_MS] = {
 		.name = "max_age_ms", .kind = LMM_KNOB_UINT,

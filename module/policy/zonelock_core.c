@@ -110,24 +110,47 @@ static struct depot_shard *shard_of(struct depot *depot, unsigned int cpu)
 	return &depot->shards[cpu / DEPOT_SHARD_CPUS % depot->nr_shards];
 }
 
+/*
+ * Where a batch goes: to the newest one, if the two together are small, or into a slot of
+ * its own, or with NULL nowhere; the shard is locked.  What is joined is as old as the
+ * older part.
+ */
+static struct depot_batch *ring_slot(struct depot_ring *ring, unsigned int count,
+				     unsigned long now)
+{
+	struct depot_batch *batch;
+
+	if (ring->nr) {
+		batch = &ring->batch[(ring->oldest + ring->nr - 1) % DEPOT_BATCHES];
+		if (batch->count + count <= DEPOT_JOIN_MAX)
+			return batch;
+	}
+	if (ring->nr == DEPOT_BATCHES)
+		return NULL;
+	batch = &ring->batch[(ring->oldest + ring->nr) % DEPOT_BATCHES];
+	batch->born = now;
+	WRITE_ONCE(ring->nr, ring->nr + 1);
+	return batch;
+}
+
 /* Empty a slot, which the caller takes out of its ring; the shard is locked. */
 static unsigned int batch_take(struct depot_batch *batch, struct list_head *to)
 {
+	unsigned int count = batch->count;
+
 	list_splice_tail_init(&batch->pages, to);
-	return batch->count;
+	batch->count = 0;
+	return count;
 }
 
-static void depot_account(struct depot *depot, long pages)
+static void depot_account(struct depot *depot, long pages, int batches)
 {
 	atomic_long_add(pages, &depot->pages);
-	if (pages > 0)
-		atomic_inc(&depot->batches);
-	else
-		atomic_dec(&depot->batches);
+	atomic_add(batches, &depot->batches);
 }
 
 /**
- * depot_store() - store a batch
+ * depot_store() - store a batch, behind what is in the newest one if both are small
  * @depot: of its zone
  * @cpu: who stores it
  * @kind: of its blocks
@@ -144,22 +167,18 @@ bool depot_store(struct depot *depot, unsigned int cpu, unsigned int kind,
 	struct depot_shard *shard = shard_of(depot, cpu);
 	struct depot_ring *ring = &shard->ring[kind];
 	struct depot_batch *batch;
-	bool room;
 
 	if (!spin_trylock(&shard->lock))
 		return false;
-	room = ring->nr < DEPOT_BATCHES;
-	if (room) {
-		batch = &ring->batch[(ring->oldest + ring->nr) % DEPOT_BATCHES];
-		list_splice_init(pages, &batch->pages);
-		batch->count = count;
-		batch->born = now;
-		WRITE_ONCE(ring->nr, ring->nr + 1);
+	batch = ring_slot(ring, count, now);
+	if (batch) {
+		list_splice_tail_init(pages, &batch->pages);
 		/* Before anybody can take it, so that no sum is ever too small. */
-		depot_account(depot, count);
+		depot_account(depot, count, !batch->count);
+		batch->count += count;
 	}
 	spin_unlock(&shard->lock);
-	return room;
+	return batch;
 }
 
 static unsigned int shard_take(struct depot_shard *shard, unsigned int kind,
@@ -199,7 +218,7 @@ unsigned int depot_take(struct depot *depot, unsigned int cpu, unsigned int kind
 	for (i = 0; i < depot->nr_shards && !count; i++)
 		count = shard_take(&depot->shards[(first + i) % depot->nr_shards], kind, to);
 	if (count)
-		depot_account(depot, -(long)count);
+		depot_account(depot, -(long)count, -1);
 	return count;
 }
 
@@ -240,7 +259,7 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 				continue;
 			count = shard_return(&depot->shards[shard], *kind, before, to);
 			if (count) {
-				depot_account(depot, -(long)count);
+				depot_account(depot, -(long)count, -1);
 				return count;
 			}
 		}

@@ -41,14 +41,20 @@
  */
 #define DEPOT_BATCH_MAX	504
 
+/*
+ * Batches are joined up to so many pages, about what the kernel's own refill gets: in a
+ * burst it drains larger blocks one by one, and those would fill a ring.
+ */
+#define DEPOT_JOIN_MAX	64
+
 /* CPUs, by number, that share a shard: those of one last-level cache, or part of them. */
 #define DEPOT_SHARD_CPUS	8
 
 /**
  * struct depot_batch - pages that change hands together
  * @pages: the chain, of blocks
- * @count: pages in it
- * @born: time at which it was stored, in jiffies
+ * @count: pages in it; 0 where there is none
+ * @born: time at which the first of them was stored, in jiffies
  */
 struct depot_batch {
 	struct list_head pages;

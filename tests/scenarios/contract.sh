@@ -15,7 +15,7 @@ numa_defaults="mode=vma min_ms=100 max_ms=240000 min_faults=100 step_max_pct=400
 mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every=8 \
 by_thread=$by_thread by_region=1 by_entries=0 cgroups="
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 buffers=1"
-zonelock_defaults="mode=depot max_pages_pct=2 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
+zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
 policies="zonelock pcp pageblock numa"
 defaults_of() {
 	case $1 in

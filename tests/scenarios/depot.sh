@@ -69,7 +69,7 @@ check "the bound falls: the depot holds pages" stock
 need write_to "$zonelock/config" "max_pages_pct=0.1"
 check "and holds no more than it may" wait_for 5 small
 check "the rest went back" test "$(zl returned_size)" -gt 0
-need write_to "$zonelock/config" "max_pages_pct=2"
+need write_to "$zonelock/config" "max_pages_pct=4"
 empties "memory goes" returned_drain memory_goes
 empties "the admin compacts" returned_compaction write_to /proc/sys/vm/compact_memory 1
 empties "age" returned_age write_to "$zonelock/max_age_ms" 1000

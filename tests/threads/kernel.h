@@ -36,14 +36,9 @@ static inline int atomic_read(atomic_t *v)
 	return atomic_load_explicit(&v->value, memory_order_relaxed);
 }
 
-static inline void atomic_inc(atomic_t *v)
+static inline void atomic_add(int i, atomic_t *v)
 {
-	atomic_fetch_add_explicit(&v->value, 1, memory_order_relaxed);
-}
-
-static inline void atomic_dec(atomic_t *v)
-{
-	atomic_fetch_sub_explicit(&v->value, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&v->value, i, memory_order_relaxed);
 }
 
 static inline void atomic_long_set(atomic_long_t *v, long i)
@@ -112,11 +107,6 @@ static inline void list_move_between(struct list_head *list, struct list_head *p
 	next->prev = list->prev;
 	list->prev->next = next;
 	INIT_LIST_HEAD(list);
-}
-
-static inline void list_splice_init(struct list_head *list, struct list_head *head)
-{
-	list_move_between(list, head, head->next);
 }
 
 static inline void list_splice_tail_init(struct list_head *list, struct list_head *head)
