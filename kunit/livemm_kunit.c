@@ -72,6 +72,25 @@ void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
 {
 }
 
+void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsigned int align)
+{
+}
+
+void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
+			const struct page *page, unsigned long count, unsigned int align)
+{
+}
+
+void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
+			  const struct page *page, unsigned long count, unsigned int align)
+{
+}
+
+void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
+			   const struct page *page, unsigned long count)
+{
+}
+
 void lmm_event_mixed(void *data, struct page *page, int order, int got_order, int migratetype,
 		     int got_migratetype)
 {
@@ -82,6 +101,7 @@ void lmm_event_mixed(void *data, struct page *page, int order, int got_order, in
 #include "pcp_core_test.c"
 #include "pcp_event_core_test.c"
 #include "pcp_event_load_test.c"
+#include "cma_core_test.c"
 #include "counters_test.c"
 #include "knobs_test.c"
 #include "ladder_test.c"
@@ -95,7 +115,7 @@ void lmm_event_mixed(void *data, struct page *page, int order, int got_order, in
 #include "zonelock_core_test.c"
 
 kunit_test_suites(&hook_table_suite, &pcp_core_suite, &pcp_event_core_suite,
-		  &pcp_event_load_suite, &lmm_counters_suite, &lmm_knobs_suite,
+		  &pcp_event_load_suite, &cma_core_suite, &lmm_counters_suite, &lmm_knobs_suite,
 		  &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
 		  &numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
 		  &pageblock_census_suite, &lmm_registry_suite, &zonelock_core_suite);

@@ -20,6 +20,7 @@
 #include "event.h"
 #include "hook/entry.h"
 #include "hook/table.h"
+#include "policy/cma.h"
 #include "policy/numa.h"
 #include "policy/pageblock.h"
 #include "policy/pcp.h"
@@ -101,6 +102,20 @@ static unsigned long event_refill_count(struct zone *zone, unsigned int order,
 	return asked;
 }
 
+static void event_source(struct zone *zone, unsigned int order, int migratetype,
+			 struct lmm_klp_source *source)
+{
+	if (listens(LMM_CMA))
+		lmm_cma_source(zone, order, migratetype, source);
+}
+
+static void event_sourced(struct zone *zone, unsigned int order,
+			  const struct lmm_klp_source *source)
+{
+	if (listens(LMM_CMA))
+		lmm_cma_refilled(zone, order, source);
+}
+
 static void event_refill(struct zone *zone, unsigned int order, int got)
 {
 	lmm_hook_hit(LMM_HOOK_REFILL);
@@ -152,6 +167,8 @@ const struct lmm_klp_handlers lmm_event_klp_handlers = {
 	.store = event_store,
 	.give_back = event_give_back,
 	.refill_count = event_refill_count,
+	.source = event_source,
+	.sourced = event_sourced,
 	.refill = event_refill,
 	.drain_count = event_drain_count,
 	.drain = event_drain,
@@ -271,6 +288,95 @@ DEFINE_PER_CPU(unsigned int, lmm_request_flags);
 DEFINE_PER_CPU(unsigned long, lmm_request_stack);
 
 unsigned int lmm_buffer_gfp_mask = ~0U;
+
+/**
+ * lmm_buffers_unmovable() - are buffers of block devices to be allocated as unmovable?
+ * @id: the policy that says so
+ * @wanted: they are; it is enough that one policy wants that
+ *
+ * File systems keep references to buffers: what holds one cannot be migrated.
+ *
+ * Context: process, control mutex held.
+ */
+void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted)
+{
+	static unsigned long policies;
+
+	__assign_bit(id, &policies, wanted);
+	WRITE_ONCE(lmm_buffer_gfp_mask, policies ? ~(__force unsigned int)__GFP_MOVABLE : ~0U);
+}
+
+/**
+ * lmm_event_cma_start() - probe of tracepoint cma_alloc_start
+ * @data: unused
+ * @name: of the area
+ * @count: pages wanted in one piece
+ * @align: unused
+ *
+ * Context: process, preemption off.
+ */
+void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsigned int align)
+{
+	lmm_hook_hit(LMM_HOOK_CMA_START);
+	if (listens(LMM_CMA))
+		lmm_cma_alloc_start(name);
+}
+
+/**
+ * lmm_event_cma_busy() - probe of tracepoint cma_alloc_busy_retry
+ * @data: unused
+ * @name: of the area
+ * @pfn: first page frame of what could not be emptied
+ * @page: unused
+ * @count: pages in it
+ * @align: unused
+ *
+ * Context: process, preemption off.
+ */
+void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
+			const struct page *page, unsigned long count, unsigned int align)
+{
+	lmm_hook_hit(LMM_HOOK_CMA_BUSY);
+	if (listens(LMM_CMA))
+		lmm_cma_alloc_busy(name, pfn, count);
+}
+
+/**
+ * lmm_event_cma_finish() - probe of tracepoint cma_alloc_finish
+ * @data: unused
+ * @name: of the area
+ * @pfn: first page frame, of what was tried last
+ * @page: its page if it was got, else NULL
+ * @count: pages
+ * @align: unused
+ *
+ * Context: process, preemption off.
+ */
+void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
+			  const struct page *page, unsigned long count, unsigned int align)
+{
+	lmm_hook_hit(LMM_HOOK_CMA_FINISH);
+	if (listens(LMM_CMA))
+		lmm_cma_alloc_finish(name, pfn, page, count);
+}
+
+/**
+ * lmm_event_cma_release() - probe of tracepoint cma_release
+ * @data: unused
+ * @name: of the area
+ * @pfn: first page frame
+ * @page: unused
+ * @count: pages
+ *
+ * Context: any that pages may be freed in, preemption off.
+ */
+void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
+			   const struct page *page, unsigned long count)
+{
+	lmm_hook_hit(LMM_HOOK_CMA_RELEASE);
+	if (listens(LMM_CMA))
+		lmm_cma_release(name, pfn, count);
+}
 
 /**
  * lmm_event_hint_fault() - at the entry of task_numa_fault()

@@ -192,8 +192,9 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 		     char *why, size_t len);
 void lmm_policies_disable_all(void);
 
-/* policy/zonelock.c, policy/pcp.c, policy/pageblock.c, policy/numa.c */
+/* policy/zonelock.c, policy/cma.c, policy/pcp.c, policy/pageblock.c, policy/numa.c */
 extern struct lmm_policy lmm_zonelock_policy;
+extern struct lmm_policy lmm_cma_policy;
 extern struct lmm_policy lmm_pcp_policy;
 extern struct lmm_policy lmm_pageblock_policy;
 extern struct lmm_policy lmm_numa_policy;

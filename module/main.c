@@ -38,6 +38,7 @@ static void hooks_down(void *ctx)
 /* In the order in which events are delivered to them. */
 static struct lmm_policy *const policies[] = {
 	&lmm_zonelock_policy,
+	&lmm_cma_policy,
 	&lmm_pcp_policy,
 	&lmm_pageblock_policy,
 	&lmm_numa_policy,

@@ -99,7 +99,15 @@
 #define LMM_ALLOC_WMARK_MASK	0x03
 #define LMM_ALLOC_NO_WATERMARKS	0x04
 #define LMM_ALLOC_OOM		0x08
+#define LMM_ALLOC_CMA		0x80
 #define LMM_ALLOC_HIGHATOMIC	0x200
+
+/* The migratetype of CMA memory; without CONFIG_CMA there is none. */
+#ifdef CONFIG_CMA
+#define LMM_MIGRATE_CMA		MIGRATE_CMA
+#else
+#define LMM_MIGRATE_CMA		(-1)
+#endif
 
 /*
  * Compaction keeps the free pages that it has taken out by their order.

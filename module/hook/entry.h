@@ -20,6 +20,8 @@
 #ifndef __ASSEMBLY__
 #include <linux/percpu.h>
 
+#include "../livemm.h"
+
 /* Calls so far; see event.c for what they are about. */
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
@@ -39,6 +41,7 @@ void lmm_entry_request(void);
 
 /* What is left of the flags that a page of buffers is asked for with. */
 extern unsigned int lmm_buffer_gfp_mask;
+void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted);
 
 void lmm_entry_buffer(void);
 #endif

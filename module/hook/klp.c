@@ -61,6 +61,10 @@ DEFINE_STATIC_CALL_NULL(on_store, int (struct zone *, int, struct per_cpu_pages 
 DEFINE_STATIC_CALL_NULL(on_give_back, bool (struct lmm_klp_return *));
 DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
 							unsigned long));
+DEFINE_STATIC_CALL_NULL(on_source, void (struct zone *, unsigned int, int,
+					 struct lmm_klp_source *));
+DEFINE_STATIC_CALL_NULL(on_sourced, void (struct zone *, unsigned int,
+					  const struct lmm_klp_source *));
 DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, int));
 DEFINE_STATIC_CALL_NULL(on_drain_count, int (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
@@ -81,6 +85,29 @@ static DEFINE_STATIC_KEY_FALSE(compact_armed);
 static DECLARE_WAIT_QUEUE_HEAD(transition_end);
 static bool transition_patched;
 
+/*
+ * Where there is CMA memory, some of it may be asked for first; a short answer will do,
+ * none will not.
+ */
+static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
+		       struct list_head *list, int migratetype, unsigned int alloc_flags)
+{
+	struct lmm_klp_source source = { .blocks = count, .alloc_flags = alloc_flags };
+
+	if (!IS_ENABLED(CONFIG_CMA))
+		return static_call(orig_refill)(zone, order, count, list, migratetype,
+						alloc_flags);
+	static_call(on_source)(zone, order, migratetype, &source);
+	if (source.cma_blocks)
+		source.cma_got = static_call(orig_refill)(zone, order, source.cma_blocks, list,
+							  LMM_MIGRATE_CMA, alloc_flags);
+	if (!source.cma_got)
+		source.rest_got = static_call(orig_refill)(zone, order, source.blocks, list,
+							   migratetype, source.alloc_flags);
+	static_call(on_sourced)(zone, order, &source);
+	return source.cma_got + source.rest_got;
+}
+
 /* Stands in for rmqueue_bulk(): pages move from the buddy to a list. */
 static int wrap_refill(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
@@ -92,8 +119,7 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 		if (got)
 			return got;
 		count = static_call(on_refill_count)(zone, order, count);
-		got = static_call(orig_refill)(zone, order, count, list, migratetype,
-					       alloc_flags);
+		got = refill_from(zone, order, count, list, migratetype, alloc_flags);
 		static_call(on_refill)(zone, order, got);
 		return got;
 	}
@@ -171,9 +197,12 @@ static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
 static int wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
 			 bool only_stealable, bool *can_steal)
 {
-	int found = static_call(orig_fallback)(area, order, migratetype, only_stealable,
-					       can_steal);
+	int found;
 
+	/* Only refill_from() asks; the kernel's table has no end in the row for it. */
+	if (IS_ENABLED(CONFIG_CMA) && migratetype == LMM_MIGRATE_CMA)
+		return -1;
+	found = static_call(orig_fallback)(area, order, migratetype, only_stealable, can_steal);
 	if (static_branch_unlikely(&fallback_armed)) {
 		preempt_disable();
 		if (static_branch_likely(&fallback_armed))
@@ -378,6 +407,8 @@ static void port_arm(enum lmm_klp_function function,
 	case LMM_KLP_REFILL:
 		static_call_update(on_take, handlers->take);
 		static_call_update(on_refill_count, handlers->refill_count);
+		static_call_update(on_source, handlers->source);
+		static_call_update(on_sourced, handlers->sourced);
 		static_call_update(on_refill, handlers->refill);
 		break;
 	case LMM_KLP_DRAIN:

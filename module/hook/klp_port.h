@@ -20,7 +20,7 @@ struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	5
+#define LMM_KLP_PORT_VERSION	6
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
@@ -74,6 +74,29 @@ struct lmm_klp_return {
 };
 
 /**
+ * struct lmm_klp_source - where a refill comes from
+ * @blocks: that are asked for; may be made fewer
+ * @alloc_flags: of the request; may be changed
+ * @cma_blocks: how many to ask of CMA memory; if it has none, or this is 0, @blocks are asked
+ *	for with @alloc_flags
+ * @cma_got: blocks that came from CMA memory
+ * @rest_got: blocks that came otherwise
+ * @judged: the handler's, as are those that follow
+ * @by_ratio: likewise
+ * @share: likewise
+ */
+struct lmm_klp_source {
+	unsigned long blocks;
+	unsigned int alloc_flags;
+	unsigned long cma_blocks;
+	int cma_got;
+	int rest_got;
+	bool judged;
+	bool by_ratio;
+	unsigned int share;
+};
+
+/**
  * struct lmm_klp_handlers - what livemm.ko wants called
  * @take: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
  *	pages on that list, @list, and returns how many; then the buddy is not asked
@@ -81,6 +104,9 @@ struct lmm_klp_return {
  *	@pcp first: takes pages off @pcp, and returns how many; the rest is drained
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
  *	@zone; returns how many to ask for, at least @asked
+ * @source: before a refill of @zone's list of @migratetype, of blocks of @order, where the
+ *	kernel has CMA: says where it is to come from
+ * @sourced: after it: what came from where
  * @refill: after it: @got blocks were moved from the buddy; the list does not count
  *	them yet
  * @drain_count: before a drain that @count pages were asked of, the list @pindex
@@ -111,6 +137,10 @@ struct lmm_klp_handlers {
 	bool (*give_back)(struct lmm_klp_return *part);
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
 				      unsigned long asked);
+	void (*source)(struct zone *zone, unsigned int order, int migratetype,
+		       struct lmm_klp_source *source);
+	void (*sourced)(struct zone *zone, unsigned int order,
+			const struct lmm_klp_source *source);
 	void (*refill)(struct zone *zone, unsigned int order, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
 			   int pindex);

@@ -11,6 +11,8 @@
 
 #include <linux/kallsyms.h>
 #include <linux/static_call.h>
+#include <linux/string.h>
+#include <asm/text-patching.h>
 
 #include "symbols.h"
 
@@ -127,4 +129,31 @@ unsigned long lmm_symbol_size(unsigned long addr)
 	if (have_lookup_size_offset && addr)
 		static_call(sym_lookup_size_offset)(addr, &size, &offset);
 	return size;
+}
+
+/**
+ * lmm_symbol_calls() - how often does a function call another, by its code?
+ * @addr: address of the function
+ * @callee: address of what it may call
+ *
+ * What the compiler has inlined is no call.
+ *
+ * Context: process.
+ * Return: near calls with that target; 0 also when the kernel cannot tell how long the
+ * function is.
+ */
+unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee)
+{
+	unsigned long end = addr + lmm_symbol_size(addr);
+	unsigned int calls = 0;
+	unsigned long at;
+
+	for (at = addr; at + CALL_INSN_SIZE <= end; at++) {
+		s32 distance;
+
+		memcpy(&distance, (void *)at + 1, sizeof(distance));
+		if (*(u8 *)at == CALL_INSN_OPCODE && at + CALL_INSN_SIZE + distance == callee)
+			calls++;
+	}
+	return calls;
 }

@@ -36,5 +36,6 @@ unsigned long lmm_symbol_find(const char *name);
 unsigned int lmm_symbol_count(const char *name);
 unsigned long lmm_symbol_ftrace_site(unsigned long addr);
 unsigned long lmm_symbol_size(unsigned long addr);
+unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee);
 
 #endif /* LIVEMM_HOOK_SYMBOLS_H */

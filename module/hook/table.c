@@ -31,6 +31,7 @@
 #endif
 
 #define ZONELOCK	LMM_USERS(LMM_ZONELOCK)
+#define CMA		LMM_USERS(LMM_CMA)
 #define PCP		LMM_USERS(LMM_PCP)
 #define PCP_DEPTH	LMM_USER(LMM_PCP, PCP_MODE_DEPTH)
 #define PCP_EVENT	LMM_USER(LMM_PCP, PCP_MODE_EVENT)
@@ -64,6 +65,8 @@
 #define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
 #define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
 #define BUFFER_PROTO "struct buffer_head * (struct block_device *, sector_t, unsigned int, gfp_t)"
+#define CMA_ALLOC_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
+#define CMA_RELEASE_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int)"
 #define BLOCK_FLAGS_PROTO "long unsigned int (const struct page *, long unsigned int, long unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
@@ -73,8 +76,9 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "rmqueue_bulk", PROTO("refill", REFILL_PROTO) },
 		},
-		.users = PCP | ZONELOCK,
-		.lost = "pcp: larger refills, refill counters; zonelock: hook request does it",
+		.users = PCP | ZONELOCK | CMA,
+		.required = CMA,
+		.lost = "cma; pcp: larger refills, refill counters; zonelock: hook request does it",
 		.function = LMM_KLP_REFILL,
 	},
 	[LMM_HOOK_DRAIN] = {
@@ -232,8 +236,8 @@ struct lmm_hook lmm_hooks[] = {
 			{ "find_suitable_fallback", PROTO("fallback",
 			  "int (struct free_area *, unsigned int, int, bool, bool *)") },
 		},
-		.users = PAGEBLOCK,
-		.required = PAGEBLOCK,
+		.users = PAGEBLOCK | CMA,
+		.required = PAGEBLOCK | CMA,
 		.lost = "all of the policy: it could refuse nothing",
 		.function = LMM_KLP_FALLBACK,
 	},
@@ -257,8 +261,8 @@ struct lmm_hook lmm_hooks[] = {
 			{ "bdev_getblk", PROTO("buffer", BUFFER_PROTO) },
 			{ "__getblk_gfp", PROTO("buffer", BUFFER_PROTO) },
 		},
-		.users = PAGEBLOCK,
-		.lost = "knob buffers: buffers that file systems pin stay in movable blocks",
+		.users = PAGEBLOCK | CMA,
+		.lost = "knob buffers: what file systems pin stays movable, and on CMA memory",
 		.handler = lmm_entry_buffer,
 	},
 	[LMM_HOOK_RECLAIM_END] = {
@@ -295,6 +299,92 @@ struct lmm_hook lmm_hooks[] = {
 		.users = PAGEBLOCK,
 		.lost = "counters claimed and mixed",
 		.handler = lmm_event_mixed,
+	},
+	[LMM_HOOK_CMA_START] = {
+		.name = "cma_start",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "cma_alloc_start", PROTO("cma_start",
+			  "void (void *, const char *, long unsigned int, unsigned int)") },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: it would lend what an owner is about to take",
+		.handler = lmm_event_cma_start,
+	},
+	[LMM_HOOK_CMA_BUSY] = {
+		.name = "cma_busy",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "cma_alloc_busy_retry", PROTO("cma_busy", CMA_ALLOC_PROTO) },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: it would lend again what could not be emptied",
+		.handler = lmm_event_cma_busy,
+	},
+	[LMM_HOOK_CMA_FINISH] = {
+		.name = "cma_finish",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "cma_alloc_finish", PROTO("cma_finish", CMA_ALLOC_PROTO) },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: it would never lend again",
+		.handler = lmm_event_cma_finish,
+	},
+	[LMM_HOOK_CMA_RELEASE] = {
+		.name = "cma_release",
+		.mech = LMM_MECH_TRACEPOINT,
+		.alternatives = {
+			{ "cma_release", PROTO("cma_release", CMA_RELEASE_PROTO) },
+		},
+		.users = CMA,
+		.lost = "what an owner has released is not kept for it",
+		.handler = lmm_event_cma_release,
+	},
+	[LMM_HOOK_CMA_AREAS] = {
+		.name = "cma_areas",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "cma_for_each_area", PROTO("cma_areas", "int (function *, void *)") },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: it would not know the areas",
+	},
+	[LMM_HOOK_CMA_BASE] = {
+		.name = "cma_base",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "cma_get_base", PROTO("cma_base", "phys_addr_t (const struct cma *)") },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: likewise",
+	},
+	[LMM_HOOK_CMA_SIZE] = {
+		.name = "cma_size",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "cma_get_size", PROTO("cma_size",
+			  "long unsigned int (const struct cma *)") },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: likewise",
+	},
+	[LMM_HOOK_CMA_NAME] = {
+		.name = "cma_name",
+		.mech = LMM_MECH_CALL,
+		.alternatives = {
+			{ "cma_get_name", PROTO("cma_name",
+			  "const char * (const struct cma *)") },
+		},
+		.users = CMA,
+		.required = CMA,
+		.lost = "all of the policy: likewise",
 	},
 	[LMM_HOOK_UNGROUPED] = {
 		.name = "ungrouped",
@@ -335,9 +425,9 @@ struct lmm_hook lmm_hooks[] = {
 			{ "drain_zone_pages", PROTO("drain_list",
 			  "void (struct zone *, struct per_cpu_pages *)") },
 		},
-		.users = PCP,
-		.required = PCP,
-		.lost = "giving back what a list holds above its bound",
+		.users = PCP | CMA,
+		.required = PCP | CMA,
+		.lost = "pcp, cma: giving back what a list holds",
 	},
 	[LMM_HOOK_FREE_COMMIT] = {
 		.name = "free_commit",
@@ -410,8 +500,9 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "get_pfnblock_flags_mask", PROTO("block_flags", BLOCK_FLAGS_PROTO) },
 		},
-		.users = PAGEBLOCK,
-		.lost = "census, reserve, clean-up: the type of a block",
+		.users = PAGEBLOCK | CMA,
+		.required = CMA,
+		.lost = "cma; census, reserve, clean-up: the type of a block",
 	},
 	[LMM_HOOK_ISOLATE] = {
 		.name = "isolate",
@@ -440,11 +531,11 @@ struct lmm_hook lmm_hooks[] = {
 		.users = PAGEBLOCK,
 		.lost = "the clean-up of mixed blocks",
 	},
-	SIZE(PCP | PAGEBLOCK | ZONELOCK, zone),
-	SIZE(PAGEBLOCK, free_area),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, pglist_data, node_zones),
+	SIZE(PCP | PAGEBLOCK | ZONELOCK | CMA, zone),
+	SIZE(PAGEBLOCK | CMA, free_area),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, pglist_data, node_zones),
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, lock),
-	LAYOUT(PCP | ZONELOCK, per_cpu_pages, count),
+	LAYOUT(PCP | ZONELOCK | CMA, per_cpu_pages, count),
 	LAYOUT(ZONELOCK, per_cpu_pages, lists),
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, high),
 	LAYOUT(PCP | ZONELOCK, per_cpu_pages, batch),
@@ -456,35 +547,36 @@ struct lmm_hook lmm_hooks[] = {
 #else
 	LAYOUT(PCP, zone, pageset_high),
 #endif
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, _watermark),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, watermark_boost),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, node),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, zone_pgdat),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, managed_pages),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, present_pages),
-	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, name),
-	LAYOUT(PCP | ZONELOCK, zone, per_cpu_pageset),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, _watermark),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, watermark_boost),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, node),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, zone_pgdat),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, managed_pages),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, present_pages),
+	LAYOUT(PCP | PAGEBLOCK | ZONELOCK | CMA, zone, name),
+	LAYOUT(PCP | ZONELOCK | CMA, zone, per_cpu_pageset),
 	LAYOUT(PCP | PAGEBLOCK | ZONELOCK, zone, flags),
-	LAYOUT(PCP, zone, lock),
-	LAYOUT(PCP | ZONELOCK, zone, vm_stat),
+	LAYOUT(PCP | CMA, zone, lock),
+	LAYOUT(PCP | ZONELOCK | CMA, zone, vm_stat),
 	LAYOUT(ZONELOCK, zone, nr_isolate_pageblock),
 	LAYOUT(ZONELOCK, compact_control, zone),
 	LAYOUT(ZONELOCK, alloc_context, preferred_zoneref),
 	LAYOUT(ZONELOCK, alloc_context, migratetype),
 	LAYOUT(ZONELOCK, zoneref, zone),
-	LAYOUT(PAGEBLOCK, zone, free_area),
+	LAYOUT(PAGEBLOCK | CMA, zone, free_area),
 	LAYOUT(PAGEBLOCK, zone, compact_considered),
 	LAYOUT(PAGEBLOCK, zone, compact_defer_shift),
 	LAYOUT(PAGEBLOCK, free_area, nr_free),
 	LAYOUT(PAGEBLOCK, signal_struct, oom_mm),
 	LAYOUT(PAGEBLOCK, zone, zone_start_pfn),
 	LAYOUT(PAGEBLOCK, zone, spanned_pages),
-	SIZE(PAGEBLOCK, page),
-	LAYOUT(PAGEBLOCK, page, flags),
+	SIZE(PAGEBLOCK | CMA, page),
+	LAYOUT(PAGEBLOCK | CMA, page, flags),
 	LAYOUT(PAGEBLOCK, page, compound_head),
 	LAYOUT(PAGEBLOCK, page, mapping),
-	LAYOUT(PAGEBLOCK, page, private),
-	LAYOUT(PAGEBLOCK, page, page_type),
+	LAYOUT(PAGEBLOCK | CMA, page, private),
+	LAYOUT(CMA, page, buddy_list),
+	LAYOUT(PAGEBLOCK | CMA, page, page_type),
 	LAYOUT(PAGEBLOCK, page, _refcount),
 	SIZE(PAGEBLOCK, percpu_rw_semaphore),
 	LAYOUT(PAGEBLOCK, percpu_rw_semaphore, read_count),

@@ -58,6 +58,14 @@ enum lmm_mechanism {
  * @LMM_HOOK_RECLAIM_END: a thread has reclaimed for its request
  * @LMM_HOOK_COMPACT_BEGIN: a thread will compact for its request
  * @LMM_HOOK_MIXED: a request got pages of another type
+ * @LMM_HOOK_CMA_START: an owner of CMA memory wants pages in one piece
+ * @LMM_HOOK_CMA_BUSY: a range could not be emptied for it
+ * @LMM_HOOK_CMA_FINISH: it has got them, or not
+ * @LMM_HOOK_CMA_RELEASE: it has released them
+ * @LMM_HOOK_CMA_AREAS: go through the areas of CMA memory
+ * @LMM_HOOK_CMA_BASE: where an area begins
+ * @LMM_HOOK_CMA_SIZE: how large it is
+ * @LMM_HOOK_CMA_NAME: what it is called
  * @LMM_HOOK_UNGROUPED: the machine is too small to group pages by mobility
  * @LMM_HOOK_BOOST_FACTOR: by how much a mix raises the watermarks for a while
  * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
@@ -98,6 +106,14 @@ enum lmm_hook_id {
 	LMM_HOOK_RECLAIM_END,
 	LMM_HOOK_COMPACT_BEGIN,
 	LMM_HOOK_MIXED,
+	LMM_HOOK_CMA_START,
+	LMM_HOOK_CMA_BUSY,
+	LMM_HOOK_CMA_FINISH,
+	LMM_HOOK_CMA_RELEASE,
+	LMM_HOOK_CMA_AREAS,
+	LMM_HOOK_CMA_BASE,
+	LMM_HOOK_CMA_SIZE,
+	LMM_HOOK_CMA_NAME,
 	LMM_HOOK_UNGROUPED,
 	LMM_HOOK_BOOST_FACTOR,
 	LMM_HOOK_BALANCING_MODE,

@@ -88,8 +88,7 @@ static void set_knobs(const struct lmm_config *cfg)
 	WRITE_ONCE(pageblock.settings.mode, cfg->value[KNOB_MODE]);
 	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
 	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
-	WRITE_ONCE(lmm_buffer_gfp_mask,
-		   cfg->value[KNOB_BUFFERS] ? ~(__force unsigned int)__GFP_MOVABLE : ~0U);
+	lmm_buffers_unmovable(LMM_PAGEBLOCK, cfg->value[KNOB_BUFFERS]);
 	WRITE_ONCE(pageblock.tick, max(msecs_to_jiffies(cfg->value[KNOB_PERIOD_MS]), 1UL));
 }
 

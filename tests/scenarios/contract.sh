@@ -16,10 +16,12 @@ mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every
 by_thread=$by_thread by_region=1 by_entries=0 cgroups="
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 buffers=1"
 zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
-policies="zonelock pcp pageblock numa"
+cma_defaults="mode=ratio cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
+policies="zonelock cma pcp pageblock numa"
 defaults_of() {
 	case $1 in
 	zonelock) echo "$zonelock_defaults" ;;
+	cma) echo "$cma_defaults" ;;
 	pcp) echo "$pcp_defaults" ;;
 	pageblock) echo "$pageblock_defaults" ;;
 	numa) echo "$numa_defaults" ;;
@@ -56,14 +58,22 @@ same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/do
 check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
 for policy in $policies; do
 	mode=$(defaults_of "$policy" | sed 's/mode=\([a-z]*\).*/\1/')
-	check "status has a row for $policy" grep -Eq "^$policy +off +$mode +-$" status
-	same "$policy is supported" "$(cat "$policy/supported")" yes
+	if [ "$policy" = cma ]; then
+		# Neither kernel has CMA.
+		why="this kernel was built without CMA (CONFIG_CMA)"
+		check "status says why not cma" grep -Eq "^cma +unsupported +$mode +$(printf %s "$why" | sed 's/[()]/\\&/g')$" status
+		same "and so does its file" "$(cat "$policy/supported")" "no: $why"
+		refuses "$LMM_DBG/cma/enabled" 1 "Operation not supported" "$why"
+	else
+		check "status has a row for $policy" grep -Eq "^$policy +off +$mode +-$" status
+		same "$policy is supported" "$(cat "$policy/supported")" yes
+	fi
 	same "the defaults of $policy" "$(cat "$policy/config")" "enabled=0 $(defaults_of "$policy")"
 done
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
 
-for knob in zonelock/* pcp/* pageblock/* numa/*; do
+for knob in zonelock/* cma/* pcp/* pageblock/* numa/*; do
 	case ${knob#*/} in
 	enabled | supported | config | counters | state | census) continue ;;
 	esac
@@ -96,6 +106,10 @@ refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct:
 refuses "$LMM_DBG/zonelock/max_age_ms" 99 "$range" "zonelock/max_age_ms: 99: not in 100..60000"
 refuses "$LMM_DBG/zonelock/hold_off_ms" 60001 "$range" "not in 0..60000"
 refuses "$LMM_DBG/zonelock/watermark_guard_pct" -1 "$inval" "zonelock/watermark_guard_pct"
+refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of ratio cma_first regular_first"
+refuses "$LMM_DBG/cma/cap_pct" 101 "$range" "cma/cap_pct: 101: not in 0..100"
+refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"
+refuses "$LMM_DBG/cma/keep_max_pct" all "$inval" "cma/keep_max_pct"
 refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
 refuses "$LMM_DBG/pageblock/max_attempts" 0 "$range" "pageblock/max_attempts: 0: not in 1..16"
 refuses "$LMM_DBG/pageblock/max_attempts" 17 "$range" "pageblock/max_attempts"

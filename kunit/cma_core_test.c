@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cma_core_test.c - where refills come from, and which ranges are remembered
+ *
+ * Figures of the series are worked out by its own formula here: a pageblock for the smaller
+ * side, and for the other as many pages more as there are more of them.
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/prandom.h>
+#include <linux/string.h>
+
+#include "../module/policy/cma_core.c"
+
+#define BLOCK	512UL
+
+static const struct cma_settings by_ratio = { .mode = CMA_MODE_RATIO, .cap_pct = 100 };
+
+/* 1 GiB with half of it reserved, as in the series, some of either in use. */
+static const struct cma_view half = {
+	.free = 150000, .free_cma = 100000, .high = 1000, .managed = 250000, .cma = 131072,
+};
+
+/* Each reason, and of two the one that is named. */
+static void each_verdict(struct kunit *test)
+{
+	static const struct {
+		struct cma_view view;
+		struct cma_settings settings;
+		bool lending;
+		enum cma_verdict want;
+	} cases[] = {
+		{ half, { CMA_MODE_RATIO, 100 }, false, CMA_REGULAR_RATIO },
+		{ half, { CMA_MODE_RATIO, 100 }, true, CMA_LEND_RATIO },
+		{ half, { CMA_MODE_CMA_FIRST, 100 }, false, CMA_LEND_FIRST },
+		{ half, { CMA_MODE_REGULAR_FIRST, 100 }, true, CMA_REGULAR_FIRST },
+		/* Nothing reserved, more reserved than managed, more free than reserved. */
+		{ { 1000, 0, 10, 5000, 0 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
+		{ { 1000, 500, 10, 999, 1000 }, { CMA_MODE_RATIO, 100 }, true,
+		  CMA_AS_STOCK_DRIFT },
+		{ { 1000, 501, 10, 5000, 500 }, { CMA_MODE_RATIO, 100 }, true,
+		  CMA_AS_STOCK_DRIFT },
+		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
+		  CMA_AS_STOCK_EMPTY },
+		/* A per-CPU counter that is not added up yet. */
+		{ { 1000, -3, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
+		  CMA_AS_STOCK_EMPTY },
+		/* Regular memory at its high watermark, and below. */
+		{ { 1000, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
+		  CMA_LEND_PRESSURE },
+		{ { 500, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
+		  CMA_LEND_PRESSURE },
+		{ { 1001, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
+		  CMA_REGULAR_RATIO },
+		/* An owner comes first; in need the kernel turns to its memory all the same. */
+		{ { 500, 500, 500, 5000, 600, 0, true }, { CMA_MODE_RATIO, 100 }, true,
+		  CMA_REGULAR_BUSY },
+		{ { 500, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
+		  CMA_REGULAR_KEPT },
+		{ { 500, 400, 500, 5000, 600, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
+		  CMA_REGULAR_KEPT },
+		{ { 500, 400, 500, 5000, 600, 399 }, { CMA_MODE_CMA_FIRST, 100 }, true,
+		  CMA_LEND_FIRST },
+		/* Half may be in use. */
+		{ { 900, 501, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true,
+		  CMA_LEND_FIRST },
+		{ { 900, 500, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true,
+		  CMA_REGULAR_CAP },
+		{ { 1900, 1000, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 0 }, true,
+		  CMA_REGULAR_CAP },
+		/* All of it. */
+		{ { 900, 1, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 100 }, true,
+		  CMA_LEND_FIRST },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cma_ratio ratio = { .lending = cases[i].lending };
+
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].want,
+				    cma_judge(&cases[i].view, &cases[i].settings, &ratio),
+				    "case %u", i);
+	}
+}
+
+static void shares(struct kunit *test)
+{
+	struct cma_view view = half;
+
+	/* 100000 of 149000: what is below the watermark is nobody's. */
+	KUNIT_EXPECT_EQ(test, 49000L, cma_room(&view));
+	KUNIT_EXPECT_EQ(test, (unsigned int)(100000UL * CMA_SHARE_ONE / 149000),
+			cma_share(&view));
+	view.kept = 51000;
+	KUNIT_EXPECT_EQ(test, (unsigned int)CMA_SHARE_ONE / 2, cma_share(&view));
+	view.kept = 100001;
+	KUNIT_EXPECT_EQ(test, 0U, cma_share(&view));
+	view.kept = 0;
+	view.high = 60000;
+	KUNIT_EXPECT_EQ(test, (unsigned int)CMA_SHARE_ONE, cma_share(&view));
+	/* As many pages as can be addressed. */
+	view = (struct cma_view){ .free = 1L << 40, .free_cma = 1L << 39 };
+	KUNIT_EXPECT_EQ(test, (unsigned int)CMA_SHARE_ONE / 2, cma_share(&view));
+}
+
+/* The length of the next two runs, in pages, refilled @step at a time. */
+static void runs(struct cma_ratio *ratio, unsigned int share, long step, long *regular,
+		 long *lent)
+{
+	*regular = 0;
+	*lent = 0;
+	while (!ratio->lending) {
+		cma_charge(ratio, share, step, 0, BLOCK);
+		*regular += step;
+	}
+	while (ratio->lending) {
+		cma_charge(ratio, share, 0, step, BLOCK);
+		*lent += step;
+	}
+}
+
+/* What the series would make of it: nr_try_movable and nr_try_cma. */
+static void runs_of_series(long room, long free_cma, long *regular, long *lent)
+{
+	if (room > free_cma) {
+		*regular = room * BLOCK / free_cma;
+		*lent = BLOCK;
+	} else {
+		*regular = BLOCK;
+		*lent = free_cma * BLOCK / room;
+	}
+}
+
+/* Where memory stays as it is, runs are those of the series. */
+static void runs_as_in_the_series(struct kunit *test)
+{
+	static const struct {
+		long room;
+		long free_cma;
+	} cases[] = {
+		/* Equal parts; either twice and ten times the other. */
+		{ 50000, 50000 }, { 100000, 50000 }, { 50000, 100000 },
+		{ 100000, 10000 }, { 10000, 100000 },
+		/* 1 GiB with 512 MiB reserved, all of it free. */
+		{ 119000, 131072 },
+		{ 1, 100 }, { 100, 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cma_view view = {
+			.free = cases[i].room + cases[i].free_cma,
+			.free_cma = cases[i].free_cma,
+		};
+		long regular, lent, want_regular, want_lent;
+		struct cma_ratio ratio = { };
+
+		runs_of_series(cases[i].room, cases[i].free_cma, &want_regular, &want_lent);
+		runs(&ratio, cma_share(&view), 1, &regular, &lent);
+		/* A share has 16 bits: beside a run of a hundred blocks that is 0.2 %. */
+		KUNIT_EXPECT_LE_MSG(test, abs(regular - want_regular), 2 + want_regular / 400,
+				    "case %u: regular %ld, not %ld", i, regular, want_regular);
+		KUNIT_EXPECT_LE_MSG(test, abs(lent - want_lent), 2 + want_lent / 400,
+				    "case %u: lent %ld, not %ld", i, lent, want_lent);
+		KUNIT_EXPECT_GE(test, min(regular, lent), (long)BLOCK - 1);
+	}
+}
+
+/* What a refill takes too much is made up for: refills of a huge page, of a batch, of one. */
+static void overdrawn_is_made_up_for(struct kunit *test)
+{
+	static const long steps[] = { 1, 63, 504, 512, 2000 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		long all_regular = 0, all_lent = 0;
+		struct cma_ratio ratio = { };
+		long regular, lent;
+		int round;
+
+		for (round = 0; round < 500; round++) {
+			runs(&ratio, CMA_SHARE_ONE / 4, steps[i], &regular, &lent);
+			all_regular += regular;
+			all_lent += lent;
+		}
+		/* A quarter. */
+		KUNIT_EXPECT_LE_MSG(test, abs(all_lent * 4 - all_regular - all_lent) * 100,
+				    all_regular + all_lent, "steps of %ld", steps[i]);
+	}
+}
+
+/*
+ * Whatever way memory goes, what came from CMA memory is within 1 % of the sum of the
+ * shares at each refill, nobody is starved, and what is owed stays small.
+ */
+static void any_path_keeps_the_ratio(struct kunit *test)
+{
+	struct rnd_state rnd;
+	unsigned int path;
+
+	prandom_seed_state(&rnd, 20140512);
+	for (path = 0; path < 40; path++) {
+		struct cma_view view = { .high = 1000, .managed = 262144, .cma = 131072 };
+		long regular = 100000, cma = 100000;
+		s64 wanted = 0, pages = 0, lent = 0;
+		struct cma_ratio ratio = { };
+		long since[2] = { };
+		int i;
+
+		for (i = 0; i < 20000; i++) {
+			u32 bits = prandom_u32_state(&rnd);
+			long step = bits & 1 ? 63 : 1 + (bits >> 1) % 504;
+			enum cma_verdict verdict;
+			unsigned int share;
+
+			/* Now and then much of one kind comes back. */
+			if (!(bits >> 24)) {
+				if (bits & 2)
+					regular = 2000 + (bits >> 4) % 120000;
+				else
+					cma = 1000 + (bits >> 4) % 130000;
+			}
+			regular = max(regular, 2000L);
+			cma = clamp(cma, 1000L, 131072L);
+			view.free_cma = cma;
+			view.free = cma + regular;
+			share = cma_share(&view);
+			verdict = cma_judge(&view, &by_ratio, &ratio);
+			KUNIT_ASSERT_TRUE(test, cma_by_ratio(verdict));
+			if (cma_lends(verdict)) {
+				cma_charge(&ratio, share, 0, step, BLOCK);
+				lent += step;
+				cma -= path & 1 ? step : 0;
+			} else {
+				cma_charge(&ratio, share, step, 0, BLOCK);
+				regular -= path & 2 ? step : 0;
+			}
+			since[cma_lends(verdict)] = 0;
+			since[!cma_lends(verdict)] += step;
+			pages += step;
+			wanted += step * share;
+			/* A block, and what the run before has overdrawn, at 1000 of 122000. */
+			KUNIT_ASSERT_LT(test, since[0] + since[1], ((long)BLOCK + 504) * 122);
+		}
+		wanted /= CMA_SHARE_ONE;
+		KUNIT_EXPECT_LE_MSG(test, abs(lent - wanted) * 100, pages,
+				    "path %u: lent %lld of %lld, wanted %lld", path, lent,
+				    pages, wanted);
+	}
+}
+
+/* What cannot be paid is forgotten: no run is endless. */
+static void debts_are_bounded(struct kunit *test)
+{
+	s64 most = (s64)CMA_OWED_BLOCKS * BLOCK * CMA_SHARE_ONE;
+	struct cma_ratio ratio = { };
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		cma_charge(&ratio, CMA_SHARE_ONE, 10000, 0, BLOCK);
+	KUNIT_EXPECT_TRUE(test, ratio.lending);
+	KUNIT_EXPECT_EQ(test, most, (s64)atomic64_read(&ratio.owed));
+	for (i = 0; i < 1000; i++)
+		cma_charge(&ratio, 0, 0, 10000, BLOCK);
+	KUNIT_EXPECT_FALSE(test, ratio.lending);
+	KUNIT_EXPECT_EQ(test, -most, (s64)atomic64_read(&ratio.owed));
+}
+
+static void remember(struct cma_range *ranges, unsigned long start, unsigned long pages,
+		     unsigned long free, unsigned long now, unsigned long max)
+{
+	struct cma_range range = {
+		.start = start, .end = start + pages, .until = now + 100, .free = free,
+	};
+
+	cma_remember(ranges, &range, now, max);
+}
+
+static void remembers_and_forgets(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+	unsigned long now = -50UL;
+
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, now));
+	remember(ranges, 1000, 200, 200, now, 10000);
+	remember(ranges, 3000, 100, 40, now + 20, 10000);
+	KUNIT_EXPECT_EQ(test, 240UL, cma_forget(ranges, now + 99));
+	/* The first has gone, across the wrap of jiffies; then the other. */
+	KUNIT_EXPECT_EQ(test, 40UL, cma_forget(ranges, now + 100));
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, now + 120));
+}
+
+/* An owner takes what it had released: none of it is free any more, though remembered. */
+static void taken_again(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+
+	remember(ranges, 1000, 2048, 2048, 0, 10000);
+	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 1));
+	remember(ranges, 1000, 2048, 0, 1, 10000);
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 2));
+	remember(ranges, 1000, 2048, 2048, 2, 10000);
+	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 3));
+	/* Half of it. */
+	remember(ranges, 1000, 1024, 0, 3, 10000);
+	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
+}
+
+/* Ranges that touch are one; it is remembered as long as the younger. */
+static void neighbours_join(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+	int used = 0;
+	int i;
+
+	remember(ranges, 1000, 100, 100, 0, 10000);
+	remember(ranges, 1200, 100, 100, 10, 10000);
+	remember(ranges, 1100, 100, 50, 5, 10000);
+	for (i = 0; i < CMA_RANGES; i++)
+		used += ranges[i].start < ranges[i].end;
+	KUNIT_EXPECT_EQ(test, 1, used);
+	KUNIT_EXPECT_EQ(test, 250UL, cma_forget(ranges, 109));
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 110));
+}
+
+static void no_more_than_may_be(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+	int i;
+
+	/* More in one piece than may be kept in all. */
+	remember(ranges, 0, 2000, 2000, 0, 1000);
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 1));
+	/* The oldest makes room. */
+	remember(ranges, 0, 600, 600, 1, 1000);
+	remember(ranges, 5000, 300, 300, 2, 1000);
+	remember(ranges, 8000, 500, 500, 3, 1000);
+	KUNIT_EXPECT_EQ(test, 800UL, cma_forget(ranges, 4));
+	/* Two that touch are too large together: the newer stays. */
+	remember(ranges, 5300, 900, 900, 5, 1000);
+	KUNIT_EXPECT_EQ(test, 900UL, cma_forget(ranges, 6));
+	/* No more of them than there are slots, whatever their size. */
+	for (i = 0; i < 3 * CMA_RANGES; i++)
+		remember(ranges, 100000 + 10 * i, 5, 5, 7 + i, 1000);
+	KUNIT_EXPECT_EQ(test, 5UL * CMA_RANGES, cma_forget(ranges, 7 + i));
+	/* With nothing to be kept nothing is. */
+	memset(ranges, 0, sizeof(ranges));
+	remember(ranges, 0, 1, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 0));
+}
+
+/* Random events: ranges stay apart, within bounds, and none counts more than it has. */
+static void any_events_keep_ranges_sane(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+	unsigned long now = -3000UL;
+	struct rnd_state rnd;
+	int i, a, b;
+
+	prandom_seed_state(&rnd, 8);
+	for (i = 0; i < 20000; i++) {
+		u32 bits = prandom_u32_state(&rnd);
+		unsigned long start = bits % 4096;
+		unsigned long pages = 1 + (bits >> 12) % 700;
+		unsigned long all = 0;
+
+		now += bits >> 28;
+		remember(ranges, start, pages, bits & BIT(27) ? pages : 0, now, 1500);
+		cma_forget(ranges, now);
+		for (a = 0; a < CMA_RANGES; a++) {
+			KUNIT_ASSERT_LE(test, ranges[a].free, ranges[a].end - ranges[a].start);
+			all += ranges[a].end - ranges[a].start;
+			for (b = 0; b < a; b++)
+				KUNIT_ASSERT_EQ(test, 0UL, overlap(&ranges[a], &ranges[b]));
+		}
+		KUNIT_ASSERT_LE(test, all, 1500UL);
+	}
+}
+
+static struct kunit_case cma_core_cases[] = {
+	KUNIT_CASE(each_verdict),
+	KUNIT_CASE(shares),
+	KUNIT_CASE(runs_as_in_the_series),
+	KUNIT_CASE(overdrawn_is_made_up_for),
+	KUNIT_CASE(any_path_keeps_the_ratio),
+	KUNIT_CASE(debts_are_bounded),
+	KUNIT_CASE(remembers_and_forgets),
+	KUNIT_CASE(taken_again),
+	KUNIT_CASE(neighbours_join),
+	KUNIT_CASE(no_more_than_may_be),
+	KUNIT_CASE(any_events_keep_ranges_sane),
+	{}
+};
+
+static struct kunit_suite cma_core_suite = {
+	.name = "livemm-cma-core",
+	.test_cases = cma_core_cases,
+};

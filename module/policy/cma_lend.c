@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cma_lend.c - where a list of movable pages is refilled from
+ *
+ * Context: under the list's pcp->lock, preemption off, any context that the allocator may
+ * be called from.  No sleeping, no printk, no allocation, no lock.
+ *
+ * A refill is split by asking the kernel's own function for MIGRATE_CMA first.  All that
+ * may be in a movable list may come from there, if the request that found it empty may
+ * use CMA memory: the kernel itself puts it there, and a request that may not passes such
+ * lists by.
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/vmstat.h>
+
+#include "../compat/compat.h"
+#include "../hook/hook.h"
+#include "../hook/symbols.h"
+#include "cma_state.h"
+
+/* Calls of find_suitable_fallback() that rmqueue_bulk() has in its source, by a helper. */
+#define FALLBACK_CALLS	2
+
+/* Blocks for which it is worth while to take zone->lock. */
+#define REFILL_LEAST	8UL
+
+/**
+ * cma_lend_possible() - can a refill be split here?
+ * @why: the reason in words if not
+ * @len: size of @why
+ *
+ * Asked for CMA memory when there is none left, the kernel would look into its table of
+ * fallbacks, whose row for it has no end.  Our wrapper of find_suitable_fallback() answers
+ * for it, if the compiler has left the calls in place that lead there.
+ *
+ * Context: process.
+ * Return: true if it can.
+ */
+bool cma_lend_possible(char *why, size_t len)
+{
+	if (!lmm_hook_usable(LMM_HOOK_REFILL) || !lmm_hook_usable(LMM_HOOK_FALLBACK)) {
+		scnprintf(why, len, "refills of the lists cannot be hooked on this kernel");
+		return false;
+	}
+	if (lmm_symbol_calls(lmm_hook_address(LMM_HOOK_REFILL),
+			     lmm_hook_address(LMM_HOOK_FALLBACK)) < FALLBACK_CALLS) {
+		scnprintf(why, len, "a refill's search for a fallback cannot be stopped");
+		return false;
+	}
+	return true;
+}
+
+/**
+ * cma_view_zone() - what there is to know of a zone
+ * @zone: it
+ * @view: gets it
+ *
+ * Context: any.
+ */
+void cma_view_zone(struct zone *zone, struct cma_view *view)
+{
+	struct cma_zone *cz = cma_zone_of(zone);
+
+	*view = (struct cma_view){
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+		.free_cma = zone_page_state(zone, NR_FREE_CMA_PAGES),
+		.high = high_wmark_pages(zone),
+		.managed = zone_managed_pages(zone),
+		.cma = zone_cma_pages(zone),
+		.kept = atomic_long_read(&cz->kept),
+		.allocating = atomic_read(&cz->allocating) > 0,
+	};
+}
+
+/*
+ * How many of a refill's blocks are there for certain in regular memory?  As many as the
+ * largest free block of movable pages has: beyond that, a request that may not turn to CMA
+ * memory might break into blocks of other types.  A look without the lock: at worst it
+ * does that once.
+ */
+static unsigned long regular_blocks(struct zone *zone, unsigned int order, unsigned long asked)
+{
+	int i;
+
+	for (i = LMM_MAX_ORDER; i >= (int)order; i--) {
+		const struct list_head *list = &zone->free_area[i].free_list[MIGRATE_MOVABLE];
+
+		if (READ_ONCE(list->next) != list)
+			return min(asked, 1UL << (i - order));
+	}
+	return 0;
+}
+
+/**
+ * lmm_cma_source() - event: a list is about to be refilled
+ * @zone: its zone
+ * @order: of the blocks
+ * @migratetype: of its pages
+ * @source: what is asked for; gets what is to be asked of CMA memory
+ *
+ * Context: see the top of the file.
+ */
+void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
+		    struct lmm_klp_source *source)
+{
+	struct cma_settings settings = {
+		.mode = READ_ONCE(cma.settings.mode),
+		.cap_pct = READ_ONCE(cma.settings.cap_pct),
+	};
+	enum cma_verdict verdict;
+	struct cma_view view;
+	unsigned long most;
+
+	if (migratetype != MIGRATE_MOVABLE || !(source->alloc_flags & LMM_ALLOC_CMA) ||
+	    !zone_cma_pages(zone))
+		return;
+	cma_view_zone(zone, &view);
+	verdict = cma_judge(&view, &settings, &cma_zone_of(zone)->ratio);
+	most = max(view.free_cma - view.kept, 0L) >> order;
+	if (cma_lends(verdict) && !most)
+		verdict = CMA_REGULAR_KEPT;
+	lmm_count(&lmm_cma_policy, COUNT_VERDICT + verdict, 1);
+	source->judged = true;
+	source->by_ratio = cma_by_ratio(verdict);
+	source->share = cma_share(&view);
+	if (cma_lends(verdict)) {
+		source->cma_blocks = min(source->blocks, most);
+		return;
+	}
+	if (verdict == CMA_AS_STOCK_EMPTY || verdict == CMA_AS_STOCK_DRIFT)
+		return;
+	most = regular_blocks(zone, order, source->blocks);
+	if (most >= min(source->blocks, REFILL_LEAST)) {
+		source->blocks = most;
+		source->alloc_flags &= ~LMM_ALLOC_CMA;
+	} else {
+		lmm_count(&lmm_cma_policy, COUNT_REGULAR_NONE, 1);
+		/* What comes may be of either kind. */
+		source->by_ratio = false;
+	}
+}
+
+/**
+ * lmm_cma_refilled() - event: that refill has been made
+ * @zone: its zone
+ * @order: of the blocks
+ * @source: where it came from
+ *
+ * Context: see the top of the file.
+ */
+void lmm_cma_refilled(struct zone *zone, unsigned int order,
+		      const struct lmm_klp_source *source)
+{
+	long lent = (long)source->cma_got << order;
+	long rest = (long)source->rest_got << order;
+
+	if (!source->judged)
+		return;
+	lmm_count(&lmm_cma_policy, COUNT_LENT_PAGES, lent);
+	if (!(source->alloc_flags & LMM_ALLOC_CMA))
+		lmm_count(&lmm_cma_policy, COUNT_REGULAR_PAGES, rest);
+	if (source->cma_blocks && !lent)
+		lmm_count(&lmm_cma_policy, COUNT_LENT_NONE, 1);
+	else if (source->by_ratio)
+		cma_charge(&cma_zone_of(zone)->ratio, source->share, rest, lent,
+			   pageblock_nr_pages);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * holdpages.c - hold pages so that they cannot be migrated
+ *
+ *	holdpages MIB COUNT
+ *
+ * Maps and touches MIB of memory, puts COUNT pages spread over it into a pipe without
+ * copying them, which keeps a reference to each, says "held", and sleeps until killed.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE	4096UL
+#define MIB	0x100000UL
+
+int main(int argc, char **argv)
+{
+	unsigned long bytes = argc == 3 ? strtoul(argv[1], NULL, 10) * MIB : 0;
+	unsigned long count = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+	int ends[2];
+	char *at;
+
+	if (!bytes || !count || count > bytes / PAGE)
+		errx(2, "usage: holdpages MIB COUNT");
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED || pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, count * PAGE) < 0)
+		err(1, "%lu pages of %s MiB", count, argv[1]);
+	memset(at, 1, bytes);
+	for (unsigned long i = 0; i < count; i++) {
+		struct iovec page = { at + bytes / count / PAGE * PAGE * i, PAGE };
+
+		if (vmsplice(ends[1], &page, 1, 0) != (ssize_t)PAGE)
+			err(1, "vmsplice");
+	}
+	puts("held");
+	fflush(stdout);
+	for (;;)
+		pause();
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: debug
+# memory: 1G
+# timeout: 1200
+# args: cma=256M transparent_hugepage=never
+#
+# Memory that is reserved for CMA is lent in the ratio of what is left of it; its owner gets
+# it back while that goes on, and what it has released is kept for it.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_cma.sh"
+
+# Percent of what $1 MiB were filled with that came from CMA memory.
+cma_pct_of() {
+	_cma=$(meminfo CmaFree)
+	_all=$(meminfo MemFree)
+	fill some "$1"
+	_cma=$((_cma - $(meminfo CmaFree)))
+	_all=$((_all - $(meminfo MemFree)))
+	rm /mnt/some
+	echo $((_cma * 100 / _all))
+}
+
+# A column of the zone in `state`: 7 room, 8 share.
+zone() { awk -v column="$1" '$8 ~ /%$/ { sub(/%/, "", $8); print $column }' "$policy/state"; }
+
+# Pages migrated while the owner has 8 MiB in one piece, once.
+migrated_for() {
+	_before=$(vmstat pgmigrate_success)
+	take reserved 2048 || return 1
+	_after=$(vmstat pgmigrate_success)
+	give reserved 2048
+	echo $((_after - _before))
+}
+
+close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
+
+need lmm_load
+same "supported" "$(cat "$policy/supported")" yes
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$policy/enabled" 1
+need write_to "$policy/enabled" 0
+pages=$(pages_unaccounted)
+
+stock=$(cma_pct_of 64)
+need write_to "$policy/enabled" 1
+same "every hook that it needs is armed" "$(awk '$4 == "armed" { n++ } END { print (n >= 7) }' "$LMM_DBG/hooks")" 1
+check "the area is known" grep -Eq '^reserved +0 +[A-Z]+[A-Z0-9]* +65536 ' "$policy/state"
+want=$(zone 8)
+ratio=$(cma_pct_of 64)
+check "ratio: $ratio % of CMA memory, $want % is its share" close_to "$ratio" "$want" 5
+need write_to "$policy/mode" cma_first
+first=$(cma_pct_of 64)
+check "cma_first: $first %" test "$first" -ge 90
+need write_to "$policy/mode" regular_first
+regular=$(cma_pct_of 64)
+check "regular_first: $regular %" test "$regular" -le 5
+note "percent from CMA memory: stock $stock, ratio $ratio, cma_first $first, regular_first $regular"
+
+# A cap, and what is above it all the same once regular memory has nothing left.
+need write_to "$policy/config" "mode=cma_first cap_pct=25"
+fill cap 128
+used=$((100 - $(meminfo CmaFree) * 100 / 262144))
+check "a quarter may be in use: $used % are" close_to "$used" 25 3
+check "the rest is regular memory's, which is counted" test "$(cma_counter regular_cap)" -gt 0
+rm /mnt/cap
+
+# Regular memory is at its high watermark, though not at the low one that wakes kswapd: CMA
+# memory only, whose pages would not help it.
+need write_to "$policy/config" "mode=regular_first cap_pct=100"
+factor=$(cat /proc/sys/vm/watermark_scale_factor)
+fill regular $(((($(meminfo MemFree) - $(meminfo CmaFree)) / 1024) - 120))
+need write_to /proc/sys/vm/watermark_scale_factor 1000
+need write_to "$policy/mode" ratio
+same "regular memory is at its watermark" "$(next_refill 0)" "lends: pressure"
+note "room above the watermark: $(zone 7) pages"
+scanned=$(vmstat pgscan_kswapd)
+under=$(cma_pct_of 64)
+check "then all comes from CMA memory: $under %" test "$under" -ge 90
+same "and kswapd looks for nothing" "$(vmstat pgscan_kswapd)" "$scanned"
+check "which is counted" test "$(cma_counter lend_pressure)" -gt 0
+need write_to /proc/sys/vm/watermark_scale_factor "$factor"
+rm /mnt/regular
+
+# The owner's side: it gets what was lent, and the next time there is nothing to be moved.
+need write_to "$policy/config" "mode=cma_first keep_ms=0"
+fill lent 254
+lent=$(migrated_for)
+check "what was lent is moved for its owner: $lent pages" test "$lent" -gt 1000
+fill again 8
+rm /mnt/again
+fill again 8
+again=$(migrated_for)
+need write_to "$policy/keep_ms" 60000
+migrated_for >/dev/null
+rm /mnt/lent /mnt/again
+check "what it has released is kept" wait_for 10 sh -c "awk '\$1 == \"reserved\" { exit \$5 < 2048 }' $policy/state"
+fill lent 240
+kept=$(migrated_for)
+note "pages migrated for 8 MiB: first $lent, lent again $again, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
+check "kept, next to nothing is moved for it: $kept pages" test "$kept" -lt 200
+same "each was counted" "$(cma_counter allocs) $(area reserved 6)" "4 4"
+check "and with them their pages" test "$(cma_counter alloc_pages)" -eq $((4 * 2048))
+rm /mnt/lent
+need write_to "$policy/keep_ms" 0
+wait_for 5 sh -c "awk '\$1 == \"reserved\" { exit \$5 > 0 }' $policy/state"
+same "a write forgets it" "$(area reserved 5)" 0
+
+# Pages that somebody holds cannot be moved: the next range is tried, or none is got.
+need write_to "$policy/config" "mode=cma_first keep_ms=60000"
+"$LMM_ROOT/build/programs/holdpages" 240 120 >/run/held &
+holder=$!
+check "pages are held" wait_for 60 grep -q held /run/held
+refute "all of the area is not to be had" take reserved 65536
+check "a failure is counted" test "$(cma_counter failures)" -ge 1
+check "of this area" test "$(area reserved 8)" -ge 1
+refute "nor 32 MiB" take reserved 8192
+check "each range that was tried is a retry" test "$(cma_counter retries)" -ge 2
+check "of this area" test "$(area reserved 7)" -ge 2
+same "no owner is at it any more" "$(next_refill 0 | grep -c busy)" 0
+kill "$holder"
+wait "$holder" 2>/dev/null
+check "let go, it is to be had" wait_for 20 take reserved 8192
+give reserved 8192
+
+check "switching off" write_to "$policy/enabled" 0
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+check "stock again: all of the area is to be had" take reserved 65536
+give reserved 65536
+pages_kept "$pages"
+check "unloads" lmm_unload

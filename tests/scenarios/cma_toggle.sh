@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: debug
+# memory: 1G
+# timeout: 1800
+# args: cma=256M transparent_hugepage=never
+#
+# Switch the policy on and off, and from mode to mode, while memory is lent and its owner
+# takes some of it: the owner always gets it, and every page is as before.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_cma.sh"
+
+rounds=30
+
+# Files in memory that come and go, the larger part of the area at a time.
+lend_loop() {
+	while :; do
+		for _file in a b c d; do
+			fill "$_file" 40 || return
+		done
+		rm -f /mnt/[abcd]
+	done
+}
+
+# The owner, as fast as it can; a line for each time it got nothing.
+owner_loop() {
+	while :; do
+		take reserved 1024 || echo "1024 pages not got"
+		take reserved 300 || echo "300 pages not got"
+		give reserved 1324
+	done
+}
+
+need lmm_load
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$policy/enabled" 1
+need write_to "$policy/enabled" 0
+pages=$(pages_unaccounted)
+free=$(meminfo CmaFree)
+
+lend_loop &
+lender=$!
+owner_loop >/run/refused 2>&1 &
+owner=$!
+round=0
+while [ "$round" -lt "$rounds" ]; do
+	for mode in ratio cma_first regular_first; do
+		need write_to "$policy/config" "enabled=1 mode=$mode keep_ms=$((round % 3 * 200))"
+		sleep 0.2
+	done
+	need write_to "$policy/enabled" 0
+	round=$((round + 1))
+done
+same "switched while both are at it" "$round" "$rounds"
+need write_to "$policy/config" "enabled=1 mode=ratio"
+sleep 1
+need write_to "$policy/enabled" 0
+# In the middle of an allocation too, or not: it is killed where it is.
+kill "$owner" "$lender"
+wait "$owner" "$lender" 2>/dev/null
+rm -f /mnt/[abcd]
+note "$(tr '\n' ' ' <"$policy/counters")"
+note "of the owner's allocations $(wc -l </run/refused) got nothing: $(sort /run/refused | uniq -c | tr '\n' ' ')"
+check "pages were lent" test "$(cma_counter lent_pages)" -gt 10000
+check "in each mode" test "$(cma_counter lend_first)" -gt 0 -a "$(cma_counter regular_first)" -gt 0
+check "the owner got its own" test "$(cma_counter allocs)" -gt 10
+check "all but now and then" test "$(wc -l </run/refused)" -le $(($(cma_counter allocs) / 20))
+same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+need give reserved 65536
+check "every page of the area is free again" wait_for 30 sh -c "
+	echo 3 >/proc/sys/vm/drop_caches
+	[ \$(awk '\$1 == \"CmaFree:\" { print \$2 }' /proc/meminfo) -ge $((free - 2048)) ]"
+check "the owner can have all of it" take reserved 65536
+give reserved 65536
+pages_kept "$pages"
+check "unloads" lmm_unload

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# For scenarios of the cma policy; needs lib.sh.  Areas are those of CMA_DEBUGFS.
+#
+#   cma_counter NAME         one of the policy's counters
+#   meminfo NAME             a number of /proc/meminfo, in KiB
+#   vmstat NAME              a number of /proc/vmstat
+#   fill FILE MIB            a file of so many MiB in memory that is never reclaimed
+#   take AREA PAGES          have pages of an area in one piece
+#   give AREA PAGES          release them
+#   area AREA COLUMN         a figure of the area in `state`: 5 kept, 6 allocs, 7 retries, 8 failures
+#   next_refill NODE         where a zone's next refill comes from, and why
+
+# shellcheck disable=SC2034 # used by scenarios
+policy=$LMM_DBG/cma
+
+cma_counter() { awk -v name="$1" '$1 == name { print $2 }' "$policy/counters"; }
+meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
+vmstat() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
+fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }
+take() { write_to "/sys/kernel/debug/cma/$1/alloc" "$2"; }
+give() { write_to "/sys/kernel/debug/cma/$1/free" "$2"; }
+area() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $column }' "$policy/state"; }
+next_refill() {
+	awk -v node="$1" '$1 == node && $2 != "zone" { sub(/.*%  /, ""); print }' "$policy/state"
+}
+
+mount -t tmpfs -o size=90% none /mnt
