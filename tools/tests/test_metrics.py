@@ -8,16 +8,15 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import daemons
 import knob_tables
 import pytest
 from conftest import Ctl
@@ -171,39 +170,14 @@ def test_textfile(busy: FakeHost, ctl: Ctl, tmp_path: Path) -> None:
     assert path.stat().st_ino != inode
 
 
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 def test_node_exporter_takes_the_textfile(busy: FakeHost, ctl: Ctl, tmp_path: Path) -> None:
     folder = tmp_path / "textfiles"
     folder.mkdir()
     ctl("export", "--textfile", str(folder))
     # What a writer that was killed would leave behind is not looked at.
     (folder / ".livemm.prom.abc.tmp").write_text("not metrics", encoding="utf-8")
-    command = shutil.which("prometheus-node-exporter")
-    assert command is not None, "not installed: apt install prometheus-node-exporter"
-    port = free_port()
-    with subprocess.Popen(
-        [command, "--collector.disable-defaults", "--collector.textfile",
-         f"--collector.textfile.directory={folder}", f"--web.listen-address=127.0.0.1:{port}"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    ) as exporter:
-        try:
-            text = ""
-            for _ in range(200):
-                assert exporter.poll() is None
-                try:
-                    text = fetch(f"http://127.0.0.1:{port}/metrics", "text/plain")[1]
-                    break
-                except OSError:
-                    time.sleep(0.1)
-        finally:
-            exporter.terminate()
-            exporter.communicate()
+    with daemons.node_exporter(folder, tmp_path / "log") as exporter:
+        text = fetch(f"{exporter.url}/metrics", "text/plain")[1]
     found = samples(text)
     assert found["node_textfile_scrape_error"] == [({}, 0)]
     (labels, mtime), = found["node_textfile_mtime_seconds"]

@@ -7,7 +7,6 @@ import http.server
 import json
 import re
 import shutil
-import socket
 import subprocess
 import threading
 import time
@@ -16,6 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import daemons
 import pytest
 from ab.doubles import START_S, experiment
 from ab.fleet import FakeMachine, fleet_experiment, machines, write_open_metrics
@@ -51,9 +51,8 @@ def fleet() -> list[FakeMachine]:
 def prometheus(tmp_path_factory: pytest.TempPathFactory,
                fleet: list[FakeMachine]) -> Iterator[str]:
     """The address of Debian's server, with the fleet's history behind it."""
-    for name in ("prometheus", "promtool"):
-        if shutil.which(name) is None:
-            pytest.fail(f"{name} is not installed: apt install prometheus")
+    if shutil.which("promtool") is None:
+        pytest.fail("promtool is not installed: apt install prometheus")
     folder = tmp_path_factory.mktemp("prometheus")
     text = folder / "fleet.om"
     with text.open("w", encoding="utf-8") as out:
@@ -65,36 +64,9 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory,
     )
     assert done.returncode == 0, done.stderr
     text.unlink()
-    (folder / "prometheus.yml").write_text("scrape_configs: []\n", encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with (folder / "log").open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(
-            ["prometheus", f"--config.file={folder}/prometheus.yml",
-             f"--storage.tsdb.path={folder}/data", "--storage.tsdb.retention.time=100y",
-             f"--web.listen-address=127.0.0.1:{port}"],
-            stdout=log, stderr=log,
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(url, server, folder / "log")
-        yield url
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        if server.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(f"{url}/-/ready", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"prometheus does not get ready: {log.read_text(encoding='utf-8')[-800:]}")
+    with daemons.prometheus(folder, "scrape_configs: []\n",
+                            "--storage.tsdb.retention.time=100y") as server:
+        yield server.url
 
 
 def test_a_planted_effect_is_found(prometheus: str, fleet: list[FakeMachine]) -> None:
@@ -166,9 +138,7 @@ def test_addresses_that_are_none(url: str) -> None:
 
 
 def test_nobody_answers() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = daemons.free_port()
     with pytest.raises(CtlError, match="refused"):
         Prometheus(f"http://127.0.0.1:{port}").range("up", 0, 1, 1)
 
