@@ -10,8 +10,10 @@ packages="apt-utils bc binutils bison bsdextrautils build-essential busybox-stat
 	groff-base iproute2 kmod libelf-dev libssl-dev linux-source-6.1 make openssl procps
 	prometheus prometheus-node-exporter python3 python3-click python3-jinja2
 	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy
-	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse stress-ng udev
-	util-linux xz-utils zstd"
+	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse stress-ng systemd
+	udev util-linux xz-utils zsh zstd"
+daemons="prometheus prometheus-node-exporter"
+policy=/usr/sbin/policy-rc.d
 cache=${LIVEMM_CACHE:-${HOME:-/root}/.cache/livemm}
 here=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -44,10 +46,38 @@ install_missing() {
 	[ -z "$missing" ] && return
 	apt_update
 	say "installing$missing"
+	keep_services_off
 	# shellcheck disable=SC2086 # a list of words
 	DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
 		install $missing >"$cache/apt.log" 2>&1 ||
 		die "apt-get install failed: $(tail -n 3 "$cache/apt.log")"
+	disable_services
+	allow_services
+}
+
+# Some packages bring daemons, and tests start their own. Debian would start them now and at
+# each boot: neither, but what was installed before we came stays as it is.
+keep_services_off() {
+	[ -e "$policy" ] && return
+	trap allow_services EXIT
+	trap 'exit 2' HUP INT TERM
+	made_policy=yes
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+}
+
+allow_services() {
+	[ -z "${made_policy:-}" ] || rm -f "$policy"
+	made_policy=
+}
+
+disable_services() {
+	for package in $daemons; do
+		case " $missing " in
+		*" $package "*) systemctl --quiet disable "$package.service" >>"$cache/apt.log" 2>&1 ||
+			say "cannot disable $package.service; see $cache/apt.log" ;;
+		esac
+	done
 }
 
 make_venv() {
