@@ -24,6 +24,45 @@ from livemmctl.profile.store import APPLIED, CONFIG, FOLDERS
 NAME = "livemmctl"
 #: For each shell the file's name, as the shell looks for it.
 SHELLS = {"bash": NAME, "zsh": f"_{NAME}"}
+#: Not click's own, which completes nothing at the first TAB when zsh itself loads it from
+#: its path, as from a package, and puts a space between a knob's = and its value.
+ZSH = f"""\
+#compdef {NAME}
+# SPDX-License-Identifier: GPL-2.0-only
+
+_{NAME}() {{
+    local -a answer plain told begun
+    local kind word help
+    (( $+commands[{NAME}] )) || return 1
+    # Three lines a completion: what kind it is, the word, and help or _.
+    answer=("${{(@f)$(COMP_WORDS="${{words[*]}}" COMP_CWORD=$((CURRENT - 1)) \\
+        {COMPLETE}=zsh_complete {NAME} 2>/dev/null)}}")
+    for kind word help in "${{answer[@]}}"; do
+        case $kind in
+        file) _files ;;
+        dir) _files -/ ;;
+        plain)
+            if [[ $word == *= ]]; then
+                begun+=("$word")
+            elif [[ $help == _ ]]; then
+                plain+=("$word")
+            else
+                told+=("${{word//:/\\:}}:$help")
+            fi ;;
+        esac
+    done
+    (( $#told )) && _describe -V {NAME} told
+    (( $#plain )) && compadd -V words -a plain
+    (( $#begun )) && compadd -V knobs -S '' -a begun
+    (( compstate[nmatches] ))
+}}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _{NAME} "$@"
+else
+    compdef _{NAME} {NAME}
+fi
+"""
 FILES = {
     f"{FOLDERS[0]}/*.toml": "the admin's own profiles",
     f"{FOLDERS[1]}/*.toml": "ready profiles; one of the admin's of the same name comes first",
@@ -118,16 +157,13 @@ def man_page() -> str:
 
 
 def completion(shell: str) -> str:
-    """A shell's completion script, by click."""
+    """A shell's completion script."""
+    if shell == "zsh":
+        return ZSH
     kind = get_completion_class(shell)
     assert kind is not None
     text = kind(cli, {}, NAME, COMPLETE).source().strip()
-    mark = "# SPDX-License-Identifier: GPL-2.0-only"
-    first, newline, rest = text.partition("\n")
-    # zsh wants its own mark on the first line.
-    if first.startswith("#"):
-        return f"{first}{newline}{mark}\n{rest}\n"
-    return f"{mark}\n{text}\n"
+    return f"# SPDX-License-Identifier: GPL-2.0-only\n{text}\n"
 
 
 def main() -> int:

@@ -95,3 +95,63 @@ def test_zsh_finds_its_mark(made: Path) -> None:
     text = (made / "zsh/_livemmctl").read_text(encoding="utf-8")
     assert text.startswith("#compdef livemmctl\n")
     assert "_LIVEMMCTL_COMPLETE=zsh_complete" in text
+    done = subprocess.run(["zsh", "-n", str(made / "zsh/_livemmctl")], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+#: A shell of zsh's in a terminal of its own, into which a line and one TAB are typed; what
+#: the line is then, it writes down.  $1: folders of completions, $2: the file, $3: the line.
+ZSH_TYPES = r"""
+zmodload zsh/zpty
+zpty shell "TERM=dumb zsh -f -i"
+zpty -w shell "fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; unsetopt beep
+tell() { zle expand-or-complete; print -rn -- \"\$BUFFER|\" >$2.new; mv $2.new $2 }
+zle -N tell; bindkey '^X' tell; print rea''dy"
+while zpty -r shell line; do [[ $line == *ready* ]] && break; done
+zpty -wn shell "$3"$'\x18'
+# What it prints has to be read, or it waits.
+for n in {1..1200}; do [[ -s $2 ]] && break; zpty -rt shell line; sleep 0.05; done
+zpty -d shell
+"""
+
+
+def typed_in_zsh(made: Path, host: FakeHost, line: str) -> str:
+    """What zsh makes of a line at the first TAB, with a bar at its end."""
+    assert shutil.which("zsh"), "zsh is not installed: apt install zsh"
+    told = made / "zsh-told"
+    told.unlink(missing_ok=True)
+    subprocess.run(
+        ["zsh", "-f", "-c", ZSH_TYPES, "zsh", str(made / "zsh"), str(told), line],
+        check=True, timeout=120, stdin=subprocess.DEVNULL,
+        env={**os.environ, "LIVEMM_ROOT": str(host.root),
+             "PATH": f"{TOOLS}/bin:{os.environ['PATH']}"})
+    return told.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("line,wanted", [
+    ("livemmctl ena", "livemmctl enable |"),
+    ("livemmctl enable nu", "livemmctl enable numa |"),
+    # A value follows at once.
+    ("livemmctl set pcp wat", "livemmctl set pcp watermark_guard_pct=|"),
+    ("livemmctl profile apply lists-c", "livemmctl profile apply lists-careful |"),
+    ("livemmctl export --textf", "livemmctl export --textfile |"),
+    # As far as all that it might be have in common.
+    ("livemmctl st", "livemmctl stat|"),
+    ("livemmctl enable x", "livemmctl enable x|"),
+])
+def test_zsh_completes(made: Path, host: FakeHost, line: str, wanted: str) -> None:
+    assert typed_in_zsh(made, host, line) == wanted
+
+
+def test_zsh_completes_files(made: Path, host: FakeHost, tmp_path: Path) -> None:
+    (tmp_path / "trial.toml").touch()
+    line = f"livemmctl ab check {tmp_path}/tri"
+    assert typed_in_zsh(made, host, line) == f"livemmctl ab check {tmp_path}/trial.toml |"
+
+
+def test_zsh_reads_it_in_a_users_own_file_too(made: Path) -> None:
+    # As ~/.zshrc would, after compinit.
+    done = subprocess.run(
+        ["zsh", "-f", "-c", f"autoload -Uz compinit; compinit -D -u; . {made}/zsh/_livemmctl;"
+         "print -r -- $_comps[livemmctl]"], text=True, capture_output=True)
+    assert (done.stdout, done.stderr) == ("_livemmctl\n", "")
