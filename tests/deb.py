@@ -183,7 +183,8 @@ class Life:
         """Man page, completions and shared files are there."""
         wanted = ["/usr/share/man/man1/livemmctl.1.gz", "/usr/share/livemm/grafana/livemm.json",
                   "/usr/share/bash-completion/completions/livemmctl",
-                  "/usr/share/zsh/vendor-completions/_livemmctl"]
+                  "/usr/share/zsh/vendor-completions/_livemmctl",
+                  "/lib/systemd/system/livemm-ab@.service"]
         return self.run("documents", "sh", "-c", """
             for file; do test -s "$file" || missing="${missing:-} $file"; done
             test -z "${missing:-}" || { echo "missing:$missing"; exit 1; }""", "sh", *wanted)
@@ -195,11 +196,16 @@ class Life:
         return "\n".join(filter(None, [text.strip(), *started]))
 
     def prepare_upgrade(self) -> None:
-        """An admin's host: unit enabled, settings changed, a profile of its own."""
+        """An admin's host: units enabled, settings changed, a profile and an experiment."""
         self.output("prepare", "sh", "-c", """
             mkdir -p /etc/systemd/system/multi-user.target.wants
             ln -s /lib/systemd/system/livemm-profile.service \
                 /etc/systemd/system/multi-user.target.wants/
+            ln -s /lib/systemd/system/livemm-ab@.service \
+                /etc/systemd/system/multi-user.target.wants/livemm-ab@trial.service
+            mkdir -p /var/lib/livemm
+            echo 'name = "trial"' >/etc/livemm/experiments/trial.toml
+            echo '{}' >/var/lib/livemm/trial.jsonl
             sed -i 's/"stock"/"mine"/; s/"keep"/"off"/' /etc/livemm/livemm.toml
             echo '[policy.pcp]' >/etc/livemm/profiles/mine.toml""")
         watch("livemmctl")
@@ -214,10 +220,12 @@ class Life:
         return "\n".join(calls())
 
     def kept(self) -> str:
-        """The admin's files and the enabled unit are as they were."""
+        """The admin's files and the enabled units are as they were."""
         return self.run("kept", "sh", "-c", """
             grep -q '"mine"' /etc/livemm/livemm.toml && grep -q '"off"' /etc/livemm/livemm.toml &&
             test -s /etc/livemm/profiles/mine.toml &&
+            test -s /etc/livemm/experiments/trial.toml && test -s /var/lib/livemm/trial.jsonl &&
+            test -L /etc/systemd/system/multi-user.target.wants/livemm-ab@trial.service &&
             test -L /etc/systemd/system/multi-user.target.wants/livemm-profile.service""")
 
     def remove(self) -> str:
@@ -233,7 +241,7 @@ class Life:
         wrong = self.apt("purge", "purge", "livemm-dkms", "livemm-tools")
         text = self.output("left", "sh", "-c", "find / -xdev -name '*livemm*' ! -path '/mnt/*' "
                            "! -path '/proc/*' ! -path /var/log/livemm-calls; dpkg -l | grep livemm")
-        # The link was the admin's own.
+        # The links were the admin's own.
         left = [line for line in text.splitlines() if "multi-user.target.wants" not in line]
         return wrong or "\n".join(left)
 

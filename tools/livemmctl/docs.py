@@ -68,6 +68,8 @@ FILES = {
     f"{FOLDERS[1]}/*.toml": "ready profiles; one of the admin's of the same name comes first",
     CONFIG: "what livemm-profile.service applies, and what it does when it stops",
     APPLIED: "the profile applied last since boot",
+    "/etc/livemm/experiments/*.toml": "what livemm-ab@NAME.service runs",
+    "/var/lib/livemm/*.jsonl": "and its journals",
     "/run/livemm/arm.json": "the arm of the experiment that the host is in",
     "/sys/kernel/debug/livemm": "the module's files",
     "/sys/module/livemm/parameters": "its parameters, by which settings are made",

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import signal
+import subprocess
 from pathlib import Path
 
 import click
 import knob_tables
 import pytest
+from livemmctl.ab.runner import ended_by
 from livemmctl.cli import cli
 
 TOOLS = knob_tables.ROOT / "tools"
@@ -19,13 +23,35 @@ SCRIPTS = sorted((TOOLS / "debian").iterdir())
 
 def calls(text: str) -> list[list[str]]:
     """Command lines of livemmctl in a unit."""
-    lines = re.findall(r"^Exec\w+=/usr/bin/livemmctl (.*)$", text, re.M)
+    lines = re.findall(r"^Exec\w+=-?/usr/bin/livemmctl (.*)$", text, re.M)
     return [shlex.split(line) for line in lines]
 
 
 def test_there_are_units() -> None:
     names = {path.name for path in UNITS}
-    assert names == {"livemm-profile.service", "livemm-export.service", "livemm-export.timer"}
+    assert names == {"livemm-profile.service", "livemm-export.service", "livemm-export.timer",
+                     "livemm-ab@.service"}
+
+
+def test_systemd_has_nothing_to_say(tmp_path: Path) -> None:
+    assert shutil.which("systemd-analyze"), "systemd is not installed: apt install systemd"
+    for path in UNITS:
+        # The command need not be installed here.
+        text = path.read_text(encoding="utf-8").replace("/usr/bin/livemmctl",
+                                                        f"{TOOLS}/bin/livemmctl")
+        (tmp_path / path.name).write_text(text, encoding="utf-8")
+    names = [tmp_path / path.name.replace("@.", "@trial.") for path in UNITS]
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *names],
+                          text=True, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_ends_a_run_is_what_its_unit_takes_it_for() -> None:
+    text = (TOOLS / "systemd/livemm-ab@.service").read_text(encoding="utf-8")
+    assert f"SuccessExitStatus={ended_by(signal.SIGTERM).status:d}\n" in text
+    # What a guardrail ended is not begun again, what was killed is.
+    assert "Restart=on-abnormal\n" in text
+    assert "ConditionKernelCommandLine=!livemm.off=1\n" in text
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)

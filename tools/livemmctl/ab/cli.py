@@ -108,7 +108,8 @@ def check(app: App, experiment: Path) -> None:
 
     [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
     window, oom_kills since the host joined, taint = true; false does without one. Each is
-    watched on the host, and passed puts it back to stock at once.
+    watched on the host, and passed puts it back to stock at once. went_down = true: a host
+    that crashed while an arm was on does not switch it on again.
 
     By host: weight of each arm (all, or none); start, a date and time; baseline, a time
     before, which the report takes out (CUPED); strata: machine_type, cpus, memory,
@@ -210,6 +211,10 @@ def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     The policies that it switches have to be off. Ctrl-C and SIGTERM end the run with
     the host at stock; started again with the same journal it goes on. If the runner is
     killed, the kernel goes back to stock by itself when the lease runs out.
+
+    livemm-ab@NAME.service, disabled until you enable it, runs
+    /etc/livemm/experiments/NAME.toml with the journal /var/lib/livemm/NAME.jsonl, and goes
+    on with it after a reboot.
     """
     found = load_experiment(experiment, app.host)
     if tick is not None:

@@ -298,6 +298,7 @@ def _guardrails(fields: Fields, tick_s: float) -> Guardrails:
         psi_memory_full_pct=fields.limit("psi_memory_full_pct", 100, stock.psi_memory_full_pct),
         thp_fallback_pct=fields.limit("thp_fallback_pct", 100, stock.thp_fallback_pct),
         taint=fields.flag("taint", stock.taint),
+        went_down=fields.flag("went_down", stock.went_down),
         window_s=fields.seconds("window", tick_s, 86400, max(stock.window_s, tick_s)),
     )
     fields.end()

@@ -88,9 +88,9 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
         elif kind == "guard":
             info.guard = str(record.get("guard", ""))
             seen.guards.append((arm, info.guard))
-        elif kind == "apply":
+        elif kind in ("switch", "apply"):
             joined = True
-            if not record.get("ok"):
+            if kind == "apply" and not record.get("ok"):
                 info.held = str(record.get("reason", ""))
         elif kind == "end":
             info.ended = str(record.get("reason") or "no reason given")

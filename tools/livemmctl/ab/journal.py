@@ -6,7 +6,8 @@ Every line has `v` (of this form), `t` (seconds since 1970), `type`, `experiment
 
 start    a run begins: digest, mode, arm (host mode), strata, boot, kernel, module, found
 resume   a run goes on after its runner died or was ended; as start
-apply    an arm was switched to, or refused: arm, ok, reason
+switch   an arm is about to be switched to: arm
+apply    it was, or was refused: arm, ok, reason
 sample   numbers: phase (baseline or run), arm, state (arm or stock), block and washed
          (switchback), m (seconds of a clock that never jumps), values
 block    a block of time is over: block, arm, complete, reason
@@ -164,6 +165,10 @@ class Past:
     tripped: str
     #: The last block that was begun; -1: none.
     block: int
+    #: The boot that the last runner was of.
+    boot: str = ""
+    #: The arm that was on, or about to be, where its records break off; empty: none was.
+    cut_arm: str = ""
 
 
 def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
@@ -187,4 +192,20 @@ def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
     return Past(
         start=starts[0], last=records[-1], ended=ends[-1] if ends else "",
         tripped=guards[0] if guards else "", block=max(blocks, default=-1),
+        **_last_run(records),
     )
+
+
+def _last_run(records: list[Record]) -> dict[str, str]:
+    boot = arm = ""
+    for record in records:
+        kind = record["type"]
+        if kind in ("start", "resume"):
+            boot, arm = str(record.get("boot", "")), ""
+        elif kind == "switch":
+            arm = str(record.get("arm", ""))
+        elif kind == "apply":
+            arm = str(record.get("arm", "")) if record.get("ok") is True else ""
+        elif kind in ("guard", "stop", "end"):
+            arm = ""
+    return {"boot": boot, "cut_arm": arm}

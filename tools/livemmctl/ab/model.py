@@ -102,6 +102,8 @@ class Guardrails:
     psi_memory_full_pct: float | None = 10.0
     thp_fallback_pct: float | None = None
     taint: bool = True
+    #: The host went down while an arm was on, and the runner was not told to end before.
+    went_down: bool = True
     window_s: float = 60.0
 
 

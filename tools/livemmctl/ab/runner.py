@@ -109,6 +109,10 @@ class Runner:
             self._write("end", reason="not taking part")
             return Outcome("end", "this host does not take part", Exit.OK)
         self._prepare()
+        over = self._after_crash()
+        if over is not None:
+            self._close(over, None, None)
+            return over
         guard = Guard(self.experiment.guardrails, health)
         failure: CtlError | None = None
         try:
@@ -188,6 +192,19 @@ class Runner:
         if self.past is not None and self._switch is not None:
             self._switch.to_stock()
 
+    def _after_crash(self) -> Outcome | None:
+        """The host may have gone down because of its arm: not to be tried again."""
+        past = self.past
+        if past is None or not past.cut_arm or not self.experiment.guardrails.went_down:
+            return None
+        if not past.boot or past.boot == self.setting.boot:
+            return None
+        trip = Trip("went_down", 1.0, 0.0, f"the host went down while arm {past.cut_arm} was on")
+        self._held = f"guardrail {trip.guard}: {trip.words}"
+        where = {} if past.block < 0 else {"block": past.block}
+        self._note(trip, past.cut_arm, where, None)
+        return None if self._is_host_mode else Outcome("end", self._held, Exit.FAILED)
+
     def _timeline(self, joins_s: float) -> Timeline:
         if self._is_host_mode:
             first = self.clock.wall() if self.past is None else float(self.past.start["t"])
@@ -258,6 +275,8 @@ class Runner:
         reason = self.missing
         failure: CtlError | None = None
         if self._switch is not None:
+            # First, as it may be what the host goes down by.
+            self._write("switch", arm=self._arm, **where)
             try:
                 self._switch.to_arm(self.experiment.arm(self._arm).settings)
             except CtlError as error:
@@ -304,18 +323,19 @@ class Runner:
         # First the host, then the record of it.
         failed = self._restore()
         self._held = f"guardrail {trip.guard}: {trip.words}"
-        self._note(trip, slot, failed)
+        self._note(trip, self._arm, {} if slot.block is None else {"block": slot.block.index},
+                   failed)
         if failed is not None:
             raise failed
         if self._is_host_mode:
             return None
         return Outcome("end", self._held, Exit.FAILED)
 
-    def _note(self, trip: Trip, slot: Slot, failed: CtlError | None) -> None:
+    def _note(self, trip: Trip, arm: str, where: Mapping[str, int],
+              failed: CtlError | None) -> None:
         self._write(
             "guard", guard=trip.guard, seen=round(trip.seen, 3), limit=trip.limit,
-            arm=self._arm, words=trip.words, stock="yes" if failed is None else failed.message,
-            **({} if slot.block is None else {"block": slot.block.index}),
+            arm=arm, words=trip.words, stock="yes" if failed is None else failed.message, **where,
         )
 
     def _look_for_drift(self) -> Outcome | None:

@@ -109,6 +109,25 @@ def test_the_past(path: Path) -> None:
     past = past_of(read_journal(path).records, "e", "h")
     assert past is not None
     assert (past.ended, past.tripped, past.block) == ("done", "taint", 3)
+
+
+@pytest.mark.parametrize("kinds,arm", [
+    (["start"], ""), (["start", "apply"], "on"), (["start", "apply", "sample"], "on"),
+    (["start", "switch"], "on"), (["start", "switch", "refused"], ""),
+    (["start", "apply", "guard", "sample"], ""),
+    (["start", "apply", "stop"], ""), (["start", "apply", "end"], ""),
+    (["start", "apply", "resume", "sample"], ""), (["start", "apply", "resume", "apply"], "on"),
+])
+def test_where_the_records_break_off(path: Path, kinds: list[str], arm: str) -> None:
+    journal = Journal(path, "e", "h")
+    for place, kind in enumerate(kinds):
+        journal.write(1.0, "apply" if kind == "refused" else kind, boot=f"b{place}",
+                      arm="on", ok=kind != "refused")
+    journal.close()
+    past = past_of(read_journal(path).records, "e", "h")
+    assert past is not None
+    last = max(n for n, kind in enumerate(kinds) if kind in ("start", "resume"))
+    assert (past.cut_arm, past.boot) == (arm, f"b{last}")
     with pytest.raises(CtlError, match="on host h"):
         past_of(read_journal(path).records, "e", "other")
 

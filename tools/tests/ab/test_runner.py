@@ -16,6 +16,8 @@ from fake_tree import FakeHost
 from livemmctl.ab import switch
 from livemmctl.ab.assign import arm_of, entry_pct, host_id
 from livemmctl.ab.clock import STOP_SIGNAL
+from livemmctl.ab.from_journals import seen_in
+from livemmctl.ab.journal import read_journal
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.schedule import blocks_of
 from livemmctl.control import MODULE
@@ -165,16 +167,16 @@ class Crash(BaseException):
     """What no code of ours catches, like SIGKILL."""
 
 
-def crash(world: World) -> None:
+def crash(world: World, made: Experiment | None = None) -> None:
     # A process that is killed restores nothing: neither may the exception.
     def die() -> None:
         raise Crash
 
-    world.later(100, die)
+    world.later(world.clock.now_s + 100, die)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(switch.Switch, "to_stock", lambda *args: None)
         with pytest.raises(Crash):
-            world.run(experiment(), Path(world.host.root).parent / "journal.jsonl")
+            world.run(made or experiment(), Path(world.host.root).parent / "journal.jsonl")
 
 
 def test_after_a_crash_the_lease_goes_on_and_the_next_run_cleans_up(
@@ -245,6 +247,100 @@ def test_a_lease_that_ran_out_spoils_the_block_alone(world: World, journal: Path
     assert "lease ran out" in spoilt[0]["reason"]
     assert len(records(journal, "drift")) == 1
     assert len(records(journal, "block")) == 12
+
+
+def reboot(world: World) -> None:
+    """A boot later; the module is loaded, and every policy off."""
+    world.host.kernel.put("/proc/sys/kernel/random/boot_id", f"boot at {world.clock.now_s}\n")
+    world.host.kernel.unload()
+    world.host.kernel.load()
+    (world.host.root / "run/livemm/arm.json").unlink(missing_ok=True)
+
+
+def test_told_to_end_before_a_reboot_it_goes_on_after_it(world: World, journal: Path) -> None:
+    made = in_arm(world, "on")
+    world.later(100, world.clock.tell)
+    assert world.run(made, journal).kind == "stop"
+    assert is_stock(world)
+    reboot(world)
+    world.clock.signal = None
+    seen: list[bool] = []
+    world.later(150, lambda: seen.append(world.is_on()))
+    outcome = world.run(made, journal)
+    assert (outcome.kind, outcome.status, seen) == ("end", Exit.OK, [True])
+    assert records(journal, "guard") == []
+    # By the wall clock, whatever passed in between.
+    assert records(journal)[-1]["t"] - START_S == pytest.approx(300, abs=5)
+    assert is_stock(world)
+
+
+@pytest.mark.parametrize("arm", ["off", "on"])
+def test_a_host_that_went_down_in_its_arm_stays_at_stock(
+    world: World, journal: Path, arm: str,
+) -> None:
+    made = in_arm(world, arm)
+    crash(world, made)
+    reboot(world)
+    world.later(150, world.clock.tell)
+    writes = len(world.host.kernel.writes)
+    assert world.run(made, journal).kind == "stop"
+    # However often it is started again.
+    reboot(world)
+    world.clock.signal = None
+    assert world.run(made, journal).status == Exit.OK
+    assert len(world.host.kernel.writes) == writes
+    (guard,) = records(journal, "guard")
+    assert (guard["guard"], guard["arm"]) == ("went_down", arm)
+    after = [record for record in records(journal, "sample") if record["t"] > guard["t"]]
+    assert len(after) > 20
+    assert {(record["arm"], record["state"]) for record in after} == {(arm, "stock")}
+
+
+def test_so_does_one_that_went_down_at_the_switch(
+    world: World, journal: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = in_arm(world, "on")
+
+    def die(*_: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(switch.Switch, "to_arm", die)
+        patch.setattr(switch.Switch, "to_stock", lambda *args: None)
+        with pytest.raises(Crash):
+            world.run(made, journal)
+    assert records(journal, "apply") == []
+    reboot(world)
+    assert world.run(made, journal).status == Exit.OK
+    assert "went_down" in records(journal, "guard")[0]["guard"]
+    assert {record["state"] for record in records(journal, "sample")} == {"stock"}
+    # It counts in its arm.
+    seen = seen_in(read_journal(journal), made, world.clock.wall())
+    (found,) = seen.hosts.values()
+    assert (found.arm, found.guard, seen.guards) == ("on", "went_down", [("on", "went_down")])
+
+
+def test_by_time_it_ends_there(world: World, journal: Path) -> None:
+    crash(world)
+    (begun,) = records(journal, "apply")[-1:]
+    reboot(world)
+    outcome = world.run(experiment(), journal)
+    assert (outcome.kind, outcome.status) == ("end", Exit.FAILED)
+    assert f"went down while arm {begun['arm']} was on" in outcome.reason
+    assert records(journal, "guard")[0]["block"] == begun["block"]
+    assert "already over" in world.run(experiment(), journal).reason
+    assert is_stock(world)
+
+
+def test_a_host_may_go_down_where_that_is_said(world: World, journal: Path) -> None:
+    made = in_arm(world, "on", guardrails={"went_down": False})
+    crash(world, made)
+    reboot(world)
+    seen: list[bool] = []
+    world.later(150, lambda: seen.append(world.is_on()))
+    assert world.run(made, journal).status == Exit.OK
+    assert seen == [True]
+    assert records(journal, "guard") == []
 
 
 def _run_with_on_first(world: World, journal: Path) -> None:
