@@ -27,6 +27,10 @@ TIMEOUT_S = 120.0
 POINTS_MOST = 1000
 #: Points of a host unless a step is given: more tells nothing new of a host's mean.
 POINTS_WANTED = 100
+#: A textfile of ours that is older stands still, as the alert has it: its counters look as if
+#: nothing happened.
+STALE_S = 300.0
+TEXTFILE_AGE = 'time() - node_textfile_mtime_seconds{file=~".*/livemm[.]prom"}'
 #: No answer to our queries is larger; what is, is not held in memory.
 ANSWER_MAX_BYTES = 1 << 30
 
@@ -189,10 +193,35 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
         )
     seen.notes.append(f"from {server.url}, a point every {duration_text(step_s)}; hosts that"
                       " could not be switched are not told apart here")
+    stale: set[tuple[str, float]] = set()
+    if any(_reads_textfile(metric) for metric in experiment.metrics):
+        stale = _stale(server, ask, start_s - before_s, end_s, step_s)
+        still = len({host for host, _ in stale} & set(stays))
+        if still:
+            seen.notes.append(f"on {still} hosts livemm.prom stood still for a time, which is"
+                              " left out where livemm's own counters are compared")
     for metric in experiment.metrics:
         pairs = _pairs(server, metric, ask, start_s - before_s, end_s, step_s)
+        if _reads_textfile(metric):
+            pairs = (pair for pair in pairs if pair[:2] not in stale)
         seen.points[metric.name] = list(_points(pairs, stays, before_s, step_s))
     return seen
+
+
+def _reads_textfile(metric: Metric) -> bool:
+    sources = ((metric.source, metric.promql), (metric.per, metric.per_promql))
+    return any(source is not None and source.kind == "counter" and not own
+               for source, own in sources)
+
+
+def _stale(
+    server: Prometheus, ask: Ask, start_s: float, end_s: float, step_s: float
+) -> set[tuple[str, float]]:
+    """Hosts and times at which the textfile was too old; none where there is no textfile."""
+    query = f"max by ({ask.host_label}) ({TEXTFILE_AGE}) > {max(STALE_S, step_s):.0f}"
+    return {(labels.get(ask.host_label, ""), at)
+            for labels, values in server.range(query, start_s, end_s, step_s)
+            for at, _ in values}
 
 
 def _stays(

@@ -28,7 +28,7 @@ from knob_tables import ROOT
 from livemmctl.ab.analyse import BETTER, NOTHING_SEEN, WORSE
 from livemmctl.ab.assign import app_specific_id, arm_of, host_id
 from livemmctl.ab.experiment import load_experiment
-from livemmctl.ab.from_prometheus import ARM_METRIC, Prometheus
+from livemmctl.ab.from_prometheus import ARM_METRIC, Ask, Prometheus, seen_by
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.place import Place
 from livemmctl.app import App
@@ -227,6 +227,9 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         dead.daemon.end()
         made.dead.append(dead)
         stale.is_stale = True
+        # As if it had stood still for long enough to worry.
+        old_s = time.time() - 3600
+        os.utime(stale.textfiles / "livemm.prom", (old_s, old_s))
         # Scraped after the end: what Prometheus has of the experiment is all there.
         daemons.wait_for(
             "the end is scraped",
@@ -289,17 +292,29 @@ def test_hosts_count_as_far_as_they_have_numbers(fleet: Fleet, ctl: Ctl) -> None
     # The kernel's own numbers there are of every host, without the module as well.
     assert kernel["notes"] == []
     assert (kernel["estimate"]["n_control"], kernel["estimate"]["n_treatment"]) == (event, depth)
+    assert [note for note in data["notes"] if "on 1 hosts livemm.prom stood still" in note]
     # A module that is not there counts nothing.
     assert ours["notes"] == ["1 hosts have no data"]
     assert (ours["estimate"]["n_control"], ours["estimate"]["n_treatment"]) == (event, depth - 1)
 
 
+def test_a_textfile_that_stands_still_is_not_taken_for_a_host_that_does(fleet: Fleet) -> None:
+    (stale,) = [machine for machine in fleet.machines if machine.is_stale]
+    made = load_experiment(fleet.file, stale.fake)
+    seen = seen_by(fleet.server, made, Ask(step_s=STEP_S), time.time())
+
+    def mine(name: str) -> list[float]:
+        return [point.num / point.den for point in seen.points[name]
+                if point.host == stale.instance]
+
+    assert 0 < len(mine("refills")) < len(mine("faults"))
+    # With the time in which it stood still it would be half, and less.
+    assert np.mean(mine("refills")) > 0.75 * REFILLS[stale.arm] * stale.factor
+
+
 def test_what_is_wrong_is_to_be_seen(fleet: Fleet) -> None:
     (not_loaded,), (dead,) = fleet.not_loaded, fleet.dead
     (stale,) = [machine for machine in fleet.machines if machine.is_stale]
-    # As if it had stood still for long enough to worry.
-    old_s = time.time() - 3600
-    os.utime(stale.textfiles / "livemm.prom", (old_s, old_s))
     alerts = 'max by (instance) (ALERTS{alertname="%s"})'
 
     def alert(name: str, instances: set[str]) -> None:
