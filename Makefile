@@ -10,7 +10,7 @@ VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' modu
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check setup modules debug-kernel install uninstall unload lint kunit threads \
+.PHONY: help demo check setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
 	scenarios dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
@@ -36,6 +36,7 @@ help:
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
 	@echo '  make debug-kernel        build the debug kernel into the cache'
+	@echo '  make cma-kernel          build the one of the bench of cma; make bench does it when absent'
 	@echo '  make clean               remove build/ (the cache stays)'
 	@echo
 	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
@@ -53,8 +54,8 @@ check: setup
 modules: setup
 	@$(PYTHON) -m tests.modules $(ONLY)
 
-debug-kernel: setup
-	@$(PYTHON) -m tests.debug_kernel
+debug-kernel cma-kernel: setup
+	@$(PYTHON) -m tests.built $(@:-kernel=)
 
 lint: setup
 	@$(PYTHON) -m tests.lint

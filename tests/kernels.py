@@ -22,6 +22,8 @@ from tests.command import call
 from tests.report import ROOT, ToolError, main_guard, say
 
 MATRIX = ROOT / "kernels.toml"
+# The built kernel that tests need; others are only had when they are named.
+DEBUG = "debug"
 
 
 def cache_dir() -> Path:
@@ -67,7 +69,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Image:
-    """Something that boots: a stock kernel or the debug one."""
+    """Something that boots: a stock kernel or a built one.
+
+    built   from sources, by tests.built
+    debug   the built one that has the checkers
+    """
 
     name: str
     release: str
@@ -76,31 +82,49 @@ class Image:
     kdir: Path
     compiler: str
     root: Path | None = None
-    debug: bool = False
+    built: bool = False
+
+    @property
+    def debug(self) -> bool:
+        """Whether it is slow, and complains."""
+        return self.name == DEBUG
 
 
 @dataclass(frozen=True)
-class DebugRow:
-    """The [debug] table of the matrix."""
+class Built:
+    """A kernel of the matrix that is built from sources."""
 
+    name: str
     source: str
-    config: Path
+    configs: tuple[str, ...]
     compiler: str
 
+    @property
+    def config(self) -> str:
+        """The lines of its configuration."""
+        return "".join((ROOT / name).read_text(encoding="utf-8") for name in self.configs)
 
-def load() -> tuple[list[Kernel], DebugRow]:
+    @property
+    def tree(self) -> Path:
+        """Its place in the cache."""
+        return cache_dir() / self.name / cache_key(self)
+
+
+def load() -> tuple[list[Kernel], dict[str, Built]]:
     """Read kernels.toml; a wrong key or type is refused by name."""
     try:
         data = tomllib.loads(MATRIX.read_text(encoding="utf-8"))
         kernels = [Kernel(**row) for row in data["kernel"]]
-        row = data["debug"]
-        debug = DebugRow(row["source"], ROOT / row["config"], row["compiler"])
+        rows = [Built(**{**row, "configs": tuple(row["configs"])}) for row in data["built"]]
     except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
         raise ToolError(f"{MATRIX.name}: {error}") from error
     for kernel in kernels:
         if kernel.buildroot and not kernel.base:
             raise ToolError(f"{MATRIX.name}: {kernel.series}: buildroot needs base")
-    return kernels, debug
+    built = {row.name: row for row in rows}
+    if DEBUG not in built or len(built) < len(rows):
+        raise ToolError(f"{MATRIX.name}: built: one row a name, and one of them {DEBUG}")
+    return kernels, built
 
 
 def stock_image(kernel: Kernel) -> Image:
@@ -126,45 +150,45 @@ def source_version(package: str) -> str:
     return text.strip()
 
 
-def cache_key(row: DebugRow) -> str:
+def cache_key(row: Built) -> str:
     """Configuration, source version and compiler decide; nothing else does."""
     _, compiler = call([row.compiler, "--version"])
     digest = hashlib.sha256()
-    for part in (row.config.read_text(encoding="utf-8"), source_version(row.source), compiler):
+    for part in (row.config, source_version(row.source), compiler):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def debug_image() -> Image:
-    """The debug kernel, as tests.debug_kernel left it."""
-    _, row = load()
-    tree = cache_dir() / "debug" / cache_key(row)
+def built_image(name: str = DEBUG) -> Image:
+    """A built kernel, as tests.built left it."""
+    row = load()[1][name]
+    tree = row.tree
     done = tree / ".done"
     if not done.exists():
-        raise ToolError("the debug kernel is not built; run `make debug-kernel`")
+        raise ToolError(f"the {name} kernel is not built; run `make {name}-kernel`")
     release = done.read_text(encoding="utf-8").strip()
     return Image(
-        name="debug",
+        name=name,
         release=release,
         vmlinuz=tree / "boot" / f"vmlinuz-{release}",
         modules=tree / "lib" / "modules" / release,
         kdir=tree / "build",
         compiler=row.compiler,
-        debug=True,
+        built=True,
     )
 
 
 def images(wanted: str | None = None) -> list[Image]:
-    """Every image, or the one called `wanted`: a series, a release or "debug"."""
-    kernels, _ = load()
-    if wanted == "debug":
-        return [debug_image()]
+    """Every image that is tested, or the one called `wanted`: a series, a release, or built."""
+    kernels, built = load()
     if wanted is None:
-        return [*(stock_image(kernel) for kernel in kernels), debug_image()]
+        return [*(stock_image(kernel) for kernel in kernels), built_image()]
+    if wanted in built:
+        return [built_image(wanted)]
     for kernel in kernels:
         if wanted == kernel.series or kernel.record.exists() and wanted == kernel.release():
             return [stock_image(kernel)]
-    known = ", ".join([kernel.series for kernel in kernels] + ["debug"])
+    known = ", ".join([*(kernel.series for kernel in kernels), *built])
     raise ToolError(f"kernel {wanted}: not in {MATRIX.name} ({known})")
 
 

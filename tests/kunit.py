@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.built import ensure, source_tree
 from tests.command import call, tail
-from tests.debug_kernel import ensure, source_tree
-from tests.kernels import debug_image
+from tests.kernels import built_image
 from tests.modules import build
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from tests.vm import Guest, boot
@@ -57,12 +57,12 @@ def main() -> int:
 
     def built() -> str:
         ensure()
-        return build(debug_image())
+        return build(built_image())
 
     if not stage.run("the debug kernel and the suites build", built):
         return stage.finish()
     say("    booting the debug kernel")
-    guest = Guest("kunit", debug_image(), ROOT / "tests/kunit_guest.sh")
+    guest = Guest("kunit", built_image(), ROOT / "tests/kunit_guest.sh")
     verdict = boot(guest)
     stage.add("guest and its kernel", not verdict.reason, verdict.reason, verdict.seconds)
     ktap = BUILD / "check" / "kunit.ktap"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests import house, matrix, modules
+from tests.built import source_tree
 from tests.command import call, tail
-from tests.debug_kernel import source_tree
 from tests.kernels import cache_dir, images, load
 from tests.report import BUILD, ROOT, Stage, main_guard
 

@@ -113,7 +113,7 @@ def build(image: Image) -> str:
     for path in folder.glob("*.ko"):
         path.unlink()
     words = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
-    if not image.debug:
+    if not image.built:
         wrong = build_variants(image, folder, words)
         if wrong:
             return wrong
@@ -162,7 +162,7 @@ def names_or(wanted: str | None) -> list[str]:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="tests.modules", description="build the modules")
-    parser.add_argument("--kernel", help="a series of kernels.toml, a release or debug")
+    parser.add_argument("--kernel", help="a series of kernels.toml, a release, debug or cma")
     args = parser.parse_args()
     stage = Stage("modules")
     for name in names_or(args.kernel):

@@ -8,14 +8,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.debug_kernel import config_lost
-from tests.kernels import load, stock_image
+from tests.built import config_lost
+from tests.kernels import images, load, stock_image
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
 from tests.report import BUILD, Stage, ToolError, main_guard
 from tests.vm import Guest, Verdict, boot
 from tests.vm.boot import megabytes, topology
-from tests.vm.run import parse
+from tests.vm.run import known_kernels, parse
 from tests.vm.verdict import first_report, read_channel
 
 REPORTS = [
@@ -122,6 +122,19 @@ def configurations() -> str:
     return "" if lost == ["CONFIG_B=n", "CONFIG_C=y"] else str(lost)
 
 
+def built_kernels() -> str:
+    """Each has a configuration, a release and a place of its own; a wrong name is refused."""
+    rows = load()[1].values()
+    names = [re.findall(r"^CONFIG_LOCALVERSION=.+$", row.config, re.MULTILINE) for row in rows]
+    if any(len(found) != 1 for found in names) or len({found[0] for found in names}) < len(rows):
+        return f"releases: {names}"
+    if len({row.tree for row in rows}) < len(rows):
+        return "two in one place of the cache"
+    if known_kernels() != [*(kernel.series for kernel in load()[0]), "debug"]:
+        return f"scenarios have {known_kernels()}"
+    return refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, cma")
+
+
 def dkms_rule() -> str:
     """The rule takes the matrix's series and not what only starts like one."""
     kernels, _ = load()
@@ -155,6 +168,7 @@ def main() -> int:
     stage.run("machines are laid out", topologies)
     stage.run("KTAP is read", ktap)
     stage.run("a lost configuration line is named", configurations)
+    stage.run("built kernels are told apart", built_kernels)
     stage.run("DKMS keeps to the matrix", dkms_rule)
     stage.run("a guest that crashes has failed, whatever it said before",
               guest_that("echo 'ok fine' >&3; echo c >/proc/sysrq-trigger; sleep 60\n",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build the debug kernel (KUnit, KASAN, lockdep) from Debian's source package.
+"""Build a kernel of the matrix from Debian's source package.
 
-python3 -m tests.debug_kernel      have it in the cache, with progress shown
+python3 -m tests.built [NAME]      have it in the cache, with progress shown; NAME is debug
+                                   (KUnit, KASAN, lockdep) or another [[built]] of the matrix
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.command import call, ended_with_us, tail
-from tests.kernels import cache_dir, cache_key, debug_image, load, source_version
+from tests.kernels import DEBUG, MATRIX, built_image, cache_dir, load, source_version
 from tests.report import ToolError, main_guard, say
 
 STEP = 20.0  # seconds between two progress lines
@@ -25,15 +27,20 @@ STEP = 20.0  # seconds between two progress lines
 
 def source_tree() -> Path:
     """The unpacked kernel source: also where checkpatch and kunit.py are."""
-    _, row = load()
-    version = source_version(row.source)
-    tree = cache_dir() / "source" / f"{row.source}_{version}"
+    row = load()[1][DEBUG]
+    return unpacked(row.source)
+
+
+def unpacked(package: str) -> Path:
+    """The tree of a source package."""
+    version = source_version(package)
+    tree = cache_dir() / "source" / f"{package}_{version}"
     if (tree / ".done").exists():
         return tree
-    say(f"    unpacking {row.source} {version}")
+    say(f"    unpacking {package} {version}")
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
-    tarball = Path("/usr/src") / f"{row.source}.tar.xz"
+    tarball = Path("/usr/src") / f"{package}.tar.xz"
     call(["tar", "-C", tree, "--strip-components=1", "-xf", tarball])
     (tree / ".done").touch()
     return tree
@@ -55,7 +62,7 @@ def config_lost(wanted: str, got: str) -> list[str]:
     return lost
 
 
-def build_watched(argv: list[str], cwd: Path, log: Path) -> None:
+def build_watched(name: str, argv: list[str], cwd: Path, log: Path) -> None:
     """Run the long make, saying now and then how far it is."""
     started = shown = time.monotonic()
     compiled = 0
@@ -70,10 +77,10 @@ def build_watched(argv: list[str], cwd: Path, log: Path) -> None:
             now = time.monotonic()
             if now - shown >= STEP:
                 shown = now
-                say(f"    debug kernel: {compiled} steps done, {now - started:.0f} s")
+                say(f"    {name} kernel: {compiled} steps done, {now - started:.0f} s")
     if make.returncode != 0:
         text = log.read_text(encoding="utf-8", errors="replace")
-        raise ToolError(f"debug kernel: make failed, see {log}\n{tail(text)}")
+        raise ToolError(f"{name} kernel: make failed, see {log}\n{tail(text)}")
 
 
 def install(build: Path, tree: Path, release: str) -> None:
@@ -105,28 +112,32 @@ def alone(tree: Path) -> Iterator[None]:
         yield
 
 
-def ensure() -> None:
-    """Build the debug kernel unless the cache has it."""
-    _, row = load()
-    key = cache_key(row)
-    tree = cache_dir() / "debug" / key
+def ensure(name: str = DEBUG) -> None:
+    """Build a kernel unless the cache has it."""
+    rows = load()[1]
+    if name not in rows:
+        raise ToolError(f"kernel {name}: not built from {MATRIX.name} ({', '.join(rows)})")
+    row = rows[name]
+    tree = row.tree
     if (tree / ".done").exists():
         return
     with alone(tree):
         if (tree / ".done").exists():
             return
-        source = source_tree()
+        source = unpacked(row.source)
         shutil.rmtree(tree, ignore_errors=True)
         build = tree / "build"
         build.mkdir(parents=True)
         make = ["make", f"O={build}", f"CC={row.compiler}", f"-j{os.cpu_count() or 1}"]
-        say(f"    debug kernel: building {row.source} ({key}), some 4 minutes on two cores")
-        call([*make, "allnoconfig", f"KCONFIG_ALLCONFIG={row.config}"], cwd=source)
+        say(f"    {name} kernel: building {row.source} ({tree.name}), some 4 minutes on two cores")
+        wanted = tree / "wanted.config"
+        wanted.write_text(row.config, encoding="utf-8")
+        call([*make, "allnoconfig", f"KCONFIG_ALLCONFIG={wanted}"], cwd=source)
         got = (build / ".config").read_text(encoding="utf-8")
-        lost = config_lost(row.config.read_text(encoding="utf-8"), got)
+        lost = config_lost(row.config, got)
         if lost:
-            raise ToolError(f"{row.config.name}: not taken by Kconfig: {', '.join(lost)}")
-        build_watched([*make, "bzImage", "modules"], source, tree / "build.log")
+            raise ToolError(f"{' '.join(row.configs)}: not taken by Kconfig: {', '.join(lost)}")
+        build_watched(name, [*make, "bzImage", "modules"], source, tree / "build.log")
         release_file = build / "include/config/kernel.release"
         release = release_file.read_text(encoding="utf-8").strip()
         install(build, tree, release)
@@ -135,9 +146,11 @@ def ensure() -> None:
 
 def main() -> int:
     """The command."""
-    ensure()
-    image = debug_image()
-    say(f"    debug kernel: {image.release}")
+    if len(sys.argv) > 2:
+        raise ToolError("usage: python3 -m tests.built [NAME]")
+    name = sys.argv[1] if sys.argv[1:] else DEBUG
+    ensure(name)
+    say(f"    {name} kernel: {built_image(name).release}")
     return 0
 
 
