@@ -37,9 +37,7 @@ SCRATCH = {"livemm-files": 1536, "livemm-swap": 1024}
 MIN_FREE_KIB = 4096
 
 PART = "load"
-# What a fault may cost more, of its instructions.
 COST = "cost"
-COST_LIMIT = 0.001
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
 # A pair of boots, one a side, has a seed; every second pair runs the other way round, so
@@ -217,8 +215,7 @@ def enable(plan: guest.Plan, mode: str, config: str) -> None:
 def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
     """Refuse figures of a policy that was not in force."""
     sides.check_on(image, results["status"]["text"], "pageblock", mode)
-    if not any("armed" in line.split() for line in results["hooks"]["text"].splitlines()):
-        raise ToolError(f"{image.name}: pageblock is on in mode {mode}, but no hook is armed")
+    sides.check_armed(image, results["hooks"]["text"], "pageblock", mode)
 
 
 def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
@@ -276,32 +273,12 @@ def rows_of(image: Image, mode: str, loads: Mapping[str, Sequence[guest.Result]]
 
 
 def cost(image: Image, config: str) -> list[Row]:
-    """Instructions of a page fault, with memory to spare: not loaded, on, and off again."""
-    guest.need_livemm(image)
-    guest.build_pagetouch()
-    alone = config == IDLE_CONFIG
-    mode = "" if alone else mode_of(config)
-    plan = guest.Plan(f"pageblock-cost-{image.name}", image, icount=True)
-    plan.touch("warm-up", pcp.COST_WARM_UP)
-    pcp.touch_both(plan, "not loaded")
-    pcp.touch_both(plan, "not loaded again")
-    if not alone:
-        sides.load_module(plan)
-        enable(plan, mode, config)
-        pcp.touch_both(plan, "on")
-        plan.policy("pageblock", "enabled=0")
-        pcp.touch_both(plan, "off after")
-    results = guest.run(plan, timeout=3600, show=sides.progress(image))
-    if not alone:
-        check_enabled(image, results, mode)
-    rows = []
-    for step in ("not loaded again",) if alone else ("not loaded again", "on", "off after"):
-        for words in (pcp.SMALL_WORDS, pcp.STEADY_WORDS):
-            base = pcp.cheapest_cost(results[f"not loaded, {words}"])
-            policy = pcp.cheapest_cost(results[f"{step}, {words}"])
-            rows.append(Row(image.name, f"{step}, {words}", pcp.CHEAPEST_METRIC, base, policy,
-                            base * (1 + COST_LIMIT), mode if step == "on" else ""))
-    return rows
+    """Instructions of a page fault on a load that the policy cannot help."""
+    if config == IDLE_CONFIG:
+        return pcp.policy_cost(image, "pageblock", "")
+    mode = mode_of(config)
+    return pcp.policy_cost(image, "pageblock", mode, lambda plan: enable(plan, mode, config),
+                           lambda results: check_enabled(image, results, mode))
 
 
 def load_rows(image: Image, orders: Sequence[tuple[str, int]], config: str) -> list[Row]:

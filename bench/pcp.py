@@ -229,6 +229,46 @@ def cost(image: Image, config: str = CONFIG) -> list[Row]:
     return rows
 
 
+def policy_cost(
+    image: Image,
+    policy: str,
+    mode: str,
+    enable: Callable[[guest.Plan], None] | None = None,
+    check: Callable[[guest.Results], None] = lambda _results: None,
+    kargs: Sequence[str] = (),
+) -> list[Row]:
+    """Instructions of a fault, memory to spare: not loaded, a policy on, and off again.
+
+    enable  switches it on and reads "status"; None: the base against itself
+    check   refuses a policy that does not do what it should
+    """
+    if enable:
+        guest.need_livemm(image)
+    guest.build_pagetouch()
+    plan = guest.Plan(f"{policy}-cost-{image.name}", image, icount=True, kargs=kargs)
+    plan.touch("warm-up", COST_WARM_UP)
+    touch_both(plan, "not loaded")
+    touch_both(plan, "not loaded again")
+    if enable:
+        sides.load_module(plan)
+        enable(plan)
+        touch_both(plan, "on")
+        plan.policy(policy, "enabled=0")
+        touch_both(plan, "off after")
+    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+    if enable:
+        sides.check_on(image, results["status"]["text"], policy, mode)
+        check(results)
+    rows = []
+    for step in ("not loaded again", "on", "off after") if enable else ("not loaded again",):
+        for words in (SMALL_WORDS, STEADY_WORDS):
+            base = cheapest_cost(results[f"not loaded, {words}"])
+            cost_then = cheapest_cost(results[f"{step}, {words}"])
+            rows.append(Row(image.name, f"{step}, {words}", CHEAPEST_METRIC, base, cost_then,
+                            base * (1 + LOADED_OFF), mode if step == "on" else ""))
+    return rows
+
+
 # What sees every page come and go, by module of bench/tracking and parameter.
 TRACKING: tuple[tuple[str, str, list[str]], ...] = (
     ("tracepoint probes", "lmm_tracking", ["mechanism=tracepoint"]),

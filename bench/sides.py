@@ -39,6 +39,12 @@ def check_on(image: Image, status: str, policy: str, mode: str) -> None:
         raise ToolError(f"{image.name}: {policy} is not on in mode {mode}: {status.strip()}")
 
 
+def check_armed(image: Image, hooks: str, policy: str, mode: str) -> None:
+    """Refuse figures of a policy that nothing reaches, by what `hooks` said."""
+    if not any("armed" in line.split() for line in hooks.splitlines()):
+        raise ToolError(f"{image.name}: {policy} is on in mode {mode}, but no hook is armed")
+
+
 def values(
     value: Callable[[guest.Result], float | None],
     loads: Mapping[str, Sequence[guest.Result]],
@@ -72,9 +78,7 @@ def disable(plan: guest.Plan) -> None:
 def check_enabled(image: Image, results: guest.Results, mode: str, run: str = "") -> None:
     """Refuse figures of a policy that was not in force."""
     check_on(image, results[f"status {mode}{run}"]["text"], "pcp", mode)
-    hooks = results[f"hooks {mode}{run}"]["text"].splitlines()
-    if not any("armed" in line.split() for line in hooks):
-        raise ToolError(f"{image.name}: pcp is on in mode {mode}, but no hook is armed")
+    check_armed(image, results[f"hooks {mode}{run}"]["text"], "pcp", mode)
 
 
 def progress(image: Image) -> guest.Show:

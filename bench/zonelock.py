@@ -59,7 +59,6 @@ LOADS = (
 # By how much two runs of a side differ.
 NOISE = 0.001
 COST = "cost"
-COST_LIMIT = 0.001
 PARTS = (*(load.name for load in LOADS), COST)
 
 Run = guest.Result
@@ -224,27 +223,7 @@ def progress(image: Image) -> guest.Show:
 
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a page fault on a load that the policy cannot help."""
-    guest.need_livemm(image)
-    guest.build_pagetouch()
-    mode = mode_of(config)
-    plan = guest.Plan(f"zonelock-cost-{image.name}", image, icount=True)
-    plan.touch("warm-up", pcp.COST_WARM_UP)
-    pcp.touch_both(plan, "not loaded")
-    sides.load_module(plan)
-    enable(plan, config)
-    pcp.touch_both(plan, "on")
-    plan.policy("zonelock", "enabled=0")
-    pcp.touch_both(plan, "off after")
-    results = guest.run(plan, timeout=3600, show=sides.progress(image))
-    sides.check_on(image, results["status"]["text"], "zonelock", mode)
-    rows = []
-    for step in ("on", "off after"):
-        for words in (pcp.SMALL_WORDS, pcp.STEADY_WORDS):
-            base = pcp.cheapest_cost(results[f"not loaded, {words}"])
-            policy = pcp.cheapest_cost(results[f"{step}, {words}"])
-            rows.append(Row(image.name, f"{step}, {words}", pcp.CHEAPEST_METRIC, base, policy,
-                            base * (1 + COST_LIMIT), mode if step == "on" else ""))
-    return rows
+    return pcp.policy_cost(image, "zonelock", mode_of(config), lambda plan: enable(plan, config))
 
 
 def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
