@@ -61,6 +61,7 @@ class Plan:
     disk    MiB of a disk of zeros, read only; 0: none
     scratch MiB of disks to write to, all zeros at first, by serial number
     huge    transparent_hugepage on the kernel's command line
+    kargs   what else is on it
     allowed console lines that are no fault of the kernel's
     """
 
@@ -75,6 +76,7 @@ class Plan:
     disk: int = 0
     scratch: Mapping[str, int] = field(default_factory=dict)
     huge: str = NO_HUGE_PAGES
+    kargs: Sequence[str] = ()
     allowed: list[str] = field(default_factory=list)
 
     def add(self, do: str, name: str, **what: Any) -> None:
@@ -110,6 +112,15 @@ class Plan:
         self.add("zone", name, program=str(zoneload_path()), args=args.split(),
                  locks=str(locks), plain=plain)
 
+    def workplace(self, name: str) -> None:
+        """Append what the program of a build's load needs; once a guest."""
+        self.add("workplace", name, program=str(cmaload_path()), disks=list(self.scratch))
+
+    def build_load(self, name: str, args: str, contiguous: bool = False) -> None:
+        """Append a run of that program; contiguous: while CMA is allocated from."""
+        self.add("build_load", name, program=str(cmaload_path()), args=args.split(),
+                 contiguous=contiguous)
+
     def policy(self, name: str, text: str) -> None:
         """Append a write to a policy's `config`, and wait for its livepatch."""
         self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
@@ -133,6 +144,11 @@ def fragload_path() -> Path:
 def zoneload_path() -> Path:
     """The program of loads at zone->lock."""
     return OUT / "zoneload"
+
+
+def cmaload_path() -> Path:
+    """The program of a build's load on memory, and on CMA."""
+    return OUT / "cmaload"
 
 
 def build(program: Path, sources: Sequence[Path]) -> None:
@@ -164,6 +180,11 @@ def build_fragload() -> None:
 def build_zoneload() -> None:
     """Compile the program of loads at zone->lock."""
     build(zoneload_path(), sorted((HERE / "zoneload").glob("*.[ch]")))
+
+
+def build_cmaload() -> None:
+    """Compile the program of a build's load."""
+    build(cmaload_path(), sorted((HERE / "cmaload").glob("*.[ch]")))
 
 
 def build_modules(image: Image, source: str) -> Path:
@@ -285,7 +306,7 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
         cpus=1 if plan.icount else plan.cpus,
         memory=plan.memory,
         nodes=1 if plan.icount else plan.nodes,
-        kargs=[f"transparent_hugepage={plan.huge}", *kargs],
+        kargs=[f"transparent_hugepage={plan.huge}", *kargs, *plan.kargs],
         env={"LMM_CPUS": "1"} if late else {},
         rwdirs=[folder],
         accel=EMULATION if clock else "",

@@ -20,12 +20,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-KMEM = Path("/sys/kernel/tracing/events/kmem")
+TRACING = Path("/sys/kernel/tracing")
+KMEM = TRACING / "events/kmem"
 # A page that goes over zone->lock hits one of these: on its way into a
 # per-CPU list (or straight to the caller), and on its way back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 TRIGGER = "hist:keys=order"
 EXTFRAG = "hist:keys=alloc_migratetype,fallback_migratetype,fallback_order"
+# Where CMA's areas are allocated from by hand, and what it says of that.
+AREAS = Path("/sys/kernel/debug/cma")
+CMA_EVENTS = ("cma_alloc_busy_retry", "cma_alloc_finish")
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
 LOCKS = Path("/sys/module/lmm_locks/parameters")
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
@@ -33,6 +37,8 @@ CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
 # With nothing at random in it, and nothing left to be done in the background.
 MKFS = ["-q", "-F", "-N", "40000", "-U", "11111111-2222-3333-4444-555555555555",
         "-E", "hash_seed=11111111-2222-3333-4444-555555555555,nodiscard"]
+# Where the programs of loads have their files, on a disk of the guest's own.
+FILES = Path("/run/files")
 SCANS = Path("/sys/kernel/debug/sched/numa_balancing")
 
 # Holds so many bytes, every page of them written, until its input ends.
@@ -231,6 +237,25 @@ def disk_of(serial: str) -> str:
     raise StepError(f"no disk with serial {serial}")
 
 
+def in_memory(program: str) -> Path:
+    """A copy in memory: waiting for the host's files would be part of the time."""
+    copy = Path("/run") / Path(program).name
+    if not copy.exists():
+        shutil.copy(program, copy)
+    return copy
+
+
+def use_disks(serials: Sequence[str]) -> None:
+    """Have a folder on the first disk, and swap on the second."""
+    files, swap = (disk_of(serial) for serial in serials)
+    call(["mkfs.ext4", *MKFS, files])
+    FILES.mkdir()
+    call(["modprobe", "ext4"])
+    call(["mount", "-t", "ext4", "-o", "noinit_itable", files, str(FILES)])
+    call(["mkswap", swap])
+    call(["swapon", swap])
+
+
 def pressure(step: Step) -> Step:
     """Run the page-touch program while memory is held and a disk is read.
 
@@ -297,10 +322,7 @@ def scanning(limits: dict[str, int]) -> Iterator[None]:
 
 def load(step: Step) -> Step:
     """Run the program of NUMA loads."""
-    # From memory: waiting for the host's files would be part of the time.
-    program = Path("/run") / Path(step["program"]).name
-    if not program.exists():
-        shutil.copy(step["program"], program)
+    program = in_memory(step["program"])
     with scanning(step["scan"]):
         result: Step = json.loads(call([str(program), *step["args"]]))
     return result
@@ -370,20 +392,12 @@ def fragment(step: Step) -> Step:
 
     Needs a disk for its files, one for swap, and the module that times slow paths.
     """
-    program = Path("/run") / Path(step["program"]).name
-    shutil.copy(step["program"], program)
-    files, swap = (disk_of(serial) for serial in step["disks"])
-    call(["mkfs.ext4", *MKFS, files])
-    folder = Path("/run/files")
-    folder.mkdir()
-    call(["modprobe", "ext4"])
-    call(["mount", "-t", "ext4", "-o", "noinit_itable", files, str(folder)])
-    call(["mkswap", swap])
-    call(["swapon", swap])
+    program = in_memory(step["program"])
+    use_disks(step["disks"])
     before = look_at_blocks(str(program))
     with fallbacks() as told:
         counts = numbers("/proc/vmstat")
-        result: Step = json.loads(call([str(program), "-d", str(folder), *step["args"]]))
+        result: Step = json.loads(call([str(program), "-d", str(FILES), *step["args"]]))
         after = numbers("/proc/vmstat")
         result["extfrag"] = told()
     result["events"] = {name: after[name] - counts[name] for name in after}
@@ -393,6 +407,60 @@ def fragment(step: Step) -> Step:
     result["blocks"] = {"before": before, "after": look_at_blocks(str(program))}
     result["huge"] = huge_pages_to_be_had()
     result["complaints"] = call(["dmesg"]).count("page allocation failure")
+    return result
+
+
+def workplace(step: Step) -> Step:
+    """Make what the program of a build's load works on."""
+    use_disks(step["disks"])
+    call([str(in_memory(step["program"])), "-d", str(FILES), "-p"])
+    return {}
+
+
+def idle_seconds() -> float:
+    """For how long all CPUs together had nothing to do."""
+    return float(Path("/proc/uptime").read_text(encoding="ascii").split()[1])
+
+
+@contextmanager
+def traced(events: Sequence[str]) -> Iterator[Callable[[], dict[str, int]]]:
+    """Trace events of CMA, rare as they are; yields what counts them."""
+
+    def told() -> dict[str, int]:
+        text = (TRACING / "trace").read_text(encoding="ascii")
+        return {event: text.count(f" {event}: ") for event in events}
+
+    switches = [TRACING / "events/cma" / event / "enable" for event in events]
+    (TRACING / "trace").write_text("", encoding="ascii")
+    for switch in switches:
+        switch.write_text("1", encoding="ascii")
+    try:
+        yield told
+    finally:
+        for switch in switches:
+            switch.write_text("0", encoding="ascii")
+
+
+def build_load(step: Step) -> Step:
+    """Run the program of a build's load, with nothing of its files in memory at first."""
+    argv = [str(in_memory(step["program"])), "-d", str(FILES), *step["args"]]
+    events: Sequence[str] = ()
+    if step["contiguous"]:
+        areas = sorted(AREAS.iterdir())
+        if len(areas) != 1:
+            raise StepError(f"{AREAS}: {len(areas)} areas, not one")
+        argv += ["-a", str(areas[0])]
+        events = CMA_EVENTS
+    call(["sync"])
+    Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
+    with traced(events) as told:
+        counts, idle = numbers("/proc/vmstat"), idle_seconds()
+        result: Step = json.loads(call(argv))
+        result["busy"] = result["ns"] / 1e9 - (idle_seconds() - idle)
+        after = numbers("/proc/vmstat")
+        result["traced"] = told()
+    result["events"] = {name: after[name] - counts[name] for name in after}
+    result["left"] = {name: after[name] for name in after if name.startswith("nr_free")}
     return result
 
 
@@ -461,8 +529,8 @@ def sleep(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, held, pressure, online, load, fragment, zone, huge, modprobe, insmod, rmmod, write,
-        read, sleep
+        touch, held, pressure, online, load, fragment, zone, huge, workplace, build_load,
+        modprobe, insmod, rmmod, write, read, sleep
     )
 }
 

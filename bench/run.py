@@ -13,9 +13,10 @@ import contextlib
 import re
 import sys
 
-from bench import guest, numa, pageblock, pcp, zonelock
+from bench import cma, guest, numa, pageblock, pcp, zonelock
 from bench.table import document, render, save
-from tests.kernels import Image, images, load, stock_image
+from tests import built, modules
+from tests.kernels import Image, built_image, images, load, stock_image
 from tests.report import ToolError, main_guard, say
 
 # The measurement of each bench, the parts it has, and the knobs it is made with.
@@ -24,7 +25,10 @@ BENCHES = {
     "pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG),
     "numa": (numa.measure, numa.PARTS, numa.CONFIG),
     "pageblock": (pageblock.measure, pageblock.PARTS, pageblock.CONFIG),
+    "cma": (cma.measure, cma.PARTS, cma.CONFIG),
 }
+# Benches that need a kernel which no package has.
+OWN_KERNEL = {"cma": cma.KERNEL}
 
 CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
 
@@ -36,6 +40,25 @@ def stock(wanted: str | None) -> list[Image]:
     return images(wanted) if wanted else [stock_image(kernel) for kernel in load()[0]]
 
 
+def own(name: str, wanted: str | None) -> list[Image]:
+    """The built kernel of a bench, and the modules for it; both are had here when absent."""
+    kernel = OWN_KERNEL[name]
+    if wanted not in (None, kernel):
+        raise ToolError(f"--kernel {wanted}: {name} is measured on {kernel}")
+    built.ensure(kernel)
+    image = built_image(kernel)
+    say(f"    building the modules for {kernel}")
+    wrong = modules.build(image)
+    if wrong:
+        raise ToolError(f"the modules for {kernel}: {wrong}")
+    return [image]
+
+
+def chosen(names: list[str], kernel: str | None) -> list[str]:
+    """The benches to run: those named, or all that can be measured on that kernel."""
+    return names or [name for name in BENCHES if kernel in (None, OWN_KERNEL.get(name, kernel))]
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="bench.run", description="measure the claims")
@@ -45,7 +68,7 @@ def main() -> int:
     few.add_argument("--only", help="these parts alone, of: " + "; ".join(
         f"{name}: {', '.join(parts)}" for name, (_, parts, _) in BENCHES.items()
     ))
-    parser.add_argument("--kernel", help="only on this kernel: a series or a release")
+    parser.add_argument("--kernel", help="only on this kernel: a series, a release or cma")
     parser.add_argument("--config", help="knobs besides the usual: mode=event,...")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
     args = parser.parse_args()
@@ -55,7 +78,7 @@ def main() -> int:
     if args.config and not CONFIG_LINE.fullmatch(args.config):
         raise ToolError(f"--config {args.config}: write it as knob=value,knob=value")
     only = args.only.split(",") if args.only else []
-    for name in args.names or BENCHES:
+    for name in chosen(args.names, args.kernel):
         measure, parts, usual = BENCHES[name]
         for part in only:
             if part not in parts:
@@ -63,7 +86,8 @@ def main() -> int:
         config = args.config or usual
         # Progress stays off the standard output when a program reads that.
         with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
-            rows = measure(stock(args.kernel), args.quick, config, only)
+            there = own(name, args.kernel) if name in OWN_KERNEL else stock(args.kernel)
+            rows = measure(there, args.quick, config, only)
         text = document(name, config, rows)
         # A few rows must not take the place of all.
         words = [name, *(["quick"] if args.quick else []), *only]

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cmaload - a build's load on memory, and what it does to CMA
+ *
+ * Some workers run one job after the other, each a process as a compiler is one: it reads
+ * sources, fills memory, uses it, writes its result and ends.  What a job does follows
+ * from the seed and its number alone, so the work in all is the same whoever did it.
+ */
+#ifndef CMALOAD_H
+#define CMALOAD_H
+
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE		4096UL
+#define MIB		(1024UL * 1024)
+/* What a page table of 4 KiB maps. */
+#define TABLE		(2 * MIB)
+#define NSEC_PER_SEC	1000000000ULL
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+
+/**
+ * struct work - what the workers have in common
+ * @next:	number of the job that is begun next
+ * @done:	jobs that ended
+ * @lost:	of them, those that were killed as memory ran out
+ * @jobs:	no job is begun from this number on
+ */
+struct work {
+	unsigned long next;
+	unsigned long done;
+	unsigned long lost;
+	unsigned long jobs;
+};
+
+struct options {
+	const char *dir;
+	const char *area;
+	unsigned long workers;
+	unsigned long jobs;
+	unsigned long held;
+	unsigned long kernel;
+	unsigned long source;
+	unsigned long times;
+	unsigned long pages;
+	unsigned long pause;
+	unsigned long long seed;
+};
+
+void seed_random(__u64 seed, __u64 nr);
+unsigned long below(unsigned long limit);
+char *map_memory(unsigned long bytes, int how);
+void touch(char *mem, unsigned long bytes);
+__u64 now(clockid_t id);
+void nap(unsigned long milliseconds);
+
+void make_sources(const struct options *opt);
+void have_tables(unsigned long tables, unsigned long most);
+void run_job(const struct options *opt, unsigned long nr);
+void allocate(const struct options *opt, const struct work *work);
+
+#endif /* CMALOAD_H */

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The workers, what memory was free meanwhile, and the command.
+ */
+#include "cmaload.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define SAMPLE_MS	20
+#define MAX_WORKERS	64UL
+
+static struct work *work;
+
+static __u64 random_state;
+
+/* A random number from 0 to limit - 1: splitmix64 (Steele, Lea, Flood, 2014). */
+unsigned long below(unsigned long limit)
+{
+	__u64 z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) % limit;
+}
+
+void seed_random(__u64 seed, __u64 nr)
+{
+	random_state = seed << 32 ^ nr;
+	random_state = below(ULONG_MAX);
+}
+
+char *map_memory(unsigned long bytes, int how)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 how | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (mem == MAP_FAILED)
+		err(1, "cannot map %lu bytes", bytes);
+	return mem;
+}
+
+void touch(char *mem, unsigned long bytes)
+{
+	unsigned long at;
+
+	for (at = 0; at < bytes; at += PAGE)
+		WRITE_ONCE(*(__u64 *)(mem + at), at);
+}
+
+__u64 now(clockid_t id)
+{
+	struct timespec ts;
+
+	if (clock_gettime(id, &ts))
+		err(1, "clock_gettime");
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+void nap(unsigned long milliseconds)
+{
+	struct timespec moment = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
+
+	nanosleep(&moment, NULL);
+}
+
+/*
+ * What is held is there while the workers are, as a desktop or a daemon is: most of it
+ * is not used any more, a part now and then.
+ */
+static void worker(const struct options *opt)
+{
+	unsigned long bytes = opt->held * MIB / opt->workers, nr, i;
+	unsigned long most = opt->kernel * MIB / PAGE / opt->workers;
+	char *held = map_memory(bytes + PAGE, MAP_PRIVATE);
+	int status;
+	pid_t pid;
+
+	if (madvise(held, bytes + PAGE, MADV_DONTFORK))
+		err(1, "madvise");
+	touch(held, bytes);
+	for (;;) {
+		nr = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED);
+		if (nr >= READ_ONCE(work->jobs))
+			break;
+		seed_random(opt->seed + 2, nr);
+		have_tables(below(most + 1), most);
+		pid = fork();
+		if (pid < 0)
+			err(1, "fork");
+		if (!pid) {
+			run_job(opt, nr);
+			_exit(0);
+		}
+		if (waitpid(pid, &status, 0) != pid)
+			err(1, "waitpid");
+		if (WIFEXITED(status) && WEXITSTATUS(status))
+			errx(1, "job %lu failed", nr);
+		if (WIFSIGNALED(status))
+			__atomic_fetch_add(&work->lost, 1, __ATOMIC_RELAXED);
+		seed_random(opt->seed + 1, nr);
+		for (i = 0; i < bytes / PAGE / 64; i++)
+			touch(held + below(bytes / PAGE / 4 + 1) * PAGE, PAGE);
+		__atomic_fetch_add(&work->done, 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Lines of /proc/meminfo, and the sums of what they said, in KiB. */
+static const char *const watched[] = {
+	"MemFree:", "CmaFree:", "Slab:", "PageTables:", "AnonPages:", "Cached:",
+};
+
+static unsigned long long sums[ARRAY_SIZE(watched)];
+static unsigned long samples;
+
+static void sample(void)
+{
+	char text[4096], *line;
+	ssize_t size;
+	unsigned int i;
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open("/proc/meminfo", O_RDONLY);
+	size = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	if (size < 0)
+		err(1, "/proc/meminfo");
+	text[size] = 0;
+	for (i = 0; i < ARRAY_SIZE(watched); i++) {
+		/* Kernels without CMA have no line of it. */
+		line = strstr(text, watched[i]);
+		if (line)
+			sums[i] += strtoul(line + strlen(watched[i]), NULL, 10);
+	}
+	samples++;
+}
+
+static bool failed;
+
+/* Whether a worker is left. */
+static bool anybody(int how)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, how)) > 0)
+		failed |= !WIFEXITED(status) || WEXITSTATUS(status);
+	return !pid;
+}
+
+static int run(const struct options *opt)
+{
+	__u64 start = now(CLOCK_MONOTONIC);
+	unsigned int i;
+	pid_t pid;
+
+	work = (struct work *)map_memory(sizeof(*work), MAP_SHARED);
+	work->jobs = opt->jobs;
+	for (i = 0; i < opt->workers; i++) {
+		pid = fork();
+		if (pid < 0)
+			err(1, "fork");
+		if (pid)
+			continue;
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+			err(1, "prctl");
+		worker(opt);
+		exit(0);
+	}
+	putchar('{');
+	if (opt->area) {
+		allocate(opt, work);
+		WRITE_ONCE(work->jobs, 0);
+		anybody(0);
+	} else {
+		do {
+			nap(SAMPLE_MS);
+			sample();
+		} while (anybody(WNOHANG));
+		for (i = 0; i < ARRAY_SIZE(watched); i++)
+			printf("\"%.*s\": %llu, ", (int)strlen(watched[i]) - 1, watched[i],
+			       sums[i] / samples);
+	}
+	printf("\"ns\": %llu, \"done\": %lu, \"lost\": %lu}\n",
+	       (unsigned long long)(now(CLOCK_MONOTONIC) - start), work->done, work->lost);
+	if (failed)
+		errx(1, "a worker failed");
+	return 0;
+}
+
+static void show_help(FILE *to)
+{
+	fputs("usage: cmaload -d DIR [-S MIB] -p\n"
+	      "       cmaload -d DIR [-S MIB] [-H MIB] [-j WORKERS] [-n JOBS] [-s SEED]\n"
+	      "               [-K MIB] [-a AREA [-t TIMES] [-l PAGES] [-w MS]]\n"
+	      "  -d DIR      folder of its files\n"
+	      "  -p          make the sources there\n"
+	      "  -S MIB      sources (160)\n"
+	      "  -H MIB      held by the workers, and not used much (280)\n"
+	      "  -K MIB      of page tables that they have at most; half of it as a rule (520)\n"
+	      "  -j WORKERS  (6)\n"
+	      "  -n JOBS     in all (120)\n"
+	      "  -s SEED     of all random numbers (1)\n"
+	      "  -a AREA     folder in debugfs of an area to allocate from, until that is done\n"
+	      "  -t TIMES    (20)\n"
+	      "  -l PAGES    each time (2048)\n"
+	      "  -w MS       before each (200)\n", to);
+}
+
+static unsigned long parse_count(const char *text, unsigned long min, unsigned long max)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno || *end)
+		errx(1, "'%s' is not a number", text);
+	if (value < min || value > max)
+		errx(1, "%s is not in %lu..%lu", text, min, max);
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = {
+		.workers = 6, .jobs = 120, .held = 280, .kernel = 520, .source = 160, .seed = 1,
+		.times = 20, .pages = 2048, .pause = 200,
+	};
+	bool prepare = false;
+	int c;
+
+	while ((c = getopt(argc, argv, "d:pS:H:K:j:n:s:a:t:l:w:h")) != -1) {
+		switch (c) {
+		case 'd':
+			opt.dir = optarg;
+			break;
+		case 'p':
+			prepare = true;
+			break;
+		case 'S':
+			opt.source = parse_count(optarg, 8, 65536);
+			break;
+		case 'H':
+			opt.held = parse_count(optarg, 0, 65536);
+			break;
+		case 'K':
+			opt.kernel = parse_count(optarg, 0, 65536);
+			break;
+		case 'j':
+			opt.workers = parse_count(optarg, 1, MAX_WORKERS);
+			break;
+		case 'n':
+			opt.jobs = parse_count(optarg, 1, 1000000);
+			break;
+		case 's':
+			opt.seed = parse_count(optarg, 0, INT_MAX);
+			break;
+		case 'a':
+			opt.area = optarg;
+			/* Until told to stop. */
+			opt.jobs = LONG_MAX;
+			break;
+		case 't':
+			opt.times = parse_count(optarg, 1, 100000);
+			break;
+		case 'l':
+			opt.pages = parse_count(optarg, 1, INT_MAX);
+			break;
+		case 'w':
+			opt.pause = parse_count(optarg, 0, 600000);
+			break;
+		case 'h':
+			show_help(stdout);
+			return 0;
+		default:
+			show_help(stderr);
+			return 1;
+		}
+	}
+	if (optind < argc)
+		errx(1, "'%s': not an option", argv[optind]);
+	if (!opt.dir)
+		errx(1, "no folder (-d)");
+	if (chdir(opt.dir))
+		err(1, "%s", opt.dir);
+	if (prepare) {
+		make_sources(&opt);
+		return 0;
+	}
+	return run(&opt);
+}
