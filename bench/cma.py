@@ -22,7 +22,7 @@ KERNEL = "cma"
 # Knobs besides the usual.  With enabled=0 nothing is loaded, and stock is all there is to
 # see: against no reserve, and against itself.
 CONFIG = ""
-MODE = "ratio"
+MODE = "cma_first"
 MODES = ("ratio", "cma_first", "regular_first")
 
 NONE, STOCK, AGAIN, POLICY = "no CMA", "stock", "stock again", "policy"

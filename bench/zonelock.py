@@ -20,6 +20,8 @@ MODES = ("depot", "nomerge")
 
 # Both sides in one boot, in turn, so that what one leaves to the next evens out.
 ORDER = ("base", "policy", "policy", "base")
+# Where runs of a side differ much among themselves.
+LONG_ORDER = ORDER + ORDER
 QUICK = ORDER[:2]
 MAX_AGE = 1.0
 
@@ -56,8 +58,6 @@ LOADS = (
     Load("two processes fault 32 MiB x 8", "fault 32"),
     Load("huge pages on one CPU, small on the other", "mixed 2000", mixed=True),
 )
-# By how much two runs of a side differ.
-NOISE = 0.001
 COST = "cost"
 PARTS = (*(load.name for load in LOADS), COST)
 
@@ -103,17 +103,28 @@ class Metric:
 
     words: str
     value: Callable[[Run], float]
-    limit: Callable[[str, float], float | None] = lambda _kernel, _base: None
+    limit: Callable[[str, Sequence[float]], float | None] = lambda _kernel, _base: None
 
 
-def lock_limit(kernel: str, base: float) -> float | None:
+def lock_limit(kernel: str, base: Sequence[float]) -> float | None:
     """Where refills can be hooked, 95 % less."""
-    return base * 0.05 if kernel == "6.1" else None
+    return statistics.fmean(base) * 0.05 if kernel == "6.1" else None
 
 
-def no_more(_kernel: str, base: float) -> float | None:
+def no_more(_kernel: str, base: Sequence[float]) -> float | None:
     """No more than without the policy."""
-    return base
+    return statistics.fmean(base)
+
+
+def no_more_by_chance(_kernel: str, base: Sequence[float]) -> float | None:
+    """Likewise, but for two standard errors of the base's runs."""
+    error = statistics.stdev(base) / len(base) ** 0.5 if len(base) > 1 else 0.0
+    return statistics.fmean(base) + 2 * error
+
+
+def little_more(_kernel: str, base: Sequence[float]) -> float | None:
+    """At most 1 % more."""
+    return statistics.fmean(base) * 1.01
 
 
 METRICS: Mapping[bool, tuple[Metric, ...]] = {
@@ -124,8 +135,8 @@ METRICS: Mapping[bool, tuple[Metric, ...]] = {
         Metric(TOTAL, a_page),
     ),
     True: (
-        Metric(HUGE, a_huge_page, lambda _kernel, base: base * 1.01),
-        Metric(TOTAL, a_page, lambda _kernel, base: base * (1 + NOISE)),
+        Metric(HUGE, a_huge_page, little_more),
+        Metric(TOTAL, a_page, no_more_by_chance),
         Metric(FAILED, failed),
         Metric(COMPACTIONS, lambda run: float(run["plain"]["events"]["compact_fail"])),
     ),
@@ -154,9 +165,9 @@ def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run
         values = sides.values(metric.value, runs)
         if values is None:
             continue
-        base = statistics.fmean(values[sides.BASE])
+        base = values[sides.BASE]
         limit = PAIR_LIMITS.get(metric.words) if load.name in PAIRS else metric.limit
-        rows.append(Row(image.name, load.words, metric.words, base,
+        rows.append(Row(image.name, load.words, metric.words, statistics.fmean(base),
                         statistics.fmean(values["policy"]),
                         limit(image.name, base) if limit else None, mode, dict(values)))
     held = [run["plain"] for run in runs["policy"]]
@@ -168,7 +179,12 @@ def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run
     return rows
 
 
-def load_rows(image: Image, loads: Sequence[Load], order: Sequence[str], config: str) -> list[Row]:
+def order_of(load: Load, quick: bool) -> Sequence[str]:
+    """The sides of a load's runs."""
+    return QUICK if quick else LONG_ORDER if load.mixed else ORDER
+
+
+def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> list[Row]:
     """The loads, both sides of each in turn, in one boot."""
     guest.need_livemm(image)
     guest.build_zoneload()
@@ -177,7 +193,7 @@ def load_rows(image: Image, loads: Sequence[Load], order: Sequence[str], config:
     plan = guest.Plan(f"zonelock-{image.name}", image, shift=0, huge="madvise", memory="1G")
     sides.load_module(plan)
     for load in loads:
-        for number, side in enumerate(order):
+        for number, side in enumerate(order_of(load, quick)):
             run = f" {load.name} {number}"
             if side != sides.BASE:
                 enable(plan, config, run)
@@ -194,7 +210,7 @@ def load_rows(image: Image, loads: Sequence[Load], order: Sequence[str], config:
     for load in loads:
         runs: dict[str, list[Run]] = {}
         missing: dict[str, list[float]] = {}
-        for number, side in enumerate(order):
+        for number, side in enumerate(order_of(load, quick)):
             run = f" {load.name} {number}"
             runs.setdefault(side, []).append(results[f"{side}{run}"])
             if load.mixed:
@@ -238,7 +254,7 @@ def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[st
             loads = loads[:1]
         if loads:
             say(f"---- zonelock on {image.name}: {', '.join(load.name for load in loads)}")
-            rows += load_rows(image, loads, QUICK if quick else ORDER, config)
+            rows += load_rows(image, loads, quick, config)
         if not quick and (not only or COST in only):
             say(f"---- zonelock on {image.name}: {pcp.CHEAPEST_METRIC}")
             rows += cost(image, config)

@@ -40,6 +40,11 @@ static void each_verdict(struct kunit *test)
 		  CMA_AS_STOCK_DRIFT },
 		{ { 1000, 501, 10, 5000, 500 }, { CMA_MODE_RATIO, 100 }, true,
 		  CMA_AS_STOCK_DRIFT },
+		/* By no more than CPUs may have yet to add up. */
+		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_RATIO, 100 }, true,
+		  CMA_LEND_RATIO },
+		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_CMA_FIRST, 0 }, true,
+		  CMA_REGULAR_CAP },
 		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_AS_STOCK_EMPTY },
 		/* A per-CPU counter that is not added up yet. */
@@ -52,13 +57,22 @@ static void each_verdict(struct kunit *test)
 		  CMA_LEND_PRESSURE },
 		{ { 1001, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
 		  CMA_REGULAR_RATIO },
-		/* An owner comes first; in need the kernel turns to its memory all the same. */
-		{ { 500, 500, 500, 5000, 600, 0, true }, { CMA_MODE_RATIO, 100 }, true,
-		  CMA_REGULAR_BUSY },
-		{ { 500, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
+		/* An owner comes first. */
+		{ { 1001, 500, 500, 5000, 600, .allocating = true }, { CMA_MODE_RATIO, 100 },
+		  true, CMA_REGULAR_BUSY },
+		{ { 1000, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
 		  CMA_REGULAR_KEPT },
-		{ { 500, 400, 500, 5000, 600, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
+		{ { 1000, 400, 500, 5000, 600, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_REGULAR_KEPT },
+		/* In need it is as the kernel has it, for an owner, a cap, or the mode. */
+		{ { 1000, 500, 500, 5000, 600, .allocating = true }, { CMA_MODE_RATIO, 100 },
+		  true, CMA_AS_STOCK_PRESSURE },
+		{ { 900, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
+		  CMA_AS_STOCK_PRESSURE },
+		{ { 900, 400, 500, 5000, 600 }, { CMA_MODE_CMA_FIRST, 10 }, true,
+		  CMA_AS_STOCK_PRESSURE },
+		{ { 900, 400, 500, 5000, 600 }, { CMA_MODE_REGULAR_FIRST, 100 }, true,
+		  CMA_AS_STOCK_PRESSURE },
 		{ { 500, 400, 500, 5000, 600, 399 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_LEND_FIRST },
 		/* Half may be in use. */
@@ -297,12 +311,16 @@ static void taken_again(struct kunit *test)
 
 	remember(ranges, 1000, 2048, 2048, 0, 10000);
 	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 1));
-	remember(ranges, 1000, 2048, 0, 1, 10000);
+	cma_taken(ranges, 1000, 3048);
 	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 2));
+	KUNIT_EXPECT_EQ(test, 0UL, pages_remembered(ranges, 2));
 	remember(ranges, 1000, 2048, 2048, 2, 10000);
 	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 3));
 	/* Half of it. */
-	remember(ranges, 1000, 1024, 0, 3, 10000);
+	cma_taken(ranges, 500, 2024);
+	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
+	/* What is taken beside it makes none of it go. */
+	cma_taken(ranges, 3048, 9000);
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
 }
 
@@ -328,9 +346,10 @@ static void no_more_than_may_be(struct kunit *test)
 	struct cma_range ranges[CMA_RANGES] = { };
 	int i;
 
-	/* More in one piece than may be kept in all. */
+	/* More in one piece than may be kept in all: the first part of it. */
 	remember(ranges, 0, 2000, 2000, 0, 1000);
-	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 1));
+	KUNIT_EXPECT_EQ(test, 1000UL, cma_forget(ranges, 1));
+	cma_taken(ranges, 0, 1000);
 	/* The oldest makes room. */
 	remember(ranges, 0, 600, 600, 1, 1000);
 	remember(ranges, 5000, 300, 300, 2, 1000);
@@ -339,6 +358,12 @@ static void no_more_than_may_be(struct kunit *test)
 	/* Two that touch are too large together: the newer stays. */
 	remember(ranges, 5300, 900, 900, 5, 1000);
 	KUNIT_EXPECT_EQ(test, 900UL, cma_forget(ranges, 6));
+	/* What only touches stays, if there is room for both. */
+	cma_taken(ranges, 0, 100000);
+	remember(ranges, 100, 600, 600, 6, 1000);
+	remember(ranges, 700, 300, 300, 6, 900);
+	KUNIT_EXPECT_EQ(test, 900UL, cma_forget(ranges, 6));
+	cma_taken(ranges, 0, 100000);
 	/* No more of them than there are slots, whatever their size. */
 	for (i = 0; i < 3 * CMA_RANGES; i++)
 		remember(ranges, 100000 + 10 * i, 5, 5, 7 + i, 1000);
@@ -365,7 +390,10 @@ static void any_events_keep_ranges_sane(struct kunit *test)
 		unsigned long all = 0;
 
 		now += bits >> 28;
-		remember(ranges, start, pages, bits & BIT(27) ? pages : 0, now, 1500);
+		if (bits & BIT(26))
+			cma_taken(ranges, start, start + pages);
+		else
+			remember(ranges, start, pages, bits & BIT(27) ? pages : 0, now, 1500);
 		cma_forget(ranges, now);
 		for (a = 0; a < CMA_RANGES; a++) {
 			KUNIT_ASSERT_LE(test, ranges[a].free, ranges[a].end - ranges[a].start);

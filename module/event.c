@@ -59,7 +59,8 @@ static int event_take(struct zone *zone, unsigned int order, unsigned long asked
 {
 	int got = 0;
 
-	if (listens(LMM_ZONELOCK)) {
+	/* What an owner of CMA memory is about to take may be in the depot too. */
+	if (listens(LMM_ZONELOCK) && !(listens(LMM_CMA) && lmm_cma_allocating(zone))) {
 		got = lmm_zonelock_take(zone, order, asked, list, migratetype);
 		if (got)
 			lmm_hook_hit(LMM_HOOK_REFILL);
@@ -319,7 +320,7 @@ void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsi
 {
 	lmm_hook_hit(LMM_HOOK_CMA_START);
 	if (listens(LMM_CMA))
-		lmm_cma_alloc_start(name);
+		lmm_cma_alloc_start(name, count);
 }
 
 /**
@@ -365,7 +366,7 @@ void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
  * @data: unused
  * @name: of the area
  * @pfn: first page frame
- * @page: unused
+ * @page: its page
  * @count: pages
  *
  * Context: any that pages may be freed in, preemption off.
@@ -374,8 +375,12 @@ void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
 			   const struct page *page, unsigned long count)
 {
 	lmm_hook_hit(LMM_HOOK_CMA_RELEASE);
-	if (listens(LMM_CMA))
-		lmm_cma_release(name, pfn, count);
+	if (!listens(LMM_CMA))
+		return;
+	/* Being freed, some of it may have gone to the depot. */
+	if (listens(LMM_ZONELOCK))
+		lmm_zonelock_wanted(page_zone(page));
+	lmm_cma_release(name, pfn, count);
 }
 
 /**

@@ -3,7 +3,7 @@
  * entry.h - what the kernel calls at the entry of a function, and which calls count
  *
  * For what runs at every hint fault of NUMA balancing, some 1600 instructions in all
- * (README.md).  A kprobe or an ftrace callback has the kernel's own trampoline and
+ * (bench/README.md).  A kprobe or an ftrace callback has the kernel's own trampoline and
  * bookkeeping at each call; a direct call has entry.S alone.  For a call that does not
  * count that is incl, testl, jnz, and the return or the jump to the kernel's return
  * thunk, with an endbr64 before them where the kernel has IBT (6.12).

@@ -85,10 +85,10 @@ static DEFINE_STATIC_KEY_FALSE(compact_armed);
 static DECLARE_WAIT_QUEUE_HEAD(transition_end);
 static bool transition_patched;
 
-/*
- * Where there is CMA memory, some of it may be asked for first; a short answer will do,
- * none will not.
- */
+/* This CPU's refill is to find nothing rather than pages of another type. */
+static DEFINE_PER_CPU(bool, refill_no_fallback);
+
+/* Where there is CMA memory, a refill may come from either kind; a short one will do. */
 static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
@@ -98,14 +98,21 @@ static int refill_from(struct zone *zone, unsigned int order, unsigned long coun
 		return static_call(orig_refill)(zone, order, count, list, migratetype,
 						alloc_flags);
 	static_call(on_source)(zone, order, migratetype, &source);
-	if (source.cma_blocks)
+	if (source.regular) {
+		this_cpu_write(refill_no_fallback, true);
+		source.regular_got = static_call(orig_refill)(zone, order, count, list,
+							      migratetype,
+							      alloc_flags & ~LMM_ALLOC_CMA);
+		this_cpu_write(refill_no_fallback, false);
+	}
+	if (!source.regular_got && source.cma_blocks)
 		source.cma_got = static_call(orig_refill)(zone, order, source.cma_blocks, list,
 							  LMM_MIGRATE_CMA, alloc_flags);
-	if (!source.cma_got)
-		source.rest_got = static_call(orig_refill)(zone, order, source.blocks, list,
-							   migratetype, source.alloc_flags);
+	if (!source.regular_got && !source.cma_got)
+		source.stock_got = static_call(orig_refill)(zone, order, count, list,
+							    migratetype, alloc_flags);
 	static_call(on_sourced)(zone, order, &source);
-	return source.cma_got + source.rest_got;
+	return source.regular_got + source.cma_got + source.stock_got;
 }
 
 /* Stands in for rmqueue_bulk(): pages move from the buddy to a list. */
@@ -199,8 +206,14 @@ static int wrap_fallback(struct free_area *area, unsigned int order, int migrate
 {
 	int found;
 
-	/* Only refill_from() asks; the kernel's table has no end in the row for it. */
-	if (IS_ENABLED(CONFIG_CMA) && migratetype == LMM_MIGRATE_CMA)
+	/*
+	 * Only refill_from() asks for CMA memory, and the kernel's table has no end in the row
+	 * for that.  (An interrupt that wants movable pages just then may find none either.)
+	 */
+	if (IS_ENABLED(CONFIG_CMA) &&
+	    (migratetype == LMM_MIGRATE_CMA ||
+	     (migratetype == MIGRATE_MOVABLE && !only_stealable &&
+	      this_cpu_read(refill_no_fallback))))
 		return -1;
 	found = static_call(orig_fallback)(area, order, migratetype, only_stealable, can_steal);
 	if (static_branch_unlikely(&fallback_armed)) {

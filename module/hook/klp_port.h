@@ -74,13 +74,14 @@ struct lmm_klp_return {
 };
 
 /**
- * struct lmm_klp_source - where a refill comes from
- * @blocks: that are asked for; may be made fewer
- * @alloc_flags: of the request; may be changed
- * @cma_blocks: how many to ask of CMA memory; if it has none, or this is 0, @blocks are asked
- *	for with @alloc_flags
+ * struct lmm_klp_source - where a refill comes from; each in turn until one has any
+ * @blocks: that are asked for
+ * @alloc_flags: of the request
+ * @regular: ask for free regular pages of the type, and for nothing else, first
+ * @cma_blocks: how many to ask of CMA memory then; the kernel's own way comes last
+ * @regular_got: blocks that came from regular memory
  * @cma_got: blocks that came from CMA memory
- * @rest_got: blocks that came otherwise
+ * @stock_got: blocks that came as the kernel would have it
  * @judged: the handler's, as are those that follow
  * @by_ratio: likewise
  * @share: likewise
@@ -88,9 +89,11 @@ struct lmm_klp_return {
 struct lmm_klp_source {
 	unsigned long blocks;
 	unsigned int alloc_flags;
+	bool regular;
 	unsigned long cma_blocks;
+	int regular_got;
 	int cma_got;
-	int rest_got;
+	int stock_got;
 	bool judged;
 	bool by_ratio;
 	unsigned int share;

@@ -559,6 +559,9 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(PCP | CMA, zone, lock),
 	LAYOUT(PCP | ZONELOCK | CMA, zone, vm_stat),
 	LAYOUT(ZONELOCK, zone, nr_isolate_pageblock),
+#ifdef CONFIG_CMA
+	LAYOUT(CMA, zone, cma_pages),
+#endif
 	LAYOUT(ZONELOCK, compact_control, zone),
 	LAYOUT(ZONELOCK, alloc_context, preferred_zoneref),
 	LAYOUT(ZONELOCK, alloc_context, migratetype),

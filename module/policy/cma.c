@@ -34,7 +34,8 @@ static const char *const mode_words[] = {
 static const struct lmm_knob cma_knobs[] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = CMA_MODE_REGULAR_FIRST, .def = CMA_MODE_RATIO,
+		/* The ratio is the series'; for what it is beside this see bench/README.md. */
+		.min = 0, .max = CMA_MODE_REGULAR_FIRST, .def = CMA_MODE_CMA_FIRST,
 		.choices = mode_words,
 	},
 	[KNOB_CAP_PCT] = {
@@ -64,6 +65,7 @@ static const char *const cma_counter_names[NR_COUNTERS] = {
 	[COUNT_VERDICT + CMA_REGULAR_BUSY] = "regular_busy",
 	[COUNT_VERDICT + CMA_REGULAR_CAP] = "regular_cap",
 	[COUNT_VERDICT + CMA_REGULAR_KEPT] = "regular_kept",
+	[COUNT_VERDICT + CMA_AS_STOCK_PRESSURE] = "stock_pressure",
 	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
 	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
 	[COUNT_LENT_PAGES] = "lent_pages",
@@ -88,6 +90,7 @@ static const char *const verdict_words[CMA_NR_VERDICTS] = {
 	[CMA_REGULAR_BUSY] = "regular: allocation under way",
 	[CMA_REGULAR_CAP] = "regular: cap reached",
 	[CMA_REGULAR_KEPT] = "regular: the rest is kept",
+	[CMA_AS_STOCK_PRESSURE] = "as stock: pressure",
 	[CMA_AS_STOCK_EMPTY] = "as stock: none free",
 	[CMA_AS_STOCK_DRIFT] = "as stock: counts are off",
 };
@@ -108,6 +111,11 @@ static bool cma_supported(struct lmm_policy *policy, char *why, size_t len)
 {
 	if (!IS_ENABLED(CONFIG_CMA)) {
 		scnprintf(why, len, "this kernel was built without CMA (CONFIG_CMA)");
+		return false;
+	}
+	/* Its locks sleep, and may not be taken where an owner releases pages. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		scnprintf(why, len, "not on a realtime kernel");
 		return false;
 	}
 	if (!any_reserved()) {

@@ -14,11 +14,12 @@ struct zone;
 /* cma_lend.c */
 void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
 		    struct lmm_klp_source *source);
+bool lmm_cma_allocating(const struct zone *zone);
 void lmm_cma_refilled(struct zone *zone, unsigned int order,
 		      const struct lmm_klp_source *source);
 
 /* cma_areas.c */
-void lmm_cma_alloc_start(const char *name);
+void lmm_cma_alloc_start(const char *name, unsigned long count);
 void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count);
 void lmm_cma_alloc_finish(const char *name, unsigned long pfn, bool got, unsigned long count);
 void lmm_cma_release(const char *name, unsigned long pfn, unsigned long count);

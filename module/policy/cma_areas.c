@@ -10,8 +10,10 @@
  *
  * The kernel's lists of free pages know no ranges, so that takes two things.  What is free
  * of a range is not counted as free to lend; and its blocks are moved to the tail of the
- * list that they are in, under zone->lock, where they are taken last.  The order in those
- * lists is nobody's to rely on: what was moved needs no moving back.
+ * list that they are in, under zone->lock.  There they are the last of their order to be
+ * taken; where the rest of the area is free in larger blocks, a small range goes first all
+ * the same.  The order in those lists is nobody's to rely on: what was moved needs no
+ * moving back.
  *
  * Areas are there from boot on and never go, and hold boot memory, which is not taken
  * offline while it is an area's.
@@ -30,7 +32,7 @@
 #include "cma_state.h"
 
 /* How often what is kept is looked at. */
-#define KEEP_TICK	(HZ / 5)
+#define KEEP_TICK	(HZ / 10)
 
 /* Areas that a kernel has at most; Debian's has 20. */
 #define MAX_AREAS	64
@@ -66,36 +68,51 @@ static void area_count_kept(struct cma_area *area)
 	area->kept = kept;
 }
 
+static void area_failed(struct cma_area *area)
+{
+	unsigned long flags;
+
+	lmm_count(&lmm_cma_policy, COUNT_FAILURES, 1);
+	raw_spin_lock_irqsave(&area->lock, flags);
+	area->failures++;
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+}
+
 /* Have a range of so many free pages not lent; the area's lock is held. */
 static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long count,
 		      unsigned long free)
 {
-	unsigned long keep = READ_ONCE(cma.keep);
 	struct cma_range range = {
 		.start = pfn,
 		.end = pfn + count,
-		.until = jiffies + keep,
+		.until = jiffies + READ_ONCE(cma.keep),
 		.free = free,
 	};
 
-	if (keep)
-		cma_remember(area->ranges, &range, jiffies,
-			     area->pages * READ_ONCE(cma.keep_pct) / 100);
+	cma_remember(area->ranges, &range, jiffies,
+		     area->pages * READ_ONCE(cma.keep_pct) / 100);
 	area_count_kept(area);
+	/* Not at once: who tries range after range must not be kept from it. */
+	schedule_delayed_work(&keep_work, 1);
 }
 
 /**
  * lmm_cma_alloc_start() - event: an owner wants pages in one piece
  * @name: its area's
+ * @count: how many; of one that wants more than there are the end is not told
  *
  * Context: process, preemption off.
  */
-void lmm_cma_alloc_start(const char *name)
+void lmm_cma_alloc_start(const char *name, unsigned long count)
 {
 	struct cma_area *area = area_of(name);
 
-	if (area)
+	if (!area)
+		return;
+	if (count <= area->pages)
 		atomic_inc(&cma_zone_of(area->zone)->allocating);
+	else
+		area_failed(area);
 }
 
 /**
@@ -116,9 +133,9 @@ void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count
 	lmm_count(&lmm_cma_policy, COUNT_RETRIES, 1);
 	raw_spin_lock_irqsave(&area->lock, flags);
 	area->retries++;
-	area_keep(area, pfn, count, 0);
+	if (READ_ONCE(cma.keep))
+		area_keep(area, pfn, count, 0);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
-	mod_delayed_work(system_wq, &keep_work, 0);
 }
 
 /**
@@ -140,22 +157,23 @@ void lmm_cma_alloc_finish(const char *name, unsigned long pfn, bool got, unsigne
 	if (!area)
 		return;
 	atomic_dec_if_positive(&cma_zone_of(area->zone)->allocating);
-	lmm_count(&lmm_cma_policy, got ? COUNT_ALLOCS : COUNT_FAILURES, 1);
-	raw_spin_lock_irqsave(&area->lock, flags);
-	if (got) {
-		lmm_count(&lmm_cma_policy, COUNT_ALLOC_PAGES, count);
-		area->allocs++;
-		area->alloc_pages += count;
-		area_keep(area, pfn, count, 0);
-	} else {
-		area->failures++;
+	if (!got) {
+		area_failed(area);
+		return;
 	}
+	lmm_count(&lmm_cma_policy, COUNT_ALLOCS, 1);
+	lmm_count(&lmm_cma_policy, COUNT_ALLOC_PAGES, count);
+	raw_spin_lock_irqsave(&area->lock, flags);
+	area->allocs++;
+	cma_taken(area->ranges, pfn, pfn + count);
+	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
 /*
  * What an owner releases is on this CPU's list, from where it would be allocated next.
- * Each call drains a batch at most.  In an interrupt the list may be somebody's just now.
+ * Each call drains a batch at most.  In an interrupt the list may be somebody's just now;
+ * and for less than a batch it is not worth while.
  */
 static unsigned int drain_lists(struct zone *zone)
 {
@@ -164,7 +182,7 @@ static unsigned int drain_lists(struct zone *zone)
 	int left = before;
 	int last;
 
-	if (!in_task() || irqs_disabled())
+	if (!in_task() || irqs_disabled() || before < READ_ONCE(pages->batch))
 		return 0;
 	do {
 		last = left;
@@ -190,23 +208,33 @@ void lmm_cma_release(const char *name, unsigned long pfn, unsigned long count)
 	if (!area)
 		return;
 	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
+	if (!READ_ONCE(cma.keep))
+		return;
 	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, drain_lists(area->zone));
 	raw_spin_lock_irqsave(&area->lock, flags);
 	area_keep(area, pfn, count, count);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
-	mod_delayed_work(system_wq, &keep_work, 0);
 }
 
-/* The free block that a page frame is in, or NULL; zone->lock is held. */
+/*
+ * The free block of CMA memory that a page frame is in, or NULL; zone->lock is held.  It is
+ * the type of the pageblock with its head that says which list it is in: of a block that
+ * spans two, the first may be isolated and the second not yet.
+ */
 static struct page *free_block(unsigned long pfn)
 {
 	unsigned int order;
 
 	for (order = 0; order <= LMM_MAX_ORDER; order++) {
-		struct page *head = pfn_to_page(ALIGN_DOWN(pfn, 1UL << order));
+		unsigned long at = ALIGN_DOWN(pfn, 1UL << order);
+		struct page *head = pfn_to_page(at);
 
-		if (PageBuddy(head))
-			return page_private(head) >= order ? head : NULL;
+		if (!PageBuddy(head))
+			continue;
+		if (page_private(head) < order ||
+		    static_call(cma_block_flags)(head, at, MIGRATETYPE_MASK) != LMM_MIGRATE_CMA)
+			return NULL;
+		return head;
 	}
 	return NULL;
 }
@@ -222,10 +250,6 @@ static unsigned long block_to_tail(struct zone *zone, unsigned long pfn, unsigne
 	unsigned long flags;
 
 	spin_lock_irqsave(&zone->lock, flags);
-	/* While it is isolated, its free pages are in other lists. */
-	if (static_call(cma_block_flags)(pfn_to_page(pfn), pfn, MIGRATETYPE_MASK) !=
-	    LMM_MIGRATE_CMA)
-		pfn = stop;
 	while (pfn < stop) {
 		struct page *head = free_block(pfn);
 		unsigned long next = pfn + 1;

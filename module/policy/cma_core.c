@@ -54,8 +54,8 @@ unsigned int cma_share(const struct cma_view *view)
  * @settings: of the policy
  * @ratio: of the zone
  *
- * A verdict for regular memory is a wish: where there is none left, the kernel turns to
- * CMA memory as ever, whatever it is kept for.
+ * Whatever speaks for regular memory, it does so only above the high watermark: what may
+ * use nothing else is not to go short for it.
  *
  * Context: any.
  * Return: see enum cma_verdict.
@@ -64,22 +64,23 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 			   const struct cma_ratio *ratio)
 {
 	long used = view->cma - view->free_cma;
+	bool above = cma_room(view) > 0;
 
-	if (view->cma <= 0 || view->managed < view->cma || used < 0)
+	if (view->cma <= 0 || view->managed < view->cma || used < -view->slack)
 		return CMA_AS_STOCK_DRIFT;
 	if (view->free_cma <= 0)
 		return CMA_AS_STOCK_EMPTY;
 	if (settings->mode == CMA_MODE_REGULAR_FIRST)
-		return CMA_REGULAR_FIRST;
+		return above ? CMA_REGULAR_FIRST : CMA_AS_STOCK_PRESSURE;
 	if (view->allocating)
-		return CMA_REGULAR_BUSY;
+		return above ? CMA_REGULAR_BUSY : CMA_AS_STOCK_PRESSURE;
 	if (lendable(view) <= 0)
-		return CMA_REGULAR_KEPT;
-	if (used * 100 >= view->cma * (long)settings->cap_pct && settings->cap_pct < 100)
-		return CMA_REGULAR_CAP;
+		return above ? CMA_REGULAR_KEPT : CMA_AS_STOCK_PRESSURE;
+	if (max(used, 0L) * 100 >= view->cma * (long)settings->cap_pct && settings->cap_pct < 100)
+		return above ? CMA_REGULAR_CAP : CMA_AS_STOCK_PRESSURE;
 	if (settings->mode == CMA_MODE_CMA_FIRST)
 		return CMA_LEND_FIRST;
-	if (cma_room(view) <= 0)
+	if (!above)
 		return CMA_LEND_PRESSURE;
 	return READ_ONCE(ratio->lending) ? CMA_LEND_RATIO : CMA_REGULAR_RATIO;
 }
@@ -169,32 +170,57 @@ static struct cma_range *range_spare(struct cma_range *ranges, unsigned long now
 }
 
 /**
+ * cma_taken() - an owner has got a range: none of it is free any more
+ * @ranges: CMA_RANGES of them, of one area
+ * @start: the first page frame
+ * @end: the one after the last
+ *
+ * Context: any, ranges locked.
+ */
+void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
+{
+	struct cma_range taken = { .start = start, .end = end };
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++) {
+		ranges[i].free -= min(ranges[i].free, overlap(&ranges[i], &taken));
+		if (start <= ranges[i].start && ranges[i].end <= end)
+			ranges[i].end = ranges[i].start;
+	}
+}
+
+/**
  * cma_remember() - have a range not lent for a while
  * @ranges: CMA_RANGES of them, of one area
- * @wanted: the range
+ * @wanted: the range; if it is larger than @max, its first part
  * @now: time in jiffies
- * @max: pages that may be remembered in all; the oldest are forgotten for it, and with
- *	more than that in @wanted nothing is remembered
+ * @max: pages that may be remembered in all; the oldest ranges make room
  *
  * Context: any, ranges locked.
  */
 void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsigned long now,
 		  unsigned long max)
 {
-	struct cma_range all = *wanted;
+	struct cma_range range = *wanted;
+	struct cma_range all;
 	unsigned int i;
+	bool join;
 
-	for (i = 0; i < CMA_RANGES; i++) {
-		if (!range_is_used(&ranges[i], now) || !ranges_touch(&ranges[i], &all))
-			continue;
-		range_join(&all, &ranges[i]);
-		ranges[i].end = ranges[i].start;
-	}
-	/* Together they may be too large, though the new one alone is not. */
-	if (all.end - all.start > max)
-		all = *wanted;
-	if (all.end - all.start > max || !range_is_used(&all, now))
+	range.end = min(range.end, range.start + max);
+	range.free = min(range.free, range.end - range.start);
+	if (!range_is_used(&range, now))
 		return;
+	all = range;
+	for (i = 0; i < CMA_RANGES; i++)
+		if (range_is_used(&ranges[i], now) && ranges_touch(&ranges[i], &all))
+			range_join(&all, &ranges[i]);
+	/* Together they may be too large: then what only touches is left as it is. */
+	join = all.end - all.start <= max;
+	if (!join)
+		all = range;
+	for (i = 0; i < CMA_RANGES; i++)
+		if (join ? ranges_touch(&ranges[i], &all) : overlap(&ranges[i], &all))
+			ranges[i].end = ranges[i].start;
 	while (pages_remembered(ranges, now) + all.end - all.start > max) {
 		struct cma_range *oldest = NULL;
 

@@ -50,8 +50,10 @@ enum cma_mode {
  * @CMA_REGULAR_BUSY: likewise, its owner is allocating CMA memory
  * @CMA_REGULAR_CAP: likewise, as much as may be is in use
  * @CMA_REGULAR_KEPT: likewise, what is free of it is kept for its owner
- * @CMA_AS_STOCK_EMPTY: as the kernel does it, since no CMA memory is free
- * @CMA_AS_STOCK_DRIFT: likewise, since the counts contradict each other
+ * @CMA_AS_STOCK_PRESSURE: as the kernel does it: regular memory is wished for one of the last
+ *	four reasons, but is at its high watermark
+ * @CMA_AS_STOCK_EMPTY: likewise, no CMA memory is free
+ * @CMA_AS_STOCK_DRIFT: likewise, the counts contradict each other
  * @CMA_NR_VERDICTS: number of the above
  */
 enum cma_verdict {
@@ -63,6 +65,7 @@ enum cma_verdict {
 	CMA_REGULAR_BUSY,
 	CMA_REGULAR_CAP,
 	CMA_REGULAR_KEPT,
+	CMA_AS_STOCK_PRESSURE,
 	CMA_AS_STOCK_EMPTY,
 	CMA_AS_STOCK_DRIFT,
 	CMA_NR_VERDICTS
@@ -73,19 +76,25 @@ static inline bool cma_lends(enum cma_verdict verdict)
 	return verdict <= CMA_LEND_PRESSURE;
 }
 
+static inline bool cma_wants_regular(enum cma_verdict verdict)
+{
+	return verdict >= CMA_REGULAR_RATIO && verdict <= CMA_REGULAR_KEPT;
+}
+
 static inline bool cma_by_ratio(enum cma_verdict verdict)
 {
 	return verdict == CMA_LEND_RATIO || verdict == CMA_REGULAR_RATIO;
 }
 
 /**
- * struct cma_view - a zone, in pages; each count may be a little off, and negative
+ * struct cma_view - a zone, in pages
  * @free: free pages, CMA memory included
  * @free_cma: free pages of CMA memory
  * @high: the zone's high watermark
  * @managed: pages that the allocator has, CMA memory included
  * @cma: pages of CMA memory, free or not
  * @kept: free pages of it that are kept for its owner
+ * @slack: by how much a count may be off, and so negative
  * @allocating: its owner is about to take some
  */
 struct cma_view {
@@ -95,6 +104,7 @@ struct cma_view {
 	long managed;
 	long cma;
 	long kept;
+	long slack;
 	bool allocating;
 };
 
@@ -143,6 +153,7 @@ struct cma_range {
 	unsigned long free;
 };
 
+void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end);
 void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsigned long now,
 		  unsigned long max);
 unsigned long cma_forget(struct cma_range *ranges, unsigned long now);

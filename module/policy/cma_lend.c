@@ -22,8 +22,8 @@
 /* Calls of find_suitable_fallback() that rmqueue_bulk() has in its source, by a helper. */
 #define FALLBACK_CALLS	2
 
-/* Blocks for which it is worth while to take zone->lock. */
-#define REFILL_LEAST	8UL
+/* What a CPU may have yet to add to a count of pages (calculate_normal_threshold()). */
+#define VMSTAT_SLACK	125
 
 /**
  * cma_lend_possible() - can a refill be split here?
@@ -69,27 +69,9 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 		.managed = zone_managed_pages(zone),
 		.cma = zone_cma_pages(zone),
 		.kept = atomic_long_read(&cz->kept),
-		.allocating = atomic_read(&cz->allocating) > 0,
+		.slack = num_online_cpus() * VMSTAT_SLACK,
+		.allocating = lmm_cma_allocating(zone),
 	};
-}
-
-/*
- * How many of a refill's blocks are there for certain in regular memory?  As many as the
- * largest free block of movable pages has: beyond that, a request that may not turn to CMA
- * memory might break into blocks of other types.  A look without the lock: at worst it
- * does that once.
- */
-static unsigned long regular_blocks(struct zone *zone, unsigned int order, unsigned long asked)
-{
-	int i;
-
-	for (i = LMM_MAX_ORDER; i >= (int)order; i--) {
-		const struct list_head *list = &zone->free_area[i].free_list[MIGRATE_MOVABLE];
-
-		if (READ_ONCE(list->next) != list)
-			return min(asked, 1UL << (i - order));
-	}
-	return 0;
 }
 
 /**
@@ -110,35 +92,21 @@ void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
 	};
 	enum cma_verdict verdict;
 	struct cma_view view;
-	unsigned long most;
 
 	if (migratetype != MIGRATE_MOVABLE || !(source->alloc_flags & LMM_ALLOC_CMA) ||
 	    !zone_cma_pages(zone))
 		return;
 	cma_view_zone(zone, &view);
 	verdict = cma_judge(&view, &settings, &cma_zone_of(zone)->ratio);
-	most = max(view.free_cma - view.kept, 0L) >> order;
-	if (cma_lends(verdict) && !most)
-		verdict = CMA_REGULAR_KEPT;
 	lmm_count(&lmm_cma_policy, COUNT_VERDICT + verdict, 1);
 	source->judged = true;
 	source->by_ratio = cma_by_ratio(verdict);
 	source->share = cma_share(&view);
-	if (cma_lends(verdict)) {
-		source->cma_blocks = min(source->blocks, most);
-		return;
-	}
-	if (verdict == CMA_AS_STOCK_EMPTY || verdict == CMA_AS_STOCK_DRIFT)
-		return;
-	most = regular_blocks(zone, order, source->blocks);
-	if (most >= min(source->blocks, REFILL_LEAST)) {
-		source->blocks = most;
-		source->alloc_flags &= ~LMM_ALLOC_CMA;
-	} else {
-		lmm_count(&lmm_cma_policy, COUNT_REGULAR_NONE, 1);
-		/* What comes may be of either kind. */
-		source->by_ratio = false;
-	}
+	source->regular = cma_wants_regular(verdict);
+	/* By the ratio, what one has not got comes from the other. */
+	if (cma_lends(verdict) || source->by_ratio)
+		source->cma_blocks = min_t(unsigned long, source->blocks,
+					   max(view.free_cma - view.kept, 0L) >> order);
 }
 
 /**
@@ -152,17 +120,30 @@ void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
 void lmm_cma_refilled(struct zone *zone, unsigned int order,
 		      const struct lmm_klp_source *source)
 {
+	long regular = (long)source->regular_got << order;
 	long lent = (long)source->cma_got << order;
-	long rest = (long)source->rest_got << order;
 
 	if (!source->judged)
 		return;
+	lmm_count(&lmm_cma_policy, COUNT_REGULAR_PAGES, regular);
 	lmm_count(&lmm_cma_policy, COUNT_LENT_PAGES, lent);
-	if (!(source->alloc_flags & LMM_ALLOC_CMA))
-		lmm_count(&lmm_cma_policy, COUNT_REGULAR_PAGES, rest);
-	if (source->cma_blocks && !lent)
+	if (source->regular && !regular)
+		lmm_count(&lmm_cma_policy, COUNT_REGULAR_NONE, 1);
+	if (!source->regular && source->cma_blocks && !lent)
 		lmm_count(&lmm_cma_policy, COUNT_LENT_NONE, 1);
-	else if (source->by_ratio)
-		cma_charge(&cma_zone_of(zone)->ratio, source->share, rest, lent,
+	if (source->by_ratio)
+		cma_charge(&cma_zone_of(zone)->ratio, source->share, regular, lent,
 			   pageblock_nr_pages);
+}
+
+/**
+ * lmm_cma_allocating() - is an owner about to take CMA memory of a zone?
+ * @zone: the zone
+ *
+ * Context: any.
+ * Return: true if one is.
+ */
+bool lmm_cma_allocating(const struct zone *zone)
+{
+	return atomic_read(&cma_zone_of(zone)->allocating) > 0;
 }

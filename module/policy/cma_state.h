@@ -61,7 +61,6 @@ struct cma_zone {
  * @ranges: what is not to be lent
  * @kept: free pages in those
  * @allocs: that succeeded
- * @alloc_pages: likewise, pages
  * @retries: ranges that could not be emptied
  * @failures: allocations that got none
  */
@@ -74,7 +73,6 @@ struct cma_area {
 	struct cma_range ranges[CMA_RANGES];
 	unsigned long kept;
 	u64 allocs;
-	u64 alloc_pages;
 	u64 retries;
 	u64 failures;
 };

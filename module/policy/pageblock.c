@@ -111,14 +111,17 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	if (pageblock_look_begin())
 		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	err = pageblock_reserve_start();
-	if (err)
+	if (err) {
 		scnprintf(why, len, "out of memory for %u zones", lmm_zone_slots());
+		lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
+	}
 	return err;
 }
 
 static void pageblock_disable(struct lmm_policy *policy)
 {
 	pageblock_reserve_stop();
+	lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
 }
 
 static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)

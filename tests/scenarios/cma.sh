@@ -43,8 +43,10 @@ need write_to "$policy/enabled" 0
 pages=$(pages_unaccounted)
 
 stock=$(cma_pct_of 64)
-need write_to "$policy/enabled" 1
-same "every hook that it needs is armed" "$(awk '$4 == "armed" { n++ } END { print (n >= 7) }' "$LMM_DBG/hooks")" 1
+need write_to "$policy/config" "enabled=1 mode=ratio"
+for hook in refill fallback cma_start cma_busy cma_finish cma_release buffer; do
+	check "hook $hook is armed" grep -Eq "^$hook .* armed " "$LMM_DBG/hooks"
+done
 check "the area is known" grep -Eq '^reserved +0 +[A-Z]+[A-Z0-9]* +65536 ' "$policy/state"
 want=$(zone 8)
 ratio=$(cma_pct_of 64)
@@ -98,7 +100,8 @@ check "what it has released is kept" wait_for 10 sh -c "awk '\$1 == \"reserved\"
 fill lent 240
 kept=$(migrated_for)
 note "pages migrated for 8 MiB: first $lent, lent again $again, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
-check "kept, next to nothing is moved for it: $kept pages" test "$kept" -lt 200
+# A pageblock at either end may be lent before larger free blocks are.
+check "kept, less is moved for it: $kept pages" test "$kept" -lt $((again / 2))
 same "each was counted" "$(cma_counter allocs) $(area reserved 6)" "4 4"
 check "and with them their pages" test "$(cma_counter alloc_pages)" -eq $((4 * 2048))
 rm /mnt/lent
@@ -117,11 +120,12 @@ check "of this area" test "$(area reserved 8)" -ge 1
 refute "nor 32 MiB" take reserved 8192
 check "each range that was tried is a retry" test "$(cma_counter retries)" -ge 2
 check "of this area" test "$(area reserved 7)" -ge 2
-same "no owner is at it any more" "$(next_refill 0 | grep -c busy)" 0
+refute "more than there is" take reserved 65537
 kill "$holder"
 wait "$holder" 2>/dev/null
 check "let go, it is to be had" wait_for 20 take reserved 8192
 give reserved 8192
+same "no owner is at it any more" "$(next_refill 0)" "lends: mode"
 
 check "switching off" write_to "$policy/enabled" 0
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""

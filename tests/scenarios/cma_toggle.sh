@@ -3,18 +3,20 @@
 # kernels: debug
 # memory: 1G
 # timeout: 1800
-# args: cma=256M transparent_hugepage=never
+# args: cma=256M
 #
-# Switch the policy on and off, and from mode to mode, while memory is lent and its owner
-# takes some of it: the owner always gets it, and every page is as before.
+# Switch the policy on and off, and from mode to mode, while memory is lent, huge pages too,
+# its owner takes some of it, and zonelock and pcp work on the same lists: the owner always
+# gets it, and every page is as before.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 
-rounds=30
+rounds=12
 
-# Files in memory that come and go, the larger part of the area at a time.
+# Files in memory that come and go, the larger part of the area at a time, and a process.
 lend_loop() {
 	while :; do
+		"$LMM_ROOT/build/bench/pagetouch" -w 64 -r 2 -p 1 >/dev/null
 		for _file in a b c d; do
 			fill "$_file" 40 || return
 		done
@@ -38,6 +40,9 @@ need write_to "$policy/enabled" 0
 pages=$(pages_unaccounted)
 free=$(meminfo CmaFree)
 
+need write_to "$LMM_PARAMS/policies" "zonelock:enabled=1;pcp:enabled=1"
+# The kernel leaves that off on a machine this small.
+need write_to /sys/kernel/mm/transparent_hugepage/enabled always
 lend_loop &
 lender=$!
 owner_loop >/run/refused 2>&1 &
@@ -55,13 +60,17 @@ same "switched while both are at it" "$round" "$rounds"
 need write_to "$policy/config" "enabled=1 mode=ratio"
 sleep 1
 need write_to "$policy/enabled" 0
+need write_to "$LMM_PARAMS/policies" "zonelock:enabled=0;pcp:enabled=0"
 # In the middle of an allocation too, or not: it is killed where it is.
 kill "$owner" "$lender"
+pkill pagetouch
 wait "$owner" "$lender" 2>/dev/null
 rm -f /mnt/[abcd]
 note "$(tr '\n' ' ' <"$policy/counters")"
 note "of the owner's allocations $(wc -l </run/refused) got nothing: $(sort /run/refused | uniq -c | tr '\n' ' ')"
 check "pages were lent" test "$(cma_counter lent_pages)" -gt 10000
+check "huge pages were there" test "$(vmstat thp_fault_alloc)" -gt 0
+check "the depot was used" test "$(awk '$1 == "stored" { print $2 }' "$LMM_DBG/zonelock/counters")" -gt 0
 check "in each mode" test "$(cma_counter lend_first)" -gt 0 -a "$(cma_counter regular_first)" -gt 0
 check "the owner got its own" test "$(cma_counter allocs)" -gt 10
 check "all but now and then" test "$(wc -l </run/refused)" -le $(($(cma_counter allocs) / 20))

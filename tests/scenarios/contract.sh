@@ -16,7 +16,7 @@ mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every
 by_thread=$by_thread by_region=1 by_entries=0 cgroups="
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 buffers=1"
 zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
-cma_defaults="mode=ratio cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
+cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() {
 	case $1 in
@@ -57,7 +57,7 @@ same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/do
 
 check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
 for policy in $policies; do
-	mode=$(defaults_of "$policy" | sed 's/mode=\([a-z]*\).*/\1/')
+	mode=$(defaults_of "$policy" | sed 's/mode=\([a-z_]*\).*/\1/')
 	if [ "$policy" = cma ]; then
 		# Neither kernel has CMA.
 		why="this kernel was built without CMA (CONFIG_CMA)"

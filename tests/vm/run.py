@@ -36,9 +36,9 @@ SCENARIOS = ROOT / "tests" / "scenarios"
 PROGRAMS = ROOT / "tests" / "programs"
 BUILT_PROGRAMS = BUILD / "programs"
 # In order of what they took when last measured, the debug kernel's above all.
-LONG = ("livemmctl_ab", "numa_toggle", "depot", "livemmctl", "pageblock", "pressure", "toggle",
-        "oom", "fallback", "reload", "unload", "numa_spaces", "numa", "numa_period", "pageset",
-        "numa_cgroups", "census")
+LONG = ("livemmctl_ab", "numa_toggle", "depot", "livemmctl", "cma_areas", "cma", "cma_toggle",
+        "pageblock", "pressure", "toggle", "oom", "fallback", "reload", "unload", "numa_spaces",
+        "numa", "numa_period", "pageset", "numa_cgroups", "census")
 _HEADER = re.compile(r"# (kernels|cpus|memory|nodes|args|timeout|allow): (.+)")
 
 
