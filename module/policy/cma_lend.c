@@ -5,10 +5,10 @@
  * Context: under the list's pcp->lock, preemption off, any context that the allocator may
  * be called from.  No sleeping, no printk, no allocation, no lock.
  *
- * A refill is split by asking the kernel's own function for MIGRATE_CMA first.  All that
- * may be in a movable list may come from there, if the request that found it empty may
- * use CMA memory: the kernel itself puts it there, and a request that may not passes such
- * lists by.
+ * The kernel's own function does it: asked for MIGRATE_CMA it takes CMA memory, asked without
+ * ALLOC_CMA regular memory.  All that may be in a movable list may come from either, if the
+ * request that found it empty may use CMA memory: the kernel itself puts it there, and a
+ * request that may not passes such lists by.
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -17,6 +17,7 @@
 #include "../compat/compat.h"
 #include "../hook/hook.h"
 #include "../hook/symbols.h"
+#include "../trace.h"
 #include "cma_state.h"
 
 /* Calls of find_suitable_fallback() that rmqueue_bulk() has in its source, by a helper. */
@@ -107,6 +108,7 @@ void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
 	if (cma_lends(verdict) || source->by_ratio)
 		source->cma_blocks = min_t(unsigned long, source->blocks,
 					   max(view.free_cma - view.kept, 0L) >> order);
+	trace_cma_refill(zone_to_nid(zone), zone_idx(zone), order, &view, source, verdict);
 }
 
 /**

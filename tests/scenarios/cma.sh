@@ -10,6 +10,8 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 
+event=/sys/kernel/tracing/events/livemm/cma_refill
+
 # Percent of what $1 MiB were filled with that came from CMA memory.
 cma_pct_of() {
 	_cma=$(meminfo CmaFree)
@@ -37,7 +39,10 @@ close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
 same "supported" "$(cat "$policy/supported")" yes
-# The first time loads livemm_klp, whose memory is to be in both readings.
+# The first time loads livemm_klp, and the first trace makes its buffer: both are to be in
+# both readings.
+need write_to "$event/enable" 1
+need write_to "$event/enable" 0
 need write_to "$policy/enabled" 1
 need write_to "$policy/enabled" 0
 pages=$(pages_unaccounted)
@@ -58,6 +63,15 @@ need write_to "$policy/mode" regular_first
 regular=$(cma_pct_of 64)
 check "regular_first: $regular %" test "$regular" -le 5
 note "percent from CMA memory: stock $stock, ratio $ratio, cma_first $first, regular_first $regular"
+
+need write_to "$policy/mode" cma_first
+need write_to "$event/enable" 1
+fill some 4
+need write_to "$event/enable" 0
+rm /mnt/some
+check "the tracepoint carries the decision with its inputs" grep -Eq \
+	"cma_refill: nid=0 zone=[0-9]+ order=0 free=[0-9]+ free_cma=[1-9][0-9]* .* cma_blocks=[1-9][0-9]* regular=0 share=[1-9][0-9]* verdict=1$" \
+	/sys/kernel/tracing/trace
 
 # A cap, and what is above it all the same once regular memory has nothing left.
 need write_to "$policy/config" "mode=cma_first cap_pct=25"
