@@ -67,7 +67,8 @@ for mode in event depth; do
 	work_start 14
 	sleep 4
 	load_stop
-	same "$mode: near the watermark none grows" "$(counter grown)" "$grown"
+	# Zone DMA is not near its own watermark: one of its lists may grow, on each CPU.
+	check "$mode: near the watermark none grows" test $(($(counter grown) - grown)) -le "$LMM_CPUS"
 	same "$mode: nor is raised otherwise" "$(raised_by $zone)" 0
 	note "$mode: limited_watermark +$(($(counter limited_watermark) - watermark)), limited_room +$(($(counter limited_room) - room)), kicks $(counter kicks)"
 	check "$mode: and that is counted" test \
