@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
+# kernels: 6.1 6.12
 # memory: 1G
 # args: transparent_hugepage=never
 #
