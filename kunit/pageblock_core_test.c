@@ -43,6 +43,14 @@ static const struct verdict_case verdict_cases[] = {
 	{ "hopeless", { WAITS, .hopeless = true }, SAME(REFUSE_SLOW) },
 	{ "hopeless, tried", { WAITS, .hopeless = true, .rounds = 1 }, SAME(ALLOW_HOPELESS) },
 	{ "crowded", { WAITS, .crowded = true }, SAME(ALLOW_CROWDED) },
+	/* Pages of other types are free, and what is movable can leave them again. */
+	{ "plenty", { WAITS, .plenty = true }, PAGEBLOCK_ALLOW_PLENTY, PAGEBLOCK_REFUSE_SLOW },
+	{ "plenty, tried", { WAITS, .plenty = true, .rounds = 3, .stuck = 3 },
+	  PAGEBLOCK_ALLOW_PLENTY, PAGEBLOCK_ALLOW_TRIED },
+	{ "plenty, fast", { .grouped = true, .waits = true, .plenty = true },
+	  SAME(REFUSE_FAST) },
+	{ "plenty, spare", { WAITS, .plenty = true, .spare = true }, SAME(REFUSE_SPARE) },
+	{ "plenty, cleans", { WAITS, .plenty = true, .cleans = true }, SAME(REFUSE_SPARE) },
 	/* Who can do with less does; not what a network card asks for in an interrupt. */
 	{ "spare", { WAITS, .spare = true }, SAME(REFUSE_SPARE) },
 	{ "spare, nowait", { SLOW, .spare = true }, SAME(REFUSE_SPARE) },
@@ -96,7 +104,7 @@ static void all_requests(struct kunit *test)
 {
 	unsigned int bits, rounds, refused = 0, allowed = 0;
 
-	for (bits = 0; bits < 1U << 13; bits++) {
+	for (bits = 0; bits < 1U << 14; bits++) {
 		for (rounds = 0; rounds <= 2 * PAGEBLOCK_MAX_ROUNDS; rounds++) {
 			const struct pageblock_request r = {
 				.slow = bits & 1, .waits = bits & 2, .high = bits & 4,
@@ -104,6 +112,7 @@ static void all_requests(struct kunit *test)
 				.victim = bits & 64, .nofail = bits & 128, .spare = bits & 256,
 				.grouped = bits & 512, .hopeless = bits & 1024,
 				.crowded = bits & 2048, .cleans = bits & 4096,
+				.plenty = bits & 8192,
 				.rounds = rounds, .stuck = rounds / 2,
 			};
 			bool may = pageblock_allows(pageblock_judge(&r, &claim));

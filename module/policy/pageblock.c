@@ -69,6 +69,7 @@ static const char *const pageblock_counter_names[NR_COUNTERS] = {
 	[COUNT_ALLOWED_UNGROUPED] = "allowed_ungrouped",
 	[COUNT_ALLOWED_HOPELESS] = "allowed_hopeless",
 	[COUNT_ALLOWED_CROWDED] = "allowed_crowded",
+	[COUNT_ALLOWED_PLENTY] = "allowed_plenty",
 	[COUNT_UNKNOWN] = "unknown",
 	[COUNT_COMPACTION_KEPT] = "compaction_kept",
 	[COUNT_CLAIMED] = "claimed",

@@ -41,6 +41,12 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 		return PAGEBLOCK_ALLOW_ATOMIC;
 	if (request->crowded)
 		return PAGEBLOCK_ALLOW_CROWDED;
+	/*
+	 * Pages of other types are no reason for kswapd to begin, so it would reclaim by
+	 * itself: on 6.12 it stalled more than without the filter.
+	 */
+	if (request->plenty && settings->mode == PAGEBLOCK_MODE_CLAIM)
+		return PAGEBLOCK_ALLOW_PLENTY;
 	if (!request->rounds)
 		return PAGEBLOCK_REFUSE_SLOW;
 	if (request->hopeless)

@@ -20,7 +20,8 @@
 
 /**
  * enum pageblock_mode - how long mixing is refused: values of knob `mode`
- * @PAGEBLOCK_MODE_CLAIM: until reclaim or compaction has been tried once
+ * @PAGEBLOCK_MODE_CLAIM: until reclaim or compaction has been tried once; to what can be
+ *	moved only where kswapd has a reason to reclaim
  * @PAGEBLOCK_MODE_STRICT: until `max_attempts` rounds of that made no progress
  */
 enum pageblock_mode {
@@ -51,6 +52,8 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_HOPELESS: allowed, the zone has no wholly free block and compaction
  *	has failed to make one, so that more rounds would be for nothing
  * @PAGEBLOCK_ALLOW_CROWDED: allowed, there was no room to note what was tried for it
+ * @PAGEBLOCK_ALLOW_PLENTY: allowed, what it gets can be moved away again, and enough is
+ *	free, though not of its type, so that kswapd does not reclaim for it (mode claim)
  * @PAGEBLOCK_NR_VERDICTS: number of the above
  */
 enum pageblock_verdict {
@@ -67,6 +70,7 @@ enum pageblock_verdict {
 	PAGEBLOCK_ALLOW_UNGROUPED,
 	PAGEBLOCK_ALLOW_HOPELESS,
 	PAGEBLOCK_ALLOW_CROWDED,
+	PAGEBLOCK_ALLOW_PLENTY,
 	PAGEBLOCK_NR_VERDICTS
 };
 
@@ -95,6 +99,8 @@ struct pageblock_settings {
  * @grouped: the machine groups pages by mobility
  * @hopeless: compaction of the zone has failed, and is put off by the kernel
  * @crowded: what was tried for it could not be noted
+ * @plenty: it is for what can be moved, and more is free in the zone, of whatever type,
+ *	than kswapd reclaims for
  * @rounds: times that reclaim or compaction was tried for it
  * @stuck: those of them, the last ones in a row, that made no progress
  */
@@ -112,6 +118,7 @@ struct pageblock_request {
 	bool grouped;
 	bool hopeless;
 	bool crowded;
+	bool plenty;
 	unsigned int rounds;
 	unsigned int stuck;
 };

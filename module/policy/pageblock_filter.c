@@ -197,8 +197,11 @@ static bool search_allowed(struct zone *zone, int migratetype)
 	};
 	gfp_t gfp = 0;
 	struct pageblock_request request = request_read(zone, &gfp);
-	enum pageblock_verdict verdict = pageblock_judge(&request, &settings);
+	enum pageblock_verdict verdict;
 
+	request.plenty = migratetype == MIGRATE_MOVABLE &&
+			 zone_page_state(zone, NR_FREE_PAGES) > high_wmark_pages(zone);
+	verdict = pageblock_judge(&request, &settings);
 	lmm_count(&lmm_pageblock_policy, COUNT_REFUSED_FAST + verdict, 1);
 	if (verdict == PAGEBLOCK_REFUSE_FAST || verdict == PAGEBLOCK_ALLOW_TRIED)
 		if (in_task())

@@ -26,17 +26,21 @@
  * pageblock_free_blocks() - wholly free blocks of a zone
  * @zone: the zone
  *
+ * Those of CMA memory are for some requests only, and are left out.
+ *
  * Context: any; a racy look.
- * Return: how many, those of all types.
+ * Return: how many, those of all other types.
  */
-unsigned long pageblock_free_blocks(const struct zone *zone)
+unsigned long pageblock_free_blocks(struct zone *zone)
 {
-	unsigned long blocks = 0;
+	unsigned long blocks = 0, cma;
 	unsigned int order;
 
 	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
 		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
-	return blocks;
+	/* At most: what is free of it may be in pieces as well. */
+	cma = zone_page_state(zone, NR_FREE_CMA_PAGES) / pageblock_nr_pages;
+	return blocks - min(blocks, cma);
 }
 
 /* Keep as many blocks of a zone free as there are to be. */

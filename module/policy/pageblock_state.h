@@ -42,6 +42,7 @@ enum pageblock_counter {
 	COUNT_ALLOWED_UNGROUPED,
 	COUNT_ALLOWED_HOPELESS,
 	COUNT_ALLOWED_CROWDED,
+	COUNT_ALLOWED_PLENTY,
 	COUNT_UNKNOWN,
 	COUNT_COMPACTION_KEPT,
 	COUNT_CLAIMED,
@@ -142,6 +143,6 @@ void pageblock_remember(const struct page *page);
 int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
-unsigned long pageblock_free_blocks(const struct zone *zone);
+unsigned long pageblock_free_blocks(struct zone *zone);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_STATE_H */
