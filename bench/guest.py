@@ -20,6 +20,8 @@ from tests.vm.accel import EMULATION
 from tests.vm.boot import megabytes
 
 HERE = ROOT / "bench"
+# C that every load program is linked with.
+COMMON = HERE / "common"
 OUT = BUILD / "bench"
 DEBUGFS = "/sys/kernel/debug/livemm"
 
@@ -152,14 +154,15 @@ def cmaload_path() -> Path:
 
 
 def build(program: Path, sources: Sequence[Path]) -> None:
-    """Compile a program, statically, if a source is newer."""
+    """Compile a program, statically, if a source is newer, be it one that all share."""
+    sources = [*sources, *sorted(COMMON.glob("*.[ch]"))]
     newest = max(source.stat().st_mtime for source in sources)
     if program.exists() and program.stat().st_mtime > newest:
         return
-    OUT.mkdir(parents=True, exist_ok=True)
+    program.parent.mkdir(parents=True, exist_ok=True)
     flags = ["-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
     units = [source for source in sources if source.suffix == ".c"]
-    call(["gcc", *flags, "-o", program, *units])
+    call(["gcc", *flags, f"-I{COMMON}", "-o", program, *units])
 
 
 def build_pagetouch() -> None:

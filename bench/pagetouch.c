@@ -5,31 +5,17 @@
  * Each process is pinned to a CPU of its own, so that the pages it takes and
  * gives back go through that CPU's page lists alone.  Prints one JSON object.
  */
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
+#include "load.h"
+
 #include <getopt.h>
-#include <linux/types.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MAX_PROCS	1024
 #define MAX_BYTES	(64ULL << 30)
 #define MAX_ROUNDS	1000000
 #define MAX_PAUSE_MS	600000
-#define NSEC_PER_SEC	1000000000ULL
-#define NSEC_PER_MSEC	1000000ULL
-
-/* A store that the compiler may not drop: it cannot see who reads memory. */
-#define WRITE_BYTE(at)	do { *(at) = 1; __asm__ volatile("" : : : "memory"); } while (0)
 
 struct options {
 	__u64 bytes;		/* mapped by each process in each round */
@@ -58,29 +44,6 @@ static void show_help(FILE *to)
 	      "  -s         gives back every other page before the pause\n", to);
 }
 
-static __u64 parse_number(char opt, const char *text, char **end)
-{
-	__u64 value;
-
-	errno = 0;
-	value = strtoull(text, end, 10);
-	if (*text < '0' || *text > '9' || errno)
-		errx(1, "-%c: '%s' is not a number", opt, text);
-	return value;
-}
-
-static __u64 parse_count(char opt, const char *text, __u64 min, __u64 max)
-{
-	char *end;
-	__u64 value = parse_number(opt, text, &end);
-
-	if (*end)
-		errx(1, "-%c: '%s' is not a number", opt, text);
-	if (value < min || value > max)
-		errx(1, "-%c: %s is not in %llu..%llu", opt, text, min, max);
-	return value;
-}
-
 static __u64 parse_size(char opt, const char *text)
 {
 	static const struct { const char *suffix; unsigned int shift; } units[] = {
@@ -97,26 +60,6 @@ static __u64 parse_size(char opt, const char *text)
 		return value << unit->shift;
 	}
 	errx(1, "-%c: '%s' is not a size (MiB, or with K, M, G)", opt, text);
-}
-
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts))
-		err(1, "clock_gettime");
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
-static void pause_ms(__u64 ms)
-{
-	struct timespec ts = { ms / 1000, ms % 1000 * NSEC_PER_MSEC };
-
-	if (!ms)
-		return;
-	while (nanosleep(&ts, &ts))
-		if (errno != EINTR)
-			err(1, "nanosleep");
 }
 
 static __u64 page_faults(void)
@@ -147,16 +90,6 @@ static int nth_cpu(const cpu_set_t *usable, __u64 n)
 	return -1;
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		err(1, "cannot run on CPU %d", cpu);
-}
-
 static void work(const struct options *opt, struct result *res)
 {
 	const __u64 page = sysconf(_SC_PAGESIZE);
@@ -177,7 +110,8 @@ static void work(const struct options *opt, struct result *res)
 		for (at = 0; opt->sparse && at < opt->bytes; at += 2 * page)
 			if (madvise(mem + at, page, MADV_DONTNEED))
 				err(1, "madvise");
-		pause_ms(opt->held_ms);
+		if (opt->held_ms)
+			nap(opt->held_ms);
 		t2 = now_ns();
 		if (munmap(mem, opt->bytes))
 			err(1, "munmap");
@@ -186,7 +120,8 @@ static void work(const struct options *opt, struct result *res)
 		res->unmap_ns += t3 - t2;
 		if (t1 - t0 + t3 - t2 < res->best_ns)
 			res->best_ns = t1 - t0 + t3 - t2;
-		pause_ms(opt->free_ms);
+		if (opt->free_ms)
+			nap(opt->free_ms);
 	}
 }
 
@@ -271,12 +206,9 @@ int main(int argc, char **argv)
 		case 's':
 			opt.sparse = true;
 			break;
-		case 'h':
-			show_help(stdout);
-			return 0;
 		default:
-			show_help(stderr);
-			return 1;
+			show_help(c == 'h' ? stdout : stderr);
+			return c != 'h';
 		}
 	}
 	if (optind < argc)
@@ -288,10 +220,7 @@ int main(int argc, char **argv)
 		errx(1, "-w: less than a page");
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
-	res = mmap(NULL, opt.procs * sizeof(*res), PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (res == MAP_FAILED)
-		err(1, "cannot map the results");
+	res = map_memory(opt.procs * sizeof(*res), MAP_SHARED);
 	before = page_faults();
 	run(&opt, &usable, res);
 	print(&opt, res, page_faults() - before);

@@ -43,11 +43,11 @@ void allocate(const struct options *opt, const struct work *work)
 		int error;
 
 		nap(opt->pause);
-		start = now(CLOCK_MONOTONIC);
-		own = now(CLOCK_PROCESS_CPUTIME_ID);
+		start = now_ns();
+		own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		error = ask(get, opt->pages);
-		own = now(CLOCK_PROCESS_CPUTIME_ID) - own;
-		start = now(CLOCK_MONOTONIC) - start;
+		own = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own;
+		start = now_ns() - start;
 		printf("%s{\"ns\": %llu, \"own_ns\": %llu, \"errno\": %d}", i ? ", " : "",
 		       (unsigned long long)start, (unsigned long long)own, error);
 		if (!error && ask(release, opt->pages))

@@ -9,28 +9,12 @@
 #ifndef CMALOAD_H
 #define CMALOAD_H
 
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/types.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
+#include "load.h"
 
-#define PAGE		4096UL
-#define MIB		(1024UL * 1024)
+#include <fcntl.h>
+
 /* What a page table of 4 KiB maps. */
 #define TABLE		(2 * MIB)
-#define NSEC_PER_SEC	1000000000ULL
-
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 
 /**
  * struct work - what the workers have in common
@@ -61,11 +45,7 @@ struct options {
 };
 
 void seed_random(__u64 seed, __u64 nr);
-unsigned long below(unsigned long limit);
-char *map_memory(unsigned long bytes, int how);
 void touch(char *mem, unsigned long bytes);
-__u64 now(clockid_t id);
-void nap(unsigned long milliseconds);
 
 void make_sources(const struct options *opt);
 void have_tables(unsigned long tables, unsigned long most);

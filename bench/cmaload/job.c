@@ -91,7 +91,7 @@ void have_tables(unsigned long tables, unsigned long most)
 	static char *mem;
 
 	if (!mem)
-		mem = map_memory((most + 1) * TABLE, MAP_PRIVATE);
+		mem = map_memory((most + 1) * TABLE, MAP_PRIVATE | MAP_NORESERVE);
 	if (there > tables &&
 	    mmap(mem + tables * TABLE, (there - tables) * TABLE, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
@@ -121,7 +121,7 @@ void run_job(const struct options *opt, unsigned long nr)
 	mib = SMALLEST + below(LARGEST - SMALLEST + 1);
 	if (nr % LINKS == LINKS - 1)
 		mib *= LINK;
-	mem = map_memory(mib * MIB, MAP_PRIVATE);
+	mem = map_memory(mib * MIB, MAP_PRIVATE | MAP_NORESERVE);
 	for (i = 0; i < PIPES; i++)
 		fill_pipe();
 	/* What was filled before is used again, most of it soon. */

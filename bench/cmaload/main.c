@@ -6,8 +6,6 @@
 
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define SAMPLE_MS	20
@@ -15,32 +13,10 @@
 
 static struct work *work;
 
-static __u64 random_state;
-
-/* A random number from 0 to limit - 1: splitmix64 (Steele, Lea, Flood, 2014). */
-unsigned long below(unsigned long limit)
-{
-	__u64 z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % limit;
-}
-
 void seed_random(__u64 seed, __u64 nr)
 {
 	random_state = seed << 32 ^ nr;
 	random_state = below(ULONG_MAX);
-}
-
-char *map_memory(unsigned long bytes, int how)
-{
-	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 how | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (mem == MAP_FAILED)
-		err(1, "cannot map %lu bytes", bytes);
-	return mem;
 }
 
 void touch(char *mem, unsigned long bytes)
@@ -51,22 +27,6 @@ void touch(char *mem, unsigned long bytes)
 		WRITE_ONCE(*(__u64 *)(mem + at), at);
 }
 
-__u64 now(clockid_t id)
-{
-	struct timespec ts;
-
-	if (clock_gettime(id, &ts))
-		err(1, "clock_gettime");
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
-void nap(unsigned long milliseconds)
-{
-	struct timespec moment = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
-
-	nanosleep(&moment, NULL);
-}
-
 /*
  * What is held is there while the workers are, as a desktop or a daemon is: most of it
  * is not used any more, a part now and then.
@@ -75,7 +35,7 @@ static void worker(const struct options *opt)
 {
 	unsigned long bytes = opt->held * MIB / opt->workers, nr, i;
 	unsigned long most = opt->kernel * MIB / PAGE / opt->workers;
-	char *held = map_memory(bytes + PAGE, MAP_PRIVATE);
+	char *held = map_memory(bytes + PAGE, MAP_PRIVATE | MAP_NORESERVE);
 	int status;
 	pid_t pid;
 
@@ -153,20 +113,14 @@ static bool anybody(int how)
 
 static int run(const struct options *opt)
 {
-	__u64 start = now(CLOCK_MONOTONIC);
+	__u64 start = now_ns();
 	unsigned int i;
-	pid_t pid;
 
-	work = (struct work *)map_memory(sizeof(*work), MAP_SHARED);
+	work = map_memory(sizeof(*work), MAP_SHARED | MAP_NORESERVE);
 	work->jobs = opt->jobs;
 	for (i = 0; i < opt->workers; i++) {
-		pid = fork();
-		if (pid < 0)
-			err(1, "fork");
-		if (pid)
+		if (fork_child())
 			continue;
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-			err(1, "prctl");
 		worker(opt);
 		exit(0);
 	}
@@ -185,7 +139,7 @@ static int run(const struct options *opt)
 			       sums[i] / samples);
 	}
 	printf("\"ns\": %llu, \"done\": %lu, \"lost\": %lu}\n",
-	       (unsigned long long)(now(CLOCK_MONOTONIC) - start), work->done, work->lost);
+	       (unsigned long long)(now_ns() - start), work->done, work->lost);
 	if (failed)
 		errx(1, "a worker failed");
 	return 0;
@@ -210,20 +164,6 @@ static void show_help(FILE *to)
 	      "  -w MS       before each (200)\n", to);
 }
 
-static unsigned long parse_count(const char *text, unsigned long min, unsigned long max)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno || *end)
-		errx(1, "'%s' is not a number", text);
-	if (value < min || value > max)
-		errx(1, "%s is not in %lu..%lu", text, min, max);
-	return value;
-}
-
 int main(int argc, char **argv)
 {
 	struct options opt = {
@@ -242,22 +182,22 @@ int main(int argc, char **argv)
 			prepare = true;
 			break;
 		case 'S':
-			opt.source = parse_count(optarg, 8, 65536);
+			opt.source = parse_count(c, optarg, 8, 65536);
 			break;
 		case 'H':
-			opt.held = parse_count(optarg, 0, 65536);
+			opt.held = parse_count(c, optarg, 0, 65536);
 			break;
 		case 'K':
-			opt.kernel = parse_count(optarg, 0, 65536);
+			opt.kernel = parse_count(c, optarg, 0, 65536);
 			break;
 		case 'j':
-			opt.workers = parse_count(optarg, 1, MAX_WORKERS);
+			opt.workers = parse_count(c, optarg, 1, MAX_WORKERS);
 			break;
 		case 'n':
-			opt.jobs = parse_count(optarg, 1, 1000000);
+			opt.jobs = parse_count(c, optarg, 1, 1000000);
 			break;
 		case 's':
-			opt.seed = parse_count(optarg, 0, INT_MAX);
+			opt.seed = parse_count(c, optarg, 0, INT_MAX);
 			break;
 		case 'a':
 			opt.area = optarg;
@@ -265,20 +205,17 @@ int main(int argc, char **argv)
 			opt.jobs = LONG_MAX;
 			break;
 		case 't':
-			opt.times = parse_count(optarg, 1, 100000);
+			opt.times = parse_count(c, optarg, 1, 100000);
 			break;
 		case 'l':
-			opt.pages = parse_count(optarg, 1, INT_MAX);
+			opt.pages = parse_count(c, optarg, 1, INT_MAX);
 			break;
 		case 'w':
-			opt.pause = parse_count(optarg, 0, 600000);
+			opt.pause = parse_count(c, optarg, 0, 600000);
 			break;
-		case 'h':
-			show_help(stdout);
-			return 0;
 		default:
-			show_help(stderr);
-			return 1;
+			show_help(c == 'h' ? stdout : stderr);
+			return c != 'h';
 		}
 	}
 	if (optind < argc)

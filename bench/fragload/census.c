@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <linux/kernel-page-flags.h>
 
-#define BLOCK		(HUGE / PAGE)
+#define BLOCK		(HUGE_PAGE / PAGE)
 #define BIT(nr)		(1ULL << (nr))
 
 /* Not in the header for programs, though documented for them. */

@@ -10,25 +10,7 @@
 #ifndef FRAGLOAD_H
 #define FRAGLOAD_H
 
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
-#include <linux/types.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define PAGE		4096UL
-#define HUGE		(2UL << 20)
-#define MIB		(1024UL * 1024)
-#define NSEC_PER_SEC	1000000000ULL
-
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#include "load.h"
 
 /**
  * struct kind - a process of the load
@@ -52,8 +34,6 @@ struct kind {
 extern unsigned int rounds_done;
 
 void seed_random(__u64 seed);
-unsigned long below(unsigned long limit);
-char *map_memory(unsigned long bytes, int how);
 void touch(char *mem, unsigned long bytes);
 
 void files_begin(unsigned long amount);

@@ -84,15 +84,15 @@ unsigned long tables_round(unsigned long amount)
 	for (i = 0; i < amount; i++) {
 		char **mapping = &mappings[below(MAPPINGS)];
 
-		if (*mapping && munmap(*mapping, TABLES * HUGE))
+		if (*mapping && munmap(*mapping, TABLES * HUGE_PAGE))
 			err(1, "munmap");
 		*mapping = NULL;
 		/* Its tide is another than that of pipes. */
 		if (!stays(rounds_done + 1))
 			continue;
-		*mapping = map_memory(TABLES * HUGE, MAP_PRIVATE);
+		*mapping = map_memory(TABLES * HUGE_PAGE, MAP_PRIVATE | MAP_NORESERVE);
 		for (at = 0; at < TABLES; at++)
-			(void)READ_ONCE((*mapping)[at * HUGE]);
+			(void)READ_ONCE((*mapping)[at * HUGE_PAGE]);
 		made += TABLES;
 	}
 	return made;

@@ -6,10 +6,7 @@
 
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define MAX_ROUNDS	10000
 #define MAX_AMOUNT	1000000
@@ -45,31 +42,9 @@ struct options {
 
 unsigned int rounds_done;
 
-static __u64 random_state;
-
 void seed_random(__u64 seed)
 {
 	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
-}
-
-/* A random number from 0 to limit - 1: splitmix64 (Steele, Lea, Flood, 2014). */
-unsigned long below(unsigned long limit)
-{
-	__u64 z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % limit;
-}
-
-char *map_memory(unsigned long bytes, int how)
-{
-	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 how | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (mem == MAP_FAILED)
-		err(1, "cannot map %lu bytes", bytes);
-	return mem;
 }
 
 /* Write to every page, what is not the same twice: swap may not find it compressible. */
@@ -81,13 +56,6 @@ void touch(char *mem, unsigned long bytes)
 		WRITE_ONCE(*(__u64 *)(mem + at), below(~0UL));
 }
 
-static void nap(void)
-{
-	struct timespec moment = { 0, 2000000 };
-
-	nanosleep(&moment, NULL);
-}
-
 /* Wait until everybody has done so many rounds. */
 static void wait_for(unsigned int rounds)
 {
@@ -95,7 +63,7 @@ static void wait_for(unsigned int rounds)
 
 	for (i = 0; i < KINDS; i++)
 		while (READ_ONCE(shared->done[i]) < rounds)
-			nap();
+			nap(2);
 }
 
 static void work(unsigned int nr, const struct options *opt)
@@ -114,33 +82,20 @@ static void work(unsigned int nr, const struct options *opt)
 	wait_for(opt->rounds);
 }
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts))
-		err(1, "clock_gettime");
-	return ts.tv_sec + ts.tv_nsec / (double)NSEC_PER_SEC;
-}
-
 static int run(const struct options *opt)
 {
 	unsigned int i, lost = 0, failed = 0;
-	double start = seconds();
 	pid_t pids[KINDS], pid;
+	__u64 start = now_ns();
 	int status;
 
-	shared = (struct shared *)map_memory(sizeof(*shared), MAP_SHARED);
+	shared = map_memory(sizeof(*shared), MAP_SHARED | MAP_NORESERVE);
 	for (i = 0; i < KINDS; i++) {
 		if (!kinds[i].amount)
 			shared->done[i] = UINT_MAX;
-		pids[i] = kinds[i].amount ? fork() : -1;
-		if (kinds[i].amount && pids[i] < 0)
-			err(1, "fork");
+		pids[i] = kinds[i].amount ? fork_child() : -1;
 		if (pids[i])
 			continue;
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-			err(1, "prctl");
 		work(i, opt);
 		exit(0);
 	}
@@ -156,7 +111,8 @@ static int run(const struct options *opt)
 			if (pids[i] == pid)
 				WRITE_ONCE(shared->done[i], UINT_MAX);
 	}
-	printf("{\"seconds\": %.3f, \"lost\": %u, \"work\": {", seconds() - start, lost);
+	printf("{\"seconds\": %.3f, \"lost\": %u, \"work\": {",
+	       (now_ns() - start) / (double)NSEC_PER_SEC, lost);
 	for (i = 0; i < KINDS; i++)
 		printf("%s\"%s\": %lu", i ? ", " : "", kinds[i].name, shared->work[i]);
 	puts("}}");
@@ -182,20 +138,6 @@ static void show_help(FILE *to)
 			kinds[i].unit, kinds[i].words);
 }
 
-static unsigned long parse_count(const char *text, unsigned long min, unsigned long max)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno || *end)
-		errx(1, "'%s' is not a number", text);
-	if (value < min || value > max)
-		errx(1, "%s is not in %lu..%lu", text, min, max);
-	return value;
-}
-
 static void parse_amount(char *text)
 {
 	char *value = strchr(text, '=');
@@ -207,7 +149,7 @@ static void parse_amount(char *text)
 	for (i = 0; i < KINDS; i++) {
 		if (strcmp(text, kinds[i].name))
 			continue;
-		kinds[i].amount = parse_count(value, 0, MAX_AMOUNT);
+		kinds[i].amount = parse_count('a', value, 0, MAX_AMOUNT);
 		return;
 	}
 	errx(1, "-a: '%s' is not a kind", text);
@@ -224,22 +166,19 @@ int main(int argc, char **argv)
 			opt.dir = optarg;
 			break;
 		case 'r':
-			opt.rounds = parse_count(optarg, 1, MAX_ROUNDS);
+			opt.rounds = parse_count(c, optarg, 1, MAX_ROUNDS);
 			break;
 		case 's':
-			opt.seed = parse_count(optarg, 0, LONG_MAX);
+			opt.seed = parse_count(c, optarg, 0, LONG_MAX);
 			break;
 		case 'a':
 			parse_amount(optarg);
 			break;
 		case 'c':
 			return census();
-		case 'h':
-			show_help(stdout);
-			return 0;
 		default:
-			show_help(stderr);
-			return 1;
+			show_help(c == 'h' ? stdout : stderr);
+			return c != 'h';
 		}
 	}
 	if (optind < argc)

@@ -16,7 +16,7 @@ static char *huge;
 
 void held_begin(unsigned long amount)
 {
-	held = map_memory(amount * MIB, MAP_PRIVATE);
+	held = map_memory(amount * MIB, MAP_PRIVATE | MAP_NORESERVE);
 	touch(held, amount * MIB);
 }
 
@@ -47,7 +47,7 @@ unsigned long short_round(unsigned long amount)
 			err(1, "fork");
 		if (!pid) {
 			seed_random(done);
-			touch(map_memory(SHORT, MAP_PRIVATE), SHORT);
+			touch(map_memory(SHORT, MAP_PRIVATE | MAP_NORESERVE), SHORT);
 			_exit(0);
 		}
 		if (waitpid(pid, &status, 0) != pid)
@@ -68,8 +68,8 @@ static void huge_map(char *place, unsigned long bytes)
 
 void huge_begin(unsigned long amount)
 {
-	huge = map_memory(amount * MIB + HUGE, MAP_PRIVATE);
-	huge += -(unsigned long)huge % HUGE;
+	huge = map_memory(amount * MIB + HUGE_PAGE, MAP_PRIVATE | MAP_NORESERVE);
+	huge += -(unsigned long)huge % HUGE_PAGE;
 	huge_map(huge, amount * MIB);
 }
 
@@ -79,13 +79,13 @@ void huge_begin(unsigned long amount)
  */
 unsigned long huge_round(unsigned long amount)
 {
-	unsigned long places = amount * MIB / HUGE, i;
+	unsigned long places = amount * MIB / HUGE_PAGE, i;
 
 	for (i = 0; i < places / 3; i++) {
-		char *place = huge + below(places) * HUGE;
+		char *place = huge + below(places) * HUGE_PAGE;
 
-		huge_map(place, HUGE);
-		touch(place, HUGE);
+		huge_map(place, HUGE_PAGE);
+		touch(place, HUGE_PAGE);
 	}
 	return i;
 }

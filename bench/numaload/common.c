@@ -4,8 +4,6 @@
  */
 #include "numaload.h"
 
-#include <time.h>
-
 struct shared *shared;
 
 const char * const counters[NR_COUNTERS] = {
@@ -32,15 +30,6 @@ void keep_company(void)
 		errx(1, "cannot start a thread");
 }
 
-__u64 now_ns(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts))
-		err(1, "clock_gettime");
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 void sleep_until(__u64 at)
 {
 	struct timespec ts = { at / NSEC_PER_SEC, at % NSEC_PER_SEC };
@@ -51,23 +40,6 @@ void sleep_until(__u64 at)
 	} while (error == EINTR);
 	if (error)
 		errx(1, "clock_nanosleep: %s", strerror(error));
-}
-
-void *map_memory(unsigned long bytes, int how)
-{
-	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
-
-	if (mem == MAP_FAILED)
-		err(1, "cannot map %lu bytes", bytes);
-	return mem;
-}
-
-void touch_first(char *mem, unsigned long bytes)
-{
-	unsigned long at;
-
-	for (at = 0; at < bytes; at += PAGE)
-		WRITE_ONCE(mem[at], 1);
 }
 
 /* One unit of work: a write to every cache line of a page. */

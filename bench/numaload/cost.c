@@ -17,7 +17,7 @@ static void fill_batch(void)
 	unsigned long bytes = 64 * PAGE;
 	char *mem = map_memory(bytes, MAP_PRIVATE);
 
-	touch_first(mem, bytes);
+	touch_pages(mem, bytes);
 	if (munmap(mem, bytes))
 		err(1, "munmap");
 }
@@ -38,7 +38,7 @@ static __u64 sweep(char *mem, unsigned long bytes)
 {
 	__u64 start = now_ns();
 
-	touch_first(mem, bytes);
+	touch_pages(mem, bytes);
 	return now_ns() - start;
 }
 
@@ -56,10 +56,10 @@ void run_cost(const struct options *opt)
 	char *mem = map_memory(opt->part, MAP_PRIVATE);
 
 	keep_company();
-	touch_first(mem, opt->part);
+	touch_pages(mem, opt->part);
 	fill_batch();
 	for (tries = 0; tries < COST_TRIES && rounds < COST_ROUNDS; tries++) {
-		touch_first(mem, opt->part);
+		touch_pages(mem, opt->part);
 		wait_for_updates(pages);
 		read_counters(before);
 		armed = sweep(mem, opt->part);

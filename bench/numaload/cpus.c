@@ -12,16 +12,6 @@ struct place places[MAX_THREADS];
 
 static cpu_set_t usable;
 
-void pin(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		err(1, "cannot run on CPU %d", cpu);
-}
-
 void unpin(void)
 {
 	if (sched_setaffinity(0, sizeof(usable), &usable))

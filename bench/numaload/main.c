@@ -67,21 +67,6 @@ static void show_help(FILE *to)
 		fprintf(to, "  %-10s  %s\n", patterns[i].name, patterns[i].words);
 }
 
-static unsigned long parse_count(char opt, const char *text, unsigned long min,
-				 unsigned long max)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno || *end)
-		errx(1, "-%c: '%s' is not a number", opt, text);
-	if (value < min || value > max)
-		errx(1, "-%c: %s is not in %lu..%lu", opt, text, min, max);
-	return value;
-}
-
 static const struct pattern *parse_pattern(const char *name)
 {
 	unsigned int i;
@@ -117,12 +102,9 @@ static void parse(int argc, char **argv, unsigned int cpus, struct options *opt)
 		case 'g':
 			opt->stagger_ms = parse_count(c, optarg, 0, 1000 * MAX_SECONDS);
 			break;
-		case 'h':
-			show_help(stdout);
-			exit(0);
 		default:
-			show_help(stderr);
-			exit(1);
+			show_help(c == 'h' ? stdout : stderr);
+			exit(c != 'h');
 		}
 	}
 	if (optind < argc)

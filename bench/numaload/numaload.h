@@ -12,31 +12,16 @@
 #ifndef NUMALOAD_H
 #define NUMALOAD_H
 
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
-#include <linux/types.h>
+#include "load.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#define PAGE		4096UL
 #define LINE		64	/* bytes of a cache line */
 #define MAX_THREADS	64UL
-#define NSEC_PER_SEC	1000000000ULL
-#define NSEC_PER_MSEC	1000000ULL
 
 /* Page visits between two pauses. */
 #define BLOCK		8
-
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 struct options {
 	const struct pattern *pattern;
@@ -124,15 +109,11 @@ static inline unsigned long lesser(unsigned long one, unsigned long other)
 	return one < other ? one : other;
 }
 
-__u64 now_ns(void);
 void sleep_until(__u64 at);
-void *map_memory(unsigned long bytes, int how);
-void touch_first(char *mem, unsigned long bytes);
 void visit(char *page);
 void read_counters(__u64 *values);
 
 unsigned int choose_cpus(void);
-void pin(int cpu);
 void unpin(void);
 
 void run_threads(const struct options *opt);

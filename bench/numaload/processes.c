@@ -5,9 +5,7 @@
 #include "numaload.h"
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 static void add_work(unsigned int slot, __u64 work)
 {
@@ -24,7 +22,7 @@ static void be_short(const struct options *opt, unsigned int slot)
 		pin(places[slot].cpu);
 	if (opt->pattern->company)
 		keep_company();
-	touch_first(mem, opt->part);
+	touch_pages(mem, opt->part);
 	for (done = 0; done < opt->pattern->visits && !READ_ONCE(shared->stop); done += BLOCK) {
 		for (i = 0; i < BLOCK; i++)
 			visit(mem + (done + i) % pages * PAGE);
@@ -58,7 +56,7 @@ static void be_partner(const struct options *opt, unsigned int side, const int *
 	close(out[0]);
 	if (!opt->pattern->loose)
 		pin(places[side].cpu);
-	touch_first(mem, opt->part);
+	touch_pages(mem, opt->part);
 	for (done = 0; done < opt->pattern->visits; done++) {
 		transfer(side ? in[0] : out[1], !side);
 		visit(mem + done % pages * PAGE);
@@ -66,18 +64,6 @@ static void be_partner(const struct options *opt, unsigned int side, const int *
 		if (!side)
 			add_work(slot, 1);
 	}
-}
-
-static pid_t fork_one(void)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		err(1, "fork");
-	/* None is left behind if we die. */
-	if (!pid && prctl(PR_SET_PDEATHSIG, SIGKILL))
-		err(1, "prctl");
-	return pid;
 }
 
 /* Start what stands in a slot: a process, or two with pipes between them. */
@@ -88,7 +74,7 @@ static unsigned int start_slot(const struct options *opt, unsigned int slot, boo
 	unsigned int side;
 
 	if (!pair) {
-		pids[0] = fork_one();
+		pids[0] = fork_child();
 		if (pids[0])
 			return 1;
 		be_short(opt, slot);
@@ -97,7 +83,7 @@ static unsigned int start_slot(const struct options *opt, unsigned int slot, boo
 	if (pipe(pipes[0]) || pipe(pipes[1]))
 		err(1, "pipe");
 	for (side = 0; side < 2; side++) {
-		pids[side] = fork_one();
+		pids[side] = fork_child();
 		if (pids[side])
 			continue;
 		be_partner(opt, side, pipes[!side], pipes[side], slot);
@@ -119,7 +105,6 @@ static void run_processes(const struct options *opt, bool pair)
 	int status;
 
 	while (now_ns() < end) {
-		struct timespec moment = { 0, NSEC_PER_MSEC };
 		pid_t pid;
 
 		for (slot = 0; slot < opt->threads; slot++)
@@ -127,7 +112,7 @@ static void run_processes(const struct options *opt, bool pair)
 				left[slot] = start_slot(opt, slot, pair, pids[slot]);
 		pid = waitpid(-1, &status, WNOHANG);
 		if (!pid) {
-			nanosleep(&moment, NULL);
+			nap(1);
 			continue;
 		}
 		if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status))

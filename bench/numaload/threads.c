@@ -104,7 +104,7 @@ static void *work(void *arg)
 	if (!pattern->loose)
 		pin(places[me->nr].cpu);
 	if (pattern->first == FIRST_OWN)
-		touch_first(me->part, opt->part);
+		touch_pages(me->part, opt->part);
 	pthread_barrier_wait(&ready);
 	sleep_until(now_ns() + me->nr * opt->stagger_ms * NSEC_PER_MSEC);
 	while (!READ_ONCE(shared->stop)) {
@@ -201,7 +201,7 @@ static void begin_threads(const struct options *opt)
 			err(1, "munmap");
 		if (opt->pattern->first == FIRST_FAR) {
 			pin(far_cpu(opt, places[i].node));
-			touch_first(me->part, opt->part);
+			touch_pages(me->part, opt->part);
 		}
 	}
 	unpin();

@@ -6,30 +6,12 @@
  * now and then, since a guest whose clock counts instructions runs one CPU at a time, and
  * the next one only then.
  */
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
+#include "load.h"
+
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#define PAGE		4096UL
-#define HUGE_PAGE	0x200000UL
-#define MIB		0x100000UL
 #define CHUNK		(64UL << 10)
-#define NSEC_PER_SEC	1000000000UL
-#define NSEC_PER_MSEC	1000000UL
-
-/* A store that the compiler may not drop: it cannot see who reads memory. */
-#define WRITE_BYTE(at)	do { *(at) = 1; __asm__ volatile("" : : : "memory"); } while (0)
 
 /**
  * struct shared - what the processes tell each other
@@ -45,43 +27,15 @@ struct shared {
 
 static struct shared *shared;
 
-static unsigned long now_ns(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts))
-		err(1, "clock_gettime");
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 static void let_others(void)
 {
 	__asm__ volatile("pause");
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU %d", cpu);
 }
 
 static void wait_for(const int *word, int value)
 {
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value)
 		usleep(1000);
-}
-
-static void *map(unsigned long bytes)
-{
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (at == MAP_FAILED)
-		err(1, "%lu MiB", bytes / MIB);
-	return at;
 }
 
 /* Others are let run after each huge page, or as much memory in small ones. */
@@ -94,17 +48,6 @@ static void touch(char *at, unsigned long bytes, unsigned long step)
 		if (!((i + step) % HUGE_PAGE))
 			let_others();
 	}
-}
-
-static pid_t child(void)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		err(1, "fork");
-	if (!pid && prctl(PR_SET_PDEATHSIG, SIGKILL))
-		err(1, "prctl");
-	return pid;
 }
 
 static void reap(void)
@@ -136,7 +79,7 @@ static unsigned long send_over(int to, int from, unsigned long bytes)
 	static char buffer[CHUNK];
 	unsigned long sent;
 
-	if (!child()) {
+	if (!fork_child()) {
 		ssize_t got;
 
 		pin(1);
@@ -173,15 +116,15 @@ static unsigned long load_socket(unsigned long bytes)
 }
 
 /* Two processes that have so many bytes end together; the time is that of their end. */
-static unsigned long load_exit(unsigned long bytes, unsigned long *began)
+static unsigned long load_exit(unsigned long bytes, __u64 *began)
 {
 	int cpu;
 
 	for (cpu = 0; cpu < 2; cpu++) {
-		if (child())
+		if (fork_child())
 			continue;
 		pin(cpu);
-		touch(map(bytes), bytes, PAGE);
+		touch(map_memory(bytes, MAP_PRIVATE), bytes, PAGE);
 		__atomic_add_fetch(&shared->ready, 1, __ATOMIC_RELEASE);
 		wait_for(&shared->go, 1);
 		_exit(0);
@@ -199,11 +142,11 @@ static unsigned long load_fault(unsigned long bytes)
 	int cpu, round;
 
 	for (cpu = 0; cpu < 2; cpu++) {
-		if (child())
+		if (fork_child())
 			continue;
 		pin(cpu);
 		for (round = 0; round < 8; round++) {
-			char *at = map(bytes);
+			char *at = map_memory(bytes, MAP_PRIVATE);
 
 			touch(at, bytes, PAGE);
 			munmap(at, bytes);
@@ -215,13 +158,13 @@ static unsigned long load_fault(unsigned long bytes)
 }
 
 /* Until it is over: map, touch and unmap, in huge pages or small ones. */
-static void faults(int cpu, unsigned long until, bool huge)
+static void faults(int cpu, __u64 until, bool huge)
 {
 	unsigned long bytes = 32 * MIB;
 
 	pin(cpu);
 	while (now_ns() < until) {
-		char *at = map(bytes + HUGE_PAGE);
+		char *at = map_memory(bytes + HUGE_PAGE, MAP_PRIVATE);
 		char *start = (char *)(((unsigned long)at + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
 
 		if (madvise(start, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
@@ -236,13 +179,13 @@ static void faults(int cpu, unsigned long until, bool huge)
  * The series' worst case: memory was all in use, in small pages; then one process wants
  * huge ones and another small ones, for so many milliseconds.
  */
-static void load_mixed(unsigned long ms, unsigned long *began)
+static void load_mixed(unsigned long ms, __u64 *began)
 {
 	unsigned long bytes = sysconf(_SC_AVPHYS_PAGES) * PAGE / 10 * 8;
 	int cpu;
 
-	if (!child()) {
-		char *at = map(bytes);
+	if (!fork_child()) {
+		char *at = map_memory(bytes, MAP_PRIVATE);
 
 		if (madvise(at, bytes, MADV_NOHUGEPAGE))
 			err(1, "madvise");
@@ -252,7 +195,7 @@ static void load_mixed(unsigned long ms, unsigned long *began)
 	reap();
 	*began = now_ns();
 	for (cpu = 0; cpu < 2; cpu++) {
-		if (child())
+		if (fork_child())
 			continue;
 		faults(cpu, *began + ms * NSEC_PER_MSEC, !cpu);
 		_exit(0);
@@ -262,7 +205,8 @@ static void load_mixed(unsigned long ms, unsigned long *began)
 
 int main(int argc, char **argv)
 {
-	unsigned long began, pages, size;
+	unsigned long pages, size;
+	__u64 began;
 	char *end;
 
 	if (argc != 3)
@@ -270,10 +214,7 @@ int main(int argc, char **argv)
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		err(1, "mmap");
+	shared = map_memory(sizeof(*shared), MAP_SHARED);
 	began = now_ns();
 	if (!strcmp(argv[1], "pipe")) {
 		pages = load_pipe(size * MIB);
@@ -289,7 +230,7 @@ int main(int argc, char **argv)
 	} else {
 		errx(2, "%s: no such load", argv[1]);
 	}
-	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"ns\": %lu}\n", pages, shared->pages[1],
+	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"ns\": %llu}\n", pages, shared->pages[1],
 	       now_ns() - began);
 	return 0;
 }

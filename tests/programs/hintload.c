@@ -5,29 +5,18 @@
  * Thread i is bound to CPU i, modulo the CPUs there are, and writes to the pages that
  * its pattern gives it, over and over.
  */
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
+#include "load.h"
+
 #include <getopt.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MAX_THREADS	256
 #define SWAP_MS		2000
 #define IDLE_MS		100
 /* No divisor of a size in MiB, so that a page does not stay with a thread. */
 #define TURN_PAGES	61
-
-/* A store that the compiler may not drop: it cannot see who reads memory. */
-#define WRITE_BYTE(at)	do { *(at) = 1; __asm__ volatile("" : : : "memory"); } while (0)
 
 enum pattern {
 	OWN,	/* each has its own part: private, and soon local */
@@ -59,7 +48,6 @@ static struct options {
 static char *memory;
 static sem_t turns[MAX_THREADS];
 static size_t next_page;	/* for the thread whose turn it is */
-static size_t page_size;
 static long cpus;
 static unsigned long begun_ms;
 
@@ -76,7 +64,7 @@ static void show_help(FILE *to)
 	      "  -a MS         time that the first thread is alone (0)\n", to);
 }
 
-static unsigned long parse_number(char option, const char *text, unsigned long most)
+static unsigned long parse_up_to(char option, const char *text, unsigned long most)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -88,35 +76,12 @@ static unsigned long parse_number(char option, const char *text, unsigned long m
 
 static unsigned long now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000UL + now.tv_nsec / 1000000;
-}
-
-static void sleep_ms(unsigned long ms)
-{
-	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&left, NULL);
+	return now_ns() / NSEC_PER_MSEC;
 }
 
 static void bind_to(unsigned long cpu)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu % cpus, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU %lu", cpu % cpus);
-}
-
-static void touch(char *from, size_t bytes)
-{
-	size_t at;
-
-	for (at = 0; at < bytes; at += page_size)
-		WRITE_BYTE(from + at);
+	pin(cpu % cpus);
 }
 
 static int over(void)
@@ -130,13 +95,13 @@ static int over(void)
  */
 static void share(unsigned long self)
 {
-	size_t pages = options.bytes / page_size * options.threads;
+	size_t pages = options.bytes / PAGE * options.threads;
 	unsigned int i;
 
 	while (!over()) {
 		sem_wait(&turns[self]);
 		for (i = 0; i < TURN_PAGES; i++) {
-			touch(memory + next_page * page_size, 1);
+			touch_pages(memory + next_page * PAGE, 1);
 			next_page = (next_page + 1) % pages;
 		}
 		sem_post(&turns[(self + 1) % options.threads]);
@@ -156,9 +121,9 @@ static void *work(void *arg)
 			turn = (now_ms() - begun_ms) / SWAP_MS;
 			bind_to(self + turn * (cpus / 2));
 		}
-		touch(mine, options.bytes);
+		touch_pages(mine, options.bytes);
 		if (options.pattern == IDLE)
-			sleep_ms(IDLE_MS);
+			nap(IDLE_MS);
 	}
 	return NULL;
 }
@@ -174,7 +139,7 @@ static void run(void)
 	if (options.alone_ms && options.threads > 1) {
 		bind_to(0);
 		while (now_ms() - begun_ms < options.alone_ms)
-			touch(memory, options.bytes);
+			touch_pages(memory, options.bytes);
 	}
 	for (i = 1; i < options.threads; i++) {
 		errno = pthread_create(&thread[i], NULL, work, (void *)i);
@@ -201,26 +166,23 @@ static void parse(int argc, char **argv)
 				errx(2, "-p %s: no such pattern", optarg);
 			break;
 		case 't':
-			options.threads = parse_number(option, optarg, MAX_THREADS);
+			options.threads = parse_up_to(option, optarg, MAX_THREADS);
 			break;
 		case 'f':
-			options.processes = parse_number(option, optarg, 1024);
+			options.processes = parse_up_to(option, optarg, 1024);
 			break;
 		case 'm':
-			options.bytes = parse_number(option, optarg, 4096) << 20;
+			options.bytes = parse_up_to(option, optarg, 4096) << 20;
 			break;
 		case 's':
-			options.run_ms = parse_number(option, optarg, 86400000);
+			options.run_ms = parse_up_to(option, optarg, 86400000);
 			break;
 		case 'a':
-			options.alone_ms = parse_number(option, optarg, 86400000);
+			options.alone_ms = parse_up_to(option, optarg, 86400000);
 			break;
-		case 'h':
-			show_help(stdout);
-			exit(0);
 		default:
-			show_help(stderr);
-			exit(2);
+			show_help(option == 'h' ? stdout : stderr);
+			exit(option == 'h' ? 0 : 2);
 		}
 	}
 	if (optind != argc || !options.threads || !options.processes || !options.bytes) {
@@ -235,18 +197,15 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	parse(argc, argv);
-	page_size = sysconf(_SC_PAGESIZE);
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	all = options.bytes * options.threads;
-	memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		err(1, "%zu bytes", all);
+	memory = map_memory(all, MAP_PRIVATE);
 	begun_ms = now_ms();
 	if (options.processes == 1) {
 		run();
 		return 0;
 	}
-	touch(memory, all);
+	touch_pages(memory, all);
 	for (i = 0; i < options.processes; i++) {
 		pid_t child = fork();
 

@@ -7,18 +7,10 @@
  * Maps and touches MIB of memory, puts COUNT pages spread over it into a pipe without
  * copying them, which keeps a reference to each, says "held", and sleeps until killed.
  */
-#define _GNU_SOURCE
-#include <err.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include "load.h"
 
-#define PAGE	4096UL
-#define MIB	0x100000UL
+#include <fcntl.h>
+#include <sys/uio.h>
 
 int main(int argc, char **argv)
 {
@@ -29,8 +21,8 @@ int main(int argc, char **argv)
 
 	if (!bytes || !count || count > bytes / PAGE)
 		errx(2, "usage: holdpages MIB COUNT");
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED || pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, count * PAGE) < 0)
+	at = map_memory(bytes, MAP_PRIVATE);
+	if (pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, count * PAGE) < 0)
 		err(1, "%lu pages of %s MiB", count, argv[1]);
 	memset(at, 1, bytes);
 	for (unsigned long i = 0; i < count; i++) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers of the command line, memory, CPUs and processes of the load programs.
+ */
+#include "load.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+__u64 random_state;
+
+void nap(unsigned long ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * NSEC_PER_MSEC };
+
+	while (nanosleep(&left, &left))
+		if (errno != EINTR)
+			err(1, "nanosleep");
+}
+
+/* The number that an option's text begins with; where it ends is the caller's to check. */
+unsigned long parse_number(char opt, const char *text, char **end)
+{
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, end, 10);
+	if (*text < '0' || *text > '9' || errno)
+		errx(1, "-%c: '%s' is not a number", opt, text);
+	return value;
+}
+
+unsigned long parse_count(char opt, const char *text, unsigned long min, unsigned long max)
+{
+	char *end;
+	unsigned long value = parse_number(opt, text, &end);
+
+	if (*end)
+		errx(1, "-%c: '%s' is not a number", opt, text);
+	if (value < min || value > max)
+		errx(1, "-%c: %s is not in %lu..%lu", opt, text, min, max);
+	return value;
+}
+
+void *map_memory(unsigned long bytes, int how)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
+
+	if (mem == MAP_FAILED)
+		err(1, "cannot map %lu bytes", bytes);
+	return mem;
+}
+
+void touch_pages(char *mem, unsigned long bytes)
+{
+	unsigned long at;
+
+	for (at = 0; at < bytes; at += PAGE)
+		WRITE_ONCE(mem[at], 1);
+}
+
+void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		err(1, "cannot run on CPU %d", cpu);
+}
+
+/* None is left behind if we die. */
+pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid && prctl(PR_SET_PDEATHSIG, SIGKILL))
+		err(1, "prctl");
+	return pid;
+}
