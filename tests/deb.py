@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""make deb-test: install, upgrade, remove and purge the packages in a clean Debian.
+"""make deb-test: install, boot, upgrade, remove and purge the packages in a clean Debian.
 
 The Debian is a debootstrapped folder in the cache, which stays as it is: all happens
 in a mount namespace, in an overlay over it that is thrown away.  Commands that load
 modules or start services are replaced there by ones that only write down who called.
+What the units do is seen in a guest that boots a copy of it (tests.units).
 """
 
 from __future__ import annotations
@@ -11,18 +12,24 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests import units
 from tests.command import call, tail
 from tests.kernels import cache_dir, load, mirror
 from tests.matrix import versions
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+from tests.vm.boot import end_guests
 
 WORK = BUILD / "deb-test"
 SUITE = "bookworm"
-#: What the packages need, and a kernel to build for.
-PACKAGES = ["dkms", "gcc-12", "linux-headers-amd64", "make", "python3-click",
-            "python3-prometheus-client", "python3-rich"]
+#: What the packages need, and a kernel to build for and to boot, with an init.
+PACKAGES = ["dkms", "gcc-12", "linux-headers-amd64", "linux-image-amd64", "make",
+            "python3-click", "python3-prometheus-client", "python3-rich", "systemd-sysv", "udev"]
+#: What is in its initramfs, by Debian's own means: all that there is takes seconds to unpack.
+INITRAMFS = {"conf.d/modules": "MODULES=list\nCOMPRESS=gzip\n",
+             "modules": "virtio_pci\nvirtio_blk\next4\n"}
 #: Kernels that we do not build for, with all that DKMS looks for: one that nobody has
 #: heard of, and a realtime one of a series that we know.
 UNKNOWN = {"9.9.0-1-amd64": "CONFIG_MODULES=y\n",
@@ -45,7 +52,7 @@ exec chroot "$top/root" env -i HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractiv
 def base() -> Path:
     """The clean Debian, made when it is not there."""
     root = cache_dir() / "roots" / f"deb-{SUITE}"
-    key = " ".join(PACKAGES)
+    key = " ".join([*PACKAGES, *INITRAMFS.values()])
     stamp = root / ".done"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == key:
         return root
@@ -54,6 +61,9 @@ def base() -> Path:
     root.parent.mkdir(parents=True, exist_ok=True)
     call(["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, root,
           mirror()], log=BUILD / "log" / "deb-base.log")
+    for name, text in INITRAMFS.items():
+        (root / "etc/initramfs-tools" / name).write_text(text, encoding="utf-8")
+    call(["chroot", root, "update-initramfs", "-u"], log=BUILD / "log" / "deb-initramfs.log")
     stamp.write_text(key, encoding="utf-8")
     return root
 
@@ -266,17 +276,29 @@ def main() -> int:
     ]
     for name, step in steps:
         stage.run(name, step)
-    life.prepare_upgrade()
-    steps = [
-        ("upgrades", life.upgrade),
-        ("the upgrade toggles nothing", life.untoggled),
-        ("the new version is built", lambda: life.built(life.later)),
-        ("the admin's settings stay", life.kept),
-        ("removes, and leaves the settings", life.remove),
-        ("purges, and leaves nothing", life.purge),
-    ]
-    for name, step in steps:
-        stage.run(name, step)
+    kept = WORK / "keep"
+    bootable = not stage.failed and stage.run(
+        "a disk is made of it", lambda: units.make_disk(life.root, kept))
+    # A guest is one busy core, and most of what is left in the chroot another.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        booted = pool.submit(units.check, stage, life.root) if bootable else None
+        try:
+            life.prepare_upgrade()
+            steps = [
+                ("upgrades", life.upgrade),
+                ("the upgrade toggles nothing", life.untoggled),
+                ("the new version is built", lambda: life.built(life.later)),
+                ("the admin's settings stay", life.kept),
+                ("removes, and leaves the settings", life.remove),
+                ("purges, and leaves nothing", life.purge),
+            ]
+            for name, step in steps:
+                stage.run(name, step)
+            if booted is not None:
+                booted.result()
+        except BaseException:
+            end_guests()
+            raise
     return stage.finish()
 
 

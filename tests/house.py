@@ -43,7 +43,7 @@ def spdx() -> str:
     """An SPDX line at the top: the first, or the second below an interpreter."""
     wrong = []
     for path, lines in texts():
-        if path.suffix == ".json" or path.name == "LICENSE" or not lines:
+        if path.suffix in (".json", ".jsonl") or path.name == "LICENSE" or not lines:
             continue
         top = lines[1:2] if lines[0].startswith("#!") else lines[:1]
         if not any("SPDX-License-Identifier: GPL-2.0-only" in line for line in top):

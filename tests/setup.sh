@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Have what the build, the guests and the checks need, on a bare Debian 12.
-# Installs only what is missing; no kernel is installed on the host.
+# Installs only what is missing; no kernel is installed on the host.  With arguments, of the
+# kernels only those series are fetched.
 set -eu
 
 packages="apt-utils bc binutils bison bsdextrautils build-essential busybox-static ca-certificates
-	cpio debhelper debootstrap dh-dkms dh-python dkms dpkg-dev dwarves file flex gcc-12 git
-	groff-base iproute2 kmod libelf-dev libssl-dev linux-source-6.1 make openssl procps
+	cpio debhelper debootstrap dh-dkms dh-python dkms dpkg-dev dwarves e2fsprogs file flex
+	gcc-12 git groff-base iproute2 kmod libelf-dev libssl-dev linux-source-6.1 make openssl procps
 	prometheus prometheus-node-exporter python3 python3-click python3-jinja2
 	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy
 	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse stress-ng systemd
@@ -116,5 +117,5 @@ install_missing
 [ -n "$(apt-cache policy linux-image-amd64)" ] || apt_update
 make_venv
 cd "$here"
-/usr/bin/python3 -m tests.kernels fetch
+/usr/bin/python3 -m tests.kernels fetch "$@"
 say "done; kernels and tools are in $cache"

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from click.shell_completion import get_completion_class
 
 from livemmctl import __version__
 from livemmctl.app import Command, Group
@@ -24,6 +23,45 @@ from livemmctl.profile.store import APPLIED, CONFIG, FOLDERS
 NAME = "livemmctl"
 #: For each shell the file's name, as the shell looks for it.
 SHELLS = {"bash": NAME, "zsh": f"_{NAME}"}
+#: Not click's own, which puts a space between a knob's = and its value, and after the =
+#: offers the names of knobs again: bash takes it for a word of its own.
+BASH = f"""\
+# SPDX-License-Identifier: GPL-2.0-only
+
+_{NAME}() {{
+    local -a words=() answer
+    local IFS=$' \\t\\n' word kind text last=${{COMP_WORDS[COMP_CWORD]}} number
+    for ((number = 0; number <= COMP_CWORD; number++)); do
+        word=${{COMP_WORDS[number]}}
+        # What the = has cut is put together, but for a new word that follows a blank.
+        if ((${{#words[@]}})) && [[ $word == = || ${{words[-1]}} == *= ]] &&
+            ! [[ -z $word && ${{COMP_LINE:0:COMP_POINT}} == *[[:blank:]] ]]; then
+            words[-1]+=$word
+        else
+            words+=("$word")
+        fi
+    done
+    COMPREPLY=()
+    # One line a completion: what kind it is, a comma, the word.
+    mapfile -t answer < <(COMP_WORDS="${{words[*]}}" COMP_CWORD=$((${{#words[@]}} - 1)) \\
+        {COMPLETE}=bash_complete "$1" 2>/dev/null)
+    for text in "${{answer[@]}}"; do
+        kind=${{text%%,*}} word=${{text#*,}}
+        case $kind in
+        file) compopt -o default ;;
+        dir) compopt -o dirnames ;;
+        plain)
+            # A value follows at once.
+            [[ $word != *= ]] || compopt -o nospace
+            # Only what is behind the = is replaced.
+            [[ $last == "${{words[-1]}}" ]] || word=${{word#*=}}
+            COMPREPLY+=("$word") ;;
+        esac
+    done
+}}
+
+complete -o nosort -F _{NAME} {NAME}
+"""
 #: Not click's own, which completes nothing at the first TAB when zsh itself loads it from
 #: its path, as from a package, and puts a space between a knob's = and its value.
 ZSH = f"""\
@@ -160,12 +198,7 @@ def man_page() -> str:
 
 def completion(shell: str) -> str:
     """A shell's completion script."""
-    if shell == "zsh":
-        return ZSH
-    kind = get_completion_class(shell)
-    assert kind is not None
-    text = kind(cli, {}, NAME, COMPLETE).source().strip()
-    return f"# SPDX-License-Identifier: GPL-2.0-only\n{text}\n"
+    return {"bash": BASH, "zsh": ZSH}[shell]
 
 
 def main() -> int:

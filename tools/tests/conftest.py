@@ -13,6 +13,7 @@ import pytest
 from fake_tree import FakeHost
 from livemmctl.app import App
 from livemmctl.cli import run
+from livemmctl.metrics.collect import ARM
 
 # A shell's background job ignores the one and nohup the other, and so would every process
 # that a test sends them to.
@@ -65,3 +66,13 @@ def ctl(host: FakeHost, capfd: pytest.CaptureFixture[str]) -> Ctl:
         return Done(int(status), out, err)
 
     return call
+
+
+@pytest.fixture
+def busy(host: FakeHost, ctl: Ctl) -> FakeHost:
+    """A host with all that can be seen: an arm, a profile, counts."""
+    ctl("profile", "apply", "lists")
+    ctl("lease", "60")
+    host.kernel.bump("pcp", refills=7, drains=3)
+    host.kernel.put(ARM, '{"experiment": "lists-1", "arm": "treated"}\n')
+    return host

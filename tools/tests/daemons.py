@@ -23,6 +23,14 @@ import pytest
 PATIENCE_S = 120.0
 
 
+def promtool(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Prometheus's own judgement; that it is not installed is a failure."""
+    found = shutil.which("promtool")
+    assert found is not None, "promtool is not installed: apt install prometheus"
+    return subprocess.run([found, *words], input=text, text=True, capture_output=True, timeout=60,
+                          check=False)
+
+
 @dataclass(frozen=True)
 class Daemon:
     """A server that runs."""

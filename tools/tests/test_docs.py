@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import inspect
 import os
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -68,10 +72,11 @@ def test_roff_takes_any_text() -> None:
 
 
 def complete(made: Path, host: FakeHost, *words: str) -> list[str]:
-    """What bash offers for the last word."""
+    """What bash offers for the last word; of what it may ask of the shell, nothing happens."""
     text = (
-        f"source {made}/bash/livemmctl; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
-        f"_livemmctl_completion {TOOLS}/bin/livemmctl; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        f"compopt() {{ :; }}; source {made}/bash/livemmctl; COMP_WORDS=(\"$@\");"
+        'COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE};'
+        f"_livemmctl {TOOLS}/bin/livemmctl; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
     done = subprocess.run(
         ["bash", "-c", text, "bash", "livemmctl", *words], text=True, capture_output=True,
@@ -89,6 +94,66 @@ def test_bash_completes(made: Path, host: FakeHost) -> None:
     assert complete(made, host, "status", "--wa") == ["--watch"]
     host.kernel.unload()
     assert complete(made, host, "enable", "p") == []
+
+
+def typed_in_bash(made: Path, host: FakeHost, line: str) -> str:
+    """What bash makes of a line at the first TAB, in a terminal of its own; a bar at its end."""
+    told = made / "bash-told"
+    told.unlink(missing_ok=True)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], {
+            **os.environ, "LIVEMM_ROOT": str(host.root), "TERM": "dumb", "PS1": "",
+            "INPUTRC": "/dev/null", "PATH": f"{TOOLS}/bin:{os.environ['PATH']}"})
+    tell = f'printf %s "$READLINE_LINE|" >{told}.new; mv {told}.new {told}'
+    lines = [f"source {made}/bash/livemmctl", f"bind -x '\"\\C-x\\C-x\": {tell}'"]
+    keys = "".join(f"{text}\n" for text in lines) + f"{line}\t\x18\x18"
+    try:
+        os.write(terminal, keys.encode())
+        deadline = time.monotonic() + 60
+        # What it prints has to be read, or it waits.
+        while not told.exists() and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.05)[0]:
+                os.read(terminal, 4096)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(pid, 0)
+    return told.read_text(encoding="utf-8")
+
+
+#: What is typed, and what both shells make of it.
+TYPED = [
+    ("livemmctl ena", "livemmctl enable |"),
+    ("livemmctl enable nu", "livemmctl enable numa |"),
+    # A value follows at once.
+    ("livemmctl set pcp wat", "livemmctl set pcp watermark_guard_pct=|"),
+    ("livemmctl set pcp decay_ms=2000 wat",
+     "livemmctl set pcp decay_ms=2000 watermark_guard_pct=|"),
+    ("livemmctl profile apply lists-c", "livemmctl profile apply lists-careful |"),
+    ("livemmctl export --textf", "livemmctl export --textfile |"),
+    # As far as all that it might be have in common.
+    ("livemmctl st", "livemmctl stat|"),
+    ("livemmctl enable x", "livemmctl enable x|"),
+]
+
+
+@pytest.mark.parametrize("line,wanted", [
+    *TYPED,
+    # The = ends a word of bash's, not of ours.
+    ("livemmctl set pcp decay_ms=", "livemmctl set pcp decay_ms=3000 |"),
+    ("livemmctl set pcp enabled=1 decay_ms=3", "livemmctl set pcp enabled=1 decay_ms=3000 |"),
+    ("livemmctl set pcp nonsense=", "livemmctl set pcp nonsense=|"),
+])
+def test_bash_completes_what_is_typed(made: Path, host: FakeHost, line: str, wanted: str) -> None:
+    assert typed_in_bash(made, host, line) == wanted
+
+
+def test_bash_completes_files(made: Path, host: FakeHost, tmp_path: Path) -> None:
+    (tmp_path / "trial.toml").touch()
+    for begun in ("check ", "run --journal "):
+        line = f"livemmctl ab {begun}{tmp_path}/tri"
+        assert typed_in_bash(made, host, line) == f"{line}al.toml |"
 
 
 def test_zsh_finds_its_mark(made: Path) -> None:
@@ -128,17 +193,7 @@ def typed_in_zsh(made: Path, host: FakeHost, line: str) -> str:
     return told.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("line,wanted", [
-    ("livemmctl ena", "livemmctl enable |"),
-    ("livemmctl enable nu", "livemmctl enable numa |"),
-    # A value follows at once.
-    ("livemmctl set pcp wat", "livemmctl set pcp watermark_guard_pct=|"),
-    ("livemmctl profile apply lists-c", "livemmctl profile apply lists-careful |"),
-    ("livemmctl export --textf", "livemmctl export --textfile |"),
-    # As far as all that it might be have in common.
-    ("livemmctl st", "livemmctl stat|"),
-    ("livemmctl enable x", "livemmctl enable x|"),
-])
+@pytest.mark.parametrize("line,wanted", TYPED)
 def test_zsh_completes(made: Path, host: FakeHost, line: str, wanted: str) -> None:
     assert typed_in_zsh(made, host, line) == wanted
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Metrics: names and values, both formats, textfile, server, dashboard, alerts."""
+"""Metrics: names and values, both formats, textfile, server."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import threading
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import daemons
 import knob_tables
@@ -22,7 +20,6 @@ import pytest
 from conftest import Ctl
 from fake_tree import FakeHost
 from livemmctl.errors import Exit
-from livemmctl.host import Host
 from livemmctl.metrics.collect import ARM, registry
 from livemmctl.metrics.serve import open_server, parse_address
 from prometheus_client.core import Metric
@@ -35,26 +32,6 @@ plain: Parser = text_string_to_metric_families
 openmetrics: Parser = openmetrics_parser.text_string_to_metric_families
 
 TOOLS = knob_tables.ROOT / "tools"
-DASHBOARD = TOOLS / "grafana/livemm.json"
-ALERTS = TOOLS / "prometheus/livemm-alerts.yml"
-
-
-def promtool(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Prometheus's own judgement; that it is not installed is a failure."""
-    found = shutil.which("promtool")
-    assert found is not None, "promtool is not installed: apt install prometheus"
-    return subprocess.run([found, *words], input=text, text=True, capture_output=True, timeout=60,
-                          check=False)
-
-
-@pytest.fixture
-def busy(host: FakeHost, ctl: Ctl) -> FakeHost:
-    """A host with all that can be seen: an arm, a profile, counts."""
-    ctl("profile", "apply", "lists")
-    ctl("lease", "60")
-    host.kernel.bump("pcp", refills=7, drains=3)
-    host.kernel.put(ARM, '{"experiment": "lists-1", "arm": "treated"}\n')
-    return host
 
 
 def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
@@ -69,12 +46,12 @@ def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
 
 def test_promtool_finds_nothing(busy: FakeHost, ctl: Ctl) -> None:
     text = ctl("export").out
-    done = promtool("check", "metrics", text=text)
+    done = daemons.promtool("check", "metrics", text=text)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_promtool_would_find_something() -> None:
-    done = promtool("check", "metrics", text="# TYPE bad counter\nbad 1\n")
+    done = daemons.promtool("check", "metrics", text="# TYPE bad counter\nbad 1\n")
     assert done.returncode != 0
 
 
@@ -140,7 +117,7 @@ def test_labels_are_escaped(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.put(ARM, json.dumps(names))
     text = ctl("export").out
     assert samples(text)["livemm_arm_info"] == [(names, 1)]
-    assert promtool("check", "metrics", text=text).returncode == 0
+    assert daemons.promtool("check", "metrics", text=text).returncode == 0
 
 
 def test_garbage_is_left_out(host: FakeHost, ctl: Ctl) -> None:
@@ -150,7 +127,7 @@ def test_garbage_is_left_out(host: FakeHost, ctl: Ctl) -> None:
     found = samples(text)
     assert found["livemm_pcp_ok_total"] == [({}, 4)]
     assert len([name for name in found if name.startswith("livemm_pcp_")]) == 1
-    assert promtool("check", "metrics", text=text).returncode == 0
+    assert daemons.promtool("check", "metrics", text=text).returncode == 0
 
 
 def test_textfile(busy: FakeHost, ctl: Ctl, tmp_path: Path) -> None:
@@ -286,58 +263,3 @@ def test_a_port_that_is_taken(url: str, ctl: Ctl) -> None:
     done = ctl("export", "--listen", f"127.0.0.1:{port[1]}")
     assert done.status == Exit.FAILED
     assert "address already in use" in done.err
-
-
-def expressions() -> list[str]:
-    """Every query of the dashboard."""
-    dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
-    found = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
-    found += [row["expr"] for row in dashboard["annotations"]["list"]]
-    assert len(found) > 10
-    return found
-
-
-def exported(host: Host) -> set[str]:
-    """Names of all samples that the host exports, and of node_exporter's own."""
-    names = {sample.name for family in registry(host).collect() for sample in family.samples}
-    return names | {"node_textfile_mtime_seconds"}
-
-
-def test_the_dashboard_asks_for_what_there_is(busy: FakeHost) -> None:
-    names = exported(busy)
-    for text in expressions():
-        asked = set(re.findall(r"\b(?:livemm|node)_\w+", text))
-        assert asked and asked <= names, text
-
-
-def test_the_dashboards_queries_are_promql(tmp_path: Path) -> None:
-    rules = [
-        {"record": f"livemm:check{number}", "expr": text.replace("$__rate_interval", "5m")
-         .replace("$instance", ".*")}
-        for number, text in enumerate(expressions())
-    ]
-    path = tmp_path / "rules.yml"
-    path.write_text(json.dumps({"groups": [{"name": "x", "rules": rules}]}), encoding="utf-8")
-    done = promtool("check", "rules", str(path))
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_dashboards_panels_do_not_overlap() -> None:
-    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
-    taken: set[tuple[int, int]] = set()
-    for panel in panels:
-        box = panel["gridPos"]
-        cells = {(x, y) for x in range(box["x"], box["x"] + box["w"])
-                 for y in range(box["y"], box["y"] + box["h"])}
-        assert not cells & taken and max(x for x, _ in cells) < 24
-        taken |= cells
-    assert len({panel["id"] for panel in panels}) == len(panels)
-
-
-def test_the_alerts(busy: FakeHost) -> None:
-    done = promtool("check", "rules", str(ALERTS))
-    assert done.returncode == 0, done.stdout + done.stderr
-    asked = re.findall(r"expr: (.*)", ALERTS.read_text(encoding="utf-8"))
-    assert len(asked) > 3
-    for text in asked:
-        assert set(re.findall(r"\b(?:livemm|node)_\w+", text)) <= exported(busy)

@@ -392,7 +392,8 @@ def test_service_start_and_stop(tmp_path: Path, ctl: Ctl) -> None:
     assert ctl("profile", "start", on=host).status == 0
     assert host.kernel.values["pcp"]["enabled"] == "1"
     assert ctl("profile", "start", on=host).out == "nothing to change\n"
-    assert ctl("profile", "stop", on=host).status == 0
+    said = ctl("profile", "stop", on=host).out
+    assert said == "pcp/enabled: 1 -> 0  (the service stops, and at_stop is off)\n"
     assert host.kernel.values["pcp"]["enabled"] == "0"
     service(host, 'profile = "lists"\n')
     assert ctl("profile", "start", on=host).status == 0

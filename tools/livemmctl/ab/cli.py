@@ -213,8 +213,8 @@ def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     killed, the kernel goes back to stock by itself when the lease runs out.
 
     livemm-ab@NAME.service, disabled until you enable it, runs
-    /etc/livemm/experiments/NAME.toml with the journal /var/lib/livemm/NAME.jsonl, and goes
-    on with it after a reboot.
+    /etc/livemm/experiments/NAME.toml with the journal /var/lib/livemm/NAME.jsonl, goes on
+    with it after a reboot, and starts a runner again that was killed.
     """
     found = load_experiment(experiment, app.host)
     if tick is not None:

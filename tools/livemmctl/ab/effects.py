@@ -124,6 +124,21 @@ def _all_alike(effect: Effect) -> bool:
     return float(np.ptp(both)) == 0
 
 
+def _look_for_gaps(
+    effect: Effect, what: str, counts: Sequence[int], sides: Sequence[Sequence[Unit]]
+) -> None:
+    """Say how many units have no data, and refuse where they are not alike in the arms."""
+    without = [count - len(side) for count, side in zip(counts, sides, strict=True)]
+    if sum(without):
+        effect.notes.append(f"{sum(without)} of {sum(counts)} {what} have no data")
+    p = checks.attrition_p([len(side) for side in sides], without)
+    if p < checks.MISMATCH_P:
+        effect.refused.append(
+            f"{what} without data are not alike in the arms: {without[0]} of {counts[0]} of"
+            f" control, {without[1]} of {counts[1]} of treatment (p = {p:.1g})"
+        )
+
+
 def between_hosts(
     metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str
 ) -> Effect:
@@ -138,15 +153,7 @@ def between_hosts(
     if min(len(side) for side in sides) < HOSTS_LEAST:
         effect.refused.append(_too_few("hosts", HOSTS_LEAST, len(sides[0]), len(sides[1])))
         return effect
-    without = [count - len(side) for count, side in zip(counts, sides, strict=True)]
-    if sum(without):
-        effect.notes.append(f"{sum(without)} hosts have no data")
-    p = checks.attrition_p([len(side) for side in sides], without)
-    if p < checks.MISMATCH_P:
-        effect.refused.append(
-            f"hosts without data are not alike in the arms: {without[0]} of {counts[0]} of"
-            f" control, {without[1]} of {counts[1]} of treatment (p = {p:.1g})"
-        )
+    _look_for_gaps(effect, "hosts", counts, sides)
     _fill(effect, metric, *sides)
     if _all_alike(effect):
         effect.refused.append("the value is the same on every host: there is nothing to compare")
@@ -192,14 +199,17 @@ def between_blocks(
     effect = Effect()
     units = units_by_block(points)
     arms = {(block.host, block.index): block.arm for block in blocks}
-    usable = [
+    complete = [
         (block.host, block.index) for block in blocks
-        if block.complete and block.arm in (control, arm) and (block.host, block.index) in units
+        if block.complete and block.arm in (control, arm)
     ]
+    usable = [key for key in complete if key in units]
     sides = [[units[key] for key in usable if arms[key] == name] for name in (control, arm)]
     if min(len(side) for side in sides) < BLOCKS_LEAST:
         effect.refused.append(_too_few("blocks", BLOCKS_LEAST, len(sides[0]), len(sides[1])))
         return effect
+    counts = [sum(1 for key in complete if arms[key] == name) for name in (control, arm)]
+    _look_for_gaps(effect, "blocks", counts, sides)
     _fill(effect, metric, *sides)
     if _all_alike(effect):
         effect.refused.append("the value is the same in every block: there is nothing to compare")

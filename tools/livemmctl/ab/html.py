@@ -31,6 +31,7 @@ def report_html(report: Report) -> str:
         duration=duration_text(experiment.duration_s),
         units=[(arm.name, report.units(arm.name)) for arm in experiment.arms],
         unit=unit,
+        hosts=len(report.seen.hosts),
         headline=headline(report),
         conclusive=not report.failed,
         checks=[(c.name, c.ok, words.p_value(c.p), c.words) for c in report.checks],

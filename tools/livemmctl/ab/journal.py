@@ -4,7 +4,8 @@
 Every line has `v` (of this form), `t` (seconds since 1970), `type`, `experiment` and
 `host`, so that journals of many hosts can be put together with cat.  The types:
 
-start    a run begins: digest, mode, arm (host mode), strata, boot, kernel, module, found
+start    a run begins: digest, mode, arm (host mode), strata, boot, kernel, module, found,
+         joined (counts that guardrails compare with)
 resume   a run goes on after its runner died or was ended; as start
 switch   an arm is about to be switched to: arm
 apply    it was, or was refused: arm, ok, reason
@@ -169,6 +170,8 @@ class Past:
     boot: str = ""
     #: The arm that was on, or about to be, where its records break off; empty: none was.
     cut_arm: str = ""
+    #: Counts of the host when the last runner took it; not what came of its arm.
+    joined: Mapping[str, Any] = field(default_factory=dict)
 
 
 def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
@@ -196,16 +199,18 @@ def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
     )
 
 
-def _last_run(records: list[Record]) -> dict[str, str]:
+def _last_run(records: list[Record]) -> dict[str, Any]:
     boot = arm = ""
+    joined: object = None
     for record in records:
         kind = record["type"]
         if kind in ("start", "resume"):
             boot, arm = str(record.get("boot", "")), ""
+            joined = record.get("joined")
         elif kind == "switch":
             arm = str(record.get("arm", ""))
         elif kind == "apply":
             arm = str(record.get("arm", "")) if record.get("ok") is True else ""
         elif kind in ("guard", "stop", "end"):
             arm = ""
-    return {"boot": boot, "cut_arm": arm}
+    return {"boot": boot, "cut_arm": arm, "joined": joined if isinstance(joined, dict) else {}}

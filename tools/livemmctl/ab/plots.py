@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from livemmctl.ab.analyse import BETTER, WORSE, Comparison, Report
 from livemmctl.ab.effects import units_by_block
@@ -72,7 +73,9 @@ def effects(report: Report) -> str:
             axes.plot([estimate.relative * 100], [row], "o", color=colour, markersize=6)
             axes.annotate(percent(estimate.relative), (estimate.relative * 100, row),
                           textcoords="offset points", xytext=(0, 7), ha="center", color=colour,
-                          fontsize=8)
+                          fontsize=8,
+                          # The line at nothing is not to strike it through.
+                          path_effects=[withStroke(linewidth=3, foreground="white")])
         axes.set_yticks(range(len(found)), [
             f"{item.metric.name} ({item.arm})" if several else item.metric.name
             for item, _ in reversed(found)
@@ -147,6 +150,7 @@ def timeline(report: Report, item: Comparison) -> str:
     if not rows:
         return ""
     title = f"{item.metric.name} by block"
+    two = len(report.experiment.arms) == 2
     with rc_context(_STYLE):
         figure = Figure(figsize=(8.6, 2.1), layout="constrained")
         axes = figure.add_subplot()
@@ -158,12 +162,17 @@ def timeline(report: Report, item: Comparison) -> str:
             (line,) = axes.plot(
                 [index + 1 for index, _ in mine], [value for _, value in mine],
                 "s" if is_control else "o", markersize=5, label=arm.name,
-                color=_CONTROL if is_control else None,
+                color=_CONTROL if is_control else _TREATMENT if two else None,
             )
             axes.axhline(float(np.mean([value for _, value in mine])), linewidth=1,
                          color=line.get_color(), linestyle=(0, (4, 2)))
         axes.set_xlabel("block")
         axes.margins(x=0.02, y=0.2)
+        values = [value for _, _, value in rows]
+        if min(values) == max(values):
+            # Else the axis is about what a float cannot tell apart.
+            room = abs(values[0]) or 1.0
+            axes.set_ylim(values[0] - 0.2 * room, values[0] + room)
         axes.ticklabel_format(axis="y", useOffset=False, scilimits=(-4, 6))
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
         axes.set_title(title, loc="left")

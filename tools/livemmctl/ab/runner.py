@@ -18,7 +18,7 @@ from livemmctl.ab import timeline
 from livemmctl.ab.assign import arm_of, joins_after_s
 from livemmctl.ab.clock import STOP_SIGNAL, Clock
 from livemmctl.ab.guard import Guard, Trip, unreadable
-from livemmctl.ab.journal import TIME_OVER, Journal, Past
+from livemmctl.ab.journal import TIME_OVER, Journal, Past, number
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
 from livemmctl.ab.schedule import blocks_of
@@ -27,6 +27,9 @@ from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
 from livemmctl.control import ModuleControl
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
+
+#: Of Health, what is counted from before the first arm on.
+COUNTED = ("oom_kills", "taint")
 
 
 @dataclass(frozen=True)
@@ -108,12 +111,13 @@ class Runner:
         if joins_s is None:
             self._write("end", reason="not taking part")
             return Outcome("end", "this host does not take part", Exit.OK)
-        self._prepare()
-        over = self._after_crash()
+        joined = self._joined(health)
+        self._prepare(joined)
+        guard = Guard(self.experiment.guardrails, joined)
+        over = self._after_crash() or self._after_kill(guard, health)
         if over is not None:
             self._close(over, None, None)
             return over
-        guard = Guard(self.experiment.guardrails, health)
         failure: CtlError | None = None
         try:
             outcome = self._loop(self._timeline(joins_s), guard)
@@ -161,7 +165,23 @@ class Runner:
     def _joins_s(self) -> float | None:
         return joins_after_s(self.experiment, self.setting.host) if self._is_host_mode else 0.0
 
-    def _prepare(self) -> None:
+    def _was_killed(self) -> bool:
+        """Did a runner of this boot die while an arm was on?"""
+        past = self.past
+        return past is not None and bool(past.cut_arm) and past.boot == self.setting.boot
+
+    def _joined(self, health: Health) -> Health:
+        """How the host was before anything was switched on, which a runner that was killed knew.
+
+        Else what it was killed by, and did not live to see, would count for nothing.
+        """
+        if self.past is None or not self._was_killed():
+            return health
+        before = {key: int(found) for key in COUNTED
+                  if (found := number(self.past.joined.get(key))) is not None}
+        return replace(health, **before)
+
+    def _prepare(self, joined: Health) -> None:
         """Write the start, and put right what an earlier runner left."""
         found: Knobs = {}
         if self.control is not None:
@@ -187,6 +207,7 @@ class Runner:
             digest=self.experiment.digest, mode=self.experiment.mode,
             strata=dict(self.setting.strata), boot=self.setting.boot,
             kernel=self.setting.kernel, module=self.setting.module, found=found,
+            joined={key: getattr(joined, key) for key in COUNTED},
             **({"arm": self._arm} if self._is_host_mode else {}),
         )
         if self.past is not None and self._switch is not None:
@@ -199,7 +220,17 @@ class Runner:
             return None
         if not past.boot or past.boot == self.setting.boot:
             return None
-        trip = Trip("went_down", 1.0, 0.0, f"the host went down while arm {past.cut_arm} was on")
+        return self._give_up(past, Trip(
+            "went_down", 1.0, 0.0, f"the host went down while arm {past.cut_arm} was on"))
+
+    def _after_kill(self, guard: Guard, health: Health) -> Outcome | None:
+        """The arm may be what the runner was killed by: not to be tried again either."""
+        trip = guard.check(health) if self._was_killed() and not self._held else None
+        if trip is None or self.past is None:
+            return None
+        return self._give_up(self.past, trip)
+
+    def _give_up(self, past: Past, trip: Trip) -> Outcome | None:
         self._held = f"guardrail {trip.guard}: {trip.words}"
         where = {} if past.block < 0 else {"block": past.block}
         self._note(trip, past.cut_arm, where, None)

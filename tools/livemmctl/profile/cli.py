@@ -261,7 +261,7 @@ def stop(app: App) -> None:
     if what == "off" and is_loaded(app.host):
         control, _ = open_with_defaults(app.host)
         every = control.settings()
-        changes = [Change(policy, "enabled", "1", "0", "absent")
+        changes = [Change(policy, "enabled", "1", "0", "stop")
                    for policy, knobs in every.items() if knobs.get("enabled") == "1"]
         apply_changes(control, changes)
     app.show({"at_stop": what, "changes": [asdict(change) for change in changes]},

@@ -21,7 +21,8 @@ class Change:
     knob: str
     now: str
     wanted: str
-    #: profile: it says so; default: it does not name the knob; absent: nor the policy.
+    #: profile: it says so; default: it does not name the knob; absent: nor the policy;
+    #: stop: the service stops.
     why: str
 
     @property
@@ -31,6 +32,7 @@ class Change:
             "profile": "the profile says so",
             "default": "not named in the profile: the default",
             "absent": "the profile does not name the policy: off, the default",
+            "stop": "the service stops, and at_stop is off",
         }[self.why]
 
     def text(self) -> str:

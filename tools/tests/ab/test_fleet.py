@@ -294,7 +294,7 @@ def test_hosts_count_as_far_as_they_have_numbers(fleet: Fleet, ctl: Ctl) -> None
     assert (kernel["estimate"]["n_control"], kernel["estimate"]["n_treatment"]) == (event, depth)
     assert [note for note in data["notes"] if "on 1 hosts livemm.prom stood still" in note]
     # A module that is not there counts nothing.
-    assert ours["notes"] == ["1 hosts have no data"]
+    assert ours["notes"] == [f"1 of {depth + event} hosts have no data"]
     assert (ours["estimate"]["n_control"], ours["estimate"]["n_treatment"]) == (event, depth - 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from ab.doubles import World, be_quick, experiment
 from ab.fleet import journal_lines, machines
 from conftest import Ctl
 from fake_tree import FakeHost
+from livemmctl.ab.effects import between_blocks
 from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.journal import Lines, read_journal
+from livemmctl.ab.points import BlockSeen, Point
 from livemmctl.ab.words import interval, level, p_value, percent
 from livemmctl.errors import CtlError, Exit
 
@@ -176,6 +179,55 @@ def test_a_switchbacks_page_shows_its_blocks(
     assert item["estimate"]["n_control"] == item["estimate"]["n_treatment"] == 8
     assert "faults by block" in html.read_text(encoding="utf-8")
     assert page_of(html).tags.count("svg") == 3
+
+
+#: A run of tests/scenarios/livemmctl_ab.sh, on stock 6.1 in a busy guest: its output has both.
+RECORDED = Path(__file__).with_name("recorded") / "pcp-switchback.toml"
+
+
+def test_a_guests_own_run(ctl: Ctl, tmp_path: Path) -> None:
+    html = tmp_path / "report.html"
+    done = ctl("ab", "report", str(RECORDED), str(RECORDED.with_suffix(".jsonl")), "--html",
+               str(html), "--json").data()
+    assert done["conclusive"] is True
+    found = {item["metric"]: item for item in done["comparisons"]}
+    crossings = found["crossings_per_fault"]
+    assert crossings["verdict"] == "better"
+    assert crossings["estimate"]["relative_high"] < -0.98
+    # The command was not done in time in one block: that is said, and is not alone a fault.
+    assert crossings["estimate"]["n_control"] == 7
+    text = html.read_text(encoding="utf-8")
+    assert "crossings_per_fault, on: 1 of 16 blocks have no data" in text
+    assert "the value is the same in every block" in text
+    page = page_of(html)
+    assert page.outside == []
+    assert len(page.ids) == len(set(page.ids))
+    # Effects; each metric by block, and its blocks.
+    pictures = re.findall(r"<svg.*?</svg>", text, re.S)
+    assert len(pictures) == page.tags.count("svg") == 1 + 4 + 4
+    for picture in pictures:
+        ET.fromstring(picture)
+    # One host is no first one, and nothing is taken out of its blocks.
+    assert "<h2>Block by block</h2>" in text
+    assert "kinds of machines" not in text
+
+
+@pytest.mark.parametrize("lost,refused", [(4, False), (24, True)])
+def test_a_metric_may_not_lack_blocks_of_one_arm_alone(lost: int, refused: bool) -> None:
+    # Where a command is too slow under one arm only, the blocks that it was read in are others.
+    made = experiment("switchback")
+    arms = ["on" if (index // 2 + index) % 2 else "off" for index in range(80)]
+    blocks = [BlockSeen("h", index, arm, True) for index, arm in enumerate(arms)]
+    without = [index for index, arm in enumerate(arms) if arm == "on"][:lost]
+    points = [Point("h", 90.0 + (index * 7 + k) % 11, 10.0, block=index)
+              for index in range(80) for k in range(3) if index not in without]
+    effect = between_blocks(made.metrics[0], points, blocks, "off", "on")
+    assert f"{lost} of 80 blocks have no data" in effect.notes
+    words = [text for text in effect.refused if "not alike in the arms" in text]
+    assert bool(words) is refused
+    if refused:
+        assert words[0].startswith("blocks without data are not alike in the arms: 0 of 40 of"
+                                   " control, 24 of 40 of treatment")
 
 
 def test_nothing_in_a_page_is_taken_for_markup(

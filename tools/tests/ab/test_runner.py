@@ -343,6 +343,56 @@ def test_a_host_may_go_down_where_that_is_said(world: World, journal: Path) -> N
     assert records(journal, "guard") == []
 
 
+def test_what_a_runner_was_killed_by_counts(world: World, journal: Path) -> None:
+    made = in_arm(world, "on")
+    crash(world, made)
+    # The same boot: the OOM killer chose the runner, whose unit starts it again.
+    world.counts["oom_kill"] += 1
+    world.write()
+    writes = len(world.host.kernel.writes)
+    world.later(150, world.clock.tell)
+    assert world.run(made, journal).kind == "stop"
+    (guard,) = records(journal, "guard")
+    assert (guard["guard"], guard["arm"], guard["seen"]) == ("oom_kills", "on", 1)
+    assert not world.is_on()
+    # It was put back to stock, once, and the arm is not tried again.
+    assert len(world.host.kernel.writes) == writes + 1
+    assert {r["state"] for r in records(journal, "sample") if r["t"] > guard["t"]} == {"stock"}
+
+
+def test_by_time_it_ends_it(world: World, journal: Path) -> None:
+    crash(world)
+    world.host.kernel.put("/proc/sys/kernel/tainted", f"{1 << 7}\n")
+    outcome = world.run(experiment(), journal)
+    assert (outcome.kind, outcome.status) == ("end", Exit.FAILED)
+    assert "new taint bit: 7" in outcome.reason
+    assert is_stock(world)
+
+
+def test_killed_again_and_again_it_still_counts(world: World, journal: Path) -> None:
+    made = in_arm(world, "on", guardrails={"oom_kills": 1})
+    for _ in range(2):
+        crash(world, made)
+        assert records(journal, "guard") == []
+        world.counts["oom_kill"] += 1
+        world.write()
+    world.later(150, world.clock.tell)
+    world.run(made, journal)
+    (guard,) = records(journal, "guard")
+    assert guard["seen"] == 2
+
+
+def test_after_a_stop_what_others_did_does_not_count(world: World, journal: Path) -> None:
+    made = in_arm(world, "on")
+    world.later(150, world.clock.tell)
+    assert world.run(made, journal).kind == "stop"
+    world.counts["oom_kill"] += 5
+    world.write()
+    world.clock.signal = None
+    assert world.run(made, journal).status == Exit.OK
+    assert records(journal, "guard") == []
+
+
 def _run_with_on_first(world: World, journal: Path) -> None:
     for seed in range(20):
         made = experiment(switchback={"block": "1m", "washout": "10s", "seed": seed})

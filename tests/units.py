@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The packages' systemd units under a running systemd, on the Debian that has them installed.
+
+The clean Debian of tests.deb, with what the installation has made of it, becomes a disk.
+It is booted with its own kernel several times, and goes on each time from what the boot
+before has left: tests/units_guest.sh has what happens in which.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.command import call, tail
+from tests.report import BUILD, ROOT, Stage, ToolError
+from tests.vm.disk import Machine, boot_disk
+
+WORK = BUILD / "units"
+DISK = WORK / "disk"
+SIZE = "2G"
+#: Each a boot, as units_guest.sh calls it.
+BOOTS = ["fresh", "again", "resumed", "crashed"]
+#: Where the guest finds its script, and what that sources.
+PLACE = "opt/units"
+FILES = ["tests/units_guest.sh", "tests/scenarios/lib.sh"]
+#: What nobody logs in to, and what else takes long to start and has nothing to do with us.
+UNUSED = ["e2scrub_reap.service", "getty-static.service", "getty.target",
+          "serial-getty@ttyS0.service", "systemd-binfmt.service",
+          "systemd-update-utmp.service", "systemd-update-utmp-runlevel.service"]
+UNIT = f"""\
+[Unit]
+Description=The test of livemm's units
+
+[Service]
+ExecStart=/bin/sh /{PLACE}/tests/units_guest.sh
+Environment=LMM_ROOT=/{PLACE}
+"""
+#: Of an overlay of the clean Debian, what happened there, and files of ours.  Left out is
+#: what only the test in the chroot needs, and what is large and nothing boots with.
+IMAGE = """
+set -eu
+work=$1 kept=$2 base=$3 disk=$4 size=$5
+mount -t overlay none -o "lowerdir=$work/files:$kept:$base" "$work/root"
+cd "$work/root"
+for folder in usr/local/sbin run tmp usr/lib/gcc usr/src usr/share/doc usr/share/locale \\
+	var/cache/apt var/lib/apt/lists lib/modules/*/kernel/sound \\
+	lib/modules/*/kernel/drivers/gpu lib/modules/*/kernel/drivers/media \\
+	lib/modules/*/kernel/drivers/net; do
+	mount -t tmpfs -o mode=755 none "$folder"
+done
+exec mke2fs -q -t ext4 -d . "$disk" "$size"
+"""
+
+
+def make_disk(base: Path, kept: Path) -> str:
+    """Have the disk: the clean Debian under `base`, changed as `kept`, an overlay's, says.
+
+    Returns what went wrong.
+    """
+    shutil.rmtree(WORK, ignore_errors=True)
+    (WORK / "root").mkdir(parents=True)
+    for name in FILES:
+        target = WORK / "files" / PLACE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target)
+    wanted = WORK / "files/etc/systemd/system/multi-user.target.wants"
+    wanted.mkdir(parents=True)
+    (wanted.parent / "units-test.service").write_text(UNIT, encoding="utf-8")
+    (wanted / "units-test.service").symlink_to("../units-test.service")
+    status, text = call(
+        ["unshare", "-m", "sh", "-c", IMAGE, "sh", WORK, kept, base, DISK, SIZE],
+        log=BUILD / "log" / "units-disk.log", check=False)
+    return "" if status == 0 else tail(text) or f"status {status}"
+
+
+def machine(base: Path, name: str) -> Machine:
+    """One boot of the disk, with the kernel that is installed on it."""
+    kernels = list((base / "boot").glob("vmlinuz-6.1.*"))
+    if len(kernels) != 1:
+        raise ToolError(f"{base}/boot: one kernel is wanted, there are {len(kernels)}")
+    initrd = kernels[0].with_name(kernels[0].name.replace("vmlinuz", "initrd.img"))
+    kargs = [f"units.boot={name}", "quiet", *(f"systemd.mask={unit}" for unit in UNUSED)]
+    return Machine(f"units-{name}", kernels[0], initrd, DISK, kargs=kargs,
+                   timeout=1800)
+
+
+def check(stage: Stage, base: Path) -> None:
+    """Count what the units do, boot by boot; after one that fails there is no other."""
+    try:
+        for name in BOOTS:
+            verdict = boot_disk(machine(base, name))
+            for test in verdict.tests:
+                stage.add(f"units, {name}: {test.name}", test.ok, test.note)
+            if not stage.add(f"units, {name}: guest and its kernel", not verdict.reason,
+                             verdict.reason, verdict.seconds):
+                return
+    except (ToolError, OSError) as error:
+        stage.add("units", False, str(error))
+    else:
+        shutil.rmtree(WORK)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boot a machine of its own: a kernel, its initramfs, and a disk with an init of its own.
+
+Where tests.vm.boot has a guest on the host's root, with our script for an init, this is
+for what needs an init to run under.  What it says comes back in the same way: checks on
+one port, what the script prints on another, the console in build/log/NAME.log.  A disk
+can be booted again, and then is as the boot before has left it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.vm.accel import QEMU, choose
+from tests.vm.boot import (
+    EMULATED_KARGS,
+    KARGS,
+    LOGS,
+    OUTPUT_PORT,
+    PORT,
+    guest_folder,
+    judge,
+    launch,
+    port,
+)
+from tests.vm.verdict import Verdict
+
+#: For more features than these, udev would have the kernel load modules that use them.
+CPU = "qemu64,+rdrand"
+
+
+@dataclass
+class Machine:
+    """A machine to boot.
+
+    disk      a file system as a file, for the root; its init is to start a script
+    kargs     more kernel arguments
+    timeout   wall seconds until the machine is given up
+    allowed   regular expressions of console lines that do not count as reports
+    """
+
+    name: str
+    vmlinuz: Path
+    initrd: Path
+    disk: Path
+    cpus: int = 2
+    memory: str = "1G"
+    kargs: list[str] = field(default_factory=list)
+    timeout: float = 900.0
+    allowed: list[str] = field(default_factory=list)
+
+
+def command(machine: Machine, accel: str, channel: Path, output: Path) -> list[str]:
+    """The command line of qemu. It ends when the machine is switched off or starts again."""
+    kargs = ["root=/dev/vda", "rw", "console=ttyS0", *KARGS,
+             *([] if accel == "kvm" else EMULATED_KARGS), *machine.kargs]
+    return [
+        QEMU, "-accel", accel, "-M", "q35", "-cpu", CPU, "-smp", str(machine.cpus),
+        "-m", machine.memory, "-nodefaults", "-no-user-config", "-display", "none",
+        "-serial", "stdio", "-no-reboot",
+        "-kernel", str(machine.vmlinuz), "-initrd", str(machine.initrd),
+        "-append", " ".join(kargs),
+        # The disk need not outlive a crash of the host's.
+        "-drive", f"file={machine.disk},if=none,id=root,format=raw,cache=unsafe",
+        "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci",
+        "-device", "virtio-serial-pci", *port(PORT, channel), *port(OUTPUT_PORT, output),
+    ]
+
+
+def boot_disk(machine: Machine) -> Verdict:
+    """Boot the machine until it goes down, and judge it and its script."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    accel = choose()
+    verdict = Verdict(machine.name, console=LOGS / f"{machine.name}.log",
+                      output=LOGS / f"{machine.name}.out", accel=accel)
+    started = time.monotonic()
+    with guest_folder() as folder:
+        channel = folder / "channel"
+        channel.touch()
+        argv = command(machine, accel, channel, verdict.output)
+        in_time = launch(argv, verdict, machine.timeout, {})
+        text = channel.read_text(encoding="utf-8", errors="replace")
+    verdict.seconds = time.monotonic() - started
+    judge(verdict, text, in_time, machine.timeout, machine.allowed)
+    return verdict
