@@ -34,10 +34,12 @@ CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
 
 
 def stock(wanted: str | None) -> list[Image]:
-    """The stock kernels to measure on: the named one, or all of the matrix."""
+    """The stock kernels to measure on: the named one, or all that the host builds for."""
     if wanted == "debug":
         raise ToolError("--kernel debug: its checkers are what would be measured")
-    return images(wanted) if wanted else [stock_image(kernel) for kernel in load()[0]]
+    if wanted:
+        return images(wanted)
+    return [stock_image(kernel) for kernel in load()[0] if not kernel.buildroot]
 
 
 def own(name: str, wanted: str | None) -> list[Image]:

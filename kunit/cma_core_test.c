@@ -75,6 +75,11 @@ static void each_verdict(struct kunit *test)
 		  CMA_AS_STOCK_PRESSURE },
 		{ { 500, 400, 500, 5000, 600, 399 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_LEND_FIRST },
+		/* It says nothing, whatever there is. */
+		{ { 1000, 400, 500, 5000, 600 }, { CMA_MODE_KEEP, 100 }, true,
+		  CMA_AS_STOCK_MODE },
+		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_KEEP, 0 }, false,
+		  CMA_AS_STOCK_MODE },
 		/* Half may be in use. */
 		{ { 900, 501, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true,
 		  CMA_LEND_FIRST },

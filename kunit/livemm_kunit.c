@@ -72,17 +72,17 @@ void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
 {
 }
 
-void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsigned int align)
+void lmm_event_cma_start(void *data, const char *name, unsigned long count)
 {
 }
 
 void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count, unsigned int align)
+			const struct page *page, unsigned long count)
 {
 }
 
 void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
-			  const struct page *page, unsigned long count, unsigned int align)
+			  const struct page *page, unsigned long count)
 {
 }
 

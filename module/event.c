@@ -8,7 +8,9 @@
  *
  * Context of the allocator's handlers: preemption off, any context the allocator may
  * be called from, refill and drain under pcp->lock too.  No sleeping, no printk, no
- * allocation, no lock.  Those of NUMA balancing run in a process, and say where.
+ * allocation, no lock.  Those of NUMA balancing run in a process, and say where.  Probes of
+ * tracepoints see to preemption themselves: not every kernel does (LMM_PROBES_WAIT_FOR_RCU).
+ * They take the arguments that they want; what a kernel has added behind is not looked at.
  */
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
@@ -193,14 +195,16 @@ static bool order_is_listed(unsigned int order)
  * @gfp: unused
  * @migratetype: unused
  *
- * Context: preemption off; see the top of the file.
+ * Context: any the allocator may be called from; see the top of the file.
  */
 void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
 			  gfp_t gfp, int migratetype)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_PAGE_ALLOC);
 	if (listens(LMM_PCP) && page && order_is_listed(order))
 		lmm_pcp_page(page_to_nid(page), page_zonenum(page), 1L << order);
+	preempt_enable_notrace();
 }
 
 /**
@@ -209,13 +213,15 @@ void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
  * @page: what is being freed
  * @order: of the block
  *
- * Context: preemption off; see the top of the file.
+ * Context: any the allocator may be called from; see the top of the file.
  */
 void lmm_event_page_free(void *data, struct page *page, unsigned int order)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_PAGE_FREE);
 	if (listens(LMM_PCP) && order_is_listed(order))
 		lmm_pcp_page(page_to_nid(page), page_zonenum(page), -(1L << order));
+	preempt_enable_notrace();
 }
 
 /**
@@ -277,7 +283,8 @@ void notrace lmm_event_topup(gfp_t gfp, unsigned int order, int flags,
 	preempt_disable_notrace();
 	zone = request->preferred_zoneref->zone;
 	lmm_hook_hit(LMM_HOOK_REQUEST);
-	if (listens(LMM_ZONELOCK) && zone)
+	/* As in event_take(). */
+	if (listens(LMM_ZONELOCK) && zone && !(listens(LMM_CMA) && lmm_cma_allocating(zone)))
 		lmm_zonelock_topup(zone, order, request->migratetype);
 	preempt_enable_notrace();
 }
@@ -312,15 +319,16 @@ void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted)
  * @data: unused
  * @name: of the area
  * @count: pages wanted in one piece
- * @align: unused
  *
- * Context: process, preemption off.
+ * Context: process.
  */
-void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsigned int align)
+void lmm_event_cma_start(void *data, const char *name, unsigned long count)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_CMA_START);
 	if (listens(LMM_CMA))
 		lmm_cma_alloc_start(name, count);
+	preempt_enable_notrace();
 }
 
 /**
@@ -330,16 +338,17 @@ void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsi
  * @pfn: first page frame of what could not be emptied
  * @page: unused
  * @count: pages in it
- * @align: unused
  *
- * Context: process, preemption off.
+ * Context: process.
  */
 void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count, unsigned int align)
+			const struct page *page, unsigned long count)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_CMA_BUSY);
 	if (listens(LMM_CMA))
 		lmm_cma_alloc_busy(name, pfn, count);
+	preempt_enable_notrace();
 }
 
 /**
@@ -349,16 +358,17 @@ void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
  * @pfn: first page frame, of what was tried last
  * @page: its page if it was got, else NULL
  * @count: pages
- * @align: unused
  *
- * Context: process, preemption off.
+ * Context: process.
  */
 void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
-			  const struct page *page, unsigned long count, unsigned int align)
+			  const struct page *page, unsigned long count)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_CMA_FINISH);
 	if (listens(LMM_CMA))
 		lmm_cma_alloc_finish(name, pfn, page, count);
+	preempt_enable_notrace();
 }
 
 /**
@@ -369,18 +379,17 @@ void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
  * @page: its page
  * @count: pages
  *
- * Context: any that pages may be freed in, preemption off.
+ * Context: any that pages may be freed in.
  */
 void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
 			   const struct page *page, unsigned long count)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_CMA_RELEASE);
-	if (!listens(LMM_CMA))
-		return;
-	/* Being freed, some of it may have gone to the depot. */
-	if (listens(LMM_ZONELOCK))
+	/* Being freed, some of what is to be kept may have gone to the depot. */
+	if (listens(LMM_CMA) && lmm_cma_release(name, pfn, count) && listens(LMM_ZONELOCK))
 		lmm_zonelock_wanted(page_zone(page));
-	lmm_cma_release(name, pfn, count);
+	preempt_enable_notrace();
 }
 
 /**
@@ -454,13 +463,15 @@ int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
  * @data: unused
  * @pages: reclaimed
  *
- * Context: process, preemption off, no lock held.
+ * Context: process, no lock held.
  */
 void lmm_event_reclaim_end(void *data, unsigned long pages)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_RECLAIM_END);
 	if (listens(LMM_PAGEBLOCK))
 		lmm_pageblock_reclaimed(pages);
+	preempt_enable_notrace();
 }
 
 /**
@@ -470,13 +481,15 @@ void lmm_event_reclaim_end(void *data, unsigned long pages)
  * @gfp: unused
  * @priority: unused
  *
- * Context: process, preemption off, no lock held.
+ * Context: process, no lock held.
  */
 void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
 {
+	preempt_disable_notrace();
 	lmm_hook_hit(LMM_HOOK_COMPACT_BEGIN);
 	if (listens(LMM_PAGEBLOCK))
 		lmm_pageblock_compacting();
+	preempt_enable_notrace();
 }
 
 /**

@@ -33,11 +33,11 @@ int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs);
 int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs);
 void lmm_event_reclaim_end(void *data, unsigned long pages);
 void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority);
-void lmm_event_cma_start(void *data, const char *name, unsigned long count, unsigned int align);
+void lmm_event_cma_start(void *data, const char *name, unsigned long count);
 void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count, unsigned int align);
+			const struct page *page, unsigned long count);
 void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
-			  const struct page *page, unsigned long count, unsigned int align);
+			  const struct page *page, unsigned long count);
 void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
 			   const struct page *page, unsigned long count);
 void lmm_event_mixed(void *data, struct page *page, int order, int got_order,

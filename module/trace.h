@@ -110,6 +110,7 @@ TRACE_EVENT(pageblock_verdict,
 		__field(unsigned long, gfp)
 		__field(bool, slow)
 		__field(bool, hopeless)
+		__field(bool, plenty)
 		__field(unsigned int, rounds)
 		__field(unsigned int, stuck)
 		__field(bool, allowed)
@@ -122,21 +123,23 @@ TRACE_EVENT(pageblock_verdict,
 		__entry->gfp = (__force unsigned long)gfp;
 		__entry->slow = request->slow;
 		__entry->hopeless = request->hopeless;
+		__entry->plenty = request->plenty;
 		__entry->rounds = request->rounds;
 		__entry->stuck = request->stuck;
 		__entry->allowed = pageblock_allows(verdict);
 		__entry->verdict = verdict;
 	),
-	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d hopeless=%d rounds=%u stuck=%u allowed=%d verdict=%u",
+	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d hopeless=%d plenty=%d rounds=%u stuck=%u allowed=%d verdict=%u",
 		  __entry->nid, __entry->zone, __entry->migratetype, __entry->gfp,
-		  __entry->slow, __entry->hopeless, __entry->rounds, __entry->stuck,
-		  __entry->allowed, __entry->verdict)
+		  __entry->slow, __entry->hopeless, __entry->plenty, __entry->rounds,
+		  __entry->stuck, __entry->allowed, __entry->verdict)
 );
 
 /*
  * A list of movable pages is about to be refilled where there is CMA memory: the zone in
  * pages, blocks that are asked for, how many of them of CMA memory and whether regular
- * memory is asked first, the share of CMA_SHARE_ONE, and enum cma_verdict.
+ * memory is asked first, the share of CMA_SHARE_ONE if it is by the ratio (else 0), and
+ * enum cma_verdict.
  */
 TRACE_EVENT(cma_refill,
 	TP_PROTO(int nid, int zone, unsigned int order, const struct cma_view *view,

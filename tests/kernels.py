@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kernel matrix (kernels.toml), and the cache of images it leads to.
 
-python3 -m tests.kernels fetch     have every kernel's image and headers
+python3 -m tests.kernels fetch     have every kernel's image and headers, or those of SERIES...
 python3 -m tests.kernels list      what is in the cache
 """
 
@@ -131,11 +131,14 @@ def stock_image(kernel: Kernel) -> Image:
     """The fetched image of a row."""
     release = kernel.release()
     tree = cache_dir() / "kernels" / release
+    modules = tree / "lib" / "modules" / release
+    # The packages of 7.2 have it among the modules, to be copied when they are installed.
+    places = [tree / "boot" / f"vmlinuz-{release}", modules / "vmlinuz"]
     return Image(
         name=kernel.series,
         release=release,
-        vmlinuz=tree / "boot" / f"vmlinuz-{release}",
-        modules=tree / "lib" / "modules" / release,
+        vmlinuz=next((place for place in places if place.exists()), places[0]),
+        modules=modules,
         kdir=Path("/lib/modules") / release / "build",
         compiler=kernel.compiler,
         root=kernel.root,
@@ -202,11 +205,23 @@ def concrete(kernel: Kernel, meta: str) -> str:
     stem = re.match(r"linux-(image|headers)", meta)
     if stem is None:
         raise ToolError(f"{MATRIX.name}: {meta}: neither linux-image-* nor linux-headers-*")
+    if "*" in meta:
+        return newest(kernel, meta)
     status, text = call(in_root(kernel, ["apt-cache", "depends", meta]), check=False)
     found = re.search(rf"Depends: ({stem.group(0)}-\d\S+)", text)
     if status != 0 or found is None:
         raise ToolError(f"{meta}: apt knows no such package; is {kernel.suite} in its sources?")
     return found.group(1)
+
+
+def newest(kernel: Kernel, pattern: str) -> str:
+    """The latest package whose name has anything but a dash where the pattern has a star."""
+    _, text = call(in_root(kernel, ["apt-cache", "pkgnames", pattern.partition("*")[0]]))
+    wanted = re.compile(re.escape(pattern).replace(r"\*", "[^-]*"))
+    found = [name for name in text.split() if wanted.fullmatch(name)]
+    if not found:
+        raise ToolError(f"{pattern}: apt knows none; does {kernel.suite} still have any?")
+    return max(found, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
 
 
 def candidate(kernel: Kernel, package: str) -> str:
@@ -264,10 +279,19 @@ def install_headers(kernel: Kernel, package: str) -> None:
         argv += ["-t", kernel.suite]
     env = {"DEBIAN_FRONTEND": "noninteractive"}
     call(in_root(kernel, [*argv, "install", *missing]), env=env)
+    if kernel.root:
+        call(in_root(kernel, ["apt-get", "clean"]))
+
+
+def parts(kernel: Kernel, package: str, release: str) -> list[str]:
+    """The image package, and those of its release that it was split into (from 7.2 on)."""
+    _, text = call(in_root(kernel, ["apt-cache", "depends", package]))
+    named = re.findall(r"Depends: (linux-(?:base|binary|modules)-\S+)", text)
+    return [package, *(name for name in named if name.endswith(release))]
 
 
 def fetch_image(kernel: Kernel, package: str) -> None:
-    """Unpack the image package into the cache; nothing is installed on the host."""
+    """Unpack the image package and its parts into the cache; nothing is installed on the host."""
     release = package.removeprefix("linux-image-")
     version = candidate(kernel, package)
     tree = cache_dir() / "kernels" / release
@@ -277,7 +301,10 @@ def fetch_image(kernel: Kernel, package: str) -> None:
         say(f"    fetching {package} {version}")
         shutil.rmtree(tree, ignore_errors=True)
         tree.mkdir(parents=True)
-        download_and_unpack(kernel, package, tree)
+        for part in parts(kernel, package, release):
+            download_and_unpack(kernel, part, tree)
+        if not (tree / "lib").exists():
+            (tree / "lib").symlink_to("usr/lib")  # packages made for a merged /usr
         call(["depmod", "-b", tree, release])
         stamp.write_text(wanted, encoding="utf-8")
     record = {"release": release, "image": package, "version": version}
@@ -300,15 +327,31 @@ def download_and_unpack(kernel: Kernel, package: str, tree: Path) -> None:
         call(["dpkg-deb", "-x", found[0], tree])
 
 
-def fetch() -> int:
-    """Have images and headers of the whole matrix."""
+def fetch_one(kernel: Kernel) -> None:
+    """Have the image and the headers of a row."""
+    (cache_dir() / "kernels").mkdir(parents=True, exist_ok=True)
+    make_root(kernel)
+    install_headers(kernel, concrete(kernel, kernel.headers))
+    fetch_image(kernel, concrete(kernel, kernel.image))
+    say(f"    kernel {kernel.series}: {kernel.release()}")
+
+
+def fetch(wanted: list[str]) -> int:
+    """Have images and headers of the whole matrix, or of the series named."""
     kernels, _ = load()
+    unknown = set(wanted) - {kernel.series for kernel in kernels}
+    if unknown:
+        raise ToolError(f"{', '.join(sorted(unknown))}: not in {MATRIX.name}")
     for kernel in kernels:
-        (cache_dir() / "kernels").mkdir(parents=True, exist_ok=True)
-        make_root(kernel)
-        install_headers(kernel, concrete(kernel, kernel.headers))
-        fetch_image(kernel, concrete(kernel, kernel.image))
-        say(f"    kernel {kernel.series}: {kernel.release()}")
+        if wanted and kernel.series not in wanted:
+            continue
+        try:
+            fetch_one(kernel)
+        except ToolError as error:
+            # Its suite drops what has been replaced; whatever needs it will say so.
+            if not kernel.buildroot:
+                raise
+            say(f"    kernel {kernel.series} is left out: {error}")
     return 0
 
 
@@ -321,10 +364,11 @@ def show() -> int:
 
 def main() -> int:
     """The command."""
-    actions = {"fetch": fetch, "list": show}
-    if len(sys.argv) != 2 or sys.argv[1] not in actions:
-        raise ToolError(f"usage: python3 -m tests.kernels {'|'.join(actions)}")
-    return actions[sys.argv[1]]()
+    if sys.argv[1:2] == ["fetch"]:
+        return fetch(sys.argv[2:])
+    if sys.argv[1:] == ["list"]:
+        return show()
+    raise ToolError("usage: python3 -m tests.kernels fetch [SERIES...]|list")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,9 @@ def make_argv(image: Image, folder: Path, words: list[str]) -> list[str]:
             f"-j{os.cpu_count() or 1}", *words, "modules"]
     if image.root is None:
         return argv
-    text = 'mount --bind "$1" "$2/mnt" && cd / && r=$2 && shift 2 && exec chroot "$r" "$@"'
+    # objtool looks at its own limits in /proc.
+    text = ('mount --bind "$1" "$2/mnt" && mount --bind /proc "$2/proc" && cd / && r=$2 && '
+            'shift 2 && exec chroot "$r" "$@"')
     return ["unshare", "-m", "sh", "-c", text, "sh", str(folder), str(image.root), *argv]
 
 

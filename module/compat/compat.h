@@ -11,6 +11,8 @@
 #define LIVEMM_COMPAT_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/version.h>
 
 /*
@@ -93,7 +95,7 @@
 
 /*
  * Flags of an allocation inside the allocator (mm/internal.h, which modules do not
- * see), the same from 6.1 to 6.12: which watermark it is held to (enum
+ * see), the same from 6.1 to 7.2: which watermark it is held to (enum
  * zone_watermarks), and which reserves it may use.
  */
 #define LMM_ALLOC_WMARK_MASK	0x03
@@ -131,7 +133,7 @@ struct compact_control {
 
 /*
  * What a request for pages stands on, inside the allocator (mm/internal.h): the members up
- * to the last that we read, the same from 6.1 to 6.12.
+ * to the last that we read, the same from 6.1 to 7.2.
  */
 struct alloc_context {
 	struct zonelist *zonelist;
@@ -166,6 +168,205 @@ struct alloc_context {
 #define LMM_ISOLATE_PROTO	"int (struct folio *)"
 #define lmm_isolated_t		int
 #define lmm_isolated(ret)	(!(ret))
+#endif
+
+/*
+ * The search for a fallback says whether it found any, and by its last argument which type;
+ * before, the type or -1, and there whether all of the block may be claimed.  It is made
+ * first for what may be claimed, then for what is to be split, and compaction, which asks for
+ * the former too, does not want to know the type.
+ * Upstream 90abee6d7895 ("mm: page_alloc: speed up fallbacks in rmqueue_bulk()"), 6.15, made
+ * two searches of one; "enum fallback_result" (mm/internal.h) is in 7.2.  What lies between
+ * is refused by its prototype.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#define LMM_FALLBACK_PROTO \
+	"enum fallback_result (struct free_area *, unsigned int, int, bool, int *)"
+#define lmm_fallback_t			unsigned int
+#define lmm_fallback_detail_t		int
+#define LMM_FALLBACK_NONE		1
+#define LMM_FALLBACK_TELLS_TYPE		1
+#else
+#define LMM_FALLBACK_PROTO	"int (struct free_area *, unsigned int, int, bool, bool *)"
+#define lmm_fallback_t			int
+#define lmm_fallback_detail_t		bool
+#define LMM_FALLBACK_NONE		(-1)
+#define LMM_FALLBACK_TELLS_TYPE		0
+#endif
+
+/**
+ * lmm_fallback_type() - which type has a search for a fallback found?
+ * @ret: what it returned
+ * @detail: what it was given to tell more, or NULL
+ *
+ * Context: any.
+ * Return: the type, or one of them where it was not asked which; -1 for none.
+ */
+static inline int lmm_fallback_type(lmm_fallback_t ret, const lmm_fallback_detail_t *detail)
+{
+	if (!LMM_FALLBACK_TELLS_TYPE)
+		return ret;
+	if (ret)
+		return -1;
+	return detail ? *detail : 0;
+}
+
+/**
+ * lmm_fallback_compacts() - is it compaction that searches, to know whether it can stop?
+ * @claimable: only for what may be claimed
+ * @detail: as lmm_fallback_type()
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static inline bool lmm_fallback_compacts(bool claimable, const lmm_fallback_detail_t *detail)
+{
+	return claimable && (!LMM_FALLBACK_TELLS_TYPE || !detail);
+}
+
+/*
+ * The type of a pageblock has a function to itself; before, a mask said which of its flags
+ * were wanted.
+ * Upstream "mm/page_alloc: pageblock flags functions clean up", 6.17.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define LMM_BLOCK_TYPE_SYMBOL	"get_pfnblock_migratetype"
+#define LMM_BLOCK_TYPE_PROTO	"enum migratetype (const struct page *, long unsigned int)"
+#define lmm_block_type_t \
+	enum migratetype (const struct page *, unsigned long)
+#define lmm_block_type(call, page, pfn)	static_call(call)(page, pfn)
+#else
+#define LMM_BLOCK_TYPE_SYMBOL	"get_pfnblock_flags_mask"
+#define LMM_BLOCK_TYPE_PROTO \
+	"long unsigned int (const struct page *, long unsigned int, long unsigned int)"
+#define lmm_block_type_t \
+	unsigned long (const struct page *, unsigned long, unsigned long)
+#define lmm_block_type(call, page, pfn)	static_call(call)(page, pfn, MIGRATETYPE_MASK)
+#endif
+
+/*
+ * What a contiguous range is allocated for is a flag; before, the type of its blocks.
+ * Upstream "mm/page_isolation: remove migratetype parameter from more functions", 6.17.  The
+ * old value would pass for the flag of CMA, without a warning.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define LMM_CONTIG_MOVABLE	ACR_FLAGS_NONE
+#else
+#define LMM_CONTIG_MOVABLE	MIGRATE_MOVABLE
+#endif
+
+/*
+ * The low bits of a page's mapping that are no address.
+ * Upstream "mm: rename PAGE_MAPPING_* to FOLIO_MAPPING_*", 6.17.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define LMM_MAPPING_FLAGS	FOLIO_MAPPING_FLAGS
+#else
+#define LMM_MAPPING_FLAGS	PAGE_MAPPING_FLAGS
+#endif
+
+/*
+ * The flags of a page are a struct.
+ * Upstream 53fbef56e07d ("mm: introduce memdesc_flags_t"), 6.18.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define lmm_page_flags(page)	(&(page)->flags.f)
+#else
+#define lmm_page_flags(page)	(&(page)->flags)
+#endif
+
+/*
+ * What a tail page has in place of its head's address may be a mask that leads to it.
+ * In 7.2; 6.12 has the old name.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#define LMM_PAGE_COMPOUND	compound_info
+#else
+#define LMM_PAGE_COMPOUND	compound_head
+#endif
+
+/*
+ * Whoever waits for the probes of tracepoints waits for an RCU grace period too, since they
+ * run with preemption off.  They no longer do.
+ * Upstream "tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast", 7.0.
+ */
+#define LMM_PROBES_WAIT_FOR_RCU	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
+
+/*
+ * The start of an allocation of CMA memory tells how much there is, and its end why it
+ * failed.  Our handlers take what comes before that.
+ * In 7.2; 6.12 has the old ones.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#define LMM_CMA_START_PROTO \
+	"void (void *, const char *, long unsigned int, long unsigned int, long unsigned int, unsigned int)"
+#define LMM_CMA_FINISH_PROTO \
+	"void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int, int)"
+#else
+#define LMM_CMA_START_PROTO \
+	"void (void *, const char *, long unsigned int, unsigned int)"
+#define LMM_CMA_FINISH_PROTO \
+	"void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
+#endif
+
+/*
+ * The end of an allocation of CMA memory is told of one that wants more than there is, too.
+ * In 7.2; 6.12 does not.
+ */
+#define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
+
+/*
+ * An area of CMA memory may be in several pieces, and cma_get_base() warns of one that is.
+ * What is known of an area, up to the member that tells (mm/cma.h).
+ * Upstream "mm, cma: support multiple contiguous ranges, if requested", 6.15.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#define LMM_HAS_CMA_PIECES
+struct cma {
+	unsigned long pages[2];
+	unsigned int order;
+	spinlock_t lock;	/* the bitmaps */
+	struct mutex mutex;	/* allocations, one at a time */
+#ifdef CONFIG_CMA_DEBUGFS
+	struct hlist_head taken;
+	spinlock_t taken_lock;	/* the former */
+#endif
+	char name[64];
+	int nranges;
+};
+
+#define lmm_cma_pieces(area)	((area)->nranges)
+#else
+#define lmm_cma_pieces(area)	1
+#endif
+
+/*
+ * The end of direct reclaim tells of which memory cgroup it was; it is none where it was made
+ * for want of free pages.  In 7.2; 6.12 does not tell.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#define LMM_RECLAIM_END_PROTO	"void (void *, long unsigned int, struct mem_cgroup *)"
+#else
+#define LMM_RECLAIM_END_PROTO	"void (void *, long unsigned int)"
+#endif
+
+/*
+ * Timers, for the modules of the tests.
+ * Upstream 8fa7292fee5c ("treewide: Switch/rename to timer_delete[_sync]()"), 6.15, and
+ * "hrtimers: Delete hrtimer_init()", 6.15.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#define lmm_timer_delete_sync(timer)	timer_delete_sync(timer)
+#define lmm_hrtimer_setup(timer, handler, clock, mode) \
+	hrtimer_setup(timer, handler, clock, mode)
+#else
+#define lmm_timer_delete_sync(timer)	del_timer_sync(timer)
+#define lmm_hrtimer_setup(timer, handler, clock, mode) ({	\
+	struct hrtimer *_timer = (timer);			\
+								\
+	hrtimer_init(_timer, clock, mode);			\
+	_timer->function = (handler);				\
+})
 #endif
 
 /*

@@ -7,9 +7,9 @@
  * preempted anywhere in this file; disarming waits for it (unregister_ftrace_function()
  * does, with RCU tasks, for ops that a module owns).
  */
-#include <linux/linkage.h>
 #include <asm/percpu.h>
 
+#include "../compat/linkage.h"
 #include "entry.h"
 
 /* Call with the function's arguments, and keep them. */
@@ -31,6 +31,7 @@
 
 .macro LMM_ENTRY name handler calls
 SYM_FUNC_START(\name)
+	LMM_ENDBR
 	incl	PER_CPU_VAR(\calls)
 	testl	$(LMM_ENTRY_EVERY - 1), PER_CPU_VAR(\calls)
 	jnz	.Lout_\name
@@ -50,6 +51,7 @@ LMM_ENTRY lmm_entry_hint_vma lmm_event_hint_vma lmm_calls_hint_vma
  * later on whether what is noted is of that request.
  */
 SYM_FUNC_START(lmm_entry_request)
+	LMM_ENDBR
 	cmpb	$0, lmm_depot_stocked(%rip)
 	jne	.Lstocked
 .Lnote:
@@ -68,6 +70,7 @@ SYM_FUNC_END(lmm_entry_request)
  * asked for with, should there be none yet.
  */
 SYM_FUNC_START(lmm_entry_buffer)
+	LMM_ENDBR
 	andl	lmm_buffer_gfp_mask(%rip), %ecx
 	RET
 SYM_FUNC_END(lmm_entry_buffer)

@@ -353,8 +353,10 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
 		if (!hook->armed)
 			row_disarm(hook);
 	}
-	/* Handlers run with preemption off, whatever the mechanism; this waits for RCU too. */
+	/* Handlers run with preemption off, whatever the mechanism. */
 	tracepoint_synchronize_unregister();
+	if (!LMM_PROBES_WAIT_FOR_RCU)
+		synchronize_rcu();
 	if (!any_livepatch_armed())
 		lmm_klp_put();
 }

@@ -47,10 +47,11 @@ DEFINE_STATIC_CALL_NULL(orig_refill, int (struct zone *, unsigned int, unsigned 
 DEFINE_STATIC_CALL_NULL(orig_drain, void (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(orig_scan, unsigned long (struct vm_area_struct *, unsigned long,
 						  unsigned long));
-DEFINE_STATIC_CALL_NULL(orig_fallback, int (struct free_area *, unsigned int, int, bool,
-					    bool *));
+DEFINE_STATIC_CALL_NULL(orig_fallback, lmm_fallback_t (struct free_area *, unsigned int, int,
+						       bool, lmm_fallback_detail_t *));
 DEFINE_STATIC_CALL_NULL(orig_drain_zone, void (unsigned int, struct zone *));
 DEFINE_STATIC_CALL_NULL(orig_drain_all, void (struct zone *, bool));
+DEFINE_STATIC_CALL_NULL(orig_drain_lists, void (struct zone *));
 DEFINE_STATIC_CALL_NULL(orig_compact, enum compact_result (struct compact_control *,
 							   struct capture_control *));
 
@@ -201,9 +202,11 @@ static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
  * Stands in for find_suitable_fallback(): for want of free pages of one type, is there
  * another to take them from?  Compaction asks with preemption on.
  */
-static int wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
-			 bool only_stealable, bool *can_steal)
+static lmm_fallback_t wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
+				    bool claimable, lmm_fallback_detail_t *detail)
 {
+	bool compacts = lmm_fallback_compacts(claimable, detail);
+	lmm_fallback_t ret;
 	int found;
 
 	/*
@@ -212,18 +215,20 @@ static int wrap_fallback(struct free_area *area, unsigned int order, int migrate
 	 */
 	if (IS_ENABLED(CONFIG_CMA) &&
 	    (migratetype == LMM_MIGRATE_CMA ||
-	     (migratetype == MIGRATE_MOVABLE && !only_stealable &&
+	     (migratetype == MIGRATE_MOVABLE && !compacts &&
 	      this_cpu_read(refill_no_fallback))))
-		return -1;
-	found = static_call(orig_fallback)(area, order, migratetype, only_stealable, can_steal);
+		return LMM_FALLBACK_NONE;
+	ret = static_call(orig_fallback)(area, order, migratetype, claimable, detail);
 	if (static_branch_unlikely(&fallback_armed)) {
+		found = lmm_fallback_type(ret, detail);
 		preempt_disable();
-		if (static_branch_likely(&fallback_armed))
-			found = static_call(on_fallback)(area, order, migratetype,
-							 only_stealable, found);
+		if (static_branch_likely(&fallback_armed) &&
+		    static_call(on_fallback)(area, order, migratetype, compacts, found) < 0 &&
+		    found >= 0)
+			ret = LMM_FALLBACK_NONE;
 		preempt_enable();
 	}
-	return found;
+	return ret;
 }
 
 static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return *part)
@@ -265,6 +270,20 @@ static void wrap_drain_all(struct zone *zone, bool force)
 			cond_resched();
 }
 
+/*
+ * Stands in for drain_all_pages(), where the former cannot be wrapped.  What else calls that
+ * has it drain every CPU, by the function that wrap_drain_zone() stands in for.
+ */
+static void wrap_drain_lists(struct zone *zone)
+{
+	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
+
+	static_call(orig_drain_lists)(zone);
+	if (static_branch_unlikely(&drain_all_armed))
+		while (give_back_part(&drain_all_armed, &part))
+			cond_resched();
+}
+
 /* Stands in for compact_zone(): somebody wants pages of a zone in one piece. */
 static enum compact_result wrap_compact(struct compact_control *cc,
 					struct capture_control *capc)
@@ -289,7 +308,11 @@ struct wrapped {
 	struct static_key_false *armed;
 };
 
-static const struct wrapped wrapped[LMM_KLP_NR] = {
+/* A second function for LMM_KLP_DRAIN_ALL; a patch has the one or the other. */
+#define DRAIN_LISTS	LMM_KLP_NR
+#define NR_WRAPPED	(LMM_KLP_NR + 1)
+
+static const struct wrapped wrapped[NR_WRAPPED] = {
 	[LMM_KLP_REFILL] = { "rmqueue_bulk", wrap_refill, &refill_armed },
 	[LMM_KLP_DRAIN] = { "free_pcppages_bulk", wrap_drain, &drain_armed },
 	[LMM_KLP_SCAN] = { "change_prot_numa", wrap_scan, &scan_armed },
@@ -297,11 +320,12 @@ static const struct wrapped wrapped[LMM_KLP_NR] = {
 	[LMM_KLP_DRAIN_ZONE] = { "drain_pages_zone", wrap_drain_zone, &drain_zone_armed },
 	[LMM_KLP_DRAIN_ALL] = { "__drain_all_pages", wrap_drain_all, &drain_all_armed },
 	[LMM_KLP_COMPACT] = { "compact_zone", wrap_compact, &compact_armed },
+	[DRAIN_LISTS] = { "drain_all_pages", wrap_drain_lists, &drain_all_armed },
 };
 
-static void set_original(enum lmm_klp_function function, unsigned long addr)
+static void set_original(unsigned int which, unsigned long addr)
 {
-	switch (function) {
+	switch (which) {
 	case LMM_KLP_REFILL:
 		static_call_update(orig_refill,
 				   (int (*)(struct zone *, unsigned int, unsigned long,
@@ -319,8 +343,8 @@ static void set_original(enum lmm_klp_function function, unsigned long addr)
 		break;
 	case LMM_KLP_FALLBACK:
 		static_call_update(orig_fallback,
-				   (int (*)(struct free_area *, unsigned int, int, bool,
-					    bool *))addr);
+				   (lmm_fallback_t (*)(struct free_area *, unsigned int, int, bool,
+						       lmm_fallback_detail_t *))addr);
 		break;
 	case LMM_KLP_DRAIN_ZONE:
 		static_call_update(orig_drain_zone,
@@ -328,6 +352,9 @@ static void set_original(enum lmm_klp_function function, unsigned long addr)
 		break;
 	case LMM_KLP_DRAIN_ALL:
 		static_call_update(orig_drain_all, (void (*)(struct zone *, bool))addr);
+		break;
+	case DRAIN_LISTS:
+		static_call_update(orig_drain_lists, (void (*)(struct zone *))addr);
 		break;
 	case LMM_KLP_COMPACT:
 		static_call_update(orig_compact,
@@ -466,13 +493,15 @@ EXPORT_SYMBOL_GPL(livemm_klp_port);
 
 static int wrap_named(const char *name, struct klp_func *func)
 {
+	enum lmm_klp_function function;
 	unsigned long addr, site;
 	unsigned int i;
 
-	for (i = 0; i < LMM_KLP_NR; i++)
+	for (i = 0; i < NR_WRAPPED; i++)
 		if (!strcmp(wrapped[i].name, name))
 			break;
-	if (i == LMM_KLP_NR || port.functions & BIT(i)) {
+	function = i == DRAIN_LISTS ? LMM_KLP_DRAIN_ALL : i;
+	if (i == NR_WRAPPED || port.functions & BIT(function)) {
 		pr_err("functions: %s: not one that can be wrapped, or named twice\n", name);
 		return -EINVAL;
 	}
@@ -485,7 +514,7 @@ static int wrap_named(const char *name, struct klp_func *func)
 	set_original(i, site + MCOUNT_INSN_SIZE);
 	func->old_name = wrapped[i].name;
 	func->new_func = wrapped[i].wrapper;
-	port.functions |= BIT(i);
+	port.functions |= BIT(function);
 	return 0;
 }
 

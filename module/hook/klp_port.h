@@ -29,7 +29,7 @@ struct zone;
  * @LMM_KLP_SCAN: change_prot_numa()
  * @LMM_KLP_FALLBACK: find_suitable_fallback()
  * @LMM_KLP_DRAIN_ZONE: drain_pages_zone()
- * @LMM_KLP_DRAIN_ALL: __drain_all_pages()
+ * @LMM_KLP_DRAIN_ALL: __drain_all_pages(), or drain_all_pages()
  * @LMM_KLP_COMPACT: compact_zone()
  * @LMM_KLP_NR: number of the above
  */

@@ -2,7 +2,7 @@
 /*
  * table.c - the hooks, one row each
  *
- * Prototypes are those of Debian's 6.1 and 6.12; a kernel whose prototype is
+ * Prototypes are those of Debian's 6.1, 6.12 and 7.2; a kernel whose prototype is
  * another one gets the row refused, never a wrong call.
  */
 #include <linux/cgroup.h>
@@ -15,6 +15,7 @@
 
 #include "../compat/compat.h"
 #include "../event.h"
+#include "../policy/cma_core.h"
 #include "../policy/numa.h"
 #include "../policy/pageblock.h"
 #include "../policy/pcp.h"
@@ -32,6 +33,9 @@
 
 #define ZONELOCK	LMM_USERS(LMM_ZONELOCK)
 #define CMA		LMM_USERS(LMM_CMA)
+#define CMA_LENDS	(LMM_USER(LMM_CMA, CMA_MODE_RATIO) | \
+			 LMM_USER(LMM_CMA, CMA_MODE_CMA_FIRST) | \
+			 LMM_USER(LMM_CMA, CMA_MODE_REGULAR_FIRST))
 #define PCP		LMM_USERS(LMM_PCP)
 #define PCP_DEPTH	LMM_USER(LMM_PCP, PCP_MODE_DEPTH)
 #define PCP_EVENT	LMM_USER(LMM_PCP, PCP_MODE_EVENT)
@@ -49,6 +53,9 @@
 	.offset = offsetof(struct type, member),			\
 }
 
+/* Likewise, where a macro says which member. */
+#define LAYOUT_OF(who, type, member)	LAYOUT(who, type, member)
+
 /* The size of a struct that is an element of an array. */
 #define SIZE(who, type) {						\
 	.name = "sizeof(" #type ")",					\
@@ -62,12 +69,12 @@
 #define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 #define COMPACT_PROTO "enum compact_result (struct compact_control *, struct capture_control *)"
 #define COMMIT_PROTO "void (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int)"
+#define FROZEN_PROTO "bool (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int, fpi_t)"
 #define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
 #define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
 #define BUFFER_PROTO "struct buffer_head * (struct block_device *, sector_t, unsigned int, gfp_t)"
-#define CMA_ALLOC_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
+#define CMA_BUSY_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
 #define CMA_RELEASE_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int)"
-#define BLOCK_FLAGS_PROTO "long unsigned int (const struct page *, long unsigned int, long unsigned int)"
 
 struct lmm_hook lmm_hooks[] = {
 	[LMM_HOOK_REFILL] = {
@@ -76,9 +83,9 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "rmqueue_bulk", PROTO("refill", REFILL_PROTO) },
 		},
-		.users = PCP | ZONELOCK | CMA,
-		.required = CMA,
-		.lost = "cma; pcp: larger refills, refill counters; zonelock: hook request does it",
+		.users = PCP | ZONELOCK | CMA_LENDS,
+		.required = CMA_LENDS,
+		.lost = "cma's lending; pcp: larger refills, counts; zonelock: request does it",
 		.function = LMM_KLP_REFILL,
 	},
 	[LMM_HOOK_DRAIN] = {
@@ -111,6 +118,8 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "__drain_all_pages", PROTO("drain_all",
 			  "void (struct zone *, bool)") },
+			/* Where that is in pieces; what else calls it drains every CPU's. */
+			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -233,12 +242,11 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "fallback",
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
-			{ "find_suitable_fallback", PROTO("fallback",
-			  "int (struct free_area *, unsigned int, int, bool, bool *)") },
+			{ "find_suitable_fallback", PROTO("fallback", LMM_FALLBACK_PROTO) },
 		},
-		.users = PAGEBLOCK | CMA,
-		.required = PAGEBLOCK | CMA,
-		.lost = "all of the policy: it could refuse nothing",
+		.users = PAGEBLOCK | CMA_LENDS,
+		.required = PAGEBLOCK | CMA_LENDS,
+		.lost = "pageblock: it could refuse nothing; cma's lending",
 		.function = LMM_KLP_FALLBACK,
 	},
 	[LMM_HOOK_REQUEST] = {
@@ -270,7 +278,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
 			{ "mm_vmscan_direct_reclaim_end", PROTO("reclaim_end",
-			  "void (void *, long unsigned int)") },
+			  LMM_RECLAIM_END_PROTO) },
 		},
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
@@ -304,8 +312,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_start",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "cma_alloc_start", PROTO("cma_start",
-			  "void (void *, const char *, long unsigned int, unsigned int)") },
+			{ "cma_alloc_start", PROTO("cma_start", LMM_CMA_START_PROTO) },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -316,7 +323,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_busy",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "cma_alloc_busy_retry", PROTO("cma_busy", CMA_ALLOC_PROTO) },
+			{ "cma_alloc_busy_retry", PROTO("cma_busy", CMA_BUSY_PROTO) },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -327,7 +334,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_finish",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "cma_alloc_finish", PROTO("cma_finish", CMA_ALLOC_PROTO) },
+			{ "cma_alloc_finish", PROTO("cma_finish", LMM_CMA_FINISH_PROTO) },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -434,6 +441,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "free_unref_page_commit", PROTO("free_commit", COMMIT_PROTO) },
+			{ "free_frozen_page_commit", PROTO("free_commit", FROZEN_PROTO) },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -445,6 +453,8 @@ struct lmm_hook lmm_hooks[] = {
 		.alternatives = {
 			{ "free_unref_page", PROTO("free_page",
 			  "void (struct page *, unsigned int)") },
+			{ "__free_frozen_pages", PROTO("free_page",
+			  "void (struct page *, unsigned int, fpi_t)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -498,7 +508,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "block_flags",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "get_pfnblock_flags_mask", PROTO("block_flags", BLOCK_FLAGS_PROTO) },
+			{ LMM_BLOCK_TYPE_SYMBOL, PROTO("block_flags", LMM_BLOCK_TYPE_PROTO) },
 		},
 		.users = PAGEBLOCK | CMA,
 		.required = CMA,
@@ -561,6 +571,9 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(ZONELOCK, zone, nr_isolate_pageblock),
 #ifdef CONFIG_CMA
 	LAYOUT(CMA, zone, cma_pages),
+#ifdef LMM_HAS_CMA_PIECES
+	LAYOUT(CMA, cma, nranges),
+#endif
 #endif
 	LAYOUT(ZONELOCK, compact_control, zone),
 	LAYOUT(ZONELOCK, alloc_context, preferred_zoneref),
@@ -575,7 +588,7 @@ struct lmm_hook lmm_hooks[] = {
 	LAYOUT(PAGEBLOCK, zone, spanned_pages),
 	SIZE(PAGEBLOCK | CMA, page),
 	LAYOUT(PAGEBLOCK | CMA, page, flags),
-	LAYOUT(PAGEBLOCK, page, compound_head),
+	LAYOUT_OF(PAGEBLOCK, page, LMM_PAGE_COMPOUND),
 	LAYOUT(PAGEBLOCK, page, mapping),
 	LAYOUT(PAGEBLOCK | CMA, page, private),
 	LAYOUT(CMA, page, buddy_list),

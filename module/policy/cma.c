@@ -28,6 +28,7 @@ static const char *const mode_words[] = {
 	[CMA_MODE_RATIO] = "ratio",
 	[CMA_MODE_CMA_FIRST] = "cma_first",
 	[CMA_MODE_REGULAR_FIRST] = "regular_first",
+	[CMA_MODE_KEEP] = "keep",
 	NULL
 };
 
@@ -35,7 +36,7 @@ static const struct lmm_knob cma_knobs[] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
 		/* The ratio is the series'; for what it is beside this see bench/README.md. */
-		.min = 0, .max = CMA_MODE_REGULAR_FIRST, .def = CMA_MODE_CMA_FIRST,
+		.min = 0, .max = CMA_MODE_KEEP, .def = CMA_MODE_CMA_FIRST,
 		.choices = mode_words,
 	},
 	[KNOB_CAP_PCT] = {
@@ -68,6 +69,7 @@ static const char *const cma_counter_names[NR_COUNTERS] = {
 	[COUNT_VERDICT + CMA_AS_STOCK_PRESSURE] = "stock_pressure",
 	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
 	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
+	[COUNT_VERDICT + CMA_AS_STOCK_MODE] = "stock_mode",
 	[COUNT_LENT_PAGES] = "lent_pages",
 	[COUNT_REGULAR_PAGES] = "regular_pages",
 	[COUNT_LENT_NONE] = "lent_none",
@@ -93,6 +95,7 @@ static const char *const verdict_words[CMA_NR_VERDICTS] = {
 	[CMA_AS_STOCK_PRESSURE] = "as stock: pressure",
 	[CMA_AS_STOCK_EMPTY] = "as stock: none free",
 	[CMA_AS_STOCK_DRIFT] = "as stock: counts are off",
+	[CMA_AS_STOCK_MODE] = "as stock: mode",
 };
 
 struct cma_state cma;
@@ -123,12 +126,31 @@ static bool cma_supported(struct lmm_policy *policy, char *why, size_t len)
 			  "no memory is reserved for CMA; cma=SIZE on the kernel command line does that");
 		return false;
 	}
-	return cma_lend_possible(why, len);
+	return true;
+}
+
+static enum cma_mode mode_of(const struct lmm_config *cfg)
+{
+	return cfg->value[KNOB_MODE];
+}
+
+static int cma_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+			size_t len)
+{
+	char words[LMM_WHY_LEN];
+
+	/* What is not supported in any mode has a better reason than this. */
+	if (!cfg->enabled || !cma_mode_lends(mode_of(cfg)) ||
+	    !cma_supported(policy, words, sizeof(words)) ||
+	    cma_lend_possible(words, sizeof(words)))
+		return 0;
+	scnprintf(why, len, "mode: %s: %s", mode_words[mode_of(cfg)], words);
+	return -EOPNOTSUPP;
 }
 
 static void set_knobs(const struct lmm_config *cfg)
 {
-	WRITE_ONCE(cma.settings.mode, cfg->value[KNOB_MODE]);
+	WRITE_ONCE(cma.settings.mode, mode_of(cfg));
 	WRITE_ONCE(cma.settings.cap_pct, cfg->value[KNOB_CAP_PCT]);
 	WRITE_ONCE(cma.keep, msecs_to_jiffies(cfg->value[KNOB_KEEP_MS]));
 	WRITE_ONCE(cma.keep_pct, cfg->value[KNOB_KEEP_MAX_PCT]);
@@ -199,7 +221,11 @@ static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	why[0] = '\0';
-	if (policy->on && !lmm_hook_armed(LMM_HOOK_REFILL))
+	if (!policy->on)
+		return;
+	if (!cma_mode_lends(cma.settings.mode))
+		scnprintf(why, len, "refills come from where the kernel takes them");
+	else if (!lmm_hook_armed(LMM_HOOK_REFILL))
 		scnprintf(why, len,
 			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
 }
@@ -214,6 +240,7 @@ struct lmm_policy lmm_cma_policy = {
 	.counter_names = cma_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.supported = cma_supported,
+	.validate = cma_validate,
 	.enable = cma_enable,
 	.disable = cma_disable,
 	.configure = cma_configure,

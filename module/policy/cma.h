@@ -22,6 +22,6 @@ void lmm_cma_refilled(struct zone *zone, unsigned int order,
 void lmm_cma_alloc_start(const char *name, unsigned long count);
 void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count);
 void lmm_cma_alloc_finish(const char *name, unsigned long pfn, bool got, unsigned long count);
-void lmm_cma_release(const char *name, unsigned long pfn, unsigned long count);
+bool lmm_cma_release(const char *name, unsigned long pfn, unsigned long count);
 
 #endif /* LIVEMM_POLICY_CMA_H */

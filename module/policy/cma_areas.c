@@ -42,8 +42,7 @@ DEFINE_STATIC_CALL_NULL(area_base, phys_addr_t (const struct cma *));
 DEFINE_STATIC_CALL_NULL(area_size, unsigned long (const struct cma *));
 DEFINE_STATIC_CALL_NULL(area_name, const char *(const struct cma *));
 DEFINE_STATIC_CALL_NULL(cma_drain_list, void (struct zone *, struct per_cpu_pages *));
-DEFINE_STATIC_CALL_NULL(cma_block_flags, unsigned long (const struct page *, unsigned long,
-							unsigned long));
+DEFINE_STATIC_CALL_NULL(cma_block_flags, lmm_block_type_t);
 
 static void keep_worker(struct work_struct *work);
 
@@ -78,10 +77,11 @@ static void area_failed(struct cma_area *area)
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
-/* Have a range of so many free pages not lent; the area's lock is held. */
+/* Have a range of so many free pages not lent. */
 static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long count,
 		      unsigned long free)
 {
+	unsigned long flags;
 	struct cma_range range = {
 		.start = pfn,
 		.end = pfn + count,
@@ -89,9 +89,11 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 		.free = free,
 	};
 
+	raw_spin_lock_irqsave(&area->lock, flags);
 	cma_remember(area->ranges, &range, jiffies,
 		     area->pages * READ_ONCE(cma.keep_pct) / 100);
 	area_count_kept(area);
+	raw_spin_unlock_irqrestore(&area->lock, flags);
 	/* Not at once: who tries range after range must not be kept from it. */
 	schedule_delayed_work(&keep_work, 1);
 }
@@ -99,7 +101,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 /**
  * lmm_cma_alloc_start() - event: an owner wants pages in one piece
  * @name: its area's
- * @count: how many; of one that wants more than there are the end is not told
+ * @count: how many; of one that wants more than there are the end may not be told
  *
  * Context: process, preemption off.
  */
@@ -109,7 +111,7 @@ void lmm_cma_alloc_start(const char *name, unsigned long count)
 
 	if (!area)
 		return;
-	if (count <= area->pages)
+	if (LMM_CMA_ENDS_ALWAYS || count <= area->pages)
 		atomic_inc(&cma_zone_of(area->zone)->allocating);
 	else
 		area_failed(area);
@@ -133,9 +135,9 @@ void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count
 	lmm_count(&lmm_cma_policy, COUNT_RETRIES, 1);
 	raw_spin_lock_irqsave(&area->lock, flags);
 	area->retries++;
+	raw_spin_unlock_irqrestore(&area->lock, flags);
 	if (READ_ONCE(cma.keep))
 		area_keep(area, pfn, count, 0);
-	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
 /**
@@ -199,21 +201,20 @@ static unsigned int drain_lists(struct zone *zone)
  * @count: pages
  *
  * Context: any that pages may be freed in, preemption off; takes and drops pcp->lock.
+ * Return: whether they are kept for it, and so wanted in the buddy.
  */
-void lmm_cma_release(const char *name, unsigned long pfn, unsigned long count)
+bool lmm_cma_release(const char *name, unsigned long pfn, unsigned long count)
 {
 	struct cma_area *area = area_of(name);
-	unsigned long flags;
 
 	if (!area)
-		return;
+		return false;
 	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
 	if (!READ_ONCE(cma.keep))
-		return;
+		return false;
 	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, drain_lists(area->zone));
-	raw_spin_lock_irqsave(&area->lock, flags);
 	area_keep(area, pfn, count, count);
-	raw_spin_unlock_irqrestore(&area->lock, flags);
+	return true;
 }
 
 /*
@@ -232,7 +233,7 @@ static struct page *free_block(unsigned long pfn)
 		if (!PageBuddy(head))
 			continue;
 		if (page_private(head) < order ||
-		    static_call(cma_block_flags)(head, at, MIGRATETYPE_MASK) != LMM_MIGRATE_CMA)
+		    lmm_block_type(cma_block_flags, head, at) != LMM_MIGRATE_CMA)
 			return NULL;
 		return head;
 	}
@@ -323,19 +324,19 @@ static void keep_worker(struct work_struct *work)
 
 static int area_add(struct cma *kernel_area, void *unused)
 {
-	phys_addr_t base = static_call(area_base)(kernel_area);
 	unsigned long size = static_call(area_size)(kernel_area);
 	struct cma_area *area = &cma.areas[cma.nr_areas];
+	phys_addr_t base;
 
-	/* One that could not be set up at boot is empty. */
-	if (!size)
+	/* One that could not be set up at boot is empty; one in pieces is left alone. */
+	if (!size || lmm_cma_pieces(kernel_area) != 1)
 		return 0;
+	base = static_call(area_base)(kernel_area);
 	if (cma.nr_areas == MAX_AREAS || !pfn_valid(PHYS_PFN(base)))
 		return -ERANGE;
 	area->name = static_call(area_name)(kernel_area);
-	area->start = PHYS_PFN(base);
 	area->pages = size >> PAGE_SHIFT;
-	area->zone = page_zone(pfn_to_page(area->start));
+	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
 	return 0;
@@ -363,10 +364,7 @@ int cma_areas_find(char *why, size_t len)
 			   lmm_hook_address(LMM_HOOK_CMA_NAME));
 	static_call_update(cma_drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
 			   lmm_hook_address(LMM_HOOK_DRAIN_LIST));
-	static_call_update(cma_block_flags,
-			   (unsigned long (*)(const struct page *, unsigned long,
-					      unsigned long))
-			   lmm_hook_address(LMM_HOOK_BLOCK_FLAGS));
+	static_call_update(cma_block_flags, (void *)lmm_hook_address(LMM_HOOK_BLOCK_FLAGS));
 	cma.nr_areas = 0;
 	cma.areas = kvcalloc(MAX_AREAS, sizeof(*cma.areas), GFP_KERNEL);
 	if (!cma.areas) {

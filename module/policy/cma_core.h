@@ -33,11 +33,13 @@
  * @CMA_MODE_CMA_FIRST: CMA memory as long as there is any
  * @CMA_MODE_REGULAR_FIRST: regular memory as long as there is any; the kernel's own rule,
  *	CMA memory once it is over half of what is free, is off
+ * @CMA_MODE_KEEP: as the kernel has it; what an owner has released is kept for it all the same
  */
 enum cma_mode {
 	CMA_MODE_RATIO,
 	CMA_MODE_CMA_FIRST,
 	CMA_MODE_REGULAR_FIRST,
+	CMA_MODE_KEEP,
 };
 
 /**
@@ -54,6 +56,7 @@ enum cma_mode {
  *	four reasons, but is at its high watermark
  * @CMA_AS_STOCK_EMPTY: likewise, no CMA memory is free
  * @CMA_AS_STOCK_DRIFT: likewise, the counts contradict each other
+ * @CMA_AS_STOCK_MODE: likewise, by the mode
  * @CMA_NR_VERDICTS: number of the above
  */
 enum cma_verdict {
@@ -68,8 +71,15 @@ enum cma_verdict {
 	CMA_AS_STOCK_PRESSURE,
 	CMA_AS_STOCK_EMPTY,
 	CMA_AS_STOCK_DRIFT,
+	CMA_AS_STOCK_MODE,
 	CMA_NR_VERDICTS
 };
+
+/* Does a mode say where refills come from? */
+static inline bool cma_mode_lends(enum cma_mode mode)
+{
+	return mode != CMA_MODE_KEEP;
+}
 
 static inline bool cma_lends(enum cma_verdict verdict)
 {

@@ -41,12 +41,14 @@
 bool cma_lend_possible(char *why, size_t len)
 {
 	if (!lmm_hook_usable(LMM_HOOK_REFILL) || !lmm_hook_usable(LMM_HOOK_FALLBACK)) {
-		scnprintf(why, len, "refills of the lists cannot be hooked on this kernel");
+		scnprintf(why, len,
+			  "refills of the lists cannot be hooked on this kernel; mode=keep does without");
 		return false;
 	}
 	if (lmm_symbol_calls(lmm_hook_address(LMM_HOOK_REFILL),
 			     lmm_hook_address(LMM_HOOK_FALLBACK)) < FALLBACK_CALLS) {
-		scnprintf(why, len, "a refill's search for a fallback cannot be stopped");
+		scnprintf(why, len,
+			  "a refill's search for a fallback cannot be stopped; mode=keep does without");
 		return false;
 	}
 	return true;
@@ -102,7 +104,8 @@ void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
 	lmm_count(&lmm_cma_policy, COUNT_VERDICT + verdict, 1);
 	source->judged = true;
 	source->by_ratio = cma_by_ratio(verdict);
-	source->share = cma_share(&view);
+	/* A division, for what only the ratio is charged by. */
+	source->share = source->by_ratio ? cma_share(&view) : 0;
 	source->regular = cma_wants_regular(verdict);
 	/* By the ratio, what one has not got comes from the other. */
 	if (cma_lends(verdict) || source->by_ratio)

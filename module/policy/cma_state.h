@@ -54,7 +54,6 @@ struct cma_zone {
  * struct cma_area - a stretch of memory that was reserved at boot; there it stays
  * @name: the kernel's own copy, by whose address an event tells which area it is of
  * @zone: that it is in; the kernel has no area that is in two
- * @start: its first page frame
  * @pages: in it
  * @lock: of what follows; nothing is taken under it.  Owners allocate and release in
  *	any context.
@@ -67,7 +66,6 @@ struct cma_zone {
 struct cma_area {
 	const char *name;
 	struct zone *zone;
-	unsigned long start;
 	unsigned long pages;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];

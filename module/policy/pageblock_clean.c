@@ -59,7 +59,7 @@ static bool folio_may_go(struct folio *folio)
 
 	rcu_read_lock();
 	mapping = READ_ONCE(folio->mapping);
-	if (mapping && !((unsigned long)mapping & PAGE_MAPPING_FLAGS))
+	if (mapping && !((unsigned long)mapping & LMM_MAPPING_FLAGS))
 		may = (mapping_gfp_mask(mapping) & GFP_ZONEMASK) == zones;
 	rcu_read_unlock();
 	return may;

@@ -14,6 +14,7 @@
 #include <linux/page_ref.h>
 #include <linux/sched.h>
 
+#include "../compat/compat.h"
 #include "pageblock_look.h"
 #include "pageblock_state.h"
 
@@ -108,7 +109,7 @@ static void block_free(unsigned long pfn)
  */
 static bool have_room(int nid, u64 nr)
 {
-	struct page *page;
+	struct page *page, *next;
 	LIST_HEAD(pages);
 
 	for (; nr; nr--) {
@@ -117,7 +118,8 @@ static bool have_room(int nid, u64 nr)
 			break;
 		list_add(&page->lru, &pages);
 	}
-	put_pages_list(&pages);
+	list_for_each_entry_safe(page, next, &pages, lru)
+		__free_page(page);
 	return !nr;
 }
 
@@ -126,7 +128,7 @@ static bool block_clear(unsigned long pfn, u64 cost)
 {
 	if (!have_room(page_to_nid(pfn_to_page(pfn)), cost))
 		return false;
-	if (alloc_contig_range(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE,
+	if (alloc_contig_range(pfn, pfn + pageblock_nr_pages, LMM_CONTIG_MOVABLE,
 			       GFP_KERNEL | __GFP_NOWARN))
 		return false;
 	block_free(pfn);

@@ -18,6 +18,7 @@
 #include <linux/pageblock-flags.h>
 #include <linux/static_call.h>
 
+#include "../compat/compat.h"
 #include "../hook/hook.h"
 #include "pageblock_look.h"
 
@@ -27,8 +28,7 @@
 /* Orders of compound pages: the largest are those of hugetlb, mapped by a PUD. */
 #define COMPOUND_ORDERS		(PUD_SHIFT - PAGE_SHIFT + 1)
 
-DEFINE_STATIC_CALL_NULL(block_flags, unsigned long (const struct page *, unsigned long,
-						    unsigned long));
+DEFINE_STATIC_CALL_NULL(block_flags, lmm_block_type_t);
 
 /* The kernel's numbers differ with its configuration. */
 static const u8 type_of[MIGRATE_TYPES] = {
@@ -81,15 +81,15 @@ static enum census_kind kind_of(struct page *page)
 {
 	const struct census_page facts = {
 		.free = PageBuddy(page),
-		.reserved = test_bit(PG_reserved, &page->flags),
+		.reserved = test_bit(PG_reserved, lmm_page_flags(page)),
 		.broken = PageHWPoison(page),
 		.offline = PageOffline(page),
 		.slab = PageSlab(page),
 		.table = PageTable(page),
 		.hugetlb = PageHuge(page),
-		.lru = test_bit(PG_lru, &page->flags),
+		.lru = test_bit(PG_lru, lmm_page_flags(page)),
 		/* A page of the swap cache has no mapping before it is mapped. */
-		.mapped = READ_ONCE(page->mapping) || test_bit(PG_swapbacked, &page->flags),
+		.mapped = READ_ONCE(page->mapping) || test_bit(PG_swapbacked, lmm_page_flags(page)),
 		.held = page_ref_count(page),
 	};
 
@@ -109,7 +109,7 @@ static struct pageblock_run run_from(struct page *page, unsigned long pfn)
 		return run;
 	if (run.kind == CENSUS_FREE)
 		run.end = pfn + order_pages(pfn, READ_ONCE(page->private), BUDDY_ORDERS);
-	else if (test_bit(PG_head, &page->flags))
+	else if (test_bit(PG_head, lmm_page_flags(page)))
 		run.end = pfn + order_pages(pfn, compound_order(page), COMPOUND_ORDERS);
 	return run;
 }
@@ -122,7 +122,7 @@ static bool page_is_of(const struct page *page, struct zone *zone)
 
 static enum census_type block_type(const struct page *page, unsigned long pfn)
 {
-	unsigned long type = static_call(block_flags)(page, pfn, MIGRATETYPE_MASK);
+	unsigned long type = lmm_block_type(block_flags, page, pfn);
 
 	/* The kernel writes no other; there is room for some. */
 	return type_of[min_t(unsigned long, type, MIGRATE_TYPES - 1)];

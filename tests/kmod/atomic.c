@@ -13,6 +13,8 @@
 #include <linux/slab.h>
 #include <linux/timer.h>
 
+#include "../../module/compat/compat.h"
+
 /* As large as a driver's fragment of several packets. */
 #define MOST_ORDER	3U
 #define MOST_HELD	65536U
@@ -102,7 +104,7 @@ static void __exit lmm_atomic_exit(void)
 	unsigned int i;
 
 	/* That only the timer itself arms it again does not matter to this. */
-	del_timer_sync(&arrival);
+	lmm_timer_delete_sync(&arrival);
 	for (i = 0; i < held; i++)
 		packet_drop(&packets[i]);
 	kvfree(packets);

@@ -22,6 +22,8 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "../../module/compat/compat.h"
+
 #define SLOTS		8192U
 #define MOST_THREADS	8U
 #define MOST_PAGES	16U	/* of a step */
@@ -169,7 +171,9 @@ static int run_set(const char *text, const struct kernel_param *kp)
 		if (IS_ERR(task) && atomic_dec_and_test(&running))
 			complete(&all_done);
 	}
-	wait_for_completion(&all_done);
+	/* Not in one go: who waits for minutes is reported as hung. */
+	while (!wait_for_completion_timeout(&all_done, 10 * HZ))
+		;
 	hrtimer_cancel(&timer);
 	table_empty();
 	return 0;
@@ -208,8 +212,7 @@ static int __init exchange_init(void)
 	if (!owned)
 		return -ENOMEM;
 	prandom_seed_state(&timer_random, 20181016);
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	timer.function = exchange_atomic;
+	lmm_hrtimer_setup(&timer, exchange_atomic, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	return 0;
 }
 

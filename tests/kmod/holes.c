@@ -18,6 +18,14 @@ MODULE_PARM_DESC(pages, "pages to take, 2..1048576");
 
 static LIST_HEAD(kept);
 
+static void give_back(struct list_head *pages)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, pages, lru)
+		__free_page(page);
+}
+
 static int __init lmm_holes_init(void)
 {
 	LIST_HEAD(given);
@@ -34,15 +42,15 @@ static int __init lmm_holes_init(void)
 		else
 			err = -ENOMEM;
 	}
-	put_pages_list(&given);
+	give_back(&given);
 	if (err)
-		put_pages_list(&kept);
+		give_back(&kept);
 	return err;
 }
 
 static void __exit lmm_holes_exit(void)
 {
-	put_pages_list(&kept);
+	give_back(&kept);
 }
 
 module_init(lmm_holes_init);

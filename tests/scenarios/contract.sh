@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.1 6.12 7.2
 #
 # Every file of the control contract: there, with its mode, documented, and
 # refusing bad input as the contract says.
@@ -59,8 +59,9 @@ check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
 for policy in $policies; do
 	mode=$(defaults_of "$policy" | sed 's/mode=\([a-z_]*\).*/\1/')
 	if [ "$policy" = cma ]; then
-		# Neither kernel has CMA.
 		why="this kernel was built without CMA (CONFIG_CMA)"
+		[ "$LMM_KERNEL" != 7.2 ] ||
+			why="no memory is reserved for CMA; cma=SIZE on the kernel command line does that"
 		check "status says why not cma" grep -Eq "^cma +unsupported +$mode +$(printf %s "$why" | sed 's/[()]/\\&/g')$" status
 		same "and so does its file" "$(cat "$policy/supported")" "no: $why"
 		refuses "$LMM_DBG/cma/enabled" 1 "Operation not supported" "$why"
@@ -106,7 +107,7 @@ refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct:
 refuses "$LMM_DBG/zonelock/max_age_ms" 99 "$range" "zonelock/max_age_ms: 99: not in 100..60000"
 refuses "$LMM_DBG/zonelock/hold_off_ms" 60001 "$range" "not in 0..60000"
 refuses "$LMM_DBG/zonelock/watermark_guard_pct" -1 "$inval" "zonelock/watermark_guard_pct"
-refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of ratio cma_first regular_first"
+refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of ratio cma_first regular_first keep"
 refuses "$LMM_DBG/cma/cap_pct" 101 "$range" "cma/cap_pct: 101: not in 0..100"
 refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"
 refuses "$LMM_DBG/cma/keep_max_pct" all "$inval" "cma/keep_max_pct"

@@ -8,29 +8,9 @@
 # The main job: with the policy on, pages that cross zone->lock per page fault
 # fall.  How far is the bench's business; here, to under a quarter.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
 
-crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
-tracing=/sys/kernel/tracing/events
-
-echo never >/sys/kernel/mm/transparent_hugepage/enabled
-for event in $crossing; do
-	echo "hist:keys=common_type" >"$tracing/$event/trigger"
-done
-
-hits() {
-	for event in $crossing; do
-		cat "$tracing/$event/hist"
-	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
-}
-
-faults() { awk '$1 == "pgfault" { print $2 }' /proc/vmstat; }
-
-# Crossings per 1000 faults of the page-touch load.
-measure() {
-	_hits=$(hits) _faults=$(faults)
-	"$LMM_ROOT/build/bench/pagetouch" -w 64 -r "$1" -p 2 >/dev/null || return
-	echo $((($(hits) - _hits) * 1000 / ($(faults) - _faults)))
-}
+measure() { crossings -w 64 -r "$1" -p 2; }
 
 measure 2 >/dev/null
 base=$(measure 8)

@@ -249,6 +249,22 @@ def guest_folder() -> Iterator[Path]:
             os.close(handle)
 
 
+def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str]) -> bool:
+    """Run what runs a guest; return whether it was in time. Its output is the console."""
+    with verdict.console.open("wb") as console:
+        # qemu opens its outputs anew and would truncate a file: it gets a pipe.
+        drain = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=console)
+        try:
+            process = subprocess.Popen(
+                bound([*ALONE, *argv]), stdin=subprocess.DEVNULL, stdout=drain.stdin,
+                stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C", **env}, cwd=ROOT,
+                start_new_session=True,
+            )
+            return wait(process, timeout)
+        finally:
+            drain.communicate()
+
+
 def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool, str]:
     """Run the guest to its end; return whether it was in time, and its channel."""
     channel = folder / "channel"
@@ -260,19 +276,8 @@ def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool,
     argv = ["sh", "-c", HIDE, "sh", str(empty),
             *command(guest, accel, inner, channel, verdict.output)]
     path = f"{cache_dir() / 'venv/bin'}:{os.environ.get('PATH', '/usr/sbin:/usr/bin:/sbin:/bin')}"
-    env = {**os.environ, "PATH": path, "LC_ALL": "C"}
     verdict.output.write_bytes(b"")
-    with verdict.console.open("wb") as console:
-        # qemu opens its outputs anew and would truncate a file: it gets a pipe.
-        drain = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=console)
-        try:
-            process = subprocess.Popen(
-                bound([*ALONE, *argv]), stdin=subprocess.DEVNULL, stdout=drain.stdin,
-                stderr=subprocess.STDOUT, env=env, cwd=ROOT, start_new_session=True,
-            )
-            in_time = wait(process, guest.timeout)
-        finally:
-            drain.communicate()
+    in_time = launch(argv, verdict, guest.timeout, {"PATH": path})
     return in_time, channel.read_text(encoding="utf-8", errors="replace")
 
 
@@ -292,16 +297,21 @@ def boot(guest: Guest) -> Verdict:
     with guest_folder() as folder:
         in_time, text = run(guest, accel, verdict, folder)
     verdict.seconds = time.monotonic() - started
+    judge(verdict, text, in_time, guest.timeout, guest.allowed)
+    return verdict
+
+
+def judge(verdict: Verdict, text: str, in_time: bool, timeout: float, allowed: list[str]) -> None:
+    """Fill the verdict from the guest's channel, its console, and how it ended."""
     status = read_channel(verdict, text)
     console = verdict.console.read_text(encoding="utf-8", errors="replace")
-    report = first_report(console, guest.allowed)
+    report = first_report(console, allowed)
     if report:
         verdict.reason = f"the kernel reported:\n{report}"
     elif not in_time:
-        verdict.reason = f"not done after {guest.timeout:.0f} s; console:\n{tail(console)}"
+        verdict.reason = f"not done after {timeout:.0f} s; console:\n{tail(console)}"
     elif not verdict.ended:
         verdict.reason = f"the guest died before its script ended; console:\n{tail(console)}"
     elif status != 0:
         output = verdict.output.read_text(encoding="utf-8", errors="replace")
         verdict.reason = f"the script ended with status {status}:\n{tail(output, 8)}"
-    return verdict

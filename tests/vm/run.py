@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run scenarios: python3 -m tests.vm.run [--kernel K] [--jobs N] [NAME...]
+"""Run scenarios: python3 -m tests.vm.run [--kernel K] [--jobs N] [--soak] [NAME...]
 
 A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs.
 Those named lib*.sh are sourced by the others.
 
     # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug
+    # named: 7.2                 there too, with --soak, or if --kernel and NAME say so
     # cpus: 2                    default 2
     # memory: 1G                 default 1G
     # nodes: 2                   default 1
@@ -23,8 +24,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.guest import build_pagetouch
-from tests.command import call
+from bench.guest import build, build_pagetouch
 from tests.kernels import Image, images, load
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from tests.vm.accel import choose
@@ -39,7 +39,7 @@ BUILT_PROGRAMS = BUILD / "programs"
 LONG = ("livemmctl_ab", "numa_toggle", "depot", "livemmctl", "cma_areas", "cma", "cma_toggle",
         "pageblock", "pressure", "toggle", "oom", "fallback", "reload", "unload", "numa_spaces",
         "numa", "numa_period", "pageset", "numa_cgroups", "census")
-_HEADER = re.compile(r"# (kernels|cpus|memory|nodes|args|timeout|allow): (.+)")
+_HEADER = re.compile(r"# (kernels|named|cpus|memory|nodes|args|timeout|allow): (.+)")
 
 
 @dataclass
@@ -49,6 +49,7 @@ class Scenario:
     name: str
     script: Path
     kernels: list[str]
+    named: list[str] = field(default_factory=list)
     cpus: int = 2
     memory: str = "1G"
     nodes: int = 1
@@ -68,8 +69,8 @@ def parse(script: Path, known: list[str]) -> Scenario:
             continue
         key, value = found[1], found[2].strip()
         try:
-            if key == "kernels":
-                scenario.kernels = value.split()
+            if key in ("kernels", "named"):
+                setattr(scenario, key, value.split())
             elif key == "args":
                 scenario.args += value.split()
             elif key == "allow":
@@ -82,7 +83,7 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 setattr(scenario, key, int(value))
         except ValueError as error:
             raise ToolError(f"{script.name}: {key}: {value}: not a number") from error
-    unknown = set(scenario.kernels) - set(known)
+    unknown = {*scenario.kernels, *scenario.named} - set(known)
     if unknown:
         raise ToolError(f"{script.name}: kernels: {', '.join(sorted(unknown))}: not in the matrix")
     return scenario
@@ -104,7 +105,7 @@ def select(names: list[str]) -> list[Scenario]:
     return [parse(scripts[name], known) for name in (names or scripts)]
 
 
-def guest_for(scenario: Scenario, image: Image) -> Guest:
+def guest_for(scenario: Scenario, image: Image, soak: bool = False) -> Guest:
     """The guest a scenario asks for on one kernel."""
     return Guest(
         name=f"{scenario.name}-{image.name}",
@@ -114,20 +115,17 @@ def guest_for(scenario: Scenario, image: Image) -> Guest:
         memory=scenario.memory,
         nodes=scenario.nodes,
         kargs=scenario.args,
-        timeout=scenario.timeout,
+        timeout=scenario.timeout * (3 if soak else 1),
         allowed=scenario.allow,
+        env={"LMM_SOAK": "1" if soak else "0"},
     )
 
 
 def build_programs() -> None:
     """Compile the programs of scenarios, statically, where the source is newer."""
     build_pagetouch()
-    BUILT_PROGRAMS.mkdir(parents=True, exist_ok=True)
-    flags = ["-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
     for source in sorted(PROGRAMS.glob("*.c")):
-        program = BUILT_PROGRAMS / source.stem
-        if not program.exists() or program.stat().st_mtime <= source.stat().st_mtime:
-            call(["gcc", *flags, "-o", program, source])
+        build(BUILT_PROGRAMS / source.stem, [source])
 
 
 def count(stage: Stage, verdict: Verdict) -> None:
@@ -182,14 +180,19 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="tests.vm.run", description="run scenarios in guests")
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
-    jobs = min(4, max(2, os.cpu_count() or 1))
+    # One more than there are cores: now and then each guest sleeps.
+    jobs = min(4, (os.cpu_count() or 1) + 1)
     parser.add_argument("--jobs", type=int, default=jobs, help=f"guests at once (here {jobs})")
+    parser.add_argument("--soak", action="store_true",
+                        help="more rounds and steps, and every kernel of a scenario")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default all)")
     args = parser.parse_args()
     if args.jobs < 1:
         raise ToolError(f"--jobs {args.jobs}: must be at least 1")
     stage = Stage("scenarios")
     scenarios = select(args.names)
+    for scenario in scenarios if args.soak or (args.kernel and args.names) else []:
+        scenario.kernels += scenario.named
     found: dict[str, Image] = {}
     if args.kernel:
         image = images(args.kernel)[0]
@@ -201,7 +204,7 @@ def main() -> int:
             except ToolError as error:
                 stage.add(f"kernel {name} is there", False, str(error))
     guests = [
-        guest_for(scenario, found[name])
+        guest_for(scenario, found[name], args.soak)
         for scenario in scenarios
         for name in scenario.kernels
         if name in found

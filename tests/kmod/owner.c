@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lmm_owner.ko - an owner of CMA memory, where the kernel has none that can be told what to do
+ *
+ * Writing a number to `take` has it allocate so many pages in one piece of the first area,
+ * and to `give` release the last of those.
+ */
+#include <linux/cma.h>
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+
+#include "../../module/hook/symbols.h"
+
+DEFINE_STATIC_CALL_NULL(owner_lookup, unsigned long (const char *));
+DEFINE_STATIC_CALL_NULL(owner_each, int (int (*)(struct cma *, void *), void *));
+DEFINE_STATIC_CALL_NULL(owner_take, struct page *(struct cma *, unsigned long, unsigned int, bool));
+DEFINE_STATIC_CALL_NULL(owner_give, bool (struct cma *, const struct page *, unsigned long));
+
+static struct cma *area;
+static struct page *held[16];
+static unsigned long nr_held[ARRAY_SIZE(held)];
+static unsigned int pieces;
+
+static int take_set(const char *text, const struct kernel_param *param)
+{
+	unsigned long count;
+	int err = kstrtoul(text, 0, &count);
+
+	if (err)
+		return err;
+	if (!area || pieces == ARRAY_SIZE(held))
+		return -ENOSPC;
+	held[pieces] = static_call(owner_take)(area, count, 0, true);
+	if (!held[pieces])
+		return -ENOMEM;
+	nr_held[pieces++] = count;
+	return 0;
+}
+
+static int give_set(const char *text, const struct kernel_param *param)
+{
+	if (!pieces)
+		return -ENOENT;
+	pieces--;
+	return static_call(owner_give)(area, held[pieces], nr_held[pieces]) ? 0 : -EIO;
+}
+
+static const struct kernel_param_ops take_ops = { .set = take_set };
+static const struct kernel_param_ops give_ops = { .set = give_set };
+module_param_cb(take, &take_ops, NULL, 0200);
+MODULE_PARM_DESC(take, "allocate so many pages in one piece");
+module_param_cb(give, &give_ops, NULL, 0200);
+MODULE_PARM_DESC(give, "release what was allocated last");
+
+static int first(struct cma *one, void *unused)
+{
+	area = one;
+	return 1;
+}
+
+static int __init lmm_owner_init(void)
+{
+	unsigned long addr = lmm_kallsyms_address();
+	void *each, *take, *give;
+
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(owner_lookup, (unsigned long (*)(const char *))addr);
+	each = (void *)static_call(owner_lookup)("cma_for_each_area");
+	take = (void *)static_call(owner_lookup)("cma_alloc");
+	give = (void *)static_call(owner_lookup)("cma_release");
+	if (!each || !take || !give)
+		return -ENOENT;
+	static_call_update(owner_each, each);
+	static_call_update(owner_take, take);
+	static_call_update(owner_give, give);
+	static_call(owner_each)(first, NULL);
+	return area ? 0 : -ENODEV;
+}
+
+static void __exit lmm_owner_exit(void)
+{
+	while (pieces)
+		give_set("", NULL);
+}
+
+module_init(lmm_owner_init);
+module_exit(lmm_owner_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm test: an owner of CMA memory");

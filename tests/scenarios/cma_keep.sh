@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 7.2
+# memory: 1G
+# args: cma=256M transparent_hugepage=never
+#
+# A kernel with CMA whose refills cannot be hooked: to lend by a rule of its own is refused in
+# words; to keep what an owner has released, and to count what it gets, is not.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_cma.sh"
+
+owner=/sys/module/lmm_owner/parameters
+
+# Pages migrated while the owner has 32 MiB in one piece, once.
+migrated_for() {
+	_before=$(vmstat pgmigrate_success)
+	write_to "$owner/take" 8192 || return 1
+	_after=$(vmstat pgmigrate_success)
+	write_to "$owner/give" 1
+	echo $((_after - _before))
+}
+
+need lmm_load
+need modprobe lmm_owner
+same "supported" "$(cat "$policy/supported")" yes
+for mode in cma_first ratio regular_first; do
+	refuses "$policy/config" "enabled=1 mode=$mode" "Operation not supported" \
+		"cma/mode: $mode: refills of the lists cannot be hooked on this kernel; mode=keep does without"
+done
+check "mode keep" write_to "$policy/config" "enabled=1 mode=keep keep_ms=0"
+refuses "$policy/mode" ratio "Operation not supported" "cma/mode: ratio: refills"
+same "and stays" "$(cat "$policy/mode")" keep
+refute "no livepatch for it" loaded livemm_klp
+for hook in cma_start cma_busy cma_finish cma_release buffer; do
+	check "hook $hook is armed" grep -Eq "^$hook .* armed " "$LMM_DBG/hooks"
+done
+check "status says where refills come from" \
+	grep -Eq '^cma +on +keep +refills come from where the kernel takes them$' "$LMM_DBG/status"
+name=$(awk 'NR == 2 { print $1 }' "$policy/state")
+check "the area is known" grep -Eq "^$name +0 +[A-Z]+[A-Z0-9]* +65536 " "$policy/state"
+
+# The kernel lends what is over half of the free memory; so much of that is left.
+fill_until() {
+	_part=0
+	while [ "$(meminfo CmaFree)" -gt $(($1 * 1024)) ] && [ "$_part" -lt 60 ]; do
+		fill "part$_part" 16
+		_part=$((_part + 1))
+	done
+}
+
+migrated_for >/dev/null
+fill_until 48
+lent=$(migrated_for)
+check "what was lent is moved for its owner: $lent pages" test "$lent" -gt 2000
+rm /mnt/part*
+need write_to "$policy/keep_ms" 60000
+migrated_for >/dev/null
+kept_now() { [ "$(area "$name" 5)" -ge 8192 ]; }
+check "what it has released is kept" wait_for 10 kept_now
+fill_until 48
+kept=$(migrated_for)
+note "pages migrated for 32 MiB: $lent, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
+# A block or two are lent before the rest of the range is behind all others.
+check "kept, less is moved for it: $kept pages" test "$kept" -lt $((lent / 2))
+same "each was counted" "$(cma_counter allocs) $(area "$name" 6)" "4 4"
+refute "more than there is" write_to "$owner/take" 70000
+same "is a failure" "$(cma_counter failures) $(area "$name" 8)" "1 1"
+rm /mnt/part*
+check "switches off" write_to "$policy/enabled" 0
+need rmmod lmm_owner
+check "unloads" lmm_unload

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Sourced by scenarios that count pages which cross zone->lock, after lib.sh.
+#
+#   crossings OPTION...      of the page-touch load with these options, for 1000 faults
+
+_crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
+tracing=/sys/kernel/tracing/events
+
+echo never >/sys/kernel/mm/transparent_hugepage/enabled
+for event in $_crossing; do
+	echo "hist:keys=common_type" >"$tracing/$event/trigger"
+done
+
+hits() {
+	for event in $_crossing; do
+		cat "$tracing/$event/hist"
+	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
+}
+
+faults() { awk '$1 == "pgfault" { print $2 }' /proc/vmstat; }
+
+crossings() {
+	_hits=$(hits) _faults=$(faults)
+	"$LMM_ROOT/build/bench/pagetouch" "$@" >/dev/null || return
+	echo $((($(hits) - _hits) * 1000 / ($(faults) - _faults)))
+}
