@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
-	scenarios dkms bench tools-test tools-docs deb deb-test clean
+	scenarios soak dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -20,7 +20,7 @@ help:
 	@echo
 	@echo '  make demo                boot stock 6.1 in a guest and show base against policy'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
-	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, debug'
+	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
 	@echo '  make uninstall           unload, then DKMS: remove for every kernel'
@@ -28,11 +28,12 @@ help:
 	@echo '  make kunit               unit tests in a debug kernel, built when absent'
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
+	@echo '  make soak [KERNEL=K] [NAME=N]  the same with more rounds, on more kernels: hours'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'
 	@echo '  make tools-docs          its man page and completions, into build/tools/'
 	@echo '  make deb                 Debian packages, into build/deb/'
-	@echo '  make deb-test            install, upgrade, remove and purge them in a clean Debian'
+	@echo '  make deb-test            install, boot, upgrade, remove and purge them in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
 	@echo '  make debug-kernel        build the debug kernel into the cache'
@@ -44,7 +45,8 @@ help:
 setup:
 	@tests/setup.sh
 
-demo: setup
+demo:
+	@tests/setup.sh 6.1
 	@$(PYTHON) -m tests.modules --kernel 6.1
 	@$(PYTHON) -m bench.demo
 
@@ -67,8 +69,8 @@ threads: setup
 	@$(PYTHON) -m tests.threads
 
 # Those of the debug kernel need it built, unless another kernel was named.
-scenarios: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
-	@$(PYTHON) -m tests.vm.run $(ONLY) $(NAME)
+scenarios soak: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
+	@$(PYTHON) -m tests.vm.run $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
 
 dkms: setup
 	@$(PYTHON) -m tests.dkms

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""make check: every stage in turn, whatever failed before; then one sum.
+"""make check: every stage, whatever failed before; then one sum.
 
-The last line is exactly "N passed, N failed".
+Stages that keep no more than one core busy run side by side; what all but the first say
+is shown when they have ended.  The last line is exactly "N passed, N failed".
 """
 
 from __future__ import annotations
@@ -10,22 +11,27 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
+from pathlib import Path
 
 from tests.command import ended_with_us
-from tests.report import RESULTS, ROOT, main_guard, say
+from tests.report import BUILD, RESULTS, ROOT, main_guard, say
 
-# Each is a module and the arguments of its command.
-STAGES: list[tuple[str, list[str]]] = [
-    ("selftest", ["tests.selftest"]),
-    ("threads", ["tests.threads"]),
-    ("kunit", ["tests.kunit"]),
-    ("modules", ["tests.modules"]),
-    ("lint", ["tests.lint"]),
-    ("tools", ["tests.tools"]),
-    ("scenarios", ["tests.vm.run"]),
-    ("dkms", ["tests.dkms"]),
-    ("deb", ["tests.deb"]),
-]
+# A stage's name, and the module whose command it is.
+STAGES = {
+    "selftest": "tests.selftest",
+    "threads": "tests.threads",
+    "kunit": "tests.kunit",
+    "modules": "tests.modules",
+    "lint": "tests.lint",
+    "tools": "tests.tools",
+    "scenarios": "tests.vm.run",
+    "dkms": "tests.dkms",
+    "deb": "tests.deb",
+}
+# In order; those of a row side by side.
+ORDER = [["selftest"], ["threads"], ["kunit"], ["modules"], ["deb", "lint", "tools", "dkms"],
+         ["scenarios"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:
@@ -39,20 +45,42 @@ def stage_result(name: str, status: int) -> tuple[int, int]:
     return (passed, failed) if status == 0 or failed else (passed, 1)
 
 
+def output_of(name: str) -> Path:
+    """Where a stage that is not the first of its row writes."""
+    return BUILD / "log" / f"stage-{name}.log"
+
+
+def run_row(row: list[str]) -> list[int]:
+    """Run stages side by side; their exit codes."""
+    with ExitStack() as stack:
+        stages = []
+        for name in row:
+            (RESULTS / f"{name}.json").unlink(missing_ok=True)
+            output = None
+            if name != row[0]:
+                output_of(name).parent.mkdir(parents=True, exist_ok=True)
+                output = stack.enter_context(output_of(name).open("w", encoding="utf-8"))
+            stage = subprocess.Popen(
+                [sys.executable, "-m", STAGES[name]], cwd=ROOT, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT if output else None, text=True,
+            )
+            stages.append(stack.enter_context(ended_with_us(stage)))
+        return [stage.wait() for stage in stages]
+
+
 def main() -> int:
     """The command."""
     started = time.monotonic()
     passed = failed = 0
-    for number, (name, words) in enumerate(STAGES, 1):
-        say(f"==== {name} ({number} of {len(STAGES)}, {time.monotonic() - started:.0f} s so far)")
-        (RESULTS / f"{name}.json").unlink(missing_ok=True)
-        stage = subprocess.Popen(
-            [sys.executable, "-m", *words], cwd=ROOT, stdin=subprocess.DEVNULL, text=True
-        )
-        with ended_with_us(stage):
-            status = stage.wait()
-        good, bad = stage_result(name, status)
-        passed, failed = passed + good, failed + bad
+    for number, row in enumerate(ORDER, 1):
+        words = " and ".join(row)
+        say(f"==== {words} ({number} of {len(ORDER)}, {time.monotonic() - started:.0f} s so far)")
+        for name, status in zip(row, run_row(row), strict=True):
+            if name != row[0]:
+                say(f"==== {name} said meanwhile")
+                say(output_of(name).read_text(encoding="utf-8", errors="replace").rstrip())
+            good, bad = stage_result(name, status)
+            passed, failed = passed + good, failed + bad
     say(f"==== done in {time.monotonic() - started:.0f} s; results are in build/check/")
     say(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -81,11 +81,11 @@ def heads_are_read() -> str:
     """A scenario's head; a typo in it is refused, not ignored."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "s.sh"
-        head = "# kernels: 6.1 debug\n# cpus: 4\n# nodes: 2\n# args: a b=1\n"
+        head = "# kernels: 6.1 debug\n# named: 6.12\n# cpus: 4\n# nodes: 2\n# args: a b=1\n"
         script.write_text(head + "\n# cpus: 9\n")
         found = parse(script, ["6.1", "6.12", "debug"])
-        if (found.kernels, found.cpus, found.nodes, found.args) != (
-            ["6.1", "debug"], 4, 2, ["a", "b=1"],
+        if (found.kernels, found.named, found.cpus, found.nodes, found.args) != (
+            ["6.1", "debug"], ["6.12"], 4, 2, ["a", "b=1"],
         ):
             return f"{found}"
         script.write_text("# kernels: 5.10\n")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
+# kernels: 6.12 debug
+# named: 6.1 7.2
 # memory: 1G
 # nodes: 2
 # cpus: 2

@@ -70,7 +70,7 @@ fill some 4
 need write_to "$event/enable" 0
 rm /mnt/some
 check "the tracepoint carries the decision with its inputs" grep -Eq \
-	"cma_refill: nid=0 zone=[0-9]+ order=0 free=[0-9]+ free_cma=[1-9][0-9]* .* cma_blocks=[1-9][0-9]* regular=0 share=[1-9][0-9]* verdict=1$" \
+	"cma_refill: nid=0 zone=[0-9]+ order=0 free=[0-9]+ free_cma=[1-9][0-9]* .* cma_blocks=[1-9][0-9]* regular=0 share=0 verdict=1$" \
 	/sys/kernel/tracing/trace
 
 # A cap, and what is above it all the same once regular memory has nothing left.

@@ -55,7 +55,7 @@ stock=$(fill_node)
 note "off: $stock pages wanted of node 0 came from elsewhere"
 load_stop
 hog_end
-for mode in event depth; do
+for mode in $(soaked event "event depth"); do
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode"
 	work_start 16
 	check "$mode: lists are raised" wait_for 60 lists_raised

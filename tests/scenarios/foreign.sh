@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.12
+# named: 6.1
 #
 # Somebody else's livepatch on a function that we wrap: theirs stands, our hook
 # says so, the rest of the policy works.  And one that replaces ours.
@@ -8,6 +9,7 @@
 
 FOREIGN=/sys/kernel/livepatch/lmm_foreign
 foreign_settled() { [ "$(cat "$FOREIGN/transition")" = 0 ]; }
+foreign_hits() { cat /sys/module/lmm_foreign/parameters/hits; }
 foreign_gone() { [ ! -e "$FOREIGN" ]; }
 foreign_unload() {
 	echo 0 >"$FOREIGN/enabled" && wait_for 60 foreign_gone && rmmod lmm_foreign
@@ -22,8 +24,11 @@ refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livepatch lmm_foreig
 check "mode depth goes on without it" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 load_start
 check "page hooks count" wait_for 30 sh -c "awk '\$1 == \"page_alloc\" { exit !\$5 }' $LMM_DBG/hooks"
-check "their livepatch still runs" wait_for 30 sh -c \
-	'[ "$(cat /sys/module/lmm_foreign/parameters/hits)" -gt 0 ]'
+# Deep lists may go without a drain for minutes; a CPU that leaves drains its own.
+hits=$(foreign_hits)
+need write_to /sys/devices/system/cpu/cpu1/online 0
+check "their livepatch still runs" test "$(foreign_hits)" -gt "$hits"
+need write_to /sys/devices/system/cpu/cpu1/online 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 need lmm_unload
 need foreign_unload

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.1
+# named: 6.12
 #
 # A host whose controller died goes back to stock by itself.
 . "$LMM_ROOT/tests/scenarios/lib.sh"

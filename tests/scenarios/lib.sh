@@ -16,9 +16,13 @@
 #   lmm_klp_unload           switch the livepatch off by sysfs, wait, rmmod
 #   wait_for SECONDS CMD...  poll until CMD succeeds; guest seconds, not wall time
 #   kallsym NAME             address of a kernel symbol
+#   memory_offline           take any block of memory that the kernel lets go of offline; print it
+#   memory_goes              the same, and have it come back
+#   soaked FEW MANY          how often to do it: MANY in `make soak`, else FEW
 #
-# Set for scenarios: LMM_KERNEL (6.1, 6.12, debug), LMM_RELEASE, LMM_DEBUG (0, 1),
-# LMM_CPUS, LMM_NODES, LMM_MODDIR (built modules), LMM_ROOT (the checkout, read only).
+# Set for scenarios: LMM_KERNEL (6.1, 6.12, 7.2, debug), LMM_RELEASE, LMM_DEBUG (0, 1),
+# LMM_SOAK (0, 1), LMM_CPUS, LMM_NODES, LMM_MODDIR (built modules), LMM_ROOT (the checkout,
+# read only).
 
 # shellcheck disable=SC2034 # used by scenarios
 LMM_DBG=/sys/kernel/debug/livemm
@@ -121,6 +125,24 @@ lmm_unload() {
 
 kallsym() {
 	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
+}
+
+memory_offline() {
+	for _block in /sys/devices/system/memory/memory[0-9]*; do
+		[ "$(cat "$_block/removable" 2>/dev/null)" = 1 ] || continue
+		timeout 20 sh -c "echo offline >$_block/state" 2>/dev/null || continue
+		echo "$_block"
+		return
+	done
+	return 1
+}
+
+memory_goes() {
+	_gone=$(memory_offline) && echo online >"$_gone/state"
+}
+
+soaked() {
+	[ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"
 }
 
 # What follows is about page lists and the control files.

@@ -10,8 +10,9 @@
 #   shows NAME EXPR          ask for a note of what EXPR is
 #   ctl_judge                make those checks; every document parses, nothing is a traceback
 #
-# To start Python takes seconds under emulation, so ctl_judge reads all documents at once.
-# A NAME with " --json" in it is of a run with that option.
+# To start Python and import what the command needs takes seconds under emulation, so
+# `ctl` has a process that has done both fork and run it, and ctl_judge reads all documents
+# at once.  A NAME with " --json" in it is of a run with that option.
 
 SAID=/run/said
 CTL=/run/tools/bin/livemmctl
@@ -32,14 +33,20 @@ ctl_setup() {
 	echo 4e7a918525b94da8ad4b4f264a130726 >/run/etc/machine-id
 	need mount --bind /run/etc /etc
 	: >/run/asked
+	mkfifo /run/ctl_asked /run/ctl_answer
+	# shellcheck disable=SC2094 # not files
+	/usr/bin/python3 "$LMM_ROOT/tests/scenarios/lib_ctl.py" serve "$CTL" \
+		</run/ctl_asked >/run/ctl_answer 3>&- &
+	exec 8>/run/ctl_asked 9</run/ctl_answer
 }
 
 ctl() {
 	_ctl=$1 _want=$2
 	shift 2
 	_out="$SAID/$_ctl.out" _err="$SAID/$_ctl.err"
-	/usr/bin/python3 "$CTL" "$@" >"$_out" 2>"$_err"
-	_got=$?
+	printf '=%s\n' "$_out" "$_err" "$@" >&8
+	echo >&8
+	read -r _got <&9 || _got="that of no answer"
 	printf '$ livemmctl %s\n' "$*"
 	cat "$_out" "$_err"
 	if [ "$_got" != "$_want" ]; then
@@ -68,37 +75,8 @@ shows() {
 }
 
 ctl_judge() {
-	cat >/run/judge.py <<-'END'
-		import json, pathlib, sys
-		said, found = pathlib.Path(sys.argv[1]), {}
-		def tell(name, good, note=""):
-		    print(f"ok {name}" if good else f"not ok {name} # {note}"[:400])
-		for path in sorted(said.iterdir()):
-		    text = path.read_text()
-		    if "Traceback" in text:
-		        tell(f"{path.name}: no traceback", False, " ".join(text.split())[-300:])
-		    if path.stem.endswith("--json") and text:
-		        try:
-		            found[path.stem] = json.loads(text)
-		            good = found[path.stem]["output_version"] == 1
-		        except (ValueError, TypeError, KeyError):
-		            good = False
-		        tell(f"{path.name} parses", good, text[:200])
-		tell("nothing is a traceback", not any("Traceback" in p.read_text() for p in said.iterdir()))
-		for line in pathlib.Path("/run/asked").read_text().splitlines():
-		    name, _, expression = line.partition("\t")
-		    d = found.get(name)
-		    try:
-		        value = eval(expression.lstrip(":"), {"d": d})
-		        if expression.startswith(":"):
-		            print(f"note {name}: {value}")
-		            continue
-		        good, note = bool(value), json.dumps(d)
-		    except Exception as error:
-		        good, note = False, repr(error)
-		    tell(f"{name}: {expression}", good, note)
-	END
-	/usr/bin/python3 /run/judge.py "$SAID" >/run/judged || fail "the judge of what was said"
+	/usr/bin/python3 "$LMM_ROOT/tests/scenarios/lib_ctl.py" judge "$SAID" /run/asked \
+		>/run/judged || fail "the judge of what was said"
 	cat /run/judged
 	cat /run/judged >&3
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
+# kernels: 6.1 6.12 7.2 debug
 # timeout: 900
 # args: transparent_hugepage=never
 #
@@ -36,14 +36,7 @@ else
 	fail "CPU 1 can go offline" "no such file"
 fi
 
-# Any block that the kernel will let go of.
-for block in /sys/devices/system/memory/memory[0-9]*; do
-	[ "$(cat "$block/removable" 2>/dev/null)" = 1 ] || continue
-	timeout 20 sh -c "echo offline >$block/state" 2>/dev/null || continue
-	gone=$block
-	break
-done
-if [ -n "${gone:-}" ]; then
+if gone=$(memory_offline); then
 	check "a block of memory went offline" grep -q offline "$gone/state"
 	check "and comes back" write_to "$gone/state" online
 	check "lists are raised after it" wait_for 60 lists_raised

@@ -54,6 +54,7 @@ said "set" "pcp/decay_ms: 3000 -> 2000"
 check "set is done" grep -q "high_max_pct=10 .*decay_ms=2000" "$LMM_DBG/pcp/config"
 ctl "get" 0 get pcp decay_ms
 same "get prints the value alone" "$(cat "$SAID/get.out")" 2000
+same "and so does a process that nobody forked" "$(/usr/bin/python3 "$CTL" get pcp decay_ms)" 2000
 before=$(config)
 ctl "set out of range" 3 set pcp high_max_pct=20 decay_ms=499
 said "set out of range" "pcp/decay_ms: 499: not in 500..60000"

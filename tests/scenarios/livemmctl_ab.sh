@@ -39,6 +39,8 @@ load_stop
 said "run" "the host is at stock"
 same "after the run pcp is off" "$(cat "$LMM_DBG/pcp/enabled")" 0
 same "and there is no lease" "$(cat "$LMM_DBG/lease")" 0
+# What a page can be made of on the host; tools/tests/ab/recorded has one such run.
+cat "$trial" /run/trial.jsonl
 ctl "report --json" 0 ab report "$trial" /run/trial.jsonl --json
 effect="next(c for c in d['comparisons'] if c['metric'] == 'crossings_per_fault')"
 shows "report --json" "d['units'], ${effect}['verdict'], ${effect}['refused']"

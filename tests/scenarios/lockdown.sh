@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.1
+# named: 6.12
 #
 # With lockdown raised to integrity debugfs files that can be written are closed,
 # even to readers; everything is reachable by module parameter all the same.

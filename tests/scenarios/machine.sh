@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
+# kernels: 6.1 debug
+# named: 6.12
 # cpus: 4
 # nodes: 2
 # memory: 2G

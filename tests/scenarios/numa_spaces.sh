@@ -59,8 +59,7 @@ wait "$shell"
 all_alive exec
 
 # They end while they are scanned, by themselves and by force.
-rounds=60
-[ "$LMM_DEBUG" = 0 ] || rounds=20
+rounds=$(soaked 12 60)
 spaces=$(numa_counter spaces)
 round=0
 while [ "$round" -lt "$rounds" ]; do

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 debug
+# kernels: debug
+# named: 6.1
 # nodes: 2
 # timeout: 1500
 # args: transparent_hugepage=never
@@ -16,8 +17,8 @@ periods_own() { scanned_rows | awk '$3 < 100 || $4 > 3000 { exit 1 }'; }
 next_own() { scanned_rows | awk '$5 > 3000 { exit 1 }'; }
 next_put_off() { scanned_rows | awk '$5 > 20000 { found = 1 } END { exit !found }'; }
 
-rounds=40 crowded=6
-[ "$LMM_DEBUG" = 0 ] || rounds=16
+rounds=$(soaked 12 40) crowded=4
+[ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 6 16)
 kernel_scans 100 200 400
 need lmm_load
 hint_start -p swap -t 3 -m 4

@@ -35,7 +35,7 @@ mkdir -p "$cgroup/small"
 need write_to "$cgroup/small/memory.max" 16M
 pcp_before
 
-for mode in event depth; do
+for mode in $(soaked depth "event depth"); do
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=${decay}000 period_ms=500"
 	load_start
 	check "$mode: lists are raised" wait_for 60 lists_raised

@@ -27,7 +27,7 @@ mark=$((2 * $(zone_pages high)))
 # Pages stay in lists for a while without a load: what moves them is pressure.
 settings="decay_ms=8000 period_ms=10000"
 
-for mode in event depth; do
+for mode in $(soaked event "event depth"); do
 	echo 3 >/proc/sys/vm/drop_caches
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=3000 period_ms=500"
 	work_start 40

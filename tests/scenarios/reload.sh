@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
+# kernels: 6.12
+# named: 6.1 7.2 debug
 # cpus: 2
 # memory: 1G
 #
-# Load and unload 20 times under allocation load.
+# Load and unload many times under allocation load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 load_start
-round=0
-while [ "$round" -lt 20 ]; do
+round=0 rounds=$(soaked 8 20)
+while [ "$round" -lt "$rounds" ]; do
 	need lmm_load
 	need test -r "$LMM_DBG/version"
 	need lmm_unload
@@ -17,4 +18,4 @@ while [ "$round" -lt 20 ]; do
 	round=$((round + 1))
 done
 load_stop
-same "loaded and unloaded under load" "$round" 20
+same "loaded and unloaded under load" "$round" "$rounds"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.1
+# named: 6.12
 #
 # A livepatch transition that stalls: given up after a bounded time, the task
 # that holds it named, the kernel as it was; and once it has gone, all is well.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # kernels: 6.1 6.12 debug
+# named: 7.2
 # timeout: 900
 # args: transparent_hugepage=never
 #
@@ -10,7 +11,9 @@
 bounds=$(lists_bounds)
 need lmm_load policies=pcp:enabled=1,period_ms=100
 need lmm_unload
-if [ "$LMM_DEBUG" = 1 ]; then
+if [ "$(soaked light full)" = light ]; then
+	LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
+elif [ "$LMM_DEBUG" = 1 ]; then
 	LOAD_PROCS=$LMM_CPUS LOAD_ROUNDS="-w 48" load_start
 else
 	load_start

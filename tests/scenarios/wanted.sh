@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: debug
+# named: 6.1 6.12
+# memory: 1G
+# args: transparent_hugepage=never cma=64M
+#
+# While pageblock's worker makes blocks free, others want memory in one piece as well: memory
+# goes offline, a pool of huge pages grows, and where there is CMA its owner allocates.  No
+# wish fails that does not fail without the worker.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_cma.sh"
+
+PB=$LMM_DBG/pageblock
+rounds=$(soaked 4 12)
+[ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 2 4)
+pool() { echo "$1" >/proc/sys/vm/nr_hugepages; }
+
+# wishes NAME: sets how often memory went offline, how many huge pages were had, and how
+# often the owner had its own.
+wishes() {
+	offline=0 huge=0 owned=0 _round=0
+	while [ "$_round" -lt "$rounds" ]; do
+		! memory_goes || offline=$((offline + 1))
+		pool 48
+		huge=$((huge + $(cat /proc/sys/vm/nr_hugepages)))
+		pool 0
+		if [ -n "$owner" ]; then
+			! take reserved 4096 || owned=$((owned + 1))
+			give reserved 4096
+		fi
+		# What the worker has made free is used, so that it makes more.
+		hog=lmm_eater
+		hog_start 40 sh -c 'exec "$@" -s' sh
+		hog_settled
+		hog_end
+		hog=lmm_hog
+		_round=$((_round + 1))
+	done
+	note "$1: of $rounds times memory went $offline times, huge pages $huge, CMA $owned times"
+}
+
+owner=
+[ ! -d /sys/kernel/debug/cma ] || owner=reserved
+need lmm_load
+# The first time loads livemm_klp, whose memory is to be in both readings.
+need write_to "$PB/enabled" 1
+need write_to "$PB/enabled" 0
+pages=$(pages_unaccounted)
+
+# Half of memory is free, a page here and a page there, and the kernel leaves it so.
+need write_to /proc/sys/vm/compaction_proactiveness 0
+hog_start $(($(meminfo MemFree) / 1024 - 40)) sh -c 'exec "$@" -s' sh
+hog_settled
+wishes without
+offline_without=$offline huge_without=$huge owned_without=$owned
+need write_to "$PB/config" "enabled=1 reserve_blocks=256"
+wishes with
+made=$(pb_counter made)
+note "attempts $(pb_counter attempts), made $made, pages moved $(pb_counter moved)"
+check "the worker was at it" test "$made" -ge "$rounds"
+check "memory goes as often" test "$offline" -ge "$offline_without"
+check "and that is at all" test "$offline" -gt 0
+# A block may be on its way from one to the other when it is wanted.
+check "as many huge pages are had" test "$huge" -ge $((huge_without - rounds))
+[ -z "$owner" ] || check "the owner gets its own as often" test "$owned" -ge "$owned_without"
+check "the process that has the memory lives" pgrep lmm_hog
+hog_end
+need write_to "$PB/enabled" 0
+pages_kept "$pages"
+check "unloads" lmm_unload
