@@ -9,10 +9,11 @@ one seed differ in nothing but the side.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from bench import guest, pcp, sides
-from bench.pageblock import IDLE_CONFIG, Metric, events
+from bench.pageblock import IDLE_CONFIG, events
+from bench.sides import POLICY, Metric
 from bench.table import Row
 from tests.kernels import Image
 from tests.report import say
@@ -25,7 +26,7 @@ CONFIG = ""
 MODE = "cma_first"
 MODES = ("ratio", "cma_first", "regular_first")
 
-NONE, STOCK, AGAIN, POLICY = "no CMA", "stock", "stock again", "policy"
+NONE, STOCK, AGAIN = "no CMA", "stock", "stock again"
 
 COUNTERS = f"{guest.DEBUGFS}/cma/counters"
 STATE = f"{guest.DEBUGFS}/cma/state"
@@ -162,27 +163,6 @@ def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run
     return [results[name] for name in loads]
 
 
-def rows_of(
-    image: Image, words: str, metrics: Sequence[Metric], base: str, mode: str,
-    runs: Mapping[str, Sequence[Run]],
-) -> list[Row]:
-    """Rows for each figure, of every side beside the base: means of boots."""
-    rows: list[Row] = []
-    for metric in metrics:
-        values = sides.values(metric.value, runs)
-        if values is None:
-            continue
-        for side in values:
-            if side == base:
-                continue
-            limit = metric.limit(values[base]) if side == POLICY else None
-            detail = {**values, **({} if rows else {"runs": runs})}
-            rows.append(Row(image.name, words, metric.words, statistics.fmean(values[base]),
-                            statistics.fmean(values[side]), limit,
-                            mode if side == POLICY else side, detail))
-    return rows
-
-
 def swap(image: Image, config: str, seeds: Sequence[int]) -> list[Row]:
     """The load: without a reserve, with one, and with the policy."""
     order = [NONE, STOCK, *([] if config == IDLE_CONFIG else [POLICY])]
@@ -191,7 +171,7 @@ def swap(image: Image, config: str, seeds: Sequence[int]) -> list[Row]:
         for side in order:
             runs[side] += boot(image, SWAP, side, seed, config)
     words = f"{LOAD_WORDS}, CMA {RESERVE_MIB} MiB"
-    return rows_of(image, words, SWAP_METRICS, NONE, mode_of(config), runs)
+    return sides.rows_of(image, words, SWAP_METRICS, NONE, mode_of(config), runs)
 
 
 def latency(image: Image, config: str) -> list[Row]:
@@ -204,8 +184,8 @@ def latency(image: Image, config: str) -> list[Row]:
     rows: list[Row] = []
     for number, workers in enumerate(WORKERS):
         runs = {side: [boots[number] for boots in found[side]] for side in order}
-        rows += rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS, STOCK,
-                        mode_of(config), runs)
+        rows += sides.rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS, STOCK,
+                              mode_of(config), runs)
     return rows
 
 

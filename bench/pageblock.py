@@ -9,11 +9,10 @@ in turn, and two boots of a pair differ in nothing but the policy.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from bench import guest, pcp, sides
+from bench.sides import Metric
 from bench.table import Row
 from tests.kernels import Image
 from tests.report import ToolError, say
@@ -40,15 +39,12 @@ PART = "load"
 COST = "cost"
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
-# A pair of boots, one a side, has a seed; every second pair runs the other way round, so
-# that neither side gains from what the host does meanwhile.
-PAIRS = 5
-ORDER = tuple(
-    (side, seed)
-    for seed in range(1, PAIRS + 1)
-    for side in (("base", "policy") if seed % 2 else ("policy", "base"))
-)
-QUICK = ORDER[:2]
+# Boots of one seed, one a side, differ in the side alone; every second seed runs the other
+# way round, so that no side gains from what the host does meanwhile.
+SEEDS = (1, 2, 3, 4, 5)
+# The kernel's own answer, merged with e3aa7df331bc ("mm: page_alloc: defrag_mode", 6.15).
+DEFRAG = "vm.defrag_mode=1"
+HAS_DEFRAG = ("7.2",)
 
 # The share of huge faults that must fail without the policy, as it did for the series;
 # with less the load shows nothing.
@@ -135,29 +131,6 @@ def huge_missing(result: guest.Result) -> float:
     return float(result["huge"]["asked"] - result["huge"]["got"])
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a run; less is better.
-
-    words   how the tables call it
-    value   of a result; None: not there
-    claim   the highest acceptable share of the base; None: nothing claimed
-    chance  by which boots of the base differ among themselves is allowed besides
-    """
-
-    words: str
-    value: Callable[[guest.Result], float | None]
-    claim: float | None = None
-    chance: bool = False
-
-    def limit(self, base: Sequence[float]) -> float | None:
-        """The highest acceptable mean."""
-        if self.claim is None:
-            return None
-        slack = max(base) - min(base) if self.chance else 0.0
-        return statistics.fmean(base) * self.claim + slack
-
-
 METRICS = (
     Metric("huge faults that fail, %", fail_rate, 0.12),
     Metric("fall-backs", fallbacks(0)),
@@ -221,9 +194,9 @@ def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
 def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
     """One boot of a side, with one load; what it left, and what the policy says of it."""
     alone = config == IDLE_CONFIG
-    on = side != sides.BASE and not alone
+    on = side == sides.POLICY and not alone
     plan = guest.Plan(
-        f"pageblock-{side}-{seed}-{image.name}",
+        f"pageblock-{side.replace('.', '-').replace('=', '-')}-{seed}-{image.name}",
         image,
         icount=True,
         memory=MEMORY,
@@ -236,7 +209,9 @@ def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
     plan.add("insmod", "insmod lmm_slowpath", path=path)
     plan.add("write", "min_free_kbytes", path="/proc/sys/vm/min_free_kbytes",
              text=str(MIN_FREE_KIB))
-    # On both sides, so that they differ in the policy alone, and its census is there.
+    if side == DEFRAG:
+        plan.add("write", DEFRAG, path="/proc/sys/vm/defrag_mode", text="1")
+    # On all sides, so that they differ in the policy alone, and its census is there.
     if not alone:
         sides.load_module(plan)
     if on:
@@ -254,24 +229,6 @@ def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
     return load
 
 
-def rows_of(image: Image, mode: str, loads: Mapping[str, Sequence[guest.Result]]) -> list[Row]:
-    """A row for each figure: the mean of the boots, each boot in the detail."""
-    rows: list[Row] = []
-    for metric in METRICS:
-        values = sides.values(metric.value, loads)
-        if values is None:
-            continue
-        base, policy = values[sides.BASE], values["policy"]
-        detail: dict[str, Any] = {"base": base, "policy": policy}
-        if not rows:
-            detail["boots"] = loads
-        rows.append(
-            Row(image.name, LOAD_WORDS, metric.words, statistics.fmean(base),
-                statistics.fmean(policy), metric.limit(base), mode, detail)
-        )
-    return rows
-
-
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a page fault on a load that the policy cannot help."""
     if config == IDLE_CONFIG:
@@ -281,20 +238,29 @@ def cost(image: Image, config: str) -> list[Row]:
                            lambda results: check_enabled(image, results, mode))
 
 
-def load_rows(image: Image, orders: Sequence[tuple[str, int]], config: str) -> list[Row]:
-    """The load, in boots of both sides."""
+def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """The boots: a side and a seed each."""
+    order = [sides.BASE, *([DEFRAG] if image.name in HAS_DEFRAG else []), sides.POLICY]
+    for seed in seeds:
+        for side in order if seed % 2 else reversed(order):
+            yield side, seed
+
+
+def load_rows(image: Image, seeds: Sequence[int], config: str) -> list[Row]:
+    """The load, in boots of all sides."""
     guest.build_fragload()
     alone = config == IDLE_CONFIG
     if not alone:
         guest.need_livemm(image)
     loads: dict[str, list[guest.Result]] = {}
-    for side, seed in orders:
+    for side, seed in order_of(image, seeds):
         loads.setdefault(side, []).append(boot(image, side, seed, config))
     mean = statistics.fmean(fail_rate(run) for run in loads[sides.BASE])
     if mean < FAILS:
         raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
                         f"the load shows nothing below {FAILS:.0f} %")
-    return rows_of(image, "" if alone else mode_of(config), loads)
+    mode = "" if alone else mode_of(config)
+    return sides.rows_of(image, LOAD_WORDS, METRICS, sides.BASE, mode, loads)
 
 
 # What --only takes.
@@ -310,7 +276,7 @@ def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[st
     for image in images[:1] if quick else images:
         if quick or not only or PART in only:
             say(f"---- pageblock on {image.name}: {LOAD_WORDS}")
-            rows += load_rows(image, QUICK if quick else ORDER, config)
+            rows += load_rows(image, SEEDS[:1] if quick else SEEDS, config)
         if not quick and (not only or COST in only):
             say(f"---- pageblock on {image.name}: {pcp.CHEAPEST_METRIC}")
             rows += cost(image, config)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The sides of a comparison: the kernel as it is, and the pcp policy in each mode."""
+"""The sides of a comparison, and rows that compare them: the kernel as it is, and a policy."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from bench import guest
+from bench.table import Row
 from tests.kernels import Image
 from tests.report import ToolError, say
 
 BASE = "base"
+POLICY = "policy"
 MODES = ("depth", "event")
 
 STATUS = f"{guest.DEBUGFS}/status"
@@ -55,6 +59,50 @@ def values(
         for side, runs in loads.items()
     }
     return found if all(found.values()) else None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a run; less is better.
+
+    words   how the tables call it
+    value   of a result; None: not there
+    claim   the highest acceptable share of the base; None: nothing claimed
+    chance  by which boots of the base differ among themselves is allowed besides
+    """
+
+    words: str
+    value: Callable[[guest.Result], float | None]
+    claim: float | None = None
+    chance: bool = False
+
+    def limit(self, base: Sequence[float]) -> float | None:
+        """The highest acceptable mean."""
+        if self.claim is None:
+            return None
+        slack = max(base) - min(base) if self.chance else 0.0
+        return statistics.fmean(base) * self.claim + slack
+
+
+def rows_of(
+    image: Image, words: str, metrics: Sequence[Metric], base: str, mode: str,
+    runs: Mapping[str, Sequence[guest.Result]],
+) -> list[Row]:
+    """Rows for each figure, of every side beside the base: means of boots."""
+    rows: list[Row] = []
+    for metric in metrics:
+        found = values(metric.value, runs)
+        if found is None:
+            continue
+        for side in found:
+            if side == base:
+                continue
+            limit = metric.limit(found[base]) if side == POLICY else None
+            detail = {**found, **({} if rows else {"runs": runs})}
+            rows.append(Row(image.name, words, metric.words, statistics.fmean(found[base]),
+                            statistics.fmean(found[side]), limit,
+                            mode if side == POLICY else side, detail))
+    return rows
 
 
 def load_module(plan: guest.Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench import guest, pcp, sides
 from bench.inside import CROSSINGS
@@ -32,34 +32,12 @@ TOTAL = "instructions a page"
 HUGE = "instructions a huge page"
 FAILED = "% of huge faults that fail"
 COMPACTIONS = "direct compactions that failed"
+COMPACTED = "direct compactions that succeeded"
 HELD = "pages held at the end"
 HELD_SECONDS = "seconds until they are back"
 MISSING = "huge pages not to be had afterwards"
+UNHAD = "% of huge pages not to be had"
 
-
-@dataclass(frozen=True)
-class Load:
-    """A load: how the tables call it, and what the program is told."""
-
-    words: str
-    args: str
-    mixed: bool = False
-
-    @property
-    def name(self) -> str:
-        """What --only takes."""
-        return self.args.split()[0]
-
-
-LOADS = (
-    Load("pipe from CPU to CPU, 256 MiB", "pipe 256"),
-    Load("socket from CPU to CPU, 128 MiB", "socket 128"),
-    Load("two processes of 96 MiB exit", "exit 96"),
-    Load("two processes fault 32 MiB x 8", "fault 32"),
-    Load("huge pages on one CPU, small on the other", "mixed 2000", mixed=True),
-)
-COST = "cost"
-PARTS = (*(load.name for load in LOADS), COST)
 
 Run = guest.Result
 
@@ -90,11 +68,21 @@ def a_huge_page(run: Run) -> float:
     return float(run["plain"]["ns"] / run["plain"]["huge_pages"])
 
 
+def events(name: str) -> Callable[[Run], float]:
+    """A line of /proc/vmstat."""
+    return lambda run: float(run["plain"]["events"][name])
+
+
 def failed(run: Run) -> float:
     """Share of huge faults that fell back."""
-    events = run["plain"]["events"]
-    tried = events["thp_fault_alloc"] + events["thp_fault_fallback"]
-    return float(100.0 * events["thp_fault_fallback"] / max(tried, 1))
+    counts = run["plain"]["events"]
+    tried = counts["thp_fault_alloc"] + counts["thp_fault_fallback"]
+    return float(100.0 * counts["thp_fault_fallback"] / max(tried, 1))
+
+
+def unhad(run: Run) -> float:
+    """Share of the huge pages asked for that were not to be had."""
+    return float(100.0 * (1 - run["plain"]["huge_pages"] / run["plain"]["asked"]))
 
 
 @dataclass(frozen=True)
@@ -127,23 +115,61 @@ def little_more(_kernel: str, base: Sequence[float]) -> float | None:
     return statistics.fmean(base) * 1.01
 
 
-METRICS: Mapping[bool, tuple[Metric, ...]] = {
-    False: (
-        Metric(HOLDS, lambda run: counted("holds", run)),
-        Metric(TOUCHED, crossings),
-        Metric(UNDER, under_lock),
-        Metric(TOTAL, a_page),
-    ),
-    True: (
-        Metric(HUGE, a_huge_page, little_more),
-        Metric(TOTAL, a_page, no_more_by_chance),
-        Metric(FAILED, failed),
-        Metric(COMPACTIONS, lambda run: float(run["plain"]["events"]["compact_fail"])),
-    ),
-}
-# What is claimed of the pairs of producer and consumer.
-PAIRS = ("pipe", "socket")
-PAIR_LIMITS = {HOLDS: lock_limit, TOTAL: no_more}
+TOTALS = Metric(TOTAL, a_page)
+LOCK_METRICS = (
+    Metric(HOLDS, lambda run: counted("holds", run)),
+    Metric(TOUCHED, crossings),
+    Metric(UNDER, under_lock),
+)
+# What is claimed of pairs of producer and consumer.
+PAIR_METRICS = (replace(LOCK_METRICS[0], limit=lock_limit), *LOCK_METRICS[1:],
+                replace(TOTALS, limit=no_more))
+COMPACTION_METRICS = (
+    Metric(COMPACTIONS, events("compact_fail")),
+    Metric(COMPACTED, events("compact_success")),
+)
+MIXED_METRICS = (
+    Metric(HUGE, a_huge_page, little_more),
+    replace(TOTALS, limit=no_more_by_chance),
+    Metric(FAILED, failed),
+    *COMPACTION_METRICS,
+)
+STRESS_METRICS = (
+    Metric(UNHAD, unhad, no_more_by_chance),
+    Metric(HUGE, a_huge_page),
+    TOTALS,
+    *COMPACTION_METRICS,
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load: how the tables call it, what the program is told, and its figures.
+
+    huge    huge pages are what it is about: holds of the lock are not counted, runs are many
+    """
+
+    words: str
+    args: str
+    metrics: Sequence[Metric] = (*LOCK_METRICS, TOTALS)
+    huge: bool = False
+
+    @property
+    def name(self) -> str:
+        """What --only takes."""
+        return self.args.split()[0]
+
+
+LOADS = (
+    Load("pipe from CPU to CPU, 256 MiB", "pipe 256", PAIR_METRICS),
+    Load("socket from CPU to CPU, 128 MiB", "socket 128", PAIR_METRICS),
+    Load("two processes of 96 MiB exit", "exit 96"),
+    Load("two processes fault 32 MiB x 8", "fault 32"),
+    Load("huge pages on one CPU, small on the other", "mixed 2000", MIXED_METRICS, huge=True),
+    Load("huge pages from memory in pieces", "stress 80", STRESS_METRICS, huge=True),
+)
+COST = "cost"
+PARTS = (*(load.name for load in LOADS), COST)
 
 
 def mode_of(config: str) -> str:
@@ -161,16 +187,15 @@ def enable(plan: guest.Plan, config: str, run: str = "") -> None:
 def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run]]) -> list[Row]:
     """A row for each figure of a load."""
     rows = []
-    for metric in METRICS[load.mixed]:
+    for metric in load.metrics:
         values = sides.values(metric.value, runs)
         if values is None:
             continue
         base = values[sides.BASE]
-        limit = PAIR_LIMITS.get(metric.words) if load.name in PAIRS else metric.limit
         rows.append(Row(image.name, load.words, metric.words, statistics.fmean(base),
-                        statistics.fmean(values["policy"]),
-                        limit(image.name, base) if limit else None, mode, dict(values)))
-    held = [run["plain"] for run in runs["policy"]]
+                        statistics.fmean(values[sides.POLICY]),
+                        metric.limit(image.name, base), mode, dict(values)))
+    held = [run["plain"] for run in runs[sides.POLICY]]
     rows.append(Row(image.name, load.words, HELD, 0.0,
                     statistics.fmean(run["held"] for run in held), mode=mode))
     limit_seconds = MAX_AGE if mode == MODE else None
@@ -181,7 +206,7 @@ def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run
 
 def order_of(load: Load, quick: bool) -> Sequence[str]:
     """The sides of a load's runs."""
-    return QUICK if quick else LONG_ORDER if load.mixed else ORDER
+    return QUICK if quick else LONG_ORDER if load.huge else ORDER
 
 
 def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> list[Row]:
@@ -197,13 +222,13 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
             run = f" {load.name} {number}"
             if side != sides.BASE:
                 enable(plan, config, run)
-            plan.zone(f"{side}{run}", load.args, locks, plain=load.mixed)
+            plan.zone(f"{side}{run}", load.args, locks, plain=load.huge)
             if side != sides.BASE:
                 plan.add("read", f"counters{run}", path=f"{guest.DEBUGFS}/zonelock/counters")
-                if load.mixed:
+                if load.huge:
                     plan.add("huge", f"huge {side}{run}")
                 plan.policy("zonelock", "enabled=0")
-            elif load.mixed:
+            elif load.huge:
                 plan.add("huge", f"huge {side}{run}")
     results = guest.run(plan, timeout=3600, show=progress(image))
     rows: list[Row] = []
@@ -213,7 +238,7 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
         for number, side in enumerate(order_of(load, quick)):
             run = f" {load.name} {number}"
             runs.setdefault(side, []).append(results[f"{side}{run}"])
-            if load.mixed:
+            if load.huge:
                 found = results[f"huge {side}{run}"]
                 missing.setdefault(side, []).append(found["asked"] - found["got"])
             if side != sides.BASE:
@@ -223,7 +248,7 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
         if missing:
             base = statistics.fmean(missing[sides.BASE])
             rows.append(Row(image.name, load.words, MISSING, base,
-                            statistics.fmean(missing["policy"]), base, mode, dict(missing)))
+                            statistics.fmean(missing[sides.POLICY]), base, mode, dict(missing)))
     return rows
 
 

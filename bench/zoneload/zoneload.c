@@ -8,6 +8,8 @@
  */
 #include "load.h"
 
+#include <limits.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -17,12 +19,14 @@
  * struct shared - what the processes tell each other
  * @ready: how many have done what is not measured
  * @go: they may go on
- * @pages: each has touched, or moved
+ * @pages: each has touched, moved or got: small ones, huge ones
+ * @asked: huge ones that were asked for
  */
 struct shared {
 	int ready;
 	int go;
 	unsigned long pages[2];
+	unsigned long asked;
 };
 
 static struct shared *shared;
@@ -175,21 +179,30 @@ static void faults(int cpu, __u64 until, bool huge)
 	}
 }
 
+/* Four fifths of what is free, in small pages. */
+static char *touch_most(unsigned long *bytes)
+{
+	char *at;
+
+	*bytes = sysconf(_SC_AVPHYS_PAGES) / 10 * 8 * PAGE;
+	at = map_memory(*bytes, MAP_PRIVATE);
+	if (madvise(at, *bytes, MADV_NOHUGEPAGE))
+		err(1, "madvise");
+	touch(at, *bytes, PAGE);
+	return at;
+}
+
 /*
  * The series' worst case: memory was all in use, in small pages; then one process wants
  * huge ones and another small ones, for so many milliseconds.
  */
 static void load_mixed(unsigned long ms, __u64 *began)
 {
-	unsigned long bytes = sysconf(_SC_AVPHYS_PAGES) * PAGE / 10 * 8;
+	unsigned long bytes;
 	int cpu;
 
 	if (!fork_child()) {
-		char *at = map_memory(bytes, MAP_PRIVATE);
-
-		if (madvise(at, bytes, MADV_NOHUGEPAGE))
-			err(1, "madvise");
-		touch(at, bytes, PAGE);
+		touch_most(&bytes);
 		_exit(0);
 	}
 	reap();
@@ -203,14 +216,67 @@ static void load_mixed(unsigned long ms, __u64 *began)
 	reap();
 }
 
+/* Write how many huge pages the pool is to have; returns how many it has then. */
+static unsigned long pool_of(unsigned long wanted)
+{
+	FILE *file = fopen("/proc/sys/vm/nr_hugepages", "r+");
+	unsigned long got;
+
+	if (!file || fprintf(file, "%lu", wanted) < 0 || fflush(file))
+		err(1, "nr_hugepages");
+	rewind(file);
+	if (fscanf(file, "%lu", &got) != 1)
+		errx(1, "nr_hugepages: not a number");
+	fclose(file);
+	return got;
+}
+
+/*
+ * Of most of memory every other page is in use; beside a process that takes small pages and
+ * gives them back the kernel is asked for so many percent of what is free, in huge pages, a
+ * few at a time.  None of them is there before others have been moved.
+ */
+static void load_stress(unsigned long percent, __u64 *began)
+{
+	unsigned long bytes, i, wanted;
+	pid_t holder, other;
+
+	holder = fork_child();
+	if (!holder) {
+		char *at = touch_most(&bytes);
+
+		for (i = 0; i < bytes; i += 2 * PAGE)
+			if (madvise(at + i, PAGE, MADV_DONTNEED))
+				err(1, "madvise");
+		__atomic_store_n(&shared->ready, 1, __ATOMIC_RELEASE);
+		pause();
+		_exit(1);
+	}
+	wait_for(&shared->ready, 1);
+	wanted = sysconf(_SC_AVPHYS_PAGES) * PAGE / HUGE_PAGE * percent / 100;
+	*began = now_ns();
+	other = fork_child();
+	if (!other)
+		faults(1, ULLONG_MAX, false);
+	pin(0);
+	for (shared->asked = 0; shared->asked < wanted; shared->asked += 4)
+		shared->pages[1] = pool_of(shared->pages[1] + 4);
+	kill(other, SIGKILL);
+	kill(holder, SIGKILL);
+	while (wait(NULL) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long pages, size;
+	__u64 took;
 	__u64 began;
 	char *end;
 
 	if (argc != 3)
-		errx(2, "usage: zoneload pipe|socket|exit|fault MIB, or zoneload mixed MS");
+		errx(2, "usage: zoneload pipe|socket|exit|fault MIB, zoneload mixed MS, "
+			"or zoneload stress PERCENT");
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);
@@ -227,10 +293,16 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[1], "mixed")) {
 		load_mixed(size, &began);
 		pages = shared->pages[0];
+	} else if (!strcmp(argv[1], "stress")) {
+		load_stress(size, &began);
+		pages = shared->pages[0];
 	} else {
 		errx(2, "%s: no such load", argv[1]);
 	}
-	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"ns\": %llu}\n", pages, shared->pages[1],
-	       now_ns() - began);
+	took = now_ns() - began;
+	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"asked\": %lu, \"ns\": %llu}\n", pages,
+	       shared->pages[1], shared->asked, took);
+	if (shared->asked)
+		pool_of(0);
 	return 0;
 }

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1
+# named: 6.12
+# memory: 1G
+# nodes: 2
+# timeout: 900
+# args: transparent_hugepage=never
+# allow: \bCall Trace:
+#
+# Memory runs out for a process that may use one node only, while the depots of both nodes
+# hold pages: its own node's are used or go back before anybody is killed, one is killed all
+# the same, and what the other node's depot has does not put that off.  (The killer prints a
+# call trace.)
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
+
+cgroup=/run/lmm_cgroup
+kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
+killed() { [ "$(kills)" -gt "$1" ]; }
+
+# Pages that the depots of a node hold.
+held_on() {
+	awk -v node="$1" '/^[0-9]/ && $1 == node { sum += $4 } END { print sum + 0 }' "$zonelock/state"
+}
+
+# A CPU of each node frees what is of that node.
+stock_both() {
+	for _cpu in 0 1; do
+		hog_start 64 taskset -c "$_cpu"
+		hog_settled
+		hog_end
+	done
+	[ "$(held_on 0)" -gt 600 ] && [ "$(held_on 1)" -gt 600 ]
+}
+
+echo 0 >/proc/sys/vm/oom_dump_tasks
+mkdir -p "$cgroup"
+need mount -t cgroup2 none "$cgroup"
+need write_to "$cgroup/cgroup.subtree_control" "+cpuset"
+mkdir "$cgroup/bound"
+need write_to "$cgroup/bound/cpuset.mems" 1
+need lmm_load
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=5000"
+need write_to "$zonelock/enabled" 0
+pages=$(pages_unaccounted)
+need write_to "$zonelock/enabled" 1
+
+check "the depots of both nodes hold pages" wait_for 60 stock_both
+before=$(kills) bound=$(held_on 1) other=$(held_on 0)
+cat "$zonelock/state"
+hog_start 4G sh -c "echo 1000 >/proc/self/oom_score_adj
+	echo 0 >'$cgroup/bound/cgroup.procs'
+	exec \"\$@\"" sh
+check "memory of the node runs out" wait_for 120 killed "$before"
+same "one is killed" "$(($(kills) - before))" 1
+cat "$zonelock/state"
+note "node 1 held $bound, now $(held_on 1); node 0 held $other, now $(held_on 0)"
+note "$(tr '\n' ' ' <"$zonelock/counters")"
+check "its depots are empty" test "$(held_on 1)" -le 63
+hog_end
+check "the depots of both nodes hold pages again" wait_for 60 stock_both
+need write_to "$zonelock/enabled" 0
+same "all that was stored was taken or went back" "$(unaccounted)" 0
+pages_kept "$pages"
+check "unloads" lmm_unload
