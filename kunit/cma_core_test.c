@@ -80,6 +80,13 @@ static void each_verdict(struct kunit *test)
 		  CMA_AS_STOCK_MODE },
 		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_KEEP, 0 }, false,
 		  CMA_AS_STOCK_MODE },
+		/* Nor is it asked for what the kernel cannot do alone, however short it is. */
+		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_CMA_FIRST, 100 },
+		  true, CMA_AS_STOCK_LIVEPATCH },
+		{ { 500, 500, 500, 5000, 600, .unguarded = true }, { CMA_MODE_RATIO, 100 },
+		  true, CMA_AS_STOCK_LIVEPATCH },
+		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_KEEP, 100 },
+		  true, CMA_AS_STOCK_MODE },
 		/* Half may be in use. */
 		{ { 900, 501, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true,
 		  CMA_LEND_FIRST },

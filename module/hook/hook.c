@@ -386,8 +386,7 @@ void lmm_hooks_show(struct seq_file *m)
 			state = "idle";
 			scnprintf(why, sizeof(why),
 				  "disabled or replaced from outside; switch the policy off and on");
-		} else if (hook->mech == LMM_MECH_LIVEPATCH &&
-			   lmm_hook_foreign_livepatch(hook, why, sizeof(why))) {
+		} else if (hook->mech == LMM_MECH_LIVEPATCH && why[0]) {
 			/* Theirs came later and lies on top of ours. */
 			state = "idle";
 		} else {

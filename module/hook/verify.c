@@ -157,7 +157,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
  * silently undo a fix that another livepatch put there: so hands off.  When the
  * kernel's list of patches cannot be read the answer is yes.
  *
- * Context: process, control mutex held; takes the kernel's klp_mutex.
+ * Context: process, after lmm_hook_verify(); takes the kernel's klp_mutex.
  * Return: true if the function is not ours to wrap.
  */
 bool lmm_hook_foreign_livepatch(const struct lmm_hook *hook, char *why, size_t len)

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "../hook/entry.h"
+#include "../hook/guard.h"
 #include "../hook/hook.h"
 #include "cma_state.h"
 
@@ -70,6 +71,7 @@ static const char *const cma_counter_names[NR_COUNTERS] = {
 	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
 	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
 	[COUNT_VERDICT + CMA_AS_STOCK_MODE] = "stock_mode",
+	[COUNT_VERDICT + CMA_AS_STOCK_LIVEPATCH] = "stock_livepatch",
 	[COUNT_LENT_PAGES] = "lent_pages",
 	[COUNT_REGULAR_PAGES] = "regular_pages",
 	[COUNT_LENT_NONE] = "lent_none",
@@ -96,6 +98,7 @@ static const char *const verdict_words[CMA_NR_VERDICTS] = {
 	[CMA_AS_STOCK_EMPTY] = "as stock: none free",
 	[CMA_AS_STOCK_DRIFT] = "as stock: counts are off",
 	[CMA_AS_STOCK_MODE] = "as stock: mode",
+	[CMA_AS_STOCK_LIVEPATCH] = "as stock: another livepatch",
 };
 
 struct cma_state cma;
@@ -165,6 +168,7 @@ static void cma_configure(struct lmm_policy *policy, const struct lmm_config *cf
 
 static void cma_free(void)
 {
+	lmm_guard_stop();
 	cma_areas_stop();
 	kvfree(cma.zones);
 	cma.zones = NULL;
@@ -176,6 +180,11 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 {
 	int err;
 
+	err = lmm_guard_start(LMM_HOOK_FALLBACK);
+	if (err) {
+		scnprintf(why, len, "cannot learn of other livepatches");
+		return err;
+	}
 	set_knobs(cfg);
 	cma.zones = kvcalloc(lmm_zone_slots(), sizeof(*cma.zones), GFP_KERNEL);
 	if (cma.zones) {
@@ -228,6 +237,8 @@ static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 	else if (!lmm_hook_armed(LMM_HOOK_REFILL))
 		scnprintf(why, len,
 			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
+	else
+		lmm_guard_passed_by(why, len);
 }
 
 /* The policy's row in the registry. */

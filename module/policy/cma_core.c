@@ -68,6 +68,8 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 
 	if (!cma_mode_lends(settings->mode))
 		return CMA_AS_STOCK_MODE;
+	if (view->unguarded)
+		return CMA_AS_STOCK_LIVEPATCH;
 	if (view->cma <= 0 || view->managed < view->cma || used < -view->slack)
 		return CMA_AS_STOCK_DRIFT;
 	if (view->free_cma <= 0)

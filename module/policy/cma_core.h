@@ -57,6 +57,8 @@ enum cma_mode {
  * @CMA_AS_STOCK_EMPTY: likewise, no CMA memory is free
  * @CMA_AS_STOCK_DRIFT: likewise, the counts contradict each other
  * @CMA_AS_STOCK_MODE: likewise, by the mode
+ * @CMA_AS_STOCK_LIVEPATCH: likewise, what keeps the kernel from running off the end of its
+ *	table when CMA memory is used up is not in place
  * @CMA_NR_VERDICTS: number of the above
  */
 enum cma_verdict {
@@ -72,6 +74,7 @@ enum cma_verdict {
 	CMA_AS_STOCK_EMPTY,
 	CMA_AS_STOCK_DRIFT,
 	CMA_AS_STOCK_MODE,
+	CMA_AS_STOCK_LIVEPATCH,
 	CMA_NR_VERDICTS
 };
 
@@ -106,6 +109,7 @@ static inline bool cma_by_ratio(enum cma_verdict verdict)
  * @kept: free pages of it that are kept for its owner
  * @slack: by how much a count may be off, and so negative
  * @allocating: its owner is about to take some
+ * @unguarded: the kernel must not be asked for CMA memory
  */
 struct cma_view {
 	long free;
@@ -116,6 +120,7 @@ struct cma_view {
 	long kept;
 	long slack;
 	bool allocating;
+	bool unguarded;
 };
 
 /**

@@ -15,6 +15,7 @@
 #include <linux/vmstat.h>
 
 #include "../compat/compat.h"
+#include "../hook/guard.h"
 #include "../hook/hook.h"
 #include "../hook/symbols.h"
 #include "../trace.h"
@@ -74,6 +75,7 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 		.kept = atomic_long_read(&cz->kept),
 		.slack = num_online_cpus() * VMSTAT_SLACK,
 		.allocating = lmm_cma_allocating(zone),
+		.unguarded = !lmm_guard_stands(),
 	};
 }
 

@@ -9,6 +9,7 @@
 # it back while that goes on, and what it has released is kept for it.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
+. "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 
 event=/sys/kernel/tracing/events/livemm/cma_refill
 
@@ -35,6 +36,7 @@ migrated_for() {
 	echo $((_after - _before))
 }
 
+more_lent() { [ "$(cma_counter lent_pages)" -gt "$1" ]; }
 close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
@@ -140,6 +142,29 @@ wait "$holder" 2>/dev/null
 check "let go, it is to be had" wait_for 20 take reserved 8192
 give reserved 8192
 same "no owner is at it any more" "$(next_refill 0)" "lends: mode"
+
+# Another livepatch lies on top of what answers for CMA memory that is used up: none is asked
+# for any more, while pages are wanted all the time, and then it is again.
+while :; do
+	fill wanted 200
+	rm -f /mnt/wanted
+done &
+wanting=$!
+check "lending goes on" wait_for 20 more_lent "$(cma_counter lent_pages)"
+need foreign_load function=find_suitable_fallback
+check "status says why it has ended" grep -q \
+	"^cma .*livepatch lmm_foreign holds find_suitable_fallback" "$LMM_DBG/status"
+same "refills are the kernel's" "$(next_refill 0)" "as stock: another livepatch"
+lent=$(cma_counter lent_pages) stock=$(cma_counter stock_livepatch)
+sleep 3
+same "nothing is lent" "$(cma_counter lent_pages)" "$lent"
+check "which is counted" test "$(cma_counter stock_livepatch)" -gt "$stock"
+same "theirs was never asked what ours answers" "$(foreign_number unanswerable)" 0
+need foreign_unload
+check "lending goes on when it has gone" wait_for 20 more_lent "$lent"
+kill "$wanting"
+wait "$wanting" 2>/dev/null
+rm -f /mnt/wanted
 
 check "switching off" write_to "$policy/enabled" 0
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""

@@ -6,17 +6,9 @@
 # Somebody else's livepatch on a function that we wrap: theirs stands, our hook
 # says so, the rest of the policy works.  And one that replaces ours.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 
-FOREIGN=/sys/kernel/livepatch/lmm_foreign
-foreign_settled() { [ "$(cat "$FOREIGN/transition")" = 0 ]; }
-foreign_hits() { cat /sys/module/lmm_foreign/parameters/hits; }
-foreign_gone() { [ ! -e "$FOREIGN" ]; }
-foreign_unload() {
-	echo 0 >"$FOREIGN/enabled" && wait_for 60 foreign_gone && rmmod lmm_foreign
-}
-
-need insmod "$LMM_MODDIR/lmm_foreign.ko"
-need wait_for 60 foreign_settled
+need foreign_load
 need lmm_load
 check "drain is unavailable and says why" \
 	grep -q "^drain .* unavailable .*livepatch lmm_foreign holds free_pcppages_bulk" "$LMM_DBG/hooks"
@@ -25,9 +17,9 @@ check "mode depth goes on without it" write_to "$LMM_DBG/pcp/config" "enabled=1 
 load_start
 check "page hooks count" wait_for 30 sh -c "awk '\$1 == \"page_alloc\" { exit !\$5 }' $LMM_DBG/hooks"
 # Deep lists may go without a drain for minutes; a CPU that leaves drains its own.
-hits=$(foreign_hits)
+hits=$(foreign_number hits)
 need write_to /sys/devices/system/cpu/cpu1/online 0
-check "their livepatch still runs" test "$(foreign_hits)" -gt "$hits"
+check "their livepatch still runs" test "$(foreign_number hits)" -gt "$hits"
 need write_to /sys/devices/system/cpu/cpu1/online 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 need lmm_unload
@@ -36,8 +28,7 @@ need foreign_unload
 need lmm_load policies=pcp:enabled=1
 check "without it drain is armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
 # A cumulative livepatch of theirs takes ours out behind our back.
-need insmod "$LMM_MODDIR/lmm_foreign.ko" replace=1
-need wait_for 60 foreign_settled
+need foreign_load replace=1
 refute "drain is no longer armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
 check "status says that there are no events" grep -q "no events: .*switch the policy off and on" \
 	"$LMM_DBG/status"
