@@ -60,24 +60,27 @@ static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? nr : 0);
 }
 
+/* One zone's turn; false: memory goes offline, or comes. */
+static bool zone_turn(struct zone *zone, struct pageblock_zone *pz)
+{
+	/* Not waited for: that may take its time, and is not to wait for us for longer either. */
+	if (!percpu_down_read_trylock(pageblock.hotplug))
+		return false;
+	reserve_fill(zone, pz);
+	if (pz->mixed && pageblock_reserve_tick(&pz->rest, 0, 1))
+		pageblock_reserve_made(&pz->rest, pageblock_clean(zone, pz));
+	percpu_up_read(pageblock.hotplug);
+	return true;
+}
+
 static void reserve_worker(struct work_struct *work)
 {
-	struct zone *zone;
+	struct zone *zone = pageblock.hotplug ? lmm_zone_after(NULL) : NULL;
 
-	/* Not waited for: memory that goes offline may take its time. */
-	if (!pageblock.hotplug || !percpu_down_read_trylock(pageblock.hotplug))
-		goto again;
 	WRITE_ONCE(pageblock.cleaner, current);
-	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
-		struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
-
-		reserve_fill(zone, pz);
-		if (pz->mixed && pageblock_reserve_tick(&pz->rest, 0, 1))
-			pageblock_reserve_made(&pz->rest, pageblock_clean(zone, pz));
-	}
+	while (zone && zone_turn(zone, &pageblock.zones[lmm_zone_slot(zone)]))
+		zone = lmm_zone_after(zone);
 	WRITE_ONCE(pageblock.cleaner, NULL);
-	percpu_up_read(pageblock.hotplug);
-again:
 	queue_delayed_work(system_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
 }
 
