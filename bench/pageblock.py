@@ -94,6 +94,22 @@ def blocks(name: str) -> Callable[[guest.Result], float]:
     return lambda result: float(result["blocks"]["after"][name])
 
 
+def mixed_movable(when: str) -> Callable[[guest.Result], float | None]:
+    """Movable blocks in which the policy's census finds what cannot be moved."""
+
+    def value(result: guest.Result) -> float | None:
+        lines = result["blocks"][when].get("census", "").splitlines()
+        header = lines[0].split()[1:] if lines else []
+        # Not there, or with a last line that says what was left out.
+        if "mixed" not in header or lines[-1].startswith("#"):
+            return None
+        column = header.index("mixed")
+        rows = (line.split() for line in lines[1:])
+        return float(sum(int(row[column]) for row in rows if row[2] == "movable"))
+
+    return value
+
+
 def kernel_share(result: guest.Result) -> float:
     """Percent of all blocks that the kernel's own pages are in; the detail has the pages."""
     after = result["blocks"]["after"]
@@ -136,6 +152,8 @@ METRICS = (
     Metric("fall-backs", fallbacks(0)),
     Metric("fall-backs that mix types", fallbacks(BLOCK_ORDER)),
     Metric("unmovable into movable blocks", foreign, 0.1),
+    Metric("movable blocks with other pages, before", mixed_movable("before")),
+    Metric("movable blocks with other pages, after", mixed_movable("after"), 0.1),
     Metric("blocks mixed afterwards", blocks("blocks_mixed")),
     Metric("blocks with few kernel pages", blocks("blocks_few_kernel")),
     Metric("blocks with kernel pages, %", kernel_share),
