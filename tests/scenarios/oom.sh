@@ -13,6 +13,13 @@
 kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
 killed() { [ "$(kills)" -gt "$1" ]; }
 listed() { awk '$1 == "count:" { sum += $2 } END { print sum }' /proc/zoneinfo; }
+# Hold the load where lists have more than they may by the kernel's bounds.
+lists_full() {
+	pkill -STOP pagetouch
+	[ "$(listed)" -gt "$(lists_bounds | awk '{ sum += $5 } END { print sum }')" ] && return
+	pkill -CONT pagetouch
+	return 1
+}
 shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !found }'; }
 
 # The killer writes to a slow console meanwhile.
@@ -50,6 +57,7 @@ for mode in $(soaked depth "event depth"); do
 	# The killer as an admin calls it, with lists full: the simplest way to see them go.
 	victim_start 8
 	sleep 2
+	check "$mode: lists are full" wait_for 60 lists_full
 	calls=$(counter oom_calls) returned=$(counter oom_pages) excess=$(counter excess_pages)
 	before=$(kills) held=$(listed) began=$(now)
 	echo f >/proc/sysrq-trigger
@@ -58,6 +66,7 @@ for mode in $(soaked depth "event depth"); do
 	check "$mode: no list is raised" lists_idle
 	check "$mode: state says why" shown_as oom
 	gone=$(($(counter oom_pages) - returned))
+	pkill -CONT pagetouch
 	note "$mode: lists held $held pages, gave back $gone, oom_calls $(counter oom_calls)"
 	check "$mode: pages went back" test "$gone" -gt 0
 	check "$mode: no more than came out of lists" test "$gone" -le $(($(counter excess_pages) - excess))

@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # kernels: 6.1 6.12 debug
 # named: 7.2
+# memory: 512M
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
 #
