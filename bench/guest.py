@@ -109,10 +109,13 @@ class Plan:
             disks=list(self.scratch),
         )
 
-    def zone(self, name: str, args: str, locks: Path, plain: bool = False) -> None:
-        """Append a run of the program of loads at zone->lock; plain: nothing counted."""
+    def zone(self, name: str, args: str, locks: Path, plain: bool, stays: bool) -> None:
+        """Append a run of the program of loads at zone->lock.
+
+        plain: nothing counted; stays: what depots hold does not go back by itself
+        """
         self.add("zone", name, program=str(zoneload_path()), args=args.split(),
-                 locks=str(locks), plain=plain)
+                 locks=str(locks), plain=plain, stays=stays)
 
     def workplace(self, name: str) -> None:
         """Append what the program of a build's load needs; once a guest."""

@@ -10,6 +10,7 @@ RESULTS gets one JSON object a step, the last one with "error" if a step failed.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -146,6 +147,22 @@ def seconds_until_empty(limit: float = 30.0) -> float:
     return time.monotonic() - started
 
 
+def empty_depots(stays: bool) -> float:
+    """Have the depots empty; the seconds that takes by itself, infinite where it never does.
+
+    stays   mode `nomerge`, in which no age does it
+    """
+    if not DEPOT.exists():
+        return 0.0
+    if not stays:
+        return seconds_until_empty()
+    mode = DEPOT.with_name("mode")
+    mode.write_text("depot", encoding="ascii")
+    seconds_until_empty()
+    mode.write_text("nomerge", encoding="ascii")
+    return math.inf
+
+
 def zone(step: Step) -> Step:
     """Run the program of loads at zone->lock: as it is, then once more with all counted.
 
@@ -158,15 +175,14 @@ def zone(step: Step) -> Step:
     plain["events"] = {name: after[name] - counts[name] for name in after}
     if DEPOT.exists():
         plain["held"] = depot_pages()
-        plain["held_seconds"] = seconds_until_empty()
+        plain["held_seconds"] = empty_depots(step["stays"])
     if step.get("plain"):
         return {"plain": plain}
     call(["insmod", step["locks"]])
     try:
         before = {path.name: numbers_of(path) for path in LOCKS.iterdir()}
         # What a depot holds in the end goes over the lock too.
-        counted = count_crossings(argv, CROSSINGS,
-                                  seconds_until_empty if DEPOT.exists() else nothing)
+        counted = count_crossings(argv, CROSSINGS, lambda: empty_depots(step["stays"]))
         for path in LOCKS.iterdir():
             counted[path.name] = numbers_of(path) - before[path.name]
         counted["overhead_ns"] = before["overhead_ns"]

@@ -222,7 +222,8 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
             run = f" {load.name} {number}"
             if side != sides.BASE:
                 enable(plan, config, run)
-            plan.zone(f"{side}{run}", load.args, locks, plain=load.huge)
+            plan.zone(f"{side}{run}", load.args, locks, load.huge,
+                      stays=side != sides.BASE and mode != MODE)
             if side != sides.BASE:
                 plan.add("read", f"counters{run}", path=f"{guest.DEBUGFS}/zonelock/counters")
                 if load.huge:
