@@ -161,7 +161,7 @@ static void attempts_are_the_knob(struct kunit *test)
  * up.  Returns the order it ends with, or -1.
  */
 static int search(struct kunit *test, struct pageblock_search *s, unsigned long has,
-		  unsigned int order, bool movable, bool allowed)
+		  unsigned int order, bool movable, enum pageblock_verdict verdict)
 {
 	unsigned int judged = 0;
 	int at, up;
@@ -171,7 +171,7 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 
 		if (pageblock_search_asks(s, at, TOP, found) && at < 9) {
 			judged += s->pass == PAGEBLOCK_PASS_BEGUN;
-			found = pageblock_search_answer(s, at, allowed);
+			found = pageblock_search_answer(s, at, verdict);
 		}
 		KUNIT_EXPECT_LE(test, judged, 1U);
 		if (found)
@@ -179,13 +179,13 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 	}
 	if (at < (int)order)
 		return -1;
-	if (!movable || at >= 4 || at == (int)order)
+	if (!movable || at >= 9 || (at >= 4 && !s->parts) || at == (int)order)
 		return at;
 	for (up = order; up <= TOP; up++) {
 		bool found = has & BIT(up);
 
 		if (pageblock_search_asks(s, up, TOP, found) && up < 9)
-			found = pageblock_search_answer(s, up, allowed);
+			found = pageblock_search_answer(s, up, verdict);
 		if (found)
 			return up;
 	}
@@ -198,15 +198,19 @@ static void a_search_has_one_answer(struct kunit *test)
 {
 	struct pageblock_search s = { };
 	unsigned long has;
+	static const enum pageblock_verdict verdicts[] = {
+		PAGEBLOCK_REFUSE_SLOW, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_ALLOW_PLENTY,
+	};
 	unsigned int order, kind;
 
 	for (has = 0; has < BIT(TOP + 1); has++) {
 		for (order = 0; order < 4; order++) {
-			for (kind = 0; kind < 4; kind++) {
-				bool movable = kind & 1, allowed = kind & 2;
+			for (kind = 0; kind < 2 * ARRAY_SIZE(verdicts); kind++) {
+				enum pageblock_verdict verdict = verdicts[kind / 2];
+				bool movable = kind & 1, allowed = pageblock_allows(verdict);
 				unsigned long whole = has & ~GENMASK(8, 0);
 				unsigned long there = has & ~GENMASK(order, 0);
-				int got = search(test, &s, has, order, movable, allowed);
+				int got = search(test, &s, has, order, movable, verdict);
 
 				there |= has & BIT(order);
 				if (!allowed && !whole)
@@ -216,6 +220,9 @@ static void a_search_has_one_answer(struct kunit *test)
 				/* What is whole is claimed and nothing is mixed. */
 				if (whole)
 					KUNIT_ASSERT_GE(test, got, 9);
+				else if (got >= 0)
+					KUNIT_ASSERT_EQ(test, s.parts,
+							verdict == PAGEBLOCK_ALLOW_PLENTY);
 			}
 		}
 	}
@@ -241,7 +248,7 @@ static void the_right_is_used_up(struct kunit *test)
 	pageblock_search_asks(&s, TOP, TOP, false);
 	for (i = 0; i < 63; i++) {
 		if (pageblock_search_asks(&s, 0, TOP, true))
-			got += pageblock_search_answer(&s, 0, true);
+			got += pageblock_search_answer(&s, 0, PAGEBLOCK_ALLOW_TRIED);
 	}
 	KUNIT_EXPECT_GE(test, got, 1U);
 	KUNIT_EXPECT_LE(test, got, 2U);

@@ -157,11 +157,12 @@ static unsigned long event_scan_charge(struct vm_area_struct *vma, unsigned long
 }
 
 static int event_fallback(struct free_area *area, unsigned int order, int migratetype,
-			  bool stealable_only, int found)
+			  bool stealable_only, int found, bool *whole)
 {
 	lmm_hook_hit(LMM_HOOK_FALLBACK);
 	if (listens(LMM_PAGEBLOCK))
-		found = lmm_pageblock_fallback(area, order, migratetype, stealable_only, found);
+		found = lmm_pageblock_fallback(area, order, migratetype, stealable_only, found,
+					       whole);
 	return found;
 }
 

@@ -224,6 +224,26 @@ static inline bool lmm_fallback_compacts(bool claimable, const lmm_fallback_deta
 	return claimable && (!LMM_FALLBACK_TELLS_TYPE || !detail);
 }
 
+/**
+ * lmm_fallback_part() - have the kernel take what was asked for, and not claim the block
+ * @ret: what its search returned
+ * @claimable: only for what may be claimed
+ * @detail: as lmm_fallback_type(); not of a search by compaction
+ *
+ * Where it makes a search of its own for what is to be split, that comes next.
+ *
+ * Context: any.
+ * Return: what to tell it instead.
+ */
+static inline lmm_fallback_t lmm_fallback_part(lmm_fallback_t ret, bool claimable,
+					       lmm_fallback_detail_t *detail)
+{
+	if (LMM_FALLBACK_TELLS_TYPE)
+		return claimable ? LMM_FALLBACK_NONE : ret;
+	*detail = false;
+	return ret;
+}
+
 /*
  * The type of a pageblock has a function to itself; before, a mask said which of its flags
  * were wanted.

@@ -73,7 +73,8 @@ DEFINE_STATIC_CALL_NULL(on_scan, bool (struct vm_area_struct *, unsigned long,
 				       struct lmm_klp_part *));
 DEFINE_STATIC_CALL_NULL(on_scan_charge, unsigned long (struct vm_area_struct *,
 						       unsigned long));
-DEFINE_STATIC_CALL_NULL(on_fallback, int (struct free_area *, unsigned int, int, bool, int));
+DEFINE_STATIC_CALL_NULL(on_fallback, int (struct free_area *, unsigned int, int, bool, int,
+					  bool *));
 
 static DEFINE_STATIC_KEY_FALSE(refill_armed);
 static DEFINE_STATIC_KEY_FALSE(drain_armed);
@@ -206,6 +207,7 @@ static lmm_fallback_t wrap_fallback(struct free_area *area, unsigned int order, 
 				    bool claimable, lmm_fallback_detail_t *detail)
 {
 	bool compacts = lmm_fallback_compacts(claimable, detail);
+	bool whole = true;
 	lmm_fallback_t ret;
 	int found;
 
@@ -223,9 +225,11 @@ static lmm_fallback_t wrap_fallback(struct free_area *area, unsigned int order, 
 		found = lmm_fallback_type(ret, detail);
 		preempt_disable();
 		if (static_branch_likely(&fallback_armed) &&
-		    static_call(on_fallback)(area, order, migratetype, compacts, found) < 0 &&
-		    found >= 0)
+		    static_call(on_fallback)(area, order, migratetype, compacts, found,
+					     &whole) < 0 && found >= 0)
 			ret = LMM_FALLBACK_NONE;
+		else if (!whole)
+			ret = lmm_fallback_part(ret, claimable, detail);
 		preempt_enable();
 	}
 	return ret;

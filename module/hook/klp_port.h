@@ -20,7 +20,7 @@ struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	6
+#define LMM_KLP_PORT_VERSION	7
 
 /**
  * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
@@ -122,7 +122,8 @@ struct lmm_klp_source {
  * @give_back: before compaction, and after per-CPU lists were drained, but
  *	not because of a free; called until it returns false, there being no more to do
  * @fallback: the kernel wants pages of @migratetype, has looked among the free blocks of
- *	@order for those of another type, and @found that or -1; returns it, or -1
+ *	@order for those of another type, and @found that or -1; returns it, or -1, and
+ *	clears @whole where no more than what was asked for may be taken of a block
  *
  * Context: of the allocator's: under pcp->lock, preemption off (on PREEMPT_RT, inside
  * the RCU read section that its spinlocks are), any context the allocator may be
@@ -152,7 +153,7 @@ struct lmm_klp_handlers {
 		     struct lmm_klp_part *part);
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
-			bool stealable_only, int found);
+			bool stealable_only, int found, bool *whole);
 };
 
 /**

@@ -15,7 +15,7 @@ struct seq_file;
 
 /* pageblock_filter.c */
 int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migratetype,
-			   bool stealable_only, int found);
+			   bool stealable_only, int found, bool *whole);
 void lmm_pageblock_reclaimed(unsigned long pages);
 void lmm_pageblock_compacting(void);
 void lmm_pageblock_mixed(const struct page *page, int got_order);

@@ -92,7 +92,7 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
  * pageblock_search_answer() - answer a question of a search
  * @search: the search; updated
  * @order: which is asked about
- * @allowed: the verdict, of which only the first of a search counts
+ * @verdict: the verdict, of which only the first of a search counts
  *
  * On the way up the kernel takes what it finds: that is one page, for which the right
  * to mix is used up, where one search fills a whole list.
@@ -100,13 +100,16 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
  * Return: may it have what was found?
  */
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
-			     bool allowed)
+			     enum pageblock_verdict verdict)
 {
 	bool up = order >= search->order;
 
 	search->order = order;
-	if (search->pass == PAGEBLOCK_PASS_BEGUN)
-		search->pass = allowed ? PAGEBLOCK_PASS_ALLOWED : PAGEBLOCK_PASS_REFUSED;
+	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
+		search->pass = pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
+							   PAGEBLOCK_PASS_REFUSED;
+		search->parts = verdict == PAGEBLOCK_ALLOW_PLENTY;
+	}
 	if (search->pass != PAGEBLOCK_PASS_ALLOWED)
 		return false;
 	if (up)

@@ -52,8 +52,9 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_HOPELESS: allowed, the zone has no wholly free block and compaction
  *	has failed to make one, so that more rounds would be for nothing
  * @PAGEBLOCK_ALLOW_CROWDED: allowed, there was no room to note what was tried for it
- * @PAGEBLOCK_ALLOW_PLENTY: allowed, what it gets can be moved away again, and enough is
- *	free, though not of its type, so that kswapd does not reclaim for it (mode claim)
+ * @PAGEBLOCK_ALLOW_PLENTY: allowed, but not to claim the block: what it gets can be moved
+ *	away again, and enough is free, though not of its type, so that kswapd does not
+ *	reclaim for it (mode claim)
  * @PAGEBLOCK_NR_VERDICTS: number of the above
  */
 enum pageblock_verdict {
@@ -145,6 +146,7 @@ enum pageblock_pass {
  * struct pageblock_search - one CPU's search for a fallback
  * @pass: where it is
  * @order: of the last question
+ * @parts: it may mix, but not claim a block that others have part of
  *
  * The kernel asks about one order after the other: from the highest down, and, if what
  * is there is to be split rather than claimed, from the request's up.  It relies on
@@ -154,12 +156,13 @@ enum pageblock_pass {
 struct pageblock_search {
 	enum pageblock_pass pass;
 	unsigned int order;
+	bool parts;
 };
 
 bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 			   unsigned int top, bool found);
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
-			     bool allowed);
+			     enum pageblock_verdict verdict);
 
 /**
  * struct pageblock_reserve - the wholly free blocks of a zone

@@ -189,7 +189,7 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 }
 
 /* Judge the request behind a search, once. */
-static bool search_allowed(struct zone *zone, int migratetype)
+static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 {
 	struct pageblock_settings settings = {
 		.mode = READ_ONCE(pageblock.settings.mode),
@@ -211,7 +211,7 @@ static bool search_allowed(struct zone *zone, int migratetype)
 	/* @gfp is 0 where the request is not known. */
 	if (!pageblock_allows(verdict))
 		zone_boost(zone, gfp);
-	return pageblock_allows(verdict);
+	return verdict;
 }
 
 /**
@@ -221,16 +221,17 @@ static bool search_allowed(struct zone *zone, int migratetype)
  * @migratetype: the type for which there is nothing
  * @stealable_only: it is compaction that asks, whether it can stop
  * @found: the type it has found, or -1
+ * @whole: cleared where a block may be taken from, but not claimed
  *
  * Context: under zone->lock, interrupts off; where @stealable_only is set under no lock,
  * preemption off.
  * Return: @found, or -1 where that is refused.
  */
 int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migratetype,
-			   bool stealable_only, int found)
+			   bool stealable_only, int found, bool *whole)
 {
+	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
-	bool allowed = false;
 	struct zone *zone;
 
 	/*
@@ -251,9 +252,12 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
 		zone = container_of(area - order, struct zone, free_area[0]);
-		allowed = search_allowed(zone, migratetype);
+		verdict = search_judge(zone, migratetype);
 	}
-	return pageblock_search_answer(search, order, allowed) ? found : -1;
+	if (!pageblock_search_answer(search, order, verdict))
+		return -1;
+	*whole = !search->parts;
+	return found;
 }
 
 /**

@@ -43,6 +43,26 @@ unsigned long pageblock_free_blocks(struct zone *zone)
 	return blocks - min(blocks, cma);
 }
 
+/* Memory must not come or go meanwhile; not waited for, and held for no longer than a look. */
+static bool hotplug_stop(void)
+{
+	return pageblock.hotplug && percpu_down_read_trylock(pageblock.hotplug);
+}
+
+/* Make up to so many blocks of a zone free, a few at a time; returns how many. */
+static unsigned long blocks_make(struct zone *zone, struct pageblock_zone *pz, unsigned long nr)
+{
+	unsigned long made = 0;
+	unsigned int some = 1;
+
+	while (some && made < nr && hotplug_stop()) {
+		some = pageblock_clear(zone, pz, nr - made);
+		percpu_up_read(pageblock.hotplug);
+		made += some;
+	}
+	return made;
+}
+
 /* Keep as many blocks of a zone free as there are to be. */
 static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 {
@@ -54,32 +74,32 @@ static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 	if (!nr)
 		return;
 	lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
-	nr = pageblock_clear(zone, pz, nr);
+	nr = blocks_make(zone, pz, nr);
 	lmm_count(&lmm_pageblock_policy, COUNT_MADE, nr);
 	/* Where pages are moved to blocks that were free, as many are broken as are made. */
 	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? nr : 0);
 }
 
-/* One zone's turn; false: memory goes offline, or comes. */
-static bool zone_turn(struct zone *zone, struct pageblock_zone *pz)
+/* Put remembered blocks of a zone in order, if it is time. */
+static void mixed_clean(struct zone *zone, struct pageblock_zone *pz)
 {
-	/* Not waited for: that may take its time, and is not to wait for us for longer either. */
-	if (!percpu_down_read_trylock(pageblock.hotplug))
-		return false;
-	reserve_fill(zone, pz);
-	if (pz->mixed && pageblock_reserve_tick(&pz->rest, 0, 1))
-		pageblock_reserve_made(&pz->rest, pageblock_clean(zone, pz));
+	if (!pz->mixed || !pageblock_reserve_tick(&pz->rest, 0, 1) || !hotplug_stop())
+		return;
+	pageblock_reserve_made(&pz->rest, pageblock_clean(zone, pz));
 	percpu_up_read(pageblock.hotplug);
-	return true;
 }
 
 static void reserve_worker(struct work_struct *work)
 {
-	struct zone *zone = pageblock.hotplug ? lmm_zone_after(NULL) : NULL;
+	struct pageblock_zone *pz;
+	struct zone *zone = NULL;
 
 	WRITE_ONCE(pageblock.cleaner, current);
-	while (zone && zone_turn(zone, &pageblock.zones[lmm_zone_slot(zone)]))
-		zone = lmm_zone_after(zone);
+	while ((zone = lmm_zone_after(zone))) {
+		pz = &pageblock.zones[lmm_zone_slot(zone)];
+		reserve_fill(zone, pz);
+		mixed_clean(zone, pz);
+	}
 	WRITE_ONCE(pageblock.cleaner, NULL);
 	queue_delayed_work(system_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
 }
