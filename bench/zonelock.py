@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from bench import guest, pcp, sides
 from bench.inside import CROSSINGS
+from bench.pageblock import events
 from bench.table import Row
 from tests.kernels import Image
 from tests.report import say
@@ -68,11 +69,6 @@ def a_huge_page(run: Run) -> float:
     return float(run["plain"]["ns"] / run["plain"]["huge_pages"])
 
 
-def events(name: str) -> Callable[[Run], float]:
-    """A line of /proc/vmstat."""
-    return lambda run: float(run["plain"]["events"][name])
-
-
 def failed(run: Run) -> float:
     """Share of huge faults that fell back."""
     counts = run["plain"]["events"]
@@ -125,8 +121,8 @@ LOCK_METRICS = (
 PAIR_METRICS = (replace(LOCK_METRICS[0], limit=lock_limit), *LOCK_METRICS[1:],
                 replace(TOTALS, limit=no_more))
 COMPACTION_METRICS = (
-    Metric(COMPACTIONS, events("compact_fail")),
-    Metric(COMPACTED, events("compact_success")),
+    Metric(COMPACTIONS, lambda run: events("compact_fail")(run["plain"])),
+    Metric(COMPACTED, lambda run: events("compact_success")(run["plain"])),
 )
 MIXED_METRICS = (
     Metric(HUGE, a_huge_page, little_more),

@@ -49,35 +49,28 @@ static bool hotplug_stop(void)
 	return pageblock.hotplug && percpu_down_read_trylock(pageblock.hotplug);
 }
 
-/* Make up to so many blocks of a zone free, a few at a time; returns how many. */
-static unsigned long blocks_make(struct zone *zone, struct pageblock_zone *pz, unsigned long nr)
-{
-	unsigned long made = 0;
-	unsigned int some = 1;
-
-	while (some && made < nr && hotplug_stop()) {
-		some = pageblock_clear(zone, pz, nr - made);
-		percpu_up_read(pageblock.hotplug);
-		made += some;
-	}
-	return made;
-}
-
 /* Keep as many blocks of a zone free as there are to be. */
 static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 {
 	unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
-	unsigned long had = pageblock_free_blocks(zone), nr;
+	unsigned long had = pageblock_free_blocks(zone), made = 0, nr;
+	unsigned int some;
 
 	pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
 	nr = pageblock_reserve_tick(&pz->reserve, had, pz->want);
-	if (!nr)
+	if (!nr || !hotplug_stop())
 		return;
 	lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
-	nr = blocks_make(zone, pz, nr);
-	lmm_count(&lmm_pageblock_policy, COUNT_MADE, nr);
+	do {
+		some = pageblock_clear(zone, pz, nr - made);
+		percpu_up_read(pageblock.hotplug);
+		made += some;
+		/* Who lowers it, or switches off, does not wait for the rest. */
+		nr = min_t(unsigned long, nr, READ_ONCE(pageblock.reserve_blocks));
+	} while (some && made < nr && hotplug_stop());
+	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
 	/* Where pages are moved to blocks that were free, as many are broken as are made. */
-	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? nr : 0);
+	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? made : 0);
 }
 
 /* Put remembered blocks of a zone in order, if it is time. */
@@ -156,6 +149,7 @@ int pageblock_reserve_start(void)
  */
 void pageblock_reserve_stop(void)
 {
+	WRITE_ONCE(pageblock.reserve_blocks, 0);
 	/* It queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pageblock.work);
 	zones_free();
