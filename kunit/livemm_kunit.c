@@ -54,6 +54,30 @@ void lmm_entry_buffer(void)
 {
 }
 
+void lmm_entry_bpf_link(void)
+{
+}
+
+void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs)
+{
+}
+
+void lmm_shared_hint_vma(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+}
+
+void lmm_shared_request(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
+{
+}
+
+void lmm_shared_buffer(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+}
+
 int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	return 0;

@@ -21,6 +21,18 @@ static bool registry_off;
 /* Arming fails in modes from this one on. */
 static unsigned int registry_arm_err_mode;
 
+/* Somebody switches off while this one is being armed. */
+static struct lmm_policy *registry_cut_at_arm;
+
+/* Events of a policy come in; wrappers have to be loaded for it. */
+static bool registry_alive;
+static u32 registry_missing;
+
+/* BIT() of each policy that events are delivered to. */
+static unsigned long registry_listening;
+
+static void registry_cut(struct lmm_policy *policy);
+
 static void registry_note(char what)
 {
 	size_t len = strlen(registry_log);
@@ -47,6 +59,8 @@ static int registry_fake_arm(enum lmm_policy_id id, unsigned int mode, char *why
 		return registry_arm_err;
 	}
 	registry_note('a');
+	if (registry_cut_at_arm)
+		registry_cut(registry_cut_at_arm);
 	return 0;
 }
 
@@ -55,15 +69,65 @@ static void registry_fake_disarm(enum lmm_policy_id id)
 	registry_note('x');
 }
 
+static bool registry_fake_alive(enum lmm_policy_id id, char *why, size_t len)
+{
+	if (!registry_alive)
+		scnprintf(why, len, "hook drain: covered");
+	return registry_alive;
+}
+
+static u32 registry_fake_missing(enum lmm_policy_id id, unsigned int mode)
+{
+	return registry_missing;
+}
+
+static bool registry_fake_unsettled(void)
+{
+	return false;
+}
+
+static void registry_fake_nothing(void)
+{
+}
+
+static void registry_fake_start(enum lmm_policy_id id)
+{
+	registry_listening |= BIT(id);
+}
+
+static void registry_fake_stop(enum lmm_policy_id id)
+{
+	registry_listening &= ~BIT(id);
+}
+
 #define lmm_hooks_supported	registry_fake_supported
 #define lmm_hooks_arm		registry_fake_arm
 #define lmm_hooks_disarm	registry_fake_disarm
+#define lmm_hooks_alive		registry_fake_alive
+#define lmm_hooks_missing	registry_fake_missing
+#define lmm_hooks_unsettled	registry_fake_unsettled
+#define lmm_hooks_refresh	registry_fake_nothing
+#define lmm_klp_wake		registry_fake_nothing
+#define lmm_events_start	registry_fake_start
+#define lmm_events_stop		registry_fake_stop
 #define lmm_off			registry_off
 #include "../module/policy/registry.c"
+#undef lmm_hooks_alive
+#undef lmm_hooks_missing
+#undef lmm_hooks_unsettled
+#undef lmm_hooks_refresh
+#undef lmm_klp_wake
+#undef lmm_events_start
+#undef lmm_events_stop
 #undef lmm_hooks_supported
 #undef lmm_hooks_arm
 #undef lmm_hooks_disarm
 #undef lmm_off
+
+static void registry_cut(struct lmm_policy *policy)
+{
+	lmm_policy_cut(policy);
+}
 
 static int registry_fake_validate(struct lmm_policy *policy,
 				  const struct lmm_config *cfg, char *why,
@@ -136,6 +200,10 @@ static int registry_test_init(struct kunit *test)
 	registry_validate_err = 0;
 	registry_hooks_ok = true;
 	registry_off = false;
+	registry_cut_at_arm = NULL;
+	registry_alive = true;
+	registry_missing = 0;
+	registry_listening = 0;
 	registry_pcp = registry_policy(LMM_PCP, "pcp");
 	registry_numa = registry_policy(LMM_NUMA, "numa");
 	registry_log[0] = '\0';
@@ -157,9 +225,7 @@ static struct lmm_config *registry_config(struct lmm_policy *policy)
 {
 	struct lmm_config *want = &registry_want[policy->id];
 
-	mutex_lock(&lmm_control_mutex);
-	*want = *lmm_policy_config(policy);
-	mutex_unlock(&lmm_control_mutex);
+	lmm_policy_config_copy(policy, want);
 	return want;
 }
 
@@ -204,6 +270,8 @@ static void registry_expect(struct kunit *test, struct lmm_policy *policy,
 
 	KUNIT_EXPECT_EQ(test, on, policy->on);
 	KUNIT_EXPECT_EQ(test, on, cfg->enabled);
+	KUNIT_EXPECT_EQ(test, on, policy->state == LMM_POLICY_ON);
+	KUNIT_EXPECT_EQ(test, on, !!(registry_listening & BIT(policy->id)));
 	KUNIT_EXPECT_EQ(test, a, cfg->value[0]);
 	KUNIT_EXPECT_STREQ(test, log, (const char *)registry_log);
 }
@@ -504,6 +572,127 @@ static void registry_test_disable_all(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_numa.on);
 }
 
+static enum lmm_policy_state registry_state(struct lmm_policy *policy, char *why)
+{
+	why[0] = '\0';
+	return lmm_policy_state(policy, why, LMM_WHY_LEN);
+}
+
+static bool registry_look(void)
+{
+	bool again;
+
+	mutex_lock(&lmm_control_mutex);
+	again = lmm_policies_look();
+	mutex_unlock(&lmm_control_mutex);
+	return again;
+}
+
+/* Off takes effect without the mutex; the rest is done by who has the mutex next. */
+static void registry_test_cut_waits_for_nobody(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	lmm_policy_cut(&registry_pcp);
+	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
+	KUNIT_EXPECT_EQ(test, 8U, registry_config(&registry_pcp)->value[0]);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_STREQ(test, "ea", (const char *)registry_log);
+
+	/* A second one, and one of a policy that is off, change nothing. */
+	lmm_policy_cut(&registry_pcp);
+	lmm_policy_cut(&registry_numa);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_numa, why));
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+
+	/* Who switches on before anybody tidied up does that first. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	lmm_policy_cut(&registry_pcp);
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	registry_expect(test, &registry_pcp, true, 8, "xdea");
+}
+
+/* Off comes while the policy is being switched on: it does not come on. */
+static void registry_test_cut_while_coming_on(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_cut_at_arm = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
+	registry_expect(test, &registry_pcp, false, 7, "eaxd");
+
+	/* A change of mode: neither the new one nor the old one. */
+	registry_cut_at_arm = NULL;
+	registry_pcp.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
+	registry_log[0] = '\0';
+	registry_cut_at_arm = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2, why));
+	registry_expect(test, &registry_pcp, false, 1, "xdeaxdeaxd");
+}
+
+/* A hook is taken away and given back. */
+static void registry_test_stands_by(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_alive = false;
+	registry_hooks_ok = false;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_STREQ(test, "no hook", (const char *)why);
+	KUNIT_EXPECT_STREQ(test, "eaxd", (const char *)registry_log);
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
+	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+
+	/* A knob can be set; to say that it be on is refused in words. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
+
+	/* Where wrappers have to be loaded it waits for somebody to say so. */
+	registry_alive = true;
+	registry_hooks_ok = true;
+	registry_missing = 1;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	registry_missing = 0;
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, true, 9, "ea");
+
+	/* Off while it stands by. */
+	registry_alive = false;
+	registry_hooks_ok = false;
+	registry_look();
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9, why));
+	registry_expect(test, &registry_pcp, false, 9, "");
+	KUNIT_EXPECT_FALSE(test, registry_look());
+}
+
+/* What an optional hook is taken away from goes on with the others, at once. */
+static void registry_test_comes_back_without_the_optional(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	registry_alive = false;
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, true, 8, "eaxdea");
+}
+
 static void registry_test_unregister_switches_off(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -533,6 +722,10 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_mode_changes),
 	KUNIT_CASE(registry_test_several_all_or_none),
 	KUNIT_CASE(registry_test_disable_all),
+	KUNIT_CASE(registry_test_cut_waits_for_nobody),
+	KUNIT_CASE(registry_test_cut_while_coming_on),
+	KUNIT_CASE(registry_test_stands_by),
+	KUNIT_CASE(registry_test_comes_back_without_the_optional),
 	KUNIT_CASE(registry_test_unregister_switches_off),
 	{}
 };

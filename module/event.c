@@ -4,7 +4,8 @@
  *
  * The order of delivery is the order of enum lmm_policy_id, written out in each
  * handler: a policy that takes pages away (zonelock, cma) comes before the one
- * that sizes what is left (pcp).  A policy that is off costs one static branch.
+ * that sizes what is left (pcp).  A policy that is off costs a look at a word; while no
+ * policy uses a hook none is called.
  *
  * Context of the allocator's handlers: preemption off, any context the allocator may
  * be called from, refill and drain under pcp->lock too.  No sleeping, no printk, no
@@ -12,11 +13,12 @@
  * tracepoints see to preemption themselves: not every kernel does (LMM_PROBES_WAIT_FOR_RCU).
  * They take the arguments that they want; what a kernel has added behind is not looked at.
  */
-#include <linux/jump_label.h>
+#include <linux/bitops.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
+#include <linux/spinlock.h>
 
 #include "compat/compat.h"
 #include "event.h"
@@ -28,32 +30,38 @@
 #include "policy/pcp.h"
 #include "policy/zonelock.h"
 
-static DEFINE_STATIC_KEY_ARRAY_FALSE(policy_listens, LMM_NR_POLICIES);
+/* BIT() of each policy that events are delivered to. */
+static unsigned long listening __read_mostly;
 
-#define listens(id)	static_branch_unlikely(&policy_listens[id])
+static bool listens(enum lmm_policy_id id)
+{
+	return READ_ONCE(listening) & BIT(id);
+}
 
 /**
  * lmm_events_start() - a policy's hooks are armed: deliver to it
  * @id: the policy
  *
- * Context: process, control mutex held.
+ * Context: any.
  */
 void lmm_events_start(enum lmm_policy_id id)
 {
-	static_branch_enable(&policy_listens[id]);
+	set_bit(id, &listening);
 }
 
 /**
  * lmm_events_stop() - deliver nothing more to a policy
  * @id: the policy
  *
- * A handler that is running may still deliver; the caller waits for it.
+ * It takes effect at once, whatever else hangs.  A handler that is running may still deliver:
+ * who frees what handlers use waits for those first.
  *
- * Context: process, control mutex held.
+ * Context: any.
  */
 void lmm_events_stop(enum lmm_policy_id id)
 {
-	static_branch_disable(&policy_listens[id]);
+	clear_bit(id, &listening);
+	lmm_buffers_unmovable(id, false);
 }
 
 static int event_take(struct zone *zone, unsigned int order, unsigned long asked,
@@ -156,10 +164,17 @@ static unsigned long event_scan_charge(struct vm_area_struct *vma, unsigned long
 	return listens(LMM_NUMA) ? lmm_numa_scan_charge(vma, total) : total;
 }
 
+/* This CPU's refill is to find nothing rather than pages of another type. */
+static DEFINE_PER_CPU(bool, regular_only);
+
 static int event_fallback(struct free_area *area, unsigned int order, int migratetype,
 			  bool stealable_only, int found, bool *whole)
 {
 	lmm_hook_hit(LMM_HOOK_FALLBACK);
+	/* An interrupt that wants movable pages just then may find none either. */
+	if (IS_ENABLED(CONFIG_CMA) && migratetype == MIGRATE_MOVABLE && !stealable_only &&
+	    this_cpu_read(regular_only))
+		return -1;
 	if (listens(LMM_PAGEBLOCK))
 		found = lmm_pageblock_fallback(area, order, migratetype, stealable_only, found,
 					       whole);
@@ -179,6 +194,7 @@ const struct lmm_klp_handlers lmm_event_klp_handlers = {
 	.scan = event_scan,
 	.scan_charge = event_scan_charge,
 	.fallback = event_fallback,
+	.regular_only = &regular_only,
 };
 
 /* Does the kernel keep blocks of this order in per-CPU lists? */
@@ -305,14 +321,18 @@ unsigned int lmm_buffer_gfp_mask = ~0U;
  *
  * File systems keep references to buffers: what holds one cannot be migrated.
  *
- * Context: process, control mutex held.
+ * Context: any.
  */
 void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted)
 {
+	static DEFINE_RAW_SPINLOCK(lock);
 	static unsigned long policies;
+	unsigned long flags;
 
+	raw_spin_lock_irqsave(&lock, flags);
 	__assign_bit(id, &policies, wanted);
 	WRITE_ONCE(lmm_buffer_gfp_mask, policies ? ~(__force unsigned int)__GFP_MOVABLE : ~0U);
+	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
 /**

@@ -111,6 +111,23 @@ struct lmm_config {
 };
 
 /**
+ * enum lmm_policy_state - where a policy is between off and on
+ * @LMM_POLICY_OFF: nothing of it runs, no hook is armed for it
+ * @LMM_POLICY_LOADING: it is being switched on
+ * @LMM_POLICY_ON: events are delivered to it
+ * @LMM_POLICY_STANDBY: it shall be on, but a hook that it needs has been taken away; as if off
+ * @LMM_POLICY_LEAVING: it has been switched off and gets no event any more; what it has
+ *	changed is being put back
+ */
+enum lmm_policy_state {
+	LMM_POLICY_OFF,
+	LMM_POLICY_LOADING,
+	LMM_POLICY_ON,
+	LMM_POLICY_STANDBY,
+	LMM_POLICY_LEAVING,
+};
+
+/**
  * struct lmm_policy - a policy as control sees it
  * @id: which one
  * @name: its directory in debugfs and its word in @policies
@@ -141,11 +158,22 @@ struct lmm_config {
  *	then there is no such file.
  * @reason_show: words for the last column of `status` while on ("" if none).
  *	May be NULL.
- * @config: published settings; written under the control mutex only
+ * @config: published settings
+ * @config_off: the same settings, but off: what switching off publishes, without asking
+ *	anybody for memory; NULL while off
  * @counters: per-CPU, @nr_counters values, never reset
- * @on: the policy is enabled; written under the control mutex only
+ * @state: where it is
+ * @waiting: how many wait for livepatches, to switch it on
+ * @cuts: how often it was switched off
+ * @standby_reason: why it stands by, in words
+ * @on: what @enable has set up is there; written under the control mutex only
  *
- * Every op runs in process context with lmm_control_mutex held.
+ * Every op runs in process context with lmm_control_mutex held, but @supported and
+ * @reason_show, which may be called at any time, with or without it: they read what is there
+ * for as long as the module is.
+ *
+ * Members from @config to @standby_reason are written under a spinlock of the registry's, so
+ * that no one who switches off, and no reader, ever waits.
  */
 struct lmm_policy {
 	enum lmm_policy_id id;
@@ -170,27 +198,33 @@ struct lmm_policy {
 
 	/* Owned by control from lmm_policy_register() on. */
 	struct lmm_config __rcu *config;
+	struct lmm_config *config_off;
 	u64 __percpu *counters;
+	enum lmm_policy_state state;
+	unsigned int waiting;
+	unsigned int cuts;
+	char standby_reason[LMM_WHY_LEN];
 	bool on;
 };
 
 /*
- * Control.  One mutex serialises every change of settings, enable, disable,
- * lease expiry and registration.  It is taken in process context only and is
- * the outermost lock of livemm.
+ * Control.  One mutex serialises every change of settings, enable, disable and
+ * registration.  It is taken in process context only and is the outermost lock of
+ * livemm.  It may be held for long where the kernel makes an op wait, so who must
+ * never wait does without: reading settings, status, hooks and counters, switching
+ * off, and the end of the lease.
  */
 extern struct mutex lmm_control_mutex;
 
 /* policy/registry.c */
+int lmm_registry_init(void);
+void lmm_registry_exit(void);
 int lmm_policy_register(struct lmm_policy *policy);
 void lmm_policy_unregister(struct lmm_policy *policy);
 struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
 unsigned int lmm_policy_mode(const struct lmm_policy *policy,
 			     const struct lmm_config *cfg);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
-int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
-		     char *why, size_t len);
-void lmm_policies_disable_all(void);
 
 /* policy/zonelock.c, policy/cma.c, policy/pcp.c, policy/pageblock.c, policy/numa.c */
 extern struct lmm_policy lmm_zonelock_policy;

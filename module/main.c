@@ -25,9 +25,19 @@ static int release_up(void *ctx, char *why, size_t len)
 	return err;
 }
 
+static int registry_up(void *ctx, char *why, size_t len)
+{
+	return lmm_registry_init();
+}
+
+static void registry_down(void *ctx)
+{
+	lmm_registry_exit();
+}
+
 static int hooks_up(void *ctx, char *why, size_t len)
 {
-	return lmm_hooks_init();
+	return lmm_hooks_init(lmm_policies_look_soon);
 }
 
 static void hooks_down(void *ctx)
@@ -71,6 +81,12 @@ static void policies_down(void *ctx)
 	policies_forget(ARRAY_SIZE(policies));
 }
 
+static int lease_up(void *ctx, char *why, size_t len)
+{
+	lmm_lease_init();
+	return 0;
+}
+
 static int params_up(void *ctx, char *why, size_t len)
 {
 	return lmm_params_apply_boot(why, len);
@@ -88,8 +104,10 @@ static void control_down(void *ctx)
 
 static const struct lmm_step steps[] = {
 	{ "release", release_up, NULL },
+	{ "registry", registry_up, registry_down },
 	{ "hooks", hooks_up, hooks_down },
 	{ "policies", policies_up, policies_down },
+	{ "lease", lease_up, NULL },
 	{ "parameters", params_up, NULL },
 	{ "control", control_up, control_down },
 };

@@ -20,6 +20,9 @@ from tests.kernels import Image, images, load
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 SOURCES = ["module", "kunit", "tests/kmod"]
+# What the package is made of; livemm.ko loads the others.
+MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_scan",
+           "livemm_klp_fallback")
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.
 VARIANTS = {
     "break-drain": "LMM_BREAK_HOOK=drain",
@@ -126,7 +129,7 @@ def build(image: Image) -> str:
     if complaints(text):
         return complaints(text)
     found = sorted(path.name for path in folder.glob("*.ko"))
-    wanted = ["livemm.ko", "livemm_klp.ko", *(["livemm_kunit.ko"] if image.debug else [])]
+    wanted = [f"{name}.ko" for name in MODULES] + (["livemm_kunit.ko"] if image.debug else [])
     missing = set(wanted) - set(found)
     if missing:
         return f"not built: {', '.join(sorted(missing))}"

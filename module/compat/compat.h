@@ -11,6 +11,7 @@
 #define LIVEMM_COMPAT_H
 
 #include <linux/list.h>
+#include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
@@ -77,6 +78,40 @@
 #else
 #define lmm_direct_register(ops, addr)		register_ftrace_direct_multi(ops, addr)
 #define lmm_direct_unregister(ops, addr)	unregister_ftrace_direct_multi(ops, addr)
+#endif
+
+/*
+ * What decides whether a direct call and a livepatch may share a site is told which site.
+ * Upstream "ftrace,bpf: Use single direct ops for bpf trampolines", 7.0.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define LMM_OPS_FUNC_ARGS \
+	struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd
+#else
+#define LMM_OPS_FUNC_ARGS	struct ftrace_ops *ops, enum ftrace_ops_cmd cmd
+#endif
+
+/*
+ * What BPF puts at the entry of a function is a node of a link.
+ * Upstream "bpf: Add struct bpf_tramp_node object", 7.0.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define LMM_BPF_LINK_PROTO \
+	"int (struct bpf_tramp_node *, struct bpf_trampoline *, struct bpf_prog *)"
+#else
+#define LMM_BPF_LINK_PROTO \
+	"int (struct bpf_tramp_link *, struct bpf_trampoline *, struct bpf_prog *)"
+#endif
+
+/*
+ * What an ftrace callback gets has the registers inside; since 6.13, and in 6.12 by way of
+ * stable, behind a macro.
+ * Upstream 7888af4166d4 ("ftrace: Make ftrace_regs abstract from direct use"), 6.13.
+ */
+#ifdef arch_ftrace_regs
+#define lmm_ftrace_pt_regs(fregs)	(&arch_ftrace_regs(fregs)->regs)
+#else
+#define lmm_ftrace_pt_regs(fregs)	(&(fregs)->regs)
 #endif
 
 /*
@@ -371,7 +406,7 @@ struct cma {
 #endif
 
 /*
- * Timers, for the modules of the tests.
+ * Timers.
  * Upstream 8fa7292fee5c ("treewide: Switch/rename to timer_delete[_sync]()"), 6.15, and
  * "hrtimers: Delete hrtimer_init()", 6.15.
  */

@@ -25,6 +25,9 @@ extern bool lmm_off;
 extern bool lmm_force;
 extern bool lmm_allow_livepatch;
 
+/* Every policy there may be, as bits. */
+#define LMM_ALL_POLICIES	GENMASK(LMM_NR_POLICIES - 1, 0)
+
 int lmm_params_apply_boot(char *why, size_t len);
 void lmm_params_close(void);
 __printf(1, 2) void lmm_control_set_error(const char *fmt, ...);
@@ -33,26 +36,54 @@ void lmm_control_get_error(char *buf, size_t len);
 /* lease.c */
 extern const struct lmm_knob lmm_lease_knob;
 
+void lmm_lease_init(void);
 void lmm_lease_set(u32 seconds);
 u32 lmm_lease_left(void);
 void lmm_lease_cancel(void);
 
-/* policy/registry.c: doors that only control uses */
-int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES],
-		       unsigned int named, char *why, size_t len);
+/* change.c */
 
 /**
- * lmm_policy_config() - published settings of a registered policy
- * @policy: whose
- *
- * Context: process, control mutex held.
- * Return: the settings, valid while the mutex is held.
+ * struct lmm_change - a text that says what settings shall be
+ * @parse: read it; @want holds the settings in force, by policy id, and gets those asked for;
+ *	@named gets a bit per policy that it is about.  Returns 0 or -errno with the reason in
+ *	@why.  Called more than once, as settings may change before they are applied.
+ * @text: the text
+ * @len: its length
+ * @policy: whose it is, if @parse wants to know
+ * @key: which of its keys, likewise
+ * @waits: called before a wait that may last, and after; or NULL
  */
-static inline const struct lmm_config *
-lmm_policy_config(const struct lmm_policy *policy)
-{
-	return rcu_dereference_protected(policy->config,
-					 lockdep_is_held(&lmm_control_mutex));
-}
+struct lmm_change {
+	int (*parse)(const struct lmm_change *change, struct lmm_config *want,
+		     unsigned int *named, char *why, size_t len);
+	const char *text;
+	size_t len;
+	struct lmm_policy *policy;
+	unsigned int key;
+	void (*waits)(bool wait);
+};
+
+int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
+
+/* policy/registry.c: doors that only control uses */
+int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
+			 u32 *functions, unsigned int *waiting, char *why, size_t len);
+int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES],
+		       unsigned int named, char *why, size_t len);
+int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
+		     char *why, size_t len);
+void lmm_policy_config_copy(const struct lmm_policy *policy, struct lmm_config *config);
+bool lmm_policy_changes_values(const struct lmm_policy *policy, const struct lmm_config *want);
+enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
+void lmm_policy_cut(struct lmm_policy *policy);
+void lmm_policy_tidy(struct lmm_policy *policy);
+bool lmm_policies_look(void);
+void lmm_policies_look_soon(void);
+void lmm_policies_cut(unsigned int named);
+void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
+unsigned int lmm_policies_cuts(unsigned int named);
+void lmm_policies_waiting(unsigned int named, bool wait);
+void lmm_policies_disable_all(void);
 
 #endif /* LIVEMM_CONTROL_H */

@@ -3,9 +3,9 @@
  * debugfs.c - the tree of files, from tables
  *
  * A row with no write operation makes a 0400 file that cannot be written and
- * so can still be read under lockdown; the others are 0600.  Every operation
- * runs under the control mutex; debugfs itself waits for running ones when a
- * file is removed, so removal must not hold it.
+ * so can still be read under lockdown; the others are 0600.  Reading waits for
+ * nobody, but for rows that say so.  debugfs itself waits for running operations
+ * when a file is removed, so before that every wait is given up.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,6 +14,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -43,6 +44,8 @@ struct lmm_file {
 	bool (*there)(const struct lmm_policy *policy);
 	/* Bytes to begin with; 0: as many as seq_file likes. */
 	size_t room;
+	/* Shows what is only there as long as the policy is on: no change meanwhile. */
+	bool locked;
 };
 
 /* One file there is: the inode's private data. */
@@ -71,24 +74,35 @@ static int lmm_hooks_file_show(struct seq_file *m, struct lmm_policy *policy,
 
 static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 {
-	const struct lmm_config *cfg = lmm_policy_config(policy);
-	int mode = policy->mode_knob;
-	const char *word = "off";
+	static const char *const words[] = {
+		[LMM_POLICY_OFF] = "off",
+		[LMM_POLICY_LOADING] = "loading",
+		[LMM_POLICY_ON] = "on",
+		[LMM_POLICY_STANDBY] = "standby",
+		[LMM_POLICY_LEAVING] = "leaving",
+	};
 	char why[LMM_WHY_LEN] = "";
+	enum lmm_policy_state state = lmm_policy_state(policy, why, sizeof(why));
+	const char *word = words[state];
+	int mode = policy->mode_knob;
 	char text[32] = "-";
 
-	if (policy->on) {
-		word = "on";
-		if (policy->reason_show)
+	if (state == LMM_POLICY_ON) {
+		lmm_hooks_silent(policy->id, why, sizeof(why));
+		if (!why[0] && policy->reason_show)
 			policy->reason_show(policy, why, sizeof(why));
-	} else if (!lmm_policy_supported(policy, why, sizeof(why))) {
-		word = "unsupported";
-	} else {
-		why[0] = '\0';
+	} else if (state == LMM_POLICY_OFF) {
+		if (!lmm_policy_supported(policy, why, sizeof(why)))
+			word = "unsupported";
+		else
+			why[0] = '\0';
 	}
-	if (mode >= 0)
-		lmm_knob_format(&policy->knobs[mode], cfg->value[mode], text,
-				sizeof(text));
+	if (mode >= 0) {
+		rcu_read_lock();
+		lmm_knob_format(&policy->knobs[mode],
+				rcu_dereference(policy->config)->value[mode], text, sizeof(text));
+		rcu_read_unlock();
+	}
 	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, text,
 		   why[0] ? why : "-");
 }
@@ -150,42 +164,46 @@ static int lmm_supported_show(struct seq_file *m, struct lmm_policy *policy,
 static int lmm_settings_show(struct seq_file *m, struct lmm_policy *policy,
 			     unsigned int key)
 {
-	const struct lmm_config *cfg = lmm_policy_config(policy);
+	const struct lmm_config *cfg;
 	size_t len, n;
 	char *buf;
 
 	len = seq_get_buf(m, &buf);
+	rcu_read_lock();
+	cfg = rcu_dereference(policy->config);
 	if (key == LMM_ALL_KEYS)
 		n = lmm_config_format(policy, cfg, ' ', buf, len);
 	else
 		n = lmm_key_format(policy, cfg, key, buf, len);
+	rcu_read_unlock();
 	/* Cut, perhaps: -1 has the file shown again with more room. */
 	seq_commit(m, n + 1 < len ? (int)n : -1);
 	seq_putc(m, '\n');
 	return 0;
 }
 
+static int lmm_settings_parse(const struct lmm_change *change, struct lmm_config *want,
+			      unsigned int *named, char *why, size_t len)
+{
+	struct lmm_config *cfg = &want[change->policy->id];
+
+	*named = BIT(change->policy->id);
+	if (change->key == LMM_ALL_KEYS)
+		return lmm_config_parse(change->policy, change->text, change->len, cfg, why, len);
+	return lmm_key_parse(change->policy, change->key, change->text, change->len, cfg, why,
+			     len);
+}
+
 static int lmm_settings_write(struct lmm_policy *policy, unsigned int key,
 			      const char *text, size_t text_len,
 			      char *why, size_t len)
 {
-	struct lmm_config *want;
-	int err;
+	const struct lmm_change change = {
+		.parse = lmm_settings_parse, .text = text, .len = text_len,
+		.policy = policy, .key = key,
+	};
 
-	want = kmemdup(lmm_policy_config(policy), sizeof(*want), GFP_KERNEL);
-	if (!want) {
-		scnprintf(why, len, "%s: no memory", policy->name);
-		return -ENOMEM;
-	}
-	if (key == LMM_ALL_KEYS)
-		err = lmm_config_parse(policy, text, text_len, want, why, len);
-	else
-		err = lmm_key_parse(policy, key, text, text_len, want, why,
-				    len);
-	if (!err)
-		err = lmm_policy_apply(policy, want, why, len);
-	kfree(want);
-	return err;
+	return lmm_control_change(&change, why, len);
 }
 
 static int lmm_counters_show(struct seq_file *m, struct lmm_policy *policy,
@@ -231,8 +249,9 @@ static const struct lmm_file lmm_policy_files[] = {
 	{ "supported", lmm_supported_show },
 	{ "config", lmm_settings_show, lmm_settings_write },
 	{ "counters", lmm_counters_show },
-	{ "state", lmm_state_show },
-	{ "census", lmm_census_show, .there = lmm_census_there, .room = LMM_CENSUS_ROOM },
+	{ "state", lmm_state_show, .locked = true },
+	{ "census", lmm_census_show, .there = lmm_census_there, .room = LMM_CENSUS_ROOM,
+	  .locked = true },
 };
 
 /* One for each key, which gives it its name. */
@@ -245,9 +264,11 @@ static int lmm_file_show(struct seq_file *m, void *unused)
 	struct lmm_node *node = m->private;
 	int err;
 
-	mutex_lock(&lmm_control_mutex);
+	if (node->file->locked && mutex_lock_killable(&lmm_control_mutex))
+		return -EINTR;
 	err = node->file->show(m, node->policy, node->key);
-	mutex_unlock(&lmm_control_mutex);
+	if (node->file->locked)
+		mutex_unlock(&lmm_control_mutex);
 	return err;
 }
 
@@ -279,12 +300,10 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	mutex_lock(&lmm_control_mutex);
 	err = node->file->write(node->policy, node->key, text, count, why,
 				sizeof(why));
 	if (err)
 		lmm_control_set_error("%s", why);
-	mutex_unlock(&lmm_control_mutex);
 
 	kfree(text);
 	if (err)
@@ -407,6 +426,8 @@ int lmm_control_init(void)
 void lmm_control_exit(void)
 {
 	lmm_params_close();
+	/* Whoever waits to switch one on gives up. */
+	lmm_policies_cut(LMM_ALL_POLICIES);
 	debugfs_remove(lmm_root);
 	lmm_lease_cancel();
 

@@ -2,25 +2,31 @@
 /*
  * lease.c - a host whose controller died goes back to stock by itself
  *
- * The deadline is the truth and belongs to the control mutex; the timer only
- * says when to look at it.  So a renewal that meets a timer already fired is
- * decided by who takes the mutex first, and never half.
+ * The deadline is the truth and belongs to a spinlock of its own; the timer only says when to
+ * look at it.  So a renewal that meets a timer already fired is decided by who takes the lock
+ * first, and never half.  The end of a lease waits for nobody: policies are cut at once, and
+ * tidied up when that can be done.
+ *
+ * Time is boot time: a lease runs while the host is suspended, and has run out when it wakes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/jiffies.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/printk.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "../compat/compat.h"
 #include "control.h"
 
-static void lmm_lease_work(struct work_struct *work);
+static DEFINE_SPINLOCK(lmm_lease_lock);
 
-static DECLARE_DELAYED_WORK(lmm_lease_timer, lmm_lease_work);
-
-/* In jiffies; 0: no lease. */
+/* In ns of boot time; 0: no lease. */
 static u64 lmm_lease_deadline;
+
+static struct hrtimer lmm_lease_timer;
 
 /* The text of a lease is read like a knob's. */
 const struct lmm_knob lmm_lease_knob = {
@@ -29,69 +35,77 @@ const struct lmm_knob lmm_lease_knob = {
 	.max = 7 * 24 * 3600,
 };
 
-/*
- * A timer may be late by an eighth of its delay (kernel/time/timer.c, "timer wheel"): of a
- * lease of an hour seven minutes.  So it is woken early, and armed again for the rest.
- */
-static void lmm_lease_arm(u64 delay)
+static void lmm_lease_worker(struct work_struct *work)
 {
-	/* Switching off may wait for a livepatch transition: not system_wq. */
-	mod_delayed_work(system_long_wq, &lmm_lease_timer, delay - delay / 8);
+	bool ran_out;
+
+	spin_lock_irq(&lmm_lease_lock);
+	ran_out = lmm_lease_deadline && ktime_get_boottime_ns() >= lmm_lease_deadline;
+	if (ran_out)
+		lmm_lease_deadline = 0;
+	spin_unlock_irq(&lmm_lease_lock);
+	if (!ran_out)
+		return;
+	lmm_policies_cut(LMM_ALL_POLICIES);
+	pr_info("lease ran out: every policy is switched off\n");
 }
 
-static void lmm_lease_work(struct work_struct *work)
-{
-	u64 now;
+static DECLARE_WORK(lmm_lease_work, lmm_lease_worker);
 
-	mutex_lock(&lmm_control_mutex);
-	now = get_jiffies_64();
-	if (lmm_lease_deadline && now < lmm_lease_deadline) {
-		lmm_lease_arm(lmm_lease_deadline - now);
-	} else if (lmm_lease_deadline) {
-		lmm_lease_deadline = 0;
-		pr_info("lease ran out: every policy is switched off\n");
-		lmm_policies_disable_all();
-	}
-	mutex_unlock(&lmm_control_mutex);
+static enum hrtimer_restart lmm_lease_fires(struct hrtimer *timer)
+{
+	queue_work(system_highpri_wq, &lmm_lease_work);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * lmm_lease_init() - there may be a lease
+ *
+ * Context: process.
+ */
+void lmm_lease_init(void)
+{
+	lmm_hrtimer_setup(&lmm_lease_timer, lmm_lease_fires, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
 }
 
 /**
  * lmm_lease_set() - begin, renew or end the lease
  * @seconds: from now, within lmm_lease_knob's range; 0 ends it
  *
- * Context: process, control mutex held.
+ * Context: process.
  */
 void lmm_lease_set(u32 seconds)
 {
-	u64 delay = (u64)seconds * HZ;
+	u64 deadline = ktime_get_boottime_ns() + (u64)seconds * NSEC_PER_SEC;
 
-	lockdep_assert_held(&lmm_control_mutex);
-	if (!seconds) {
-		lmm_lease_deadline = 0;
-		cancel_delayed_work(&lmm_lease_timer);
-		return;
-	}
-	lmm_lease_deadline = get_jiffies_64() + delay;
-	lmm_lease_arm(delay);
+	spin_lock_irq(&lmm_lease_lock);
+	lmm_lease_deadline = seconds ? deadline : 0;
+	/* One that fires for nothing finds no deadline, or a later one. */
+	if (seconds)
+		hrtimer_start(&lmm_lease_timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS);
+	spin_unlock_irq(&lmm_lease_lock);
 }
 
 /**
  * lmm_lease_left() - how long the lease still runs
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: seconds, rounded up; 0 when there is no lease.
  */
 u32 lmm_lease_left(void)
 {
-	u64 now = get_jiffies_64();
+	u64 now = ktime_get_boottime_ns();
+	u64 deadline;
 
-	lockdep_assert_held(&lmm_control_mutex);
-	if (!lmm_lease_deadline)
+	spin_lock_irq(&lmm_lease_lock);
+	deadline = lmm_lease_deadline;
+	spin_unlock_irq(&lmm_lease_lock);
+	if (!deadline)
 		return 0;
 	/* Run out, but the timer has not been served yet: still a lease. */
-	if (now >= lmm_lease_deadline)
+	if (now >= deadline)
 		return 1;
-	return div_u64(lmm_lease_deadline - now + HZ - 1, HZ);
+	return div_u64(deadline - now + NSEC_PER_SEC - 1, NSEC_PER_SEC);
 }
 
 /**
@@ -99,12 +113,13 @@ u32 lmm_lease_left(void)
  *
  * The caller has seen to it that nobody can call lmm_lease_set() any more.
  *
- * Context: process, may sleep, control mutex NOT held (the timer takes it).
+ * Context: process, may sleep.
  */
 void lmm_lease_cancel(void)
 {
-	mutex_lock(&lmm_control_mutex);
+	spin_lock_irq(&lmm_lease_lock);
 	lmm_lease_deadline = 0;
-	mutex_unlock(&lmm_control_mutex);
-	cancel_delayed_work_sync(&lmm_lease_timer);
+	spin_unlock_irq(&lmm_lease_lock);
+	hrtimer_cancel(&lmm_lease_timer);
+	cancel_work_sync(&lmm_lease_work);
 }

@@ -7,8 +7,9 @@
  * policies yet: settings given then are kept and applied as the last step of
  * init that may fail.  Parameter files live from before init to after exit and
  * hold no reference to the module, so a write can meet either; the stage tells
- * it what to do.  Each set and get runs under this module's own param_lock,
- * which is taken before the control mutex, never after.
+ * it what to do.  The kernel has this module's param_lock taken in each set and get, so a
+ * set that has to wait for livepatches lets go of that meanwhile: parameters are the only
+ * control there is under lockdown.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,6 +18,7 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -28,7 +30,8 @@ enum lmm_stage {
 	LMM_GONE,	/* refuse */
 };
 
-/* Under the control mutex, as is what was kept while loading. */
+/* Protects the stage, and what was kept while loading; nobody waits under it. */
+static DEFINE_MUTEX(lmm_stage_mutex);
 static enum lmm_stage lmm_stage;
 static char *lmm_boot_policies;
 static u32 lmm_boot_lease;
@@ -72,30 +75,33 @@ void lmm_control_get_error(char *buf, size_t len)
 	mutex_unlock(&lmm_error_mutex);
 }
 
-static int lmm_policies_write(const char *text, char *why, size_t len)
+static int lmm_policies_read(const struct lmm_change *change, struct lmm_config *want,
+			     unsigned int *named, char *why, size_t len)
 {
 	struct lmm_policy *table[LMM_NR_POLICIES] = {};
 	struct lmm_policy *policy;
-	struct lmm_config *want;
-	unsigned int named;
-	int err;
 
-	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
-	if (!want) {
-		scnprintf(why, len, "no memory");
-		return -ENOMEM;
-	}
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy)) {
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
 		table[policy->id] = policy;
-		want[policy->id] = *lmm_policy_config(policy);
-	}
-	err = lmm_policies_parse(table, text, strlen(text), want, &named, why,
-				 len);
-	if (!err)
-		err = lmm_policies_apply(want, named, why, len);
-	kfree(want);
-	return err;
+	return lmm_policies_parse(table, change->text, change->len, want, named, why, len);
+}
+
+/* The kernel takes the lock before a set, and expects it afterwards. */
+static void lmm_params_wait(bool wait)
+{
+	if (wait)
+		kernel_param_unlock(THIS_MODULE);
+	else
+		kernel_param_lock(THIS_MODULE);
+}
+
+static int lmm_policies_write(const char *text, void (*waits)(bool wait), char *why, size_t len)
+{
+	const struct lmm_change change = {
+		.parse = lmm_policies_read, .text = text, .len = strlen(text), .waits = waits,
+	};
+
+	return lmm_control_change(&change, why, len);
 }
 
 static int lmm_policies_keep(const char *text)
@@ -112,30 +118,25 @@ static int lmm_policies_keep(const char *text)
 static int lmm_policies_set(const char *text, const struct kernel_param *kp)
 {
 	char why[LMM_WHY_LEN] = "";
+	enum lmm_stage stage;
 	int err = -ENODEV;
 
-	mutex_lock(&lmm_control_mutex);
-	switch (lmm_stage) {
-	case LMM_LOADING:
+	mutex_lock(&lmm_stage_mutex);
+	stage = lmm_stage;
+	if (stage == LMM_LOADING)
 		err = lmm_policies_keep(text);
-		break;
-	case LMM_RUNNING:
-		/* sysfs cuts a longer write here and sends the rest apart. */
-		if (strlen(text) >= PAGE_SIZE) {
-			scnprintf(why, sizeof(why),
-				  "policies: longer than %lu bytes",
-				  PAGE_SIZE - 1);
-			err = -EINVAL;
-			break;
-		}
-		err = lmm_policies_write(text, why, sizeof(why));
-		break;
-	case LMM_GONE:
-		break;
+	mutex_unlock(&lmm_stage_mutex);
+	if (stage != LMM_RUNNING)
+		return err;
+	/* sysfs cuts a longer write here and sends the rest apart. */
+	if (strlen(text) >= PAGE_SIZE) {
+		scnprintf(why, sizeof(why), "policies: longer than %lu bytes", PAGE_SIZE - 1);
+		err = -EINVAL;
+	} else {
+		err = lmm_policies_write(text, lmm_params_wait, why, sizeof(why));
 	}
 	if (err && why[0])
 		lmm_control_set_error("%s", why);
-	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
 
@@ -148,8 +149,10 @@ static int lmm_policies_print(char *buf, size_t len)
 	     policy = lmm_policy_next(policy)) {
 		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "",
 			       policy->name);
-		n += lmm_config_format(policy, lmm_policy_config(policy), ',',
+		rcu_read_lock();
+		n += lmm_config_format(policy, rcu_dereference(policy->config), ',',
 				       buf + n, len - n);
+		rcu_read_unlock();
 	}
 	/* That all of it fits is what registration has seen to. */
 	return n + scnprintf(buf + n, len - n, "\n");
@@ -159,12 +162,12 @@ static int lmm_policies_get(char *buf, const struct kernel_param *kp)
 {
 	int n = -ENODEV;
 
-	mutex_lock(&lmm_control_mutex);
+	mutex_lock(&lmm_stage_mutex);
 	if (lmm_stage == LMM_LOADING)
 		n = scnprintf(buf, PAGE_SIZE, "%s\n", lmm_boot_policies ?: "");
 	else if (lmm_stage == LMM_RUNNING)
 		n = lmm_policies_print(buf, PAGE_SIZE);
-	mutex_unlock(&lmm_control_mutex);
+	mutex_unlock(&lmm_stage_mutex);
 	return n;
 }
 
@@ -186,14 +189,14 @@ static int lmm_lease_param_set(const char *text, const struct kernel_param *kp)
 		lmm_control_set_error("%s", why);
 		return err;
 	}
-	mutex_lock(&lmm_control_mutex);
+	mutex_lock(&lmm_stage_mutex);
 	if (lmm_stage == LMM_LOADING)
 		lmm_boot_lease = seconds;
 	else if (lmm_stage == LMM_RUNNING)
 		lmm_lease_set(seconds);
 	else
 		err = -ENODEV;
-	mutex_unlock(&lmm_control_mutex);
+	mutex_unlock(&lmm_stage_mutex);
 	return err;
 }
 
@@ -201,9 +204,9 @@ static int lmm_lease_param_get(char *buf, const struct kernel_param *kp)
 {
 	u32 left;
 
-	mutex_lock(&lmm_control_mutex);
+	mutex_lock(&lmm_stage_mutex);
 	left = lmm_stage == LMM_LOADING ? lmm_boot_lease : lmm_lease_left();
-	mutex_unlock(&lmm_control_mutex);
+	mutex_unlock(&lmm_stage_mutex);
 	return scnprintf(buf, PAGE_SIZE, "%u\n", left);
 }
 
@@ -250,7 +253,7 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
 module_param_named(force, lmm_force, bool, 0400);
 MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
 module_param_named(livepatch, lmm_allow_livepatch, bool, 0600);
-MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp (default: 1)");
+MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
 
 /**
  * lmm_params_apply_boot() - apply what the loader was given
@@ -262,40 +265,47 @@ MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp (default: 1)");
  * livemm.off=1 the policies given are passed over: that parameter is the way
  * out of a boot that they spoil, so it must not fail the load because of them.
  *
- * Context: process, may sleep; takes the control mutex.
+ * A lease that was given runs from the end of this on.
+ *
+ * Context: process, may sleep.
  * Return: 0, or what applying failed with; then nothing is on.
  */
 int lmm_params_apply_boot(char *why, size_t len)
 {
 	char words[LMM_WHY_LEN] = "";
+	char *policies;
+	u32 lease;
 	int err = 0;
 
-	mutex_lock(&lmm_control_mutex);
-	if (lmm_boot_policies && lmm_off)
+	/* From here on writes come through the same door as these. */
+	mutex_lock(&lmm_stage_mutex);
+	policies = lmm_boot_policies;
+	lease = lmm_boot_lease;
+	lmm_boot_policies = NULL;
+	lmm_stage = LMM_RUNNING;
+	mutex_unlock(&lmm_stage_mutex);
+	if (policies && lmm_off)
 		pr_notice("off=1: policies= is passed over\n");
-	else if (lmm_boot_policies)
-		err = lmm_policies_write(lmm_boot_policies, words,
-					 sizeof(words));
-	lmm_policies_free(NULL);
+	else if (policies)
+		err = lmm_policies_write(policies, NULL, words, sizeof(words));
+	kfree(policies);
 	if (err) {
 		scnprintf(why, len, "policies: %s", words);
-		lmm_stage = LMM_GONE;
-	} else {
-		lmm_lease_set(lmm_boot_lease);
-		lmm_stage = LMM_RUNNING;
+		lmm_params_close();
+	} else if (lease) {
+		lmm_lease_set(lease);
 	}
-	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
 
 /**
  * lmm_params_close() - from here on parameters change nothing
  *
- * Context: process, may sleep; takes the control mutex.
+ * Context: process, may sleep.
  */
 void lmm_params_close(void)
 {
-	mutex_lock(&lmm_control_mutex);
+	mutex_lock(&lmm_stage_mutex);
 	lmm_stage = LMM_GONE;
-	mutex_unlock(&lmm_control_mutex);
+	mutex_unlock(&lmm_stage_mutex);
 }

@@ -74,3 +74,10 @@ SYM_FUNC_START(lmm_entry_buffer)
 	andl	lmm_buffer_gfp_mask(%rip), %ecx
 	RET
 SYM_FUNC_END(lmm_entry_buffer)
+
+/* Runs when a BPF program is about to be called at a function. */
+SYM_FUNC_START(lmm_entry_bpf_link)
+	LMM_ENDBR
+	LMM_CALL lmm_direct_bpf_link
+	RET
+SYM_FUNC_END(lmm_entry_bpf_link)

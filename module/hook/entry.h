@@ -22,6 +22,9 @@
 
 #include "../livemm.h"
 
+struct ftrace_ops;
+struct ftrace_regs;
+
 /* Calls so far; see event.c for what they are about. */
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
@@ -44,6 +47,17 @@ extern unsigned int lmm_buffer_gfp_mask;
 void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted);
 
 void lmm_entry_buffer(void);
+void lmm_entry_bpf_link(void);
+
+/* shared.c: the same, as ftrace callbacks. */
+void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs);
+void lmm_shared_hint_vma(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs);
+void lmm_shared_request(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs);
+void lmm_shared_buffer(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs);
 #endif
 
 #endif /* LIVEMM_HOOK_ENTRY_H */

@@ -5,21 +5,32 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/jump_label.h>
+#include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 
 #include "../compat/compat.h"
 #include "../control/control.h"
 #include "../event.h"
 #include "btf.h"
+#include "direct.h"
 #include "hook.h"
+#include "klp_client.h"
 #include "symbols.h"
 #include "table.h"
 
 u64 __percpu *lmm_hook_hits;
 
-/* Words for a row that exists but must not be used now, or "" if it may be. */
+/* The kernel's own switches for all kprobes, and for all that stands on ftrace; or NULL. */
+static const bool *kprobes_off;
+static const int *ftrace_on;
+
+/* A livepatch of somebody's comes or goes, or ours does. */
+static void (*hooks_changed)(void);
+
+/* Words for a row that exists but must not be armed now, or "" if it may be. */
 static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 {
 	why[0] = '\0';
@@ -31,22 +42,48 @@ static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 		return;
 	if (!lmm_allow_livepatch)
 		scnprintf(why, len, "module parameter livepatch=0");
-	else if (lmm_klp_port() && !(lmm_klp_port()->functions & BIT(hook->function)))
+	else if (lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
 		/* It was held by another livepatch then, say. */
-		scnprintf(why, len, "livemm_klp was loaded without it; switch all policies off");
+		scnprintf(why, len, "%s was loaded without it; switch off all that use that",
+			  lmm_klp_module(hook->function));
 	else
-		lmm_hook_foreign_livepatch(hook, why, len);
+		lmm_klp_covered(hook, why, len);
+}
+
+/* Words for an armed row that the kernel does not call all the same, or "" if it does. */
+static void row_silence(const struct lmm_hook *hook, char *why, size_t len)
+{
+	bool by_ftrace = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
+
+	why[0] = '\0';
+	if (hook->mech == LMM_MECH_LIVEPATCH && lmm_klp_state(hook->function) != LMM_KLP_LIVE)
+		scnprintf(why, len,
+			  "%s was disabled or replaced from outside; switch the policy off and on",
+			  lmm_klp_module(hook->function));
+	else if (hook->mech == LMM_MECH_LIVEPATCH && lmm_klp_covered(hook, why, len))
+		return;
+	else if (hook->mech == LMM_MECH_KPROBE && kprobes_off && READ_ONCE(*kprobes_off))
+		scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
+	else if (by_ftrace && ftrace_on && !READ_ONCE(*ftrace_on))
+		scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
+}
+
+static void klp_changed(void)
+{
+	hooks_changed();
 }
 
 /**
  * lmm_hooks_init() - find and verify every hook; arms none
+ * @changed: called when hooks may have begun or ceased to be usable; must not wait for
+ *	anything
  *
  * A hook that fails is unavailable with the reason; livemm goes on without it.
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM, or -EOPNOTSUPP when nothing at all can be looked up.
  */
-int lmm_hooks_init(void)
+int lmm_hooks_init(void (*changed)(void))
 {
 	unsigned int i;
 	int err;
@@ -57,23 +94,52 @@ int lmm_hooks_init(void)
 	err = lmm_symbols_init();
 	if (err) {
 		pr_err("kprobes are refused, so no symbol can be found (%d)\n", err);
-		free_percpu(lmm_hook_hits);
-		return err;
+		goto err_free;
 	}
 	if (lmm_btf_init())
 		pr_info("this kernel has no BTF; hooks need force=1\n");
 	for (i = 0; i < lmm_nr_hooks; i++)
 		lmm_hook_verify(&lmm_hooks[i]);
+	kprobes_off = (const bool *)lmm_symbol_find("kprobes_all_disarmed");
+	ftrace_on = (const int *)lmm_symbol_find("ftrace_enabled");
+	hooks_changed = changed;
+	err = lmm_klp_watch_start(klp_changed);
+	if (err)
+		goto err_free;
+	lmm_klp_survey();
 	return 0;
+
+err_free:
+	free_percpu(lmm_hook_hits);
+	return err;
+}
+
+static bool any_stuck(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++)
+		if (lmm_hooks[i].stuck)
+			return true;
+	return false;
 }
 
 /**
  * lmm_hooks_exit() - the hook layer goes; every policy has been disarmed
  *
+ * Where the kernel may still call a handler, because it could not be unhooked while this module
+ * was being unloaded, this never returns: that text must not be freed.
+ *
  * Context: process.
  */
 void lmm_hooks_exit(void)
 {
+	lmm_klp_watch_stop();
+	lmm_klp_exit();
+	if (any_stuck())
+		pr_err("a hook cannot be removed: this unload waits until the next boot\n");
+	while (any_stuck())
+		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
 	free_percpu(lmm_hook_hits);
 }
 
@@ -81,7 +147,7 @@ void lmm_hooks_exit(void)
  * lmm_hook_address() - where a verified function or variable is
  * @id: the row
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: the address, or 0 when the row is not available.
  */
 unsigned long lmm_hook_address(enum lmm_hook_id id)
@@ -95,7 +161,7 @@ unsigned long lmm_hook_address(enum lmm_hook_id id)
  *
  * A call of that runs the kernel's own code, whoever has wrapped the function.
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: the address, or 0 when the row is not available.
  */
 unsigned long lmm_hook_body(enum lmm_hook_id id)
@@ -110,7 +176,7 @@ unsigned long lmm_hook_body(enum lmm_hook_id id)
  * lmm_hook_usable() - may this hook be armed?
  * @id: the row
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: true if it would be.
  */
 bool lmm_hook_usable(enum lmm_hook_id id)
@@ -122,27 +188,13 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 }
 
 /**
- * lmm_hook_armed() - do events of this hook come in now?
- * @id: the row
- *
- * Context: process, control mutex held.
- * Return: false as well when a livepatch was disabled or replaced from outside.
- */
-bool lmm_hook_armed(enum lmm_hook_id id)
-{
-	const struct lmm_hook *hook = &lmm_hooks[id];
-
-	return hook->armed && (hook->mech != LMM_MECH_LIVEPATCH || lmm_klp_port()->live());
-}
-
-/**
  * lmm_hooks_supported() - does this kernel have all that a policy requires?
  * @id: the policy
  * @mode: in which of its modes
  * @why: on false, the first hook it lacks and why
  * @len: size of @why
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: true if every required hook may be armed.
  */
 bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
@@ -173,7 +225,7 @@ bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, si
  *
  * For what can be read of a policy that is off, or not supported.
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: true if every layout agrees.
  */
 bool lmm_hooks_layout(enum lmm_policy_id id, char *why, size_t len)
@@ -192,69 +244,55 @@ bool lmm_hooks_layout(enum lmm_policy_id id, char *why, size_t len)
 }
 
 /* First user of the row: make the kernel call us. */
-static int row_arm(struct lmm_hook *hook, char *why, size_t len)
+static int row_arm(struct lmm_hook *hook)
 {
-	int err = 0;
-
 	switch (hook->mech) {
 	case LMM_MECH_LIVEPATCH:
-		lmm_klp_port()->arm(hook->function, &lmm_event_klp_handlers);
-		break;
+		lmm_klp_port(hook->function)->arm(hook->function, &lmm_event_klp_handlers);
+		return 0;
 	case LMM_MECH_KPROBE:
 		memset(&hook->kp, 0, sizeof(hook->kp));
 		hook->kp.symbol_name = hook->symbol;
 		hook->kp.pre_handler = hook->handler;
-		err = register_kprobe(&hook->kp);
-		break;
+		return register_kprobe(&hook->kp);
 	case LMM_MECH_DIRECT:
-		memset(&hook->ops, 0, sizeof(hook->ops));
-		err = ftrace_set_filter_ip(&hook->ops, hook->addr, 0, 0) ?:
-		      lmm_direct_register(&hook->ops, (unsigned long)hook->handler);
-		if (err)
-			ftrace_free_filter(&hook->ops);
-		break;
+		return lmm_direct_arm(hook);
 	case LMM_MECH_TRACEPOINT:
-		err = tracepoint_probe_register(hook->tp, hook->handler, NULL);
-		break;
+		return tracepoint_probe_register(hook->tp, hook->handler, NULL);
 	default:
-		break;
+		return 0;
 	}
-	if (err)
-		scnprintf(why, len, "hook %s: %s: the kernel refused it (%d)",
-			  hook->name, hook->symbol, err);
-	return err;
 }
 
-/* Last user of the row: after the caller's grace period no handler runs. */
-static void row_disarm(struct lmm_hook *hook)
+/* Last user of the row: after the caller's grace period no handler runs, if this succeeds. */
+static int row_disarm(struct lmm_hook *hook)
 {
 	switch (hook->mech) {
 	case LMM_MECH_LIVEPATCH:
-		lmm_klp_port()->disarm(hook->function);
-		break;
+		lmm_klp_port(hook->function)->disarm(hook->function);
+		return 0;
 	case LMM_MECH_KPROBE:
 		unregister_kprobe(&hook->kp);
-		break;
+		/* The only sign of a breakpoint that could not be taken out. */
+		return hook->kp.addr ? 0 : -EIO;
 	case LMM_MECH_DIRECT:
-		lmm_direct_unregister(&hook->ops, (unsigned long)hook->handler);
-		ftrace_free_filter(&hook->ops);
-		break;
+		return lmm_direct_disarm(hook);
 	case LMM_MECH_TRACEPOINT:
-		tracepoint_probe_unregister(hook->tp, hook->handler, NULL);
-		break;
+		return tracepoint_probe_unregister(hook->tp, hook->handler, NULL);
 	default:
-		break;
+		return 0;
 	}
 }
 
-static bool any_livepatch_armed(void)
+/* The kernel may still call what is in this module, so the module must not go. */
+static void row_pin(struct lmm_hook *hook, int err)
 {
-	unsigned int i;
-
-	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH && lmm_hooks[i].armed)
-			return true;
-	return false;
+	hook->stuck = true;
+	pr_err("hook %s: %s: cannot be unhooked (%d); livemm stays loaded until the next boot\n",
+	       hook->name, hook->symbol, err);
+	/* While it is being unloaded that comes too late; lmm_hooks_exit() waits then. */
+	if (!try_module_get(THIS_MODULE))
+		pr_err("hook %s: at unloading\n", hook->name);
 }
 
 /* Does a policy use the row in a mode, on this kernel? */
@@ -265,19 +303,17 @@ static bool row_used(const struct lmm_hook *hook, u32 user)
 	return !(hook->spare_users & user) || !lmm_hook_usable(hook->spare_for);
 }
 
-/* Wrappers that may be armed and that any of @users uses. */
-static unsigned int livepatch_functions(u32 users)
+/* Wrappers that may be armed and that a user uses. */
+static u32 livepatch_functions(u32 user)
 {
 	char obstacle[LMM_WHY_LEN];
-	unsigned int functions = 0;
+	u32 functions = 0;
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->mech != LMM_MECH_LIVEPATCH)
-			continue;
-		if (!(hook->users & users))
+		if (hook->mech != LMM_MECH_LIVEPATCH || !row_used(hook, user))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
@@ -287,46 +323,146 @@ static unsigned int livepatch_functions(u32 users)
 }
 
 /**
+ * lmm_hooks_refresh() - look anew at what other livepatches hold
+ *
+ * Context: process; may wait for the livepatch core, or is killed.
+ */
+void lmm_hooks_refresh(void)
+{
+	lmm_klp_survey();
+}
+
+/**
+ * lmm_hooks_missing() - which wrappers that a policy uses have to be loaded first?
+ * @id: the policy
+ * @mode: in which of its modes
+ *
+ * Context: process, control mutex held.
+ * Return: BIT(enum lmm_klp_function) of each, for lmm_klp_load().
+ */
+u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode)
+{
+	return lmm_klp_missing(livepatch_functions(LMM_USER(id, mode)));
+}
+
+/**
+ * lmm_hooks_alive() - do events still come in by all the wrappers of a policy?
+ * @id: the policy, which is armed
+ * @why: on false, by which they do not, and why
+ * @len: size of @why
+ *
+ * Context: process, control mutex held.
+ * Return: false when a livepatch was disabled or replaced from outside, or lies under another.
+ */
+bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
+{
+	char silence[LMM_WHY_LEN];
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->armed & BIT(id)))
+			continue;
+		row_silence(hook, silence, sizeof(silence));
+		if (!silence[0])
+			continue;
+		scnprintf(why, len, "hook %s: %s", hook->name, silence);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * lmm_hooks_silent() - is there a hook of a policy that the kernel does not call?
+ * @id: the policy
+ * @why: the first such hook and the reason, or ""
+ * @len: size of @why
+ *
+ * Context: process.
+ */
+void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len)
+{
+	char silence[LMM_WHY_LEN];
+	unsigned int i;
+
+	why[0] = '\0';
+	for (i = 0; i < lmm_nr_hooks && !why[0]; i++) {
+		const struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (!(READ_ONCE(hook->armed) & BIT(id)))
+			continue;
+		row_silence(hook, silence, sizeof(silence));
+		if (silence[0])
+			scnprintf(why, len, "hook %s: %s", hook->name, silence);
+	}
+}
+
+/**
+ * lmm_hooks_unsettled() - may a hook change without anybody telling?
+ *
+ * Context: process.
+ * Return: true while another livepatch holds a function: one that is disabled through sysfs
+ * tells nobody.
+ */
+bool lmm_hooks_unsettled(void)
+{
+	return lmm_klp_any_covered();
+}
+
+/**
  * lmm_hooks_arm() - arm every hook that a policy uses and this kernel has
  * @id: the policy; its enable op has run
  * @mode: in which of its modes
  * @why: the reason in words on failure
  * @len: size of @why
  *
- * Optional hooks that are not available are left out; one that is available and
- * does not arm is a failure.  On failure nothing stays armed for @id.
+ * Optional hooks that are not available, or that the kernel refuses, are left out.  On failure
+ * nothing stays armed for @id.
  *
- * Context: process, may sleep, control mutex held.  May load livemm_klp.ko.
- * Return: 0 or -errno.
+ * Context: process, may sleep, control mutex held.  Wrappers have been loaded before.
+ * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
+ * with.
  */
 int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
 {
+	u32 functions = livepatch_functions(LMM_USER(id, mode));
+	u32 user = LMM_USER(id, mode);
 	char obstacle[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
-	if (livepatch_functions(LMM_USER(id, mode))) {
-		/* The patch is made once, so it holds what any policy may want. */
-		err = lmm_klp_get(livepatch_functions(~0U), why, len);
+	if (functions) {
+		err = lmm_klp_hold(functions, BIT(id), lmm_klp_changed, why, len);
 		if (err)
 			return err;
 	}
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!row_used(hook, LMM_USER(id, mode)))
+		if (!row_used(hook, user))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
+		if (obstacle[0] && hook->required & user) {
+			scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
+			lmm_hooks_disarm(id);
+			return -EBUSY;
+		}
 		if (obstacle[0])
 			continue;
-		err = hook->armed ? 0 : row_arm(hook, why, len);
-		if (err) {
+		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
+		hook->refused = err;
+		if (err && hook->required & user) {
+			scnprintf(why, len, "hook %s: %s: the kernel refused it (%d)",
+				  hook->name, hook->symbol, err);
 			lmm_hooks_disarm(id);
 			return err;
 		}
-		hook->armed |= BIT(id);
+		if (!err)
+			WRITE_ONCE(hook->armed, hook->armed | BIT(id));
 	}
-	lmm_events_start(id);
+	/* What is on top now is known to whoever asks what only a wrapper can answer. */
+	lmm_klp_survey();
 	return 0;
 }
 
@@ -342,23 +478,55 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 void lmm_hooks_disarm(enum lmm_policy_id id)
 {
 	unsigned int i;
+	int err;
 
-	lmm_events_stop(id);
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
 		if (!(hook->armed & BIT(id)))
 			continue;
-		hook->armed &= ~BIT(id);
-		if (!hook->armed)
-			row_disarm(hook);
+		WRITE_ONCE(hook->armed, hook->armed & ~BIT(id));
+		if (hook->armed || hook->stuck)
+			continue;
+		err = row_disarm(hook);
+		if (err)
+			row_pin(hook, err);
 	}
 	/* Handlers run with preemption off, whatever the mechanism. */
 	tracepoint_synchronize_unregister();
 	if (!LMM_PROBES_WAIT_FOR_RCU)
 		synchronize_rcu();
-	if (!any_livepatch_armed())
-		lmm_klp_put();
+	lmm_klp_release(BIT(id));
+}
+
+/* The state of a row, and words for its last column, or "". */
+static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
+{
+	char words[LMM_WHY_LEN];
+
+	if (READ_ONCE(hook->armed)) {
+		row_silence(hook, why, len);
+		if (why[0])
+			return "idle";
+		if (hook->stuck)
+			scnprintf(why, len, "cannot be unhooked; livemm stays loaded until the next boot");
+		else if (READ_ONCE(hook->is_shared))
+			scnprintf(why, len, "shares the function with BPF, by an ftrace callback");
+		else if (hook->why[0])
+			scnprintf(why, len, "%s", hook->why);
+		return "armed";
+	}
+	row_obstacle(hook, words, sizeof(words));
+	if (!words[0] && READ_ONCE(hook->refused))
+		scnprintf(words, sizeof(words), "%s: the kernel refused it (%d)", hook->symbol,
+			  hook->refused);
+	if (words[0]) {
+		scnprintf(why, len, "%s; lost: %s", words, hook->lost);
+		return "unavailable";
+	}
+	scnprintf(why, len, "%s", hook->stuck ?
+		  "cannot be unhooked; livemm stays loaded until the next boot" : hook->why);
+	return "idle";
 }
 
 /**
@@ -367,43 +535,22 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
  *
  * Columns: name, mechanism, symbol, state, hits, missed, reason.
  *
- * Context: process, control mutex held.
+ * Context: process.
  */
 void lmm_hooks_show(struct seq_file *m)
 {
-	char why[LMM_WHY_LEN];
+	char why[2 * LMM_WHY_LEN];
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 		unsigned long missed = 0;
-		const char *state;
+		const char *state = row_state(hook, why, sizeof(why));
 
-		row_obstacle(hook, why, sizeof(why));
-		if (!hook->armed) {
-			state = why[0] ? "unavailable" : "idle";
-		} else if (hook->mech == LMM_MECH_LIVEPATCH && !lmm_klp_port()->live()) {
-			state = "idle";
-			scnprintf(why, sizeof(why),
-				  "disabled or replaced from outside; switch the policy off and on");
-		} else if (hook->mech == LMM_MECH_LIVEPATCH && why[0]) {
-			/* Theirs came later and lies on top of ours. */
-			state = "idle";
-		} else {
-			state = "armed";
-		}
-		if (!why[0] && hook->why[0])
-			scnprintf(why, sizeof(why), "%s", hook->why);
-		if (hook->mech == LMM_MECH_KPROBE && hook->armed)
-			missed = hook->kp.nmissed;
-		seq_printf(m, "%-32s %-10s %-32s %-11s %llu %lu ", hook->name,
+		if (hook->mech == LMM_MECH_KPROBE && READ_ONCE(hook->armed))
+			missed = READ_ONCE(hook->kp.nmissed);
+		seq_printf(m, "%-32s %-10s %-32s %-11s %llu %lu %s\n", hook->name,
 			   lmm_mechanism_name[hook->mech], hook->symbol, state,
-			   lmm_counter_read(lmm_hook_hits, i), missed);
-		if (!why[0])
-			seq_puts(m, "-\n");
-		else if (!strcmp(state, "unavailable"))
-			seq_printf(m, "%s; lost: %s\n", why, hook->lost);
-		else
-			seq_printf(m, "%s\n", why);
+			   lmm_counter_read(lmm_hook_hits, i), missed, why[0] ? why : "-");
 	}
 }

@@ -1,19 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * klp_client.c - load livemm_klp.ko on demand, and hold it while it is used
+ * klp_client.c - load livepatch modules on demand, and hold them while they are used
  *
- * State here is written under lmm_control_mutex only.
+ * Programs are run, and transitions waited for, by a kernel thread: nobody else ever waits
+ * for them with a lock held, and whoever waits for the thread can be killed.  The thread has
+ * a reference on this module, so its code stays for as long as a program runs.
+ *
+ * Who switches a policy on first asks lmm_klp_missing() what is not there yet, lets go of the
+ * control mutex, waits in lmm_klp_load(), takes the mutex again, and looks anew: whatever
+ * happened meanwhile, lmm_klp_hold() takes only what is live.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/livepatch.h>
 #include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/spinlock.h>
 #include <linux/umh.h>
+#include <linux/wait.h>
 
+#include "klp_client.h"
+#include "symbols.h"
 #include "table.h"
+
+#define MODPROBE	CONFIG_MODPROBE_PATH
+#define RMMOD		"/sbin/rmmod"
+
+/* How long the thread sleeps between two looks. */
+#define LOOK_JIFFIES	(HZ / 10)
 
 /* A transition that has not ended by then is taken back. */
 static unsigned int transition_timeout_ms = 30000;
@@ -21,89 +39,150 @@ module_param(transition_timeout_ms, uint, 0600);
 MODULE_PARM_DESC(transition_timeout_ms,
 		 "how long to wait for a livepatch transition, in ms (default 30000)");
 
-/* Non-NULL while we hold a reference on livemm_klp.ko. */
-static const struct lmm_klp_port *port;
-
 /**
- * lmm_klp_port() - the wrappers, if we hold them
+ * struct livepatch - a livepatch module
+ * @module: its name
+ * @symbol: its port
+ * @functions: BIT(enum lmm_klp_function) of each that it can wrap
+ * @asked: BIT(enum lmm_klp_function) of each that the thread is to bring
+ * @ended: how often the thread has ended with it
+ * @err: how it ended last
+ * @why: on failure, in words
+ * @users: BIT() of each policy that holds it
+ * @port: not NULL while anybody holds it
  *
- * Context: process, control mutex held.
- * Return: the port, or NULL.
+ * Members from @asked on are under livepatch_lock.
  */
-const struct lmm_klp_port *lmm_klp_port(void)
+struct livepatch {
+	const char *module;
+	const char *symbol;
+	u32 functions;
+	u32 asked;
+	unsigned int ended;
+	int err;
+	char why[LMM_WHY_LEN];
+	u32 users;
+	const struct lmm_klp_port *port;
+};
+
+#define LIVEPATCH(name, which)	{ .module = name, .symbol = name "_port", .functions = which }
+
+static struct livepatch livepatches[] = {
+	LIVEPATCH("livemm_klp_lists", BIT(LMM_KLP_REFILL) | BIT(LMM_KLP_DRAIN)),
+	LIVEPATCH("livemm_klp_giveback", BIT(LMM_KLP_DRAIN_ZONE) | BIT(LMM_KLP_DRAIN_ALL) |
+					 BIT(LMM_KLP_COMPACT)),
+	LIVEPATCH("livemm_klp_scan", BIT(LMM_KLP_SCAN)),
+	LIVEPATCH("livemm_klp_fallback", BIT(LMM_KLP_FALLBACK)),
+};
+
+/* Innermost; nothing sleeps under it. */
+static DEFINE_SPINLOCK(livepatch_lock);
+static DECLARE_WAIT_QUEUE_HEAD(thread_ended);
+
+/* The thread that brings them; with a reference of ours until another one takes its place. */
+static DEFINE_MUTEX(thread_mutex);
+static struct task_struct *thread;
+static bool thread_runs;	/* under livepatch_lock */
+static bool closed;
+
+static bool all_there(u32 functions, u32 there)
 {
-	return port;
+	return !(functions & ~there);
 }
 
-/*
- * Waits as long as the program runs, with the control mutex held, as every caller
- * of request_module() waits.
- *
- * request_module() cannot pass parameters, so programs are run as the kernel runs
- * modprobe.  Returns the exit status, or -errno when it could not be run.
- */
-static int run_program(char *program, char *module, char *option)
+static struct livepatch *livepatch_of(enum lmm_klp_function function)
 {
-	char *argv[4];
-	char *envp[4];
-	int ret;
-
-	argv[0] = program;
-	argv[1] = module;
-	argv[2] = option;
-	argv[3] = NULL;
-	envp[0] = "HOME=/";
-	envp[1] = "TERM=linux";
-	envp[2] = "PATH=/sbin:/usr/sbin:/bin:/usr/bin";
-	envp[3] = NULL;
-	ret = call_usermodehelper(program, argv, envp, UMH_WAIT_PROC | UMH_KILLABLE);
-	return ret < 0 ? ret : (ret >> 8) & 0xff;
-}
-
-static int module_load(unsigned int functions)
-{
-	char option[256] = "functions=";
 	unsigned int i;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->mech != LMM_MECH_LIVEPATCH || !(functions & BIT(hook->function)))
-			continue;
-		if (option[strlen(option) - 1] != '=')
-			strlcat(option, ",", sizeof(option));
-		strlcat(option, hook->symbol, sizeof(option));
-	}
-	return run_program(CONFIG_MODPROBE_PATH, "livemm_klp", option);
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++)
+		if (livepatches[i].functions & BIT(function))
+			return &livepatches[i];
+	return NULL;
 }
 
-/*
- * The kernel lets go of a disabled livepatch's module some time after the
- * transition has ended, and tells nobody: so try until it has.
+/**
+ * lmm_klp_is_ours() - is that module a livepatch of ours?
+ * @name: of the module
+ *
+ * Context: any.
+ * Return: true if so.
  */
-static int module_unload(void)
+bool lmm_klp_is_ours(const char *name)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(transition_timeout_ms);
-	int err;
+	unsigned int i;
 
-	for (;;) {
-		err = run_program("/sbin/rmmod", "livemm_klp", NULL);
-		if (!err || time_after(jiffies, end))
-			return err;
-		msleep(200);
-	}
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++)
+		if (!strcmp(livepatches[i].module, name))
+			return true;
+	return false;
 }
 
-static const struct lmm_klp_port *port_get(void)
+/* A reference on the module, if it is loaded and its init has ended. */
+static const struct lmm_klp_port *port_get(const struct livepatch *lp)
 {
-	const struct lmm_klp_port *const *symbol = symbol_get(livemm_klp_port);
+	const struct lmm_klp_port *const *symbol = __symbol_get(lp->symbol);
 
 	return symbol ? *symbol : NULL;
 }
 
-static void port_put(void)
+static void port_put(const struct livepatch *lp)
 {
-	symbol_put(livemm_klp_port);
+	__symbol_put(lp->symbol);
+}
+
+static bool port_good(const struct lmm_klp_port *port, u32 functions)
+{
+	return port->version == LMM_KLP_PORT_VERSION && all_there(functions, port->functions) &&
+	       port->live();
+}
+
+/*
+ * Run a program to its end; returns 0, or -errno with the reason in @why.  The arguments are in
+ * the frame of a kernel thread, which no signal reaches: so the wait cannot end before the
+ * program does.  It is killable only so that the kernel does not report it as hung.
+ */
+static int run_program(char *program, char *module, char *option, char *why, size_t len)
+{
+	static char *const environment[] = {
+		"HOME=/", "TERM=linux", "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL
+	};
+	char *argv[] = { program, module, option, NULL };
+	int ret;
+
+	ret = call_usermodehelper(program, argv, (char **)environment,
+				  UMH_WAIT_PROC | UMH_KILLABLE);
+	if (!ret)
+		return 0;
+	if (ret < 0)
+		scnprintf(why, len, "cannot run %s (%d) for %s", program, ret, module);
+	else if (ret & 0x7f)
+		scnprintf(why, len, "%s for %s was killed by signal %d", program, module,
+			  ret & 0x7f);
+	else
+		scnprintf(why, len, "%s for %s failed (status %d; see dmesg)", program, module,
+			  (ret >> 8) & 0xff);
+	return ret < 0 ? ret : -ENOENT;
+}
+
+/* What of a livepatch may be wrapped now, as words for its module. */
+static u32 functions_named(const struct livepatch *lp, char *option, size_t len)
+{
+	u32 functions = 0;
+	unsigned int i;
+
+	scnprintf(option, len, "functions=");
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (hook->mech != LMM_MECH_LIVEPATCH || !hook->available ||
+		    !(lp->functions & BIT(hook->function)) || lmm_klp_covered(hook, NULL, 0))
+			continue;
+		if (functions)
+			strlcat(option, ",", len);
+		strlcat(option, hook->symbol, len);
+		functions |= BIT(hook->function);
+	}
+	return functions;
 }
 
 /* The tasks that keep a transition from ending, as "comm(pid) comm(pid)". */
@@ -131,96 +210,470 @@ static void transition_holders(char *buf, size_t len)
 		scnprintf(buf, len, "none that is listed (an idle CPU, or it ended just now)");
 }
 
-/* Disable the patch and remove the module; the caller holds no reference. */
-static int klp_remove(void)
+static bool is_over(unsigned long end)
 {
-	const struct lmm_klp_port *old = port_get();
+	return time_after(jiffies, end);
+}
+
+/*
+ * Have a disabled or unknown module of that name gone.  The kernel keeps a reference on it for
+ * some time after the transition has ended, and tells nobody: so rmmod waits for that, and runs
+ * once.
+ */
+static int livepatch_remove(const struct livepatch *lp, const struct lmm_klp_port *port, char *why,
+			    size_t len)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(transition_timeout_ms);
+	bool known = port->version == LMM_KLP_PORT_VERSION;
 	int err;
 
-	if (!old)
+	err = port->withdraw();
+	if (err) {
+		scnprintf(why, len, "%s cannot be disabled (%d)", lp->module, err);
+		port_put(lp);
+		return -EBUSY;
+	}
+	while (known && module_refcount(port->owner) > 1 && !is_over(end))
+		schedule_timeout_idle(LOOK_JIFFIES);
+	port_put(lp);
+	for (;;) {
+		err = run_program(RMMOD, (char *)lp->module, NULL, why, len);
+		if (!err || known || is_over(end))
+			break;
+		schedule_timeout_idle(LOOK_JIFFIES);
+	}
+	if (!err)
 		return 0;
-	err = old->withdraw();
-	port_put();
-	return err ?: module_unload();
+	strlcat(why, ": unload it by hand", len);
+	return -EBUSY;
+}
+
+/* Load it.  A livepatch waits for the transition of any other one to end. */
+static const struct lmm_klp_port *livepatch_load(const struct livepatch *lp, char *option,
+						 char *why, size_t len)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(transition_timeout_ms);
+	const struct lmm_klp_port *port;
+
+	for (;;) {
+		while (lmm_klp_in_transition() && !is_over(end))
+			schedule_timeout_idle(LOOK_JIFFIES);
+		why[0] = '\0';
+		run_program(MODPROBE, (char *)lp->module, option, why, len);
+		port = port_get(lp);
+		if (port || !lmm_klp_in_transition() || is_over(end))
+			break;
+	}
+	if (!port && !why[0])
+		scnprintf(why, len, "%s ran, but %s is not loaded", MODPROBE, lp->module);
+	return port;
+}
+
+/* A policy was refused for want of @functions: is another livepatch the reason? */
+static int livepatch_refused(u32 functions, char *why, size_t len)
+{
+	unsigned int i;
+
+	lmm_klp_survey();
+	for (i = 0; i < lmm_nr_hooks; i++)
+		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH &&
+		    functions & BIT(lmm_hooks[i].function) &&
+		    lmm_klp_covered(&lmm_hooks[i], why, len))
+			return -EBUSY;
+	return -ENOENT;
+}
+
+static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t len)
+{
+	const struct lmm_klp_port *port;
+	char option[256];
+	u32 functions;
+	int err, used;
+
+	lmm_klp_survey();
+	functions = functions_named(lp, option, sizeof(option));
+	if (!all_there(wanted, functions))
+		return livepatch_refused(wanted & ~functions, why, len);
+	port = port_get(lp);
+	if (port && port->version == LMM_KLP_PORT_VERSION &&
+	    all_there(wanted, port->functions) && port->wait(transition_timeout_ms)) {
+		port_put(lp);
+		return 0;
+	}
+	if (port) {
+		/* Dead, too small, or another version's; a livepatch is enabled once. */
+		err = READ_ONCE(lp->users) ? -EBUSY : 0;
+		if (err) {
+			scnprintf(why, len, "%s is in use without all functions that are wanted now",
+				  lp->module);
+			port_put(lp);
+		} else {
+			err = livepatch_remove(lp, port, why, len);
+		}
+		if (err)
+			return err;
+	}
+	port = livepatch_load(lp, option, why, len);
+	if (!port)
+		return livepatch_refused(wanted, why, len);
+	if (port->version != LMM_KLP_PORT_VERSION) {
+		scnprintf(why, len, "%s is of another livemm version", lp->module);
+		port_put(lp);
+		return -EBUSY;
+	}
+	if (port->wait(transition_timeout_ms)) {
+		port_put(lp);
+		return 0;
+	}
+	used = scnprintf(why, len, "livepatch transition stalled, held by ");
+	transition_holders(why + used, len - used);
+	pr_warn("%s: %s; taking it back\n", lp->module, why);
+	err = livepatch_remove(lp, port, option, sizeof(option));
+	if (err)
+		pr_warn("%s is disabled but still loaded: %s\n", lp->module, option);
+	return -ETIMEDOUT;
+}
+
+/* The next to bring; with none the thread is done, and no longer runs. */
+static struct livepatch *livepatch_asked(u32 *functions)
+{
+	struct livepatch *found = NULL;
+	unsigned int i;
+
+	spin_lock(&livepatch_lock);
+	for (i = 0; i < ARRAY_SIZE(livepatches) && !found; i++)
+		if (livepatches[i].asked)
+			found = &livepatches[i];
+	if (found)
+		*functions = found->asked;
+	else
+		thread_runs = false;
+	spin_unlock(&livepatch_lock);
+	return found;
+}
+
+static int bring_all(void *unused)
+{
+	struct livepatch *lp;
+	char why[LMM_WHY_LEN];
+	u32 functions;
+	int err;
+
+	while ((lp = livepatch_asked(&functions))) {
+		why[0] = '\0';
+		err = livepatch_bring(lp, functions, why, sizeof(why));
+		spin_lock(&livepatch_lock);
+		/* Who asked for more meanwhile waits for another turn. */
+		lp->asked &= ~functions;
+		lp->err = err;
+		lp->ended++;
+		strscpy(lp->why, why, sizeof(lp->why));
+		spin_unlock(&livepatch_lock);
+		wake_up_all(&thread_ended);
+	}
+	wake_up_all(&thread_ended);
+	module_put_and_kthread_exit(0);
+}
+
+/* Have the thread look; it has a reference on this module until it ends. */
+static int thread_start(void)
+{
+	struct task_struct *task;
+	int err = 0;
+	bool runs;
+
+	mutex_lock(&thread_mutex);
+	spin_lock(&livepatch_lock);
+	runs = thread_runs;
+	thread_runs = true;
+	spin_unlock(&livepatch_lock);
+	if (runs)
+		goto out;
+	if (READ_ONCE(closed) || !try_module_get(THIS_MODULE)) {
+		err = -ENODEV;
+		goto out_runs_not;
+	}
+	task = kthread_create(bring_all, NULL, "livemm_klp");
+	if (IS_ERR(task)) {
+		module_put(THIS_MODULE);
+		err = PTR_ERR(task);
+		goto out_runs_not;
+	}
+	if (thread)
+		put_task_struct(thread);
+	thread = get_task_struct(task);
+	wake_up_process(task);
+	goto out;
+
+out_runs_not:
+	spin_lock(&livepatch_lock);
+	thread_runs = false;
+	spin_unlock(&livepatch_lock);
+out:
+	mutex_unlock(&thread_mutex);
+	return err;
 }
 
 /**
- * lmm_klp_get() - have the wrappers loaded and live, and hold them
- * @functions: BIT(enum lmm_klp_function) of each that is needed
+ * lmm_klp_missing() - which wrappers are not live?
+ * @functions: BIT(enum lmm_klp_function) of each that is wanted
+ *
+ * Context: process.
+ * Return: those of @functions that lmm_klp_load() has to bring first.
+ */
+u32 lmm_klp_missing(u32 functions)
+{
+	const struct lmm_klp_port *port;
+	u32 missing = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++) {
+		struct livepatch *lp = &livepatches[i];
+		u32 wanted = functions & lp->functions;
+
+		if (!wanted)
+			continue;
+		port = port_get(lp);
+		if (!port || !port_good(port, wanted))
+			missing |= wanted;
+		if (port)
+			port_put(lp);
+	}
+	return missing;
+}
+
+/* What a wait for the thread is about. */
+struct awaited {
+	u32 functions;
+	unsigned int ended[ARRAY_SIZE(livepatches)];
+	bool (*given_up)(const void *arg);
+	const void *arg;
+	int err;
+	char *why;
+	size_t len;
+};
+
+/* Has the thread ended with everything that is awaited? */
+static bool awaited_done(struct awaited *awaited)
+{
+	bool done = true;
+	unsigned int i;
+
+	if (READ_ONCE(closed) || awaited->given_up(awaited->arg)) {
+		awaited->err = -ECANCELED;
+		return true;
+	}
+	spin_lock(&livepatch_lock);
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++) {
+		const struct livepatch *lp = &livepatches[i];
+
+		if (!(awaited->functions & lp->functions))
+			continue;
+		if (lp->asked & awaited->functions || lp->ended == awaited->ended[i]) {
+			done = false;
+		} else if (lp->err && !awaited->err) {
+			awaited->err = lp->err;
+			strscpy(awaited->why, lp->why, awaited->len);
+		}
+	}
+	spin_unlock(&livepatch_lock);
+	return done || awaited->err;
+}
+
+/**
+ * lmm_klp_load() - have wrappers loaded and live
+ * @functions: BIT(enum lmm_klp_function) of each
+ * @given_up: does nobody want them any more?  Asked after each lmm_klp_wake()
+ * @arg: of @given_up
  * @why: the reason in words on failure
  * @len: size of @why
  *
- * What is left of an earlier, disabled or smaller livemm_klp.ko is replaced: the
- * kernel does not enable a livepatch a second time.  A transition that does not
- * end within transition_timeout_ms is taken back and the kernel left as it was.
+ * What is left of an earlier, disabled or smaller livepatch module is replaced: the kernel
+ * does not enable a livepatch a second time.  A transition that does not end within
+ * transition_timeout_ms is taken back and the kernel left as it was.  A wait that ends early
+ * stops nothing: what is being loaded stays, and costs one static branch a call.
  *
- * Context: process, may sleep, control mutex held.  Runs modprobe.
- * Return: 0; -ENOENT when it could not be loaded; -EBUSY when an old one is
- * stuck; -ETIMEDOUT when the transition stalled.
+ * Context: process, may sleep for as long as modprobe runs, no lock held; killable, freezable.
+ * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
+ * loaded; -EBUSY when an old one is stuck or another livepatch holds a function; -ETIMEDOUT
+ * when the transition stalled; or what a program could not be run for.
  */
-int lmm_klp_get(unsigned int functions, char *why, size_t len)
+int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
+		 size_t len)
 {
-	const struct lmm_klp_port *new;
+	struct awaited awaited = {
+		.functions = functions, .given_up = given_up, .arg = arg,
+		.why = why, .len = len,
+	};
+	unsigned int i;
 	int err;
 
-	if (port)
-		return 0;
+	spin_lock(&livepatch_lock);
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++) {
+		awaited.ended[i] = livepatches[i].ended;
+		livepatches[i].asked |= functions & livepatches[i].functions;
+	}
+	spin_unlock(&livepatch_lock);
+	err = thread_start();
+	if (err) {
+		scnprintf(why, len, "no kernel thread to load livepatches with (%d)", err);
+		return err;
+	}
+	if (wait_event_state(thread_ended, awaited_done(&awaited),
+			     (TASK_KILLABLE | TASK_FREEZABLE))) {
+		scnprintf(why, len, "killed while livepatches were being loaded");
+		return -EINTR;
+	}
+	return awaited.err;
+}
 
-	new = port_get();
-	if (new && (new->version != LMM_KLP_PORT_VERSION ||
-		    functions & ~new->functions || !new->wait(transition_timeout_ms))) {
-		port_put();
-		new = NULL;
-		err = klp_remove();
-		if (err) {
-			scnprintf(why, len,
-				  "an old livemm_klp is in the way and cannot be removed (%d)",
-				  err);
+/**
+ * lmm_klp_wake() - have those in lmm_klp_load() look whether they have been given up
+ *
+ * Context: any.
+ */
+void lmm_klp_wake(void)
+{
+	wake_up_all(&thread_ended);
+}
+
+/**
+ * lmm_klp_hold() - keep wrappers loaded for a policy
+ * @functions: BIT(enum lmm_klp_function) of each
+ * @user: BIT() of the policy
+ * @changed: called when something becomes of one of them; see struct lmm_klp_port
+ * @why: the reason in words on failure
+ * @len: size of @why
+ *
+ * Context: process, control mutex held.
+ * Return: 0, or -EBUSY when one of them is not live.
+ */
+int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
+		 size_t len)
+{
+	const struct lmm_klp_port *port;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++) {
+		struct livepatch *lp = &livepatches[i];
+
+		if (!(functions & lp->functions))
+			continue;
+		port = port_get(lp);
+		if (!port || !port_good(port, functions & lp->functions)) {
+			if (port)
+				port_put(lp);
+			scnprintf(why, len, "%s is not live any more", lp->module);
+			lmm_klp_release(user);
 			return -EBUSY;
 		}
+		/* One reference for all who use it. */
+		if (lp->port)
+			port_put(lp);
+		else
+			port->watch(changed);
+		spin_lock(&livepatch_lock);
+		lp->port = port;
+		lp->users |= user;
+		spin_unlock(&livepatch_lock);
 	}
-	if (!new) {
-		err = module_load(functions);
-		new = port_get();
-		if (!new) {
-			scnprintf(why, len,
-				  "livemm_klp could not be loaded (modprobe: %d; see dmesg)",
-				  err);
-			return -ENOENT;
-		}
-	}
-	if (new->version != LMM_KLP_PORT_VERSION) {
-		scnprintf(why, len, "livemm_klp is of another livemm version");
-		port_put();
-		return -EBUSY;
-	}
-	if (!new->wait(transition_timeout_ms)) {
-		int used = scnprintf(why, len, "livepatch transition stalled, held by ");
-
-		transition_holders(why + used, len - used);
-		pr_warn("%s; taking it back\n", why);
-		port_put();
-		err = klp_remove();
-		if (err)
-			pr_warn("livemm_klp is disabled but still loaded (%d)\n", err);
-		return -ETIMEDOUT;
-	}
-	port = new;
 	return 0;
 }
 
 /**
- * lmm_klp_put() - let go of the wrappers
+ * lmm_klp_release() - a policy needs wrappers no longer
+ * @user: BIT() of the policy
  *
- * No handler may be armed any more.  The module stays loaded: its wrappers cost
- * one static branch each until an admin unloads it.
+ * None of its handlers may be armed any more.  A module that nobody uses stays loaded: its
+ * wrappers cost one static branch each until an admin unloads it.
  *
  * Context: process, control mutex held.
  */
-void lmm_klp_put(void)
+void lmm_klp_release(u32 user)
 {
-	if (!port)
-		return;
-	port = NULL;
-	port_put();
+	const struct lmm_klp_port *port;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(livepatches); i++) {
+		struct livepatch *lp = &livepatches[i];
+
+		spin_lock(&livepatch_lock);
+		lp->users &= ~user;
+		port = lp->users ? NULL : lp->port;
+		if (port)
+			lp->port = NULL;
+		spin_unlock(&livepatch_lock);
+		if (!port)
+			continue;
+		port->watch(NULL);
+		port_put(lp);
+	}
+}
+
+/**
+ * lmm_klp_port() - the port of a wrapper that is held
+ * @function: the wrapper
+ *
+ * Context: process, control mutex held.
+ * Return: the port, or NULL.
+ */
+const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function)
+{
+	return livepatch_of(function)->port;
+}
+
+/**
+ * lmm_klp_state() - how is a wrapper?
+ * @function: the wrapper
+ *
+ * Context: process; takes no lock that anybody sleeps under.
+ * Return: whether anybody holds it, has it, and is it live.
+ */
+enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function)
+{
+	struct livepatch *lp = livepatch_of(function);
+	enum lmm_klp_state state = LMM_KLP_NOT_HELD;
+
+	spin_lock(&livepatch_lock);
+	if (lp->port && !(lp->port->functions & BIT(function)))
+		state = LMM_KLP_LEFT_OUT;
+	else if (lp->port)
+		state = lp->port->live() ? LMM_KLP_LIVE : LMM_KLP_DEAD;
+	spin_unlock(&livepatch_lock);
+	return state;
+}
+
+/**
+ * lmm_klp_module() - the module that a wrapper is in
+ * @function: the wrapper
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *lmm_klp_module(enum lmm_klp_function function)
+{
+	return livepatch_of(function)->module;
+}
+
+/**
+ * lmm_klp_exit() - the thread goes; nobody holds a wrapper
+ *
+ * When a load of this module is given up while a program runs, this waits for the program.  At
+ * unloading none runs.
+ *
+ * Context: process, may sleep.
+ */
+void lmm_klp_exit(void)
+{
+	WRITE_ONCE(closed, true);
+	wake_up_all(&thread_ended);
+	mutex_lock(&thread_mutex);
+	if (thread) {
+		/* As idle, so that no report says that we hang; then for its last instruction. */
+		wait_event_idle(thread_ended, !READ_ONCE(thread_runs));
+		kthread_stop(thread);
+		put_task_struct(thread);
+		thread = NULL;
+	}
+	mutex_unlock(&thread_mutex);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * klp_port.h - how livemm.ko talks to livemm_klp.ko
+ * klp_port.h - how livemm.ko talks to the livepatch modules, livemm_klp_*.ko
  *
- * livemm_klp.ko knows nothing of livemm.ko: it wraps functions and calls
+ * A livepatch module knows nothing of livemm.ko: it wraps functions and calls
  * whoever has asked to be called.  livemm.ko takes a reference on it with
- * symbol_get() for as long as any handler is set, so neither can go while the
+ * __symbol_get() for as long as any handler is set, so neither can go while the
  * other might call it; and either can be loaded, unloaded or wait for a
  * livepatch transition without the other.
+ *
+ * There are several, because a livepatch cannot grow once it is enabled: each holds
+ * the functions that are wanted together, and is loaded when a policy that is on
+ * wants them.
  */
 #ifndef LIVEMM_HOOK_KLP_PORT_H
 #define LIVEMM_HOOK_KLP_PORT_H
@@ -15,15 +19,16 @@
 
 struct free_area;
 struct list_head;
+struct module;
 struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	7
+#define LMM_KLP_PORT_VERSION	8
 
 /**
- * enum lmm_klp_function - the functions that livemm_klp.ko can wrap
+ * enum lmm_klp_function - the functions that livepatch modules can wrap
  * @LMM_KLP_REFILL: rmqueue_bulk()
  * @LMM_KLP_DRAIN: free_pcppages_bulk()
  * @LMM_KLP_SCAN: change_prot_numa()
@@ -121,6 +126,8 @@ struct lmm_klp_source {
  * @scan_charge: when there is none: what to tell the kernel was updated, of @total
  * @give_back: before compaction, and after per-CPU lists were drained, but
  *	not because of a free; called until it returns false, there being no more to do
+ * @regular_only: per CPU, true while a refill is to find nothing rather than pages of
+ *	another type
  * @fallback: the kernel wants pages of @migratetype, has looked among the free blocks of
  *	@order for those of another type, and @found that or -1; returns it, or -1, and
  *	clears @whole where no more than what was asked for may be taken of a block
@@ -154,10 +161,21 @@ struct lmm_klp_handlers {
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
 			bool stealable_only, int found, bool *whole);
+	bool __percpu *regular_only;
 };
 
 /**
- * struct lmm_klp_port - what livemm_klp.ko offers
+ * enum lmm_klp_change - what becomes of a livepatch of ours
+ * @LMM_KLP_PATCHED: every task runs the wrappers
+ * @LMM_KLP_UNPATCHING: somebody disables the livepatch; no task has left the wrappers yet
+ */
+enum lmm_klp_change {
+	LMM_KLP_PATCHED,
+	LMM_KLP_UNPATCHING,
+};
+
+/**
+ * struct lmm_klp_port - what a livepatch module offers
  * @version: LMM_KLP_PORT_VERSION
  * @withdraw: throw the patch's own sysfs switch to 0, also in the middle of its
  *	transition; returns 0 or what the switch answered.  Context: process,
@@ -165,13 +183,18 @@ struct lmm_klp_handlers {
  * @functions: BIT(enum lmm_klp_function) of each function in this patch
  * @live: the patch is enabled and no task runs the old code.  Context: any.
  * @wait: sleep until @live(), or the patch is disabled, or @timeout_ms have
- *	passed; returns @live().  Context: process.
+ *	passed; returns @live().  Context: a kernel thread, which sleeps as idle.
+ * @watch: call @changed from now on when something becomes of the patch, or with NULL
+ *	call nobody; when it returns a call of the one before has ended.  A cumulative
+ *	livepatch that replaces ours makes no call.  Context of @changed: process, under
+ *	the kernel's klp_mutex; may sleep.  Context: process.
  * @arm: call the handler of @function from now on.  Context: process.
  * @disarm: stop that.  A handler may still be running: handlers run with
  *	preemption off, so synchronize_rcu() waits for it.  Context: process.
+ * @owner: the module
  *
  * @version and @withdraw keep their places in every version: that is how a
- * livemm.ko gets rid of a livemm_klp.ko that it does not understand.
+ * livemm.ko gets rid of a livepatch module that it does not understand.
  */
 struct lmm_klp_port {
 	unsigned int version;
@@ -179,11 +202,11 @@ struct lmm_klp_port {
 	unsigned int functions;
 	bool (*live)(void);
 	bool (*wait)(unsigned int timeout_ms);
+	void (*watch)(void (*changed)(enum lmm_klp_change change));
 	void (*arm)(enum lmm_klp_function function,
 		    const struct lmm_klp_handlers *handlers);
 	void (*disarm)(enum lmm_klp_function function);
+	struct module *owner;
 };
-
-extern const struct lmm_klp_port *const livemm_klp_port;
 
 #endif /* LIVEMM_HOOK_KLP_PORT_H */

@@ -109,7 +109,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
-		.lost = "all of the policy: who wants every page in the buddy would not find them",
+		.lost = "all of the policy: drains would miss depot pages",
 		.function = LMM_KLP_DRAIN_ZONE,
 	},
 	[LMM_HOOK_DRAIN_ALL] = {
@@ -183,6 +183,16 @@ struct lmm_hook lmm_hooks[] = {
 		.lost = "promptness: that reclaim begins is then noticed at a tick",
 		.handler = lmm_event_wake_kswapd,
 	},
+	[LMM_HOOK_BPF_LINK] = {
+		.name = "bpf_link",
+		.mech = LMM_MECH_DIRECT,
+		.alternatives = {
+			{ "bpf_trampoline_link_prog", PROTO("bpf_link", LMM_BPF_LINK_PROTO) },
+		},
+		.users = NUMA | PAGEBLOCK | ZONELOCK | CMA,
+		.lost = "cheap direct calls: BPF could not be called at the same functions",
+		.handler = lmm_entry_bpf_link,
+	},
 	[LMM_HOOK_HINT_FAULT] = {
 		.name = "hint_fault",
 		.mech = LMM_MECH_DIRECT,
@@ -193,6 +203,7 @@ struct lmm_hook lmm_hooks[] = {
 		.required = NUMA,
 		.lost = "all of the policy: it would know of no fault",
 		.handler = lmm_entry_hint_fault,
+		.shared = lmm_shared_hint_fault,
 	},
 	[LMM_HOOK_HINT_VMA] = {
 		.name = "hint_vma",
@@ -203,6 +214,7 @@ struct lmm_hook lmm_hooks[] = {
 		.users = NUMA_VMA,
 		.lost = "by_thread: which threads use a VMA",
 		.handler = lmm_entry_hint_vma,
+		.shared = lmm_shared_hint_vma,
 	},
 	[LMM_HOOK_SCAN_BEGIN] = {
 		.name = "scan_begin",
@@ -261,6 +273,7 @@ struct lmm_hook lmm_hooks[] = {
 		.spare_for = LMM_HOOK_REFILL,
 		.lost = "pageblock; zonelock where refills cannot be hooked",
 		.handler = lmm_entry_request,
+		.shared = lmm_shared_request,
 	},
 	[LMM_HOOK_BUFFER] = {
 		.name = "buffer",
@@ -272,6 +285,7 @@ struct lmm_hook lmm_hooks[] = {
 		.users = PAGEBLOCK | CMA,
 		.lost = "knob buffers: what file systems pin stays movable, and on CMA memory",
 		.handler = lmm_entry_buffer,
+		.shared = lmm_shared_buffer,
 	},
 	[LMM_HOOK_RECLAIM_END] = {
 		.name = "reclaim_end",

@@ -8,6 +8,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/tracepoint.h>
 
@@ -16,11 +17,11 @@
 
 /**
  * enum lmm_mechanism - how a row reaches the kernel
- * @LMM_MECH_LIVEPATCH: a wrapper in livemm_klp.ko
+ * @LMM_MECH_LIVEPATCH: a wrapper in one of livemm_klp_*.ko
  * @LMM_MECH_KPROBE: a kprobe with a pre_handler only (a post_handler would
  *	conflict with a livepatch of the same function)
  * @LMM_MECH_DIRECT: a call at a function's ftrace site, straight to us, for what runs
- *	too often for a kprobe; see entry.h
+ *	too often for a kprobe; see direct.c
  * @LMM_MECH_TRACEPOINT: a probe on a tracepoint
  * @LMM_MECH_CALL: a function that we call
  * @LMM_MECH_DATA: a variable that we read
@@ -47,6 +48,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_PAGE_FREE: a block of pages was freed
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
  * @LMM_HOOK_WAKE_KSWAPD: a slow path wakes reclaim
+ * @LMM_HOOK_BPF_LINK: a BPF program is about to be called at a function
  * @LMM_HOOK_HINT_FAULT: a thread has had a NUMA hint fault
  * @LMM_HOOK_HINT_VMA: likewise, and in which VMA
  * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
@@ -95,6 +97,7 @@ enum lmm_hook_id {
 	LMM_HOOK_PAGE_FREE,
 	LMM_HOOK_PAGESET_DEFAULT,
 	LMM_HOOK_WAKE_KSWAPD,
+	LMM_HOOK_BPF_LINK,
 	LMM_HOOK_HINT_FAULT,
 	LMM_HOOK_HINT_VMA,
 	LMM_HOOK_SCAN_BEGIN,
@@ -152,13 +155,13 @@ struct lmm_hook_alternative {
  * @mech: how it is reached
  * @alternatives: what kernels call it, the first that exists counts
  * @users: LMM_USER() of each policy and mode that uses it
- * @required: those that cannot work without it; to the others it is optional: it
- *	may be missing on a kernel, but what is there must arm.  All of @users for a
- *	layout
+ * @required: those that cannot work without it; to the others it is optional.  All of
+ *	@users for a layout
  * @spare_users: those of @users that use it only where @spare_for cannot be
  * @spare_for: the row that they prefer
  * @lost: what is lost without it
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
+ * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: which wrapper (livepatch)
  * @offset: of the member, or the struct's size, as we were compiled (layout)
  * @symbol: the alternative found
@@ -166,11 +169,19 @@ struct lmm_hook_alternative {
  * @tp: the tracepoint
  * @kp: the kprobe
  * @ops: the direct call
+ * @shared_ops: the same as one of several callbacks
+ * @is_direct: the former is registered
+ * @is_shared: the latter is registered
+ * @makes_room: the direct call shall not be used any more
+ * @covered_by: the livepatch of somebody else's that holds the function, or ""
  * @available: verified on this kernel
+ * @stuck: it could not be disarmed, and may still be called
  * @armed: BIT() of each policy for which it is armed
+ * @refused: what the kernel answered when it was last to be armed, or 0
  * @why: why it is not available, or what to know about it
  *
- * Everything from @symbol on is written under lmm_control_mutex only.
+ * Everything from @symbol on is written under lmm_control_mutex only, but what direct.c and
+ * klp_conflict.c have locks of their own for.
  */
 struct lmm_hook {
 	const char *name;
@@ -182,6 +193,7 @@ struct lmm_hook {
 	enum lmm_hook_id spare_for;
 	const char *lost;
 	void *handler;
+	ftrace_func_t shared;
 	enum lmm_klp_function function;
 	u32 offset;
 
@@ -190,8 +202,15 @@ struct lmm_hook {
 	struct tracepoint *tp;
 	struct kprobe kp;
 	struct ftrace_ops ops;
+	struct ftrace_ops shared_ops;
+	bool is_direct;
+	bool is_shared;
+	bool makes_room;
+	char covered_by[MODULE_NAME_LEN];
 	bool available;
+	bool stuck;
 	u32 armed;
+	int refused;
 	char why[LMM_WHY_LEN];
 };
 
@@ -215,11 +234,5 @@ static inline void lmm_hook_hit(enum lmm_hook_id id)
 
 /* verify.c */
 void lmm_hook_verify(struct lmm_hook *hook);
-bool lmm_hook_foreign_livepatch(const struct lmm_hook *hook, char *why, size_t len);
-
-/* klp_client.c */
-int lmm_klp_get(unsigned int functions, char *why, size_t len);
-void lmm_klp_put(void);
-const struct lmm_klp_port *lmm_klp_port(void);
 
 #endif /* LIVEMM_HOOK_TABLE_H */

@@ -5,7 +5,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
-#include <linux/livepatch.h>
 #include <linux/printk.h>
 
 #include "../control/control.h"
@@ -145,50 +144,4 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		scnprintf(hook->why, sizeof(hook->why), "forced, prototype not checked");
 	}
 	hook->available = true;
-}
-
-/**
- * lmm_hook_foreign_livepatch() - does somebody else's livepatch hold a function?
- * @hook: the row
- * @why: gets the name of that livepatch, in words
- * @len: size of @why
- *
- * Our wrapper calls the kernel's own code past its ftrace site, which would
- * silently undo a fix that another livepatch put there: so hands off.  When the
- * kernel's list of patches cannot be read the answer is yes.
- *
- * Context: process, after lmm_hook_verify(); takes the kernel's klp_mutex.
- * Return: true if the function is not ours to wrap.
- */
-bool lmm_hook_foreign_livepatch(const struct lmm_hook *hook, char *why, size_t len)
-{
-	struct list_head *patches = (struct list_head *)lmm_symbol_find("klp_patches");
-	struct mutex *mutex = (struct mutex *)lmm_symbol_find("klp_mutex");
-	struct klp_patch *patch;
-	struct klp_object *obj;
-	struct klp_func *func;
-	bool found = false;
-
-	if (!patches || !mutex) {
-		scnprintf(why, len, "cannot see which livepatches are loaded");
-		return true;
-	}
-	mutex_lock(mutex);
-	list_for_each_entry(patch, patches, list) {
-		if (!strcmp(patch->mod->name, "livemm_klp"))
-			continue;
-		klp_for_each_object(patch, obj) {
-			if (obj->name)
-				continue;
-			klp_for_each_func(obj, func) {
-				if (strcmp(func->old_name, hook->symbol))
-					continue;
-				scnprintf(why, len, "livepatch %s holds %s; disable that first",
-					  patch->mod->name, hook->symbol);
-				found = true;
-			}
-		}
-	}
-	mutex_unlock(mutex);
-	return found;
 }

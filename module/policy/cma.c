@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 
 #include "../hook/entry.h"
-#include "../hook/guard.h"
+#include "../hook/klp_guard.h"
 #include "../hook/hook.h"
 #include "cma_state.h"
 
@@ -180,11 +180,7 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 {
 	int err;
 
-	err = lmm_guard_start(LMM_HOOK_FALLBACK);
-	if (err) {
-		scnprintf(why, len, "cannot learn of other livepatches");
-		return err;
-	}
+	lmm_guard_start(LMM_HOOK_FALLBACK);
 	set_knobs(cfg);
 	cma.zones = kvcalloc(lmm_zone_slots(), sizeof(*cma.zones), GFP_KERNEL);
 	if (cma.zones) {
@@ -230,15 +226,8 @@ static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	why[0] = '\0';
-	if (!policy->on)
-		return;
-	if (!cma_mode_lends(cma.settings.mode))
+	if (policy->on && !cma_mode_lends(cma.settings.mode))
 		scnprintf(why, len, "refills come from where the kernel takes them");
-	else if (!lmm_hook_armed(LMM_HOOK_REFILL))
-		scnprintf(why, len,
-			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
-	else
-		lmm_guard_passed_by(why, len);
 }
 
 /* The policy's row in the registry. */

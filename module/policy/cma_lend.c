@@ -15,7 +15,7 @@
 #include <linux/vmstat.h>
 
 #include "../compat/compat.h"
-#include "../hook/guard.h"
+#include "../hook/klp_guard.h"
 #include "../hook/hook.h"
 #include "../hook/symbols.h"
 #include "../trace.h"

@@ -296,9 +296,6 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		scnprintf(why, len, "hands off: kernel.numa_balancing is set for memory tiering");
 		return;
 	}
-	if (numa.mode == NUMA_MODE_VMA && !lmm_hook_armed(LMM_HOOK_SCAN))
-		scnprintf(why, len,
-			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
 }
 
 /* The policy's row in the registry. */

@@ -150,9 +150,6 @@ static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t l
 		return;
 	if (READ_ONCE(*pageblock.ungrouped))
 		scnprintf(why, len, "hands off: too little memory to group pages by mobility");
-	else if (!lmm_hook_armed(LMM_HOOK_FALLBACK))
-		scnprintf(why, len,
-			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
 }
 
 /* The policy's row in the registry. */

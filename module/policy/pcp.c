@@ -331,11 +331,6 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		return;
 	if (READ_ONCE(*pcp.high_fraction))
 		scnprintf(why, len, "hands off: vm.percpu_pagelist_high_fraction is set");
-	else if (pcp.mode == PCP_MODE_EVENT &&
-		 (!lmm_hook_armed(LMM_HOOK_DRAIN) ||
-		  (pcp.steer.sees_refills && !lmm_hook_armed(LMM_HOOK_REFILL))))
-		scnprintf(why, len,
-			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
 	else
 		pcp_basis(why, len);
 }

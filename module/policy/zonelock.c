@@ -249,13 +249,7 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 static void zonelock_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	why[0] = '\0';
-	if (!policy->on)
-		return;
-	if (!lmm_hook_armed(LMM_HOOK_DRAIN) ||
-	    !lmm_hook_armed(zonelock.topup ? LMM_HOOK_REQUEST : LMM_HOOK_REFILL))
-		scnprintf(why, len,
-			  "no events: livemm_klp was disabled or replaced from outside; switch the policy off and on");
-	else
+	if (policy->on)
 		scnprintf(why, len, "%s", zonelock_basis());
 }
 

@@ -41,7 +41,7 @@ close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
 same "supported" "$(cat "$policy/supported")" yes
-# The first time loads livemm_klp, and the first trace makes its buffer: both are to be in
+# The first time loads livepatches, and the first trace makes its buffer: both are to be in
 # both readings.
 need write_to "$event/enable" 1
 need write_to "$event/enable" 0

@@ -34,7 +34,7 @@ owner_loop() {
 }
 
 need lmm_load
-# The first time loads livemm_klp, whose memory is to be in both readings.
+# The first time loads livepatches, whose memory is to be in both readings.
 need write_to "$policy/enabled" 1
 need write_to "$policy/enabled" 0
 pages=$(pages_unaccounted)

@@ -50,7 +50,7 @@ find "$LMM_DBG" -type f | sort >/run/made
 sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$LMM_DBG" | sort >/run/documented
 same "files without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
 same "entries in debugfs-docs without a file" "$(comm -13 /run/made /run/documented)" ""
-find "$LMM_PARAMS" /sys/module/livemm_klp/parameters -type f 2>/dev/null | sort >/run/made
+find "$LMM_PARAMS" /sys/module/livemm_klp_*/parameters -type f 2>/dev/null | sort >/run/made
 sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$LMM_PARAMS" | sort >/run/documented
 same "parameters without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
 same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/documented)" ""

@@ -12,8 +12,9 @@
 #   need CMD...              end the scenario as failed unless CMD succeeds
 #   note TEXT                a line for the reader of the results
 #   lmm_load [PARAM=...]     modprobe livemm
-#   lmm_unload               take livemm, and livemm_klp when loaded, out again
-#   lmm_klp_unload           switch the livepatch off by sysfs, wait, rmmod
+#   lmm_unload               take livemm, and livepatches of ours, out again
+#   lmm_klp_unload           switch livepatches of ours off by sysfs, wait, rmmod
+#   any_klp_loaded           is there one?  klp_loaded prints their names
 #   wait_for SECONDS CMD...  poll until CMD succeeds; guest seconds, not wall time
 #   kallsym NAME             address of a kernel symbol
 #   memory_offline           take any block of memory that the kernel lets go of offline; print it
@@ -28,7 +29,9 @@
 LMM_DBG=/sys/kernel/debug/livemm
 # shellcheck disable=SC2034 # used by scenarios
 LMM_PARAMS=/sys/module/livemm/parameters
-LMM_PATCH=/sys/kernel/livepatch/livemm_klp
+# What holds the wrappers of refill and drain.
+# shellcheck disable=SC2034 # used by scenarios
+LMM_PATCH=/sys/kernel/livepatch/livemm_klp_lists
 
 ok() {
 	printf 'ok %s\n' "$*" >&3
@@ -99,25 +102,41 @@ lmm_load() {
 	modprobe livemm "$@"
 }
 
-lmm_patch_settled() {
-	[ ! -e "$LMM_PATCH/transition" ] || [ "$(cat "$LMM_PATCH/transition")" = 0 ]
+# Modules with wrappers of ours that are loaded.
+klp_loaded() {
+	for _module in /sys/module/livemm_klp_*; do
+		[ ! -d "$_module" ] || echo "${_module##*/}"
+	done
+}
+
+any_klp_loaded() {
+	[ -n "$(klp_loaded)" ]
+}
+
+patch_gone() {
+	[ ! -e "/sys/kernel/livepatch/$1" ]
 }
 
 lmm_patch_gone() {
-	[ ! -e "$LMM_PATCH" ]
+	patch_gone livemm_klp_lists
+}
+
+# Refused while another transition is under way.
+patch_off() {
+	patch_gone "$1" || [ "$(cat "/sys/kernel/livepatch/$1/enabled" 2>/dev/null)" = 0 ] ||
+		echo 0 >"/sys/kernel/livepatch/$1/enabled"
 }
 
 lmm_klp_unload() {
-	loaded livemm_klp || return 0
-	if [ -e "$LMM_PATCH" ]; then
-		wait_for 60 lmm_patch_settled || return 1
-		[ ! -e "$LMM_PATCH/enabled" ] || echo 0 >"$LMM_PATCH/enabled" || return 1
-		wait_for 60 lmm_patch_gone || return 1
-	fi
-	rmmod livemm_klp
+	for _patch in $(klp_loaded); do
+		wait_for 60 patch_off "$_patch" 2>/dev/null || return 1
+		wait_for 60 patch_gone "$_patch" || return 1
+		# The kernel lets go of the module a moment later.
+		wait_for 10 rmmod "$_patch" 2>/dev/null || return 1
+	done
 }
 
-# livemm holds livemm_klp while a policy is on, so it goes first.
+# livemm holds wrappers while a policy is on, so it goes first.
 lmm_unload() {
 	! loaded livemm || rmmod livemm || return 1
 	lmm_klp_unload
@@ -260,7 +279,7 @@ pages_kept() {
 pcp_before() {
 	need lmm_load
 	bounds=$(lists_bounds)
-	# The first time loads livemm_klp, whose memory is to be in both readings.
+	# The first time loads livepatches, whose memory is to be in both readings.
 	need write_to "$LMM_DBG/pcp/enabled" 1
 	need write_to "$LMM_DBG/pcp/enabled" 0
 	pages=$(pages_unaccounted)

@@ -29,7 +29,7 @@ for event in mm_page_alloc_zone_locked mm_page_pcpu_drain; do
 	echo hist:keys=common_type >/sys/kernel/tracing/events/kmem/$event/trigger
 done
 
-# Once on and off, as the first time loads livemm_klp, which is no part of a block.
+# Once on and off, as the first time loads livepatches, which is no part of a block.
 pcp_before
 LOAD_PROCS=1 load_start
 ctl "check --json" 0 ab check "$trial" --json

@@ -82,7 +82,7 @@ shared=$hint
 # In the middle of a watch; its place in the address space must not stay.
 need lmm_load policies=numa:enabled=1,mode=vma,mature_ms=0,mature_run_ms=0,min_ms=30000
 check "watches" wait_for 60 grown 0 numa_counter watches
-refute "livemm_klp is held while armed" rmmod livemm_klp
+refute "livemm_klp_scan is held while armed" rmmod livemm_klp_scan
 check "rmmod under faults, mode vma" rmmod livemm
 check "load again, on the same wrappers" lmm_load policies=numa:enabled=1
 check "the scan hook is armed" grep -Eq '^scan +livepatch .* armed' "$LMM_DBG/hooks"

@@ -50,7 +50,7 @@ traced=0 lefts=6
 
 [ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
 need lmm_load
-# The first time loads livemm_klp, whose memory is to be in both readings.
+# The first time loads livepatches, whose memory is to be in both readings.
 need write_to "$PB/enabled" 1
 need write_to "$PB/enabled" 0
 pages=$(pages_unaccounted)

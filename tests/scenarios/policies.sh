@@ -20,7 +20,7 @@ bad_load "pcp:enabled=1,period_ms=5" "pcp/period_ms: 5"
 bad_load "nosuch:enabled=1" "nosuch"
 bad_load "pcp:enabled=1;pcp:enabled=0" "pcp"
 bad_load "pcp" "pcp"
-refute "a failed load leaves no livepatch" loaded livemm_klp
+refute "a failed load leaves no livepatch" any_klp_loaded
 
 check "load with a good string" lmm_load policies="pcp:enabled=1,period_ms=500"
 shown=$(cat "$LMM_PARAMS/policies")
@@ -44,12 +44,12 @@ check "status says unsupported" grep -Eq '^pcp +unsupported' "$LMM_DBG/status"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livemm.off=1"
 need lmm_unload
 
-refute "livepatch=0 never loads the wrappers" loaded livemm_klp
+refute "livepatch=0 never loads the wrappers" any_klp_loaded
 dmesg --clear
 refute "mode event needs them" lmm_load livepatch=0 policies=pcp:enabled=1
 check "and says so" sh -c "dmesg | grep -q 'hook drain: module parameter livepatch=0'"
 check "livepatch=0 loads" lmm_load livepatch=0 policies=pcp:enabled=1,mode=depth
 check "pcp is on without them" grep -Eq '^pcp +on' "$LMM_DBG/status"
-refute "no livepatch is loaded" loaded livemm_klp
+refute "no livepatch is loaded" any_klp_loaded
 check "the drain hook says why" grep -q "livepatch=0" "$LMM_DBG/hooks"
 check "unloads" lmm_unload

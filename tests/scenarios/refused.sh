@@ -43,5 +43,5 @@ dmesg --clear
 refute "a module for another release does not load" insmod "$variants/livemm-other-release.ko"
 check "and names both" sh -c "dmesg | grep -q 'built for kernel 6.1.0-0-other, this is $LMM_RELEASE'"
 dmesg --clear
-refute "livemm_klp does not load by hand" insmod "$LMM_MODDIR/livemm_klp.ko"
+refute "a livepatch of ours does not load by hand" insmod "$LMM_MODDIR/livemm_klp_lists.ko"
 check "and says who loads it" sh -c "dmesg | grep -q 'livemm.ko loads this'"

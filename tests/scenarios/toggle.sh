@@ -16,7 +16,7 @@ need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
 bounds=$(lists_bounds)
 
 load_start
-# The first round loads livemm_klp, whose memory is to be in both readings.
+# The first round loads livepatches, whose memory is to be in both readings.
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 load_stop

@@ -5,7 +5,7 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# rmmod while the policy is on and the machine works; livemm_klp too.
+# rmmod while the policy is on and the machine works; the wrappers too.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 bounds=$(lists_bounds)
@@ -21,17 +21,17 @@ fi
 need lmm_load policies=pcp:enabled=1,period_ms=100
 wait_for 60 sh -c "awk '\$1 == \"raised\" { exit !\$2 }' $LMM_DBG/pcp/counters"
 check "lists are raised" test "$(counter raised)" -gt 0
-refute "livemm_klp is held while armed" rmmod livemm_klp
+refute "the wrappers are held while armed" rmmod livemm_klp_lists
 check "rmmod livemm under load, policy on" rmmod livemm
 same "list bounds are as before" "$(lists_bounds)" "$bounds"
-check "the wrappers stay, disarmed" loaded livemm_klp
+check "the wrappers stay, disarmed" loaded livemm_klp_lists
 check "load again, on the same wrappers" lmm_load policies=pcp:enabled=1
 check "on" grep -Eq '^pcp +on' "$LMM_DBG/status"
 check "the drain hook is armed" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
 check "rmmod again" rmmod livemm
 check "the livepatch goes by its sysfs switch" lmm_klp_unload
 check "and all again" lmm_load policies=pcp:enabled=1
-check "with new wrappers" loaded livemm_klp
+check "with new wrappers" loaded livemm_klp_lists
 check "unload all under load" lmm_unload
 load_stop
 same "list bounds are as before, in the end" "$(lists_bounds)" "$bounds"

@@ -43,7 +43,7 @@ wishes() {
 owner=
 [ ! -d /sys/kernel/debug/cma ] || owner=reserved
 need lmm_load
-# The first time loads livemm_klp, whose memory is to be in both readings.
+# The first time loads livepatches, whose memory is to be in both readings.
 need write_to "$PB/enabled" 1
 need write_to "$PB/enabled" 0
 pages=$(pages_unaccounted)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * guard.h - is a wrapper of ours still the one that the kernel calls?
+ * klp_guard.h - does a wrapper of ours answer, or a livepatch of somebody else's?
  */
-#ifndef LIVEMM_HOOK_GUARD_H
-#define LIVEMM_HOOK_GUARD_H
+#ifndef LIVEMM_HOOK_KLP_GUARD_H
+#define LIVEMM_HOOK_KLP_GUARD_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -13,19 +13,19 @@
 /* Read through the following alone. */
 extern bool lmm_guard_in_place;
 
-int lmm_guard_start(enum lmm_hook_id id);
-void lmm_guard_passed_by(char *why, size_t len);
+void lmm_guard_start(enum lmm_hook_id id);
 void lmm_guard_stop(void);
 
 /**
  * lmm_guard_stands() - may the kernel be asked what only our wrapper can answer?
  *
  * Context: any, preemption off until that has been answered.
- * Return: true if no other livepatch lies on top of ours, nor may before then.
+ * Return: true if no other livepatch lies on top of ours, nor may before then, and nobody
+ * disables ours.
  */
 static inline bool lmm_guard_stands(void)
 {
 	return READ_ONCE(lmm_guard_in_place);
 }
 
-#endif /* LIVEMM_HOOK_GUARD_H */
+#endif /* LIVEMM_HOOK_KLP_GUARD_H */

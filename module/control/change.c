@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * change.c - a text is written: settings change, all that it names or none
+ *
+ * What only switches policies off takes effect at once, without the control mutex.  Everything
+ * else is judged under the mutex; if livepatches have to be loaded first, the mutex is let go of
+ * for as long as that takes, and the text is read and judged anew.
+ *
+ * Every wait ends when the writer is killed.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "../hook/hook.h"
+#include "control.h"
+
+/* Livepatches that were loaded may be gone again, if somebody disables them; not for ever. */
+#define LOADS_MAX	3
+
+/* Who switches off waits so long for values to be put back; off it is in any case. */
+#define OFF_WAIT_MS	10000
+
+/* Whose cuts end a wait, and how many there were before. */
+struct waiter {
+	unsigned int policies;
+	unsigned int cuts;
+};
+
+static bool was_cut(const void *arg)
+{
+	const struct waiter *waiter = arg;
+
+	return lmm_policies_cuts(waiter->policies) != waiter->cuts;
+}
+
+/* Wait for wrappers, for whoever wants to switch @policies on. */
+static int load(const struct lmm_change *change, u32 functions, const struct waiter *waiter,
+		char *why, size_t len)
+{
+	char words[LMM_WHY_LEN] = "";
+	struct lmm_policy *policy;
+	int err;
+
+	lmm_policies_waiting(waiter->policies, true);
+	if (change->waits)
+		change->waits(true);
+	err = lmm_klp_load(functions, was_cut, waiter, words, sizeof(words));
+	if (change->waits)
+		change->waits(false);
+	lmm_policies_waiting(waiter->policies, false);
+	if (!err)
+		return 0;
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		if (waiter->policies & BIT(policy->id))
+			break;
+	scnprintf(why, len, "%s/enabled: 1: %s", policy ? policy->name : "?",
+		  err == -ECANCELED ? "switched off meanwhile" : words);
+	return err;
+}
+
+static int read_text(const struct lmm_change *change, struct lmm_config *want,
+		     unsigned int *named, char *why, size_t len)
+{
+	struct lmm_policy *policy;
+
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		lmm_policy_config_copy(policy, &want[policy->id]);
+	return change->parse(change, want, named, why, len);
+}
+
+/* Do settings switch policies off, and nothing else? */
+static bool only_off(const struct lmm_config *want, unsigned int named)
+{
+	struct lmm_policy *policy;
+
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		if (named & BIT(policy->id) &&
+		    (want[policy->id].enabled ||
+		     lmm_policy_changes_values(policy, &want[policy->id])))
+			return false;
+	return named;
+}
+
+/* Returns -EINPROGRESS when @functions have to be loaded first, for @waiter. */
+static int try_change(const struct lmm_change *change, struct lmm_config *want, u32 *functions,
+		      struct waiter *waiter, char *why, size_t len)
+{
+	unsigned int named = 0;
+	int err;
+
+	/* Not under the mutex: the livepatch core may have us wait. */
+	lmm_hooks_refresh();
+	if (mutex_lock_killable(&lmm_control_mutex)) {
+		scnprintf(why, len, "killed while another change was under way");
+		return -EINTR;
+	}
+	/* What was disabled from outside is let go of, so that it can be brought back. */
+	if (lmm_policies_look())
+		lmm_policies_look_soon();
+	err = read_text(change, want, &named, why, len) ?:
+	      lmm_policies_missing(want, named, functions, &waiter->policies, why, len);
+	if (!err && *functions) {
+		waiter->cuts = lmm_policies_cuts(waiter->policies);
+		err = -EINPROGRESS;
+	} else if (!err) {
+		err = lmm_policies_apply(want, named, why, len);
+	}
+	mutex_unlock(&lmm_control_mutex);
+	return err;
+}
+
+/**
+ * lmm_control_change() - do what a text says
+ * @change: the text
+ * @why: reason in words, on failure
+ * @len: size of @why
+ *
+ * Context: process, may sleep, control mutex not held; killable.
+ * Return: 0; what @change->parse or lmm_policies_apply() refused it with; what lmm_klp_load()
+ * failed with; -EINTR when killed; -ENOMEM.
+ */
+int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
+{
+	unsigned int loads, named = 0;
+	struct lmm_config *want;
+	struct waiter waiter;
+	u32 functions;
+	int err;
+
+	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
+	if (!want) {
+		scnprintf(why, len, "no memory");
+		return -ENOMEM;
+	}
+	err = read_text(change, want, &named, why, len);
+	if (!err && only_off(want, named)) {
+		lmm_policies_cut(named);
+		lmm_policies_wait(named, OFF_WAIT_MS);
+		goto out;
+	}
+	for (loads = 0; !err; loads++) {
+		err = try_change(change, want, &functions, &waiter, why, len);
+		if (err != -EINPROGRESS)
+			break;
+		if (loads == LOADS_MAX) {
+			scnprintf(why, len, "livepatches are disabled from outside again and again");
+			err = -EBUSY;
+			break;
+		}
+		err = load(change, functions, &waiter, why, len);
+	}
+out:
+	kfree(want);
+	return err;
+}

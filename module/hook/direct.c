@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * direct.c - calls at a function's ftrace site, shared with whoever else wants to be there
+ *
+ * A site has room for one direct call, and BPF trampolines (fentry, fexit) are direct calls
+ * too.  So a row has two ways to be called: straight from the site (entry.S, some ten
+ * instructions), or as one of any number of ftrace callbacks (shared.c, some sixty).  The
+ * second one is taken
+ *
+ *  - where somebody else's direct call is at the site already;
+ *  - when BPF is about to put one there: the row bpf_link is called before it does, and has
+ *    ours make room;
+ *  - where that row cannot be armed, so that we would not be told.
+ *
+ * A livepatch and kprobes share a site with a direct call, if its ops say so (ops_func, since
+ * 53cd885bc5c3 "ftrace: Allow IPMODIFY and DIRECT ops on the same function", 6.0): entry.S
+ * returns to the address that ftrace has left on the stack, which is the livepatch's.
+ */
+#include <linux/bpf.h>
+#include <linux/ftrace.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+
+#include "../compat/compat.h"
+#include "direct.h"
+#include "entry.h"
+
+/* Serialises what is registered; taken with the control mutex held, or by a BPF attach. */
+static DEFINE_MUTEX(direct_lock);
+
+/* The stack is as a livepatch wants it whether or not there is one. */
+static int share_with_livepatch(LMM_OPS_FUNC_ARGS)
+{
+	return 0;
+}
+
+static int direct_register(struct lmm_hook *hook)
+{
+	int err;
+
+	memset(&hook->ops, 0, sizeof(hook->ops));
+	hook->ops.ops_func = share_with_livepatch;
+	err = ftrace_set_filter_ip(&hook->ops, hook->addr, 0, 0) ?:
+	      lmm_direct_register(&hook->ops, (unsigned long)hook->handler);
+	if (err)
+		ftrace_free_filter(&hook->ops);
+	return err;
+}
+
+static int direct_unregister(struct lmm_hook *hook)
+{
+	int err = lmm_direct_unregister(&hook->ops, (unsigned long)hook->handler);
+
+	if (!err)
+		ftrace_free_filter(&hook->ops);
+	return err;
+}
+
+static int shared_register(struct lmm_hook *hook)
+{
+	int err;
+
+	memset(&hook->shared_ops, 0, sizeof(hook->shared_ops));
+	hook->shared_ops.func = hook->shared;
+	err = ftrace_set_filter_ip(&hook->shared_ops, hook->addr, 0, 0) ?:
+	      register_ftrace_function(&hook->shared_ops);
+	if (err)
+		ftrace_free_filter(&hook->shared_ops);
+	return err;
+}
+
+static int shared_unregister(struct lmm_hook *hook)
+{
+	int err = unregister_ftrace_function(&hook->shared_ops);
+
+	if (!err)
+		ftrace_free_filter(&hook->shared_ops);
+	return err;
+}
+
+/**
+ * lmm_direct_arm() - have the kernel call a row's handler
+ * @hook: the row
+ *
+ * Context: process, may sleep, control mutex held.
+ * Return: 0 or -errno.
+ */
+int lmm_direct_arm(struct lmm_hook *hook)
+{
+	bool told = !hook->shared || lmm_hooks[LMM_HOOK_BPF_LINK].armed;
+	int err = -EBUSY;
+
+	mutex_lock(&direct_lock);
+	if (told && !hook->makes_room)
+		err = direct_register(hook);
+	hook->is_shared = err == -EBUSY && hook->shared;
+	if (hook->is_shared)
+		err = shared_register(hook);
+	hook->is_direct = !err && !hook->is_shared;
+	mutex_unlock(&direct_lock);
+	return err;
+}
+
+/**
+ * lmm_direct_disarm() - undo lmm_direct_arm()
+ * @hook: the row
+ *
+ * When this returns 0 no handler runs: the kernel waits for that, by RCU tasks.
+ *
+ * Context: process, may sleep, control mutex held.
+ * Return: 0, or -errno when the site may still call the handler.
+ */
+int lmm_direct_disarm(struct lmm_hook *hook)
+{
+	int err;
+
+	mutex_lock(&direct_lock);
+	err = hook->is_shared ? shared_unregister(hook) : direct_unregister(hook);
+	if (!err) {
+		hook->is_shared = false;
+		hook->is_direct = false;
+	}
+	mutex_unlock(&direct_lock);
+	return err;
+}
+
+/* Both call the handler for a moment; what they note is the same twice, or counted twice. */
+static void make_room(struct lmm_hook *hook)
+{
+	hook->makes_room = true;
+	if (!hook->is_direct || shared_register(hook))
+		return;
+	/* One that fails keeps the site; a BPF program is refused there, as by any other. */
+	if (direct_unregister(hook)) {
+		shared_unregister(hook);
+		return;
+	}
+	hook->is_direct = false;
+	hook->is_shared = true;
+}
+
+/**
+ * lmm_direct_bpf_link() - at the entry of bpf_trampoline_link_prog()
+ * @link: unused
+ * @trampoline: of the function that a BPF program is about to be called at
+ *
+ * A row that has made room does so for good: whoever uses BPF on a function once does again.
+ *
+ * This module may not go while this sleeps: the kernel's wait for tasks in code that is called
+ * directly counts one that sleeps as out of that.  Behind the last line here nothing sleeps.
+ *
+ * Context: process, may sleep.
+ */
+void notrace lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampoline)
+{
+	unsigned int i;
+
+	if (!try_module_get(THIS_MODULE))
+		return;
+	mutex_lock(&direct_lock);
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (hook->shared && hook->addr == (unsigned long)trampoline->func.addr)
+			make_room(hook);
+	}
+	mutex_unlock(&direct_lock);
+	module_put(THIS_MODULE);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * klp_conflict.c - livepatches of others on the functions that we wrap
+ *
+ * Our wrapper calls the kernel's own code past its ftrace site.  Over another livepatch that
+ * would silently undo a fix, so a livepatch module of ours refuses to be enabled there
+ * (klp_pre_patch() in klp_module.h, under the kernel's klp_mutex).  Another livepatch that
+ * comes later lies on top of ours and is called instead.  Here that is noticed: what is
+ * covered is surveyed when a module that is a livepatch comes or goes, and while anything is
+ * covered once a second, since a livepatch that is disabled through sysfs tells nobody.
+ *
+ * The guard: some requests can be made of the kernel only because one of our wrappers answers
+ * what the kernel itself could not.  Such requests stop before another livepatch is enabled,
+ * before ours is disabled, and they go on once ours is seen to be the one on top.
+ *
+ * A disabled livepatch can only be enabled again by loading its module anew since
+ * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
+ */
+#include <linux/livepatch.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "klp_client.h"
+#include "klp_guard.h"
+#include "symbols.h"
+#include "table.h"
+
+bool lmm_guard_in_place;
+
+/* The row whose wrapper answers; NULL while nobody asks. */
+static const struct lmm_hook *guarded;
+
+/* Each look sees what the one before it has seen, or more. */
+static DEFINE_MUTEX(survey_mutex);
+
+/* Protects lmm_hook.covered_by; innermost. */
+static DEFINE_SPINLOCK(covered_lock);
+
+static void (*tell_changed)(void);
+
+/* The name of another livepatch that holds a function, or NULL; under klp_mutex. */
+static const char *held_by(struct list_head *patches, const char *symbol)
+{
+	struct klp_patch *patch;
+	struct klp_object *obj;
+	struct klp_func *func;
+
+	list_for_each_entry(patch, patches, list) {
+		if (lmm_klp_is_ours(patch->mod->name))
+			continue;
+		klp_for_each_object(patch, obj) {
+			if (obj->name)
+				continue;
+			klp_for_each_func(obj, func)
+				if (!strcmp(func->old_name, symbol))
+					return patch->mod->name;
+		}
+	}
+	return NULL;
+}
+
+static void covered_set(struct lmm_hook *hook, const char *name)
+{
+	spin_lock(&covered_lock);
+	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
+	spin_unlock(&covered_lock);
+}
+
+static bool livepatch_of_others(const struct module *mod)
+{
+	return mod->klp && !lmm_klp_is_ours(mod->name);
+}
+
+/* May another livepatch be enabled just now?  Its module is known before its init runs. */
+static bool livepatch_coming(void)
+{
+	struct list_head *modules = (struct list_head *)lmm_symbol_find("modules");
+	bool coming = !modules;
+	struct module *mod;
+
+	rcu_read_lock();
+	if (modules)
+		list_for_each_entry_rcu(mod, modules, list)
+			coming |= livepatch_of_others(mod) &&
+				  READ_ONCE(mod->state) == MODULE_STATE_COMING;
+	rcu_read_unlock();
+	return coming;
+}
+
+static void guard_down(void)
+{
+	WRITE_ONCE(lmm_guard_in_place, false);
+	/* Who has seen it in place has preemption off until what it asks for has been answered. */
+	synchronize_rcu();
+}
+
+/* Under klp_mutex, which whoever enables or disables a livepatch holds too. */
+static bool guard_may_stand(void)
+{
+	return guarded && !livepatch_coming() && !lmm_klp_covered(guarded, NULL, 0) &&
+	       lmm_klp_state(guarded->function) == LMM_KLP_LIVE;
+}
+
+/**
+ * lmm_klp_survey() - see which of the functions that we wrap another livepatch holds
+ *
+ * When the kernel's list of patches cannot be read all of them count as held.
+ *
+ * Context: process; takes the kernel's klp_mutex, or is killed.
+ */
+void lmm_klp_survey(void)
+{
+	struct list_head *patches = (struct list_head *)lmm_symbol_find("klp_patches");
+	struct mutex *mutex = (struct mutex *)lmm_symbol_find("klp_mutex");
+	bool seen, stands;
+	unsigned int i;
+
+	mutex_lock(&survey_mutex);
+	seen = patches && mutex && !mutex_lock_killable(mutex);
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (hook->mech == LMM_MECH_LIVEPATCH)
+			covered_set(hook, seen ? held_by(patches, hook->symbol) : "?");
+	}
+	stands = guard_may_stand();
+	if (stands)
+		WRITE_ONCE(lmm_guard_in_place, true);
+	if (seen)
+		mutex_unlock(mutex);
+	if (!stands && READ_ONCE(lmm_guard_in_place))
+		guard_down();
+	mutex_unlock(&survey_mutex);
+}
+
+/**
+ * lmm_klp_covered() - did another livepatch hold a function at the last survey?
+ * @hook: its row
+ * @why: gets the name of that livepatch, in words; may be NULL
+ * @len: size of @why
+ *
+ * Context: process; takes no lock that anybody sleeps under.
+ * Return: true if so.
+ */
+bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len)
+{
+	char name[sizeof(hook->covered_by)];
+
+	spin_lock(&covered_lock);
+	strscpy(name, hook->covered_by, sizeof(name));
+	spin_unlock(&covered_lock);
+	if (why && !strcmp(name, "?"))
+		scnprintf(why, len, "cannot see which livepatches are loaded");
+	else if (why && name[0])
+		scnprintf(why, len, "livepatch %s holds %s; disable that first", name,
+			  hook->symbol);
+	return name[0];
+}
+
+/**
+ * lmm_klp_any_covered() - is anything held by another livepatch?
+ *
+ * Context: process.
+ * Return: true if so at the last survey.
+ */
+bool lmm_klp_any_covered(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++)
+		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH && lmm_klp_covered(&lmm_hooks[i], NULL, 0))
+			return true;
+	return false;
+}
+
+/**
+ * lmm_klp_in_transition() - is a livepatch, whosever, being enabled or disabled?
+ *
+ * The kernel enables no other one meanwhile.
+ *
+ * Context: process.
+ * Return: true if so; false also when the kernel cannot tell.
+ */
+bool lmm_klp_in_transition(void)
+{
+	struct klp_patch **transition = (void *)lmm_symbol_find("klp_transition_patch");
+
+	return transition && READ_ONCE(*transition);
+}
+
+static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	if (!livepatch_of_others(mod))
+		return NOTIFY_DONE;
+	lmm_klp_survey();
+	tell_changed();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_nb = {
+	.notifier_call = module_notify,
+};
+
+/**
+ * lmm_klp_changed() - something becomes of a livepatch of ours
+ * @change: what
+ *
+ * Context: process, under the kernel's klp_mutex.
+ */
+void lmm_klp_changed(enum lmm_klp_change change)
+{
+	if (change == LMM_KLP_UNPATCHING && READ_ONCE(lmm_guard_in_place))
+		guard_down();
+	tell_changed();
+}
+
+/**
+ * lmm_klp_watch_start() - begin to notice what comes and goes
+ * @changed: called when anything may have changed for a policy; must not wait for anything
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int lmm_klp_watch_start(void (*changed)(void))
+{
+	tell_changed = changed;
+	return register_module_notifier(&module_nb);
+}
+
+/**
+ * lmm_klp_watch_stop() - undo lmm_klp_watch_start(); nothing looks any more afterwards
+ *
+ * Context: process, may sleep.
+ */
+void lmm_klp_watch_stop(void)
+{
+	unregister_module_notifier(&module_nb);
+}
+
+/**
+ * lmm_guard_start() - begin to look whether a wrapper answers
+ * @id: the row, of a function that is livepatched; one at a time
+ *
+ * The guard stands from the first survey on that finds the wrapper live and on top.
+ *
+ * Context: process, control mutex held.
+ */
+void lmm_guard_start(enum lmm_hook_id id)
+{
+	mutex_lock(&survey_mutex);
+	guarded = &lmm_hooks[id];
+	mutex_unlock(&survey_mutex);
+}
+
+/**
+ * lmm_guard_stop() - undo lmm_guard_start()
+ *
+ * Context: process, control mutex held.
+ */
+void lmm_guard_stop(void)
+{
+	mutex_lock(&survey_mutex);
+	guarded = NULL;
+	WRITE_ONCE(lmm_guard_in_place, false);
+	mutex_unlock(&survey_mutex);
+}

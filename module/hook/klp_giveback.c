@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * livemm_klp_giveback.ko - livepatch wrappers around what wants pages in the buddy
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mmzone.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/swap.h>
+/* Does not include what it uses. */
+#include <linux/compaction.h>
+
+#include "../compat/compat.h"
+#include "klp_module.h"
+
+KLP_ORIGINAL(drain_zone, void, (unsigned int, struct zone *));
+KLP_ORIGINAL(drain_all, void, (struct zone *, bool));
+KLP_ORIGINAL(drain_lists, void, (struct zone *));
+KLP_ORIGINAL(compact, enum compact_result, (struct compact_control *, struct capture_control *));
+
+DEFINE_STATIC_CALL_NULL(on_give_back, bool (struct lmm_klp_return *));
+
+static DEFINE_STATIC_KEY_FALSE(drain_zone_armed);
+static DEFINE_STATIC_KEY_FALSE(drain_all_armed);
+static DEFINE_STATIC_KEY_FALSE(compact_armed);
+
+static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return *part)
+{
+	bool more = false;
+
+	preempt_disable();
+	if (static_key_enabled(armed))
+		more = static_call(on_give_back)(part);
+	preempt_enable();
+	return more;
+}
+
+/*
+ * Stands in for drain_pages_zone(): all that lists of a CPU hold goes to the buddy.
+ * Hibernation calls it with interrupts off.
+ */
+static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
+{
+	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ZONE };
+
+	static_call(orig_drain_zone)(cpu, zone);
+	if (static_branch_unlikely(&drain_zone_armed))
+		while (give_back_part(&drain_zone_armed, &part))
+			;
+}
+
+/*
+ * Stands in for __drain_all_pages(): likewise of every CPU, where it holds anything, or by
+ * @force of all.
+ */
+static void wrap_drain_all(struct zone *zone, bool force)
+{
+	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
+
+	static_call(orig_drain_all)(zone, force);
+	if (static_branch_unlikely(&drain_all_armed))
+		while (give_back_part(&drain_all_armed, &part))
+			cond_resched();
+}
+
+/*
+ * Stands in for drain_all_pages(), where the former cannot be wrapped.  What else calls that
+ * has it drain every CPU, by the function that wrap_drain_zone() stands in for.
+ */
+static void wrap_drain_lists(struct zone *zone)
+{
+	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
+
+	static_call(orig_drain_lists)(zone);
+	if (static_branch_unlikely(&drain_all_armed))
+		while (give_back_part(&drain_all_armed, &part))
+			cond_resched();
+}
+
+/* Stands in for compact_zone(): somebody wants pages of a zone in one piece. */
+static enum compact_result wrap_compact(struct compact_control *cc,
+					struct capture_control *capc)
+{
+	struct lmm_klp_return part = { .zone = cc->zone, .by = LMM_KLP_COMPACT };
+
+	if (static_branch_unlikely(&compact_armed))
+		while (give_back_part(&compact_armed, &part))
+			cond_resched();
+	return static_call(orig_compact)(cc, capc);
+}
+
+static void give_back_handlers(const struct lmm_klp_handlers *handlers)
+{
+	static_call_update(on_give_back, handlers->give_back);
+}
+
+/* A patch has __drain_all_pages() or drain_all_pages(). */
+static const struct klp_wrapped wrapped[] = {
+	KLP_WRAPPED("drain_pages_zone", LMM_KLP_DRAIN_ZONE, drain_zone, give_back),
+	{ "__drain_all_pages", LMM_KLP_DRAIN_ALL, wrap_drain_all, &drain_all_armed,
+	  set_orig_drain_all, give_back_handlers },
+	{ "drain_all_pages", LMM_KLP_DRAIN_ALL, wrap_drain_lists, &drain_all_armed,
+	  set_orig_drain_lists, give_back_handlers },
+	KLP_WRAPPED("compact_zone", LMM_KLP_COMPACT, compact, give_back),
+};
+
+KLP_MODULE(livemm_klp_giveback, "livemm: livepatch wrappers around what wants pages in the buddy");

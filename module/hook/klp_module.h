@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * klp_module.h - what every livepatch module is made of but its wrappers
+ *
+ * A wrapper calls the function it replaced by jumping past that function's ftrace call,
+ * so the kernel's own code does the work, and then tells whoever has armed it.  Disarmed,
+ * a wrapper costs the livepatch trampoline and one static branch.
+ *
+ * A module is loaded by livemm.ko with the names of the functions that it has verified
+ * against the running kernel.  A load without names is refused: nothing here checks
+ * prototypes.  A load is refused as well where another livepatch holds one of the
+ * functions: jumping past the ftrace call would undo that livepatch.
+ *
+ * Included by one source file a module: an object in two modules draws a kbuild warning.
+ */
+#ifndef LIVEMM_HOOK_KLP_MODULE_H
+#define LIVEMM_HOOK_KLP_MODULE_H
+
+#include <linux/ftrace.h>
+#include <linux/jump_label.h>
+#include <linux/kobject.h>
+#include <linux/livepatch.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+#include <linux/wait.h>
+
+#include "klp_port.h"
+#include "release.h"
+#include "symbols.h"
+
+/**
+ * struct klp_wrapped - one function that can be wrapped
+ * @name: its symbol
+ * @function: whose place the wrapper takes
+ * @wrapper: what stands in for it
+ * @armed: static branch in the wrapper
+ * @set_original: says where the kernel's own code is
+ * @set_handlers: says whom to tell
+ */
+struct klp_wrapped {
+	const char *name;
+	enum lmm_klp_function function;
+	void *wrapper;
+	struct static_key_false *armed;
+	void (*set_original)(unsigned long addr);
+	void (*set_handlers)(const struct lmm_klp_handlers *handlers);
+};
+
+/* The call of a function past its ftrace site, and what sets its target. */
+#define KLP_ORIGINAL(what, ret, args)					\
+	DEFINE_STATIC_CALL_NULL(orig_##what, ret args);			\
+	static void set_orig_##what(unsigned long addr)			\
+	{								\
+		static_call_update(orig_##what, (ret (*)args)addr);	\
+	}
+
+/* The row of a function whose wrapper, key and original have its name. */
+#define KLP_WRAPPED(symbol, id, what, handlers)				\
+	{ symbol, id, wrap_##what, &what##_armed, set_orig_##what, handlers##_handlers }
+
+static char *functions;
+module_param(functions, charp, 0400);
+MODULE_PARM_DESC(functions, "names of the functions to wrap, with commas; livemm.ko fills this in");
+
+DEFINE_STATIC_CALL_NULL(klp_lookup_name, unsigned long (const char *));
+DEFINE_STATIC_CALL_NULL(klp_ftrace_location, unsigned long (unsigned long));
+
+static DECLARE_WAIT_QUEUE_HEAD(transition_end);
+static bool transition_patched;
+
+static DEFINE_MUTEX(watch_mutex);
+static void (*watcher)(enum lmm_klp_change change);
+
+#define KLP_FUNCTIONS_MAX	8
+
+static struct klp_func funcs[KLP_FUNCTIONS_MAX + 1];
+
+static int klp_pre_patch(struct klp_object *obj);
+static void klp_post_patch(struct klp_object *obj);
+static void klp_pre_unpatch(struct klp_object *obj);
+
+static struct klp_object objs[] = {
+	{
+		/* A NULL name stands for vmlinux. */
+		.funcs = funcs,
+		.callbacks = {
+			.pre_patch = klp_pre_patch,
+			.post_patch = klp_post_patch,
+			.pre_unpatch = klp_pre_unpatch,
+		},
+	},
+	{ }
+};
+
+static struct klp_patch patch = {
+	.mod = THIS_MODULE,
+	.objs = objs,
+};
+
+/* Does another livepatch hold a function of ours?  Under klp_mutex. */
+static bool klp_held_by(struct klp_patch *other)
+{
+	struct klp_object *obj;
+	struct klp_func *theirs, *ours;
+
+	klp_for_each_object(other, obj) {
+		if (obj->name)
+			continue;
+		klp_for_each_func(obj, theirs) {
+			for (ours = funcs; ours->old_name; ours++) {
+				if (strcmp(ours->old_name, theirs->old_name))
+					continue;
+				pr_err("livepatch %s holds %s; disable that first\n",
+				       other->mod->name, ours->old_name);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/*
+ * Decided here and not before, since the kernel holds klp_mutex from here until the wrappers
+ * are in place: who comes later lies on top of them, and that is for them to want.
+ */
+static int klp_pre_patch(struct klp_object *obj)
+{
+	/* The newest is the last of the list, and we are the newest. */
+	struct list_head *patches = patch.list.next;
+	struct klp_patch *other;
+
+	if ((unsigned long)patches != static_call(klp_lookup_name)("klp_patches")) {
+		pr_err("cannot see which livepatches are loaded\n");
+		return -EOPNOTSUPP;
+	}
+	list_for_each_entry(other, patches, list)
+		if (other != &patch && klp_held_by(other))
+			return -EBUSY;
+	return 0;
+}
+
+static void tell(enum lmm_klp_change change)
+{
+	WRITE_ONCE(transition_patched, change == LMM_KLP_PATCHED);
+	wake_up_all(&transition_end);
+	mutex_lock(&watch_mutex);
+	if (watcher)
+		watcher(change);
+	mutex_unlock(&watch_mutex);
+}
+
+static void klp_post_patch(struct klp_object *obj)
+{
+	tell(LMM_KLP_PATCHED);
+}
+
+static void klp_pre_unpatch(struct klp_object *obj)
+{
+	tell(LMM_KLP_UNPATCHING);
+}
+
+/*
+ * A cumulative livepatch of somebody else's replaces ours without running our
+ * callbacks; patch.enabled tells.
+ */
+static bool port_live(void)
+{
+	return READ_ONCE(transition_patched) && READ_ONCE(patch.enabled);
+}
+
+static bool port_wait(unsigned int timeout_ms)
+{
+	wait_event_idle_timeout(transition_end, port_live() || !READ_ONCE(patch.enabled),
+				msecs_to_jiffies(timeout_ms));
+	return port_live();
+}
+
+static void port_watch(void (*changed)(enum lmm_klp_change change))
+{
+	mutex_lock(&watch_mutex);
+	watcher = changed;
+	mutex_unlock(&watch_mutex);
+}
+
+/*
+ * There is no in-kernel call that disables a livepatch; its sysfs switch is the
+ * interface.  The switch is an attribute of patch.kobj, so it can be thrown
+ * without a path, a mounted sysfs, or a file.
+ */
+static int port_withdraw(void)
+{
+	const struct kobj_type *type = patch.kobj.ktype;
+	const struct attribute_group **group;
+	struct attribute **attr;
+	ssize_t ret;
+
+	if (!READ_ONCE(patch.enabled))
+		return 0;
+	if (!type || !type->sysfs_ops || !type->default_groups)
+		return -EOPNOTSUPP;
+	for (group = type->default_groups; *group; group++) {
+		for (attr = (*group)->attrs; *attr; attr++) {
+			if (strcmp((*attr)->name, "enabled"))
+				continue;
+			ret = type->sysfs_ops->store(&patch.kobj, *attr, "0", 1);
+			return ret < 0 ? ret : 0;
+		}
+	}
+	return -EOPNOTSUPP;
+}
+
+static struct lmm_klp_port port;
+
+/* The row of the one of its functions that is in this patch. */
+static const struct klp_wrapped *klp_row(const struct klp_wrapped *rows, unsigned int nr,
+					 enum lmm_klp_function function)
+{
+	const struct klp_func *func;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		for (func = funcs; func->old_name && rows[i].function == function; func++)
+			if (!strcmp(func->old_name, rows[i].name))
+				return &rows[i];
+	return NULL;
+}
+
+static int klp_wrap(const struct klp_wrapped *rows, unsigned int nr, const char *name,
+		    struct klp_func *func)
+{
+	unsigned long addr, site;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(rows[i].name, name))
+			break;
+	if (i == nr || port.functions & BIT(rows[i].function)) {
+		pr_err("functions: %s: not one that can be wrapped, or named twice\n", name);
+		return -EINVAL;
+	}
+	addr = static_call(klp_lookup_name)(name);
+	site = addr ? static_call(klp_ftrace_location)(addr) : 0;
+	if (!site) {
+		pr_err("%s: no such function, or it cannot be traced\n", name);
+		return -ENOENT;
+	}
+	rows[i].set_original(site + MCOUNT_INSN_SIZE);
+	func->old_name = rows[i].name;
+	func->new_func = rows[i].wrapper;
+	port.functions |= BIT(rows[i].function);
+	return 0;
+}
+
+static int klp_begin(const struct klp_wrapped *rows, unsigned int nr)
+{
+	struct klp_func *func = funcs;
+	char names[256], *rest = names, *name;
+	unsigned long addr;
+	int err;
+
+	err = lmm_release_check();
+	if (err)
+		return err;
+	if (!functions || !*functions) {
+		pr_err("loaded by hand? livemm.ko loads this when a policy needs it\n");
+		return -EINVAL;
+	}
+	if (strscpy(names, functions, sizeof(names)) < 0)
+		return -EINVAL;
+
+	addr = lmm_kallsyms_address();
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(klp_lookup_name, (unsigned long (*)(const char *))addr);
+	addr = static_call(klp_lookup_name)("ftrace_location");
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(klp_ftrace_location, (unsigned long (*)(unsigned long))addr);
+
+	while ((name = strsep(&rest, ","))) {
+		err = klp_wrap(rows, nr, name, func++);
+		if (err)
+			return err;
+	}
+	err = klp_enable_patch(&patch);
+	if (err)
+		pr_err("the kernel refused the livepatch: %d\n", err);
+	return err;
+}
+
+/*
+ * A name twice or of another module is refused, so there are never more than there are rows.
+ * The exit is reached only once the patch is disabled and no task runs a wrapper.
+ */
+#define KLP_MODULE(module, description)					\
+	static_assert(ARRAY_SIZE(wrapped) <= KLP_FUNCTIONS_MAX);	\
+									\
+	static void port_arm(enum lmm_klp_function function,		\
+			     const struct lmm_klp_handlers *handlers)	\
+	{								\
+		const struct klp_wrapped *row;				\
+									\
+		row = klp_row(wrapped, ARRAY_SIZE(wrapped), function);	\
+		if (!row)						\
+			return;						\
+		row->set_handlers(handlers);				\
+		static_key_enable(&row->armed->key);			\
+	}								\
+									\
+	static void port_disarm(enum lmm_klp_function function)		\
+	{								\
+		const struct klp_wrapped *row;				\
+									\
+		row = klp_row(wrapped, ARRAY_SIZE(wrapped), function);	\
+		if (row)						\
+			static_key_disable(&row->armed->key);		\
+	}								\
+									\
+	static struct lmm_klp_port port = {				\
+		.version = LMM_KLP_PORT_VERSION,			\
+		.withdraw = port_withdraw,				\
+		.live = port_live,					\
+		.wait = port_wait,					\
+		.watch = port_watch,					\
+		.arm = port_arm,					\
+		.disarm = port_disarm,					\
+		.owner = THIS_MODULE,					\
+	};								\
+									\
+	extern const struct lmm_klp_port *const module##_port;		\
+	const struct lmm_klp_port *const module##_port = &port;		\
+	EXPORT_SYMBOL_GPL(module##_port);				\
+									\
+	static int __init klp_init(void)				\
+	{								\
+		return klp_begin(wrapped, ARRAY_SIZE(wrapped));		\
+	}								\
+									\
+	static void __exit klp_exit(void)				\
+	{								\
+	}								\
+									\
+	module_init(klp_init);						\
+	module_exit(klp_exit);						\
+	MODULE_LICENSE("GPL");						\
+	MODULE_DESCRIPTION(description);				\
+	MODULE_INFO(livepatch, "Y")
+
+#endif /* LIVEMM_HOOK_KLP_MODULE_H */
