@@ -77,26 +77,25 @@ helper_back() {
 
 helper_log() { cat "$HELPER/log"; }
 
+# By its name: the scenario runs none of these meanwhile.
 helper_pids() {
-	for _exe in /proc/[0-9]*/exe; do
-		case $(readlink "$_exe" 2>/dev/null) in
-		"$HELPER/${1:-}"*)
-			_pid=${_exe%/exe}
-			case $(readlink "$_exe") in
-			*killwriters*) ;;
-			*) echo "${_pid#/proc/}" ;;
-			esac
+	for _comm in /proc/[0-9]*/comm; do
+		{ read -r _name <"$_comm"; } 2>/dev/null || continue
+		case ${1:-any}:$_name in
+		any:modprobe | any:rmmod | any:kmod | modprobe:modprobe | rmmod:rmmod)
+			_pid=${_comm%/comm}
+			echo "${_pid#/proc/}"
 			;;
 		esac
 	done
 }
 
-helper_runs() { [ -n "$(helper_pids "${1:-}")" ]; }
+helper_runs() { [ -n "$(helper_pids "${1:-any}")" ]; }
 
-helper_idle() { ! helper_runs; }
+helper_idle() { [ -z "$(helper_pids any)" ]; }
 
 helper_end() {
-	for _pid in $(helper_pids); do
+	for _pid in $(helper_pids any); do
 		kill -KILL "$_pid" 2>/dev/null
 	done
 	wait_for 20 helper_idle
