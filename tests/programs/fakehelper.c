@@ -15,6 +15,7 @@
  *	exit N			fails
  *	signal N		kills itself
  *	first FILE [OPTION]	loads that module file, then does the real thing
+ *	after FILE [OPTION]	likewise, once the livepatch in it is in force
  *
  * Modules of ours are in the folder that /run/helper/modules names.  What is not there is
  * left to the host's own program.  "end" is logged as well when it has done its work.
@@ -116,6 +117,22 @@ static int load(const char *path, const char *options)
 	return wrong;
 }
 
+/* Until the livepatch of a module file is in force; at most a minute. */
+static void settle(const char *file)
+{
+	const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	char path[300], text[8];
+	int i;
+
+	snprintf(path, sizeof(path), "/sys/kernel/livepatch/%.*s/transition",
+		 (int)strcspn(name, "."), name);
+	for (i = 0; i < 600; i++) {
+		if (!first_line(path, text, sizeof(text)) && !strcmp(text, "0"))
+			return;
+		rest(100);
+	}
+}
+
 /* What modprobe and rmmod do, as far as it is about modules of ours. */
 static int real_thing(const char *name, char **argv)
 {
@@ -180,13 +197,15 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(mode, "slow"))
 		rest(number);
-	if (!strcmp(mode, "first")) {
+	if (!strcmp(mode, "first") || !strcmp(mode, "after")) {
 		char *file = strdup(words), *options = file ? strchr(file, ' ') : NULL;
 
 		if (options)
 			*options++ = '\0';
 		if (!file || load(file, options ?: ""))
 			return 96;
+		if (!strcmp(mode, "after"))
+			settle(file);
 	}
 	status = real_thing(name, argv);
 	if (!strcmp(mode, "late"))
