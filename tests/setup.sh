@@ -6,8 +6,8 @@
 # kernels only those series are fetched.
 set -eu
 
-packages="apt-utils bc binutils bison bsdextrautils build-essential busybox-static ca-certificates
-	cpio debhelper debootstrap dh-dkms dh-python dkms dpkg-dev dwarves e2fsprogs file flex
+packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
+	ca-certificates cpio debhelper debootstrap dh-dkms dh-python dkms dpkg-dev dwarves e2fsprogs file flex
 	gcc-12 git groff-base iproute2 kmod libelf-dev libssl-dev linux-source-6.1 make openssl procps
 	prometheus prometheus-node-exporter python3 python3-click python3-jinja2
 	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lmm_foreign.ko - somebody else's livepatch on a function that livemm wraps
+ * lmm_foreign.ko, lmm_foreign2.ko - somebody else's livepatch on functions that livemm hooks
  *
- * Patches free_pcppages_bulk() or find_suitable_fallback() with a wrapper that counts and
- * then goes on in the original.  "replace" makes it cumulative, which disables every other
- * livepatch.
+ * Patches the functions named, with commas, each with a wrapper that counts and then goes on
+ * in the original.  "replace" makes it cumulative, which disables every other livepatch.
+ *
+ * All of these functions take six arguments at most, integers and pointers, so all are in
+ * registers; a wrapper hands the six on as they came, and what comes back likewise.
  */
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/ftrace.h>
 #include <linux/livepatch.h>
 #include <linux/mmzone.h>
 #include <linux/module.h>
 #include <linux/static_call.h>
+#include <linux/string.h>
 
 #include "../../module/compat/compat.h"
 #include "../../module/hook/symbols.h"
+
+#define SLOTS	4
 
 static bool replace;
 module_param(replace, bool, 0400);
@@ -22,53 +28,118 @@ MODULE_PARM_DESC(replace, "replace all livepatches that are loaded");
 
 static char *function = "free_pcppages_bulk";
 module_param(function, charp, 0400);
-MODULE_PARM_DESC(function, "which of the two is patched");
+MODULE_PARM_DESC(function, "which functions are patched, with commas; 4 at most");
 
-static atomic_t hits;
-module_param_named(hits, hits.counter, int, 0400);
-MODULE_PARM_DESC(hits, "how often the patched function ran");
+static atomic_long_t hits[SLOTS];
+static unsigned int used;
+
+static int hits_get(char *buffer, const struct kernel_param *kp)
+{
+	int len = 0;
+	unsigned int i;
+
+	for (i = 0; i < used; i++)
+		len += scnprintf(buffer + len, PAGE_SIZE - len, "%s%ld", i ? "," : "",
+				 atomic_long_read(&hits[i]));
+	return len + scnprintf(buffer + len, PAGE_SIZE - len, "\n");
+}
+
+static const struct kernel_param_ops hits_ops = { .get = hits_get };
+module_param_cb(hits, &hits_ops, NULL, 0400);
+MODULE_PARM_DESC(hits, "how often each patched function ran");
 
 static atomic_t unanswerable;
 module_param_named(unanswerable, unanswerable.counter, int, 0400);
 MODULE_PARM_DESC(unanswerable, "how often it was asked for a type that it has no row for");
 
+typedef unsigned long register_t6(unsigned long, unsigned long, unsigned long, unsigned long,
+				  unsigned long, unsigned long);
+
 DEFINE_STATIC_CALL_NULL(foreign_lookup, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(foreign_location, unsigned long (unsigned long));
-DEFINE_STATIC_CALL_NULL(original_drain,
-			void (struct zone *, int, struct per_cpu_pages *, int));
 
-static void foreign_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
-			  int pindex)
-{
-	atomic_inc(&hits);
-	static_call(original_drain)(zone, count, pcp, pindex);
+#define SLOT(n)									\
+DEFINE_STATIC_CALL_NULL(original_##n, register_t6);				\
+static noinline unsigned long wrap_##n(unsigned long a, unsigned long b, unsigned long c, \
+				       unsigned long d, unsigned long e, unsigned long f) \
+{										\
+	atomic_long_inc(&hits[n]);						\
+	return static_call(original_##n)(a, b, c, d, e, f);			\
+}										\
+										\
+static noinline unsigned long wrap_fallback_##n(unsigned long a, unsigned long b, \
+						unsigned long c, unsigned long d, \
+						unsigned long e, unsigned long f) \
+{										\
+	atomic_long_inc(&hits[n]);						\
+	if ((unsigned int)c >= MIGRATE_PCPTYPES) {				\
+		atomic_inc(&unanswerable);					\
+		return (unsigned int)LMM_FALLBACK_NONE;				\
+	}									\
+	return static_call(original_##n)(a, b, c, d, e, f);			\
+}										\
+										\
+static void set_##n(unsigned long addr)						\
+{										\
+	static_call_update(original_##n, (register_t6 *)addr);			\
 }
 
-DEFINE_STATIC_CALL_NULL(original_fallback, lmm_fallback_t (struct free_area *, unsigned int,
-							   int, bool,
-							   lmm_fallback_detail_t *));
+SLOT(0)
+SLOT(1)
+SLOT(2)
+SLOT(3)
 
-static lmm_fallback_t foreign_fallback(struct free_area *area, unsigned int order,
-				       int migratetype, bool claimable,
-				       lmm_fallback_detail_t *detail)
-{
-	atomic_inc(&hits);
-	if (migratetype >= MIGRATE_PCPTYPES) {
-		atomic_inc(&unanswerable);
-		return LMM_FALLBACK_NONE;
-	}
-	return static_call(original_fallback)(area, order, migratetype, claimable, detail);
-}
+static const struct {
+	register_t6 *wrap, *wrap_fallback;
+	void (*set)(unsigned long addr);
+} slots[] = {
+	{ wrap_0, wrap_fallback_0, set_0 },
+	{ wrap_1, wrap_fallback_1, set_1 },
+	{ wrap_2, wrap_fallback_2, set_2 },
+	{ wrap_3, wrap_fallback_3, set_3 },
+};
 
-static struct klp_func funcs[] = { { }, { } };
+static_assert(ARRAY_SIZE(slots) == SLOTS);
+
+/* Those that a wrapper of six registers is known to suit, on the kernels that have them. */
+static const char *const known[] = {
+	"rmqueue_bulk", "free_pcppages_bulk", "find_suitable_fallback", "compact_zone",
+	"drain_pages_zone", "__drain_all_pages", "drain_all_pages", "change_prot_numa",
+	"get_page_from_freelist", "bdev_getblk", "__getblk_gfp", "task_numa_fault",
+	"numa_migrate_prep", "numa_migrate_check",
+};
+
+static struct klp_func funcs[SLOTS + 1];
 
 static struct klp_object objs[] = { { .funcs = funcs }, { } };
 
 static struct klp_patch patch = { .mod = THIS_MODULE, .objs = objs };
 
+static int patch_named(const char *name)
+{
+	unsigned long addr;
+
+	if (used == SLOTS || match_string(known, ARRAY_SIZE(known), name) < 0)
+		return -EINVAL;
+	addr = static_call(foreign_lookup)(name);
+	addr = addr ? static_call(foreign_location)(addr) : 0;
+	if (!addr)
+		return -ENOENT;
+	slots[used].set(addr + MCOUNT_INSN_SIZE);
+	funcs[used].old_name = name;
+	funcs[used].new_func = strcmp(name, "find_suitable_fallback") ?
+			       (void *)slots[used].wrap : (void *)slots[used].wrap_fallback;
+	used++;
+	return 0;
+}
+
 static int __init lmm_foreign_init(void)
 {
+	/* The names are used as long as the patch is. */
+	static char names[256];
 	unsigned long addr = lmm_kallsyms_address();
+	char *rest = names, *name;
+	int err;
 
 	if (!addr)
 		return -EOPNOTSUPP;
@@ -77,23 +148,12 @@ static int __init lmm_foreign_init(void)
 	if (!addr)
 		return -EOPNOTSUPP;
 	static_call_update(foreign_location, (unsigned long (*)(unsigned long))addr);
-	addr = static_call(foreign_location)(static_call(foreign_lookup)(function));
-	if (!addr)
-		return -ENOENT;
-	addr += MCOUNT_INSN_SIZE;
-	funcs[0].old_name = function;
-	if (!strcmp(function, "free_pcppages_bulk")) {
-		funcs[0].new_func = foreign_drain;
-		static_call_update(original_drain,
-				   (void (*)(struct zone *, int, struct per_cpu_pages *, int))
-				   addr);
-	} else if (!strcmp(function, "find_suitable_fallback")) {
-		funcs[0].new_func = foreign_fallback;
-		static_call_update(original_fallback,
-				   (lmm_fallback_t (*)(struct free_area *, unsigned int, int,
-						       bool, lmm_fallback_detail_t *))addr);
-	} else {
+	if (strscpy(names, function, sizeof(names)) < 0)
 		return -EINVAL;
+	while ((name = strsep(&rest, ","))) {
+		err = patch_named(name);
+		if (err)
+			return err;
 	}
 	patch.replace = replace;
 	return klp_enable_patch(&patch);

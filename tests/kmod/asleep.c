@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lmm_asleep.ko - the clocks as if the machine had slept
+ *
+ * Loading it moves the boot clock on by so many seconds and leaves the monotonic one, as the
+ * kernel does when it resumes and a clock tells how long it was away.  An emulated machine has
+ * nothing that would wake it.  Another number may be written while it is loaded.
+ */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/static_call.h>
+#include <linux/time64.h>
+
+#include "../../module/hook/symbols.h"
+
+DEFINE_STATIC_CALL_NULL(asleep_lookup, unsigned long (const char *));
+DEFINE_STATIC_CALL_NULL(asleep_inject, void (const struct timespec64 *));
+
+static bool found;
+
+static int sleep_set(const char *text, const struct kernel_param *kp)
+{
+	struct timespec64 time = { };
+	int err = kstrtos64(text, 0, &time.tv_sec);
+
+	if (err)
+		return err;
+	/* On the command line nothing is found yet. */
+	*(s64 *)kp->arg = time.tv_sec;
+	if (found)
+		static_call(asleep_inject)(&time);
+	return 0;
+}
+
+static s64 seconds;
+static const struct kernel_param_ops sleep_ops = { .set = sleep_set };
+module_param_cb(seconds, &sleep_ops, &seconds, 0200);
+MODULE_PARM_DESC(seconds, "how long the machine has slept");
+
+static int __init lmm_asleep_init(void)
+{
+	struct timespec64 time = { .tv_sec = seconds };
+	unsigned long addr = lmm_kallsyms_address();
+
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(asleep_lookup, (unsigned long (*)(const char *))addr);
+	addr = static_call(asleep_lookup)("timekeeping_inject_sleeptime64");
+	if (!addr)
+		return -EOPNOTSUPP;
+	static_call_update(asleep_inject, (void (*)(const struct timespec64 *))addr);
+	found = true;
+	static_call(asleep_inject)(&time);
+	return 0;
+}
+
+static void __exit lmm_asleep_exit(void)
+{
+}
+
+module_init(lmm_asleep_init);
+module_exit(lmm_asleep_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm test: the clocks as if the machine had slept");

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * killwriters.c - begin writes to control files and kill the writers
+ *
+ *	killwriters [OPTION]... FILE=VALUE...
+ *
+ *	-r ROUNDS	how often (60)
+ *	-n WRITERS	at once, in a round (2)
+ *	-m MS		a writer is killed 0 to so long after it began (300)
+ *	-g MS		rest between two rounds (0)
+ *	-s SEED		of delays, and of who writes what (1)
+ *	-l SECONDS	a writer that lives so long after its kill is stuck (60)
+ *	-t SECONDS	begin no round later than that (0: no limit)
+ *
+ * Each writer writes one of the values to its file, in one write.  In the end one line:
+ *
+ *	rounds 60 writers 120 killed 97 done 12 refused 11 stuck 0 slowest_ms 140 EBUSY 4 EINTR 7
+ *
+ * killed died of the kill, done and refused were quicker than it, slowest_ms is the longest
+ * that a writer lived after its kill; then how often which errno was met.  Exit code 0
+ * unless a writer was stuck, which ends it.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST	8
+#define ERRNOS	256
+
+struct writer {
+	pid_t pid;
+	int handle;
+	long due, sent;
+};
+
+static unsigned long seed = 1;
+static unsigned long killed, done, refused, stuck, errnos[ERRNOS];
+static long slowest;
+
+static long now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void rest(long ms)
+{
+	if (ms > 0)
+		poll(NULL, 0, ms);
+}
+
+static unsigned long pick(unsigned long below)
+{
+	seed = seed * 6364136223846793005UL + 1442695040888963407UL;
+	return (seed >> 33) % below;
+}
+
+/* In the child: one write, and how it went. */
+static void write_once(char *word)
+{
+	char *value = strchr(word, '=');
+	int file;
+
+	*value++ = '\0';
+	file = open(word, O_WRONLY);
+	if (file < 0 || write(file, value, strlen(value)) < 0)
+		_exit(errno < ERRNOS ? errno : ERRNOS - 1);
+	_exit(0);
+}
+
+static void begin(struct writer *writer, char *word, long due)
+{
+	writer->pid = fork();
+	if (writer->pid < 0)
+		err(2, "fork");
+	if (!writer->pid)
+		write_once(word);
+	writer->handle = syscall(SYS_pidfd_open, writer->pid, 0);
+	if (writer->handle < 0)
+		err(2, "pidfd_open");
+	writer->due = due;
+	writer->sent = 0;
+}
+
+/* A writer has ended: count how. */
+static void ended(struct writer *writer)
+{
+	int status;
+
+	if (waitpid(writer->pid, &status, 0) != writer->pid)
+		err(2, "waitpid");
+	close(writer->handle);
+	writer->pid = 0;
+	if (writer->sent && now_ms() - writer->sent > slowest)
+		slowest = now_ms() - writer->sent;
+	if (WIFSIGNALED(status)) {
+		killed++;
+	} else if (WEXITSTATUS(status)) {
+		refused++;
+		errnos[WEXITSTATUS(status)]++;
+	} else {
+		done++;
+	}
+}
+
+/* Until all have ended, or one does not. */
+static void see_through(struct writer *writers, unsigned int count, long limit)
+{
+	for (;;) {
+		unsigned int left = 0, i;
+		long now = now_ms(), next = now + 1000;
+		struct pollfd polled[MOST];
+
+		for (i = 0; i < count; i++) {
+			struct writer *writer = &writers[i];
+
+			if (!writer->pid)
+				continue;
+			if (!writer->sent && now >= writer->due) {
+				kill(writer->pid, SIGKILL);
+				writer->sent = now;
+			}
+			if (writer->sent && now - writer->sent > limit) {
+				stuck++;
+				return;
+			}
+			if (!writer->sent && writer->due < next)
+				next = writer->due;
+			polled[left++] = (struct pollfd){ writer->handle, POLLIN, 0 };
+		}
+		if (!left)
+			return;
+		poll(polled, left, next - now);
+		for (i = 0; i < count; i++) {
+			struct pollfd one = { writers[i].handle, POLLIN, 0 };
+
+			if (writers[i].pid && poll(&one, 1, 0) == 1)
+				ended(&writers[i]);
+		}
+	}
+}
+
+static unsigned long number(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (!*text || *end)
+		errx(2, "%s: not a number", text);
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long rounds = 60, count = 2, most = 300, pause_ms = 0, limit = 60, end = 0;
+	struct writer writers[MOST] = { 0 };
+	unsigned long round, i, begun = 0;
+	long start = now_ms();
+	int option;
+
+	while ((option = getopt(argc, argv, "r:n:m:g:s:l:t:")) != -1) {
+		switch (option) {
+		case 'r': rounds = number(optarg); break;
+		case 'n': count = number(optarg); break;
+		case 'm': most = number(optarg); break;
+		case 'g': pause_ms = number(optarg); break;
+		case 's': seed = number(optarg); break;
+		case 'l': limit = number(optarg); break;
+		case 't': end = number(optarg); break;
+		default: return 2;
+		}
+	}
+	if (optind == argc || !count || count > MOST)
+		errx(2, "usage: killwriters [-r ROUNDS] [-n WRITERS] [-m MS] [-g MS] [-s SEED] [-l SECONDS] [-t SECONDS] FILE=VALUE...");
+	for (i = optind; i < (unsigned long)argc; i++)
+		if (!strchr(argv[i], '='))
+			errx(2, "%s: not FILE=VALUE", argv[i]);
+	for (round = 0; round < rounds && !stuck; round++) {
+		if (end && now_ms() - start > (long)end * 1000)
+			break;
+		for (i = 0; i < count; i++, begun++)
+			begin(&writers[i], argv[optind + pick(argc - optind)],
+			      now_ms() + pick(most + 1));
+		see_through(writers, count, limit * 1000);
+		rest(pause_ms);
+	}
+	printf("rounds %lu writers %lu killed %lu done %lu refused %lu stuck %lu slowest_ms %ld",
+	       round, begun, killed, done, refused, stuck, slowest);
+	for (i = 1; i < ERRNOS; i++)
+		if (errnos[i])
+			printf(" %s %lu", strerrorname_np(i) ?: "E?", errnos[i]);
+	putchar('\n');
+	return stuck != 0;
+}

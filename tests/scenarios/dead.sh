@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# named: debug
+# timeout: 900
+#
+# A livepatch of ours is disabled from outside, or the kernel is told to patch and probe
+# nothing: what is on stands by and says why, nothing is on with nothing hooked, and `hooks`
+# says what is true.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+
+patch_off() { echo 0 >"/sys/kernel/livepatch/$1/enabled"; }
+
+# Of what holds the drain; all of it in the present house.
+lists=livemm_klp_lists
+hook_is() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +$2 " "$LMM_DBG/hooks"; }
+
+# honest NAME: a policy that says it is on has its drain hook armed.
+honest() {
+	for _policy in pcp zonelock; do
+		if policy_is "$_policy" on && ! hook_is drain armed; then
+			fail "$1: $_policy is not on with nothing hooked" \
+				"$(grep "^$_policy" "$LMM_DBG/status") $(grep '^drain ' "$LMM_DBG/hooks")"
+		else
+			ok "$1: $_policy is not on with nothing hooked"
+		fi
+	done
+}
+
+need lmm_load
+bounds=$(lists_bounds)
+check "pcp comes on" write_to "$LMM_DBG/pcp/enabled" 1
+[ -e "/sys/kernel/livepatch/$lists" ] || lists=livemm_klp
+load_start
+check "lists are raised" wait_for 60 lists_raised
+
+need patch_off "$lists"
+need wait_for 60 patches_quiet
+check "pcp stands by" wait_for 30 policy_is pcp standby
+check "and says why" grep -Eq "^pcp .*(disabled|replaced) .*from outside" "$LMM_DBG/status"
+refute "drain does not read armed" hook_is drain armed
+check "enabled reads 1 all the same" test "$(cat "$LMM_DBG/pcp/enabled")" = 1
+load_stop
+check "the kernel's values are back meanwhile" wait_for 30 lists_idle
+same "every list has its own bound" "$(lists_changed)" ""
+note "$(grep ^pcp "$LMM_DBG/status")"
+
+if write_to "$LMM_DBG/zonelock/enabled" 1 2>/run/said; then
+	note "zonelock, which needs it too, brought it back: $(grep -E '^(pcp|zonelock)' "$LMM_DBG/status" | tr '\n' ';')"
+	check "zonelock is on" policy_is zonelock on
+	check "with the drain hook" hook_is drain armed
+	check "and what gives back" hook_is compact armed
+	load_start
+	check "which counts" wait_for 60 sh -c "awk '\$1 == \"stored_pages\" { exit !\$2 }' $LMM_DBG/zonelock/counters"
+	load_stop
+else
+	note "zonelock was refused: $(cat "$LMM_DBG/last_error")"
+	check "in words" grep -Eq "livemm_klp.*(disabled|outside|in the way)" "$LMM_DBG/last_error"
+	check "and is off" policy_is zonelock off
+fi
+honest "after zonelock"
+
+check "pcp goes off" write_to "$LMM_DBG/pcp/enabled" 0
+check "zonelock goes off" write_to "$LMM_DBG/zonelock/enabled" 0
+need wait_for 60 settled
+check "off and on puts it right" write_to "$LMM_DBG/pcp/enabled" 1
+check "pcp is on" policy_is pcp on
+check "with its hook" hook_is drain armed
+need write_to "$LMM_DBG/pcp/enabled" 0
+same "lists are as before" "$(lists_bounds)" "$bounds"
+
+# Each livepatch in turn, with all on that need it.
+for policy in pcp zonelock pageblock; do
+	need write_to "$LMM_DBG/$policy/enabled" 1
+done
+for patch in $(patches); do
+	need patch_off "$patch"
+	need wait_for 60 patches_quiet
+	sleep 2
+	honest "$patch disabled"
+	check "$patch disabled: somebody stands by" grep -Eq '^[a-z]+ +standby ' "$LMM_DBG/status"
+	same "$patch disabled: none of its hooks reads armed" "$(awk -v patch="$patch" '
+		$2 != "livepatch" || $4 != "armed" { next }
+		patch == "livemm_klp" { print; next }
+		{ of = $1 == "scan" ? "scan" : $1 == "fallback" ? "fallback" :
+		       $1 == "refill" || $1 == "drain" ? "lists" : "giveback" }
+		patch == "livemm_klp_" of { print }' "$LMM_DBG/hooks")" ""
+	note "$patch disabled: $(grep -E ' (standby|on) ' "$LMM_DBG/status" | tr -s ' ' | tr '\n' ';')"
+	need all_off
+	need wait_for 60 settled
+	for policy in pcp zonelock pageblock; do
+		check "$patch disabled, off and on: $policy" write_to "$LMM_DBG/$policy/enabled" 1
+	done
+	honest "$patch, off and on"
+done
+need all_off
+need wait_for 60 settled
+
+# No kprobe fires: which rows say so?
+need write_to "$LMM_DBG/pcp/enabled" 1
+check "a kprobe is armed" hook_is wake_kswapd armed
+need write_to /sys/kernel/debug/kprobes/enabled 0
+same "kprobes disarmed by the admin: no kprobe reads armed" \
+	"$(awk '$2 == "kprobe" && $4 == "armed"' "$LMM_DBG/hooks")" ""
+check "and the row says why" grep -Eq '^wake_kswapd .*kprobes' "$LMM_DBG/hooks"
+need write_to /sys/kernel/debug/kprobes/enabled 1
+check "armed again" hook_is wake_kswapd armed
+
+# Nothing may be patched by us any more: what is armed stays so, and reads so.
+need write_to "$LMM_PARAMS/livepatch" 0
+check "livepatch=0: what is armed reads armed" hook_is drain armed
+check "and pcp is on" policy_is pcp on
+need write_to "$LMM_DBG/pcp/enabled" 0
+refute "livepatch=0: pcp does not come on again" write_to "$LMM_DBG/pcp/enabled" 1
+check "and says why" grep -q "livepatch=0" "$LMM_DBG/last_error"
+need write_to "$LMM_PARAMS/livepatch" 1
+
+# ftrace as a whole: the kernel does not let it go while it has what must not go.
+need wait_for 60 settled
+need write_to "$LMM_DBG/pageblock/enabled" 1
+if write_to /proc/sys/kernel/ftrace_enabled 0 2>/run/said; then
+	note "kernel.ftrace_enabled=0 was taken with policies on"
+	same "ftrace off: nothing that stands on it reads armed" \
+		"$(awk '($2 == "livepatch" || $2 == "direct") && $4 == "armed"' "$LMM_DBG/hooks")" ""
+	need write_to /proc/sys/kernel/ftrace_enabled 1
+else
+	note "kernel.ftrace_enabled=0 is refused while a livepatch is in force: $(cat /run/said)"
+	ok "the kernel keeps ftrace on while a livepatch is in force"
+fi
+need write_to "$LMM_DBG/pageblock/enabled" 0
+check "unloads" all_out
+# Refused altogether: a policy then comes on with words or not at all.
+if write_to /proc/sys/kernel/ftrace_enabled 0; then
+	need lmm_load
+	if write_to "$LMM_DBG/pcp/enabled" 1; then
+		honest "ftrace off"
+	else
+		check "ftrace off: pcp is refused in words" test -s "$LMM_DBG/last_error"
+	fi
+	note "ftrace off: $(cat "$LMM_DBG/last_error")"
+	need write_to /proc/sys/kernel/ftrace_enabled 1
+	need all_off
+	check "unloads, in the end" all_out
+else
+	note "kernel.ftrace_enabled=0 is refused even now"
+fi

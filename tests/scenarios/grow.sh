@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# named: debug 7.2
+# nodes: 2
+# memory: 2G
+# timeout: 900
+# args: transparent_hugepage=always
+#
+# Only what the policies that are on need is livepatched, and more when another comes on.
+# How long a policy takes to come on is noted, idle and while memory is compacted.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+# The functions that a livepatch of ours holds, sorted.
+held() {
+	for _func in /sys/kernel/livepatch/livemm_klp*/vmlinux/*,*; do
+		[ ! -d "$_func" ] || echo "${_func##*/}"
+	done | sed 's/,.*//' | sort | tr '\n' ' '
+}
+enabled_patches() {
+	for _patch in $(patches); do
+		[ "$(cat "/sys/kernel/livepatch/$_patch/enabled" 2>/dev/null)" != 1 ] || echo "$_patch"
+	done | tr '\n' ' '
+}
+
+on_ms() {
+	_from=$(uptime_ms)
+	write_to "$LMM_DBG/$1/enabled" 1 || return 1
+	took=$(($(uptime_ms) - _from))
+}
+
+lists="free_pcppages_bulk "
+[ ! -e /proc/kallsyms ] || ! grep -q '^rmqueue_bulk$' /sys/kernel/tracing/available_filter_functions ||
+	lists="free_pcppages_bulk rmqueue_bulk "
+
+kernel_scans 100 200 400
+need lmm_load
+same "nothing is patched at first" "$(patches)" ""
+need write_to "$NUMA/config" "mode=period enabled=1"
+same "nor for numa in mode period" "$(patches)" ""
+check "pcp comes on" on_ms pcp
+note "pcp came on in $took ms, idle"
+same "for pcp the lists alone" "$(enabled_patches)" "livemm_klp_lists "
+same "and their functions" "$(held)" "$lists"
+check "numa's mode vma" write_to "$NUMA/mode" vma
+same "adds the scan" "$(enabled_patches)" "livemm_klp_lists livemm_klp_scan "
+check "with its hook" grep -Eq '^scan +livepatch .* armed' "$LMM_DBG/hooks"
+check "zonelock comes on" on_ms zonelock
+note "zonelock came on in $took ms, idle"
+same "adds what gives back" "$(enabled_patches)" "livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
+check "with its hook" grep -Eq '^compact +livepatch .* armed' "$LMM_DBG/hooks"
+check "pageblock comes on" on_ms pageblock
+note "pageblock came on in $took ms, idle"
+same "adds the search for a fallback" "$(enabled_patches)" \
+	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
+check "pcp is on all the while" policy_is pcp on
+need all_off
+check "all comes to rest" wait_for 90 settled
+need all_out
+
+# A storm of compaction: who asks for it, and huge pages.
+storm() {
+	while :; do
+		echo 1 >/proc/sys/vm/compact_memory
+	done &
+	storms="$storms $!"
+}
+storms=
+LOAD_PROCS=1 LOAD_ROUNDS="-w 64 -F 10" load_start
+storm
+storm
+for policy in pcp zonelock pageblock; do
+	for _round in 1 2 3; do
+		need lmm_load transition_timeout_ms=60000
+		if on_ms $policy; then
+			ok "$policy comes on in a storm of compaction"
+			note "$policy came on in $took ms, while memory is compacted; patched: $(held)"
+		else
+			fail "$policy comes on in a storm of compaction" "$(cat "$LMM_DBG/last_error")"
+		fi
+		in_time 5000 "$policy goes off in it" write_to "$LMM_DBG/$policy/enabled" 0
+		wait_for 120 settled
+		need all_out
+	done
+done
+# shellcheck disable=SC2086 # process ids
+kill $storms
+load_stop
+need lmm_load
+check "all is usable" write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/enabled" 0
+check "unloads" all_out

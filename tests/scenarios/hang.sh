@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# nodes: 2
+# timeout: 900
+#
+# The program that loads modules hangs, for ten minutes.  Nothing else waits for it: policies
+# go off, by hand and by the lease's end, what there is to read can be read, the writer that
+# waits can be killed, and the module goes once that program is gone.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+limit=2000
+[ "$LMM_DEBUG" = 0 ] || limit=4000
+
+readable() {
+	for _file in status hooks last_error numa/counters zonelock/counters numa/enabled numa/config lease \
+		version zonelock/supported; do
+		in_time $limit "$1: $_file can be read" cat "$LMM_DBG/$_file"
+	done
+	in_time $limit "$1: the parameter can be read" cat "$LMM_PARAMS/policies"
+}
+
+hang_begin() {
+	helper_mode hang modprobe
+	"$HELPER/killwriters" -r 1 -n 1 -m 600000 "$1" >/run/writer 2>&1 &
+	writers=$!
+	# By its parent: the one child that writes.
+	need wait_for 20 helper_runs modprobe
+	writer=$(pgrep -P "$writers")
+}
+
+helper_setup
+kernel_scans 100 200 400
+need lmm_load
+need write_to "$NUMA/config" "mode=period"
+check "numa comes on without a livepatch" write_to "$NUMA/enabled" 1
+same "no program was needed for that" "$(helper_log)" ""
+check "numa is on" policy_is numa on
+need write_to "$LMM_DBG/lease" 5
+begun=$(uptime_ms)
+hang_begin "$LMM_DBG/zonelock/enabled=1"
+readable "under way"
+check "zonelock is being loaded" policy_is zonelock loading
+check "numa goes when the lease ends" wait_for 12 policy_is numa off
+took=$(($(uptime_ms) - begun))
+note "the lease of 5 s had ended after $took ms, with the program hanging"
+check "within 7 s" test "$took" -le $((7000 + limit - 2000))
+same "its hooks are not armed" "$(armed | grep -E '^(hint_|scan)')" ""
+readable "after the lease"
+in_time $limit "zonelock: off, while it is being loaded" write_to "$LMM_DBG/zonelock/enabled" 0
+check "it is not on" policy_is zonelock "(off|leaving|loading)"
+in_time $limit "the hanging write dies of its kill" sh -c "kill -KILL $writer; while kill -0 $writer; do :; done 2>/dev/null"
+check "the program still runs" helper_runs modprobe
+rmmod livemm >/run/rmmod 2>&1 &
+remover=$!
+remover_gone() { ! kill -0 $remover 2>/dev/null; }
+check "rmmod does not wait for it" wait_for 5 remover_gone
+check "rmmod says in use" grep -q "in use" /run/rmmod
+readable "after the kill"
+check "livemm is loaded" loaded livemm
+helper_end
+wait "$writers"
+check "it comes to rest" wait_for 60 settled
+check "zonelock is off" policy_is zonelock off
+helper_back
+check "and can be switched on, now" write_to "$LMM_DBG/zonelock/enabled" 1
+need write_to "$LMM_DBG/zonelock/enabled" 0
+
+# Another writer beside one that hangs; and off for one that is on.
+need wait_for 60 settled
+need all_out
+need lmm_load
+need write_to "$NUMA/config" "mode=period enabled=1"
+hang_begin "$LMM_DBG/pcp/enabled=1"
+check "pcp is being loaded" policy_is pcp loading
+in_time $limit "numa: off" write_to "$NUMA/enabled" 0
+check "numa is off" policy_is numa off
+in_time $limit "numa: on" write_to "$NUMA/enabled" 1
+in_time $limit "the parameter: off" write_to "$LMM_PARAMS/policies" "numa:enabled=0"
+in_time $limit "a knob of it" write_to "$NUMA/config" "min_ms=300"
+in_time $limit "a lease" write_to "$LMM_DBG/lease" 100
+kill -KILL "$writer"
+wait "$writers"
+helper_end
+check "rmmod works once the program is gone" wait_for 30 _unloaded livemm
+helper_back
+check "and all can be loaded again" lmm_load policies=pcp:enabled=1
+check "pcp is on" policy_is pcp on
+need all_off
+check "unloads" all_out

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12 debug
+# named: 7.2
+# timeout: 1800
+# args: transparent_hugepage=never
+#
+# Writers of control files are killed 0 to 300 ms after they began, two at once, while the
+# program that loads modules is there, absent, barred, slow or dies, and while transitions
+# stall or not.  Nothing is reported, every program is run with what is meant, nothing stays
+# half on, and every policy can be used afterwards.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+
+# In all, over the parts that follow.
+rounds=$(($(soaked 60 1000) / 10))
+seed=0
+# Within how many seconds a writer dies of its kill, at the most.
+quick=4
+[ "$LMM_DEBUG" = 0 ] || quick=10
+
+p() { echo "$LMM_DBG/$1/enabled=$2"; }
+
+# kill_some NAME: a part of the rounds, and what is so after each.
+kill_some() {
+	seed=$((seed + 1))
+	# shellcheck disable=SC2046 # words
+	"$HELPER/killwriters" -r "$rounds" -n 2 -m 300 -s "$seed" -l 45 \
+		$(p pcp 1) $(p pcp 0) $(p zonelock 1) $(p zonelock 0) $(p pageblock 1) \
+		$(p pageblock 0) "$LMM_PARAMS/policies=pcp:enabled=1" \
+		"$LMM_DBG/pcp/config=enabled=1,mode=depth" "$LMM_DBG/pcp/config=mode=event" \
+		>/run/killed 2>&1
+	_status=$?
+	note "$1: $(cat /run/killed)"
+	same "$1: no writer outlives its kill by 45 s" "$_status" 0
+	slowest=$(awk '{ for (i = 1; i < NF; i++) if ($i == "slowest_ms") print $(i + 1) }' /run/killed)
+	check "$1: each dies within $quick s" test "${slowest:-99999}" -le $((quick * 1000))
+	in_time 2000 "$1: status can be read" cat "$LMM_DBG/status"
+}
+
+# usable NAME: with programs as they should be, and nothing that stalls, all is as it was.
+usable() {
+	helper_back
+	! loaded lmm_stall || need rmmod lmm_stall
+	check "$1: it comes to rest" wait_for 90 settled
+	in_time 20000 "$1: off" all_off
+	check "$1: and comes to rest" wait_for 90 settled
+	same "$1: no hook is left armed" "$(armed)" ""
+	same "$1: lists are as before" "$(lists_bounds)" "$bounds"
+	check "$1: no policy is half on" awk '$2 != "off" && $2 != "unsupported" { exit 1 }' \
+		"$LMM_DBG/status"
+	for policy in pcp zonelock; do
+		check "$1: $policy can be switched on" write_to "$LMM_DBG/$policy/enabled" 1
+		check "$1: $policy is on" policy_is "$policy" on
+	done
+	check "$1: with its hooks" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+	need write_to "$LMM_DBG/zonelock/enabled" 0
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	check "$1: at rest" wait_for 90 settled
+	if helper_meant >/run/odd; then
+		ok "$1: every program was run as meant"
+	else
+		fail "$1: every program was run as meant" "$(head -n 3 /run/odd)"
+	fi
+	: >"$HELPER/log"
+}
+
+# So that nothing is loaded when a part begins.
+fresh() { need all_out && need lmm_load transition_timeout_ms=3000; }
+
+helper_setup
+need lmm_load transition_timeout_ms=3000
+bounds=$(lists_bounds)
+
+for stall in "" stalled; do
+	for how in present absent slow barred dying; do
+		name="${stall:+stalled, }helper $how"
+		[ -z "$stall" ] || need insmod "$LMM_MODDIR/lmm_stall.ko"
+		case $how in
+		present) ;;
+		absent)
+			helper_gone modprobe
+			helper_gone rmmod
+			;;
+		slow) helper_mode "slow 150" ;;
+		barred) helper_barred rmmod ;;
+		dying) helper_mode "signal 11" ;;
+		esac
+		kill_some "$name"
+		usable "$name"
+		fresh
+	done
+done
+
+# Livepatches that were disabled from outside and are still loaded, and nothing to remove
+# them with: the next helper is begun by who is already dead.
+need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/enabled" 0
+need wait_for 60 settled
+for patch in $(patches); do
+	[ ! -e "/sys/kernel/livepatch/$patch/enabled" ] ||
+		echo 0 >"/sys/kernel/livepatch/$patch/enabled"
+done
+helper_gone rmmod
+kill_some "disabled, rmmod absent"
+helper_back
+helper_mode "slow 100"
+need insmod "$LMM_MODDIR/lmm_stall.ko"
+kill_some "disabled, stalled, helper slow"
+usable "disabled"
+
+# The words for a program that is not there.
+fresh
+helper_gone modprobe
+refuses "$LMM_DBG/pcp/enabled" 1 "" "cannot run /sbin/modprobe (-2)"
+check "off, then" policy_is pcp off
+helper_back
+check "and on when it is there again" write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/enabled" 0
+check "unloads" all_out

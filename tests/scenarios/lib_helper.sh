@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Sourced after lib.sh by scenarios in which the programs that the kernel runs for us
+# misbehave.  In the guest /sbin/modprobe and /sbin/rmmod become tests/programs/fakehelper.c;
+# scenarios themselves have the host's own, by the same names.
+#
+#   helper_setup                put the stand-ins in their place
+#   helper_mode WORDS [NAME]    what they do from now on, see fakehelper.c; both, or modprobe or rmmod
+#   helper_gone NAME            there is no such program any more
+#   helper_barred NAME          it is there and may not be run
+#   helper_back                 both are there, and do as they should
+#   helper_log                  its lines so far
+#   helper_runs [NAME]          does one run now?
+#   helper_idle                 does none?
+#   helper_end                  kill those that run
+#   helper_meant                every line of the log is one that is meant; else show what is not
+#
+# And on livepatches of ours, however many modules they are in:
+#
+#   patches                     names of those in force or under way
+#   patches_none                are there none?
+#   patches_quiet               is no transition of theirs under way?
+#   patch_modules               modules of ours that are livepatches, loaded
+#   policy_is NAME WORD         is WORD its state in `status`?
+#   policy_why NAME             the rest of its row
+#   settled                     is no policy loading or leaving, and no transition under way?
+#   armed                       rows of `hooks` that are armed
+#   all_off                     write 0 to every policy that is not off
+#   all_out                     livemm and all its livepatches go, whatever they are
+#   in_time MS NAME CMD...      a check: CMD succeeds within so many guest milliseconds
+#   uptime_ms                   the guest's clock
+
+HELPER=/run/helper
+
+helper_setup() {
+	need mkdir -p "$HELPER" /run/real-sbin /run/sbin
+	need cp "$(readlink -f /sbin/modprobe)" "$HELPER/kmod"
+	need cp "$LMM_ROOT/build/programs/fakehelper" "$HELPER/fakehelper"
+	need cp "$LMM_ROOT/build/programs/killwriters" "$HELPER/killwriters"
+	echo "$LMM_MODDIR" >"$HELPER/modules"
+	# Ours come first in PATH, so that scenarios do not meet the stand-ins.
+	_first=${PATH%%:*}
+	for _name in modprobe rmmod insmod lsmod modinfo; do
+		need ln -sf "$HELPER/kmod" "$_first/$_name"
+	done
+	: >"$HELPER/log"
+	need mount --bind /usr/sbin /run/real-sbin
+	need ln -s /run/real-sbin/* /run/sbin/
+	need ln -sf "$HELPER/modprobe" "$HELPER/rmmod" /run/sbin/
+	helper_back
+	need mount --bind /run/sbin /usr/sbin
+}
+
+helper_mode() {
+	if [ -n "${2:-}" ]; then
+		echo "$1" >"$HELPER/mode.$2"
+	else
+		rm -f "$HELPER/mode.modprobe" "$HELPER/mode.rmmod"
+		echo "$1" >"$HELPER/mode"
+	fi
+}
+
+helper_gone() { rm -f "$HELPER/$1"; }
+
+helper_barred() { chmod 0600 "$HELPER/$1"; }
+
+helper_back() {
+	helper_mode ""
+	for _name in modprobe rmmod; do
+		# By another name first: one that runs cannot be written to.
+		cp "$HELPER/fakehelper" "$HELPER/$_name.new"
+		chmod 0755 "$HELPER/$_name.new"
+		mv "$HELPER/$_name.new" "$HELPER/$_name"
+	done
+}
+
+helper_log() { cat "$HELPER/log"; }
+
+# By its name: the scenario runs none of these meanwhile.
+helper_pids() {
+	for _comm in /proc/[0-9]*/comm; do
+		{ read -r _name <"$_comm"; } 2>/dev/null || continue
+		case ${1:-any}:$_name in
+		any:modprobe | any:rmmod | any:kmod | modprobe:modprobe | rmmod:rmmod)
+			_pid=${_comm%/comm}
+			echo "${_pid#/proc/}"
+			;;
+		esac
+	done
+}
+
+helper_runs() { [ -n "$(helper_pids "${1:-any}")" ]; }
+
+helper_idle() { [ -z "$(helper_pids any)" ]; }
+
+helper_end() {
+	for _pid in $(helper_pids any); do
+		kill -KILL "$_pid" 2>/dev/null
+	done
+	wait_for 20 helper_idle
+}
+
+# The kernel runs modprobe for wants of its own too, with -q.
+helper_meant() {
+	awk '
+	BEGIN { env = "^e[|]HOME=/[|]TERM=linux[|]PATH=/sbin:/usr/sbin:/bin:/usr/bin$" }
+	$3 == "|end" && NF == 3 { next }
+	$3 ~ /^[|]\/sbin\/modprobe[|]-q[|]--[|]/ { next }
+	NF == 4 && $4 ~ env && $1 == "modprobe" &&
+	$3 ~ /^[|]\/sbin\/modprobe([|]-[-a-z]+)*[|]livemm_klp(_lists|_giveback|_scan|_fallback)?[|]functions=[a-z_]+(,[a-z_]+)*$/ { next }
+	NF == 4 && $4 ~ env && $1 == "rmmod" &&
+	$3 ~ /^[|]\/sbin\/rmmod([|]-[-a-z]+)*[|]livemm_klp(_lists|_giveback|_scan|_fallback)?$/ { next }
+	{ print; found = 1 }
+	END { exit found }' "$HELPER/log"
+}
+
+patches() {
+	for _patch in /sys/kernel/livepatch/livemm_klp*; do
+		[ ! -d "$_patch" ] || echo "${_patch##*/}"
+	done
+}
+
+patches_none() { [ -z "$(patches)" ]; }
+
+patches_quiet() {
+	! grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition
+}
+
+patch_modules() { awk '/^livemm_klp/ { print $1 }' /proc/modules; }
+
+policy_is() { grep -Eq "^$1 +$2( |\$)" "$LMM_DBG/status"; }
+
+policy_why() { awk -v name="$1" '$1 == name { $1 = $2 = $3 = ""; print }' "$LMM_DBG/status"; }
+
+settled() {
+	! grep -Eq '^[a-z]+ +(loading|leaving)( |$)' "$LMM_DBG/status" && patches_quiet && helper_idle
+}
+
+armed() { awk '$4 == "armed"' "$LMM_DBG/hooks"; }
+
+all_off() {
+	for _policy in zonelock cma pcp pageblock numa; do
+		policy_is "$_policy" "(off|unsupported)" || echo 0 >"$LMM_DBG/$_policy/enabled" || return 1
+	done
+}
+
+_unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
+
+all_out() {
+	! loaded livemm || wait_for 30 _unloaded livemm || return 1
+	for _patch in $(patches); do
+		wait_for 60 patches_quiet || return 1
+		[ ! -e "/sys/kernel/livepatch/$_patch/enabled" ] ||
+			echo 0 >"/sys/kernel/livepatch/$_patch/enabled" || return 1
+	done
+	wait_for 60 patches_none || return 1
+	for _module in $(patch_modules); do
+		wait_for 30 _unloaded "$_module" || return 1
+	done
+}
+
+uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
+
+in_time() {
+	_limit=$1 _what=$2
+	shift 2
+	_from=$(uptime_ms)
+	# One that cannot be killed is left behind.
+	"$@" >/run/in_time 2>&1 &
+	_job=$!
+	_waited=0
+	while kill -0 "$_job" 2>/dev/null && [ $(($(uptime_ms) - _from)) -le $((_limit + 200)) ]; do
+		sleep 0.05
+	done
+	_waited=$(($(uptime_ms) - _from))
+	if kill -0 "$_job" 2>/dev/null; then
+		fail "$_what" "not done after $_waited ms: $*"
+		kill -KILL "$_job" 2>/dev/null
+	elif ! wait "$_job"; then
+		fail "$_what" "$*: $(tail -n 2 /run/in_time)"
+	else
+		ok "$_what"
+	fi
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# named: debug
+# timeout: 900
+#
+# Somebody else's livepatch comes between our look and our enabling: the program that loads
+# ours loads theirs first.  Theirs stays in force, and nothing of ours lies above it; nor does
+# it when ours is loaded by hand.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+
+compacts() { echo 1 >/proc/sys/vm/compact_memory; }
+
+# Theirs runs whenever the function does.
+theirs_count() {
+	_hits=$(foreign_number hits)
+	compacts
+	check "$1: their hits go on rising" wait_for 20 foreign_hits_past "$_hits"
+}
+
+# Of the livepatches in force, does one of ours hold that function?
+ours_holds() {
+	for _patch in $(patches); do
+		[ "$(cat "/sys/kernel/livepatch/$_patch/enabled" 2>/dev/null)" = 1 ] || continue
+		[ ! -d "/sys/kernel/livepatch/$_patch/vmlinux/$1,1" ] || return 0
+	done
+	return 1
+}
+
+# The name of what holds compaction's function: one of the giveback wrappers in the new house.
+by_hand=livemm_klp_giveback
+[ -e "$LMM_MODDIR/$by_hand.ko" ] || by_hand=livemm_klp
+
+helper_setup
+need lmm_load
+
+# By hand, with theirs in force already.
+need foreign_load function=compact_zone
+refute "ours, by hand, is refused above theirs" \
+	insmod "$LMM_MODDIR/$by_hand.ko" functions=compact_zone
+refute "nothing of ours holds the function" ours_holds compact_zone
+theirs_count "by hand"
+! loaded "$by_hand" || all_out
+check "theirs can go" foreign_unload
+loaded livemm || need lmm_load
+
+# While ours is being loaded: theirs is still under way, or in force already.  In the former
+# case the kernel itself refuses a second transition.
+for when in first after; do
+	helper_mode "$when $LMM_MODDIR/lmm_foreign.ko function=compact_zone" modprobe
+	if write_to "$LMM_DBG/zonelock/enabled" 1 2>/run/said; then
+		fail "$when: zonelock is refused" "accepted"
+	else
+		ok "$when: zonelock is refused"
+	fi
+	note "$when: $(cat /run/said); last_error: $(cat "$LMM_DBG/last_error")"
+	check "$when: in words" grep -q "^zonelock/enabled: " "$LMM_DBG/last_error"
+	helper_mode ""
+	check "$when: their livepatch is in force" wait_for 60 foreign_settled
+	check "$when: zonelock is off" wait_for 60 policy_is zonelock "(off|unsupported)"
+	check "$when: it comes to rest" wait_for 60 settled
+	refute "$when: nothing of ours holds the function" ours_holds compact_zone
+	theirs_count "$when"
+	[ "$when" = after ] || need foreign_unload
+done
+check "the errno says so too" grep -Eq "busy|not supported" /run/said
+check "and the words who" grep -q "livepatch lmm_foreign holds compact_zone" "$LMM_DBG/last_error"
+same "no hook is left armed" "$(armed)" ""
+check "what does not need it comes on" write_to "$LMM_DBG/pcp/enabled" 1
+check "with its hooks" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+theirs_count "beside pcp"
+check "zonelock is still refused" sh -c "! echo 1 >$LMM_DBG/zonelock/enabled"
+check "supported says why" grep -q "^no: .*lmm_foreign holds compact_zone" "$LMM_DBG/zonelock/supported"
+check "theirs can go, beside ours" foreign_unload
+check "then zonelock comes on" write_to "$LMM_DBG/zonelock/enabled" 1
+check "its hook is armed" grep -Eq '^compact +livepatch .* armed' "$LMM_DBG/hooks"
+
+# Theirs comes later, on top of ours: ours stands by, and comes back by itself.
+need foreign_load function=compact_zone
+check "zonelock stands by" wait_for 30 policy_is zonelock standby
+check "and says who is in the way" grep -Eq "^zonelock .*livepatch lmm_foreign" "$LMM_DBG/status"
+check "pcp, which does not need it, is on" policy_is pcp on
+theirs_count "on top"
+need foreign_unload
+check "zonelock is back by itself" wait_for 60 policy_is zonelock on
+check "with its hook" grep -Eq '^compact +livepatch .* armed' "$LMM_DBG/hooks"
+need all_off
+check "unloads" all_out
+same "every program was run as meant" "$(helper_meant)" ""

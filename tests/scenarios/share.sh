@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# named: 7.2
+# nodes: 2
+# memory: 2G
+# timeout: 2400
+# args: transparent_hugepage=never
+#
+# A livepatch, a kprobe and a BPF program (entry and exit) of somebody else's on each function
+# that policies hook by a direct call: before our policies come on, and after.  All load, all
+# count, all go, and our own hooks count on meanwhile.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+EVENTS=/sys/kernel/tracing
+bpf=
+
+hook_of() {
+	case $1 in
+	get_page_from_freelist) echo request ;;
+	bdev_getblk | __getblk_gfp) echo buffer ;;
+	task_numa_fault) echo hint_fault ;;
+	*) echo hint_vma ;;
+	esac
+}
+
+traceable() { grep -qx "$1" "$EVENTS/available_filter_functions"; }
+
+# What this kernel calls them.
+functions="get_page_from_freelist task_numa_fault"
+for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
+	if traceable "${pair%:*}"; then
+		functions="$functions ${pair%:*}"
+	else
+		functions="$functions ${pair#*:}"
+	fi
+done
+commas=$(echo "$functions" | tr ' ' ,)
+
+# Loads that run all of them, the whole time.
+need modprobe -a loop ext4
+need truncate -s 64M /run/disk
+need mkfs.ext4 -q -F -b 4096 /run/disk
+need mkdir /run/ext4
+need mount -o loop /run/disk /run/ext4
+seq 100 | sed "s|^|/run/ext4/|" | xargs mkdir
+metadata() {
+	while [ -e /run/ext4/1 ]; do
+		echo 3 >/proc/sys/vm/drop_caches
+		find /run/ext4 -size +1000
+		sleep 0.3
+	done
+}
+loads_start() {
+	hint_start -p swap -t 2 -m 2
+	metadata >/dev/null 2>&1 &
+	metas=$!
+	LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
+}
+loads_stop() {
+	load_stop
+	kill "$metas" 2>/dev/null
+	hints_stop
+}
+
+ours_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
+ours_more() { [ "$(ours_hits "$1")" -gt "$2" ]; }
+ours_armed() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +armed " "$LMM_DBG/hooks"; }
+
+# ours_go_on NAME: each of our hooks is armed, and those whose hits rise under this load at
+# all go on rising.
+ours_go_on() {
+	for _function in $functions; do
+		_hook=$(hook_of "$_function")
+		if ! ours_armed "$_hook"; then
+			fail "$1: our hook $_hook is armed" "$(grep "^$_hook " "$LMM_DBG/hooks")"
+			continue
+		fi
+		case " $rising " in
+		*" $_hook "*)
+			check "$1: our hook $_hook goes on" wait_for 30 ours_more "$_hook" "$(ours_hits "$_hook")"
+			;;
+		*) ok "$1: our hook $_hook is armed" ;;
+		esac
+	done
+	for _policy in pageblock numa zonelock; do
+		check "$1: $_policy is on" policy_is "$_policy" on
+	done
+}
+
+ours_on() {
+	for _policy in pageblock numa zonelock; do
+		check "$1: $_policy comes on" write_to "$LMM_DBG/$_policy/enabled" 1
+	done
+}
+ours_off() {
+	for _policy in pageblock numa zonelock; do
+		check "$1: $_policy goes off" write_to "$LMM_DBG/$_policy/enabled" 0
+	done
+	wait_for 60 settled
+}
+
+# theirs_on KIND FUNCTIONS, theirs_count KIND FUNCTION, theirs_off KIND FUNCTIONS
+patch_on() { foreign_load function="$1"; }
+patch_count() { foreign_number hits | cut -d, -f"$2"; }
+patch_off() { foreign_unload; }
+
+kprobe_on() {
+	for _name in $(echo "$1" | tr , ' '); do
+		echo "p:lmm/$_name $_name" >>"$EVENTS/kprobe_events" || return 1
+	done
+	echo 1 >"$EVENTS/events/lmm/enable"
+}
+kprobe_count() { awk -v name="$(echo "$1" | cut -d, -f"$2")" '$1 == name { print $2 }' "$EVENTS/kprobe_profile"; }
+kprobe_off() {
+	echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"
+}
+
+bpf_running() { grep -q running /run/bpf.out || ! kill -0 "$bpf" 2>/dev/null; }
+bpf_on() {
+	for _name in $(echo "$1" | tr , ' '); do
+		echo "kfunc:$_name { @in[\"$_name\"] = count(); }"
+		echo "kretfunc:$_name { @out[\"$_name\"] = count(); }"
+	done >/run/bpf.bt
+	cat >>/run/bpf.bt <<-END
+		interval:s:1 { printf("running\n"); print(@in); print(@out); }
+	END
+	: >/run/bpf.out
+	bpftrace -B line /run/bpf.bt >/run/bpf.out 2>&1 &
+	bpf=$!
+	# It is a compiler that starts, under emulation.
+	wait_for 400 bpf_running && kill -0 "$bpf" && grep -q running /run/bpf.out && return
+	cat /run/bpf.out
+	return 1
+}
+# The lesser of what was counted at entry and at exit, last.
+bpf_count() {
+	awk -v name="[$(echo "$1" | cut -d, -f"$2")]:" '
+		index($1, "@in") == 1 && substr($1, 4) == name { i = $2 }
+		index($1, "@out") == 1 && substr($1, 5) == name { o = $2 }
+		END { print (i < o ? i : o) + 0 }' /run/bpf.out
+}
+bpf_off() {
+	kill -INT "$bpf" && wait "$bpf"
+}
+
+theirs_more() { [ "$("$1_count" "$2" "$3")" -gt "$4" ]; }
+
+# theirs_go_on NAME KIND FUNCTIONS: each has counted, and counts on.
+theirs_go_on() {
+	_index=0
+	for _function in $(echo "$3" | tr , ' '); do
+		_index=$((_index + 1))
+		_count=$("$2_count" "$3" $_index)
+		check "$1: theirs of $_function counts" \
+			wait_for 40 theirs_more "$2" "$3" $_index "${_count:-0}"
+	done
+}
+
+# Theirs on one function after another, above ours; then all at once, and BPF so only: it
+# takes a minute to start.
+after() {
+	ours_on "after"
+	for kind in patch kprobe; do
+		for function in $functions; do
+			name="ours, then their $kind of $function"
+			if "${kind}_on" "$function" 2>/run/said; then
+				ok "$name loads"
+			else
+				fail "$name loads" "$(cat /run/said)"
+				# Whatever has been begun of it.
+				"${kind}_off" 2>/dev/null
+				continue
+			fi
+			theirs_go_on "$name" $kind "$function"
+			check "$name goes" "${kind}_off"
+		done
+		ours_go_on "ours, after their $kind"
+	done
+	if bpf_on "$commas" >/run/said 2>&1; then
+		ok "ours, then BPF on all loads"
+		theirs_go_on "ours, then BPF" bpf "$commas"
+		ours_go_on "ours, then BPF"
+		check "ours, then BPF goes" bpf_off
+		ours_go_on "ours, after BPF"
+	else
+		fail "ours, then BPF on all loads" "$(tail -n 2 /run/said)"
+	fi
+	ours_off "after"
+}
+
+before() {
+	for kind in patch kprobe bpf; do
+		name="their $kind, then ours"
+		if ! "${kind}_on" "$commas" >/run/said 2>&1; then
+			fail "$name: it loads" "$(tail -n 2 /run/said)"
+			continue
+		fi
+		ours_on "$name"
+		theirs_go_on "$name" $kind "$commas"
+		ours_go_on "$name"
+		ours_off "$name"
+		theirs_go_on "$name, ours gone again" $kind "$commas"
+		ours_on "$name, again"
+		check "$name: theirs goes first" "${kind}_off"
+		ours_go_on "$name, theirs gone"
+		ours_off "$name, theirs gone"
+	done
+}
+
+need lmm_load
+kernel_scans 100 200 400
+need write_to "$NUMA/config" "mode=vma mature_ms=0 mature_run_ms=0"
+loads_start
+
+# Which of our hooks count under this load, when nobody else is there?
+rising=
+ours_on "alone"
+for function in $functions; do
+	hook=$(hook_of "$function")
+	# shellcheck disable=SC2046 # a number
+	! wait_for 20 ours_more "$hook" $(ours_hits "$hook") || rising="$rising $hook"
+done
+note "our hooks that count under this load:$rising"
+check "hint faults are among them" test "${rising#*hint_fault}" != "$rising"
+ours_off "alone"
+
+after
+before
+same "no hook is left armed" "$(armed)" ""
+loads_stop
+check "unloads" all_out
+need umount /run/ext4

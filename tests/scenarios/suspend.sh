@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.1 6.12
+# timeout: 900
+#
+# The machine is to sleep while a livepatch transition stalls and a writer waits for it: tasks
+# freeze, and the writer comes back afterwards.  A lease counts the time asleep.
+#
+# An emulated machine has nothing that would wake it, and its root on 9p would not outlive that:
+# so tasks freeze and thaw (pm_test), and the clocks are moved (lmm_asleep).
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+
+# freeze NAME: all tasks freeze, and thaw.
+freeze() {
+	_from=$(uptime_ms)
+	check "$1: tasks freeze" write_to /sys/power/state freeze
+	note "$1: froze and thawed in $(($(uptime_ms) - _from)) ms"
+}
+
+helper_setup
+need grep -q freeze /sys/power/state
+need write_to /sys/power/pm_test freezer
+# An emulated delay may take five times as long.
+need write_to /sys/module/suspend/parameters/pm_test_delay 1
+need lmm_load transition_timeout_ms=20000
+freeze "nothing under way"
+
+need insmod "$LMM_MODDIR/lmm_stall.ko"
+write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
+writer=$!
+stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
+need wait_for 20 stalls
+freeze "a transition stalls"
+check "the writer waits on" kill -0 $writer
+freeze "again"
+need rmmod lmm_stall
+check "it is through" wait_for 40 patches_quiet
+if wait $writer; then
+	ok "the writer comes back, and well"
+	check "pcp is on" policy_is pcp on
+else
+	fail "the writer comes back, and well" "$(cat /run/said) $(cat "$LMM_DBG/last_error")"
+fi
+need all_off
+need wait_for 60 settled
+need all_out
+
+# A program that the kernel waits for keeps the machine from sleeping: that is its own law, for
+# whoever runs one (usermodehelper_disable()).  The writer must not be why.
+need lmm_load
+helper_mode hang modprobe
+write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
+writer=$!
+need wait_for 20 helper_runs
+write_to /sys/power/state freeze 2>/dev/null
+note "a program hangs: to freeze had status $?"
+same "no task of ours refused to freeze" "$(dmesg | grep -c "refusing to freeze")" 0
+kill -KILL $writer
+helper_end
+need wait_for 60 settled
+helper_back
+
+# A lease counts the time asleep.
+off() { policy_is pcp off; }
+need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/lease" 600
+need insmod "$LMM_MODDIR/lmm_asleep.ko" seconds=500
+need write_to /sys/power/state freeze
+left=$(cat "$LMM_DBG/lease")
+note "of 600 s, after 500 s asleep, $left s are left"
+check "a lease counts the time asleep" test "$left" -gt 0 -a "$left" -le 100
+check "and has not ended yet" policy_is pcp on
+need write_to /sys/module/lmm_asleep/parameters/seconds 500
+need write_to /sys/power/state freeze
+check "it ends when the machine wakes too late" wait_for 5 off
+same "and is none" "$(cat "$LMM_DBG/lease")" 0
+need rmmod lmm_asleep
+need write_to /sys/power/pm_test none
+need wait_for 60 settled
+check "unloads" all_out
