@@ -182,7 +182,9 @@ def fetch() -> int:
     try:
         found = have(wanted)
     except ToolError as error:
-        reason = str(error).splitlines()[-1]
+        lines = str(error).splitlines()
+        # Of what apt says, its first error.
+        reason = next((line for line in lines if line.startswith("E: ")), lines[0])
         say(f"    no emulator for guests in parallel, their scenarios will fail: {reason}")
         return 0
     say(f"    emulator for guests in parallel: {wanted.packages[0]} {found.version}")

@@ -26,7 +26,7 @@ from pathlib import Path
 from tests.command import bound, tail
 from tests.kernels import Image, cache_dir
 from tests.report import BUILD, ROOT, ToolError
-from tests.vm.accel import QEMU, SINGLE, Accel, choose, hosts_version
+from tests.vm.accel import EMULATION, QEMU, SINGLE, Accel, choose, hosts_version
 from tests.vm.vcpus import Watch
 from tests.vm.verdict import Verdict, first_report, read_channel
 
@@ -139,7 +139,7 @@ def covered() -> list[Path]:
     return [path for path in (ROOT, cache_dir()) if str(path).startswith(COVERED)]
 
 
-def guest_script(guest: Guest) -> str:
+def guest_script(guest: Guest, accel: Accel) -> str:
     """The shell text that the guest's init runs."""
     env = {
         "LMM_CPUS": str(guest.cpus),
@@ -150,6 +150,8 @@ def guest_script(guest: Guest) -> str:
         "LMM_MODROOT": str(modroot_of(guest)),
         "LMM_MODDIR": str(BUILD / guest.image.release),
         "LMM_ROOT": str(ROOT),
+        # Whether CPUs take turns of 0.1 s, and each waits for the others' to patch code.
+        "LMM_TURNS": "1" if accel.argument == EMULATION else "0",
         "LMM_PORT": PORT,
         "LMM_OUTPUT_PORT": OUTPUT_PORT,
         "LMM_READONLY": ":".join(str(path) for path in covered()),
@@ -279,7 +281,7 @@ def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> tuple[boo
     empty = folder / "empty"
     empty.mkdir()
     inner = folder / "inner.sh"
-    inner.write_text(f"exec {guest_script(guest)}\n", encoding="utf-8")
+    inner.write_text(f"exec {guest_script(guest, accel)}\n", encoding="utf-8")
     argv = ["sh", "-c", HIDE, "sh", str(empty),
             *command(guest, accel, inner, channel, verdict.output)]
     path = f"{cache_dir() / 'venv/bin'}:{os.environ.get('PATH', '/usr/sbin:/usr/bin:/sbin:/bin')}"
