@@ -105,17 +105,23 @@ def emulations() -> str:
         script = Path(folder) / "s.sh"
         for head, wanted in (
             ("", [SINGLE]), ("# emulation: single\n", [SINGLE]),
-            ("# emulation: parallel\n", [PARALLEL]), ("# emulation: both\n", [SINGLE, PARALLEL]),
+            ("# emulation: parallel\n", [PARALLEL]),
+            ("# emulation: parallel debug\n", [SINGLE]),
+            ("# emulation: both 6.1 debug\n", [SINGLE, PARALLEL]),
         ):
             script.write_text(head)
-            found = parse(script, ["6.1"])
-            if emulations_of(found, kvm=False) != wanted or len(emulations_of(found, kvm=True)) > 1:
+            found = parse(script, ["6.1", "debug"])
+            if (emulations_of(found, "6.1", kvm=False) != wanted
+                    or emulations_of(found, "6.1", kvm=True) != [SINGLE]):
                 return f"{head}: {found}"
-        guests = [guest_for(found, image, way) for way in emulations_of(found, kvm=False)]
+        guests = [guest_for(found, image, way) for way in emulations_of(found, "6.1", kvm=False)]
         if [guest.name for guest in guests] != ["s-6.1", "s-6.1-parallel"]:
             return f"{[guest.name for guest in guests]}"
+        script.write_text("# emulation: both 5.10\n")
+        wrong = refused(lambda: parse(script, ["6.1"]), "5.10: not in the matrix")
         script.write_text("# emulation: sideways\n")
-        return (refused(lambda: parse(script, ["6.1"]), "sideways: not in single, parallel, both")
+        return (wrong
+                or refused(lambda: parse(script, ["6.1"]), "sideways: not in single, ")
                 or refused(lambda: emulated("sideways"), "neither single nor parallel"))
 
 

@@ -10,8 +10,9 @@ Those named lib*.sh are sourced by the others.
     # memory: 1G                 default 1G
     # nodes: 2                   default 1
     # args: cma=64M              more kernel arguments
-    # emulation: parallel        where there is no KVM, a thread for each CPU: for what
-                                 races; default single; both: once so and once so
+    # emulation: parallel debug  where there is no KVM, a thread for each CPU: for what
+                                 races; default single; both: once so and once so; with
+                                 kernels, on those alone
     # timeout: 300               wall seconds, default 900
     # allow: REGEX               a console line that is not a report (repeatable)
 
@@ -59,7 +60,8 @@ class Scenario:
     memory: str = "1G"
     nodes: int = 1
     args: list[str] = field(default_factory=list)
-    emulations: list[str] = field(default_factory=lambda: [SINGLE])
+    emulation: str = SINGLE
+    emulated: list[str] = field(default_factory=list)
     timeout: float = 900.0
     allow: list[str] = field(default_factory=list)
 
@@ -82,10 +84,7 @@ def parse(script: Path, known: list[str]) -> Scenario:
             elif key == "allow":
                 scenario.allow.append(value)
             elif key == "emulation":
-                if value not in EMULATIONS:
-                    raise ToolError(f"{script.name}: {key}: {value}: "
-                                    f"not in {', '.join(EMULATIONS)}")
-                scenario.emulations = EMULATIONS[value]
+                scenario.emulation, *scenario.emulated = value.split()
             elif key == "memory":
                 scenario.memory = value
             elif key == "timeout":
@@ -94,7 +93,10 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 setattr(scenario, key, int(value))
         except ValueError as error:
             raise ToolError(f"{script.name}: {key}: {value}: not a number") from error
-    unknown = {*scenario.kernels, *scenario.named} - set(known)
+    if scenario.emulation not in EMULATIONS:
+        raise ToolError(f"{script.name}: emulation: {scenario.emulation}: "
+                        f"not in {', '.join(EMULATIONS)}")
+    unknown = {*scenario.kernels, *scenario.named, *scenario.emulated} - set(known)
     if unknown:
         raise ToolError(f"{script.name}: kernels: {', '.join(sorted(unknown))}: not in the matrix")
     return scenario
@@ -134,9 +136,11 @@ def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = Fal
     )
 
 
-def emulations_of(scenario: Scenario, kvm: bool) -> list[str]:
-    """The ways a scenario runs: one where nothing is emulated."""
-    return [SINGLE] if kvm else scenario.emulations
+def emulations_of(scenario: Scenario, kernel: str, kvm: bool) -> list[str]:
+    """The ways a scenario runs on a kernel: one where nothing is emulated."""
+    if kvm or scenario.emulated and kernel not in scenario.emulated:
+        return [SINGLE]
+    return EMULATIONS[scenario.emulation]
 
 
 def build_programs() -> None:
@@ -214,7 +218,7 @@ def main() -> int:
     for scenario in scenarios if args.soak or (args.kernel and args.names) else []:
         scenario.kernels += scenario.named
     for scenario in scenarios if args.emulation else []:
-        scenario.emulations = EMULATIONS[args.emulation]
+        scenario.emulation, scenario.emulated = args.emulation, []
     found: dict[str, Image] = {}
     if args.kernel:
         image = images(args.kernel)[0]
@@ -230,7 +234,7 @@ def main() -> int:
         for scenario in scenarios
         for name in scenario.kernels
         if name in found
-        for emulation in emulations_of(scenario, uses_kvm())
+        for emulation in emulations_of(scenario, name, uses_kvm())
     ]
     if not guests:
         raise ToolError("no scenario runs on that kernel")
