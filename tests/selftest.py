@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from tests import emulator
 from tests.built import config_lost
 from tests.kernels import images, load, stock_image
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
 from tests.report import BUILD, Stage, ToolError, main_guard
 from tests.vm import Guest, Verdict, boot
-from tests.vm.boot import megabytes, topology
-from tests.vm.run import known_kernels, parse
+from tests.vm.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
+from tests.vm.boot import command, megabytes, topology
+from tests.vm.run import emulations_of, guest_for, known_kernels, parse
+from tests.vm.vcpus import Watch
 from tests.vm.verdict import first_report, read_channel
 
 REPORTS = [
@@ -94,6 +98,68 @@ def heads_are_read() -> str:
         return wrong or refused(lambda: parse(script, ["6.1"]), "two: not a number")
 
 
+def emulations() -> str:
+    """A head's emulation, and the guests it makes; an unknown one is refused."""
+    image = stock_image(load()[0][0])
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "s.sh"
+        for head, wanted in (
+            ("", [SINGLE]), ("# emulation: single\n", [SINGLE]),
+            ("# emulation: parallel\n", [PARALLEL]),
+            ("# emulation: parallel debug\n", [SINGLE]),
+            ("# emulation: both 6.1 debug\n", [SINGLE, PARALLEL]),
+        ):
+            script.write_text(head)
+            found = parse(script, ["6.1", "debug"])
+            if (emulations_of(found, "6.1", kvm=False) != wanted
+                    or emulations_of(found, "6.1", kvm=True) != [SINGLE]):
+                return f"{head}: {found}"
+        guests = [guest_for(found, image, way) for way in emulations_of(found, "6.1", kvm=False)]
+        if [guest.name for guest in guests] != ["s-6.1", "s-6.1-parallel"]:
+            return f"{[guest.name for guest in guests]}"
+        script.write_text("# emulation: both 5.10\n")
+        wrong = refused(lambda: parse(script, ["6.1"]), "5.10: not in the matrix")
+        script.write_text("# emulation: sideways\n")
+        return (wrong
+                or refused(lambda: parse(script, ["6.1"]), "sideways: not in single, ")
+                or refused(lambda: emulated("sideways"), "neither single nor parallel"))
+
+
+def emulators() -> str:
+    """Each emulation has its program; where there is none nothing else is taken for it."""
+    single, parallel = emulated(SINGLE), emulated(PARALLEL)
+    if (single.argument, parallel.argument) != (EMULATION, PARALLEL_EMULATION):
+        return f"{single}, {parallel}"
+    guest = Guest("t", stock_image(load()[0][0]), Path("x"))
+    for accel, there in ((single, False), (parallel, True), (Accel("kvm", "qemu", ""), False)):
+        argv = command(guest, accel, Path("i"), Path("c"), Path("o"))
+        if (f"-accel {PARALLEL_EMULATION}" in " ".join(argv)) is not there:
+            return " ".join(argv)
+        if (parallel.qemu in argv) is not there:
+            return " ".join(argv)
+    other = replace(emulator.load(), version="1:0.9.*")
+    return refused(lambda: emulator.fetched(other), "1:0.9.* of .* not in the cache; run ")
+
+
+def threads_are_told() -> str:
+    """A thread for each CPU is parallel; one for all, too few or none is not."""
+    watch = Watch("x")
+    wrong = []
+    for names, argument, right in (
+        (["CPU 0/TCG", "CPU 1/TCG"], PARALLEL_EMULATION, True),
+        (["ALL CPUs/TCG"], PARALLEL_EMULATION, False),
+        (["CPU 0/TCG"], PARALLEL_EMULATION, False),
+        ([], PARALLEL_EMULATION, False),
+        (["ALL CPUs/TCG"], EMULATION, True),
+        (["CPU 0/TCG", "CPU 1/TCG"], EMULATION, False),
+        (["CPU 0/KVM", "CPU 1/KVM"], "kvm", True),
+    ):
+        watch.seconds = dict.fromkeys(names, 1.0)
+        if (watch.wrong(argument, 2) == "") is not right:
+            wrong.append(f"{argument}: {names}")
+    return "\n".join(wrong)
+
+
 def topologies() -> str:
     """A socket a node; what cannot be split is refused."""
     image = stock_image(load()[0][0])
@@ -145,7 +211,9 @@ def dkms_rule() -> str:
     return "\n".join(wrong)
 
 
-def guest_that(script: str, reason: str, timeout: float = 300) -> Callable[[], str]:
+def guest_that(
+    script: str, reason: str, emulation: str = SINGLE, qemu: Sequence[str] = ()
+) -> Callable[[], str]:
     """A guest that must fail for that reason."""
 
     def check() -> str:
@@ -153,7 +221,8 @@ def guest_that(script: str, reason: str, timeout: float = 300) -> Callable[[], s
         path = BUILD / "selftest.sh"
         path.write_text(script, encoding="utf-8")
         image = stock_image(load()[0][0])
-        verdict = boot(Guest("selftest", image, path, memory="512M", timeout=timeout))
+        verdict = boot(Guest("selftest", image, path, memory="512M", timeout=300,
+                             emulation=emulation, qemu=list(qemu)))
         return "" if re.search(reason, verdict.reason) else f"reason: {verdict.reason or 'none'}"
 
     return check
@@ -165,6 +234,9 @@ def main() -> int:
     stage.run("kernel reports are seen", reports_are_seen)
     stage.run("the verdict channel is read", channel_is_read)
     stage.run("heads of scenarios are read", heads_are_read)
+    stage.run("emulations of scenarios are read", emulations)
+    stage.run("each emulation has its emulator", emulators)
+    stage.run("threads of CPUs are told apart", threads_are_told)
     stage.run("machines are laid out", topologies)
     stage.run("KTAP is read", ktap)
     stage.run("a lost configuration line is named", configurations)
@@ -176,6 +248,10 @@ def main() -> int:
     stage.run("a guest that powers off early has failed",
               guest_that("echo 'ok fine' >&3; echo o >/proc/sysrq-trigger; sleep 60\n",
                          "died before its script ended"))
+    # Of two accelerators qemu takes the first.
+    stage.run("a guest whose CPUs take turns is not parallel",
+              guest_that("echo 'ok fine' >&3\n", "ALL CPUs/TCG ran (.|\n)* has CPU 0/",
+                         PARALLEL, ["-accel", EMULATION]))
     return stage.finish()
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Have what the build, the guests and the checks need, on a bare Debian 12.
-# Installs only what is missing; no kernel is installed on the host.  With arguments, of the
-# kernels only those series are fetched.
+# Installs only what is missing; no kernel is installed on the host.  With arguments, only
+# those series of the kernels are fetched, and no emulator.
 set -eu
 
 packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
@@ -118,4 +118,5 @@ install_missing
 make_venv
 cd "$here"
 /usr/bin/python3 -m tests.kernels fetch "$@"
+[ $# -gt 0 ] || /usr/bin/python3 -m tests.emulator fetch
 say "done; kernels and tools are in $cache"

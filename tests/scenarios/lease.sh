@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # kernels: 6.1
 # named: 6.12
+# emulation: parallel 6.1
 #
 # A host whose controller died goes back to stock by itself.
 . "$LMM_ROOT/tests/scenarios/lib.sh"

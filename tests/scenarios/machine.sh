@@ -5,6 +5,7 @@
 # cpus: 4
 # nodes: 2
 # memory: 2G
+# emulation: both
 #
 # The harness itself: the guest is the machine that was asked for, modules can
 # be found, and nothing of the host can be written.

@@ -5,6 +5,7 @@
 # nodes: 2
 # timeout: 1500
 # args: transparent_hugepage=never
+# emulation: parallel debug
 #
 # The policy goes on and off, and out of the kernel, while hint faults are made: what
 # the kernel keeps of its scans is its own afterwards.
@@ -28,9 +29,9 @@ check "periods are the kernel's before" wait_for 20 periods_own
 
 round=0
 while [ "$round" -lt "$rounds" ]; do
-	# One emulated CPU waits for a turn of the other, 0.1 s, whenever it patches
-	# code and both are busy; so only the first rounds keep both busy.
-	if [ "$round" = "$crowded" ]; then
+	# Where CPUs take turns one waits for a turn of the other, 0.1 s, whenever it
+	# patches code and both are busy; so only the first rounds keep both busy there.
+	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
 		hints_stop
 		taskset -pc 0 $$ >/dev/null
 		hint_start -p swap -t 1 -m 4

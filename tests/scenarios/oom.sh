@@ -4,6 +4,7 @@
 # timeout: 900
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
+# emulation: parallel
 #
 # The kernel is about to kill: raised lists go back first, and none is raised for
 # decay_ms.  That a cgroup is out of memory is none of our business.  (The killer

@@ -3,6 +3,7 @@
 # kernels: 6.1
 # timeout: 900
 # args: transparent_hugepage=never
+# emulation: parallel
 #
 # Memory gets short: raised lists go back before the kernel reclaims anything, and
 # while it reclaims none is raised.  Afterwards they are raised again.

@@ -4,6 +4,7 @@
 # named: 6.1 7.2 debug
 # cpus: 2
 # memory: 1G
+# emulation: parallel 6.12
 #
 # Load and unload many times under allocation load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"

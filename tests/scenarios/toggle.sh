@@ -4,6 +4,7 @@
 # named: 6.1
 # timeout: 900
 # args: transparent_hugepage=never
+# emulation: parallel 6.1 debug
 #
 # Switch the policy on and off, many times, under load, in one mode and the other:
 # every list bound and every page is as before.
@@ -25,9 +26,9 @@ pages=$(pages_unaccounted)
 load_start
 round=0
 while [ "$round" -lt "$rounds" ]; do
-	# One emulated CPU waits for a turn of the other, 0.1 s, whenever it patches
-	# code and both are busy; so only the first rounds keep both busy.
-	if [ "$round" = "$crowded" ]; then
+	# Where CPUs take turns one waits for a turn of the other, 0.1 s, whenever it
+	# patches code and both are busy; so only the first rounds keep both busy there.
+	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
 		load_stop
 		taskset -pc 0 $$ >/dev/null
 		LOAD_PROCS=1 load_start

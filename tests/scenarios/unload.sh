@@ -4,6 +4,7 @@
 # named: 7.2
 # timeout: 900
 # args: transparent_hugepage=never
+# emulation: parallel 6.1 debug
 #
 # rmmod while the policy is on and the machine works; the wrappers too.
 . "$LMM_ROOT/tests/scenarios/lib.sh"

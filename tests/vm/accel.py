@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which accelerator guests get: KVM where it really boots a kernel, else emulation."""
+"""Which accelerator guests get: KVM where it really boots a kernel, else emulation.
+
+Emulation is single, all CPUs of a guest in turns of 0.1 s, or parallel, a thread for each.
+Parallel is for what races; what is counted, or follows the clock, stays single.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,20 @@ import functools
 import os
 import subprocess
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
+from tests import emulator
 from tests.command import bound
 from tests.kernels import cache_dir, load, stock_image
-from tests.report import say
+from tests.report import ToolError, say
 
-# Hooks patch kernel code; multi-threaded emulation dies of that now and then.
+SINGLE = "single"
+PARALLEL = "parallel"
+# Hooks patch kernel code; the host's QEMU, 7.2, takes that for stray breakpoints now and
+# then when a guest's CPUs run in parallel, hence a later one for these.
 EMULATION = "tcg,thread=single"
+PARALLEL_EMULATION = "tcg,thread=multi"
 QEMU = "qemu-system-x86_64"
 PROBE_SECONDS = 30
 _lock = threading.Lock()
@@ -52,16 +62,62 @@ def kvm_works() -> bool:
     return kept.read_text(encoding="utf-8").strip() == "yes"
 
 
+@dataclass(frozen=True)
+class Accel:
+    """What a guest runs on.
+
+    argument  of qemu's -accel
+    qemu      the program
+    version   what it says of its version
+    """
+
+    argument: str
+    qemu: str
+    version: str
+
+    @property
+    def kvm(self) -> bool:
+        """Whether nothing is emulated but devices."""
+        return self.argument == "kvm"
+
+    def __str__(self) -> str:
+        return f"{self.argument} on QEMU {self.version}"
+
+
 @functools.cache
-def _choose() -> str:
-    if kvm_works():
+def hosts_version() -> str:
+    """Of the host's own qemu."""
+    return emulator.starts(Path(QEMU))
+
+
+@functools.cache
+def _kvm() -> bool:
+    works = kvm_works()
+    if works:
         say("    guests run on KVM")
-        return "kvm"
-    say("    no usable KVM here: guests run under single-threaded emulation, which is slow")
-    return EMULATION
+    else:
+        say("    no usable KVM here: guests run under emulation, which is slow")
+    return works
 
 
-def choose() -> str:
-    """The -accel argument for guests, said aloud once."""
+def uses_kvm() -> bool:
+    """Whether guests run on KVM, said aloud once."""
     with _lock:
-        return _choose()
+        return _kvm()
+
+
+def emulated(emulation: str) -> Accel:
+    """That kind of emulation; a ToolError where there is no emulator for it."""
+    if emulation == SINGLE:
+        return Accel(EMULATION, QEMU, hosts_version())
+    if emulation != PARALLEL:
+        raise ToolError(f"emulation {emulation}: neither {SINGLE} nor {PARALLEL}")
+    found = emulator.fetched()
+    return Accel(PARALLEL_EMULATION, str(found.program), emulator.starts(found.program))
+
+
+def choose(emulation: str = SINGLE) -> Accel:
+    """What guests run on that want this kind of emulation where there must be one."""
+    if uses_kvm():
+        return Accel("kvm", QEMU, hosts_version())
+    return emulated(emulation)

@@ -26,7 +26,8 @@ from pathlib import Path
 from tests.command import bound, tail
 from tests.kernels import Image, cache_dir
 from tests.report import BUILD, ROOT, ToolError
-from tests.vm.accel import choose
+from tests.vm.accel import EMULATION, QEMU, SINGLE, Accel, choose, hosts_version
+from tests.vm.vcpus import Watch
 from tests.vm.verdict import Verdict, first_report, read_channel
 
 LOGS = BUILD / "log"
@@ -76,7 +77,8 @@ class Guest:
     rwdirs    host folders the guest may write to, at the same path
     env       environment of the script
     modroot   modules tree for modprobe; default build/RELEASE/modroot if there
-    accel     -accel argument; default KVM if usable, else emulation
+    accel     -accel argument for the host's qemu; default KVM if usable, else emulation
+    emulation where there is no KVM: single, or parallel, a thread for each CPU
     qemu      more qemu arguments, such as -icount
     timeout   wall seconds until the guest is given up
     allowed   regular expressions of console lines that do not count as reports
@@ -94,6 +96,7 @@ class Guest:
     env: dict[str, str] = field(default_factory=dict)
     modroot: Path | None = None
     accel: str = ""
+    emulation: str = SINGLE
     qemu: list[str] = field(default_factory=list)
     timeout: float = 900.0
     allowed: list[str] = field(default_factory=list)
@@ -136,7 +139,7 @@ def covered() -> list[Path]:
     return [path for path in (ROOT, cache_dir()) if str(path).startswith(COVERED)]
 
 
-def guest_script(guest: Guest) -> str:
+def guest_script(guest: Guest, accel: Accel) -> str:
     """The shell text that the guest's init runs."""
     env = {
         "LMM_CPUS": str(guest.cpus),
@@ -147,6 +150,8 @@ def guest_script(guest: Guest) -> str:
         "LMM_MODROOT": str(modroot_of(guest)),
         "LMM_MODDIR": str(BUILD / guest.image.release),
         "LMM_ROOT": str(ROOT),
+        # Whether CPUs take turns of 0.1 s, and each waits for the others' to patch code.
+        "LMM_TURNS": "1" if accel.argument == EMULATION else "0",
         "LMM_PORT": PORT,
         "LMM_OUTPUT_PORT": OUTPUT_PORT,
         "LMM_READONLY": ":".join(str(path) for path in covered()),
@@ -163,12 +168,14 @@ def port(name: str, path: Path) -> list[str]:
             "-device", f"virtserialport,name={name},chardev={name}"]
 
 
-def command(guest: Guest, accel: str, inner: Path, channel: Path, output: Path) -> list[str]:
+def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path) -> list[str]:
     """The virtme-ng command line."""
     vng = cache_dir() / "venv/bin/vng"
     if not vng.exists():
         raise ToolError(f"{vng}: not there; run `make setup`")
     opts = [
+        # Its threads then tell what they are for: see tests.vm.vcpus.
+        "-name", "debug-threads=on",
         "-device", "virtio-serial-pci",
         *port(PORT, channel),
         *port(OUTPUT_PORT, output),
@@ -176,14 +183,16 @@ def command(guest: Guest, accel: str, inner: Path, channel: Path, output: Path) 
     ]
     argv = [str(vng), "--run", str(guest.image.vmlinuz), "--force-9p", "--verbose",
             "--disable-microvm", "--disable-monitor", "--name", "livemm"]
-    if accel != "kvm":
+    if accel.qemu != QEMU:
+        argv += ["--qemu", accel.qemu]
+    if not accel.kvm:
         argv.append("--disable-kvm")
-        opts += ["-accel", accel]
+        opts += ["-accel", accel.argument]
     argv += topology(guest)
     # virtme-ng mounts what is read only last, over the folders in it that are not.
     for folder in [*covered(), *guest.rwdirs]:
         argv += ["--rwdir", str(folder)]
-    kargs = KARGS if accel == "kvm" else [*KARGS, *EMULATED_KARGS]
+    kargs = KARGS if accel.kvm else [*KARGS, *EMULATED_KARGS]
     for word in [*kargs, *guest.kargs]:
         argv += ["--append", word]
     return [*argv, f"--qemu-opts={shlex.join(opts)}", "--exec", f"sh {inner}"]
@@ -265,14 +274,14 @@ def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str
             drain.communicate()
 
 
-def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool, str]:
+def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> tuple[bool, str]:
     """Run the guest to its end; return whether it was in time, and its channel."""
     channel = folder / "channel"
     channel.touch()
     empty = folder / "empty"
     empty.mkdir()
     inner = folder / "inner.sh"
-    inner.write_text(f"exec {guest_script(guest)}\n", encoding="utf-8")
+    inner.write_text(f"exec {guest_script(guest, accel)}\n", encoding="utf-8")
     argv = ["sh", "-c", HIDE, "sh", str(empty),
             *command(guest, accel, inner, channel, verdict.output)]
     path = f"{cache_dir() / 'venv/bin'}:{os.environ.get('PATH', '/usr/sbin:/usr/bin:/sbin:/bin')}"
@@ -281,23 +290,34 @@ def run(guest: Guest, accel: str, verdict: Verdict, folder: Path) -> tuple[bool,
     return in_time, channel.read_text(encoding="utf-8", errors="replace")
 
 
+def accel_of(guest: Guest) -> Accel:
+    """What the guest runs on."""
+    if guest.accel:
+        return Accel(guest.accel, QEMU, hosts_version())
+    return choose(guest.emulation)
+
+
 def boot(guest: Guest) -> Verdict:
     """Boot the guest, run its script, and judge both."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    accel = guest.accel or choose()
+    accel = accel_of(guest)
     verdict = Verdict(
         guest.name,
         console=LOGS / f"{guest.name}.log",
         output=LOGS / f"{guest.name}.out",
-        accel=accel,
+        accel=str(accel),
     )
     if not guest.image.vmlinuz.exists():
         raise ToolError(f"{guest.image.vmlinuz}: not there; run `make setup`")
     started = time.monotonic()
     with guest_folder() as folder:
-        in_time, text = run(guest, accel, verdict, folder)
+        watch = Watch(str(folder))
+        with watch.looking():
+            in_time, text = run(guest, accel, verdict, folder)
     verdict.seconds = time.monotonic() - started
     judge(verdict, text, in_time, guest.timeout, guest.allowed)
+    verdict.notes.append(watch.note())
+    verdict.reason = verdict.reason or watch.wrong(accel.argument, guest.cpus)
     return verdict
 
 

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.vm.accel import QEMU, choose
+from tests.vm.accel import Accel, choose
 from tests.vm.boot import (
     EMULATED_KARGS,
     KARGS,
@@ -52,12 +52,12 @@ class Machine:
     allowed: list[str] = field(default_factory=list)
 
 
-def command(machine: Machine, accel: str, channel: Path, output: Path) -> list[str]:
+def command(machine: Machine, accel: Accel, channel: Path, output: Path) -> list[str]:
     """The command line of qemu. It ends when the machine is switched off or starts again."""
     kargs = ["root=/dev/vda", "rw", "console=ttyS0", *KARGS,
-             *([] if accel == "kvm" else EMULATED_KARGS), *machine.kargs]
+             *([] if accel.kvm else EMULATED_KARGS), *machine.kargs]
     return [
-        QEMU, "-accel", accel, "-M", "q35", "-cpu", CPU, "-smp", str(machine.cpus),
+        accel.qemu, "-accel", accel.argument, "-M", "q35", "-cpu", CPU, "-smp", str(machine.cpus),
         "-m", machine.memory, "-nodefaults", "-no-user-config", "-display", "none",
         "-serial", "stdio", "-no-reboot",
         "-kernel", str(machine.vmlinuz), "-initrd", str(machine.initrd),
@@ -74,7 +74,7 @@ def boot_disk(machine: Machine) -> Verdict:
     LOGS.mkdir(parents=True, exist_ok=True)
     accel = choose()
     verdict = Verdict(machine.name, console=LOGS / f"{machine.name}.log",
-                      output=LOGS / f"{machine.name}.out", accel=accel)
+                      output=LOGS / f"{machine.name}.out", accel=str(accel))
     started = time.monotonic()
     with guest_folder() as folder:
         channel = folder / "channel"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run scenarios: python3 -m tests.vm.run [--kernel K] [--jobs N] [--soak] [NAME...]
+"""Run scenarios: python3 -m tests.vm.run [--kernel K] [--emulation E] [--soak] [NAME...]
 
 A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs.
 Those named lib*.sh are sourced by the others.
@@ -10,8 +10,13 @@ Those named lib*.sh are sourced by the others.
     # memory: 1G                 default 1G
     # nodes: 2                   default 1
     # args: cma=64M              more kernel arguments
+    # emulation: parallel debug  where there is no KVM, a thread for each CPU: for what
+                                 races; default single; both: once so and once so; with
+                                 kernels, on those alone
     # timeout: 300               wall seconds, default 900
     # allow: REGEX               a console line that is not a report (repeatable)
+
+A guest under parallel emulation is called NAME-KERNEL-parallel.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ from pathlib import Path
 from bench.guest import build, build_pagetouch
 from tests.kernels import Image, images, load
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
-from tests.vm.accel import choose
+from tests.vm.accel import PARALLEL, SINGLE, uses_kvm
 from tests.vm.boot import Guest, boot, end_guests
 from tests.vm.verdict import Verdict
 
@@ -39,7 +44,8 @@ BUILT_PROGRAMS = BUILD / "programs"
 LONG = ("livemmctl_ab", "numa_toggle", "depot", "livemmctl", "cma_areas", "cma", "cma_toggle",
         "pageblock", "pressure", "toggle", "oom", "fallback", "reload", "unload", "numa_spaces",
         "numa", "numa_period", "pageset", "numa_cgroups", "census")
-_HEADER = re.compile(r"# (kernels|named|cpus|memory|nodes|args|timeout|allow): (.+)")
+EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]}
+_HEADER = re.compile(r"# (kernels|named|cpus|memory|nodes|args|emulation|timeout|allow): (.+)")
 
 
 @dataclass
@@ -54,12 +60,14 @@ class Scenario:
     memory: str = "1G"
     nodes: int = 1
     args: list[str] = field(default_factory=list)
+    emulation: str = SINGLE
+    emulated: list[str] = field(default_factory=list)
     timeout: float = 900.0
     allow: list[str] = field(default_factory=list)
 
 
 def parse(script: Path, known: list[str]) -> Scenario:
-    """Read the head of a script; an unknown kernel or a bad number is refused."""
+    """Read the head of a script; what is unknown or no number is refused."""
     scenario = Scenario(script.stem, script, list(known))
     for line in script.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
@@ -75,6 +83,8 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 scenario.args += value.split()
             elif key == "allow":
                 scenario.allow.append(value)
+            elif key == "emulation":
+                scenario.emulation, *scenario.emulated = value.split()
             elif key == "memory":
                 scenario.memory = value
             elif key == "timeout":
@@ -83,7 +93,10 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 setattr(scenario, key, int(value))
         except ValueError as error:
             raise ToolError(f"{script.name}: {key}: {value}: not a number") from error
-    unknown = {*scenario.kernels, *scenario.named} - set(known)
+    if scenario.emulation not in EMULATIONS:
+        raise ToolError(f"{script.name}: emulation: {scenario.emulation}: "
+                        f"not in {', '.join(EMULATIONS)}")
+    unknown = {*scenario.kernels, *scenario.named, *scenario.emulated} - set(known)
     if unknown:
         raise ToolError(f"{script.name}: kernels: {', '.join(sorted(unknown))}: not in the matrix")
     return scenario
@@ -105,20 +118,29 @@ def select(names: list[str]) -> list[Scenario]:
     return [parse(scripts[name], known) for name in (names or scripts)]
 
 
-def guest_for(scenario: Scenario, image: Image, soak: bool = False) -> Guest:
+def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = False) -> Guest:
     """The guest a scenario asks for on one kernel."""
+    name = f"{scenario.name}-{image.name}"
     return Guest(
-        name=f"{scenario.name}-{image.name}",
+        name=f"{name}-{emulation}" if emulation == PARALLEL else name,
         image=image,
         script=scenario.script,
         cpus=scenario.cpus,
         memory=scenario.memory,
         nodes=scenario.nodes,
         kargs=scenario.args,
+        emulation=emulation,
         timeout=scenario.timeout * (3 if soak else 1),
         allowed=scenario.allow,
         env={"LMM_SOAK": "1" if soak else "0"},
     )
+
+
+def emulations_of(scenario: Scenario, kernel: str, kvm: bool) -> list[str]:
+    """The ways a scenario runs on a kernel: one where nothing is emulated."""
+    if kvm or scenario.emulated and kernel not in scenario.emulated:
+        return [SINGLE]
+    return EMULATIONS[scenario.emulation]
 
 
 def build_programs() -> None:
@@ -185,6 +207,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=jobs, help=f"guests at once (here {jobs})")
     parser.add_argument("--soak", action="store_true",
                         help="more rounds and steps, and every kernel of a scenario")
+    parser.add_argument("--emulation", choices=EMULATIONS,
+                        help="where there is no KVM, whatever the heads of scenarios say")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default all)")
     args = parser.parse_args()
     if args.jobs < 1:
@@ -193,6 +217,8 @@ def main() -> int:
     scenarios = select(args.names)
     for scenario in scenarios if args.soak or (args.kernel and args.names) else []:
         scenario.kernels += scenario.named
+    for scenario in scenarios if args.emulation else []:
+        scenario.emulation, scenario.emulated = args.emulation, []
     found: dict[str, Image] = {}
     if args.kernel:
         image = images(args.kernel)[0]
@@ -204,14 +230,14 @@ def main() -> int:
             except ToolError as error:
                 stage.add(f"kernel {name} is there", False, str(error))
     guests = [
-        guest_for(scenario, found[name], args.soak)
+        guest_for(scenario, found[name], emulation, args.soak)
         for scenario in scenarios
         for name in scenario.kernels
         if name in found
+        for emulation in emulations_of(scenario, name, uses_kvm())
     ]
     if not guests:
         raise ToolError("no scenario runs on that kernel")
-    choose()
     build_programs()
     guests.sort(key=urgency)
     run_all(stage, guests, args.jobs)

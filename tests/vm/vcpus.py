@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The threads that a guest's CPUs are, as the host sees them.
+
+An emulator that was asked for a thread for each CPU may still have one for all, and the
+guest could not tell.  The threads' names do (-name debug-threads=on): "CPU 1/TCG",
+"ALL CPUs/TCG", "CPU 1/KVM".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PROC = Path("/proc")
+PERIOD = 1.0
+_CPU = re.compile(r"(CPU \d+|ALL CPUs)/(TCG|KVM)")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def expected(argument: str, cpus: int) -> set[str]:
+    """The names of the threads of a guest with that -accel argument."""
+    if argument == "kvm":
+        return {f"CPU {number}/KVM" for number in range(cpus)}
+    if "thread=multi" in argument:
+        return {f"CPU {number}/TCG" for number in range(cpus)}
+    return {"ALL CPUs/TCG"}
+
+
+def emulator_of(word: str) -> Path | None:
+    """The process of qemu that has the word on its command line."""
+    for folder in PROC.glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_text(encoding="utf-8").startswith("qemu-system-") and (
+                word.encode() in (folder / "cmdline").read_bytes()
+            ):
+                return folder
+        except OSError:
+            continue  # it has ended
+    return None
+
+
+def cpu_threads(process: Path) -> dict[str, float]:
+    """The threads of a process that are CPUs, and the seconds each of them ran."""
+    found = {}
+    for folder in (process / "task").glob("[0-9]*"):
+        try:
+            text = (folder / "stat").read_text(encoding="utf-8")
+        except OSError:
+            continue
+        name, _, rest = text.partition("(")[2].rpartition(")")
+        if _CPU.fullmatch(name):
+            words = rest.split()
+            found[name] = (int(words[11]) + int(words[12])) / _TICKS
+    return found
+
+
+class Watch:
+    """Looks at the threads of a guest now and then, until it is told to stop."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self.seconds: dict[str, float] = {}
+
+    def _look(self) -> None:
+        process = None
+        while not self._stop.wait(PERIOD):
+            process = process or emulator_of(self._word)
+            if process:
+                self.seconds.update(cpu_threads(process))
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """While the guest runs."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            self._thread.join()
+
+    def note(self) -> str:
+        """What was seen, in words."""
+        rows = sorted(self.seconds.items())
+        seen = ", ".join(f"{name} ran {spent:.0f} s" for name, spent in rows)
+        return f"threads of the emulator: {seen or 'none seen'}"
+
+    def wrong(self, argument: str, cpus: int) -> str:
+        """Why this was not the emulator that was asked for, or ""."""
+        wanted = expected(argument, cpus)
+        if set(self.seconds) == wanted:
+            return ""
+        return f"{self.note()}; {argument} with {cpus} CPUs has {', '.join(sorted(wanted))}"
