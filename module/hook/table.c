@@ -23,10 +23,16 @@
 #include "entry.h"
 #include "table.h"
 
-/* Kbuild may name a row here, whose prototype is then wrong on purpose. */
-#ifdef LMM_BREAK_HOOK
+/*
+ * Kbuild may name a row here, whose prototype is then wrong on purpose, or has another
+ * name for an argument (of drain_list).
+ */
+#if defined(LMM_BREAK_HOOK)
 #define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_HOOK) ? \
 			   "unsigned char (struct nothing *)" : (text))
+#elif defined(LMM_BREAK_NAME)
+#define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_NAME) ? \
+			   "void (struct zone *zone, struct per_cpu_pages *list)" : (text))
 #else
 #define PROTO(name, text) (text)
 #endif
@@ -66,15 +72,19 @@
 	.offset = sizeof(struct type),					\
 }
 
-#define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
-#define COMPACT_PROTO "enum compact_result (struct compact_control *, struct capture_control *)"
-#define COMMIT_PROTO "void (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int)"
-#define FROZEN_PROTO "bool (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int, fpi_t)"
-#define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
-#define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
-#define BUFFER_PROTO "struct buffer_head * (struct block_device *, sector_t, unsigned int, gfp_t)"
-#define CMA_BUSY_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
-#define CMA_RELEASE_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int)"
+#define REFILL_PROTO "int (struct zone *zone, unsigned int order, long unsigned int count, struct list_head *list, int migratetype, unsigned int alloc_flags)"
+#define DRAIN_PROTO "void (struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)"
+#define ALLOC_PROTO "void (void *__data, struct page *page, unsigned int order, gfp_t gfp_flags, int migratetype)"
+#define WAKE_PROTO "void (struct zone *zone, gfp_t gfp_flags, int order, enum zone_type highest_zoneidx)"
+#define COMPACT_PROTO "enum compact_result (struct compact_control *cc, struct capture_control *capc)"
+#define COMMIT_PROTO "void (struct zone *zone, struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order)"
+#define FROZEN_PROTO "bool (struct zone *zone, struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order, fpi_t fpi_flags)"
+#define REQUEST_PROTO "struct page * (gfp_t gfp_mask, unsigned int order, int alloc_flags, const struct alloc_context *ac)"
+#define SCAN_PROTO "long unsigned int (struct vm_area_struct *vma, long unsigned int addr, long unsigned int end)"
+#define BUFFER_PROTO "struct buffer_head * (struct block_device *bdev, sector_t block, unsigned int size, gfp_t gfp)"
+#define MIXED_PROTO "void (void *__data, struct page *page, int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)"
+#define CMA_BUSY_PROTO "void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)"
+#define CMA_RELEASE_PROTO "void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count)"
 
 struct lmm_hook lmm_hooks[] = {
 	[LMM_HOOK_REFILL] = {
@@ -92,8 +102,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "drain",
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
-			{ "free_pcppages_bulk", PROTO("drain",
-			  "void (struct zone *, int, struct per_cpu_pages *, int)") },
+			{ "free_pcppages_bulk", PROTO("drain", DRAIN_PROTO) },
 		},
 		.users = PCP | ZONELOCK,
 		.required = PCP_EVENT | ZONELOCK,
@@ -105,7 +114,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
 			{ "drain_pages_zone", PROTO("drain_zone",
-			  "void (unsigned int, struct zone *)") },
+			  "void (unsigned int cpu, struct zone *zone)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -117,9 +126,9 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
 			{ "__drain_all_pages", PROTO("drain_all",
-			  "void (struct zone *, bool)") },
+			  "void (struct zone *zone, bool force_all_cpus)") },
 			/* Where that is in pieces; what else calls it drains every CPU's. */
-			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *)") },
+			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *zone)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -141,8 +150,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "page_alloc",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "mm_page_alloc", PROTO("page_alloc",
-			  "void (void *, struct page *, unsigned int, gfp_t, int)") },
+			{ "mm_page_alloc", PROTO("page_alloc", ALLOC_PROTO) },
 		},
 		.users = PCP_DEPTH,
 		.required = PCP_DEPTH,
@@ -154,7 +162,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
 			{ "mm_page_free", PROTO("page_free",
-			  "void (void *, struct page *, unsigned int)") },
+			  "void (void *__data, struct page *page, unsigned int order)") },
 		},
 		.users = PCP_DEPTH,
 		.required = PCP_DEPTH,
@@ -166,7 +174,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
 			{ "zone_set_pageset_high_and_batch", PROTO("pageset_default",
-			  "void (struct zone *, int)") },
+			  "void (struct zone *zone, int cpu_online)") },
 		},
 		.users = PCP,
 		.lost = "promptness: a sysctl write is then noticed within a period",
@@ -176,8 +184,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "wake_kswapd",
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
-			{ "wakeup_kswapd", PROTO("wake_kswapd",
-			  "void (struct zone *, gfp_t, int, enum zone_type)") },
+			{ "wakeup_kswapd", PROTO("wake_kswapd", WAKE_PROTO) },
 		},
 		.users = PCP | ZONELOCK,
 		.lost = "promptness: that reclaim begins is then noticed at a tick",
@@ -187,7 +194,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "hint_fault",
 		.mech = LMM_MECH_DIRECT,
 		.alternatives = {
-			{ "task_numa_fault", PROTO("hint_fault", "void (int, int, int, int)") },
+			{ "task_numa_fault", PROTO("hint_fault",
+			  "void (int last_cpupid, int mem_node, int pages, int flags)") },
 		},
 		.users = NUMA,
 		.required = NUMA,
@@ -209,7 +217,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
 			{ "task_numa_work", PROTO("scan_begin",
-			  "void (struct callback_head *)") },
+			  "void (struct callback_head *work)") },
 		},
 		.users = NUMA,
 		.required = NUMA,
@@ -231,7 +239,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "space_exit",
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
-			{ "exit_mmap", PROTO("space_exit", "void (struct mm_struct *)") },
+			{ "exit_mmap", PROTO("space_exit", "void (struct mm_struct *mm)") },
 		},
 		.users = NUMA,
 		.required = NUMA,
@@ -290,7 +298,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
 			{ "mm_compaction_try_to_compact_pages", PROTO("compact_begin",
-			  "void (void *, int, gfp_t, int)") },
+			  "void (void *__data, int order, gfp_t gfp_mask, int prio)") },
 		},
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
@@ -301,8 +309,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "mixed",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "mm_page_alloc_extfrag", PROTO("mixed",
-			  "void (void *, struct page *, int, int, int, int)") },
+			{ "mm_page_alloc_extfrag", PROTO("mixed", MIXED_PROTO) },
 		},
 		.users = PAGEBLOCK,
 		.lost = "counters claimed and mixed",
@@ -355,7 +362,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_areas",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "cma_for_each_area", PROTO("cma_areas", "int (function *, void *)") },
+			{ "cma_for_each_area", PROTO("cma_areas",
+			  "int (int (*)(struct cma *, void *) it, void *data)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -365,7 +373,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_base",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "cma_get_base", PROTO("cma_base", "phys_addr_t (const struct cma *)") },
+			{ "cma_get_base", PROTO("cma_base",
+			  "phys_addr_t (const struct cma *cma)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -376,7 +385,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "cma_get_size", PROTO("cma_size",
-			  "long unsigned int (const struct cma *)") },
+			  "long unsigned int (const struct cma *cma)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -387,7 +396,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "cma_get_name", PROTO("cma_name",
-			  "const char * (const struct cma *)") },
+			  "const char * (const struct cma *cma)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -430,7 +439,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "drain_zone_pages", PROTO("drain_list",
-			  "void (struct zone *, struct per_cpu_pages *)") },
+			  "void (struct zone *zone, struct per_cpu_pages *pcp)") },
 		},
 		.users = PCP | CMA,
 		.required = PCP | CMA,
@@ -452,9 +461,9 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "free_unref_page", PROTO("free_page",
-			  "void (struct page *, unsigned int)") },
+			  "void (struct page *page, unsigned int order)") },
 			{ "__free_frozen_pages", PROTO("free_page",
-			  "void (struct page *, unsigned int, fpi_t)") },
+			  "void (struct page *page, unsigned int order, fpi_t fpi_flags)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -465,9 +474,9 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "free_unref_folios", PROTO("free_pages",
-			  "void (struct folio_batch *)") },
+			  "void (struct folio_batch *folios)") },
 			{ "free_unref_page_list", PROTO("free_pages",
-			  "void (struct list_head *)") },
+			  "void (struct list_head *list)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -536,7 +545,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "putback",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "putback_movable_pages", PROTO("putback", "void (struct list_head *)") },
+			{ "putback_movable_pages", PROTO("putback",
+			  "void (struct list_head *l)") },
 		},
 		.users = PAGEBLOCK,
 		.lost = "the clean-up of mixed blocks",
