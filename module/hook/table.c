@@ -37,6 +37,14 @@
 #define PROTO(name, text) (text)
 #endif
 
+/* Likewise a variable, which is then longer than any. */
+#ifdef LMM_BREAK_DATA
+#define DATA_SIZE(name, type) (!__builtin_strcmp(name, LMM_BREAK_DATA) ? \
+			       PAGE_SIZE : sizeof(type))
+#else
+#define DATA_SIZE(name, type) sizeof(type)
+#endif
+
 #define ZONELOCK	LMM_USERS(LMM_ZONELOCK)
 #define CMA		LMM_USERS(LMM_CMA)
 #define CMA_LENDS	(LMM_USER(LMM_CMA, CMA_MODE_RATIO) | \
@@ -48,6 +56,13 @@
 #define PAGEBLOCK	LMM_USERS(LMM_PAGEBLOCK)
 #define NUMA		LMM_USERS(LMM_NUMA)
 #define NUMA_VMA	LMM_USER(LMM_NUMA, NUMA_MODE_VMA)
+
+/* How a row reads a variable of that type. */
+#define DATA(variable, type)						\
+	.mech = LMM_MECH_DATA,						\
+	.alternatives = { { #variable, NULL } },			\
+	.size = DATA_SIZE(#variable, type),				\
+	.align = __alignof__(type)
 
 /* A member that a policy reads or writes, at the offset we were compiled with. */
 #define LAYOUT(who, type, member) {					\
@@ -404,32 +419,28 @@ struct lmm_hook lmm_hooks[] = {
 	},
 	[LMM_HOOK_UNGROUPED] = {
 		.name = "ungrouped",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "page_group_by_mobility_disabled", NULL } },
+		DATA(page_group_by_mobility_disabled, int),
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
 		.lost = "hands off where memory is too small for grouping",
 	},
 	[LMM_HOOK_BOOST_FACTOR] = {
 		.name = "boost_factor",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "watermark_boost_factor", NULL } },
+		DATA(watermark_boost_factor, int),
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
 		.lost = "waking kswapd where a mix is refused, as it would be for the mix",
 	},
 	[LMM_HOOK_BALANCING_MODE] = {
 		.name = "balancing_mode",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "sysctl_numa_balancing_mode", NULL } },
+		DATA(sysctl_numa_balancing_mode, int),
 		.users = NUMA,
 		.required = NUMA,
 		.lost = "leaving alone what the admin has switched off by sysctl",
 	},
 	[LMM_HOOK_SCAN_SIZE] = {
 		.name = "scan_size",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "sysctl_numa_balancing_scan_size", NULL } },
+		DATA(sysctl_numa_balancing_scan_size, unsigned int),
 		.users = NUMA,
 		.required = NUMA,
 		.lost = "the budget of a scan",
@@ -484,8 +495,7 @@ struct lmm_hook lmm_hooks[] = {
 	},
 	[LMM_HOOK_HIGH_FRACTION] = {
 		.name = "high_fraction",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "percpu_pagelist_high_fraction", NULL } },
+		DATA(percpu_pagelist_high_fraction, int),
 		.users = PCP,
 		.required = PCP,
 		.lost = "leaving alone what the admin has set by sysctl",
@@ -508,8 +518,9 @@ struct lmm_hook lmm_hooks[] = {
 	},
 	[LMM_HOOK_MEM_HOTPLUG] = {
 		.name = "mem_hotplug",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "mem_hotplug_lock", NULL } },
+		DATA(mem_hotplug_lock, struct percpu_rw_semaphore),
+		.holds = "__percpu_rwsem_rc_mem_hotplug_lock",
+		.offset = offsetof(struct percpu_rw_semaphore, read_count),
 		.users = PAGEBLOCK,
 		.lost = "census, reserve, clean-up: memory could go while it is looked at",
 	},
