@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hook_table_test.c - prototypes are compared argument by argument, and the
- * rows of the hook table make sense
+ * hook_table_test.c - prototypes are compared argument by argument, variables by their
+ * place and length, and the rows of the hook table make sense
  */
 #include <kunit/test.h>
 #include <linux/string.h>
 
+#include "../module/hook/extent.c"
 #include "../module/hook/prototype.c"
 #include "../module/hook/table.c"
 
@@ -41,6 +42,37 @@ static const struct proto_case proto_cases[] = {
 	{ "an argument gained", "int (struct zone *)", "int (struct zone *, unsigned int)",
 	  "argument 2 is new: 'unsigned int'" },
 	{ "variadic", "int (char *)", "int (char *, ...)", "argument 2 is new: '...'" },
+	{ "same with names", "int (struct zone *zone, unsigned int order)",
+	  "int (struct zone *zone, unsigned int order)", NULL },
+	{ "names on our side only", "int (struct zone *zone, unsigned int order, gfp_t gfp)",
+	  "int (struct zone *, unsigned int, gfp_t)", NULL },
+	{ "names on the kernel's side only", "int (enum zone_type, const struct cma *, bool)",
+	  "int (enum zone_type idx, const struct cma *cma, bool all)", NULL },
+	{ "one name is not known", "void (int, bool force)", "void (int cpu, bool force)", NULL },
+	{ "an argument renamed", "void (struct zone *zone, int count, int pindex)",
+	  "void (struct zone *zone, int count, int batch)",
+	  "parameter 3 is called 'batch', expected 'pindex'" },
+	{ "two arguments changed places", "void (int order, int type)",
+	  "void (int type, int order)", "parameter 1 is called 'type', expected 'order'" },
+	{ "a longer name that starts the same", "void (int mt)", "void (int mt_out)",
+	  "parameter 1 is called 'mt_out', expected 'mt'" },
+	{ "type and name changed", "void (int order)", "void (long unsigned int nr)",
+	  "argument 1 is 'long unsigned int', expected 'int'" },
+	{ "a type of several words is no name", "void (long)", "void (long int)",
+	  "argument 1 is 'long int', expected 'long'" },
+	{ "a tag is no name", "void (struct zone)", "void (struct page)",
+	  "argument 1 is 'struct page', expected 'struct zone'" },
+	{ "a qualified typedef", "void (const gfp_t)", "void (const gfp_t gfp)", NULL },
+	{ "a pointer to a pointer", "void (char **argv)", "void (char **envp)",
+	  "parameter 1 is called 'envp', expected 'argv'" },
+	{ "an argument with a name is missing", "int (struct zone *zone, int order)",
+	  "int (struct zone *zone)", "argument 2 is missing: 'int'" },
+	{ "a function argument renamed", "int (int (*)(void *, long) it, char c)",
+	  "int (int (*)(void *, long) fn, char c)",
+	  "parameter 1 is called 'fn', expected 'it'" },
+	{ "a function argument of another kind", "int (int (*)(void *, long) it)",
+	  "int (int (*)(void *) it)",
+	  "argument 1 is 'int (*)(void *)', expected 'int (*)(void *, long)'" },
 	{ "nothing to compare", "", "", "no prototype to compare" },
 	{ "not a prototype", "int", "int", "no prototype to compare" },
 };
@@ -73,6 +105,112 @@ static void a_short_buffer_is_not_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, why[6], 'x');
 }
 
+/**
+ * struct extent_case - what lies at a symbol, and what must be said of it
+ * @name: shown by KUnit
+ * @room: from the symbol to the next
+ * @size: of the type expected
+ * @align: likewise
+ * @padded: variables may be longer than their types
+ * @why: NULL when it can be one of that type, else the words
+ */
+struct extent_case {
+	const char *name;
+	struct lmm_extent room;
+	size_t size;
+	size_t align;
+	bool padded;
+	const char *why;
+};
+
+static const struct extent_case extent_cases[] = {
+	{ "as long as its type", { 0x1004, 0x1008 }, 4, 4, false, NULL },
+	{ "and a gap before what is aligned to more", { 0x1004, 0x1010 }, 4, 4, false, NULL },
+	{ "and a gap up to a page", { 0x1004, 0x2000 }, 4, 4, false, NULL },
+	{ "a gap just short of the alignment", { 0x1001, 0x1010 }, 1, 1, false, NULL },
+	{ "a gap that aligns nothing", { 0x1000, 0x1008 }, 4, 4, false, NULL },
+	{ "longer than its gap can be", { 0x1004, 0x100c }, 4, 4, false,
+	  "is about 8 bytes long, expected 4" },
+	{ "an array in place of a number", { 0x1000, 0x1040 }, 4, 4, false, NULL },
+	{ "a long array in place of a number", { 0x1000, 0x1060 }, 4, 4, false,
+	  "is about 96 bytes long, expected 4" },
+	{ "the same where variables are padded", { 0x1000, 0x1060 }, 4, 4, true, NULL },
+	{ "too short", { 0x1000, 0x1002 }, 4, 4, false,
+	  "is at most 2 bytes long, expected 4" },
+	{ "too short where variables are padded", { 0x1000, 0x1020 }, 96, 8, true,
+	  "is at most 32 bytes long, expected 96" },
+	{ "not aligned", { 0x1002, 0x1008 }, 4, 4, false, "is not aligned to 4 bytes" },
+	{ "nothing there", { 0x1000, 0x1000 }, 4, 4, false,
+	  "is at most 0 bytes long, expected 4" },
+};
+
+static void extent_case_name(const struct extent_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(extent, extent_cases, extent_case_name);
+
+static void variables_are_measured(struct kunit *test)
+{
+	const struct extent_case *c = test->param_value;
+	char why[LMM_WHY_LEN] = "";
+	bool fits = lmm_extent_fits(c->room, c->size, c->align, c->padded, why, sizeof(why));
+
+	KUNIT_EXPECT_EQ(test, fits, !c->why);
+	if (c->why)
+		KUNIT_EXPECT_STREQ(test, why, c->why);
+}
+
+static void variables_lie_in_one_section(struct kunit *test)
+{
+	static const struct lmm_extent sections[] = {
+		{ 0x1000, 0x2000 }, { 0, 0 }, { 0x3000, 0x4000 },
+	};
+	const unsigned int nr = ARRAY_SIZE(sections);
+#define WITHIN(start, end) lmm_extent_within((struct lmm_extent){ start, end }, sections, nr)
+
+	KUNIT_EXPECT_TRUE(test, WITHIN(0x1000, 0x1004));
+	KUNIT_EXPECT_TRUE(test, WITHIN(0x3ffc, 0x4000));
+	KUNIT_EXPECT_TRUE(test, WITHIN(0x1000, 0x2000));
+	/* Before, behind, in between, and over an end. */
+	KUNIT_EXPECT_FALSE(test, WITHIN(0x0ffc, 0x1000));
+	KUNIT_EXPECT_FALSE(test, WITHIN(0x4000, 0x4004));
+	KUNIT_EXPECT_FALSE(test, WITHIN(0x2800, 0x2804));
+	KUNIT_EXPECT_FALSE(test, WITHIN(0x1ffc, 0x2004));
+	KUNIT_EXPECT_FALSE(test, WITHIN(0x1000, 0x4000));
+	/* Nothing is nowhere, and so is what is unknown. */
+	KUNIT_EXPECT_FALSE(test, WITHIN(0x1000, 0x1000));
+	KUNIT_EXPECT_FALSE(test, WITHIN(0, 0));
+	KUNIT_EXPECT_FALSE(test, WITHIN(0, 4));
+#undef WITHIN
+}
+
+/* Else names are compared with nothing, and a renamed argument goes by unseen. */
+static void prototypes_name_their_arguments(struct kunit *test)
+{
+	unsigned int i, j, nr;
+
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		if (lmm_hooks[i].mech == LMM_MECH_LAYOUT)
+			continue;
+		for (j = 0; j < LMM_HOOK_ALTERNATIVES; j++) {
+			const char *proto = lmm_hooks[i].alternatives[j].proto;
+
+			if (!proto)
+				continue;
+			for (nr = 1; proto_part(proto, nr).len; nr++) {
+				struct proto_part part = proto_part(proto, nr);
+
+				if (!strncmp(part.start, "void)", 5))
+					continue;
+				KUNIT_EXPECT_NE_MSG(test, take_name(&part).len, 0, "%s: %s",
+						    lmm_hooks[i].name, proto);
+			}
+		}
+	}
+}
+
 static void rows_are_complete(struct kunit *test)
 {
 	unsigned int i, j;
@@ -97,6 +235,10 @@ static void rows_are_complete(struct kunit *test)
 		if (hook->mech != LMM_MECH_DATA && hook->mech != LMM_MECH_LAYOUT)
 			KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].proto, "%s",
 						  hook->name);
+		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->size, "%s",
+				    hook->name);
+		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->align, "%s",
+				    hook->name);
 		KUNIT_EXPECT_EQ_MSG(test, handled, !!hook->handler, "%s", hook->name);
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_STRNEQ(test, hook->name, lmm_hooks[j].name);
@@ -120,6 +262,9 @@ static void one_mechanism_a_symbol(struct kunit *test)
 static struct kunit_case hook_table_cases[] = {
 	KUNIT_CASE_PARAM(prototypes_are_compared, proto_gen_params),
 	KUNIT_CASE(a_short_buffer_is_not_overrun),
+	KUNIT_CASE_PARAM(variables_are_measured, extent_gen_params),
+	KUNIT_CASE(variables_lie_in_one_section),
+	KUNIT_CASE(prototypes_name_their_arguments),
 	KUNIT_CASE(rows_are_complete),
 	KUNIT_CASE(one_mechanism_a_symbol),
 	{ }

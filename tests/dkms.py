@@ -15,7 +15,7 @@ from tests.command import call, tail
 from tests.house import tracked
 from tests.kernels import Image, Kernel, load, stock_image
 from tests.matrix import versions
-from tests.modules import merge_modroot
+from tests.modules import MODULES, merge_modroot
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from tests.vm import Guest, boot
 from tests.vm.boot import end_guests
@@ -97,7 +97,7 @@ def one(stage: Stage, kernel: Kernel) -> None:
 
     def installed() -> str:
         names = {path.name.split(".")[0] for path in (modules / "updates").rglob("*.ko*")}
-        missing = {"livemm", "livemm_klp"} - names
+        missing = set(MODULES) - names
         return f"not installed: {', '.join(sorted(missing))}" if missing else ""
 
     def make_uninstall() -> str:
@@ -106,7 +106,7 @@ def one(stage: Stage, kernel: Kernel) -> None:
         return leftovers(top, image) if status == 0 else tail(text)
 
     if stage.run(f"{kernel.series}: add, build, install", make_install):
-        stage.run(f"{kernel.series}: both modules are installed", installed)
+        stage.run(f"{kernel.series}: all modules are installed", installed)
         guest = Guest(
             f"dkms-{kernel.series}", image, ROOT / "tests/dkms_guest.sh",
             args=[versions()[1]], modroot=top / "modroot",

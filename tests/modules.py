@@ -28,6 +28,8 @@ VARIANTS = {
     "break-drain": "LMM_BREAK_HOOK=drain",
     "break-drain_list": "LMM_BREAK_HOOK=drain_list",
     "break-page_free": "LMM_BREAK_HOOK=page_free",
+    "name-drain_list": "LMM_BREAK_NAME=drain_list",
+    "data-high_fraction": "LMM_BREAK_DATA=percpu_pagelist_high_fraction",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
 }
 _SOURCE = (".c", ".h", ".S")

@@ -57,12 +57,12 @@
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define LMM_HINT_SYMBOL		"numa_migrate_check"
 #define LMM_HINT_PROTO \
-	"int (struct folio *, struct vm_fault *, long unsigned int, int *, bool, int *)"
+	"int (struct folio *folio, struct vm_fault *vmf, long unsigned int addr, int *flags, bool writable, int *last_cpupid)"
 #define lmm_hint_vma(arg)	(((const struct vm_fault *)(arg))->vma)
 #else
 #define LMM_HINT_SYMBOL		"numa_migrate_prep"
 #define LMM_HINT_PROTO \
-	"int (struct page *, struct vm_area_struct *, long unsigned int, int, int *)"
+	"int (struct page *page, struct vm_area_struct *vma, long unsigned int addr, int page_nid, int *flags)"
 #define lmm_hint_vma(arg)	((const struct vm_area_struct *)(arg))
 #endif
 
@@ -183,11 +183,11 @@ struct alloc_context {
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #define LMM_MIGRATE_PROTO \
-	"int (struct list_head *, new_folio_t *, free_folio_t *, long unsigned int, enum migrate_mode, int, unsigned int *)"
+	"int (struct list_head *from, new_folio_t *get_new_folio, free_folio_t *put_new_folio, long unsigned int private, enum migrate_mode mode, int reason, unsigned int *ret_succeeded)"
 #define lmm_moved	folio
 #else
 #define LMM_MIGRATE_PROTO \
-	"int (struct list_head *, new_page_t *, free_page_t *, long unsigned int, enum migrate_mode, int, unsigned int *)"
+	"int (struct list_head *from, new_page_t *get_new_page, free_page_t *put_new_page, long unsigned int private, enum migrate_mode mode, int reason, unsigned int *ret_succeeded)"
 #define lmm_moved	page
 #endif
 
@@ -196,11 +196,11 @@ struct alloc_context {
  * Upstream be2d57563822 ("mm: change to return bool for folio_isolate_lru()"), 6.3.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-#define LMM_ISOLATE_PROTO	"bool (struct folio *)"
+#define LMM_ISOLATE_PROTO	"bool (struct folio *folio)"
 #define lmm_isolated_t		bool
 #define lmm_isolated(ret)	(ret)
 #else
-#define LMM_ISOLATE_PROTO	"int (struct folio *)"
+#define LMM_ISOLATE_PROTO	"int (struct folio *folio)"
 #define lmm_isolated_t		int
 #define lmm_isolated(ret)	(!(ret))
 #endif
@@ -216,13 +216,14 @@ struct alloc_context {
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define LMM_FALLBACK_PROTO \
-	"enum fallback_result (struct free_area *, unsigned int, int, bool, int *)"
+	"enum fallback_result (struct free_area *area, unsigned int order, int migratetype, bool claimable, int *mt_out)"
 #define lmm_fallback_t			unsigned int
 #define lmm_fallback_detail_t		int
 #define LMM_FALLBACK_NONE		1
 #define LMM_FALLBACK_TELLS_TYPE		1
 #else
-#define LMM_FALLBACK_PROTO	"int (struct free_area *, unsigned int, int, bool, bool *)"
+#define LMM_FALLBACK_PROTO \
+	"int (struct free_area *area, unsigned int order, int migratetype, bool only_stealable, bool *can_steal)"
 #define lmm_fallback_t			int
 #define lmm_fallback_detail_t		bool
 #define LMM_FALLBACK_NONE		(-1)
@@ -286,14 +287,14 @@ static inline lmm_fallback_t lmm_fallback_part(lmm_fallback_t ret, bool claimabl
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define LMM_BLOCK_TYPE_SYMBOL	"get_pfnblock_migratetype"
-#define LMM_BLOCK_TYPE_PROTO	"enum migratetype (const struct page *, long unsigned int)"
+#define LMM_BLOCK_TYPE_PROTO	"enum migratetype (const struct page *page, long unsigned int pfn)"
 #define lmm_block_type_t \
 	enum migratetype (const struct page *, unsigned long)
 #define lmm_block_type(call, page, pfn)	static_call(call)(page, pfn)
 #else
 #define LMM_BLOCK_TYPE_SYMBOL	"get_pfnblock_flags_mask"
 #define LMM_BLOCK_TYPE_PROTO \
-	"long unsigned int (const struct page *, long unsigned int, long unsigned int)"
+	"long unsigned int (const struct page *page, long unsigned int pfn, long unsigned int mask)"
 #define lmm_block_type_t \
 	unsigned long (const struct page *, unsigned long, unsigned long)
 #define lmm_block_type(call, page, pfn)	static_call(call)(page, pfn, MIGRATETYPE_MASK)
@@ -354,14 +355,14 @@ static inline lmm_fallback_t lmm_fallback_part(lmm_fallback_t ret, bool claimabl
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define LMM_CMA_START_PROTO \
-	"void (void *, const char *, long unsigned int, long unsigned int, long unsigned int, unsigned int)"
+	"void (void *__data, const char *name, long unsigned int request_count, long unsigned int available_count, long unsigned int total_count, unsigned int align)"
 #define LMM_CMA_FINISH_PROTO \
-	"void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int, int)"
+	"void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align, int errorno)"
 #else
 #define LMM_CMA_START_PROTO \
-	"void (void *, const char *, long unsigned int, unsigned int)"
+	"void (void *__data, const char *name, long unsigned int count, unsigned int align)"
 #define LMM_CMA_FINISH_PROTO \
-	"void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
+	"void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)"
 #endif
 
 /*
@@ -400,9 +401,10 @@ struct cma {
  * for want of free pages.  In 7.2; 6.12 does not tell.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
-#define LMM_RECLAIM_END_PROTO	"void (void *, long unsigned int, struct mem_cgroup *)"
+#define LMM_RECLAIM_END_PROTO \
+	"void (void *__data, long unsigned int nr_reclaimed, struct mem_cgroup *memcg)"
 #else
-#define LMM_RECLAIM_END_PROTO	"void (void *, long unsigned int)"
+#define LMM_RECLAIM_END_PROTO	"void (void *__data, long unsigned int nr_reclaimed)"
 #endif
 
 /*

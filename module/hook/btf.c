@@ -59,9 +59,14 @@ int lmm_btf_init(void)
 	return 0;
 }
 
+static int prototype_print(const struct btf_type *proto, const char *pointer,
+			   const struct btf_type *named, char *buf, size_t len,
+			   unsigned int depth);
+
 /* Write type @id as C would; returns the characters written. */
 static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 {
+	const struct btf_type *target;
 	const struct btf_type *type;
 	const char *prefix = "";
 	int used;
@@ -74,6 +79,9 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 
 	switch (BTF_INFO_KIND(type->info)) {
 	case BTF_KIND_PTR:
+		target = static_call(sym_btf_type)(vmlinux_btf, type->type);
+		if (target && BTF_INFO_KIND(target->info) == BTF_KIND_FUNC_PROTO)
+			return prototype_print(target, "(*)", NULL, buf, len, depth + 1);
 		used = type_print(type->type, buf, len, depth + 1);
 		return used + scnprintf(buf + used, len - used, "%s*",
 					used && buf[used - 1] == '*' ? "" : " ");
@@ -107,25 +115,41 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 			 static_call(sym_btf_name)(vmlinux_btf, type->name_off));
 }
 
-static void prototype_print(const struct btf_type *proto, char *buf, size_t len)
+/*
+ * Write a prototype as prototype.c reads it, with the names that arguments have in
+ * @named, which may be NULL; @pointer goes between what is returned and the arguments.
+ * Returns the characters written.
+ */
+static int prototype_print(const struct btf_type *proto, const char *pointer,
+			   const struct btf_type *named, char *buf, size_t len,
+			   unsigned int depth)
 {
 	const struct btf_param *param = (const struct btf_param *)(proto + 1);
+	const struct btf_param *names = named ? (const struct btf_param *)(named + 1) : NULL;
 	unsigned int nr = BTF_INFO_VLEN(proto->info);
 	unsigned int i;
 	int used;
 
-	used = type_print(proto->type, buf, len, 0);
-	used += scnprintf(buf + used, len - used, " (%s", nr ? "" : "void");
+	used = type_print(proto->type, buf, len, depth);
+	used += scnprintf(buf + used, len - used, " %s(%s", pointer, nr ? "" : "void");
 	for (i = 0; i < nr; i++) {
+		const char *name = NULL;
+
 		if (i)
 			used += scnprintf(buf + used, len - used, ", ");
 		/* A nameless void at the end is how BTF writes "...". */
-		if (i == nr - 1 && !param[i].type && !param[i].name_off)
+		if (i == nr - 1 && !param[i].type && !param[i].name_off) {
 			used += scnprintf(buf + used, len - used, "...");
-		else
-			used += type_print(param[i].type, buf + used, len - used, 0);
+			continue;
+		}
+		used += type_print(param[i].type, buf + used, len - used, depth);
+		if (names)
+			name = static_call(sym_btf_name)(vmlinux_btf, names[i].name_off);
+		if (name && *name)
+			used += scnprintf(buf + used, len - used, "%s%s",
+					  used && buf[used - 1] == '*' ? "" : " ", name);
 	}
-	scnprintf(buf + used, len - used, ")");
+	return used + scnprintf(buf + used, len - used, ")");
 }
 
 /* The type behind @name of @kind, or NULL with the errno in @err. */
@@ -137,18 +161,28 @@ static const struct btf_type *type_named(const char *name, u8 kind, int *err)
 		*err = -EOPNOTSUPP;
 		return NULL;
 	}
+	*err = -ENOENT;
 	id = static_call(sym_btf_find)(vmlinux_btf, name, kind);
-	if (id < 0) {
-		*err = -ENOENT;
+	if (id < 0)
 		return NULL;
-	}
 	return static_call(sym_btf_type)(vmlinux_btf, id);
+}
+
+/* The prototype of function @name, or NULL with the errno in @err. */
+static const struct btf_type *function_proto(const char *name, int *err)
+{
+	const struct btf_type *type = type_named(name, BTF_KIND_FUNC, err);
+
+	if (!type)
+		return NULL;
+	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	return type && BTF_INFO_KIND(type->info) == BTF_KIND_FUNC_PROTO ? type : NULL;
 }
 
 /**
  * lmm_btf_function() - the prototype of a function of the running kernel
  * @name: of the function; static ones too
- * @buf: gets "ret (arg, arg)"
+ * @buf: gets "ret (type name, type name)"
  * @len: size of @buf
  *
  * Context: process.
@@ -156,38 +190,37 @@ static const struct btf_type *type_named(const char *name, u8 kind, int *err)
  */
 int lmm_btf_function(const char *name, char *buf, size_t len)
 {
-	const struct btf_type *type;
-	int err = -ENOENT;
+	const struct btf_type *proto;
+	int err;
 
-	type = type_named(name, BTF_KIND_FUNC, &err);
-	if (!type)
+	proto = function_proto(name, &err);
+	if (!proto)
 		return err;
-	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
-	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
-		return -ENOENT;
-	prototype_print(type, buf, len);
+	prototype_print(proto, "", proto, buf, len, 0);
 	return 0;
 }
 
 /**
  * lmm_btf_tracepoint() - the prototype of a tracepoint's probe
  * @name: of the tracepoint
- * @buf: gets "void (void *, arg, arg)"
+ * @buf: gets "void (void *__data, type name, type name)"
  * @len: size of @buf
  *
- * The kernel keeps a typedef btf_trace_NAME for every tracepoint.
+ * The kernel keeps a typedef btf_trace_NAME for every tracepoint, without the names of
+ * its arguments.  Those are had from the function that calls the probes, where BTF knows
+ * that.
  *
  * Context: process.
  * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know it.
  */
 int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 {
-	const struct btf_type *type;
-	char typedef_name[64];
-	int err = -ENOENT;
+	const struct btf_type *type, *caller;
+	char full_name[64];
+	int err;
 
-	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
-	type = type_named(typedef_name, BTF_KIND_TYPEDEF, &err);
+	snprintf(full_name, sizeof(full_name), "btf_trace_%s", name);
+	type = type_named(full_name, BTF_KIND_TYPEDEF, &err);
 	if (!type)
 		return err;
 	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
@@ -196,7 +229,11 @@ int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
 	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
 		return -ENOENT;
-	prototype_print(type, buf, len);
+	snprintf(full_name, sizeof(full_name), "__traceiter_%s", name);
+	caller = function_proto(full_name, &err);
+	if (caller && BTF_INFO_VLEN(caller->info) != BTF_INFO_VLEN(type->info))
+		caller = NULL;
+	prototype_print(type, "", caller, buf, len, 0);
 	return 0;
 }
 

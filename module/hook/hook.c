@@ -85,6 +85,7 @@ static void klp_changed(void)
  */
 int lmm_hooks_init(void (*changed)(void))
 {
+	char why[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
@@ -100,8 +101,10 @@ int lmm_hooks_init(void (*changed)(void))
 		pr_info("this kernel has no BTF; hooks need force=1\n");
 	for (i = 0; i < lmm_nr_hooks; i++)
 		lmm_hook_verify(&lmm_hooks[i]);
-	kprobes_off = (const bool *)lmm_symbol_find("kprobes_all_disarmed");
-	ftrace_on = (const int *)lmm_symbol_find("ftrace_enabled");
+	kprobes_off = (const bool *)lmm_symbol_data("kprobes_all_disarmed", sizeof(*kprobes_off),
+						    __alignof__(*kprobes_off), why, sizeof(why));
+	ftrace_on = (const int *)lmm_symbol_data("ftrace_enabled", sizeof(*ftrace_on),
+						 __alignof__(*ftrace_on), why, sizeof(why));
 	hooks_changed = changed;
 	err = lmm_klp_watch_start(klp_changed);
 	if (err)

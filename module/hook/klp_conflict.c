@@ -16,6 +16,8 @@
  * A disabled livepatch can only be enabled again by loading its module anew since
  * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/livepatch.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -43,14 +45,20 @@ static DEFINE_SPINLOCK(covered_lock);
 
 static void (*tell_changed)(void);
 
+/* Of the kernel's; NULL where it could not be verified. */
+static struct mutex *klp_lock;
+static struct list_head *klp_list;
+static struct klp_patch **klp_transition;
+static struct list_head *module_list;
+
 /* The name of another livepatch that holds a function, or NULL; under klp_mutex. */
-static const char *held_by(struct list_head *patches, const char *symbol)
+static const char *held_by(const char *symbol)
 {
 	struct klp_patch *patch;
 	struct klp_object *obj;
 	struct klp_func *func;
 
-	list_for_each_entry(patch, patches, list) {
+	list_for_each_entry(patch, klp_list, list) {
 		if (lmm_klp_is_ours(patch->mod->name))
 			continue;
 		klp_for_each_object(patch, obj) {
@@ -79,13 +87,12 @@ static bool livepatch_of_others(const struct module *mod)
 /* May another livepatch be enabled just now?  Its module is known before its init runs. */
 static bool livepatch_coming(void)
 {
-	struct list_head *modules = (struct list_head *)lmm_symbol_find("modules");
-	bool coming = !modules;
+	bool coming = !module_list;
 	struct module *mod;
 
 	rcu_read_lock();
-	if (modules)
-		list_for_each_entry_rcu(mod, modules, list)
+	if (module_list)
+		list_for_each_entry_rcu(mod, module_list, list)
 			coming |= livepatch_of_others(mod) &&
 				  READ_ONCE(mod->state) == MODULE_STATE_COMING;
 	rcu_read_unlock();
@@ -115,24 +122,22 @@ static bool guard_may_stand(void)
  */
 void lmm_klp_survey(void)
 {
-	struct list_head *patches = (struct list_head *)lmm_symbol_find("klp_patches");
-	struct mutex *mutex = (struct mutex *)lmm_symbol_find("klp_mutex");
 	bool seen, stands;
 	unsigned int i;
 
 	mutex_lock(&survey_mutex);
-	seen = patches && mutex && !mutex_lock_killable(mutex);
+	seen = klp_list && !mutex_lock_killable(klp_lock);
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
 		if (hook->mech == LMM_MECH_LIVEPATCH)
-			covered_set(hook, seen ? held_by(patches, hook->symbol) : "?");
+			covered_set(hook, seen ? held_by(hook->symbol) : "?");
 	}
 	stands = guard_may_stand();
 	if (stands)
 		WRITE_ONCE(lmm_guard_in_place, true);
 	if (seen)
-		mutex_unlock(mutex);
+		mutex_unlock(klp_lock);
 	if (!stands && READ_ONCE(lmm_guard_in_place))
 		guard_down();
 	mutex_unlock(&survey_mutex);
@@ -188,9 +193,7 @@ bool lmm_klp_any_covered(void)
  */
 bool lmm_klp_in_transition(void)
 {
-	struct klp_patch **transition = (void *)lmm_symbol_find("klp_transition_patch");
-
-	return transition && READ_ONCE(*transition);
+	return klp_transition && READ_ONCE(*klp_transition);
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
@@ -219,6 +222,27 @@ void lmm_klp_changed(enum lmm_klp_change change)
 	tell_changed();
 }
 
+static void symbols_find(void)
+{
+	char why[LMM_WHY_LEN];
+	struct mutex *mutex;
+
+	mutex = lmm_symbol_mutex("klp_mutex", why, sizeof(why));
+	if (mutex) {
+		mutex_lock(mutex);
+		klp_list = lmm_symbol_list("klp_patches", why, sizeof(why));
+		mutex_unlock(mutex);
+	}
+	if (!klp_list)
+		pr_warn("cannot see which livepatches are loaded: %s: %s\n",
+			mutex ? "klp_patches" : "klp_mutex", why);
+	klp_lock = mutex;
+	klp_transition = (struct klp_patch **)
+		lmm_symbol_data("klp_transition_patch", sizeof(*klp_transition),
+				__alignof__(*klp_transition), why, sizeof(why));
+	module_list = lmm_symbol_list_of("modules", &THIS_MODULE->list, why, sizeof(why));
+}
+
 /**
  * lmm_klp_watch_start() - begin to notice what comes and goes
  * @changed: called when anything may have changed for a policy; must not wait for anything
@@ -228,6 +252,7 @@ void lmm_klp_changed(enum lmm_klp_change change)
  */
 int lmm_klp_watch_start(void (*changed)(void))
 {
+	symbols_find();
 	tell_changed = changed;
 	return register_module_notifier(&module_nb);
 }

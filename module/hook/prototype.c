@@ -3,8 +3,11 @@
  * prototype.c - comparing two prototypes, argument by argument
  *
  * A prototype is written "ret (arg, arg, ...)", as btf.c writes the running
- * kernel's: "int (struct zone *, unsigned int)".  No argument is "void".
+ * kernel's: "int (struct zone *zone, unsigned int order)".  No argument is "void".  An
+ * argument may come without its name: "int (struct zone *, unsigned int)".  That of a
+ * pointer to a function comes last: "int (*)(struct cma *, void *) it".
  */
+#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -57,6 +60,61 @@ static struct proto_part proto_part(const char *proto, unsigned int nr)
 	return part;
 }
 
+static bool one_of(struct proto_part word, const char *const *words, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (strlen(words[i]) == word.len && !memcmp(words[i], word.start, word.len))
+			return true;
+	return false;
+}
+
+/* The last word of @part; empty if it ends otherwise, with a star say. */
+static struct proto_part last_word(struct proto_part part)
+{
+	struct proto_part word = { .start = part.start + part.len, .len = 0 };
+
+	while (word.start > part.start &&
+	       (isalnum(word.start[-1]) || word.start[-1] == '_')) {
+		word.start--;
+		word.len++;
+	}
+	return word;
+}
+
+/*
+ * Take the name of argument @part off it; an empty one when there is none.  The last
+ * word is the name if what stands before it is a type by itself, and if it is none of
+ * those that C keeps for types, which no argument can be called.
+ */
+static struct proto_part take_name(struct proto_part *part)
+{
+	static const char *const types[] = {
+		"void", "char", "short", "int", "long", "signed", "unsigned", "float",
+		"double", "bool", "_Bool", "__int128",
+	};
+	static const char *const unfinished[] = {
+		"struct", "union", "enum", "const", "volatile",
+	};
+	struct proto_part none = { .start = part->start, .len = 0 };
+	struct proto_part name = last_word(*part);
+	struct proto_part type = { .start = part->start, .len = part->len - name.len };
+
+	while (type.len && type.start[type.len - 1] == ' ')
+		type.len--;
+	if (!name.len || !type.len || one_of(name, types, ARRAY_SIZE(types)) ||
+	    one_of(last_word(type), unfinished, ARRAY_SIZE(unfinished)))
+		return none;
+	*part = type;
+	return name;
+}
+
+static bool part_equal(struct proto_part a, struct proto_part b)
+{
+	return a.len == b.len && !strncmp(a.start, b.start, a.len);
+}
+
 /**
  * lmm_prototype_equal() - is the kernel's function the one we were written for?
  * @want: expected prototype
@@ -64,8 +122,11 @@ static struct proto_part proto_part(const char *proto, unsigned int nr)
  * @why: on false, which part differs and how, in words
  * @len: size of @why
  *
+ * A name is compared where both have it: what is called otherwise may be something
+ * else of the same type.
+ *
  * Context: any; pure.
- * Return: true if return type, number and types of arguments are the same.
+ * Return: true if return type, number, types and names of arguments are the same.
  */
 bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t len)
 {
@@ -74,6 +135,7 @@ bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t l
 	for (nr = 0; ; nr++) {
 		struct proto_part w = proto_part(want, nr);
 		struct proto_part h = proto_part(have, nr);
+		struct proto_part w_name, h_name;
 
 		if (!w.len && !h.len) {
 			if (nr)
@@ -81,7 +143,11 @@ bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t l
 			scnprintf(why, len, "no prototype to compare");
 			return false;
 		}
-		if (w.len == h.len && !strncmp(w.start, h.start, w.len))
+		/* What is returned has none, and none is found there. */
+		w_name = take_name(&w);
+		h_name = take_name(&h);
+		if (part_equal(w, h) &&
+		    (!w_name.len || !h_name.len || part_equal(w_name, h_name)))
 			continue;
 		if (nr == 0)
 			scnprintf(why, len, "returns '%.*s', expected '%.*s'",
@@ -92,6 +158,9 @@ bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t l
 		else if (!h.len)
 			scnprintf(why, len, "argument %u is missing: '%.*s'",
 				  nr, w.len, w.start);
+		else if (part_equal(w, h))
+			scnprintf(why, len, "parameter %u is called '%.*s', expected '%.*s'",
+				  nr, h_name.len, h_name.start, w_name.len, w_name.start);
 		else
 			scnprintf(why, len, "argument %u is '%.*s', expected '%.*s'",
 				  nr, h.len, h.start, w.len, w.start);

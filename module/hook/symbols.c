@@ -10,10 +10,18 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kallsyms.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
+#include <asm/ibt.h>
 #include <asm/text-patching.h>
 
+#include "extent.h"
 #include "symbols.h"
 
 DEFINE_STATIC_CALL_NULL(sym_lookup_name, unsigned long (const char *));
@@ -22,10 +30,22 @@ DEFINE_STATIC_CALL_NULL(sym_on_each_match,
 DEFINE_STATIC_CALL_NULL(sym_ftrace_location, unsigned long (unsigned long));
 DEFINE_STATIC_CALL_NULL(sym_lookup_size_offset,
 			int (unsigned long, unsigned long *, unsigned long *));
+DEFINE_STATIC_CALL_NULL(sym_read_nofault, long (void *, const void *, size_t));
 
 static bool have_on_each_match;
 static bool have_ftrace_location;
 static bool have_lookup_size_offset;
+static bool have_read_nofault;
+
+/* The kernel's code that stays, and where its variables may lie; empty if not known. */
+static struct lmm_extent kernel_text;
+static struct lmm_extent kernel_data[3];
+
+static void extent_find(struct lmm_extent *extent, const char *start, const char *end)
+{
+	extent->start = lmm_symbol_find(start);
+	extent->end = extent->start ? lmm_symbol_find(end) : 0;
+}
 
 /**
  * lmm_symbols_init() - find the functions that find everything else
@@ -41,13 +61,18 @@ int lmm_symbols_init(void)
 		return -EOPNOTSUPP;
 	static_call_update(sym_lookup_name, (unsigned long (*)(const char *))addr);
 
-	/* 4dc533e0f2c0, 6.2; in 6.1 by way of stable. */
-	addr = lmm_symbol_find("kallsyms_on_each_match_symbol");
+	/*
+	 * 4dc533e0f2c0, 6.2; in 6.1 by way of stable.  The name alone leads to it: the
+	 * kernel's own symbols come before those of modules.
+	 */
+	addr = static_call(sym_lookup_name)("kallsyms_on_each_match_symbol");
 	if (addr) {
 		static_call_update(sym_on_each_match,
 				   (int (*)(int (*)(void *, unsigned long),
 					    const char *, void *))addr);
 		have_on_each_match = true;
+	} else {
+		pr_warn("kallsyms cannot tell who bears a name, so no symbol can be trusted\n");
 	}
 	addr = lmm_symbol_find("ftrace_location");
 	if (addr) {
@@ -62,57 +87,255 @@ int lmm_symbols_init(void)
 					    unsigned long *))addr);
 		have_lookup_size_offset = true;
 	}
+	addr = lmm_symbol_find("copy_from_kernel_nofault");
+	if (addr) {
+		static_call_update(sym_read_nofault,
+				   (long (*)(void *, const void *, size_t))addr);
+		have_read_nofault = true;
+	}
+	extent_find(&kernel_text, "_stext", "_etext");
+	extent_find(&kernel_data[0], "_sdata", "_edata");
+	extent_find(&kernel_data[1], "__bss_start", "__bss_stop");
+	extent_find(&kernel_data[2], "__start_ro_after_init", "__end_ro_after_init");
 	return 0;
+}
+
+struct symbol_search {
+	unsigned int found;
+	unsigned long addr;
+};
+
+static int symbol_match(void *data, unsigned long addr)
+{
+	struct symbol_search *search = data;
+
+	search->found++;
+	search->addr = addr;
+	return 0;
+}
+
+/* Only vmlinux is searched: what a module calls by such a name is not what we mean. */
+static struct symbol_search symbol_search(const char *name)
+{
+	struct symbol_search search = { };
+
+	if (have_on_each_match)
+		static_call(sym_on_each_match)(symbol_match, name, &search);
+	return search;
 }
 
 /**
- * lmm_symbol_find() - address of a kernel symbol
+ * lmm_symbol_find() - address of a symbol of vmlinux
  * @name: as in /proc/kallsyms
  *
- * Context: process.
- * Return: the address, or 0 when there is none.
+ * Context: process, may sleep.
+ * Return: the address, or 0 when there is none, or more than one, or the kernel cannot
+ * tell how many there are.
  */
 unsigned long lmm_symbol_find(const char *name)
 {
-	return static_call(sym_lookup_name)(name);
-}
+	struct symbol_search search = symbol_search(name);
 
-static int count_match(void *data, unsigned long addr)
-{
-	unsigned int *nr = data;
-
-	(*nr)++;
-	return 0;
+	return search.found == 1 ? search.addr : 0;
 }
 
 /**
  * lmm_symbol_count() - how many symbols of vmlinux bear a name
  * @name: as in /proc/kallsyms
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: the number; 0 also when the kernel cannot tell, so that a caller who
  * demands one refuses.
  */
 unsigned int lmm_symbol_count(const char *name)
 {
-	unsigned int nr = 0;
+	return symbol_search(name).found;
+}
 
-	if (!have_on_each_match)
+/**
+ * lmm_symbol_is_code() - does code of vmlinux lie there, and stay there?
+ * @addr: address of a symbol
+ *
+ * Context: any, after lmm_symbols_init().
+ * Return: true if so; false as well for what is only there at boot.
+ */
+bool lmm_symbol_is_code(unsigned long addr)
+{
+	return addr >= kernel_text.start && addr < kernel_text.end;
+}
+
+/**
+ * lmm_symbol_data() - address of a variable of vmlinux, as far as it can be told
+ * @name: as in /proc/kallsyms
+ * @size: of the type that it must have
+ * @align: likewise
+ * @why: what speaks against it, in words without the name
+ * @len: size of @why
+ *
+ * It bears the name alone, lies in memory of the kernel's variables, is aligned, and
+ * what is there up to the next symbol is as long as it should be.
+ *
+ * Context: process, may sleep.
+ * Return: the address, or 0 and words in @why when it cannot be trusted.
+ */
+unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,
+			      char *why, size_t len)
+{
+	struct symbol_search search = symbol_search(name);
+	struct lmm_extent room = { .start = search.addr };
+	struct lmm_extent object = { .start = search.addr, .end = search.addr + size };
+
+	if (search.found != 1) {
+		if (search.found)
+			scnprintf(why, len, "%u symbols bear this name", search.found);
+		else
+			scnprintf(why, len, "no such symbol");
 		return 0;
-	static_call(sym_on_each_match)(count_match, name, &nr);
-	return nr;
+	}
+	room.end = room.start + lmm_symbol_size(room.start);
+	if (room.end == room.start) {
+		scnprintf(why, len, "cannot tell how long it is");
+		return 0;
+	}
+	if (!lmm_extent_within(object, kernel_data, ARRAY_SIZE(kernel_data))) {
+		scnprintf(why, len, "is not among the kernel's variables");
+		return 0;
+	}
+	if (!lmm_extent_fits(room, size, align, IS_ENABLED(CONFIG_KASAN), why, len))
+		return 0;
+	return search.addr;
+}
+
+/*
+ * Nobody or a task holds it; its flags are where no address of a task has a bit.  The one
+ * task that is a variable of the kernel's idles, and takes no mutex.
+ */
+static bool owner_is_sane(const struct mutex *mutex)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return true;
+#else
+	unsigned long owner = atomic_long_read(&mutex->owner) & ~7UL;
+	struct lmm_extent task = { .start = owner, .end = owner + 1 };
+
+	return !owner || (IS_ALIGNED(owner, L1_CACHE_BYTES) &&
+			  !lmm_extent_within(task, kernel_data, ARRAY_SIZE(kernel_data)) &&
+			  virt_addr_valid((void *)owner));
+#endif
+}
+
+static bool magic_is_sane(const struct mutex *mutex)
+{
+#ifdef CONFIG_DEBUG_MUTEXES
+	return mutex->magic == mutex;
+#else
+	return true;
+#endif
+}
+
+/**
+ * lmm_symbol_mutex() - a mutex of vmlinux
+ * @name: as in /proc/kallsyms
+ * @why: what speaks against it, in words without the name
+ * @len: size of @why
+ *
+ * lmm_symbol_data(), and nobody or a task holds it.
+ *
+ * Context: process, may sleep.
+ * Return: the mutex, or NULL and words in @why when it cannot be trusted.
+ */
+struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len)
+{
+	struct mutex *mutex = (struct mutex *)lmm_symbol_data(name, sizeof(*mutex),
+							      __alignof__(*mutex), why, len);
+
+	if (!mutex)
+		return NULL;
+	if (owner_is_sane(mutex) && magic_is_sane(mutex))
+		return mutex;
+	scnprintf(why, len, "does not look like a mutex");
+	return NULL;
+}
+
+static bool points_to(const void *where, const struct list_head *head)
+{
+	const struct list_head *there;
+
+	return have_read_nofault &&
+	       !static_call(sym_read_nofault)(&there, where, sizeof(there)) && there == head;
+}
+
+/**
+ * lmm_symbol_list() - the head of a list of vmlinux
+ * @name: as in /proc/kallsyms
+ * @why: what speaks against it, in words without the name
+ * @len: size of @why
+ *
+ * lmm_symbol_data(), and its neighbours on the list point back to it.
+ *
+ * Context: process, may sleep; with the lock held that keeps the list as it is.
+ * Return: the head, or NULL and words in @why when it cannot be trusted.
+ */
+struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
+{
+	struct list_head *head = (struct list_head *)lmm_symbol_data(name, sizeof(*head),
+							__alignof__(*head), why, len);
+
+	if (!head)
+		return NULL;
+	if (points_to(&head->next->prev, head) && points_to(&head->prev->next, head))
+		return head;
+	scnprintf(why, len, "does not look like a list");
+	return NULL;
+}
+
+/**
+ * lmm_symbol_list_of() - the head of a list of vmlinux that something known is on
+ * @name: as in /proc/kallsyms
+ * @entry: what is on that list, and stays there; the list can be read under RCU
+ * @why: what speaks against it, in words without the name
+ * @len: size of @why
+ *
+ * lmm_symbol_data(), and who follows the list from @entry comes by.
+ *
+ * Context: process, may sleep; takes the RCU read lock.
+ * Return: the head, or NULL and words in @why when it cannot be trusted.
+ */
+struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
+				     char *why, size_t len)
+{
+	struct list_head *head = (struct list_head *)lmm_symbol_data(name, sizeof(*head),
+							__alignof__(*head), why, len);
+	const struct list_head *pos = entry;
+
+	if (!head)
+		return NULL;
+	rcu_read_lock();
+	do {
+		pos = rcu_dereference(list_next_rcu(pos));
+	} while (pos != head && pos != entry);
+	rcu_read_unlock();
+	if (pos == head)
+		return head;
+	scnprintf(why, len, "is not the list that we are on");
+	return NULL;
 }
 
 /**
  * lmm_symbol_ftrace_site() - where ftrace can enter a function
  * @addr: address of the function
  *
+ * ftrace_location() answers with any site up to the next symbol.  Only one at the entry
+ * belongs to the function itself, behind an ENDBR where the kernel has these.
+ *
  * Context: process.
  * Return: address of the patchable call, or 0 (notrace, or no ftrace).
  */
 unsigned long lmm_symbol_ftrace_site(unsigned long addr)
 {
-	return have_ftrace_location ? static_call(sym_ftrace_location)(addr) : 0;
+	unsigned long site = have_ftrace_location ? static_call(sym_ftrace_location)(addr) : 0;
+
+	return site == addr || site == addr + ENDBR_INSN_SIZE ? site : 0;
 }
 
 /**

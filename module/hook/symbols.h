@@ -8,6 +8,9 @@
 #include <linux/kprobes.h>
 #include <linux/types.h>
 
+struct list_head;
+struct mutex;
+
 /**
  * lmm_kallsyms_address() - address of kallsyms_lookup_name()
  *
@@ -34,6 +37,13 @@ static inline unsigned long lmm_kallsyms_address(void)
 int lmm_symbols_init(void);
 unsigned long lmm_symbol_find(const char *name);
 unsigned int lmm_symbol_count(const char *name);
+bool lmm_symbol_is_code(unsigned long addr);
+unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,
+			      char *why, size_t len);
+struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len);
+struct list_head *lmm_symbol_list(const char *name, char *why, size_t len);
+struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
+				     char *why, size_t len);
 unsigned long lmm_symbol_ftrace_site(unsigned long addr);
 unsigned long lmm_symbol_size(unsigned long addr);
 unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee);

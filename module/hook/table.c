@@ -23,12 +23,26 @@
 #include "entry.h"
 #include "table.h"
 
-/* Kbuild may name a row here, whose prototype is then wrong on purpose. */
-#ifdef LMM_BREAK_HOOK
+/*
+ * Kbuild may name a row here, whose prototype is then wrong on purpose, or has another
+ * name for an argument (of drain_list).
+ */
+#if defined(LMM_BREAK_HOOK)
 #define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_HOOK) ? \
 			   "unsigned char (struct nothing *)" : (text))
+#elif defined(LMM_BREAK_NAME)
+#define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_NAME) ? \
+			   "void (struct zone *zone, struct per_cpu_pages *list)" : (text))
 #else
 #define PROTO(name, text) (text)
+#endif
+
+/* Likewise a variable, which is then longer than any. */
+#ifdef LMM_BREAK_DATA
+#define DATA_SIZE(name, type) (!__builtin_strcmp(name, LMM_BREAK_DATA) ? \
+			       PAGE_SIZE : sizeof(type))
+#else
+#define DATA_SIZE(name, type) sizeof(type)
 #endif
 
 #define ZONELOCK	LMM_USERS(LMM_ZONELOCK)
@@ -42,6 +56,13 @@
 #define PAGEBLOCK	LMM_USERS(LMM_PAGEBLOCK)
 #define NUMA		LMM_USERS(LMM_NUMA)
 #define NUMA_VMA	LMM_USER(LMM_NUMA, NUMA_MODE_VMA)
+
+/* How a row reads a variable of that type. */
+#define DATA(variable, type)						\
+	.mech = LMM_MECH_DATA,						\
+	.alternatives = { { #variable, NULL } },			\
+	.size = DATA_SIZE(#variable, type),				\
+	.align = __alignof__(type)
 
 /* A member that a policy reads or writes, at the offset we were compiled with. */
 #define LAYOUT(who, type, member) {					\
@@ -66,15 +87,19 @@
 	.offset = sizeof(struct type),					\
 }
 
-#define REFILL_PROTO "int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
-#define COMPACT_PROTO "enum compact_result (struct compact_control *, struct capture_control *)"
-#define COMMIT_PROTO "void (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int)"
-#define FROZEN_PROTO "bool (struct zone *, struct per_cpu_pages *, struct page *, int, unsigned int, fpi_t)"
-#define REQUEST_PROTO "struct page * (gfp_t, unsigned int, int, const struct alloc_context *)"
-#define SCAN_PROTO "long unsigned int (struct vm_area_struct *, long unsigned int, long unsigned int)"
-#define BUFFER_PROTO "struct buffer_head * (struct block_device *, sector_t, unsigned int, gfp_t)"
-#define CMA_BUSY_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int, unsigned int)"
-#define CMA_RELEASE_PROTO "void (void *, const char *, long unsigned int, const struct page *, long unsigned int)"
+#define REFILL_PROTO "int (struct zone *zone, unsigned int order, long unsigned int count, struct list_head *list, int migratetype, unsigned int alloc_flags)"
+#define DRAIN_PROTO "void (struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)"
+#define ALLOC_PROTO "void (void *__data, struct page *page, unsigned int order, gfp_t gfp_flags, int migratetype)"
+#define WAKE_PROTO "void (struct zone *zone, gfp_t gfp_flags, int order, enum zone_type highest_zoneidx)"
+#define COMPACT_PROTO "enum compact_result (struct compact_control *cc, struct capture_control *capc)"
+#define COMMIT_PROTO "void (struct zone *zone, struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order)"
+#define FROZEN_PROTO "bool (struct zone *zone, struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order, fpi_t fpi_flags)"
+#define REQUEST_PROTO "struct page * (gfp_t gfp_mask, unsigned int order, int alloc_flags, const struct alloc_context *ac)"
+#define SCAN_PROTO "long unsigned int (struct vm_area_struct *vma, long unsigned int addr, long unsigned int end)"
+#define BUFFER_PROTO "struct buffer_head * (struct block_device *bdev, sector_t block, unsigned int size, gfp_t gfp)"
+#define MIXED_PROTO "void (void *__data, struct page *page, int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)"
+#define CMA_BUSY_PROTO "void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)"
+#define CMA_RELEASE_PROTO "void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count)"
 
 struct lmm_hook lmm_hooks[] = {
 	[LMM_HOOK_REFILL] = {
@@ -92,8 +117,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "drain",
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
-			{ "free_pcppages_bulk", PROTO("drain",
-			  "void (struct zone *, int, struct per_cpu_pages *, int)") },
+			{ "free_pcppages_bulk", PROTO("drain", DRAIN_PROTO) },
 		},
 		.users = PCP | ZONELOCK,
 		.required = PCP_EVENT | ZONELOCK,
@@ -105,7 +129,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
 			{ "drain_pages_zone", PROTO("drain_zone",
-			  "void (unsigned int, struct zone *)") },
+			  "void (unsigned int cpu, struct zone *zone)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -117,9 +141,9 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_LIVEPATCH,
 		.alternatives = {
 			{ "__drain_all_pages", PROTO("drain_all",
-			  "void (struct zone *, bool)") },
+			  "void (struct zone *zone, bool force_all_cpus)") },
 			/* Where that is in pieces; what else calls it drains every CPU's. */
-			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *)") },
+			{ "drain_all_pages", PROTO("drain_all", "void (struct zone *zone)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -141,8 +165,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "page_alloc",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "mm_page_alloc", PROTO("page_alloc",
-			  "void (void *, struct page *, unsigned int, gfp_t, int)") },
+			{ "mm_page_alloc", PROTO("page_alloc", ALLOC_PROTO) },
 		},
 		.users = PCP_DEPTH,
 		.required = PCP_DEPTH,
@@ -154,7 +177,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
 			{ "mm_page_free", PROTO("page_free",
-			  "void (void *, struct page *, unsigned int)") },
+			  "void (void *__data, struct page *page, unsigned int order)") },
 		},
 		.users = PCP_DEPTH,
 		.required = PCP_DEPTH,
@@ -166,7 +189,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
 			{ "zone_set_pageset_high_and_batch", PROTO("pageset_default",
-			  "void (struct zone *, int)") },
+			  "void (struct zone *zone, int cpu_online)") },
 		},
 		.users = PCP,
 		.lost = "promptness: a sysctl write is then noticed within a period",
@@ -176,8 +199,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "wake_kswapd",
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
-			{ "wakeup_kswapd", PROTO("wake_kswapd",
-			  "void (struct zone *, gfp_t, int, enum zone_type)") },
+			{ "wakeup_kswapd", PROTO("wake_kswapd", WAKE_PROTO) },
 		},
 		.users = PCP | ZONELOCK,
 		.lost = "promptness: that reclaim begins is then noticed at a tick",
@@ -197,7 +219,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "hint_fault",
 		.mech = LMM_MECH_DIRECT,
 		.alternatives = {
-			{ "task_numa_fault", PROTO("hint_fault", "void (int, int, int, int)") },
+			{ "task_numa_fault", PROTO("hint_fault",
+			  "void (int last_cpupid, int mem_node, int pages, int flags)") },
 		},
 		.users = NUMA,
 		.required = NUMA,
@@ -221,7 +244,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
 			{ "task_numa_work", PROTO("scan_begin",
-			  "void (struct callback_head *)") },
+			  "void (struct callback_head *work)") },
 		},
 		.users = NUMA,
 		.required = NUMA,
@@ -243,7 +266,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "space_exit",
 		.mech = LMM_MECH_KPROBE,
 		.alternatives = {
-			{ "exit_mmap", PROTO("space_exit", "void (struct mm_struct *)") },
+			{ "exit_mmap", PROTO("space_exit", "void (struct mm_struct *mm)") },
 		},
 		.users = NUMA,
 		.required = NUMA,
@@ -304,7 +327,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
 			{ "mm_compaction_try_to_compact_pages", PROTO("compact_begin",
-			  "void (void *, int, gfp_t, int)") },
+			  "void (void *__data, int order, gfp_t gfp_mask, int prio)") },
 		},
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
@@ -315,8 +338,7 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "mixed",
 		.mech = LMM_MECH_TRACEPOINT,
 		.alternatives = {
-			{ "mm_page_alloc_extfrag", PROTO("mixed",
-			  "void (void *, struct page *, int, int, int, int)") },
+			{ "mm_page_alloc_extfrag", PROTO("mixed", MIXED_PROTO) },
 		},
 		.users = PAGEBLOCK,
 		.lost = "counters claimed and mixed",
@@ -369,7 +391,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_areas",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "cma_for_each_area", PROTO("cma_areas", "int (function *, void *)") },
+			{ "cma_for_each_area", PROTO("cma_areas",
+			  "int (int (*)(struct cma *, void *) it, void *data)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -379,7 +402,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "cma_base",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "cma_get_base", PROTO("cma_base", "phys_addr_t (const struct cma *)") },
+			{ "cma_get_base", PROTO("cma_base",
+			  "phys_addr_t (const struct cma *cma)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -390,7 +414,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "cma_get_size", PROTO("cma_size",
-			  "long unsigned int (const struct cma *)") },
+			  "long unsigned int (const struct cma *cma)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -401,7 +425,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "cma_get_name", PROTO("cma_name",
-			  "const char * (const struct cma *)") },
+			  "const char * (const struct cma *cma)") },
 		},
 		.users = CMA,
 		.required = CMA,
@@ -409,32 +433,28 @@ struct lmm_hook lmm_hooks[] = {
 	},
 	[LMM_HOOK_UNGROUPED] = {
 		.name = "ungrouped",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "page_group_by_mobility_disabled", NULL } },
+		DATA(page_group_by_mobility_disabled, int),
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
 		.lost = "hands off where memory is too small for grouping",
 	},
 	[LMM_HOOK_BOOST_FACTOR] = {
 		.name = "boost_factor",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "watermark_boost_factor", NULL } },
+		DATA(watermark_boost_factor, int),
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
 		.lost = "waking kswapd where a mix is refused, as it would be for the mix",
 	},
 	[LMM_HOOK_BALANCING_MODE] = {
 		.name = "balancing_mode",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "sysctl_numa_balancing_mode", NULL } },
+		DATA(sysctl_numa_balancing_mode, int),
 		.users = NUMA,
 		.required = NUMA,
 		.lost = "leaving alone what the admin has switched off by sysctl",
 	},
 	[LMM_HOOK_SCAN_SIZE] = {
 		.name = "scan_size",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "sysctl_numa_balancing_scan_size", NULL } },
+		DATA(sysctl_numa_balancing_scan_size, unsigned int),
 		.users = NUMA,
 		.required = NUMA,
 		.lost = "the budget of a scan",
@@ -444,7 +464,7 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "drain_zone_pages", PROTO("drain_list",
-			  "void (struct zone *, struct per_cpu_pages *)") },
+			  "void (struct zone *zone, struct per_cpu_pages *pcp)") },
 		},
 		.users = PCP | CMA,
 		.required = PCP | CMA,
@@ -466,9 +486,9 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "free_unref_page", PROTO("free_page",
-			  "void (struct page *, unsigned int)") },
+			  "void (struct page *page, unsigned int order)") },
 			{ "__free_frozen_pages", PROTO("free_page",
-			  "void (struct page *, unsigned int, fpi_t)") },
+			  "void (struct page *page, unsigned int order, fpi_t fpi_flags)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -479,9 +499,9 @@ struct lmm_hook lmm_hooks[] = {
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
 			{ "free_unref_folios", PROTO("free_pages",
-			  "void (struct folio_batch *)") },
+			  "void (struct folio_batch *folios)") },
 			{ "free_unref_page_list", PROTO("free_pages",
-			  "void (struct list_head *)") },
+			  "void (struct list_head *list)") },
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
@@ -489,8 +509,7 @@ struct lmm_hook lmm_hooks[] = {
 	},
 	[LMM_HOOK_HIGH_FRACTION] = {
 		.name = "high_fraction",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "percpu_pagelist_high_fraction", NULL } },
+		DATA(percpu_pagelist_high_fraction, int),
 		.users = PCP,
 		.required = PCP,
 		.lost = "leaving alone what the admin has set by sysctl",
@@ -513,8 +532,9 @@ struct lmm_hook lmm_hooks[] = {
 	},
 	[LMM_HOOK_MEM_HOTPLUG] = {
 		.name = "mem_hotplug",
-		.mech = LMM_MECH_DATA,
-		.alternatives = { { "mem_hotplug_lock", NULL } },
+		DATA(mem_hotplug_lock, struct percpu_rw_semaphore),
+		.holds = "__percpu_rwsem_rc_mem_hotplug_lock",
+		.offset = offsetof(struct percpu_rw_semaphore, read_count),
 		.users = PAGEBLOCK,
 		.lost = "census, reserve, clean-up: memory could go while it is looked at",
 	},
@@ -550,7 +570,8 @@ struct lmm_hook lmm_hooks[] = {
 		.name = "putback",
 		.mech = LMM_MECH_CALL,
 		.alternatives = {
-			{ "putback_movable_pages", PROTO("putback", "void (struct list_head *)") },
+			{ "putback_movable_pages", PROTO("putback",
+			  "void (struct list_head *l)") },
 		},
 		.users = PAGEBLOCK,
 		.lost = "the clean-up of mixed blocks",

@@ -140,7 +140,8 @@ enum lmm_hook_id {
  * struct lmm_hook_alternative - a symbol and the prototype it must have
  * @symbol: function, tracepoint or variable; a struct's name for a layout
  * @proto: expected prototype as btf.c writes it; NULL for a variable (BTF does
- *	not describe those); a member's name for a layout, NULL for the struct's size
+ *	not describe those); a member's name for a layout, NULL for the struct's size.
+ *	Arguments bear the names that they have in the kernel's source
  */
 struct lmm_hook_alternative {
 	const char *symbol;
@@ -163,7 +164,11 @@ struct lmm_hook_alternative {
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: which wrapper (livepatch)
- * @offset: of the member, or the struct's size, as we were compiled (layout)
+ * @offset: of the member, or the struct's size, as we were compiled (layout); where
+ *	@holds is (data)
+ * @size: of the variable's type (data)
+ * @align: likewise
+ * @holds: symbol whose address the variable holds for good; NULL if there is none (data)
  * @symbol: the alternative found
  * @addr: its address (not for tracepoints and layouts)
  * @tp: the tracepoint
@@ -196,6 +201,9 @@ struct lmm_hook {
 	ftrace_func_t shared;
 	enum lmm_klp_function function;
 	u32 offset;
+	u32 size;
+	u32 align;
+	const char *holds;
 
 	const char *symbol;
 	unsigned long addr;

@@ -45,17 +45,35 @@ static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternativ
 		hook->tp = search.found;
 		break;
 	default:
-		hook->addr = lmm_symbol_find(alt->symbol);
-		if (!hook->addr)
+		/* Whether it is the only one is for the caller to ask. */
+		if (!lmm_symbol_count(alt->symbol))
 			return false;
+		hook->addr = lmm_symbol_find(alt->symbol);
 	}
 	hook->symbol = alt->symbol;
 	return true;
 }
 
-/* Does BTF say what we expect?  Words in @why if not. */
-static bool btf_agrees(const struct lmm_hook *hook,
-		       const struct lmm_hook_alternative *alt, char *why, size_t len)
+/* Is the variable what we expect?  Words in @why if not. */
+static bool data_agrees(const struct lmm_hook *hook, char *why, size_t len)
+{
+	unsigned long addr = lmm_symbol_data(hook->symbol, hook->size, hook->align, why, len);
+	unsigned long held;
+
+	if (!addr)
+		return false;
+	if (!hook->holds)
+		return true;
+	held = lmm_symbol_find(hook->holds);
+	if (held && *(const unsigned long *)(addr + hook->offset) == held)
+		return true;
+	scnprintf(why, len, "does not hold the address of %s", hook->holds);
+	return false;
+}
+
+/* Is it what we expect, by BTF or by what else tells?  Words in @why if not. */
+static bool type_agrees(const struct lmm_hook *hook,
+			const struct lmm_hook_alternative *alt, char *why, size_t len)
 {
 	char have[PROTO_LEN];
 	u32 offset = 0;
@@ -63,7 +81,7 @@ static bool btf_agrees(const struct lmm_hook *hook,
 
 	switch (hook->mech) {
 	case LMM_MECH_DATA:
-		return true;
+		return data_agrees(hook, why, len);
 	case LMM_MECH_LAYOUT:
 		err = lmm_btf_layout(alt->symbol, alt->proto, &offset);
 		if (!err && offset != hook->offset) {
@@ -97,9 +115,10 @@ static bool btf_agrees(const struct lmm_hook *hook,
  * lmm_hook_verify() - decide whether a hook may be armed on this kernel
  * @hook: the row; gets available, why, symbol and address
  *
- * Symbol found and unique, ftrace site present (livepatch, direct), prototype or layout
- * as expected.  The module parameter `force` overrides the last alone, and says
- * so in the log.
+ * Symbol found in vmlinux and unique there, code where a function should be, ftrace site
+ * at its entry (livepatch, direct), prototype or layout as expected, place and length as
+ * a variable of the type would have.  The module parameter `force` overrides these last
+ * alone, and says so in the log.
  *
  * Context: process; control mutex held, or before anybody else can look.
  */
@@ -108,6 +127,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 	const struct lmm_hook_alternative *alt = NULL;
 	bool code = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_KPROBE ||
 		    hook->mech == LMM_MECH_DIRECT || hook->mech == LMM_MECH_CALL;
+	bool named = code || hook->mech == LMM_MECH_DATA;
 	bool traced = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
 	unsigned int i;
 
@@ -127,21 +147,26 @@ void lmm_hook_verify(struct lmm_hook *hook)
 				 "no such symbol");
 		return;
 	}
-	if (code && lmm_symbol_count(hook->symbol) != 1) {
-		scnprintf(hook->why, sizeof(hook->why), "%u functions bear this name",
+	if (named && lmm_symbol_count(hook->symbol) != 1) {
+		scnprintf(hook->why, sizeof(hook->why), "%u symbols bear this name",
 			  lmm_symbol_count(hook->symbol));
 		return;
 	}
-	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {
-		scnprintf(hook->why, sizeof(hook->why), "no ftrace site (notrace)");
+	if (code && !lmm_symbol_is_code(hook->addr)) {
+		scnprintf(hook->why, sizeof(hook->why), "is not among the kernel's code");
 		return;
 	}
-	if (!btf_agrees(hook, alt, hook->why, sizeof(hook->why))) {
+	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {
+		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at its entry (notrace)");
+		return;
+	}
+	if (!type_agrees(hook, alt, hook->why, sizeof(hook->why))) {
 		if (!lmm_force)
 			return;
 		pr_warn("hook %s: %s: %s: used all the same, because of force=1\n",
 			hook->name, hook->symbol, hook->why);
-		scnprintf(hook->why, sizeof(hook->why), "forced, prototype not checked");
+		scnprintf(hook->why, sizeof(hook->why), "forced, %s not checked",
+			  hook->mech == LMM_MECH_DATA ? "type" : "prototype");
 	}
 	hook->available = true;
 }

@@ -39,6 +39,20 @@ check "force=1 overrides that" grep -q "^yes" "$LMM_DBG/pcp/supported"
 check "and says so in the log" sh -c 'dmesg | grep -q "hook drain_list: .*force=1"'
 need rmmod livemm
 
+need insmod "$variants/livemm-name-drain_list.ko"
+check "an argument of another name is refused in words" grep -q \
+	"^drain_list .* unavailable .*parameter 2 is called 'pcp', expected 'list'" "$LMM_DBG/hooks"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain_list: drain_zone_pages: parameter 2"
+same "no other row is" "$(grep -c ' is called ' "$LMM_DBG/hooks")" 1
+need rmmod livemm
+
+need insmod "$variants/livemm-data-high_fraction.ko"
+check "a variable of another length is refused in words" grep -Eq \
+	"^high_fraction .* unavailable .*is at most [0-9]+ bytes long, expected 4096" "$LMM_DBG/hooks"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: percpu_pagelist_high_fraction: is at most"
+same "no other row is" "$(grep -c ' bytes long, ' "$LMM_DBG/hooks")" 1
+need rmmod livemm
+
 dmesg --clear
 refute "a module for another release does not load" insmod "$variants/livemm-other-release.ko"
 check "and names both" sh -c "dmesg | grep -q 'built for kernel 6.1.0-0-other, this is $LMM_RELEASE'"
