@@ -4,7 +4,7 @@
 python3 -m tests.emulator fetch    have it in the cache
 python3 -m tests.emulator show     which it is
 
-It is the host's distribution's own, of a later suite.  Its packages are unpacked into
+It is Debian's own, of a later suite.  Its packages are unpacked into
 the cache and nothing on the host changes: apt gets sources and lists of its own for it.
 """
 
