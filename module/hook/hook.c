@@ -30,6 +30,26 @@ static const int *ftrace_on;
 /* A livepatch of somebody's comes or goes, or ours does. */
 static void (*hooks_changed)(void);
 
+/* Has the admin switched off what the row stands on?  Words if so. */
+static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
+{
+	switch (hook->mech) {
+	case LMM_MECH_LIVEPATCH:
+	case LMM_MECH_DIRECT:
+		if (!ftrace_on || READ_ONCE(*ftrace_on))
+			return false;
+		scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
+		return true;
+	case LMM_MECH_KPROBE:
+		if (!kprobes_off || !READ_ONCE(*kprobes_off))
+			return false;
+		scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Words for a row that exists but must not be armed now, or "" if it may be. */
 static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 {
@@ -38,7 +58,7 @@ static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 		scnprintf(why, len, "%s: %s", hook->symbol, hook->why);
 		return;
 	}
-	if (hook->mech != LMM_MECH_LIVEPATCH)
+	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
 		return;
 	if (!lmm_allow_livepatch)
 		scnprintf(why, len, "module parameter livepatch=0");
@@ -53,19 +73,15 @@ static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 /* Words for an armed row that the kernel does not call all the same, or "" if it does. */
 static void row_silence(const struct lmm_hook *hook, char *why, size_t len)
 {
-	bool by_ftrace = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
-
 	why[0] = '\0';
-	if (hook->mech == LMM_MECH_LIVEPATCH && lmm_klp_state(hook->function) != LMM_KLP_LIVE)
+	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
+		return;
+	if (lmm_klp_state(hook->function) == LMM_KLP_LIVE)
+		lmm_klp_covered(hook, why, len);
+	else
 		scnprintf(why, len,
 			  "%s was disabled or replaced from outside; switch the policy off and on",
 			  lmm_klp_module(hook->function));
-	else if (hook->mech == LMM_MECH_LIVEPATCH && lmm_klp_covered(hook, why, len))
-		return;
-	else if (hook->mech == LMM_MECH_KPROBE && kprobes_off && READ_ONCE(*kprobes_off))
-		scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
-	else if (by_ftrace && ftrace_on && !READ_ONCE(*ftrace_on))
-		scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
 }
 
 static void klp_changed(void)
@@ -255,7 +271,7 @@ static int row_arm(struct lmm_hook *hook)
 		return 0;
 	case LMM_MECH_KPROBE:
 		memset(&hook->kp, 0, sizeof(hook->kp));
-		hook->kp.symbol_name = hook->symbol;
+		hook->kp.addr = (kprobe_opcode_t *)hook->addr;
 		hook->kp.pre_handler = hook->handler;
 		return register_kprobe(&hook->kp);
 	case LMM_MECH_DIRECT:

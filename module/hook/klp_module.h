@@ -75,6 +75,7 @@ static DEFINE_MUTEX(watch_mutex);
 static void (*watcher)(enum lmm_klp_change change);
 
 #define KLP_FUNCTIONS_MAX	8
+#define KLP_ENDBR_SIZE		4
 
 static struct klp_func funcs[KLP_FUNCTIONS_MAX + 1];
 
@@ -243,7 +244,8 @@ static int klp_wrap(const struct klp_wrapped *rows, unsigned int nr, const char 
 	}
 	addr = static_call(klp_lookup_name)(name);
 	site = addr ? static_call(klp_ftrace_location)(addr) : 0;
-	if (!site) {
+	/* At the entry, or behind an ENDBR: any other is not the function's own. */
+	if (!site || site - addr > KLP_ENDBR_SIZE) {
 		pr_err("%s: no such function, or it cannot be traced\n", name);
 		return -ENOENT;
 	}

@@ -136,7 +136,7 @@ if write_to /proc/sys/kernel/ftrace_enabled 0; then
 	if write_to "$LMM_DBG/pcp/enabled" 1; then
 		honest "ftrace off"
 	else
-		check "ftrace off: pcp is refused in words" test -s "$LMM_DBG/last_error"
+		check "ftrace off: pcp is refused in words" grep -q "ftrace is off" "$LMM_DBG/last_error"
 	fi
 	note "ftrace off: $(cat "$LMM_DBG/last_error")"
 	need write_to /proc/sys/kernel/ftrace_enabled 1
