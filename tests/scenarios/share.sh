@@ -116,7 +116,7 @@ kprobe_off() {
 	echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"
 }
 
-bpf_running() { grep -q running /run/bpf.out || ! kill -0 "$bpf" 2>/dev/null; }
+bpf_running() { grep -q running /run/bpf.out || dead "$bpf"; }
 bpf_on() {
 	for _name in $(echo "$1" | tr , ' '); do
 		echo "kfunc:$_name { @in[\"$_name\"] = count(); }"
@@ -129,7 +129,7 @@ bpf_on() {
 	bpftrace -B line /run/bpf.bt >/run/bpf.out 2>&1 &
 	bpf=$!
 	# It is a compiler that starts, under emulation.
-	wait_for 400 bpf_running && kill -0 "$bpf" && grep -q running /run/bpf.out && return
+	wait_for 400 bpf_running && alive "$bpf" && grep -q running /run/bpf.out && return
 	cat /run/bpf.out
 	return 1
 }
@@ -141,7 +141,7 @@ bpf_count() {
 		END { print (i < o ? i : o) + 0 }' /run/bpf.out
 }
 bpf_off() {
-	kill -INT "$bpf" && wait "$bpf"
+	kill -INT "$bpf" && wait_for 60 dead "$bpf"
 }
 
 theirs_more() { [ "$("$1_count" "$2" "$3")" -gt "$4" ]; }
