@@ -30,6 +30,7 @@
 #   all_out                     livemm and all its livepatches go, whatever they are
 #   in_time MS NAME CMD...      a check: CMD succeeds within so many guest milliseconds
 #   uptime_ms                   the guest's clock
+#   alive PID, dead PID         does it run, and is not just waited for?
 
 HELPER=/run/helper
 
@@ -160,6 +161,11 @@ all_out() {
 	done
 }
 
+# In a subshell nobody reaps a child of the scenario's: one that has ended has no program.
+alive() { [ -e "/proc/$1/exe" ]; }
+
+dead() { ! alive "$1"; }
+
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
 in_time() {
@@ -169,12 +175,11 @@ in_time() {
 	# One that cannot be killed is left behind.
 	"$@" >/run/in_time 2>&1 &
 	_job=$!
-	_waited=0
-	while kill -0 "$_job" 2>/dev/null && [ $(($(uptime_ms) - _from)) -le $((_limit + 200)) ]; do
+	while alive "$_job" && [ $(($(uptime_ms) - _from)) -le $((_limit + 200)) ]; do
 		sleep 0.05
 	done
 	_waited=$(($(uptime_ms) - _from))
-	if kill -0 "$_job" 2>/dev/null; then
+	if alive "$_job"; then
 		fail "$_what" "not done after $_waited ms: $*"
 		kill -KILL "$_job" 2>/dev/null
 	elif ! wait "$_job"; then

@@ -46,22 +46,19 @@ need truncate -s 64M /run/disk
 need mkfs.ext4 -q -F -b 4096 /run/disk
 need mkdir /run/ext4
 need mount -o loop /run/disk /run/ext4
-seq 100 | sed "s|^|/run/ext4/|" | xargs mkdir
 metadata() {
-	while [ -e /run/ext4/1 ]; do
-		echo 3 >/proc/sys/vm/drop_caches
-		find /run/ext4 -size +1000
-		sleep 0.3
+	while :; do
+		mkdir /run/ext4/folder
+		rm -r /run/ext4/folder
+		sleep 0.5
 	done
 }
 loads_start() {
 	hint_start -p swap -t 2 -m 2
 	metadata >/dev/null 2>&1 &
 	metas=$!
-	LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 }
 loads_stop() {
-	load_stop
 	kill "$metas" 2>/dev/null
 	hints_stop
 }
@@ -119,7 +116,7 @@ kprobe_off() {
 	echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"
 }
 
-bpf_running() { grep -q running /run/bpf.out || ! kill -0 "$bpf" 2>/dev/null; }
+bpf_running() { grep -q running /run/bpf.out || dead "$bpf"; }
 bpf_on() {
 	for _name in $(echo "$1" | tr , ' '); do
 		echo "kfunc:$_name { @in[\"$_name\"] = count(); }"
@@ -132,7 +129,7 @@ bpf_on() {
 	bpftrace -B line /run/bpf.bt >/run/bpf.out 2>&1 &
 	bpf=$!
 	# It is a compiler that starts, under emulation.
-	wait_for 400 bpf_running && kill -0 "$bpf" && grep -q running /run/bpf.out && return
+	wait_for 400 bpf_running && alive "$bpf" && grep -q running /run/bpf.out && return
 	cat /run/bpf.out
 	return 1
 }
@@ -144,7 +141,7 @@ bpf_count() {
 		END { print (i < o ? i : o) + 0 }' /run/bpf.out
 }
 bpf_off() {
-	kill -INT "$bpf" && wait "$bpf"
+	kill -INT "$bpf" && wait_for 60 dead "$bpf"
 }
 
 theirs_more() { [ "$("$1_count" "$2" "$3")" -gt "$4" ]; }
@@ -222,7 +219,7 @@ ours_on "alone"
 for function in $functions; do
 	hook=$(hook_of "$function")
 	# shellcheck disable=SC2046 # a number
-	! wait_for 20 ours_more "$hook" $(ours_hits "$hook") || rising="$rising $hook"
+	! wait_for 5 ours_more "$hook" $(ours_hits "$hook") || rising="$rising $hook"
 done
 note "our hooks that count under this load:$rising"
 check "hint faults are among them" test "${rising#*hint_fault}" != "$rising"

@@ -32,7 +32,7 @@ writer=$!
 stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
 need wait_for 20 stalls
 freeze "a transition stalls"
-check "the writer waits on" kill -0 $writer
+check "the writer waits on" alive $writer
 freeze "again"
 need rmmod lmm_stall
 check "it is through" wait_for 40 patches_quiet
