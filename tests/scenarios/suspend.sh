@@ -65,7 +65,9 @@ helper_back
 off() { policy_is pcp off; }
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/lease" 600
+before=$(uptime_ms)
 need insmod "$LMM_MODDIR/lmm_asleep.ko" seconds=500
+check "the boot clock has moved" test $(($(uptime_ms) - before)) -ge 500000
 need write_to /sys/power/state freeze
 left=$(cat "$LMM_DBG/lease")
 note "of 600 s, after 500 s asleep, $left s are left"
