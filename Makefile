@@ -104,7 +104,7 @@ unload:
 	@$(UNLOAD)
 
 uninstall:
-	@if [ -d /sys/module/livemm ] || [ -d /sys/module/livemm_klp ]; then $(UNLOAD); fi
+	@if ls -d /sys/module/livemm /sys/module/livemm_klp* 2>/dev/null | grep -q .; then $(UNLOAD); fi
 	dkms remove $(DKMS_FLAGS) livemm/$(VERSION) --all
 	rm -rf /usr/src/livemm-$(VERSION)
 

@@ -48,6 +48,9 @@ TARGETS = {"6.1": {"A": 0.15, "B": 0.025, "C": 0.016, "D": 0.38, "E": 0.14}}
 # than by its own tuning, and what that does badly at most this much of it.
 OF_OWN = {"D": 0.5, "E": 0.5}
 
+# What wraps refill and drain.
+LIVEPATCH = "/sys/kernel/livepatch/livemm_klp_lists/enabled"
+
 STEADY = "-w 64 -r 16"
 STEADY_WORDS = "64 MiB steady"
 # Its 64 pages never leave the list, so no list size can make it cheaper.
@@ -187,8 +190,8 @@ OFF = (
     Variant("not loaded again", STEADY_WORDS, UNMEASURABLE),
     Variant("livemm loaded, off", SMALL_WORDS, UNMEASURABLE),
     Variant("livemm loaded, off", STEADY_WORDS, UNMEASURABLE),
-    Variant("livemm_klp loaded, off", SMALL_WORDS, LOADED_OFF),
-    Variant("livemm_klp loaded, off", STEADY_WORDS, LOADED_OFF),
+    Variant("livepatch loaded, off", SMALL_WORDS, LOADED_OFF),
+    Variant("livepatch loaded, off", STEADY_WORDS, LOADED_OFF),
 )
 
 
@@ -216,12 +219,12 @@ def cost(image: Image, config: str = CONFIG) -> list[Row]:
         sides.enable(plan, mode, config)
         touch_both(plan, mode, settle=LEARN)
         sides.disable(plan)
-    # The livepatch stays loaded when its policy is switched off.
-    plan.add("read", "livepatch", path="/sys/kernel/livepatch/livemm_klp/enabled", optional=True)
-    touch_both(plan, "livemm_klp loaded, off")
+    # It stays loaded when the policy is switched off.
+    plan.add("read", "livepatch", path=LIVEPATCH, optional=True)
+    touch_both(plan, "livepatch loaded, off")
     results = guest.run(plan, timeout=3600, show=sides.progress(image))
     if results["livepatch"]["text"].strip() != "1":
-        say(f"    {image.name}: livemm_klp is not loaded: its rows are livemm.ko's alone")
+        say(f"    {image.name}: no livepatch is loaded: its rows are livemm.ko's alone")
     rows = cost_rows(image, results, OFF)
     for mode in modes:
         sides.check_enabled(image, results, mode)

@@ -33,15 +33,31 @@ _UNFIT = re.compile(r"[\s,;\x00-\x1f\x7f]|[^\x00-\x7f]")
 
 Settings = Mapping[str, Mapping[str, str]]
 
+#: States of a policy that pass, or may pass, by themselves; `enabled` alone tells none of them.
+#: In none of them is a policy on.
+UNSETTLED = {
+    "loading": "being switched on",
+    "standby": "standing by: a hook that it needs is taken",
+    "leaving": "off; its values are still being put back",
+}
+
 
 @dataclass(frozen=True)
 class PolicyStatus:
-    """A row of `status`; `state` is on, off or unsupported, empty texts mean none."""
+    """A row of `status`; empty texts mean none.
+
+    `state` is on, off, unsupported, or one of UNSETTLED.
+    """
 
     name: str
     state: str
     mode: str
     reason: str
+
+    def words(self) -> str:
+        """What it is doing, and why, for people."""
+        why = f" ({self.reason})" if self.reason else ""
+        return f"{self.name} is {UNSETTLED.get(self.state, self.state)}{why}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +101,8 @@ class Control(ABC):
 
         `settings` maps a policy to those of its knobs (and `enabled`) that are to
         change; others stay.  Raises CtlError with the kernel's reason: REFUSED,
-        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.
+        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.  What only
+        switches policies off is in force at once; see UNSETTLED for what may follow.
         """
 
     @abstractmethod
@@ -175,6 +192,14 @@ def parse_counters(text: str) -> dict[str, int]:
     return found
 
 
+#: What to do about a refusal, by its number.
+_HINTS = {
+    errno.ENOENT: "are livemm's livepatches installed and signed? livemmctl doctor",
+    errno.EBUSY: "a livepatch is in the way: livemmctl hooks, livemmctl doctor",
+    errno.ECANCELED: "somebody switched it off, or the lease ran out",
+}
+
+
 def refusal(what: str, error: OSError, reason: str) -> CtlError:
     """The error for a write to a parameter; `reason` is the kernel's, or empty."""
     if error.errno in (errno.EACCES, errno.EPERM):
@@ -186,9 +211,7 @@ def refusal(what: str, error: OSError, reason: str) -> CtlError:
         return CtlError(words, Exit.UNSUPPORTED, "see: livemmctl status, livemmctl hooks")
     if error.errno == errno.ETIMEDOUT:
         return CtlError(words, Exit.TIMEOUT, "a task holds the livepatch up; try again later")
-    if error.errno == errno.ENOENT:
-        return CtlError(words, Exit.REFUSED, "is livemm_klp installed and signed? livemmctl doctor")
-    return CtlError(words, Exit.REFUSED)
+    return CtlError(words, Exit.REFUSED, _HINTS.get(error.errno or 0))
 
 
 class ModuleControl(Control):
@@ -223,6 +246,7 @@ class ModuleControl(Control):
     def policies(self) -> list[PolicyStatus]:
         if self.reach is not Reach.ABSENT:
             return parse_status(self._debugfs("status"))
+        # All that can be known without it.
         return [
             PolicyStatus(name, "on" if knobs.get("enabled") == "1" else "off",
                          knobs.get("mode", ""), "")

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Loading and unloading: the two modules, the livepatch switch, its transition.
+"""Loading and unloading: the modules, the livepatches' switches, their transitions.
+
+The livepatches of livemm are modules of their own, and each is loaded when a policy needs
+it.  Which there are is what the kernel says: their names have one beginning.
 
 Nothing is ever forced: a forced transition pins the module until the next boot.
 """
 
 from __future__ import annotations
 
+import errno
 import re
 import time
 from collections.abc import Callable
@@ -16,8 +20,10 @@ from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit, os_words
 from livemmctl.host import Host
 
-KLP_MODULE = "/sys/module/livemm_klp"
-PATCH = "/sys/kernel/livepatch/livemm_klp"
+#: What the names of livemm's livepatches, and of their modules, begin with.
+KLP_PREFIX = "livemm_klp"
+MODULES = "/sys/module"
+PATCHES = "/sys/kernel/livepatch"
 POLL_S = 0.2
 #: A module is loaded with policies on, and the kernel may wait for a transition meanwhile.
 MODPROBE_S = 300.0
@@ -26,12 +32,17 @@ TASKS_NAMED = 10
 
 
 class LivepatchState(Enum):
-    """What the livepatch of livemm_klp is doing."""
+    """What a livepatch is doing; of several, the one that matters most."""
 
     ABSENT = "not loaded"
     ON = "on"
+    #: Disabled from outside; its module may be loaded still.
     OFF = "off"
     TRANSITION = "in transition"
+
+
+#: What matters more comes later.
+_WEIGHT = (LivepatchState.ABSENT, LivepatchState.ON, LivepatchState.OFF, LivepatchState.TRANSITION)
 
 
 @dataclass(frozen=True)
@@ -43,14 +54,45 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
-def livepatch_state(host: Host) -> LivepatchState:
-    """What the livepatch is doing."""
-    if not host.exists(PATCH):
-        return LivepatchState.ABSENT
-    if host.read_or(f"{PATCH}/transition").strip() == "1":
+def is_ours(name: str) -> bool:
+    """Is that a livepatch of livemm, by its name?"""
+    return name.startswith(KLP_PREFIX)
+
+
+def klp_modules(host: Host) -> list[str]:
+    """Names of the livepatch modules of livemm that are loaded, of any version."""
+    return [name for name in host.names(MODULES) if is_ours(name)]
+
+
+def state_of(host: Host, name: str) -> LivepatchState:
+    """What one livepatch is doing."""
+    folder = f"{PATCHES}/{name}"
+    if not host.exists(folder):
+        # One that was disabled is gone from there, and its module is not.
+        loaded = host.exists(f"{MODULES}/{name}")
+        return LivepatchState.OFF if loaded else LivepatchState.ABSENT
+    if host.read_or(f"{folder}/transition").strip() == "1":
         return LivepatchState.TRANSITION
-    enabled = host.read_or(f"{PATCH}/enabled").strip() == "1"
+    enabled = host.read_or(f"{folder}/enabled").strip() == "1"
     return LivepatchState.ON if enabled else LivepatchState.OFF
+
+
+def livepatches(host: Host) -> dict[str, LivepatchState]:
+    """What each livepatch of livemm that is there is doing, by its name."""
+    names = {*klp_modules(host), *filter(is_ours, host.names(PATCHES))}
+    return {name: state_of(host, name) for name in sorted(names)}
+
+
+def livepatch_state(host: Host) -> LivepatchState:
+    """What the livepatches of livemm are doing, in one word."""
+    return max(livepatches(host).values(), key=_WEIGHT.index, default=LivepatchState.ABSENT)
+
+
+def patched(host: Host) -> set[str]:
+    """Names of the kernel's functions that livepatches of livemm replace."""
+    return {function.partition(",")[0]
+            for name in filter(is_ours, host.names(PATCHES))
+            for function in host.names(f"{PATCHES}/{name}/vmlinux") if "," in function}
 
 
 def holders(host: Host, patched: bool) -> list[str]:
@@ -69,6 +111,23 @@ def holders(host: Host, patched: bool) -> list[str]:
     return [f"{pid} ({name})" for pid, name in sorted(found)]
 
 
+def moving(host: Host) -> str:
+    """The livepatch, anybody's, whose transition is under way; the kernel runs one at a time."""
+    for name in host.names(PATCHES):
+        if host.read_or(f"{PATCHES}/{name}/transition").strip() == "1":
+            return name
+    return ""
+
+
+def held_up(host: Host) -> str:
+    """What the transition that is under way waits for, in words."""
+    name = moving(host)
+    if not name:
+        return "no livepatch is in transition any more"
+    enabling = host.read_or(f"{PATCHES}/{name}/enabled").strip() == "1"
+    return f"{name} is in transition, {named(holders(host, not enabling))}"
+
+
 def named(tasks: list[str]) -> str:
     """Tasks in words, not too many."""
     if not tasks:
@@ -78,7 +137,7 @@ def named(tasks: list[str]) -> str:
 
 
 def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> bool:
-    """Load livemm, and wait until a livepatch that this brought on has settled.
+    """Load livemm, and wait until the livepatches that this brought on have settled.
 
     Returns whether it was loaded only now.  Raises CtlError: REFUSED with the kernel's
     words, TIMEOUT naming tasks (the module stays loaded), DENIED.
@@ -93,8 +152,8 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
     while livepatch_state(host) is LivepatchState.TRANSITION:
         if clock.now() >= end:
             raise CtlError(
-                f"livemm is loaded, but its livepatch has not settled after {limit_s:g} s; "
-                + named(holders(host, patched=False)),
+                f"livemm is loaded, but its livepatches have not settled after {limit_s:g} s; "
+                + held_up(host),
                 Exit.TIMEOUT,
                 "it goes on by itself: see livemmctl status",
             )
@@ -151,51 +210,72 @@ def kernel_words(host: Host, logged: list[str]) -> str:
 
 
 def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None]) -> None:
-    """Take both modules out: every policy off, the livepatch off, its end awaited.
+    """Take all modules out: every policy off, the livepatches off, the end of that awaited.
 
-    Raises CtlError: REFUSED (livemm stays, nothing has changed), TIMEOUT (the transition
-    goes on by itself; its tasks are named), PARTIAL (livemm is out, livemm_klp is not).
+    Raises CtlError: REFUSED (livemm stays, nothing has changed), TIMEOUT (a transition
+    goes on by itself; its tasks are named), PARTIAL (livemm is out, a livepatch is not).
     """
     if is_loaded(host):
         ran = host.run(["rmmod", "livemm"])
         if ran.status:
-            denied = host.user_id() != 0
-            raise CtlError(f"livemm stays loaded: {ran.said}",
-                           Exit.DENIED if denied else Exit.REFUSED,
-                           "run it as root" if denied else None)
+            raise _stays(host, ran.said)
         say("livemm is unloaded, every policy is off")
-    if not host.exists(KLP_MODULE):
-        say("livemm_klp is not loaded")
+    names = klp_modules(host)
+    if not names:
+        say("no livepatch of livemm is loaded")
         return
     end = clock.now() + limit_s
-    _switch_off(host, say)
-    while host.exists(PATCH):
+
+    def wait(name: str) -> None:
         if clock.now() >= end:
             raise CtlError(
-                f"the livepatch is not off after {limit_s:g} s; "
-                + named(holders(host, patched=True)),
-                Exit.TIMEOUT,
+                f"{name} is not off after {limit_s:g} s; {held_up(host)}", Exit.TIMEOUT,
                 "it goes on by itself: run this again, or end those tasks",
             )
         clock.sleep(POLL_S)
-    # The kernel lets go of the module a moment after the livepatch has gone.
-    while (ran := host.run(["rmmod", "livemm_klp"])).status:
-        if clock.now() >= end:
-            raise CtlError(f"livemm_klp stays loaded: {ran.said}", Exit.PARTIAL)
-        clock.sleep(POLL_S)
-    say("livemm_klp is unloaded")
+
+    # One that is in transition first: only that one can be turned back, and others wait for it.
+    for name in sorted(names, key=lambda name: name != moving(host)):
+        _switch_off(host, name, wait, say)
+        # The kernel lets go of the module a moment after the livepatch has gone.
+        while (ran := host.run(["rmmod", name])).status:
+            if clock.now() >= end:
+                raise CtlError(f"{name} stays loaded: {ran.said}", Exit.PARTIAL)
+            clock.sleep(POLL_S)
+        say(f"{name} is unloaded")
 
 
-def _switch_off(host: Host, say: Callable[[str], None]) -> None:
-    if host.read_or(f"{PATCH}/enabled").strip() != "1":
-        return
-    say("switching the livepatch off")
-    try:
-        host.store(f"{PATCH}/enabled", "0\n")
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise CtlError(
-            f"the livepatch of livemm_klp cannot be switched off: {os_words(error)}",
-            Exit.PARTIAL, "see dmesg",
-        ) from None
+def _stays(host: Host, said: str) -> CtlError:
+    """The error for livemm that cannot be unloaded."""
+    words = f"livemm stays loaded: {said}"
+    if host.user_id() != 0:
+        return CtlError(words, Exit.DENIED, "run it as root")
+    return CtlError(
+        words, Exit.REFUSED,
+        "try again in a while, if it loads a livepatch; livemmctl hooks tells of a hook that"
+        " cannot be unhooked",
+    )
+
+
+def _switch_off(
+    host: Host, name: str, wait: Callable[[str], None], say: Callable[[str], None]
+) -> None:
+    """Switch a livepatch off, if it is on, and wait until it has gone."""
+    folder = f"{PATCHES}/{name}"
+
+    def is_on() -> bool:
+        return host.read_or(f"{folder}/enabled").strip() == "1"
+
+    while is_on():
+        try:
+            host.store(f"{folder}/enabled", "0\n")
+            say(f"switching {name} off")
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                # The transition of another livepatch is under way.
+                wait(name)
+            elif is_on():
+                raise CtlError(f"{name} cannot be switched off: {os_words(error)}",
+                               Exit.PARTIAL, "see dmesg") from None
+    while host.exists(folder):
+        wait(name)

@@ -24,14 +24,17 @@ from pathlib import Path
 import knob_tables
 from livemmctl.control import DEBUGFS, MODULE, PARAMETERS
 from livemmctl.host import Host, Ran
+from livemmctl.modules import MODULES, PATCHES, is_ours
 
 RELEASE = "6.1.0-56-amd64"
-KLP = "/sys/module/livemm_klp"
-PATCH = "/sys/kernel/livepatch/livemm_klp"
+#: The livepatches that a policy of the fake needs, and what each replaces.
+KLP = {"livemm_klp_giveback": ["drain_pages_zone", "compact_zone"],
+       "livemm_klp_lists": ["rmqueue_bulk", "free_pcppages_bulk"]}
 
 HOOKS = """\
 refill                           livepatch  rmqueue_bulk                     idle        0 0 -
 drain                            livepatch  free_pcppages_bulk               armed       812 0 -
+bpf_link                         direct     bpf_trampoline_link_prog         armed       0 0 -
 page_alloc                       tracepoint mm_page_alloc                    idle        0 0 -
 buffer                           call       __getblk_gfp                     unavailable 0 0 \
 not found; lost: buffers are movable
@@ -99,6 +102,8 @@ class FakeKernel:
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     lease: int = 0
+    #: Policy to (state, reason): what `status` says of it whatever `enabled` is.
+    states: dict[str, tuple[str, str]] = field(default_factory=dict)
     #: Every text that the parameter `policies` was given.
     writes: list[str] = field(default_factory=list)
 
@@ -137,11 +142,15 @@ class FakeKernel:
         shutil.rmtree(self.root / MODULE.lstrip("/"), ignore_errors=True)
         shutil.rmtree(self.root / DEBUGFS.lstrip("/"), ignore_errors=True)
 
-    def load_klp(self) -> None:
-        """Have livemm_klp, with its livepatch on."""
-        self.put(f"{KLP}/refcnt", "0\n")
-        self.put(f"{PATCH}/enabled", "1\n")
-        self.put(f"{PATCH}/transition", "0\n")
+    def load_klp(self, *names: str) -> None:
+        """Have livepatches, on; all of them if none is named."""
+        for name in names or KLP:
+            self.put(f"{MODULES}/{name}/refcnt", "0\n")
+            self.put(f"{PATCHES}/{name}/enabled", "1\n")
+            self.put(f"{PATCHES}/{name}/transition", "0\n")
+            for function in KLP.get(name, []):
+                (self.root / f"{PATCHES}/{name}/vmlinux/{function},1".lstrip("/")).mkdir(
+                    parents=True, exist_ok=True)
 
     def show(self) -> None:
         """Have every file say what the values are."""
@@ -154,7 +163,8 @@ class FakeKernel:
             folder = f"{DEBUGFS}/{policy}"
             why = self.unsupported.get(policy, "")
             state = "on" if knobs["enabled"] == "1" else "unsupported" if why else "off"
-            rows.append(f"{policy:<9} {state:<11} {knobs.get('mode', '-'):<8} {why or '-'}\n")
+            word, reason = self.states.get(policy, (state, why))
+            rows.append(f"{policy:<9} {word:<11} {knobs.get('mode', '-'):<8} {reason or '-'}\n")
             for key, value in knobs.items():
                 self.put(f"{folder}/{key}", value + "\n", 0o600)
             self.put(f"{folder}/config", self.line(policy, " ") + "\n", 0o600)
@@ -313,10 +323,19 @@ class FakeHost(Host):
             self.kernel.write_policies(text)
         elif name == f"{PARAMETERS}/lease":
             self.kernel.write_lease(text)
-        elif name == f"{PATCH}/enabled" and text.strip() == "0":
-            shutil.rmtree(self.path(PATCH))
+        elif name.startswith(PATCHES):
+            self.switch(name.removesuffix("/enabled"), text.strip())
         else:
             super().store(name, text)
+
+    def switch(self, folder: str, text: str) -> None:
+        """A write to the switch of a livepatch: off at once, or not during a transition."""
+        moving = [name for name in self.names(PATCHES)
+                  if self.read_or(f"{PATCHES}/{name}/transition").strip() == "1"]
+        if moving and f"{PATCHES}/{moving[0]}" != folder:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), folder)
+        assert text == "0"
+        shutil.rmtree(self.path(folder))
 
     def run(self, argv: list[str], timeout_s: float = 60.0) -> Ran:
         self.ran.append(argv)
@@ -329,8 +348,8 @@ class FakeHost(Host):
             return Ran(0, self.logs.pop(0) if self.logs else "", "")
         elif argv[:2] == ["rmmod", "livemm"]:
             self.kernel.unload()
-        elif argv[:2] == ["rmmod", "livemm_klp"]:
-            shutil.rmtree(self.path(KLP), ignore_errors=True)
+        elif argv[0] == "rmmod" and is_ours(argv[1]):
+            shutil.rmtree(self.path(f"{MODULES}/{argv[1]}"), ignore_errors=True)
         else:
             return super().run(argv, timeout_s)
         return Ran(0, "", "")

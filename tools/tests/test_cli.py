@@ -18,7 +18,7 @@ import click
 import knob_tables
 import pytest
 from conftest import Ctl
-from fake_tree import FakeHost, policy_order
+from fake_tree import KLP, FakeHost, policy_order
 from livemmctl import __version__
 from livemmctl.app import App, Command, Group
 from livemmctl.cli import COMMANDS, cli, run
@@ -104,9 +104,11 @@ def test_status_is_one_screen(host: FakeHost, ctl: Ctl) -> None:
     assert data["lease_seconds"] == 77
     assert data["livepatch"] == "on"
     assert data["profile"] is None
-    assert data["hooks"] == {"armed": 1, "idle": 2, "unavailable": 1}
+    assert data["livepatches"] == dict.fromkeys(KLP, "on")
+    assert data["hooks"] == {"armed": 2, "idle": 2, "unavailable": 1}
     text = ctl("status").out
-    for word in ("pcp", "77 s left", "6.1.0-56-amd64", "buffers are movable"):
+    for word in ("pcp", "77 s left", "6.1.0-56-amd64", "buffers are movable",
+                 "livemm_klp_lists on"):
         assert word in text
     assert len(text.splitlines()) < 24
     ctl("profile", "apply", "lists")
@@ -145,6 +147,27 @@ def test_enable_and_disable(host: FakeHost, ctl: Ctl) -> None:
     changed = ctl("disable", "pcp", "--json").data()["changed"]
     assert changed == [{"policy": "pcp", "knob": "enabled", "was": "1", "is": "0"}]
     assert ctl("disable", "--all").out == "numa/enabled: 1 -> 0\n"
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "said"),
+    [("leaving", ["disable", "pcp"],
+      "pcp/enabled: 1 -> 0\npcp is off; its values are still being put back (words)\n"),
+     ("standby", ["set", "pcp", "decay_ms=2000"],
+      "pcp/decay_ms: 3000 -> 2000\npcp is standing by: a hook that it needs is taken (words)\n")],
+)
+def test_what_is_neither_on_nor_off_is_said(
+    host: FakeHost, ctl: Ctl, state: str, words: list[str], said: str
+) -> None:
+    ctl("enable", "pcp")
+    host.kernel.states["pcp"] = (state, "words")
+    host.kernel.show()
+    assert ctl(*words).out == said
+    # Only of policies that were named.
+    assert ctl("enable", "numa").out == "numa/enabled: 0 -> 1\n"
+    rows = ctl("disable", "pcp", "--json").data()["unsettled"]
+    assert [(row["name"], row["state"], row["reason"]) for row in rows] == [
+        ("pcp", state, "words")]
 
 
 @pytest.mark.parametrize("words", [["disable"], ["disable", "pcp", "--all"], ["enable"],

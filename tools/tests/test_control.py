@@ -88,6 +88,9 @@ def test_a_refusal_is_the_kernels_and_changes_nothing(host: FakeHost) -> None:
         (errno.ETIMEDOUT, Exit.TIMEOUT),
         (errno.ENOENT, Exit.REFUSED),
         (errno.ENOMEM, Exit.REFUSED),
+        (errno.EBUSY, Exit.REFUSED),
+        (errno.ECANCELED, Exit.REFUSED),
+        (errno.EINTR, Exit.REFUSED),
     ],
 )
 def test_reasons_have_their_status(host: FakeHost, number: int, status: Exit) -> None:

@@ -9,18 +9,21 @@ from typing import Any
 
 import pytest
 from conftest import Ctl
-from fake_tree import HOOKS, PATCH, RELEASE, FakeHost
+from fake_tree import HOOKS, RELEASE, FakeHost
 from livemmctl.control import DEBUGFS, PARAMETERS
 from livemmctl.doctor.cli import CHECKS
 from livemmctl.doctor.kernel import SECURE_BOOT
 from livemmctl.errors import Exit
 from livemmctl.host import Ran
+from livemmctl.modules import MODULES, PATCHES
 
 CONF = (
     'BUILD_EXCLUSIVE_KERNEL="^(6\\.1|6\\.12)\\."\n'
     'BUILD_EXCLUSIVE_CONFIG="CONFIG_LIVEPATCH CONFIG_KPROBES !CONFIG_PREEMPT_RT"\n'
 )
 CONFIG = f"/boot/config-{RELEASE}"
+PATCH = f"{PATCHES}/livemm_klp_lists"
+HOOK = "kick kprobe wakeup_kswapd {} 0 0 {}\n"
 FRACTION = "/proc/sys/vm/percpu_pagelist_high_fraction"
 
 
@@ -83,9 +86,24 @@ def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
         (f"{PARAMETERS}/force", "Y", "livemm", "warn", "force=1", "without"),
         ("/sys/module/livemm/srcversion", "FFFF", "livemm", "warn", "an upgrade waits", "unload"),
         ("/sys/module/livemm/version", "0.0.9", "livemm", "warn", "livemm 0.0.9", "one version"),
-        (f"{DEBUGFS}/hooks", HOOKS, "hooks", "warn", "1 of 4 are unavailable: buffer", "hooks"),
+        (f"{DEBUGFS}/hooks", HOOKS, "hooks", "warn", "1 of 5 are unavailable: buffer", "hooks"),
         (f"{DEBUGFS}/status", "pcp unsupported event hook drain: gone\n", "policies", "warn",
          "pcp: hook drain: gone", "hooks"),
+        (f"{DEBUGFS}/status", "pcp standby event livepatch x holds y\n", "policies", "warn",
+         "pcp is standing by: a hook that it needs is taken (livepatch x holds y)", "wait"),
+        (f"{DEBUGFS}/status", "pcp leaving event -\n", "policies", "warn",
+         "pcp is off; its values are still being put back", "wait"),
+        (f"{DEBUGFS}/status", "pcp loading event -\n", "policies", "warn", "switched on", "wait"),
+        (f"{DEBUGFS}/hooks", HOOK.format("idle", "all kprobes are off"), "hooks", "warn",
+         "idle for a reason: kick: all kprobes are off", "--only idle"),
+        (f"{DEBUGFS}/hooks", HOOK.format("idle", "forced, prototype not checked"), "hooks", "ok",
+         "all 1", ""),
+        (f"{DEBUGFS}/hooks", HOOK.format("armed", "shares the function with BPF"), "hooks", "ok",
+         "all 1", ""),
+        (f"{DEBUGFS}/hooks", HOOK.format("idle", "cannot be unhooked; livemm stays loaded"),
+         "hooks", "fail", "cannot be unhooked: kick", "reboot"),
+        ("/sys/kernel/tracing/enabled_functions", "bpf_trampoline_link_prog (2) R D\n",
+         "ftrace users", "warn", "bpf_trampoline_link_prog", "stop tracers"),
         ("/sys/kernel/tracing/enabled_functions", "free_pcppages_bulk (2) R I\n", "ftrace users",
          "warn", "free_pcppages_bulk", "stop tracers"),
         ("/sys/kernel/tracing/enabled_functions", "free_pcppages_bulk (1) R I\n"
@@ -145,6 +163,26 @@ def test_not_loaded(tmp_path: Path, ctl: Ctl) -> None:
         "todo": "livemmctl load"}
     host.kernel.put("/proc/sys/kernel/modules_disabled", "1\n")
     assert row(ctl, host, "modules")["state"] == "fail"
+
+
+def test_a_dead_livepatch(well: FakeHost, ctl: Ctl) -> None:
+    shutil.rmtree(well.path(PATCH))
+    found = row(ctl, well, "livepatch")
+    assert (found["state"], found["seen"]) == (
+        "warn", "switched off from outside: livemm_klp_lists")
+    shutil.rmtree(well.path(f"{MODULES}/livemm_klp_lists"))
+    assert row(ctl, well, "livepatch")["seen"] == "supported; on: livemm_klp_giveback"
+    shutil.rmtree(well.path(PATCHES) / "livemm_klp_giveback")
+    shutil.rmtree(well.path(f"{MODULES}/livemm_klp_giveback"))
+    assert row(ctl, well, "livepatch")["seen"] == "supported; none of ours is loaded"
+
+
+def test_a_livepatch_that_no_policy_uses_is_no_tracer(well: FakeHost, ctl: Ctl) -> None:
+    # Wrapped, not armed: refill is idle.
+    well.kernel.put("/sys/kernel/tracing/enabled_functions", "rmqueue_bulk (1) R I\n")
+    assert row(ctl, well, "ftrace users")["state"] == "ok"
+    shutil.rmtree(well.path(PATCH))
+    assert row(ctl, well, "ftrace users")["state"] == "warn"
 
 
 def test_foreign_livepatch(well: FakeHost, ctl: Ctl) -> None:

@@ -76,6 +76,22 @@ def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
     assert not [name for name in found if name.endswith("_created")]
 
 
+@pytest.mark.parametrize("state", ["standby", "leaving", "loading"])
+def test_a_policy_that_is_between_is_not_on(host: FakeHost, ctl: Ctl, state: str) -> None:
+    ctl("enable", "pcp")
+    host.kernel.states["pcp"] = (state, "words")
+    host.kernel.show()
+    found = samples(ctl("export").out)
+    assert ({"policy": "pcp"}, 0) in found["livemm_policy_enabled"]
+    assert ({"policy": "pcp"}, 1) in found["livemm_policy_supported"]
+    assert ({"policy": "pcp", "state": state}, 1) in found["livemm_policy_state"]
+
+
+def test_direct_calls_have_hits(busy: FakeHost, ctl: Ctl) -> None:
+    found = samples(ctl("export").out)
+    assert ({"hook": "bpf_link"}, 0) in found["livemm_hook_hits_total"]
+
+
 def test_openmetrics(busy: FakeHost, ctl: Ctl) -> None:
     text = ctl("export", "--openmetrics").out
     assert text.endswith("# EOF\n")

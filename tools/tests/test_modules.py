@@ -11,12 +11,27 @@ from pathlib import Path
 
 import pytest
 from conftest import Ctl
-from fake_tree import KLP, PATCH, FakeHost
+from fake_tree import KLP, FakeHost
 from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
-from livemmctl.modules import Clock, LivepatchState, holders, livepatch_state, load, named, unload
+from livemmctl.modules import (
+    MODULES,
+    PATCHES,
+    Clock,
+    LivepatchState,
+    holders,
+    klp_modules,
+    livepatch_state,
+    load,
+    named,
+    unload,
+)
 from livemmctl.profile.defaults import NOTED
+
+#: One of them.
+LISTS = "livemm_klp_lists"
+PATCH = f"{PATCHES}/{LISTS}"
 
 
 @dataclass
@@ -38,21 +53,18 @@ class FakeTime:
 
 
 class Stuck(FakeHost):
-    """A host whose livepatch does not go when it is switched off."""
+    """A host whose livepatches do not go when they are switched off."""
 
-    def store(self, name: str, text: str) -> None:
-        if name == f"{PATCH}/enabled":
-            self.kernel.put(name, text)
-            self.kernel.put(f"{PATCH}/transition", "1\n")
-        else:
-            super().store(name, text)
+    def switch(self, folder: str, text: str) -> None:
+        self.kernel.put(f"{folder}/enabled", f"{text}\n")
+        self.kernel.put(f"{folder}/transition", "1\n")
 
 
 def stuck(root: Path) -> Stuck:
     """A loaded host like that, with a task that holds the transition up."""
     plain = FakeHost.make(root)
     host = Stuck(root, plain.kernel)
-    host.kernel.load_klp()
+    host.kernel.load_klp(LISTS)
     for pid, name, state in ((7, "kworker", "0"), (42, "db writer", "1"), (43, "db", "1")):
         host.kernel.put(f"/proc/{pid}/task/{pid}/patch_state", f"{state}\n")
         host.kernel.put(f"/proc/{pid}/task/{pid}/comm", f"{name}\n")
@@ -154,21 +166,70 @@ def test_load_gives_up_waiting(tmp_path: Path) -> None:
     with pytest.raises(CtlError) as caught:
         load(host, 5, time.clock(), [])
     assert caught.value.status == Exit.TIMEOUT
-    assert "7 (kworker)" in caught.value.message
+    assert f"{LISTS} is in transition, held by 7 (kworker)" in caught.value.message
     assert "42" not in caught.value.message
     assert 5 <= time.seconds < 6
 
 
 def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.load_klp()
-    assert ctl("unload").out == (
-        "livemm is unloaded, every policy is off\nswitching the livepatch off\n"
-        "livemm_klp is unloaded\n")
-    assert host.ran == [["rmmod", "livemm"], ["rmmod", "livemm_klp"]]
-    assert not host.exists(PATCH)
-    assert ctl("unload").out == "livemm_klp is not loaded\n"
+    # What an earlier version of the package has left.
+    host.kernel.load_klp("livemm_klp")
+    names = ["livemm_klp", *KLP]
+    assert ctl("unload").out == "livemm is unloaded, every policy is off\n" + "".join(
+        f"switching {name} off\n{name} is unloaded\n" for name in names)
+    assert host.ran == [["rmmod", name] for name in ["livemm", *names]]
+    assert host.names(PATCHES) == []
+    assert ctl("unload").out == "no livepatch of livemm is loaded\n"
     assert ctl("unload", "--json").data() == {
         "output_version": 1, "loaded": False, "changed": False}
+
+
+def test_unload_leaves_what_is_not_ours(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.load_klp()
+    host.kernel.put(f"{PATCHES}/kpatch_cve/enabled", "1\n")
+    host.kernel.put(f"{MODULES}/kpatch_cve/refcnt", "1\n")
+    assert ctl("unload").status == 0
+    assert host.names(PATCHES) == ["kpatch_cve"]
+    assert not [words for words in host.ran if "kpatch_cve" in words]
+
+
+def test_unload_a_module_whose_livepatch_is_gone(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.load_klp(LISTS)
+    shutil.rmtree(host.path(PATCH))
+    assert livepatch_state(host) is LivepatchState.OFF
+    assert ctl("unload").out.endswith(f"every policy is off\n{LISTS} is unloaded\n")
+
+
+def test_unload_begins_with_the_one_in_transition(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.load_klp()
+    host.kernel.put(f"{PATCH}/transition", "1\n")
+    assert ctl("unload").status == 0
+    assert host.ran[1] == ["rmmod", LISTS]
+    assert klp_modules(host) == []
+
+
+def test_unload_waits_for_somebody_elses_transition(host: FakeHost) -> None:
+    host.kernel.load_klp()
+    other = f"{PATCHES}/kpatch_cve"
+    host.kernel.put(f"{other}/enabled", "1\n")
+    host.kernel.put(f"{other}/transition", "1\n")
+    time = FakeTime(at=[(3.0, lambda: host.kernel.put(f"{other}/transition", "0\n"))])
+    unload(host, 60, time.clock(), lambda _: None)
+    assert 3 <= time.seconds < 4
+    assert klp_modules(host) == []
+
+
+def test_unload_gives_up_on_somebody_elses_transition(host: FakeHost) -> None:
+    host.kernel.load_klp()
+    host.kernel.put(f"{PATCHES}/kpatch_cve/enabled", "1\n")
+    host.kernel.put(f"{PATCHES}/kpatch_cve/transition", "1\n")
+    host.kernel.put("/proc/9/task/9/patch_state", "0\n")
+    host.kernel.put("/proc/9/task/9/comm", "sleeper\n")
+    with pytest.raises(CtlError) as caught:
+        unload(host, 5, FakeTime().clock(), lambda _: None)
+    assert caught.value.status == Exit.TIMEOUT
+    assert "kpatch_cve is in transition, held by 9 (sleeper)" in caught.value.message
 
 
 def test_unload_refused_changes_nothing(host: FakeHost, ctl: Ctl) -> None:
@@ -176,7 +237,8 @@ def test_unload_refused_changes_nothing(host: FakeHost, ctl: Ctl) -> None:
     host.answers["rmmod"] = Ran(1, "", "rmmod: ERROR: Module livemm is in use")
     done = ctl("unload")
     assert done.status == Exit.REFUSED
-    assert done.err == "livemmctl: livemm stays loaded: rmmod: ERROR: Module livemm is in use\n"
+    assert done.err.startswith(
+        "livemmctl: livemm stays loaded: rmmod: ERROR: Module livemm is in use (try again")
     assert livepatch_state(host) is LivepatchState.ON
 
 
@@ -193,15 +255,15 @@ def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
     # And again, when the tasks have gone: nothing is written a second time.
     time.at = [(time.seconds + 1, lambda: shutil.rmtree(host.path(PATCH)))]
     unload(host, 10, time.clock(), said.append)
-    assert said.count("switching the livepatch off") == 1
-    assert not host.exists(KLP)
+    assert said.count(f"switching {LISTS} off") == 1
+    assert klp_modules(host) == []
 
 
 def test_unload_klp_that_stays(host: FakeHost) -> None:
     host.kernel.load_klp()
-    host.answers["rmmod livemm_klp"] = Ran(1, "", "rmmod: ERROR: in use")
+    host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: in use")
     time = FakeTime()
-    with pytest.raises(CtlError, match="livemm_klp stays loaded") as caught:
+    with pytest.raises(CtlError, match=f"{LISTS} stays loaded") as caught:
         unload(host, 2, time.clock(), lambda _: None)
     assert caught.value.status == Exit.PARTIAL
 
@@ -209,12 +271,12 @@ def test_unload_klp_that_stays(host: FakeHost) -> None:
 def test_unload_patch_that_cannot_be_switched(
     host: FakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def busy(*_: object) -> None:
-        raise OSError(errno.EBUSY, "Device or resource busy")
+    def refused(*_: object) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
 
     host.kernel.load_klp()
-    monkeypatch.setattr(FakeHost, "store", busy)
-    with pytest.raises(CtlError, match="device or resource busy") as caught:
+    monkeypatch.setattr(FakeHost, "store", refused)
+    with pytest.raises(CtlError, match="cannot be switched off: invalid argument") as caught:
         unload(host, 2, FakeTime().clock(), lambda _: None)
     assert caught.value.status == Exit.PARTIAL
 

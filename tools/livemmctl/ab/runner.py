@@ -95,6 +95,8 @@ class Runner:
         self._switch: Switch | None = None
         self._leave: Knobs = {}
         self._spoilt = ""
+        #: Policies of the arm that the kernel has not on now, and why.
+        self._missing_now = ""
 
     # The whole of it ------------------------------------------------------
 
@@ -282,6 +284,7 @@ class Runner:
             over = self._look_for_drift()
             if over is not None:
                 return over
+            self._look_for_standby(self._switch)
             self._switch.renew()
         # Before the metrics, whose commands take their time.
         over = self._guard(slot, guard)
@@ -292,7 +295,7 @@ class Runner:
     def _begin(self, slot: Slot, guard: Guard) -> None:
         """Switch to what is due."""
         guard.begin(self.sampler.health(self.clock.elapsed()))
-        self._spoilt = ""
+        self._spoilt = self._missing_now = ""
         if slot.block is not None:
             self._arm = slot.block.arm
         if slot.phase == RUN:
@@ -336,7 +339,7 @@ class Runner:
         values = self.sampler.read(self.experiment.sources)
         self._write(
             "sample", phase=slot.phase, m=read_at,
-            state="stock" if self._held or slot.phase != RUN else "arm",
+            state="stock" if self._held or self._missing_now or slot.phase != RUN else "arm",
             values=values,
             **({} if slot.phase == BASELINE and not self._arm else {"arm": self._arm}),
             **({} if slot.block is None
@@ -390,6 +393,15 @@ class Runner:
         # What an admin switched by hand is the admin's: it stays as it is.
         self._leave = {policy: keys for policy, keys in changed.items() if "enabled" in keys}
         return Outcome("end", reason, Exit.DRIFT)
+
+    def _look_for_standby(self, switch: Switch) -> None:
+        """A policy that stands by comes on again by itself; meanwhile its host is at stock."""
+        found = switch.not_in_force()
+        if found and not self._missing_now:
+            self._write("drift", reason=found, changed={})
+        self._missing_now = found
+        # By host, what is read goes on counting for the arm.
+        self._spoilt = self._spoilt or found
 
     def _after_lease(self) -> Outcome | None:
         """The host slept, or we did: the kernel went back to stock, as it should."""

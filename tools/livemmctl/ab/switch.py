@@ -109,6 +109,16 @@ class Switch:
         """Knobs that are no longer as we wrote them, with their value now."""
         return self._differing(self._written)
 
+    def not_in_force(self) -> str:
+        """Which policies we have switched on and are not on all the same, in words; or empty."""
+        wanted = on_now(self._written)
+        try:
+            rows = self.control.policies() if wanted else []
+        except CtlError:
+            # Only debugfs tells; settings are looked at elsewhere.
+            rows = []
+        return "; ".join(row.words() for row in rows if row.name in wanted and row.state != "on")
+
     def _differing(self, wanted: Settings) -> Knobs:
         differing: Knobs = {}
         every = self.control.settings()
@@ -138,6 +148,10 @@ class Switch:
             for policy, values in self.found.items() if policy not in (leave or {})
         }
         try:
+            # First only off: that is in force at once, whatever else the kernel is at.
+            on = set(on_now(self.control.settings()))
+            if off := {policy: {"enabled": "0"} for policy in stock if policy in on}:
+                self.control.apply(off)
             self._bring_to(stock)
         except CtlError as error:
             self._by_force(stock, error)

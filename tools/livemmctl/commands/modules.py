@@ -27,7 +27,7 @@ _limit = click.option(
 @json_option
 @pass_app
 def load(app: App, limit_s: float, off: bool) -> None:
-    """Load the module, as modprobe would, and wait for its livepatch.
+    """Load the module, as modprobe would, and wait for its livepatches.
 
     No harm if it is loaded already.
     """
@@ -51,14 +51,15 @@ def load(app: App, limit_s: float, off: bool) -> None:
 @json_option
 @pass_app
 def unload(app: App, limit_s: float) -> None:
-    """Switch every policy off, then the livepatch, and unload both modules.
+    """Switch every policy off, then the livepatches, and unload all modules.
 
-    The livepatch goes when no task runs in patched code any more.  If one does for longer
-    than SECONDS it is named, and the transition goes on by itself; nothing is ever forced.
-    Exit codes: 3 livemm could not be unloaded, nothing changed; 7 the transition did not
-    end in time; 9 livemm is out, livemm_klp is not.
+    A livepatch goes when no task runs in patched code any more; one goes after the other.
+    If a task keeps one for longer than SECONDS in all it is named, and the transition goes
+    on by itself; nothing is ever forced.
+    Exit codes: 3 livemm could not be unloaded, nothing changed; 7 a transition did not
+    end in time; 9 livemm is out, a livepatch is not.
     """
-    before = is_loaded(app.host) or app.host.exists(modules.KLP_MODULE)
+    before = is_loaded(app.host) or bool(modules.klp_modules(app.host))
     modules.unload(app.host, limit_s, modules.Clock(), app.say)
     if app.json:
         app.show({"loaded": False, "changed": before}, str)

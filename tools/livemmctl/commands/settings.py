@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import click
 
 from livemmctl.app import App, Command, json_option, pass_app
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
-from livemmctl.control import ModuleControl
+from livemmctl.control import UNSETTLED, ModuleControl
 from livemmctl.errors import CtlError, Exit
 
 
@@ -24,12 +25,15 @@ def change(app: App, control: ModuleControl, settings: Mapping[str, Mapping[str,
         for policy, knobs in after.items() for key, value in knobs.items()
         if before.get(policy, {}).get(key) != value
     ]
+    unsettled = [row for row in control.policies()
+                 if row.name in settings and row.state in UNSETTLED]
 
     def text() -> str:
-        return "\n".join(f"{row['policy']}/{row['knob']}: {row['was'] or '(empty)'} -> "
-                         f"{row['is'] or '(empty)'}" for row in rows) or "nothing to change"
+        lines = [f"{row['policy']}/{row['knob']}: {row['was'] or '(empty)'} -> "
+                 f"{row['is'] or '(empty)'}" for row in rows] or ["nothing to change"]
+        return "\n".join(lines + [row.words() for row in unsettled])
 
-    app.show({"changed": rows}, text)
+    app.show({"changed": rows, "unsettled": [asdict(row) for row in unsettled]}, text)
 
 
 @click.command(

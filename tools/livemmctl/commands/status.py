@@ -12,7 +12,7 @@ import click
 from livemmctl.app import App, Command, Seconds, is_terminal, json_option, pass_app
 from livemmctl.control import Hook, ModuleControl, PolicyStatus, Reach
 from livemmctl.errors import CtlError
-from livemmctl.modules import LivepatchState, livepatch_state
+from livemmctl.modules import LivepatchState, livepatch_state, livepatches
 from livemmctl.profile.store import applied
 
 
@@ -25,7 +25,10 @@ class Overview:
     debugfs: Reach
     #: Seconds left, 0 for no lease.
     lease: int
+    #: All of them in one word.
     livepatch: LivepatchState
+    #: Each that is there, by its module's name.
+    livepatches: dict[str, LivepatchState]
     #: The profile applied last since boot, if any.
     profile: str | None
     policies: list[PolicyStatus]
@@ -42,6 +45,7 @@ class Overview:
             "debugfs": self.debugfs.value,
             "lease_seconds": self.lease,
             "livepatch": self.livepatch.value,
+            "livepatches": {name: state.value for name, state in self.livepatches.items()},
             "profile": self.profile,
             "policies": [asdict(policy) for policy in self.policies],
             "hooks": counts,
@@ -55,6 +59,7 @@ class Overview:
         data = self.data()
         counted = ", ".join(f"{number} {state}" for state, number in data["hooks"].items())
         lease = f"{self.lease} s left, then every policy is off" if self.lease else "none"
+        patches = "; ".join(f"{name} {state.value}" for name, state in self.livepatches.items())
         debugfs = {
             Reach.OPEN: "open",
             Reach.READ_ONLY: "closed by lockdown: control is by module parameter",
@@ -62,7 +67,7 @@ class Overview:
         }[self.debugfs]
         facts = [
             ("module", self.version), ("kernel", self.kernel), ("debugfs", debugfs),
-            ("lease", lease), ("livepatch", self.livepatch.value),
+            ("lease", lease), ("livepatch", patches or self.livepatch.value),
             ("profile", f"{self.profile}, applied last" if self.profile else "none applied"),
             ("hooks", counted if self.hooks else "unknown"),
         ]
@@ -90,8 +95,8 @@ def look(control: ModuleControl) -> Overview:
     found = applied(host)
     return Overview(
         control.version(), host.release(),
-        control.reach, control.lease(), livepatch_state(host), found.name if found else None,
-        control.policies(), hooks,
+        control.reach, control.lease(), livepatch_state(host),
+        livepatches(host), found.name if found else None, control.policies(), hooks,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
-from livemmctl.modules import LivepatchState, holders, livepatch_state, named
+from livemmctl.modules import PATCHES, LivepatchState, held_up, is_ours, livepatches, patched
 
 SECURE_BOOT = (
     "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -61,29 +61,29 @@ def btf(scene: Scene) -> Finding:
 
 def livepatch(scene: Scene) -> Finding:
     """Livepatching, and ours."""
-    if not scene.host.exists("/sys/kernel/livepatch"):
+    if not scene.host.exists(PATCHES):
         return fail("the kernel cannot livepatch",
                     "boot a kernel with CONFIG_LIVEPATCH; some modes do without (livepatch=0)")
     if scene.line("/proc/sys/kernel/ftrace_enabled") == "0":
         return fail("kernel.ftrace_enabled is 0: no livepatch can work",
                     "sysctl kernel.ftrace_enabled=1")
-    state = livepatch_state(scene.host)
-    if state is LivepatchState.TRANSITION:
-        patching = scene.line("/sys/kernel/livepatch/livemm_klp/enabled") == "1"
-        return warn(f"livemm_klp is in transition, {named(holders(scene.host, not patching))}",
-                    "wait, or end those tasks; nothing is lost meanwhile")
-    if state is LivepatchState.OFF:
-        return warn("livemm_klp was switched off from outside",
-                    "livemmctl unload, then livemmctl load")
+    found = livepatches(scene.host)
+    if LivepatchState.TRANSITION in found.values():
+        return warn(held_up(scene.host), "wait, or end those tasks; nothing is lost meanwhile")
+    dead = [name for name, state in found.items() if state is LivepatchState.OFF]
+    if dead:
+        return warn(f"switched off from outside: {', '.join(dead)}",
+                    "livemmctl enable the policy again, which brings it back; or livemmctl unload")
     if scene.line("/sys/module/livemm/parameters/livepatch") in ("N", "0"):
         return warn("the module parameter livepatch=0 forbids it: hooks by livepatch are out",
                     "echo 1 > /sys/module/livemm/parameters/livepatch, then off and on again")
-    return ok(f"supported; livemm_klp is {state.value}")
+    return ok(f"supported; on: {', '.join(found)}" if found
+              else "supported; none of ours is loaded")
 
 
 def foreign_livepatches(scene: Scene) -> Finding:
     """Livepatches of others."""
-    others = [name for name in scene.host.names("/sys/kernel/livepatch") if name != "livemm_klp"]
+    others = [name for name in scene.host.names(PATCHES) if not is_ours(name)]
     if not others:
         return ok("none")
     lost = [hook.name for hook in scene.hooks if "livepatch" in hook.reason
@@ -109,11 +109,11 @@ def ftrace_users(scene: Scene) -> Finding:
     users = traced(scene)
     if users is None:
         return ok("cannot be seen (tracefs is not mounted, or closed)")
-    klp = livepatch_state(scene.host) is not LivepatchState.ABSENT
+    replaced = patched(scene.host)
     shared = []
     for hook in scene.hooks:
-        if hook.mechanism in ("livepatch", "kprobe"):
-            ours = hook.state == "armed" or (klp and hook.mechanism == "livepatch")
+        if hook.mechanism in ("livepatch", "kprobe", "direct"):
+            ours = hook.state == "armed" or hook.symbol in replaced
             if users.get(hook.symbol, 0) > int(ours):
                 shared.append(hook.symbol)
     if shared:

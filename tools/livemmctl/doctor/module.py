@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 
 from livemmctl import __version__
-from livemmctl.control import MODULE, Reach
+from livemmctl.control import MODULE, UNSETTLED, Reach
 from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
 from livemmctl.errors import CtlError
+
+#: Of hooks with a reason so many are named with it.
+HOOKS_NAMED = 3
 
 
 def dkms(scene: Scene) -> Finding:
@@ -78,7 +81,18 @@ def debugfs(scene: Scene) -> Finding:
 
 
 def hooks(scene: Scene) -> Finding:
-    """Hooks that this kernel does not offer."""
+    """Hooks that this kernel does not offer, does not call, or does not let go of."""
+    pinned = [hook.name for hook in scene.hooks if "cannot be unhooked" in hook.reason]
+    if pinned:
+        return fail(f"cannot be unhooked: {', '.join(pinned)}; livemm stays loaded",
+                    "reboot when it suits you; see dmesg")
+    # What force=1 made of a hook is said elsewhere.
+    silent = [hook for hook in scene.hooks if hook.state == "idle" and hook.reason
+              and not hook.reason.startswith("forced")]
+    if silent:
+        return warn("idle for a reason: "
+                    + "; ".join(f"{hook.name}: {hook.reason}" for hook in silent[:HOOKS_NAMED]),
+                    "see livemmctl hooks --only idle")
     missing = [hook for hook in scene.hooks if hook.state == "unavailable"]
     if missing:
         return warn(f"{len(missing)} of {len(scene.hooks)} are unavailable: "
@@ -90,7 +104,7 @@ def hooks(scene: Scene) -> Finding:
 
 
 def policies(scene: Scene) -> Finding:
-    """Policies that cannot run, or that are on with nothing to do."""
+    """Policies that cannot run, or that are neither on nor off."""
     try:
         rows = scene.control.policies() if scene.control else []
     except CtlError as error:
@@ -99,6 +113,9 @@ def policies(scene: Scene) -> Finding:
            if row.state == "unsupported"]
     if bad:
         return warn("unsupported: " + "; ".join(bad), "livemmctl hooks says what is missing")
+    between = [row.words() for row in rows if row.state in UNSETTLED]
+    if between:
+        return warn("; ".join(between), "wait; livemmctl status and hooks say what for")
     on = [row.name for row in rows if row.state == "on"]
     if not rows:
         return ok("not looked at while livemm is not loaded")

@@ -84,18 +84,21 @@ class LivemmCollector(Collector):
         words = control.version().split() + [""] * 4
         yield info("livemm_build", "Versions of livemm, of its files, and of the kernel.",
                    {"version": words[1], "abi": words[3], "kernel": self.host.release()})
-        enabled = GaugeMetricFamily("livemm_policy_enabled", "Whether a policy is on.",
-                                    labels=["policy"])
+        enabled = GaugeMetricFamily("livemm_policy_enabled",
+                                    "Whether a policy is on and has its hooks.", labels=["policy"])
+        states = GaugeMetricFamily("livemm_policy_state", "1 for the state that a policy is in.",
+                                   labels=["policy", "state"])
         supported = GaugeMetricFamily("livemm_policy_supported",
                                       "Whether this kernel can run a policy.", labels=["policy"])
         mode = InfoMetricFamily("livemm_policy_mode", "The mode that a policy is set to.",
                                 labels=["policy"])
         for row in control.policies():
             enabled.add_metric([row.name], int(row.state == "on"))
+            states.add_metric([row.name, row.state], 1)
             supported.add_metric([row.name], int(row.state != "unsupported"))
             if row.mode:
                 mode.add_metric([row.name], {"mode": row.mode})
-        yield from (enabled, supported, mode)
+        yield from (enabled, states, supported, mode)
         knobs = GaugeMetricFamily("livemm_policy_knob", "Knobs that are numbers, in their units.",
                                   labels=["policy", "knob"])
         for policy, values in control.settings().items():
@@ -105,9 +108,9 @@ class LivemmCollector(Collector):
         yield knobs
         yield gauge("livemm_lease_remaining_seconds",
                     "Until every policy switches itself off; 0 for never.", control.lease())
-        moving = livepatch_state(self.host) is LivepatchState.TRANSITION
+        waits = livepatch_state(self.host) is LivepatchState.TRANSITION
         yield gauge("livemm_livepatch_transition",
-                    "Whether the livepatch waits for tasks.", int(moving))
+                    "Whether a livepatch of livemm waits for tasks.", int(waits))
 
     @staticmethod
     def _counters(control: ModuleControl) -> Iterator[Metric]:
@@ -142,7 +145,7 @@ class LivemmCollector(Collector):
                 continue
             seen.add(row.name)
             states.add_metric([row.name, row.mechanism, row.state], 1)
-            if row.mechanism in ("livepatch", "kprobe", "tracepoint"):
+            if row.mechanism in ("livepatch", "kprobe", "direct", "tracepoint"):
                 hits.add_metric([row.name], row.hits)
                 missed.add_metric([row.name], row.missed)
         yield from (states, hits, missed)

@@ -228,7 +228,7 @@ def modprobe(app: App, name: str) -> None:
     examples=[("systemctl enable --now livemm-profile.service", "what it is for")],
 )
 @click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
-              show_default=True, metavar="SECONDS", help="How long to wait for the livepatch.")
+              show_default=True, metavar="SECONDS", help="How long to wait for livepatches.")
 @json_option
 @pass_app
 def start(app: App, limit_s: float) -> None:

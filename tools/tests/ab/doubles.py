@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fake_tree import FakeHost, FakeKernel
+from livemmctl.ab.assign import arm_of, host_id
 from livemmctl.ab.experiment import parse_experiment
 from livemmctl.ab.journal import Record, read_journal
 from livemmctl.ab.model import Experiment
@@ -136,6 +137,27 @@ def experiment(mode: str = "switchback", **over: Any) -> Experiment:
 
 
     return parse_experiment(table(mode, **over), "trial.toml", "d1", Path("/nonexistent"), Host())
+
+
+def is_stock(world: World) -> bool:
+    """Everything off, no lease, no arm shown."""
+    off = all(knobs["enabled"] == "0" for knobs in world.host.kernel.values.values())
+    shown = (world.host.root / "run/livemm/arm.json").exists()
+    return off and world.host.kernel.lease == 0 and not shown
+
+
+def by_host(**over: Any) -> Experiment:
+    """An experiment by host."""
+    return experiment("host", **({"duration": "5m"} | over))
+
+
+def in_arm(world: World, arm: str, **over: Any) -> Experiment:
+    """An experiment that draws this arm for this host."""
+    for number in range(200):
+        made = by_host(salt=f"s{number}", **over)
+        if arm_of(made, host_id(world.host), {}) == arm:
+            return made
+    raise AssertionError("no salt draws it")
 
 
 def records(journal: Path, kind: str = "") -> list[Record]:

@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import START_S, World, be_quick, experiment, records
+from ab.doubles import (
+    START_S,
+    World,
+    be_quick,
+    by_host,
+    experiment,
+    in_arm,
+    is_stock,
+    records,
+)
 from fake_tree import FakeHost
 from livemmctl.ab import switch
-from livemmctl.ab.assign import arm_of, entry_pct, host_id
+from livemmctl.ab.assign import entry_pct, host_id
 from livemmctl.ab.clock import STOP_SIGNAL
 from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.journal import read_journal
@@ -38,26 +47,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     return tmp_path / "journal.jsonl"
-
-
-def is_stock(world: World) -> bool:
-    """Everything off, no lease, no arm shown."""
-    off = all(knobs["enabled"] == "0" for knobs in world.host.kernel.values.values())
-    shown = (world.host.root / "run/livemm/arm.json").exists()
-    return off and world.host.kernel.lease == 0 and not shown
-
-
-def by_host(**over: Any) -> Experiment:
-    return experiment("host", **({"duration": "5m"} | over))
-
-
-def in_arm(world: World, arm: str, **over: Any) -> Experiment:
-    """An experiment that draws this arm for this host."""
-    for number in range(200):
-        made = by_host(salt=f"s{number}", **over)
-        if arm_of(made, host_id(world.host), {}) == arm:
-            return made
-    raise AssertionError("no salt draws it")
 
 
 def test_a_switchback_runs_through(world: World, journal: Path) -> None:
