@@ -58,6 +58,10 @@ void lmm_entry_bpf_link(void)
 {
 }
 
+void lmm_entry_bpf_links(void)
+{
+}
+
 void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
@@ -136,13 +140,15 @@ void lmm_event_mixed(void *data, struct page *page, int order, int got_order, in
 #include "pageblock_census_test.c"
 #include "pageblock_core_test.c"
 #include "registry_test.c"
+#include "switch_test.c"
 #include "zonelock_core_test.c"
 
 kunit_test_suites(&hook_table_suite, &pcp_core_suite, &pcp_event_core_suite,
 		  &pcp_event_load_suite, &cma_core_suite, &lmm_counters_suite, &lmm_knobs_suite,
 		  &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
 		  &numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
-		  &pageblock_census_suite, &lmm_registry_suite, &zonelock_core_suite);
+		  &pageblock_census_suite, &lmm_registry_suite, &lmm_switch_suite,
+		  &zonelock_core_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

@@ -24,6 +24,9 @@ static unsigned int registry_arm_err_mode;
 /* Somebody switches off while this one is being armed. */
 static struct lmm_policy *registry_cut_at_arm;
 
+/* Or while the second policy is being enabled, which fails. */
+static struct lmm_policy *registry_cut_at_enable;
+
 /* Events of a policy come in; wrappers have to be loaded for it. */
 static bool registry_alive;
 static u32 registry_missing;
@@ -111,6 +114,7 @@ static void registry_fake_stop(enum lmm_policy_id id)
 #define lmm_events_start	registry_fake_start
 #define lmm_events_stop		registry_fake_stop
 #define lmm_off			registry_off
+#include "../module/policy/switch.c"
 #include "../module/policy/registry.c"
 #undef lmm_hooks_alive
 #undef lmm_hooks_missing
@@ -142,6 +146,8 @@ static int registry_fake_enable(struct lmm_policy *policy,
 				const struct lmm_config *cfg, char *why,
 				size_t len)
 {
+	if (policy->id == LMM_NUMA && registry_cut_at_enable)
+		registry_cut(registry_cut_at_enable);
 	/* The second policy is the one that can be told to fail. */
 	if (policy->id == LMM_NUMA && registry_enable_err)
 		return registry_enable_err;
@@ -201,6 +207,7 @@ static int registry_test_init(struct kunit *test)
 	registry_hooks_ok = true;
 	registry_off = false;
 	registry_cut_at_arm = NULL;
+	registry_cut_at_enable = NULL;
 	registry_alive = true;
 	registry_missing = 0;
 	registry_listening = 0;
@@ -230,16 +237,22 @@ static struct lmm_config *registry_config(struct lmm_policy *policy)
 }
 
 /* Through the door. */
-static int registry_apply(struct lmm_policy *policy,
-			  const struct lmm_config *want, char *why)
+static int registry_apply_since(struct lmm_policy *policy,
+				const struct lmm_config *want, unsigned int cuts, char *why)
 {
 	int err;
 
 	why[0] = '\0';
 	mutex_lock(&lmm_control_mutex);
-	err = lmm_policy_apply(policy, want, why, LMM_WHY_LEN);
+	err = lmm_policy_apply(policy, want, cuts, why, LMM_WHY_LEN);
 	mutex_unlock(&lmm_control_mutex);
 	return err;
+}
+
+static int registry_apply(struct lmm_policy *policy,
+			  const struct lmm_config *want, char *why)
+{
+	return registry_apply_since(policy, want, policy->cuts, why);
 }
 
 /* Set enabled and knob a. */
@@ -515,16 +528,18 @@ static void registry_test_mode_changes(struct kunit *test)
 
 static int registry_set_both(bool pcp, u32 pcp_a, bool numa, char *why)
 {
+	unsigned int cuts[LMM_NR_POLICIES];
 	struct lmm_config *want;
 	int err;
 
+	lmm_policies_cuts(cuts);
 	want = registry_config(&registry_pcp);
 	want->enabled = pcp;
 	want->value[0] = pcp_a;
 	want = registry_config(&registry_numa);
 	want->enabled = numa;
 	mutex_lock(&lmm_control_mutex);
-	err = lmm_policies_apply(registry_want, BIT(LMM_PCP) | BIT(LMM_NUMA),
+	err = lmm_policies_apply(registry_want, BIT(LMM_PCP) | BIT(LMM_NUMA), cuts,
 				 why, LMM_WHY_LEN);
 	mutex_unlock(&lmm_control_mutex);
 	return err;
@@ -572,127 +587,6 @@ static void registry_test_disable_all(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_numa.on);
 }
 
-static enum lmm_policy_state registry_state(struct lmm_policy *policy, char *why)
-{
-	why[0] = '\0';
-	return lmm_policy_state(policy, why, LMM_WHY_LEN);
-}
-
-static bool registry_look(void)
-{
-	bool again;
-
-	mutex_lock(&lmm_control_mutex);
-	again = lmm_policies_look();
-	mutex_unlock(&lmm_control_mutex);
-	return again;
-}
-
-/* Off takes effect without the mutex; the rest is done by who has the mutex next. */
-static void registry_test_cut_waits_for_nobody(struct kunit *test)
-{
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	lmm_policy_cut(&registry_pcp);
-	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
-	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
-	KUNIT_EXPECT_EQ(test, 8U, registry_config(&registry_pcp)->value[0]);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_STREQ(test, "ea", (const char *)registry_log);
-
-	/* A second one, and one of a policy that is off, change nothing. */
-	lmm_policy_cut(&registry_pcp);
-	lmm_policy_cut(&registry_numa);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_numa, why));
-	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_expect(test, &registry_pcp, false, 8, "eaxd");
-
-	/* Who switches on before anybody tidied up does that first. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	lmm_policy_cut(&registry_pcp);
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	registry_expect(test, &registry_pcp, true, 8, "xdea");
-}
-
-/* Off comes while the policy is being switched on: it does not come on. */
-static void registry_test_cut_while_coming_on(struct kunit *test)
-{
-	char why[LMM_WHY_LEN];
-
-	registry_cut_at_arm = &registry_pcp;
-	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
-	registry_expect(test, &registry_pcp, false, 7, "eaxd");
-
-	/* A change of mode: neither the new one nor the old one. */
-	registry_cut_at_arm = NULL;
-	registry_pcp.mode_knob = 0;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
-	registry_log[0] = '\0';
-	registry_cut_at_arm = &registry_pcp;
-	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2, why));
-	registry_expect(test, &registry_pcp, false, 1, "xdeaxdeaxd");
-}
-
-/* A hook is taken away and given back. */
-static void registry_test_stands_by(struct kunit *test)
-{
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_alive = false;
-	registry_hooks_ok = false;
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_STREQ(test, "no hook", (const char *)why);
-	KUNIT_EXPECT_STREQ(test, "eaxd", (const char *)registry_log);
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
-	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
-	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
-
-	/* A knob can be set; to say that it be on is refused in words. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
-
-	/* Where wrappers have to be loaded it waits for somebody to say so. */
-	registry_alive = true;
-	registry_hooks_ok = true;
-	registry_missing = 1;
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
-	registry_missing = 0;
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_expect(test, &registry_pcp, true, 9, "ea");
-
-	/* Off while it stands by. */
-	registry_alive = false;
-	registry_hooks_ok = false;
-	registry_look();
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9, why));
-	registry_expect(test, &registry_pcp, false, 9, "");
-	KUNIT_EXPECT_FALSE(test, registry_look());
-}
-
-/* What an optional hook is taken away from goes on with the others, at once. */
-static void registry_test_comes_back_without_the_optional(struct kunit *test)
-{
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	registry_alive = false;
-	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_expect(test, &registry_pcp, true, 8, "eaxdea");
-}
-
 static void registry_test_unregister_switches_off(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -722,10 +616,6 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_mode_changes),
 	KUNIT_CASE(registry_test_several_all_or_none),
 	KUNIT_CASE(registry_test_disable_all),
-	KUNIT_CASE(registry_test_cut_waits_for_nobody),
-	KUNIT_CASE(registry_test_cut_while_coming_on),
-	KUNIT_CASE(registry_test_stands_by),
-	KUNIT_CASE(registry_test_comes_back_without_the_optional),
 	KUNIT_CASE(registry_test_unregister_switches_off),
 	{}
 };

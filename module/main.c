@@ -87,6 +87,11 @@ static int lease_up(void *ctx, char *why, size_t len)
 	return 0;
 }
 
+static void lease_down(void *ctx)
+{
+	lmm_lease_cancel();
+}
+
 static int params_up(void *ctx, char *why, size_t len)
 {
 	return lmm_params_apply_boot(why, len);
@@ -107,7 +112,7 @@ static const struct lmm_step steps[] = {
 	{ "registry", registry_up, registry_down },
 	{ "hooks", hooks_up, hooks_down },
 	{ "policies", policies_up, policies_down },
-	{ "lease", lease_up, NULL },
+	{ "lease", lease_up, lease_down },
 	{ "parameters", params_up, NULL },
 	{ "control", control_up, control_down },
 };

@@ -92,16 +92,20 @@
 #endif
 
 /*
- * What BPF puts at the entry of a function is a node of a link.
- * Upstream "bpf: Add struct bpf_tramp_node object", 7.0.
+ * What BPF puts at the entry of a function is a node of a link, and many functions at once have
+ * a way of their own.
+ * Upstream "bpf: Add struct bpf_tramp_node object" and "bpf: Add bpf_trampoline_multi_attach
+ * functions", 7.0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define LMM_BPF_LINK_PROTO \
-	"int (struct bpf_tramp_node *, struct bpf_trampoline *, struct bpf_prog *)"
+	"int (struct bpf_tramp_node *node, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)"
 #else
 #define LMM_BPF_LINK_PROTO \
-	"int (struct bpf_tramp_link *, struct bpf_trampoline *, struct bpf_prog *)"
+	"int (struct bpf_tramp_link *link, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)"
 #endif
+#define LMM_BPF_LINKS_PROTO \
+	"int (struct bpf_prog *prog, u32 *ids, struct bpf_tracing_multi_link *link)"
 
 /*
  * What an ftrace callback gets has the registers inside; since 6.13, and in 6.12 by way of

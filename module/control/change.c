@@ -11,6 +11,7 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "../hook/hook.h"
@@ -22,33 +23,27 @@
 /* Who switches off waits so long for values to be put back; off it is in any case. */
 #define OFF_WAIT_MS	10000
 
-/* Whose cuts end a wait, and how many there were before. */
+/* Who waits for wrappers to switch policies on, and how often they had been off at first. */
 struct waiter {
 	unsigned int policies;
-	unsigned int cuts;
+	unsigned int cuts[LMM_NR_POLICIES];
 };
 
 static bool was_cut(const void *arg)
 {
 	const struct waiter *waiter = arg;
 
-	return lmm_policies_cuts(waiter->policies) != waiter->cuts;
+	return lmm_policies_were_cut(waiter->policies, waiter->cuts);
 }
 
-/* Wait for wrappers, for whoever wants to switch @policies on. */
-static int load(const struct lmm_change *change, u32 functions, const struct waiter *waiter,
-		char *why, size_t len)
+static int load(u32 functions, const struct waiter *waiter, char *why, size_t len)
 {
 	char words[LMM_WHY_LEN] = "";
 	struct lmm_policy *policy;
 	int err;
 
 	lmm_policies_waiting(waiter->policies, true);
-	if (change->waits)
-		change->waits(true);
 	err = lmm_klp_load(functions, was_cut, waiter, words, sizeof(words));
-	if (change->waits)
-		change->waits(false);
 	lmm_policies_waiting(waiter->policies, false);
 	if (!err)
 		return 0;
@@ -92,7 +87,7 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want, 
 
 	/* Not under the mutex: the livepatch core may have us wait. */
 	lmm_hooks_refresh();
-	if (mutex_lock_killable(&lmm_control_mutex)) {
+	if (fatal_signal_pending(current) || mutex_lock_killable(&lmm_control_mutex)) {
 		scnprintf(why, len, "killed while another change was under way");
 		return -EINTR;
 	}
@@ -101,12 +96,10 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want, 
 		lmm_policies_look_soon();
 	err = read_text(change, want, &named, why, len) ?:
 	      lmm_policies_missing(want, named, functions, &waiter->policies, why, len);
-	if (!err && *functions) {
-		waiter->cuts = lmm_policies_cuts(waiter->policies);
+	if (!err && *functions)
 		err = -EINPROGRESS;
-	} else if (!err) {
-		err = lmm_policies_apply(want, named, why, len);
-	}
+	else if (!err)
+		err = lmm_policies_apply(want, named, waiter->cuts, why, len);
 	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
@@ -125,7 +118,7 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 {
 	unsigned int loads, named = 0;
 	struct lmm_config *want;
-	struct waiter waiter;
+	struct waiter waiter = { };
 	u32 functions;
 	int err;
 
@@ -134,6 +127,8 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 		scnprintf(why, len, "no memory");
 		return -ENOMEM;
 	}
+	/* An "off" from here on prevails over an "on" in the text. */
+	lmm_policies_cuts(waiter.cuts);
 	err = read_text(change, want, &named, why, len);
 	if (!err && only_off(want, named)) {
 		lmm_policies_cut(named);
@@ -149,7 +144,7 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 			err = -EBUSY;
 			break;
 		}
-		err = load(change, functions, &waiter, why, len);
+		err = load(functions, &waiter, why, len);
 	}
 out:
 	kfree(want);

@@ -52,7 +52,6 @@ void lmm_lease_cancel(void);
  * @len: its length
  * @policy: whose it is, if @parse wants to know
  * @key: which of its keys, likewise
- * @waits: called before a wait that may last, and after; or NULL
  */
 struct lmm_change {
 	int (*parse)(const struct lmm_change *change, struct lmm_config *want,
@@ -61,7 +60,6 @@ struct lmm_change {
 	size_t len;
 	struct lmm_policy *policy;
 	unsigned int key;
-	void (*waits)(bool wait);
 };
 
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
@@ -69,10 +67,10 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
 /* policy/registry.c: doors that only control uses */
 int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
-int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES],
-		       unsigned int named, char *why, size_t len);
+int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
+		       const unsigned int cuts[LMM_NR_POLICIES], char *why, size_t len);
 int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
-		     char *why, size_t len);
+		     unsigned int cuts, char *why, size_t len);
 void lmm_policy_config_copy(const struct lmm_policy *policy, struct lmm_config *config);
 bool lmm_policy_changes_values(const struct lmm_policy *policy, const struct lmm_config *want);
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
@@ -82,7 +80,8 @@ bool lmm_policies_look(void);
 void lmm_policies_look_soon(void);
 void lmm_policies_cut(unsigned int named);
 void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
-unsigned int lmm_policies_cuts(unsigned int named);
+void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES]);
+bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_POLICIES]);
 void lmm_policies_waiting(unsigned int named, bool wait);
 void lmm_policies_disable_all(void);
 

@@ -426,8 +426,6 @@ int lmm_control_init(void)
 void lmm_control_exit(void)
 {
 	lmm_params_close();
-	/* Whoever waits to switch one on gives up. */
-	lmm_policies_cut(LMM_ALL_POLICIES);
 	debugfs_remove(lmm_root);
 	lmm_lease_cancel();
 

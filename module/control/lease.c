@@ -16,7 +16,6 @@
 #include <linux/math64.h>
 #include <linux/printk.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 #include "../compat/compat.h"
 #include "control.h"
@@ -35,26 +34,19 @@ const struct lmm_knob lmm_lease_knob = {
 	.max = 7 * 24 * 3600,
 };
 
-static void lmm_lease_worker(struct work_struct *work)
+static enum hrtimer_restart lmm_lease_fires(struct hrtimer *timer)
 {
 	bool ran_out;
 
-	spin_lock_irq(&lmm_lease_lock);
+	spin_lock(&lmm_lease_lock);
 	ran_out = lmm_lease_deadline && ktime_get_boottime_ns() >= lmm_lease_deadline;
 	if (ran_out)
 		lmm_lease_deadline = 0;
-	spin_unlock_irq(&lmm_lease_lock);
-	if (!ran_out)
-		return;
-	lmm_policies_cut(LMM_ALL_POLICIES);
-	pr_info("lease ran out: every policy is switched off\n");
-}
-
-static DECLARE_WORK(lmm_lease_work, lmm_lease_worker);
-
-static enum hrtimer_restart lmm_lease_fires(struct hrtimer *timer)
-{
-	queue_work(system_highpri_wq, &lmm_lease_work);
+	spin_unlock(&lmm_lease_lock);
+	if (ran_out) {
+		lmm_policies_cut(LMM_ALL_POLICIES);
+		pr_info("lease ran out: every policy is switched off\n");
+	}
 	return HRTIMER_NORESTART;
 }
 
@@ -65,7 +57,7 @@ static enum hrtimer_restart lmm_lease_fires(struct hrtimer *timer)
  */
 void lmm_lease_init(void)
 {
-	lmm_hrtimer_setup(&lmm_lease_timer, lmm_lease_fires, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
+	lmm_hrtimer_setup(&lmm_lease_timer, lmm_lease_fires, CLOCK_BOOTTIME, HRTIMER_MODE_ABS_SOFT);
 }
 
 /**
@@ -82,7 +74,8 @@ void lmm_lease_set(u32 seconds)
 	lmm_lease_deadline = seconds ? deadline : 0;
 	/* One that fires for nothing finds no deadline, or a later one. */
 	if (seconds)
-		hrtimer_start(&lmm_lease_timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS);
+		hrtimer_start(&lmm_lease_timer, ns_to_ktime(deadline),
+			      HRTIMER_MODE_ABS_SOFT);
 	spin_unlock_irq(&lmm_lease_lock);
 }
 
@@ -121,5 +114,4 @@ void lmm_lease_cancel(void)
 	lmm_lease_deadline = 0;
 	spin_unlock_irq(&lmm_lease_lock);
 	hrtimer_cancel(&lmm_lease_timer);
-	cancel_work_sync(&lmm_lease_work);
 }

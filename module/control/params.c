@@ -7,9 +7,9 @@
  * policies yet: settings given then are kept and applied as the last step of
  * init that may fail.  Parameter files live from before init to after exit and
  * hold no reference to the module, so a write can meet either; the stage tells
- * it what to do.  The kernel has this module's param_lock taken in each set and get, so a
- * set that has to wait for livepatches lets go of that meanwhile: parameters are the only
- * control there is under lockdown.
+ * it what to do, and the exit waits for it.  The kernel has this module's param_lock taken in
+ * each set and get, so a set that may have to wait lets go of that meanwhile: parameters are
+ * the only control there is under lockdown.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,6 +19,7 @@
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -35,6 +36,9 @@ static DEFINE_MUTEX(lmm_stage_mutex);
 static enum lmm_stage lmm_stage;
 static char *lmm_boot_policies;
 static u32 lmm_boot_lease;
+
+/* Held for reading by who changes settings, so that the exit can wait for them. */
+static DECLARE_RWSEM(lmm_params_rwsem);
 
 /* Innermost: whoever refuses something may hold the control mutex or not. */
 static DEFINE_MUTEX(lmm_error_mutex);
@@ -86,19 +90,10 @@ static int lmm_policies_read(const struct lmm_change *change, struct lmm_config 
 	return lmm_policies_parse(table, change->text, change->len, want, named, why, len);
 }
 
-/* The kernel takes the lock before a set, and expects it afterwards. */
-static void lmm_params_wait(bool wait)
-{
-	if (wait)
-		kernel_param_unlock(THIS_MODULE);
-	else
-		kernel_param_lock(THIS_MODULE);
-}
-
-static int lmm_policies_write(const char *text, void (*waits)(bool wait), char *why, size_t len)
+static int lmm_policies_write(const char *text, char *why, size_t len)
 {
 	const struct lmm_change change = {
-		.parse = lmm_policies_read, .text = text, .len = strlen(text), .waits = waits,
+		.parse = lmm_policies_read, .text = text, .len = strlen(text),
 	};
 
 	return lmm_control_change(&change, why, len);
@@ -115,28 +110,45 @@ static int lmm_policies_keep(const char *text)
 	return 0;
 }
 
-static int lmm_policies_set(const char *text, const struct kernel_param *kp)
+/* The parameter is written while the module is there to be controlled, or about to go. */
+static int lmm_policies_set_now(const char *text)
 {
 	char why[LMM_WHY_LEN] = "";
-	enum lmm_stage stage;
 	int err = -ENODEV;
+	bool running;
 
+	down_read(&lmm_params_rwsem);
 	mutex_lock(&lmm_stage_mutex);
-	stage = lmm_stage;
-	if (stage == LMM_LOADING)
-		err = lmm_policies_keep(text);
+	running = lmm_stage == LMM_RUNNING;
 	mutex_unlock(&lmm_stage_mutex);
-	if (stage != LMM_RUNNING)
-		return err;
 	/* sysfs cuts a longer write here and sends the rest apart. */
-	if (strlen(text) >= PAGE_SIZE) {
+	if (running && strlen(text) >= PAGE_SIZE) {
 		scnprintf(why, sizeof(why), "policies: longer than %lu bytes", PAGE_SIZE - 1);
 		err = -EINVAL;
-	} else {
-		err = lmm_policies_write(text, lmm_params_wait, why, sizeof(why));
+	} else if (running) {
+		err = lmm_policies_write(text, why, sizeof(why));
 	}
 	if (err && why[0])
 		lmm_control_set_error("%s", why);
+	up_read(&lmm_params_rwsem);
+	return err;
+}
+
+static int lmm_policies_set(const char *text, const struct kernel_param *kp)
+{
+	bool loading;
+	int err = 0;
+
+	mutex_lock(&lmm_stage_mutex);
+	loading = lmm_stage == LMM_LOADING;
+	if (loading)
+		err = lmm_policies_keep(text);
+	mutex_unlock(&lmm_stage_mutex);
+	if (loading)
+		return err;
+	kernel_param_unlock(THIS_MODULE);
+	err = lmm_policies_set_now(text);
+	kernel_param_lock(THIS_MODULE);
 	return err;
 }
 
@@ -287,7 +299,7 @@ int lmm_params_apply_boot(char *why, size_t len)
 	if (policies && lmm_off)
 		pr_notice("off=1: policies= is passed over\n");
 	else if (policies)
-		err = lmm_policies_write(policies, NULL, words, sizeof(words));
+		err = lmm_policies_write(policies, words, sizeof(words));
 	kfree(policies);
 	if (err) {
 		scnprintf(why, len, "policies: %s", words);
@@ -301,6 +313,9 @@ int lmm_params_apply_boot(char *why, size_t len)
 /**
  * lmm_params_close() - from here on parameters change nothing
  *
+ * Switches every policy off, as far as that can be done at once, so that whoever waits to switch
+ * one on gives up.
+ *
  * Context: process, may sleep.
  */
 void lmm_params_close(void)
@@ -308,4 +323,7 @@ void lmm_params_close(void)
 	mutex_lock(&lmm_stage_mutex);
 	lmm_stage = LMM_GONE;
 	mutex_unlock(&lmm_stage_mutex);
+	lmm_policies_cut(LMM_ALL_POLICIES);
+	down_write(&lmm_params_rwsem);
+	up_write(&lmm_params_rwsem);
 }

@@ -8,9 +8,9 @@
  * second one is taken
  *
  *  - where somebody else's direct call is at the site already;
- *  - when BPF is about to put one there: the row bpf_link is called before it does, and has
- *    ours make room;
- *  - where that row cannot be armed, so that we would not be told.
+ *  - when BPF is about to put one there: the rows bpf_link and bpf_links are called before
+ *    it does, and have ours make room;
+ *  - where these rows cannot be armed, so that we would not be told.
  *
  * A livepatch and kprobes share a site with a direct call, if its ops say so (ops_func, since
  * 53cd885bc5c3 "ftrace: Allow IPMODIFY and DIRECT ops on the same function", 6.0): entry.S
@@ -78,6 +78,12 @@ static int shared_unregister(struct lmm_hook *hook)
 	return err;
 }
 
+/* Are we told by a row, if the kernel has what it is about? */
+static bool told_by(enum lmm_hook_id id)
+{
+	return lmm_hooks[id].armed || !lmm_hooks[id].addr;
+}
+
 /**
  * lmm_direct_arm() - have the kernel call a row's handler
  * @hook: the row
@@ -87,7 +93,8 @@ static int shared_unregister(struct lmm_hook *hook)
  */
 int lmm_direct_arm(struct lmm_hook *hook)
 {
-	bool told = !hook->shared || lmm_hooks[LMM_HOOK_BPF_LINK].armed;
+	bool told = !hook->shared || (lmm_hooks[LMM_HOOK_BPF_LINK].armed &&
+				      told_by(LMM_HOOK_BPF_LINKS));
 	int err = -EBUSY;
 
 	mutex_lock(&direct_lock);
@@ -139,6 +146,26 @@ static void make_room(struct lmm_hook *hook)
 	hook->is_shared = true;
 }
 
+/*
+ * Have rows make room, of the function at @addr, or with 0 all.
+ *
+ * This module may not go while this sleeps: the kernel's wait for tasks in code that is called
+ * directly counts one that sleeps as out of that.  lmm_hooks_exit() waits for what is left.
+ */
+static void notrace make_rooms(unsigned long addr)
+{
+	unsigned int i;
+
+	if (!try_module_get(THIS_MODULE))
+		return;
+	mutex_lock(&direct_lock);
+	for (i = 0; i < lmm_nr_hooks; i++)
+		if (lmm_hooks[i].shared && (!addr || lmm_hooks[i].addr == addr))
+			make_room(&lmm_hooks[i]);
+	mutex_unlock(&direct_lock);
+	module_put(THIS_MODULE);
+}
+
 /**
  * lmm_direct_bpf_link() - at the entry of bpf_trampoline_link_prog()
  * @link: unused
@@ -146,24 +173,21 @@ static void make_room(struct lmm_hook *hook)
  *
  * A row that has made room does so for good: whoever uses BPF on a function once does again.
  *
- * This module may not go while this sleeps: the kernel's wait for tasks in code that is called
- * directly counts one that sleeps as out of that.  Behind the last line here nothing sleeps.
- *
  * Context: process, may sleep.
  */
 void notrace lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampoline)
 {
-	unsigned int i;
+	make_rooms((unsigned long)trampoline->func.addr);
+}
 
-	if (!try_module_get(THIS_MODULE))
-		return;
-	mutex_lock(&direct_lock);
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->shared && hook->addr == (unsigned long)trampoline->func.addr)
-			make_room(hook);
-	}
-	mutex_unlock(&direct_lock);
-	module_put(THIS_MODULE);
+/**
+ * lmm_direct_bpf_links() - at the entry of bpf_trampoline_multi_attach()
+ *
+ * As lmm_direct_bpf_link(); which functions are meant is not looked up.
+ *
+ * Context: process, may sleep.
+ */
+void notrace lmm_direct_bpf_links(void)
+{
+	make_rooms(0);
 }

@@ -48,6 +48,7 @@ void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted);
 
 void lmm_entry_buffer(void);
 void lmm_entry_bpf_link(void);
+void lmm_entry_bpf_links(void);
 
 /* shared.c: the same, as ftrace callbacks. */
 void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,

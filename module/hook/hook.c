@@ -159,6 +159,8 @@ void lmm_hooks_exit(void)
 		pr_err("a hook cannot be removed: this unload waits until the next boot\n");
 	while (any_stuck())
 		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
+	/* Who slept in lmm_direct_bpf_link() has left that by then. */
+	synchronize_rcu_tasks();
 	free_percpu(lmm_hook_hits);
 }
 
@@ -462,12 +464,17 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 		if (!row_used(hook, user))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
+		/* What was an obstacle a moment ago is one: it is not held. */
+		if (hook->mech == LMM_MECH_LIVEPATCH && !(functions & BIT(hook->function)) &&
+		    !obstacle[0])
+			scnprintf(obstacle, sizeof(obstacle), "not loaded");
 		if (obstacle[0] && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
 			lmm_hooks_disarm(id);
 			return -EBUSY;
 		}
-		if (obstacle[0])
+		if (obstacle[0] &&
+		    !(hook->mech == LMM_MECH_LIVEPATCH && functions & BIT(hook->function)))
 			continue;
 		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
 		hook->refused = err;
@@ -480,8 +487,8 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 		if (!err)
 			WRITE_ONCE(hook->armed, hook->armed | BIT(id));
 	}
-	/* What is on top now is known to whoever asks what only a wrapper can answer. */
-	lmm_klp_survey();
+	/* What became of a wrapper meanwhile is seen soon, and the guard rises then. */
+	hooks_changed();
 	return 0;
 }
 
@@ -496,10 +503,11 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
  */
 void lmm_hooks_disarm(enum lmm_policy_id id)
 {
-	unsigned int i;
+	unsigned int i = lmm_nr_hooks;
 	int err;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
+	/* From the last: the row that makes room for BPF goes after those that have to. */
+	while (i--) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
 		if (!(hook->armed & BIT(id)))

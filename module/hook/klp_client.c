@@ -16,6 +16,7 @@
 #include <linux/kthread.h>
 #include <linux/livepatch.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/printk.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -33,6 +34,9 @@
 /* How long the thread sleeps between two looks. */
 #define LOOK_JIFFIES	(HZ / 10)
 
+/* And between two tries to unload a module. */
+#define REMOVE_JIFFIES	(HZ / 2)
+
 /* A transition that has not ended by then is taken back. */
 static unsigned int transition_timeout_ms = 30000;
 module_param(transition_timeout_ms, uint, 0600);
@@ -49,6 +53,7 @@ MODULE_PARM_DESC(transition_timeout_ms,
  * @err: how it ended last
  * @why: on failure, in words
  * @users: BIT() of each policy that holds it
+ * @removed: the thread has it unloaded; nobody may hold it
  * @port: not NULL while anybody holds it
  *
  * Members from @asked on are under livepatch_lock.
@@ -62,6 +67,7 @@ struct livepatch {
 	int err;
 	char why[LMM_WHY_LEN];
 	u32 users;
+	bool removed;
 	const struct lmm_klp_port *port;
 };
 
@@ -136,32 +142,55 @@ static bool port_good(const struct lmm_klp_port *port, u32 functions)
 	       port->live();
 }
 
+/* In the new process, before the program: who to wait for. */
+static int note_pid(struct subprocess_info *info, struct cred *new)
+{
+	struct pid **pid = info->data;
+
+	*pid = get_task_pid(current, PIDTYPE_PID);
+	return 0;
+}
+
+static bool pid_runs(struct pid *pid)
+{
+	bool runs;
+
+	rcu_read_lock();
+	runs = pid_task(pid, PIDTYPE_PID);
+	rcu_read_unlock();
+	return runs;
+}
+
 /*
- * Run a program to its end; returns 0, or -errno with the reason in @why.  The arguments are in
- * the frame of a kernel thread, which no signal reaches: so the wait cannot end before the
- * program does.  It is killable only so that the kernel does not report it as hung.
+ * Run a program to its end.  How it ends is not told; what it has done is to be seen.  The kernel
+ * counts the programs that it itself waits for, and suspends nothing while there is one
+ * (usermodehelper_disable()): so it waits until this one has begun, and we until it has ended.
+ *
+ * The arguments are in the frame of a kernel thread, which no signal reaches: so the wait cannot
+ * end before the kernel has copied them.  It is killable only so that nobody reports it as hung.
+ *
+ * Returns 0, or -errno with the reason in @why when it could not be run.
  */
-static int run_program(char *program, char *module, char *option, char *why, size_t len)
+static int run_program(char *program, const char *module, char *option, char *why, size_t len)
 {
 	static char *const environment[] = {
 		"HOME=/", "TERM=linux", "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL
 	};
-	char *argv[] = { program, module, option, NULL };
-	int ret;
+	char *argv[] = { program, (char *)module, option, NULL };
+	struct subprocess_info *info;
+	struct pid *pid = NULL;
+	int err = -ENOMEM;
 
-	ret = call_usermodehelper(program, argv, (char **)environment,
-				  UMH_WAIT_PROC | UMH_KILLABLE);
-	if (!ret)
-		return 0;
-	if (ret < 0)
-		scnprintf(why, len, "cannot run %s (%d) for %s", program, ret, module);
-	else if (ret & 0x7f)
-		scnprintf(why, len, "%s for %s was killed by signal %d", program, module,
-			  ret & 0x7f);
-	else
-		scnprintf(why, len, "%s for %s failed (status %d; see dmesg)", program, module,
-			  (ret >> 8) & 0xff);
-	return ret < 0 ? ret : -ENOENT;
+	info = call_usermodehelper_setup(program, argv, (char **)environment, GFP_KERNEL, note_pid,
+					 NULL, &pid);
+	if (info)
+		err = call_usermodehelper_exec(info, UMH_WAIT_EXEC | UMH_KILLABLE);
+	if (err)
+		scnprintf(why, len, "cannot run %s (%d) for %s", program, err, module);
+	while (!err && pid && pid_runs(pid))
+		schedule_timeout_idle(LOOK_JIFFIES / 2);
+	put_pid(pid);
+	return err;
 }
 
 /* What of a livepatch may be wrapped now, as words for its module. */
@@ -215,6 +244,15 @@ static bool is_over(unsigned long end)
 	return time_after(jiffies, end);
 }
 
+static bool livepatch_loaded(const struct livepatch *lp)
+{
+	const struct lmm_klp_port *port = port_get(lp);
+
+	if (port)
+		port_put(lp);
+	return port;
+}
+
 /*
  * Have a disabled or unknown module of that name gone.  The kernel keeps a reference on it for
  * some time after the transition has ended, and tells nobody: so rmmod waits for that, and runs
@@ -236,21 +274,24 @@ static int livepatch_remove(const struct livepatch *lp, const struct lmm_klp_por
 	while (known && module_refcount(port->owner) > 1 && !is_over(end))
 		schedule_timeout_idle(LOOK_JIFFIES);
 	port_put(lp);
+	/* Others have a look at it for a moment; hence more than once. */
 	for (;;) {
-		err = run_program(RMMOD, (char *)lp->module, NULL, why, len);
-		if (!err || known || is_over(end))
+		err = run_program(RMMOD, lp->module, NULL, why, len);
+		if (err || !livepatch_loaded(lp) || is_over(end))
 			break;
-		schedule_timeout_idle(LOOK_JIFFIES);
+		schedule_timeout_idle(REMOVE_JIFFIES);
 	}
-	if (!err)
+	if (!err && !livepatch_loaded(lp))
 		return 0;
+	if (!err)
+		scnprintf(why, len, "%s has run, but %s is still loaded", RMMOD, lp->module);
 	strlcat(why, ": unload it by hand", len);
 	return -EBUSY;
 }
 
 /* Load it.  A livepatch waits for the transition of any other one to end. */
 static const struct lmm_klp_port *livepatch_load(const struct livepatch *lp, char *option,
-						 char *why, size_t len)
+						 int *err, char *why, size_t len)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(transition_timeout_ms);
 	const struct lmm_klp_port *port;
@@ -259,13 +300,14 @@ static const struct lmm_klp_port *livepatch_load(const struct livepatch *lp, cha
 		while (lmm_klp_in_transition() && !is_over(end))
 			schedule_timeout_idle(LOOK_JIFFIES);
 		why[0] = '\0';
-		run_program(MODPROBE, (char *)lp->module, option, why, len);
+		*err = run_program(MODPROBE, lp->module, option, why, len);
 		port = port_get(lp);
 		if (port || !lmm_klp_in_transition() || is_over(end))
 			break;
 	}
 	if (!port && !why[0])
-		scnprintf(why, len, "%s ran, but %s is not loaded", MODPROBE, lp->module);
+		scnprintf(why, len, "%s has run, but %s is not loaded; see dmesg", MODPROBE,
+			  lp->module);
 	return port;
 }
 
@@ -281,6 +323,25 @@ static int livepatch_refused(u32 functions, char *why, size_t len)
 		    lmm_klp_covered(&lmm_hooks[i], why, len))
 			return -EBUSY;
 	return -ENOENT;
+}
+
+/* To have it unloaded, if nobody holds it; then nobody can until livepatch_leave(). */
+static bool livepatch_take(struct livepatch *lp)
+{
+	bool taken;
+
+	spin_lock(&livepatch_lock);
+	taken = !lp->users;
+	lp->removed = taken;
+	spin_unlock(&livepatch_lock);
+	return taken;
+}
+
+static void livepatch_leave(struct livepatch *lp)
+{
+	spin_lock(&livepatch_lock);
+	lp->removed = false;
+	spin_unlock(&livepatch_lock);
 }
 
 static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t len)
@@ -302,20 +363,20 @@ static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t l
 	}
 	if (port) {
 		/* Dead, too small, or another version's; a livepatch is enabled once. */
-		err = READ_ONCE(lp->users) ? -EBUSY : 0;
-		if (err) {
+		if (!livepatch_take(lp)) {
 			scnprintf(why, len, "%s is in use without all functions that are wanted now",
 				  lp->module);
 			port_put(lp);
-		} else {
-			err = livepatch_remove(lp, port, why, len);
+			return -EBUSY;
 		}
+		err = livepatch_remove(lp, port, why, len);
+		livepatch_leave(lp);
 		if (err)
 			return err;
 	}
-	port = livepatch_load(lp, option, why, len);
+	port = livepatch_load(lp, option, &err, why, len);
 	if (!port)
-		return livepatch_refused(wanted, why, len);
+		return err ?: livepatch_refused(wanted, why, len);
 	if (port->version != LMM_KLP_PORT_VERSION) {
 		scnprintf(why, len, "%s is of another livemm version", lp->module);
 		port_put(lp);
@@ -328,7 +389,13 @@ static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t l
 	used = scnprintf(why, len, "livepatch transition stalled, held by ");
 	transition_holders(why + used, len - used);
 	pr_warn("%s: %s; taking it back\n", lp->module, why);
-	err = livepatch_remove(lp, port, option, sizeof(option));
+	err = -EBUSY;
+	if (livepatch_take(lp)) {
+		err = livepatch_remove(lp, port, option, sizeof(option));
+		livepatch_leave(lp);
+	} else {
+		port_put(lp);
+	}
 	if (err)
 		pr_warn("%s is disabled but still loaded: %s\n", lp->module, option);
 	return -ETIMEDOUT;
@@ -516,11 +583,16 @@ int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *a
 	spin_unlock(&livepatch_lock);
 	err = thread_start();
 	if (err) {
+		spin_lock(&livepatch_lock);
+		for (i = 0; i < ARRAY_SIZE(livepatches); i++)
+			livepatches[i].asked &= ~functions;
+		spin_unlock(&livepatch_lock);
 		scnprintf(why, len, "no kernel thread to load livepatches with (%d)", err);
 		return err;
 	}
+	/* Unsafe in name: a file that is written is locked meanwhile, for this writer alone. */
 	if (wait_event_state(thread_ended, awaited_done(&awaited),
-			     (TASK_KILLABLE | TASK_FREEZABLE))) {
+			     (TASK_KILLABLE | TASK_FREEZABLE_UNSAFE))) {
 		scnprintf(why, len, "killed while livepatches were being loaded");
 		return -EINTR;
 	}
@@ -537,6 +609,30 @@ void lmm_klp_wake(void)
 	wake_up_all(&thread_ended);
 }
 
+/* One reference for all who use it; from here on a change is told. */
+static bool livepatch_hold(struct livepatch *lp, u32 user,
+			   void (*changed)(enum lmm_klp_change change))
+{
+	const struct lmm_klp_port *port = port_get(lp);
+	bool first = false, held = false;
+
+	if (!port)
+		return false;
+	spin_lock(&livepatch_lock);
+	if (!lp->removed && port->version == LMM_KLP_PORT_VERSION) {
+		first = !lp->port;
+		lp->port = port;
+		lp->users |= user;
+		held = true;
+	}
+	spin_unlock(&livepatch_lock);
+	if (first)
+		port->watch(changed);
+	else
+		port_put(lp);
+	return held;
+}
+
 /**
  * lmm_klp_hold() - keep wrappers loaded for a policy
  * @functions: BIT(enum lmm_klp_function) of each
@@ -551,7 +647,6 @@ void lmm_klp_wake(void)
 int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
 		 size_t len)
 {
-	const struct lmm_klp_port *port;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(livepatches); i++) {
@@ -559,23 +654,12 @@ int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change ch
 
 		if (!(functions & lp->functions))
 			continue;
-		port = port_get(lp);
-		if (!port || !port_good(port, functions & lp->functions)) {
-			if (port)
-				port_put(lp);
+		if (!livepatch_hold(lp, user, changed) ||
+		    !port_good(lp->port, functions & lp->functions)) {
 			scnprintf(why, len, "%s is not live any more", lp->module);
 			lmm_klp_release(user);
 			return -EBUSY;
 		}
-		/* One reference for all who use it. */
-		if (lp->port)
-			port_put(lp);
-		else
-			port->watch(changed);
-		spin_lock(&livepatch_lock);
-		lp->port = port;
-		lp->users |= user;
-		spin_unlock(&livepatch_lock);
 	}
 	return 0;
 }

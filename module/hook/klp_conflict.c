@@ -37,8 +37,11 @@ bool lmm_guard_in_place;
 /* The row whose wrapper answers; NULL while nobody asks. */
 static const struct lmm_hook *guarded;
 
-/* Each look sees what the one before it has seen, or more. */
+/* Each survey sees what the one before it has seen, or more. */
 static DEFINE_MUTEX(survey_mutex);
+
+/* Protects guarded, and the guard's rise; covered_lock and that of klp_client.c are inside. */
+static DEFINE_SPINLOCK(guard_lock);
 
 /* Protects lmm_hook.covered_by; innermost. */
 static DEFINE_SPINLOCK(covered_lock);
@@ -107,37 +110,45 @@ static void guard_down(void)
 }
 
 /* Under klp_mutex, which whoever enables or disables a livepatch holds too. */
-static bool guard_may_stand(void)
+static bool guard_rise(void)
 {
-	return guarded && !livepatch_coming() && !lmm_klp_covered(guarded, NULL, 0) &&
-	       lmm_klp_state(guarded->function) == LMM_KLP_LIVE;
+	bool stands;
+
+	spin_lock(&guard_lock);
+	stands = guarded && !livepatch_coming() && !lmm_klp_covered(guarded, NULL, 0) &&
+		 lmm_klp_state(guarded->function) == LMM_KLP_LIVE;
+	if (stands)
+		WRITE_ONCE(lmm_guard_in_place, true);
+	spin_unlock(&guard_lock);
+	return stands;
 }
 
 /**
  * lmm_klp_survey() - see which of the functions that we wrap another livepatch holds
  *
- * When the kernel's list of patches cannot be read all of them count as held.
+ * When the kernel's list of patches is not to be found all of them count as held.  Who is killed
+ * leaves things as they were seen before.
  *
- * Context: process; takes the kernel's klp_mutex, or is killed.
+ * Context: process; takes the kernel's klp_mutex; killable.
  */
 void lmm_klp_survey(void)
 {
-	bool seen, stands;
+	bool seen, stands = false;
 	unsigned int i;
 
-	mutex_lock(&survey_mutex);
+	if (mutex_lock_killable(&survey_mutex))
+		return;
 	seen = klp_list && !mutex_lock_killable(klp_lock);
-	for (i = 0; i < lmm_nr_hooks; i++) {
+	for (i = 0; i < lmm_nr_hooks && (seen || !klp_list); i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
 		if (hook->mech == LMM_MECH_LIVEPATCH)
 			covered_set(hook, seen ? held_by(hook->symbol) : "?");
 	}
-	stands = guard_may_stand();
-	if (stands)
-		WRITE_ONCE(lmm_guard_in_place, true);
-	if (seen)
+	if (seen) {
+		stands = guard_rise();
 		mutex_unlock(klp_lock);
+	}
 	if (!stands && READ_ONCE(lmm_guard_in_place))
 		guard_down();
 	mutex_unlock(&survey_mutex);
@@ -228,8 +239,9 @@ static void symbols_find(void)
 	struct mutex *mutex;
 
 	mutex = lmm_symbol_mutex("klp_mutex", why, sizeof(why));
-	if (mutex) {
-		mutex_lock(mutex);
+	if (mutex && mutex_lock_killable(mutex)) {
+		scnprintf(why, sizeof(why), "killed");
+	} else if (mutex) {
 		klp_list = lmm_symbol_list("klp_patches", why, sizeof(why));
 		mutex_unlock(mutex);
 	}
@@ -277,9 +289,9 @@ void lmm_klp_watch_stop(void)
  */
 void lmm_guard_start(enum lmm_hook_id id)
 {
-	mutex_lock(&survey_mutex);
+	spin_lock(&guard_lock);
 	guarded = &lmm_hooks[id];
-	mutex_unlock(&survey_mutex);
+	spin_unlock(&guard_lock);
 }
 
 /**
@@ -289,8 +301,8 @@ void lmm_guard_start(enum lmm_hook_id id)
  */
 void lmm_guard_stop(void)
 {
-	mutex_lock(&survey_mutex);
+	spin_lock(&guard_lock);
 	guarded = NULL;
 	WRITE_ONCE(lmm_guard_in_place, false);
-	mutex_unlock(&survey_mutex);
+	spin_unlock(&guard_lock);
 }

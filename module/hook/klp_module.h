@@ -17,6 +17,7 @@
 #define LIVEMM_HOOK_KLP_MODULE_H
 
 #include <linux/ftrace.h>
+#include <linux/jiffies.h>
 #include <linux/jump_label.h>
 #include <linux/kobject.h>
 #include <linux/livepatch.h>
@@ -82,6 +83,7 @@ static struct klp_func funcs[KLP_FUNCTIONS_MAX + 1];
 static int klp_pre_patch(struct klp_object *obj);
 static void klp_post_patch(struct klp_object *obj);
 static void klp_pre_unpatch(struct klp_object *obj);
+static void klp_post_unpatch(struct klp_object *obj);
 
 static struct klp_object objs[] = {
 	{
@@ -91,6 +93,7 @@ static struct klp_object objs[] = {
 			.pre_patch = klp_pre_patch,
 			.post_patch = klp_post_patch,
 			.pre_unpatch = klp_pre_unpatch,
+			.post_unpatch = klp_post_unpatch,
 		},
 	},
 	{ }
@@ -163,6 +166,12 @@ static void klp_pre_unpatch(struct klp_object *obj)
 	tell(LMM_KLP_UNPATCHING);
 }
 
+/* Of a transition that was turned round there is no other sign. */
+static void klp_post_unpatch(struct klp_object *obj)
+{
+	wake_up_all(&transition_end);
+}
+
 /*
  * A cumulative livepatch of somebody else's replaces ours without running our
  * callbacks; patch.enabled tells.
@@ -174,8 +183,11 @@ static bool port_live(void)
 
 static bool port_wait(unsigned int timeout_ms)
 {
-	wait_event_idle_timeout(transition_end, port_live() || !READ_ONCE(patch.enabled),
-				msecs_to_jiffies(timeout_ms));
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+
+	/* Nobody is woken when @enabled changes. */
+	while (!port_live() && READ_ONCE(patch.enabled) && time_before(jiffies, end))
+		wait_event_idle_timeout(transition_end, port_live(), HZ / 10);
 	return port_live();
 }
 

@@ -215,6 +215,16 @@ struct lmm_hook lmm_hooks[] = {
 		.lost = "cheap direct calls: BPF could not be called at the same functions",
 		.handler = lmm_entry_bpf_link,
 	},
+	[LMM_HOOK_BPF_LINKS] = {
+		.name = "bpf_links",
+		.mech = LMM_MECH_DIRECT,
+		.alternatives = {
+			{ "bpf_trampoline_multi_attach", PROTO("bpf_links", LMM_BPF_LINKS_PROTO) },
+		},
+		.users = NUMA | PAGEBLOCK | ZONELOCK | CMA,
+		.lost = "cheap direct calls, where the kernel has that function",
+		.handler = lmm_entry_bpf_links,
+	},
 	[LMM_HOOK_HINT_FAULT] = {
 		.name = "hint_fault",
 		.mech = LMM_MECH_DIRECT,

@@ -49,6 +49,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
  * @LMM_HOOK_WAKE_KSWAPD: a slow path wakes reclaim
  * @LMM_HOOK_BPF_LINK: a BPF program is about to be called at a function
+ * @LMM_HOOK_BPF_LINKS: likewise, at many functions
  * @LMM_HOOK_HINT_FAULT: a thread has had a NUMA hint fault
  * @LMM_HOOK_HINT_VMA: likewise, and in which VMA
  * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
@@ -98,6 +99,7 @@ enum lmm_hook_id {
 	LMM_HOOK_PAGESET_DEFAULT,
 	LMM_HOOK_WAKE_KSWAPD,
 	LMM_HOOK_BPF_LINK,
+	LMM_HOOK_BPF_LINKS,
 	LMM_HOOK_HINT_FAULT,
 	LMM_HOOK_HINT_VMA,
 	LMM_HOOK_SCAN_BEGIN,

@@ -41,8 +41,8 @@ check "numa is on" policy_is numa on
 need write_to "$LMM_DBG/lease" 5
 begun=$(uptime_ms)
 hang_begin "$LMM_DBG/zonelock/enabled=1"
-readable "under way"
 check "zonelock is being loaded" policy_is zonelock loading
+readable "under way"
 check "numa goes when the lease ends" wait_for 12 policy_is numa off
 took=$(($(uptime_ms) - begun))
 note "the lease of 5 s had ended after $took ms, with the program hanging"

@@ -42,6 +42,7 @@ kill_some() {
 usable() {
 	helper_back
 	! loaded lmm_stall || need rmmod lmm_stall
+	need write_to "$LMM_PARAMS/transition_timeout_ms" 30000
 	check "$1: it comes to rest" wait_for 90 settled
 	in_time 20000 "$1: off" all_off
 	check "$1: and comes to rest" wait_for 90 settled
@@ -66,16 +67,22 @@ usable() {
 }
 
 # So that nothing is loaded when a part begins.
-fresh() { need all_out && need lmm_load transition_timeout_ms=3000; }
+fresh() { need all_out && need lmm_load; }
+
+# A transition that stalls is given up soon; one that goes on has its time.
+stall_for_now() {
+	need insmod "$LMM_MODDIR/lmm_stall.ko"
+	need write_to "$LMM_PARAMS/transition_timeout_ms" 3000
+}
 
 helper_setup
-need lmm_load transition_timeout_ms=3000
+need lmm_load
 bounds=$(lists_bounds)
 
 for stall in "" stalled; do
 	for how in present absent slow barred dying; do
 		name="${stall:+stalled, }helper $how"
-		[ -z "$stall" ] || need insmod "$LMM_MODDIR/lmm_stall.ko"
+		[ -z "$stall" ] || stall_for_now
 		case $how in
 		present) ;;
 		absent)
@@ -105,7 +112,7 @@ helper_gone rmmod
 kill_some "disabled, rmmod absent"
 helper_back
 helper_mode "slow 100"
-need insmod "$LMM_MODDIR/lmm_stall.ko"
+stall_for_now
 kill_some "disabled, stalled, helper slow"
 usable "disabled"
 

@@ -150,7 +150,7 @@ holds "locked: lease --json" "0 < d['lease_seconds'] <= 2"
 check "locked: the lease runs out" wait_for 60 grep -Eq '^pcp +off' "$LMM_DBG/status"
 
 ctl "unload" 0 unload
-said "unload" "livemm_klp is unloaded"
+said "unload" "livemm_klp_lists is unloaded"
 refute "livemm is gone" loaded livemm
 refute "livepatches are gone" any_klp_loaded
 ctl "locked: load" 8 load

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * switch_test.c - suite livemm-switch: off without a mutex, standing by, who prevails
+ *
+ * To be included after registry_test.c, whose policies and fakes it uses.
+ */
+#include <kunit/test.h>
+
+static enum lmm_policy_state registry_state(struct lmm_policy *policy, char *why)
+{
+	why[0] = '\0';
+	return lmm_policy_state(policy, why, LMM_WHY_LEN);
+}
+
+static bool registry_look(void)
+{
+	bool again;
+
+	mutex_lock(&lmm_control_mutex);
+	again = lmm_policies_look();
+	mutex_unlock(&lmm_control_mutex);
+	return again;
+}
+
+/* Off takes effect without the mutex; the rest is done by who has the mutex next. */
+static void switch_test_cut_waits_for_nobody(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	lmm_policy_cut(&registry_pcp);
+	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
+	KUNIT_EXPECT_EQ(test, 8U, registry_config(&registry_pcp)->value[0]);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_STREQ(test, "ea", (const char *)registry_log);
+
+	/* A second one, and one of a policy that is off, change nothing. */
+	lmm_policy_cut(&registry_pcp);
+	lmm_policy_cut(&registry_numa);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_numa, why));
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+
+	/* Who switches on before anybody tidied up does that first. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	lmm_policy_cut(&registry_pcp);
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	registry_expect(test, &registry_pcp, true, 8, "xdea");
+}
+
+/* Off comes while the policy is being switched on: it does not come on. */
+static void switch_test_cut_while_coming_on(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_cut_at_arm = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
+	registry_expect(test, &registry_pcp, false, 7, "eaxd");
+
+	/* A change of mode: neither the new one nor the old one. */
+	registry_cut_at_arm = NULL;
+	registry_pcp.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
+	registry_log[0] = '\0';
+	registry_cut_at_arm = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2, why));
+	registry_expect(test, &registry_pcp, false, 1, "xdeaxdeaxd");
+}
+
+/* Off comes after somebody asked for something else, and before that was begun: off prevails. */
+static void switch_test_cut_since_asked(struct kunit *test)
+{
+	unsigned int cuts = registry_pcp.cuts;
+	struct lmm_config *want;
+	char why[LMM_WHY_LEN];
+
+	/* To come on. */
+	want = registry_config(&registry_pcp);
+	want->enabled = true;
+	lmm_policy_cut(&registry_pcp);
+	KUNIT_EXPECT_EQ(test, -ECANCELED,
+			registry_apply_since(&registry_pcp, want, cuts, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
+	registry_expect(test, &registry_pcp, false, 7, "");
+
+	/* A knob of what was on: it is not brought up a second time over what is there. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	want = registry_config(&registry_pcp);
+	want->value[0] = 9;
+	cuts = registry_pcp.cuts;
+	lmm_policy_cut(&registry_pcp);
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, -ECANCELED,
+			registry_apply_since(&registry_pcp, want, cuts, why));
+	registry_expect(test, &registry_pcp, false, 8, "xd");
+}
+
+/* One of several is switched off while the next one comes on: it is not put back on. */
+static void switch_test_revert_leaves_off(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	registry_cut_at_arm = &registry_pcp;
+	registry_arm_err = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 9, true, why));
+	registry_look();
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_TRUE(test, registry_numa.on);
+
+	registry_cut_at_arm = NULL;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_numa, false, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	registry_cut_at_enable = &registry_pcp;
+	registry_enable_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
+	registry_look();
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
+}
+
+/* A hook is taken away and given back. */
+static void switch_test_stands_by(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_alive = false;
+	registry_hooks_ok = false;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_STREQ(test, "no hook", (const char *)why);
+	KUNIT_EXPECT_STREQ(test, "eaxd", (const char *)registry_log);
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
+	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+
+	/* A knob can be set; to say that it be on is refused in words. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
+
+	/* Where wrappers have to be loaded it waits for somebody to say so. */
+	registry_alive = true;
+	registry_hooks_ok = true;
+	registry_missing = 1;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	registry_missing = 0;
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, true, 9, "ea");
+
+	/* Off while it stands by. */
+	registry_alive = false;
+	registry_hooks_ok = false;
+	registry_look();
+	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9, why));
+	registry_expect(test, &registry_pcp, false, 9, "");
+	KUNIT_EXPECT_FALSE(test, registry_look());
+}
+
+/* What an optional hook is taken away from goes on with the others, at once. */
+static void switch_test_comes_back_without_the_optional(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	registry_alive = false;
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, true, 8, "eaxdea");
+}
+
+static struct kunit_case lmm_switch_cases[] = {
+	KUNIT_CASE(switch_test_cut_waits_for_nobody),
+	KUNIT_CASE(switch_test_cut_while_coming_on),
+	KUNIT_CASE(switch_test_cut_since_asked),
+	KUNIT_CASE(switch_test_revert_leaves_off),
+	KUNIT_CASE(switch_test_stands_by),
+	KUNIT_CASE(switch_test_comes_back_without_the_optional),
+	{}
+};
+
+static struct kunit_suite lmm_switch_suite = {
+	.name = "livemm-switch",
+	.init = registry_test_init,
+	.exit = registry_test_exit,
+	.test_cases = lmm_switch_cases,
+};
