@@ -140,7 +140,7 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 		if (err != -EINPROGRESS)
 			break;
 		if (loads == LOADS_MAX) {
-			scnprintf(why, len, "livepatches are disabled from outside again and again");
+			scnprintf(why, len, "livepatches are disabled again and again");
 			err = -EBUSY;
 			break;
 		}

@@ -21,6 +21,8 @@
 #include "symbols.h"
 #include "table.h"
 
+#define STUCK	"cannot be unhooked; livemm stays loaded until the next boot"
+
 u64 __percpu *lmm_hook_hits;
 
 /* The kernel's own switches for all kprobes, and for all that stands on ftrace; or NULL. */
@@ -536,7 +538,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		if (why[0])
 			return "idle";
 		if (hook->stuck)
-			scnprintf(why, len, "cannot be unhooked; livemm stays loaded until the next boot");
+			scnprintf(why, len, "%s", STUCK);
 		else if (READ_ONCE(hook->is_shared))
 			scnprintf(why, len, "shares the function with BPF, by an ftrace callback");
 		else if (hook->why[0])
@@ -551,8 +553,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		scnprintf(why, len, "%s; lost: %s", words, hook->lost);
 		return "unavailable";
 	}
-	scnprintf(why, len, "%s", hook->stuck ?
-		  "cannot be unhooked; livemm stays loaded until the next boot" : hook->why);
+	scnprintf(why, len, "%s", hook->stuck ? STUCK : hook->why);
 	return "idle";
 }
 

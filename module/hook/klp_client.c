@@ -14,17 +14,15 @@
 
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
-#include <linux/livepatch.h>
 #include <linux/module.h>
-#include <linux/pid.h>
 #include <linux/printk.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/spinlock.h>
-#include <linux/umh.h>
 #include <linux/wait.h>
 
 #include "klp_client.h"
+#include "program.h"
 #include "symbols.h"
 #include "table.h"
 
@@ -71,14 +69,28 @@ struct livepatch {
 	const struct lmm_klp_port *port;
 };
 
-#define LIVEPATCH(name, which)	{ .module = name, .symbol = name "_port", .functions = which }
-
 static struct livepatch livepatches[] = {
-	LIVEPATCH("livemm_klp_lists", BIT(LMM_KLP_REFILL) | BIT(LMM_KLP_DRAIN)),
-	LIVEPATCH("livemm_klp_giveback", BIT(LMM_KLP_DRAIN_ZONE) | BIT(LMM_KLP_DRAIN_ALL) |
-					 BIT(LMM_KLP_COMPACT)),
-	LIVEPATCH("livemm_klp_scan", BIT(LMM_KLP_SCAN)),
-	LIVEPATCH("livemm_klp_fallback", BIT(LMM_KLP_FALLBACK)),
+	{
+		.module = "livemm_klp_lists",
+		.symbol = "livemm_klp_lists_port",
+		.functions = BIT(LMM_KLP_REFILL) | BIT(LMM_KLP_DRAIN),
+	},
+	{
+		.module = "livemm_klp_giveback",
+		.symbol = "livemm_klp_giveback_port",
+		.functions = BIT(LMM_KLP_DRAIN_ZONE) | BIT(LMM_KLP_DRAIN_ALL) |
+			     BIT(LMM_KLP_COMPACT),
+	},
+	{
+		.module = "livemm_klp_scan",
+		.symbol = "livemm_klp_scan_port",
+		.functions = BIT(LMM_KLP_SCAN),
+	},
+	{
+		.module = "livemm_klp_fallback",
+		.symbol = "livemm_klp_fallback_port",
+		.functions = BIT(LMM_KLP_FALLBACK),
+	},
 };
 
 /* Innermost; nothing sleeps under it. */
@@ -142,57 +154,6 @@ static bool port_good(const struct lmm_klp_port *port, u32 functions)
 	       port->live();
 }
 
-/* In the new process, before the program: who to wait for. */
-static int note_pid(struct subprocess_info *info, struct cred *new)
-{
-	struct pid **pid = info->data;
-
-	*pid = get_task_pid(current, PIDTYPE_PID);
-	return 0;
-}
-
-static bool pid_runs(struct pid *pid)
-{
-	bool runs;
-
-	rcu_read_lock();
-	runs = pid_task(pid, PIDTYPE_PID);
-	rcu_read_unlock();
-	return runs;
-}
-
-/*
- * Run a program to its end.  How it ends is not told; what it has done is to be seen.  The kernel
- * counts the programs that it itself waits for, and suspends nothing while there is one
- * (usermodehelper_disable()): so it waits until this one has begun, and we until it has ended.
- *
- * The arguments are in the frame of a kernel thread, which no signal reaches: so the wait cannot
- * end before the kernel has copied them.  It is killable only so that nobody reports it as hung.
- *
- * Returns 0, or -errno with the reason in @why when it could not be run.
- */
-static int run_program(char *program, const char *module, char *option, char *why, size_t len)
-{
-	static char *const environment[] = {
-		"HOME=/", "TERM=linux", "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL
-	};
-	char *argv[] = { program, (char *)module, option, NULL };
-	struct subprocess_info *info;
-	struct pid *pid = NULL;
-	int err = -ENOMEM;
-
-	info = call_usermodehelper_setup(program, argv, (char **)environment, GFP_KERNEL, note_pid,
-					 NULL, &pid);
-	if (info)
-		err = call_usermodehelper_exec(info, UMH_WAIT_EXEC | UMH_KILLABLE);
-	if (err)
-		scnprintf(why, len, "cannot run %s (%d) for %s", program, err, module);
-	while (!err && pid && pid_runs(pid))
-		schedule_timeout_idle(LOOK_JIFFIES / 2);
-	put_pid(pid);
-	return err;
-}
-
 /* What of a livepatch may be wrapped now, as words for its module. */
 static u32 functions_named(const struct livepatch *lp, char *option, size_t len)
 {
@@ -212,31 +173,6 @@ static u32 functions_named(const struct livepatch *lp, char *option, size_t len)
 		functions |= BIT(hook->function);
 	}
 	return functions;
-}
-
-/* The tasks that keep a transition from ending, as "comm(pid) comm(pid)". */
-static void transition_holders(char *buf, size_t len)
-{
-	struct task_struct *group, *task;
-	unsigned int more = 0;
-	int used = 0;
-
-	buf[0] = '\0';
-	rcu_read_lock();
-	for_each_process_thread(group, task) {
-		if (!test_tsk_thread_flag(task, TIF_PATCH_PENDING))
-			continue;
-		if (used > (int)len - 40)
-			more++;
-		else
-			used += scnprintf(buf + used, len - used, "%s%s(%d)",
-					  used ? " " : "", task->comm, task_pid_nr(task));
-	}
-	rcu_read_unlock();
-	if (more)
-		scnprintf(buf + used, len - used, " and %u more", more);
-	if (!used)
-		scnprintf(buf, len, "none that is listed (an idle CPU, or it ended just now)");
 }
 
 static bool is_over(unsigned long end)
@@ -276,7 +212,7 @@ static int livepatch_remove(const struct livepatch *lp, const struct lmm_klp_por
 	port_put(lp);
 	/* Others have a look at it for a moment; hence more than once. */
 	for (;;) {
-		err = run_program(RMMOD, lp->module, NULL, why, len);
+		err = lmm_program_run(RMMOD, lp->module, NULL, why, len);
 		if (err || !livepatch_loaded(lp) || is_over(end))
 			break;
 		schedule_timeout_idle(REMOVE_JIFFIES);
@@ -300,7 +236,7 @@ static const struct lmm_klp_port *livepatch_load(const struct livepatch *lp, cha
 		while (lmm_klp_in_transition() && !is_over(end))
 			schedule_timeout_idle(LOOK_JIFFIES);
 		why[0] = '\0';
-		*err = run_program(MODPROBE, lp->module, option, why, len);
+		*err = lmm_program_run(MODPROBE, lp->module, option, why, len);
 		port = port_get(lp);
 		if (port || !lmm_klp_in_transition() || is_over(end))
 			break;
@@ -364,7 +300,7 @@ static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t l
 	if (port) {
 		/* Dead, too small, or another version's; a livepatch is enabled once. */
 		if (!livepatch_take(lp)) {
-			scnprintf(why, len, "%s is in use without all functions that are wanted now",
+			scnprintf(why, len, "%s is in use without all that is wanted now",
 				  lp->module);
 			port_put(lp);
 			return -EBUSY;
@@ -387,7 +323,7 @@ static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t l
 		return 0;
 	}
 	used = scnprintf(why, len, "livepatch transition stalled, held by ");
-	transition_holders(why + used, len - used);
+	lmm_klp_holders(why + used, len - used);
 	pr_warn("%s: %s; taking it back\n", lp->module, why);
 	err = -EBUSY;
 	if (livepatch_take(lp)) {

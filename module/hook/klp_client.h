@@ -44,6 +44,7 @@ void lmm_klp_survey(void);
 bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len);
 bool lmm_klp_any_covered(void);
 bool lmm_klp_in_transition(void);
+void lmm_klp_holders(char *buf, size_t len);
 int lmm_klp_watch_start(void (*changed)(void));
 void lmm_klp_watch_stop(void);
 void lmm_klp_changed(enum lmm_klp_change change);

@@ -24,6 +24,7 @@
 #include <linux/notifier.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
@@ -48,7 +49,7 @@ static DEFINE_SPINLOCK(covered_lock);
 
 static void (*tell_changed)(void);
 
-/* Of the kernel's; NULL where it could not be verified. */
+/* The kernel's klp_mutex, and what follows; NULL where it could not be verified. */
 static struct mutex *klp_lock;
 static struct list_head *klp_list;
 static struct klp_patch **klp_transition;
@@ -189,7 +190,8 @@ bool lmm_klp_any_covered(void)
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH && lmm_klp_covered(&lmm_hooks[i], NULL, 0))
+		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH &&
+		    lmm_klp_covered(&lmm_hooks[i], NULL, 0))
 			return true;
 	return false;
 }
@@ -205,6 +207,37 @@ bool lmm_klp_any_covered(void)
 bool lmm_klp_in_transition(void)
 {
 	return klp_transition && READ_ONCE(*klp_transition);
+}
+
+/**
+ * lmm_klp_holders() - the tasks that keep a transition from ending
+ * @buf: gets them as "comm(pid) comm(pid)"
+ * @len: size of @buf
+ *
+ * Context: process.
+ */
+void lmm_klp_holders(char *buf, size_t len)
+{
+	struct task_struct *group, *task;
+	unsigned int more = 0;
+	int used = 0;
+
+	buf[0] = '\0';
+	rcu_read_lock();
+	for_each_process_thread(group, task) {
+		if (!test_tsk_thread_flag(task, TIF_PATCH_PENDING))
+			continue;
+		if (used > (int)len - 40)
+			more++;
+		else
+			used += scnprintf(buf + used, len - used, "%s%s(%d)",
+					  used ? " " : "", task->comm, task_pid_nr(task));
+	}
+	rcu_read_unlock();
+	if (more)
+		scnprintf(buf + used, len - used, " and %u more", more);
+	if (!used)
+		scnprintf(buf, len, "none that is listed (an idle CPU, or it ended just now)");
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
@@ -236,6 +269,7 @@ void lmm_klp_changed(enum lmm_klp_change change)
 static void symbols_find(void)
 {
 	char why[LMM_WHY_LEN];
+	/* Until the list is known, too. */
 	struct mutex *mutex;
 
 	mutex = lmm_symbol_mutex("klp_mutex", why, sizeof(why));

@@ -10,8 +10,9 @@
 #include "../compat/compat.h"
 #include "klp_module.h"
 
-KLP_ORIGINAL(fallback, lmm_fallback_t, (struct free_area *, unsigned int, int, bool,
-					lmm_fallback_detail_t *));
+typedef lmm_fallback_t fallback_fn(struct free_area *, unsigned int, int, bool,
+				   lmm_fallback_detail_t *);
+KLP_ORIGINAL(fallback);
 
 DEFINE_STATIC_CALL_NULL(on_fallback, int (struct free_area *, unsigned int, int, bool, int,
 					  bool *));
@@ -60,4 +61,16 @@ static const struct klp_wrapped wrapped[] = {
 	KLP_WRAPPED("find_suitable_fallback", LMM_KLP_FALLBACK, fallback, fallback),
 };
 
-KLP_MODULE(livemm_klp_fallback, "livemm: livepatch wrapper around the search for a fallback");
+const struct lmm_klp_port *const livemm_klp_fallback_port = &port;
+EXPORT_SYMBOL_GPL(livemm_klp_fallback_port);
+
+static int __init klp_init(void)
+{
+	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
+}
+
+module_init(klp_init);
+module_exit(klp_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm: livepatch wrapper around the search for a fallback");
+MODULE_INFO(livepatch, "Y");

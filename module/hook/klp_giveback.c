@@ -14,10 +14,14 @@
 #include "../compat/compat.h"
 #include "klp_module.h"
 
-KLP_ORIGINAL(drain_zone, void, (unsigned int, struct zone *));
-KLP_ORIGINAL(drain_all, void, (struct zone *, bool));
-KLP_ORIGINAL(drain_lists, void, (struct zone *));
-KLP_ORIGINAL(compact, enum compact_result, (struct compact_control *, struct capture_control *));
+typedef void drain_zone_fn(unsigned int, struct zone *);
+KLP_ORIGINAL(drain_zone);
+typedef void drain_all_fn(struct zone *, bool);
+KLP_ORIGINAL(drain_all);
+typedef void drain_lists_fn(struct zone *);
+KLP_ORIGINAL(drain_lists);
+typedef enum compact_result compact_fn(struct compact_control *, struct capture_control *);
+KLP_ORIGINAL(compact);
 
 DEFINE_STATIC_CALL_NULL(on_give_back, bool (struct lmm_klp_return *));
 
@@ -105,4 +109,16 @@ static const struct klp_wrapped wrapped[] = {
 	KLP_WRAPPED("compact_zone", LMM_KLP_COMPACT, compact, give_back),
 };
 
-KLP_MODULE(livemm_klp_giveback, "livemm: livepatch wrappers around what wants pages in the buddy");
+const struct lmm_klp_port *const livemm_klp_giveback_port = &port;
+EXPORT_SYMBOL_GPL(livemm_klp_giveback_port);
+
+static int __init klp_init(void)
+{
+	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
+}
+
+module_init(klp_init);
+module_exit(klp_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm: livepatch wrappers around what wants pages in the buddy");
+MODULE_INFO(livepatch, "Y");

@@ -11,9 +11,11 @@
 #include "../compat/compat.h"
 #include "klp_module.h"
 
-KLP_ORIGINAL(refill, int, (struct zone *, unsigned int, unsigned long, struct list_head *, int,
-			   unsigned int));
-KLP_ORIGINAL(drain, void, (struct zone *, int, struct per_cpu_pages *, int));
+typedef int refill_fn(struct zone *, unsigned int, unsigned long, struct list_head *, int,
+		      unsigned int);
+KLP_ORIGINAL(refill);
+typedef void drain_fn(struct zone *, int, struct per_cpu_pages *, int);
+KLP_ORIGINAL(drain);
 
 DEFINE_STATIC_CALL_NULL(on_take, int (struct zone *, unsigned int, unsigned long,
 				      struct list_head *, int));
@@ -121,4 +123,16 @@ static const struct klp_wrapped wrapped[] = {
 	KLP_WRAPPED("free_pcppages_bulk", LMM_KLP_DRAIN, drain, drain),
 };
 
-KLP_MODULE(livemm_klp_lists, "livemm: livepatch wrappers around refill and drain of per-CPU lists");
+const struct lmm_klp_port *const livemm_klp_lists_port = &port;
+EXPORT_SYMBOL_GPL(livemm_klp_lists_port);
+
+static int __init klp_init(void)
+{
+	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
+}
+
+module_init(klp_init);
+module_exit(klp_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm: livepatch wrappers around refill and drain of per-CPU lists");
+MODULE_INFO(livepatch, "Y");

@@ -50,12 +50,12 @@ struct klp_wrapped {
 	void (*set_handlers)(const struct lmm_klp_handlers *handlers);
 };
 
-/* The call of a function past its ftrace site, and what sets its target. */
-#define KLP_ORIGINAL(what, ret, args)					\
-	DEFINE_STATIC_CALL_NULL(orig_##what, ret args);			\
+/* The call of a function past its ftrace site, and what sets its target; of type WHAT_fn. */
+#define KLP_ORIGINAL(what)						\
+	DEFINE_STATIC_CALL_NULL(orig_##what, what##_fn);		\
 	static void set_orig_##what(unsigned long addr)			\
 	{								\
-		static_call_update(orig_##what, (ret (*)args)addr);	\
+		static_call_update(orig_##what, (what##_fn *)addr);	\
 	}
 
 /* The row of a function whose wrapper, key and original have its name. */
@@ -225,32 +225,61 @@ static int port_withdraw(void)
 	return -EOPNOTSUPP;
 }
 
-static struct lmm_klp_port port;
+/* The module's rows. */
+static const struct klp_wrapped *klp_rows;
+static unsigned int klp_nr_rows;
 
 /* The row of the one of its functions that is in this patch. */
-static const struct klp_wrapped *klp_row(const struct klp_wrapped *rows, unsigned int nr,
-					 enum lmm_klp_function function)
+static const struct klp_wrapped *klp_row(enum lmm_klp_function function)
 {
 	const struct klp_func *func;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		for (func = funcs; func->old_name && rows[i].function == function; func++)
-			if (!strcmp(func->old_name, rows[i].name))
-				return &rows[i];
+	for (i = 0; i < klp_nr_rows; i++)
+		for (func = funcs; func->old_name && klp_rows[i].function == function; func++)
+			if (!strcmp(func->old_name, klp_rows[i].name))
+				return &klp_rows[i];
 	return NULL;
 }
 
-static int klp_wrap(const struct klp_wrapped *rows, unsigned int nr, const char *name,
-		    struct klp_func *func)
+static void port_arm(enum lmm_klp_function function, const struct lmm_klp_handlers *handlers)
+{
+	const struct klp_wrapped *row = klp_row(function);
+
+	if (!row)
+		return;
+	row->set_handlers(handlers);
+	static_key_enable(&row->armed->key);
+}
+
+static void port_disarm(enum lmm_klp_function function)
+{
+	const struct klp_wrapped *row = klp_row(function);
+
+	if (row)
+		static_key_disable(&row->armed->key);
+}
+
+static struct lmm_klp_port port = {
+	.version = LMM_KLP_PORT_VERSION,
+	.withdraw = port_withdraw,
+	.live = port_live,
+	.wait = port_wait,
+	.watch = port_watch,
+	.arm = port_arm,
+	.disarm = port_disarm,
+	.owner = THIS_MODULE,
+};
+
+static int __init klp_wrap(const char *name, struct klp_func *func)
 {
 	unsigned long addr, site;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		if (!strcmp(rows[i].name, name))
+	for (i = 0; i < klp_nr_rows; i++)
+		if (!strcmp(klp_rows[i].name, name))
 			break;
-	if (i == nr || port.functions & BIT(rows[i].function)) {
+	if (i == klp_nr_rows || port.functions & BIT(klp_rows[i].function)) {
 		pr_err("functions: %s: not one that can be wrapped, or named twice\n", name);
 		return -EINVAL;
 	}
@@ -261,20 +290,25 @@ static int klp_wrap(const struct klp_wrapped *rows, unsigned int nr, const char 
 		pr_err("%s: no such function, or it cannot be traced\n", name);
 		return -ENOENT;
 	}
-	rows[i].set_original(site + MCOUNT_INSN_SIZE);
-	func->old_name = rows[i].name;
-	func->new_func = rows[i].wrapper;
-	port.functions |= BIT(rows[i].function);
+	klp_rows[i].set_original(site + MCOUNT_INSN_SIZE);
+	func->old_name = klp_rows[i].name;
+	func->new_func = klp_rows[i].wrapper;
+	port.functions |= BIT(klp_rows[i].function);
 	return 0;
 }
 
-static int klp_begin(const struct klp_wrapped *rows, unsigned int nr)
+static int __init klp_begin(const struct klp_wrapped *rows, unsigned int nr)
 {
 	struct klp_func *func = funcs;
 	char names[256], *rest = names, *name;
 	unsigned long addr;
 	int err;
 
+	/* A name twice or of another module is refused, so there are never more than rows. */
+	if (WARN_ON(nr > KLP_FUNCTIONS_MAX))
+		return -EINVAL;
+	klp_rows = rows;
+	klp_nr_rows = nr;
 	err = lmm_release_check();
 	if (err)
 		return err;
@@ -295,7 +329,7 @@ static int klp_begin(const struct klp_wrapped *rows, unsigned int nr)
 	static_call_update(klp_ftrace_location, (unsigned long (*)(unsigned long))addr);
 
 	while ((name = strsep(&rest, ","))) {
-		err = klp_wrap(rows, nr, name, func++);
+		err = klp_wrap(name, func++);
 		if (err)
 			return err;
 	}
@@ -305,62 +339,9 @@ static int klp_begin(const struct klp_wrapped *rows, unsigned int nr)
 	return err;
 }
 
-/*
- * A name twice or of another module is refused, so there are never more than there are rows.
- * The exit is reached only once the patch is disabled and no task runs a wrapper.
- */
-#define KLP_MODULE(module, description)					\
-	static_assert(ARRAY_SIZE(wrapped) <= KLP_FUNCTIONS_MAX);	\
-									\
-	static void port_arm(enum lmm_klp_function function,		\
-			     const struct lmm_klp_handlers *handlers)	\
-	{								\
-		const struct klp_wrapped *row;				\
-									\
-		row = klp_row(wrapped, ARRAY_SIZE(wrapped), function);	\
-		if (!row)						\
-			return;						\
-		row->set_handlers(handlers);				\
-		static_key_enable(&row->armed->key);			\
-	}								\
-									\
-	static void port_disarm(enum lmm_klp_function function)		\
-	{								\
-		const struct klp_wrapped *row;				\
-									\
-		row = klp_row(wrapped, ARRAY_SIZE(wrapped), function);	\
-		if (row)						\
-			static_key_disable(&row->armed->key);		\
-	}								\
-									\
-	static struct lmm_klp_port port = {				\
-		.version = LMM_KLP_PORT_VERSION,			\
-		.withdraw = port_withdraw,				\
-		.live = port_live,					\
-		.wait = port_wait,					\
-		.watch = port_watch,					\
-		.arm = port_arm,					\
-		.disarm = port_disarm,					\
-		.owner = THIS_MODULE,					\
-	};								\
-									\
-	extern const struct lmm_klp_port *const module##_port;		\
-	const struct lmm_klp_port *const module##_port = &port;		\
-	EXPORT_SYMBOL_GPL(module##_port);				\
-									\
-	static int __init klp_init(void)				\
-	{								\
-		return klp_begin(wrapped, ARRAY_SIZE(wrapped));		\
-	}								\
-									\
-	static void __exit klp_exit(void)				\
-	{								\
-	}								\
-									\
-	module_init(klp_init);						\
-	module_exit(klp_exit);						\
-	MODULE_LICENSE("GPL");						\
-	MODULE_DESCRIPTION(description);				\
-	MODULE_INFO(livepatch, "Y")
+/* Reached only once the patch is disabled and no task runs a wrapper. */
+static void __exit klp_exit(void)
+{
+}
 
 #endif /* LIVEMM_HOOK_KLP_MODULE_H */

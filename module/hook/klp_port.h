@@ -209,4 +209,10 @@ struct lmm_klp_port {
 	struct module *owner;
 };
 
+/* One a module, exported under the module's name. */
+extern const struct lmm_klp_port *const livemm_klp_lists_port;
+extern const struct lmm_klp_port *const livemm_klp_giveback_port;
+extern const struct lmm_klp_port *const livemm_klp_scan_port;
+extern const struct lmm_klp_port *const livemm_klp_fallback_port;
+
 #endif /* LIVEMM_HOOK_KLP_PORT_H */

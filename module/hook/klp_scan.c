@@ -10,7 +10,8 @@
 #include "../compat/compat.h"
 #include "klp_module.h"
 
-KLP_ORIGINAL(scan, unsigned long, (struct vm_area_struct *, unsigned long, unsigned long));
+typedef unsigned long scan_fn(struct vm_area_struct *, unsigned long, unsigned long);
+KLP_ORIGINAL(scan);
 
 DEFINE_STATIC_CALL_NULL(on_scan, bool (struct vm_area_struct *, unsigned long,
 				       struct lmm_klp_part *));
@@ -74,4 +75,16 @@ static const struct klp_wrapped wrapped[] = {
 	KLP_WRAPPED("change_prot_numa", LMM_KLP_SCAN, scan, scan),
 };
 
-KLP_MODULE(livemm_klp_scan, "livemm: livepatch wrapper around the scan of NUMA balancing");
+const struct lmm_klp_port *const livemm_klp_scan_port = &port;
+EXPORT_SYMBOL_GPL(livemm_klp_scan_port);
+
+static int __init klp_init(void)
+{
+	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
+}
+
+module_init(klp_init);
+module_exit(klp_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("livemm: livepatch wrapper around the scan of NUMA balancing");
+MODULE_INFO(livepatch, "Y");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
-# named: debug 7.2
+# kernels: 6.12
+# named: 6.1
 # nodes: 2
 # memory: 2G
 # timeout: 900

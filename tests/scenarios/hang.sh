@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
+# kernels: 6.1
+# named: 6.12 debug
+# emulation: parallel 6.1
 # nodes: 2
 # timeout: 900
 #

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
-# named: debug
+# kernels: 6.1
+# named: 6.12 debug
 # timeout: 900
 #
 # Somebody else's livepatch comes between our look and our enabling: the program that loads

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.1
+# named: 6.12 debug
 # timeout: 900
 #
 # The machine is to sleep while a livepatch transition stalls and a writer waits for it: tasks
