@@ -65,22 +65,75 @@ static int read_text(const struct lmm_change *change, struct lmm_config *want,
 	return change->parse(change, want, named, why, len);
 }
 
-/* Do settings switch policies off, and nothing else? */
-static bool only_off(const struct lmm_config *want, unsigned int named)
+/* What a text says of `enabled`, as a bit per policy, whatever is in force. */
+struct asked {
+	unsigned int named;
+	unsigned int on;
+	unsigned int off;
+};
+
+/* Read the text as if each policy were @enabled; which are so afterwards? */
+static int read_as_if(const struct lmm_change *change, struct lmm_config *want, bool enabled,
+		      unsigned int *named, unsigned int *on, char *why, size_t len)
+{
+	struct lmm_policy *policy;
+	int err;
+
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
+		lmm_policy_config_copy(policy, &want[policy->id]);
+		want[policy->id].enabled = enabled;
+	}
+	err = change->parse(change, want, named, why, len);
+	*on = 0;
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		if (*named & BIT(policy->id) && want[policy->id].enabled)
+			*on |= BIT(policy->id);
+	return err;
+}
+
+static int read_asked(const struct lmm_change *change, struct lmm_config *want,
+		      struct asked *asked, char *why, size_t len)
+{
+	unsigned int named = 0, on;
+	int err;
+
+	err = read_as_if(change, want, false, &named, &asked->on, why, len) ?:
+	      read_as_if(change, want, true, &named, &on, why, len);
+	asked->named = named;
+	asked->off = named & ~on;
+	return err;
+}
+
+/* Does a text, as it has just been read, switch policies off, and nothing else? */
+static bool only_off(const struct lmm_config *want, const struct asked *asked)
 {
 	struct lmm_policy *policy;
 
+	if (!asked->named || asked->off != asked->named)
+		return false;
 	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
-		if (named & BIT(policy->id) &&
-		    (want[policy->id].enabled ||
-		     lmm_policy_changes_values(policy, &want[policy->id])))
+		if (asked->named & BIT(policy->id) &&
+		    lmm_policy_changes_values(policy, &want[policy->id]))
 			return false;
-	return named;
+	return true;
+}
+
+/* Only who asks for a policy to be on minds that somebody else has switched it off since. */
+static void refresh_cuts(struct waiter *waiter, unsigned int asked_on)
+{
+	unsigned int cuts[LMM_NR_POLICIES] = { };
+	unsigned int id;
+
+	lmm_policies_cuts(cuts);
+	for (id = 0; id < LMM_NR_POLICIES; id++)
+		if (!(asked_on & BIT(id)))
+			waiter->cuts[id] = cuts[id];
 }
 
 /* Returns -EINPROGRESS when @functions have to be loaded first, for @waiter. */
-static int try_change(const struct lmm_change *change, struct lmm_config *want, u32 *functions,
-		      struct waiter *waiter, char *why, size_t len)
+static int try_change(const struct lmm_change *change, struct lmm_config *want,
+		      unsigned int asked_on, u32 *functions, struct waiter *waiter, char *why,
+		      size_t len)
 {
 	unsigned int named = 0;
 	int err;
@@ -94,6 +147,7 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want, 
 	/* What was disabled from outside is let go of, so that it can be brought back. */
 	if (lmm_policies_look())
 		lmm_policies_look_soon();
+	refresh_cuts(waiter, asked_on);
 	err = read_text(change, want, &named, why, len) ?:
 	      lmm_policies_missing(want, named, functions, &waiter->policies, why, len);
 	if (!err && *functions)
@@ -116,9 +170,10 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want, 
  */
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 {
-	unsigned int loads, named = 0;
 	struct lmm_config *want;
 	struct waiter waiter = { };
+	struct asked asked = { };
+	unsigned int loads;
 	u32 functions;
 	int err;
 
@@ -129,14 +184,14 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 	}
 	/* An "off" from here on prevails over an "on" in the text. */
 	lmm_policies_cuts(waiter.cuts);
-	err = read_text(change, want, &named, why, len);
-	if (!err && only_off(want, named)) {
-		lmm_policies_cut(named);
-		lmm_policies_wait(named, OFF_WAIT_MS);
+	err = read_asked(change, want, &asked, why, len);
+	if (!err && only_off(want, &asked)) {
+		lmm_policies_cut(asked.named);
+		lmm_policies_wait(asked.named, OFF_WAIT_MS);
 		goto out;
 	}
 	for (loads = 0; !err; loads++) {
-		err = try_change(change, want, &functions, &waiter, why, len);
+		err = try_change(change, want, asked.on, &functions, &waiter, why, len);
 		if (err != -EINPROGRESS)
 			break;
 		if (loads == LOADS_MAX) {

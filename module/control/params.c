@@ -20,6 +20,7 @@
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -323,7 +324,10 @@ void lmm_params_close(void)
 	mutex_lock(&lmm_stage_mutex);
 	lmm_stage = LMM_GONE;
 	mutex_unlock(&lmm_stage_mutex);
-	lmm_policies_cut(LMM_ALL_POLICIES);
-	down_write(&lmm_params_rwsem);
+	/* Again for who has begun to wait just now. */
+	do {
+		lmm_policies_cut(LMM_ALL_POLICIES);
+		schedule_timeout_idle(1);
+	} while (!down_write_trylock(&lmm_params_rwsem));
 	up_write(&lmm_params_rwsem);
 }

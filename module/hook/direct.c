@@ -16,10 +16,13 @@
  * 53cd885bc5c3 "ftrace: Allow IPMODIFY and DIRECT ops on the same function", 6.0): entry.S
  * returns to the address that ftrace has left on the stack, which is the livepatch's.
  */
+#include <linux/atomic.h>
 #include <linux/bpf.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 
 #include "../compat/compat.h"
 #include "direct.h"
@@ -27,6 +30,9 @@
 
 /* Serialises what is registered; taken with the control mutex held, or by a BPF attach. */
 static DEFINE_MUTEX(direct_lock);
+
+/* Who is in make_rooms(), asleep perhaps. */
+static atomic_t inside = ATOMIC_INIT(0);
 
 /* The stack is as a livepatch wants it whether or not there is one. */
 static int share_with_livepatch(LMM_OPS_FUNC_ARGS)
@@ -150,7 +156,7 @@ static void make_room(struct lmm_hook *hook)
  * Have rows make room, of the function at @addr, or with 0 all.
  *
  * This module may not go while this sleeps: the kernel's wait for tasks in code that is called
- * directly counts one that sleeps as out of that.  lmm_hooks_exit() waits for what is left.
+ * directly counts one that sleeps as out of that.  lmm_direct_exit() waits for what is left.
  */
 static void notrace make_rooms(unsigned long addr)
 {
@@ -158,12 +164,27 @@ static void notrace make_rooms(unsigned long addr)
 
 	if (!try_module_get(THIS_MODULE))
 		return;
+	atomic_inc(&inside);
 	mutex_lock(&direct_lock);
 	for (i = 0; i < lmm_nr_hooks; i++)
 		if (lmm_hooks[i].shared && (!addr || lmm_hooks[i].addr == addr))
 			make_room(&lmm_hooks[i]);
 	mutex_unlock(&direct_lock);
 	module_put(THIS_MODULE);
+	/* Behind this nothing sleeps. */
+	atomic_dec(&inside);
+}
+
+/**
+ * lmm_direct_exit() - wait until nobody is in our code because of BPF
+ *
+ * Context: process, may sleep; every row is disarmed.
+ */
+void lmm_direct_exit(void)
+{
+	while (atomic_read(&inside))
+		schedule_timeout_idle(1);
+	synchronize_rcu_tasks();
 }
 
 /**

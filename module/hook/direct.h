@@ -11,6 +11,7 @@ struct bpf_trampoline;
 
 int lmm_direct_arm(struct lmm_hook *hook);
 int lmm_direct_disarm(struct lmm_hook *hook);
+void lmm_direct_exit(void);
 void lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampoline);
 void lmm_direct_bpf_links(void);
 

@@ -161,8 +161,7 @@ void lmm_hooks_exit(void)
 		pr_err("a hook cannot be removed: this unload waits until the next boot\n");
 	while (any_stuck())
 		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
-	/* Who slept in lmm_direct_bpf_link() has left that by then. */
-	synchronize_rcu_tasks();
+	lmm_direct_exit();
 	free_percpu(lmm_hook_hits);
 }
 
@@ -318,12 +317,13 @@ static void row_pin(struct lmm_hook *hook, int err)
 		pr_err("hook %s: at unloading\n", hook->name);
 }
 
-/* Does a policy use the row in a mode, on this kernel? */
-static bool row_used(const struct lmm_hook *hook, u32 user)
+/* Does a policy use the row in a mode, where it has these wrappers? */
+static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
 {
 	if (!(hook->users & user))
 		return false;
-	return !(hook->spare_users & user) || !lmm_hook_usable(hook->spare_for);
+	return !(hook->spare_users & user) ||
+	       !(functions & BIT(lmm_hooks[hook->spare_for].function));
 }
 
 /* Wrappers that may be armed and that a user uses. */
@@ -336,7 +336,7 @@ static u32 livepatch_functions(u32 user)
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->mech != LMM_MECH_LIVEPATCH || !row_used(hook, user))
+		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->users & user))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
@@ -463,7 +463,7 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!row_used(hook, user))
+		if (!row_used(hook, user, functions))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		/* What was an obstacle a moment ago is one: it is not held. */

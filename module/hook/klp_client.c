@@ -312,7 +312,7 @@ static int livepatch_bring(struct livepatch *lp, u32 wanted, char *why, size_t l
 	}
 	port = livepatch_load(lp, option, &err, why, len);
 	if (!port)
-		return err ?: livepatch_refused(wanted, why, len);
+		return err ? -ENOENT : livepatch_refused(wanted, why, len);
 	if (port->version != LMM_KLP_PORT_VERSION) {
 		scnprintf(why, len, "%s is of another livemm version", lp->module);
 		port_put(lp);
@@ -499,7 +499,7 @@ static bool awaited_done(struct awaited *awaited)
  * Context: process, may sleep for as long as modprobe runs, no lock held; killable, freezable.
  * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
  * loaded; -EBUSY when an old one is stuck or another livepatch holds a function; -ETIMEDOUT
- * when the transition stalled; or what a program could not be run for.
+ * when the transition stalled.
  */
 int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
 		 size_t len)
@@ -519,10 +519,7 @@ int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *a
 	spin_unlock(&livepatch_lock);
 	err = thread_start();
 	if (err) {
-		spin_lock(&livepatch_lock);
-		for (i = 0; i < ARRAY_SIZE(livepatches); i++)
-			livepatches[i].asked &= ~functions;
-		spin_unlock(&livepatch_lock);
+		/* What was asked for stays so: somebody else may wait for the same. */
 		scnprintf(why, len, "no kernel thread to load livepatches with (%d)", err);
 		return err;
 	}
@@ -532,6 +529,9 @@ int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *a
 		scnprintf(why, len, "killed while livepatches were being loaded");
 		return -EINTR;
 	}
+	/* It may be about what somebody else asked for next. */
+	if (awaited.err && awaited.err != -ECANCELED && !lmm_klp_missing(functions))
+		return 0;
 	return awaited.err;
 }
 

@@ -103,9 +103,12 @@ static bool livepatch_coming(void)
 	return coming;
 }
 
+/* Whoever raises it later sees what has been seen here, and does not. */
 static void guard_down(void)
 {
+	spin_lock(&guard_lock);
 	WRITE_ONCE(lmm_guard_in_place, false);
+	spin_unlock(&guard_lock);
 	/* Who has seen it in place has preemption off until what it asks for has been answered. */
 	synchronize_rcu();
 }
@@ -137,8 +140,10 @@ void lmm_klp_survey(void)
 	bool seen, stands = false;
 	unsigned int i;
 
-	if (mutex_lock_killable(&survey_mutex))
+	if (mutex_lock_killable(&survey_mutex)) {
+		guard_down();
 		return;
+	}
 	seen = klp_list && !mutex_lock_killable(klp_lock);
 	for (i = 0; i < lmm_nr_hooks && (seen || !klp_list); i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];

@@ -15,6 +15,9 @@
 /* Between two looks whether it still runs. */
 #define LOOK_JIFFIES	(HZ / 20)
 
+/* Of running a program while the kernel runs none, one a second. */
+#define TRIES		30
+
 /* In the new process, before the program: who to wait for. */
 static int note_pid(struct subprocess_info *info, struct cred *new)
 {
@@ -59,6 +62,7 @@ int lmm_program_run(char *program, const char *module, char *option, char *why, 
 	};
 	struct subprocess_info *info;
 	struct pid *pid = NULL;
+	unsigned int tries;
 	int err = -ENOMEM;
 	char *argv[4];
 
@@ -66,10 +70,16 @@ int lmm_program_run(char *program, const char *module, char *option, char *why, 
 	argv[1] = (char *)module;
 	argv[2] = option;
 	argv[3] = NULL;
-	info = call_usermodehelper_setup(program, argv, (char **)environment, GFP_KERNEL, note_pid,
-					 NULL, &pid);
-	if (info)
-		err = call_usermodehelper_exec(info, UMH_WAIT_EXEC | UMH_KILLABLE);
+	for (tries = 0; tries < TRIES; tries++) {
+		info = call_usermodehelper_setup(program, argv, (char **)environment, GFP_KERNEL,
+						 note_pid, NULL, &pid);
+		if (info)
+			err = call_usermodehelper_exec(info, UMH_WAIT_EXEC | UMH_KILLABLE);
+		/* That is what there is to hear while the machine goes to sleep. */
+		if (err != -EBUSY)
+			break;
+		schedule_timeout_idle(HZ);
+	}
 	if (err)
 		scnprintf(why, len, "cannot run %s (%d) for %s", program, err, module);
 	while (!err && pid && pid_runs(pid))

@@ -27,9 +27,8 @@ DEFINE_MUTEX(lmm_control_mutex);
 static struct lmm_policy *lmm_policies[LMM_NR_POLICIES];
 
 /* Put back what lmm_policies_apply() did, newest first. */
-static void lmm_policies_revert(struct lmm_policy *const done[],
-				const struct lmm_config *old, const unsigned int *cuts,
-				unsigned int nr)
+static void lmm_policies_revert(struct lmm_policy *const done[], struct lmm_config *old,
+				const unsigned int *cuts, unsigned int nr)
 {
 	char why[LMM_WHY_LEN];
 	int err;
@@ -37,10 +36,15 @@ static void lmm_policies_revert(struct lmm_policy *const done[],
 	while (nr--) {
 		struct lmm_policy *policy = done[nr];
 
-		err = lmm_policy_apply(policy, &old[policy->id], cuts[policy->id], why,
-				       sizeof(why));
-		/* What was switched off meanwhile stays off. */
-		if (err && err != -ECANCELED)
+		struct lmm_config *back = &old[policy->id];
+
+		err = lmm_policy_apply(policy, back, cuts[policy->id], why, sizeof(why));
+		if (err == -ECANCELED) {
+			/* What was switched off meanwhile stays off. */
+			back->enabled = false;
+			err = lmm_policy_apply(policy, back, cuts[policy->id], why, sizeof(why));
+		}
+		if (err)
 			pr_err("livemm: not put back: %s\n", why);
 	}
 }
@@ -170,15 +174,20 @@ static void lmm_look_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
 static struct workqueue_struct *lmm_look_wq;
 
-/* Unless this module goes: then the workqueue does, after everybody here. */
+/*
+ * Unless this module goes: then the workqueue does, after everybody here.  One that is not
+ * urgent leaves what is queued as it is.
+ */
 static void lmm_look_after(unsigned long delay)
 {
 	struct workqueue_struct *wq;
 
 	rcu_read_lock();
 	wq = READ_ONCE(lmm_look_wq);
-	if (wq)
-		mod_delayed_work(wq, &lmm_look_work, delay);
+	if (wq && delay)
+		queue_delayed_work(wq, &lmm_look_work, delay);
+	else if (wq)
+		mod_delayed_work(wq, &lmm_look_work, 0);
 	rcu_read_unlock();
 }
 

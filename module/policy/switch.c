@@ -374,7 +374,7 @@ void lmm_policy_tidy(struct lmm_policy *policy)
 		lmm_policy_down(policy, LMM_POLICY_OFF);
 }
 
-/* After a try to come on that failed: as it was, or off if it was cut meanwhile. */
+/* A try to come on has failed: as it was, or off if it was cut meanwhile. */
 static void lmm_policy_not_up(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	unsigned long flags;
@@ -482,10 +482,9 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 	struct lmm_policy *policy = sw->policy;
 	struct lmm_switch back = { .policy = policy, .cuts = sw->cuts };
 	char words[LMM_WHY_LEN];
-	struct lmm_config *old;
+	struct lmm_config *old = kmalloc(sizeof(*old), GFP_KERNEL);
 	int err;
 
-	old = kmalloc(sizeof(*old), GFP_KERNEL);
 	if (!old) {
 		scnprintf(why, len, "%s: no memory", policy->name);
 		return -ENOMEM;
@@ -541,9 +540,8 @@ static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
 	enum lmm_policy_state from = READ_ONCE(policy->state);
-	int err;
+	int err = lmm_policy_begin(sw, why, len);
 
-	err = lmm_policy_begin(sw, why, len);
 	if (!err) {
 		err = lmm_policy_up(sw, why, len);
 		if (err)
@@ -578,20 +576,24 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 	case LMM_POLICY_ON:
 		if (lmm_policy_mode(policy, sw->config) != lmm_policy_mode_now(policy))
 			return lmm_policy_remode(sw, why, len);
+		/* One that is cut from here on is tidied up, whatever its settings. */
+		if (READ_ONCE(policy->cuts) != sw->cuts)
+			break;
 		if (policy->configure)
 			policy->configure(policy, sw->config);
 		return lmm_policy_settings(sw, why, len);
 	case LMM_POLICY_STANDBY:
 		if (lmm_policy_changes_values(policy, sw->config))
 			return lmm_policy_settings(sw, why, len);
-		return lmm_policy_switch_on(sw, why, len);
+		fallthrough;
 	case LMM_POLICY_OFF:
 		return lmm_policy_switch_on(sw, why, len);
 	default:
-		/* Cut since it was tidied up; who has done that expects it to stay off. */
-		scnprintf(why, len, "%s/enabled: 1: switched off meanwhile", policy->name);
-		return -ECANCELED;
+		break;
 	}
+	/* Who has cut it since expects it to stay off. */
+	scnprintf(why, len, "%s/enabled: 1: switched off meanwhile", policy->name);
+	return -ECANCELED;
 }
 
 /**
