@@ -14,10 +14,10 @@ from tests.built import config_lost
 from tests.kernels import images, load, stock_image
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
-from tests.report import BUILD, Stage, ToolError, main_guard
+from tests.report import BUILD, Stage, Test, ToolError, main_guard
 from tests.vm import Guest, Verdict, boot
 from tests.vm.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
-from tests.vm.boot import command, megabytes, topology
+from tests.vm.boot import command, emulator_aborted, megabytes, topology
 from tests.vm.run import emulations_of, guest_for, known_kernels, parse
 from tests.vm.vcpus import Watch
 from tests.vm.verdict import first_report, read_channel
@@ -70,6 +70,23 @@ def channel_is_read() -> str:
         return f"{verdict}"
     cut = Verdict("y")
     return "a cut channel ended" if read_channel(cut, "ok a\n") is not None or cut.ended else ""
+
+
+def aborts_are_told() -> str:
+    """Only an emulator that aborts before the first check lets a guest begin anew."""
+    words = "qemu-system-x86_64: system/physmem.c:2678: iotlb_to_section: Assertion `x' failed.\n"
+    with tempfile.TemporaryDirectory() as folder:
+        console = Path(folder) / "console"
+        verdict = Verdict("x", console=console, reason="died")
+        console.write_text(HARMLESS + words, encoding="utf-8")
+        if not emulator_aborted(verdict):
+            return "not told"
+        verdict.tests.append(Test("a check", True, ""))
+        if emulator_aborted(verdict):
+            return "told after a check"
+        verdict.tests.clear()
+        console.write_text(HARMLESS + "kernel: Assertion failed\n", encoding="utf-8")
+        return "a guest's own words are told" if emulator_aborted(verdict) else ""
 
 
 def refused(call: Callable[[], object], words: str) -> str:
@@ -233,6 +250,7 @@ def main() -> int:
     stage = Stage("selftest")
     stage.run("kernel reports are seen", reports_are_seen)
     stage.run("the verdict channel is read", channel_is_read)
+    stage.run("an emulator that aborts is told from a guest that dies", aborts_are_told)
     stage.run("heads of scenarios are read", heads_are_read)
     stage.run("emulations of scenarios are read", emulations)
     stage.run("each emulation has its emulator", emulators)
