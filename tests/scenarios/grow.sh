@@ -31,6 +31,15 @@ on_ms() {
 	took=$(($(uptime_ms) - _from))
 }
 
+# Not by check: that would have $took in a shell of its own.
+comes_on() {
+	if on_ms "$1"; then
+		ok "$1 comes on"
+	else
+		fail "$1 comes on" "$(cat "$LMM_DBG/last_error")"
+	fi
+}
+
 lists="free_pcppages_bulk "
 [ ! -e /proc/kallsyms ] || ! grep -q '^rmqueue_bulk$' /sys/kernel/tracing/available_filter_functions ||
 	lists="free_pcppages_bulk rmqueue_bulk "
@@ -40,18 +49,18 @@ need lmm_load
 same "nothing is patched at first" "$(patches)" ""
 need write_to "$NUMA/config" "mode=period enabled=1"
 same "nor for numa in mode period" "$(patches)" ""
-check "pcp comes on" on_ms pcp
+comes_on pcp
 note "pcp came on in $took ms, idle"
 same "for pcp the lists alone" "$(enabled_patches)" "livemm_klp_lists "
 same "and their functions" "$(held)" "$lists"
 check "numa's mode vma" write_to "$NUMA/mode" vma
 same "adds the scan" "$(enabled_patches)" "livemm_klp_lists livemm_klp_scan "
 check "with its hook" grep -Eq '^scan +livepatch .* armed' "$LMM_DBG/hooks"
-check "zonelock comes on" on_ms zonelock
+comes_on zonelock
 note "zonelock came on in $took ms, idle"
 same "adds what gives back" "$(enabled_patches)" "livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
 check "with its hook" grep -Eq '^compact +livepatch .* armed' "$LMM_DBG/hooks"
-check "pageblock comes on" on_ms pageblock
+comes_on pageblock
 note "pageblock came on in $took ms, idle"
 same "adds the search for a fallback" "$(enabled_patches)" \
 	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
