@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.12
-# named: 6.1 debug
+# kernels: 6.1
+# named: 6.12 debug
 # timeout: 900
 #
 # A livepatch of ours is disabled from outside, or the kernel is told to patch and probe

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.12
-# named: 6.1
+# kernels: 6.1
+# named: 6.12
 # nodes: 2
 # memory: 2G
 # timeout: 900
@@ -81,7 +81,7 @@ LOAD_PROCS=1 LOAD_ROUNDS="-w 64 -F 10" load_start
 storm
 storm
 for policy in pcp zonelock pageblock; do
-	for _round in 1 2 3; do
+	for _round in $(seq "$(soaked 1 3)"); do
 		need lmm_load transition_timeout_ms=60000
 		if on_ms $policy; then
 			ok "$policy comes on in a storm of compaction"

@@ -41,9 +41,9 @@ SCENARIOS = ROOT / "tests" / "scenarios"
 PROGRAMS = ROOT / "tests" / "programs"
 BUILT_PROGRAMS = BUILD / "programs"
 # In order of what they took when last measured, the debug kernel's above all.
-LONG = ("livemmctl_ab", "numa_toggle", "depot", "livemmctl", "cma_areas", "cma", "cma_toggle",
-        "pageblock", "pressure", "toggle", "oom", "fallback", "reload", "unload", "numa_spaces",
-        "numa", "numa_period", "pageset", "numa_cgroups", "census")
+LONG = ("share", "kills", "livemmctl_ab", "numa_toggle", "depot", "livemmctl", "cma_areas",
+        "cma", "cma_toggle", "pageblock", "pressure", "toggle", "oom", "fallback", "reload",
+        "unload", "numa_spaces", "numa", "numa_period", "pageset", "numa_cgroups", "census")
 EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]}
 _HEADER = re.compile(r"# (kernels|named|cpus|memory|nodes|args|emulation|timeout|allow): (.+)")
 
