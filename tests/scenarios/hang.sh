@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1
-# named: 6.12 debug
-# emulation: parallel 6.1
+# kernels: none
+# named: 6.1 6.12 debug
 # nodes: 2
 # timeout: 900
 #

@@ -4,7 +4,7 @@
 A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs.
 Those named lib*.sh are sourced by the others.
 
-    # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug
+    # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug; none: only those named
     # named: 7.2                 there too, with --soak, or if --kernel and NAME say so
     # cpus: 2                    default 2
     # memory: 1G                 default 1G
@@ -78,7 +78,7 @@ def parse(script: Path, known: list[str]) -> Scenario:
         key, value = found[1], found[2].strip()
         try:
             if key in ("kernels", "named"):
-                setattr(scenario, key, value.split())
+                setattr(scenario, key, [] if value == "none" else value.split())
             elif key == "args":
                 scenario.args += value.split()
             elif key == "allow":
