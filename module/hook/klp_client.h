@@ -28,15 +28,17 @@ enum lmm_klp_state {
 /* klp_client.c */
 bool lmm_klp_is_ours(const char *name);
 u32 lmm_klp_missing(u32 functions);
-int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
-		 size_t len);
-void lmm_klp_wake(void);
 int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
 		 size_t len);
 void lmm_klp_release(u32 user);
 const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function);
 enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function);
 const char *lmm_klp_module(enum lmm_klp_function function);
+
+/* klp_load.c */
+int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
+		 size_t len);
+void lmm_klp_wake(void);
 void lmm_klp_exit(void);
 
 /* klp_conflict.c */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: none
-# named: 6.1 6.12 debug
+# kernels: 6.1
+# named: 6.12 debug
 # nodes: 2
 # timeout: 900
 #

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * klp_livepatches.h - the table that klp_client.c and klp_load.c share
+ */
+#ifndef LIVEMM_HOOK_KLP_LIVEPATCHES_H
+#define LIVEMM_HOOK_KLP_LIVEPATCHES_H
+
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "hook.h"
+#include "klp_port.h"
+
+#define LMM_NR_LIVEPATCHES 4
+
+/**
+ * struct lmm_livepatch - a livepatch module
+ * @module: name of the module
+ * @symbol: symbol of the port of the module
+ * @functions: BIT(enum lmm_klp_function) of each that it can wrap
+ * @asked: BIT(enum lmm_klp_function) of each that the thread is to load
+ * @waiters: number of tasks that wait for @asked; with none nothing more is loaded
+ * @ended: how often the thread has ended with it
+ * @err: how it ended last
+ * @why: on failure, in words
+ * @users: BIT() of each policy that holds it
+ * @removed: the thread has it unloaded; nobody may hold it
+ * @port: not NULL while anybody holds it
+ *
+ * Members from @asked on are under lmm_livepatch_lock.
+ */
+struct lmm_livepatch {
+	const char *module;
+	const char *symbol;
+	u32 functions;
+	u32 asked;
+	unsigned int waiters;
+	unsigned int ended;
+	int err;
+	char why[LMM_WHY_LEN];
+	u32 users;
+	bool removed;
+	const struct lmm_klp_port *port;
+};
+
+extern struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES];
+
+/* Innermost; nothing sleeps under this lock. */
+extern spinlock_t lmm_livepatch_lock;
+
+static inline bool lmm_klp_all_there(u32 functions, u32 there)
+{
+	return !(functions & ~there);
+}
+
+const struct lmm_klp_port *lmm_livepatch_get(const struct lmm_livepatch *lp);
+void lmm_livepatch_put(const struct lmm_livepatch *lp);
+
+#endif /* LIVEMM_HOOK_KLP_LIVEPATCHES_H */
