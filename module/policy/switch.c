@@ -83,15 +83,16 @@ static struct lmm_config *lmm_policy_publish(struct lmm_policy *policy, struct l
 	return rcu_replace_pointer(policy->config, config, lockdep_is_held(&lmm_state_lock));
 }
 
-static void lmm_config_free(struct lmm_config *config)
+/* Who has cut a policy since expects it to stay off. */
+static int lmm_cut_meanwhile(char *why, size_t len)
 {
-	if (config)
-		kfree_rcu(config, rcu);
+	scnprintf(why, len, "switched off meanwhile");
+	return -ECANCELED;
 }
 
-static int lmm_step_go(void *ctx, char *why, size_t len)
+/* Publish, and have a policy that comes on go, unless the policy was cut meanwhile. */
+static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t len)
 {
-	struct lmm_switch *sw = ctx;
 	struct lmm_policy *policy = sw->policy;
 	struct lmm_config *old = NULL;
 	unsigned long flags;
@@ -99,18 +100,22 @@ static int lmm_step_go(void *ctx, char *why, size_t len)
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
 	cut = policy->cuts != sw->cuts;
-	if (!cut) {
-		if (sw->publish)
-			old = lmm_policy_publish(policy, sw->publish, sw->publish_off);
+	if (!cut && sw->publish)
+		old = lmm_policy_publish(policy, sw->publish, sw->publish_off);
+	if (!cut && go) {
 		policy->state = LMM_POLICY_ON;
 		policy->on = true;
 		lmm_events_start(policy->id);
 	}
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	lmm_config_free(old);
-	if (cut)
-		scnprintf(why, len, "switched off meanwhile");
-	return cut ? -ECANCELED : 0;
+	if (old)
+		kfree_rcu(old, rcu);
+	return cut ? lmm_cut_meanwhile(why, len) : 0;
+}
+
+static int lmm_step_go(void *ctx, char *why, size_t len)
+{
+	return lmm_policy_commit(ctx, true, why, len);
 }
 
 /* Hooks come last: no handler may see a policy half made, or old settings. */
@@ -137,9 +142,7 @@ static int lmm_policy_begin(const struct lmm_switch *sw, char *why, size_t len)
 	if (!cut)
 		policy->state = LMM_POLICY_LOADING;
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	if (cut)
-		scnprintf(why, len, "switched off meanwhile");
-	return cut ? -ECANCELED : 0;
+	return cut ? lmm_cut_meanwhile(why, len) : 0;
 }
 
 static bool lmm_same_values(const struct lmm_policy *policy,
@@ -336,11 +339,32 @@ void lmm_policy_cut(struct lmm_policy *policy)
 	else if (policy->state == LMM_POLICY_STANDBY)
 		policy->state = LMM_POLICY_OFF;
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	lmm_config_free(old);
+	if (old)
+		kfree_rcu(old, rcu);
 	wake_up_all(&lmm_state_changed);
 }
 
-/* Take down what is on, and go to another state, or off if it was cut before or meanwhile. */
+/* Nothing of the policy is up: it is in @state, or off if it was cut before or meanwhile. */
+static void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	policy->on = false;
+	/* A cut takes the settings that are off. */
+	policy->state = policy->config_off ? state : LMM_POLICY_OFF;
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	wake_up_all(&lmm_state_changed);
+}
+
+static void lmm_policy_take_down(struct lmm_policy *policy)
+{
+	lmm_events_stop(policy->id);
+	lmm_hooks_disarm(policy->id);
+	policy->disable(policy);
+}
+
+/* From on to another state. */
 static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	unsigned long flags;
@@ -348,15 +372,8 @@ static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state sta
 	spin_lock_irqsave(&lmm_state_lock, flags);
 	policy->state = LMM_POLICY_LEAVING;
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	lmm_events_stop(policy->id);
-	lmm_hooks_disarm(policy->id);
-	policy->disable(policy);
-	spin_lock_irqsave(&lmm_state_lock, flags);
-	policy->on = false;
-	/* Who cuts it takes these. */
-	policy->state = policy->config_off ? state : LMM_POLICY_OFF;
-	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	wake_up_all(&lmm_state_changed);
+	lmm_policy_take_down(policy);
+	lmm_policy_settle(policy, state);
 	trace_policy_switch(policy->name, false);
 }
 
@@ -372,18 +389,6 @@ void lmm_policy_tidy(struct lmm_policy *policy)
 
 	if (READ_ONCE(policy->state) == LMM_POLICY_LEAVING)
 		lmm_policy_down(policy, LMM_POLICY_OFF);
-}
-
-/* A try to come on has failed: as it was, or off if it was cut meanwhile. */
-static void lmm_policy_not_up(struct lmm_policy *policy, enum lmm_policy_state state)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&lmm_state_lock, flags);
-	policy->on = false;
-	policy->state = policy->config_off ? state : LMM_POLICY_OFF;
-	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	wake_up_all(&lmm_state_changed);
 }
 
 static void lmm_policy_set_reason(struct lmm_policy *policy, const char *why)
@@ -424,6 +429,29 @@ static void lmm_policy_stand_by(struct lmm_policy *policy, const char *why)
 	lmm_policy_down(policy, LMM_POLICY_STANDBY);
 }
 
+/* Come on with the settings that are published, from standing by; @why: what is in the way. */
+static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	unsigned int mode = lmm_policy_mode(policy, sw->config);
+	int err;
+
+	if (!lmm_mode_supported(policy, mode, why, len))
+		return -EOPNOTSUPP;
+	/* Nobody asks for livepatches here; the reason is still the one before. */
+	if (lmm_hooks_missing(policy->id, mode))
+		return -EAGAIN;
+	err = lmm_policy_begin(sw, why, len);
+	if (err)
+		return err;
+	err = lmm_policy_up(sw, why, len);
+	if (err)
+		lmm_policy_settle(policy, LMM_POLICY_STANDBY);
+	else
+		trace_policy_switch(policy->name, true);
+	return err;
+}
+
 /* Is what a policy stands by for there again? */
 static void lmm_policy_return(struct lmm_policy *policy)
 {
@@ -436,17 +464,8 @@ static void lmm_policy_return(struct lmm_policy *policy)
 		return;
 	lmm_policy_config_copy(policy, config);
 	sw.config = config;
-	if (!config->enabled ||
-	    !lmm_mode_supported(policy, lmm_policy_mode(policy, config), why, sizeof(why))) {
-		/* It has been cut, or has another reason now. */
-	} else if (!lmm_hooks_missing(policy->id, lmm_policy_mode(policy, config)) &&
-		   !lmm_policy_begin(&sw, why, sizeof(why))) {
-		if (lmm_policy_up(&sw, why, sizeof(why)))
-			lmm_policy_not_up(policy, LMM_POLICY_STANDBY);
-		else
-			trace_policy_switch(policy->name, true);
-	}
-	if (why[0])
+	/* One that was cut just now has settings that are off. */
+	if (config->enabled && lmm_policy_come_back(&sw, why, sizeof(why)) && why[0])
 		lmm_policy_set_reason(policy, why);
 	kfree(config);
 }
@@ -482,57 +501,32 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 	struct lmm_policy *policy = sw->policy;
 	struct lmm_switch back = { .policy = policy, .cuts = sw->cuts };
 	char words[LMM_WHY_LEN];
-	struct lmm_config *old = kmalloc(sizeof(*old), GFP_KERNEL);
+	struct lmm_config *old;
 	int err;
 
+	old = kmalloc(sizeof(*old), GFP_KERNEL);
 	if (!old) {
-		scnprintf(why, len, "%s: no memory", policy->name);
+		scnprintf(why, len, "no memory");
 		return -ENOMEM;
 	}
 	lmm_policy_config_copy(policy, old);
 	back.config = old;
 	err = lmm_policy_begin(sw, why, len);
-	if (err) {
-		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
-		kfree(old);
-		return err;
-	}
-	lmm_events_stop(policy->id);
-	lmm_hooks_disarm(policy->id);
-	policy->disable(policy);
+	if (err)
+		goto out;
+	lmm_policy_take_down(policy);
 	err = lmm_policy_up(sw, why, len);
-	if (err) {
-		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
-		if (lmm_policy_up(&back, words, sizeof(words))) {
-			if (READ_ONCE(policy->cuts) == sw->cuts)
-				pr_err("livemm: %s is off: its mode was not put back: %s\n",
-				       policy->name, words);
-			lmm_policy_cut(policy);
-			lmm_policy_not_up(policy, LMM_POLICY_OFF);
-			trace_policy_switch(policy->name, false);
-		}
+	if (err && lmm_policy_up(&back, words, sizeof(words))) {
+		if (READ_ONCE(policy->cuts) == sw->cuts)
+			pr_err("livemm: %s is off: its mode was not put back: %s\n",
+			       policy->name, words);
+		lmm_policy_cut(policy);
+		lmm_policy_settle(policy, LMM_POLICY_OFF);
+		trace_policy_switch(policy->name, false);
 	}
+out:
 	kfree(old);
 	return err;
-}
-
-/* The policy is on with @policy->cuts; publish settings unless it was cut meanwhile. */
-static int lmm_policy_settings(struct lmm_switch *sw, char *why, size_t len)
-{
-	struct lmm_policy *policy = sw->policy;
-	struct lmm_config *old = NULL;
-	unsigned long flags;
-	bool cut;
-
-	spin_lock_irqsave(&lmm_state_lock, flags);
-	cut = policy->cuts != sw->cuts;
-	if (!cut)
-		old = lmm_policy_publish(policy, sw->publish, sw->publish_off);
-	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	lmm_config_free(old);
-	if (cut)
-		scnprintf(why, len, "%s/enabled: 1: switched off meanwhile", policy->name);
-	return cut ? -ECANCELED : 0;
 }
 
 /* Come on with new settings, from off or from standing by. */
@@ -540,15 +534,14 @@ static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
 	enum lmm_policy_state from = READ_ONCE(policy->state);
-	int err = lmm_policy_begin(sw, why, len);
+	int err;
 
-	if (!err) {
-		err = lmm_policy_up(sw, why, len);
-		if (err)
-			lmm_policy_not_up(policy, from);
-	}
+	err = lmm_policy_begin(sw, why, len);
 	if (err)
-		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
+		return err;
+	err = lmm_policy_up(sw, why, len);
+	if (err)
+		lmm_policy_settle(policy, from);
 	else
 		trace_policy_switch(policy->name, true);
 	return err;
@@ -564,7 +557,7 @@ static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
 	/* Another cut comes to the same. */
 	do {
 		sw->cuts = READ_ONCE(sw->policy->cuts);
-	} while (lmm_policy_settings(sw, why, len));
+	} while (lmm_policy_commit(sw, false, why, len));
 }
 
 /* Bring a checked change to something that is to be on about. */
@@ -581,19 +574,17 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 			break;
 		if (policy->configure)
 			policy->configure(policy, sw->config);
-		return lmm_policy_settings(sw, why, len);
+		return lmm_policy_commit(sw, false, why, len);
 	case LMM_POLICY_STANDBY:
 		if (lmm_policy_changes_values(policy, sw->config))
-			return lmm_policy_settings(sw, why, len);
+			return lmm_policy_commit(sw, false, why, len);
 		fallthrough;
 	case LMM_POLICY_OFF:
 		return lmm_policy_switch_on(sw, why, len);
 	default:
 		break;
 	}
-	/* Who has cut it since expects it to stay off. */
-	scnprintf(why, len, "%s/enabled: 1: switched off meanwhile", policy->name);
-	return -ECANCELED;
+	return lmm_cut_meanwhile(why, len);
 }
 
 /**
@@ -650,8 +641,9 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 	sw.publish_off = off;
 	err = lmm_policy_change(&sw, why, len);
 	if (err) {
-		/* An armed hook may have read it before the unwind. */
-		kfree_rcu(new, rcu);
+		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
+		/* Neither was published. */
+		kfree(new);
 		kfree(off);
 	}
 	return err;
