@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 7.2
+# named: 6.12
 #
 # Every file of the control contract: there, with its mode, documented, and
 # refusing bad input as the contract says.

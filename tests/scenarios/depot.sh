@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.12 debug
-# named: 6.1 7.2
+# kernels: debug
+# named: 6.1 6.12 7.2
 # memory: 1G
 # timeout: 1500
 # args: transparent_hugepage=never

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1
-# named: 6.12
+# kernels: none
+# named: 6.1 6.12
 # nodes: 2
 # memory: 2G
 # timeout: 900

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12
+# kernels: 6.12
+# named: 6.1
 # timeout: 900
 #
 # The admin's command against the real module: what it says, its exit codes, and what

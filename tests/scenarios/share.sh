@@ -157,12 +157,13 @@ theirs_go_on() {
 	done
 }
 
-# Theirs on one function after another, above ours; then all at once, and BPF so only: it
-# takes a minute to start.
+# Theirs above ours: on all functions at once, and in make soak on one function after another.
+# BPF comes on all at once only, because a compiler that is emulated takes a minute to start.
+each=$(soaked "$commas" "$functions")
 after() {
 	ours_on "after"
 	for kind in patch kprobe; do
-		for function in $functions; do
+		for function in $each; do
 			name="ours, then their $kind of $function"
 			if "${kind}_on" "$function" 2>/run/said; then
 				ok "$name loads"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.12 debug
-# named: 6.1
+# kernels: debug
+# named: 6.1 6.12
 # timeout: 900
 # args: transparent_hugepage=never
 # emulation: parallel 6.1 debug

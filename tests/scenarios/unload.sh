@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 6.12 debug
-# named: 7.2
+# kernels: 6.1 debug
+# named: 6.12 7.2
 # timeout: 900
 # args: transparent_hugepage=never
 # emulation: parallel 6.1 debug
