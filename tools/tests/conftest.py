@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from ab.doubles import World, be_quick
 from fake_tree import FakeHost
 from livemmctl.app import App
 from livemmctl.cli import run
@@ -25,6 +26,19 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def host(tmp_path: Path) -> FakeHost:
     """A host with livemm loaded and every policy off."""
     return FakeHost.make(tmp_path / "host")
+
+
+@pytest.fixture
+def world(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A host for experiments, with time turned by hand."""
+    be_quick(monkeypatch)
+    return World(host)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """The path of a journal that is not there yet."""
+    return tmp_path / "journal.jsonl"
 
 
 class Done(NamedTuple):

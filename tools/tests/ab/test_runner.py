@@ -14,7 +14,6 @@ import pytest
 from ab.doubles import (
     START_S,
     World,
-    be_quick,
     by_host,
     experiment,
     in_arm,
@@ -32,21 +31,6 @@ from livemmctl.ab.schedule import blocks_of
 from livemmctl.control import MODULE
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
-
-
-@pytest.fixture
-def world(host: FakeHost) -> World:
-    return World(host)
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    be_quick(monkeypatch)
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "journal.jsonl"
 
 
 def test_a_switchback_runs_through(world: World, journal: Path) -> None:

@@ -6,31 +6,14 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-import pytest
-from ab.doubles import World, be_quick, experiment, in_arm, is_stock, records
-from fake_tree import FakeHost
+from ab.doubles import World, experiment, in_arm, is_stock, records
 from livemmctl.ab.assign import host_id
 from livemmctl.ab.schedule import blocks_of
 from livemmctl.errors import Exit
 
 
-@pytest.fixture
-def world(host: FakeHost) -> World:
-    return World(host)
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    be_quick(monkeypatch)
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "journal.jsonl"
-
-
 def standby(world: World, state: str) -> None:
-    """From now on status has that of pcp; empty: what `enabled` says."""
+    """Set the state of pcp in `status`; empty: the state that `enabled` shows."""
     states = world.host.kernel.states
     if state:
         states["pcp"] = (state, "livepatch x holds y")
