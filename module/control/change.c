@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * change.c - a text is written: settings change, all that it names or none
+ * change.c - a written text changes all settings that the text names, or none
  *
- * What only switches policies off takes effect at once, without the control mutex.  Everything
- * else is judged under the mutex; if livepatches have to be loaded first, the mutex is let go of
- * for as long as that takes, and the text is read and judged anew.
+ * A text that only switches policies off takes effect at once, without the control mutex.  Every
+ * other text is judged under the mutex.  The mutex is released while livepatches are being loaded,
+ * and the text is read and judged anew afterwards.
  *
  * Every wait ends when the writer is killed.
  */
@@ -17,13 +17,13 @@
 #include "../hook/hook.h"
 #include "control.h"
 
-/* Livepatches that were loaded may be gone again, if somebody disables them; not for ever. */
+/* Tries to load livepatches that somebody else disables again and again. */
 #define LOADS_MAX	3
 
-/* Who switches off waits so long for values to be put back; off it is in any case. */
+/* How long switching off waits for values to be restored; the policy is off in any case. */
 #define OFF_WAIT_MS	10000
 
-/* Who waits for wrappers to switch policies on, and how often they had been off at first. */
+/* The policies that a writer waits to switch on, and the number of cuts at the begin. */
 struct waiter {
 	unsigned int policies;
 	unsigned int cuts[LMM_NR_POLICIES];
@@ -55,13 +55,17 @@ static int load(u32 functions, const struct waiter *waiter, char *why, size_t le
 	return err;
 }
 
+/* Read a text against the settings in force; with @enabled, as if each policy were on or off. */
 static int read_text(const struct lmm_change *change, struct lmm_config *want,
-		     unsigned int *named, char *why, size_t len)
+		     const bool *enabled, unsigned int *named, char *why, size_t len)
 {
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
 		lmm_policy_config_copy(policy, &want[policy->id]);
+		if (enabled)
+			want[policy->id].enabled = *enabled;
+	}
 	return change->parse(change, want, named, why, len);
 }
 
@@ -72,39 +76,34 @@ struct asked {
 	unsigned int off;
 };
 
-/* Read the text as if each policy were @enabled; which are so afterwards? */
-static int read_as_if(const struct lmm_change *change, struct lmm_config *want, bool enabled,
-		      unsigned int *named, unsigned int *on, char *why, size_t len)
+/* Which of the named policies are on in these settings? */
+static unsigned int enabled_in(const struct lmm_config *want, unsigned int named)
 {
 	struct lmm_policy *policy;
-	int err;
+	unsigned int on = 0;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
-		lmm_policy_config_copy(policy, &want[policy->id]);
-		want[policy->id].enabled = enabled;
-	}
-	err = change->parse(change, want, named, why, len);
-	*on = 0;
 	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
-		if (*named & BIT(policy->id) && want[policy->id].enabled)
-			*on |= BIT(policy->id);
-	return err;
+		if (named & BIT(policy->id) && want[policy->id].enabled)
+			on |= BIT(policy->id);
+	return on;
 }
 
 static int read_asked(const struct lmm_change *change, struct lmm_config *want,
 		      struct asked *asked, char *why, size_t len)
 {
-	unsigned int named = 0, on;
+	static const bool off, on = true;
 	int err;
 
-	err = read_as_if(change, want, false, &named, &asked->on, why, len) ?:
-	      read_as_if(change, want, true, &named, &on, why, len);
-	asked->named = named;
-	asked->off = named & ~on;
+	err = read_text(change, want, &off, &asked->named, why, len);
+	if (err)
+		return err;
+	asked->on = enabled_in(want, asked->named);
+	err = read_text(change, want, &on, &asked->named, why, len);
+	asked->off = asked->named & ~enabled_in(want, asked->named);
 	return err;
 }
 
-/* Does a text, as it has just been read, switch policies off, and nothing else? */
+/* Does the text that was read last only switch policies off? */
 static bool only_off(const struct lmm_config *want, const struct asked *asked)
 {
 	struct lmm_policy *policy;
@@ -118,7 +117,7 @@ static bool only_off(const struct lmm_config *want, const struct asked *asked)
 	return true;
 }
 
-/* Only who asks for a policy to be on minds that somebody else has switched it off since. */
+/* A cut since the begin matters only for policies that the text switches on. */
 static void refresh_cuts(struct waiter *waiter, unsigned int asked_on)
 {
 	unsigned int cuts[LMM_NR_POLICIES] = { };
@@ -144,11 +143,11 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want,
 		scnprintf(why, len, "killed while another change was under way");
 		return -EINTR;
 	}
-	/* What was disabled from outside is let go of, so that it can be brought back. */
+	/* Release livepatches that were disabled from outside, so that they can be loaded anew. */
 	if (lmm_policies_look())
 		lmm_policies_look_soon();
 	refresh_cuts(waiter, asked_on);
-	err = read_text(change, want, &named, why, len) ?:
+	err = read_text(change, want, NULL, &named, why, len) ?:
 	      lmm_policies_missing(want, named, functions, &waiter->policies, why, len);
 	if (!err && *functions)
 		err = -EINPROGRESS;
@@ -159,14 +158,14 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want,
 }
 
 /**
- * lmm_control_change() - do what a text says
+ * lmm_control_change() - change settings as a text says
  * @change: the text
  * @why: reason in words, on failure
  * @len: size of @why
  *
  * Context: process, may sleep, control mutex not held; killable.
- * Return: 0; what @change->parse or lmm_policies_apply() refused it with; what lmm_klp_load()
- * failed with; -EINTR when killed; -ENOMEM.
+ * Return: 0; the errno of @change->parse, lmm_policies_apply() or lmm_klp_load(); -EINTR when
+ * killed; -ENOMEM.
  */
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 {

@@ -8,8 +8,8 @@
  *	OFF -> LOADING -> ON -> LEAVING -> OFF
  *	                  ON -> LEAVING -> STANDBY -> LOADING -> ON
  *
- * Who asks for a policy to be on notes first how often it has been cut; at the first step and
- * at the last, under the lock that lmm_policy_cut() takes, that must still be so.
+ * A task that switches a policy on notes the number of cuts first.  The number must be unchanged
+ * at the first step and at the last step, under the lock that lmm_policy_cut() takes.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -31,15 +31,15 @@ static DEFINE_SPINLOCK(lmm_state_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(lmm_state_changed);
 
-/* What the steps of switching on share. */
+/* A change of one policy; shared by the steps of switching on. */
 struct lmm_switch {
 	struct lmm_policy *policy;
-	/* What to come on with. */
+	/* Settings to come on with. */
 	const struct lmm_config *config;
-	/* To be published with it, and the same but off; NULL: what is published stays. */
+	/* Settings to publish, and a copy that is off; NULL: the published settings stay. */
 	struct lmm_config *publish;
 	struct lmm_config *publish_off;
-	/* How often the policy had been cut when this began. */
+	/* Number of cuts of the policy at the begin. */
 	unsigned int cuts;
 };
 
@@ -77,13 +77,13 @@ static struct lmm_config *lmm_policy_publish(struct lmm_policy *policy, struct l
 {
 	lockdep_assert_held(&lmm_state_lock);
 
-	/* Nobody has seen these. */
+	/* Nobody has seen the settings of an earlier change that are off. */
 	kfree(policy->config_off);
 	policy->config_off = off;
 	return rcu_replace_pointer(policy->config, config, lockdep_is_held(&lmm_state_lock));
 }
 
-/* Who has cut a policy since expects it to stay off. */
+/* A policy that was cut since the begin of a change stays off. */
 static int lmm_cut_meanwhile(char *why, size_t len)
 {
 	scnprintf(why, len, "switched off meanwhile");
@@ -156,8 +156,8 @@ static bool lmm_same_values(const struct lmm_policy *policy,
 
 /**
  * lmm_policy_config_copy() - the settings that are published
- * @policy: whose; registered
- * @config: gets them
+ * @policy: a registered policy
+ * @config: gets the settings
  *
  * Context: any.
  */
@@ -169,8 +169,8 @@ void lmm_policy_config_copy(const struct lmm_policy *policy, struct lmm_config *
 }
 
 /**
- * lmm_policy_changes_values() - do settings differ from those published, `enabled` apart?
- * @policy: whose; registered
+ * lmm_policy_changes_values() - do settings differ from the published ones, apart from `enabled`?
+ * @policy: a registered policy
  * @want: the settings
  *
  * Context: any.
@@ -223,7 +223,7 @@ unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_c
 	return policy->mode_knob < 0 ? 0 : cfg->value[policy->mode_knob];
 }
 
-/* Can this kernel run the policy in that mode? */
+/* Can this kernel run the policy in a mode? */
 static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why,
 			       size_t len)
 {
@@ -239,11 +239,11 @@ static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, cha
 /**
  * lmm_policy_supported() - can this kernel run the policy, in any mode?
  * @policy: a registered policy
- * @why: the reason when it cannot, in the mode that is set
+ * @why: on false, the reason in the mode that is set
  * @len: size of @why
  *
  * Context: process; waits for nobody.
- * Return: true if there is a mode in which it can be enabled.
+ * Return: true if the policy can be enabled in a mode.
  */
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
 {
@@ -273,7 +273,7 @@ bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config 
 	case LMM_POLICY_ON:
 		return lmm_policy_mode(policy, want) != lmm_policy_mode_now(policy);
 	case LMM_POLICY_STANDBY:
-		/* A knob can be set all the same; to say again that it be on is to try. */
+		/* A new value of a knob arms nothing; writing 1 to enabled again tries to arm. */
 		return !lmm_policy_changes_values(policy, want);
 	default:
 		return true;
@@ -296,7 +296,7 @@ int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
 	int err = 0;
 
 	why[0] = '\0';
-	/* Going back to stock with the settings it has is never refused. */
+	/* Switching off with unchanged settings is never refused. */
 	if (policy->validate && (want->enabled || lmm_policy_changes_values(policy, want)))
 		err = policy->validate(policy, want, why, len);
 	if (err) {
@@ -315,8 +315,8 @@ int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
  * lmm_policy_cut() - switch a policy off, as far as that can be done at once
  * @policy: a registered policy
  *
- * No event is delivered any more, its settings say that it is off, and whoever is switching it
- * on gives up.  What it has changed is put back by lmm_policy_tidy(), later.
+ * The policy gets no event any more, the published settings say off, and a task that switches the
+ * policy on gives up.  lmm_policy_tidy() later restores values that the policy has changed.
  *
  * Context: any.
  */
@@ -344,7 +344,7 @@ void lmm_policy_cut(struct lmm_policy *policy)
 	wake_up_all(&lmm_state_changed);
 }
 
-/* Nothing of the policy is up: it is in @state, or off if it was cut before or meanwhile. */
+/* Nothing of the policy is up.  Its state becomes @state, or off after a cut. */
 static void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	unsigned long flags;
@@ -378,7 +378,7 @@ static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state sta
 }
 
 /**
- * lmm_policy_tidy() - put back what a policy that was cut has changed
+ * lmm_policy_tidy() - restore values that a policy that was cut has changed
  * @policy: a registered policy
  *
  * Context: process, may sleep, control mutex held.
@@ -401,11 +401,11 @@ static void lmm_policy_set_reason(struct lmm_policy *policy, const char *why)
 /**
  * lmm_policy_state() - in what state is a policy?
  * @policy: a registered policy
- * @why: gets what it stands by for, else nothing
+ * @why: gets the reason for standby, or ""
  * @len: size of @why
  *
  * Context: process; waits for nobody.
- * Return: the state; loading also while somebody waits for livepatches to switch it on.
+ * Return: the state; also loading while a task waits for livepatches to switch the policy on.
  */
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len)
 {
@@ -429,30 +429,39 @@ static void lmm_policy_stand_by(struct lmm_policy *policy, const char *why)
 	lmm_policy_down(policy, LMM_POLICY_STANDBY);
 }
 
-/* Come on with the settings that are published, from standing by; @why: what is in the way. */
-static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
+/* Come on from off or from standing by. */
+static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
-	unsigned int mode = lmm_policy_mode(policy, sw->config);
+	enum lmm_policy_state from = READ_ONCE(policy->state);
 	int err;
 
-	if (!lmm_mode_supported(policy, mode, why, len))
-		return -EOPNOTSUPP;
-	/* Nobody asks for livepatches here; the reason is still the one before. */
-	if (lmm_hooks_missing(policy->id, mode))
-		return -EAGAIN;
 	err = lmm_policy_begin(sw, why, len);
 	if (err)
 		return err;
 	err = lmm_policy_up(sw, why, len);
 	if (err)
-		lmm_policy_settle(policy, LMM_POLICY_STANDBY);
+		lmm_policy_settle(policy, from);
 	else
 		trace_policy_switch(policy->name, true);
 	return err;
 }
 
-/* Is what a policy stands by for there again? */
+/* Come back from standby with the published settings; on failure @why has the obstacle. */
+static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	unsigned int mode = lmm_policy_mode(policy, sw->config);
+
+	if (!lmm_mode_supported(policy, mode, why, len))
+		return -EOPNOTSUPP;
+	/* A return from standby loads no livepatch; @why stays empty, so the old reason stays. */
+	if (lmm_hooks_missing(policy->id, mode))
+		return -EAGAIN;
+	return lmm_policy_switch_on(sw, why, len);
+}
+
+/* Try to bring a policy back from standby. */
 static void lmm_policy_return(struct lmm_policy *policy)
 {
 	struct lmm_switch sw = { .policy = policy, .cuts = READ_ONCE(policy->cuts) };
@@ -464,7 +473,7 @@ static void lmm_policy_return(struct lmm_policy *policy)
 		return;
 	lmm_policy_config_copy(policy, config);
 	sw.config = config;
-	/* One that was cut just now has settings that are off. */
+	/* A policy that was cut just now has settings that are off. */
 	if (config->enabled && lmm_policy_come_back(&sw, why, sizeof(why)) && why[0])
 		lmm_policy_set_reason(policy, why);
 	kfree(config);
@@ -474,10 +483,10 @@ static void lmm_policy_return(struct lmm_policy *policy)
  * lmm_policy_look() - have a policy stand by, or come back, as its hooks do
  * @policy: a registered policy
  *
- * Tidies up after one that was cut, too.
+ * Tidies up after a policy that was cut, too.
  *
  * Context: process, may sleep, control mutex held.
- * Return: true if it stands by.
+ * Return: true if the policy stands by.
  */
 bool lmm_policy_look(struct lmm_policy *policy)
 {
@@ -529,24 +538,6 @@ out:
 	return err;
 }
 
-/* Come on with new settings, from off or from standing by. */
-static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
-{
-	struct lmm_policy *policy = sw->policy;
-	enum lmm_policy_state from = READ_ONCE(policy->state);
-	int err;
-
-	err = lmm_policy_begin(sw, why, len);
-	if (err)
-		return err;
-	err = lmm_policy_up(sw, why, len);
-	if (err)
-		lmm_policy_settle(policy, from);
-	else
-		trace_policy_switch(policy->name, true);
-	return err;
-}
-
 /* Switch off, and publish; cannot fail. */
 static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
 {
@@ -554,13 +545,13 @@ static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
 		lmm_policy_cut(sw->policy);
 		lmm_policy_tidy(sw->policy);
 	}
-	/* Another cut comes to the same. */
+	/* A cut by another task leaves the policy off as well, so try again. */
 	do {
 		sw->cuts = READ_ONCE(sw->policy->cuts);
 	} while (lmm_policy_commit(sw, false, why, len));
 }
 
-/* Bring a checked change to something that is to be on about. */
+/* Carry out a checked change of a policy that is on afterwards. */
 static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
@@ -569,7 +560,7 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 	case LMM_POLICY_ON:
 		if (lmm_policy_mode(policy, sw->config) != lmm_policy_mode_now(policy))
 			return lmm_policy_remode(sw, why, len);
-		/* One that is cut from here on is tidied up, whatever its settings. */
+		/* A policy that is cut after the next line is tidied up with any settings. */
 		if (READ_ONCE(policy->cuts) != sw->cuts)
 			break;
 		if (policy->configure)
@@ -590,8 +581,8 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 /**
  * lmm_policy_apply() - give a policy new settings
  * @policy: a registered policy
- * @want: all its settings, each within its knob's range
- * @cuts: how often it had been switched off when somebody began to ask for these settings
+ * @want: all settings of the policy, each within the range of its knob
+ * @cuts: number of cuts of the policy when the caller began the change
  * @why: reason in words, on failure
  * @len: size of @why, at most LMM_WHY_LEN of it is used
  *
@@ -601,8 +592,8 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
  *
  * Context: process, may sleep, control mutex held.
  * Return: 0, -EINVAL or -ERANGE from the policy's own judgement, -EOPNOTSUPP
- * when it cannot be enabled here, -ENOMEM, -ECANCELED when somebody switched it off meanwhile,
- * or what enabling failed with.
+ * when the policy cannot be enabled on this kernel, -ENOMEM, -ECANCELED when somebody switched the
+ * policy off meanwhile, or the errno of the step that failed.
  */
 int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 		     unsigned int cuts, char *why, size_t len)
@@ -661,9 +652,9 @@ static bool lmm_policies_tidied(unsigned int named)
 }
 
 /**
- * lmm_policies_wait() - wait until what policies that were cut have changed is put back
+ * lmm_policies_wait() - wait until policies that were cut have been tidied up
  * @named: bit per policy
- * @timeout_ms: at most so long
+ * @timeout_ms: longest wait, in ms
  *
  * Context: process, control mutex not held; killable.
  */
