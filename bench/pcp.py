@@ -48,7 +48,7 @@ TARGETS = {"6.1": {"A": 0.15, "B": 0.025, "C": 0.016, "D": 0.38, "E": 0.14}}
 # than by its own tuning, and what that does badly at most this much of it.
 OF_OWN = {"D": 0.5, "E": 0.5}
 
-# What wraps refill and drain.
+# The livepatch that wraps refill and drain.
 LIVEPATCH = "/sys/kernel/livepatch/livemm_klp_lists/enabled"
 
 STEADY = "-w 64 -r 16"
@@ -219,7 +219,7 @@ def cost(image: Image, config: str = CONFIG) -> list[Row]:
         sides.enable(plan, mode, config)
         touch_both(plan, mode, settle=LEARN)
         sides.disable(plan)
-    # It stays loaded when the policy is switched off.
+    # The livepatch stays loaded when the policy is switched off.
     plan.add("read", "livepatch", path=LIVEPATCH, optional=True)
     touch_both(plan, "livepatch loaded, off")
     results = guest.run(plan, timeout=3600, show=sides.progress(image))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The emulator that runs a guest's CPUs side by side ([emulator] of kernels.toml).
+"""The emulator that runs the CPUs of a guest in parallel ([emulator] of kernels.toml).
 
-python3 -m tests.emulator fetch    have it in the cache
-python3 -m tests.emulator show     which it is
+python3 -m tests.emulator fetch    fetch the emulator into the cache
+python3 -m tests.emulator show     print version and path
 
-It is Debian's own, of a later suite.  Its packages are unpacked into
-the cache and nothing on the host changes: apt gets sources and lists of its own for it.
+The packages come from a later Debian suite and are unpacked into the cache.  Nothing on the
+host changes: apt runs with sources and lists of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.report import ToolError, main_guard, say
 
 PROGRAM = "qemu-system-x86_64"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
-# Its own firmware and modules; the host's are those of another version.
+# Firmware and modules of the same version as the program, not the host's.
 WRAPPER = f"""#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
 libraries=$here/{LIBRARIES}
@@ -39,10 +39,9 @@ exec "$here/usr/bin/{PROGRAM}" -L "$here/usr/share/qemu" -L "$here/usr/share/sea
 class Emulator:
     """The table of kernels.toml.
 
-    packages  what is unpacked, the emulator itself first; what they need and the host
-              has not comes along
-    suite     where they come from
-    version   of the first; a star stands for anything
+    packages  packages to unpack, the emulator first; missing dependencies come along
+    suite     Debian suite of the packages
+    version   version of the first package; a star stands for anything
     """
 
     packages: tuple[str, ...]
@@ -57,7 +56,7 @@ class Emulator:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What is in the cache: the package's version, and the program to run."""
+    """The emulator in the cache: version of the package, and the program to run."""
 
     version: str
     program: Path
@@ -93,7 +92,7 @@ def tree_of(wanted: Emulator, version: str) -> Path:
 
 
 def starts(program: Path) -> str:
-    """What it says of its version, from "10.0.2" on; it must start for that."""
+    """Start the program and return its version, such as "10.0.2"."""
     _, text = call([program, "--version"])
     found = re.search(r"version (\S+ ?(?:\(.*\))?)", text)
     if found is None:
@@ -102,7 +101,7 @@ def starts(program: Path) -> str:
 
 
 def apt(folder: Path) -> list[str]:
-    """Options that give apt sources, lists and a cache of its own; the rest is the host's."""
+    """Options that give apt sources, lists and a cache of its own."""
     options = {
         "Dir::Etc::SourceList": folder / "sources.list",
         "Dir::Etc::SourceParts": "/dev/null",
@@ -111,7 +110,7 @@ def apt(folder: Path) -> list[str]:
         "Dir::State::Lists": folder / "lists",
         "Dir::Cache": folder / "cache",
         "APT::Sandbox::User": "root",
-        # Of what is locked nothing is written.
+        # apt locks files of the host that apt does not write here.
         "Debug::NoLocking": "true",
     }
     return ["-qq", *(word for key, value in options.items() for word in ("-o", f"{key}={value}"))]
@@ -132,7 +131,7 @@ def newest(wanted: Emulator, options: list[str]) -> str:
 
 
 def download(wanted: Emulator, folder: Path) -> tuple[str, list[Path]]:
-    """Have apt fetch the packages, as if to install them; their version and their files."""
+    """Have apt download the packages; return the version and the package files."""
     source = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
     site = mirror()
     suites = [wanted.suite, wanted.suite.partition("-")[0]]
@@ -150,7 +149,7 @@ def download(wanted: Emulator, folder: Path) -> tuple[str, list[Path]]:
 
 
 def unpack(wanted: Emulator, version: str, packages: list[Path]) -> Fetched:
-    """Into the version's place, with the program that knows where the rest is."""
+    """Unpack the packages, and write the program that starts the emulator from there."""
     tree = tree_of(wanted, version)
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
@@ -165,7 +164,7 @@ def unpack(wanted: Emulator, version: str, packages: list[Path]) -> Fetched:
 
 
 def have(wanted: Emulator) -> Fetched:
-    """What is in the cache if it fits and starts, else fetched anew."""
+    """The emulator in the cache; fetched anew unless version and start are right."""
     try:
         found = fetched(wanted)
         starts(found.program)
@@ -177,13 +176,13 @@ def have(wanted: Emulator) -> Fetched:
 
 
 def fetch() -> int:
-    """Have it, or say in one line why not; the scenarios that want it will fail."""
+    """Fetch the emulator, or print in one line why not."""
     wanted = load()
     try:
         found = have(wanted)
     except ToolError as error:
         lines = str(error).splitlines()
-        # Of what apt says, its first error.
+        # The first error of apt says most.
         reason = next((line for line in lines if line.startswith("E: ")), lines[0])
         say(f"    no emulator for guests in parallel, their scenarios will fail: {reason}")
         return 0

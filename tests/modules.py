@@ -20,7 +20,7 @@ from tests.kernels import Image, images, load
 from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 SOURCES = ["module", "kunit", "tests/kmod"]
-# What the package is made of; livemm.ko loads the others.
+# The modules of the package; livemm.ko loads the livepatches.
 MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_scan",
            "livemm_klp_fallback")
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.

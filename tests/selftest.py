@@ -116,7 +116,7 @@ def heads_are_read() -> str:
 
 
 def emulations() -> str:
-    """A head's emulation, and the guests it makes; an unknown one is refused."""
+    """The emulation of a scenario's head, and its guests; an unknown word is refused."""
     image = stock_image(load()[0][0])
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "s.sh"
@@ -143,7 +143,7 @@ def emulations() -> str:
 
 
 def emulators() -> str:
-    """Each emulation has its program; where there is none nothing else is taken for it."""
+    """Each emulation has its program; without the program no other is used."""
     single, parallel = emulated(SINGLE), emulated(PARALLEL)
     if (single.argument, parallel.argument) != (EMULATION, PARALLEL_EMULATION):
         return f"{single}, {parallel}"

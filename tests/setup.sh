@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Have what the build, the guests and the checks need, on a bare Debian 12.
-# Installs only what is missing; no kernel is installed on the host.  With arguments, only
-# those series of the kernels are fetched, and no emulator.
+# Installs only missing packages, and no kernel on the host.  Arguments name the kernel series
+# to fetch; with arguments no emulator is fetched.
 set -eu
 
 packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static

@@ -2,9 +2,9 @@
 /*
  * lmm_asleep.ko - the clocks as if the machine had slept
  *
- * Loading it moves the boot clock on by so many seconds and leaves the monotonic one, as the
- * kernel does when it resumes and a clock tells how long it was away.  An emulated machine has
- * nothing that would wake it.  Another number may be written while it is loaded.
+ * Loading the module moves the boot clock forward and leaves the monotonic clock.  A kernel that
+ * resumes moves the clocks in this way.  An emulated machine has no device that would wake the
+ * machine from a real sleep.  Another number of seconds may be written while the module is loaded.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>

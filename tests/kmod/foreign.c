@@ -2,11 +2,12 @@
 /*
  * lmm_foreign.ko, lmm_foreign2.ko - somebody else's livepatch on functions that livemm hooks
  *
- * Patches the functions named, with commas, each with a wrapper that counts and then goes on
- * in the original.  "replace" makes it cumulative, which disables every other livepatch.
+ * The parameter "function" names functions, with commas.  A wrapper counts each call and then
+ * calls the original.  "replace" makes the livepatch cumulative: the kernel then disables every
+ * other livepatch.
  *
- * All of these functions take six arguments at most, integers and pointers, so all are in
- * registers; a wrapper hands the six on as they came, and what comes back likewise.
+ * Each of the functions takes at most six arguments, integers and pointers, all in registers.  A
+ * wrapper passes six registers on, and returns the result of the original.
  */
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
@@ -101,7 +102,7 @@ static const struct {
 
 static_assert(ARRAY_SIZE(slots) == SLOTS);
 
-/* Those that a wrapper of six registers is known to suit, on the kernels that have them. */
+/* Functions with at most six arguments; a kernel may lack some. */
 static const char *const known[] = {
 	"rmqueue_bulk", "free_pcppages_bulk", "find_suitable_fallback", "compact_zone",
 	"drain_pages_zone", "__drain_all_pages", "drain_all_pages", "change_prot_numa",

@@ -2,23 +2,23 @@
 /*
  * fakehelper.c - stands in for /sbin/modprobe and /sbin/rmmod, as its mode file says
  *
- * Called as modprobe or rmmod, it adds a line to /run/helper/log: its name, process id, every
- * argument and every word of its environment, each after a '|', bytes that are not plain as
- * \xNN.  Then it does what the first file there is of /run/helper/mode.NAME and
- * /run/helper/mode says, words with blanks between:
+ * Called as modprobe or rmmod, the program adds a line to /run/helper/log: name, process id, every
+ * argument and every word of the environment, each after a '|', unprintable bytes as \xNN.  The
+ * words in /run/helper/mode.NAME, or else in /run/helper/mode, say what the program does next:
  *
  *	(nothing)		the real thing: loads or unloads the module by its name
- *	real			the same, by the host's own program, /run/helper/kmod
+ *	real			the real thing, by the host's own program, /run/helper/kmod
  *	slow MS			sleeps, then does the real thing
  *	late MS			does the real thing, then sleeps
  *	hang			sleeps ten minutes, then fails
  *	exit N			fails
  *	signal N		kills itself
  *	first FILE [OPTION]	loads that module file, then does the real thing
- *	after FILE [OPTION]	likewise, once the livepatch in it is in force
+ *	after FILE [OPTION]	loads that module file, waits until its livepatch is in force,
+ *				then does the real thing
  *
- * Modules of ours are in the folder that /run/helper/modules names.  What is not there is
- * left to the host's own program.  "end" is logged as well when it has done its work.
+ * /run/helper/modules names the folder with modules of ours.  The host's own program loads every
+ * other module.  The log gets "end" as well when the program has done its work.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -51,7 +51,7 @@ static void add(const char *text)
 	}
 }
 
-/* One write a line, so that two of us do not mix. */
+/* One write a line, so that lines of two programs do not mix. */
 static void say(const char *name, char **words, char **more)
 {
 	char pid[24];
@@ -133,7 +133,7 @@ static void settle(const char *file)
 	}
 }
 
-/* What modprobe and rmmod do, as far as it is about modules of ours. */
+/* Load or unload a module of ours as modprobe and rmmod do. */
 static int real_thing(const char *name, char **argv)
 {
 	char folder[400], path[512], options[512] = "";

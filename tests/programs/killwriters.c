@@ -6,19 +6,19 @@
  *
  *	-r ROUNDS	how often (60)
  *	-n WRITERS	at once, in a round (2)
- *	-m MS		a writer is killed 0 to so long after it began (300)
+ *	-m MS		a writer is killed 0 to MS ms after its begin (300)
  *	-g MS		rest between two rounds (0)
- *	-s SEED		of delays, and of who writes what (1)
- *	-l SECONDS	a writer that lives so long after its kill is stuck (60)
- *	-t SECONDS	begin no round later than that (0: no limit)
+ *	-s SEED		seed of the delays and of the choice of values (1)
+ *	-l SECONDS	a writer that lives longer after its kill is stuck (60)
+ *	-t SECONDS	begin no round after SECONDS (0: no limit)
  *
  * Each writer writes one of the values to its file, in one write.  In the end one line:
  *
  *	rounds 60 writers 120 killed 97 done 12 refused 11 stuck 0 slowest_ms 140 EBUSY 4 EINTR 7
  *
- * killed died of the kill, done and refused were quicker than it, slowest_ms is the longest
- * that a writer lived after its kill; then how often which errno was met.  Exit code 0
- * unless a writer was stuck, which ends it.
+ * "killed" counts writers that died of the kill, "done" and "refused" those that ended before.
+ * "slowest_ms" is the longest time from a kill to the death of the writer.  A count per errno
+ * follows.  The exit code is 0 unless a writer was stuck; a stuck writer ends the run.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -67,7 +67,7 @@ static unsigned long pick(unsigned long below)
 	return (seed >> 33) % below;
 }
 
-/* In the child: one write, and how it went. */
+/* In the child: write once, and exit with the result. */
 static void write_once(char *word)
 {
 	char *value = strchr(word, '=');

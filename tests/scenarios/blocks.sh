@@ -43,7 +43,7 @@ alloc=/sys/kernel/tracing/events/kmem/mm_page_alloc
 # The debug kernel has neither; the others' memory is to be in both readings.
 [ "$LMM_KERNEL" = debug ] || need modprobe -a loop ext4
 need lmm_load
-# The first time loads livepatches, whose memory is to be in both readings.
+# Livepatches load here, so that both readings contain their memory.
 need write_to "$PB/enabled" 1
 need write_to "$PB/enabled" 0
 pages=$(pages_unaccounted)

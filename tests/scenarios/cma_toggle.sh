@@ -37,7 +37,7 @@ owner_loop() {
 huge_there() { [ $(($(vmstat thp_fault_alloc) - huge)) -ge 31 ]; }
 
 need lmm_load
-# The first time loads livepatches, whose memory is to be in both readings.
+# Livepatches load here, so that both readings contain their memory.
 need write_to "$policy/enabled" 1
 need write_to "$policy/enabled" 0
 pages=$(pages_unaccounted)
@@ -62,7 +62,7 @@ while [ "$round" -lt "$rounds" ]; do
 done
 same "switched while both are at it" "$round" "$rounds"
 need write_to "$policy/config" "enabled=1 mode=ratio"
-# On a busy host the switches are over before they have come.
+# On a busy host all switches may be over before the first huge page comes.
 check "huge pages were there" wait_for 120 huge_there
 need write_to "$policy/enabled" 0
 need write_to "$LMM_PARAMS/policies" "zonelock:enabled=0;pcp:enabled=0"

@@ -5,14 +5,14 @@
 # timeout: 900
 #
 # A livepatch of ours is disabled from outside, or the kernel is told to patch and probe
-# nothing: what is on stands by and says why, nothing is on with nothing hooked, and `hooks`
-# says what is true.
+# nothing.  Policies that are on stand by and say why, no policy is on without hooks, and
+# `hooks` shows the true state.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
 patch_off() { echo 0 >"/sys/kernel/livepatch/$1/enabled"; }
 
-# Of what holds the drain; all of it in the present house.
+# The livepatch module with the wrapper of drain.
 lists=livemm_klp_lists
 hook_is() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +$2 " "$LMM_DBG/hooks"; }
 
@@ -70,7 +70,7 @@ check "with its hook" hook_is drain armed
 need write_to "$LMM_DBG/pcp/enabled" 0
 same "lists are as before" "$(lists_bounds)" "$bounds"
 
-# Each livepatch in turn, with all on that need it.
+# Each livepatch in turn, with all policies on that need the livepatch.
 for policy in pcp zonelock pageblock; do
 	need write_to "$LMM_DBG/$policy/enabled" 1
 done
@@ -107,7 +107,7 @@ check "and the row says why" grep -Eq '^wake_kswapd .*kprobes' "$LMM_DBG/hooks"
 need write_to /sys/kernel/debug/kprobes/enabled 1
 check "armed again" hook_is wake_kswapd armed
 
-# Nothing may be patched by us any more: what is armed stays so, and reads so.
+# With livepatch=0 livemm loads no livepatch; armed rows stay armed.
 need write_to "$LMM_PARAMS/livepatch" 0
 check "livepatch=0: what is armed reads armed" hook_is drain armed
 check "and pcp is on" policy_is pcp on
@@ -116,7 +116,7 @@ refute "livepatch=0: pcp does not come on again" write_to "$LMM_DBG/pcp/enabled"
 check "and says why" grep -q "livepatch=0" "$LMM_DBG/last_error"
 need write_to "$LMM_PARAMS/livepatch" 1
 
-# ftrace as a whole: the kernel does not let it go while it has what must not go.
+# ftrace as a whole: a kernel with a permanent ftrace user refuses to switch ftrace off.
 need wait_for 60 settled
 need write_to "$LMM_DBG/pageblock/enabled" 1
 if write_to /proc/sys/kernel/ftrace_enabled 0 2>/run/said; then

@@ -48,7 +48,7 @@ pool_grows() {
 need insmod "$LMM_MODDIR/lmm_exchange.ko"
 echo 0 >/proc/sys/vm/oom_dump_tasks
 need lmm_load
-# The first time loads livepatches, whose memory is to be in both readings.
+# Livepatches load here, so that both readings contain their memory.
 need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
 need write_to "$zonelock/enabled" 0
 pages=$(pages_unaccounted)

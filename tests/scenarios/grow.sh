@@ -7,8 +7,8 @@
 # timeout: 900
 # args: transparent_hugepage=always
 #
-# Only what the policies that are on need is livepatched, and more when another comes on.
-# How long a policy takes to come on is noted, idle and while memory is compacted.
+# Only functions that the policies that are on need are livepatched; another policy adds its
+# functions.  Notes say how long a policy takes to come on, idle and while memory is compacted.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
@@ -31,7 +31,7 @@ on_ms() {
 	took=$(($(uptime_ms) - _from))
 }
 
-# Not by check: that would have $took in a shell of its own.
+# Not by check: check runs a command in a subshell, where $took would be lost.
 comes_on() {
 	if on_ms "$1"; then
 		ok "$1 comes on"
@@ -69,7 +69,7 @@ need all_off
 check "all comes to rest" wait_for 90 settled
 need all_out
 
-# A storm of compaction: who asks for it, and huge pages.
+# A storm of compaction: by request of a task, and by huge pages.
 storm() {
 	while :; do
 		echo 1 >/proc/sys/vm/compact_memory

@@ -5,9 +5,9 @@
 # nodes: 2
 # timeout: 900
 #
-# The program that loads modules hangs, for ten minutes.  Nothing else waits for it: policies
-# go off, by hand and by the lease's end, what there is to read can be read, the writer that
-# waits can be killed, and the module goes once that program is gone.
+# The program that loads modules hangs, for ten minutes.  Nothing else waits for the program:
+# policies go off, by hand and by the lease's end, every file can be read, and the writer that
+# waits can be killed.  The module can be unloaded when the program has gone.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
@@ -27,7 +27,7 @@ hang_begin() {
 	helper_mode hang modprobe
 	"$HELPER/killwriters" -r 1 -n 1 -m 600000 "$1" >/run/writer 2>&1 &
 	writers=$!
-	# By its parent: the one child that writes.
+	# killwriters has one child, and the child writes.
 	need wait_for 20 helper_runs modprobe
 	writer=$(pgrep -P "$writers")
 }
@@ -68,7 +68,7 @@ helper_back
 check "and can be switched on, now" write_to "$LMM_DBG/zonelock/enabled" 1
 need write_to "$LMM_DBG/zonelock/enabled" 0
 
-# Another writer beside one that hangs; and off for one that is on.
+# Another writer beside a writer that hangs; and off for a policy that is on.
 need wait_for 60 settled
 need all_out
 need lmm_load

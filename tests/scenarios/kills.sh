@@ -6,23 +6,23 @@
 # timeout: 1800
 # args: transparent_hugepage=never
 #
-# Writers of control files are killed 0 to 300 ms after they began, two at once, while the
+# Writers of control files are killed 0 to 300 ms after their begin, two at once, while the
 # program that loads modules is there, absent, barred, slow or dies, and while transitions
-# stall or not.  Nothing is reported, every program is run with what is meant, nothing stays
-# half on, and every policy can be used afterwards.
+# stall or not.  The kernel reports nothing, every program gets the right arguments, no policy
+# stays half on, and every policy can be used afterwards.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
-# In all, over the parts that follow.
+# Rounds of each of the ten parts.
 rounds=$(($(soaked 60 1000) / 10))
 seed=0
-# Within how many seconds a writer dies of its kill, at the most.
+# Seconds within which a killed writer must die.
 quick=4
 [ "$LMM_DEBUG" = 0 ] || quick=10
 
 p() { echo "$LMM_DBG/$1/enabled=$2"; }
 
-# kill_some NAME: a part of the rounds, and what is so after each.
+# kill_some NAME: the rounds of one part, and the checks after each part.
 kill_some() {
 	seed=$((seed + 1))
 	# shellcheck disable=SC2046 # words
@@ -39,7 +39,7 @@ kill_some() {
 	in_time 2000 "$1: status can be read" cat "$LMM_DBG/status"
 }
 
-# usable NAME: with programs as they should be, and nothing that stalls, all is as it was.
+# usable NAME: with the real programs and without a stall, every policy can be used.
 usable() {
 	helper_back
 	! loaded lmm_stall || need rmmod lmm_stall
@@ -67,10 +67,10 @@ usable() {
 	: >"$HELPER/log"
 }
 
-# So that nothing is loaded when a part begins.
+# No livepatch is loaded when a part begins.
 fresh() { need all_out && need lmm_load; }
 
-# A transition that stalls is given up soon; one that goes on has its time.
+# A stalled transition is given up soon; other transitions have the usual time.
 stall_for_now() {
 	need insmod "$LMM_MODDIR/lmm_stall.ko"
 	need write_to "$LMM_PARAMS/transition_timeout_ms" 3000
@@ -100,8 +100,8 @@ for stall in "" stalled; do
 	done
 done
 
-# Livepatches that were disabled from outside and are still loaded, and nothing to remove
-# them with: the next helper is begun by who is already dead.
+# Livepatches were disabled from outside and are still loaded, and rmmod is absent.  The next
+# program starts when its writer is dead already.
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 need wait_for 60 settled
@@ -117,7 +117,7 @@ stall_for_now
 kill_some "disabled, stalled, helper slow"
 usable "disabled"
 
-# The words for a program that is not there.
+# The words for a program that is absent.
 fresh
 helper_gone modprobe
 refuses "$LMM_DBG/pcp/enabled" 1 "" "cannot run /sbin/modprobe (-2)"

@@ -29,7 +29,7 @@
 LMM_DBG=/sys/kernel/debug/livemm
 # shellcheck disable=SC2034 # used by scenarios
 LMM_PARAMS=/sys/module/livemm/parameters
-# What holds the wrappers of refill and drain.
+# The livepatch module with the wrappers of refill and drain.
 # shellcheck disable=SC2034 # used by scenarios
 LMM_PATCH=/sys/kernel/livepatch/livemm_klp_lists
 
@@ -136,7 +136,7 @@ lmm_klp_unload() {
 	done
 }
 
-# livemm holds wrappers while a policy is on, so it goes first.
+# livemm holds livepatch modules while a policy is on, so livemm goes first.
 lmm_unload() {
 	! loaded livemm || rmmod livemm || return 1
 	lmm_klp_unload
@@ -279,7 +279,7 @@ pages_kept() {
 pcp_before() {
 	need lmm_load
 	bounds=$(lists_bounds)
-	# The first time loads livepatches, whose memory is to be in both readings.
+	# Livepatches load here, so that both readings contain their memory.
 	need write_to "$LMM_DBG/pcp/enabled" 1
 	need write_to "$LMM_DBG/pcp/enabled" 0
 	pages=$(pages_unaccounted)

@@ -3,11 +3,11 @@
 #
 # Somebody else's livepatch; needs lib.sh.
 #
-#   foreign_use MODULE       what the others are about: lmm_foreign (default) or lmm_foreign2
-#   foreign_load OPTIONS     load it, and wait until it is in force
-#   foreign_number NAME      one of its counts: hits (one a function, with commas), unanswerable
-#   foreign_hits_past N      is the first of its hits above N?
-#   foreign_unload           disable it, wait until it has gone, unload it
+#   foreign_use MODULE       the module of all functions below: lmm_foreign (default) or lmm_foreign2
+#   foreign_load OPTIONS     load the module, and wait until its livepatch is in force
+#   foreign_number NAME      a count of the module: hits (one a function, with commas), unanswerable
+#   foreign_hits_past N      has the first function more than N hits?
+#   foreign_unload           disable the livepatch, wait for the transition, unload the module
 
 foreign_use() {
 	foreign_module=$1

@@ -3,34 +3,34 @@
 #
 # Sourced after lib.sh by scenarios in which the programs that the kernel runs for us
 # misbehave.  In the guest /sbin/modprobe and /sbin/rmmod become tests/programs/fakehelper.c;
-# scenarios themselves have the host's own, by the same names.
+# scenarios themselves call the host's own modprobe and rmmod.
 #
 #   helper_setup                put the stand-ins in their place
-#   helper_mode WORDS [NAME]    what they do from now on, see fakehelper.c; both, or modprobe or rmmod
-#   helper_gone NAME            there is no such program any more
-#   helper_barred NAME          it is there and may not be run
-#   helper_back                 both are there, and do as they should
-#   helper_log                  its lines so far
-#   helper_runs [NAME]          does one run now?
-#   helper_idle                 does none?
-#   helper_end                  kill those that run
-#   helper_meant                every line of the log is one that is meant; else show what is not
+#   helper_mode WORDS [NAME]    what the stand-ins do, see fakehelper.c; NAME: modprobe or rmmod only
+#   helper_gone NAME            the program is absent from now on
+#   helper_barred NAME          the program is there and may not be run
+#   helper_back                 both programs are there and do the real thing
+#   helper_log                  the lines of the log so far
+#   helper_runs [NAME]          does a program run now?
+#   helper_idle                 does no program run now?
+#   helper_end                  kill every program that runs
+#   helper_meant                every line of the log has the right arguments; else print the wrong lines
 #
-# And on livepatches of ours, however many modules they are in:
+# Livepatches of ours and policies:
 #
-#   patches                     names of those in force or under way
-#   patches_none                are there none?
-#   patches_quiet               is no transition of theirs under way?
+#   patches                     names of our livepatches in force or under way
+#   patches_none                is there no livepatch of ours?
+#   patches_quiet               is no transition of our livepatches under way?
 #   patch_modules               modules of ours that are livepatches, loaded
 #   policy_is NAME WORD         is WORD its state in `status`?
-#   policy_why NAME             the rest of its row
+#   policy_why NAME             mode and reason of the policy in `status`
 #   settled                     is no policy loading or leaving, and no transition under way?
 #   armed                       rows of `hooks` that are armed
 #   all_off                     write 0 to every policy that is not off
-#   all_out                     livemm and all its livepatches go, whatever they are
+#   all_out                     unload livemm and all its livepatches, in any state
 #   in_time MS NAME CMD...      a check: CMD succeeds within so many guest milliseconds
 #   uptime_ms                   the guest's clock
-#   alive PID, dead PID         does it run, and is not just waited for?
+#   alive PID, dead PID         does the process run (a zombie does not)?
 
 HELPER=/run/helper
 
@@ -78,7 +78,7 @@ helper_back() {
 
 helper_log() { cat "$HELPER/log"; }
 
-# By its name: the scenario runs none of these meanwhile.
+# By name: the scenario itself runs no modprobe or rmmod meanwhile.
 helper_pids() {
 	for _comm in /proc/[0-9]*/comm; do
 		{ read -r _name <"$_comm"; } 2>/dev/null || continue
@@ -102,7 +102,7 @@ helper_end() {
 	wait_for 20 helper_idle
 }
 
-# The kernel runs modprobe for wants of its own too, with -q.
+# The kernel itself runs modprobe too, with -q.
 helper_meant() {
 	awk '
 	BEGIN { env = "^e[|]HOME=/[|]TERM=linux[|]PATH=/sbin:/usr/sbin:/bin:/usr/bin$" }
@@ -172,7 +172,7 @@ in_time() {
 	_limit=$1 _what=$2
 	shift 2
 	_from=$(uptime_ms)
-	# One that cannot be killed is left behind.
+	# A process that cannot be killed is left behind.
 	"$@" >/run/in_time 2>&1 &
 	_job=$!
 	while alive "$_job" && [ $(($(uptime_ms) - _from)) -le $((_limit + 200)) ]; do

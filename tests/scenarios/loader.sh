@@ -5,8 +5,8 @@
 # timeout: 900
 #
 # Somebody else's livepatch comes between our look and our enabling: the program that loads
-# ours loads theirs first.  Theirs stays in force, and nothing of ours lies above it; nor does
-# it when ours is loaded by hand.
+# our livepatch loads theirs first.  Their livepatch stays in force, and no livepatch of ours
+# lies above theirs, not even one that is loaded by hand.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -29,7 +29,7 @@ ours_holds() {
 	return 1
 }
 
-# The name of what holds compaction's function: one of the giveback wrappers in the new house.
+# The livepatch module with the wrapper of compaction.
 by_hand=livemm_klp_giveback
 [ -e "$LMM_MODDIR/$by_hand.ko" ] || by_hand=livemm_klp
 
@@ -46,8 +46,8 @@ theirs_count "by hand"
 check "theirs can go" foreign_unload
 loaded livemm || need lmm_load
 
-# While ours is being loaded: theirs is still under way, or in force already.  In the former
-# case the kernel itself refuses a second transition.
+# While our livepatch is being loaded, theirs is still in transition (first) or in force (after).
+# The kernel itself refuses our livepatch while theirs is in transition.
 for when in first after; do
 	helper_mode "$when $LMM_MODDIR/lmm_foreign.ko function=compact_zone" modprobe
 	if write_to "$LMM_DBG/zonelock/enabled" 1 2>/run/said; then
@@ -77,7 +77,7 @@ check "theirs can go, beside ours" foreign_unload
 check "then zonelock comes on" write_to "$LMM_DBG/zonelock/enabled" 1
 check "its hook is armed" grep -Eq '^compact +livepatch .* armed' "$LMM_DBG/hooks"
 
-# Theirs comes later, on top of ours: ours stands by, and comes back by itself.
+# Their livepatch comes later, on top of ours: the policy stands by, and comes back by itself.
 need foreign_load function=compact_zone
 check "zonelock stands by" wait_for 30 policy_is zonelock standby
 check "and says who is in the way" grep -Eq "^zonelock .*livepatch lmm_foreign" "$LMM_DBG/status"

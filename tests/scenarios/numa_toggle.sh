@@ -29,8 +29,8 @@ check "periods are the kernel's before" wait_for 20 periods_own
 
 round=0
 while [ "$round" -lt "$rounds" ]; do
-	# Where CPUs take turns one waits for a turn of the other, 0.1 s, whenever it
-	# patches code and both are busy; so only the first rounds keep both busy there.
+	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
+	# while both are busy.  Only the first rounds therefore keep both busy there.
 	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
 		hints_stop
 		taskset -pc 0 $$ >/dev/null

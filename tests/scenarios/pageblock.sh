@@ -50,7 +50,7 @@ traced=0 lefts=6
 
 [ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
 need lmm_load
-# The first time loads livepatches, whose memory is to be in both readings.
+# Livepatches load here, so that both readings contain their memory.
 need write_to "$PB/enabled" 1
 need write_to "$PB/enabled" 0
 pages=$(pages_unaccounted)

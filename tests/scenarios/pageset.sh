@@ -38,7 +38,7 @@ need insmod "$LMM_MODDIR/lmm_pageset.ko"
 need lmm_load
 need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=800"
 bounds=$(lists_bounds)
-# The first time loads livepatches, whose memory is to be in both readings.
+# Livepatches load here, so that both readings contain their memory.
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 pages=$(pages_unaccounted)

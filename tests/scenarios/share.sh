@@ -7,9 +7,9 @@
 # timeout: 2400
 # args: transparent_hugepage=never
 #
-# A livepatch, a kprobe and a BPF program (entry and exit) of somebody else's on each function
-# that policies hook by a direct call: before our policies come on, and after.  All load, all
-# count, all go, and our own hooks count on meanwhile.
+# Somebody else puts a livepatch, a kprobe and a BPF program (entry and exit) on each function
+# that policies hook by a direct call: before our policies come on, and after.  Each of theirs
+# loads, counts and unloads, and our own hooks count on meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -29,7 +29,7 @@ hook_of() {
 
 traceable() { grep -qx "$1" "$EVENTS/available_filter_functions"; }
 
-# What this kernel calls them.
+# The functions by the names of this kernel.
 functions="get_page_from_freelist task_numa_fault"
 for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
 	if traceable "${pair%:*}"; then
@@ -40,7 +40,7 @@ for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
 done
 commas=$(echo "$functions" | tr ' ' ,)
 
-# Loads that run all of them, the whole time.
+# Loads that call all of the functions the whole time.
 need modprobe -a loop ext4
 need truncate -s 64M /run/disk
 need mkfs.ext4 -q -F -b 4096 /run/disk
@@ -67,8 +67,8 @@ ours_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
 ours_more() { [ "$(ours_hits "$1")" -gt "$2" ]; }
 ours_armed() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +armed " "$LMM_DBG/hooks"; }
 
-# ours_go_on NAME: each of our hooks is armed, and those whose hits rise under this load at
-# all go on rising.
+# ours_go_on NAME: each of our hooks is armed, and hooks whose hits rise under this load go on
+# rising.
 ours_go_on() {
 	for _function in $functions; do
 		_hook=$(hook_of "$_function")
@@ -128,12 +128,12 @@ bpf_on() {
 	: >/run/bpf.out
 	bpftrace -B line /run/bpf.bt >/run/bpf.out 2>&1 &
 	bpf=$!
-	# It is a compiler that starts, under emulation.
+	# bpftrace starts a compiler, which takes long under emulation.
 	wait_for 400 bpf_running && alive "$bpf" && grep -q running /run/bpf.out && return
 	cat /run/bpf.out
 	return 1
 }
-# The lesser of what was counted at entry and at exit, last.
+# The smaller of the last counts at entry and at exit.
 bpf_count() {
 	awk -v name="[$(echo "$1" | cut -d, -f"$2")]:" '
 		index($1, "@in") == 1 && substr($1, 4) == name { i = $2 }
@@ -169,7 +169,7 @@ after() {
 				ok "$name loads"
 			else
 				fail "$name loads" "$(cat /run/said)"
-				# Whatever has been begun of it.
+				# Undo the part that has loaded.
 				"${kind}_off" 2>/dev/null
 				continue
 			fi
@@ -214,7 +214,7 @@ kernel_scans 100 200 400
 need write_to "$NUMA/config" "mode=vma mature_ms=0 mature_run_ms=0"
 loads_start
 
-# Which of our hooks count under this load, when nobody else is there?
+# The hooks of ours that count under this load without other tools.
 rising=
 ours_on "alone"
 for function in $functions; do

@@ -4,11 +4,11 @@
 # named: 6.12 debug
 # timeout: 900
 #
-# The machine is to sleep while a livepatch transition stalls and a writer waits for it: tasks
-# freeze, and the writer comes back afterwards.  A lease counts the time asleep.
+# The machine goes to sleep while a livepatch transition stalls and a writer waits for the
+# livepatch: tasks freeze, and the writer goes on afterwards.  A lease counts the time asleep.
 #
-# An emulated machine has nothing that would wake it, and its root on 9p would not outlive that:
-# so tasks freeze and thaw (pm_test), and the clocks are moved (lmm_asleep).
+# An emulated machine has no device that would wake the machine, and a root on 9p would not
+# survive a sleep.  Tasks therefore only freeze and thaw (pm_test), and lmm_asleep moves the clocks.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
@@ -47,8 +47,8 @@ need all_off
 need wait_for 60 settled
 need all_out
 
-# A program that the kernel waits for keeps the machine from sleeping: that is its own law, for
-# whoever runs one (usermodehelper_disable()).  The writer must not be why.
+# The kernel does not sleep while the kernel waits for a program (usermodehelper_disable()).
+# livemm therefore waits for a program itself, and a hanging program does not stop the sleep.
 need lmm_load
 helper_mode hang modprobe
 write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &

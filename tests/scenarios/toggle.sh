@@ -17,7 +17,7 @@ need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
 bounds=$(lists_bounds)
 
 load_start
-# The first round loads livepatches, whose memory is to be in both readings.
+# The first round loads livepatches, so that both readings contain their memory.
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 load_stop
@@ -26,8 +26,8 @@ pages=$(pages_unaccounted)
 load_start
 round=0
 while [ "$round" -lt "$rounds" ]; do
-	# Where CPUs take turns one waits for a turn of the other, 0.1 s, whenever it
-	# patches code and both are busy; so only the first rounds keep both busy there.
+	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
+	# while both are busy.  Only the first rounds therefore keep both busy there.
 	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
 		load_stop
 		taskset -pc 0 $$ >/dev/null

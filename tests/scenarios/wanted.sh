@@ -43,7 +43,7 @@ wishes() {
 owner=
 [ ! -d /sys/kernel/debug/cma ] || owner=reserved
 need lmm_load
-# The first time loads livepatches, whose memory is to be in both readings.
+# Livepatches load here, so that both readings contain their memory.
 need write_to "$PB/enabled" 1
 need write_to "$PB/enabled" 0
 pages=$(pages_unaccounted)

@@ -5,8 +5,8 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# Somebody switches our livepatch off behind our back while mode event is on.  The policy
-# stands by and says so, what it has raised is given back, and to switch it on puts it right.
+# Somebody disables our livepatch through sysfs while mode event is on.  The policy stands by
+# and says so, raised list bounds are restored, and writing 1 to enabled loads the livepatch anew.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 decay=2

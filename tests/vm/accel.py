@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which accelerator guests get: KVM where it really boots a kernel, else emulation.
 
-Emulation is single, all CPUs of a guest in turns of 0.1 s, or parallel, a thread for each.
-Parallel is for what races; what is counted, or follows the clock, stays single.
+In single emulation all CPUs of a guest take turns of 0.1 s; in parallel emulation each CPU has
+a thread.  Parallel is for races.  Checks that count or follow the clock need single emulation.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tests.report import ToolError, say
 
 SINGLE = "single"
 PARALLEL = "parallel"
-# Hooks patch kernel code; the host's QEMU, 7.2, takes that for stray breakpoints now and
-# then when a guest's CPUs run in parallel, hence a later one for these.
+# Hooks patch kernel code.  With parallel CPUs the host's QEMU, 7.2, now and then reports patched
+# code as a stray breakpoint, so parallel guests need a later QEMU.
 EMULATION = "tcg,thread=single"
 PARALLEL_EMULATION = "tcg,thread=multi"
 QEMU = "qemu-system-x86_64"
@@ -64,11 +64,11 @@ def kvm_works() -> bool:
 
 @dataclass(frozen=True)
 class Accel:
-    """What a guest runs on.
+    """The accelerator and the emulator of a guest.
 
-    argument  of qemu's -accel
+    argument  argument of qemu's -accel
     qemu      the program
-    version   what it says of its version
+    version   version of the program, in its own words
     """
 
     argument: str
@@ -107,7 +107,7 @@ def uses_kvm() -> bool:
 
 
 def emulated(emulation: str) -> Accel:
-    """That kind of emulation; a ToolError where there is no emulator for it."""
+    """The accelerator for a kind of emulation; a ToolError without an emulator."""
     if emulation == SINGLE:
         return Accel(EMULATION, QEMU, hosts_version())
     if emulation != PARALLEL:
@@ -117,7 +117,7 @@ def emulated(emulation: str) -> Accel:
 
 
 def choose(emulation: str = SINGLE) -> Accel:
-    """What guests run on that want this kind of emulation where there must be one."""
+    """KVM where KVM works, else the given kind of emulation."""
     if uses_kvm():
         return Accel("kvm", QEMU, hosts_version())
     return emulated(emulation)

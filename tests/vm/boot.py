@@ -55,7 +55,7 @@ fi 2>/dev/null
 shift
 exec "$@"
 """
-# What QEMU says of itself when it aborts, and how often a guest is begun because of that.
+# The message of QEMU when QEMU aborts, and the most boots of one guest because of aborts.
 ABORTED = re.compile(r"^qemu-system-\S+: \S+:\d+: .*Assertion .* failed", re.MULTILINE)
 BOOTS = 3
 # The guest's init mounts folders of its own over these.
@@ -178,7 +178,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
     if not vng.exists():
         raise ToolError(f"{vng}: not there; run `make setup`")
     opts = [
-        # Its threads then tell what they are for: see tests.vm.vcpus.
+        # Gives each thread a name: see tests.vm.vcpus.
         "-name", "debug-threads=on",
         "-device", "virtio-serial-pci",
         *port(PORT, channel),
@@ -295,7 +295,7 @@ def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> tuple[boo
 
 
 def accel_of(guest: Guest) -> Accel:
-    """What the guest runs on."""
+    """The accelerator and the emulator of the guest."""
     if guest.accel:
         return Accel(guest.accel, QEMU, hosts_version())
     return choose(guest.emulation)
@@ -304,8 +304,8 @@ def accel_of(guest: Guest) -> Accel:
 def boot(guest: Guest) -> Verdict:
     """Boot the guest, run its script, and judge both.
 
-    QEMU 10 aborts now and then while a guest with parallel CPUs probes its devices: that guest
-    begins anew, and a note says so.  Whatever happens from the script's first check on counts.
+    QEMU 10 aborts now and then while a guest with parallel CPUs probes its devices.  Such a guest
+    is booted again, and a note says so.  An abort after the script's first check is a failure.
     """
     for tries in range(1, BOOTS + 1):
         verdict = boot_once(guest)

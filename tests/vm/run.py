@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run scenarios: python3 -m tests.vm.run [--kernel K] [--emulation E] [--soak] [NAME...]
 
-A scenario is tests/scenarios/NAME.sh; comment lines at its head say where it runs.
-Those named lib*.sh are sourced by the others.
+A scenario is tests/scenarios/NAME.sh; comment lines at its head say where the scenario runs.
+Scenarios source the files lib*.sh.
 
-    # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug; none: only those named
-    # named: 7.2                 there too, with --soak, or if --kernel and NAME say so
+    # kernels: 6.1 6.12 debug    default: all of kernels.toml and debug; none: see named
+    # named: 7.2                 more kernels, with --soak or with --kernel and NAME
     # cpus: 2                    default 2
     # memory: 1G                 default 1G
     # nodes: 2                   default 1
     # args: cma=64M              more kernel arguments
-    # emulation: parallel debug  where there is no KVM, a thread for each CPU: for what
-                                 races; default single; both: once so and once so; with
-                                 kernels, on those alone
+    # emulation: parallel debug  without KVM, each CPU has a thread, for races; default
+                                 single; both: one guest of each; with kernel names,
+                                 on the named kernels alone
     # timeout: 300               wall seconds, default 900
     # allow: REGEX               a console line that is not a report (repeatable)
 
@@ -67,7 +67,7 @@ class Scenario:
 
 
 def parse(script: Path, known: list[str]) -> Scenario:
-    """Read the head of a script; what is unknown or no number is refused."""
+    """Read the head of a script; an unknown word or a wrong number is refused."""
     scenario = Scenario(script.stem, script, list(known))
     for line in script.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):

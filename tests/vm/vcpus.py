@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The threads that a guest's CPUs are, as the host sees them.
+"""The threads of a guest's CPUs, as the host sees them.
 
-An emulator that was asked for a thread for each CPU may still have one for all, and the
-guest could not tell.  The threads' names do (-name debug-threads=on): "CPU 1/TCG",
-"ALL CPUs/TCG", "CPU 1/KVM".
+An emulator that was asked for a thread for each CPU may still run one thread for all CPUs, and
+the guest could not tell.  The names of the threads show the truth (-name debug-threads=on):
+"CPU 1/TCG", "ALL CPUs/TCG", "CPU 1/KVM".
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def emulator_of(word: str) -> Path | None:
             ):
                 return folder
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return None
 
 
 def cpu_threads(process: Path) -> dict[str, float]:
-    """The threads of a process that are CPUs, and the seconds each of them ran."""
+    """The CPU threads of a process, and the seconds that each thread ran."""
     found = {}
     for folder in (process / "task").glob("[0-9]*"):
         try:
@@ -59,7 +59,7 @@ def cpu_threads(process: Path) -> dict[str, float]:
 
 
 class Watch:
-    """Looks at the threads of a guest now and then, until it is told to stop."""
+    """Looks at the threads of a guest every second until the guest ends."""
 
     def __init__(self, word: str) -> None:
         self._word = word
@@ -85,13 +85,13 @@ class Watch:
             self._thread.join()
 
     def note(self) -> str:
-        """What was seen, in words."""
+        """The threads seen, in words."""
         rows = sorted(self.seconds.items())
         seen = ", ".join(f"{name} ran {spent:.0f} s" for name, spent in rows)
         return f"threads of the emulator: {seen or 'none seen'}"
 
     def wrong(self, argument: str, cpus: int) -> str:
-        """Why this was not the emulator that was asked for, or ""."""
+        """How the threads differ from those of the requested emulator, or ""."""
         wanted = expected(argument, cpus)
         if set(self.seconds) == wanted:
             return ""

@@ -33,8 +33,8 @@ _UNFIT = re.compile(r"[\s,;\x00-\x1f\x7f]|[^\x00-\x7f]")
 
 Settings = Mapping[str, Mapping[str, str]]
 
-#: States of a policy that pass, or may pass, by themselves; `enabled` alone tells none of them.
-#: In none of them is a policy on.
+#: States of a policy that may pass by themselves, and that `enabled` does not show.  A policy
+#: in one of these states is not on.
 UNSETTLED = {
     "loading": "being switched on",
     "standby": "standing by: a hook that it needs is taken",
@@ -55,7 +55,7 @@ class PolicyStatus:
     reason: str
 
     def words(self) -> str:
-        """What it is doing, and why, for people."""
+        """The state of the policy, and the reason, for people."""
         why = f" ({self.reason})" if self.reason else ""
         return f"{self.name} is {UNSETTLED.get(self.state, self.state)}{why}"
 
@@ -101,8 +101,8 @@ class Control(ABC):
 
         `settings` maps a policy to those of its knobs (and `enabled`) that are to
         change; others stay.  Raises CtlError with the kernel's reason: REFUSED,
-        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.  What only
-        switches policies off is in force at once; see UNSETTLED for what may follow.
+        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.  A change
+        that only switches policies off takes effect at once; see UNSETTLED.
         """
 
     @abstractmethod
@@ -246,7 +246,7 @@ class ModuleControl(Control):
     def policies(self) -> list[PolicyStatus]:
         if self.reach is not Reach.ABSENT:
             return parse_status(self._debugfs("status"))
-        # All that can be known without it.
+        # Without debugfs, only the parameter tells.
         return [
             PolicyStatus(name, "on" if knobs.get("enabled") == "1" else "off",
                          knobs.get("mode", ""), "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Loading and unloading: the modules, the livepatches' switches, their transitions.
 
-The livepatches of livemm are modules of their own, and each is loaded when a policy needs
-it.  Which there are is what the kernel says: their names have one beginning.
+The livepatches of livemm are modules of their own.  A livepatch is loaded when a policy needs
+the livepatch.  The kernel tells which livepatches are loaded: their names begin with KLP_PREFIX.
 
 Nothing is ever forced: a forced transition pins the module until the next boot.
 """
@@ -20,28 +20,28 @@ from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit, os_words
 from livemmctl.host import Host
 
-#: What the names of livemm's livepatches, and of their modules, begin with.
+#: Begin of the name of every livepatch of livemm, and of its module.
 KLP_PREFIX = "livemm_klp"
 MODULES = "/sys/module"
 PATCHES = "/sys/kernel/livepatch"
 POLL_S = 0.2
 #: A module is loaded with policies on, and the kernel may wait for a transition meanwhile.
 MODPROBE_S = 300.0
-#: Of many tasks so many are named.
+#: Number of tasks that are named.
 TASKS_NAMED = 10
 
 
 class LivepatchState(Enum):
-    """What a livepatch is doing; of several, the one that matters most."""
+    """State of a livepatch."""
 
     ABSENT = "not loaded"
     ON = "on"
-    #: Disabled from outside; its module may be loaded still.
+    #: Disabled from outside; the module may still be loaded.
     OFF = "off"
     TRANSITION = "in transition"
 
 
-#: What matters more comes later.
+#: States in rising order of weight: the state of several livepatches is the last of theirs.
 _WEIGHT = (LivepatchState.ABSENT, LivepatchState.ON, LivepatchState.OFF, LivepatchState.TRANSITION)
 
 
@@ -55,7 +55,7 @@ class Clock:
 
 
 def is_ours(name: str) -> bool:
-    """Is that a livepatch of livemm, by its name?"""
+    """Is the name one of a livepatch of livemm?"""
     return name.startswith(KLP_PREFIX)
 
 
@@ -65,10 +65,10 @@ def klp_modules(host: Host) -> list[str]:
 
 
 def state_of(host: Host, name: str) -> LivepatchState:
-    """What one livepatch is doing."""
+    """State of one livepatch."""
     folder = f"{PATCHES}/{name}"
     if not host.exists(folder):
-        # One that was disabled is gone from there, and its module is not.
+        # A disabled livepatch has left sysfs; its module may still be loaded.
         loaded = host.exists(f"{MODULES}/{name}")
         return LivepatchState.OFF if loaded else LivepatchState.ABSENT
     if host.read_or(f"{folder}/transition").strip() == "1":
@@ -78,13 +78,13 @@ def state_of(host: Host, name: str) -> LivepatchState:
 
 
 def livepatches(host: Host) -> dict[str, LivepatchState]:
-    """What each livepatch of livemm that is there is doing, by its name."""
+    """State of each livepatch of livemm, by name."""
     names = {*klp_modules(host), *filter(is_ours, host.names(PATCHES))}
     return {name: state_of(host, name) for name in sorted(names)}
 
 
 def livepatch_state(host: Host) -> LivepatchState:
-    """What the livepatches of livemm are doing, in one word."""
+    """State of all livepatches of livemm, in one word."""
     return max(livepatches(host).values(), key=_WEIGHT.index, default=LivepatchState.ABSENT)
 
 
@@ -112,7 +112,7 @@ def holders(host: Host, patched: bool) -> list[str]:
 
 
 def moving(host: Host) -> str:
-    """The livepatch, anybody's, whose transition is under way; the kernel runs one at a time."""
+    """The livepatch in transition, of livemm or of somebody else; there is one at most."""
     for name in host.names(PATCHES):
         if host.read_or(f"{PATCHES}/{name}/transition").strip() == "1":
             return name
@@ -120,7 +120,7 @@ def moving(host: Host) -> str:
 
 
 def held_up(host: Host) -> str:
-    """What the transition that is under way waits for, in words."""
+    """The livepatch in transition and the tasks that hold the transition up, in words."""
     name = moving(host)
     if not name:
         return "no livepatch is in transition any more"
@@ -137,7 +137,7 @@ def named(tasks: list[str]) -> str:
 
 
 def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> bool:
-    """Load livemm, and wait until the livepatches that this brought on have settled.
+    """Load livemm, and wait until all transitions of its livepatches have ended.
 
     Returns whether it was loaded only now.  Raises CtlError: REFUSED with the kernel's
     words, TIMEOUT naming tasks (the module stays loaded), DENIED.
@@ -234,7 +234,7 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
             )
         clock.sleep(POLL_S)
 
-    # One that is in transition first: only that one can be turned back, and others wait for it.
+    # A livepatch in transition comes first: the kernel can turn back only that livepatch.
     for name in sorted(names, key=lambda name: name != moving(host)):
         _switch_off(host, name, wait, say)
         # The kernel lets go of the module a moment after the livepatch has gone.

@@ -27,7 +27,7 @@ from livemmctl.host import Host, Ran
 from livemmctl.modules import MODULES, PATCHES, is_ours
 
 RELEASE = "6.1.0-56-amd64"
-#: The livepatches that a policy of the fake needs, and what each replaces.
+#: The livepatches that a policy of the fake needs, and the functions that each replaces.
 KLP = {"livemm_klp_giveback": ["drain_pages_zone", "compact_zone"],
        "livemm_klp_lists": ["rmqueue_bulk", "free_pcppages_bulk"]}
 
@@ -102,7 +102,7 @@ class FakeKernel:
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     lease: int = 0
-    #: Policy to (state, reason): what `status` says of it whatever `enabled` is.
+    #: Policy to (state, reason) in `status`, in place of the state that `enabled` shows.
     states: dict[str, tuple[str, str]] = field(default_factory=dict)
     #: Every text that the parameter `policies` was given.
     writes: list[str] = field(default_factory=list)
@@ -143,7 +143,7 @@ class FakeKernel:
         shutil.rmtree(self.root / DEBUGFS.lstrip("/"), ignore_errors=True)
 
     def load_klp(self, *names: str) -> None:
-        """Have livepatches, on; all of them if none is named."""
+        """Load the named livepatches, on; without names, all livepatches."""
         for name in names or KLP:
             self.put(f"{MODULES}/{name}/refcnt", "0\n")
             self.put(f"{PATCHES}/{name}/enabled", "1\n")

@@ -29,7 +29,7 @@ from livemmctl.modules import (
 )
 from livemmctl.profile.defaults import NOTED
 
-#: One of them.
+#: One livepatch.
 LISTS = "livemm_klp_lists"
 PATCH = f"{PATCHES}/{LISTS}"
 
@@ -53,7 +53,7 @@ class FakeTime:
 
 
 class Stuck(FakeHost):
-    """A host whose livepatches do not go when they are switched off."""
+    """A host whose livepatches stay in transition when switched off."""
 
     def switch(self, folder: str, text: str) -> None:
         self.kernel.put(f"{folder}/enabled", f"{text}\n")
@@ -173,7 +173,7 @@ def test_load_gives_up_waiting(tmp_path: Path) -> None:
 
 def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.load_klp()
-    # What an earlier version of the package has left.
+    # The livepatch of an earlier version of the package.
     host.kernel.load_klp("livemm_klp")
     names = ["livemm_klp", *KLP]
     assert ctl("unload").out == "livemm is unloaded, every policy is off\n" + "".join(

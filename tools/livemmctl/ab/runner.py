@@ -395,12 +395,12 @@ class Runner:
         return Outcome("end", reason, Exit.DRIFT)
 
     def _look_for_standby(self, switch: Switch) -> None:
-        """A policy that stands by comes on again by itself; meanwhile its host is at stock."""
+        """Note a policy that stands by: the host is at stock until the policy is on again."""
         found = switch.not_in_force()
         if found and not self._missing_now:
             self._write("drift", reason=found, changed={})
         self._missing_now = found
-        # By host, what is read goes on counting for the arm.
+        # Assigned by host, later readings still count for the arm.
         self._spoilt = self._spoilt or found
 
     def _after_lease(self) -> Outcome | None:

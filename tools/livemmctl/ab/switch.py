@@ -110,7 +110,7 @@ class Switch:
         return self._differing(self._written)
 
     def not_in_force(self) -> str:
-        """Which policies we have switched on and are not on all the same, in words; or empty."""
+        """The policies that we have switched on and that are not on, in words; or empty."""
         wanted = on_now(self._written)
         try:
             rows = self.control.policies() if wanted else []
@@ -148,7 +148,7 @@ class Switch:
             for policy, values in self.found.items() if policy not in (leave or {})
         }
         try:
-            # First only off: that is in force at once, whatever else the kernel is at.
+            # Off comes first and alone: a write that only switches off takes effect at once.
             on = set(on_now(self.control.settings()))
             if off := {policy: {"enabled": "0"} for policy in stock if policy in on}:
                 self.control.apply(off)

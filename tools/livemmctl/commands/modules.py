@@ -53,9 +53,9 @@ def load(app: App, limit_s: float, off: bool) -> None:
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 
-    A livepatch goes when no task runs in patched code any more; one goes after the other.
-    If a task keeps one for longer than SECONDS in all it is named, and the transition goes
-    on by itself; nothing is ever forced.
+    Livepatches go one after the other, each when no task runs in patched code any more.
+    After SECONDS in all, the command names the tasks that hold a transition up.  The
+    transition then goes on by itself; nothing is ever forced.
     Exit codes: 3 livemm could not be unloaded, nothing changed; 7 a transition did not
     end in time; 9 livemm is out, a livepatch is not.
     """

@@ -25,9 +25,9 @@ class Overview:
     debugfs: Reach
     #: Seconds left, 0 for no lease.
     lease: int
-    #: All of them in one word.
+    #: State of all livepatches in one word.
     livepatch: LivepatchState
-    #: Each that is there, by its module's name.
+    #: State of each livepatch, by the name of the module.
     livepatches: dict[str, LivepatchState]
     #: The profile applied last since boot, if any.
     profile: str | None

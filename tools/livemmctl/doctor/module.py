@@ -10,7 +10,7 @@ from livemmctl.control import MODULE, UNSETTLED, Reach
 from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
 from livemmctl.errors import CtlError
 
-#: Of hooks with a reason so many are named with it.
+#: Number of hooks that are named with their reason.
 HOOKS_NAMED = 3
 
 
@@ -86,7 +86,7 @@ def hooks(scene: Scene) -> Finding:
     if pinned:
         return fail(f"cannot be unhooked: {', '.join(pinned)}; livemm stays loaded",
                     "reboot when it suits you; see dmesg")
-    # What force=1 made of a hook is said elsewhere.
+    # Another finding reports hooks that force=1 has changed.
     silent = [hook for hook in scene.hooks if hook.state == "idle" and hook.reason
               and not hook.reason.startswith("forced")]
     if silent:
