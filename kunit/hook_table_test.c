@@ -106,13 +106,13 @@ static void a_short_buffer_is_not_overrun(struct kunit *test)
 }
 
 /**
- * struct extent_case - what lies at a symbol, and what must be said of it
+ * struct extent_case - the room behind a symbol, and the expected verdict
  * @name: shown by KUnit
- * @room: from the symbol to the next
- * @size: of the type expected
- * @align: likewise
+ * @room: from the symbol to the next symbol
+ * @size: size of the expected type
+ * @align: alignment of the expected type
  * @padded: variables may be longer than their types
- * @why: NULL when it can be one of that type, else the words
+ * @why: the expected words; NULL when a variable of the type fits
  */
 struct extent_case {
 	const char *name;
@@ -179,14 +179,14 @@ static void variables_lie_in_one_section(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x2800, 0x2804));
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x1ffc, 0x2004));
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x1000, 0x4000));
-	/* Nothing is nowhere, and so is what is unknown. */
+	/* An empty piece and an unknown piece lie in no other piece. */
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x1000, 0x1000));
 	KUNIT_EXPECT_FALSE(test, WITHIN(0, 0));
 	KUNIT_EXPECT_FALSE(test, WITHIN(0, 4));
 #undef WITHIN
 }
 
-/* Else names are compared with nothing, and a renamed argument goes by unseen. */
+/* A prototype without names would let a renamed argument pass. */
 static void prototypes_name_their_arguments(struct kunit *test)
 {
 	unsigned int i, j, nr;

@@ -21,13 +21,13 @@ static bool registry_off;
 /* Arming fails in modes from this one on. */
 static unsigned int registry_arm_err_mode;
 
-/* Somebody switches off while this one is being armed. */
+/* The policy that somebody switches off while it is being armed. */
 static struct lmm_policy *registry_cut_at_arm;
 
-/* Or while the second policy is being enabled, which fails. */
+/* The policy that somebody switches off while the second policy fails to be enabled. */
 static struct lmm_policy *registry_cut_at_enable;
 
-/* Events of a policy come in; wrappers have to be loaded for it. */
+/* What the fake hook layer answers: are the hooks of a policy alive, what must be loaded? */
 static bool registry_alive;
 static u32 registry_missing;
 

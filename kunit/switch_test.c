@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * switch_test.c - suite livemm-switch: off without a mutex, standing by, who prevails
+ * switch_test.c - suite livemm-switch: off without a mutex, standing by, off against on
  *
- * To be included after registry_test.c, whose policies and fakes it uses.
+ * The suite uses the policies and fakes of registry_test.c and is included after that file.
  */
 #include <kunit/test.h>
 
@@ -22,7 +22,7 @@ static bool registry_look(void)
 	return again;
 }
 
-/* Off takes effect without the mutex; the rest is done by who has the mutex next. */
+/* Off takes effect without the mutex; the next holder of the mutex tidies up. */
 static void switch_test_cut_waits_for_nobody(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -35,7 +35,7 @@ static void switch_test_cut_waits_for_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
 	KUNIT_EXPECT_STREQ(test, "ea", (const char *)registry_log);
 
-	/* A second one, and one of a policy that is off, change nothing. */
+	/* A second cut, and the cut of a policy that is off, change nothing. */
 	lmm_policy_cut(&registry_pcp);
 	lmm_policy_cut(&registry_numa);
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
@@ -43,7 +43,7 @@ static void switch_test_cut_waits_for_nobody(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, false, 8, "eaxd");
 
-	/* Who switches on before anybody tidied up does that first. */
+	/* Switching on before anybody has tidied up tidies up first. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
 	lmm_policy_cut(&registry_pcp);
 	registry_log[0] = '\0';
@@ -87,7 +87,7 @@ static void switch_test_cut_since_asked(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
 	registry_expect(test, &registry_pcp, false, 7, "");
 
-	/* A knob of what was on: it is not brought up a second time over what is there. */
+	/* A knob of a policy that was cut: the policy is not enabled a second time. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
 	want = registry_config(&registry_pcp);
 	want->value[0] = 9;
@@ -99,7 +99,7 @@ static void switch_test_cut_since_asked(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 8, "xd");
 }
 
-/* One of several is switched off while the next one comes on: it is not put back on. */
+/* A policy that is cut while another policy comes on stays off when that change fails. */
 static void switch_test_revert_leaves_off(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -140,14 +140,14 @@ static void switch_test_stands_by(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
 	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
 
-	/* A knob can be set; to say that it be on is refused in words. */
+	/* A knob can be set in standby; writing 1 to enabled is refused in words. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9, why));
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9, why));
 	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
 	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
 
-	/* Where wrappers have to be loaded it waits for somebody to say so. */
+	/* A policy whose wrappers must be loaded does not come back by itself. */
 	registry_alive = true;
 	registry_hooks_ok = true;
 	registry_missing = 1;
@@ -158,7 +158,7 @@ static void switch_test_stands_by(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, true, 9, "ea");
 
-	/* Off while it stands by. */
+	/* Off in standby. */
 	registry_alive = false;
 	registry_hooks_ok = false;
 	registry_look();
@@ -168,7 +168,7 @@ static void switch_test_stands_by(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_look());
 }
 
-/* What an optional hook is taken away from goes on with the others, at once. */
+/* A policy that loses an optional hook goes on with the other hooks at once. */
 static void switch_test_comes_back_without_the_optional(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];

@@ -4,8 +4,8 @@
  *
  * The order of delivery is the order of enum lmm_policy_id, written out in each
  * handler: a policy that takes pages away (zonelock, cma) comes before the one
- * that sizes what is left (pcp).  A policy that is off costs a look at a word; while no
- * policy uses a hook none is called.
+ * that sizes the rest (pcp).  A policy that is off costs one test of a bit.  A hook that no
+ * policy uses is not armed.
  *
  * Context of the allocator's handlers: preemption off, any context the allocator may
  * be called from, refill and drain under pcp->lock too.  No sleeping, no printk, no
@@ -53,8 +53,8 @@ void lmm_events_start(enum lmm_policy_id id)
  * lmm_events_stop() - deliver nothing more to a policy
  * @id: the policy
  *
- * It takes effect at once, whatever else hangs.  A handler that is running may still deliver:
- * who frees what handlers use waits for those first.
+ * The stop takes effect at once and waits for nobody.  A handler that is running may still deliver
+ * an event, so a caller waits for running handlers before freeing their data.
  *
  * Context: any.
  */
@@ -164,7 +164,7 @@ static unsigned long event_scan_charge(struct vm_area_struct *vma, unsigned long
 	return listens(LMM_NUMA) ? lmm_numa_scan_charge(vma, total) : total;
 }
 
-/* This CPU's refill is to find nothing rather than pages of another type. */
+/* Set while a refill of this CPU must find nothing rather than pages of another type. */
 static DEFINE_PER_CPU(bool, regular_only);
 
 static int event_fallback(struct free_area *area, unsigned int order, int migratetype,

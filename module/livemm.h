@@ -112,12 +112,13 @@ struct lmm_config {
 
 /**
  * enum lmm_policy_state - where a policy is between off and on
- * @LMM_POLICY_OFF: nothing of it runs, no hook is armed for it
- * @LMM_POLICY_LOADING: it is being switched on
- * @LMM_POLICY_ON: events are delivered to it
- * @LMM_POLICY_STANDBY: it shall be on, but a hook that it needs has been taken away; as if off
- * @LMM_POLICY_LEAVING: it has been switched off and gets no event any more; what it has
- *	changed is being put back
+ * @LMM_POLICY_OFF: nothing of the policy runs, no hook is armed for the policy
+ * @LMM_POLICY_LOADING: the policy is being switched on
+ * @LMM_POLICY_ON: events are delivered to the policy
+ * @LMM_POLICY_STANDBY: the admin wants the policy on, but a required hook is missing; nothing of
+ *	the policy runs
+ * @LMM_POLICY_LEAVING: the policy gets no event any more; values that the policy has changed
+ *	are being restored
  */
 enum lmm_policy_state {
 	LMM_POLICY_OFF,
@@ -159,21 +160,21 @@ enum lmm_policy_state {
  * @reason_show: words for the last column of `status` while on ("" if none).
  *	May be NULL.
  * @config: published settings
- * @config_off: the same settings, but off: what switching off publishes, without asking
- *	anybody for memory; NULL while off
+ * @config_off: a copy of @config with the policy off, published by a cut, which must not
+ *	allocate memory; NULL while off
  * @counters: per-CPU, @nr_counters values, never reset
- * @state: where it is
- * @waiting: how many wait for livepatches, to switch it on
- * @cuts: how often it was switched off
- * @standby_reason: why it stands by, in words
- * @on: what @enable has set up is there; written under the control mutex only
+ * @state: state of the policy
+ * @waiting: number of tasks that wait for livepatches to switch the policy on
+ * @cuts: number of times that the policy was cut; see lmm_policy_cut()
+ * @standby_reason: why the policy stands by, in words
+ * @on: @enable has set the policy up; written under the control mutex only
  *
- * Every op runs in process context with lmm_control_mutex held, but @supported and
- * @reason_show, which may be called at any time, with or without it: they read what is there
- * for as long as the module is.
+ * Every op runs in process context with lmm_control_mutex held, except @supported and
+ * @reason_show.  @supported and @reason_show may be called at any time, with or without the
+ * mutex, and read only data that live as long as the module.
  *
- * Members from @config to @standby_reason are written under a spinlock of the registry's, so
- * that no one who switches off, and no reader, ever waits.
+ * Members from @config to @standby_reason are written under a spinlock of switch.c, so that
+ * switching off and reading never wait.
  */
 struct lmm_policy {
 	enum lmm_policy_id id;
@@ -209,10 +210,10 @@ struct lmm_policy {
 
 /*
  * Control.  One mutex serialises every change of settings, enable, disable and
- * registration.  It is taken in process context only and is the outermost lock of
- * livemm.  It may be held for long where the kernel makes an op wait, so who must
- * never wait does without: reading settings, status, hooks and counters, switching
- * off, and the end of the lease.
+ * registration.  The mutex is taken in process context only and is the outermost lock
+ * of livemm.  The mutex may be held for long where the kernel makes an op wait.  Reading
+ * settings, status, hooks and counters, switching off, and the end of the lease must
+ * never wait, and take no mutex.
  */
 extern struct mutex lmm_control_mutex;
 

@@ -81,7 +81,8 @@
 #endif
 
 /*
- * What decides whether a direct call and a livepatch may share a site is told which site.
+ * ops_func decides whether a direct call and a livepatch may share a site.  Since 7.0 ops_func
+ * gets the address of the site.
  * Upstream "ftrace,bpf: Use single direct ops for bpf trampolines", 7.0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
@@ -92,8 +93,8 @@
 #endif
 
 /*
- * What BPF puts at the entry of a function is a node of a link, and many functions at once have
- * a way of their own.
+ * Since 7.0 a BPF program at the entry of a function is a node of a link, and a function of its own
+ * attaches a program to many functions at once.
  * Upstream "bpf: Add struct bpf_tramp_node object" and "bpf: Add bpf_trampoline_multi_attach
  * functions", 7.0.
  */
@@ -108,8 +109,8 @@
 	"int (struct bpf_prog *prog, u32 *ids, struct bpf_tracing_multi_link *link)"
 
 /*
- * What an ftrace callback gets has the registers inside; since 6.13, and in 6.12 by way of
- * stable, behind a macro.
+ * An ftrace callback finds the registers inside struct ftrace_regs.  Since 6.13, and in 6.12 by
+ * way of stable, only a macro reaches the registers.
  * Upstream 7888af4166d4 ("ftrace: Make ftrace_regs abstract from direct use"), 6.13.
  */
 #ifdef arch_ftrace_regs

@@ -44,14 +44,14 @@ void lmm_lease_cancel(void);
 /* change.c */
 
 /**
- * struct lmm_change - a text that says what settings shall be
- * @parse: read it; @want holds the settings in force, by policy id, and gets those asked for;
- *	@named gets a bit per policy that it is about.  Returns 0 or -errno with the reason in
- *	@why.  Called more than once, as settings may change before they are applied.
+ * struct lmm_change - a text that changes settings
+ * @parse: read the text.  @want holds the settings in force, by policy id, and gets the new
+ *	settings.  @named gets a bit per policy that the text names.  Returns 0, or -errno with
+ *	the reason in @why.  Called more than once, because settings may change meanwhile.
  * @text: the text
- * @len: its length
- * @policy: whose it is, if @parse wants to know
- * @key: which of its keys, likewise
+ * @len: length of @text
+ * @policy: policy that the text is for; for @parse
+ * @key: key that the text is for; for @parse
  */
 struct lmm_change {
 	int (*parse)(const struct lmm_change *change, struct lmm_config *want,

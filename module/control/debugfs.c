@@ -2,10 +2,9 @@
 /*
  * debugfs.c - the tree of files, from tables
  *
- * A row with no write operation makes a 0400 file that cannot be written and
- * so can still be read under lockdown; the others are 0600.  Reading waits for
- * nobody, but for rows that say so.  debugfs itself waits for running operations
- * when a file is removed, so before that every wait is given up.
+ * A row without a write operation makes a 0400 file, which can be read under lockdown.  Every
+ * other file is 0600.  Reading takes no mutex, except for rows with @locked.  debugfs waits for
+ * running operations when a file is removed, so every wait is given up before the removal.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -44,7 +43,7 @@ struct lmm_file {
 	bool (*there)(const struct lmm_policy *policy);
 	/* Bytes to begin with; 0: as many as seq_file likes. */
 	size_t room;
-	/* Shows what is only there as long as the policy is on: no change meanwhile. */
+	/* Read under the control mutex: shows data that exist only while the policy is on. */
 	bool locked;
 };
 

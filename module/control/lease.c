@@ -2,12 +2,11 @@
 /*
  * lease.c - a host whose controller died goes back to stock by itself
  *
- * The deadline is the truth and belongs to a spinlock of its own; the timer only says when to
- * look at it.  So a renewal that meets a timer already fired is decided by who takes the lock
- * first, and never half.  The end of a lease waits for nobody: policies are cut at once, and
- * tidied up when that can be done.
+ * A spinlock protects the deadline; the timer only says when to look at the deadline.  When a
+ * renewal meets a timer that has fired, the first holder of the lock decides.  The end of a lease
+ * waits for nobody: policies are cut at once, and a worker tidies up later.
  *
- * Time is boot time: a lease runs while the host is suspended, and has run out when it wakes.
+ * Time is boot time: a lease runs on while the host is suspended.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -72,7 +71,7 @@ void lmm_lease_set(u32 seconds)
 
 	spin_lock_irq(&lmm_lease_lock);
 	lmm_lease_deadline = seconds ? deadline : 0;
-	/* One that fires for nothing finds no deadline, or a later one. */
+	/* A timer that fires too early finds no deadline, or a later deadline. */
 	if (seconds)
 		hrtimer_start(&lmm_lease_timer, ns_to_ktime(deadline),
 			      HRTIMER_MODE_ABS_SOFT);

@@ -5,11 +5,11 @@
  *
  * The loader reads parameters before the module's init runs, when there are no
  * policies yet: settings given then are kept and applied as the last step of
- * init that may fail.  Parameter files live from before init to after exit and
- * hold no reference to the module, so a write can meet either; the stage tells
- * it what to do, and the exit waits for it.  The kernel has this module's param_lock taken in
- * each set and get, so a set that may have to wait lets go of that meanwhile: parameters are
- * the only control there is under lockdown.
+ * init that may fail.  Parameter files live from before init to after exit and hold no reference
+ * to the module, so a write may come during init or exit.  The stage tells the write what to do,
+ * and the exit waits for the write.  The kernel holds the param_lock of this module during each
+ * set and get.  A set that waits releases the param_lock meanwhile, because parameters are the
+ * only control under lockdown.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,13 +32,13 @@ enum lmm_stage {
 	LMM_GONE,	/* refuse */
 };
 
-/* Protects the stage, and what was kept while loading; nobody waits under it. */
+/* Protects the stage and the settings kept while loading; nobody waits under the mutex. */
 static DEFINE_MUTEX(lmm_stage_mutex);
 static enum lmm_stage lmm_stage;
 static char *lmm_boot_policies;
 static u32 lmm_boot_lease;
 
-/* Held for reading by who changes settings, so that the exit can wait for them. */
+/* Held for reading by every change of settings, so that the exit can wait for changes. */
 static DECLARE_RWSEM(lmm_params_rwsem);
 
 /* Innermost: whoever refuses something may hold the control mutex or not. */
@@ -122,7 +122,7 @@ static int lmm_policies_set_now(const char *text)
 	mutex_lock(&lmm_stage_mutex);
 	running = lmm_stage == LMM_RUNNING;
 	mutex_unlock(&lmm_stage_mutex);
-	/* sysfs cuts a longer write here and sends the rest apart. */
+	/* sysfs cuts a write at PAGE_SIZE bytes and sends the rest as another write. */
 	if (running && strlen(text) >= PAGE_SIZE) {
 		scnprintf(why, sizeof(why), "policies: longer than %lu bytes", PAGE_SIZE - 1);
 		err = -EINVAL;
@@ -278,7 +278,7 @@ MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
  * livemm.off=1 the policies given are passed over: that parameter is the way
  * out of a boot that they spoil, so it must not fail the load because of them.
  *
- * A lease that was given runs from the end of this on.
+ * A lease given as a parameter runs from the end of this function on.
  *
  * Context: process, may sleep.
  * Return: 0, or what applying failed with; then nothing is on.
@@ -290,7 +290,7 @@ int lmm_params_apply_boot(char *why, size_t len)
 	u32 lease;
 	int err = 0;
 
-	/* From here on writes come through the same door as these. */
+	/* From here on writes of parameters take effect at once. */
 	mutex_lock(&lmm_stage_mutex);
 	policies = lmm_boot_policies;
 	lease = lmm_boot_lease;
@@ -314,8 +314,7 @@ int lmm_params_apply_boot(char *why, size_t len)
 /**
  * lmm_params_close() - from here on parameters change nothing
  *
- * Switches every policy off, as far as that can be done at once, so that whoever waits to switch
- * one on gives up.
+ * Cuts every policy, so that every task that waits to switch a policy on gives up.
  *
  * Context: process, may sleep.
  */
@@ -324,7 +323,7 @@ void lmm_params_close(void)
 	mutex_lock(&lmm_stage_mutex);
 	lmm_stage = LMM_GONE;
 	mutex_unlock(&lmm_stage_mutex);
-	/* Again for who has begun to wait just now. */
+	/* Cut again: another task may have begun to wait meanwhile. */
 	do {
 		lmm_policies_cut(LMM_ALL_POLICIES);
 		schedule_timeout_idle(1);

@@ -116,9 +116,9 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 }
 
 /*
- * Write a prototype as prototype.c reads it, with the names that arguments have in
- * @named, which may be NULL; @pointer goes between what is returned and the arguments.
- * Returns the characters written.
+ * Write a prototype in the form that prototype.c reads.  @named has the names of the arguments
+ * and may be NULL.  @pointer goes between the return type and the arguments.  Returns the
+ * characters written.
  */
 static int prototype_print(const struct btf_type *proto, const char *pointer,
 			   const struct btf_type *named, char *buf, size_t len,
@@ -207,8 +207,8 @@ int lmm_btf_function(const char *name, char *buf, size_t len)
  * @len: size of @buf
  *
  * The kernel keeps a typedef btf_trace_NAME for every tracepoint, without the names of
- * its arguments.  Those are had from the function that calls the probes, where BTF knows
- * that.
+ * its arguments.  The names come from the function that calls the probes, where BTF has
+ * that function.
  *
  * Context: process.
  * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know it.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * direct.c - calls at a function's ftrace site, shared with whoever else wants to be there
+ * direct.c - calls at a function's ftrace site, shared with other users of the site
  *
  * A site has room for one direct call, and BPF trampolines (fentry, fexit) are direct calls
- * too.  So a row has two ways to be called: straight from the site (entry.S, some ten
- * instructions), or as one of any number of ftrace callbacks (shared.c, some sixty).  The
- * second one is taken
+ * too.  A row is therefore called straight from the site (entry.S), or as one of any number of
+ * ftrace callbacks (shared.c).  The direct call costs less, because an ftrace callback saves
+ * every register and goes through a list.  A row uses the ftrace callback
  *
  *  - where somebody else's direct call is at the site already;
- *  - when BPF is about to put one there: the rows bpf_link and bpf_links are called before
- *    it does, and have ours make room;
- *  - where these rows cannot be armed, so that we would not be told.
+ *  - when BPF is about to put a direct call at the site: the kernel calls the rows bpf_link and
+ *    bpf_links first, and they make room;
+ *  - where the rows bpf_link and bpf_links cannot be armed, so that nobody announces BPF.
  *
- * A livepatch and kprobes share a site with a direct call, if its ops say so (ops_func, since
- * 53cd885bc5c3 "ftrace: Allow IPMODIFY and DIRECT ops on the same function", 6.0): entry.S
- * returns to the address that ftrace has left on the stack, which is the livepatch's.
+ * A livepatch and kprobes share a site with a direct call whose ops have an ops_func (since
+ * 53cd885bc5c3 "ftrace: Allow IPMODIFY and DIRECT ops on the same function", 6.0).  entry.S
+ * returns to the address that ftrace has left on the stack: the function of the livepatch.
  */
 #include <linux/atomic.h>
 #include <linux/bpf.h>
@@ -31,10 +31,10 @@
 /* Serialises what is registered; taken with the control mutex held, or by a BPF attach. */
 static DEFINE_MUTEX(direct_lock);
 
-/* Who is in make_rooms(), asleep perhaps. */
+/* Number of tasks in make_rooms(); a task may sleep there. */
 static atomic_t inside = ATOMIC_INIT(0);
 
-/* The stack is as a livepatch wants it whether or not there is one. */
+/* entry.S keeps the stack as a livepatch needs it, with or without a livepatch. */
 static int share_with_livepatch(LMM_OPS_FUNC_ARGS)
 {
 	return 0;
@@ -84,7 +84,7 @@ static int shared_unregister(struct lmm_hook *hook)
 	return err;
 }
 
-/* Are we told by a row, if the kernel has what it is about? */
+/* Is a row armed, or its function absent from this kernel? */
 static bool told_by(enum lmm_hook_id id)
 {
 	return lmm_hooks[id].armed || !lmm_hooks[id].addr;
@@ -118,7 +118,7 @@ int lmm_direct_arm(struct lmm_hook *hook)
  * lmm_direct_disarm() - undo lmm_direct_arm()
  * @hook: the row
  *
- * When this returns 0 no handler runs: the kernel waits for that, by RCU tasks.
+ * After a return of 0 no handler runs: the kernel waits for running handlers, by RCU tasks.
  *
  * Context: process, may sleep, control mutex held.
  * Return: 0, or -errno when the site may still call the handler.
@@ -137,13 +137,13 @@ int lmm_direct_disarm(struct lmm_hook *hook)
 	return err;
 }
 
-/* Both call the handler for a moment; what they note is the same twice, or counted twice. */
+/* For a moment both ways call the handler: a note is written twice, a count is one too high. */
 static void make_room(struct lmm_hook *hook)
 {
 	hook->makes_room = true;
 	if (!hook->is_direct || shared_register(hook))
 		return;
-	/* One that fails keeps the site; a BPF program is refused there, as by any other. */
+	/* On failure the direct call keeps the site, and the kernel refuses the BPF program. */
 	if (direct_unregister(hook)) {
 		shared_unregister(hook);
 		return;
@@ -155,8 +155,9 @@ static void make_room(struct lmm_hook *hook)
 /*
  * Have rows make room, of the function at @addr, or with 0 all.
  *
- * This module may not go while this sleeps: the kernel's wait for tasks in code that is called
- * directly counts one that sleeps as out of that.  lmm_direct_exit() waits for what is left.
+ * This module must stay while a task sleeps here: the kernel's wait for tasks in directly
+ * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits for
+ * the tasks between module_put() and the return.
  */
 static void notrace make_rooms(unsigned long addr)
 {
@@ -171,7 +172,7 @@ static void notrace make_rooms(unsigned long addr)
 			make_room(&lmm_hooks[i]);
 	mutex_unlock(&direct_lock);
 	module_put(THIS_MODULE);
-	/* Behind this nothing sleeps. */
+	/* From here to the return nothing sleeps. */
 	atomic_dec(&inside);
 }
 

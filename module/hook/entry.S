@@ -82,7 +82,7 @@ SYM_FUNC_START(lmm_entry_bpf_link)
 	RET
 SYM_FUNC_END(lmm_entry_bpf_link)
 
-/* Likewise, at many functions. */
+/* bpf_links: before BPF is called at many functions. */
 SYM_FUNC_START(lmm_entry_bpf_links)
 	LMM_ENDBR
 	LMM_CALL lmm_direct_bpf_links

@@ -50,7 +50,7 @@ void lmm_entry_buffer(void);
 void lmm_entry_bpf_link(void);
 void lmm_entry_bpf_links(void);
 
-/* shared.c: the same, as ftrace callbacks. */
+/* shared.c: the entries of entry.S as ftrace callbacks. */
 void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs);
 void lmm_shared_hint_vma(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,

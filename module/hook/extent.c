@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * extent.c - can a variable of that size lie there?
+ * extent.c - can a variable of a given size lie at an address?
  *
- * BTF describes no variable but per-CPU ones, and the symbol table of a running kernel
- * tells where one begins, not how long it is.  It tells where the next one begins: in
- * between are the variable, and the gap that aligns the next one.
+ * BTF describes only per-CPU variables.  The symbol table of a running kernel tells where each
+ * variable begins, but not how long a variable is.  Between two symbols lie the first variable
+ * and the gap that aligns the second variable.
  */
 #include <linux/kernel.h>
 
@@ -13,11 +13,11 @@
 /**
  * lmm_extent_within() - does a piece of memory lie in one of several?
  * @part: the piece
- * @wholes: the others; an empty one holds nothing
- * @nr: how many these are
+ * @wholes: the pieces that may contain @part; an empty piece contains nothing
+ * @nr: number of @wholes
  *
  * Context: any; pure.
- * Return: true if all of it lies in one of them.
+ * Return: true if one of @wholes contains all of @part.
  */
 bool lmm_extent_within(struct lmm_extent part, const struct lmm_extent *wholes,
 		       unsigned int nr)
@@ -32,19 +32,19 @@ bool lmm_extent_within(struct lmm_extent part, const struct lmm_extent *wholes,
 }
 
 /**
- * lmm_extent_fits() - is what lies between two symbols a variable of that size?
- * @room: from its symbol to the next
+ * lmm_extent_fits() - can a variable of a given size fill the room between two symbols?
+ * @room: from the symbol of the variable to the next symbol
  * @size: of the variable, as we were compiled
- * @align: of its type
+ * @align: alignment of the type of the variable
  * @padded: variables may be longer than their types (KASAN)
- * @why: on false, how it differs, in words
+ * @why: on false, how the room differs, in words
  * @len: size of @why
  *
- * A gap that is as long as the next symbol is aligned is no gap: something longer than
- * we know lies there.  A shorter gap may hide a variable that has grown into it.
+ * A gap as long as the alignment of the next symbol means that the variable is longer than the
+ * type we know.  A shorter gap may hide a variable that has grown into the gap.
  *
  * Context: any; pure.
- * Return: true if it can be one.
+ * Return: true if the variable can fill the room.
  */
 bool lmm_extent_fits(struct lmm_extent room, size_t size, size_t align, bool padded,
 		     char *why, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * extent.h - can a variable of that size lie there?  Arithmetic only, so that it can be
- * tested anywhere
+ * extent.h - can a variable of a given size lie at an address?  Arithmetic only, so that KUnit
+ * tests all of the file
  */
 #ifndef LIVEMM_HOOK_EXTENT_H
 #define LIVEMM_HOOK_EXTENT_H
@@ -10,8 +10,8 @@
 
 /**
  * struct lmm_extent - a piece of memory
- * @start: its first byte
- * @end: the first byte behind it
+ * @start: address of the first byte
+ * @end: address behind the last byte
  */
 struct lmm_extent {
 	unsigned long start;

@@ -29,10 +29,10 @@ u64 __percpu *lmm_hook_hits;
 static const bool *kprobes_off;
 static const int *ftrace_on;
 
-/* A livepatch of somebody's comes or goes, or ours does. */
+/* Called when a livepatch comes or goes, of ours or of somebody else. */
 static void (*hooks_changed)(void);
 
-/* Has the admin switched off what the row stands on?  Words if so. */
+/* Has the admin switched off the mechanism of the row?  On true @why has words. */
 static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
 {
 	switch (hook->mech) {
@@ -52,7 +52,7 @@ static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
 	}
 }
 
-/* Words for a row that exists but must not be armed now, or "" if it may be. */
+/* Words for an available row that must not be armed now; "" if arming is allowed. */
 static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 {
 	why[0] = '\0';
@@ -72,7 +72,7 @@ static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 		lmm_klp_covered(hook, why, len);
 }
 
-/* Words for an armed row that the kernel does not call all the same, or "" if it does. */
+/* Words for an armed row that the kernel does not call; "" for a row that the kernel calls. */
 static void row_silence(const struct lmm_hook *hook, char *why, size_t len)
 {
 	why[0] = '\0';
@@ -148,8 +148,8 @@ static bool any_stuck(void)
 /**
  * lmm_hooks_exit() - the hook layer goes; every policy has been disarmed
  *
- * Where the kernel may still call a handler, because it could not be unhooked while this module
- * was being unloaded, this never returns: that text must not be freed.
+ * When a handler could not be unhooked while this module was being unloaded, the kernel may still
+ * call the handler.  lmm_hooks_exit() then never returns, so that the text is not freed.
  *
  * Context: process.
  */
@@ -286,7 +286,7 @@ static int row_arm(struct lmm_hook *hook)
 	}
 }
 
-/* Last user of the row: after the caller's grace period no handler runs, if this succeeds. */
+/* For the last user of a row.  On success no handler runs after the caller's grace period. */
 static int row_disarm(struct lmm_hook *hook)
 {
 	switch (hook->mech) {
@@ -306,18 +306,18 @@ static int row_disarm(struct lmm_hook *hook)
 	}
 }
 
-/* The kernel may still call what is in this module, so the module must not go. */
+/* The kernel may still call a handler in this module, so the module must stay loaded. */
 static void row_pin(struct lmm_hook *hook, int err)
 {
 	hook->stuck = true;
 	pr_err("hook %s: %s: cannot be unhooked (%d); livemm stays loaded until the next boot\n",
 	       hook->name, hook->symbol, err);
-	/* While it is being unloaded that comes too late; lmm_hooks_exit() waits then. */
+	/* A module that is being unloaded cannot be pinned; lmm_hooks_exit() waits instead. */
 	if (!try_module_get(THIS_MODULE))
 		pr_err("hook %s: at unloading\n", hook->name);
 }
 
-/* Does a policy use the row in a mode, where it has these wrappers? */
+/* Does a policy, which has the wrappers @functions, use the row in its mode? */
 static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
 {
 	if (!(hook->users & user))
@@ -346,9 +346,9 @@ static u32 livepatch_functions(u32 user)
 }
 
 /**
- * lmm_hooks_refresh() - look anew at what other livepatches hold
+ * lmm_hooks_refresh() - look anew which functions other livepatches hold
  *
- * Context: process; may wait for the livepatch core, or is killed.
+ * Context: process; may wait for the livepatch core; killable.
  */
 void lmm_hooks_refresh(void)
 {
@@ -371,7 +371,7 @@ u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode)
 /**
  * lmm_hooks_alive() - do events still come in by all the wrappers of a policy?
  * @id: the policy, which is armed
- * @why: on false, by which they do not, and why
+ * @why: on false, the dead wrapper and the reason
  * @len: size of @why
  *
  * Context: process, control mutex held.
@@ -425,8 +425,8 @@ void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len)
  * lmm_hooks_unsettled() - may a hook change without anybody telling?
  *
  * Context: process.
- * Return: true while another livepatch holds a function: one that is disabled through sysfs
- * tells nobody.
+ * Return: true while another livepatch holds a function.  The kernel tells nobody when a
+ * livepatch is disabled through sysfs.
  */
 bool lmm_hooks_unsettled(void)
 {
@@ -443,7 +443,7 @@ bool lmm_hooks_unsettled(void)
  * Optional hooks that are not available, or that the kernel refuses, are left out.  On failure
  * nothing stays armed for @id.
  *
- * Context: process, may sleep, control mutex held.  Wrappers have been loaded before.
+ * Context: process, may sleep, control mutex held; after lmm_klp_load().
  * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
  * with.
  */
@@ -466,7 +466,7 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 		if (!row_used(hook, user, functions))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
-		/* What was an obstacle a moment ago is one: it is not held. */
+		/* The obstacle of a wrapper may have gone a moment ago: nobody holds a wrapper. */
 		if (hook->mech == LMM_MECH_LIVEPATCH && !(functions & BIT(hook->function)) &&
 		    !obstacle[0])
 			scnprintf(obstacle, sizeof(obstacle), "not loaded");
@@ -489,7 +489,7 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 		if (!err)
 			WRITE_ONCE(hook->armed, hook->armed | BIT(id));
 	}
-	/* What became of a wrapper meanwhile is seen soon, and the guard rises then. */
+	/* A look soon finds wrappers that changed meanwhile, and raises the guard. */
 	hooks_changed();
 	return 0;
 }
@@ -508,7 +508,7 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
 	unsigned int i = lmm_nr_hooks;
 	int err;
 
-	/* From the last: the row that makes room for BPF goes after those that have to. */
+	/* From the last row: the rows that tell of BPF go after the rows that make room. */
 	while (i--) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
@@ -528,7 +528,7 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
 	lmm_klp_release(BIT(id));
 }
 
-/* The state of a row, and words for its last column, or "". */
+/* The state of a row; @why gets words for the last column, or "". */
 static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 {
 	char words[LMM_WHY_LEN];

@@ -48,8 +48,8 @@ static struct lmm_livepatch *livepatch_of(enum lmm_klp_function function)
 }
 
 /**
- * lmm_klp_is_ours() - is that module a livepatch of ours?
- * @name: of the module
+ * lmm_klp_is_ours() - is a module a livepatch of livemm?
+ * @name: name of the module
  *
  * Context: any.
  * Return: true if so.
@@ -100,7 +100,7 @@ static bool port_good(const struct lmm_klp_port *port, u32 functions)
  * @functions: BIT(enum lmm_klp_function) of each that is wanted
  *
  * Context: process.
- * Return: those of @functions that lmm_klp_load() has to bring first.
+ * Return: the subset of @functions that lmm_klp_load() has to load first.
  */
 u32 lmm_klp_missing(u32 functions)
 {
@@ -151,12 +151,12 @@ static bool livepatch_hold(struct lmm_livepatch *lp, u32 user,
  * lmm_klp_hold() - keep wrappers loaded for a policy
  * @functions: BIT(enum lmm_klp_function) of each
  * @user: BIT() of the policy
- * @changed: called when something becomes of one of them; see struct lmm_klp_port
+ * @changed: called when a livepatch of @functions changes; see struct lmm_klp_port
  * @why: the reason in words on failure
  * @len: size of @why
  *
  * Context: process, control mutex held.
- * Return: 0, or -EBUSY when one of them is not live.
+ * Return: 0, or -EBUSY when a wrapper is not live.
  */
 int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
 		 size_t len)
@@ -182,8 +182,8 @@ int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change ch
  * lmm_klp_release() - a policy needs wrappers no longer
  * @user: BIT() of the policy
  *
- * None of its handlers may be armed any more.  A module that nobody uses stays loaded: its
- * wrappers cost one static branch each until an admin unloads it.
+ * No handler of the policy may be armed any more.  A livepatch module without users stays loaded
+ * until an admin unloads the module: each wrapper costs one static branch.
  *
  * Context: process, control mutex held.
  */
@@ -225,7 +225,7 @@ const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function)
  * @function: the wrapper
  *
  * Context: process; takes no lock that anybody sleeps under.
- * Return: whether anybody holds it, has it, and is it live.
+ * Return: the state of the wrapper.
  */
 enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function)
 {
@@ -246,7 +246,7 @@ enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function)
  * @function: the wrapper
  *
  * Context: any.
- * Return: its name.
+ * Return: the name of the module.
  */
 const char *lmm_klp_module(enum lmm_klp_function function)
 {

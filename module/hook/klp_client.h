@@ -13,10 +13,10 @@ struct lmm_hook;
 
 /**
  * enum lmm_klp_state - how a wrapper is
- * @LMM_KLP_NOT_HELD: no policy uses its module
- * @LMM_KLP_LEFT_OUT: its module was loaded without it
- * @LMM_KLP_LIVE: every task runs it
- * @LMM_KLP_DEAD: its livepatch was disabled or replaced from outside
+ * @LMM_KLP_NOT_HELD: no policy uses the module of the wrapper
+ * @LMM_KLP_LEFT_OUT: the module was loaded without the wrapper
+ * @LMM_KLP_LIVE: every task runs the wrapper
+ * @LMM_KLP_DEAD: the livepatch was disabled or replaced from outside
  */
 enum lmm_klp_state {
 	LMM_KLP_NOT_HELD,

@@ -2,16 +2,18 @@
 /*
  * klp_conflict.c - livepatches of others on the functions that we wrap
  *
- * Our wrapper calls the kernel's own code past its ftrace site.  Over another livepatch that
- * would silently undo a fix, so a livepatch module of ours refuses to be enabled there
- * (klp_pre_patch() in klp_module.h, under the kernel's klp_mutex).  Another livepatch that
- * comes later lies on top of ours and is called instead.  Here that is noticed: what is
- * covered is surveyed when a module that is a livepatch comes or goes, and while anything is
- * covered once a second, since a livepatch that is disabled through sysfs tells nobody.
+ * A wrapper of ours calls the kernel's own code past the ftrace site.  A wrapper over another
+ * livepatch would silently undo a fix.  Our livepatch modules therefore refuse to be enabled on a
+ * function that another livepatch holds (klp_pre_patch() in klp_module.h, under the kernel's
+ * klp_mutex).  A livepatch that comes later lies on top of ours and is called instead of ours.
  *
- * The guard: some requests can be made of the kernel only because one of our wrappers answers
- * what the kernel itself could not.  Such requests stop before another livepatch is enabled,
- * before ours is disabled, and they go on once ours is seen to be the one on top.
+ * A survey finds the covered functions.  A survey runs when a livepatch module comes or goes.
+ * While a function is covered, a survey runs once a second as well, because the kernel tells
+ * nobody when a livepatch is disabled through sysfs.
+ *
+ * The guard: some requests to the kernel are safe only while a wrapper of ours answers them.
+ * Such requests stop before another livepatch is enabled and before ours is disabled.  Such
+ * requests go on once a survey finds our livepatch on top.
  *
  * A disabled livepatch can only be enabled again by loading its module anew since
  * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
@@ -35,10 +37,10 @@
 
 bool lmm_guard_in_place;
 
-/* The row whose wrapper answers; NULL while nobody asks. */
+/* The row whose wrapper answers the guarded requests; NULL while there are none. */
 static const struct lmm_hook *guarded;
 
-/* Each survey sees what the one before it has seen, or more. */
+/* Serialises surveys, so that an older survey never overwrites a newer one. */
 static DEFINE_MUTEX(survey_mutex);
 
 /* Protects guarded, and the guard's rise; covered_lock and that of klp_client.c are inside. */
@@ -49,7 +51,7 @@ static DEFINE_SPINLOCK(covered_lock);
 
 static void (*tell_changed)(void);
 
-/* The kernel's klp_mutex, and what follows; NULL where it could not be verified. */
+/* klp_mutex of the kernel, and the variables under it; NULL where not verified. */
 static struct mutex *klp_lock;
 static struct list_head *klp_list;
 static struct klp_patch **klp_transition;
@@ -88,7 +90,7 @@ static bool livepatch_of_others(const struct module *mod)
 	return mod->klp && !lmm_klp_is_ours(mod->name);
 }
 
-/* May another livepatch be enabled just now?  Its module is known before its init runs. */
+/* May another livepatch be enabled now?  A module is on the list before its init runs. */
 static bool livepatch_coming(void)
 {
 	bool coming = !module_list;
@@ -103,13 +105,13 @@ static bool livepatch_coming(void)
 	return coming;
 }
 
-/* Whoever raises it later sees what has been seen here, and does not. */
+/* A later guard_rise() sees what the caller has seen, and leaves the guard down. */
 static void guard_down(void)
 {
 	spin_lock(&guard_lock);
 	WRITE_ONCE(lmm_guard_in_place, false);
 	spin_unlock(&guard_lock);
-	/* Who has seen it in place has preemption off until what it asks for has been answered. */
+	/* A task that saw the guard in place has preemption off until its request is answered. */
 	synchronize_rcu();
 }
 
@@ -130,8 +132,8 @@ static bool guard_rise(void)
 /**
  * lmm_klp_survey() - see which of the functions that we wrap another livepatch holds
  *
- * When the kernel's list of patches is not to be found all of them count as held.  Who is killed
- * leaves things as they were seen before.
+ * Every function counts as held when the kernel's list of patches cannot be found.  A survey that
+ * is killed changes nothing.
  *
  * Context: process; takes the kernel's klp_mutex; killable.
  */
@@ -162,7 +164,7 @@ void lmm_klp_survey(void)
 
 /**
  * lmm_klp_covered() - did another livepatch hold a function at the last survey?
- * @hook: its row
+ * @hook: row of the function
  * @why: gets the name of that livepatch, in words; may be NULL
  * @len: size of @why
  *
@@ -216,7 +218,7 @@ bool lmm_klp_in_transition(void)
 
 /**
  * lmm_klp_holders() - the tasks that keep a transition from ending
- * @buf: gets them as "comm(pid) comm(pid)"
+ * @buf: gets "comm(pid) comm(pid)"
  * @len: size of @buf
  *
  * Context: process.
@@ -259,8 +261,8 @@ static struct notifier_block module_nb = {
 };
 
 /**
- * lmm_klp_changed() - something becomes of a livepatch of ours
- * @change: what
+ * lmm_klp_changed() - a livepatch of ours changes
+ * @change: the change
  *
  * Context: process, under the kernel's klp_mutex.
  */
@@ -295,7 +297,7 @@ static void symbols_find(void)
 }
 
 /**
- * lmm_klp_watch_start() - begin to notice what comes and goes
+ * lmm_klp_watch_start() - begin to notice livepatches that come and go
  * @changed: called when anything may have changed for a policy; must not wait for anything
  *
  * Context: process, may sleep.
@@ -320,7 +322,7 @@ void lmm_klp_watch_stop(void)
 
 /**
  * lmm_guard_start() - begin to look whether a wrapper answers
- * @id: the row, of a function that is livepatched; one at a time
+ * @id: the row of a livepatched function; one row at a time
  *
  * The guard stands from the first survey on that finds the wrapper live and on top.
  *

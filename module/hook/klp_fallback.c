@@ -20,8 +20,8 @@ DEFINE_STATIC_CALL_NULL(on_fallback, int (struct free_area *, unsigned int, int,
 static DEFINE_STATIC_KEY_FALSE(fallback_armed);
 
 /*
- * Stands in for find_suitable_fallback(): for want of free pages of one type, is there
- * another to take them from?  Compaction asks with preemption on.
+ * Stands in for find_suitable_fallback(): which migratetype can lend free pages when a type has
+ * none?  Compaction calls the function with preemption on.
  */
 static lmm_fallback_t wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
 				    bool claimable, lmm_fallback_detail_t *detail)

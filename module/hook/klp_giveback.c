@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * livemm_klp_giveback.ko - livepatch wrappers around what wants pages in the buddy
+ * livemm_klp_giveback.ko - livepatch wrappers around the functions that want pages in the buddy
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -8,7 +8,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/swap.h>
-/* Does not include what it uses. */
+/* Last: compaction.h does not include the headers that it needs. */
 #include <linux/compaction.h>
 
 #include "../compat/compat.h"
@@ -41,8 +41,8 @@ static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return
 }
 
 /*
- * Stands in for drain_pages_zone(): all that lists of a CPU hold goes to the buddy.
- * Hibernation calls it with interrupts off.
+ * Stands in for drain_pages_zone(): all pages on the lists of a CPU go to the buddy.
+ * Hibernation calls drain_pages_zone() with interrupts off.
  */
 static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 {
@@ -55,8 +55,8 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 }
 
 /*
- * Stands in for __drain_all_pages(): likewise of every CPU, where it holds anything, or by
- * @force of all.
+ * Stands in for __drain_all_pages(): all pages on the lists of every CPU go to the buddy.  The
+ * kernel skips a CPU whose lists are empty unless @force is set.
  */
 static void wrap_drain_all(struct zone *zone, bool force)
 {
@@ -69,8 +69,8 @@ static void wrap_drain_all(struct zone *zone, bool force)
 }
 
 /*
- * Stands in for drain_all_pages(), where the former cannot be wrapped.  What else calls that
- * has it drain every CPU, by the function that wrap_drain_zone() stands in for.
+ * Stands in for drain_all_pages() where __drain_all_pages() cannot be wrapped.  All other callers
+ * of __drain_all_pages() force a drain of every CPU, which wrap_drain_zone() sees.
  */
 static void wrap_drain_lists(struct zone *zone)
 {

@@ -34,7 +34,7 @@ DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, i
 static DEFINE_STATIC_KEY_FALSE(refill_armed);
 static DEFINE_STATIC_KEY_FALSE(drain_armed);
 
-/* This CPU's refill is to find nothing rather than pages of another type. */
+/* Set while a refill of this CPU must find nothing rather than pages of another type. */
 static bool __percpu *regular_only;
 
 /* Where there is CMA memory, a refill may come from either kind; a short one will do. */

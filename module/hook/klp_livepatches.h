@@ -17,15 +17,15 @@
  * struct lmm_livepatch - a livepatch module
  * @module: name of the module
  * @symbol: symbol of the port of the module
- * @functions: BIT(enum lmm_klp_function) of each that it can wrap
- * @asked: BIT(enum lmm_klp_function) of each that the thread is to load
+ * @functions: BIT(enum lmm_klp_function) of each wrapper in the module
+ * @asked: BIT(enum lmm_klp_function) of each wrapper that the thread is to load
  * @waiters: number of tasks that wait for @asked; with none nothing more is loaded
- * @ended: how often the thread has ended with it
- * @err: how it ended last
+ * @ended: number of times that the thread has tried to load the livepatch
+ * @err: result of the last try
  * @why: on failure, in words
- * @users: BIT() of each policy that holds it
- * @removed: the thread has it unloaded; nobody may hold it
- * @port: not NULL while anybody holds it
+ * @users: BIT() of each policy that holds the module
+ * @removed: the thread unloads the module; no policy may hold the module
+ * @port: port of the module; not NULL while a policy holds the module
  *
  * Members from @asked on are under lmm_livepatch_lock.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * klp_module.h - what every livepatch module is made of but its wrappers
+ * klp_module.h - the part that every livepatch module shares: all but the wrappers
  *
  * A wrapper calls the function it replaced by jumping past that function's ftrace call,
- * so the kernel's own code does the work, and then tells whoever has armed it.  Disarmed,
- * a wrapper costs the livepatch trampoline and one static branch.
+ * so the kernel's own code does the work, and then calls the handler that is armed.  A disarmed
+ * wrapper costs the livepatch trampoline and one static branch.
  *
- * A module is loaded by livemm.ko with the names of the functions that it has verified
- * against the running kernel.  A load without names is refused: nothing here checks
- * prototypes.  A load is refused as well where another livepatch holds one of the
- * functions: jumping past the ftrace call would undo that livepatch.
+ * livemm.ko loads a livepatch module with the names of the functions that livemm.ko has verified
+ * against the running kernel.  A load without names is refused, because a livepatch module
+ * checks no prototypes.  A load is refused as well where another livepatch holds one of the
+ * functions: a jump past the ftrace call would undo the other livepatch.
  *
  * Included by one source file a module: an object in two modules draws a kbuild warning.
  */
@@ -34,9 +34,9 @@
 
 /**
  * struct klp_wrapped - one function that can be wrapped
- * @name: its symbol
- * @function: whose place the wrapper takes
- * @wrapper: what stands in for it
+ * @name: symbol of the function
+ * @function: id of the function
+ * @wrapper: stands in for the function
  * @armed: static branch in the wrapper
  * @set_original: says where the kernel's own code is
  * @set_handlers: says whom to tell
@@ -50,7 +50,7 @@ struct klp_wrapped {
 	void (*set_handlers)(const struct lmm_klp_handlers *handlers);
 };
 
-/* The call of a function past its ftrace site, and what sets its target; of type WHAT_fn. */
+/* The call of a function of type WHAT_fn past its ftrace site, and the setter of its target. */
 #define KLP_ORIGINAL(what)						\
 	DEFINE_STATIC_CALL_NULL(orig_##what, what##_fn);		\
 	static void set_orig_##what(unsigned long addr)			\
@@ -58,7 +58,7 @@ struct klp_wrapped {
 		static_call_update(orig_##what, (what##_fn *)addr);	\
 	}
 
-/* The row of a function whose wrapper, key and original have its name. */
+/* The row of a function: wrapper, static key and original are named after the function. */
 #define KLP_WRAPPED(symbol, id, what, handlers)				\
 	{ symbol, id, wrap_##what, &what##_armed, set_orig_##what, handlers##_handlers }
 
@@ -127,8 +127,8 @@ static bool klp_held_by(struct klp_patch *other)
 }
 
 /*
- * Decided here and not before, since the kernel holds klp_mutex from here until the wrappers
- * are in place: who comes later lies on top of them, and that is for them to want.
+ * The kernel holds klp_mutex from this callback until the wrappers are in place, so no other
+ * livepatch comes between.  A livepatch that comes later lies on top of the wrappers.
  */
 static int klp_pre_patch(struct klp_object *obj)
 {
@@ -199,9 +199,8 @@ static void port_watch(void (*changed)(enum lmm_klp_change change))
 }
 
 /*
- * There is no in-kernel call that disables a livepatch; its sysfs switch is the
- * interface.  The switch is an attribute of patch.kobj, so it can be thrown
- * without a path, a mounted sysfs, or a file.
+ * No in-kernel call disables a livepatch; the sysfs switch is the interface.  The switch is
+ * an attribute of patch.kobj, so no path, mounted sysfs or file is needed.
  */
 static int port_withdraw(void)
 {
@@ -229,7 +228,7 @@ static int port_withdraw(void)
 static const struct klp_wrapped *klp_rows;
 static unsigned int klp_nr_rows;
 
-/* The row of the one of its functions that is in this patch. */
+/* The row of a function, if the function is in this patch. */
 static const struct klp_wrapped *klp_row(enum lmm_klp_function function)
 {
 	const struct klp_func *func;

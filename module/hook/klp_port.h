@@ -8,9 +8,9 @@
  * other might call it; and either can be loaded, unloaded or wait for a
  * livepatch transition without the other.
  *
- * There are several, because a livepatch cannot grow once it is enabled: each holds
- * the functions that are wanted together, and is loaded when a policy that is on
- * wants them.
+ * There are several livepatch modules, because an enabled livepatch cannot grow.  Each module
+ * holds the functions that are wanted together, and is loaded when a policy that comes on
+ * wants these functions.
  */
 #ifndef LIVEMM_HOOK_KLP_PORT_H
 #define LIVEMM_HOOK_KLP_PORT_H
@@ -165,7 +165,7 @@ struct lmm_klp_handlers {
 };
 
 /**
- * enum lmm_klp_change - what becomes of a livepatch of ours
+ * enum lmm_klp_change - a change of a livepatch of ours
  * @LMM_KLP_PATCHED: every task runs the wrappers
  * @LMM_KLP_UNPATCHING: somebody disables the livepatch; no task has left the wrappers yet
  */
@@ -184,17 +184,18 @@ enum lmm_klp_change {
  * @live: the patch is enabled and no task runs the old code.  Context: any.
  * @wait: sleep until @live(), or the patch is disabled, or @timeout_ms have
  *	passed; returns @live().  Context: a kernel thread, which sleeps as idle.
- * @watch: call @changed from now on when something becomes of the patch, or with NULL
- *	call nobody; when it returns a call of the one before has ended.  A cumulative
- *	livepatch that replaces ours makes no call.  Context of @changed: process, under
- *	the kernel's klp_mutex; may sleep.  Context: process.
+ * @watch: call @changed from now on when the patch changes; NULL calls nobody.  On return
+ *	calls of the previous @changed have ended.  A cumulative livepatch that replaces
+ *	ours makes no call.  Context of @changed: process, under the kernel's klp_mutex;
+ *	may sleep.  Context: process.
  * @arm: call the handler of @function from now on.  Context: process.
- * @disarm: stop that.  A handler may still be running: handlers run with
- *	preemption off, so synchronize_rcu() waits for it.  Context: process.
+ * @disarm: call the handler of @function no more.  A handler may still be running:
+ *	handlers run with preemption off, so synchronize_rcu() waits for them.
+ *	Context: process.
  * @owner: the module
  *
- * @version and @withdraw keep their places in every version: that is how a
- * livemm.ko gets rid of a livepatch module that it does not understand.
+ * @version and @withdraw keep their places in every version, so that every livemm.ko can
+ * disable a livepatch module of another version.
  */
 struct lmm_klp_port {
 	unsigned int version;
@@ -209,7 +210,7 @@ struct lmm_klp_port {
 	struct module *owner;
 };
 
-/* One a module, exported under the module's name. */
+/* Each module exports one port under the module's name. */
 extern const struct lmm_klp_port *const livemm_klp_lists_port;
 extern const struct lmm_klp_port *const livemm_klp_giveback_port;
 extern const struct lmm_klp_port *const livemm_klp_scan_port;

@@ -21,9 +21,9 @@ DEFINE_STATIC_CALL_NULL(on_scan_charge, unsigned long (struct vm_area_struct *,
 static DEFINE_STATIC_KEY_FALSE(scan_armed);
 
 /*
- * Handlers run with preemption off, and look again whether they are armed there: so
- * who disarms them knows when the last has run, though the scan itself may sleep.
- * Disarmed in between, the rest is one part.
+ * Handlers run with preemption off and check there again whether they are armed.  One RCU grace
+ * period after a disarm the last handler has run, although the scan itself may sleep.  After a
+ * disarm the rest of the range is one part.
  */
 static bool scan_part(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {

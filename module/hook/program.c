@@ -2,7 +2,7 @@
 /*
  * program.c - run a program of user space, as the kernel runs modprobe
  *
- * request_module() cannot pass parameters, and waits for the end of modprobe itself.
+ * request_module() cannot pass parameters, and waits for the end of modprobe in the caller.
  */
 #include <linux/kernel.h>
 #include <linux/pid.h>
@@ -12,13 +12,13 @@
 
 #include "program.h"
 
-/* Between two looks whether it still runs. */
+/* Time between two looks whether the program still runs. */
 #define LOOK_JIFFIES	(HZ / 20)
 
-/* Of running a program while the kernel runs none, one a second. */
+/* Tries to run a program, one a second, while the kernel is being suspended. */
 #define TRIES		30
 
-/* In the new process, before the program: who to wait for. */
+/* Runs in the new process, before the program: note the process to wait for. */
 static int note_pid(struct subprocess_info *info, struct cred *new)
 {
 	struct pid **pid = info->data;
@@ -39,21 +39,22 @@ static bool pid_runs(struct pid *pid)
 
 /**
  * lmm_program_run() - run a program to its end
- * @program: its path
- * @module: its first argument, the module that it is about
- * @option: its second argument, or NULL
+ * @program: path of the program
+ * @module: first argument, the name of a module
+ * @option: second argument, or NULL
  * @why: the reason in words on failure
  * @len: size of @why
  *
- * How it ends is not told; what it has done is to be seen.  The kernel counts the programs that
- * it itself waits for, and suspends nothing while there is one (usermodehelper_disable()): so it
- * waits until this one has begun, and we until it has ended.
+ * The caller has to look at what the program has done: the exit status is not known.  The kernel
+ * does not suspend while the kernel itself waits for a program (usermodehelper_disable()).  The
+ * kernel therefore waits here for the begin of the program only, and livemm waits for the end.
  *
- * The arguments are in the frame of a kernel thread, which no signal reaches: so the wait cannot
- * end before the kernel has copied them.  It is killable only so that nobody reports it as hung.
+ * The arguments are in the frame of a kernel thread.  No signal reaches a kernel thread, so the
+ * wait cannot end before the kernel has copied the arguments.  The wait is killable only to keep
+ * the hung task detector silent.
  *
  * Context: a kernel thread, may sleep for as long as the program runs.
- * Return: 0, or -errno when it could not be run.
+ * Return: 0, or -errno when the program could not be run.
  */
 int lmm_program_run(char *program, const char *module, char *option, char *why, size_t len)
 {
@@ -75,7 +76,7 @@ int lmm_program_run(char *program, const char *module, char *option, char *why, 
 						 note_pid, NULL, &pid);
 		if (info)
 			err = call_usermodehelper_exec(info, UMH_WAIT_EXEC | UMH_KILLABLE);
-		/* That is what there is to hear while the machine goes to sleep. */
+		/* The kernel answers -EBUSY while the machine goes to sleep. */
 		if (err != -EBUSY)
 			break;
 		schedule_timeout_idle(HZ);

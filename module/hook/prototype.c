@@ -4,7 +4,7 @@
  *
  * A prototype is written "ret (arg, arg, ...)", as btf.c writes the running
  * kernel's: "int (struct zone *zone, unsigned int order)".  No argument is "void".  An
- * argument may come without its name: "int (struct zone *, unsigned int)".  That of a
+ * argument may come without its name: "int (struct zone *, unsigned int)".  The name of a
  * pointer to a function comes last: "int (*)(struct cma *, void *) it".
  */
 #include <linux/ctype.h>
@@ -70,7 +70,7 @@ static bool one_of(struct proto_part word, const char *const *words, unsigned in
 	return false;
 }
 
-/* The last word of @part; empty if it ends otherwise, with a star say. */
+/* The last word of @part; empty if @part ends with another character, such as a star. */
 static struct proto_part last_word(struct proto_part part)
 {
 	struct proto_part word = { .start = part.start + part.len, .len = 0 };
@@ -84,9 +84,9 @@ static struct proto_part last_word(struct proto_part part)
 }
 
 /*
- * Take the name of argument @part off it; an empty one when there is none.  The last
- * word is the name if what stands before it is a type by itself, and if it is none of
- * those that C keeps for types, which no argument can be called.
+ * Remove the name of an argument from @part, and return the name; empty for an argument without
+ * a name.  The last word is the name if the words before are a type by themselves, and if the
+ * last word is not a keyword of C for a type.
  */
 static struct proto_part take_name(struct proto_part *part)
 {
@@ -122,11 +122,11 @@ static bool part_equal(struct proto_part a, struct proto_part b)
  * @why: on false, which part differs and how, in words
  * @len: size of @why
  *
- * A name is compared where both have it: what is called otherwise may be something
- * else of the same type.
+ * The names of an argument are compared where both prototypes have one: an argument of another
+ * name may mean another thing of the same type.
  *
  * Context: any; pure.
- * Return: true if return type, number, types and names of arguments are the same.
+ * Return: true if return type, number, types and names of arguments are equal.
  */
 bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t len)
 {
@@ -143,7 +143,7 @@ bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t l
 			scnprintf(why, len, "no prototype to compare");
 			return false;
 		}
-		/* What is returned has none, and none is found there. */
+		/* A return type has no name, and take_name() finds none. */
 		w_name = take_name(&w);
 		h_name = take_name(&h);
 		if (part_equal(w, h) &&

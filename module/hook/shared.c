@@ -2,8 +2,8 @@
 /*
  * shared.c - what entry.S does, as ftrace callbacks
  *
- * For sites that somebody else's direct call has; see direct.c.  What the registers are set to
- * here is what the function is called with.
+ * For sites that hold a direct call of somebody else; see direct.c.  The function is called with
+ * the registers that a callback sets.
  *
  * Context: as entry.S; preemption may be on.
  */
@@ -16,7 +16,7 @@
 #include "../policy/zonelock.h"
 #include "entry.h"
 
-/* The argument of that number, from 0, of the function that is called. */
+/* Argument number @n, from 0, of the function that is called. */
 #define ARGUMENT(fregs, n)	regs_get_kernel_argument(lmm_ftrace_pt_regs(fregs), n)
 
 /**
@@ -69,7 +69,7 @@ void notrace lmm_shared_request(unsigned long ip, unsigned long parent,
 	this_cpu_write(lmm_request_gfp, ARGUMENT(fregs, 0));
 	this_cpu_write(lmm_request_order, ARGUMENT(fregs, 1));
 	this_cpu_write(lmm_request_flags, ARGUMENT(fregs, 2));
-	/* Without the return address that the call at the site has pushed, as there. */
+	/* As entry.S: without the return address that the call at the site has pushed. */
 	this_cpu_write(lmm_request_stack, regs->sp - sizeof(long));
 	preempt_enable_notrace();
 }

@@ -37,7 +37,7 @@ static bool have_ftrace_location;
 static bool have_lookup_size_offset;
 static bool have_read_nofault;
 
-/* The kernel's code that stays, and where its variables may lie; empty if not known. */
+/* Where code that stays after boot lies, and where variables lie; empty if not known. */
 static struct lmm_extent kernel_text;
 static struct lmm_extent kernel_data[3];
 
@@ -62,8 +62,8 @@ int lmm_symbols_init(void)
 	static_call_update(sym_lookup_name, (unsigned long (*)(const char *))addr);
 
 	/*
-	 * 4dc533e0f2c0, 6.2; in 6.1 by way of stable.  The name alone leads to it: the
-	 * kernel's own symbols come before those of modules.
+	 * 4dc533e0f2c0, 6.2; in 6.1 by way of stable.  A lookup by name is safe: the kernel's
+	 * own symbols come before symbols of modules.
 	 */
 	addr = static_call(sym_lookup_name)("kallsyms_on_each_match_symbol");
 	if (addr) {
@@ -114,7 +114,7 @@ static int symbol_match(void *data, unsigned long addr)
 	return 0;
 }
 
-/* Only vmlinux is searched: what a module calls by such a name is not what we mean. */
+/* Only vmlinux is searched: a symbol of a module may have the same name. */
 static struct symbol_search symbol_search(const char *name)
 {
 	struct symbol_search search = { };
@@ -153,11 +153,11 @@ unsigned int lmm_symbol_count(const char *name)
 }
 
 /**
- * lmm_symbol_is_code() - does code of vmlinux lie there, and stay there?
+ * lmm_symbol_is_code() - is an address in code of vmlinux that stays after boot?
  * @addr: address of a symbol
  *
  * Context: any, after lmm_symbols_init().
- * Return: true if so; false as well for what is only there at boot.
+ * Return: true if so; false for code that is freed after boot.
  */
 bool lmm_symbol_is_code(unsigned long addr)
 {
@@ -165,15 +165,15 @@ bool lmm_symbol_is_code(unsigned long addr)
 }
 
 /**
- * lmm_symbol_data() - address of a variable of vmlinux, as far as it can be told
+ * lmm_symbol_data() - address of a variable of vmlinux, checked as far as possible
  * @name: as in /proc/kallsyms
- * @size: of the type that it must have
- * @align: likewise
+ * @size: size of the expected type
+ * @align: alignment of the expected type
  * @why: what speaks against it, in words without the name
  * @len: size of @why
  *
- * It bears the name alone, lies in memory of the kernel's variables, is aligned, and
- * what is there up to the next symbol is as long as it should be.
+ * The name is unique.  The variable lies in memory of the kernel's variables and is aligned.  The
+ * room up to the next symbol has the expected length.
  *
  * Context: process, may sleep.
  * Return: the address, or 0 and words in @why when it cannot be trusted.
@@ -207,8 +207,8 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,
 }
 
 /*
- * Nobody or a task holds it; its flags are where no address of a task has a bit.  The one
- * task that is a variable of the kernel's idles, and takes no mutex.
+ * Nobody or a task holds the mutex.  The flags of the owner lie in bits that no address of a task
+ * has.  init_task is a variable and not on the heap, but takes no mutex.
  */
 static bool owner_is_sane(const struct mutex *mutex)
 {
@@ -239,7 +239,7 @@ static bool magic_is_sane(const struct mutex *mutex)
  * @why: what speaks against it, in words without the name
  * @len: size of @why
  *
- * lmm_symbol_data(), and nobody or a task holds it.
+ * As lmm_symbol_data(); besides, nobody or a task holds the mutex.
  *
  * Context: process, may sleep.
  * Return: the mutex, or NULL and words in @why when it cannot be trusted.
@@ -271,9 +271,9 @@ static bool points_to(const void *where, const struct list_head *head)
  * @why: what speaks against it, in words without the name
  * @len: size of @why
  *
- * lmm_symbol_data(), and its neighbours on the list point back to it.
+ * As lmm_symbol_data(); besides, the neighbours of the head point back to the head.
  *
- * Context: process, may sleep; with the lock held that keeps the list as it is.
+ * Context: process, may sleep; the lock that protects the list is held.
  * Return: the head, or NULL and words in @why when it cannot be trusted.
  */
 struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
@@ -292,11 +292,11 @@ struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
 /**
  * lmm_symbol_list_of() - the head of a list of vmlinux that something known is on
  * @name: as in /proc/kallsyms
- * @entry: what is on that list, and stays there; the list can be read under RCU
+ * @entry: an entry that stays on the list; the list can be read under RCU
  * @why: what speaks against it, in words without the name
  * @len: size of @why
  *
- * lmm_symbol_data(), and who follows the list from @entry comes by.
+ * As lmm_symbol_data(); besides, the list from @entry leads to the head.
  *
  * Context: process, may sleep; takes the RCU read lock.
  * Return: the head, or NULL and words in @why when it cannot be trusted.

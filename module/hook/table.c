@@ -24,8 +24,8 @@
 #include "table.h"
 
 /*
- * Kbuild may name a row here, whose prototype is then wrong on purpose, or has another
- * name for an argument (of drain_list).
+ * A test build names a row in LMM_BREAK_HOOK, LMM_BREAK_NAME or LMM_BREAK_DATA.  The prototype
+ * of the row, the name of an argument (of drain_list) or the size is then wrong on purpose.
  */
 #if defined(LMM_BREAK_HOOK)
 #define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_HOOK) ? \
@@ -37,7 +37,6 @@
 #define PROTO(name, text) (text)
 #endif
 
-/* Likewise a variable, which is then longer than any. */
 #ifdef LMM_BREAK_DATA
 #define DATA_SIZE(name, type) (!__builtin_strcmp(name, LMM_BREAK_DATA) ? \
 			       PAGE_SIZE : sizeof(type))

@@ -49,7 +49,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
  * @LMM_HOOK_WAKE_KSWAPD: a slow path wakes reclaim
  * @LMM_HOOK_BPF_LINK: a BPF program is about to be called at a function
- * @LMM_HOOK_BPF_LINKS: likewise, at many functions
+ * @LMM_HOOK_BPF_LINKS: a BPF program is about to be called at many functions
  * @LMM_HOOK_HINT_FAULT: a thread has had a NUMA hint fault
  * @LMM_HOOK_HINT_VMA: likewise, and in which VMA
  * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
@@ -158,8 +158,8 @@ struct lmm_hook_alternative {
  * @mech: how it is reached
  * @alternatives: what kernels call it, the first that exists counts
  * @users: LMM_USER() of each policy and mode that uses it
- * @required: those that cannot work without it; to the others it is optional.  All of
- *	@users for a layout
+ * @required: the users that cannot work without the row; for other users the row is optional.
+ *	All of @users for a layout
  * @spare_users: those of @users that use it only where @spare_for cannot be
  * @spare_for: the row that they prefer
  * @lost: what is lost without it
@@ -169,26 +169,26 @@ struct lmm_hook_alternative {
  * @offset: of the member, or the struct's size, as we were compiled (layout); where
  *	@holds is (data)
  * @size: of the variable's type (data)
- * @align: likewise
+ * @align: alignment of the variable's type (data)
  * @holds: symbol whose address the variable holds for good; NULL if there is none (data)
  * @symbol: the alternative found
  * @addr: its address (not for tracepoints and layouts)
  * @tp: the tracepoint
  * @kp: the kprobe
  * @ops: the direct call
- * @shared_ops: the same as one of several callbacks
- * @is_direct: the former is registered
- * @is_shared: the latter is registered
+ * @shared_ops: the ftrace callback that replaces the direct call
+ * @is_direct: @ops is registered
+ * @is_shared: @shared_ops is registered
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or ""
  * @available: verified on this kernel
- * @stuck: it could not be disarmed, and may still be called
+ * @stuck: the row could not be disarmed, and its handler may still be called
  * @armed: BIT() of each policy for which it is armed
- * @refused: what the kernel answered when it was last to be armed, or 0
+ * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why it is not available, or what to know about it
  *
- * Everything from @symbol on is written under lmm_control_mutex only, but what direct.c and
- * klp_conflict.c have locks of their own for.
+ * Everything from @symbol on is written under lmm_control_mutex only.  Exceptions are the members
+ * that direct.c and klp_conflict.c protect with locks of their own.
  */
 struct lmm_hook {
 	const char *name;

@@ -45,7 +45,7 @@ static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternativ
 		hook->tp = search.found;
 		break;
 	default:
-		/* Whether it is the only one is for the caller to ask. */
+		/* The caller checks that the symbol is unique. */
 		if (!lmm_symbol_count(alt->symbol))
 			return false;
 		hook->addr = lmm_symbol_find(alt->symbol);
@@ -54,7 +54,7 @@ static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternativ
 	return true;
 }
 
-/* Is the variable what we expect?  Words in @why if not. */
+/* Is the variable the expected one?  On false @why has words. */
 static bool data_agrees(const struct lmm_hook *hook, char *why, size_t len)
 {
 	unsigned long addr = lmm_symbol_data(hook->symbol, hook->size, hook->align, why, len);
@@ -71,7 +71,7 @@ static bool data_agrees(const struct lmm_hook *hook, char *why, size_t len)
 	return false;
 }
 
-/* Is it what we expect, by BTF or by what else tells?  Words in @why if not. */
+/* Does the type agree, by BTF or by size and place?  On false @why has words. */
 static bool type_agrees(const struct lmm_hook *hook,
 			const struct lmm_hook_alternative *alt, char *why, size_t len)
 {
@@ -115,10 +115,10 @@ static bool type_agrees(const struct lmm_hook *hook,
  * lmm_hook_verify() - decide whether a hook may be armed on this kernel
  * @hook: the row; gets available, why, symbol and address
  *
- * Symbol found in vmlinux and unique there, code where a function should be, ftrace site
- * at its entry (livepatch, direct), prototype or layout as expected, place and length as
- * a variable of the type would have.  The module parameter `force` overrides these last
- * alone, and says so in the log.
+ * The symbol is unique in vmlinux.  A function is code, with an ftrace site at its entry
+ * (livepatch, direct).  Prototype or layout are as expected.  A variable has the place and the
+ * length of its type.  The module parameter `force` overrides only prototype, layout, place and
+ * length, and the log says so.
  *
  * Context: process; control mutex held, or before anybody else can look.
  */

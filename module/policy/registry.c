@@ -2,9 +2,8 @@
 /*
  * registry.c - which policies there are, and the one door to their settings
  *
- * Whoever changes a setting, a debugfs file or a module parameter, comes through
- * lmm_policies_apply() with the control mutex held.  Who switches off needs no mutex; see
- * switch.c.
+ * Every change of a setting, by a debugfs file or a module parameter, goes through
+ * lmm_policies_apply() with the control mutex held.  Switching off needs no mutex; see switch.c.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -18,7 +17,7 @@
 #include "../hook/hook.h"
 #include "switch.h"
 
-/* How long a policy stands by until it is seen that what it needs is there again. */
+/* Time between two looks whether the hooks of a policy in standby are available again. */
 #define LOOK_JIFFIES	HZ
 
 /* Serialises every change of settings and the table below; see livemm.h. */
@@ -40,7 +39,7 @@ static void lmm_policies_revert(struct lmm_policy *const done[], struct lmm_conf
 
 		err = lmm_policy_apply(policy, back, cuts[policy->id], why, sizeof(why));
 		if (err == -ECANCELED) {
-			/* What was switched off meanwhile stays off. */
+			/* A policy that was cut meanwhile stays off. */
 			back->enabled = false;
 			err = lmm_policy_apply(policy, back, cuts[policy->id], why, sizeof(why));
 		}
@@ -50,11 +49,11 @@ static void lmm_policies_revert(struct lmm_policy *const done[], struct lmm_conf
 }
 
 /**
- * lmm_policies_missing() - judge settings, and say what has to be loaded for them
+ * lmm_policies_missing() - judge settings, and list the wrappers that they need loaded
  * @want: settings by policy id
  * @named: bit per policy to change
- * @functions: gets BIT(enum lmm_klp_function) of each wrapper that is not there
- * @waiting: gets a bit per policy that waits for any of those
+ * @functions: gets BIT(enum lmm_klp_function) of each wrapper that is not live
+ * @waiting: gets a bit per policy that needs a wrapper of @functions
  * @why: reason in words, on failure
  * @len: size of @why
  *
@@ -95,13 +94,13 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
  * lmm_policies_apply() - give several policies new settings, all or none
  * @want: settings by policy id
  * @named: bit per policy to change
- * @cuts: by policy id, how often it had been switched off when somebody began to ask for this
+ * @cuts: by policy id, number of cuts when the caller began the change
  * @why: reason in words, on failure
  * @len: size of @why
  *
- * First everything is judged, then what may fail is done, and switching off,
- * which cannot fail, comes last: so putting back never has to enable anything but
- * the old mode of a policy that has changed its mode.
+ * All settings are judged first.  Steps that may fail come next, and switching off, which cannot
+ * fail, comes last.  A revert therefore enables nothing but the old mode of a policy whose mode
+ * was changed.
  *
  * Context: process, may sleep, control mutex held.
  * Return: 0, or the errno of the policy that refused.
@@ -152,10 +151,10 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 /**
  * lmm_policies_look() - have policies stand by, or come back, as their hooks do
  *
- * Tidies up after those that were cut, too.
+ * Tidies up after policies that were cut, too.
  *
  * Context: process, may sleep, control mutex held.
- * Return: true if that has to be looked at again without anybody asking.
+ * Return: true if another look is needed later.
  */
 bool lmm_policies_look(void)
 {
@@ -169,14 +168,14 @@ bool lmm_policies_look(void)
 	return again;
 }
 
-/* Nobody waits for this; who switches off has done all that must not wait. */
+/* Nobody waits for the worker: a cut has done everything that is urgent. */
 static void lmm_look_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
 static struct workqueue_struct *lmm_look_wq;
 
 /*
- * Unless this module goes: then the workqueue does, after everybody here.  One that is not
- * urgent leaves what is queued as it is.
+ * Does nothing once lmm_registry_exit() has begun; the exit waits for callers by RCU.  A look
+ * with a delay does not put off a look that is queued already.
  */
 static void lmm_look_after(unsigned long delay)
 {
@@ -196,7 +195,7 @@ static void lmm_look_worker(struct work_struct *work)
 	struct lmm_policy *policy;
 	bool again;
 
-	/* Killable so that it is not reported as hung; nobody kills a worker. */
+	/* Killable to keep the hung task detector silent; nobody kills a worker. */
 	if (mutex_lock_killable(&lmm_control_mutex))
 		return;
 	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
@@ -297,7 +296,7 @@ void lmm_policies_disable_all(void)
  */
 int lmm_registry_init(void)
 {
-	/* Tidying up is what gives memory back, too. */
+	/* WQ_MEM_RECLAIM: tidying up gives memory back. */
 	lmm_look_wq = alloc_workqueue("livemm", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	return lmm_look_wq ? 0 : -ENOMEM;
 }
@@ -311,7 +310,7 @@ void lmm_registry_exit(void)
 {
 	struct workqueue_struct *wq = lmm_look_wq;
 
-	/* It queues itself; and whoever asks for it from here on is not heard. */
+	/* The work queues itself, so cancel once more when no caller sees the workqueue. */
 	cancel_delayed_work_sync(&lmm_look_work);
 	WRITE_ONCE(lmm_look_wq, NULL);
 	synchronize_rcu();

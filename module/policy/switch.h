@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * switch.h - what the registry sees of one policy's way from off to on and back
+ * switch.h - one policy goes from off to on and back, for the registry
  */
 #ifndef LIVEMM_SWITCH_H
 #define LIVEMM_SWITCH_H
