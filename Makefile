@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
-	scenarios soak dkms bench tools-test tools-docs deb deb-test clean
+	scenarios soak sleep dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -29,6 +29,7 @@ help:
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  the same with more rounds, on more kernels: hours'
+	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'
 	@echo '  make tools-docs          its man page and completions, into build/tools/'
@@ -71,6 +72,9 @@ threads: setup
 # Those of the debug kernel need it built, unless another kernel was named.
 scenarios soak: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
 	@$(PYTHON) -m tests.vm.run $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
+
+sleep: modules
+	@$(PYTHON) -m tests.sleep $(ONLY)
 
 dkms: setup
 	@$(PYTHON) -m tests.dkms

@@ -25,12 +25,13 @@ STAGES = {
     "modules": "tests.modules",
     "lint": "tests.lint",
     "tools": "tests.tools",
+    "sleep": "tests.sleep",
     "scenarios": "tests.vm.run",
     "dkms": "tests.dkms",
     "deb": "tests.deb",
 }
 # In order; those of a row side by side.
-ORDER = [["selftest"], ["threads"], ["kunit"], ["modules"], ["deb", "lint", "tools", "dkms"],
+ORDER = [["selftest"], ["threads"], ["kunit"], ["modules"], ["deb", "lint", "tools", "sleep", "dkms"],
          ["scenarios"]]
 
 

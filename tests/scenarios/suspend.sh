@@ -7,8 +7,8 @@
 # The machine goes to sleep while a livepatch transition stalls and a writer waits for the
 # livepatch: tasks freeze, and the writer goes on afterwards.  A lease counts the time asleep.
 #
-# An emulated machine has no device that would wake the machine, and a root on 9p would not
-# survive a sleep.  Tasks therefore only freeze and thaw (pm_test), and lmm_asleep moves the clocks.
+# A root on 9p would not survive a sleep, so tasks only freeze and thaw here (pm_test), and
+# lmm_asleep moves the clocks.  tests/sleep.py suspends a guest to idle in earnest.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The machine suspends to idle, with nothing under way, while a livepatch transition stalls, while
+# the program that loads modules hangs, and with policies on.  tests/sleep.py presses the key that
+# wakes the machine.
+set -u
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+
+# The shell is busybox, and would run its own modprobe.
+modprobe() { /sbin/modprobe "$@"; }
+
+sleeps() { cat /sys/power/suspend_stats/success; }
+
+# A key that comes too early has the kernel give up.
+suspend() {
+	for _try in 1 2 3 4 5; do
+		write_to /sys/power/state freeze && return
+	done
+	return 1
+}
+
+# sleep_now NAME: the machine sleeps, once.
+sleep_now() {
+	_sleeps=$(sleeps)
+	check "$1: the machine sleeps and wakes" suspend
+	same "$1: the kernel counts one sleep more" "$(sleeps)" $((_sleeps + 1))
+}
+
+# comes_back NAME: the writer ends, and its write has succeeded.
+comes_back() {
+	if wait "$writer"; then
+		ok "$1"
+	else
+		fail "$1" "$(cat /run/said) $(cat "$LMM_DBG/last_error")"
+	fi
+}
+
+# The keyboard wakes the machine.
+for wakeup in /sys/bus/serio/devices/*/power/wakeup; do
+	need write_to "$wakeup" enabled
+done
+sleep_now "no livemm"
+need lmm_load transition_timeout_ms=60000
+sleep_now "all off"
+
+need insmod "$LMM_MODDIR/lmm_stall.ko"
+write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
+writer=$!
+stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
+need wait_for 40 stalls
+sleep_now "a transition stalls"
+check "the transition stalls as before" stalls
+check "the writer waits as before" alive $writer
+check "pcp is being loaded" policy_is pcp loading
+sleep_now "and stalls"
+need rmmod lmm_stall
+check "the transition ends" wait_for 40 patches_quiet
+comes_back "the stalled writer succeeds"
+check "pcp is on" policy_is pcp on
+
+for policy in zonelock pageblock; do
+	check "$policy comes on" write_to "$LMM_DBG/$policy/enabled" 1
+done
+need write_to "$LMM_DBG/lease" 600
+sleep_now "policies on"
+for policy in pcp zonelock pageblock; do
+	check "$policy is on after the sleep" policy_is "$policy" on
+done
+check "with hooks" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+need all_off
+check "policies come to rest" wait_for 60 settled
+check "unloads" lmm_unload
+
+need lmm_load
+: >/run/hang
+write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
+writer=$!
+need wait_for 20 helper_runs modprobe
+sleep_now "a program hangs"
+check "the program hangs as before" helper_runs modprobe
+check "the writer waits for the program" alive $writer
+rm /run/hang
+comes_back "the writer succeeds when the program has ended"
+check "pcp is on again" policy_is pcp on
+sleep_now "pcp on"
+need all_off
+check "pcp comes to rest" wait_for 60 settled
+check "unloads again" lmm_unload
