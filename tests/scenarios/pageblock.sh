@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# kernels: 6.1 debug
-# named: 6.12 7.2
+# kernels: 6.1
+# named: 6.12 7.2 debug
 # memory: 512M
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
