@@ -19,6 +19,10 @@
  * "killed" counts writers that died of the kill, "done" and "refused" those that ended before.
  * "slowest_ms" is the longest time from a kill to the death of the writer.  A count per errno
  * follows.  The exit code is 0 unless a writer was stuck; a stuck writer ends the run.
+ *
+ * A line before tells the kernel functions in which a writer was 2 s after its kill, if any:
+ *
+ *	slow /sys/kernel/debug/livemm/pcp/enabled: synchronize_rcu_tasks klp_enable_patch ...
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -36,10 +40,13 @@
 
 #define MOST	8
 #define ERRNOS	256
+#define SLOW_MS	2000
 
 struct writer {
 	pid_t pid;
+	const char *file;
 	int handle;
+	int told;
 	long due, sent;
 };
 
@@ -90,8 +97,29 @@ static void begin(struct writer *writer, char *word, long due)
 	writer->handle = syscall(SYS_pidfd_open, writer->pid, 0);
 	if (writer->handle < 0)
 		err(2, "pidfd_open");
+	writer->file = word;
 	writer->due = due;
 	writer->sent = 0;
+	writer->told = 0;
+}
+
+/* Where in the kernel is a writer that does not die?  Functions on one line, innermost first. */
+static void tell_stack(struct writer *writer)
+{
+	char path[64], line[256], name[128];
+	FILE *stack;
+
+	writer->told = 1;
+	snprintf(path, sizeof(path), "/proc/%d/stack", writer->pid);
+	stack = fopen(path, "r");
+	if (!stack)
+		return;
+	printf("slow %.*s:", (int)strcspn(writer->file, "="), writer->file);
+	while (fgets(line, sizeof(line), stack))
+		if (sscanf(line, "[<%*[^]]] %127[^+ \n]", name) == 1)
+			printf(" %s", name);
+	putchar('\n');
+	fclose(stack);
 }
 
 /* A writer has ended: count how. */
@@ -132,6 +160,8 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 				kill(writer->pid, SIGKILL);
 				writer->sent = now;
 			}
+			if (writer->sent && !writer->told && now - writer->sent > SLOW_MS)
+				tell_stack(writer);
 			if (writer->sent && now - writer->sent > limit) {
 				stuck++;
 				return;

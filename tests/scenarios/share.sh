@@ -8,19 +8,24 @@
 # args: transparent_hugepage=never
 #
 # Somebody else puts a livepatch, a kprobe and a BPF program (entry and exit) on each function
-# that policies hook by a direct call: before our policies come on, and after.  Each of theirs
-# loads, counts and unloads, and our own hooks count on meanwhile.
+# that policies hook by a direct call: before our policies come on, and after.  The kprobe and
+# the BPF program also go on a function that our livepatch wraps.  Each of theirs loads, counts
+# and unloads, and our own hooks count on meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+. "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 
 EVENTS=/sys/kernel/tracing
 bpf=
+# A function that our livepatch wraps; another livepatch has no room there.
+wrapped=free_pcppages_bulk
 
 hook_of() {
 	case $1 in
 	get_page_from_freelist) echo request ;;
+	"$wrapped") echo drain ;;
 	bdev_getblk | __getblk_gfp) echo buffer ;;
 	task_numa_fault) echo hint_fault ;;
 	*) echo hint_vma ;;
@@ -38,7 +43,12 @@ for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
 		functions="$functions ${pair#*:}"
 	fi
 done
-commas=$(echo "$functions" | tr ' ' ,)
+# The functions for a kind of theirs, with commas between.
+targets() {
+	_names=$functions
+	[ "$1" = patch ] || _names="$_names $wrapped"
+	echo "$_names" | tr ' ' ,
+}
 
 # Loads that call all of the functions the whole time.
 need modprobe -a loop ext4
@@ -65,12 +75,13 @@ loads_stop() {
 
 ours_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
 ours_more() { [ "$(ours_hits "$1")" -gt "$2" ]; }
+stored_more() { [ "$(zl stored)" -gt "$1" ]; }
 ours_armed() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +armed " "$LMM_DBG/hooks"; }
 
 # ours_go_on NAME: each of our hooks is armed, and hooks whose hits rise under this load go on
 # rising.
 ours_go_on() {
-	for _function in $functions; do
+	for _function in $functions $wrapped; do
 		_hook=$(hook_of "$_function")
 		if ! ours_armed "$_hook"; then
 			fail "$1: our hook $_hook is armed" "$(grep "^$_hook " "$LMM_DBG/hooks")"
@@ -117,11 +128,16 @@ kprobe_off() {
 }
 
 bpf_running() { grep -q running /run/bpf.out || dead "$bpf"; }
+# Beside an exit program zonelock cannot see the caller of a drain and stores nothing, so the
+# wrapped function has an entry program only; returns() tries the exit program.
 bpf_on() {
 	for _name in $(echo "$1" | tr , ' '); do
 		echo "kfunc:$_name { @in[\"$_name\"] = count(); }"
-		echo "kretfunc:$_name { @out[\"$_name\"] = count(); }"
+		[ "$_name" = "$wrapped" ] || echo "kretfunc:$_name { @out[\"$_name\"] = count(); }"
 	done >/run/bpf.bt
+	bpf_start
+}
+bpf_start() {
 	cat >>/run/bpf.bt <<-END
 		interval:s:1 { printf("running\n"); print(@in); print(@out); }
 	END
@@ -133,12 +149,12 @@ bpf_on() {
 	cat /run/bpf.out
 	return 1
 }
-# The smaller of the last counts at entry and at exit.
+# The smaller of the last counts at entry and at exit, of the two that there are.
 bpf_count() {
 	awk -v name="[$(echo "$1" | cut -d, -f"$2")]:" '
 		index($1, "@in") == 1 && substr($1, 4) == name { i = $2 }
 		index($1, "@out") == 1 && substr($1, 5) == name { o = $2 }
-		END { print (i < o ? i : o) + 0 }' /run/bpf.out
+		END { print (i == "" || o != "" && o < i ? o : i) + 0 }' /run/bpf.out
 }
 bpf_off() {
 	kill -INT "$bpf" && wait_for 60 dead "$bpf"
@@ -158,12 +174,13 @@ theirs_go_on() {
 }
 
 # Theirs above ours: on all functions at once, and in make soak on one function after another.
-# BPF comes on all at once only, because a compiler that is emulated takes a minute to start.
-each=$(soaked "$commas" "$functions")
+# BPF comes on all at once only, and before ours in make soak only, because a compiler that is
+# emulated takes a minute to start.
 after() {
 	ours_on "after"
 	for kind in patch kprobe; do
-		for function in $each; do
+		each=$(targets $kind)
+		for function in $(soaked "$each" "$(echo "$each" | tr , ' ')"); do
 			name="ours, then their $kind of $function"
 			if "${kind}_on" "$function" 2>/run/said; then
 				ok "$name loads"
@@ -178,9 +195,9 @@ after() {
 		done
 		ours_go_on "ours, after their $kind"
 	done
-	if bpf_on "$commas" >/run/said 2>&1; then
+	if bpf_on "$(targets bpf)" >/run/said 2>&1; then
 		ok "ours, then BPF on all loads"
-		theirs_go_on "ours, then BPF" bpf "$commas"
+		theirs_go_on "ours, then BPF" bpf "$(targets bpf)"
 		ours_go_on "ours, then BPF"
 		check "ours, then BPF goes" bpf_off
 		ours_go_on "ours, after BPF"
@@ -190,18 +207,54 @@ after() {
 	ours_off "after"
 }
 
+# Theirs at the return of the wrapped function: a return probe, and a BPF exit program.
+returned_on() {
+	echo "r:lmm/$1 $1" >>"$EVENTS/kprobe_events" && echo 1 >"$EVENTS/events/lmm/enable"
+}
+returned_count() { kprobe_count "$@"; }
+returned_off() { kprobe_off; }
+exit_on() {
+	echo "kretfunc:$1 { @out[\"$1\"] = count(); }" >/run/bpf.bt
+	bpf_start
+}
+exit_count() { bpf_count "$@"; }
+exit_off() { bpf_off; }
+
+returns() {
+	for kind in returned $(soaked "" exit); do
+		name="ours, then their $kind of $wrapped"
+		ours_on "$name"
+		if ! "${kind}_on" "$wrapped" >/run/said 2>&1; then
+			fail "$name loads" "$(tail -n 2 /run/said)"
+			ours_off "$name"
+			continue
+		fi
+		theirs_go_on "$name" $kind "$wrapped"
+		_hits=$(ours_hits drain)
+		check "$name: our hook drain goes on" wait_for 30 ours_more drain "$_hits"
+		_stored=$(zl stored)
+		sleep 5
+		note "$name: zonelock stored $(($(zl stored) - _stored)) batches in 5 s"
+		check "$name goes" "${kind}_off"
+		_stored=$(zl stored)
+		check "$name, theirs gone: zonelock stores" wait_for 30 stored_more "$_stored"
+		ours_off "$name"
+	done
+}
+
 before() {
-	for kind in patch kprobe bpf; do
+	for kind in patch kprobe $(soaked "" bpf); do
 		name="their $kind, then ours"
-		if ! "${kind}_on" "$commas" >/run/said 2>&1; then
+		each=$(targets "$kind")
+		if ! "${kind}_on" "$each" >/run/said 2>&1; then
 			fail "$name: it loads" "$(tail -n 2 /run/said)"
 			continue
 		fi
 		ours_on "$name"
-		theirs_go_on "$name" $kind "$commas"
+		theirs_go_on "$name" "$kind" "$each"
 		ours_go_on "$name"
 		ours_off "$name"
-		theirs_go_on "$name, ours gone again" $kind "$commas"
+		theirs_go_on "$name, ours gone again" "$kind" "$each"
 		ours_on "$name, again"
 		check "$name: theirs goes first" "${kind}_off"
 		ours_go_on "$name, theirs gone"
@@ -217,7 +270,7 @@ loads_start
 # The hooks of ours that count under this load without other tools.
 rising=
 ours_on "alone"
-for function in $functions; do
+for function in $functions $wrapped; do
 	hook=$(hook_of "$function")
 	# shellcheck disable=SC2046 # a number
 	! wait_for 5 ours_more "$hook" $(ours_hits "$hook") || rising="$rising $hook"
@@ -228,6 +281,7 @@ ours_off "alone"
 
 after
 before
+returns
 same "no hook is left armed" "$(armed)" ""
 loads_stop
 check "unloads" all_out
