@@ -27,8 +27,11 @@ static struct lmm_policy *registry_cut_at_arm;
 /* The policy that somebody switches off while the second policy fails to be enabled. */
 static struct lmm_policy *registry_cut_at_enable;
 
-/* What the fake hook layer answers: are the hooks of a policy alive, what must be loaded? */
-static bool registry_alive;
+/* The policy that somebody switches off while a policy takes new settings. */
+static struct lmm_policy *registry_cut_at_configure;
+
+/* Answers of the fake hook layer: hooks alive, a hook more than before, wrappers to load. */
+static bool registry_alive, registry_regained;
 static u32 registry_missing;
 
 /* BIT() of each policy that events are delivered to. */
@@ -62,6 +65,7 @@ static int registry_fake_arm(enum lmm_policy_id id, unsigned int mode, char *why
 		return registry_arm_err;
 	}
 	registry_note('a');
+	registry_regained = false;
 	if (registry_cut_at_arm)
 		registry_cut(registry_cut_at_arm);
 	return 0;
@@ -77,6 +81,20 @@ static bool registry_fake_alive(enum lmm_policy_id id, char *why, size_t len)
 	if (!registry_alive)
 		scnprintf(why, len, "hook drain: covered");
 	return registry_alive;
+}
+
+static bool registry_fake_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+{
+	if (registry_regained)
+		scnprintf(why, len, "hook drain: available again");
+	return registry_regained;
+}
+
+static bool registry_fake_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+{
+	if (registry_missing)
+		scnprintf(why, len, "hook drain: not live");
+	return !registry_missing;
 }
 
 static u32 registry_fake_missing(enum lmm_policy_id id, unsigned int mode)
@@ -107,6 +125,8 @@ static void registry_fake_stop(enum lmm_policy_id id)
 #define lmm_hooks_arm		registry_fake_arm
 #define lmm_hooks_disarm	registry_fake_disarm
 #define lmm_hooks_alive		registry_fake_alive
+#define lmm_hooks_ready		registry_fake_ready
+#define lmm_hooks_regained	registry_fake_regained
 #define lmm_hooks_missing	registry_fake_missing
 #define lmm_hooks_unsettled	registry_fake_unsettled
 #define lmm_hooks_refresh	registry_fake_nothing
@@ -117,6 +137,8 @@ static void registry_fake_stop(enum lmm_policy_id id)
 #include "../module/policy/switch.c"
 #include "../module/policy/registry.c"
 #undef lmm_hooks_alive
+#undef lmm_hooks_ready
+#undef lmm_hooks_regained
 #undef lmm_hooks_missing
 #undef lmm_hooks_unsettled
 #undef lmm_hooks_refresh
@@ -164,6 +186,10 @@ static void registry_fake_configure(struct lmm_policy *policy,
 				    const struct lmm_config *new)
 {
 	registry_note('c');
+	if (registry_cut_at_configure)
+		registry_cut(registry_cut_at_configure);
+	/* A policy may ask for events here. */
+	registry_fake_start(policy->id);
 }
 
 static const struct lmm_knob registry_knobs[] = {
@@ -208,7 +234,9 @@ static int registry_test_init(struct kunit *test)
 	registry_off = false;
 	registry_cut_at_arm = NULL;
 	registry_cut_at_enable = NULL;
+	registry_cut_at_configure = NULL;
 	registry_alive = true;
+	registry_regained = false;
 	registry_missing = 0;
 	registry_listening = 0;
 	registry_pcp = registry_policy(LMM_PCP, "pcp");

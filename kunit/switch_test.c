@@ -61,14 +61,14 @@ static void switch_test_cut_while_coming_on(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 
-	/* A change of mode: neither the new one nor the old one. */
+	/* A change of mode: the old mode is not tried. */
 	registry_cut_at_arm = NULL;
 	registry_pcp.mode_knob = 0;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
 	registry_log[0] = '\0';
 	registry_cut_at_arm = &registry_pcp;
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2, why));
-	registry_expect(test, &registry_pcp, false, 1, "xdeaxdeaxd");
+	registry_expect(test, &registry_pcp, false, 1, "xdeaxd");
 }
 
 /* Off comes after somebody asked for something else, and before that was begun: off prevails. */
@@ -97,6 +97,19 @@ static void switch_test_cut_since_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ECANCELED,
 			registry_apply_since(&registry_pcp, want, cuts, why));
 	registry_expect(test, &registry_pcp, false, 8, "xd");
+}
+
+/* Off comes while a policy takes new settings: no event is delivered afterwards. */
+static void switch_test_cut_while_configuring(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	registry_cut_at_configure = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9, why));
+	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, false, 8, "eacxd");
 }
 
 /* A policy that is cut while another policy comes on stays off when that change fails. */
@@ -153,6 +166,7 @@ static void switch_test_stands_by(struct kunit *test)
 	registry_missing = 1;
 	KUNIT_EXPECT_TRUE(test, registry_look());
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_STREQ(test, "hook drain: not live", (const char *)why);
 	registry_missing = 0;
 	registry_log[0] = '\0';
 	KUNIT_EXPECT_FALSE(test, registry_look());
@@ -168,7 +182,7 @@ static void switch_test_stands_by(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_look());
 }
 
-/* A policy that loses an optional hook goes on with the other hooks at once. */
+/* A policy that loses an optional hook goes on with the other hooks, until the hook is back. */
 static void switch_test_comes_back_without_the_optional(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -177,12 +191,21 @@ static void switch_test_comes_back_without_the_optional(struct kunit *test)
 	registry_alive = false;
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, true, 8, "eaxdea");
+
+	/* The hook is free again: a new start with the hook. */
+	registry_alive = true;
+	registry_regained = true;
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
+	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
 }
 
 static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_cut_waits_for_nobody),
 	KUNIT_CASE(switch_test_cut_while_coming_on),
 	KUNIT_CASE(switch_test_cut_since_asked),
+	KUNIT_CASE(switch_test_cut_while_configuring),
 	KUNIT_CASE(switch_test_revert_leaves_off),
 	KUNIT_CASE(switch_test_stands_by),
 	KUNIT_CASE(switch_test_comes_back_without_the_optional),

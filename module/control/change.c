@@ -138,7 +138,8 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want,
 	int err;
 
 	/* Not under the mutex: the livepatch core may have us wait. */
-	lmm_hooks_refresh();
+	if (asked_on)
+		lmm_hooks_refresh();
 	if (fatal_signal_pending(current) || mutex_lock_killable(&lmm_control_mutex)) {
 		scnprintf(why, len, "killed while another change was under way");
 		return -EINTR;

@@ -38,18 +38,23 @@ static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
 	switch (hook->mech) {
 	case LMM_MECH_LIVEPATCH:
 	case LMM_MECH_DIRECT:
-		if (!ftrace_on || READ_ONCE(*ftrace_on))
-			return false;
-		scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
-		return true;
+		break;
 	case LMM_MECH_KPROBE:
-		if (!kprobes_off || !READ_ONCE(*kprobes_off))
+		if (kprobes_off && READ_ONCE(*kprobes_off)) {
+			scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
+			return true;
+		}
+		/* The kernel puts a kprobe on an ftrace site by way of ftrace. */
+		if (!lmm_symbol_ftrace_site(hook->addr))
 			return false;
-		scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
-		return true;
+		break;
 	default:
 		return false;
 	}
+	if (!ftrace_on || READ_ONCE(*ftrace_on))
+		return false;
+	scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
+	return true;
 }
 
 /* Words for an available row that must not be armed now; "" if arming is allowed. */
@@ -326,8 +331,8 @@ static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
 	       !(functions & BIT(lmm_hooks[hook->spare_for].function));
 }
 
-/* Wrappers that may be armed and that a user uses. */
-static u32 livepatch_functions(u32 user)
+/* Wrappers that may be armed and that a user uses; with @required, that it requires. */
+static u32 livepatch_functions(u32 user, bool required)
 {
 	char obstacle[LMM_WHY_LEN];
 	u32 functions = 0;
@@ -336,12 +341,26 @@ static u32 livepatch_functions(u32 user)
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->users & user))
+		if (hook->mech != LMM_MECH_LIVEPATCH ||
+		    !((required ? hook->required : hook->users) & user))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
 			functions |= BIT(hook->function);
 	}
+	return functions;
+}
+
+/* Wrappers to arm: those that are required, and others as far as they are live. */
+static u32 functions_to_arm(u32 user)
+{
+	u32 required = livepatch_functions(user, true);
+	u32 functions = livepatch_functions(user, false);
+	unsigned int i;
+
+	for (i = 0; i < LMM_KLP_NR; i++)
+		if (functions & ~required & BIT(i) && lmm_klp_missing(BIT(i)))
+			functions &= ~BIT(i);
 	return functions;
 }
 
@@ -365,7 +384,37 @@ void lmm_hooks_refresh(void)
  */
 u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode)
 {
-	return lmm_klp_missing(livepatch_functions(LMM_USER(id, mode)));
+	return lmm_klp_missing(livepatch_functions(LMM_USER(id, mode), false));
+}
+
+/**
+ * lmm_hooks_ready() - can a policy be armed without loading a livepatch?
+ * @id: the policy
+ * @mode: in which of its modes
+ * @why: on false, the first hook that the policy requires and whose wrapper is not live
+ * @len: size of @why
+ *
+ * Wrappers that the policy does not require do not count.
+ *
+ * Context: process, control mutex held.
+ * Return: true if so.
+ */
+bool lmm_hooks_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+{
+	u32 missing = lmm_klp_missing(livepatch_functions(LMM_USER(id, mode), true));
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		const struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (hook->mech != LMM_MECH_LIVEPATCH || !(missing & BIT(hook->function)))
+			continue;
+		scnprintf(why, len, "hook %s: %s %s; write 1 to enabled", hook->name,
+			  lmm_klp_module(hook->function),
+			  "was disabled or replaced from outside, or lacks the function");
+		return false;
+	}
+	return true;
 }
 
 /**
@@ -394,6 +443,35 @@ bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
 		return false;
 	}
 	return true;
+}
+
+/**
+ * lmm_hooks_regained() - can a policy have a wrapper back that the policy went on without?
+ * @id: the policy, which is armed
+ * @mode: in which of its modes
+ * @why: on true, the wrapper in words
+ * @len: size of @why
+ *
+ * A wrapper that was left out when the livepatch module was loaded does not come back.
+ *
+ * Context: process, control mutex held.
+ * Return: true if lmm_hooks_arm() would arm more wrappers than are armed.
+ */
+bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+{
+	u32 functions = functions_to_arm(LMM_USER(id, mode));
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		const struct lmm_hook *hook = &lmm_hooks[i];
+
+		if (hook->mech != LMM_MECH_LIVEPATCH || hook->armed & BIT(id) ||
+		    !(functions & BIT(hook->function)))
+			continue;
+		scnprintf(why, len, "hook %s: available again", hook->name);
+		return true;
+	}
+	return false;
 }
 
 /**
@@ -440,8 +518,8 @@ bool lmm_hooks_unsettled(void)
  * @why: the reason in words on failure
  * @len: size of @why
  *
- * Optional hooks that are not available, or that the kernel refuses, are left out.  On failure
- * nothing stays armed for @id.
+ * Optional hooks that are not available, whose wrapper is not live, or that the kernel refuses,
+ * are left out.  On failure nothing stays armed for @id.
  *
  * Context: process, may sleep, control mutex held; after lmm_klp_load().
  * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
@@ -449,7 +527,7 @@ bool lmm_hooks_unsettled(void)
  */
 int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
 {
-	u32 functions = livepatch_functions(LMM_USER(id, mode));
+	u32 functions = functions_to_arm(LMM_USER(id, mode));
 	u32 user = LMM_USER(id, mode);
 	char obstacle[LMM_WHY_LEN];
 	unsigned int i;

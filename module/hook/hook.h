@@ -20,7 +20,9 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 void lmm_hooks_disarm(enum lmm_policy_id id);
 void lmm_hooks_refresh(void);
 u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode);
+bool lmm_hooks_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
 bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len);
+bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
 void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len);
 bool lmm_hooks_unsettled(void);
 void lmm_hooks_show(struct seq_file *m);

@@ -133,7 +133,7 @@ static bool guard_rise(void)
  * lmm_klp_survey() - see which of the functions that we wrap another livepatch holds
  *
  * Every function counts as held when the kernel's list of patches cannot be found.  A survey that
- * is killed changes nothing.
+ * is killed takes the guard down, and has another task survey.
  *
  * Context: process; takes the kernel's klp_mutex; killable.
  */
@@ -144,6 +144,7 @@ void lmm_klp_survey(void)
 
 	if (mutex_lock_killable(&survey_mutex)) {
 		guard_down();
+		tell_changed();
 		return;
 	}
 	seen = klp_list && !mutex_lock_killable(klp_lock);
@@ -160,6 +161,8 @@ void lmm_klp_survey(void)
 	if (!stands && READ_ONCE(lmm_guard_in_place))
 		guard_down();
 	mutex_unlock(&survey_mutex);
+	if (klp_list && !seen)
+		tell_changed();
 }
 
 /**
@@ -273,16 +276,16 @@ void lmm_klp_changed(enum lmm_klp_change change)
 	tell_changed();
 }
 
-static void symbols_find(void)
+static int symbols_find(void)
 {
 	char why[LMM_WHY_LEN];
 	/* Until the list is known, too. */
 	struct mutex *mutex;
 
 	mutex = lmm_symbol_mutex("klp_mutex", why, sizeof(why));
-	if (mutex && mutex_lock_killable(mutex)) {
-		scnprintf(why, sizeof(why), "killed");
-	} else if (mutex) {
+	if (mutex) {
+		if (mutex_lock_killable(mutex))
+			return -EINTR;
 		klp_list = lmm_symbol_list("klp_patches", why, sizeof(why));
 		mutex_unlock(mutex);
 	}
@@ -294,18 +297,22 @@ static void symbols_find(void)
 		lmm_symbol_data("klp_transition_patch", sizeof(*klp_transition),
 				__alignof__(*klp_transition), why, sizeof(why));
 	module_list = lmm_symbol_list_of("modules", &THIS_MODULE->list, why, sizeof(why));
+	return 0;
 }
 
 /**
  * lmm_klp_watch_start() - begin to notice livepatches that come and go
  * @changed: called when anything may have changed for a policy; must not wait for anything
  *
- * Context: process, may sleep.
- * Return: 0 or -errno.
+ * Context: process, may sleep; killable.
+ * Return: 0, -EINTR when killed, or what the kernel refused the notifier with.
  */
 int lmm_klp_watch_start(void (*changed)(void))
 {
-	symbols_find();
+	int err = symbols_find();
+
+	if (err)
+		return err;
 	tell_changed = changed;
 	return register_module_notifier(&module_nb);
 }

@@ -120,7 +120,14 @@ static int livepatch_remove(const struct lmm_livepatch *lp, const struct lmm_klp
 	return -EBUSY;
 }
 
-/* Load a livepatch.  The kernel refuses a livepatch while another one is in transition. */
+/* The kernel enables and disables no livepatch while another one is in transition. */
+static void transition_await(unsigned long end)
+{
+	while (lmm_klp_in_transition() && !is_over(end))
+		schedule_timeout_idle(LOOK_JIFFIES);
+}
+
+/* Load a livepatch. */
 static const struct lmm_klp_port *livepatch_load(const struct lmm_livepatch *lp, char *option,
 						 int *err, char *why, size_t len)
 {
@@ -128,8 +135,7 @@ static const struct lmm_klp_port *livepatch_load(const struct lmm_livepatch *lp,
 	const struct lmm_klp_port *port;
 
 	for (;;) {
-		while (lmm_klp_in_transition() && !is_over(end))
-			schedule_timeout_idle(LOOK_JIFFIES);
+		transition_await(end);
 		why[0] = '\0';
 		*err = lmm_program_run(MODPROBE, lp->module, option, why, len);
 		port = lmm_livepatch_get(lp);
@@ -142,7 +148,10 @@ static const struct lmm_klp_port *livepatch_load(const struct lmm_livepatch *lp,
 	return port;
 }
 
-/* Wrappers of @functions are missing: is a livepatch of somebody else the reason? */
+/*
+ * Wrappers of @functions are missing: is a livepatch of somebody else the reason?  If not, @why
+ * keeps its words.
+ */
 static int livepatch_refused(u32 functions, char *why, size_t len)
 {
 	unsigned int i;
@@ -153,7 +162,10 @@ static int livepatch_refused(u32 functions, char *why, size_t len)
 		    functions & BIT(lmm_hooks[i].function) &&
 		    lmm_klp_covered(&lmm_hooks[i], why, len))
 			return -EBUSY;
-	return -ENOENT;
+	if (why[0])
+		return -ENOENT;
+	scnprintf(why, len, "another livepatch held a function for a moment; try again");
+	return -EBUSY;
 }
 
 /* Reserve a livepatch for unloading: nobody holds it, and nobody can until livepatch_leave(). */
@@ -175,12 +187,46 @@ static void livepatch_leave(struct lmm_livepatch *lp)
 	spin_unlock(&lmm_livepatch_lock);
 }
 
+/* Wait until a livepatch is live.  A livepatch that does not become live is taken back. */
+static int livepatch_settle(struct lmm_livepatch *lp, const struct lmm_klp_port *port, char *why,
+			    size_t len)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(transition_timeout_ms);
+	char words[LMM_WHY_LEN];
+	bool taken;
+	int used;
+
+	taken = !port->wait(transition_timeout_ms) && livepatch_take(lp);
+	/* The transition may have ended just now, and a policy may hold the livepatch. */
+	if (!taken) {
+		bool live = port->live();
+
+		lmm_livepatch_put(lp);
+		if (live)
+			return 0;
+		scnprintf(why, len, "%s is in use, but not live", lp->module);
+		return -EBUSY;
+	}
+	if (!time_before(jiffies, end)) {
+		used = scnprintf(why, len, "livepatch transition stalled, held by ");
+		lmm_klp_holders(why + used, len - used);
+	} else {
+		scnprintf(why, len, "%s was disabled from outside during its transition",
+			  lp->module);
+	}
+	pr_warn("%s: %s; taking it back\n", lp->module, why);
+	if (livepatch_remove(lp, port, words, sizeof(words)))
+		pr_warn("%s is disabled but still loaded: %s\n", lp->module, words);
+	livepatch_leave(lp);
+	return -ETIMEDOUT;
+}
+
 static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size_t len)
 {
 	const struct lmm_klp_port *port;
 	char option[256];
 	u32 functions;
-	int err, used;
+	int err;
 
 	lmm_klp_survey();
 	functions = functions_named(lp, option, sizeof(option));
@@ -200,6 +246,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 			lmm_livepatch_put(lp);
 			return -EBUSY;
 		}
+		transition_await(jiffies + msecs_to_jiffies(transition_timeout_ms));
 		err = livepatch_remove(lp, port, why, len);
 		livepatch_leave(lp);
 		if (err)
@@ -213,23 +260,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 		lmm_livepatch_put(lp);
 		return -EBUSY;
 	}
-	if (port->wait(transition_timeout_ms)) {
-		lmm_livepatch_put(lp);
-		return 0;
-	}
-	used = scnprintf(why, len, "livepatch transition stalled, held by ");
-	lmm_klp_holders(why + used, len - used);
-	pr_warn("%s: %s; taking it back\n", lp->module, why);
-	err = -EBUSY;
-	if (livepatch_take(lp)) {
-		err = livepatch_remove(lp, port, option, sizeof(option));
-		livepatch_leave(lp);
-	} else {
-		lmm_livepatch_put(lp);
-	}
-	if (err)
-		pr_warn("%s is disabled but still loaded: %s\n", lp->module, option);
-	return -ETIMEDOUT;
+	return livepatch_settle(lp, port, why, len);
 }
 
 /* The next to bring; with none the thread is done, and no longer runs. */

@@ -218,7 +218,8 @@ static int port_withdraw(void)
 			if (strcmp((*attr)->name, "enabled"))
 				continue;
 			ret = type->sysfs_ops->store(&patch.kobj, *attr, "0", 1);
-			return ret < 0 ? ret : 0;
+			/* An admin may have been faster. */
+			return ret < 0 && READ_ONCE(patch.enabled) ? ret : 0;
 		}
 	}
 	return -EOPNOTSUPP;

@@ -168,7 +168,13 @@ bool lmm_policies_look(void)
 	return again;
 }
 
-/* Nobody waits for the worker: a cut has done everything that is urgent. */
+/*
+ * Tidying up is a work of its own, as a look waits for the livepatch core, which may wait for a
+ * CPU that is kept busy.  Until then a policy that was cut gets no event, but its own worker goes
+ * on.
+ */
+static void lmm_tidy_worker(struct work_struct *work);
+static DECLARE_WORK(lmm_tidy_work, lmm_tidy_worker);
 static void lmm_look_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
 static struct workqueue_struct *lmm_look_wq;
@@ -190,10 +196,9 @@ static void lmm_look_after(unsigned long delay)
 	rcu_read_unlock();
 }
 
-static void lmm_look_worker(struct work_struct *work)
+static void lmm_tidy_worker(struct work_struct *work)
 {
 	struct lmm_policy *policy;
-	bool again;
 
 	/* Killable to keep the hung task detector silent; nobody kills a worker. */
 	if (mutex_lock_killable(&lmm_control_mutex))
@@ -201,6 +206,23 @@ static void lmm_look_worker(struct work_struct *work)
 	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
 		lmm_policy_tidy(policy);
 	mutex_unlock(&lmm_control_mutex);
+}
+
+static void lmm_tidy_soon(void)
+{
+	struct workqueue_struct *wq;
+
+	rcu_read_lock();
+	wq = READ_ONCE(lmm_look_wq);
+	if (wq)
+		queue_work(wq, &lmm_tidy_work);
+	rcu_read_unlock();
+}
+
+static void lmm_look_worker(struct work_struct *work)
+{
+	bool again;
+
 	/* Not under the mutex: the livepatch core may have us wait. */
 	lmm_hooks_refresh();
 	if (mutex_lock_killable(&lmm_control_mutex))
@@ -235,7 +257,7 @@ void lmm_policies_cut(unsigned int named)
 		if (named & BIT(policy->id))
 			lmm_policy_cut(policy);
 	lmm_klp_wake();
-	lmm_policies_look_soon();
+	lmm_tidy_soon();
 }
 
 /**
@@ -296,8 +318,8 @@ void lmm_policies_disable_all(void)
  */
 int lmm_registry_init(void)
 {
-	/* WQ_MEM_RECLAIM: tidying up gives memory back. */
-	lmm_look_wq = alloc_workqueue("livemm", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	/* WQ_MEM_RECLAIM: tidying up gives memory back.  One tidies up while another looks. */
+	lmm_look_wq = alloc_workqueue("livemm", WQ_UNBOUND | WQ_MEM_RECLAIM, 2);
 	return lmm_look_wq ? 0 : -ENOMEM;
 }
 
@@ -310,11 +332,12 @@ void lmm_registry_exit(void)
 {
 	struct workqueue_struct *wq = lmm_look_wq;
 
-	/* The work queues itself, so cancel once more when no caller sees the workqueue. */
+	/* The look queues itself, so cancel once more when no caller sees the workqueue. */
 	cancel_delayed_work_sync(&lmm_look_work);
 	WRITE_ONCE(lmm_look_wq, NULL);
 	synchronize_rcu();
 	cancel_delayed_work_sync(&lmm_look_work);
+	cancel_work_sync(&lmm_tidy_work);
 	destroy_workqueue(wq);
 }
 

@@ -455,8 +455,8 @@ static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
 
 	if (!lmm_mode_supported(policy, mode, why, len))
 		return -EOPNOTSUPP;
-	/* A return from standby loads no livepatch; @why stays empty, so the old reason stays. */
-	if (lmm_hooks_missing(policy->id, mode))
+	/* A return from standby loads no livepatch. */
+	if (!lmm_hooks_ready(policy->id, mode, why, len))
 		return -EAGAIN;
 	return lmm_policy_switch_on(sw, why, len);
 }
@@ -493,8 +493,10 @@ bool lmm_policy_look(struct lmm_policy *policy)
 	char why[LMM_WHY_LEN];
 
 	lmm_policy_tidy(policy);
+	/* A policy finds out at its start which hooks there are, so a hook more is a new start. */
 	if (READ_ONCE(policy->state) == LMM_POLICY_ON &&
-	    !lmm_hooks_alive(policy->id, why, sizeof(why)))
+	    (!lmm_hooks_alive(policy->id, why, sizeof(why)) ||
+	     lmm_hooks_regained(policy->id, lmm_policy_mode_now(policy), why, sizeof(why))))
 		lmm_policy_stand_by(policy, why);
 	if (READ_ONCE(policy->state) == LMM_POLICY_STANDBY)
 		lmm_policy_return(policy);
@@ -511,6 +513,7 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 	struct lmm_switch back = { .policy = policy, .cuts = sw->cuts };
 	char words[LMM_WHY_LEN];
 	struct lmm_config *old;
+	bool cut;
 	int err;
 
 	old = kmalloc(sizeof(*old), GFP_KERNEL);
@@ -525,8 +528,9 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 		goto out;
 	lmm_policy_take_down(policy);
 	err = lmm_policy_up(sw, why, len);
-	if (err && lmm_policy_up(&back, words, sizeof(words))) {
-		if (READ_ONCE(policy->cuts) == sw->cuts)
+	cut = READ_ONCE(policy->cuts) != sw->cuts;
+	if (err && (cut || lmm_policy_up(&back, words, sizeof(words)))) {
+		if (!cut && READ_ONCE(policy->cuts) == sw->cuts)
 			pr_err("livemm: %s is off: its mode was not put back: %s\n",
 			       policy->name, words);
 		lmm_policy_cut(policy);
@@ -555,6 +559,7 @@ static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
 static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
+	int err;
 
 	switch (READ_ONCE(policy->state)) {
 	case LMM_POLICY_ON:
@@ -565,7 +570,11 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
 			break;
 		if (policy->configure)
 			policy->configure(policy, sw->config);
-		return lmm_policy_commit(sw, false, why, len);
+		err = lmm_policy_commit(sw, false, why, len);
+		/* The new settings may have asked for events after the cut. */
+		if (err)
+			lmm_events_stop(policy->id);
+		return err;
 	case LMM_POLICY_STANDBY:
 		if (lmm_policy_changes_values(policy, sw->config))
 			return lmm_policy_commit(sw, false, why, len);
@@ -640,14 +649,18 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 	return err;
 }
 
+/* A policy that is cut while it comes on goes down again before it leaves its state. */
 static bool lmm_policies_tidied(unsigned int named)
 {
+	enum lmm_policy_state state;
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
+		state = READ_ONCE(policy->state);
 		if (named & BIT(policy->id) &&
-		    READ_ONCE(policy->state) == LMM_POLICY_LEAVING)
+		    (state == LMM_POLICY_LEAVING || state == LMM_POLICY_LOADING))
 			return false;
+	}
 	return true;
 }
 

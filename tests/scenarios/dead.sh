@@ -8,6 +8,7 @@
 # nothing.  Policies that are on stand by and say why, no policy is on without hooks, and
 # `hooks` shows the true state.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
 patch_off() { echo 0 >"/sys/kernel/livepatch/$1/enabled"; }
@@ -26,6 +27,11 @@ honest() {
 			ok "$1: $_policy is not on with nothing hooked"
 		fi
 	done
+}
+
+# Armed rows that the kernel calls by way of ftrace; a kprobe at the entry of a function is one.
+needing_ftrace() {
+	awk '($2 == "livepatch" || $2 == "direct" || $2 == "kprobe") && $4 == "armed"' "$LMM_DBG/hooks"
 }
 
 need lmm_load
@@ -121,8 +127,7 @@ need wait_for 60 settled
 need write_to "$LMM_DBG/pageblock/enabled" 1
 if write_to /proc/sys/kernel/ftrace_enabled 0 2>/run/said; then
 	note "kernel.ftrace_enabled=0 was taken with policies on"
-	same "ftrace off: nothing that stands on it reads armed" \
-		"$(awk '($2 == "livepatch" || $2 == "direct") && $4 == "armed"' "$LMM_DBG/hooks")" ""
+	same "ftrace off: nothing that stands on it reads armed" "$(needing_ftrace)" ""
 	need write_to /proc/sys/kernel/ftrace_enabled 1
 else
 	note "kernel.ftrace_enabled=0 is refused while a livepatch is in force: $(cat /run/said)"
@@ -142,6 +147,40 @@ if write_to /proc/sys/kernel/ftrace_enabled 0; then
 	need write_to /proc/sys/kernel/ftrace_enabled 1
 	need all_off
 	check "unloads, in the end" all_out
+
+	# Without a livepatch the kernel lets ftrace go while policies are on.
+	need lmm_load livepatch=0 policies=pcp:enabled=1,mode=depth
+	check "a kprobe is armed without a livepatch" hook_is wake_kswapd armed
+	need write_to /proc/sys/kernel/ftrace_enabled 0
+	same "ftrace off under mode depth: nothing that stands on it reads armed" "$(needing_ftrace)" ""
+	check "and the row of a kprobe says why" grep -Eq '^wake_kswapd .*ftrace is off' "$LMM_DBG/hooks"
+	need write_to /proc/sys/kernel/ftrace_enabled 1
+	check "ftrace on again: armed" hook_is wake_kswapd armed
+	need all_off
+	check "unloads without a livepatch" all_out
 else
 	note "kernel.ftrace_enabled=0 is refused even now"
+fi
+
+# The livepatch was loaded while theirs held refill, which pcp can do without.  Later theirs
+# covers drain for a while: pcp comes back with what the livepatch has.
+if foreign_load function=rmqueue_bulk; then
+	need lmm_load policies=pcp:enabled=1
+	need foreign_unload
+	check "refill was left out" hook_is refill unavailable
+	need foreign_load
+	check "theirs covers drain: pcp stands by" wait_for 30 policy_is pcp standby
+	need foreign_unload
+	check "theirs has gone: pcp comes back" wait_for 30 policy_is pcp on
+	check "with drain" hook_is drain armed
+
+	# Mode depth requires no wrapper.
+	need write_to "$LMM_DBG/pcp/mode" depth
+	check "mode depth has drain" hook_is drain armed
+	need patch_off livemm_klp_lists
+	need wait_for 60 patches_quiet
+	check "mode depth goes on without drain" wait_for 30 hook_is drain "(idle|unavailable)"
+	check "mode depth is on" wait_for 30 policy_is pcp on
+	need all_off
+	check "unloads, theirs gone" all_out
 fi

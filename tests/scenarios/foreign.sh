@@ -7,6 +7,7 @@
 # says so, the rest of the policy works.  And one that replaces ours.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
+. "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
 need foreign_load
 need lmm_load
@@ -36,3 +37,15 @@ check "and pcp can still be switched off" write_to "$LMM_DBG/pcp/enabled" 0
 load_stop
 check "unloads" lmm_unload
 check "theirs can go" foreign_unload
+
+# Mode depth goes on without the hook while theirs holds the function, and gets the hook back.
+drain_is() { grep -q "^drain .* $1 " "$LMM_DBG/hooks"; }
+need lmm_load policies=pcp:enabled=1,mode=depth
+check "mode depth uses drain" drain_is armed
+need foreign_load
+check "theirs covers drain" wait_for 30 drain_is unavailable
+check "pcp goes on without drain" wait_for 10 policy_is pcp on
+check "theirs goes" foreign_unload
+check "drain is armed again" wait_for 30 drain_is armed
+check "pcp is on" wait_for 10 policy_is pcp on
+check "unloads again" lmm_unload

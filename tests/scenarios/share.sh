@@ -229,7 +229,7 @@ returns() {
 			ours_off "$name"
 			continue
 		fi
-		theirs_go_on "$name" $kind "$wrapped"
+		theirs_go_on "$name" "$kind" "$wrapped"
 		_hits=$(ours_hits drain)
 		check "$name: our hook drain goes on" wait_for 30 ours_more drain "$_hits"
 		_stored=$(zl stored)

@@ -107,15 +107,15 @@ def check(app: App, experiment: Path) -> None:
     per_promql say what a Prometheus calls it: a selector, or an expression with $window.
 
     [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
-    window, oom_kills since the host joined, taint = true; false does without one. Each is
-    watched on the host, and passed puts it back to stock at once. went_down = true: a host
-    that crashed while an arm was on does not switch it on again.
+    window, oom_kills since the host joined, taint = true. Set a guardrail to false to do
+    without the guardrail. A host that passes a limit goes back to stock at once.
+    went_down = true: a host that crashed while an arm was on does not switch the arm on again.
 
     By host: weight of each arm (all, or none); start, a date and time; baseline, a time
     before, which the report takes out (CUPED); strata: machine_type, cpus, memory,
     numa_nodes, architecture; [ramp] with percent = [1, 5, 10, 25, 50] and every = "1d".
     When weights change, those before go into previous_weights = [{off = 0.5, on = 0.5}],
-    oldest first, so that no host moves that need not.
+    oldest first, so that as few hosts as possible change arms.
 
     By time: [switchback] with block, washout (the first part of a block, not counted)
     and seed. Not for policies that leave a lasting state in memory: pageblock and cma.

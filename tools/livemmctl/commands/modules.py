@@ -18,8 +18,8 @@ _limit = click.option(
 @click.command(
     cls=Command,
     examples=[
-        ("livemmctl load", "load it as modprobe.d says; without a word there every policy is off"),
-        ("livemmctl load --off", "load it, but refuse every policy"),
+        ("livemmctl load", "load the module; every policy is off unless modprobe.d says otherwise"),
+        ("livemmctl load --off", "load the module, but refuse every policy"),
     ],
 )
 @_limit

@@ -65,8 +65,8 @@ def examine(scene: Scene) -> list[tuple[str, Finding]]:
 def doctor(app: App, problems: bool) -> None:
     """Look for what is in livemm's way on this host, and say what to do about it.
 
-    ok: nothing to do.  warn: livemm works, with a limit.  fail: livemm, or a part of it,
-    cannot work so; then the exit code is 1.  Nothing is changed.
+    ok: nothing to do.  warn: livemm works, with a limit.  fail: livemm, or a part of livemm,
+    cannot work; the exit code is 1.  Nothing is changed.
     """
     from livemmctl.table import table, text_of
 

@@ -35,7 +35,7 @@ def warn(seen: str, todo: str) -> Finding:
 
 
 def fail(seen: str, todo: str) -> Finding:
-    """livemm, or a part of it, cannot work so."""
+    """livemm, or a part of livemm, cannot work."""
     return Finding("fail", seen, todo)
 
 

@@ -122,7 +122,7 @@ def list_profiles(app: App) -> None:
 @json_option
 @pass_app
 def apply(app: App, name: str, dry_run: bool) -> None:
-    """Have every policy as PROFILE says; if one setting is refused nothing is changed.
+    """Set every policy as PROFILE says. When one setting is refused, nothing is changed.
 
     Values are judged by the kernel, which --dry-run does not ask.
     """
@@ -160,7 +160,8 @@ def diff(app: App, name: str | None) -> None:
 @profile.command(
     examples=[
         ("livemmctl profile verify", "against the profile applied last"),
-        ("livemmctl profile verify lists || echo drifted", "for cron; 6 is the exit code"),
+        ("livemmctl profile verify lists; [ $? -ne 6 ] || echo drifted",
+         "for cron; exit code 6 means that a setting differs"),
     ],
 )
 @_profile_argument(required=False)
@@ -216,8 +217,8 @@ def save(app: App, name: str, description: str, force: bool) -> None:
 def modprobe(app: App, name: str) -> None:
     """Print a modprobe.d file that loads the module with PROFILE.
 
-    With a setting that the kernel refuses the module would not load at all: apply the
-    profile once before.
+    When the kernel refuses a setting, the module does not load. Try the profile first with
+    `livemmctl profile apply`.
     """
     found = find(app.host, name)
     text = modprobe_text(found.read(), found.where)
