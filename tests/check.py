@@ -31,8 +31,8 @@ STAGES = {
     "deb": "tests.deb",
 }
 # In order; those of a row side by side.
-ORDER = [["selftest"], ["threads"], ["kunit"], ["modules"], ["deb", "lint", "tools", "sleep", "dkms"],
-         ["scenarios"]]
+ORDER = [["selftest"], ["threads"], ["kunit"], ["modules"],
+         ["deb", "lint", "tools", "sleep", "dkms"], ["scenarios"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:

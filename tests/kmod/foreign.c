@@ -4,7 +4,7 @@
  *
  * The parameter "function" names functions, with commas.  A wrapper counts each call and then
  * calls the original.  "replace" makes the livepatch cumulative: the kernel then disables every
- * other livepatch.
+ * other livepatch.  With "hold", enabling holds the lock of the livepatch core until 0 is written.
  *
  * Each of the functions takes at most six arguments, integers and pointers, all in registers.  A
  * wrapper passes six registers on, and returns the result of the original.
@@ -12,9 +12,11 @@
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/ftrace.h>
+#include <linux/jiffies.h>
 #include <linux/livepatch.h>
 #include <linux/mmzone.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
 
@@ -30,6 +32,14 @@ MODULE_PARM_DESC(replace, "replace all livepatches that are loaded");
 static char *function = "free_pcppages_bulk";
 module_param(function, charp, 0400);
 MODULE_PARM_DESC(function, "which functions are patched, with commas; 4 at most");
+
+static bool hold;
+module_param(hold, bool, 0600);
+MODULE_PARM_DESC(hold, "is klp_mutex held before the livepatch is enabled, for two minutes at most");
+
+static bool holds;
+module_param(holds, bool, 0400);
+MODULE_PARM_DESC(holds, "is klp_mutex held now?");
 
 static atomic_long_t hits[SLOTS];
 static unsigned int used;
@@ -112,7 +122,22 @@ static const char *const known[] = {
 
 static struct klp_func funcs[SLOTS + 1];
 
-static struct klp_object objs[] = { { .funcs = funcs }, { } };
+/* Called under klp_mutex. */
+static int foreign_pre_patch(struct klp_object *obj)
+{
+	unsigned long end = jiffies + 120 * HZ;
+
+	WRITE_ONCE(holds, true);
+	while (READ_ONCE(hold) && time_before(jiffies, end))
+		schedule_timeout_idle(HZ / 10);
+	WRITE_ONCE(holds, false);
+	return 0;
+}
+
+static struct klp_object objs[] = {
+	{ .funcs = funcs, .callbacks.pre_patch = foreign_pre_patch },
+	{ }
+};
 
 static struct klp_patch patch = { .mod = THIS_MODULE, .objs = objs };
 

@@ -7,8 +7,10 @@
 #
 # The program that loads modules hangs, in make soak for ten minutes.  Nothing else waits for the
 # program: policies go off, by hand and by the lease's end, every file can be read, and the writer
-# that waits can be killed.  The module can be unloaded when the program has gone.
+# that waits can be killed.  The module can be unloaded when the program has gone.  Nor does
+# anybody wait for a task that holds the lock of the livepatch core.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
@@ -98,3 +100,29 @@ check "and all can be loaded again" lmm_load policies=pcp:enabled=1
 check "pcp is on" policy_is pcp on
 need all_off
 check "unloads" all_out
+
+# Another livepatch holds the lock of the livepatch core.
+foreign_holds() { [ "$(foreign_number holds 2>/dev/null)" = Y ]; }
+
+need lmm_load "policies=numa:enabled=1,mode=period;pcp:enabled=1,mode=depth"
+foreign_load function=change_prot_numa hold=1 &
+holder=$!
+need wait_for 20 foreign_holds
+in_time $limit "lock held: numa off" write_to "$NUMA/enabled" 0
+check "lock held: numa is off" wait_for 2 policy_is numa off
+in_time $limit "lock held: a knob" write_to "$LMM_DBG/pcp/high_max_pct" 10
+readable "lock held"
+begun=$(uptime_ms)
+need write_to "$LMM_DBG/lease" 5
+check "lock held: pcp goes when the lease ends" wait_for 12 policy_is pcp off
+took=$(($(uptime_ms) - begun))
+note "the lease of 5 s had ended after $took ms, with the lock held"
+check "lock held: within 7 s" test "$took" -le $((7000 + limit - 2000))
+same "lock held: no hook is armed" "$(armed)" ""
+check "the lock is still held" foreign_holds
+need write_to "/sys/module/$foreign_module/parameters/hold" 0
+check "theirs is in force" wait_for 60 dead "$holder"
+# To look at the lists, the test loads a module, which waits for the lock.
+same "no list is changed" "$(lists_changed)" ""
+check "unloads beside theirs" all_out
+check "theirs can go" foreign_unload
