@@ -116,7 +116,7 @@ struct lmm_config {
  * @LMM_POLICY_LOADING: the policy is being switched on
  * @LMM_POLICY_ON: events are delivered to the policy
  * @LMM_POLICY_STANDBY: the admin wants the policy on, but a required hook is missing; nothing of
- *	the policy runs
+ *	the policy runs.  For a moment also when an optional hook goes or comes back.
  * @LMM_POLICY_LEAVING: the policy gets no event any more; values that the policy has changed
  *	are being restored
  */

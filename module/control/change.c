@@ -137,9 +137,6 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want,
 	unsigned int named = 0;
 	int err;
 
-	/* Not under the mutex: the livepatch core may have us wait. */
-	if (asked_on)
-		lmm_hooks_refresh();
 	if (fatal_signal_pending(current) || mutex_lock_killable(&lmm_control_mutex)) {
 		scnprintf(why, len, "killed while another change was under way");
 		return -EINTR;
@@ -173,8 +170,9 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 	struct lmm_config *want;
 	struct waiter waiter = { };
 	struct asked asked = { };
-	unsigned int loads;
+	unsigned int loads = 0;
 	u32 functions;
+	bool fresh;
 	int err;
 
 	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
@@ -190,11 +188,22 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 		lmm_policies_wait(asked.named, OFF_WAIT_MS);
 		goto out;
 	}
-	for (loads = 0; !err; loads++) {
+	/* Settings that arm nothing need no survey, and do not wait for the livepatch core. */
+	fresh = asked.on;
+	while (!err) {
+		/* Not under the mutex: the livepatch core may have us wait. */
+		if (fresh)
+			lmm_hooks_refresh();
 		err = try_change(change, want, asked.on, &functions, &waiter, why, len);
+		if (err == -EOPNOTSUPP && !fresh) {
+			/* Another livepatch may have gone since the last survey. */
+			fresh = true;
+			err = 0;
+			continue;
+		}
 		if (err != -EINPROGRESS)
 			break;
-		if (loads == LOADS_MAX) {
+		if (loads++ == LOADS_MAX) {
 			scnprintf(why, len, "livepatches are disabled again and again");
 			err = -EBUSY;
 			break;

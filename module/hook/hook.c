@@ -200,11 +200,11 @@ unsigned long lmm_hook_body(enum lmm_hook_id id)
 }
 
 /**
- * lmm_hook_usable() - may this hook be armed?
+ * lmm_hook_usable() - may this hook be armed, after its livepatch has been loaded?
  * @id: the row
  *
  * Context: process.
- * Return: true if it would be.
+ * Return: true if nothing known is in the way.
  */
 bool lmm_hook_usable(enum lmm_hook_id id)
 {
@@ -212,6 +212,23 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 
 	row_obstacle(&lmm_hooks[id], obstacle, sizeof(obstacle));
 	return !obstacle[0];
+}
+
+/**
+ * lmm_hook_ready() - will lmm_hooks_arm() arm this hook, with the livepatches that are live?
+ * @id: the row
+ *
+ * For the enable op of a policy, which does without the hook otherwise.
+ *
+ * Context: process, control mutex held.
+ * Return: true if so.
+ */
+bool lmm_hook_ready(enum lmm_hook_id id)
+{
+	const struct lmm_hook *hook = &lmm_hooks[id];
+
+	return lmm_hook_usable(id) &&
+	       (hook->mech != LMM_MECH_LIVEPATCH || !lmm_klp_missing(BIT(hook->function)));
 }
 
 /**
@@ -446,16 +463,17 @@ bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
 }
 
 /**
- * lmm_hooks_regained() - can a policy have a wrapper back that the policy went on without?
+ * lmm_hooks_regained() - can a policy have a hook back that the policy went on without?
  * @id: the policy, which is armed
  * @mode: in which of its modes
- * @why: on true, the wrapper in words
+ * @why: on true, the hook in words
  * @len: size of @why
  *
- * A wrapper that was left out when the livepatch module was loaded does not come back.
+ * A wrapper that was left out when the livepatch module was loaded does not come back, nor does
+ * a hook that the kernel refused.
  *
  * Context: process, control mutex held.
- * Return: true if lmm_hooks_arm() would arm more wrappers than are armed.
+ * Return: true if lmm_hooks_arm() would arm more hooks than are armed.
  */
 bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
 {
@@ -465,8 +483,11 @@ bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, siz
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->mech != LMM_MECH_LIVEPATCH || hook->armed & BIT(id) ||
-		    !(functions & BIT(hook->function)))
+		if (hook->armed & BIT(id) || hook->refused ||
+		    !row_used(hook, LMM_USER(id, mode), functions))
+			continue;
+		if (hook->mech == LMM_MECH_LIVEPATCH ? !(functions & BIT(hook->function)) :
+						       !lmm_hook_usable(i))
 			continue;
 		scnprintf(why, len, "hook %s: available again", hook->name);
 		return true;
@@ -503,12 +524,19 @@ void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len)
  * lmm_hooks_unsettled() - may a hook change without anybody telling?
  *
  * Context: process.
- * Return: true while another livepatch holds a function.  The kernel tells nobody when a
- * livepatch is disabled through sysfs.
+ * Return: true while another livepatch holds a function, and while kprobes or ftrace are off.  The
+ * kernel tells nobody when a livepatch is disabled through sysfs, or when the admin switches
+ * kprobes or ftrace on again.
  */
 bool lmm_hooks_unsettled(void)
 {
-	return lmm_klp_any_covered();
+	return lmm_klp_any_covered() || (kprobes_off && READ_ONCE(*kprobes_off)) ||
+	       (ftrace_on && !READ_ONCE(*ftrace_on));
+}
+
+static int functions_hold(enum lmm_policy_id id, u32 functions, char *why, size_t len)
+{
+	return functions ? lmm_klp_hold(functions, BIT(id), lmm_klp_changed, why, len) : 0;
 }
 
 /**
@@ -533,11 +561,14 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 	unsigned int i;
 	int err;
 
-	if (functions) {
-		err = lmm_klp_hold(functions, BIT(id), lmm_klp_changed, why, len);
-		if (err)
-			return err;
+	err = functions_hold(id, functions, why, len);
+	if (err) {
+		/* A wrapper that is not required may have gone just now. */
+		functions = functions_to_arm(user);
+		err = functions_hold(id, functions, why, len);
 	}
+	if (err)
+		return err;
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 

@@ -89,6 +89,17 @@ void lmm_livepatch_put(const struct lmm_livepatch *lp)
 	__symbol_put(lp->symbol);
 }
 
+/* Is a livepatch about to be unloaded? */
+static bool is_removed(const struct lmm_livepatch *lp)
+{
+	bool removed;
+
+	spin_lock(&lmm_livepatch_lock);
+	removed = lp->removed;
+	spin_unlock(&lmm_livepatch_lock);
+	return removed;
+}
+
 static bool port_good(const struct lmm_klp_port *port, u32 functions)
 {
 	return port->version == LMM_KLP_PORT_VERSION &&
@@ -115,7 +126,7 @@ u32 lmm_klp_missing(u32 functions)
 		if (!wanted)
 			continue;
 		port = lmm_livepatch_get(lp);
-		if (!port || !port_good(port, wanted))
+		if (!port || is_removed(lp) || !port_good(port, wanted))
 			missing |= wanted;
 		if (port)
 			lmm_livepatch_put(lp);

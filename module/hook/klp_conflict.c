@@ -209,7 +209,7 @@ bool lmm_klp_any_covered(void)
 /**
  * lmm_klp_in_transition() - is a livepatch, whosever, being enabled or disabled?
  *
- * The kernel enables no other one meanwhile.
+ * The kernel enables and disables no other livepatch meanwhile.
  *
  * Context: process.
  * Return: true if so; false also when the kernel cannot tell.

@@ -239,6 +239,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 		return 0;
 	}
 	if (port) {
+		transition_await(jiffies + msecs_to_jiffies(transition_timeout_ms));
 		/* Dead, too small, or another version's; a livepatch is enabled once. */
 		if (!livepatch_take(lp)) {
 			scnprintf(why, len, "%s is in use without all that is wanted now",
@@ -246,7 +247,6 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 			lmm_livepatch_put(lp);
 			return -EBUSY;
 		}
-		transition_await(jiffies + msecs_to_jiffies(transition_timeout_ms));
 		err = livepatch_remove(lp, port, why, len);
 		livepatch_leave(lp);
 		if (err)
@@ -440,7 +440,7 @@ static int awaited_wait(struct awaited *awaited)
  * Context: process, may sleep for as long as modprobe runs, no lock held; killable, freezable.
  * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
  * loaded; -EBUSY when an old one is stuck or another livepatch holds a function; -ETIMEDOUT
- * when the transition stalled.
+ * when the transition stalled, or when somebody disabled the livepatch during the transition.
  */
 int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
 		 size_t len)

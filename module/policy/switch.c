@@ -110,7 +110,12 @@ static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t l
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	if (old)
 		kfree_rcu(old, rcu);
-	return cut ? lmm_cut_meanwhile(why, len) : 0;
+	if (cut)
+		return lmm_cut_meanwhile(why, len);
+	/* Whoever waits for an earlier "off" waits no longer. */
+	if (go)
+		wake_up_all(&lmm_state_changed);
+	return 0;
 }
 
 static int lmm_step_go(void *ctx, char *why, size_t len)
@@ -474,7 +479,9 @@ static void lmm_policy_return(struct lmm_policy *policy)
 	lmm_policy_config_copy(policy, config);
 	sw.config = config;
 	/* A policy that was cut just now has settings that are off. */
-	if (config->enabled && lmm_policy_come_back(&sw, why, sizeof(why)) && why[0])
+	if (config->enabled && !lmm_policy_come_back(&sw, why, sizeof(why)))
+		pr_notice("livemm: %s is on again\n", policy->name);
+	else if (why[0])
 		lmm_policy_set_reason(policy, why);
 	kfree(config);
 }
@@ -652,15 +659,12 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 /* A policy that is cut while it comes on goes down again before it leaves its state. */
 static bool lmm_policies_tidied(unsigned int named)
 {
-	enum lmm_policy_state state;
+	const unsigned long under_way = BIT(LMM_POLICY_LEAVING) | BIT(LMM_POLICY_LOADING);
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
-		state = READ_ONCE(policy->state);
-		if (named & BIT(policy->id) &&
-		    (state == LMM_POLICY_LEAVING || state == LMM_POLICY_LOADING))
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		if (named & BIT(policy->id) && BIT(READ_ONCE(policy->state)) & under_way)
 			return false;
-	}
 	return true;
 }
 

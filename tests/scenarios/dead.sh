@@ -173,6 +173,7 @@ if foreign_load function=rmqueue_bulk; then
 	need foreign_unload
 	check "theirs has gone: pcp comes back" wait_for 30 policy_is pcp on
 	check "with drain" hook_is drain armed
+	check "pcp knows that refill is not there" grep -Eq "^pcp .*event: drains and" "$LMM_DBG/status"
 
 	# Mode depth requires no wrapper.
 	need write_to "$LMM_DBG/pcp/mode" depth
