@@ -214,7 +214,7 @@ returned_on() {
 returned_count() { kprobe_count "$@"; }
 returned_off() { kprobe_off; }
 exit_on() {
-	echo "kretfunc:$1 { @out[\"$1\"] = count(); }" >/run/bpf.bt
+	echo "kretfunc:$1 { @in[\"$1\"] = count(); @out[\"$1\"] = count(); }" >/run/bpf.bt
 	bpf_start
 }
 exit_count() { bpf_count "$@"; }
