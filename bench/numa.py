@@ -47,7 +47,7 @@ class Metric:
     value    of a result
     share    what is allowed besides the claim, of the base
     slack    and by chance, if runs of the base do not differ by more among themselves
-    scans    likewise, in scans of the pattern's memory
+    scans    what is allowed besides the claim, in scans of the pattern's memory
     """
 
     words: str

@@ -101,7 +101,7 @@ def no_more(_kernel: str, base: Sequence[float]) -> float | None:
 
 
 def no_more_by_chance(_kernel: str, base: Sequence[float]) -> float | None:
-    """Likewise, but for two standard errors of the base's runs."""
+    """No more than without the policy, but for two standard errors of the base's runs."""
     error = statistics.stdev(base) / len(base) ** 0.5 if len(base) > 1 else 0.0
     return statistics.fmean(base) + 2 * error
 

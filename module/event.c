@@ -286,9 +286,9 @@ DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
  * lmm_event_topup() - at the entry of get_page_from_freelist(), while there is a depot with
  *	pages where refills cannot be hooked
  * @gfp: of the request
- * @order: likewise
- * @flags: likewise
- * @request: the rest of it
+ * @order: of the request
+ * @flags: of the request
+ * @request: the rest of the request
  *
  * Context: any that the allocator may be called from.
  */

@@ -41,7 +41,7 @@ enum first {
 /* Which pages a thread uses. */
 enum reach {
 	REACH_OWN,	/* its part, one after the other */
-	REACH_ALL,	/* all threads' parts, likewise */
+	REACH_ALL,	/* all threads' parts, one page after the other */
 	REACH_RANDOM,	/* all, at random */
 };
 

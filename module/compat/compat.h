@@ -214,7 +214,7 @@ struct alloc_context {
  * The search for a fallback says whether it found any, and by its last argument which type;
  * before, the type or -1, and there whether all of the block may be claimed.  It is made
  * first for what may be claimed, then for what is to be split, and compaction, which asks for
- * the former too, does not want to know the type.
+ * what may be claimed too, does not want to know the type.
  * Upstream 90abee6d7895 ("mm: page_alloc: speed up fallbacks in rmqueue_bulk()"), 6.15, made
  * two searches of one; "enum fallback_result" (mm/internal.h) is in 7.2.  What lies between
  * is refused by its prototype.
@@ -390,7 +390,7 @@ struct cma {
 	struct mutex mutex;	/* allocations, one at a time */
 #ifdef CONFIG_CMA_DEBUGFS
 	struct hlist_head taken;
-	spinlock_t taken_lock;	/* the former */
+	spinlock_t taken_lock;	/* protects taken */
 #endif
 	char name[64];
 	int nranges;

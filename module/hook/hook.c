@@ -215,7 +215,7 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 }
 
 /**
- * lmm_hook_ready() - will lmm_hooks_arm() arm this hook, with the livepatches that are live?
+ * lmm_hook_armable() - will lmm_hooks_arm() arm this hook, with the livepatches that are live?
  * @id: the row
  *
  * For the enable op of a policy, which does without the hook otherwise.
@@ -223,7 +223,7 @@ bool lmm_hook_usable(enum lmm_hook_id id)
  * Context: process, control mutex held.
  * Return: true if so.
  */
-bool lmm_hook_ready(enum lmm_hook_id id)
+bool lmm_hook_armable(enum lmm_hook_id id)
 {
 	const struct lmm_hook *hook = &lmm_hooks[id];
 
@@ -483,11 +483,8 @@ bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, siz
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->armed & BIT(id) || hook->refused ||
+		if (hook->armed & BIT(id) || hook->refused || !lmm_hook_armable(i) ||
 		    !row_used(hook, LMM_USER(id, mode), functions))
-			continue;
-		if (hook->mech == LMM_MECH_LIVEPATCH ? !(functions & BIT(hook->function)) :
-						       !lmm_hook_usable(i))
 			continue;
 		scnprintf(why, len, "hook %s: available again", hook->name);
 		return true;

@@ -29,6 +29,6 @@ void lmm_hooks_show(struct seq_file *m);
 unsigned long lmm_hook_address(enum lmm_hook_id id);
 unsigned long lmm_hook_body(enum lmm_hook_id id);
 bool lmm_hook_usable(enum lmm_hook_id id);
-bool lmm_hook_ready(enum lmm_hook_id id);
+bool lmm_hook_armable(enum lmm_hook_id id);
 
 #endif /* LIVEMM_HOOK_H */

@@ -54,7 +54,7 @@ enum lmm_klp_function {
  * @start: its first address
  * @end: the one after its last
  * @updated: entries that were updated in it, in base pages
- * @total: likewise, in all the parts so far
+ * @total: entries that were updated in all parts so far, in base pages
  */
 struct lmm_klp_part {
 	unsigned long start;
@@ -87,9 +87,9 @@ struct lmm_klp_return {
  * @regular_got: blocks that came from regular memory
  * @cma_got: blocks that came from CMA memory
  * @stock_got: blocks that came as the kernel would have it
- * @judged: the handler's, as are those that follow
- * @by_ratio: likewise
- * @share: likewise
+ * @judged: the handler's own
+ * @by_ratio: the handler's own
+ * @share: the handler's own
  */
 struct lmm_klp_source {
 	unsigned long blocks;

@@ -73,7 +73,7 @@
 	.offset = offsetof(struct type, member),			\
 }
 
-/* Likewise, where a macro says which member. */
+/* A member whose name is a macro. */
 #define LAYOUT_OF(who, type, member)	LAYOUT(who, type, member)
 
 /* The size of a struct that is an element of an array. */
@@ -146,7 +146,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: drains would miss depot pages",
 		.function = LMM_KLP_DRAIN_ALL,
 	},
 	[LMM_HOOK_COMPACT] = {
@@ -340,7 +340,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = PAGEBLOCK,
 		.required = PAGEBLOCK,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: it would not know who has tried to make room",
 		.handler = lmm_event_compact_begin,
 	},
 	[LMM_HOOK_MIXED] = {
@@ -416,7 +416,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = CMA,
 		.required = CMA,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: it would not know the areas",
 	},
 	[LMM_HOOK_CMA_SIZE] = {
 		.name = "cma_size",
@@ -427,7 +427,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = CMA,
 		.required = CMA,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: it would not know the areas",
 	},
 	[LMM_HOOK_CMA_NAME] = {
 		.name = "cma_name",
@@ -438,7 +438,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = CMA,
 		.required = CMA,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: it would not know the areas",
 	},
 	[LMM_HOOK_UNGROUPED] = {
 		.name = "ungrouped",
@@ -501,7 +501,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: it would not know whose drains it may keep",
 	},
 	[LMM_HOOK_FREE_PAGES] = {
 		.name = "free_pages",
@@ -514,7 +514,7 @@ struct lmm_hook lmm_hooks[] = {
 		},
 		.users = ZONELOCK,
 		.required = ZONELOCK,
-		.lost = "all of the policy: likewise",
+		.lost = "all of the policy: it would not know whose drains it may keep",
 	},
 	[LMM_HOOK_HIGH_FRACTION] = {
 		.name = "high_fraction",

@@ -42,7 +42,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_REFILL: a list was refilled from the buddy
  * @LMM_HOOK_DRAIN: a list gave pages back to the buddy
  * @LMM_HOOK_DRAIN_ZONE: somebody has drained a CPU's lists of a zone
- * @LMM_HOOK_DRAIN_ALL: likewise, of every CPU
+ * @LMM_HOOK_DRAIN_ALL: somebody has drained every CPU's lists of a zone
  * @LMM_HOOK_COMPACT: a zone is about to be compacted
  * @LMM_HOOK_PAGE_ALLOC: a block of pages was allocated
  * @LMM_HOOK_PAGE_FREE: a block of pages was freed
@@ -51,7 +51,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_BPF_LINK: a BPF program is about to be called at a function
  * @LMM_HOOK_BPF_LINKS: a BPF program is about to be called at many functions
  * @LMM_HOOK_HINT_FAULT: a thread has had a NUMA hint fault
- * @LMM_HOOK_HINT_VMA: likewise, and in which VMA
+ * @LMM_HOOK_HINT_VMA: a thread has had a NUMA hint fault, and in which VMA
  * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
  * @LMM_HOOK_SCAN: a range of a VMA is being scanned
  * @LMM_HOOK_SPACE_EXIT: an address space goes
@@ -67,17 +67,17 @@ enum lmm_mechanism {
  * @LMM_HOOK_CMA_RELEASE: it has released them
  * @LMM_HOOK_CMA_AREAS: go through the areas of CMA memory
  * @LMM_HOOK_CMA_BASE: where an area begins
- * @LMM_HOOK_CMA_SIZE: how large it is
- * @LMM_HOOK_CMA_NAME: what it is called
+ * @LMM_HOOK_CMA_SIZE: size of a CMA area
+ * @LMM_HOOK_CMA_NAME: name of a CMA area
  * @LMM_HOOK_UNGROUPED: the machine is too small to group pages by mobility
  * @LMM_HOOK_BOOST_FACTOR: by how much a mix raises the watermarks for a while
  * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
  * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
  * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
- * @LMM_HOOK_FREE_COMMIT: what drains a list because a page was freed to it
- * @LMM_HOOK_FREE_PAGE: what calls that, and is the one a drain returns to if the compiler
- *	made it a jump
- * @LMM_HOOK_FREE_PAGES: likewise, for many pages
+ * @LMM_HOOK_FREE_COMMIT: the function that frees a page to a list, and drains a full list
+ * @LMM_HOOK_FREE_PAGE: the function that frees one page and calls @LMM_HOOK_FREE_COMMIT; a drain
+ *	returns there where the compiler made the call of the drain a jump
+ * @LMM_HOOK_FREE_PAGES: the function that frees many pages and calls @LMM_HOOK_FREE_COMMIT
  * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
  * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
  * @LMM_HOOK_MEM_UNLOCK: let it

@@ -45,20 +45,20 @@ enum cma_mode {
 /**
  * enum cma_verdict - where a refill is to come from, and why
  * @CMA_LEND_RATIO: CMA memory, by the ratio
- * @CMA_LEND_FIRST: likewise, by the mode
- * @CMA_LEND_PRESSURE: likewise, regular memory is at its high watermark
+ * @CMA_LEND_FIRST: CMA memory, by the mode
+ * @CMA_LEND_PRESSURE: CMA memory, as regular memory is at its high watermark
  * @CMA_REGULAR_RATIO: regular memory, by the ratio
- * @CMA_REGULAR_FIRST: likewise, by the mode
- * @CMA_REGULAR_BUSY: likewise, its owner is allocating CMA memory
- * @CMA_REGULAR_CAP: likewise, as much as may be is in use
- * @CMA_REGULAR_KEPT: likewise, what is free of it is kept for its owner
- * @CMA_AS_STOCK_PRESSURE: as the kernel does it: regular memory is wished for one of the last
- *	four reasons, but is at its high watermark
- * @CMA_AS_STOCK_EMPTY: likewise, no CMA memory is free
- * @CMA_AS_STOCK_DRIFT: likewise, the counts contradict each other
- * @CMA_AS_STOCK_MODE: likewise, by the mode
- * @CMA_AS_STOCK_LIVEPATCH: likewise, what keeps the kernel from running off the end of its
- *	table when CMA memory is used up is not in place
+ * @CMA_REGULAR_FIRST: regular memory, by the mode
+ * @CMA_REGULAR_BUSY: regular memory, as an owner is allocating CMA memory
+ * @CMA_REGULAR_CAP: regular memory, as the most CMA memory allowed is in use
+ * @CMA_REGULAR_KEPT: regular memory, as free CMA memory is kept for its owner
+ * @CMA_AS_STOCK_PRESSURE: the kernel's own rule: a reason from @CMA_REGULAR_FIRST to
+ *	@CMA_REGULAR_KEPT asks for regular memory, which is at its high watermark
+ * @CMA_AS_STOCK_EMPTY: the kernel's own rule, as no CMA memory is free
+ * @CMA_AS_STOCK_DRIFT: the kernel's own rule, as the counts contradict each other
+ * @CMA_AS_STOCK_MODE: the kernel's own rule, by the mode
+ * @CMA_AS_STOCK_LIVEPATCH: the kernel's own rule, as the wrapper is not in place that keeps the
+ *	kernel from running off the end of its table when CMA memory is used up
  * @CMA_NR_VERDICTS: number of the above
  */
 enum cma_verdict {

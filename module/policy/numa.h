@@ -14,7 +14,7 @@ struct vm_area_struct;
 /**
  * enum numa_mode - what of scanning is decided: values of knob `mode`
  * @NUMA_MODE_PERIOD: when an address space is scanned
- * @NUMA_MODE_VMA: likewise, and what of its VMAs
+ * @NUMA_MODE_VMA: when an address space is scanned, and which parts of its VMAs
  */
 enum numa_mode {
 	NUMA_MODE_PERIOD,

@@ -16,7 +16,7 @@
  */
 #define NUMA_COUNT_BITS	48
 
-/* Likewise for a thread's faults, which need less room. */
+/* No window counts above 1 << NUMA_TALLY_BITS faults of a thread. */
 #define NUMA_TALLY_BITS	28
 
 /*

@@ -134,9 +134,9 @@ struct numa_counts {
 /**
  * struct numa_history - what the windows so far come to, in pages
  * @local: of local faults, with 1/4 taken off by every window
- * @remote: of remote faults, likewise
- * @private: of private faults, with 1/2 taken off
- * @shared: of shared faults, likewise
+ * @remote: of remote faults, with 1/4 taken off by every window
+ * @private: of private faults, with 1/2 taken off by every window
+ * @shared: of shared faults, with 1/2 taken off by every window
  */
 struct numa_history {
 	u64 local;
@@ -312,7 +312,7 @@ struct numa_space {
  * @period_ms: to use
  * @learnt_ms: as learnt, before @limit
  * @rate: percent of remote faults
- * @recent: likewise, of the window that has just ended; 0 if none has
+ * @recent: percent of remote faults of the window that has just ended; 0 if none has
  * @private: tenths of private faults
  * @slope: by which the learnt period was divided, in units of NUMA_SLOPE_ONE
  * @lengthening: the trend
@@ -353,7 +353,7 @@ struct numa_tally {
  * @looked: now.faults when it was last looked at
  * @moved: pass in which its rate was last seen to move
  * @rate: percent of remote faults when it last moved; 0 before the first window
- * @recent: likewise, of the last window alone
+ * @recent: percent of remote faults of the last window alone
  * @idle: looks in a row that found no fault
  */
 struct numa_thread {

@@ -153,7 +153,7 @@ void lmm_numa_hint_fault(int last_cpupid, int pages, int flags)
 }
 
 /**
- * lmm_numa_hint_vma() - event: likewise, and in this VMA
+ * lmm_numa_hint_vma() - event: a thread has had a hint fault in this VMA
  * @vma: the VMA
  *
  * Context: under the lock of a page table.

@@ -189,7 +189,7 @@ static void slot_restore(struct numa_slot *slot, struct task_struct *task)
 	WRITE_ONCE(slot->lowered_pid, 0);
 }
 
-/* Likewise of a thread, which cannot be freed meanwhile. */
+/* Put back what we have changed of a thread, which cannot be freed meanwhile. */
 static void thread_restore(struct numa_mm *space, struct task_struct *task)
 {
 	slot_restore(numa_space_slot(space, task->pid), task);
@@ -319,7 +319,7 @@ void numa_space_attach(struct numa_mm *space)
 		/* Who sees it sees zeroes: pairs with lmm_numa_hint_vma(). */
 		smp_store_release(&space->areas, pool_take(POOL_AREAS));
 	if (!space->threads && get_nr_threads(current) > 1)
-		/* Likewise, with numa_space_slot() and numa_space_sum(). */
+		/* Who sees it sees zeroes: pairs with numa_space_slot(), numa_space_sum(). */
 		smp_store_release(&space->threads, pool_take(POOL_THREADS));
 }
 

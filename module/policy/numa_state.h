@@ -139,7 +139,7 @@ enum numa_scan_kind {
  * @id: its number, never used twice
  * @slot: faults of its threads while there is but one
  * @threads: the threads, once there have been more; NULL before
- * @notice: bits as above
+ * @notice: BIT(NUMA_NOTICE_...): what the next faults do besides counting
  * @watch_faults: faults that a watch is judged by
  * @watch_left: those that are still to come
  * @watch_remote: those that were remote

@@ -44,7 +44,7 @@ enum pageblock_mode {
  * @PAGEBLOCK_REFUSE_SPARE: refused, who asks has said that it can do with less
  * @PAGEBLOCK_ALLOW_TRIED: allowed, they were tried
  * @PAGEBLOCK_ALLOW_ATOMIC: allowed, it may not wait
- * @PAGEBLOCK_ALLOW_HIGHATOMIC: likewise, and it is of a high order
+ * @PAGEBLOCK_ALLOW_HIGHATOMIC: allowed, the request may not wait and is of a high order
  * @PAGEBLOCK_ALLOW_MEMALLOC: allowed, memory is freed by means of it
  * @PAGEBLOCK_ALLOW_OOM: allowed, the next step is to kill, or the killed one asks
  * @PAGEBLOCK_ALLOW_NOFAIL: allowed, it may not fail

@@ -60,7 +60,7 @@ enum pageblock_counter {
  * @task: whose it is; compared, never followed; NULL for none
  * @stamp: jiffies of the last round
  * @rounds: see struct pageblock_request
- * @stuck: likewise
+ * @stuck: see struct pageblock_request
  * @vain: the last time that it reclaimed there was nothing to reclaim
  *
  * A task writes its own only, so that nothing here needs a lock; one that has not been

@@ -242,7 +242,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
 	pcp.oom_until = 0;
 	pcp.forget_ticks = 0;
-	pcp.steer.sees_refills = lmm_hook_ready(LMM_HOOK_REFILL);
+	pcp.steer.sees_refills = lmm_hook_armable(LMM_HOOK_REFILL);
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick_worker);
 	INIT_DELAYED_WORK(&pcp.recheck_work, pcp_recheck_worker);

@@ -75,7 +75,7 @@ void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock)
 	WRITE_ONCE(track->last_epoch, track->epoch);
 	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
 	WRITE_ONCE(track->epoch, epoch);
-	smp_wmb(); /* as above */
+	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
 	WRITE_ONCE(track->alloc_depth, 0);
 	WRITE_ONCE(track->free_depth, 0);
 

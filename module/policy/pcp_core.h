@@ -54,7 +54,7 @@ struct pcp_clock {
 /**
  * struct pcp_extremes - smallest and largest count of a period
  * @low: smallest, relative to the count when the current period began
- * @high: largest, likewise
+ * @high: largest, relative to the count when the current period began
  */
 struct pcp_extremes {
 	long low;

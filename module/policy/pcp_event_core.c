@@ -246,7 +246,7 @@ struct pcp_decision pcp_event_hold(const struct pcp_limits *limits)
 struct window {
 	int most;		/* pages in the list */
 	unsigned long used;	/* allocated by the CPU */
-	unsigned long at_once;	/* likewise, most of it in one tick */
+	unsigned long at_once;	/* the most that the CPU allocated in one tick */
 };
 
 /* Close the current tick, and work out what the hooks want to know of the past. */

@@ -34,7 +34,8 @@
  * @mark: free pages below which no list is raised and raised ones go back
  * @near: the zone, or with scope=node another one of its node, is near its high
  *	watermark
- * @reclaim: likewise, reclaim is active or was a moment ago
+ * @reclaim: in the zone, or with scope=node in another one of its node, reclaim is active or
+ *	was a moment ago
  * @own_near: the zone itself is near
  * @own_reclaim: reclaim is active in the zone itself, or was a moment ago
  * @contended: jiffies when zone->lock was last seen taken
@@ -68,11 +69,11 @@ struct pcp_zone {
  * @frozen: slots whose memory is going offline
  * @cpus: CPUs whose lists may be sized
  * @clock: time of the tracks; read by the hooks without the lock
- * @steer: likewise, of mode `event`
+ * @steer: settings of mode `event`; read by the hooks without the lock
  * @mode: fixed while on
- * @keep_at_exit: likewise read by the hooks without the lock, as are the next two
- * @contended_only: raise only while zone->lock is contended
- * @decay: jiffies that the past counts
+ * @keep_at_exit: see the knob; read by the hooks without the lock
+ * @contended_only: raise only while zone->lock is contended; read by the hooks without the lock
+ * @decay: jiffies that the past counts; read by the hooks without the lock
  * @node_scope: pressure in one zone counts for its whole node
  * @tick: jiffies between two passes
  * @max_tenths: share of a zone that its lists may hold, in tenths of a percent

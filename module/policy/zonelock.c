@@ -181,8 +181,8 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		scnprintf(why, len, "the kernel does not say how long its functions are");
 		return -EOPNOTSUPP;
 	}
-	zonelock.topup = !lmm_hook_ready(LMM_HOOK_REFILL);
-	if (zonelock.topup && !lmm_hook_ready(LMM_HOOK_REQUEST)) {
+	zonelock.topup = !lmm_hook_armable(LMM_HOOK_REFILL);
+	if (zonelock.topup && !lmm_hook_armable(LMM_HOOK_REQUEST)) {
 		scnprintf(why, len, "neither refills nor requests can be hooked now");
 		return -EOPNOTSUPP;
 	}

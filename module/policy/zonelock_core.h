@@ -4,10 +4,10 @@
  * buddy
  *
  * A CPU that only frees fills its list and gives the excess to the buddy, page by page
- * under zone->lock; a CPU that only allocates empties its list and gets more from there,
- * likewise.  No size of list helps either.  What one gives the other takes: so a drained
- * batch is put into a depot as it is, a chain of pages, and an empty list is filled with
- * a chain, without zone->lock and without looking at any page between the ends.
+ * under zone->lock.  A CPU that only allocates empties its list and gets more from the buddy, page
+ * by page under zone->lock.  No size of list helps such CPUs.  A drained batch is therefore put
+ * into a depot as the batch is, a chain of pages.  An empty list is filled with a chain, without
+ * zone->lock and without looking at any page between the ends.
  *
  * The idea of handing over many pages without touching each is that of "Eliminate
  * zone->lock contention" (RFC v4, 2018, 20181017063330.15384-1-aaron.lu@intel.com),
@@ -130,7 +130,7 @@ enum depot_verdict {
  * @DEPOT_BY_RECLAIM: memory is being reclaimed
  * @DEPOT_BY_WATERMARK: the zone is near its high watermark
  * @DEPOT_BY_ORDER: somebody wants pages in one piece
- * @DEPOT_BY_COMPACTION: likewise, and is about to compact the zone
+ * @DEPOT_BY_COMPACTION: somebody is about to compact the zone
  * @DEPOT_BY_DRAIN: the kernel drains per-CPU lists: for isolation (memory offline,
  *	contiguous allocation), because a CPU has gone, before it gives reclaim up
  * @DEPOT_BY_OOM: the next step is to kill

@@ -28,7 +28,7 @@ MODULE_PARM_DESC(most, "pages that a disabled list held at most; -1: none was di
 
 static int bound = -1;
 module_param(bound, int, 0400);
-MODULE_PARM_DESC(bound, "largest bound that a disabled list had; likewise");
+MODULE_PARM_DESC(bound, "largest bound that a disabled list had; -1: none was disabled yet");
 
 DEFINE_STATIC_CALL_NULL(pageset_lookup, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(pageset_disable, void (struct zone *));

@@ -20,7 +20,7 @@
 
 enum pattern {
 	OWN,	/* each has its own part: private, and soon local */
-	SWAP,	/* likewise, but changes to a CPU half way round now and then: remote */
+	SWAP,	/* each has its own part, but changes CPU now and then: remote */
 	SHARED,	/* all write to all pages, in turns: shared, local and remote */
 	IDLE,	/* as OWN, and sleeps nearly all the time */
 	NR_PATTERNS

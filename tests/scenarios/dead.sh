@@ -29,6 +29,8 @@ honest() {
 	done
 }
 
+traceable() { grep -qx "$1" /sys/kernel/tracing/available_filter_functions; }
+
 # Armed rows that the kernel calls by way of ftrace; a kprobe at the entry of a function is one.
 needing_ftrace() {
 	awk '($2 == "livepatch" || $2 == "direct" || $2 == "kprobe") && $4 == "armed"' "$LMM_DBG/hooks"
@@ -159,7 +161,7 @@ if write_to /proc/sys/kernel/ftrace_enabled 0; then
 	need all_off
 	check "unloads without a livepatch" all_out
 else
-	note "kernel.ftrace_enabled=0 is refused even now"
+	fail "the kernel switches ftrace off when no livepatch is in force" "refused"
 fi
 
 # The livepatch was loaded while theirs held refill, which pcp can do without.  Later theirs
@@ -184,4 +186,8 @@ if foreign_load function=rmqueue_bulk; then
 	check "mode depth is on" wait_for 30 policy_is pcp on
 	need all_off
 	check "unloads, theirs gone" all_out
+elif traceable rmqueue_bulk; then
+	fail "theirs takes refill" "the kernel refused lmm_foreign"
+else
+	note "this kernel has no rmqueue_bulk to take"
 fi

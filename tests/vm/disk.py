@@ -2,7 +2,7 @@
 """Boot a machine of its own: a kernel, its initramfs, and a disk with an init of its own.
 
 Where tests.vm.boot has a guest on the host's root, with our script for an init, this is
-for what needs an init to run under.  What it says comes back in the same way: checks on
+for what needs an init to run under.  The machine reports by ports: checks on
 one port, what the script prints on another, the console in build/log/NAME.log.  A disk
 can be booted again, and then is as the boot before has left it.
 """
