@@ -10,7 +10,7 @@
 #include <linux/prandom.h>
 #include <linux/string.h>
 
-#include "../module/policy/cma_core.c"
+#include "../module/policy/cma/core.c"
 
 #define BLOCK	512UL
 

@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include "../module/ladder.c"
+#include "../module/control/ladder.c"
 #include "../module/livemm.h"
 
 #define LADDER_STEPS	4

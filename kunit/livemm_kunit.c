@@ -8,7 +8,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../module/event.h"
+#include "../module/dispatch.h"
 #include "../module/hook/entry.h"
 
 /* The registry traces. */

@@ -7,7 +7,7 @@
 #include <linux/limits.h>
 #include <linux/prandom.h>
 
-#include "../module/policy/numa_core.c"
+#include "../module/policy/numa/core.c"
 #include "numa_model.h"
 
 static void counts_add(struct numa_counts *counts, const u64 *pages)

@@ -5,7 +5,7 @@
 #ifndef LIVEMM_KUNIT_NUMA_MODEL_H
 #define LIVEMM_KUNIT_NUMA_MODEL_H
 
-#include "../module/policy/numa_core.h"
+#include "../module/policy/numa/core.h"
 
 /*
  * Bounds of the series.  The shortest is half of what the kernel's own limit comes to,

@@ -7,7 +7,7 @@
 #include <linux/limits.h>
 #include <linux/prandom.h>
 
-#include "../module/policy/numa_vma_core.c"
+#include "../module/policy/numa/core_vma.c"
 #include "numa_model.h"
 
 /* Of regions of 512 pages each. */

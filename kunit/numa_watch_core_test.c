@@ -9,7 +9,7 @@
 #include <linux/prandom.h>
 #include <linux/string.h>
 
-#include "../module/policy/numa_watch_core.c"
+#include "../module/policy/numa/core_sample.c"
 
 /* At the end of all addresses: 64 bits of them, in regions of 2 MiB. */
 #define REGION_LAST	(BIT_ULL(43) - 1)

@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "../module/policy/pageblock_census_core.c"
+#include "../module/policy/pageblock/core_census.c"
 
 /* Pages of a block of 2 MiB. */
 #define WHOLE	512

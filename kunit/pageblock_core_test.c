@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "../module/policy/pageblock_core.c"
+#include "../module/policy/pageblock/core.c"
 
 #define TOP	10	/* the highest order of 6.1 and 6.12 */
 

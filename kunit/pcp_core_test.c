@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/prandom.h>
 
-#include "../module/policy/pcp_core.c"
+#include "../module/policy/pcp/core.c"
 
 /* A 2 GiB guest with two CPUs: default and maximum size of a DMA32 list. */
 #define GUEST_DEF	6985

@@ -7,7 +7,7 @@
 #include <linux/limits.h>
 #include <linux/log2.h>
 
-#include "../module/policy/pcp_event_core.c"
+#include "../module/policy/pcp/core_event.c"
 #include "pcp_list_model.h"
 
 /* A large machine's, where the batch and not the list limits a refill or drain. */

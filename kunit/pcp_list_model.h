@@ -14,7 +14,7 @@
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 
-#include "../module/policy/pcp_event_core.h"
+#include "../module/policy/pcp/core_event.h"
 
 /* As the kernel has it: the list's batch, and how often freeing may double it. */
 #define MODEL_BATCH	63

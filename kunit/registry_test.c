@@ -134,8 +134,8 @@ static void registry_fake_stop(enum lmm_policy_id id)
 #define lmm_events_start	registry_fake_start
 #define lmm_events_stop		registry_fake_stop
 #define lmm_off			registry_off
-#include "../module/policy/switch.c"
-#include "../module/policy/registry.c"
+#include "../module/control/switch.c"
+#include "../module/control/registry.c"
 #undef lmm_hooks_alive
 #undef lmm_hooks_ready
 #undef lmm_hooks_regained

@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/prandom.h>
 
-#include "../module/policy/zonelock_core.c"
+#include "../module/policy/zonelock/depot.c"
 
 /* Pages of the model; a page is its list_head. */
 #define MODEL_PAGES	4096

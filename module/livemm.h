@@ -30,7 +30,7 @@ struct zone;
 
 /**
  * enum lmm_policy_id - every policy livemm will ever carry, in the order in
- *	which events are delivered to them (see event.c)
+ *	which events are delivered to them (see dispatch.c)
  * @LMM_ZONELOCK: takes whole page batches before the list sizing sees them
  * @LMM_CMA: chooses where a refill comes from
  * @LMM_PCP: sizes the per-CPU page lists

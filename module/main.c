@@ -10,7 +10,7 @@
 #include "control/control.h"
 #include "hook/hook.h"
 #include "hook/release.h"
-#include "ladder.h"
+#include "control/ladder.h"
 #include "livemm.h"
 
 #define CREATE_TRACE_POINTS

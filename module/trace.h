@@ -12,9 +12,9 @@
 
 #include "compat/compat.h"
 #include "hook/klp_port.h"
-#include "policy/cma_core.h"
-#include "policy/numa_core.h"
-#include "policy/pageblock_core.h"
+#include "policy/cma/core.h"
+#include "policy/numa/core.h"
+#include "policy/pageblock/core.h"
 
 TRACE_EVENT(policy_switch,
 	TP_PROTO(const char *policy, bool on),

@@ -19,7 +19,7 @@ CHECKPATCH = ["--no-tree", "--strict", "--terse", "--show-types", "--no-summary"
 CHECKPATCH_RELAXED = {
     "module/compat/": "LINUX_VERSION_CODE,CONSTANT_COMPARISON",
     # It asks whether the lock is contended; nothing is asserted.
-    "module/policy/pcp_events.c": "USE_LOCKDEP",
+    "module/policy/pcp/handlers.c": "USE_LOCKDEP",
     "module/trace.h": "OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,MULTILINE_DEREFERENCE",
 }
 

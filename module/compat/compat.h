@@ -7,8 +7,8 @@
  * inlined away, a changed prototype) are not here: the hook table finds those
  * on the running kernel.
  */
-#ifndef LIVEMM_COMPAT_H
-#define LIVEMM_COMPAT_H
+#ifndef LIVEMM_COMPAT_COMPAT_H
+#define LIVEMM_COMPAT_COMPAT_H
 
 #include <linux/list.h>
 #include <linux/mmzone.h>
@@ -442,4 +442,4 @@ struct cma {
 #define lmm_assign_str(dst, src)	__assign_str(dst, src)
 #endif
 
-#endif /* LIVEMM_COMPAT_H */
+#endif /* LIVEMM_COMPAT_COMPAT_H */

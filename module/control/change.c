@@ -14,7 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "../hook/hook.h"
+#include "hook/hook.h"
 #include "control.h"
 
 /* Tries to load livepatches that somebody else disables again and again. */

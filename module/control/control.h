@@ -7,13 +7,13 @@
  *	   load is given up.
  * Unload: lmm_control_exit(), policies unregistered, hooks.
  */
-#ifndef LIVEMM_CONTROL_H
-#define LIVEMM_CONTROL_H
+#ifndef LIVEMM_CONTROL_CONTROL_H
+#define LIVEMM_CONTROL_CONTROL_H
 
 #include <linux/lockdep.h>
 #include <linux/rcupdate.h>
 
-#include "../livemm.h"
+#include "livemm.h"
 #include "knobs.h"
 
 /* debugfs.c */
@@ -85,4 +85,4 @@ bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_PO
 void lmm_policies_waiting(unsigned int named, bool wait);
 void lmm_policies_disable_all(void);
 
-#endif /* LIVEMM_CONTROL_H */
+#endif /* LIVEMM_CONTROL_CONTROL_H */

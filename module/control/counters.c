@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 
-#include "../livemm.h"
+#include "livemm.h"
 
 /**
  * lmm_counters_alloc() - a set of counters, all zero

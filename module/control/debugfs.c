@@ -20,7 +20,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "../hook/hook.h"
+#include "hook/hook.h"
 #include "control.h"
 
 /* The key of a file about all of them. */

@@ -16,10 +16,10 @@
  * outside its knob's range or a text too long; reasons read
  * "policy/key: value: words".
  */
-#ifndef LIVEMM_KNOBS_H
-#define LIVEMM_KNOBS_H
+#ifndef LIVEMM_CONTROL_KNOBS_H
+#define LIVEMM_CONTROL_KNOBS_H
 
-#include "../livemm.h"
+#include "livemm.h"
 
 #define LMM_KEY_ENABLED	0
 
@@ -61,4 +61,4 @@ int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
 		       struct lmm_config want[LMM_NR_POLICIES],
 		       unsigned int *named, char *why, size_t why_len);
 
-#endif /* LIVEMM_KNOBS_H */
+#endif /* LIVEMM_CONTROL_KNOBS_H */

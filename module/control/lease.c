@@ -16,7 +16,7 @@
 #include <linux/printk.h>
 #include <linux/spinlock.h>
 
-#include "../compat/compat.h"
+#include "compat/compat.h"
 #include "control.h"
 
 static DEFINE_SPINLOCK(lmm_lease_lock);

@@ -24,7 +24,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "../compat/compat.h"
+#include "compat/compat.h"
 #include "direct.h"
 #include "entry.h"
 

@@ -9,7 +9,7 @@
  */
 #include <asm/percpu.h>
 
-#include "../compat/linkage.h"
+#include "compat/linkage.h"
 #include "entry.h"
 
 /* Call with the function's arguments, and keep them. */

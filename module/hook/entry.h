@@ -20,12 +20,12 @@
 #ifndef __ASSEMBLY__
 #include <linux/percpu.h>
 
-#include "../livemm.h"
+#include "livemm.h"
 
 struct ftrace_ops;
 struct ftrace_regs;
 
-/* Calls so far; see event.c for what they are about. */
+/* Calls so far; see dispatch.c for what they are about. */
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 

@@ -11,9 +11,9 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
-#include "../compat/compat.h"
-#include "../control/control.h"
-#include "../event.h"
+#include "compat/compat.h"
+#include "control/control.h"
+#include "dispatch.h"
 #include "btf.h"
 #include "direct.h"
 #include "hook.h"

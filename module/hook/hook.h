@@ -2,12 +2,12 @@
 /*
  * hook.h - what control and the policies see of the hook layer
  */
-#ifndef LIVEMM_HOOK_H
-#define LIVEMM_HOOK_H
+#ifndef LIVEMM_HOOK_HOOK_H
+#define LIVEMM_HOOK_HOOK_H
 
 #include <linux/types.h>
 
-#include "../livemm.h"
+#include "livemm.h"
 #include "klp_client.h"
 #include "table.h"
 
@@ -31,4 +31,4 @@ unsigned long lmm_hook_body(enum lmm_hook_id id);
 bool lmm_hook_usable(enum lmm_hook_id id);
 bool lmm_hook_armable(enum lmm_hook_id id);
 
-#endif /* LIVEMM_HOOK_H */
+#endif /* LIVEMM_HOOK_HOOK_H */

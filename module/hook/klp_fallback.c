@@ -7,7 +7,7 @@
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
 
-#include "../compat/compat.h"
+#include "compat/compat.h"
 #include "klp_module.h"
 
 typedef lmm_fallback_t fallback_fn(struct free_area *, unsigned int, int, bool,

@@ -11,7 +11,7 @@
 /* Last: compaction.h does not include the headers that it needs. */
 #include <linux/compaction.h>
 
-#include "../compat/compat.h"
+#include "compat/compat.h"
 #include "klp_module.h"
 
 typedef void drain_zone_fn(unsigned int, struct zone *);

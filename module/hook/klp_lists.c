@@ -8,7 +8,7 @@
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
 
-#include "../compat/compat.h"
+#include "compat/compat.h"
 #include "klp_module.h"
 
 typedef int refill_fn(struct zone *, unsigned int, unsigned long, struct list_head *, int,

@@ -7,7 +7,7 @@
 #include <linux/mm_types.h>
 #include <linux/preempt.h>
 
-#include "../compat/compat.h"
+#include "compat/compat.h"
 #include "klp_module.h"
 
 typedef unsigned long scan_fn(struct vm_area_struct *, unsigned long, unsigned long);

@@ -11,9 +11,9 @@
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 
-#include "../compat/compat.h"
-#include "../event.h"
-#include "../policy/zonelock.h"
+#include "compat/compat.h"
+#include "dispatch.h"
+#include "policy/zonelock/zonelock.h"
 #include "entry.h"
 
 /* Argument number @n, from 0, of the function that is called. */

@@ -13,13 +13,13 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "../compat/compat.h"
-#include "../event.h"
-#include "../policy/cma_core.h"
-#include "../policy/numa.h"
-#include "../policy/pageblock.h"
-#include "../policy/pcp.h"
-#include "../policy/zonelock.h"
+#include "compat/compat.h"
+#include "dispatch.h"
+#include "policy/cma/core.h"
+#include "policy/numa/numa.h"
+#include "policy/pageblock/pageblock.h"
+#include "policy/pcp/pcp.h"
+#include "policy/zonelock/zonelock.h"
 #include "entry.h"
 #include "table.h"
 

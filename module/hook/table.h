@@ -12,7 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/tracepoint.h>
 
-#include "../livemm.h"
+#include "livemm.h"
 #include "klp_port.h"
 
 /**

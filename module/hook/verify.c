@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/printk.h>
 
-#include "../control/control.h"
+#include "control/control.h"
 #include "btf.h"
 #include "prototype.h"
 #include "symbols.h"

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "module/policy/zonelock_core.c"
+#include "module/policy/zonelock/depot.c"
 
 #define THREADS		4
 #define SHARDS		2

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * switch.c - a policy goes from off to on and back
+ *
+ * Switching off needs no mutex: lmm_policy_cut() stops delivery and publishes the settings with
+ * the policy off at once, whatever else hangs, and a worker tidies up when it can have the mutex.
+ *
+ *	OFF -> LOADING -> ON -> LEAVING -> OFF
+ *	                  ON -> LEAVING -> STANDBY -> LOADING -> ON
+ *
+ * A task that switches a policy on notes the number of cuts first.  The number must be unchanged
+ * at the first step and at the last step, under the lock that lmm_policy_cut() takes.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/wait.h>
+
+#include "control.h"
+#include "dispatch.h"
+#include "hook/hook.h"
+#include "ladder.h"
+#include "trace.h"
+#include "switch.h"
+
+/* Protects state, cuts, config and config_off of every policy; nothing sleeps under it. */
+static DEFINE_SPINLOCK(lmm_state_lock);
+
+static DECLARE_WAIT_QUEUE_HEAD(lmm_state_changed);
+
+/* A change of one policy; shared by the steps of switching on. */
+struct lmm_switch {
+	struct lmm_policy *policy;
+	/* Settings to come on with. */
+	const struct lmm_config *config;
+	/* Settings to publish, and a copy that is off; NULL: the published settings stay. */
+	struct lmm_config *publish;
+	struct lmm_config *publish_off;
+	/* Number of cuts of the policy at the begin. */
+	unsigned int cuts;
+};
+
+static int lmm_step_enable(void *ctx, char *why, size_t len)
+{
+	struct lmm_switch *sw = ctx;
+
+	return sw->policy->enable(sw->policy, sw->config, why, len);
+}
+
+static void lmm_step_disable(void *ctx)
+{
+	struct lmm_switch *sw = ctx;
+
+	sw->policy->disable(sw->policy);
+}
+
+static int lmm_step_arm(void *ctx, char *why, size_t len)
+{
+	struct lmm_switch *sw = ctx;
+
+	return lmm_hooks_arm(sw->policy->id, lmm_policy_mode(sw->policy, sw->config), why, len);
+}
+
+static void lmm_step_disarm(void *ctx)
+{
+	struct lmm_switch *sw = ctx;
+
+	lmm_hooks_disarm(sw->policy->id);
+}
+
+/* Publish new settings; under lmm_state_lock.  Returns the old ones, to be freed. */
+static struct lmm_config *lmm_policy_publish(struct lmm_policy *policy, struct lmm_config *config,
+					     struct lmm_config *off)
+{
+	lockdep_assert_held(&lmm_state_lock);
+
+	/* Nobody has seen the settings of an earlier change that are off. */
+	kfree(policy->config_off);
+	policy->config_off = off;
+	return rcu_replace_pointer(policy->config, config, lockdep_is_held(&lmm_state_lock));
+}
+
+/* A policy that was cut since the begin of a change stays off. */
+static int lmm_cut_meanwhile(char *why, size_t len)
+{
+	scnprintf(why, len, "switched off meanwhile");
+	return -ECANCELED;
+}
+
+/* Publish, and have a policy that comes on go, unless the policy was cut meanwhile. */
+static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	struct lmm_config *old = NULL;
+	unsigned long flags;
+	bool cut;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	cut = policy->cuts != sw->cuts;
+	if (!cut && sw->publish)
+		old = lmm_policy_publish(policy, sw->publish, sw->publish_off);
+	if (!cut && go) {
+		policy->state = LMM_POLICY_ON;
+		policy->on = true;
+		lmm_events_start(policy->id);
+	}
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	if (old)
+		kfree_rcu(old, rcu);
+	if (cut)
+		return lmm_cut_meanwhile(why, len);
+	/* Whoever waits for an earlier "off" waits no longer. */
+	if (go)
+		wake_up_all(&lmm_state_changed);
+	return 0;
+}
+
+static int lmm_step_go(void *ctx, char *why, size_t len)
+{
+	return lmm_policy_commit(ctx, true, why, len);
+}
+
+/* Hooks come last: no handler may see a policy half made, or old settings. */
+static const struct lmm_step lmm_on_steps[] = {
+	{ "enable", lmm_step_enable, lmm_step_disable },
+	{ "arm", lmm_step_arm, lmm_step_disarm },
+	{ "go", lmm_step_go, NULL },
+};
+
+static int lmm_policy_up(struct lmm_switch *sw, char *why, size_t len)
+{
+	return lmm_ladder_up(lmm_on_steps, ARRAY_SIZE(lmm_on_steps), sw, why, len);
+}
+
+/* Begin to switch on or over, unless the policy was cut meanwhile. */
+static int lmm_policy_begin(const struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	unsigned long flags;
+	bool cut;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	cut = policy->cuts != sw->cuts;
+	if (!cut)
+		policy->state = LMM_POLICY_LOADING;
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	return cut ? lmm_cut_meanwhile(why, len) : 0;
+}
+
+static bool lmm_same_values(const struct lmm_policy *policy,
+			    const struct lmm_config *a,
+			    const struct lmm_config *b)
+{
+	return !strcmp(a->text, b->text) &&
+	       !memcmp(a->value, b->value,
+		       policy->nr_knobs * sizeof(a->value[0]));
+}
+
+/**
+ * lmm_policy_config_copy() - the settings that are published
+ * @policy: a registered policy
+ * @config: gets the settings
+ *
+ * Context: any.
+ */
+void lmm_policy_config_copy(const struct lmm_policy *policy, struct lmm_config *config)
+{
+	rcu_read_lock();
+	*config = *rcu_dereference(policy->config);
+	rcu_read_unlock();
+}
+
+/**
+ * lmm_policy_changes_values() - do settings differ from the published ones, apart from `enabled`?
+ * @policy: a registered policy
+ * @want: the settings
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool lmm_policy_changes_values(const struct lmm_policy *policy, const struct lmm_config *want)
+{
+	bool same;
+
+	rcu_read_lock();
+	same = lmm_same_values(policy, rcu_dereference(policy->config), want);
+	rcu_read_unlock();
+	return !same;
+}
+
+/* The mode that is published. */
+static unsigned int lmm_policy_mode_now(const struct lmm_policy *policy)
+{
+	unsigned int mode;
+
+	rcu_read_lock();
+	mode = lmm_policy_mode(policy, rcu_dereference(policy->config));
+	rcu_read_unlock();
+	return mode;
+}
+
+/* Put "policy/" or "policy/enabled: 1: " before a reason. */
+static void lmm_why_prefix(const struct lmm_policy *policy, const char *what,
+			   int err, char *why, size_t len)
+{
+	char words[LMM_WHY_LEN];
+
+	strscpy(words, why, min(len, sizeof(words)));
+	if (words[0])
+		scnprintf(why, len, "%s/%s%s", policy->name, what, words);
+	else
+		scnprintf(why, len, "%s/%serror %d", policy->name, what, err);
+}
+
+/**
+ * lmm_policy_mode() - the mode that a set of settings asks for
+ * @policy: whose settings
+ * @cfg: the settings
+ *
+ * Context: any.
+ * Return: index of the choice; 0 for a policy without modes.
+ */
+unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	return policy->mode_knob < 0 ? 0 : cfg->value[policy->mode_knob];
+}
+
+/* Can this kernel run the policy in a mode? */
+static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why,
+			       size_t len)
+{
+	if (lmm_off) {
+		scnprintf(why, len, "livemm.off=1 on the kernel command line");
+		return false;
+	}
+	if (policy->supported && !policy->supported(policy, why, len))
+		return false;
+	return lmm_hooks_supported(policy->id, mode, why, len);
+}
+
+/**
+ * lmm_policy_supported() - can this kernel run the policy, in any mode?
+ * @policy: a registered policy
+ * @why: on false, the reason in the mode that is set
+ * @len: size of @why
+ *
+ * Context: process; waits for nobody.
+ * Return: true if the policy can be enabled in a mode.
+ */
+bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
+{
+	unsigned int modes = policy->mode_knob < 0 ? 1 :
+			     policy->knobs[policy->mode_knob].max + 1;
+	unsigned int mode;
+
+	for (mode = 0; mode < modes; mode++)
+		if (lmm_mode_supported(policy, mode, why, len))
+			return true;
+	return lmm_mode_supported(policy, lmm_policy_mode_now(policy), why, len);
+}
+
+/**
+ * lmm_policy_to_arm() - do settings ask for hooks to be armed that are not?
+ * @policy: a registered policy
+ * @want: the settings
+ *
+ * Context: process, control mutex held.
+ * Return: true if so.
+ */
+bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want)
+{
+	if (!want->enabled)
+		return false;
+	switch (READ_ONCE(policy->state)) {
+	case LMM_POLICY_ON:
+		return lmm_policy_mode(policy, want) != lmm_policy_mode_now(policy);
+	case LMM_POLICY_STANDBY:
+		/* A new value of a knob arms nothing; writing 1 to enabled again tries to arm. */
+		return !lmm_policy_changes_values(policy, want);
+	default:
+		return true;
+	}
+}
+
+/**
+ * lmm_policy_check() - refuse what can be refused without having touched anything
+ * @policy: a registered policy
+ * @want: settings for it
+ * @why: reason in words, on failure
+ * @len: size of @why
+ *
+ * Context: process, may sleep, control mutex held.
+ * Return: 0, or the errno to refuse with.
+ */
+int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
+		     char *why, size_t len)
+{
+	int err = 0;
+
+	why[0] = '\0';
+	/* Switching off with unchanged settings is never refused. */
+	if (policy->validate && (want->enabled || lmm_policy_changes_values(policy, want)))
+		err = policy->validate(policy, want, why, len);
+	if (err) {
+		lmm_why_prefix(policy, "", err, why, len);
+		return err;
+	}
+	if (lmm_policy_to_arm(policy, want) &&
+	    !lmm_mode_supported(policy, lmm_policy_mode(policy, want), why, len)) {
+		lmm_why_prefix(policy, "enabled: 1: ", -EOPNOTSUPP, why, len);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/**
+ * lmm_policy_cut() - switch a policy off, as far as that can be done at once
+ * @policy: a registered policy
+ *
+ * The policy gets no event any more, the published settings say off, and a task that switches the
+ * policy on gives up.  lmm_policy_tidy() later restores values that the policy has changed.
+ *
+ * Context: any.
+ */
+void lmm_policy_cut(struct lmm_policy *policy)
+{
+	struct lmm_config *old = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	policy->cuts++;
+	if (policy->state != LMM_POLICY_OFF)
+		lmm_events_stop(policy->id);
+	if (policy->config_off) {
+		old = rcu_replace_pointer(policy->config, policy->config_off,
+					  lockdep_is_held(&lmm_state_lock));
+		policy->config_off = NULL;
+	}
+	if (policy->state == LMM_POLICY_ON)
+		policy->state = LMM_POLICY_LEAVING;
+	else if (policy->state == LMM_POLICY_STANDBY)
+		policy->state = LMM_POLICY_OFF;
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	if (old)
+		kfree_rcu(old, rcu);
+	wake_up_all(&lmm_state_changed);
+}
+
+/* Nothing of the policy is up.  Its state becomes @state, or off after a cut. */
+static void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	policy->on = false;
+	/* A cut takes the settings that are off. */
+	policy->state = policy->config_off ? state : LMM_POLICY_OFF;
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	wake_up_all(&lmm_state_changed);
+}
+
+static void lmm_policy_take_down(struct lmm_policy *policy)
+{
+	lmm_events_stop(policy->id);
+	lmm_hooks_disarm(policy->id);
+	policy->disable(policy);
+}
+
+/* From on to another state. */
+static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	policy->state = LMM_POLICY_LEAVING;
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	lmm_policy_take_down(policy);
+	lmm_policy_settle(policy, state);
+	trace_policy_switch(policy->name, false);
+}
+
+/**
+ * lmm_policy_tidy() - restore values that a policy that was cut has changed
+ * @policy: a registered policy
+ *
+ * Context: process, may sleep, control mutex held.
+ */
+void lmm_policy_tidy(struct lmm_policy *policy)
+{
+	lockdep_assert_held(&lmm_control_mutex);
+
+	if (READ_ONCE(policy->state) == LMM_POLICY_LEAVING)
+		lmm_policy_down(policy, LMM_POLICY_OFF);
+}
+
+static void lmm_policy_set_reason(struct lmm_policy *policy, const char *why)
+{
+	spin_lock_irq(&lmm_state_lock);
+	strscpy(policy->standby_reason, why, sizeof(policy->standby_reason));
+	spin_unlock_irq(&lmm_state_lock);
+}
+
+/**
+ * lmm_policy_state() - in what state is a policy?
+ * @policy: a registered policy
+ * @why: gets the reason for standby, or ""
+ * @len: size of @why
+ *
+ * Context: process; waits for nobody.
+ * Return: the state; also loading while a task waits for livepatches to switch the policy on.
+ */
+enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len)
+{
+	enum lmm_policy_state state;
+
+	spin_lock_irq(&lmm_state_lock);
+	state = policy->state;
+	if (state == LMM_POLICY_OFF && policy->waiting)
+		state = LMM_POLICY_LOADING;
+	if (state == LMM_POLICY_STANDBY)
+		strscpy(why, policy->standby_reason, len);
+	spin_unlock_irq(&lmm_state_lock);
+	return state;
+}
+
+/* A hook that the policy needs is gone, and may come back. */
+static void lmm_policy_stand_by(struct lmm_policy *policy, const char *why)
+{
+	lmm_policy_set_reason(policy, why);
+	pr_notice("livemm: %s stands by: %s\n", policy->name, why);
+	lmm_policy_down(policy, LMM_POLICY_STANDBY);
+}
+
+/* Come on from off or from standing by. */
+static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	enum lmm_policy_state from = READ_ONCE(policy->state);
+	int err;
+
+	err = lmm_policy_begin(sw, why, len);
+	if (err)
+		return err;
+	err = lmm_policy_up(sw, why, len);
+	if (err)
+		lmm_policy_settle(policy, from);
+	else
+		trace_policy_switch(policy->name, true);
+	return err;
+}
+
+/* Come back from standby with the published settings; on failure @why has the obstacle. */
+static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	unsigned int mode = lmm_policy_mode(policy, sw->config);
+
+	if (!lmm_mode_supported(policy, mode, why, len))
+		return -EOPNOTSUPP;
+	/* A return from standby loads no livepatch. */
+	if (!lmm_hooks_ready(policy->id, mode, why, len))
+		return -EAGAIN;
+	return lmm_policy_switch_on(sw, why, len);
+}
+
+/* Try to bring a policy back from standby. */
+static void lmm_policy_return(struct lmm_policy *policy)
+{
+	struct lmm_switch sw = { .policy = policy, .cuts = READ_ONCE(policy->cuts) };
+	char why[LMM_WHY_LEN] = "";
+	struct lmm_config *config;
+
+	config = kmalloc(sizeof(*config), GFP_KERNEL);
+	if (!config)
+		return;
+	lmm_policy_config_copy(policy, config);
+	sw.config = config;
+	/* A policy that was cut just now has settings that are off. */
+	if (config->enabled && !lmm_policy_come_back(&sw, why, sizeof(why)))
+		pr_notice("livemm: %s is on again\n", policy->name);
+	else if (why[0])
+		lmm_policy_set_reason(policy, why);
+	kfree(config);
+}
+
+/**
+ * lmm_policy_look() - have a policy stand by, or come back, as its hooks do
+ * @policy: a registered policy
+ *
+ * Tidies up after a policy that was cut, too.
+ *
+ * Context: process, may sleep, control mutex held.
+ * Return: true if the policy stands by.
+ */
+bool lmm_policy_look(struct lmm_policy *policy)
+{
+	char why[LMM_WHY_LEN];
+
+	lmm_policy_tidy(policy);
+	/* A policy finds out at its start which hooks there are, so a hook more is a new start. */
+	if (READ_ONCE(policy->state) == LMM_POLICY_ON &&
+	    (!lmm_hooks_alive(policy->id, why, sizeof(why)) ||
+	     lmm_hooks_regained(policy->id, lmm_policy_mode_now(policy), why, sizeof(why))))
+		lmm_policy_stand_by(policy, why);
+	if (READ_ONCE(policy->state) == LMM_POLICY_STANDBY)
+		lmm_policy_return(policy);
+	return READ_ONCE(policy->state) == LMM_POLICY_STANDBY;
+}
+
+/*
+ * Another mode may want other hooks: off, and on again.  When the new mode refuses,
+ * the old one is put back; should that fail too, the policy is off, and says so.
+ */
+static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	struct lmm_switch back = { .policy = policy, .cuts = sw->cuts };
+	char words[LMM_WHY_LEN];
+	struct lmm_config *old;
+	bool cut;
+	int err;
+
+	old = kmalloc(sizeof(*old), GFP_KERNEL);
+	if (!old) {
+		scnprintf(why, len, "no memory");
+		return -ENOMEM;
+	}
+	lmm_policy_config_copy(policy, old);
+	back.config = old;
+	err = lmm_policy_begin(sw, why, len);
+	if (err)
+		goto out;
+	lmm_policy_take_down(policy);
+	err = lmm_policy_up(sw, why, len);
+	cut = READ_ONCE(policy->cuts) != sw->cuts;
+	if (err && (cut || lmm_policy_up(&back, words, sizeof(words)))) {
+		if (!cut && READ_ONCE(policy->cuts) == sw->cuts)
+			pr_err("livemm: %s is off: its mode was not put back: %s\n",
+			       policy->name, words);
+		lmm_policy_cut(policy);
+		lmm_policy_settle(policy, LMM_POLICY_OFF);
+		trace_policy_switch(policy->name, false);
+	}
+out:
+	kfree(old);
+	return err;
+}
+
+/* Switch off, and publish; cannot fail. */
+static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
+{
+	if (READ_ONCE(sw->policy->state) != LMM_POLICY_OFF) {
+		lmm_policy_cut(sw->policy);
+		lmm_policy_tidy(sw->policy);
+	}
+	/* A cut by another task leaves the policy off as well, so try again. */
+	do {
+		sw->cuts = READ_ONCE(sw->policy->cuts);
+	} while (lmm_policy_commit(sw, false, why, len));
+}
+
+/* Carry out a checked change of a policy that is on afterwards. */
+static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
+{
+	struct lmm_policy *policy = sw->policy;
+	int err;
+
+	switch (READ_ONCE(policy->state)) {
+	case LMM_POLICY_ON:
+		if (lmm_policy_mode(policy, sw->config) != lmm_policy_mode_now(policy))
+			return lmm_policy_remode(sw, why, len);
+		/* A policy that is cut after the next line is tidied up with any settings. */
+		if (READ_ONCE(policy->cuts) != sw->cuts)
+			break;
+		if (policy->configure)
+			policy->configure(policy, sw->config);
+		err = lmm_policy_commit(sw, false, why, len);
+		/* The new settings may have asked for events after the cut. */
+		if (err)
+			lmm_events_stop(policy->id);
+		return err;
+	case LMM_POLICY_STANDBY:
+		if (lmm_policy_changes_values(policy, sw->config))
+			return lmm_policy_commit(sw, false, why, len);
+		fallthrough;
+	case LMM_POLICY_OFF:
+		return lmm_policy_switch_on(sw, why, len);
+	default:
+		break;
+	}
+	return lmm_cut_meanwhile(why, len);
+}
+
+/**
+ * lmm_policy_apply() - give a policy new settings
+ * @policy: a registered policy
+ * @want: all settings of the policy, each within the range of its knob
+ * @cuts: number of cuts of the policy when the caller began the change
+ * @why: reason in words, on failure
+ * @len: size of @why, at most LMM_WHY_LEN of it is used
+ *
+ * Judges the whole, then switches on, off or over, and publishes.  On failure
+ * nothing has changed.  Settings that are in force already are a success, and
+ * nothing happens.
+ *
+ * Context: process, may sleep, control mutex held.
+ * Return: 0, -EINVAL or -ERANGE from the policy's own judgement, -EOPNOTSUPP
+ * when the policy cannot be enabled on this kernel, -ENOMEM, -ECANCELED when somebody switched the
+ * policy off meanwhile, or the errno of the step that failed.
+ */
+int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
+		     unsigned int cuts, char *why, size_t len)
+{
+	struct lmm_switch sw = { .policy = policy, .cuts = cuts };
+	struct lmm_config *new, *off = NULL;
+	gfp_t gfp = GFP_KERNEL;
+	int err;
+
+	lockdep_assert_held(&lmm_control_mutex);
+
+	lmm_policy_tidy(policy);
+	if (!lmm_policy_changes_values(policy, want) &&
+	    READ_ONCE(policy->state) == (want->enabled ? LMM_POLICY_ON : LMM_POLICY_OFF))
+		return 0;
+	err = lmm_policy_check(policy, want, why, len);
+	if (err)
+		return err;
+	if (!want->enabled)
+		gfp |= __GFP_NOFAIL;
+	new = kmemdup(want, sizeof(*want), gfp);
+	if (new && want->enabled)
+		off = kmemdup(want, sizeof(*want), gfp);
+	if (!new || (want->enabled && !off)) {
+		kfree(new);
+		scnprintf(why, len, "%s: no memory", policy->name);
+		return -ENOMEM;
+	}
+	sw.config = new;
+	sw.publish = new;
+	if (!off) {
+		lmm_policy_switch_off(&sw, why, len);
+		return 0;
+	}
+	off->enabled = false;
+	sw.publish_off = off;
+	err = lmm_policy_change(&sw, why, len);
+	if (err) {
+		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
+		/* Neither was published. */
+		kfree(new);
+		kfree(off);
+	}
+	return err;
+}
+
+/* A policy that is cut while it comes on goes down again before it leaves its state. */
+static bool lmm_policies_tidied(unsigned int named)
+{
+	const unsigned long under_way = BIT(LMM_POLICY_LEAVING) | BIT(LMM_POLICY_LOADING);
+	struct lmm_policy *policy;
+
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		if (named & BIT(policy->id) && BIT(READ_ONCE(policy->state)) & under_way)
+			return false;
+	return true;
+}
+
+/**
+ * lmm_policies_wait() - wait until policies that were cut have been tidied up
+ * @named: bit per policy
+ * @timeout_ms: longest wait, in ms
+ *
+ * Context: process, control mutex not held; killable.
+ */
+void lmm_policies_wait(unsigned int named, unsigned int timeout_ms)
+{
+	wait_event_killable_timeout(lmm_state_changed, lmm_policies_tidied(named),
+				    msecs_to_jiffies(timeout_ms));
+}
+
+/**
+ * lmm_policies_waiting() - note that somebody waits for livepatches, to switch policies on
+ * @named: bit per policy
+ * @wait: begins to; or has ended
+ *
+ * Context: process.
+ */
+void lmm_policies_waiting(unsigned int named, bool wait)
+{
+	struct lmm_policy *policy;
+
+	spin_lock_irq(&lmm_state_lock);
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+		if (named & BIT(policy->id))
+			policy->waiting += wait ? 1 : -1;
+	spin_unlock_irq(&lmm_state_lock);
+}

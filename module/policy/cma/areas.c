@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * areas.c - what the owners of CMA memory do, and what is kept for them
+ *
+ * To have pages in one piece, the kernel moves away whatever was lent of them: that is
+ * what an allocation takes its time for, and what fails if a page cannot be moved.  It
+ * looks for the first piece of an area that no owner has, so that the next allocation is
+ * most likely to be where the last one was.  So, for a while after it was released, such a
+ * range is not lent, nor one that could not be emptied.
+ *
+ * The kernel's lists of free pages know no ranges, so that takes two things.  What is free
+ * of a range is not counted as free to lend; and its blocks are moved to the tail of the
+ * list that they are in, under zone->lock.  There they are the last of their order to be
+ * taken; where the rest of the area is free in larger blocks, a small range goes first all
+ * the same.  The order in those lists is nobody's to rely on: what was moved needs no
+ * moving back.
+ *
+ * Areas are there from boot on and never go, and hold boot memory, which is not taken
+ * offline while it is an area's.
+ */
+#include <linux/cma.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/page-flags.h>
+#include <linux/pageblock-flags.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+
+#include "compat/compat.h"
+#include "hook/hook.h"
+#include "state.h"
+
+/* How often what is kept is looked at. */
+#define KEEP_TICK	(HZ / 10)
+
+/* Areas that a kernel has at most; Debian's has 20. */
+#define MAX_AREAS	64
+
+DEFINE_STATIC_CALL_NULL(area_each, int (int (*)(struct cma *, void *), void *));
+DEFINE_STATIC_CALL_NULL(area_base, phys_addr_t (const struct cma *));
+DEFINE_STATIC_CALL_NULL(area_size, unsigned long (const struct cma *));
+DEFINE_STATIC_CALL_NULL(area_name, const char *(const struct cma *));
+DEFINE_STATIC_CALL_NULL(cma_drain_list, void (struct zone *, struct per_cpu_pages *));
+DEFINE_STATIC_CALL_NULL(cma_block_flags, lmm_block_type_t);
+
+static void keep_worker(struct work_struct *work);
+
+static DECLARE_DELAYED_WORK(keep_work, keep_worker);
+
+static struct cma_area *area_of(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++)
+		if (cma.areas[i].name == name)
+			return &cma.areas[i];
+	return NULL;
+}
+
+/* The area's lock is held. */
+static void area_count_kept(struct cma_area *area)
+{
+	unsigned long kept = cma_forget(area->ranges, jiffies);
+
+	atomic_long_add((long)(kept - area->kept), &cma_zone_of(area->zone)->kept);
+	area->kept = kept;
+}
+
+static void area_failed(struct cma_area *area)
+{
+	unsigned long flags;
+
+	lmm_count(&lmm_cma_policy, COUNT_FAILURES, 1);
+	raw_spin_lock_irqsave(&area->lock, flags);
+	area->failures++;
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+}
+
+/* Have a range of so many free pages not lent. */
+static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long count,
+		      unsigned long free)
+{
+	unsigned long flags;
+	struct cma_range range = {
+		.start = pfn,
+		.end = pfn + count,
+		.until = jiffies + READ_ONCE(cma.keep),
+		.free = free,
+	};
+
+	raw_spin_lock_irqsave(&area->lock, flags);
+	cma_remember(area->ranges, &range, jiffies,
+		     area->pages * READ_ONCE(cma.keep_pct) / 100);
+	area_count_kept(area);
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+	/* Not at once: who tries range after range must not be kept from it. */
+	schedule_delayed_work(&keep_work, 1);
+}
+
+/**
+ * lmm_cma_alloc_start() - event: an owner wants pages in one piece
+ * @name: its area's
+ * @count: how many; of one that wants more than there are the end may not be told
+ *
+ * Context: process, preemption off.
+ */
+void lmm_cma_alloc_start(const char *name, unsigned long count)
+{
+	struct cma_area *area = area_of(name);
+
+	if (!area)
+		return;
+	if (LMM_CMA_ENDS_ALWAYS || count <= area->pages)
+		atomic_inc(&cma_zone_of(area->zone)->allocating);
+	else
+		area_failed(area);
+}
+
+/**
+ * lmm_cma_alloc_busy() - event: a range could not be emptied; the next one is tried
+ * @name: its area's
+ * @pfn: its first page frame
+ * @count: pages in it
+ *
+ * Context: process, preemption off.
+ */
+void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count)
+{
+	struct cma_area *area = area_of(name);
+	unsigned long flags;
+
+	if (!area)
+		return;
+	lmm_count(&lmm_cma_policy, COUNT_RETRIES, 1);
+	raw_spin_lock_irqsave(&area->lock, flags);
+	area->retries++;
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+	if (READ_ONCE(cma.keep))
+		area_keep(area, pfn, count, 0);
+}
+
+/**
+ * lmm_cma_alloc_finish() - event: an owner has got its pages, or not
+ * @name: its area's
+ * @pfn: the first page frame, if it has
+ * @got: it has
+ * @count: pages that it wanted
+ *
+ * Switched on in the middle of an allocation, the policy sees its end alone.
+ *
+ * Context: process, preemption off.
+ */
+void lmm_cma_alloc_finish(const char *name, unsigned long pfn, bool got, unsigned long count)
+{
+	struct cma_area *area = area_of(name);
+	unsigned long flags;
+
+	if (!area)
+		return;
+	atomic_dec_if_positive(&cma_zone_of(area->zone)->allocating);
+	if (!got) {
+		area_failed(area);
+		return;
+	}
+	lmm_count(&lmm_cma_policy, COUNT_ALLOCS, 1);
+	lmm_count(&lmm_cma_policy, COUNT_ALLOC_PAGES, count);
+	raw_spin_lock_irqsave(&area->lock, flags);
+	area->allocs++;
+	cma_taken(area->ranges, pfn, pfn + count);
+	area_count_kept(area);
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+}
+
+/*
+ * What an owner releases is on this CPU's list, from where it would be allocated next.
+ * Each call drains a batch at most.  In an interrupt the list may be somebody's just now;
+ * and for less than a batch it is not worth while.
+ */
+static unsigned int drain_lists(struct zone *zone)
+{
+	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	int before = READ_ONCE(pages->count);
+	int left = before;
+	int last;
+
+	if (!in_task() || irqs_disabled() || before < READ_ONCE(pages->batch))
+		return 0;
+	do {
+		last = left;
+		static_call(cma_drain_list)(zone, pages);
+		left = READ_ONCE(pages->count);
+	} while (left > 0 && left < last);
+	return max(before - left, 0);
+}
+
+/**
+ * lmm_cma_release() - event: an owner has released pages
+ * @name: its area's
+ * @pfn: the first page frame
+ * @count: pages
+ *
+ * Context: any that pages may be freed in, preemption off; takes and drops pcp->lock.
+ * Return: whether they are kept for it, and so wanted in the buddy.
+ */
+bool lmm_cma_release(const char *name, unsigned long pfn, unsigned long count)
+{
+	struct cma_area *area = area_of(name);
+
+	if (!area)
+		return false;
+	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
+	if (!READ_ONCE(cma.keep))
+		return false;
+	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, drain_lists(area->zone));
+	area_keep(area, pfn, count, count);
+	return true;
+}
+
+/*
+ * The free block of CMA memory that a page frame is in, or NULL; zone->lock is held.  It is
+ * the type of the pageblock with its head that says which list it is in: of a block that
+ * spans two, the first may be isolated and the second not yet.
+ */
+static struct page *free_block(unsigned long pfn)
+{
+	unsigned int order;
+
+	for (order = 0; order <= LMM_MAX_ORDER; order++) {
+		unsigned long at = ALIGN_DOWN(pfn, 1UL << order);
+		struct page *head = pfn_to_page(at);
+
+		if (!PageBuddy(head))
+			continue;
+		if (page_private(head) < order ||
+		    lmm_block_type(cma_block_flags, head, at) != LMM_MIGRATE_CMA)
+			return NULL;
+		return head;
+	}
+	return NULL;
+}
+
+/*
+ * From a page frame to the end of its pageblock, or to @end: free blocks go to the tails of
+ * their lists.  Adds their pages to @free; returns the page frame to go on with.
+ */
+static unsigned long block_to_tail(struct zone *zone, unsigned long pfn, unsigned long end,
+				   unsigned long *free)
+{
+	unsigned long stop = min(ALIGN(pfn + 1, pageblock_nr_pages), end);
+	unsigned long flags;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	while (pfn < stop) {
+		struct page *head = free_block(pfn);
+		unsigned long next = pfn + 1;
+		unsigned int order;
+
+		if (head) {
+			order = page_private(head);
+			list_move_tail(&head->buddy_list,
+				       &zone->free_area[order].free_list[LMM_MIGRATE_CMA]);
+			next = min(page_to_pfn(head) + (1UL << order), end);
+			*free += next - pfn;
+		}
+		pfn = next;
+	}
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return pfn;
+}
+
+static unsigned long range_to_tail(struct zone *zone, const struct cma_range *range)
+{
+	unsigned long pfn = range->start;
+	unsigned long free = 0;
+
+	while (pfn < range->end) {
+		pfn = block_to_tail(zone, pfn, range->end, &free);
+		cond_resched();
+	}
+	return free;
+}
+
+/* Returns whether there is anything left to keep. */
+static bool area_pass(struct cma_area *area)
+{
+	struct cma_range ranges[CMA_RANGES];
+	bool any = false;
+	unsigned int i;
+
+	raw_spin_lock_irq(&area->lock);
+	area_count_kept(area);
+	memcpy(ranges, area->ranges, sizeof(ranges));
+	raw_spin_unlock_irq(&area->lock);
+	for (i = 0; i < CMA_RANGES; i++) {
+		struct cma_range *now = &area->ranges[i];
+		unsigned long free;
+
+		if (ranges[i].start == ranges[i].end)
+			continue;
+		any = true;
+		free = range_to_tail(area->zone, &ranges[i]);
+		lmm_count(&lmm_cma_policy, COUNT_MOVED_PAGES, free);
+		raw_spin_lock_irq(&area->lock);
+		if (now->start == ranges[i].start && now->end == ranges[i].end)
+			now->free = free;
+		area_count_kept(area);
+		raw_spin_unlock_irq(&area->lock);
+	}
+	return any;
+}
+
+/* A pass over what is kept, and another as long as there is any. */
+static void keep_worker(struct work_struct *work)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++)
+		any |= area_pass(&cma.areas[i]);
+	if (any)
+		schedule_delayed_work(&keep_work, KEEP_TICK);
+}
+
+static int area_add(struct cma *kernel_area, void *unused)
+{
+	unsigned long size = static_call(area_size)(kernel_area);
+	struct cma_area *area = &cma.areas[cma.nr_areas];
+	phys_addr_t base;
+
+	/* One that could not be set up at boot is empty; one in pieces is left alone. */
+	if (!size || lmm_cma_pieces(kernel_area) != 1)
+		return 0;
+	base = static_call(area_base)(kernel_area);
+	if (cma.nr_areas == MAX_AREAS || !pfn_valid(PHYS_PFN(base)))
+		return -ERANGE;
+	area->name = static_call(area_name)(kernel_area);
+	area->pages = size >> PAGE_SHIFT;
+	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));
+	raw_spin_lock_init(&area->lock);
+	cma.nr_areas++;
+	return 0;
+}
+
+/**
+ * cma_areas_find() - see which areas there are
+ * @why: the reason in words on failure
+ * @len: size of @why
+ *
+ * Context: process, hooks not armed.
+ * Return: 0, -ENOMEM, or -ERANGE when there are more than there is room for.
+ */
+int cma_areas_find(char *why, size_t len)
+{
+	int err;
+
+	static_call_update(area_each, (int (*)(int (*)(struct cma *, void *), void *))
+			   lmm_hook_address(LMM_HOOK_CMA_AREAS));
+	static_call_update(area_base, (phys_addr_t (*)(const struct cma *))
+			   lmm_hook_address(LMM_HOOK_CMA_BASE));
+	static_call_update(area_size, (unsigned long (*)(const struct cma *))
+			   lmm_hook_address(LMM_HOOK_CMA_SIZE));
+	static_call_update(area_name, (const char *(*)(const struct cma *))
+			   lmm_hook_address(LMM_HOOK_CMA_NAME));
+	static_call_update(cma_drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
+			   lmm_hook_address(LMM_HOOK_DRAIN_LIST));
+	static_call_update(cma_block_flags, (void *)lmm_hook_address(LMM_HOOK_BLOCK_FLAGS));
+	cma.nr_areas = 0;
+	cma.areas = kvcalloc(MAX_AREAS, sizeof(*cma.areas), GFP_KERNEL);
+	if (!cma.areas) {
+		scnprintf(why, len, "out of memory for the areas");
+		return -ENOMEM;
+	}
+	err = static_call(area_each)(area_add, NULL);
+	if (err)
+		scnprintf(why, len, "more CMA areas than %u, or one without memory", MAX_AREAS);
+	return err;
+}
+
+/**
+ * cma_areas_configure() - keep no longer, and no more, than the knobs now say
+ *
+ * Context: process.
+ */
+void cma_areas_configure(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++) {
+		struct cma_area *area = &cma.areas[i];
+
+		raw_spin_lock_irq(&area->lock);
+		memset(area->ranges, 0, sizeof(area->ranges));
+		area_count_kept(area);
+		raw_spin_unlock_irq(&area->lock);
+	}
+}
+
+/**
+ * cma_areas_stop() - forget all
+ *
+ * Context: process, hooks disarmed and no handler running.
+ */
+void cma_areas_stop(void)
+{
+	cancel_delayed_work_sync(&keep_work);
+	kvfree(cma.areas);
+	cma.areas = NULL;
+	cma.nr_areas = 0;
+}
+
+/**
+ * cma_areas_show() - the areas, for people
+ * @m: file
+ *
+ * Context: process, the policy on.
+ */
+void cma_areas_show(struct seq_file *m)
+{
+	unsigned int i;
+
+	seq_printf(m, "%-16s%5s %-9s%9s%9s%9s%9s%9s\n", "area", "node", "zone", "pages",
+		   "kept", "allocs", "retries", "failures");
+	for (i = 0; i < cma.nr_areas; i++) {
+		struct cma_area copy;
+
+		raw_spin_lock_irq(&cma.areas[i].lock);
+		copy = cma.areas[i];
+		raw_spin_unlock_irq(&cma.areas[i].lock);
+		seq_printf(m, "%-16s%5d %-9s%9lu%9lu%9llu%9llu%9llu\n", copy.name,
+			   zone_to_nid(copy.zone), copy.zone->name, copy.pages, copy.kept,
+			   copy.allocs, copy.retries, copy.failures);
+	}
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core.c - the arithmetic of the cma policy; see core.h
+ */
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "core.h"
+
+/* Free pages of CMA memory that may be lent; negative if counts are off. */
+static long lendable(const struct cma_view *view)
+{
+	return view->free_cma - view->kept;
+}
+
+/**
+ * cma_room() - how far regular memory is above its high watermark
+ * @view: of a zone
+ *
+ * Free CMA memory is no part of it: the kernel holds what may not use CMA memory to the
+ * watermark without it, kswapd too.
+ *
+ * Context: any.
+ * Return: pages; 0 or less if it is not above.
+ */
+long cma_room(const struct cma_view *view)
+{
+	return view->free - view->free_cma - view->high;
+}
+
+/**
+ * cma_share() - the share of CMA memory in what there is to draw on
+ * @view: of a zone, which has some of either
+ *
+ * Context: any.
+ * Return: 0 to CMA_SHARE_ONE.
+ */
+unsigned int cma_share(const struct cma_view *view)
+{
+	u64 cma = max(lendable(view), 0L);
+	u64 room = max(cma_room(view), 0L);
+
+	if (!cma)
+		return 0;
+	/* 2^48 pages are more than any machine addresses. */
+	return div64_u64(cma * CMA_SHARE_ONE, cma + room);
+}
+
+/**
+ * cma_judge() - where is a refill to come from?
+ * @view: of the zone
+ * @settings: of the policy
+ * @ratio: of the zone
+ *
+ * Whatever speaks for regular memory, it does so only above the high watermark: what may
+ * use nothing else is not to go short for it.
+ *
+ * Context: any.
+ * Return: see enum cma_verdict.
+ */
+enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_settings *settings,
+			   const struct cma_ratio *ratio)
+{
+	long used = view->cma - view->free_cma;
+	bool above = cma_room(view) > 0;
+
+	if (!cma_mode_lends(settings->mode))
+		return CMA_AS_STOCK_MODE;
+	if (view->unguarded)
+		return CMA_AS_STOCK_LIVEPATCH;
+	if (view->cma <= 0 || view->managed < view->cma || used < -view->slack)
+		return CMA_AS_STOCK_DRIFT;
+	if (view->free_cma <= 0)
+		return CMA_AS_STOCK_EMPTY;
+	if (settings->mode == CMA_MODE_REGULAR_FIRST)
+		return above ? CMA_REGULAR_FIRST : CMA_AS_STOCK_PRESSURE;
+	if (view->allocating)
+		return above ? CMA_REGULAR_BUSY : CMA_AS_STOCK_PRESSURE;
+	if (lendable(view) <= 0)
+		return above ? CMA_REGULAR_KEPT : CMA_AS_STOCK_PRESSURE;
+	if (max(used, 0L) * 100 >= view->cma * (long)settings->cap_pct && settings->cap_pct < 100)
+		return above ? CMA_REGULAR_CAP : CMA_AS_STOCK_PRESSURE;
+	if (settings->mode == CMA_MODE_CMA_FIRST)
+		return CMA_LEND_FIRST;
+	if (!above)
+		return CMA_LEND_PRESSURE;
+	return READ_ONCE(ratio->lending) ? CMA_LEND_RATIO : CMA_REGULAR_RATIO;
+}
+
+/**
+ * cma_charge() - account a refill that was judged by the ratio
+ * @ratio: of the zone
+ * @share: of CMA memory, as of the moment it was judged
+ * @regular: pages that came from regular memory
+ * @lent: pages that came from CMA memory
+ * @block: pages in a pageblock
+ *
+ * The shorter of the two runs is a pageblock long.  What a refill takes beyond the end of
+ * its run is made up for in the next one.
+ *
+ * Context: any; several CPUs at once.
+ */
+void cma_charge(struct cma_ratio *ratio, unsigned int share, long regular, long lent,
+		unsigned long block)
+{
+	s64 rest = CMA_SHARE_ONE - share;
+	s64 most = (s64)CMA_OWED_BLOCKS * block * CMA_SHARE_ONE;
+	s64 owed;
+
+	owed = atomic64_add_return(regular * share - lent * rest, &ratio->owed);
+	if (owed > most || owed < -most)
+		atomic64_cmpxchg(&ratio->owed, owed, clamp(owed, -most, most));
+	if (owed >= (s64)block * max_t(s64, share, rest))
+		WRITE_ONCE(ratio->lending, true);
+	else if (owed <= 0)
+		WRITE_ONCE(ratio->lending, false);
+}
+
+static bool range_is_used(const struct cma_range *range, unsigned long now)
+{
+	return range->start < range->end && time_before(now, range->until);
+}
+
+/* Do two of them overlap, or follow each other? */
+static bool ranges_touch(const struct cma_range *a, const struct cma_range *b)
+{
+	return a->start <= b->end && b->start <= a->end;
+}
+
+static unsigned long overlap(const struct cma_range *a, const struct cma_range *b)
+{
+	unsigned long start = max(a->start, b->start);
+	unsigned long end = min(a->end, b->end);
+
+	return start < end ? end - start : 0;
+}
+
+/* Put an older one into @range, which it touches; what both cover is as @range says. */
+static void range_join(struct cma_range *range, const struct cma_range *older)
+{
+	range->free += older->free - min(older->free, overlap(range, older));
+	range->start = min(range->start, older->start);
+	range->end = max(range->end, older->end);
+	if (time_after(older->until, range->until))
+		range->until = older->until;
+}
+
+static unsigned long pages_remembered(const struct cma_range *ranges, unsigned long now)
+{
+	unsigned long pages = 0;
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++)
+		if (range_is_used(&ranges[i], now))
+			pages += ranges[i].end - ranges[i].start;
+	return pages;
+}
+
+/* The one to give up: unused if there is any, else that which would be forgotten first. */
+static struct cma_range *range_spare(struct cma_range *ranges, unsigned long now)
+{
+	struct cma_range *spare = &ranges[0];
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++) {
+		if (!range_is_used(&ranges[i], now))
+			return &ranges[i];
+		if (time_before(ranges[i].until, spare->until))
+			spare = &ranges[i];
+	}
+	return spare;
+}
+
+/**
+ * cma_taken() - an owner has got a range: none of it is free any more
+ * @ranges: CMA_RANGES of them, of one area
+ * @start: the first page frame
+ * @end: the one after the last
+ *
+ * Context: any, ranges locked.
+ */
+void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
+{
+	struct cma_range taken = { .start = start, .end = end };
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++) {
+		ranges[i].free -= min(ranges[i].free, overlap(&ranges[i], &taken));
+		if (start <= ranges[i].start && ranges[i].end <= end)
+			ranges[i].end = ranges[i].start;
+	}
+}
+
+/**
+ * cma_remember() - have a range not lent for a while
+ * @ranges: CMA_RANGES of them, of one area
+ * @wanted: the range; if it is larger than @max, its first part
+ * @now: time in jiffies
+ * @max: pages that may be remembered in all; the oldest ranges make room
+ *
+ * Context: any, ranges locked.
+ */
+void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsigned long now,
+		  unsigned long max)
+{
+	struct cma_range range = *wanted;
+	struct cma_range all;
+	unsigned int i;
+	bool join;
+
+	range.end = min(range.end, range.start + max);
+	range.free = min(range.free, range.end - range.start);
+	if (!range_is_used(&range, now))
+		return;
+	all = range;
+	for (i = 0; i < CMA_RANGES; i++)
+		if (range_is_used(&ranges[i], now) && ranges_touch(&ranges[i], &all))
+			range_join(&all, &ranges[i]);
+	/* Together they may be too large: then what only touches is left as it is. */
+	join = all.end - all.start <= max;
+	if (!join)
+		all = range;
+	for (i = 0; i < CMA_RANGES; i++)
+		if (join ? ranges_touch(&ranges[i], &all) : overlap(&ranges[i], &all))
+			ranges[i].end = ranges[i].start;
+	while (pages_remembered(ranges, now) + all.end - all.start > max) {
+		struct cma_range *oldest = NULL;
+
+		for (i = 0; i < CMA_RANGES; i++)
+			if (range_is_used(&ranges[i], now) &&
+			    (!oldest || time_before(ranges[i].until, oldest->until)))
+				oldest = &ranges[i];
+		oldest->end = oldest->start;
+	}
+	*range_spare(ranges, now) = all;
+}
+
+/**
+ * cma_forget() - forget what has been remembered long enough
+ * @ranges: CMA_RANGES of them, of one area
+ * @now: time in jiffies
+ *
+ * Context: any, ranges locked.
+ * Return: free pages of those that are left.
+ */
+unsigned long cma_forget(struct cma_range *ranges, unsigned long now)
+{
+	unsigned long pages = 0;
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++) {
+		if (range_is_used(&ranges[i], now))
+			pages += ranges[i].free;
+		else
+			ranges[i] = (struct cma_range){ };
+	}
+	return pages;
+}

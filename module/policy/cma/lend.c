@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lend.c - where a list of movable pages is refilled from
+ *
+ * Context: under the list's pcp->lock, preemption off, any context that the allocator may
+ * be called from.  No sleeping, no printk, no allocation, no lock.
+ *
+ * The kernel's own function does it: asked for MIGRATE_CMA it takes CMA memory, asked without
+ * ALLOC_CMA regular memory.  All that may be in a movable list may come from either, if the
+ * request that found it empty may use CMA memory: the kernel itself puts it there, and a
+ * request that may not passes such lists by.
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/vmstat.h>
+
+#include "compat/compat.h"
+#include "hook/klp_guard.h"
+#include "hook/hook.h"
+#include "hook/symbols.h"
+#include "trace.h"
+#include "state.h"
+
+/* Calls of find_suitable_fallback() that rmqueue_bulk() has in its source, by a helper. */
+#define FALLBACK_CALLS	2
+
+/* What a CPU may have yet to add to a count of pages (calculate_normal_threshold()). */
+#define VMSTAT_SLACK	125
+
+/**
+ * cma_lend_possible() - can a refill be split here?
+ * @why: the reason in words if not
+ * @len: size of @why
+ *
+ * Asked for CMA memory when there is none left, the kernel would look into its table of
+ * fallbacks, whose row for it has no end.  Our wrapper of find_suitable_fallback() answers
+ * for it, if the compiler has left the calls in place that lead there.
+ *
+ * Context: process.
+ * Return: true if it can.
+ */
+bool cma_lend_possible(char *why, size_t len)
+{
+	if (!lmm_hook_usable(LMM_HOOK_REFILL) || !lmm_hook_usable(LMM_HOOK_FALLBACK)) {
+		scnprintf(why, len,
+			  "refills of the lists cannot be hooked on this kernel; mode=keep does without");
+		return false;
+	}
+	if (lmm_symbol_calls(lmm_hook_address(LMM_HOOK_REFILL),
+			     lmm_hook_address(LMM_HOOK_FALLBACK)) < FALLBACK_CALLS) {
+		scnprintf(why, len,
+			  "a refill's search for a fallback cannot be stopped; mode=keep does without");
+		return false;
+	}
+	return true;
+}
+
+/**
+ * cma_view_zone() - what there is to know of a zone
+ * @zone: it
+ * @view: gets it
+ *
+ * Context: any.
+ */
+void cma_view_zone(struct zone *zone, struct cma_view *view)
+{
+	struct cma_zone *cz = cma_zone_of(zone);
+
+	*view = (struct cma_view){
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+		.free_cma = zone_page_state(zone, NR_FREE_CMA_PAGES),
+		.high = high_wmark_pages(zone),
+		.managed = zone_managed_pages(zone),
+		.cma = zone_cma_pages(zone),
+		.kept = atomic_long_read(&cz->kept),
+		.slack = num_online_cpus() * VMSTAT_SLACK,
+		.allocating = lmm_cma_allocating(zone),
+		.unguarded = !lmm_guard_stands(),
+	};
+}
+
+/**
+ * lmm_cma_source() - event: a list is about to be refilled
+ * @zone: its zone
+ * @order: of the blocks
+ * @migratetype: of its pages
+ * @source: what is asked for; gets what is to be asked of CMA memory
+ *
+ * Context: see the top of the file.
+ */
+void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
+		    struct lmm_klp_source *source)
+{
+	struct cma_settings settings = {
+		.mode = READ_ONCE(cma.settings.mode),
+		.cap_pct = READ_ONCE(cma.settings.cap_pct),
+	};
+	enum cma_verdict verdict;
+	struct cma_view view;
+
+	if (migratetype != MIGRATE_MOVABLE || !(source->alloc_flags & LMM_ALLOC_CMA) ||
+	    !zone_cma_pages(zone))
+		return;
+	cma_view_zone(zone, &view);
+	verdict = cma_judge(&view, &settings, &cma_zone_of(zone)->ratio);
+	lmm_count(&lmm_cma_policy, COUNT_VERDICT + verdict, 1);
+	source->judged = true;
+	source->by_ratio = cma_by_ratio(verdict);
+	/* A division, for what only the ratio is charged by. */
+	source->share = source->by_ratio ? cma_share(&view) : 0;
+	source->regular = cma_wants_regular(verdict);
+	/* By the ratio, what one has not got comes from the other. */
+	if (cma_lends(verdict) || source->by_ratio)
+		source->cma_blocks = min_t(unsigned long, source->blocks,
+					   max(view.free_cma - view.kept, 0L) >> order);
+	trace_cma_refill(zone_to_nid(zone), zone_idx(zone), order, &view, source, verdict);
+}
+
+/**
+ * lmm_cma_refilled() - event: that refill has been made
+ * @zone: its zone
+ * @order: of the blocks
+ * @source: where it came from
+ *
+ * Context: see the top of the file.
+ */
+void lmm_cma_refilled(struct zone *zone, unsigned int order,
+		      const struct lmm_klp_source *source)
+{
+	long regular = (long)source->regular_got << order;
+	long lent = (long)source->cma_got << order;
+
+	if (!source->judged)
+		return;
+	lmm_count(&lmm_cma_policy, COUNT_REGULAR_PAGES, regular);
+	lmm_count(&lmm_cma_policy, COUNT_LENT_PAGES, lent);
+	if (source->regular && !regular)
+		lmm_count(&lmm_cma_policy, COUNT_REGULAR_NONE, 1);
+	if (!source->regular && source->cma_blocks && !lent)
+		lmm_count(&lmm_cma_policy, COUNT_LENT_NONE, 1);
+	if (source->by_ratio)
+		cma_charge(&cma_zone_of(zone)->ratio, source->share, regular, lent,
+			   pageblock_nr_pages);
+}
+
+/**
+ * lmm_cma_allocating() - is an owner about to take CMA memory of a zone?
+ * @zone: the zone
+ *
+ * Context: any.
+ * Return: true if one is.
+ */
+bool lmm_cma_allocating(const struct zone *zone)
+{
+	return atomic_read(&cma_zone_of(zone)->allocating) > 0;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy.c - memory that is reserved for CMA is lent before it is an emergency: knobs,
+ * switching on and off, state for people
+ *
+ * Lifetimes: all of "struct cma_state" is there before any hook is armed.  Once the hooks
+ * are disarmed no handler runs, nor a refill that one has split, since both have
+ * preemption off; then the worker is cancelled and the memory freed.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "hook/entry.h"
+#include "hook/klp_guard.h"
+#include "hook/hook.h"
+#include "state.h"
+
+enum cma_knob {
+	KNOB_MODE,
+	KNOB_CAP_PCT,
+	KNOB_KEEP_MS,
+	KNOB_KEEP_MAX_PCT,
+	KNOB_BUFFERS,
+};
+
+static const char *const mode_words[] = {
+	[CMA_MODE_RATIO] = "ratio",
+	[CMA_MODE_CMA_FIRST] = "cma_first",
+	[CMA_MODE_REGULAR_FIRST] = "regular_first",
+	[CMA_MODE_KEEP] = "keep",
+	NULL
+};
+
+static const struct lmm_knob cma_knobs[] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		/* The ratio is the series'; for what it is beside this see bench/README.md. */
+		.min = 0, .max = CMA_MODE_KEEP, .def = CMA_MODE_CMA_FIRST,
+		.choices = mode_words,
+	},
+	[KNOB_CAP_PCT] = {
+		.name = "cap_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 100, .def = 100,
+	},
+	[KNOB_KEEP_MS] = {
+		.name = "keep_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 600000, .def = 30000,
+	},
+	[KNOB_KEEP_MAX_PCT] = {
+		.name = "keep_max_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 100, .def = 25,
+	},
+	[KNOB_BUFFERS] = {
+		.name = "buffers", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+};
+
+static const char *const cma_counter_names[NR_COUNTERS] = {
+	[COUNT_VERDICT + CMA_LEND_RATIO] = "lend_ratio",
+	[COUNT_VERDICT + CMA_LEND_FIRST] = "lend_first",
+	[COUNT_VERDICT + CMA_LEND_PRESSURE] = "lend_pressure",
+	[COUNT_VERDICT + CMA_REGULAR_RATIO] = "regular_ratio",
+	[COUNT_VERDICT + CMA_REGULAR_FIRST] = "regular_first",
+	[COUNT_VERDICT + CMA_REGULAR_BUSY] = "regular_busy",
+	[COUNT_VERDICT + CMA_REGULAR_CAP] = "regular_cap",
+	[COUNT_VERDICT + CMA_REGULAR_KEPT] = "regular_kept",
+	[COUNT_VERDICT + CMA_AS_STOCK_PRESSURE] = "stock_pressure",
+	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
+	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
+	[COUNT_VERDICT + CMA_AS_STOCK_MODE] = "stock_mode",
+	[COUNT_VERDICT + CMA_AS_STOCK_LIVEPATCH] = "stock_livepatch",
+	[COUNT_LENT_PAGES] = "lent_pages",
+	[COUNT_REGULAR_PAGES] = "regular_pages",
+	[COUNT_LENT_NONE] = "lent_none",
+	[COUNT_REGULAR_NONE] = "regular_none",
+	[COUNT_ALLOCS] = "allocs",
+	[COUNT_ALLOC_PAGES] = "alloc_pages",
+	[COUNT_RETRIES] = "retries",
+	[COUNT_FAILURES] = "failures",
+	[COUNT_RELEASED_PAGES] = "released_pages",
+	[COUNT_DRAINED_PAGES] = "drained_pages",
+	[COUNT_MOVED_PAGES] = "moved_pages",
+};
+
+static const char *const verdict_words[CMA_NR_VERDICTS] = {
+	[CMA_LEND_RATIO] = "lends: ratio",
+	[CMA_LEND_FIRST] = "lends: mode",
+	[CMA_LEND_PRESSURE] = "lends: pressure",
+	[CMA_REGULAR_RATIO] = "regular: ratio",
+	[CMA_REGULAR_FIRST] = "regular: mode",
+	[CMA_REGULAR_BUSY] = "regular: allocation under way",
+	[CMA_REGULAR_CAP] = "regular: cap reached",
+	[CMA_REGULAR_KEPT] = "regular: the rest is kept",
+	[CMA_AS_STOCK_PRESSURE] = "as stock: pressure",
+	[CMA_AS_STOCK_EMPTY] = "as stock: none free",
+	[CMA_AS_STOCK_DRIFT] = "as stock: counts are off",
+	[CMA_AS_STOCK_MODE] = "as stock: mode",
+	[CMA_AS_STOCK_LIVEPATCH] = "as stock: another livepatch",
+};
+
+struct cma_state cma;
+
+static bool any_reserved(void)
+{
+	struct zone *zone = NULL;
+
+	while ((zone = lmm_zone_after(zone)))
+		if (zone_cma_pages(zone))
+			return true;
+	return false;
+}
+
+static bool cma_supported(struct lmm_policy *policy, char *why, size_t len)
+{
+	if (!IS_ENABLED(CONFIG_CMA)) {
+		scnprintf(why, len, "this kernel was built without CMA (CONFIG_CMA)");
+		return false;
+	}
+	/* Its locks sleep, and may not be taken where an owner releases pages. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		scnprintf(why, len, "not on a realtime kernel");
+		return false;
+	}
+	if (!any_reserved()) {
+		scnprintf(why, len,
+			  "no memory is reserved for CMA; cma=SIZE on the kernel command line does that");
+		return false;
+	}
+	return true;
+}
+
+static enum cma_mode mode_of(const struct lmm_config *cfg)
+{
+	return cfg->value[KNOB_MODE];
+}
+
+static int cma_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+			size_t len)
+{
+	char words[LMM_WHY_LEN];
+
+	/* What is not supported in any mode has a better reason than this. */
+	if (!cfg->enabled || !cma_mode_lends(mode_of(cfg)) ||
+	    !cma_supported(policy, words, sizeof(words)) ||
+	    cma_lend_possible(words, sizeof(words)))
+		return 0;
+	scnprintf(why, len, "mode: %s: %s", mode_words[mode_of(cfg)], words);
+	return -EOPNOTSUPP;
+}
+
+static void set_knobs(const struct lmm_config *cfg)
+{
+	WRITE_ONCE(cma.settings.mode, mode_of(cfg));
+	WRITE_ONCE(cma.settings.cap_pct, cfg->value[KNOB_CAP_PCT]);
+	WRITE_ONCE(cma.keep, msecs_to_jiffies(cfg->value[KNOB_KEEP_MS]));
+	WRITE_ONCE(cma.keep_pct, cfg->value[KNOB_KEEP_MAX_PCT]);
+	lmm_buffers_unmovable(LMM_CMA, cfg->value[KNOB_BUFFERS]);
+}
+
+static void cma_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	set_knobs(cfg);
+	cma_areas_configure();
+}
+
+static void cma_free(void)
+{
+	lmm_guard_stop();
+	cma_areas_stop();
+	kvfree(cma.zones);
+	cma.zones = NULL;
+	lmm_buffers_unmovable(LMM_CMA, false);
+}
+
+static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+		      size_t len)
+{
+	int err;
+
+	lmm_guard_start(LMM_HOOK_FALLBACK);
+	set_knobs(cfg);
+	cma.zones = kvcalloc(lmm_zone_slots(), sizeof(*cma.zones), GFP_KERNEL);
+	if (cma.zones) {
+		err = cma_areas_find(why, len);
+	} else {
+		scnprintf(why, len, "out of memory for the zones");
+		err = -ENOMEM;
+	}
+	if (err)
+		cma_free();
+	return err;
+}
+
+static void cma_disable(struct lmm_policy *policy)
+{
+	cma_free();
+}
+
+static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
+{
+	struct zone *zone = NULL;
+	struct cma_view view;
+
+	if (!policy->on)
+		return;
+	cma_areas_show(m);
+	seq_printf(m, "%-5s%-9s%9s%9s%9s%9s%11s%9s  %s\n", "node", "zone", "cma", "free_cma",
+		   "used_pct", "kept", "room", "share", "next");
+	while ((zone = lmm_zone_after(zone))) {
+		const struct cma_ratio *ratio = &cma_zone_of(zone)->ratio;
+
+		cma_view_zone(zone, &view);
+		if (!view.cma)
+			continue;
+		seq_printf(m, "%-5d%-9s%9ld%9ld%9ld%9ld%11ld%8lu%%  %s\n", zone_to_nid(zone),
+			   zone->name, view.cma, view.free_cma,
+			   (view.cma - view.free_cma) * 100 / view.cma, view.kept,
+			   cma_room(&view), cma_share(&view) * 100UL / CMA_SHARE_ONE,
+			   verdict_words[cma_judge(&view, &cma.settings, ratio)]);
+	}
+}
+
+static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (policy->on && !cma_mode_lends(cma.settings.mode))
+		scnprintf(why, len, "refills come from where the kernel takes them");
+}
+
+/* The policy's row in the registry. */
+struct lmm_policy lmm_cma_policy = {
+	.id = LMM_CMA,
+	.name = "cma",
+	.knobs = cma_knobs,
+	.nr_knobs = ARRAY_SIZE(cma_knobs),
+	.mode_knob = KNOB_MODE,
+	.counter_names = cma_counter_names,
+	.nr_counters = NR_COUNTERS,
+	.supported = cma_supported,
+	.validate = cma_validate,
+	.enable = cma_enable,
+	.disable = cma_disable,
+	.configure = cma_configure,
+	.state_show = cma_state_show,
+	.reason_show = cma_reason_show,
+};

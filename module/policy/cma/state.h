@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.h - what the parts of the cma policy share
+ *
+ * policy.c		knobs, counters, switching on and off, state for people
+ * lend.c		where a refill comes from; runs under the kernel's pcp->lock
+ * areas.c		what the owners of CMA memory do, and what is kept for them
+ * core.c		the arithmetic of both
+ */
+#ifndef LIVEMM_POLICY_CMA_STATE_H
+#define LIVEMM_POLICY_CMA_STATE_H
+
+#include <linux/atomic.h>
+#include <linux/cma.h>
+#include <linux/mmzone.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+
+#include "livemm.h"
+#include "cma.h"
+#include "core.h"
+#include "policy/common/zones.h"
+
+enum cma_counter {
+	/* By enum cma_verdict, refills. */
+	COUNT_VERDICT,
+	COUNT_LENT_PAGES = COUNT_VERDICT + CMA_NR_VERDICTS,
+	COUNT_REGULAR_PAGES,
+	COUNT_LENT_NONE,
+	COUNT_REGULAR_NONE,
+	COUNT_ALLOCS,
+	COUNT_ALLOC_PAGES,
+	COUNT_RETRIES,
+	COUNT_FAILURES,
+	COUNT_RELEASED_PAGES,
+	COUNT_DRAINED_PAGES,
+	COUNT_MOVED_PAGES,
+	NR_COUNTERS
+};
+
+/**
+ * struct cma_zone - a zone
+ * @ratio: the run that it is in
+ * @kept: free pages that are kept for the owners of its areas
+ * @allocating: owners that are about to take some
+ */
+struct cma_zone {
+	struct cma_ratio ratio;
+	atomic_long_t kept;
+	atomic_t allocating;
+};
+
+/**
+ * struct cma_area - a stretch of memory that was reserved at boot; there it stays
+ * @name: the kernel's own copy, by whose address an event tells which area it is of
+ * @zone: that it is in; the kernel has no area that is in two
+ * @pages: in it
+ * @lock: of what follows; nothing is taken under it.  Owners allocate and release in
+ *	any context.
+ * @ranges: what is not to be lent
+ * @kept: free pages in those
+ * @allocs: that succeeded
+ * @retries: ranges that could not be emptied
+ * @failures: allocations that got none
+ */
+struct cma_area {
+	const char *name;
+	struct zone *zone;
+	unsigned long pages;
+	raw_spinlock_t lock;	/* what follows */
+	struct cma_range ranges[CMA_RANGES];
+	unsigned long kept;
+	u64 allocs;
+	u64 retries;
+	u64 failures;
+};
+
+/**
+ * struct cma_state - the policy while it is on
+ * @zones: [slot]
+ * @areas: [nr_areas]
+ * @nr_areas: that there are; set before any hook is armed
+ * @settings: of the verdicts
+ * @keep: jiffies that a range is kept; 0: none is
+ * @keep_pct: share of an area that may be kept, in percent
+ *
+ * Hooks read the knobs without a lock.
+ */
+struct cma_state {
+	struct cma_zone *zones;
+	struct cma_area *areas;
+	unsigned int nr_areas;
+	struct cma_settings settings;
+	unsigned long keep;
+	u32 keep_pct;
+};
+
+extern struct cma_state cma;
+
+static inline struct cma_zone *cma_zone_of(const struct zone *zone)
+{
+	return &cma.zones[lmm_zone_slot(zone)];
+}
+
+/* lend.c */
+bool cma_lend_possible(char *why, size_t len);
+void cma_view_zone(struct zone *zone, struct cma_view *view);
+
+/* areas.c */
+int cma_areas_find(char *why, size_t len);
+void cma_areas_configure(void);
+void cma_areas_stop(void);
+void cma_areas_show(struct seq_file *m);
+
+#endif /* LIVEMM_POLICY_CMA_STATE_H */

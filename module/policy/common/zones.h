@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zones.h - an array with an entry for each zone of each node
+ */
+#ifndef LIVEMM_POLICY_COMMON_ZONES_H
+#define LIVEMM_POLICY_COMMON_ZONES_H
+
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+
+static inline unsigned int lmm_zone_slots(void)
+{
+	return nr_node_ids * MAX_NR_ZONES;
+}
+
+static inline unsigned int lmm_zone_slot(const struct zone *zone)
+{
+	return zone_to_nid((struct zone *)zone) * MAX_NR_ZONES + zone_idx(zone);
+}
+
+/* NULL where there is no memory; a node's data stay when its memory goes. */
+static inline struct zone *lmm_zone_at(unsigned int slot)
+{
+	int nid = slot / MAX_NR_ZONES;
+	struct zone *zone;
+
+	if (!node_online(nid))
+		return NULL;
+	zone = &NODE_DATA(nid)->node_zones[slot % MAX_NR_ZONES];
+	return populated_zone(zone) ? zone : NULL;
+}
+
+/* The zone after one that has memory, the first after NULL; NULL after the last. */
+static inline struct zone *lmm_zone_after(const struct zone *zone)
+{
+	unsigned int slot = zone ? lmm_zone_slot(zone) + 1 : 0;
+	struct zone *next = NULL;
+
+	for (; slot < lmm_zone_slots() && !next; slot++)
+		next = lmm_zone_at(slot);
+	return next;
+}
+
+#endif /* LIVEMM_POLICY_COMMON_ZONES_H */

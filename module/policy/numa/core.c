@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core.c - arithmetic of NUMA balancing; see core.h
+ */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+/*
+ * No window counts above 1 << NUMA_COUNT_BITS pages, 1 EiB of memory: a history of
+ * such windows, summed up, is far from wrapping.
+ */
+#define NUMA_COUNT_BITS	48
+
+/* No window counts above 1 << NUMA_TALLY_BITS faults of a thread. */
+#define NUMA_TALLY_BITS	28
+
+/*
+ * The part of @of that @part is of @whole.  Exact for a @whole of 32 bits; of a larger
+ * one, and its @part, the low bits are dropped first.
+ */
+static u32 share_of(u64 part, u64 whole, u32 of)
+{
+	int excess = max(fls64(whole) - 32, 0);
+
+	if (part >= whole)
+		return of;
+	return div_u64((part >> excess) * of, whole >> excess);
+}
+
+static const char *const reason_words[NUMA_NR_REASONS] = {
+	[NUMA_BY_FEW] = "few",
+	[NUMA_BY_WAIT] = "wait",
+	[NUMA_BY_FALL] = "fall",
+	[NUMA_BY_RISE] = "rise",
+	[NUMA_BY_SHARED] = "shared",
+	[NUMA_BY_SETTLED] = "settled",
+	[NUMA_BY_STABLE] = "stable",
+	[NUMA_BY_STEADY] = "steady",
+};
+
+static const char *const limit_words[NUMA_NR_LIMITS] = {
+	[NUMA_LIMIT_NONE] = "none",
+	[NUMA_LIMIT_FIRST_PASS] = "first_pass",
+	[NUMA_LIMIT_THREAD] = "thread",
+	[NUMA_LIMIT_YOUNG] = "young",
+	[NUMA_LIMIT_KERNEL] = "kernel",
+	[NUMA_LIMIT_CALM] = "calm",
+};
+
+/**
+ * numa_reason_word() - a reason, for people
+ * @reason: the reason
+ *
+ * Context: any; pure.
+ * Return: one word.
+ */
+const char *numa_reason_word(enum numa_reason reason)
+{
+	return reason_words[reason];
+}
+
+/**
+ * numa_limit_word() - a limit, for people
+ * @limit: the limit
+ *
+ * Context: any; pure.
+ * Return: one word.
+ */
+const char *numa_limit_word(enum numa_limit limit)
+{
+	return limit_words[limit];
+}
+
+/**
+ * numa_counts_take() - end a window, if enough happened in it
+ * @closed: the counters when the one before it ended
+ * @now: the counters now
+ * @min_faults: fewer do not make a window
+ * @window: gets what happened in it
+ *
+ * Context: any; pure.
+ * Return: false if it goes on; @closed is then as it was, so that nothing is lost.
+ */
+bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
+		      u64 min_faults, struct numa_counts *window)
+{
+	u64 largest = 0;
+	int i, excess;
+
+	window->faults = now->faults - closed->faults;
+	if (window->faults < min_faults)
+		return false;
+	for (i = 0; i < NUMA_NR_CLASSES; i++) {
+		window->pages[i] = now->pages[i] - closed->pages[i];
+		largest = max(largest, window->pages[i]);
+	}
+	/* Together, for what counts is how they compare. */
+	excess = max(fls64(largest) - NUMA_COUNT_BITS, 0);
+	for (i = 0; i < NUMA_NR_CLASSES; i++)
+		window->pages[i] >>= excess;
+	*closed = *now;
+	return true;
+}
+
+static void decay(u64 *history, unsigned int shift, u64 window)
+{
+	*history = *history - (*history >> shift) + window;
+}
+
+/**
+ * numa_history_add() - a window becomes history
+ * @history: of the address space
+ * @window: from numa_counts_take()
+ *
+ * Context: any; pure.
+ */
+void numa_history_add(struct numa_history *history, const struct numa_counts *window)
+{
+	const u64 *pages = window->pages;
+
+	decay(&history->local, NUMA_LOCALITY_SHIFT,
+	      pages[NUMA_LOCAL_PRIVATE] + pages[NUMA_LOCAL_SHARED]);
+	decay(&history->remote, NUMA_LOCALITY_SHIFT,
+	      pages[NUMA_REMOTE_PRIVATE] + pages[NUMA_REMOTE_SHARED]);
+	decay(&history->private, NUMA_SHARING_SHIFT,
+	      pages[NUMA_LOCAL_PRIVATE] + pages[NUMA_REMOTE_PRIVATE]);
+	decay(&history->shared, NUMA_SHARING_SHIFT,
+	      pages[NUMA_LOCAL_SHARED] + pages[NUMA_REMOTE_SHARED]);
+}
+
+/**
+ * numa_remote_rate() - how many hint faults are remote?
+ * @history: of the address space
+ *
+ * Context: any; pure.
+ * Return: percent, 1..100: rates are divided by each other.
+ */
+unsigned int numa_remote_rate(const struct numa_history *history)
+{
+	return max(share_of(history->remote, history->local + history->remote + 1, 100), 1U);
+}
+
+/**
+ * numa_private_share() - how many hint faults are private?
+ * @history: of the address space
+ *
+ * Context: any; pure.
+ * Return: tenths, 0..10.
+ */
+unsigned int numa_private_share(const struct numa_history *history)
+{
+	return share_of(history->private, history->private + history->shared + 1, 10);
+}
+
+/* Sets, so that a rule can be for several: what the rate did over two windows, ... */
+enum change { FELL = 1, STABLE = 2, ROSE = 4 };
+
+/* ... a trend, or what a window intends for it, ... */
+enum course { SHORTEN = 1, LENGTHEN = 2, EITHER = 3 };
+
+/* ... and why the period should be lengthened whatever the rate did. */
+enum plea { NO_PLEA = 1, SHARED = 2, SETTLED = 4, NOT_SHARED = 5, A_PLEA = 6, ANY_PLEA = 7 };
+
+/**
+ * enum slope_kind - how the slope is set
+ * @KEEP: as it was
+ * @TURN: the change one window ago, which made the trend turn
+ * @FOLLOW: the change in this window
+ * @BY_SHARE: the more the fewer faults are private
+ * @LITTLE: NUMA_SETTLED_PCT
+ * @STEADILY: steady_pct, for this window alone
+ */
+enum slope_kind { KEEP, TURN, FOLLOW, BY_SHARE, LITTLE, STEADILY };
+
+/**
+ * struct rule - what a window does to the trend
+ * @change: of the rate, a set
+ * @trend: now, a set
+ * @intended: by the window before, a set
+ * @plea: in this window, a set
+ * @then: the trend to follow
+ * @intends: what this window intends
+ * @slope: how it is set
+ * @apply: the period is divided by it now; else it waits for a window that keeps it
+ * @reason: to give
+ *
+ * Two windows in a row must intend the same for the trend to turn.  A stable window
+ * intends to shorten unless something pleads against it, so that a rise after a quiet
+ * time is answered at once.
+ */
+struct rule {
+	u8 change;
+	u8 trend;
+	u8 intended;
+	u8 plea;
+	u8 then;
+	u8 intends;
+	u8 slope;
+	bool apply;
+	u8 reason;
+};
+
+static const struct rule rules[] = {
+	{ FELL, SHORTEN, LENGTHEN, ANY_PLEA, LENGTHEN, LENGTHEN, TURN, true, NUMA_BY_FALL },
+	{ FELL, LENGTHEN, LENGTHEN, ANY_PLEA, LENGTHEN, LENGTHEN, FOLLOW, true, NUMA_BY_FALL },
+	{ FELL, SHORTEN, SHORTEN, SHARED, LENGTHEN, LENGTHEN, BY_SHARE, false, NUMA_BY_SHARED },
+	{ FELL, SHORTEN, SHORTEN, NOT_SHARED, SHORTEN, LENGTHEN, KEEP, false, NUMA_BY_WAIT },
+	{ FELL, LENGTHEN, SHORTEN, ANY_PLEA, LENGTHEN, LENGTHEN, KEEP, false, NUMA_BY_WAIT },
+
+	{ ROSE, SHORTEN, SHORTEN, NOT_SHARED, SHORTEN, SHORTEN, FOLLOW, true, NUMA_BY_RISE },
+	/* Here alone the series went on shortening what is shared. */
+	{ ROSE, SHORTEN, SHORTEN, SHARED, SHORTEN, LENGTHEN, KEEP, false, NUMA_BY_SHARED },
+	{ ROSE, LENGTHEN, SHORTEN, NOT_SHARED, SHORTEN, SHORTEN, TURN, true, NUMA_BY_RISE },
+	{ ROSE, LENGTHEN, SHORTEN, SHARED, LENGTHEN, LENGTHEN, KEEP, true, NUMA_BY_SHARED },
+	{ ROSE, SHORTEN, LENGTHEN, SHARED, LENGTHEN, LENGTHEN, BY_SHARE, false, NUMA_BY_SHARED },
+	{ ROSE, SHORTEN, LENGTHEN, NOT_SHARED, SHORTEN, SHORTEN, KEEP, false, NUMA_BY_WAIT },
+	{ ROSE, LENGTHEN, LENGTHEN, ANY_PLEA, LENGTHEN, SHORTEN, KEEP, false, NUMA_BY_WAIT },
+
+	{ STABLE, LENGTHEN, EITHER, ANY_PLEA, LENGTHEN, SHORTEN, STEADILY, true, NUMA_BY_STEADY },
+	{ STABLE, SHORTEN, LENGTHEN, SHARED, LENGTHEN, LENGTHEN, BY_SHARE, true, NUMA_BY_SHARED },
+	{ STABLE, SHORTEN, LENGTHEN, SETTLED, LENGTHEN, LENGTHEN, LITTLE, true, NUMA_BY_SETTLED },
+	{ STABLE, SHORTEN, SHORTEN, A_PLEA, SHORTEN, LENGTHEN, KEEP, false, NUMA_BY_WAIT },
+	{ STABLE, SHORTEN, EITHER, NO_PLEA, SHORTEN, SHORTEN, KEEP, true, NUMA_BY_STABLE },
+};
+
+static const struct rule *rule_for(const struct numa_trend *trend, enum change change,
+				   enum plea plea)
+{
+	enum course course = trend->lengthening ? LENGTHEN : SHORTEN;
+	enum course intended = trend->intended ? LENGTHEN : SHORTEN;
+	const struct rule *rule = rules;
+
+	/* The rules leave nothing out: the last is what remains. */
+	while (rule < rules + ARRAY_SIZE(rules) - 1 &&
+	       !(rule->change & change && rule->trend & course &&
+		 rule->intended & intended && rule->plea & plea))
+		rule++;
+	return rule;
+}
+
+static u32 ratio(u32 numerator, u32 denominator)
+{
+	return div_u64((u64)numerator * NUMA_SLOPE_ONE, denominator);
+}
+
+static u32 slope_of(enum slope_kind kind, const struct numa_trend *trend,
+		    const struct numa_sight *sight, const struct numa_settings *settings)
+{
+	switch (kind) {
+	case TURN:
+		return ratio(trend->rate, trend->older);
+	case FOLLOW:
+		return ratio(sight->rate, trend->rate);
+	case BY_SHARE:
+		return ratio(100, 100 + (NUMA_PRIVATE_TENTHS - sight->private) *
+				  NUMA_SHARED_STEP_PCT);
+	case LITTLE:
+		return ratio(100, NUMA_SETTLED_PCT);
+	case STEADILY:
+		return ratio(100, settings->steady_pct);
+	default:
+		return trend->slope;
+	}
+}
+
+/*
+ * A slope must not contradict its trend: of a rate that went 50, 20, 30 the last
+ * change says "shorten", though it fell on the whole.
+ */
+static u32 slope_limit(u32 slope, bool lengthening, const struct numa_settings *settings)
+{
+	u32 least = ratio(100, settings->step_max_pct);
+	u32 most = ratio(settings->step_max_pct, 100);
+
+	if (lengthening)
+		most = NUMA_SLOPE_ONE;
+	else
+		least = NUMA_SLOPE_ONE;
+	return clamp(slope, least, most);
+}
+
+/* Scanning does not help: a rate has stayed where it is though all was scanned. */
+static bool stuck(u32 moved, u32 pass)
+{
+	return pass - moved >= NUMA_STUCK_PASSES;
+}
+
+/* A rate has left the anchor, the one that it had when it last did; 0 before the first. */
+static bool leaves(unsigned int rate, unsigned int anchor)
+{
+	return !anchor || abs((int)rate - (int)anchor) > NUMA_STABLE_POINTS;
+}
+
+/* It no longer rises: what could be helped has been. */
+static bool settled(const struct numa_trend *trend, const struct numa_sight *sight)
+{
+	return trend->older >= trend->rate && trend->rate >= sight->rate &&
+	       sight->pass > NUMA_SETTLED_PASSES;
+}
+
+/**
+ * numa_trend_window() - where does the period go from here?
+ * @trend: of the address space
+ * @sight: what the window has to say
+ * @settings: the policy's
+ *
+ * Context: any; pure.
+ * Return: the step to take.
+ */
+struct numa_step numa_trend_window(struct numa_trend *trend,
+				   const struct numa_sight *sight,
+				   const struct numa_settings *settings)
+{
+	int difference = (int)sight->rate - trend->older;
+	bool shared = sight->private < NUMA_PRIVATE_TENTHS;
+	struct numa_step step = { .slope = NUMA_SLOPE_ONE };
+	enum change change = STABLE;
+	enum plea plea = NO_PLEA;
+	const struct rule *rule;
+	u32 slope;
+
+	if (difference > NUMA_STABLE_POINTS)
+		change = ROSE;
+	else if (difference < -NUMA_STABLE_POINTS)
+		change = FELL;
+	if (change != STABLE)
+		trend->moved = sight->pass;
+	if (shared)
+		plea = SHARED;
+	else if (settled(trend, sight) ||
+		 (settings->steady_pct > 100 && stuck(trend->moved, sight->pass)))
+		plea = SETTLED;
+
+	rule = rule_for(trend, change, plea);
+	step.reason = rule->reason;
+	trend->lengthening = rule->then == LENGTHEN;
+	trend->intended = rule->intends == LENGTHEN;
+	slope = slope_limit(slope_of(rule->slope, trend, sight, settings),
+			    trend->lengthening, settings);
+	trend->older = trend->rate;
+	trend->rate = sight->rate;
+	if (rule->slope != STEADILY)
+		trend->slope = slope;
+	if (rule->apply && (rule->slope != STEADILY || plea == SHARED ||
+			    sight->rate <= NUMA_STEADY_REMOTE_PCT ||
+			    stuck(trend->moved, sight->pass)))
+		step.slope = slope;
+	return step;
+}
+
+/**
+ * numa_period_divide() - take a step
+ * @period_us: from here, in microseconds
+ * @slope: divide by this, in units of NUMA_SLOPE_ONE, not 0
+ * @settings: the policy's
+ *
+ * Context: any; pure.
+ * Return: the new period in microseconds, within its bounds, rounded to the nearest.
+ */
+u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *settings)
+{
+	u64 period = div_u64((u64)period_us * NUMA_SLOPE_ONE + slope / 2, slope);
+
+	return clamp_t(u64, period, settings->min_ms * 1000ULL, settings->max_ms * 1000ULL);
+}
+
+/**
+ * numa_first_pass_max() - the longest period, while not all has been scanned once
+ * @facts: of the address space
+ * @settings: the policy's
+ *
+ * In proportion to what has been scanned, so that the period is not long before there
+ * is a picture of the whole.  Resident pages are no measure of a sparse address space,
+ * but of what can fault, and so can what is counted as scanned; if that counts ranges
+ * that hold no pages, the period may be long too soon, no more.
+ *
+ * Context: any; pure.
+ * Return: milliseconds, within the bounds.
+ */
+u32 numa_first_pass_max(const struct numa_facts *facts,
+			const struct numa_settings *settings)
+{
+	if (facts->pass)
+		return settings->max_ms;
+	return max(share_of(facts->scanned, facts->resident, settings->max_ms),
+		   settings->min_ms);
+}
+
+/* A thread is worse off than the average, and badly enough to be looked after. */
+static bool in_need(unsigned int rate, unsigned int need,
+		    const struct numa_settings *settings)
+{
+	return settings->thread_floor_ms && need > rate + NUMA_STABLE_POINTS &&
+	       need > NUMA_STEADY_REMOTE_PCT;
+}
+
+/**
+ * numa_thread_bound() - the longest period that does its neediest thread justice
+ * @period_ms: that fits the average
+ * @rate: percent of remote faults of all threads
+ * @need: percent of remote faults of the neediest, or 0
+ * @settings: the policy's
+ *
+ * As much shorter as its rate is higher, and no shorter than thread_floor_ms.  Below
+ * NUMA_STEADY_REMOTE_PCT no thread is in need, however well the others are off.
+ *
+ * Context: any; pure.
+ * Return: milliseconds, at most @period_ms.
+ */
+u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int need,
+		      const struct numa_settings *settings)
+{
+	if (!in_need(rate, need, settings))
+		return period_ms;
+	return min(period_ms, max(share_of(rate, need, period_ms), settings->thread_floor_ms));
+}
+
+/**
+ * numa_space_begin() - an address space comes under the policy
+ * @space: to know of it
+ * @now: its counters
+ * @facts: the rest
+ * @settings: the policy's
+ *
+ * Context: any; pure.
+ */
+void numa_space_begin(struct numa_space *space, const struct numa_counts *now,
+		      const struct numa_facts *facts,
+		      const struct numa_settings *settings)
+{
+	memset(space, 0, sizeof(*space));
+	space->closed = *now;
+	numa_trend_begin(&space->trend, facts->pass);
+	space->moved = facts->pass;
+	space->looked = facts->pass;
+	space->period_us = clamp(facts->kernel_ms, settings->min_ms, settings->max_ms) * 1000;
+}
+
+/*
+ * Where is the rate, pass by pass?  What is scanned in between is a small part of the
+ * memory, and may have any rate.  And other than the trend sees it, what moves slowly
+ * moves, too.
+ */
+static void space_look(struct numa_space *space, unsigned int rate, u32 pass)
+{
+	if (pass == space->looked)
+		return;
+	space->looked = pass;
+	if (leaves(rate, space->anchor)) {
+		space->anchor = rate;
+		space->moved = pass;
+	}
+}
+
+/* Scanning faster than the kernel is of no use: nothing to put right, or none to be had. */
+static bool futile(const struct numa_space *space, const struct numa_decision *decision,
+		   const struct numa_facts *facts, const struct numa_settings *settings)
+{
+	return decision->recent <= NUMA_STEADY_REMOTE_PCT || decision->shared ||
+	       (settings->steady_pct > 100 && stuck(space->moved, facts->pass));
+}
+
+/*
+ * What was learnt stays; the limits are for this window alone.  But for the kernel's:
+ * to lengthen from below it would mean nothing for long.
+ */
+static void limit(struct numa_space *space, struct numa_decision *decision, bool enough,
+		  const struct numa_facts *facts, const struct numa_settings *settings)
+{
+	u32 kernel = clamp(facts->kernel_ms, settings->min_ms, settings->max_ms);
+	bool no_use = futile(space, decision, facts, settings);
+	u32 period = decision->learnt_ms;
+	u32 bound = numa_first_pass_max(facts, settings);
+
+	decision->limit = NUMA_LIMIT_NONE;
+	if (period > bound) {
+		period = bound;
+		decision->limit = NUMA_LIMIT_FIRST_PASS;
+	}
+	if (in_need(decision->rate, facts->need, settings)) {
+		bound = numa_thread_bound(period, decision->rate, facts->need, settings);
+		period = max(bound, settings->min_ms);
+		/* What was learnt for all of them is not for one: that has its floor. */
+		if (no_use)
+			period = max(period, min(kernel, settings->thread_floor_ms));
+		decision->limit = NUMA_LIMIT_THREAD;
+	}
+	if (period < kernel && !numa_mature(facts, settings)) {
+		period = kernel;
+		decision->limit = NUMA_LIMIT_YOUNG;
+	} else if (period < kernel && decision->limit != NUMA_LIMIT_THREAD && no_use) {
+		period = kernel;
+		decision->limit = NUMA_LIMIT_KERNEL;
+	}
+	if (enough && decision->limit != NUMA_LIMIT_THREAD &&
+	    (decision->recent <= NUMA_STABLE_POINTS || decision->shared)) {
+		bound = decision->shared ? NUMA_CALM_SHARED : NUMA_CALM;
+		bound = min_t(u64, (u64)kernel * bound, settings->max_ms);
+		if (period < bound) {
+			period = bound;
+			decision->limit = NUMA_LIMIT_CALM;
+		}
+	}
+	if (decision->limit >= NUMA_LIMIT_YOUNG)
+		space->period_us = max(space->period_us, kernel * 1000);
+	decision->period_ms = period;
+}
+
+/* Percent of remote faults in one window. */
+static unsigned int window_rate(const struct numa_counts *window)
+{
+	u64 remote = window->pages[NUMA_REMOTE_PRIVATE] + window->pages[NUMA_REMOTE_SHARED];
+	u64 local = window->pages[NUMA_LOCAL_PRIVATE] + window->pages[NUMA_LOCAL_SHARED];
+
+	return remote ? share_of(remote, local + remote, 100) : 0;
+}
+
+/**
+ * numa_space_window() - a scan is about to begin: when is the next?
+ * @space: what is known of the address space
+ * @now: its counters
+ * @facts: the rest
+ * @settings: the policy's; they may have changed since the last window
+ *
+ * Context: any; pure.
+ * Return: the decision; its periods are within the bounds.
+ */
+struct numa_decision numa_space_window(struct numa_space *space,
+				       const struct numa_counts *now,
+				       const struct numa_facts *facts,
+				       const struct numa_settings *settings)
+{
+	struct numa_step step = { .slope = NUMA_SLOPE_ONE, .reason = NUMA_BY_FEW };
+	struct numa_sight sight = { .pass = facts->pass };
+	struct numa_decision decision;
+	struct numa_counts window;
+	bool enough;
+
+	enough = numa_counts_take(&space->closed, now, settings->min_faults, &window);
+	if (enough)
+		numa_history_add(&space->history, &window);
+	sight.rate = numa_remote_rate(&space->history);
+	sight.private = numa_private_share(&space->history);
+	if (enough)
+		step = numa_trend_window(&space->trend, &sight, settings);
+	space->period_us = numa_period_divide(space->period_us, step.slope, settings);
+	decision = (struct numa_decision){
+		.learnt_ms = DIV_ROUND_CLOSEST(space->period_us, 1000U),
+		.rate = sight.rate,
+		.private = sight.private,
+		.slope = step.slope,
+		.lengthening = space->trend.lengthening,
+		.shared = enough && sight.private < NUMA_PRIVATE_TENTHS,
+		.reason = step.reason,
+	};
+	if (enough) {
+		decision.recent = window_rate(&window);
+		space_look(space, sight.rate, facts->pass);
+	}
+	limit(space, &decision, enough, facts, settings);
+	return decision;
+}
+
+static void tally_decay(u32 *history, u32 window)
+{
+	*history = *history - (*history >> NUMA_LOCALITY_SHIFT) +
+		   min(window, 1U << NUMA_TALLY_BITS);
+}
+
+/* End a thread's window, if enough happened in it. */
+static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
+{
+	const struct numa_tally now = thread->now;
+	struct numa_tally *history = &thread->history;
+	unsigned int rate, excess;
+
+	if (now.faults == thread->looked) {
+		if (thread->idle < NUMA_THREAD_IDLE)
+			thread->idle++;
+		if (thread->idle == NUMA_THREAD_IDLE) {
+			/* It may be gone, and the slot another's next time. */
+			thread->closed = now;
+			thread->rate = 0;
+			*history = (struct numa_tally){ };
+		}
+		return;
+	}
+	thread->idle = 0;
+	thread->looked = now.faults;
+	if (now.faults - thread->closed.faults < min_faults)
+		return;
+	/* As in numa_counts_take(). */
+	excess = max(fls(now.faults - thread->closed.faults) - NUMA_TALLY_BITS, 0);
+	tally_decay(&history->faults, (now.faults - thread->closed.faults) >> excess);
+	tally_decay(&history->remote, (now.remote - thread->closed.remote) >> excess);
+	tally_decay(&history->shared, (now.shared - thread->closed.shared) >> excess);
+	thread->recent = share_of(now.remote - thread->closed.remote,
+				  now.faults - thread->closed.faults, 100);
+	thread->closed = now;
+
+	rate = max(share_of(history->remote, history->faults, 100), 1U);
+	if (leaves(rate, thread->rate)) {
+		thread->rate = rate;
+		thread->moved = pass;
+	}
+}
+
+/* Scanning faster does not help a thread that shares, or that it has not helped. */
+static bool hopeless(const struct numa_thread *thread, u32 pass)
+{
+	return share_of(thread->history.shared, thread->history.remote, 10) >
+	       10 - NUMA_PRIVATE_TENTHS || stuck(thread->moved, pass);
+}
+
+/**
+ * numa_neediest() - how badly off is the thread that is worst off, and can be helped?
+ * @threads: slots of an address space, with what they count now; their windows end here
+ * @nr: number of them
+ * @pass: how often it has been scanned as a whole
+ * @min_faults: of a thread; fewer do not make a window
+ *
+ * Context: any; pure.
+ * Return: its percentage of remote faults, or 0.
+ */
+unsigned int numa_neediest(struct numa_thread *threads, unsigned int nr, u32 pass,
+			   u32 min_faults)
+{
+	unsigned int need = 0, rate;
+
+	for (; nr; nr--, threads++) {
+		/* Most processes have few threads: skip what was never used. */
+		if (!threads->now.faults && !threads->rate)
+			continue;
+		thread_look(threads, pass, min_faults);
+		/* What was wrong once may have been put right. */
+		rate = min(threads->rate, threads->recent);
+		if (rate > need && !hopeless(threads, pass))
+			need = rate;
+	}
+	return need;
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mm.c - an entry for each address space: making, finding, forgetting
+ *
+ * Entries are wanted where nothing may sleep, so they are taken from pools that a
+ * worker keeps filled.
+ */
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "state.h"
+
+/* What is taken from the pools, and how many of each are kept. */
+enum pool_kind {
+	POOL_MM,
+	POOL_THREADS,
+	POOL_AREAS,
+	NR_POOLS
+};
+
+#define POOL_ITEMS	16
+
+static struct {
+	size_t size;
+	unsigned int nr;
+	void *item[POOL_ITEMS];
+} pools[NR_POOLS] = {
+	[POOL_MM] = { .size = sizeof(struct numa_mm) },
+	[POOL_THREADS] = { .size = sizeof(struct numa_threads) },
+	[POOL_AREAS] = { .size = sizeof(struct numa_areas) },
+};
+
+static DEFINE_SPINLOCK(pool_lock);
+
+/* Something zeroed, or NULL; whoever takes from a pool that is low has it filled. */
+static void *pool_take(enum pool_kind kind)
+{
+	void *item = NULL;
+	bool low;
+
+	spin_lock(&pool_lock);
+	if (pools[kind].nr)
+		item = pools[kind].item[--pools[kind].nr];
+	low = pools[kind].nr < POOL_ITEMS / 2;
+	spin_unlock(&pool_lock);
+	if (low)
+		schedule_work(&numa.refill);
+	return item;
+}
+
+static bool pool_put(enum pool_kind kind, void *item)
+{
+	bool room;
+
+	spin_lock(&pool_lock);
+	room = pools[kind].nr < POOL_ITEMS;
+	if (room)
+		pools[kind].item[pools[kind].nr++] = item;
+	spin_unlock(&pool_lock);
+	return room;
+}
+
+static bool pool_fill(enum pool_kind kind)
+{
+	while (READ_ONCE(pools[kind].nr) < POOL_ITEMS) {
+		void *item = kzalloc(pools[kind].size, GFP_KERNEL | __GFP_NOWARN);
+
+		if (!item)
+			return false;
+		if (!pool_put(kind, item))
+			kfree(item);
+	}
+	return true;
+}
+
+static bool pool_used(enum pool_kind kind)
+{
+	return kind != POOL_AREAS || numa.mode == NUMA_MODE_VMA;
+}
+
+static void refill_worker(struct work_struct *work)
+{
+	enum pool_kind kind;
+
+	for (kind = 0; kind < NR_POOLS; kind++)
+		if (pool_used(kind))
+			pool_fill(kind);
+}
+
+static void pools_empty(void)
+{
+	enum pool_kind kind;
+
+	for (kind = 0; kind < NR_POOLS; kind++)
+		while (pools[kind].nr)
+			kfree(pools[kind].item[--pools[kind].nr]);
+}
+
+/**
+ * numa_spaces_start() - ready to make entries
+ *
+ * Context: process, may sleep; no hook is armed.
+ * Return: 0, or -ENOMEM with nothing left behind.
+ */
+int numa_spaces_start(void)
+{
+	enum pool_kind kind;
+
+	spin_lock_init(&numa.lock);
+	hash_init(numa.spaces);
+	numa.nr_spaces = 0;
+	INIT_WORK(&numa.refill, refill_worker);
+	for (kind = 0; kind < NR_POOLS; kind++) {
+		if (pool_used(kind) && !pool_fill(kind)) {
+			pools_empty();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void space_free(struct rcu_head *rcu)
+{
+	struct numa_mm *space = container_of(rcu, struct numa_mm, rcu);
+
+	kfree(space->threads);
+	kfree(space->areas);
+	kfree(space);
+}
+
+/* Take an entry out, if nobody else has; its faults are counted before it goes. */
+static void space_remove(struct numa_mm *space)
+{
+	struct numa_counts sum;
+	bool mine;
+
+	spin_lock(&numa.lock);
+	mine = !hlist_unhashed(&space->node);
+	if (mine) {
+		hlist_del_init_rcu(&space->node);
+		numa.nr_spaces--;
+	}
+	spin_unlock(&numa.lock);
+	if (!mine)
+		return;
+	spin_lock(&space->lock);
+	numa_space_sum(space, &sum);
+	numa_space_count(space, &sum);
+	spin_unlock(&space->lock);
+	lmm_count(&lmm_numa_policy, COUNT_SPACES_GONE, 1);
+	call_rcu(&space->rcu, space_free);
+}
+
+/**
+ * numa_spaces_stop() - forget all
+ *
+ * Context: process, may sleep; no hook is armed and no handler runs.
+ */
+void numa_spaces_stop(void)
+{
+	struct hlist_node *next;
+	struct numa_mm *space;
+	unsigned int bucket;
+
+	preempt_disable();
+	hash_for_each_safe(numa.spaces, bucket, next, space, node)
+		space_remove(space);
+	preempt_enable();
+	/* Frees what is in flight, and leaves no callback of ours behind. */
+	rcu_barrier();
+	cancel_work_sync(&numa.refill);
+	pools_empty();
+}
+
+/* Put back what we have changed of an address space; its entry's lock is held. */
+static void space_restore(struct numa_mm *space, struct mm_struct *mm)
+{
+	if (space->postponed)
+		cmpxchg(&mm->numa_next_scan, space->postponed, space->kernel_next);
+	space->postponed = 0;
+}
+
+static void slot_restore(struct numa_slot *slot, struct task_struct *task)
+{
+	if (READ_ONCE(slot->lowered_pid) != task->pid)
+		return;
+	cmpxchg(&task->numa_scan_period, READ_ONCE(slot->lowered_ms), READ_ONCE(slot->own_ms));
+	WRITE_ONCE(slot->lowered_pid, 0);
+}
+
+/* Put back what we have changed of a thread, which cannot be freed meanwhile. */
+static void thread_restore(struct numa_mm *space, struct task_struct *task)
+{
+	slot_restore(numa_space_slot(space, task->pid), task);
+	/* From when it was the only one; that came first, so it is put back last. */
+	slot_restore(&space->slot, task);
+}
+
+/**
+ * numa_spaces_release() - put back what we have changed of every address space, and of
+ *	its threads
+ *
+ * A thread may be about to scan by what was decided before: then its address space is
+ * scanned once more, or once later, than the kernel would have.
+ *
+ * Context: process; scans may be under way.
+ */
+void numa_spaces_release(void)
+{
+	struct task_struct *group, *task;
+	struct numa_mm *space;
+
+	rcu_read_lock();
+	for_each_process_thread(group, task) {
+		/* Only with this lock does the address space stay. */
+		task_lock(task);
+		preempt_disable();
+		space = task->mm ? numa_space_find(task->mm) : NULL;
+		if (space) {
+			spin_lock(&space->lock);
+			space_restore(space, task->mm);
+			thread_restore(space, task);
+			spin_unlock(&space->lock);
+		}
+		preempt_enable();
+		task_unlock(task);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * numa_space_get() - the entry of an address space, made if there is none
+ * @mm: the address space
+ *
+ * Context: process, preemption off, and so while the entry is used.
+ * Return: the entry, or NULL when the pool is empty; then the kernel scans as ever.
+ */
+struct numa_mm *numa_space_get(struct mm_struct *mm)
+{
+	struct numa_mm *space = numa_space_find(mm);
+	struct numa_mm *other;
+
+	if (space)
+		return space;
+	space = pool_take(POOL_MM);
+	if (!space) {
+		lmm_count(&lmm_numa_policy, COUNT_SPACES_REFUSED, 1);
+		return NULL;
+	}
+	space->id = mm->context.ctx_id;
+	spin_lock_init(&space->lock);
+	space->begun = jiffies;
+	space->last_full = jiffies;
+	space->seq = READ_ONCE(mm->numa_scan_seq);
+	spin_lock(&numa.lock);
+	other = numa_space_find(mm);
+	if (!other) {
+		hlist_add_head_rcu(&space->node,
+				   &numa.spaces[space->id % HASH_SIZE(numa.spaces)]);
+		numa.nr_spaces++;
+	}
+	spin_unlock(&numa.lock);
+	if (other) {
+		/* Another thread of it was quicker. */
+		kfree_rcu(space, rcu);
+		return other;
+	}
+	lmm_count(&lmm_numa_policy, COUNT_SPACES, 1);
+	return space;
+}
+
+/**
+ * numa_space_forget() - an address space is no longer the policy's
+ * @space: its entry
+ * @mm: the address space, of current
+ *
+ * Context: process, preemption off.
+ */
+void numa_space_forget(struct numa_mm *space, struct mm_struct *mm)
+{
+	struct task_struct *task;
+
+	spin_lock(&space->lock);
+	space_restore(space, mm);
+	spin_unlock(&space->lock);
+	/* From here on no fault finds it. */
+	space_remove(space);
+	for_each_thread(current, task)
+		thread_restore(space, task);
+}
+
+/**
+ * lmm_numa_space_exit() - event: an address space goes
+ * @mm: the address space; nobody uses it any more
+ *
+ * Context: process, preemption off.
+ */
+void lmm_numa_space_exit(struct mm_struct *mm)
+{
+	struct numa_mm *space = numa_space_find(mm);
+
+	if (!space)
+		return;
+	space_remove(space);
+	/* Who executes another program lives on without it. */
+	thread_restore(space, current);
+}
+
+/**
+ * numa_space_attach() - have what an entry needs only now
+ * @space: the entry
+ *
+ * Context: process, preemption off, the entry's lock held.
+ */
+void numa_space_attach(struct numa_mm *space)
+{
+	if (numa.mode == NUMA_MODE_VMA && !space->areas)
+		/* Who sees it sees zeroes: pairs with lmm_numa_hint_vma(). */
+		smp_store_release(&space->areas, pool_take(POOL_AREAS));
+	if (!space->threads && get_nr_threads(current) > 1)
+		/* Who sees it sees zeroes: pairs with numa_space_slot(), numa_space_sum(). */
+		smp_store_release(&space->threads, pool_take(POOL_THREADS));
+}
+
+static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
+{
+	enum numa_class class;
+
+	for (class = 0; class < NUMA_NR_CLASSES; class++)
+		sum->pages[class] += atomic64_read(&slot->pages[class]);
+	sum->faults += atomic64_read(&slot->faults);
+}
+
+/**
+ * numa_space_sum() - the faults of an address space
+ * @space: its entry
+ * @sum: gets them
+ *
+ * Context: process, preemption off.
+ */
+void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum)
+{
+	/* Pairs with numa_space_attach(): they are zeroed. */
+	const struct numa_threads *threads = smp_load_acquire(&space->threads);
+	unsigned int i;
+
+	*sum = (struct numa_counts){ };
+	slot_add(&space->slot, sum);
+	for (i = 0; threads && i < NUMA_THREADS; i++)
+		slot_add(&threads->slot[i], sum);
+}
+
+/**
+ * numa_space_count() - tell the policy's counters of an address space's faults
+ * @space: its entry
+ * @sum: what numa_space_sum() gave
+ *
+ * At the end of a window, not at each fault: that is what faults cost.
+ *
+ * Context: process, the entry's lock held.
+ */
+void numa_space_count(struct numa_mm *space, const struct numa_counts *sum)
+{
+	enum numa_class class;
+
+	lmm_count(&lmm_numa_policy, COUNT_FAULTS, sum->faults - space->counted.faults);
+	for (class = 0; class < NUMA_NR_CLASSES; class++)
+		lmm_count(&lmm_numa_policy, COUNT_LOCAL_PRIVATE + class,
+			  sum->pages[class] - space->counted.pages[class]);
+	space->counted = *sum;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy.c - the scans of NUMA balancing: knobs, switching on and off, state for people
+ *
+ * Lifetimes: entries of address spaces (state.h), pools and the settings are made
+ * by enable before any hook is armed, and freed by disable after the hooks are
+ * disarmed and no handler runs.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hashtable.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched/sysctl.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "compat/compat.h"
+#include "hook/hook.h"
+#include "state.h"
+
+enum numa_knob {
+	KNOB_MODE,
+	KNOB_MIN_MS,
+	KNOB_MAX_MS,
+	KNOB_MIN_FAULTS,
+	KNOB_STEP_MAX_PCT,
+	KNOB_STEADY_PCT,
+	KNOB_MATURE_MS,
+	KNOB_MATURE_RUN_MS,
+	KNOB_THREAD_FLOOR_MS,
+	KNOB_WATCH_EVERY,
+	KNOB_FULL_EVERY,
+	KNOB_BY_THREAD,
+	KNOB_BY_REGION,
+	KNOB_BY_ENTRIES,
+	KNOB_CGROUPS,
+};
+
+static const char *const mode_words[] = {
+	[NUMA_MODE_PERIOD] = "period",
+	[NUMA_MODE_VMA] = "vma",
+	NULL
+};
+
+static const struct lmm_knob numa_knobs[] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = NUMA_MODE_VMA, .def = NUMA_MODE_VMA,
+		.choices = mode_words,
+	},
+	[KNOB_MIN_MS] = {
+		/* The kernel's own floor: 256 MiB in 100 ms is its fastest scan. */
+		.name = "min_ms", .kind = LMM_KNOB_UINT,
+		.min = 10, .max = 60000, .def = 100,
+	},
+	[KNOB_MAX_MS] = {
+		/*
+		 * Four times the kernel's own, for the watches in between.  With the
+		 * series' 5000 there would be more faults than with the kernel's.
+		 */
+		.name = "max_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 600000, .def = 240000,
+	},
+	[KNOB_MIN_FAULTS] = {
+		.name = "min_faults", .kind = LMM_KNOB_UINT,
+		.min = 10, .max = 100000, .def = NUMA_MIN_FAULTS,
+	},
+	[KNOB_STEP_MAX_PCT] = {
+		.name = "step_max_pct", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 10000, .def = 400,
+	},
+	[KNOB_STEADY_PCT] = {
+		.name = "steady_pct", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 1000, .def = 200,
+	},
+	[KNOB_MATURE_MS] = {
+		.name = "mature_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 3600000, .def = 4000,
+	},
+	[KNOB_MATURE_RUN_MS] = {
+		.name = "mature_run_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 3600000, .def = 1000,
+	},
+	[KNOB_THREAD_FLOOR_MS] = {
+		.name = "thread_floor_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 60000, .def = 1000,
+	},
+	[KNOB_WATCH_EVERY] = {
+		.name = "watch_every", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 512, .def = 16,
+	},
+	[KNOB_FULL_EVERY] = {
+		.name = "full_every", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = 1000, .def = 8,
+	},
+	[KNOB_BY_THREAD] = {
+		.name = "by_thread", .kind = LMM_KNOB_BOOL,
+		/* Where the kernel does not. */
+		.min = 0, .max = 1, .def = !LMM_SKIPS_VMA_BY_THREAD,
+	},
+	[KNOB_BY_REGION] = {
+		.name = "by_region", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+	[KNOB_BY_ENTRIES] = {
+		.name = "by_entries", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 0,
+	},
+	[KNOB_CGROUPS] = {
+		.name = "cgroups", .kind = LMM_KNOB_TEXT,
+	},
+};
+
+static const char *const numa_counter_names[NR_COUNTERS] = {
+	[COUNT_FAULTS] = "faults",
+	[COUNT_LOCAL_PRIVATE] = "local_private",
+	[COUNT_LOCAL_SHARED] = "local_shared",
+	[COUNT_REMOTE_PRIVATE] = "remote_private",
+	[COUNT_REMOTE_SHARED] = "remote_shared",
+	[COUNT_WINDOWS] = "windows",
+	[COUNT_FEW_FAULTS] = "few_faults",
+	[COUNT_WAITED] = "waited",
+	[COUNT_LENGTHENED] = "lengthened",
+	[COUNT_SHORTENED] = "shortened",
+	[COUNT_LIMITED_FIRST_PASS] = "limited_first_pass",
+	[COUNT_LIMITED_THREAD] = "limited_thread",
+	[COUNT_LIMITED_YOUNG] = "limited_young",
+	[COUNT_LIMITED_KERNEL] = "limited_kernel",
+	[COUNT_LIMITED_CALM] = "limited_calm",
+	[COUNT_SCANS] = "scans",
+	[COUNT_WATCHES] = "watches",
+	[COUNT_POSTPONED] = "postponed",
+	[COUNT_HASTENED] = "hastened",
+	[COUNT_ALARMS] = "alarms",
+	[COUNT_SCANNED_PAGES] = "scanned_pages",
+	[COUNT_UPDATED_ENTRIES] = "updated_entries",
+	[COUNT_SKIPPED_BY_WATCH] = "skipped_by_watch",
+	[COUNT_SKIPPED_BY_THREAD] = "skipped_by_thread",
+	[COUNT_SKIPPED_BY_REGION] = "skipped_by_region",
+	[COUNT_SPACES] = "spaces",
+	[COUNT_SPACES_GONE] = "spaces_gone",
+	[COUNT_SPACES_REFUSED] = "spaces_refused",
+	[COUNT_OUT_OF_SCOPE] = "out_of_scope",
+};
+
+struct numa_state numa;
+
+static struct numa_rules *rules_make(const struct lmm_config *cfg, gfp_t gfp)
+{
+	struct numa_rules *rules = kzalloc(sizeof(*rules), gfp);
+
+	if (!rules)
+		return NULL;
+	rules->settings = (struct numa_settings){
+		.min_ms = cfg->value[KNOB_MIN_MS],
+		.max_ms = cfg->value[KNOB_MAX_MS],
+		.min_faults = cfg->value[KNOB_MIN_FAULTS],
+		.step_max_pct = cfg->value[KNOB_STEP_MAX_PCT],
+		.steady_pct = cfg->value[KNOB_STEADY_PCT],
+		.mature_ms = cfg->value[KNOB_MATURE_MS],
+		.mature_run_ms = cfg->value[KNOB_MATURE_RUN_MS],
+		.thread_floor_ms = cfg->value[KNOB_THREAD_FLOOR_MS],
+		.full_every = cfg->value[KNOB_FULL_EVERY],
+		.by_thread = cfg->value[KNOB_BY_THREAD],
+		.by_region = cfg->value[KNOB_BY_REGION],
+	};
+	rules->watch_every = cfg->value[KNOB_WATCH_EVERY];
+	rules->by_entries = cfg->value[KNOB_BY_ENTRIES];
+	strscpy(rules->cgroups, cfg->text, sizeof(rules->cgroups));
+	return rules;
+}
+
+/* Only the root ends in a slash, and none has two in a row. */
+static bool cgroup_path_good(const char *path, size_t len)
+{
+	return path[0] == '/' && (len == 1 || path[len - 1] != '/') && !strnstr(path, "//", len);
+}
+
+static int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+			 size_t len)
+{
+	const char *path = cfg->text;
+
+	if (cfg->value[KNOB_MIN_MS] > cfg->value[KNOB_MAX_MS]) {
+		scnprintf(why, len, "min_ms: %u: more than max_ms, which is %u",
+			  cfg->value[KNOB_MIN_MS], cfg->value[KNOB_MAX_MS]);
+		return -ERANGE;
+	}
+	while (*path) {
+		size_t end = strcspn(path, ":");
+
+		if (!cgroup_path_good(path, end) || !strcmp(path + end, ":")) {
+			scnprintf(why, len, "cgroups: %.*s: not a path from /, as cgroups have one",
+				  (int)min_t(size_t, end, 40), path);
+			return -EINVAL;
+		}
+		path += end + (path[end] == ':');
+	}
+	return 0;
+}
+
+static void numa_free(void)
+{
+	kfree(rcu_dereference_protected(numa.rules, true));
+	RCU_INIT_POINTER(numa.rules, NULL);
+	kfree(numa.path);
+	numa.path = NULL;
+}
+
+static int numa_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+		       size_t len)
+{
+	struct numa_rules *rules = rules_make(cfg, GFP_KERNEL);
+	int err = -ENOMEM;
+
+	numa.mode = lmm_policy_mode(policy, cfg);
+	numa.balancing_mode = (const int *)lmm_hook_address(LMM_HOOK_BALANCING_MODE);
+	numa.scan_size = (const unsigned int *)lmm_hook_address(LMM_HOOK_SCAN_SIZE);
+	numa.path = kmalloc(PATH_MAX, GFP_KERNEL);
+	rcu_assign_pointer(numa.rules, rules);
+	if (rules && numa.path)
+		err = numa_spaces_start();
+	if (err) {
+		scnprintf(why, len, "out of memory");
+		numa_free();
+	}
+	return err;
+}
+
+static void numa_disable(struct lmm_policy *policy)
+{
+	numa_spaces_release();
+	numa_spaces_stop();
+	numa_free();
+}
+
+static void numa_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	struct numa_rules *old = rcu_dereference_protected(numa.rules, true);
+
+	rcu_assign_pointer(numa.rules, rules_make(cfg, GFP_KERNEL | __GFP_NOFAIL));
+	/* What was put off by the old settings is decided anew. */
+	numa_spaces_release();
+	kfree_rcu(old, rcu);
+}
+
+static void space_show(struct seq_file *m, const struct numa_mm *space)
+{
+	const struct numa_decision *decision = &space->decision;
+	u64 all = space->space.history.local + space->space.history.remote;
+	u64 scanned = space->pass ? 100 :
+		      div64_u64(min(space->scanned, space->resident) * 100,
+				max(space->resident, 1ULL));
+
+	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%6u%9llu%9llu%6u  %s/%s\n", space->tgid,
+		   space->comm, decision->period_ms, space->own_ms,
+		   decision->lengthening ? "longer" : "shorter",
+		   all ? decision->rate : 0, all ? 100 - decision->private * 10 : 0,
+		   space->need, space->windows, scanned, space->pass,
+		   numa_reason_word(decision->reason), numa_limit_word(decision->limit));
+}
+
+static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
+{
+	struct numa_mm *space;
+	unsigned int bucket;
+
+	if (!policy->on)
+		return;
+	seq_printf(m, "# %u address spaces\n", READ_ONCE(numa.nr_spaces));
+	seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s  %s\n", "pid", "comm",
+		   "period_ms", "own_ms", "trend", "remote", "shared", "need", "windows",
+		   "scanned", "pass", "why");
+	rcu_read_lock();
+	hash_for_each_rcu(numa.spaces, bucket, space, node)
+		if (READ_ONCE(space->own_ms))
+			space_show(m, space);
+	rcu_read_unlock();
+}
+
+static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (!policy->on)
+		return;
+	switch (READ_ONCE(*numa.balancing_mode)) {
+	case NUMA_BALANCING_NORMAL:
+		break;
+	case NUMA_BALANCING_DISABLED:
+		scnprintf(why, len, "nothing to do: kernel.numa_balancing is 0");
+		return;
+	default:
+		scnprintf(why, len, "hands off: kernel.numa_balancing is set for memory tiering");
+		return;
+	}
+}
+
+/* The policy's row in the registry. */
+struct lmm_policy lmm_numa_policy = {
+	.id = LMM_NUMA,
+	.name = "numa",
+	.knobs = numa_knobs,
+	.nr_knobs = ARRAY_SIZE(numa_knobs),
+	.mode_knob = KNOB_MODE,
+	.counter_names = numa_counter_names,
+	.nr_counters = NR_COUNTERS,
+	.validate = numa_validate,
+	.enable = numa_enable,
+	.disable = numa_disable,
+	.configure = numa_configure,
+	.state_show = numa_state_show,
+	.reason_show = numa_reason_show,
+};

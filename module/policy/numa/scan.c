@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * scan.c - when an address space is scanned, and what of it
+ *
+ * The kernel asks for a scan when the address space may be scanned again
+ * (mm->numa_next_scan) and a thread has run for its own period (p->numa_scan_period).
+ * That asking is left as it is.  When it asks, the last window ends if the pass has, and
+ * the core's period says whether a full pass is due.  If so, the kernel makes it.  If
+ * not, the kernel makes a watch of it (mode vma), or the time of the next scan is put
+ * off (mode period).  A scan sooner than the kernel's is had by bringing that time
+ * forward at the next hint fault; see fault.c.
+ */
+#include <linux/cgroup.h>
+#include <linux/hash.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+#include <linux/sched.h>
+#include <linux/sched/sysctl.h>
+#include <linux/string.h>
+
+#include "hook/klp_port.h"
+#include "trace.h"
+#include "state.h"
+
+/* Is a cgroup one of those, or below one? */
+static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
+{
+	bool found = false;
+	size_t len;
+
+	spin_lock(&numa.lock);
+	if (cgroup_path(cgroup, numa.path, PATH_MAX) < 0)
+		numa.path[0] = '\0';
+	for (; *cgroups && !found; cgroups += len + (cgroups[len] == ':')) {
+		len = strcspn(cgroups, ":");
+		/* All are below the root. */
+		found = len == 1 || (!strncmp(numa.path, cgroups, len) &&
+				     (!numa.path[len] || numa.path[len] == '/'));
+	}
+	spin_unlock(&numa.lock);
+	return found;
+}
+
+/* Is a process the policy's?  Its threads may be in cgroups below, or beside, its own. */
+static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
+{
+	struct cgroup *cgroup;
+	u64 id, known;
+	u64 *slot;
+
+	if (!rules->cgroups[0])
+		return true;
+	cgroup = task_dfl_cgroup(task->group_leader);
+	/* A cgroup (v2) keeps its path, and its number is not used again. */
+	id = cgroup_id(cgroup) << 1;
+	slot = &rules->scope[hash_64(id, NUMA_SCOPE_BITS)];
+	known = READ_ONCE(*slot);
+	if ((known & ~1ULL) != id) {
+		known = id | cgroup_listed(cgroup, rules->cgroups);
+		WRITE_ONCE(*slot, known);
+	}
+	return known & 1;
+}
+
+static void threads_look(struct numa_mm *space, u32 min_faults)
+{
+	struct numa_threads *threads = space->threads;
+	unsigned int i;
+
+	space->need = 0;
+	if (!threads)
+		return;
+	for (i = 0; i < NUMA_THREADS; i++) {
+		const atomic64_t *pages = threads->slot[i].pages;
+		u32 shared = atomic64_read(&pages[NUMA_REMOTE_SHARED]);
+		u32 remote = atomic64_read(&pages[NUMA_REMOTE_PRIVATE]) + shared;
+
+		threads->thread[i].now = (struct numa_tally){
+			.faults = atomic64_read(&pages[NUMA_LOCAL_PRIVATE]) +
+				  atomic64_read(&pages[NUMA_LOCAL_SHARED]) + remote,
+			.remote = remote,
+			.shared = shared,
+		};
+	}
+	space->need = numa_neediest(threads->thread, NUMA_THREADS, space->pass, min_faults);
+}
+
+static void decision_count(const struct numa_decision *decision)
+{
+	static const u8 limits[NUMA_NR_LIMITS] = {
+		[NUMA_LIMIT_FIRST_PASS] = COUNT_LIMITED_FIRST_PASS,
+		[NUMA_LIMIT_THREAD] = COUNT_LIMITED_THREAD,
+		[NUMA_LIMIT_YOUNG] = COUNT_LIMITED_YOUNG,
+		[NUMA_LIMIT_KERNEL] = COUNT_LIMITED_KERNEL,
+		[NUMA_LIMIT_CALM] = COUNT_LIMITED_CALM,
+	};
+
+	if (decision->limit != NUMA_LIMIT_NONE)
+		lmm_count(&lmm_numa_policy, limits[decision->limit], 1);
+	if (decision->reason == NUMA_BY_FEW) {
+		lmm_count(&lmm_numa_policy, COUNT_FEW_FAULTS, 1);
+		return;
+	}
+	lmm_count(&lmm_numa_policy, COUNT_WINDOWS, 1);
+	if (decision->reason == NUMA_BY_WAIT)
+		lmm_count(&lmm_numa_policy, COUNT_WAITED, 1);
+	else if (decision->slope < NUMA_SLOPE_ONE)
+		lmm_count(&lmm_numa_policy, COUNT_LENGTHENED, 1);
+	else if (decision->slope > NUMA_SLOPE_ONE)
+		lmm_count(&lmm_numa_policy, COUNT_SHORTENED, 1);
+}
+
+/* End the window, if it can be ended, and have the period. */
+static void window_end(struct numa_mm *space, struct mm_struct *mm, struct task_struct *task,
+		       const struct numa_rules *rules)
+{
+	bool fresh = !space->own_ms;
+	struct numa_counts sum;
+	struct numa_facts facts;
+
+	WRITE_ONCE(space->own_ms, READ_ONCE(task->numa_scan_period));
+	space->resident = get_mm_rss(mm);
+	threads_look(space, rules->settings.min_faults);
+	facts = (struct numa_facts){
+		.pass = space->pass,
+		.scanned = space->scanned,
+		.resident = space->resident,
+		.lived_ms = jiffies_to_msecs(jiffies - space->begun),
+		.run_ms = div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
+		.kernel_ms = space->own_ms,
+		.need = space->need,
+	};
+	space->mature = numa_mature(&facts, &rules->settings);
+	numa_space_sum(space, &sum);
+	if (fresh)
+		numa_space_begin(&space->space, &sum, &facts, &rules->settings);
+	space->decision = numa_space_window(&space->space, &sum, &facts, &rules->settings);
+	numa_space_count(space, &sum);
+	space->windows += space->decision.reason != NUMA_BY_FEW;
+	space->tgid = task->tgid;
+	strscpy(space->comm, task->group_leader->comm, sizeof(space->comm));
+	decision_count(&space->decision);
+	trace_numa_decision(task, &facts, &sum, &space->decision);
+}
+
+/* Have the next scan sooner than the kernel would; at the next hint fault. */
+static void hasten(struct numa_mm *space, u32 ms)
+{
+	if (ms >= space->own_ms)
+		return;
+	WRITE_ONCE(space->hasten_ms, ms);
+	set_bit(NUMA_NOTICE_HASTEN, &space->notice);
+}
+
+static bool watches(const struct numa_rules *rules)
+{
+	return numa.mode == NUMA_MODE_VMA && rules->watch_every;
+}
+
+/* The next scan is a watch, unless it turns out otherwise. */
+static void hasten_watch(struct numa_mm *space, const struct numa_rules *rules)
+{
+	if (!space->mature || !watches(rules))
+		return;
+	space->gap_ms = numa_watch_gap(space->gap_ms);
+	hasten(space, space->gap_ms);
+}
+
+static void full_begin(struct numa_mm *space, const struct numa_rules *rules)
+{
+	space->kind = NUMA_SCAN_FULL;
+	space->entries = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
+	/* Without events of the scan, as if all of it were resident. */
+	if (numa.mode == NUMA_MODE_PERIOD)
+		space->scanned += space->entries;
+	if (READ_ONCE(space->hurry)) {
+		space->gap_ms = 0;
+		hasten(space, NUMA_GAP_MIN_MS);
+	} else if (space->decision.period_ms < space->own_ms) {
+		hasten(space, space->decision.period_ms);
+	} else if (space->full_scans == 1) {
+		/* Else the next is of this pass, too. */
+		hasten_watch(space, rules);
+	}
+	lmm_count(&lmm_numa_policy, COUNT_SCANS, 1);
+}
+
+static void watch_begin(struct numa_mm *space, const struct numa_rules *rules)
+{
+	space->kind = NUMA_SCAN_WATCH;
+	space->watch.every = rules->watch_every;
+	space->watch_rate = space->decision.rate;
+	space->watch_faults = numa_watch_faults(space->resident, rules->watch_every);
+	atomic_set(&space->watch_remote, 0);
+	atomic_set(&space->watch_left, space->watch_faults);
+	/* After what it is about. */
+	smp_mb__before_atomic();
+	set_bit(NUMA_NOTICE_WATCH, &space->notice);
+	hasten_watch(space, rules);
+	lmm_count(&lmm_numa_policy, COUNT_WATCHES, 1);
+}
+
+/* The kernel has begun a new pass over the address space since the last scan. */
+static void pass_end(struct numa_mm *space, struct mm_struct *mm)
+{
+	unsigned int hurry = READ_ONCE(space->hurry);
+
+	if (space->kind == NUMA_SCAN_FULL && space->pass_scans) {
+		space->pass++;
+		space->full_scans = space->pass_scans;
+	}
+	space->seq = READ_ONCE(mm->numa_scan_seq);
+	space->pass_scans = 0;
+	space->watch.turn++;
+	/* An alarm of this very moment may be lost; the next watch sees the same. */
+	if (hurry)
+		WRITE_ONCE(space->hurry, hurry - 1);
+}
+
+/*
+ * A period is between scans of the same kind; where a pass takes several scans, full
+ * passes are as many periods apart.  @scans: how many.
+ */
+static bool full_is_due(struct numa_mm *space, unsigned int scans)
+{
+	unsigned long period = msecs_to_jiffies(space->decision.period_ms) * max(scans, 1U);
+
+	if (!space->pass || READ_ONCE(space->hurry))
+		return true;
+	return !time_before(jiffies, space->last_full + period);
+}
+
+/* What a scan of this pass takes, where there are events of the scan. */
+static enum numa_scan_kind kind_of(struct numa_mm *space, bool begins)
+{
+	if (!begins)
+		return READ_ONCE(space->hurry) ? NUMA_SCAN_FULL : space->kind;
+	return full_is_due(space, space->full_scans) ? NUMA_SCAN_FULL : NUMA_SCAN_WATCH;
+}
+
+/*
+ * Put the next scan off until a full one is due, if the kernel still wants it.  Nothing
+ * is watched meanwhile.
+ */
+static void postpone(struct numa_mm *space, struct mm_struct *mm, unsigned long asked)
+{
+	unsigned long next = space->last_full + msecs_to_jiffies(space->decision.period_ms);
+
+	next = next ?: 1;
+	if (cmpxchg(&mm->numa_next_scan, asked, next) != asked)
+		return;
+	space->postponed = next;
+	space->kernel_next = asked;
+	lmm_count(&lmm_numa_policy, COUNT_POSTPONED, 1);
+}
+
+/* The kernel would scan now: what shall it do? */
+static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task_struct *task,
+			unsigned long asked, const struct numa_rules *rules)
+{
+	bool begins = READ_ONCE(mm->numa_scan_seq) != space->seq;
+	enum numa_scan_kind kind = NUMA_SCAN_FULL;
+
+	/* Another thread has come for the same scan: one of the two will have it, so decided. */
+	if (space->decided == asked && space->own_ms)
+		return;
+	space->decided = asked;
+	space->postponed = 0;
+	WRITE_ONCE(space->notice, 0);
+	if (begins)
+		pass_end(space, mm);
+	numa_space_attach(space);
+	/* A window is a pass: parts of the memory may differ for good, and that is no change. */
+	if (begins || !space->own_ms)
+		window_end(space, mm, task, rules);
+	if (watches(rules)) {
+		kind = kind_of(space, begins);
+	} else if (!full_is_due(space, 1)) {
+		postpone(space, mm, asked);
+		return;
+	}
+	if (kind == NUMA_SCAN_WATCH)
+		watch_begin(space, rules);
+	else
+		full_begin(space, rules);
+	if (kind == NUMA_SCAN_FULL && (begins || !watches(rules)))
+		space->last_full = jiffies;
+	space->pass_scans++;
+}
+
+/**
+ * lmm_numa_scan_begin() - event: a thread may be about to scan its address space
+ *
+ * Context: process, preemption off, no lock held.
+ */
+void lmm_numa_scan_begin(void)
+{
+	struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+	struct task_struct *task = current;
+	struct mm_struct *mm = task->mm;
+	struct numa_mm *space;
+	unsigned long asked;
+
+	/* As the kernel asks, and it has to give the thread its first period. */
+	if (task->flags & PF_EXITING || !mm || !READ_ONCE(task->numa_scan_period))
+		return;
+	asked = READ_ONCE(mm->numa_next_scan);
+	if (!asked || time_before(jiffies, asked))
+		return;
+	/* Tiering scans to see how hot a page is, and needs all of its faults. */
+	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL ||
+	    !in_scope(task, rules)) {
+		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
+		space = numa_space_find(mm);
+		if (space)
+			numa_space_forget(space, mm);
+		return;
+	}
+	space = numa_space_get(mm);
+	if (!space)
+		return;
+	spin_lock(&space->lock);
+	scan_decide(space, mm, task, asked, rules);
+	spin_unlock(&space->lock);
+}
+
+/* What is known of a VMA; NULL if there is no room to know of it. */
+static struct numa_area *area_of(struct numa_mm *space, const struct vm_area_struct *vma,
+				 u64 pages)
+{
+	struct numa_area *area;
+
+	if (!space->areas)
+		return NULL;
+	area = &space->areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];
+	if (area->start == vma->vm_start)
+		return area;
+	/* Another's: it may be gone, and is if scans no longer come to it. */
+	if (area->start && space->pass - area->vma.pass < NUMA_STUCK_PASSES)
+		return NULL;
+	WRITE_ONCE(area->start, vma->vm_start);
+	numa_vma_begin(&area->vma, pages, space->pass);
+	return area;
+}
+
+/* Pages of a VMA are counted from here, so that no region cuts a huge page. */
+static u64 vma_base(const struct vm_area_struct *vma)
+{
+	return ALIGN_DOWN(vma->vm_start, PMD_SIZE) >> PAGE_SHIFT;
+}
+
+/* The next part of a full scan, in pages from address 0; false if there is none. */
+static bool full_next(struct numa_mm *space, const struct vm_area_struct *vma,
+		      const struct numa_range *left, const struct lmm_klp_part *part,
+		      struct numa_range *run, const struct numa_settings *settings)
+{
+	u64 base = vma_base(vma);
+	u64 pages = (vma->vm_end >> PAGE_SHIFT) - base;
+	struct numa_area *area = area_of(space, vma, pages);
+	unsigned int slot = numa_thread_slot(current->pid);
+	struct numa_range own, next;
+	bool more;
+
+	if (!area) {
+		*run = *left;
+		return left->start < left->end;
+	}
+	if (part->end > part->start) {
+		own.start = (part->start >> PAGE_SHIFT) - base;
+		own.end = (part->end >> PAGE_SHIFT) - base;
+		/* What a single thread has on its own node is not armed, in use or not. */
+		numa_vma_scanned(&area->vma, &own, atomic_read(&vma->vm_mm->mm_users) == 1 ?
+						   1 : part->updated);
+	} else {
+		numa_vma_fit(&area->vma, pages);
+		numa_vma_visit(&area->vma, space->pass, settings);
+	}
+	own.start = left->start - base;
+	own.end = left->end - base;
+	more = own.start < own.end && numa_vma_next(&area->vma, slot, &own, &next, settings);
+	if (!more)
+		next.start = own.end;
+	if (next.start > own.start)
+		lmm_count(&lmm_numa_policy,
+			  numa_vma_uses(&area->vma, slot) || !settings->by_thread ?
+				  COUNT_SKIPPED_BY_REGION : COUNT_SKIPPED_BY_THREAD,
+			  next.start - own.start);
+	run->start = next.start + base;
+	run->end = next.end + base;
+	return more;
+}
+
+/* How a region is mapped: by huge pages, by pages, or not at all. */
+static bool region_is_mapped(struct mm_struct *mm, u64 region, bool *huge)
+{
+	unsigned long addr = region << (NUMA_REGION_SHIFT + PAGE_SHIFT);
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+	pmd_t pmd;
+
+	BUILD_BUG_ON(NUMA_REGION_SHIFT + PAGE_SHIFT != PMD_SHIFT);
+	if (pgd_none(*pgd))
+		return false;
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d))
+		return false;
+	pud = pud_offset(p4d, addr);
+	if (pud_none(*pud) || pud_leaf(*pud))
+		return false;
+	pmd = READ_ONCE(*pmd_offset(pud, addr));
+	/* What is not a table, a migration entry among others, is not to be split. */
+	*huge = !pmd_present(pmd) || pmd_leaf(pmd);
+	return !pmd_none(pmd);
+}
+
+/*
+ * The next part of a watch.  Page tables of this VMA stay while mmap_lock is held; that
+ * a region becomes a huge page after the look costs its being split, no more.
+ */
+static bool watch_next(struct numa_mm *space, struct mm_struct *mm,
+		       const struct numa_range *left, struct numa_range *run)
+{
+	u64 region = left->start >> NUMA_REGION_SHIFT;
+	bool more = false, huge;
+
+	for (; region << NUMA_REGION_SHIFT < left->end && !more; region++) {
+		if (!region_is_mapped(mm, region, &huge) ||
+		    !numa_watch_region(&space->watch, region, huge, run))
+			continue;
+		run->start = max(run->start, left->start);
+		run->end = min(run->end, left->end);
+		more = run->start < run->end;
+	}
+	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_WATCH,
+		  (more ? run->start : left->end) - left->start);
+	return more;
+}
+
+/*
+ * The entry, if there is a decision on how to scan.  Which of the threads that came for
+ * a scan has it is settled after our hook, and nothing else calls change_prot_numa()
+ * (mbind() would, with a flag that user space can't give).
+ */
+static struct numa_mm *space_of_scan(const struct vm_area_struct *vma)
+{
+	struct numa_mm *space = numa_space_find(vma->vm_mm);
+
+	return space && READ_ONCE(space->own_ms) ? space : NULL;
+}
+
+/**
+ * lmm_numa_scan() - event: a part of a VMA has been scanned; which is next?
+ * @vma: the VMA
+ * @end: where the kernel wants to stop
+ * @part: the last part, empty at first; gets the next
+ *
+ * Context: process, preemption off, mmap_lock held for reading.
+ * Return: false if there is none.
+ */
+bool lmm_numa_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
+{
+	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+	struct numa_mm *space = space_of_scan(vma);
+	struct numa_range left, run;
+	bool more;
+
+	left.start = part->end >> PAGE_SHIFT;
+	left.end = end >> PAGE_SHIFT;
+	if (!space) {
+		part->start = part->end;
+		part->end = end;
+		return part->start < end;
+	}
+	spin_lock(&space->lock);
+	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, part->updated);
+	if (space->kind == NUMA_SCAN_WATCH)
+		more = watch_next(space, vma->vm_mm, &left, &run);
+	else
+		more = full_next(space, vma, &left, part, &run, &rules->settings);
+	if (more) {
+		part->start = run.start << PAGE_SHIFT;
+		part->end = run.end << PAGE_SHIFT;
+		if (space->kind == NUMA_SCAN_FULL)
+			space->scanned += run.end - run.start;
+		lmm_count(&lmm_numa_policy, COUNT_SCANNED_PAGES, run.end - run.start);
+	}
+	spin_unlock(&space->lock);
+	return more;
+}
+
+/**
+ * lmm_numa_scan_charge() - what shall the kernel charge the scan for?
+ * @vma: the VMA
+ * @total: entries that were updated in the range it asked for
+ *
+ * If anything was updated the kernel charges the whole range.  By entries it is told
+ * of nothing until there have been as many as the range might have had.
+ *
+ * Context: process, preemption off, mmap_lock held for reading.
+ * Return: what to say was updated.
+ */
+unsigned long lmm_numa_scan_charge(struct vm_area_struct *vma, unsigned long total)
+{
+	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+	struct numa_mm *space = space_of_scan(vma);
+
+	if (!space || !rules->by_entries)
+		return total;
+	spin_lock(&space->lock);
+	if (space->kind == NUMA_SCAN_FULL) {
+		space->entries -= total;
+		if (space->entries > 0)
+			total = 0;
+	}
+	spin_unlock(&space->lock);
+	return total;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.h - what the parts of the numa policy's glue share
+ *
+ * policy.c switches on and off, mm.c keeps an entry for each address space,
+ * fault.c counts, scan.c decides when and what to scan.
+ *
+ * An entry is found by the number that the architecture gives an address space and
+ * never uses again, so no entry is ever taken for another's, and no address space is
+ * pinned.  It is made at the first scan, goes when the address space does, and is
+ * freed after a grace period: who has found it may use it with preemption off.
+ */
+#ifndef LIVEMM_POLICY_NUMA_STATE_H
+#define LIVEMM_POLICY_NUMA_STATE_H
+
+#include <linux/atomic.h>
+#include <linux/hashtable.h>
+#include <linux/mm_types.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "livemm.h"
+#include "numa.h"
+#include "core.h"
+#include "core_vma.h"
+#include "core_sample.h"
+
+#define NUMA_HASH_BITS	10
+
+/* VMAs of an address space that are kept track of; the others are scanned whole. */
+#define NUMA_AREA_BITS	4
+#define NUMA_AREAS	BIT(NUMA_AREA_BITS)
+
+/* Cgroups of which it is known whether they are in scope. */
+#define NUMA_SCOPE_BITS	6
+#define NUMA_SCOPES	BIT(NUMA_SCOPE_BITS)
+
+enum numa_counter {
+	COUNT_FAULTS,
+	COUNT_LOCAL_PRIVATE,	/* the classes in the order of enum numa_class */
+	COUNT_LOCAL_SHARED,
+	COUNT_REMOTE_PRIVATE,
+	COUNT_REMOTE_SHARED,
+	COUNT_WINDOWS,
+	COUNT_FEW_FAULTS,
+	COUNT_WAITED,
+	COUNT_LENGTHENED,
+	COUNT_SHORTENED,
+	COUNT_LIMITED_FIRST_PASS,
+	COUNT_LIMITED_THREAD,
+	COUNT_LIMITED_YOUNG,
+	COUNT_LIMITED_KERNEL,
+	COUNT_LIMITED_CALM,
+	COUNT_SCANS,
+	COUNT_WATCHES,
+	COUNT_POSTPONED,
+	COUNT_HASTENED,
+	COUNT_ALARMS,
+	COUNT_SCANNED_PAGES,
+	COUNT_UPDATED_ENTRIES,
+	COUNT_SKIPPED_BY_WATCH,
+	COUNT_SKIPPED_BY_THREAD,
+	COUNT_SKIPPED_BY_REGION,
+	COUNT_SPACES,
+	COUNT_SPACES_GONE,
+	COUNT_SPACES_REFUSED,
+	COUNT_OUT_OF_SCOPE,
+	NR_COUNTERS
+};
+
+/**
+ * struct numa_slot - a thread, or those that meet in a slot
+ * @pages: hint faults by enum numa_class
+ * @faults: number of hint faults
+ * @lowered_pid: the thread whose own period has been lowered, or 0
+ * @lowered_ms: to this
+ * @own_ms: from this, to be put back if nobody else has changed it
+ *
+ * Faults are added by its threads, atomically, so that nothing is lost; never reset.
+ * The period is lowered by the thread itself, and put back when the policy lets go of
+ * the address space.
+ */
+struct numa_slot {
+	atomic64_t pages[NUMA_NR_CLASSES];
+	atomic64_t faults;
+	pid_t lowered_pid;
+	u32 lowered_ms;
+	u32 own_ms;
+} __aligned(64);
+
+/**
+ * struct numa_threads - what is known of the threads of an address space
+ * @slot: their faults
+ * @thread: their windows; under the entry's lock
+ */
+struct numa_threads {
+	struct numa_slot slot[NUMA_THREADS];
+	struct numa_thread thread[NUMA_THREADS];
+};
+
+/**
+ * struct numa_area - what is known of a VMA
+ * @start: its first address, which names it; 0 for none
+ * @vma: of its use
+ */
+struct numa_area {
+	unsigned long start;
+	struct numa_vma vma;
+};
+
+/**
+ * struct numa_areas - what is known of the VMAs of an address space
+ * @area: by the hash of their first address
+ */
+struct numa_areas {
+	struct numa_area area[NUMA_AREAS];
+};
+
+/**
+ * enum numa_scan_kind - what a scan takes; the same for all scans of a pass
+ * @NUMA_SCAN_FULL: all, or what of it is in use
+ * @NUMA_SCAN_WATCH: a part of every region, to see whether anything has changed
+ */
+enum numa_scan_kind {
+	NUMA_SCAN_FULL,
+	NUMA_SCAN_WATCH,
+};
+
+/* Bits of numa_mm.notice: the next faults have more to do than to count. */
+#define NUMA_NOTICE_WATCH	0	/* see whether they are remote more than before */
+#define NUMA_NOTICE_HASTEN	1	/* bring the next scan forward */
+
+/**
+ * struct numa_mm - an address space
+ * @node: in numa.spaces; under numa.lock
+ * @rcu: frees it
+ * @id: its number, never used twice
+ * @slot: faults of its threads while there is but one
+ * @threads: the threads, once there have been more; NULL before
+ * @notice: BIT(NUMA_NOTICE_...): what the next faults do besides counting
+ * @watch_faults: faults that a watch is judged by
+ * @watch_left: those that are still to come
+ * @watch_remote: those that were remote
+ * @watch_rate: percent of remote faults that were to be expected
+ * @hasten_ms: from when it was set to the next scan
+ * @lock: protects what follows; taken in process context alone, and nothing but the
+ *	lock of the pools under it
+ * @areas: its VMAs; mode vma only, and NULL if there was no memory
+ * @space: what the core knows of it
+ * @decision: the last one
+ * @counted: faults that the policy's counters know of
+ * @watch: what the watch takes
+ * @kind: what the scan takes that is, or was last
+ * @entries: page-table entries that it may still touch
+ * @decided: value of mm->numa_next_scan that was decided on last
+ * @begun: jiffies when the entry was made
+ * @last_full: jiffies when the last full scan, or pass of them, began
+ * @seq: mm->numa_scan_seq when the last scan began: the kernel's count of passes
+ * @pass_scans: scans that this pass has had so far
+ * @full_scans: scans that the last full pass had
+ * @postponed: mm->numa_next_scan as we set it, or 0
+ * @kernel_next: as the kernel had set it
+ * @scanned: pages looked at since the entry was made
+ * @windows: windows that ended
+ * @resident: pages it had when it was last looked at
+ * @own_ms: the kernel's own period for the thread that came to scan last; 0 before a
+ *	decision
+ * @pass: full passes that have ended
+ * @need: percent of remote faults of its neediest thread
+ * @hurry: passes, this one included, that are to be full and soon, after an alarm
+ * @gap_ms: from the last scan to the next watch
+ * @mature: it has lived and run long enough to be worth a closer look
+ * @tgid: of its owner
+ * @comm: of its owner
+ */
+struct numa_mm {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	u64 id;
+	struct numa_slot slot;
+	struct numa_threads *threads;
+	unsigned long notice;
+	u32 watch_faults;
+	atomic_t watch_left;
+	atomic_t watch_remote;
+	unsigned int watch_rate;
+	u32 hasten_ms;
+
+	spinlock_t lock;	/* all below, but what @own_ms and @hurry read */
+	struct numa_areas *areas;
+	struct numa_space space;
+	struct numa_decision decision;
+	struct numa_counts counted;
+	struct numa_watch watch;
+	enum numa_scan_kind kind;
+	long entries;
+	unsigned long decided;
+	unsigned long begun;
+	unsigned long last_full;
+	int seq;
+	unsigned int pass_scans;
+	unsigned int full_scans;
+	unsigned long postponed;
+	unsigned long kernel_next;
+	u64 scanned;
+	u64 windows;
+	u64 resident;
+	u32 own_ms;
+	u32 pass;
+	unsigned int need;
+	unsigned int hurry;
+	u32 gap_ms;
+	bool mature;
+	pid_t tgid;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct numa_rules - the settings, as the hooks read them
+ * @rcu: frees them
+ * @settings: for the core
+ * @watch_every: a watch scans one page in so many; 0 for none
+ * @by_entries: a scan is charged for entries, not for addresses
+ * @cgroups: paths with ':' between; empty for all processes
+ * @scope: what is known of cgroups, by the hash of their number: that, and in the
+ *	lowest bit whether they are in scope; 0 for none
+ */
+struct numa_rules {
+	struct rcu_head rcu;
+	struct numa_settings settings;
+	u32 watch_every;
+	bool by_entries;
+	char cgroups[LMM_TEXT_LEN];
+	u64 scope[NUMA_SCOPES];
+};
+
+/**
+ * struct numa_state - everything
+ * @lock: adding and removing entries, and @path
+ * @spaces: the entries, by number
+ * @nr_spaces: how many
+ * @rules: the settings; replaced by configure
+ * @mode: what was enabled
+ * @balancing_mode: sysctl kernel.numa_balancing
+ * @scan_size: MiB that one scan takes
+ * @path: room for the path of a cgroup
+ * @refill: keeps the pools filled
+ */
+struct numa_state {
+	spinlock_t lock;	/* adding, removing, @path */
+	DECLARE_HASHTABLE(spaces, NUMA_HASH_BITS);
+	unsigned int nr_spaces;
+	struct numa_rules __rcu *rules;
+	enum numa_mode mode;
+	const int *balancing_mode;
+	const unsigned int *scan_size;
+	char *path;
+	struct work_struct refill;
+};
+
+extern struct numa_state numa;
+
+/* mm.c */
+int numa_spaces_start(void);
+void numa_spaces_stop(void);
+void numa_spaces_release(void);
+struct numa_mm *numa_space_get(struct mm_struct *mm);
+void numa_space_forget(struct numa_mm *space, struct mm_struct *mm);
+void numa_space_attach(struct numa_mm *space);
+void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum);
+void numa_space_count(struct numa_mm *space, const struct numa_counts *sum);
+
+/**
+ * numa_space_find() - the entry of an address space
+ * @mm: the address space
+ *
+ * Context: preemption off, and so while the entry is used.
+ * Return: the entry, or NULL.
+ */
+static inline struct numa_mm *numa_space_find(const struct mm_struct *mm)
+{
+	u64 id = mm->context.ctx_id;
+	struct numa_mm *space;
+
+	hlist_for_each_entry_rcu(space, &numa.spaces[id % HASH_SIZE(numa.spaces)], node,
+				 !preemptible())
+		if (space->id == id)
+			return space;
+	return NULL;
+}
+
+/**
+ * numa_space_slot() - where a thread of an address space is counted
+ * @space: the entry
+ * @pid: of the thread
+ *
+ * Context: preemption off.
+ * Return: the slot.
+ */
+static inline struct numa_slot *numa_space_slot(struct numa_mm *space, pid_t pid)
+{
+	/* Pairs with numa_space_attach(): they are zeroed. */
+	struct numa_threads *threads = smp_load_acquire(&space->threads);
+
+	return threads ? &threads->slot[numa_thread_slot(pid)] : &space->slot;
+}
+
+#endif /* LIVEMM_POLICY_NUMA_STATE_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * inspect.h - what a pageblock holds, by its struct pages
+ */
+#ifndef LIVEMM_POLICY_PAGEBLOCK_INSPECT_H
+#define LIVEMM_POLICY_PAGEBLOCK_INSPECT_H
+
+#include <linux/types.h>
+
+#include "core_census.h"
+
+struct zone;
+
+/**
+ * struct pageblock_run - pages that one struct page has told of
+ * @end: the first page number after them
+ * @kind: what they are
+ */
+struct pageblock_run {
+	unsigned long end;
+	enum census_kind kind;
+};
+
+bool pageblock_look_begin(void);
+bool pageblock_look(struct zone *zone, unsigned long pfn, unsigned long end,
+		    struct pageblock_run *run, struct census_block *block);
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_INSPECT_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy.c - whole blocks of one mobility type: knobs, switching on and off, state
+ *
+ * Lifetimes: everything in "struct pageblock_state" is there before any hook is armed.
+ * Once the hooks are disarmed no handler runs; then the worker is cancelled, and what it
+ * used is freed.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+
+#include "hook/entry.h"
+#include "hook/hook.h"
+#include "inspect.h"
+#include "state.h"
+#include "policy/common/zones.h"
+
+enum pageblock_knob {
+	KNOB_MODE,
+	KNOB_MAX_ATTEMPTS,
+	KNOB_RESERVE_BLOCKS,
+	KNOB_PERIOD_MS,
+	KNOB_BUFFERS,
+};
+
+static const char *const mode_words[] = {
+	[PAGEBLOCK_MODE_CLAIM] = "claim",
+	[PAGEBLOCK_MODE_STRICT] = "strict",
+	NULL
+};
+
+static const struct lmm_knob pageblock_knobs[] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = PAGEBLOCK_MODE_STRICT, .def = PAGEBLOCK_MODE_CLAIM,
+		.choices = mode_words,
+	},
+	[KNOB_MAX_ATTEMPTS] = {
+		.name = "max_attempts", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = PAGEBLOCK_MAX_ROUNDS, .def = 3,
+	},
+	[KNOB_RESERVE_BLOCKS] = {
+		.name = "reserve_blocks", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 4096, .def = 16,
+	},
+	[KNOB_PERIOD_MS] = {
+		.name = "period_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 60000, .def = 100,
+	},
+	[KNOB_BUFFERS] = {
+		.name = "buffers", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+};
+
+static const char *const pageblock_counter_names[NR_COUNTERS] = {
+	[COUNT_SEARCHES] = "searches",
+	[COUNT_REFUSED_FAST] = "refused_fast",
+	[COUNT_REFUSED_SLOW] = "refused_slow",
+	[COUNT_REFUSED_STUCK] = "refused_stuck",
+	[COUNT_REFUSED_SPARE] = "refused_spare",
+	[COUNT_ALLOWED_TRIED] = "allowed_tried",
+	[COUNT_ALLOWED_ATOMIC] = "allowed_atomic",
+	[COUNT_ALLOWED_HIGHATOMIC] = "allowed_highatomic",
+	[COUNT_ALLOWED_MEMALLOC] = "allowed_memalloc",
+	[COUNT_ALLOWED_OOM] = "allowed_oom",
+	[COUNT_ALLOWED_NOFAIL] = "allowed_nofail",
+	[COUNT_ALLOWED_UNGROUPED] = "allowed_ungrouped",
+	[COUNT_ALLOWED_HOPELESS] = "allowed_hopeless",
+	[COUNT_ALLOWED_CROWDED] = "allowed_crowded",
+	[COUNT_ALLOWED_PLENTY] = "allowed_plenty",
+	[COUNT_UNKNOWN] = "unknown",
+	[COUNT_COMPACTION_KEPT] = "compaction_kept",
+	[COUNT_CLAIMED] = "claimed",
+	[COUNT_MIXED] = "mixed",
+	[COUNT_ROUNDS] = "rounds",
+	[COUNT_ATTEMPTS] = "attempts",
+	[COUNT_MADE] = "made",
+	[COUNT_MOVED] = "moved",
+	[COUNT_CLEANED] = "cleaned",
+};
+
+struct pageblock_state pageblock;
+
+/* Each by itself: a verdict made of one old and one new setting is as good as either. */
+static void set_knobs(const struct lmm_config *cfg)
+{
+	WRITE_ONCE(pageblock.settings.mode, cfg->value[KNOB_MODE]);
+	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
+	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
+	lmm_buffers_unmovable(LMM_PAGEBLOCK, cfg->value[KNOB_BUFFERS]);
+	WRITE_ONCE(pageblock.tick, max(msecs_to_jiffies(cfg->value[KNOB_PERIOD_MS]), 1UL));
+}
+
+static void pageblock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	set_knobs(cfg);
+	pageblock_reserve_configure();
+}
+
+static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+			    size_t len)
+{
+	int err;
+
+	set_knobs(cfg);
+	pageblock.ungrouped = (const int *)lmm_hook_address(LMM_HOOK_UNGROUPED);
+	pageblock.boost_factor = (const int *)lmm_hook_address(LMM_HOOK_BOOST_FACTOR);
+	pageblock_filter_start();
+	pageblock.hotplug = NULL;
+	if (pageblock_look_begin())
+		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
+	err = pageblock_reserve_start();
+	if (err) {
+		scnprintf(why, len, "out of memory for %u zones", lmm_zone_slots());
+		lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
+	}
+	return err;
+}
+
+static void pageblock_disable(struct lmm_policy *policy)
+{
+	pageblock_reserve_stop();
+	lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
+}
+
+static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
+{
+	struct zone *zone;
+
+	if (!policy->on)
+		return;
+	seq_printf(m, "%-5s%-9s%10s%10s%8s%8s\n", "node", "zone", "free", "reserve", "gap",
+		   "mixed");
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
+		const struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
+
+		seq_printf(m, "%-5d%-9s%10lu%10lu%8u%8u\n", zone_to_nid(zone), zone->name,
+			   pageblock_free_blocks(zone), READ_ONCE(pz->want),
+			   READ_ONCE(pz->reserve.gap),
+			   pz->mixed ? bitmap_weight(pz->mixed, pz->blocks) : 0);
+	}
+}
+
+static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (!policy->on)
+		return;
+	if (READ_ONCE(*pageblock.ungrouped))
+		scnprintf(why, len, "hands off: too little memory to group pages by mobility");
+}
+
+/* The policy's row in the registry. */
+struct lmm_policy lmm_pageblock_policy = {
+	.id = LMM_PAGEBLOCK,
+	.name = "pageblock",
+	.knobs = pageblock_knobs,
+	.nr_knobs = ARRAY_SIZE(pageblock_knobs),
+	.mode_knob = KNOB_MODE,
+	.counter_names = pageblock_counter_names,
+	.nr_counters = NR_COUNTERS,
+	.enable = pageblock_enable,
+	.disable = pageblock_disable,
+	.configure = pageblock_configure,
+	.state_show = pageblock_state_show,
+	.census_show = pageblock_census_show,
+	.reason_show = pageblock_reason_show,
+};

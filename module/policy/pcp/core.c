@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core.c - arithmetic of per-CPU list sizing; see core.h
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "core.h"
+
+/**
+ * pcp_blocked() - may a list have another bound than its default?
+ * @limits: of the list
+ *
+ * Context: any; pure.
+ * Return: PCP_BY_DEFAULT if it may, else why not; PCP_BY_SYSCTL and what follows
+ * it leave the list to the kernel.
+ */
+enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
+{
+	if (limits->disabled)
+		return PCP_BY_KERNEL;
+	if (limits->sysctl)
+		return PCP_BY_SYSCTL;
+	if (limits->oom)
+		return PCP_BY_OOM;
+	if (limits->reclaim)
+		return PCP_BY_RECLAIM;
+	return PCP_BY_DEFAULT;
+}
+
+/*
+ * Move the finished period into the past, @gap periods on.  Counts are relative to
+ * the beginning of the current period, so all that is kept moves by the old count;
+ * a period without events stays flat at the new zero.
+ */
+static void past_push(struct pcp_track *track, u32 gap)
+{
+	long base = track->count;
+	int i;
+
+	for (i = PCP_WINDOW_MAX - 2; i >= 0; i--) {
+		struct pcp_extremes from = { .low = base, .high = base };
+
+		if (i + 1 == gap)
+			from = track->now;
+		else if (i >= gap)
+			from = track->past[i - gap];
+		track->past[i].low = from.low - base;
+		track->past[i].high = from.high - base;
+	}
+}
+
+/**
+ * pcp_track_roll() - begin a new period
+ * @track: of this CPU
+ * @clock: the time
+ *
+ * The finished period's depths are published before the epoch changes, and the
+ * running ones cleared after it, so that pcp_track_collect() on another CPU finds
+ * them in one of the two places.
+ *
+ * Context: any, on the CPU that owns @track.
+ */
+void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock)
+{
+	u32 window = READ_ONCE(clock->window);
+	u32 epoch = READ_ONCE(clock->epoch);
+	u32 gap = epoch - track->epoch;
+	unsigned int i;
+
+	WRITE_ONCE(track->last_alloc_depth, track->alloc_depth);
+	WRITE_ONCE(track->last_free_depth, track->free_depth);
+	WRITE_ONCE(track->last_swing, track->now.high - track->now.low);
+	WRITE_ONCE(track->last_epoch, track->epoch);
+	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
+	WRITE_ONCE(track->epoch, epoch);
+	smp_wmb(); /* pairs with the smp_rmb()s in pcp_track_collect() */
+	WRITE_ONCE(track->alloc_depth, 0);
+	WRITE_ONCE(track->free_depth, 0);
+
+	past_push(track, gap);
+	track->count = 0;
+	track->now = (struct pcp_extremes){ };
+	track->low = 0;
+	track->high = 0;
+	for (i = 0; i + 1 < window && i < PCP_WINDOW_MAX - 1; i++) {
+		track->low = min(track->low, track->past[i].low);
+		track->high = max(track->high, track->past[i].high);
+	}
+}
+
+/**
+ * pcp_track_collect() - the depths of a period that has just ended
+ * @track: of any CPU
+ * @ended: number of that period; the current one is the next
+ * @alloc_depth: gets the largest rise
+ * @free_depth: gets the largest fall
+ *
+ * A single page shows the whole depth of a run that began periods ago, though the
+ * run may be over: the period counts as active if it had its share in that depth.
+ *
+ * Context: any.
+ * Return: false if nothing happened in that period (both depths are then 0), or
+ * less than 1/PCP_IDLE_SHARE of what the larger depth says.
+ */
+bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
+		       long *free_depth)
+{
+	long swing;
+
+	if (READ_ONCE(track->epoch) == ended) {
+		smp_rmb(); /* pairs with pcp_track_roll() */
+		*alloc_depth = READ_ONCE(track->alloc_depth);
+		*free_depth = READ_ONCE(track->free_depth);
+		swing = READ_ONCE(track->now.high) - READ_ONCE(track->now.low);
+		smp_rmb(); /* pairs with pcp_track_roll() */
+		if (READ_ONCE(track->epoch) == ended)
+			return swing >= max(*alloc_depth, *free_depth) / PCP_IDLE_SHARE;
+	}
+	smp_rmb(); /* pairs with pcp_track_roll() */
+	if (READ_ONCE(track->last_epoch) == ended) {
+		*alloc_depth = READ_ONCE(track->last_alloc_depth);
+		*free_depth = READ_ONCE(track->last_free_depth);
+		swing = READ_ONCE(track->last_swing);
+		return swing >= max(*alloc_depth, *free_depth) / PCP_IDLE_SHARE;
+	}
+	*alloc_depth = 0;
+	*free_depth = 0;
+	return false;
+}
+
+/**
+ * pcp_depth_period() - learn from a finished period
+ * @depth: of the list
+ * @active: anything happened
+ * @alloc_depth: largest rise, in pages
+ * @free_depth: largest fall, in pages
+ *
+ * Half decay and the reset after two idle periods are the series' own.
+ *
+ * Context: any; pure.
+ * Return: true if something was known, and has been forgotten.
+ */
+bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
+		      long free_depth)
+{
+	bool known = depth->alloc || depth->free;
+
+	if (active && max(alloc_depth, free_depth) >=
+		      max(depth->alloc, depth->free) / PCP_IDLE_SHARE) {
+		depth->alloc = (depth->alloc + alloc_depth) / 2;
+		depth->free = (depth->free + free_depth) / 2;
+		depth->idle = 0;
+		return false;
+	}
+	if (depth->idle < PCP_IDLE_PERIODS)
+		depth->idle++;
+	if (depth->idle < PCP_IDLE_PERIODS)
+		return false;
+	depth->alloc = 0;
+	depth->free = 0;
+	return known;
+}
+
+/**
+ * pcp_depth_decide() - how large should a list be?
+ * @depth: what its periods taught
+ * @limits: what it may become
+ *
+ * Context: any; pure.
+ * Return: the decision; a @high is never below the default nor above the
+ * maximum, and pure allocation or pure freeing gives the default.
+ */
+struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
+				     const struct pcp_limits *limits)
+{
+	struct pcp_decision decision = { .high = limits->def };
+	long want = min(depth->alloc, depth->free);
+	int step = limits->now - (limits->now >> PCP_LOWER_SHIFT);
+
+	decision.reason = pcp_blocked(limits);
+	if (decision.reason) {
+		decision.hands_off = decision.reason >= PCP_BY_SYSCTL;
+		return decision;
+	}
+	if (want > limits->max && limits->max > limits->def) {
+		decision.high = limits->max;
+		decision.reason = PCP_BY_MAX;
+	} else if (want > limits->def && limits->max > limits->def) {
+		decision.high = want;
+		decision.reason = PCP_BY_DEPTH;
+	} else if (depth->idle == PCP_IDLE_PERIODS) {
+		decision.reason = PCP_BY_IDLE;
+	}
+	if (depth->idle < PCP_IDLE_PERIODS && decision.high < min(step, limits->max)) {
+		decision.high = min(step, limits->max);
+		decision.reason = PCP_BY_DECAY;
+	}
+	if (limits->near && decision.high > max(limits->now, limits->def)) {
+		decision.high = max(limits->now, limits->def);
+		decision.reason = PCP_BY_WATERMARK;
+	}
+	return decision;
+}
+
+/**
+ * pcp_max_high() - the largest size a list may get
+ * @managed: pages that the zone manages
+ * @max_tenths: share of them that all lists together may hold, in tenths of a
+ *	percent
+ * @cpus: CPUs that share the zone, at least 1
+ * @def: the kernel's default size
+ * @batch: the list's batch
+ *
+ * As the kernel's zone_highsize() for percpu_pagelist_high_fraction = 8, which
+ * is 12.5 percent.
+ *
+ * Context: any; pure.
+ * Return: pages, at least @def and four batches.
+ */
+int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
+		 int batch)
+{
+	u64 share = div_u64(mul_u32_u32(max_tenths, 1) * managed, 1000);
+	u64 high = div_u64(share, max(cpus, 1U));
+
+	return max3((int)min_t(u64, high, INT_MAX), batch * 4, def);
+}
+
+/**
+ * pcp_drain_limit() - how much of a list to drain for a block of order 1 or more
+ * @count: pages that the kernel wants to drain
+ * @have: pages in the list
+ * @batch: the list's batch, in pages
+ *
+ * Context: any; pure.
+ * Return: a batch where the block would empty a list of more than that, else @count.
+ */
+int pcp_drain_limit(int count, int have, int batch)
+{
+	return count >= have ? min(count, batch) : count;
+}
+
+/**
+ * pcp_room_share() - a list's part of the room in its zone
+ * @high: what the list should get
+ * @def: the kernel's default
+ * @raised: sum over all CPUs of (high - def), at least @high - @def
+ * @room: pages that all raised lists of the zone may hold above their defaults
+ *
+ * Context: any; pure.
+ * Return: @high if there is room for all, else @def and a part of the room in
+ * proportion to what was asked.
+ */
+int pcp_room_share(int high, int def, long raised, long room)
+{
+	if (raised <= room || high <= def)
+		return high;
+	if (room <= 0)
+		return def;
+	return def + (int)div64_s64((s64)(high - def) * room, raised);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core_event.c - arithmetic of mode `event`; see core_event.h
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "core_event.h"
+
+static void use_begin(struct pcp_use *use, const struct pcp_sample *sample)
+{
+	*use = (struct pcp_use){
+		.net = sample->net,
+		.most = sample->count,
+		.least = sample->count,
+	};
+}
+
+static void use_see(struct pcp_use *use, const struct pcp_sample *sample)
+{
+	use->net = min(use->net, sample->net);
+	use->most = max(use->most, sample->count);
+	use->least = min(use->least, sample->count);
+}
+
+/* Pages out with the CPU that its recent past says will come back. */
+static long outstanding(const struct pcp_event *event, const struct pcp_sample *sample)
+{
+	return sample->net - min3(event->net, event->use[event->now].net, sample->net);
+}
+
+/**
+ * pcp_event_begin() - nothing is known of a list but how it is now
+ * @event: of the list
+ * @sample: the list now
+ * @allocated: pages that its CPU has allocated from such zones, ever
+ *
+ * For the first PCP_USE_TICKS every page counts as in use.
+ *
+ * Context: any; pure.
+ */
+void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
+		     unsigned long allocated)
+{
+	const struct pcp_sample empty = { .net = sample->net };
+	int i;
+
+	memset(event, 0, sizeof(*event));
+	for (i = 0; i < PCP_NET_TICKS; i++)
+		use_begin(&event->use[i], &empty);
+	use_see(&event->use[event->now], sample);
+	event->net = sample->net;
+	event->allocated = allocated;
+}
+
+/**
+ * pcp_event_refill_count() - how much to refill at once?
+ * @event: of the list
+ * @asked: what the kernel asks for, its batch
+ * @count: pages in the list
+ * @limits: what it may become
+ * @steer: how to steer
+ *
+ * While all is allocation the batch doubles with each refill, as the kernel's own
+ * does for freeing (3b12e7e97938, 5.14) and from 6.7 for allocation too
+ * (c0a242394cb9), up to batch_max_scale and to half of what the list may hold: a
+ * refill is a cost that one unlucky allocation pays.
+ *
+ * Context: any; pure.
+ * Return: pages, at least @asked.
+ */
+int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
+			   const struct pcp_limits *limits,
+			   const struct pcp_steer *steer)
+{
+	int high = limits->now ?: limits->def;
+	/* The other half is for what is freed meanwhile. */
+	int room = high / 2 - count;
+
+	if (pcp_blocked(limits) || limits->near || asked < limits->batch || room <= asked)
+		return asked;
+	if (event->drained || event->use[event->now].drained)
+		return asked;
+	return min(asked << min(event->refills, steer->batch_max_scale), room);
+}
+
+/**
+ * pcp_event_refill() - pages came from the buddy
+ * @event: of the list
+ * @sample: the list before it
+ * @pages: how many
+ *
+ * Context: any; pure.
+ */
+void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, int pages)
+{
+	struct pcp_use *use = &event->use[event->now];
+
+	use_see(use, sample);
+	use->refilled += pages;
+	event->least = min(event->least, sample->count);
+	event->refills++;
+}
+
+/*
+ * By how much is the list too small?  What is outstanding comes back; what has lain
+ * in the list all the time can make room for it.  Where refills are seen, no more
+ * than they had to fetch is missing; where they are not, a list of which half is
+ * never used has no need.
+ */
+static long shortage(const struct pcp_event *event, const struct pcp_sample *sample,
+		     const struct pcp_limits *limits, const struct pcp_steer *steer)
+{
+	const struct pcp_use *use = &event->use[event->now];
+	int least = min(event->least, use->least);
+	int high = limits->now ?: limits->def;
+	long out = outstanding(event, sample);
+
+	if (steer->sees_refills)
+		return min_t(long, out, event->refilled + use->refilled) - least;
+	return least > max(limits->def, high / 2) ? 0 : out;
+}
+
+/**
+ * pcp_event_drain() - the list is full: should it be larger?
+ * @event: of the list
+ * @sample: the list now
+ * @limits: what it may become
+ * @steer: how to steer
+ *
+ * Not when the CPU only frees: then nothing is outstanding.  Nor when nobody takes
+ * from this list, whatever the CPU takes from others.  A drain doubles a list at
+ * most: the rest must show by filling that.  So a CPU that allocates for ever, with
+ * small dips, does not get a list for all that it has out.
+ *
+ * Context: any; pure.
+ * Return: the decision; its @high is above limits->now, or the list stays as it
+ * is and its @reason says why.
+ */
+struct pcp_decision pcp_event_drain(struct pcp_event *event,
+				    const struct pcp_sample *sample,
+				    const struct pcp_limits *limits,
+				    const struct pcp_steer *steer)
+{
+	struct pcp_use *use = &event->use[event->now];
+	struct pcp_decision decision = { .high = limits->now ?: limits->def };
+	long missing;
+	s64 want;
+
+	use_see(use, sample);
+	event->refills = 0;
+	decision.reason = pcp_blocked(limits);
+	if (decision.reason)
+		return decision;
+	decision.reason = PCP_BY_USE;
+	missing = shortage(event, sample, limits, steer);
+	if (missing < limits->batch)
+		return decision;
+	/* A batch more: a list is drained when it reaches its bound, not above it. */
+	want = sample->count + min_t(s64, div_s64((s64)missing * steer->gain_pct, 100) +
+				     limits->batch, decision.high);
+	if (want > limits->max) {
+		want = limits->max;
+		decision.reason = PCP_BY_MAX;
+	}
+	if (want <= decision.high)
+		return decision;
+	if (limits->near) {
+		decision.reason = PCP_BY_WATERMARK;
+		return decision;
+	}
+	decision.high = want;
+	return decision;
+}
+
+/**
+ * pcp_event_drain_count() - how much of a full list to drain
+ * @event: of the list
+ * @sample: the list now
+ * @asked: what the kernel wants to drain
+ * @limits: what it may become
+ * @steer: how to steer
+ *
+ * In a mix, pages that are drained are fetched again: no more than a batch goes.
+ * When all is freeing, because nobody takes from the list or more has gone already
+ * than it holds, the kernel's doubling stands, up to batch_max_scale.
+ *
+ * Context: any; pure.
+ * Return: pages, at most @asked.
+ */
+int pcp_event_drain_count(const struct pcp_event *event,
+			  const struct pcp_sample *sample, int asked,
+			  const struct pcp_limits *limits,
+			  const struct pcp_steer *steer)
+{
+	const struct pcp_use *use = &event->use[event->now];
+	int high = limits->now ?: limits->def;
+	bool taken = min(event->least, use->least) <= high / 2;
+
+	if (pcp_blocked(limits) || limits->near)
+		return asked;
+	if (taken && event->drained + use->drained <= high)
+		return min(asked, limits->batch);
+	return min(asked, limits->batch << steer->batch_max_scale);
+}
+
+/**
+ * pcp_event_drained() - pages went to the buddy because the list was full
+ * @event: of the list
+ * @pages: how many
+ *
+ * Context: any; pure.
+ */
+void pcp_event_drained(struct pcp_event *event, int pages)
+{
+	event->use[event->now].drained += pages;
+}
+
+/**
+ * pcp_event_hold() - what of the bound is allowed, whether it is needed or not?
+ * @limits: what the list may become; @now is 0 when the kernel's own bound stands
+ *
+ * Context: any; pure.
+ * Return: the decision; never above limits->now, nor below the default.
+ */
+struct pcp_decision pcp_event_hold(const struct pcp_limits *limits)
+{
+	struct pcp_decision decision = { .high = limits->def };
+
+	decision.reason = pcp_blocked(limits);
+	if (decision.reason) {
+		decision.hands_off = decision.reason >= PCP_BY_SYSCTL;
+	} else if (limits->now > limits->max) {
+		decision.high = max(limits->max, limits->def);
+		decision.reason = PCP_BY_MAX;
+	} else if (limits->now > limits->def) {
+		decision.high = limits->now;
+		decision.reason = PCP_BY_USE;
+	}
+	return decision;
+}
+
+/* What only a tick wants to know of the last PCP_USE_TICKS. */
+struct window {
+	int most;		/* pages in the list */
+	unsigned long used;	/* allocated by the CPU */
+	unsigned long at_once;	/* the most that the CPU allocated in one tick */
+};
+
+/* Close the current tick, and work out what the hooks want to know of the past. */
+static struct window tick_close(struct pcp_event *event, const struct pcp_sample *sample,
+				unsigned long allocated)
+{
+	struct pcp_use *use = &event->use[event->now];
+	struct window window = { };
+	unsigned int i;
+
+	use_see(use, sample);
+	use->allocated = allocated - event->allocated;
+	event->allocated = allocated;
+
+	event->net = use->net;
+	event->least = use->least;
+	event->drained = 0;
+	event->refilled = 0;
+	for (i = 0; i < PCP_NET_TICKS; i++) {
+		const struct pcp_use *past =
+			&event->use[(event->now + PCP_NET_TICKS - i) % PCP_NET_TICKS];
+
+		event->net = min(event->net, past->net);
+		event->refilled += past->refilled;
+		if (i >= PCP_USE_TICKS)
+			continue;
+		event->least = min(event->least, past->least);
+		event->drained += past->drained;
+		window.most = max(window.most, past->most);
+		window.used += past->allocated;
+		window.at_once = max(window.at_once, past->allocated);
+	}
+	event->now = (event->now + 1) % PCP_NET_TICKS;
+	use_begin(&event->use[event->now], sample);
+	return window;
+}
+
+/* What a list in use gives back this tick. */
+static int spare_in_use(struct pcp_event *event, int batch)
+{
+	unsigned int shift;
+
+	/* A few batches more or less are not worth a drain while the list works. */
+	if (event->least <= batch * PCP_SPARE_BATCHES) {
+		event->spare_ticks = 0;
+		return 0;
+	}
+	shift = min(event->spare_ticks++ / PCP_SPARE_TICKS, PCP_SPARE_MAX_SHIFT);
+	return min(event->least, batch << shift);
+}
+
+/**
+ * pcp_event_tick() - a tick has passed: what of the bound is still needed?
+ * @event: of the list
+ * @sample: the list now
+ * @allocated: pages that its CPU has allocated from such zones, ever
+ * @limits: what it may become; @now is 0 when the kernel's own bound stands
+ *
+ * Spare pages are those that the list never went without in PCP_USE_TICKS.  Between
+ * two looks it may have, and got them back; so no page counts as spare that the CPU
+ * could have taken in a single tick.
+ *
+ * Context: any; pure.
+ * Return: the decision; never above limits->now, nor below the default.
+ */
+struct pcp_decision pcp_event_tick(struct pcp_event *event,
+				   const struct pcp_sample *sample,
+				   unsigned long allocated,
+				   const struct pcp_limits *limits)
+{
+	struct pcp_decision decision = pcp_event_hold(limits);
+	const struct window window = tick_close(event, sample, allocated);
+	int spare, unused, high;
+
+	if (decision.high <= limits->def) {
+		if (decision.reason == PCP_BY_DEFAULT && !window.used)
+			decision.reason = PCP_BY_IDLE;
+		return decision;
+	}
+	high = decision.high;
+	spare = event->least > window.at_once ? event->least - window.at_once : 0;
+	if (window.used >= high || !spare)
+		spare = spare_in_use(event, limits->batch);
+	else
+		event->spare_ticks = 0;
+	unused = high - window.most - limits->batch;
+	if (unused > 0)
+		high -= window.used < high >> PCP_TURNOVER_SHIFT ?
+			max(unused >> PCP_IDLE_SHIFT, 1) : unused >> PCP_UNUSED_SHIFT;
+	high -= spare;
+	if (high == decision.high)
+		return decision;
+	/* The last few pages are not worth a bound of their own. */
+	decision.high = high < limits->def + limits->batch ? limits->def : high;
+	decision.reason = PCP_BY_DECAY;
+	return decision;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * handlers.c - what the hooks report to the pcp policy
+ *
+ * Context of all that is called here: preemption off, any context the allocator
+ * may be called from, refills and drains under the list's pcp->lock.  No sleeping,
+ * no printk, no allocation, and under pcp->lock no lock either.
+ *
+ * A refill is always of this CPU's list.  A drain is too when it comes of a free;
+ * others drain lists as well (hotplug, compaction, direct reclaim, our own pass), of
+ * any CPU, and those must get what they ask for.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/vmstat.h>
+
+#include "livemm.h"
+#include "state.h"
+
+/* A hook asks for a pass no more often than this. */
+#define KICK_GAP_MS	10
+
+/**
+ * lmm_pcp_page() - event: a block was allocated or freed on this CPU
+ * @nid: its node
+ * @zone_idx: its zone in the node
+ * @pages: in the block; negative when freed
+ *
+ * Context: any, preemption off.
+ */
+void lmm_pcp_page(int nid, int zone_idx, long pages)
+{
+	struct pcp_track *track = this_cpu_read(pcp_tracks) + nid * MAX_NR_ZONES + zone_idx;
+
+	pcp_track_page(track, &pcp.clock, pages);
+}
+
+static struct pcp_zone *zone_pressure(const struct zone *zone)
+{
+	return &pcp.zones[lmm_zone_slot(zone)];
+}
+
+static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
+{
+	return READ_ONCE(pz->near) || lmm_zone_below_high(zone) ||
+	       zone_page_state(zone, NR_FREE_PAGES) < READ_ONCE(pz->mark);
+}
+
+/*
+ * Under pcp->lock no work can be queued: that may wake a worker, whose run-queue
+ * lock the caller of the allocator may hold.
+ */
+static void kick(struct zone *zone, struct pcp_zone *pz)
+{
+	unsigned long now = jiffies;
+
+	/* Only for what a pass would give back. */
+	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) &&
+	    (READ_ONCE(pz->reclaim) || !test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags)))
+		return;
+	if (atomic_long_read(&pz->raised) <= 0 ||
+	    time_before(now, READ_ONCE(pz->kicked) + msecs_to_jiffies(KICK_GAP_MS)))
+		return;
+	WRITE_ONCE(pz->kicked, now);
+	lmm_count(&lmm_pcp_policy, COUNT_KICKS, 1);
+	irq_work_queue(&pcp.kick);
+}
+
+/* A tick may come too late to see reclaim: whoever sees it writes it down. */
+static bool reclaim_see(struct zone *zone, struct pcp_zone *pz)
+{
+	unsigned long until = jiffies + READ_ONCE(pcp.decay);
+
+	if (!test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+		return READ_ONCE(pz->reclaim);
+	if (READ_ONCE(pz->reclaim_until) != until)
+		WRITE_ONCE(pz->reclaim_until, until);
+	return true;
+}
+
+/* The limits of the last pass, with what may have changed since. */
+static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
+				    const struct pcp_list *list,
+				    struct per_cpu_pages *pages)
+{
+	struct pcp_limits limits = list->limits;
+
+	limits.now = pcp_list_raised(pages, list);
+	limits.disabled = !lmm_pageset_read(pages).high;
+	limits.sysctl = READ_ONCE(*pcp.high_fraction);
+	/* 1 while the kernel has the lists disabled, which the last pass may have seen. */
+	limits.batch = READ_ONCE(pages->batch);
+	limits.reclaim = reclaim_see(zone, pz);
+	limits.near = zone_near(zone, pz);
+	return limits;
+}
+
+/* The lock is about to be taken: has somebody else got it? */
+static void contention_see(struct zone *zone, struct pcp_zone *pz)
+{
+	unsigned long now = jiffies;
+
+	if (!spin_is_locked(&zone->lock))
+		return;
+	lmm_count(&lmm_pcp_policy, COUNT_CONTENDED, 1);
+	if (READ_ONCE(pz->contended) != now)
+		WRITE_ONCE(pz->contended, now);
+}
+
+static struct pcp_steer steer_now(void)
+{
+	return (struct pcp_steer){
+		.gain_pct = READ_ONCE(pcp.steer.gain_pct),
+		.batch_max_scale = READ_ONCE(pcp.steer.batch_max_scale),
+		.sees_refills = pcp.steer.sees_refills,
+	};
+}
+
+/* Take up to @want pages of the room that the last pass left. */
+static long room_take(struct pcp_zone *pz, long want)
+{
+	long room = atomic_long_read(&pz->room);
+	long take;
+
+	do {
+		take = min(room, want);
+		if (take <= 0)
+			return 0;
+	} while (!atomic_long_try_cmpxchg(&pz->room, &room, room - take));
+	return take;
+}
+
+/**
+ * lmm_pcp_refill_count() - event: a list is empty and about to be refilled
+ * @zone: its zone
+ * @order: of the blocks
+ * @asked: blocks that the kernel wants
+ *
+ * Context: see the top of the file.
+ * Return: blocks to ask for, at least @asked.
+ */
+unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsigned long asked)
+{
+	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
+	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_limits limits;
+	struct pcp_steer steer;
+	unsigned long count;
+	long room;
+
+	contention_see(zone, pz);
+	kick(zone, pz);
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max) {
+		reclaim_see(zone, pz);
+		return asked;
+	}
+	steer = steer_now();
+	limits = limits_now(zone, pz, list, pages);
+	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
+	/* No larger refill may itself bring the zone near its watermark. */
+	room = zone_page_state(zone, NR_FREE_PAGES) - READ_ONCE(pz->mark);
+	count = max_t(long, asked, min_t(long, count, room));
+	if (count > asked)
+		lmm_count(&lmm_pcp_policy, COUNT_SCALED_REFILLS, 1);
+	return count;
+}
+
+/**
+ * lmm_pcp_refill() - event: pages moved from the buddy to a list
+ * @zone: its zone
+ * @order: of the blocks
+ * @pages: how many; the list does not count them yet
+ *
+ * Context: see the top of the file.
+ */
+void lmm_pcp_refill(struct zone *zone, unsigned int order, int pages)
+{
+	int cpu = smp_processor_id();
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
+	struct pcp_sample sample;
+
+	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
+		return;
+	pcp_list_sample(zone, cpu, &sample);
+	pcp_event_refill(&list->event, &sample, pages);
+}
+
+/* A list is full because of a free: make it larger, or say why not. */
+static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list, int cpu,
+		      const struct pcp_sample *sample, const struct pcp_limits *limits,
+		      const struct pcp_steer *steer)
+{
+	int now = limits->now ?: limits->def;
+	struct pcp_decision decision;
+	long take;
+
+	decision = pcp_event_drain(&list->event, sample, limits, steer);
+	list->decision.reason = decision.reason;
+	if (decision.reason == PCP_BY_WATERMARK) {
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
+		kick(zone, pz);
+	} else if (decision.reason == PCP_BY_MAX) {
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_MAX, 1);
+	}
+	if (decision.high <= now)
+		return;
+	if (pcp_quiet(pz)) {
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_QUIET, 1);
+		list->decision.reason = PCP_BY_QUIET;
+		return;
+	}
+	take = room_take(pz, decision.high - now);
+	if (take < decision.high - now)
+		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_ROOM, 1);
+	if (!take)
+		return;
+	if (pcp_list_grow(zone, cpu, list, now + take)) {
+		lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
+		atomic_long_add(take, &pz->raised);
+	} else {
+		atomic_long_add(take, &pz->room);
+	}
+}
+
+/*
+ * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a
+ * single block of order 1 to 3 that is freed in a burst of order-0 frees, as at
+ * the exit of every large process, empties the whole list.  The aim, to keep few
+ * such blocks, is met by draining a batch, theirs first.
+ */
+static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+			    int pindex)
+{
+	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES ||
+	    !READ_ONCE(pcp.keep_at_exit) || READ_ONCE(*pcp.high_fraction))
+		return count;
+	/* A list that is disabled, or of a zone that is short of pages, is to be empty. */
+	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||
+	    zone_near(zone, zone_pressure(zone)))
+		return count;
+	return pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+}
+
+/*
+ * Is this drain the answer to a free, so that the list is at its bound and another
+ * drain follows if it is still there?  Whoever drains for another reason must get
+ * what it asks for.  It finds this CPU's list below its bound, because a free leaves
+ * it so; or disabled; or asks for all there is.  (From 6.7 on it asks in steps.  If
+ * the bound has fallen and this CPU has freed nothing since, such a step is taken for
+ * a free's, and a batch goes; the next free drains the rest.)
+ */
+static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
+			       const struct pcp_list *list, int count)
+{
+	return pages == this_cpu_ptr(zone->per_cpu_pageset) && list->limits.max &&
+	       !READ_ONCE(list->returning) && pages->count >= READ_ONCE(pages->high) &&
+	       count < pages->count;
+}
+
+/* Mode `event`, at the drain of this CPU's full list: grow it, drain what is over. */
+static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list,
+			    struct per_cpu_pages *pages, int count, int pindex)
+{
+	struct pcp_limits limits = limits_now(zone, pz, list, pages);
+	struct pcp_steer steer = steer_now();
+	int cpu = smp_processor_id();
+	struct pcp_sample sample;
+	int limit;
+
+	pcp_list_sample(zone, cpu, &sample);
+	if (pindex < MIGRATE_PCPTYPES)
+		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
+	limit = pcp_event_drain_count(&list->event, &sample, count, &limits, &steer);
+	pcp_event_drained(&list->event, limit);
+	return limit;
+}
+
+/**
+ * lmm_pcp_drain_count() - event: a list is about to be drained
+ * @zone: its zone
+ * @count: pages that the kernel wants to drain
+ * @pages: the list
+ * @pindex: which of its lists the page just freed is on; that one is drained first
+ *
+ * Only frees of order 0 make a list larger: larger blocks that lie in lists are
+ * missing to the buddy as such.
+ *
+ * Context: see the top of the file.
+ * Return: pages to drain, at most @count.
+ */
+int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+			int pindex)
+{
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
+	struct pcp_zone *pz = zone_pressure(zone);
+	int limit;
+
+	contention_see(zone, pz);
+	limit = exit_drain_count(zone, count, pages, pindex);
+	if (pcp.mode == PCP_MODE_EVENT && drain_of_full_list(zone, pages, list, count))
+		limit = full_drain_count(zone, pz, list, pages, limit, pindex);
+	if (limit < count)
+		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
+	return limit;
+}
+
+/**
+ * lmm_pcp_drain() - event: pages moved from a list to the buddy
+ * @pages: how many
+ *
+ * Context: see the top of the file.
+ */
+void lmm_pcp_drain(int pages)
+{
+	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, pages);
+}
+
+/**
+ * lmm_pcp_pageset_default() - event: the kernel is about to work out the bounds
+ *	of a zone's lists anew
+ *
+ * Looking again a little later finds its new values.
+ *
+ * Context: any, preemption off, not under an allocator's lock.
+ */
+void lmm_pcp_pageset_default(void)
+{
+	mod_delayed_work(pcp.wq, &pcp.recheck_work, msecs_to_jiffies(20));
+}
+
+/**
+ * lmm_pcp_wake_kswapd() - event: a slow path wakes reclaim
+ * @zone: the zone that is short
+ *
+ * Context: any, preemption off.
+ */
+void lmm_pcp_wake_kswapd(struct zone *zone)
+{
+	kick(zone, zone_pressure(zone));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hotplug.c - CPUs and memory that come and go while lists are raised
+ *
+ * zone->per_cpu_pageset is freed by the kernel when the last memory of a zone goes
+ * offline; from MEM_GOING_OFFLINE to MEM_OFFLINE or MEM_CANCEL_OFFLINE the zone is
+ * frozen, and not looked at.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "hook/hook.h"
+#include "state.h"
+
+DEFINE_STATIC_CALL_NULL(mem_lock, void (void));
+DEFINE_STATIC_CALL_NULL(mem_unlock, void (void));
+
+static int pcp_cpu_online(unsigned int cpu)
+{
+	mutex_lock(&pcp.lock);
+	cpumask_set_cpu(cpu, pcp.cpus);
+	mutex_unlock(&pcp.lock);
+	return 0;
+}
+
+/* The kernel drains the list itself; it must find its own bound there. */
+static int pcp_cpu_offline(unsigned int cpu)
+{
+	struct zone *zone;
+	unsigned int slot;
+
+	mutex_lock(&pcp.lock);
+	cpumask_clear_cpu(cpu, pcp.cpus);
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
+	     slot = pcp_next_zone(slot + 1, &zone)) {
+		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+		struct pcp_list *list = pcp_list_of(slot, cpu);
+		unsigned long flags;
+
+		/* The limits go first: no drain may raise it again. */
+		spin_lock_irqsave(&pages->lock, flags);
+		list->limits = (struct pcp_limits){ };
+		spin_unlock_irqrestore(&pages->lock, flags);
+		pcp_list_restore(zone, cpu, list, list->tuned);
+		spin_lock_irqsave(&pages->lock, flags);
+		memset(list, 0, sizeof(*list));
+		spin_unlock_irqrestore(&pages->lock, flags);
+	}
+	/* Its page counters are about to become those of another CPU. */
+	pcp.forget_ticks = 2;
+	mutex_unlock(&pcp.lock);
+	return 0;
+}
+
+/*
+ * A zone that loses memory has its lists disabled before MEM_GOING_OFFLINE, and
+ * gets the default bound from the kernel after it; what we wrote is gone by then.
+ * While they are disabled no hook writes them.
+ */
+static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, void *arg)
+{
+	const struct memory_notify *memory = arg;
+	struct zone *zone;
+	unsigned int slot;
+	int cpu;
+
+	/* Memory that comes, or has gone, has no struct page to look at. */
+	if (action != MEM_GOING_OFFLINE && action != MEM_OFFLINE &&
+	    action != MEM_CANCEL_OFFLINE)
+		return NOTIFY_OK;
+	zone = page_zone(pfn_to_page(memory->start_pfn));
+	slot = lmm_zone_slot(zone);
+
+	mutex_lock(&pcp.lock);
+	if (action == MEM_GOING_OFFLINE) {
+		set_bit(slot, pcp.frozen);
+		for_each_possible_cpu(cpu) {
+			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+			unsigned long flags;
+
+			spin_lock_irqsave(&pages->lock, flags);
+			memset(pcp_list_of(slot, cpu), 0, sizeof(struct pcp_list));
+			spin_unlock_irqrestore(&pages->lock, flags);
+		}
+		atomic_long_set(&pcp.zones[slot].room, 0);
+		atomic_long_set(&pcp.zones[slot].raised, 0);
+		/* A zone that goes for good must not weigh on its node for ever. */
+		pcp.zones[slot].own_near = false;
+		pcp.zones[slot].own_reclaim = false;
+	} else {
+		clear_bit(slot, pcp.frozen);
+		/* The kernel enables the lists after this. */
+		lmm_pcp_pageset_default();
+	}
+	mutex_unlock(&pcp.lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block pcp_memory_nb = {
+	.notifier_call = pcp_memory_notify,
+};
+
+/**
+ * pcp_hotplug_start() - follow CPUs and memory
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno, when there is no CPU hotplug state left.
+ */
+int pcp_hotplug_start(void)
+{
+	int err;
+
+	static_call_update(mem_lock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_LOCK));
+	static_call_update(mem_unlock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_UNLOCK));
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "mm/livemm:pcp", pcp_cpu_online,
+				pcp_cpu_offline);
+	if (err < 0)
+		return err;
+	pcp.cpuhp_state = err;
+	/* Not between the start and the end of taking memory offline. */
+	static_call(mem_lock)();
+	register_memory_notifier(&pcp_memory_nb);
+	static_call(mem_unlock)();
+	return 0;
+}
+
+/**
+ * pcp_hotplug_stop() - undo pcp_hotplug_start(), and restore every list
+ *
+ * Runs pcp_cpu_offline() for every online CPU, which restores its lists; those of
+ * the others were restored when they went.  A pass leaves alone the CPUs that have
+ * been through it.  The memory notifier asks for passes until it is gone, and has to
+ * stay until the last list is restored: so recheck_work is cancelled here, last.
+ *
+ * Context: process, may sleep; no hook is armed and no tick runs.
+ */
+void pcp_hotplug_stop(void)
+{
+	cpuhp_remove_state(pcp.cpuhp_state);
+	unregister_memory_notifier(&pcp_memory_nb);
+	cancel_delayed_work_sync(&pcp.recheck_work);
+}

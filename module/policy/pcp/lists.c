@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lists.c - the actuator of the pcp policy: the only code that writes the
+ * bound of a per-CPU page list, and what puts it back
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/sched.h>
+#include <linux/static_call.h>
+#include <linux/vmstat.h>
+
+#include "compat/pageset.h"
+#include "livemm.h"
+#include "trace.h"
+#include "lists.h"
+
+DEFINE_STATIC_CALL_NULL(drain_list, void (struct zone *, struct per_cpu_pages *));
+
+static const char *const reason_words[PCP_NR_REASONS] = {
+	[PCP_BY_DEFAULT] = "default",
+	[PCP_BY_DEPTH] = "depth",
+	[PCP_BY_MAX] = "max",
+	[PCP_BY_DECAY] = "decay",
+	[PCP_BY_ROOM] = "room",
+	[PCP_BY_IDLE] = "idle",
+	[PCP_BY_USE] = "use",
+	[PCP_BY_WATERMARK] = "watermark",
+	[PCP_BY_QUIET] = "quiet",
+	[PCP_BY_RECLAIM] = "reclaim",
+	[PCP_BY_OOM] = "oom",
+	[PCP_BY_SYSCTL] = "sysctl",
+	[PCP_BY_KERNEL] = "disabled",
+};
+
+/**
+ * pcp_reason_word() - a reason in one word, as `state` and the trace show it
+ * @reason: of a decision
+ *
+ * Context: any.
+ * Return: the word.
+ */
+const char *pcp_reason_word(enum pcp_reason reason)
+{
+	return reason_words[reason];
+}
+
+/**
+ * pcp_lists_init() - say how a list is drained
+ * @drain_zone_pages: address of that function, verified
+ *
+ * Context: process.
+ */
+void pcp_lists_init(unsigned long drain_zone_pages)
+{
+	static_call_update(drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
+			   drain_zone_pages);
+}
+
+/**
+ * pcp_list_sample() - a list now
+ * @zone: its zone
+ * @cpu: its CPU
+ * @sample: gets it
+ *
+ * The kernel counts every page that a CPU allocates by the kind of its zone, and
+ * those that it frees in one sum, whatever list they come from or go to.  So net is
+ * the CPU's: where it works in several zones at once, what is outstanding counts for
+ * each of them.
+ *
+ * Context: any; exact on @cpu itself.
+ */
+void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
+{
+	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
+	int i;
+
+	sample->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
+	sample->net = -READ_ONCE(event[PGFREE]);
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		sample->net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
+}
+
+/**
+ * pcp_list_allocated() - pages that a CPU has allocated from zones of a kind
+ * @zone: one of that kind
+ * @cpu: the CPU
+ *
+ * Context: any.
+ * Return: pages since boot; may wrap.
+ */
+unsigned long pcp_list_allocated(struct zone *zone, int cpu)
+{
+	return READ_ONCE(per_cpu(vm_event_states, cpu)
+			 .event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]);
+}
+
+/**
+ * pcp_list_raised() - what a list has been raised to
+ * @pages: the list
+ * @list: what is known of it
+ *
+ * What the kernel's own tuning has raised counts too, where there is such: from
+ * there we come down, or go on.  A few batches are its own business.
+ *
+ * Context: any.
+ * Return: pages; 0 if it has not been.
+ */
+int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
+{
+	struct lmm_pageset_bound bound = lmm_pageset_read(pages);
+	int tuned = lmm_pageset_tuned(pages);
+
+	if (!list->written.high)
+		return tuned > bound.low + READ_ONCE(pages->batch) * PCP_SPARE_BATCHES ?
+			tuned : 0;
+	/* The kernel may have written since. */
+	return bound.high == list->written.high ? list->written.high : 0;
+}
+
+/**
+ * pcp_list_reason() - why a list is as large as it is, for people
+ * @list: what is known of it
+ *
+ * Not every decision to raise a list, or to keep it raised, becomes a bound: there may
+ * be no need after all, or no room, or the kernel may be first.  And where the kernel
+ * tunes, such a list may be above its default none the less.
+ *
+ * Context: any.
+ * Return: the reason; none that says raised while the kernel's own bound stands.
+ */
+enum pcp_reason pcp_list_reason(const struct pcp_list *list)
+{
+	enum pcp_reason reason = READ_ONCE(list->decision.reason);
+
+	if (READ_ONCE(list->written.high))
+		return reason;
+	switch (reason) {
+	case PCP_BY_DEPTH:
+	case PCP_BY_DECAY:
+	case PCP_BY_USE:
+		return PCP_BY_DEFAULT;
+	default:
+		return reason;
+	}
+}
+
+/*
+ * Give back what a list holds above @high; it may be in use all the while, and what
+ * its CPU allocates meanwhile counts as given back.
+ */
+static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
+			     struct pcp_list *list, int high)
+{
+	int count = READ_ONCE(pages->count);
+	int drained = 0;
+
+	WRITE_ONCE(list->returning, true);
+	while (count > high) {
+		int before = count;
+
+		static_call(drain_list)(zone, pages);
+		cond_resched();
+		count = READ_ONCE(pages->count);
+		/* An owner that frees as fast as we drain will drain itself. */
+		if (count >= before)
+			break;
+		drained += before - count;
+	}
+	WRITE_ONCE(list->returning, false);
+	if (drained)
+		lmm_count(&lmm_pcp_policy, COUNT_EXCESS_PAGES, drained);
+	return drained;
+}
+
+static void list_trace(struct zone *zone, int cpu, const struct pcp_list *list,
+		       enum pcp_reason reason, int old, int new)
+{
+	trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu,
+			   READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count),
+			   list->event.least, list->depth.alloc, list->depth.free,
+			   list->limits.def, list->limits.max, old, new,
+			   pcp_reason_word(reason));
+}
+
+/* Replace the bound; false if the kernel stores its own at the same moment. */
+static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int high)
+{
+	struct lmm_pageset_bound want = { .low = high, .high = high };
+	struct lmm_pageset_bound seen = lmm_pageset_read(pages);
+
+	lockdep_assert_held(&pages->lock);
+	if (!list->written.high)
+		list->tuned = lmm_pageset_tuned(pages);
+	if (!lmm_pageset_swap(pages, seen, want)) {
+		lmm_count(&lmm_pcp_policy, COUNT_KERNEL_WON, 1);
+		return false;
+	}
+	list->written = want;
+	/* The kernel's own tuning follows at the next free or refill; why wait. */
+	lmm_pageset_retune(pages, high);
+	if (high > seen.high)
+		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
+	else if (high < seen.high)
+		lmm_count(&lmm_pcp_policy, COUNT_LOWERED, 1);
+	return true;
+}
+
+/**
+ * pcp_list_grow() - raise the bound of a list that is being drained
+ * @zone: its zone
+ * @cpu: this CPU
+ * @list: what is known of it
+ * @high: the bound, in pages
+ *
+ * Context: any, under the list's pcp->lock.
+ * Return: false if the kernel stored its own bound at the same moment, or has
+ * raised it as far already.
+ */
+bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
+{
+	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+	int old = lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high;
+
+	/* The kernel may have raised it in the meantime. */
+	if (high <= old || !list_write(pages, list, high))
+		return false;
+	list_trace(zone, cpu, list, PCP_BY_USE, old, high);
+	return true;
+}
+
+/**
+ * pcp_list_set() - bound a list, and give back what it holds above that
+ * @zone: its zone
+ * @cpu: its CPU
+ * @list: what is known of it
+ * @high: the bound, in pages
+ *
+ * Does nothing where the kernel stores its own bound at the same moment.
+ *
+ * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
+ * Return: pages given back.
+ */
+int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
+{
+	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+	struct lmm_pageset_bound seen;
+	unsigned long flags;
+	bool written;
+
+	spin_lock_irqsave(&pages->lock, flags);
+	seen = lmm_pageset_read(pages);
+	if (seen.low == high && seen.high == high && list->written.high == high) {
+		spin_unlock_irqrestore(&pages->lock, flags);
+		return 0;
+	}
+	/* From here on a drain may be ours, and says nothing of what the list needs. */
+	WRITE_ONCE(list->returning, high < pages->count);
+	written = list_write(pages, list, high);
+	spin_unlock_irqrestore(&pages->lock, flags);
+	if (written && seen.high != high)
+		list_trace(zone, cpu, list, list->decision.reason, seen.high, high);
+	/* The bound may have been lowered by the kernel, and the list not drained. */
+	return list_drain_excess(zone, pages, list, written ? high : INT_MAX);
+}
+
+/**
+ * pcp_list_restore() - put the kernel's own bound back, if ours still stands
+ * @zone: the list's zone
+ * @cpu: its CPU
+ * @list: what is known of it
+ * @tuned: what the kernel's own tuning goes on from, where there is such
+ *
+ * Should the kernel work out a new default in between, it stores that in the zone
+ * before it stores it in the lists: look at the zone again until both agree.
+ *
+ * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
+ * Return: pages given back.
+ */
+int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned)
+{
+	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+	struct lmm_pageset_bound def;
+	bool restored = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pages->lock, flags);
+	if (!list->written.high) {
+		spin_unlock_irqrestore(&pages->lock, flags);
+		return 0;
+	}
+	for (;;) {
+		def = lmm_pageset_default(zone);
+		if (!lmm_pageset_restore(pages, list->written, def))
+			break;
+		restored = true;
+		list->written = def;
+		if (def.low == lmm_pageset_default(zone).low &&
+		    def.high == lmm_pageset_default(zone).high)
+			break;
+	}
+	list->written.high = 0;
+	lmm_pageset_retune(pages, tuned);
+	spin_unlock_irqrestore(&pages->lock, flags);
+	if (restored)
+		lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);
+	if (!def.high)
+		return 0;
+	return list_drain_excess(zone, pages, list, lmm_pageset_tuned(pages) ?: def.high);
+}

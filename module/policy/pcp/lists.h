@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * lists.h - the lists that the pcp policy sizes, and what it counts
+ */
+#ifndef LIVEMM_POLICY_PCP_LISTS_H
+#define LIVEMM_POLICY_PCP_LISTS_H
+
+#include "compat/pageset.h"
+#include "core.h"
+#include "core_event.h"
+
+/* Counters of the policy; pcp_counter_names[] has their names. */
+enum pcp_counter {
+	COUNT_REFILLS,
+	COUNT_REFILL_PAGES,
+	COUNT_SCALED_REFILLS,
+	COUNT_DRAINS,
+	COUNT_DRAIN_PAGES,
+	COUNT_KEPT_PAGES,
+	COUNT_CONTENDED,
+	COUNT_PERIODS,
+	COUNT_GROWN,
+	COUNT_RAISED,
+	COUNT_LOWERED,
+	COUNT_RESTORED,
+	COUNT_EXCESS_PAGES,
+	COUNT_KERNEL_WON,
+	COUNT_LIMITED_MAX,
+	COUNT_LIMITED_ROOM,
+	COUNT_LIMITED_WATERMARK,
+	COUNT_LIMITED_QUIET,
+	COUNT_LIMITED_RECLAIM,
+	COUNT_KICKS,
+	COUNT_OOM_CALLS,
+	COUNT_OOM_PAGES,
+	COUNT_IDLE_RESETS,
+	COUNT_HANDS_OFF,
+	NR_COUNTERS
+};
+
+/**
+ * struct pcp_list - what is known of the list of one zone on one CPU
+ * @depth: learnt from its periods, mode `depth`
+ * @event: learnt from its events, mode `event`
+ * @decision: latest
+ * @limits: those it was taken within; @max is 0 until the first pass
+ * @written: the bound that we have put there; .high == 0 when the kernel's own
+ *	stands
+ * @tuned: pcp->high before our first write, where the kernel tunes it itself
+ * @returning: we are draining it, so a drain says nothing of what it needs
+ *
+ * All but @depth and @decision are written under the list's pcp->lock; @depth by the
+ * pass alone, @decision by it and, for people, by a drain.
+ */
+struct pcp_list {
+	struct pcp_depth depth;
+	struct pcp_event event;
+	struct pcp_decision decision;
+	struct pcp_limits limits;
+	struct lmm_pageset_bound written;
+	int tuned;
+	bool returning;
+};
+
+const char *pcp_reason_word(enum pcp_reason reason);
+void pcp_lists_init(unsigned long drain_zone_pages);
+void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample);
+unsigned long pcp_list_allocated(struct zone *zone, int cpu);
+int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);
+enum pcp_reason pcp_list_reason(const struct pcp_list *list);
+bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
+int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
+int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned);
+
+#endif /* LIVEMM_POLICY_PCP_LISTS_H */

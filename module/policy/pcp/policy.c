@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy.c - per-CPU list sizing: knobs, switching on and off, state for people
+ *
+ * Mode `depth` tracks by tracepoints of single allocations and frees; bulk
+ * allocations (vmalloc, page pools) pass no tracepoint when they come and one when
+ * they go, so their lists count as mostly freeing, which does not raise them.  Mode
+ * `event` has no hook on single pages.
+ *
+ * Lifetimes: everything in "struct pcp_state" is allocated by enable before any
+ * hook is armed, and freed by disable after the hooks are disarmed and the work,
+ * the CPU, memory and out-of-memory notifiers are gone.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "hook/hook.h"
+#include "livemm.h"
+#include "state.h"
+
+enum pcp_knob {
+	KNOB_MODE,
+	KNOB_PERIOD_MS,
+	KNOB_WINDOW_PERIODS,
+	KNOB_HIGH_MAX_PCT,
+	KNOB_KEEP_AT_EXIT,
+	KNOB_BATCH_MAX_SCALE,
+	KNOB_DECAY_MS,
+	KNOB_GAIN_PCT,
+	KNOB_WATERMARK_GUARD_PCT,
+	KNOB_CONTENDED_ONLY,
+	KNOB_SCOPE,
+};
+
+enum pcp_scope {
+	SCOPE_ZONE,
+	SCOPE_NODE,
+};
+
+static const char *const mode_words[] = {
+	[PCP_MODE_DEPTH] = "depth",
+	[PCP_MODE_EVENT] = "event",
+	NULL
+};
+
+static const char *const scope_words[] = {
+	[SCOPE_ZONE] = "zone",
+	[SCOPE_NODE] = "node",
+	NULL
+};
+
+static const struct lmm_knob pcp_knobs[] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = PCP_MODE_EVENT, .def = PCP_MODE_EVENT,
+		.choices = mode_words,
+	},
+	[KNOB_PERIOD_MS] = {
+		/* PCP_AUTO_TUNE_PERIOD of the series is one second. */
+		.name = "period_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 10000, .def = 1000,
+	},
+	[KNOB_WINDOW_PERIODS] = {
+		/* 1 is the series as posted. */
+		.name = "window_periods", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = PCP_WINDOW_MAX, .def = PCP_WINDOW_MAX,
+	},
+	[KNOB_HIGH_MAX_PCT] = {
+		/* As percpu_pagelist_high_fraction = 8, the series' limit. */
+		.name = "high_max_pct", .kind = LMM_KNOB_TENTHS,
+		.min = 10, .max = 500, .def = 125,
+	},
+	[KNOB_KEEP_AT_EXIT] = {
+		.name = "keep_at_exit", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+	[KNOB_BATCH_MAX_SCALE] = {
+		/* CONFIG_PCP_BATCH_SCALE_MAX, 52166607ecc9 (6.7). */
+		.name = "batch_max_scale", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 6, .def = 5,
+	},
+	[KNOB_DECAY_MS] = {
+		/* As long as the kernel lets remote lists idle (pcp->expire). */
+		.name = "decay_ms", .kind = LMM_KNOB_UINT,
+		.min = 500, .max = 60000, .def = 3000,
+	},
+	[KNOB_GAIN_PCT] = {
+		.name = "gain_pct", .kind = LMM_KNOB_UINT,
+		.min = 10, .max = 200, .def = 100,
+	},
+	[KNOB_WATERMARK_GUARD_PCT] = {
+		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 1000, .def = 100,
+	},
+	[KNOB_CONTENDED_ONLY] = {
+		.name = "contended_only", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 0,
+	},
+	[KNOB_SCOPE] = {
+		.name = "scope", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = SCOPE_NODE, .def = SCOPE_ZONE,
+		.choices = scope_words,
+	},
+};
+
+static const char *const pcp_counter_names[NR_COUNTERS] = {
+	[COUNT_REFILLS] = "refills",
+	[COUNT_REFILL_PAGES] = "refill_pages",
+	[COUNT_SCALED_REFILLS] = "scaled_refills",
+	[COUNT_DRAINS] = "drains",
+	[COUNT_DRAIN_PAGES] = "drain_pages",
+	[COUNT_KEPT_PAGES] = "kept_pages",
+	[COUNT_CONTENDED] = "contended",
+	[COUNT_PERIODS] = "periods",
+	[COUNT_GROWN] = "grown",
+	[COUNT_RAISED] = "raised",
+	[COUNT_LOWERED] = "lowered",
+	[COUNT_RESTORED] = "restored",
+	[COUNT_EXCESS_PAGES] = "excess_pages",
+	[COUNT_KERNEL_WON] = "kernel_won",
+	[COUNT_LIMITED_MAX] = "limited_max",
+	[COUNT_LIMITED_ROOM] = "limited_room",
+	[COUNT_LIMITED_WATERMARK] = "limited_watermark",
+	[COUNT_LIMITED_QUIET] = "limited_quiet",
+	[COUNT_LIMITED_RECLAIM] = "limited_reclaim",
+	[COUNT_KICKS] = "kicks",
+	[COUNT_OOM_CALLS] = "oom_calls",
+	[COUNT_OOM_PAGES] = "oom_pages",
+	[COUNT_IDLE_RESETS] = "idle_resets",
+	[COUNT_HANDS_OFF] = "hands_off",
+};
+
+DEFINE_PER_CPU(struct pcp_track *, pcp_tracks);
+
+struct pcp_state pcp = {
+	.lock = __MUTEX_INITIALIZER(pcp.lock),
+};
+
+/* The settings that may change while the policy is on; pcp.lock held, or off. */
+static void set_knobs(const struct lmm_config *cfg)
+{
+	u32 decay_ms = cfg->value[KNOB_DECAY_MS];
+	u32 tick_ms = pcp.mode == PCP_MODE_DEPTH ? cfg->value[KNOB_PERIOD_MS] :
+						   decay_ms / PCP_USE_TICKS;
+
+	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
+	WRITE_ONCE(pcp.keep_at_exit, cfg->value[KNOB_KEEP_AT_EXIT]);
+	WRITE_ONCE(pcp.contended_only, cfg->value[KNOB_CONTENDED_ONLY]);
+	WRITE_ONCE(pcp.decay, msecs_to_jiffies(decay_ms));
+	WRITE_ONCE(pcp.steer.gain_pct, cfg->value[KNOB_GAIN_PCT]);
+	WRITE_ONCE(pcp.steer.batch_max_scale, cfg->value[KNOB_BATCH_MAX_SCALE]);
+	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
+	pcp.guard_pct = cfg->value[KNOB_WATERMARK_GUARD_PCT];
+	pcp.node_scope = cfg->value[KNOB_SCOPE] == SCOPE_NODE;
+	pcp.tick = max(msecs_to_jiffies(tick_ms), 1UL);
+}
+
+static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	unsigned long tick = pcp.tick;
+
+	mutex_lock(&pcp.lock);
+	set_knobs(cfg);
+	if (pcp.tick != tick)
+		mod_delayed_work(pcp.wq, &pcp.tick_work, pcp.tick);
+	mutex_unlock(&pcp.lock);
+}
+
+static void pcp_free(void)
+{
+	int cpu;
+
+	if (pcp.wq)
+		destroy_workqueue(pcp.wq);
+	for_each_possible_cpu(cpu) {
+		if (pcp.lists)
+			kvfree(pcp.lists[cpu]);
+		kvfree(per_cpu(pcp_tracks, cpu));
+		per_cpu(pcp_tracks, cpu) = NULL;
+	}
+	kfree(pcp.lists);
+	kvfree(pcp.zones);
+	bitmap_free(pcp.frozen);
+	free_cpumask_var(pcp.cpus);
+	pcp.wq = NULL;
+	pcp.lists = NULL;
+	pcp.zones = NULL;
+	pcp.frozen = NULL;
+}
+
+static int pcp_alloc(void)
+{
+	unsigned int slots = lmm_zone_slots();
+	unsigned int slot;
+	int cpu;
+
+	pcp.lists = kcalloc(nr_cpu_ids, sizeof(*pcp.lists), GFP_KERNEL);
+	pcp.zones = kvcalloc(slots, sizeof(struct pcp_zone), GFP_KERNEL);
+	pcp.frozen = bitmap_zalloc(slots, GFP_KERNEL);
+	pcp.wq = alloc_workqueue("livemm_pcp", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
+	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) || !pcp.lists || !pcp.zones ||
+	    !pcp.frozen || !pcp.wq)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		/* Near the CPU whose hooks write it. */
+		pcp.lists[cpu] = kvzalloc_node(slots * sizeof(struct pcp_list), GFP_KERNEL,
+					       cpu_to_node(cpu));
+		if (!pcp.lists[cpu])
+			return -ENOMEM;
+		if (pcp.mode != PCP_MODE_DEPTH)
+			continue;
+		per_cpu(pcp_tracks, cpu) = kvzalloc_node(slots * sizeof(struct pcp_track),
+							 GFP_KERNEL, cpu_to_node(cpu));
+		if (!per_cpu(pcp_tracks, cpu))
+			return -ENOMEM;
+	}
+	for (slot = 0; slot < slots; slot++) {
+		pcp.zones[slot].reclaim_until = jiffies;
+		pcp.zones[slot].contended = jiffies - MAX_JIFFY_OFFSET / 2;
+		pcp.zones[slot].kicked = jiffies - HZ;
+	}
+	return 0;
+}
+
+static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+		      size_t len)
+{
+	int err;
+
+	pcp.mode = lmm_policy_mode(policy, cfg);
+	err = pcp_alloc();
+	if (err) {
+		scnprintf(why, len, "out of memory for %u lists", lmm_zone_slots() * nr_cpu_ids);
+		pcp_free();
+		return err;
+	}
+	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
+	pcp_lists_init(lmm_hook_address(LMM_HOOK_DRAIN_LIST));
+	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
+	pcp.oom_until = 0;
+	pcp.forget_ticks = 0;
+	pcp.steer.sees_refills = lmm_hook_armable(LMM_HOOK_REFILL);
+	set_knobs(cfg);
+	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick_worker);
+	INIT_DELAYED_WORK(&pcp.recheck_work, pcp_recheck_worker);
+	pcp.kick = IRQ_WORK_INIT_HARD(pcp_kick_worker);
+
+	err = pcp_hotplug_start();
+	if (err) {
+		scnprintf(why, len, "no CPU hotplug state left (%d)", err);
+		pcp_free();
+		return err;
+	}
+	err = pcp_oom_start();
+	if (err) {
+		scnprintf(why, len, "no notice of running out of memory (%d)", err);
+		pcp_hotplug_stop();
+		pcp_free();
+		return err;
+	}
+	/* At once, so that the hooks know each list's limits. */
+	queue_delayed_work(pcp.wq, &pcp.tick_work, 0);
+	return 0;
+}
+
+static void pcp_disable(struct lmm_policy *policy)
+{
+	pcp_oom_stop();
+	irq_work_sync(&pcp.kick);
+	/* pcp_tick_worker() queues itself again; only this cancels it for good. */
+	cancel_delayed_work_sync(&pcp.tick_work);
+	pcp_hotplug_stop();
+	pcp_free();
+}
+
+/* What the mode stands on here, in words. */
+static void pcp_basis(char *why, size_t len)
+{
+	if (pcp.mode == PCP_MODE_DEPTH)
+		scnprintf(why, len, "depth: every page, by tracepoints");
+	else if (pcp.steer.sees_refills)
+		scnprintf(why, len, "event: refills and drains");
+	else
+		scnprintf(why, len,
+			  "event: drains and the per-CPU page counters; refills cannot be hooked here");
+}
+
+static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
+{
+	bool by_depth = pcp.mode == PCP_MODE_DEPTH;
+	char basis[LMM_WHY_LEN];
+	struct zone *zone;
+	unsigned int slot;
+	int cpu;
+
+	if (!policy->on)
+		return;
+	pcp_basis(basis, sizeof(basis));
+	seq_printf(m, "# %s\n", basis);
+	seq_printf(m, "%-5s%-9s%-5s%8s%8s%9s%8s%12s%11s  %s\n", "node", "zone", "cpu",
+		   "count", "high", "default", "max", by_depth ? "alloc_depth" : "least",
+		   by_depth ? "free_depth" : "drained", "why");
+	mutex_lock(&pcp.lock);
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
+	     slot = pcp_next_zone(slot + 1, &zone)) {
+		for_each_online_cpu(cpu) {
+			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+			const struct pcp_list *list = pcp_list_of(slot, cpu);
+
+			seq_printf(m, "%-5d%-9s%-5d%8d%8d%9d%8d%12ld%11ld  %s\n",
+				   zone_to_nid(zone), zone->name, cpu,
+				   READ_ONCE(pages->count),
+				   lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high,
+				   list->limits.def, list->limits.max,
+				   by_depth ? list->depth.alloc : READ_ONCE(list->event.least),
+				   by_depth ? list->depth.free :
+					      (long)READ_ONCE(list->event.drained),
+				   pcp_reason_word(pcp_list_reason(list)));
+		}
+	}
+	mutex_unlock(&pcp.lock);
+}
+
+static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (!policy->on)
+		return;
+	if (READ_ONCE(*pcp.high_fraction))
+		scnprintf(why, len, "hands off: vm.percpu_pagelist_high_fraction is set");
+	else
+		pcp_basis(why, len);
+}
+
+/* The policy's row in the registry. */
+struct lmm_policy lmm_pcp_policy = {
+	.id = LMM_PCP,
+	.name = "pcp",
+	.knobs = pcp_knobs,
+	.nr_knobs = ARRAY_SIZE(pcp_knobs),
+	.mode_knob = KNOB_MODE,
+	.counter_names = pcp_counter_names,
+	.nr_counters = NR_COUNTERS,
+	.enable = pcp_enable,
+	.disable = pcp_disable,
+	.configure = pcp_configure,
+	.state_show = pcp_state_show,
+	.reason_show = pcp_reason_show,
+};

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * size.c - the passes over all lists: learn, judge the zones, decide, act
+ *
+ * A pass runs at the end of each tick (mode `event`: an eighth of decay_ms) or
+ * period (mode `depth`), and in between when a hook has noticed pressure or the
+ * kernel has worked out its own bounds anew.
+ *
+ * The tick is our own and not the kernel's vmstat work, which stops on a CPU that
+ * has gone idle: the pages that lie in its lists are the ones to give back.
+ *
+ * Context: process, pcp.lock held, unless said otherwise.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/oom.h>
+#include <linux/sched.h>
+#include <linux/vmstat.h>
+
+#include "livemm.h"
+#include "state.h"
+
+/* The zone of a slot, or NULL if it has no memory or is frozen. */
+static struct zone *slot_zone(unsigned int slot)
+{
+	lockdep_assert_held(&pcp.lock);
+	return test_bit(slot, pcp.frozen) ? NULL : lmm_zone_at(slot);
+}
+
+/**
+ * pcp_next_zone() - walk the zones that have memory
+ * @slot: where to begin
+ * @zone: gets the zone
+ *
+ * Context: process, pcp.lock held.
+ * Return: the zone's slot; lmm_zone_slots() at the end.
+ */
+unsigned int pcp_next_zone(unsigned int slot, struct zone **zone)
+{
+	for (; slot < lmm_zone_slots(); slot++) {
+		*zone = slot_zone(slot);
+		if (*zone)
+			break;
+	}
+	return slot;
+}
+
+/* CPUs that share the lists' part of a zone, as the kernel's zone_highsize(). */
+static unsigned int zone_cpus(struct zone *zone)
+{
+	unsigned int cpus = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
+
+	return cpus ?: num_online_cpus();
+}
+
+/* Exact enough for a decision: what CPUs have not yet added up is counted in. */
+static long free_in(struct zone *zone)
+{
+	return zone_page_state_snapshot(zone, NR_FREE_PAGES);
+}
+
+/*
+ * What a zone's own state says.  Lists that were emptied for reclaim's sake and
+ * filled at once again would be the cause of the next reclaim: so it counts as
+ * active for decay_ms more.
+ */
+static void zone_judge(struct zone *zone, struct pcp_zone *pz)
+{
+	unsigned long mark = high_wmark_pages(zone);
+
+	mark += mark * pcp.guard_pct / 100;
+	WRITE_ONCE(pz->mark, mark);
+	if (test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+		WRITE_ONCE(pz->reclaim_until, jiffies + pcp.decay);
+	else if (!time_before(jiffies, READ_ONCE(pz->reclaim_until)))
+		WRITE_ONCE(pz->reclaim_until, jiffies);
+	pz->own_reclaim = time_before(jiffies, READ_ONCE(pz->reclaim_until));
+	pz->own_near = free_in(zone) < (long)mark || lmm_zone_below_high(zone);
+}
+
+/* With scope=node one zone's pressure is its whole node's: so kswapd sees it too. */
+static void zone_publish(unsigned int slot)
+{
+	unsigned int first = pcp.node_scope ? rounddown(slot, MAX_NR_ZONES) : slot;
+	unsigned int end = pcp.node_scope ? first + MAX_NR_ZONES : slot + 1;
+	bool near = false, reclaim = false;
+
+	for (; first < end; first++) {
+		near |= pcp.zones[first].own_near;
+		reclaim |= pcp.zones[first].own_reclaim;
+	}
+	WRITE_ONCE(pcp.zones[slot].near, near);
+	WRITE_ONCE(pcp.zones[slot].reclaim, reclaim);
+}
+
+static bool oom_now(void)
+{
+	if (pcp.oom_until && !time_before(jiffies, pcp.oom_until))
+		pcp.oom_until = 0;
+	return pcp.oom_until;
+}
+
+/* What is alike for all lists of a zone. */
+static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *pz)
+{
+	return (struct pcp_limits){
+		.def = lmm_pageset_default(zone).low,
+		.sysctl = READ_ONCE(*pcp.high_fraction),
+		.reclaim = pz->reclaim,
+		.oom = oom_now(),
+		.near = pz->near,
+	};
+}
+
+static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_list *list,
+					bool fresh, bool tick)
+{
+	unsigned long allocated = pcp_list_allocated(zone, cpu);
+	struct pcp_sample sample;
+
+	pcp_list_sample(zone, cpu, &sample);
+	if (fresh)
+		pcp_event_begin(&list->event, &sample, allocated);
+	else if (tick)
+		return pcp_event_tick(&list->event, &sample, allocated, &list->limits);
+	return pcp_event_hold(&list->limits);
+}
+
+/* First: what should each list be, were it alone? */
+static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
+{
+	const struct pcp_limits limits = zone_limits(zone, &pcp.zones[slot]);
+	bool quiet = pcp_quiet(&pcp.zones[slot]);
+	unsigned int sharers = zone_cpus(zone);
+	int batch = 0, max = 0;
+	int cpu;
+
+	for_each_cpu(cpu, pcp.cpus) {
+		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+		struct pcp_list *list = pcp_list_of(slot, cpu);
+		bool fresh = !list->limits.max || (tick && pcp.forget_ticks);
+		unsigned long flags;
+
+		if (READ_ONCE(pages->batch) != batch) {
+			batch = READ_ONCE(pages->batch);
+			max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths, sharers,
+					   limits.def, batch);
+		}
+		/* Its owner does without the list meanwhile, so keep this short. */
+		spin_lock_irqsave(&pages->lock, flags);
+		list->limits = limits;
+		list->limits.max = max;
+		list->limits.batch = batch;
+		/* What the kernel's own tuning has raised is left to it where we raise none. */
+		if (!quiet || list->written.high)
+			list->limits.now = pcp_list_raised(pages, list);
+		list->limits.disabled = !lmm_pageset_read(pages).high;
+		if (pcp.mode == PCP_MODE_EVENT)
+			list->decision = event_decide(zone, cpu, list, fresh, tick);
+		else
+			list->decision = pcp_depth_decide(&list->depth, &list->limits);
+		spin_unlock_irqrestore(&pages->lock, flags);
+		cond_resched();
+	}
+}
+
+/*
+ * Second: cut the raised lists to the room above the mark.  Returns the room that
+ * is left.
+ */
+static long zone_share_room(struct zone *zone, unsigned int slot, long *raised)
+{
+	long room = free_in(zone) - (long)pcp.zones[slot].mark;
+	long sum = 0;
+	int cpu;
+
+	*raised = 0;
+	for_each_cpu(cpu, pcp.cpus) {
+		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+		struct pcp_list *list = pcp_list_of(slot, cpu);
+
+		if (list->decision.hands_off)
+			continue;
+		/* What a list holds already is not among the free pages. */
+		room += max(READ_ONCE(pages->count) - list->limits.def, 0);
+		sum += list->decision.high - list->limits.def;
+	}
+	for_each_cpu(cpu, pcp.cpus) {
+		struct pcp_list *list = pcp_list_of(slot, cpu);
+		int share;
+
+		if (list->decision.hands_off)
+			continue;
+		share = pcp_room_share(list->decision.high, list->limits.def, sum, room);
+		if (share < list->decision.high) {
+			list->decision.high = share;
+			list->decision.reason = PCP_BY_ROOM;
+		}
+		*raised += list->decision.high - list->limits.def;
+	}
+	return max(room - *raised, 0L);
+}
+
+static const int reason_counter[PCP_NR_REASONS] = {
+	[PCP_BY_DEFAULT] = -1,
+	[PCP_BY_DEPTH] = -1,
+	[PCP_BY_MAX] = COUNT_LIMITED_MAX,
+	[PCP_BY_DECAY] = -1,
+	[PCP_BY_ROOM] = COUNT_LIMITED_ROOM,
+	[PCP_BY_IDLE] = -1,
+	[PCP_BY_USE] = -1,
+	[PCP_BY_WATERMARK] = COUNT_LIMITED_WATERMARK,
+	[PCP_BY_QUIET] = -1,
+	[PCP_BY_RECLAIM] = COUNT_LIMITED_RECLAIM,
+	[PCP_BY_OOM] = -1,
+	[PCP_BY_SYSCTL] = COUNT_HANDS_OFF,
+	[PCP_BY_KERNEL] = COUNT_HANDS_OFF,
+};
+
+/*
+ * A list that is to have its default gets the kernel's own bound back.  Where the
+ * kernel tunes within that, reclaim included, it does as if we were not there; what
+ * it has raised itself by then is given back, but not under its own reclaim.
+ */
+static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
+{
+	const struct pcp_decision *decision = &list->decision;
+	long given = 0;
+
+	if (decision->hands_off)
+		return pcp_list_restore(zone, cpu, list, list->tuned);
+	if (decision->high > list->limits.def)
+		return pcp_list_set(zone, cpu, list, decision->high);
+	if (list->limits.now && decision->reason != PCP_BY_RECLAIM)
+		given = pcp_list_set(zone, cpu, list, list->limits.def);
+	return given + pcp_list_restore(zone, cpu, list, list->limits.def);
+}
+
+/* Third: act.  Returns the pages given back. */
+static long zone_act(struct zone *zone, unsigned int slot)
+{
+	long given = 0;
+	int cpu;
+
+	for_each_cpu(cpu, pcp.cpus) {
+		struct pcp_list *list = pcp_list_of(slot, cpu);
+		int counter = reason_counter[list->decision.reason];
+
+		if (counter >= 0)
+			lmm_count(&lmm_pcp_policy, counter, 1);
+		given += list_act(zone, cpu, list);
+	}
+	return given;
+}
+
+/**
+ * pcp_pass() - look at every list, and bound it anew
+ * @tick: a tick or period has ended
+ *
+ * No hook raises a list while its zone is looked at, so that the sum of what is
+ * raised stays within the room that was found.
+ *
+ * Context: process, pcp.lock held.
+ * Return: pages given back.
+ */
+long pcp_pass(bool tick)
+{
+	struct zone *zone;
+	unsigned int slot;
+	long given = 0;
+
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
+	     slot = pcp_next_zone(slot + 1, &zone))
+		zone_judge(zone, &pcp.zones[slot]);
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
+	     slot = pcp_next_zone(slot + 1, &zone)) {
+		struct pcp_zone *pz = &pcp.zones[slot];
+		long room, raised, returned;
+
+		atomic_long_set(&pz->room, 0);
+		zone_publish(slot);
+		zone_decide(zone, slot, tick);
+		room = zone_share_room(zone, slot, &raised);
+		returned = zone_act(zone, slot);
+		atomic_long_set(&pz->raised, raised);
+		atomic_long_set(&pz->room, room);
+		/* Nothing to do: no hook need ask again before the next tick. */
+		if (!tick && !returned)
+			WRITE_ONCE(pz->kicked, jiffies + pcp.tick);
+		given += returned;
+	}
+	if (tick && pcp.forget_ticks)
+		pcp.forget_ticks--;
+	return given;
+}
+
+/* Mode `depth`: learn from the period that ends now. */
+static void period_collect(void)
+{
+	u32 ended = pcp.clock.epoch;
+	unsigned int slot;
+	int cpu;
+
+	WRITE_ONCE(pcp.clock.epoch, ended + 1);
+	for_each_possible_cpu(cpu) {
+		const struct pcp_track *tracks = per_cpu(pcp_tracks, cpu);
+
+		for (slot = 0; slot < lmm_zone_slots(); slot++) {
+			long alloc_depth, free_depth;
+			bool active;
+
+			active = pcp_track_collect(&tracks[slot], ended, &alloc_depth,
+						   &free_depth);
+			if (pcp_depth_period(&pcp_list_of(slot, cpu)->depth, active,
+					     alloc_depth, free_depth))
+				lmm_count(&lmm_pcp_policy, COUNT_IDLE_RESETS, 1);
+		}
+		cond_resched();
+	}
+}
+
+/**
+ * pcp_tick_worker() - a tick or period has ended
+ * @work: unused
+ *
+ * Context: process; takes pcp.lock.
+ */
+void pcp_tick_worker(struct work_struct *work)
+{
+	mutex_lock(&pcp.lock);
+	if (pcp.mode == PCP_MODE_DEPTH)
+		period_collect();
+	pcp_pass(true);
+	lmm_count(&lmm_pcp_policy, COUNT_PERIODS, 1);
+	queue_delayed_work(pcp.wq, &pcp.tick_work, pcp.tick);
+	mutex_unlock(&pcp.lock);
+}
+
+/**
+ * pcp_recheck_worker() - something has changed in between
+ * @work: unused
+ *
+ * Context: process; takes pcp.lock.
+ */
+void pcp_recheck_worker(struct work_struct *work)
+{
+	mutex_lock(&pcp.lock);
+	pcp_pass(false);
+	mutex_unlock(&pcp.lock);
+}
+
+/**
+ * pcp_kick_worker() - a hook has noticed pressure
+ * @work: unused
+ *
+ * Context: hard interrupt.
+ */
+void pcp_kick_worker(struct irq_work *work)
+{
+	mod_delayed_work(pcp.wq, &pcp.recheck_work, 0);
+}
+
+/*
+ * The kernel is about to choose a task to kill.  It has drained the lists before it
+ * came here; what has gone into raised ones since goes back now, and none is raised
+ * for decay_ms.
+ *
+ * A pass allocates nothing and waits for nothing that does, so its lock may be
+ * waited for.
+ */
+static int oom_notify(struct notifier_block *nb, unsigned long unused, void *parm)
+{
+	unsigned long *freed = parm;
+	long given;
+
+	mutex_lock(&pcp.lock);
+	pcp.oom_until = (jiffies + pcp.decay) ?: 1;
+	given = pcp_pass(false);
+	mutex_unlock(&pcp.lock);
+	lmm_count(&lmm_pcp_policy, COUNT_OOM_CALLS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_OOM_PAGES, given);
+	*freed += given;
+	return NOTIFY_OK;
+}
+
+static struct notifier_block oom_nb = {
+	.notifier_call = oom_notify,
+};
+
+/**
+ * pcp_oom_start() - give lists back when the kernel runs out of memory
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int pcp_oom_start(void)
+{
+	return register_oom_notifier(&oom_nb);
+}
+
+/**
+ * pcp_oom_stop() - undo pcp_oom_start(); no call is under way afterwards
+ *
+ * Context: process.
+ */
+void pcp_oom_stop(void)
+{
+	unregister_oom_notifier(&oom_nb);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * giveback.c - the actuator of the zonelock policy: pages go back to the buddy
+ *
+ * By the kernel's own drain: a batch is put behind what is on one of this CPU's lists, and
+ * that many pages are drained from there, both under the list's pcp->lock.  So the buddy
+ * merges them as ever, isolated blocks and changed migratetypes are heeded as ever, and
+ * none of its structures is touched here.
+ *
+ * The drain is called past its ftrace site: neither our own wrapper nor anybody else's
+ * keeps a page of it.
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/oom.h>
+#include <linux/static_call.h>
+
+#include "hook/klp_port.h"
+#include "trace.h"
+#include "state.h"
+
+DEFINE_STATIC_CALL_NULL(drain_bulk, void (struct zone *, int, struct per_cpu_pages *, int));
+
+static const char *const reason_words[DEPOT_NR_REASONS] = {
+	[DEPOT_BY_AGE] = "age",
+	[DEPOT_BY_SIZE] = "size",
+	[DEPOT_BY_RECLAIM] = "reclaim",
+	[DEPOT_BY_WATERMARK] = "watermark",
+	[DEPOT_BY_ORDER] = "order",
+	[DEPOT_BY_COMPACTION] = "compaction",
+	[DEPOT_BY_DRAIN] = "drain",
+	[DEPOT_BY_OOM] = "oom",
+	[DEPOT_BY_OFF] = "off",
+};
+
+/**
+ * zonelock_actuator_init() - say how pages go back
+ * @body: address of free_pcppages_bulk(), verified, behind its ftrace site
+ *
+ * Context: process.
+ */
+void zonelock_actuator_init(unsigned long body)
+{
+	static_call_update(drain_bulk,
+			   (void (*)(struct zone *, int, struct per_cpu_pages *, int))body);
+}
+
+/* One batch, if there is one that was stored at @before or earlier; returns its pages. */
+static unsigned int return_batch(struct zone *zone, unsigned long before)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	struct per_cpu_pages *pages;
+	unsigned int count, kind;
+	unsigned long flags;
+	LIST_HEAD(batch);
+
+	/* Whoever finds the depot empty may have to wait for a batch that is on its way. */
+	preempt_disable();
+	atomic_inc(&zz->returning);
+	/* Before the batch is out, as who finds none looks at the count next. */
+	smp_mb__after_atomic();
+	count = depot_return(&zz->depot, before, &kind, &batch);
+	if (count) {
+		/* Any list will do, and nobody else's is as likely to be free. */
+		pages = this_cpu_ptr(zone->per_cpu_pageset);
+		spin_lock_irqsave(&pages->lock, flags);
+		list_splice_tail(&batch, &pages->lists[kind]);
+		pages->count += count;
+		static_call(drain_bulk)(zone, count, pages, kind);
+		spin_unlock_irqrestore(&pages->lock, flags);
+	}
+	/* Its pages are in the buddy before the count says so. */
+	smp_mb__before_atomic();
+	atomic_dec(&zz->returning);
+	preempt_enable();
+	return count;
+}
+
+static void returned(struct zone *zone, enum depot_reason reason, long pages)
+{
+	if (!pages)
+		return;
+	lmm_count(&lmm_zonelock_policy, COUNT_RETURNED + reason, pages);
+	trace_zonelock_return(zone_to_nid(zone), zone_idx(zone), pages,
+			      atomic_long_read(&zonelock_of(zone)->depot.pages),
+			      reason_words[reason]);
+}
+
+/**
+ * zonelock_return_zone() - give back what a depot holds
+ * @zone: its zone
+ * @reason: why: by age what is old enough, by size down to the bound, else all there is
+ *
+ * Batches that are stored meanwhile are not waited for.
+ *
+ * Context: process; takes and drops pcp->lock.
+ * Return: pages given back.
+ */
+long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned long before = jiffies;
+	struct depot_view view;
+	unsigned int count;
+	long sum = 0;
+
+	if (reason == DEPOT_BY_AGE)
+		before -= READ_ONCE(zonelock.max_age) / 2;
+	zonelock_view(zone, &view);
+	while (atomic_read(&zz->depot.batches)) {
+		if (reason == DEPOT_BY_SIZE && atomic_long_read(&zz->depot.pages) <= view.max)
+			break;
+		count = return_batch(zone, before);
+		if (!count)
+			break;
+		sum += count;
+		cond_resched();
+	}
+	returned(zone, reason, sum);
+	return sum;
+}
+
+/* A batch of one zone, or none, and then none is on its way any more. */
+static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *part)
+{
+	unsigned int count = return_batch(zone, part->before);
+
+	returned(zone, part->by == LMM_KLP_COMPACT ? DEPOT_BY_COMPACTION : DEPOT_BY_DRAIN, count);
+	while (!count && atomic_read(&zonelock_of(zone)->returning))
+		cpu_relax();
+	return count;
+}
+
+/**
+ * lmm_zonelock_return() - event: somebody is about to look for pages in the buddy, or
+ *	has drained lists so that they are found there
+ * @part: who, and how far this has got
+ *
+ * A batch at a time, so that preemption is not off for long; what is stored after the
+ * first is not waited for.
+ *
+ * Context: preemption off, under no lock of the allocator's.
+ * Return: true if there may be more to do.
+ */
+bool lmm_zonelock_return(struct lmm_klp_return *part)
+{
+	struct zone *zone = NULL;
+	unsigned int count = 0;
+
+	if (!part->started) {
+		part->started = true;
+		part->before = jiffies;
+		if (part->by == LMM_KLP_COMPACT)
+			zonelock_close(part->zone);
+	}
+	if (part->zone)
+		return return_part(part->zone, part);
+	while (!count && (zone = lmm_zone_after(zone)))
+		count = return_part(zone, part);
+	return count;
+}
+
+static bool any_stocked(void)
+{
+	struct zone *zone = NULL;
+
+	while ((zone = lmm_zone_after(zone)))
+		if (atomic_read(&zonelock_of(zone)->depot.batches))
+			return true;
+	return false;
+}
+
+/* What a pass gives back of one zone. */
+static void zone_pass(struct zone *zone)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	bool wanted = xchg(&zz->wanted, false);
+	struct depot_view view;
+	enum depot_reason reason;
+
+	if (!atomic_read(&zz->depot.batches))
+		return;
+	zonelock_view(zone, &view);
+	view.closed |= wanted;
+	reason = depot_duty(&view);
+	if (reason == DEPOT_BY_AGE && zonelock.mode == ZONELOCK_MODE_NOMERGE)
+		return;
+	zonelock_return_zone(zone, reason);
+	if (reason == DEPOT_BY_SIZE)
+		zonelock_return_zone(zone, DEPOT_BY_AGE);
+}
+
+/**
+ * zonelock_tick_worker() - look after the depots, as long as any holds pages
+ * @work: unused
+ *
+ * Context: process.
+ */
+void zonelock_tick_worker(struct work_struct *work)
+{
+	struct zone *zone = NULL;
+
+	while ((zone = lmm_zone_after(zone))) {
+		zone_pass(zone);
+		cond_resched();
+	}
+	if (!any_stocked()) {
+		WRITE_ONCE(lmm_depot_stocked, 0);
+		atomic_set(&zonelock.ticking, 0);
+		/* Who stored in between saw both set, and has relied on us. */
+		smp_mb();
+		if (!any_stocked())
+			return;
+		WRITE_ONCE(lmm_depot_stocked, zonelock.topup);
+		if (atomic_xchg(&zonelock.ticking, 1))
+			return;
+	}
+	/* Twice within the half of its life that a batch has left when it is old. */
+	queue_delayed_work(zonelock.wq, &zonelock.tick_work,
+			   max(READ_ONCE(zonelock.max_age) / 4, 1UL));
+}
+
+/**
+ * zonelock_kick_worker() - a hook wants a pass
+ * @work: unused
+ *
+ * Context: hard interrupt.
+ */
+void zonelock_kick_worker(struct irq_work *work)
+{
+	mod_delayed_work(zonelock.wq, &zonelock.tick_work, 0);
+}
+
+/*
+ * The kernel is about to choose a task to kill.  It will not if anything was freed, whether
+ * or not that helps who asked: so only what goes to a zone that is short counts.
+ */
+static int oom_notify(struct notifier_block *nb, unsigned long unused, void *parm)
+{
+	unsigned long *freed = parm;
+	struct zone *zone = NULL;
+	struct depot_view view;
+	long pages;
+
+	while ((zone = lmm_zone_after(zone))) {
+		zonelock_close(zone);
+		zonelock_view(zone, &view);
+		pages = zonelock_return_zone(zone, DEPOT_BY_OOM);
+		if (view.free < view.mark)
+			*freed += pages;
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block oom_nb = {
+	.notifier_call = oom_notify,
+};
+
+/**
+ * zonelock_oom_start() - give all back when the kernel runs out of memory
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int zonelock_oom_start(void)
+{
+	return register_oom_notifier(&oom_nb);
+}
+
+/**
+ * zonelock_oom_stop() - undo zonelock_oom_start(); no call is under way afterwards
+ *
+ * Context: process.
+ */
+void zonelock_oom_stop(void)
+{
+	unregister_oom_notifier(&oom_nb);
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * handlers.c - what the hooks report to the zonelock policy
+ *
+ * Context of what stores and takes: under a list's pcp->lock, preemption off, any context
+ * that the allocator may be called from.  No sleeping, no printk, no allocation; a
+ * shard's lock is tried, never waited for.
+ *
+ * Only blocks of orders that the kernel keeps in lists for every migratetype go through
+ * the depot, and only those that a free has made too many for their list.  Whoever else
+ * drains a list wants its pages in the buddy; the return address of the drain tells who it
+ * was.  (A tracer that changes that, as the function graph tracer does, makes every drain
+ * go to the buddy.)
+ */
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/vmstat.h>
+
+#include "compat/pageset.h"
+#include "policy/pcp/core.h"
+#include "state.h"
+
+static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
+
+unsigned char lmm_depot_stocked;
+
+/* Free pages below which nothing is kept. */
+static unsigned long zone_mark(struct zone *zone)
+{
+	unsigned long high = high_wmark_pages(zone);
+
+	return high + high * READ_ONCE(zonelock.guard_pct) / 100;
+}
+
+/**
+ * zonelock_view() - what there is to know of a zone
+ * @zone: it
+ * @view: gets it; @disabled is that of a list, and left false
+ *
+ * Context: any.
+ */
+void zonelock_view(struct zone *zone, struct depot_view *view)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+
+	*view = (struct depot_view){
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+		.mark = zone_mark(zone),
+		.held = atomic_long_read(&zz->depot.pages),
+		.max = zone_managed_pages(zone) * READ_ONCE(zonelock.max_tenths) / 1000,
+		.isolated = lmm_zone_isolates(zone),
+		.reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags),
+		.closed = time_before(jiffies, READ_ONCE(zz->open_at)),
+	};
+	if (zonelock.mode == ZONELOCK_MODE_NOMERGE)
+		view->max = ULONG_MAX;
+}
+
+/* Have a pass made soon; under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
+static void kick(struct zonelock_zone *zz)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(zz->kicked) == now)
+		return;
+	WRITE_ONCE(zz->kicked, now);
+	lmm_count(&lmm_zonelock_policy, COUNT_KICKS, 1);
+	irq_work_queue(&zonelock.kick);
+}
+
+/* Pages on the lists but one, or -1 if that takes more than @limit steps to find out. */
+static int pages_elsewhere(struct per_cpu_pages *pages, unsigned int kind, unsigned int limit)
+{
+	struct list_head *pos;
+	unsigned int steps = 0;
+	int count = 0;
+	int i;
+
+	for (i = 0; i < NR_PCP_LISTS && steps <= limit; i++) {
+		unsigned int order = lmm_pindex_order(i);
+
+		if (i == kind)
+			continue;
+		list_for_each(pos, &pages->lists[i]) {
+			if (++steps > limit)
+				break;
+			count += 1 << order;
+		}
+	}
+	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED, steps);
+	return steps <= limit ? count : -1;
+}
+
+/* Count up to so many blocks off the end of a list; returns how many there were. */
+static unsigned int cut_tail(struct list_head *list, unsigned int blocks, struct list_head *to)
+{
+	struct list_head *first = list;
+	unsigned int cut = 0;
+	LIST_HEAD(front);
+
+	while (cut < blocks && first->prev != list) {
+		first = first->prev;
+		cut++;
+	}
+	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED, cut);
+	list_cut_before(&front, list, first);
+	list_splice_init(list, to);
+	list_splice(&front, list);
+	return cut;
+}
+
+/* Is this drain the answer to a free? */
+static bool frees(unsigned long caller)
+{
+	unsigned int i;
+
+	for (i = 0; i < ZONELOCK_NR_FREE_PATHS; i++)
+		if (caller - zonelock.free_path[i].start < zonelock.free_path[i].size)
+			return true;
+	return false;
+}
+
+/* Take of a list what is to be stored, about @count pages; returns how many. */
+static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
+			      unsigned int count, struct list_head *to)
+{
+	struct list_head *list = &pages->lists[kind];
+	unsigned int order = lmm_pindex_order(kind);
+	unsigned int on_list = 0;
+	unsigned int cut;
+	int elsewhere = -1;
+
+	/*
+	 * Worth while as long as it is less than counting these, and the rest could be all
+	 * of a batch; larger blocks are few.
+	 */
+	if (!order && pages->count - (int)count / 2 <= DEPOT_BATCH_MAX)
+		elsewhere = pages_elsewhere(pages, kind, count / 2);
+	if (elsewhere >= 0 && elsewhere < pages->count)
+		on_list = pages->count - elsewhere;
+	cut = depot_cut(count, on_list);
+	if (cut != on_list)
+		return cut_tail(list, cut >> order, to) << order;
+	list_splice_init(list, to);
+	return cut;
+}
+
+/* May pages of this list be kept from the buddy? */
+static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int count)
+{
+	enum depot_verdict verdict;
+	struct depot_view view;
+
+	zonelock_view(zone, &view);
+	view.disabled = !lmm_pageset_read(pages).high;
+	verdict = depot_judge(&view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
+	if (verdict == DEPOT_STORE)
+		return true;
+	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
+	/* For these a pass gives back. */
+	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
+		kick(zonelock_of(zone));
+	return false;
+}
+
+/* Store a batch of a list; returns its pages. */
+static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned int count,
+			       struct per_cpu_pages *pages)
+{
+	LIST_HEAD(batch);
+	unsigned int cut = cut_batch(pages, kind, count, &batch);
+
+	if (!cut)
+		return 0;
+	if (!depot_store(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut,
+			 jiffies)) {
+		list_splice_tail(&batch, &pages->lists[kind]);
+		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
+		return 0;
+	}
+	pages->count -= cut;
+	lmm_count(&lmm_zonelock_policy, COUNT_STORED, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_STORED_PAGES, cut);
+	if (zonelock.topup && !READ_ONCE(lmm_depot_stocked))
+		WRITE_ONCE(lmm_depot_stocked, 1);
+	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
+		irq_work_queue(&zonelock.kick);
+	return cut;
+}
+
+/**
+ * lmm_zonelock_store() - event: a list is about to be drained
+ * @zone: its zone
+ * @count: pages that the kernel wants to drain
+ * @pages: the list
+ * @pindex: which of its lists the block just freed is on
+ * @caller: of the drain
+ *
+ * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of
+ * them: these are what is stored then.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP
+ * when process exit", 6.7) it empties all of the lists on such an occasion, which the end
+ * of every process is; the single pages stay.
+ *
+ * Context: see the top of the file.
+ * Return: pages that need not be drained any more; at least @count when the list has room
+ * again, though the kernel wanted more of it gone.
+ */
+int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+		       unsigned long caller)
+{
+	int stored, drained;
+
+	/* A drain of single pages is one of a list that the kernel keeps empty. */
+	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards ||
+	    !frees(caller) || !may_keep(zone, pages, count))
+		return 0;
+	stored = list_store(zone, pindex, count, pages);
+	if (!lmm_pindex_order(pindex))
+		return stored == DEPOT_BATCH_MAX ? max(stored, count) : stored;
+	if (stored)
+		return max(stored, count);
+	if (!LMM_DRAINS_LIST_AT_EXIT)
+		return 0;
+	drained = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+	lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
+	return count - drained;
+}
+
+/* Fill an empty list; under its lock. */
+static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int kind)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned int count;
+
+	if (!atomic_read(&zz->depot.batches) || lmm_zone_isolates(zone)) {
+		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
+		return 0;
+	}
+	/* Who only allocates brings the zone near its watermark faster than any tick. */
+	if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
+		kick(zz);
+	count = depot_take(&zz->depot, smp_processor_id(), kind, list);
+	if (!count) {
+		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
+		return 0;
+	}
+	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN_PAGES, count);
+	return count;
+}
+
+/**
+ * lmm_zonelock_take() - event: a list is empty and about to be refilled
+ * @zone: its zone
+ * @order: of the blocks
+ * @asked: blocks that the kernel wants
+ * @list: the list
+ * @migratetype: of its pages
+ *
+ * Context: see the top of the file.
+ * Return: blocks put on the list, which the caller counts; with 0 it asks the buddy.
+ */
+int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked,
+		      struct list_head *list, int migratetype)
+{
+	unsigned int kind = lmm_pindex(order, migratetype);
+
+	/* A list that is asked one page for is disabled: it is to stay empty. */
+	if (asked <= 1 || kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
+		return 0;
+	return list_fill(zone, list, kind) >> order;
+}
+
+/**
+ * lmm_zonelock_topup() - event: an allocation begins
+ * @zone: which it will come from if it can
+ * @order: of the block that is wanted
+ * @migratetype: of its pages
+ *
+ * Where refills cannot be hooked: an empty list of this CPU is filled before it is
+ * found empty.
+ *
+ * Context: any that the allocator may be called from, preemption off, under no lock of
+ * the allocator's that is not just tried.
+ */
+void lmm_zonelock_topup(struct zone *zone, unsigned int order, int migratetype)
+{
+	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	unsigned int kind = lmm_pindex(order, migratetype);
+	struct list_head *list;
+
+	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES ||
+	    !atomic_read(&zonelock_of(zone)->depot.batches))
+		return;
+	list = &pages->lists[kind];
+	if (READ_ONCE(list->next) != list || !spin_trylock(&pages->lock))
+		return;
+	if (list_empty(list) && lmm_pageset_read(pages).high)
+		pages->count += list_fill(zone, list, kind);
+	spin_unlock(&pages->lock);
+}
+
+/**
+ * zonelock_close() - store nothing for a while in the zones of a node
+ * @zone: one of them
+ *
+ * Context: any.
+ */
+void zonelock_close(struct zone *zone)
+{
+	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
+	unsigned long until = jiffies + READ_ONCE(zonelock.hold_off);
+	unsigned int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		if (READ_ONCE(zz[i].open_at) != until)
+			WRITE_ONCE(zz[i].open_at, until);
+}
+
+/**
+ * lmm_zonelock_wanted() - event: a request found no page, and wakes reclaim
+ * @zone: where
+ *
+ * Whether it wanted one page or many in one piece, giving back helps.
+ *
+ * Context: any, preemption off.
+ */
+void lmm_zonelock_wanted(struct zone *zone)
+{
+	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
+	unsigned int i;
+
+	zonelock_close(zone);
+	if (!atomic_read(&zonelock.ticking))
+		return;
+	/* However short the hold-off is, the pass is to know. */
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		if (atomic_read(&zz[i].depot.batches))
+			WRITE_ONCE(zz[i].wanted, true);
+	kick(zonelock_of(zone));
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy.c - page batches change hands without zone->lock: knobs, switching on and off,
+ * state for people
+ *
+ * Lifetimes: the depots and everything else in "struct zonelock_state" are there before
+ * any hook is armed.  Once the hooks are disarmed no handler runs; then the worker is
+ * cancelled, the depots are emptied, and their memory is freed.
+ */
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "hook/hook.h"
+#include "hook/symbols.h"
+#include "state.h"
+
+enum zonelock_knob {
+	KNOB_MODE,
+	KNOB_MAX_PAGES_PCT,
+	KNOB_MAX_AGE_MS,
+	KNOB_WATERMARK_GUARD_PCT,
+	KNOB_HOLD_OFF_MS,
+};
+
+static const char *const mode_words[] = {
+	[ZONELOCK_MODE_DEPOT] = "depot",
+	[ZONELOCK_MODE_NOMERGE] = "nomerge",
+	NULL
+};
+
+static const struct lmm_knob zonelock_knobs[] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = ZONELOCK_MODE_NOMERGE, .def = ZONELOCK_MODE_DEPOT,
+		.choices = mode_words,
+	},
+	[KNOB_MAX_PAGES_PCT] = {
+		.name = "max_pages_pct", .kind = LMM_KNOB_TENTHS,
+		.min = 1, .max = 500, .def = 40,
+	},
+	[KNOB_MAX_AGE_MS] = {
+		.name = "max_age_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 60000, .def = 1000,
+	},
+	[KNOB_WATERMARK_GUARD_PCT] = {
+		/* As pcp's knob of that name. */
+		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 1000, .def = 100,
+	},
+	[KNOB_HOLD_OFF_MS] = {
+		.name = "hold_off_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 60000, .def = 1000,
+	},
+};
+
+static const char *const zonelock_counter_names[NR_COUNTERS] = {
+	[COUNT_STORED] = "stored",
+	[COUNT_STORED_PAGES] = "stored_pages",
+	[COUNT_COUNTED] = "counted",
+	[COUNT_KEPT_PAGES] = "kept_pages",
+	[COUNT_TAKEN] = "taken",
+	[COUNT_TAKEN_PAGES] = "taken_pages",
+	[COUNT_MISSED] = "missed",
+	[COUNT_BUSY] = "busy",
+	[COUNT_REFUSED + DEPOT_DISABLED - 1] = "refused_disabled",
+	[COUNT_REFUSED + DEPOT_ISOLATED - 1] = "refused_isolated",
+	[COUNT_REFUSED + DEPOT_RECLAIM - 1] = "refused_reclaim",
+	[COUNT_REFUSED + DEPOT_WATERMARK - 1] = "refused_watermark",
+	[COUNT_REFUSED + DEPOT_CLOSED - 1] = "refused_closed",
+	[COUNT_REFUSED + DEPOT_FULL - 1] = "refused_full",
+	[COUNT_RETURNED + DEPOT_BY_AGE] = "returned_age",
+	[COUNT_RETURNED + DEPOT_BY_SIZE] = "returned_size",
+	[COUNT_RETURNED + DEPOT_BY_RECLAIM] = "returned_reclaim",
+	[COUNT_RETURNED + DEPOT_BY_WATERMARK] = "returned_watermark",
+	[COUNT_RETURNED + DEPOT_BY_ORDER] = "returned_order",
+	[COUNT_RETURNED + DEPOT_BY_COMPACTION] = "returned_compaction",
+	[COUNT_RETURNED + DEPOT_BY_DRAIN] = "returned_drain",
+	[COUNT_RETURNED + DEPOT_BY_OOM] = "returned_oom",
+	[COUNT_RETURNED + DEPOT_BY_OFF] = "returned_off",
+	[COUNT_KICKS] = "kicks",
+};
+
+static const char *const verdict_words[DEPOT_NR_VERDICTS] = {
+	[DEPOT_STORE] = "open",
+	[DEPOT_DISABLED] = "disabled",
+	[DEPOT_ISOLATED] = "isolated",
+	[DEPOT_RECLAIM] = "reclaim",
+	[DEPOT_WATERMARK] = "watermark",
+	[DEPOT_CLOSED] = "closed",
+	[DEPOT_FULL] = "full",
+};
+
+struct zonelock_state zonelock;
+
+static const enum lmm_hook_id free_paths[ZONELOCK_NR_FREE_PATHS] = {
+	LMM_HOOK_FREE_COMMIT,
+	LMM_HOOK_FREE_PAGE,
+	LMM_HOOK_FREE_PAGES,
+};
+
+static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
+{
+	/* Locks that sleep cannot be taken where they are here, nor tried where none is. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !IS_ENABLED(CONFIG_SMP)) {
+		scnprintf(why, len, "not on a realtime kernel, nor on one for a single CPU");
+		return false;
+	}
+	if (lmm_hook_usable(LMM_HOOK_REFILL) || lmm_hook_usable(LMM_HOOK_REQUEST))
+		return true;
+	scnprintf(why, len, "neither refills nor requests can be hooked, to take pages out again");
+	return false;
+}
+
+static void set_knobs(const struct lmm_config *cfg)
+{
+	WRITE_ONCE(zonelock.max_tenths, cfg->value[KNOB_MAX_PAGES_PCT]);
+	WRITE_ONCE(zonelock.guard_pct, cfg->value[KNOB_WATERMARK_GUARD_PCT]);
+	WRITE_ONCE(zonelock.max_age, max(msecs_to_jiffies(cfg->value[KNOB_MAX_AGE_MS]), 4UL));
+	WRITE_ONCE(zonelock.hold_off, msecs_to_jiffies(cfg->value[KNOB_HOLD_OFF_MS]));
+}
+
+static void zonelock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
+{
+	set_knobs(cfg);
+	/* The bound may have come down. */
+	mod_delayed_work(zonelock.wq, &zonelock.tick_work, 0);
+}
+
+static void zonelock_free(void)
+{
+	unsigned int slot;
+
+	if (zonelock.wq)
+		destroy_workqueue(zonelock.wq);
+	for (slot = 0; zonelock.zones && slot < lmm_zone_slots(); slot++)
+		kvfree(zonelock.zones[slot].depot.shards);
+	kvfree(zonelock.zones);
+	zonelock.zones = NULL;
+	zonelock.wq = NULL;
+}
+
+static int zonelock_alloc(void)
+{
+	unsigned int shards = DIV_ROUND_UP(nr_cpu_ids, DEPOT_SHARD_CPUS);
+	struct zone *zone = NULL;
+	unsigned int slot;
+
+	zonelock.zones = kvcalloc(lmm_zone_slots(), sizeof(*zonelock.zones), GFP_KERNEL);
+	zonelock.wq = alloc_workqueue("livemm_zonelock", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND,
+				      0);
+	if (!zonelock.zones || !zonelock.wq)
+		return -ENOMEM;
+	for (slot = 0; slot < lmm_zone_slots(); slot++)
+		zonelock.zones[slot].open_at = jiffies;
+	while ((zone = lmm_zone_after(zone))) {
+		struct depot_shard *memory;
+
+		memory = kvzalloc_node(shards * sizeof(*memory), GFP_KERNEL, zone_to_nid(zone));
+		if (!memory)
+			return -ENOMEM;
+		depot_init(&zonelock_of(zone)->depot, memory, shards);
+	}
+	return 0;
+}
+
+static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
+			   size_t len)
+{
+	unsigned int i;
+	int err;
+
+	zonelock.mode = lmm_policy_mode(policy, cfg);
+	for (i = 0; i < ZONELOCK_NR_FREE_PATHS; i++) {
+		struct zonelock_code *code = &zonelock.free_path[i];
+
+		code->start = lmm_hook_address(free_paths[i]);
+		code->size = lmm_symbol_size(code->start);
+		if (code->size)
+			continue;
+		scnprintf(why, len, "the kernel does not say how long its functions are");
+		return -EOPNOTSUPP;
+	}
+	zonelock.topup = !lmm_hook_armable(LMM_HOOK_REFILL);
+	if (zonelock.topup && !lmm_hook_armable(LMM_HOOK_REQUEST)) {
+		scnprintf(why, len, "neither refills nor requests can be hooked now");
+		return -EOPNOTSUPP;
+	}
+	zonelock_actuator_init(lmm_hook_body(LMM_HOOK_DRAIN));
+	err = zonelock_alloc();
+	if (err) {
+		scnprintf(why, len, "out of memory for the depots");
+		zonelock_free();
+		return err;
+	}
+	set_knobs(cfg);
+	atomic_set(&zonelock.ticking, 0);
+	INIT_DELAYED_WORK(&zonelock.tick_work, zonelock_tick_worker);
+	zonelock.kick = IRQ_WORK_INIT_HARD(zonelock_kick_worker);
+	err = zonelock_oom_start();
+	if (err) {
+		scnprintf(why, len, "no notice of running out of memory (%d)", err);
+		zonelock_free();
+	}
+	return err;
+}
+
+static void zonelock_disable(struct lmm_policy *policy)
+{
+	struct zone *zone = NULL;
+
+	zonelock_oom_stop();
+	irq_work_sync(&zonelock.kick);
+	/* zonelock_tick_worker() queues itself again; only this cancels it for good. */
+	cancel_delayed_work_sync(&zonelock.tick_work);
+	WRITE_ONCE(lmm_depot_stocked, 0);
+	while ((zone = lmm_zone_after(zone)))
+		zonelock_return_zone(zone, DEPOT_BY_OFF);
+	zonelock_free();
+}
+
+static const char *zonelock_basis(void)
+{
+	return zonelock.topup ? "drains and requests; refills cannot be hooked here" :
+				"refills and drains";
+}
+
+static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
+{
+	struct zone *zone = NULL;
+	struct depot_view view;
+	long held = 0;
+
+	if (!policy->on)
+		return;
+	while ((zone = lmm_zone_after(zone)))
+		held += atomic_long_read(&zonelock_of(zone)->depot.pages);
+	seq_printf(m, "# %s\n", zonelock_basis());
+	seq_printf(m, "# held_pages %ld (free, but not in MemFree)\n", held);
+	seq_printf(m, "%-5s%-9s%9s%9s%9s%11s%11s  %s\n", "node", "zone", "batches", "pages", "max",
+		   "free", "mark", "why");
+	while ((zone = lmm_zone_after(zone))) {
+		const struct depot *depot = &zonelock_of(zone)->depot;
+
+		zonelock_view(zone, &view);
+		seq_printf(m, "%-5d%-9s%9d%9lu%9lu%11lu%11lu  %s\n", zone_to_nid(zone), zone->name,
+			   atomic_read(&depot->batches), view.held, view.max, view.free,
+			   view.mark,
+			   depot->nr_shards ? verdict_words[depot_judge(&view, 1)] : "new");
+	}
+}
+
+static void zonelock_reason_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (policy->on)
+		scnprintf(why, len, "%s", zonelock_basis());
+}
+
+/* The policy's row in the registry. */
+struct lmm_policy lmm_zonelock_policy = {
+	.id = LMM_ZONELOCK,
+	.name = "zonelock",
+	.knobs = zonelock_knobs,
+	.nr_knobs = ARRAY_SIZE(zonelock_knobs),
+	.mode_knob = KNOB_MODE,
+	.counter_names = zonelock_counter_names,
+	.nr_counters = NR_COUNTERS,
+	.supported = zonelock_supported,
+	.enable = zonelock_enable,
+	.disable = zonelock_disable,
+	.configure = zonelock_configure,
+	.state_show = zonelock_state_show,
+	.reason_show = zonelock_reason_show,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.h - what the parts of the zonelock policy share
+ *
+ * policy.c		knobs, counters, switching on and off, state for people
+ * handlers.c	what the hooks report; runs under the kernel's pcp->lock
+ * giveback.c	the actuator: gives pages back to the buddy
+ * depot.c	the depot
+ */
+#ifndef LIVEMM_POLICY_ZONELOCK_STATE_H
+#define LIVEMM_POLICY_ZONELOCK_STATE_H
+
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/mmzone.h>
+#include <linux/workqueue.h>
+
+#include "livemm.h"
+#include "zonelock.h"
+#include "depot.h"
+#include "policy/common/zones.h"
+
+enum zonelock_counter {
+	COUNT_STORED,
+	COUNT_STORED_PAGES,
+	COUNT_COUNTED,
+	COUNT_KEPT_PAGES,
+	COUNT_TAKEN,
+	COUNT_TAKEN_PAGES,
+	COUNT_MISSED,
+	COUNT_BUSY,
+	/* By enum depot_verdict, from DEPOT_DISABLED on. */
+	COUNT_REFUSED,
+	/* By enum depot_reason, pages. */
+	COUNT_RETURNED = COUNT_REFUSED + DEPOT_NR_VERDICTS - 1,
+	COUNT_KICKS = COUNT_RETURNED + DEPOT_NR_REASONS,
+	NR_COUNTERS
+};
+
+/**
+ * struct zonelock_zone - a zone
+ * @depot: its depot; without shards if it had no memory when the policy was enabled,
+ *	then it has none
+ * @returning: how many are between taking a batch out and the end of its drain;
+ *	preemption is off in there
+ * @open_at: jiffies from which on batches are stored again
+ * @wanted: somebody has found too little in the buddy, and there was something here
+ * @kicked: jiffies when a hook last asked for a pass
+ *
+ * The last three are written by any hook, one store each; @wanted is cleared by a pass.
+ */
+struct zonelock_zone {
+	struct depot depot;
+	atomic_t returning;
+	unsigned long open_at ____cacheline_aligned_in_smp;
+	bool wanted;
+	unsigned long kicked;
+};
+
+/* Functions that drain a list because a page was freed to it. */
+#define ZONELOCK_NR_FREE_PATHS	3
+
+/**
+ * struct zonelock_code - a function of the kernel's
+ * @start: its first byte
+ * @size: bytes
+ */
+struct zonelock_code {
+	unsigned long start;
+	unsigned long size;
+};
+
+/**
+ * struct zonelock_state - the policy while it is on
+ * @zones: [slot]
+ * @mode: fixed while on
+ * @max_tenths: share of a zone that its depot may hold, in tenths of a percent
+ * @guard_pct: distance of the mark above the high watermark, in percent of it
+ * @max_age: jiffies that a batch may stay
+ * @hold_off: jiffies that a depot stays closed
+ * @free_path: the code that drains a list because a page was freed to it
+ * @topup: lists are filled before an allocation, as refills cannot be hooked
+ * @ticking: 1 while @tick_work is queued or about to be
+ * @wq: gives back; has a rescuer, since memory may be short
+ * @tick_work: a pass while any depot holds pages
+ * @kick: queues it from under pcp->lock
+ *
+ * Hooks read the knobs without a lock.
+ */
+struct zonelock_state {
+	struct zonelock_zone *zones;
+	enum zonelock_mode mode;
+	u32 max_tenths;
+	u32 guard_pct;
+	unsigned long max_age;
+	unsigned long hold_off;
+	struct zonelock_code free_path[ZONELOCK_NR_FREE_PATHS];
+	bool topup;
+	atomic_t ticking;
+	struct workqueue_struct *wq;
+	struct delayed_work tick_work;
+	struct irq_work kick;
+};
+
+extern struct zonelock_state zonelock;
+
+static inline struct zonelock_zone *zonelock_of(const struct zone *zone)
+{
+	return &zonelock.zones[lmm_zone_slot(zone)];
+}
+
+/* handlers.c */
+void zonelock_view(struct zone *zone, struct depot_view *view);
+void zonelock_close(struct zone *zone);
+
+/* giveback.c */
+long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
+void zonelock_tick_worker(struct work_struct *work);
+void zonelock_kick_worker(struct irq_work *work);
+void zonelock_actuator_init(unsigned long body);
+int zonelock_oom_start(void);
+void zonelock_oom_stop(void);
+
+#endif /* LIVEMM_POLICY_ZONELOCK_STATE_H */
