@@ -6,7 +6,7 @@
 
 #include <linux/smp.h>
 
-#include "../module/control/counters.c"
+#include "../module/counters.c"
 
 #define COUNTERS_NR	3
 

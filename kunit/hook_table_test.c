@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hook_table_test.c - prototypes are compared argument by argument, variables by their
- * place and length, and the rows of the hook table make sense
+ * place and length, the rows of the hook table make sense, and
+ * clients subscribe
  */
 #include <kunit/test.h>
 #include <linux/string.h>
 
 #include "../module/hook/extent.c"
 #include "../module/hook/prototype.c"
+#include "../module/hook/subscribe.c"
 #include "../module/hook/table.c"
+
+/* Of verify.c, which asks the running kernel. */
+void lmm_hook_verify(struct lmm_hook *hook)
+{
+	hook->available = true;
+}
 
 #define REFILL_6_1	"int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 
@@ -192,8 +200,6 @@ static void prototypes_name_their_arguments(struct kunit *test)
 	unsigned int i, j, nr;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
-		if (lmm_hooks[i].mech == LMM_MECH_LAYOUT)
-			continue;
 		for (j = 0; j < LMM_HOOK_ALTERNATIVES; j++) {
 			const char *proto = lmm_hooks[i].alternatives[j].proto;
 
@@ -215,31 +221,22 @@ static void rows_are_complete(struct kunit *test)
 {
 	unsigned int i, j;
 
-	KUNIT_ASSERT_GT(test, lmm_nr_hooks, (unsigned int)LMM_HOOK_FIRST_LAYOUT);
+	KUNIT_ASSERT_EQ(test, lmm_nr_hooks, (unsigned int)LMM_HOOK_FIRST_LAYOUT);
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
-		bool handled = hook->mech == LMM_MECH_KPROBE ||
-			       hook->mech == LMM_MECH_DIRECT ||
-			       hook->mech == LMM_MECH_TRACEPOINT;
 
 		KUNIT_ASSERT_NOT_NULL(test, hook->name);
-		KUNIT_EXPECT_NOT_NULL_MSG(test, hook->lost, "%s", hook->name);
 		KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].symbol, "%s", hook->name);
-		KUNIT_EXPECT_NE_MSG(test, hook->users, 0U, "%s", hook->name);
-		/* Required of a policy that does not use it would never be armed. */
-		KUNIT_EXPECT_EQ_MSG(test, hook->required & ~hook->users, 0U, "%s",
-				    hook->name);
-		/* All that use a layout require it: see lmm_hooks_supported(). */
-		if (hook->mech == LMM_MECH_LAYOUT)
-			KUNIT_EXPECT_EQ_MSG(test, hook->required, 0U, "%s", hook->name);
-		if (hook->mech != LMM_MECH_DATA && hook->mech != LMM_MECH_LAYOUT)
+		if (hook->mech != LMM_MECH_DATA)
 			KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].proto, "%s",
 						  hook->name);
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->size, "%s",
 				    hook->name);
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->align, "%s",
 				    hook->name);
-		KUNIT_EXPECT_EQ_MSG(test, handled, !!hook->handler, "%s", hook->name);
+		/* dispatch.c has the others. */
+		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DIRECT, !!hook->handler, "%s",
+				    hook->name);
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_STRNEQ(test, hook->name, lmm_hooks[j].name);
 	}
@@ -251,12 +248,87 @@ static void one_mechanism_a_symbol(struct kunit *test)
 	unsigned int i, j;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
-		if (lmm_hooks[i].mech == LMM_MECH_LAYOUT)
-			continue;
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_STRNEQ(test, lmm_hooks[i].alternatives[0].symbol,
 					    lmm_hooks[j].alternatives[0].symbol);
 	}
+}
+
+static const struct lmm_subscription good_subscriptions[] = {
+	LMM_NEEDS(DRAIN, "all"),
+	LMM_USES_IN(BIT(0) | BIT(1), BIT(1), WAKE_KSWAPD, "promptness"),
+	LMM_USES_FOR(REQUEST, REFILL, "empty lists"),
+};
+
+static const struct lmm_layout good_layouts[] = {
+	LMM_LAYOUT_SIZE(zone),
+	LMM_LAYOUT(zone, name),
+	LMM_LAYOUT_IN(BIT(1), zone, flags),
+};
+
+static const struct lmm_hook_client good_uses = LMM_HOOK_CLIENT(good);
+
+static void clients_subscribe(struct kunit *test)
+{
+	const struct lmm_hook *drain = &lmm_hooks[LMM_HOOK_DRAIN];
+	const struct lmm_hook *wake = &lmm_hooks[LMM_HOOK_WAKE_KSWAPD];
+	const struct lmm_hook *request = &lmm_hooks[LMM_HOOK_REQUEST];
+	const struct lmm_hook *flags = &lmm_hooks[LMM_HOOK_FIRST_LAYOUT + 2];
+
+	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(1, &good_uses), 0);
+	KUNIT_EXPECT_STREQ(test, lmm_hook_client_name(1), "good");
+	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(1, LMM_ALL_MODES));
+	KUNIT_EXPECT_EQ(test, drain->required, LMM_USERS(1, LMM_ALL_MODES));
+	KUNIT_EXPECT_EQ(test, wake->users, LMM_USERS(1, BIT(0) | BIT(1)));
+	KUNIT_EXPECT_EQ(test, (unsigned long)wake->required, LMM_USER(1, 1));
+	KUNIT_EXPECT_STREQ(test, wake->impact[1], "promptness");
+	KUNIT_EXPECT_EQ(test, request->fallback_users, LMM_USERS(1, LMM_ALL_MODES));
+	KUNIT_EXPECT_EQ(test, request->fallback_for, LMM_HOOK_REFILL);
+	KUNIT_EXPECT_EQ(test, lmm_nr_hooks, LMM_HOOK_FIRST_LAYOUT + 3U);
+	KUNIT_EXPECT_STREQ(test, flags->name, "zone.flags");
+	KUNIT_EXPECT_EQ(test, flags->offset, (u32)offsetof(struct zone, flags));
+	KUNIT_EXPECT_TRUE(test, flags->available);
+	KUNIT_EXPECT_EQ(test, (unsigned long)flags->required, LMM_USER(1, 1));
+
+	/* A layout of two clients is one row. */
+	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(3, &good_uses), 0);
+	KUNIT_EXPECT_EQ(test, lmm_nr_hooks, LMM_HOOK_FIRST_LAYOUT + 3U);
+	KUNIT_EXPECT_EQ(test, (unsigned long)flags->required, LMM_USER(1, 1) | LMM_USER(3, 1));
+	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(3, &good_uses), -EEXIST);
+	lmm_hooks_unsubscribe(1);
+	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(3, LMM_ALL_MODES));
+	KUNIT_EXPECT_NULL(test, drain->impact[1]);
+	lmm_hooks_unsubscribe(3);
+	KUNIT_EXPECT_EQ(test, drain->users | drain->required | request->fallback_users, 0U);
+}
+
+static void bad_subscriptions_are_refused(struct kunit *test)
+{
+	static const struct {
+		struct lmm_subscription sub;
+		int err;
+	} cases[] = {
+		{ LMM_USES_IN(BIT(0), BIT(1), DRAIN, "required where it is not used"), -EINVAL },
+		{ LMM_USES_IN(0, 0, DRAIN, "in no mode"), -EINVAL },
+		{ LMM_USES(FIRST_LAYOUT, "no hook"), -EINVAL },
+		{ LMM_USES(DRAIN, NULL), -EINVAL },
+		{ LMM_USES_FOR(REQUEST, WAKE_KSWAPD, "in place of no livepatch"), -EINVAL },
+		{ LMM_USES(REFILL, "twice"), -EEXIST },
+	};
+	struct lmm_subscription subs[] = { LMM_USES(REFILL, "once"), { } };
+	const struct lmm_hook_client uses = {
+		.name = "bad", .subscriptions = subs, .nr_subscriptions = ARRAY_SIZE(subs),
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		subs[1] = cases[i].sub;
+		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks_subscribe(2, &uses), cases[i].err, "%u", i);
+		/* Nothing is left of it. */
+		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks[LMM_HOOK_REFILL].users, 0U, "%u", i);
+		KUNIT_EXPECT_NULL(test, lmm_hook_client_name(2));
+	}
+	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(LMM_MAX_CLIENTS, &good_uses), -EINVAL);
 }
 
 static struct kunit_case hook_table_cases[] = {
@@ -267,6 +339,8 @@ static struct kunit_case hook_table_cases[] = {
 	KUNIT_CASE(prototypes_name_their_arguments),
 	KUNIT_CASE(rows_are_complete),
 	KUNIT_CASE(one_mechanism_a_symbol),
+	KUNIT_CASE(clients_subscribe),
+	KUNIT_CASE(bad_subscriptions_are_refused),
 	{ }
 };
 

@@ -1,41 +1,209 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dispatch.c - raw hook arguments become events, delivered to the policies
+ * dispatch.c - what hooks report becomes an event, delivered to the policies that subscribed
  *
- * The order of delivery is the order of enum lmm_policy_id, written out in each
- * handler: a policy that takes pages away (zonelock, cma) comes before the one
- * that sizes the rest (pcp).  A policy that is off costs one test of a bit.  A hook that no
- * policy uses is not armed.
+ * An event has room for two subscribers, each called by a static call of its own.  The order is
+ * the order in which policies were registered: main.c has a policy that takes pages away (zonelock,
+ * cma) before the policy that sizes what is left (pcp).  A subscriber that is off costs the test of
+ * a flag.  A hook that no policy uses is not armed.
  *
- * Context of the allocator's handlers: preemption off, any context the allocator may
- * be called from, refill and drain under pcp->lock too.  No sleeping, no printk, no
- * allocation, no lock.  Those of NUMA balancing run in a process, and say where.  Probes of
- * tracepoints see to preemption themselves: not every kernel does (LMM_PROBES_WAIT_FOR_RCU).
- * They take the arguments that they want; what a kernel has added behind is not looked at.
+ * Context of the allocator's hooks: preemption off, any context the allocator may be called from;
+ * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of
+ * NUMA balancing run in a process; see struct lmm_events.  Probes of tracepoints see to preemption
+ * themselves, because some kernels call them with preemption on (LMM_PROBES_WAIT_FOR_RCU).  Probes
+ * name the arguments that they want; arguments that a kernel has added behind are not looked at.
  */
-#include <linux/bitops.h>
+#include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
-#include <linux/spinlock.h>
+#include <linux/static_call.h>
+#include <linux/stddef.h>
 
 #include "compat/compat.h"
 #include "dispatch.h"
 #include "hook/entry.h"
-#include "hook/table.h"
-#include "policy/cma/cma.h"
-#include "policy/numa/numa.h"
-#include "policy/pageblock/pageblock.h"
-#include "policy/pcp/pcp.h"
-#include "policy/zonelock/zonelock.h"
 
-/* BIT() of each policy that events are delivered to. */
-static unsigned long listening __read_mostly;
+#define SUBSCRIBERS	2
 
-static bool listens(enum lmm_policy_id id)
+/* Every member of struct lmm_events, and how many policies may handle it. */
+#define EVENTS(EVENT)				\
+	EVENT(depot_get, 1)			\
+	EVENT(depot_put, 1)			\
+	EVENT(request, 2)			\
+	EVENT(give_back, 1)			\
+	EVENT(pages_wanted, 2)			\
+	EVENT(zone_is_taken, 2)			\
+	EVENT(refill_count, 2)			\
+	EVENT(refill_plan, 1)			\
+	EVENT(refill_done, 2)			\
+	EVENT(refill, 2)			\
+	EVENT(drain_count, 2)			\
+	EVENT(drain, 2)				\
+	EVENT(list_pages, 2)			\
+	EVENT(list_bounds, 2)			\
+	EVENT(kswapd_woken, 2)			\
+	EVENT(fallback, 2)			\
+	EVENT(mixed, 2)				\
+	EVENT(reclaim_end, 2)			\
+	EVENT(compact_begin, 2)			\
+	EVENT(cma_start, 2)			\
+	EVENT(cma_busy, 2)			\
+	EVENT(cma_finish, 2)			\
+	EVENT(cma_release, 2)			\
+	EVENT(hint_fault, 2)			\
+	EVENT(hint_vma, 2)			\
+	EVENT(scan_begin, 2)			\
+	EVENT(scan, 1)				\
+	EVENT(scan_charge, 1)			\
+	EVENT(mm_exit, 2)
+
+#define EVENT_ID(event, room)		EVENT_##event,
+enum { EVENTS(EVENT_ID) NR_EVENTS };
+
+#define HANDLER_TYPE(event)		(*((struct lmm_events *)0)->event)
+#define DEFINE_CALLS(event, room)					\
+	DEFINE_STATIC_CALL_NULL(event##_0, HANDLER_TYPE(event));	\
+	DEFINE_STATIC_CALL_NULL(event##_1, HANDLER_TYPE(event));
+
+EVENTS(DEFINE_CALLS)
+
+/**
+ * struct subscriber - one of the policies that handle an event
+ * @policy: which
+ * @taken: there is such a policy
+ */
+struct subscriber {
+	enum lmm_policy_id policy;
+	bool taken;
+};
+
+/**
+ * struct event - a member of struct lmm_events
+ * @offset: of the member, in bytes
+ * @room: policies that may handle the event
+ * @key: static calls of the subscribers
+ * @trampoline: the same
+ * @by: the subscribers
+ */
+struct event {
+	size_t offset;
+	unsigned int room;
+	struct static_call_key *key[SUBSCRIBERS];
+	void *trampoline[SUBSCRIBERS];
+	struct subscriber by[SUBSCRIBERS];
+};
+
+#define EVENT_ROW(event, room_)						\
+	[EVENT_##event] = {						\
+		.offset = offsetof(struct lmm_events, event),		\
+		.room = room_,						\
+		.key = { &STATIC_CALL_KEY(event##_0), &STATIC_CALL_KEY(event##_1) }, \
+		.trampoline = { STATIC_CALL_TRAMP_ADDR(event##_0),	\
+				STATIC_CALL_TRAMP_ADDR(event##_1) },	\
+	},
+
+static struct event events[NR_EVENTS] = { EVENTS(EVENT_ROW) };
+
+/* Events are delivered to the subscriber. */
+static bool listening[NR_EVENTS][SUBSCRIBERS] __read_mostly;
+
+#define LISTENS(event, nr)		READ_ONCE(listening[EVENT_##event][nr])
+
+/* Tell every subscriber. */
+#define TELL(event, ...)						\
+do {									\
+	if (LISTENS(event, 0))						\
+		static_call(event##_0)(__VA_ARGS__);			\
+	if (LISTENS(event, 1))						\
+		static_call(event##_1)(__VA_ARGS__);			\
+} while (0)
+
+/* Have every subscriber change a value, which may be among the arguments. */
+#define CHANGE(value, event, ...)					\
+do {									\
+	if (LISTENS(event, 0))						\
+		value = static_call(event##_0)(__VA_ARGS__);		\
+	if (LISTENS(event, 1))						\
+		value = static_call(event##_1)(__VA_ARGS__);		\
+} while (0)
+
+static void *handler_of(const struct lmm_events *handlers, const struct event *event)
 {
-	return READ_ONCE(listening) & BIT(id);
+	return *(void *const *)((const char *)handlers + event->offset);
+}
+
+/* The subscriber number for another policy; policies come in the order of their ids. */
+static int subscriber_next(const struct event *event, enum lmm_policy_id id)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < event->room && event->by[nr].taken; nr++)
+		if (event->by[nr].policy >= id)
+			return -EINVAL;
+	return nr < event->room ? nr : -EBUSY;
+}
+
+/**
+ * lmm_events_unregister() - a policy handles no event any more
+ * @id: the policy; lmm_events_stop() was called, and no handler runs
+ *
+ * The policy was the last to be registered.
+ *
+ * Context: process, may sleep.
+ */
+void lmm_events_unregister(enum lmm_policy_id id)
+{
+	unsigned int i, nr;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		for (nr = 0; nr < SUBSCRIBERS; nr++)
+			if (events[i].by[nr].taken && events[i].by[nr].policy == id)
+				events[i].by[nr].taken = false;
+}
+
+/**
+ * lmm_events_register() - a policy says which events it handles
+ * @id: the policy; the ids of policies registered earlier are less
+ * @handlers: lives as long as the registration; NULL for none
+ *
+ * Nothing is delivered before lmm_events_start().
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EBUSY when an event has no room for another policy, -EINVAL when a policy with a
+ * higher id was registered before.
+ */
+int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *handlers)
+{
+	unsigned int i;
+	int nr;
+
+	for (i = 0; handlers && i < NR_EVENTS; i++) {
+		struct event *event = &events[i];
+
+		if (!handler_of(handlers, event))
+			continue;
+		nr = subscriber_next(event, id);
+		if (nr < 0) {
+			lmm_events_unregister(id);
+			return nr;
+		}
+		__static_call_update(event->key[nr], event->trampoline[nr],
+				     handler_of(handlers, event));
+		event->by[nr] = (struct subscriber){ .policy = id, .taken = true };
+	}
+	return 0;
+}
+
+static void events_listen(enum lmm_policy_id id, bool on)
+{
+	unsigned int i, nr;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		for (nr = 0; nr < SUBSCRIBERS; nr++)
+			if (events[i].by[nr].taken && events[i].by[nr].policy == id)
+				WRITE_ONCE(listening[i][nr], on);
 }
 
 /**
@@ -46,7 +214,7 @@ static bool listens(enum lmm_policy_id id)
  */
 void lmm_events_start(enum lmm_policy_id id)
 {
-	set_bit(id, &listening);
+	events_listen(id, true);
 }
 
 /**
@@ -60,38 +228,55 @@ void lmm_events_start(enum lmm_policy_id id)
  */
 void lmm_events_stop(enum lmm_policy_id id)
 {
-	clear_bit(id, &listening);
+	events_listen(id, false);
 	lmm_buffers_unmovable(id, false);
 }
 
-static int event_take(struct zone *zone, unsigned int order, unsigned long asked,
-		      struct list_head *list, int migratetype)
+/**
+ * lmm_pages_wanted() - have policies give back free pages of a zone soon
+ * @zone: the zone
+ *
+ * Context: of the allocator's hooks; see the top of the file.
+ */
+void lmm_pages_wanted(struct zone *zone)
+{
+	TELL(pages_wanted, zone);
+}
+
+/* Does an owner of memory in the zone take pages right now? */
+static bool zone_is_taken(const struct zone *zone)
+{
+	return (LISTENS(zone_is_taken, 0) && static_call(zone_is_taken_0)(zone)) ||
+	       (LISTENS(zone_is_taken, 1) && static_call(zone_is_taken_1)(zone));
+}
+
+static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blocks,
+			struct list_head *list, int migratetype)
 {
 	int got = 0;
 
-	/* What an owner of CMA memory is about to take may be in the depot too. */
-	if (listens(LMM_ZONELOCK) && !(listens(LMM_CMA) && lmm_cma_allocating(zone))) {
-		got = lmm_zonelock_take(zone, order, asked, list, migratetype);
+	if (LISTENS(depot_get, 0) && !zone_is_taken(zone)) {
+		got = static_call(depot_get_0)(zone, order, blocks, list, migratetype);
 		if (got)
 			lmm_hook_hit(LMM_HOOK_REFILL);
 	}
 	return got;
 }
 
-static int event_store(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
-		       unsigned long caller)
+static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+			unsigned long caller)
 {
-	int stored = 0;
+	int put = 0;
 
-	if (listens(LMM_ZONELOCK)) {
-		stored = lmm_zonelock_store(zone, count, pcp, pindex, caller);
-		if (stored >= count)
+	if (LISTENS(depot_put, 0)) {
+		put = static_call(depot_put_0)(zone, count, pcp, pindex, caller);
+		if (put >= count)
 			lmm_hook_hit(LMM_HOOK_DRAIN);
 	}
-	return stored;
+	return put;
 }
 
-static bool event_give_back(struct lmm_klp_return *part)
+static bool on_give_back(struct lmm_klp_return *part)
 {
 	static const enum lmm_hook_id hooks[LMM_KLP_NR] = {
 		[LMM_KLP_DRAIN_ZONE] = LMM_HOOK_DRAIN_ZONE,
@@ -102,100 +287,137 @@ static bool event_give_back(struct lmm_klp_return *part)
 	/* Called again for every batch. */
 	if (!part->started)
 		lmm_hook_hit(hooks[part->by]);
-	return listens(LMM_ZONELOCK) && lmm_zonelock_return(part);
+	return LISTENS(give_back, 0) && static_call(give_back_0)(part);
 }
 
-static unsigned long event_refill_count(struct zone *zone, unsigned int order,
-					unsigned long asked)
+static unsigned long on_refill_count(struct zone *zone, unsigned int order,
+				     unsigned long blocks)
 {
-	if (listens(LMM_PCP))
-		asked = lmm_pcp_refill_count(zone, order, asked);
-	return asked;
+	CHANGE(blocks, refill_count, zone, order, blocks);
+	return blocks;
 }
 
-static void event_source(struct zone *zone, unsigned int order, int migratetype,
-			 struct lmm_klp_source *source)
+static void on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
+			   struct lmm_klp_plan *plan)
 {
-	if (listens(LMM_CMA))
-		lmm_cma_source(zone, order, migratetype, source);
+	TELL(refill_plan, zone, order, migratetype, plan);
 }
 
-static void event_sourced(struct zone *zone, unsigned int order,
-			  const struct lmm_klp_source *source)
+static void on_refill_done(struct zone *zone, unsigned int order,
+			   const struct lmm_klp_plan *plan)
 {
-	if (listens(LMM_CMA))
-		lmm_cma_refilled(zone, order, source);
+	TELL(refill_done, zone, order, plan);
 }
 
-static void event_refill(struct zone *zone, unsigned int order, int got)
+static void on_refill(struct zone *zone, unsigned int order, int got)
 {
 	lmm_hook_hit(LMM_HOOK_REFILL);
-	if (listens(LMM_PCP))
-		lmm_pcp_refill(zone, order, got << order);
+	TELL(refill, zone, order, got << order);
 }
 
-static int event_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp,
-			     int pindex)
+static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
 {
-	if (listens(LMM_PCP))
-		count = lmm_pcp_drain_count(zone, count, pcp, pindex);
+	CHANGE(count, drain_count, zone, count, pcp, pindex);
 	return count;
 }
 
-static void event_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
+static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
 {
 	lmm_hook_hit(LMM_HOOK_DRAIN);
-	if (listens(LMM_PCP))
-		lmm_pcp_drain(pages);
+	TELL(drain, pages);
 }
 
-static bool event_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
+static bool on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
 	lmm_hook_hit(LMM_HOOK_SCAN);
-	if (listens(LMM_NUMA))
-		return lmm_numa_scan(vma, end, part);
+	if (LISTENS(scan, 0))
+		return static_call(scan_0)(vma, end, part);
 	part->start = part->end;
 	part->end = end;
 	return part->start < end;
 }
 
-static unsigned long event_scan_charge(struct vm_area_struct *vma, unsigned long total)
+static unsigned long on_scan_charge(struct vm_area_struct *vma, unsigned long total)
 {
-	return listens(LMM_NUMA) ? lmm_numa_scan_charge(vma, total) : total;
+	CHANGE(total, scan_charge, vma, total);
+	return total;
 }
 
 /* Set while a refill of this CPU must find nothing rather than pages of another type. */
 static DEFINE_PER_CPU(bool, regular_only);
 
-static int event_fallback(struct free_area *area, unsigned int order, int migratetype,
-			  bool stealable_only, int found, bool *whole)
+static int on_fallback(struct free_area *area, unsigned int order, int migratetype,
+		       bool claimable, int found, bool *whole)
 {
 	lmm_hook_hit(LMM_HOOK_FALLBACK);
 	/* An interrupt that wants movable pages just then may find none either. */
-	if (IS_ENABLED(CONFIG_CMA) && migratetype == MIGRATE_MOVABLE && !stealable_only &&
+	if (IS_ENABLED(CONFIG_CMA) && migratetype == MIGRATE_MOVABLE && !claimable &&
 	    this_cpu_read(regular_only))
 		return -1;
-	if (listens(LMM_PAGEBLOCK))
-		found = lmm_pageblock_fallback(area, order, migratetype, stealable_only, found,
-					       whole);
+	CHANGE(found, fallback, area, order, migratetype, claimable, found, whole);
 	return found;
 }
 
-const struct lmm_klp_handlers lmm_event_klp_handlers = {
-	.take = event_take,
-	.store = event_store,
-	.give_back = event_give_back,
-	.refill_count = event_refill_count,
-	.source = event_source,
-	.sourced = event_sourced,
-	.refill = event_refill,
-	.drain_count = event_drain_count,
-	.drain = event_drain,
-	.scan = event_scan,
-	.scan_charge = event_scan_charge,
-	.fallback = event_fallback,
+static const struct lmm_klp_handlers klp_handlers = {
+	.depot_get = on_depot_get,
+	.depot_put = on_depot_put,
+	.give_back = on_give_back,
+	.refill_count = on_refill_count,
+	.refill_plan = on_refill_plan,
+	.refill_done = on_refill_done,
+	.refill = on_refill,
+	.drain_count = on_drain_count,
+	.drain = on_drain,
+	.scan = on_scan,
+	.scan_charge = on_scan_charge,
+	.fallback = on_fallback,
 	.regular_only = &regular_only,
 };
+
+/* Entries of functions: direct calls. */
+static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags)
+{
+	preempt_disable_notrace();
+	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_FAULT], LMM_ENTRY_EVERY);
+	TELL(hint_fault, last_cpupid, pages, flags);
+	preempt_enable_notrace();
+}
+
+static void notrace on_hint_vma(const void *page, const void *where)
+{
+	preempt_disable_notrace();
+	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_VMA], LMM_ENTRY_EVERY);
+	TELL(hint_vma, lmm_hint_vma(where));
+	preempt_enable_notrace();
+}
+
+static void notrace on_request(gfp_t gfp, unsigned int order, int flags,
+			       const struct alloc_context *context)
+{
+	struct zone *zone;
+
+	preempt_disable_notrace();
+	zone = context->preferred_zoneref->zone;
+	lmm_hook_hit(LMM_HOOK_REQUEST);
+	if (zone && !zone_is_taken(zone))
+		TELL(request, zone, order, context->migratetype);
+	preempt_enable_notrace();
+}
+
+static const struct lmm_entry_handlers entry_handlers = {
+	.hint_fault = on_hint_fault,
+	.hint_vma = on_hint_vma,
+	.request = on_request,
+};
+
+/* A probe of a tracepoint: count the hit, and tell, with preemption off. */
+#define PROBE(hook, tell)						\
+do {									\
+	preempt_disable_notrace();					\
+	lmm_hook_hit(hook);						\
+	tell;								\
+	preempt_enable_notrace();					\
+} while (0)
 
 /* Does the kernel keep blocks of this order in per-CPU lists? */
 static bool order_is_listed(unsigned int order)
@@ -204,330 +426,113 @@ static bool order_is_listed(unsigned int order)
 	       (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) && order == pageblock_order);
 }
 
-/**
- * lmm_event_page_alloc() - probe of tracepoint mm_page_alloc
- * @data: unused
- * @page: what was allocated, or NULL
- * @order: of the block
- * @gfp: unused
- * @migratetype: unused
- *
- * Context: any the allocator may be called from; see the top of the file.
- */
-void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
-			  gfp_t gfp, int migratetype)
+static void tell_list_pages(const struct page *page, unsigned int order, long pages)
 {
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_PAGE_ALLOC);
-	if (listens(LMM_PCP) && page && order_is_listed(order))
-		lmm_pcp_page(page_to_nid(page), page_zonenum(page), 1L << order);
-	preempt_enable_notrace();
+	if (order_is_listed(order))
+		TELL(list_pages, page_to_nid(page), page_zonenum(page), pages);
 }
 
-/**
- * lmm_event_page_free() - probe of tracepoint mm_page_free
- * @data: unused
- * @page: what is being freed
- * @order: of the block
- *
- * Context: any the allocator may be called from; see the top of the file.
- */
-void lmm_event_page_free(void *data, struct page *page, unsigned int order)
+static void on_page_alloc(void *data, struct page *page, unsigned int order, gfp_t gfp,
+			  int migratetype)
 {
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_PAGE_FREE);
-	if (listens(LMM_PCP) && order_is_listed(order))
-		lmm_pcp_page(page_to_nid(page), page_zonenum(page), -(1L << order));
-	preempt_enable_notrace();
+	/* The allocation may have failed. */
+	PROBE(LMM_HOOK_PAGE_ALLOC, if (page) tell_list_pages(page, order, 1L << order));
 }
 
-/**
- * lmm_event_pageset_default() - kprobe on zone_set_pageset_high_and_batch()
- * @kp: unused
- * @regs: unused; every zone is looked at anew
- *
- * Context: preemption off; the kernel holds its pcp_batch_high_lock.
- * Return: 0, the function goes on.
- */
-int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs)
+static void on_page_free(void *data, struct page *page, unsigned int order)
+{
+	PROBE(LMM_HOOK_PAGE_FREE, tell_list_pages(page, order, -(1L << order)));
+}
+
+static void on_cma_start(void *data, const char *name, unsigned long count)
+{
+	PROBE(LMM_HOOK_CMA_START, TELL(cma_start, name, count));
+}
+
+static void on_cma_busy(void *data, const char *name, unsigned long pfn,
+			const struct page *page, unsigned long count)
+{
+	PROBE(LMM_HOOK_CMA_BUSY, TELL(cma_busy, name, pfn, count));
+}
+
+/* @page is NULL when nothing was got. */
+static void on_cma_finish(void *data, const char *name, unsigned long pfn,
+			  const struct page *page, unsigned long count)
+{
+	PROBE(LMM_HOOK_CMA_FINISH, TELL(cma_finish, name, pfn, page, count));
+}
+
+static void on_cma_release(void *data, const char *name, unsigned long pfn,
+			   const struct page *page, unsigned long count)
+{
+	PROBE(LMM_HOOK_CMA_RELEASE, TELL(cma_release, name, pfn, page, count));
+}
+
+static void on_reclaim_end(void *data, unsigned long pages)
+{
+	PROBE(LMM_HOOK_RECLAIM_END, TELL(reclaim_end, pages));
+}
+
+static void on_compact_begin(void *data, int order, gfp_t gfp, int priority)
+{
+	PROBE(LMM_HOOK_COMPACT_BEGIN, TELL(compact_begin));
+}
+
+/* Called with interrupts off. */
+static void on_mixed(void *data, struct page *page, int order, int got_order, int migratetype,
+		     int got_migratetype)
+{
+	PROBE(LMM_HOOK_MIXED, TELL(mixed, page, got_order));
+}
+
+/* Kprobes; the kernel calls them with preemption off.  Returning 0 lets the function go on. */
+static int on_pageset_default(struct kprobe *kp, struct pt_regs *regs)
 {
 	lmm_hook_hit(LMM_HOOK_PAGESET_DEFAULT);
-	if (listens(LMM_PCP))
-		lmm_pcp_pageset_default();
+	TELL(list_bounds);
 	return 0;
 }
 
-/**
- * lmm_event_wake_kswapd() - kprobe on wakeup_kswapd()
- * @kp: unused
- * @regs: its arguments; the zone is the first
- *
- * Context: preemption off; any context the allocator may be called from, under no
- * lock of the allocator's.
- * Return: 0, the function goes on.
- */
-int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
+static int on_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct zone *zone = (struct zone *)regs_get_kernel_argument(regs, 0);
 
 	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
-	if (listens(LMM_ZONELOCK))
-		lmm_zonelock_wanted(zone);
-	if (listens(LMM_PCP))
-		lmm_pcp_wake_kswapd(zone);
+	TELL(kswapd_woken, zone);
 	return 0;
 }
 
-/* Calls of hooks that run at the entry of a function; see hook/entry.h. */
-DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
-DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
-
-/**
- * lmm_event_topup() - at the entry of get_page_from_freelist(), while there is a depot with
- *	pages where refills cannot be hooked
- * @gfp: of the request
- * @order: of the request
- * @flags: of the request
- * @request: the rest of the request
- *
- * Context: any that the allocator may be called from.
- */
-void notrace lmm_event_topup(gfp_t gfp, unsigned int order, int flags,
-			     const struct alloc_context *request)
-{
-	struct zone *zone;
-
-	preempt_disable_notrace();
-	zone = request->preferred_zoneref->zone;
-	lmm_hook_hit(LMM_HOOK_REQUEST);
-	/* As in event_take(). */
-	if (listens(LMM_ZONELOCK) && zone && !(listens(LMM_CMA) && lmm_cma_allocating(zone)))
-		lmm_zonelock_topup(zone, order, request->migratetype);
-	preempt_enable_notrace();
-}
-
-/* What hook/entry.S notes of a request. */
-DEFINE_PER_CPU(unsigned int, lmm_request_gfp);
-DEFINE_PER_CPU(unsigned int, lmm_request_order);
-DEFINE_PER_CPU(unsigned int, lmm_request_flags);
-DEFINE_PER_CPU(unsigned long, lmm_request_stack);
-
-unsigned int lmm_buffer_gfp_mask = ~0U;
-
-/**
- * lmm_buffers_unmovable() - are buffers of block devices to be allocated as unmovable?
- * @id: the policy that says so
- * @wanted: they are; it is enough that one policy wants that
- *
- * File systems keep references to buffers: what holds one cannot be migrated.
- *
- * Context: any.
- */
-void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted)
-{
-	static DEFINE_RAW_SPINLOCK(lock);
-	static unsigned long policies;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&lock, flags);
-	__assign_bit(id, &policies, wanted);
-	WRITE_ONCE(lmm_buffer_gfp_mask, policies ? ~(__force unsigned int)__GFP_MOVABLE : ~0U);
-	raw_spin_unlock_irqrestore(&lock, flags);
-}
-
-/**
- * lmm_event_cma_start() - probe of tracepoint cma_alloc_start
- * @data: unused
- * @name: of the area
- * @count: pages wanted in one piece
- *
- * Context: process.
- */
-void lmm_event_cma_start(void *data, const char *name, unsigned long count)
-{
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_CMA_START);
-	if (listens(LMM_CMA))
-		lmm_cma_alloc_start(name, count);
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_cma_busy() - probe of tracepoint cma_alloc_busy_retry
- * @data: unused
- * @name: of the area
- * @pfn: first page frame of what could not be emptied
- * @page: unused
- * @count: pages in it
- *
- * Context: process.
- */
-void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count)
-{
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_CMA_BUSY);
-	if (listens(LMM_CMA))
-		lmm_cma_alloc_busy(name, pfn, count);
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_cma_finish() - probe of tracepoint cma_alloc_finish
- * @data: unused
- * @name: of the area
- * @pfn: first page frame, of what was tried last
- * @page: its page if it was got, else NULL
- * @count: pages
- *
- * Context: process.
- */
-void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
-			  const struct page *page, unsigned long count)
-{
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_CMA_FINISH);
-	if (listens(LMM_CMA))
-		lmm_cma_alloc_finish(name, pfn, page, count);
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_cma_release() - probe of tracepoint cma_release
- * @data: unused
- * @name: of the area
- * @pfn: first page frame
- * @page: its page
- * @count: pages
- *
- * Context: any that pages may be freed in.
- */
-void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
-			   const struct page *page, unsigned long count)
-{
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_CMA_RELEASE);
-	/* Being freed, some of what is to be kept may have gone to the depot. */
-	if (listens(LMM_CMA) && lmm_cma_release(name, pfn, count) && listens(LMM_ZONELOCK))
-		lmm_zonelock_wanted(page_zone(page));
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_hint_fault() - at the entry of task_numa_fault()
- * @last_cpupid: who faulted on the page before
- * @nid: where the page is now
- * @pages: how many the fault was for
- * @flags: TNF_*
- *
- * Context: process, preemption on; under no lock but mmap_lock, or a VMA's.
- */
-void notrace lmm_event_hint_fault(int last_cpupid, int nid, int pages, int flags)
-{
-	preempt_disable_notrace();
-	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_FAULT], LMM_ENTRY_EVERY);
-	if (listens(LMM_NUMA))
-		lmm_numa_hint_fault(last_cpupid, pages, flags);
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_hint_vma() - at the entry of LMM_HINT_SYMBOL
- * @page: unused
- * @where: the fault was
- *
- * Context: process, under the lock of a page table.
- */
-void notrace lmm_event_hint_vma(const void *page, const void *where)
-{
-	preempt_disable_notrace();
-	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_VMA], LMM_ENTRY_EVERY);
-	if (listens(LMM_NUMA))
-		lmm_numa_hint_vma(lmm_hint_vma(where));
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_scan_begin() - kprobe on task_numa_work()
- * @kp: unused
- * @regs: unused; the thread is current
- *
- * Context: process, on its way to user space, preemption off, no lock held.
- * Return: 0, the function goes on.
- */
-int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs)
+static int on_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	lmm_hook_hit(LMM_HOOK_SCAN_BEGIN);
-	if (listens(LMM_NUMA))
-		lmm_numa_scan_begin();
+	TELL(scan_begin);
 	return 0;
 }
 
-/**
- * lmm_event_space_exit() - kprobe on exit_mmap()
- * @kp: unused
- * @regs: its argument, the address space that nobody uses any more
- *
- * Context: process, preemption off, no lock held.
- * Return: 0, the function goes on.
- */
-int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs)
+static int on_mm_exit(struct kprobe *kp, struct pt_regs *regs)
 {
-	lmm_hook_hit(LMM_HOOK_SPACE_EXIT);
-	if (listens(LMM_NUMA))
-		lmm_numa_space_exit((struct mm_struct *)regs_get_kernel_argument(regs, 0));
+	lmm_hook_hit(LMM_HOOK_MM_EXIT);
+	TELL(mm_exit, (struct mm_struct *)regs_get_kernel_argument(regs, 0));
 	return 0;
 }
 
-/**
- * lmm_event_reclaim_end() - probe of tracepoint mm_vmscan_direct_reclaim_end
- * @data: unused
- * @pages: reclaimed
- *
- * Context: process, no lock held.
- */
-void lmm_event_reclaim_end(void *data, unsigned long pages)
-{
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_RECLAIM_END);
-	if (listens(LMM_PAGEBLOCK))
-		lmm_pageblock_reclaimed(pages);
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_compact_begin() - probe of tracepoint mm_compaction_try_to_compact_pages
- * @data: unused
- * @order: unused
- * @gfp: unused
- * @priority: unused
- *
- * Context: process, no lock held.
- */
-void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority)
-{
-	preempt_disable_notrace();
-	lmm_hook_hit(LMM_HOOK_COMPACT_BEGIN);
-	if (listens(LMM_PAGEBLOCK))
-		lmm_pageblock_compacting();
-	preempt_enable_notrace();
-}
-
-/**
- * lmm_event_mixed() - probe of tracepoint mm_page_alloc_extfrag
- * @data: unused
- * @page: the first of what was taken
- * @order: unused
- * @got_order: of the free block that they were a part of
- * @migratetype: unused
- * @got_migratetype: unused
- *
- * Context: under zone->lock, interrupts off.
- */
-void lmm_event_mixed(void *data, struct page *page, int order, int got_order,
-		     int migratetype, int got_migratetype)
-{
-	lmm_hook_hit(LMM_HOOK_MIXED);
-	if (listens(LMM_PAGEBLOCK))
-		lmm_pageblock_mixed(page, got_order);
-}
+/* What main.c gives to the hook layer. */
+const struct lmm_hook_handlers lmm_dispatch_handlers = {
+	.klp = &klp_handlers,
+	.entry = &entry_handlers,
+	.probes = {
+		[LMM_HOOK_PAGE_ALLOC] = on_page_alloc,
+		[LMM_HOOK_PAGE_FREE] = on_page_free,
+		[LMM_HOOK_PAGESET_DEFAULT] = on_pageset_default,
+		[LMM_HOOK_WAKE_KSWAPD] = on_wake_kswapd,
+		[LMM_HOOK_SCAN_BEGIN] = on_scan_begin,
+		[LMM_HOOK_MM_EXIT] = on_mm_exit,
+		[LMM_HOOK_RECLAIM_END] = on_reclaim_end,
+		[LMM_HOOK_COMPACT_BEGIN] = on_compact_begin,
+		[LMM_HOOK_MIXED] = on_mixed,
+		[LMM_HOOK_CMA_START] = on_cma_start,
+		[LMM_HOOK_CMA_BUSY] = on_cma_busy,
+		[LMM_HOOK_CMA_FINISH] = on_cma_finish,
+		[LMM_HOOK_CMA_RELEASE] = on_cma_release,
+	},
+};

@@ -1,46 +1,221 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dispatch.h - raw hook arguments -> events -> the policies
+ * dispatch.h - what hooks report, as events, to the policies that subscribed
  */
 #ifndef LIVEMM_DISPATCH_H
 #define LIVEMM_DISPATCH_H
 
 #include <linux/types.h>
 
+#include "hook/hook.h"
 #include "hook/klp_port.h"
 #include "livemm.h"
 
-struct alloc_context;
-struct kprobe;
 struct page;
-struct pt_regs;
 
+/**
+ * struct lmm_events - what a policy wants to be told, and asked
+ *
+ * A policy sets the members that it handles.  Events reach a policy from lmm_events_start() to
+ * lmm_events_stop(), in the order in which policies were registered.  An event is reported while
+ * a policy subscribes to the hook that is named with the event.
+ *
+ * Context of every member, unless the member says otherwise: preemption off, any context that the
+ * allocator may be called from.  No sleeping, no printk, no allocation, no lock that the
+ * allocator can take.
+ */
+struct lmm_events {
+	/**
+	 * @depot_get: a refill of @blocks blocks of @order to this CPU's list of @zone is about
+	 * to begin.  Puts pages on that list, @list, and returns how many blocks; with any, the
+	 * buddy is not asked.  One policy only.  Not asked while an owner takes the zone.  Under
+	 * pcp->lock.  Hook: refill.
+	 */
+	int (*depot_get)(struct zone *zone, unsigned int order, unsigned long blocks,
+			 struct list_head *list, int migratetype);
+
+	/**
+	 * @depot_put: a drain of @count pages that @caller asked for is about to begin, of the
+	 * list @pindex of @pcp first.  Takes pages off @pcp and returns how many; the rest is
+	 * drained.  One policy only.  Under pcp->lock.  Hook: drain.
+	 */
+	int (*depot_put)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+			 unsigned long caller);
+
+	/**
+	 * @request: the allocator looks for a block of @order, in @zone first, while
+	 * lmm_request_wanted is set.  Not reported while an owner takes the zone.  Hook: request.
+	 */
+	void (*request)(struct zone *zone, unsigned int order, int migratetype);
+
+	/**
+	 * @give_back: pages kept from the buddy are wanted there.  Gives back a batch, and
+	 * returns true if there is more.  One policy only.  Process, no lock of the
+	 * allocator's held.  Hooks: drain_zone, drain_all, compact.
+	 */
+	bool (*give_back)(struct lmm_klp_return *part);
+
+	/**
+	 * @pages_wanted: free pages of @zone are wanted in the buddy soon.  Reported by
+	 * lmm_pages_wanted().
+	 */
+	void (*pages_wanted)(struct zone *zone);
+
+	/**
+	 * @zone_is_taken: does an owner of memory in @zone take pages right now?  Free pages
+	 * of the zone are then for the owner.  Any policy that answers true is enough.
+	 */
+	bool (*zone_is_taken)(const struct zone *zone);
+
+	/**
+	 * @refill_count: a refill of @blocks blocks of @order is about to begin.  Returns how
+	 * many to ask the buddy for, at least @blocks.  Under pcp->lock.  Hook: refill.
+	 */
+	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
+				      unsigned long blocks);
+
+	/**
+	 * @refill_plan: where the kernel has CMA memory, says in @plan where a refill of @zone's
+	 * list of @migratetype is to come from.  One policy only.  Under pcp->lock.  Hook:
+	 * refill.
+	 */
+	void (*refill_plan)(struct zone *zone, unsigned int order, int migratetype,
+			    struct lmm_klp_plan *plan);
+
+	/**
+	 * @refill_done: what came from where, after @refill_plan.  Under pcp->lock.  Hook:
+	 * refill.
+	 */
+	void (*refill_done)(struct zone *zone, unsigned int order,
+			    const struct lmm_klp_plan *plan);
+
+	/**
+	 * @refill: @pages pages were moved from the buddy to a list, which does not count them
+	 * yet.  Under pcp->lock.  Hook: refill.
+	 */
+	void (*refill)(struct zone *zone, unsigned int order, int pages);
+
+	/**
+	 * @drain_count: a drain of @count pages is about to begin, of the list @pindex of @pcp
+	 * first.  Returns how many to drain, at most @count.  Under pcp->lock.  Hook: drain.
+	 */
+	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
+
+	/** @drain: @pages pages went from a list to the buddy.  Under pcp->lock.  Hook: drain. */
+	void (*drain)(int pages);
+
+	/**
+	 * @list_pages: @pages pages of a zone, in a block of an order that per-CPU lists keep,
+	 * were allocated; freed, if @pages is negative.  Hooks: page_alloc, page_free.
+	 */
+	void (*list_pages)(int nid, int zone_idx, long pages);
+
+	/**
+	 * @list_bounds: the kernel works out the bounds of lists anew.  The kernel holds its
+	 * pcp_batch_high_lock.  Hook: pageset_default.
+	 */
+	void (*list_bounds)(void);
+
+	/**
+	 * @kswapd_woken: a slow path wakes reclaim for @zone.  No lock of the allocator's held.
+	 * Hook: wake_kswapd.
+	 */
+	void (*kswapd_woken)(struct zone *zone);
+
+	/**
+	 * @fallback: free pages of @migratetype are wanted; among the free blocks of @order the
+	 * kernel has @found those of another type, or -1.  Returns @found, or -1 to refuse, and
+	 * clears @whole where no more than was asked for may be taken of a block.  Under
+	 * zone->lock, interrupts off; where @claimable is set, under no lock.  Hook: fallback.
+	 */
+	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
+			bool claimable, int found, bool *whole);
+
+	/**
+	 * @mixed: a request got pages of another type, of a free block of @got_order.  Under
+	 * zone->lock, interrupts off.  Hook: mixed.
+	 */
+	void (*mixed)(const struct page *page, int got_order);
+
+	/**
+	 * @reclaim_end: this thread has reclaimed @pages pages for its request.  Process, no
+	 * lock held.  Hook: reclaim_end.
+	 */
+	void (*reclaim_end)(unsigned long pages);
+
+	/**
+	 * @compact_begin: this thread will compact for its request.  Process, no lock held.
+	 * Hook: compact_begin.
+	 */
+	void (*compact_begin)(void);
+
+	/**
+	 * @cma_start: an owner wants @count pages of area @name in one piece.  Process.  Hook:
+	 * cma_start.
+	 */
+	void (*cma_start)(const char *name, unsigned long count);
+
+	/**
+	 * @cma_busy: @count pages from @pfn on could not be emptied for an owner.  Process.
+	 * Hook: cma_busy.
+	 */
+	void (*cma_busy)(const char *name, unsigned long pfn, unsigned long count);
+
+	/**
+	 * @cma_finish: an owner has got @count pages from @pfn on, or has @got none.  Process.
+	 * Hook: cma_finish.
+	 */
+	void (*cma_finish)(const char *name, unsigned long pfn, bool got, unsigned long count);
+
+	/**
+	 * @cma_release: an owner releases @count pages from @pfn on; @page is the first.  Any
+	 * context that pages may be freed in.  Hook: cma_release.
+	 */
+	void (*cma_release)(const char *name, unsigned long pfn, const struct page *page,
+			    unsigned long count);
+
+	/**
+	 * @hint_fault: this thread has had a NUMA hint fault on @pages pages; one fault in
+	 * LMM_ENTRY_EVERY is reported, and stands for all.  Process.  Hook: hint_fault.
+	 */
+	void (*hint_fault)(int last_cpupid, int pages, int flags);
+
+	/**
+	 * @hint_vma: this thread has a NUMA hint fault in @vma; as @hint_fault.  Process, under
+	 * the lock of a page table.  Hook: hint_vma.
+	 */
+	void (*hint_vma)(const struct vm_area_struct *vma);
+
+	/**
+	 * @scan_begin: this thread may be about to scan its mm.  Process, on its way to user
+	 * space, no lock held.  Hook: scan_begin.
+	 */
+	void (*scan_begin)(void);
+
+	/**
+	 * @scan: @vma is being scanned up to @end: says in @part what is next, or returns false
+	 * when there is nothing more; see struct lmm_klp_part.  One policy only.  Process,
+	 * mmap_lock held for reading.  Hook: scan.
+	 */
+	bool (*scan)(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part);
+
+	/**
+	 * @scan_charge: returns what to tell the kernel was updated of @vma, of @total base
+	 * pages.  As @scan.
+	 */
+	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
+
+	/** @mm_exit: nobody uses @mm any more.  Process, no lock held.  Hook: mm_exit. */
+	void (*mm_exit)(struct mm_struct *mm);
+};
+
+extern const struct lmm_hook_handlers lmm_dispatch_handlers;
+
+int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events);
+void lmm_events_unregister(enum lmm_policy_id id);
 void lmm_events_start(enum lmm_policy_id id);
 void lmm_events_stop(enum lmm_policy_id id);
 
-/* Handlers, one a row of the hook table. */
-extern const struct lmm_klp_handlers lmm_event_klp_handlers;
-void lmm_event_page_alloc(void *data, struct page *page, unsigned int order,
-			  gfp_t gfp, int migratetype);
-void lmm_event_page_free(void *data, struct page *page, unsigned int order);
-int lmm_event_pageset_default(struct kprobe *kp, struct pt_regs *regs);
-int lmm_event_wake_kswapd(struct kprobe *kp, struct pt_regs *regs);
-void lmm_event_hint_fault(int last_cpupid, int nid, int pages, int flags);
-void lmm_event_hint_vma(const void *page, const void *where);
-void lmm_event_topup(gfp_t gfp, unsigned int order, int flags,
-		     const struct alloc_context *request);
-int lmm_event_scan_begin(struct kprobe *kp, struct pt_regs *regs);
-int lmm_event_space_exit(struct kprobe *kp, struct pt_regs *regs);
-void lmm_event_reclaim_end(void *data, unsigned long pages);
-void lmm_event_compact_begin(void *data, int order, gfp_t gfp, int priority);
-void lmm_event_cma_start(void *data, const char *name, unsigned long count);
-void lmm_event_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count);
-void lmm_event_cma_finish(void *data, const char *name, unsigned long pfn,
-			  const struct page *page, unsigned long count);
-void lmm_event_cma_release(void *data, const char *name, unsigned long pfn,
-			   const struct page *page, unsigned long count);
-void lmm_event_mixed(void *data, struct page *page, int order, int got_order,
-		     int migratetype, int got_migratetype);
+void lmm_pages_wanted(struct zone *zone);
 
 #endif /* LIVEMM_DISPATCH_H */

@@ -15,9 +15,9 @@
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
-struct per_cpu_pages;
+struct lmm_events;
+struct lmm_hook_client;
 struct seq_file;
-struct zone;
 
 #define LMM_VERSION	"0.1.0"
 #define LMM_ABI		1
@@ -49,10 +49,6 @@ enum lmm_policy_id {
 
 /* Modes that a policy may have at most: the choices of its mode knob. */
 #define LMM_MAX_MODES	4
-
-/* Bit of a policy in one of its modes, and in all of them: who uses a hook. */
-#define LMM_USER(id, mode)	BIT((id) * LMM_MAX_MODES + (mode))
-#define LMM_USERS(id)		(GENMASK(LMM_MAX_MODES - 1, 0) << ((id) * LMM_MAX_MODES))
 
 /**
  * enum lmm_knob_kind - how a knob's text is read
@@ -135,7 +131,9 @@ enum lmm_policy_state {
  * @knobs: its knob table
  * @nr_knobs: rows in @knobs, at most LMM_MAX_KNOBS
  * @mode_knob: index of the knob that `status` shows as the mode, or -1; it chooses
- *	the hooks too (see struct lmm_hook), so changing it while on is off and on
+ *	the hooks too (see struct lmm_subscription), so changing it while on is off and on
+ * @uses: hooks that the policy uses, and structs of the kernel that the policy touches; may be NULL
+ * @events: events that the policy handles; may be NULL
  * @counter_names: one name a counter
  * @nr_counters: entries in @counter_names
  * @supported: can this kernel run the policy?  Returns false with the reason
@@ -182,6 +180,8 @@ struct lmm_policy {
 	const struct lmm_knob *knobs;
 	unsigned int nr_knobs;
 	int mode_knob;
+	const struct lmm_hook_client *uses;
+	const struct lmm_events *events;
 	const char *const *counter_names;
 	unsigned int nr_counters;
 
@@ -217,7 +217,7 @@ struct lmm_policy {
  */
 extern struct mutex lmm_control_mutex;
 
-/* policy/registry.c */
+/* control/registry.c */
 int lmm_registry_init(void);
 void lmm_registry_exit(void);
 int lmm_policy_register(struct lmm_policy *policy);
@@ -227,14 +227,14 @@ unsigned int lmm_policy_mode(const struct lmm_policy *policy,
 			     const struct lmm_config *cfg);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 
-/* policy/zonelock.c, policy/cma.c, policy/pcp.c, policy/pageblock.c, policy/numa.c */
+/* policy/<name>/policy.c */
 extern struct lmm_policy lmm_zonelock_policy;
 extern struct lmm_policy lmm_cma_policy;
 extern struct lmm_policy lmm_pcp_policy;
 extern struct lmm_policy lmm_pageblock_policy;
 extern struct lmm_policy lmm_numa_policy;
 
-/* control/counters.c */
+/* counters.c */
 u64 __percpu *lmm_counters_alloc(unsigned int nr);
 u64 lmm_counter_read(const u64 __percpu *counters, unsigned int idx);
 

@@ -8,13 +8,11 @@
 #include <linux/printk.h>
 
 #include "control/control.h"
+#include "control/ladder.h"
+#include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/release.h"
-#include "control/ladder.h"
 #include "livemm.h"
-
-#define CREATE_TRACE_POINTS
-#include "trace.h"
 
 static int release_up(void *ctx, char *why, size_t len)
 {
@@ -37,7 +35,7 @@ static void registry_down(void *ctx)
 
 static int hooks_up(void *ctx, char *why, size_t len)
 {
-	return lmm_hooks_init(lmm_policies_look_soon);
+	return lmm_hooks_init(&lmm_dispatch_handlers, lmm_policies_look_soon);
 }
 
 static void hooks_down(void *ctx)

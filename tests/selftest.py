@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests import emulator
+from tests import emulator, rooms
 from tests.built import config_lost
 from tests.kernels import images, load, stock_image
 from tests.kunit import cases, complete_ktap
@@ -47,6 +47,33 @@ HARMLESS = """
 [    1.000000] debug: no warning here
 [    5.595926] virtme-ng-init: WARNING: failed to run: "systemd-tmpfiles" --create
 """
+
+
+def wrong_includes_are_seen() -> str:
+    """An arrow upwards, an arrow between policies, a circle and a lost file fail; others do not."""
+    good = {"livemm.h": "", "compat/compat.h": "", "hook/table.h": "livemm.h",
+            "hook/table.c": "table.h compat/compat.h", "dispatch.h": "hook/table.h",
+            "control/control.h": "dispatch.h", "policy/common/zones.h": "",
+            "policy/a/core.h": "", "policy/a/policy.c": "core.h dispatch.h policy/common/zones.h",
+            "policy/b/core.h": "", "main.c": "control/control.h"}
+    bad = {"hook/table.c": "control/control.h", "policy/b/core.h": "policy/a/core.h",
+           "livemm.h": "hook/table.h", "dispatch.h": "policy/a/core.h",
+           "policy/common/zones.h": "control/control.h", "hook/extra.h": "table.h extra2.h",
+           "main.c": "nothing.h", "attic/a.h": "livemm.h"}
+    round_ = {"hook/a.h": "b.h", "hook/b.h": "c.h", "hook/c.h": "", "hook/a.c": "a.h",
+              "hook/c.c": "a.h"}
+    wrong = []
+    for change in [{}, *({name: text} for name, text in bad.items()), round_]:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (good | change).items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("".join(f'#include "{one}"\n' for one in text.split()),
+                                encoding="utf-8")
+            said = rooms.check(Path(folder))
+        if bool(said) != bool(change):
+            wrong.append(f"{change}: said '{said}'")
+    return "\n".join(wrong)
 
 
 def reports_are_seen() -> str:
@@ -249,6 +276,7 @@ def main() -> int:
     """The command."""
     stage = Stage("selftest")
     stage.run("kernel reports are seen", reports_are_seen)
+    stage.run("wrong includes are seen", wrong_includes_are_seen)
     stage.run("the verdict channel is read", channel_is_read)
     stage.run("an emulator that aborts is told from a guest that dies", aborts_are_told)
     stage.run("heads of scenarios are read", heads_are_read)

@@ -22,8 +22,6 @@ void lmm_control_exit(void);
 
 /* params.c */
 extern bool lmm_off;
-extern bool lmm_force;
-extern bool lmm_allow_livepatch;
 
 /* Every policy there may be, as bits. */
 #define LMM_ALL_POLICIES	GENMASK(LMM_NR_POLICIES - 1, 0)
@@ -64,7 +62,7 @@ struct lmm_change {
 
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
 
-/* policy/registry.c: doors that only control uses */
+/* registry.c and switch.c: doors that only control uses */
 int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,

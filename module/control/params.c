@@ -46,8 +46,6 @@ static DEFINE_MUTEX(lmm_error_mutex);
 static char lmm_error[LMM_WHY_LEN];
 
 bool lmm_off;
-bool lmm_force;
-bool lmm_allow_livepatch = true;
 
 /**
  * lmm_control_set_error() - say why a write is being refused
@@ -263,10 +261,6 @@ module_param_cb(last_error, &lmm_error_ops, NULL, 0400);
 MODULE_PARM_DESC(last_error, "why the last refused write was refused");
 module_param_named(off, lmm_off, bool, 0400);
 MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
-module_param_named(force, lmm_force, bool, 0400);
-MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
-module_param_named(livepatch, lmm_allow_livepatch, bool, 0600);
-MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
 
 /**
  * lmm_params_apply_boot() - apply what the loader was given

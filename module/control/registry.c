@@ -14,8 +14,12 @@
 #include <linux/workqueue.h>
 
 #include "control.h"
+#include "dispatch.h"
 #include "hook/hook.h"
 #include "switch.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 /* Time between two looks whether the hooks of a policy in standby are available again. */
 #define LOOK_JIFFIES	HZ
@@ -409,10 +413,26 @@ static bool lmm_policies_fit(const struct lmm_policy *added)
 	return room < PAGE_SIZE;
 }
 
+/* Tell the hook layer what the policy uses, and dispatch what the policy handles. */
+static int lmm_policy_subscribe(struct lmm_policy *policy)
+{
+	int err = 0;
+
+	if (policy->uses)
+		err = lmm_hooks_subscribe(policy->id, policy->uses);
+	if (err)
+		return err;
+	err = lmm_events_register(policy->id, policy->events);
+	if (err)
+		lmm_hooks_unsubscribe(policy->id);
+	return err;
+}
+
 static int lmm_policy_add(struct lmm_policy *policy)
 {
 	struct lmm_config *config;
 	unsigned int i;
+	int err;
 
 	lockdep_assert_held(&lmm_control_mutex);
 
@@ -431,6 +451,12 @@ static int lmm_policy_add(struct lmm_policy *policy)
 		kfree(config);
 		return -ENOMEM;
 	}
+	err = lmm_policy_subscribe(policy);
+	if (err) {
+		free_percpu(policy->counters);
+		kfree(config);
+		return err;
+	}
 	policy->on = false;
 	policy->state = LMM_POLICY_OFF;
 	policy->waiting = 0;
@@ -447,7 +473,7 @@ static int lmm_policy_add(struct lmm_policy *policy)
  * Context: process, may sleep; takes the control mutex.
  * Return: 0, -EEXIST if its id or its name is taken, -EINVAL if its tables are
  * beyond bounds, -E2BIG if the settings of all policies could become too long for
- * one parameter, -ENOMEM.
+ * one parameter, -ENOMEM, or what lmm_hooks_subscribe() or lmm_events_register() refuse with.
  */
 int lmm_policy_register(struct lmm_policy *policy)
 {
@@ -477,6 +503,8 @@ void lmm_policy_unregister(struct lmm_policy *policy)
 	if (lmm_policies[policy->id] == policy) {
 		lmm_policy_cut(policy);
 		lmm_policy_tidy(policy);
+		lmm_events_unregister(policy->id);
+		lmm_hooks_unsubscribe(policy->id);
 		WRITE_ONCE(lmm_policies[policy->id], NULL);
 		config = rcu_replace_pointer(policy->config, NULL,
 					     lockdep_is_held(&lmm_control_mutex));

@@ -42,26 +42,26 @@ SYM_FUNC_END(\name)
 .endm
 
 .text
-LMM_ENTRY lmm_entry_hint_fault lmm_event_hint_fault lmm_calls_hint_fault
-LMM_ENTRY lmm_entry_hint_vma lmm_event_hint_vma lmm_calls_hint_vma
+LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
+LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation, so it is a look, four stores and no more, as long as no depot
- * has pages that an empty list is to be filled from.  Where on the stack we are tells
+ * Runs at every allocation, so it is a look, four stores and no more, as long as nobody
+ * wants to be called for each request.  Where on the stack we are tells
  * later on whether what is noted is of that request.
  */
 SYM_FUNC_START(lmm_entry_request)
 	LMM_ENDBR
-	cmpb	$0, lmm_depot_stocked(%rip)
-	jne	.Lstocked
+	cmpb	$0, lmm_request_wanted(%rip)
+	jne	.Lwanted
 .Lnote:
 	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
 	movl	%esi, PER_CPU_VAR(lmm_request_order)
 	movl	%edx, PER_CPU_VAR(lmm_request_flags)
 	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	RET
-.Lstocked:
-	LMM_CALL lmm_event_topup
+.Lwanted:
+	LMM_CALL lmm_entered_request
 	jmp	.Lnote
 SYM_FUNC_END(lmm_entry_request)
 

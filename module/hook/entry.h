@@ -19,13 +19,41 @@
 
 #ifndef __ASSEMBLY__
 #include <linux/percpu.h>
+#include <linux/types.h>
 
-#include "livemm.h"
-
+struct alloc_context;
 struct ftrace_ops;
 struct ftrace_regs;
 
-/* Calls so far; see dispatch.c for what they are about. */
+/**
+ * struct lmm_entry_handlers - whom entry.S and the ftrace callbacks of entry_calls.c call
+ * @hint_fault: at the entry of task_numa_fault().  Context: process, preemption on; under no lock
+ *	but mmap_lock, or a VMA's.
+ * @hint_vma: at the entry of LMM_HINT_SYMBOL.  Context: process, under the lock of a page table.
+ * @request: at the entry of get_page_from_freelist(), while lmm_request_wanted is set.  Context:
+ *	any that the allocator may be called from.
+ *
+ * Handlers are notrace.
+ */
+struct lmm_entry_handlers {
+	void (*hint_fault)(int last_cpupid, int nid, int pages, int flags);
+	void (*hint_vma)(const void *page, const void *where);
+	void (*request)(gfp_t gfp, unsigned int order, int flags,
+			const struct alloc_context *context);
+};
+
+void lmm_entry_init(const struct lmm_entry_handlers *handlers);
+
+/* Called by entry.S. */
+void lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int flags);
+void lmm_entered_hint_vma(const void *page, const void *where);
+void lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
+			 const struct alloc_context *context);
+
+/* Not 0: somebody wants to be called for each request.  Read by entry.S. */
+extern unsigned char lmm_request_wanted;
+
+/* Calls so far. */
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
@@ -44,13 +72,13 @@ void lmm_entry_request(void);
 
 /* What is left of the flags that a page of buffers is asked for with. */
 extern unsigned int lmm_buffer_gfp_mask;
-void lmm_buffers_unmovable(enum lmm_policy_id id, bool wanted);
+void lmm_buffers_unmovable(unsigned int client, bool wanted);
 
 void lmm_entry_buffer(void);
 void lmm_entry_bpf_link(void);
 void lmm_entry_bpf_links(void);
 
-/* shared.c: the entries of entry.S as ftrace callbacks. */
+/* entry_calls.c: the entries of entry.S as ftrace callbacks. */
 void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs);
 void lmm_shared_hint_vma(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,

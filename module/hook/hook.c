@@ -12,10 +12,9 @@
 #include <linux/seq_file.h>
 
 #include "compat/compat.h"
-#include "control/control.h"
-#include "dispatch.h"
 #include "btf.h"
 #include "direct.h"
+#include "entry.h"
 #include "hook.h"
 #include "klp_client.h"
 #include "symbols.h"
@@ -24,6 +23,16 @@
 #define STUCK	"cannot be unhooked; livemm stays loaded until the next boot"
 
 u64 __percpu *lmm_hook_hits;
+
+static bool force;
+module_param(force, bool, 0400);
+MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
+
+static bool livepatch = true;
+module_param(livepatch, bool, 0600);
+MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
+
+static const struct lmm_klp_handlers *klp_handlers;
 
 /* The kernel's own switches for all kprobes, and for all that stands on ftrace; or NULL. */
 static const bool *kprobes_off;
@@ -67,7 +76,7 @@ static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 	}
 	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
 		return;
-	if (!lmm_allow_livepatch)
+	if (!READ_ONCE(livepatch))
 		scnprintf(why, len, "module parameter livepatch=0");
 	else if (lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
 		/* It was held by another livepatch then, say. */
@@ -97,7 +106,19 @@ static void klp_changed(void)
 }
 
 /**
+ * lmm_hooks_forced() - are rows used that the kernel's BTF cannot confirm?
+ *
+ * Context: any.
+ * Return: true with the module parameter force=1.
+ */
+bool lmm_hooks_forced(void)
+{
+	return force;
+}
+
+/**
  * lmm_hooks_init() - find and verify every hook; arms none
+ * @handlers: whom hooks call
  * @changed: called when hooks may have begun or ceased to be usable; must not wait for
  *	anything
  *
@@ -106,13 +127,13 @@ static void klp_changed(void)
  * Context: process, may sleep.
  * Return: 0, -ENOMEM, or -EOPNOTSUPP when nothing at all can be looked up.
  */
-int lmm_hooks_init(void (*changed)(void))
+int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void))
 {
 	char why[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
-	lmm_hook_hits = lmm_counters_alloc(lmm_nr_hooks);
+	lmm_hook_hits = lmm_counters_alloc(LMM_MAX_HOOKS);
 	if (!lmm_hook_hits)
 		return -ENOMEM;
 	err = lmm_symbols_init();
@@ -122,8 +143,13 @@ int lmm_hooks_init(void (*changed)(void))
 	}
 	if (lmm_btf_init())
 		pr_info("this kernel has no BTF; hooks need force=1\n");
-	for (i = 0; i < lmm_nr_hooks; i++)
+	klp_handlers = handlers->klp;
+	lmm_entry_init(handlers->entry);
+	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++) {
+		if (handlers->probes[i])
+			lmm_hooks[i].handler = handlers->probes[i];
 		lmm_hook_verify(&lmm_hooks[i]);
+	}
 	kprobes_off = (const bool *)lmm_symbol_data("kprobes_all_disarmed", sizeof(*kprobes_off),
 						    __alignof__(*kprobes_off), why, sizeof(why));
 	ftrace_on = (const int *)lmm_symbol_data("ftrace_enabled", sizeof(*ftrace_on),
@@ -233,7 +259,7 @@ bool lmm_hook_armable(enum lmm_hook_id id)
 
 /**
  * lmm_hooks_supported() - does this kernel have all that a policy requires?
- * @id: the policy
+ * @client: the client
  * @mode: in which of its modes
  * @why: on false, the first hook it lacks and why
  * @len: size of @why
@@ -241,16 +267,15 @@ bool lmm_hook_armable(enum lmm_hook_id id)
  * Context: process.
  * Return: true if every required hook may be armed.
  */
-bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len)
 {
 	char obstacle[LMM_WHY_LEN];
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
-		u32 required = hook->mech == LMM_MECH_LAYOUT ? hook->users : hook->required;
 
-		if (!(required & LMM_USER(id, mode)))
+		if (!(hook->required & LMM_USER(client, mode)))
 			continue;
 		row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
@@ -263,7 +288,7 @@ bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, si
 
 /**
  * lmm_hooks_layout() - do the structs that a policy reads look as we were compiled?
- * @id: the policy, whatever its mode
+ * @client: the client, whatever its mode
  * @why: on false, the first that does not
  * @len: size of @why
  *
@@ -272,14 +297,14 @@ bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, si
  * Context: process.
  * Return: true if every layout agrees.
  */
-bool lmm_hooks_layout(enum lmm_policy_id id, char *why, size_t len)
+bool lmm_hooks_layout(unsigned int client, char *why, size_t len)
 {
 	unsigned int i;
 
 	for (i = LMM_HOOK_FIRST_LAYOUT; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(hook->users & LMM_USERS(id)) || hook->available)
+		if (!(hook->users & LMM_USERS(client, LMM_ALL_MODES)) || hook->available)
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, hook->why);
 		return false;
@@ -292,7 +317,7 @@ static int row_arm(struct lmm_hook *hook)
 {
 	switch (hook->mech) {
 	case LMM_MECH_LIVEPATCH:
-		lmm_klp_port(hook->function)->arm(hook->function, &lmm_event_klp_handlers);
+		lmm_klp_port(hook->function)->arm(hook->function, klp_handlers);
 		return 0;
 	case LMM_MECH_KPROBE:
 		memset(&hook->kp, 0, sizeof(hook->kp));
@@ -344,8 +369,8 @@ static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
 {
 	if (!(hook->users & user))
 		return false;
-	return !(hook->spare_users & user) ||
-	       !(functions & BIT(lmm_hooks[hook->spare_for].function));
+	return !(hook->fallback_users & user) ||
+	       !(functions & BIT(lmm_hooks[hook->fallback_for].function));
 }
 
 /* Wrappers that may be armed and that a user uses; with @required, that it requires. */
@@ -393,20 +418,20 @@ void lmm_hooks_refresh(void)
 
 /**
  * lmm_hooks_missing() - which wrappers that a policy uses have to be loaded first?
- * @id: the policy
+ * @client: the client
  * @mode: in which of its modes
  *
  * Context: process, control mutex held.
  * Return: BIT(enum lmm_klp_function) of each, for lmm_klp_load().
  */
-u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode)
+u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
 {
-	return lmm_klp_missing(livepatch_functions(LMM_USER(id, mode), false));
+	return lmm_klp_missing(livepatch_functions(LMM_USER(client, mode), false));
 }
 
 /**
  * lmm_hooks_ready() - can a policy be armed without loading a livepatch?
- * @id: the policy
+ * @client: the client
  * @mode: in which of its modes
  * @why: on false, the first hook that the policy requires and whose wrapper is not live
  * @len: size of @why
@@ -416,9 +441,9 @@ u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode)
  * Context: process, control mutex held.
  * Return: true if so.
  */
-bool lmm_hooks_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	u32 missing = lmm_klp_missing(livepatch_functions(LMM_USER(id, mode), true));
+	u32 missing = lmm_klp_missing(livepatch_functions(LMM_USER(client, mode), true));
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
@@ -436,14 +461,14 @@ bool lmm_hooks_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t
 
 /**
  * lmm_hooks_alive() - do events still come in by all the wrappers of a policy?
- * @id: the policy, which is armed
+ * @client: the client, which is armed
  * @why: on false, the dead wrapper and the reason
  * @len: size of @why
  *
  * Context: process, control mutex held.
  * Return: false when a livepatch was disabled or replaced from outside, or lies under another.
  */
-bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
+bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
 {
 	char silence[LMM_WHY_LEN];
 	unsigned int i;
@@ -451,7 +476,7 @@ bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->armed & BIT(id)))
+		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->armed & BIT(client)))
 			continue;
 		row_silence(hook, silence, sizeof(silence));
 		if (!silence[0])
@@ -464,7 +489,7 @@ bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
 
 /**
  * lmm_hooks_regained() - can a policy have a hook back that the policy went on without?
- * @id: the policy, which is armed
+ * @client: the client, which is armed
  * @mode: in which of its modes
  * @why: on true, the hook in words
  * @len: size of @why
@@ -475,16 +500,16 @@ bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len)
  * Context: process, control mutex held.
  * Return: true if lmm_hooks_arm() would arm more hooks than are armed.
  */
-bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	u32 functions = functions_to_arm(LMM_USER(id, mode));
+	u32 functions = functions_to_arm(LMM_USER(client, mode));
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->armed & BIT(id) || hook->refused || !lmm_hook_armable(i) ||
-		    !row_used(hook, LMM_USER(id, mode), functions))
+		if (hook->armed & BIT(client) || hook->refused || !lmm_hook_armable(i) ||
+		    !row_used(hook, LMM_USER(client, mode), functions))
 			continue;
 		scnprintf(why, len, "hook %s: available again", hook->name);
 		return true;
@@ -494,13 +519,13 @@ bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, siz
 
 /**
  * lmm_hooks_silent() - is there a hook of a policy that the kernel does not call?
- * @id: the policy
+ * @client: the client
  * @why: the first such hook and the reason, or ""
  * @len: size of @why
  *
  * Context: process.
  */
-void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len)
+void lmm_hooks_silent(unsigned int client, char *why, size_t len)
 {
 	char silence[LMM_WHY_LEN];
 	unsigned int i;
@@ -509,7 +534,7 @@ void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len)
 	for (i = 0; i < lmm_nr_hooks && !why[0]; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(READ_ONCE(hook->armed) & BIT(id)))
+		if (!(READ_ONCE(hook->armed) & BIT(client)))
 			continue;
 		row_silence(hook, silence, sizeof(silence));
 		if (silence[0])
@@ -531,14 +556,14 @@ bool lmm_hooks_unsettled(void)
 	       (ftrace_on && !READ_ONCE(*ftrace_on));
 }
 
-static int functions_hold(enum lmm_policy_id id, u32 functions, char *why, size_t len)
+static int functions_hold(unsigned int client, u32 functions, char *why, size_t len)
 {
-	return functions ? lmm_klp_hold(functions, BIT(id), lmm_klp_changed, why, len) : 0;
+	return functions ? lmm_klp_hold(functions, BIT(client), lmm_klp_changed, why, len) : 0;
 }
 
 /**
  * lmm_hooks_arm() - arm every hook that a policy uses and this kernel has
- * @id: the policy; its enable op has run
+ * @client: the client; its enable op has run
  * @mode: in which of its modes
  * @why: the reason in words on failure
  * @len: size of @why
@@ -550,19 +575,19 @@ static int functions_hold(enum lmm_policy_id id, u32 functions, char *why, size_
  * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
  * with.
  */
-int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	u32 functions = functions_to_arm(LMM_USER(id, mode));
-	u32 user = LMM_USER(id, mode);
+	u32 user = LMM_USER(client, mode);
+	u32 functions = functions_to_arm(user);
 	char obstacle[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
-	err = functions_hold(id, functions, why, len);
+	err = functions_hold(client, functions, why, len);
 	if (err) {
 		/* A wrapper that is not required may have gone just now. */
 		functions = functions_to_arm(user);
-		err = functions_hold(id, functions, why, len);
+		err = functions_hold(client, functions, why, len);
 	}
 	if (err)
 		return err;
@@ -578,7 +603,7 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 			scnprintf(obstacle, sizeof(obstacle), "not loaded");
 		if (obstacle[0] && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
-			lmm_hooks_disarm(id);
+			lmm_hooks_disarm(client);
 			return -EBUSY;
 		}
 		if (obstacle[0] &&
@@ -589,11 +614,11 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 		if (err && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s: the kernel refused it (%d)",
 				  hook->name, hook->symbol, err);
-			lmm_hooks_disarm(id);
+			lmm_hooks_disarm(client);
 			return err;
 		}
 		if (!err)
-			WRITE_ONCE(hook->armed, hook->armed | BIT(id));
+			WRITE_ONCE(hook->armed, hook->armed | BIT(client));
 	}
 	/* A look soon finds wrappers that changed meanwhile, and raises the guard. */
 	hooks_changed();
@@ -602,14 +627,14 @@ int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t le
 
 /**
  * lmm_hooks_disarm() - let go of every hook of a policy
- * @id: the policy
+ * @client: the client
  *
  * When this returns no handler runs for the policy, and what its handlers use
  * may be freed.
  *
  * Context: process, may sleep, control mutex held.
  */
-void lmm_hooks_disarm(enum lmm_policy_id id)
+void lmm_hooks_disarm(unsigned int client)
 {
 	unsigned int i = lmm_nr_hooks;
 	int err;
@@ -618,9 +643,9 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
 	while (i--) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(hook->armed & BIT(id)))
+		if (!(hook->armed & BIT(client)))
 			continue;
-		WRITE_ONCE(hook->armed, hook->armed & ~BIT(id));
+		WRITE_ONCE(hook->armed, hook->armed & ~BIT(client));
 		if (hook->armed || hook->stuck)
 			continue;
 		err = row_disarm(hook);
@@ -631,7 +656,23 @@ void lmm_hooks_disarm(enum lmm_policy_id id)
 	tracepoint_synchronize_unregister();
 	if (!LMM_PROBES_WAIT_FOR_RCU)
 		synchronize_rcu();
-	lmm_klp_release(BIT(id));
+	lmm_klp_release(BIT(client));
+}
+
+/* Why a row is unavailable, and what each client loses. */
+static void row_impact(const struct lmm_hook *hook, const char *words, char *why, size_t len)
+{
+	size_t n = scnprintf(why, len, "%s", words);
+	const char *before = "; lost: ";
+	unsigned int i;
+
+	for (i = 0; i < LMM_MAX_CLIENTS; i++) {
+		if (!hook->impact[i])
+			continue;
+		n += scnprintf(why + n, len - n, "%s%s: %s", before, lmm_hook_client_name(i),
+			       hook->impact[i]);
+		before = "; ";
+	}
 }
 
 /* The state of a row; @why gets words for the last column, or "". */
@@ -656,7 +697,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		scnprintf(words, sizeof(words), "%s: the kernel refused it (%d)", hook->symbol,
 			  hook->refused);
 	if (words[0]) {
-		scnprintf(why, len, "%s; lost: %s", words, hook->lost);
+		row_impact(hook, words, why, len);
 		return "unavailable";
 	}
 	scnprintf(why, len, "%s", hook->stuck ? STUCK : hook->why);
@@ -673,7 +714,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
  */
 void lmm_hooks_show(struct seq_file *m)
 {
-	char why[2 * LMM_WHY_LEN];
+	char why[3 * LMM_WHY_LEN];
 	unsigned int i;
 
 	for (i = 0; i < lmm_nr_hooks; i++) {

@@ -11,19 +11,34 @@
 #include "klp_client.h"
 #include "table.h"
 
-int lmm_hooks_init(void (*changed)(void));
+struct lmm_entry_handlers;
+
+/**
+ * struct lmm_hook_handlers - whom hooks call
+ * @klp: wrappers of livepatches
+ * @entry: direct calls
+ * @probes: by row, the probe of a tracepoint or the pre_handler of a kprobe; NULL for the others
+ */
+struct lmm_hook_handlers {
+	const struct lmm_klp_handlers *klp;
+	const struct lmm_entry_handlers *entry;
+	void *probes[LMM_HOOK_FIRST_LAYOUT];
+};
+
+int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void));
+bool lmm_hooks_forced(void);
 void lmm_hooks_exit(void);
 
-bool lmm_hooks_supported(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
-bool lmm_hooks_layout(enum lmm_policy_id id, char *why, size_t len);
-int lmm_hooks_arm(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
-void lmm_hooks_disarm(enum lmm_policy_id id);
+bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len);
+bool lmm_hooks_layout(unsigned int client, char *why, size_t len);
+int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len);
+void lmm_hooks_disarm(unsigned int client);
 void lmm_hooks_refresh(void);
-u32 lmm_hooks_missing(enum lmm_policy_id id, unsigned int mode);
-bool lmm_hooks_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
-bool lmm_hooks_alive(enum lmm_policy_id id, char *why, size_t len);
-bool lmm_hooks_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len);
-void lmm_hooks_silent(enum lmm_policy_id id, char *why, size_t len);
+u32 lmm_hooks_missing(unsigned int client, unsigned int mode);
+bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len);
+bool lmm_hooks_alive(unsigned int client, char *why, size_t len);
+bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len);
+void lmm_hooks_silent(unsigned int client, char *why, size_t len);
 bool lmm_hooks_unsettled(void);
 void lmm_hooks_show(struct seq_file *m);
 unsigned long lmm_hook_address(enum lmm_hook_id id);

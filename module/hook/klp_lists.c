@@ -17,16 +17,16 @@ KLP_ORIGINAL(refill);
 typedef void drain_fn(struct zone *, int, struct per_cpu_pages *, int);
 KLP_ORIGINAL(drain);
 
-DEFINE_STATIC_CALL_NULL(on_take, int (struct zone *, unsigned int, unsigned long,
-				      struct list_head *, int));
-DEFINE_STATIC_CALL_NULL(on_store, int (struct zone *, int, struct per_cpu_pages *, int,
-				       unsigned long));
+DEFINE_STATIC_CALL_NULL(on_depot_get, int (struct zone *, unsigned int, unsigned long,
+					   struct list_head *, int));
+DEFINE_STATIC_CALL_NULL(on_depot_put, int (struct zone *, int, struct per_cpu_pages *, int,
+					   unsigned long));
 DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
 							unsigned long));
-DEFINE_STATIC_CALL_NULL(on_source, void (struct zone *, unsigned int, int,
-					 struct lmm_klp_source *));
-DEFINE_STATIC_CALL_NULL(on_sourced, void (struct zone *, unsigned int,
-					  const struct lmm_klp_source *));
+DEFINE_STATIC_CALL_NULL(on_refill_plan, void (struct zone *, unsigned int, int,
+					      struct lmm_klp_plan *));
+DEFINE_STATIC_CALL_NULL(on_refill_done, void (struct zone *, unsigned int,
+					      const struct lmm_klp_plan *));
 DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, int));
 DEFINE_STATIC_CALL_NULL(on_drain_count, int (struct zone *, int, struct per_cpu_pages *, int));
 DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
@@ -41,27 +41,27 @@ static bool __percpu *regular_only;
 static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
-	struct lmm_klp_source source = { .blocks = count, .alloc_flags = alloc_flags };
+	struct lmm_klp_plan plan = { .blocks = count, .alloc_flags = alloc_flags };
 
 	if (!IS_ENABLED(CONFIG_CMA))
 		return static_call(orig_refill)(zone, order, count, list, migratetype,
 						alloc_flags);
-	static_call(on_source)(zone, order, migratetype, &source);
-	if (source.regular) {
+	static_call(on_refill_plan)(zone, order, migratetype, &plan);
+	if (plan.regular) {
 		this_cpu_write(*regular_only, true);
-		source.regular_got = static_call(orig_refill)(zone, order, count, list,
-							      migratetype,
+		plan.regular_got = static_call(orig_refill)(zone, order, count, list,
+							    migratetype,
 							      alloc_flags & ~LMM_ALLOC_CMA);
 		this_cpu_write(*regular_only, false);
 	}
-	if (!source.regular_got && source.cma_blocks)
-		source.cma_got = static_call(orig_refill)(zone, order, source.cma_blocks, list,
-							  LMM_MIGRATE_CMA, alloc_flags);
-	if (!source.regular_got && !source.cma_got)
-		source.stock_got = static_call(orig_refill)(zone, order, count, list,
-							    migratetype, alloc_flags);
-	static_call(on_sourced)(zone, order, &source);
-	return source.regular_got + source.cma_got + source.stock_got;
+	if (!plan.regular_got && plan.cma_blocks)
+		plan.cma_got = static_call(orig_refill)(zone, order, plan.cma_blocks, list,
+							LMM_MIGRATE_CMA, alloc_flags);
+	if (!plan.regular_got && !plan.cma_got)
+		plan.stock_got = static_call(orig_refill)(zone, order, count, list,
+							  migratetype, alloc_flags);
+	static_call(on_refill_done)(zone, order, &plan);
+	return plan.regular_got + plan.cma_got + plan.stock_got;
 }
 
 /* Stands in for rmqueue_bulk(): pages move from the buddy to a list. */
@@ -71,7 +71,7 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 	int got;
 
 	if (static_branch_unlikely(&refill_armed)) {
-		got = static_call(on_take)(zone, order, count, list, migratetype);
+		got = static_call(on_depot_get)(zone, order, count, list, migratetype);
 		if (got)
 			return got;
 		count = static_call(on_refill_count)(zone, order, count);
@@ -89,7 +89,7 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	if (static_branch_unlikely(&drain_armed)) {
 		int before;
 
-		count -= static_call(on_store)(zone, count, pcp, pindex, _RET_IP_);
+		count -= static_call(on_depot_put)(zone, count, pcp, pindex, _RET_IP_);
 		if (count <= 0)
 			return;
 		before = pcp->count;
@@ -104,16 +104,16 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 static void refill_handlers(const struct lmm_klp_handlers *handlers)
 {
 	regular_only = handlers->regular_only;
-	static_call_update(on_take, handlers->take);
+	static_call_update(on_depot_get, handlers->depot_get);
 	static_call_update(on_refill_count, handlers->refill_count);
-	static_call_update(on_source, handlers->source);
-	static_call_update(on_sourced, handlers->sourced);
+	static_call_update(on_refill_plan, handlers->refill_plan);
+	static_call_update(on_refill_done, handlers->refill_done);
 	static_call_update(on_refill, handlers->refill);
 }
 
 static void drain_handlers(const struct lmm_klp_handlers *handlers)
 {
-	static_call_update(on_store, handlers->store);
+	static_call_update(on_depot_put, handlers->depot_put);
 	static_call_update(on_drain_count, handlers->drain_count);
 	static_call_update(on_drain, handlers->drain);
 }

@@ -8,7 +8,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "hook.h"
+#include "livemm.h"
 #include "klp_port.h"
 
 #define LMM_NR_LIVEPATCHES 4

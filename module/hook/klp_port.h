@@ -25,7 +25,7 @@ struct vm_area_struct;
 struct zone;
 
 /* Changes with any change of what follows; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	8
+#define LMM_KLP_PORT_VERSION	9
 
 /**
  * enum lmm_klp_function - the functions that livepatch modules can wrap
@@ -79,7 +79,7 @@ struct lmm_klp_return {
 };
 
 /**
- * struct lmm_klp_source - where a refill comes from; each in turn until one has any
+ * struct lmm_klp_plan - where a refill comes from; each in turn until one has any
  * @blocks: that are asked for
  * @alloc_flags: of the request
  * @regular: ask for free regular pages of the type, and for nothing else, first
@@ -91,7 +91,7 @@ struct lmm_klp_return {
  * @by_ratio: the handler's own
  * @share: the handler's own
  */
-struct lmm_klp_source {
+struct lmm_klp_plan {
 	unsigned long blocks;
 	unsigned int alloc_flags;
 	bool regular;
@@ -106,15 +106,15 @@ struct lmm_klp_source {
 
 /**
  * struct lmm_klp_handlers - what livemm.ko wants called
- * @take: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
+ * @depot_get: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
  *	pages on that list, @list, and returns how many; then the buddy is not asked
- * @store: before a drain of @count pages that @caller asked for, of the list @pindex of
+ * @depot_put: before a drain of @count pages that @caller asked for, of the list @pindex of
  *	@pcp first: takes pages off @pcp, and returns how many; the rest is drained
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
  *	@zone; returns how many to ask for, at least @asked
- * @source: before a refill of @zone's list of @migratetype, of blocks of @order, where the
+ * @refill_plan: before a refill of @zone's list of @migratetype, of blocks of @order, where the
  *	kernel has CMA: says where it is to come from
- * @sourced: after it: what came from where
+ * @refill_done: after it: what came from where
  * @refill: after it: @got blocks were moved from the buddy; the list does not count
  *	them yet
  * @drain_count: before a drain that @count pages were asked of, the list @pindex
@@ -137,21 +137,21 @@ struct lmm_klp_source {
  * called from: no sleeping, no printk, no allocation, no lock.  Of @scan and
  * @scan_charge: process, preemption off, mmap_lock held for reading.  Of @give_back: process,
  * preemption off, no lock of the allocator's held.  Of @fallback: under
- * zone->lock, interrupts off, or where @stealable_only is set under no lock, preemption
+ * zone->lock, interrupts off, or where @claimable is set under no lock, preemption
  * off.
  */
 struct lmm_klp_handlers {
-	int (*take)(struct zone *zone, unsigned int order, unsigned long asked,
-		    struct list_head *list, int migratetype);
-	int (*store)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
-		     unsigned long caller);
+	int (*depot_get)(struct zone *zone, unsigned int order, unsigned long asked,
+			 struct list_head *list, int migratetype);
+	int (*depot_put)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+			 unsigned long caller);
 	bool (*give_back)(struct lmm_klp_return *part);
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
 				      unsigned long asked);
-	void (*source)(struct zone *zone, unsigned int order, int migratetype,
-		       struct lmm_klp_source *source);
-	void (*sourced)(struct zone *zone, unsigned int order,
-			const struct lmm_klp_source *source);
+	void (*refill_plan)(struct zone *zone, unsigned int order, int migratetype,
+			    struct lmm_klp_plan *source);
+	void (*refill_done)(struct zone *zone, unsigned int order,
+			    const struct lmm_klp_plan *source);
 	void (*refill)(struct zone *zone, unsigned int order, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
 			   int pindex);
@@ -160,7 +160,7 @@ struct lmm_klp_handlers {
 		     struct lmm_klp_part *part);
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
-			bool stealable_only, int found, bool *whole);
+			bool claimable, int found, bool *whole);
 	bool __percpu *regular_only;
 };
 

@@ -10,6 +10,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/stringify.h>
 #include <linux/tracepoint.h>
 
 #include "livemm.h"
@@ -54,7 +55,7 @@ enum lmm_mechanism {
  * @LMM_HOOK_HINT_VMA: a thread has had a NUMA hint fault, and in which VMA
  * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
  * @LMM_HOOK_SCAN: a range of a VMA is being scanned
- * @LMM_HOOK_SPACE_EXIT: an address space goes
+ * @LMM_HOOK_MM_EXIT: an address space goes
  * @LMM_HOOK_FALLBACK: for want of free pages of one type, those of another are looked for
  * @LMM_HOOK_REQUEST: what the allocator is asked for; hits are those that were looked at
  * @LMM_HOOK_BUFFER: a buffer of a block device is looked up, and made if need be
@@ -104,7 +105,7 @@ enum lmm_hook_id {
 	LMM_HOOK_HINT_VMA,
 	LMM_HOOK_SCAN_BEGIN,
 	LMM_HOOK_SCAN,
-	LMM_HOOK_SPACE_EXIT,
+	LMM_HOOK_MM_EXIT,
 	LMM_HOOK_FALLBACK,
 	LMM_HOOK_REQUEST,
 	LMM_HOOK_BUFFER,
@@ -152,17 +153,121 @@ struct lmm_hook_alternative {
 
 #define LMM_HOOK_ALTERNATIVES	2
 
+/* Who uses hooks is a client, in one of its modes.  The hook layer knows no policy. */
+#define LMM_MAX_CLIENTS		8
+#define LMM_ALL_MODES		GENMASK(LMM_MAX_MODES - 1, 0)
+
+/* Bit of a client in one of its modes, and in some modes: who uses a hook. */
+#define LMM_USER(client, mode)	BIT((client) * LMM_MAX_MODES + (mode))
+#define LMM_USERS(client, modes) ((u32)(modes) << ((client) * LMM_MAX_MODES))
+
+/**
+ * struct lmm_subscription - a client uses a hook
+ * @hook: the row
+ * @modes: BIT() of each mode that uses the row
+ * @required: BIT() of each mode that cannot work without the row; a subset of @modes
+ * @fallback: the row is used only where @fallback_for cannot be used
+ * @fallback_for: the row that the client prefers; of a livepatch
+ * @impact: what the client loses without the row, for people
+ */
+struct lmm_subscription {
+	enum lmm_hook_id hook;
+	u8 modes;
+	u8 required;
+	bool fallback;
+	enum lmm_hook_id fallback_for;
+	const char *impact;
+};
+
+/* A row of a client's table: a hook used in some modes, and required in some of these modes. */
+#define LMM_USES_IN(modes_, required_, hook_, impact_) {		\
+	.hook = LMM_HOOK_##hook_,					\
+	.modes = modes_,						\
+	.required = required_,						\
+	.impact = impact_,						\
+}
+
+/* A hook used in every mode. */
+#define LMM_USES(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, 0, hook, impact)
+
+/* A hook that every mode requires. */
+#define LMM_NEEDS(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, LMM_ALL_MODES, hook, impact)
+
+/* A hook used in every mode where another hook cannot be used. */
+#define LMM_USES_FOR(hook_, instead, impact_) {				\
+	.hook = LMM_HOOK_##hook_,					\
+	.modes = LMM_ALL_MODES,						\
+	.fallback = true,						\
+	.fallback_for = LMM_HOOK_##instead,				\
+	.impact = impact_,						\
+}
+
+/**
+ * struct lmm_layout - a client reads or writes a member of a struct of the kernel
+ * @name: type and member, or the size of the type
+ * @type: name of the struct
+ * @member: name of the member; NULL for the size of the struct
+ * @offset: of the member, or the size of the struct, as the client was compiled, in bytes
+ * @modes: BIT() of each mode that touches the member
+ */
+struct lmm_layout {
+	const char *name;
+	const char *type;
+	const char *member;
+	u32 offset;
+	u8 modes;
+};
+
+/* A member that a client touches in @modes; the member's name may be a macro. */
+#define LMM_LAYOUT_IN(touched_in, type_, member_) {			\
+	.name = #type_ "." __stringify(member_),			\
+	.type = #type_,							\
+	.member = __stringify(member_),					\
+	.offset = offsetof(struct type_, member_),			\
+	.modes = touched_in,						\
+}
+
+/* A member that a client touches in each of its modes. */
+#define LMM_LAYOUT(type_, member_)	LMM_LAYOUT_IN(LMM_ALL_MODES, type_, member_)
+
+/* The size of a struct that is an element of an array. */
+#define LMM_LAYOUT_SIZE(type_) {					\
+	.name = "sizeof(" #type_ ")",					\
+	.type = #type_,							\
+	.offset = sizeof(struct type_),					\
+	.modes = LMM_ALL_MODES,						\
+}
+
+/**
+ * struct lmm_hook_client - all that a client asks of the hook layer
+ * @name: of the client, for people
+ * @subscriptions: hooks that the client uses
+ * @nr_subscriptions: entries in @subscriptions
+ * @layouts: members of structs that the client touches; each is required
+ * @nr_layouts: entries in @layouts
+ */
+struct lmm_hook_client {
+	const char *name;
+	const struct lmm_subscription *subscriptions;
+	unsigned int nr_subscriptions;
+	const struct lmm_layout *layouts;
+	unsigned int nr_layouts;
+};
+
+/* The client whose tables begin with its name. */
+#define LMM_HOOK_CLIENT(client) {					\
+	.name = #client,						\
+	.subscriptions = client##_subscriptions,			\
+	.nr_subscriptions = ARRAY_SIZE(client##_subscriptions),		\
+	.layouts = client##_layouts,					\
+	.nr_layouts = ARRAY_SIZE(client##_layouts),			\
+}
+
 /**
  * struct lmm_hook - one row
  * @name: in livemm's own words; the first column of `hooks`
  * @mech: how it is reached
  * @alternatives: what kernels call it, the first that exists counts
- * @users: LMM_USER() of each policy and mode that uses it
- * @required: the users that cannot work without the row; for other users the row is optional.
- *	All of @users for a layout
- * @spare_users: those of @users that use it only where @spare_for cannot be
- * @spare_for: the row that they prefer
- * @lost: what is lost without it
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: which wrapper (livepatch)
@@ -171,6 +276,11 @@ struct lmm_hook_alternative {
  * @size: of the variable's type (data)
  * @align: alignment of the variable's type (data)
  * @holds: symbol whose address the variable holds for good; NULL if there is none (data)
+ * @users: LMM_USER() of each client and mode that uses the row
+ * @required: the users that cannot work without the row; for other users the row is optional
+ * @fallback_users: those of @users that use the row only where @fallback_for cannot be used
+ * @fallback_for: the row that @fallback_users prefer
+ * @impact: by client, what the client loses without the row; NULL if the client does not use it
  * @symbol: the alternative found
  * @addr: its address (not for tracepoints and layouts)
  * @tp: the tracepoint
@@ -183,22 +293,19 @@ struct lmm_hook_alternative {
  * @covered_by: the livepatch of somebody else's that holds the function, or ""
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
- * @armed: BIT() of each policy for which it is armed
+ * @armed: BIT() of each client for which the row is armed
  * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why it is not available, or what to know about it
  *
- * Everything from @symbol on is written under lmm_control_mutex only.  Exceptions are the members
- * that direct.c and klp_conflict.c protect with locks of their own.
+ * Members up to @holds are constant, but for @handler, which lmm_hooks_init() sets where the table
+ * has none.  Members from @users to @impact are written while clients subscribe.  Everything from
+ * @symbol on is written under the caller's mutex only; see lmm_hooks_arm().  Exceptions are the
+ * members that direct.c and klp_conflict.c protect with locks of their own.
  */
 struct lmm_hook {
 	const char *name;
 	enum lmm_mechanism mech;
 	struct lmm_hook_alternative alternatives[LMM_HOOK_ALTERNATIVES];
-	u32 users;
-	u32 required;
-	u32 spare_users;
-	enum lmm_hook_id spare_for;
-	const char *lost;
 	void *handler;
 	ftrace_func_t shared;
 	enum lmm_klp_function function;
@@ -207,6 +314,11 @@ struct lmm_hook {
 	u32 align;
 	const char *holds;
 
+	u32 users;
+	u32 required;
+	u32 fallback_users;
+	enum lmm_hook_id fallback_for;
+	const char *impact[LMM_MAX_CLIENTS];
 	const char *symbol;
 	unsigned long addr;
 	struct tracepoint *tp;
@@ -224,8 +336,11 @@ struct lmm_hook {
 	char why[LMM_WHY_LEN];
 };
 
-extern struct lmm_hook lmm_hooks[];
-extern const unsigned int lmm_nr_hooks;
+/* Rows of table.c, and behind these the layouts that clients have subscribed to. */
+#define LMM_MAX_HOOKS	(LMM_HOOK_FIRST_LAYOUT + 96)
+
+extern struct lmm_hook lmm_hooks[LMM_MAX_HOOKS];
+extern unsigned int lmm_nr_hooks;
 extern const char *const lmm_mechanism_name[];
 
 /* Per-CPU hits, one a row; the handlers count. */
@@ -241,6 +356,11 @@ static inline void lmm_hook_hit(enum lmm_hook_id id)
 {
 	this_cpu_inc(lmm_hook_hits[id]);
 }
+
+/* subscribe.c */
+int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses);
+void lmm_hooks_unsubscribe(unsigned int client);
+const char *lmm_hook_client_name(unsigned int client);
 
 /* verify.c */
 void lmm_hook_verify(struct lmm_hook *hook);

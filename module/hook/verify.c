@@ -7,8 +7,8 @@
 #include <linux/kernel.h>
 #include <linux/printk.h>
 
-#include "control/control.h"
 #include "btf.h"
+#include "hook.h"
 #include "prototype.h"
 #include "symbols.h"
 #include "table.h"
@@ -161,7 +161,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		return;
 	}
 	if (!type_agrees(hook, alt, hook->why, sizeof(hook->why))) {
-		if (!lmm_force)
+		if (!lmm_hooks_forced())
 			return;
 		pr_warn("hook %s: %s: %s: used all the same, because of force=1\n",
 			hook->name, hook->symbol, hook->why);

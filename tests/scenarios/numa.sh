@@ -25,7 +25,7 @@ hints_stop
 need write_to "$trace/events/livemm/numa_decision/enable" 1
 need write_to "$NUMA/config" "enabled=1 mature_ms=0 mature_run_ms=0"
 check "on" grep -Eq '^numa +on +vma' "$LMM_DBG/status"
-for hook in hint_fault scan_begin scan space_exit; do
+for hook in hint_fault scan_begin scan mm_exit; do
 	check "$hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
 done
 

@@ -28,6 +28,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
+#include "dispatch.h"
 #include "hook/hook.h"
 #include "state.h"
 
@@ -99,13 +100,13 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 }
 
 /**
- * lmm_cma_alloc_start() - event: an owner wants pages in one piece
+ * cma_on_start() - event: an owner wants pages in one piece
  * @name: its area's
  * @count: how many; of one that wants more than there are the end may not be told
  *
  * Context: process, preemption off.
  */
-void lmm_cma_alloc_start(const char *name, unsigned long count)
+void cma_on_start(const char *name, unsigned long count)
 {
 	struct cma_area *area = area_of(name);
 
@@ -118,14 +119,14 @@ void lmm_cma_alloc_start(const char *name, unsigned long count)
 }
 
 /**
- * lmm_cma_alloc_busy() - event: a range could not be emptied; the next one is tried
+ * cma_on_busy() - event: a range could not be emptied; the next one is tried
  * @name: its area's
  * @pfn: its first page frame
  * @count: pages in it
  *
  * Context: process, preemption off.
  */
-void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count)
+void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
 {
 	struct cma_area *area = area_of(name);
 	unsigned long flags;
@@ -141,7 +142,7 @@ void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count
 }
 
 /**
- * lmm_cma_alloc_finish() - event: an owner has got its pages, or not
+ * cma_on_finish() - event: an owner has got its pages, or not
  * @name: its area's
  * @pfn: the first page frame, if it has
  * @got: it has
@@ -151,7 +152,7 @@ void lmm_cma_alloc_busy(const char *name, unsigned long pfn, unsigned long count
  *
  * Context: process, preemption off.
  */
-void lmm_cma_alloc_finish(const char *name, unsigned long pfn, bool got, unsigned long count)
+void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long count)
 {
 	struct cma_area *area = area_of(name);
 	unsigned long flags;
@@ -195,26 +196,28 @@ static unsigned int drain_lists(struct zone *zone)
 }
 
 /**
- * lmm_cma_release() - event: an owner has released pages
+ * cma_on_release() - event: an owner has released pages
  * @name: its area's
  * @pfn: the first page frame
+ * @page: its page
  * @count: pages
  *
  * Context: any that pages may be freed in, preemption off; takes and drops pcp->lock.
- * Return: whether they are kept for it, and so wanted in the buddy.
  */
-bool lmm_cma_release(const char *name, unsigned long pfn, unsigned long count)
+void cma_on_release(const char *name, unsigned long pfn, const struct page *page,
+		    unsigned long count)
 {
 	struct cma_area *area = area_of(name);
 
 	if (!area)
-		return false;
+		return;
 	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
 	if (!READ_ONCE(cma.keep))
-		return false;
+		return;
 	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, drain_lists(area->zone));
 	area_keep(area, pfn, count, count);
-	return true;
+	/* Some of what is to be kept may have gone elsewhere when it was freed. */
+	lmm_pages_wanted(page_zone(page));
 }
 
 /*

@@ -74,13 +74,13 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 		.cma = zone_cma_pages(zone),
 		.kept = atomic_long_read(&cz->kept),
 		.slack = num_online_cpus() * VMSTAT_SLACK,
-		.allocating = lmm_cma_allocating(zone),
+		.allocating = cma_zone_is_taken(zone),
 		.unguarded = !lmm_guard_stands(),
 	};
 }
 
 /**
- * lmm_cma_source() - event: a list is about to be refilled
+ * cma_on_refill_plan() - event: a list is about to be refilled
  * @zone: its zone
  * @order: of the blocks
  * @migratetype: of its pages
@@ -88,8 +88,8 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
  *
  * Context: see the top of the file.
  */
-void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
-		    struct lmm_klp_source *source)
+void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
+		    struct lmm_klp_plan *source)
 {
 	struct cma_settings settings = {
 		.mode = READ_ONCE(cma.settings.mode),
@@ -117,15 +117,15 @@ void lmm_cma_source(struct zone *zone, unsigned int order, int migratetype,
 }
 
 /**
- * lmm_cma_refilled() - event: that refill has been made
+ * cma_on_refill_done() - event: that refill has been made
  * @zone: its zone
  * @order: of the blocks
  * @source: where it came from
  *
  * Context: see the top of the file.
  */
-void lmm_cma_refilled(struct zone *zone, unsigned int order,
-		      const struct lmm_klp_source *source)
+void cma_on_refill_done(struct zone *zone, unsigned int order,
+		      const struct lmm_klp_plan *source)
 {
 	long regular = (long)source->regular_got << order;
 	long lent = (long)source->cma_got << order;
@@ -144,13 +144,13 @@ void lmm_cma_refilled(struct zone *zone, unsigned int order,
 }
 
 /**
- * lmm_cma_allocating() - is an owner about to take CMA memory of a zone?
+ * cma_zone_is_taken() - is an owner about to take CMA memory of a zone?
  * @zone: the zone
  *
  * Context: any.
  * Return: true if one is.
  */
-bool lmm_cma_allocating(const struct zone *zone)
+bool cma_zone_is_taken(const struct zone *zone)
 {
 	return atomic_read(&cma_zone_of(zone)->allocating) > 0;
 }

@@ -12,10 +12,15 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "compat/compat.h"
+#include "dispatch.h"
 #include "hook/entry.h"
 #include "hook/klp_guard.h"
 #include "hook/hook.h"
 #include "state.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 enum cma_knob {
 	KNOB_MODE,
@@ -24,6 +29,8 @@ enum cma_knob {
 	KNOB_KEEP_MAX_PCT,
 	KNOB_BUFFERS,
 };
+
+#define LENDING_MODES	(LMM_ALL_MODES & ~BIT(CMA_MODE_KEEP))
 
 static const char *const mode_words[] = {
 	[CMA_MODE_RATIO] = "ratio",
@@ -230,6 +237,65 @@ static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		scnprintf(why, len, "refills come from where the kernel takes them");
 }
 
+static const struct lmm_subscription cma_subscriptions[] = {
+	LMM_USES_IN(LENDING_MODES, LENDING_MODES, REFILL, "lending"),
+	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
+	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_USES_IN(LENDING_MODES, LENDING_MODES, FALLBACK, "lending"),
+	LMM_USES(BUFFER, "knob buffers: pages that file systems pin lie in CMA memory"),
+	LMM_NEEDS(CMA_START, "all of the policy: it would lend what an owner is about to take"),
+	LMM_NEEDS(CMA_BUSY, "all of the policy: it would lend again what could not be emptied"),
+	LMM_NEEDS(CMA_FINISH, "all of the policy: it would never lend again"),
+	LMM_USES(CMA_RELEASE, "pages that an owner has released are not kept for the owner"),
+	LMM_NEEDS(CMA_AREAS, "all of the policy: it would not know the areas"),
+	LMM_NEEDS(CMA_BASE, "all of the policy: it would not know the areas"),
+	LMM_NEEDS(CMA_SIZE, "all of the policy: it would not know the areas"),
+	LMM_NEEDS(CMA_NAME, "all of the policy: it would not know the areas"),
+	LMM_NEEDS(DRAIN_LIST, "all of the policy: it could not give back what a list holds"),
+	LMM_NEEDS(BLOCK_FLAGS, "all of the policy: the type of a block"),
+};
+
+static const struct lmm_layout cma_layouts[] = {
+	LMM_LAYOUT_SIZE(zone),
+	LMM_LAYOUT_SIZE(free_area),
+	LMM_LAYOUT(pglist_data, node_zones),
+	LMM_LAYOUT(per_cpu_pages, count),
+	LMM_LAYOUT(zone, _watermark),
+	LMM_LAYOUT(zone, watermark_boost),
+	LMM_LAYOUT(zone, node),
+	LMM_LAYOUT(zone, zone_pgdat),
+	LMM_LAYOUT(zone, managed_pages),
+	LMM_LAYOUT(zone, present_pages),
+	LMM_LAYOUT(zone, name),
+	LMM_LAYOUT(zone, per_cpu_pageset),
+	LMM_LAYOUT(zone, lock),
+	LMM_LAYOUT(zone, vm_stat),
+#ifdef CONFIG_CMA
+	LMM_LAYOUT(zone, cma_pages),
+#ifdef LMM_HAS_CMA_PIECES
+	LMM_LAYOUT(cma, nranges),
+#endif
+#endif
+	LMM_LAYOUT(zone, free_area),
+	LMM_LAYOUT_SIZE(page),
+	LMM_LAYOUT(page, flags),
+	LMM_LAYOUT(page, private),
+	LMM_LAYOUT(page, buddy_list),
+	LMM_LAYOUT(page, page_type),
+};
+
+static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);
+
+static const struct lmm_events cma_events = {
+	.refill_plan = cma_on_refill_plan,
+	.zone_is_taken = cma_zone_is_taken,
+	.refill_done = cma_on_refill_done,
+	.cma_start = cma_on_start,
+	.cma_busy = cma_on_busy,
+	.cma_finish = cma_on_finish,
+	.cma_release = cma_on_release,
+};
+
 /* The policy's row in the registry. */
 struct lmm_policy lmm_cma_policy = {
 	.id = LMM_CMA,
@@ -237,6 +303,8 @@ struct lmm_policy lmm_cma_policy = {
 	.knobs = cma_knobs,
 	.nr_knobs = ARRAY_SIZE(cma_knobs),
 	.mode_knob = KNOB_MODE,
+	.uses = &cma_uses,
+	.events = &cma_events,
 	.counter_names = cma_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.supported = cma_supported,

@@ -17,9 +17,11 @@
 #include <linux/spinlock.h>
 
 #include "livemm.h"
-#include "cma.h"
+#include "hook/klp_port.h"
 #include "core.h"
 #include "policy/common/zones.h"
+
+struct zone;
 
 enum cma_counter {
 	/* By enum cma_verdict, refills. */
@@ -111,5 +113,19 @@ int cma_areas_find(char *why, size_t len);
 void cma_areas_configure(void);
 void cma_areas_stop(void);
 void cma_areas_show(struct seq_file *m);
+
+/* lend.c */
+void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
+			struct lmm_klp_plan *source);
+bool cma_zone_is_taken(const struct zone *zone);
+void cma_on_refill_done(struct zone *zone, unsigned int order,
+			const struct lmm_klp_plan *source);
+
+/* areas.c */
+void cma_on_start(const char *name, unsigned long count);
+void cma_on_busy(const char *name, unsigned long pfn, unsigned long count);
+void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long count);
+void cma_on_release(const char *name, unsigned long pfn, const struct page *page,
+		    unsigned long count);
 
 #endif /* LIVEMM_POLICY_CMA_STATE_H */

@@ -122,7 +122,7 @@ static noinline void fault_notice(struct numa_mm *space, struct mm_struct *mm,
 }
 
 /**
- * lmm_numa_hint_fault() - event: a thread has had a hint fault
+ * numa_on_hint_fault() - event: a thread has had a hint fault
  * @last_cpupid: who faulted on the page before
  * @pages: how many the fault was for
  * @flags: TNF_*
@@ -131,7 +131,7 @@ static noinline void fault_notice(struct numa_mm *space, struct mm_struct *mm,
  *
  * Context: process, preemption off.
  */
-void lmm_numa_hint_fault(int last_cpupid, int pages, int flags)
+void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 {
 	struct task_struct *task = current;
 	struct numa_slot *slot;
@@ -153,18 +153,18 @@ void lmm_numa_hint_fault(int last_cpupid, int pages, int flags)
 }
 
 /**
- * lmm_numa_hint_vma() - event: a thread has had a hint fault in this VMA
+ * numa_on_hint_vma() - event: a thread has had a hint fault in this VMA
  * @vma: the VMA
  *
  * Context: under the lock of a page table.
  */
-void lmm_numa_hint_vma(const struct vm_area_struct *vma)
+void numa_on_hint_vma(const struct vm_area_struct *vma)
 {
 	struct numa_areas *areas;
 	struct numa_area *area;
 	struct numa_mm *space;
 
-	/* As in lmm_numa_hint_fault(). */
+	/* As in numa_on_hint_fault(). */
 	if (vma->vm_mm != current->mm)
 		return;
 	space = numa_space_find(vma->vm_mm);

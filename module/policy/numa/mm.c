@@ -291,12 +291,12 @@ void numa_space_forget(struct numa_mm *space, struct mm_struct *mm)
 }
 
 /**
- * lmm_numa_space_exit() - event: an address space goes
+ * numa_on_mm_exit() - event: an address space goes
  * @mm: the address space; nobody uses it any more
  *
  * Context: process, preemption off.
  */
-void lmm_numa_space_exit(struct mm_struct *mm)
+void numa_on_mm_exit(struct mm_struct *mm)
 {
 	struct numa_mm *space = numa_space_find(mm);
 
@@ -316,7 +316,7 @@ void lmm_numa_space_exit(struct mm_struct *mm)
 void numa_space_attach(struct numa_mm *space)
 {
 	if (numa.mode == NUMA_MODE_VMA && !space->areas)
-		/* Who sees it sees zeroes: pairs with lmm_numa_hint_vma(). */
+		/* Who sees it sees zeroes: pairs with numa_on_hint_vma(). */
 		smp_store_release(&space->areas, pool_take(POOL_AREAS));
 	if (!space->threads && get_nr_threads(current) > 1)
 		/* Who sees it sees zeroes: pairs with numa_space_slot(), numa_space_sum(). */

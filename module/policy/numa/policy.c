@@ -18,8 +18,12 @@
 #include <linux/string.h>
 
 #include "compat/compat.h"
+#include "dispatch.h"
 #include "hook/hook.h"
 #include "state.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 enum numa_knob {
 	KNOB_MODE,
@@ -298,6 +302,63 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 	}
 }
 
+static const struct lmm_subscription numa_subscriptions[] = {
+	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
+	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_NEEDS(HINT_FAULT, "all of the policy: it would know of no fault"),
+	LMM_USES_IN(BIT(NUMA_MODE_VMA), 0, HINT_VMA, "by_thread: which threads use a VMA"),
+	LMM_NEEDS(SCAN_BEGIN, "all of the policy: it could not put a scan off"),
+	LMM_USES_IN(BIT(NUMA_MODE_VMA), BIT(NUMA_MODE_VMA), SCAN,
+		    "mode vma: what of an address space is scanned"),
+	LMM_NEEDS(MM_EXIT, "all of the policy: it would not know when an mm goes"),
+	LMM_NEEDS(BALANCING_MODE,
+		  "all of the policy: an admin could not switch balancing off by sysctl"),
+	LMM_NEEDS(SCAN_SIZE, "all of the policy: the budget of a scan"),
+};
+
+static const struct lmm_layout numa_layouts[] = {
+	LMM_LAYOUT(mm_struct, context.ctx_id),
+	LMM_LAYOUT(mm_struct, numa_next_scan),
+	LMM_LAYOUT(mm_struct, numa_scan_seq),
+	LMM_LAYOUT(mm_struct, rss_stat),
+	LMM_LAYOUT(task_struct, mm),
+	LMM_LAYOUT(task_struct, pid),
+	LMM_LAYOUT(task_struct, tgid),
+	LMM_LAYOUT(task_struct, comm),
+	LMM_LAYOUT(task_struct, flags),
+	LMM_LAYOUT(task_struct, group_leader),
+	LMM_LAYOUT(task_struct, signal),
+	LMM_LAYOUT(task_struct, cgroups),
+	LMM_LAYOUT(task_struct, tasks),
+	LMM_LAYOUT(task_struct, thread_node),
+	LMM_LAYOUT(task_struct, alloc_lock),
+	LMM_LAYOUT(task_struct, se.sum_exec_runtime),
+	LMM_LAYOUT(task_struct, node_stamp),
+	LMM_LAYOUT(task_struct, numa_scan_period),
+	LMM_LAYOUT(signal_struct, nr_threads),
+	LMM_LAYOUT(signal_struct, thread_head),
+	LMM_LAYOUT(css_set, dfl_cgrp),
+	LMM_LAYOUT(cgroup, kn),
+	LMM_LAYOUT(kernfs_node, id),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), mm_struct, mm_users),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), mm_struct, pgd),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_start),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_end),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_mm),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_fault, vma),
+};
+
+static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);
+
+static const struct lmm_events numa_events = {
+	.hint_fault = numa_on_hint_fault,
+	.hint_vma = numa_on_hint_vma,
+	.scan_begin = numa_on_scan_begin,
+	.scan = numa_on_scan,
+	.scan_charge = numa_on_scan_charge,
+	.mm_exit = numa_on_mm_exit,
+};
+
 /* The policy's row in the registry. */
 struct lmm_policy lmm_numa_policy = {
 	.id = LMM_NUMA,
@@ -305,6 +366,8 @@ struct lmm_policy lmm_numa_policy = {
 	.knobs = numa_knobs,
 	.nr_knobs = ARRAY_SIZE(numa_knobs),
 	.mode_knob = KNOB_MODE,
+	.uses = &numa_uses,
+	.events = &numa_events,
 	.counter_names = numa_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.validate = numa_validate,

@@ -290,11 +290,11 @@ static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task
 }
 
 /**
- * lmm_numa_scan_begin() - event: a thread may be about to scan its address space
+ * numa_on_scan_begin() - event: a thread may be about to scan its address space
  *
  * Context: process, preemption off, no lock held.
  */
-void lmm_numa_scan_begin(void)
+void numa_on_scan_begin(void)
 {
 	struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct task_struct *task = current;
@@ -451,7 +451,7 @@ static struct numa_mm *space_of_scan(const struct vm_area_struct *vma)
 }
 
 /**
- * lmm_numa_scan() - event: a part of a VMA has been scanned; which is next?
+ * numa_on_scan() - event: a part of a VMA has been scanned; which is next?
  * @vma: the VMA
  * @end: where the kernel wants to stop
  * @part: the last part, empty at first; gets the next
@@ -459,7 +459,7 @@ static struct numa_mm *space_of_scan(const struct vm_area_struct *vma)
  * Context: process, preemption off, mmap_lock held for reading.
  * Return: false if there is none.
  */
-bool lmm_numa_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
+bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct numa_mm *space = space_of_scan(vma);
@@ -491,7 +491,7 @@ bool lmm_numa_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp
 }
 
 /**
- * lmm_numa_scan_charge() - what shall the kernel charge the scan for?
+ * numa_on_scan_charge() - what shall the kernel charge the scan for?
  * @vma: the VMA
  * @total: entries that were updated in the range it asked for
  *
@@ -501,7 +501,7 @@ bool lmm_numa_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp
  * Context: process, preemption off, mmap_lock held for reading.
  * Return: what to say was updated.
  */
-unsigned long lmm_numa_scan_charge(struct vm_area_struct *vma, unsigned long total)
+unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long total)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct numa_mm *space = space_of_scan(vma);

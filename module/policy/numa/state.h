@@ -22,10 +22,23 @@
 #include <linux/workqueue.h>
 
 #include "livemm.h"
-#include "numa.h"
 #include "core.h"
 #include "core_vma.h"
 #include "core_sample.h"
+
+struct lmm_klp_part;
+struct mm_struct;
+struct vm_area_struct;
+
+/**
+ * enum numa_mode - what of scanning is decided: values of knob `mode`
+ * @NUMA_MODE_PERIOD: when an address space is scanned
+ * @NUMA_MODE_VMA: when an address space is scanned, and which parts of its VMAs
+ */
+enum numa_mode {
+	NUMA_MODE_PERIOD,
+	NUMA_MODE_VMA,
+};
 
 #define NUMA_HASH_BITS	10
 
@@ -306,5 +319,17 @@ static inline struct numa_slot *numa_space_slot(struct numa_mm *space, pid_t pid
 
 	return threads ? &threads->slot[numa_thread_slot(pid)] : &space->slot;
 }
+
+/* fault.c */
+void numa_on_hint_fault(int last_cpupid, int pages, int flags);
+void numa_on_hint_vma(const struct vm_area_struct *vma);
+
+/* scan.c */
+void numa_on_scan_begin(void);
+bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part);
+unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long total);
+
+/* mm.c */
+void numa_on_mm_exit(struct mm_struct *mm);
 
 #endif /* LIVEMM_POLICY_NUMA_STATE_H */

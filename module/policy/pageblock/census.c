@@ -17,7 +17,7 @@
 #include <linux/string.h>
 
 #include "hook/hook.h"
-#include "pageblock.h"
+#include "state.h"
 #include "inspect.h"
 #include "policy/common/zones.h"
 

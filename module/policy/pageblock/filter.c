@@ -67,12 +67,12 @@ static struct pageblock_task *round_end(bool made)
 }
 
 /**
- * lmm_pageblock_reclaimed() - event: current has reclaimed for its request
+ * pageblock_on_reclaim_end() - event: current has reclaimed for its request
  * @pages: how many
  *
  * Context: process, preemption off.
  */
-void lmm_pageblock_reclaimed(unsigned long pages)
+void pageblock_on_reclaim_end(unsigned long pages)
 {
 	struct pageblock_task *slot = round_end(pages);
 
@@ -81,13 +81,13 @@ void lmm_pageblock_reclaimed(unsigned long pages)
 }
 
 /**
- * lmm_pageblock_compacting() - event: current is about to compact for its request
+ * pageblock_on_compact_begin() - event: current is about to compact for its request
  *
  * Whether it gets somewhere is seen by whether it comes back.
  *
  * Context: process, preemption off.
  */
-void lmm_pageblock_compacting(void)
+void pageblock_on_compact_begin(void)
 {
 	round_end(false);
 }
@@ -215,7 +215,7 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 }
 
 /**
- * lmm_pageblock_fallback() - event: the kernel has looked for pages of another type
+ * pageblock_on_fallback() - event: the kernel has looked for pages of another type
  * @area: free blocks of one order, of all types
  * @order: that order
  * @migratetype: the type for which there is nothing
@@ -227,8 +227,8 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
  * preemption off.
  * Return: @found, or -1 where that is refused.
  */
-int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migratetype,
-			   bool stealable_only, int found, bool *whole)
+int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
+			  bool stealable_only, int found, bool *whole)
 {
 	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
@@ -261,13 +261,13 @@ int lmm_pageblock_fallback(struct free_area *area, unsigned int order, int migra
 }
 
 /**
- * lmm_pageblock_mixed() - event: a request got pages of another type
+ * pageblock_on_mixed() - event: a request got pages of another type
  * @page: the first of them
  * @got_order: order of what they were taken from
  *
  * Context: under zone->lock, interrupts off.
  */
-void lmm_pageblock_mixed(const struct page *page, int got_order)
+void pageblock_on_mixed(const struct page *page, int got_order)
 {
 	bool whole = got_order >= pageblock_order;
 

@@ -10,11 +10,16 @@
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 
+#include "compat/compat.h"
+#include "dispatch.h"
 #include "hook/entry.h"
 #include "hook/hook.h"
 #include "inspect.h"
 #include "state.h"
 #include "policy/common/zones.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 enum pageblock_knob {
 	KNOB_MODE,
@@ -152,6 +157,69 @@ static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t l
 		scnprintf(why, len, "hands off: too little memory to group pages by mobility");
 }
 
+static const struct lmm_subscription pageblock_subscriptions[] = {
+	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
+	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_NEEDS(FALLBACK, "all of the policy: it could refuse nothing"),
+	LMM_NEEDS(REQUEST, "all of the policy: it would not know the request"),
+	LMM_USES(BUFFER, "knob buffers: pages that file systems pin stay movable"),
+	LMM_NEEDS(RECLAIM_END, "all of the policy: it would not know who has tried to make room"),
+	LMM_NEEDS(COMPACT_BEGIN,
+		  "all of the policy: it would not know who has tried to make room"),
+	LMM_USES(MIXED, "counters claimed and mixed"),
+	LMM_NEEDS(UNGROUPED,
+		  "all of the policy: it would act where memory is too small for grouping"),
+	LMM_NEEDS(BOOST_FACTOR,
+		  "all of the policy: it could not wake kswapd as a mix would have done"),
+	LMM_USES(MEM_HOTPLUG, "census, reserve, clean-up: memory could go while it is looked at"),
+	LMM_USES(BLOCK_FLAGS, "census, reserve, clean-up: the type of a block"),
+	LMM_USES(ISOLATE, "the clean-up of mixed blocks"),
+	LMM_USES(MIGRATE, "the clean-up of mixed blocks"),
+	LMM_USES(PUTBACK, "the clean-up of mixed blocks"),
+};
+
+static const struct lmm_layout pageblock_layouts[] = {
+	LMM_LAYOUT_SIZE(zone),
+	LMM_LAYOUT_SIZE(free_area),
+	LMM_LAYOUT(pglist_data, node_zones),
+	LMM_LAYOUT(zone, _watermark),
+	LMM_LAYOUT(zone, watermark_boost),
+	LMM_LAYOUT(zone, node),
+	LMM_LAYOUT(zone, zone_pgdat),
+	LMM_LAYOUT(zone, managed_pages),
+	LMM_LAYOUT(zone, present_pages),
+	LMM_LAYOUT(zone, name),
+	LMM_LAYOUT(zone, flags),
+	LMM_LAYOUT(zone, free_area),
+	LMM_LAYOUT(zone, compact_considered),
+	LMM_LAYOUT(zone, compact_defer_shift),
+	LMM_LAYOUT(free_area, nr_free),
+	LMM_LAYOUT(signal_struct, oom_mm),
+	LMM_LAYOUT(zone, zone_start_pfn),
+	LMM_LAYOUT(zone, spanned_pages),
+	LMM_LAYOUT_SIZE(page),
+	LMM_LAYOUT(page, flags),
+	LMM_LAYOUT(page, LMM_PAGE_COMPOUND),
+	LMM_LAYOUT(page, mapping),
+	LMM_LAYOUT(page, private),
+	LMM_LAYOUT(page, page_type),
+	LMM_LAYOUT(page, _refcount),
+	LMM_LAYOUT_SIZE(percpu_rw_semaphore),
+	LMM_LAYOUT(percpu_rw_semaphore, read_count),
+	LMM_LAYOUT(percpu_rw_semaphore, block),
+	LMM_LAYOUT(task_struct, flags),
+	LMM_LAYOUT(task_struct, signal),
+};
+
+static const struct lmm_hook_client pageblock_uses = LMM_HOOK_CLIENT(pageblock);
+
+static const struct lmm_events pageblock_events = {
+	.fallback = pageblock_on_fallback,
+	.reclaim_end = pageblock_on_reclaim_end,
+	.compact_begin = pageblock_on_compact_begin,
+	.mixed = pageblock_on_mixed,
+};
+
 /* The policy's row in the registry. */
 struct lmm_policy lmm_pageblock_policy = {
 	.id = LMM_PAGEBLOCK,
@@ -159,6 +227,8 @@ struct lmm_policy lmm_pageblock_policy = {
 	.knobs = pageblock_knobs,
 	.nr_knobs = ARRAY_SIZE(pageblock_knobs),
 	.mode_knob = KNOB_MODE,
+	.uses = &pageblock_uses,
+	.events = &pageblock_events,
 	.counter_names = pageblock_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.enable = pageblock_enable,

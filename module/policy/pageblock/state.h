@@ -13,8 +13,12 @@
 #include <linux/workqueue.h>
 
 #include "livemm.h"
-#include "pageblock.h"
 #include "core.h"
+
+struct free_area;
+struct lmm_policy;
+struct page;
+struct seq_file;
 
 /* Requests in the slow path of which it is known what was tried for them. */
 #define PAGEBLOCK_TASK_BITS	8
@@ -144,5 +148,15 @@ int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
 unsigned long pageblock_free_blocks(struct zone *zone);
+
+/* filter.c */
+int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
+			  bool stealable_only, int found, bool *whole);
+void pageblock_on_reclaim_end(unsigned long pages);
+void pageblock_on_compact_begin(void);
+void pageblock_on_mixed(const struct page *page, int got_order);
+
+/* census.c */
+void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_STATE_H */

@@ -24,14 +24,14 @@
 #define KICK_GAP_MS	10
 
 /**
- * lmm_pcp_page() - event: a block was allocated or freed on this CPU
+ * pcp_on_list_pages() - event: a block was allocated or freed on this CPU
  * @nid: its node
  * @zone_idx: its zone in the node
  * @pages: in the block; negative when freed
  *
  * Context: any, preemption off.
  */
-void lmm_pcp_page(int nid, int zone_idx, long pages)
+void pcp_on_list_pages(int nid, int zone_idx, long pages)
 {
 	struct pcp_track *track = this_cpu_read(pcp_tracks) + nid * MAX_NR_ZONES + zone_idx;
 
@@ -134,7 +134,7 @@ static long room_take(struct pcp_zone *pz, long want)
 }
 
 /**
- * lmm_pcp_refill_count() - event: a list is empty and about to be refilled
+ * pcp_on_refill_count() - event: a list is empty and about to be refilled
  * @zone: its zone
  * @order: of the blocks
  * @asked: blocks that the kernel wants
@@ -142,7 +142,7 @@ static long room_take(struct pcp_zone *pz, long want)
  * Context: see the top of the file.
  * Return: blocks to ask for, at least @asked.
  */
-unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsigned long asked)
+unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
@@ -170,14 +170,14 @@ unsigned long lmm_pcp_refill_count(struct zone *zone, unsigned int order, unsign
 }
 
 /**
- * lmm_pcp_refill() - event: pages moved from the buddy to a list
+ * pcp_on_refill() - event: pages moved from the buddy to a list
  * @zone: its zone
  * @order: of the blocks
  * @pages: how many; the list does not count them yet
  *
  * Context: see the top of the file.
  */
-void lmm_pcp_refill(struct zone *zone, unsigned int order, int pages)
+void pcp_on_refill(struct zone *zone, unsigned int order, int pages)
 {
 	int cpu = smp_processor_id();
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
@@ -282,7 +282,7 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
 }
 
 /**
- * lmm_pcp_drain_count() - event: a list is about to be drained
+ * pcp_on_drain_count() - event: a list is about to be drained
  * @zone: its zone
  * @count: pages that the kernel wants to drain
  * @pages: the list
@@ -294,8 +294,8 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
  * Context: see the top of the file.
  * Return: pages to drain, at most @count.
  */
-int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
-			int pindex)
+int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+		       int pindex)
 {
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
@@ -311,37 +311,37 @@ int lmm_pcp_drain_count(struct zone *zone, int count, struct per_cpu_pages *page
 }
 
 /**
- * lmm_pcp_drain() - event: pages moved from a list to the buddy
+ * pcp_on_drain() - event: pages moved from a list to the buddy
  * @pages: how many
  *
  * Context: see the top of the file.
  */
-void lmm_pcp_drain(int pages)
+void pcp_on_drain(int pages)
 {
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
 	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, pages);
 }
 
 /**
- * lmm_pcp_pageset_default() - event: the kernel is about to work out the bounds
+ * pcp_on_list_bounds() - event: the kernel is about to work out the bounds
  *	of a zone's lists anew
  *
  * Looking again a little later finds its new values.
  *
  * Context: any, preemption off, not under an allocator's lock.
  */
-void lmm_pcp_pageset_default(void)
+void pcp_on_list_bounds(void)
 {
 	mod_delayed_work(pcp.wq, &pcp.recheck_work, msecs_to_jiffies(20));
 }
 
 /**
- * lmm_pcp_wake_kswapd() - event: a slow path wakes reclaim
+ * pcp_on_kswapd_woken() - event: a slow path wakes reclaim
  * @zone: the zone that is short
  *
  * Context: any, preemption off.
  */
-void lmm_pcp_wake_kswapd(struct zone *zone)
+void pcp_on_kswapd_woken(struct zone *zone)
 {
 	kick(zone, zone_pressure(zone));
 }

@@ -94,7 +94,7 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 	} else {
 		clear_bit(slot, pcp.frozen);
 		/* The kernel enables the lists after this. */
-		lmm_pcp_pageset_default();
+		pcp_on_list_bounds();
 	}
 	mutex_unlock(&pcp.lock);
 	return NOTIFY_OK;

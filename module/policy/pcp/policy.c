@@ -17,9 +17,14 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "compat/compat.h"
+#include "dispatch.h"
 #include "hook/hook.h"
 #include "livemm.h"
 #include "state.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 enum pcp_knob {
 	KNOB_MODE,
@@ -335,6 +340,65 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		pcp_basis(why, len);
 }
 
+static const struct lmm_subscription pcp_subscriptions[] = {
+	LMM_USES(REFILL, "larger refills, counters of refills"),
+	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
+		    "mode event; counters drains and drain_pages; keep_at_exit"),
+	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
+		    "mode depth: the depth of allocation"),
+	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,
+		    "mode depth: the depth of freeing"),
+	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed within a period instead of at once"),
+	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
+	LMM_NEEDS(DRAIN_LIST, "all of the policy: it could not give back what a list holds"),
+	LMM_NEEDS(HIGH_FRACTION,
+		  "all of the policy: it would overrule a sysctl of the admin"),
+	LMM_NEEDS(MEM_LOCK,
+		  "all of the policy: switching on would not be safe while memory goes offline"),
+	LMM_NEEDS(MEM_UNLOCK,
+		  "all of the policy: switching on would not be safe while memory goes offline"),
+};
+
+static const struct lmm_layout pcp_layouts[] = {
+	LMM_LAYOUT_SIZE(zone),
+	LMM_LAYOUT(pglist_data, node_zones),
+	LMM_LAYOUT(per_cpu_pages, lock),
+	LMM_LAYOUT(per_cpu_pages, count),
+	LMM_LAYOUT(per_cpu_pages, high),
+	LMM_LAYOUT(per_cpu_pages, batch),
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	LMM_LAYOUT(per_cpu_pages, high_min),
+	LMM_LAYOUT(per_cpu_pages, high_max),
+	LMM_LAYOUT(zone, pageset_high_min),
+	LMM_LAYOUT(zone, pageset_high_max),
+#else
+	LMM_LAYOUT(zone, pageset_high),
+#endif
+	LMM_LAYOUT(zone, _watermark),
+	LMM_LAYOUT(zone, watermark_boost),
+	LMM_LAYOUT(zone, node),
+	LMM_LAYOUT(zone, zone_pgdat),
+	LMM_LAYOUT(zone, managed_pages),
+	LMM_LAYOUT(zone, present_pages),
+	LMM_LAYOUT(zone, name),
+	LMM_LAYOUT(zone, per_cpu_pageset),
+	LMM_LAYOUT(zone, flags),
+	LMM_LAYOUT(zone, lock),
+	LMM_LAYOUT(zone, vm_stat),
+};
+
+static const struct lmm_hook_client pcp_uses = LMM_HOOK_CLIENT(pcp);
+
+static const struct lmm_events pcp_events = {
+	.list_pages = pcp_on_list_pages,
+	.refill_count = pcp_on_refill_count,
+	.refill = pcp_on_refill,
+	.drain_count = pcp_on_drain_count,
+	.drain = pcp_on_drain,
+	.list_bounds = pcp_on_list_bounds,
+	.kswapd_woken = pcp_on_kswapd_woken,
+};
+
 /* The policy's row in the registry. */
 struct lmm_policy lmm_pcp_policy = {
 	.id = LMM_PCP,
@@ -342,6 +406,8 @@ struct lmm_policy lmm_pcp_policy = {
 	.knobs = pcp_knobs,
 	.nr_knobs = ARRAY_SIZE(pcp_knobs),
 	.mode_knob = KNOB_MODE,
+	.uses = &pcp_uses,
+	.events = &pcp_events,
 	.counter_names = pcp_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.enable = pcp_enable,

@@ -20,11 +20,23 @@
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
 
-#include "pcp.h"
 #include "core.h"
 #include "core_event.h"
 #include "lists.h"
 #include "policy/common/zones.h"
+
+struct per_cpu_pages;
+struct zone;
+
+/**
+ * enum pcp_mode - how lists are sized: values of knob `mode`
+ * @PCP_MODE_DEPTH: by the depth of allocation and freeing, tracked page by page
+ * @PCP_MODE_EVENT: by refills and drains
+ */
+enum pcp_mode {
+	PCP_MODE_DEPTH,
+	PCP_MODE_EVENT,
+};
 
 /**
  * struct pcp_zone - a zone's pressure, as the hooks want to know it
@@ -146,5 +158,16 @@ void pcp_oom_stop(void);
 /* hotplug.c */
 int pcp_hotplug_start(void);
 void pcp_hotplug_stop(void);
+
+/* handlers.c */
+void pcp_on_list_pages(int nid, int zone_idx, long pages);
+unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order,
+				  unsigned long asked);
+void pcp_on_refill(struct zone *zone, unsigned int order, int pages);
+int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+		       int pindex);
+void pcp_on_drain(int pages);
+void pcp_on_list_bounds(void);
+void pcp_on_kswapd_woken(struct zone *zone);
 
 #endif /* LIVEMM_POLICY_PCP_STATE_H */

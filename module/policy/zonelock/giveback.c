@@ -17,6 +17,7 @@
 
 #include "hook/klp_port.h"
 #include "trace.h"
+#include "hook/entry.h"
 #include "state.h"
 
 DEFINE_STATIC_CALL_NULL(drain_bulk, void (struct zone *, int, struct per_cpu_pages *, int));
@@ -132,7 +133,7 @@ static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *
 }
 
 /**
- * lmm_zonelock_return() - event: somebody is about to look for pages in the buddy, or
+ * zonelock_on_give_back() - event: somebody is about to look for pages in the buddy, or
  *	has drained lists so that they are found there
  * @part: who, and how far this has got
  *
@@ -142,7 +143,7 @@ static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *
  * Context: preemption off, under no lock of the allocator's.
  * Return: true if there may be more to do.
  */
-bool lmm_zonelock_return(struct lmm_klp_return *part)
+bool zonelock_on_give_back(struct lmm_klp_return *part)
 {
 	struct zone *zone = NULL;
 	unsigned int count = 0;
@@ -205,13 +206,13 @@ void zonelock_tick_worker(struct work_struct *work)
 		cond_resched();
 	}
 	if (!any_stocked()) {
-		WRITE_ONCE(lmm_depot_stocked, 0);
+		WRITE_ONCE(lmm_request_wanted, 0);
 		atomic_set(&zonelock.ticking, 0);
 		/* Who stored in between saw both set, and has relied on us. */
 		smp_mb();
 		if (!any_stocked())
 			return;
-		WRITE_ONCE(lmm_depot_stocked, zonelock.topup);
+		WRITE_ONCE(lmm_request_wanted, zonelock.topup);
 		if (atomic_xchg(&zonelock.ticking, 1))
 			return;
 	}

@@ -20,11 +20,10 @@
 
 #include "compat/pageset.h"
 #include "policy/pcp/core.h"
+#include "hook/entry.h"
 #include "state.h"
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
-
-unsigned char lmm_depot_stocked;
 
 /* Free pages below which nothing is kept. */
 static unsigned long zone_mark(struct zone *zone)
@@ -183,15 +182,15 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	pages->count -= cut;
 	lmm_count(&lmm_zonelock_policy, COUNT_STORED, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_STORED_PAGES, cut);
-	if (zonelock.topup && !READ_ONCE(lmm_depot_stocked))
-		WRITE_ONCE(lmm_depot_stocked, 1);
+	if (zonelock.topup && !READ_ONCE(lmm_request_wanted))
+		WRITE_ONCE(lmm_request_wanted, 1);
 	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
 		irq_work_queue(&zonelock.kick);
 	return cut;
 }
 
 /**
- * lmm_zonelock_store() - event: a list is about to be drained
+ * zonelock_on_depot_put() - event: a list is about to be drained
  * @zone: its zone
  * @count: pages that the kernel wants to drain
  * @pages: the list
@@ -207,8 +206,8 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
  * Return: pages that need not be drained any more; at least @count when the list has room
  * again, though the kernel wanted more of it gone.
  */
-int lmm_zonelock_store(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-		       unsigned long caller)
+int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+			  unsigned long caller)
 {
 	int stored, drained;
 
@@ -252,7 +251,7 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 }
 
 /**
- * lmm_zonelock_take() - event: a list is empty and about to be refilled
+ * zonelock_on_depot_get() - event: a list is empty and about to be refilled
  * @zone: its zone
  * @order: of the blocks
  * @asked: blocks that the kernel wants
@@ -262,8 +261,8 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
  * Context: see the top of the file.
  * Return: blocks put on the list, which the caller counts; with 0 it asks the buddy.
  */
-int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked,
-		      struct list_head *list, int migratetype)
+int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
+			  struct list_head *list, int migratetype)
 {
 	unsigned int kind = lmm_pindex(order, migratetype);
 
@@ -274,7 +273,7 @@ int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked
 }
 
 /**
- * lmm_zonelock_topup() - event: an allocation begins
+ * zonelock_on_request() - event: an allocation begins
  * @zone: which it will come from if it can
  * @order: of the block that is wanted
  * @migratetype: of its pages
@@ -285,7 +284,7 @@ int lmm_zonelock_take(struct zone *zone, unsigned int order, unsigned long asked
  * Context: any that the allocator may be called from, preemption off, under no lock of
  * the allocator's that is not just tried.
  */
-void lmm_zonelock_topup(struct zone *zone, unsigned int order, int migratetype)
+void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	unsigned int kind = lmm_pindex(order, migratetype);
@@ -320,14 +319,14 @@ void zonelock_close(struct zone *zone)
 }
 
 /**
- * lmm_zonelock_wanted() - event: a request found no page, and wakes reclaim
+ * zonelock_on_pages_wanted() - event: a request found no page, and wakes reclaim
  * @zone: where
  *
  * Whether it wanted one page or many in one piece, giving back helps.
  *
  * Context: any, preemption off.
  */
-void lmm_zonelock_wanted(struct zone *zone)
+void zonelock_on_pages_wanted(struct zone *zone)
 {
 	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
 	unsigned int i;

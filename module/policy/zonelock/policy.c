@@ -11,9 +11,15 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "compat/compat.h"
+#include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/symbols.h"
+#include "hook/entry.h"
 #include "state.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 enum zonelock_knob {
 	KNOB_MODE,
@@ -213,7 +219,7 @@ static void zonelock_disable(struct lmm_policy *policy)
 	irq_work_sync(&zonelock.kick);
 	/* zonelock_tick_worker() queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&zonelock.tick_work);
-	WRITE_ONCE(lmm_depot_stocked, 0);
+	WRITE_ONCE(lmm_request_wanted, 0);
 	while ((zone = lmm_zone_after(zone)))
 		zonelock_return_zone(zone, DEPOT_BY_OFF);
 	zonelock_free();
@@ -257,6 +263,57 @@ static void zonelock_reason_show(struct lmm_policy *policy, char *why, size_t le
 		scnprintf(why, len, "%s", zonelock_basis());
 }
 
+static const struct lmm_subscription zonelock_subscriptions[] = {
+	LMM_USES(REFILL, "nothing: hook request stands in"),
+	LMM_NEEDS(DRAIN, "all of the policy"),
+	LMM_NEEDS(DRAIN_ZONE, "all of the policy: drains would miss depot pages"),
+	LMM_NEEDS(DRAIN_ALL, "all of the policy: drains would miss depot pages"),
+	LMM_NEEDS(COMPACT, "all of the policy: compaction would not find its pages"),
+	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
+	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
+	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
+	LMM_NEEDS(FREE_COMMIT, "all of the policy: it would not know whose drains it may keep"),
+	LMM_NEEDS(FREE_PAGE, "all of the policy: it would not know whose drains it may keep"),
+	LMM_NEEDS(FREE_PAGES, "all of the policy: it would not know whose drains it may keep"),
+};
+
+static const struct lmm_layout zonelock_layouts[] = {
+	LMM_LAYOUT_SIZE(zone),
+	LMM_LAYOUT(pglist_data, node_zones),
+	LMM_LAYOUT(per_cpu_pages, lock),
+	LMM_LAYOUT(per_cpu_pages, count),
+	LMM_LAYOUT(per_cpu_pages, lists),
+	LMM_LAYOUT(per_cpu_pages, high),
+	LMM_LAYOUT(per_cpu_pages, batch),
+	LMM_LAYOUT(zone, _watermark),
+	LMM_LAYOUT(zone, watermark_boost),
+	LMM_LAYOUT(zone, node),
+	LMM_LAYOUT(zone, zone_pgdat),
+	LMM_LAYOUT(zone, managed_pages),
+	LMM_LAYOUT(zone, present_pages),
+	LMM_LAYOUT(zone, name),
+	LMM_LAYOUT(zone, per_cpu_pageset),
+	LMM_LAYOUT(zone, flags),
+	LMM_LAYOUT(zone, vm_stat),
+	LMM_LAYOUT(zone, nr_isolate_pageblock),
+	LMM_LAYOUT(compact_control, zone),
+	LMM_LAYOUT(alloc_context, preferred_zoneref),
+	LMM_LAYOUT(alloc_context, migratetype),
+	LMM_LAYOUT(zoneref, zone),
+};
+
+static const struct lmm_hook_client zonelock_uses = LMM_HOOK_CLIENT(zonelock);
+
+static const struct lmm_events zonelock_events = {
+	.depot_get = zonelock_on_depot_get,
+	.depot_put = zonelock_on_depot_put,
+	.request = zonelock_on_request,
+	.give_back = zonelock_on_give_back,
+	.pages_wanted = zonelock_on_pages_wanted,
+	.kswapd_woken = zonelock_on_pages_wanted,
+};
+
 /* The policy's row in the registry. */
 struct lmm_policy lmm_zonelock_policy = {
 	.id = LMM_ZONELOCK,
@@ -264,6 +321,8 @@ struct lmm_policy lmm_zonelock_policy = {
 	.knobs = zonelock_knobs,
 	.nr_knobs = ARRAY_SIZE(zonelock_knobs),
 	.mode_knob = KNOB_MODE,
+	.uses = &zonelock_uses,
+	.events = &zonelock_events,
 	.counter_names = zonelock_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.supported = zonelock_supported,

@@ -16,9 +16,24 @@
 #include <linux/workqueue.h>
 
 #include "livemm.h"
-#include "zonelock.h"
 #include "depot.h"
 #include "policy/common/zones.h"
+
+struct list_head;
+struct lmm_klp_return;
+struct per_cpu_pages;
+struct zone;
+
+/**
+ * enum zonelock_mode - what the depot is for: values of knob `mode`
+ * @ZONELOCK_MODE_DEPOT: to hand pages over; what nobody takes goes back
+ * @ZONELOCK_MODE_NOMERGE: to keep freed pages from being merged until somebody wants
+ *	them in one piece; bounded by the watermarks alone, for comparison
+ */
+enum zonelock_mode {
+	ZONELOCK_MODE_DEPOT,
+	ZONELOCK_MODE_NOMERGE,
+};
 
 enum zonelock_counter {
 	COUNT_STORED,
@@ -120,5 +135,16 @@ void zonelock_kick_worker(struct irq_work *work);
 void zonelock_actuator_init(unsigned long body);
 int zonelock_oom_start(void);
 void zonelock_oom_stop(void);
+
+/* handlers.c */
+int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
+			  struct list_head *list, int migratetype);
+int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+			  unsigned long caller);
+void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
+void zonelock_on_pages_wanted(struct zone *zone);
+
+/* giveback.c */
+bool zonelock_on_give_back(struct lmm_klp_return *part);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_STATE_H */

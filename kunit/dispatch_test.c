@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dispatch_test.c - events reach the policies that subscribed, in order, while they listen
+ */
+#include <kunit/test.h>
+#include <linux/mmzone.h>
+#include <linux/string.h>
+
+#include "../module/dispatch.c"
+
+u64 __percpu *lmm_hook_hits;
+
+/* What fake policies did, a letter a call. */
+static char dispatch_log[16];
+
+static void dispatch_note(char who)
+{
+	size_t len = strlen(dispatch_log);
+
+	if (len < sizeof(dispatch_log) - 1)
+		dispatch_log[len] = who;
+}
+
+static bool dispatch_taken;
+
+static bool taken_a(const struct zone *zone)
+{
+	return dispatch_taken;
+}
+
+static void woken_a(struct zone *zone)
+{
+	dispatch_note('a');
+}
+
+static void woken_b(struct zone *zone)
+{
+	dispatch_note('b');
+}
+
+static unsigned long count_a(struct zone *zone, unsigned int order, unsigned long blocks)
+{
+	return blocks + 1;
+}
+
+static unsigned long count_b(struct zone *zone, unsigned int order, unsigned long blocks)
+{
+	return blocks * 10;
+}
+
+static int get_b(struct zone *zone, unsigned int order, unsigned long blocks,
+		 struct list_head *list, int migratetype)
+{
+	dispatch_note('g');
+	return blocks;
+}
+
+static bool scan_b(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
+{
+	return false;
+}
+
+static const struct lmm_events events_a = {
+	.zone_is_taken = taken_a, .kswapd_woken = woken_a, .refill_count = count_a,
+};
+
+static const struct lmm_events events_b = {
+	.kswapd_woken = woken_b, .refill_count = count_b, .depot_get = get_b, .scan = scan_b,
+};
+
+static void wake(void)
+{
+	memset(dispatch_log, 0, sizeof(dispatch_log));
+	on_wake_kswapd(NULL, &(struct pt_regs){ });
+}
+
+static int dispatch_init(struct kunit *test)
+{
+	lmm_hook_hits = __alloc_percpu(LMM_HOOK_FIRST_LAYOUT * sizeof(u64), sizeof(u64));
+	dispatch_taken = false;
+	return lmm_hook_hits ? 0 : -ENOMEM;
+}
+
+static void dispatch_exit(struct kunit *test)
+{
+	lmm_events_stop(2);
+	lmm_events_stop(1);
+	lmm_events_unregister(2);
+	lmm_events_unregister(1);
+	free_percpu(lmm_hook_hits);
+}
+
+static void events_come_in_order(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
+	lmm_events_start(2);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "b");
+	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 10UL);
+	lmm_events_start(1);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "ab");
+	/* The second changes what the first has answered. */
+	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 20UL);
+	lmm_events_stop(2);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "a");
+	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 2UL);
+	lmm_events_stop(1);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
+	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_WAKE_KSWAPD), 5ULL);
+}
+
+/* Each answers for the other, and neither knows the other. */
+static void a_taken_zone_is_left_alone(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	lmm_events_start(2);
+	dispatch_taken = true;
+	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
+	lmm_events_start(1);
+	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 0);
+	dispatch_taken = false;
+	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
+}
+
+static void subscribers_are_bounded(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_b), 0);
+	/* Only one policy may say what is scanned. */
+	KUNIT_EXPECT_EQ(test, lmm_events_register(2, &events_b), -EBUSY);
+	lmm_events_start(2);
+	lmm_events_start(1);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "b");
+	/* Policies come in the order of their ids. */
+	KUNIT_EXPECT_EQ(test, lmm_events_register(0, &events_a), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lmm_events_register(2, NULL), 0);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_a), 0);
+	KUNIT_EXPECT_EQ(test, lmm_events_register(3, &events_a), -EBUSY);
+}
+
+static void an_unwatched_scan_goes_on(struct kunit *test)
+{
+	struct lmm_klp_part part = { .end = 0x1000 };
+
+	KUNIT_EXPECT_TRUE(test, on_scan(NULL, 0x3000, &part));
+	KUNIT_EXPECT_EQ(test, part.start, 0x1000UL);
+	KUNIT_EXPECT_EQ(test, part.end, 0x3000UL);
+	KUNIT_EXPECT_FALSE(test, on_scan(NULL, 0x3000, &part));
+}
+
+/* A row without a handler could not be armed; a handler without a row would never run. */
+static void every_probe_has_a_handler(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++)
+		KUNIT_EXPECT_EQ_MSG(test, !!lmm_dispatch_handlers.probes[i],
+				    lmm_hooks[i].mech == LMM_MECH_KPROBE ||
+				    lmm_hooks[i].mech == LMM_MECH_TRACEPOINT, "%s",
+				    lmm_hooks[i].name);
+}
+
+/* An event that has no row would be passed over in silence. */
+static void every_event_has_a_row(struct kunit *test)
+{
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, sizeof(struct lmm_events), NR_EVENTS * sizeof(void *));
+	for (i = 0; i < NR_EVENTS; i++)
+		KUNIT_EXPECT_TRUE(test, events[i].room >= 1 && events[i].room <= SUBSCRIBERS);
+}
+
+static struct kunit_case dispatch_cases[] = {
+	KUNIT_CASE(events_come_in_order),
+	KUNIT_CASE(a_taken_zone_is_left_alone),
+	KUNIT_CASE(subscribers_are_bounded),
+	KUNIT_CASE(an_unwatched_scan_goes_on),
+	KUNIT_CASE(every_probe_has_a_handler),
+	KUNIT_CASE(every_event_has_a_row),
+	{ }
+};
+
+static struct kunit_suite dispatch_suite = {
+	.name = "livemm_dispatch",
+	.init = dispatch_init,
+	.exit = dispatch_exit,
+	.test_cases = dispatch_cases,
+};

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * entry_calls.c - what is called at the entry of a function hands the call on
+ *
+ * entry.S calls lmm_entered_*().  The ftrace callbacks do what entry.S does; they are for sites
+ * that hold a direct call of somebody else, see direct.c.  The function is called with the
+ * registers that a callback sets.
+ *
+ * Context: as entry.S; preemption may be on.
+ */
+#include <linux/ftrace.h>
+#include <linux/gfp.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/spinlock.h>
+#include <linux/static_call.h>
+
+#include "compat/compat.h"
+#include "entry.h"
+
+DEFINE_STATIC_CALL_NULL(hint_fault, *((struct lmm_entry_handlers *)0)->hint_fault);
+DEFINE_STATIC_CALL_NULL(hint_vma, *((struct lmm_entry_handlers *)0)->hint_vma);
+DEFINE_STATIC_CALL_NULL(request, *((struct lmm_entry_handlers *)0)->request);
+
+DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
+DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
+
+DEFINE_PER_CPU(unsigned int, lmm_request_gfp);
+DEFINE_PER_CPU(unsigned int, lmm_request_order);
+DEFINE_PER_CPU(unsigned int, lmm_request_flags);
+DEFINE_PER_CPU(unsigned long, lmm_request_stack);
+
+unsigned char lmm_request_wanted;
+unsigned int lmm_buffer_gfp_mask = ~0U;
+
+/**
+ * lmm_entry_init() - say whom to call
+ * @handlers: called from the first arming of a direct call on
+ *
+ * Context: process, before any row is armed.
+ */
+void lmm_entry_init(const struct lmm_entry_handlers *handlers)
+{
+	static_call_update(hint_fault, handlers->hint_fault);
+	static_call_update(hint_vma, handlers->hint_vma);
+	static_call_update(request, handlers->request);
+}
+
+/**
+ * lmm_buffers_unmovable() - are buffers of block devices to be allocated as unmovable?
+ * @client: who says so
+ * @wanted: the answer; one client that wants so is enough
+ *
+ * File systems keep references to buffers: a page that holds a buffer cannot be migrated.
+ *
+ * Context: any.
+ */
+void lmm_buffers_unmovable(unsigned int client, bool wanted)
+{
+	static DEFINE_RAW_SPINLOCK(lock);
+	static unsigned long clients;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lock, flags);
+	__assign_bit(client, &clients, wanted);
+	WRITE_ONCE(lmm_buffer_gfp_mask, clients ? ~(__force unsigned int)__GFP_MOVABLE : ~0U);
+	raw_spin_unlock_irqrestore(&lock, flags);
+}
+
+/**
+ * lmm_entered_hint_fault() - one call in LMM_ENTRY_EVERY of task_numa_fault()
+ * @last_cpupid: who faulted on the page before
+ * @nid: where the page is now
+ * @pages: how many the fault was for
+ * @flags: TNF_*
+ */
+void notrace lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int flags)
+{
+	static_call(hint_fault)(last_cpupid, nid, pages, flags);
+}
+
+/**
+ * lmm_entered_hint_vma() - one call in LMM_ENTRY_EVERY of LMM_HINT_SYMBOL
+ * @page: that the fault is on
+ * @where: the fault was
+ */
+void notrace lmm_entered_hint_vma(const void *page, const void *where)
+{
+	static_call(hint_vma)(page, where);
+}
+
+/**
+ * lmm_entered_request() - a call of get_page_from_freelist() while lmm_request_wanted is set
+ * @gfp: of the request
+ * @order: of the request
+ * @flags: of the request
+ * @context: the rest of the request
+ */
+void notrace lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
+				 const struct alloc_context *context)
+{
+	static_call(request)(gfp, order, flags, context);
+}
+
+/* Argument number @n, from 0, of the function that is called. */
+#define ARGUMENT(fregs, n)	regs_get_kernel_argument(lmm_ftrace_pt_regs(fregs), n)
+
+/**
+ * lmm_shared_hint_fault() - as lmm_entry_hint_fault()
+ * @ip: unused
+ * @parent: unused
+ * @ops: unused
+ * @fregs: the function's arguments
+ */
+void notrace lmm_shared_hint_fault(unsigned long ip, unsigned long parent,
+				   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (this_cpu_inc_return(lmm_calls_hint_fault) & (LMM_ENTRY_EVERY - 1))
+		return;
+	lmm_entered_hint_fault(ARGUMENT(fregs, 0), ARGUMENT(fregs, 1), ARGUMENT(fregs, 2),
+			       ARGUMENT(fregs, 3));
+}
+
+/**
+ * lmm_shared_hint_vma() - as lmm_entry_hint_vma()
+ * @ip: unused
+ * @parent: unused
+ * @ops: unused
+ * @fregs: the function's arguments
+ */
+void notrace lmm_shared_hint_vma(unsigned long ip, unsigned long parent,
+				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (this_cpu_inc_return(lmm_calls_hint_vma) & (LMM_ENTRY_EVERY - 1))
+		return;
+	lmm_entered_hint_vma((const void *)ARGUMENT(fregs, 0), (const void *)ARGUMENT(fregs, 1));
+}
+
+/**
+ * lmm_shared_request() - as lmm_entry_request()
+ * @ip: unused
+ * @parent: unused
+ * @ops: unused
+ * @fregs: the function's arguments
+ */
+void notrace lmm_shared_request(unsigned long ip, unsigned long parent,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct pt_regs *regs = lmm_ftrace_pt_regs(fregs);
+
+	if (READ_ONCE(lmm_request_wanted))
+		lmm_entered_request((__force gfp_t)ARGUMENT(fregs, 0), ARGUMENT(fregs, 1),
+				    ARGUMENT(fregs, 2), (const void *)ARGUMENT(fregs, 3));
+	preempt_disable_notrace();
+	this_cpu_write(lmm_request_gfp, ARGUMENT(fregs, 0));
+	this_cpu_write(lmm_request_order, ARGUMENT(fregs, 1));
+	this_cpu_write(lmm_request_flags, ARGUMENT(fregs, 2));
+	/* As entry.S: without the return address that the call at the site has pushed. */
+	this_cpu_write(lmm_request_stack, regs->sp - sizeof(long));
+	preempt_enable_notrace();
+}
+
+/**
+ * lmm_shared_buffer() - as lmm_entry_buffer()
+ * @ip: unused
+ * @parent: unused
+ * @ops: unused
+ * @fregs: the function's arguments; the fourth is changed
+ */
+void notrace lmm_shared_buffer(unsigned long ip, unsigned long parent,
+			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	lmm_ftrace_pt_regs(fregs)->cx &= READ_ONCE(lmm_buffer_gfp_mask);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * subscribe.c - clients say which hooks they use, and which structs of the kernel they touch
+ *
+ * Clients subscribe while the module loads, before anybody can arm a hook or read a row, and
+ * leave while the module goes.  A layout that several clients touch is one row.
+ */
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "table.h"
+
+static const char *client_names[LMM_MAX_CLIENTS];
+
+/* A mode that requires a row must use the row, and a fallback stands in for a livepatch. */
+static bool subscription_sound(const struct lmm_subscription *sub)
+{
+	if ((unsigned int)sub->hook >= LMM_HOOK_FIRST_LAYOUT || !sub->modes || !sub->impact ||
+	    sub->required & ~sub->modes)
+		return false;
+	return !sub->fallback || lmm_hooks[sub->fallback_for].mech == LMM_MECH_LIVEPATCH;
+}
+
+static int hook_subscribe(unsigned int client, const struct lmm_subscription *sub)
+{
+	struct lmm_hook *hook;
+
+	if (!subscription_sound(sub))
+		return -EINVAL;
+	hook = &lmm_hooks[sub->hook];
+	if (hook->impact[client])
+		return -EEXIST;
+	hook->users |= LMM_USERS(client, sub->modes);
+	hook->required |= LMM_USERS(client, sub->required);
+	if (sub->fallback) {
+		hook->fallback_users |= LMM_USERS(client, sub->modes);
+		hook->fallback_for = sub->fallback_for;
+	}
+	hook->impact[client] = sub->impact;
+	return 0;
+}
+
+static struct lmm_hook *layout_find(const struct lmm_layout *layout)
+{
+	unsigned int i;
+
+	for (i = LMM_HOOK_FIRST_LAYOUT; i < lmm_nr_hooks; i++)
+		if (!strcmp(lmm_hooks[i].name, layout->name))
+			return &lmm_hooks[i];
+	return NULL;
+}
+
+static struct lmm_hook *layout_add(const struct lmm_layout *layout)
+{
+	struct lmm_hook *hook;
+
+	if (lmm_nr_hooks >= LMM_MAX_HOOKS)
+		return NULL;
+	hook = &lmm_hooks[lmm_nr_hooks];
+	*hook = (struct lmm_hook){
+		.name = layout->name,
+		.mech = LMM_MECH_LAYOUT,
+		.alternatives = { { layout->type, layout->member } },
+		.offset = layout->offset,
+	};
+	lmm_hook_verify(hook);
+	/* Whoever walks the table already must find a whole row. */
+	smp_store_release(&lmm_nr_hooks, lmm_nr_hooks + 1);
+	return hook;
+}
+
+static int layout_subscribe(unsigned int client, const struct lmm_layout *layout)
+{
+	struct lmm_hook *hook = layout_find(layout);
+
+	if (!hook)
+		hook = layout_add(layout);
+	if (!hook)
+		return -E2BIG;
+	hook->users |= LMM_USERS(client, layout->modes);
+	hook->required |= LMM_USERS(client, layout->modes);
+	hook->impact[client] = "all of the policy: it would touch the wrong memory";
+	return 0;
+}
+
+/**
+ * lmm_hooks_unsubscribe() - a client uses no hook any more
+ * @client: the client; no hook is armed for the client
+ *
+ * Context: process, while the module loads or goes.
+ */
+void lmm_hooks_unsubscribe(unsigned int client)
+{
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++) {
+		struct lmm_hook *hook = &lmm_hooks[i];
+
+		hook->users &= ~LMM_USERS(client, LMM_ALL_MODES);
+		hook->required &= ~LMM_USERS(client, LMM_ALL_MODES);
+		hook->fallback_users &= ~LMM_USERS(client, LMM_ALL_MODES);
+		hook->impact[client] = NULL;
+	}
+	client_names[client] = NULL;
+}
+
+/**
+ * lmm_hooks_subscribe() - a client says what it uses
+ * @client: number of the client, less than LMM_MAX_CLIENTS
+ * @uses: the client's tables; they live as long as the subscription
+ *
+ * On failure the client is not subscribed to anything.
+ *
+ * Context: process, while the module loads; after lmm_hooks_init().
+ * Return: 0, -EINVAL for a subscription that makes no sense, -EEXIST for one that stands twice or
+ * a client that has subscribed already, -E2BIG when there is no room for another layout.
+ */
+int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (client >= LMM_MAX_CLIENTS)
+		return -EINVAL;
+	if (client_names[client])
+		return -EEXIST;
+	client_names[client] = uses->name;
+	for (i = 0; i < uses->nr_subscriptions && !err; i++)
+		err = hook_subscribe(client, &uses->subscriptions[i]);
+	for (i = 0; i < uses->nr_layouts && !err; i++)
+		err = layout_subscribe(client, &uses->layouts[i]);
+	if (err)
+		lmm_hooks_unsubscribe(client);
+	return err;
+}
+
+/**
+ * lmm_hook_client_name() - what a client is called
+ * @client: a client that has subscribed
+ *
+ * Context: any.
+ * Return: the name.
+ */
+const char *lmm_hook_client_name(unsigned int client)
+{
+	return client_names[client];
+}

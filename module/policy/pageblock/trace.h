@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trace.h - decisions of the pageblock policy with their inputs
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM livemm
+
+#if !defined(LIVEMM_POLICY_PAGEBLOCK_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define LIVEMM_POLICY_PAGEBLOCK_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "policy/pageblock/core.h"
+
+/*
+ * A request would mix a block of pages: what was known of it, and the verdict, a number
+ * of enum pageblock_verdict.
+ */
+TRACE_EVENT(pageblock_verdict,
+	TP_PROTO(int nid, int zone, int migratetype, gfp_t gfp,
+		 const struct pageblock_request *request, enum pageblock_verdict verdict),
+	TP_ARGS(nid, zone, migratetype, gfp, request, verdict),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(int, migratetype)
+		__field(unsigned long, gfp)
+		__field(bool, slow)
+		__field(bool, hopeless)
+		__field(bool, plenty)
+		__field(unsigned int, rounds)
+		__field(unsigned int, stuck)
+		__field(bool, allowed)
+		__field(unsigned int, verdict)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->migratetype = migratetype;
+		__entry->gfp = (__force unsigned long)gfp;
+		__entry->slow = request->slow;
+		__entry->hopeless = request->hopeless;
+		__entry->plenty = request->plenty;
+		__entry->rounds = request->rounds;
+		__entry->stuck = request->stuck;
+		__entry->allowed = pageblock_allows(verdict);
+		__entry->verdict = verdict;
+	),
+	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d hopeless=%d plenty=%d rounds=%u stuck=%u allowed=%d verdict=%u",
+		  __entry->nid, __entry->zone, __entry->migratetype, __entry->gfp,
+		  __entry->slow, __entry->hopeless, __entry->plenty, __entry->rounds,
+		  __entry->stuck, __entry->allowed, __entry->verdict)
+);
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH policy/pageblock
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trace.h - decisions of the pcp policy with their inputs
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM livemm
+
+#if !defined(LIVEMM_POLICY_PCP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define LIVEMM_POLICY_PCP_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "compat/compat.h"
+/*
+ * A list's bound changed; pages throughout, reason as in pcp/state.  The depths are
+ * mode `depth`'s, the fewest pages that the list held of late mode `event`'s.
+ */
+TRACE_EVENT(pcp_decision,
+	TP_PROTO(int nid, int zone, int cpu, int count, int least, long alloc_depth,
+		 long free_depth, int def, int max, int old, int new, const char *reason),
+	TP_ARGS(nid, zone, cpu, count, least, alloc_depth, free_depth, def, max, old, new, reason),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(int, cpu)
+		__field(int, count)
+		__field(int, least)
+		__field(long, alloc_depth)
+		__field(long, free_depth)
+		__field(int, def)
+		__field(int, max)
+		__field(int, old)
+		__field(int, new)
+		__string(reason, reason)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->cpu = cpu;
+		__entry->count = count;
+		__entry->least = least;
+		__entry->alloc_depth = alloc_depth;
+		__entry->free_depth = free_depth;
+		__entry->def = def;
+		__entry->max = max;
+		__entry->old = old;
+		__entry->new = new;
+		lmm_assign_str(reason, reason);
+	),
+	TP_printk("nid=%d zone=%d cpu=%d count=%d least=%d alloc_depth=%ld free_depth=%ld default=%d max=%d old=%d new=%d reason=%s",
+		  __entry->nid, __entry->zone, __entry->cpu, __entry->count,
+		  __entry->least, __entry->alloc_depth, __entry->free_depth,
+		  __entry->def, __entry->max, __entry->old, __entry->new,
+		  __get_str(reason))
+);
+
+#endif /* LIVEMM_POLICY_PCP_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH policy/pcp
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

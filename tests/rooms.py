@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The include graph of module/: dependencies run one way, from floor to floor, without a circle.
+
+Floors, lowest first: compat/; livemm.h and counters; hook/; dispatch; control/ and
+policy/common/; policy/<name>/; main.c.  A file may include files of its own room and of rooms on
+lower floors.  X.c and X.h of one folder are one node of the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+FLOORS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
+          "main": 6}
+POLICY_FLOOR = 5
+
+
+def room(node: str) -> str:
+    """The room of a file, given without suffix and relative to module/."""
+    parts = node.split("/")
+    if parts[0] == "policy":
+        return "/".join(parts[:2])
+    if len(parts) > 1:
+        return parts[0]
+    return node if node in ("dispatch", "main") else "base"
+
+
+def floor(name: str) -> int:
+    """The floor of a room; every policy has a room on the same floor."""
+    if name not in FLOORS and not name.startswith("policy/"):
+        raise ValueError(f"module/{name}: a room that tests/rooms.py does not know")
+    return FLOORS.get(name, POLICY_FLOOR)
+
+
+def graph(module: Path) -> dict[str, set[str]]:
+    """Node -> nodes that it includes."""
+    arrows: dict[str, set[str]] = {}
+    for path in sorted(module.rglob("*.[chS]")):
+        node = str(path.relative_to(module).with_suffix(""))
+        targets = arrows.setdefault(node, set())
+        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            for base in (path.parent, module):
+                target = (base / name).resolve()
+                if target.is_file() and target.is_relative_to(module.resolve()):
+                    targets.add(str(target.relative_to(module.resolve()).with_suffix("")))
+                    break
+            else:
+                raise ValueError(f"module/{node}: includes {name}, which is not in module/")
+        targets.discard(node)
+    return arrows
+
+
+def upward(arrows: dict[str, set[str]]) -> list[str]:
+    """Arrows into another room that is not on a lower floor."""
+    return [f"module/{source} includes {target}: {room(source)}/ may not depend on {room(target)}/"
+            for source, targets in sorted(arrows.items()) for target in sorted(targets)
+            if room(source) != room(target) and floor(room(source)) <= floor(room(target))]
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """The nodes of a circle in order, or []."""
+    done: set[str] = set()
+
+    def walk(node: str, way: list[str]) -> list[str]:
+        if node in way:
+            return way[way.index(node):] + [node]
+        if node in done:
+            return []
+        for target in sorted(arrows.get(node, ())):
+            found = walk(target, [*way, node])
+            if found:
+                return found
+        done.add(node)
+        return []
+
+    for node in sorted(arrows):
+        found = walk(node, [])
+        if found:
+            return found
+    return []
+
+
+def drawing(arrows: dict[str, set[str]]) -> str:
+    """The arrows between rooms, the highest floor first: room -> room (number of includes)."""
+    between: dict[tuple[str, str], int] = {}
+    for source, targets in arrows.items():
+        for target in targets:
+            pair = room(source), room(target)
+            if pair[0] != pair[1]:
+                between[pair] = between.get(pair, 0) + 1
+    return "".join(f"{a:18} -> {b:14} {count:3}\n" for (a, b), count in
+                   sorted(between.items(), key=lambda one: (-floor(one[0][0]), one)))
+
+
+def check(module: Path, draw: Path | None = None) -> str:
+    """What is wrong, in words, or ""; the graph goes into the file @draw."""
+    try:
+        arrows = graph(module)
+        wrong = upward(arrows)
+        around = circle(arrows)
+        if draw:
+            draw.parent.mkdir(parents=True, exist_ok=True)
+            draw.write_text(drawing(arrows), encoding="utf-8")
+    except ValueError as error:
+        return str(error)
+    if around:
+        wrong.append("a circle: " + " -> ".join(around))
+    return "\n".join(wrong)
