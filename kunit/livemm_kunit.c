@@ -11,13 +11,13 @@
 #include "../module/hook/entry_calls.c"
 
 /* Entries of functions are assembler; no row is armed here. */
-#define ENTRY(name)	void name(void) { }
-ENTRY(lmm_entry_hint_fault)
-ENTRY(lmm_entry_hint_vma)
-ENTRY(lmm_entry_request)
-ENTRY(lmm_entry_buffer)
-ENTRY(lmm_entry_bpf_link)
-ENTRY(lmm_entry_bpf_links)
+#define STUB(name)	void name(void) { }
+STUB(lmm_entry_hint_fault)
+STUB(lmm_entry_hint_vma)
+STUB(lmm_entry_request)
+STUB(lmm_entry_buffer)
+STUB(lmm_entry_bpf_link)
+STUB(lmm_entry_bpf_links)
 
 /* Each includes the sources it tests; some use those before it. */
 #include "hook_table_test.c"

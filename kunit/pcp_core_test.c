@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/prandom.h>
 
+#include "../module/policy/common/drain.h"
 #include "../module/policy/pcp/core.c"
 
 /* A 2 GiB guest with two CPUs: default and maximum size of a DMA32 list. */
@@ -426,10 +427,10 @@ static void max_is_the_kernels_for_fraction_8(struct kunit *test)
 static void a_block_does_not_empty_a_list(struct kunit *test)
 {
 	/* All of the list asked for because of a block: a batch. */
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(31000, 31000, 63), 63);
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(40, 40, 63), 40);
+	KUNIT_EXPECT_EQ(test, lmm_drain_limit(31000, 31000, 63), 63);
+	KUNIT_EXPECT_EQ(test, lmm_drain_limit(40, 40, 63), 40);
 	/* A drain of some stays as it is. */
-	KUNIT_EXPECT_EQ(test, pcp_drain_limit(2016, 31000, 63), 2016);
+	KUNIT_EXPECT_EQ(test, lmm_drain_limit(2016, 31000, 63), 2016);
 }
 
 static void room_is_shared_in_proportion(struct kunit *test)

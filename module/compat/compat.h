@@ -55,14 +55,16 @@
  * 6.11 it was of a third kind, which the hook table does not know.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-#define LMM_HINT_SYMBOL		"numa_migrate_check"
-#define LMM_HINT_PROTO \
-	"int (struct folio *folio, struct vm_fault *vmf, long unsigned int addr, int *flags, bool writable, int *last_cpupid)"
+#define LMM_HINT_SYMBOL		numa_migrate_check
+#define LMM_HINT_ARGS \
+	struct folio *folio, struct vm_fault *vmf, long unsigned int addr, int *flags, \
+	bool writable, int *last_cpupid
 #define lmm_hint_vma(arg)	(((const struct vm_fault *)(arg))->vma)
 #else
-#define LMM_HINT_SYMBOL		"numa_migrate_prep"
-#define LMM_HINT_PROTO \
-	"int (struct page *page, struct vm_area_struct *vma, long unsigned int addr, int page_nid, int *flags)"
+#define LMM_HINT_SYMBOL		numa_migrate_prep
+#define LMM_HINT_ARGS \
+	struct page *page, struct vm_area_struct *vma, long unsigned int addr, int page_nid, \
+	int *flags
 #define lmm_hint_vma(arg)	((const struct vm_area_struct *)(arg))
 #endif
 
@@ -99,14 +101,12 @@
  * functions", 7.0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
-#define LMM_BPF_LINK_PROTO \
-	"int (struct bpf_tramp_node *node, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)"
+#define LMM_BPF_LINK_ARGS \
+	struct bpf_tramp_node *node, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog
 #else
-#define LMM_BPF_LINK_PROTO \
-	"int (struct bpf_tramp_link *link, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)"
+#define LMM_BPF_LINK_ARGS \
+	struct bpf_tramp_link *link, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog
 #endif
-#define LMM_BPF_LINKS_PROTO \
-	"int (struct bpf_prog *prog, u32 *ids, struct bpf_tracing_multi_link *link)"
 
 /*
  * An ftrace callback finds the registers inside struct ftrace_regs.  Since 6.13, and in 6.12 by
@@ -187,12 +187,16 @@ struct alloc_context {
  * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-#define LMM_MIGRATE_PROTO \
-	"int (struct list_head *from, new_folio_t *get_new_folio, free_folio_t *put_new_folio, long unsigned int private, enum migrate_mode mode, int reason, unsigned int *ret_succeeded)"
+#define LMM_MIGRATE_ARGS \
+	struct list_head *from, new_folio_t *get_new_folio, free_folio_t *put_new_folio, \
+	long unsigned int private, enum migrate_mode mode, int reason, \
+	unsigned int *ret_succeeded
 #define lmm_moved	folio
 #else
-#define LMM_MIGRATE_PROTO \
-	"int (struct list_head *from, new_page_t *get_new_page, free_page_t *put_new_page, long unsigned int private, enum migrate_mode mode, int reason, unsigned int *ret_succeeded)"
+#define LMM_MIGRATE_ARGS \
+	struct list_head *from, new_page_t *get_new_page, free_page_t *put_new_page, \
+	long unsigned int private, enum migrate_mode mode, int reason, \
+	unsigned int *ret_succeeded
 #define lmm_moved	page
 #endif
 
@@ -201,11 +205,9 @@ struct alloc_context {
  * Upstream be2d57563822 ("mm: change to return bool for folio_isolate_lru()"), 6.3.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-#define LMM_ISOLATE_PROTO	"bool (struct folio *folio)"
 #define lmm_isolated_t		bool
 #define lmm_isolated(ret)	(ret)
 #else
-#define LMM_ISOLATE_PROTO	"int (struct folio *folio)"
 #define lmm_isolated_t		int
 #define lmm_isolated(ret)	(!(ret))
 #endif
@@ -220,16 +222,22 @@ struct alloc_context {
  * is refused by its prototype.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
-#define LMM_FALLBACK_PROTO \
-	"enum fallback_result (struct free_area *area, unsigned int order, int migratetype, bool claimable, int *mt_out)"
-#define lmm_fallback_t			unsigned int
+/* As mm/internal.h has it. */
+enum fallback_result {
+	LMM_FALLBACK_FOUND,
+	LMM_FALLBACK_NONE,
+};
+
+#define LMM_FALLBACK_RETURN		enum fallback_result
+#define LMM_FALLBACK_ARGS \
+	struct free_area *area, unsigned int order, int migratetype, bool claimable, int *mt_out
 #define lmm_fallback_detail_t		int
-#define LMM_FALLBACK_NONE		1
 #define LMM_FALLBACK_TELLS_TYPE		1
 #else
-#define LMM_FALLBACK_PROTO \
-	"int (struct free_area *area, unsigned int order, int migratetype, bool only_stealable, bool *can_steal)"
-#define lmm_fallback_t			int
+#define LMM_FALLBACK_RETURN		int
+#define LMM_FALLBACK_ARGS \
+	struct free_area *area, unsigned int order, int migratetype, bool only_stealable, \
+	bool *can_steal
 #define lmm_fallback_detail_t		bool
 #define LMM_FALLBACK_NONE		(-1)
 #define LMM_FALLBACK_TELLS_TYPE		0
@@ -243,7 +251,7 @@ struct alloc_context {
  * Context: any.
  * Return: the type, or one of them where it was not asked which; -1 for none.
  */
-static inline int lmm_fallback_type(lmm_fallback_t ret, const lmm_fallback_detail_t *detail)
+static inline int lmm_fallback_type(LMM_FALLBACK_RETURN ret, const lmm_fallback_detail_t *detail)
 {
 	if (!LMM_FALLBACK_TELLS_TYPE)
 		return ret;
@@ -276,7 +284,7 @@ static inline bool lmm_fallback_compacts(bool claimable, const lmm_fallback_deta
  * Context: any.
  * Return: what to tell it instead.
  */
-static inline lmm_fallback_t lmm_fallback_part(lmm_fallback_t ret, bool claimable,
+static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, bool claimable,
 					       lmm_fallback_detail_t *detail)
 {
 	if (LMM_FALLBACK_TELLS_TYPE)
@@ -291,18 +299,16 @@ static inline lmm_fallback_t lmm_fallback_part(lmm_fallback_t ret, bool claimabl
  * Upstream "mm/page_alloc: pageblock flags functions clean up", 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-#define LMM_BLOCK_TYPE_SYMBOL	"get_pfnblock_migratetype"
-#define LMM_BLOCK_TYPE_PROTO	"enum migratetype (const struct page *page, long unsigned int pfn)"
-#define lmm_block_type_t \
-	enum migratetype (const struct page *, unsigned long)
-#define lmm_block_type(call, page, pfn)	static_call(call)(page, pfn)
+#define LMM_BLOCK_TYPE_SYMBOL	get_pfnblock_migratetype
+#define LMM_BLOCK_TYPE_RETURN	enum migratetype
+#define LMM_BLOCK_TYPE_ARGS	const struct page *page, long unsigned int pfn
+#define lmm_block_type(call, page, pfn)	call(page, pfn)
 #else
-#define LMM_BLOCK_TYPE_SYMBOL	"get_pfnblock_flags_mask"
-#define LMM_BLOCK_TYPE_PROTO \
-	"long unsigned int (const struct page *page, long unsigned int pfn, long unsigned int mask)"
-#define lmm_block_type_t \
-	unsigned long (const struct page *, unsigned long, unsigned long)
-#define lmm_block_type(call, page, pfn)	static_call(call)(page, pfn, MIGRATETYPE_MASK)
+#define LMM_BLOCK_TYPE_SYMBOL	get_pfnblock_flags_mask
+#define LMM_BLOCK_TYPE_RETURN	long unsigned int
+#define LMM_BLOCK_TYPE_ARGS \
+	const struct page *page, long unsigned int pfn, long unsigned int mask
+#define lmm_block_type(call, page, pfn)	call(page, pfn, MIGRATETYPE_MASK)
 #endif
 
 /*
@@ -359,15 +365,18 @@ static inline lmm_fallback_t lmm_fallback_part(lmm_fallback_t ret, bool claimabl
  * In 7.2; 6.12 has the old ones.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
-#define LMM_CMA_START_PROTO \
-	"void (void *__data, const char *name, long unsigned int request_count, long unsigned int available_count, long unsigned int total_count, unsigned int align)"
-#define LMM_CMA_FINISH_PROTO \
-	"void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align, int errorno)"
+#define LMM_CMA_START_ARGS \
+	void *__data, const char *name, long unsigned int request_count, \
+	long unsigned int available_count, long unsigned int total_count, unsigned int align
+#define LMM_CMA_FINISH_ARGS \
+	void *__data, const char *name, long unsigned int pfn, const struct page *page, \
+	long unsigned int count, unsigned int align, int errorno
 #else
-#define LMM_CMA_START_PROTO \
-	"void (void *__data, const char *name, long unsigned int count, unsigned int align)"
-#define LMM_CMA_FINISH_PROTO \
-	"void (void *__data, const char *name, long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)"
+#define LMM_CMA_START_ARGS \
+	void *__data, const char *name, long unsigned int count, unsigned int align
+#define LMM_CMA_FINISH_ARGS \
+	void *__data, const char *name, long unsigned int pfn, const struct page *page, \
+	long unsigned int count, unsigned int align
 #endif
 
 /*
@@ -406,10 +415,11 @@ struct cma {
  * for want of free pages.  In 7.2; 6.12 does not tell.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
-#define LMM_RECLAIM_END_PROTO \
-	"void (void *__data, long unsigned int nr_reclaimed, struct mem_cgroup *memcg)"
+#define LMM_RECLAIM_END_ARGS \
+	void *__data, long unsigned int nr_reclaimed, struct mem_cgroup *memcg
 #else
-#define LMM_RECLAIM_END_PROTO	"void (void *__data, long unsigned int nr_reclaimed)"
+#define LMM_RECLAIM_END_ARGS \
+	void *__data, long unsigned int nr_reclaimed
 #endif
 
 /*

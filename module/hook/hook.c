@@ -16,6 +16,7 @@
 #include "direct.h"
 #include "entry.h"
 #include "hook.h"
+#include "kcall.h"
 #include "klp_client.h"
 #include "symbols.h"
 #include "table.h"
@@ -145,11 +146,13 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		pr_info("this kernel has no BTF; hooks need force=1\n");
 	klp_handlers = handlers->klp;
 	lmm_entry_init(handlers->entry);
+	lmm_klp_init();
 	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++) {
 		if (handlers->probes[i])
 			lmm_hooks[i].handler = handlers->probes[i];
 		lmm_hook_verify(&lmm_hooks[i]);
 	}
+	lmm_kcalls_bind();
 	kprobes_off = (const bool *)lmm_symbol_data("kprobes_all_disarmed", sizeof(*kprobes_off),
 						    __alignof__(*kprobes_off), why, sizeof(why));
 	ftrace_on = (const int *)lmm_symbol_data("ftrace_enabled", sizeof(*ftrace_on),
@@ -206,6 +209,18 @@ void lmm_hooks_exit(void)
 unsigned long lmm_hook_address(enum lmm_hook_id id)
 {
 	return lmm_hooks[id].available ? lmm_hooks[id].addr : 0;
+}
+
+/**
+ * lmm_hook_available() - was a row verified?
+ * @id: the row
+ *
+ * Context: any.
+ * Return: true if the row may be used.
+ */
+bool lmm_hook_available(enum lmm_hook_id id)
+{
+	return lmm_hooks[id].available;
 }
 
 /**

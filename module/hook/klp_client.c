@@ -11,40 +11,42 @@
 #include "klp_client.h"
 #include "klp_livepatches.h"
 
+#define KLP_NAMED(name) {						\
+	.module = "livemm_klp_" #name,					\
+	.symbol = "livemm_klp_" #name "_port",				\
+}
+
 struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES] = {
-	{
-		.module = "livemm_klp_lists",
-		.symbol = "livemm_klp_lists_port",
-		.functions = BIT(LMM_KLP_REFILL) | BIT(LMM_KLP_DRAIN),
-	},
-	{
-		.module = "livemm_klp_giveback",
-		.symbol = "livemm_klp_giveback_port",
-		.functions = BIT(LMM_KLP_DRAIN_ZONE) | BIT(LMM_KLP_DRAIN_ALL) |
-			     BIT(LMM_KLP_COMPACT),
-	},
-	{
-		.module = "livemm_klp_scan",
-		.symbol = "livemm_klp_scan_port",
-		.functions = BIT(LMM_KLP_SCAN),
-	},
-	{
-		.module = "livemm_klp_fallback",
-		.symbol = "livemm_klp_fallback_port",
-		.functions = BIT(LMM_KLP_FALLBACK),
-	},
+	[LMM_LIVEPATCH_lists] = KLP_NAMED(lists),
+	[LMM_LIVEPATCH_giveback] = KLP_NAMED(giveback),
+	[LMM_LIVEPATCH_scan] = KLP_NAMED(scan),
+	[LMM_LIVEPATCH_fallback] = KLP_NAMED(fallback),
 };
 
 DEFINE_SPINLOCK(lmm_livepatch_lock);
 
+/* By wrapper, the livepatch. */
+static const u8 livepatch_with[LMM_KLP_NR] = {
+#define LIVEPATCH(name, id, ...)	[LMM_KLP_##id] = LMM_LIVEPATCH_##name,
+#include "rows.h"
+};
+
 static struct lmm_livepatch *livepatch_of(enum lmm_klp_function function)
+{
+	return &lmm_livepatches[livepatch_with[function]];
+}
+
+/**
+ * lmm_klp_init() - note which wrappers each livepatch has
+ *
+ * Context: process, before anything else of this file is called.
+ */
+void lmm_klp_init(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++)
-		if (lmm_livepatches[i].functions & BIT(function))
-			return &lmm_livepatches[i];
-	return NULL;
+	for (i = 0; i < LMM_KLP_NR; i++)
+		livepatch_of(i)->functions |= BIT(i);
 }
 
 /**

@@ -26,6 +26,7 @@ enum lmm_klp_state {
 };
 
 /* klp_client.c */
+void lmm_klp_init(void);
 bool lmm_klp_is_ours(const char *name);
 u32 lmm_klp_missing(u32 functions);
 int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,

@@ -8,27 +8,22 @@
 #include <linux/preempt.h>
 
 #include "compat/compat.h"
+
+#define KLP_IN_fallback(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
 
-typedef lmm_fallback_t fallback_fn(struct free_area *, unsigned int, int, bool,
-				   lmm_fallback_detail_t *);
-KLP_ORIGINAL(fallback);
-
-DEFINE_STATIC_CALL_NULL(on_fallback, int (struct free_area *, unsigned int, int, bool, int,
-					  bool *));
-
-static DEFINE_STATIC_KEY_FALSE(fallback_armed);
+KLP_HANDLER(fallback);
 
 /*
  * Stands in for find_suitable_fallback(): which migratetype can lend free pages when a type has
  * none?  Compaction calls the function with preemption on.
  */
-static lmm_fallback_t wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
+static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
 				    bool claimable, lmm_fallback_detail_t *detail)
 {
 	bool compacts = lmm_fallback_compacts(claimable, detail);
 	bool whole = true;
-	lmm_fallback_t ret;
+	LMM_FALLBACK_RETURN ret;
 	int found;
 
 	/*
@@ -52,25 +47,9 @@ static lmm_fallback_t wrap_fallback(struct free_area *area, unsigned int order, 
 	return ret;
 }
 
-static void fallback_handlers(const struct lmm_klp_handlers *handlers)
+static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 {
-	static_call_update(on_fallback, handlers->fallback);
+	KLP_TELL(fallback);
 }
 
-static const struct klp_wrapped wrapped[] = {
-	KLP_WRAPPED("find_suitable_fallback", LMM_KLP_FALLBACK, fallback, fallback),
-};
-
-const struct lmm_klp_port *const livemm_klp_fallback_port = &port;
-EXPORT_SYMBOL_GPL(livemm_klp_fallback_port);
-
-static int __init klp_init(void)
-{
-	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
-}
-
-module_init(klp_init);
-module_exit(klp_exit);
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("livemm: livepatch wrapper around the search for a fallback");
-MODULE_INFO(livepatch, "Y");
+KLP_MODULE(fallback, "the search for a fallback");

@@ -12,22 +12,11 @@
 #include <linux/compaction.h>
 
 #include "compat/compat.h"
+
+#define KLP_IN_giveback(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
 
-typedef void drain_zone_fn(unsigned int, struct zone *);
-KLP_ORIGINAL(drain_zone);
-typedef void drain_all_fn(struct zone *, bool);
-KLP_ORIGINAL(drain_all);
-typedef void drain_lists_fn(struct zone *);
-KLP_ORIGINAL(drain_lists);
-typedef enum compact_result compact_fn(struct compact_control *, struct capture_control *);
-KLP_ORIGINAL(compact);
-
-DEFINE_STATIC_CALL_NULL(on_give_back, bool (struct lmm_klp_return *));
-
-static DEFINE_STATIC_KEY_FALSE(drain_zone_armed);
-static DEFINE_STATIC_KEY_FALSE(drain_all_armed);
-static DEFINE_STATIC_KEY_FALSE(compact_armed);
+KLP_HANDLER(give_back);
 
 static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return *part)
 {
@@ -77,8 +66,8 @@ static void wrap_drain_lists(struct zone *zone)
 	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
 
 	static_call(orig_drain_lists)(zone);
-	if (static_branch_unlikely(&drain_all_armed))
-		while (give_back_part(&drain_all_armed, &part))
+	if (static_branch_unlikely(&drain_lists_armed))
+		while (give_back_part(&drain_lists_armed, &part))
 			cond_resched();
 }
 
@@ -94,31 +83,9 @@ static enum compact_result wrap_compact(struct compact_control *cc,
 	return static_call(orig_compact)(cc, capc);
 }
 
-static void give_back_handlers(const struct lmm_klp_handlers *handlers)
+static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 {
-	static_call_update(on_give_back, handlers->give_back);
+	KLP_TELL(give_back);
 }
 
-/* A patch has __drain_all_pages() or drain_all_pages(). */
-static const struct klp_wrapped wrapped[] = {
-	KLP_WRAPPED("drain_pages_zone", LMM_KLP_DRAIN_ZONE, drain_zone, give_back),
-	{ "__drain_all_pages", LMM_KLP_DRAIN_ALL, wrap_drain_all, &drain_all_armed,
-	  set_orig_drain_all, give_back_handlers },
-	{ "drain_all_pages", LMM_KLP_DRAIN_ALL, wrap_drain_lists, &drain_all_armed,
-	  set_orig_drain_lists, give_back_handlers },
-	KLP_WRAPPED("compact_zone", LMM_KLP_COMPACT, compact, give_back),
-};
-
-const struct lmm_klp_port *const livemm_klp_giveback_port = &port;
-EXPORT_SYMBOL_GPL(livemm_klp_giveback_port);
-
-static int __init klp_init(void)
-{
-	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
-}
-
-module_init(klp_init);
-module_exit(klp_exit);
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("livemm: livepatch wrappers around what wants pages in the buddy");
-MODULE_INFO(livepatch, "Y");
+KLP_MODULE(giveback, "the functions that want pages in the buddy");

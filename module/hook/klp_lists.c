@@ -9,30 +9,18 @@
 #include <linux/percpu.h>
 
 #include "compat/compat.h"
+
+#define KLP_IN_lists(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
 
-typedef int refill_fn(struct zone *, unsigned int, unsigned long, struct list_head *, int,
-		      unsigned int);
-KLP_ORIGINAL(refill);
-typedef void drain_fn(struct zone *, int, struct per_cpu_pages *, int);
-KLP_ORIGINAL(drain);
-
-DEFINE_STATIC_CALL_NULL(on_depot_get, int (struct zone *, unsigned int, unsigned long,
-					   struct list_head *, int));
-DEFINE_STATIC_CALL_NULL(on_depot_put, int (struct zone *, int, struct per_cpu_pages *, int,
-					   unsigned long));
-DEFINE_STATIC_CALL_NULL(on_refill_count, unsigned long (struct zone *, unsigned int,
-							unsigned long));
-DEFINE_STATIC_CALL_NULL(on_refill_plan, void (struct zone *, unsigned int, int,
-					      struct lmm_klp_plan *));
-DEFINE_STATIC_CALL_NULL(on_refill_done, void (struct zone *, unsigned int,
-					      const struct lmm_klp_plan *));
-DEFINE_STATIC_CALL_NULL(on_refill, void (struct zone *, unsigned int, int));
-DEFINE_STATIC_CALL_NULL(on_drain_count, int (struct zone *, int, struct per_cpu_pages *, int));
-DEFINE_STATIC_CALL_NULL(on_drain, void (struct zone *, struct per_cpu_pages *, int));
-
-static DEFINE_STATIC_KEY_FALSE(refill_armed);
-static DEFINE_STATIC_KEY_FALSE(drain_armed);
+KLP_HANDLER(depot_get);
+KLP_HANDLER(depot_put);
+KLP_HANDLER(refill_count);
+KLP_HANDLER(refill_plan);
+KLP_HANDLER(refill_done);
+KLP_HANDLER(refill);
+KLP_HANDLER(drain_count);
+KLP_HANDLER(drain);
 
 /* Set while a refill of this CPU must find nothing rather than pages of another type. */
 static bool __percpu *regular_only;
@@ -101,38 +89,17 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	static_call(orig_drain)(zone, count, pcp, pindex);
 }
 
-static void refill_handlers(const struct lmm_klp_handlers *handlers)
+static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 {
 	regular_only = handlers->regular_only;
-	static_call_update(on_depot_get, handlers->depot_get);
-	static_call_update(on_refill_count, handlers->refill_count);
-	static_call_update(on_refill_plan, handlers->refill_plan);
-	static_call_update(on_refill_done, handlers->refill_done);
-	static_call_update(on_refill, handlers->refill);
+	KLP_TELL(depot_get);
+	KLP_TELL(refill_count);
+	KLP_TELL(refill_plan);
+	KLP_TELL(refill_done);
+	KLP_TELL(refill);
+	KLP_TELL(depot_put);
+	KLP_TELL(drain_count);
+	KLP_TELL(drain);
 }
 
-static void drain_handlers(const struct lmm_klp_handlers *handlers)
-{
-	static_call_update(on_depot_put, handlers->depot_put);
-	static_call_update(on_drain_count, handlers->drain_count);
-	static_call_update(on_drain, handlers->drain);
-}
-
-static const struct klp_wrapped wrapped[] = {
-	KLP_WRAPPED("rmqueue_bulk", LMM_KLP_REFILL, refill, refill),
-	KLP_WRAPPED("free_pcppages_bulk", LMM_KLP_DRAIN, drain, drain),
-};
-
-const struct lmm_klp_port *const livemm_klp_lists_port = &port;
-EXPORT_SYMBOL_GPL(livemm_klp_lists_port);
-
-static int __init klp_init(void)
-{
-	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
-}
-
-module_init(klp_init);
-module_exit(klp_exit);
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("livemm: livepatch wrappers around refill and drain of per-CPU lists");
-MODULE_INFO(livepatch, "Y");
+KLP_MODULE(lists, "refill and drain of per-CPU lists");

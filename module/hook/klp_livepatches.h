@@ -11,7 +11,14 @@
 #include "livemm.h"
 #include "klp_port.h"
 
-#define LMM_NR_LIVEPATCHES 4
+/* The modules that rows.h names. */
+enum {
+	LMM_LIVEPATCH_lists,
+	LMM_LIVEPATCH_giveback,
+	LMM_LIVEPATCH_scan,
+	LMM_LIVEPATCH_fallback,
+	LMM_NR_LIVEPATCHES
+};
 
 /**
  * struct lmm_livepatch - a livepatch module

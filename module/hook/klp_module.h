@@ -39,7 +39,6 @@
  * @wrapper: stands in for the function
  * @armed: static branch in the wrapper
  * @set_original: says where the kernel's own code is
- * @set_handlers: says whom to tell
  */
 struct klp_wrapped {
 	const char *name;
@@ -47,20 +46,61 @@ struct klp_wrapped {
 	void *wrapper;
 	struct static_key_false *armed;
 	void (*set_original)(unsigned long addr);
-	void (*set_handlers)(const struct lmm_klp_handlers *handlers);
 };
 
-/* The call of a function of type WHAT_fn past its ftrace site, and the setter of its target. */
-#define KLP_ORIGINAL(what)						\
+/*
+ * The functions of this module: the rows of rows.h that klp_lists.c and the others select, by
+ * defining KLP_IN_<module> as KLP_ROW.  A function has a type (WHAT_fn), a wrapper (wrap_WHAT), a
+ * static key (WHAT_armed) and a call of the kernel's own code (orig_WHAT).
+ */
+#ifndef KLP_IN_lists
+#define KLP_IN_lists(...)
+#endif
+#ifndef KLP_IN_giveback
+#define KLP_IN_giveback(...)
+#endif
+#ifndef KLP_IN_scan
+#define KLP_IN_scan(...)
+#endif
+#ifndef KLP_IN_fallback
+#define KLP_IN_fallback(...)
+#endif
+
+#define KLP_ROW(id, what, symbol, ret, ...)				\
+	typedef ret what##_fn(__VA_ARGS__);				\
+	static what##_fn wrap_##what;					\
+	static DEFINE_STATIC_KEY_FALSE(what##_armed);			\
 	DEFINE_STATIC_CALL_NULL(orig_##what, what##_fn);		\
 	static void set_orig_##what(unsigned long addr)			\
 	{								\
 		static_call_update(orig_##what, (what##_fn *)addr);	\
 	}
+#define LIVEPATCH(module, ...)		KLP_IN_##module(__VA_ARGS__)
+#define LIVEPATCH_OR(module, ...)	KLP_IN_##module(__VA_ARGS__)
+#include "rows.h"
+#undef KLP_ROW
 
-/* The row of a function: wrapper, static key and original are named after the function. */
-#define KLP_WRAPPED(symbol, id, what, handlers)				\
-	{ symbol, id, wrap_##what, &what##_armed, set_orig_##what, handlers##_handlers }
+#define KLP_ROW(id, what, symbol_, ret, ...) {				\
+	.name = #symbol_,						\
+	.function = LMM_KLP_##id,					\
+	.wrapper = wrap_##what,						\
+	.armed = &what##_armed,						\
+	.set_original = set_orig_##what,				\
+},
+
+static const struct klp_wrapped klp_rows[] = {
+#define LIVEPATCH(module, ...)		KLP_IN_##module(__VA_ARGS__)
+#define LIVEPATCH_OR(module, ...)	KLP_IN_##module(__VA_ARGS__)
+#include "rows.h"
+};
+
+/* A handler of struct lmm_klp_handlers, and whom to call. */
+#define KLP_HANDLER(member) \
+	DEFINE_STATIC_CALL_NULL(on_##member, *((struct lmm_klp_handlers *)0)->member)
+#define KLP_TELL(member)	static_call_update(on_##member, handlers->member)
+
+/* Of each module: sets the handlers of its wrappers. */
+static void klp_set_handlers(const struct lmm_klp_handlers *handlers);
 
 static char *functions;
 module_param(functions, charp, 0400);
@@ -225,17 +265,13 @@ static int port_withdraw(void)
 	return -EOPNOTSUPP;
 }
 
-/* The module's rows. */
-static const struct klp_wrapped *klp_rows;
-static unsigned int klp_nr_rows;
-
 /* The row of a function, if the function is in this patch. */
 static const struct klp_wrapped *klp_row(enum lmm_klp_function function)
 {
 	const struct klp_func *func;
 	unsigned int i;
 
-	for (i = 0; i < klp_nr_rows; i++)
+	for (i = 0; i < ARRAY_SIZE(klp_rows); i++)
 		for (func = funcs; func->old_name && klp_rows[i].function == function; func++)
 			if (!strcmp(func->old_name, klp_rows[i].name))
 				return &klp_rows[i];
@@ -248,7 +284,7 @@ static void port_arm(enum lmm_klp_function function, const struct lmm_klp_handle
 
 	if (!row)
 		return;
-	row->set_handlers(handlers);
+	klp_set_handlers(handlers);
 	static_key_enable(&row->armed->key);
 }
 
@@ -276,10 +312,10 @@ static int __init klp_wrap(const char *name, struct klp_func *func)
 	unsigned long addr, site;
 	unsigned int i;
 
-	for (i = 0; i < klp_nr_rows; i++)
+	for (i = 0; i < ARRAY_SIZE(klp_rows); i++)
 		if (!strcmp(klp_rows[i].name, name))
 			break;
-	if (i == klp_nr_rows || port.functions & BIT(klp_rows[i].function)) {
+	if (i == ARRAY_SIZE(klp_rows) || port.functions & BIT(klp_rows[i].function)) {
 		pr_err("functions: %s: not one that can be wrapped, or named twice\n", name);
 		return -EINVAL;
 	}
@@ -297,7 +333,7 @@ static int __init klp_wrap(const char *name, struct klp_func *func)
 	return 0;
 }
 
-static int __init klp_begin(const struct klp_wrapped *rows, unsigned int nr)
+static int __init klp_init(void)
 {
 	struct klp_func *func = funcs;
 	char names[256], *rest = names, *name;
@@ -305,10 +341,7 @@ static int __init klp_begin(const struct klp_wrapped *rows, unsigned int nr)
 	int err;
 
 	/* A name twice or of another module is refused, so there are never more than rows. */
-	if (WARN_ON(nr > KLP_FUNCTIONS_MAX))
-		return -EINVAL;
-	klp_rows = rows;
-	klp_nr_rows = nr;
+	BUILD_BUG_ON(ARRAY_SIZE(klp_rows) > KLP_FUNCTIONS_MAX);
 	err = lmm_release_check();
 	if (err)
 		return err;
@@ -343,5 +376,15 @@ static int __init klp_begin(const struct klp_wrapped *rows, unsigned int nr)
 static void __exit klp_exit(void)
 {
 }
+
+/* What every module ends with. */
+#define KLP_MODULE(name, wraps)						\
+	const struct lmm_klp_port *const livemm_klp_##name##_port = &port; \
+	EXPORT_SYMBOL_GPL(livemm_klp_##name##_port);			\
+	module_init(klp_init);						\
+	module_exit(klp_exit);						\
+	MODULE_LICENSE("GPL");						\
+	MODULE_DESCRIPTION("livemm: livepatch wrappers around " wraps);	\
+	MODULE_INFO(livepatch, "Y")
 
 #endif /* LIVEMM_HOOK_KLP_MODULE_H */

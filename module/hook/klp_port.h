@@ -27,25 +27,10 @@ struct zone;
 /* Changes with any change of what follows; both modules must agree. */
 #define LMM_KLP_PORT_VERSION	9
 
-/**
- * enum lmm_klp_function - the functions that livepatch modules can wrap
- * @LMM_KLP_REFILL: rmqueue_bulk()
- * @LMM_KLP_DRAIN: free_pcppages_bulk()
- * @LMM_KLP_SCAN: change_prot_numa()
- * @LMM_KLP_FALLBACK: find_suitable_fallback()
- * @LMM_KLP_DRAIN_ZONE: drain_pages_zone()
- * @LMM_KLP_DRAIN_ALL: __drain_all_pages(), or drain_all_pages()
- * @LMM_KLP_COMPACT: compact_zone()
- * @LMM_KLP_NR: number of the above
- */
+/* The functions that livepatch modules can wrap. */
 enum lmm_klp_function {
-	LMM_KLP_REFILL,
-	LMM_KLP_DRAIN,
-	LMM_KLP_SCAN,
-	LMM_KLP_FALLBACK,
-	LMM_KLP_DRAIN_ZONE,
-	LMM_KLP_DRAIN_ALL,
-	LMM_KLP_COMPACT,
+#define LIVEPATCH(module, id, ...)	LMM_KLP_##id,
+#include "rows.h"
 	LMM_KLP_NR
 };
 

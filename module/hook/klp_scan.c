@@ -8,17 +8,12 @@
 #include <linux/preempt.h>
 
 #include "compat/compat.h"
+
+#define KLP_IN_scan(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
 
-typedef unsigned long scan_fn(struct vm_area_struct *, unsigned long, unsigned long);
-KLP_ORIGINAL(scan);
-
-DEFINE_STATIC_CALL_NULL(on_scan, bool (struct vm_area_struct *, unsigned long,
-				       struct lmm_klp_part *));
-DEFINE_STATIC_CALL_NULL(on_scan_charge, unsigned long (struct vm_area_struct *,
-						       unsigned long));
-
-static DEFINE_STATIC_KEY_FALSE(scan_armed);
+KLP_HANDLER(scan);
+KLP_HANDLER(scan_charge);
 
 /*
  * Handlers run with preemption off and check there again whether they are armed.  One RCU grace
@@ -65,26 +60,10 @@ static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
 	return scan_charge(vma, part.total);
 }
 
-static void scan_handlers(const struct lmm_klp_handlers *handlers)
+static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 {
-	static_call_update(on_scan, handlers->scan);
-	static_call_update(on_scan_charge, handlers->scan_charge);
+	KLP_TELL(scan);
+	KLP_TELL(scan_charge);
 }
 
-static const struct klp_wrapped wrapped[] = {
-	KLP_WRAPPED("change_prot_numa", LMM_KLP_SCAN, scan, scan),
-};
-
-const struct lmm_klp_port *const livemm_klp_scan_port = &port;
-EXPORT_SYMBOL_GPL(livemm_klp_scan_port);
-
-static int __init klp_init(void)
-{
-	return klp_begin(wrapped, ARRAY_SIZE(wrapped));
-}
-
-module_init(klp_init);
-module_exit(klp_exit);
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("livemm: livepatch wrapper around the scan of NUMA balancing");
-MODULE_INFO(livepatch, "Y");
+KLP_MODULE(scan, "the scan of NUMA balancing");

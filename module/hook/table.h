@@ -13,6 +13,7 @@
 #include <linux/stringify.h>
 #include <linux/tracepoint.h>
 
+#include "compat/compat.h"
 #include "livemm.h"
 #include "klp_port.h"
 
@@ -38,105 +39,19 @@ enum lmm_mechanism {
 	LMM_MECH_LAYOUT,
 };
 
-/**
- * enum lmm_hook_id - the rows
- * @LMM_HOOK_REFILL: a list was refilled from the buddy
- * @LMM_HOOK_DRAIN: a list gave pages back to the buddy
- * @LMM_HOOK_DRAIN_ZONE: somebody has drained a CPU's lists of a zone
- * @LMM_HOOK_DRAIN_ALL: somebody has drained every CPU's lists of a zone
- * @LMM_HOOK_COMPACT: a zone is about to be compacted
- * @LMM_HOOK_PAGE_ALLOC: a block of pages was allocated
- * @LMM_HOOK_PAGE_FREE: a block of pages was freed
- * @LMM_HOOK_PAGESET_DEFAULT: the kernel works out a zone's list bounds anew
- * @LMM_HOOK_WAKE_KSWAPD: a slow path wakes reclaim
- * @LMM_HOOK_BPF_LINK: a BPF program is about to be called at a function
- * @LMM_HOOK_BPF_LINKS: a BPF program is about to be called at many functions
- * @LMM_HOOK_HINT_FAULT: a thread has had a NUMA hint fault
- * @LMM_HOOK_HINT_VMA: a thread has had a NUMA hint fault, and in which VMA
- * @LMM_HOOK_SCAN_BEGIN: a thread may be about to scan its address space
- * @LMM_HOOK_SCAN: a range of a VMA is being scanned
- * @LMM_HOOK_MM_EXIT: an address space goes
- * @LMM_HOOK_FALLBACK: for want of free pages of one type, those of another are looked for
- * @LMM_HOOK_REQUEST: what the allocator is asked for; hits are those that were looked at
- * @LMM_HOOK_BUFFER: a buffer of a block device is looked up, and made if need be
- * @LMM_HOOK_RECLAIM_END: a thread has reclaimed for its request
- * @LMM_HOOK_COMPACT_BEGIN: a thread will compact for its request
- * @LMM_HOOK_MIXED: a request got pages of another type
- * @LMM_HOOK_CMA_START: an owner of CMA memory wants pages in one piece
- * @LMM_HOOK_CMA_BUSY: a range could not be emptied for it
- * @LMM_HOOK_CMA_FINISH: it has got them, or not
- * @LMM_HOOK_CMA_RELEASE: it has released them
- * @LMM_HOOK_CMA_AREAS: go through the areas of CMA memory
- * @LMM_HOOK_CMA_BASE: where an area begins
- * @LMM_HOOK_CMA_SIZE: size of a CMA area
- * @LMM_HOOK_CMA_NAME: name of a CMA area
- * @LMM_HOOK_UNGROUPED: the machine is too small to group pages by mobility
- * @LMM_HOOK_BOOST_FACTOR: by how much a mix raises the watermarks for a while
- * @LMM_HOOK_BALANCING_MODE: sysctl kernel.numa_balancing
- * @LMM_HOOK_SCAN_SIZE: pages in MiB that one scan takes
- * @LMM_HOOK_DRAIN_LIST: give one batch of a list back
- * @LMM_HOOK_FREE_COMMIT: the function that frees a page to a list, and drains a full list
- * @LMM_HOOK_FREE_PAGE: the function that frees one page and calls @LMM_HOOK_FREE_COMMIT; a drain
- *	returns there where the compiler made the call of the drain a jump
- * @LMM_HOOK_FREE_PAGES: the function that frees many pages and calls @LMM_HOOK_FREE_COMMIT
- * @LMM_HOOK_HIGH_FRACTION: sysctl vm.percpu_pagelist_high_fraction
- * @LMM_HOOK_MEM_LOCK: keep memory from coming and going
- * @LMM_HOOK_MEM_UNLOCK: let it
- * @LMM_HOOK_MEM_HOTPLUG: the lock behind these two, for who must not wait for it
- * @LMM_HOOK_BLOCK_FLAGS: read the type of a pageblock
- * @LMM_HOOK_ISOLATE: take a page off its LRU list
- * @LMM_HOOK_MIGRATE: move pages elsewhere
- * @LMM_HOOK_PUTBACK: put those back that could not be moved
- * @LMM_HOOK_FIRST_LAYOUT: first of the rows that pin struct layouts
- */
+/* The rows of rows.h, and the first of the rows that pin struct layouts. */
 enum lmm_hook_id {
-	LMM_HOOK_REFILL,
-	LMM_HOOK_DRAIN,
-	LMM_HOOK_DRAIN_ZONE,
-	LMM_HOOK_DRAIN_ALL,
-	LMM_HOOK_COMPACT,
-	LMM_HOOK_PAGE_ALLOC,
-	LMM_HOOK_PAGE_FREE,
-	LMM_HOOK_PAGESET_DEFAULT,
-	LMM_HOOK_WAKE_KSWAPD,
-	LMM_HOOK_BPF_LINK,
-	LMM_HOOK_BPF_LINKS,
-	LMM_HOOK_HINT_FAULT,
-	LMM_HOOK_HINT_VMA,
-	LMM_HOOK_SCAN_BEGIN,
-	LMM_HOOK_SCAN,
-	LMM_HOOK_MM_EXIT,
-	LMM_HOOK_FALLBACK,
-	LMM_HOOK_REQUEST,
-	LMM_HOOK_BUFFER,
-	LMM_HOOK_RECLAIM_END,
-	LMM_HOOK_COMPACT_BEGIN,
-	LMM_HOOK_MIXED,
-	LMM_HOOK_CMA_START,
-	LMM_HOOK_CMA_BUSY,
-	LMM_HOOK_CMA_FINISH,
-	LMM_HOOK_CMA_RELEASE,
-	LMM_HOOK_CMA_AREAS,
-	LMM_HOOK_CMA_BASE,
-	LMM_HOOK_CMA_SIZE,
-	LMM_HOOK_CMA_NAME,
-	LMM_HOOK_UNGROUPED,
-	LMM_HOOK_BOOST_FACTOR,
-	LMM_HOOK_BALANCING_MODE,
-	LMM_HOOK_SCAN_SIZE,
-	LMM_HOOK_DRAIN_LIST,
-	LMM_HOOK_FREE_COMMIT,
-	LMM_HOOK_FREE_PAGE,
-	LMM_HOOK_FREE_PAGES,
-	LMM_HOOK_HIGH_FRACTION,
-	LMM_HOOK_MEM_LOCK,
-	LMM_HOOK_MEM_UNLOCK,
-	LMM_HOOK_MEM_HOTPLUG,
-	LMM_HOOK_BLOCK_FLAGS,
-	LMM_HOOK_ISOLATE,
-	LMM_HOOK_MIGRATE,
-	LMM_HOOK_PUTBACK,
-	LMM_HOOK_FIRST_LAYOUT,
+#define LIVEPATCH(module, id, ...)	LMM_HOOK_##id,
+#define KPROBE(id, ...)			LMM_HOOK_##id,
+#define TRACEPOINT(id, ...)		LMM_HOOK_##id,
+#define DIRECT(id, ...)			LMM_HOOK_##id,
+#define DIRECT_ALONE(id, ...)		LMM_HOOK_##id,
+#define CALL(id, ...)			LMM_HOOK_##id,
+#define CODE(id, ...)			LMM_HOOK_##id,
+#define DATA(id, ...)			LMM_HOOK_##id,
+#define DATA_HOLDS(id, ...)		LMM_HOOK_##id,
+#include "rows.h"
+	LMM_HOOK_FIRST_LAYOUT
 };
 
 /**

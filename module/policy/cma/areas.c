@@ -29,7 +29,7 @@
 
 #include "compat/compat.h"
 #include "dispatch.h"
-#include "hook/hook.h"
+#include "hook/kcall.h"
 #include "state.h"
 
 /* How often what is kept is looked at. */
@@ -38,12 +38,6 @@
 /* Areas that a kernel has at most; Debian's has 20. */
 #define MAX_AREAS	64
 
-DEFINE_STATIC_CALL_NULL(area_each, int (int (*)(struct cma *, void *), void *));
-DEFINE_STATIC_CALL_NULL(area_base, phys_addr_t (const struct cma *));
-DEFINE_STATIC_CALL_NULL(area_size, unsigned long (const struct cma *));
-DEFINE_STATIC_CALL_NULL(area_name, const char *(const struct cma *));
-DEFINE_STATIC_CALL_NULL(cma_drain_list, void (struct zone *, struct per_cpu_pages *));
-DEFINE_STATIC_CALL_NULL(cma_block_flags, lmm_block_type_t);
 
 static void keep_worker(struct work_struct *work);
 
@@ -189,7 +183,7 @@ static unsigned int drain_lists(struct zone *zone)
 		return 0;
 	do {
 		last = left;
-		static_call(cma_drain_list)(zone, pages);
+		KCALL(drain_list)(zone, pages);
 		left = READ_ONCE(pages->count);
 	} while (left > 0 && left < last);
 	return max(before - left, 0);
@@ -236,7 +230,7 @@ static struct page *free_block(unsigned long pfn)
 		if (!PageBuddy(head))
 			continue;
 		if (page_private(head) < order ||
-		    lmm_block_type(cma_block_flags, head, at) != LMM_MIGRATE_CMA)
+		    lmm_block_type(KCALL(block_flags), head, at) != LMM_MIGRATE_CMA)
 			return NULL;
 		return head;
 	}
@@ -327,17 +321,17 @@ static void keep_worker(struct work_struct *work)
 
 static int area_add(struct cma *kernel_area, void *unused)
 {
-	unsigned long size = static_call(area_size)(kernel_area);
+	unsigned long size = KCALL(cma_size)(kernel_area);
 	struct cma_area *area = &cma.areas[cma.nr_areas];
 	phys_addr_t base;
 
 	/* One that could not be set up at boot is empty; one in pieces is left alone. */
 	if (!size || lmm_cma_pieces(kernel_area) != 1)
 		return 0;
-	base = static_call(area_base)(kernel_area);
+	base = KCALL(cma_base)(kernel_area);
 	if (cma.nr_areas == MAX_AREAS || !pfn_valid(PHYS_PFN(base)))
 		return -ERANGE;
-	area->name = static_call(area_name)(kernel_area);
+	area->name = KCALL(cma_name)(kernel_area);
 	area->pages = size >> PAGE_SHIFT;
 	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));
 	raw_spin_lock_init(&area->lock);
@@ -357,24 +351,13 @@ int cma_areas_find(char *why, size_t len)
 {
 	int err;
 
-	static_call_update(area_each, (int (*)(int (*)(struct cma *, void *), void *))
-			   lmm_hook_address(LMM_HOOK_CMA_AREAS));
-	static_call_update(area_base, (phys_addr_t (*)(const struct cma *))
-			   lmm_hook_address(LMM_HOOK_CMA_BASE));
-	static_call_update(area_size, (unsigned long (*)(const struct cma *))
-			   lmm_hook_address(LMM_HOOK_CMA_SIZE));
-	static_call_update(area_name, (const char *(*)(const struct cma *))
-			   lmm_hook_address(LMM_HOOK_CMA_NAME));
-	static_call_update(cma_drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
-			   lmm_hook_address(LMM_HOOK_DRAIN_LIST));
-	static_call_update(cma_block_flags, (void *)lmm_hook_address(LMM_HOOK_BLOCK_FLAGS));
 	cma.nr_areas = 0;
 	cma.areas = kvcalloc(MAX_AREAS, sizeof(*cma.areas), GFP_KERNEL);
 	if (!cma.areas) {
 		scnprintf(why, len, "out of memory for the areas");
 		return -ENOMEM;
 	}
-	err = static_call(area_each)(area_add, NULL);
+	err = KCALL(cma_areas)(area_add, NULL);
 	if (err)
 		scnprintf(why, len, "more CMA areas than %u, or one without memory", MAX_AREAS);
 	return err;

@@ -20,6 +20,7 @@
 
 #include "compat/compat.h"
 #include "hook/hook.h"
+#include "hook/kcall.h"
 #include "inspect.h"
 
 /* Orders that the buddy has; the kernel's name for their number is not the same in all. */
@@ -27,8 +28,6 @@
 
 /* Orders of compound pages: the largest are those of hugetlb, mapped by a PUD. */
 #define COMPOUND_ORDERS		(PUD_SHIFT - PAGE_SHIFT + 1)
-
-DEFINE_STATIC_CALL_NULL(block_flags, lmm_block_type_t);
 
 /* The kernel's numbers differ with its configuration. */
 static const u8 type_of[MIGRATE_TYPES] = {
@@ -122,7 +121,7 @@ static bool page_is_of(const struct page *page, struct zone *zone)
 
 static enum census_type block_type(const struct page *page, unsigned long pfn)
 {
-	unsigned long type = lmm_block_type(block_flags, page, pfn);
+	unsigned long type = lmm_block_type(KCALL(block_flags), page, pfn);
 
 	/* The kernel writes no other; there is room for some. */
 	return type_of[min_t(unsigned long, type, MIGRATE_TYPES - 1)];
@@ -185,9 +184,5 @@ bool pageblock_look(struct zone *zone, unsigned long pfn, unsigned long end,
  */
 bool pageblock_look_begin(void)
 {
-	unsigned long flags = lmm_hook_address(LMM_HOOK_BLOCK_FLAGS);
-
-	if (flags)
-		static_call_update(block_flags, (void *)flags);
-	return flags;
+	return lmm_hook_available(LMM_HOOK_BLOCK_FLAGS);
 }

@@ -21,6 +21,7 @@
 
 #include "compat/compat.h"
 #include "hook/hook.h"
+#include "hook/kcall.h"
 #include "inspect.h"
 #include "state.h"
 #include "policy/common/zones.h"
@@ -30,14 +31,6 @@
 
 /* Pages that are taken off their LRU lists at once, as compaction does. */
 #define BATCH		32
-
-DEFINE_STATIC_CALL_NULL(isolate, lmm_isolated_t (struct folio *));
-DEFINE_STATIC_CALL_NULL(putback, void (struct list_head *));
-DEFINE_STATIC_CALL_NULL(migrate,
-			int (struct list_head *,
-			     struct lmm_moved *(*)(struct lmm_moved *, unsigned long),
-			     void (*)(struct lmm_moved *, unsigned long), unsigned long,
-			     enum migrate_mode, int, unsigned int *));
 
 /* Where a page is moved to. */
 static struct lmm_moved *target(struct lmm_moved *from, unsigned long nid)
@@ -77,7 +70,7 @@ static bool page_take(struct page *page, struct list_head *pages)
 	folio = page_folio(page);
 	if (!folio_test_large(folio) && folio_test_lru(folio) &&
 	    !folio_test_unevictable(folio) && folio_may_go(folio))
-		taken = lmm_isolated(static_call(isolate)(folio));
+		taken = lmm_isolated(KCALL(isolate)(folio));
 	put_page(page);
 	if (!taken)
 		return false;
@@ -101,12 +94,12 @@ static unsigned int block_move(unsigned long pfn, bool *all)
 		if (!taken)
 			break;
 		some = 0;
-		err = static_call(migrate)(&pages, target, NULL, nid, MIGRATE_SYNC_LIGHT,
+		err = KCALL(migrate)(&pages, target, NULL, nid, MIGRATE_SYNC_LIGHT,
 					   MR_COMPACTION, &some);
 		tried += taken;
 		moved += some;
 		if (!list_empty(&pages))
-			static_call(putback)(&pages);
+			KCALL(putback)(&pages);
 		cond_resched();
 	}
 	*all = moved >= tried && err >= 0;
@@ -185,16 +178,8 @@ void pageblock_remember(const struct page *page)
  */
 bool pageblock_clean_begin(void)
 {
-	unsigned long isolate = lmm_hook_address(LMM_HOOK_ISOLATE);
-	unsigned long migrate = lmm_hook_address(LMM_HOOK_MIGRATE);
-	unsigned long putback = lmm_hook_address(LMM_HOOK_PUTBACK);
-
-	if (!pageblock.hotplug || !isolate || !migrate || !putback)
-		return false;
-	static_call_update(isolate, (void *)isolate);
-	static_call_update(migrate, (void *)migrate);
-	static_call_update(putback, (void *)putback);
-	return true;
+	return pageblock.hotplug && lmm_hook_available(LMM_HOOK_ISOLATE) &&
+	       lmm_hook_available(LMM_HOOK_MIGRATE) && lmm_hook_available(LMM_HOOK_PUTBACK);
 }
 
 /**

@@ -229,20 +229,6 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 }
 
 /**
- * pcp_drain_limit() - how much of a list to drain for a block of order 1 or more
- * @count: pages that the kernel wants to drain
- * @have: pages in the list
- * @batch: the list's batch, in pages
- *
- * Context: any; pure.
- * Return: a batch where the block would empty a list of more than that, else @count.
- */
-int pcp_drain_limit(int count, int have, int batch)
-{
-	return count >= have ? min(count, batch) : count;
-}
-
-/**
  * pcp_room_share() - a list's part of the room in its zone
  * @high: what the list should get
  * @def: the kernel's default

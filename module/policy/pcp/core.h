@@ -190,7 +190,6 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 				     const struct pcp_limits *limits);
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
 		 int batch);
-int pcp_drain_limit(int count, int have, int batch);
 int pcp_room_share(int high, int def, long raised, long room);
 
 /**

@@ -18,6 +18,7 @@
 #include <linux/vmstat.h>
 
 #include "livemm.h"
+#include "policy/common/drain.h"
 #include "state.h"
 
 /* A hook asks for a pass no more often than this. */
@@ -244,7 +245,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||
 	    zone_near(zone, zone_pressure(zone)))
 		return count;
-	return pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+	return lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 }
 
 /*

@@ -13,11 +13,9 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "hook/hook.h"
+#include "hook/kcall.h"
 #include "state.h"
 
-DEFINE_STATIC_CALL_NULL(mem_lock, void (void));
-DEFINE_STATIC_CALL_NULL(mem_unlock, void (void));
 
 static int pcp_cpu_online(unsigned int cpu)
 {
@@ -114,17 +112,15 @@ int pcp_hotplug_start(void)
 {
 	int err;
 
-	static_call_update(mem_lock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_LOCK));
-	static_call_update(mem_unlock, (void (*)(void))lmm_hook_address(LMM_HOOK_MEM_UNLOCK));
 	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "mm/livemm:pcp", pcp_cpu_online,
 				pcp_cpu_offline);
 	if (err < 0)
 		return err;
 	pcp.cpuhp_state = err;
 	/* Not between the start and the end of taking memory offline. */
-	static_call(mem_lock)();
+	KCALL(mem_lock)();
 	register_memory_notifier(&pcp_memory_nb);
-	static_call(mem_unlock)();
+	KCALL(mem_unlock)();
 	return 0;
 }
 

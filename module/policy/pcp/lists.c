@@ -10,11 +10,10 @@
 #include <linux/vmstat.h>
 
 #include "compat/pageset.h"
+#include "hook/kcall.h"
 #include "livemm.h"
 #include "trace.h"
 #include "lists.h"
-
-DEFINE_STATIC_CALL_NULL(drain_list, void (struct zone *, struct per_cpu_pages *));
 
 static const char *const reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_DEFAULT] = "default",
@@ -42,18 +41,6 @@ static const char *const reason_words[PCP_NR_REASONS] = {
 const char *pcp_reason_word(enum pcp_reason reason)
 {
 	return reason_words[reason];
-}
-
-/**
- * pcp_lists_init() - say how a list is drained
- * @drain_zone_pages: address of that function, verified
- *
- * Context: process.
- */
-void pcp_lists_init(unsigned long drain_zone_pages)
-{
-	static_call_update(drain_list, (void (*)(struct zone *, struct per_cpu_pages *))
-			   drain_zone_pages);
 }
 
 /**
@@ -158,7 +145,7 @@ static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 	while (count > high) {
 		int before = count;
 
-		static_call(drain_list)(zone, pages);
+		KCALL(drain_list)(zone, pages);
 		cond_resched();
 		count = READ_ONCE(pages->count);
 		/* An owner that frees as fast as we drain will drain itself. */

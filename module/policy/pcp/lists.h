@@ -63,7 +63,6 @@ struct pcp_list {
 };
 
 const char *pcp_reason_word(enum pcp_reason reason);
-void pcp_lists_init(unsigned long drain_zone_pages);
 void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample);
 unsigned long pcp_list_allocated(struct zone *zone, int cpu);
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);

@@ -243,7 +243,6 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		return err;
 	}
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
-	pcp_lists_init(lmm_hook_address(LMM_HOOK_DRAIN_LIST));
 	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
 	pcp.oom_until = 0;
 	pcp.forget_ticks = 0;

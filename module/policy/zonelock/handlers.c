@@ -19,8 +19,8 @@
 #include <linux/vmstat.h>
 
 #include "compat/pageset.h"
-#include "policy/pcp/core.h"
 #include "hook/entry.h"
+#include "policy/common/drain.h"
 #include "state.h"
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
@@ -222,7 +222,7 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 		return max(stored, count);
 	if (!LMM_DRAINS_LIST_AT_EXIT)
 		return 0;
-	drained = pcp_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+	drained = lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 	lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
 	return count - drained;
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rows.h - the hooks, a row each: where the kernel hands us control, or where we reach into it
+ *
+ * Included more than once, with the macros of the kinds of rows defined as the includer needs
+ * them; a kind that the includer has not defined is empty.  A row yields the hook's id, its line in the file
+ * `hooks`, symbol and prototype for verification and, for a function that is wrapped or called,
+ * what wraps or calls the function.
+ *
+ *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
+ *		a wrapper in livemm_klp_<module>.ko
+ *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
+ *		dispatch.c has the handler
+ *	DIRECT(ID, name, symbol, return type, arguments)
+ *		a direct call of lmm_entry_<name>() at the function's ftrace site, or an ftrace
+ *		callback, lmm_shared_<name>()
+ *	DIRECT_ALONE(...)
+ *		the same, without a callback
+ *	CALL(ID, name, symbol, return type, arguments)
+ *		a function that we call, by KCALL(name)
+ *	CODE(ID, name, symbol, return type, arguments)
+ *		a function whose address we need
+ *	OR(ID, name, symbol, return type, arguments)
+ *		the second choice for the row above, LIVEPATCH_OR() where that is a wrapper
+ *	DATA(ID, name, type, variable)
+ *		a variable that we read
+ *	DATA_HOLDS(ID, name, type, variable, member, symbol)
+ *		a variable of which a member holds the address of a symbol, for good
+ *
+ * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types; a kernel whose
+ * prototype is another one gets the row refused, never a wrong call.  The order matters in one
+ * place: the rows that tell of BPF come before the direct calls that make room for BPF, and go
+ * after them.
+ */
+
+#ifndef LIVEPATCH
+#define LIVEPATCH(...)
+#endif
+#ifndef LIVEPATCH_OR
+#define LIVEPATCH_OR(...)
+#endif
+#ifndef KPROBE
+#define KPROBE(...)
+#endif
+#ifndef TRACEPOINT
+#define TRACEPOINT(...)
+#endif
+#ifndef DIRECT
+#define DIRECT(...)
+#endif
+#ifndef DIRECT_ALONE
+#define DIRECT_ALONE(...)
+#endif
+#ifndef CALL
+#define CALL(...)
+#endif
+#ifndef CODE
+#define CODE(...)
+#endif
+#ifndef OR
+#define OR(...)
+#endif
+#ifndef DATA
+#define DATA(...)
+#endif
+#ifndef DATA_HOLDS
+#define DATA_HOLDS(...)
+#endif
+
+/* A list was refilled from the buddy. */
+LIVEPATCH(lists, REFILL, refill, rmqueue_bulk, int, struct zone *zone, unsigned int order,
+	  long unsigned int count, struct list_head *list, int migratetype,
+	  unsigned int alloc_flags)
+/* A list gave pages back to the buddy. */
+LIVEPATCH(lists, DRAIN, drain, free_pcppages_bulk, void, struct zone *zone, int count,
+	  struct per_cpu_pages *pcp, int pindex)
+/* Somebody has drained a CPU's lists of a zone. */
+LIVEPATCH(giveback, DRAIN_ZONE, drain_zone, drain_pages_zone, void, unsigned int cpu,
+	  struct zone *zone)
+/* Somebody has drained every CPU's lists of a zone. */
+LIVEPATCH(giveback, DRAIN_ALL, drain_all, __drain_all_pages, void, struct zone *zone,
+	  bool force_all_cpus)
+/* Where __drain_all_pages() is in pieces; its other callers drain every CPU. */
+LIVEPATCH_OR(giveback, DRAIN_ALL, drain_lists, drain_all_pages, void, struct zone *zone)
+/* A zone is about to be compacted. */
+LIVEPATCH(giveback, COMPACT, compact, compact_zone, enum compact_result,
+	  struct compact_control *cc, struct capture_control *capc)
+/* A range of a VMA is being scanned. */
+LIVEPATCH(scan, SCAN, scan, change_prot_numa, long unsigned int, struct vm_area_struct *vma,
+	  long unsigned int addr, long unsigned int end)
+/* For want of free pages of one type, free pages of another type are looked for. */
+LIVEPATCH(fallback, FALLBACK, fallback, find_suitable_fallback, LMM_FALLBACK_RETURN,
+	  LMM_FALLBACK_ARGS)
+
+/* A block of pages was allocated. */
+TRACEPOINT(PAGE_ALLOC, page_alloc, mm_page_alloc, void, void *__data, struct page *page,
+	   unsigned int order, gfp_t gfp_flags, int migratetype)
+/* A block of pages was freed. */
+TRACEPOINT(PAGE_FREE, page_free, mm_page_free, void, void *__data, struct page *page,
+	   unsigned int order)
+/* The kernel works out the bounds of a zone's lists anew. */
+KPROBE(PAGESET_DEFAULT, pageset_default, zone_set_pageset_high_and_batch, void,
+       struct zone *zone, int cpu_online)
+/* A slow path wakes reclaim. */
+KPROBE(WAKE_KSWAPD, wake_kswapd, wakeup_kswapd, void, struct zone *zone, gfp_t gfp_flags,
+       int order, enum zone_type highest_zoneidx)
+/* A BPF program is about to be called at a function, and at many functions. */
+DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_ARGS)
+DIRECT_ALONE(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
+	     u32 *ids, struct bpf_tracing_multi_link *link)
+/* A thread has had a NUMA hint fault, and in which VMA. */
+DIRECT(HINT_FAULT, hint_fault, task_numa_fault, void, int last_cpupid, int mem_node, int pages,
+       int flags)
+DIRECT(HINT_VMA, hint_vma, LMM_HINT_SYMBOL, int, LMM_HINT_ARGS)
+/* A thread may be about to scan its mm. */
+KPROBE(SCAN_BEGIN, scan_begin, task_numa_work, void, struct callback_head *work)
+/* An mm goes. */
+KPROBE(MM_EXIT, mm_exit, exit_mmap, void, struct mm_struct *mm)
+/* What the allocator is asked for; hits are the requests that were looked at. */
+DIRECT(REQUEST, request, get_page_from_freelist, struct page *, gfp_t gfp_mask,
+       unsigned int order, int alloc_flags, const struct alloc_context *ac)
+/* A buffer of a block device is looked up, and made if need be. */
+DIRECT(BUFFER, buffer, bdev_getblk, struct buffer_head *, struct block_device *bdev,
+       sector_t block, unsigned int size, gfp_t gfp)
+OR(BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
+   unsigned int size, gfp_t gfp)
+/* A thread has reclaimed for its request. */
+TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, LMM_RECLAIM_END_ARGS)
+/* A thread will compact for its request. */
+TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, void, void *__data,
+	   int order, gfp_t gfp_mask, int prio)
+/* A request got pages of another type. */
+TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, void, void *__data, struct page *page,
+	   int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)
+/* An owner of CMA memory wants pages in one piece; */
+TRACEPOINT(CMA_START, cma_start, cma_alloc_start, void, LMM_CMA_START_ARGS)
+/* a range could not be emptied for the owner; */
+TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, void, void *__data, const char *name,
+	   long unsigned int pfn, const struct page *page, long unsigned int count,
+	   unsigned int align)
+/* the owner has got the pages, or not; */
+TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, LMM_CMA_FINISH_ARGS)
+/* the owner has released the pages. */
+TRACEPOINT(CMA_RELEASE, cma_release, cma_release, void, void *__data, const char *name,
+	   long unsigned int pfn, const struct page *page, long unsigned int count)
+
+/* Walk the areas of CMA memory; begin, size and name of an area. */
+CALL(CMA_AREAS, cma_areas, cma_for_each_area, int, LMM_FUNCTION(int, it, struct cma *, void *),
+     void *data)
+CALL(CMA_BASE, cma_base, cma_get_base, phys_addr_t, const struct cma *cma)
+CALL(CMA_SIZE, cma_size, cma_get_size, long unsigned int, const struct cma *cma)
+CALL(CMA_NAME, cma_name, cma_get_name, const char *, const struct cma *cma)
+/* Give one batch of a list back. */
+CALL(DRAIN_LIST, drain_list, drain_zone_pages, void, struct zone *zone,
+     struct per_cpu_pages *pcp)
+/* Keep memory from coming and going, and let it. */
+CALL(MEM_LOCK, mem_lock, get_online_mems, void, void)
+CALL(MEM_UNLOCK, mem_unlock, put_online_mems, void, void)
+/* Read the type of a pageblock. */
+CALL(BLOCK_FLAGS, block_flags, LMM_BLOCK_TYPE_SYMBOL, LMM_BLOCK_TYPE_RETURN, LMM_BLOCK_TYPE_ARGS)
+/* Take a page off its LRU list; move pages elsewhere; put back pages that were not moved. */
+CALL(ISOLATE, isolate, folio_isolate_lru, lmm_isolated_t, struct folio *folio)
+CALL(MIGRATE, migrate, migrate_pages, int, LMM_MIGRATE_ARGS)
+CALL(PUTBACK, putback, putback_movable_pages, void, struct list_head *l)
+
+/* Frees a page to a list, and drains a full list. */
+CODE(FREE_COMMIT, free_commit, free_unref_page_commit, void, struct zone *zone,
+     struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order)
+OR(FREE_COMMIT, free_commit, free_frozen_page_commit, bool, struct zone *zone,
+   struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order,
+   fpi_t fpi_flags)
+/*
+ * Frees one page, by the function above; a drain returns there where the compiler made the call
+ * of the drain a jump.
+ */
+CODE(FREE_PAGE, free_page, free_unref_page, void, struct page *page, unsigned int order)
+OR(FREE_PAGE, free_page, __free_frozen_pages, void, struct page *page, unsigned int order,
+   fpi_t fpi_flags)
+/* Frees many pages, by the function above. */
+CODE(FREE_PAGES, free_pages, free_unref_folios, void, struct folio_batch *folios)
+OR(FREE_PAGES, free_pages, free_unref_page_list, void, struct list_head *list)
+
+/* The machine is too small to group pages by mobility. */
+DATA(UNGROUPED, ungrouped, int, page_group_by_mobility_disabled)
+/* By how much a mix raises the watermarks for a while. */
+DATA(BOOST_FACTOR, boost_factor, int, watermark_boost_factor)
+/* Sysctl kernel.numa_balancing; MiB that one scan takes. */
+DATA(BALANCING_MODE, balancing_mode, int, sysctl_numa_balancing_mode)
+DATA(SCAN_SIZE, scan_size, unsigned int, sysctl_numa_balancing_scan_size)
+/* Sysctl vm.percpu_pagelist_high_fraction. */
+DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
+/* The lock behind MEM_LOCK and MEM_UNLOCK, for a task that must not wait for the lock. */
+DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock, read_count,
+	   __percpu_rwsem_rc_mem_hotplug_lock)
+
+#undef LIVEPATCH
+#undef LIVEPATCH_OR
+#undef KPROBE
+#undef TRACEPOINT
+#undef DIRECT
+#undef DIRECT_ALONE
+#undef CALL
+#undef CODE
+#undef OR
+#undef DATA
+#undef DATA_HOLDS
+#undef LMM_FUNCTION
