@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/prandom.h>
 
+#include "../module/policy/zonelock/core.c"
 #include "../module/policy/zonelock/depot.c"
 
 /* Pages of the model; a page is its list_head. */
@@ -64,7 +65,7 @@ static bool store(struct depot_model *m, unsigned int cpu, unsigned int kind,
 	bool stored;
 
 	chain(m, count, &pages);
-	stored = depot_store(&m->depot, cpu, kind, &pages, count, now);
+	stored = depot_put(&m->depot, cpu, kind, &pages, count, now);
 	list_splice(&pages, &m->free);
 	return stored;
 }
@@ -73,7 +74,7 @@ static bool store(struct depot_model *m, unsigned int cpu, unsigned int kind,
 static int take(struct depot_model *m, unsigned int cpu, unsigned int kind)
 {
 	LIST_HEAD(to);
-	unsigned int count = depot_take(&m->depot, cpu, kind, &to);
+	unsigned int count = depot_get(&m->depot, cpu, kind, &to);
 	int first = count ? to.next - m->page : -1;
 
 	if (count != length(&to))
@@ -213,8 +214,8 @@ static void newest_first_and_in_order(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 70, 101));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 30, 102));
 	KUNIT_EXPECT_EQ(test, 150L, atomic_long_read(&m->depot.pages));
-	KUNIT_EXPECT_EQ(test, 0U, depot_take(&m->depot, 0, 0, &to));
-	KUNIT_EXPECT_EQ(test, 70U, depot_take(&m->depot, 0, 1, &to));
+	KUNIT_EXPECT_EQ(test, 0U, depot_get(&m->depot, 0, 0, &to));
+	KUNIT_EXPECT_EQ(test, 70U, depot_get(&m->depot, 0, 1, &to));
 	list_for_each(pos, &to)
 		KUNIT_EXPECT_PTR_EQ(test, &m->page[50 + i++], pos);
 	KUNIT_EXPECT_EQ(test, 70, i);
@@ -233,7 +234,7 @@ static void taken_behind_what_is_there(struct kunit *test)
 
 	chain(m, 2, &to);
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 0, 3, 0));
-	KUNIT_EXPECT_EQ(test, 3U, depot_take(&m->depot, 0, 0, &to));
+	KUNIT_EXPECT_EQ(test, 3U, depot_get(&m->depot, 0, 0, &to));
 	KUNIT_EXPECT_EQ(test, 5U, length(&to));
 	KUNIT_EXPECT_PTR_EQ(test, &m->page[0], to.next);
 	KUNIT_EXPECT_PTR_EQ(test, &m->page[4], to.prev);
@@ -298,12 +299,12 @@ static void small_ones_join(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, DEPOT_JOIN_MAX, 201));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 202));
 	KUNIT_EXPECT_EQ(test, 4, atomic_read(&m->depot.batches));
-	KUNIT_EXPECT_EQ(test, 8U, depot_take(&m->depot, 0, 11, &to));
-	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX, depot_take(&m->depot, 0, 11, &to));
+	KUNIT_EXPECT_EQ(test, 8U, depot_get(&m->depot, 0, 11, &to));
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX, depot_get(&m->depot, 0, 11, &to));
 	/* Behind a slot that was emptied another begins with nothing. */
-	KUNIT_EXPECT_EQ(test, 8U, depot_take(&m->depot, 0, 11, &to));
+	KUNIT_EXPECT_EQ(test, 8U, depot_get(&m->depot, 0, 11, &to));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 16, 203));
-	KUNIT_EXPECT_EQ(test, 16U, depot_take(&m->depot, 0, 11, &to));
+	KUNIT_EXPECT_EQ(test, 16U, depot_get(&m->depot, 0, 11, &to));
 	INIT_LIST_HEAD(&to);
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, 99, &kind, &to));
 	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX,

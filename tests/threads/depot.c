@@ -115,7 +115,7 @@ static void store(struct worker *w, unsigned long now)
 		page->owner = -1;
 		put_last(page, &batch);
 	}
-	if (depot_store(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % KINDS, &batch,
+	if (depot_put(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % KINDS, &batch,
 			count, now))
 		w->count -= count;
 	while (!list_empty(&batch)) {
@@ -141,7 +141,7 @@ static void *work(void *arg)
 		else if (what & 1)
 			store(w, now);
 		else
-			own(w, &batch, depot_take(&depot, w->number * DEPOT_SHARD_CPUS,
+			own(w, &batch, depot_get(&depot, w->number * DEPOT_SHARD_CPUS,
 						  what % KINDS, &batch));
 	}
 	return NULL;

@@ -173,7 +173,7 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 
 	if (!cut)
 		return 0;
-	if (!depot_store(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut,
+	if (!depot_put(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut,
 			 jiffies)) {
 		list_splice_tail(&batch, &pages->lists[kind]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
@@ -240,7 +240,7 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 	/* Who only allocates brings the zone near its watermark faster than any tick. */
 	if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
 		kick(zz);
-	count = depot_take(&zz->depot, smp_processor_id(), kind, list);
+	count = depot_get(&zz->depot, smp_processor_id(), kind, list);
 	if (!count) {
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;

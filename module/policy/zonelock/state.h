@@ -5,7 +5,8 @@
  * policy.c		knobs, counters, switching on and off, state for people
  * handlers.c	what the hooks report; runs under the kernel's pcp->lock
  * giveback.c	the actuator: gives pages back to the buddy
- * depot.c	the depot
+ * depot.c	the depot: a container that CPUs share
+ * core.c	what a depot may keep
  */
 #ifndef LIVEMM_POLICY_ZONELOCK_STATE_H
 #define LIVEMM_POLICY_ZONELOCK_STATE_H
@@ -16,6 +17,7 @@
 #include <linux/workqueue.h>
 
 #include "livemm.h"
+#include "core.h"
 #include "depot.h"
 #include "policy/common/zones.h"
 
