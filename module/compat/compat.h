@@ -285,7 +285,7 @@ static inline bool lmm_fallback_compacts(bool claimable, const lmm_fallback_deta
  * Return: what to tell it instead.
  */
 static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, bool claimable,
-					       lmm_fallback_detail_t *detail)
+						    lmm_fallback_detail_t *detail)
 {
 	if (LMM_FALLBACK_TELLS_TYPE)
 		return claimable ? LMM_FALLBACK_NONE : ret;

@@ -18,8 +18,9 @@ KLP_HANDLER(fallback);
  * Stands in for find_suitable_fallback(): which migratetype can lend free pages when a type has
  * none?  Compaction calls the function with preemption on.
  */
-static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int order, int migratetype,
-				    bool claimable, lmm_fallback_detail_t *detail)
+static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int order,
+					 int migratetype, bool claimable,
+					 lmm_fallback_detail_t *detail)
 {
 	bool compacts = lmm_fallback_compacts(claimable, detail);
 	bool whole = true;

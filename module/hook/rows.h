@@ -2,10 +2,10 @@
 /*
  * rows.h - the hooks, a row each: where the kernel hands us control, or where we reach into it
  *
- * Included more than once, with the macros of the kinds of rows defined as the includer needs
- * them; a kind that the includer has not defined is empty.  A row yields the hook's id, its line in the file
- * `hooks`, symbol and prototype for verification and, for a function that is wrapped or called,
- * what wraps or calls the function.
+ * Included more than once.  The includer defines the kinds of rows that it needs as macros; a kind
+ * that it has not defined is empty.  A row yields the hook's id, its line in the file `hooks`,
+ * symbol and prototype for verification and, for a function that is wrapped or called, what wraps
+ * or calls the function.
  *
  *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
  *		a wrapper in livemm_klp_<module>.ko

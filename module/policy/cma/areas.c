@@ -38,7 +38,6 @@
 /* Areas that a kernel has at most; Debian's has 20. */
 #define MAX_AREAS	64
 
-
 static void keep_worker(struct work_struct *work);
 
 static DECLARE_DELAYED_WORK(keep_work, keep_worker);

@@ -89,7 +89,7 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
  * Context: see the top of the file.
  */
 void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
-		    struct lmm_klp_plan *source)
+			struct lmm_klp_plan *source)
 {
 	struct cma_settings settings = {
 		.mode = READ_ONCE(cma.settings.mode),
@@ -125,7 +125,7 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
  * Context: see the top of the file.
  */
 void cma_on_refill_done(struct zone *zone, unsigned int order,
-		      const struct lmm_klp_plan *source)
+			const struct lmm_klp_plan *source)
 {
 	long regular = (long)source->regular_got << order;
 	long lent = (long)source->cma_got << order;

@@ -95,7 +95,7 @@ static unsigned int block_move(unsigned long pfn, bool *all)
 			break;
 		some = 0;
 		err = KCALL(migrate)(&pages, target, NULL, nid, MIGRATE_SYNC_LIGHT,
-					   MR_COMPACTION, &some);
+				     MR_COMPACTION, &some);
 		tried += taken;
 		moved += some;
 		if (!list_empty(&pages))

@@ -25,10 +25,12 @@ static void use_see(struct pcp_use *use, const struct pcp_sample *sample)
 	use->least = min(use->least, sample->count);
 }
 
-/* Pages out with the CPU that its recent past says will come back. */
+/* Pages out with the CPU that its recent past says will come back.  The counts wrap. */
 static long outstanding(const struct pcp_event *event, const struct pcp_sample *sample)
 {
-	return sample->net - min3(event->net, event->use[event->now].net, sample->net);
+	long least = min3(event->net, event->use[event->now].net, sample->net);
+
+	return (unsigned long)sample->net - (unsigned long)least;
 }
 
 /**

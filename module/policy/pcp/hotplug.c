@@ -16,7 +16,6 @@
 #include "hook/kcall.h"
 #include "state.h"
 
-
 static int pcp_cpu_online(unsigned int cpu)
 {
 	mutex_lock(&pcp.lock);
