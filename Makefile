@@ -10,7 +10,7 @@ VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' modu
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
+.PHONY: help demo check quick cores setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
 	scenarios soak sleep dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
@@ -25,7 +25,9 @@ help:
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
 	@echo '  make uninstall           unload, then DKMS: remove for every kernel'
 	@echo '  make lint                style, types, documentation, kernel matrix'
-	@echo '  make kunit               unit tests in a debug kernel, built when absent'
+	@echo '  make quick               lint, cores and livemmctl in under 3 minutes, no guest'
+	@echo '  make cores [SUITE=N]     unit tests of pure cores as a program, in seconds'
+	@echo '  make kunit [SUITE=N]     unit tests in a debug kernel, built when absent'
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  the same with more rounds, on more kernels: hours'
@@ -44,34 +46,41 @@ help:
 	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
 
 setup:
-	@tests/setup.sh
+	@guests/setup.sh
 
 demo:
-	@tests/setup.sh 6.1
-	@$(PYTHON) -m tests.modules --kernel 6.1
+	@guests/setup.sh 6.1
+	@$(PYTHON) -m guests.modules --kernel 6.1
 	@$(PYTHON) -m bench.demo
 
 check: setup
 	@$(PYTHON) -m tests.check
 
 modules: setup
-	@$(PYTHON) -m tests.modules $(ONLY)
+	@$(PYTHON) -m guests.modules $(ONLY)
 
 debug-kernel cma-kernel: setup
-	@$(PYTHON) -m tests.built $(@:-kernel=)
+	@$(PYTHON) -m guests.kernel_build $(@:-kernel=)
 
 lint: setup
 	@$(PYTHON) -m tests.lint
 
 kunit: setup
-	@$(PYTHON) -m tests.kunit
+	@$(PYTHON) -m tests.kunit $(SUITE)
+
+# Needs gcc-12 and nothing else: neither setup nor root.
+cores:
+	@$(PYTHON) -m tests.cores $(SUITE)
+
+quick: setup
+	@$(PYTHON) -m tests.quick
 
 threads: setup
 	@$(PYTHON) -m tests.threads
 
-# Those of the debug kernel need it built, unless another kernel was named.
-scenarios soak: $(if $(filter-out debug,$(KERNEL)),,debug-kernel) modules
-	@$(PYTHON) -m tests.vm.run $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
+# Builds for the kernels of these scenarios alone.
+scenarios soak: setup
+	@$(PYTHON) -m tests.run --build $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
 
 sleep: modules
 	@$(PYTHON) -m tests.sleep $(ONLY)

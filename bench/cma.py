@@ -11,12 +11,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from bench import guest, pcp, sides
+from bench import compare, guest, pcp
+from bench.compare import POLICY, Metric
 from bench.pageblock import IDLE_CONFIG, events
-from bench.sides import POLICY, Metric
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import say
+from guests.kernels import Image
+from guests.report import say
 
 # Stock kernels of the matrix have no CMA.
 KERNEL = "cma"
@@ -105,7 +105,7 @@ LATENCY_METRICS = (
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    return (sides.named_modes(config, MODES) or (MODE,))[-1]
+    return (compare.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def reserve(side: str) -> list[str]:
@@ -116,14 +116,14 @@ def reserve(side: str) -> list[str]:
 def enable(plan: guest.Plan, config: str) -> None:
     """Switch cma on, and note what came of it."""
     plan.policy("cma", ",".join(["enabled=1", *filter(None, config.split(","))]))
-    plan.add("read", "status", path=sides.STATUS)
-    plan.add("read", "hooks", path=sides.HOOKS)
+    plan.add("read", "status", path=compare.STATUS)
+    plan.add("read", "hooks", path=compare.HOOKS)
 
 
 def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
     """Refuse figures of a policy that was not in force."""
-    sides.check_on(image, results["status"]["text"], "cma", mode)
-    sides.check_armed(image, results["hooks"]["text"], "cma", mode)
+    compare.check_on(image, results["status"]["text"], "cma", mode)
+    compare.check_armed(image, results["hooks"]["text"], "cma", mode)
 
 
 def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run]:
@@ -140,7 +140,7 @@ def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run
     )
     # On all sides, so that they differ in the policy alone.
     if config != IDLE_CONFIG:
-        sides.load_module(plan)
+        compare.load_module(plan)
     plan.workplace("workplace")
     if side == POLICY:
         enable(plan, config)
@@ -171,7 +171,7 @@ def swap(image: Image, config: str, seeds: Sequence[int]) -> list[Row]:
         for side in order:
             runs[side] += boot(image, SWAP, side, seed, config)
     words = f"{LOAD_WORDS}, CMA {RESERVE_MIB} MiB"
-    return sides.rows_of(image, words, SWAP_METRICS, NONE, mode_of(config), runs)
+    return compare.rows_of(image, words, SWAP_METRICS, NONE, mode_of(config), runs)
 
 
 def latency(image: Image, config: str) -> list[Row]:
@@ -184,7 +184,7 @@ def latency(image: Image, config: str) -> list[Row]:
     rows: list[Row] = []
     for number, workers in enumerate(WORKERS):
         runs = {side: [boots[number] for boots in found[side]] for side in order}
-        rows += sides.rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS, STOCK,
+        rows += compare.rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS, STOCK,
                               mode_of(config), runs)
     return rows
 
@@ -203,7 +203,6 @@ def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[st
 
     quick: the load, one boot a side.
     """
-    guest.build_cmaload()
     rows: list[Row] = []
     for image in images:
         if config != IDLE_CONFIG:

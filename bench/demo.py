@@ -8,8 +8,8 @@ import time
 
 from bench import pcp
 from bench.table import align, figure
-from tests.kernels import load, stock_image
-from tests.report import ToolError, main_guard, say
+from guests.kernels import load, stock_image
+from guests.report import ToolError, main_guard, say
 
 SHOWN = ("B", "C")
 

@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.command import call
-from tests.kernels import Image
-from tests.modules import make_argv
-from tests.report import BUILD, ROOT, ToolError
-from tests.vm import Guest, boot
-from tests.vm.accel import EMULATION
-from tests.vm.boot import megabytes
+from guests import Guest, boot
+from guests.accel import EMULATION
+from guests.boot import megabytes
+from guests.command import call
+from guests.kernels import Image
+from guests.modules import make_argv
+from guests.programs import compile_program, pagetouch
+from guests.report import BUILD, ROOT, ToolError
 
 HERE = ROOT / "bench"
-# C that every load program is linked with.
-COMMON = HERE / "common"
 OUT = BUILD / "bench"
 DEBUGFS = "/sys/kernel/debug/livemm"
 
@@ -53,7 +52,7 @@ class Plan:
     """What one guest is to do.
 
     name    of the guest and of its files in build/
-    steps   see bench.inside
+    steps   see bench.agent
     cpus    of the guest
     icount  count instructions: one CPU, emulated
     shift   count them over all CPUs, 2^shift ns each, emulated: the guest's time does
@@ -90,7 +89,7 @@ class Plan:
         self.add(
             "touch",
             name,
-            program=str(pagetouch_path()),
+            program=str(pagetouch()),
             args=args.split(),
             crossings=crossings,
             rest=self.icount,
@@ -99,13 +98,13 @@ class Plan:
     def load(self, name: str, args: str, scan: Mapping[str, int] | None = None) -> None:
         """Append a run of the program of NUMA loads, with limits of scans set for it."""
         self.add(
-            "load", name, program=str(numaload_path()), args=args.split(), scan=dict(scan or {})
+            "load", name, program=load_program("numaload"), args=args.split(), scan=dict(scan or {})
         )
 
     def fragment(self, name: str, args: str) -> None:
         """Append a run of the program of fragmenting loads; once a guest."""
         self.add(
-            "fragment", name, program=str(fragload_path()), args=args.split(),
+            "fragment", name, program=load_program("fragload"), args=args.split(),
             disks=list(self.scratch),
         )
 
@@ -114,16 +113,16 @@ class Plan:
 
         plain: nothing counted; stays: what depots hold does not go back by itself
         """
-        self.add("zone", name, program=str(zoneload_path()), args=args.split(),
+        self.add("zone", name, program=load_program("zoneload"), args=args.split(),
                  locks=str(locks), plain=plain, stays=stays)
 
     def workplace(self, name: str) -> None:
         """Append what the program of a build's load needs; once a guest."""
-        self.add("workplace", name, program=str(cmaload_path()), disks=list(self.scratch))
+        self.add("workplace", name, program=load_program("cmaload"), disks=list(self.scratch))
 
     def build_load(self, name: str, args: str, contiguous: bool = False) -> None:
         """Append a run of that program; contiguous: while CMA is allocated from."""
-        self.add("build_load", name, program=str(cmaload_path()), args=args.split(),
+        self.add("build_load", name, program=load_program("cmaload"), args=args.split(),
                  contiguous=contiguous)
 
     def policy(self, name: str, text: str) -> None:
@@ -131,66 +130,11 @@ class Plan:
         self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
 
 
-def pagetouch_path() -> Path:
-    """The page-touch program."""
-    return OUT / "pagetouch"
-
-
-def numaload_path() -> Path:
-    """The program of NUMA loads."""
-    return OUT / "numaload"
-
-
-def fragload_path() -> Path:
-    """The program of fragmenting loads."""
-    return OUT / "fragload"
-
-
-def zoneload_path() -> Path:
-    """The program of loads at zone->lock."""
-    return OUT / "zoneload"
-
-
-def cmaload_path() -> Path:
-    """The program of a build's load on memory, and on CMA."""
-    return OUT / "cmaload"
-
-
-def build(program: Path, sources: Sequence[Path]) -> None:
-    """Compile a program, statically, if a source is newer, be it one that all share."""
-    sources = [*sources, *sorted(COMMON.glob("*.[ch]"))]
-    newest = max(source.stat().st_mtime for source in sources)
-    if program.exists() and program.stat().st_mtime > newest:
-        return
-    program.parent.mkdir(parents=True, exist_ok=True)
-    flags = ["-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
-    units = [source for source in sources if source.suffix == ".c"]
-    call(["gcc", *flags, f"-I{COMMON}", "-o", program, *units])
-
-
-def build_pagetouch() -> None:
-    """Compile the page-touch program."""
-    build(pagetouch_path(), [HERE / "pagetouch.c"])
-
-
-def build_numaload() -> None:
-    """Compile the program of NUMA loads."""
-    build(numaload_path(), sorted((HERE / "numaload").glob("*.[ch]")))
-
-
-def build_fragload() -> None:
-    """Compile the program of fragmenting loads."""
-    build(fragload_path(), sorted((HERE / "fragload").glob("*.[ch]")))
-
-
-def build_zoneload() -> None:
-    """Compile the program of loads at zone->lock."""
-    build(zoneload_path(), sorted((HERE / "zoneload").glob("*.[ch]")))
-
-
-def build_cmaload() -> None:
-    """Compile the program of a build's load."""
-    build(cmaload_path(), sorted((HERE / "cmaload").glob("*.[ch]")))
+def load_program(name: str) -> str:
+    """A load program of the bench, compiled from the folder of that name."""
+    program = OUT / name
+    compile_program(program, sorted((HERE / name).glob("*.[ch]")))
+    return str(program)
 
 
 def build_modules(image: Image, source: str) -> Path:
@@ -299,8 +243,7 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
     late = plan.shift >= 0
     steps = list(plan.steps)
     if late:
-        build_numaload()
-        steps.insert(0, {"do": "online", "name": "online", "program": str(numaload_path())})
+        steps.insert(0, {"do": "online", "name": "online", "program": load_program("numaload")})
     todo = folder / "plan.json"
     todo.write_text(json.dumps(steps, indent=1) + "\n", encoding="utf-8")
     clock, kargs = clock_args(plan)

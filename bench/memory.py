@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench import guest, sides
+from bench import compare, guest
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import ToolError
+from guests.kernels import Image
+from guests.programs import pagetouch
+from guests.report import ToolError
 
 HELD_METRIC = "seconds (of 10) until raised lists are empty"
 HELD_LOAD = "-w 64 -r 16"
@@ -37,31 +38,30 @@ def seconds_held(curve: Sequence[tuple[float, int]], limit: float) -> float:
 def held(image: Image, config: str) -> list[Row]:
     """How long the lists keep memory after a load, without livemm and in each mode."""
     guest.need_livemm(image)
-    guest.build_pagetouch()
-    modes = sides.modes_of(config)
+    modes = compare.modes_of(config)
     plan = guest.Plan(f"pcp-held-{image.name}", image)
 
     def load(side: str) -> None:
         plan.add(
             "held",
             side,
-            program=str(guest.pagetouch_path()),
+            program=str(pagetouch()),
             args=HELD_LOAD.split(),
             seconds=HELD_SECONDS,
             every=HELD_EVERY,
         )
 
-    load(sides.BASE)
-    sides.load_module(plan)
+    load(compare.BASE)
+    compare.load_module(plan)
     for mode in modes:
-        sides.enable(plan, mode, config)
+        compare.enable(plan, mode, config)
         load(mode)
-        sides.disable(plan)
-    results = guest.run(plan, timeout=1800, show=sides.progress(image))
+        compare.disable(plan)
+    results = guest.run(plan, timeout=1800, show=compare.progress(image))
 
     # Before any load, for a later side begins with what the one before it left in the
     # lists; and how full these are by chance is no claim: they may be full.
-    first = results[sides.BASE]
+    first = results[compare.BASE]
     limit = max(first["before"], first["default"]) * (1 + HELD_SHARE) + HELD_SLACK
 
     def kept(side: str) -> float:
@@ -69,12 +69,12 @@ def held(image: Image, config: str) -> list[Row]:
 
     rows = []
     for mode in modes:
-        sides.check_enabled(image, results, mode)
+        compare.check_enabled(image, results, mode)
         detail: dict[str, Any] = {"limit": limit}
-        for key, side in (("base", sides.BASE), ("policy", mode)):
+        for key, side in (("base", compare.BASE), ("policy", mode)):
             detail[key] = {part: results[side][part] for part in ("before", "default", "curve")}
         rows.append(
-            Row(image.name, HELD_WORDS, HELD_METRIC, kept(sides.BASE), kept(mode), HELD_TARGET,
+            Row(image.name, HELD_WORDS, HELD_METRIC, kept(compare.BASE), kept(mode), HELD_TARGET,
                 mode, detail)
         )
     return rows
@@ -138,8 +138,7 @@ def order_of(run: int, names: Sequence[str]) -> list[str]:
 def pressure(image: Image, config: str) -> list[Row]:
     """What reclaim does in the same load, off and in each mode, in turn in one boot."""
     guest.need_livemm(image)
-    guest.build_pagetouch()
-    modes = sides.modes_of(config)
+    modes = compare.modes_of(config)
     plan = guest.Plan(
         f"pcp-pressure-{image.name}",
         image,
@@ -153,7 +152,7 @@ def pressure(image: Image, config: str) -> list[Row]:
         plan.add(
             "pressure",
             name,
-            program=str(guest.pagetouch_path()),
+            program=str(pagetouch()),
             args=PRESSURE_LOAD.split(),
             serial=guest.DISK_SERIAL,
             leave=LEAVE_MIB,
@@ -162,19 +161,19 @@ def pressure(image: Image, config: str) -> list[Row]:
 
     # Loaded before the first run, so that every run of the base is like the others.
     # The first load after boot is not: it takes longer, with more allocation stalls.
-    sides.load_module(plan)
+    compare.load_module(plan)
     load("warm-up")
     for run in range(RUNS):
-        for side in order_of(run, [sides.BASE, *modes]):
-            if side != sides.BASE:
-                sides.enable(plan, side, config, f" {run}")
+        for side in order_of(run, [compare.BASE, *modes]):
+            if side != compare.BASE:
+                compare.enable(plan, side, config, f" {run}")
             load(f"{side} {run}")
-            if side != sides.BASE:
-                sides.disable(plan)
-    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+            if side != compare.BASE:
+                compare.disable(plan)
+    results = guest.run(plan, timeout=3600, show=compare.progress(image))
     for mode in modes:
         for run in range(RUNS):
-            sides.check_enabled(image, results, mode, f" {run}")
+            compare.check_enabled(image, results, mode, f" {run}")
     return pressure_rows(image, results, modes)
 
 
@@ -196,7 +195,7 @@ def pressure_rows(image: Image, results: guest.Results, modes: Sequence[str]) ->
     rows = []
     for mode in modes:
         for event in EVENTS:
-            base = counts_of(results, sides.BASE, event)
+            base = counts_of(results, compare.BASE, event)
             policy = counts_of(results, mode, event)
             if event.needed and not base["max"]:
                 raise ToolError(f"{image.name}: no pressure: the base shows no {event.words}")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench import guest, sides
+from bench import compare, guest
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import ToolError, say
+from guests.kernels import Image
+from guests.report import ToolError, say
 
 # Knobs besides the usual.  With enabled=0 nothing is switched on, and the base is
 # measured against itself: that shows what is noise.
@@ -173,15 +173,15 @@ def runs_of(names: Mapping[str, int]) -> Iterator[tuple[str, str, str, int]]:
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    return (sides.named_modes(config, MODES) or (MODE,))[-1]
+    return (compare.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def enable(plan: guest.Plan, mode: str, config: str, run: str) -> None:
     """Switch numa on in a mode, and note what came of it."""
     knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
     plan.policy("numa", ",".join(["enabled=1", f"mode={mode}", *knobs]))
-    plan.add("read", f"status {run}", path=sides.STATUS)
-    plan.add("read", f"hooks {run}", path=sides.HOOKS)
+    plan.add("read", f"status {run}", path=compare.STATUS)
+    plan.add("read", f"hooks {run}", path=compare.HOOKS)
     plan.add("read", f"before {run}", path=COUNTERS)
 
 
@@ -193,7 +193,7 @@ def disable(plan: guest.Plan, run: str) -> None:
 
 def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[str, int]:
     """What the policy counted in a run; figures without it in force are refused."""
-    sides.check_on(image, results[f"status {run}"]["text"], "numa", mode)
+    compare.check_on(image, results[f"status {run}"]["text"], "numa", mode)
     if not any("armed" in line.split() for line in results[f"hooks {run}"]["text"].splitlines()):
         raise ToolError(f"{image.name}: numa is on in mode {mode}, but no hook is armed")
 
@@ -207,7 +207,6 @@ def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[s
 
 def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Row]:
     """Every pattern named, so often: base and policy in one boot, in turn."""
-    guest.build_numaload()
     alone = config == IDLE_CONFIG
     mode = "" if alone else mode_of(config)
     plan = guest.Plan(
@@ -216,11 +215,11 @@ def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Ro
     # Loaded before the first run, so that every run of the base is like the others.
     if not alone:
         guest.need_livemm(image)
-        sides.load_module(plan)
+        compare.load_module(plan)
     # The first run after boot does less work than the others.
     plan.load("warm-up", "-p forks")
     for run, name, side, pair in runs_of(names):
-        on = side != sides.BASE and not alone
+        on = side != compare.BASE and not alone
         if on:
             enable(plan, mode, config, run)
         plan.load(run, f"{PATTERNS[name].args} -g {pair * STAGGER_MS}", PATTERNS[name].scan)
@@ -235,7 +234,7 @@ def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Ro
             if name != wanted:
                 continue
             loads[side].append(results[run])
-            if side != sides.BASE and not alone:
+            if side != compare.BASE and not alone:
                 counters.append(counted(image, results, mode, run))
         rows += pattern_rows(image, wanted, mode, loads, counters)
     return rows
@@ -266,10 +265,10 @@ def pattern_rows(
     claims = pattern.claims_on(image.name)
     rows = []
     for metric in METRICS:
-        values = sides.values(metric.value, loads)
+        values = compare.values(metric.value, loads)
         if values is None:
             continue
-        base, policy = values[sides.BASE], values["policy"]
+        base, policy = values[compare.BASE], values["policy"]
         claim = claims.get(metric.words)
         target = None if claim is None else metric.limit(base, claim, pattern.pages)
         detail: dict[str, Any] = {"base": base, "policy": policy}
@@ -284,7 +283,6 @@ def pattern_rows(
 
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a local hint fault: not loaded, loaded, on in each mode, off again."""
-    guest.build_numaload()
     alone = config == IDLE_CONFIG
     plan = guest.Plan(f"numa-cost-{image.name}", image, icount=True, nodes=NODES, memory=MEMORY)
 
@@ -298,7 +296,7 @@ def cost(image: Image, config: str) -> list[Row]:
         modes = []
     else:
         guest.need_livemm(image)
-        sides.load_module(plan)
+        compare.load_module(plan)
         load("livemm loaded, off")
     for mode in modes:
         enable(plan, mode, f"{COST_KNOBS},{config}", mode)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import guest, pcp, sides
-from bench.sides import Metric
+from bench import compare, guest, pcp
+from bench.compare import Metric
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import ToolError, say
+from guests.kernels import Image
+from guests.report import ToolError, say
 
 # Knobs besides the usual.  With enabled=0 nothing is loaded, and the base is measured
 # against itself: that shows what is noise.
@@ -192,27 +192,27 @@ METRICS = (
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    return (sides.named_modes(config, MODES) or (MODE,))[-1]
+    return (compare.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def enable(plan: guest.Plan, mode: str, config: str) -> None:
     """Switch pageblock on in a mode, and note what came of it."""
     knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
     plan.policy("pageblock", ",".join(["enabled=1", f"mode={mode}", *knobs]))
-    plan.add("read", "status", path=sides.STATUS)
-    plan.add("read", "hooks", path=sides.HOOKS)
+    plan.add("read", "status", path=compare.STATUS)
+    plan.add("read", "hooks", path=compare.HOOKS)
 
 
 def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
     """Refuse figures of a policy that was not in force."""
-    sides.check_on(image, results["status"]["text"], "pageblock", mode)
-    sides.check_armed(image, results["hooks"]["text"], "pageblock", mode)
+    compare.check_on(image, results["status"]["text"], "pageblock", mode)
+    compare.check_armed(image, results["hooks"]["text"], "pageblock", mode)
 
 
 def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
     """One boot of a side, with one load; what it left, and what the policy says of it."""
     alone = config == IDLE_CONFIG
-    on = side == sides.POLICY and not alone
+    on = side == compare.POLICY and not alone
     plan = guest.Plan(
         f"pageblock-{side.replace('.', '-').replace('=', '-')}-{seed}-{image.name}",
         image,
@@ -231,7 +231,7 @@ def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
         plan.add("write", DEFRAG, path="/proc/sys/vm/defrag_mode", text="1")
     # On all sides, so that they differ in the policy alone, and its census is there.
     if not alone:
-        sides.load_module(plan)
+        compare.load_module(plan)
     if on:
         enable(plan, mode_of(config), config)
     plan.fragment(PART, f"{LOAD} -s {seed}")
@@ -258,7 +258,7 @@ def cost(image: Image, config: str) -> list[Row]:
 
 def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
     """The boots: a side and a seed each."""
-    order = [sides.BASE, *([DEFRAG] if image.name in HAS_DEFRAG else []), sides.POLICY]
+    order = [compare.BASE, *([DEFRAG] if image.name in HAS_DEFRAG else []), compare.POLICY]
     for seed in seeds:
         for side in order if seed % 2 else reversed(order):
             yield side, seed
@@ -266,19 +266,18 @@ def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
 
 def load_rows(image: Image, seeds: Sequence[int], config: str) -> list[Row]:
     """The load, in boots of all sides."""
-    guest.build_fragload()
     alone = config == IDLE_CONFIG
     if not alone:
         guest.need_livemm(image)
     loads: dict[str, list[guest.Result]] = {}
     for side, seed in order_of(image, seeds):
         loads.setdefault(side, []).append(boot(image, side, seed, config))
-    mean = statistics.fmean(fail_rate(run) for run in loads[sides.BASE])
+    mean = statistics.fmean(fail_rate(run) for run in loads[compare.BASE])
     if mean < FAILS:
         raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
                         f"the load shows nothing below {FAILS:.0f} %")
     mode = "" if alone else mode_of(config)
-    return sides.rows_of(image, LOAD_WORDS, METRICS, sides.BASE, mode, loads)
+    return compare.rows_of(image, LOAD_WORDS, METRICS, compare.BASE, mode, loads)
 
 
 # What --only takes.

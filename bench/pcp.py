@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bench import guest, memory, sides
-from bench.inside import CROSSINGS
+from bench import compare, guest, memory
+from bench.agent import CROSSINGS
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import ToolError, say
+from guests.kernels import Image
+from guests.report import ToolError, say
 
 CROSSINGS_METRIC = "pages over zone->lock a fault"
 COST_METRIC = "instructions a fault"
@@ -101,8 +101,7 @@ def crossings(
 ) -> list[Row]:
     """The rows A to E: without livemm, then with pcp on in each mode, in one boot."""
     guest.need_livemm(image)
-    guest.build_pagetouch()
-    modes = sides.modes_of(config)
+    modes = compare.modes_of(config)
     plan = guest.Plan(f"pcp-crossings-{image.name}", image)
 
     def loads(side: str) -> None:
@@ -114,19 +113,19 @@ def crossings(
     # own bounds, which the one before it put back when it was switched off, and with
     # the same warm-up as stock.  What is left of the order is how long the guest has
     # mixed up its free pages, and that is longest for the mode that is claimed.
-    loads(sides.BASE)
-    sides.load_module(plan)
+    loads(compare.BASE)
+    compare.load_module(plan)
     for mode in modes:
-        sides.enable(plan, mode, config)
+        compare.enable(plan, mode, config)
         loads(mode)
         plan.add("read", f"state {mode}", path=STATE)
-        sides.disable(plan)
-    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+        compare.disable(plan)
+    results = guest.run(plan, timeout=3600, show=compare.progress(image))
     rows = []
     for mode in modes:
-        sides.check_enabled(image, results, mode)
+        compare.check_enabled(image, results, mode)
         for work in workloads:
-            base = crossings_of(results[f"{sides.BASE}, {work.label}"])
+            base = crossings_of(results[f"{compare.BASE}, {work.label}"])
             policy = crossings_of(results[f"{mode}, {work.label}"])
             target = target_of(image.name, work.name, mode, base)
             rows.append(Row(image.name, work.label, CROSSINGS_METRIC, base, policy, target, mode))
@@ -207,27 +206,26 @@ def on(image: Image, mode: str) -> tuple[Variant, ...]:
 def cost(image: Image, config: str = CONFIG) -> list[Row]:
     """Instructions of a fault: not loaded, loaded, on in each mode, and off again."""
     guest.need_livemm(image)
-    guest.build_pagetouch()
-    modes = sides.modes_of(config)
+    modes = compare.modes_of(config)
     plan = guest.Plan(f"pcp-cost-{image.name}", image, icount=True)
     plan.touch("warm-up", COST_WARM_UP)
     touch_both(plan, "not loaded")
     plan.touch(f"not loaded again, {STEADY_WORDS}", STEADY)
-    sides.load_module(plan)
+    compare.load_module(plan)
     touch_both(plan, "livemm loaded, off")
     for mode in modes:
-        sides.enable(plan, mode, config)
+        compare.enable(plan, mode, config)
         touch_both(plan, mode, settle=LEARN)
-        sides.disable(plan)
+        compare.disable(plan)
     # The livepatch stays loaded when the policy is switched off.
     plan.add("read", "livepatch", path=LIVEPATCH, optional=True)
     touch_both(plan, "livepatch loaded, off")
-    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+    results = guest.run(plan, timeout=3600, show=compare.progress(image))
     if results["livepatch"]["text"].strip() != "1":
         say(f"    {image.name}: no livepatch is loaded: its rows are livemm.ko's alone")
     rows = cost_rows(image, results, OFF)
     for mode in modes:
-        sides.check_enabled(image, results, mode)
+        compare.check_enabled(image, results, mode)
         rows += cost_rows(image, results, on(image, mode))
     return rows
 
@@ -247,20 +245,19 @@ def policy_cost(
     """
     if enable:
         guest.need_livemm(image)
-    guest.build_pagetouch()
     plan = guest.Plan(f"{policy}-cost-{image.name}", image, icount=True, kargs=kargs)
     plan.touch("warm-up", COST_WARM_UP)
     touch_both(plan, "not loaded")
     touch_both(plan, "not loaded again")
     if enable:
-        sides.load_module(plan)
+        compare.load_module(plan)
         enable(plan)
         touch_both(plan, "on")
         plan.policy(policy, "enabled=0")
         touch_both(plan, "off after")
-    results = guest.run(plan, timeout=3600, show=sides.progress(image))
+    results = guest.run(plan, timeout=3600, show=compare.progress(image))
     if enable:
-        sides.check_on(image, results["status"]["text"], policy, mode)
+        compare.check_on(image, results["status"]["text"], policy, mode)
         check(results)
     rows = []
     for step in ("not loaded again", "on", "off after") if enable else ("not loaded again",):
@@ -282,7 +279,6 @@ TRACKING: tuple[tuple[str, str, list[str]], ...] = (
 
 def tracking(image: Image, _config: str = CONFIG) -> list[Row]:
     """Instructions of a fault with each way to see every page, counting only."""
-    guest.build_pagetouch()
     folder = guest.build_tracking(image)
     plan = guest.Plan(f"pcp-tracking-{image.name}", image, icount=True)
     plan.touch("warm-up", COST_WARM_UP)
@@ -291,7 +287,7 @@ def tracking(image: Image, _config: str = CONFIG) -> list[Row]:
         plan.add("insmod", f"insmod {name}", path=str(folder / f"{module}.ko"), params=params)
         touch_both(plan, name)
         plan.add("rmmod", f"rmmod {name}", module=module)
-    results = guest.run(plan, timeout=1800, show=sides.progress(image))
+    results = guest.run(plan, timeout=1800, show=compare.progress(image))
     loads = (SMALL_WORDS, STEADY_WORDS)
     variants = [Variant(name, words, None) for name, _, _ in TRACKING for words in loads]
     return cost_rows(image, results, variants)

@@ -15,9 +15,9 @@ import sys
 
 from bench import cma, guest, numa, pageblock, pcp, zonelock
 from bench.table import document, render, save
-from tests import built, modules
-from tests.kernels import Image, built_image, images, load, stock_image
-from tests.report import ToolError, main_guard, say
+from guests import kernel_build, modules
+from guests.kernels import Image, built_image, images, load, stock_image
+from guests.report import ToolError, main_guard, say
 
 # The measurement of each bench, the parts it has, and the knobs it is made with.
 BENCHES = {
@@ -47,7 +47,7 @@ def own(name: str, wanted: str | None) -> list[Image]:
     kernel = OWN_KERNEL[name]
     if wanted not in (None, kernel):
         raise ToolError(f"--kernel {wanted}: {name} is measured on {kernel}")
-    built.ensure(kernel)
+    kernel_build.ensure(kernel)
     image = built_image(kernel)
     say(f"    building the modules for {kernel}")
     wrong = modules.build(image)

@@ -7,12 +7,12 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench import guest, pcp, sides
-from bench.inside import CROSSINGS
+from bench import compare, guest, pcp
+from bench.agent import CROSSINGS
 from bench.pageblock import events
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import say
+from guests.kernels import Image
+from guests.report import say
 
 # Knobs besides the usual.
 CONFIG = ""
@@ -170,28 +170,28 @@ PARTS = (*(load.name for load in LOADS), COST)
 
 def mode_of(config: str) -> str:
     """The mode to measure: the one that the knobs name, else the usual."""
-    return (sides.named_modes(config, MODES) or (MODE,))[-1]
+    return (compare.named_modes(config, MODES) or (MODE,))[-1]
 
 
 def enable(plan: guest.Plan, config: str, run: str = "") -> None:
     """Switch zonelock on, and note what came of it."""
     words = [word for word in config.split(",") if word]
     plan.policy("zonelock", ",".join(["enabled=1", *words]))
-    plan.add("read", f"status{run}", path=sides.STATUS)
+    plan.add("read", f"status{run}", path=compare.STATUS)
 
 
 def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run]]) -> list[Row]:
     """A row for each figure of a load."""
     rows = []
     for metric in load.metrics:
-        values = sides.values(metric.value, runs)
+        values = compare.values(metric.value, runs)
         if values is None:
             continue
-        base = values[sides.BASE]
+        base = values[compare.BASE]
         rows.append(Row(image.name, load.words, metric.words, statistics.fmean(base),
-                        statistics.fmean(values[sides.POLICY]),
+                        statistics.fmean(values[compare.POLICY]),
                         metric.limit(image.name, base), mode, dict(values)))
-    held = [run["plain"] for run in runs[sides.POLICY]]
+    held = [run["plain"] for run in runs[compare.POLICY]]
     rows.append(Row(image.name, load.words, HELD, 0.0,
                     statistics.fmean(run["held"] for run in held), mode=mode))
     limit_seconds = MAX_AGE if mode == MODE else None
@@ -208,19 +208,18 @@ def order_of(load: Load, quick: bool) -> Sequence[str]:
 def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> list[Row]:
     """The loads, both sides of each in turn, in one boot."""
     guest.need_livemm(image)
-    guest.build_zoneload()
     locks = guest.build_locks(image)
     mode = mode_of(config)
     plan = guest.Plan(f"zonelock-{image.name}", image, shift=0, huge="madvise", memory="1G")
-    sides.load_module(plan)
+    compare.load_module(plan)
     for load in loads:
         for number, side in enumerate(order_of(load, quick)):
             run = f" {load.name} {number}"
-            if side != sides.BASE:
+            if side != compare.BASE:
                 enable(plan, config, run)
             plan.zone(f"{side}{run}", load.args, locks, load.huge,
-                      stays=side != sides.BASE and mode != MODE)
-            if side != sides.BASE:
+                      stays=side != compare.BASE and mode != MODE)
+            if side != compare.BASE:
                 plan.add("read", f"counters{run}", path=f"{guest.DEBUGFS}/zonelock/counters")
                 if load.huge:
                     plan.add("huge", f"huge {side}{run}")
@@ -238,14 +237,14 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
             if load.huge:
                 found = results[f"huge {side}{run}"]
                 missing.setdefault(side, []).append(found["asked"] - found["got"])
-            if side != sides.BASE:
-                sides.check_on(image, results[f"status{run}"]["text"], "zonelock", mode)
+            if side != compare.BASE:
+                compare.check_on(image, results[f"status{run}"]["text"], "zonelock", mode)
                 runs[side][-1]["counters"] = results[f"counters{run}"]["text"]
         rows += rows_of(image, load, mode, runs)
         if missing:
-            base = statistics.fmean(missing[sides.BASE])
+            base = statistics.fmean(missing[compare.BASE])
             rows.append(Row(image.name, load.words, MISSING, base,
-                            statistics.fmean(missing[sides.POLICY]), base, mode, dict(missing)))
+                            statistics.fmean(missing[compare.POLICY]), base, mode, dict(missing)))
     return rows
 
 

@@ -14,24 +14,25 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.command import ended_with_us
-from tests.report import BUILD, RESULTS, ROOT, main_guard, say
+from guests.command import ended_with_us
+from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 
 # A stage's name, and the module whose command it is.
 STAGES = {
     "selftest": "tests.selftest",
+    "cores": "tests.cores",
     "threads": "tests.threads",
     "kunit": "tests.kunit",
-    "modules": "tests.modules",
+    "modules": "guests.modules",
     "lint": "tests.lint",
     "tools": "tests.tools",
     "sleep": "tests.sleep",
-    "scenarios": "tests.vm.run",
+    "scenarios": "tests.run",
     "dkms": "tests.dkms",
     "deb": "tests.deb",
 }
 # In order; those of a row side by side.
-ORDER = [["selftest"], ["threads"], ["kunit"], ["modules"],
+ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
          ["deb", "lint", "tools", "sleep", "dkms"], ["scenarios"]]
 
 
@@ -69,13 +70,13 @@ def run_row(row: list[str]) -> list[int]:
         return [stage.wait() for stage in stages]
 
 
-def main() -> int:
-    """The command."""
+def run_rows(rows: list[list[str]]) -> int:
+    """Run rows one after the other, show one sum; 0 when every test passed."""
     started = time.monotonic()
     passed = failed = 0
-    for number, row in enumerate(ORDER, 1):
+    for number, row in enumerate(rows, 1):
         words = " and ".join(row)
-        say(f"==== {words} ({number} of {len(ORDER)}, {time.monotonic() - started:.0f} s so far)")
+        say(f"==== {words} ({number} of {len(rows)}, {time.monotonic() - started:.0f} s so far)")
         for name, status in zip(row, run_row(row), strict=True):
             if name != row[0]:
                 say(f"==== {name} said meanwhile")
@@ -88,4 +89,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    main_guard(main)
+    main_guard(lambda: run_rows(ORDER))

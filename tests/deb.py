@@ -4,7 +4,7 @@
 The Debian is a debootstrapped folder in the cache, which stays as it is: all happens
 in a mount namespace, in an overlay over it that is thrown away.  Commands that load
 modules or start services are replaced there by ones that only write down who called.
-What the units do is seen in a guest that boots a copy of it (tests.units).
+What the units do is seen in a guest that boots a copy of it (tests.systemd).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests import units
-from tests.command import call, tail
-from tests.kernels import cache_dir, load, mirror
+from guests.boot import end_guests
+from guests.command import call, tail
+from guests.kernels import cache_dir, load, mirror
+from guests.modules import MODULES
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+from tests import systemd
 from tests.matrix import versions
-from tests.modules import MODULES
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
-from tests.vm.boot import end_guests
 
 WORK = BUILD / "deb-test"
 SUITE = "bookworm"
@@ -279,10 +279,10 @@ def main() -> int:
         stage.run(name, step)
     kept = WORK / "keep"
     bootable = not stage.failed and stage.run(
-        "a disk is made of it", lambda: units.make_disk(life.root, kept))
+        "a disk is made of it", lambda: systemd.make_disk(life.root, kept))
     # A guest is one busy core, and most of what is left in the chroot another.
     with ThreadPoolExecutor(max_workers=1) as pool:
-        booted = pool.submit(units.check, stage, life.root) if bootable else None
+        booted = pool.submit(systemd.check, stage, life.root) if bootable else None
         try:
             life.prepare_upgrade()
             steps = [

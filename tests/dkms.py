@@ -11,14 +11,14 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.command import call, tail
-from tests.house import tracked
-from tests.kernels import Image, Kernel, load, stock_image
+from guests import Guest, boot
+from guests.boot import end_guests
+from guests.command import call, tail
+from guests.kernels import Image, Kernel, load, stock_image
+from guests.modules import MODULES, merge_modroot
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from tests.matrix import versions
-from tests.modules import MODULES, merge_modroot
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
-from tests.vm import Guest, boot
-from tests.vm.boot import end_guests
+from tests.repo_rules import tracked
 
 WORK = BUILD / "dkms"
 

@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""make kunit: run the suites in the debug kernel, read by the kernel's own kunit.py."""
+"""Run the suites in the debug kernel, read by the kernel's own kunit.py.
+
+python3 -m tests.kunit [SUITE]
+
+SUITE is a part of a suite's name: only cases of such suites are counted.  All suites run, because
+6.1 filters suites of the kernel itself alone.
+build/check/ keeps KTAP, JSON and JUnit XML.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.built import ensure, source_tree
-from tests.command import call, tail
-from tests.kernels import built_image
-from tests.modules import build
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
-from tests.vm import Guest, boot
+from guests import Guest, boot
+from guests.command import call, tail
+from guests.kernel_build import ensure, source_tree
+from guests.kernels import built_image
+from guests.modules import build
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 _SUITE = re.compile(r"^(?:not )?ok \d+ ")
 
@@ -70,7 +78,8 @@ def main() -> int:
     try:
         text = verdict.output.read_text(encoding="utf-8", errors="replace")
         ktap.write_text(complete_ktap(text), encoding="utf-8")
-        found = list(cases(parse(ktap)))
+        wanted = sys.argv[1] if sys.argv[1:] else ""
+        found = [case for case in cases(parse(ktap)) if wanted in case[0].partition(": ")[0]]
     except ToolError as error:
         stage.add("results could be read", False, str(error))
         return stage.finish()

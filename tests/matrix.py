@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 import sys
 
-from tests.kernels import Kernel, load
-from tests.report import ROOT, ToolError, main_guard
+from guests.kernels import Kernel, load
+from guests.report import ROOT, ToolError, main_guard
 
 DKMS = ROOT / "dkms.conf"
 README = ROOT / "README.md"

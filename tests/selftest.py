@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests import emulator, rooms
-from tests.built import config_lost
-from tests.kernels import images, load, stock_image
+from guests import Guest, Verdict, boot, emulator
+from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
+from guests.boot import command, emulator_aborted, megabytes, topology
+from guests.kernel_build import config_lost
+from guests.kernels import images, load, stock_image
+from guests.report import BUILD, Stage, Test, ToolError, main_guard
+from guests.vcpus import Watch
+from guests.verdict import first_report, read_channel
+from tests import packages, rooms
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
-from tests.report import BUILD, Stage, Test, ToolError, main_guard
-from tests.vm import Guest, Verdict, boot
-from tests.vm.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
-from tests.vm.boot import command, emulator_aborted, megabytes, topology
-from tests.vm.run import emulations_of, guest_for, known_kernels, parse
-from tests.vm.vcpus import Watch
-from tests.vm.verdict import first_report, read_channel
+from tests.run import emulations_of, guest_for, known_kernels, parse
 
 REPORTS = [
     "[   12.345678] WARNING: CPU: 1 PID: 77 at mm/page_alloc.c:123 foo+0x1/0x2 [livemm]",
@@ -73,6 +73,25 @@ def wrong_includes_are_seen() -> str:
             said = rooms.check(Path(folder))
         if bool(said) != bool(change):
             wrong.append(f"{change}: said '{said}'")
+    return "\n".join(wrong)
+
+
+def wrong_imports_are_seen() -> str:
+    """A package that imports against the table fails, also inside a function; others do not."""
+    cases = [("guests/boot.py", "from guests.command import call\nimport os\n", True),
+             ("bench/run.py", "from guests import boot\n", True),
+             ("guests/boot.py", "from tests.run import parse\n", False),
+             ("bench/run.py", "import tests.report\n", False),
+             ("tests/run.py", "def f() -> None:\n    from bench import guest\n", False)]
+    wrong = []
+    for name, text, good in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.parent.mkdir()
+            path.write_text(text, encoding="utf-8")
+            said = packages.check(Path(folder), [Path(name)])
+        if bool(said) == good:
+            wrong.append(f"{name}: {text}: said '{said}'")
     return "\n".join(wrong)
 
 
@@ -277,6 +296,7 @@ def main() -> int:
     stage = Stage("selftest")
     stage.run("kernel reports are seen", reports_are_seen)
     stage.run("wrong includes are seen", wrong_includes_are_seen)
+    stage.run("wrong imports are seen", wrong_imports_are_seen)
     stage.run("the verdict channel is read", channel_is_read)
     stage.run("an emulator that aborts is told from a guest that dies", aborts_are_told)
     stage.run("heads of scenarios are read", heads_are_read)

@@ -2,7 +2,7 @@
 """Suspend to idle: python3 -m tests.sleep [--kernel K]
 
 A guest with its root in memory sleeps in earnest, and a key on its keyboard wakes the guest.
-Guests of tests.vm.boot cannot do so: their root is on 9p, which a sleep would cut off.
+Guests of guests.boot cannot do so: their root is on 9p, which a sleep would cut off.
 tests/sleep_guest.sh has the checks.
 """
 
@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.command import call
-from tests.kernels import Image, images
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard
-from tests.vm.accel import choose
-from tests.vm.boot import EMULATED_KARGS, KARGS, LOGS, guest_folder, judge, launch
-from tests.vm.verdict import Verdict
+from guests.accel import choose
+from guests.boot import EMULATED_KARGS, KARGS, LOGS, guest_folder, judge, launch
+from guests.command import call
+from guests.kernels import Image, images
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard
+from guests.verdict import Verdict
 
 BUSYBOX = Path("/usr/bin/busybox")
 KEY_EVERY = 4.0  # seconds

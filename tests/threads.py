@@ -3,33 +3,23 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from tests.command import call, tail
-from tests.report import BUILD, ROOT, Stage, main_guard
+from guests.command import call, tail
+from guests.report import BUILD, ROOT, Stage, main_guard
+from tests.userspace import stand_ins
 
 SOURCES = ROOT / "tests" / "threads"
 WORK = BUILD / "threads"
 # Each program and the cores that it includes.
-PROGRAMS = {"depot": ["zonelock_core"]}
-_INCLUDE = re.compile(r"^#include <(linux/\w+\.h)>", re.MULTILINE)
-
-
-def stand_ins(cores: list[str]) -> None:
-    """Every kernel header that a core includes becomes our one."""
-    for core in cores:
-        for suffix in (".c", ".h"):
-            source = ROOT / "module" / "policy" / f"{core}{suffix}"
-            for name in _INCLUDE.findall(source.read_text(encoding="utf-8")):
-                header = WORK / "include" / name
-                header.parent.mkdir(parents=True, exist_ok=True)
-                header.write_text(f'#include "{SOURCES / "kernel.h"}"\n', encoding="utf-8")
+PROGRAMS = {"depot": ["zonelock/depot"]}
 
 
 def run(stage: Stage, name: str) -> None:
     """Build one program and count its checks."""
-    stand_ins(PROGRAMS[name])
+    cores = [ROOT / "module/policy" / f"{core}{suffix}" for core in PROGRAMS[name]
+             for suffix in (".c", ".h")]
+    stand_ins(cores, WORK / "include")
     program = WORK / name
     argv: list[str | Path] = [
         "gcc-12", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-sign-compare",

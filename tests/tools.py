@@ -7,8 +7,8 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from tests.command import call, tail
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard
+from guests.command import call, tail
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard
 
 LOG = BUILD / "log" / "tools.log"
 REPORT = BUILD / "log" / "tools.xml"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report import Stage, ToolError
+from guests.report import Stage, ToolError
 from tests.tools import count
 
 REPORT = """<testsuites><testsuite>

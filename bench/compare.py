@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from bench import guest
 from bench.table import Row
-from tests.kernels import Image
-from tests.report import ToolError, say
+from guests.kernels import Image
+from guests.report import ToolError, say
 
 BASE = "base"
 POLICY = "policy"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run scenarios: python3 -m tests.vm.run [--kernel K] [--emulation E] [--soak] [NAME...]
+"""Run scenarios: python3 -m tests.run [--kernel K] [--emulation E] [--soak] [NAME...]
 
 A scenario is tests/scenarios/NAME.sh; comment lines at its head say where the scenario runs.
 Scenarios source the files lib*.sh.
@@ -22,28 +22,29 @@ A guest under parallel emulation is called NAME-KERNEL-parallel.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.guest import build, build_pagetouch
-from tests.kernels import Image, images, load
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
-from tests.vm.accel import PARALLEL, SINGLE, uses_kvm
-from tests.vm.boot import Guest, boot, end_guests
-from tests.vm.verdict import Verdict
+from guests import kernel_build, modules
+from guests.accel import PARALLEL, SINGLE, uses_kvm
+from guests.boot import Guest, boot, end_guests
+from guests.kernels import Image, images, load
+from guests.programs import compile_program, pagetouch
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+from guests.verdict import Verdict
 
 SCENARIOS = ROOT / "tests" / "scenarios"
 # C programs for scenarios, and where the guest finds them.
 PROGRAMS = ROOT / "tests" / "programs"
 BUILT_PROGRAMS = BUILD / "programs"
-# In order of what they took when last measured, the debug kernel's above all.
-LONG = ("share", "kills", "livemmctl_ab", "numa_toggle", "depot", "livemmctl", "cma_areas",
-        "cma", "cma_toggle", "pageblock", "pressure", "toggle", "oom", "fallback", "reload",
-        "unload", "numa_spaces", "numa", "numa_period", "pageset", "numa_cgroups", "census")
+# Seconds that guests took on two cores without KVM, by guest; `--record` writes the file.
+TIMES = ROOT / "tests/scenario_times.json"
 EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]}
 _HEADER = re.compile(r"# (kernels|named|cpus|memory|nodes|args|emulation|timeout|allow): (.+)")
 
@@ -145,9 +146,9 @@ def emulations_of(scenario: Scenario, kernel: str, kvm: bool) -> list[str]:
 
 def build_programs() -> None:
     """Compile the programs of scenarios, statically, where the source is newer."""
-    build_pagetouch()
+    pagetouch()
     for source in sorted(PROGRAMS.glob("*.c")):
-        build(BUILT_PROGRAMS / source.stem, [source])
+        compile_program(BUILT_PROGRAMS / source.stem, [source])
 
 
 def count(stage: Stage, verdict: Verdict) -> None:
@@ -191,16 +192,43 @@ def run_all(stage: Stage, guests: list[Guest], jobs: int) -> None:
     say(f"---- {len(guests)} guests: {spent:.0f} s in {wall:.0f} s, {jobs} at once")
 
 
-def urgency(guest: Guest) -> tuple[bool, float, int]:
-    """Sorts the slowest first, so that no long guest is left to run alone at the end."""
-    name = guest.script.stem
-    place = LONG.index(name) if name in LONG else len(LONG)
-    return not guest.image.debug, -guest.timeout, place
+def recorded() -> dict[str, float]:
+    """Seconds of guests in an earlier run, by guest."""
+    if not TIMES.exists():
+        return {}
+    times: dict[str, float] = json.loads(TIMES.read_text(encoding="utf-8"))
+    return times
+
+
+def record(stage: Stage) -> None:
+    """Keep the seconds of the guests that have just run."""
+    ended = re.compile(r"(.+): guest and its kernel")
+    times = recorded()
+    for test in stage.tests:
+        if found := ended.fullmatch(test.name):
+            times[found[1]] = round(test.seconds)
+    TIMES.write_text(json.dumps(times, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def by_urgency(guests: list[Guest]) -> list[Guest]:
+    """The slowest first, so that no long guest is left to run alone at the end."""
+    times = recorded()
+    return sorted(guests, key=lambda guest: -times.get(guest.name, guest.timeout / 3))
+
+
+def build_for(stage: Stage, images: Iterable[Image]) -> bool:
+    """Build the modules for these kernels alone."""
+    good = True
+    for image in images:
+        say(f"    building for {image.name}")
+        good &= stage.run(f"builds for {image.name} without a warning",
+                          lambda image=image: modules.build(image))  # type: ignore[misc]
+    return good
 
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="tests.vm.run", description="run scenarios in guests")
+    parser = argparse.ArgumentParser(prog="tests.run", description="run scenarios in guests")
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
     # One more than there are cores: now and then each guest sleeps.
     jobs = min(4, (os.cpu_count() or 1) + 1)
@@ -209,6 +237,9 @@ def main() -> int:
                         help="more rounds and steps, and every kernel of a scenario")
     parser.add_argument("--emulation", choices=EMULATIONS,
                         help="where there is no KVM, whatever the heads of scenarios say")
+    parser.add_argument("--build", action="store_true",
+                        help="build the modules for the kernels of these scenarios first")
+    parser.add_argument("--record", action="store_true", help=f"keep the times in {TIMES.name}")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default all)")
     args = parser.parse_args()
     if args.jobs < 1:
@@ -226,6 +257,8 @@ def main() -> int:
     else:
         for name in sorted({name for scenario in scenarios for name in scenario.kernels}):
             try:
+                if args.build and name in load()[1]:
+                    kernel_build.ensure(name)
                 found[name] = images(name)[0]
             except ToolError as error:
                 stage.add(f"kernel {name} is there", False, str(error))
@@ -239,8 +272,10 @@ def main() -> int:
     if not guests:
         raise ToolError("no scenario runs on that kernel")
     build_programs()
-    guests.sort(key=urgency)
-    run_all(stage, guests, args.jobs)
+    if not args.build or build_for(stage, found.values()):
+        run_all(stage, by_urgency(guests), args.jobs)
+    if args.record:
+        record(stage)
     return stage.finish()
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kernel matrix (kernels.toml), and the cache of images it leads to.
 
-python3 -m tests.kernels fetch     have every kernel's image and headers, or those of SERIES...
-python3 -m tests.kernels list      what is in the cache
+python3 -m guests.kernels fetch     have every kernel's image and headers, or those of SERIES...
+python3 -m guests.kernels list      what is in the cache
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.command import call
-from tests.report import ROOT, ToolError, main_guard, say
+from guests.command import call
+from guests.report import ROOT, ToolError, main_guard, say
 
 MATRIX = ROOT / "kernels.toml"
 # The built kernel that tests need; others are only had when they are named.
@@ -71,7 +71,7 @@ class Kernel:
 class Image:
     """Something that boots: a stock kernel or a built one.
 
-    built   from sources, by tests.built
+    built   from sources, by guests.kernel_build
     debug   the built one that has the checkers
     """
 
@@ -163,7 +163,7 @@ def cache_key(row: Built) -> str:
 
 
 def built_image(name: str = DEBUG) -> Image:
-    """A built kernel, as tests.built left it."""
+    """A built kernel, as guests.kernel_build left it."""
     row = load()[1][name]
     tree = row.tree
     done = tree / ".done"
@@ -368,7 +368,7 @@ def main() -> int:
         return fetch(sys.argv[2:])
     if sys.argv[1:] == ["list"]:
         return show()
-    raise ToolError("usage: python3 -m tests.kernels fetch [SERIES...]|list")
+    raise ToolError("usage: python3 -m guests.kernels fetch [SERIES...]|list")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The emulator that runs the CPUs of a guest in parallel ([emulator] of kernels.toml).
 
-python3 -m tests.emulator fetch    fetch the emulator into the cache
-python3 -m tests.emulator show     print version and path
+python3 -m guests.emulator fetch    fetch the emulator into the cache
+python3 -m guests.emulator show     print version and path
 
 The packages come from a later Debian suite and are unpacked into the cache.  Nothing on the
 host changes: apt runs with sources and lists of its own.
@@ -20,9 +20,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.command import call
-from tests.kernels import MATRIX, cache_dir, mirror
-from tests.report import ToolError, main_guard, say
+from guests.command import call
+from guests.kernels import MATRIX, cache_dir, mirror
+from guests.report import ToolError, main_guard, say
 
 PROGRAM = "qemu-system-x86_64"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
@@ -75,7 +75,7 @@ def fetched(wanted: Emulator | None = None) -> Fetched:
     """The emulator in the cache, of the version that kernels.toml has."""
     wanted = wanted or load()
     missing = (f"{wanted.packages[0]} {wanted.version} of {wanted.suite} is not in the cache; "
-               "run `python3 -m tests.emulator fetch`")
+               "run `python3 -m guests.emulator fetch`")
     try:
         version = str(json.loads(wanted.record.read_text(encoding="utf-8"))["version"])
     except (OSError, ValueError, KeyError) as error:
@@ -198,7 +198,7 @@ def main() -> int:
         found = fetched()
         say(f"{found.version} {found.program}")
         return 0
-    raise ToolError("usage: python3 -m tests.emulator fetch|show")
+    raise ToolError("usage: python3 -m guests.emulator fetch|show")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Counted tests: one line each on the terminal, one JSON file a stage."""
+"""Counted tests: one line each on the terminal, a JSON file and a JUnit file a stage."""
 
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import time
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -73,8 +75,19 @@ class Stage:
     def failed(self) -> int:
         return len(self.tests) - self.passed
 
+    def write_junit(self, path: Path) -> None:
+        """The same results for a CI that reads JUnit XML."""
+        suite = ET.Element("testsuite", name=self.name, tests=str(len(self.tests)),
+                           failures=str(self.failed))
+        for test in self.tests:
+            case = ET.SubElement(suite, "testcase", classname=f"livemm.{self.name}",
+                                 name=_plain(test.name), time=str(test.seconds))
+            if not test.ok:
+                ET.SubElement(case, "failure").text = _plain(test.note)
+        ET.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
     def finish(self) -> int:
-        """Write the JSON, show the sum; 0 when every test passed and there was one."""
+        """Write JSON and JUnit XML, show the sum; 0 when every test passed and there was one."""
         if not self.tests:
             self.add("any test ran", False, "the stage counted no test")
         RESULTS.mkdir(parents=True, exist_ok=True)
@@ -87,8 +100,17 @@ class Stage:
         }
         path = RESULTS / f"{self.name}.json"
         path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        self.write_junit(path.with_suffix(".xml"))
         say(f"{self.passed} passed, {self.failed} failed")
         return 1 if self.failed else 0
+
+
+_UNPRINTABLE = re.compile(r"[^\t\n -~]")
+
+
+def _plain(text: str) -> str:
+    """A text that XML can hold."""
+    return _UNPRINTABLE.sub("?", text)
 
 
 class Ended(KeyboardInterrupt):

@@ -82,14 +82,14 @@ disable_services() {
 }
 
 make_venv() {
-	key=$(cat "$here/tests/requirements.txt" /etc/debian_version | sha256sum | cut -c1-16)
+	key=$(cat "$here/guests/requirements.txt" /etc/debian_version | sha256sum | cut -c1-16)
 	[ "$(cat "$cache/venv/.key" 2>/dev/null)" = "$key" ] && return
 	say "making the Python environment"
 	rm -rf "$cache/venv"
 	/usr/bin/python3 -m venv "$cache/venv" >"$cache/pip.log" 2>&1 ||
 		die "python3 -m venv failed: $(tail -n 3 "$cache/pip.log")"
 	"$cache/venv/bin/pip" -q --disable-pip-version-check install \
-		-r "$here/tests/requirements.txt" >"$cache/pip.log" 2>&1 ||
+		-r "$here/guests/requirements.txt" >"$cache/pip.log" 2>&1 ||
 		die "pip install failed: $(tail -n 3 "$cache/pip.log")"
 	echo "$key" >"$cache/venv/.key"
 }
@@ -117,6 +117,6 @@ install_missing
 [ -n "$(apt-cache policy linux-image-amd64)" ] || apt_update
 make_venv
 cd "$here"
-/usr/bin/python3 -m tests.kernels fetch "$@"
-[ $# -gt 0 ] || /usr/bin/python3 -m tests.emulator fetch
+/usr/bin/python3 -m guests.kernels fetch "$@"
+[ $# -gt 0 ] || /usr/bin/python3 -m guests.emulator fetch
 say "done; kernels and tools are in $cache"

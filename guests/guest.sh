@@ -4,7 +4,7 @@
 # The first of ours to run in a guest: opens the verdict channel on fd 3 and a
 # channel for what the script prints, makes sure that this is the machine which
 # was asked for, puts the modules and the commands in their place, and runs the
-# script.  Its environment comes from tests/vm/boot.py.
+# script.  Its environment comes from guests/boot.py.
 set -u
 
 script=$1

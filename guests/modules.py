@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build the modules for kernels: python3 -m tests.modules [--kernel K]
+"""Build the modules for kernels: python3 -m guests.modules [--kernel K]
 
 The sources are copied to build/RELEASE, so that kernels do not share objects,
 and built there with W=1 and every warning an error.  build/RELEASE/modroot
@@ -15,9 +15,9 @@ import re
 import shutil
 from pathlib import Path
 
-from tests.command import call, tail
-from tests.kernels import Image, images, load
-from tests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+from guests.command import call, tail
+from guests.kernels import Image, images, load
+from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 SOURCES = ["module", "kunit", "tests/kmod"]
 # The modules of the package; livemm.ko loads the livepatches.
@@ -168,7 +168,7 @@ def names_or(wanted: str | None) -> list[str]:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="tests.modules", description="build the modules")
+    parser = argparse.ArgumentParser(prog="guests.modules", description="build the modules")
     parser.add_argument("--kernel", help="a series of kernels.toml, a release, debug or cma")
     args = parser.parse_args()
     stage = Stage("modules")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Build a kernel of the matrix from Debian's source package.
 
-python3 -m tests.built [NAME]      have it in the cache, with progress shown; NAME is debug
+python3 -m guests.kernel_build [NAME]      have it in the cache, with progress shown; NAME is debug
                                    (KUnit, KASAN, lockdep) or another [[built]] of the matrix
 """
 
@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.command import call, ended_with_us, tail
-from tests.kernels import DEBUG, MATRIX, built_image, cache_dir, load, source_version
-from tests.report import ToolError, main_guard, say
+from guests.command import call, ended_with_us, tail
+from guests.kernels import DEBUG, MATRIX, built_image, cache_dir, load, source_version
+from guests.report import ToolError, main_guard, say
 
 STEP = 20.0  # seconds between two progress lines
 
@@ -147,7 +147,7 @@ def ensure(name: str = DEBUG) -> None:
 def main() -> int:
     """The command."""
     if len(sys.argv) > 2:
-        raise ToolError("usage: python3 -m tests.built [NAME]")
+        raise ToolError("usage: python3 -m guests.kernel_build [NAME]")
     name = sys.argv[1] if sys.argv[1:] else DEBUG
     ensure(name)
     say(f"    {name} kernel: {built_image(name).release}")

@@ -14,10 +14,10 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import emulator
-from tests.command import bound
-from tests.kernels import cache_dir, load, stock_image
-from tests.report import ToolError, say
+from guests import emulator
+from guests.command import bound
+from guests.kernels import cache_dir, load, stock_image
+from guests.report import ToolError, say
 
 SINGLE = "single"
 PARALLEL = "parallel"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The guest's half of the bench: carry out a plan, write a line a step.
 
-python3 -m bench.inside PLAN RESULTS
+python3 -m bench.agent PLAN RESULTS
 
 PLAN is a JSON list of steps, each an object with "do" and what that needs;
 RESULTS gets one JSON object a step, the last one with "error" if a step failed.
@@ -570,14 +570,14 @@ def carry_out(steps: list[Step], results: TextIO) -> bool:
 def main() -> int:
     """The command."""
     if len(sys.argv) != 3:
-        print("usage: python3 -m bench.inside PLAN RESULTS", file=sys.stderr)
+        print("usage: python3 -m bench.agent PLAN RESULTS", file=sys.stderr)
         return 2
     try:
         steps = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
         with open(sys.argv[2], "w", encoding="utf-8") as results:
             return 0 if carry_out(steps, results) else 1
     except (OSError, ValueError) as error:
-        print(f"bench.inside: {error}", file=sys.stderr)
+        print(f"bench.agent: {error}", file=sys.stderr)
         return 2
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Boot a machine of its own: a kernel, its initramfs, and a disk with an init of its own.
 
-Where tests.vm.boot has a guest on the host's root, with our script for an init, this is
+Where guests.boot has a guest on the host's root, with our script for an init, this is
 for what needs an init to run under.  The machine reports by ports: checks on
 one port, what the script prints on another, the console in build/log/NAME.log.  A disk
 can be booted again, and then is as the boot before has left it.
@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.vm.accel import Accel, choose
-from tests.vm.boot import (
+from guests.accel import Accel, choose
+from guests.boot import (
     EMULATED_KARGS,
     KARGS,
     LOGS,
@@ -25,7 +25,7 @@ from tests.vm.boot import (
     launch,
     port,
 )
-from tests.vm.verdict import Verdict
+from guests.verdict import Verdict
 
 #: For more features than these, udev would have the kernel load modules that use them.
 CPU = "qemu64,+rdrand"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Boot a kernel on the host's root file system and bring back a verdict."""
 
-from tests.vm.boot import Guest, boot
-from tests.vm.verdict import Verdict
+from guests.boot import Guest, boot
+from guests.verdict import Verdict
 
 __all__ = ["Guest", "Verdict", "boot"]

@@ -3,7 +3,7 @@
 
 The clean Debian of tests.deb, with what the installation has made of it, becomes a disk.
 It is booted with its own kernel several times, and goes on each time from what the boot
-before has left: tests/units_guest.sh has what happens in which.
+before has left: tests/systemd_guest.sh has what happens in which.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.command import call, tail
-from tests.report import BUILD, ROOT, Stage, ToolError
-from tests.vm.disk import Machine, boot_disk
+from guests.command import call, tail
+from guests.disk import Machine, boot_disk
+from guests.report import BUILD, ROOT, Stage, ToolError
 
 WORK = BUILD / "units"
 DISK = WORK / "disk"
 SIZE = "2G"
-#: Each a boot, as units_guest.sh calls it.
+#: Each a boot, as systemd_guest.sh calls it.
 BOOTS = ["fresh", "again", "resumed", "crashed"]
 #: Where the guest finds its script, and what that sources.
 PLACE = "opt/units"
-FILES = ["tests/units_guest.sh", "tests/scenarios/lib.sh"]
+FILES = ["tests/systemd_guest.sh", "tests/scenarios/lib.sh"]
 #: What nobody logs in to, and what else takes long to start and has nothing to do with us.
 UNUSED = ["e2scrub_reap.service", "getty-static.service", "getty.target",
           "serial-getty@ttyS0.service", "systemd-binfmt.service",
@@ -32,7 +32,7 @@ UNIT = f"""\
 Description=The test of livemm's units
 
 [Service]
-ExecStart=/bin/sh /{PLACE}/tests/units_guest.sh
+ExecStart=/bin/sh /{PLACE}/tests/systemd_guest.sh
 Environment=LMM_ROOT=/{PLACE}
 """
 #: Of an overlay of the clean Debian, what happened there, and files of ours.  Left out is

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.report import ToolError
+from guests.report import ToolError
 
 
 def tail(text: str, lines: int = 15) -> str:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.report import Test
+from guests.report import Test
 
 # Reports that fail a guest whatever its script thinks of itself.
 REPORTS = [

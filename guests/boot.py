@@ -4,7 +4,7 @@
 The script's checks come back on a virtio-serial port of their own, the
 script's output on another, kept in build/log/NAME.out; the console is kept
 in build/log/NAME.log.  A guest that dies, hangs, or whose kernel reports
-anything (tests.vm.verdict.REPORTS) has failed whatever its script said.
+anything (guests.verdict.REPORTS) has failed whatever its script said.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.command import bound, tail
-from tests.kernels import Image, cache_dir
-from tests.report import BUILD, ROOT, ToolError
-from tests.vm.accel import EMULATION, QEMU, SINGLE, Accel, choose, hosts_version
-from tests.vm.vcpus import Watch
-from tests.vm.verdict import Verdict, first_report, read_channel
+from guests.accel import EMULATION, QEMU, SINGLE, Accel, choose, hosts_version
+from guests.command import bound, tail
+from guests.kernels import Image, cache_dir
+from guests.report import BUILD, ROOT, ToolError
+from guests.vcpus import Watch
+from guests.verdict import Verdict, first_report, read_channel
 
 LOGS = BUILD / "log"
 PORT = "livemm.verdict"
@@ -162,7 +162,7 @@ def guest_script(guest: Guest, accel: Accel) -> str:
         **guest.env,
     }
     words = ["env", *(f"{key}={value}" for key, value in env.items())]
-    words += ["sh", str(ROOT / "tests/vm/guest.sh"), str(guest.script), *guest.args]
+    words += ["sh", str(ROOT / "guests/guest.sh"), str(guest.script), *guest.args]
     return shlex.join(words)
 
 
@@ -178,7 +178,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
     if not vng.exists():
         raise ToolError(f"{vng}: not there; run `make setup`")
     opts = [
-        # Gives each thread a name: see tests.vm.vcpus.
+        # Gives each thread a name: see guests.vcpus.
         "-name", "debug-threads=on",
         "-device", "virtio-serial-pci",
         *port(PORT, channel),

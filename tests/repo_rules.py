@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.command import call
-from tests.report import ROOT
+from guests.command import call
+from guests.report import ROOT
 
 MAX_LINES = 700
 # Folders of one developer's machine; put together here so as not to find itself.

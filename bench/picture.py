@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draw the README's picture: python3 -m bench.picture [--check]
+
+Reads docs/pictures/results.json, writes results-light.svg and results-dark.svg beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from guests.report import ROOT, main_guard
+
+FOLDER = ROOT / "docs/pictures"
+COLOURS = {
+    "light": {"back": "#ffffff", "text": "#1f2328", "stock": "#afb8c1", "with": "#0969da"},
+    "dark": {"back": "#0d1117", "text": "#e6edf3", "stock": "#484f58", "with": "#58a6ff"},
+}
+WIDTH, ROW, TOP, LEFT, FULL = 760, 58, 44, 16, 600
+FONT = "font-family='system-ui, sans-serif'"
+
+
+def text(x: float, y: float, words: str, colour: str, size: int = 13) -> str:
+    """A line of text."""
+    return f"<text x='{x:g}' y='{y:g}' fill='{colour}' font-size='{size}' {FONT}>{words}</text>"
+
+
+def bar(y: float, share: float, colour: str) -> str:
+    """A bar as long as its share of stock."""
+    return (f"<rect x='{LEFT}' y='{y:g}' width='{max(share * FULL, 1):.1f}' height='11' "
+            f"rx='2' fill='{colour}'/>")
+
+
+def drawing(data: dict[str, Any], colours: dict[str, str]) -> str:
+    """The picture."""
+    height = TOP + ROW * len(data["bars"]) + 24
+    parts = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' role='img'>",
+             "<!-- SPDX-License-Identifier: GPL-2.0-only; drawn by bench/picture.py -->",
+             f"<title>{escape(data['title'])}</title>",
+             f"<rect width='{WIDTH}' height='{height}' fill='{colours['back']}'/>",
+             text(LEFT, 26, escape(data["title"]), colours["text"], 15)]
+    for number, one in enumerate(data["bars"]):
+        y = TOP + ROW * number
+        share = one["with"] / one["stock"]
+        words = f"{one['policy']}: {one['what']}"
+        parts += [text(LEFT, y + 13, escape(words), colours["text"]),
+                  bar(y + 20, 1, colours["stock"]), bar(y + 34, share, colours["with"]),
+                  text(LEFT + FULL + 10, y + 30, f"{one['stock']:,g}", colours["text"], 12),
+                  text(LEFT + max(share * FULL, 1) + 10, y + 44,
+                       f"{one['with']:,g} ({share:.1%})", colours["text"], 12)]
+    parts += [text(LEFT, height - 10, escape(data["note"]), colours["text"], 11), "</svg>"]
+    return "\n".join(parts) + "\n"
+
+
+def check(folder: Path = FOLDER) -> str:
+    """Which picture is not the one that its JSON gives, or ""."""
+    data = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return "\n".join(f"results-{name}.svg: run python3 -m bench.picture"
+                     for name, colours in COLOURS.items()
+                     if (folder / f"results-{name}.svg").read_text(encoding="utf-8")
+                     != drawing(data, colours))
+
+
+def main() -> int:
+    """The command."""
+    if sys.argv[1:] == ["--check"]:
+        print(check(), end="")
+        return 1 if check() else 0
+    data = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    for name, colours in COLOURS.items():
+        path = FOLDER / f"results-{name}.svg"
+        path.write_text(drawing(data, colours), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    main_guard(main)

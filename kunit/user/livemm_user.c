@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * livemm_user.c - suites of pure cores, in one program of user space
+ *
+ * Prints KTAP.  Arguments are parts of names of suites: only suites whose name holds one run.
+ * Exit status 0 if all cases have passed and there were some.
+ */
+#include <printf.h>
+
+#include "test.h"
+
+/* How the kernel escapes a character that cannot be printed. */
+static int put_escaped(FILE *out, unsigned char c)
+{
+	static const char plain[] = "\n\r\t\v\f\a\033";
+	static const char letter[] = "nrtvfae";
+	const char *at = c ? strchr(plain, c) : NULL;
+
+	/* The kernel holds Latin-1 for printable. */
+	if (isprint(c) || c > 160)
+		return fputc(c, out) == EOF ? -1 : 1;
+	if (at)
+		return fprintf(out, "\\%c", letter[at - plain]);
+	return c ? fprintf(out, "\\%03o", c) : fprintf(out, "\\0");
+}
+
+static int put_text(FILE *out, const struct printf_info *info, const void *const *args)
+{
+	const char *text = *(const char *const *)args[0];
+	int i, n = 0;
+
+	for (i = 0; i < info->width; i++)
+		n += put_escaped(out, text[i]);
+	return n;
+}
+
+static int put_text_size(const struct printf_info *info, size_t n, int *types, int *size)
+{
+	if (n > 0)
+		types[0] = PA_POINTER;
+	return 1;
+}
+
+int scnprintf(char *buf, size_t len, const char *format, ...)
+{
+	char plain[512], *to = plain;
+	va_list args;
+	int n;
+
+	/* The C library's %p is ours; the E that follows in the kernel's formats is left out. */
+	register_printf_specifier('p', put_text, put_text_size);
+	for (; *format && to < plain + sizeof(plain) - 1; format++) {
+		*to++ = *format;
+		if (!strncmp(format, "pE", 2) && to - plain > 2 && to[-2] == '*')
+			format++;
+	}
+	*to = '\0';
+	va_start(args, format);
+	n = vsnprintf(buf, len, plain, args);
+	va_end(args);
+	return len && n >= (int)len ? (int)len - 1 : n;
+}
+
+void *kunit_user_alloc(struct kunit *test, size_t size)
+{
+	void *block = calloc(1, size);
+
+	if (!block || test->nr_blocks == ARRAY_SIZE(test->blocks))
+		abort();
+	test->blocks[test->nr_blocks++] = block;
+	return block;
+}
+
+void kunit_user_fail(struct kunit *test, const char *file, int line, const char *format, ...)
+{
+	va_list args;
+
+	test->failed = true;
+	printf("    # %s:%d: ", file, line);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+#include "../pcp_core_test.c"
+#include "../pcp_event_core_test.c"
+#include "../pcp_event_load_test.c"
+#include "../cma_core_test.c"
+#include "../knobs_test.c"
+#include "../ladder_test.c"
+#include "../numa_core_test.c"
+#include "../numa_trace_test.c"
+#include "../numa_vma_core_test.c"
+#include "../numa_watch_core_test.c"
+#include "../pageblock_census_test.c"
+#include "../pageblock_core_test.c"
+#include "../zonelock_core_test.c"
+
+static struct kunit_suite *const suites[] = {
+	&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
+	&lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
+	&numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
+	&pageblock_census_suite, &zonelock_core_suite,
+};
+
+/* Run a case once; returns whether it has passed. */
+static bool run_once(const struct kunit_suite *suite, const struct kunit_case *one,
+		     const void *param)
+{
+	struct kunit test = { .param_value = param };
+
+	if (!setjmp(test.end)) {
+		if (suite->init && suite->init(&test))
+			KUNIT_FAIL(&test, "the suite's init has failed");
+		else
+			one->run_case(&test);
+	}
+	if (suite->exit)
+		suite->exit(&test);
+	while (test.nr_blocks)
+		free(test.blocks[--test.nr_blocks]);
+	return !test.failed;
+}
+
+static bool result(bool good, unsigned int nr, const char *name, const char *desc)
+{
+	printf("    %s %u %s%s%s\n", good ? "ok" : "not ok", nr, name, desc ? ": " : "",
+	       desc ?: "");
+	return good;
+}
+
+/* Returns the number of cases that have failed; @passed counts the others. */
+static unsigned int run_suite(const struct kunit_suite *suite, unsigned int *passed)
+{
+	char desc[KUNIT_PARAM_DESC_SIZE];
+	unsigned int nr = 0, failed = 0;
+	const struct kunit_case *one;
+	const void *param;
+
+	for (one = suite->test_cases; one->run_case; one++) {
+		if (!one->generate_params) {
+			nr++;
+			failed += !result(run_once(suite, one, NULL), nr, one->name, NULL);
+			continue;
+		}
+		for (param = one->generate_params(NULL, desc); param;
+		     param = one->generate_params(param, desc)) {
+			nr++;
+			failed += !result(run_once(suite, one, param), nr, one->name, desc);
+		}
+	}
+	printf("    1..%u\n", nr);
+	*passed += nr - failed;
+	return failed;
+}
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (strstr(name, argv[i]))
+			return true;
+	return argc <= 1;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i, nr = 0, passed = 0, failed = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	puts("KTAP version 1");
+	for (i = 0; i < ARRAY_SIZE(suites); i++) {
+		unsigned int bad;
+
+		if (!wanted(suites[i]->name, argc, argv))
+			continue;
+		printf("    KTAP version 1\n    # Subtest: %s\n", suites[i]->name);
+		bad = run_suite(suites[i], &passed);
+		failed += bad;
+		printf("%s %u %s\n", bad ? "not ok" : "ok", ++nr, suites[i]->name);
+	}
+	printf("1..%u\n", nr);
+	return failed || !passed;
+}

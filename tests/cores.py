@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Pure cores and their KUnit suites as a program of user space: python3 -m tests.cores [SUITE...]
+
+Built with AddressSanitizer and UndefinedBehaviorSanitizer, in seconds, without a kernel and
+without root.  SUITE is a part of a suite's name.  build/cores/ keeps KTAP and JUnit XML.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from guests.command import call, tail
+from guests.report import BUILD, ROOT, Stage, main_guard
+from tests.userspace import stand_ins
+
+WORK = BUILD / "cores"
+PROGRAM = WORK / "cores"
+FLAGS = [
+    "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-sign-compare",
+    "-Wno-unused-function", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
+    "-Wno-type-limits", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+]
+# Suites that need more of the kernel than a core may use.
+KERNEL_ONLY = {
+    "hook_table": "rows name the kernel's own types",
+    "dispatch": "static calls",
+    "counters": "per-CPU memory",
+    "registry": "workqueues, RCU and the control mutex",
+    "switch": "tasks that race",
+}
+_CASE = re.compile(r"^    (ok|not ok) \d+ (.*)$")
+_SUITE = re.compile(r"^    # Subtest: (.*)$")
+_NOTE = re.compile(r"^    # (\S+:\d+: .*)$")
+
+
+def read_ktap(stage: Stage, text: str) -> None:
+    """Count each case of the program's KTAP."""
+    suite, notes = "", list[str]()
+    for line in text.splitlines():
+        if found := _SUITE.match(line):
+            suite = found[1]
+        elif found := _NOTE.match(line):
+            notes.append(found[1])
+        elif found := _CASE.match(line):
+            stage.add(f"{suite}: {found[2]}", found[1] == "ok", "\n".join(notes))
+            notes = []
+
+
+def build() -> str:
+    """Compile the program; what the compiler complains of, or ""."""
+    include = WORK / "include"
+    sources = [*ROOT.glob("kunit/*.[ch]"), *ROOT.glob("kunit/user/*.[ch]"),
+               *ROOT.glob("module/**/*.[ch]")]
+    newest = max(source.stat().st_mtime for source in sources)
+    if PROGRAM.exists() and PROGRAM.stat().st_mtime > newest:
+        return ""
+    stand_ins(sources, include)
+    argv: list[str | Path] = ["gcc-12", *FLAGS, "-I", include, "-I", ROOT / "module",
+                              ROOT / "kunit/user/livemm_user.c", "-o", PROGRAM]
+    status, text = call(argv, log=WORK / "build.log", check=False)
+    return "" if status == 0 else tail(text, 40) or f"status {status}"
+
+
+def main() -> int:
+    """The command."""
+    stage = Stage("cores")
+    WORK.mkdir(parents=True, exist_ok=True)
+    if stage.run("they build without a warning", build):
+        status, text = call([PROGRAM, *sys.argv[1:]], log=WORK / "cores.ktap", check=False)
+        read_ktap(stage, text)
+        # A sanitizer ends the program in the middle of a case.
+        stage.add("the program ran to its end", bool(re.search(r"^1\.\.[1-9]", text, re.M)),
+                  "" if status == 0 else tail(text, 30))
+    for suite, reason in KERNEL_ONLY.items():
+        print(f"     kernel only: {suite} ({reason})")
+    return stage.finish()
+
+
+if __name__ == "__main__":
+    main_guard(main)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which package of Python may import which: guests imports neither tests nor bench."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+
+MAY_IMPORT = {
+    "guests": set[str](),
+    "bench": {"guests"},
+    "tests": {"guests"},
+    "livemmctl": set[str](),
+}
+
+
+def imported(text: str) -> set[str]:
+    """The top names of the packages that a module imports, also inside functions."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def check(root: Path, files: Iterable[Path]) -> str:
+    """What is imported against the table, in words, or ""."""
+    wrong = []
+    for path in files:
+        package = "livemmctl" if "livemmctl" in path.parts else path.parts[0]
+        if path.suffix != ".py" or package not in MAY_IMPORT:
+            continue
+        strange = (imported((root / path).read_text(encoding="utf-8"))
+                   & MAY_IMPORT.keys()) - MAY_IMPORT[package] - {package}
+        wrong += [f"{path}: {package} may not import {name}" for name in sorted(strange)]
+    return "\n".join(wrong)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Headers that stand in for the kernel's, where cores build as programs of user space."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from guests.report import ROOT
+
+USER = ROOT / "kunit/user"
+_INCLUDE = re.compile(r"^#include <((?:linux|kunit)/\w+\.h)>", re.MULTILINE)
+# The C library includes these of the kernel's.
+_ALSO_REAL = {"linux/errno.h", "linux/limits.h", "linux/types.h"}
+
+
+def stand_ins(sources: Iterable[Path], folder: Path) -> None:
+    """Every kernel header that a source includes becomes ours."""
+    names = {name for source in sources
+             for name in _INCLUDE.findall(source.read_text(encoding="utf-8"))}
+    for name in names:
+        ours = USER / ("test.h" if name.startswith("kunit/") else "kernel.h")
+        real = f"#include_next <{name}>\n" if name in _ALSO_REAL else ""
+        header = folder / name
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(f'{real}#include "{ours}"\n', encoding="utf-8")
