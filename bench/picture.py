@@ -37,8 +37,8 @@ def bar(y: float, share: float, colour: str) -> str:
 def drawing(data: dict[str, Any], colours: dict[str, str]) -> str:
     """The picture."""
     height = TOP + ROW * len(data["bars"]) + 24
-    parts = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' role='img'>",
-             "<!-- SPDX-License-Identifier: GPL-2.0-only; drawn by bench/picture.py -->",
+    parts = ["<!-- SPDX-License-Identifier: GPL-2.0-only; drawn by bench/picture.py -->",
+             f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' role='img'>",
              f"<title>{escape(data['title'])}</title>",
              f"<rect width='{WIDTH}' height='{height}' fill='{colours['back']}'/>",
              text(LEFT, 26, escape(data["title"]), colours["text"], 15)]

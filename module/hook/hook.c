@@ -18,6 +18,7 @@
 #include "hook.h"
 #include "kcall.h"
 #include "klp_client.h"
+#include "obstacle.h"
 #include "symbols.h"
 #include "table.h"
 
@@ -29,77 +30,10 @@ static bool force;
 module_param(force, bool, 0400);
 MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
 
-static bool livepatch = true;
-module_param(livepatch, bool, 0600);
-MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
-
 static const struct lmm_klp_handlers *klp_handlers;
-
-/* The kernel's own switches for all kprobes, and for all that stands on ftrace; or NULL. */
-static const bool *kprobes_off;
-static const int *ftrace_on;
 
 /* Called when a livepatch comes or goes, of ours or of somebody else. */
 static void (*hooks_changed)(void);
-
-/* Has the admin switched off the mechanism of the row?  On true @why has words. */
-static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
-{
-	switch (hook->mech) {
-	case LMM_MECH_LIVEPATCH:
-	case LMM_MECH_DIRECT:
-		break;
-	case LMM_MECH_KPROBE:
-		if (kprobes_off && READ_ONCE(*kprobes_off)) {
-			scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
-			return true;
-		}
-		/* The kernel puts a kprobe on an ftrace site by way of ftrace. */
-		if (!lmm_symbol_ftrace_site(hook->addr))
-			return false;
-		break;
-	default:
-		return false;
-	}
-	if (!ftrace_on || READ_ONCE(*ftrace_on))
-		return false;
-	scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
-	return true;
-}
-
-/* Words for an available row that must not be armed now; "" if arming is allowed. */
-static void row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
-{
-	why[0] = '\0';
-	if (!hook->available) {
-		scnprintf(why, len, "%s: %s", hook->symbol, hook->why);
-		return;
-	}
-	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
-		return;
-	if (!READ_ONCE(livepatch))
-		scnprintf(why, len, "module parameter livepatch=0");
-	else if (lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
-		/* It was held by another livepatch then, say. */
-		scnprintf(why, len, "%s was loaded without it; switch off all that use that",
-			  lmm_klp_module(hook->function));
-	else
-		lmm_klp_covered(hook, why, len);
-}
-
-/* Words for an armed row that the kernel does not call; "" for a row that the kernel calls. */
-static void row_silence(const struct lmm_hook *hook, char *why, size_t len)
-{
-	why[0] = '\0';
-	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
-		return;
-	if (lmm_klp_state(hook->function) == LMM_KLP_LIVE)
-		lmm_klp_covered(hook, why, len);
-	else
-		scnprintf(why, len,
-			  "%s was disabled or replaced from outside; switch the policy off and on",
-			  lmm_klp_module(hook->function));
-}
 
 static void klp_changed(void)
 {
@@ -130,7 +64,6 @@ bool lmm_hooks_forced(void)
  */
 int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void))
 {
-	char why[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
@@ -153,10 +86,7 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		lmm_hook_verify(&lmm_hooks[i]);
 	}
 	lmm_kcalls_bind();
-	kprobes_off = (const bool *)lmm_symbol_data("kprobes_all_disarmed", sizeof(*kprobes_off),
-						    __alignof__(*kprobes_off), why, sizeof(why));
-	ftrace_on = (const int *)lmm_symbol_data("ftrace_enabled", sizeof(*ftrace_on),
-						 __alignof__(*ftrace_on), why, sizeof(why));
+	lmm_obstacles_init();
 	hooks_changed = changed;
 	err = lmm_klp_watch_start(klp_changed);
 	if (err)
@@ -251,7 +181,7 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 {
 	char obstacle[LMM_WHY_LEN];
 
-	row_obstacle(&lmm_hooks[id], obstacle, sizeof(obstacle));
+	lmm_row_obstacle(&lmm_hooks[id], obstacle, sizeof(obstacle));
 	return !obstacle[0];
 }
 
@@ -292,7 +222,7 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 
 		if (!(hook->required & LMM_USER(client, mode)))
 			continue;
-		row_obstacle(hook, obstacle, sizeof(obstacle));
+		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
@@ -401,7 +331,7 @@ static u32 livepatch_functions(u32 user, bool required)
 		if (hook->mech != LMM_MECH_LIVEPATCH ||
 		    !((required ? hook->required : hook->users) & user))
 			continue;
-		row_obstacle(hook, obstacle, sizeof(obstacle));
+		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0])
 			functions |= BIT(hook->function);
 	}
@@ -493,7 +423,7 @@ bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
 
 		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->armed & BIT(client)))
 			continue;
-		row_silence(hook, silence, sizeof(silence));
+		lmm_row_silence(hook, silence, sizeof(silence));
 		if (!silence[0])
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, silence);
@@ -551,7 +481,7 @@ void lmm_hooks_silent(unsigned int client, char *why, size_t len)
 
 		if (!(READ_ONCE(hook->armed) & BIT(client)))
 			continue;
-		row_silence(hook, silence, sizeof(silence));
+		lmm_row_silence(hook, silence, sizeof(silence));
 		if (silence[0])
 			scnprintf(why, len, "hook %s: %s", hook->name, silence);
 	}
@@ -567,8 +497,7 @@ void lmm_hooks_silent(unsigned int client, char *why, size_t len)
  */
 bool lmm_hooks_unsettled(void)
 {
-	return lmm_klp_any_covered() || (kprobes_off && READ_ONCE(*kprobes_off)) ||
-	       (ftrace_on && !READ_ONCE(*ftrace_on));
+	return lmm_klp_any_covered() || lmm_mechanism_off();
 }
 
 static int functions_hold(unsigned int client, u32 functions, char *why, size_t len)
@@ -611,7 +540,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 
 		if (!row_used(hook, user, functions))
 			continue;
-		row_obstacle(hook, obstacle, sizeof(obstacle));
+		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
 		/* The obstacle of a wrapper may have gone a moment ago: nobody holds a wrapper. */
 		if (hook->mech == LMM_MECH_LIVEPATCH && !(functions & BIT(hook->function)) &&
 		    !obstacle[0])
@@ -696,7 +625,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 	char words[LMM_WHY_LEN];
 
 	if (READ_ONCE(hook->armed)) {
-		row_silence(hook, why, len);
+		lmm_row_silence(hook, why, len);
 		if (why[0])
 			return "idle";
 		if (hook->stuck)
@@ -707,7 +636,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 			scnprintf(why, len, "%s", hook->why);
 		return "armed";
 	}
-	row_obstacle(hook, words, sizeof(words));
+	lmm_row_obstacle(hook, words, sizeof(words));
 	if (!words[0] && READ_ONCE(hook->refused))
 		scnprintf(words, sizeof(words), "%s: the kernel refused it (%d)", hook->symbol,
 			  hook->refused);

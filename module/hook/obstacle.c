@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * obstacle.c - what keeps a verified row from being armed, or an armed row from being called
+ */
+#include <linux/kernel.h>
+#include <linux/moduleparam.h>
+
+#include "klp_client.h"
+#include "obstacle.h"
+#include "symbols.h"
+
+static bool livepatch = true;
+module_param(livepatch, bool, 0600);
+MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
+
+/* The kernel's own switches for all kprobes, and for all that stands on ftrace; or NULL. */
+static const bool *kprobes_off;
+static const int *ftrace_on;
+
+/* Has the admin switched off the mechanism of the row?  On true @why has words. */
+static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
+{
+	switch (hook->mech) {
+	case LMM_MECH_LIVEPATCH:
+	case LMM_MECH_DIRECT:
+		break;
+	case LMM_MECH_KPROBE:
+		if (kprobes_off && READ_ONCE(*kprobes_off)) {
+			scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
+			return true;
+		}
+		/* The kernel puts a kprobe on an ftrace site by way of ftrace. */
+		if (!lmm_symbol_ftrace_site(hook->addr))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	if (!ftrace_on || READ_ONCE(*ftrace_on))
+		return false;
+	scnprintf(why, len, "ftrace is off (kernel.ftrace_enabled is 0)");
+	return true;
+}
+
+/**
+ * lmm_row_obstacle() - why must a row not be armed now?
+ * @hook: the row
+ * @why: gets the words; "" if arming is allowed
+ * @len: size of @why
+ *
+ * Context: process.
+ */
+void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (!hook->available) {
+		scnprintf(why, len, "%s: %s", hook->symbol, hook->why);
+		return;
+	}
+	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
+		return;
+	if (!READ_ONCE(livepatch))
+		scnprintf(why, len, "module parameter livepatch=0");
+	else if (lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
+		/* It was held by another livepatch then, say. */
+		scnprintf(why, len, "%s was loaded without it; switch off all that use that",
+			  lmm_klp_module(hook->function));
+	else
+		lmm_klp_covered(hook, why, len);
+}
+
+/**
+ * lmm_row_silence() - why does the kernel not call an armed row?
+ * @hook: the row
+ * @why: gets the words; "" for a row that the kernel calls
+ * @len: size of @why
+ *
+ * Context: process.
+ */
+void lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
+		return;
+	if (lmm_klp_state(hook->function) == LMM_KLP_LIVE)
+		lmm_klp_covered(hook, why, len);
+	else
+		scnprintf(why, len,
+			  "%s was disabled or replaced from outside; switch the policy off and on",
+			  lmm_klp_module(hook->function));
+}
+
+/**
+ * lmm_mechanism_off() - has the admin switched off kprobes or ftrace?
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool lmm_mechanism_off(void)
+{
+	return (kprobes_off && READ_ONCE(*kprobes_off)) || (ftrace_on && !READ_ONCE(*ftrace_on));
+}
+
+/**
+ * lmm_obstacles_init() - find the kernel's own switches
+ *
+ * Context: process, after lmm_symbols_init().
+ */
+void lmm_obstacles_init(void)
+{
+	char why[LMM_WHY_LEN];
+
+	kprobes_off = (const bool *)lmm_symbol_data("kprobes_all_disarmed", sizeof(*kprobes_off),
+						    __alignof__(*kprobes_off), why, sizeof(why));
+	ftrace_on = (const int *)lmm_symbol_data("ftrace_enabled", sizeof(*ftrace_on),
+						 __alignof__(*ftrace_on), why, sizeof(why));
+}
