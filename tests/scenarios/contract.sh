@@ -46,13 +46,25 @@ done); do
 	same "$file is read and written" "$(stat -c %a "$file")" 600
 done
 
-# Both ways: a file without an entry, an entry without a file.
+# Both ways: a file without an entry, an entry without a file.  <policy> stands for each policy.
+documented() {
+	sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$1" |
+		while read -r entry; do
+			case $entry in
+			*"<policy>"*) for policy in $policies; do
+				echo "${entry%%<*}$policy${entry#*>}"
+			done ;;
+			*) echo "$entry" ;;
+			esac
+		done | sort
+}
 find "$LMM_DBG" -type f | sort >/run/made
-sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$LMM_DBG" | sort >/run/documented
+documented "$LMM_DBG" >/run/documented
 same "files without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
+same "an entry stands twice" "$(uniq -d /run/documented)" ""
 same "entries in debugfs-docs without a file" "$(comm -13 /run/made /run/documented)" ""
 find "$LMM_PARAMS" /sys/module/livemm_klp_*/parameters -type f 2>/dev/null | sort >/run/made
-sed -n 's/^What:[[:space:]]*//p' "$LMM_ROOT"/debugfs-docs/* | grep "^$LMM_PARAMS" | sort >/run/documented
+documented "$LMM_PARAMS" >/run/documented
 same "parameters without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
 same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/documented)" ""
 

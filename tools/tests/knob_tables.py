@@ -99,7 +99,7 @@ def knobs(release: tuple[int, int] = (6, 1)) -> dict[str, list[Knob]]:
     """Knobs of every policy of the module, as built for a kernel release."""
     numbers = _numbers(release)
     found = {}
-    for path in sorted((MODULE / "policy").glob("*.c")):
+    for path in sorted((MODULE / "policy").glob("*/*.c")):
         text = path.read_text(encoding="utf-8")
         for policy, body in _TABLE.findall(text):
             words = _word_lists(text)
@@ -110,7 +110,7 @@ def knobs(release: tuple[int, int] = (6, 1)) -> dict[str, list[Knob]]:
 def counters() -> dict[str, list[str]]:
     """Names of the counters of every policy."""
     found = {}
-    for path in sorted((MODULE / "policy").glob("*.c")):
+    for path in sorted((MODULE / "policy").glob("*/*.c")):
         for table, entries in _word_lists(path.read_text(encoding="utf-8")).items():
             if table.endswith("_counter_names"):
                 found[table.removesuffix("_counter_names")] = [word for _, word in entries]
@@ -118,12 +118,18 @@ def counters() -> dict[str, list[str]]:
 
 
 def documented() -> dict[str, str]:
-    """Every file that debugfs-docs/ has an entry of, and the entry's text."""
+    """Every file that debugfs-docs/ has an entry of, and the entry's text.
+
+    An entry with <policy> in its name is an entry of each policy's file.
+    """
     found = {}
+    policies = counters()
     for path in (ROOT / "debugfs-docs").iterdir():
         for entry in path.read_text(encoding="utf-8").split("What:\t")[1:]:
             name, _, text = entry.partition("\n")
-            found[name.strip()] = text.partition("Description:\n")[2]
+            for policy in policies:
+                path_of_file = name.strip().replace("<policy>", policy)
+                found[path_of_file] = text.partition("Description:\n")[2]
     return found
 
 
