@@ -129,6 +129,25 @@ static void a_taken_zone_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
 }
 
+static void finish_b(const char *name, unsigned long pfn, bool got, unsigned long count)
+{
+	dispatch_note(got ? 'f' : 'n');
+}
+
+static void an_end_is_told(struct kunit *test)
+{
+	static const struct lmm_events both = { .cma_finish = finish_b };
+	struct page page;
+
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &both), 0);
+	lmm_events_start(1);
+	memset(dispatch_log, 0, sizeof(dispatch_log));
+	on_cma_start(NULL, "area", 1);
+	on_cma_finish(NULL, "area", 0, &page, 1);
+	on_cma_finish(NULL, "area", 0, NULL, 1);
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "fn");
+}
+
 static void subscribers_are_bounded(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_b), 0);
@@ -180,6 +199,7 @@ static void every_event_has_a_row(struct kunit *test)
 static struct kunit_case dispatch_cases[] = {
 	KUNIT_CASE(events_come_in_order),
 	KUNIT_CASE(a_taken_zone_is_left_alone),
+	KUNIT_CASE(an_end_is_told),
 	KUNIT_CASE(subscribers_are_bounded),
 	KUNIT_CASE(an_unwatched_scan_goes_on),
 	KUNIT_CASE(every_probe_has_a_handler),

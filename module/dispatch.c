@@ -27,7 +27,10 @@
 
 #define SUBSCRIBERS	2
 
-/* Every member of struct lmm_events, and how many policies may handle it. */
+/*
+ * Every member of struct lmm_events, and how many policies may handle the event.  What begins
+ * something stands before what ends it; see events_listen().
+ */
 #define EVENTS(EVENT)				\
 	EVENT(depot_get, 1)			\
 	EVENT(depot_put, 1)			\
@@ -62,6 +65,10 @@
 #define EVENT_ID(event, room)		EVENT_##event,
 enum { EVENTS(EVENT_ID) NR_EVENTS };
 
+static_assert(EVENT_cma_start < EVENT_cma_finish);
+static_assert(EVENT_scan_begin < EVENT_mm_exit);
+static_assert(EVENT_depot_put < EVENT_give_back);
+
 #define HANDLER_TYPE(event)		(*((struct lmm_events *)0)->event)
 #define DEFINE_CALLS(event, room)					\
 	DEFINE_STATIC_CALL_NULL(event##_0, HANDLER_TYPE(event));	\
@@ -84,7 +91,7 @@ struct subscriber {
  * @offset: of the member, in bytes
  * @room: policies that may handle the event
  * @key: static calls of the subscribers
- * @trampoline: the same
+ * @trampoline: trampolines of these static calls
  * @by: the subscribers
  */
 struct event {
@@ -196,14 +203,25 @@ int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *handlers
 	return 0;
 }
 
+static void event_listen(unsigned int i, enum lmm_policy_id id, bool on)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < SUBSCRIBERS; nr++)
+		if (events[i].by[nr].taken && events[i].by[nr].policy == id)
+			smp_store_release(&listening[i][nr], on);
+}
+
+/*
+ * A policy that is told of a begin must be told of the end: what ends something is delivered
+ * first and goes last.
+ */
 static void events_listen(enum lmm_policy_id id, bool on)
 {
-	unsigned int i, nr;
+	unsigned int i;
 
 	for (i = 0; i < NR_EVENTS; i++)
-		for (nr = 0; nr < SUBSCRIBERS; nr++)
-			if (events[i].by[nr].taken && events[i].by[nr].policy == id)
-				WRITE_ONCE(listening[i][nr], on);
+		event_listen(on ? NR_EVENTS - 1 - i : i, id, on);
 }
 
 /**

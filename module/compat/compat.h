@@ -2,10 +2,9 @@
 /*
  * compat.h - what differs between the kernels that livemm runs on
  *
- * The only place that knows kernel versions.  Everywhere else asks for a
- * capability by name.  Differences that show at run time (a function that is
- * inlined away, a changed prototype) are not here: the hook table finds those
- * on the running kernel.
+ * The only place that knows kernel versions.  Everywhere else asks for a capability by name.
+ * Prototypes that differ are here as lists of arguments, for hook/rows.h.  A function that is
+ * inlined away shows at run time: verification finds such a difference on the running kernel.
  */
 #ifndef LIVEMM_COMPAT_COMPAT_H
 #define LIVEMM_COMPAT_COMPAT_H
@@ -343,8 +342,9 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * What a tail page has in place of its head's address may be a mask that leads to it.
- * In 7.2; 6.12 has the old name.
+ * A tail page holds the address of its head, or a mask that leads to the head.
+ * Upstream 8c846c879e22 ("mm: rework compound_head() for power-of-2 sizeof(struct page)") and the
+ * rename before it, 7.1.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define LMM_PAGE_COMPOUND	compound_info
@@ -360,9 +360,9 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_PROBES_WAIT_FOR_RCU	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
 
 /*
- * The start of an allocation of CMA memory tells how much there is, and its end why it
- * failed.  Our handlers take what comes before that.
- * In 7.2; 6.12 has the old ones.
+ * The start of an allocation of CMA memory tells how much memory the area has, and the end why the
+ * allocation has failed.  Our handlers take the arguments before these.
+ * Seen in include/trace/events/cma.h of 7.2 and not of 6.12; the commit was not found.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define LMM_CMA_START_ARGS \
@@ -380,8 +380,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * The end of an allocation of CMA memory is told of one that wants more than there is, too.
- * In 7.2; 6.12 does not.
+ * The end of an allocation is reported for an allocation of more than the area has, too.
+ * Seen in cma_alloc() of 7.2 (mm/cma.c) and not of 6.12; the commit was not found.
  */
 #define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
 
@@ -411,8 +411,8 @@ struct cma {
 #endif
 
 /*
- * The end of direct reclaim tells of which memory cgroup it was; it is none where it was made
- * for want of free pages.  In 7.2; 6.12 does not tell.
+ * The end of direct reclaim names the memory cgroup; none where free pages were short.
+ * Seen in include/trace/events/vmscan.h of 7.2 and not of 6.12; the commit was not found.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define LMM_RECLAIM_END_ARGS \

@@ -57,8 +57,8 @@ bool cma_lend_possible(char *why, size_t len)
 
 /**
  * cma_view_zone() - what there is to know of a zone
- * @zone: it
- * @view: gets it
+ * @zone: the zone
+ * @view: gets what is known of the zone
  *
  * Context: any.
  */

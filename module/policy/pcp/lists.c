@@ -47,7 +47,7 @@ const char *pcp_reason_word(enum pcp_reason reason)
  * pcp_list_sample() - a list now
  * @zone: its zone
  * @cpu: its CPU
- * @sample: gets it
+ * @sample: gets the state of the list
  *
  * The kernel counts every page that a CPU allocates by the kind of its zone, and
  * those that it frees in one sum, whatever list they come from or go to.  So net is

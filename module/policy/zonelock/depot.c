@@ -13,7 +13,7 @@
 
 /**
  * depot_init() - an empty depot
- * @depot: it
+ * @depot: what to make empty
  * @shards: zeroed memory for @nr of them
  * @nr: at least 1
  *

@@ -35,8 +35,8 @@ static unsigned long zone_mark(struct zone *zone)
 
 /**
  * zonelock_view() - what there is to know of a zone
- * @zone: it
- * @view: gets it; @disabled is that of a list, and left false
+ * @zone: the zone
+ * @view: gets what is known; @disabled is of a list, and is left false
  *
  * Context: any.
  */
