@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,25 +49,36 @@ def run(argv: list[str | Path], name: str) -> str:
     return "" if status == 0 else tail(text, 40) or f"status {status}"
 
 
+def relaxed_for(path: Path) -> str:
+    """Types of complaint that do not count in a file."""
+    types = [words for place, words in CHECKPATCH_RELAXED.items() if str(path).startswith(place)]
+    return ",".join([*types, TRACE_RELAXED] if path.name == "trace.h" else types)
+
+
 def checkpatch() -> str:
-    """The kernel's own style check, strict."""
+    """The kernel's own style check, strict.  A file that passed is not read again."""
     files = [path for path in ours(".c", ".h", inside=("module/", "kunit/", "bench/"))
              if not str(path).startswith(USER_SPACE)]
     if not files:
         return "no C file to check"
     script = source_tree() / "scripts" / "checkpatch.pl"
+    passed = BUILD / "lint-checkpatch"
+    known = set(passed.read_text(encoding="utf-8").split()) if passed.exists() else set[str]()
     groups: dict[str, list[Path]] = {}
+    digests = []
     for path in files:
-        relaxed = [types for place, types in CHECKPATCH_RELAXED.items()
-                   if str(path).startswith(place)]
-        if path.name == "trace.h":
-            relaxed.append(TRACE_RELAXED)
-        groups.setdefault(",".join(relaxed), []).append(path)
+        types = relaxed_for(path)
+        key = f"{script}{CHECKPATCH}{types}{path}".encode() + (ROOT / path).read_bytes()
+        digests.append(hashlib.sha256(key).hexdigest())
+        if digests[-1] not in known:
+            groups.setdefault(types, []).append(path)
     wrong = []
     for number, (types, paths) in enumerate(groups.items()):
         ignore = ["--ignore", types] if types else []
         argv: list[str | Path] = ["perl", script, *CHECKPATCH, *ignore, "-f", *paths]
         wrong.append(run(argv, f"checkpatch-{number}"))
+    if not any(wrong):
+        passed.write_text("\n".join(digests) + "\n", encoding="utf-8")
     return "\n".join(text for text in wrong if text)
 
 
