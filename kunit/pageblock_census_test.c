@@ -64,7 +64,7 @@ static void kind_of_a_page(struct kunit *test)
 {
 	const struct kind_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, census_page_kind(&c->page), c->kind);
+	KUNIT_EXPECT_EQ(test, pageblock_census_page_kind(&c->page), c->kind);
 }
 
 /* Ten facts in any combination. */
@@ -83,7 +83,7 @@ static void every_page_has_a_kind(struct kunit *test)
 			.mapped = facts & BIT(8), .held = facts & BIT(9),
 		};
 
-		kind = census_page_kind(&page);
+		kind = pageblock_census_page_kind(&page);
 		KUNIT_ASSERT_GE(test, kind, 0);
 		KUNIT_ASSERT_LT(test, kind, CENSUS_NR_KINDS);
 		seen[kind] = true;
@@ -148,12 +148,13 @@ static void one_page_in_a_block(struct kunit *test)
 
 		census_block_add(&block, CENSUS_FREE, WHOLE - 1);
 		census_block_add(&block, kind, 1);
-		class = census_block_class(&block, WHOLE);
+		class = pageblock_census_block_class(&block, WHOLE);
 		KUNIT_EXPECT_STREQ_MSG(test, class_words[class], class_words[c->class[kind]],
 				       "kind %d", kind);
-		KUNIT_EXPECT_EQ(test, census_foreign(c->type, kind), class == CENSUS_MIXED);
+		KUNIT_EXPECT_EQ(test, pageblock_census_foreign(c->type, kind),
+				class == CENSUS_MIXED);
 
-		census_row_add(&row, &block, WHOLE);
+		pageblock_census_row_add(&row, &block, WHOLE);
 		KUNIT_EXPECT_EQ(test, row.blocks, 1ULL);
 		KUNIT_EXPECT_EQ(test, row.class[class], 1ULL);
 		KUNIT_EXPECT_EQ(test, row.pages[kind], kind == CENSUS_FREE ? WHOLE : 1ULL);
@@ -177,7 +178,7 @@ static void a_block_of_one_kind(struct kunit *test)
 			want = CENSUS_ABSENT;
 		census_block_add(&block, kind, WHOLE);
 		KUNIT_EXPECT_STREQ_MSG(test,
-				       class_words[census_block_class(&block, WHOLE)],
+				       class_words[pageblock_census_block_class(&block, WHOLE)],
 				       class_words[want], "kind %d", kind);
 	}
 }
@@ -187,14 +188,14 @@ static void edges_of_memory(struct kunit *test)
 	struct census_block block = { .type = CENSUS_TYPE_MOVABLE };
 
 	/* No page of it could be looked at. */
-	KUNIT_EXPECT_EQ(test, census_block_class(&block, WHOLE), CENSUS_ABSENT);
+	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, WHOLE), CENSUS_ABSENT);
 	/* All there is of it is free, but it is no whole block. */
 	census_block_add(&block, CENSUS_FREE, WHOLE - 1);
-	KUNIT_EXPECT_EQ(test, census_block_class(&block, WHOLE), CENSUS_PURE);
+	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, WHOLE), CENSUS_PURE);
 	census_block_add(&block, CENSUS_FREE, 1);
-	KUNIT_EXPECT_EQ(test, census_block_class(&block, WHOLE), CENSUS_NEUTRAL);
+	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, WHOLE), CENSUS_NEUTRAL);
 	/* A block of another size. */
-	KUNIT_EXPECT_EQ(test, census_block_class(&block, 2 * WHOLE), CENSUS_PURE);
+	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, 2 * WHOLE), CENSUS_PURE);
 }
 
 /* A census as the seed of this policy gives one: blocks, and foreign pages in some. */
@@ -263,7 +264,7 @@ static void seed_add(const struct seed_type *seed, struct census_row *row)
 		}
 		census_block_add(&block, seed->home, (WHOLE - used) / 2);
 		census_block_add(&block, CENSUS_FREE, WHOLE - used - (WHOLE - used) / 2);
-		census_row_add(row, &block, WHOLE);
+		pageblock_census_row_add(row, &block, WHOLE);
 	}
 }
 
@@ -286,19 +287,19 @@ static void the_seed_gives_its_numbers(struct kunit *test)
 				(u64)seed->blocks - seed->mixed);
 		for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
 			KUNIT_EXPECT_EQ_MSG(test, row.foreign[kind],
-					    census_foreign(seed->type, kind) ?
+					    pageblock_census_foreign(seed->type, kind) ?
 					    (u64)seed->pages[kind] : 0ULL, "kind %d", kind);
 		blocks += seed->blocks;
-		census_row_sum(&all, &row);
+		pageblock_census_row_sum(&all, &row);
 	}
 	/* Blocks of its type "free" are, on a kernel that does not have it, of any. */
 	for (i = 0; i < c->neutral; i++) {
 		struct census_block block = { .type = CENSUS_TYPE_MOVABLE };
 
 		census_block_add(&block, CENSUS_FREE, WHOLE);
-		census_row_add(&movable, &block, WHOLE);
+		pageblock_census_row_add(&movable, &block, WHOLE);
 	}
-	census_row_sum(&all, &movable);
+	pageblock_census_row_sum(&all, &movable);
 	KUNIT_EXPECT_EQ(test, all.class[CENSUS_NEUTRAL], (u64)c->neutral);
 	KUNIT_EXPECT_EQ(test, all.blocks, (u64)blocks + c->neutral);
 	KUNIT_EXPECT_EQ(test, 900ULL, all.blocks);
@@ -332,7 +333,7 @@ static void shares_of_memory(struct kunit *test)
 			row.pages[CENSUS_LOOSE] = c->free / 4;
 			row.pages[CENSUS_MOVABLE] = c->free - c->free / 2 - c->free / 4;
 			row.pages[CENSUS_RESERVED] = c->reserved;
-			KUNIT_EXPECT_EQ_MSG(test, census_memory_share(&row), c->tenths,
+			KUNIT_EXPECT_EQ_MSG(test, pageblock_census_memory_share(&row), c->tenths,
 					    "%llu and %llu", c->kernel, c->free);
 		}
 	}
@@ -356,8 +357,8 @@ static void shares_of_blocks(struct kunit *test)
 			.class[CENSUS_ABSENT] = c->absent,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, census_block_share(&row), c->tenths, "%llu of %llu",
-				    c->held, c->blocks);
+		KUNIT_EXPECT_EQ_MSG(test, pageblock_census_block_share(&row), c->tenths,
+				    "%llu of %llu", c->held, c->blocks);
 	}
 }
 
@@ -370,22 +371,22 @@ static void large_machines_do_not_overflow(struct kunit *test)
 	int i;
 
 	census_block_add(&block, CENSUS_SLAB, WHOLE);
-	census_row_add(&row, &block, WHOLE);
+	pageblock_census_row_add(&row, &block, WHOLE);
 	/* Doubling it 31 times is that many blocks. */
 	KUNIT_ASSERT_EQ(test, BIT_ULL(31), blocks);
 	for (i = 0; i < 31; i++) {
 		const struct census_row twice = row;
 
-		census_row_sum(&row, &twice);
+		pageblock_census_row_sum(&row, &twice);
 	}
-	census_row_sum(&all, &row);
+	pageblock_census_row_sum(&all, &row);
 	KUNIT_EXPECT_EQ(test, all.blocks, blocks);
 	KUNIT_EXPECT_EQ(test, all.class[CENSUS_MIXED], blocks);
 	KUNIT_EXPECT_EQ(test, all.held, blocks);
 	KUNIT_EXPECT_EQ(test, all.pages[CENSUS_SLAB], BIT_ULL(40));
 	KUNIT_EXPECT_EQ(test, all.foreign[CENSUS_SLAB], BIT_ULL(40));
-	KUNIT_EXPECT_EQ(test, census_memory_share(&all), 1000U);
-	KUNIT_EXPECT_EQ(test, census_block_share(&all), 1000U);
+	KUNIT_EXPECT_EQ(test, pageblock_census_memory_share(&all), 1000U);
+	KUNIT_EXPECT_EQ(test, pageblock_census_block_share(&all), 1000U);
 }
 
 static struct kunit_case pageblock_census_cases[] = {

@@ -392,7 +392,7 @@ static void what_is_to_be_moved(struct kunit *test)
 	block.pages[CENSUS_LOOSE] = c->loose;
 	block.pages[CENSUS_SLAB] = c->slab;
 	block.pages[CENSUS_RESERVED] = c->reserved;
-	KUNIT_EXPECT_EQ(test, pageblock_clear_cost(&block, 512), c->clear);
+	KUNIT_EXPECT_EQ(test, pageblock_vacate_cost(&block, 512), c->clear);
 	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block), c->out_of_place);
 }
 

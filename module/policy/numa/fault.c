@@ -170,7 +170,7 @@ void numa_on_hint_vma(const struct vm_area_struct *vma)
 	space = numa_space_find(vma->vm_mm);
 	if (!space)
 		return;
-	/* Pairs with numa_space_attach(): they are zeroed. */
+	/* Pairs with numa_mm_attach(): they are zeroed. */
 	areas = smp_load_acquire(&space->areas);
 	if (!areas)
 		return;

@@ -98,12 +98,12 @@ static void pools_empty(void)
 }
 
 /**
- * numa_spaces_start() - ready to make entries
+ * numa_mms_start() - ready to make entries
  *
  * Context: process, may sleep; no hook is armed.
  * Return: 0, or -ENOMEM with nothing left behind.
  */
-int numa_spaces_start(void)
+int numa_mms_start(void)
 {
 	enum pool_kind kind;
 
@@ -153,11 +153,11 @@ static void space_remove(struct numa_mm *space)
 }
 
 /**
- * numa_spaces_stop() - forget all
+ * numa_mms_stop() - forget all
  *
  * Context: process, may sleep; no hook is armed and no handler runs.
  */
-void numa_spaces_stop(void)
+void numa_mms_stop(void)
 {
 	struct hlist_node *next;
 	struct numa_mm *space;
@@ -198,7 +198,7 @@ static void thread_restore(struct numa_mm *space, struct task_struct *task)
 }
 
 /**
- * numa_spaces_release() - put back what we have changed of every address space, and of
+ * numa_mms_release() - put back what we have changed of every address space, and of
  *	its threads
  *
  * A thread may be about to scan by what was decided before: then its address space is
@@ -206,7 +206,7 @@ static void thread_restore(struct numa_mm *space, struct task_struct *task)
  *
  * Context: process; scans may be under way.
  */
-void numa_spaces_release(void)
+void numa_mms_release(void)
 {
 	struct task_struct *group, *task;
 	struct numa_mm *space;
@@ -230,13 +230,13 @@ void numa_spaces_release(void)
 }
 
 /**
- * numa_space_get() - the entry of an address space, made if there is none
+ * numa_mm_get() - the entry of an address space, made if there is none
  * @mm: the address space
  *
  * Context: process, preemption off, and so while the entry is used.
  * Return: the entry, or NULL when the pool is empty; then the kernel scans as ever.
  */
-struct numa_mm *numa_space_get(struct mm_struct *mm)
+struct numa_mm *numa_mm_get(struct mm_struct *mm)
 {
 	struct numa_mm *space = numa_space_find(mm);
 	struct numa_mm *other;
@@ -271,13 +271,13 @@ struct numa_mm *numa_space_get(struct mm_struct *mm)
 }
 
 /**
- * numa_space_forget() - an address space is no longer the policy's
+ * numa_mm_forget() - an address space is no longer the policy's
  * @space: its entry
  * @mm: the address space, of current
  *
  * Context: process, preemption off.
  */
-void numa_space_forget(struct numa_mm *space, struct mm_struct *mm)
+void numa_mm_forget(struct numa_mm *space, struct mm_struct *mm)
 {
 	struct task_struct *task;
 
@@ -308,12 +308,12 @@ void numa_on_mm_exit(struct mm_struct *mm)
 }
 
 /**
- * numa_space_attach() - have what an entry needs only now
+ * numa_mm_attach() - have what an entry needs only now
  * @space: the entry
  *
  * Context: process, preemption off, the entry's lock held.
  */
-void numa_space_attach(struct numa_mm *space)
+void numa_mm_attach(struct numa_mm *space)
 {
 	if (numa.mode == NUMA_MODE_VMA && !space->areas)
 		/* Who sees it sees zeroes: pairs with numa_on_hint_vma(). */
@@ -341,7 +341,7 @@ static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
  */
 void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum)
 {
-	/* Pairs with numa_space_attach(): they are zeroed. */
+	/* Pairs with numa_mm_attach(): they are zeroed. */
 	const struct numa_threads *threads = smp_load_acquire(&space->threads);
 	unsigned int i;
 

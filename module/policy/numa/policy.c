@@ -226,7 +226,7 @@ static int numa_enable(struct lmm_policy *policy, const struct lmm_config *cfg, 
 	numa.path = kmalloc(PATH_MAX, GFP_KERNEL);
 	rcu_assign_pointer(numa.rules, rules);
 	if (rules && numa.path)
-		err = numa_spaces_start();
+		err = numa_mms_start();
 	if (err) {
 		scnprintf(why, len, "out of memory");
 		numa_free();
@@ -236,8 +236,8 @@ static int numa_enable(struct lmm_policy *policy, const struct lmm_config *cfg, 
 
 static void numa_disable(struct lmm_policy *policy)
 {
-	numa_spaces_release();
-	numa_spaces_stop();
+	numa_mms_release();
+	numa_mms_stop();
 	numa_free();
 }
 
@@ -247,7 +247,7 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 
 	rcu_assign_pointer(numa.rules, rules_make(cfg, GFP_KERNEL | __GFP_NOFAIL));
 	/* What was put off by the old settings is decided anew. */
-	numa_spaces_release();
+	numa_mms_release();
 	kfree_rcu(old, rcu);
 }
 

@@ -270,7 +270,7 @@ static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task
 	WRITE_ONCE(space->notice, 0);
 	if (begins)
 		pass_end(space, mm);
-	numa_space_attach(space);
+	numa_mm_attach(space);
 	/* A window is a pass: parts of the memory may differ for good, and that is no change. */
 	if (begins || !space->own_ms)
 		window_end(space, mm, task, rules);
@@ -314,10 +314,10 @@ void numa_on_scan_begin(void)
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
 		space = numa_space_find(mm);
 		if (space)
-			numa_space_forget(space, mm);
+			numa_mm_forget(space, mm);
 		return;
 	}
-	space = numa_space_get(mm);
+	space = numa_mm_get(mm);
 	if (!space)
 		return;
 	spin_lock(&space->lock);

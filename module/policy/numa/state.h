@@ -276,12 +276,12 @@ struct numa_state {
 extern struct numa_state numa;
 
 /* mm.c */
-int numa_spaces_start(void);
-void numa_spaces_stop(void);
-void numa_spaces_release(void);
-struct numa_mm *numa_space_get(struct mm_struct *mm);
-void numa_space_forget(struct numa_mm *space, struct mm_struct *mm);
-void numa_space_attach(struct numa_mm *space);
+int numa_mms_start(void);
+void numa_mms_stop(void);
+void numa_mms_release(void);
+struct numa_mm *numa_mm_get(struct mm_struct *mm);
+void numa_mm_forget(struct numa_mm *space, struct mm_struct *mm);
+void numa_mm_attach(struct numa_mm *space);
 void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum);
 void numa_space_count(struct numa_mm *space, const struct numa_counts *sum);
 
@@ -314,7 +314,7 @@ static inline struct numa_mm *numa_space_find(const struct mm_struct *mm)
  */
 static inline struct numa_slot *numa_space_slot(struct numa_mm *space, pid_t pid)
 {
-	/* Pairs with numa_space_attach(): they are zeroed. */
+	/* Pairs with numa_mm_attach(): they are zeroed. */
 	struct numa_threads *threads = smp_load_acquire(&space->threads);
 
 	return threads ? &threads->slot[numa_thread_slot(pid)] : &space->slot;

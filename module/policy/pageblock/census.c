@@ -49,8 +49,9 @@ static unsigned long zone_walk(struct zone *zone, unsigned long deadline)
 		struct census_block block = { };
 
 		block_end = min(end, pageblock_end_pfn(pfn));
-		if (pageblock_look(zone, pfn, block_end, &run, &block))
-			census_row_add(&census_rows[block.type], &block, pageblock_nr_pages);
+		if (pageblock_inspect(zone, pfn, block_end, &run, &block))
+			pageblock_census_row_add(&census_rows[block.type], &block,
+						 pageblock_nr_pages);
 		cond_resched();
 	}
 	return min(pfn, end);
@@ -59,8 +60,8 @@ static unsigned long zone_walk(struct zone *zone, unsigned long deadline)
 static void row_show(struct seq_file *m, struct zone *zone, const char *type,
 		     const struct census_row *row)
 {
-	u32 memory = census_memory_share(row);
-	u32 blocks = census_block_share(row);
+	u32 memory = pageblock_census_memory_share(row);
+	u32 blocks = pageblock_census_block_share(row);
 	int i;
 
 	seq_printf(m, "%-6d %-8s %-11s %8llu", zone_to_nid(zone), zone->name, type,
@@ -83,7 +84,7 @@ static void zone_show(struct seq_file *m, struct zone *zone)
 
 	for (type = 0; type < CENSUS_NR_TYPES; type++) {
 		row_show(m, zone, type_names[type], &census_rows[type]);
-		census_row_sum(&all, &census_rows[type]);
+		pageblock_census_row_sum(&all, &census_rows[type]);
 	}
 	row_show(m, zone, "all", &all);
 }
@@ -143,7 +144,7 @@ void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m)
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	if (!hotplug || !pageblock_look_begin() ||
+	if (!hotplug || !pageblock_inspect_possible() ||
 	    !lmm_hooks_layout(policy->id, why, sizeof(why))) {
 		seq_printf(m, "# unavailable: %s\n", why[0] ? why : "see hooks");
 		return;

@@ -143,7 +143,7 @@ unsigned long pageblock_boost(unsigned long boost, unsigned long high, int facto
 }
 
 /**
- * pageblock_clear_cost() - how much is to be moved for a block to be wholly free?
+ * pageblock_vacate_cost() - how much is to be moved for a block to be wholly free?
  * @block: what it holds
  * @whole: pages of a block
  *
@@ -153,7 +153,7 @@ unsigned long pageblock_boost(unsigned long boost, unsigned long high, int facto
  *
  * Return: pages; 0 if it cannot be done, or need not.
  */
-u64 pageblock_clear_cost(const struct census_block *block, u64 whole)
+u64 pageblock_vacate_cost(const struct census_block *block, u64 whole)
 {
 	u64 movable = block->pages[CENSUS_MOVABLE];
 
@@ -173,7 +173,7 @@ u64 pageblock_clear_cost(const struct census_block *block, u64 whole)
  */
 u64 pageblock_out_of_place(const struct census_block *block)
 {
-	if (block->huge || !census_foreign(block->type, CENSUS_MOVABLE))
+	if (block->huge || !pageblock_census_foreign(block->type, CENSUS_MOVABLE))
 		return 0;
 	return block->pages[CENSUS_MOVABLE];
 }

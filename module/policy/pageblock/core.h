@@ -180,7 +180,7 @@ struct pageblock_reserve {
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block);
 u64 pageblock_out_of_place(const struct census_block *block);
-u64 pageblock_clear_cost(const struct census_block *block, u64 whole);
+u64 pageblock_vacate_cost(const struct census_block *block, u64 whole);
 unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
 				     unsigned long want);
 void pageblock_reserve_made(struct pageblock_reserve *reserve, unsigned long made);

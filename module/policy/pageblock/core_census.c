@@ -33,7 +33,7 @@ static const unsigned int foreign_kinds[CENSUS_NR_TYPES] = {
 };
 
 /**
- * census_page_kind() - what is a page?
+ * pageblock_census_page_kind() - what is a page?
  * @page: facts about it
  *
  * The order matters: a page that the hypervisor has may be one that can be moved (a
@@ -44,7 +44,7 @@ static const unsigned int foreign_kinds[CENSUS_NR_TYPES] = {
  * Context: any; pure.
  * Return: the kind.
  */
-enum census_kind census_page_kind(const struct census_page *page)
+enum census_kind pageblock_census_page_kind(const struct census_page *page)
 {
 	if (page->broken || page->reserved)
 		return CENSUS_RESERVED;
@@ -62,32 +62,32 @@ enum census_kind census_page_kind(const struct census_page *page)
 }
 
 /**
- * census_foreign() - is a block of this type not for pages of this kind?
+ * pageblock_census_foreign() - is a block of this type not for pages of this kind?
  * @type: of the block
  * @kind: of the page
  *
  * Context: any; pure.
  * Return: true if one such page makes it mixed.
  */
-bool census_foreign(enum census_type type, enum census_kind kind)
+bool pageblock_census_foreign(enum census_type type, enum census_kind kind)
 {
 	return foreign_kinds[type] & BIT(kind);
 }
 
 /**
- * census_kernel_pages() - how many can neither be moved nor are free?
+ * pageblock_census_kernel_pages() - how many can neither be moved nor are free?
  * @pages: number of each kind
  *
  * Context: any; pure.
  * Return: the number; without what was reserved, which nobody allocated.
  */
-u64 census_kernel_pages(const u64 pages[CENSUS_NR_KINDS])
+u64 pageblock_census_kernel_pages(const u64 pages[CENSUS_NR_KINDS])
 {
 	return pages[CENSUS_SLAB] + pages[CENSUS_TABLE] + pages[CENSUS_OTHER];
 }
 
 /**
- * census_block_class() - what has a block come to?
+ * pageblock_census_block_class() - what has a block come to?
  * @block: with all its pages added
  * @whole: pages of a block; one at the edge of a zone, or of memory, has fewer
  *
@@ -96,13 +96,13 @@ u64 census_kernel_pages(const u64 pages[CENSUS_NR_KINDS])
  * Context: any; pure.
  * Return: its class.
  */
-enum census_class census_block_class(const struct census_block *block, u64 whole)
+enum census_class pageblock_census_block_class(const struct census_block *block, u64 whole)
 {
 	u64 pages = 0;
 	int kind;
 
 	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
-		if (block->pages[kind] && census_foreign(block->type, kind))
+		if (block->pages[kind] && pageblock_census_foreign(block->type, kind))
 			return CENSUS_MIXED;
 		pages += block->pages[kind];
 	}
@@ -112,36 +112,36 @@ enum census_class census_block_class(const struct census_block *block, u64 whole
 }
 
 /**
- * census_row_add() - a block is done
+ * pageblock_census_row_add() - a block is done
  * @row: the sum for its type
  * @block: the block
- * @whole: as for census_block_class()
+ * @whole: as for pageblock_census_block_class()
  *
  * Context: any; pure.
  */
-void census_row_add(struct census_row *row, const struct census_block *block, u64 whole)
+void pageblock_census_row_add(struct census_row *row, const struct census_block *block, u64 whole)
 {
 	int kind;
 
 	row->blocks++;
-	row->class[census_block_class(block, whole)]++;
-	if (census_kernel_pages(block->pages))
+	row->class[pageblock_census_block_class(block, whole)]++;
+	if (pageblock_census_kernel_pages(block->pages))
 		row->held++;
 	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
 		row->pages[kind] += block->pages[kind];
-		if (census_foreign(block->type, kind))
+		if (pageblock_census_foreign(block->type, kind))
 			row->foreign[kind] += block->pages[kind];
 	}
 }
 
 /**
- * census_row_sum() - add one sum to another
+ * pageblock_census_row_sum() - add one sum to another
  * @sum: is added to
  * @row: what is added
  *
  * Context: any; pure.
  */
-void census_row_sum(struct census_row *sum, const struct census_row *row)
+void pageblock_census_row_sum(struct census_row *sum, const struct census_row *row)
 {
 	int i;
 
@@ -162,7 +162,7 @@ static u32 share(u64 part, u64 all)
 }
 
 /**
- * census_memory_share() - how much of the memory do unmovable pages take?
+ * pageblock_census_memory_share() - how much of the memory do unmovable pages take?
  * @row: the sum
  *
  * Of what the allocator has: pages that were reserved are in neither part.
@@ -170,7 +170,7 @@ static u32 share(u64 part, u64 all)
  * Context: any; pure.
  * Return: tenths of a percent.
  */
-u32 census_memory_share(const struct census_row *row)
+u32 pageblock_census_memory_share(const struct census_row *row)
 {
 	u64 all = 0;
 	int kind;
@@ -178,11 +178,11 @@ u32 census_memory_share(const struct census_row *row)
 	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
 		if (kind != CENSUS_RESERVED)
 			all += row->pages[kind];
-	return share(census_kernel_pages(row->pages), all);
+	return share(pageblock_census_kernel_pages(row->pages), all);
 }
 
 /**
- * census_block_share() - in how many of the blocks do they sit?
+ * pageblock_census_block_share() - in how many of the blocks do they sit?
  * @row: the sum
  *
  * Of those in which the allocator has anything.
@@ -190,7 +190,7 @@ u32 census_memory_share(const struct census_row *row)
  * Context: any; pure.
  * Return: tenths of a percent.
  */
-u32 census_block_share(const struct census_row *row)
+u32 pageblock_census_block_share(const struct census_row *row)
 {
 	return share(row->held, row->blocks - row->class[CENSUS_ABSENT]);
 }

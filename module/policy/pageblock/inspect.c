@@ -92,7 +92,7 @@ static enum census_kind kind_of(struct page *page)
 		.held = page_ref_count(page),
 	};
 
-	return census_page_kind(&facts);
+	return pageblock_census_page_kind(&facts);
 }
 
 /* What is the page, and how many from it on are the same? */
@@ -134,7 +134,7 @@ static unsigned long subsection_end(unsigned long pfn)
 }
 
 /**
- * pageblock_look() - what is in a block?
+ * pageblock_inspect() - what is in a block?
  * @zone: of which only pages count
  * @pfn: number of its first page
  * @end: number of the first page after it
@@ -142,11 +142,11 @@ static unsigned long subsection_end(unsigned long pfn)
  *	than a block; updated; all zero for none
  * @block: to add what it holds to
  *
- * Context: process, pageblock_look_begin() has been called, memory does not go offline.
+ * Context: process, pageblock_inspect_possible() has been called, memory does not go offline.
  * Return: is any of it memory of the zone?  Only then has the block a type.
  */
-bool pageblock_look(struct zone *zone, unsigned long pfn, unsigned long end,
-		    struct pageblock_run *run, struct census_block *block)
+bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
+		       struct pageblock_run *run, struct census_block *block)
 {
 	struct page *page = NULL;
 	bool found = false;
@@ -177,12 +177,12 @@ bool pageblock_look(struct zone *zone, unsigned long pfn, unsigned long end,
 }
 
 /**
- * pageblock_look_begin() - make sure that blocks can be looked at
+ * pageblock_inspect_possible() - make sure that blocks can be looked at
  *
  * Context: process, control mutex held.
  * Return: false if not: a hook is not there.
  */
-bool pageblock_look_begin(void)
+bool pageblock_inspect_possible(void)
 {
 	return lmm_hook_available(LMM_HOOK_BLOCK_FLAGS);
 }

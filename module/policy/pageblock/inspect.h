@@ -21,8 +21,8 @@ struct pageblock_run {
 	enum census_kind kind;
 };
 
-bool pageblock_look_begin(void);
-bool pageblock_look(struct zone *zone, unsigned long pfn, unsigned long end,
-		    struct pageblock_run *run, struct census_block *block);
+bool pageblock_inspect_possible(void);
+bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
+		       struct pageblock_run *run, struct census_block *block);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_INSPECT_H */

@@ -114,7 +114,7 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	pageblock.boost_factor = (const int *)lmm_hook_address(LMM_HOOK_BOOST_FACTOR);
 	pageblock_filter_start();
 	pageblock.hotplug = NULL;
-	if (pageblock_look_begin())
+	if (pageblock_inspect_possible())
 		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	err = pageblock_reserve_start();
 	if (err) {

@@ -62,7 +62,7 @@ static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 		return;
 	lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
 	do {
-		some = pageblock_clear(zone, pz, nr - made);
+		some = pageblock_vacate(zone, pz, nr - made);
 		percpu_up_read(pageblock.hotplug);
 		made += some;
 		/* Who lowers it, or switches off, does not wait for the rest. */
@@ -78,7 +78,7 @@ static void mixed_clean(struct zone *zone, struct pageblock_zone *pz)
 {
 	if (!pz->mixed || !pageblock_reserve_tick(&pz->rest, 0, 1) || !hotplug_stop())
 		return;
-	pageblock_reserve_made(&pz->rest, pageblock_clean(zone, pz));
+	pageblock_reserve_made(&pz->rest, pageblock_unmix(zone, pz));
 	percpu_up_read(pageblock.hotplug);
 }
 
@@ -125,14 +125,14 @@ static void zones_free(void)
  */
 int pageblock_reserve_start(void)
 {
-	bool cleans = pageblock_clean_begin();
+	bool cleans = pageblock_unmix_possible();
 	struct zone *zone;
 
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
 	for (zone = lmm_zone_after(NULL); zone && cleans; zone = lmm_zone_after(zone)) {
-		if (!pageblock_clean_start(zone, &pageblock.zones[lmm_zone_slot(zone)])) {
+		if (!pageblock_unmix_start(zone, &pageblock.zones[lmm_zone_slot(zone)])) {
 			zones_free();
 			return -ENOMEM;
 		}

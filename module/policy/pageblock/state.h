@@ -135,12 +135,12 @@ extern struct pageblock_state pageblock;
 void pageblock_filter_start(void);
 
 /* vacate.c */
-unsigned int pageblock_clear(struct zone *zone, struct pageblock_zone *pz, unsigned int nr);
+unsigned int pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned int nr);
 
 /* unmix.c */
-bool pageblock_clean_begin(void);
-bool pageblock_clean_start(struct zone *zone, struct pageblock_zone *pz);
-unsigned int pageblock_clean(struct zone *zone, struct pageblock_zone *pz);
+bool pageblock_unmix_possible(void);
+bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz);
+unsigned int pageblock_unmix(struct zone *zone, struct pageblock_zone *pz);
 void pageblock_remember(const struct page *page);
 
 /* reserve.c */

@@ -114,7 +114,7 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 	unsigned int moved;
 
 	*done = true;
-	if (!pageblock_look(zone, pfn, pfn + pageblock_nr_pages, &run, &block) ||
+	if (!pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block) ||
 	    !pageblock_out_of_place(&block))
 		return 0;
 	moved = block_move(pfn, done);
@@ -124,14 +124,14 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 }
 
 /**
- * pageblock_clean() - put some remembered blocks of a zone in order
+ * pageblock_unmix() - put some remembered blocks of a zone in order
  * @zone: the zone
  * @pz: what is known of it
  *
  * Context: process, may sleep, memory does not go offline; may reclaim.
  * Return: pages that were moved.
  */
-unsigned int pageblock_clean(struct zone *zone, struct pageblock_zone *pz)
+unsigned int pageblock_unmix(struct zone *zone, struct pageblock_zone *pz)
 {
 	unsigned int looked, moved = 0;
 	unsigned long at;
@@ -171,26 +171,26 @@ void pageblock_remember(const struct page *page)
 }
 
 /**
- * pageblock_clean_begin() - make sure that blocks can be cleaned
+ * pageblock_unmix_possible() - make sure that blocks can be cleaned
  *
  * Context: process, control mutex held.
  * Return: false if not: a hook is not there.
  */
-bool pageblock_clean_begin(void)
+bool pageblock_unmix_possible(void)
 {
 	return pageblock.hotplug && lmm_hook_available(LMM_HOOK_ISOLATE) &&
 	       lmm_hook_available(LMM_HOOK_MIGRATE) && lmm_hook_available(LMM_HOOK_PUTBACK);
 }
 
 /**
- * pageblock_clean_start() - make room to remember a zone's blocks
+ * pageblock_unmix_start() - make room to remember a zone's blocks
  * @zone: the zone
  * @pz: what is known of it
  *
  * Context: process.
  * Return: false if there is no memory.
  */
-bool pageblock_clean_start(struct zone *zone, struct pageblock_zone *pz)
+bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz)
 {
 	pz->first = zone->zone_start_pfn >> pageblock_order;
 	pz->blocks = DIV_ROUND_UP(zone_end_pfn(zone), pageblock_nr_pages) - pz->first;

@@ -67,8 +67,8 @@ static unsigned int candidates_find(struct zone *zone, struct pageblock_zone *pz
 
 		if (pfn < start || pfn >= end)
 			pfn = start;
-		if (pageblock_look(zone, pfn, pfn + pageblock_nr_pages, &run, &block))
-			cost = pageblock_clear_cost(&block, pageblock_nr_pages);
+		if (pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block))
+			cost = pageblock_vacate_cost(&block, pageblock_nr_pages);
 		if (cost)
 			nr = candidate_add(best, nr, pfn, cost);
 		cond_resched();
@@ -136,7 +136,7 @@ static bool block_clear(unsigned long pfn, u64 cost)
 }
 
 /**
- * pageblock_clear() - make blocks of a zone wholly free
+ * pageblock_vacate() - make blocks of a zone wholly free
  * @zone: the zone
  * @pz: what is known of it
  * @nr: how many blocks are wanted
@@ -144,7 +144,7 @@ static bool block_clear(unsigned long pfn, u64 cost)
  * Context: process, may sleep, memory does not go offline; may reclaim.
  * Return: how many were made free.
  */
-unsigned int pageblock_clear(struct zone *zone, struct pageblock_zone *pz, unsigned int nr)
+unsigned int pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned int nr)
 {
 	struct candidate best[CLEAR_MAX];
 	unsigned int i, made = 0, found = candidates_find(zone, pz, best);
