@@ -207,9 +207,12 @@ static void event_listen(unsigned int i, enum lmm_policy_id id, bool on)
 {
 	unsigned int nr;
 
-	for (nr = 0; nr < SUBSCRIBERS; nr++)
-		if (events[i].by[nr].taken && events[i].by[nr].policy == id)
-			smp_store_release(&listening[i][nr], on);
+	for (nr = 0; nr < SUBSCRIBERS; nr++) {
+		if (!events[i].by[nr].taken || events[i].by[nr].policy != id)
+			continue;
+		/* In order with the flags of other events, for other CPUs too. */
+		smp_store_release(&listening[i][nr], on);
+	}
 }
 
 /*

@@ -256,17 +256,9 @@ static const struct lmm_subscription cma_subscriptions[] = {
 };
 
 static const struct lmm_layout cma_layouts[] = {
-	LMM_LAYOUT_SIZE(zone),
+	LMM_ZONE_LAYOUTS,
 	LMM_LAYOUT_SIZE(free_area),
-	LMM_LAYOUT(pglist_data, node_zones),
 	LMM_LAYOUT(per_cpu_pages, count),
-	LMM_LAYOUT(zone, _watermark),
-	LMM_LAYOUT(zone, watermark_boost),
-	LMM_LAYOUT(zone, node),
-	LMM_LAYOUT(zone, zone_pgdat),
-	LMM_LAYOUT(zone, managed_pages),
-	LMM_LAYOUT(zone, present_pages),
-	LMM_LAYOUT(zone, name),
 	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(zone, lock),
 	LMM_LAYOUT(zone, vm_stat),

@@ -8,6 +8,20 @@
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
 
+#include "hook/table.h"
+
+/* Layouts that a policy touches which walks zones and reads their sizes and watermarks. */
+#define LMM_ZONE_LAYOUTS						\
+	LMM_LAYOUT_SIZE(zone),						\
+	LMM_LAYOUT(pglist_data, node_zones),				\
+	LMM_LAYOUT(zone, _watermark),					\
+	LMM_LAYOUT(zone, watermark_boost),				\
+	LMM_LAYOUT(zone, node),						\
+	LMM_LAYOUT(zone, zone_pgdat),					\
+	LMM_LAYOUT(zone, managed_pages),				\
+	LMM_LAYOUT(zone, present_pages),				\
+	LMM_LAYOUT(zone, name)
+
 static inline unsigned int lmm_zone_slots(void)
 {
 	return nr_node_ids * MAX_NR_ZONES;

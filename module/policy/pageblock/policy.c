@@ -179,16 +179,8 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 };
 
 static const struct lmm_layout pageblock_layouts[] = {
-	LMM_LAYOUT_SIZE(zone),
+	LMM_ZONE_LAYOUTS,
 	LMM_LAYOUT_SIZE(free_area),
-	LMM_LAYOUT(pglist_data, node_zones),
-	LMM_LAYOUT(zone, _watermark),
-	LMM_LAYOUT(zone, watermark_boost),
-	LMM_LAYOUT(zone, node),
-	LMM_LAYOUT(zone, zone_pgdat),
-	LMM_LAYOUT(zone, managed_pages),
-	LMM_LAYOUT(zone, present_pages),
-	LMM_LAYOUT(zone, name),
 	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, free_area),
 	LMM_LAYOUT(zone, compact_considered),

@@ -67,7 +67,7 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 		return;
 	WRITE_ONCE(pz->kicked, now);
 	lmm_count(&lmm_pcp_policy, COUNT_KICKS, 1);
-	irq_work_queue(&pcp.kick);
+	lmm_worker_kick(&pcp.worker);
 }
 
 /* A tick may come too late to see reclaim: whoever sees it writes it down. */
@@ -333,7 +333,7 @@ void pcp_on_drain(int pages)
  */
 void pcp_on_list_bounds(void)
 {
-	mod_delayed_work(pcp.wq, &pcp.recheck_work, msecs_to_jiffies(20));
+	lmm_worker_pass_after(&pcp.worker, msecs_to_jiffies(20));
 }
 
 /**

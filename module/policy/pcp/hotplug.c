@@ -129,7 +129,7 @@ int pcp_hotplug_start(void)
  * Runs pcp_cpu_offline() for every online CPU, which restores its lists; those of
  * the others were restored when they went.  A pass leaves alone the CPUs that have
  * been through it.  The memory notifier asks for passes until it is gone, and has to
- * stay until the last list is restored: so recheck_work is cancelled here, last.
+ * stay until the last list is restored: so the worker's pass is cancelled here, last.
  *
  * Context: process, may sleep; no hook is armed and no tick runs.
  */
@@ -137,5 +137,5 @@ void pcp_hotplug_stop(void)
 {
 	cpuhp_remove_state(pcp.cpuhp_state);
 	unregister_memory_notifier(&pcp_memory_nb);
-	cancel_delayed_work_sync(&pcp.recheck_work);
+	cancel_delayed_work_sync(&pcp.worker.pass);
 }

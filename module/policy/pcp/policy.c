@@ -170,7 +170,7 @@ static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cf
 	mutex_lock(&pcp.lock);
 	set_knobs(cfg);
 	if (pcp.tick != tick)
-		mod_delayed_work(pcp.wq, &pcp.tick_work, pcp.tick);
+		mod_delayed_work(pcp.worker.wq, &pcp.tick_work, pcp.tick);
 	mutex_unlock(&pcp.lock);
 }
 
@@ -178,8 +178,7 @@ static void pcp_free(void)
 {
 	int cpu;
 
-	if (pcp.wq)
-		destroy_workqueue(pcp.wq);
+	lmm_worker_free(&pcp.worker);
 	for_each_possible_cpu(cpu) {
 		if (pcp.lists)
 			kvfree(pcp.lists[cpu]);
@@ -190,7 +189,6 @@ static void pcp_free(void)
 	kvfree(pcp.zones);
 	bitmap_free(pcp.frozen);
 	free_cpumask_var(pcp.cpus);
-	pcp.wq = NULL;
 	pcp.lists = NULL;
 	pcp.zones = NULL;
 	pcp.frozen = NULL;
@@ -205,9 +203,10 @@ static int pcp_alloc(void)
 	pcp.lists = kcalloc(nr_cpu_ids, sizeof(*pcp.lists), GFP_KERNEL);
 	pcp.zones = kvcalloc(slots, sizeof(struct pcp_zone), GFP_KERNEL);
 	pcp.frozen = bitmap_zalloc(slots, GFP_KERNEL);
-	pcp.wq = alloc_workqueue("livemm_pcp", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
-	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) || !pcp.lists || !pcp.zones ||
-	    !pcp.frozen || !pcp.wq)
+	/* First, so that pcp_free() never finds the mask of an earlier time. */
+	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) ||
+	    lmm_worker_init(&pcp.worker, "livemm_pcp", pcp_recheck, pcp_oom) || !pcp.lists ||
+	    !pcp.zones || !pcp.frozen)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		/* Near the CPU whose hooks write it. */
@@ -248,9 +247,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.forget_ticks = 0;
 	pcp.steer.sees_refills = lmm_hook_armable(LMM_HOOK_REFILL);
 	set_knobs(cfg);
-	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick_worker);
-	INIT_DELAYED_WORK(&pcp.recheck_work, pcp_recheck_worker);
-	pcp.kick = IRQ_WORK_INIT_HARD(pcp_kick_worker);
+	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick);
 
 	err = pcp_hotplug_start();
 	if (err) {
@@ -258,7 +255,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		pcp_free();
 		return err;
 	}
-	err = pcp_oom_start();
+	err = lmm_worker_hear_oom(&pcp.worker);
 	if (err) {
 		scnprintf(why, len, "no notice of running out of memory (%d)", err);
 		pcp_hotplug_stop();
@@ -266,15 +263,14 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		return err;
 	}
 	/* At once, so that the hooks know each list's limits. */
-	queue_delayed_work(pcp.wq, &pcp.tick_work, 0);
+	queue_delayed_work(pcp.worker.wq, &pcp.tick_work, 0);
 	return 0;
 }
 
 static void pcp_disable(struct lmm_policy *policy)
 {
-	pcp_oom_stop();
-	irq_work_sync(&pcp.kick);
-	/* pcp_tick_worker() queues itself again; only this cancels it for good. */
+	lmm_worker_stop(&pcp.worker);
+	/* pcp_tick() queues itself again; only this cancels it for good. */
 	cancel_delayed_work_sync(&pcp.tick_work);
 	pcp_hotplug_stop();
 	pcp_free();
@@ -359,8 +355,7 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 };
 
 static const struct lmm_layout pcp_layouts[] = {
-	LMM_LAYOUT_SIZE(zone),
-	LMM_LAYOUT(pglist_data, node_zones),
+	LMM_ZONE_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
 	LMM_LAYOUT(per_cpu_pages, count),
 	LMM_LAYOUT(per_cpu_pages, high),
@@ -373,13 +368,6 @@ static const struct lmm_layout pcp_layouts[] = {
 #else
 	LMM_LAYOUT(zone, pageset_high),
 #endif
-	LMM_LAYOUT(zone, _watermark),
-	LMM_LAYOUT(zone, watermark_boost),
-	LMM_LAYOUT(zone, node),
-	LMM_LAYOUT(zone, zone_pgdat),
-	LMM_LAYOUT(zone, managed_pages),
-	LMM_LAYOUT(zone, present_pages),
-	LMM_LAYOUT(zone, name),
 	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, lock),

@@ -13,7 +13,6 @@
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
-#include <linux/oom.h>
 #include <linux/sched.h>
 #include <linux/vmstat.h>
 
@@ -320,29 +319,29 @@ static void period_collect(void)
 }
 
 /**
- * pcp_tick_worker() - a tick or period has ended
- * @work: unused
+ * pcp_tick() - a tick or period has ended
+ * @work: of the policy
  *
  * Context: process; takes pcp.lock.
  */
-void pcp_tick_worker(struct work_struct *work)
+void pcp_tick(struct work_struct *work)
 {
 	mutex_lock(&pcp.lock);
 	if (pcp.mode == PCP_MODE_DEPTH)
 		period_collect();
 	pcp_pass(true);
 	lmm_count(&lmm_pcp_policy, COUNT_PERIODS, 1);
-	queue_delayed_work(pcp.wq, &pcp.tick_work, pcp.tick);
+	queue_delayed_work(pcp.worker.wq, &pcp.tick_work, pcp.tick);
 	mutex_unlock(&pcp.lock);
 }
 
 /**
- * pcp_recheck_worker() - something has changed in between
- * @work: unused
+ * pcp_recheck() - something has changed in between
+ * @work: of the policy
  *
  * Context: process; takes pcp.lock.
  */
-void pcp_recheck_worker(struct work_struct *work)
+void pcp_recheck(struct work_struct *work)
 {
 	mutex_lock(&pcp.lock);
 	pcp_pass(false);
@@ -350,25 +349,19 @@ void pcp_recheck_worker(struct work_struct *work)
 }
 
 /**
- * pcp_kick_worker() - a hook has noticed pressure
- * @work: unused
+ * pcp_oom() - the kernel is about to choose a task to kill: give lists back
+ * @nb: of the worker
+ * @unused: the notifier's first argument
+ * @parm: the number of pages that were freed, to be added to
  *
- * Context: hard interrupt.
- */
-void pcp_kick_worker(struct irq_work *work)
-{
-	mod_delayed_work(pcp.wq, &pcp.recheck_work, 0);
-}
-
-/*
- * The kernel is about to choose a task to kill.  It has drained the lists before it
- * came here; what has gone into raised ones since goes back now, and none is raised
- * for decay_ms.
+ * The kernel has drained the lists before.  Pages that have gone into raised lists since go back
+ * now, and no list is raised for decay_ms.  A pass allocates nothing and waits for nothing that
+ * allocates, so the pass's lock may be waited for.
  *
- * A pass allocates nothing and waits for nothing that does, so its lock may be
- * waited for.
+ * Context: process, may sleep; takes pcp.lock.
+ * Return: NOTIFY_OK.
  */
-static int oom_notify(struct notifier_block *nb, unsigned long unused, void *parm)
+int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
 	long given;
@@ -381,29 +374,4 @@ static int oom_notify(struct notifier_block *nb, unsigned long unused, void *par
 	lmm_count(&lmm_pcp_policy, COUNT_OOM_PAGES, given);
 	*freed += given;
 	return NOTIFY_OK;
-}
-
-static struct notifier_block oom_nb = {
-	.notifier_call = oom_notify,
-};
-
-/**
- * pcp_oom_start() - give lists back when the kernel runs out of memory
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int pcp_oom_start(void)
-{
-	return register_oom_notifier(&oom_nb);
-}
-
-/**
- * pcp_oom_stop() - undo pcp_oom_start(); no call is under way afterwards
- *
- * Context: process.
- */
-void pcp_oom_stop(void)
-{
-	unregister_oom_notifier(&oom_nb);
 }

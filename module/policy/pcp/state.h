@@ -13,7 +13,6 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
-#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
@@ -23,6 +22,7 @@
 #include "core.h"
 #include "core_event.h"
 #include "lists.h"
+#include "policy/common/worker.h"
 #include "policy/common/zones.h"
 
 struct per_cpu_pages;
@@ -94,10 +94,8 @@ struct pcp_zone {
  * @forget_ticks: ticks at which lists are looked at as for the first time, since a
  *	CPU has gone and another one got its page counters
  * @high_fraction: the sysctl
- * @wq: runs passes; has a rescuer, since they give memory back
+ * @worker: makes a pass in between two ticks
  * @tick_work: a pass at the end of each tick or period
- * @recheck_work: a pass in between
- * @kick: queues @recheck_work from under pcp->lock
  * @cpuhp_state: of our CPU hotplug callbacks
  *
  * A slot is nid * MAX_NR_ZONES + zone index.  nr_node_ids is fixed at boot, so
@@ -122,10 +120,8 @@ struct pcp_state {
 	unsigned long oom_until;
 	unsigned int forget_ticks;
 	const int *high_fraction;
-	struct workqueue_struct *wq;
+	struct lmm_worker worker;
 	struct delayed_work tick_work;
-	struct delayed_work recheck_work;
-	struct irq_work kick;
 	int cpuhp_state;
 };
 
@@ -149,11 +145,9 @@ static inline bool pcp_quiet(const struct pcp_zone *pz)
 /* size.c */
 unsigned int pcp_next_zone(unsigned int slot, struct zone **zone);
 long pcp_pass(bool tick);
-void pcp_tick_worker(struct work_struct *work);
-void pcp_recheck_worker(struct work_struct *work);
-void pcp_kick_worker(struct irq_work *work);
-int pcp_oom_start(void);
-void pcp_oom_stop(void);
+void pcp_tick(struct work_struct *work);
+void pcp_recheck(struct work_struct *work);
+int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
 /* hotplug.c */
 int pcp_hotplug_start(void);

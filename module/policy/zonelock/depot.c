@@ -92,7 +92,7 @@ static void depot_account(struct depot *depot, long pages, int batches)
  * Return: false if there is no room, or another CPU is at work in there just now.
  */
 bool depot_put(struct depot *depot, unsigned int cpu, unsigned int kind,
-		 struct list_head *pages, unsigned int count, unsigned long now)
+	       struct list_head *pages, unsigned int count, unsigned long now)
 {
 	struct depot_shard *shard = shard_of(depot, cpu);
 	struct depot_ring *ring = &shard->ring[kind];
@@ -139,7 +139,7 @@ static unsigned int shard_take(struct depot_shard *shard, unsigned int kind,
  * Return: pages in it, 0 if there is none that can be had at once.
  */
 unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
-			struct list_head *to)
+		       struct list_head *to)
 {
 	unsigned int first = cpu / DEPOT_SHARD_CPUS % depot->nr_shards;
 	unsigned int count = 0;

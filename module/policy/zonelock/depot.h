@@ -103,9 +103,9 @@ struct depot {
 
 void depot_init(struct depot *depot, struct depot_shard *shards, unsigned int nr);
 bool depot_put(struct depot *depot, unsigned int cpu, unsigned int kind,
-		 struct list_head *pages, unsigned int count, unsigned long now);
+	       struct list_head *pages, unsigned int count, unsigned long now);
 unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
-			struct list_head *to);
+		       struct list_head *to);
 unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *kind,
 			  struct list_head *to);
 

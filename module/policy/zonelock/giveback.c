@@ -12,7 +12,6 @@
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
-#include <linux/oom.h>
 #include <linux/static_call.h>
 
 #include "hook/klp_port.h"
@@ -192,12 +191,12 @@ static void zone_pass(struct zone *zone)
 }
 
 /**
- * zonelock_tick_worker() - look after the depots, as long as any holds pages
- * @work: unused
+ * zonelock_pass() - look after the depots, as long as any holds pages
+ * @work: of the worker
  *
  * Context: process.
  */
-void zonelock_tick_worker(struct work_struct *work)
+void zonelock_pass(struct work_struct *work)
 {
 	struct zone *zone = NULL;
 
@@ -217,26 +216,23 @@ void zonelock_tick_worker(struct work_struct *work)
 			return;
 	}
 	/* Twice within the half of its life that a batch has left when it is old. */
-	queue_delayed_work(zonelock.wq, &zonelock.tick_work,
+	queue_delayed_work(zonelock.worker.wq, &zonelock.worker.pass,
 			   max(READ_ONCE(zonelock.max_age) / 4, 1UL));
 }
 
 /**
- * zonelock_kick_worker() - a hook wants a pass
- * @work: unused
+ * zonelock_oom() - the kernel is about to choose a task to kill: give all back
+ * @nb: of the worker
+ * @unused: the notifier's first argument
+ * @parm: the number of pages that were freed, to be added to
  *
- * Context: hard interrupt.
+ * The kernel kills nobody if anything was freed, whether or not that helps who asked.  Only pages
+ * that go to a zone that is short therefore count.
+ *
+ * Context: process, may sleep.
+ * Return: NOTIFY_OK.
  */
-void zonelock_kick_worker(struct irq_work *work)
-{
-	mod_delayed_work(zonelock.wq, &zonelock.tick_work, 0);
-}
-
-/*
- * The kernel is about to choose a task to kill.  It will not if anything was freed, whether
- * or not that helps who asked: so only what goes to a zone that is short counts.
- */
-static int oom_notify(struct notifier_block *nb, unsigned long unused, void *parm)
+int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
 	struct zone *zone = NULL;
@@ -251,29 +247,4 @@ static int oom_notify(struct notifier_block *nb, unsigned long unused, void *par
 			*freed += pages;
 	}
 	return NOTIFY_OK;
-}
-
-static struct notifier_block oom_nb = {
-	.notifier_call = oom_notify,
-};
-
-/**
- * zonelock_oom_start() - give all back when the kernel runs out of memory
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int zonelock_oom_start(void)
-{
-	return register_oom_notifier(&oom_nb);
-}
-
-/**
- * zonelock_oom_stop() - undo zonelock_oom_start(); no call is under way afterwards
- *
- * Context: process.
- */
-void zonelock_oom_stop(void)
-{
-	unregister_oom_notifier(&oom_nb);
 }

@@ -66,7 +66,7 @@ static void kick(struct zonelock_zone *zz)
 		return;
 	WRITE_ONCE(zz->kicked, now);
 	lmm_count(&lmm_zonelock_policy, COUNT_KICKS, 1);
-	irq_work_queue(&zonelock.kick);
+	lmm_worker_kick(&zonelock.worker);
 }
 
 /* Pages on the lists but one, or -1 if that takes more than @limit steps to find out. */
@@ -174,7 +174,7 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	if (!cut)
 		return 0;
 	if (!depot_put(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut,
-			 jiffies)) {
+		       jiffies)) {
 		list_splice_tail(&batch, &pages->lists[kind]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;
@@ -185,7 +185,7 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	if (zonelock.topup && !READ_ONCE(lmm_request_wanted))
 		WRITE_ONCE(lmm_request_wanted, 1);
 	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
-		irq_work_queue(&zonelock.kick);
+		lmm_worker_kick(&zonelock.worker);
 	return cut;
 }
 

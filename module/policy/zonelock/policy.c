@@ -130,20 +130,18 @@ static void zonelock_configure(struct lmm_policy *policy, const struct lmm_confi
 {
 	set_knobs(cfg);
 	/* The bound may have come down. */
-	mod_delayed_work(zonelock.wq, &zonelock.tick_work, 0);
+	lmm_worker_pass_after(&zonelock.worker, 0);
 }
 
 static void zonelock_free(void)
 {
 	unsigned int slot;
 
-	if (zonelock.wq)
-		destroy_workqueue(zonelock.wq);
+	lmm_worker_free(&zonelock.worker);
 	for (slot = 0; zonelock.zones && slot < lmm_zone_slots(); slot++)
 		kvfree(zonelock.zones[slot].depot.shards);
 	kvfree(zonelock.zones);
 	zonelock.zones = NULL;
-	zonelock.wq = NULL;
 }
 
 static int zonelock_alloc(void)
@@ -153,9 +151,8 @@ static int zonelock_alloc(void)
 	unsigned int slot;
 
 	zonelock.zones = kvcalloc(lmm_zone_slots(), sizeof(*zonelock.zones), GFP_KERNEL);
-	zonelock.wq = alloc_workqueue("livemm_zonelock", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND,
-				      0);
-	if (!zonelock.zones || !zonelock.wq)
+	if (lmm_worker_init(&zonelock.worker, "livemm_zonelock", zonelock_pass, zonelock_oom) ||
+	    !zonelock.zones)
 		return -ENOMEM;
 	for (slot = 0; slot < lmm_zone_slots(); slot++)
 		zonelock.zones[slot].open_at = jiffies;
@@ -201,9 +198,7 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 	}
 	set_knobs(cfg);
 	atomic_set(&zonelock.ticking, 0);
-	INIT_DELAYED_WORK(&zonelock.tick_work, zonelock_tick_worker);
-	zonelock.kick = IRQ_WORK_INIT_HARD(zonelock_kick_worker);
-	err = zonelock_oom_start();
+	err = lmm_worker_hear_oom(&zonelock.worker);
 	if (err) {
 		scnprintf(why, len, "no notice of running out of memory (%d)", err);
 		zonelock_free();
@@ -215,10 +210,7 @@ static void zonelock_disable(struct lmm_policy *policy)
 {
 	struct zone *zone = NULL;
 
-	zonelock_oom_stop();
-	irq_work_sync(&zonelock.kick);
-	/* zonelock_tick_worker() queues itself again; only this cancels it for good. */
-	cancel_delayed_work_sync(&zonelock.tick_work);
+	lmm_worker_stop(&zonelock.worker);
 	WRITE_ONCE(lmm_request_wanted, 0);
 	while ((zone = lmm_zone_after(zone)))
 		zonelock_return_zone(zone, DEPOT_BY_OFF);
@@ -279,20 +271,12 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 };
 
 static const struct lmm_layout zonelock_layouts[] = {
-	LMM_LAYOUT_SIZE(zone),
-	LMM_LAYOUT(pglist_data, node_zones),
+	LMM_ZONE_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
 	LMM_LAYOUT(per_cpu_pages, count),
 	LMM_LAYOUT(per_cpu_pages, lists),
 	LMM_LAYOUT(per_cpu_pages, high),
 	LMM_LAYOUT(per_cpu_pages, batch),
-	LMM_LAYOUT(zone, _watermark),
-	LMM_LAYOUT(zone, watermark_boost),
-	LMM_LAYOUT(zone, node),
-	LMM_LAYOUT(zone, zone_pgdat),
-	LMM_LAYOUT(zone, managed_pages),
-	LMM_LAYOUT(zone, present_pages),
-	LMM_LAYOUT(zone, name),
 	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, vm_stat),

@@ -11,7 +11,6 @@
 #ifndef LIVEMM_POLICY_ZONELOCK_STATE_H
 #define LIVEMM_POLICY_ZONELOCK_STATE_H
 
-#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/mmzone.h>
 #include <linux/workqueue.h>
@@ -19,6 +18,7 @@
 #include "livemm.h"
 #include "core.h"
 #include "depot.h"
+#include "policy/common/worker.h"
 #include "policy/common/zones.h"
 
 struct list_head;
@@ -97,10 +97,8 @@ struct zonelock_code {
  * @hold_off: jiffies that a depot stays closed
  * @free_path: the code that drains a list because a page was freed to it
  * @topup: lists are filled before an allocation, as refills cannot be hooked
- * @ticking: 1 while @tick_work is queued or about to be
- * @wq: gives back; has a rescuer, since memory may be short
- * @tick_work: a pass while any depot holds pages
- * @kick: queues it from under pcp->lock
+ * @ticking: 1 while a pass is queued or about to be
+ * @worker: gives back; a pass is queued while any depot holds pages
  *
  * Hooks read the knobs without a lock.
  */
@@ -114,9 +112,7 @@ struct zonelock_state {
 	struct zonelock_code free_path[ZONELOCK_NR_FREE_PATHS];
 	bool topup;
 	atomic_t ticking;
-	struct workqueue_struct *wq;
-	struct delayed_work tick_work;
-	struct irq_work kick;
+	struct lmm_worker worker;
 };
 
 extern struct zonelock_state zonelock;
@@ -132,11 +128,9 @@ void zonelock_close(struct zone *zone);
 
 /* giveback.c */
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
-void zonelock_tick_worker(struct work_struct *work);
-void zonelock_kick_worker(struct irq_work *work);
+void zonelock_pass(struct work_struct *work);
 void zonelock_actuator_init(unsigned long body);
-int zonelock_oom_start(void);
-void zonelock_oom_stop(void);
+int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
 /* handlers.c */
 int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
