@@ -25,6 +25,7 @@ CHECKPATCH_RELAXED = {
     "module/compat/": "LINUX_VERSION_CODE,CONSTANT_COMPARISON,UNNECESSARY_INT,MISORDERED_TYPE,"
                       "COMPLEX_MACRO",
     "module/dispatch.c": _TABLES,
+    "module/policy/common/zones.h": _TABLES,
     "module/hook/rows.h": _TABLES,
     "module/hook/table.": _TABLES,
     "module/hook/kcall.": _TABLES,

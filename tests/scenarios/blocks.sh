@@ -57,8 +57,8 @@ need write_to "$PB/config" "enabled=1 reserve_blocks=64"
 check "a block in 16 is wanted, not more" test "$(wanted_blocks)" -gt 8 -a "$(wanted_blocks)" -lt 64
 check "there are fewer" test "$before" -lt "$(wanted_blocks)"
 check "as many are made as are wanted" wait_for 60 are_made
-note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(pb_counter made), pages moved $(pb_counter moved)"
-check "they were made, not found" test "$(pb_counter made)" -gt 0
+note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(counter made pageblock), pages moved $(counter moved pageblock)"
+check "they were made, not found" test "$(counter made pageblock)" -gt 0
 need write_to "$PB/config" "enabled=0 reserve_blocks=16"
 hog_end
 
@@ -99,14 +99,14 @@ for _more in 1 2 3 4 5 6 7 8 9 10; do
 	hog_settled
 done
 hog=lmm_hog
-mixed=$(pb_counter mixed) strangers=$(strangers)
-check "who would mix is refused first" test "$(pb_counter refused_fast)" -gt 500
+mixed=$(counter mixed pageblock) strangers=$(strangers)
+check "who would mix is refused first" test "$(counter refused_fast pageblock)" -gt 500
 check "blocks are mixed" test "$mixed" -gt 0
 check "and hold programs' pages" test "$strangers" -gt 1000
 hog_end
 need write_to "$PB/period_ms" 100
 check "what was mixed is put in order" wait_for 120 are_cleaned
-note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(pb_counter cleaned) blocks"
+note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(counter cleaned pageblock) blocks"
 check "the pages are gone from there" test "$(strangers)" -lt $((strangers / 10))
 check "the process that has them lives" pgrep lmm_late
 pkill lmm_late

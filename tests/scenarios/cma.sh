@@ -36,7 +36,7 @@ migrated_for() {
 	echo $((_after - _before))
 }
 
-more_lent() { [ "$(cma_counter lent_pages)" -gt "$1" ]; }
+more_lent() { [ "$(counter lent_pages cma)" -gt "$1" ]; }
 close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
@@ -80,7 +80,7 @@ need write_to "$policy/config" "mode=cma_first cap_pct=25"
 fill cap 128
 used=$((100 - $(meminfo CmaFree) * 100 / 262144))
 check "a quarter may be in use: $used % are" close_to "$used" 25 3
-check "the rest is regular memory's, which is counted" test "$(cma_counter regular_cap)" -gt 0
+check "the rest is regular memory's, which is counted" test "$(counter regular_cap cma)" -gt 0
 rm /mnt/cap
 
 # Regular memory is at its high watermark, though not at the low one that wakes kswapd: CMA
@@ -96,7 +96,7 @@ scanned=$(vmstat pgscan_kswapd)
 under=$(cma_pct_of 64)
 check "then all comes from CMA memory: $under %" test "$under" -ge 90
 same "and kswapd looks for nothing" "$(vmstat pgscan_kswapd)" "$scanned"
-check "which is counted" test "$(cma_counter lend_pressure)" -gt 0
+check "which is counted" test "$(counter lend_pressure cma)" -gt 0
 need write_to /proc/sys/vm/watermark_scale_factor "$factor"
 rm /mnt/regular
 
@@ -118,8 +118,8 @@ kept=$(migrated_for)
 note "pages migrated for 8 MiB: first $lent, lent again $again, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
 # A pageblock at either end may be lent before larger free blocks are.
 check "kept, less is moved for it: $kept pages" test "$kept" -lt $((again / 2))
-same "each was counted" "$(cma_counter allocs) $(area reserved 6)" "4 4"
-check "and with them their pages" test "$(cma_counter alloc_pages)" -eq $((4 * 2048))
+same "each was counted" "$(counter allocs cma) $(area reserved 6)" "4 4"
+check "and with them their pages" test "$(counter alloc_pages cma)" -eq $((4 * 2048))
 rm /mnt/lent
 need write_to "$policy/keep_ms" 0
 wait_for 5 sh -c "awk '\$1 == \"reserved\" { exit \$5 > 0 }' $policy/state"
@@ -131,10 +131,10 @@ need write_to "$policy/config" "mode=cma_first keep_ms=60000"
 holder=$!
 check "pages are held" wait_for 60 grep -q held /run/held
 refute "all of the area is not to be had" take reserved 65536
-check "a failure is counted" test "$(cma_counter failures)" -ge 1
+check "a failure is counted" test "$(counter failures cma)" -ge 1
 check "of this area" test "$(area reserved 8)" -ge 1
 refute "nor 32 MiB" take reserved 8192
-check "each range that was tried is a retry" test "$(cma_counter retries)" -ge 2
+check "each range that was tried is a retry" test "$(counter retries cma)" -ge 2
 check "of this area" test "$(area reserved 7)" -ge 2
 refute "more than there is" take reserved 65537
 kill "$holder"
@@ -150,14 +150,14 @@ while :; do
 	rm -f /mnt/wanted
 done &
 wanting=$!
-check "lending goes on" wait_for 20 more_lent "$(cma_counter lent_pages)"
+check "lending goes on" wait_for 20 more_lent "$(counter lent_pages cma)"
 need foreign_load function=find_suitable_fallback
 check "cma stands by and says why" wait_for 20 grep -Eq \
 	"^cma +standby .*livepatch lmm_foreign holds find_suitable_fallback" "$LMM_DBG/status"
 same "no hook of cma is armed meanwhile" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
-lent=$(cma_counter lent_pages)
+lent=$(counter lent_pages cma)
 sleep 3
-same "nothing is lent" "$(cma_counter lent_pages)" "$lent"
+same "nothing is lent" "$(counter lent_pages cma)" "$lent"
 same "theirs was never asked what ours answers" "$(foreign_number unanswerable)" 0
 need foreign_unload
 check "cma is on when theirs has gone" wait_for 20 grep -q "^cma  *on " "$LMM_DBG/status"

@@ -70,7 +70,7 @@ same "switched while both owners are at it" "$round" "$rounds"
 kill "$first" "$second"
 wait "$first" "$second" 2>/dev/null
 note "got nothing: $(wc -l </run/refused); $(tr '\n' ' ' <"$policy/counters")"
-check "both got their own" test "$(cma_counter allocs)" -ge 6
+check "both got their own" test "$(counter allocs cma)" -ge 6
 same "always" "$(cat /run/refused)" ""
 give reserved 16384
 give hugetlb1 262144

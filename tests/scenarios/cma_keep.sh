@@ -62,9 +62,9 @@ kept=$(migrated_for)
 note "pages migrated for 32 MiB: $lent, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
 # A block or two are lent before the rest of the range is behind all others.
 check "kept, less is moved for it: $kept pages" test "$kept" -lt $((lent / 2))
-same "each was counted" "$(cma_counter allocs) $(area "$name" 6)" "4 4"
+same "each was counted" "$(counter allocs cma) $(area "$name" 6)" "4 4"
 refute "more than there is" write_to "$owner/take" 70000
-same "is a failure" "$(cma_counter failures) $(area "$name" 8)" "1 1"
+same "is a failure" "$(counter failures cma) $(area "$name" 8)" "1 1"
 rm /mnt/part*
 check "switches off" write_to "$policy/enabled" 0
 need rmmod lmm_owner

@@ -73,11 +73,11 @@ wait "$owner" "$lender" 2>/dev/null
 rm -f /mnt/[abcd]
 note "$(tr '\n' ' ' <"$policy/counters")"
 note "of the owner's allocations $(wc -l </run/refused) got nothing: $(sort /run/refused | uniq -c | tr '\n' ' ')"
-check "pages were lent" test "$(cma_counter lent_pages)" -gt 10000
+check "pages were lent" test "$(counter lent_pages cma)" -gt 10000
 check "the depot was used" test "$(awk '$1 == "stored" { print $2 }' "$LMM_DBG/zonelock/counters")" -gt 0
-check "in each mode" test "$(cma_counter lend_first)" -gt 0 -a "$(cma_counter regular_first)" -gt 0
-check "the owner got its own" test "$(cma_counter allocs)" -gt 10
-check "all but now and then" test "$(wc -l </run/refused)" -le $(($(cma_counter allocs) / 20))
+check "in each mode" test "$(counter lend_first cma)" -gt 0 -a "$(counter regular_first cma)" -gt 0
+check "the owner got its own" test "$(counter allocs cma)" -gt 10
+check "all but now and then" test "$(wc -l </run/refused)" -le $(($(counter allocs cma) / 20))
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
 need give reserved 65536
 # Pages that live tasks map may lie in the area.  The owner moves them out and leaves all free.

@@ -21,8 +21,8 @@ steps=$(soaked 100000 200000)
 # 0.1 % of the memory there is.
 small() { [ "$(held)" -le 300 ]; }
 
-gone_back() { [ $((($(zl "$_counter") - _before) * 2)) -gt "$_held" ]; }
-went_back_for_killer() { [ "$(zl returned_oom)" -gt 0 ]; }
+gone_back() { [ $((($(counter "$_counter" zonelock) - _before) * 2)) -gt "$_held" ]; }
+went_back_for_killer() { [ "$(counter returned_oom zonelock)" -gt 0 ]; }
 
 # NAME COUNTER CMD...: CMD has what depots hold go back, and COUNTER says why.  (Anybody
 # may store something new meanwhile.)
@@ -30,10 +30,10 @@ empties() {
 	_what=$1 _counter=$2
 	shift 2
 	check "$_what: the depot holds pages" stock
-	_before=$(zl "$_counter") _held=$(held)
+	_before=$(counter "$_counter" zonelock) _held=$(held)
 	"$@" >/dev/null 2>&1
 	wait_for 5 gone_back
-	_back=$(($(zl "$_counter") - _before))
+	_back=$(($(counter "$_counter" zonelock) - _before))
 	check "$_what: most of them go back because of that" test $((_back * 2)) -gt "$_held"
 	note "$_what: held $_held, $_counter +$_back"
 }
@@ -59,7 +59,7 @@ need write_to "$cpu" 1
 check "the bound falls: the depot holds pages" stock
 need write_to "$zonelock/config" "max_pages_pct=0.1"
 check "and holds no more than it may" wait_for 5 small
-check "the rest went back" test "$(zl returned_size)" -gt 0
+check "the rest went back" test "$(counter returned_size zonelock)" -gt 0
 need write_to "$zonelock/config" "max_pages_pct=4"
 empties "memory goes" returned_drain memory_goes
 empties "the admin compacts" returned_compaction write_to /proc/sys/vm/compact_memory 1
@@ -75,9 +75,9 @@ if [ "$LMM_DEBUG" = 0 ]; then
 	check "a pool of huge pages grows" pool_grows
 fi
 check "the depot holds pages before it goes off" stock
-before=$(zl returned_off)
+before=$(counter returned_off zonelock)
 need write_to "$zonelock/enabled" 0
-check "off gives back what it holds" test "$(zl returned_off)" -gt "$before"
+check "off gives back what it holds" test "$(counter returned_off zonelock)" -gt "$before"
 same "no page is between" "$(unaccounted)" 0
 # On 7.2 memory that goes drains them one by one.
 drains=drain_all
@@ -112,7 +112,7 @@ note "steps $(cat $exchange/steps), pages $(cat $exchange/moved), rounds $rounds
 note "$(tr '\n' ' ' <"$zonelock/counters")"
 check "the steps were made" test "$(cat $exchange/steps)" -ge "$steps"
 same "no page had two owners" "$(cat $exchange/errors)" 0
-check "batches changed hands" test "$(zl taken)" -gt 0
+check "batches changed hands" test "$(counter taken zonelock)" -gt 0
 run_start 20000
 check "rmmod with the policy on, under load" rmmod livemm
 wait "$runner"

@@ -182,8 +182,7 @@ soaked() {
 #   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
 #   hog_settled              wait until all of that is touched
 #   hog_end                  end every hog
-#   counter NAME             a counter of the pcp policy
-#   pb_counter NAME          a counter of the pageblock policy
+#   counter NAME [POLICY]     a counter, by default of pcp
 #   counted NAME N           is it above N?
 #   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
@@ -322,11 +321,7 @@ hog_end() {
 }
 
 counter() {
-	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pcp/counters"
-}
-
-pb_counter() {
-	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/pageblock/counters"
+	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/${2:-pcp}/counters"
 }
 
 counted() {

@@ -3,7 +3,6 @@
 #
 # For scenarios of the cma policy; needs lib.sh.  Areas are those of CMA_DEBUGFS.
 #
-#   cma_counter NAME         one of the policy's counters
 #   meminfo NAME             a number of /proc/meminfo, in KiB
 #   vmstat NAME              a number of /proc/vmstat
 #   fill FILE MIB            a file of so many MiB in memory that is never reclaimed
@@ -15,7 +14,6 @@
 # shellcheck disable=SC2034 # used by scenarios
 policy=$LMM_DBG/cma
 
-cma_counter() { awk -v name="$1" '$1 == name { print $2 }' "$policy/counters"; }
 meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 vmstat() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
 fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }

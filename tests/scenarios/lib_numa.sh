@@ -8,7 +8,6 @@
 #   hint_start [OPTION...]       the load, in the background; its process is $hint
 #   hint_stop PID...             end these loads
 #   hints_stop                   end all
-#   numa_counter NAME            a counter of the policy
 #   numa_classes                 pages it has counted, of all classes
 #   vmstat NAME                  a counter of the kernel
 #   space_rows [PID]             rows of `state`, or a process's
@@ -51,10 +50,6 @@ hints_stop() {
 	pkill -KILL hintload
 	wait 2>/dev/null
 	return 0
-}
-
-numa_counter() {
-	awk -v name="$1" '$1 == name { print $2 }' "$NUMA/counters"
 }
 
 numa_classes() {

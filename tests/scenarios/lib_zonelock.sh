@@ -3,16 +3,11 @@
 #
 # Sourced by the scenarios of zonelock, after lib.sh.
 #
-#   zl NAME          a counter of the zonelock policy
 #   held             pages that the depots hold
 #   unaccounted      pages stored that were neither taken nor given back
 #   stock            have the depots hold pages; nothing else may want memory
 
 zonelock=$LMM_DBG/zonelock
-
-zl() {
-	awk -v name="$1" '$1 == name { print $2 }' "$zonelock/counters"
-}
 
 held() {
 	awk '$2 == "held_pages" { print $3 }' "$zonelock/state"

@@ -35,10 +35,10 @@ cases="own:local_private swap:remote_private"
 [ "$LMM_KERNEL" != 6.1 ] || cases="$cases shared:local_shared shared:remote_shared"
 for case in $cases; do
 	class=${case#*:}
-	before=$(numa_counter "$class") all=$(numa_classes)
+	before=$(counter "$class" numa) all=$(numa_classes)
 	hint_start -p "${case%:*}" -s 12000
 	wait "$hint"
-	share=$((($(numa_counter "$class") - before) * 100 / ($(numa_classes) - all + 1)))
+	share=$((($(counter "$class" numa) - before) * 100 / ($(numa_classes) - all + 1)))
 	note "load ${case%:*}: $(($(numa_classes) - all)) pages, $share % of them $class"
 	# Remote ones only until the pages have followed, or the threads to them.
 	check "load ${case%:*} is $class" test "$share" -ge 10
@@ -46,12 +46,12 @@ done
 
 # Of a process that the policy knows from its first scan on, every fault.
 from_all=$(numa_classes) from_kernel=$(vmstat numa_hint_faults)
-from_local=$(($(numa_counter local_private) + $(numa_counter local_shared)))
+from_local=$(($(counter local_private numa) + $(counter local_shared numa)))
 kernel_local=$(vmstat numa_hint_faults_local)
 hint_start -p swap -s 12000
 wait "$hint"
 all=$(($(numa_classes) - from_all)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
-local=$(($(numa_counter local_private) + $(numa_counter local_shared) - from_local))
+local=$(($(counter local_private numa) + $(counter local_shared numa) - from_local))
 kernel_local=$(($(vmstat numa_hint_faults_local) - kernel_local))
 note "hint faults: $all counted, the kernel says $kernel; local $local, $kernel_local"
 check "no hint fault is missed" test "$((all * 100))" -ge "$((kernel * 99))"
@@ -71,9 +71,9 @@ check "a stable load is scanned ever more rarely" wait_for 120 period_above 5000
 on=$(growth 10 vmstat numa_pte_updates)
 note "entries armed in 10 s: $off without the policy, $on with it"
 check "and fewer of its entries are armed" test "$((on * 2))" -lt "$off"
-check "watches were made" test "$(numa_counter watches)" -gt 0
-check "parts were left out" test "$(numa_counter skipped_by_watch)" -gt 0
-check "scans were counted" test "$(numa_counter scanned_pages)" -gt 0
+check "watches were made" test "$(counter watches numa)" -gt 0
+check "parts were left out" test "$(counter skipped_by_watch numa)" -gt 0
+check "scans were counted" test "$(counter scanned_pages numa)" -gt 0
 
 line=$(grep -h "numa_decision: tgid=$hint " "$trace/trace" | tail -n 1)
 note "${line#*: }"
@@ -89,5 +89,5 @@ hints_stop
 check "an address space that is gone is forgotten" wait_for 10 space_unknown "$hint"
 need write_to "$NUMA/enabled" 0
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
-same "no entry is left" "$(numa_counter spaces)" "$(numa_counter spaces_gone)"
+same "no entry is left" "$(counter spaces numa)" "$(counter spaces_gone numa)"
 check "unloads" lmm_unload

@@ -57,7 +57,7 @@ for pid in "$outside" "$alike"; do
 	check "another is not" left_alone "$pid"
 	check "nor in state" space_unknown "$pid"
 done
-check "out_of_scope counts" test "$(numa_counter out_of_scope)" -gt 0
+check "out_of_scope counts" test "$(counter out_of_scope numa)" -gt 0
 
 check "a list of two, and one that is not there" write_to "$NUMA/cgroups" /nowhere:/lmm_b:/lmm_a
 check "the second is steered" wait_for 60 put_off "$outside"

@@ -23,15 +23,15 @@ check "scan_begin is armed" grep -Eq '^scan_begin .* armed' "$LMM_DBG/hooks"
 refute "the scan hook is not" grep -Eq '^scan .* armed' "$LMM_DBG/hooks"
 
 hint_start -p swap -m 16
-check "faults are counted" wait_for 60 grown 0 numa_counter windows
+check "faults are counted" wait_for 60 grown 0 counter windows numa
 often=$(growth 10 vmstat numa_pte_updates)
 need write_to "$NUMA/config" "min_ms=4000 max_ms=4000"
 sleep 4
 rarely=$(growth 10 vmstat numa_pte_updates)
 note "entries armed in 10 s: $often with a period of 200 ms, $rarely with 4000"
 check "a longer period is less scanning" test "$((rarely * 2))" -lt "$often"
-check "scans were put off" test "$(numa_counter postponed)" -gt 0
-same "nothing was watched" "$(numa_counter watches)" 0
+check "scans were put off" test "$(counter postponed numa)" -gt 0
+same "nothing was watched" "$(counter watches numa)" 0
 need write_to "$NUMA/config" "min_ms=200 max_ms=4000"
 
 # Off by sysctl: what is armed still faults, then nothing does.
@@ -39,25 +39,25 @@ need write_to $sysctl 0
 check "0: status says why there is nothing to do" wait_for 10 says "numa_balancing is 0"
 same "0: it is supported" "$(cat "$NUMA/supported")" yes
 check "0: hint faults cease" wait_for 30 quiet
-scans=$(numa_counter scans)
+scans=$(counter scans numa)
 sleep 3
-same "0: no scan is counted" "$(numa_counter scans)" "$scans"
+same "0: no scan is counted" "$(counter scans numa)" "$scans"
 check "0: goes off" write_to "$NUMA/enabled" 0
 check "0: and on" write_to "$NUMA/enabled" 1
 need write_to $sysctl 1
-check "1: faults again" wait_for 60 grown "$scans" numa_counter scans
+check "1: faults again" wait_for 60 grown "$scans" counter scans numa
 refute "1: nothing to say" says numa_balancing
 
 # Memory tiering wants to see how hot pages are, and is none of ours.
 need write_to $sysctl 2
 check "2: status says hands off" wait_for 10 says "hands off.*tiering"
 sleep 2
-scans=$(numa_counter scans) faults=$(numa_counter faults)
+scans=$(counter scans numa) faults=$(counter faults numa)
 sleep 5
-same "2: no scan is counted" "$(numa_counter scans)" "$scans"
-same "2: no fault is" "$(numa_counter faults)" "$faults"
+same "2: no scan is counted" "$(counter scans numa)" "$scans"
+same "2: no fault is" "$(counter faults numa)" "$faults"
 need write_to $sysctl 1
-check "1: and again" wait_for 60 grown "$scans" numa_counter scans
+check "1: and again" wait_for 60 grown "$scans" counter scans numa
 check "rmmod under faults" rmmod livemm
 check "the kernel scans on" grown 0 growth 5 vmstat numa_pte_updates
 hints_stop

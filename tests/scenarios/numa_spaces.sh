@@ -50,17 +50,17 @@ all_alive fork
 sh -c 'at=0; while [ $at -lt 400000 ]; do at=$((at + 1)); done; exec "$0" -p own -s 8000' "$HINTLOAD" &
 shell=$!
 check "exec: known before it" wait_for 60 space_known "$shell"
-gone=$(numa_counter spaces_gone)
+gone=$(counter spaces_gone numa)
 check "exec: a new address space, a new entry" wait_for 60 sh -c \
 	"awk '\$1 == $shell && \$2 == \"hintload\"' $NUMA/state | grep -q ."
 same "exec: and the other is gone" "$(space_rows "$shell" | wc -l)" 1
-check "exec: the counters say so" test "$(numa_counter spaces_gone)" -gt "$gone"
+check "exec: the counters say so" test "$(counter spaces_gone numa)" -gt "$gone"
 wait "$shell"
 all_alive exec
 
 # They end while they are scanned, by themselves and by force.
 rounds=$(soaked 12 60)
-spaces=$(numa_counter spaces)
+spaces=$(counter spaces numa)
 round=0
 while [ "$round" -lt "$rounds" ]; do
 	hint_start -p own -t 8 -m 1 -s $((200 + round % 10 * 40))
@@ -73,11 +73,11 @@ while [ "$round" -lt "$rounds" ]; do
 	[ $((round % 4)) != 0 ] || wait
 done
 wait
-note "exit: $(($(numa_counter spaces) - spaces)) entries were made for $((rounds * 4 / 3)) processes"
-check "exit: they were known" test "$(($(numa_counter spaces) - spaces))" -ge "$((rounds / 2))"
+note "exit: $(($(counter spaces numa) - spaces)) entries were made for $((rounds * 4 / 3)) processes"
+check "exit: they were known" test "$(($(counter spaces numa) - spaces))" -ge "$((rounds / 2))"
 all_alive exit
-same "no space was refused" "$(numa_counter spaces_refused)" 0
+same "no space was refused" "$(counter spaces_refused numa)" 0
 need write_to "$NUMA/enabled" 0
-same "off: every entry is gone" "$(numa_counter spaces)" "$(numa_counter spaces_gone)"
+same "off: every entry is gone" "$(counter spaces numa)" "$(counter spaces_gone numa)"
 same "off: and state is empty" "$(cat "$NUMA/state")" ""
 check "unloads" lmm_unload

@@ -52,9 +52,9 @@ while [ "$round" -lt "$rounds" ]; do
 	round=$((round + 1))
 done
 same "switched under faults" "$round" "$rounds"
-check "faults were counted" test "$(numa_counter faults)" -gt 0
-check "scans were decided on" test "$(numa_counter scans)" -gt 0
-same "every entry went with the policy" "$(numa_counter spaces)" "$(numa_counter spaces_gone)"
+check "faults were counted" test "$(counter faults numa)" -gt 0
+check "scans were decided on" test "$(counter scans numa)" -gt 0
+same "every entry went with the policy" "$(counter spaces numa)" "$(counter spaces_gone numa)"
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
 check "the next scan is the kernel's again" next_own
 check "and it is made" grown 0 growth 5 vmstat numa_pte_updates
@@ -82,7 +82,7 @@ hint_start -p shared -m 4
 shared=$hint
 # In the middle of a watch; its place in the address space must not stay.
 need lmm_load policies=numa:enabled=1,mode=vma,mature_ms=0,mature_run_ms=0,min_ms=30000
-check "watches" wait_for 60 grown 0 numa_counter watches
+check "watches" wait_for 60 grown 0 counter watches numa
 refute "livemm_klp_scan is held while armed" rmmod livemm_klp_scan
 check "rmmod under faults, mode vma" rmmod livemm
 check "load again, on the same wrappers" lmm_load policies=numa:enabled=1

@@ -17,7 +17,7 @@ mixing=/sys/kernel/tracing/events/kmem/mm_page_alloc_extfrag
 kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
 # Parts of blocks that were taken for another type.
 mixed() {
-	[ $traced = 1 ] || { pb_counter mixed && return; }
+	[ $traced = 1 ] || { counter mixed pageblock && return; }
 	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
 		"$mixing/hist"
 }
@@ -61,11 +61,11 @@ for hook in fallback request reclaim_end compact_begin mixed; do
 	check "hook $hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
 done
 with=$(squeezed)
-note "mixed without ${without:--}, with $with; refused $(pb_counter refused_fast) fast, $(pb_counter refused_slow) slow, tried $(pb_counter allowed_tried)"
+note "mixed without ${without:--}, with $with; refused $(counter refused_fast pageblock) fast, $(counter refused_slow pageblock) slow, tried $(counter allowed_tried pageblock)"
 # Each search is a mix that the kernel alone would have made.
 if [ $traced = 1 ]; then
-	check "mixes are refused" test "$(pb_counter refused_fast)" -gt 0
-	check "few of them come about" test "$(($(pb_counter mixed) * 2))" -lt "$(pb_counter searches)"
+	check "mixes are refused" test "$(counter refused_fast pageblock)" -gt 0
+	check "few of them come about" test "$(($(counter mixed pageblock) * 2))" -lt "$(counter searches pageblock)"
 	check "who asks is known" test "$(awk '$1 == "request" { print $5 }' "$LMM_DBG/hooks")" -gt 0
 fi
 
@@ -91,9 +91,9 @@ for mode in claim strict; do
 	same "$mode: one is killed" "$(($(kills) - before))" 1
 	check "$mode: the load lives" pgrep pagetouch
 done
-note "searches $(pb_counter searches), refused $(pb_counter refused_fast) fast"
-check "there were searches" test "$(pb_counter searches)" -gt 0
-same "every search has a verdict" "$(pb_counter searches)" \
+note "searches $(counter searches pageblock), refused $(counter refused_fast pageblock) fast"
+check "there were searches" test "$(counter searches pageblock)" -gt 0
+same "every search has a verdict" "$(counter searches pageblock)" \
 	"$(awk '$1 ~ /^(refused|allowed)_/ { sum += $2 } END { print sum }' "$PB/counters")"
 check "a configuration that does not change it" write_to "$PB/config" "$(cat "$PB/config")"
 

@@ -75,7 +75,7 @@ loads_stop() {
 
 ours_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
 ours_more() { [ "$(ours_hits "$1")" -gt "$2" ]; }
-stored_more() { [ "$(zl stored)" -gt "$1" ]; }
+stored_more() { [ "$(counter stored zonelock)" -gt "$1" ]; }
 ours_armed() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +armed " "$LMM_DBG/hooks"; }
 
 # ours_go_on NAME: each of our hooks is armed, and hooks whose hits rise under this load go on
@@ -232,11 +232,11 @@ returns() {
 		theirs_go_on "$name" "$kind" "$wrapped"
 		_hits=$(ours_hits drain)
 		check "$name: our hook drain goes on" wait_for 30 ours_more drain "$_hits"
-		_stored=$(zl stored)
+		_stored=$(counter stored zonelock)
 		sleep 5
-		note "$name: zonelock stored $(($(zl stored) - _stored)) batches in 5 s"
+		note "$name: zonelock stored $(($(counter stored zonelock) - _stored)) batches in 5 s"
 		check "$name goes" "${kind}_off"
-		_stored=$(zl stored)
+		_stored=$(counter stored zonelock)
 		check "$name, theirs gone: zonelock stores" wait_for 30 stored_more "$_stored"
 		ours_off "$name"
 	done

@@ -56,8 +56,8 @@ wishes without
 offline_without=$offline huge_without=$huge owned_without=$owned
 need write_to "$PB/config" "enabled=1 reserve_blocks=256"
 wishes with
-made=$(pb_counter made)
-note "attempts $(pb_counter attempts), made $made, pages moved $(pb_counter moved)"
+made=$(counter made pageblock)
+note "attempts $(counter attempts pageblock), made $made, pages moved $(counter moved pageblock)"
 check "the worker was at it" test "$made" -ge "$rounds"
 check "memory goes as often" test "$offline" -ge "$offline_without"
 check "and that is at all" test "$offline" -gt 0

@@ -50,15 +50,15 @@ note "pages over zone->lock, of 1000 sent: stock $base, with the depot $policy"
 note "$(tr '\n' ' ' <"$zonelock/counters")"
 check "stock takes most pages over the lock, twice" test "$base" -gt 1000
 check "the depot brings it under a tenth" test "$((policy * 10))" -lt "$base"
-check "batches were stored" test "$(zl stored)" -gt 0
-check "and taken" test "$(zl taken)" -gt 0
+check "batches were stored" test "$(counter stored zonelock)" -gt 0
+check "and taken" test "$(counter taken zonelock)" -gt 0
 
 # What nobody takes goes back.
 need write_to "$zonelock/max_age_ms" 4000
 check "what a process leaves is stored" stock
 note "held of it: $(held) pages"
 check "and is back in time" wait_for 5 nearly_empty
-check "by age" test "$(zl returned_age)" -gt 0
+check "by age" test "$(counter returned_age zonelock)" -gt 0
 check "switched off, it takes nothing more" write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0
 check "unloads" lmm_unload
