@@ -20,8 +20,8 @@
  * enum cma_verdict.
  */
 TRACE_EVENT(cma_refill,
-	    TP_PROTO(int nid, int zone, unsigned int order, const struct cma_view *view,
-		     const struct lmm_klp_plan *plan, enum cma_verdict verdict),
+	TP_PROTO(int nid, int zone, unsigned int order, const struct cma_view *view,
+		 const struct lmm_klp_plan *plan, enum cma_verdict verdict),
 	TP_ARGS(nid, zone, order, view, plan, verdict),
 	TP_STRUCT__entry(
 		__field(int, nid)

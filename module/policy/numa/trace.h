@@ -18,8 +18,8 @@
  * in ms, pages throughout, rates in percent of remote faults, slope in percent.
  */
 TRACE_EVENT(numa_decision,
-	    TP_PROTO(const struct task_struct *task, const struct numa_facts *facts,
-		     const struct numa_counts *sum, const struct numa_decision *decision),
+	TP_PROTO(const struct task_struct *task, const struct numa_facts *facts,
+		 const struct numa_counts *sum, const struct numa_decision *decision),
 	TP_ARGS(task, facts, sum, decision),
 	TP_STRUCT__entry(
 		__field(pid_t, tgid)

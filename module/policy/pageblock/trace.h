@@ -17,8 +17,8 @@
  * of enum pageblock_verdict.
  */
 TRACE_EVENT(pageblock_verdict,
-	    TP_PROTO(int nid, int zone, int migratetype, gfp_t gfp,
-		     const struct pageblock_request *request, enum pageblock_verdict verdict),
+	TP_PROTO(int nid, int zone, int migratetype, gfp_t gfp,
+		 const struct pageblock_request *request, enum pageblock_verdict verdict),
 	TP_ARGS(nid, zone, migratetype, gfp, request, verdict),
 	TP_STRUCT__entry(
 		__field(int, nid)

@@ -16,8 +16,8 @@
  * mode `depth`'s, the fewest pages that the list held of late mode `event`'s.
  */
 TRACE_EVENT(pcp_decision,
-	    TP_PROTO(int nid, int zone, int cpu, int count, int least, long alloc_depth,
-		     long free_depth, int def, int max, int old, int new, const char *reason),
+	TP_PROTO(int nid, int zone, int cpu, int count, int least, long alloc_depth,
+		 long free_depth, int def, int max, int old, int new, const char *reason),
 	TP_ARGS(nid, zone, cpu, count, least, alloc_depth, free_depth, def, max, old, new, reason),
 	TP_STRUCT__entry(
 		__field(int, nid)

@@ -13,7 +13,7 @@
 #include "compat/compat.h"
 /* Pages that a depot held went back to the buddy; reason as in zonelock/counters. */
 TRACE_EVENT(zonelock_return,
-	    TP_PROTO(int nid, int zone, long pages, long left, const char *reason),
+	TP_PROTO(int nid, int zone, long pages, long left, const char *reason),
 	TP_ARGS(nid, zone, pages, left, reason),
 	TP_STRUCT__entry(
 		__field(int, nid)
