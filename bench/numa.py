@@ -159,7 +159,7 @@ COST_METRIC = "instructions of a hint fault"
 # scanned as a whole each time.
 COST_SCAN = {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_ms": 100}
 # And the policy is to leave it at that: memory that is always local calls for less.
-COST_KNOBS = "min_ms=100,max_ms=100,full_every=1"
+COST_KNOBS = "scan_period_min_ms=100,scan_period_max_ms=100,full_pass_interval=1"
 COST_LIMIT = 0.03
 UNMEASURABLE = 0.001
 

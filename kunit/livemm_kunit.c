@@ -32,7 +32,7 @@ STUB(lmm_entry_bpf_links)
 #include "numa_core_test.c"
 #include "numa_trace_test.c"
 #include "numa_vma_core_test.c"
-#include "numa_watch_core_test.c"
+#include "numa_sample_core_test.c"
 #include "pageblock_census_test.c"
 #include "pageblock_core_test.c"
 #include "registry_test.c"
@@ -42,7 +42,7 @@ STUB(lmm_entry_bpf_links)
 kunit_test_suites(&hook_table_suite, &dispatch_suite, &pcp_core_suite, &pcp_event_core_suite,
 		  &pcp_event_load_suite, &cma_core_suite, &lmm_counters_suite, &lmm_knobs_suite,
 		  &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
-		  &numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
+		  &numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
 		  &pageblock_census_suite, &lmm_registry_suite, &lmm_switch_suite,
 		  &zonelock_core_suite);
 

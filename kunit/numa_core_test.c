@@ -333,7 +333,7 @@ static void first_pass_scales_the_maximum(struct kunit *test)
 	/* Pass, pages scanned and resident. */
 	static const struct {
 		struct numa_facts facts;
-		u32 max_ms;
+		u32 period_max_ms;
 	} cases[] = {
 		{ { 0, 0, 1000 }, 50 }, { { 0, 250, 1000 }, 1250 }, { { 0, 1000, 1000 }, 5000 },
 		{ { 0, U64_MAX, 1000 }, 5000 }, { { 0, U64_MAX / 2, U64_MAX }, 2499 },
@@ -341,10 +341,10 @@ static void first_pass_scales_the_maximum(struct kunit *test)
 	}, *c;
 
 	for (c = cases; c < cases + ARRAY_SIZE(cases); c++)
-		KUNIT_EXPECT_EQ(test, numa_first_pass_max(&c->facts, &series), c->max_ms);
+		KUNIT_EXPECT_EQ(test, numa_first_pass_max(&c->facts, &series), c->period_max_ms);
 }
 
-static void the_needy_thread_bounds(struct kunit *test)
+static void the_worst_thread_bounds(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 40, &reviewed), 2500U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 100, &reviewed), 1000U);
@@ -352,7 +352,7 @@ static void the_needy_thread_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 25, &reviewed), 5000U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(500, 20, 40, &reviewed), 500U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 40, &series), 5000U);
-	/* With 30 % none is in need, though all others have 1 %. */
+	/* With 30 % no thread bounds, though all others have 1 %. */
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 30, &reviewed), 5000U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 31, &reviewed), 1000U);
 	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 26, 31, &reviewed), 5000U);
@@ -365,7 +365,7 @@ enum limit_window { FEW, ENOUGH, MOSTLY_SHARED };
 /*
  * A period that was learnt; the last window, and percent of remote faults in it; pass,
  * pages scanned and resident, time lived and run, the kernel's period, the rate of the
- * neediest thread, while that of all is 1; the period to use, what is learnt then, and
+ * worst thread, while that of all is 1; the period to use, what is learnt then, and
  * why; passes in which the rate has not moved.
  */
 struct limit_case {
@@ -384,7 +384,7 @@ static const struct limit_case limit_cases[] = {
 	{ "pass 0", 3000, FEW, 0, { 0, 4, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
 	{ "thread", 3000, ENOUGH, 99, OLD(1000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
-	{ "no needy thread", 3000, ENOUGH, 99, OLD(1000, 30), 3000, 3000, NUMA_LIMIT_NONE },
+	{ "no worse thread", 3000, ENOUGH, 99, OLD(1000, 30), 3000, 3000, NUMA_LIMIT_NONE },
 	/* It may be as short as was learnt, if that is of use. */
 	{ "few remote", 60, ENOUGH, 30, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_KERNEL },
 	{ "many remote", 60, ENOUGH, 31, OLD(1000, 0), 60, 60, NUMA_LIMIT_NONE },
@@ -399,7 +399,7 @@ static const struct limit_case limit_cases[] = {
 	  NUMA_LIMIT_KERNEL },
 	{ "pass 0, many remote", 3000, ENOUGH, 31, { 0, 1, 10, 9000, 9000, 1000, 0 }, 500, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
-	/* A needy thread has its way, and where that is of no use to the others its floor. */
+	/* The worst thread bounds the period; its floor holds where the others gain nothing. */
 	{ "thread, few remote", 3000, ENOUGH, 0, OLD(2000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
 	{ "thread, shared", 3000, MOSTLY_SHARED, 99, OLD(2000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
 	{ "thread, learnt shorter", 900, ENOUGH, 99, OLD(2000, 99), 900, 900, NUMA_LIMIT_THREAD },
@@ -414,17 +414,17 @@ static const struct limit_case limit_cases[] = {
 	  NUMA_LIMIT_THREAD },
 	/* Nobody has when it is young. */
 	{ "not lived long", 60, ENOUGH, 99, { 9, 0, 9, 3999, 3999, 1000, 0 }, 1000, 1000,
-	  NUMA_LIMIT_YOUNG },
+	  NUMA_LIMIT_SCAN_DELAY },
 	{ "not run long", 60, ENOUGH, 99, { 9, 0, 9, 9000, 999, 1000, 0 }, 1000, 1000,
-	  NUMA_LIMIT_YOUNG },
+	  NUMA_LIMIT_SCAN_DELAY },
 	{ "long enough", 60, ENOUGH, 99, { 9, 0, 9, 4000, 1000, 1000, 0 }, 60, 60,
 	  NUMA_LIMIT_NONE },
 	{ "young, but slower", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 1000, 0 }, 3000, 3000,
 	  NUMA_LIMIT_NONE },
 	{ "young, pass 0", 3000, ENOUGH, 99, { 0, 0, 9, 0, 0, 1000, 0 }, 1000, 3000,
-	  NUMA_LIMIT_YOUNG },
-	{ "young, needy", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 2000, 99 }, 2000, 3000,
-	  NUMA_LIMIT_YOUNG },
+	  NUMA_LIMIT_SCAN_DELAY },
+	{ "young, worse", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 2000, 99 }, 2000, 3000,
+	  NUMA_LIMIT_SCAN_DELAY },
 	/* With hardly any remote, or many shared, scanning less is good enough at once. */
 	{ "calm", 1000, ENOUGH, 5, OLD(1000, 0), 2000, 1000, NUMA_LIMIT_CALM },
 	{ "not quite calm", 1000, ENOUGH, 6, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_NONE },
@@ -440,12 +440,12 @@ static const struct limit_case limit_cases[] = {
 	{ "calm, more of pass 0", 3000, ENOUGH, 5, { 0, 5, 10, 9000, 9000, 1000, 0 }, 2500, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
 	{ "calm, young", 60, ENOUGH, 5, { 9, 0, 9, 0, 0, 1000, 0 }, 2000, 1000, NUMA_LIMIT_CALM },
-	{ "shared, young, needy", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 0, 0, 1100, 99 }, 4400, 3000,
+	{ "shared, young, worse", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 0, 0, 1100, 99 }, 4400, 3000,
 	  NUMA_LIMIT_CALM },
 	/* The kernel's, too, is within the bounds. */
 	{ "kernel's too long", 60, FEW, 0, OLD(60000, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
 	{ "kernel's too short", 60, FEW, 0, OLD(0, 0), 60, 60, NUMA_LIMIT_NONE },
-	{ "longest", 60, FEW, 0, { 9, 0, 9, 0, 0, U32_MAX, 0 }, 5000, 5000, NUMA_LIMIT_YOUNG },
+	{ "longest", 60, FEW, 0, { 9, 0, 9, 0, 0, U32_MAX, 0 }, 5000, 5000, NUMA_LIMIT_SCAN_DELAY },
 	{ "calm, kernel's too short", 60, ENOUGH, 0, OLD(0, 0), 100, 60, NUMA_LIMIT_CALM },
 	{ "shared, four times too long", 60, MOSTLY_SHARED, 99,
 	  OLD(2000, 0), 5000, 2000, NUMA_LIMIT_CALM },
@@ -463,7 +463,7 @@ KUNIT_ARRAY_PARAM(limit, limit_cases, limit_name);
 static void limit_of_a_period(struct kunit *test)
 {
 	const struct limit_case *c = test->param_value;
-	struct numa_space space = {
+	struct numa_period learnt = {
 		.period_us = c->learnt_ms * 1000,
 		.moved = c->facts.pass - c->unmoved,
 	};
@@ -474,12 +474,12 @@ static void limit_of_a_period(struct kunit *test)
 		.shared = c->window == MOSTLY_SHARED,
 	};
 
-	limit(&space, &got, c->window != FEW, &c->facts, &reviewed);
+	limit(&learnt, &got, c->window != FEW, &c->facts, &reviewed);
 	KUNIT_EXPECT_EQ(test, got.period_ms, c->period_ms);
 	KUNIT_EXPECT_EQ(test, got.limit, c->limit);
 	KUNIT_EXPECT_EQ(test, got.learnt_ms, c->learnt_ms);
 	/* It binds, but teaches nothing; but for the kernel's. */
-	KUNIT_EXPECT_EQ(test, space.period_us, c->kept_ms * 1000);
+	KUNIT_EXPECT_EQ(test, learnt.period_us, c->kept_ms * 1000);
 }
 
 static void what_a_window_says(struct kunit *test)
@@ -503,33 +503,33 @@ static void what_a_window_says(struct kunit *test)
 	struct numa_settings settings = reviewed;
 	struct numa_counts now = { };
 	struct numa_decision got;
-	struct numa_space space;
+	struct numa_period learnt;
 	int i;
 
-	numa_space_begin(&space, &now, &facts, &settings);
+	numa_period_begin(&learnt, &now, &facts, &settings);
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
 		counts_add(&now, windows[i].pages);
-		got = numa_space_window(&space, &now, &facts, &settings);
+		got = numa_period_window(&learnt, &now, &facts, &settings);
 		KUNIT_EXPECT_EQ_MSG(test, got.recent, windows[i].recent, "window %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, got.shared, windows[i].shared, "window %d", i);
 	}
 	/* No window, and one without a fault. */
-	got = numa_space_window(&space, &now, &facts, &settings);
+	got = numa_period_window(&learnt, &now, &facts, &settings);
 	KUNIT_EXPECT_EQ(test, got.recent, 0U);
 	KUNIT_EXPECT_FALSE(test, got.shared);
 	settings.min_faults = 0;
-	got = numa_space_window(&space, &now, &facts, &settings);
+	got = numa_period_window(&learnt, &now, &facts, &settings);
 	KUNIT_EXPECT_EQ(test, got.recent, 0U);
 }
 
 /*
- * Ten threads, all local but one: what it needs, after some windows of 50 faults each,
+ * Ten threads, all local but one: its rate, after some windows of 50 faults each,
  * @remote of which, of that one, are remote.
  */
-static unsigned int need_of(struct numa_thread *threads, u32 pass, int windows, u32 remote,
-			    bool shared)
+static unsigned int worst_of(struct numa_thread *threads, u32 pass, int windows, u32 remote,
+			     bool shared)
 {
-	unsigned int need = 0;
+	unsigned int worst = 0;
 	int i;
 
 	for (; windows; windows--) {
@@ -537,9 +537,9 @@ static unsigned int need_of(struct numa_thread *threads, u32 pass, int windows, 
 			threads[i].now.faults += 50;
 		threads[7].now.remote += remote;
 		threads[7].now.shared += shared ? remote : 0;
-		need = numa_neediest(threads, 10, pass, NUMA_MIN_FAULTS);
+		worst = numa_worst_thread(threads, 10, pass, NUMA_MIN_FAULTS);
 	}
-	return need;
+	return worst;
 }
 
 static void the_outlier_is_not_averaged_away(struct kunit *test)
@@ -548,32 +548,32 @@ static void the_outlier_is_not_averaged_away(struct kunit *test)
 	int i;
 
 	/* One window has too few faults; then its rate is known. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 1, 50, false), 0U);
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 1, 50, false), 100U);
-	KUNIT_EXPECT_EQ(test, need_of(threads, 6, 9, 50, false), 100U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 1, 50, false), 0U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 1, 50, false), 100U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 6, 9, 50, false), 100U);
 	/* Two whole passes did not help it. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 7, 1, 50, false), 0U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 7, 1, 50, false), 0U);
 	/* Helped a little, it is worth more, but no more than it lacks now. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 8, 4, 20, false), 40U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 8, 4, 20, false), 40U);
 	KUNIT_EXPECT_GE(test, threads[7].rate, 70);
 	/* It ends: forgotten when it has been idle for a while. */
 	for (i = 1; i < NUMA_THREAD_IDLE; i++)
-		KUNIT_EXPECT_EQ(test, numa_neediest(threads, 10, 8, NUMA_MIN_FAULTS), 40U);
-	KUNIT_EXPECT_EQ(test, numa_neediest(threads, 10, 8, NUMA_MIN_FAULTS), 0U);
+		KUNIT_EXPECT_EQ(test, numa_worst_thread(threads, 10, 8, NUMA_MIN_FAULTS), 40U);
+	KUNIT_EXPECT_EQ(test, numa_worst_thread(threads, 10, 8, NUMA_MIN_FAULTS), 0U);
 }
 
-static void what_was_put_right_is_no_need(struct kunit *test)
+static void what_was_put_right_bounds_nothing(struct kunit *test)
 {
 	struct numa_thread threads[10] = { };
 
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 8, 50, false), 100U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 8, 50, false), 100U);
 	/* Its pages have come: at once, though the history tells of them. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 6, 2, 0, false), 0U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 6, 2, 0, false), 0U);
 	KUNIT_EXPECT_GE(test, threads[7].rate, 60);
 	/* And the other way round: one bad window is not yet a bad rate. */
-	KUNIT_EXPECT_EQ(test, need_of(threads, 7, 40, 0, false), 0U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 7, 40, 0, false), 0U);
 	KUNIT_EXPECT_LE(test, threads[7].rate, 6);
-	KUNIT_EXPECT_EQ(test, need_of(threads, 8, 2, 50, false), threads[7].rate);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 8, 2, 50, false), threads[7].rate);
 	KUNIT_EXPECT_LE(test, threads[7].rate, 30);
 	KUNIT_EXPECT_EQ(test, threads[7].recent, 100);
 }
@@ -582,10 +582,10 @@ static void what_is_shared_is_hopeless(struct kunit *test)
 {
 	struct numa_thread threads[10] = { };
 
-	KUNIT_EXPECT_EQ(test, need_of(threads, 5, 8, 50, true), 0U);
+	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 8, 50, true), 0U);
 	/* Counts of 32 bits do not overflow. */
 	threads[7] = (struct numa_thread){ .now = { U32_MAX, U32_MAX / 2, 0 } };
-	KUNIT_EXPECT_EQ(test, numa_neediest(threads, 10, 0, NUMA_MIN_FAULTS), 49U);
+	KUNIT_EXPECT_EQ(test, numa_worst_thread(threads, 10, 0, NUMA_MIN_FAULTS), 49U);
 	KUNIT_EXPECT_LT(test, numa_thread_slot(U32_MAX), (unsigned int)NUMA_THREADS);
 }
 
@@ -603,11 +603,11 @@ static struct kunit_case numa_core_cases[] = {
 	KUNIT_CASE(a_step_can_be_limited),
 	KUNIT_CASE(steady_windows_lengthen),
 	KUNIT_CASE(first_pass_scales_the_maximum),
-	KUNIT_CASE(the_needy_thread_bounds),
+	KUNIT_CASE(the_worst_thread_bounds),
 	KUNIT_CASE_PARAM(limit_of_a_period, limit_gen_params),
 	KUNIT_CASE(what_a_window_says),
 	KUNIT_CASE(the_outlier_is_not_averaged_away),
-	KUNIT_CASE(what_was_put_right_is_no_need),
+	KUNIT_CASE(what_was_put_right_bounds_nothing),
 	KUNIT_CASE(what_is_shared_is_hopeless),
 	{ }
 };

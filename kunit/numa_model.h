@@ -12,18 +12,18 @@
  * since memory has become faster; the longest was "found to work well", though the
  * kernel's own is 60000.
  */
-#define SERIES_BOUNDS	.min_ms = 50, .max_ms = 5000
+#define SERIES_BOUNDS	.period_min_ms = 50, .period_max_ms = 5000
 
 /* What the review asked for, as the policy has it by itself. */
 #define REVIEWED					\
 	.min_faults = NUMA_MIN_FAULTS,			\
 	.step_max_pct = 400,				\
-	.mature_ms = 4000,				\
-	.mature_run_ms = 1000,				\
-	.thread_floor_ms = 1000,			\
-	.full_every = 8,				\
-	.by_thread = true,				\
-	.by_region = true
+	.scan_delay_ms = 4000,				\
+	.scan_delay_run_ms = 1000,				\
+	.thread_period_min_ms = 1000,			\
+	.full_pass_interval = 8,				\
+	.skip_by_thread = true,				\
+	.skip_by_region = true
 
 /* As published: nothing of ours. */
 static const struct numa_settings series = {
@@ -31,7 +31,7 @@ static const struct numa_settings series = {
 	.min_faults = NUMA_MIN_FAULTS,
 	.step_max_pct = 10000,
 	.steady_pct = 100,
-	.full_every = 1,
+	.full_pass_interval = 1,
 };
 
 /* With all that the review asked for. */
@@ -40,12 +40,12 @@ static const struct numa_settings reviewed = { SERIES_BOUNDS, REVIEWED, .steady_
 /* As the policy has it by itself. */
 static const struct numa_settings defaults = {
 	REVIEWED,
-	.min_ms = 100,
-	.max_ms = 240000,
+	.period_min_ms = 100,
+	.period_max_ms = 240000,
 	.steady_pct = 200,
 };
 
 /* Of an address space that is old, was scanned often, and has as much as was scanned. */
-#define OLD(kernel_ms, need)	{ 9, 0, 9, 9000, 9000, kernel_ms, need }
+#define OLD(kernel_ms, worst)	{ 9, 0, 9, 9000, 9000, kernel_ms, worst }
 
 #endif /* LIVEMM_KUNIT_NUMA_MODEL_H */

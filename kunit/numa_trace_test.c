@@ -70,16 +70,16 @@ static void trace_of_an_address_space(struct kunit *test)
 	u32 least = U32_MAX, most = 0;
 	struct numa_decision got = { };
 	struct numa_counts now = { };
-	struct numa_space space;
+	struct numa_period learnt;
 	int i, window;
 
 	if (c->old)
 		facts = (struct numa_facts){ 9, 0, 5000, 9000, 9000, 1000, 0 };
-	numa_space_begin(&space, &now, &facts, c->settings);
+	numa_period_begin(&learnt, &now, &facts, c->settings);
 	for (i = 0; i < 2 * c->rounds; i++)
 		for (window = 0; window < c->phases[i % 2].windows; window++) {
 			counts_add(&now, c->phases[i % 2].pages);
-			got = numa_space_window(&space, &now, &facts, c->settings);
+			got = numa_period_window(&learnt, &now, &facts, c->settings);
 			least = min(least, got.period_ms);
 			most = max(most, got.period_ms);
 			facts.pass++;
@@ -112,15 +112,15 @@ static void one_look_in_a_pass(struct kunit *test)
 	};
 	struct numa_facts facts = { U32_MAX - 2, 0, 9, 9000, 9000, 1000, 0 };
 	struct numa_counts now = { };
-	struct numa_space space;
+	struct numa_period learnt;
 	int i;
 
-	numa_space_begin(&space, &now, &facts, &reviewed);
+	numa_period_begin(&learnt, &now, &facts, &reviewed);
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
 		facts.pass += windows[i].passes;
 		counts_add(&now, PAGES(windows[i].local, 0, windows[i].remote, 0));
-		numa_space_window(&space, &now, &facts, &reviewed);
-		KUNIT_EXPECT_EQ_MSG(test, facts.pass - space.moved, windows[i].unmoved,
+		numa_period_window(&learnt, &now, &facts, &reviewed);
+		KUNIT_EXPECT_EQ_MSG(test, facts.pass - learnt.moved, windows[i].unmoved,
 				    "window %d", i);
 	}
 }
@@ -136,28 +136,28 @@ static void random_windows_keep_the_bounds(struct kunit *test)
 
 	prandom_seed_state(&rnd, 20220128);
 	for (round = 0; round < 200; round++) {
-		u32 min_ms = 1 + prandom_u32_state(&rnd) % 3000;
+		u32 period_min_ms = 1 + prandom_u32_state(&rnd) % 3000;
 		const struct numa_settings settings = {
-			.min_ms = min_ms,
-			.max_ms = min_ms + prandom_u32_state(&rnd) % 60000,
+			.period_min_ms = period_min_ms,
+			.period_max_ms = period_min_ms + prandom_u32_state(&rnd) % 60000,
 			.min_faults = prandom_u32_state(&rnd) % 200,
 			.step_max_pct = 100 + prandom_u32_state(&rnd) % 9901,
 			.steady_pct = 100 + prandom_u32_state(&rnd) % 200,
-			.mature_ms = prandom_u32_state(&rnd) % 5000,
-			.thread_floor_ms = prandom_u32_state(&rnd) % 2000,
+			.scan_delay_ms = prandom_u32_state(&rnd) % 5000,
+			.thread_period_min_ms = prandom_u32_state(&rnd) % 2000,
 		};
 		struct numa_facts facts = { .kernel_ms = prandom_u32_state(&rnd) };
 		struct numa_counts now = { };
-		struct numa_space space;
+		struct numa_period learnt;
 		u32 last, kernel_ms, steps = 0;
 
-		numa_space_begin(&space, &now, &facts, &settings);
+		numa_period_begin(&learnt, &now, &facts, &settings);
 		for (i = 0; i < 300; i++) {
 			int size = prandom_u32_state(&rnd) % 62;
 			u64 big = prandom_u32_state(&rnd) * (1ULL << size) >> 16;
 			struct numa_decision got;
 
-			last = space.period_us;
+			last = learnt.period_us;
 			/* Random ones first, then all the same; a counter may wrap. */
 			if (i < 50)
 				counts_add(&now, PAGES(big, size, big >> size % 8, size / 2));
@@ -167,33 +167,34 @@ static void random_windows_keep_the_bounds(struct kunit *test)
 			facts.scanned = prandom_u32_state(&rnd);
 			facts.resident = prandom_u32_state(&rnd);
 			facts.lived_ms = i * 100;
-			facts.need = prandom_u32_state(&rnd) % 101;
+			facts.worst = prandom_u32_state(&rnd) % 101;
 			if (i < 50)
 				facts.kernel_ms = prandom_u32_state(&rnd) >> size % 32;
-			kernel_ms = clamp(facts.kernel_ms, settings.min_ms, settings.max_ms);
-			got = numa_space_window(&space, &now, &facts, &settings);
-			KUNIT_ASSERT_GE(test, got.period_ms, settings.min_ms);
-			KUNIT_ASSERT_LE(test, got.period_ms, settings.max_ms);
-			if (!numa_mature(&facts, &settings) ||
+			kernel_ms = clamp(facts.kernel_ms, settings.period_min_ms,
+					  settings.period_max_ms);
+			got = numa_period_window(&learnt, &now, &facts, &settings);
+			KUNIT_ASSERT_GE(test, got.period_ms, settings.period_min_ms);
+			KUNIT_ASSERT_LE(test, got.period_ms, settings.period_max_ms);
+			if (!numa_past_scan_delay(&facts, &settings) ||
 			    (got.recent <= 30 && got.limit != NUMA_LIMIT_THREAD))
 				KUNIT_ASSERT_GE(test, got.period_ms, kernel_ms);
 			if (got.limit == NUMA_LIMIT_THREAD && (got.recent <= 30 || got.shared))
 				KUNIT_ASSERT_GE(test, got.period_ms,
-						min(settings.thread_floor_ms, kernel_ms));
+						min(settings.thread_period_min_ms, kernel_ms));
 			if (got.reason != NUMA_BY_FEW && got.limit != NUMA_LIMIT_THREAD &&
 			    (got.recent <= 5 || got.shared))
 				KUNIT_ASSERT_GE(test, got.period_ms,
 						min((got.shared ? 4 : 2) * kernel_ms,
-						    settings.max_ms));
+						    settings.period_max_ms));
 			if (got.reason == NUMA_BY_FEW)
 				KUNIT_ASSERT_NE(test, got.limit, NUMA_LIMIT_CALM);
-			if (got.reason == NUMA_BY_FEW && got.limit < NUMA_LIMIT_YOUNG)
-				KUNIT_ASSERT_EQ(test, space.period_us, last);
-			if (got.limit >= NUMA_LIMIT_YOUNG)
-				KUNIT_ASSERT_GE(test, space.period_us, kernel_ms * 1000);
+			if (got.reason == NUMA_BY_FEW && got.limit < NUMA_LIMIT_SCAN_DELAY)
+				KUNIT_ASSERT_EQ(test, learnt.period_us, last);
+			if (got.limit >= NUMA_LIMIT_SCAN_DELAY)
+				KUNIT_ASSERT_GE(test, learnt.period_us, kernel_ms * 1000);
 			/* Constant, and the history forgotten: never shorter again. */
 			if (i >= 200)
-				steps += space.period_us < last;
+				steps += learnt.period_us < last;
 		}
 		KUNIT_ASSERT_EQ(test, steps, 0U);
 	}
@@ -204,16 +205,16 @@ static void random_windows_keep_the_bounds(struct kunit *test)
  * more of them are private, or local, the longer its period; or else the shorter.
  */
 struct stock {
-	u32 period_ms, min_ms, max_ms;
+	u32 period_ms, period_min_ms, period_max_ms;
 	u64 pages[NUMA_NR_CLASSES];
 };
 
 static void stock_begin(struct stock *stock, u32 scans)
 {
 	/* The time is for a pass: an address space of many scans has them more often. */
-	*stock = (struct stock){ .min_ms = max(1000 / scans, 100U) };
-	stock->max_ms = max(60000 / scans, stock->min_ms);
-	stock->period_ms = stock->min_ms;
+	*stock = (struct stock){ .period_min_ms = max(1000 / scans, 100U) };
+	stock->period_max_ms = max(60000 / scans, stock->period_min_ms);
+	stock->period_ms = stock->period_min_ms;
 }
 
 static void stock_pass(struct stock *stock)
@@ -233,13 +234,13 @@ static void stock_pass(struct stock *stock)
 			slots = max(slots, (int)div64_u64(local * 10, all) - NUMA_PRIVATE_TENTHS);
 		period += (slots ?: 1) * tenth;
 	}
-	stock->period_ms = clamp(period, (int)stock->min_ms, (int)stock->max_ms);
+	stock->period_ms = clamp(period, (int)stock->period_min_ms, (int)stock->period_max_ms);
 	memset(stock->pages, 0, sizeof(stock->pages));
 }
 
 /*
  * An address space that a pass takes some scans for, each of a thousand pages, in mode
- * period: nothing is watched.  All are remote at first and private; some scans' worth of
+ * period: nothing is sampled.  All are remote at first and private; some scans' worth of
  * them migrates, as with the kernel at the second fault, the rest never does.  And the
  * most faults there may be, in percent of those that the kernel alone has.
  */
@@ -294,7 +295,7 @@ static struct outcome live(struct kunit *test, const struct outcome_case *c,
 	struct numa_decision got = { .recent = 100 };
 	struct outcome outcome = { };
 	struct numa_counts now = { };
-	struct numa_space space = { };
+	struct numa_period learnt = { };
 	u8 tried[64] = { };
 	struct stock stock;
 	u32 at = 0, ms, period;
@@ -303,7 +304,7 @@ static struct outcome live(struct kunit *test, const struct outcome_case *c,
 	stock_begin(&stock, c->scans);
 	facts.kernel_ms = stock.period_ms;
 	if (settings)
-		numa_space_begin(&space, &now, &facts, settings);
+		numa_period_begin(&learnt, &now, &facts, settings);
 	/* A process is scanned for the first time when it has run for a second. */
 	for (ms = 1000; ms < 600000; ms += period) {
 		facts.lived_ms = ms;
@@ -311,7 +312,7 @@ static struct outcome live(struct kunit *test, const struct outcome_case *c,
 		facts.kernel_ms = stock.period_ms;
 		/* A window is a pass, however many scans it takes. */
 		if (settings && !at)
-			got = numa_space_window(&space, &now, &facts, settings);
+			got = numa_period_window(&learnt, &now, &facts, settings);
 		period = settings ? got.period_ms : stock.period_ms;
 		if (got.recent <= 30)
 			KUNIT_EXPECT_GE(test, period, stock.period_ms);

@@ -97,22 +97,22 @@ static void filters_can_be_off(struct kunit *test)
 	int pass;
 
 	numa_vma_begin(&vma, all.end, 0);
-	settings.full_every = 100;
+	settings.full_pass_interval = 100;
 	for (pass = 0; pass < 3; pass++)
 		KUNIT_EXPECT_EQ(test, scan(&vma, pass, 0, 0, &settings), 0x3ffULL);
 	/* Then it is one run, and nothing is to be told apart. */
 	KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 0, &all, &run, &settings));
 	KUNIT_EXPECT_EQ(test, run.end, all.end);
-	settings.by_region = true;
+	settings.skip_by_region = true;
 	KUNIT_EXPECT_FALSE(test, numa_vma_next(&vma, 0, &all, &run, &settings));
 	vma.due = 1ULL << 1;
 	KUNIT_EXPECT_TRUE(test, numa_vma_next(&vma, 0, &most, &run, &settings));
 	KUNIT_EXPECT_EQ(test, run.start, 600ULL);
 	KUNIT_EXPECT_EQ(test, run.end, 1024ULL);
 	settings = series;
-	settings.by_thread = true;
+	settings.skip_by_thread = true;
 	KUNIT_EXPECT_EQ(test, scan(&vma, pass, 5, 0, &settings), 0x3ffULL);
-	settings.full_every = 100;
+	settings.full_pass_interval = 100;
 	KUNIT_EXPECT_EQ(test, scan(&vma, ++pass, 5, 0, &settings), 0ULL);
 	numa_vma_fault(&vma, 5);
 	KUNIT_EXPECT_EQ(test, scan(&vma, pass, 5, 0, &settings), 0x3ffULL);
@@ -197,7 +197,7 @@ static void nothing_is_starved(struct kunit *test)
 		struct numa_range run, left = { };
 
 		for (i = 0; i < sizeof(unseen); i++)
-			KUNIT_ASSERT_LE(test, ++unseen[i], reviewed.full_every + 4);
+			KUNIT_ASSERT_LE(test, ++unseen[i], reviewed.full_pass_interval + 4);
 		numa_vma_visit(&vma, pass, &reviewed);
 		if (pass % 3)
 			numa_vma_fault(&vma, 1);

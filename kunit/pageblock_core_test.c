@@ -30,7 +30,7 @@ static const struct verdict_case verdict_cases[] = {
 	{ "fast", { .grouped = true, .waits = true }, SAME(REFUSE_FAST) },
 	{ "fast, atomic", { .grouped = true, .high = true }, SAME(REFUSE_FAST) },
 	{ "fast, memalloc", { .grouped = true, .memalloc = true }, SAME(REFUSE_FAST) },
-	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9, .stuck = 9 },
+	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9, .no_progress = 9 },
 	  SAME(REFUSE_FAST) },
 	/* In the slow path at once, who cannot wait or must not be made to. */
 	{ "atomic", { SLOW, .high = true }, SAME(ALLOW_ATOMIC) },
@@ -40,47 +40,55 @@ static const struct verdict_case verdict_cases[] = {
 	{ "victim", { WAITS, .victim = true }, SAME(ALLOW_OOM) },
 	{ "last", { WAITS, .last = true }, SAME(ALLOW_OOM) },
 	{ "nofail", { WAITS, .nofail = true }, SAME(ALLOW_NOFAIL) },
-	{ "hopeless", { WAITS, .hopeless = true }, SAME(REFUSE_SLOW) },
-	{ "hopeless, tried", { WAITS, .hopeless = true, .rounds = 1 }, SAME(ALLOW_HOPELESS) },
-	{ "crowded", { WAITS, .crowded = true }, SAME(ALLOW_CROWDED) },
+	{ "deferred", { WAITS, .compact_deferred = true }, SAME(REFUSE_SLOW) },
+	{ "deferred, tried", { WAITS, .compact_deferred = true, .rounds = 1 },
+	  SAME(ALLOW_COMPACT_DEFERRED) },
+	{ "untracked", { WAITS, .untracked = true }, SAME(ALLOW_UNTRACKED) },
 	/* Pages of other types are free, and what is movable can leave them again. */
-	{ "plenty", { WAITS, .plenty = true }, PAGEBLOCK_ALLOW_PLENTY, PAGEBLOCK_REFUSE_SLOW },
-	{ "plenty, tried", { WAITS, .plenty = true, .rounds = 3, .stuck = 3 },
-	  PAGEBLOCK_ALLOW_PLENTY, PAGEBLOCK_ALLOW_TRIED },
-	{ "plenty, fast", { .grouped = true, .waits = true, .plenty = true },
+	{ "above high", { WAITS, .above_high = true },
+	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_REFUSE_SLOW },
+	{ "above high, tried", { WAITS, .above_high = true, .rounds = 3, .no_progress = 3 },
+	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_ALLOW_TRIED },
+	{ "above high, fast", { .grouped = true, .waits = true, .above_high = true },
 	  SAME(REFUSE_FAST) },
-	{ "plenty, spare", { WAITS, .plenty = true, .spare = true }, SAME(REFUSE_SPARE) },
-	{ "plenty, cleans", { WAITS, .plenty = true, .cleans = true }, SAME(REFUSE_SPARE) },
+	{ "above high, has fallback", { WAITS, .above_high = true, .has_fallback = true },
+	  SAME(REFUSE_HAS_FALLBACK) },
+	{ "above high, cleans", { WAITS, .above_high = true, .cleans = true },
+	  SAME(REFUSE_HAS_FALLBACK) },
 	/* Who can do with less does; not what a network card asks for in an interrupt. */
-	{ "spare", { WAITS, .spare = true }, SAME(REFUSE_SPARE) },
-	{ "spare, nowait", { SLOW, .spare = true }, SAME(REFUSE_SPARE) },
-	{ "spare, atomic", { SLOW, .spare = true, .high = true }, SAME(ALLOW_ATOMIC) },
-	{ "spare, nofail", { WAITS, .spare = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
-	{ "spare, hopeless", { WAITS, .spare = true, .hopeless = true }, SAME(REFUSE_SPARE) },
-	{ "spare, tried", { WAITS, .spare = true, .rounds = 1 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
+	{ "has fallback", { WAITS, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
+	{ "has fallback, nowait", { SLOW, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
+	{ "has fallback, atomic", { SLOW, .has_fallback = true, .high = true },
+	  SAME(ALLOW_ATOMIC) },
+	{ "has fallback, nofail", { WAITS, .has_fallback = true, .nofail = true },
+	  SAME(ALLOW_NOFAIL) },
+	{ "has fallback, deferred", { WAITS, .has_fallback = true, .compact_deferred = true },
+	  SAME(REFUSE_HAS_FALLBACK) },
+	{ "has fallback, tried", { WAITS, .has_fallback = true, .rounds = 1 },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
 	/* Ours never: it would make what it is there to undo. */
-	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .stuck = 9 }, SAME(REFUSE_SPARE) },
+	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .no_progress = 9 },
+	  SAME(REFUSE_HAS_FALLBACK) },
 	/* But for what its reclaim needs to get anywhere. */
 	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true },
 	  SAME(ALLOW_MEMALLOC) },
 	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
 	/* The others when it has been tried to make room. */
 	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },
-	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "tried in vain", { WAITS, .rounds = 1, .stuck = 1 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "not often enough", { WAITS, .rounds = 2, .stuck = 2 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
-	{ "often enough", { WAITS, .rounds = 3, .stuck = 3 }, SAME(ALLOW_TRIED) },
-	{ "not in a row", { WAITS, .rounds = 9, .stuck = 2 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
+	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
+	{ "tried in vain", { WAITS, .rounds = 1, .no_progress = 1 },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
+	{ "not often enough", { WAITS, .rounds = 2, .no_progress = 2 },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
+	{ "often enough", { WAITS, .rounds = 3, .no_progress = 3 }, SAME(ALLOW_TRIED) },
+	{ "not in a row", { WAITS, .rounds = 9, .no_progress = 2 },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
 	{ "nearly for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS - 1 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_STUCK },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
 	{ "for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS }, SAME(ALLOW_TRIED) },
 	/* Where the kernel does not group, nor do we. */
 	{ "ungrouped, fast", { .waits = true }, SAME(ALLOW_UNGROUPED) },
-	{ "ungrouped, slow", { .slow = true, .waits = true, .spare = true },
+	{ "ungrouped, slow", { .slow = true, .waits = true, .has_fallback = true },
 	  SAME(ALLOW_UNGROUPED) },
 };
 
@@ -109,11 +117,12 @@ static void all_requests(struct kunit *test)
 			const struct pageblock_request r = {
 				.slow = bits & 1, .waits = bits & 2, .high = bits & 4,
 				.highatomic = bits & 8, .memalloc = bits & 16, .last = bits & 32,
-				.victim = bits & 64, .nofail = bits & 128, .spare = bits & 256,
-				.grouped = bits & 512, .hopeless = bits & 1024,
-				.crowded = bits & 2048, .cleans = bits & 4096,
-				.plenty = bits & 8192,
-				.rounds = rounds, .stuck = rounds / 2,
+				.victim = bits & 64, .nofail = bits & 128,
+				.has_fallback = bits & 256,
+				.grouped = bits & 512, .compact_deferred = bits & 1024,
+				.untracked = bits & 2048, .cleans = bits & 4096,
+				.above_high = bits & 8192,
+				.rounds = rounds, .no_progress = rounds / 2,
 			};
 			bool may = pageblock_allows(pageblock_judge(&r, &claim));
 			bool may_strictly = pageblock_allows(pageblock_judge(&r, &strict));
@@ -127,7 +136,7 @@ static void all_requests(struct kunit *test)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
 			else if (r.cleans)
 				KUNIT_ASSERT_FALSE(test, may);
-			else if (r.highatomic || (!r.waits && (r.high || !r.spare)) ||
+			else if (r.highatomic || (!r.waits && (r.high || !r.has_fallback)) ||
 				 rounds >= PAGEBLOCK_MAX_ROUNDS)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
 			refused += !may;
@@ -147,10 +156,10 @@ static void attempts_are_the_knob(struct kunit *test)
 	for (attempts = 1; attempts <= PAGEBLOCK_MAX_ROUNDS; attempts++) {
 		settings.max_attempts = attempts;
 		request.rounds = attempts - 1;
-		request.stuck = attempts - 1;
+		request.no_progress = attempts - 1;
 		KUNIT_EXPECT_FALSE(test, pageblock_allows(pageblock_judge(&request, &settings)));
 		request.rounds = attempts;
-		request.stuck = attempts;
+		request.no_progress = attempts;
 		KUNIT_EXPECT_TRUE(test, pageblock_allows(pageblock_judge(&request, &settings)));
 	}
 }
@@ -199,7 +208,7 @@ static void a_search_has_one_answer(struct kunit *test)
 	struct pageblock_search s = { };
 	unsigned long has;
 	static const enum pageblock_verdict verdicts[] = {
-		PAGEBLOCK_REFUSE_SLOW, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_ALLOW_PLENTY,
+		PAGEBLOCK_REFUSE_SLOW, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_ALLOW_ABOVE_HIGH,
 	};
 	unsigned int order, kind;
 
@@ -222,7 +231,7 @@ static void a_search_has_one_answer(struct kunit *test)
 					KUNIT_ASSERT_GE(test, got, 9);
 				else if (got >= 0)
 					KUNIT_ASSERT_EQ(test, s.parts,
-							verdict == PAGEBLOCK_ALLOW_PLENTY);
+							verdict == PAGEBLOCK_ALLOW_ABOVE_HIGH);
 			}
 		}
 	}

@@ -88,7 +88,7 @@ bad_profiles() {
 	cat >/etc/livemm/profiles/bad.toml <<-'END'
 		[policy.numa]
 		enabled = true
-		max_ms = 30000
+		scan_period_max_ms = 30000
 
 		[policy.pcp]
 		enabled = true

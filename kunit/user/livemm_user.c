@@ -92,7 +92,7 @@ void kunit_user_fail(struct kunit *test, const char *file, int line, const char 
 #include "../numa_core_test.c"
 #include "../numa_trace_test.c"
 #include "../numa_vma_core_test.c"
-#include "../numa_watch_core_test.c"
+#include "../numa_sample_core_test.c"
 #include "../pageblock_census_test.c"
 #include "../pageblock_core_test.c"
 #include "../zonelock_core_test.c"
@@ -100,7 +100,7 @@ void kunit_user_fail(struct kunit *test, const char *file, int line, const char 
 static struct kunit_suite *const suites[] = {
 	&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
 	&lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
-	&numa_vma_core_suite, &numa_watch_core_suite, &pageblock_core_suite,
+	&numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
 	&pageblock_census_suite, &zonelock_core_suite,
 };
 

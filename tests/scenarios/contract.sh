@@ -7,14 +7,14 @@
 # refusing bad input as the contract says.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 keep_at_exit=1 \
+pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 limit_exit_drain=1 \
 batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=100 contended_only=0 scope=zone"
 # Where the kernel does not leave VMAs out by thread.
-by_thread=1
-[ "$LMM_KERNEL" = 6.1 ] || by_thread=0
-numa_defaults="mode=vma min_ms=100 max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
-mature_ms=4000 mature_run_ms=1000 thread_floor_ms=1000 watch_every=16 full_every=8 \
-by_thread=$by_thread by_region=1 by_entries=0 cgroups="
+skip_by_thread=1
+[ "$LMM_KERNEL" = 6.1 ] || skip_by_thread=0
+numa_defaults="mode=vma scan_period_min_ms=100 scan_period_max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
+scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_stride=16 full_pass_interval=8 \
+skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 cgroups="
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 buffers=1"
 zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
 cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
@@ -131,12 +131,12 @@ refuses "$LMM_DBG/pageblock/reserve_blocks" 4097 "$range" "not in 0..4096"
 refuses "$LMM_DBG/pageblock/period_ms" 99 "$range" "not in 100..60000"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
 refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma"
-refuses "$LMM_DBG/numa/min_ms" 60001 "$range" "numa/min_ms: 60001: not in 10..60000"
-refuses "$LMM_DBG/numa/config" "min_ms=5000 max_ms=4999" "$range" "numa/min_ms: 5000: more than max_ms"
+refuses "$LMM_DBG/numa/scan_period_min_ms" 60001 "$range" "numa/scan_period_min_ms: 60001: not in 10..60000"
+refuses "$LMM_DBG/numa/config" "scan_period_min_ms=5000 scan_period_max_ms=4999" "$range" "numa/scan_period_min_ms: 5000: more than scan_period_max_ms"
 refuses "$LMM_DBG/numa/steady_pct" 99 "$range" "numa/steady_pct: 99: not in 100..1000"
-refuses "$LMM_DBG/numa/watch_every" 513 "$range" "numa/watch_every: 513: not in 0..512"
-refuses "$LMM_DBG/numa/full_every" 0 "$range" "numa/full_every: 0: not in 1..1000"
-refuses "$LMM_DBG/numa/by_region" 2 "$inval" "numa/by_region"
+refuses "$LMM_DBG/numa/sampling_stride" 513 "$range" "numa/sampling_stride: 513: not in 0..512"
+refuses "$LMM_DBG/numa/full_pass_interval" 0 "$range" "numa/full_pass_interval: 0: not in 1..1000"
+refuses "$LMM_DBG/numa/skip_by_region" 2 "$inval" "numa/skip_by_region"
 refuses "$LMM_DBG/numa/cgroups" relative "$inval" "numa/cgroups: relative: not a path"
 refuses "$LMM_DBG/numa/cgroups" "/:/a/" "$inval" "numa/cgroups: /a/: not a path"
 refuses "$LMM_DBG/numa/cgroups" //a "$inval" "numa/cgroups: //a: not a path"
@@ -176,9 +176,9 @@ check "off" write_to pcp/enabled "0\\n"
 same "counters keep their names when off" "$(awk '{ print $1 }' pcp/counters)" "$(cat /run/names)"
 check "counters are not reset" test "$(counter periods)" -gt 0
 
-check "numa: several at once, and on" write_to numa/config "enabled=1,max_ms=30000,cgroups=/a:/b=c"
+check "numa: several at once, and on" write_to numa/config "enabled=1,scan_period_max_ms=30000,cgroups=/a:/b=c"
 same "they stand" "$(cat numa/config)" "enabled=1 $(echo "$numa_defaults" |
-	sed 's/max_ms=240000/max_ms=30000/; s|cgroups=|cgroups=/a:/b=c|')"
+	sed 's/scan_period_max_ms=240000/scan_period_max_ms=30000/; s|cgroups=|cgroups=/a:/b=c|')"
 check "status says on" grep -Eq '^numa +on +vma' status
 cat numa/config >/run/form
 check "what config shows recreates it" write_to numa/config "$(cat /run/form)"

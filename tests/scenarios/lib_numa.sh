@@ -78,14 +78,14 @@ space_unknown() {
 
 # In one process: on a slow kernel each that is begun has an entry, too.
 spaces_left() {
-	awk '$1 == "spaces" { made = $2 }
-	     $1 == "spaces_gone" { gone = $2 }
+	awk '$1 == "mms" { made = $2 }
+	     $1 == "mms_gone" { gone = $2 }
 	     $1 == "#" { there = $2 }
 	     END { print made - gone, there }' "$NUMA/counters" "$NUMA/state"
 }
 
 # By the counters, and by the table: the same?
-spaces_agree() {
+mms_agree() {
 	[ "$(spaces_left | awk '{ print $1 == $2 }')" = 1 ]
 }
 

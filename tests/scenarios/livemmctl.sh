@@ -80,7 +80,7 @@ mkdir -p /etc/livemm/profiles
 cat >/etc/livemm/profiles/bad.toml <<-'END'
 	[policy.numa]
 	enabled = true
-	max_ms = 30000
+	scan_period_max_ms = 30000
 
 	[policy.pcp]
 	enabled = true

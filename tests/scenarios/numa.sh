@@ -23,7 +23,7 @@ off=$(growth 10 vmstat numa_pte_updates)
 hints_stop
 
 need write_to "$trace/events/livemm/numa_decision/enable" 1
-need write_to "$NUMA/config" "enabled=1 mature_ms=0 mature_run_ms=0"
+need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
 check "on" grep -Eq '^numa +on +vma' "$LMM_DBG/status"
 for hook in hint_fault scan_begin scan mm_exit; do
 	check "$hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
@@ -63,22 +63,22 @@ check "nor taken for local" test "$((local * 100))" -le "$((kernel_local * 105))
 # The period is the core's, within the knobs.
 hint_start -p own
 check "the address space is in state" wait_for 60 space_known "$hint"
-need write_to "$NUMA/config" "min_ms=3000 max_ms=3000"
+need write_to "$NUMA/config" "scan_period_min_ms=3000 scan_period_max_ms=3000"
 check "its period follows the knobs" wait_for 30 period_is 3000
 check "and the kernel's own stays as it was" test "$(space_field "$hint" 4)" -le 1000
-need write_to "$NUMA/config" "min_ms=100 max_ms=60000"
+need write_to "$NUMA/config" "scan_period_min_ms=100 scan_period_max_ms=60000"
 check "a stable load is scanned ever more rarely" wait_for 120 period_above 5000
 on=$(growth 10 vmstat numa_pte_updates)
 note "entries armed in 10 s: $off without the policy, $on with it"
 check "and fewer of its entries are armed" test "$((on * 2))" -lt "$off"
-check "watches were made" test "$(counter watches numa)" -gt 0
-check "parts were left out" test "$(counter skipped_by_watch numa)" -gt 0
+check "sampling scans were made" test "$(counter sampling_scans numa)" -gt 0
+check "parts were left out" test "$(counter skipped_by_sampling numa)" -gt 0
 check "scans were counted" test "$(counter scanned_pages numa)" -gt 0
 
 line=$(grep -h "numa_decision: tgid=$hint " "$trace/trace" | tail -n 1)
 note "${line#*: }"
 for input in faults= local_private= remote_shared= scanned= resident= lived_ms= run_ms= pass= \
-	kernel_ms= need= rate= private= slope= trend= learnt_ms= period_ms= reason= limit=; do
+	kernel_ms= worst= rate= private= slope= trend= learnt_ms= period_ms= reason= limit=; do
 	case $line in
 	*" $input"*) ;;
 	*) fail "the tracepoint carries $input" "$line" ;;
@@ -89,5 +89,5 @@ hints_stop
 check "an address space that is gone is forgotten" wait_for 10 space_unknown "$hint"
 need write_to "$NUMA/enabled" 0
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
-same "no entry is left" "$(counter spaces numa)" "$(counter spaces_gone numa)"
+same "no entry is left" "$(counter mms numa)" "$(counter mms_gone numa)"
 check "unloads" lmm_unload

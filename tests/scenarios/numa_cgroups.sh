@@ -32,9 +32,9 @@ need mount -t cgroup2 none $groups
 need mkdir $groups/lmm_a $groups/lmm_ab $groups/lmm_b
 kernel_scans 100 200 400
 need lmm_load
-settings="mature_ms=0 mature_run_ms=0"
+settings="scan_delay_ms=0 scan_delay_run_ms=0"
 # So that who is steered can be told by when it is scanned.
-settings="$settings mode=period min_ms=20000 max_ms=20000"
+settings="$settings mode=period scan_period_min_ms=20000 scan_period_max_ms=20000"
 
 for bad in lmm_a /lmm_a:lmm_b //lmm_a /lmm_a:; do
 	before=$(cat "$NUMA/config")

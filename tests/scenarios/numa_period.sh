@@ -17,7 +17,7 @@ same "balancing is on" "$(cat $sysctl)" 1
 need lmm_load livepatch=0
 refute "mode vma needs a livepatch" write_to "$NUMA/enabled" 1
 check "and says so" grep -q "livepatch=0" "$LMM_DBG/last_error"
-check "mode period does not" write_to "$NUMA/config" "enabled=1 mode=period min_ms=200 max_ms=200"
+check "mode period does not" write_to "$NUMA/config" "enabled=1 mode=period scan_period_min_ms=200 scan_period_max_ms=200"
 refute "no livepatch is loaded" any_klp_loaded
 check "scan_begin is armed" grep -Eq '^scan_begin .* armed' "$LMM_DBG/hooks"
 refute "the scan hook is not" grep -Eq '^scan .* armed' "$LMM_DBG/hooks"
@@ -25,14 +25,14 @@ refute "the scan hook is not" grep -Eq '^scan .* armed' "$LMM_DBG/hooks"
 hint_start -p swap -m 16
 check "faults are counted" wait_for 60 grown 0 counter windows numa
 often=$(growth 10 vmstat numa_pte_updates)
-need write_to "$NUMA/config" "min_ms=4000 max_ms=4000"
+need write_to "$NUMA/config" "scan_period_min_ms=4000 scan_period_max_ms=4000"
 sleep 4
 rarely=$(growth 10 vmstat numa_pte_updates)
 note "entries armed in 10 s: $often with a period of 200 ms, $rarely with 4000"
 check "a longer period is less scanning" test "$((rarely * 2))" -lt "$often"
 check "scans were put off" test "$(counter postponed numa)" -gt 0
-same "nothing was watched" "$(counter watches numa)" 0
-need write_to "$NUMA/config" "min_ms=200 max_ms=4000"
+same "nothing was sampled" "$(counter sampling_scans numa)" 0
+need write_to "$NUMA/config" "scan_period_min_ms=200 scan_period_max_ms=4000"
 
 # Off by sysctl: what is armed still faults, then nothing does.
 need write_to $sysctl 0

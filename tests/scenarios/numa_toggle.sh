@@ -38,10 +38,10 @@ while [ "$round" -lt "$rounds" ]; do
 	fi
 	mode=vma
 	[ $((round % 3)) -ne 1 ] || mode=period
-	need write_to "$NUMA/config" "enabled=1 mode=$mode mature_ms=0 mature_run_ms=0"
+	need write_to "$NUMA/config" "enabled=1 mode=$mode scan_delay_ms=0 scan_delay_run_ms=0"
 	case $((round % 10)) in
 	9) sleep 3 ;;
-	5) need write_to "$NUMA/config" "min_ms=$((100 + round)) watch_every=$((round % 4))" ;;
+	5) need write_to "$NUMA/config" "scan_period_min_ms=$((100 + round)) sampling_stride=$((round % 4))" ;;
 	*) sleep 0.2 ;;
 	esac
 	if ! periods_own; then
@@ -54,22 +54,22 @@ done
 same "switched under faults" "$round" "$rounds"
 check "faults were counted" test "$(counter faults numa)" -gt 0
 check "scans were decided on" test "$(counter scans numa)" -gt 0
-same "every entry went with the policy" "$(counter spaces numa)" "$(counter spaces_gone numa)"
+same "every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
 check "the next scan is the kernel's again" next_own
 check "and it is made" grown 0 growth 5 vmstat numa_pte_updates
 
 # A scan that was put off for a minute is not left so.
-need write_to "$NUMA/config" "enabled=1 mode=period min_ms=60000 max_ms=60000"
+need write_to "$NUMA/config" "enabled=1 mode=period scan_period_min_ms=60000 scan_period_max_ms=60000"
 check "scans are put off" wait_for 60 next_put_off
 need write_to "$NUMA/enabled" 0
 check "off: and not left so" next_own
 check "off: they go on" grown 0 growth 5 vmstat numa_pte_updates
 need write_to "$NUMA/config" "enabled=1"
 check "put off again" wait_for 60 next_put_off
-need write_to "$NUMA/config" "min_ms=200 max_ms=400"
+need write_to "$NUMA/config" "scan_period_min_ms=200 scan_period_max_ms=400"
 check "other settings are heeded at once" next_own
-need write_to "$NUMA/config" "min_ms=60000 max_ms=60000"
+need write_to "$NUMA/config" "scan_period_min_ms=60000 scan_period_max_ms=60000"
 check "and put off once more" wait_for 60 next_put_off
 check "rmmod under faults, mode period" rmmod livemm
 check "unload: the next scan is the kernel's" next_own
@@ -81,8 +81,8 @@ swap=$hint
 hint_start -p shared -m 4
 shared=$hint
 # In the middle of a watch; its place in the address space must not stay.
-need lmm_load policies=numa:enabled=1,mode=vma,mature_ms=0,mature_run_ms=0,min_ms=30000
-check "watches" wait_for 60 grown 0 counter watches numa
+need lmm_load policies=numa:enabled=1,mode=vma,scan_delay_ms=0,scan_delay_run_ms=0,scan_period_min_ms=30000
+check "sampling scans" wait_for 60 grown 0 counter sampling_scans numa
 refute "livemm_klp_scan is held while armed" rmmod livemm_klp_scan
 check "rmmod under faults, mode vma" rmmod livemm
 check "load again, on the same wrappers" lmm_load policies=numa:enabled=1

@@ -264,7 +264,7 @@ before() {
 
 need lmm_load
 kernel_scans 100 200 400
-need write_to "$NUMA/config" "mode=vma mature_ms=0 mature_run_ms=0"
+need write_to "$NUMA/config" "mode=vma scan_delay_ms=0 scan_delay_run_ms=0"
 loads_start
 
 # The hooks of ours that count under this load without other tools.

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from livemmctl import naming
 from livemmctl.errors import CtlError, Exit, os_words
 from livemmctl.host import Host, file_error
 
@@ -211,7 +212,8 @@ def refusal(what: str, error: OSError, reason: str) -> CtlError:
         return CtlError(words, Exit.UNSUPPORTED, "see: livemmctl status, livemmctl hooks")
     if error.errno == errno.ETIMEDOUT:
         return CtlError(words, Exit.TIMEOUT, "a task holds the livepatch up; try again later")
-    return CtlError(words, Exit.REFUSED, _HINTS.get(error.errno or 0))
+    return CtlError(words, Exit.REFUSED,
+                    naming.hint_for(words) or _HINTS.get(error.errno or 0))
 
 
 class ModuleControl(Control):

@@ -130,7 +130,7 @@ class FakeKernel:
         for name, text in {"last_error": "\n", "force": "N\n", "off": "N\n",
                            "livepatch": "Y\n", "transition_timeout_ms": "30000\n"}.items():
             self.put(f"{PARAMETERS}/{name}", text)
-        self.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 1\n", 0o400)
+        self.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 2\n", 0o400)
         self.put(f"{DEBUGFS}/hooks", HOOKS, 0o400)
         for name in knob_tables.documented():
             if name.endswith("/census"):
@@ -231,15 +231,22 @@ class FakeKernel:
                 raise Refused(number, f"{policy}/{key}: {value or '(empty)'}: {words}")
             into[key] = value
 
-    def _judge(self, policy: str, knobs: dict[str, str]) -> None:
-        if policy == "numa" and int(knobs["min_ms"]) > int(knobs["max_ms"]):
-            raise Refused(errno.ERANGE, f"numa/min_ms: {knobs['min_ms']}: more than max_ms")
-        if policy == "numa" and knobs["cgroups"]:
+    @staticmethod
+    def _judge_numa(knobs: dict[str, str]) -> None:
+        shortest, longest = knobs["scan_period_min_ms"], knobs["scan_period_max_ms"]
+        if int(shortest) > int(longest):
+            raise Refused(errno.ERANGE,
+                          f"numa/scan_period_min_ms: {shortest}: more than scan_period_max_ms")
+        if knobs["cgroups"]:
             parts = knobs["cgroups"].split(":")
             for number, path in enumerate(parts):
                 last = number == len(parts) - 2 and parts[-1] == ""
                 if last or not re.fullmatch(r"/|(/[^/]+)+", path):
                     raise Refused(errno.EINVAL, f"numa/cgroups: {path}: not a path from /")
+
+    def _judge(self, policy: str, knobs: dict[str, str]) -> None:
+        if policy == "numa":
+            self._judge_numa(knobs)
         if knobs["enabled"] == "1" and self.values[policy]["enabled"] == "0":
             if policy in self.unsupported:
                 why = self.unsupported[policy]

@@ -64,10 +64,11 @@ def test_on_its_way_in_or_out(host: FakeHost, state: str) -> None:
 
 def test_apply_is_one_write_for_all(host: FakeHost) -> None:
     control = open_control(host)
-    control.apply({"pcp": {"enabled": "1", "mode": "depth"}, "numa": {"max_ms": "9000"}})
-    assert host.kernel.writes == ["pcp:enabled=1,mode=depth;numa:max_ms=9000\n"]
+    control.apply({"pcp": {"enabled": "1", "mode": "depth"},
+                   "numa": {"scan_period_max_ms": "9000"}})
+    assert host.kernel.writes == ["pcp:enabled=1,mode=depth;numa:scan_period_max_ms=9000\n"]
     assert control.get("pcp")["mode"] == "depth"
-    assert control.get("numa")["max_ms"] == "9000"
+    assert control.get("numa")["scan_period_max_ms"] == "9000"
     assert on(control) == ["pcp"]
 
 
@@ -75,8 +76,8 @@ def test_a_refusal_is_the_kernels_and_changes_nothing(host: FakeHost) -> None:
     control = open_control(host)
     before = control.settings()
     with pytest.raises(CtlError) as caught:
-        control.apply({"pcp": {"enabled": "1"}, "numa": {"max_ms": "1"}})
-    assert caught.value.message == "numa/max_ms: 1: not in 100..600000"
+        control.apply({"pcp": {"enabled": "1"}, "numa": {"scan_period_max_ms": "1"}})
+    assert caught.value.message == "numa/scan_period_max_ms: 1: not in 100..600000"
     assert caught.value.status == Exit.REFUSED
     assert control.settings() == before
 

@@ -66,7 +66,7 @@ def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
     assert found["livemm_profile_info"] == [({"profile": "lists"}, 1)]
     assert ({"policy": "pcp", "mode": "event"}, 1) in found["livemm_policy_mode_info"]
     assert ({"policy": "pcp", "knob": "high_max_pct"}, 12.5) in found["livemm_policy_knob"]
-    build = {"version": "0.1.0", "abi": "1", "kernel": "6.1.0-56-amd64"}
+    build = {"version": "0.1.0", "abi": "2", "kernel": "6.1.0-56-amd64"}
     assert found["livemm_build_info"] == [(build, 1)]
     for policy, names in knob_tables.counters().items():
         for name in names:

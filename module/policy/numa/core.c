@@ -47,7 +47,7 @@ static const char *const limit_words[NUMA_NR_LIMITS] = {
 	[NUMA_LIMIT_NONE] = "none",
 	[NUMA_LIMIT_FIRST_PASS] = "first_pass",
 	[NUMA_LIMIT_THREAD] = "thread",
-	[NUMA_LIMIT_YOUNG] = "young",
+	[NUMA_LIMIT_SCAN_DELAY] = "scan_delay",
 	[NUMA_LIMIT_KERNEL] = "kernel",
 	[NUMA_LIMIT_CALM] = "calm",
 };
@@ -366,7 +366,8 @@ u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *set
 {
 	u64 period = div_u64((u64)period_us * NUMA_SLOPE_ONE + slope / 2, slope);
 
-	return clamp_t(u64, period, settings->min_ms * 1000ULL, settings->max_ms * 1000ULL);
+	return clamp_t(u64, period, settings->period_min_ms * 1000ULL,
+		       settings->period_max_ms * 1000ULL);
 }
 
 /**
@@ -375,7 +376,7 @@ u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *set
  * @settings: the policy's
  *
  * In proportion to what has been scanned, so that the period is not long before there
- * is a picture of the whole.  Resident pages are no measure of a sparse address space,
+ * is a picture of the whole.  Resident pages are no measure of a sparse address entry,
  * but of what can fault, and so can what is counted as scanned; if that counts ranges
  * that hold no pages, the period may be long too soon, no more.
  *
@@ -386,59 +387,61 @@ u32 numa_first_pass_max(const struct numa_facts *facts,
 			const struct numa_settings *settings)
 {
 	if (facts->pass)
-		return settings->max_ms;
-	return max(share_of(facts->scanned, facts->resident, settings->max_ms),
-		   settings->min_ms);
+		return settings->period_max_ms;
+	return max(share_of(facts->scanned, facts->resident, settings->period_max_ms),
+		   settings->period_min_ms);
 }
 
-/* A thread is worse off than the average, and badly enough to be looked after. */
-static bool in_need(unsigned int rate, unsigned int need,
-		    const struct numa_settings *settings)
+/* The worst thread is worse off than the average, by enough to bound the period. */
+static bool thread_is_worse(unsigned int rate, unsigned int worst,
+			    const struct numa_settings *settings)
 {
-	return settings->thread_floor_ms && need > rate + NUMA_STABLE_POINTS &&
-	       need > NUMA_STEADY_REMOTE_PCT;
+	return settings->thread_period_min_ms && worst > rate + NUMA_STABLE_POINTS &&
+	       worst > NUMA_STEADY_REMOTE_PCT;
 }
 
 /**
- * numa_thread_bound() - the longest period that does its neediest thread justice
+ * numa_thread_bound() - the longest period that suits the worst thread
  * @period_ms: that fits the average
  * @rate: percent of remote faults of all threads
- * @need: percent of remote faults of the neediest, or 0
+ * @worst: percent of remote faults of the worst thread, or 0
  * @settings: the policy's
  *
- * As much shorter as its rate is higher, and no shorter than thread_floor_ms.  Below
- * NUMA_STEADY_REMOTE_PCT no thread is in need, however well the others are off.
+ * As much shorter as its rate is higher, and no shorter than thread_period_min_ms.  Below
+ * NUMA_STEADY_REMOTE_PCT no thread bounds the period, however low the rate of the others is.
  *
  * Context: any; pure.
  * Return: milliseconds, at most @period_ms.
  */
-u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int need,
+u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
 		      const struct numa_settings *settings)
 {
-	if (!in_need(rate, need, settings))
+	if (!thread_is_worse(rate, worst, settings))
 		return period_ms;
-	return min(period_ms, max(share_of(rate, need, period_ms), settings->thread_floor_ms));
+	return min(period_ms, max(share_of(rate, worst, period_ms),
+				  settings->thread_period_min_ms));
 }
 
 /**
- * numa_space_begin() - an address space comes under the policy
- * @space: to know of it
+ * numa_period_begin() - an address space comes under the policy
+ * @period: to know of it
  * @now: its counters
  * @facts: the rest
  * @settings: the policy's
  *
  * Context: any; pure.
  */
-void numa_space_begin(struct numa_space *space, const struct numa_counts *now,
-		      const struct numa_facts *facts,
-		      const struct numa_settings *settings)
+void numa_period_begin(struct numa_period *period, const struct numa_counts *now,
+		       const struct numa_facts *facts,
+		       const struct numa_settings *settings)
 {
-	memset(space, 0, sizeof(*space));
-	space->closed = *now;
-	numa_trend_begin(&space->trend, facts->pass);
-	space->moved = facts->pass;
-	space->looked = facts->pass;
-	space->period_us = clamp(facts->kernel_ms, settings->min_ms, settings->max_ms) * 1000;
+	memset(period, 0, sizeof(*period));
+	period->closed = *now;
+	numa_trend_begin(&period->trend, facts->pass);
+	period->moved = facts->pass;
+	period->looked = facts->pass;
+	period->period_us = clamp(facts->kernel_ms, settings->period_min_ms,
+				  settings->period_max_ms) * 1000;
 }
 
 /*
@@ -446,34 +449,34 @@ void numa_space_begin(struct numa_space *space, const struct numa_counts *now,
  * memory, and may have any rate.  And other than the trend sees it, what moves slowly
  * moves, too.
  */
-static void space_look(struct numa_space *space, unsigned int rate, u32 pass)
+static void look_at_rate(struct numa_period *period, unsigned int rate, u32 pass)
 {
-	if (pass == space->looked)
+	if (pass == period->looked)
 		return;
-	space->looked = pass;
-	if (leaves(rate, space->anchor)) {
-		space->anchor = rate;
-		space->moved = pass;
+	period->looked = pass;
+	if (leaves(rate, period->anchor)) {
+		period->anchor = rate;
+		period->moved = pass;
 	}
 }
 
 /* Scanning faster than the kernel is of no use: nothing to put right, or none to be had. */
-static bool futile(const struct numa_space *space, const struct numa_decision *decision,
+static bool futile(const struct numa_period *period, const struct numa_decision *decision,
 		   const struct numa_facts *facts, const struct numa_settings *settings)
 {
 	return decision->recent <= NUMA_STEADY_REMOTE_PCT || decision->shared ||
-	       (settings->steady_pct > 100 && stuck(space->moved, facts->pass));
+	       (settings->steady_pct > 100 && stuck(period->moved, facts->pass));
 }
 
 /*
  * What was learnt stays; the limits are for this window alone.  But for the kernel's:
  * to lengthen from below it would mean nothing for long.
  */
-static void limit(struct numa_space *space, struct numa_decision *decision, bool enough,
+static void limit(struct numa_period *learnt, struct numa_decision *decision, bool enough,
 		  const struct numa_facts *facts, const struct numa_settings *settings)
 {
-	u32 kernel = clamp(facts->kernel_ms, settings->min_ms, settings->max_ms);
-	bool no_use = futile(space, decision, facts, settings);
+	u32 kernel = clamp(facts->kernel_ms, settings->period_min_ms, settings->period_max_ms);
+	bool no_use = futile(learnt, decision, facts, settings);
 	u32 period = decision->learnt_ms;
 	u32 bound = numa_first_pass_max(facts, settings);
 
@@ -482,17 +485,17 @@ static void limit(struct numa_space *space, struct numa_decision *decision, bool
 		period = bound;
 		decision->limit = NUMA_LIMIT_FIRST_PASS;
 	}
-	if (in_need(decision->rate, facts->need, settings)) {
-		bound = numa_thread_bound(period, decision->rate, facts->need, settings);
-		period = max(bound, settings->min_ms);
+	if (thread_is_worse(decision->rate, facts->worst, settings)) {
+		bound = numa_thread_bound(period, decision->rate, facts->worst, settings);
+		period = max(bound, settings->period_min_ms);
 		/* What was learnt for all of them is not for one: that has its floor. */
 		if (no_use)
-			period = max(period, min(kernel, settings->thread_floor_ms));
+			period = max(period, min(kernel, settings->thread_period_min_ms));
 		decision->limit = NUMA_LIMIT_THREAD;
 	}
-	if (period < kernel && !numa_mature(facts, settings)) {
+	if (period < kernel && !numa_past_scan_delay(facts, settings)) {
 		period = kernel;
-		decision->limit = NUMA_LIMIT_YOUNG;
+		decision->limit = NUMA_LIMIT_SCAN_DELAY;
 	} else if (period < kernel && decision->limit != NUMA_LIMIT_THREAD && no_use) {
 		period = kernel;
 		decision->limit = NUMA_LIMIT_KERNEL;
@@ -500,14 +503,14 @@ static void limit(struct numa_space *space, struct numa_decision *decision, bool
 	if (enough && decision->limit != NUMA_LIMIT_THREAD &&
 	    (decision->recent <= NUMA_STABLE_POINTS || decision->shared)) {
 		bound = decision->shared ? NUMA_CALM_SHARED : NUMA_CALM;
-		bound = min_t(u64, (u64)kernel * bound, settings->max_ms);
+		bound = min_t(u64, (u64)kernel * bound, settings->period_max_ms);
 		if (period < bound) {
 			period = bound;
 			decision->limit = NUMA_LIMIT_CALM;
 		}
 	}
-	if (decision->limit >= NUMA_LIMIT_YOUNG)
-		space->period_us = max(space->period_us, kernel * 1000);
+	if (decision->limit >= NUMA_LIMIT_SCAN_DELAY)
+		learnt->period_us = max(learnt->period_us, kernel * 1000);
 	decision->period_ms = period;
 }
 
@@ -521,8 +524,8 @@ static unsigned int window_rate(const struct numa_counts *window)
 }
 
 /**
- * numa_space_window() - a scan is about to begin: when is the next?
- * @space: what is known of the address space
+ * numa_period_window() - a scan is about to begin: when is the next?
+ * @period: what is known of the address space
  * @now: its counters
  * @facts: the rest
  * @settings: the policy's; they may have changed since the last window
@@ -530,10 +533,10 @@ static unsigned int window_rate(const struct numa_counts *window)
  * Context: any; pure.
  * Return: the decision; its periods are within the bounds.
  */
-struct numa_decision numa_space_window(struct numa_space *space,
-				       const struct numa_counts *now,
-				       const struct numa_facts *facts,
-				       const struct numa_settings *settings)
+struct numa_decision numa_period_window(struct numa_period *period,
+					const struct numa_counts *now,
+					const struct numa_facts *facts,
+					const struct numa_settings *settings)
 {
 	struct numa_step step = { .slope = NUMA_SLOPE_ONE, .reason = NUMA_BY_FEW };
 	struct numa_sight sight = { .pass = facts->pass };
@@ -541,28 +544,28 @@ struct numa_decision numa_space_window(struct numa_space *space,
 	struct numa_counts window;
 	bool enough;
 
-	enough = numa_counts_take(&space->closed, now, settings->min_faults, &window);
+	enough = numa_counts_take(&period->closed, now, settings->min_faults, &window);
 	if (enough)
-		numa_history_add(&space->history, &window);
-	sight.rate = numa_remote_rate(&space->history);
-	sight.private = numa_private_share(&space->history);
+		numa_history_add(&period->history, &window);
+	sight.rate = numa_remote_rate(&period->history);
+	sight.private = numa_private_share(&period->history);
 	if (enough)
-		step = numa_trend_window(&space->trend, &sight, settings);
-	space->period_us = numa_period_divide(space->period_us, step.slope, settings);
+		step = numa_trend_window(&period->trend, &sight, settings);
+	period->period_us = numa_period_divide(period->period_us, step.slope, settings);
 	decision = (struct numa_decision){
-		.learnt_ms = DIV_ROUND_CLOSEST(space->period_us, 1000U),
+		.learnt_ms = DIV_ROUND_CLOSEST(period->period_us, 1000U),
 		.rate = sight.rate,
 		.private = sight.private,
 		.slope = step.slope,
-		.lengthening = space->trend.lengthening,
+		.lengthening = period->trend.lengthening,
 		.shared = enough && sight.private < NUMA_PRIVATE_TENTHS,
 		.reason = step.reason,
 	};
 	if (enough) {
 		decision.recent = window_rate(&window);
-		space_look(space, sight.rate, facts->pass);
+		look_at_rate(period, sight.rate, facts->pass);
 	}
-	limit(space, &decision, enough, facts, settings);
+	limit(period, &decision, enough, facts, settings);
 	return decision;
 }
 
@@ -618,8 +621,8 @@ static bool hopeless(const struct numa_thread *thread, u32 pass)
 }
 
 /**
- * numa_neediest() - how badly off is the thread that is worst off, and can be helped?
- * @threads: slots of an address space, with what they count now; their windows end here
+ * numa_worst_thread() - how badly off is the thread that is worst off, and can be helped?
+ * @threads: slots of an address entry, with what they count now; their windows end here
  * @nr: number of them
  * @pass: how often it has been scanned as a whole
  * @min_faults: of a thread; fewer do not make a window
@@ -627,10 +630,10 @@ static bool hopeless(const struct numa_thread *thread, u32 pass)
  * Context: any; pure.
  * Return: its percentage of remote faults, or 0.
  */
-unsigned int numa_neediest(struct numa_thread *threads, unsigned int nr, u32 pass,
-			   u32 min_faults)
+unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,
+			       u32 min_faults)
 {
-	unsigned int need = 0, rate;
+	unsigned int worst = 0, rate;
 
 	for (; nr; nr--, threads++) {
 		/* Most processes have few threads: skip what was never used. */
@@ -639,8 +642,8 @@ unsigned int numa_neediest(struct numa_thread *threads, unsigned int nr, u32 pas
 		thread_look(threads, pass, min_faults);
 		/* What was wrong once may have been put right. */
 		rate = min(threads->rate, threads->recent);
-		if (rate > need && !hopeless(threads, pass))
-			need = rate;
+		if (rate > worst && !hopeless(threads, pass))
+			worst = rate;
 	}
-	return need;
+	return worst;
 }

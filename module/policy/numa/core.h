@@ -10,14 +10,14 @@
  * shortened, and the trend turns only when two windows in a row intended it.
  *
  * What the review asked for (Mel Gorman, 2022-01-31 to 2022-02-07, in the same
- * thread) is here too, each part a function of its own: nothing is hurried before an
- * address space is mature; a thread that is worse off than the average bounds the
+ * thread) is here too, each part a function of its own: nothing is scanned faster
+ * before the scan delay is over; a thread that is worse off than the average bounds the
  * period.  What is left out of a scan is in core_vma.h.
  *
  * A hint fault is local or remote: is the page on the node of the CPU that faulted?
  * And private or shared: was the thread the last one, too, that faulted on it?  The
  * kernel counts both for each thread, for placing it; here they are summed up for
- * the address space, for the period only.
+ * the address entry, for the period only.
  *
  * Pure: no kernel state, no lock, no clock.
  */
@@ -147,34 +147,34 @@ struct numa_history {
 
 /**
  * struct numa_settings - how to balance
- * @min_ms: shortest period, at least 1
- * @max_ms: longest period, @min_ms..3600000
+ * @period_min_ms: shortest period, at least 1
+ * @period_max_ms: longest period, @period_min_ms..3600000
  * @min_faults: windows with fewer hint faults change nothing
  * @step_max_pct: a window changes the period to so many percent at most, or to as much
  *	of it at least, 100..10000; the last, as in the series, is no limit
  * @steady_pct: when scanning is not needed, or does not help, a stable window lengthens
  *	the period to so many percent, 100..1000; 100, as in the series, leaves it
- * @mature_ms: until it has lived so long, an address space is not scanned faster than
+ * @scan_delay_ms: until it has lived so long, an address space is not scanned faster than
  *	the kernel would
- * @mature_run_ms: nor until a thread that scans has run so long
- * @thread_floor_ms: shortest period for the sake of one thread; 0 never looks at one
- * @full_every: passes after which all of a VMA is scanned again, whatever it was used
+ * @scan_delay_run_ms: nor until a thread that scans has run so long
+ * @thread_period_min_ms: shortest period for the sake of one thread; 0 never looks at one
+ * @full_pass_interval: passes after which all of a VMA is scanned again, whatever it was used
  *	for; 1 leaves nothing out
- * @by_thread: leave out VMAs that the scanning thread has not faulted in of late
- * @by_region: leave out regions of a VMA that nobody has used of late
+ * @skip_by_thread: leave out VMAs that the scanning thread has not faulted in of late
+ * @skip_by_region: leave out regions of a VMA that nobody has used of late
  */
 struct numa_settings {
-	u32 min_ms;
-	u32 max_ms;
+	u32 period_min_ms;
+	u32 period_max_ms;
 	u32 min_faults;
 	u32 step_max_pct;
 	u32 steady_pct;
-	u32 mature_ms;
-	u32 mature_run_ms;
-	u32 thread_floor_ms;
-	u32 full_every;
-	bool by_thread;
-	bool by_region;
+	u32 scan_delay_ms;
+	u32 scan_delay_run_ms;
+	u32 thread_period_min_ms;
+	u32 full_pass_interval;
+	bool skip_by_thread;
+	bool skip_by_region;
 };
 
 /**
@@ -248,7 +248,7 @@ struct numa_step {
  * @NUMA_LIMIT_NONE: nothing
  * @NUMA_LIMIT_FIRST_PASS: shortened, as not all of the address space has been seen
  * @NUMA_LIMIT_THREAD: no longer than suits a thread that is worse off than the average
- * @NUMA_LIMIT_YOUNG: not shorter than the kernel's own, as it may not live long
+ * @NUMA_LIMIT_SCAN_DELAY: not shorter than the kernel's own, as it may not live long
  * @NUMA_LIMIT_KERNEL: not shorter than the kernel's own, as few faults of the last
  *	window were remote, or as many were and scanning faster has not helped
  * @NUMA_LIMIT_CALM: not shorter than NUMA_CALM times the kernel's own, as hardly any
@@ -260,7 +260,7 @@ enum numa_limit {
 	NUMA_LIMIT_NONE,
 	NUMA_LIMIT_FIRST_PASS,
 	NUMA_LIMIT_THREAD,
-	NUMA_LIMIT_YOUNG,
+	NUMA_LIMIT_SCAN_DELAY,
 	NUMA_LIMIT_KERNEL,
 	NUMA_LIMIT_CALM,
 	NUMA_NR_LIMITS
@@ -274,7 +274,7 @@ enum numa_limit {
  * @lived_ms: time since it began
  * @run_ms: time that the thread which scans has run
  * @kernel_ms: the period that the kernel itself would use
- * @need: the rate of remote faults of its neediest thread, or 0
+ * @worst: percent of remote faults of its worst thread, or 0
  */
 struct numa_facts {
 	u32 pass;
@@ -283,11 +283,11 @@ struct numa_facts {
 	u64 lived_ms;
 	u64 run_ms;
 	u32 kernel_ms;
-	unsigned int need;
+	unsigned int worst;
 };
 
 /**
- * struct numa_space - what is known of an address space
+ * struct numa_period - what is known of an address space
  * @closed: its counters when the last window ended
  * @history: of the windows so far
  * @trend: of its period
@@ -297,7 +297,7 @@ struct numa_facts {
  * @moved: pass in which that was
  * @looked: pass of the last look, or in which it began
  */
-struct numa_space {
+struct numa_period {
 	struct numa_counts closed;
 	struct numa_history history;
 	struct numa_trend trend;
@@ -347,7 +347,7 @@ struct numa_tally {
 
 /**
  * struct numa_thread - a thread, or those that meet in its slot
- * @now: its faults so far, for numa_neediest(); may wrap, zero until the first
+ * @now: its faults so far, for numa_worst_thread(); may wrap, zero until the first
  * @closed: @now when its last window ended
  * @history: of its windows, with 1/4 taken off by every one
  * @looked: now.faults when it was last looked at
@@ -380,17 +380,17 @@ struct numa_step numa_trend_window(struct numa_trend *trend,
 u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *settings);
 u32 numa_first_pass_max(const struct numa_facts *facts,
 			const struct numa_settings *settings);
-u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int need,
+u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
 		      const struct numa_settings *settings);
-void numa_space_begin(struct numa_space *space, const struct numa_counts *now,
-		      const struct numa_facts *facts,
-		      const struct numa_settings *settings);
-struct numa_decision numa_space_window(struct numa_space *space,
-				       const struct numa_counts *now,
-				       const struct numa_facts *facts,
-				       const struct numa_settings *settings);
-unsigned int numa_neediest(struct numa_thread *threads, unsigned int nr, u32 pass,
-			   u32 min_faults);
+void numa_period_begin(struct numa_period *period, const struct numa_counts *now,
+		       const struct numa_facts *facts,
+		       const struct numa_settings *settings);
+struct numa_decision numa_period_window(struct numa_period *period,
+					const struct numa_counts *now,
+					const struct numa_facts *facts,
+					const struct numa_settings *settings);
+unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,
+			       u32 min_faults);
 
 /**
  * numa_class() - what is this hint fault?
@@ -435,7 +435,7 @@ static inline void numa_trend_begin(struct numa_trend *trend, u32 pass)
 }
 
 /**
- * numa_mature() - is it worth while to look at an address space closely?
+ * numa_past_scan_delay() - is it worth while to look at an address space closely?
  * @facts: of it
  * @settings: the policy's
  *
@@ -444,11 +444,11 @@ static inline void numa_trend_begin(struct numa_trend *trend, u32 pass)
  * Context: any; pure.
  * Return: true if it has lived and run long enough.
  */
-static inline bool numa_mature(const struct numa_facts *facts,
-			       const struct numa_settings *settings)
+static inline bool numa_past_scan_delay(const struct numa_facts *facts,
+					const struct numa_settings *settings)
 {
-	return facts->lived_ms >= settings->mature_ms &&
-	       facts->run_ms >= settings->mature_run_ms;
+	return facts->lived_ms >= settings->scan_delay_ms &&
+	       facts->run_ms >= settings->scan_delay_run_ms;
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core_sample.c - arithmetic of a watch: has the use of memory changed?
+ * core_sample.c - arithmetic of a sampling scan: has the use of memory changed?
  *
  * See core_sample.h.  Pure: no kernel state, no lock, no clock.
  */
@@ -12,8 +12,8 @@
 #define REGION_PAGES	BIT_ULL(NUMA_REGION_SHIFT)
 
 /**
- * numa_watch_region() - what of a region is watched?
- * @watch: the watch
+ * numa_sampling_region() - which pages of a region does a sampling scan take?
+ * @sampling: the sampling scan
  * @region: its number, counted from address 0
  * @huge: it is mapped by a huge page, which is not to be split: all or nothing
  * @run: gets the pages, counted from address 0
@@ -24,21 +24,21 @@
  * Context: any; pure.
  * Return: false if it is not its turn.
  */
-bool numa_watch_region(const struct numa_watch *watch, u64 region, bool huge,
-		       struct numa_range *run)
+bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool huge,
+			  struct numa_range *run)
 {
 	u64 first = region << NUMA_REGION_SHIFT;
-	u64 pages = REGION_PAGES / watch->every;
+	u64 pages = REGION_PAGES / sampling->stride;
 	u32 part;
 
-	div_u64_rem(region + watch->turn, watch->every, &part);
+	div_u64_rem(region + sampling->turn, sampling->stride, &part);
 	run->start = first;
 	run->end = first + REGION_PAGES;
 	if (huge)
 		return !part;
 	run->start += part * pages;
 	/* The last has what does not divide. */
-	if (part + 1 < watch->every)
+	if (part + 1 < sampling->stride)
 		run->end = run->start + pages;
 	return true;
 }

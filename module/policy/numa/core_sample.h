@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core_sample.h - arithmetic of a watch: has the use of memory changed?
+ * core_sample.h - arithmetic of a sampling scan: has the use of memory changed?
  *
- * After a scan each page in use faults once, and then no more until the next scan: so
- * with a long period a change goes unseen for long.  A watch scans a part of every
- * region, and the faults that come of it tell.  That costs a part of what the kernel's
- * scan would have, and is as prompt.
+ * After a scan each page in use faults once, and not again before the next scan.  With
+ * a long period a change would be noticed late.  A sampling scan arms a part of every
+ * region; the faults on that part tell whether a full scan is worth while.  A sampling
+ * scan costs a part of a full scan and notices a change as soon.
  *
- * Every region, because a thread that sees no fault in a pass has the kernel believe
- * that it is idle, and scan later.  Each watch takes another part, so in `every` of
- * them all of the memory has had its turn.
+ * Every region has its part: the kernel takes a thread that sees no fault in a pass for
+ * idle and doubles its period.  Each sampling scan takes another part, so all memory has
+ * been sampled after `stride` of them.
  *
  * Pure: no kernel state, no lock, no clock.
  */
@@ -22,64 +22,64 @@
 #include "core_vma.h"
 
 /*
- * Percentage points by which the remote faults of a watch must exceed what was to be
- * expected: four standard deviations of a share that is taken of 100 faults.
+ * Percentage points by which the remote faults of a sampling scan must exceed the
+ * expected share: four standard deviations of a share that is taken of 100 faults.
  */
-#define NUMA_ALARM_POINTS	20
+#define NUMA_RESAMPLE_POINTS	20
 
 /*
- * Milliseconds from a scan to the watch after it, and by how many percent that grows
- * with each.  The kernel's own period grows by 30 percent a scan at most, from 1000, so
+ * Milliseconds from a scan to the next sampling scan, and the percent by which this
+ * gap grows each time.  The kernel's own period grows by 30 percent a scan at most, from 1000, so
  * these are no later than its scans; and it cannot be taken for this, as it doubles
  * after a scan in which a thread has seen nothing, or nothing local.  In the long run
- * there are four watches for each scan of the kernel's, or a quarter of its faults.
+ * there are four sampling scans for each scan of the kernel's, or a quarter of its faults.
  */
 #define NUMA_GAP_MIN_MS		500
 #define NUMA_GAP_MAX_MS		15000
 #define NUMA_GAP_GROWTH_PCT	15
 
-/* Faults of a watch that an alarm is judged by. */
-#define NUMA_ALARM_FAULTS_MIN	64
-#define NUMA_ALARM_FAULTS_MAX	400
+/* Bounds of the number of faults that a sampling scan is judged by. */
+#define NUMA_RESAMPLE_FAULTS_MIN	64
+#define NUMA_RESAMPLE_FAULTS_MAX	400
 
 /**
- * struct numa_watch - what a watch takes
- * @every: one page in so many, 1..512
- * @turn: which of them; grows by one for each watch
+ * struct numa_sampling - what a sampling scan takes
+ * @stride: one page in this many, 1..512
+ * @turn: which of them; grows by one for each pass
  */
-struct numa_watch {
-	u32 every;
+struct numa_sampling {
+	u32 stride;
 	u32 turn;
 };
 
-bool numa_watch_region(const struct numa_watch *watch, u64 region, bool huge,
-		       struct numa_range *run);
+bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool huge,
+			  struct numa_range *run);
 
 /**
- * numa_watch_faults() - by how many faults is a watch to be judged?
+ * numa_sampling_faults() - by how many faults is a sampling scan judged?
  * @resident: pages the address space has
- * @every: one in so many is watched
+ * @stride: one page in this many is armed
  *
- * Half of what it may come to, for not all memory is in use.
+ * Half of the pages that are armed, because not all memory is in use.
  *
  * Context: any; pure.
  * Return: the number.
  */
-static inline u32 numa_watch_faults(u64 resident, u32 every)
+static inline u32 numa_sampling_faults(u64 resident, u32 stride)
 {
-	u64 most = resident / every / 2;
+	u64 most = resident / stride / 2;
 
-	return clamp_t(u64, most, NUMA_ALARM_FAULTS_MIN, NUMA_ALARM_FAULTS_MAX);
+	return clamp_t(u64, most, NUMA_RESAMPLE_FAULTS_MIN, NUMA_RESAMPLE_FAULTS_MAX);
 }
 
 /**
- * numa_watch_gap() - how long until the next watch?
- * @gap_ms: what it was the last time; 0 for the first
+ * numa_sampling_gap() - how long until the next sampling scan?
+ * @gap_ms: the last gap; 0 for the first
  *
  * Context: any; pure.
  * Return: milliseconds.
  */
-static inline u32 numa_watch_gap(u32 gap_ms)
+static inline u32 numa_sampling_gap(u32 gap_ms)
 {
 	u32 next = (u64)gap_ms * (100 + NUMA_GAP_GROWTH_PCT) / 100;
 
@@ -87,17 +87,17 @@ static inline u32 numa_watch_gap(u32 gap_ms)
 }
 
 /**
- * numa_watch_alarm() - has the use of memory changed?
- * @remote: remote faults of the watch
- * @faults: all of them
- * @rate: percent of remote faults that was to be expected
+ * numa_sampling_differs() - has the use of memory changed?
+ * @remote: remote faults of the sampling scan
+ * @faults: all faults of the sampling scan
+ * @rate: percent of remote faults that was expected
  *
  * Context: any; pure.
- * Return: true if all is to be scanned, and soon.
+ * Return: true if a full pass should follow soon.
  */
-static inline bool numa_watch_alarm(u32 remote, u32 faults, unsigned int rate)
+static inline bool numa_sampling_differs(u32 remote, u32 faults, unsigned int rate)
 {
-	return remote * 100ULL > (u64)faults * (rate + NUMA_ALARM_POINTS);
+	return remote * 100ULL > (u64)faults * (rate + NUMA_RESAMPLE_POINTS);
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_SAMPLE_H */

@@ -112,7 +112,7 @@ void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *
 	recent_age(&vma->regions, vma->found, vma->looked);
 	vma->found &= ~vma->looked;
 	vma->looked = 0;
-	if (++vma->age >= settings->full_every) {
+	if (++vma->age >= settings->full_pass_interval) {
 		vma->age = 0;
 		vma->due = ~0ULL;
 	}
@@ -126,7 +126,7 @@ void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *
  * @run: gets the first part of @left that is to be scanned
  * @settings: the policy's
  *
- * With by_region it is within one region, so that what is armed can be told apart; a
+ * With skip_by_region it is within one region, so that what is armed can be told apart; a
  * region is left out when nobody had used it in either of the last two looks.
  *
  * Context: any; pure.
@@ -139,9 +139,9 @@ bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
 	u64 wanted = ~0ULL;
 	unsigned int first, after;
 
-	if (settings->by_region)
+	if (settings->skip_by_region)
 		wanted = vma->regions.now | vma->regions.before;
-	if (settings->by_thread && !numa_vma_uses(vma, slot))
+	if (settings->skip_by_thread && !numa_vma_uses(vma, slot))
 		wanted = 0;
 	wanted |= vma->due;
 	wanted &= regions_in(vma, left);
@@ -150,7 +150,7 @@ bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
 	first = __ffs64(wanted);
 	wanted = ~(wanted >> first);
 	after = wanted ? first + __ffs64(wanted) : NUMA_REGIONS;
-	if (settings->by_region)
+	if (settings->skip_by_region)
 		after = first + 1;
 	run->start = max(left->start, (u64)first << vma->shift);
 	run->end = left->end;

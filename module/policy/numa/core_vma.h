@@ -13,7 +13,7 @@
  * faults, is counted, and may migrate the page, with no scan in between.  What is lost
  * is the second fault on a page, and pages that were not armed: those that came
  * later, which were put where they were first used, and those that the kernel spares
- * (shared copy-on-write, say).  They wait for the scan of all, every full_every passes.
+ * (shared copy-on-write, say).  They wait for the scan of all, every full_pass_interval passes.
  *
  * Pure: no kernel state, no lock, no clock.
  */

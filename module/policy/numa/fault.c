@@ -39,7 +39,7 @@ static bool thread_gone(pid_t pid, const struct mm_struct *mm)
 
 /*
  * The kernel doubles a thread's period after a pass that showed it nothing, or nothing
- * local, and a watch often does: so it can become longer than the thread has ever run,
+ * local, and a sampling scan often does: so it can become longer than the thread has ever run,
  * and no time stamp brings its end nearer.
  */
 static bool period_lower(struct numa_slot *slot, struct task_struct *task, u32 ms)
@@ -67,7 +67,7 @@ static bool period_lower(struct numa_slot *slot, struct task_struct *task, u32 m
  * scanned.  task_tick_numa() reads what is written here, and adds to it; that one of
  * the two is lost costs a period.
  */
-static void ask_for_scan(struct numa_mm *space, struct mm_struct *mm, u32 delay_ms)
+static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_ms)
 {
 	struct task_struct *task = current;
 	unsigned long next = READ_ONCE(mm->numa_next_scan);
@@ -78,7 +78,7 @@ static void ask_for_scan(struct numa_mm *space, struct mm_struct *mm, u32 delay_
 	u64 stamp = run > own ? run - own : 1;
 
 	/* So would a period of zero. */
-	if (run < own && !period_lower(numa_space_slot(space, task->pid), task,
+	if (run < own && !period_lower(numa_mm_slot(entry, task->pid), task,
 				       max_t(u32, div_u64(run, NSEC_PER_MSEC), 1)))
 		return;
 	if (time_after(next, want))
@@ -87,37 +87,37 @@ static void ask_for_scan(struct numa_mm *space, struct mm_struct *mm, u32 delay_
 		task->node_stamp = stamp;
 }
 
-static void watch_fault(struct numa_mm *space, struct mm_struct *mm, enum numa_class class)
+static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
 {
 	int left;
 
 	if (class >= NUMA_REMOTE_PRIVATE)
-		atomic_add(LMM_ENTRY_EVERY, &space->watch_remote);
-	left = atomic_sub_return(LMM_ENTRY_EVERY, &space->watch_left);
+		atomic_add(LMM_ENTRY_EVERY, &entry->sample_remote);
+	left = atomic_sub_return(LMM_ENTRY_EVERY, &entry->sample_left);
 	/* The one that is the last judges. */
 	if (left > 0 || left + LMM_ENTRY_EVERY <= 0)
 		return;
-	clear_bit(NUMA_NOTICE_WATCH, &space->notice);
-	if (!numa_watch_alarm(atomic_read(&space->watch_remote), space->watch_faults,
-			      space->watch_rate))
+	clear_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
+	if (!numa_sampling_differs(atomic_read(&entry->sample_remote), entry->sample_faults,
+				   entry->sample_rate))
 		return;
-	lmm_count(&lmm_numa_policy, COUNT_ALARMS, 1);
+	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
 	/* The rest of this pass, and what it takes to move a page. */
-	WRITE_ONCE(space->hurry, NUMA_STUCK_PASSES + 1);
-	ask_for_scan(space, mm, 0);
+	WRITE_ONCE(entry->resample_passes, NUMA_STUCK_PASSES + 1);
+	ask_for_scan(entry, mm, 0);
 }
 
-static noinline void fault_notice(struct numa_mm *space, struct mm_struct *mm,
+static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 				  enum numa_class class)
 {
-	if (test_bit(NUMA_NOTICE_WATCH, &space->notice))
-		watch_fault(space, mm, class);
+	if (test_bit(NUMA_NOTICE_SAMPLE, &entry->notice))
+		sample_fault(entry, mm, class);
 	/* Not by a fault of the scan before, when the kernel has yet to begin this one. */
-	if (test_bit(NUMA_NOTICE_HASTEN, &space->notice) &&
+	if (test_bit(NUMA_NOTICE_EXPEDITE, &entry->notice) &&
 	    time_after(READ_ONCE(mm->numa_next_scan), jiffies) &&
-	    test_and_clear_bit(NUMA_NOTICE_HASTEN, &space->notice)) {
-		lmm_count(&lmm_numa_policy, COUNT_HASTENED, 1);
-		ask_for_scan(space, mm, READ_ONCE(space->hasten_ms));
+	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice)) {
+		lmm_count(&lmm_numa_policy, COUNT_EXPEDITED, 1);
+		ask_for_scan(entry, mm, READ_ONCE(entry->expedite_ms));
 	}
 }
 
@@ -135,21 +135,21 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 {
 	struct task_struct *task = current;
 	struct numa_slot *slot;
-	struct numa_mm *space;
+	struct numa_mm *entry;
 	enum numa_class class;
 
 	/* Another may fault in it, as ksmd does. */
 	if (!task->mm)
 		return;
-	space = numa_space_find(task->mm);
-	if (!space)
+	entry = numa_mm_find(task->mm);
+	if (!entry)
 		return;
 	class = numa_class(flags & TNF_FAULT_LOCAL, fault_is_private(task, last_cpupid));
-	slot = numa_space_slot(space, task->pid);
+	slot = numa_mm_slot(entry, task->pid);
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
 	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);
-	if (unlikely(READ_ONCE(space->notice)))
-		fault_notice(space, task->mm, class);
+	if (unlikely(READ_ONCE(entry->notice)))
+		fault_notice(entry, task->mm, class);
 }
 
 /**
@@ -162,16 +162,16 @@ void numa_on_hint_vma(const struct vm_area_struct *vma)
 {
 	struct numa_areas *areas;
 	struct numa_area *area;
-	struct numa_mm *space;
+	struct numa_mm *entry;
 
 	/* As in numa_on_hint_fault(). */
 	if (vma->vm_mm != current->mm)
 		return;
-	space = numa_space_find(vma->vm_mm);
-	if (!space)
+	entry = numa_mm_find(vma->vm_mm);
+	if (!entry)
 		return;
 	/* Pairs with numa_mm_attach(): they are zeroed. */
-	areas = smp_load_acquire(&space->areas);
+	areas = smp_load_acquire(&entry->areas);
 	if (!areas)
 		return;
 	area = &areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];

@@ -108,8 +108,8 @@ int numa_mms_start(void)
 	enum pool_kind kind;
 
 	spin_lock_init(&numa.lock);
-	hash_init(numa.spaces);
-	numa.nr_spaces = 0;
+	hash_init(numa.mms);
+	numa.nr_mms = 0;
 	INIT_WORK(&numa.refill, refill_worker);
 	for (kind = 0; kind < NR_POOLS; kind++) {
 		if (pool_used(kind) && !pool_fill(kind)) {
@@ -120,36 +120,36 @@ int numa_mms_start(void)
 	return 0;
 }
 
-static void space_free(struct rcu_head *rcu)
+static void entry_free(struct rcu_head *rcu)
 {
-	struct numa_mm *space = container_of(rcu, struct numa_mm, rcu);
+	struct numa_mm *entry = container_of(rcu, struct numa_mm, rcu);
 
-	kfree(space->threads);
-	kfree(space->areas);
-	kfree(space);
+	kfree(entry->threads);
+	kfree(entry->areas);
+	kfree(entry);
 }
 
 /* Take an entry out, if nobody else has; its faults are counted before it goes. */
-static void space_remove(struct numa_mm *space)
+static void entry_remove(struct numa_mm *entry)
 {
 	struct numa_counts sum;
 	bool mine;
 
 	spin_lock(&numa.lock);
-	mine = !hlist_unhashed(&space->node);
+	mine = !hlist_unhashed(&entry->node);
 	if (mine) {
-		hlist_del_init_rcu(&space->node);
-		numa.nr_spaces--;
+		hlist_del_init_rcu(&entry->node);
+		numa.nr_mms--;
 	}
 	spin_unlock(&numa.lock);
 	if (!mine)
 		return;
-	spin_lock(&space->lock);
-	numa_space_sum(space, &sum);
-	numa_space_count(space, &sum);
-	spin_unlock(&space->lock);
-	lmm_count(&lmm_numa_policy, COUNT_SPACES_GONE, 1);
-	call_rcu(&space->rcu, space_free);
+	spin_lock(&entry->lock);
+	numa_mm_sum(entry, &sum);
+	numa_mm_count(entry, &sum);
+	spin_unlock(&entry->lock);
+	lmm_count(&lmm_numa_policy, COUNT_MMS_GONE, 1);
+	call_rcu(&entry->rcu, entry_free);
 }
 
 /**
@@ -160,12 +160,12 @@ static void space_remove(struct numa_mm *space)
 void numa_mms_stop(void)
 {
 	struct hlist_node *next;
-	struct numa_mm *space;
+	struct numa_mm *entry;
 	unsigned int bucket;
 
 	preempt_disable();
-	hash_for_each_safe(numa.spaces, bucket, next, space, node)
-		space_remove(space);
+	hash_for_each_safe(numa.mms, bucket, next, entry, node)
+		entry_remove(entry);
 	preempt_enable();
 	/* Frees what is in flight, and leaves no callback of ours behind. */
 	rcu_barrier();
@@ -174,11 +174,11 @@ void numa_mms_stop(void)
 }
 
 /* Put back what we have changed of an address space; its entry's lock is held. */
-static void space_restore(struct numa_mm *space, struct mm_struct *mm)
+static void entry_restore(struct numa_mm *entry, struct mm_struct *mm)
 {
-	if (space->postponed)
-		cmpxchg(&mm->numa_next_scan, space->postponed, space->kernel_next);
-	space->postponed = 0;
+	if (entry->postponed)
+		cmpxchg(&mm->numa_next_scan, entry->postponed, entry->kernel_next);
+	entry->postponed = 0;
 }
 
 static void slot_restore(struct numa_slot *slot, struct task_struct *task)
@@ -190,15 +190,15 @@ static void slot_restore(struct numa_slot *slot, struct task_struct *task)
 }
 
 /* Put back what we have changed of a thread, which cannot be freed meanwhile. */
-static void thread_restore(struct numa_mm *space, struct task_struct *task)
+static void thread_restore(struct numa_mm *entry, struct task_struct *task)
 {
-	slot_restore(numa_space_slot(space, task->pid), task);
+	slot_restore(numa_mm_slot(entry, task->pid), task);
 	/* From when it was the only one; that came first, so it is put back last. */
-	slot_restore(&space->slot, task);
+	slot_restore(&entry->slot, task);
 }
 
 /**
- * numa_mms_release() - put back what we have changed of every address space, and of
+ * numa_mms_release() - put back what we have changed of every address entry, and of
  *	its threads
  *
  * A thread may be about to scan by what was decided before: then its address space is
@@ -209,19 +209,19 @@ static void thread_restore(struct numa_mm *space, struct task_struct *task)
 void numa_mms_release(void)
 {
 	struct task_struct *group, *task;
-	struct numa_mm *space;
+	struct numa_mm *entry;
 
 	rcu_read_lock();
 	for_each_process_thread(group, task) {
 		/* Only with this lock does the address space stay. */
 		task_lock(task);
 		preempt_disable();
-		space = task->mm ? numa_space_find(task->mm) : NULL;
-		if (space) {
-			spin_lock(&space->lock);
-			space_restore(space, task->mm);
-			thread_restore(space, task);
-			spin_unlock(&space->lock);
+		entry = task->mm ? numa_mm_find(task->mm) : NULL;
+		if (entry) {
+			spin_lock(&entry->lock);
+			entry_restore(entry, task->mm);
+			thread_restore(entry, task);
+			spin_unlock(&entry->lock);
 		}
 		preempt_enable();
 		task_unlock(task);
@@ -230,7 +230,7 @@ void numa_mms_release(void)
 }
 
 /**
- * numa_mm_get() - the entry of an address space, made if there is none
+ * numa_mm_get() - the entry of an address entry, made if there is none
  * @mm: the address space
  *
  * Context: process, preemption off, and so while the entry is used.
@@ -238,56 +238,56 @@ void numa_mms_release(void)
  */
 struct numa_mm *numa_mm_get(struct mm_struct *mm)
 {
-	struct numa_mm *space = numa_space_find(mm);
+	struct numa_mm *entry = numa_mm_find(mm);
 	struct numa_mm *other;
 
-	if (space)
-		return space;
-	space = pool_take(POOL_MM);
-	if (!space) {
-		lmm_count(&lmm_numa_policy, COUNT_SPACES_REFUSED, 1);
+	if (entry)
+		return entry;
+	entry = pool_take(POOL_MM);
+	if (!entry) {
+		lmm_count(&lmm_numa_policy, COUNT_MMS_REFUSED, 1);
 		return NULL;
 	}
-	space->id = mm->context.ctx_id;
-	spin_lock_init(&space->lock);
-	space->begun = jiffies;
-	space->last_full = jiffies;
-	space->seq = READ_ONCE(mm->numa_scan_seq);
+	entry->id = mm->context.ctx_id;
+	spin_lock_init(&entry->lock);
+	entry->begun = jiffies;
+	entry->last_full = jiffies;
+	entry->seq = READ_ONCE(mm->numa_scan_seq);
 	spin_lock(&numa.lock);
-	other = numa_space_find(mm);
+	other = numa_mm_find(mm);
 	if (!other) {
-		hlist_add_head_rcu(&space->node,
-				   &numa.spaces[space->id % HASH_SIZE(numa.spaces)]);
-		numa.nr_spaces++;
+		hlist_add_head_rcu(&entry->node,
+				   &numa.mms[entry->id % HASH_SIZE(numa.mms)]);
+		numa.nr_mms++;
 	}
 	spin_unlock(&numa.lock);
 	if (other) {
 		/* Another thread of it was quicker. */
-		kfree_rcu(space, rcu);
+		kfree_rcu(entry, rcu);
 		return other;
 	}
-	lmm_count(&lmm_numa_policy, COUNT_SPACES, 1);
-	return space;
+	lmm_count(&lmm_numa_policy, COUNT_MMS, 1);
+	return entry;
 }
 
 /**
  * numa_mm_forget() - an address space is no longer the policy's
- * @space: its entry
- * @mm: the address space, of current
+ * @entry: its entry
+ * @mm: the address entry, of current
  *
  * Context: process, preemption off.
  */
-void numa_mm_forget(struct numa_mm *space, struct mm_struct *mm)
+void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm)
 {
 	struct task_struct *task;
 
-	spin_lock(&space->lock);
-	space_restore(space, mm);
-	spin_unlock(&space->lock);
+	spin_lock(&entry->lock);
+	entry_restore(entry, mm);
+	spin_unlock(&entry->lock);
 	/* From here on no fault finds it. */
-	space_remove(space);
+	entry_remove(entry);
 	for_each_thread(current, task)
-		thread_restore(space, task);
+		thread_restore(entry, task);
 }
 
 /**
@@ -298,29 +298,29 @@ void numa_mm_forget(struct numa_mm *space, struct mm_struct *mm)
  */
 void numa_on_mm_exit(struct mm_struct *mm)
 {
-	struct numa_mm *space = numa_space_find(mm);
+	struct numa_mm *entry = numa_mm_find(mm);
 
-	if (!space)
+	if (!entry)
 		return;
-	space_remove(space);
+	entry_remove(entry);
 	/* Who executes another program lives on without it. */
-	thread_restore(space, current);
+	thread_restore(entry, current);
 }
 
 /**
  * numa_mm_attach() - have what an entry needs only now
- * @space: the entry
+ * @entry: the entry
  *
  * Context: process, preemption off, the entry's lock held.
  */
-void numa_mm_attach(struct numa_mm *space)
+void numa_mm_attach(struct numa_mm *entry)
 {
-	if (numa.mode == NUMA_MODE_VMA && !space->areas)
+	if (numa.mode == NUMA_MODE_VMA && !entry->areas)
 		/* Who sees it sees zeroes: pairs with numa_on_hint_vma(). */
-		smp_store_release(&space->areas, pool_take(POOL_AREAS));
-	if (!space->threads && get_nr_threads(current) > 1)
-		/* Who sees it sees zeroes: pairs with numa_space_slot(), numa_space_sum(). */
-		smp_store_release(&space->threads, pool_take(POOL_THREADS));
+		smp_store_release(&entry->areas, pool_take(POOL_AREAS));
+	if (!entry->threads && get_nr_threads(current) > 1)
+		/* Who sees it sees zeroes: pairs with numa_mm_slot(), numa_mm_sum(). */
+		smp_store_release(&entry->threads, pool_take(POOL_THREADS));
 }
 
 static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
@@ -333,40 +333,40 @@ static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
 }
 
 /**
- * numa_space_sum() - the faults of an address space
- * @space: its entry
+ * numa_mm_sum() - the faults of an address space
+ * @entry: its entry
  * @sum: gets them
  *
  * Context: process, preemption off.
  */
-void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum)
+void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
 {
 	/* Pairs with numa_mm_attach(): they are zeroed. */
-	const struct numa_threads *threads = smp_load_acquire(&space->threads);
+	const struct numa_threads *threads = smp_load_acquire(&entry->threads);
 	unsigned int i;
 
 	*sum = (struct numa_counts){ };
-	slot_add(&space->slot, sum);
+	slot_add(&entry->slot, sum);
 	for (i = 0; threads && i < NUMA_THREADS; i++)
 		slot_add(&threads->slot[i], sum);
 }
 
 /**
- * numa_space_count() - tell the policy's counters of an address space's faults
- * @space: its entry
- * @sum: what numa_space_sum() gave
+ * numa_mm_count() - tell the policy's counters of an address space's faults
+ * @entry: its entry
+ * @sum: what numa_mm_sum() gave
  *
  * At the end of a window, not at each fault: that is what faults cost.
  *
  * Context: process, the entry's lock held.
  */
-void numa_space_count(struct numa_mm *space, const struct numa_counts *sum)
+void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum)
 {
 	enum numa_class class;
 
-	lmm_count(&lmm_numa_policy, COUNT_FAULTS, sum->faults - space->counted.faults);
+	lmm_count(&lmm_numa_policy, COUNT_FAULTS, sum->faults - entry->counted.faults);
 	for (class = 0; class < NUMA_NR_CLASSES; class++)
 		lmm_count(&lmm_numa_policy, COUNT_LOCAL_PRIVATE + class,
-			  sum->pages[class] - space->counted.pages[class]);
-	space->counted = *sum;
+			  sum->pages[class] - entry->counted.pages[class]);
+	entry->counted = *sum;
 }

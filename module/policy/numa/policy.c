@@ -27,19 +27,19 @@
 
 enum numa_knob {
 	KNOB_MODE,
-	KNOB_MIN_MS,
-	KNOB_MAX_MS,
+	KNOB_SCAN_PERIOD_MIN_MS,
+	KNOB_SCAN_PERIOD_MAX_MS,
 	KNOB_MIN_FAULTS,
 	KNOB_STEP_MAX_PCT,
 	KNOB_STEADY_PCT,
-	KNOB_MATURE_MS,
-	KNOB_MATURE_RUN_MS,
-	KNOB_THREAD_FLOOR_MS,
-	KNOB_WATCH_EVERY,
-	KNOB_FULL_EVERY,
-	KNOB_BY_THREAD,
-	KNOB_BY_REGION,
-	KNOB_BY_ENTRIES,
+	KNOB_SCAN_DELAY_MS,
+	KNOB_SCAN_DELAY_RUN_MS,
+	KNOB_THREAD_PERIOD_MIN_MS,
+	KNOB_SAMPLING_STRIDE,
+	KNOB_FULL_PASS_INTERVAL,
+	KNOB_SKIP_BY_THREAD,
+	KNOB_SKIP_BY_REGION,
+	KNOB_CHARGE_PTES,
 	KNOB_CGROUPS,
 };
 
@@ -55,17 +55,17 @@ static const struct lmm_knob numa_knobs[] = {
 		.min = 0, .max = NUMA_MODE_VMA, .def = NUMA_MODE_VMA,
 		.choices = mode_words,
 	},
-	[KNOB_MIN_MS] = {
+	[KNOB_SCAN_PERIOD_MIN_MS] = {
 		/* The kernel's own floor: 256 MiB in 100 ms is its fastest scan. */
-		.name = "min_ms", .kind = LMM_KNOB_UINT,
+		.name = "scan_period_min_ms", .kind = LMM_KNOB_UINT,
 		.min = 10, .max = 60000, .def = 100,
 	},
-	[KNOB_MAX_MS] = {
+	[KNOB_SCAN_PERIOD_MAX_MS] = {
 		/*
-		 * Four times the kernel's own, for the watches in between.  With the
+		 * Four times the kernel's own, for the sampling scans in between.  With the
 		 * series' 5000 there would be more faults than with the kernel's.
 		 */
-		.name = "max_ms", .kind = LMM_KNOB_UINT,
+		.name = "scan_period_max_ms", .kind = LMM_KNOB_UINT,
 		.min = 100, .max = 600000, .def = 240000,
 	},
 	[KNOB_MIN_FAULTS] = {
@@ -80,37 +80,37 @@ static const struct lmm_knob numa_knobs[] = {
 		.name = "steady_pct", .kind = LMM_KNOB_UINT,
 		.min = 100, .max = 1000, .def = 200,
 	},
-	[KNOB_MATURE_MS] = {
-		.name = "mature_ms", .kind = LMM_KNOB_UINT,
+	[KNOB_SCAN_DELAY_MS] = {
+		.name = "scan_delay_ms", .kind = LMM_KNOB_UINT,
 		.min = 0, .max = 3600000, .def = 4000,
 	},
-	[KNOB_MATURE_RUN_MS] = {
-		.name = "mature_run_ms", .kind = LMM_KNOB_UINT,
+	[KNOB_SCAN_DELAY_RUN_MS] = {
+		.name = "scan_delay_run_ms", .kind = LMM_KNOB_UINT,
 		.min = 0, .max = 3600000, .def = 1000,
 	},
-	[KNOB_THREAD_FLOOR_MS] = {
-		.name = "thread_floor_ms", .kind = LMM_KNOB_UINT,
+	[KNOB_THREAD_PERIOD_MIN_MS] = {
+		.name = "thread_period_min_ms", .kind = LMM_KNOB_UINT,
 		.min = 0, .max = 60000, .def = 1000,
 	},
-	[KNOB_WATCH_EVERY] = {
-		.name = "watch_every", .kind = LMM_KNOB_UINT,
+	[KNOB_SAMPLING_STRIDE] = {
+		.name = "sampling_stride", .kind = LMM_KNOB_UINT,
 		.min = 0, .max = 512, .def = 16,
 	},
-	[KNOB_FULL_EVERY] = {
-		.name = "full_every", .kind = LMM_KNOB_UINT,
+	[KNOB_FULL_PASS_INTERVAL] = {
+		.name = "full_pass_interval", .kind = LMM_KNOB_UINT,
 		.min = 1, .max = 1000, .def = 8,
 	},
-	[KNOB_BY_THREAD] = {
-		.name = "by_thread", .kind = LMM_KNOB_BOOL,
+	[KNOB_SKIP_BY_THREAD] = {
+		.name = "skip_by_thread", .kind = LMM_KNOB_BOOL,
 		/* Where the kernel does not. */
 		.min = 0, .max = 1, .def = !LMM_SKIPS_VMA_BY_THREAD,
 	},
-	[KNOB_BY_REGION] = {
-		.name = "by_region", .kind = LMM_KNOB_BOOL,
+	[KNOB_SKIP_BY_REGION] = {
+		.name = "skip_by_region", .kind = LMM_KNOB_BOOL,
 		.min = 0, .max = 1, .def = 1,
 	},
-	[KNOB_BY_ENTRIES] = {
-		.name = "by_entries", .kind = LMM_KNOB_BOOL,
+	[KNOB_CHARGE_PTES] = {
+		.name = "charge_ptes", .kind = LMM_KNOB_BOOL,
 		.min = 0, .max = 1, .def = 0,
 	},
 	[KNOB_CGROUPS] = {
@@ -131,22 +131,22 @@ static const char *const numa_counter_names[NR_COUNTERS] = {
 	[COUNT_SHORTENED] = "shortened",
 	[COUNT_LIMITED_FIRST_PASS] = "limited_first_pass",
 	[COUNT_LIMITED_THREAD] = "limited_thread",
-	[COUNT_LIMITED_YOUNG] = "limited_young",
+	[COUNT_LIMITED_SCAN_DELAY] = "limited_scan_delay",
 	[COUNT_LIMITED_KERNEL] = "limited_kernel",
 	[COUNT_LIMITED_CALM] = "limited_calm",
 	[COUNT_SCANS] = "scans",
-	[COUNT_WATCHES] = "watches",
+	[COUNT_SAMPLING_SCANS] = "sampling_scans",
 	[COUNT_POSTPONED] = "postponed",
-	[COUNT_HASTENED] = "hastened",
-	[COUNT_ALARMS] = "alarms",
+	[COUNT_EXPEDITED] = "expedited",
+	[COUNT_RESAMPLED] = "resampled",
 	[COUNT_SCANNED_PAGES] = "scanned_pages",
 	[COUNT_UPDATED_ENTRIES] = "updated_entries",
-	[COUNT_SKIPPED_BY_WATCH] = "skipped_by_watch",
+	[COUNT_SKIPPED_BY_SAMPLING] = "skipped_by_sampling",
 	[COUNT_SKIPPED_BY_THREAD] = "skipped_by_thread",
 	[COUNT_SKIPPED_BY_REGION] = "skipped_by_region",
-	[COUNT_SPACES] = "spaces",
-	[COUNT_SPACES_GONE] = "spaces_gone",
-	[COUNT_SPACES_REFUSED] = "spaces_refused",
+	[COUNT_MMS] = "mms",
+	[COUNT_MMS_GONE] = "mms_gone",
+	[COUNT_MMS_REFUSED] = "mms_refused",
 	[COUNT_OUT_OF_SCOPE] = "out_of_scope",
 };
 
@@ -159,20 +159,20 @@ static struct numa_rules *rules_make(const struct lmm_config *cfg, gfp_t gfp)
 	if (!rules)
 		return NULL;
 	rules->settings = (struct numa_settings){
-		.min_ms = cfg->value[KNOB_MIN_MS],
-		.max_ms = cfg->value[KNOB_MAX_MS],
+		.period_min_ms = cfg->value[KNOB_SCAN_PERIOD_MIN_MS],
+		.period_max_ms = cfg->value[KNOB_SCAN_PERIOD_MAX_MS],
 		.min_faults = cfg->value[KNOB_MIN_FAULTS],
 		.step_max_pct = cfg->value[KNOB_STEP_MAX_PCT],
 		.steady_pct = cfg->value[KNOB_STEADY_PCT],
-		.mature_ms = cfg->value[KNOB_MATURE_MS],
-		.mature_run_ms = cfg->value[KNOB_MATURE_RUN_MS],
-		.thread_floor_ms = cfg->value[KNOB_THREAD_FLOOR_MS],
-		.full_every = cfg->value[KNOB_FULL_EVERY],
-		.by_thread = cfg->value[KNOB_BY_THREAD],
-		.by_region = cfg->value[KNOB_BY_REGION],
+		.scan_delay_ms = cfg->value[KNOB_SCAN_DELAY_MS],
+		.scan_delay_run_ms = cfg->value[KNOB_SCAN_DELAY_RUN_MS],
+		.thread_period_min_ms = cfg->value[KNOB_THREAD_PERIOD_MIN_MS],
+		.full_pass_interval = cfg->value[KNOB_FULL_PASS_INTERVAL],
+		.skip_by_thread = cfg->value[KNOB_SKIP_BY_THREAD],
+		.skip_by_region = cfg->value[KNOB_SKIP_BY_REGION],
 	};
-	rules->watch_every = cfg->value[KNOB_WATCH_EVERY];
-	rules->by_entries = cfg->value[KNOB_BY_ENTRIES];
+	rules->sampling_stride = cfg->value[KNOB_SAMPLING_STRIDE];
+	rules->charge_ptes = cfg->value[KNOB_CHARGE_PTES];
 	strscpy(rules->cgroups, cfg->text, sizeof(rules->cgroups));
 	return rules;
 }
@@ -188,9 +188,9 @@ static int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg
 {
 	const char *path = cfg->text;
 
-	if (cfg->value[KNOB_MIN_MS] > cfg->value[KNOB_MAX_MS]) {
-		scnprintf(why, len, "min_ms: %u: more than max_ms, which is %u",
-			  cfg->value[KNOB_MIN_MS], cfg->value[KNOB_MAX_MS]);
+	if (cfg->value[KNOB_SCAN_PERIOD_MIN_MS] > cfg->value[KNOB_SCAN_PERIOD_MAX_MS]) {
+		scnprintf(why, len, "scan_period_min_ms: %u: more than scan_period_max_ms (%u)",
+			  cfg->value[KNOB_SCAN_PERIOD_MIN_MS], cfg->value[KNOB_SCAN_PERIOD_MAX_MS]);
 		return -ERANGE;
 	}
 	while (*path) {
@@ -251,37 +251,37 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 	kfree_rcu(old, rcu);
 }
 
-static void space_show(struct seq_file *m, const struct numa_mm *space)
+static void entry_show(struct seq_file *m, const struct numa_mm *entry)
 {
-	const struct numa_decision *decision = &space->decision;
-	u64 all = space->space.history.local + space->space.history.remote;
-	u64 scanned = space->pass ? 100 :
-		      div64_u64(min(space->scanned, space->resident) * 100,
-				max(space->resident, 1ULL));
+	const struct numa_decision *decision = &entry->decision;
+	u64 all = entry->period.history.local + entry->period.history.remote;
+	u64 scanned = entry->pass ? 100 :
+		      div64_u64(min(entry->scanned, entry->resident) * 100,
+				max(entry->resident, 1ULL));
 
-	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%6u%9llu%9llu%6u  %s/%s\n", space->tgid,
-		   space->comm, decision->period_ms, space->own_ms,
+	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%6u%9llu%9llu%6u  %s/%s\n", entry->tgid,
+		   entry->comm, decision->period_ms, entry->own_ms,
 		   decision->lengthening ? "longer" : "shorter",
 		   all ? decision->rate : 0, all ? 100 - decision->private * 10 : 0,
-		   space->need, space->windows, scanned, space->pass,
+		   entry->worst, entry->windows, scanned, entry->pass,
 		   numa_reason_word(decision->reason), numa_limit_word(decision->limit));
 }
 
 static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
-	struct numa_mm *space;
+	struct numa_mm *entry;
 	unsigned int bucket;
 
 	if (!policy->on)
 		return;
-	seq_printf(m, "# %u address spaces\n", READ_ONCE(numa.nr_spaces));
+	seq_printf(m, "# %u address spaces\n", READ_ONCE(numa.nr_mms));
 	seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s  %s\n", "pid", "comm",
-		   "period_ms", "own_ms", "trend", "remote", "shared", "need", "windows",
+		   "period_ms", "own_ms", "trend", "remote", "shared", "worst", "windows",
 		   "scanned", "pass", "why");
 	rcu_read_lock();
-	hash_for_each_rcu(numa.spaces, bucket, space, node)
-		if (READ_ONCE(space->own_ms))
-			space_show(m, space);
+	hash_for_each_rcu(numa.mms, bucket, entry, node)
+		if (READ_ONCE(entry->own_ms))
+			entry_show(m, entry);
 	rcu_read_unlock();
 }
 
@@ -306,7 +306,7 @@ static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
 	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
 	LMM_NEEDS(HINT_FAULT, "all of the policy: it would know of no fault"),
-	LMM_USES_IN(BIT(NUMA_MODE_VMA), 0, HINT_VMA, "by_thread: which threads use a VMA"),
+	LMM_USES_IN(BIT(NUMA_MODE_VMA), 0, HINT_VMA, "skip_by_thread: which threads use a VMA"),
 	LMM_NEEDS(SCAN_BEGIN, "all of the policy: it could not put a scan off"),
 	LMM_USES_IN(BIT(NUMA_MODE_VMA), BIT(NUMA_MODE_VMA), SCAN,
 		    "mode vma: what of an address space is scanned"),

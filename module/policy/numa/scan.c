@@ -6,7 +6,7 @@
  * (mm->numa_next_scan) and a thread has run for its own period (p->numa_scan_period).
  * That asking is left as it is.  When it asks, the last window ends if the pass has, and
  * the core's period says whether a full pass is due.  If so, the kernel makes it.  If
- * not, the kernel makes a watch of it (mode vma), or the time of the next scan is put
+ * not, the kernel makes a sampling scan of it (mode vma), or the time of the next scan is put
  * off (mode period).  A scan sooner than the kernel's is had by bringing that time
  * forward at the next hint fault; see fault.c.
  */
@@ -63,12 +63,12 @@ static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
 	return known & 1;
 }
 
-static void threads_look(struct numa_mm *space, u32 min_faults)
+static void threads_look(struct numa_mm *entry, u32 min_faults)
 {
-	struct numa_threads *threads = space->threads;
+	struct numa_threads *threads = entry->threads;
 	unsigned int i;
 
-	space->need = 0;
+	entry->worst = 0;
 	if (!threads)
 		return;
 	for (i = 0; i < NUMA_THREADS; i++) {
@@ -83,7 +83,7 @@ static void threads_look(struct numa_mm *space, u32 min_faults)
 			.shared = shared,
 		};
 	}
-	space->need = numa_neediest(threads->thread, NUMA_THREADS, space->pass, min_faults);
+	entry->worst = numa_worst_thread(threads->thread, NUMA_THREADS, entry->pass, min_faults);
 }
 
 static void decision_count(const struct numa_decision *decision)
@@ -91,7 +91,7 @@ static void decision_count(const struct numa_decision *decision)
 	static const u8 limits[NUMA_NR_LIMITS] = {
 		[NUMA_LIMIT_FIRST_PASS] = COUNT_LIMITED_FIRST_PASS,
 		[NUMA_LIMIT_THREAD] = COUNT_LIMITED_THREAD,
-		[NUMA_LIMIT_YOUNG] = COUNT_LIMITED_YOUNG,
+		[NUMA_LIMIT_SCAN_DELAY] = COUNT_LIMITED_SCAN_DELAY,
 		[NUMA_LIMIT_KERNEL] = COUNT_LIMITED_KERNEL,
 		[NUMA_LIMIT_CALM] = COUNT_LIMITED_CALM,
 	};
@@ -112,181 +112,181 @@ static void decision_count(const struct numa_decision *decision)
 }
 
 /* End the window, if it can be ended, and have the period. */
-static void window_end(struct numa_mm *space, struct mm_struct *mm, struct task_struct *task,
+static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
 		       const struct numa_rules *rules)
 {
-	bool fresh = !space->own_ms;
+	bool fresh = !entry->own_ms;
 	struct numa_counts sum;
 	struct numa_facts facts;
 
-	WRITE_ONCE(space->own_ms, READ_ONCE(task->numa_scan_period));
-	space->resident = get_mm_rss(mm);
-	threads_look(space, rules->settings.min_faults);
+	WRITE_ONCE(entry->own_ms, READ_ONCE(task->numa_scan_period));
+	entry->resident = get_mm_rss(mm);
+	threads_look(entry, rules->settings.min_faults);
 	facts = (struct numa_facts){
-		.pass = space->pass,
-		.scanned = space->scanned,
-		.resident = space->resident,
-		.lived_ms = jiffies_to_msecs(jiffies - space->begun),
+		.pass = entry->pass,
+		.scanned = entry->scanned,
+		.resident = entry->resident,
+		.lived_ms = jiffies_to_msecs(jiffies - entry->begun),
 		.run_ms = div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
-		.kernel_ms = space->own_ms,
-		.need = space->need,
+		.kernel_ms = entry->own_ms,
+		.worst = entry->worst,
 	};
-	space->mature = numa_mature(&facts, &rules->settings);
-	numa_space_sum(space, &sum);
+	entry->past_delay = numa_past_scan_delay(&facts, &rules->settings);
+	numa_mm_sum(entry, &sum);
 	if (fresh)
-		numa_space_begin(&space->space, &sum, &facts, &rules->settings);
-	space->decision = numa_space_window(&space->space, &sum, &facts, &rules->settings);
-	numa_space_count(space, &sum);
-	space->windows += space->decision.reason != NUMA_BY_FEW;
-	space->tgid = task->tgid;
-	strscpy(space->comm, task->group_leader->comm, sizeof(space->comm));
-	decision_count(&space->decision);
-	trace_numa_decision(task, &facts, &sum, &space->decision);
+		numa_period_begin(&entry->period, &sum, &facts, &rules->settings);
+	entry->decision = numa_period_window(&entry->period, &sum, &facts, &rules->settings);
+	numa_mm_count(entry, &sum);
+	entry->windows += entry->decision.reason != NUMA_BY_FEW;
+	entry->tgid = task->tgid;
+	strscpy(entry->comm, task->group_leader->comm, sizeof(entry->comm));
+	decision_count(&entry->decision);
+	trace_numa_decision(task, &facts, &sum, &entry->decision);
 }
 
 /* Have the next scan sooner than the kernel would; at the next hint fault. */
-static void hasten(struct numa_mm *space, u32 ms)
+static void expedite(struct numa_mm *entry, u32 ms)
 {
-	if (ms >= space->own_ms)
+	if (ms >= entry->own_ms)
 		return;
-	WRITE_ONCE(space->hasten_ms, ms);
-	set_bit(NUMA_NOTICE_HASTEN, &space->notice);
+	WRITE_ONCE(entry->expedite_ms, ms);
+	set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
 }
 
-static bool watches(const struct numa_rules *rules)
+static bool sampling_is_on(const struct numa_rules *rules)
 {
-	return numa.mode == NUMA_MODE_VMA && rules->watch_every;
+	return numa.mode == NUMA_MODE_VMA && rules->sampling_stride;
 }
 
-/* The next scan is a watch, unless it turns out otherwise. */
-static void hasten_watch(struct numa_mm *space, const struct numa_rules *rules)
+/* The next scan is a sampling scan, unless a full pass is due by then. */
+static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *rules)
 {
-	if (!space->mature || !watches(rules))
+	if (!entry->past_delay || !sampling_is_on(rules))
 		return;
-	space->gap_ms = numa_watch_gap(space->gap_ms);
-	hasten(space, space->gap_ms);
+	entry->gap_ms = numa_sampling_gap(entry->gap_ms);
+	expedite(entry, entry->gap_ms);
 }
 
-static void full_begin(struct numa_mm *space, const struct numa_rules *rules)
+static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
-	space->kind = NUMA_SCAN_FULL;
-	space->entries = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
+	entry->kind = NUMA_SCAN_FULL;
+	entry->ptes_left = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
 	/* Without events of the scan, as if all of it were resident. */
 	if (numa.mode == NUMA_MODE_PERIOD)
-		space->scanned += space->entries;
-	if (READ_ONCE(space->hurry)) {
-		space->gap_ms = 0;
-		hasten(space, NUMA_GAP_MIN_MS);
-	} else if (space->decision.period_ms < space->own_ms) {
-		hasten(space, space->decision.period_ms);
-	} else if (space->full_scans == 1) {
+		entry->scanned += entry->ptes_left;
+	if (READ_ONCE(entry->resample_passes)) {
+		entry->gap_ms = 0;
+		expedite(entry, NUMA_GAP_MIN_MS);
+	} else if (entry->decision.period_ms < entry->own_ms) {
+		expedite(entry, entry->decision.period_ms);
+	} else if (entry->full_scans == 1) {
 		/* Else the next is of this pass, too. */
-		hasten_watch(space, rules);
+		expedite_sampling(entry, rules);
 	}
 	lmm_count(&lmm_numa_policy, COUNT_SCANS, 1);
 }
 
-static void watch_begin(struct numa_mm *space, const struct numa_rules *rules)
+static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
-	space->kind = NUMA_SCAN_WATCH;
-	space->watch.every = rules->watch_every;
-	space->watch_rate = space->decision.rate;
-	space->watch_faults = numa_watch_faults(space->resident, rules->watch_every);
-	atomic_set(&space->watch_remote, 0);
-	atomic_set(&space->watch_left, space->watch_faults);
+	entry->kind = NUMA_SCAN_SAMPLING;
+	entry->sampling.stride = rules->sampling_stride;
+	entry->sample_rate = entry->decision.rate;
+	entry->sample_faults = numa_sampling_faults(entry->resident, rules->sampling_stride);
+	atomic_set(&entry->sample_remote, 0);
+	atomic_set(&entry->sample_left, entry->sample_faults);
 	/* After what it is about. */
 	smp_mb__before_atomic();
-	set_bit(NUMA_NOTICE_WATCH, &space->notice);
-	hasten_watch(space, rules);
-	lmm_count(&lmm_numa_policy, COUNT_WATCHES, 1);
+	set_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
+	expedite_sampling(entry, rules);
+	lmm_count(&lmm_numa_policy, COUNT_SAMPLING_SCANS, 1);
 }
 
 /* The kernel has begun a new pass over the address space since the last scan. */
-static void pass_end(struct numa_mm *space, struct mm_struct *mm)
+static void pass_end(struct numa_mm *entry, struct mm_struct *mm)
 {
-	unsigned int hurry = READ_ONCE(space->hurry);
+	unsigned int left = READ_ONCE(entry->resample_passes);
 
-	if (space->kind == NUMA_SCAN_FULL && space->pass_scans) {
-		space->pass++;
-		space->full_scans = space->pass_scans;
+	if (entry->kind == NUMA_SCAN_FULL && entry->pass_scans) {
+		entry->pass++;
+		entry->full_scans = entry->pass_scans;
 	}
-	space->seq = READ_ONCE(mm->numa_scan_seq);
-	space->pass_scans = 0;
-	space->watch.turn++;
-	/* An alarm of this very moment may be lost; the next watch sees the same. */
-	if (hurry)
-		WRITE_ONCE(space->hurry, hurry - 1);
+	entry->seq = READ_ONCE(mm->numa_scan_seq);
+	entry->pass_scans = 0;
+	entry->sampling.turn++;
+	/* A change found at this very moment may be lost; the next sampling scan sees it. */
+	if (left)
+		WRITE_ONCE(entry->resample_passes, left - 1);
 }
 
 /*
  * A period is between scans of the same kind; where a pass takes several scans, full
  * passes are as many periods apart.  @scans: how many.
  */
-static bool full_is_due(struct numa_mm *space, unsigned int scans)
+static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 {
-	unsigned long period = msecs_to_jiffies(space->decision.period_ms) * max(scans, 1U);
+	unsigned long period = msecs_to_jiffies(entry->decision.period_ms) * max(scans, 1U);
 
-	if (!space->pass || READ_ONCE(space->hurry))
+	if (!entry->pass || READ_ONCE(entry->resample_passes))
 		return true;
-	return !time_before(jiffies, space->last_full + period);
+	return !time_before(jiffies, entry->last_full + period);
 }
 
 /* What a scan of this pass takes, where there are events of the scan. */
-static enum numa_scan_kind kind_of(struct numa_mm *space, bool begins)
+static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 {
 	if (!begins)
-		return READ_ONCE(space->hurry) ? NUMA_SCAN_FULL : space->kind;
-	return full_is_due(space, space->full_scans) ? NUMA_SCAN_FULL : NUMA_SCAN_WATCH;
+		return READ_ONCE(entry->resample_passes) ? NUMA_SCAN_FULL : entry->kind;
+	return full_is_due(entry, entry->full_scans) ? NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
 }
 
 /*
  * Put the next scan off until a full one is due, if the kernel still wants it.  Nothing
- * is watched meanwhile.
+ * is sampled meanwhile.
  */
-static void postpone(struct numa_mm *space, struct mm_struct *mm, unsigned long asked)
+static void postpone(struct numa_mm *entry, struct mm_struct *mm, unsigned long asked)
 {
-	unsigned long next = space->last_full + msecs_to_jiffies(space->decision.period_ms);
+	unsigned long next = entry->last_full + msecs_to_jiffies(entry->decision.period_ms);
 
 	next = next ?: 1;
 	if (cmpxchg(&mm->numa_next_scan, asked, next) != asked)
 		return;
-	space->postponed = next;
-	space->kernel_next = asked;
+	entry->postponed = next;
+	entry->kernel_next = asked;
 	lmm_count(&lmm_numa_policy, COUNT_POSTPONED, 1);
 }
 
 /* The kernel would scan now: what shall it do? */
-static void scan_decide(struct numa_mm *space, struct mm_struct *mm, struct task_struct *task,
+static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
 			unsigned long asked, const struct numa_rules *rules)
 {
-	bool begins = READ_ONCE(mm->numa_scan_seq) != space->seq;
+	bool begins = READ_ONCE(mm->numa_scan_seq) != entry->seq;
 	enum numa_scan_kind kind = NUMA_SCAN_FULL;
 
 	/* Another thread has come for the same scan: one of the two will have it, so decided. */
-	if (space->decided == asked && space->own_ms)
+	if (entry->decided == asked && entry->own_ms)
 		return;
-	space->decided = asked;
-	space->postponed = 0;
-	WRITE_ONCE(space->notice, 0);
+	entry->decided = asked;
+	entry->postponed = 0;
+	WRITE_ONCE(entry->notice, 0);
 	if (begins)
-		pass_end(space, mm);
-	numa_mm_attach(space);
+		pass_end(entry, mm);
+	numa_mm_attach(entry);
 	/* A window is a pass: parts of the memory may differ for good, and that is no change. */
-	if (begins || !space->own_ms)
-		window_end(space, mm, task, rules);
-	if (watches(rules)) {
-		kind = kind_of(space, begins);
-	} else if (!full_is_due(space, 1)) {
-		postpone(space, mm, asked);
+	if (begins || !entry->own_ms)
+		window_end(entry, mm, task, rules);
+	if (sampling_is_on(rules)) {
+		kind = kind_of(entry, begins);
+	} else if (!full_is_due(entry, 1)) {
+		postpone(entry, mm, asked);
 		return;
 	}
-	if (kind == NUMA_SCAN_WATCH)
-		watch_begin(space, rules);
+	if (kind == NUMA_SCAN_SAMPLING)
+		sampling_begin(entry, rules);
 	else
-		full_begin(space, rules);
-	if (kind == NUMA_SCAN_FULL && (begins || !watches(rules)))
-		space->last_full = jiffies;
-	space->pass_scans++;
+		full_begin(entry, rules);
+	if (kind == NUMA_SCAN_FULL && (begins || !sampling_is_on(rules)))
+		entry->last_full = jiffies;
+	entry->pass_scans++;
 }
 
 /**
@@ -299,7 +299,7 @@ void numa_on_scan_begin(void)
 	struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct task_struct *task = current;
 	struct mm_struct *mm = task->mm;
-	struct numa_mm *space;
+	struct numa_mm *entry;
 	unsigned long asked;
 
 	/* As the kernel asks, and it has to give the thread its first period. */
@@ -312,35 +312,35 @@ void numa_on_scan_begin(void)
 	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL ||
 	    !in_scope(task, rules)) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
-		space = numa_space_find(mm);
-		if (space)
-			numa_mm_forget(space, mm);
+		entry = numa_mm_find(mm);
+		if (entry)
+			numa_mm_forget(entry, mm);
 		return;
 	}
-	space = numa_mm_get(mm);
-	if (!space)
+	entry = numa_mm_get(mm);
+	if (!entry)
 		return;
-	spin_lock(&space->lock);
-	scan_decide(space, mm, task, asked, rules);
-	spin_unlock(&space->lock);
+	spin_lock(&entry->lock);
+	scan_decide(entry, mm, task, asked, rules);
+	spin_unlock(&entry->lock);
 }
 
 /* What is known of a VMA; NULL if there is no room to know of it. */
-static struct numa_area *area_of(struct numa_mm *space, const struct vm_area_struct *vma,
+static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma,
 				 u64 pages)
 {
 	struct numa_area *area;
 
-	if (!space->areas)
+	if (!entry->areas)
 		return NULL;
-	area = &space->areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];
+	area = &entry->areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];
 	if (area->start == vma->vm_start)
 		return area;
 	/* Another's: it may be gone, and is if scans no longer come to it. */
-	if (area->start && space->pass - area->vma.pass < NUMA_STUCK_PASSES)
+	if (area->start && entry->pass - area->vma.pass < NUMA_STUCK_PASSES)
 		return NULL;
 	WRITE_ONCE(area->start, vma->vm_start);
-	numa_vma_begin(&area->vma, pages, space->pass);
+	numa_vma_begin(&area->vma, pages, entry->pass);
 	return area;
 }
 
@@ -351,13 +351,13 @@ static u64 vma_base(const struct vm_area_struct *vma)
 }
 
 /* The next part of a full scan, in pages from address 0; false if there is none. */
-static bool full_next(struct numa_mm *space, const struct vm_area_struct *vma,
+static bool full_next(struct numa_mm *entry, const struct vm_area_struct *vma,
 		      const struct numa_range *left, const struct lmm_klp_part *part,
 		      struct numa_range *run, const struct numa_settings *settings)
 {
 	u64 base = vma_base(vma);
 	u64 pages = (vma->vm_end >> PAGE_SHIFT) - base;
-	struct numa_area *area = area_of(space, vma, pages);
+	struct numa_area *area = area_of(entry, vma, pages);
 	unsigned int slot = numa_thread_slot(current->pid);
 	struct numa_range own, next;
 	bool more;
@@ -374,7 +374,7 @@ static bool full_next(struct numa_mm *space, const struct vm_area_struct *vma,
 						   1 : part->updated);
 	} else {
 		numa_vma_fit(&area->vma, pages);
-		numa_vma_visit(&area->vma, space->pass, settings);
+		numa_vma_visit(&area->vma, entry->pass, settings);
 	}
 	own.start = left->start - base;
 	own.end = left->end - base;
@@ -383,7 +383,7 @@ static bool full_next(struct numa_mm *space, const struct vm_area_struct *vma,
 		next.start = own.end;
 	if (next.start > own.start)
 		lmm_count(&lmm_numa_policy,
-			  numa_vma_uses(&area->vma, slot) || !settings->by_thread ?
+			  numa_vma_uses(&area->vma, slot) || !settings->skip_by_thread ?
 				  COUNT_SKIPPED_BY_REGION : COUNT_SKIPPED_BY_THREAD,
 			  next.start - own.start);
 	run->start = next.start + base;
@@ -416,24 +416,24 @@ static bool region_is_mapped(struct mm_struct *mm, u64 region, bool *huge)
 }
 
 /*
- * The next part of a watch.  Page tables of this VMA stay while mmap_lock is held; that
+ * The next part of a sampling scan.  Page tables of this VMA stay while mmap_lock is held; that
  * a region becomes a huge page after the look costs its being split, no more.
  */
-static bool watch_next(struct numa_mm *space, struct mm_struct *mm,
-		       const struct numa_range *left, struct numa_range *run)
+static bool sampling_next(struct numa_mm *entry, struct mm_struct *mm,
+			  const struct numa_range *left, struct numa_range *run)
 {
 	u64 region = left->start >> NUMA_REGION_SHIFT;
 	bool more = false, huge;
 
 	for (; region << NUMA_REGION_SHIFT < left->end && !more; region++) {
 		if (!region_is_mapped(mm, region, &huge) ||
-		    !numa_watch_region(&space->watch, region, huge, run))
+		    !numa_sampling_region(&entry->sampling, region, huge, run))
 			continue;
 		run->start = max(run->start, left->start);
 		run->end = min(run->end, left->end);
 		more = run->start < run->end;
 	}
-	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_WATCH,
+	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_SAMPLING,
 		  (more ? run->start : left->end) - left->start);
 	return more;
 }
@@ -443,11 +443,11 @@ static bool watch_next(struct numa_mm *space, struct mm_struct *mm,
  * a scan has it is settled after our hook, and nothing else calls change_prot_numa()
  * (mbind() would, with a flag that user space can't give).
  */
-static struct numa_mm *space_of_scan(const struct vm_area_struct *vma)
+static struct numa_mm *entry_of_scan(const struct vm_area_struct *vma)
 {
-	struct numa_mm *space = numa_space_find(vma->vm_mm);
+	struct numa_mm *entry = numa_mm_find(vma->vm_mm);
 
-	return space && READ_ONCE(space->own_ms) ? space : NULL;
+	return entry && READ_ONCE(entry->own_ms) ? entry : NULL;
 }
 
 /**
@@ -462,31 +462,31 @@ static struct numa_mm *space_of_scan(const struct vm_area_struct *vma)
 bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-	struct numa_mm *space = space_of_scan(vma);
+	struct numa_mm *entry = entry_of_scan(vma);
 	struct numa_range left, run;
 	bool more;
 
 	left.start = part->end >> PAGE_SHIFT;
 	left.end = end >> PAGE_SHIFT;
-	if (!space) {
+	if (!entry) {
 		part->start = part->end;
 		part->end = end;
 		return part->start < end;
 	}
-	spin_lock(&space->lock);
+	spin_lock(&entry->lock);
 	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, part->updated);
-	if (space->kind == NUMA_SCAN_WATCH)
-		more = watch_next(space, vma->vm_mm, &left, &run);
+	if (entry->kind == NUMA_SCAN_SAMPLING)
+		more = sampling_next(entry, vma->vm_mm, &left, &run);
 	else
-		more = full_next(space, vma, &left, part, &run, &rules->settings);
+		more = full_next(entry, vma, &left, part, &run, &rules->settings);
 	if (more) {
 		part->start = run.start << PAGE_SHIFT;
 		part->end = run.end << PAGE_SHIFT;
-		if (space->kind == NUMA_SCAN_FULL)
-			space->scanned += run.end - run.start;
+		if (entry->kind == NUMA_SCAN_FULL)
+			entry->scanned += run.end - run.start;
 		lmm_count(&lmm_numa_policy, COUNT_SCANNED_PAGES, run.end - run.start);
 	}
-	spin_unlock(&space->lock);
+	spin_unlock(&entry->lock);
 	return more;
 }
 
@@ -504,16 +504,16 @@ bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_
 unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long total)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-	struct numa_mm *space = space_of_scan(vma);
+	struct numa_mm *entry = entry_of_scan(vma);
 
-	if (!space || !rules->by_entries)
+	if (!entry || !rules->charge_ptes)
 		return total;
-	spin_lock(&space->lock);
-	if (space->kind == NUMA_SCAN_FULL) {
-		space->entries -= total;
-		if (space->entries > 0)
+	spin_lock(&entry->lock);
+	if (entry->kind == NUMA_SCAN_FULL) {
+		entry->ptes_left -= total;
+		if (entry->ptes_left > 0)
 			total = 0;
 	}
-	spin_unlock(&space->lock);
+	spin_unlock(&entry->lock);
 	return total;
 }

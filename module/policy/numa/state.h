@@ -2,7 +2,7 @@
 /*
  * state.h - what the parts of the numa policy's glue share
  *
- * policy.c switches on and off, mm.c keeps an entry for each address space,
+ * policy.c switches on and off, mm.c keeps an entry for each address entry,
  * fault.c counts, scan.c decides when and what to scan.
  *
  * An entry is found by the number that the architecture gives an address space and
@@ -63,22 +63,22 @@ enum numa_counter {
 	COUNT_SHORTENED,
 	COUNT_LIMITED_FIRST_PASS,
 	COUNT_LIMITED_THREAD,
-	COUNT_LIMITED_YOUNG,
+	COUNT_LIMITED_SCAN_DELAY,
 	COUNT_LIMITED_KERNEL,
 	COUNT_LIMITED_CALM,
 	COUNT_SCANS,
-	COUNT_WATCHES,
+	COUNT_SAMPLING_SCANS,
 	COUNT_POSTPONED,
-	COUNT_HASTENED,
-	COUNT_ALARMS,
+	COUNT_EXPEDITED,
+	COUNT_RESAMPLED,
 	COUNT_SCANNED_PAGES,
 	COUNT_UPDATED_ENTRIES,
-	COUNT_SKIPPED_BY_WATCH,
+	COUNT_SKIPPED_BY_SAMPLING,
 	COUNT_SKIPPED_BY_THREAD,
 	COUNT_SKIPPED_BY_REGION,
-	COUNT_SPACES,
-	COUNT_SPACES_GONE,
-	COUNT_SPACES_REFUSED,
+	COUNT_MMS,
+	COUNT_MMS_GONE,
+	COUNT_MMS_REFUSED,
 	COUNT_OUT_OF_SCOPE,
 	NR_COUNTERS
 };
@@ -134,39 +134,39 @@ struct numa_areas {
 /**
  * enum numa_scan_kind - what a scan takes; the same for all scans of a pass
  * @NUMA_SCAN_FULL: all, or what of it is in use
- * @NUMA_SCAN_WATCH: a part of every region, to see whether anything has changed
+ * @NUMA_SCAN_SAMPLING: a part of every region, to see whether anything has changed
  */
 enum numa_scan_kind {
 	NUMA_SCAN_FULL,
-	NUMA_SCAN_WATCH,
+	NUMA_SCAN_SAMPLING,
 };
 
 /* Bits of numa_mm.notice: the next faults have more to do than to count. */
-#define NUMA_NOTICE_WATCH	0	/* see whether they are remote more than before */
-#define NUMA_NOTICE_HASTEN	1	/* bring the next scan forward */
+#define NUMA_NOTICE_SAMPLE	0	/* see whether they are remote more than before */
+#define NUMA_NOTICE_EXPEDITE	1	/* bring the next scan forward */
 
 /**
  * struct numa_mm - an address space
- * @node: in numa.spaces; under numa.lock
+ * @node: in numa.mms; under numa.lock
  * @rcu: frees it
  * @id: its number, never used twice
  * @slot: faults of its threads while there is but one
  * @threads: the threads, once there have been more; NULL before
  * @notice: BIT(NUMA_NOTICE_...): what the next faults do besides counting
- * @watch_faults: faults that a watch is judged by
- * @watch_left: those that are still to come
- * @watch_remote: those that were remote
- * @watch_rate: percent of remote faults that were to be expected
- * @hasten_ms: from when it was set to the next scan
+ * @sample_faults: faults that a sampling scan is judged by
+ * @sample_left: those that are still to come
+ * @sample_remote: those that were remote
+ * @sample_rate: percent of remote faults that were to be expected
+ * @expedite_ms: from when it was set to the next scan
  * @lock: protects what follows; taken in process context alone, and nothing but the
  *	lock of the pools under it
  * @areas: its VMAs; mode vma only, and NULL if there was no memory
- * @space: what the core knows of it
+ * @period: what the core has learnt of its scan period
  * @decision: the last one
  * @counted: faults that the policy's counters know of
- * @watch: what the watch takes
+ * @sampling: what a sampling scan takes
  * @kind: what the scan takes that is, or was last
- * @entries: page-table entries that it may still touch
+ * @ptes_left: page-table entries that it may still touch
  * @decided: value of mm->numa_next_scan that was decided on last
  * @begun: jiffies when the entry was made
  * @last_full: jiffies when the last full scan, or pass of them, began
@@ -181,10 +181,11 @@ enum numa_scan_kind {
  * @own_ms: the kernel's own period for the thread that came to scan last; 0 before a
  *	decision
  * @pass: full passes that have ended
- * @need: percent of remote faults of its neediest thread
- * @hurry: passes, this one included, that are to be full and soon, after an alarm
- * @gap_ms: from the last scan to the next watch
- * @mature: it has lived and run long enough to be worth a closer look
+ * @worst: percent of remote faults of its worst thread
+ * @resample_passes: passes, this one included, that are to be full and soon, because a
+ *	sampling scan found a change
+ * @gap_ms: from the last scan to the next sampling scan
+ * @past_delay: it has lived and run long enough to be worth a closer look
  * @tgid: of its owner
  * @comm: of its owner
  */
@@ -195,20 +196,20 @@ struct numa_mm {
 	struct numa_slot slot;
 	struct numa_threads *threads;
 	unsigned long notice;
-	u32 watch_faults;
-	atomic_t watch_left;
-	atomic_t watch_remote;
-	unsigned int watch_rate;
-	u32 hasten_ms;
+	u32 sample_faults;
+	atomic_t sample_left;
+	atomic_t sample_remote;
+	unsigned int sample_rate;
+	u32 expedite_ms;
 
-	spinlock_t lock;	/* all below, but what @own_ms and @hurry read */
+	spinlock_t lock;	/* all below, but what @own_ms and @resample_passes read */
 	struct numa_areas *areas;
-	struct numa_space space;
+	struct numa_period period;
 	struct numa_decision decision;
 	struct numa_counts counted;
-	struct numa_watch watch;
+	struct numa_sampling sampling;
 	enum numa_scan_kind kind;
-	long entries;
+	long ptes_left;
 	unsigned long decided;
 	unsigned long begun;
 	unsigned long last_full;
@@ -222,10 +223,10 @@ struct numa_mm {
 	u64 resident;
 	u32 own_ms;
 	u32 pass;
-	unsigned int need;
-	unsigned int hurry;
+	unsigned int worst;
+	unsigned int resample_passes;
 	u32 gap_ms;
-	bool mature;
+	bool past_delay;
 	pid_t tgid;
 	char comm[TASK_COMM_LEN];
 };
@@ -234,8 +235,8 @@ struct numa_mm {
  * struct numa_rules - the settings, as the hooks read them
  * @rcu: frees them
  * @settings: for the core
- * @watch_every: a watch scans one page in so many; 0 for none
- * @by_entries: a scan is charged for entries, not for addresses
+ * @sampling_stride: a sampling scan takes one page in this many; 0: no sampling scans
+ * @charge_ptes: a scan is charged for entries, not for addresses
  * @cgroups: paths with ':' between; empty for all processes
  * @scope: what is known of cgroups, by the hash of their number: that, and in the
  *	lowest bit whether they are in scope; 0 for none
@@ -243,8 +244,8 @@ struct numa_mm {
 struct numa_rules {
 	struct rcu_head rcu;
 	struct numa_settings settings;
-	u32 watch_every;
-	bool by_entries;
+	u32 sampling_stride;
+	bool charge_ptes;
 	char cgroups[LMM_TEXT_LEN];
 	u64 scope[NUMA_SCOPES];
 };
@@ -252,8 +253,8 @@ struct numa_rules {
 /**
  * struct numa_state - everything
  * @lock: adding and removing entries, and @path
- * @spaces: the entries, by number
- * @nr_spaces: how many
+ * @mms: the entries, by number
+ * @nr_mms: how many
  * @rules: the settings; replaced by configure
  * @mode: what was enabled
  * @balancing_mode: sysctl kernel.numa_balancing
@@ -263,8 +264,8 @@ struct numa_rules {
  */
 struct numa_state {
 	spinlock_t lock;	/* adding, removing, @path */
-	DECLARE_HASHTABLE(spaces, NUMA_HASH_BITS);
-	unsigned int nr_spaces;
+	DECLARE_HASHTABLE(mms, NUMA_HASH_BITS);
+	unsigned int nr_mms;
 	struct numa_rules __rcu *rules;
 	enum numa_mode mode;
 	const int *balancing_mode;
@@ -280,44 +281,44 @@ int numa_mms_start(void);
 void numa_mms_stop(void);
 void numa_mms_release(void);
 struct numa_mm *numa_mm_get(struct mm_struct *mm);
-void numa_mm_forget(struct numa_mm *space, struct mm_struct *mm);
-void numa_mm_attach(struct numa_mm *space);
-void numa_space_sum(const struct numa_mm *space, struct numa_counts *sum);
-void numa_space_count(struct numa_mm *space, const struct numa_counts *sum);
+void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm);
+void numa_mm_attach(struct numa_mm *entry);
+void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum);
+void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum);
 
 /**
- * numa_space_find() - the entry of an address space
+ * numa_mm_find() - the entry of an address space
  * @mm: the address space
  *
  * Context: preemption off, and so while the entry is used.
  * Return: the entry, or NULL.
  */
-static inline struct numa_mm *numa_space_find(const struct mm_struct *mm)
+static inline struct numa_mm *numa_mm_find(const struct mm_struct *mm)
 {
 	u64 id = mm->context.ctx_id;
-	struct numa_mm *space;
+	struct numa_mm *entry;
 
-	hlist_for_each_entry_rcu(space, &numa.spaces[id % HASH_SIZE(numa.spaces)], node,
+	hlist_for_each_entry_rcu(entry, &numa.mms[id % HASH_SIZE(numa.mms)], node,
 				 !preemptible())
-		if (space->id == id)
-			return space;
+		if (entry->id == id)
+			return entry;
 	return NULL;
 }
 
 /**
- * numa_space_slot() - where a thread of an address space is counted
- * @space: the entry
+ * numa_mm_slot() - where a thread of an address space is counted
+ * @entry: the entry
  * @pid: of the thread
  *
  * Context: preemption off.
  * Return: the slot.
  */
-static inline struct numa_slot *numa_space_slot(struct numa_mm *space, pid_t pid)
+static inline struct numa_slot *numa_mm_slot(struct numa_mm *entry, pid_t pid)
 {
 	/* Pairs with numa_mm_attach(): they are zeroed. */
-	struct numa_threads *threads = smp_load_acquire(&space->threads);
+	struct numa_threads *threads = smp_load_acquire(&entry->threads);
 
-	return threads ? &threads->slot[numa_thread_slot(pid)] : &space->slot;
+	return threads ? &threads->slot[numa_thread_slot(pid)] : &entry->slot;
 }
 
 /* fault.c */

@@ -32,28 +32,28 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 	if (request->nofail)
 		return PAGEBLOCK_ALLOW_NOFAIL;
 	if (request->cleans)
-		return PAGEBLOCK_REFUSE_SPARE;
+		return PAGEBLOCK_REFUSE_HAS_FALLBACK;
 	if (request->highatomic)
 		return PAGEBLOCK_ALLOW_HIGHATOMIC;
-	if (request->spare && !request->high && !request->rounds)
-		return PAGEBLOCK_REFUSE_SPARE;
+	if (request->has_fallback && !request->high && !request->rounds)
+		return PAGEBLOCK_REFUSE_HAS_FALLBACK;
 	if (!request->waits)
 		return PAGEBLOCK_ALLOW_ATOMIC;
-	if (request->crowded)
-		return PAGEBLOCK_ALLOW_CROWDED;
+	if (request->untracked)
+		return PAGEBLOCK_ALLOW_UNTRACKED;
 	/*
 	 * Pages of other types are no reason for kswapd to begin, so it would reclaim by
 	 * itself: on 6.12 it stalled more than without the filter.
 	 */
-	if (request->plenty && settings->mode == PAGEBLOCK_MODE_CLAIM)
-		return PAGEBLOCK_ALLOW_PLENTY;
+	if (request->above_high && settings->mode == PAGEBLOCK_MODE_CLAIM)
+		return PAGEBLOCK_ALLOW_ABOVE_HIGH;
 	if (!request->rounds)
 		return PAGEBLOCK_REFUSE_SLOW;
-	if (request->hopeless)
-		return PAGEBLOCK_ALLOW_HOPELESS;
+	if (request->compact_deferred)
+		return PAGEBLOCK_ALLOW_COMPACT_DEFERRED;
 	if (settings->mode == PAGEBLOCK_MODE_STRICT &&
-	    request->stuck < settings->max_attempts && request->rounds < PAGEBLOCK_MAX_ROUNDS)
-		return PAGEBLOCK_REFUSE_STUCK;
+	    request->no_progress < settings->max_attempts && request->rounds < PAGEBLOCK_MAX_ROUNDS)
+		return PAGEBLOCK_REFUSE_NO_PROGRESS;
 	return PAGEBLOCK_ALLOW_TRIED;
 }
 
@@ -108,7 +108,7 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		search->pass = pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
 							   PAGEBLOCK_PASS_REFUSED;
-		search->parts = verdict == PAGEBLOCK_ALLOW_PLENTY;
+		search->parts = verdict == PAGEBLOCK_ALLOW_ABOVE_HIGH;
 	}
 	if (search->pass != PAGEBLOCK_PASS_ALLOWED)
 		return false;

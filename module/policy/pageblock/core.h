@@ -40,8 +40,8 @@ enum pageblock_mode {
  * enum pageblock_verdict - what becomes of a request that would mix, and why
  * @PAGEBLOCK_REFUSE_FAST: refused, it has not been in the slow path; it goes there
  * @PAGEBLOCK_REFUSE_SLOW: refused, neither reclaim nor compaction was tried for it
- * @PAGEBLOCK_REFUSE_STUCK: refused, they were, but not often enough (mode strict)
- * @PAGEBLOCK_REFUSE_SPARE: refused, who asks has said that it can do with less
+ * @PAGEBLOCK_REFUSE_NO_PROGRESS: refused, they were, but not often enough (mode strict)
+ * @PAGEBLOCK_REFUSE_HAS_FALLBACK: refused, who asks has said that it can do with less
  * @PAGEBLOCK_ALLOW_TRIED: allowed, they were tried
  * @PAGEBLOCK_ALLOW_ATOMIC: allowed, it may not wait
  * @PAGEBLOCK_ALLOW_HIGHATOMIC: allowed, the request may not wait and is of a high order
@@ -49,10 +49,10 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_OOM: allowed, the next step is to kill, or the killed one asks
  * @PAGEBLOCK_ALLOW_NOFAIL: allowed, it may not fail
  * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping
- * @PAGEBLOCK_ALLOW_HOPELESS: allowed, the zone has no wholly free block and compaction
+ * @PAGEBLOCK_ALLOW_COMPACT_DEFERRED: allowed, the zone has no wholly free block and compaction
  *	has failed to make one, so that more rounds would be for nothing
- * @PAGEBLOCK_ALLOW_CROWDED: allowed, there was no room to note what was tried for it
- * @PAGEBLOCK_ALLOW_PLENTY: allowed, but not to claim the block: what it gets can be moved
+ * @PAGEBLOCK_ALLOW_UNTRACKED: allowed, there was no room to note what was tried for it
+ * @PAGEBLOCK_ALLOW_ABOVE_HIGH: allowed, but not to claim the block: what it gets can be moved
  *	away again, and enough is free, though not of its type, so that kswapd does not
  *	reclaim for it (mode claim)
  * @PAGEBLOCK_NR_VERDICTS: number of the above
@@ -60,8 +60,8 @@ enum pageblock_mode {
 enum pageblock_verdict {
 	PAGEBLOCK_REFUSE_FAST,
 	PAGEBLOCK_REFUSE_SLOW,
-	PAGEBLOCK_REFUSE_STUCK,
-	PAGEBLOCK_REFUSE_SPARE,
+	PAGEBLOCK_REFUSE_NO_PROGRESS,
+	PAGEBLOCK_REFUSE_HAS_FALLBACK,
 	PAGEBLOCK_ALLOW_TRIED,
 	PAGEBLOCK_ALLOW_ATOMIC,
 	PAGEBLOCK_ALLOW_HIGHATOMIC,
@@ -69,9 +69,9 @@ enum pageblock_verdict {
 	PAGEBLOCK_ALLOW_OOM,
 	PAGEBLOCK_ALLOW_NOFAIL,
 	PAGEBLOCK_ALLOW_UNGROUPED,
-	PAGEBLOCK_ALLOW_HOPELESS,
-	PAGEBLOCK_ALLOW_CROWDED,
-	PAGEBLOCK_ALLOW_PLENTY,
+	PAGEBLOCK_ALLOW_COMPACT_DEFERRED,
+	PAGEBLOCK_ALLOW_UNTRACKED,
+	PAGEBLOCK_ALLOW_ABOVE_HIGH,
 	PAGEBLOCK_NR_VERDICTS
 };
 
@@ -95,15 +95,15 @@ struct pageblock_settings {
  * @last: the last attempt before somebody is killed
  * @victim: by the one that was
  * @nofail: it may not fail
- * @spare: for more than one page, and who asks does not mind if there is none
+ * @has_fallback: for more than one page, and who asks does not mind if there is none
  * @cleans: it is ours, to put pages where they belong
  * @grouped: the machine groups pages by mobility
- * @hopeless: compaction of the zone has failed, and is put off by the kernel
- * @crowded: what was tried for it could not be noted
- * @plenty: it is for what can be moved, and more is free in the zone, of whatever type,
+ * @compact_deferred: compaction of the zone has failed, and is put off by the kernel
+ * @untracked: what was tried for it could not be noted
+ * @above_high: it is for what can be moved, and more is free in the zone, of whatever type,
  *	than kswapd reclaims for
  * @rounds: times that reclaim or compaction was tried for it
- * @stuck: those of them, the last ones in a row, that made no progress
+ * @no_progress: those of them, the last ones in a row, that made no progress
  */
 struct pageblock_request {
 	bool slow;
@@ -114,14 +114,14 @@ struct pageblock_request {
 	bool last;
 	bool victim;
 	bool nofail;
-	bool spare;
+	bool has_fallback;
 	bool cleans;
 	bool grouped;
-	bool hopeless;
-	bool crowded;
-	bool plenty;
+	bool compact_deferred;
+	bool untracked;
+	bool above_high;
 	unsigned int rounds;
-	unsigned int stuck;
+	unsigned int no_progress;
 };
 
 enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,

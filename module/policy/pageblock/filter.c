@@ -56,11 +56,11 @@ static struct pageblock_task *round_end(bool made)
 		    cmpxchg(&slot->task, owner, current) != owner)
 			return NULL;
 		slot->rounds = 0;
-		slot->stuck = 0;
+		slot->no_progress = 0;
 		slot->vain = false;
 	}
 	slot->rounds++;
-	slot->stuck = made ? 0 : slot->stuck + 1;
+	slot->no_progress = made ? 0 : slot->no_progress + 1;
 	WRITE_ONCE(slot->stamp, jiffies);
 	lmm_count(&lmm_pageblock_policy, COUNT_ROUNDS, 1);
 	return slot;
@@ -112,13 +112,13 @@ static bool rounds_read(struct pageblock_request *request)
 
 	if (owner == current && !task_slot_old(slot)) {
 		request->rounds = slot->rounds;
-		request->stuck = slot->stuck;
+		request->no_progress = slot->no_progress;
 	}
 	return owner && owner != current && !task_slot_old(slot);
 }
 
 /* Compaction has failed of late, and the kernel leaves it be for a while. */
-static bool compaction_hopeless(const struct zone *zone)
+static bool compaction_deferred_here(const struct zone *zone)
 {
 	unsigned int shift = READ_ONCE(zone->compact_defer_shift);
 
@@ -160,10 +160,10 @@ static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp
 	request.highatomic = flags & LMM_ALLOC_HIGHATOMIC;
 	request.memalloc |= *gfp & __GFP_MEMALLOC || flags & LMM_ALLOC_NO_WATERMARKS;
 	request.nofail = *gfp & __GFP_NOFAIL;
-	request.spare = *gfp & __GFP_NORETRY && this_cpu_read(lmm_request_order);
-	request.hopeless = compaction_hopeless(zone);
+	request.has_fallback = *gfp & __GFP_NORETRY && this_cpu_read(lmm_request_order);
+	request.compact_deferred = compaction_deferred_here(zone);
 	if (task)
-		request.crowded = rounds_read(&request);
+		request.untracked = rounds_read(&request);
 	return request;
 }
 
@@ -199,7 +199,7 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 	struct pageblock_request request = request_read(zone, &gfp);
 	enum pageblock_verdict verdict;
 
-	request.plenty = migratetype == MIGRATE_MOVABLE &&
+	request.above_high = migratetype == MIGRATE_MOVABLE &&
 			 zone_page_state(zone, NR_FREE_PAGES) > high_wmark_pages(zone);
 	verdict = pageblock_judge(&request, &settings);
 	lmm_count(&lmm_pageblock_policy, COUNT_REFUSED_FAST + verdict, 1);

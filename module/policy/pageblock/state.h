@@ -35,8 +35,8 @@ enum pageblock_counter {
 	COUNT_SEARCHES,
 	COUNT_REFUSED_FAST,	/* the verdicts, in the order of enum pageblock_verdict */
 	COUNT_REFUSED_SLOW,
-	COUNT_REFUSED_STUCK,
-	COUNT_REFUSED_SPARE,
+	COUNT_REFUSED_NO_PROGRESS,
+	COUNT_REFUSED_HAS_FALLBACK,
 	COUNT_ALLOWED_TRIED,
 	COUNT_ALLOWED_ATOMIC,
 	COUNT_ALLOWED_HIGHATOMIC,
@@ -44,9 +44,9 @@ enum pageblock_counter {
 	COUNT_ALLOWED_OOM,
 	COUNT_ALLOWED_NOFAIL,
 	COUNT_ALLOWED_UNGROUPED,
-	COUNT_ALLOWED_HOPELESS,
-	COUNT_ALLOWED_CROWDED,
-	COUNT_ALLOWED_PLENTY,
+	COUNT_ALLOWED_COMPACT_DEFERRED,
+	COUNT_ALLOWED_UNTRACKED,
+	COUNT_ALLOWED_ABOVE_HIGH,
 	COUNT_UNKNOWN,
 	COUNT_COMPACTION_KEPT,
 	COUNT_CLAIMED,
@@ -64,7 +64,7 @@ enum pageblock_counter {
  * @task: whose it is; compared, never followed; NULL for none
  * @stamp: jiffies of the last round
  * @rounds: see struct pageblock_request
- * @stuck: see struct pageblock_request
+ * @no_progress: see struct pageblock_request
  * @vain: the last time that it reclaimed there was nothing to reclaim
  *
  * A task writes its own only, so that nothing here needs a lock; one that has not been
@@ -74,7 +74,7 @@ struct pageblock_task {
 	struct task_struct *task;
 	unsigned long stamp;
 	unsigned int rounds;
-	unsigned int stuck;
+	unsigned int no_progress;
 	bool vain;
 };
 

@@ -26,10 +26,10 @@ TRACE_EVENT(pageblock_verdict,
 		__field(int, migratetype)
 		__field(unsigned long, gfp)
 		__field(bool, slow)
-		__field(bool, hopeless)
-		__field(bool, plenty)
+		__field(bool, compact_deferred)
+		__field(bool, above_high)
 		__field(unsigned int, rounds)
-		__field(unsigned int, stuck)
+		__field(unsigned int, no_progress)
 		__field(bool, allowed)
 		__field(unsigned int, verdict)
 	),
@@ -39,17 +39,17 @@ TRACE_EVENT(pageblock_verdict,
 		__entry->migratetype = migratetype;
 		__entry->gfp = (__force unsigned long)gfp;
 		__entry->slow = request->slow;
-		__entry->hopeless = request->hopeless;
-		__entry->plenty = request->plenty;
+		__entry->compact_deferred = request->compact_deferred;
+		__entry->above_high = request->above_high;
 		__entry->rounds = request->rounds;
-		__entry->stuck = request->stuck;
+		__entry->no_progress = request->no_progress;
 		__entry->allowed = pageblock_allows(verdict);
 		__entry->verdict = verdict;
 	),
-	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d hopeless=%d plenty=%d rounds=%u stuck=%u allowed=%d verdict=%u",
+	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d compact_deferred=%d above_high=%d rounds=%u no_progress=%u allowed=%d verdict=%u",
 		  __entry->nid, __entry->zone, __entry->migratetype, __entry->gfp,
-		  __entry->slow, __entry->hopeless, __entry->plenty, __entry->rounds,
-		  __entry->stuck, __entry->allowed, __entry->verdict)
+		  __entry->slow, __entry->compact_deferred, __entry->above_high, __entry->rounds,
+		  __entry->no_progress, __entry->allowed, __entry->verdict)
 );
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_TRACE_H */

@@ -239,7 +239,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 			    int pindex)
 {
 	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES ||
-	    !READ_ONCE(pcp.keep_at_exit) || READ_ONCE(*pcp.high_fraction))
+	    !READ_ONCE(pcp.limit_exit_drain) || READ_ONCE(*pcp.high_fraction))
 		return count;
 	/* A list that is disabled, or of a zone that is short of pages, is to be empty. */
 	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||

@@ -179,7 +179,7 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 	if (!list->written.high)
 		list->tuned = lmm_pageset_tuned(pages);
 	if (!lmm_pageset_swap(pages, seen, want)) {
-		lmm_count(&lmm_pcp_policy, COUNT_KERNEL_WON, 1);
+		lmm_count(&lmm_pcp_policy, COUNT_LOST_RACE, 1);
 		return false;
 	}
 	list->written = want;

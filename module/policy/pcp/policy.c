@@ -31,7 +31,7 @@ enum pcp_knob {
 	KNOB_PERIOD_MS,
 	KNOB_WINDOW_PERIODS,
 	KNOB_HIGH_MAX_PCT,
-	KNOB_KEEP_AT_EXIT,
+	KNOB_LIMIT_EXIT_DRAIN,
 	KNOB_BATCH_MAX_SCALE,
 	KNOB_DECAY_MS,
 	KNOB_GAIN_PCT,
@@ -78,8 +78,8 @@ static const struct lmm_knob pcp_knobs[] = {
 		.name = "high_max_pct", .kind = LMM_KNOB_TENTHS,
 		.min = 10, .max = 500, .def = 125,
 	},
-	[KNOB_KEEP_AT_EXIT] = {
-		.name = "keep_at_exit", .kind = LMM_KNOB_BOOL,
+	[KNOB_LIMIT_EXIT_DRAIN] = {
+		.name = "limit_exit_drain", .kind = LMM_KNOB_BOOL,
 		.min = 0, .max = 1, .def = 1,
 	},
 	[KNOB_BATCH_MAX_SCALE] = {
@@ -125,7 +125,7 @@ static const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_LOWERED] = "lowered",
 	[COUNT_RESTORED] = "restored",
 	[COUNT_EXCESS_PAGES] = "excess_pages",
-	[COUNT_KERNEL_WON] = "kernel_won",
+	[COUNT_LOST_RACE] = "lost_race",
 	[COUNT_LIMITED_MAX] = "limited_max",
 	[COUNT_LIMITED_ROOM] = "limited_room",
 	[COUNT_LIMITED_WATERMARK] = "limited_watermark",
@@ -152,7 +152,7 @@ static void set_knobs(const struct lmm_config *cfg)
 						   decay_ms / PCP_USE_TICKS;
 
 	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
-	WRITE_ONCE(pcp.keep_at_exit, cfg->value[KNOB_KEEP_AT_EXIT]);
+	WRITE_ONCE(pcp.limit_exit_drain, cfg->value[KNOB_LIMIT_EXIT_DRAIN]);
 	WRITE_ONCE(pcp.contended_only, cfg->value[KNOB_CONTENDED_ONLY]);
 	WRITE_ONCE(pcp.decay, msecs_to_jiffies(decay_ms));
 	WRITE_ONCE(pcp.steer.gain_pct, cfg->value[KNOB_GAIN_PCT]);
@@ -338,7 +338,7 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(REFILL, "larger refills, counters of refills"),
 	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
-		    "mode event; counters drains and drain_pages; keep_at_exit"),
+		    "mode event; counters drains and drain_pages; limit_exit_drain"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
 		    "mode depth: the depth of allocation"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,

@@ -83,7 +83,7 @@ struct pcp_zone {
  * @clock: time of the tracks; read by the hooks without the lock
  * @steer: settings of mode `event`; read by the hooks without the lock
  * @mode: fixed while on
- * @keep_at_exit: see the knob; read by the hooks without the lock
+ * @limit_exit_drain: see the knob; read by the hooks without the lock
  * @contended_only: raise only while zone->lock is contended; read by the hooks without the lock
  * @decay: jiffies that the past counts; read by the hooks without the lock
  * @node_scope: pressure in one zone counts for its whole node
@@ -110,7 +110,7 @@ struct pcp_state {
 	struct pcp_clock clock;
 	struct pcp_steer steer;
 	enum pcp_mode mode;
-	bool keep_at_exit;
+	bool limit_exit_drain;
 	bool contended_only;
 	unsigned long decay;
 	bool node_scope;

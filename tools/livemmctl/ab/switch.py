@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from livemmctl import naming
 from livemmctl.ab.journal import Past
 from livemmctl.control import ModuleControl, Settings
 from livemmctl.errors import CtlError, Exit
@@ -27,7 +28,8 @@ def found_before(past: Past | None, now: Knobs) -> Knobs:
         return now
     if not all(isinstance(values, dict) for values in found.values()):
         return now
-    return {policy: {key: str(found[policy].get(key, value)) for key, value in values.items()}
+    old = {policy: naming.renewed(policy, values) for policy, values in found.items()}
+    return {policy: {key: str(old[policy].get(key, value)) for key, value in values.items()}
             for policy, values in now.items()}
 
 
@@ -49,8 +51,7 @@ def settings_for(base: Settings, wanted: Settings) -> Knobs:
                            "see: livemmctl status")
         for key in values:
             if key not in settings[policy]:
-                raise CtlError(f"{policy}/{key}: no such knob", Exit.USAGE,
-                               f"there are: {', '.join(settings[policy])}")
+                raise naming.unknown(policy, key, settings[policy])
         settings[policy].update(values)
     return settings
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from livemmctl import naming
 from livemmctl.app import App, Command, json_option, pass_app
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
@@ -88,8 +89,7 @@ def get(app: App, policy: str, knob: tuple[str, ...]) -> None:
     knobs = app.control().get(policy)
     for name in knob:
         if name not in knobs:
-            raise CtlError(f"{policy}/{name}: no such knob; there are: {', '.join(knobs)}",
-                           Exit.USAGE)
+            raise naming.unknown(policy, name, knobs)
     wanted = {name: knobs[name] for name in knob or knobs}
 
     def text() -> str:

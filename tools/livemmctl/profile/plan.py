@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from livemmctl import naming
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import Profile, same_value
@@ -49,10 +50,7 @@ def check_names(profile: Profile, now: Every, where: str) -> None:
                            Exit.USAGE)
         for key in knobs:
             if key not in now[policy]:
-                raise CtlError(
-                    f"{where}: {policy}/{key}: no such knob; there are: {', '.join(now[policy])}",
-                    Exit.USAGE,
-                )
+                raise naming.unknown(policy, key, now[policy], where)
 
 
 def plan(profile: Profile, now: Every, defaults: Defaults, where: str) -> list[Change]:

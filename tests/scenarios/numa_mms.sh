@@ -15,14 +15,14 @@
 all_alive() {
 	check "$1: no entry of a process that is gone" wait_for 20 spaces_alive
 	# A process may begin between two readings.
-	check "$1: spaces less spaces_gone are those there are" wait_for 20 spaces_agree
+	check "$1: mms less mms_gone are those there are" wait_for 20 mms_agree
 }
 
 children_known() { [ "$(space_rows | grep -c hintload)" -ge 6 ]; }
 
 kernel_scans 50 100 400
 need lmm_load
-need write_to "$NUMA/config" "enabled=1 mature_ms=0 mature_run_ms=0"
+need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
 
 # From one thread to several, while it is known; then to more than there are slots.
 for threads in 4 100; do
@@ -50,17 +50,17 @@ all_alive fork
 sh -c 'at=0; while [ $at -lt 400000 ]; do at=$((at + 1)); done; exec "$0" -p own -s 8000' "$HINTLOAD" &
 shell=$!
 check "exec: known before it" wait_for 60 space_known "$shell"
-gone=$(counter spaces_gone numa)
+gone=$(counter mms_gone numa)
 check "exec: a new address space, a new entry" wait_for 60 sh -c \
 	"awk '\$1 == $shell && \$2 == \"hintload\"' $NUMA/state | grep -q ."
 same "exec: and the other is gone" "$(space_rows "$shell" | wc -l)" 1
-check "exec: the counters say so" test "$(counter spaces_gone numa)" -gt "$gone"
+check "exec: the counters say so" test "$(counter mms_gone numa)" -gt "$gone"
 wait "$shell"
 all_alive exec
 
 # They end while they are scanned, by themselves and by force.
 rounds=$(soaked 12 60)
-spaces=$(counter spaces numa)
+mms=$(counter mms numa)
 round=0
 while [ "$round" -lt "$rounds" ]; do
 	hint_start -p own -t 8 -m 1 -s $((200 + round % 10 * 40))
@@ -73,11 +73,11 @@ while [ "$round" -lt "$rounds" ]; do
 	[ $((round % 4)) != 0 ] || wait
 done
 wait
-note "exit: $(($(counter spaces numa) - spaces)) entries were made for $((rounds * 4 / 3)) processes"
-check "exit: they were known" test "$(($(counter spaces numa) - spaces))" -ge "$((rounds / 2))"
+note "exit: $(($(counter mms numa) - mms)) entries were made for $((rounds * 4 / 3)) processes"
+check "exit: they were known" test "$(($(counter mms numa) - mms))" -ge "$((rounds / 2))"
 all_alive exit
-same "no space was refused" "$(counter spaces_refused numa)" 0
+same "no entry was refused" "$(counter mms_refused numa)" 0
 need write_to "$NUMA/enabled" 0
-same "off: every entry is gone" "$(counter spaces numa)" "$(counter spaces_gone numa)"
+same "off: every entry is gone" "$(counter mms numa)" "$(counter mms_gone numa)"
 same "off: and state is empty" "$(cat "$NUMA/state")" ""
 check "unloads" lmm_unload

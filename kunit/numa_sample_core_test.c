@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_watch_core_test.c - what a watch scans, and what it makes of it
+ * numa_sample_core_test.c - what a sampling scan takes, and when a change is noticed
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -14,10 +14,10 @@
 /* At the end of all addresses: 64 bits of them, in regions of 2 MiB. */
 #define REGION_LAST	(BIT_ULL(43) - 1)
 
-/* What of a region a watch takes; pages are counted from the region's own first. */
+/* The part of a region that a sampling scan takes, in pages from the start of the region. */
 struct part_case {
 	const char *name;
-	u32 every, turn;
+	u32 stride, turn;
 	u64 region;
 	struct numa_range part;
 	bool huge;
@@ -25,11 +25,11 @@ struct part_case {
 
 static const struct part_case part_cases[] = {
 	{ "first", 16, 0, 0, { 0, 32 }, true },
-	{ "next watch", 16, 1, 0, { 32, 64 }, false },
+	{ "next scan", 16, 1, 0, { 32, 64 }, false },
 	{ "next region", 16, 0, 1, { 32, 64 }, false },
 	{ "both", 16, 7, 8, { 480, 512 }, false },
 	{ "around", 16, 8, 8, { 0, 32 }, true },
-	{ "many watches", 16, 16000, 3, { 96, 128 }, false },
+	{ "many scans", 16, 16000, 3, { 96, 128 }, false },
 	{ "all of it", 1, 5, 7, { 0, 512 }, true },
 	{ "a page", 512, 511, 0, { 511, 512 }, false },
 	/* The last part has what is left over. */
@@ -54,15 +54,15 @@ KUNIT_ARRAY_PARAM(part, part_cases, part_case_name);
 static void part_of_a_region(struct kunit *test)
 {
 	const struct part_case *c = test->param_value;
-	const struct numa_watch watch = { .every = c->every, .turn = c->turn };
+	const struct numa_sampling sampling = { .stride = c->stride, .turn = c->turn };
 	u64 first = c->region << NUMA_REGION_SHIFT;
 	struct numa_range run = { };
 
-	KUNIT_EXPECT_TRUE(test, numa_watch_region(&watch, c->region, false, &run));
+	KUNIT_EXPECT_TRUE(test, numa_sampling_region(&sampling, c->region, false, &run));
 	KUNIT_EXPECT_EQ(test, run.start - first, c->part.start);
 	KUNIT_EXPECT_EQ(test, run.end - first, c->part.end);
 	/* A huge page is taken with the first part, and then all of it. */
-	KUNIT_EXPECT_EQ(test, numa_watch_region(&watch, c->region, true, &run), c->huge);
+	KUNIT_EXPECT_EQ(test, numa_sampling_region(&sampling, c->region, true, &run), c->huge);
 	if (!c->huge)
 		return;
 	KUNIT_EXPECT_EQ(test, run.start, first);
@@ -71,26 +71,28 @@ static void part_of_a_region(struct kunit *test)
 
 static const u64 some_regions[] = { 0, 1, 511, 4096 * 3 + 7, BIT_ULL(32) - 1, REGION_LAST };
 
-/* In as many watches as there are parts: none is left out, and none has two. */
+/* `stride` sampling scans in a row take every page once. */
 static void every_page_has_its_turn(struct kunit *test)
 {
 	u8 turns[REGION_PAGES];
-	struct numa_watch watch;
+	struct numa_sampling sampling;
 	struct numa_range run;
-	u32 watches;
+	u32 scans;
 	u64 page;
 	int i;
 
-	for (watch.every = 1; watch.every <= REGION_PAGES; watch.every++) {
+	for (sampling.stride = 1; sampling.stride <= REGION_PAGES; sampling.stride++) {
 		for (i = 0; i < ARRAY_SIZE(some_regions); i++) {
 			u64 first = some_regions[i] << NUMA_REGION_SHIFT;
 
 			memset(turns, 0, sizeof(turns));
-			/* From anywhere: a watch goes on from where it was. */
-			watch.turn = watch.every * 7 + i * 100;
-			for (watches = 0; watches < watch.every; watches++, watch.turn++) {
-				KUNIT_ASSERT_TRUE(test, numa_watch_region(&watch, some_regions[i],
-									  false, &run));
+			/* The first turn may be any. */
+			sampling.turn = sampling.stride * 7 + i * 100;
+			for (scans = 0; scans < sampling.stride; scans++, sampling.turn++) {
+				bool taken = numa_sampling_region(&sampling, some_regions[i],
+								  false, &run);
+
+				KUNIT_ASSERT_TRUE(test, taken);
 				KUNIT_ASSERT_GE(test, run.start, first);
 				KUNIT_ASSERT_LT(test, run.start, run.end);
 				KUNIT_ASSERT_LE(test, run.end, first + REGION_PAGES);
@@ -99,79 +101,79 @@ static void every_page_has_its_turn(struct kunit *test)
 			}
 			for (page = 0; page < REGION_PAGES; page++)
 				KUNIT_ASSERT_EQ_MSG(test, turns[page], 1, "page %llu, one in %u",
-						    page, watch.every);
+						    page, sampling.stride);
 		}
 	}
 }
 
 static void every_huge_page_has_its_turn(struct kunit *test)
 {
-	struct numa_watch watch;
+	struct numa_sampling sampling;
 	struct numa_range run;
-	u32 watches, turns;
+	u32 scans, turns;
 	int i;
 
-	for (watch.every = 1; watch.every <= REGION_PAGES; watch.every++) {
+	for (sampling.stride = 1; sampling.stride <= REGION_PAGES; sampling.stride++) {
 		for (i = 0; i < ARRAY_SIZE(some_regions); i++) {
 			u64 first = some_regions[i] << NUMA_REGION_SHIFT;
 
-			watch.turn = watch.every * 7 + i * 100;
+			sampling.turn = sampling.stride * 7 + i * 100;
 			turns = 0;
-			for (watches = 0; watches < watch.every; watches++, watch.turn++) {
-				if (!numa_watch_region(&watch, some_regions[i], true, &run))
+			for (scans = 0; scans < sampling.stride; scans++, sampling.turn++) {
+				if (!numa_sampling_region(&sampling, some_regions[i], true, &run))
 					continue;
 				turns++;
 				KUNIT_ASSERT_EQ(test, run.start, first);
 				KUNIT_ASSERT_EQ(test, run.end, first + REGION_PAGES);
 			}
-			KUNIT_ASSERT_EQ_MSG(test, turns, 1U, "one in %u", watch.every);
+			KUNIT_ASSERT_EQ_MSG(test, turns, 1U, "one in %u", sampling.stride);
 		}
 	}
 }
 
-/* So one watch sees about as much as is its due, however the pages lie. */
+/* So one sampling scan takes about its share, whatever the layout of the pages. */
 static void neighbours_differ(struct kunit *test)
 {
-	struct numa_watch watch;
+	struct numa_sampling sampling;
 	u64 pages, huge, region;
 	struct numa_range run;
 
-	for (watch.every = 1; watch.every <= REGION_PAGES; watch.every++) {
+	for (sampling.stride = 1; sampling.stride <= REGION_PAGES; sampling.stride++) {
 		u64 start = U64_MAX;
 
-		watch.turn = watch.every * 5 + 3;
+		sampling.turn = sampling.stride * 5 + 3;
 		pages = 0;
 		huge = 0;
 		/* As many regions as there are parts have one of each. */
-		for (region = 1000; region < 1000 + watch.every; region++) {
-			numa_watch_region(&watch, region, false, &run);
+		for (region = 1000; region < 1000 + sampling.stride; region++) {
+			numa_sampling_region(&sampling, region, false, &run);
 			run.start -= region << NUMA_REGION_SHIFT;
 			run.end -= region << NUMA_REGION_SHIFT;
 			KUNIT_ASSERT_NE(test, run.start, start);
 			start = run.start;
 			pages += run.end - run.start;
-			huge += numa_watch_region(&watch, region, true, &run);
+			huge += numa_sampling_region(&sampling, region, true, &run);
 		}
 		KUNIT_ASSERT_EQ(test, pages, REGION_PAGES);
 		KUNIT_ASSERT_EQ(test, huge, 1ULL);
 	}
 }
 
-static void random_watches_keep_the_bounds(struct kunit *test)
+static void random_samples_keep_the_bounds(struct kunit *test)
 {
 	struct rnd_state rnd;
 	int i;
 
 	prandom_seed_state(&rnd, 3);
 	for (i = 0; i < 20000; i++) {
-		struct numa_watch watch = {
-			.every = 1 + prandom_u32_state(&rnd) % REGION_PAGES,
+		struct numa_sampling sampling = {
+			.stride = 1 + prandom_u32_state(&rnd) % REGION_PAGES,
 			.turn = prandom_u32_state(&rnd) >> prandom_u32_state(&rnd) % 32,
-		}, before = watch;
+		}, before = sampling;
 		u64 region = (u64)prandom_u32_state(&rnd) << 11 >> prandom_u32_state(&rnd) % 43;
 		bool huge = i & 1;
 		struct numa_range run, again;
-		bool found = numa_watch_region(&watch, region, huge, &run);
+		bool found = numa_sampling_region(&sampling, region, huge, &run);
 
 		KUNIT_ASSERT_TRUE(test, found || huge);
 		if (!found)
@@ -180,20 +182,20 @@ static void random_watches_keep_the_bounds(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, run.start >> NUMA_REGION_SHIFT, region);
 		KUNIT_ASSERT_EQ(test, (run.end - 1) >> NUMA_REGION_SHIFT, region);
 		/* It keeps nothing in mind: scans may come back to a region. */
-		KUNIT_ASSERT_EQ(test, watch.every, before.every);
-		KUNIT_ASSERT_EQ(test, watch.turn, before.turn);
-		KUNIT_ASSERT_TRUE(test, numa_watch_region(&watch, region, huge, &again));
+		KUNIT_ASSERT_EQ(test, sampling.stride, before.stride);
+		KUNIT_ASSERT_EQ(test, sampling.turn, before.turn);
+		KUNIT_ASSERT_TRUE(test, numa_sampling_region(&sampling, region, huge, &again));
 		KUNIT_ASSERT_EQ(test, again.start, run.start);
 		KUNIT_ASSERT_EQ(test, again.end, run.end);
 	}
 }
 
-static void faults_of_a_watch(struct kunit *test)
+static void faults_of_a_sampling_scan(struct kunit *test)
 {
-	/* Pages, one in so many watched, and faults to judge by. */
+	/* Pages, the stride, and faults to judge by. */
 	static const struct {
 		u64 resident;
-		u32 every, faults;
+		u32 stride, faults;
 	} cases[] = {
 		{ 0, 16, 64 }, { 1000, 16, 64 }, { 2079, 16, 64 }, { 2080, 16, 65 },
 		{ 6400, 16, 200 }, { 12799, 16, 399 }, { 12800, 16, 400 }, { 12832, 16, 400 },
@@ -204,8 +206,8 @@ static void faults_of_a_watch(struct kunit *test)
 	}, *c;
 
 	for (c = cases; c < cases + ARRAY_SIZE(cases); c++)
-		KUNIT_EXPECT_EQ_MSG(test, numa_watch_faults(c->resident, c->every), c->faults,
-				    "%llu pages, one in %u", c->resident, c->every);
+		KUNIT_EXPECT_EQ_MSG(test, numa_sampling_faults(c->resident, c->stride), c->faults,
+				    "%llu pages, one in %u", c->resident, c->stride);
 }
 
 static void gaps_grow(struct kunit *test)
@@ -217,17 +219,17 @@ static void gaps_grow(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(gaps); i++)
-		KUNIT_EXPECT_EQ(test, numa_watch_gap(gaps[i][0]), gaps[i][1]);
+		KUNIT_EXPECT_EQ(test, numa_sampling_gap(gaps[i][0]), gaps[i][1]);
 }
 
-/* However fast the kernel's own period grows: no watch is later than its next scan. */
-static void watches_are_no_later_than_the_kernel(struct kunit *test)
+/* A sampling scan is never later than the next scan of the kernel, whose period grows. */
+static void sampling_scans_are_no_later_than_the_kernel(struct kunit *test)
 {
-	u32 ms = 0, next = 0, gap = 0, period = 1000, watches = 0, scans = 0;
+	u32 ms = 0, next = 0, gap = 0, period = 1000, samples = 0, scans = 0;
 
 	while (ms < 3600000) {
-		for (; next <= ms; next += gap, watches++)
-			gap = numa_watch_gap(gap);
+		for (; next <= ms; next += gap, samples++)
+			gap = numa_sampling_gap(gap);
 		KUNIT_ASSERT_LE(test, gap, period);
 		KUNIT_ASSERT_LE(test, next, ms + period);
 		ms += period;
@@ -235,17 +237,17 @@ static void watches_are_no_later_than_the_kernel(struct kunit *test)
 		/* A private share of all is worth three tenths. */
 		period = min(period + 3 * DIV_ROUND_UP(period, 10), 60000U);
 	}
-	KUNIT_EXPECT_GE(test, watches, 2 * scans);
-	KUNIT_EXPECT_LE(test, watches, 5 * scans);
+	KUNIT_EXPECT_GE(test, samples, 2 * scans);
+	KUNIT_EXPECT_LE(test, samples, 5 * scans);
 }
 
-static void alarm_of_a_watch(struct kunit *test)
+static void a_change_is_noticed(struct kunit *test)
 {
 	/* Remote faults, all faults, percent that was to be expected. */
 	static const struct {
 		u32 remote, faults;
 		unsigned int rate;
-		bool alarm;
+		bool differs;
 	} cases[] = {
 		{ 0, 100, 0, false }, { 20, 100, 0, false }, { 21, 100, 0, true },
 		{ 21, 100, 1, false }, { 22, 100, 1, true }, { 100, 100, 1, true },
@@ -263,24 +265,24 @@ static void alarm_of_a_watch(struct kunit *test)
 	}, *c;
 
 	for (c = cases; c < cases + ARRAY_SIZE(cases); c++)
-		KUNIT_EXPECT_EQ_MSG(test, numa_watch_alarm(c->remote, c->faults, c->rate),
-				    c->alarm, "%u of %u, rate %u", c->remote, c->faults, c->rate);
+		KUNIT_EXPECT_EQ_MSG(test, numa_sampling_differs(c->remote, c->faults, c->rate),
+				    c->differs, "%u of %u, rate %u", c->remote, c->faults, c->rate);
 }
 
-static struct kunit_case numa_watch_core_cases[] = {
+static struct kunit_case numa_sample_core_cases[] = {
 	KUNIT_CASE_PARAM(part_of_a_region, part_gen_params),
 	KUNIT_CASE(every_page_has_its_turn),
 	KUNIT_CASE(every_huge_page_has_its_turn),
 	KUNIT_CASE(neighbours_differ),
-	KUNIT_CASE(random_watches_keep_the_bounds),
-	KUNIT_CASE(faults_of_a_watch),
+	KUNIT_CASE(random_samples_keep_the_bounds),
+	KUNIT_CASE(faults_of_a_sampling_scan),
 	KUNIT_CASE(gaps_grow),
-	KUNIT_CASE(watches_are_no_later_than_the_kernel),
-	KUNIT_CASE(alarm_of_a_watch),
+	KUNIT_CASE(sampling_scans_are_no_later_than_the_kernel),
+	KUNIT_CASE(a_change_is_noticed),
 	{ }
 };
 
-static struct kunit_suite numa_watch_core_suite = {
-	.name = "livemm_numa_watch_core",
-	.test_cases = numa_watch_core_cases,
+static struct kunit_suite numa_sample_core_suite = {
+	.name = "livemm_numa_sample_core",
+	.test_cases = numa_sample_core_cases,
 };
