@@ -11,17 +11,17 @@
 #include "core.h"
 
 /*
- * No window counts above 1 << NUMA_COUNT_BITS pages, 1 EiB of memory: a history of
- * such windows, summed up, is far from wrapping.
+ * A window counts at most 1 << NUMA_COUNT_BITS pages, 1 EiB of memory, so the sum of a
+ * history cannot wrap.
  */
 #define NUMA_COUNT_BITS	48
 
-/* No window counts above 1 << NUMA_TALLY_BITS faults of a thread. */
+/* A window counts at most 1 << NUMA_TALLY_BITS faults of a thread. */
 #define NUMA_TALLY_BITS	28
 
 /*
- * The part of @of that @part is of @whole.  Exact for a @whole of 32 bits; of a larger
- * one, and its @part, the low bits are dropped first.
+ * @of * @part / @whole, at most @of.  Exact while @whole fits into 32 bits; for a larger
+ * @whole the low bits of @part and @whole are dropped.
  */
 static u32 share_of(u64 part, u64 whole, u32 of)
 {
@@ -53,8 +53,8 @@ static const char *const limit_words[NUMA_NR_LIMITS] = {
 };
 
 /**
- * numa_reason_word() - a reason, for people
- * @reason: the reason
+ * numa_reason_word() - the word of a reason in `state` and in tracepoints
+ * @reason: why the period was learnt
  *
  * Context: any; pure.
  * Return: one word.
@@ -65,8 +65,8 @@ const char *numa_reason_word(enum numa_reason reason)
 }
 
 /**
- * numa_limit_word() - a limit, for people
- * @limit: the limit
+ * numa_limit_word() - the word of a limit in `state` and in tracepoints
+ * @limit: the limit that was applied
  *
  * Context: any; pure.
  * Return: one word.
@@ -77,14 +77,14 @@ const char *numa_limit_word(enum numa_limit limit)
 }
 
 /**
- * numa_counts_take() - end a window, if enough happened in it
- * @closed: the counters when the one before it ended
+ * numa_counts_take() - end a window that has enough faults
+ * @closed: the counters when the window before ended; set to @now when this one ends
  * @now: the counters now
- * @min_faults: fewer do not make a window
- * @window: gets what happened in it
+ * @min_faults: least hint faults of a window
+ * @window: receives the counts of the window
  *
  * Context: any; pure.
- * Return: false if it goes on; @closed is then as it was, so that nothing is lost.
+ * Return: false if the window goes on; @closed is then unchanged and no fault is lost.
  */
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 		      u64 min_faults, struct numa_counts *window)
@@ -99,7 +99,7 @@ bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 		window->pages[i] = now->pages[i] - closed->pages[i];
 		largest = max(largest, window->pages[i]);
 	}
-	/* Together, for what counts is how they compare. */
+	/* All classes lose the same bits: only their ratio matters. */
 	excess = max(fls64(largest) - NUMA_COUNT_BITS, 0);
 	for (i = 0; i < NUMA_NR_CLASSES; i++)
 		window->pages[i] >>= excess;
@@ -113,7 +113,7 @@ static void decay(u64 *history, unsigned int shift, u64 window)
 }
 
 /**
- * numa_history_add() - a window becomes history
+ * numa_history_add() - add a window to the history
  * @history: of the address space
  * @window: from numa_counts_take()
  *
@@ -134,11 +134,11 @@ void numa_history_add(struct numa_history *history, const struct numa_counts *wi
 }
 
 /**
- * numa_remote_rate() - how many hint faults are remote?
+ * numa_remote_rate() - percent of remote hint faults
  * @history: of the address space
  *
  * Context: any; pure.
- * Return: percent, 1..100: rates are divided by each other.
+ * Return: percent, 1..100; never 0, because rates are divided by each other.
  */
 unsigned int numa_remote_rate(const struct numa_history *history)
 {
@@ -146,7 +146,7 @@ unsigned int numa_remote_rate(const struct numa_history *history)
 }
 
 /**
- * numa_private_share() - how many hint faults are private?
+ * numa_private_share() - tenths of private hint faults
  * @history: of the address space
  *
  * Context: any; pure.
@@ -157,41 +157,40 @@ unsigned int numa_private_share(const struct numa_history *history)
 	return share_of(history->private, history->private + history->shared + 1, 10);
 }
 
-/* Sets, so that a rule can be for several: what the rate did over two windows, ... */
+/* Change of the rate over two windows; these three enums are sets, so a rule can match several. */
 enum change { FELL = 1, STABLE = 2, ROSE = 4 };
 
-/* ... a trend, or what a window intends for it, ... */
+/* A trend, or the trend that a window intends. */
 enum course { SHORTEN = 1, LENGTHEN = 2, EITHER = 3 };
 
-/* ... and why the period should be lengthened whatever the rate did. */
+/* Reasons to lengthen the period whatever the rate did. */
 enum plea { NO_PLEA = 1, SHARED = 2, SETTLED = 4, NOT_SHARED = 5, A_PLEA = 6, ANY_PLEA = 7 };
 
 /**
- * enum slope_kind - how the slope is set
- * @KEEP: as it was
- * @TURN: the change one window ago, which made the trend turn
- * @FOLLOW: the change in this window
- * @BY_SHARE: the more the fewer faults are private
+ * enum slope_kind - source of the slope
+ * @KEEP: the slope of the window before
+ * @TURN: the change of the rate one window ago, which made the trend turn
+ * @FOLLOW: the change of the rate in this window
+ * @BY_SHARE: grows as the share of private faults falls
  * @LITTLE: NUMA_SETTLED_PCT
- * @STEADILY: steady_pct, for this window alone
+ * @STEADILY: steady_pct, for this window only
  */
 enum slope_kind { KEEP, TURN, FOLLOW, BY_SHARE, LITTLE, STEADILY };
 
 /**
- * struct rule - what a window does to the trend
- * @change: of the rate, a set
- * @trend: now, a set
- * @intended: by the window before, a set
- * @plea: in this window, a set
- * @then: the trend to follow
- * @intends: what this window intends
- * @slope: how it is set
- * @apply: the period is divided by it now; else it waits for a window that keeps it
- * @reason: to give
+ * struct rule - effect of a window on the trend
+ * @change: set of changes of the rate that the rule is for
+ * @trend: set of present trends that the rule is for
+ * @intended: set of intentions of the window before that the rule is for
+ * @plea: set of reasons to lengthen that the rule is for
+ * @then: the trend from now on
+ * @intends: the intention of this window
+ * @slope: source of the slope
+ * @apply: divide the period by the slope now; otherwise a later window uses the slope
+ * @reason: reported in the decision
  *
- * Two windows in a row must intend the same for the trend to turn.  A stable window
- * intends to shorten unless something pleads against it, so that a rise after a quiet
- * time is answered at once.
+ * The trend turns when two windows in a row intend the turn.  A stable window intends to
+ * shorten unless there is a plea, so the policy answers a rise after a quiet time at once.
  */
 struct rule {
 	u8 change;
@@ -235,7 +234,7 @@ static const struct rule *rule_for(const struct numa_trend *trend, enum change c
 	enum course intended = trend->intended ? LENGTHEN : SHORTEN;
 	const struct rule *rule = rules;
 
-	/* The rules leave nothing out: the last is what remains. */
+	/* The rules cover every case; the last rule matches what the others leave. */
 	while (rule < rules + ARRAY_SIZE(rules) - 1 &&
 	       !(rule->change & change && rule->trend & course &&
 		 rule->intended & intended && rule->plea & plea))
@@ -269,8 +268,8 @@ static u32 slope_of(enum slope_kind kind, const struct numa_trend *trend,
 }
 
 /*
- * A slope must not contradict its trend: of a rate that went 50, 20, 30 the last
- * change says "shorten", though it fell on the whole.
+ * A slope must not contradict the trend: of a rate that went 50, 20, 30 the last change
+ * says "shorten", though the rate fell over both windows.
  */
 static u32 slope_limit(u32 slope, bool lengthening, const struct numa_settings *settings)
 {
@@ -284,19 +283,19 @@ static u32 slope_limit(u32 slope, bool lengthening, const struct numa_settings *
 	return clamp(slope, least, most);
 }
 
-/* Scanning does not help: a rate has stayed where it is though all was scanned. */
+/* The rate has not moved although every page was scanned: scanning does not help. */
 static bool stuck(u32 moved, u32 pass)
 {
 	return pass - moved >= NUMA_STUCK_PASSES;
 }
 
-/* A rate has left the anchor, the one that it had when it last did; 0 before the first. */
+/* The rate has moved away from @anchor, the rate at the last move; 0: no rate was seen yet. */
 static bool leaves(unsigned int rate, unsigned int anchor)
 {
 	return !anchor || abs((int)rate - (int)anchor) > NUMA_STABLE_POINTS;
 }
 
-/* It no longer rises: what could be helped has been. */
+/* The rate no longer rises, and every page was scanned. */
 static bool settled(const struct numa_trend *trend, const struct numa_sight *sight)
 {
 	return trend->older >= trend->rate && trend->rate >= sight->rate &&
@@ -304,9 +303,9 @@ static bool settled(const struct numa_trend *trend, const struct numa_sight *sig
 }
 
 /**
- * numa_trend_window() - where does the period go from here?
- * @trend: of the address space
- * @sight: what the window has to say
+ * numa_trend_window() - the change of the period after a window
+ * @trend: of the address space; updated
+ * @sight: the figures of the window
  * @settings: the policy's
  *
  * Context: any; pure.
@@ -354,13 +353,13 @@ struct numa_step numa_trend_window(struct numa_trend *trend,
 }
 
 /**
- * numa_period_divide() - take a step
- * @period_us: from here, in microseconds
- * @slope: divide by this, in units of NUMA_SLOPE_ONE, not 0
+ * numa_period_divide() - change the period by a slope
+ * @period_us: the period, in microseconds
+ * @slope: divisor, in units of NUMA_SLOPE_ONE, not 0
  * @settings: the policy's
  *
  * Context: any; pure.
- * Return: the new period in microseconds, within its bounds, rounded to the nearest.
+ * Return: the new period in microseconds, rounded to the nearest, within the bounds.
  */
 u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *settings)
 {
@@ -371,14 +370,13 @@ u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *set
 }
 
 /**
- * numa_first_pass_max() - the longest period, while not all has been scanned once
+ * numa_first_pass_max() - the longest period during the first pass
  * @facts: of the address space
  * @settings: the policy's
  *
- * In proportion to what has been scanned, so that the period is not long before there
- * is a picture of the whole.  Resident pages are no measure of a sparse address entry,
- * but of what can fault, and so can what is counted as scanned; if that counts ranges
- * that hold no pages, the period may be long too soon, no more.
+ * The bound grows with the share of resident pages that was scanned, so the period is not
+ * long before every page was seen.  Only resident pages can fault.  When @facts counts
+ * ranges without pages as scanned, the period is long too soon, with no other harm.
  *
  * Context: any; pure.
  * Return: milliseconds, within the bounds.
@@ -402,13 +400,13 @@ static bool thread_is_worse(unsigned int rate, unsigned int worst,
 
 /**
  * numa_thread_bound() - the longest period that suits the worst thread
- * @period_ms: that fits the average
+ * @period_ms: the period for the average thread
  * @rate: percent of remote faults of all threads
  * @worst: percent of remote faults of the worst thread, or 0
  * @settings: the policy's
  *
- * As much shorter as its rate is higher, and no shorter than thread_period_min_ms.  Below
- * NUMA_STEADY_REMOTE_PCT no thread bounds the period, however low the rate of the others is.
+ * The period is shorter by the ratio of the two rates, but at least thread_period_min_ms.
+ * A thread with at most NUMA_STEADY_REMOTE_PCT of remote faults bounds nothing.
  *
  * Context: any; pure.
  * Return: milliseconds, at most @period_ms.
@@ -423,10 +421,10 @@ u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
 }
 
 /**
- * numa_period_begin() - an address space comes under the policy
- * @period: to know of it
- * @now: its counters
- * @facts: the rest
+ * numa_period_begin() - begin to learn the period of an address space
+ * @period: set up here
+ * @now: the counters of the address space
+ * @facts: the address space
  * @settings: the policy's
  *
  * Context: any; pure.
@@ -445,9 +443,8 @@ void numa_period_begin(struct numa_period *period, const struct numa_counts *now
 }
 
 /*
- * Where is the rate, pass by pass?  What is scanned in between is a small part of the
- * memory, and may have any rate.  And other than the trend sees it, what moves slowly
- * moves, too.
+ * Look at the rate once a pass: between two passes only a part of the memory was scanned,
+ * which may have any rate.  Unlike the trend, the anchor also sees slow movement.
  */
 static void look_at_rate(struct numa_period *period, unsigned int rate, u32 pass)
 {
@@ -460,7 +457,7 @@ static void look_at_rate(struct numa_period *period, unsigned int rate, u32 pass
 	}
 }
 
-/* Scanning faster than the kernel is of no use: nothing to put right, or none to be had. */
+/* Faster scanning than the kernel's is useless: few faults are remote, or none can be helped. */
 static bool futile(const struct numa_period *period, const struct numa_decision *decision,
 		   const struct numa_facts *facts, const struct numa_settings *settings)
 {
@@ -469,8 +466,8 @@ static bool futile(const struct numa_period *period, const struct numa_decision 
 }
 
 /*
- * What was learnt stays; the limits are for this window alone.  But for the kernel's:
- * to lengthen from below it would mean nothing for long.
+ * Limits apply to this window only and leave the learnt period, except that the learnt
+ * period rises to the kernel's: from far below, lengthening would take many windows.
  */
 static void limit(struct numa_period *learnt, struct numa_decision *decision, bool enough,
 		  const struct numa_facts *facts, const struct numa_settings *settings)
@@ -488,7 +485,7 @@ static void limit(struct numa_period *learnt, struct numa_decision *decision, bo
 	if (thread_is_worse(decision->rate, facts->worst, settings)) {
 		bound = numa_thread_bound(period, decision->rate, facts->worst, settings);
 		period = max(bound, settings->period_min_ms);
-		/* What was learnt for all of them is not for one: that has its floor. */
+		/* When faster scanning is useless for all threads, the floor of one thread holds. */
 		if (no_use)
 			period = max(period, min(kernel, settings->thread_period_min_ms));
 		decision->limit = NUMA_LIMIT_THREAD;
@@ -524,14 +521,14 @@ static unsigned int window_rate(const struct numa_counts *window)
 }
 
 /**
- * numa_period_window() - a scan is about to begin: when is the next?
- * @period: what is known of the address space
- * @now: its counters
- * @facts: the rest
- * @settings: the policy's; they may have changed since the last window
+ * numa_period_window() - end a window and decide on the period
+ * @period: what the policy has learnt about the address space; updated
+ * @now: the counters of the address space
+ * @facts: the address space
+ * @settings: the policy's; may have changed since the last window
  *
  * Context: any; pure.
- * Return: the decision; its periods are within the bounds.
+ * Return: the decision; both periods are within the bounds.
  */
 struct numa_decision numa_period_window(struct numa_period *period,
 					const struct numa_counts *now,
@@ -575,7 +572,7 @@ static void tally_decay(u32 *history, u32 window)
 		   min(window, 1U << NUMA_TALLY_BITS);
 }
 
-/* End a thread's window, if enough happened in it. */
+/* End a thread's window if the window has enough faults. */
 static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
 {
 	const struct numa_tally now = thread->now;
@@ -586,7 +583,7 @@ static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
 		if (thread->idle < NUMA_THREAD_IDLE)
 			thread->idle++;
 		if (thread->idle == NUMA_THREAD_IDLE) {
-			/* It may be gone, and the slot another's next time. */
+			/* The thread may be gone; another thread may use the slot next. */
 			thread->closed = now;
 			thread->rate = 0;
 			*history = (struct numa_tally){ };
@@ -597,7 +594,7 @@ static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
 	thread->looked = now.faults;
 	if (now.faults - thread->closed.faults < min_faults)
 		return;
-	/* As in numa_counts_take(). */
+	/* All counts lose the same bits, as in numa_counts_take(). */
 	excess = max(fls(now.faults - thread->closed.faults) - NUMA_TALLY_BITS, 0);
 	tally_decay(&history->faults, (now.faults - thread->closed.faults) >> excess);
 	tally_decay(&history->remote, (now.remote - thread->closed.remote) >> excess);
@@ -613,7 +610,7 @@ static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
 	}
 }
 
-/* Scanning faster does not help a thread that shares, or that it has not helped. */
+/* Faster scanning does not help a thread that shares its pages, or has not helped so far. */
 static bool hopeless(const struct numa_thread *thread, u32 pass)
 {
 	return share_of(thread->history.shared, thread->history.remote, 10) >
@@ -621,14 +618,14 @@ static bool hopeless(const struct numa_thread *thread, u32 pass)
 }
 
 /**
- * numa_worst_thread() - how badly off is the thread that is worst off, and can be helped?
- * @threads: slots of an address entry, with what they count now; their windows end here
- * @nr: number of them
- * @pass: how often it has been scanned as a whole
- * @min_faults: of a thread; fewer do not make a window
+ * numa_worst_thread() - the rate of the worst thread that faster scanning can help
+ * @threads: slots of an address space with their present counts; their windows end here
+ * @nr: number of slots
+ * @pass: passes over the whole address space so far
+ * @min_faults: least hint faults of a thread's window
  *
  * Context: any; pure.
- * Return: its percentage of remote faults, or 0.
+ * Return: percent of remote faults of the worst thread, or 0.
  */
 unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,
 			       u32 min_faults)
@@ -636,11 +633,11 @@ unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32
 	unsigned int worst = 0, rate;
 
 	for (; nr; nr--, threads++) {
-		/* Most processes have few threads: skip what was never used. */
+		/* Most processes have few threads: skip unused slots. */
 		if (!threads->now.faults && !threads->rate)
 			continue;
 		thread_look(threads, pass, min_faults);
-		/* What was wrong once may have been put right. */
+		/* The smaller rate: the faults of the past may have been helped. */
 		rate = min(threads->rate, threads->recent);
 		if (rate > worst && !hopeless(threads, pass))
 			worst = rate;

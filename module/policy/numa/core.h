@@ -4,20 +4,20 @@
  *
  * The algorithm of the period is that of "[RFC PATCH v0 3/3] sched/numa: Add adaptive
  * scan period calculation" (Disha Talreja, Wei Huang, Bharata B Rao, 2022-01-28,
- * 20220128052851.17162-4-bharata@amd.com): hint faults of all threads of an address
- * space are summed up in windows, from one scan to the next; a decayed history gives
- * a rate of remote faults; if that rate falls, the period is lengthened, if it rises,
- * shortened, and the trend turns only when two windows in a row intended it.
+ * 20220128052851.17162-4-bharata@amd.com).  Hint faults of all threads of an address
+ * space are summed up in windows, from one scan to the next.  A decayed history gives
+ * a rate of remote faults.  The period is lengthened when the rate falls and shortened
+ * when the rate rises.  The trend turns only when two windows in a row intend the turn.
  *
- * What the review asked for (Mel Gorman, 2022-01-31 to 2022-02-07, in the same
- * thread) is here too, each part a function of its own: nothing is scanned faster
- * before the scan delay is over; a thread that is worse off than the average bounds the
- * period.  What is left out of a scan is in core_vma.h.
+ * The review asked for more (Mel Gorman, 2022-01-31 to 2022-02-07, in the same thread):
+ * an address space is not scanned faster than by the kernel before its scan delay is
+ * over, and a thread that is worse off than the average bounds the period.  core_vma.h
+ * says which parts of an address space a scan leaves out.
  *
- * A hint fault is local or remote: is the page on the node of the CPU that faulted?
- * And private or shared: was the thread the last one, too, that faulted on it?  The
- * kernel counts both for each thread, for placing it; here they are summed up for
- * the address entry, for the period only.
+ * A hint fault is local when the page is on the node of the CPU that faulted, otherwise
+ * remote.  A fault is private when the same thread had the last fault on the page,
+ * otherwise shared.  The kernel counts both for each thread and places the thread by
+ * the counts; here the counts of all threads are summed up and set the period only.
  *
  * Pure: no kernel state, no lock, no clock.
  */
@@ -29,16 +29,16 @@
 #include <linux/types.h>
 
 /*
- * Figures of the series.  Reasons, where it gave any, are from the authors' answers
- * to the review (2022-02-02 and 2022-02-03).
+ * Figures of the series.  Reasons are from the authors' answers to the review
+ * (2022-02-02 and 2022-02-03).
  */
 
-/* Hint faults; fewer are no basis for a decision ("could be a good minimum"). */
+/* Least hint faults of a window ("could be a good minimum"). */
 #define NUMA_MIN_FAULTS		100
 
 /*
- * A window takes 1/4 off the history of local and remote, 1/2 off that of private
- * and shared: with 1/2 the rate of remote faults oscillated.
+ * A window takes 1/4 off the history of local and remote faults, and 1/2 off the history
+ * of private and shared faults: with 1/2 the rate of remote faults oscillated.
  */
 #define NUMA_LOCALITY_SHIFT	2
 #define NUMA_SHARING_SHIFT	1
@@ -47,69 +47,68 @@
 #define NUMA_STABLE_POINTS	5
 
 /*
- * Tenths of faults that are private.  With fewer, that is with more than 30 % shared,
- * scanning faster does not help.  The kernel's own NUMA_PERIOD_THRESHOLD.
+ * Tenths of faults that are private.  With more than 30 % shared faults, faster scanning
+ * does not help.  The kernel's own NUMA_PERIOD_THRESHOLD.
  */
 #define NUMA_PRIVATE_TENTHS	7
 
 /*
- * Percent of the period.  It grows to so much for each tenth that private faults are
- * short of NUMA_PRIVATE_TENTHS, and to so much when the rate has settled.
+ * Percent that the period grows for each tenth of private faults below
+ * NUMA_PRIVATE_TENTHS, and percent of the period after growth when the rate has settled.
  */
 #define NUMA_SHARED_STEP_PCT	10
 #define NUMA_SETTLED_PCT	110
 
-/* The rate settles when the address space has been scanned more often than this. */
+/* Passes over the whole address space after which a rate can have settled. */
 #define NUMA_SETTLED_PASSES	1
 
 /*
- * Figures of ours.
+ * Figures of livemm.
  */
 
 /*
- * Percent of remote faults with which a stable period may be lengthened on, and none
- * is made shorter than the kernel's: its NUMA_PERIOD_THRESHOLD again, seen from the
- * other side.
+ * Up to this percentage of remote faults a stable period may be lengthened, and no
+ * period is shorter than the kernel's.  100 % less the kernel's NUMA_PERIOD_THRESHOLD.
  */
 #define NUMA_STEADY_REMOTE_PCT	30
 
 /*
- * Periods of the kernel's that a calm window is good for, and one of which the faults
- * are shared.  History takes some windows to forget what was before; so it need not be
- * waited for.
+ * Least period in multiples of the kernel's, after a window with hardly any remote
+ * faults, and after a window with mostly shared faults.  The history would take some
+ * windows to say the same.
  */
 #define NUMA_CALM		2
 #define NUMA_CALM_SHARED	4
 
 /*
- * Passes over the whole address space in which a rate has not moved.  Every page has
- * then been tried twice, which is how often the kernel wants to see a page from one
- * node before it moves it: more of the same is hopeless.
+ * Passes over the whole address space without a change of the rate, after which faster
+ * scanning is taken for useless: every page was tried twice, and the kernel moves a page
+ * after two faults from one node.
  */
 #define NUMA_STUCK_PASSES	2
 
-/* Windows without a fault, after which a thread is forgotten. */
+/* A thread is forgotten after this many windows without a fault. */
 #define NUMA_THREAD_IDLE	4
 
 /*
- * Slots for threads, and bits for them in a VMA; threads that meet in one are taken
- * for one, as in the kernel's own pids_active (fc137c0ddab2, 6.4).
+ * Slots for threads, and bits for threads in a VMA.  Threads that share a slot count as
+ * one thread, as in the kernel's own pids_active (fc137c0ddab2, 6.4).
  */
 #define NUMA_THREAD_BITS	6
 #define NUMA_THREADS		64
 
-/* A slope of 100 %, which leaves the period as it is, in fixed point. */
+/* A slope of 100 % in fixed point: the period stays as it is. */
 #define NUMA_SLOPE_ONE		0x10000U
 
 /**
  * enum numa_class - what a hint fault was
- * @NUMA_LOCAL_PRIVATE: page on the node of the CPU, last faulted on by the same thread
- * @NUMA_LOCAL_SHARED: on the node of the CPU, last faulted on by another thread
- * @NUMA_REMOTE_PRIVATE: on another node, last faulted on by the same thread
- * @NUMA_REMOTE_SHARED: on another node, last faulted on by another thread
+ * @NUMA_LOCAL_PRIVATE: page on the node of the CPU, last fault by the same thread
+ * @NUMA_LOCAL_SHARED: page on the node of the CPU, last fault by another thread
+ * @NUMA_REMOTE_PRIVATE: page on another node, last fault by the same thread
+ * @NUMA_REMOTE_SHARED: page on another node, last fault by another thread
  * @NUMA_NR_CLASSES: number of the above
  *
- * A page that nobody has faulted on yet is private, as for the kernel.
+ * The first fault on a page is private, as for the kernel.
  */
 enum numa_class {
 	NUMA_LOCAL_PRIVATE,
@@ -120,11 +119,12 @@ enum numa_class {
 };
 
 /**
- * struct numa_counts - hint faults, of an address space ever, or of one window
+ * struct numa_counts - hint faults of an address space, in all or in one window
  * @faults: number of faults
- * @pages: pages they were for, by enum numa_class; a huge page is many
+ * @pages: pages of these faults, by enum numa_class; a huge page counts all its pages
  *
- * Counters are never reset: a window is a difference, exact even where one wraps.
+ * Counters are never reset.  A window is a difference, which is exact also when a
+ * counter wraps.
  */
 struct numa_counts {
 	u64 faults;
@@ -132,11 +132,11 @@ struct numa_counts {
 };
 
 /**
- * struct numa_history - what the windows so far come to, in pages
- * @local: of local faults, with 1/4 taken off by every window
- * @remote: of remote faults, with 1/4 taken off by every window
- * @private: of private faults, with 1/2 taken off by every window
- * @shared: of shared faults, with 1/2 taken off by every window
+ * struct numa_history - decayed sums over the windows so far, in pages
+ * @local: local faults; every window takes off 1/4
+ * @remote: remote faults; every window takes off 1/4
+ * @private: private faults; every window takes off 1/2
+ * @shared: shared faults; every window takes off 1/2
  */
 struct numa_history {
 	u64 local;
@@ -146,22 +146,21 @@ struct numa_history {
 };
 
 /**
- * struct numa_settings - how to balance
+ * struct numa_settings - the knobs that the core needs
  * @period_min_ms: shortest period, at least 1
  * @period_max_ms: longest period, @period_min_ms..3600000
  * @min_faults: windows with fewer hint faults change nothing
- * @step_max_pct: a window changes the period to so many percent at most, or to as much
- *	of it at least, 100..10000; the last, as in the series, is no limit
- * @steady_pct: when scanning is not needed, or does not help, a stable window lengthens
- *	the period to so many percent, 100..1000; 100, as in the series, leaves it
- * @scan_delay_ms: until it has lived so long, an address space is not scanned faster than
- *	the kernel would
- * @scan_delay_run_ms: nor until a thread that scans has run so long
- * @thread_period_min_ms: shortest period for the sake of one thread; 0 never looks at one
- * @full_pass_interval: passes after which all of a VMA is scanned again, whatever it was used
- *	for; 1 leaves nothing out
- * @skip_by_thread: leave out VMAs that the scanning thread has not faulted in of late
- * @skip_by_region: leave out regions of a VMA that nobody has used of late
+ * @step_max_pct: largest change of the period by one window, 100..10000 percent: 400 allows
+ *	four times the period or a quarter; 10000, as in the series, is no limit
+ * @steady_pct: percent to which a stable window lengthens the period when scanning is not
+ *	needed or does not help, 100..1000; 100, as in the series, leaves the period
+ * @scan_delay_ms: age of an address space before which no scan is faster than the kernel's
+ * @scan_delay_run_ms: CPU time of the scanning thread before which no scan is faster than
+ *	the kernel's
+ * @thread_period_min_ms: shortest period for the sake of one thread; 0: no thread counts
+ * @full_pass_interval: passes after which a pass leaves nothing out; 1: every pass
+ * @skip_by_thread: leave out VMAs in which the scanning thread had no recent fault
+ * @skip_by_region: leave out regions of a VMA without recent use
  */
 struct numa_settings {
 	u32 period_min_ms;
@@ -178,15 +177,15 @@ struct numa_settings {
 };
 
 /**
- * enum numa_reason - what a window came to
+ * enum numa_reason - the result of a window
  * @NUMA_BY_FEW: too few faults; the window goes on
- * @NUMA_BY_WAIT: it intends a turn of the trend, and the one before did not
- * @NUMA_BY_FALL: fewer faults are remote; lengthened
- * @NUMA_BY_RISE: more faults are remote; shortened
- * @NUMA_BY_SHARED: so many are shared that scanning faster is of no use
- * @NUMA_BY_SETTLED: the rate of remote faults no longer moves; lengthened
- * @NUMA_BY_STABLE: it does not move, while shortening: changed as before
- * @NUMA_BY_STEADY: it does not move, while lengthening: left, or lengthened on
+ * @NUMA_BY_WAIT: the window intends a turn of the trend, the window before did not
+ * @NUMA_BY_FALL: the remote rate fell; lengthened
+ * @NUMA_BY_RISE: the remote rate rose; shortened
+ * @NUMA_BY_SHARED: too many faults are shared for faster scanning to help; lengthened
+ * @NUMA_BY_SETTLED: the remote rate no longer moves; lengthened
+ * @NUMA_BY_STABLE: the remote rate is stable, trend shortening: changed as before
+ * @NUMA_BY_STEADY: the remote rate is stable, trend lengthening: left, or lengthened
  * @NUMA_NR_REASONS: number of the above
  */
 enum numa_reason {
@@ -202,15 +201,14 @@ enum numa_reason {
 };
 
 /**
- * struct numa_trend - where the period of an address space is going
- * @lengthening: the trend; a longer period is less scanning, at less cost and later
- *	noticed changes
+ * struct numa_trend - the direction of the period of an address space
+ * @lengthening: the trend; a longer period costs less and notices changes later
  * @intended: the window before intended to lengthen
  * @rate: percent of remote faults after the last window
- * @older: the same one window earlier
- * @slope: the slope that was set last, in units of NUMA_SLOPE_ONE; the period is
- *	divided by it, so above 100 % shortens
- * @moved: pass in which the rate was last seen to move
+ * @older: percent of remote faults one window earlier
+ * @slope: last slope, in units of NUMA_SLOPE_ONE; the period is divided by the slope, so
+ *	a slope above 100 % shortens
+ * @moved: pass of the last change of the rate
  */
 struct numa_trend {
 	bool lengthening;
@@ -222,10 +220,10 @@ struct numa_trend {
 };
 
 /**
- * struct numa_sight - what one window has to say to the trend
+ * struct numa_sight - what a window tells the trend
  * @rate: percent of remote faults, 1..100
  * @private: tenths of private faults, 0..10
- * @pass: how often the whole address space has been scanned
+ * @pass: passes over the whole address space so far
  */
 struct numa_sight {
 	unsigned int rate;
@@ -234,9 +232,9 @@ struct numa_sight {
 };
 
 /**
- * struct numa_step - what to do with the period
- * @slope: divide by this, in units of NUMA_SLOPE_ONE
- * @reason: why
+ * struct numa_step - a change of the period
+ * @slope: divisor of the period, in units of NUMA_SLOPE_ONE
+ * @reason: cause of the change
  */
 struct numa_step {
 	u32 slope;
@@ -244,16 +242,16 @@ struct numa_step {
 };
 
 /**
- * enum numa_limit - what else had a say in the period
- * @NUMA_LIMIT_NONE: nothing
- * @NUMA_LIMIT_FIRST_PASS: shortened, as not all of the address space has been seen
- * @NUMA_LIMIT_THREAD: no longer than suits a thread that is worse off than the average
- * @NUMA_LIMIT_SCAN_DELAY: not shorter than the kernel's own, as it may not live long
- * @NUMA_LIMIT_KERNEL: not shorter than the kernel's own, as few faults of the last
- *	window were remote, or as many were and scanning faster has not helped
- * @NUMA_LIMIT_CALM: not shorter than NUMA_CALM times the kernel's own, as hardly any
- *	were, or NUMA_CALM_SHARED times, as so many were shared that scanning faster
- *	is of no use
+ * enum numa_limit - the limit that was applied to the learnt period
+ * @NUMA_LIMIT_NONE: no limit
+ * @NUMA_LIMIT_FIRST_PASS: shortened until the whole address space was scanned once
+ * @NUMA_LIMIT_THREAD: shortened for a thread that is worse off than the average
+ * @NUMA_LIMIT_SCAN_DELAY: not shorter than the kernel's: the address space may end soon
+ * @NUMA_LIMIT_KERNEL: not shorter than the kernel's: few faults of the last window were
+ *	remote, or faster scanning has not made the remote faults fewer
+ * @NUMA_LIMIT_CALM: not shorter than NUMA_CALM times the kernel's after a window with
+ *	hardly any remote faults, or NUMA_CALM_SHARED times after a window with mostly
+ *	shared faults
  * @NUMA_NR_LIMITS: number of the above
  */
 enum numa_limit {
@@ -268,13 +266,13 @@ enum numa_limit {
 
 /**
  * struct numa_facts - an address space at the end of a window
- * @pass: how often it has been scanned as a whole (numa_scan_seq)
- * @scanned: pages whose entries were looked at since it began
- * @resident: pages it has
- * @lived_ms: time since it began
- * @run_ms: time that the thread which scans has run
+ * @pass: passes over the whole address space so far (numa_scan_seq)
+ * @scanned: pages whose entries were looked at since the policy knows the address space
+ * @resident: resident pages
+ * @lived_ms: time since the policy knows the address space
+ * @run_ms: CPU time of the scanning thread
  * @kernel_ms: the period that the kernel itself would use
- * @worst: percent of remote faults of its worst thread, or 0
+ * @worst: percent of remote faults of the worst thread, or 0
  */
 struct numa_facts {
 	u32 pass;
@@ -287,15 +285,15 @@ struct numa_facts {
 };
 
 /**
- * struct numa_period - what is known of an address space
- * @closed: its counters when the last window ended
- * @history: of the windows so far
- * @trend: of its period
- * @period_us: the period that was learnt, in microseconds, so that small steps count
- * @anchor: percent of remote faults when last seen to move, looked at once in a pass;
- *	0 before the first look
- * @moved: pass in which that was
- * @looked: pass of the last look, or in which it began
+ * struct numa_period - what the policy has learnt about an address space
+ * @closed: the counters when the last window ended
+ * @history: decayed sums over the windows so far
+ * @trend: direction of the period
+ * @period_us: the learnt period, in microseconds, so that small steps are not rounded away
+ * @anchor: percent of remote faults at the last change, seen once a pass; 0 before the
+ *	first look
+ * @moved: pass of the last change of @anchor
+ * @looked: pass of the last look at the rate
  */
 struct numa_period {
 	struct numa_counts closed;
@@ -309,16 +307,16 @@ struct numa_period {
 
 /**
  * struct numa_decision - the period of an address space
- * @period_ms: to use
- * @learnt_ms: as learnt, before @limit
+ * @period_ms: the period to use
+ * @learnt_ms: the learnt period, before @limit
  * @rate: percent of remote faults
- * @recent: percent of remote faults of the window that has just ended; 0 if none has
+ * @recent: percent of remote faults of the last window; 0 when no window ended
  * @private: tenths of private faults
- * @slope: by which the learnt period was divided, in units of NUMA_SLOPE_ONE
+ * @slope: divisor of the learnt period, in units of NUMA_SLOPE_ONE
  * @lengthening: the trend
- * @shared: so many faults are shared that scanning faster is of no use
- * @reason: why it was learnt
- * @limit: why another is to be used
+ * @shared: too many faults are shared for faster scanning to help
+ * @reason: cause of the learnt period
+ * @limit: cause of the difference between @period_ms and @learnt_ms
  */
 struct numa_decision {
 	u32 period_ms;
@@ -334,10 +332,10 @@ struct numa_decision {
 };
 
 /**
- * struct numa_tally - pages of the hint faults of a thread
- * @faults: all of them
- * @remote: those that were remote
- * @shared: those that were remote and shared
+ * struct numa_tally - hint faults of a thread, in pages
+ * @faults: all pages
+ * @remote: remote pages
+ * @shared: pages both remote and shared
  */
 struct numa_tally {
 	u32 faults;
@@ -346,15 +344,15 @@ struct numa_tally {
 };
 
 /**
- * struct numa_thread - a thread, or those that meet in its slot
- * @now: its faults so far, for numa_worst_thread(); may wrap, zero until the first
- * @closed: @now when its last window ended
- * @history: of its windows, with 1/4 taken off by every one
- * @looked: now.faults when it was last looked at
- * @moved: pass in which its rate was last seen to move
- * @rate: percent of remote faults when it last moved; 0 before the first window
- * @recent: percent of remote faults of the last window alone
- * @idle: looks in a row that found no fault
+ * struct numa_thread - a thread, or all threads of a slot
+ * @now: faults so far, for numa_worst_thread(); may wrap, zero until the first fault
+ * @closed: @now when the last window ended
+ * @history: decayed sum over the windows; every window takes off 1/4
+ * @looked: now.faults at the last look
+ * @moved: pass of the last change of the rate
+ * @rate: percent of remote faults at the last change; 0 before the first window
+ * @recent: percent of remote faults of the last window
+ * @idle: looks in a row without a fault
  */
 struct numa_thread {
 	struct numa_tally now;
@@ -393,9 +391,9 @@ unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32
 			       u32 min_faults);
 
 /**
- * numa_class() - what is this hint fault?
+ * numa_class() - the class of a hint fault
  * @local: the page is on the node of the CPU
- * @private: the thread was the last, too, to fault on it, or the first ever
+ * @private: the same thread had the last fault on the page, or the fault is the first
  *
  * Context: any; pure.
  * Return: its class.
@@ -406,8 +404,8 @@ static inline enum numa_class numa_class(bool local, bool private)
 }
 
 /**
- * numa_thread_slot() - where a thread is counted
- * @tid: its number
+ * numa_thread_slot() - the slot that counts a thread
+ * @tid: thread id
  *
  * Context: any; pure.
  * Return: index below NUMA_THREADS.
@@ -418,9 +416,9 @@ static inline unsigned int numa_thread_slot(u32 tid)
 }
 
 /**
- * numa_trend_begin() - nothing is known of an address space
- * @trend: of its period
- * @pass: how often it has been scanned as a whole
+ * numa_trend_begin() - a trend without history
+ * @trend: set up here
+ * @pass: passes over the whole address space so far
  *
  * Context: any; pure.
  */
@@ -435,14 +433,14 @@ static inline void numa_trend_begin(struct numa_trend *trend, u32 pass)
 }
 
 /**
- * numa_past_scan_delay() - is it worth while to look at an address space closely?
- * @facts: of it
+ * numa_past_scan_delay() - may the address space be scanned faster than by the kernel?
+ * @facts: the address space
  * @settings: the policy's
  *
- * One that has just begun may end soon; one that hardly runs has little to gain.
+ * A young address space may end soon, and a thread that hardly runs has little to gain.
  *
  * Context: any; pure.
- * Return: true if it has lived and run long enough.
+ * Return: true if both scan delays are over.
  */
 static inline bool numa_past_scan_delay(const struct numa_facts *facts,
 					const struct numa_settings *settings)

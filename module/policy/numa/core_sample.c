@@ -14,15 +14,15 @@
 /**
  * numa_sampling_region() - which pages of a region does a sampling scan take?
  * @sampling: the sampling scan
- * @region: its number, counted from address 0
- * @huge: it is mapped by a huge page, which is not to be split: all or nothing
- * @run: gets the pages, counted from address 0
+ * @region: number of the region, counted from address 0
+ * @huge: mapped by a huge page, which must not be split: all pages or none
+ * @run: receives the pages, counted from address 0
  *
- * Neighbours have different parts, so that those of a pattern in the addresses are not
- * seen all at once.
+ * Neighbouring regions have different parts, so that a pattern in the addresses is not
+ * sampled all at once.
  *
  * Context: any; pure.
- * Return: false if it is not its turn.
+ * Return: false if the scan takes no page of the region.
  */
 bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool huge,
 			  struct numa_range *run)
@@ -37,7 +37,7 @@ bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool
 	if (huge)
 		return !part;
 	run->start += part * pages;
-	/* The last has what does not divide. */
+	/* The last part also takes the remainder. */
 	if (part + 1 < sampling->stride)
 		run->end = run->start + pages;
 	return true;

@@ -8,13 +8,12 @@
 
 #include "core_vma.h"
 
-/* The last region stands for all that has been added since numa_vma_fit(). */
+/* Pages added since numa_vma_fit() belong to the last region. */
 static unsigned int region_of(const struct numa_vma *vma, u64 page)
 {
 	return min_t(u64, page >> vma->shift, NUMA_REGIONS - 1);
 }
 
-/* The regions @first to @last. */
 static u64 regions_mask(unsigned int first, unsigned int last)
 {
 	return first > last ? 0 : GENMASK_ULL(last, first);
@@ -26,10 +25,10 @@ static u64 regions_in(const struct numa_vma *vma, const struct numa_range *range
 }
 
 /**
- * numa_vma_begin() - nothing is known of a VMA
- * @vma: to know of it
- * @pages: its size
- * @pass: how often the address space has been scanned as a whole
+ * numa_vma_begin() - begin the record of a VMA
+ * @vma: set up here
+ * @pages: size of the VMA
+ * @pass: passes over the whole address space so far
  *
  * Context: any; pure.
  */
@@ -39,7 +38,7 @@ void numa_vma_begin(struct numa_vma *vma, u64 pages, u32 pass)
 	numa_vma_fit(vma, pages);
 }
 
-/* Regions become twice as large: one has what one of its halves had. */
+/* Double the size of regions: a region has the bit when one of its halves had. */
 static u64 fold(u64 regions)
 {
 	u64 folded = 0;
@@ -52,12 +51,12 @@ static u64 fold(u64 regions)
 }
 
 /**
- * numa_vma_fit() - a VMA may have another size than when it was last visited
+ * numa_vma_fit() - fit the record to the present size of the VMA
  * @vma: the VMA
- * @pages: its size
+ * @pages: present size
  *
- * What it had before keeps what is known of it; what is new is due, and taken for used,
- * as its first look arms whatever is there and tells nothing.
+ * Old regions keep their bits.  New regions are due and count as used: their first look
+ * arms every page and tells nothing about their use.
  *
  * Context: any; pure.
  */
@@ -82,7 +81,7 @@ void numa_vma_fit(struct numa_vma *vma, u64 pages)
 	vma->pages = pages;
 }
 
-/* A look at some of them has ended. */
+/* End the look at the bits @which, of which the bits @seen were seen. */
 static void recent_age(struct numa_recent *recent, u64 seen, u64 which)
 {
 	u64 now = READ_ONCE(recent->now);
@@ -94,11 +93,11 @@ static void recent_age(struct numa_recent *recent, u64 seen, u64 which)
 /**
  * numa_vma_visit() - a scan comes to a VMA
  * @vma: the VMA
- * @pass: how often the address space has been scanned as a whole
+ * @pass: passes over the whole address space so far
  * @settings: the policy's
  *
- * Time, here, is passes that came by: one that did not could cause no fault, so
- * nothing may be concluded from there being none.
+ * Only passes that visit the VMA count as time: a pass that does not visit the VMA causes
+ * no fault, so the absence of faults says nothing.
  *
  * Context: any; pure.
  */
@@ -119,18 +118,18 @@ void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *
 }
 
 /**
- * numa_vma_next() - what of a VMA is to be scanned?
+ * numa_vma_next() - the next part of a VMA to scan
  * @vma: the VMA
- * @slot: of the thread that scans
+ * @slot: slot of the scanning thread
  * @left: the range to choose from, within the VMA and not empty
- * @run: gets the first part of @left that is to be scanned
+ * @run: receives the first part of @left that is to be scanned
  * @settings: the policy's
  *
- * With skip_by_region it is within one region, so that what is armed can be told apart; a
- * region is left out when nobody had used it in either of the last two looks.
+ * With skip_by_region a part lies within one region, so that the armed entries can be told
+ * apart by region.  A region is left out when the last two looks found no use.
  *
  * Context: any; pure.
- * Return: false if there is none.
+ * Return: false if no part of @left is to be scanned.
  */
 bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
 		   const struct numa_range *left, struct numa_range *run,
@@ -163,11 +162,11 @@ bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
  * numa_vma_scanned() - a part of a VMA has been scanned
  * @vma: the VMA
  * @run: the part, not empty
- * @updated: entries that were armed; if that does not tell whether the part is used, any
- *	other than 0.  A single thread's pages on its own node, for one, are never armed.
+ * @updated: entries that were armed; not 0 where the number does not tell the use, as for
+ *	pages of a single thread on its own node, which are never armed
  *
- * A scan may end within a region, and the next one begin there: it is done, and no
- * longer due, when all of it was scanned without a gap.
+ * A scan may end within a region, and the next scan may begin there.  The region is no
+ * longer due when the whole region was scanned without a gap.
  *
  * Context: any; pure.
  */

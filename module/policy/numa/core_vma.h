@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core_vma.h - arithmetic of NUMA balancing: what of a VMA to scan
+ * core_vma.h - arithmetic of NUMA balancing: which parts of a VMA to scan
  *
- * From the review of the series that core.h names: address ranges that nobody, or
- * not this thread, has used of late are left out, but now and then.
+ * From the review of the series that core.h names: a scan leaves out address ranges that no
+ * thread, or not the scanning thread, has used recently.  Every full_pass_interval passes a
+ * pass leaves out nothing.
  *
- * Who uses a VMA is seen by hint faults.  Which regions of it are used is seen by the
- * scan itself: an entry that nobody has touched since it was armed is not armed again,
- * so that entries which a second scan arms are those of pages in use.
+ * Hint faults tell which threads use a VMA.  The scan tells which regions are in use: the
+ * kernel does not arm an entry that is still armed, so the entries that a second scan arms
+ * are those of pages that were touched in between.
  *
- * Leaving a region out is safe because its pages stay armed: the first touch of each
- * faults, is counted, and may migrate the page, with no scan in between.  What is lost
- * is the second fault on a page, and pages that were not armed: those that came
- * later, which were put where they were first used, and those that the kernel spares
- * (shared copy-on-write, say).  They wait for the scan of all, every full_pass_interval passes.
+ * Leaving a region out is safe because its pages stay armed: the first touch of a page
+ * faults, is counted, and may migrate the page, without another scan.  Lost are the second
+ * fault on a page, and pages that were not armed: new pages, which are on the node of their
+ * first use, and pages that the kernel spares, such as shared copy-on-write pages.  Both
+ * wait for the next full pass.
  *
  * Pure: no kernel state, no lock, no clock.
  */
@@ -26,16 +27,16 @@
 #include "core.h"
 
 /*
- * Regions of a VMA, and the log2 of pages in the smallest.  Protection is changed by
- * whole page tables, 2 MiB, where nothing stands against it.
+ * Regions of a VMA, and log2 of the pages of the smallest region: 2 MiB, the range of one
+ * page table.
  */
 #define NUMA_REGIONS		64
 #define NUMA_REGION_SHIFT	9
 
 /**
- * struct numa_recent - who or what was seen of late, a bit each
- * @now: in the last look, or in the one that goes on
- * @before: in the look before it
+ * struct numa_recent - threads or regions seen recently, a bit each
+ * @now: seen in the present look, or in the last one
+ * @before: seen in the look before
  */
 struct numa_recent {
 	u64 now;
@@ -45,7 +46,7 @@ struct numa_recent {
 /**
  * struct numa_range - part of a VMA
  * @start: first page, counted from the beginning of the VMA
- * @end: the one after the last
+ * @end: page after the last page
  */
 struct numa_range {
 	u64 start;
@@ -53,24 +54,24 @@ struct numa_range {
 };
 
 /**
- * struct numa_vma - what is known of the use of a VMA
- * @threads: slots of the threads that faulted in it; a look is a pass
- * @regions: regions that were used; a look is a scan of all of the region
+ * struct numa_vma - use of a VMA
+ * @threads: slots of the threads that faulted in the VMA; a look is a pass
+ * @regions: regions in use; a look is a scan of the whole region
  * @found: regions in which this pass has armed entries
- * @looked: regions of which this pass has scanned all
- * @due: regions to scan whether used or not; a bit stays until that has been done, so
- *	nothing is left out for ever, however a pass went
- * @done: what was scanned last without a gap
- * @pages: its size
- * @pass: the pass in which it was last visited
- * @age: passes that visited it since all of it was made due
- * @shift: log2 of pages in a region
+ * @looked: regions that this pass has scanned as a whole
+ * @due: regions to scan, used or not; a bit stays until the region was scanned, so no
+ *	region is left out for ever
+ * @done: the range scanned last without a gap
+ * @pages: size of the VMA
+ * @pass: pass of the last visit
+ * @age: passes that visited the VMA since all regions were made due
+ * @shift: log2 of the pages of a region
  *
- * Looks at regions are not passes, for a region that was left out was not looked at,
- * and nothing can be concluded: the scan may have been another thread's.
+ * A look at a region is not a pass: a pass may leave the region out, and then tells nothing
+ * about the region.
  *
- * Faults set bits of threads without a lock; a bit that is lost comes back with the
- * next fault, or when all is due.  The rest is for scans, one at a time.
+ * Faults set bits of threads without a lock; a lost bit comes back with the next fault, or
+ * when all regions are due.  Only scans change the other members, one scan at a time.
  */
 struct numa_vma {
 	struct numa_recent threads;
@@ -95,8 +96,8 @@ void numa_vma_scanned(struct numa_vma *vma, const struct numa_range *run, u64 up
 
 /**
  * numa_vma_fault() - a thread had a hint fault in a VMA
- * @vma: where
- * @slot: of the thread
+ * @vma: the VMA
+ * @slot: slot of the thread
  *
  * Context: any.
  */
@@ -104,18 +105,18 @@ static inline void numa_vma_fault(struct numa_vma *vma, unsigned int slot)
 {
 	u64 thread = 1ULL << slot;
 
-	/* Most often it is set: a line that is only read stays with every CPU. */
+	/* The bit is mostly set: a cache line that is only read stays shared between CPUs. */
 	if (!(READ_ONCE(vma->threads.now) & thread))
 		WRITE_ONCE(vma->threads.now, vma->threads.now | thread);
 }
 
 /**
- * numa_vma_uses() - has a thread used a VMA of late?
+ * numa_vma_uses() - has a thread used a VMA recently?
  * @vma: the VMA
- * @slot: of the thread
+ * @slot: slot of the thread
  *
  * Context: any; pure.
- * Return: true if it, or one that meets it in its slot, has faulted there.
+ * Return: true if a thread of @slot has faulted in the VMA in this look or the last.
  */
 static inline bool numa_vma_uses(const struct numa_vma *vma, unsigned int slot)
 {

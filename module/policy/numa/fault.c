@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fault.c - hint faults are counted, and noticed
+ * fault.c - counting hint faults, and acting on those of a sampling scan
  *
- * Everything here runs at every hint fault of every process: what can be done at a
- * scan is done there.
+ * This code runs at hint faults of every process.  Work that can wait for a scan is in
+ * scan.c.
  */
 #include <linux/hash.h>
 #include <linux/jiffies.h>
@@ -17,14 +17,14 @@
 #include "hook/entry.h"
 #include "state.h"
 
-/* As the kernel decides it: was this thread the last, too, or the first ever? */
+/* The kernel's own rule: the same thread had the last fault, or the fault is the first. */
 static bool fault_is_private(const struct task_struct *task, int last_cpupid)
 {
 	return last_cpupid == (-1 & LAST_CPUPID_MASK) ||
 	       (task->pid & LAST__PID_MASK) == cpupid_to_pid(last_cpupid);
 }
 
-/* Is a thread no longer one of the address space?  Then it has nothing to be put back. */
+/* Has the thread left the address space?  Then its period need not be put back. */
 static bool thread_gone(pid_t pid, const struct mm_struct *mm)
 {
 	struct task_struct *task;
@@ -38,16 +38,16 @@ static bool thread_gone(pid_t pid, const struct mm_struct *mm)
 }
 
 /*
- * The kernel doubles a thread's period after a pass that showed it nothing, or nothing
- * local, and a sampling scan often does: so it can become longer than the thread has ever run,
- * and no time stamp brings its end nearer.
+ * Lower the scan period of a thread.  The kernel doubles the period after a pass without
+ * faults, or without local faults, as a sampling scan often is.  The period can become
+ * longer than the thread has ever run; then no time stamp can end the period sooner.
  */
 static bool period_lower(struct numa_slot *slot, struct task_struct *task, u32 ms)
 {
 	u32 own = READ_ONCE(task->numa_scan_period);
 	pid_t pid = cmpxchg(&slot->lowered_pid, 0, task->pid);
 
-	/* Another thread that meets this one here has its period to be put back. */
+	/* The slot still holds the own period of another thread. */
 	if (pid && pid != task->pid) {
 		if (!thread_gone(pid, task->mm) ||
 		    cmpxchg(&slot->lowered_pid, pid, task->pid) != pid)
@@ -62,10 +62,9 @@ static bool period_lower(struct numa_slot *slot, struct task_struct *task, u32 m
 }
 
 /*
- * Let current, which is running, ask for a scan in @delay_ms of its running time
- * rather than in a period of its own, and no sooner than the address space may be
- * scanned.  task_tick_numa() reads what is written here, and adds to it; that one of
- * the two is lost costs a period.
+ * Let current ask for a scan after @delay_ms of CPU time instead of its own period, and not
+ * before the address space may be scanned.  task_tick_numa() also writes node_stamp; when
+ * one of the two writes is lost, the scan comes one period later.
  */
 static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_ms)
 {
@@ -74,10 +73,10 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 	unsigned long want = jiffies + msecs_to_jiffies(delay_ms);
 	u64 own = (u64)READ_ONCE(task->numa_scan_period) * NSEC_PER_MSEC;
 	u64 run = task->se.sum_exec_runtime + (u64)delay_ms * NSEC_PER_MSEC;
-	/* Zero would have the thread begin anew. */
+	/* With a stamp of 0 the kernel would start the thread's first period again. */
 	u64 stamp = run > own ? run - own : 1;
 
-	/* So would a period of zero. */
+	/* A period of 0 would do the same. */
 	if (run < own && !period_lower(numa_mm_slot(entry, task->pid), task,
 				       max_t(u32, div_u64(run, NSEC_PER_MSEC), 1)))
 		return;
@@ -94,7 +93,7 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	if (class >= NUMA_REMOTE_PRIVATE)
 		atomic_add(LMM_ENTRY_EVERY, &entry->sample_remote);
 	left = atomic_sub_return(LMM_ENTRY_EVERY, &entry->sample_left);
-	/* The one that is the last judges. */
+	/* The last fault of the sample judges the sample. */
 	if (left > 0 || left + LMM_ENTRY_EVERY <= 0)
 		return;
 	clear_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
@@ -102,7 +101,7 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 				   entry->sample_rate))
 		return;
 	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
-	/* The rest of this pass, and what it takes to move a page. */
+	/* The rest of this pass, and the passes that the kernel needs to move a page. */
 	WRITE_ONCE(entry->resample_passes, NUMA_STUCK_PASSES + 1);
 	ask_for_scan(entry, mm, 0);
 }
@@ -112,7 +111,7 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 {
 	if (test_bit(NUMA_NOTICE_SAMPLE, &entry->notice))
 		sample_fault(entry, mm, class);
-	/* Not by a fault of the scan before, when the kernel has yet to begin this one. */
+	/* Faults of the scan before do not count: wait until the kernel has begun this scan. */
 	if (test_bit(NUMA_NOTICE_EXPEDITE, &entry->notice) &&
 	    time_after(READ_ONCE(mm->numa_next_scan), jiffies) &&
 	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice)) {
@@ -123,11 +122,11 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 
 /**
  * numa_on_hint_fault() - event: a thread has had a hint fault
- * @last_cpupid: who faulted on the page before
- * @pages: how many the fault was for
+ * @last_cpupid: CPU and thread of the fault before on the page
+ * @pages: number of pages of the fault
  * @flags: TNF_*
  *
- * Each stands for LMM_ENTRY_EVERY of them.
+ * The hook delivers one fault in LMM_ENTRY_EVERY, so each counts for LMM_ENTRY_EVERY.
  *
  * Context: process, preemption off.
  */
@@ -138,7 +137,7 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	struct numa_mm *entry;
 	enum numa_class class;
 
-	/* Another may fault in it, as ksmd does. */
+	/* A kernel thread such as ksmd may fault in another address space. */
 	if (!task->mm)
 		return;
 	entry = numa_mm_find(task->mm);
@@ -156,7 +155,7 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
  * numa_on_hint_vma() - event: a thread has had a hint fault in this VMA
  * @vma: the VMA
  *
- * Context: under the lock of a page table.
+ * Context: process, page-table lock held, preemption off.
  */
 void numa_on_hint_vma(const struct vm_area_struct *vma)
 {
@@ -170,7 +169,7 @@ void numa_on_hint_vma(const struct vm_area_struct *vma)
 	entry = numa_mm_find(vma->vm_mm);
 	if (!entry)
 		return;
-	/* Pairs with numa_mm_attach(): they are zeroed. */
+	/* Pairs with numa_mm_attach(): the records are zeroed. */
 	areas = smp_load_acquire(&entry->areas);
 	if (!areas)
 		return;

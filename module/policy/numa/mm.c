@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mm.c - an entry for each address space: making, finding, forgetting
+ * mm.c - making, finding and forgetting the entries of address spaces
  *
- * Entries are wanted where nothing may sleep, so they are taken from pools that a
- * worker keeps filled.
+ * Entries are made where nothing may sleep, so they come from pools that a worker fills.
  */
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -11,7 +10,7 @@
 
 #include "state.h"
 
-/* What is taken from the pools, and how many of each are kept. */
+/* Kinds of objects in the pools. */
 enum pool_kind {
 	POOL_MM,
 	POOL_THREADS,
@@ -33,7 +32,7 @@ static struct {
 
 static DEFINE_SPINLOCK(pool_lock);
 
-/* Something zeroed, or NULL; whoever takes from a pool that is low has it filled. */
+/* Take a zeroed object, or NULL; a pool that runs low wakes the worker. */
 static void *pool_take(enum pool_kind kind)
 {
 	void *item = NULL;
@@ -98,7 +97,7 @@ static void pools_empty(void)
 }
 
 /**
- * numa_mms_start() - ready to make entries
+ * numa_mms_start() - fill the pools
  *
  * Context: process, may sleep; no hook is armed.
  * Return: 0, or -ENOMEM with nothing left behind.
@@ -129,7 +128,7 @@ static void entry_free(struct rcu_head *rcu)
 	kfree(entry);
 }
 
-/* Take an entry out, if nobody else has; its faults are counted before it goes. */
+/* Unhash an entry, unless another task has; count its last faults and free it. */
 static void entry_remove(struct numa_mm *entry)
 {
 	struct numa_counts sum;
@@ -153,7 +152,7 @@ static void entry_remove(struct numa_mm *entry)
 }
 
 /**
- * numa_mms_stop() - forget all
+ * numa_mms_stop() - forget every address space, and empty the pools
  *
  * Context: process, may sleep; no hook is armed and no handler runs.
  */
@@ -167,13 +166,13 @@ void numa_mms_stop(void)
 	hash_for_each_safe(numa.mms, bucket, next, entry, node)
 		entry_remove(entry);
 	preempt_enable();
-	/* Frees what is in flight, and leaves no callback of ours behind. */
+	/* No RCU callback may outlive the module. */
 	rcu_barrier();
 	cancel_work_sync(&numa.refill);
 	pools_empty();
 }
 
-/* Put back what we have changed of an address space; its entry's lock is held. */
+/* Put back mm->numa_next_scan; the entry's lock is held. */
 static void entry_restore(struct numa_mm *entry, struct mm_struct *mm)
 {
 	if (entry->postponed)
@@ -189,20 +188,19 @@ static void slot_restore(struct numa_slot *slot, struct task_struct *task)
 	WRITE_ONCE(slot->lowered_pid, 0);
 }
 
-/* Put back what we have changed of a thread, which cannot be freed meanwhile. */
+/* Put back the scan period of a thread, which cannot be freed meanwhile. */
 static void thread_restore(struct numa_mm *entry, struct task_struct *task)
 {
 	slot_restore(numa_mm_slot(entry, task->pid), task);
-	/* From when it was the only one; that came first, so it is put back last. */
+	/* The slot from before the process had threads was changed first: restore it last. */
 	slot_restore(&entry->slot, task);
 }
 
 /**
- * numa_mms_release() - put back what we have changed of every address entry, and of
- *	its threads
+ * numa_mms_release() - put back the scan times of every address space and of its threads
  *
- * A thread may be about to scan by what was decided before: then its address space is
- * scanned once more, or once later, than the kernel would have.
+ * A thread that is about to scan may still follow an older decision: the address space is
+ * then scanned once more, or once later, than by the kernel.
  *
  * Context: process; scans may be under way.
  */
@@ -213,7 +211,7 @@ void numa_mms_release(void)
 
 	rcu_read_lock();
 	for_each_process_thread(group, task) {
-		/* Only with this lock does the address space stay. */
+		/* task_lock() keeps task->mm from going away. */
 		task_lock(task);
 		preempt_disable();
 		entry = task->mm ? numa_mm_find(task->mm) : NULL;
@@ -230,11 +228,11 @@ void numa_mms_release(void)
 }
 
 /**
- * numa_mm_get() - the entry of an address entry, made if there is none
+ * numa_mm_get() - find or make the entry of an address space
  * @mm: the address space
  *
- * Context: process, preemption off, and so while the entry is used.
- * Return: the entry, or NULL when the pool is empty; then the kernel scans as ever.
+ * Context: process, preemption off until the entry is no longer used.
+ * Return: the entry, or NULL when the pool is empty; the kernel then scans as without us.
  */
 struct numa_mm *numa_mm_get(struct mm_struct *mm)
 {
@@ -262,7 +260,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	}
 	spin_unlock(&numa.lock);
 	if (other) {
-		/* Another thread of it was quicker. */
+		/* Another thread of the process was quicker. */
 		kfree_rcu(entry, rcu);
 		return other;
 	}
@@ -271,9 +269,9 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 }
 
 /**
- * numa_mm_forget() - an address space is no longer the policy's
- * @entry: its entry
- * @mm: the address entry, of current
+ * numa_mm_forget() - leave the address space of current to the kernel
+ * @entry: the entry of the address space
+ * @mm: the address space
  *
  * Context: process, preemption off.
  */
@@ -284,15 +282,15 @@ void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm)
 	spin_lock(&entry->lock);
 	entry_restore(entry, mm);
 	spin_unlock(&entry->lock);
-	/* From here on no fault finds it. */
+	/* From here on no fault finds the entry. */
 	entry_remove(entry);
 	for_each_thread(current, task)
 		thread_restore(entry, task);
 }
 
 /**
- * numa_on_mm_exit() - event: an address space goes
- * @mm: the address space; nobody uses it any more
+ * numa_on_mm_exit() - event: an address space ends
+ * @mm: the address space; no thread uses @mm any more
  *
  * Context: process, preemption off.
  */
@@ -303,12 +301,12 @@ void numa_on_mm_exit(struct mm_struct *mm)
 	if (!entry)
 		return;
 	entry_remove(entry);
-	/* Who executes another program lives on without it. */
+	/* After exec, current lives on with another address space. */
 	thread_restore(entry, current);
 }
 
 /**
- * numa_mm_attach() - have what an entry needs only now
+ * numa_mm_attach() - attach VMA records and thread slots when they are first needed
  * @entry: the entry
  *
  * Context: process, preemption off, the entry's lock held.
@@ -316,10 +314,10 @@ void numa_on_mm_exit(struct mm_struct *mm)
 void numa_mm_attach(struct numa_mm *entry)
 {
 	if (numa.mode == NUMA_MODE_VMA && !entry->areas)
-		/* Who sees it sees zeroes: pairs with numa_on_hint_vma(). */
+		/* A reader that sees the pointer sees zeroes: pairs with numa_on_hint_vma(). */
 		smp_store_release(&entry->areas, pool_take(POOL_AREAS));
 	if (!entry->threads && get_nr_threads(current) > 1)
-		/* Who sees it sees zeroes: pairs with numa_mm_slot(), numa_mm_sum(). */
+		/* As above: pairs with numa_mm_slot() and numa_mm_sum(). */
 		smp_store_release(&entry->threads, pool_take(POOL_THREADS));
 }
 
@@ -333,15 +331,15 @@ static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
 }
 
 /**
- * numa_mm_sum() - the faults of an address space
- * @entry: its entry
- * @sum: gets them
+ * numa_mm_sum() - sum up the hint faults of an address space
+ * @entry: the entry of the address space
+ * @sum: receives the counts
  *
  * Context: process, preemption off.
  */
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
 {
-	/* Pairs with numa_mm_attach(): they are zeroed. */
+	/* Pairs with numa_mm_attach(): the slots are zeroed. */
 	const struct numa_threads *threads = smp_load_acquire(&entry->threads);
 	unsigned int i;
 
@@ -352,11 +350,11 @@ void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
 }
 
 /**
- * numa_mm_count() - tell the policy's counters of an address space's faults
- * @entry: its entry
- * @sum: what numa_mm_sum() gave
+ * numa_mm_count() - add the new faults of an address space to the policy's counters
+ * @entry: the entry of the address space
+ * @sum: from numa_mm_sum()
  *
- * At the end of a window, not at each fault: that is what faults cost.
+ * Called at the end of a window, so that a hint fault need not touch the counters.
  *
  * Context: process, the entry's lock held.
  */

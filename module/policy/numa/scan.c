@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * scan.c - when an address space is scanned, and what of it
+ * scan.c - when an address space is scanned, and which parts of it
  *
  * The kernel asks for a scan when the address space may be scanned again
  * (mm->numa_next_scan) and a thread has run for its own period (p->numa_scan_period).
- * That asking is left as it is.  When it asks, the last window ends if the pass has, and
- * the core's period says whether a full pass is due.  If so, the kernel makes it.  If
- * not, the kernel makes a sampling scan of it (mode vma), or the time of the next scan is put
- * off (mode period).  A scan sooner than the kernel's is had by bringing that time
- * forward at the next hint fault; see fault.c.
+ * The policy leaves the asking alone.  When the kernel asks, the last window ends if the
+ * pass has ended, and the core's period says whether a full pass is due.  If due, the
+ * kernel makes the scan.  If not, the kernel makes a sampling scan (mode vma), or the
+ * policy puts mm->numa_next_scan off (mode period).  For a scan sooner than the kernel's
+ * the policy brings mm->numa_next_scan forward at the next hint fault; see fault.c.
  */
 #include <linux/cgroup.h>
 #include <linux/hash.h>
@@ -23,7 +23,7 @@
 #include "trace.h"
 #include "state.h"
 
-/* Is a cgroup one of those, or below one? */
+/* Is the cgroup in the list, or below a cgroup of the list? */
 static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
 {
 	bool found = false;
@@ -34,7 +34,7 @@ static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
 		numa.path[0] = '\0';
 	for (; *cgroups && !found; cgroups += len + (cgroups[len] == ':')) {
 		len = strcspn(cgroups, ":");
-		/* All are below the root. */
+		/* A path of one character is the root, and every cgroup is below the root. */
 		found = len == 1 || (!strncmp(numa.path, cgroups, len) &&
 				     (!numa.path[len] || numa.path[len] == '/'));
 	}
@@ -42,7 +42,7 @@ static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
 	return found;
 }
 
-/* Is a process the policy's?  Its threads may be in cgroups below, or beside, its own. */
+/* Does the knob cgroups take in the process?  The cgroup of the first thread decides. */
 static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
 {
 	struct cgroup *cgroup;
@@ -52,7 +52,7 @@ static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
 	if (!rules->cgroups[0])
 		return true;
 	cgroup = task_dfl_cgroup(task->group_leader);
-	/* A cgroup (v2) keeps its path, and its number is not used again. */
+	/* The answer can be kept: a cgroup (v2) keeps its path, and an id is never reused. */
 	id = cgroup_id(cgroup) << 1;
 	slot = &rules->scope[hash_64(id, NUMA_SCOPE_BITS)];
 	known = READ_ONCE(*slot);
@@ -111,7 +111,7 @@ static void decision_count(const struct numa_decision *decision)
 		lmm_count(&lmm_numa_policy, COUNT_SHORTENED, 1);
 }
 
-/* End the window, if it can be ended, and have the period. */
+/* End the window if the window has enough faults, and decide on the period. */
 static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
 		       const struct numa_rules *rules)
 {
@@ -144,7 +144,7 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	trace_numa_decision(task, &facts, &sum, &entry->decision);
 }
 
-/* Have the next scan sooner than the kernel would; at the next hint fault. */
+/* Bring the next scan forward to @ms from now; done at the next hint fault. */
 static void expedite(struct numa_mm *entry, u32 ms)
 {
 	if (ms >= entry->own_ms)
@@ -158,7 +158,7 @@ static bool sampling_is_on(const struct numa_rules *rules)
 	return numa.mode == NUMA_MODE_VMA && rules->sampling_stride;
 }
 
-/* The next scan is a sampling scan, unless a full pass is due by then. */
+/* Bring the next sampling scan forward, or the next full scan when one is due by then. */
 static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	if (!entry->past_delay || !sampling_is_on(rules))
@@ -171,7 +171,7 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	entry->kind = NUMA_SCAN_FULL;
 	entry->ptes_left = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
-	/* Without events of the scan, as if all of it were resident. */
+	/* Mode period sees no parts of a scan: count the whole budget as resident pages. */
 	if (numa.mode == NUMA_MODE_PERIOD)
 		entry->scanned += entry->ptes_left;
 	if (READ_ONCE(entry->resample_passes)) {
@@ -180,7 +180,7 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 	} else if (entry->decision.period_ms < entry->own_ms) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
-		/* Else the next is of this pass, too. */
+		/* With more scans in a pass, the next scan belongs to the same pass. */
 		expedite_sampling(entry, rules);
 	}
 	lmm_count(&lmm_numa_policy, COUNT_SCANS, 1);
@@ -194,7 +194,7 @@ static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules
 	entry->sample_faults = numa_sampling_faults(entry->resident, rules->sampling_stride);
 	atomic_set(&entry->sample_remote, 0);
 	atomic_set(&entry->sample_left, entry->sample_faults);
-	/* After what it is about. */
+	/* The bit comes after the figures that it announces. */
 	smp_mb__before_atomic();
 	set_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
 	expedite_sampling(entry, rules);
@@ -219,8 +219,8 @@ static void pass_end(struct numa_mm *entry, struct mm_struct *mm)
 }
 
 /*
- * A period is between scans of the same kind; where a pass takes several scans, full
- * passes are as many periods apart.  @scans: how many.
+ * A period lies between two full scans.  When a pass takes @scans scans, full passes are
+ * @scans periods apart.
  */
 static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 {
@@ -231,7 +231,7 @@ static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 	return !time_before(jiffies, entry->last_full + period);
 }
 
-/* What a scan of this pass takes, where there are events of the scan. */
+/* The kind of the next scan, in mode vma with sampling; @begins: the scan begins a pass. */
 static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 {
 	if (!begins)
@@ -240,8 +240,8 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 }
 
 /*
- * Put the next scan off until a full one is due, if the kernel still wants it.  Nothing
- * is sampled meanwhile.
+ * Put the next scan off until a full scan is due, unless mm->numa_next_scan is no longer
+ * @asked.  No sampling scan runs meanwhile.
  */
 static void postpone(struct numa_mm *entry, struct mm_struct *mm, unsigned long asked)
 {
@@ -255,14 +255,14 @@ static void postpone(struct numa_mm *entry, struct mm_struct *mm, unsigned long 
 	lmm_count(&lmm_numa_policy, COUNT_POSTPONED, 1);
 }
 
-/* The kernel would scan now: what shall it do? */
+/* The kernel would scan now: full scan, sampling scan, or later. */
 static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
 			unsigned long asked, const struct numa_rules *rules)
 {
 	bool begins = READ_ONCE(mm->numa_scan_seq) != entry->seq;
 	enum numa_scan_kind kind = NUMA_SCAN_FULL;
 
-	/* Another thread has come for the same scan: one of the two will have it, so decided. */
+	/* Two threads may come for the same scan: the decision of the first holds for both. */
 	if (entry->decided == asked && entry->own_ms)
 		return;
 	entry->decided = asked;
@@ -271,7 +271,7 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	if (begins)
 		pass_end(entry, mm);
 	numa_mm_attach(entry);
-	/* A window is a pass: parts of the memory may differ for good, and that is no change. */
+	/* A window is a whole pass: a difference between parts of the memory is no change. */
 	if (begins || !entry->own_ms)
 		window_end(entry, mm, task, rules);
 	if (sampling_is_on(rules)) {
@@ -302,13 +302,13 @@ void numa_on_scan_begin(void)
 	struct numa_mm *entry;
 	unsigned long asked;
 
-	/* As the kernel asks, and it has to give the thread its first period. */
+	/* The kernel's own conditions; a thread without a period gets its first one there. */
 	if (task->flags & PF_EXITING || !mm || !READ_ONCE(task->numa_scan_period))
 		return;
 	asked = READ_ONCE(mm->numa_next_scan);
 	if (!asked || time_before(jiffies, asked))
 		return;
-	/* Tiering scans to see how hot a page is, and needs all of its faults. */
+	/* Memory tiering needs every hint fault to tell how hot a page is. */
 	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL ||
 	    !in_scope(task, rules)) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
@@ -325,7 +325,7 @@ void numa_on_scan_begin(void)
 	spin_unlock(&entry->lock);
 }
 
-/* What is known of a VMA; NULL if there is no room to know of it. */
+/* The record of a VMA; NULL when another VMA has the slot. */
 static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma,
 				 u64 pages)
 {
@@ -336,7 +336,7 @@ static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_str
 	area = &entry->areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];
 	if (area->start == vma->vm_start)
 		return area;
-	/* Another's: it may be gone, and is if scans no longer come to it. */
+	/* Take over the slot of a VMA that no scan has visited for some passes. */
 	if (area->start && entry->pass - area->vma.pass < NUMA_STUCK_PASSES)
 		return NULL;
 	WRITE_ONCE(area->start, vma->vm_start);
@@ -344,13 +344,13 @@ static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_str
 	return area;
 }
 
-/* Pages of a VMA are counted from here, so that no region cuts a huge page. */
+/* First page of the first region, aligned so that no region cuts a huge page. */
 static u64 vma_base(const struct vm_area_struct *vma)
 {
 	return ALIGN_DOWN(vma->vm_start, PMD_SIZE) >> PAGE_SHIFT;
 }
 
-/* The next part of a full scan, in pages from address 0; false if there is none. */
+/* The next part of a full scan, in pages from address 0; false at the end. */
 static bool full_next(struct numa_mm *entry, const struct vm_area_struct *vma,
 		      const struct numa_range *left, const struct lmm_klp_part *part,
 		      struct numa_range *run, const struct numa_settings *settings)
@@ -369,7 +369,7 @@ static bool full_next(struct numa_mm *entry, const struct vm_area_struct *vma,
 	if (part->end > part->start) {
 		own.start = (part->start >> PAGE_SHIFT) - base;
 		own.end = (part->end >> PAGE_SHIFT) - base;
-		/* What a single thread has on its own node is not armed, in use or not. */
+		/* The kernel arms no page that a single thread has on its own node. */
 		numa_vma_scanned(&area->vma, &own, atomic_read(&vma->vm_mm->mm_users) == 1 ?
 						   1 : part->updated);
 	} else {
@@ -391,7 +391,7 @@ static bool full_next(struct numa_mm *entry, const struct vm_area_struct *vma,
 	return more;
 }
 
-/* How a region is mapped: by huge pages, by pages, or not at all. */
+/* Has the region page tables?  @huge: mapped by a huge page, or not to be split. */
 static bool region_is_mapped(struct mm_struct *mm, u64 region, bool *huge)
 {
 	unsigned long addr = region << (NUMA_REGION_SHIFT + PAGE_SHIFT);
@@ -410,14 +410,14 @@ static bool region_is_mapped(struct mm_struct *mm, u64 region, bool *huge)
 	if (pud_none(*pud) || pud_leaf(*pud))
 		return false;
 	pmd = READ_ONCE(*pmd_offset(pud, addr));
-	/* What is not a table, a migration entry among others, is not to be split. */
+	/* An entry that is no table, such as a migration entry, must not be split. */
 	*huge = !pmd_present(pmd) || pmd_leaf(pmd);
 	return !pmd_none(pmd);
 }
 
 /*
- * The next part of a sampling scan.  Page tables of this VMA stay while mmap_lock is held; that
- * a region becomes a huge page after the look costs its being split, no more.
+ * The next part of a sampling scan.  Page tables of this VMA stay while mmap_lock is held.
+ * A region that becomes a huge page after the look is split, with no other harm.
  */
 static bool sampling_next(struct numa_mm *entry, struct mm_struct *mm,
 			  const struct numa_range *left, struct numa_range *run)
@@ -439,9 +439,9 @@ static bool sampling_next(struct numa_mm *entry, struct mm_struct *mm,
 }
 
 /*
- * The entry, if there is a decision on how to scan.  Which of the threads that came for
- * a scan has it is settled after our hook, and nothing else calls change_prot_numa()
- * (mbind() would, with a flag that user space can't give).
+ * The entry, if there is a decision on how to scan.  Any thread that came for the scan may
+ * make the scan.  Nothing else calls change_prot_numa(): mbind() would, with a flag that
+ * user space cannot give.
  */
 static struct numa_mm *entry_of_scan(const struct vm_area_struct *vma)
 {
@@ -451,13 +451,13 @@ static struct numa_mm *entry_of_scan(const struct vm_area_struct *vma)
 }
 
 /**
- * numa_on_scan() - event: a part of a VMA has been scanned; which is next?
+ * numa_on_scan() - event: a part of a VMA has been scanned; give the next part
  * @vma: the VMA
- * @end: where the kernel wants to stop
- * @part: the last part, empty at first; gets the next
+ * @end: end of the range that the kernel wants to scan
+ * @part: the last part, empty at first; receives the next part
  *
  * Context: process, preemption off, mmap_lock held for reading.
- * Return: false if there is none.
+ * Return: false if no part is left.
  */
 bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
@@ -491,15 +491,16 @@ bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_
 }
 
 /**
- * numa_on_scan_charge() - what shall the kernel charge the scan for?
+ * numa_on_scan_charge() - the number of updated entries that the kernel is told
  * @vma: the VMA
- * @total: entries that were updated in the range it asked for
+ * @total: entries that were updated in the whole range
  *
- * If anything was updated the kernel charges the whole range.  By entries it is told
- * of nothing until there have been as many as the range might have had.
+ * The kernel charges the whole range to the budget of the scan when any entry was updated.
+ * With charge_ptes the kernel is told 0 until as many entries were updated as the budget
+ * has pages.
  *
  * Context: process, preemption off, mmap_lock held for reading.
- * Return: what to say was updated.
+ * Return: the number of updated entries to report to the kernel.
  */
 unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long total)
 {

@@ -2,13 +2,13 @@
 /*
  * state.h - what the parts of the numa policy's glue share
  *
- * policy.c switches on and off, mm.c keeps an entry for each address entry,
- * fault.c counts, scan.c decides when and what to scan.
+ * policy.c switches on and off, mm.c keeps an entry for each address space,
+ * fault.c counts hint faults, scan.c decides when and what to scan.
  *
- * An entry is found by the number that the architecture gives an address space and
- * never uses again, so no entry is ever taken for another's, and no address space is
- * pinned.  It is made at the first scan, goes when the address space does, and is
- * freed after a grace period: who has found it may use it with preemption off.
+ * Entries are found by mm->context.ctx_id, which the architecture never reuses, so no
+ * address space is mistaken for another or pinned.  An entry is made at the first scan,
+ * unhashed when the address space ends, and freed after a grace period: code that has found
+ * an entry may use the entry while preemption is off.
  */
 #ifndef LIVEMM_POLICY_NUMA_STATE_H
 #define LIVEMM_POLICY_NUMA_STATE_H
@@ -31,7 +31,7 @@ struct mm_struct;
 struct vm_area_struct;
 
 /**
- * enum numa_mode - what of scanning is decided: values of knob `mode`
+ * enum numa_mode - values of knob `mode`
  * @NUMA_MODE_PERIOD: when an address space is scanned
  * @NUMA_MODE_VMA: when an address space is scanned, and which parts of its VMAs
  */
@@ -42,11 +42,11 @@ enum numa_mode {
 
 #define NUMA_HASH_BITS	10
 
-/* VMAs of an address space that are kept track of; the others are scanned whole. */
+/* VMAs of an address space that have a record; the others are scanned as a whole. */
 #define NUMA_AREA_BITS	4
 #define NUMA_AREAS	BIT(NUMA_AREA_BITS)
 
-/* Cgroups of which it is known whether they are in scope. */
+/* Cgroups for which the answer of the knob cgroups is cached. */
 #define NUMA_SCOPE_BITS	6
 #define NUMA_SCOPES	BIT(NUMA_SCOPE_BITS)
 
@@ -84,16 +84,15 @@ enum numa_counter {
 };
 
 /**
- * struct numa_slot - a thread, or those that meet in a slot
- * @pages: hint faults by enum numa_class
+ * struct numa_slot - counts of a thread, or of all threads that share the slot
+ * @pages: pages of hint faults, by enum numa_class
  * @faults: number of hint faults
- * @lowered_pid: the thread whose own period has been lowered, or 0
- * @lowered_ms: to this
- * @own_ms: from this, to be put back if nobody else has changed it
+ * @lowered_pid: the thread whose scan period has been lowered, or 0
+ * @lowered_ms: the lowered period
+ * @own_ms: the period before, put back unless the kernel has changed the period since
  *
- * Faults are added by its threads, atomically, so that nothing is lost; never reset.
- * The period is lowered by the thread itself, and put back when the policy lets go of
- * the address space.
+ * Threads add their faults atomically; counts are never reset.  A thread lowers its own
+ * period; the policy puts the period back when it lets go of the address space.
  */
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
@@ -104,9 +103,9 @@ struct numa_slot {
 } __aligned(64);
 
 /**
- * struct numa_threads - what is known of the threads of an address space
- * @slot: their faults
- * @thread: their windows; under the entry's lock
+ * struct numa_threads - the threads of an address space
+ * @slot: faults, by slot
+ * @thread: windows, by slot; under the entry's lock
  */
 struct numa_threads {
 	struct numa_slot slot[NUMA_THREADS];
@@ -114,9 +113,9 @@ struct numa_threads {
 };
 
 /**
- * struct numa_area - what is known of a VMA
- * @start: its first address, which names it; 0 for none
- * @vma: of its use
+ * struct numa_area - the record of a VMA
+ * @start: first address of the VMA, which names the VMA; 0: no VMA
+ * @vma: use of the VMA
  */
 struct numa_area {
 	unsigned long start;
@@ -124,70 +123,69 @@ struct numa_area {
 };
 
 /**
- * struct numa_areas - what is known of the VMAs of an address space
- * @area: by the hash of their first address
+ * struct numa_areas - the records of the VMAs of an address space
+ * @area: by the hash of the first address
  */
 struct numa_areas {
 	struct numa_area area[NUMA_AREAS];
 };
 
 /**
- * enum numa_scan_kind - what a scan takes; the same for all scans of a pass
- * @NUMA_SCAN_FULL: all, or what of it is in use
- * @NUMA_SCAN_SAMPLING: a part of every region, to see whether anything has changed
+ * enum numa_scan_kind - kind of a scan; all scans of a pass are of one kind
+ * @NUMA_SCAN_FULL: all pages, or all pages in use
+ * @NUMA_SCAN_SAMPLING: a part of every region, to see whether the use has changed
  */
 enum numa_scan_kind {
 	NUMA_SCAN_FULL,
 	NUMA_SCAN_SAMPLING,
 };
 
-/* Bits of numa_mm.notice: the next faults have more to do than to count. */
-#define NUMA_NOTICE_SAMPLE	0	/* see whether they are remote more than before */
+/* Bits of numa_mm.notice: work for the next hint faults besides counting. */
+#define NUMA_NOTICE_SAMPLE	0	/* count the faults of a sampling scan */
 #define NUMA_NOTICE_EXPEDITE	1	/* bring the next scan forward */
 
 /**
- * struct numa_mm - an address space
+ * struct numa_mm - the entry of an address space
  * @node: in numa.mms; under numa.lock
- * @rcu: frees it
- * @id: its number, never used twice
- * @slot: faults of its threads while there is but one
- * @threads: the threads, once there have been more; NULL before
- * @notice: BIT(NUMA_NOTICE_...): what the next faults do besides counting
+ * @rcu: frees the entry
+ * @id: mm->context.ctx_id, never reused
+ * @slot: faults while the process has a single thread
+ * @threads: slots of the threads since the process had more than one; NULL before
+ * @notice: BIT(NUMA_NOTICE_...): work for the next hint faults besides counting
  * @sample_faults: faults that a sampling scan is judged by
- * @sample_left: those that are still to come
- * @sample_remote: those that were remote
- * @sample_rate: percent of remote faults that were to be expected
- * @expedite_ms: from when it was set to the next scan
- * @lock: protects what follows; taken in process context alone, and nothing but the
- *	lock of the pools under it
- * @areas: its VMAs; mode vma only, and NULL if there was no memory
+ * @sample_left: faults of the sampling scan that are still to come
+ * @sample_remote: remote faults of the sampling scan
+ * @sample_rate: percent of remote faults that were expected
+ * @expedite_ms: time from the decision to the next scan
+ * @lock: protects the members that follow; taken in process context only; only the lock
+ *	of the pools is taken under it
+ * @areas: records of VMAs; mode vma only, and NULL when the pool was empty
  * @period: what the core has learnt of its scan period
- * @decision: the last one
- * @counted: faults that the policy's counters know of
- * @sampling: what a sampling scan takes
- * @kind: what the scan takes that is, or was last
- * @ptes_left: page-table entries that it may still touch
- * @decided: value of mm->numa_next_scan that was decided on last
+ * @decision: the last decision
+ * @counted: faults already added to the policy's counters
+ * @sampling: the part that a sampling scan takes
+ * @kind: kind of the present scan, or of the last
+ * @ptes_left: page-table entries that the scan may still arm (charge_ptes)
+ * @decided: value of mm->numa_next_scan at the last decision
  * @begun: jiffies when the entry was made
- * @last_full: jiffies when the last full scan, or pass of them, began
+ * @last_full: jiffies when the last full pass began
  * @seq: mm->numa_scan_seq when the last scan began: the kernel's count of passes
  * @pass_scans: scans that this pass has had so far
  * @full_scans: scans that the last full pass had
- * @postponed: mm->numa_next_scan as we set it, or 0
- * @kernel_next: as the kernel had set it
+ * @postponed: value that we wrote to mm->numa_next_scan, or 0
+ * @kernel_next: value that the kernel had written there before
  * @scanned: pages looked at since the entry was made
- * @windows: windows that ended
- * @resident: pages it had when it was last looked at
- * @own_ms: the kernel's own period for the thread that came to scan last; 0 before a
- *	decision
- * @pass: full passes that have ended
- * @worst: percent of remote faults of its worst thread
+ * @windows: number of windows that ended
+ * @resident: resident pages at the last window
+ * @own_ms: the kernel's own period for the last scanning thread; 0 before a decision
+ * @pass: number of full passes that ended
+ * @worst: percent of remote faults of the worst thread
  * @resample_passes: passes, this one included, that are to be full and soon, because a
  *	sampling scan found a change
- * @gap_ms: from the last scan to the next sampling scan
- * @past_delay: it has lived and run long enough to be worth a closer look
- * @tgid: of its owner
- * @comm: of its owner
+ * @gap_ms: time from the last scan to the next sampling scan
+ * @past_delay: both scan delays are over
+ * @tgid: process id
+ * @comm: name of the process
  */
 struct numa_mm {
 	struct hlist_node node;
@@ -232,14 +230,14 @@ struct numa_mm {
 };
 
 /**
- * struct numa_rules - the settings, as the hooks read them
- * @rcu: frees them
- * @settings: for the core
+ * struct numa_rules - the knobs, as the hooks read them
+ * @rcu: frees the rules
+ * @settings: the knobs that the core needs
  * @sampling_stride: a sampling scan takes one page in this many; 0: no sampling scans
- * @charge_ptes: a scan is charged for entries, not for addresses
- * @cgroups: paths with ':' between; empty for all processes
- * @scope: what is known of cgroups, by the hash of their number: that, and in the
- *	lowest bit whether they are in scope; 0 for none
+ * @charge_ptes: a scan is charged for armed entries, not for address range
+ * @cgroups: paths with ':' between; empty: all processes
+ * @scope: cached answers by the hash of the cgroup id: the id, and in the lowest bit
+ *	whether the cgroup is in scope; 0: no answer
  */
 struct numa_rules {
 	struct rcu_head rcu;
@@ -251,16 +249,16 @@ struct numa_rules {
 };
 
 /**
- * struct numa_state - everything
- * @lock: adding and removing entries, and @path
- * @mms: the entries, by number
- * @nr_mms: how many
- * @rules: the settings; replaced by configure
- * @mode: what was enabled
+ * struct numa_state - state of the policy
+ * @lock: protects adding and removing entries, and @path
+ * @mms: the entries, by ctx_id
+ * @nr_mms: number of entries
+ * @rules: the knobs; replaced by configure
+ * @mode: the mode that is on
  * @balancing_mode: sysctl kernel.numa_balancing
- * @scan_size: MiB that one scan takes
- * @path: room for the path of a cgroup
- * @refill: keeps the pools filled
+ * @scan_size: sysctl scan_size_mb, the MiB of one scan
+ * @path: buffer for the path of a cgroup
+ * @refill: worker that fills the pools
  */
 struct numa_state {
 	spinlock_t lock;	/* adding, removing, @path */
@@ -290,7 +288,7 @@ void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum);
  * numa_mm_find() - the entry of an address space
  * @mm: the address space
  *
- * Context: preemption off, and so while the entry is used.
+ * Context: preemption off until the entry is no longer used.
  * Return: the entry, or NULL.
  */
 static inline struct numa_mm *numa_mm_find(const struct mm_struct *mm)
@@ -306,16 +304,16 @@ static inline struct numa_mm *numa_mm_find(const struct mm_struct *mm)
 }
 
 /**
- * numa_mm_slot() - where a thread of an address space is counted
- * @entry: the entry
- * @pid: of the thread
+ * numa_mm_slot() - the slot that counts a thread
+ * @entry: the entry of the address space
+ * @pid: the thread
  *
  * Context: preemption off.
  * Return: the slot.
  */
 static inline struct numa_slot *numa_mm_slot(struct numa_mm *entry, pid_t pid)
 {
-	/* Pairs with numa_mm_attach(): they are zeroed. */
+	/* Pairs with numa_mm_attach(): the slots are zeroed. */
 	struct numa_threads *threads = smp_load_acquire(&entry->threads);
 
 	return threads ? &threads->slot[numa_thread_slot(pid)] : &entry->slot;
