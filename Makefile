@@ -5,7 +5,7 @@
 PYTHON := /usr/bin/python3
 KVER ?= $(shell uname -r)
 DKMS_FLAGS ?=
-UNLOAD ?= tools/livemm-unload
+UNLOAD ?= PYTHONPATH=tools $(PYTHON) -m livemmctl.modules
 VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' module/livemm.h)
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))

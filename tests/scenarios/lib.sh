@@ -104,7 +104,7 @@ lmm_load() {
 
 # Modules with wrappers of ours that are loaded.
 klp_loaded() {
-	for _module in /sys/module/livemm_klp_*; do
+	for _module in /sys/module/livemm_klp*; do
 		[ ! -d "$_module" ] || echo "${_module##*/}"
 	done
 }

@@ -19,9 +19,7 @@
 # Livepatches of ours and policies:
 #
 #   patches                     names of our livepatches in force or under way
-#   patches_none                is there no livepatch of ours?
 #   patches_quiet               is no transition of our livepatches under way?
-#   patch_modules               modules of ours that are livepatches, loaded
 #   policy_is NAME WORD         is WORD its state in `status`?
 #   policy_why NAME             mode and reason of the policy in `status`
 #   settled                     is no policy loading or leaving, and no transition under way?
@@ -122,13 +120,9 @@ patches() {
 	done
 }
 
-patches_none() { [ -z "$(patches)" ]; }
-
 patches_quiet() {
 	! grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition
 }
-
-patch_modules() { awk '/^livemm_klp/ { print $1 }' /proc/modules; }
 
 policy_is() { grep -Eq "^$1 +$2( |\$)" "$LMM_DBG/status"; }
 
@@ -150,15 +144,7 @@ _unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
 
 all_out() {
 	! loaded livemm || wait_for 30 _unloaded livemm || return 1
-	for _patch in $(patches); do
-		wait_for 60 patches_quiet || return 1
-		[ ! -e "/sys/kernel/livepatch/$_patch/enabled" ] ||
-			echo 0 >"/sys/kernel/livepatch/$_patch/enabled" || return 1
-	done
-	wait_for 60 patches_none || return 1
-	for _module in $(patch_modules); do
-		wait_for 30 _unloaded "$_module" || return 1
-	done
+	lmm_klp_unload
 }
 
 # In a subshell nobody reaps a child of the scenario's: one that has ended has no program.

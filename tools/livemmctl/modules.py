@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import re
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -279,3 +280,19 @@ def _switch_off(
                                Exit.PARTIAL, "see dmesg") from None
     while host.exists(folder):
         wait(name)
+
+
+def main() -> int:
+    """`make unload`: unload on a host that has Python but not the command's libraries."""
+    try:
+        unload(Host(), 60, Clock(), print)
+    except CtlError as error:
+        print(f"unload: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"unload: {error.hint}", file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import errno
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import Ctl
 from fake_tree import KLP, FakeHost
+from livemmctl import modules
 from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
@@ -301,3 +304,22 @@ def test_a_task_that_ends_is_none(tmp_path: Path) -> None:
     host.path("/proc/43/task/43/patch_state").unlink()
     host.path("/proc/notapid").mkdir()
     assert holders(host, patched=True) == ["42 (db writer)"]
+
+
+def test_make_unload_is_the_same_command(
+    host: FakeHost, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(modules, "Host", lambda: host)
+    host.kernel.load_klp()
+    host.answers["rmmod"] = Ran(1, "", "in use")
+    assert modules.main() == Exit.REFUSED
+    assert "unload: livemm stays loaded: in use" in capfd.readouterr().err
+    host.answers.pop("rmmod")
+    assert modules.main() == Exit.OK
+    assert capfd.readouterr().out.endswith(f"{max(KLP)} is unloaded\n")
+
+
+def test_make_unload_needs_no_library() -> None:
+    code = "import sys, livemmctl.modules; sys.exit('click' in sys.modules)"
+    tools = Path(modules.__file__).parents[1]
+    assert subprocess.run([sys.executable, "-c", code], cwd=tools, check=False).returncode == 0
