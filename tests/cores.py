@@ -58,7 +58,8 @@ def build() -> str:
         return ""
     stand_ins(sources, include)
     argv: list[str | Path] = ["gcc-12", *FLAGS, "-I", include, "-I", ROOT / "module",
-                              ROOT / "kunit/user/livemm_user.c", "-o", PROGRAM]
+                              ROOT / "kunit/user/livemm_user.c",
+                              ROOT / "kunit/user/scnprintf.c", "-o", PROGRAM]
     status, text = call(argv, log=WORK / "build.log", check=False)
     return "" if status == 0 else tail(text, 40) or f"status {status}"
 

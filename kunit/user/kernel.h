@@ -39,6 +39,9 @@ typedef unsigned int gfp_t;
 #define __maybe_unused		__attribute__((unused))
 #define noinline		__attribute__((noinline))
 
+/* A program that asks for the release is built for one. */
+#define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
+
 #define U8_MAX			UINT8_MAX
 #define U16_MAX			UINT16_MAX
 #define U32_MAX			UINT32_MAX
@@ -332,6 +335,16 @@ static inline void list_move_between(struct list_head *list, struct list_head *p
 	next->prev = list->prev;
 	list->prev->next = next;
 	INIT_LIST_HEAD(list);
+}
+
+static inline char *strnstr(const char *text, const char *what, size_t len)
+{
+	size_t size = strlen(what);
+
+	for (; len >= size && *text; text++, len--)
+		if (!memcmp(text, what, size))
+			return (char *)text;
+	return NULL;
 }
 
 static inline void list_splice_tail_init(struct list_head *list, struct list_head *head)

@@ -40,13 +40,6 @@
 #define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
 
 /*
- * The scan of NUMA balancing leaves out VMAs that the scanning thread has not faulted
- * in of late.
- * Upstream fc137c0ddab2 ("sched/numa: enhance vma scanning logic"), 6.4.
- */
-#define LMM_SKIPS_VMA_BY_THREAD	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0))
-
-/*
  * What a hint fault calls to count itself has the fault as its second argument; before,
  * the VMA.
  * Upstream "mm/migrate: move common code to numa_migrate_check (was

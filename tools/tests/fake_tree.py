@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import knob_tables
-from livemmctl.control import DEBUGFS, MODULE, PARAMETERS
+from livemmctl.control import DEBUGFS, MODULE, PARAMETERS, parse_settings
 from livemmctl.host import Host, Ran
 from livemmctl.modules import MODULES, PATCHES, is_ours
 
@@ -78,11 +78,7 @@ FILES = {
 
 def policy_order() -> list[str]:
     """The policies that the module has, in the order of their ids."""
-    text = (knob_tables.MODULE / "livemm.h").read_text(encoding="utf-8")
-    ids = re.search(r"enum lmm_policy_id \{(.*?)\}", text, re.S)
-    assert ids is not None
-    names = [name.lower() for name in re.findall(r"LMM_(\w+)", ids[1])]
-    return [name for name in names if name in knob_tables.knobs()]
+    return list(knob_tables.knobs())
 
 
 class Refused(Exception):
@@ -173,8 +169,7 @@ class FakeKernel:
             counts = "".join(f"{name} {n}\n" for name, n in self.counts[policy].items())
             self.put(f"{folder}/counters", counts, 0o400)
         self.put(f"{DEBUGFS}/status", "".join(rows), 0o400)
-        every = ";".join(f"{policy}:{self.line(policy, ',')}" for policy in self.values)
-        self.put(f"{PARAMETERS}/policies", every + "\n", 0o600)
+        self.put(f"{PARAMETERS}/policies", self.every() + "\n", 0o600)
 
     def line(self, policy: str, separator: str) -> str:
         """All settings of a policy as the module prints them."""
@@ -199,54 +194,20 @@ class FakeKernel:
         self.values = wanted
         self.show()
 
+    def every(self) -> str:
+        """All settings, as the parameter `policies` shows them."""
+        return ";".join(f"{policy}:{self.line(policy, ',')}" for policy in self.values)
+
     def _parse(self, text: str) -> dict[str, dict[str, str]]:
-        wanted = {policy: dict(knobs) for policy, knobs in self.values.items()}
-        for section in filter(None, text.split(";")):
-            policy, colon, line = section.partition(":")
-            if policy not in wanted:
-                raise Refused(errno.EINVAL, f"{policy}: no such policy")
-            if not colon:
-                raise Refused(errno.EINVAL, f"{policy}: no : after the policy's name")
-            self._take(policy, line, wanted[policy])
+        number, words = knob_tables.judge(self.every(), text, self.release)
+        if number:
+            raise Refused(number, words)
+        wanted = parse_settings(words)
         for policy, knobs in wanted.items():
             self._judge(policy, knobs)
         return wanted
 
-    def _take(self, policy: str, line: str, into: dict[str, str]) -> None:
-        table = {knob.name: knob for knob in knob_tables.knobs(self.release)[policy]}
-        table["enabled"] = knob_tables.Knob("enabled", "BOOL", 0, 1, "0")
-        seen = set()
-        for word in filter(None, re.split(r"[ \t,]+", line)):
-            key, equals, value = word.partition("=")
-            if not equals:
-                raise Refused(errno.EINVAL, f"{policy}: {word}: no = in it")
-            if key not in table:
-                raise Refused(errno.EINVAL, f"{policy}/{key}: no such knob")
-            if key in seen:
-                raise Refused(errno.EINVAL, f"{policy}/{key}: given twice")
-            seen.add(key)
-            name, words = table[key].judge(value)
-            if name:
-                number = getattr(errno, name)
-                raise Refused(number, f"{policy}/{key}: {value or '(empty)'}: {words}")
-            into[key] = value
-
-    @staticmethod
-    def _judge_numa(knobs: dict[str, str]) -> None:
-        shortest, longest = knobs["scan_period_min_ms"], knobs["scan_period_max_ms"]
-        if int(shortest) > int(longest):
-            raise Refused(errno.ERANGE,
-                          f"numa/scan_period_min_ms: {shortest}: more than scan_period_max_ms")
-        if knobs["cgroups"]:
-            parts = knobs["cgroups"].split(":")
-            for number, path in enumerate(parts):
-                last = number == len(parts) - 2 and parts[-1] == ""
-                if last or not re.fullmatch(r"/|(/[^/]+)+", path):
-                    raise Refused(errno.EINVAL, f"numa/cgroups: {path}: not a path from /")
-
     def _judge(self, policy: str, knobs: dict[str, str]) -> None:
-        if policy == "numa":
-            self._judge_numa(knobs)
         if knobs["enabled"] == "1" and self.values[policy]["enabled"] == "0":
             if policy in self.unsupported:
                 why = self.unsupported[policy]
@@ -257,10 +218,12 @@ class FakeKernel:
 
     def write_lease(self, text: str) -> None:
         """A write to the lease; raises OSError as the kernel would."""
-        knob = knob_tables.Knob("lease", "UINT", 0, 604800, "0")
-        name, words = knob.judge(text.strip())
-        if name:
-            number = getattr(errno, name)
+        number = 0
+        if not re.fullmatch(r"\d+", text.strip(), re.A):
+            number, words = errno.EINVAL, "not a whole number"
+        elif int(text) > 604800:
+            number, words = errno.ERANGE, "not in 0..604800"
+        if number:
             self.put(f"{PARAMETERS}/last_error", f"lease: {text.strip()}: {words}\n", 0o400)
             self.show()
             raise OSError(number, os.strerror(number))

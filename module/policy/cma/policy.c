@@ -22,75 +22,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-enum cma_knob {
-	KNOB_MODE,
-	KNOB_CAP_PCT,
-	KNOB_KEEP_MS,
-	KNOB_KEEP_MAX_PCT,
-	KNOB_BUFFERS,
-};
-
 #define LENDING_MODES	(LMM_ALL_MODES & ~BIT(CMA_MODE_KEEP))
-
-static const char *const mode_words[] = {
-	[CMA_MODE_RATIO] = "ratio",
-	[CMA_MODE_CMA_FIRST] = "cma_first",
-	[CMA_MODE_REGULAR_FIRST] = "regular_first",
-	[CMA_MODE_KEEP] = "keep",
-	NULL
-};
-
-static const struct lmm_knob cma_knobs[] = {
-	[KNOB_MODE] = {
-		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		/* The ratio is the series'; for what it is beside this see bench/README.md. */
-		.min = 0, .max = CMA_MODE_KEEP, .def = CMA_MODE_CMA_FIRST,
-		.choices = mode_words,
-	},
-	[KNOB_CAP_PCT] = {
-		.name = "cap_pct", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 100, .def = 100,
-	},
-	[KNOB_KEEP_MS] = {
-		.name = "keep_ms", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 600000, .def = 30000,
-	},
-	[KNOB_KEEP_MAX_PCT] = {
-		.name = "keep_max_pct", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 100, .def = 25,
-	},
-	[KNOB_BUFFERS] = {
-		.name = "buffers", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 1,
-	},
-};
-
-static const char *const cma_counter_names[NR_COUNTERS] = {
-	[COUNT_VERDICT + CMA_LEND_RATIO] = "lend_ratio",
-	[COUNT_VERDICT + CMA_LEND_FIRST] = "lend_first",
-	[COUNT_VERDICT + CMA_LEND_PRESSURE] = "lend_pressure",
-	[COUNT_VERDICT + CMA_REGULAR_RATIO] = "regular_ratio",
-	[COUNT_VERDICT + CMA_REGULAR_FIRST] = "regular_first",
-	[COUNT_VERDICT + CMA_REGULAR_BUSY] = "regular_busy",
-	[COUNT_VERDICT + CMA_REGULAR_CAP] = "regular_cap",
-	[COUNT_VERDICT + CMA_REGULAR_KEPT] = "regular_kept",
-	[COUNT_VERDICT + CMA_AS_STOCK_PRESSURE] = "stock_pressure",
-	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
-	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
-	[COUNT_VERDICT + CMA_AS_STOCK_MODE] = "stock_mode",
-	[COUNT_VERDICT + CMA_AS_STOCK_LIVEPATCH] = "stock_livepatch",
-	[COUNT_LENT_PAGES] = "lent_pages",
-	[COUNT_REGULAR_PAGES] = "regular_pages",
-	[COUNT_LENT_NONE] = "lent_none",
-	[COUNT_REGULAR_NONE] = "regular_none",
-	[COUNT_ALLOCS] = "allocs",
-	[COUNT_ALLOC_PAGES] = "alloc_pages",
-	[COUNT_RETRIES] = "retries",
-	[COUNT_FAILURES] = "failures",
-	[COUNT_RELEASED_PAGES] = "released_pages",
-	[COUNT_DRAINED_PAGES] = "drained_pages",
-	[COUNT_MOVED_PAGES] = "moved_pages",
-};
 
 static const char *const verdict_words[CMA_NR_VERDICTS] = {
 	[CMA_LEND_RATIO] = "lends: ratio",
@@ -154,7 +86,7 @@ static int cma_validate(struct lmm_policy *policy, const struct lmm_config *cfg,
 	    !cma_supported(policy, words, sizeof(words)) ||
 	    cma_lend_possible(words, sizeof(words)))
 		return 0;
-	scnprintf(why, len, "mode: %s: %s", mode_words[mode_of(cfg)], words);
+	scnprintf(why, len, "mode: %s: %s", cma_knobs[KNOB_MODE].choices[mode_of(cfg)], words);
 	return -EOPNOTSUPP;
 }
 

@@ -19,26 +19,10 @@
 #include "livemm.h"
 #include "hook/klp_port.h"
 #include "core.h"
+#include "knobs.h"
 #include "policy/common/zones.h"
 
 struct zone;
-
-enum cma_counter {
-	/* By enum cma_verdict, refills. */
-	COUNT_VERDICT,
-	COUNT_LENT_PAGES = COUNT_VERDICT + CMA_NR_VERDICTS,
-	COUNT_REGULAR_PAGES,
-	COUNT_LENT_NONE,
-	COUNT_REGULAR_NONE,
-	COUNT_ALLOCS,
-	COUNT_ALLOC_PAGES,
-	COUNT_RETRIES,
-	COUNT_FAILURES,
-	COUNT_RELEASED_PAGES,
-	COUNT_DRAINED_PAGES,
-	COUNT_MOVED_PAGES,
-	NR_COUNTERS
-};
 
 /**
  * struct cma_zone - a zone

@@ -485,7 +485,7 @@ static void limit(struct numa_period *learnt, struct numa_decision *decision, bo
 	if (thread_is_worse(decision->rate, facts->worst, settings)) {
 		bound = numa_thread_bound(period, decision->rate, facts->worst, settings);
 		period = max(bound, settings->period_min_ms);
-		/* When faster scanning is useless for all threads, the floor of one thread holds. */
+		/* Faster scanning is useless for all threads: the floor of one thread holds. */
 		if (no_use)
 			period = max(period, min(kernel, settings->thread_period_min_ms));
 		decision->limit = NUMA_LIMIT_THREAD;

@@ -23,22 +23,13 @@
 
 #include "livemm.h"
 #include "core.h"
+#include "knobs.h"
 #include "core_vma.h"
 #include "core_sample.h"
 
 struct lmm_klp_part;
 struct mm_struct;
 struct vm_area_struct;
-
-/**
- * enum numa_mode - values of knob `mode`
- * @NUMA_MODE_PERIOD: when an address space is scanned
- * @NUMA_MODE_VMA: when an address space is scanned, and which parts of its VMAs
- */
-enum numa_mode {
-	NUMA_MODE_PERIOD,
-	NUMA_MODE_VMA,
-};
 
 #define NUMA_HASH_BITS	10
 
@@ -49,39 +40,6 @@ enum numa_mode {
 /* Cgroups for which the answer of the knob cgroups is cached. */
 #define NUMA_SCOPE_BITS	6
 #define NUMA_SCOPES	BIT(NUMA_SCOPE_BITS)
-
-enum numa_counter {
-	COUNT_FAULTS,
-	COUNT_LOCAL_PRIVATE,	/* the classes in the order of enum numa_class */
-	COUNT_LOCAL_SHARED,
-	COUNT_REMOTE_PRIVATE,
-	COUNT_REMOTE_SHARED,
-	COUNT_WINDOWS,
-	COUNT_FEW_FAULTS,
-	COUNT_WAITED,
-	COUNT_LENGTHENED,
-	COUNT_SHORTENED,
-	COUNT_LIMITED_FIRST_PASS,
-	COUNT_LIMITED_THREAD,
-	COUNT_LIMITED_SCAN_DELAY,
-	COUNT_LIMITED_KERNEL,
-	COUNT_LIMITED_CALM,
-	COUNT_SCANS,
-	COUNT_SAMPLING_SCANS,
-	COUNT_POSTPONED,
-	COUNT_EXPEDITED,
-	COUNT_RESAMPLED,
-	COUNT_SCANNED_PAGES,
-	COUNT_UPDATED_ENTRIES,
-	COUNT_SKIPPED_BY_SAMPLING,
-	COUNT_SKIPPED_BY_THREAD,
-	COUNT_SKIPPED_BY_REGION,
-	COUNT_MMS,
-	COUNT_MMS_GONE,
-	COUNT_MMS_REFUSED,
-	COUNT_OUT_OF_SCOPE,
-	NR_COUNTERS
-};
 
 /**
  * struct numa_slot - counts of a thread, or of all threads that share the slot

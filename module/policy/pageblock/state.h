@@ -14,6 +14,7 @@
 
 #include "livemm.h"
 #include "core.h"
+#include "knobs.h"
 
 struct free_area;
 struct lmm_policy;
@@ -30,34 +31,6 @@ struct seq_file;
  */
 #define PAGEBLOCK_TARGET_GFP \
 	(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NORETRY | __GFP_NOWARN)
-
-enum pageblock_counter {
-	COUNT_SEARCHES,
-	COUNT_REFUSED_FAST,	/* the verdicts, in the order of enum pageblock_verdict */
-	COUNT_REFUSED_SLOW,
-	COUNT_REFUSED_NO_PROGRESS,
-	COUNT_REFUSED_HAS_FALLBACK,
-	COUNT_ALLOWED_TRIED,
-	COUNT_ALLOWED_ATOMIC,
-	COUNT_ALLOWED_HIGHATOMIC,
-	COUNT_ALLOWED_MEMALLOC,
-	COUNT_ALLOWED_OOM,
-	COUNT_ALLOWED_NOFAIL,
-	COUNT_ALLOWED_UNGROUPED,
-	COUNT_ALLOWED_COMPACT_DEFERRED,
-	COUNT_ALLOWED_UNTRACKED,
-	COUNT_ALLOWED_ABOVE_HIGH,
-	COUNT_UNKNOWN,
-	COUNT_COMPACTION_KEPT,
-	COUNT_CLAIMED,
-	COUNT_MIXED,
-	COUNT_ROUNDS,
-	COUNT_ATTEMPTS,
-	COUNT_MADE,
-	COUNT_MOVED,
-	COUNT_CLEANED,
-	NR_COUNTERS
-};
 
 /**
  * struct pageblock_task - what was tried for a request in the slow path

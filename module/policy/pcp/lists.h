@@ -7,36 +7,8 @@
 
 #include "compat/pageset.h"
 #include "core.h"
+#include "knobs.h"
 #include "core_event.h"
-
-/* Counters of the policy; pcp_counter_names[] has their names. */
-enum pcp_counter {
-	COUNT_REFILLS,
-	COUNT_REFILL_PAGES,
-	COUNT_SCALED_REFILLS,
-	COUNT_DRAINS,
-	COUNT_DRAIN_PAGES,
-	COUNT_KEPT_PAGES,
-	COUNT_CONTENDED,
-	COUNT_PERIODS,
-	COUNT_GROWN,
-	COUNT_RAISED,
-	COUNT_LOWERED,
-	COUNT_RESTORED,
-	COUNT_EXCESS_PAGES,
-	COUNT_LOST_RACE,
-	COUNT_LIMITED_MAX,
-	COUNT_LIMITED_ROOM,
-	COUNT_LIMITED_WATERMARK,
-	COUNT_LIMITED_QUIET,
-	COUNT_LIMITED_RECLAIM,
-	COUNT_KICKS,
-	COUNT_OOM_CALLS,
-	COUNT_OOM_PAGES,
-	COUNT_IDLE_RESETS,
-	COUNT_HANDS_OFF,
-	NR_COUNTERS
-};
 
 /**
  * struct pcp_list - what is known of the list of one zone on one CPU

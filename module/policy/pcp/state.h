@@ -29,16 +29,6 @@ struct per_cpu_pages;
 struct zone;
 
 /**
- * enum pcp_mode - how lists are sized: values of knob `mode`
- * @PCP_MODE_DEPTH: by the depth of allocation and freeing, tracked page by page
- * @PCP_MODE_EVENT: by refills and drains
- */
-enum pcp_mode {
-	PCP_MODE_DEPTH,
-	PCP_MODE_EVENT,
-};
-
-/**
  * struct pcp_zone - a zone's pressure, as the hooks want to know it
  * @room: pages by which lists of the zone may still be raised; 0 while a pass over
  *	its lists is under way, so that their sum stays within the room

@@ -17,6 +17,7 @@
 
 #include "livemm.h"
 #include "core.h"
+#include "knobs.h"
 #include "depot.h"
 #include "policy/common/worker.h"
 #include "policy/common/zones.h"
@@ -25,34 +26,6 @@ struct list_head;
 struct lmm_klp_return;
 struct per_cpu_pages;
 struct zone;
-
-/**
- * enum zonelock_mode - what the depot is for: values of knob `mode`
- * @ZONELOCK_MODE_DEPOT: to hand pages over; what nobody takes goes back
- * @ZONELOCK_MODE_NOMERGE: to keep freed pages from being merged until somebody wants
- *	them in one piece; bounded by the watermarks alone, for comparison
- */
-enum zonelock_mode {
-	ZONELOCK_MODE_DEPOT,
-	ZONELOCK_MODE_NOMERGE,
-};
-
-enum zonelock_counter {
-	COUNT_STORED,
-	COUNT_STORED_PAGES,
-	COUNT_COUNTED,
-	COUNT_KEPT_PAGES,
-	COUNT_TAKEN,
-	COUNT_TAKEN_PAGES,
-	COUNT_MISSED,
-	COUNT_BUSY,
-	/* By enum depot_verdict, from DEPOT_DISABLED on. */
-	COUNT_REFUSED,
-	/* By enum depot_reason, pages. */
-	COUNT_RETURNED = COUNT_REFUSED + DEPOT_NR_VERDICTS - 1,
-	COUNT_KICKS = COUNT_RETURNED + DEPOT_NR_REASONS,
-	NR_COUNTERS
-};
 
 /**
  * struct zonelock_zone - a zone

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs_user.c - the module's knobs, counters and their grammar, as a program of user space
+ *
+ *	knobs			print the tables of all policies as JSON
+ *	knobs PRESENT WANTED	judge a write of WANTED to the parameter policies, with PRESENT as
+ *				the settings before; print the settings afterwards, or the
+ *				number of the error and the reason
+ *
+ * tests/tables.py builds the program, for the release in LINUX_VERSION_CODE.
+ */
+#include "kernel.h"
+
+#include "control/knobs.h"
+
+/* From knobs_rows.c, which is built once for each policy. */
+extern const struct lmm_policy zonelock_rows, cma_rows, pcp_rows, pageblock_rows, numa_rows;
+int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why, size_t len);
+
+static struct lmm_policy policies[LMM_NR_POLICIES];
+
+static const char *const kinds[] = {
+	[LMM_KNOB_UINT] = "UINT",
+	[LMM_KNOB_TENTHS] = "TENTHS",
+	[LMM_KNOB_BOOL] = "BOOL",
+	[LMM_KNOB_CHOICE] = "CHOICE",
+	[LMM_KNOB_TEXT] = "TEXT",
+};
+
+static void print_knob(const struct lmm_knob *knob)
+{
+	char text[3][64] = { "", "", "" };
+	unsigned int i;
+
+	if (knob->kind != LMM_KNOB_TEXT) {
+		lmm_knob_format(knob, knob->min, text[0], sizeof(text[0]));
+		lmm_knob_format(knob, knob->max, text[1], sizeof(text[1]));
+		lmm_knob_format(knob, knob->def, text[2], sizeof(text[2]));
+	}
+	printf("{\"name\": \"%s\", \"kind\": \"%s\", \"low\": \"%s\", \"high\": \"%s\", ",
+	       knob->name, kinds[knob->kind], text[0], text[1]);
+	printf("\"default\": \"%s\", \"choices\": [", text[2]);
+	for (i = 0; knob->choices && knob->choices[i]; i++)
+		printf("%s\"%s\"", i ? ", " : "", knob->choices[i]);
+	printf("]}");
+}
+
+static void print_tables(void)
+{
+	unsigned int id, i;
+
+	printf("{");
+	for (id = 0; id < LMM_NR_POLICIES; id++) {
+		const struct lmm_policy *policy = &policies[id];
+
+		printf("%s\n\"%s\": {\"knobs\": [", id ? "," : "", policy->name);
+		for (i = 0; i < policy->nr_knobs; i++) {
+			printf("%s\n  ", i ? "," : "");
+			print_knob(&policy->knobs[i]);
+		}
+		printf("],\n  \"counters\": [");
+		for (i = 0; i < policy->nr_counters; i++)
+			printf("%s\"%s\"", i ? ", " : "", policy->counter_names[i]);
+		printf("]}");
+	}
+	printf("\n}\n");
+}
+
+static int judge(const char *present, const char *wanted)
+{
+	static struct lmm_config settings[LMM_NR_POLICIES];
+	struct lmm_policy *table[LMM_NR_POLICIES];
+	char why[LMM_WHY_LEN] = "", reason[LMM_WHY_LEN - 8] = "", line[4096];
+	unsigned int id, named;
+	int err;
+
+	for (id = 0; id < LMM_NR_POLICIES; id++)
+		table[id] = &policies[id];
+	err = lmm_policies_parse(table, present, strlen(present), settings, &named, why,
+				 sizeof(why));
+	if (!err)
+		err = lmm_policies_parse(table, wanted, strlen(wanted), settings, &named, why,
+					 sizeof(why));
+	if (!err) {
+		err = numa_validate(table[LMM_NUMA], &settings[LMM_NUMA], reason,
+				    sizeof(reason));
+		if (err)
+			snprintf(why, sizeof(why), "numa/%s", reason);
+	}
+	if (err) {
+		printf("%d %s\n", -err, why);
+		return 1;
+	}
+	for (id = 0; id < LMM_NR_POLICIES; id++) {
+		lmm_config_format(table[id], &settings[id], ',', line, sizeof(line));
+		printf("%s%s:%s", id ? ";" : "", table[id]->name, line);
+	}
+	putchar('\n');
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	policies[LMM_ZONELOCK] = zonelock_rows;
+	policies[LMM_CMA] = cma_rows;
+	policies[LMM_PCP] = pcp_rows;
+	policies[LMM_PAGEBLOCK] = pageblock_rows;
+	policies[LMM_NUMA] = numa_rows;
+	if (argc == 3)
+		return judge(argv[1], argv[2]);
+	print_tables();
+	return 0;
+}

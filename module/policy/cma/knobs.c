@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs.c - knobs and counters of the policy cma, as rows
+ *
+ * Pure: no kernel state.  Also built into the program that prints the tables, see
+ * tests/tables.py.
+ */
+#include "knobs.h"
+
+static const char *const mode_words[] = {
+	[CMA_MODE_RATIO] = "ratio",
+	[CMA_MODE_CMA_FIRST] = "cma_first",
+	[CMA_MODE_REGULAR_FIRST] = "regular_first",
+	[CMA_MODE_KEEP] = "keep",
+	NULL
+};
+
+/* Rows of debugfs files and of the parameter policies. */
+const struct lmm_knob cma_knobs[NR_KNOBS] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		/* The ratio is the series'; for what it is beside this see bench/README.md. */
+		.min = 0, .max = CMA_MODE_KEEP, .def = CMA_MODE_CMA_FIRST,
+		.choices = mode_words,
+	},
+	[KNOB_CAP_PCT] = {
+		.name = "cap_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 100, .def = 100,
+	},
+	[KNOB_KEEP_MS] = {
+		.name = "keep_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 600000, .def = 30000,
+	},
+	[KNOB_KEEP_MAX_PCT] = {
+		.name = "keep_max_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 100, .def = 25,
+	},
+	[KNOB_BUFFERS] = {
+		.name = "buffers", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+};
+
+/* Words of the file counters. */
+const char *const cma_counter_names[NR_COUNTERS] = {
+	[COUNT_VERDICT + CMA_LEND_RATIO] = "lend_ratio",
+	[COUNT_VERDICT + CMA_LEND_FIRST] = "lend_first",
+	[COUNT_VERDICT + CMA_LEND_PRESSURE] = "lend_pressure",
+	[COUNT_VERDICT + CMA_REGULAR_RATIO] = "regular_ratio",
+	[COUNT_VERDICT + CMA_REGULAR_FIRST] = "regular_first",
+	[COUNT_VERDICT + CMA_REGULAR_BUSY] = "regular_busy",
+	[COUNT_VERDICT + CMA_REGULAR_CAP] = "regular_cap",
+	[COUNT_VERDICT + CMA_REGULAR_KEPT] = "regular_kept",
+	[COUNT_VERDICT + CMA_AS_STOCK_PRESSURE] = "stock_pressure",
+	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
+	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
+	[COUNT_VERDICT + CMA_AS_STOCK_MODE] = "stock_mode",
+	[COUNT_VERDICT + CMA_AS_STOCK_LIVEPATCH] = "stock_livepatch",
+	[COUNT_LENT_PAGES] = "lent_pages",
+	[COUNT_REGULAR_PAGES] = "regular_pages",
+	[COUNT_LENT_NONE] = "lent_none",
+	[COUNT_REGULAR_NONE] = "regular_none",
+	[COUNT_ALLOCS] = "allocs",
+	[COUNT_ALLOC_PAGES] = "alloc_pages",
+	[COUNT_RETRIES] = "retries",
+	[COUNT_FAILURES] = "failures",
+	[COUNT_RELEASED_PAGES] = "released_pages",
+	[COUNT_DRAINED_PAGES] = "drained_pages",
+	[COUNT_MOVED_PAGES] = "moved_pages",
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs.c - knobs and counters of the policy numa, as rows
+ *
+ * Pure: no kernel state.  Also built into the program that prints the tables, see
+ * tests/tables.py.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "compat/release.h"
+#include "knobs.h"
+
+static const char *const mode_words[] = {
+	[NUMA_MODE_PERIOD] = "period",
+	[NUMA_MODE_VMA] = "vma",
+	NULL
+};
+
+/* Rows of debugfs files and of the parameter policies. */
+const struct lmm_knob numa_knobs[NR_KNOBS] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = NUMA_MODE_VMA, .def = NUMA_MODE_VMA,
+		.choices = mode_words,
+	},
+	[KNOB_SCAN_PERIOD_MIN_MS] = {
+		/* The kernel's own floor: 256 MiB in 100 ms is its fastest scan. */
+		.name = "scan_period_min_ms", .kind = LMM_KNOB_UINT,
+		.min = 10, .max = 60000, .def = 100,
+	},
+	[KNOB_SCAN_PERIOD_MAX_MS] = {
+		/*
+		 * Four times the kernel's own, for the sampling scans in between.  With the
+		 * series' 5000 there would be more faults than with the kernel's.
+		 */
+		.name = "scan_period_max_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 600000, .def = 240000,
+	},
+	[KNOB_MIN_FAULTS] = {
+		.name = "min_faults", .kind = LMM_KNOB_UINT,
+		.min = 10, .max = 100000, .def = NUMA_MIN_FAULTS,
+	},
+	[KNOB_STEP_MAX_PCT] = {
+		.name = "step_max_pct", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 10000, .def = 400,
+	},
+	[KNOB_STEADY_PCT] = {
+		.name = "steady_pct", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 1000, .def = 200,
+	},
+	[KNOB_SCAN_DELAY_MS] = {
+		.name = "scan_delay_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 3600000, .def = 4000,
+	},
+	[KNOB_SCAN_DELAY_RUN_MS] = {
+		.name = "scan_delay_run_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 3600000, .def = 1000,
+	},
+	[KNOB_THREAD_PERIOD_MIN_MS] = {
+		.name = "thread_period_min_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 60000, .def = 1000,
+	},
+	[KNOB_SAMPLING_STRIDE] = {
+		.name = "sampling_stride", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 512, .def = 16,
+	},
+	[KNOB_FULL_PASS_INTERVAL] = {
+		.name = "full_pass_interval", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = 1000, .def = 8,
+	},
+	[KNOB_SKIP_BY_THREAD] = {
+		.name = "skip_by_thread", .kind = LMM_KNOB_BOOL,
+		/* Where the kernel does not. */
+		.min = 0, .max = 1, .def = !LMM_SKIPS_VMA_BY_THREAD,
+	},
+	[KNOB_SKIP_BY_REGION] = {
+		.name = "skip_by_region", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+	[KNOB_CHARGE_PTES] = {
+		.name = "charge_ptes", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 0,
+	},
+	[KNOB_CGROUPS] = {
+		.name = "cgroups", .kind = LMM_KNOB_TEXT,
+	},
+};
+
+/* Words of the file counters. */
+const char *const numa_counter_names[NR_COUNTERS] = {
+	[COUNT_FAULTS] = "faults",
+	[COUNT_LOCAL_PRIVATE] = "local_private",
+	[COUNT_LOCAL_SHARED] = "local_shared",
+	[COUNT_REMOTE_PRIVATE] = "remote_private",
+	[COUNT_REMOTE_SHARED] = "remote_shared",
+	[COUNT_WINDOWS] = "windows",
+	[COUNT_FEW_FAULTS] = "few_faults",
+	[COUNT_WAITED] = "waited",
+	[COUNT_LENGTHENED] = "lengthened",
+	[COUNT_SHORTENED] = "shortened",
+	[COUNT_LIMITED_FIRST_PASS] = "limited_first_pass",
+	[COUNT_LIMITED_THREAD] = "limited_thread",
+	[COUNT_LIMITED_SCAN_DELAY] = "limited_scan_delay",
+	[COUNT_LIMITED_KERNEL] = "limited_kernel",
+	[COUNT_LIMITED_CALM] = "limited_calm",
+	[COUNT_SCANS] = "scans",
+	[COUNT_SAMPLING_SCANS] = "sampling_scans",
+	[COUNT_POSTPONED] = "postponed",
+	[COUNT_EXPEDITED] = "expedited",
+	[COUNT_RESAMPLED] = "resampled",
+	[COUNT_SCANNED_PAGES] = "scanned_pages",
+	[COUNT_UPDATED_ENTRIES] = "updated_entries",
+	[COUNT_SKIPPED_BY_SAMPLING] = "skipped_by_sampling",
+	[COUNT_SKIPPED_BY_THREAD] = "skipped_by_thread",
+	[COUNT_SKIPPED_BY_REGION] = "skipped_by_region",
+	[COUNT_MMS] = "mms",
+	[COUNT_MMS_GONE] = "mms_gone",
+	[COUNT_MMS_REFUSED] = "mms_refused",
+	[COUNT_OUT_OF_SCOPE] = "out_of_scope",
+};
+
+/* Only the root ends in a slash, and none has two in a row. */
+static bool cgroup_path_good(const char *path, size_t len)
+{
+	return path[0] == '/' && (len == 1 || path[len - 1] != '/') && !strnstr(path, "//", len);
+}
+
+/**
+ * numa_validate() - judge a whole configuration
+ * @policy: the policy numa
+ * @cfg: the configuration
+ * @why: reason, on failure
+ * @len: size of @why
+ *
+ * Context: any; pure.
+ * Return: 0, -EINVAL for a path that no cgroup has, -ERANGE for a shortest period above the
+ *	longest.
+ */
+int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why, size_t len)
+{
+	const char *path = cfg->text;
+
+	if (cfg->value[KNOB_SCAN_PERIOD_MIN_MS] > cfg->value[KNOB_SCAN_PERIOD_MAX_MS]) {
+		scnprintf(why, len, "scan_period_min_ms: %u: more than scan_period_max_ms (%u)",
+			  cfg->value[KNOB_SCAN_PERIOD_MIN_MS], cfg->value[KNOB_SCAN_PERIOD_MAX_MS]);
+		return -ERANGE;
+	}
+	while (*path) {
+		size_t end = strcspn(path, ":");
+
+		if (!cgroup_path_good(path, end) || !strcmp(path + end, ":")) {
+			scnprintf(why, len, "cgroups: %.*s: not a path from /, as cgroups have one",
+				  (int)min_t(size_t, end, 40), path);
+			return -EINVAL;
+		}
+		path += end + (path[end] == ':');
+	}
+	return 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs.c - knobs and counters of the policy pageblock, as rows
+ *
+ * Pure: no kernel state.  Also built into the program that prints the tables, see
+ * tests/tables.py.
+ */
+#include "knobs.h"
+
+static const char *const mode_words[] = {
+	[PAGEBLOCK_MODE_CLAIM] = "claim",
+	[PAGEBLOCK_MODE_STRICT] = "strict",
+	NULL
+};
+
+/* Rows of debugfs files and of the parameter policies. */
+const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = PAGEBLOCK_MODE_STRICT, .def = PAGEBLOCK_MODE_CLAIM,
+		.choices = mode_words,
+	},
+	[KNOB_MAX_ATTEMPTS] = {
+		.name = "max_attempts", .kind = LMM_KNOB_UINT,
+		.min = 1, .max = PAGEBLOCK_MAX_ROUNDS, .def = 3,
+	},
+	[KNOB_RESERVE_BLOCKS] = {
+		.name = "reserve_blocks", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 4096, .def = 16,
+	},
+	[KNOB_PERIOD_MS] = {
+		.name = "period_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 60000, .def = 100,
+	},
+	[KNOB_BUFFERS] = {
+		.name = "buffers", .kind = LMM_KNOB_BOOL,
+		.min = 0, .max = 1, .def = 1,
+	},
+};
+
+/* Words of the file counters. */
+const char *const pageblock_counter_names[NR_COUNTERS] = {
+	[COUNT_SEARCHES] = "searches",
+	[COUNT_REFUSED_FAST] = "refused_fast",
+	[COUNT_REFUSED_SLOW] = "refused_slow",
+	[COUNT_REFUSED_NO_PROGRESS] = "refused_no_progress",
+	[COUNT_REFUSED_HAS_FALLBACK] = "refused_has_fallback",
+	[COUNT_ALLOWED_TRIED] = "allowed_tried",
+	[COUNT_ALLOWED_ATOMIC] = "allowed_atomic",
+	[COUNT_ALLOWED_HIGHATOMIC] = "allowed_highatomic",
+	[COUNT_ALLOWED_MEMALLOC] = "allowed_memalloc",
+	[COUNT_ALLOWED_OOM] = "allowed_oom",
+	[COUNT_ALLOWED_NOFAIL] = "allowed_nofail",
+	[COUNT_ALLOWED_UNGROUPED] = "allowed_ungrouped",
+	[COUNT_ALLOWED_COMPACT_DEFERRED] = "allowed_compact_deferred",
+	[COUNT_ALLOWED_UNTRACKED] = "allowed_untracked",
+	[COUNT_ALLOWED_ABOVE_HIGH] = "allowed_above_high",
+	[COUNT_UNKNOWN] = "unknown",
+	[COUNT_COMPACTION_KEPT] = "compaction_kept",
+	[COUNT_CLAIMED] = "claimed",
+	[COUNT_MIXED] = "mixed",
+	[COUNT_ROUNDS] = "rounds",
+	[COUNT_ATTEMPTS] = "attempts",
+	[COUNT_MADE] = "made",
+	[COUNT_MOVED] = "moved",
+	[COUNT_CLEANED] = "cleaned",
+};

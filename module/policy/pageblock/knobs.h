@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * knobs.h - knobs and counters of the policy pageblock
+ */
+#ifndef LIVEMM_POLICY_PAGEBLOCK_KNOBS_H
+#define LIVEMM_POLICY_PAGEBLOCK_KNOBS_H
+
+#include "livemm.h"
+#include "core.h"
+
+enum pageblock_knob {
+	KNOB_MODE,
+	KNOB_MAX_ATTEMPTS,
+	KNOB_RESERVE_BLOCKS,
+	KNOB_PERIOD_MS,
+	KNOB_BUFFERS,
+	NR_KNOBS
+};
+
+enum pageblock_counter {
+	COUNT_SEARCHES,
+	COUNT_REFUSED_FAST,	/* the verdicts, in the order of enum pageblock_verdict */
+	COUNT_REFUSED_SLOW,
+	COUNT_REFUSED_NO_PROGRESS,
+	COUNT_REFUSED_HAS_FALLBACK,
+	COUNT_ALLOWED_TRIED,
+	COUNT_ALLOWED_ATOMIC,
+	COUNT_ALLOWED_HIGHATOMIC,
+	COUNT_ALLOWED_MEMALLOC,
+	COUNT_ALLOWED_OOM,
+	COUNT_ALLOWED_NOFAIL,
+	COUNT_ALLOWED_UNGROUPED,
+	COUNT_ALLOWED_COMPACT_DEFERRED,
+	COUNT_ALLOWED_UNTRACKED,
+	COUNT_ALLOWED_ABOVE_HIGH,
+	COUNT_UNKNOWN,
+	COUNT_COMPACTION_KEPT,
+	COUNT_CLAIMED,
+	COUNT_MIXED,
+	COUNT_ROUNDS,
+	COUNT_ATTEMPTS,
+	COUNT_MADE,
+	COUNT_MOVED,
+	COUNT_CLEANED,
+	NR_COUNTERS
+};
+
+extern const struct lmm_knob pageblock_knobs[NR_KNOBS];
+extern const char *const pageblock_counter_names[NR_COUNTERS];
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_KNOBS_H */

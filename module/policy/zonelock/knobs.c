@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * knobs.c - knobs and counters of the policy zonelock, as rows
+ *
+ * Pure: no kernel state.  Also built into the program that prints the tables, see
+ * tests/tables.py.
+ */
+#include "knobs.h"
+
+static const char *const mode_words[] = {
+	[ZONELOCK_MODE_DEPOT] = "depot",
+	[ZONELOCK_MODE_NOMERGE] = "nomerge",
+	NULL
+};
+
+/* Rows of debugfs files and of the parameter policies. */
+const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
+	[KNOB_MODE] = {
+		.name = "mode", .kind = LMM_KNOB_CHOICE,
+		.min = 0, .max = ZONELOCK_MODE_NOMERGE, .def = ZONELOCK_MODE_DEPOT,
+		.choices = mode_words,
+	},
+	[KNOB_MAX_PAGES_PCT] = {
+		.name = "max_pages_pct", .kind = LMM_KNOB_TENTHS,
+		.min = 1, .max = 500, .def = 40,
+	},
+	[KNOB_MAX_AGE_MS] = {
+		.name = "max_age_ms", .kind = LMM_KNOB_UINT,
+		.min = 100, .max = 60000, .def = 1000,
+	},
+	[KNOB_WATERMARK_GUARD_PCT] = {
+		/* As pcp's knob of that name. */
+		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 1000, .def = 100,
+	},
+	[KNOB_HOLD_OFF_MS] = {
+		.name = "hold_off_ms", .kind = LMM_KNOB_UINT,
+		.min = 0, .max = 60000, .def = 1000,
+	},
+};
+
+/* Words of the file counters. */
+const char *const zonelock_counter_names[NR_COUNTERS] = {
+	[COUNT_STORED] = "stored",
+	[COUNT_STORED_PAGES] = "stored_pages",
+	[COUNT_COUNTED] = "counted",
+	[COUNT_KEPT_PAGES] = "kept_pages",
+	[COUNT_TAKEN] = "taken",
+	[COUNT_TAKEN_PAGES] = "taken_pages",
+	[COUNT_MISSED] = "missed",
+	[COUNT_BUSY] = "busy",
+	[COUNT_REFUSED + DEPOT_DISABLED - 1] = "refused_disabled",
+	[COUNT_REFUSED + DEPOT_ISOLATED - 1] = "refused_isolated",
+	[COUNT_REFUSED + DEPOT_RECLAIM - 1] = "refused_reclaim",
+	[COUNT_REFUSED + DEPOT_WATERMARK - 1] = "refused_watermark",
+	[COUNT_REFUSED + DEPOT_CLOSED - 1] = "refused_closed",
+	[COUNT_REFUSED + DEPOT_FULL - 1] = "refused_full",
+	[COUNT_RETURNED + DEPOT_BY_AGE] = "returned_age",
+	[COUNT_RETURNED + DEPOT_BY_SIZE] = "returned_size",
+	[COUNT_RETURNED + DEPOT_BY_RECLAIM] = "returned_reclaim",
+	[COUNT_RETURNED + DEPOT_BY_WATERMARK] = "returned_watermark",
+	[COUNT_RETURNED + DEPOT_BY_ORDER] = "returned_order",
+	[COUNT_RETURNED + DEPOT_BY_COMPACTION] = "returned_compaction",
+	[COUNT_RETURNED + DEPOT_BY_DRAIN] = "returned_drain",
+	[COUNT_RETURNED + DEPOT_BY_OOM] = "returned_oom",
+	[COUNT_RETURNED + DEPOT_BY_OFF] = "returned_off",
+	[COUNT_KICKS] = "kicks",
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * knobs.h - knobs and counters of the policy zonelock
+ */
+#ifndef LIVEMM_POLICY_ZONELOCK_KNOBS_H
+#define LIVEMM_POLICY_ZONELOCK_KNOBS_H
+
+#include "livemm.h"
+#include "core.h"
+
+/**
+ * enum zonelock_mode - what the depot is for: values of knob `mode`
+ * @ZONELOCK_MODE_DEPOT: to hand pages over; what nobody takes goes back
+ * @ZONELOCK_MODE_NOMERGE: to keep freed pages from being merged until somebody wants
+ *	them in one piece; bounded by the watermarks alone, for comparison
+ */
+enum zonelock_mode {
+	ZONELOCK_MODE_DEPOT,
+	ZONELOCK_MODE_NOMERGE,
+};
+
+enum zonelock_knob {
+	KNOB_MODE,
+	KNOB_MAX_PAGES_PCT,
+	KNOB_MAX_AGE_MS,
+	KNOB_WATERMARK_GUARD_PCT,
+	KNOB_HOLD_OFF_MS,
+	NR_KNOBS
+};
+
+enum zonelock_counter {
+	COUNT_STORED,
+	COUNT_STORED_PAGES,
+	COUNT_COUNTED,
+	COUNT_KEPT_PAGES,
+	COUNT_TAKEN,
+	COUNT_TAKEN_PAGES,
+	COUNT_MISSED,
+	COUNT_BUSY,
+	/* By enum depot_verdict, from DEPOT_DISABLED on. */
+	COUNT_REFUSED,
+	/* By enum depot_reason, pages. */
+	COUNT_RETURNED = COUNT_REFUSED + DEPOT_NR_VERDICTS - 1,
+	COUNT_KICKS = COUNT_RETURNED + DEPOT_NR_REASONS,
+	NR_COUNTERS
+};
+
+extern const struct lmm_knob zonelock_knobs[NR_KNOBS];
+extern const char *const zonelock_counter_names[NR_COUNTERS];
+
+#endif /* LIVEMM_POLICY_ZONELOCK_KNOBS_H */

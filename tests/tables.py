@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The module's knobs and counters, printed by the module's own code: python3 -m tests.tables
+
+The tables (module/policy/*/knobs.c) and the grammar (module/control/knobs.c) are built as a
+program of user space, once for each series of the matrix.  Prints tools/livemmctl/defaults.toml;
+--write replaces the file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from guests.command import call
+from guests.kernels import load
+from guests.report import BUILD, ROOT, ToolError, main_guard
+from tests.userspace import stand_ins
+
+POLICIES = ("zonelock", "cma", "pcp", "pageblock", "numa")
+DEFAULTS = ROOT / "tools/livemmctl/defaults.toml"
+HEAD = """\
+# SPDX-License-Identifier: GPL-2.0-only
+# The module's defaults; made by: python3 -m tests.tables --write
+"""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A row of a policy's table, as people write its values."""
+
+    name: str
+    kind: str
+    low: str
+    high: str
+    default: str
+    choices: list[str]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Knobs and counters of a policy."""
+
+    knobs: list[Knob]
+    counters: list[str]
+
+
+def series() -> list[tuple[int, int]]:
+    """Release of each kernel of the matrix, oldest first."""
+    names = (kernel.series.split(".") for kernel in load()[0])
+    return sorted((int(major), int(minor)) for major, minor in names)
+
+
+@cache
+def program(release: tuple[int, int]) -> Path:
+    """The program for a kernel release, built when it is older than its sources."""
+    folder = BUILD / "tables"
+    made = folder / f"knobs-{release[0]}.{release[1]}"
+    user = ROOT / "kunit/user"
+    rows = [ROOT / f"module/policy/{policy}/knobs.c" for policy in POLICIES]
+    sources = [*rows, *user.glob("*.[ch]"), *ROOT.glob("module/**/*.h"),
+               ROOT / "module/control/knobs.c"]
+    if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources):
+        return made
+    folder.mkdir(parents=True, exist_ok=True)
+    # Tests run side by side: each builds on its own, and the last one's program stays.
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        work = Path(name)
+        stand_ins(sources, work / "include")
+        flags: list[str | Path] = [
+            "gcc-12", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-sign-compare",
+            "-I", work / "include", "-I", ROOT / "module",
+            f"-DLINUX_VERSION_CODE=KERNEL_VERSION({release[0]},{release[1]},0)"]
+        for policy, path in zip(POLICIES, rows, strict=True):
+            call([*flags, f"-DPOLICY={policy}", f'-DKNOBS_C="{path}"', "-c",
+                  user / "knobs_rows.c", "-o", work / f"{policy}.o"])
+        call([*flags, user / "knobs_user.c", user / "scnprintf.c",
+              ROOT / "module/control/knobs.c", *work.glob("*.o"), "-o", work / "knobs"])
+        (work / "knobs").replace(made)
+    return made
+
+
+@cache
+def tables(release: tuple[int, int] = (6, 1)) -> dict[str, Tables]:
+    """Tables of every policy, in the order of the module, as built for a kernel release."""
+    _, text = call([program(release)])
+    return {policy: Tables([Knob(**row) for row in found["knobs"]], found["counters"])
+            for policy, found in json.loads(text).items()}
+
+
+def judge(present: str, wanted: str, release: tuple[int, int] = (6, 1)) -> tuple[int, str]:
+    """A write to the parameter `policies`: 0 and all settings, or errno and the reason."""
+    status, text = call([program(release), present, wanted], check=False)
+    if status == 0:
+        return 0, text.rstrip("\n")
+    number, _, reason = text.rstrip("\n").partition(" ")
+    return int(number), reason
+
+
+def defaults_toml() -> str:
+    """What tools/livemmctl/defaults.toml must be: the oldest kernel, then what changes."""
+    releases = series()
+    before = tables(releases[0])
+    text = HEAD
+    for policy in sorted(before):
+        text += f"\n[policy.{policy}]\n"
+        text += "".join(f'{knob.name} = "{knob.default}"\n' for knob in before[policy].knobs)
+    for release in releases[1:]:
+        now = tables(release)
+        for policy in sorted(now):
+            for old, knob in zip(before[policy].knobs, now[policy].knobs, strict=True):
+                if old.default != knob.default:
+                    text += (f"\n[[since]]\nkernel = [{release[0]}, {release[1]}]\n"
+                             f'policy = "{policy}"\nknob = "{knob.name}"\n'
+                             f'value = "{knob.default}"\n')
+        before = now
+    return text
+
+
+def main() -> int:
+    """The command."""
+    if sys.argv[1:] not in ([], ["--write"]):
+        raise ToolError(f"{' '.join(sys.argv[1:])}: the only argument is --write")
+    if sys.argv[1:]:
+        DEFAULTS.write_text(defaults_toml(), encoding="utf-8")
+    else:
+        print(defaults_toml(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    main_guard(main)
