@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * worker.c - a worker that gives memory back: at times, when a hook asks, when memory runs out
+ * worker.c - a worker that gives memory back: periodically, when a hook asks, and on OOM
  *
  * Lifetime: lmm_worker_init() before any hook is armed; lmm_worker_stop() after the hooks are
- * disarmed, so that nobody kicks; lmm_worker_free() when nothing of the policy queues work.
+ * disarmed, so that no hook can kick; lmm_worker_free() when the policy queues no more work.
  */
 #include <linux/errno.h>
 #include <linux/oom.h>
 
 #include "worker.h"
 
-/* In a hard interrupt. */
+/* Runs in hard interrupt context. */
 static void worker_kicked(struct irq_work *work)
 {
 	lmm_worker_pass_after(container_of(work, struct lmm_worker, kick), 0);
 }
 
 /**
- * lmm_worker_init() - make a worker; nothing runs yet
- * @worker: what to make
- * @name: of the workqueue
+ * lmm_worker_init() - set a worker up; no pass runs yet
+ * @worker: the worker
+ * @name: name of the workqueue
  * @pass: the pass; process context, allocates nothing
- * @oom: notifier of memory that runs out; adds what was freed to its third argument
+ * @oom: OOM notifier; adds the pages that were freed to its third argument
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
@@ -38,8 +38,8 @@ int lmm_worker_init(struct lmm_worker *worker, const char *name, work_func_t pas
 }
 
 /**
- * lmm_worker_hear_oom() - from here on the worker hears that memory runs out
- * @worker: a worker that lmm_worker_init() has made
+ * lmm_worker_hear_oom() - register the worker's OOM notifier
+ * @worker: a worker that lmm_worker_init() has set up
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
@@ -53,10 +53,10 @@ int lmm_worker_hear_oom(struct lmm_worker *worker)
 }
 
 /**
- * lmm_worker_stop() - no pass runs any more, and no notifier
- * @worker: a worker that lmm_worker_init() has made; nobody kicks
+ * lmm_worker_stop() - end the pass and the OOM notifier
+ * @worker: a worker that lmm_worker_init() has set up, and that no hook kicks any more
  *
- * A pass that queues itself is cancelled for good.
+ * A pass that queues itself again is cancelled too.
  *
  * Context: process, may sleep.
  */
@@ -71,7 +71,7 @@ void lmm_worker_stop(struct lmm_worker *worker)
 
 /**
  * lmm_worker_free() - undo lmm_worker_init()
- * @worker: a worker that was stopped, or that lmm_worker_init() could not make
+ * @worker: a stopped worker, or one for which lmm_worker_init() has failed
  *
  * Context: process, may sleep.
  */

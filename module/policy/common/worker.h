@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * worker.h - a worker that gives memory back: at times, when a hook asks, when memory runs out
+ * worker.h - a worker that gives memory back: periodically, when a hook asks, and on OOM
  */
 #ifndef LIVEMM_POLICY_COMMON_WORKER_H
 #define LIVEMM_POLICY_COMMON_WORKER_H
@@ -11,9 +11,9 @@
 
 /**
  * struct lmm_worker - a policy's worker
- * @wq: runs the policy's works; has a rescuer, since memory may be short
- * @pass: the work that a kick asks for
- * @kick: queues @pass from where no lock may be taken
+ * @wq: workqueue of the policy; has a rescuer, because memory may be short
+ * @pass: the work that gives memory back
+ * @kick: queues @pass from contexts that may take no lock
  * @oom: called before the kernel chooses a task to kill
  * @hears: @oom is registered
  */
@@ -32,10 +32,10 @@ void lmm_worker_stop(struct lmm_worker *worker);
 void lmm_worker_free(struct lmm_worker *worker);
 
 /**
- * lmm_worker_kick() - have a pass made soon
- * @worker: a worker that lmm_worker_init() has made
+ * lmm_worker_kick() - queue a pass from a hook
+ * @worker: a worker that lmm_worker_init() has set up
  *
- * Context: any; under pcp->lock and zone->lock too.
+ * Context: any, also under pcp->lock and zone->lock.
  */
 static inline void lmm_worker_kick(struct lmm_worker *worker)
 {
@@ -43,11 +43,11 @@ static inline void lmm_worker_kick(struct lmm_worker *worker)
 }
 
 /**
- * lmm_worker_pass_after() - have a pass made
- * @worker: a worker that lmm_worker_init() has made
- * @delay: jiffies from now
+ * lmm_worker_pass_after() - queue a pass
+ * @worker: a worker that lmm_worker_init() has set up
+ * @delay: jiffies until the pass
  *
- * Context: any but a hook; see lmm_worker_kick().
+ * Context: any but a hook, which calls lmm_worker_kick().
  */
 static inline void lmm_worker_pass_after(struct lmm_worker *worker, unsigned long delay)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zones.h - an array with an entry for each zone of each node
+ * zones.h - index of a zone in an array that covers each zone of each node
  */
 #ifndef LIVEMM_POLICY_COMMON_ZONES_H
 #define LIVEMM_POLICY_COMMON_ZONES_H
@@ -10,7 +10,7 @@
 
 #include "hook/table.h"
 
-/* Layouts that a policy touches which walks zones and reads their sizes and watermarks. */
+/* Layouts used by a policy that walks zones and reads their sizes and watermarks. */
 #define LMM_ZONE_LAYOUTS						\
 	LMM_LAYOUT_SIZE(zone),						\
 	LMM_LAYOUT(pglist_data, node_zones),				\
@@ -32,7 +32,7 @@ static inline unsigned int lmm_zone_slot(const struct zone *zone)
 	return zone_to_nid((struct zone *)zone) * MAX_NR_ZONES + zone_idx(zone);
 }
 
-/* NULL where there is no memory; a node's data stay when its memory goes. */
+/* NULL where there is no memory.  The zone of a node whose memory was removed stays readable. */
 static inline struct zone *lmm_zone_at(unsigned int slot)
 {
 	int nid = slot / MAX_NR_ZONES;
@@ -44,7 +44,7 @@ static inline struct zone *lmm_zone_at(unsigned int slot)
 	return populated_zone(zone) ? zone : NULL;
 }
 
-/* The zone after one that has memory, the first after NULL; NULL after the last. */
+/* The next zone with memory, or the first for NULL; returns NULL after the last. */
 static inline struct zone *lmm_zone_after(const struct zone *zone)
 {
 	unsigned int slot = zone ? lmm_zone_slot(zone) + 1 : 0;
