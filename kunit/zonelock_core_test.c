@@ -10,17 +10,11 @@
 #include "../module/policy/zonelock/core.c"
 #include "../module/policy/zonelock/depot.c"
 
-/* Pages of the model; a page is its list_head. */
+/* Pages of the model.  A page is just a list_head. */
 #define MODEL_PAGES	4096
 #define MODEL_SHARDS	3
 
-/**
- * struct depot_model - a depot and the pages that there are
- * @depot: it
- * @shards: its
- * @free: pages that are not in it
- * @page: all of them
- */
+/* A depot and all pages of the test; @free has those that are not in the depot. */
 struct depot_model {
 	struct depot depot;
 	struct depot_shard shards[MODEL_SHARDS];
@@ -51,7 +45,7 @@ static unsigned int length(const struct list_head *list)
 	return n;
 }
 
-/* The first @count free pages as a chain. */
+/* Move the first @count free pages to a chain. */
 static void chain(struct depot_model *m, unsigned int count, struct list_head *to)
 {
 	while (count--)
@@ -70,7 +64,7 @@ static bool store(struct depot_model *m, unsigned int cpu, unsigned int kind,
 	return stored;
 }
 
-/* A batch's first page, as its index; -1 if none came. */
+/* Take a batch; returns the index of its first page, -1 if there is none. */
 static int take(struct depot_model *m, unsigned int cpu, unsigned int kind)
 {
 	LIST_HEAD(to);
@@ -83,7 +77,7 @@ static int take(struct depot_model *m, unsigned int cpu, unsigned int kind)
 	return first;
 }
 
-/* Pages in the rings, found by counting them. */
+/* Count the pages and the batches in the rings. */
 static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
 {
 	unsigned int shard, kind, i, pages = 0;
@@ -98,7 +92,7 @@ static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
 	return pages;
 }
 
-/* Whatever the order of questions, one bad thing is enough, and the weightier is named. */
+/* One reason is enough for a refusal; of several the weightiest is named. */
 static void each_refusal(struct kunit *test)
 {
 	static const struct depot_view open = { .free = 1000, .mark = 500, .held = 10, .max = 100 };
@@ -128,7 +122,7 @@ static void each_refusal(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		KUNIT_EXPECT_EQ_MSG(test, cases[i].want,
 				    depot_judge(&cases[i].view, cases[i].count), "case %u", i);
-	/* All that can be true together. */
+	/* Every combination of reasons. */
 	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS - 1); bits++) {
 		view = open;
 		view.disabled = bits & BIT(0);
@@ -165,7 +159,7 @@ static void each_reason_to_give_back(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, cases[i].want, depot_duty(&cases[i].view), "case %u", i);
 }
 
-/* What is refused in a state of the zone is given back in the same state. */
+/* A zone's state that refuses a batch also makes a pass give back. */
 static void what_is_refused_is_given_back(struct kunit *test)
 {
 	struct depot_view view;
@@ -188,21 +182,21 @@ static void what_is_refused_is_given_back(struct kunit *test)
 
 static void how_much_is_cut_off(struct kunit *test)
 {
-	/* Most of the list: all of it, by its ends. */
+	/* At least half of the list: the whole list. */
 	KUNIT_EXPECT_EQ(test, 378U, depot_cut(315, 378));
 	KUNIT_EXPECT_EQ(test, 378U, depot_cut(189, 378));
 	KUNIT_EXPECT_EQ(test, 1U, depot_cut(1, 1));
-	/* Less, or nobody knows of how much: counted off. */
+	/* Less than half, or a list of unknown length: cut off the tail. */
 	KUNIT_EXPECT_EQ(test, 63U, depot_cut(63, 378));
 	KUNIT_EXPECT_EQ(test, 63U, depot_cut(63, 0));
-	/* Never more than one hold of the lock is to give back. */
+	/* Never more than DEPOT_BATCH_MAX. */
 	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX, depot_cut(30000, 31000));
 	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX, depot_cut(DEPOT_BATCH_MAX, 0));
 	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX,
 			depot_cut(DEPOT_BATCH_MAX, DEPOT_BATCH_MAX));
 }
 
-/* A chain comes out as it went in, the newest batch first, of its kind only. */
+/* A chain keeps its order; the newest batch comes first, of the wanted kind only. */
 static void newest_first_and_in_order(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -226,7 +220,7 @@ static void newest_first_and_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
 }
 
-/* What is taken is put behind what the list has. */
+/* A batch is added behind what the list has. */
 static void taken_behind_what_is_there(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -240,7 +234,7 @@ static void taken_behind_what_is_there(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, &m->page[4], to.prev);
 }
 
-/* Oldest first, and none that is too young; also when jiffies wrap. */
+/* The oldest batch comes first, and none that is too young; also when jiffies wrap. */
 static void given_back_by_age(struct kunit *test)
 {
 	unsigned long born = -2UL;
@@ -261,7 +255,7 @@ static void given_back_by_age(struct kunit *test)
 
 static void full_ring_refuses(struct kunit *test)
 {
-	/* Two of them are too many to be joined. */
+	/* Too large for two to be joined. */
 	const unsigned int half = DEPOT_JOIN_MAX / 2 + 1;
 	struct depot_model *m = model_new(test);
 	unsigned int i;
@@ -272,7 +266,7 @@ static void full_ring_refuses(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, half, i));
 	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, half, i));
 	KUNIT_EXPECT_EQ(test, (long)half * DEPOT_BATCHES, atomic_long_read(&m->depot.pages));
-	/* Another kind, and another shard, have rings of their own. */
+	/* Another kind and another shard have rings of their own. */
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, half, i));
 	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 1, half, i));
 	KUNIT_EXPECT_EQ(test, half, depot_return(&m->depot, i, &kind, &to));
@@ -280,7 +274,7 @@ static void full_ring_refuses(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, half, i));
 }
 
-/* Blocks drained one by one are one batch as soon as they are there, as old as the first. */
+/* Small batches are joined, and the result is as old as the first. */
 static void small_ones_join(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -295,13 +289,13 @@ static void small_ones_join(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 200));
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&m->depot.batches));
 	KUNIT_EXPECT_EQ(test, DEPOT_JOIN_MAX + 8L, atomic_long_read(&m->depot.pages));
-	/* A large one is neither joined nor joined to. */
+	/* A large batch is not joined, neither to the newest nor with the next. */
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, DEPOT_JOIN_MAX, 201));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 202));
 	KUNIT_EXPECT_EQ(test, 4, atomic_read(&m->depot.batches));
 	KUNIT_EXPECT_EQ(test, 8U, depot_get(&m->depot, 0, 11, &to));
 	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX, depot_get(&m->depot, 0, 11, &to));
-	/* Behind a slot that was emptied another begins with nothing. */
+	/* An emptied slot is reused empty. */
 	KUNIT_EXPECT_EQ(test, 8U, depot_get(&m->depot, 0, 11, &to));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 16, 203));
 	KUNIT_EXPECT_EQ(test, 16U, depot_get(&m->depot, 0, 11, &to));
@@ -317,7 +311,7 @@ static void small_ones_join(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
 }
 
-/* Own shard first, then the next ones; CPUs beyond the last share from the first on. */
+/* The own shard comes first, then the next ones; CPUs beyond the last shard start over. */
 static void nearest_shard_first(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -333,10 +327,7 @@ static void nearest_shard_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1U, m->shards[0].ring[0].nr);
 }
 
-/*
- * Another CPU in the middle of a store or a take, frozen at each step of it: what can be
- * seen of that from outside is that it holds the shard's lock, and what it has done.
- */
+/* Another CPU holds a shard's lock in the middle of a store or a take. */
 static void nobody_waits(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -344,17 +335,17 @@ static void nobody_waits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 0, 10, 0));
 	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 0, 20, 0));
 
-	/* It has the lock: a store says so and leaves the chain alone. */
+	/* A store is refused and leaves the chain alone. */
 	spin_lock(&m->shards[0].lock);
 	KUNIT_EXPECT_FALSE(test, store(m, 1, 0, 5, 0));
 	KUNIT_EXPECT_EQ(test, MODEL_PAGES - 30U, length(&m->free));
-	/* A take goes to the next shard, and gets nothing when that is empty too. */
+	/* A take goes to the next shard, and gets nothing once that is empty too. */
 	KUNIT_EXPECT_EQ(test, 10, take(m, 1, 0));
 	KUNIT_EXPECT_EQ(test, -1, take(m, 1, 0));
 	KUNIT_EXPECT_EQ(test, 10L, atomic_long_read(&m->depot.pages));
 	spin_unlock(&m->shards[0].lock);
 
-	/* Its store has added to the sum already, its batch is not to be had yet. */
+	/* The other CPU's store has added to the sums, but its batch is not there yet. */
 	spin_lock(&m->shards[1].lock);
 	depot_account(&m->depot, 7, 1);
 	KUNIT_EXPECT_EQ(test, 0, take(m, DEPOT_SHARD_CPUS, 0));
@@ -364,7 +355,7 @@ static void nobody_waits(struct kunit *test)
 	spin_unlock(&m->shards[1].lock);
 }
 
-/* Twenty thousand random steps lose no page, double none, and keep the sums. */
+/* 20000 random steps lose no page, duplicate none, and keep the sums right. */
 static void random_steps_lose_nothing(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);

@@ -11,14 +11,13 @@
 
 /**
  * depot_judge() - may a drained batch be stored?
- * @view: its zone
- * @count: pages in it
+ * @view: state of the batch's zone
+ * @count: pages in the batch
  *
- * The order of the answers is that of their weight: pages that somebody waits for come
- * before bounds of our own.
+ * Refusals because somebody waits for the pages take precedence over the depot's own bounds.
  *
  * Context: any.
- * Return: DEPOT_STORE, or why not.
+ * Return: DEPOT_STORE, or the reason for a refusal.
  */
 enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count)
 {
@@ -38,12 +37,12 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
 }
 
 /**
- * depot_duty() - why a pass gives back what it does
- * @view: a zone, whose depot holds pages
+ * depot_duty() - reason for a pass to give pages of a zone back
+ * @view: state of a zone whose depot holds pages
  *
  * Context: any.
- * Return: DEPOT_BY_AGE: what is old enough; DEPOT_BY_SIZE: down to the bound, and that;
- * any other: all.
+ * Return: DEPOT_BY_AGE: give old batches back; DEPOT_BY_SIZE: give back down to the bound, then old
+ * batches; any other reason: give back everything.
  */
 enum depot_reason depot_duty(const struct depot_view *view)
 {
@@ -59,18 +58,17 @@ enum depot_reason depot_duty(const struct depot_view *view)
 }
 
 /**
- * depot_cut() - how much of a list goes into the depot
+ * depot_cut() - number of pages of a list to store
  * @asked: pages that the kernel wants to drain, at least 1
- * @on_list: pages on the list, or 0 if that is not known
+ * @on_list: pages on the list, or 0 if unknown
  *
- * A whole list is taken by its ends; part of one has to be counted off, page by page.
- * So it is taken whole where the kernel wants to be rid of most of it, as it does of a
- * list that is only freed to; its CPU, should it allocate after all, gets a batch from
- * the depot as cheaply as it has stored one.  Of a longer list only a batch is taken: the
- * next is when it is full again.
+ * Moving a whole list costs a splice; moving a part means walking page by page.  The whole list is
+ * therefore stored where the kernel wants to drain at least half.  If the CPU does allocate again,
+ * taking a batch from the depot is as cheap as storing.  A long list gives up one batch each time
+ * the list is full.
  *
  * Context: any.
- * Return: pages; all of @on_list, or at most @asked to be counted off its end.
+ * Return: @on_list for the whole list, else at most @asked pages to be cut off the tail.
  */
 unsigned int depot_cut(unsigned int asked, unsigned int on_list)
 {

@@ -8,15 +8,15 @@
 #include <linux/types.h>
 
 /**
- * enum depot_verdict - may a drained batch be stored, and why not
- * @DEPOT_STORE: it may
- * @DEPOT_DISABLED: not, the kernel has disabled the list: its pages are wanted
- * @DEPOT_ISOLATED: not, pages of the zone are being isolated
- * @DEPOT_RECLAIM: not, memory is being reclaimed
- * @DEPOT_WATERMARK: not, the zone is near its high watermark
- * @DEPOT_CLOSED: not, somebody wanted pages in one piece a moment ago
- * @DEPOT_FULL: not, the depot holds as much as it may
- * @DEPOT_NR_VERDICTS: number of the above
+ * enum depot_verdict - may a drained batch be stored, and if not, why
+ * @DEPOT_STORE: the batch may be stored
+ * @DEPOT_DISABLED: the kernel has disabled the list because it wants the pages
+ * @DEPOT_ISOLATED: pages of the zone are being isolated
+ * @DEPOT_RECLAIM: reclaim is active in the zone
+ * @DEPOT_WATERMARK: the zone is near its high watermark
+ * @DEPOT_CLOSED: a request for free pages closed the depot a moment ago
+ * @DEPOT_FULL: the depot holds as much as it may
+ * @DEPOT_NR_VERDICTS: number of verdicts
  */
 enum depot_verdict {
 	DEPOT_STORE,
@@ -31,17 +31,17 @@ enum depot_verdict {
 
 /**
  * enum depot_reason - why pages go back to the buddy
- * @DEPOT_BY_AGE: nobody has wanted them for a while
+ * @DEPOT_BY_AGE: no CPU has taken the pages for a while
  * @DEPOT_BY_SIZE: the depot holds more than it may now
- * @DEPOT_BY_RECLAIM: memory is being reclaimed
+ * @DEPOT_BY_RECLAIM: reclaim is active in the zone
  * @DEPOT_BY_WATERMARK: the zone is near its high watermark
- * @DEPOT_BY_ORDER: somebody wants pages in one piece
- * @DEPOT_BY_COMPACTION: somebody is about to compact the zone
- * @DEPOT_BY_DRAIN: the kernel drains per-CPU lists: for isolation (memory offline,
- *	contiguous allocation), because a CPU has gone, before it gives reclaim up
- * @DEPOT_BY_OOM: the next step is to kill
- * @DEPOT_BY_OFF: the policy goes off
- * @DEPOT_NR_REASONS: number of the above
+ * @DEPOT_BY_ORDER: a request found no page, for instance none of a high order
+ * @DEPOT_BY_COMPACTION: the zone is about to be compacted
+ * @DEPOT_BY_DRAIN: the kernel drains per-CPU lists: to isolate pages (memory offline, contiguous
+ *	allocation), because a CPU went offline, or before reclaim gives up
+ * @DEPOT_BY_OOM: the kernel is about to kill a task
+ * @DEPOT_BY_OFF: the policy is being switched off
+ * @DEPOT_NR_REASONS: number of reasons
  */
 enum depot_reason {
 	DEPOT_BY_AGE,
@@ -57,15 +57,15 @@ enum depot_reason {
 };
 
 /**
- * struct depot_view - a zone, as who has a batch to store sees it
- * @free: free pages
- * @mark: below so many none is stored
+ * struct depot_view - state of a zone that decides about its depot
+ * @free: free pages of the zone
+ * @mark: free pages below which nothing is stored
  * @held: pages in the depot
- * @max: pages that it may hold
- * @disabled: the list is
- * @isolated: some of the zone's pages are
- * @reclaim: is active
- * @closed: the depot is
+ * @max: pages that the depot may hold
+ * @disabled: the kernel has disabled the per-CPU list
+ * @isolated: the zone has isolated pageblocks
+ * @reclaim: reclaim is active in the zone
+ * @closed: the depot stores nothing for now
  */
 struct depot_view {
 	unsigned long free;

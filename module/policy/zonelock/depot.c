@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * depot.c - the depot, see depot.h
+ * depot.c - the depot; see depot.h
  *
- * Who stores and who takes is under a pcp->lock, may have interrupted a CPU that holds a
- * shard's lock, and must not wait: it tries each lock once.  Who gives back runs in a
- * process and may wait for those few instructions.
+ * Storing and taking happen under a pcp->lock and may interrupt a CPU that holds a shard's lock.
+ * They must not wait and therefore only try the lock.  Giving back runs in process context and may
+ * wait for the few instructions that the lock is held.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -12,10 +12,10 @@
 #include "depot.h"
 
 /**
- * depot_init() - an empty depot
- * @depot: what to make empty
- * @shards: zeroed memory for @nr of them
- * @nr: at least 1
+ * depot_init() - make an empty depot
+ * @depot: the depot
+ * @shards: zeroed memory for @nr shards
+ * @nr: number of shards, at least 1
  *
  * Context: any.
  */
@@ -41,9 +41,9 @@ static struct depot_shard *shard_of(struct depot *depot, unsigned int cpu)
 }
 
 /*
- * Where a batch goes: to the newest one, if the two together are small, or into a slot of
- * its own, or with NULL nowhere; the shard is locked.  What is joined is as old as the
- * older part.
+ * The slot that a batch of @count pages goes into: the newest one if the two batches together are
+ * small, else a new one, or NULL if the ring is full.  Joined batches keep the age of the older.
+ * The caller holds the shard's lock.
  */
 static struct depot_batch *ring_slot(struct depot_ring *ring, unsigned int count,
 				     unsigned long now)
@@ -63,7 +63,7 @@ static struct depot_batch *ring_slot(struct depot_ring *ring, unsigned int count
 	return batch;
 }
 
-/* Empty a slot, which the caller takes out of its ring; the shard is locked. */
+/* Empty a slot.  The caller holds the shard's lock and takes the slot out of the ring. */
 static unsigned int batch_take(struct depot_batch *batch, struct list_head *to)
 {
 	unsigned int count = batch->count;
@@ -80,16 +80,16 @@ static void depot_account(struct depot *depot, long pages, int batches)
 }
 
 /**
- * depot_put() - store a batch, behind what is in the newest one if both are small
- * @depot: of its zone
- * @cpu: who stores it
- * @kind: of its blocks
+ * depot_put() - store a batch; a small one is joined to the newest one if that is small too
+ * @depot: depot of the pages' zone
+ * @cpu: CPU that stores the batch
+ * @kind: kind of the blocks
  * @pages: the chain; empty afterwards if it was stored
- * @count: pages in it
+ * @count: pages in the chain
  * @now: time in jiffies
  *
  * Context: any; does not wait.
- * Return: false if there is no room, or another CPU is at work in there just now.
+ * Return: false if there is no room, or if another CPU holds the shard's lock.
  */
 bool depot_put(struct depot *depot, unsigned int cpu, unsigned int kind,
 	       struct list_head *pages, unsigned int count, unsigned long now)
@@ -103,7 +103,7 @@ bool depot_put(struct depot *depot, unsigned int cpu, unsigned int kind,
 	batch = ring_slot(ring, count, now);
 	if (batch) {
 		list_splice_tail_init(pages, &batch->pages);
-		/* Before anybody can take it, so that no sum is ever too small. */
+		/* Before another CPU can take the batch, so that no sum is ever too small. */
 		depot_account(depot, count, !batch->count);
 		batch->count += count;
 	}
@@ -117,7 +117,7 @@ static unsigned int shard_take(struct depot_shard *shard, unsigned int kind,
 	struct depot_ring *ring = &shard->ring[kind];
 	unsigned int count = 0;
 
-	/* A look from outside first: most shards that are not ours are empty. */
+	/* Look without the lock first: most shards of other CPUs are empty. */
 	if (!READ_ONCE(ring->nr) || !spin_trylock(&shard->lock))
 		return 0;
 	if (ring->nr) {
@@ -129,14 +129,14 @@ static unsigned int shard_take(struct depot_shard *shard, unsigned int kind,
 }
 
 /**
- * depot_get() - take the newest batch there is, from as near as there is one
- * @depot: of the zone
- * @cpu: who takes it
- * @kind: of blocks
- * @to: gets the chain, behind what it has
+ * depot_get() - take the newest batch of the nearest shard that has one
+ * @depot: depot of the zone
+ * @cpu: CPU that takes the batch
+ * @kind: kind of blocks
+ * @to: list to whose end the chain is added
  *
  * Context: any; does not wait.
- * Return: pages in it, 0 if there is none that can be had at once.
+ * Return: pages in the batch, 0 if none can be had without waiting.
  */
 unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 		       struct list_head *to)
@@ -169,14 +169,14 @@ static unsigned int shard_return(struct depot_shard *shard, unsigned int kind,
 }
 
 /**
- * depot_return() - take a batch out to give it back, each ring's oldest first
- * @depot: of the zone
- * @before: only if it was stored then, in jiffies, or earlier
- * @kind: gets the kind of its blocks
- * @to: gets the chain, behind what it has
+ * depot_return() - take a batch out to give it back, the oldest of a ring first
+ * @depot: depot of the zone
+ * @before: take only a batch that was stored at this time, in jiffies, or earlier
+ * @kind: receives the kind of the blocks
+ * @to: list to whose end the chain is added
  *
- * Context: any that no holder of a shard's lock can have been interrupted by.
- * Return: pages in it, 0 if there is none that old.
+ * Context: any that cannot have interrupted a holder of a shard's lock.
+ * Return: pages in the batch, 0 if none is old enough.
  */
 unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *kind,
 			  struct list_head *to)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * depot.h - the depot: batches of free pages between the per-CPU lists and the
- * buddy
+ * depot.h - the depot: batches of free pages between the per-CPU lists and the buddy
  *
- * A CPU that only frees fills its list and gives the excess to the buddy, page by page
- * under zone->lock.  A CPU that only allocates empties its list and gets more from the buddy, page
- * by page under zone->lock.  No size of list helps such CPUs.  A drained batch is therefore put
- * into a depot as the batch is, a chain of pages.  An empty list is filled with a chain, without
- * zone->lock and without looking at any page between the ends.
+ * A CPU that only frees fills its list and gives the excess to the buddy, page by page under
+ * zone->lock.  A CPU that only allocates empties its list and refills it, also page by page under
+ * zone->lock.  No list size helps such CPUs.  The depot therefore stores a drained batch as a chain
+ * of pages, and fills an empty list with a chain.  Both work without zone->lock and touch only the
+ * ends of the chain.
  *
- * The idea of handing over many pages without touching each is that of "Eliminate
- * zone->lock contention" (RFC v4, 2018, 20181017063330.15384-1-aaron.lu@intel.com),
- * which kept them in the buddy, unmerged.
+ * The idea of handing over many pages without touching each comes from "Eliminate zone->lock
+ * contention" (RFC v4, 2018, 20181017063330.15384-1-aaron.lu@intel.com), which kept the pages in
+ * the buddy, unmerged.
  *
- * Nothing here knows pages: a chain is of list_heads.  The same source is part of
- * livemm.ko, of its KUnit suite, and of a program that runs under ThreadSanitizer.
+ * The depot knows list_heads, not pages.  The same source is part of livemm.ko, of its KUnit suite,
+ * and of a program that runs under ThreadSanitizer.
  */
 #ifndef LIVEMM_POLICY_ZONELOCK_DEPOT_H
 #define LIVEMM_POLICY_ZONELOCK_DEPOT_H
@@ -26,35 +25,35 @@
 #include <linux/types.h>
 
 /*
- * Kinds of blocks: by order, 0 to PAGE_ALLOC_COSTLY_ORDER, and by migratetype, as per-CPU
- * lists keep them apart and number them (NR_LOWORDER_PCP_LISTS).
+ * Kinds of blocks, numbered as the per-CPU lists (NR_LOWORDER_PCP_LISTS): one for each order from 0
+ * to PAGE_ALLOC_COSTLY_ORDER and each migratetype.
  */
 #define DEPOT_KINDS	12
 
-/* Batches that a shard has room for, of each kind. */
+/* Batches of each kind that a shard has room for. */
 #define DEPOT_BATCHES	64
 
 /*
- * Pages in a batch, at most: eight of the kernel's own batches, a quarter of what it drains
- * under one hold of zone->lock at most (63 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9,
- * 6.7).  The more go at a time, the longer who takes has to wait for who stores.
+ * Most pages in a batch: eight of the kernel's batches, a quarter of the most that the kernel
+ * drains under one hold of zone->lock (63 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).  With
+ * larger batches a CPU that takes pages waits longer for a CPU that stores them.
  */
 #define DEPOT_BATCH_MAX	504
 
 /*
- * Batches are joined up to so many pages, about what the kernel's own refill gets: in a
- * burst it drains larger blocks one by one, and those would fill a ring.
+ * Batches are joined up to this many pages, about one refill of the kernel.  In a burst of frees
+ * the kernel drains larger blocks one by one; unjoined, they would fill a ring.
  */
 #define DEPOT_JOIN_MAX	64
 
-/* CPUs, by number, that share a shard: those of one last-level cache, or part of them. */
+/* CPUs with neighbouring numbers that share a shard: all or part of a last-level cache. */
 #define DEPOT_SHARD_CPUS	8
 
 /**
  * struct depot_batch - pages that change hands together
- * @pages: the chain, of blocks
- * @count: pages in it; 0 where there is none
- * @born: time at which the first of them was stored, in jiffies
+ * @pages: chain of blocks
+ * @count: pages in the chain; 0 in an empty slot
+ * @born: time in jiffies at which the first pages were stored
  */
 struct depot_batch {
 	struct list_head pages;
@@ -63,10 +62,10 @@ struct depot_batch {
 };
 
 /**
- * struct depot_ring - batches of one kind, in the order they were stored in
- * @oldest: index of the oldest in @batch
- * @nr: how many
- * @batch: the rest hold nothing
+ * struct depot_ring - batches of one kind, in the order in which they were stored
+ * @oldest: index of the oldest batch in @batch
+ * @nr: number of batches
+ * @batch: slots; @nr of them from @oldest on are in use, the ring wraps
  */
 struct depot_ring {
 	unsigned int oldest;
@@ -75,10 +74,10 @@ struct depot_ring {
 };
 
 /**
- * struct depot_shard - what a few CPUs share
- * @lock: held for a few instructions; whoever cannot have it at once goes elsewhere,
- *	but for who gives back.  Taken under pcp->lock; nothing is taken under it.
- * @ring: [kind]
+ * struct depot_shard - the part of a depot that a few CPUs share
+ * @lock: held for a few instructions.  A CPU that stores or takes only tries it; one that gives
+ *	back waits.  Taken under pcp->lock; nothing is taken under it.
+ * @ring: one ring for each kind
  */
 struct depot_shard {
 	spinlock_t lock;	/* its rings */
@@ -87,10 +86,10 @@ struct depot_shard {
 
 /**
  * struct depot - the depot of one zone
- * @pages: that are in it; they count as not free, as those in per-CPU lists do
- * @batches: that they are in
+ * @pages: pages in the depot; like those in per-CPU lists they do not count as free
+ * @batches: batches in the depot
  * @nr_shards: entries in @shards
- * @shards: by groups of CPUs
+ * @shards: one shard for each group of CPUs
  *
  * @pages and @batches may be too large for a moment, never too small.
  */

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * giveback.c - the actuator of the zonelock policy: pages go back to the buddy
+ * giveback.c - actuator of the zonelock policy: gives pages back to the buddy
  *
- * By the kernel's own drain: a batch is put behind what is on one of this CPU's lists, and
- * that many pages are drained from there, both under the list's pcp->lock.  So the buddy
- * merges them as ever, isolated blocks and changed migratetypes are heeded as ever, and
- * none of its structures is touched here.
+ * The kernel's own drain does the work: a batch is added to the tail of one of this CPU's lists,
+ * and as many pages are drained from there, both under the list's pcp->lock.  The buddy therefore
+ * merges the pages and respects isolated pageblocks and changed migratetypes as usual.  This file
+ * touches none of the buddy's structures.
  *
- * The drain is called past its ftrace site: neither our own wrapper nor anybody else's
- * keeps a page of it.
+ * The drain is called behind its ftrace site, so that no wrapper keeps a page of it.
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -34,8 +33,8 @@ static const char *const reason_words[DEPOT_NR_REASONS] = {
 };
 
 /**
- * zonelock_actuator_init() - say how pages go back
- * @body: address of free_pcppages_bulk(), verified, behind its ftrace site
+ * zonelock_actuator_init() - set the function that drains
+ * @body: verified address of free_pcppages_bulk(), behind its ftrace site
  *
  * Context: process.
  */
@@ -45,7 +44,7 @@ void zonelock_actuator_init(unsigned long body)
 			   (void (*)(struct zone *, int, struct per_cpu_pages *, int))body);
 }
 
-/* One batch, if there is one that was stored at @before or earlier; returns its pages. */
+/* Give back one batch that was stored at @before or earlier; returns its pages, or 0. */
 static unsigned int return_batch(struct zone *zone, unsigned long before)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
@@ -54,14 +53,14 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 	unsigned long flags;
 	LIST_HEAD(batch);
 
-	/* Whoever finds the depot empty may have to wait for a batch that is on its way. */
+	/* return_part() waits for this section when it finds the depot empty. */
 	preempt_disable();
 	atomic_inc(&zz->returning);
-	/* Before the batch is out, as who finds none looks at the count next. */
+	/* return_part() looks for a batch first and at the count next, so count first here. */
 	smp_mb__after_atomic();
 	count = depot_return(&zz->depot, before, &kind, &batch);
 	if (count) {
-		/* Any list will do, and nobody else's is as likely to be free. */
+		/* Any CPU's list will do; this CPU's lock is the least contended. */
 		pages = this_cpu_ptr(zone->per_cpu_pageset);
 		spin_lock_irqsave(&pages->lock, flags);
 		list_splice_tail(&batch, &pages->lists[kind]);
@@ -69,7 +68,7 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 		static_call(drain_bulk)(zone, count, pages, kind);
 		spin_unlock_irqrestore(&pages->lock, flags);
 	}
-	/* Its pages are in the buddy before the count says so. */
+	/* The pages are in the buddy before the count drops. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
 	preempt_enable();
@@ -88,10 +87,11 @@ static void returned(struct zone *zone, enum depot_reason reason, long pages)
 
 /**
  * zonelock_return_zone() - give back what a depot holds
- * @zone: its zone
- * @reason: why: by age what is old enough, by size down to the bound, else all there is
+ * @zone: zone of the depot
+ * @reason: DEPOT_BY_AGE gives old batches back, DEPOT_BY_SIZE down to the bound, any other reason
+ *	everything
  *
- * Batches that are stored meanwhile are not waited for.
+ * Batches that are stored meanwhile are not given back.
  *
  * Context: process; takes and drops pcp->lock.
  * Return: pages given back.
@@ -120,7 +120,7 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 	return sum;
 }
 
-/* A batch of one zone, or none, and then none is on its way any more. */
+/* Give back one batch of a zone.  With none left, wait for batches that others are giving back. */
 static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *part)
 {
 	unsigned int count = return_batch(zone, part->before);
@@ -132,14 +132,14 @@ static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *
 }
 
 /**
- * zonelock_on_give_back() - event: somebody is about to look for pages in the buddy, or
- *	has drained lists so that they are found there
- * @part: who, and how far this has got
+ * zonelock_on_give_back() - event: the buddy needs the pages that a depot holds
+ * @part: who needs the pages, and the progress so far
  *
- * A batch at a time, so that preemption is not off for long; what is stored after the
- * first is not waited for.
+ * The kernel is about to compact, or has just drained lists to get their pages into the buddy.
+ * Each call gives back one batch, so that preemption is off only briefly.  Batches that are stored
+ * after the first call are left alone.
  *
- * Context: preemption off, under no lock of the allocator's.
+ * Context: preemption off, no lock of the allocator held.
  * Return: true if there may be more to do.
  */
 bool zonelock_on_give_back(struct lmm_klp_return *part)
@@ -170,7 +170,7 @@ static bool any_stocked(void)
 	return false;
 }
 
-/* What a pass gives back of one zone. */
+/* Give back what a pass should give back of one zone. */
 static void zone_pass(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
@@ -191,8 +191,8 @@ static void zone_pass(struct zone *zone)
 }
 
 /**
- * zonelock_pass() - look after the depots, as long as any holds pages
- * @work: of the worker
+ * zonelock_pass() - check the depots, periodically while any holds pages
+ * @work: the pass of the policy's worker
  *
  * Context: process.
  */
@@ -207,7 +207,7 @@ void zonelock_pass(struct work_struct *work)
 	if (!any_stocked()) {
 		WRITE_ONCE(lmm_request_wanted, 0);
 		atomic_set(&zonelock.ticking, 0);
-		/* Who stored in between saw both set, and has relied on us. */
+		/* A CPU that stored before both were cleared has kicked no pass: look again. */
 		smp_mb();
 		if (!any_stocked())
 			return;
@@ -215,19 +215,19 @@ void zonelock_pass(struct work_struct *work)
 		if (atomic_xchg(&zonelock.ticking, 1))
 			return;
 	}
-	/* Twice within the half of its life that a batch has left when it is old. */
+	/* A batch is old at half of max_age: two passes fall into the other half. */
 	queue_delayed_work(zonelock.worker.wq, &zonelock.worker.pass,
 			   max(READ_ONCE(zonelock.max_age) / 4, 1UL));
 }
 
 /**
- * zonelock_oom() - the kernel is about to choose a task to kill: give all back
- * @nb: of the worker
- * @unused: the notifier's first argument
- * @parm: the number of pages that were freed, to be added to
+ * zonelock_oom() - give everything back before the kernel chooses a task to kill
+ * @nb: OOM notifier of the policy's worker
+ * @unused: event number, always 0
+ * @parm: number of pages freed so far, to be added to
  *
- * The kernel kills nobody if anything was freed, whether or not that helps who asked.  Only pages
- * that go to a zone that is short therefore count.
+ * The kernel kills nobody if anything was freed, even if that does not help the request.  Only
+ * pages of zones that are short therefore count.
  *
  * Context: process, may sleep.
  * Return: NOTIFY_OK.

@@ -2,15 +2,14 @@
 /*
  * handlers.c - what the hooks report to the zonelock policy
  *
- * Context of what stores and takes: under a list's pcp->lock, preemption off, any context
- * that the allocator may be called from.  No sleeping, no printk, no allocation; a
- * shard's lock is tried, never waited for.
+ * Storing and taking run under a list's pcp->lock, with preemption off, in any context that may
+ * call the allocator.  They do not sleep, printk or allocate, and only try a shard's lock.
  *
- * Only blocks of orders that the kernel keeps in lists for every migratetype go through
- * the depot, and only those that a free has made too many for their list.  Whoever else
- * drains a list wants its pages in the buddy; the return address of the drain tells who it
- * was.  (A tracer that changes that, as the function graph tracer does, makes every drain
- * go to the buddy.)
+ * The depot takes only blocks of orders that the kernel keeps in lists for every migratetype, and
+ * only those that a free has made too many for their list.  Other callers drain a list because they
+ * want its pages in the buddy; the return address of the drain tells the callers apart.  (A tracer
+ * that changes return addresses, as the function graph tracer does, makes every drain go to the
+ * buddy.)
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -25,7 +24,7 @@
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
 
-/* Free pages below which nothing is kept. */
+/* Free pages below which the depot stores nothing. */
 static unsigned long zone_mark(struct zone *zone)
 {
 	unsigned long high = high_wmark_pages(zone);
@@ -34,9 +33,9 @@ static unsigned long zone_mark(struct zone *zone)
 }
 
 /**
- * zonelock_view() - what there is to know of a zone
+ * zonelock_view() - read the state of a zone
  * @zone: the zone
- * @view: gets what is known; @disabled is of a list, and is left false
+ * @view: receives the state, but for @disabled, which belongs to a list and is left false
  *
  * Context: any.
  */
@@ -57,7 +56,7 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 		view->max = ULONG_MAX;
 }
 
-/* Have a pass made soon; under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
+/* Queue a pass.  Under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
 static void kick(struct zonelock_zone *zz)
 {
 	unsigned long now = jiffies;
@@ -69,7 +68,7 @@ static void kick(struct zonelock_zone *zz)
 	lmm_worker_kick(&zonelock.worker);
 }
 
-/* Pages on the lists but one, or -1 if that takes more than @limit steps to find out. */
+/* Pages on all lists but @kind, or -1 if counting them takes more than @limit steps. */
 static int pages_elsewhere(struct per_cpu_pages *pages, unsigned int kind, unsigned int limit)
 {
 	struct list_head *pos;
@@ -92,7 +91,7 @@ static int pages_elsewhere(struct per_cpu_pages *pages, unsigned int kind, unsig
 	return steps <= limit ? count : -1;
 }
 
-/* Count up to so many blocks off the end of a list; returns how many there were. */
+/* Cut up to @blocks blocks off the tail of a list; returns how many were cut. */
 static unsigned int cut_tail(struct list_head *list, unsigned int blocks, struct list_head *to)
 {
 	struct list_head *first = list;
@@ -110,7 +109,7 @@ static unsigned int cut_tail(struct list_head *list, unsigned int blocks, struct
 	return cut;
 }
 
-/* Is this drain the answer to a free? */
+/* Did a free cause this drain? */
 static bool frees(unsigned long caller)
 {
 	unsigned int i;
@@ -121,7 +120,7 @@ static bool frees(unsigned long caller)
 	return false;
 }
 
-/* Take of a list what is to be stored, about @count pages; returns how many. */
+/* Take about @count pages off a list, to be stored; returns how many. */
 static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 			      unsigned int count, struct list_head *to)
 {
@@ -132,8 +131,8 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	int elsewhere = -1;
 
 	/*
-	 * Worth while as long as it is less than counting these, and the rest could be all
-	 * of a batch; larger blocks are few.
+	 * Counting the other lists is worth while if it is shorter than counting off @count pages,
+	 * and if the rest may fit into a batch.  Larger blocks are few: count them off.
 	 */
 	if (!order && pages->count - (int)count / 2 <= DEPOT_BATCH_MAX)
 		elsewhere = pages_elsewhere(pages, kind, count / 2);
@@ -146,7 +145,7 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	return cut;
 }
 
-/* May pages of this list be kept from the buddy? */
+/* May the depot keep pages of this list? */
 static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int count)
 {
 	enum depot_verdict verdict;
@@ -158,7 +157,7 @@ static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned in
 	if (verdict == DEPOT_STORE)
 		return true;
 	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
-	/* For these a pass gives back. */
+	/* These verdicts also make a pass give back. */
 	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
 		kick(zonelock_of(zone));
 	return false;
@@ -191,27 +190,27 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 
 /**
  * zonelock_on_depot_put() - event: a list is about to be drained
- * @zone: its zone
+ * @zone: zone of the list
  * @count: pages that the kernel wants to drain
- * @pages: the list
- * @pindex: which of its lists the block just freed is on
- * @caller: of the drain
+ * @pages: the per-CPU lists
+ * @pindex: index of the list that has the block just freed
+ * @caller: return address of the drain
  *
- * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of
- * them: these are what is stored then.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP
- * when process exit", 6.7) it empties all of the lists on such an occasion, which the end
- * of every process is; the single pages stay.
+ * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of them; the
+ * depot stores these blocks.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit",
+ * 6.7) such a drain, which happens at the end of every process, empties all lists; here the single
+ * pages stay.
  *
  * Context: see the top of the file.
- * Return: pages that need not be drained any more; at least @count when the list has room
- * again, though the kernel wanted more of it gone.
+ * Return: pages that need not be drained any more.  At least @count if the list has room again,
+ * even if the kernel wanted to drain more of it.
  */
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller)
 {
 	int stored, drained;
 
-	/* A drain of single pages is one of a list that the kernel keeps empty. */
+	/* A drain of one page belongs to a list that the kernel keeps empty. */
 	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards ||
 	    !frees(caller) || !may_keep(zone, pages, count))
 		return 0;
@@ -227,7 +226,7 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	return count - drained;
 }
 
-/* Fill an empty list; under its lock. */
+/* Fill an empty list.  The caller holds its pcp->lock. */
 static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int kind)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
@@ -237,7 +236,7 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;
 	}
-	/* Who only allocates brings the zone near its watermark faster than any tick. */
+	/* CPUs that only allocate bring the zone near its watermark faster than passes come. */
 	if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
 		kick(zz);
 	count = depot_get(&zz->depot, smp_processor_id(), kind, list);
@@ -252,21 +251,21 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 
 /**
  * zonelock_on_depot_get() - event: a list is empty and about to be refilled
- * @zone: its zone
- * @order: of the blocks
+ * @zone: zone of the list
+ * @order: order of the blocks
  * @asked: blocks that the kernel wants
- * @list: the list
- * @migratetype: of its pages
+ * @list: the empty list
+ * @migratetype: migratetype of the list
  *
  * Context: see the top of the file.
- * Return: blocks put on the list, which the caller counts; with 0 it asks the buddy.
+ * Return: blocks put on the list, which the caller counts; with 0 the caller asks the buddy.
  */
 int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
 			  struct list_head *list, int migratetype)
 {
 	unsigned int kind = lmm_pindex(order, migratetype);
 
-	/* A list that is asked one page for is disabled: it is to stay empty. */
+	/* A refill of one page belongs to a list that the kernel keeps empty. */
 	if (asked <= 1 || kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return 0;
 	return list_fill(zone, list, kind) >> order;
@@ -274,15 +273,15 @@ int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long a
 
 /**
  * zonelock_on_request() - event: an allocation begins
- * @zone: which it will come from if it can
- * @order: of the block that is wanted
- * @migratetype: of its pages
+ * @zone: zone that the allocation prefers
+ * @order: order of the block
+ * @migratetype: migratetype of the block
  *
- * Where refills cannot be hooked: an empty list of this CPU is filled before it is
- * found empty.
+ * Used where refills cannot be hooked: fills an empty list of this CPU before the kernel finds it
+ * empty.
  *
- * Context: any that the allocator may be called from, preemption off, under no lock of
- * the allocator's that is not just tried.
+ * Context: any that may call the allocator, preemption off; only tries pcp->lock, which an
+ * interrupted allocation may hold.
  */
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 {
@@ -302,8 +301,8 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 }
 
 /**
- * zonelock_close() - store nothing for a while in the zones of a node
- * @zone: one of them
+ * zonelock_close() - store nothing for a while in all zones of a node
+ * @zone: a zone of the node
  *
  * Context: any.
  */
@@ -319,10 +318,10 @@ void zonelock_close(struct zone *zone)
 }
 
 /**
- * zonelock_on_pages_wanted() - event: a request found no page, and wakes reclaim
- * @zone: where
+ * zonelock_on_pages_wanted() - event: kswapd is woken, or another policy wants free pages
+ * @zone: zone that is short of free pages
  *
- * Whether it wanted one page or many in one piece, giving back helps.
+ * Giving back helps requests for single pages and for high orders alike.
  *
  * Context: any, preemption off.
  */
@@ -334,7 +333,7 @@ void zonelock_on_pages_wanted(struct zone *zone)
 	zonelock_close(zone);
 	if (!atomic_read(&zonelock.ticking))
 		return;
-	/* However short the hold-off is, the pass is to know. */
+	/* The hold-off may be over before the pass runs, so tell the pass. */
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		if (atomic_read(&zz[i].depot.batches))
 			WRITE_ONCE(zz[i].wanted, true);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy.c - page batches change hands without zone->lock: knobs, switching on and off,
- * state for people
+ * policy.c - the zonelock policy: knobs, switching on and off, `state`
  *
- * Lifetimes: the depots and everything else in "struct zonelock_state" are there before
- * any hook is armed.  Once the hooks are disarmed no handler runs; then the worker is
- * cancelled, the depots are emptied, and their memory is freed.
+ * Lifetime: everything in struct zonelock_state exists before any hook is armed.  Once the hooks
+ * are disarmed no handler runs; then the worker is stopped, the depots are emptied and freed.
  */
 #include <linux/mm.h>
 #include <linux/seq_file.h>
@@ -41,7 +39,7 @@ static const enum lmm_hook_id free_paths[ZONELOCK_NR_FREE_PATHS] = {
 
 static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 {
-	/* Locks that sleep cannot be taken where they are here, nor tried where none is. */
+	/* Hooks cannot take sleeping locks (PREEMPT_RT), nor try locks that UP lacks. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !IS_ENABLED(CONFIG_SMP)) {
 		scnprintf(why, len, "not on a realtime kernel, nor on one for a single CPU");
 		return false;
@@ -63,7 +61,7 @@ static void set_knobs(const struct lmm_config *cfg)
 static void zonelock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
 {
 	set_knobs(cfg);
-	/* The bound may have come down. */
+	/* The bound may have been lowered. */
 	lmm_worker_pass_after(&zonelock.worker, 0);
 }
 
@@ -232,7 +230,6 @@ static const struct lmm_events zonelock_events = {
 	.kswapd_woken = zonelock_on_pages_wanted,
 };
 
-/* The policy's row in the registry. */
 struct lmm_policy lmm_zonelock_policy = {
 	.id = LMM_ZONELOCK,
 	.name = "zonelock",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.h - what the parts of the zonelock policy share
+ * state.h - declarations that the files of the zonelock policy share
  *
- * policy.c		knobs, counters, switching on and off, state for people
- * handlers.c	what the hooks report; runs under the kernel's pcp->lock
- * giveback.c	the actuator: gives pages back to the buddy
- * depot.c	the depot: a container that CPUs share
- * core.c	what a depot may keep
+ *	policy.c	knobs, counters, switching on and off, `state`
+ *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
+ *	giveback.c	the actuator: gives pages back to the buddy
+ *	depot.c		the depot: a container that CPUs share
+ *	core.c		what a depot may keep
  */
 #ifndef LIVEMM_POLICY_ZONELOCK_STATE_H
 #define LIVEMM_POLICY_ZONELOCK_STATE_H
@@ -28,16 +28,14 @@ struct per_cpu_pages;
 struct zone;
 
 /**
- * struct zonelock_zone - a zone
- * @depot: its depot; without shards if it had no memory when the policy was enabled,
- *	then it has none
- * @returning: how many are between taking a batch out and the end of its drain;
- *	preemption is off in there
+ * struct zonelock_zone - the policy's state of a zone
+ * @depot: depot of the zone; has no shards if the zone had no memory when the policy came on
+ * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @open_at: jiffies from which on batches are stored again
- * @wanted: somebody has found too little in the buddy, and there was something here
+ * @wanted: a request found too little in the buddy while the depot held pages
  * @kicked: jiffies when a hook last asked for a pass
  *
- * The last three are written by any hook, one store each; @wanted is cleared by a pass.
+ * Any hook may write the last three, with one store each; a pass clears @wanted.
  */
 struct zonelock_zone {
 	struct depot depot;
@@ -47,14 +45,10 @@ struct zonelock_zone {
 	unsigned long kicked;
 };
 
-/* Functions that drain a list because a page was freed to it. */
+/* Number of kernel functions that drain a list because a page was freed to it. */
 #define ZONELOCK_NR_FREE_PATHS	3
 
-/**
- * struct zonelock_code - a function of the kernel's
- * @start: its first byte
- * @size: bytes
- */
+/* Address of the first byte of a kernel function, and its length in bytes. */
 struct zonelock_code {
 	unsigned long start;
 	unsigned long size;
@@ -62,16 +56,16 @@ struct zonelock_code {
 
 /**
  * struct zonelock_state - the policy while it is on
- * @zones: [slot]
- * @mode: fixed while on
+ * @zones: indexed by lmm_zone_slot()
+ * @mode: fixed while the policy is on
  * @max_tenths: share of a zone that its depot may hold, in tenths of a percent
- * @guard_pct: distance of the mark above the high watermark, in percent of it
+ * @guard_pct: distance of the mark above the high watermark, in percent of the latter
  * @max_age: jiffies that a batch may stay
  * @hold_off: jiffies that a depot stays closed
- * @free_path: the code that drains a list because a page was freed to it
- * @topup: lists are filled before an allocation, as refills cannot be hooked
+ * @free_path: functions that drain a list because a page was freed to it
+ * @topup: refills cannot be hooked, so lists are filled before an allocation
  * @ticking: 1 while a pass is queued or about to be
- * @worker: gives back; a pass is queued while any depot holds pages
+ * @worker: gives pages back; its pass is queued while any depot holds pages
  *
  * Hooks read the knobs without a lock.
  */
@@ -95,17 +89,14 @@ static inline struct zonelock_zone *zonelock_of(const struct zone *zone)
 	return &zonelock.zones[lmm_zone_slot(zone)];
 }
 
-/* handlers.c */
 void zonelock_view(struct zone *zone, struct depot_view *view);
 void zonelock_close(struct zone *zone);
 
-/* giveback.c */
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
 void zonelock_pass(struct work_struct *work);
 void zonelock_actuator_init(unsigned long body);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
-/* handlers.c */
 int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
 			  struct list_head *list, int migratetype);
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
@@ -113,7 +104,6 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
 void zonelock_on_pages_wanted(struct zone *zone);
 
-/* giveback.c */
 bool zonelock_on_give_back(struct lmm_klp_return *part);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_STATE_H */

@@ -11,7 +11,7 @@
 #include <linux/tracepoint.h>
 
 #include "compat/compat.h"
-/* Pages that a depot held went back to the buddy; reason as in zonelock/counters. */
+/* Pages of a depot went back to the buddy.  The reasons are those of zonelock/counters. */
 TRACE_EVENT(zonelock_return,
 	TP_PROTO(int nid, int zone, long pages, long left, const char *reason),
 	TP_ARGS(nid, zone, pages, left, reason),
