@@ -10,11 +10,10 @@
 
 /**
  * pcp_blocked() - may a list have another bound than its default?
- * @limits: of the list
+ * @limits: limits of the list
  *
  * Context: any; pure.
- * Return: PCP_BY_DEFAULT if it may, else why not; PCP_BY_SYSCTL and what follows
- * it leave the list to the kernel.
+ * Return: PCP_BY_DEFAULT if it may, else why not.  PCP_BY_SYSCTL and PCP_BY_KERNEL mean hands off.
  */
 enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
 {
@@ -30,9 +29,8 @@ enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
 }
 
 /*
- * Move the finished period into the past, @gap periods on.  Counts are relative to
- * the beginning of the current period, so all that is kept moves by the old count;
- * a period without events stays flat at the new zero.
+ * Move the finished period into @past, @gap periods back.  Counts are relative to the beginning of
+ * the current period, so the old count is subtracted.  Periods without events stay flat at 0.
  */
 static void past_push(struct pcp_track *track, u32 gap)
 {
@@ -53,12 +51,11 @@ static void past_push(struct pcp_track *track, u32 gap)
 
 /**
  * pcp_track_roll() - begin a new period
- * @track: of this CPU
- * @clock: the time
+ * @track: track of this CPU
+ * @clock: the new period and the window
  *
- * The finished period's depths are published before the epoch changes, and the
- * running ones cleared after it, so that pcp_track_collect() on another CPU finds
- * them in one of the two places.
+ * The finished depths are published before the epoch changes and the running depths cleared after
+ * the change, so pcp_track_collect() on another CPU finds the depths in one of the two places.
  *
  * Context: any, on the CPU that owns @track.
  */
@@ -91,18 +88,18 @@ void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock)
 }
 
 /**
- * pcp_track_collect() - the depths of a period that has just ended
- * @track: of any CPU
- * @ended: number of that period; the current one is the next
- * @alloc_depth: gets the largest rise
- * @free_depth: gets the largest fall
+ * pcp_track_collect() - read the depths of a period that has just ended
+ * @track: track of any CPU
+ * @ended: number of the ended period, one less than the current period's
+ * @alloc_depth: receives the largest rise
+ * @free_depth: receives the largest fall
  *
- * A single page shows the whole depth of a run that began periods ago, though the
- * run may be over: the period counts as active if it had its share in that depth.
+ * A single page shows the whole depth of a run that began periods ago, even if the run is over.
+ * The period therefore counts as active only if its own swing is a fair share of the depth.
  *
  * Context: any.
- * Return: false if nothing happened in that period (both depths are then 0), or
- * less than 1/PCP_IDLE_SHARE of what the larger depth says.
+ * Return: false if nothing happened in the period (both depths are then 0), or if its swing is less
+ * than 1/PCP_IDLE_SHARE of the larger depth.
  */
 bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
 		       long *free_depth)
@@ -132,15 +129,15 @@ bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_dep
 
 /**
  * pcp_depth_period() - learn from a finished period
- * @depth: of the list
- * @active: anything happened
+ * @depth: averages of the list
+ * @active: the period was active
  * @alloc_depth: largest rise, in pages
  * @free_depth: largest fall, in pages
  *
- * Half decay and the reset after two idle periods are the series' own.
+ * Half decay and the reset after two idle periods come from the series.
  *
  * Context: any; pure.
- * Return: true if something was known, and has been forgotten.
+ * Return: true if averages were known and have been reset.
  */
 bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
 		      long free_depth)
@@ -164,13 +161,13 @@ bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
 }
 
 /**
- * pcp_depth_decide() - how large should a list be?
- * @depth: what its periods taught
- * @limits: what it may become
+ * pcp_depth_decide() - decide on the size of a list
+ * @depth: averages of the list
+ * @limits: limits of the list
  *
  * Context: any; pure.
- * Return: the decision; a @high is never below the default nor above the
- * maximum, and pure allocation or pure freeing gives the default.
+ * Return: the decision.  @high is between the default and the maximum; pure allocation and pure
+ * freeing give the default.
  */
 struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 				     const struct pcp_limits *limits)
@@ -205,16 +202,14 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 }
 
 /**
- * pcp_max_high() - the largest size a list may get
+ * pcp_max_high() - largest size that a list may get
  * @managed: pages that the zone manages
- * @max_tenths: share of them that all lists together may hold, in tenths of a
- *	percent
- * @cpus: CPUs that share the zone, at least 1
+ * @max_tenths: share of @managed that all lists together may hold, in tenths of a percent
+ * @cpus: CPUs that share the zone
  * @def: the kernel's default size
  * @batch: the list's batch
  *
- * As the kernel's zone_highsize() for percpu_pagelist_high_fraction = 8, which
- * is 12.5 percent.
+ * Computes what zone_highsize() does for percpu_pagelist_high_fraction = 8, which is 12.5 percent.
  *
  * Context: any; pure.
  * Return: pages, at least @def and four batches.
@@ -229,15 +224,15 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 }
 
 /**
- * pcp_room_share() - a list's part of the room in its zone
- * @high: what the list should get
+ * pcp_room_share() - give a list its part of the room in its zone
+ * @high: bound that the list should get
  * @def: the kernel's default
  * @raised: sum over all CPUs of (high - def), at least @high - @def
  * @room: pages that all raised lists of the zone may hold above their defaults
  *
  * Context: any; pure.
- * Return: @high if there is room for all, else @def and a part of the room in
- * proportion to what was asked.
+ * Return: @high if there is room for all, else @def and a share of @room in proportion to the
+ * raise.
  */
 int pcp_room_share(int high, int def, long raised, long room)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core.h - arithmetic of per-CPU list sizing: what a list may become, and mode
- * `depth`
+ * core.h - arithmetic of per-CPU list sizing: limits of a list, and mode `depth`
  *
- * The algorithm of `depth` is that of "[RFC 2/2] mm: alloc/free depth based PCP high
- * auto-tuning" (Huang Ying, 2023-07-10,
- * 20230710065325.290366-3-ying.huang@intel.com): in a period, the depth of
- * allocation is the largest rise of (pages allocated - pages freed), the depth
- * of freeing the largest fall; both averaged with half decay; a list as large
- * as the smaller of the two serves the next period without zone->lock.
+ * Mode `depth` implements "[RFC 2/2] mm: alloc/free depth based PCP high auto-tuning" (Huang Ying,
+ * 2023-07-10, 20230710065325.290366-3-ying.huang@intel.com).  In a period, the depth of allocation
+ * is the largest rise of (pages allocated - pages freed), and the depth of freeing the largest
+ * fall.  Both are averaged with half decay.  A list as large as the smaller of the two averages
+ * serves the next period without zone->lock.
  *
- * Pure: no kernel state, no lock, no clock.  Pages everywhere.
+ * Pure: no kernel state, no lock, no clock.  All sizes are in pages.
  */
 #ifndef LIVEMM_POLICY_PCP_CORE_H
 #define LIVEMM_POLICY_PCP_CORE_H
@@ -18,31 +16,29 @@
 #include <linux/types.h>
 
 /*
- * No activity for so many whole periods forgets what was learnt (the series).  No
- * CPU of a real machine does nothing at all for two seconds: less than 1/8 of what
- * was learnt counts as none, or the pages would stay for long after the load.
+ * This many whole periods without activity reset the averages (the series).  No CPU of a real
+ * machine is quite idle for two seconds: depths below 1/8 of the averages count as no activity, or
+ * the pages would stay long after the load.
  */
 #define PCP_IDLE_PERIODS	2
 #define PCP_IDLE_SHARE		8
 
 /*
- * A rise or fall that began so many periods ago at most, the current one
- * included, counts with its whole depth.  The series has 1: it forgets a run that
- * is under way when a period ends, which its review named as what makes patterns
- * longer than the period unpredictable (Mel Gorman, 2023-07-14).
+ * A rise or fall counts with its whole depth if it began at most this many periods ago, the current
+ * one included.  The series has 1 and so forgets a run that is under way when a period ends.  Its
+ * review: this makes patterns longer than the period unpredictable (Mel Gorman, 2023-07-14).
  */
 #define PCP_WINDOW_MAX	4
 
 /*
- * A list in use is lowered by 1/16 of its size a period at most: giving pages back
- * is itself what the policy is to avoid.  The kernel's own tuning gives back 1/8 a
- * second (decay_pcp_high(), 51a755c56dc0, 6.7).  Idle lists, and reclaim, do not
- * wait for this.
+ * A list in use is lowered by at most 1/16 of its size a period, because the policy is to avoid
+ * returning pages.  The kernel's own tuning returns 1/8 a second (decay_pcp_high(), 51a755c56dc0,
+ * 6.7).  Idle lists and reclaim have no such limit.
  */
 #define PCP_LOWER_SHIFT	4
 
 /**
- * struct pcp_clock - the time of all tracks
+ * struct pcp_clock - time of all tracks
  * @epoch: number of the current period
  * @window: periods in which a run may have begun, 1..PCP_WINDOW_MAX
  */
@@ -51,34 +47,29 @@ struct pcp_clock {
 	u32 window;
 };
 
-/**
- * struct pcp_extremes - smallest and largest count of a period
- * @low: smallest, relative to the count when the current period began
- * @high: largest, relative to the count when the current period began
- */
+/* Extremes of a period's count, relative to the count when the current period began. */
 struct pcp_extremes {
 	long low;
 	long high;
 };
 
 /**
- * struct pcp_track - what one CPU did to one zone's list in the current period
+ * struct pcp_track - activity of one CPU on one zone's list in the current period
  * @count: pages allocated less pages freed since the period began
  * @low: smallest @count in the window so far
  * @high: largest @count in the window so far
  * @alloc_depth: largest rise so far
  * @free_depth: largest fall so far
- * @epoch: number of the period that the above belong to
- * @last_epoch: number of the period before it in which anything happened
+ * @epoch: number of the current period
+ * @last_epoch: number of the latest period before @epoch that had activity
  * @last_alloc_depth: largest rise in @last_epoch
  * @last_free_depth: largest fall in @last_epoch
  * @last_swing: largest less smallest count in @last_epoch alone
  * @now: extremes of the current period alone
- * @past: those of the periods before it, the latest first
+ * @past: extremes of the periods before, the latest first
  *
- * Written by its own CPU only.  An interrupt between the load and the store of
- * a field can lose that interrupt's pages from the period; the sums start anew
- * each period, so this never adds up.
+ * Only the owning CPU writes.  An interrupt between load and store of a field can lose the
+ * interrupt's pages.  Each period starts the sums anew, so losses do not add up.
  */
 struct pcp_track {
 	long count;
@@ -96,7 +87,7 @@ struct pcp_track {
 };
 
 /**
- * struct pcp_depth - what the finished periods taught about one list
+ * struct pcp_depth - averages over the finished periods of one list
  * @alloc: average depth of allocation
  * @free: average depth of freeing
  * @idle: whole periods with hardly any activity, at most PCP_IDLE_PERIODS
@@ -108,22 +99,21 @@ struct pcp_depth {
 };
 
 /**
- * enum pcp_reason - why a list is as large as it is
+ * enum pcp_reason - why a list has its size
  * @PCP_BY_DEFAULT: the depth is within the default
  * @PCP_BY_DEPTH: raised to the depth
  * @PCP_BY_MAX: the depth is above the maximum
- * @PCP_BY_DECAY: the depth is below what the list has; being lowered in steps
- * @PCP_BY_ROOM: cut, so that all lists together stay below the room above the
- *	zone's high watermark
- * @PCP_BY_IDLE: nothing happened for PCP_IDLE_PERIODS
- * @PCP_BY_USE: mode `event`: it is in use
+ * @PCP_BY_DECAY: the list is larger than needed and is lowered in steps
+ * @PCP_BY_ROOM: cut, so that all lists together fit above the zone's high watermark
+ * @PCP_BY_IDLE: no activity for PCP_IDLE_PERIODS
+ * @PCP_BY_USE: mode `event`: the list is in use
  * @PCP_BY_WATERMARK: not raised, because the zone is near its high watermark
  * @PCP_BY_QUIET: not raised, because zone->lock is not contended
  * @PCP_BY_RECLAIM: reclaim is active in the zone, or was a moment ago
- * @PCP_BY_OOM: so little memory was left that a task might have been killed
- * @PCP_BY_SYSCTL: the admin has set percpu_pagelist_high_fraction; hands off
- * @PCP_BY_KERNEL: the kernel has disabled the list; hands off
- * @PCP_NR_REASONS: number of the above
+ * @PCP_BY_OOM: memory ran out a moment ago
+ * @PCP_BY_SYSCTL: hands off: percpu_pagelist_high_fraction is set
+ * @PCP_BY_KERNEL: hands off: the kernel has disabled the list
+ * @PCP_NR_REASONS: number of reasons
  */
 enum pcp_reason {
 	PCP_BY_DEFAULT,
@@ -135,26 +125,26 @@ enum pcp_reason {
 	PCP_BY_USE,
 	PCP_BY_WATERMARK,
 	PCP_BY_QUIET,
-	/* From here on a list has its default: see pcp_blocked(). */
+	/* From here on a list gets its default: see pcp_blocked(). */
 	PCP_BY_RECLAIM,
 	PCP_BY_OOM,
-	/* And from here on it is the kernel's alone. */
+	/* From here on the list is left to the kernel. */
 	PCP_BY_SYSCTL,
 	PCP_BY_KERNEL,
 	PCP_NR_REASONS
 };
 
 /**
- * struct pcp_limits - what a list may become
+ * struct pcp_limits - limits of a list
  * @def: the kernel's default, in pages
  * @max: the largest size allowed, in pages
- * @now: what we have raised the list to, in pages; 0 if we have not
+ * @now: the size that the list was raised to, in pages; 0 if it was not raised
  * @batch: the list's batch, in pages
  * @disabled: the kernel has set the list's bound to 0
- * @sysctl: the admin has set percpu_pagelist_high_fraction
+ * @sysctl: percpu_pagelist_high_fraction is set
  * @reclaim: reclaim is active in the zone, or was a moment ago
- * @oom: the kernel ran out of memory a moment ago
- * @near: the zone is near its high watermark: it may be lowered, not raised
+ * @oom: memory ran out a moment ago
+ * @near: the zone is near its high watermark: the list may be lowered, not raised
  */
 struct pcp_limits {
 	int def;
@@ -170,9 +160,9 @@ struct pcp_limits {
 
 /**
  * struct pcp_decision - what to do with a list
- * @high: pages to set; meaningless if @hands_off
- * @hands_off: leave the list to the kernel, and undo what we did to it
- * @reason: why
+ * @high: bound to set, in pages; meaningless if @hands_off
+ * @hands_off: leave the list to the kernel and restore the kernel's bound
+ * @reason: reason of the decision
  */
 struct pcp_decision {
 	int high;
@@ -194,9 +184,9 @@ int pcp_room_share(int high, int def, long raised, long room);
 
 /**
  * pcp_track_page() - a block was allocated from, or freed to, a list
- * @track: of this CPU and the block's zone
- * @clock: the time
- * @pages: in the block; negative when freed
+ * @track: track of this CPU and the block's zone
+ * @clock: the current period and the window
+ * @pages: pages in the block; negative when freed
  *
  * Context: any, on the CPU that owns @track, preemption off.
  */

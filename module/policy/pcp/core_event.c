@@ -25,7 +25,7 @@ static void use_see(struct pcp_use *use, const struct pcp_sample *sample)
 	use->least = min(use->least, sample->count);
 }
 
-/* Pages out with the CPU that its recent past says will come back.  The counts wrap. */
+/* Pages that the CPU has out and that, by its recent past, will come back.  The counts wrap. */
 static long outstanding(const struct pcp_event *event, const struct pcp_sample *sample)
 {
 	long least = min3(event->net, event->use[event->now].net, sample->net);
@@ -34,10 +34,10 @@ static long outstanding(const struct pcp_event *event, const struct pcp_sample *
 }
 
 /**
- * pcp_event_begin() - nothing is known of a list but how it is now
- * @event: of the list
+ * pcp_event_begin() - start to learn about a list
+ * @event: state of the list
  * @sample: the list now
- * @allocated: pages that its CPU has allocated from such zones, ever
+ * @allocated: pages that the CPU has allocated from zones of this kind since boot
  *
  * For the first PCP_USE_TICKS every page counts as in use.
  *
@@ -58,17 +58,16 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 }
 
 /**
- * pcp_event_refill_count() - how much to refill at once?
- * @event: of the list
- * @asked: what the kernel asks for, its batch
+ * pcp_event_refill_count() - how much to refill at once
+ * @event: state of the list
+ * @asked: pages that the kernel asks for, its batch
  * @count: pages in the list
- * @limits: what it may become
- * @steer: how to steer
+ * @limits: limits of the list
+ * @steer: settings
  *
- * While all is allocation the batch doubles with each refill, as the kernel's own
- * does for freeing (3b12e7e97938, 5.14) and from 6.7 for allocation too
- * (c0a242394cb9), up to batch_max_scale and to half of what the list may hold: a
- * refill is a cost that one unlucky allocation pays.
+ * While the CPU only allocates, the batch doubles with each refill, as the kernel's does for
+ * freeing (3b12e7e97938, 5.14) and from 6.7 for allocation (c0a242394cb9).  The batch stays within
+ * batch_max_scale and half of the list's bound: one unlucky allocation pays for a refill.
  *
  * Context: any; pure.
  * Return: pages, at least @asked.
@@ -78,7 +77,7 @@ int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
 			   const struct pcp_steer *steer)
 {
 	int high = limits->now ?: limits->def;
-	/* The other half is for what is freed meanwhile. */
+	/* The other half is for pages freed meanwhile. */
 	int room = high / 2 - count;
 
 	if (pcp_blocked(limits) || limits->near || asked < limits->batch || room <= asked)
@@ -90,9 +89,9 @@ int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
 
 /**
  * pcp_event_refill() - pages came from the buddy
- * @event: of the list
- * @sample: the list before it
- * @pages: how many
+ * @event: state of the list
+ * @sample: the list before the refill
+ * @pages: pages that came
  *
  * Context: any; pure.
  */
@@ -107,10 +106,9 @@ void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, 
 }
 
 /*
- * By how much is the list too small?  What is outstanding comes back; what has lain
- * in the list all the time can make room for it.  Where refills are seen, no more
- * than they had to fetch is missing; where they are not, a list of which half is
- * never used has no need.
+ * Pages by which the list is too small.  Outstanding pages come back; pages that lay in the list
+ * all the time can make room for them.  Where refills are seen, the shortage is at most what
+ * refills had to fetch.  Elsewhere a list of which half is never used has no shortage.
  */
 static long shortage(const struct pcp_event *event, const struct pcp_sample *sample,
 		     const struct pcp_limits *limits, const struct pcp_steer *steer)
@@ -126,20 +124,18 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
 }
 
 /**
- * pcp_event_drain() - the list is full: should it be larger?
- * @event: of the list
+ * pcp_event_drain() - should a full list be larger?
+ * @event: state of the list
  * @sample: the list now
- * @limits: what it may become
- * @steer: how to steer
+ * @limits: limits of the list
+ * @steer: settings
  *
- * Not when the CPU only frees: then nothing is outstanding.  Nor when nobody takes
- * from this list, whatever the CPU takes from others.  A drain doubles a list at
- * most: the rest must show by filling that.  So a CPU that allocates for ever, with
- * small dips, does not get a list for all that it has out.
+ * Not if the CPU only frees, because nothing is outstanding, nor if the CPU takes pages from other
+ * lists only.  A drain at most doubles a list, and the list must fill before the next raise.  A CPU
+ * that allocates for ever, with small dips, thus gets no list for all pages that it has out.
  *
  * Context: any; pure.
- * Return: the decision; its @high is above limits->now, or the list stays as it
- * is and its @reason says why.
+ * Return: the decision.  @high is above limits->now, or the list stays and @reason says why.
  */
 struct pcp_decision pcp_event_drain(struct pcp_event *event,
 				    const struct pcp_sample *sample,
@@ -160,7 +156,7 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event,
 	missing = shortage(event, sample, limits, steer);
 	if (missing < limits->batch)
 		return decision;
-	/* A batch more: a list is drained when it reaches its bound, not above it. */
+	/* A batch more, because a list is drained when it reaches its bound. */
 	want = sample->count + min_t(s64, div_s64((s64)missing * steer->gain_pct, 100) +
 				     limits->batch, decision.high);
 	if (want > limits->max) {
@@ -179,15 +175,15 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event,
 
 /**
  * pcp_event_drain_count() - how much of a full list to drain
- * @event: of the list
+ * @event: state of the list
  * @sample: the list now
- * @asked: what the kernel wants to drain
- * @limits: what it may become
- * @steer: how to steer
+ * @asked: pages that the kernel wants to drain
+ * @limits: limits of the list
+ * @steer: settings
  *
- * In a mix, pages that are drained are fetched again: no more than a batch goes.
- * When all is freeing, because nobody takes from the list or more has gone already
- * than it holds, the kernel's doubling stands, up to batch_max_scale.
+ * In a mix, drained pages are fetched again, so at most a batch goes.  When the CPU takes nothing
+ * from the list, or more has gone already than the list holds, the kernel's doubling stands, up to
+ * batch_max_scale.
  *
  * Context: any; pure.
  * Return: pages, at most @asked.
@@ -210,8 +206,8 @@ int pcp_event_drain_count(const struct pcp_event *event,
 
 /**
  * pcp_event_drained() - pages went to the buddy because the list was full
- * @event: of the list
- * @pages: how many
+ * @event: state of the list
+ * @pages: pages that went
  *
  * Context: any; pure.
  */
@@ -221,8 +217,8 @@ void pcp_event_drained(struct pcp_event *event, int pages)
 }
 
 /**
- * pcp_event_hold() - what of the bound is allowed, whether it is needed or not?
- * @limits: what the list may become; @now is 0 when the kernel's own bound stands
+ * pcp_event_hold() - limit a bound to what is allowed, needed or not
+ * @limits: limits of the list; @now is 0 while the kernel's bound stands
  *
  * Context: any; pure.
  * Return: the decision; never above limits->now, nor below the default.
@@ -244,14 +240,14 @@ struct pcp_decision pcp_event_hold(const struct pcp_limits *limits)
 	return decision;
 }
 
-/* What only a tick wants to know of the last PCP_USE_TICKS. */
+/* The last PCP_USE_TICKS, as only a tick needs them. */
 struct window {
 	int most;		/* pages in the list */
 	unsigned long used;	/* allocated by the CPU */
 	unsigned long at_once;	/* the most that the CPU allocated in one tick */
 };
 
-/* Close the current tick, and work out what the hooks want to know of the past. */
+/* Close the current tick, and update what hooks need to know of the past. */
 static struct window tick_close(struct pcp_event *event, const struct pcp_sample *sample,
 				unsigned long allocated)
 {
@@ -286,12 +282,12 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 	return window;
 }
 
-/* What a list in use gives back this tick. */
+/* Pages that a list in use gives back this tick. */
 static int spare_in_use(struct pcp_event *event, int batch)
 {
 	unsigned int shift;
 
-	/* A few batches more or less are not worth a drain while the list works. */
+	/* A few batches are not worth a drain while the list works. */
 	if (event->least <= batch * PCP_SPARE_BATCHES) {
 		event->spare_ticks = 0;
 		return 0;
@@ -301,15 +297,14 @@ static int spare_in_use(struct pcp_event *event, int batch)
 }
 
 /**
- * pcp_event_tick() - a tick has passed: what of the bound is still needed?
- * @event: of the list
+ * pcp_event_tick() - lower the bound to what is still needed after a tick
+ * @event: state of the list
  * @sample: the list now
- * @allocated: pages that its CPU has allocated from such zones, ever
- * @limits: what it may become; @now is 0 when the kernel's own bound stands
+ * @allocated: pages that the CPU has allocated from zones of this kind since boot
+ * @limits: limits of the list; @now is 0 while the kernel's bound stands
  *
- * Spare pages are those that the list never went without in PCP_USE_TICKS.  Between
- * two looks it may have, and got them back; so no page counts as spare that the CPU
- * could have taken in a single tick.
+ * Spare pages are those that the list always had in PCP_USE_TICKS.  Between two samples the list
+ * may have had fewer, so pages that the CPU could have taken in a single tick are not spare.
  *
  * Context: any; pure.
  * Return: the decision; never above limits->now, nor below the default.

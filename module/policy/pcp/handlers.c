@@ -2,13 +2,12 @@
 /*
  * handlers.c - what the hooks report to the pcp policy
  *
- * Context of all that is called here: preemption off, any context the allocator
- * may be called from, refills and drains under the list's pcp->lock.  No sleeping,
- * no printk, no allocation, and under pcp->lock no lock either.
+ * All handlers run with preemption off, in any context that may call the allocator; refills and
+ * drains under the list's pcp->lock.  No handler sleeps, prints or allocates, and under pcp->lock
+ * none takes a lock.
  *
- * A refill is always of this CPU's list.  A drain is too when it comes of a free;
- * others drain lists as well (hotplug, compaction, direct reclaim, our own pass), of
- * any CPU, and those must get what they ask for.
+ * A refill is always of this CPU's list.  So is a drain that a free causes.  Hotplug, compaction,
+ * direct reclaim and our own pass drain the lists of any CPU, and must get what they ask for.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -21,14 +20,14 @@
 #include "policy/common/drain.h"
 #include "state.h"
 
-/* A hook asks for a pass no more often than this. */
+/* Shortest time between two passes that a hook asks for. */
 #define KICK_GAP_MS	10
 
 /**
  * pcp_on_list_pages() - event: a block was allocated or freed on this CPU
- * @nid: its node
- * @zone_idx: its zone in the node
- * @pages: in the block; negative when freed
+ * @nid: node of the block
+ * @zone_idx: index of the block's zone in the node
+ * @pages: pages in the block; negative when freed
  *
  * Context: any, preemption off.
  */
@@ -50,15 +49,12 @@ static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
 	       zone_page_state(zone, NR_FREE_PAGES) < READ_ONCE(pz->mark);
 }
 
-/*
- * Under pcp->lock no work can be queued: that may wake a worker, whose run-queue
- * lock the caller of the allocator may hold.
- */
+/* Queue no work under pcp->lock: waking a worker takes a run-queue lock that callers may hold. */
 static void kick(struct zone *zone, struct pcp_zone *pz)
 {
 	unsigned long now = jiffies;
 
-	/* Only for what a pass would give back. */
+	/* Only for pressure that makes a pass give back. */
 	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) &&
 	    (READ_ONCE(pz->reclaim) || !test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags)))
 		return;
@@ -70,7 +66,7 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 	lmm_worker_kick(&pcp.worker);
 }
 
-/* A tick may come too late to see reclaim: whoever sees it writes it down. */
+/* A tick may come too late to see reclaim, so any hook records reclaim. */
 static bool reclaim_see(struct zone *zone, struct pcp_zone *pz)
 {
 	unsigned long until = jiffies + READ_ONCE(pcp.decay);
@@ -82,7 +78,7 @@ static bool reclaim_see(struct zone *zone, struct pcp_zone *pz)
 	return true;
 }
 
-/* The limits of the last pass, with what may have changed since. */
+/* The limits of the last pass, updated by what may have changed since. */
 static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 				    const struct pcp_list *list,
 				    struct per_cpu_pages *pages)
@@ -92,14 +88,14 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 	limits.now = pcp_list_raised(pages, list);
 	limits.disabled = !lmm_pageset_read(pages).high;
 	limits.sysctl = READ_ONCE(*pcp.high_fraction);
-	/* 1 while the kernel has the lists disabled, which the last pass may have seen. */
+	/* The last pass may have seen batch 1, which the kernel sets while lists are disabled. */
 	limits.batch = READ_ONCE(pages->batch);
 	limits.reclaim = reclaim_see(zone, pz);
 	limits.near = zone_near(zone, pz);
 	return limits;
 }
 
-/* The lock is about to be taken: has somebody else got it? */
+/* Record whether another CPU holds zone->lock, which is about to be taken. */
 static void contention_see(struct zone *zone, struct pcp_zone *pz)
 {
 	unsigned long now = jiffies;
@@ -136,8 +132,8 @@ static long room_take(struct pcp_zone *pz, long want)
 
 /**
  * pcp_on_refill_count() - event: a list is empty and about to be refilled
- * @zone: its zone
- * @order: of the blocks
+ * @zone: zone of the list
+ * @order: order of the blocks
  * @asked: blocks that the kernel wants
  *
  * Context: see the top of the file.
@@ -162,7 +158,7 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 	steer = steer_now();
 	limits = limits_now(zone, pz, list, pages);
 	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
-	/* No larger refill may itself bring the zone near its watermark. */
+	/* A larger refill must not itself bring the zone near its watermark. */
 	room = zone_page_state(zone, NR_FREE_PAGES) - READ_ONCE(pz->mark);
 	count = max_t(long, asked, min_t(long, count, room));
 	if (count > asked)
@@ -172,9 +168,9 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 
 /**
  * pcp_on_refill() - event: pages moved from the buddy to a list
- * @zone: its zone
- * @order: of the blocks
- * @pages: how many; the list does not count them yet
+ * @zone: zone of the list
+ * @order: order of the blocks
+ * @pages: pages that moved; the list does not count them yet
  *
  * Context: see the top of the file.
  */
@@ -192,7 +188,7 @@ void pcp_on_refill(struct zone *zone, unsigned int order, int pages)
 	pcp_event_refill(&list->event, &sample, pages);
 }
 
-/* A list is full because of a free: make it larger, or say why not. */
+/* A free has filled a list: raise its bound, or record why not. */
 static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list, int cpu,
 		      const struct pcp_sample *sample, const struct pcp_limits *limits,
 		      const struct pcp_steer *steer)
@@ -230,10 +226,9 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 }
 
 /*
- * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7) a
- * single block of order 1 to 3 that is freed in a burst of order-0 frees, as at
- * the exit of every large process, empties the whole list.  The aim, to keep few
- * such blocks, is met by draining a batch, theirs first.
+ * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7), freeing one block of
+ * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
+ * list.  Draining one batch, with these blocks first, also keeps few of them.
  */
 static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
 			    int pindex)
@@ -241,7 +236,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES ||
 	    !READ_ONCE(pcp.limit_exit_drain) || READ_ONCE(*pcp.high_fraction))
 		return count;
-	/* A list that is disabled, or of a zone that is short of pages, is to be empty. */
+	/* The kernel wants disabled lists, and lists of a zone that is short, to be empty. */
 	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||
 	    zone_near(zone, zone_pressure(zone)))
 		return count;
@@ -249,12 +244,11 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 }
 
 /*
- * Is this drain the answer to a free, so that the list is at its bound and another
- * drain follows if it is still there?  Whoever drains for another reason must get
- * what it asks for.  It finds this CPU's list below its bound, because a free leaves
- * it so; or disabled; or asks for all there is.  (From 6.7 on it asks in steps.  If
- * the bound has fallen and this CPU has freed nothing since, such a step is taken for
- * a free's, and a batch goes; the next free drains the rest.)
+ * Did a free that reached the bound cause this drain?  Other drains must get what they ask for.
+ * They find this CPU's list disabled, or below its bound because each free leaves the list there,
+ * or ask for all pages.  (From 6.7 on other drains ask in steps.  If the bound has fallen and this
+ * CPU has freed nothing since, a step is mistaken for a free's drain and one batch goes; the next
+ * free drains the rest.)
  */
 static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
 			       const struct pcp_list *list, int count)
@@ -264,7 +258,7 @@ static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
 	       count < pages->count;
 }
 
-/* Mode `event`, at the drain of this CPU's full list: grow it, drain what is over. */
+/* Mode `event`: raise the bound of this CPU's full list, and limit the drain. */
 static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list,
 			    struct per_cpu_pages *pages, int count, int pindex)
 {
@@ -284,13 +278,12 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
 
 /**
  * pcp_on_drain_count() - event: a list is about to be drained
- * @zone: its zone
+ * @zone: zone of the list
  * @count: pages that the kernel wants to drain
- * @pages: the list
- * @pindex: which of its lists the page just freed is on; that one is drained first
+ * @pages: the per-CPU lists
+ * @pindex: index of the list that has the block just freed, and that is drained first
  *
- * Only frees of order 0 make a list larger: larger blocks that lie in lists are
- * missing to the buddy as such.
+ * Only frees of order 0 raise a list, because the buddy would miss larger blocks.
  *
  * Context: see the top of the file.
  * Return: pages to drain, at most @count.
@@ -313,7 +306,7 @@ int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages
 
 /**
  * pcp_on_drain() - event: pages moved from a list to the buddy
- * @pages: how many
+ * @pages: pages that moved
  *
  * Context: see the top of the file.
  */
@@ -324,10 +317,9 @@ void pcp_on_drain(int pages)
 }
 
 /**
- * pcp_on_list_bounds() - event: the kernel is about to work out the bounds
- *	of a zone's lists anew
+ * pcp_on_list_bounds() - event: the kernel is about to recompute the bounds of a zone's lists
  *
- * Looking again a little later finds its new values.
+ * A pass a little later finds the new bounds.
  *
  * Context: any, preemption off, not under an allocator's lock.
  */
@@ -337,8 +329,8 @@ void pcp_on_list_bounds(void)
 }
 
 /**
- * pcp_on_kswapd_woken() - event: a slow path wakes reclaim
- * @zone: the zone that is short
+ * pcp_on_kswapd_woken() - event: a slow path wakes kswapd
+ * @zone: zone that is short of free pages
  *
  * Context: any, preemption off.
  */

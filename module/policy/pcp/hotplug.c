@@ -2,9 +2,8 @@
 /*
  * hotplug.c - CPUs and memory that come and go while lists are raised
  *
- * zone->per_cpu_pageset is freed by the kernel when the last memory of a zone goes
- * offline; from MEM_GOING_OFFLINE to MEM_OFFLINE or MEM_CANCEL_OFFLINE the zone is
- * frozen, and not looked at.
+ * The kernel frees zone->per_cpu_pageset when the last memory of a zone goes offline.  No pass
+ * looks at a zone (frozen) from MEM_GOING_OFFLINE to MEM_OFFLINE or MEM_CANCEL_OFFLINE.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/memory.h>
@@ -24,7 +23,7 @@ static int pcp_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-/* The kernel drains the list itself; it must find its own bound there. */
+/* The kernel drains the list of the CPU itself and must find its own bound. */
 static int pcp_cpu_offline(unsigned int cpu)
 {
 	struct zone *zone;
@@ -38,7 +37,7 @@ static int pcp_cpu_offline(unsigned int cpu)
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		unsigned long flags;
 
-		/* The limits go first: no drain may raise it again. */
+		/* Clear the limits first, so that no drain raises the list again. */
 		spin_lock_irqsave(&pages->lock, flags);
 		list->limits = (struct pcp_limits){ };
 		spin_unlock_irqrestore(&pages->lock, flags);
@@ -47,16 +46,15 @@ static int pcp_cpu_offline(unsigned int cpu)
 		memset(list, 0, sizeof(*list));
 		spin_unlock_irqrestore(&pages->lock, flags);
 	}
-	/* Its page counters are about to become those of another CPU. */
+	/* The kernel adds the page counters of this CPU to those of another. */
 	pcp.forget_ticks = 2;
 	mutex_unlock(&pcp.lock);
 	return 0;
 }
 
 /*
- * A zone that loses memory has its lists disabled before MEM_GOING_OFFLINE, and
- * gets the default bound from the kernel after it; what we wrote is gone by then.
- * While they are disabled no hook writes them.
+ * The kernel disables the lists of a zone that loses memory before MEM_GOING_OFFLINE, which
+ * overwrites our bounds, and gives the lists its default afterwards.  Hooks write no disabled list.
  */
 static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, void *arg)
 {
@@ -65,7 +63,7 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 	unsigned int slot;
 	int cpu;
 
-	/* Memory that comes, or has gone, has no struct page to look at. */
+	/* Memory that comes or has gone has no struct page to read. */
 	if (action != MEM_GOING_OFFLINE && action != MEM_OFFLINE &&
 	    action != MEM_CANCEL_OFFLINE)
 		return NOTIFY_OK;
@@ -85,7 +83,7 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 		}
 		atomic_long_set(&pcp.zones[slot].room, 0);
 		atomic_long_set(&pcp.zones[slot].raised, 0);
-		/* A zone that goes for good must not weigh on its node for ever. */
+		/* The pressure of a zone that disappears must not stay with its node. */
 		pcp.zones[slot].own_near = false;
 		pcp.zones[slot].own_reclaim = false;
 	} else {
@@ -102,10 +100,10 @@ static struct notifier_block pcp_memory_nb = {
 };
 
 /**
- * pcp_hotplug_start() - follow CPUs and memory
+ * pcp_hotplug_start() - follow CPU and memory hotplug
  *
  * Context: process, may sleep.
- * Return: 0 or -errno, when there is no CPU hotplug state left.
+ * Return: 0, or -errno if there is no CPU hotplug state left.
  */
 int pcp_hotplug_start(void)
 {
@@ -116,7 +114,7 @@ int pcp_hotplug_start(void)
 	if (err < 0)
 		return err;
 	pcp.cpuhp_state = err;
-	/* Not between the start and the end of taking memory offline. */
+	/* Not while memory is going offline. */
 	KCALL(mem_lock)();
 	register_memory_notifier(&pcp_memory_nb);
 	KCALL(mem_unlock)();
@@ -126,10 +124,9 @@ int pcp_hotplug_start(void)
 /**
  * pcp_hotplug_stop() - undo pcp_hotplug_start(), and restore every list
  *
- * Runs pcp_cpu_offline() for every online CPU, which restores its lists; those of
- * the others were restored when they went.  A pass leaves alone the CPUs that have
- * been through it.  The memory notifier asks for passes until it is gone, and has to
- * stay until the last list is restored: so the worker's pass is cancelled here, last.
+ * Runs pcp_cpu_offline() for every online CPU, which restores the CPU's lists; lists of offline
+ * CPUs were restored when the CPU went.  A pass skips the CPUs that are done.  The memory notifier
+ * must stay until the last list is restored and may ask for passes, so the pass is cancelled last.
  *
  * Context: process, may sleep; no hook is armed and no tick runs.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lists.c - the actuator of the pcp policy: the only code that writes the
- * bound of a per-CPU page list, and what puts it back
+ * lists.c - actuator of the pcp policy: the only code that writes bounds of per-CPU lists
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -32,11 +31,11 @@ static const char *const reason_words[PCP_NR_REASONS] = {
 };
 
 /**
- * pcp_reason_word() - a reason in one word, as `state` and the trace show it
- * @reason: of a decision
+ * pcp_reason_word() - the word of a reason in `state` and in tracepoints
+ * @reason: reason of a decision
  *
  * Context: any.
- * Return: the word.
+ * Return: one word.
  */
 const char *pcp_reason_word(enum pcp_reason reason)
 {
@@ -44,15 +43,14 @@ const char *pcp_reason_word(enum pcp_reason reason)
 }
 
 /**
- * pcp_list_sample() - a list now
- * @zone: its zone
- * @cpu: its CPU
- * @sample: gets the state of the list
+ * pcp_list_sample() - sample a list
+ * @zone: zone of the list
+ * @cpu: CPU of the list
+ * @sample: receives the state of the list
  *
- * The kernel counts every page that a CPU allocates by the kind of its zone, and
- * those that it frees in one sum, whatever list they come from or go to.  So net is
- * the CPU's: where it works in several zones at once, what is outstanding counts for
- * each of them.
+ * The kernel counts the pages that a CPU allocates by kind of zone, and the pages that a CPU frees
+ * in one sum.  @net is therefore the CPU's: if the CPU works in several zones at once, its
+ * outstanding pages count for each zone.
  *
  * Context: any; exact on @cpu itself.
  */
@@ -69,7 +67,7 @@ void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
 
 /**
  * pcp_list_allocated() - pages that a CPU has allocated from zones of a kind
- * @zone: one of that kind
+ * @zone: a zone of the kind
  * @cpu: the CPU
  *
  * Context: any.
@@ -82,15 +80,15 @@ unsigned long pcp_list_allocated(struct zone *zone, int cpu)
 }
 
 /**
- * pcp_list_raised() - what a list has been raised to
- * @pages: the list
- * @list: what is known of it
+ * pcp_list_raised() - size that a list was raised to
+ * @pages: the per-CPU list
+ * @list: the policy's state of the list
  *
- * What the kernel's own tuning has raised counts too, where there is such: from
- * there we come down, or go on.  A few batches are its own business.
+ * A raise by the kernel's own tuning counts too, unless it is only a few batches: the policy lowers
+ * or raises the list from there.
  *
  * Context: any.
- * Return: pages; 0 if it has not been.
+ * Return: pages; 0 if the list was not raised.
  */
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 {
@@ -100,17 +98,16 @@ int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 	if (!list->written.high)
 		return tuned > bound.low + READ_ONCE(pages->batch) * PCP_SPARE_BATCHES ?
 			tuned : 0;
-	/* The kernel may have written since. */
+	/* The kernel may have written another bound since. */
 	return bound.high == list->written.high ? list->written.high : 0;
 }
 
 /**
- * pcp_list_reason() - why a list is as large as it is, for people
- * @list: what is known of it
+ * pcp_list_reason() - why a list has its size, for `state`
+ * @list: the policy's state of the list
  *
- * Not every decision to raise a list, or to keep it raised, becomes a bound: there may
- * be no need after all, or no room, or the kernel may be first.  And where the kernel
- * tunes, such a list may be above its default none the less.
+ * A decision to raise a list, or to keep it raised, may set no bound: the need or the room may be
+ * gone, or the kernel may have written first.  The kernel's own tuning may raise the list anyway.
  *
  * Context: any.
  * Return: the reason; none that says raised while the kernel's own bound stands.
@@ -131,10 +128,7 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list)
 	}
 }
 
-/*
- * Give back what a list holds above @high; it may be in use all the while, and what
- * its CPU allocates meanwhile counts as given back.
- */
+/* Give back what a list holds above @high; pages that its CPU allocates meanwhile count too. */
 static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 			     struct pcp_list *list, int high)
 {
@@ -148,7 +142,7 @@ static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 		KCALL(drain_list)(zone, pages);
 		cond_resched();
 		count = READ_ONCE(pages->count);
-		/* An owner that frees as fast as we drain will drain itself. */
+		/* A CPU that frees as fast as this loop drains will drain the list itself. */
 		if (count >= before)
 			break;
 		drained += before - count;
@@ -169,7 +163,7 @@ static void list_trace(struct zone *zone, int cpu, const struct pcp_list *list,
 			   pcp_reason_word(reason));
 }
 
-/* Replace the bound; false if the kernel stores its own at the same moment. */
+/* Replace the bound; returns false if the kernel stores its own at the same moment. */
 static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int high)
 {
 	struct lmm_pageset_bound want = { .low = high, .high = high };
@@ -183,7 +177,7 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 		return false;
 	}
 	list->written = want;
-	/* The kernel's own tuning follows at the next free or refill; why wait. */
+	/* The kernel's tuning would follow at the next free or refill; do it now. */
 	lmm_pageset_retune(pages, high);
 	if (high > seen.high)
 		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
@@ -194,21 +188,20 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 
 /**
  * pcp_list_grow() - raise the bound of a list that is being drained
- * @zone: its zone
+ * @zone: zone of the list
  * @cpu: this CPU
- * @list: what is known of it
- * @high: the bound, in pages
+ * @list: the policy's state of the list
+ * @high: the new bound, in pages
  *
  * Context: any, under the list's pcp->lock.
- * Return: false if the kernel stored its own bound at the same moment, or has
- * raised it as far already.
+ * Return: false if the kernel stored its own bound at the same moment, or has raised it as far.
  */
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 	int old = lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high;
 
-	/* The kernel may have raised it in the meantime. */
+	/* The kernel may have raised the list in the meantime. */
 	if (high <= old || !list_write(pages, list, high))
 		return false;
 	list_trace(zone, cpu, list, PCP_BY_USE, old, high);
@@ -216,11 +209,11 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 }
 
 /**
- * pcp_list_set() - bound a list, and give back what it holds above that
- * @zone: its zone
- * @cpu: its CPU
- * @list: what is known of it
- * @high: the bound, in pages
+ * pcp_list_set() - set the bound of a list, and give back what the list holds above
+ * @zone: zone of the list
+ * @cpu: CPU of the list
+ * @list: the policy's state of the list
+ * @high: the new bound, in pages
  *
  * Does nothing where the kernel stores its own bound at the same moment.
  *
@@ -240,25 +233,25 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
 		spin_unlock_irqrestore(&pages->lock, flags);
 		return 0;
 	}
-	/* From here on a drain may be ours, and says nothing of what the list needs. */
+	/* From here on a drain may be ours, which says nothing about the list's needs. */
 	WRITE_ONCE(list->returning, high < pages->count);
 	written = list_write(pages, list, high);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (written && seen.high != high)
 		list_trace(zone, cpu, list, list->decision.reason, seen.high, high);
-	/* The bound may have been lowered by the kernel, and the list not drained. */
+	/* The kernel may have lowered the bound before, without a drain. */
 	return list_drain_excess(zone, pages, list, written ? high : INT_MAX);
 }
 
 /**
  * pcp_list_restore() - put the kernel's own bound back, if ours still stands
- * @zone: the list's zone
- * @cpu: its CPU
- * @list: what is known of it
- * @tuned: what the kernel's own tuning goes on from, where there is such
+ * @zone: zone of the list
+ * @cpu: CPU of the list
+ * @list: the policy's state of the list
+ * @tuned: size from which the kernel's own tuning goes on, where it tunes
  *
- * Should the kernel work out a new default in between, it stores that in the zone
- * before it stores it in the lists: look at the zone again until both agree.
+ * When the kernel computes a new default it stores the default in the zone first and in the lists
+ * next.  Repeat until the list has the zone's default.
  *
  * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
  * Return: pages given back.

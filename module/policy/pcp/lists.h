@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lists.h - the lists that the pcp policy sizes, and what it counts
+ * lists.h - the lists that the pcp policy sizes, and its counters
  */
 #ifndef LIVEMM_POLICY_PCP_LISTS_H
 #define LIVEMM_POLICY_PCP_LISTS_H
@@ -11,18 +11,17 @@
 #include "core_event.h"
 
 /**
- * struct pcp_list - what is known of the list of one zone on one CPU
- * @depth: learnt from its periods, mode `depth`
- * @event: learnt from its events, mode `event`
- * @decision: latest
- * @limits: those it was taken within; @max is 0 until the first pass
- * @written: the bound that we have put there; .high == 0 when the kernel's own
- *	stands
- * @tuned: pcp->high before our first write, where the kernel tunes it itself
- * @returning: we are draining it, so a drain says nothing of what it needs
+ * struct pcp_list - the policy's state of the list of one zone on one CPU
+ * @depth: averages of its periods, in mode `depth`
+ * @event: its recent events, in mode `event`
+ * @decision: latest decision
+ * @limits: limits of @decision; @max is 0 until the first pass
+ * @written: the bound that the policy has set; .high is 0 while the kernel's own stands
+ * @tuned: pcp->high before the policy's first write, where the kernel tunes it
+ * @returning: a pass is draining the list, so a drain says nothing about the list's needs
  *
- * All but @depth and @decision are written under the list's pcp->lock; @depth by the
- * pass alone, @decision by it and, for people, by a drain.
+ * All but @depth and @decision are written under the list's pcp->lock.  Only a pass writes @depth.
+ * A pass writes @decision; a drain writes its reason, for `state`.
  */
 struct pcp_list {
 	struct pcp_depth depth;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy.c - per-CPU list sizing: knobs, switching on and off, state for people
+ * policy.c - per-CPU list sizing: knobs, switching on and off, `state`
  *
- * Mode `depth` tracks by tracepoints of single allocations and frees; bulk
- * allocations (vmalloc, page pools) pass no tracepoint when they come and one when
- * they go, so their lists count as mostly freeing, which does not raise them.  Mode
- * `event` has no hook on single pages.
+ * Mode `depth` follows tracepoints of single allocations and frees.  Bulk allocations (vmalloc,
+ * page pools) pass no tracepoint when allocated and one when freed, so their lists seem to be
+ * mostly freeing and are not raised.  Mode `event` has no hook on single pages.
  *
- * Lifetimes: everything in "struct pcp_state" is allocated by enable before any
- * hook is armed, and freed by disable after the hooks are disarmed and the work,
- * the CPU, memory and out-of-memory notifiers are gone.
+ * Lifetime: enable allocates everything in struct pcp_state before any hook is armed.  Disable
+ * frees everything once the hooks, the work, and the CPU, memory and OOM notifiers are gone.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,7 +30,7 @@ struct pcp_state pcp = {
 	.lock = __MUTEX_INITIALIZER(pcp.lock),
 };
 
-/* The settings that may change while the policy is on; pcp.lock held, or off. */
+/* Settings that may change while the policy is on; pcp.lock held, or policy off. */
 static void set_knobs(const struct lmm_config *cfg)
 {
 	u32 decay_ms = cfg->value[KNOB_DECAY_MS];
@@ -91,13 +89,13 @@ static int pcp_alloc(void)
 	pcp.lists = kcalloc(nr_cpu_ids, sizeof(*pcp.lists), GFP_KERNEL);
 	pcp.zones = kvcalloc(slots, sizeof(struct pcp_zone), GFP_KERNEL);
 	pcp.frozen = bitmap_zalloc(slots, GFP_KERNEL);
-	/* First, so that pcp_free() never finds the mask of an earlier time. */
+	/* Allocate the mask first, so that pcp_free() never frees an old mask. */
 	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) ||
 	    lmm_worker_init(&pcp.worker, "livemm_pcp", pcp_recheck, pcp_oom) || !pcp.lists ||
 	    !pcp.zones || !pcp.frozen)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		/* Near the CPU whose hooks write it. */
+		/* On the node of the CPU whose hooks write the lists. */
 		pcp.lists[cpu] = kvzalloc_node(slots * sizeof(struct pcp_list), GFP_KERNEL,
 					       cpu_to_node(cpu));
 		if (!pcp.lists[cpu])
@@ -130,7 +128,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		return err;
 	}
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
-	pcp.clock.epoch = 1;	/* a fresh track says 0: no period of ours */
+	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
 	pcp.oom_until = 0;
 	pcp.forget_ticks = 0;
 	pcp.steer.sees_refills = lmm_hook_armable(LMM_HOOK_REFILL);
@@ -150,7 +148,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		pcp_free();
 		return err;
 	}
-	/* At once, so that the hooks know each list's limits. */
+	/* Make the first pass at once: it gives each list the limits that hooks need. */
 	queue_delayed_work(pcp.worker.wq, &pcp.tick_work, 0);
 	return 0;
 }
@@ -158,13 +156,13 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 static void pcp_disable(struct lmm_policy *policy)
 {
 	lmm_worker_stop(&pcp.worker);
-	/* pcp_tick() queues itself again; only this cancels it for good. */
+	/* pcp_tick() queues itself again; this call cancels the work for good. */
 	cancel_delayed_work_sync(&pcp.tick_work);
 	pcp_hotplug_stop();
 	pcp_free();
 }
 
-/* What the mode stands on here, in words. */
+/* What the mode uses on this kernel, for `state`. */
 static void pcp_basis(char *why, size_t len)
 {
 	if (pcp.mode == PCP_MODE_DEPTH)
@@ -274,7 +272,6 @@ static const struct lmm_events pcp_events = {
 	.kswapd_woken = pcp_on_kswapd_woken,
 };
 
-/* The policy's row in the registry. */
 struct lmm_policy lmm_pcp_policy = {
 	.id = LMM_PCP,
 	.name = "pcp",

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * size.c - the passes over all lists: learn, judge the zones, decide, act
+ * size.c - passes over all lists: learn, judge the zones, decide, act
  *
- * A pass runs at the end of each tick (mode `event`: an eighth of decay_ms) or
- * period (mode `depth`), and in between when a hook has noticed pressure or the
- * kernel has worked out its own bounds anew.
+ * A pass runs at the end of each tick (mode `event`: an eighth of decay_ms) or period (mode
+ * `depth`), and in between when a hook has noticed pressure or the kernel has set bounds.
  *
- * The tick is our own and not the kernel's vmstat work, which stops on a CPU that
- * has gone idle: the pages that lie in its lists are the ones to give back.
+ * The kernel's vmstat work would not do for a tick: it stops on an idle CPU, whose lists hold the
+ * pages to give back.
  *
  * Context: process, pcp.lock held, unless said otherwise.
  */
@@ -19,7 +18,7 @@
 #include "livemm.h"
 #include "state.h"
 
-/* The zone of a slot, or NULL if it has no memory or is frozen. */
+/* The zone of a slot, or NULL if the zone has no memory or is frozen. */
 static struct zone *slot_zone(unsigned int slot)
 {
 	lockdep_assert_held(&pcp.lock);
@@ -28,8 +27,8 @@ static struct zone *slot_zone(unsigned int slot)
 
 /**
  * pcp_next_zone() - walk the zones that have memory
- * @slot: where to begin
- * @zone: gets the zone
+ * @slot: slot to begin with
+ * @zone: receives the zone
  *
  * Context: process, pcp.lock held.
  * Return: the zone's slot; lmm_zone_slots() at the end.
@@ -44,7 +43,7 @@ unsigned int pcp_next_zone(unsigned int slot, struct zone **zone)
 	return slot;
 }
 
-/* CPUs that share the lists' part of a zone, as the kernel's zone_highsize(). */
+/* CPUs that share the lists' part of a zone, as in the kernel's zone_highsize(). */
 static unsigned int zone_cpus(struct zone *zone)
 {
 	unsigned int cpus = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
@@ -52,16 +51,15 @@ static unsigned int zone_cpus(struct zone *zone)
 	return cpus ?: num_online_cpus();
 }
 
-/* Exact enough for a decision: what CPUs have not yet added up is counted in. */
+/* Includes the per-CPU counts that are not added up yet. */
 static long free_in(struct zone *zone)
 {
 	return zone_page_state_snapshot(zone, NR_FREE_PAGES);
 }
 
 /*
- * What a zone's own state says.  Lists that were emptied for reclaim's sake and
- * filled at once again would be the cause of the next reclaim: so it counts as
- * active for decay_ms more.
+ * Judge a zone by its own state.  Reclaim counts as active for decay_ms more: lists that refill at
+ * once after they were emptied for reclaim would cause the next reclaim.
  */
 static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
@@ -77,7 +75,7 @@ static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 	pz->own_near = free_in(zone) < (long)mark || lmm_zone_below_high(zone);
 }
 
-/* With scope=node one zone's pressure is its whole node's: so kswapd sees it too. */
+/* With scope=node the pressure of a zone counts for its node, as kswapd sees it. */
 static void zone_publish(unsigned int slot)
 {
 	unsigned int first = pcp.node_scope ? rounddown(slot, MAX_NR_ZONES) : slot;
@@ -99,7 +97,7 @@ static bool oom_now(void)
 	return pcp.oom_until;
 }
 
-/* What is alike for all lists of a zone. */
+/* Limits that are the same for all lists of a zone. */
 static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *pz)
 {
 	return (struct pcp_limits){
@@ -125,7 +123,7 @@ static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_l
 	return pcp_event_hold(&list->limits);
 }
 
-/* First: what should each list be, were it alone? */
+/* Step 1: decide on each list as if it were alone. */
 static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 {
 	const struct pcp_limits limits = zone_limits(zone, &pcp.zones[slot]);
@@ -145,12 +143,12 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 			max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths, sharers,
 					   limits.def, batch);
 		}
-		/* Its owner does without the list meanwhile, so keep this short. */
+		/* Keep this short: the list's CPU cannot use the list meanwhile. */
 		spin_lock_irqsave(&pages->lock, flags);
 		list->limits = limits;
 		list->limits.max = max;
 		list->limits.batch = batch;
-		/* What the kernel's own tuning has raised is left to it where we raise none. */
+		/* In a quiet zone the raises of the kernel's own tuning are left alone. */
 		if (!quiet || list->written.high)
 			list->limits.now = pcp_list_raised(pages, list);
 		list->limits.disabled = !lmm_pageset_read(pages).high;
@@ -163,10 +161,7 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 	}
 }
 
-/*
- * Second: cut the raised lists to the room above the mark.  Returns the room that
- * is left.
- */
+/* Step 2: cut the raised lists to the room above the mark; returns the room that is left. */
 static long zone_share_room(struct zone *zone, unsigned int slot, long *raised)
 {
 	long room = free_in(zone) - (long)pcp.zones[slot].mark;
@@ -180,7 +175,7 @@ static long zone_share_room(struct zone *zone, unsigned int slot, long *raised)
 
 		if (list->decision.hands_off)
 			continue;
-		/* What a list holds already is not among the free pages. */
+		/* Pages that a list already holds are not among the free pages. */
 		room += max(READ_ONCE(pages->count) - list->limits.def, 0);
 		sum += list->decision.high - list->limits.def;
 	}
@@ -217,9 +212,9 @@ static const int reason_counter[PCP_NR_REASONS] = {
 };
 
 /*
- * A list that is to have its default gets the kernel's own bound back.  Where the
- * kernel tunes within that, reclaim included, it does as if we were not there; what
- * it has raised itself by then is given back, but not under its own reclaim.
+ * A list that is to have its default gets the kernel's own bound back.  Where the kernel tunes
+ * within that bound, reclaim included, its tuning goes on as without the policy.  What the tuning
+ * has raised by then is given back, but not under reclaim.
  */
 static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 {
@@ -235,7 +230,7 @@ static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 	return given + pcp_list_restore(zone, cpu, list, list->limits.def);
 }
 
-/* Third: act.  Returns the pages given back. */
+/* Step 3: act; returns the pages given back. */
 static long zone_act(struct zone *zone, unsigned int slot)
 {
 	long given = 0;
@@ -253,11 +248,11 @@ static long zone_act(struct zone *zone, unsigned int slot)
 }
 
 /**
- * pcp_pass() - look at every list, and bound it anew
+ * pcp_pass() - decide on every list, and set its bound
  * @tick: a tick or period has ended
  *
- * No hook raises a list while its zone is looked at, so that the sum of what is
- * raised stays within the room that was found.
+ * No hook raises a list during the pass over its zone, so that all raised lists together stay
+ * within the room that was found.
  *
  * Context: process, pcp.lock held.
  * Return: pages given back.
@@ -319,8 +314,8 @@ static void period_collect(void)
 }
 
 /**
- * pcp_tick() - a tick or period has ended
- * @work: of the policy
+ * pcp_tick() - make the pass at the end of a tick or period
+ * @work: the policy's tick_work
  *
  * Context: process; takes pcp.lock.
  */
@@ -336,8 +331,8 @@ void pcp_tick(struct work_struct *work)
 }
 
 /**
- * pcp_recheck() - something has changed in between
- * @work: of the policy
+ * pcp_recheck() - make a pass that a hook asked for
+ * @work: the pass of the policy's worker
  *
  * Context: process; takes pcp.lock.
  */
@@ -349,14 +344,14 @@ void pcp_recheck(struct work_struct *work)
 }
 
 /**
- * pcp_oom() - the kernel is about to choose a task to kill: give lists back
- * @nb: of the worker
- * @unused: the notifier's first argument
- * @parm: the number of pages that were freed, to be added to
+ * pcp_oom() - give lists back before the kernel chooses a task to kill
+ * @nb: OOM notifier of the policy's worker
+ * @unused: event number, always 0
+ * @parm: number of pages freed so far, to be added to
  *
- * The kernel has drained the lists before.  Pages that have gone into raised lists since go back
- * now, and no list is raised for decay_ms.  A pass allocates nothing and waits for nothing that
- * allocates, so the pass's lock may be waited for.
+ * The kernel has drained the lists.  A pass returns pages that raised lists have got since, and no
+ * list is raised for decay_ms.  Waiting for pcp.lock is safe: a pass does not allocate and waits
+ * for nothing that allocates.
  *
  * Context: process, may sleep; takes pcp.lock.
  * Return: NOTIFY_OK.

@@ -12,8 +12,8 @@
 
 #include "compat/compat.h"
 /*
- * A list's bound changed; pages throughout, reason as in pcp/state.  The depths are
- * mode `depth`'s, the fewest pages that the list held of late mode `event`'s.
+ * A list's bound changed.  Sizes are in pages, the reasons those of pcp/state.  The depths are of
+ * mode `depth`; `least`, the fewest pages that the list held lately, is of mode `event`.
  */
 TRACE_EVENT(pcp_decision,
 	TP_PROTO(int nid, int zone, int cpu, int count, int least, long alloc_depth,
