@@ -9,17 +9,17 @@
 #include "../module/policy/common/drain.h"
 #include "../module/policy/pcp/core.c"
 
-/* A 2 GiB guest with two CPUs: default and maximum size of a DMA32 list. */
+/* Default and maximum size of a DMA32 list in a 2 GiB guest with two CPUs. */
 #define GUEST_DEF	6985
 #define GUEST_MAX	31216
 
-/* One step of a trace: so many pages, negative when freed. */
+/* One step of a trace; @pages is negative for a free. */
 struct trace_step {
 	long pages;
 	unsigned int order;
 };
 
-/* Each period by itself, as the series has it. */
+/* Each period stands alone, as in the series. */
 static void page(struct pcp_track *track, u32 epoch, long pages)
 {
 	const struct pcp_clock clock = { .epoch = epoch, .window = 1 };
@@ -42,13 +42,7 @@ static void trace_run(struct pcp_track *track, u32 epoch, const struct trace_ste
 	}
 }
 
-/**
- * struct depth_case - a trace of one period and the depths it must give
- * @name: shown by KUnit
- * @steps: the trace; zero pages end it
- * @alloc_depth: largest rise
- * @free_depth: largest fall
- */
+/* A trace of one period, ended by zero pages, and the depths (largest rise and fall) to expect. */
 struct depth_case {
 	const char *name;
 	struct trace_step steps[6];
@@ -59,7 +53,7 @@ struct depth_case {
 static const struct depth_case depth_cases[] = {
 	{ "pure allocation", { { 30000 } }, 30000, 0 },
 	{ "pure freeing", { { -30000 } }, 0, 30000 },
-	/* The kbuild trace of the series: about 30000 up and down in a second. */
+	/* kbuild in the series: about 30000 pages up and down in a second. */
 	{ "kbuild", { { 30000 }, { -30000 }, { 30000 } }, 30000, 30000 },
 	/* page_fault1 of will-it-scale: 128 MiB. */
 	{ "page_fault1", { { 32768 }, { -32768 } }, 32768, 32768 },
@@ -100,7 +94,7 @@ static void collect_finds_the_ended_period(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
 	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
 
-	/* The owner has rolled on to period 2 before period 1 is collected. */
+	/* The owner has begun period 2 before period 1 is collected. */
 	page(&track, 2, -3);
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
 	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
@@ -109,7 +103,7 @@ static void collect_finds_the_ended_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alloc_depth, 0L);
 	KUNIT_EXPECT_EQ(test, free_depth, 3L);
 
-	/* Nothing happened in period 3, and depths are not carried into it. */
+	/* Nothing happened in period 3, and no depth is carried over. */
 	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
 	KUNIT_EXPECT_EQ(test, alloc_depth, 0L);
 	KUNIT_EXPECT_EQ(test, free_depth, 0L);
@@ -142,13 +136,9 @@ static void counts_do_not_wrap_at_32_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, free_depth, 2 * pages);
 }
 
-/**
- * struct window_case - a run over several periods, and what the last one must say
- * @name: shown by KUnit
- * @window: periods in which a run may have begun
- * @pages: net pages of each period, zero for an idle one
- * @alloc_depth: of the last period
- * @free_depth: of the last period
+/*
+ * A run of net @pages per period, zero if idle, and the depths to expect of the last period;
+ * @window is the number of periods in which a run may have begun.
  */
 struct window_case {
 	const char *name;
@@ -172,7 +162,7 @@ static const struct window_case window_cases[] = {
 	{ "pure freeing has no rise", 4, { -900, -900, -900, -900, -900, -900 }, 0, 3600 },
 };
 
-/* The last page of a run that ended two periods ago is no load. */
+/* The last page of a run that ended periods ago is no activity. */
 static void an_echo_of_a_run_is_no_activity(struct kunit *test)
 {
 	struct pcp_clock clock = { .epoch = 1, .window = PCP_WINDOW_MAX };
@@ -271,7 +261,7 @@ static void two_idle_periods_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_IDLE);
 	KUNIT_EXPECT_EQ(test, depth.alloc, 0L);
 
-	/* One idle period between active ones does not add up to two. */
+	/* An active period resets the count of idle periods. */
 	pcp_depth_period(&depth, true, 40000, 40000);
 	pcp_depth_period(&depth, false, 0, 0);
 	pcp_depth_period(&depth, true, 40000, 40000);
@@ -279,7 +269,7 @@ static void two_idle_periods_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 30000);
 }
 
-/* What a CPU does besides the load does not keep the load's pages. */
+/* Small activity of a CPU after the load does not keep the load's pages. */
 static void hardly_any_activity_is_none(struct kunit *test)
 {
 	struct pcp_depth depth = { };
@@ -291,7 +281,7 @@ static void hardly_any_activity_is_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth.alloc, 0L);
 	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, false, 0, 0));
 
-	/* An eighth is a load: a smaller one, that the average follows. */
+	/* An eighth is a smaller load, which the average follows. */
 	pcp_depth_period(&depth, true, 40000, 40000);
 	pcp_depth_period(&depth, true, 20000 / PCP_IDLE_SHARE, 0);
 	KUNIT_EXPECT_EQ(test, depth.alloc, (20000L + 20000 / PCP_IDLE_SHARE) / 2);
@@ -308,16 +298,7 @@ static void an_idle_list_is_not_lowered_in_steps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_IDLE);
 }
 
-/**
- * struct decide_case - averages and limits, and the decision they must give
- * @name: shown by KUnit
- * @alloc: average depth of allocation
- * @free: average depth of freeing
- * @limits: of the list
- * @high: expected
- * @hands_off: expected
- * @reason: expected
- */
+/* Average depths and limits of a list, and the decision to expect. */
 struct decide_case {
 	const char *name;
 	long alloc;
@@ -393,20 +374,20 @@ static void decision(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.reason, c->reason);
 }
 
-/* What blocks a list, the weakest first: the strongest of those that hold is said. */
+/* Reasons are added from the weakest on; the strongest is named. */
 static void the_strongest_reason_is_said(struct kunit *test)
 {
 	struct pcp_limits limits = LIMITS(.now = GUEST_MAX);
 
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_DEFAULT);
-	/* It may not be raised, but may keep what it has. */
+	/* Near: the list may not be raised, but may keep its size. */
 	limits.near = true;
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_DEFAULT);
 	limits.reclaim = true;
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_RECLAIM);
 	limits.oom = true;
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_OOM);
-	/* These are the kernel's own, whatever the zone is short of. */
+	/* These two leave the list to the kernel, whatever the zone's pressure. */
 	limits.sysctl = true;
 	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_SYSCTL);
 	limits.disabled = true;
@@ -419,17 +400,17 @@ static void max_is_the_kernels_for_fraction_8(struct kunit *test)
 	/* Never below the default, nor below four batches. */
 	KUNIT_EXPECT_EQ(test, pcp_max_high(1000, 10, 64, GUEST_DEF, 63), GUEST_DEF);
 	KUNIT_EXPECT_EQ(test, pcp_max_high(1000, 10, 64, 10, 63), 252);
-	/* 64 TiB on one CPU does not overflow. */
+	/* 64 TiB on one CPU do not overflow. */
 	KUNIT_EXPECT_EQ(test, pcp_max_high(1UL << 34, 500, 1, 10, 63), INT_MAX);
 	KUNIT_EXPECT_EQ(test, pcp_max_high(1UL << 34, 500, 0, 10, 63), INT_MAX);
 }
 
 static void a_block_does_not_empty_a_list(struct kunit *test)
 {
-	/* All of the list asked for because of a block: a batch. */
+	/* A drain that would empty the list is limited to a batch. */
 	KUNIT_EXPECT_EQ(test, lmm_drain_limit(31000, 31000, 63), 63);
 	KUNIT_EXPECT_EQ(test, lmm_drain_limit(40, 40, 63), 40);
-	/* A drain of some stays as it is. */
+	/* A partial drain stays as it is. */
 	KUNIT_EXPECT_EQ(test, lmm_drain_limit(2016, 31000, 63), 2016);
 }
 
@@ -442,7 +423,6 @@ static void room_is_shared_in_proportion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_room_share(1000, 1000, 4000, -5), 1000);
 }
 
-/* Random traces: the bounds hold, and idling always ends at the default. */
 static void random_traces_keep_the_bounds(struct kunit *test)
 {
 	struct rnd_state rnd;
@@ -491,7 +471,6 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 	}
 }
 
-/* Whatever is asked, the raised lists together stay within the room. */
 static void random_shares_stay_within_the_room(struct kunit *test)
 {
 	struct rnd_state rnd;

@@ -10,25 +10,16 @@
 #include "../module/policy/pcp/core_event.c"
 #include "pcp_list_model.h"
 
-/* A large machine's, where the batch and not the list limits a refill or drain. */
+/* A list of a large machine, where the batch and not the list limits a refill or drain. */
 #define LARGE_DEF	16000
 #define LARGE_MAX	400000
 
 /* Pages for long runs of one kind: some hundred times the default. */
 #define MANY_PAGES	100000
 
-/*
- * Whatever happens: how far may a bound be raised?
- */
+/* How far may a bound be raised? */
 
-/**
- * struct bound_case - a trace, and the highest bound it may lead to
- * @name: shown by KUnit
- * @steps: the trace
- * @rounds: how often it is run
- * @low: the least that the highest bound must be
- * @top: the most that it may be
- */
+/* A trace, run @rounds times, and the range of the highest bound to expect. */
 struct bound_case {
 	const char *name;
 	struct steer_step steps[4];
@@ -38,7 +29,7 @@ struct bound_case {
 };
 
 static const struct bound_case bound_cases[] = {
-	/* Nothing to gain from a larger list. */
+	/* A larger list gains nothing. */
 	{ "all allocation", { { MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
 	{ "all freeing", { { -MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
 	{ "sawtooth below the default", { { 100 }, { -100 } }, 1000, MODEL_DEF, MODEL_DEF },
@@ -48,9 +39,8 @@ static const struct bound_case bound_cases[] = {
 	{ "one large exit", { { MANY_PAGES, PCP_NET_TICKS + 1 }, { -MANY_PAGES } }, 1,
 	  MODEL_DEF, MODEL_DEF },
 	/*
-	 * A dip in a long rise is a mix of that many.  Twice as many, because a drain may
-	 * double the bound; and twice that, because a grown refill may have left half a
-	 * list.
+	 * A dip in a long rise is a mix of the dip's size.  The bound may be four times as large: a
+	 * drain may double the bound, and a grown refill may have left half a list.
 	 */
 	{ "growth with small dips", { { 2000 }, { -150 } }, 1000, MODEL_DEF, 4 * 150 },
 	{ "drift up", { { 1000 }, { -900 } }, 500, 900, 4 * 900 },
@@ -63,7 +53,7 @@ static const struct bound_case bound_cases[] = {
 	/* Never above the maximum. */
 	{ "mix above the maximum", { { MANY_PAGES }, { -MANY_PAGES } }, 10, MODEL_MAX,
 	  MODEL_MAX },
-	/* Held for as long as is remembered at least for the pages in use. */
+	/* Held for less than PCP_USE_TICKS, so that the pages still count as in use. */
 	{ "held in memory", { { 5000, PCP_USE_TICKS - 1 }, { -5000 } }, 10, 4500, 5500 },
 };
 
@@ -94,19 +84,7 @@ static void bound_of_a_trace(struct kunit *test)
 	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF);
 }
 
-/*
- * A mix whose best bound is known: all that a burst has out.
- */
-
-/**
- * struct mix_case - bursts whose pages all come back
- * @name: shown by KUnit
- * @pages: in a burst, and so the best bound
- * @held: ticks for which they are held
- * @free: ticks between two bursts
- * @gain_pct: knob
- * @sees_refills: whether the kernel shows refills
- */
+/* Bursts of @pages, held for @held ticks and @free ticks apart.  The best bound is @pages. */
 struct mix_case {
 	const char *name;
 	long pages;
@@ -137,14 +115,14 @@ static void mix_case_name(const struct mix_case *c, char *name)
 
 KUNIT_ARRAY_PARAM(mix, mix_cases, mix_case_name);
 
-/* How many bursts a mix gets to settle, and how many are looked at afterwards. */
+/* Bursts in which a mix must settle, and bursts that are checked afterwards. */
 #define SETTLE_ROUNDS	3
 #define STEADY_ROUNDS	20
 
 /*
- * A drain doubles the bound until what is outstanding is known, and then answers that
- * error, with gains other than 100 in some more steps: so the logarithm of what the
- * bound must grow by, and a few.
+ * A drain doubles the bound until the outstanding pages are known, and answers the error in one
+ * step at 100 percent gain, in some more at other gains.  So allow the logarithm of the growth, and
+ * a few more.
  */
 static unsigned int raises_allowed(const struct mix_case *c)
 {
@@ -180,13 +158,13 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 				(int)(c->pages + max(c->pages / 10,
 						     c->pages * c->gain_pct / 300)));
 	}
-	/* Refills and drains have become rare: a batch each way in a round, or a third. */
+	/* Refills and drains have become rare: at most three batches a round cross, on average. */
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
 			(unsigned long)STEADY_ROUNDS * 3 * MODEL_BATCH);
 	model_is_right(test, &m);
 }
 
-/* Larger than a list may be: what does not fit crosses, and little more. */
+/* A mix above the maximum: little more crosses than the pages that do not fit into the list. */
 static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 {
 	const long pages = MODEL_MAX + 20 * MODEL_BATCH;
@@ -203,7 +181,7 @@ static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 	m.biggest_refill = 0;
 	for (i = 0; i < STEADY_ROUNDS; i++)
 		steer_run(&m, burst, ARRAY_SIZE(burst));
-	/* In a mix, what is drained is fetched again. */
+	/* In a mix, drained pages are fetched again, so drains and refills stay small. */
 	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
@@ -211,7 +189,7 @@ static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 	model_is_right(test, &m);
 }
 
-/* A load that fits the default again: what was raised for another does not stay. */
+/* A bound raised for a large load does not stay for a load that fits the default. */
 static void the_bound_follows_a_smaller_load(struct kunit *test)
 {
 	const struct steer_step large[] = { { 16384 }, { -16384 } };
@@ -225,13 +203,13 @@ static void the_bound_follows_a_smaller_load(struct kunit *test)
 	KUNIT_EXPECT_GE(test, model_high(&m), 16384);
 	for (i = 0; i < RETURN_TICKS; i++)
 		steer_run(&m, small, ARRAY_SIZE(small));
-	/* What it uses itself may stay. */
+	/* Pages that the small load uses may stay. */
 	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF + 100 * PCP_USE_TICKS);
 	KUNIT_EXPECT_LE(test, model_high(&m), MODEL_DEF + 200 * PCP_USE_TICKS);
 	model_is_right(test, &m);
 }
 
-/* One CPU allocates, another frees: no list is of use, whoever does it. */
+/* One CPU allocates and another frees: no list size helps either. */
 static void a_load_that_moves_enlarges_neither(struct kunit *test)
 {
 	struct list_model *cpu;
@@ -251,7 +229,7 @@ static void a_load_that_moves_enlarges_neither(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cpu[i].top, MODEL_DEF);
 		model_is_right(test, &cpu[i]);
 	}
-	/* It changes sides for good now and then: soon the same again. */
+	/* The CPUs change sides for good now and then: bounds soon return to the default. */
 	for (round = 0; round < 10; round++) {
 		model_alloc(&cpu[round % 2], 20000);
 		model_ticks(&cpu[0], PCP_NET_TICKS + 1);
@@ -266,18 +244,11 @@ static void a_load_that_moves_enlarges_neither(struct kunit *test)
 	}
 }
 
-/*
- * Pressure.
- */
+/* Pressure */
 
-/**
- * struct pressure_case - a flag, and what it does to a raised list
- * @name: shown by KUnit
- * @limits: has the flag
- * @high: bound of a list that was raised to PRESSED_HIGH
- * @hands_off: whether it is the kernel's
- * @reason: why
- * @drain: reason of a drain under it
+/*
+ * A flag in @limits and its effect on a list raised to PRESSED_HIGH: bound, hands-off and reason of
+ * a tick, and reason of a drain.
  */
 struct pressure_case {
 	const char *name;
@@ -324,7 +295,7 @@ static void pressure(struct kunit *test)
 	model_init(&m, MODEL_DEF, MODEL_MAX);
 	model_alloc(&m, PRESSED_HIGH);
 	m.limits = c->limits;
-	/* The list is full, and as many pages are out. */
+	/* The list is full, and PRESSED_HIGH pages are out. */
 	sample = model_sample(&m);
 	sample.count = PRESSED_HIGH;
 	tick = pcp_event_tick(&m.event, &sample, m.allocated, &m.limits);
@@ -340,14 +311,14 @@ static void pressure(struct kunit *test)
 	free = c->drain == PCP_BY_USE;
 	KUNIT_EXPECT_GE(test, drain.high, free ? PRESSED_HIGH + PRESSED_HIGH / 2 : PRESSED_HIGH);
 	KUNIT_EXPECT_LE(test, drain.high, free ? 2 * PRESSED_HIGH : PRESSED_HIGH);
-	/* Under pressure the kernel gets what it asks for, both ways. */
+	/* Under pressure the kernel gets what it asks for, in drains and refills. */
 	KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&m.event, &sample, 2000, &m.limits, &m.steer),
 			free ? MODEL_BATCH : 2000);
 	KUNIT_EXPECT_EQ(test, pcp_event_refill_count(&m.event, MODEL_BATCH, 0, &m.limits,
 						     &m.steer), MODEL_BATCH);
 }
 
-/* Bursts of PRESSED_BURST pages, as many as a mix gets to settle. */
+/* As many bursts as a mix gets to settle. */
 #define PRESSED_BURST	8000
 
 static void pressed_bursts(struct list_model *m)
@@ -373,7 +344,7 @@ static void pressure_comes_and_goes(struct kunit *test)
 	pressed_bursts(&m);
 	KUNIT_EXPECT_GE(test, model_high(&m), settled);
 
-	/* Near: it keeps what it has. */
+	/* Near: the list keeps its bound. */
 	m.limits.near = true;
 	high = model_high(&m);
 	pressed_bursts(&m);
@@ -381,7 +352,7 @@ static void pressure_comes_and_goes(struct kunit *test)
 	KUNIT_EXPECT_GE(test, model_high(&m), settled);
 	m.limits.near = false;
 
-	/* Reclaim: all goes back, between two ticks, and none is taken. */
+	/* Reclaim: all raised pages go back between two ticks, and none come again. */
 	m.limits.reclaim = true;
 	model_hold(&m);
 	KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
@@ -401,10 +372,7 @@ static void pressure_comes_and_goes(struct kunit *test)
 	model_is_right(test, &m);
 }
 
-/*
- * What is out is counted for the CPU, in all its zones.  Where nobody has taken from
- * this list, what it took from others is no reason to enlarge this one.
- */
+/* Outstanding pages are the CPU's: a list from which nothing is taken is not raised for them. */
 static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 {
 	static const bool sees_refills[] = { true, false };
@@ -420,23 +388,21 @@ static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 		m.steer.sees_refills = sees_refills[i];
 		m.limits.now = PRESSED_HIGH;
 		pcp_event_begin(&m.event, &full, 0);
-		/* The tick in which it began counts as used. */
+		/* The first tick counts as used. */
 		for (tick = 0; tick <= PCP_USE_TICKS; tick++)
 			pcp_event_tick(&m.event, &full, 0, &m.limits);
-		/* Pages of another type were missing for a moment; the list was full. */
+		/* Pages of another migratetype were missing for a moment; the list was full. */
 		pcp_event_refill(&m.event, &full, 10 * MODEL_BATCH);
 		KUNIT_EXPECT_EQ(test, pcp_event_drain(&m.event, &out, &m.limits, &m.steer).high,
 				PRESSED_HIGH);
-		/* Somebody takes it all, and more. */
+		/* Now the CPU takes all pages of the list, and more. */
 		pcp_event_refill(&m.event, &empty, PRESSED_HIGH);
 		KUNIT_EXPECT_GT(test, pcp_event_drain(&m.event, &out, &m.limits, &m.steer).high,
 				PRESSED_HIGH);
 	}
 }
 
-/*
- * Batches.
- */
+/* Batches */
 
 static void all_allocation_doubles_the_batch(struct kunit *test)
 {
@@ -457,7 +423,7 @@ static void all_allocation_doubles_the_batch(struct kunit *test)
 		}
 		model_is_right(test, &m);
 	}
-	/* A list that holds little is left room for a batch to be freed. */
+	/* A refill leaves a small list room for a batch of frees. */
 	model_init(&m, MODEL_DEF, MODEL_MAX);
 	model_alloc(&m, MANY_PAGES);
 	KUNIT_EXPECT_GE(test, m.biggest_refill, MODEL_BATCH);
@@ -472,7 +438,7 @@ static void a_drain_ends_the_doubling(struct kunit *test)
 	model_init(&m, LARGE_DEF, LARGE_MAX);
 	model_alloc(&m, MANY_PAGES);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
-	/* No rise of its own: what it frees was taken long ago. */
+	/* Nothing is outstanding: the CPU took the freed pages long ago. */
 	model_ticks(&m, PCP_NET_TICKS + 1);
 	model_free(&m, 2 * LARGE_DEF);
 	KUNIT_EXPECT_GT(test, m.drained, 0UL);
@@ -480,7 +446,7 @@ static void a_drain_ends_the_doubling(struct kunit *test)
 	m.biggest_refill = 0;
 	model_alloc(&m, MANY_PAGES);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
-	/* That drain is forgotten in time. */
+	/* The drain is forgotten in time. */
 	model_ticks(&m, PCP_USE_TICKS + 1);
 	model_alloc(&m, MANY_PAGES);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
@@ -500,18 +466,16 @@ static void all_freeing_doubles_the_batch(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, m.raises, 0U);
 		model_is_right(test, &m);
 	}
-	/* What the kernel asks for is the limit, whatever the knob says. */
+	/* The kernel's request is the limit, whatever the knob says. */
 	model_init(&m, LARGE_DEF, LARGE_MAX);
 	m.steer.batch_max_scale = MODEL_SCALE + 1;
 	model_free(&m, MANY_PAGES);
 	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH << MODEL_SCALE);
 }
 
-/*
- * Edges.
- */
+/* Edge cases */
 
-/* The kernel's counters have run since boot, and where they stand says nothing. */
+/* Counters run since boot: only their differences matter. */
 static void only_differences_count(struct kunit *test)
 {
 	static const struct {
@@ -553,7 +517,7 @@ static void only_differences_count(struct kunit *test)
 	}
 }
 
-/* However much seems to be out, and whatever the gain: at most twice the list. */
+/* At most twice the list, however much is outstanding and whatever the gain. */
 static void far_counts_are_answered_in_bounds(struct kunit *test)
 {
 	static const long nets[] = { LONG_MIN, LONG_MIN + 1, -1, 0, LONG_MAX - 1, LONG_MAX };
@@ -596,7 +560,7 @@ static void no_larger_than_the_default_is_allowed(struct kunit *test)
 			steer_run(&m, burst, ARRAY_SIZE(burst));
 		KUNIT_EXPECT_EQ(test, m.raises, 0U);
 		model_is_right(test, &m);
-		/* Nor is kept, if it was when that was allowed. */
+		/* A list raised under a larger maximum goes back to its default. */
 		m.limits.now = PRESSED_HIGH;
 		model_hold(&m);
 		KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);

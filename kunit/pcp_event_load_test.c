@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pcp_event_load_test.c - list sizing, mode `event`: random loads and the bench's
+ * pcp_event_load_test.c - list sizing, mode `event`, under random loads and the bench's
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -69,31 +69,27 @@ static void random_traces_keep_the_rules(struct kunit *test)
 		for (i = 0; i < 100; i++) {
 			random_step(&m, &rnd);
 			KUNIT_ASSERT_GE(test, m.count, 0);
-			/* Room for what one refill brings, where a list may have it. */
+			/* A list may always hold what one refill brings. */
 			KUNIT_ASSERT_LE(test, m.count, max(model_high(&m), 2 * MODEL_BATCH));
 		}
 		KUNIT_ASSERT_TRUE_MSG(test, !m.wrong, "round %d: %s", round, m.wrong);
 
-		/* What it holds is back in time, whatever it was told before. */
+		/* Raised pages go back in time, whatever happened before. */
 		m.limits = (struct pcp_limits){
 			.def = def, .max = def + 30000, .batch = MODEL_BATCH,
 			.now = m.limits.now,
 		};
 		model_ticks(&m, RETURN_TICKS);
 		KUNIT_ASSERT_LE(test, m.count, def);
-		/* A bound without pages behind it halves, and may take longer. */
+		/* A bound without pages behind it halves each tick, and may take longer. */
 		model_ticks(&m, ilog2(30000));
 		KUNIT_ASSERT_EQ(test, model_high(&m), def);
 	}
 }
 
-/**
- * struct bench_row - a load of bench/pcp.py, on one CPU
- * @name: its letter
- * @pages: touched in a round
- * @rounds: how many
- * @pause_ms: with the memory held, and again without it
- * @per_1000: pages that may cross for a thousand touched; -1 for any number
+/*
+ * A load of bench/pcp.py, on one CPU.  A round touches @pages, holds them for @pause_ms, frees them
+ * and pauses again.  @per_1000 pages may cross per 1000 touched; -1 allows any number.
  */
 struct bench_row {
 	const char *name;
@@ -103,7 +99,7 @@ struct bench_row {
 	long per_1000;
 };
 
-/* The warm-up, then the rows in the order in which they are run. */
+/* The warm-up, then the loads in the order in which they run. */
 static const struct bench_row bench_rows[] = {
 	{ "warm-up", 32768, 4, 0, -1 },
 	{ "A", 32768, 8, 0, 150 },
@@ -113,12 +109,9 @@ static const struct bench_row bench_rows[] = {
 	{ "E", 16384, 10, 300, 140 },
 };
 
-/**
- * struct bench_case - a machine that runs the rows
- * @name: shown by KUnit
- * @def: default bound of its list
- * @touch_ms: time to touch 64 MiB; giving them back takes a third of it
- * @late_ms: how much later than the load the ticks began
+/*
+ * A machine that runs the loads.  @touch_ms is the time to touch 64 MiB; freeing takes a third of
+ * @touch_ms.  The load starts @late_ms after a tick.
  */
 struct bench_case {
 	const char *name;

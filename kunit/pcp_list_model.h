@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pcp_list_model.h - one CPU's page list, for tests of mode `event`
+ * pcp_list_model.h - model of one CPU's page list, for tests of mode `event`
  *
- * Order 0 only, and one list: what __rmqueue_pcplist(), free_unref_page_commit() and
- * nr_pcp_free() of 6.1 do to it, with the core asked where the hooks ask it.  Pages
- * move in runs, as nothing happens between a refill and the next drain, so that
- * minutes of a load cost some thousand steps.
+ * Models what __rmqueue_pcplist(), free_unref_page_commit() and nr_pcp_free() of 6.1 do to one list
+ * of order 0, and calls the core where the hooks call it.  Pages move in runs, because nothing
+ * happens between a refill and the next drain; minutes of a load cost some thousand steps.
  */
 #ifndef LIVEMM_KUNIT_PCP_LIST_MODEL_H
 #define LIVEMM_KUNIT_PCP_LIST_MODEL_H
@@ -16,40 +15,40 @@
 
 #include "../module/policy/pcp/core_event.h"
 
-/* As the kernel has it: the list's batch, and how often freeing may double it. */
+/* The kernel's values: the list's batch, and how often freeing may double the batch. */
 #define MODEL_BATCH	63
 #define MODEL_SCALE	5
 
-/* A list of the 2 GiB guest with two CPUs that the bench uses. */
+/* A list of the bench's guest, with 2 GiB and two CPUs. */
 #define MODEL_DEF	252
 #define MODEL_MAX	31216
 
 /* A tick of the default decay_ms. */
 #define MODEL_TICK_NS	(3000 * 1000 * 1000L / PCP_USE_TICKS)
 
-/* Ticks in the 5 s after a load's end within which raised pages must be back. */
+/* Ticks in 5 s: raised pages must be back so soon after a load ends. */
 #define RETURN_TICKS	(5 * PCP_USE_TICKS / 3)
 
 /**
  * struct list_model - a list and its CPU
- * @event: what the core knows of it
- * @limits: what it may become; @now is what the core has made of it
- * @steer: how to steer
- * @count: pages in it
- * @free_factor: the kernel's doubling of what a drain frees
- * @allocated: pages that the CPU has allocated, ever
- * @freed: pages that it has freed
+ * @event: the core's state of the list
+ * @limits: limits of the list; @now is the bound that the core has set
+ * @steer: settings of the core
+ * @count: pages in the list
+ * @free_factor: the kernel's doubling of the pages that a drain frees
+ * @allocated: pages that the CPU has allocated
+ * @freed: pages that the CPU has freed
  * @alloc_ns: time to allocate a page
- * @free_ns: time to free one
+ * @free_ns: time to free a page
  * @left_ns: time until the next tick
  * @refilled: pages that came from the buddy
  * @drained: pages that went to the buddy because the list was full
- * @excess: pages that went to it because the bound came down
+ * @excess: pages that went to the buddy because the bound came down
  * @raises: drains that raised the bound
  * @top: highest bound seen
  * @biggest_refill: pages of the largest refill
  * @biggest_drain: pages of the largest drain
- * @wrong: what the core must never do, in words; NULL if it has not
+ * @wrong: the first rule that the core has broken, in words, or NULL
  */
 struct list_model {
 	struct pcp_event event;
@@ -72,7 +71,6 @@ struct list_model {
 	const char *wrong;
 };
 
-/* The bound that stands. */
 static int model_high(const struct list_model *m)
 {
 	return m->limits.now ?: m->limits.def;
@@ -86,14 +84,14 @@ static struct pcp_sample model_sample(const struct list_model *m)
 	};
 }
 
-/* Note the first time that something is not as it must be. */
+/* Record the first broken rule. */
 static void model_must(struct list_model *m, bool right, const char *wrong)
 {
 	if (!right && !m->wrong)
 		m->wrong = wrong;
 }
 
-/* A list of @def pages that may have @max, and knobs as they come. */
+/* An empty list with default bound @def and maximum @max, and default knobs. */
 static void model_init(struct list_model *m, int def, int max)
 {
 	struct pcp_sample sample;
@@ -114,7 +112,7 @@ static void model_init(struct list_model *m, int def, int max)
 	pcp_event_begin(&m->event, &sample, m->allocated);
 }
 
-/* What the policy does after a pass: set the bound, give back what is above it. */
+/* Act on a pass as the policy does: set the bound, give back what is above. */
 static void model_set(struct list_model *m, const struct pcp_decision *got)
 {
 	int was = model_high(m);
@@ -153,7 +151,6 @@ static void model_hold(struct list_model *m)
 	model_set(m, &got);
 }
 
-/* Time passes. */
 static void model_pass(struct list_model *m, long ns)
 {
 	while (ns >= m->left_ns) {
@@ -230,7 +227,7 @@ static void model_drain(struct list_model *m)
 	}
 }
 
-/* So many of @pages as leave the tick where it is, give or take one. */
+/* Pages that can move before the next tick, rounded up. */
 static long model_run(const struct list_model *m, long pages, long ns)
 {
 	return min(pages, (m->left_ns + ns - 1) / ns);
@@ -273,10 +270,9 @@ static unsigned long model_crossed(const struct list_model *m)
 	return m->refilled + m->drained + m->excess;
 }
 
-/* What a step of a trace does. */
 struct steer_step {
-	long pages;	/* allocated; negative when freed */
-	int ticks;	/* and nothing happens for so many afterwards */
+	long pages;	/* to allocate; negative to free */
+	int ticks;	/* idle ticks afterwards */
 };
 
 static void steer_run(struct list_model *m, const struct steer_step *steps, unsigned int nr)

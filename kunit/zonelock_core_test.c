@@ -159,7 +159,6 @@ static void each_reason_to_give_back(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, cases[i].want, depot_duty(&cases[i].view), "case %u", i);
 }
 
-/* A zone's state that refuses a batch also makes a pass give back. */
 static void what_is_refused_is_given_back(struct kunit *test)
 {
 	struct depot_view view;
@@ -220,7 +219,6 @@ static void newest_first_and_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
 }
 
-/* A batch is added behind what the list has. */
 static void taken_behind_what_is_there(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -355,7 +353,6 @@ static void nobody_waits(struct kunit *test)
 	spin_unlock(&m->shards[1].lock);
 }
 
-/* 20000 random steps lose no page, duplicate none, and keep the sums right. */
 static void random_steps_lose_nothing(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
