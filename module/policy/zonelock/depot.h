@@ -24,10 +24,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-/*
- * Kinds of blocks, numbered as the per-CPU lists (NR_LOWORDER_PCP_LISTS): one for each order from 0
- * to PAGE_ALLOC_COSTLY_ORDER and each migratetype.
- */
+/* Kinds of blocks: orders 0 to PAGE_ALLOC_COSTLY_ORDER by migratetype (NR_LOWORDER_PCP_LISTS). */
 #define DEPOT_KINDS	12
 
 /* Batches of each kind that a shard has room for. */
@@ -40,10 +37,7 @@
  */
 #define DEPOT_BATCH_MAX	504
 
-/*
- * Batches are joined up to this many pages, about one refill of the kernel.  In a burst of frees
- * the kernel drains larger blocks one by one; unjoined, they would fill a ring.
- */
+/* Join batches up to about one refill: bursts drain larger blocks singly and would fill a ring. */
 #define DEPOT_JOIN_MAX	64
 
 /* CPUs with neighbouring numbers that share a shard: all or part of a last-level cache. */

@@ -170,7 +170,6 @@ static bool any_stocked(void)
 	return false;
 }
 
-/* Give back what a pass should give back of one zone. */
 static void zone_pass(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);

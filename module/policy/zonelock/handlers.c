@@ -145,7 +145,6 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	return cut;
 }
 
-/* May the depot keep pages of this list? */
 static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int count)
 {
 	enum depot_verdict verdict;
