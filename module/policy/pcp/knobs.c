@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs.c - knobs and counters of the policy pcp, as rows
+ * knobs.c - knobs and counters of the pcp policy
  *
- * Pure: no kernel state.  Also built into the program that prints the tables, see
- * tests/tables.py.
+ * Uses no kernel state: tests/tables.py also builds this file into a program that prints the rows.
  */
 #include "knobs.h"
 
@@ -19,7 +18,7 @@ static const char *const scope_words[] = {
 	NULL
 };
 
-/* Rows of debugfs files and of the parameter policies. */
+/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pcp_knobs[NR_KNOBS] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
@@ -37,7 +36,7 @@ const struct lmm_knob pcp_knobs[NR_KNOBS] = {
 		.min = 1, .max = PCP_WINDOW_MAX, .def = PCP_WINDOW_MAX,
 	},
 	[KNOB_HIGH_MAX_PCT] = {
-		/* As percpu_pagelist_high_fraction = 8, the series' limit. */
+		/* percpu_pagelist_high_fraction = 8, the series' limit. */
 		.name = "high_max_pct", .kind = LMM_KNOB_TENTHS,
 		.min = 10, .max = 500, .def = 125,
 	},
@@ -74,7 +73,7 @@ const struct lmm_knob pcp_knobs[NR_KNOBS] = {
 	},
 };
 
-/* Words of the file counters. */
+/* Names in the file counters. */
 const char *const pcp_counter_names[NR_COUNTERS] = {
 	[COUNT_REFILLS] = "refills",
 	[COUNT_REFILL_PAGES] = "refill_pages",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * knobs.h - knobs and counters of the policy pcp
+ * knobs.h - knobs and counters of the pcp policy
  */
 #ifndef LIVEMM_POLICY_PCP_KNOBS_H
 #define LIVEMM_POLICY_PCP_KNOBS_H

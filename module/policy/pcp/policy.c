@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy.c - per-CPU list sizing: knobs, switching on and off, `state`
+ * policy.c - per-CPU list sizing: switching on and off, settings, `state`
  *
  * Mode `depth` follows tracepoints of single allocations and frees.  Bulk allocations (vmalloc,
  * page pools) pass no tracepoint when allocated and one when freed, so their lists seem to be

@@ -2,7 +2,8 @@
 /*
  * state.h - declarations that the files of the pcp policy share
  *
- *	policy.c	knobs, counters, switching on and off, `state`
+ *	knobs.c		knobs and counters
+ *	policy.c	switching on and off, settings, `state`
  *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
  *	size.c		the tick, and the answer to memory pressure
  *	hotplug.c	CPUs and memory that come and go

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs.c - knobs and counters of the policy zonelock, as rows
+ * knobs.c - knobs and counters of the zonelock policy
  *
- * Pure: no kernel state.  Also built into the program that prints the tables, see
- * tests/tables.py.
+ * Uses no kernel state: tests/tables.py also builds this file into a program that prints the rows.
  */
 #include "knobs.h"
 
@@ -13,7 +12,7 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* Rows of debugfs files and of the parameter policies. */
+/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
@@ -29,7 +28,7 @@ const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
 		.min = 100, .max = 60000, .def = 1000,
 	},
 	[KNOB_WATERMARK_GUARD_PCT] = {
-		/* As pcp's knob of that name. */
+		/* Same as pcp's knob of this name. */
 		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
 		.min = 0, .max = 1000, .def = 100,
 	},
@@ -39,7 +38,7 @@ const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
 	},
 };
 
-/* Words of the file counters. */
+/* Names in the file counters. */
 const char *const zonelock_counter_names[NR_COUNTERS] = {
 	[COUNT_STORED] = "stored",
 	[COUNT_STORED_PAGES] = "stored_pages",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * knobs.h - knobs and counters of the policy zonelock
+ * knobs.h - knobs and counters of the zonelock policy
  */
 #ifndef LIVEMM_POLICY_ZONELOCK_KNOBS_H
 #define LIVEMM_POLICY_ZONELOCK_KNOBS_H
@@ -9,10 +9,10 @@
 #include "core.h"
 
 /**
- * enum zonelock_mode - what the depot is for: values of knob `mode`
- * @ZONELOCK_MODE_DEPOT: to hand pages over; what nobody takes goes back
- * @ZONELOCK_MODE_NOMERGE: to keep freed pages from being merged until somebody wants
- *	them in one piece; bounded by the watermarks alone, for comparison
+ * enum zonelock_mode - purpose of the depot: values of knob `mode`
+ * @ZONELOCK_MODE_DEPOT: hand pages over; what no CPU takes goes back
+ * @ZONELOCK_MODE_NOMERGE: keep freed pages unmerged until a high order is wanted; bounded by the
+ *	watermarks alone, for comparison
  */
 enum zonelock_mode {
 	ZONELOCK_MODE_DEPOT,
@@ -37,9 +37,9 @@ enum zonelock_counter {
 	COUNT_TAKEN_PAGES,
 	COUNT_MISSED,
 	COUNT_BUSY,
-	/* By enum depot_verdict, from DEPOT_DISABLED on. */
+	/* One for each enum depot_verdict from DEPOT_DISABLED on. */
 	COUNT_REFUSED,
-	/* By enum depot_reason, pages. */
+	/* Pages, one for each enum depot_reason. */
 	COUNT_RETURNED = COUNT_REFUSED + DEPOT_NR_VERDICTS - 1,
 	COUNT_KICKS = COUNT_RETURNED + DEPOT_NR_REASONS,
 	NR_COUNTERS

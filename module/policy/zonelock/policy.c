@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy.c - the zonelock policy: knobs, switching on and off, `state`
+ * policy.c - the zonelock policy: switching on and off, settings, `state`
  *
  * Lifetime: everything in struct zonelock_state exists before any hook is armed.  Once the hooks
  * are disarmed no handler runs; then the worker is stopped, the depots are emptied and freed.

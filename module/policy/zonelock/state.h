@@ -2,7 +2,8 @@
 /*
  * state.h - declarations that the files of the zonelock policy share
  *
- *	policy.c	knobs, counters, switching on and off, `state`
+ *	knobs.c		knobs and counters
+ *	policy.c	switching on and off, settings, `state`
  *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
  *	giveback.c	the actuator: gives pages back to the buddy
  *	depot.c		the depot: a container that CPUs share
