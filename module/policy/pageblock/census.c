@@ -2,11 +2,9 @@
 /*
  * census.c - the census: a walk over all struct pages
  *
- * Nothing is locked but memory hotplug; see inspect.c.
- *
- * The lock of memory hotplug is tried for, and not waited for as get_online_mems()
- * does: taking memory offline may go on for as long as its pages cannot be moved, and a
- * reader has the control mutex, which the lease needs.
+ * Only memory hotplug is locked; see inspect.c.  The walk does not wait for that lock without
+ * limit, as get_online_mems() does: taking memory offline takes as long as its pages cannot be
+ * moved, and a reader of the census holds the control mutex, which the lease needs.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -21,7 +19,7 @@
 #include "inspect.h"
 #include "policy/common/zones.h"
 
-/* A read takes no longer, and names what it has left out. */
+/* Time limit of a read; the output names what was left out. */
 #define CENSUS_MAX_JIFFIES	(2 * HZ)
 
 static const char *const type_names[CENSUS_NR_TYPES] = {
@@ -33,10 +31,10 @@ static const char *const type_names[CENSUS_NR_TYPES] = {
 	[CENSUS_TYPE_ISOLATE] = "isolate",
 };
 
-/* The sums of the zone being walked, by type; under the control mutex. */
+/* Sums by type of the zone being walked; under the control mutex. */
 static struct census_row census_rows[CENSUS_NR_TYPES];
 
-/* Walk a zone; return the first page number that there was no time for. */
+/* Return the first page frame number that there was no time for. */
 static unsigned long zone_walk(struct zone *zone, unsigned long deadline)
 {
 	unsigned long pfn = zone->zone_start_pfn;
@@ -125,10 +123,9 @@ static bool hotplug_stopped(struct percpu_rw_semaphore *hotplug, unsigned long d
 /**
  * pageblock_census_show() - print the census
  * @policy: the pageblock policy, on or off
- * @m: where to
+ * @m: file to print to
  *
- * A header, a row a zone and type, and if time was short a last line that names what
- * was left out; see debugfs-docs/pageblock.
+ * See debugfs-docs/pageblock.  If time is short, a last line names what was left out.
  *
  * Context: process, may sleep, control mutex held; up to CENSUS_MAX_JIFFIES.
  */

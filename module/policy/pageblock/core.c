@@ -9,12 +9,11 @@
 
 /**
  * pageblock_judge() - may a request take a part of another type's block?
- * @request: what is known of it
- * @settings: knobs
+ * @request: the request
+ * @settings: knobs of the filter
  *
- * In the fast path never: the slow path follows, for every request, and with it the
- * waking of kswapd and kcompactd.  There, whoever cannot wait, or must not be made to,
- * may at once.
+ * No request may mix in the fast path: the slow path follows, which wakes kswapd and kcompactd.
+ * There, a request that cannot wait, or must not be made to wait, may mix at once.
  *
  * Return: the verdict.
  */
@@ -42,8 +41,8 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 	if (request->untracked)
 		return PAGEBLOCK_ALLOW_UNTRACKED;
 	/*
-	 * Pages of other types are no reason for kswapd to begin, so it would reclaim by
-	 * itself: on 6.12 it stalled more than without the filter.
+	 * kswapd does not start while enough pages of other types are free, so the request would
+	 * reclaim alone: on 6.12 such requests stalled more than without the filter.
 	 */
 	if (request->above_high && settings->mode == PAGEBLOCK_MODE_CLAIM)
 		return PAGEBLOCK_ALLOW_ABOVE_HIGH;
@@ -58,7 +57,7 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 }
 
 /**
- * pageblock_allows() - is it one of those that allow?
+ * pageblock_allows() - does a verdict allow mixing?
  * @verdict: the verdict
  *
  * Return: true if mixing is allowed.
@@ -69,13 +68,13 @@ bool pageblock_allows(enum pageblock_verdict verdict)
 }
 
 /**
- * pageblock_search_asks() - is this question of a search to be judged?
+ * pageblock_search_asks() - does a question of a search need an answer?
  * @search: the search; updated
- * @order: which is asked about
- * @top: the highest there is; a search begins with it
- * @found: is there anything of this order to fall back on?
+ * @order: the order that the kernel asks about
+ * @top: the highest order, with which a search begins
+ * @found: there is a block of another type of this order
  *
- * Return: true if it is, by pageblock_search_answer(); else nothing is refused.
+ * Return: true if pageblock_search_answer() is to answer; false if nothing is to be refused.
  */
 bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 			   unsigned int top, bool found)
@@ -91,13 +90,13 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 /**
  * pageblock_search_answer() - answer a question of a search
  * @search: the search; updated
- * @order: which is asked about
- * @verdict: the verdict, of which only the first of a search counts
+ * @order: the order that the kernel asks about
+ * @verdict: the verdict; only the first verdict of a search counts
  *
- * On the way up the kernel takes what it finds: that is one page, for which the right
- * to mix is used up, where one search fills a whole list.
+ * One search may fill a whole list.  The right to mix covers one page, and is used up on the way
+ * up, where the kernel takes the page that it finds.
  *
- * Return: may it have what was found?
+ * Return: true if the request may have what was found.
  */
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
 			     enum pageblock_verdict verdict)
@@ -118,40 +117,38 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
 }
 
 /**
- * pageblock_boost() - how far are the watermarks of a zone raised for a mix?
- * @boost: how far they are, in pages
- * @high: its high watermark without that
- * @factor: vm.watermark_boost_factor: by so many 1/10000 of @high at most; 0: never
+ * pageblock_boost() - how far a mix raises the watermarks of a zone
+ * @boost: present boost, in pages
+ * @high: high watermark without the boost
+ * @factor: vm.watermark_boost_factor: upper limit in 1/10000 of @high; 0: no boost
  * @managed: pages of the zone
  * @block: pages of a pageblock
  *
- * As the kernels that we know do it, since 1c30844d2dfe ("mm: reclaim small amounts of
- * memory when an external fragmentation event occurs", 5.0): a block more, and one is
- * always allowed, but not in a zone of less than four.
+ * As the kernel does since 1c30844d2dfe ("mm: reclaim small amounts of memory when an external
+ * fragmentation event occurs", 5.0): a block more each time, at least one, but none in a zone of
+ * fewer than four.
  *
- * Return: pages.
+ * Return: the new boost, in pages.
  */
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block)
 {
 	unsigned long most = factor > 0 ? mult_frac(high, (unsigned long)factor, 10000UL) : 0;
 
-	/* Watermarks are 0 until they have been set up. */
 	if (!most || block * 4 > managed)
 		return boost;
 	return max(boost, min(boost + block, max(most, block)));
 }
 
 /**
- * pageblock_vacate_cost() - how much is to be moved for a block to be wholly free?
- * @block: what it holds
+ * pageblock_vacate_cost() - pages to move to make a block wholly free
+ * @block: content of the block
  * @whole: pages of a block
  *
- * What is loose is in the buddy as soon as the lists are emptied; where nothing else is,
- * there is nothing to do.  Nor in a block for what cannot be moved: what is left in it
- * belongs there, as buffers do, or will be moved out.
+ * Loose pages need no work: draining the lists frees them.  Blocks of unmovable types are left
+ * alone: their pages belong there, as buffers do, or the clean-up moves them.
  *
- * Return: pages; 0 if it cannot be done, or need not.
+ * Return: pages; 0 if the block cannot or need not be made free.
  */
 u64 pageblock_vacate_cost(const struct census_block *block, u64 whole)
 {
@@ -164,12 +161,10 @@ u64 pageblock_vacate_cost(const struct census_block *block, u64 whole)
 }
 
 /**
- * pageblock_out_of_place() - how much is to be moved for a block to be what its type says?
- * @block: what it holds
+ * pageblock_out_of_place() - movable pages of a block that is not for movable pages
+ * @block: content of the block
  *
- * What cannot be moved, in a block for what can, has to stay.
- *
- * Return: pages.
+ * Return: pages; unmovable pages in a movable block do not count, since they have to stay.
  */
 u64 pageblock_out_of_place(const struct census_block *block)
 {
@@ -180,11 +175,11 @@ u64 pageblock_out_of_place(const struct census_block *block)
 
 /**
  * pageblock_reserve_tick() - is it time to make wholly free blocks?
- * @reserve: state of the zone; updated
- * @blocks: wholly free blocks that it has
- * @want: those that it should have
+ * @reserve: pacing of the zone; updated
+ * @blocks: wholly free blocks that the zone has
+ * @want: wholly free blocks that the zone should have
  *
- * Return: how many to try and make now; tell pageblock_reserve_made().
+ * Return: blocks to make now; report the result to pageblock_reserve_made().
  */
 unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
 				     unsigned long want)
@@ -201,9 +196,9 @@ unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned
 }
 
 /**
- * pageblock_reserve_made() - what has come of an attempt
- * @reserve: state of the zone; updated
- * @made: blocks that were made; they may be gone again
+ * pageblock_reserve_made() - note the result of an attempt
+ * @reserve: pacing of the zone; updated
+ * @made: blocks that were made, even if they are in use again
  *
  * The gap between attempts doubles while they make no progress.
  */

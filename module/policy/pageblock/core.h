@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core.h - may a block of pages be mixed?  when is a block to be made free?
+ * core.h - may a request mix a pageblock?  when is a block to be made free?
  *
- * A pageblock has a migratetype: what the pages in it are for.  When a request finds
- * no free page of its type, the kernel takes some of another type's block and leaves
- * that mixed.  The filter refuses that until the kernel has tried to make room; what
- * is wholly free belongs to nobody and may always be claimed.
+ * A pageblock has a migratetype.  When a request finds no free page of its type, the kernel takes
+ * pages from a block of another type, which mixes that block.  The filter refuses a mix until the
+ * kernel has tried to make room.  A wholly free block may always be claimed.
  *
- * The idea is that of "mm: reliable huge page allocator" (RFC, 2023,
- * 20230418191313.268131-1-hannes@cmpxchg.org), and of vm.defrag_mode, which came of it
- * (e3aa7df331bc "mm: page_alloc: defrag_mode", 6.15).
+ * From "mm: reliable huge page allocator" (RFC, 2023,
+ * 20230418191313.268131-1-hannes@cmpxchg.org), which led to vm.defrag_mode (e3aa7df331bc "mm:
+ * page_alloc: defrag_mode", 6.15).
  */
 #ifndef LIVEMM_POLICY_PAGEBLOCK_CORE_H
 #define LIVEMM_POLICY_PAGEBLOCK_CORE_H
@@ -20,9 +19,9 @@
 
 /**
  * enum pageblock_mode - how long mixing is refused: values of knob `mode`
- * @PAGEBLOCK_MODE_CLAIM: until reclaim or compaction has been tried once; to what can be
- *	moved only where kswapd has a reason to reclaim
- * @PAGEBLOCK_MODE_STRICT: until `max_attempts` rounds of that made no progress
+ * @PAGEBLOCK_MODE_CLAIM: until the request has reclaimed or compacted once; not at all for a
+ *	movable request in a zone above its high watermark
+ * @PAGEBLOCK_MODE_STRICT: until `max_attempts` rounds in a row made no progress
  */
 enum pageblock_mode {
 	PAGEBLOCK_MODE_CLAIM,
@@ -30,32 +29,29 @@ enum pageblock_mode {
 };
 
 /*
- * Rounds after which mode strict gives in though reclaim still finds pages: what it
- * finds is evidently of no use to the request.  The kernel itself gives up after so
- * many without progress (MAX_RECLAIM_RETRIES).
+ * Mode strict gives in after so many rounds even if reclaim finds pages, which evidently do not
+ * help.  The kernel gives up after as many rounds without progress (MAX_RECLAIM_RETRIES).
  */
 #define PAGEBLOCK_MAX_ROUNDS	16
 
 /**
  * enum pageblock_verdict - what becomes of a request that would mix, and why
- * @PAGEBLOCK_REFUSE_FAST: refused, it has not been in the slow path; it goes there
- * @PAGEBLOCK_REFUSE_SLOW: refused, neither reclaim nor compaction was tried for it
- * @PAGEBLOCK_REFUSE_NO_PROGRESS: refused, they were, but not often enough (mode strict)
- * @PAGEBLOCK_REFUSE_HAS_FALLBACK: refused, who asks has said that it can do with less
- * @PAGEBLOCK_ALLOW_TRIED: allowed, they were tried
- * @PAGEBLOCK_ALLOW_ATOMIC: allowed, it may not wait
+ * @PAGEBLOCK_REFUSE_FAST: refused, the request has yet to go through the slow path
+ * @PAGEBLOCK_REFUSE_SLOW: refused, the request has neither reclaimed nor compacted
+ * @PAGEBLOCK_REFUSE_NO_PROGRESS: refused, too few rounds without progress (mode strict)
+ * @PAGEBLOCK_REFUSE_HAS_FALLBACK: refused, the caller has a fallback for a failed request
+ * @PAGEBLOCK_ALLOW_TRIED: allowed, reclaim or compaction was tried often enough
+ * @PAGEBLOCK_ALLOW_ATOMIC: allowed, the request may not wait
  * @PAGEBLOCK_ALLOW_HIGHATOMIC: allowed, the request may not wait and is of a high order
- * @PAGEBLOCK_ALLOW_MEMALLOC: allowed, memory is freed by means of it
- * @PAGEBLOCK_ALLOW_OOM: allowed, the next step is to kill, or the killed one asks
- * @PAGEBLOCK_ALLOW_NOFAIL: allowed, it may not fail
- * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping
- * @PAGEBLOCK_ALLOW_COMPACT_DEFERRED: allowed, the zone has no wholly free block and compaction
- *	has failed to make one, so that more rounds would be for nothing
- * @PAGEBLOCK_ALLOW_UNTRACKED: allowed, there was no room to note what was tried for it
- * @PAGEBLOCK_ALLOW_ABOVE_HIGH: allowed, but not to claim the block: what it gets can be moved
- *	away again, and enough is free, though not of its type, so that kswapd does not
- *	reclaim for it (mode claim)
- * @PAGEBLOCK_NR_VERDICTS: number of the above
+ * @PAGEBLOCK_ALLOW_MEMALLOC: allowed, the request helps to free memory
+ * @PAGEBLOCK_ALLOW_OOM: allowed, the next step is an OOM kill, or an OOM victim asks
+ * @PAGEBLOCK_ALLOW_NOFAIL: allowed, the request may not fail
+ * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping by mobility
+ * @PAGEBLOCK_ALLOW_COMPACT_DEFERRED: allowed, compaction failed in the zone and is deferred
+ * @PAGEBLOCK_ALLOW_UNTRACKED: allowed, there was no room to note the request's rounds
+ * @PAGEBLOCK_ALLOW_ABOVE_HIGH: may take pages, but not claim the block: movable pages can leave
+ *	later, and kswapd does not reclaim in a zone above its high watermark (mode claim)
+ * @PAGEBLOCK_NR_VERDICTS: number of verdicts
  */
 enum pageblock_verdict {
 	PAGEBLOCK_REFUSE_FAST,
@@ -86,24 +82,23 @@ struct pageblock_settings {
 };
 
 /**
- * struct pageblock_request - what is known of a request that would mix
- * @slow: it is in the slow path
- * @waits: it may reclaim directly
- * @high: it may use reserves (__GFP_HIGH)
- * @highatomic: and those of high orders
- * @memalloc: memory is freed by means of it
- * @last: the last attempt before somebody is killed
- * @victim: by the one that was
- * @nofail: it may not fail
- * @has_fallback: for more than one page, and who asks does not mind if there is none
- * @cleans: it is ours, to put pages where they belong
+ * struct pageblock_request - a request that would mix
+ * @slow: the request is in the slow path
+ * @waits: the request may reclaim directly
+ * @high: the request may use reserves (__GFP_HIGH)
+ * @highatomic: the request may use the reserve for high orders
+ * @memalloc: the request helps to free memory
+ * @last: this is the last attempt before an OOM kill
+ * @victim: the task is an OOM victim
+ * @nofail: the request may not fail
+ * @has_fallback: a request for more than one page whose caller can do with less
+ * @cleans: the policy's own worker asks, for pages to move others to
  * @grouped: the machine groups pages by mobility
- * @compact_deferred: compaction of the zone has failed, and is put off by the kernel
- * @untracked: what was tried for it could not be noted
- * @above_high: it is for what can be moved, and more is free in the zone, of whatever type,
- *	than kswapd reclaims for
- * @rounds: times that reclaim or compaction was tried for it
- * @no_progress: those of them, the last ones in a row, that made no progress
+ * @compact_deferred: compaction has failed in the zone, and the kernel defers the next try
+ * @untracked: the request's rounds could not be noted
+ * @above_high: a movable request; free pages of all types are above the high watermark
+ * @rounds: rounds of reclaim or compaction of the request
+ * @no_progress: the last of these rounds, in a row, that made no progress
  */
 struct pageblock_request {
 	bool slow;
@@ -130,10 +125,10 @@ bool pageblock_allows(enum pageblock_verdict verdict);
 
 /**
  * enum pageblock_pass - where the kernel is in its search for a fallback
- * @PAGEBLOCK_PASS_FREE: not known to have begun under our eyes: let it be
- * @PAGEBLOCK_PASS_BEGUN: at the top, nothing was judged
- * @PAGEBLOCK_PASS_ALLOWED: judged, it may mix
- * @PAGEBLOCK_PASS_REFUSED: judged, it may not, or has
+ * @PAGEBLOCK_PASS_FREE: the beginning of the search was not seen: refuse nothing
+ * @PAGEBLOCK_PASS_BEGUN: the search has begun, no verdict yet
+ * @PAGEBLOCK_PASS_ALLOWED: the request may mix
+ * @PAGEBLOCK_PASS_REFUSED: the request may not mix, or has used up its right to mix
  */
 enum pageblock_pass {
 	PAGEBLOCK_PASS_FREE,
@@ -144,14 +139,13 @@ enum pageblock_pass {
 
 /**
  * struct pageblock_search - one CPU's search for a fallback
- * @pass: where it is
- * @order: of the last question
- * @parts: it may mix, but not claim a block that others have part of
+ * @pass: where the search is
+ * @order: order of the last question
+ * @parts: the request may take pages of a block, but not claim the block
  *
- * The kernel asks about one order after the other: from the highest down, and, if what
- * is there is to be split rather than claimed, from the request's up.  It relies on
- * finding again on the way up what it has found on the way down, so one search gets one
- * answer.
+ * The kernel asks about each order from the highest down.  To split a block rather than claim
+ * one, the kernel then asks from the request's order up, and relies on finding again what was
+ * found on the way down.  So a search has one verdict.
  */
 struct pageblock_search {
 	enum pageblock_pass pass;
@@ -165,16 +159,16 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
 			     enum pageblock_verdict verdict);
 
 /**
- * struct pageblock_reserve - the wholly free blocks of a zone
- * @gap: ticks from one attempt to make more to the next
- * @wait: ticks left until that
+ * struct pageblock_reserve - pacing of the attempts to make wholly free blocks in a zone
+ * @gap: ticks between two attempts
+ * @wait: ticks left until the next attempt
  */
 struct pageblock_reserve {
 	unsigned int gap;
 	unsigned int wait;
 };
 
-/* Ticks between attempts that make no progress, at most. */
+/* Upper limit of the ticks between attempts that make no progress. */
 #define PAGEBLOCK_MAX_GAP	16
 
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,

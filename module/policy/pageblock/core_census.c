@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core_census.c - what a page is, and what that makes of its block
- *
- * See core_census.h.  Pure: no kernel state, no lock, no clock.
+ * core_census.c - kinds of pages, and classes of blocks; see core_census.h
  */
 #include <linux/bits.h>
 #include <linux/math64.h>
 
 #include "core_census.h"
 
-/* Kinds that can neither be moved nor are free. */
+/* Kinds of kernel pages: neither movable nor free. */
 #define KERNEL	(BIT(CENSUS_SLAB) | BIT(CENSUS_TABLE) | BIT(CENSUS_OTHER))
 
 /*
- * Kinds that a block of a type is not for.
+ * Kinds that do not belong in a block of a type.
  *
- * Slab is at home in an unmovable block only if it cannot be shrunk.  Whose slab a page
- * is cannot be read without a reference to the page, as the cache may go meanwhile, so
- * all of it counts as at home there.
+ * All slab counts as at home in an unmovable block.  Only slab that cannot be shrunk belongs
+ * there, but a page's slab cache may be destroyed while we read it without a reference to the
+ * page.
  *
- * What the owner of CMA memory has taken out of it looks like any other page of the
- * kernel, and is what the block is for.  A block is isolated to be emptied: what cannot
- * be moved stands in the way.
+ * What the owner of CMA memory has allocated counts as CENSUS_OTHER and belongs in a CMA block.
+ * A block is isolated to be emptied: kernel pages stand in the way.
  */
 static const unsigned int foreign_kinds[CENSUS_NR_TYPES] = {
 	[CENSUS_TYPE_UNMOVABLE] = BIT(CENSUS_MOVABLE),
@@ -33,15 +30,13 @@ static const unsigned int foreign_kinds[CENSUS_NR_TYPES] = {
 };
 
 /**
- * pageblock_census_page_kind() - what is a page?
- * @page: facts about it
+ * pageblock_census_page_kind() - the kind of a page
+ * @page: facts about the page
  *
- * The order matters: a page that the hypervisor has may be one that can be moved (a
- * balloon), a page of hugetlb's pool has no reference, one that leaves the LRU list
- * drops its reference before its mark, and a page without a reference may still have
- * the mapping it had.
+ * The order of the tests matters: a balloon page is offline and may be movable, a page in
+ * hugetlb's pool has no reference, a page that leaves the LRU list drops its reference before its
+ * LRU flag, and a page without a reference may still have its old mapping.
  *
- * Context: any; pure.
  * Return: the kind.
  */
 enum census_kind pageblock_census_page_kind(const struct census_page *page)
@@ -62,12 +57,11 @@ enum census_kind pageblock_census_page_kind(const struct census_page *page)
 }
 
 /**
- * pageblock_census_foreign() - is a block of this type not for pages of this kind?
- * @type: of the block
- * @kind: of the page
+ * pageblock_census_foreign() - do pages of a kind mix blocks of a type?
+ * @type: type of the block
+ * @kind: kind of the page
  *
- * Context: any; pure.
- * Return: true if one such page makes it mixed.
+ * Return: true if one such page makes the block mixed.
  */
 bool pageblock_census_foreign(enum census_type type, enum census_kind kind)
 {
@@ -75,11 +69,10 @@ bool pageblock_census_foreign(enum census_type type, enum census_kind kind)
 }
 
 /**
- * pageblock_census_kernel_pages() - how many can neither be moved nor are free?
- * @pages: number of each kind
+ * pageblock_census_kernel_pages() - pages that are neither movable nor free
+ * @pages: pages by kind
  *
- * Context: any; pure.
- * Return: the number; without what was reserved, which nobody allocated.
+ * Return: the number, without reserved pages, which nobody allocated.
  */
 u64 pageblock_census_kernel_pages(const u64 pages[CENSUS_NR_KINDS])
 {
@@ -87,14 +80,13 @@ u64 pageblock_census_kernel_pages(const u64 pages[CENSUS_NR_KINDS])
 }
 
 /**
- * pageblock_census_block_class() - what has a block come to?
- * @block: with all its pages added
- * @whole: pages of a block; one at the edge of a zone, or of memory, has fewer
+ * pageblock_census_block_class() - the class of a block
+ * @block: the block, with all its pages added
+ * @whole: pages of a block; a block at the edge of a zone or of memory has fewer
  *
- * One that can never become a whole free block is not neutral, however free it is.
+ * A free block of fewer pages is not neutral: it can never become a whole free block.
  *
- * Context: any; pure.
- * Return: its class.
+ * Return: the class.
  */
 enum census_class pageblock_census_block_class(const struct census_block *block, u64 whole)
 {
@@ -112,12 +104,10 @@ enum census_class pageblock_census_block_class(const struct census_block *block,
 }
 
 /**
- * pageblock_census_row_add() - a block is done
- * @row: the sum for its type
- * @block: the block
- * @whole: as for pageblock_census_block_class()
- *
- * Context: any; pure.
+ * pageblock_census_row_add() - add a block to a sum
+ * @row: sum for the block's type
+ * @block: the block, with all its pages added
+ * @whole: pages of a block
  */
 void pageblock_census_row_add(struct census_row *row, const struct census_block *block, u64 whole)
 {
@@ -136,10 +126,8 @@ void pageblock_census_row_add(struct census_row *row, const struct census_block 
 
 /**
  * pageblock_census_row_sum() - add one sum to another
- * @sum: is added to
- * @row: what is added
- *
- * Context: any; pure.
+ * @sum: sum that grows
+ * @row: sum to add
  */
 void pageblock_census_row_sum(struct census_row *sum, const struct census_row *row)
 {
@@ -155,20 +143,17 @@ void pageblock_census_row_sum(struct census_row *sum, const struct census_row *r
 	}
 }
 
-/* Tenths of a percent, rounded; 0 of nothing. */
+/* In tenths of a percent, rounded; 0 if @all is 0. */
 static u32 share(u64 part, u64 all)
 {
 	return all ? div64_u64(part * 1000 + all / 2, all) : 0;
 }
 
 /**
- * pageblock_census_memory_share() - how much of the memory do unmovable pages take?
+ * pageblock_census_memory_share() - share of kernel pages in the allocator's pages
  * @row: the sum
  *
- * Of what the allocator has: pages that were reserved are in neither part.
- *
- * Context: any; pure.
- * Return: tenths of a percent.
+ * Return: tenths of a percent; reserved pages count on neither side.
  */
 u32 pageblock_census_memory_share(const struct census_row *row)
 {
@@ -182,13 +167,10 @@ u32 pageblock_census_memory_share(const struct census_row *row)
 }
 
 /**
- * pageblock_census_block_share() - in how many of the blocks do they sit?
+ * pageblock_census_block_share() - share of blocks that hold a kernel page
  * @row: the sum
  *
- * Of those in which the allocator has anything.
- *
- * Context: any; pure.
- * Return: tenths of a percent.
+ * Return: tenths of a percent; blocks without a page of the allocator do not count.
  */
 u32 pageblock_census_block_share(const struct census_row *row)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core_census.h - what a page is, and what that makes of its block
+ * core_census.h - kinds of pages, and classes of blocks
  *
- * The kernel groups pages by mobility, a type a block.  A page of another kind in a
- * block is what keeps a huge page from being made of it: the census counts them.
+ * The kernel groups pages by mobility: each block has a type.  A page of another kind in a block
+ * prevents a huge page there.  The census counts such pages.
  *
- * Pure: no kernel state, no lock, no clock, no struct page.  Pages and blocks
- * everywhere, in 64 bits: no machine has so many that a sum or a share overflows.
+ * Pure: no kernel state, lock, clock or struct page.  No machine has so many pages that a sum or
+ * a share overflows 64 bits.
  */
 #ifndef LIVEMM_POLICY_PAGEBLOCK_CORE_CENSUS_H
 #define LIVEMM_POLICY_PAGEBLOCK_CORE_CENSUS_H
@@ -16,17 +16,15 @@
 /**
  * enum census_kind - what a page is
  * @CENSUS_FREE: free, in the buddy
- * @CENSUS_LOOSE: nobody holds it, and the buddy does not have it: in a per-CPU list,
- *	or on its way; also all but the first of several kernel pages that were
- *	allocated as one and not as a compound page, which look the same
- * @CENSUS_MOVABLE: can be moved: on an LRU list or on its way to or from one, of
- *	hugetlb, or movable without being on an LRU list
+ * @CENSUS_LOOSE: without a reference and not in the buddy: in a per-CPU list or on its way; the
+ *	tail pages of a kernel allocation of a higher order that is no compound page look the same
+ * @CENSUS_MOVABLE: can be moved: on an LRU list or on its way to or from one, of hugetlb, or
+ *	movable without being on an LRU list
  * @CENSUS_SLAB: of slab, reclaimable or not
  * @CENSUS_TABLE: page table
- * @CENSUS_OTHER: any other page that somebody holds: the kernel
- * @CENSUS_RESERVED: never was the allocator's, or is lost to it: reserved at boot,
- *	broken, lent to the hypervisor
- * @CENSUS_NR_KINDS: number of the above
+ * @CENSUS_OTHER: any other page with a reference: kernel memory
+ * @CENSUS_RESERVED: not the allocator's: reserved at boot, broken, or lent to the hypervisor
+ * @CENSUS_NR_KINDS: number of kinds
  */
 enum census_kind {
 	CENSUS_FREE,
@@ -47,7 +45,7 @@ enum census_kind {
  * @CENSUS_TYPE_HIGHATOMIC: kept for atomic requests of more than a page
  * @CENSUS_TYPE_CMA: lent by a driver for movable memory
  * @CENSUS_TYPE_ISOLATE: being emptied
- * @CENSUS_NR_TYPES: number of the above
+ * @CENSUS_NR_TYPES: number of types
  */
 enum census_type {
 	CENSUS_TYPE_UNMOVABLE,
@@ -60,12 +58,12 @@ enum census_type {
 };
 
 /**
- * enum census_class - what a block has come to
- * @CENSUS_PURE: in use, by nothing but what its type is for
- * @CENSUS_MIXED: it holds a page that its type is not for
- * @CENSUS_NEUTRAL: all of it is free
- * @CENSUS_ABSENT: nothing of it is the allocator's
- * @CENSUS_NR_CLASSES: number of the above
+ * enum census_class - state of a block
+ * @CENSUS_PURE: in use, only by pages that its type is for
+ * @CENSUS_MIXED: holds a page that its type is not for
+ * @CENSUS_NEUTRAL: wholly free
+ * @CENSUS_ABSENT: no page of the block is the allocator's
+ * @CENSUS_NR_CLASSES: number of classes
  */
 enum census_class {
 	CENSUS_PURE,
@@ -76,20 +74,19 @@ enum census_class {
 };
 
 /**
- * struct census_page - facts about a page, or about the compound page it is of
- * @free: the buddy has it
- * @reserved: the kernel took it at boot, or there is no memory behind it
- * @broken: hardware has failed
+ * struct census_page - facts about a page, or about the head of its compound page
+ * @free: in the buddy
+ * @reserved: taken by the kernel at boot, or without memory behind it
+ * @broken: its hardware has failed
  * @offline: lent to the hypervisor
  * @slab: of slab
  * @table: page table
- * @hugetlb: of hugetlb, in use or in its pool
+ * @hugetlb: of hugetlb, in use or in the pool
  * @lru: on an LRU list
- * @mapped: belongs to a file, to anonymous memory, or to a driver that can move it
+ * @mapped: of a file, of anonymous memory, or of a driver that can move it
  * @held: somebody has a reference
  *
- * Read one by one from a page that may change hands meanwhile, so any combination may
- * come up.
+ * The facts are read one by one while the page may change hands, so any combination may occur.
  */
 struct census_page {
 	bool free;
@@ -105,10 +102,10 @@ struct census_page {
 };
 
 /**
- * struct census_block - one block while it is looked at
- * @type: what it is for
- * @pages: how many of each kind it holds
- * @huge: it is, or is of, one page that is as large
+ * struct census_block - content of a block
+ * @type: type of the block
+ * @pages: pages by kind
+ * @huge: one free or compound page fills the block
  */
 struct census_block {
 	enum census_type type;
@@ -117,12 +114,12 @@ struct census_block {
 };
 
 /**
- * struct census_row - sum over blocks of one type
- * @blocks: how many
- * @class: how many of each class
- * @held: those with a page that can neither be moved nor is free: a kernel page
- * @pages: how many of each kind
- * @foreign: those of them that make their block mixed
+ * struct census_row - sum over blocks of a type
+ * @blocks: number of blocks
+ * @class: blocks by class
+ * @held: blocks with a kernel page, which is neither movable nor free
+ * @pages: pages by kind
+ * @foreign: pages by kind that make their block mixed
  */
 struct census_row {
 	u64 blocks;
@@ -142,12 +139,10 @@ u32 pageblock_census_memory_share(const struct census_row *row);
 u32 pageblock_census_block_share(const struct census_row *row);
 
 /**
- * census_block_add() - pages of a kind are in a block
+ * census_block_add() - add pages to a block
  * @block: the block
- * @kind: what they are
- * @pages: how many
- *
- * Context: any; pure.
+ * @kind: kind of the pages
+ * @pages: number of pages
  */
 static inline void census_block_add(struct census_block *block, enum census_kind kind,
 				    u64 pages)

@@ -2,17 +2,15 @@
 /*
  * filter.c - which requests may mix blocks
  *
- * The kernel asks for a fallback under zone->lock, interrupts off, and does not say for
- * whom.  hook/entry.S has noted, at the entry of get_page_from_freelist(), what it was
- * called with and where on the stack; if that is a little above us on our own stack, it
- * is our request.  Whatever comes in between, an interrupt or another task, has noted
- * its own and another stack, so that our request is not known: it counts as one in the
- * fast path if it is a task's, and as one that may not wait if it is an interrupt's.
- * (A task that moves to another CPU within those few instructions may be taken for what
- * it was there before; it is then refused or allowed wrongly, once.)
+ * The kernel asks for a fallback under zone->lock, interrupts off, and does not say for which
+ * request.  At the entry of get_page_from_freelist() hook/entry.S notes the arguments and the
+ * stack address of the call.  A noted address a little above us on our own stack is our
+ * request's.  Otherwise an interrupt or another task has overwritten the note, and our request is
+ * unknown: a task's unknown request counts as one in the fast path, an interrupt's as one that
+ * may not wait.  (A task that changes the CPU within those few instructions may find its own
+ * older note on the new CPU, and is then refused or allowed wrongly, once.)
  *
- * Switched off, the filter leaves no trace in the kernel but watermarks that it may have
- * raised, which kswapd lowers again as it does those that the kernel raises.
+ * Switched off, the filter leaves behind only raised watermarks, which kswapd lowers as usual.
  */
 #include <linux/gfp.h>
 #include <linux/hash.h>
@@ -45,7 +43,7 @@ static bool task_slot_old(const struct pageblock_task *slot)
 	return time_after(jiffies, READ_ONCE(slot->stamp) + ROUND_LIFE);
 }
 
-/* One more round for current; @made: it got somewhere.  Its slot, or NULL. */
+/* Note a round of current; @made: with progress.  Return the slot of current, or NULL. */
 static struct pageblock_task *round_end(bool made)
 {
 	struct pageblock_task *slot = task_slot();
@@ -68,7 +66,7 @@ static struct pageblock_task *round_end(bool made)
 
 /**
  * pageblock_on_reclaim_end() - event: current has reclaimed for its request
- * @pages: how many
+ * @pages: number of reclaimed pages
  *
  * Context: process, preemption off.
  */
@@ -83,7 +81,7 @@ void pageblock_on_reclaim_end(unsigned long pages)
 /**
  * pageblock_on_compact_begin() - event: current is about to compact for its request
  *
- * Whether it gets somewhere is seen by whether it comes back.
+ * If the request comes back, the compaction made no progress.
  *
  * Context: process, preemption off.
  */
@@ -93,9 +91,8 @@ void pageblock_on_compact_begin(void)
 }
 
 /*
- * The right to mix is used, or the request is a new one.  But where there is nothing to
- * reclaim, the next page would be no better for trying that again: the right lasts until
- * the round is too old.
+ * The right to mix is used, or the request is new.  After a reclaim that found nothing, the right
+ * lasts until the round is too old: reclaiming for the next page would find nothing either.
  */
 static void rounds_forget(void)
 {
@@ -117,7 +114,7 @@ static bool rounds_read(struct pageblock_request *request)
 	return owner && owner != current && !task_slot_old(slot);
 }
 
-/* Compaction has failed of late, and the kernel leaves it be for a while. */
+/* Compaction has failed lately, and the kernel defers the next try. */
 static bool compaction_deferred_here(const struct zone *zone)
 {
 	unsigned int shift = READ_ONCE(zone->compact_defer_shift);
@@ -133,7 +130,7 @@ static bool request_is_ours(void)
 	return noted - here < STACK_DEPTH;
 }
 
-/* What asks for a fallback in this zone? */
+/* The request that asks for a fallback; *@gfp is written only if the request is known. */
 static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp)
 {
 	bool task = in_task();
@@ -168,11 +165,10 @@ static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp
 }
 
 /*
- * What the kernel does at a mix, 1c30844d2dfe ("mm: reclaim small amounts of memory when
- * an external fragmentation event occurs", 5.0), is as right where it is refused: the
- * watermarks are raised by a block, until kswapd has reclaimed as much.  It is woken
- * when the lock is released, by whoever comes next: that may be this very request, so,
- * as in the kernel, not for one that may not wake it, whose locks kswapd's waking takes.
+ * Boost the watermarks for a refused mix as the kernel does for a mix, 1c30844d2dfe ("mm: reclaim
+ * small amounts of memory when an external fragmentation event occurs", 5.0).  Whoever allocates
+ * next wakes kswapd after dropping the lock.  That may be this very request, so a request that
+ * may not wake kswapd does not set the flag: its task may hold locks that the wake-up takes.
  */
 static void zone_boost(struct zone *zone, gfp_t gfp)
 {
@@ -208,7 +204,7 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 			rounds_forget();
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, gfp, &request,
 				verdict);
-	/* @gfp is 0 where the request is not known. */
+	/* @gfp is 0 where the request is unknown. */
 	if (!pageblock_allows(verdict))
 		zone_boost(zone, gfp);
 	return verdict;
@@ -217,15 +213,14 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 /**
  * pageblock_on_fallback() - event: the kernel has looked for pages of another type
  * @area: free blocks of one order, of all types
- * @order: that order
- * @migratetype: the type for which there is nothing
- * @stealable_only: it is compaction that asks, whether it can stop
- * @found: the type it has found, or -1
- * @whole: cleared where a block may be taken from, but not claimed
+ * @order: order of @area
+ * @migratetype: type that the kernel has no pages of
+ * @stealable_only: compaction asks whether it can stop
+ * @found: type that the kernel has found, or -1
+ * @whole: set to false if the request may take pages of a block, but not claim the block
  *
- * Context: under zone->lock, interrupts off; where @stealable_only is set under no lock,
- * preemption off.
- * Return: @found, or -1 where that is refused.
+ * Context: under zone->lock, interrupts off; with @stealable_only no lock, preemption off.
+ * Return: @found, or -1 if the request is refused.
  */
 int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
 			  bool stealable_only, int found, bool *whole)
@@ -235,8 +230,8 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	struct zone *zone;
 
 	/*
-	 * Only what is wholly free is no mix.  In mode claim, who has compacted may mix, so
-	 * compaction may stop where it can.
+	 * In mode claim a request may mix after compaction, so compaction may stop at a part of a
+	 * block.
 	 */
 	if (stealable_only) {
 		if (found < 0 || order >= pageblock_order ||
@@ -262,8 +257,8 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 
 /**
  * pageblock_on_mixed() - event: a request got pages of another type
- * @page: the first of them
- * @got_order: order of what they were taken from
+ * @page: first page
+ * @got_order: order of the free block that the pages were taken from
  *
  * Context: under zone->lock, interrupts off.
  */
@@ -277,10 +272,10 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 }
 
 /**
- * pageblock_filter_start() - begin anew
+ * pageblock_filter_start() - forget all searches and rounds
  *
- * A search that is under way when the hook is armed is let be, since the kernel relies
- * on the answers it has had.
+ * A search that is under way when the hook is armed is not judged, since the kernel relies on the
+ * answers that the search has had.
  *
  * Context: process, the hooks not armed.
  */

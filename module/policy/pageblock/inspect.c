@@ -2,14 +2,13 @@
 /*
  * inspect.c - what a pageblock holds, by its struct pages
  *
- * Nothing is locked but memory hotplug: a page may change hands while it is looked at.
- * Whatever is read is read once, and what leads to another struct page, or to a number
- * of pages, is checked before it is used; so a race costs a few pages counted wrongly,
- * and nothing else.
+ * Only memory hotplug is locked, so a page may change hands under the walk.  Each field is read
+ * once, and checked before it leads to another struct page or to a number of pages.  A race costs
+ * a few pages counted wrongly, nothing else.
  *
- * A block's type is read by the kernel's own function, a symbol whose prototype BTF
- * vouches for.  Reading the section's bitmap would save that row and one call a block
- * (512 pages), but have the meaning of its bits in here, which is the kernel's to change.
+ * The type of a block is read by the kernel's own function, whose prototype BTF vouches for: the
+ * bits of the section's bitmap are the kernel's to change.  This costs a hook, and a call for
+ * each block (512 pages).
  */
 #include <linux/hugetlb.h>
 #include <linux/memory_hotplug.h>
@@ -23,10 +22,10 @@
 #include "hook/kcall.h"
 #include "inspect.h"
 
-/* Orders that the buddy has; the kernel's name for their number is not the same in all. */
+/* Orders of the buddy; the kernel's name for their number differs between releases. */
 #define BUDDY_ORDERS		ARRAY_SIZE(((struct zone *)NULL)->free_area)
 
-/* Orders of compound pages: the largest are those of hugetlb, mapped by a PUD. */
+/* Orders of compound pages; the largest are of hugetlb, mapped by a PUD. */
 #define COMPOUND_ORDERS		(PUD_SHIFT - PAGE_SHIFT + 1)
 
 /* The kernel's numbers differ with its configuration. */
@@ -43,7 +42,7 @@ static const u8 type_of[MIGRATE_TYPES] = {
 #endif
 };
 
-/* How many pages does an order speak for that was read without a lock? */
+/* Pages of a block whose order was read without a lock; 1 if the order cannot be right. */
 static unsigned long order_pages(unsigned long pfn, unsigned long order, unsigned int orders)
 {
 	if (order >= orders || !IS_ALIGNED(pfn, 1UL << order))
@@ -52,8 +51,8 @@ static unsigned long order_pages(unsigned long pfn, unsigned long order, unsigne
 }
 
 /*
- * The page that has the facts about @page: itself, or the head of what it is a tail of.
- * NULL if it was a tail, and its head is no more where it can have been.
+ * The page that has the facts about @page: @page or its head.  NULL if @page was a tail and its
+ * head is no longer where the head can have been.
  */
 static struct page *facts_page(struct page *page, unsigned long pfn)
 {
@@ -63,7 +62,7 @@ static struct page *facts_page(struct page *page, unsigned long pfn)
 	if (head == page)
 		return page;
 	bytes = (unsigned long)page - (unsigned long)head;
-	/* A head above is far below. */
+	/* With a head above @page, @bytes wraps around and is too large. */
 	if (bytes % sizeof(*page) || bytes / sizeof(*page) >= 1UL << (COMPOUND_ORDERS - 1))
 		return NULL;
 	if (pfn_to_online_page(pfn - bytes / sizeof(*page)) != head || PagePoisoned(head))
@@ -72,9 +71,8 @@ static struct page *facts_page(struct page *page, unsigned long pfn)
 }
 
 /*
- * By flag numbers where the kernel's own test could panic on what it does not expect.
- * Those that look the head up anew find a struct page, whatever happens: no user of the
- * word sets its lowest bit but tails.
+ * Tests the flag bits where the kernel's own test could panic on an unexpected page.  Tests that
+ * look up the head again find a struct page: only tails set the lowest bit of that word.
  */
 static enum census_kind kind_of(struct page *page)
 {
@@ -95,7 +93,7 @@ static enum census_kind kind_of(struct page *page)
 	return pageblock_census_page_kind(&facts);
 }
 
-/* What is the page, and how many from it on are the same? */
+/* The kind of a page, and how many pages from the page on are of the same kind. */
 static struct pageblock_run run_from(struct page *page, unsigned long pfn)
 {
 	struct page *head = facts_page(page, pfn);
@@ -123,27 +121,26 @@ static enum census_type block_type(const struct page *page, unsigned long pfn)
 {
 	unsigned long type = lmm_block_type(KCALL(block_flags), page, pfn);
 
-	/* The kernel writes no other; there is room for some. */
+	/* The kernel stores no type from MIGRATE_TYPES on, but the bits have room for some. */
 	return type_of[min_t(unsigned long, type, MIGRATE_TYPES - 1)];
 }
 
-/* Memory is online, or not, by the subsection. */
+/* Memory goes online and offline by subsections. */
 static unsigned long subsection_end(unsigned long pfn)
 {
 	return ALIGN(pfn + 1, PAGES_PER_SUBSECTION);
 }
 
 /**
- * pageblock_inspect() - what is in a block?
- * @zone: of which only pages count
- * @pfn: number of its first page
- * @end: number of the first page after it
- * @run: what earlier blocks have told of, as one free or compound page may be larger
- *	than a block; updated; all zero for none
- * @block: to add what it holds to
+ * pageblock_inspect() - count the pages of a block by kind
+ * @zone: only pages of this zone count
+ * @pfn: first page frame number of the block
+ * @end: page frame number after the block
+ * @run: free or compound page that may reach into this block; updated; zeroed at first
+ * @block: block to add the pages to
  *
  * Context: process, pageblock_inspect_possible() has been called, memory does not go offline.
- * Return: is any of it memory of the zone?  Only then has the block a type.
+ * Return: true if some page is of the zone; only then the block has a type.
  */
 bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		       struct pageblock_run *run, struct census_block *block)
@@ -177,10 +174,10 @@ bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 }
 
 /**
- * pageblock_inspect_possible() - make sure that blocks can be looked at
+ * pageblock_inspect_possible() - make sure that blocks can be inspected
  *
  * Context: process, control mutex held.
- * Return: false if not: a hook is not there.
+ * Return: false if a hook is missing.
  */
 bool pageblock_inspect_possible(void)
 {

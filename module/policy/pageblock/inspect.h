@@ -12,9 +12,9 @@
 struct zone;
 
 /**
- * struct pageblock_run - pages that one struct page has told of
- * @end: the first page number after them
- * @kind: what they are
+ * struct pageblock_run - the rest of a free or compound page, which may be larger than a block
+ * @end: page frame number after the page
+ * @kind: kind of the page
  */
 struct pageblock_run {
 	unsigned long end;

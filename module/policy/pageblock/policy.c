@@ -2,9 +2,8 @@
 /*
  * policy.c - whole blocks of one mobility type: knobs, switching on and off, state
  *
- * Lifetimes: everything in "struct pageblock_state" is there before any hook is armed.
- * Once the hooks are disarmed no handler runs; then the worker is cancelled, and what it
- * used is freed.
+ * Lifetimes: all of "struct pageblock_state" exists before any hook is armed.  After the hooks
+ * are disarmed no handler runs; then the worker is cancelled, and its memory is freed.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -23,7 +22,7 @@
 
 struct pageblock_state pageblock;
 
-/* Each by itself: a verdict made of one old and one new setting is as good as either. */
+/* Knobs change one by one: a verdict by an old and a new setting does no harm. */
 static void set_knobs(const struct lmm_config *cfg)
 {
 	WRITE_ONCE(pageblock.settings.mode, cfg->value[KNOB_MODE]);

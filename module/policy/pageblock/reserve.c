@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reserve.c - wholly free blocks are made before they are wanted
+ * reserve.c - make wholly free blocks before a request needs them
  *
- * Who finds one claims it and mixes nothing, so there shall always be some.  Two ways to
- * have the kernel make them were tried and do not do: waking its daemons (kswapd is
- * content with one block in any zone of its node, and kcompactd with one block, and it
- * does not begin while memory is short), and asking for them as a huge fault does
- * (compaction gives up at a block that has one page in it which does not move now, and
- * is then put off for everybody).  So they are chosen and emptied; see vacate.c.
+ * A request that finds a wholly free block claims the block and mixes nothing.
+ *
+ * Two ways to have the kernel make such blocks were tried and do not work.  Waking its daemons:
+ * kswapd is content with one block in any zone of its node; kcompactd is content with one block,
+ * and does not start while memory is short.  Asking as a huge page fault does: compaction gives
+ * up on a block if a single page does not move now, and is then deferred for everybody.  So the
+ * worker chooses blocks and empties them; see vacate.c.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -26,10 +27,8 @@
  * pageblock_free_blocks() - wholly free blocks of a zone
  * @zone: the zone
  *
- * Those of CMA memory are for some requests only, and are left out.
- *
  * Context: any; a racy look.
- * Return: how many, those of all other types.
+ * Return: number of blocks; not those of CMA memory, which only some requests may use.
  */
 unsigned long pageblock_free_blocks(struct zone *zone)
 {
@@ -38,18 +37,18 @@ unsigned long pageblock_free_blocks(struct zone *zone)
 
 	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
 		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
-	/* At most: what is free of it may be in pieces as well. */
+	/* An upper limit: free CMA memory may be in pieces. */
 	cma = zone_page_state(zone, NR_FREE_CMA_PAGES) / pageblock_nr_pages;
 	return blocks - min(blocks, cma);
 }
 
-/* Memory must not come or go meanwhile; not waited for, and held for no longer than a look. */
+/* Keep memory from going on- or offline; does not wait, and is held for one look only. */
 static bool hotplug_stop(void)
 {
 	return pageblock.hotplug && percpu_down_read_trylock(pageblock.hotplug);
 }
 
-/* Keep as many blocks of a zone free as there are to be. */
+/* Make wholly free blocks up to the number that the zone should have. */
 static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 {
 	unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
@@ -65,15 +64,15 @@ static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
 		some = pageblock_vacate(zone, pz, nr - made);
 		percpu_up_read(pageblock.hotplug);
 		made += some;
-		/* Who lowers it, or switches off, does not wait for the rest. */
+		/* A lower knob, or switching off, stops the work early. */
 		nr = min_t(unsigned long, nr, READ_ONCE(pageblock.reserve_blocks));
 	} while (some && made < nr && hotplug_stop());
 	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
-	/* Where pages are moved to blocks that were free, as many are broken as are made. */
+	/* No progress if the moved pages broke up as many free blocks as were made. */
 	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? made : 0);
 }
 
-/* Put remembered blocks of a zone in order, if it is time. */
+/* Clean remembered blocks of a zone, if it is time. */
 static void mixed_clean(struct zone *zone, struct pageblock_zone *pz)
 {
 	if (!pz->mixed || !pageblock_reserve_tick(&pz->rest, 0, 1) || !hotplug_stop())
@@ -98,7 +97,7 @@ static void reserve_worker(struct work_struct *work)
 }
 
 /**
- * pageblock_reserve_configure() - the knobs have changed
+ * pageblock_reserve_configure() - apply changed knobs
  *
  * Context: process.
  */
@@ -118,7 +117,7 @@ static void zones_free(void)
 }
 
 /**
- * pageblock_reserve_start() - begin to look after the reserve
+ * pageblock_reserve_start() - start the worker
  *
  * Context: process, control mutex held.
  * Return: 0 or -ENOMEM.
@@ -143,14 +142,14 @@ int pageblock_reserve_start(void)
 }
 
 /**
- * pageblock_reserve_stop() - no longer
+ * pageblock_reserve_stop() - stop the worker
  *
  * Context: process, the policy's hooks not armed.
  */
 void pageblock_reserve_stop(void)
 {
 	WRITE_ONCE(pageblock.reserve_blocks, 0);
-	/* It queues itself again; only this cancels it for good. */
+	/* The work queues itself; only the sync variant cancels for good. */
 	cancel_delayed_work_sync(&pageblock.work);
 	zones_free();
 }

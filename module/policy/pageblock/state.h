@@ -21,27 +21,27 @@ struct lmm_policy;
 struct page;
 struct seq_file;
 
-/* Requests in the slow path of which it is known what was tried for them. */
+/* Slots for the rounds of requests in the slow path. */
 #define PAGEBLOCK_TASK_BITS	8
 #define PAGEBLOCK_TASKS		BIT(PAGEBLOCK_TASK_BITS)
 
 /*
- * To move pages to: not at the price of mixing (see struct pageblock_request), nor of a
- * complaint; kswapd is to do what there is to reclaim.
+ * For the pages to move others to.  Their allocation does not mix blocks (struct
+ * pageblock_request, cleans) nor complain, and gives up early, so that kswapd does what there is
+ * to reclaim.
  */
 #define PAGEBLOCK_TARGET_GFP \
 	(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NORETRY | __GFP_NOWARN)
 
 /**
- * struct pageblock_task - what was tried for a request in the slow path
- * @task: whose it is; compared, never followed; NULL for none
+ * struct pageblock_task - rounds of a request in the slow path
+ * @task: owner of the slot; compared, never followed; NULL: none
  * @stamp: jiffies of the last round
  * @rounds: see struct pageblock_request
  * @no_progress: see struct pageblock_request
- * @vain: the last time that it reclaimed there was nothing to reclaim
+ * @vain: the last reclaim found nothing
  *
- * A task writes its own only, so that nothing here needs a lock; one that has not been
- * used for a second may be taken over.
+ * A task writes only its own slot, so no lock is needed.  A slot unused for a second is free.
  */
 struct pageblock_task {
 	struct task_struct *task;
@@ -52,16 +52,15 @@ struct pageblock_task {
 };
 
 /**
- * struct pageblock_zone - a zone's reserve
- * @reserve: state of the core
- * @want: wholly free blocks that it should have had at the last tick
- * @cursor: page number from which on a block to clear is looked for next
- * @rest: when to clean next
- * @mixed: a bit for each block: it was mixed, and has not been cleaned since; NULL if
- *	that cannot be done
- * @first: number of the first of them
- * @blocks: how many there are
- * @next: to be looked at next, as an index into @mixed
+ * struct pageblock_zone - a zone's reserve and its mixed blocks
+ * @reserve: pacing of the reserve
+ * @want: wholly free blocks that the zone should have had at the last tick
+ * @cursor: page frame number at which the search for blocks to empty goes on
+ * @rest: pacing of the clean-up
+ * @mixed: a bit for each block: mixed, and not cleaned since; NULL if blocks cannot be cleaned
+ * @first: number of the block of bit 0
+ * @blocks: number of bits
+ * @next: bit of @mixed to look at next
  */
 struct pageblock_zone {
 	struct pageblock_reserve reserve;
@@ -76,18 +75,16 @@ struct pageblock_zone {
 
 /**
  * struct pageblock_state - the policy
- * @settings: of the filter; fields are read while they may change, each by itself
- * @ungrouped: the kernel's: too little memory to group pages by mobility
- * @boost_factor: the kernel's: by how much, in 1/10000 of the high watermark, a mix raises
- *	the watermarks at most
- * @tasks: requests in the slow path
- * @reserve_blocks: wholly free blocks that each zone is to have; 0 for none
- * @hotplug: the kernel's: keeps memory from going offline; NULL if blocks cannot be
- *	looked at
- * @tick: jiffies between two looks at the reserve
- * @zones: one a zone of a node, by lmm_zone_slot()
- * @cleaner: the worker, while it moves pages
- * @work: looks at the reserve; queues itself
+ * @settings: knobs of the filter; each may change at any time
+ * @ungrouped: kernel variable: too little memory to group pages by mobility
+ * @boost_factor: kernel variable: limit of the boost in 1/10000 of the high watermark
+ * @tasks: rounds of the requests in the slow path
+ * @reserve_blocks: wholly free blocks that each zone should have; 0: none
+ * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
+ * @tick: jiffies between two runs of the worker
+ * @zones: one for each zone of each node, by lmm_zone_slot()
+ * @cleaner: the worker's task while it runs
+ * @work: the worker; queues itself
  */
 struct pageblock_state {
 	struct pageblock_settings settings;

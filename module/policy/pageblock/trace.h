@@ -13,8 +13,8 @@
 #include "policy/pageblock/core.h"
 
 /*
- * A request would mix a block of pages: what was known of it, and the verdict, a number
- * of enum pageblock_verdict.
+ * A request would mix a block: what was known of the request, and the verdict (enum
+ * pageblock_verdict).
  */
 TRACE_EVENT(pageblock_verdict,
 	TP_PROTO(int nid, int zone, int migratetype, gfp_t gfp,

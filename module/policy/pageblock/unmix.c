@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * unmix.c - blocks that were mixed are put in order later
+ * unmix.c - clean blocks that were mixed
  *
- * Every block from which a part was taken for another type is remembered, a bit each.
- * What can be moved out of a block for what cannot is moved, as compaction moves it; if
- * nothing else was in it, it is wholly free then, and whoever claims it gives it its type.
- * A page in a movable block that cannot be moved stays until its owner frees it.
+ * A bit for each block notes that the block was mixed.  Movable pages in an unmovable block are
+ * moved out, as compaction moves pages.  If the block is wholly free then, the next claim sets
+ * its type.  An unmovable page in a movable block stays until its owner frees it.
  */
 #include <linux/bitmap.h>
 #include <linux/gfp.h>
@@ -26,23 +25,21 @@
 #include "state.h"
 #include "policy/common/zones.h"
 
-/* Remembered blocks that are looked at, at a time. */
+/* Remembered blocks to look at in one run. */
 #define LOOK_MAX	16
 
-/* Pages that are taken off their LRU lists at once, as compaction does. */
+/* Pages to take off their LRU lists at once; compaction takes as many. */
 #define BATCH		32
 
-/* Where a page is moved to. */
 static struct lmm_moved *target(struct lmm_moved *from, unsigned long nid)
 {
 	return (struct lmm_moved *)alloc_pages_node(nid, PAGEBLOCK_TARGET_GFP, 0);
 }
 
 /*
- * May its owner have it anywhere?  Metadata of file systems may not: buffers, and what
- * others keep in inodes of their own, are where they belong in a block for what cannot
- * be moved.  With a reference to the folio, and until the grace period ends after which
- * an inode is freed, what its mapping leads to can be read.
+ * May the folio be anywhere?  Metadata of file systems belong in unmovable blocks: buffers, and
+ * what some keep in inodes of their own.  The mapping can be read under a reference to the folio
+ * and RCU, which delays the freeing of the inode.
  */
 static bool folio_may_go(struct folio *folio)
 {
@@ -58,7 +55,7 @@ static bool folio_may_go(struct folio *folio)
 	return may;
 }
 
-/* Take a page off its LRU list, if it is on one and by itself. */
+/* Take a page off its LRU list, if the page is on one and is a folio of order 0. */
 static bool page_take(struct page *page, struct list_head *pages)
 {
 	struct folio *folio;
@@ -66,7 +63,7 @@ static bool page_take(struct page *page, struct list_head *pages)
 
 	if (!PageLRU(page) || !get_page_unless_zero(page))
 		return false;
-	/* It may have changed hands before we had the reference. */
+	/* The page may have changed hands before we had the reference. */
 	folio = page_folio(page);
 	if (!folio_test_large(folio) && folio_test_lru(folio) &&
 	    !folio_test_unevictable(folio) && folio_may_go(folio))
@@ -79,7 +76,7 @@ static bool page_take(struct page *page, struct list_head *pages)
 	return true;
 }
 
-/* Move what can be moved out of a block; @all: it was all.  Return how many pages. */
+/* Move movable pages out of a block; set *@all if no move failed.  Return the number moved. */
 static unsigned int block_move(unsigned long pfn, bool *all)
 {
 	unsigned long end = pfn + pageblock_nr_pages;
@@ -106,7 +103,7 @@ static unsigned int block_move(unsigned long pfn, bool *all)
 	return moved;
 }
 
-/* Put a remembered block in order; @done: it is.  Return how many pages were moved. */
+/* Clean a block; set *@done if nothing is left to do.  Return the number of pages moved. */
 static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done)
 {
 	struct census_block block = { };
@@ -124,12 +121,12 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 }
 
 /**
- * pageblock_unmix() - put some remembered blocks of a zone in order
+ * pageblock_unmix() - clean some remembered blocks of a zone
  * @zone: the zone
- * @pz: what is known of it
+ * @pz: the zone's state
  *
  * Context: process, may sleep, memory does not go offline; may reclaim.
- * Return: pages that were moved.
+ * Return: number of pages that were moved.
  */
 unsigned int pageblock_unmix(struct zone *zone, struct pageblock_zone *pz)
 {
@@ -144,7 +141,7 @@ unsigned int pageblock_unmix(struct zone *zone, struct pageblock_zone *pz)
 			break;
 		}
 		pz->next = at + 1;
-		/* Before the look, so that what comes of another mix is not forgotten. */
+		/* Cleared before the look, so that a new mix is not forgotten. */
 		clear_bit(at, pz->mixed);
 		moved += block_clean(zone, (pz->first + at) << pageblock_order, &done);
 		if (!done)
@@ -155,8 +152,8 @@ unsigned int pageblock_unmix(struct zone *zone, struct pageblock_zone *pz)
 }
 
 /**
- * pageblock_remember() - a block has been mixed
- * @page: in it
+ * pageblock_remember() - remember a mixed block
+ * @page: a page of the block
  *
  * Context: under zone->lock, interrupts off.
  */
@@ -165,7 +162,7 @@ void pageblock_remember(const struct page *page)
 	struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(page_zone(page))];
 	unsigned long at = (page_to_pfn(page) >> pageblock_order) - pz->first;
 
-	/* Memory that came online since is not remembered. */
+	/* Memory that came online later has no bit. */
 	if (pz->mixed && at < pz->blocks)
 		set_bit(at, pz->mixed);
 }
@@ -174,7 +171,7 @@ void pageblock_remember(const struct page *page)
  * pageblock_unmix_possible() - make sure that blocks can be cleaned
  *
  * Context: process, control mutex held.
- * Return: false if not: a hook is not there.
+ * Return: false if a hook is missing.
  */
 bool pageblock_unmix_possible(void)
 {
@@ -183,9 +180,9 @@ bool pageblock_unmix_possible(void)
 }
 
 /**
- * pageblock_unmix_start() - make room to remember a zone's blocks
+ * pageblock_unmix_start() - allocate the bits of a zone's blocks
  * @zone: the zone
- * @pz: what is known of it
+ * @pz: the zone's state
  *
  * Context: process.
  * Return: false if there is no memory.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vacate.c - whole blocks are made free by moving out what can be moved
+ * vacate.c - make blocks wholly free by moving pages out
  *
- * The kernel's compaction moves pages from one end of a zone to the other and takes what
- * comes of it; where it has failed it is put off, and blocks are mixed meanwhile.  Here a
- * block is chosen by what it holds, the cheapest of some, and emptied as a driver does
- * that wants the very range: isolated, so that nothing new comes in, what is clean and of
- * a file dropped, the rest moved out, and given back.
+ * Compaction moves pages from one end of a zone to the other, whatever blocks that frees; where
+ * it has failed it is deferred, and blocks are mixed meanwhile.  The worker instead chooses the
+ * cheapest of some blocks and empties them as a driver does that needs a range: isolate the
+ * block, so that no page comes in; drop clean pages of files; move out the rest; give the block
+ * back.
  */
 #include <linux/gfp.h>
 #include <linux/list.h>
@@ -18,15 +18,15 @@
 #include "inspect.h"
 #include "state.h"
 
-/* Blocks that are looked at for those to clear, at a time. */
+/* Blocks to look at in one run. */
 #define WINDOW		128UL
 
-/* Blocks that are cleared at a time, at most. */
+/* Upper limit of the blocks to empty in one run. */
 #define CLEAR_MAX	8
 
 /**
- * struct candidate - a block that could be cleared
- * @pfn: number of its first page
+ * struct candidate - a block that could be emptied
+ * @pfn: first page frame number
  * @cost: pages to move
  */
 struct candidate {
@@ -34,7 +34,7 @@ struct candidate {
 	u64 cost;
 };
 
-/* Keep the cheapest, cheapest first; return how many there are. */
+/* Keep the cheapest, cheapest first; return the number of candidates. */
 static unsigned int candidate_add(struct candidate *best, unsigned int nr, unsigned long pfn,
 				  u64 cost)
 {
@@ -50,7 +50,7 @@ static unsigned int candidate_add(struct candidate *best, unsigned int nr, unsig
 	return nr;
 }
 
-/* The next blocks of the zone, from where the last look ended. */
+/* Look at the next blocks of the zone. */
 static unsigned int candidates_find(struct zone *zone, struct pageblock_zone *pz,
 				    struct candidate *best)
 {
@@ -78,15 +78,15 @@ static unsigned int candidates_find(struct zone *zone, struct pageblock_zone *pz
 }
 
 /*
- * Free pages that are allocated one by one as one that is free is found in the buddy.
- * By halves: a block of this very order would go to a per-CPU list.
+ * Free the pages of a block as two pages of half a block each, which the buddy joins.  A page of
+ * the order of a block would go to a per-CPU list.
  */
 static void block_free(unsigned long pfn)
 {
 	unsigned long half = pageblock_nr_pages / 2, i;
 	struct page *page = pfn_to_page(pfn);
 
-	/* Where allocations are profiled, each has a tag of its own to be dropped. */
+	/* With allocation profiling each page has a tag of its own, which must be dropped. */
 	for (i = 0; i < pageblock_nr_pages && !IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING); i++)
 		if (i % half && !page_ref_freeze(page + i, 1))
 			break;
@@ -95,7 +95,7 @@ static void block_free(unsigned long pfn)
 		__free_pages(page + half, pageblock_order - 1);
 		return;
 	}
-	/* Somebody looks at one of them. */
+	/* Somebody else has a reference to a page: free the pages one by one. */
 	while (i--)
 		if (i % half)
 			page_ref_unfreeze(page + i, 1);
@@ -104,8 +104,8 @@ static void block_free(unsigned long pfn)
 }
 
 /*
- * Is there room for so many pages?  Reclaims, if need be.  To be asked first, as the
- * kernel complains to the log where it finds none for what it moves out of a range.
+ * Is there room for so many pages?  Reclaims if need be.  alloc_contig_range() would complain to
+ * the log if it found no room.
  */
 static bool have_room(int nid, u64 nr)
 {
@@ -123,7 +123,7 @@ static bool have_room(int nid, u64 nr)
 	return !nr;
 }
 
-/* Make a block free, and movable; false if something in it cannot be moved now. */
+/* Make a block free and movable; false if a page in the block cannot be moved now. */
 static bool block_clear(unsigned long pfn, u64 cost)
 {
 	if (!have_room(page_to_nid(pfn_to_page(pfn)), cost))
@@ -138,18 +138,18 @@ static bool block_clear(unsigned long pfn, u64 cost)
 /**
  * pageblock_vacate() - make blocks of a zone wholly free
  * @zone: the zone
- * @pz: what is known of it
- * @nr: how many blocks are wanted
+ * @pz: the zone's state
+ * @nr: number of blocks wanted
  *
  * Context: process, may sleep, memory does not go offline; may reclaim.
- * Return: how many were made free.
+ * Return: number of blocks made free.
  */
 unsigned int pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned int nr)
 {
 	struct candidate best[CLEAR_MAX];
 	unsigned int i, made = 0, found = candidates_find(zone, pz, best);
 
-	/* The cheapest may be so because what is left in it does not move. */
+	/* The cheapest may be cheap because its last pages do not move. */
 	for (i = 0; i < found && made < nr; i++) {
 		if (!block_clear(best[i].pfn, best[i].cost))
 			continue;
