@@ -2,21 +2,18 @@
 /*
  * areas.c - what the owners of CMA memory do, and what is kept for them
  *
- * To have pages in one piece, the kernel moves away whatever was lent of them: that is
- * what an allocation takes its time for, and what fails if a page cannot be moved.  It
- * looks for the first piece of an area that no owner has, so that the next allocation is
- * most likely to be where the last one was.  So, for a while after it was released, such a
- * range is not lent, nor one that could not be emptied.
+ * To allocate a range, the kernel moves the lent pages away: this takes the time of an
+ * allocation, and fails if a page cannot be moved.  The kernel takes the first range that no
+ * owner has, so the next allocation is most likely where the last one was.  So a range is not
+ * lent for a while after its release, or after it could not be emptied.
  *
- * The kernel's lists of free pages know no ranges, so that takes two things.  What is free
- * of a range is not counted as free to lend; and its blocks are moved to the tail of the
- * list that they are in, under zone->lock.  There they are the last of their order to be
- * taken; where the rest of the area is free in larger blocks, a small range goes first all
- * the same.  The order in those lists is nobody's to rely on: what was moved needs no
- * moving back.
+ * The kernel's lists of free pages know no ranges.  So free pages of a kept range do not count as
+ * free to lend, and their blocks are moved, under zone->lock, to the tail of their list, where
+ * they are the last of their order to be taken.  Where the rest of the area is free in larger
+ * blocks, a small range is still taken first.  Nobody relies on the order of those lists, so
+ * nothing needs moving back.
  *
- * Areas are there from boot on and never go, and hold boot memory, which is not taken
- * offline while it is an area's.
+ * Areas exist from boot on.  Their memory is boot memory and is not taken offline.
  */
 #include <linux/cma.h>
 #include <linux/jiffies.h>
@@ -32,10 +29,10 @@
 #include "hook/kcall.h"
 #include "state.h"
 
-/* How often what is kept is looked at. */
+/* Time between two passes over the kept ranges. */
 #define KEEP_TICK	(HZ / 10)
 
-/* Areas that a kernel has at most; Debian's has 20. */
+/* Limit of the kernel's number of areas; Debian's kernel has 20. */
 #define MAX_AREAS	64
 
 static void keep_worker(struct work_struct *work);
@@ -71,7 +68,7 @@ static void area_failed(struct cma_area *area)
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
-/* Have a range of so many free pages not lent. */
+/* Stop lending a range with so many free pages. */
 static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long count,
 		      unsigned long free)
 {
@@ -88,14 +85,14 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 		     area->pages * READ_ONCE(cma.keep_pct) / 100);
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
-	/* Not at once: who tries range after range must not be kept from it. */
+	/* Not at once: the worker must not delay an owner that tries range after range. */
 	schedule_delayed_work(&keep_work, 1);
 }
 
 /**
- * cma_on_start() - event: an owner wants pages in one piece
- * @name: its area's
- * @count: how many; of one that wants more than there are the end may not be told
+ * cma_on_start() - event: an owner starts an allocation
+ * @name: name of the area
+ * @count: pages wanted; if the area has fewer, the kernel may not report the end
  *
  * Context: process, preemption off.
  */
@@ -112,10 +109,10 @@ void cma_on_start(const char *name, unsigned long count)
 }
 
 /**
- * cma_on_busy() - event: a range could not be emptied; the next one is tried
- * @name: its area's
- * @pfn: its first page frame
- * @count: pages in it
+ * cma_on_busy() - event: a range could not be emptied; the kernel tries the next one
+ * @name: name of the area
+ * @pfn: first page frame number
+ * @count: pages of the range
  *
  * Context: process, preemption off.
  */
@@ -135,13 +132,13 @@ void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
 }
 
 /**
- * cma_on_finish() - event: an owner has got its pages, or not
- * @name: its area's
- * @pfn: the first page frame, if it has
- * @got: it has
- * @count: pages that it wanted
+ * cma_on_finish() - event: an allocation has ended
+ * @name: name of the area
+ * @pfn: first page frame number, on success
+ * @got: the allocation has succeeded
+ * @count: pages wanted
  *
- * Switched on in the middle of an allocation, the policy sees its end alone.
+ * If the policy was switched on during the allocation, the start was not reported.
  *
  * Context: process, preemption off.
  */
@@ -167,9 +164,9 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 }
 
 /*
- * What an owner releases is on this CPU's list, from where it would be allocated next.
- * Each call drains a batch at most.  In an interrupt the list may be somebody's just now;
- * and for less than a batch it is not worth while.
+ * Released pages are on this CPU's lists, which are allocated from first.  Each call drains up to
+ * a batch.  Not in an interrupt, which may have interrupted a user of the lists; less than a
+ * batch is not worthwhile.
  */
 static unsigned int drain_lists(struct zone *zone)
 {
@@ -190,10 +187,10 @@ static unsigned int drain_lists(struct zone *zone)
 
 /**
  * cma_on_release() - event: an owner has released pages
- * @name: its area's
- * @pfn: the first page frame
- * @page: its page
- * @count: pages
+ * @name: name of the area
+ * @pfn: first page frame number
+ * @page: first page
+ * @count: number of pages
  *
  * Context: any that pages may be freed in, preemption off; takes and drops pcp->lock.
  */
@@ -209,14 +206,14 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 		return;
 	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, drain_lists(area->zone));
 	area_keep(area, pfn, count, count);
-	/* Some of what is to be kept may have gone elsewhere when it was freed. */
+	/* Another policy may hold some of the released pages. */
 	lmm_pages_wanted(page_zone(page));
 }
 
 /*
- * The free block of CMA memory that a page frame is in, or NULL; zone->lock is held.  It is
- * the type of the pageblock with its head that says which list it is in: of a block that
- * spans two, the first may be isolated and the second not yet.
+ * The free block of CMA memory that contains a page frame, or NULL; zone->lock is held.  The
+ * pageblock of the head tells the list: of a block that spans two pageblocks, the first may be
+ * isolated and the second not yet.
  */
 static struct page *free_block(unsigned long pfn)
 {
@@ -237,8 +234,8 @@ static struct page *free_block(unsigned long pfn)
 }
 
 /*
- * From a page frame to the end of its pageblock, or to @end: free blocks go to the tails of
- * their lists.  Adds their pages to @free; returns the page frame to go on with.
+ * Move free blocks from @pfn to the end of the pageblock, or to @end, to the tails of their
+ * lists.  Add their pages to @free; return the next page frame number.
  */
 static unsigned long block_to_tail(struct zone *zone, unsigned long pfn, unsigned long end,
 				   unsigned long *free)
@@ -277,7 +274,7 @@ static unsigned long range_to_tail(struct zone *zone, const struct cma_range *ra
 	return free;
 }
 
-/* Returns whether there is anything left to keep. */
+/* Return true if a range is still kept. */
 static bool area_pass(struct cma_area *area)
 {
 	struct cma_range ranges[CMA_RANGES];
@@ -306,7 +303,7 @@ static bool area_pass(struct cma_area *area)
 	return any;
 }
 
-/* A pass over what is kept, and another as long as there is any. */
+/* Make a pass over the kept ranges; repeat while there are any. */
 static void keep_worker(struct work_struct *work)
 {
 	bool any = false;
@@ -324,7 +321,7 @@ static int area_add(struct cma *kernel_area, void *unused)
 	struct cma_area *area = &cma.areas[cma.nr_areas];
 	phys_addr_t base;
 
-	/* One that could not be set up at boot is empty; one in pieces is left alone. */
+	/* An area that could not be set up at boot is empty; an area in pieces is left alone. */
 	if (!size || lmm_cma_pieces(kernel_area) != 1)
 		return 0;
 	base = KCALL(cma_base)(kernel_area);
@@ -339,12 +336,12 @@ static int area_add(struct cma *kernel_area, void *unused)
 }
 
 /**
- * cma_areas_find() - see which areas there are
+ * cma_areas_find() - find the kernel's areas
  * @why: the reason in words on failure
  * @len: size of @why
  *
  * Context: process, hooks not armed.
- * Return: 0, -ENOMEM, or -ERANGE when there are more than there is room for.
+ * Return: 0, -ENOMEM, or -ERANGE if there are too many areas or one has no memory.
  */
 int cma_areas_find(char *why, size_t len)
 {
@@ -363,7 +360,7 @@ int cma_areas_find(char *why, size_t len)
 }
 
 /**
- * cma_areas_configure() - keep no longer, and no more, than the knobs now say
+ * cma_areas_configure() - forget all ranges, since the knobs have changed
  *
  * Context: process.
  */
@@ -382,7 +379,7 @@ void cma_areas_configure(void)
 }
 
 /**
- * cma_areas_stop() - forget all
+ * cma_areas_stop() - stop the worker and forget the areas
  *
  * Context: process, hooks disarmed and no handler running.
  */
@@ -395,8 +392,8 @@ void cma_areas_stop(void)
 }
 
 /**
- * cma_areas_show() - the areas, for people
- * @m: file
+ * cma_areas_show() - print the areas
+ * @m: file to print to
  *
  * Context: process, the policy on.
  */

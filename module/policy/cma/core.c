@@ -9,7 +9,7 @@
 
 #include "core.h"
 
-/* Free pages of CMA memory that may be lent; negative if counts are off. */
+/* Free pages of CMA memory that may be lent; negative if the counts are off. */
 static long lendable(const struct cma_view *view)
 {
 	return view->free_cma - view->kept;
@@ -17,13 +17,13 @@ static long lendable(const struct cma_view *view)
 
 /**
  * cma_room() - how far regular memory is above its high watermark
- * @view: of a zone
+ * @view: the zone
  *
- * Free CMA memory is no part of it: the kernel holds what may not use CMA memory to the
- * watermark without it, kswapd too.
+ * Free CMA memory does not count: the kernel, kswapd included, checks the watermark without it
+ * for requests that may not use CMA memory.
  *
  * Context: any.
- * Return: pages; 0 or less if it is not above.
+ * Return: pages; 0 or less if regular memory is not above its high watermark.
  */
 long cma_room(const struct cma_view *view)
 {
@@ -31,8 +31,8 @@ long cma_room(const struct cma_view *view)
 }
 
 /**
- * cma_share() - the share of CMA memory in what there is to draw on
- * @view: of a zone, which has some of either
+ * cma_share() - the share of CMA memory in the pages to refill from
+ * @view: the zone, which has regular and CMA memory
  *
  * Context: any.
  * Return: 0 to CMA_SHARE_ONE.
@@ -44,21 +44,21 @@ unsigned int cma_share(const struct cma_view *view)
 
 	if (!cma)
 		return 0;
-	/* 2^48 pages are more than any machine addresses. */
+	/* The product fits: no machine addresses 2^48 pages. */
 	return div64_u64(cma * CMA_SHARE_ONE, cma + room);
 }
 
 /**
  * cma_judge() - where is a refill to come from?
- * @view: of the zone
- * @settings: of the policy
- * @ratio: of the zone
+ * @view: the zone
+ * @settings: knobs of the policy
+ * @ratio: present run of the zone
  *
- * Whatever speaks for regular memory, it does so only above the high watermark: what may
- * use nothing else is not to go short for it.
+ * Refills ask for regular memory only above its high watermark, so that requests that can use
+ * nothing else do not go short.
  *
  * Context: any.
- * Return: see enum cma_verdict.
+ * Return: the verdict.
  */
 enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_settings *settings,
 			   const struct cma_ratio *ratio)
@@ -91,14 +91,14 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 
 /**
  * cma_charge() - account a refill that was judged by the ratio
- * @ratio: of the zone
- * @share: of CMA memory, as of the moment it was judged
+ * @ratio: present run of the zone
+ * @share: share of CMA memory when the refill was judged
  * @regular: pages that came from regular memory
  * @lent: pages that came from CMA memory
  * @block: pages in a pageblock
  *
- * The shorter of the two runs is a pageblock long.  What a refill takes beyond the end of
- * its run is made up for in the next one.
+ * The shorter of the two runs is a pageblock long.  Pages that a refill takes beyond the end of
+ * its run shorten the next run.
  *
  * Context: any; several CPUs at once.
  */
@@ -123,7 +123,7 @@ static bool range_is_used(const struct cma_range *range, unsigned long now)
 	return range->start < range->end && time_before(now, range->until);
 }
 
-/* Do two of them overlap, or follow each other? */
+/* Do the ranges overlap or adjoin? */
 static bool ranges_touch(const struct cma_range *a, const struct cma_range *b)
 {
 	return a->start <= b->end && b->start <= a->end;
@@ -137,7 +137,7 @@ static unsigned long overlap(const struct cma_range *a, const struct cma_range *
 	return start < end ? end - start : 0;
 }
 
-/* Put an older one into @range, which it touches; what both cover is as @range says. */
+/* Merge an older range that touches; free pages of the overlap are those of @range. */
 static void range_join(struct cma_range *range, const struct cma_range *older)
 {
 	range->free += older->free - min(older->free, overlap(range, older));
@@ -158,7 +158,7 @@ static unsigned long pages_remembered(const struct cma_range *ranges, unsigned l
 	return pages;
 }
 
-/* The one to give up: unused if there is any, else that which would be forgotten first. */
+/* An unused range if there is one, else the range to be forgotten first. */
 static struct cma_range *range_spare(struct cma_range *ranges, unsigned long now)
 {
 	struct cma_range *spare = &ranges[0];
@@ -174,10 +174,10 @@ static struct cma_range *range_spare(struct cma_range *ranges, unsigned long now
 }
 
 /**
- * cma_taken() - an owner has got a range: none of it is free any more
- * @ranges: CMA_RANGES of them, of one area
- * @start: the first page frame
- * @end: the one after the last
+ * cma_taken() - an owner has got a range: none of its pages is free any more
+ * @ranges: CMA_RANGES ranges of an area
+ * @start: first page frame number of the owner's range
+ * @end: page frame number after the last
  *
  * Context: any, ranges locked.
  */
@@ -194,11 +194,11 @@ void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
 }
 
 /**
- * cma_remember() - have a range not lent for a while
- * @ranges: CMA_RANGES of them, of one area
- * @wanted: the range; if it is larger than @max, its first part
+ * cma_remember() - stop lending a range for a while
+ * @ranges: CMA_RANGES ranges of an area
+ * @wanted: range to keep; cut to its first @max pages
  * @now: time in jiffies
- * @max: pages that may be remembered in all; the oldest ranges make room
+ * @max: pages that may be kept in all; the oldest ranges make room
  *
  * Context: any, ranges locked.
  */
@@ -218,7 +218,7 @@ void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsi
 	for (i = 0; i < CMA_RANGES; i++)
 		if (range_is_used(&ranges[i], now) && ranges_touch(&ranges[i], &all))
 			range_join(&all, &ranges[i]);
-	/* Together they may be too large: then what only touches is left as it is. */
+	/* Too large when joined: leave alone what only adjoins, drop what overlaps. */
 	join = all.end - all.start <= max;
 	if (!join)
 		all = range;
@@ -238,12 +238,12 @@ void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsi
 }
 
 /**
- * cma_forget() - forget what has been remembered long enough
- * @ranges: CMA_RANGES of them, of one area
+ * cma_forget() - forget the ranges that were kept long enough
+ * @ranges: CMA_RANGES ranges of an area
  * @now: time in jiffies
  *
  * Context: any, ranges locked.
- * Return: free pages of those that are left.
+ * Return: free pages of the remaining ranges.
  */
 unsigned long cma_forget(struct cma_range *ranges, unsigned long now)
 {

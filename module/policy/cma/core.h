@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core.h - from which memory a list of movable pages is refilled, and which ranges of
- * CMA memory are best not lent
+ * core.h - where a list of movable pages is refilled from, and which ranges are not lent
  *
- * Memory that is reserved for CMA may be lent to movable allocations as long as its owner
- * has no use for it.  Lent too late it does not help: by then reclaim is at work, and what
- * it frees of CMA memory does not bring the zone over its watermark.  So the two kinds are
- * drawn on in the ratio of what is left of each, in runs of at least a pageblock so that
- * pages that follow each other in time do so in memory.
+ * Memory that is reserved for CMA may be lent to movable allocations while its owner has no use
+ * for it.  Lending too late does not help: by then reclaim is at work, and the CMA memory that
+ * reclaim frees does not bring the zone over its watermark.  So refills come from regular and CMA
+ * memory in the ratio of what is left of each.  Runs of one kind are at least a pageblock long,
+ * so that pages that are allocated together are also close in memory.
  *
- * The ratio and the runs are those of "CMA: aggressively allocate the pages on cma
- * reserved memory when not used" (RFC, 2014, Joonsoo Kim).  There a run's length was
- * worked out when it began, and held to however memory changed; here what CMA memory is
- * owed is kept up to date with every refill, and a run ends when it has been paid.  Where
- * nothing changes the runs are the same.
+ * Ratio and runs are those of "CMA: aggressively allocate the pages on cma reserved memory when
+ * not used" (RFC, 2014, Joonsoo Kim).  There the length of a run was fixed at its beginning.
+ * Here every refill updates what CMA memory owes, and a run ends when the debt is paid.  While
+ * memory does not change, the runs are the same.
  */
 #ifndef LIVEMM_POLICY_CMA_CORE_H
 #define LIVEMM_POLICY_CMA_CORE_H
@@ -21,19 +19,19 @@
 #include <linux/atomic.h>
 #include <linux/types.h>
 
-/* One, as a share of pages. */
+/* The whole, as a share of pages. */
 #define CMA_SHARE_ONE	65536
 
-/* Pageblocks that may be owed at most, either way: what cannot be paid is forgotten. */
+/* Pageblocks that may be owed at most, either way; the rest is forgotten. */
 #define CMA_OWED_BLOCKS	64
 
 /**
  * enum cma_mode - values of knob `mode`
  * @CMA_MODE_RATIO: regular and CMA memory in the ratio of what is left of each
- * @CMA_MODE_CMA_FIRST: CMA memory as long as there is any
- * @CMA_MODE_REGULAR_FIRST: regular memory as long as there is any; the kernel's own rule,
- *	CMA memory once it is over half of what is free, is off
- * @CMA_MODE_KEEP: as the kernel has it; what an owner has released is kept for it all the same
+ * @CMA_MODE_CMA_FIRST: CMA memory while any is free
+ * @CMA_MODE_REGULAR_FIRST: regular memory while any is free; the kernel's own rule (CMA memory
+ *	once it is over half of free memory) is off
+ * @CMA_MODE_KEEP: the kernel's own rule; released ranges are still kept for their owner
  */
 enum cma_mode {
 	CMA_MODE_RATIO,
@@ -57,9 +55,9 @@ enum cma_mode {
  * @CMA_AS_STOCK_EMPTY: the kernel's own rule, as no CMA memory is free
  * @CMA_AS_STOCK_DRIFT: the kernel's own rule, as the counts contradict each other
  * @CMA_AS_STOCK_MODE: the kernel's own rule, by the mode
- * @CMA_AS_STOCK_LIVEPATCH: the kernel's own rule, as the wrapper is not in place that keeps the
- *	kernel from running off the end of its table when CMA memory is used up
- * @CMA_NR_VERDICTS: number of the above
+ * @CMA_AS_STOCK_LIVEPATCH: the kernel's own rule, as the wrapper is missing that keeps the kernel
+ *	within its table of fallbacks when CMA memory is used up
+ * @CMA_NR_VERDICTS: number of verdicts
  */
 enum cma_verdict {
 	CMA_LEND_RATIO,
@@ -78,7 +76,6 @@ enum cma_verdict {
 	CMA_NR_VERDICTS
 };
 
-/* Does a mode say where refills come from? */
 static inline bool cma_mode_lends(enum cma_mode mode)
 {
 	return mode != CMA_MODE_KEEP;
@@ -104,11 +101,11 @@ static inline bool cma_by_ratio(enum cma_verdict verdict)
  * @free: free pages, CMA memory included
  * @free_cma: free pages of CMA memory
  * @high: the zone's high watermark
- * @managed: pages that the allocator has, CMA memory included
+ * @managed: pages of the allocator, CMA memory included
  * @cma: pages of CMA memory, free or not
- * @kept: free pages of it that are kept for its owner
- * @slack: by how much a count may be off, and so negative
- * @allocating: its owner is about to take some
+ * @kept: free pages of CMA memory that are kept for its owner
+ * @slack: error of a page count, which may be negative by as much
+ * @allocating: an owner is allocating CMA memory
  * @unguarded: the kernel must not be asked for CMA memory
  */
 struct cma_view {
@@ -124,7 +121,7 @@ struct cma_view {
 };
 
 /**
- * struct cma_settings - what the admin wants
+ * struct cma_settings - knobs of the verdicts
  * @mode: see enum cma_mode
  * @cap_pct: share of CMA memory that may be in use, by its owner or lent, in percent
  */
@@ -134,10 +131,9 @@ struct cma_settings {
 };
 
 /**
- * struct cma_ratio - which run a zone is in; zeroed, it is the first one, of regular memory
- * @owed: pages that CMA memory has yet to give for those that came from regular memory,
- *	times CMA_SHARE_ONE
- * @lending: the run is one of CMA memory
+ * struct cma_ratio - the present run of a zone; zeroed: the first run, of regular memory
+ * @owed: pages that CMA memory owes for pages from regular memory, times CMA_SHARE_ONE
+ * @lending: the run is of CMA memory
  */
 struct cma_ratio {
 	atomic64_t owed;
@@ -151,15 +147,15 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 void cma_charge(struct cma_ratio *ratio, unsigned int share, long regular, long lent,
 		unsigned long block);
 
-/* Ranges that an area remembers. */
+/* Limit of the ranges that an area keeps. */
 #define CMA_RANGES	8
 
 /**
- * struct cma_range - page frames that are not to be lent for a while
- * @start: the first
- * @end: the one after the last; no range where it is @start
- * @until: time at which it is forgotten, in jiffies
- * @free: pages of it that are free, as far as is known
+ * struct cma_range - page frames that are not lent for a while
+ * @start: first page frame number
+ * @end: page frame number after the last; equal to @start: no range
+ * @until: time in jiffies at which the range is forgotten
+ * @free: free pages of the range, as far as is known
  */
 struct cma_range {
 	unsigned long start;

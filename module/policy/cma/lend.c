@@ -2,13 +2,13 @@
 /*
  * lend.c - where a list of movable pages is refilled from
  *
- * Context: under the list's pcp->lock, preemption off, any context that the allocator may
- * be called from.  No sleeping, no printk, no allocation, no lock.
+ * Context: under the list's pcp->lock, preemption off, any context that the allocator may be
+ * called from.  No sleeping, no printk, no allocation, no lock.
  *
- * The kernel's own function does it: asked for MIGRATE_CMA it takes CMA memory, asked without
- * ALLOC_CMA regular memory.  All that may be in a movable list may come from either, if the
- * request that found it empty may use CMA memory: the kernel itself puts it there, and a
- * request that may not passes such lists by.
+ * The kernel's own function refills: with MIGRATE_CMA from CMA memory, without ALLOC_CMA from
+ * regular memory.  If the request that found the list empty may use CMA memory, either will do:
+ * the kernel itself puts CMA pages in movable lists, and requests that may not use CMA memory
+ * bypass those lists.
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -21,10 +21,10 @@
 #include "trace.h"
 #include "state.h"
 
-/* Calls of find_suitable_fallback() that rmqueue_bulk() has in its source, by a helper. */
+/* Calls of find_suitable_fallback() in the source of rmqueue_bulk(), through a helper. */
 #define FALLBACK_CALLS	2
 
-/* What a CPU may have yet to add to a count of pages (calculate_normal_threshold()). */
+/* Limit of a CPU's pending change of a page count (calculate_normal_threshold()). */
 #define VMSTAT_SLACK	125
 
 /**
@@ -32,12 +32,12 @@
  * @why: the reason in words if not
  * @len: size of @why
  *
- * Asked for CMA memory when there is none left, the kernel would look into its table of
- * fallbacks, whose row for it has no end.  Our wrapper of find_suitable_fallback() answers
- * for it, if the compiler has left the calls in place that lead there.
+ * Asked for CMA memory when none is left, the kernel would run off the end of its table of
+ * fallbacks.  Our wrapper of find_suitable_fallback() prevents this if the compiler did not
+ * inline the calls of that function.
  *
  * Context: process.
- * Return: true if it can.
+ * Return: true if a refill can be split.
  */
 bool cma_lend_possible(char *why, size_t len)
 {
@@ -56,9 +56,9 @@ bool cma_lend_possible(char *why, size_t len)
 }
 
 /**
- * cma_view_zone() - what there is to know of a zone
+ * cma_view_zone() - read the state of a zone
  * @zone: the zone
- * @view: gets what is known of the zone
+ * @view: gets the state
  *
  * Context: any.
  */
@@ -81,10 +81,10 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 
 /**
  * cma_on_refill_plan() - event: a list is about to be refilled
- * @zone: its zone
- * @order: of the blocks
- * @migratetype: of its pages
- * @source: what is asked for; gets what is to be asked of CMA memory
+ * @zone: the list's zone
+ * @order: order of the blocks
+ * @migratetype: migratetype of the list
+ * @source: the kernel's request; gets the plan: how much of CMA memory, and what first
  *
  * Context: see the top of the file.
  */
@@ -106,10 +106,10 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 	lmm_count(&lmm_cma_policy, COUNT_VERDICT + verdict, 1);
 	source->judged = true;
 	source->by_ratio = cma_by_ratio(verdict);
-	/* A division, for what only the ratio is charged by. */
+	/* Only the ratio needs the share, which costs a division. */
 	source->share = source->by_ratio ? cma_share(&view) : 0;
 	source->regular = cma_wants_regular(verdict);
-	/* By the ratio, what one has not got comes from the other. */
+	/* By the ratio, pages that one kind does not have come from the other kind. */
 	if (cma_lends(verdict) || source->by_ratio)
 		source->cma_blocks = min_t(unsigned long, source->blocks,
 					   max(view.free_cma - view.kept, 0L) >> order);
@@ -117,10 +117,10 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 }
 
 /**
- * cma_on_refill_done() - event: that refill has been made
- * @zone: its zone
- * @order: of the blocks
- * @source: where it came from
+ * cma_on_refill_done() - event: a planned refill has been made
+ * @zone: the list's zone
+ * @order: order of the blocks
+ * @source: the plan, with the blocks got from each kind
  *
  * Context: see the top of the file.
  */
@@ -144,11 +144,11 @@ void cma_on_refill_done(struct zone *zone, unsigned int order,
 }
 
 /**
- * cma_zone_is_taken() - is an owner about to take CMA memory of a zone?
+ * cma_zone_is_taken() - is an owner allocating CMA memory of a zone?
  * @zone: the zone
  *
  * Context: any.
- * Return: true if one is.
+ * Return: true if an owner is.
  */
 bool cma_zone_is_taken(const struct zone *zone)
 {

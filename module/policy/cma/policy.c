@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy.c - memory that is reserved for CMA is lent before it is an emergency: knobs,
- * switching on and off, state for people
+ * policy.c - lend CMA memory before memory is short: knobs, switching on and off, state
  *
- * Lifetimes: all of "struct cma_state" is there before any hook is armed.  Once the hooks
- * are disarmed no handler runs, nor a refill that one has split, since both have
- * preemption off; then the worker is cancelled and the memory freed.
+ * Lifetimes: all of "struct cma_state" exists before any hook is armed.  After the hooks are
+ * disarmed no handler and no split refill runs, since both have preemption off; then the worker
+ * is cancelled and the memory freed.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -58,7 +57,7 @@ static bool cma_supported(struct lmm_policy *policy, char *why, size_t len)
 		scnprintf(why, len, "this kernel was built without CMA (CONFIG_CMA)");
 		return false;
 	}
-	/* Its locks sleep, and may not be taken where an owner releases pages. */
+	/* Zone and pcp locks sleep on PREEMPT_RT; cma_on_release() has preemption off. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		scnprintf(why, len, "not on a realtime kernel");
 		return false;
@@ -81,7 +80,7 @@ static int cma_validate(struct lmm_policy *policy, const struct lmm_config *cfg,
 {
 	char words[LMM_WHY_LEN];
 
-	/* What is not supported in any mode has a better reason than this. */
+	/* If no mode is supported, cma_supported() gives a better reason. */
 	if (!cfg->enabled || !cma_mode_lends(mode_of(cfg)) ||
 	    !cma_supported(policy, words, sizeof(words)) ||
 	    cma_lend_possible(words, sizeof(words)))

@@ -26,9 +26,9 @@ struct zone;
 
 /**
  * struct cma_zone - a zone
- * @ratio: the run that it is in
- * @kept: free pages that are kept for the owners of its areas
- * @allocating: owners that are about to take some
+ * @ratio: present run of the zone
+ * @kept: free pages that are kept for owners
+ * @allocating: owners that are allocating
  */
 struct cma_zone {
 	struct cma_ratio ratio;
@@ -37,17 +37,17 @@ struct cma_zone {
 };
 
 /**
- * struct cma_area - a stretch of memory that was reserved at boot; there it stays
- * @name: the kernel's own copy, by whose address an event tells which area it is of
- * @zone: that it is in; the kernel has no area that is in two
- * @pages: in it
- * @lock: of what follows; nothing is taken under it.  Owners allocate and release in
+ * struct cma_area - an area of CMA memory, reserved at boot and never given up
+ * @name: the kernel's copy of the name; events identify the area by its address
+ * @zone: the zone; no area spans two
+ * @pages: size of the area
+ * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
- * @ranges: what is not to be lent
- * @kept: free pages in those
- * @allocs: that succeeded
+ * @ranges: ranges that are not lent
+ * @kept: free pages in @ranges
+ * @allocs: allocations that succeeded
  * @retries: ranges that could not be emptied
- * @failures: allocations that got none
+ * @failures: allocations that failed
  */
 struct cma_area {
 	const char *name;
@@ -63,11 +63,11 @@ struct cma_area {
 
 /**
  * struct cma_state - the policy while it is on
- * @zones: [slot]
- * @areas: [nr_areas]
- * @nr_areas: that there are; set before any hook is armed
- * @settings: of the verdicts
- * @keep: jiffies that a range is kept; 0: none is
+ * @zones: array by slot of the zone
+ * @areas: array of @nr_areas areas
+ * @nr_areas: number of areas; set before any hook is armed
+ * @settings: knobs of the verdicts
+ * @keep: jiffies that a range is kept; 0: no range is kept
  * @keep_pct: share of an area that may be kept, in percent
  *
  * Hooks read the knobs without a lock.

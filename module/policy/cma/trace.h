@@ -14,10 +14,9 @@
 #include "policy/cma/core.h"
 
 /*
- * A list of movable pages is about to be refilled where there is CMA memory: the zone in
- * pages, blocks that are asked for, how many of them of CMA memory and whether regular
- * memory is asked first, the share of CMA_SHARE_ONE if it is by the ratio (else 0), and
- * enum cma_verdict.
+ * A list of movable pages is about to be refilled in a zone with CMA memory: the zone in pages;
+ * blocks asked for; how many of them may be CMA memory; whether regular memory is asked first;
+ * the share (CMA_SHARE_ONE: all) if judged by the ratio, else 0; enum cma_verdict.
  */
 TRACE_EVENT(cma_refill,
 	TP_PROTO(int nid, int zone, unsigned int order, const struct cma_view *view,
