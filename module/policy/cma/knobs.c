@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs.c - knobs and counters of the policy cma, as rows
+ * knobs.c - knobs and counters of the cma policy
  *
- * Pure: no kernel state.  Also built into the program that prints the tables, see
- * tests/tables.py.
+ * Uses no kernel state: tests/tables.py also builds this file into a program that prints the
+ * rows.
  */
 #include "knobs.h"
 
@@ -15,11 +15,11 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* Rows of debugfs files and of the parameter policies. */
+/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob cma_knobs[NR_KNOBS] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		/* The ratio is the series'; for what it is beside this see bench/README.md. */
+		/* The series uses the ratio; bench/README.md compares the two. */
 		.min = 0, .max = CMA_MODE_KEEP, .def = CMA_MODE_CMA_FIRST,
 		.choices = mode_words,
 	},
@@ -41,7 +41,7 @@ const struct lmm_knob cma_knobs[NR_KNOBS] = {
 	},
 };
 
-/* Words of the file counters. */
+/* Names in the file counters. */
 const char *const cma_counter_names[NR_COUNTERS] = {
 	[COUNT_VERDICT + CMA_LEND_RATIO] = "lend_ratio",
 	[COUNT_VERDICT + CMA_LEND_FIRST] = "lend_first",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * knobs.h - knobs and counters of the policy cma
+ * knobs.h - knobs and counters of the cma policy
  */
 #ifndef LIVEMM_POLICY_CMA_KNOBS_H
 #define LIVEMM_POLICY_CMA_KNOBS_H
@@ -18,7 +18,7 @@ enum cma_knob {
 };
 
 enum cma_counter {
-	/* By enum cma_verdict, refills. */
+	/* Refills by enum cma_verdict. */
 	COUNT_VERDICT,
 	COUNT_LENT_PAGES = COUNT_VERDICT + CMA_NR_VERDICTS,
 	COUNT_REGULAR_PAGES,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs.c - knobs and counters of the policy pageblock, as rows
+ * knobs.c - knobs and counters of the pageblock policy
  *
- * Pure: no kernel state.  Also built into the program that prints the tables, see
- * tests/tables.py.
+ * Uses no kernel state: tests/tables.py also builds this file into a program that prints the
+ * rows.
  */
 #include "knobs.h"
 
@@ -13,7 +13,7 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* Rows of debugfs files and of the parameter policies. */
+/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
 	[KNOB_MODE] = {
 		.name = "mode", .kind = LMM_KNOB_CHOICE,
@@ -38,7 +38,7 @@ const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
 	},
 };
 
-/* Words of the file counters. */
+/* Names in the file counters. */
 const char *const pageblock_counter_names[NR_COUNTERS] = {
 	[COUNT_SEARCHES] = "searches",
 	[COUNT_REFUSED_FAST] = "refused_fast",

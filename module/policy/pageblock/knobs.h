@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * knobs.h - knobs and counters of the policy pageblock
+ * knobs.h - knobs and counters of the pageblock policy
  */
 #ifndef LIVEMM_POLICY_PAGEBLOCK_KNOBS_H
 #define LIVEMM_POLICY_PAGEBLOCK_KNOBS_H
