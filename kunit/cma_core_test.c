@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cma_core_test.c - where refills come from, and which ranges are remembered
+ * cma_core_test.c - where refills come from, and which ranges are kept
  *
- * Figures of the series are worked out by its own formula here: a pageblock for the smaller
- * side, and for the other as many pages more as there are more of them.
+ * The expected runs come from the formula of the series: a pageblock for the smaller side, and
+ * for the larger side as many times more pages as that side is larger.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -16,12 +16,12 @@
 
 static const struct cma_settings by_ratio = { .mode = CMA_MODE_RATIO, .cap_pct = 100 };
 
-/* 1 GiB with half of it reserved, as in the series, some of either in use. */
+/* 1 GiB with half of it reserved, as in the series; some of each kind is in use. */
 static const struct cma_view half = {
 	.free = 150000, .free_cma = 100000, .high = 1000, .managed = 250000, .cma = 131072,
 };
 
-/* Each reason, and of two the one that is named. */
+/* Each verdict; where two reasons apply, the one that is named. */
 static void each_verdict(struct kunit *test)
 {
 	static const struct {
@@ -40,14 +40,14 @@ static void each_verdict(struct kunit *test)
 		  CMA_AS_STOCK_DRIFT },
 		{ { 1000, 501, 10, 5000, 500 }, { CMA_MODE_RATIO, 100 }, true,
 		  CMA_AS_STOCK_DRIFT },
-		/* By no more than CPUs may have yet to add up. */
+		/* An error within @slack, the pending counts of the CPUs, is no drift. */
 		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_RATIO, 100 }, true,
 		  CMA_LEND_RATIO },
 		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_CMA_FIRST, 0 }, true,
 		  CMA_REGULAR_CAP },
 		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_AS_STOCK_EMPTY },
-		/* A per-CPU counter that is not added up yet. */
+		/* A negative count: a CPU's counts are pending. */
 		{ { 1000, -3, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_AS_STOCK_EMPTY },
 		/* Regular memory at its high watermark, and below. */
@@ -64,7 +64,7 @@ static void each_verdict(struct kunit *test)
 		  CMA_REGULAR_KEPT },
 		{ { 1000, 400, 500, 5000, 600, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_REGULAR_KEPT },
-		/* In need it is as the kernel has it, for an owner, a cap, or the mode. */
+		/* Under pressure the kernel's own rule replaces a reason for regular memory. */
 		{ { 1000, 500, 500, 5000, 600, .allocating = true }, { CMA_MODE_RATIO, 100 },
 		  true, CMA_AS_STOCK_PRESSURE },
 		{ { 900, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
@@ -75,12 +75,12 @@ static void each_verdict(struct kunit *test)
 		  CMA_AS_STOCK_PRESSURE },
 		{ { 500, 400, 500, 5000, 600, 399 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_LEND_FIRST },
-		/* It says nothing, whatever there is. */
+		/* Mode keep never lends. */
 		{ { 1000, 400, 500, 5000, 600 }, { CMA_MODE_KEEP, 100 }, true,
 		  CMA_AS_STOCK_MODE },
 		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_KEEP, 0 }, false,
 		  CMA_AS_STOCK_MODE },
-		/* Nor is it asked for what the kernel cannot do alone, however short it is. */
+		/* Without the wrapper nothing is lent, however short memory is. */
 		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_CMA_FIRST, 100 },
 		  true, CMA_AS_STOCK_LIVEPATCH },
 		{ { 500, 500, 500, 5000, 600, .unguarded = true }, { CMA_MODE_RATIO, 100 },
@@ -94,7 +94,7 @@ static void each_verdict(struct kunit *test)
 		  CMA_REGULAR_CAP },
 		{ { 1900, 1000, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 0 }, true,
 		  CMA_REGULAR_CAP },
-		/* All of it. */
+		/* All may be in use. */
 		{ { 900, 1, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_LEND_FIRST },
 	};
@@ -113,7 +113,7 @@ static void shares(struct kunit *test)
 {
 	struct cma_view view = half;
 
-	/* 100000 of 149000: what is below the watermark is nobody's. */
+	/* 100000 of 149000: pages below the watermark do not count. */
 	KUNIT_EXPECT_EQ(test, 49000L, cma_room(&view));
 	KUNIT_EXPECT_EQ(test, (unsigned int)(100000UL * CMA_SHARE_ONE / 149000),
 			cma_share(&view));
@@ -124,12 +124,12 @@ static void shares(struct kunit *test)
 	view.kept = 0;
 	view.high = 60000;
 	KUNIT_EXPECT_EQ(test, (unsigned int)CMA_SHARE_ONE, cma_share(&view));
-	/* As many pages as can be addressed. */
+	/* Sizes near the limit of addressable memory. */
 	view = (struct cma_view){ .free = 1L << 40, .free_cma = 1L << 39 };
 	KUNIT_EXPECT_EQ(test, (unsigned int)CMA_SHARE_ONE / 2, cma_share(&view));
 }
 
-/* The length of the next two runs, in pages, refilled @step at a time. */
+/* The lengths of the next two runs in pages, refilled @step pages at a time. */
 static void runs(struct cma_ratio *ratio, unsigned int share, long step, long *regular,
 		 long *lent)
 {
@@ -145,7 +145,7 @@ static void runs(struct cma_ratio *ratio, unsigned int share, long step, long *r
 	}
 }
 
-/* What the series would make of it: nr_try_movable and nr_try_cma. */
+/* The lengths of the runs in the series: nr_try_movable and nr_try_cma. */
 static void runs_of_series(long room, long free_cma, long *regular, long *lent)
 {
 	if (room > free_cma) {
@@ -157,17 +157,17 @@ static void runs_of_series(long room, long free_cma, long *regular, long *lent)
 	}
 }
 
-/* Where memory stays as it is, runs are those of the series. */
+/* While memory does not change, runs are as long as in the series. */
 static void runs_as_in_the_series(struct kunit *test)
 {
 	static const struct {
 		long room;
 		long free_cma;
 	} cases[] = {
-		/* Equal parts; either twice and ten times the other. */
+		/* Equal parts; one side twice and ten times the other. */
 		{ 50000, 50000 }, { 100000, 50000 }, { 50000, 100000 },
 		{ 100000, 10000 }, { 10000, 100000 },
-		/* 1 GiB with 512 MiB reserved, all of it free. */
+		/* 1 GiB with 512 MiB reserved, all free. */
 		{ 119000, 131072 },
 		{ 1, 100 }, { 100, 1 },
 	};
@@ -183,7 +183,7 @@ static void runs_as_in_the_series(struct kunit *test)
 
 		runs_of_series(cases[i].room, cases[i].free_cma, &want_regular, &want_lent);
 		runs(&ratio, cma_share(&view), 1, &regular, &lent);
-		/* A share has 16 bits: beside a run of a hundred blocks that is 0.2 %. */
+		/* A share has 16 bits: the error in a run of a hundred blocks is 0.2 %. */
 		KUNIT_EXPECT_LE_MSG(test, abs(regular - want_regular), 2 + want_regular / 400,
 				    "case %u: regular %ld, not %ld", i, regular, want_regular);
 		KUNIT_EXPECT_LE_MSG(test, abs(lent - want_lent), 2 + want_lent / 400,
@@ -192,7 +192,9 @@ static void runs_as_in_the_series(struct kunit *test)
 	}
 }
 
-/* What a refill takes too much is made up for: refills of a huge page, of a batch, of one. */
+/*
+ * Runs are overdrawn by refills of a page, a batch, a huge page; the next run makes up for it.
+ */
 static void overdrawn_is_made_up_for(struct kunit *test)
 {
 	static const long steps[] = { 1, 63, 504, 512, 2000 };
@@ -209,15 +211,15 @@ static void overdrawn_is_made_up_for(struct kunit *test)
 			all_regular += regular;
 			all_lent += lent;
 		}
-		/* A quarter. */
+		/* A quarter of all pages is lent. */
 		KUNIT_EXPECT_LE_MSG(test, abs(all_lent * 4 - all_regular - all_lent) * 100,
 				    all_regular + all_lent, "steps of %ld", steps[i]);
 	}
 }
 
 /*
- * Whatever way memory goes, what came from CMA memory is within 1 % of the sum of the
- * shares at each refill, nobody is starved, and what is owed stays small.
+ * On random paths of memory, the lent pages are within 1 % of the sum of the shares at each
+ * refill, no kind is starved, and the debt stays small.
  */
 static void any_path_keeps_the_ratio(struct kunit *test)
 {
@@ -239,7 +241,7 @@ static void any_path_keeps_the_ratio(struct kunit *test)
 			enum cma_verdict verdict;
 			unsigned int share;
 
-			/* Now and then much of one kind comes back. */
+			/* Now and then much memory of one kind is freed. */
 			if (!(bits >> 24)) {
 				if (bits & 2)
 					regular = 2000 + (bits >> 4) % 120000;
@@ -275,7 +277,7 @@ static void any_path_keeps_the_ratio(struct kunit *test)
 	}
 }
 
-/* What cannot be paid is forgotten: no run is endless. */
+/* A debt beyond the limit is forgotten, so that no run is endless. */
 static void debts_are_bounded(struct kunit *test)
 {
 	s64 most = (s64)CMA_OWED_BLOCKS * BLOCK * CMA_SHARE_ONE;
@@ -311,12 +313,12 @@ static void remembers_and_forgets(struct kunit *test)
 	remember(ranges, 1000, 200, 200, now, 10000);
 	remember(ranges, 3000, 100, 40, now + 20, 10000);
 	KUNIT_EXPECT_EQ(test, 240UL, cma_forget(ranges, now + 99));
-	/* The first has gone, across the wrap of jiffies; then the other. */
+	/* The first range is forgotten, across the wrap of jiffies; then the second. */
 	KUNIT_EXPECT_EQ(test, 40UL, cma_forget(ranges, now + 100));
 	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, now + 120));
 }
 
-/* An owner takes what it had released: none of it is free any more, though remembered. */
+/* An owner takes its released range again: the range is forgotten. */
 static void taken_again(struct kunit *test)
 {
 	struct cma_range ranges[CMA_RANGES] = { };
@@ -328,15 +330,15 @@ static void taken_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0UL, pages_remembered(ranges, 2));
 	remember(ranges, 1000, 2048, 2048, 2, 10000);
 	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 3));
-	/* Half of it. */
+	/* The owner takes half of the range. */
 	cma_taken(ranges, 500, 2024);
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
-	/* What is taken beside it makes none of it go. */
+	/* Taking an adjoining range changes nothing. */
 	cma_taken(ranges, 3048, 9000);
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
 }
 
-/* Ranges that touch are one; it is remembered as long as the younger. */
+/* Adjoining ranges join; the joined range is kept as long as the younger one. */
 static void neighbours_join(struct kunit *test)
 {
 	struct cma_range ranges[CMA_RANGES] = { };
@@ -358,35 +360,35 @@ static void no_more_than_may_be(struct kunit *test)
 	struct cma_range ranges[CMA_RANGES] = { };
 	int i;
 
-	/* More in one piece than may be kept in all: the first part of it. */
+	/* A range larger than the limit: its first part is kept. */
 	remember(ranges, 0, 2000, 2000, 0, 1000);
 	KUNIT_EXPECT_EQ(test, 1000UL, cma_forget(ranges, 1));
 	cma_taken(ranges, 0, 1000);
-	/* The oldest makes room. */
+	/* The oldest range makes room. */
 	remember(ranges, 0, 600, 600, 1, 1000);
 	remember(ranges, 5000, 300, 300, 2, 1000);
 	remember(ranges, 8000, 500, 500, 3, 1000);
 	KUNIT_EXPECT_EQ(test, 800UL, cma_forget(ranges, 4));
-	/* Two that touch are too large together: the newer stays. */
+	/* Two adjoining ranges exceed the limit: the newer one stays. */
 	remember(ranges, 5300, 900, 900, 5, 1000);
 	KUNIT_EXPECT_EQ(test, 900UL, cma_forget(ranges, 6));
-	/* What only touches stays, if there is room for both. */
+	/* Two adjoining ranges within the limit: both stay. */
 	cma_taken(ranges, 0, 100000);
 	remember(ranges, 100, 600, 600, 6, 1000);
 	remember(ranges, 700, 300, 300, 6, 900);
 	KUNIT_EXPECT_EQ(test, 900UL, cma_forget(ranges, 6));
 	cma_taken(ranges, 0, 100000);
-	/* No more of them than there are slots, whatever their size. */
+	/* There are no more ranges than slots, however small they are. */
 	for (i = 0; i < 3 * CMA_RANGES; i++)
 		remember(ranges, 100000 + 10 * i, 5, 5, 7 + i, 1000);
 	KUNIT_EXPECT_EQ(test, 5UL * CMA_RANGES, cma_forget(ranges, 7 + i));
-	/* With nothing to be kept nothing is. */
+	/* With a limit of 0 nothing is kept. */
 	memset(ranges, 0, sizeof(ranges));
 	remember(ranges, 0, 1, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 0));
 }
 
-/* Random events: ranges stay apart, within bounds, and none counts more than it has. */
+/* Random events: ranges do not overlap; their pages stay within the limit. */
 static void any_events_keep_ranges_sane(struct kunit *test)
 {
 	struct cma_range ranges[CMA_RANGES] = { };

@@ -68,7 +68,7 @@ static void counters_test_beyond_32_bits(struct kunit *test)
 			lmm_counter_read(policy->counters, 2));
 }
 
-/* A CPU that is possible but was never online has a share all the same. */
+/* A possible CPU that was never online has counters too. */
 static void counters_test_every_possible_cpu(struct kunit *test)
 {
 	struct lmm_policy *policy = test->priv;

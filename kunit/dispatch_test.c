@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dispatch_test.c - events reach the policies that subscribed, in order, while they listen
+ * dispatch_test.c - events reach the subscribed policies, in order, while these listen
  */
 #include <kunit/test.h>
 #include <linux/mmzone.h>
@@ -10,7 +10,7 @@
 
 u64 __percpu *lmm_hook_hits;
 
-/* What fake policies did, a letter a call. */
+/* Calls of the fake policies, a letter each. */
 static char dispatch_log[16];
 
 static void dispatch_note(char who)
@@ -103,7 +103,7 @@ static void events_come_in_order(struct kunit *test)
 	lmm_events_start(1);
 	wake();
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "ab");
-	/* The second changes what the first has answered. */
+	/* The second policy changes the answer of the first. */
 	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 20UL);
 	lmm_events_stop(2);
 	wake();
@@ -115,7 +115,7 @@ static void events_come_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_WAKE_KSWAPD), 5ULL);
 }
 
-/* Each answers for the other, and neither knows the other. */
+/* A zone that one policy has taken is taken for the other policy too. */
 static void a_taken_zone_is_left_alone(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
@@ -186,7 +186,7 @@ static void every_probe_has_a_handler(struct kunit *test)
 				    lmm_hooks[i].name);
 }
 
-/* An event that has no row would be passed over in silence. */
+/* An event without a row would be skipped in silence. */
 static void every_event_has_a_row(struct kunit *test)
 {
 	unsigned int i;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hook_table_test.c - prototypes are compared argument by argument, variables by their
- * place and length, the rows of the hook table make sense, and
- * clients subscribe
+ * hook_table_test.c - prototypes, the room of variables, rows of the hook table, clients
  */
 #include <kunit/test.h>
 #include <linux/string.h>
@@ -12,7 +10,7 @@
 #include "../module/hook/subscribe.c"
 #include "../module/hook/table.c"
 
-/* Of verify.c, which asks the running kernel. */
+/* In verify.c, which asks the running kernel. */
 void lmm_hook_verify(struct lmm_hook *hook)
 {
 	hook->available = true;
@@ -21,11 +19,11 @@ void lmm_hook_verify(struct lmm_hook *hook)
 #define REFILL_6_1	"int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 
 /**
- * struct proto_case - two prototypes and what must be said of them
+ * struct proto_case - two prototypes and the expected words
  * @name: shown by KUnit
- * @want: what we were written for
- * @have: what the kernel has
- * @why: NULL when they are equal, else the words
+ * @want: prototype that the module was written for
+ * @have: prototype of the kernel
+ * @why: the expected words; NULL if the prototypes are equal
  */
 struct proto_case {
 	const char *name;
@@ -181,7 +179,7 @@ static void variables_lie_in_one_section(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, WITHIN(0x1000, 0x1004));
 	KUNIT_EXPECT_TRUE(test, WITHIN(0x3ffc, 0x4000));
 	KUNIT_EXPECT_TRUE(test, WITHIN(0x1000, 0x2000));
-	/* Before, behind, in between, and over an end. */
+	/* Before, behind, in between, and across an end. */
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x0ffc, 0x1000));
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x4000, 0x4004));
 	KUNIT_EXPECT_FALSE(test, WITHIN(0x2800, 0x2804));
@@ -234,7 +232,7 @@ static void rows_are_complete(struct kunit *test)
 				    hook->name);
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->align, "%s",
 				    hook->name);
-		/* dispatch.c has the others. */
+		/* The other handlers are in dispatch.c. */
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DIRECT, !!hook->handler, "%s",
 				    hook->name);
 		for (j = 0; j < i; j++)
@@ -242,7 +240,7 @@ static void rows_are_complete(struct kunit *test)
 	}
 }
 
-/* A kprobe and a livepatch on one symbol would be two mechanisms for it. */
+/* A kprobe and a livepatch of one symbol would be two mechanisms. */
 static void one_mechanism_a_symbol(struct kunit *test)
 {
 	unsigned int i, j;
@@ -290,7 +288,7 @@ static void clients_subscribe(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, flags->available);
 	KUNIT_EXPECT_EQ(test, (unsigned long)flags->required, LMM_USER(1, 1));
 
-	/* A layout of two clients is one row. */
+	/* Two clients share the row of a layout. */
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(3, &good_uses), 0);
 	KUNIT_EXPECT_EQ(test, lmm_nr_hooks, LMM_HOOK_FIRST_LAYOUT + 3U);
 	KUNIT_EXPECT_EQ(test, (unsigned long)flags->required, LMM_USER(1, 1) | LMM_USER(3, 1));
@@ -324,7 +322,7 @@ static void bad_subscriptions_are_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		subs[1] = cases[i].sub;
 		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks_subscribe(2, &uses), cases[i].err, "%u", i);
-		/* Nothing is left of it. */
+		/* The refused client left nothing behind. */
 		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks[LMM_HOOK_REFILL].users, 0U, "%u", i);
 		KUNIT_EXPECT_NULL(test, lmm_hook_client_name(2));
 	}

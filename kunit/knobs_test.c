@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs_test.c - suite livemm-knobs: the grammar of the contract, good and bad
+ * knobs_test.c - suite livemm-knobs: the grammar of the parameter policies, good and bad
  */
 #include <kunit/test.h>
 
@@ -58,7 +58,7 @@ static const struct lmm_config knobs_test_some_text = {
 /* Settings under construction; too large for the stack. */
 static struct lmm_config knobs_test_cfg;
 
-/* A text with its length, so that it may hold a NUL. */
+/* A text and its length: the text may hold a NUL. */
 #define KNOBS_TEXT(s)	.text = (s), .len = sizeof(s) - 1
 
 struct knobs_value_case {
@@ -116,7 +116,7 @@ static const struct knobs_value_case knobs_values[] = {
 	  "pcp/high_max_pct: 50.1: not in 1..50" },
 	{ K_TENTHS, KNOBS_TEXT("250"), -ERANGE, 0,
 	  "pcp/high_max_pct: 250: not in 1..50" },
-	/* 2^64 and 2^64 / 10 must not come round to a small number. */
+	/* 2^64 and 2^64 / 10 must not wrap around to a small number. */
 	{ K_TENTHS, KNOBS_TEXT("1844674407370955162.8"), -ERANGE, 0,
 	  "pcp/high_max_pct: 1844674407370955162.8: not in 1..50" },
 	KNOBS_BAD_TENTHS("12.", "12."),
@@ -282,7 +282,7 @@ enum { K_TEXT = 2 };
 	{ K_TEXT, KNOBS_TEXT(s), -EINVAL, 0, "numa/groups: " shown \
 	  ": not plain text, or a blank, comma or semicolon in it" }
 
-/* What is good is stored as it is, but for a newline at the end. */
+/* A good text is stored unchanged, without a newline at the end. */
 static const struct knobs_value_case knobs_texts[] = {
 	{ K_TEXT, KNOBS_TEXT("/a") },
 	{ K_TEXT, KNOBS_TEXT("/a:/b=c:/d\n") },
@@ -297,7 +297,7 @@ static const struct knobs_value_case knobs_texts[] = {
 	KNOBS_BAD_TEXT("/a\n\n", "/a\\n"),
 	KNOBS_BAD_TEXT("/a\0", "/a\\0"),
 	KNOBS_BAD_TEXT("/a\x7f", "/a\\177"),
-	/* The kernel takes these for letters of Latin-1. */
+	/* The kernel's isprint() takes these bytes for letters of Latin-1. */
 	KNOBS_BAD_TEXT("/\xc3\xa4", "/\xc3\xa4"),
 };
 
@@ -330,7 +330,7 @@ static void knobs_test_text_values(struct kunit *test)
 					       sizeof(text)));
 		KUNIT_EXPECT_EQ_MSG(test, 0, memcmp(text, c->text, len),
 				    "case %u", i);
-		/* Nothing is left of a longer text before it. */
+		/* Nothing is left of a longer text before. */
 		KUNIT_EXPECT_FALSE(test, memchr_inv(knobs_test_cfg.text + len,
 						    0, LMM_TEXT_LEN - len));
 	}
@@ -434,7 +434,7 @@ static void knobs_test_text_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 7U, want[LMM_PCP].value[K_ANY - 1]);
 	KUNIT_EXPECT_EQ(test, 0, memcmp(&want[LMM_NUMA], &knobs_test_cfg,
 					sizeof(*want)));
-	/* The numbers above have one digit, and could have eleven. */
+	/* The numbers above have one digit; the room is for eleven. */
 	KUNIT_EXPECT_EQ(test, n - strlen("pcp:any=7;"),
 			lmm_policies_room(&knobs_test_numa) - 2 * 10);
 }
@@ -499,7 +499,7 @@ static void knobs_test_policies_grammar(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, pcp, want[LMM_PCP].enabled);
 		KUNIT_EXPECT_EQ(test, (u32)pcp, want[LMM_PCP].value[0]);
 		KUNIT_EXPECT_EQ(test, numa, want[LMM_NUMA].enabled);
-		/* "-": none named; "": pcp named, nothing said about it. */
+		/* "-": no policy named; "": pcp named, without a knob. */
 		if (c->result[0] == '-')
 			KUNIT_EXPECT_EQ(test, 0U, named);
 		else

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * livemm_kunit.c - every suite, in one module
+ * livemm_kunit.c - all suites in one module
  *
- * Cores are included as source: an object in two modules draws a kbuild warning,
- * and nothing is exported for tests alone.
+ * Cores are included as source: an object in two modules draws a kbuild warning, and nothing is
+ * exported for tests alone.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 
 #include "../module/hook/entry_calls.c"
 
-/* Entries of functions are assembler; no row is armed here. */
+/* The real entries are assembler; the suites arm no row. */
 #define STUB(name)	void name(void) { }
 STUB(lmm_entry_hint_fault)
 STUB(lmm_entry_hint_vma)
@@ -19,7 +19,7 @@ STUB(lmm_entry_buffer)
 STUB(lmm_entry_bpf_link)
 STUB(lmm_entry_bpf_links)
 
-/* Each includes the sources it tests; some use those before it. */
+/* Each suite includes the sources it tests; some use suites included before them. */
 #include "hook_table_test.c"
 #include "dispatch_test.c"
 #include "pcp_core_test.c"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pageblock_census_test.c - what pages and blocks are taken for, and what they add up to
+ * pageblock_census_test.c - kinds of pages, classes of blocks, and their sums
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -12,7 +12,7 @@
 /* Pages of a block of 2 MiB. */
 #define WHOLE	512
 
-/* A page as it is found, and its kind. */
+/* Facts about a page, and its kind. */
 struct kind_case {
 	const char *name;
 	struct census_page page;
@@ -47,7 +47,7 @@ static const struct kind_case kind_cases[] = {
 	{ "broken while free", { .broken = true, .free = true }, CENSUS_RESERVED },
 	{ "lent to the hypervisor", { .offline = true, .held = true }, CENSUS_RESERVED },
 	{ "lent, never there", { .offline = true }, CENSUS_RESERVED },
-	/* What two moments make of a page that changes hands. */
+	/* Facts of two moments, read while a page changes hands. */
 	{ "freed while looked at", { .free = true, .lru = true, .mapped = true },
 	  CENSUS_FREE },
 	{ "freed slab", { .free = true, .slab = true }, CENSUS_FREE },
@@ -67,7 +67,7 @@ static void kind_of_a_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_census_page_kind(&c->page), c->kind);
 }
 
-/* Ten facts in any combination. */
+/* Any combination of the ten facts. */
 static void every_page_has_a_kind(struct kunit *test)
 {
 	bool seen[CENSUS_NR_KINDS] = { };
@@ -96,7 +96,7 @@ static void every_page_has_a_kind(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, seen[kind]);
 }
 
-/* One page of a kind among free ones: what becomes of a block of each type? */
+/* A block of each type with one page of a kind, the other pages free. */
 static const char *const class_words[CENSUS_NR_CLASSES] = {
 	[CENSUS_PURE] = "pure", [CENSUS_MIXED] = "mixed", [CENSUS_NEUTRAL] = "neutral",
 	[CENSUS_ABSENT] = "absent",
@@ -164,7 +164,7 @@ static void one_page_in_a_block(struct kunit *test)
 	}
 }
 
-/* All of a block of one kind. */
+/* Blocks that are full of one kind. */
 static void a_block_of_one_kind(struct kunit *test)
 {
 	const struct home_case *c = test->param_value;
@@ -187,9 +187,9 @@ static void edges_of_memory(struct kunit *test)
 {
 	struct census_block block = { .type = CENSUS_TYPE_MOVABLE };
 
-	/* No page of it could be looked at. */
+	/* No page of the block was counted. */
 	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, WHOLE), CENSUS_ABSENT);
-	/* All there is of it is free, but it is no whole block. */
+	/* All pages are free, but there are too few for a whole block. */
 	census_block_add(&block, CENSUS_FREE, WHOLE - 1);
 	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, WHOLE), CENSUS_PURE);
 	census_block_add(&block, CENSUS_FREE, 1);
@@ -198,13 +198,13 @@ static void edges_of_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_census_block_class(&block, 2 * WHOLE), CENSUS_PURE);
 }
 
-/* A census as the seed of this policy gives one: blocks, and foreign pages in some. */
+/* A census as the policy's seed reports one: blocks, and foreign pages in some. */
 struct seed_type {
 	enum census_type type;
 	unsigned int blocks, mixed;
-	/* To be spread over the mixed blocks, those of any kind. */
+	/* Foreign pages by kind, spread over the mixed blocks. */
 	unsigned int pages[CENSUS_NR_KINDS];
-	/* In blocks that are not mixed. */
+	/* Kind of the pages in the other blocks. */
 	enum census_kind home;
 };
 
@@ -214,7 +214,7 @@ struct seed_case {
 	unsigned int neutral;
 };
 
-/* Its kmem is taken for page tables here; so many pages of each kind as it found. */
+/* The seed's numbers; its "kmem" counts as page tables here. */
 static const struct seed_case seed_cases[] = {
 	{ "vanilla", {
 		{ CENSUS_TYPE_UNMOVABLE, 50, 13,
@@ -241,7 +241,7 @@ static void seed_case_name(const struct seed_case *c, char *name)
 
 KUNIT_ARRAY_PARAM(seed, seed_cases, seed_case_name);
 
-/* Each kind over the mixed blocks in turn, as evenly as it goes. */
+/* Pages of a kind for the nth block, dealt as evenly as possible. */
 static unsigned int dealt(unsigned int pages, unsigned int blocks, unsigned int nth)
 {
 	return pages / blocks + (nth < pages % blocks);
@@ -292,7 +292,7 @@ static void the_seed_gives_its_numbers(struct kunit *test)
 		blocks += seed->blocks;
 		pageblock_census_row_sum(&all, &row);
 	}
-	/* Blocks of its type "free" are, on a kernel that does not have it, of any. */
+	/* The seed's blocks of type "free" may be of any type on a kernel without that type. */
 	for (i = 0; i < c->neutral; i++) {
 		struct census_block block = { .type = CENSUS_TYPE_MOVABLE };
 
@@ -305,7 +305,7 @@ static void the_seed_gives_its_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 900ULL, all.blocks);
 }
 
-/* Pages of the kernel, all others, and tenths of a percent. */
+/* Kernel pages, other pages, and the share in tenths of a percent. */
 static void shares_of_memory(struct kunit *test)
 {
 	static const struct {
@@ -362,7 +362,7 @@ static void shares_of_blocks(struct kunit *test)
 	}
 }
 
-/* The sum of a machine with 2^40 pages, all of a kind, block by block and at once. */
+/* 2^40 pages of a kind, added block by block and at once. */
 static void large_machines_do_not_overflow(struct kunit *test)
 {
 	const u64 blocks = BIT_ULL(40) / WHOLE;
@@ -372,7 +372,7 @@ static void large_machines_do_not_overflow(struct kunit *test)
 
 	census_block_add(&block, CENSUS_SLAB, WHOLE);
 	pageblock_census_row_add(&row, &block, WHOLE);
-	/* Doubling it 31 times is that many blocks. */
+	/* One block, doubled 31 times below. */
 	KUNIT_ASSERT_EQ(test, BIT_ULL(31), blocks);
 	for (i = 0; i < 31; i++) {
 		const struct census_row twice = row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pageblock_core_test.c - who may mix blocks, and when free ones are made
+ * pageblock_core_test.c - which requests may mix, and when blocks are made free
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -13,7 +13,7 @@
 static const struct pageblock_settings claim = { PAGEBLOCK_MODE_CLAIM, 3 };
 static const struct pageblock_settings strict = { PAGEBLOCK_MODE_STRICT, 3 };
 
-/* A request, and what mode claim and mode strict say to it. */
+/* A request, and its verdicts in modes claim and strict. */
 struct verdict_case {
 	const char *name;
 	struct pageblock_request request;
@@ -21,18 +21,18 @@ struct verdict_case {
 };
 
 #define SAME(verdict)	.claim = PAGEBLOCK_##verdict, .strict = PAGEBLOCK_##verdict
-/* In the slow path; and one that may reclaim there. */
+/* In the slow path, without and with direct reclaim. */
 #define SLOW		.grouped = true, .slow = true
 #define WAITS		.waits = true, SLOW
 
 static const struct verdict_case verdict_cases[] = {
-	/* In the fast path nobody, whatever else there is to say. */
+	/* Nobody may mix in the fast path. */
 	{ "fast", { .grouped = true, .waits = true }, SAME(REFUSE_FAST) },
 	{ "fast, atomic", { .grouped = true, .high = true }, SAME(REFUSE_FAST) },
 	{ "fast, memalloc", { .grouped = true, .memalloc = true }, SAME(REFUSE_FAST) },
 	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9, .no_progress = 9 },
 	  SAME(REFUSE_FAST) },
-	/* In the slow path at once, who cannot wait or must not be made to. */
+	/* In the slow path, requests that cannot wait or must not be made to wait. */
 	{ "atomic", { SLOW, .high = true }, SAME(ALLOW_ATOMIC) },
 	{ "nowait", { SLOW }, SAME(ALLOW_ATOMIC) },
 	{ "highatomic", { SLOW, .high = true, .highatomic = true }, SAME(ALLOW_HIGHATOMIC) },
@@ -44,7 +44,7 @@ static const struct verdict_case verdict_cases[] = {
 	{ "deferred, tried", { WAITS, .compact_deferred = true, .rounds = 1 },
 	  SAME(ALLOW_COMPACT_DEFERRED) },
 	{ "untracked", { WAITS, .untracked = true }, SAME(ALLOW_UNTRACKED) },
-	/* Pages of other types are free, and what is movable can leave them again. */
+	/* Pages of other types are free, and movable pages can leave them again. */
 	{ "above high", { WAITS, .above_high = true },
 	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_REFUSE_SLOW },
 	{ "above high, tried", { WAITS, .above_high = true, .rounds = 3, .no_progress = 3 },
@@ -55,7 +55,7 @@ static const struct verdict_case verdict_cases[] = {
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "above high, cleans", { WAITS, .above_high = true, .cleans = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
-	/* Who can do with less does; not what a network card asks for in an interrupt. */
+	/* A caller with a fallback is refused, but not a network card's interrupt. */
 	{ "has fallback", { WAITS, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, nowait", { SLOW, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, atomic", { SLOW, .has_fallback = true, .high = true },
@@ -66,14 +66,14 @@ static const struct verdict_case verdict_cases[] = {
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, tried", { WAITS, .has_fallback = true, .rounds = 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
-	/* Ours never: it would make what it is there to undo. */
+	/* The policy's own worker must not mix: it is there to undo mixes. */
 	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .no_progress = 9 },
 	  SAME(REFUSE_HAS_FALLBACK) },
-	/* But for what its reclaim needs to get anywhere. */
+	/* But for requests that its reclaim depends on. */
 	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true },
 	  SAME(ALLOW_MEMALLOC) },
 	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
-	/* The others when it has been tried to make room. */
+	/* Other requests may mix after trying to make room. */
 	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },
 	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
 	{ "tried in vain", { WAITS, .rounds = 1, .no_progress = 1 },
@@ -86,7 +86,7 @@ static const struct verdict_case verdict_cases[] = {
 	{ "nearly for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS - 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
 	{ "for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS }, SAME(ALLOW_TRIED) },
-	/* Where the kernel does not group, nor do we. */
+	/* Without grouping by mobility nothing is refused. */
 	{ "ungrouped, fast", { .waits = true }, SAME(ALLOW_UNGROUPED) },
 	{ "ungrouped, slow", { .slow = true, .waits = true, .has_fallback = true },
 	  SAME(ALLOW_UNGROUPED) },
@@ -107,7 +107,7 @@ static void verdict_of_a_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_judge(&c->request, &strict), c->strict);
 }
 
-/* Every request that can be: what must never be refused is not. */
+/* All combinations: requests that must never be refused are allowed. */
 static void all_requests(struct kunit *test)
 {
 	unsigned int bits, rounds, refused = 0, allowed = 0;
@@ -165,9 +165,8 @@ static void attempts_are_the_knob(struct kunit *test)
 }
 
 /*
- * The kernel's search as 6.1 makes it: from the highest order down to the first that has
- * something; if that is to be split (a movable request, small), from the request's order
- * up.  Returns the order it ends with, or -1.
+ * The search of 6.1: from the highest order down to the first order with a block.  A small
+ * movable request then splits a block, from its own order up.  Return the last order, or -1.
  */
 static int search(struct kunit *test, struct pageblock_search *s, unsigned long has,
 		  unsigned int order, bool movable, enum pageblock_verdict verdict)
@@ -202,7 +201,7 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 	return -1;
 }
 
-/* Whatever there is: one answer a search, and 6.1 finds again what it has found. */
+/* For any set of free blocks: one verdict a search, and 6.1 finds again what it has found. */
 static void a_search_has_one_answer(struct kunit *test)
 {
 	struct pageblock_search s = { };
@@ -226,7 +225,7 @@ static void a_search_has_one_answer(struct kunit *test)
 					KUNIT_ASSERT_EQ(test, got, -1);
 				else
 					KUNIT_ASSERT_EQ(test, got >= 0, !!there);
-				/* What is whole is claimed and nothing is mixed. */
+				/* A whole block is claimed, and nothing is mixed. */
 				if (whole)
 					KUNIT_ASSERT_GE(test, got, 9);
 				else if (got >= 0)
@@ -243,12 +242,12 @@ static void a_search_under_way_is_let_be(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, pageblock_search_asks(&s, 3, TOP, true));
 	KUNIT_EXPECT_FALSE(test, pageblock_search_asks(&s, 0, TOP, true));
-	/* The next is not. */
+	/* The next search is judged. */
 	KUNIT_EXPECT_FALSE(test, pageblock_search_asks(&s, TOP, TOP, false));
 	KUNIT_EXPECT_TRUE(test, pageblock_search_asks(&s, 3, TOP, true));
 }
 
-/* 6.12 fills a list by going up again and again: the right is for a page, or two. */
+/* 6.12 fills a list by going up again and again: the right covers one page, or two. */
 static void the_right_is_used_up(struct kunit *test)
 {
 	struct pageblock_search s = { };
@@ -284,12 +283,12 @@ static void without_progress_the_gap_doubles(struct kunit *test)
 		tried++;
 		pageblock_reserve_made(&reserve, 0);
 	}
-	/* At ticks 0, 2, 5, 10 and 19, then after 16 more each time. */
+	/* At ticks 0, 2, 5, 10 and 19, then every 17 ticks. */
 	KUNIT_EXPECT_EQ(test, reserve.gap, (unsigned int)PAGEBLOCK_MAX_GAP);
 	KUNIT_EXPECT_EQ(test, tried, 5U + (999U - 19) / (PAGEBLOCK_MAX_GAP + 1));
 }
 
-/* What was made may be taken at once: progress is what was made, not what is there. */
+/* Blocks that are made and taken at once count as progress. */
 static void progress_makes_it_prompt(struct kunit *test)
 {
 	struct pageblock_reserve reserve = { };
@@ -311,24 +310,24 @@ static void progress_makes_it_prompt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tried, 10U);
 }
 
-/* A zone, and how far a mix raises its watermarks, the first time and in the end. */
+/* A zone, and its boost after the first mix and after many. */
 static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 {
 	static const struct {
 		unsigned long high, managed, first, last;
 		int factor;
 	} zones[] = {
-		/* 1 GiB with 6 MiB, the default of 150 % */
+		/* 1 GiB with a high watermark of 6 MiB, the default of 150 % */
 		{ 1536, 241000, 512, 2304, 15000 },
-		/* the bound is less than a block: one is allowed */
+		/* a limit below one block: one block is allowed */
 		{ 100, 241000, 512, 512, 15000 },
-		/* switched off, by a value of the kernel's and by none of its */
+		/* switched off, by 0 and by a negative factor */
 		{ 1536, 241000, 0, 0, 0 },
 		{ 1536, 241000, 0, 0, -1 },
-		/* of less than four blocks, and of four */
+		/* fewer than four blocks, and four */
 		{ 1536, 2047, 0, 0, 15000 },
 		{ 1536, 2048, 512, 2304, 15000 },
-		/* not set up yet */
+		/* watermarks are not set up yet */
 		{ 0, 241000, 0, 0, 15000 },
 		/* 8 TiB: nothing overflows */
 		{ 1UL << 31, 1UL << 31, 512, 64 * 512, 15000 },
@@ -346,11 +345,11 @@ static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, boost, zones[i].last);
 	}
-	/* The admin has lowered the bound meanwhile: it does not fall for that. */
+	/* A lowered limit does not lower the boost. */
 	KUNIT_EXPECT_EQ(test, pageblock_boost(4096, 1536, 15000, 241000, 512), 4096UL);
 }
 
-/* A block of 512 pages, what it costs to clear it, and what is out of place in it. */
+/* A block of 512 pages, the pages to move to empty it, and the pages out of place. */
 struct block_case {
 	const char *name;
 	enum census_type type;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * registry_test.c - suite livemm-registry: registration, and the one door
+ * registry_test.c - suite livemm-registry: registering policies, and applying settings
  *
- * To be included after counters_test.c, knobs_test.c and ladder_test.c, whose
- * code under test the registry calls.  The hooks below are fakes.
+ * Included after counters_test.c, knobs_test.c and ladder_test.c, whose code under test the
+ * registry calls.  The hooks below are fakes.
  */
 #include <kunit/test.h>
 
 #include "../module/control/control.h"
 #include "../module/hook/hook.h"
 
-/* What was called, in order: e/d enable/disable, a/x arm/disarm, c configure. */
+/* Calls, in order: e/d enable/disable, a/x arm/disarm, c configure. */
 static char registry_log[64];
 static int registry_arm_err;
 static int registry_enable_err;
@@ -18,7 +18,7 @@ static int registry_validate_err;
 static bool registry_hooks_ok;
 static bool registry_off;
 
-/* Arming fails in modes from this one on. */
+/* Modes from this number on fail to be armed. */
 static unsigned int registry_arm_err_mode;
 
 /* The policy that somebody switches off while it is being armed. */
@@ -170,7 +170,7 @@ static int registry_fake_enable(struct lmm_policy *policy,
 {
 	if (policy->id == LMM_NUMA && registry_cut_at_enable)
 		registry_cut(registry_cut_at_enable);
-	/* The second policy is the one that can be told to fail. */
+	/* Only the second policy can be told to fail. */
 	if (policy->id == LMM_NUMA && registry_enable_err)
 		return registry_enable_err;
 	registry_note('e');
@@ -188,7 +188,7 @@ static void registry_fake_configure(struct lmm_policy *policy,
 	registry_note('c');
 	if (registry_cut_at_configure)
 		registry_cut(registry_cut_at_configure);
-	/* A policy may ask for events here. */
+	/* A policy may ask for events while it takes new settings. */
 	registry_fake_start(policy->id);
 }
 
@@ -255,7 +255,6 @@ static void registry_test_exit(struct kunit *test)
 /* Each policy's settings under construction; too large for the stack. */
 static struct lmm_config registry_want[LMM_NR_POLICIES];
 
-/* Begin from the settings in force. */
 static struct lmm_config *registry_config(struct lmm_policy *policy)
 {
 	struct lmm_config *want = &registry_want[policy->id];
@@ -264,7 +263,6 @@ static struct lmm_config *registry_config(struct lmm_policy *policy)
 	return want;
 }
 
-/* Through the door. */
 static int registry_apply_since(struct lmm_policy *policy,
 				const struct lmm_config *want, unsigned int cuts, char *why)
 {
@@ -294,7 +292,6 @@ static int registry_set(struct lmm_policy *policy, bool enabled, u32 a,
 	return registry_apply(policy, want, why);
 }
 
-/* Set the text. */
 static int registry_set_text(struct lmm_policy *policy, const char *text,
 			     char *why)
 {
@@ -335,7 +332,7 @@ static void registry_test_refuses_duplicates(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EEXIST, lmm_policy_register(&registry_pcp));
 	KUNIT_EXPECT_EQ(test, -EEXIST, lmm_policy_register(&same_id));
 	KUNIT_EXPECT_EQ(test, -EEXIST, lmm_policy_register(&same_name));
-	/* Forgetting what was refused must not forget its namesake. */
+	/* A refused policy must not take the policy of the same id or name along. */
 	lmm_policy_unregister(&same_id);
 	lmm_policy_unregister(&same_name);
 	registry_expect(test, &registry_pcp, false, 7, "");
@@ -373,7 +370,7 @@ static void registry_test_refuses_second_text(struct kunit *test)
 	lmm_policy_unregister(&policy);
 }
 
-/* The parameter `policies` shows all of them in one page. */
+/* The parameter `policies` shows all policies in one page. */
 static void registry_test_refuses_what_cannot_be_shown(struct kunit *test)
 {
 	struct lmm_policy policy = registry_policy(LMM_CMA, "cma");
@@ -383,7 +380,7 @@ static void registry_test_refuses_what_cannot_be_shown(struct kunit *test)
 
 	others = lmm_policies_room(&registry_pcp) +
 		 lmm_policies_room(&registry_numa);
-	/* Left for the name: a line of "cma:enabled=0,NAME=0;", and the NUL. */
+	/* Room for the name: a line of "cma:enabled=0,NAME=0;", and the NUL. */
 	rest = PAGE_SIZE - others - strlen("cma:enabled=0,=0;") - 1;
 	name = kunit_kzalloc(test, rest + 2, GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, name);
@@ -426,7 +423,7 @@ static void registry_test_on_off(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 10, "eacxd");
 }
 
-/* A text that is new is a change like any other, and one that is not is none. */
+/* A new text is a change like any other; the same text is none. */
 static void registry_test_text(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -444,7 +441,7 @@ static void registry_test_text(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "/a",
 			   (const char *)registry_config(&registry_pcp)->text);
 
-	/* It stays while the policy is off. */
+	/* The text stays while the policy is off. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7, why));
 	KUNIT_EXPECT_STREQ(test, "/a",
 			   (const char *)registry_config(&registry_pcp)->text);
@@ -467,7 +464,7 @@ static void registry_test_validate_refuses(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 7, "");
 }
 
-/* The way back to stock stays open whatever the policy thinks of it. */
+/* Switching off works whatever the policy objects to. */
 static void registry_test_off_is_never_refused(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -526,7 +523,7 @@ static void registry_test_enable_unwinds(struct kunit *test)
 	registry_expect(test, &registry_numa, false, 7, "ed");
 }
 
-/* Knob a as the mode: another one is off and on; refused, the old one is back. */
+/* Knob a is the mode: a new mode switches off and on; if refused, the old mode is back. */
 static void registry_test_mode_changes(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
@@ -577,13 +574,13 @@ static void registry_test_several_all_or_none(struct kunit *test)
 {
 	char why[LMM_WHY_LEN];
 
-	/* The second fails: the first goes off again. */
+	/* The second policy fails: the first is switched off again. */
 	registry_enable_err = -EBUSY;
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 	KUNIT_EXPECT_FALSE(test, registry_numa.on);
 
-	/* The first was on: it goes back to its old value, and stays on. */
+	/* The first policy was on: it goes back to its old value and stays on. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
 	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
 	registry_log[0] = '\0';
@@ -592,7 +589,7 @@ static void registry_test_several_all_or_none(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "/a",
 			   (const char *)registry_config(&registry_pcp)->text);
 
-	/* The first was to go off: nothing was done to it yet. */
+	/* The first policy was to go off: nothing has been done to it yet. */
 	registry_log[0] = '\0';
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(false, 7, true, why));
 	registry_expect(test, &registry_pcp, true, 7, "");

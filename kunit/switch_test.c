@@ -61,7 +61,7 @@ static void switch_test_cut_while_coming_on(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 
-	/* A change of mode: the old mode is not tried. */
+	/* A change of mode: after the cut the old mode is not tried. */
 	registry_cut_at_arm = NULL;
 	registry_pcp.mode_knob = 0;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
@@ -71,14 +71,13 @@ static void switch_test_cut_while_coming_on(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 1, "xdeaxd");
 }
 
-/* Off comes after somebody asked for something else, and before that was begun: off prevails. */
+/* Off comes between a request and its execution: off prevails. */
 static void switch_test_cut_since_asked(struct kunit *test)
 {
 	unsigned int cuts = registry_pcp.cuts;
 	struct lmm_config *want;
 	char why[LMM_WHY_LEN];
 
-	/* To come on. */
 	want = registry_config(&registry_pcp);
 	want->enabled = true;
 	lmm_policy_cut(&registry_pcp);

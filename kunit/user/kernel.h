@@ -2,9 +2,9 @@
 /*
  * kernel.h - what cores and their suites take from the kernel, for programs of user space
  *
- * Stands in for every <linux/...> header that a core or a suite includes.  Where the kernel's own
- * function promises less than C does, so does the stand-in: READ_ONCE() is relaxed, and only a
- * lock and an atomic addition that returns its result order anything.
+ * Stands in for each <linux/...> header that a core or a suite includes.  Where the kernel's
+ * function promises less than C, so does the stand-in: READ_ONCE() is relaxed, and only locks and
+ * atomic additions that return their result order anything.
  */
 #ifndef KUNIT_USER_KERNEL_H
 #define KUNIT_USER_KERNEL_H
@@ -39,7 +39,7 @@ typedef unsigned int gfp_t;
 #define __maybe_unused		__attribute__((unused))
 #define noinline		__attribute__((noinline))
 
-/* A program that asks for the release is built for one. */
+/* The program is built for the release that the sources ask for. */
 #define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
 
 #define U8_MAX			UINT8_MAX
@@ -149,7 +149,7 @@ static inline const void *memchr_inv(const void *start, int c, size_t len)
 	return NULL;
 }
 
-/* Knows %*pE, an escaped text, as well; see livemm_user.c. */
+/* Also knows %*pE, an escaped text; see scnprintf.c. */
 __printf(3, 4) int scnprintf(char *buf, size_t len, const char *format, ...);
 
 static inline ssize_t strscpy(char *to, const char *from, size_t len)
@@ -165,7 +165,7 @@ static inline ssize_t strscpy(char *to, const char *from, size_t len)
 	return n;
 }
 
-/* Not the kernel's sequence: suites rely on no single number. */
+/* Not the kernel's sequence: no suite depends on single numbers. */
 struct rnd_state { u64 value; };
 
 static inline void prandom_seed_state(struct rnd_state *state, u64 seed)
@@ -179,7 +179,7 @@ static inline u32 prandom_u32_state(struct rnd_state *state)
 	return state->value >> 33;
 }
 
-/* Of livemm.h: settings and locks of the glue, which no core touches. */
+/* From livemm.h: settings and locks of the glue, which no core touches. */
 struct rcu_head { void *unused; };
 struct mutex { int unused; };
 
@@ -324,7 +324,7 @@ static inline void list_del(struct list_head *item)
 	     &(at)->member != (head);					\
 	     (at) = list_entry((at)->member.next, __typeof__(*(at)), member))
 
-/* Put all of a list between two neighbours, and leave it empty. */
+/* Move all entries of a list between two neighbours. */
 static inline void list_move_between(struct list_head *list, struct list_head *prev,
 				     struct list_head *next)
 {
@@ -352,7 +352,7 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	list_move_between(list, head->prev, head);
 }
 
-/* The kernel leaves the head of the list that was spliced as it was; nobody may read it. */
+/* Unlike the kernel's, also empties the spliced list, which nobody may read afterwards. */
 #define list_splice(list, head)		list_move_between(list, head, (head)->next)
 #define list_splice_tail(list, head)	list_move_between(list, (head)->prev, head)
 

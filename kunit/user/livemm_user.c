@@ -2,8 +2,8 @@
 /*
  * livemm_user.c - suites of pure cores, in one program of user space
  *
- * Prints KTAP.  Arguments are parts of names of suites: only suites whose name holds one run.
- * Exit status 0 if all cases have passed and there were some.
+ * Prints KTAP.  With arguments, only suites run whose name contains an argument.  Exit status 0
+ * if there were cases and all have passed.
  */
 #include "test.h"
 
@@ -50,7 +50,7 @@ static struct kunit_suite *const suites[] = {
 	&pageblock_census_suite, &zonelock_core_suite,
 };
 
-/* Run a case once; returns whether it has passed. */
+/* Run a case once; return whether the case has passed. */
 static bool run_once(const struct kunit_suite *suite, const struct kunit_case *one,
 		     const void *param)
 {
@@ -76,7 +76,7 @@ static bool result(bool good, unsigned int nr, const char *name, const char *des
 	return good;
 }
 
-/* Returns the number of cases that have failed; @passed counts the others. */
+/* Return the number of failed cases; @passed counts the others. */
 static unsigned int run_suite(const struct kunit_suite *suite, unsigned int *passed)
 {
 	char desc[KUNIT_PARAM_DESC_SIZE];

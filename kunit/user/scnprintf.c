@@ -6,14 +6,14 @@
 
 #include "kernel.h"
 
-/* How the kernel escapes a character that cannot be printed. */
+/* Write a character as the kernel escapes it. */
 static int put_escaped(FILE *out, unsigned char c)
 {
 	static const char plain[] = "\n\r\t\v\f\a\033";
 	static const char letter[] = "nrtvfae";
 	const char *at = c ? strchr(plain, c) : NULL;
 
-	/* The kernel holds Latin-1 for printable. */
+	/* The kernel's isprint() includes Latin-1. */
 	if (isprint(c) || c > 160)
 		return fputc(c, out) == EOF ? -1 : 1;
 	if (at)
@@ -44,7 +44,7 @@ int scnprintf(char *buf, size_t len, const char *format, ...)
 	va_list args;
 	int n;
 
-	/* The C library's %p is ours; the E that follows in the kernel's formats is left out. */
+	/* Replaces the C library's %p; the E after the kernel's %p is left out. */
 	register_printf_specifier('p', put_text, put_text_size);
 	for (; *format && to < plain + sizeof(plain) - 1; format++) {
 		*to++ = *format;

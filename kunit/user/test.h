@@ -2,8 +2,8 @@
 /*
  * test.h - what suites take from <kunit/test.h>, for a program of user space
  *
- * A failed expectation says where and what, and the case goes on; a failed assertion ends the
- * case.  Memory of a case is freed at its end, so that AddressSanitizer sees what is used later.
+ * A failed expectation is printed, and the case goes on.  A failed assertion ends the case.
+ * Memory of a case is freed at its end, so that AddressSanitizer sees a later use.
  */
 #ifndef KUNIT_USER_TEST_H
 #define KUNIT_USER_TEST_H
@@ -32,9 +32,9 @@ struct kunit_suite {
 /**
  * struct kunit - a case that runs
  * @param_value: parameter of the case
- * @priv: the suite's
+ * @priv: private pointer of the suite
  * @failed: an expectation or an assertion has failed
- * @end: where a failed assertion goes
+ * @end: where a failed assertion jumps to
  * @blocks: memory to free at the end
  * @nr_blocks: entries in @blocks
  */
