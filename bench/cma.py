@@ -23,8 +23,7 @@ KERNEL = "cma"
 # Knobs besides the usual.  With enabled=0 nothing is loaded, and stock is all there is to
 # see: against no reserve, and against itself.
 CONFIG = ""
-MODE = "cma_first"
-MODES = ("ratio", "cma_first", "regular_first")
+CMA = compare.Policy("cma", ("ratio", "cma_first", "regular_first"), ("cma_first",))
 
 NONE, STOCK, AGAIN = "no CMA", "stock", "stock again"
 
@@ -66,7 +65,7 @@ def mib(name: str) -> Callable[[Run], float]:
 
 
 SWAP_METRICS = (
-    Metric("swapped in and out, pages", events("pswpin", "pswpout"), 1.01, chance=True),
+    Metric("swapped in and out, pages", events("pswpin", "pswpout"), 1.01, chance=compare.spread),
     Metric("swapped in", events("pswpin")),
     Metric("swapped out", events("pswpout")),
     Metric("refaults, anonymous", events("workingset_refault_anon")),
@@ -103,27 +102,9 @@ LATENCY_METRICS = (
 )
 
 
-def mode_of(config: str) -> str:
-    """The mode to measure: the one that the knobs name, else the usual."""
-    return (compare.named_modes(config, MODES) or (MODE,))[-1]
-
-
 def reserve(side: str) -> list[str]:
     """What the kernel's command line says of CMA."""
     return [] if side == NONE else [f"cma={RESERVE_MIB}M"]
-
-
-def enable(plan: guest.Plan, config: str) -> None:
-    """Switch cma on, and note what came of it."""
-    plan.policy("cma", ",".join(["enabled=1", *filter(None, config.split(","))]))
-    plan.add("read", "status", path=compare.STATUS)
-    plan.add("read", "hooks", path=compare.HOOKS)
-
-
-def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
-    """Refuse figures of a policy that was not in force."""
-    compare.check_on(image, results["status"]["text"], "cma", mode)
-    compare.check_armed(image, results["hooks"]["text"], "cma", mode)
 
 
 def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run]:
@@ -143,7 +124,7 @@ def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run
         compare.load_module(plan)
     plan.workplace("workplace")
     if side == POLICY:
-        enable(plan, config)
+        CMA.enable(plan, config)
     loads = {SWAP: LOAD} if part == SWAP else {
         f"{LATENCY} {workers}": f"{during(workers)} {ALLOCATIONS}" for workers in WORKERS
     }
@@ -154,7 +135,7 @@ def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run
             plan.add("read", f"state {name}", path=STATE)
     results = guest.run(plan, timeout=3600)
     if side == POLICY:
-        check_enabled(image, results, mode_of(config))
+        CMA.check(image, results, CMA.mode(config))
         for name in loads:
             results[name]["policy"] = {
                 what: results[f"{what} {name}"]["text"] for what in ("counters", "state")
@@ -171,7 +152,7 @@ def swap(image: Image, config: str, seeds: Sequence[int]) -> list[Row]:
         for side in order:
             runs[side] += boot(image, SWAP, side, seed, config)
     words = f"{LOAD_WORDS}, CMA {RESERVE_MIB} MiB"
-    return compare.rows_of(image, words, SWAP_METRICS, NONE, mode_of(config), runs)
+    return compare.rows_of(image, words, SWAP_METRICS, CMA.mode(config), runs, NONE)
 
 
 def latency(image: Image, config: str) -> list[Row]:
@@ -184,18 +165,14 @@ def latency(image: Image, config: str) -> list[Row]:
     rows: list[Row] = []
     for number, workers in enumerate(WORKERS):
         runs = {side: [boots[number] for boots in found[side]] for side in order}
-        rows += compare.rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS, STOCK,
-                              mode_of(config), runs)
+        rows += compare.rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS,
+                                CMA.mode(config), runs, STOCK)
     return rows
 
 
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a page fault on a load that the policy cannot help."""
-    if config == IDLE_CONFIG:
-        return pcp.policy_cost(image, "cma", "", kargs=reserve(STOCK))
-    mode = mode_of(config)
-    return pcp.policy_cost(image, "cma", mode, lambda plan: enable(plan, config),
-                           lambda results: check_enabled(image, results, mode), reserve(POLICY))
+    return pcp.policy_cost(image, CMA, None if config == IDLE_CONFIG else config, reserve(STOCK))
 
 
 def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:

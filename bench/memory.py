@@ -15,6 +15,8 @@ from guests.kernels import Image
 from guests.programs import pagetouch
 from guests.report import ToolError
 
+PCP = compare.Policy("pcp", ("depth", "event"), ("depth", "event"))
+
 HELD_METRIC = "seconds (of 10) until raised lists are empty"
 HELD_LOAD = "-w 64 -r 16"
 HELD_WORDS = "after 64 MiB x 16"
@@ -38,7 +40,7 @@ def seconds_held(curve: Sequence[tuple[float, int]], limit: float) -> float:
 def held(image: Image, config: str) -> list[Row]:
     """How long the lists keep memory after a load, without livemm and in each mode."""
     guest.need_livemm(image)
-    modes = compare.modes_of(config)
+    modes = PCP.chosen(config)
     plan = guest.Plan(f"pcp-held-{image.name}", image)
 
     def load(side: str) -> None:
@@ -54,9 +56,9 @@ def held(image: Image, config: str) -> list[Row]:
     load(compare.BASE)
     compare.load_module(plan)
     for mode in modes:
-        compare.enable(plan, mode, config)
+        PCP.enable(plan, config, f" {mode}", mode)
         load(mode)
-        compare.disable(plan)
+        PCP.disable(plan)
     results = guest.run(plan, timeout=1800, show=compare.progress(image))
 
     # Before any load, for a later side begins with what the one before it left in the
@@ -69,7 +71,7 @@ def held(image: Image, config: str) -> list[Row]:
 
     rows = []
     for mode in modes:
-        compare.check_enabled(image, results, mode)
+        PCP.check(image, results, mode, f" {mode}")
         detail: dict[str, Any] = {"limit": limit}
         for key, side in (("base", compare.BASE), ("policy", mode)):
             detail[key] = {part: results[side][part] for part in ("before", "default", "curve")}
@@ -138,7 +140,7 @@ def order_of(run: int, names: Sequence[str]) -> list[str]:
 def pressure(image: Image, config: str) -> list[Row]:
     """What reclaim does in the same load, off and in each mode, in turn in one boot."""
     guest.need_livemm(image)
-    modes = compare.modes_of(config)
+    modes = PCP.chosen(config)
     plan = guest.Plan(
         f"pcp-pressure-{image.name}",
         image,
@@ -166,14 +168,14 @@ def pressure(image: Image, config: str) -> list[Row]:
     for run in range(RUNS):
         for side in order_of(run, [compare.BASE, *modes]):
             if side != compare.BASE:
-                compare.enable(plan, side, config, f" {run}")
+                PCP.enable(plan, config, f" {side} {run}", side)
             load(f"{side} {run}")
             if side != compare.BASE:
-                compare.disable(plan)
+                PCP.disable(plan)
     results = guest.run(plan, timeout=3600, show=compare.progress(image))
     for mode in modes:
         for run in range(RUNS):
-            compare.check_enabled(image, results, mode, f" {run}")
+            PCP.check(image, results, mode, f" {mode} {run}")
     return pressure_rows(image, results, modes)
 
 

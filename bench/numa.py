@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from bench import compare, guest
+from bench.compare import Metric, Policy, exact, spread
 from bench.table import Row
 from guests.kernels import Image
-from guests.report import ToolError, say
+from guests.report import say
 
 # Knobs besides the usual.  With enabled=0 nothing is switched on, and the base is
 # measured against itself: that shows what is noise.
 CONFIG = ""
-MODE = "vma"
-MODES = ("period", "vma")
+NUMA = Policy("numa", ("period", "vma"), ("vma",))
 IDLE_CONFIG = "enabled=0"
 
 # The guest's second is so many instructions, over all its CPUs: 2^30 / 2^3.
@@ -37,32 +36,6 @@ STAGGER_MS = 70
 LOOK = 0.1
 
 COUNTERS = f"{guest.DEBUGFS}/numa/counters"
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a run; less is better.
-
-    words    how the tables call it
-    value    of a result
-    share    what is allowed besides the claim, of the base
-    slack    and by chance, if runs of the base do not differ by more among themselves
-    scans    what is allowed besides the claim, in scans of the pattern's memory
-    """
-
-    words: str
-    value: Callable[[guest.Result], float | None]
-    share: float = 0.0
-    slack: float = 0.0
-    scans: int = 0
-
-    def limit(self, base: Sequence[float], claim: float, pages: int) -> float:
-        """The highest acceptable mean, if at most `claim` of the base's is claimed."""
-        mean = statistics.fmean(base) * claim
-        if claim < 1:
-            return mean
-        chance = max(self.slack, self.scans * pages, max(base) - min(base))
-        return mean * (1 + self.share) + chance
 
 
 def mean_seconds(result: guest.Result) -> float | None:
@@ -93,21 +66,25 @@ def time_each(result: guest.Result) -> float:
     return float(1e6 * result["seconds"] / max(result["work"], 1))
 
 
-UPDATES = Metric("PTE updates", lambda result: result["numa_pte_updates"], slack=64, scans=1)
-FAULTS = Metric("hint faults", lambda result: result["numa_hint_faults"], slack=64, scans=1)
+UPDATES = Metric("PTE updates", lambda result: result["numa_pte_updates"])
+FAULTS = Metric("hint faults", lambda result: result["numa_hint_faults"])
 # What is left out are pages that would be local: of the faults that remain more are
 # remote, however well the pages lie.  So nothing is claimed of this share, but of:
 FAULTS_REMOTE = Metric("hint faults remote, %", faults_remote)
-PAGES_REMOTE = Metric("pages remote, mean of the run, %", pages_remote, slack=1)
+PAGES_REMOTE = Metric("pages remote, mean of the run, %", pages_remote)
 MIGRATED = Metric("pages migrated", lambda result: result["numa_pages_migrated"])
-SECONDS = Metric("seconds until 90 % are local", mean_seconds, slack=2 * LOOK)
-WORK = Metric("us a unit of work", time_each, share=1 / 0.98 - 1)
+SECONDS = Metric("seconds until 90 % are local", mean_seconds)
+WORK = Metric("us a unit of work", time_each)
 METRICS = (UPDATES, FAULTS, FAULTS_REMOTE, PAGES_REMOTE, MIGRATED, SECONDS, WORK)
 
 # Of every pattern: never more hint faults, and at most 2 % less work.
-ALWAYS = {FAULTS.words: 1.0, WORK.words: 1.0}
+ALWAYS = {FAULTS.words: 1.0, WORK.words: 1 / 0.98}
 PLACES = {PAGES_REMOTE.words: 1.0, SECONDS.words: 1.0}
 SCANS = {UPDATES.words: 1.0}
+# Chance, where runs of the base do not differ by more among themselves.
+SLACK = {UPDATES.words: 64, FAULTS.words: 64, PAGES_REMOTE.words: 1, SECONDS.words: 2 * LOOK}
+# Figures that one scan more or less changes by the pages of the scan.
+BY_SCANS = (UPDATES.words, FAULTS.words)
 
 
 @dataclass(frozen=True)
@@ -127,9 +104,17 @@ class Pattern:
     on: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scan: Mapping[str, int] = field(default_factory=dict)
 
-    def claims_on(self, kernel: str) -> dict[str, float]:
-        """All that is claimed on a kernel."""
-        return {**ALWAYS, **self.claims, **self.on.get(kernel, {})}
+    def metrics(self, kernel: str) -> list[Metric]:
+        """Every figure with what is claimed on a kernel; less than the base allows no chance."""
+        claims = {**ALWAYS, **self.claims, **self.on.get(kernel, {})}
+        return [replace(metric, claim=claims.get(metric.words),
+                        chance=exact if claims.get(metric.words, 1) < 1 else self.chance(metric))
+                for metric in METRICS]
+
+    def chance(self, metric: Metric) -> Callable[[Sequence[float]], float]:
+        """What is allowed besides a claim."""
+        slack = max(SLACK.get(metric.words, 0), self.pages if metric.words in BY_SCANS else 0)
+        return lambda base: max(slack, spread(base))
 
 
 HALF = 8 << 8
@@ -171,31 +156,21 @@ def runs_of(names: Mapping[str, int]) -> Iterator[tuple[str, str, str, int]]:
             yield f"{name} {place} {side}", name, side, place // 2
 
 
-def mode_of(config: str) -> str:
-    """The mode to measure: the one that the knobs name, else the usual."""
-    return (compare.named_modes(config, MODES) or (MODE,))[-1]
-
-
 def enable(plan: guest.Plan, mode: str, config: str, run: str) -> None:
     """Switch numa on in a mode, and note what came of it."""
-    knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
-    plan.policy("numa", ",".join(["enabled=1", f"mode={mode}", *knobs]))
-    plan.add("read", f"status {run}", path=compare.STATUS)
-    plan.add("read", f"hooks {run}", path=compare.HOOKS)
+    NUMA.enable(plan, config, f" {run}", mode)
     plan.add("read", f"before {run}", path=COUNTERS)
 
 
 def disable(plan: guest.Plan, run: str) -> None:
     """Switch numa off, and note what it did."""
     plan.add("read", f"after {run}", path=COUNTERS)
-    plan.policy("numa", "enabled=0")
+    NUMA.disable(plan)
 
 
 def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[str, int]:
     """What the policy counted in a run; figures without it in force are refused."""
-    compare.check_on(image, results[f"status {run}"]["text"], "numa", mode)
-    if not any("armed" in line.split() for line in results[f"hooks {run}"]["text"].splitlines()):
-        raise ToolError(f"{image.name}: numa is on in mode {mode}, but no hook is armed")
+    NUMA.check(image, results, mode, f" {run}")
 
     def numbers(when: str) -> dict[str, int]:
         rows = (line.split() for line in results[f"{when} {run}"]["text"].splitlines())
@@ -208,7 +183,7 @@ def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[s
 def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Row]:
     """Every pattern named, so often: base and policy in one boot, in turn."""
     alone = config == IDLE_CONFIG
-    mode = "" if alone else mode_of(config)
+    mode = "" if alone else NUMA.mode(config)
     plan = guest.Plan(
         f"numa-{image.name}", image, cpus=CPUS, shift=SHIFT, nodes=NODES, memory=MEMORY
     )
@@ -225,7 +200,7 @@ def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Ro
         plan.load(run, f"{PATTERNS[name].args} -g {pair * STAGGER_MS}", PATTERNS[name].scan)
         if on:
             disable(plan, run)
-    results = guest.run(plan, timeout=7200, show=progress(image))
+    results = guest.run(plan, timeout=7200, show=compare.progress(image, pattern_words))
     rows = []
     for wanted in names:
         loads: dict[str, list[guest.Result]] = {side: [] for side in ORDER}
@@ -236,54 +211,21 @@ def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Ro
             loads[side].append(results[run])
             if side != compare.BASE and not alone:
                 counters.append(counted(image, results, mode, run))
-        rows += pattern_rows(image, wanted, mode, loads, counters)
+        rows += compare.rows_of(image, wanted, PATTERNS[wanted].metrics(image.name), mode, loads,
+                                more={"counters": counters})
     return rows
 
 
-def progress(image: Image) -> guest.Show:
-    """A line for each run of a load."""
-
-    def show(result: guest.Result) -> None:
-        if "work" in result:
-            say(
-                f"    {image.name}: {result['name']}: {result['numa_hint_faults']} hint faults,"
-                f" {result['numa_pages_migrated']} migrated, work {result['work']}"
-            )
-
-    return show
-
-
-def pattern_rows(
-    image: Image,
-    name: str,
-    mode: str,
-    loads: Mapping[str, Sequence[guest.Result]],
-    counters: Sequence[Mapping[str, int]],
-) -> list[Row]:
-    """A row for each figure of a pattern: the mean of the runs, each run in the detail."""
-    pattern = PATTERNS[name]
-    claims = pattern.claims_on(image.name)
-    rows = []
-    for metric in METRICS:
-        values = compare.values(metric.value, loads)
-        if values is None:
-            continue
-        base, policy = values[compare.BASE], values["policy"]
-        claim = claims.get(metric.words)
-        target = None if claim is None else metric.limit(base, claim, pattern.pages)
-        detail: dict[str, Any] = {"base": base, "policy": policy}
-        if metric is UPDATES:
-            detail |= {"runs": loads, "counters": counters}
-        rows.append(
-            Row(image.name, name, metric.words, statistics.fmean(base),
-                statistics.fmean(policy), target, mode, detail)
-        )
-    return rows
+def pattern_words(result: guest.Result) -> str:
+    """What a run of a pattern came to."""
+    if "work" not in result:
+        return ""
+    return (f"{result['numa_hint_faults']} hint faults,"
+            f" {result['numa_pages_migrated']} migrated, work {result['work']}")
 
 
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a local hint fault: not loaded, loaded, on in each mode, off again."""
-    alone = config == IDLE_CONFIG
     plan = guest.Plan(f"numa-cost-{image.name}", image, icount=True, nodes=NODES, memory=MEMORY)
 
     def load(name: str) -> None:
@@ -291,10 +233,9 @@ def cost(image: Image, config: str) -> list[Row]:
 
     load("not loaded")
     load("not loaded again")
-    modes = [mode_of(config)] if "mode=" in config else MODES
-    if alone:
-        modes = []
-    else:
+    modes: tuple[str, ...] = ()
+    if config != IDLE_CONFIG:
+        modes = NUMA.chosen(config) if "mode=" in config else NUMA.modes
         guest.need_livemm(image)
         compare.load_module(plan)
         load("livemm loaded, off")
@@ -303,20 +244,15 @@ def cost(image: Image, config: str) -> list[Row]:
         load(mode)
         disable(plan, mode)
         load(f"off after {mode}")
-    results = guest.run(plan, timeout=3600, show=quiet_progress(image))
+    results = guest.run(plan, timeout=3600, show=compare.progress(image, cost_words))
     for mode in modes:
         counted(image, results, mode, mode)
     return cost_rows(image, results, modes)
 
 
-def quiet_progress(image: Image) -> guest.Show:
-    """A line for each run of the cost load."""
-
-    def show(result: guest.Result) -> None:
-        if "best_ns" in result:
-            say(f"    {image.name}: {result['name']}: {result['best_ns']:.1f} instructions")
-
-    return show
+def cost_words(result: guest.Result) -> str:
+    """What a run of the cost load came to."""
+    return f"{result['best_ns']:.1f} instructions" if "best_ns" in result else ""
 
 
 def cost_rows(image: Image, results: guest.Results, modes: Sequence[str]) -> list[Row]:

@@ -20,8 +20,7 @@ from guests.report import ToolError, say
 # Knobs besides the usual.  With enabled=0 nothing is loaded, and the base is measured
 # against itself: that shows what is noise.
 CONFIG = ""
-MODE = "claim"
-MODES = ("claim", "strict")
+PAGEBLOCK = compare.Policy("pageblock", ("claim", "strict"), ("claim",))
 IDLE_CONFIG = "enabled=0"
 
 COUNTERS = f"{guest.DEBUGFS}/pageblock/counters"
@@ -157,7 +156,7 @@ METRICS = (
     Metric("blocks mixed afterwards", blocks("blocks_mixed")),
     Metric("blocks with few kernel pages", blocks("blocks_few_kernel")),
     Metric("blocks with kernel pages, %", kernel_share),
-    Metric("allocation stalls", events("allocstall_"), 1.0, chance=True),
+    Metric("allocation stalls", events("allocstall_"), 1.0, chance=compare.spread),
     Metric("kswapd wake-ups", events("pageoutrun")),
     Metric("kswapd pages scanned", events("pgscan_kswapd")),
     Metric("kswapd pages reclaimed", events("pgsteal_kswapd")),
@@ -172,7 +171,7 @@ METRICS = (
     Metric("swapped out", events("pswpout")),
     Metric("refaults", events("workingset_refault_")),
     Metric("swap and refaults",
-           events("pswpin", "pswpout", "workingset_refault_file"), 1.2, chance=True),
+           events("pswpin", "pswpout", "workingset_refault_file"), 1.2, chance=compare.spread),
     Metric("order-0 slow paths", slow_number),
     Metric("order-0 slow paths, ms in all", slow_time),
     # How many take it differs from boot to boot, and with it what these are of.
@@ -185,28 +184,9 @@ METRICS = (
     Metric("others failed, order 3 or less", lambda result: float(result["failed"]["waiting"])),
     Metric("page allocation failures logged", lambda result: float(result["complaints"])),
     Metric("OOM kills", events("oom_kill"), 1.0),
-    Metric("hugetlb pages not to be had", huge_missing, 1.0, chance=True),
+    Metric("hugetlb pages not to be had", huge_missing, 1.0, chance=compare.spread),
     Metric("seconds of the guest", lambda result: float(result["seconds"])),
 )
-
-
-def mode_of(config: str) -> str:
-    """The mode to measure: the one that the knobs name, else the usual."""
-    return (compare.named_modes(config, MODES) or (MODE,))[-1]
-
-
-def enable(plan: guest.Plan, mode: str, config: str) -> None:
-    """Switch pageblock on in a mode, and note what came of it."""
-    knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
-    plan.policy("pageblock", ",".join(["enabled=1", f"mode={mode}", *knobs]))
-    plan.add("read", "status", path=compare.STATUS)
-    plan.add("read", "hooks", path=compare.HOOKS)
-
-
-def check_enabled(image: Image, results: guest.Results, mode: str) -> None:
-    """Refuse figures of a policy that was not in force."""
-    compare.check_on(image, results["status"]["text"], "pageblock", mode)
-    compare.check_armed(image, results["hooks"]["text"], "pageblock", mode)
 
 
 def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
@@ -233,7 +213,7 @@ def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
     if not alone:
         compare.load_module(plan)
     if on:
-        enable(plan, mode_of(config), config)
+        PAGEBLOCK.enable(plan, config)
     plan.fragment(PART, f"{LOAD} -s {seed}")
     if on:
         plan.add("read", "counters", path=COUNTERS)
@@ -242,18 +222,14 @@ def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
     load = results[PART]
     say(f"    {image.name}: {side}, seed {seed}: {fail_rate(load):.1f} % of huge faults fail")
     if on:
-        check_enabled(image, results, mode_of(config))
+        PAGEBLOCK.check(image, results, PAGEBLOCK.mode(config))
         load["policy"] = {name: results[name]["text"] for name in ("counters", "state")}
     return load
 
 
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a page fault on a load that the policy cannot help."""
-    if config == IDLE_CONFIG:
-        return pcp.policy_cost(image, "pageblock", "")
-    mode = mode_of(config)
-    return pcp.policy_cost(image, "pageblock", mode, lambda plan: enable(plan, mode, config),
-                           lambda results: check_enabled(image, results, mode))
+    return pcp.policy_cost(image, PAGEBLOCK, None if config == IDLE_CONFIG else config)
 
 
 def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -276,8 +252,8 @@ def load_rows(image: Image, seeds: Sequence[int], config: str) -> list[Row]:
     if mean < FAILS:
         raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
                         f"the load shows nothing below {FAILS:.0f} %")
-    mode = "" if alone else mode_of(config)
-    return compare.rows_of(image, LOAD_WORDS, METRICS, compare.BASE, mode, loads)
+    mode = "" if alone else PAGEBLOCK.mode(config)
+    return compare.rows_of(image, LOAD_WORDS, METRICS, mode, loads)
 
 
 # What --only takes.

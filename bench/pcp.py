@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bench import compare, guest, memory
 from bench.agent import CROSSINGS
+from bench.memory import PCP
 from bench.table import Row
 from guests.kernels import Image
 from guests.report import ToolError, say
@@ -101,7 +102,7 @@ def crossings(
 ) -> list[Row]:
     """The rows A to E: without livemm, then with pcp on in each mode, in one boot."""
     guest.need_livemm(image)
-    modes = compare.modes_of(config)
+    modes = PCP.chosen(config)
     plan = guest.Plan(f"pcp-crossings-{image.name}", image)
 
     def loads(side: str) -> None:
@@ -116,14 +117,14 @@ def crossings(
     loads(compare.BASE)
     compare.load_module(plan)
     for mode in modes:
-        compare.enable(plan, mode, config)
+        PCP.enable(plan, config, f" {mode}", mode)
         loads(mode)
         plan.add("read", f"state {mode}", path=STATE)
-        compare.disable(plan)
+        PCP.disable(plan)
     results = guest.run(plan, timeout=3600, show=compare.progress(image))
     rows = []
     for mode in modes:
-        compare.check_enabled(image, results, mode)
+        PCP.check(image, results, mode, f" {mode}")
         for work in workloads:
             base = crossings_of(results[f"{compare.BASE}, {work.label}"])
             policy = crossings_of(results[f"{mode}, {work.label}"])
@@ -206,7 +207,7 @@ def on(image: Image, mode: str) -> tuple[Variant, ...]:
 def cost(image: Image, config: str = CONFIG) -> list[Row]:
     """Instructions of a fault: not loaded, loaded, on in each mode, and off again."""
     guest.need_livemm(image)
-    modes = compare.modes_of(config)
+    modes = PCP.chosen(config)
     plan = guest.Plan(f"pcp-cost-{image.name}", image, icount=True)
     plan.touch("warm-up", COST_WARM_UP)
     touch_both(plan, "not loaded")
@@ -214,9 +215,9 @@ def cost(image: Image, config: str = CONFIG) -> list[Row]:
     compare.load_module(plan)
     touch_both(plan, "livemm loaded, off")
     for mode in modes:
-        compare.enable(plan, mode, config)
+        PCP.enable(plan, config, f" {mode}", mode)
         touch_both(plan, mode, settle=LEARN)
-        compare.disable(plan)
+        PCP.disable(plan)
     # The livepatch stays loaded when the policy is switched off.
     plan.add("read", "livepatch", path=LIVEPATCH, optional=True)
     touch_both(plan, "livepatch loaded, off")
@@ -225,42 +226,37 @@ def cost(image: Image, config: str = CONFIG) -> list[Row]:
         say(f"    {image.name}: no livepatch is loaded: its rows are livemm.ko's alone")
     rows = cost_rows(image, results, OFF)
     for mode in modes:
-        compare.check_enabled(image, results, mode)
+        PCP.check(image, results, mode, f" {mode}")
         rows += cost_rows(image, results, on(image, mode))
     return rows
 
 
 def policy_cost(
-    image: Image,
-    policy: str,
-    mode: str,
-    enable: Callable[[guest.Plan], None] | None = None,
-    check: Callable[[guest.Results], None] = lambda _results: None,
-    kargs: Sequence[str] = (),
+    image: Image, policy: compare.Policy, config: str | None, kargs: Sequence[str] = ()
 ) -> list[Row]:
     """Instructions of a fault, memory to spare: not loaded, a policy on, and off again.
 
-    enable  switches it on and reads "status"; None: the base against itself
-    check   refuses a policy that does not do what it should
+    config: knobs of the policy; None compares the base with itself.
     """
-    if enable:
-        guest.need_livemm(image)
-    plan = guest.Plan(f"{policy}-cost-{image.name}", image, icount=True, kargs=kargs)
+    plan = guest.Plan(f"{policy.name}-cost-{image.name}", image, icount=True, kargs=kargs)
     plan.touch("warm-up", COST_WARM_UP)
     touch_both(plan, "not loaded")
     touch_both(plan, "not loaded again")
-    if enable:
+    steps = ["not loaded again"]
+    if config is not None:
+        guest.need_livemm(image)
         compare.load_module(plan)
-        enable(plan)
+        policy.enable(plan, config)
         touch_both(plan, "on")
-        plan.policy(policy, "enabled=0")
+        policy.disable(plan)
         touch_both(plan, "off after")
+        steps += ["on", "off after"]
     results = guest.run(plan, timeout=3600, show=compare.progress(image))
-    if enable:
-        compare.check_on(image, results["status"]["text"], policy, mode)
-        check(results)
+    mode = "" if config is None else policy.mode(config)
+    if mode:
+        policy.check(image, results, mode)
     rows = []
-    for step in ("not loaded again", "on", "off after") if enable else ("not loaded again",):
+    for step in steps:
         for words in (SMALL_WORDS, STEADY_WORDS):
             base = cheapest_cost(results[f"not loaded, {words}"])
             cost_then = cheapest_cost(results[f"{step}, {words}"])

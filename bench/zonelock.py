@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bench import compare, guest, pcp
 from bench.agent import CROSSINGS
+from bench.compare import Metric, Policy
 from bench.pageblock import events
 from bench.table import Row
 from guests.kernels import Image
@@ -17,7 +18,7 @@ from guests.report import say
 # Knobs besides the usual.
 CONFIG = ""
 MODE = "depot"
-MODES = ("depot", "nomerge")
+ZONELOCK = Policy("zonelock", ("depot", "nomerge"), (MODE,))
 
 # Both sides in one boot, in turn, so that what one leaves to the next evens out.
 ORDER = ("base", "policy", "policy", "base")
@@ -81,36 +82,6 @@ def unhad(run: Run) -> float:
     return float(100.0 * (1 - run["plain"]["huge_pages"] / run["plain"]["asked"]))
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a load, and what it may be, given the base."""
-
-    words: str
-    value: Callable[[Run], float]
-    limit: Callable[[str, Sequence[float]], float | None] = lambda _kernel, _base: None
-
-
-def lock_limit(kernel: str, base: Sequence[float]) -> float | None:
-    """Where refills can be hooked, 95 % less."""
-    return statistics.fmean(base) * 0.05 if kernel == "6.1" else None
-
-
-def no_more(_kernel: str, base: Sequence[float]) -> float | None:
-    """No more than without the policy."""
-    return statistics.fmean(base)
-
-
-def no_more_by_chance(_kernel: str, base: Sequence[float]) -> float | None:
-    """No more than without the policy, but for two standard errors of the base's runs."""
-    error = statistics.stdev(base) / len(base) ** 0.5 if len(base) > 1 else 0.0
-    return statistics.fmean(base) + 2 * error
-
-
-def little_more(_kernel: str, base: Sequence[float]) -> float | None:
-    """At most 1 % more."""
-    return statistics.fmean(base) * 1.01
-
-
 TOTALS = Metric(TOTAL, a_page)
 LOCK_METRICS = (
     Metric(HOLDS, lambda run: counted("holds", run)),
@@ -118,20 +89,21 @@ LOCK_METRICS = (
     Metric(UNDER, under_lock),
 )
 # What is claimed of pairs of producer and consumer.
-PAIR_METRICS = (replace(LOCK_METRICS[0], limit=lock_limit), *LOCK_METRICS[1:],
-                replace(TOTALS, limit=no_more))
+# Where refills can be hooked, 95 % fewer holds.
+PAIR_METRICS = (replace(LOCK_METRICS[0], claim=0.05, kernel="6.1"), *LOCK_METRICS[1:],
+                replace(TOTALS, claim=1.0))
 COMPACTION_METRICS = (
     Metric(COMPACTIONS, lambda run: events("compact_fail")(run["plain"])),
     Metric(COMPACTED, lambda run: events("compact_success")(run["plain"])),
 )
 MIXED_METRICS = (
-    Metric(HUGE, a_huge_page, little_more),
-    replace(TOTALS, limit=no_more_by_chance),
+    Metric(HUGE, a_huge_page, 1.01),
+    replace(TOTALS, claim=1.0, chance=compare.two_errors),
     Metric(FAILED, failed),
     *COMPACTION_METRICS,
 )
 STRESS_METRICS = (
-    Metric(UNHAD, unhad, no_more_by_chance),
+    Metric(UNHAD, unhad, 1.0, compare.two_errors),
     Metric(HUGE, a_huge_page),
     TOTALS,
     *COMPACTION_METRICS,
@@ -168,29 +140,9 @@ COST = "cost"
 PARTS = (*(load.name for load in LOADS), COST)
 
 
-def mode_of(config: str) -> str:
-    """The mode to measure: the one that the knobs name, else the usual."""
-    return (compare.named_modes(config, MODES) or (MODE,))[-1]
-
-
-def enable(plan: guest.Plan, config: str, run: str = "") -> None:
-    """Switch zonelock on, and note what came of it."""
-    words = [word for word in config.split(",") if word]
-    plan.policy("zonelock", ",".join(["enabled=1", *words]))
-    plan.add("read", f"status{run}", path=compare.STATUS)
-
-
 def rows_of(image: Image, load: Load, mode: str, runs: Mapping[str, Sequence[Run]]) -> list[Row]:
     """A row for each figure of a load."""
-    rows = []
-    for metric in load.metrics:
-        values = compare.values(metric.value, runs)
-        if values is None:
-            continue
-        base = values[compare.BASE]
-        rows.append(Row(image.name, load.words, metric.words, statistics.fmean(base),
-                        statistics.fmean(values[compare.POLICY]),
-                        metric.limit(image.name, base), mode, dict(values)))
+    rows = compare.rows_of(image, load.words, load.metrics, mode, runs)
     held = [run["plain"] for run in runs[compare.POLICY]]
     rows.append(Row(image.name, load.words, HELD, 0.0,
                     statistics.fmean(run["held"] for run in held), mode=mode))
@@ -209,24 +161,24 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
     """The loads, both sides of each in turn, in one boot."""
     guest.need_livemm(image)
     locks = guest.build_locks(image)
-    mode = mode_of(config)
+    mode = ZONELOCK.mode(config)
     plan = guest.Plan(f"zonelock-{image.name}", image, shift=0, huge="madvise", memory="1G")
     compare.load_module(plan)
     for load in loads:
         for number, side in enumerate(order_of(load, quick)):
             run = f" {load.name} {number}"
             if side != compare.BASE:
-                enable(plan, config, run)
+                ZONELOCK.enable(plan, config, run)
             plan.zone(f"{side}{run}", load.args, locks, load.huge,
                       stays=side != compare.BASE and mode != MODE)
             if side != compare.BASE:
                 plan.add("read", f"counters{run}", path=f"{guest.DEBUGFS}/zonelock/counters")
                 if load.huge:
                     plan.add("huge", f"huge {side}{run}")
-                plan.policy("zonelock", "enabled=0")
+                ZONELOCK.disable(plan)
             elif load.huge:
                 plan.add("huge", f"huge {side}{run}")
-    results = guest.run(plan, timeout=3600, show=progress(image))
+    results = guest.run(plan, timeout=3600, show=compare.progress(image))
     rows: list[Row] = []
     for load in loads:
         runs: dict[str, list[Run]] = {}
@@ -238,7 +190,7 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
                 found = results[f"huge {side}{run}"]
                 missing.setdefault(side, []).append(found["asked"] - found["got"])
             if side != compare.BASE:
-                compare.check_on(image, results[f"status{run}"]["text"], "zonelock", mode)
+                ZONELOCK.check(image, results, mode, run)
                 runs[side][-1]["counters"] = results[f"counters{run}"]["text"]
         rows += rows_of(image, load, mode, runs)
         if missing:
@@ -248,19 +200,9 @@ def load_rows(image: Image, loads: Sequence[Load], quick: bool, config: str) -> 
     return rows
 
 
-def progress(image: Image) -> guest.Show:
-    """A line for each run of a load."""
-
-    def show(result: guest.Result) -> None:
-        if "plain" in result:
-            say(f"    {image.name}: {result['name']}: done")
-
-    return show
-
-
 def cost(image: Image, config: str) -> list[Row]:
     """Instructions of a page fault on a load that the policy cannot help."""
-    return pcp.policy_cost(image, "zonelock", mode_of(config), lambda plan: enable(plan, config))
+    return pcp.policy_cost(image, ZONELOCK, config)
 
 
 def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
