@@ -160,6 +160,7 @@ def main() -> int:
     stage.run("shellcheck", shellcheck)
     stage.run("kernels.toml, dkms.conf and README agree", matrix.check)
     stage.run("the README's picture is the one of its JSON", pictures)
+    stage.run("a scenario's functions have one definition", repo_rules.shell_functions)
     stage.run("SPDX on top of every file", repo_rules.spdx)
     stage.run(f"no file over {repo_rules.MAX_LINES} lines", repo_rules.size)
     stage.run("no path of one machine", repo_rules.places)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,4 +111,25 @@ def kernel_docs() -> str:
                 above -= 1
             if lines[above].strip() != "/**":
                 wrong.append(f"{path}:{number + 1}: {found[1]}: no kernel-doc")
+    return "\n".join(wrong)
+
+
+def shell_functions() -> str:
+    """A scenario and the libraries that it sources define each function once."""
+    return defined_twice({path.name: "\n".join(lines) for path, lines in texts()
+                          if path.parent == Path("tests/scenarios")})
+
+
+def defined_twice(scenarios: dict[str, str]) -> str:
+    """Functions with two definitions in what a scenario sources; scenarios: text by file name.
+
+    A second definition would also replace the function where the library calls it.
+    """
+    wrong = []
+    for name, text in scenarios.items():
+        sourced = [name, *re.findall(r"/tests/scenarios/(\w+\.sh)\"$", text, re.MULTILINE)]
+        defined = Counter(function for part in sourced
+                          for function in re.findall(r"^(\w+)\(\)", scenarios[part], re.MULTILINE))
+        wrong += [f"tests/scenarios/{name}: {function}() has {times} definitions in what it sources"
+                  for function, times in defined.items() if times > 1]
     return "\n".join(wrong)

@@ -17,7 +17,7 @@ from guests.kernels import images, load, stock_image
 from guests.report import BUILD, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import first_report, read_channel
-from tests import packages, rooms
+from tests import packages, repo_rules, rooms
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
 from tests.run import emulations_of, guest_for, known_kernels, parse
@@ -74,6 +74,18 @@ def wrong_includes_are_seen() -> str:
         if bool(said) != bool(change):
             wrong.append(f"{change}: said '{said}'")
     return "\n".join(wrong)
+
+
+def functions_defined_twice_are_seen() -> str:
+    """A scenario that replaces a function of its library fails; another scenario does not."""
+    lib = "patch_off() { :; }\nunload() { patch_off; }\n"
+    source = '. "$LMM_ROOT/tests/scenarios/lib.sh"\n'
+    good = {"lib.sh": lib, "one.sh": source + "own() {\n", "two.sh": "patch_off() {\n"}
+    said = repo_rules.defined_twice(good)
+    if said:
+        return said
+    bad = repo_rules.defined_twice(good | {"one.sh": source + "patch_off() {\n"})
+    return "" if "one.sh: patch_off()" in bad else f"not seen, said '{bad}'"
 
 
 def wrong_imports_are_seen() -> str:
@@ -297,6 +309,7 @@ def main() -> int:
     stage.run("kernel reports are seen", reports_are_seen)
     stage.run("wrong includes are seen", wrong_includes_are_seen)
     stage.run("wrong imports are seen", wrong_imports_are_seen)
+    stage.run("functions with two definitions are seen", functions_defined_twice_are_seen)
     stage.run("the verdict channel is read", channel_is_read)
     stage.run("an emulator that aborts is told from a guest that dies", aborts_are_told)
     stage.run("heads of scenarios are read", heads_are_read)

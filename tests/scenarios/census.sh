@@ -37,11 +37,6 @@ zones() {
 			  END { print sum + 0 }' /proc/zoneinfo
 }
 
-vmstat() {
-	awk -v want=" $* " 'index(want, " " $1 " ") { sum += $2 } END { print sum + 0 }' \
-		/proc/vmstat
-}
-
 # Blocks by node, zone and type, as the kernel counts them and as we do.
 blocks_by_kernel() {
 	awk '$1 == "Number" { for (i = 5; i <= NF; i++) type[i] = tolower($i); next }

@@ -11,8 +11,6 @@
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
-patch_off() { echo 0 >"/sys/kernel/livepatch/$1/enabled"; }
-
 # The livepatch module with the wrapper of drain.
 lists=livemm_klp_lists
 hook_is() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +$2 " "$LMM_DBG/hooks"; }
@@ -43,7 +41,7 @@ check "pcp comes on" write_to "$LMM_DBG/pcp/enabled" 1
 load_start
 check "lists are raised" wait_for 60 lists_raised
 
-need patch_off "$lists"
+need livepatch_off "$lists"
 need wait_for 60 patches_quiet
 check "pcp stands by" wait_for 30 policy_is pcp standby
 check "and says why" grep -Eq "^pcp .*(disabled|replaced) .*from outside" "$LMM_DBG/status"
@@ -83,7 +81,7 @@ for policy in pcp zonelock pageblock; do
 	need write_to "$LMM_DBG/$policy/enabled" 1
 done
 for patch in $(patches); do
-	need patch_off "$patch"
+	need livepatch_off "$patch"
 	need wait_for 60 patches_quiet
 	sleep 2
 	honest "$patch disabled"
@@ -180,7 +178,7 @@ if foreign_load function=rmqueue_bulk; then
 	# Mode depth requires no wrapper.
 	need write_to "$LMM_DBG/pcp/mode" depth
 	check "mode depth has drain" hook_is drain armed
-	need patch_off livemm_klp_lists
+	need livepatch_off livemm_klp_lists
 	need wait_for 60 patches_quiet
 	check "mode depth goes on without drain" wait_for 30 hook_is drain "(idle|unavailable)"
 	check "mode depth is on" wait_for 30 policy_is pcp on

@@ -94,7 +94,7 @@ in_time $limit "a lease" write_to "$LMM_DBG/lease" 100
 kill -KILL "$writer"
 wait "$writers"
 helper_end
-check "rmmod works once the program is gone" wait_for 30 _unloaded livemm
+check "rmmod works once the program is gone" wait_for 30 unloaded livemm
 helper_back
 check "and all can be loaded again" lmm_load policies=pcp:enabled=1
 check "pcp is on" policy_is pcp on

@@ -14,9 +14,12 @@
 #   lmm_load [PARAM=...]     modprobe livemm
 #   lmm_unload               take livemm, and livepatches of ours, out again
 #   lmm_klp_unload           switch livepatches of ours off by sysfs, wait, rmmod
+#   unloaded MODULE          is it not loaded?  If it is, rmmod tries
+#   livepatch_off NAME       switch a livepatch off by sysfs; livepatch_gone: has the livepatch left?
 #   any_klp_loaded           is there one?  klp_loaded prints their names
 #   wait_for SECONDS CMD...  poll until CMD succeeds; guest seconds, not wall time
 #   kallsym NAME             address of a kernel symbol
+#   vmstat NAME...           sum of these rows of /proc/vmstat
 #   memory_offline           take any block of memory that the kernel lets go of offline; print it
 #   memory_goes              the same, and have it come back
 #   soaked FEW MANY          how often to do it: MANY in `make soak`, else FEW
@@ -102,6 +105,10 @@ lmm_load() {
 	modprobe livemm "$@"
 }
 
+unloaded() {
+	! loaded "$1" || rmmod "$1" 2>/dev/null
+}
+
 # Modules with wrappers of ours that are loaded.
 klp_loaded() {
 	for _module in /sys/module/livemm_klp*; do
@@ -113,26 +120,22 @@ any_klp_loaded() {
 	[ -n "$(klp_loaded)" ]
 }
 
-patch_gone() {
+livepatch_gone() {
 	[ ! -e "/sys/kernel/livepatch/$1" ]
 }
 
-lmm_patch_gone() {
-	patch_gone livemm_klp_lists
-}
-
 # Refused while another transition is under way.
-patch_off() {
-	patch_gone "$1" || [ "$(cat "/sys/kernel/livepatch/$1/enabled" 2>/dev/null)" = 0 ] ||
+livepatch_off() {
+	livepatch_gone "$1" || [ "$(cat "/sys/kernel/livepatch/$1/enabled" 2>/dev/null)" = 0 ] ||
 		echo 0 >"/sys/kernel/livepatch/$1/enabled"
 }
 
 lmm_klp_unload() {
 	for _patch in $(klp_loaded); do
-		wait_for 60 patch_off "$_patch" 2>/dev/null || return 1
-		wait_for 60 patch_gone "$_patch" || return 1
-		# The kernel lets go of the module a moment later.
-		wait_for 10 rmmod "$_patch" 2>/dev/null || return 1
+		wait_for 60 livepatch_off "$_patch" 2>/dev/null || return 1
+		wait_for 60 livepatch_gone "$_patch" || return 1
+		# The kernel lets go of the module a moment later; the helper may unload the module first.
+		wait_for 10 unloaded "$_patch" || return 1
 	done
 }
 
@@ -144,6 +147,10 @@ lmm_unload() {
 
 kallsym() {
 	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
+}
+
+vmstat() {
+	awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' /proc/vmstat
 }
 
 memory_offline() {

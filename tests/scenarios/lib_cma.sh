@@ -4,7 +4,6 @@
 # For scenarios of the cma policy; needs lib.sh.  Areas are those of CMA_DEBUGFS.
 #
 #   meminfo NAME             a number of /proc/meminfo, in KiB
-#   vmstat NAME              a number of /proc/vmstat
 #   fill FILE MIB            a file of so many MiB in memory that is never reclaimed
 #   take AREA PAGES          have pages of an area in one piece
 #   give AREA PAGES          release them
@@ -15,7 +14,6 @@
 policy=$LMM_DBG/cma
 
 meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
-vmstat() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
 fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }
 take() { write_to "/sys/kernel/debug/cma/$1/alloc" "$2"; }
 give() { write_to "/sys/kernel/debug/cma/$1/free" "$2"; }

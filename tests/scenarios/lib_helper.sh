@@ -140,10 +140,8 @@ all_off() {
 	done
 }
 
-_unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
-
 all_out() {
-	! loaded livemm || wait_for 30 _unloaded livemm || return 1
+	! loaded livemm || wait_for 30 unloaded livemm || return 1
 	lmm_klp_unload
 }
 

@@ -9,7 +9,6 @@
 #   hint_stop PID...             end these loads
 #   hints_stop                   end all
 #   numa_classes                 pages it has counted, of all classes
-#   vmstat NAME                  a counter of the kernel
 #   space_rows [PID]             rows of `state`, or a process's
 #   space_field PID N            a column of a process's row
 #   space_known PID              has the process an entry?
@@ -54,10 +53,6 @@ hints_stop() {
 
 numa_classes() {
 	awk '$1 ~ /^(local|remote)_(private|shared)$/ { sum += $2 } END { print sum }' "$NUMA/counters"
-}
-
-vmstat() {
-	awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat
 }
 
 space_rows() {

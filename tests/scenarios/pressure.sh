@@ -13,7 +13,6 @@
 # one below it, whose lists may well be raised then.
 zone=DMA32
 
-vmstat() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
 reclaimed() { awk '$1 ~ /^(pageoutrun|allocstall.*|pgscan_kswapd|oom_kill)$/' /proc/vmstat; }
 defaults() { state_rows | awk -v zone="$zone" '$2 == zone { sum += $6 } END { print sum + 0 }'; }
 none_raised() { ! zone_raised "$zone"; }

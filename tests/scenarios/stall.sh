@@ -13,7 +13,7 @@ bounds=$(lists_bounds)
 refuses "$LMM_DBG/pcp/enabled" 1 "timed out" "transition stalled, held by lmm_stall("
 check "pcp is off" grep -Eq '^pcp +off' "$LMM_DBG/status"
 same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
-check "the livepatch is gone" wait_for 30 lmm_patch_gone
+check "the livepatch is gone" wait_for 30 livepatch_gone livemm_klp_lists
 refute "and its module" any_klp_loaded
 same "list bounds are as before" "$(lists_bounds)" "$bounds"
 need rmmod lmm_stall

@@ -238,8 +238,9 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
     # A livepatch in transition comes first: the kernel can turn back only that livepatch.
     for name in sorted(names, key=lambda name: name != moving(host)):
         _switch_off(host, name, wait, say)
-        # The kernel lets go of the module a moment after the livepatch has gone.
-        while (ran := host.run(["rmmod", name])).status:
+        # The kernel lets go of the module a moment after the livepatch has gone.  The helper
+        # of livemm, still at work for a policy that went off, may unload the module first.
+        while (ran := host.run(["rmmod", name])).status and name in klp_modules(host):
             if clock.now() >= end:
                 raise CtlError(f"{name} stays loaded: {ran.said}", Exit.PARTIAL)
             clock.sleep(POLL_S)

@@ -271,6 +271,16 @@ def test_unload_klp_that_stays(host: FakeHost) -> None:
     assert caught.value.status == Exit.PARTIAL
 
 
+def test_unload_klp_that_the_helper_unloads_first(host: FakeHost) -> None:
+    host.kernel.load_klp(LISTS)
+    host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: not currently loaded")
+    time = FakeTime(at=[(1.0, lambda: shutil.rmtree(host.path(f"{MODULES}/{LISTS}")))])
+    said: list[str] = []
+    unload(host, 10, time.clock(), said.append)
+    assert said[-1] == f"{LISTS} is unloaded"
+    assert 1 <= time.seconds < 2
+
+
 def test_unload_patch_that_cannot_be_switched(
     host: FakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
