@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from guests import Guest, boot
 from guests.accel import EMULATION
-from guests.boot import megabytes
+from guests.boot import Guest, boot, megabytes
 from guests.command import call
 from guests.kernels import Image
 from guests.modules import make_argv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The emulator that runs the CPUs of a guest in parallel ([emulator] of kernels.toml).
+"""The emulator of guests that do not run on KVM ([emulator] of kernels.toml).
 
 python3 -m guests.emulator fetch    fetch the emulator into the cache
 python3 -m guests.emulator show     print version and path

@@ -3,7 +3,7 @@
 #
 # Have what the build, the guests and the checks need, on a bare Debian 12.
 # Installs only missing packages, and no kernel on the host.  Arguments name the kernel series
-# to fetch; with arguments no emulator is fetched.
+# to fetch.
 set -eu
 
 packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
@@ -118,5 +118,5 @@ install_missing
 make_venv
 cd "$here"
 /usr/bin/python3 -m guests.kernels fetch "$@"
-[ $# -gt 0 ] || /usr/bin/python3 -m guests.emulator fetch
+/usr/bin/python3 -m guests.emulator fetch
 say "done; kernels and tools are in $cache"

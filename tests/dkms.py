@@ -11,8 +11,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from guests import Guest, boot
-from guests.boot import end_guests
+from guests.boot import Guest, boot, end_guests
 from guests.command import call, tail
 from guests.kernels import Image, Kernel, load, stock_image
 from guests.modules import MODULES, merge_modroot

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from guests import Guest, boot
+from guests.boot import Guest, boot
 from guests.command import call, tail
 from guests.kernel_build import ensure, source_tree
 from guests.kernels import built_image

@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from guests import Guest, Verdict, boot, emulator
+from guests import emulator
 from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
-from guests.boot import command, emulator_aborted, megabytes, topology
+from guests.boot import Guest, boot, command, emulator_aborted, megabytes, topology
 from guests.kernel_build import config_lost
 from guests.kernels import images, load, stock_image
 from guests.report import BUILD, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
-from guests.verdict import first_report, read_channel
+from guests.verdict import Verdict, first_report, read_channel
 from tests import packages, repo_rules, rooms
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
@@ -206,14 +206,15 @@ def emulators() -> str:
     if (single.argument, parallel.argument) != (EMULATION, PARALLEL_EMULATION):
         return f"{single}, {parallel}"
     guest = Guest("t", stock_image(load()[0][0]), Path("x"))
-    for accel, there in ((single, False), (parallel, True), (Accel("kvm", "qemu", ""), False)):
+    for accel in (single, parallel, Accel("kvm", "qemu", "")):
         argv = command(guest, accel, Path("i"), Path("c"), Path("o"))
-        if (f"-accel {PARALLEL_EMULATION}" in " ".join(argv)) is not there:
+        for other in (single, parallel):
+            if (f"-accel {other.argument}" in " ".join(argv)) is not (accel == other):
+                return " ".join(argv)
+        if (parallel.qemu in argv) is (accel.argument == "kvm"):
             return " ".join(argv)
-        if (parallel.qemu in argv) is not there:
-            return " ".join(argv)
-    other = replace(emulator.load(), version="1:0.9.*")
-    return refused(lambda: emulator.fetched(other), "1:0.9.* of .* not in the cache; run ")
+    absent = replace(emulator.load(), version="1:0.9.*")
+    return refused(lambda: emulator.fetched(absent), "1:0.9.* of .* not in the cache; run ")
 
 
 def threads_are_told() -> str:
