@@ -16,8 +16,9 @@ import sys
 from bench import cma, guest, numa, pageblock, pcp, zonelock
 from bench.table import document, render, save
 from guests import kernel_build, modules
+from guests.command import call
 from guests.kernels import Image, built_image, images, load, stock_image
-from guests.report import ToolError, main_guard, say
+from guests.report import ROOT, ToolError, main_guard, say
 
 # The measurement of each bench, the parts it has, and the knobs it is made with.
 BENCHES = {
@@ -56,6 +57,15 @@ def own(name: str, wanted: str | None) -> list[Image]:
     return [image]
 
 
+def tree_state() -> str:
+    """The commit of the checkout, with "-dirty" where files differ; "" outside of git."""
+    argv = ["git", "-c", f"safe.directory={ROOT}", "describe", "--always", "--dirty"]
+    try:
+        return call(argv, cwd=ROOT)[1].strip()
+    except ToolError:
+        return ""
+
+
 def chosen(names: list[str], kernel: str | None) -> list[str]:
     """The benches to run: those named, or all that can be measured on that kernel."""
     return names or [name for name in BENCHES if kernel in (None, OWN_KERNEL.get(name, kernel))]
@@ -90,7 +100,7 @@ def main() -> int:
         with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
             there = own(name, args.kernel) if name in OWN_KERNEL else stock(args.kernel)
             rows = measure(there, args.quick, config, only)
-        text = document(name, config, rows)
+        text = document(name, config, only, tree_state(), rows)
         # A few rows must not take the place of all.
         words = [name, *(["quick"] if args.quick else []), *only]
         path = guest.OUT / f"{'-'.join(words)}.json"

@@ -111,9 +111,15 @@ def render(rows: Sequence[Row]) -> str:
     return text
 
 
-def document(name: str, config: str, rows: Sequence[Row]) -> str:
-    """The rows as JSON text, with the knobs they were measured with."""
-    whole = {"bench": name, "config": config, "rows": [row.as_dict() for row in rows]}
+def document(name: str, config: str, only: Sequence[str], tree: str, rows: Sequence[Row]) -> str:
+    """The rows as JSON text.
+
+    config  the knobs that the rows were measured with
+    only    the parts that were measured; empty: all
+    tree    the commit that was measured
+    """
+    whole = {"bench": name, "config": config, "only": list(only), "tree": tree,
+             "rows": [row.as_dict() for row in rows]}
     return json.dumps(whole, indent=1) + "\n"
 
 

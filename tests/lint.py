@@ -139,9 +139,9 @@ def imports() -> str:
     return packages.check(ROOT, ours(".py"))
 
 
-def pictures() -> str:
-    """bench/picture.py draws what is committed."""
-    return run(["/usr/bin/python3", "-m", "bench.picture", "--check"], "picture")
+def drawn(program: str) -> Callable[[], str]:
+    """A check that what a program of bench writes is what is committed."""
+    return lambda: run(["/usr/bin/python3", "-m", f"bench.{program}", "--check"], program)
 
 
 def main() -> int:
@@ -159,7 +159,8 @@ def main() -> int:
     stage.run("mypy --strict", mypy)
     stage.run("shellcheck", shellcheck)
     stage.run("kernels.toml, dkms.conf and README agree", matrix.check)
-    stage.run("the README's picture is the one of its JSON", pictures)
+    stage.run("the README's picture is the one of its JSON", drawn("picture"))
+    stage.run("the tables of bench/README are those of their JSON", drawn("page"))
     stage.run("a scenario's functions have one definition", repo_rules.shell_functions)
     stage.run("SPDX on top of every file", repo_rules.spdx)
     stage.run(f"no file over {repo_rules.MAX_LINES} lines", repo_rules.size)
