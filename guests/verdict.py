@@ -41,7 +41,7 @@ REPORT = re.compile("|".join(REPORTS))
 # The guest's init logs there too: a host without some systemd tool is no fault of the kernel.
 _INIT = re.compile(r"(<\d+>)?\[ *\d+\.\d+\] virtme-ng-init: ")
 
-_LINE = re.compile(r"(?P<word>ok|not ok|note|end) (?P<rest>.*)")
+_LINE = re.compile(r"(?P<word>ok|not ok|note|part|end) (?P<rest>.*)")
 
 
 @dataclass
@@ -70,8 +70,12 @@ class Verdict:
 
 
 def read_channel(verdict: Verdict, text: str) -> int | None:
-    """Fill the verdict from the channel; return the script's exit status, if it came."""
+    """Fill the verdict from the channel; return the script's exit status, if it came.
+
+    Checks and notes that follow a line `part NAME` are of that part.
+    """
     status = None
+    part = ""
     for line in text.splitlines():
         found = _LINE.fullmatch(line.strip())
         if found is None:
@@ -80,13 +84,15 @@ def read_channel(verdict: Verdict, text: str) -> int | None:
             continue
         word, rest = found["word"], found["rest"]
         if word == "note":
-            verdict.notes.append(rest)
+            verdict.notes.append(part + rest)
+        elif word == "part":
+            part = f"{rest}: " if rest else ""
         elif word == "end":
             verdict.ended = True
             status = int(rest) if rest.isdigit() else 255
         else:
             name, _, note = rest.partition(" # ")
-            verdict.tests.append(Test(name, word == "ok", note))
+            verdict.tests.append(Test(part + name, word == "ok", note))
     return status
 
 

@@ -13,10 +13,13 @@ Scenarios source the files lib*.sh.
     # emulation: parallel debug  without KVM, each CPU has a thread, for races; default
                                  single; both: one guest of each; with kernel names,
                                  on the named kernels alone
+    # guest: shared              with others that say so and ask for the same machine, in one
+                                 boot; the scenario leaves the guest as before
     # timeout: 300               wall seconds, default 900
     # allow: REGEX               a console line that is not a report (repeatable)
 
-A guest under parallel emulation is called NAME-KERNEL-parallel.
+A guest is called NAME-KERNEL, under parallel emulation NAME-KERNEL-parallel; a shared guest
+has the names of all its scenarios, with + between.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ import re
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from guests import kernel_build, modules
@@ -46,7 +49,10 @@ BUILT_PROGRAMS = BUILD / "programs"
 # Seconds that guests took on two cores without KVM, by guest; `--record` writes the file.
 TIMES = ROOT / "tests/scenario_times.json"
 EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]}
-_HEADER = re.compile(r"# (kernels|named|cpus|memory|nodes|args|emulation|timeout|allow): (.+)")
+# Runs the scenarios of a shared guest.
+SHARED_GUEST = ROOT / "tests/shared_guest.sh"
+_HEADER = re.compile(
+    r"# (kernels|named|cpus|memory|nodes|args|emulation|guest|timeout|allow): (.+)")
 
 
 @dataclass
@@ -63,6 +69,7 @@ class Scenario:
     args: list[str] = field(default_factory=list)
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
+    shared: bool = False
     timeout: float = 900.0
     allow: list[str] = field(default_factory=list)
 
@@ -86,6 +93,10 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 scenario.allow.append(value)
             elif key == "emulation":
                 scenario.emulation, *scenario.emulated = value.split()
+            elif key == "guest":
+                scenario.shared = value == "shared"
+                if not scenario.shared:
+                    raise ToolError(f"{script.name}: guest: {value}: not shared")
             elif key == "memory":
                 scenario.memory = value
             elif key == "timeout":
@@ -142,6 +153,35 @@ def emulations_of(scenario: Scenario, kernel: str, kvm: bool) -> list[str]:
     if kvm or scenario.emulated and kernel not in scenario.emulated:
         return [SINGLE]
     return EMULATIONS[scenario.emulation]
+
+
+def guests_for(scenarios: list[Scenario], found: dict[str, Image], soak: bool,
+               kvm: bool) -> list[Guest]:
+    """The guests of the scenarios on the kernels that there are."""
+    together: dict[tuple[object, ...], list[tuple[Scenario, Guest]]] = {}
+    for scenario in scenarios:
+        for name in filter(found.__contains__, scenario.kernels):
+            for emulation in emulations_of(scenario, name, kvm):
+                guest = guest_for(scenario, found[name], emulation, soak)
+                machine = (name, emulation, guest.cpus, guest.memory, guest.nodes, *guest.kargs)
+                key = machine if scenario.shared else (*machine, guest.name)
+                together.setdefault(key, []).append((scenario, guest))
+    guests = []
+    for parts in together.values():
+        first = parts[0][1]
+        if len(parts) == 1:
+            guests.append(first)
+            continue
+        names = [scenario.name for scenario, _ in parts]
+        guests.append(replace(
+            first,
+            name=first.name.replace(names[0], "+".join(names), 1),
+            script=SHARED_GUEST,
+            timeout=sum(guest.timeout for _, guest in parts),
+            allowed=[line for _, guest in parts for line in guest.allowed],
+            env={**first.env, "LMM_PARTS": " ".join(names)},
+        ))
+    return guests
 
 
 def build_programs() -> None:
@@ -262,13 +302,7 @@ def main() -> int:
                 found[name] = images(name)[0]
             except ToolError as error:
                 stage.add(f"kernel {name} is there", False, str(error))
-    guests = [
-        guest_for(scenario, found[name], emulation, args.soak)
-        for scenario in scenarios
-        for name in scenario.kernels
-        if name in found
-        for emulation in emulations_of(scenario, name, uses_kvm())
-    ]
+    guests = guests_for(scenarios, found, args.soak, uses_kvm())
     if not guests:
         raise ToolError("no scenario runs on that kernel")
     build_programs()

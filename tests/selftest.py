@@ -20,7 +20,7 @@ from guests.verdict import Verdict, first_report, read_channel
 from tests import packages, repo_rules, rooms
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
-from tests.run import emulations_of, guest_for, known_kernels, parse
+from tests.run import emulations_of, guest_for, guests_for, known_kernels, parse
 
 REPORTS = [
     "[   12.345678] WARNING: CPU: 1 PID: 77 at mm/page_alloc.c:123 foo+0x1/0x2 [livemm]",
@@ -126,6 +126,10 @@ def channel_is_read() -> str:
         return f"{got} {status} {verdict}"
     if verdict.ok or verdict.notes != ["n", "channel: garbage"]:
         return f"{verdict}"
+    parts = Verdict("z")
+    read_channel(parts, "part a\nok x\nnote n\npart b\nnot ok x # why\nend 0\n")
+    if [test.name for test in parts.tests] != ["a: x", "b: x"] or parts.notes != ["a: n"]:
+        return f"{parts}"
     cut = Verdict("y")
     return "a cut channel ended" if read_channel(cut, "ok a\n") is not None or cut.ended else ""
 
@@ -171,6 +175,26 @@ def heads_are_read() -> str:
         wrong = refused(lambda: parse(script, ["6.1"]), "5.10: not in the matrix")
         script.write_text("# cpus: two\n")
         return wrong or refused(lambda: parse(script, ["6.1"]), "two: not a number")
+
+
+def guests_are_shared() -> str:
+    """Scenarios that share a guest need the same machine; others have one each."""
+    images_ = {"6.1": stock_image(load()[0][0])}
+    with tempfile.TemporaryDirectory() as folder:
+        scenarios = []
+        for name, head in (("a", "# guest: shared\n"), ("b", "# guest: shared\n# timeout: 100\n"),
+                           ("c", ""), ("d", "# guest: shared\n# cpus: 4\n")):
+            script = Path(folder) / f"{name}.sh"
+            script.write_text("# kernels: 6.1\n" + head)
+            scenarios.append(parse(script, ["6.1"]))
+        found = guests_for(scenarios, images_, soak=False, kvm=False)
+        names = [guest.name for guest in found]
+        if names != ["a+b-6.1", "c-6.1", "d-6.1"]:
+            return f"{names}"
+        if found[0].env["LMM_PARTS"] != "a b" or found[0].timeout != 1000:
+            return f"{found[0]}"
+        script.write_text("# guest: own\n")
+        return refused(lambda: parse(script, ["6.1"]), "guest: own: not shared")
 
 
 def emulations() -> str:
@@ -315,6 +339,7 @@ def main() -> int:
     stage.run("an emulator that aborts is told from a guest that dies", aborts_are_told)
     stage.run("heads of scenarios are read", heads_are_read)
     stage.run("emulations of scenarios are read", emulations)
+    stage.run("scenarios share guests where they may", guests_are_shared)
     stage.run("each emulation has its emulator", emulators)
     stage.run("threads of CPUs are told apart", threads_are_told)
     stage.run("machines are laid out", topologies)

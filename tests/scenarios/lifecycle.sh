@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # kernels: 6.1 6.12 7.2 debug
+# guest: shared
 # timeout: 900
 # args: transparent_hugepage=never
 #

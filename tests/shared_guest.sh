@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Runs the scenarios LMM_PARTS in one guest, one after the other.  Each leaves the guest as
+# before: nothing of ours is loaded, and no load runs.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+nothing_loaded() { ! loaded livemm && ! any_klp_loaded; }
+no_load() { ! readlink /proc/[0-9]*/exe | grep "^$LMM_ROOT/build/"; }
+
+status=0
+# shellcheck disable=SC2153 # of the environment
+for part in $LMM_PARTS; do
+	echo "part $part" >&3
+	sh "$LMM_ROOT/tests/scenarios/$part.sh" || status=1
+	check "leaves nothing loaded" nothing_loaded
+	check "leaves no load" no_load
+done
+[ "$status" = 0 ]
