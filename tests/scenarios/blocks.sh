@@ -5,9 +5,8 @@
 # memory: 1G
 # args: transparent_hugepage=never
 #
-# What pageblock does besides the filter: wholly free blocks are made where free memory is
-# in pieces, what can be moved is moved out of blocks for what cannot, and a file system's
-# buffers are not asked for as movable.
+# pageblock makes wholly free blocks where free memory is fragmented, moves movable pages out of
+# unmovable and reclaimable blocks, and has a file system's buffers asked for as unmovable.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock

@@ -6,8 +6,8 @@
 # nodes: 2
 # cpus: 2
 #
-# The census against what the kernel itself counts, at rest, and its safety under load
-# while memory goes and comes.
+# The census agrees with the kernel's own counters while the guest is idle, and does no harm under
+# load while memory goes offline and comes back.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 census=$LMM_DBG/pageblock/census

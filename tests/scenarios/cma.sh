@@ -5,8 +5,8 @@
 # timeout: 1200
 # args: cma=256M transparent_hugepage=never
 #
-# Memory that is reserved for CMA is lent in the ratio of what is left of it; its owner gets
-# it back while that goes on, and what it has released is kept for it.
+# Memory reserved for CMA is lent in proportion to the free pages that are left in the reserve.
+# Meanwhile the owner gets its memory, and released memory is kept for the owner.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"

@@ -6,8 +6,8 @@
 # timeout: 1200
 # args: cma=64M@0-1G hugetlb_cma=1:1G transparent_hugepage=never
 #
-# Two areas on two nodes: each node lends its own, each owner gets its own, and what is kept
-# for one is kept on its node alone, while the policy is switched on and off.
+# Two areas on two nodes: each node lends its own area, each owner gets its own memory, and memory
+# is kept for an owner on the owner's node alone. The policy goes on and off meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 

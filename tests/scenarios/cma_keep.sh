@@ -4,8 +4,8 @@
 # memory: 1G
 # args: cma=256M transparent_hugepage=never
 #
-# A kernel with CMA whose refills cannot be hooked: to lend by a rule of its own is refused in
-# words; to keep what an owner has released, and to count what it gets, is not.
+# A kernel with CMA whose refills cannot be hooked. The policy refuses in words to lend by a rule
+# of its own. The policy still keeps released memory for the owner and counts allocations.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 

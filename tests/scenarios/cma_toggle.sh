@@ -5,9 +5,9 @@
 # timeout: 1800
 # args: cma=256M
 #
-# Switch the policy on and off, and from mode to mode, while memory is lent, huge pages too,
-# its owner takes some of it, and zonelock and pcp work on the same lists: the owner always
-# gets it, and every page is as before.
+# The policy goes on and off and changes its mode while memory is lent (huge pages included), the
+# owner takes memory, and zonelock and pcp work on the same lists. The owner always gets its
+# memory, and every page is accounted for.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 

@@ -6,8 +6,8 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# contended_only=1: a load that has zone->lock to itself raises nothing; the same load
-# does once somebody else takes that lock.
+# contended_only=1: a load alone on zone->lock raises no list. The same load raises lists when
+# another task takes the lock.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Nor does `state` call a list raised that has the kernel's own bound, though it may be

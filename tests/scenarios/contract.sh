@@ -4,8 +4,8 @@
 # guest: shared
 # named: 6.12
 #
-# Every file of the control contract: there, with its mode, documented, and
-# refusing bad input as the contract says.
+# Every file of the control contract is there with its mode, is documented, and refuses bad input
+# as the contract says.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 limit_exit_drain=1 \

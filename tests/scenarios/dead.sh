@@ -4,9 +4,9 @@
 # named: 6.12 debug
 # timeout: 900
 #
-# A livepatch of ours is disabled from outside, or the kernel is told to patch and probe
-# nothing.  Policies that are on stand by and say why, no policy is on without hooks, and
-# `hooks` shows the true state.
+# A livepatch of ours is disabled from outside, or the kernel is told to allow no livepatches and
+# no probes. Policies that are on go to standby and give the reason, no policy is on without
+# hooks, and `hooks` shows the true state.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

@@ -7,8 +7,8 @@
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
 #
-# What the depot holds goes back when somebody wants it in the buddy, and no page is lost,
-# whatever happens at the same time.  (The killer prints a call trace.)
+# Pages in the depot go back to the buddy when the kernel wants them there, and no page is lost
+# whatever happens at the same time. (The OOM killer prints a call trace.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 

@@ -8,10 +8,10 @@
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
 #
-# Memory runs out for a process that may use one node only, while the depots of both nodes
-# hold pages: its own node's are used or go back before anybody is killed, one is killed all
-# the same, and what the other node's depot has does not put that off.  (The killer prints a
-# call trace.)
+# Memory runs out for a process that is bound to one node, while the depots of both nodes hold
+# pages. Depot pages of that node are used or given back before the OOM killer starts. The killer
+# still kills the process: pages in the other node's depot do not delay the kill. (The OOM killer
+# prints a call trace.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 

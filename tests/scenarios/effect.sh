@@ -5,8 +5,8 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# The main job: with the policy on, pages that cross zone->lock per page fault
-# fall.  How far is the bench's business; here, to under a quarter.
+# With pcp on, pages that cross zone->lock per page fault fall to under a quarter. bench measures
+# how far.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
 

@@ -7,8 +7,8 @@
 # timeout: 900
 # args: transparent_hugepage=never kernelcore=512M
 #
-# Two nodes: pages in the raised lists of node 0 go back before allocations there turn
-# to node 1.  And with scope=node one zone's shortage is its whole node's.
+# Two nodes: pages in the raised lists of node 0 go back before allocations on node 0 turn to node
+# 1. With scope=node a shortage in one zone is a shortage of the whole node.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Pages that were wanted of node 0 and came from another.

@@ -4,8 +4,8 @@
 # guest: shared
 # named: 6.1
 #
-# Somebody else's livepatch on a function that we wrap: theirs stands, our hook
-# says so, the rest of the policy works.  And one that replaces ours.
+# Another livepatch replaces a function that ours wraps. Theirs stays in force, `hooks` shows the
+# conflict, and the rest of the policy works. Then theirs is loaded above ours.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

@@ -7,8 +7,9 @@
 # timeout: 900
 # args: transparent_hugepage=always
 #
-# Only functions that the policies that are on need are livepatched; another policy adds its
-# functions.  Notes say how long a policy takes to come on, idle and while memory is compacted.
+# Only those functions are livepatched that a policy needs which is on. A further policy adds its
+# functions. Notes say how long a policy takes to come on, while the guest is idle and while
+# memory is compacted.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"

@@ -5,10 +5,10 @@
 # nodes: 2
 # timeout: 900
 #
-# The program that loads modules hangs, in make soak for ten minutes.  Nothing else waits for the
-# program: policies go off, by hand and by the lease's end, every file can be read, and the writer
-# that waits can be killed.  The module can be unloaded when the program has gone.  Nor does
-# anybody wait for a task that holds the lock of the livepatch core.
+# The program that loads modules hangs, in make soak for ten minutes. Nothing else waits for the
+# program: policies go off by hand and at the lease's end, every file can be read, and the writer
+# that waits can be killed. The module can be unloaded when the program has ended. No file waits
+# for a task that holds the lock of the livepatch core.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

@@ -6,9 +6,9 @@
 # timeout: 1800
 # args: transparent_hugepage=never
 #
-# Writers of control files are killed 0 to 300 ms after their begin, two at once, while the
-# program that loads modules is there, absent, barred, slow or dies, and while transitions
-# stall or not.  The kernel reports nothing, every program gets the right arguments, no policy
+# Writers of control files are killed 0 to 300 ms after their start, two at once, while the
+# program that loads modules is present, absent, barred, slow or dying, and while transitions
+# stall or not. The kernel reports nothing, every program gets the right arguments, no policy
 # stays half on, and every policy can be used afterwards.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

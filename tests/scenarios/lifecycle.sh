@@ -5,7 +5,7 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# What changes under the policy: its mode, a sysctl, a CPU, a block of memory.
+# A policy is on while its mode, a sysctl, the CPUs and the memory blocks change.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 fraction=/proc/sys/vm/percpu_pagelist_high_fraction

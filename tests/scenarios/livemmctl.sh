@@ -4,8 +4,8 @@
 # named: 6.1
 # timeout: 900
 #
-# The admin's command against the real module: what it says, its exit codes, and what
-# it does; then the same with lockdown raised, where only parameters are left to it.
+# livemmctl against the real module: words, exit codes and effects. Then the same under lockdown,
+# where livemmctl has module parameters alone.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_ctl.sh"
 

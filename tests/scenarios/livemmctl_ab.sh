@@ -5,9 +5,8 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# An experiment on one host: policy pcp off and on by turns under a load finds what the
-# policy does, with its interval.  Then the runner is killed: the kernel's lease has the
-# host back at stock without it.
+# An experiment on one host switches pcp off and on by turns under a load, and finds the effect
+# with its interval. Then the runner is killed: the kernel's lease brings the host back to stock.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_ctl.sh"
 

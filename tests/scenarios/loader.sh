@@ -4,9 +4,9 @@
 # named: 6.12 debug
 # timeout: 900
 #
-# Somebody else's livepatch comes between our look and our enabling: the program that loads
-# our livepatch loads theirs first.  Their livepatch stays in force, and no livepatch of ours
-# lies above theirs, not even one that is loaded by hand.
+# Another livepatch is loaded after our check and before ours is enabled: the program that loads
+# our livepatch loads theirs first. Theirs stays in force, and no livepatch of ours lies above
+# theirs, not even a livepatch loaded by hand.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

@@ -3,8 +3,8 @@
 # kernels: 6.1
 # named: 6.12
 #
-# With lockdown raised to integrity debugfs files that can be written are closed,
-# even to readers; everything is reachable by module parameter all the same.
+# Lockdown for integrity closes writable debugfs files, for readers too. Every knob can still be
+# reached by module parameter.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 mountpoint -q /sys/kernel/security || mount -t securityfs none /sys/kernel/security

@@ -7,8 +7,8 @@
 # memory: 2G
 # emulation: both
 #
-# The harness itself: the guest is the machine that was asked for, modules can
-# be found, and nothing of the host can be written.
+# The harness itself: the guest is the machine that was asked for, modules are found, and nothing
+# of the host can be written.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 same "kernel release" "$(uname -r)" "$LMM_RELEASE"

@@ -5,8 +5,8 @@
 # nodes: 2
 # args: transparent_hugepage=never
 #
-# What the numa policy is for: every hint fault is counted, in its class, the period
-# follows, and less is scanned.
+# Every hint fault is counted in its class, the scan period follows the faults, and the kernel
+# scans less.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 

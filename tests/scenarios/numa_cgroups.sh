@@ -5,8 +5,8 @@
 # timeout: 1500
 # args: transparent_hugepage=never
 #
-# Knob cgroups: of two cgroups with the same load one is steered; whatever becomes of
-# the cgroups, the rest is the kernel's.
+# Knob cgroups: of two cgroups with the same load the policy steers only the listed cgroup.
+# Cgroups that are removed, made again or not listed are left to the kernel.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 

@@ -6,8 +6,8 @@
 # timeout: 1500
 # args: transparent_hugepage=never
 #
-# Address spaces come and go, and so do their threads: each has one entry, while it is
-# there, and no fault is lost.
+# Address spaces and their threads come and go. Each address space has one entry while its
+# processes live, and no fault is lost.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 

@@ -4,7 +4,7 @@
 # nodes: 2
 # args: transparent_hugepage=never
 #
-# Mode period, without a livepatch; and sysctl kernel.numa_balancing.
+# Mode period, without a livepatch, and sysctl kernel.numa_balancing.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 

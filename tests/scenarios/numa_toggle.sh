@@ -7,8 +7,8 @@
 # args: transparent_hugepage=never
 # emulation: parallel debug
 #
-# The policy goes on and off, and out of the kernel, while hint faults are made: what
-# the kernel keeps of its scans is its own afterwards.
+# The policy goes on and off, and the module is unloaded, under hint faults. Afterwards the
+# kernel's scan state is the kernel's own.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 

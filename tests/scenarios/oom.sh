@@ -6,9 +6,8 @@
 # allow: \bCall Trace:
 # emulation: parallel
 #
-# The kernel is about to kill: raised lists go back first, and none is raised for
-# decay_ms.  That a cgroup is out of memory is none of our business.  (The killer
-# prints a call trace, each time.)
+# Before the OOM killer starts, raised lists go back, and no list is raised for decay_ms. A cgroup
+# that is out of memory has no such effect. (The OOM killer prints a call trace each time.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }

@@ -6,10 +6,10 @@
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
 #
-# Memory runs short of one type of pages: with the policy blocks are not mixed where that
-# can be waited for (how often 6.12 would, differs too much from run to run to be a
-# check); who can't wait is served; and out of memory nobody is worse off.
-# (The out-of-memory killer prints a call trace.)
+# Memory of one migratetype runs short. With the policy, blocks are not mixed where the request
+# can wait, requests that cannot wait are served, and a host that is out of memory is no worse
+# off. (The OOM killer prints a call trace. How often 6.12 mixes blocks without the policy varies
+# too much from run to run to be a check.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock

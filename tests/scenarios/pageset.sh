@@ -5,8 +5,8 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# The kernel writes the lists' bounds while we do: it disables them, works them out
-# anew, takes a CPU and memory away.  It always wins, and its values are what stays.
+# The kernel writes the bounds of the lists at the same time as pcp: the kernel disables lists,
+# computes bounds anew, and takes a CPU and memory away. The kernel's values win and stay.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 fraction=/proc/sys/vm/percpu_pagelist_high_fraction

@@ -4,8 +4,8 @@
 # guest: shared
 # named: 6.1 7.2
 #
-# The module parameter `policies`, at load and at runtime, good and bad; and
-# `off`, the way out of a bad boot.
+# The module parameter `policies`, at load and at runtime, good and bad, and `off`, the way out of
+# a bad boot.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Loads that must fail, the word that must be named, and nothing left behind.

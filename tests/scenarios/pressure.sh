@@ -5,8 +5,8 @@
 # args: transparent_hugepage=never
 # emulation: parallel
 #
-# Memory gets short: raised lists go back before the kernel reclaims anything, and
-# while it reclaims none is raised.  Afterwards they are raised again.
+# Memory gets short: raised lists go back before the kernel reclaims, and no list is raised while
+# the kernel reclaims. Afterwards lists are raised again.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # What is said of lists here is of this zone: as it gets short, allocations turn to the

@@ -4,8 +4,8 @@
 # guest: shared
 # named: 6.1
 #
-# An unknown kernel, simulated: a hook row with a wrong prototype is refused in
-# words, and the rest works; a module built for another release does not load.
+# A simulated unknown kernel: a hook row with a wrong prototype is refused in words, and the rest
+# works. A module built for another release does not load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 variants=$LMM_MODDIR/variants

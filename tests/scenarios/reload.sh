@@ -6,7 +6,7 @@
 # memory: 1G
 # emulation: parallel 6.12
 #
-# Load and unload many times under allocation load.
+# The module is loaded and unloaded many times under allocation load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 load_start

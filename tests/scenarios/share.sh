@@ -7,10 +7,10 @@
 # timeout: 2400
 # args: transparent_hugepage=never
 #
-# Somebody else puts a livepatch, a kprobe and a BPF program (entry and exit) on each function
-# that policies hook by a direct call: before our policies come on, and after.  The kprobe and
-# the BPF program also go on a function that our livepatch wraps.  Each of theirs loads, counts
-# and unloads, and our own hooks count on meanwhile.
+# Other tools put a livepatch, a kprobe and a BPF program (entry and exit) on each function that
+# policies hook by a direct call: before our policies come on, and after. The kprobe and the BPF
+# program also go on a function that our livepatch wraps. Each tool's hook loads, counts and
+# unloads, and our own hooks count on meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

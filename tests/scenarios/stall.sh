@@ -4,8 +4,8 @@
 # guest: shared
 # named: 6.12
 #
-# A livepatch transition that stalls: given up after a bounded time, the task
-# that holds it named, the kernel as it was; and once it has gone, all is well.
+# A livepatch transition that stalls is given up after a bounded time. The task that holds up the
+# transition is named, and the kernel is unchanged. When the task has ended, the policy comes on.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 need insmod "$LMM_MODDIR/lmm_stall.ko"

@@ -6,8 +6,8 @@
 # args: transparent_hugepage=never
 # emulation: parallel 6.1 debug
 #
-# Switch the policy on and off, many times, under load, in one mode and the other:
-# every list bound and every page is as before.
+# The policy goes on and off many times under load, in each mode. Afterwards every list bound and
+# every page is as before.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 rounds=$(soaked 30 100) crowded=10

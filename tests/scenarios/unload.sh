@@ -6,7 +6,7 @@
 # args: transparent_hugepage=never
 # emulation: parallel 6.1 debug
 #
-# rmmod while the policy is on and the machine works; the wrappers too.
+# rmmod of livemm and of the livepatches under load, while the policy is on.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 bounds=$(lists_bounds)

@@ -5,9 +5,9 @@
 # memory: 1G
 # args: transparent_hugepage=never cma=64M
 #
-# While pageblock's worker makes blocks free, others want memory in one piece as well: memory
-# goes offline, a pool of huge pages grows, and where there is CMA its owner allocates.  No
-# wish fails that does not fail without the worker.
+# While pageblock's worker frees blocks, the kernel wants memory in one piece too: memory goes
+# offline, a pool of huge pages grows, and a CMA owner allocates. No request fails that succeeds
+# without the worker.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 

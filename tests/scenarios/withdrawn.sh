@@ -6,8 +6,9 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# Somebody disables our livepatch through sysfs while mode event is on.  The policy stands by
-# and says so, raised list bounds are restored, and writing 1 to enabled loads the livepatch anew.
+# Our livepatch is disabled through sysfs while mode event is on. The policy goes to standby and
+# gives the reason, raised list bounds are restored, and writing 1 to enabled loads the livepatch
+# anew.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 decay=2

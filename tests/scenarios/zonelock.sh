@@ -6,8 +6,9 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# One CPU allocates and another frees: pages cross zone->lock twice each.  With the depot
-# they do not, either side may run dry, and what is left goes back by itself.
+# One CPU allocates and another CPU frees, so pages cross zone->lock twice each. With the depot
+# pages do not cross zone->lock, either side may run dry, and remaining pages go back by
+# themselves.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 
