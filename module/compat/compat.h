@@ -40,11 +40,11 @@
 #define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
 
 /*
- * What a hint fault calls to count itself has the fault as its second argument; before,
+ * The function that counts a hint fault takes the fault as its second argument; before,
  * the VMA.
  * Upstream "mm/migrate: move common code to numa_migrate_check (was
  * numa_migrate_prep)" (20240808233728.1477034-1-ziy@nvidia.com), 6.12.  Between 6.8 and
- * 6.11 it was of a third kind, which the hook table does not know.
+ * 6.11 the function had a third prototype, which the hook table does not know.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define LMM_HINT_SYMBOL		numa_migrate_check
@@ -115,7 +115,7 @@
  * The highest order of a free block.
  * Upstream 5e0a760b4441 ("mm, treewide: rename MAX_ORDER to MAX_PAGE_ORDER"), 6.8;
  * before 23baf831a32c ("mm, treewide: redefine MAX_ORDER sanely"), 6.4, MAX_ORDER was
- * one more than that.
+ * the highest order plus 1.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 #define LMM_MAX_ORDER	MAX_PAGE_ORDER
@@ -127,8 +127,8 @@
 
 /*
  * Flags of an allocation inside the allocator (mm/internal.h, which modules do not
- * see), the same from 6.1 to 7.2: which watermark it is held to (enum
- * zone_watermarks), and which reserves it may use.
+ * see), the same from 6.1 to 7.2: the watermark that applies (enum zone_watermarks),
+ * and the reserves that may be used.
  */
 #define LMM_ALLOC_WMARK_MASK	0x03
 #define LMM_ALLOC_NO_WATERMARKS	0x04
@@ -144,7 +144,7 @@
 #endif
 
 /*
- * Compaction keeps the free pages that it has taken out by their order.
+ * Compaction keeps the free pages that it has isolated in a list an order.
  * Upstream 733aea0b3a7b ("mm/compaction: add support for >0 order folio memory
  * compaction."), 6.9.
  */
@@ -154,7 +154,7 @@
 #define LMM_COMPACT_LISTS	1
 #endif
 
-/* What a compaction is about, up to the last member that we read (mm/internal.h). */
+/* The state of a compaction, up to the last member that we read (mm/internal.h). */
 struct compact_control {
 	struct list_head freepages[LMM_COMPACT_LISTS];
 	struct list_head migratepages;
@@ -164,8 +164,8 @@ struct compact_control {
 };
 
 /*
- * What a request for pages stands on, inside the allocator (mm/internal.h): the members up
- * to the last that we read, the same from 6.1 to 7.2.
+ * The state of a request for pages inside the allocator (mm/internal.h), up to the last
+ * member that we read, the same from 6.1 to 7.2.
  */
 struct alloc_context {
 	struct zonelist *zonelist;
@@ -175,7 +175,7 @@ struct alloc_context {
 };
 
 /*
- * What is to be moved is a folio; before, a page.
+ * Migration moves folios; before, pages.
  * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
@@ -205,16 +205,16 @@ struct alloc_context {
 #endif
 
 /*
- * The search for a fallback says whether it found any, and by its last argument which type;
- * before, the type or -1, and there whether all of the block may be claimed.  It is made
- * first for what may be claimed, then for what is to be split, and compaction, which asks for
- * what may be claimed too, does not want to know the type.
+ * The search for a fallback returns whether it found a type, and stores the type by its last
+ * argument; before, the search returned the type or -1, and stored whether the whole block may
+ * be claimed.  The allocator searches first for a block to claim, then for a block to split.
+ * Compaction also searches for a block to claim, on 7.2 with NULL for the type.
  * Upstream 90abee6d7895 ("mm: page_alloc: speed up fallbacks in rmqueue_bulk()"), 6.15, made
- * two searches of one; "enum fallback_result" (mm/internal.h) is in 7.2.  What lies between
- * is refused by its prototype.
+ * two searches of one; "enum fallback_result" (mm/internal.h) is in 7.2.  Kernels in between
+ * have another prototype, which verification refuses.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
-/* As mm/internal.h has it. */
+/* The values of mm/internal.h. */
 enum fallback_result {
 	LMM_FALLBACK_FOUND,
 	LMM_FALLBACK_NONE,
@@ -236,12 +236,12 @@ enum fallback_result {
 #endif
 
 /**
- * lmm_fallback_type() - which type has a search for a fallback found?
- * @ret: what it returned
- * @detail: what it was given to tell more, or NULL
+ * lmm_fallback_type() - the migratetype that a search for a fallback has found
+ * @ret: return value of the search
+ * @detail: last argument of the search, or NULL
  *
  * Context: any.
- * Return: the type, or one of them where it was not asked which; -1 for none.
+ * Return: the type; any fallback type if the search was not asked for the type; -1 for none.
  */
 static inline int lmm_fallback_type(LMM_FALLBACK_RETURN ret, const lmm_fallback_detail_t *detail)
 {
@@ -253,8 +253,8 @@ static inline int lmm_fallback_type(LMM_FALLBACK_RETURN ret, const lmm_fallback_
 }
 
 /**
- * lmm_fallback_compacts() - is it compaction that searches, to know whether it can stop?
- * @claimable: only for what may be claimed
+ * lmm_fallback_compacts() - is the search made by compaction, which may stop if it succeeds?
+ * @claimable: the search is for a block to claim
  * @detail: as lmm_fallback_type()
  *
  * Context: any.
@@ -266,15 +266,15 @@ static inline bool lmm_fallback_compacts(bool claimable, const lmm_fallback_deta
 }
 
 /**
- * lmm_fallback_part() - have the kernel take what was asked for, and not claim the block
- * @ret: what its search returned
- * @claimable: only for what may be claimed
+ * lmm_fallback_part() - have the kernel split a block rather than claim the block
+ * @ret: return value of the search
+ * @claimable: the search is for a block to claim
  * @detail: as lmm_fallback_type(); not of a search by compaction
  *
- * Where it makes a search of its own for what is to be split, that comes next.
+ * A kernel with two searches goes on to the search for a block to split.
  *
  * Context: any.
- * Return: what to tell it instead.
+ * Return: the value that the wrapper returns in place of @ret.
  */
 static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, bool claimable,
 						    lmm_fallback_detail_t *detail)
@@ -286,8 +286,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 }
 
 /*
- * The type of a pageblock has a function to itself; before, a mask said which of its flags
- * were wanted.
+ * A function of its own reads the type of a pageblock; before, a mask selected flags of the
+ * pageblock.
  * Upstream "mm/page_alloc: pageblock flags functions clean up", 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
@@ -304,9 +304,9 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * What a contiguous range is allocated for is a flag; before, the type of its blocks.
+ * The purpose of a contiguous range is a flag; before, the migratetype of the blocks.
  * Upstream "mm/page_isolation: remove migratetype parameter from more functions", 6.17.  The
- * old value would pass for the flag of CMA, without a warning.
+ * compiler would take the old value for the flag of CMA, without a warning.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define LMM_CONTIG_MOVABLE	ACR_FLAGS_NONE
@@ -315,7 +315,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * The low bits of a page's mapping that are no address.
+ * The low bits of a page's mapping that are flags.
  * Upstream "mm: rename PAGE_MAPPING_* to FOLIO_MAPPING_*", 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
@@ -346,15 +346,15 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * Whoever waits for the probes of tracepoints waits for an RCU grace period too, since they
- * run with preemption off.  They no longer do.
+ * Probes of tracepoints run with preemption off, so a wait for probes is also a wait for an
+ * RCU grace period; since 7.0 probes run under SRCU.
  * Upstream "tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast", 7.0.
  */
 #define LMM_PROBES_WAIT_FOR_RCU	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
 
 /*
- * The start of an allocation of CMA memory tells how much memory the area has, and the end why the
- * allocation has failed.  Our handlers take the arguments before these.
+ * The tracepoint at the start of a CMA allocation has the free and total pages of the area, and
+ * the tracepoint at the end has the errno.  Our handlers take the arguments before these.
  * Seen in include/trace/events/cma.h of 7.2 and not of 6.12; the commit was not found.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
@@ -373,14 +373,14 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * The end of an allocation is reported for an allocation of more than the area has, too.
+ * The tracepoint at the end also fires for an allocation of more pages than the area has.
  * Seen in cma_alloc() of 7.2 (mm/cma.c) and not of 6.12; the commit was not found.
  */
 #define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
 
 /*
- * An area of CMA memory may be in several pieces, and cma_get_base() warns of one that is.
- * What is known of an area, up to the member that tells (mm/cma.h).
+ * A CMA area may have several ranges, and cma_get_base() warns if an area has more than one.
+ * struct cma up to nranges (mm/cma.h).
  * Upstream "mm, cma: support multiple contiguous ranges, if requested", 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
@@ -404,7 +404,7 @@ struct cma {
 #endif
 
 /*
- * The end of direct reclaim names the memory cgroup; none where free pages were short.
+ * The tracepoint at the end of direct reclaim has the memory cgroup; NULL for reclaim of a zone.
  * Seen in include/trace/events/vmscan.h of 7.2 and not of 6.12; the commit was not found.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)

@@ -2,8 +2,8 @@
 /*
  * linkage.h - how a function in assembly begins
  *
- * One whose address is taken begins with ENDBR where the kernel has IBT.  SYM_FUNC_START() saw
- * to that until 582077c94052 ("x86/cfi: Clean up linkage"), 6.15.
+ * A function whose address is taken begins with ENDBR on a kernel with IBT.  SYM_FUNC_START()
+ * added ENDBR until 582077c94052 ("x86/cfi: Clean up linkage"), 6.15.
  */
 #ifndef LIVEMM_COMPAT_LINKAGE_H
 #define LIVEMM_COMPAT_LINKAGE_H

@@ -6,8 +6,8 @@
  * pcp->high_max (LMM_HAS_PCP_HIGH_MIN), and the kernel's own value for it in
  * struct zone.  The kernel rewrites the list's fields with plain stores under
  * its pcp_batch_high_lock; zero means that the list is disabled (memory
- * offlining, boot).  Every write here is an atomic compare, so that a store of
- * the kernel's that comes first or last always wins.
+ * offlining, boot).  Every write here is a compare-and-exchange, so a store of
+ * the kernel wins, whether it comes first or last.
  */
 #ifndef LIVEMM_COMPAT_PAGESET_H
 #define LIVEMM_COMPAT_PAGESET_H
@@ -24,7 +24,7 @@
  * @low: smallest value the kernel may choose for pcp->high
  * @high: largest value
  *
- * The two are the same where the kernel does not tune.
+ * @low equals @high on a kernel that does not tune.
  */
 struct lmm_pageset_bound {
 	int low;
@@ -80,9 +80,9 @@ lmm_pageset_read(struct per_cpu_pages *pcp)
  * @seen: what lmm_pageset_read() gave
  * @want: what to write; its .high must not be 0
  *
- * Where there are two fields they are moved in the order that keeps low <= high
- * all the time.  If the kernel stores the second in between, the first is put
- * back, unless the kernel has stored that too.
+ * On a kernel with two fields the order of the writes keeps low <= high all the
+ * time.  If the kernel stores the second field in between, the first field is put
+ * back, unless the kernel has stored the first field too.
  *
  * Context: any.
  * Return: true if @want stands, false if the kernel was first or the list is
@@ -122,8 +122,8 @@ static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp,
  * @ours: what we have written
  * @def: the kernel's own bound
  *
- * Each field by itself: the kernel may have stored one of them anew.  The low one
- * first, because the default's is the smallest there is.
+ * Each field by itself: the kernel may have stored one of the fields anew.  The low
+ * field first, because the kernel's own low bound is the smallest possible value.
  *
  * Context: process.
  * Return: true if anything was put back.
@@ -143,7 +143,7 @@ static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp,
 }
 
 /**
- * lmm_pageset_tuned() - the value that the kernel's own tuning has reached
+ * lmm_pageset_tuned() - the value that the kernel's tuning has reached
  * @pcp: the list
  *
  * Context: any.
@@ -159,11 +159,11 @@ static inline int lmm_pageset_tuned(struct per_cpu_pages *pcp)
 }
 
 /**
- * lmm_pageset_retune() - give the kernel's own tuning its value back
+ * lmm_pageset_retune() - restore the value of the kernel's tuning
  * @pcp: the list, its bound already restored
- * @tuned: what lmm_pageset_tuned() gave before the first change
+ * @tuned: result of lmm_pageset_tuned() before the first change
  *
- * Where the kernel does not tune there is nothing to do.
+ * Does nothing on a kernel that does not tune.
  *
  * Context: any, under pcp->lock.
  */
@@ -183,7 +183,7 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
  * @zone: any populated zone
  *
  * Context: any.
- * Return: false too where the kernel does not keep that.
+ * Return: true if so; false on a kernel without ZONE_BELOW_HIGH.
  */
 static inline bool lmm_zone_below_high(struct zone *zone)
 {
@@ -196,7 +196,7 @@ static inline bool lmm_zone_below_high(struct zone *zone)
 
 /**
  * lmm_pindex_order() - order of the pages on one of a CPU's lists
- * @pindex: index in struct per_cpu_pages.lists, where those of each order lie together
+ * @pindex: index in struct per_cpu_pages.lists, which is sorted by order
  *
  * Context: any.
  * Return: the order.
@@ -207,13 +207,13 @@ static inline unsigned int lmm_pindex_order(unsigned int pindex)
 }
 
 /**
- * lmm_pindex() - which of a CPU's lists a block is kept in
- * @order: of the block
- * @migratetype: of its pages, below MIGRATE_PCPTYPES
+ * lmm_pindex() - index of the list for a block
+ * @order: order of the block
+ * @migratetype: migratetype of the block, below MIGRATE_PCPTYPES
  *
  * Context: any.
  * Return: index in struct per_cpu_pages.lists; at least NR_LOWORDER_PCP_LISTS for orders
- * that are not kept by migratetype.
+ * whose lists are not split by migratetype.
  */
 static inline unsigned int lmm_pindex(unsigned int order, unsigned int migratetype)
 {
@@ -224,9 +224,9 @@ static inline unsigned int lmm_pindex(unsigned int order, unsigned int migratety
  * lmm_zone_isolates() - are pages of a zone being isolated?
  * @zone: any populated zone
  *
- * For memory offline and contiguous allocation, which want their pages in the buddy.
+ * Memory offline and contiguous allocation isolate pages, and need them in the buddy.
  *
- * Context: any; exact for who takes a pcp->lock after the kernel has drained that list.
+ * Context: any; exact for a caller that takes a pcp->lock after the kernel has drained that list.
  * Return: true if so.
  */
 static inline bool lmm_zone_isolates(const struct zone *zone)

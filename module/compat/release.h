@@ -11,8 +11,7 @@
 #include <linux/version.h>
 
 /*
- * A scan of NUMA balancing leaves out VMAs in which the scanning thread had no recent hint
- * fault.
+ * A scan of NUMA balancing skips VMAs in which the scanning thread had no recent hint fault.
  * Upstream fc137c0ddab2 ("sched/numa: enhance vma scanning logic"), 6.4.
  */
 #define LMM_SKIPS_VMA_BY_THREAD	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0))
