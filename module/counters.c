@@ -10,7 +10,7 @@
 
 /**
  * lmm_counters_alloc() - a set of counters, all zero
- * @nr: how many; 0 is allowed
+ * @nr: number of counters; 0 is allowed
  *
  * Context: process, may sleep.
  * Return: the set, to be freed with free_percpu(), or NULL.
@@ -21,9 +21,9 @@ u64 __percpu *lmm_counters_alloc(unsigned int nr)
 }
 
 /**
- * lmm_counter_read() - sum of one counter over all CPUs there may ever be
+ * lmm_counter_read() - sum of one counter over all possible CPUs
  * @counters: the set
- * @idx: which
+ * @idx: index of the counter
  *
  * CPUs that went offline keep their share, so the sum never falls.
  *

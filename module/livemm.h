@@ -29,7 +29,7 @@ struct seq_file;
 #define LMM_TEXT_LEN	512
 
 /**
- * enum lmm_policy_id - every policy livemm will ever carry, in the order in
+ * enum lmm_policy_id - every policy of livemm, in the order in
  *	which events are delivered to them (see dispatch.c)
  * @LMM_ZONELOCK: takes whole page batches before the list sizing sees them
  * @LMM_CMA: chooses where a refill comes from
@@ -59,7 +59,7 @@ enum lmm_policy_id {
  * @LMM_KNOB_CHOICE: one of @choices; stored as its index
  * @LMM_KNOB_TEXT: plain ASCII without blank, comma and semicolon, which separate
  *	in a config line; may be empty, and is at load.  Stored as @text of the
- *	settings, so a policy has at most one; the other members are of no use.
+ *	settings, so a policy has at most one such knob; the other members are unused.
  */
 enum lmm_knob_kind {
 	LMM_KNOB_UINT,
@@ -91,13 +91,12 @@ struct lmm_knob {
  * struct lmm_config - one immutable set of a policy's settings
  * @rcu: frees the set after the last reader
  * @enabled: the policy is (to be) on
- * @value: stored value of each knob, in the order of the policy's table; 0 for the
- *	one with a text
+ * @value: stored value of each knob, in the order of the policy's table; 0 for an
+ *	LMM_KNOB_TEXT
  * @text: text of the policy's LMM_KNOB_TEXT, "" if it has none
  *
- * A writer builds a whole new one, checks it, and publishes it with
- * rcu_assign_pointer(); a set is never changed once published.  It is too large for
- * the stack.
+ * A writer builds and checks a new set, and publishes the set with rcu_assign_pointer().
+ * A published set never changes.  A set is too large for the stack.
  */
 struct lmm_config {
 	struct rcu_head rcu;
@@ -240,9 +239,9 @@ u64 lmm_counter_read(const u64 __percpu *counters, unsigned int idx);
 
 /**
  * lmm_count() - add to one of a policy's counters
- * @policy: whose
- * @idx: which, as in its counter_names
- * @n: how much
+ * @policy: the policy
+ * @idx: index in its counter_names
+ * @n: number to add
  *
  * Context: any, interrupts included; one instruction on this CPU's copy.
  */

@@ -23,7 +23,7 @@ void lmm_control_exit(void);
 /* params.c */
 extern bool lmm_off;
 
-/* Every policy there may be, as bits. */
+/* A bit for every policy. */
 #define LMM_ALL_POLICIES	GENMASK(LMM_NR_POLICIES - 1, 0)
 
 int lmm_params_apply_boot(char *why, size_t len);
@@ -62,7 +62,7 @@ struct lmm_change {
 
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
 
-/* registry.c and switch.c: doors that only control uses */
+/* registry.c and switch.c: functions that only control calls */
 int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,

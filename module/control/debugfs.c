@@ -23,12 +23,12 @@
 #include "hook/hook.h"
 #include "control.h"
 
-/* The key of a file about all of them. */
+/* The key of a file that shows all keys. */
 #define LMM_ALL_KEYS	UINT_MAX
 
 /*
- * Room for a census of some fifty zones: a file that outgrows its buffer is shown anew
- * with a larger one, and this one takes long.
+ * Room for a census of about fifty zones: seq_file shows a file that outgrows its buffer once
+ * more with a larger buffer, and a census takes long.
  */
 #define LMM_CENSUS_ROOM	SZ_64K
 
@@ -39,15 +39,15 @@ struct lmm_file {
 		    unsigned int key);
 	int (*write)(struct lmm_policy *policy, unsigned int key,
 		     const char *text, size_t text_len, char *why, size_t len);
-	/* Has this policy the file?  NULL: every one has. */
+	/* Does the policy have the file?  NULL: every policy has. */
 	bool (*there)(const struct lmm_policy *policy);
-	/* Bytes to begin with; 0: as many as seq_file likes. */
+	/* Initial size of the buffer, in bytes; 0: seq_file's default. */
 	size_t room;
-	/* Read under the control mutex: shows data that exist only while the policy is on. */
+	/* Read under the control mutex: the data exist only while the policy is on. */
 	bool locked;
 };
 
-/* One file there is: the inode's private data. */
+/* A file: the inode's private data. */
 struct lmm_node {
 	const struct lmm_file *file;
 	struct lmm_policy *policy;
@@ -159,7 +159,7 @@ static int lmm_supported_show(struct seq_file *m, struct lmm_policy *policy,
 	return 0;
 }
 
-/* Settings, all or one, as they are printed into the file's own buffer. */
+/* Print one setting or all settings into the file's own buffer. */
 static int lmm_settings_show(struct seq_file *m, struct lmm_policy *policy,
 			     unsigned int key)
 {
@@ -175,7 +175,7 @@ static int lmm_settings_show(struct seq_file *m, struct lmm_policy *policy,
 	else
 		n = lmm_key_format(policy, cfg, key, buf, len);
 	rcu_read_unlock();
-	/* Cut, perhaps: -1 has the file shown again with more room. */
+	/* The text may be cut: -1 has seq_file show the file again with more room. */
 	seq_commit(m, n + 1 < len ? (int)n : -1);
 	seq_putc(m, '\n');
 	return 0;
@@ -253,7 +253,7 @@ static const struct lmm_file lmm_policy_files[] = {
 	  .locked = true },
 };
 
-/* One for each key, which gives it its name. */
+/* One file for each key, with the name of the key. */
 static const struct lmm_file lmm_key_file = {
 	NULL, lmm_settings_show, lmm_settings_write
 };
@@ -289,7 +289,7 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 	char *text;
 	int err;
 
-	/* A setting comes whole: a piece of one could mean something else. */
+	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
 		lmm_control_set_error("not one write of at most %lu bytes",
 				      PAGE_SIZE);
@@ -328,7 +328,7 @@ static const struct file_operations lmm_write_fops = {
 	.release = single_release,
 };
 
-/* debugfs makes directories 0755 and has no call to ask for less. */
+/* debugfs makes directories 0755 and offers no other mode. */
 static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 {
 	struct dentry *dir = debugfs_create_dir(name, parent);
@@ -357,7 +357,7 @@ static struct lmm_node *lmm_add(struct lmm_node *node, struct dentry *dir,
 	return node + 1;
 }
 
-/* As many as there may be. */
+/* The largest number of files. */
 static size_t lmm_count_nodes(void)
 {
 	size_t nr = ARRAY_SIZE(lmm_top_files);
@@ -397,8 +397,8 @@ static void lmm_build_tree(void)
 /**
  * lmm_control_init() - show the files
  *
- * To be called last in init.  A host without debugfs keeps the module
- * parameters, so having no files is not a failure.
+ * To be called last in init.  A host without debugfs still has the module
+ * parameters, so a tree without files is not a failure.
  *
  * Context: process, may sleep; takes the control mutex.
  * Return: 0.
@@ -418,7 +418,7 @@ int lmm_control_init(void)
 }
 
 /**
- * lmm_control_exit() - take control back: no files, no lease, nothing on
+ * lmm_control_exit() - remove the files, end the lease, switch every policy off
  *
  * Context: process, may sleep; takes the control mutex.
  */

@@ -12,10 +12,10 @@
 
 #include "knobs.h"
 
-/* Of a refused text, so much is repeated in the reason. */
+/* Length of the part of a refused text that the reason repeats. */
 #define LMM_SHOWN	40
 
-/* Digits stop counting here: beyond every u32, and ten times it fits a u64. */
+/* Digits stop counting here: more than any u32, and ten times the value fits a u64. */
 #define LMM_SATURATED	BIT_ULL(40)
 
 /* Room for a u32 in tenths. */
@@ -35,8 +35,8 @@ static const struct lmm_knob lmm_knob_enabled = {
 
 /**
  * lmm_key() - the knob row behind a key
- * @policy: whose
- * @key: below lmm_nr_keys()
+ * @policy: the policy
+ * @key: a key, below lmm_nr_keys()
  *
  * Context: any.
  * Return: the row, never NULL.
@@ -239,11 +239,11 @@ static int lmm_key_take(const struct lmm_policy *policy, unsigned int key,
 
 /**
  * lmm_key_parse() - read one key, value or text, into settings
- * @policy: whose key
- * @key: which
+ * @policy: the policy of the key
+ * @key: the key, below lmm_nr_keys()
  * @text: the text
  * @len: bytes in @text
- * @cfg: settings to change; as they were on failure
+ * @cfg: settings to change; unchanged on failure
  * @why: reason, on failure
  * @why_len: size of @why
  *
@@ -261,7 +261,7 @@ int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
 /**
  * lmm_knob_parse() - read one value
  * @where: the policy's name for the reason, or NULL
- * @knob: its row; of a text it only tells whether it is one
+ * @knob: row of the knob; for LMM_KNOB_TEXT only the kind is looked at
  * @text: the text
  * @len: bytes in @text
  * @value: the stored value, on success only
@@ -281,9 +281,9 @@ int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
 
 /**
  * lmm_knob_format() - print one value as lmm_knob_parse() reads it
- * @knob: its row, not that of a text
+ * @knob: row of the knob, not LMM_KNOB_TEXT
  * @value: the stored value
- * @buf: where to
+ * @buf: destination
  * @len: size of @buf
  *
  * Context: any.
@@ -310,10 +310,10 @@ int lmm_knob_format(const struct lmm_knob *knob, u32 value,
 
 /**
  * lmm_key_format() - print one key as lmm_key_parse() reads it
- * @policy: whose key
+ * @policy: the policy of the key
  * @cfg: the settings
- * @key: which
- * @buf: where to
+ * @key: the key, below lmm_nr_keys()
+ * @buf: destination
  * @len: size of @buf
  *
  * Context: any.
@@ -341,7 +341,7 @@ static bool lmm_is_separator(char c)
 	return lmm_is_blank(c) || c == ',';
 }
 
-/* Cut the next word off the front of @line; an empty one means the end. */
+/* Cut the next word off the front of @line; an empty word means the end. */
 static struct lmm_span lmm_next_word(struct lmm_span *line)
 {
 	struct lmm_span word;
@@ -418,7 +418,7 @@ static int lmm_words_parse(const struct lmm_policy *policy,
 	return 0;
 }
 
-/* A word refused leaves nothing of those before it: judge all, then store. */
+/* A refused word undoes the words before: judge all words, then store. */
 static int lmm_line_parse(const struct lmm_policy *policy,
 			  struct lmm_span line, struct lmm_config *cfg,
 			  char *why, size_t len)
@@ -429,10 +429,10 @@ static int lmm_line_parse(const struct lmm_policy *policy,
 
 /**
  * lmm_config_parse() - read a line of key=value into settings
- * @policy: whose keys
+ * @policy: the policy of the keys
  * @text: the line
  * @len: bytes in @text
- * @cfg: settings to change; as they were on failure
+ * @cfg: settings to change; unchanged on failure
  * @why: reason, on failure
  * @why_len: size of @why
  *
@@ -448,10 +448,10 @@ int lmm_config_parse(const struct lmm_policy *policy,
 
 /**
  * lmm_config_format() - print settings as the line that recreates them
- * @policy: whose keys
+ * @policy: the policy of the keys
  * @cfg: the settings
- * @separator: what to put between, ' ' or ','
- * @buf: where to
+ * @separator: character between two keys, ' ' or ','
+ * @buf: destination
  * @len: size of @buf
  *
  * Context: any.
@@ -474,7 +474,7 @@ size_t lmm_config_format(const struct lmm_policy *policy,
 	return n;
 }
 
-/* As long as a value or text of that row may get. */
+/* Longest text of a row's value. */
 static size_t lmm_longest(const struct lmm_knob *knob)
 {
 	size_t longest = 0;
@@ -497,18 +497,18 @@ static size_t lmm_longest(const struct lmm_knob *knob)
 }
 
 /**
- * lmm_policies_room() - as long as a policy's section of `policies` may get
- * @policy: whose
+ * lmm_policies_room() - longest text of a policy's section of `policies`
+ * @policy: the policy
  *
  * Context: any.
- * Return: characters, with the one that ends the section, ';' or newline.
+ * Return: characters, the end of the section (';' or newline) included.
  */
 size_t lmm_policies_room(const struct lmm_policy *policy)
 {
 	size_t room = strlen(policy->name) + 1;
 	unsigned int key;
 
-	/* Each key with its '=' and with what comes after its value. */
+	/* Each key with its '=', its value and the separator. */
 	for (key = 0; key < lmm_nr_keys(policy); key++)
 		room += strlen(lmm_key(policy, key)->name) + 1 +
 			lmm_longest(lmm_key(policy, key)) + 1;
@@ -566,11 +566,11 @@ static struct lmm_span lmm_strip(struct lmm_span span)
 
 /**
  * lmm_policies_parse() - read the settings of several policies
- * @table: the policies there are, NULL for those there are not
+ * @table: policies by id; NULL for a policy that is not registered
  * @text: the text
  * @len: bytes in @text
- * @want: present settings of each policy in @table, changed by what @text says;
- *	of no use on failure
+ * @want: present settings of each policy in @table, changed as @text says;
+ *	undefined on failure
  * @named: bit per policy that @text names
  * @why: reason, on failure
  * @why_len: size of @why

@@ -4,7 +4,7 @@
  *
  * A policy's *keys* are `enabled` (key 0) and then its knobs in the order of
  * their table (key i + 1 is knob i).  All texts come with a length, may hold
- * any byte, and may end in one newline, which is dropped.
+ * any byte, and may end in a newline, which is dropped.
  *
  *	value    = digits | digits "." digit | "0" | "1" | word | text
  *	line     = [ key "=" value { separator key "=" value } ]
@@ -24,11 +24,11 @@
 #define LMM_KEY_ENABLED	0
 
 /**
- * lmm_nr_keys() - how many keys a policy has
- * @policy: whose
+ * lmm_nr_keys() - number of a policy's keys
+ * @policy: the policy
  *
  * Context: any.
- * Return: its knobs and `enabled`.
+ * Return: number of knobs plus 1 for `enabled`.
  */
 static inline unsigned int lmm_nr_keys(const struct lmm_policy *policy)
 {

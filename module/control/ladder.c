@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ladder.c - do steps in order, and undo what was done when one fails
+ * ladder.c - do steps in order, and undo the finished steps when a step fails
  */
 #include <linux/kernel.h>
 
@@ -9,10 +9,10 @@
 /**
  * lmm_ladder_down() - undo steps, last one first
  * @steps: table of steps
- * @nr: how many of them are up
- * @ctx: handed to every step
+ * @nr: number of steps that are up
+ * @ctx: argument of every step
  *
- * Context: whatever the steps need.
+ * Context: the context that the steps need.
  */
 void lmm_ladder_down(const struct lmm_step *steps, unsigned int nr, void *ctx)
 {
@@ -26,13 +26,13 @@ void lmm_ladder_down(const struct lmm_step *steps, unsigned int nr, void *ctx)
  * lmm_ladder_up() - do steps in order; all of them or none
  * @steps: table of steps
  * @nr: rows in @steps
- * @ctx: handed to every step
- * @why: reason in words when a step fails, the step's own or its name
+ * @ctx: argument of every step
+ * @why: reason in words when a step fails: the step's reason, or the step's name
  * @len: size of @why
  *
  * When step k fails, steps k-1 to 0 are undone in that order.
  *
- * Context: whatever the steps need.
+ * Context: the context that the steps need.
  * Return: 0, or the errno of the step that failed.
  */
 int lmm_ladder_up(const struct lmm_step *steps, unsigned int nr, void *ctx,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ladder.h - do steps in order, and undo what was done when one fails
+ * ladder.h - do steps in order, and undo the finished steps when a step fails
  */
 #ifndef LIVEMM_CONTROL_LADDER_H
 #define LIVEMM_CONTROL_LADDER_H
@@ -9,10 +9,9 @@
 
 /**
  * struct lmm_step - one rung
- * @name: for the log, and for the reason when @up gives none
- * @up: do it.  Returns 0 or -errno with the reason in @why, having undone all
- *	it did itself
- * @down: undo it; cannot fail.  May be NULL
+ * @name: name in the log, and in the reason if @up gives none
+ * @up: do the step.  Returns 0, or -errno with the reason in @why after undoing its own changes
+ * @down: undo the step; cannot fail.  May be NULL
  */
 struct lmm_step {
 	const char *name;

@@ -26,7 +26,7 @@ static u64 lmm_lease_deadline;
 
 static struct hrtimer lmm_lease_timer;
 
-/* The text of a lease is read like a knob's. */
+/* A lease is read as a knob is. */
 const struct lmm_knob lmm_lease_knob = {
 	.name = "lease",
 	.kind = LMM_KNOB_UINT,
@@ -50,7 +50,7 @@ static enum hrtimer_restart lmm_lease_fires(struct hrtimer *timer)
 }
 
 /**
- * lmm_lease_init() - there may be a lease
+ * lmm_lease_init() - prepare for leases
  *
  * Context: process.
  */
@@ -61,7 +61,7 @@ void lmm_lease_init(void)
 
 /**
  * lmm_lease_set() - begin, renew or end the lease
- * @seconds: from now, within lmm_lease_knob's range; 0 ends it
+ * @seconds: length from now, within lmm_lease_knob's range; 0 ends the lease
  *
  * Context: process.
  */
@@ -79,7 +79,7 @@ void lmm_lease_set(u32 seconds)
 }
 
 /**
- * lmm_lease_left() - how long the lease still runs
+ * lmm_lease_left() - time until the lease ends
  *
  * Context: process.
  * Return: seconds, rounded up; 0 when there is no lease.
@@ -94,7 +94,7 @@ u32 lmm_lease_left(void)
 	spin_unlock_irq(&lmm_lease_lock);
 	if (!deadline)
 		return 0;
-	/* Run out, but the timer has not been served yet: still a lease. */
+	/* The deadline has passed and the timer has not run yet: the lease still holds. */
 	if (now >= deadline)
 		return 1;
 	return div_u64(deadline - now + NSEC_PER_SEC - 1, NSEC_PER_SEC);
@@ -103,7 +103,7 @@ u32 lmm_lease_left(void)
 /**
  * lmm_lease_cancel() - end the lease and wait for its timer
  *
- * The caller has seen to it that nobody can call lmm_lease_set() any more.
+ * The caller guarantees that nobody calls lmm_lease_set() any more.
  *
  * Context: process, may sleep.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * params.c - control by module parameters: the path that lockdown leaves open,
- *	and what modprobe.d makes survive a reboot
+ * params.c - control by module parameters, which work under lockdown and which
+ *	modprobe.d keeps over a reboot
  *
  * The loader reads parameters before the module's init runs, when there are no
  * policies yet: settings given then are kept and applied as the last step of
@@ -41,14 +41,14 @@ static u32 lmm_boot_lease;
 /* Held for reading by every change of settings, so that the exit can wait for changes. */
 static DECLARE_RWSEM(lmm_params_rwsem);
 
-/* Innermost: whoever refuses something may hold the control mutex or not. */
+/* Innermost lock: taken with and without the control mutex. */
 static DEFINE_MUTEX(lmm_error_mutex);
 static char lmm_error[LMM_WHY_LEN];
 
 bool lmm_off;
 
 /**
- * lmm_control_set_error() - say why a write is being refused
+ * lmm_control_set_error() - note the reason of a refused write
  * @fmt: words, for the file and the parameter `last_error`
  *
  * Context: process, may sleep.
@@ -65,8 +65,8 @@ void lmm_control_set_error(const char *fmt, ...)
 }
 
 /**
- * lmm_control_get_error() - why the last refused write was refused
- * @buf: where to; empty if none was
+ * lmm_control_get_error() - the reason of the last refused write
+ * @buf: gets the reason; empty if no write was refused
  * @len: size of @buf
  *
  * Context: process, may sleep.
@@ -109,7 +109,7 @@ static int lmm_policies_keep(const char *text)
 	return 0;
 }
 
-/* The parameter is written while the module is there to be controlled, or about to go. */
+/* A write while the module is loaded, or while the exit has begun. */
 static int lmm_policies_set_now(const char *text)
 {
 	char why[LMM_WHY_LEN] = "";
@@ -165,7 +165,7 @@ static int lmm_policies_print(char *buf, size_t len)
 				       buf + n, len - n);
 		rcu_read_unlock();
 	}
-	/* That all of it fits is what registration has seen to. */
+	/* lmm_policy_register() has checked that the text fits. */
 	return n + scnprintf(buf + n, len - n, "\n");
 }
 
@@ -240,7 +240,7 @@ static const struct kernel_param_ops lmm_lease_ops = {
 	.get = lmm_lease_param_get,
 };
 
-/* No set: only the mode keeps sysfs out, the loader asks for one all the same. */
+/* The mode keeps sysfs from writing; the loader calls set regardless of the mode. */
 static int lmm_error_param_set(const char *text, const struct kernel_param *kp)
 {
 	return -EPERM;
@@ -268,14 +268,14 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
  * @len: size of @why
  *
  * To be called in init once every policy is registered, as the last step that
- * may fail.  From here on writes of parameters take effect at once.  With
- * livemm.off=1 the policies given are passed over: that parameter is the way
- * out of a boot that they spoil, so it must not fail the load because of them.
+ * may fail.  Writes of parameters take effect at once from here on.  With
+ * livemm.off=1 the policies in the parameters are ignored, right or wrong: livemm.off
+ * is the way out of a boot that these policies spoil.
  *
  * A lease given as a parameter runs from the end of this function on.
  *
  * Context: process, may sleep.
- * Return: 0, or what applying failed with; then nothing is on.
+ * Return: 0, or the errno of applying the settings; then no policy is on.
  */
 int lmm_params_apply_boot(char *why, size_t len)
 {
@@ -284,7 +284,7 @@ int lmm_params_apply_boot(char *why, size_t len)
 	u32 lease;
 	int err = 0;
 
-	/* From here on writes of parameters take effect at once. */
+	/* Writes of parameters take effect at once from here on. */
 	mutex_lock(&lmm_stage_mutex);
 	policies = lmm_boot_policies;
 	lease = lmm_boot_lease;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * registry.c - which policies there are, and the one door to their settings
+ * registry.c - the registered policies, and every change of their settings
  *
  * Every change of a setting, by a debugfs file or a module parameter, goes through
  * lmm_policies_apply() with the control mutex held.  Switching off needs no mutex; see switch.c.
@@ -21,7 +21,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Time between two looks whether the hooks of a policy in standby are available again. */
+/* Time between two checks for hooks that a policy in standby lacks. */
 #define LOOK_JIFFIES	HZ
 
 /* Serialises every change of settings and the table below; see livemm.h. */
@@ -29,7 +29,7 @@ DEFINE_MUTEX(lmm_control_mutex);
 
 static struct lmm_policy *lmm_policies[LMM_NR_POLICIES];
 
-/* Put back what lmm_policies_apply() did, newest first. */
+/* Undo lmm_policies_apply(), last step first. */
 static void lmm_policies_revert(struct lmm_policy *const done[], struct lmm_config *old,
 				const unsigned int *cuts, unsigned int nr)
 {
@@ -153,9 +153,9 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 }
 
 /**
- * lmm_policies_look() - have policies stand by, or come back, as their hooks do
+ * lmm_policies_look() - move policies to standby and back as their hooks go and come
  *
- * Tidies up after policies that were cut, too.
+ * Also restores the values of policies that were cut.
  *
  * Context: process, may sleep, control mutex held.
  * Return: true if another look is needed later.
@@ -248,7 +248,7 @@ void lmm_policies_look_soon(void)
 }
 
 /**
- * lmm_policies_cut() - switch policies off, as far as that can be done at once
+ * lmm_policies_cut() - stop policies at once; their values are restored later
  * @named: bit per policy
  *
  * Context: any.
@@ -265,8 +265,8 @@ void lmm_policies_cut(unsigned int named)
 }
 
 /**
- * lmm_policies_cuts() - how often has each policy been switched off?
- * @cuts: gets that, by policy id
+ * lmm_policies_cuts() - number of cuts of each policy
+ * @cuts: gets the numbers, by policy id
  *
  * Context: any.
  */
@@ -279,9 +279,9 @@ void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES])
 }
 
 /**
- * lmm_policies_were_cut() - has any of some policies been switched off since?
+ * lmm_policies_were_cut() - was any of the named policies cut since lmm_policies_cuts()?
  * @named: bit per policy
- * @cuts: as lmm_policies_cuts() told then
+ * @cuts: result of lmm_policies_cuts()
  *
  * Context: any.
  * Return: true if so.
@@ -297,7 +297,7 @@ bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_PO
 }
 
 /**
- * lmm_policies_disable_all() - back to stock
+ * lmm_policies_disable_all() - switch every policy off
  *
  * Context: process, may sleep, control mutex held.
  */
@@ -315,14 +315,14 @@ void lmm_policies_disable_all(void)
 }
 
 /**
- * lmm_registry_init() - be ready for policies
+ * lmm_registry_init() - prepare for policies
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int lmm_registry_init(void)
 {
-	/* WQ_MEM_RECLAIM: tidying up gives memory back.  One tidies up while another looks. */
+	/* WQ_MEM_RECLAIM: tidying up frees memory.  Tidying and looking run side by side. */
 	lmm_look_wq = alloc_workqueue("livemm", WQ_UNBOUND | WQ_MEM_RECLAIM, 2);
 	return lmm_look_wq ? 0 : -ENOMEM;
 }
@@ -347,9 +347,9 @@ void lmm_registry_exit(void)
 
 /**
  * lmm_policy_next() - walk the registered policies in order of their ids
- * @prev: where the walk is, or NULL to begin
+ * @prev: the policy before, or NULL to begin
  *
- * Policies are registered before anybody can ask, and forgotten when nobody can any more.
+ * Registration ends before the first walk can begin, and policies stay until the last walk ends.
  *
  * Context: any.
  * Return: the next policy, or NULL at the end.
@@ -399,8 +399,8 @@ static bool lmm_policy_sound(const struct lmm_policy *policy)
 }
 
 /*
- * The parameter `policies` shows every setting in one page, and takes what it has
- * shown back in one: room for the worst that each policy may be set to.
+ * The parameter `policies` shows every setting in one page, and accepts that text in one
+ * write: there must be room for the longest settings of every policy.
  */
 static bool lmm_policies_fit(const struct lmm_policy *added)
 {
@@ -413,7 +413,7 @@ static bool lmm_policies_fit(const struct lmm_policy *added)
 	return room < PAGE_SIZE;
 }
 
-/* Tell the hook layer what the policy uses, and dispatch what the policy handles. */
+/* Subscribe the policy to hooks, and register its events with dispatch. */
 static int lmm_policy_subscribe(struct lmm_policy *policy)
 {
 	int err = 0;
@@ -468,7 +468,7 @@ static int lmm_policy_add(struct lmm_policy *policy)
 
 /**
  * lmm_policy_register() - make a policy known, switched off, with its defaults
- * @policy: stays the caller's, but its last members are control's from here on
+ * @policy: owned by the caller; control owns the members from @config on
  *
  * Context: process, may sleep; takes the control mutex.
  * Return: 0, -EEXIST if its id or its name is taken, -EINVAL if its tables are
@@ -488,10 +488,10 @@ int lmm_policy_register(struct lmm_policy *policy)
 }
 
 /**
- * lmm_policy_unregister() - switch a policy off and forget it
- * @policy: a registered policy, or one that never was (then nothing happens)
+ * lmm_policy_unregister() - switch a policy off and remove it from the registry
+ * @policy: a policy; nothing happens if the policy is not registered
  *
- * Its files must be gone already.
+ * The files of the policy must be gone already.
  *
  * Context: process, may sleep; takes the control mutex.
  */

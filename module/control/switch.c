@@ -90,7 +90,7 @@ static int lmm_cut_meanwhile(char *why, size_t len)
 	return -ECANCELED;
 }
 
-/* Publish, and have a policy that comes on go, unless the policy was cut meanwhile. */
+/* Publish the settings and start delivery, unless the policy was cut meanwhile. */
 static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
@@ -112,7 +112,7 @@ static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t l
 		kfree_rcu(old, rcu);
 	if (cut)
 		return lmm_cut_meanwhile(why, len);
-	/* Whoever waits for an earlier "off" waits no longer. */
+	/* Wake tasks that wait for an earlier "off". */
 	if (go)
 		wake_up_all(&lmm_state_changed);
 	return 0;
@@ -123,7 +123,7 @@ static int lmm_step_go(void *ctx, char *why, size_t len)
 	return lmm_policy_commit(ctx, true, why, len);
 }
 
-/* Hooks come last: no handler may see a policy half made, or old settings. */
+/* Hooks come last: no handler may see an unfinished policy or old settings. */
 static const struct lmm_step lmm_on_steps[] = {
 	{ "enable", lmm_step_enable, lmm_step_disable },
 	{ "arm", lmm_step_arm, lmm_step_disarm },
@@ -217,7 +217,7 @@ static void lmm_why_prefix(const struct lmm_policy *policy, const char *what,
 
 /**
  * lmm_policy_mode() - the mode that a set of settings asks for
- * @policy: whose settings
+ * @policy: the policy of the settings
  * @cfg: the settings
  *
  * Context: any.
@@ -263,7 +263,7 @@ bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
 }
 
 /**
- * lmm_policy_to_arm() - do settings ask for hooks to be armed that are not?
+ * lmm_policy_to_arm() - do settings need hooks that are not armed?
  * @policy: a registered policy
  * @want: the settings
  *
@@ -286,9 +286,9 @@ bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config 
 }
 
 /**
- * lmm_policy_check() - refuse what can be refused without having touched anything
+ * lmm_policy_check() - judge settings without changing anything
  * @policy: a registered policy
- * @want: settings for it
+ * @want: settings for the policy
  * @why: reason in words, on failure
  * @len: size of @why
  *
@@ -317,7 +317,7 @@ int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
 }
 
 /**
- * lmm_policy_cut() - switch a policy off, as far as that can be done at once
+ * lmm_policy_cut() - stop a policy at once; its values are restored later
  * @policy: a registered policy
  *
  * The policy gets no event any more, the published settings say off, and a task that switches the
@@ -404,7 +404,7 @@ static void lmm_policy_set_reason(struct lmm_policy *policy, const char *why)
 }
 
 /**
- * lmm_policy_state() - in what state is a policy?
+ * lmm_policy_state() - state of a policy
  * @policy: a registered policy
  * @why: gets the reason for standby, or ""
  * @len: size of @why
@@ -426,7 +426,7 @@ enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, siz
 	return state;
 }
 
-/* A hook that the policy needs is gone, and may come back. */
+/* A required hook is gone, and may come back. */
 static void lmm_policy_stand_by(struct lmm_policy *policy, const char *why)
 {
 	lmm_policy_set_reason(policy, why);
@@ -487,10 +487,10 @@ static void lmm_policy_return(struct lmm_policy *policy)
 }
 
 /**
- * lmm_policy_look() - have a policy stand by, or come back, as its hooks do
+ * lmm_policy_look() - move a policy to standby or back as its hooks go or come
  * @policy: a registered policy
  *
- * Tidies up after a policy that was cut, too.
+ * Also restores the values of a policy that was cut.
  *
  * Context: process, may sleep, control mutex held.
  * Return: true if the policy stands by.
@@ -500,7 +500,7 @@ bool lmm_policy_look(struct lmm_policy *policy)
 	char why[LMM_WHY_LEN];
 
 	lmm_policy_tidy(policy);
-	/* A policy finds out at its start which hooks there are, so a hook more is a new start. */
+	/* A policy looks for its hooks at its start, so a new hook needs a new start. */
 	if (READ_ONCE(policy->state) == LMM_POLICY_ON &&
 	    (!lmm_hooks_alive(policy->id, why, sizeof(why)) ||
 	     lmm_hooks_regained(policy->id, lmm_policy_mode_now(policy), why, sizeof(why))))
@@ -602,9 +602,8 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
  * @why: reason in words, on failure
  * @len: size of @why, at most LMM_WHY_LEN of it is used
  *
- * Judges the whole, then switches on, off or over, and publishes.  On failure
- * nothing has changed.  Settings that are in force already are a success, and
- * nothing happens.
+ * Judges all settings, then switches the policy on, off or to another mode, and publishes.  On
+ * failure nothing has changed.  Settings that are in force already change nothing and succeed.
  *
  * Context: process, may sleep, control mutex held.
  * Return: 0, -EINVAL or -ERANGE from the policy's own judgement, -EOPNOTSUPP
@@ -649,7 +648,7 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 	err = lmm_policy_change(&sw, why, len);
 	if (err) {
 		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
-		/* Neither was published. */
+		/* Neither set was published. */
 		kfree(new);
 		kfree(off);
 	}
@@ -682,9 +681,9 @@ void lmm_policies_wait(unsigned int named, unsigned int timeout_ms)
 }
 
 /**
- * lmm_policies_waiting() - note that somebody waits for livepatches, to switch policies on
+ * lmm_policies_waiting() - note that a task waits for livepatches to switch policies on
  * @named: bit per policy
- * @wait: begins to; or has ended
+ * @wait: true: the wait begins; false: the wait has ended
  *
  * Context: process.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * switch.h - one policy goes from off to on and back, for the registry
+ * switch.h - switching one policy on and off, for the registry
  */
 #ifndef LIVEMM_CONTROL_SWITCH_H
 #define LIVEMM_CONTROL_SWITCH_H
