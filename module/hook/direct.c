@@ -4,7 +4,7 @@
  *
  * A site has room for one direct call, and BPF trampolines (fentry, fexit) are direct calls
  * too.  A row is therefore called straight from the site (entry.S), or as one of any number of
- * ftrace callbacks (shared.c).  The direct call costs less, because an ftrace callback saves
+ * ftrace callbacks (entry_calls.c).  The direct call costs less, because an ftrace callback saves
  * every register and goes through a list.  A row uses the ftrace callback
  *
  *  - where somebody else's direct call is at the site already;
@@ -137,7 +137,7 @@ int lmm_direct_disarm(struct lmm_hook *hook)
 	return err;
 }
 
-/* For a moment both ways call the handler: a note is written twice, a count is one too high. */
+/* For a moment both ways call the handler, and a hit may be counted twice. */
 static void make_room(struct lmm_hook *hook)
 {
 	hook->makes_room = true;
@@ -153,7 +153,7 @@ static void make_room(struct lmm_hook *hook)
 }
 
 /*
- * Have rows make room, of the function at @addr, or with 0 all.
+ * Have the row of the function at @addr make room; with 0, every row.
  *
  * This module must stay while a task sleeps here: the kernel's wait for tasks in directly
  * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits for
@@ -189,11 +189,11 @@ void lmm_direct_exit(void)
 }
 
 /**
- * lmm_direct_bpf_link() - at the entry of bpf_trampoline_link_prog()
- * @link: unused
- * @trampoline: of the function that a BPF program is about to be called at
+ * lmm_direct_bpf_link() - make room for a BPF program, at the entry of bpf_trampoline_link_prog()
+ * @link: first argument of the function; not read
+ * @trampoline: trampoline of the function that gets the BPF program
  *
- * A row that has made room does so for good: whoever uses BPF on a function once does again.
+ * The row keeps its ftrace callback for good, because BPF users of a function come back.
  *
  * Context: process, may sleep.
  */
@@ -203,9 +203,9 @@ void notrace lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampo
 }
 
 /**
- * lmm_direct_bpf_links() - at the entry of bpf_trampoline_multi_attach()
+ * lmm_direct_bpf_links() - make room for BPF programs, at bpf_trampoline_multi_attach()
  *
- * As lmm_direct_bpf_link(); which functions are meant is not looked up.
+ * Every row makes room; the functions that get programs are not looked up.
  *
  * Context: process, may sleep.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * direct.h - calls at a function's ftrace site, shared with whoever else wants to be there
+ * direct.h - calls at a function's ftrace site, shared with other users of the site
  */
 #ifndef LIVEMM_HOOK_DIRECT_H
 #define LIVEMM_HOOK_DIRECT_H

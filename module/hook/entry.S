@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * entry.S - called in place of __fentry__, before a function has done anything
+ * entry.S - called in place of __fentry__, at the first instruction of a function
  *
- * The function's arguments, up to six, are in their registers, and are those of our
- * handler too, which need not keep them.  Nothing else is live here.  A thread can be
+ * The function's arguments, up to six, are in their registers, and become the arguments of our
+ * handler, which may change the registers.  Nothing else is live here.  A thread can be
  * preempted anywhere in this file; disarming waits for it (unregister_ftrace_function()
  * does, with RCU tasks, for ops that a module owns).
  */
@@ -46,9 +46,8 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation, so it is a look, four stores and no more, as long as nobody
- * wants to be called for each request.  Where on the stack we are tells
- * later on whether what is noted is of that request.
+ * Runs at every allocation: a test and four stores while no handler is called for each request.
+ * The stack pointer later tells whether the noted request is the request of the caller.
  */
 SYM_FUNC_START(lmm_entry_request)
 	LMM_ENDBR
@@ -66,8 +65,8 @@ SYM_FUNC_START(lmm_entry_request)
 SYM_FUNC_END(lmm_entry_request)
 
 /*
- * Runs at every look-up of a buffer: its fourth argument is what a page for it is to be
- * asked for with, should there be none yet.
+ * Runs at every look-up of a buffer.  The fourth argument has the gfp flags for a new page of
+ * buffers.
  */
 SYM_FUNC_START(lmm_entry_buffer)
 	LMM_ENDBR

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * entry.h - what the kernel calls at the entry of a function, and which calls count
+ * entry.h - calls at the entry of a function, and the calls that are handed on
  *
- * For what runs at every hint fault of NUMA balancing, some 1600 instructions in all
- * (bench/README.md).  A kprobe or an ftrace callback has the kernel's own trampoline and
- * bookkeeping at each call; a direct call has entry.S alone.  For a call that does not
- * count that is incl, testl, jnz, and the return or the jump to the kernel's return
- * thunk, with an endbr64 before them where the kernel has IBT (6.12).
+ * A hint fault of NUMA balancing takes about 1600 instructions (bench/README.md), so a hook there
+ * must be short.  A kprobe or an ftrace callback goes through the kernel's trampoline and
+ * bookkeeping at each call; a direct call runs entry.S alone.  A call that is not handed on takes
+ * incl, testl, jnz, and the return or the jump to the kernel's return thunk, with an endbr64
+ * first on a kernel with IBT (6.12).
  */
 #ifndef LIVEMM_HOOK_ENTRY_H
 #define LIVEMM_HOOK_ENTRY_H
 
 /*
- * On each CPU one call in so many is handed on, and stands for all of them; a power
+ * Of this many calls on a CPU one call is handed on, and stands for all of them; a power
  * of two.
  */
 #define LMM_ENTRY_EVERY	4
@@ -26,10 +26,10 @@ struct ftrace_ops;
 struct ftrace_regs;
 
 /**
- * struct lmm_entry_handlers - whom entry.S and the ftrace callbacks of entry_calls.c call
+ * struct lmm_entry_handlers - the handlers that entry.S and entry_calls.c call
  * @hint_fault: at the entry of task_numa_fault().  Context: process, preemption on; under no lock
  *	but mmap_lock, or a VMA's.
- * @hint_vma: at the entry of LMM_HINT_SYMBOL.  Context: process, under the lock of a page table.
+ * @hint_vma: at the entry of LMM_HINT_SYMBOL.  Context: process, under a page-table lock.
  * @request: at the entry of get_page_from_freelist(), while lmm_request_wanted is set.  Context:
  *	any that the allocator may be called from.
  *
@@ -50,7 +50,7 @@ void lmm_entered_hint_vma(const void *page, const void *where);
 void lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 			 const struct alloc_context *context);
 
-/* Not 0: somebody wants to be called for each request.  Read by entry.S. */
+/* Not 0: the request handler is called for each request.  Read by entry.S. */
 extern unsigned char lmm_request_wanted;
 
 /* Calls so far. */
@@ -70,7 +70,7 @@ void lmm_entry_hint_fault(void);
 void lmm_entry_hint_vma(void);
 void lmm_entry_request(void);
 
-/* What is left of the flags that a page of buffers is asked for with. */
+/* Mask of the gfp flags of a page of buffers. */
 extern unsigned int lmm_buffer_gfp_mask;
 void lmm_buffers_unmovable(unsigned int client, bool wanted);
 

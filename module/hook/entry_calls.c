@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * entry_calls.c - what is called at the entry of a function hands the call on
+ * entry_calls.c - from the entry of a function to its handler
  *
  * entry.S calls lmm_entered_*().  The ftrace callbacks do what entry.S does; they are for sites
  * that hold a direct call of somebody else, see direct.c.  The function is called with the
@@ -34,8 +34,8 @@ unsigned char lmm_request_wanted;
 unsigned int lmm_buffer_gfp_mask = ~0U;
 
 /**
- * lmm_entry_init() - say whom to call
- * @handlers: called from the first arming of a direct call on
+ * lmm_entry_init() - set the handlers
+ * @handlers: handlers of direct calls
  *
  * Context: process, before any row is armed.
  */
@@ -48,8 +48,8 @@ void lmm_entry_init(const struct lmm_entry_handlers *handlers)
 
 /**
  * lmm_buffers_unmovable() - are buffers of block devices to be allocated as unmovable?
- * @client: who says so
- * @wanted: the answer; one client that wants so is enough
+ * @client: the client that decides
+ * @wanted: the decision of the client; buffers are unmovable if any client wants so
  *
  * File systems keep references to buffers: a page that holds a buffer cannot be migrated.
  *
@@ -69,9 +69,9 @@ void lmm_buffers_unmovable(unsigned int client, bool wanted)
 
 /**
  * lmm_entered_hint_fault() - one call in LMM_ENTRY_EVERY of task_numa_fault()
- * @last_cpupid: who faulted on the page before
- * @nid: where the page is now
- * @pages: how many the fault was for
+ * @last_cpupid: CPU and process of the previous fault on the page
+ * @nid: node of the page
+ * @pages: number of pages of the fault
  * @flags: TNF_*
  */
 void notrace lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int flags)
@@ -81,8 +81,8 @@ void notrace lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int fla
 
 /**
  * lmm_entered_hint_vma() - one call in LMM_ENTRY_EVERY of LMM_HINT_SYMBOL
- * @page: that the fault is on
- * @where: the fault was
+ * @page: page of the fault
+ * @where: the fault, or its VMA (LMM_HINT_SYMBOL)
  */
 void notrace lmm_entered_hint_vma(const void *page, const void *where)
 {
@@ -91,10 +91,10 @@ void notrace lmm_entered_hint_vma(const void *page, const void *where)
 
 /**
  * lmm_entered_request() - a call of get_page_from_freelist() while lmm_request_wanted is set
- * @gfp: of the request
- * @order: of the request
- * @flags: of the request
- * @context: the rest of the request
+ * @gfp: flags of the request
+ * @order: order of the request
+ * @flags: ALLOC_* flags of the request
+ * @context: zone list, migratetype and the rest of the request
  */
 void notrace lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 				 const struct alloc_context *context)
@@ -105,15 +105,12 @@ void notrace lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 /* Argument number @n, from 0, of the function that is called. */
 #define ARGUMENT(fregs, n)	regs_get_kernel_argument(lmm_ftrace_pt_regs(fregs), n)
 
-/**
- * lmm_shared_hint_fault() - as lmm_entry_hint_fault()
- * @ip: unused
- * @parent: unused
- * @ops: unused
- * @fregs: the function's arguments
- */
-void notrace lmm_shared_hint_fault(unsigned long ip, unsigned long parent,
-				   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+/* The ftrace callback that does the work of lmm_entry_<name>(). */
+#define SHARED_CALL(name) \
+	void notrace lmm_shared_##name(unsigned long ip, unsigned long parent, \
+				       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+
+SHARED_CALL(hint_fault)
 {
 	if (this_cpu_inc_return(lmm_calls_hint_fault) & (LMM_ENTRY_EVERY - 1))
 		return;
@@ -121,30 +118,14 @@ void notrace lmm_shared_hint_fault(unsigned long ip, unsigned long parent,
 			       ARGUMENT(fregs, 3));
 }
 
-/**
- * lmm_shared_hint_vma() - as lmm_entry_hint_vma()
- * @ip: unused
- * @parent: unused
- * @ops: unused
- * @fregs: the function's arguments
- */
-void notrace lmm_shared_hint_vma(unsigned long ip, unsigned long parent,
-				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+SHARED_CALL(hint_vma)
 {
 	if (this_cpu_inc_return(lmm_calls_hint_vma) & (LMM_ENTRY_EVERY - 1))
 		return;
 	lmm_entered_hint_vma((const void *)ARGUMENT(fregs, 0), (const void *)ARGUMENT(fregs, 1));
 }
 
-/**
- * lmm_shared_request() - as lmm_entry_request()
- * @ip: unused
- * @parent: unused
- * @ops: unused
- * @fregs: the function's arguments
- */
-void notrace lmm_shared_request(unsigned long ip, unsigned long parent,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+SHARED_CALL(request)
 {
 	const struct pt_regs *regs = lmm_ftrace_pt_regs(fregs);
 
@@ -160,15 +141,7 @@ void notrace lmm_shared_request(unsigned long ip, unsigned long parent,
 	preempt_enable_notrace();
 }
 
-/**
- * lmm_shared_buffer() - as lmm_entry_buffer()
- * @ip: unused
- * @parent: unused
- * @ops: unused
- * @fregs: the function's arguments; the fourth is changed
- */
-void notrace lmm_shared_buffer(unsigned long ip, unsigned long parent,
-			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+SHARED_CALL(buffer)
 {
 	lmm_ftrace_pt_regs(fregs)->cx &= READ_ONCE(lmm_buffer_gfp_mask);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * extent.h - can a variable of a given size lie at an address?  Arithmetic only, so that KUnit
- * tests all of the file
+ * extent.h - can a variable of a given size lie at an address?  Pure arithmetic
  */
 #ifndef LIVEMM_HOOK_EXTENT_H
 #define LIVEMM_HOOK_EXTENT_H

@@ -53,7 +53,7 @@ bool lmm_hooks_forced(void)
 
 /**
  * lmm_hooks_init() - find and verify every hook; arms none
- * @handlers: whom hooks call
+ * @handlers: handlers of the hooks
  * @changed: called when hooks may have begun or ceased to be usable; must not wait for
  *	anything
  *
@@ -130,7 +130,7 @@ void lmm_hooks_exit(void)
 }
 
 /**
- * lmm_hook_address() - where a verified function or variable is
+ * lmm_hook_address() - address of a verified function or variable
  * @id: the row
  *
  * Context: process.
@@ -154,10 +154,10 @@ bool lmm_hook_available(enum lmm_hook_id id)
 }
 
 /**
- * lmm_hook_body() - where a verified function goes on behind its ftrace site
- * @id: the row, of a function that can be livepatched
+ * lmm_hook_body() - address of a verified function behind its ftrace site
+ * @id: row of a function that can be livepatched
  *
- * A call of that runs the kernel's own code, whoever has wrapped the function.
+ * A call of that address runs the kernel's own code, past every livepatch.
  *
  * Context: process.
  * Return: the address, or 0 when the row is not available.
@@ -205,7 +205,7 @@ bool lmm_hook_armable(enum lmm_hook_id id)
 /**
  * lmm_hooks_supported() - does this kernel have all that a policy requires?
  * @client: the client
- * @mode: in which of its modes
+ * @mode: mode of the client
  * @why: on false, the first hook it lacks and why
  * @len: size of @why
  *
@@ -232,7 +232,7 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 }
 
 /**
- * lmm_hooks_layout() - do the structs that a policy reads look as we were compiled?
+ * lmm_hooks_layout() - do the structs that a policy reads have the layout we were compiled with?
  * @client: the client, whatever its mode
  * @why: on false, the first that does not
  * @len: size of @why
@@ -364,7 +364,7 @@ void lmm_hooks_refresh(void)
 /**
  * lmm_hooks_missing() - which wrappers that a policy uses have to be loaded first?
  * @client: the client
- * @mode: in which of its modes
+ * @mode: mode of the client
  *
  * Context: process, control mutex held.
  * Return: BIT(enum lmm_klp_function) of each, for lmm_klp_load().
@@ -377,7 +377,7 @@ u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
 /**
  * lmm_hooks_ready() - can a policy be armed without loading a livepatch?
  * @client: the client
- * @mode: in which of its modes
+ * @mode: mode of the client
  * @why: on false, the first hook that the policy requires and whose wrapper is not live
  * @len: size of @why
  *
@@ -435,7 +435,7 @@ bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
 /**
  * lmm_hooks_regained() - can a policy have a hook back that the policy went on without?
  * @client: the client, which is armed
- * @mode: in which of its modes
+ * @mode: mode of the client
  * @why: on true, the hook in words
  * @len: size of @why
  *
@@ -508,7 +508,7 @@ static int functions_hold(unsigned int client, u32 functions, char *why, size_t 
 /**
  * lmm_hooks_arm() - arm every hook that a policy uses and this kernel has
  * @client: the client; its enable op has run
- * @mode: in which of its modes
+ * @mode: mode of the client
  * @why: the reason in words on failure
  * @len: size of @why
  *
@@ -650,7 +650,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 
 /**
  * lmm_hooks_show() - print a row a hook
- * @m: where to
+ * @m: destination
  *
  * Columns: name, mechanism, symbol, state, hits, missed, reason.
  *

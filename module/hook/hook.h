@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hook.h - what control and the policies see of the hook layer
+ * hook.h - the interface of the hook layer for control and the policies
  */
 #ifndef LIVEMM_HOOK_HOOK_H
 #define LIVEMM_HOOK_HOOK_H
@@ -14,7 +14,7 @@
 struct lmm_entry_handlers;
 
 /**
- * struct lmm_hook_handlers - whom hooks call
+ * struct lmm_hook_handlers - the handlers of hooks
  * @klp: wrappers of livepatches
  * @entry: direct calls
  * @probes: by row, the probe of a tracepoint or the pre_handler of a kprobe; NULL for the others

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * klp_client.c - which livepatch modules there are, and who holds them
+ * klp_client.c - the livepatch modules, and the policies that hold them
  *
  * klp_load.c has livepatch modules loaded.  lmm_klp_hold() takes only a module that is live, so
  * nothing that happens between the load and the hold arms a dead wrapper.
@@ -25,7 +25,7 @@ struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES] = {
 
 DEFINE_SPINLOCK(lmm_livepatch_lock);
 
-/* By wrapper, the livepatch. */
+/* The livepatch of each wrapper. */
 static const u8 livepatch_with[LMM_KLP_NR] = {
 #define LIVEPATCH(name, id, ...)	[LMM_KLP_##id] = LMM_LIVEPATCH_##name,
 #include "rows.h"
@@ -234,7 +234,7 @@ const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function)
 }
 
 /**
- * lmm_klp_state() - how is a wrapper?
+ * lmm_klp_state() - state of a wrapper
  * @function: the wrapper
  *
  * Context: process; takes no lock that anybody sleeps under.

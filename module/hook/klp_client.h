@@ -12,7 +12,7 @@
 struct lmm_hook;
 
 /**
- * enum lmm_klp_state - how a wrapper is
+ * enum lmm_klp_state - state of a wrapper
  * @LMM_KLP_NOT_HELD: no policy uses the module of the wrapper
  * @LMM_KLP_LEFT_OUT: the module was loaded without the wrapper
  * @LMM_KLP_LIVE: every task runs the wrapper

@@ -15,8 +15,8 @@
 KLP_HANDLER(fallback);
 
 /*
- * Stands in for find_suitable_fallback(): which migratetype can lend free pages when a type has
- * none?  Compaction calls the function with preemption on.
+ * Replaces find_suitable_fallback(), which finds the migratetype that lends free pages to a
+ * migratetype without free pages.  Compaction calls the function with preemption on.
  */
 static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int order,
 					 int migratetype, bool claimable,

@@ -30,7 +30,7 @@ static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return
 }
 
 /*
- * Stands in for drain_pages_zone(): all pages on the lists of a CPU go to the buddy.
+ * Replaces drain_pages_zone(): all pages on the lists of a CPU go to the buddy.
  * Hibernation calls drain_pages_zone() with interrupts off.
  */
 static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
@@ -44,7 +44,7 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 }
 
 /*
- * Stands in for __drain_all_pages(): all pages on the lists of every CPU go to the buddy.  The
+ * Replaces __drain_all_pages(): all pages on the lists of every CPU go to the buddy.  The
  * kernel skips a CPU whose lists are empty unless @force is set.
  */
 static void wrap_drain_all(struct zone *zone, bool force)
@@ -58,7 +58,7 @@ static void wrap_drain_all(struct zone *zone, bool force)
 }
 
 /*
- * Stands in for drain_all_pages() where __drain_all_pages() cannot be wrapped.  All other callers
+ * Replaces drain_all_pages() where __drain_all_pages() cannot be wrapped.  All other callers
  * of __drain_all_pages() force a drain of every CPU, which wrap_drain_zone() sees.
  */
 static void wrap_drain_lists(struct zone *zone)
@@ -71,7 +71,7 @@ static void wrap_drain_lists(struct zone *zone)
 			cond_resched();
 }
 
-/* Stands in for compact_zone(): somebody wants pages of a zone in one piece. */
+/* Replaces compact_zone(): the kernel needs contiguous pages of a zone. */
 static enum compact_result wrap_compact(struct compact_control *cc,
 					struct capture_control *capc)
 {

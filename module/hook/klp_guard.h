@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * klp_guard.h - does a wrapper of ours answer, or a livepatch of somebody else's?
+ * klp_guard.h - does our wrapper of a function run, or another livepatch?
  */
 #ifndef LIVEMM_HOOK_KLP_GUARD_H
 #define LIVEMM_HOOK_KLP_GUARD_H
@@ -10,18 +10,18 @@
 
 #include "table.h"
 
-/* Read through the following alone. */
+/* Read by lmm_guard_stands() alone. */
 extern bool lmm_guard_in_place;
 
 void lmm_guard_start(enum lmm_hook_id id);
 void lmm_guard_stop(void);
 
 /**
- * lmm_guard_stands() - may the kernel be asked what only our wrapper can answer?
+ * lmm_guard_stands() - is a request safe that only our wrapper can answer?
  *
- * Context: any, preemption off until that has been answered.
- * Return: true if no other livepatch lies on top of ours, nor may before then, and nobody
- * disables ours.
+ * Context: any, preemption off until the request is answered.
+ * Return: true if our wrapper answers a request that is made with preemption still off: no other
+ * livepatch lies on top of ours, and ours is not being disabled.
  */
 static inline bool lmm_guard_stands(void)
 {

@@ -22,10 +22,10 @@ KLP_HANDLER(refill);
 KLP_HANDLER(drain_count);
 KLP_HANDLER(drain);
 
-/* Set while a refill of this CPU must find nothing rather than pages of another type. */
+/* Set while a refill of this CPU must fail rather than get pages of another migratetype. */
 static bool __percpu *regular_only;
 
-/* Where there is CMA memory, a refill may come from either kind; a short one will do. */
+/* With CMA memory a refill has several sources; fewer blocks than asked for suffice. */
 static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
@@ -52,7 +52,7 @@ static int refill_from(struct zone *zone, unsigned int order, unsigned long coun
 	return plan.regular_got + plan.cma_got + plan.stock_got;
 }
 
-/* Stands in for rmqueue_bulk(): pages move from the buddy to a list. */
+/* Replaces rmqueue_bulk(): pages move from the buddy to a list. */
 static int wrap_refill(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
@@ -70,7 +70,7 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 	return static_call(orig_refill)(zone, order, count, list, migratetype, alloc_flags);
 }
 
-/* Stands in for free_pcppages_bulk(): pages move from a list to the buddy. */
+/* Replaces free_pcppages_bulk(): pages move from a list to the buddy. */
 static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		       int pindex)
 {

@@ -240,7 +240,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 	}
 	if (port) {
 		transition_await(jiffies + msecs_to_jiffies(transition_timeout_ms));
-		/* Dead, too small, or another version's; a livepatch is enabled once. */
+		/* The loaded livepatch is dead, too small or of another version; the kernel enables it once. */
 		if (!livepatch_take(lp)) {
 			scnprintf(why, len, "%s is in use without all that is wanted now",
 				  lp->module);
@@ -263,7 +263,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 	return livepatch_settle(lp, port, why, len);
 }
 
-/* The next to bring; with none the thread is done, and no longer runs. */
+/* The next livepatch to load; without one the thread ends. */
 static struct lmm_livepatch *livepatch_asked(u32 *functions)
 {
 	struct lmm_livepatch *found = NULL;
@@ -343,7 +343,7 @@ out:
 	return err;
 }
 
-/* What a wait for the thread is about. */
+/* A wait for the thread. */
 struct awaited {
 	u32 functions;
 	unsigned int ended[LMM_NR_LIVEPATCHES];
@@ -465,7 +465,7 @@ int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *a
 }
 
 /**
- * lmm_klp_wake() - have those in lmm_klp_load() look whether they have been given up
+ * lmm_klp_wake() - have tasks in lmm_klp_load() call @given_up
  *
  * Context: any.
  */

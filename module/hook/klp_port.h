@@ -2,11 +2,11 @@
 /*
  * klp_port.h - how livemm.ko talks to the livepatch modules, livemm_klp_*.ko
  *
- * A livepatch module knows nothing of livemm.ko: it wraps functions and calls
- * whoever has asked to be called.  livemm.ko takes a reference on it with
- * __symbol_get() for as long as any handler is set, so neither can go while the
- * other might call it; and either can be loaded, unloaded or wait for a
- * livepatch transition without the other.
+ * A livepatch module does not depend on livemm.ko: the module wraps functions and calls
+ * the handlers that are armed.  livemm.ko takes a reference on the module with
+ * __symbol_get() while any handler is armed, so neither module can be unloaded while the
+ * other may call it.  Each module can be loaded, unloaded or wait for a livepatch
+ * transition without the other.
  *
  * There are several livepatch modules, because an enabled livepatch cannot grow.  Each module
  * holds the functions that are wanted together, and is loaded when a policy that comes on
@@ -24,7 +24,7 @@ struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
-/* Changes with any change of what follows; both modules must agree. */
+/* To be changed with anything below; both modules must agree. */
 #define LMM_KLP_PORT_VERSION	9
 
 /* The functions that livepatch modules can wrap. */
@@ -36,10 +36,10 @@ enum lmm_klp_function {
 
 /**
  * struct lmm_klp_part - a part of an address range that is being scanned
- * @start: its first address
- * @end: the one after its last
- * @updated: entries that were updated in it, in base pages
- * @total: entries that were updated in all parts so far, in base pages
+ * @start: first address of the part
+ * @end: address behind the part
+ * @updated: entries updated in the part, in base pages
+ * @total: entries updated in all parts so far, in base pages
  */
 struct lmm_klp_part {
 	unsigned long start;
@@ -49,12 +49,12 @@ struct lmm_klp_part {
 };
 
 /**
- * struct lmm_klp_return - pages kept from the buddy are wanted there
- * @zone: those of this zone, or with NULL of any
- * @by: who wants them: LMM_KLP_COMPACT is about to compact, LMM_KLP_DRAIN_ZONE and
- *	LMM_KLP_DRAIN_ALL have drained lists
- * @started: the handler has been called for this
- * @before: the handler's
+ * struct lmm_klp_return - a request for pages that are kept from the buddy
+ * @zone: the zone that needs the pages; NULL for every zone
+ * @by: LMM_KLP_COMPACT: compaction is about to begin; LMM_KLP_DRAIN_ZONE and LMM_KLP_DRAIN_ALL:
+ *	lists were drained
+ * @started: the handler has been called for this request
+ * @before: for use by the handler
  */
 struct lmm_klp_return {
 	struct zone *zone;
@@ -64,17 +64,17 @@ struct lmm_klp_return {
 };
 
 /**
- * struct lmm_klp_plan - where a refill comes from; each in turn until one has any
- * @blocks: that are asked for
- * @alloc_flags: of the request
- * @regular: ask for free regular pages of the type, and for nothing else, first
- * @cma_blocks: how many to ask of CMA memory then; the kernel's own way comes last
+ * struct lmm_klp_plan - sources of a refill, tried in order until one yields a block
+ * @blocks: blocks that the refill needs
+ * @alloc_flags: ALLOC_* flags of the request
+ * @regular: first source: free regular pages of the migratetype, without fallback
+ * @cma_blocks: second source: this many blocks of CMA memory; the kernel's own choice is last
  * @regular_got: blocks that came from regular memory
  * @cma_got: blocks that came from CMA memory
- * @stock_got: blocks that came as the kernel would have it
- * @judged: the handler's own
- * @by_ratio: the handler's own
- * @share: the handler's own
+ * @stock_got: blocks that came by the kernel's own choice
+ * @judged: for use by the handler
+ * @by_ratio: for use by the handler
+ * @share: for use by the handler
  */
 struct lmm_klp_plan {
 	unsigned long blocks;
@@ -90,40 +90,38 @@ struct lmm_klp_plan {
 };
 
 /**
- * struct lmm_klp_handlers - what livemm.ko wants called
+ * struct lmm_klp_handlers - handlers of livemm.ko
  * @depot_get: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
- *	pages on that list, @list, and returns how many; then the buddy is not asked
- * @depot_put: before a drain of @count pages that @caller asked for, of the list @pindex of
- *	@pcp first: takes pages off @pcp, and returns how many; the rest is drained
+ *	blocks on that list, @list, and returns their number; if not 0, the buddy is not asked
+ * @depot_put: before @caller drains @count pages of @pcp, from list @pindex on: takes pages
+ *	off @pcp and returns their number; the remaining pages are drained
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
- *	@zone; returns how many to ask for, at least @asked
- * @refill_plan: before a refill of @zone's list of @migratetype, of blocks of @order, where the
- *	kernel has CMA: says where it is to come from
- * @refill_done: after it: what came from where
- * @refill: after it: @got blocks were moved from the buddy; the list does not count
- *	them yet
- * @drain_count: before a drain that @count pages were asked of, the list @pindex
- *	of @pcp first; returns how many to drain, at most @count
+ *	@zone: returns the number of blocks to ask for, at least @asked
+ * @refill_plan: before a refill of @zone's list of @migratetype with blocks of @order, on a
+ *	kernel with CMA: fills in the sources
+ * @refill_done: after a refill by a plan: the plan has the blocks from each source
+ * @refill: after a refill: @got blocks were moved from the buddy, and are not counted in the
+ *	list yet
+ * @drain_count: before a drain of @count pages of @pcp, from list @pindex on: returns the number
+ *	of pages to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
- * @scan: before the entries of @vma up to @end are made to fault, and again after
- *	each part: @part tells of the last one (empty at first) and gets the next,
- *	after it; false if there is none
- * @scan_charge: when there is none: what to tell the kernel was updated, of @total
- * @give_back: before compaction, and after per-CPU lists were drained, but
- *	not because of a free; called until it returns false, there being no more to do
- * @regular_only: per CPU, true while a refill is to find nothing rather than pages of
- *	another type
- * @fallback: the kernel wants pages of @migratetype, has looked among the free blocks of
- *	@order for those of another type, and @found that or -1; returns it, or -1, and
- *	clears @whole where no more than what was asked for may be taken of a block
+ * @scan: before the entries of @vma up to @end are made to fault, and after each part: @part
+ *	has the last part (empty at first) and gets the next part; false if no part is left
+ * @scan_charge: after the last part: returns the number of updated entries to report to the
+ *	kernel, of @total
+ * @give_back: before compaction, and after lists were drained for a reason other than a free;
+ *	called until the handler returns false
+ * @regular_only: per CPU, true while a refill must fail rather than get pages of another
+ *	migratetype
+ * @fallback: @migratetype has no free pages, and the kernel has @found another migratetype (or
+ *	-1) among the free blocks of @order: returns @found, or -1 to refuse, and clears @whole if
+ *	the block must be split
  *
- * Context: of the allocator's: under pcp->lock, preemption off (on PREEMPT_RT, inside
- * the RCU read section that its spinlocks are), any context the allocator may be
- * called from: no sleeping, no printk, no allocation, no lock.  Of @scan and
- * @scan_charge: process, preemption off, mmap_lock held for reading.  Of @give_back: process,
- * preemption off, no lock of the allocator's held.  Of @fallback: under
- * zone->lock, interrupts off, or where @claimable is set under no lock, preemption
- * off.
+ * Context: under pcp->lock, preemption off (on PREEMPT_RT, inside the RCU read section of its
+ * spinlocks), any context that the allocator may be called from: no sleeping, no printk, no
+ * allocation, no lock.  @scan and @scan_charge: process, preemption off, mmap_lock held for
+ * reading.  @give_back: process, preemption off, no lock of the allocator held.  @fallback: under
+ * zone->lock, interrupts off; if @claimable is set, under no lock, preemption off.
  */
 struct lmm_klp_handlers {
 	int (*depot_get)(struct zone *zone, unsigned int order, unsigned long asked,
@@ -160,10 +158,10 @@ enum lmm_klp_change {
 };
 
 /**
- * struct lmm_klp_port - what a livepatch module offers
+ * struct lmm_klp_port - operations of a livepatch module
  * @version: LMM_KLP_PORT_VERSION
  * @withdraw: throw the patch's own sysfs switch to 0, also in the middle of its
- *	transition; returns 0 or what the switch answered.  Context: process,
+ *	transition; returns 0 or the errno of the switch.  Context: process,
  *	takes the kernel's klp_mutex.
  * @functions: BIT(enum lmm_klp_function) of each function in this patch
  * @live: the patch is enabled and no task runs the old code.  Context: any.

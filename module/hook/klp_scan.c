@@ -45,7 +45,7 @@ static unsigned long scan_charge(struct vm_area_struct *vma, unsigned long total
 	return total;
 }
 
-/* Stands in for change_prot_numa(): entries are made to fault, part by part. */
+/* Replaces change_prot_numa(): entries are made to fault, part by part. */
 static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
 			       unsigned long end)
 {

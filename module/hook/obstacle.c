@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * obstacle.c - what keeps a verified row from being armed, or an armed row from being called
+ * obstacle.c - reasons why a verified row cannot be armed, or an armed row is not called
  */
 #include <linux/kernel.h>
 #include <linux/moduleparam.h>
@@ -13,7 +13,7 @@ static bool livepatch = true;
 module_param(livepatch, bool, 0600);
 MODULE_PARM_DESC(livepatch, "a policy may load livemm_klp_* (default: 1)");
 
-/* The kernel's own switches for all kprobes, and for all that stands on ftrace; or NULL. */
+/* The kernel's switches for all kprobes and for all users of ftrace, or NULL. */
 static const bool *kprobes_off;
 static const int *ftrace_on;
 
@@ -62,7 +62,7 @@ void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 	if (!READ_ONCE(livepatch))
 		scnprintf(why, len, "module parameter livepatch=0");
 	else if (lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
-		/* It was held by another livepatch then, say. */
+		/* For instance, another livepatch held the function. */
 		scnprintf(why, len, "%s was loaded without it; switch off all that use that",
 			  lmm_klp_module(hook->function));
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * obstacle.h - what keeps a verified row from being armed, or an armed row from being called
+ * obstacle.h - reasons why a verified row cannot be armed, or an armed row is not called
  */
 #ifndef LIVEMM_HOOK_OBSTACLE_H
 #define LIVEMM_HOOK_OBSTACLE_H

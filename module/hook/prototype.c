@@ -19,7 +19,7 @@ struct proto_part {
 	int len;
 };
 
-/* Part @nr of @proto; a zero length says that there are not so many. */
+/* Part @nr of @proto; the length is zero if @proto has fewer parts. */
 static struct proto_part proto_part(const char *proto, unsigned int nr)
 {
 	const char *open = strchr(proto, '(');
@@ -116,7 +116,7 @@ static bool part_equal(struct proto_part a, struct proto_part b)
 }
 
 /**
- * lmm_prototype_equal() - is the kernel's function the one we were written for?
+ * lmm_prototype_equal() - does the kernel's function have the expected prototype?
  * @want: expected prototype
  * @have: prototype of the running kernel
  * @why: on false, which part differs and how, in words

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * prototype.h - comparing the prototype we were written for with the one the
- * running kernel has; text only, so that it can be tested anywhere
+ * prototype.h - compare the expected prototype of a function with the running kernel's
+ * prototype; text only
  */
 #ifndef LIVEMM_HOOK_PROTOTYPE_H
 #define LIVEMM_HOOK_PROTOTYPE_H

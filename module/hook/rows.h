@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rows.h - the hooks, a row each: where the kernel hands us control, or where we reach into it
+ * rows.h - a row for each hook: places where the kernel calls us, or where we call or read it
  *
  * Included more than once.  The includer defines the kinds of rows that it needs as macros; a kind
  * that it has not defined is empty.  A row yields the hook's id, its line in the file `hooks`,
- * symbol and prototype for verification and, for a function that is wrapped or called, what wraps
- * or calls the function.
+ * symbol and prototype for verification and, for a function that is wrapped or called, the wrapper
+ * or the static call.
  *
  *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
  *		a wrapper in livemm_klp_<module>.ko
@@ -29,8 +29,8 @@
  *
  * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types; a kernel whose
  * prototype is another one gets the row refused, never a wrong call.  The order matters in one
- * place: the rows that tell of BPF come before the direct calls that make room for BPF, and go
- * after them.
+ * place: the rows that report BPF are armed before the direct calls that make room for BPF, and
+ * disarmed after them.
  */
 
 #ifndef LIVEPATCH
@@ -74,13 +74,13 @@ LIVEPATCH(lists, REFILL, refill, rmqueue_bulk, int, struct zone *zone, unsigned 
 /* A list gave pages back to the buddy. */
 LIVEPATCH(lists, DRAIN, drain, free_pcppages_bulk, void, struct zone *zone, int count,
 	  struct per_cpu_pages *pcp, int pindex)
-/* Somebody has drained a CPU's lists of a zone. */
+/* The lists of a CPU in a zone were drained. */
 LIVEPATCH(giveback, DRAIN_ZONE, drain_zone, drain_pages_zone, void, unsigned int cpu,
 	  struct zone *zone)
-/* Somebody has drained every CPU's lists of a zone. */
+/* The lists of every CPU in a zone were drained. */
 LIVEPATCH(giveback, DRAIN_ALL, drain_all, __drain_all_pages, void, struct zone *zone,
 	  bool force_all_cpus)
-/* Where __drain_all_pages() is in pieces; its other callers drain every CPU. */
+/* For a kernel that has split __drain_all_pages(); its other callers drain every CPU. */
 LIVEPATCH_OR(giveback, DRAIN_ALL, drain_lists, drain_all_pages, void, struct zone *zone)
 /* A zone is about to be compacted. */
 LIVEPATCH(giveback, COMPACT, compact, compact_zone, enum compact_result,
@@ -88,7 +88,7 @@ LIVEPATCH(giveback, COMPACT, compact, compact_zone, enum compact_result,
 /* A range of a VMA is being scanned. */
 LIVEPATCH(scan, SCAN, scan, change_prot_numa, long unsigned int, struct vm_area_struct *vma,
 	  long unsigned int addr, long unsigned int end)
-/* For want of free pages of one type, free pages of another type are looked for. */
+/* A migratetype has no free pages, and the kernel looks for another migratetype. */
 LIVEPATCH(fallback, FALLBACK, fallback, find_suitable_fallback, LMM_FALLBACK_RETURN,
 	  LMM_FALLBACK_ARGS)
 
@@ -98,7 +98,7 @@ TRACEPOINT(PAGE_ALLOC, page_alloc, mm_page_alloc, void, void *__data, struct pag
 /* A block of pages was freed. */
 TRACEPOINT(PAGE_FREE, page_free, mm_page_free, void, void *__data, struct page *page,
 	   unsigned int order)
-/* The kernel works out the bounds of a zone's lists anew. */
+/* The kernel computes the bounds of a zone's lists anew. */
 KPROBE(PAGESET_DEFAULT, pageset_default, zone_set_pageset_high_and_batch, void,
        struct zone *zone, int cpu_online)
 /* A slow path wakes reclaim. */
@@ -108,18 +108,18 @@ KPROBE(WAKE_KSWAPD, wake_kswapd, wakeup_kswapd, void, struct zone *zone, gfp_t g
 DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_ARGS)
 DIRECT_ALONE(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
 	     u32 *ids, struct bpf_tracing_multi_link *link)
-/* A thread has had a NUMA hint fault, and in which VMA. */
+/* A thread had a NUMA hint fault; the VMA of the fault. */
 DIRECT(HINT_FAULT, hint_fault, task_numa_fault, void, int last_cpupid, int mem_node, int pages,
        int flags)
 DIRECT(HINT_VMA, hint_vma, LMM_HINT_SYMBOL, int, LMM_HINT_ARGS)
 /* A thread may be about to scan its mm. */
 KPROBE(SCAN_BEGIN, scan_begin, task_numa_work, void, struct callback_head *work)
-/* An mm goes. */
+/* The last user of an mm exits. */
 KPROBE(MM_EXIT, mm_exit, exit_mmap, void, struct mm_struct *mm)
-/* What the allocator is asked for; hits are the requests that were looked at. */
+/* A request to the allocator; hits are the requests that were handed on. */
 DIRECT(REQUEST, request, get_page_from_freelist, struct page *, gfp_t gfp_mask,
        unsigned int order, int alloc_flags, const struct alloc_context *ac)
-/* A buffer of a block device is looked up, and made if need be. */
+/* A buffer of a block device is looked up, and allocated if absent. */
 DIRECT(BUFFER, buffer, bdev_getblk, struct buffer_head *, struct block_device *bdev,
        sector_t block, unsigned int size, gfp_t gfp)
 OR(BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
@@ -132,7 +132,7 @@ TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, voi
 /* A request got pages of another type. */
 TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, void, void *__data, struct page *page,
 	   int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)
-/* An owner of CMA memory wants pages in one piece; */
+/* An owner of CMA memory wants contiguous pages; */
 TRACEPOINT(CMA_START, cma_start, cma_alloc_start, void, LMM_CMA_START_ARGS)
 /* a range could not be emptied for the owner; */
 TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, void, void *__data, const char *name,
@@ -144,16 +144,16 @@ TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, LMM_CMA_FINISH_ARGS)
 TRACEPOINT(CMA_RELEASE, cma_release, cma_release, void, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count)
 
-/* Walk the areas of CMA memory; begin, size and name of an area. */
+/* Walk the CMA areas; base, size and name of an area. */
 CALL(CMA_AREAS, cma_areas, cma_for_each_area, int, LMM_FUNCTION(int, it, struct cma *, void *),
      void *data)
 CALL(CMA_BASE, cma_base, cma_get_base, phys_addr_t, const struct cma *cma)
 CALL(CMA_SIZE, cma_size, cma_get_size, long unsigned int, const struct cma *cma)
 CALL(CMA_NAME, cma_name, cma_get_name, const char *, const struct cma *cma)
-/* Give one batch of a list back. */
+/* Drain a batch of a list. */
 CALL(DRAIN_LIST, drain_list, drain_zone_pages, void, struct zone *zone,
      struct per_cpu_pages *pcp)
-/* Keep memory from coming and going, and let it. */
+/* Block and unblock memory hotplug. */
 CALL(MEM_LOCK, mem_lock, get_online_mems, void, void)
 CALL(MEM_UNLOCK, mem_unlock, put_online_mems, void, void)
 /* Read the type of a pageblock. */
@@ -184,7 +184,7 @@ OR(FREE_PAGES, free_pages, free_unref_page_list, void, struct list_head *list)
 DATA(UNGROUPED, ungrouped, int, page_group_by_mobility_disabled)
 /* By how much a mix raises the watermarks for a while. */
 DATA(BOOST_FACTOR, boost_factor, int, watermark_boost_factor)
-/* Sysctl kernel.numa_balancing; MiB that one scan takes. */
+/* Sysctl kernel.numa_balancing; MiB of a scan. */
 DATA(BALANCING_MODE, balancing_mode, int, sysctl_numa_balancing_mode)
 DATA(SCAN_SIZE, scan_size, unsigned int, sysctl_numa_balancing_scan_size)
 /* Sysctl vm.percpu_pagelist_high_fraction. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * subscribe.c - clients say which hooks they use, and which structs of the kernel they touch
+ * subscribe.c - clients list their hooks and the structs of the kernel that they touch
  *
  * Clients subscribe while the module loads, before anybody can arm a hook or read a row, and
  * leave while the module goes.  A layout that several clients touch is one row.
@@ -64,7 +64,7 @@ static struct lmm_hook *layout_add(const struct lmm_layout *layout)
 		.offset = layout->offset,
 	};
 	lmm_hook_verify(hook);
-	/* Whoever walks the table already must find a whole row. */
+	/* A reader that walks the table must find a complete row. */
 	smp_store_release(&lmm_nr_hooks, lmm_nr_hooks + 1);
 	return hook;
 }
@@ -112,8 +112,8 @@ void lmm_hooks_unsubscribe(unsigned int client)
  * On failure the client is not subscribed to anything.
  *
  * Context: process, while the module loads; after lmm_hooks_init().
- * Return: 0, -EINVAL for a subscription that makes no sense, -EEXIST for one that stands twice or
- * a client that has subscribed already, -E2BIG when there is no room for another layout.
+ * Return: 0; -EINVAL for an inconsistent subscription; -EEXIST for a hook listed twice or a client
+ * that has subscribed already; -E2BIG when there is no room for another layout.
  */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
 {
@@ -135,7 +135,7 @@ int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
 }
 
 /**
- * lmm_hook_client_name() - what a client is called
+ * lmm_hook_client_name() - name of a client
  * @client: a client that has subscribed
  *
  * Context: any.

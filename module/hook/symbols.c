@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * symbols.c - finding what the kernel does not export
+ * symbols.c - find functions and variables that the kernel does not export
  *
  * All calls to found functions go through static calls: they become direct
  * calls, which need no ENDBR at the target.  Under IBT the kernel seals the
@@ -169,14 +169,14 @@ bool lmm_symbol_is_code(unsigned long addr)
  * @name: as in /proc/kallsyms
  * @size: size of the expected type
  * @align: alignment of the expected type
- * @why: what speaks against it, in words without the name
+ * @why: on failure, the reason in words without the name
  * @len: size of @why
  *
  * The name is unique.  The variable lies in memory of the kernel's variables and is aligned.  The
  * room up to the next symbol has the expected length.
  *
  * Context: process, may sleep.
- * Return: the address, or 0 and words in @why when it cannot be trusted.
+ * Return: the address, or 0 and words in @why on failure.
  */
 unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,
 			      char *why, size_t len)
@@ -236,13 +236,13 @@ static bool magic_is_sane(const struct mutex *mutex)
 /**
  * lmm_symbol_mutex() - a mutex of vmlinux
  * @name: as in /proc/kallsyms
- * @why: what speaks against it, in words without the name
+ * @why: on failure, the reason in words without the name
  * @len: size of @why
  *
  * As lmm_symbol_data(); besides, nobody or a task holds the mutex.
  *
  * Context: process, may sleep.
- * Return: the mutex, or NULL and words in @why when it cannot be trusted.
+ * Return: the mutex, or NULL and words in @why on failure.
  */
 struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len)
 {
@@ -268,13 +268,13 @@ static bool points_to(const void *where, const struct list_head *head)
 /**
  * lmm_symbol_list() - the head of a list of vmlinux
  * @name: as in /proc/kallsyms
- * @why: what speaks against it, in words without the name
+ * @why: on failure, the reason in words without the name
  * @len: size of @why
  *
  * As lmm_symbol_data(); besides, the neighbours of the head point back to the head.
  *
  * Context: process, may sleep; the lock that protects the list is held.
- * Return: the head, or NULL and words in @why when it cannot be trusted.
+ * Return: the head, or NULL and words in @why on failure.
  */
 struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
 {
@@ -293,13 +293,13 @@ struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
  * lmm_symbol_list_of() - the head of a list of vmlinux that something known is on
  * @name: as in /proc/kallsyms
  * @entry: an entry that stays on the list; the list can be read under RCU
- * @why: what speaks against it, in words without the name
+ * @why: on failure, the reason in words without the name
  * @len: size of @why
  *
  * As lmm_symbol_data(); besides, the list from @entry leads to the head.
  *
  * Context: process, may sleep; takes the RCU read lock.
- * Return: the head, or NULL and words in @why when it cannot be trusted.
+ * Return: the head, or NULL and words in @why on failure.
  */
 struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
 				     char *why, size_t len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * symbols.h - finding what the kernel does not export
+ * symbols.h - find functions and variables that the kernel does not export
  */
 #ifndef LIVEMM_HOOK_SYMBOLS_H
 #define LIVEMM_HOOK_SYMBOLS_H

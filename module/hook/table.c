@@ -35,7 +35,7 @@
 #define DATA_SIZE(name, type) sizeof(type)
 #endif
 
-/* How rows.h's kinds of rows fill the table; a second choice adds to the row above. */
+/* Each kind of row of rows.h as an entry of the table; OR() adds to the row above. */
 #define SYMBOL(id, nr, name, symbol, ret, ...)				\
 	[LMM_HOOK_##id].alternatives[nr] = {				\
 		__stringify(symbol),					\

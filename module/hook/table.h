@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * table.h - one row a place where the kernel hands us control, or where we
- * reach into it
+ * table.h - the rows of hooks: places where the kernel calls us, or where we call or read the
+ * kernel
  */
 #ifndef LIVEMM_HOOK_TABLE_H
 #define LIVEMM_HOOK_TABLE_H
@@ -22,8 +22,8 @@
  * @LMM_MECH_LIVEPATCH: a wrapper in one of livemm_klp_*.ko
  * @LMM_MECH_KPROBE: a kprobe with a pre_handler only (a post_handler would
  *	conflict with a livepatch of the same function)
- * @LMM_MECH_DIRECT: a call at a function's ftrace site, straight to us, for what runs
- *	too often for a kprobe; see direct.c
+ * @LMM_MECH_DIRECT: a direct call at a function's ftrace site, for a function that is
+ *	called too often for a kprobe; see direct.c
  * @LMM_MECH_TRACEPOINT: a probe on a tracepoint
  * @LMM_MECH_CALL: a function that we call
  * @LMM_MECH_DATA: a variable that we read
@@ -58,8 +58,8 @@ enum lmm_hook_id {
  * struct lmm_hook_alternative - a symbol and the prototype it must have
  * @symbol: function, tracepoint or variable; a struct's name for a layout
  * @proto: expected prototype as btf.c writes it; NULL for a variable (BTF does
- *	not describe those); a member's name for a layout, NULL for the struct's size.
- *	Arguments bear the names that they have in the kernel's source
+ *	not describe variables); a member's name for a layout, NULL for the struct's size.
+ *	Arguments have the names of the kernel's source
  */
 struct lmm_hook_alternative {
 	const char *symbol;
@@ -68,11 +68,11 @@ struct lmm_hook_alternative {
 
 #define LMM_HOOK_ALTERNATIVES	2
 
-/* Who uses hooks is a client, in one of its modes.  The hook layer knows no policy. */
+/* A user of hooks is a client in one of its modes.  The hook layer knows no policy. */
 #define LMM_MAX_CLIENTS		8
 #define LMM_ALL_MODES		GENMASK(LMM_MAX_MODES - 1, 0)
 
-/* Bit of a client in one of its modes, and in some modes: who uses a hook. */
+/* Bit of a client in one mode, and bits of a client in some modes. */
 #define LMM_USER(client, mode)	BIT((client) * LMM_MAX_MODES + (mode))
 #define LMM_USERS(client, modes) ((u32)(modes) << ((client) * LMM_MAX_MODES))
 
@@ -180,12 +180,12 @@ struct lmm_hook_client {
 
 /**
  * struct lmm_hook - one row
- * @name: in livemm's own words; the first column of `hooks`
- * @mech: how it is reached
- * @alternatives: what kernels call it, the first that exists counts
+ * @name: name in livemm; the first column of `hooks`
+ * @mech: the mechanism
+ * @alternatives: names in kernels; the first name that exists counts
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
- * @function: which wrapper (livepatch)
+ * @function: the wrapper (livepatch)
  * @offset: of the member, or the struct's size, as we were compiled (layout); where
  *	@holds is (data)
  * @size: of the variable's type (data)
@@ -210,7 +210,7 @@ struct lmm_hook_client {
  * @stuck: the row could not be disarmed, and its handler may still be called
  * @armed: BIT() of each client for which the row is armed
  * @refused: errno of the kernel at the last try to arm the row, or 0
- * @why: why it is not available, or what to know about it
+ * @why: why the row is not available, or a remark
  *
  * Members up to @holds are constant, but for @handler, which lmm_hooks_init() sets where the table
  * has none.  Members from @users to @impact are written while clients subscribe.  Everything from

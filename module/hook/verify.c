@@ -29,7 +29,7 @@ static void tracepoint_match(struct tracepoint *tp, void *data)
 		search->found = tp;
 }
 
-/* Is @alt there at all?  Fills @hook's symbol, address or tracepoint. */
+/* Does the kernel have @alt?  Fills @hook's symbol, address or tracepoint. */
 static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternative *alt)
 {
 	struct tracepoint_search search = { .name = alt->symbol };
