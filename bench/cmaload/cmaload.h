@@ -41,7 +41,7 @@ struct options {
 	unsigned long times;
 	unsigned long pages;
 	unsigned long pause;
-	unsigned long long seed;
+	unsigned long seed;
 };
 
 void seed_random(__u64 seed, __u64 nr);

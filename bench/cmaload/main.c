@@ -4,7 +4,6 @@
  */
 #include "cmaload.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <sys/wait.h>
 
@@ -145,88 +144,55 @@ static int run(const struct options *opt)
 	return 0;
 }
 
-static void show_help(FILE *to)
-{
-	fputs("usage: cmaload -d DIR [-S MIB] -p\n"
-	      "       cmaload -d DIR [-S MIB] [-H MIB] [-j WORKERS] [-n JOBS] [-s SEED]\n"
-	      "               [-K MIB] [-a AREA [-t TIMES] [-l PAGES] [-w MS]]\n"
-	      "  -d DIR      folder of its files\n"
-	      "  -p          make the sources there\n"
-	      "  -S MIB      sources (160)\n"
-	      "  -H MIB      held by the workers, and not used much (280)\n"
-	      "  -K MIB      of page tables that they have at most; half of it as a rule (520)\n"
-	      "  -j WORKERS  (6)\n"
-	      "  -n JOBS     in all (120)\n"
-	      "  -s SEED     of all random numbers (1)\n"
-	      "  -a AREA     folder in debugfs of an area to allocate from, until that is done\n"
-	      "  -t TIMES    (20)\n"
-	      "  -l PAGES    each time (2048)\n"
-	      "  -w MS       before each (200)\n", to);
-}
+static struct options options = {
+	.workers = 6, .jobs = 120, .held = 280, .kernel = 520, .source = 160, .seed = 1,
+	.times = 20, .pages = 2048, .pause = 200,
+};
+
+static bool prepare;
+
+static const struct load_command command = {
+	.usage = "cmaload -d DIR [-S MIB] -p\n"
+		 "       cmaload -d DIR [-S MIB] [-H MIB] [-j WORKERS] [-n JOBS] [-s SEED]\n"
+		 "               [-K MIB] [-a AREA [-t TIMES] [-l PAGES] [-w MS]]\n",
+	.options = (const struct load_option[]) {
+		{ 'd', "DIR", "folder of its files", .text = &options.dir },
+		{ 'p', NULL, "make the sources there", .flag = &prepare },
+		LOAD_NUMBER('S', "MIB", "sources (160)", &options.source, 8, 65536),
+		LOAD_NUMBER('H', "MIB", "held by the workers, and not used much (280)",
+			    &options.held, 0, 65536),
+		LOAD_NUMBER('K', "MIB",
+			    "of page tables that they have at most; half of it as a rule (520)",
+			    &options.kernel, 0, 65536),
+		LOAD_NUMBER('j', "WORKERS", "number of workers (6)",
+			    &options.workers, 1, MAX_WORKERS),
+		LOAD_NUMBER('n', "JOBS", "number of all jobs (120)", &options.jobs, 1, 1000000),
+		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)",
+			    &options.seed, 0, INT_MAX),
+		{ 'a', "AREA", "folder in debugfs of an area to allocate from, until that is done",
+		  .text = &options.area },
+		LOAD_NUMBER('t', "TIMES", "number of allocations (20)", &options.times, 1, 100000),
+		LOAD_NUMBER('l', "PAGES", "size of an allocation (2048)",
+			    &options.pages, 1, INT_MAX),
+		LOAD_NUMBER('w', "MS", "pause before an allocation (200)",
+			    &options.pause, 0, 600000),
+		{}
+	},
+};
 
 int main(int argc, char **argv)
 {
-	struct options opt = {
-		.workers = 6, .jobs = 120, .held = 280, .kernel = 520, .source = 160, .seed = 1,
-		.times = 20, .pages = 2048, .pause = 200,
-	};
-	bool prepare = false;
-	int c;
-
-	while ((c = getopt(argc, argv, "d:pS:H:K:j:n:s:a:t:l:w:h")) != -1) {
-		switch (c) {
-		case 'd':
-			opt.dir = optarg;
-			break;
-		case 'p':
-			prepare = true;
-			break;
-		case 'S':
-			opt.source = parse_count(c, optarg, 8, 65536);
-			break;
-		case 'H':
-			opt.held = parse_count(c, optarg, 0, 65536);
-			break;
-		case 'K':
-			opt.kernel = parse_count(c, optarg, 0, 65536);
-			break;
-		case 'j':
-			opt.workers = parse_count(c, optarg, 1, MAX_WORKERS);
-			break;
-		case 'n':
-			opt.jobs = parse_count(c, optarg, 1, 1000000);
-			break;
-		case 's':
-			opt.seed = parse_count(c, optarg, 0, INT_MAX);
-			break;
-		case 'a':
-			opt.area = optarg;
-			/* Until told to stop. */
-			opt.jobs = LONG_MAX;
-			break;
-		case 't':
-			opt.times = parse_count(c, optarg, 1, 100000);
-			break;
-		case 'l':
-			opt.pages = parse_count(c, optarg, 1, INT_MAX);
-			break;
-		case 'w':
-			opt.pause = parse_count(c, optarg, 0, 600000);
-			break;
-		default:
-			show_help(c == 'h' ? stdout : stderr);
-			return c != 'h';
-		}
-	}
-	if (optind < argc)
-		errx(1, "'%s': not an option", argv[optind]);
-	if (!opt.dir)
+	parse_options(argc, argv, &command);
+	/* Until told to stop. */
+	if (options.area)
+		options.jobs = LONG_MAX;
+	if (!options.dir)
 		errx(1, "no folder (-d)");
-	if (chdir(opt.dir))
-		err(1, "%s", opt.dir);
+	if (chdir(options.dir))
+		err(1, "%s", options.dir);
 	if (prepare) {
-		make_sources(&opt);
+		make_sources(&options);
 		return 0;
 	}
-	return run(&opt);
+	return run(&options);
 }

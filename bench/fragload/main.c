@@ -4,7 +4,6 @@
  */
 #include "fragload.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <sys/wait.h>
 
@@ -34,11 +33,12 @@ static struct shared {
 	unsigned long work[KINDS];
 } *shared;
 
-struct options {
+static struct options {
 	const char *dir;
 	unsigned long rounds;
-	__u64 seed;
-};
+	unsigned long seed;
+	bool census;
+} options = { .rounds = 16, .seed = 1 };
 
 unsigned int rounds_done;
 
@@ -121,71 +121,57 @@ static int run(const struct options *opt)
 	return 0;
 }
 
-static void show_help(FILE *to)
+static void show_kinds(FILE *to)
 {
 	unsigned int i;
 
-	fputs("usage: fragload -d DIR [-r ROUNDS] [-s SEED] [-a KIND=AMOUNT]...\n"
-	      "       fragload -c\n"
-	      "  -d DIR      folder for its files, empty\n"
-	      "  -r ROUNDS   (16)\n"
-	      "  -s SEED     of all random numbers (1)\n"
-	      "  -a KIND=N   work of a kind in each round; 0: none\n"
-	      "  -c          only say what the kernel's pages are, by block; prints JSON\n"
-	      "kinds:\n", to);
+	fputs("kinds:\n", to);
 	for (i = 0; i < KINDS; i++)
 		fprintf(to, "  %-7s %6lu %-11s  %s\n", kinds[i].name, kinds[i].amount,
 			kinds[i].unit, kinds[i].words);
 }
 
-static void parse_amount(char *text)
+static void parse_amount(const char *text)
 {
-	char *value = strchr(text, '=');
+	const char *value = strchr(text, '=');
 	unsigned int i;
 
 	if (!value)
 		errx(1, "-a: '%s': write it as KIND=AMOUNT", text);
-	*value++ = 0;
 	for (i = 0; i < KINDS; i++) {
-		if (strcmp(text, kinds[i].name))
+		if (strlen(kinds[i].name) != (size_t)(value - text) ||
+		    strncmp(text, kinds[i].name, value - text))
 			continue;
-		kinds[i].amount = parse_count('a', value, 0, MAX_AMOUNT);
+		kinds[i].amount = parse_count('a', value + 1, 0, MAX_AMOUNT);
 		return;
 	}
-	errx(1, "-a: '%s' is not a kind", text);
+	errx(1, "-a: '%.*s' is not a kind", (int)(value - text), text);
 }
+
+static const struct load_command command = {
+	.usage = "fragload -d DIR [-r ROUNDS] [-s SEED] [-a KIND=AMOUNT]...\n"
+		 "       fragload -c\n",
+	.options = (const struct load_option[]) {
+		{ 'd', "DIR", "folder for its files, empty", .text = &options.dir },
+		LOAD_NUMBER('r', "ROUNDS", "number of rounds (16)", &options.rounds, 1, MAX_ROUNDS),
+		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)",
+			    &options.seed, 0, LONG_MAX),
+		{ 'a', "KIND=N", "work of a kind in each round; 0: none", .call = parse_amount },
+		{ 'c', NULL, "only say what the kernel's pages are, by block; prints JSON",
+		  .flag = &options.census },
+		{}
+	},
+	.more = show_kinds,
+};
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .rounds = 16, .seed = 1 };
-	int c;
-
-	while ((c = getopt(argc, argv, "d:r:s:a:ch")) != -1) {
-		switch (c) {
-		case 'd':
-			opt.dir = optarg;
-			break;
-		case 'r':
-			opt.rounds = parse_count(c, optarg, 1, MAX_ROUNDS);
-			break;
-		case 's':
-			opt.seed = parse_count(c, optarg, 0, LONG_MAX);
-			break;
-		case 'a':
-			parse_amount(optarg);
-			break;
-		case 'c':
-			return census();
-		default:
-			show_help(c == 'h' ? stdout : stderr);
-			return c != 'h';
-		}
-	}
-	if (optind < argc)
-		errx(1, "'%s': not an option", argv[optind]);
-	if (!opt.dir)
+	parse_options(argc, argv, &command);
+	if (options.census)
+		return census();
+	if (!options.dir)
 		errx(1, "no folder (-d)");
-	if (chdir(opt.dir))
-		err(1, "%s", opt.dir);
-	return run(&opt);
+	if (chdir(options.dir))
+		err(1, "%s", options.dir);
+	return run(&options);
 }

@@ -4,7 +4,6 @@
  */
 #include "numaload.h"
 
-#include <getopt.h>
 #include <sys/prctl.h>
 
 #define MAX_SECONDS	3600
@@ -51,64 +50,49 @@ static const struct pattern patterns[] = {
 	  .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
 };
 
-static void show_help(FILE *to)
+static void show_patterns(FILE *to)
 {
 	unsigned int i;
 
-	fputs("usage: numaload -p PATTERN [-t THREADS] [-m MIB] [-s SECONDS] [-x MS] [-g MS]\n"
-	      "  -p PATTERN  what to do\n"
-	      "  -t THREADS  threads, processes or pairs of them (every usable CPU)\n"
-	      "  -m MIB      memory of each\n"
-	      "  -s SECONDS  time\n"
-	      "  -x MS       time after which threads swap memory, of those that do\n"
-	      "  -g MS       a thread begins so long after the one before (0)\n"
-	      "patterns:\n", to);
+	fputs("patterns:\n", to);
 	for (i = 0; i < ARRAY_SIZE(patterns); i++)
 		fprintf(to, "  %-10s  %s\n", patterns[i].name, patterns[i].words);
 }
 
-static const struct pattern *parse_pattern(const char *name)
+static struct options options;
+
+static void parse_pattern(const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(patterns); i++)
 		if (!strcmp(name, patterns[i].name))
-			return &patterns[i];
-	errx(1, "-p: '%s' is not a pattern", name);
+			options.pattern = &patterns[i];
+	if (!options.pattern || strcmp(name, options.pattern->name))
+		errx(1, "-p: '%s' is not a pattern", name);
 }
+
+static const struct load_command command = {
+	.usage = "numaload -p PATTERN [-t THREADS] [-m MIB] [-s SECONDS] [-x MS] [-g MS]\n",
+	.options = (const struct load_option[]) {
+		{ 'p', "PATTERN", "what to do", .call = parse_pattern },
+		LOAD_NUMBER('t', "THREADS",
+			    "threads, processes or pairs of them (every usable CPU)",
+			    &options.threads, 1, MAX_THREADS),
+		LOAD_MIB('m', "MIB", "memory of each", &options.part, 1, MAX_MIB),
+		LOAD_NUMBER('s', "SECONDS", "time", &options.seconds, 1, MAX_SECONDS),
+		LOAD_NUMBER('x', "MS", "time after which threads swap memory, of those that do",
+			    &options.phase_ms, MIN_PHASE_MS, 1000 * MAX_SECONDS),
+		LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
+			    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
+		{}
+	},
+	.more = show_patterns,
+};
 
 static void parse(int argc, char **argv, unsigned int cpus, struct options *opt)
 {
-	int c;
-
-	while ((c = getopt(argc, argv, "p:t:m:s:x:g:h")) != -1) {
-		switch (c) {
-		case 'p':
-			opt->pattern = parse_pattern(optarg);
-			break;
-		case 't':
-			opt->threads = parse_count(c, optarg, 1, MAX_THREADS);
-			break;
-		case 'm':
-			opt->part = parse_count(c, optarg, 1, MAX_MIB) << 20;
-			break;
-		case 's':
-			opt->seconds = parse_count(c, optarg, 1, MAX_SECONDS);
-			break;
-		case 'x':
-			opt->phase_ms = parse_count(c, optarg, MIN_PHASE_MS,
-						    1000 * MAX_SECONDS);
-			break;
-		case 'g':
-			opt->stagger_ms = parse_count(c, optarg, 0, 1000 * MAX_SECONDS);
-			break;
-		default:
-			show_help(c == 'h' ? stdout : stderr);
-			exit(c != 'h');
-		}
-	}
-	if (optind < argc)
-		errx(1, "'%s': not an option", argv[optind]);
+	parse_options(argc, argv, &command);
 	if (!opt->pattern)
 		errx(1, "no pattern (-p)");
 	opt->threads = opt->threads ?: opt->pattern->threads ?: cpus;
@@ -120,10 +104,9 @@ static void parse(int argc, char **argv, unsigned int cpus, struct options *opt)
 int main(int argc, char **argv)
 {
 	__u64 before[NR_COUNTERS], after[NR_COUNTERS];
-	struct options opt = {};
 	unsigned int i;
 
-	parse(argc, argv, choose_cpus(), &opt);
+	parse(argc, argv, choose_cpus(), &options);
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
 	shared = map_memory(sizeof(*shared), MAP_SHARED);
@@ -131,8 +114,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IONBF, 0);
 	read_counters(before);
 	printf("{\"pattern\": \"%s\", \"threads\": %lu, \"bytes\": %lu, \"seconds\": %lu, ",
-	       opt.pattern->name, opt.threads, opt.part, opt.seconds);
-	opt.pattern->run(&opt);
+	       options.pattern->name, options.threads, options.part, options.seconds);
+	options.pattern->run(&options);
 	read_counters(after);
 	for (i = 0; i < NR_COUNTERS; i++)
 		printf("%s \"%s\": %llu", i ? "," : "", counters[i], after[i] - before[i]);

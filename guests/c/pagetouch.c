@@ -7,7 +7,6 @@
  */
 #include "load.h"
 
-#include <getopt.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,14 +16,14 @@
 #define MAX_ROUNDS	1000000
 #define MAX_PAUSE_MS	600000
 
-struct options {
-	__u64 bytes;		/* mapped by each process in each round */
-	__u64 rounds;
-	__u64 procs;
-	__u64 held_ms;		/* pause with the memory held */
-	__u64 free_ms;		/* pause with the memory given back */
+static struct options {
+	unsigned long bytes;	/* mapped by each process in each round */
+	unsigned long rounds;
+	unsigned long procs;
+	unsigned long held_ms;	/* pause with the memory held */
+	unsigned long free_ms;	/* pause with the memory given back */
 	bool sparse;		/* every other page is given back before the first */
-};
+} options = { .bytes = 64 << 20, .rounds = 16 };
 
 /* What one process measured; in shared memory, written by it alone. */
 struct result {
@@ -33,34 +32,43 @@ struct result {
 	__u64 best_ns;	/* its cheapest round, pauses left out */
 };
 
-static void show_help(FILE *to)
-{
-	fputs("usage: pagetouch [-w SIZE] [-r ROUNDS] [-p PROCS] [-H MS] [-F MS] [-s]\n"
-	      "  -w SIZE    memory a process maps in a round, MiB, or with K, M, G (64)\n"
-	      "  -r ROUNDS  times it maps, touches and unmaps (16)\n"
-	      "  -p PROCS   processes, each on a CPU of its own (every usable CPU)\n"
-	      "  -H MS      pause after touching, with the memory held (0)\n"
-	      "  -F MS      pause after unmapping (0)\n"
-	      "  -s         gives back every other page before the pause\n", to);
-}
-
-static __u64 parse_size(char opt, const char *text)
+static void parse_size(const char *text)
 {
 	static const struct { const char *suffix; unsigned int shift; } units[] = {
 		{ "", 20 }, { "K", 10 }, { "M", 20 }, { "G", 30 }, { NULL, 0 },
 	}, *unit;
 	char *end;
-	__u64 value = parse_number(opt, text, &end);
+	unsigned long value = parse_number('w', text, &end);
 
 	for (unit = units; unit->suffix; unit++) {
 		if (strcmp(end, unit->suffix))
 			continue;
 		if (!value || value > MAX_BYTES >> unit->shift)
-			errx(1, "-%c: %s is not in 4K..%lluG", opt, text, MAX_BYTES >> 30);
-		return value << unit->shift;
+			errx(1, "-w: %s is not in 4K..%lluG", text, MAX_BYTES >> 30);
+		options.bytes = value << unit->shift;
+		return;
 	}
-	errx(1, "-%c: '%s' is not a size (MiB, or with K, M, G)", opt, text);
+	errx(1, "-w: '%s' is not a size (MiB, or with K, M, G)", text);
 }
+
+static const struct load_command command = {
+	.usage = "pagetouch [-w SIZE] [-r ROUNDS] [-p PROCS] [-H MS] [-F MS] [-s]\n",
+	.options = (const struct load_option[]) {
+		{ 'w', "SIZE", "memory a process maps in a round, MiB, or with K, M, G (64)",
+		  .call = parse_size },
+		LOAD_NUMBER('r', "ROUNDS", "times it maps, touches and unmaps (16)",
+			    &options.rounds, 1, MAX_ROUNDS),
+		LOAD_NUMBER('p', "PROCS", "processes, each on a CPU of its own (every usable CPU)",
+			    &options.procs, 1, MAX_PROCS),
+		LOAD_NUMBER('H', "MS", "pause after touching, with the memory held (0)",
+			    &options.held_ms, 0, MAX_PAUSE_MS),
+		LOAD_NUMBER('F', "MS", "pause after unmapping (0)",
+			    &options.free_ms, 0, MAX_PAUSE_MS),
+		{ 's', NULL, "gives back every other page before the pause",
+		  .flag = &options.sparse },
+		{}
+	},
+};
 
 static __u64 page_faults(void)
 {
@@ -103,7 +111,7 @@ static void work(const struct options *opt, struct result *res)
 		mem = mmap(NULL, opt->bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (mem == MAP_FAILED)
-			err(1, "cannot map %llu bytes", opt->bytes);
+			err(1, "cannot map %lu bytes", opt->bytes);
 		for (at = 0; at < opt->bytes; at += page)
 			WRITE_BYTE(mem + at);
 		t1 = now_ns();
@@ -153,7 +161,7 @@ static void run(const struct options *opt, const cpu_set_t *usable, struct resul
 	while (wait(&status) > 0)
 		failed += !WIFEXITED(status) || WEXITSTATUS(status);
 	if (failed)
-		errx(1, "%d of %llu processes failed", failed, opt->procs);
+		errx(1, "%d of %lu processes failed", failed, opt->procs);
 }
 
 static void print(const struct options *opt, const struct result *res, __u64 faults)
@@ -166,7 +174,7 @@ static void print(const struct options *opt, const struct result *res, __u64 fau
 		unmap += res[i].unmap_ns;
 		best += res[i].best_ns;
 	}
-	printf("{\"bytes\": %llu, \"rounds\": %llu, \"procs\": %llu,",
+	printf("{\"bytes\": %lu, \"rounds\": %lu, \"procs\": %lu,",
 	       opt->bytes, opt->rounds, opt->procs);
 	printf(" \"pages\": %llu, \"pgfault\": %llu,",
 	       pages * opt->rounds * opt->procs, faults);
@@ -176,53 +184,26 @@ static void print(const struct options *opt, const struct result *res, __u64 fau
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .bytes = 64 << 20, .rounds = 16 };
 	struct result *res;
 	cpu_set_t usable;
-	__u64 cpus, before;
-	int c;
+	unsigned long cpus;
+	__u64 before;
 
 	if (sched_getaffinity(0, sizeof(usable), &usable))
 		err(1, "sched_getaffinity");
 	cpus = CPU_COUNT(&usable);
-	opt.procs = cpus;
-	while ((c = getopt(argc, argv, "w:r:p:H:F:sh")) != -1) {
-		switch (c) {
-		case 'w':
-			opt.bytes = parse_size(c, optarg);
-			break;
-		case 'r':
-			opt.rounds = parse_count(c, optarg, 1, MAX_ROUNDS);
-			break;
-		case 'p':
-			opt.procs = parse_count(c, optarg, 1, MAX_PROCS);
-			break;
-		case 'H':
-			opt.held_ms = parse_count(c, optarg, 0, MAX_PAUSE_MS);
-			break;
-		case 'F':
-			opt.free_ms = parse_count(c, optarg, 0, MAX_PAUSE_MS);
-			break;
-		case 's':
-			opt.sparse = true;
-			break;
-		default:
-			show_help(c == 'h' ? stdout : stderr);
-			return c != 'h';
-		}
-	}
-	if (optind < argc)
-		errx(1, "'%s': not an option", argv[optind]);
-	if (opt.procs > cpus)
-		errx(1, "%llu processes, but only %llu CPUs to pin them to",
-		     opt.procs, cpus);
-	if (opt.bytes < (__u64)sysconf(_SC_PAGESIZE))
+	options.procs = cpus;
+	parse_options(argc, argv, &command);
+	if (options.procs > cpus)
+		errx(1, "%lu processes, but only %lu CPUs to pin them to",
+		     options.procs, cpus);
+	if (options.bytes < (__u64)sysconf(_SC_PAGESIZE))
 		errx(1, "-w: less than a page");
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
-	res = map_memory(opt.procs * sizeof(*res), MAP_SHARED);
+	res = map_memory(options.procs * sizeof(*res), MAP_SHARED);
 	before = page_faults();
-	run(&opt, &usable, res);
-	print(&opt, res, page_faults() - before);
+	run(&options, &usable, res);
+	print(&options, res, page_faults() - before);
 	return 0;
 }

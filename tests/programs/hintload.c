@@ -7,7 +7,6 @@
  */
 #include "load.h"
 
-#include <getopt.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/wait.h>
@@ -32,9 +31,9 @@ static const char *const pattern_words[NR_PATTERNS] = {
 
 static struct options {
 	enum pattern pattern;
-	unsigned int threads;
-	unsigned int processes;
-	size_t bytes;		/* of each thread */
+	unsigned long threads;
+	unsigned long processes;
+	unsigned long bytes;		/* of each thread */
 	unsigned long run_ms;
 	unsigned long alone_ms;	/* time before the second thread begins */
 } options = {
@@ -51,28 +50,33 @@ static size_t next_page;	/* for the thread whose turn it is */
 static long cpus;
 static unsigned long begun_ms;
 
-static void show_help(FILE *to)
+static void parse_pattern(const char *word)
 {
-	fputs("usage: hintload [-p own|swap|shared|idle] [-t THREADS] [-f PROCESSES] [-m MIB]\n"
-	      "                [-s MS] [-a MS]\n"
-	      "  -p PATTERN    what the threads touch (own)\n"
-	      "  -t THREADS    of each process, 1 to 256 (2)\n"
-	      "  -f PROCESSES  forked when the memory is there, so that they share it\n"
-	      "                until they write (1: none is forked)\n"
-	      "  -m MIB        memory of each thread (8)\n"
-	      "  -s MS         time to run (an hour)\n"
-	      "  -a MS         time that the first thread is alone (0)\n", to);
+	options.pattern = 0;
+	while (options.pattern < NR_PATTERNS && strcmp(pattern_words[options.pattern], word))
+		options.pattern++;
+	if (options.pattern == NR_PATTERNS)
+		errx(1, "-p: '%s' is not a pattern", word);
 }
 
-static unsigned long parse_up_to(char option, const char *text, unsigned long most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (end == text || *end || value > most)
-		errx(2, "-%c %s: not a number, or above %lu", option, text, most);
-	return value;
-}
+static const struct load_command command = {
+	.usage = "hintload [-p own|swap|shared|idle] [-t THREADS] [-f PROCESSES] [-m MIB]\n"
+		 "                [-s MS] [-a MS]\n",
+	.options = (const struct load_option[]) {
+		{ 'p', "PATTERN", "what the threads touch (own)", .call = parse_pattern },
+		LOAD_NUMBER('t', "THREADS", "threads of each process (2)",
+			    &options.threads, 1, MAX_THREADS),
+		LOAD_NUMBER('f', "PROCESSES",
+			    "forked when the memory is there, so that they share it\n"
+			    "                until they write (1: none is forked)",
+			    &options.processes, 1, 1024),
+		LOAD_MIB('m', "MIB", "memory of each thread (8)", &options.bytes, 1, 4096),
+		LOAD_NUMBER('s', "MS", "time to run (an hour)", &options.run_ms, 0, 86400000),
+		LOAD_NUMBER('a', "MS", "time that the first thread is alone (0)",
+			    &options.alone_ms, 0, 86400000),
+		{}
+	},
+};
 
 static unsigned long now_ms(void)
 {
@@ -151,52 +155,12 @@ static void run(void)
 		pthread_join(thread[i], NULL);
 }
 
-static void parse(int argc, char **argv)
-{
-	int option;
-
-	while ((option = getopt(argc, argv, "p:t:f:m:s:a:h")) != -1) {
-		switch (option) {
-		case 'p':
-			options.pattern = 0;
-			while (options.pattern < NR_PATTERNS &&
-			       strcmp(pattern_words[options.pattern], optarg))
-				options.pattern++;
-			if (options.pattern == NR_PATTERNS)
-				errx(2, "-p %s: no such pattern", optarg);
-			break;
-		case 't':
-			options.threads = parse_up_to(option, optarg, MAX_THREADS);
-			break;
-		case 'f':
-			options.processes = parse_up_to(option, optarg, 1024);
-			break;
-		case 'm':
-			options.bytes = parse_up_to(option, optarg, 4096) << 20;
-			break;
-		case 's':
-			options.run_ms = parse_up_to(option, optarg, 86400000);
-			break;
-		case 'a':
-			options.alone_ms = parse_up_to(option, optarg, 86400000);
-			break;
-		default:
-			show_help(option == 'h' ? stdout : stderr);
-			exit(option == 'h' ? 0 : 2);
-		}
-	}
-	if (optind != argc || !options.threads || !options.processes || !options.bytes) {
-		show_help(stderr);
-		exit(2);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	size_t all;
 	unsigned int i;
 
-	parse(argc, argv);
+	parse_options(argc, argv, &command);
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	all = options.bytes * options.threads;
 	memory = map_memory(all, MAP_PRIVATE);

@@ -24,19 +24,14 @@
  *
  *	slow /sys/kernel/debug/livemm/pcp/enabled: synchronize_rcu_tasks klp_enable_patch ...
  */
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
+#include "load.h"
+
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MOST	8
 #define ERRNOS	256
@@ -182,38 +177,36 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 	}
 }
 
-static unsigned long number(const char *text)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+static unsigned long rounds = 60, count = 2, most = 300, pause_ms, limit = 60, end;
 
-	if (!*text || *end)
-		errx(2, "%s: not a number", text);
-	return value;
-}
+static const struct load_command command = {
+	.usage = "killwriters [OPTION]... FILE=VALUE...\n",
+	.options = (const struct load_option[]) {
+		LOAD_NUMBER('r', "ROUNDS", "number of rounds (60)", &rounds, 0, UINT_MAX),
+		LOAD_NUMBER('n', "WRITERS", "writers at once (2)", &count, 1, MOST),
+		LOAD_NUMBER('m', "MS", "longest time until a writer is killed (300)",
+			    &most, 0, INT_MAX),
+		LOAD_NUMBER('g', "MS", "pause between rounds (0)", &pause_ms, 0, INT_MAX),
+		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &seed, 0, UINT_MAX),
+		LOAD_NUMBER('l', "SECONDS",
+			    "a writer that lives so long after its kill is stuck (60)",
+			    &limit, 0, INT_MAX / 1000),
+		LOAD_NUMBER('t', "SECONDS", "begin no round after this time (0: no limit)",
+			    &end, 0, INT_MAX),
+		{}
+	},
+	.operands = true,
+};
 
 int main(int argc, char **argv)
 {
-	unsigned long rounds = 60, count = 2, most = 300, pause_ms = 0, limit = 60, end = 0;
 	struct writer writers[MOST] = { 0 };
 	unsigned long round, i, begun = 0;
 	long start = now_ms();
-	int option;
 
-	while ((option = getopt(argc, argv, "r:n:m:g:s:l:t:")) != -1) {
-		switch (option) {
-		case 'r': rounds = number(optarg); break;
-		case 'n': count = number(optarg); break;
-		case 'm': most = number(optarg); break;
-		case 'g': pause_ms = number(optarg); break;
-		case 's': seed = number(optarg); break;
-		case 'l': limit = number(optarg); break;
-		case 't': end = number(optarg); break;
-		default: return 2;
-		}
-	}
-	if (optind == argc || !count || count > MOST)
-		errx(2, "usage: killwriters [-r ROUNDS] [-n WRITERS] [-m MS] [-g MS] [-s SEED] [-l SECONDS] [-t SECONDS] FILE=VALUE...");
+	parse_options(argc, argv, &command);
+	if (optind == argc)
+		errx(2, "no FILE=VALUE");
 	for (i = optind; i < (unsigned long)argc; i++)
 		if (!strchr(argv[i], '='))
 			errx(2, "%s: not FILE=VALUE", argv[i]);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers of the command line, memory, CPUs and processes of the load programs.
+ * Command line, memory, CPUs and processes of the load programs.
  */
 #include "load.h"
 
+#include <getopt.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -41,6 +42,46 @@ unsigned long parse_count(char opt, const char *text, unsigned long min, unsigne
 	if (value < min || value > max)
 		errx(1, "-%c: %s is not in %lu..%lu", opt, text, min, max);
 	return value;
+}
+
+static void show_help(const struct load_command *command, FILE *to)
+{
+	const struct load_option *row;
+
+	fprintf(to, "usage: %s", command->usage);
+	for (row = command->options; row->letter; row++)
+		fprintf(to, "  -%c %-10s %s\n", row->letter, row->argument ?: "", row->words);
+	if (command->more)
+		command->more(to);
+}
+
+/* Ends the program at -h and at an option that is not in the table. */
+void parse_options(int argc, char **argv, const struct load_command *command)
+{
+	const struct load_option *row;
+	char letters[64] = "h", *end = letters + 1;
+	int c;
+
+	for (row = command->options; row->letter; row++)
+		end += sprintf(end, "%c%s", row->letter, row->argument ? ":" : "");
+	while ((c = getopt(argc, argv, letters)) != -1) {
+		for (row = command->options; row->letter && row->letter != c;)
+			row++;
+		if (!row->letter) {
+			show_help(command, c == 'h' ? stdout : stderr);
+			exit(c != 'h');
+		}
+		if (row->number)
+			*row->number = parse_count(c, optarg, row->min, row->max) << row->shift;
+		else if (row->text)
+			*row->text = optarg;
+		else if (row->flag)
+			*row->flag = true;
+		else
+			row->call(optarg);
+	}
+	if (optind < argc && !command->operands)
+		errx(1, "'%s': not an option", argv[optind]);
 }
 
 void *map_memory(unsigned long bytes, int how)

@@ -63,6 +63,53 @@ static inline __u64 now_ns(void)
 
 void nap(unsigned long ms);
 
+/*
+ * An option of a program; one of number, text, flag and call is set.
+ *
+ * letter    of the option
+ * argument  name of the argument in the help; NULL: a switch
+ * words     line of the help
+ * number    gets a number from min to max, shifted left by shift
+ * text      gets the text
+ * flag      becomes true
+ * call      gets the text
+ */
+struct load_option {
+	char letter;
+	const char *argument;
+	const char *words;
+	unsigned long *number;
+	unsigned long min;
+	unsigned long max;
+	unsigned int shift;
+	const char **text;
+	bool *flag;
+	void (*call)(const char *text);
+};
+
+/* Rows for a number, and for MiB that are stored as bytes. */
+#define LOAD_NUMBER(l, arg, help, to, low, high) \
+	{ .letter = l, .argument = arg, .words = help, .number = to, .min = low, .max = high }
+#define LOAD_MIB(l, arg, help, to, low, high) \
+	{ .letter = l, .argument = arg, .words = help, .number = to, .min = low, .max = high, \
+	  .shift = 20 }
+
+/*
+ * The command line of a program.
+ *
+ * usage    usage lines, each with a newline
+ * options  rows; the last has no letter
+ * more     prints the rest of the help; may be NULL
+ * operands words may follow the options
+ */
+struct load_command {
+	const char *usage;
+	const struct load_option *options;
+	void (*more)(FILE *to);
+	bool operands;
+};
+
+void parse_options(int argc, char **argv, const struct load_command *command);
 unsigned long parse_number(char opt, const char *text, char **end);
 unsigned long parse_count(char opt, const char *text, unsigned long min, unsigned long max);
 
