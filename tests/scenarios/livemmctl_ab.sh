@@ -30,7 +30,8 @@ done
 
 # Once on and off, as the first time loads livepatches, which is no part of a block.
 pcp_before
-LOAD_PROCS=1 load_start
+# Rests, so that the emulator has time for the command.
+LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 ctl "check --json" 0 ab check "$trial" --json
 holds "check --json" "d['no_numbers_for'] == [] and len(d['blocks']) == 16"
 ctl "run" 0 ab run "$trial" --journal /run/trial.jsonl
@@ -54,7 +55,7 @@ holds "report --json" "${effect}['estimate']['relative_high'] < 0"
 # One carry-over in a hundred is chance, and then there is no verdict.
 holds "report --json" "${effect}['verdict'] == 'better' or 'carry-over' in ${effect}['refused'][0]"
 
-LOAD_PROCS=1 load_start
+LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 /usr/bin/python3 "$CTL" ab run "$trial" --journal /run/killed.jsonl >/run/killed.out 2>&1 &
 runner=$!
 check "the runner switches pcp on" wait_for 120 pcp_is 1
