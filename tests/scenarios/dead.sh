@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # kernels: 6.1
+# guest: shared
 # named: 6.12 debug
 # timeout: 900
 #

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # kernels: 6.1
+# guest: shared
 # nodes: 2
 # timeout: 1500
 # args: transparent_hugepage=never

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # kernels: 6.1
+# guest: shared
 # timeout: 900
 # args: transparent_hugepage=never
 # emulation: parallel

@@ -4,6 +4,7 @@
 # named: 6.1 7.2
 # nodes: 2
 # memory: 2G
+# emulation: parallel
 # timeout: 2400
 # args: transparent_hugepage=never
 #

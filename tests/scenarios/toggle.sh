@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # kernels: debug
+# guest: shared
 # named: 6.1 6.12
 # timeout: 900
 # args: transparent_hugepage=never

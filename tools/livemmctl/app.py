@@ -86,22 +86,11 @@ class Command(click.Command):
         write_examples(self.examples, formatter)
 
 
-class Group(click.Group):
+class Group(Command, click.Group):
     """A group of such commands, with examples of its own."""
 
     command_class = Command
     group_class = type
-
-    def __init__(
-        self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        #: Pairs of a command line and what it does.
-        self.examples = list(examples)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
-        write_examples(self.examples, formatter)
 
 
 def write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:

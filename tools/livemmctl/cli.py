@@ -105,23 +105,23 @@ class Root(Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=[
         ("livemmctl load", "load the module; every policy is off"),
-        ("livemmctl doctor", "see what may be in its way on this host"),
-        ("livemmctl lease 300", "whatever happens, back to stock in five minutes"),
+        ("livemmctl doctor", "find what keeps livemm from working on this host"),
+        ("livemmctl lease 300", "every policy goes off in five minutes, unless renewed"),
         ("livemmctl enable pcp", "switch a policy on"),
-        ("livemmctl status --watch", "watch it"),
+        ("livemmctl status --watch", "status every two seconds"),
         ("livemmctl disable --all", "the kernel's own values are back"),
     ],
 )
 @click.option("--root", type=click.Path(path_type=Path), hidden=True,
-              help="Take files below this folder for the host.")
+              help="Use the files below this folder in place of the host's.")
 @click.version_option(__version__, message="livemmctl %(version)s")
 @json_option
 @click.pass_context
 def cli(context: click.Context, root: Path | None) -> None:
     """Control livemm: page-allocator and NUMA-balancing policies of a running kernel.
 
-    Policies are switched on and off while the machine works; off is the stock kernel.
-    Errors are one line on standard error, with --json one JSON document there.
+    Policies go on and off while the machine works. With every policy off the kernel is stock.
+    An error is one line on standard error; with --json, one JSON document.
     """
     app = context.ensure_object(App)
     if root is not None:

@@ -31,9 +31,9 @@ FILE = click.Path(path_type=Path)
 @click.group(
     cls=Group,
     examples=[
-        ("livemmctl ab check pcp.toml", "is the file sound, and what would happen here"),
-        ("livemmctl ab run pcp.toml --journal pcp.jsonl", "run it on this host"),
-        ("livemmctl ab report pcp.toml pcp.jsonl", "what came of it"),
+        ("livemmctl ab check pcp.toml", "check the file, and show what would happen on this host"),
+        ("livemmctl ab run pcp.toml --journal pcp.jsonl", "run the experiment on this host"),
+        ("livemmctl ab report pcp.toml pcp.jsonl", "the results"),
     ],
 )
 def ab() -> None:
@@ -82,7 +82,7 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
 
 @ab.command(
     cls=Command,
-    examples=[("livemmctl ab check pcp.toml", "the key that is wrong is named")],
+    examples=[("livemmctl ab check pcp.toml", "errors name the wrong key")],
 )
 @click.argument("experiment", type=FILE)
 @json_option
@@ -195,21 +195,22 @@ def _telling(app: App, experiment: Experiment) -> Any:
 @ab.command(
     cls=Command,
     examples=[
-        ("livemmctl ab run pcp.toml --journal /var/lib/livemm/pcp.jsonl", "run it"),
-        ("livemmctl ab run pcp.toml --journal pcp.jsonl --tick 2", "look every two seconds"),
+        ("livemmctl ab run pcp.toml --journal /var/lib/livemm/pcp.jsonl", "run the experiment"),
+        ("livemmctl ab run pcp.toml --journal pcp.jsonl --tick 2", "read every two seconds"),
     ],
 )
 @click.argument("experiment", type=FILE)
 @click.option("--journal", type=FILE, required=True,
-              help="Where every decision and number is written to, a JSON object a line.")
-@click.option("--tick", type=Seconds(), help="Seconds between two looks, instead of the file's.")
+              help="File for every decision and number, a JSON object a line.")
+@click.option("--tick", type=Seconds(),
+              help="Seconds between two readings, in place of the tick in the file.")
 @json_option
 @pass_app
 def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     """Run an EXPERIMENT on this host, in the foreground, until it is over.
 
-    The policies that it switches have to be off. Ctrl-C and SIGTERM end the run with
-    the host at stock; started again with the same journal it goes on. If the runner is
+    The policies of the experiment must be off. Ctrl-C and SIGTERM end the run with the host
+    at stock; the same command with the same journal continues the run. If the runner is
     killed, the kernel goes back to stock by itself when the lease runs out.
 
     livemm-ab@NAME.service, disabled until you enable it, runs
@@ -276,7 +277,7 @@ def status(app: App) -> None:
 @json_option
 @pass_app
 def stop(app: App, timeout: float) -> None:
-    """End the experiment on this host for good; also if its runner has died."""
+    """End the experiment on this host for good, with or without a live runner."""
     done = stop_here(app.host, timeout)
     words = "ended" if done.alive else "its runner had died; ended"
     app.show({"experiment": done.experiment, "runner_alive": done.alive},
@@ -288,7 +289,7 @@ def stop(app: App, timeout: float) -> None:
     examples=[
         ("livemmctl ab report pcp.toml pcp.jsonl", "from the journal of one host"),
         ("livemmctl ab report pcp.toml journals/*.jsonl --html report.html",
-         "from those of a fleet, as a page"),
+         "from the journals of a fleet, as a page"),
         ("livemmctl ab report pcp.toml --prometheus http://metrics:9090 --json",
          "from the fleet's Prometheus"),
     ],
@@ -302,7 +303,7 @@ def stop(app: App, timeout: float) -> None:
 @click.option("--stratum-label", metavar="LABEL", default="",
               help="A label of the arm's metric that tells kinds of machines apart.")
 @click.option("--step", type=Seconds(1, 86400), help="Seconds between two points.")
-@click.option("--html", type=FILE, help="Write a page with pictures there, too.")
+@click.option("--html", type=FILE, help="Also write an HTML page with pictures to this file.")
 @json_option
 @pass_app
 def report(
@@ -312,7 +313,7 @@ def report(
 ) -> None:
     """Report on an EXPERIMENT, from its journals or from a Prometheus.
 
-    Where an assumption fails nothing is concluded, and the report says which one it is.
+    Where an assumption fails, the report draws no conclusion and names the assumption.
     """
     # The libraries of statistics take a second to import: nothing else waits for them.
     from livemmctl.ab import from_journals, from_prometheus
@@ -353,13 +354,14 @@ def report(
     ],
 )
 @click.option("--mean", type=float, required=True, help="The metric's mean over hosts.")
-@click.option("--deviation", type=float, required=True, help="Its standard deviation over hosts.")
+@click.option("--deviation", type=float, required=True,
+              help="The metric's standard deviation over hosts.")
 @click.option("--effect", type=float, required=True, metavar="PERCENT",
               help="The smallest effect worth seeing.")
 @json_option
 @pass_app
 def power(app: App, mean: float, deviation: float, effect: float) -> None:
-    """How many hosts (or blocks) an arm see an effect 4 times in 5, at 5 % significance."""
+    """Show how many hosts (or blocks) an arm needs to detect an effect with power 80 % at 5 %."""
     from livemmctl.ab.stats.checks import units_for
 
     # Written so that nan, which compares false with everything, is refused too.

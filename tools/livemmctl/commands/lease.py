@@ -14,17 +14,17 @@ from livemmctl.errors import CtlError, Exit
     examples=[
         ("livemmctl lease", "how many seconds are left"),
         ("livemmctl lease 300", "every policy goes off in five minutes, unless renewed"),
-        ("livemmctl lease 0", "no lease: policies stay as they are"),
+        ("livemmctl lease 0", "end the lease; policies stay as they are"),
     ],
 )
 @click.argument("seconds", required=False, metavar="[SECONDS]")
 @json_option
 @pass_app
 def lease(app: App, seconds: str | None) -> None:
-    """Show the lease, or take or renew one of SECONDS (at most 604800); 0 ends it.
+    """Show the lease, or begin or renew a lease of SECONDS (at most 604800); 0 ends the lease.
 
-    When a lease runs out the kernel itself switches every policy off: a host whose
-    controller died goes back to stock.
+    When a lease runs out the kernel switches every policy off. A host whose controller
+    died therefore goes back to stock.
     """
     control = app.control()
     if seconds is not None:

@@ -29,7 +29,7 @@ _limit = click.option(
 def load(app: App, limit_s: float, off: bool) -> None:
     """Load the module, as modprobe would, and wait for its livepatches.
 
-    No harm if it is loaded already.
+    A module that is loaded already stays as it is.
     """
     from livemmctl.profile.defaults import learn
 
@@ -44,7 +44,7 @@ def load(app: App, limit_s: float, off: bool) -> None:
     cls=Command,
     examples=[
         ("livemmctl unload", "back to the kernel as it was before"),
-        ("livemmctl unload -t 10", "give up after ten seconds; it may be run again"),
+        ("livemmctl unload -t 10", "give up after ten seconds; run the command again later"),
     ],
 )
 @_limit
@@ -53,7 +53,7 @@ def load(app: App, limit_s: float, off: bool) -> None:
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 
-    Livepatches go one after the other, each when no task runs in patched code any more.
+    Each livepatch goes when no task runs in its code any more.
     After SECONDS in all, the command names the tasks that hold a transition up.  The
     transition then goes on by itself; nothing is ever forced.
     Exit codes: 3 livemm could not be unloaded, nothing changed; 7 a transition did not

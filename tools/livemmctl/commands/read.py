@@ -27,7 +27,7 @@ def chosen(control: ModuleControl, policies: tuple[str, ...]) -> list[str]:
 
 @click.command(
     "list", cls=Command,
-    examples=[("livemmctl list", "name and state of each"),
+    examples=[("livemmctl list", "name and state of each policy"),
               ("livemmctl list --json", "with mode and reason")],
 )
 @json_option
@@ -93,13 +93,13 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
 
 @click.command(
     cls=Command,
-    examples=[("livemmctl state pcp", "its lists, and why each bound is what it is")],
+    examples=[("livemmctl state pcp", "the lists of each CPU, and the reason of each bound")],
 )
 @_policies
 @json_option
 @pass_app
 def state(app: App, policies: tuple[str, ...]) -> None:
-    """Show policies' tables for people; that of a policy that is off is empty."""
+    """Show the tables of policies, for people. A policy that is off has an empty table."""
     control = app.control()
     texts = {name: control.state(name) for name in chosen(control, policies)}
     app.show({"state": texts}, lambda: "\n".join(
@@ -109,14 +109,14 @@ def state(app: App, policies: tuple[str, ...]) -> None:
 @click.command(
     cls=Command,
     examples=[("livemmctl hooks", "every hook"),
-              ("livemmctl hooks --only unavailable", "what this kernel lacks")],
+              ("livemmctl hooks --only unavailable", "hooks that this kernel lacks")],
 )
 @click.option("--only", type=click.Choice(["armed", "idle", "unavailable"]),
               help="Only hooks in this state.")
 @json_option
 @pass_app
 def hooks(app: App, only: str | None) -> None:
-    """Show where the kernel hands control to livemm, and what could not be hooked."""
+    """Show the hooks: places where the kernel calls livemm, and hooks that this kernel lacks."""
     from livemmctl.table import table, text_of
 
     rows = [hook for hook in app.control().hooks() if only in (None, hook.state)]
@@ -149,7 +149,7 @@ def census_rows(text: str) -> tuple[list[dict[str, str]], list[str]]:
 @json_option
 @pass_app
 def census(app: App) -> None:
-    """Count pageblocks by what is in them: pure, mixed, neutral.
+    """Count pageblocks by their pages: pure, mixed, neutral.
 
     Each call walks all struct pages, for two seconds at most.
     """

@@ -40,8 +40,8 @@ def change(app: App, control: ModuleControl, settings: Mapping[str, Mapping[str,
 @click.command(
     cls=Command,
     examples=[
-        ("livemmctl enable pcp", "with the settings that it has"),
-        ("livemmctl enable pcp numa", "both, or neither where one is refused"),
+        ("livemmctl enable pcp", "pcp goes on with its present settings"),
+        ("livemmctl enable pcp numa", "both policies, or neither if one is refused"),
     ],
 )
 @click.argument("policies", nargs=-1, required=True, metavar="POLICY...",
@@ -62,11 +62,11 @@ def enable(app: App, policies: tuple[str, ...]) -> None:
     ],
 )
 @click.argument("policies", nargs=-1, metavar="POLICY...", shell_complete=policy_names)
-@click.option("--all", "every", is_flag=True, help="Every policy there is.")
+@click.option("--all", "every", is_flag=True, help="Every policy.")
 @json_option
 @pass_app
 def disable(app: App, policies: tuple[str, ...], every: bool) -> None:
-    """Switch policies off; what they changed is put back."""
+    """Switch policies off; the kernel's own values are back."""
     if bool(policies) == every:
         raise click.UsageError("name the policies, or give --all", click.get_current_context())
     control = app.control()
@@ -76,7 +76,7 @@ def disable(app: App, policies: tuple[str, ...], every: bool) -> None:
 @click.command(
     cls=Command,
     examples=[
-        ("livemmctl get pcp", "every knob, and whether it is on"),
+        ("livemmctl get pcp", "every knob, and whether pcp is on"),
         ("livemmctl get pcp decay_ms", "one value and nothing else"),
     ],
 )
@@ -116,9 +116,10 @@ def parse_assignments(policy: str, words: tuple[str, ...]) -> dict[str, str]:
 @click.command(
     "set", cls=Command,
     examples=[
-        ("livemmctl set pcp decay_ms=2000 high_max_pct=10", "both, or neither"),
-        ("livemmctl set pcp enabled=1 mode=depth", "on, in another mode"),
-        ("livemmctl set numa cgroups=/system.slice/db.service", "only these processes"),
+        ("livemmctl set pcp decay_ms=2000 high_max_pct=10", "both knobs, or neither"),
+        ("livemmctl set pcp enabled=1 mode=depth", "switch pcp on in mode depth"),
+        ("livemmctl set numa cgroups=/system.slice/db.service",
+         "numa steers only the processes of this cgroup"),
     ],
 )
 @click.argument("policy", shell_complete=policy_names)

@@ -130,8 +130,8 @@ def watch(app: App, seconds: float, count: int | None) -> None:
 )
 @click.option("--watch", "every", type=Seconds(0.1, 86400), is_flag=False,
               flag_value=2.0, metavar="[SECONDS]",
-              help="Show it again every SECONDS, 2 if not given.")
-@click.option("--count", type=click.IntRange(1), metavar="N", help="With --watch: so many times.")
+              help="Show the status again every SECONDS (default 2).")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="With --watch: number of times.")
 @json_option
 @pass_app
 def status(app: App, every: float | None, count: int | None) -> None:

@@ -54,16 +54,16 @@ def examine(scene: Scene) -> list[tuple[str, Finding]]:
 @click.command(
     cls=Command,
     examples=[
-        ("livemmctl doctor", "everything, with what to do about it"),
-        ("livemmctl doctor --problems", "only what is not ok"),
+        ("livemmctl doctor", "every finding, with what to do"),
+        ("livemmctl doctor --problems", "only findings that are not ok"),
         ("livemmctl doctor --json | jq '.checks[] | select(.state == \"fail\")'", "for scripts"),
     ],
 )
-@click.option("--problems", is_flag=True, help="Show only what is not ok.")
+@click.option("--problems", is_flag=True, help="Show only findings that are not ok.")
 @json_option
 @pass_app
 def doctor(app: App, problems: bool) -> None:
-    """Look for what is in livemm's way on this host, and say what to do about it.
+    """Find what keeps livemm from working on this host, and say what to do.
 
     ok: nothing to do.  warn: livemm works, with a limit.  fail: livemm, or a part of livemm,
     cannot work; the exit code is 1.  Nothing is changed.

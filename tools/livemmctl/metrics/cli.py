@@ -62,11 +62,11 @@ def serve(app: App, text: str) -> None:
 @click.command(
     cls=Command,
     examples=[
-        ("livemmctl export", "print them"),
+        ("livemmctl export", "print the metrics"),
         ("livemmctl export --textfile /var/lib/prometheus/node-exporter",
          "for node_exporter; livemm-export.timer does it every 15 s"),
         ("livemmctl export --listen 127.0.0.1:9815", "answer scrapes, in either format"),
-        ("livemmctl export --openmetrics", "print them as OpenMetrics"),
+        ("livemmctl export --openmetrics", "print OpenMetrics"),
     ],
 )
 @click.option("--textfile", "target", type=click.Path(path_type=Path), metavar="PATH",
@@ -76,7 +76,7 @@ def serve(app: App, text: str) -> None:
 @json_option
 @pass_app
 def export(app: App, target: Path | None, listen: str | None, openmetrics: bool) -> None:
-    """Write or serve metrics; those of a host without livemm say livemm_up 0.
+    """Write or serve metrics. A host without livemm has livemm_up 0.
 
     To compare the arms of an experiment join with livemm_arm_info:
     rate(livemm_pcp_drains_total[5m]) * on(instance) group_left(arm) livemm_arm_info

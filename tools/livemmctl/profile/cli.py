@@ -68,29 +68,29 @@ def _lines(changes: list[Change], nothing: str) -> str:
 @click.group(
     cls=Group,
     examples=[
-        ("livemmctl profile list", "which there are"),
-        ("livemmctl profile diff lists", "what it would change, and why"),
-        ("livemmctl profile apply lists", "have it so, or nothing at all"),
-        ("livemmctl profile verify", "is the host still so?"),
+        ("livemmctl profile list", "the profiles of this host"),
+        ("livemmctl profile diff lists", "settings that the profile would change, and why"),
+        ("livemmctl profile apply lists", "every setting of the profile, or no change"),
+        ("livemmctl profile verify", "does the host still have the settings of the profile?"),
     ],
 )
 def profile() -> None:
     """Apply, compare and save profiles.
 
-    A profile is a file that says how every policy shall be set: what it does not name has
-    the module's default, a policy that it does not name is off.  PROFILE is the name of a
+    A profile is a file with the settings of every policy. A knob that the profile does not
+    name has its default; a policy that the profile does not name is off.  PROFILE is the name of a
     file NAME.toml in /etc/livemm/profiles or /usr/share/livemm/profiles, or a path.
     """
 
 
 @profile.command(
     "list",
-    examples=[("livemmctl profile list", "name, and what it is for")],
+    examples=[("livemmctl profile list", "name and purpose of each profile")],
 )
 @json_option
 @pass_app
 def list_profiles(app: App) -> None:
-    """List the profiles there are."""
+    """List the profiles of this host."""
     from livemmctl.table import table, text_of
 
     rows: list[dict[str, Any]] = []
@@ -113,7 +113,7 @@ def list_profiles(app: App) -> None:
 
 @profile.command(
     examples=[
-        ("livemmctl profile apply lists", "all of it, or nothing"),
+        ("livemmctl profile apply lists", "every setting, or no change"),
         ("livemmctl profile apply ./mine.toml --dry-run", "show what would change, and why"),
     ],
 )
@@ -124,7 +124,7 @@ def list_profiles(app: App) -> None:
 def apply(app: App, name: str, dry_run: bool) -> None:
     """Set every policy as PROFILE says. When one setting is refused, nothing is changed.
 
-    Values are judged by the kernel, which --dry-run does not ask.
+    The kernel judges the values; --dry-run does not ask the kernel.
     """
     found = find(app.host, name)
     changes = _planned(app, found)
@@ -143,7 +143,7 @@ def apply(app: App, name: str, dry_run: bool) -> None:
 
 @profile.command(
     examples=[
-        ("livemmctl profile diff lists", "what applying it would change"),
+        ("livemmctl profile diff lists", "settings that the profile would change"),
         ("livemmctl profile diff", "how the host differs from the profile applied last"),
     ],
 )
@@ -159,7 +159,7 @@ def diff(app: App, name: str | None) -> None:
 
 @profile.command(
     examples=[
-        ("livemmctl profile verify", "against the profile applied last"),
+        ("livemmctl profile verify", "compare with the profile applied last"),
         ("livemmctl profile verify lists; [ $? -ne 6 ] || echo drifted",
          "for cron; exit code 6 means that a setting differs"),
     ],
@@ -180,19 +180,20 @@ def verify(app: App, name: str | None) -> None:
 @profile.command(
     examples=[
         ("livemmctl profile save mine", "into /etc/livemm/profiles/mine.toml"),
-        ("livemmctl profile save mine --force -d 'since the new disks'", "over one there is"),
+        ("livemmctl profile save mine --force -d 'since the new disks'",
+         "replace the existing profile"),
     ],
 )
 @click.argument("name", metavar="NAME")
 @click.option("-d", "--description", default="", help="What the profile is for.")
-@click.option("--force", is_flag=True, help="Replace a profile of that name.")
+@click.option("--force", is_flag=True, help="Replace an existing profile.")
 @json_option
 @pass_app
 def save(app: App, name: str, description: str, force: bool) -> None:
     """Save the present settings as a profile.
 
-    Policies that are off with their defaults are left out; of others every knob is named,
-    so that the profile means the same with another version of the module.
+    A policy that is off with its defaults is left out. Every other policy is saved with all
+    knobs, so that another version of the module gets the same settings.
     """
     path = own_path(name)
     if app.host.exists(path) and not force:
@@ -209,7 +210,7 @@ def save(app: App, name: str, description: str, force: bool) -> None:
 
 @profile.command(
     examples=[("livemmctl profile modprobe lists > /etc/modprobe.d/livemm.conf",
-               "whoever loads livemm gets these settings")],
+               "modprobe livemm then sets these values")],
 )
 @_profile_argument(required=True)
 @json_option
@@ -226,7 +227,7 @@ def modprobe(app: App, name: str) -> None:
 
 
 @profile.command(
-    examples=[("systemctl enable --now livemm-profile.service", "what it is for")],
+    examples=[("systemctl enable --now livemm-profile.service", "run this command at boot")],
 )
 @click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
               show_default=True, metavar="SECONDS", help="How long to wait for livepatches.")
@@ -255,7 +256,7 @@ def start(app: App, limit_s: float) -> None:
 def stop(app: App) -> None:
     """What livemm-profile.service does when it stops: keep the policies, or switch them off.
 
-    at_stop in /etc/livemm/livemm.toml says which; without it they are kept.
+    at_stop in /etc/livemm/livemm.toml says which; by default policies stay.
     """
     what = service(app.host).at_stop
     changes: list[Change] = []
