@@ -53,11 +53,11 @@ def spdx() -> str:
 
 
 def size() -> str:
-    """No file too long to read."""
+    """No file too long to read.  Results that bench.run has written are data."""
     return "\n".join(
         f"{path}: {len(lines)} lines, at most {MAX_LINES}"
         for path, lines in texts()
-        if len(lines) > MAX_LINES
+        if len(lines) > MAX_LINES and path.parent != Path("bench/results")
     )
 
 

@@ -240,7 +240,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 	}
 	if (port) {
 		transition_await(jiffies + msecs_to_jiffies(transition_timeout_ms));
-		/* The loaded livepatch is dead, too small or of another version; the kernel enables it once. */
+		/* Dead, too small, or of another version: the kernel enables a livepatch once. */
 		if (!livepatch_take(lp)) {
 			scnprintf(why, len, "%s is in use without all that is wanted now",
 				  lp->module);
