@@ -12,9 +12,11 @@ from pathlib import Path
 from guests import emulator
 from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
 from guests.boot import Guest, boot, command, emulator_aborted, megabytes, topology
+from guests.command import call as run_program
 from guests.kernel_build import config_lost
 from guests.kernels import images, load, stock_image
-from guests.report import BUILD, Stage, Test, ToolError, main_guard
+from guests.programs import compile_program
+from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, read_channel
 from tests import packages, repo_rules, rooms
@@ -311,6 +313,15 @@ def dkms_rule() -> str:
     return "\n".join(wrong)
 
 
+def shared_load_ends() -> str:
+    """Threads of hintload that take turns end together, whoever sees the end first."""
+    program = BUILD / "programs/hintload"
+    compile_program(program, [ROOT / "tests/programs/hintload.c"])
+    for _ in range(100):
+        run_program([program, "-p", "shared", "-t", "4", "-m", "1", "-s", "3"], timeout=30)
+    return ""
+
+
 def guest_that(
     script: str, reason: str, emulation: str = SINGLE, qemu: Sequence[str] = ()
 ) -> Callable[[], str]:
@@ -347,6 +358,7 @@ def main() -> int:
     stage.run("a lost configuration line is named", configurations)
     stage.run("built kernels are told apart", built_kernels)
     stage.run("DKMS keeps to the matrix", dkms_rule)
+    stage.run("a load of threads that take turns ends", shared_load_ends)
     stage.run("a guest that crashes has failed, whatever it said before",
               guest_that("echo 'ok fine' >&3; echo c >/proc/sysrq-trigger; sleep 60\n",
                          "the kernel reported:(.|\n)*sysrq"))

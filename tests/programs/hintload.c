@@ -110,6 +110,8 @@ static void share(unsigned long self)
 		}
 		sem_post(&turns[(self + 1) % options.threads]);
 	}
+	/* The next thread may wait for a turn, having looked at the clock a moment earlier. */
+	sem_post(&turns[(self + 1) % options.threads]);
 }
 
 static void *work(void *arg)
