@@ -47,16 +47,18 @@ def table(data: dict[str, Any]) -> str:
     if data["only"]:
         words += ["--only", ",".join(data["only"])]
     claimed = [row for row in data["rows"] if row["met"] != "-"]
-    met = sum(row["met"] == "yes" for row in claimed)
+    short = [row for row in claimed if row["met"] == "no"]
     knobs = f", knobs `{data['config']}`" if data["config"] else ""
     heads = ["---"] * LEFT + ["--:"] * (len(COLUMNS) - LEFT)
     return "\n".join([
         f"`{shlex.join(words)}` on commit {data['tree']}{knobs}: "
-        f"{met} of {len(claimed)} targets met.",
+        f"{len(claimed) - len(short)} of {len(claimed)} targets met.",
         "",
         line(list(COLUMNS)),
         line(heads),
         *(line([cell(row, column) for column in COLUMNS]) for row in data["rows"]),
+        *(f"\nFalls short: {row['workload']}, {row['metric']}: {cell(row, 'policy')}, "
+          f"target {cell(row, 'target')}." for row in short),
     ])
 
 
