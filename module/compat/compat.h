@@ -286,6 +286,13 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 }
 
 /*
+ * Every free page is on the list of the migratetype of its pageblock; before, only pages of CMA
+ * memory and of isolated blocks were.
+ * Upstream e0932b6c1f94 ("mm: page_alloc: consolidate free page accounting"), 6.10.
+ */
+#define LMM_FREE_LISTS_MATCH_BLOCKS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
+
+/*
  * A function of its own reads the type of a pageblock; before, a mask selected flags of the
  * pageblock.
  * Upstream "mm/page_alloc: pageblock flags functions clean up", 6.17.
