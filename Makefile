@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check quick cores setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
-	scenarios soak sleep dkms bench tools-test tools-docs deb deb-test clean
+	scenarios soak sleep torture dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -31,6 +31,7 @@ help:
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  the same with more rounds, on more kernels: hours'
+	@echo '  make torture [KERNEL=K] [SECONDS=S] [SEED=N]  random steps in parallel guests, for an hour'
 	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'
@@ -81,6 +82,10 @@ threads: setup
 # Builds for the kernels of these scenarios alone.
 scenarios soak: setup
 	@$(PYTHON) -m tests.run --build $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
+
+# Goes on where an earlier run on these sources stopped.
+torture: setup
+	@$(PYTHON) -m tests.torture $(ONLY) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
 sleep: modules
 	@$(PYTHON) -m tests.sleep $(ONLY)

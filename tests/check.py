@@ -17,7 +17,7 @@ from pathlib import Path
 from guests.command import ended_with_us
 from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 
-# A stage's name, and the module whose command it is.
+# A stage's name, and its command: a module and its arguments.
 STAGES = {
     "selftest": "tests.selftest",
     "cores": "tests.cores",
@@ -28,12 +28,13 @@ STAGES = {
     "tools": "tests.tools",
     "sleep": "tests.sleep",
     "scenarios": "tests.run",
+    "torture": "tests.torture --check --jobs 1",
     "dkms": "tests.dkms",
     "deb": "tests.deb",
 }
 # In order; those of a row side by side.
 ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
-         ["deb", "lint", "tools", "sleep", "dkms"], ["scenarios"]]
+         ["deb", "lint", "tools", "sleep", "dkms", "torture"], ["scenarios"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:
@@ -63,7 +64,7 @@ def run_row(row: list[str]) -> list[int]:
                 output_of(name).parent.mkdir(parents=True, exist_ok=True)
                 output = stack.enter_context(output_of(name).open("w", encoding="utf-8"))
             stage = subprocess.Popen(
-                [sys.executable, "-m", STAGES[name]], cwd=ROOT, stdin=subprocess.DEVNULL,
+                [sys.executable, "-m", *STAGES[name].split()], cwd=ROOT, stdin=subprocess.DEVNULL,
                 stdout=output, stderr=subprocess.STDOUT if output else None, text=True,
             )
             stages.append(stack.enter_context(ended_with_us(stage)))

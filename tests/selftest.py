@@ -23,6 +23,7 @@ from tests import packages, repo_rules, rooms
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
 from tests.run import emulations_of, guest_for, guests_for, known_kernels, parse
+from tests.torture import selftest as torture
 
 REPORTS = [
     "[   12.345678] WARNING: CPU: 1 PID: 77 at mm/page_alloc.c:123 foo+0x1/0x2 [livemm]",
@@ -359,6 +360,8 @@ def main() -> int:
     stage.run("built kernels are told apart", built_kernels)
     stage.run("DKMS keeps to the matrix", dkms_rule)
     stage.run("a load of threads that take turns ends", shared_load_ends)
+    for name, check in torture.CHECKS.items():
+        stage.run(name, check)
     stage.run("a guest that crashes has failed, whatever it said before",
               guest_that("echo 'ok fine' >&3; echo c >/proc/sysrq-trigger; sleep 60\n",
                          "the kernel reported:(.|\n)*sysrq"))

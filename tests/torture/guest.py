@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run a program of steps in the guest: python3 -m tests.torture.guest PROGRAM
+
+Speaks the verdict channel (fd 3) as tests/scenarios/lib.sh does.  Ends at the first phase after
+which the oracle finds something wrong: whatever comes later would say no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.torture import oracle, program, steps
+
+# Guest seconds after which a step is stuck.  A transition of a livepatch under load takes longest.
+LIMIT = 300
+# Guest seconds until policies that were switched off have put everything back.
+REST = 120
+HELPERS = ["lmm_oracle", "lmm_exchange", "lmm_pageset"]
+
+
+class Channel:
+    """The verdict channel."""
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    def say(self, text: str) -> None:
+        os.write(3, (text.replace("\n", " ") + "\n").encode())
+        print(text, flush=True)
+
+    def check(self, name: str, wrong: str) -> bool:
+        """One check: passed where nothing is wrong."""
+        if wrong:
+            self.failed = True
+            self.say(f"not ok {name} # {wrong}")
+        else:
+            self.say(f"ok {name}")
+        return not wrong
+
+
+class Worker(threading.Thread):
+    """Runs the steps of one worker in one phase, one after the other."""
+
+    def __init__(self, guest: steps.Guest, todo: list[program.Step]) -> None:
+        super().__init__(daemon=True)
+        self.guest, self.todo = guest, todo
+        self.now: program.Step | None = None
+        self.since = time.monotonic()
+        self.wrong = ""
+        self.done = 0
+
+    def run(self) -> None:
+        for step in self.todo:
+            self.now, self.since = step, time.monotonic()
+            try:
+                steps.KINDS[step.kind].run(self.guest, *step.words)
+            # Whatever goes wrong is the verdict of this step.
+            except Exception as error:  # noqa: BLE001
+                self.wrong = f"{step}: {type(error).__name__}: {error}"
+                break
+            self.done += 1
+        self.now = None
+
+    def stuck(self) -> str:
+        """The step that does not end, and where the kernel has it; or ""."""
+        step = self.now
+        if step is None or time.monotonic() - self.since < LIMIT:
+            return ""
+        where = oracle.kernel_stack(Path(f"/proc/self/task/{self.native_id}"))
+        return f"{step}: not done after {LIMIT} s: {where} {oracle.stuck_tasks()}"
+
+
+def wait_until(seconds: float, ready: Callable[[], bool]) -> bool:
+    """Poll a condition."""
+    end = time.monotonic() + seconds
+    while not ready():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+class Torture:
+    """One guest's run."""
+
+    def __init__(self, wanted: program.Program) -> None:
+        self.program = wanted
+        self.channel = Channel()
+        self.guest = steps.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
+        self.made = 0
+        self.unowned = 0
+        self.settings = {file: self.setting(file) for file in steps.SETTINGS}
+
+    @staticmethod
+    def setting(file: str) -> str:
+        """A setting of the kernel as a write takes it; "" where the kernel has none."""
+        try:
+            text = Path(file).read_text(encoding="ascii").strip()
+        except OSError:
+            return ""
+        # A choice shows all its words, the one in force in brackets.
+        return text.partition("[")[2].partition("]")[0] or text
+
+    def prepare(self) -> bool:
+        """Modules that the steps use, and ours."""
+        wrong = [name for name in HELPERS
+                 if steps.command(["insmod", self.guest.modules / f"{name}.ko"])]
+        with contextlib.suppress(OSError):
+            Path("/proc/sys/vm/oom_dump_tasks").write_text("0", encoding="ascii")
+        if not self.channel.check("modules of the torture are loaded", " ".join(wrong)):
+            return False
+        # Load and unload once, so that what the kernel keeps for good is there.
+        steps.command(["modprobe", "livemm"])
+        steps.command(["rmmod", "livemm"])
+        self.unowned = oracle.fewest_unowned()
+        return self.channel.check("every page is in its place at the start",
+                                  oracle.pages_wrong(self.unowned))
+
+    def run_phase(self, number: int) -> str:
+        """All workers of a phase; what went wrong, or ""."""
+        todo: dict[int, list[program.Step]] = {}
+        for step in self.program.steps:
+            if step.phase == number:
+                todo.setdefault(step.worker, []).append(step)
+        workers = [Worker(self.guest, mine) for mine in todo.values()]
+        for worker in workers:
+            worker.start()
+        while any(worker.is_alive() for worker in workers):
+            time.sleep(0.5)
+            stuck = next(filter(None, (worker.stuck() for worker in workers)), "")
+            if stuck:
+                return stuck
+        self.made += sum(worker.done for worker in workers)
+        return next((worker.wrong for worker in workers if worker.wrong), "")
+
+    def put_back(self) -> str:
+        """What steps have left of the kernel's settings goes back; what cannot, or ""."""
+        steps.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
+        for online in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/online"):
+            steps.write(online, "1", steps.KERNEL_REFUSALS)
+        for state in steps.memory_blocks():
+            if state.read_text(encoding="ascii").strip() == "offline":
+                steps.write(state, "online", steps.KERNEL_REFUSALS)
+        for file, value in self.settings.items():
+            if value:
+                steps.write(Path(file), value, steps.KERNEL_REFUSALS)
+        steps.write(Path("/sys/kernel/tracing/events/enable"), "0", steps.KERNEL_REFUSALS)
+        left = [str(path) for path in steps.memory_blocks()
+                if path.read_text(encoding="ascii").strip() == "offline"]
+        return " ".join(left)
+
+    @staticmethod
+    def policies_off() -> str:
+        """Switch all off, and wait until nothing of theirs is left; what is left, or ""."""
+        if not steps.DEBUGFS.exists():
+            return "livemm is not loaded"
+        steps.write(steps.DEBUGFS / "lease", "0", set())
+        for row in oracle.rows("status"):
+            steps.write(steps.DEBUGFS / row[0] / "enabled", "0", set())
+        if wait_until(REST, lambda: not oracle.policies_on() and not oracle.hooks_armed()):
+            return ""
+        return " ".join([*oracle.policies_on(), *oracle.hooks_armed()])
+
+    @staticmethod
+    def stuck() -> str:
+        """Tasks that wait uninterruptibly for 10 s, or ""."""
+        waiting = set(oracle.stuck_tasks())
+        end = time.monotonic() + 10
+        while waiting and time.monotonic() < end:
+            time.sleep(0.5)
+            waiting &= set(oracle.stuck_tasks())
+        where = oracle.stuck_tasks()
+        return "; ".join(f"{name} in {where[name]}" for name in waiting if name in where)
+
+    def judge(self, name: str, stay: bool) -> bool:
+        """The oracle after a phase; `stay`: livemm stays loaded."""
+        check = self.channel.check
+        good = check(f"{name}: settings are as before", self.put_back())
+        good &= check(f"{name}: policies off, no hook armed", self.policies_off())
+        good &= check(f"{name}: no task is stuck", self.stuck())
+        good &= check(f"{name}: every page is in its place", oracle.pages_wrong(self.unowned))
+        if not stay:
+            good &= check(f"{name}: unloads", self.unload())
+            good &= check(f"{name}: every page is in its place, unloaded",
+                          oracle.pages_wrong(self.unowned))
+            good &= check(f"{name}: nothing leaks", oracle.leaks())
+        return good
+
+    @staticmethod
+    def unload() -> str:
+        """Take livemm and its livepatches out; what stays, or ""."""
+        def gone() -> bool:
+            return steps.command(["rmmod", "livemm"]) == 0 or \
+                not Path("/sys/module/livemm").exists()
+
+        if not wait_until(REST, gone):
+            return "livemm"
+
+        def patches_gone() -> bool:
+            for patch in steps.LIVEPATCHES.glob("livemm_klp*"):
+                steps.write(patch / "enabled", "0", steps.KERNEL_REFUSALS)
+            left = list(Path("/sys/module").glob("livemm_klp*"))
+            for module in left:
+                steps.command(["rmmod", module.name])
+            return not left
+
+        if not wait_until(REST, patches_gone):
+            return " ".join(path.name for path in Path("/sys/module").glob("livemm_klp*"))
+        return ""
+
+    def run(self) -> int:
+        """Every phase, until one is wrong."""
+        if not self.prepare():
+            return 1
+        phases = sorted({step.phase for step in self.program.steps})
+        for number in phases:
+            if not Path("/sys/module/livemm").exists():
+                steps.command(["modprobe", "livemm"])
+            good = self.channel.check(f"phase {number}: every step ends, in a way of the contract",
+                                      self.run_phase(number))
+            # Every other time livemm stays loaded, with what it has learnt.
+            stay = number % 2 == 0 and number != phases[-1]
+            # A step that is stuck holds what the oracle would wait for.
+            if not good or not self.judge(f"phase {number}", stay):
+                break
+        for kind, count in sorted(self.guest.counts.items()):
+            self.channel.say(f"note {kind}: {count}")
+        self.channel.say(f"note steps made: {self.made}")
+        return 1 if self.channel.failed else 0
+
+
+def main() -> int:
+    """The command."""
+    return Torture(program.parse(Path(sys.argv[1]).read_text(encoding="utf-8"))).run()
+
+
+if __name__ == "__main__":
+    # Threads that are stuck in the kernel must not keep the verdict from being heard.
+    status = main()
+    sys.stdout.flush()
+    os.close(3)
+    os._exit(status)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What must hold after each phase, read from the kernel and not from the policies' counters."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from tests.torture.steps import DEBUGFS
+
+CHECK = Path("/sys/module/lmm_oracle/parameters/check")
+KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
+# Words of lmm_oracle.ko that say where pages are, not that one is wrong.
+PLACES = ("buddy", "pcp", "used", "reserved")
+# Pages on their way are unowned for a moment: so many looks, that far apart, until none is.
+LOOKS = 20
+BETWEEN = 0.25  # guest seconds
+
+
+def look() -> dict[str, int]:
+    """One look at all pages, with all CPUs stopped."""
+    rows = (line.split() for line in CHECK.read_text(encoding="ascii").splitlines())
+    return {word: int(number) for word, number in rows}
+
+
+def fewest_unowned() -> int:
+    """Pages without an owner that are right: tails of blocks that are no compound page.
+
+    With page-table isolation the top page table of each address space is such a block, and each
+    CPU may keep the address space of a process that has gone.
+    """
+    cpus = os.cpu_count() or 1
+    return min(look()["unowned"] for _ in range(LOOKS)) + cpus
+
+
+def faults(seen: dict[str, int], unowned: int) -> dict[str, int]:
+    """What is wrong in a look; so many pages without an owner are right."""
+    found = {word: number for word, number in seen.items() if number and word not in PLACES}
+    if found.get("unowned", 0) <= unowned:
+        found.pop("unowned", None)
+    return found
+
+
+def pages_wrong(unowned: int) -> str:
+    """What stays wrong with pages while nothing allocates or frees, or ""."""
+    wrong: dict[str, int] = {}
+    for _ in range(LOOKS):
+        wrong = faults(look(), unowned)
+        if not wrong:
+            return ""
+        time.sleep(BETWEEN)
+    return ", ".join(f"{word} {number}" for word, number in wrong.items()) + \
+        f" (unowned at the start {unowned})"
+
+
+def rows(file: str) -> list[list[str]]:
+    """A table of debugfs, a list of words a row."""
+    text = (DEBUGFS / file).read_text(encoding="utf-8")
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def policies_on() -> list[str]:
+    """Policies that are neither off nor unsupported, with their state."""
+    return [" ".join(row[:2]) for row in rows("status") if row[1] not in ("off", "unsupported")]
+
+
+def hooks_armed() -> list[str]:
+    """Hooks that the kernel calls us by."""
+    return [row[0] for row in rows("hooks") if row[3] == "armed"]
+
+
+def counters(policy: str) -> dict[str, int]:
+    """The counters of a policy."""
+    return {name: int(number) for name, number in rows(f"{policy}/counters")}
+
+
+def fallen(before: dict[str, int], after: dict[str, int]) -> list[str]:
+    """Counters that are lower than before: they never are while the module stays loaded."""
+    return [name for name in before if after.get(name, -1) < before[name]]
+
+
+def kernel_stack(task: Path) -> str:
+    """The kernel functions in which a task is."""
+    try:
+        frames = (task / "stack").read_text(encoding="ascii").split("\n")
+    except OSError:
+        return ""
+    return " < ".join(frame.split("+")[0].split("] ")[-1] for frame in frames if frame)[:400]
+
+
+def stuck_tasks() -> dict[str, str]:
+    """Tasks in uninterruptible sleep: name and process number -> where they are."""
+    found = {}
+    for task in Path("/proc").glob("[0-9]*"):
+        try:
+            name, _, rest = (task / "stat").read_text(encoding="ascii").rpartition(")")
+        except OSError:
+            continue
+        if rest.split()[0] == "D":
+            found[f"{name.partition('(')[2]} {task.name}"] = kernel_stack(task)
+    return found
+
+
+def leaks() -> str:
+    """Objects that kmemleak finds nobody to point to, or ""; "" as well without kmemleak."""
+    if not KMEMLEAK.exists():
+        return ""
+    # An object has to be seen without a pointer twice.
+    for _ in range(2):
+        KMEMLEAK.write_text("scan", encoding="ascii")
+        time.sleep(5)
+    return "\n".join(KMEMLEAK.read_text(encoding="utf-8").splitlines()[:40])

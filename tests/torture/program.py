@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs of steps: drawn from a seed, written as JSON, cut down while they still fail.
+
+Pure: the same seed and machine give the same program on every host.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from random import Random
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action of a worker.
+
+    phase   steps of a phase run side by side; the oracle looks after each phase
+    worker  steps of one worker run one after the other
+    kind    row of tests.torture.steps
+    words   what the row's own draw() has chosen
+    """
+
+    phase: int
+    worker: int
+    kind: str
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join([f"phase {self.phase} worker {self.worker}:", self.kind, *self.words])
+
+
+@dataclass(frozen=True)
+class Program:
+    """What one guest does.
+
+    policies  the policies that the steps may touch
+    """
+
+    seed: int
+    policies: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    def dump(self) -> str:
+        """The program as JSON, a line a step, so that people can cut lines by hand."""
+        head = json.dumps({"seed": self.seed, "policies": self.policies})
+        return "\n".join([head, *(json.dumps(asdict(step)) for step in self.steps)]) + "\n"
+
+
+def parse(text: str) -> Program:
+    """The inverse of Program.dump(); a ValueError for anything else."""
+    head, *lines = (json.loads(line) for line in text.splitlines() if line.strip())
+    steps = tuple(Step(int(line["phase"]), int(line["worker"]), str(line["kind"]),
+                       tuple(map(str, line["words"]))) for line in lines)
+    return Program(int(head["seed"]), tuple(head["policies"]), steps)
+
+
+Draw = Callable[[Random], tuple[str, tuple[str, ...]]]
+
+
+def draw_program(seed: int, policies: Sequence[str], phases: int, workers: int, steps: int,
+                 draw: Draw) -> Program:
+    """A program in which each worker makes `steps` steps a phase."""
+    rnd = Random(seed)
+    drawn = [Step(phase, worker, *draw(rnd))
+             for phase in range(phases) for worker in range(workers) for _ in range(steps)]
+    return Program(seed, tuple(policies), tuple(drawn))
+
+
+def choose_policies(seed: int, known: Sequence[str]) -> list[str]:
+    """The policies of a guest: each alone, each pair, and, every other time, all of them."""
+    if seed % 2 == 0:
+        return list(known)
+    sets = [[one] for one in known]
+    sets += [[one, other] for at, one in enumerate(known) for other in known[at + 1:]]
+    return sets[seed // 2 % len(sets)]
+
+
+def minimise(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool]) -> list[Step]:
+    """The fewest of the steps that still fail, by removing ever smaller parts (ddmin).
+
+    Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input" (TSE 2002).  `fails`
+    may answer False for want of time: what is known to fail by then is the result.
+    """
+    kept = list(steps)
+    parts = 2
+    while len(kept) >= 2:
+        size = -(-len(kept) // parts)
+        for start in range(0, len(kept), size):
+            rest = kept[:start] + kept[start + size:]
+            if rest and fails(rest):
+                kept, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if parts >= len(kept):
+                break
+            parts = min(parts * 2, len(kept))
+    return kept

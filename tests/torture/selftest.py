@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The torture tried on what it must do; tests.selftest runs these checks."""
+
+from __future__ import annotations
+
+import re
+
+from guests.report import ROOT
+from tests.torture import oracle, program, steps
+
+
+def draws_and_shrinks() -> str:
+    """A seed always makes the same program, with every kind in it; a failing one is cut down."""
+    knobs = {"pcp": {"mode": ["depth", "event"]}, "numa": {"mode": ["vma"]}}
+    machine = steps.Machine("6.1", 2, 1, True, list(knobs), knobs)
+
+    def drawn(seed: int) -> program.Program:
+        return program.draw_program(seed, list(knobs), 2, 3, 1000, steps.drawer(machine))
+
+    one = drawn(7)
+    missing = set(steps.KINDS) - {step.kind for step in one.steps}
+    if missing or one != drawn(7) or one == drawn(8):
+        return f"seed 7: never drawn {missing}, again the same: {one == drawn(7)}"
+    if program.parse(one.dump()) != one:
+        return "what was written is read otherwise"
+    bad = {one.steps[17], one.steps[1234], one.steps[-1]}
+    least = program.minimise(one.steps, lambda kept: bad <= set(kept))
+    if set(least) != bad:
+        return f"cut down to {len(least)} steps, not to the three that fail"
+    return "" if program.minimise(one.steps, lambda kept: False) == list(one.steps) else \
+        "steps were cut although nothing failed"
+
+
+def covers_every_set() -> str:
+    """Among the seeds are each policy alone, each pair, and all policies."""
+    known = ["a", "b", "c", "d", "e"]
+    sets = {tuple(program.choose_policies(seed, known)) for seed in range(30)}
+    sizes = sorted(len(one) for one in sets)
+    return "" if sizes == [1] * 5 + [2] * 10 + [5] else f"sizes of the sets: {sizes}"
+
+
+def oracle_sees_faults() -> str:
+    """Each word of lmm_oracle.ko but the places is a fault; unowned pages only above the bound."""
+    text = (ROOT / "tests/kmod/oracle.c").read_text(encoding="utf-8")
+    words = re.findall(r"\bword\((\w+)\)", text.partition("enum word")[0])
+    quiet = [word for word in words if not oracle.faults({word: 9}, 0)]
+    if quiet != list(oracle.PLACES):
+        return f"no faults: {quiet}"
+    return "" if not oracle.faults({"unowned": 9}, 9) and oracle.faults({"unowned": 10}, 9) else \
+        "unowned pages are judged wrongly"
+
+
+CHECKS = {
+    "torture draws programs from a seed, and cuts them down": draws_and_shrinks,
+    "torture gets to every set of policies": covers_every_set,
+    "the oracle sees each fault": oracle_sees_faults,
+}

@@ -1,0 +1,541 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kinds of steps: one row each says how often, where, with what words, and what to do.
+
+draw() runs on the host and chooses words; run() runs in the guest and does what they say.  A step
+that the kernel or livemm refuses with an errno of the contract has done its work; any other errno
+is a failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+DEBUGFS = Path("/sys/kernel/debug/livemm")
+PARAMETERS = Path("/sys/module/livemm/parameters")
+LIVEPATCHES = Path("/sys/kernel/livepatch")
+# debugfs-docs/livemm: what a write may be refused with; the last three: livemm is not loaded, or
+# goes away while the file is open.
+REFUSALS = {errno.EOPNOTSUPP, errno.EBUSY, errno.ETIMEDOUT, errno.ECANCELED, errno.EINTR,
+            errno.ENOMEM, errno.ENODEV, errno.ENOENT, errno.EIO, errno.EACCES}
+MALFORMED = {errno.EINVAL, errno.ERANGE}
+# What the kernel answers when CPUs, memory or settings of its own cannot change now.
+KERNEL_REFUSALS = {errno.EBUSY, errno.EINVAL, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.EIO,
+                   errno.EPERM, errno.ENOENT, errno.ENODEV, errno.ERANGE}
+
+
+class Wrong(Exception):
+    """The step has seen what must not be."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What draw() may know of the guest.
+
+    knobs  policy -> knob -> words that are legal
+    """
+
+    kernel: str
+    cpus: int
+    nodes: int
+    debug: bool
+    policies: Sequence[str]
+    knobs: Mapping[str, Mapping[str, Sequence[str]]]
+
+
+@dataclass
+class Guest:
+    """What run() may know of the guest.
+
+    root     the checkout
+    modules  folder of the built modules
+    release  of the kernel
+    """
+
+    root: Path
+    modules: Path
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def count(self, word: str) -> None:
+        """One more outcome of a kind."""
+        self.counts[word] = self.counts.get(word, 0) + 1
+
+
+def write(path: Path, text: str, allowed: set[int]) -> int:
+    """Write in one call; the errno, 0 for success.  One that is not allowed is Wrong."""
+    try:
+        handle = os.open(path, os.O_WRONLY)
+        try:
+            os.write(handle, text.encode("latin-1"))
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno not in allowed:
+            raise Wrong(f"{path}: {text!r}: {error.strerror}") from error
+        return error.errno or 0
+    return 0
+
+
+def command(words: Sequence[str | Path], timeout: float = 120) -> int:
+    """Run a program to its end; its status."""
+    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout,
+                          check=False)
+    return done.returncode
+
+
+# ---- control files
+
+
+def legal_value(rnd: Random, machine: Machine, policy: str) -> str:
+    """A knob with a legal value."""
+    knob = rnd.choice(list(machine.knobs[policy]))
+    return f"{knob}={rnd.choice(machine.knobs[policy][knob])}"
+
+
+def some_settings(rnd: Random, machine: Machine, policy: str) -> list[str]:
+    """One to four settings of a policy, one a knob; half of the time `enabled` too."""
+    chosen = dict(legal_value(rnd, machine, policy).split("=", 1)
+                  for _ in range(rnd.randint(1, 4)))
+    if rnd.random() < 0.5:
+        chosen["enabled"] = rnd.choice("01")
+    return [f"{knob}={value}" for knob, value in chosen.items()]
+
+
+def draw_knob(rnd: Random, machine: Machine) -> list[str]:
+    policy = rnd.choice(machine.policies)
+    return [policy, *legal_value(rnd, machine, policy).split("=", 1)]
+
+
+def run_knob(guest: Guest, policy: str, knob: str, value: str) -> None:
+    # One value may contradict another knob, which another worker has just set.
+    error = write(DEBUGFS / policy / knob, value, REFUSALS | MALFORMED)
+    guest.count(f"knob {errno.errorcode.get(error, 'done')}")
+
+
+def draw_config(rnd: Random, machine: Machine) -> list[str]:
+    policy = rnd.choice(machine.policies)
+    return [policy, rnd.choice(" ,").join(some_settings(rnd, machine, policy))]
+
+
+def run_config(guest: Guest, policy: str, text: str) -> None:
+    error = write(DEBUGFS / policy / "config", text, REFUSALS | MALFORMED)
+    guest.count(f"config {errno.errorcode.get(error, 'done')}")
+
+
+def draw_parameter(rnd: Random, machine: Machine) -> list[str]:
+    some = rnd.sample(list(machine.policies), rnd.randint(1, len(machine.policies)))
+    return [";".join(f"{policy}:{','.join(some_settings(rnd, machine, policy))}"
+                     for policy in some)]
+
+
+def run_parameter(guest: Guest, text: str) -> None:
+    error = write(PARAMETERS / "policies", text, REFUSALS | MALFORMED)
+    guest.count(f"parameter {errno.errorcode.get(error, 'done')}")
+
+
+def draw_enabled(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(machine.policies), rnd.choice("011")]
+
+
+def run_enabled(guest: Guest, policy: str, value: str) -> None:
+    error = write(DEBUGFS / policy / "enabled", value, REFUSALS)
+    guest.count(f"enabled={value} {errno.errorcode.get(error, 'done')}")
+
+
+def draw_malformed(rnd: Random, machine: Machine) -> list[str]:
+    policy = rnd.choice(machine.policies)
+    knob = rnd.choice(list(machine.knobs[policy]))
+    garbage = "".join(chr(rnd.randint(1, 255)) for _ in range(rnd.randint(1, 40)))
+    return rnd.choice([
+        [f"{policy}/enabled", rnd.choice(["2", "yes", "1 1", "", "-1", "0x1"])],
+        [f"{policy}/config", rnd.choice(["enabled", "=1", "enabled=1 enabled=0", f"{knob}=",
+                                         f"no_such_knob=1 {knob}=1", "a=" * 3000])],
+        [f"{policy}/config", f"no_such_knob={garbage}"],
+        ["lease", rnd.choice(["-1", "604801", "ten", "1 2", "99999999999999999999"])],
+    ])
+
+
+def run_malformed(guest: Guest, file: str, text: str) -> None:
+    if write(DEBUGFS / file, text, REFUSALS | MALFORMED | {errno.E2BIG}) == 0:
+        raise Wrong(f"{file}: {text!r} was accepted")
+    guest.count("malformed refused")
+
+
+def draw_lease(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["0", "1", "2", "3", "600"])]
+
+
+def run_lease(guest: Guest, seconds: str) -> None:
+    write(DEBUGFS / "lease", seconds, REFUSALS)
+    guest.count("lease")
+
+
+def draw_read(rnd: Random, machine: Machine) -> list[str]:
+    policy = rnd.choice(machine.policies)
+    return [rnd.choice(["version", "hooks", "status", "lease", "last_error", f"{policy}/config",
+                        f"{policy}/counters", f"{policy}/state", f"{policy}/supported"])]
+
+
+def run_read(guest: Guest, file: str) -> None:
+    try:
+        with (DEBUGFS / file).open("rb") as handle:
+            # In pieces, so that the file may change between two reads.
+            while handle.read(500):
+                pass
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise Wrong(f"{file}: {error.strerror}") from error
+        guest.count("read refused")
+        return
+    guest.count("read")
+
+
+def draw_kill(rnd: Random, machine: Machine) -> list[str]:
+    policy = rnd.choice(machine.policies)
+    return [str(rnd.randint(1, 1000)), f"{DEBUGFS}/{policy}/enabled=1",
+            f"{DEBUGFS}/{policy}/enabled=0",
+            f"{DEBUGFS}/{policy}/config={legal_value(rnd, machine, policy)}"]
+
+
+def run_kill(guest: Guest, seed: str, *writes: str) -> None:
+    program = guest.root / "build/programs/killwriters"
+    if DEBUGFS.exists() and command([program, "-r", "3", "-n", "2", "-m", "200", "-s", seed,
+                                     "-l", "90", *writes], 240):
+        raise Wrong("a killed writer does not die")
+    guest.count("kill")
+
+
+# ---- modules and livepatches
+
+
+def draw_reload(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["", draw_parameter(rnd, machine)[0]])]
+
+
+def run_reload(guest: Guest, policies: str) -> None:
+    gone = command(["rmmod", "livemm"])
+    there = command(["modprobe", "livemm", *([f"policies={policies}"] if policies else [])])
+    if there:
+        command(["modprobe", "livemm"])
+    guest.count(f"rmmod {'in use' if gone else 'done'}, modprobe {'refused' if there else 'done'}")
+
+
+def run_livepatch_off(guest: Guest) -> None:
+    for patch in sorted(LIVEPATCHES.glob("livemm_klp*")):
+        error = write(patch / "enabled", "0", KERNEL_REFUSALS)
+        guest.count(f"livepatch off {errno.errorcode.get(error, 'done')}")
+        return
+    guest.count("livepatch off absent")
+
+
+FOREIGN = ["free_pcppages_bulk", "compact_zone", "change_prot_numa", "drain_zone_pages",
+           "task_numa_work", "find_suitable_fallback"]
+
+
+def draw_foreign(rnd: Random, machine: Machine) -> list[str]:
+    words = [f"function={','.join(rnd.sample(FOREIGN, rnd.randint(1, 2)))}"]
+    return [*words, "replace=1"] if rnd.random() < 0.3 else words
+
+
+def foreign_gone(guest: Guest) -> None:
+    """Take the foreign livepatch out, as an administrator would."""
+    enabled = LIVEPATCHES / "lmm_foreign/enabled"
+    for _ in range(600):
+        if not Path("/sys/module/lmm_foreign").exists():
+            return
+        if enabled.exists():
+            with contextlib.suppress(OSError):
+                if enabled.read_text(encoding="ascii").strip() == "1":
+                    write(enabled, "0", KERNEL_REFUSALS)
+        elif command(["rmmod", "lmm_foreign"]) == 0:
+            return
+        time.sleep(0.1)
+    raise Wrong("a foreign livepatch does not go")
+
+
+def run_foreign(guest: Guest, *words: str) -> None:
+    if command(["insmod", guest.modules / "lmm_foreign.ko", *words]):
+        guest.count("foreign refused")
+        return
+    time.sleep(0.5)
+    foreign_gone(guest)
+    guest.count("foreign")
+
+
+def draw_trace(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["livemm", "kmem", "compaction", "vmscan", "migrate"]), rnd.choice("01")]
+
+
+def run_trace(guest: Guest, system: str, value: str) -> None:
+    write(Path("/sys/kernel/tracing/events") / system / "enable", value, KERNEL_REFUSALS)
+    guest.count("trace")
+
+
+FUNCTIONS = ["free_pcppages_bulk", "rmqueue_bulk", "task_numa_fault", "wakeup_kswapd",
+             "get_page_from_freelist", "change_prot_numa"]
+
+
+def draw_probe(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice("pr"), rnd.choice(FUNCTIONS)]
+
+
+def run_probe(guest: Guest, kind: str, function: str) -> None:
+    """A kprobe or a return probe of somebody else, for a moment."""
+    events = Path("/sys/kernel/tracing/kprobe_events")
+    name = f"lmm_torture/{kind}_{function}"
+    if write(events, f"{kind}:{name} {function}", KERNEL_REFUSALS):
+        guest.count("probe refused")
+        return
+    enable = Path("/sys/kernel/tracing/events") / name / "enable"
+    write(enable, "1", KERNEL_REFUSALS)
+    time.sleep(0.3)
+    write(enable, "0", KERNEL_REFUSALS)
+    write(events, f"-:{name}", KERNEL_REFUSALS)
+    guest.count("probe")
+
+
+# ---- the kernel's own changes
+
+
+def draw_cpu(rnd: Random, machine: Machine) -> list[str]:
+    return [str(rnd.randint(1, machine.cpus - 1))]
+
+
+def run_cpu(guest: Guest, cpu: str) -> None:
+    online = Path(f"/sys/devices/system/cpu/cpu{cpu}/online")
+    gone = write(online, "0", KERNEL_REFUSALS)
+    time.sleep(0.1)
+    write(online, "1", KERNEL_REFUSALS)
+    guest.count(f"cpu {errno.errorcode.get(gone, 'done')}")
+
+
+def memory_blocks() -> list[Path]:
+    return sorted(Path("/sys/devices/system/memory").glob("memory[0-9]*/state"))
+
+
+def draw_memory(rnd: Random, machine: Machine) -> list[str]:
+    return [str(rnd.randint(0, 1000))]
+
+
+def run_memory(guest: Guest, which: str) -> None:
+    blocks = memory_blocks()
+    if not blocks:
+        return
+    state = blocks[int(which) % len(blocks)]
+    # The kernel tries for ever while pages are in the way: a writer of its own can be killed.
+    gone = command(["timeout", "-s", "KILL", "15", "sh", "-c", f"echo offline >{state}"])
+    write(state, "online", KERNEL_REFUSALS)
+    guest.count(f"memory {'refused' if gone else 'done'}")
+
+
+# The value that the kernel has at boot comes back after each phase.
+SETTINGS: dict[str, Sequence[str]] = {
+    "/proc/sys/vm/percpu_pagelist_high_fraction": ["0", "8", "16", "100"],
+    "/proc/sys/vm/min_free_kbytes": ["1000", "4000", "16000", "45000"],
+    "/proc/sys/vm/watermark_scale_factor": ["1", "10", "100", "500"],
+    "/proc/sys/vm/watermark_boost_factor": ["0", "15000", "30000"],
+    "/proc/sys/vm/compaction_proactiveness": ["0", "20", "100"],
+    "/proc/sys/vm/defrag_mode": ["0", "1"],
+    "/proc/sys/vm/extfrag_threshold": ["0", "500", "1000"],
+    "/proc/sys/vm/zone_reclaim_mode": ["0", "1", "3"],
+    "/proc/sys/vm/overcommit_memory": ["0", "1"],
+    "/proc/sys/vm/nr_hugepages": ["0", "8", "32", "64"],
+    "/proc/sys/kernel/numa_balancing": ["0", "1"],
+    "/sys/kernel/mm/transparent_hugepage/enabled": ["always", "madvise", "never"],
+    "/sys/kernel/mm/transparent_hugepage/defrag": ["always", "defer", "madvise", "never"],
+    "/sys/kernel/mm/ksm/run": ["0", "1", "2"],
+    "/sys/kernel/debug/sched/numa_balancing/scan_delay_ms": ["100", "1000"],
+    "/sys/kernel/debug/sched/numa_balancing/scan_size_mb": ["1", "16", "256"],
+}
+
+
+def draw_setting(rnd: Random, machine: Machine) -> list[str]:
+    file = rnd.choice(list(SETTINGS))
+    return [file, rnd.choice(list(SETTINGS[file]))]
+
+
+def run_setting(guest: Guest, file: str, value: str) -> None:
+    write(Path(file), value, KERNEL_REFUSALS)
+    guest.count("setting")
+
+
+def draw_once(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["/proc/sys/vm/compact_memory=1", "/proc/sys/vm/drop_caches=1",
+                        "/proc/sys/vm/drop_caches=3", "/proc/sys/vm/stat_refresh=1"])]
+
+
+def run_once(guest: Guest, words: str) -> None:
+    file, _, value = words.partition("=")
+    write(Path(file), value, KERNEL_REFUSALS)
+    guest.count("once")
+
+
+def draw_disable(rnd: Random, machine: Machine) -> list[str]:
+    return [str(rnd.randint(1, 300))]
+
+
+def run_disable(guest: Guest, milliseconds: str) -> None:
+    """zone_pcp_disable(), as memory that goes offline calls it."""
+    hold = Path("/sys/module/lmm_pageset/parameters/hold_ms")
+    write(hold, milliseconds, KERNEL_REFUSALS)
+    guest.count("pcp disabled")
+
+
+CMA = Path("/sys/kernel/debug/cma")
+
+
+def draw_contiguous(rnd: Random, machine: Machine) -> list[str]:
+    return [str(rnd.choice([1, 16, 512, 2048]))]
+
+
+def run_contiguous(guest: Guest, pages: str) -> None:
+    for area in sorted(CMA.glob("*/alloc")):
+        if write(area, pages, KERNEL_REFUSALS | {errno.ENOSPC}) == 0:
+            write(area.with_name("free"), pages, KERNEL_REFUSALS)
+            guest.count("contiguous")
+
+
+# ---- loads
+
+# Each ends by itself; {root} is the checkout, {s} the seconds.
+LOADS: dict[str, str] = {
+    "touch": "{root}/build/bench/pagetouch -w 32 -r 1000 -p 2",
+    "touch_small": "{root}/build/bench/pagetouch -w 2 -r 100000 -p 1",
+    "hints": "{root}/build/programs/hintload -t 4 -m 8 -s {ms}",
+    "hints_shared": "{root}/build/programs/hintload -p shared -t 4 -m 4 -s {ms}",
+    "vm": "stress-ng --vm 2 --vm-bytes 48M --vm-populate -t {s}",
+    "fork": "stress-ng --fork 2 -t {s}",
+    "vfork": "stress-ng --vforkmany 1 -t {s}",
+    "mmap": "stress-ng --mmap 2 --mmap-bytes 16M -t {s}",
+    "mremap": "stress-ng --mremap 1 --mremap-bytes 8M -t {s}",
+    "madvise": "stress-ng --madvise 2 -t {s}",
+    "shm": "stress-ng --shm 1 --shm-bytes 16M -t {s}",
+    "pipe": "stress-ng --pipe 2 -t {s}",
+    "sock": "stress-ng --sock 1 -t {s}",
+    "switch": "stress-ng --switch 2 -t {s}",
+    "ksm": "stress-ng --vm 1 --vm-bytes 32M --vm-madvise mergeable -t {s}",
+    "huge": "stress-ng --vm 1 --vm-bytes 64M --vm-madvise hugepage -t {s}",
+    "bigheap": "stress-ng --bigheap 1 --bigheap-growth 64K -t {s}",
+    "tmpfs": "dd if=/dev/zero of=/dev/shm/lmm_torture bs=1M count=96",
+}
+
+
+def draw_load(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(list(LOADS)), str(rnd.randint(1, 4))]
+
+
+def run_load(guest: Guest, name: str, seconds: str) -> None:
+    text = LOADS[name].format(root=guest.root, s=seconds, ms=int(seconds) * 1000)
+    # A load is killed while it runs, too: many pages are freed at once.
+    command(["timeout", "-s", "KILL", str(int(seconds) + 1), *text.split()], 240)
+    Path("/dev/shm/lmm_torture").unlink(missing_ok=True)
+    guest.count(f"load {name}")
+
+
+CGROUP = Path("/sys/fs/cgroup/lmm_torture")
+
+
+def draw_oom(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["cgroup", "machine"])]
+
+
+def run_oom(guest: Guest, where: str) -> None:
+    """A process takes more than its cgroup, or the machine, has: the OOM killer ends it."""
+    hog = [str(guest.root / "build/bench/pagetouch"), "-r", "1", "-p", "1", "-w"]
+    if where == "machine":
+        text = "echo 1000 >/proc/self/oom_score_adj; exec \"$@\""
+        command(["timeout", "-s", "KILL", "20", "sh", "-c", text, "sh", *hog, "8192"])
+    else:
+        group = CGROUP / str(os.getpid() * 1000 + int(time.monotonic() * 1000) % 1000)
+        with contextlib.suppress(OSError):
+            group.mkdir(parents=True)
+            write(group / "memory.max", "20M", KERNEL_REFUSALS)
+            text = f"echo $$ >{group}/cgroup.procs; exec \"$@\""
+            command(["timeout", "-s", "KILL", "20", "sh", "-c", text, "sh", *hog, "64"])
+            group.rmdir()
+    guest.count(f"oom {where}")
+
+
+def draw_exchange(rnd: Random, machine: Machine) -> list[str]:
+    return [str(rnd.choice([500, 2000, 5000]))]
+
+
+def run_exchange(guest: Guest, steps: str) -> None:
+    """Pages change hands between threads and a timer's interrupt, each page checked."""
+    folder = Path("/sys/module/lmm_exchange/parameters")
+    write(folder / "run", steps, KERNEL_REFUSALS)
+    errors = (folder / "errors").read_text(encoding="ascii").strip()
+    if errors != "0":
+        raise Wrong(f"lmm_exchange: {errors} pages had two owners")
+    guest.count("exchange")
+
+
+# ---- the table
+
+
+def always(machine: Machine) -> bool:
+    return True
+
+
+def nothing(rnd: Random, machine: Machine) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step.
+
+    weight  how often the kind is drawn, against the others
+    where   whether the kind makes sense on a machine
+    """
+
+    weight: int
+    run: Callable[..., None]
+    draw: Callable[[Random, Machine], list[str]] = nothing
+    where: Callable[[Machine], bool] = always
+
+
+KINDS: dict[str, Kind] = {
+    "knob": Kind(200, run_knob, draw_knob),
+    "config": Kind(120, run_config, draw_config),
+    "parameter": Kind(60, run_parameter, draw_parameter),
+    "enabled": Kind(100, run_enabled, draw_enabled),
+    "malformed": Kind(80, run_malformed, draw_malformed),
+    "read": Kind(100, run_read, draw_read),
+    "lease": Kind(10, run_lease, draw_lease),
+    "kill": Kind(3, run_kill, draw_kill),
+    "reload": Kind(3, run_reload, draw_reload),
+    "livepatch_off": Kind(2, run_livepatch_off),
+    "foreign": Kind(2, run_foreign, draw_foreign),
+    "trace": Kind(10, run_trace, draw_trace),
+    "probe": Kind(4, run_probe, draw_probe),
+    "cpu": Kind(4, run_cpu, draw_cpu),
+    "memory": Kind(3, run_memory, draw_memory),
+    "setting": Kind(60, run_setting, draw_setting),
+    "once": Kind(8, run_once, draw_once),
+    "disable": Kind(6, run_disable, draw_disable),
+    "contiguous": Kind(20, run_contiguous, draw_contiguous, lambda machine: machine.debug),
+    "load": Kind(25, run_load, draw_load),
+    "oom": Kind(2, run_oom, draw_oom),
+    "exchange": Kind(10, run_exchange, draw_exchange),
+}
+
+
+def drawer(machine: Machine) -> Callable[[Random], tuple[str, tuple[str, ...]]]:
+    """Draws kinds by their weights, and their words."""
+    kinds = {name: kind for name, kind in KINDS.items() if kind.where(machine)}
+    names, weights = list(kinds), [kind.weight for kind in kinds.values()]
+
+    def draw(rnd: Random) -> tuple[str, tuple[str, ...]]:
+        name = rnd.choices(names, weights)[0]
+        return name, tuple(kinds[name].draw(rnd, machine))
+
+    return draw
