@@ -16,10 +16,13 @@
  *	pcp_count	per-CPU lists that hold another number of pages than their count says
  *	pcp_bound	per-CPU lists whose bound or batch is not the kernel's own
  *	unowned		pages without a reference that are on no list of the kernel
+ *	tails		such pages where they may be the rest of a block whose first page is used
  *	buddy, pcp, used, reserved	pages
  *
- * Unowned are: a page on its way between a list and its user, for a moment; a page that livemm has
- * in a depot; and the tail of a block of several pages that is no compound page.
+ * The kernel keeps a reference to the first page of a block that is no compound page, such as a
+ * stack, and none to the rest.  A lost page behind a used page may therefore count as a tail.
+ * Unowned are a page on its way between a list and its user, for a moment, and a page that livemm
+ * has in a depot.
  */
 #include <linux/bitmap.h>
 #include <linux/memory_hotplug.h>
@@ -40,7 +43,7 @@
 #define WORDS(word) \
 	word(list_order) word(list_type) word(list_count) word(twice) word(free_pages) \
 	word(free_cma) word(referenced) word(pcp_count) word(pcp_bound) word(unowned) \
-	word(buddy) word(pcp) word(used) word(reserved)
+	word(tails) word(buddy) word(pcp) word(used) word(reserved)
 
 #define WORD_ID(name)	WORD_##name,
 enum word { WORDS(WORD_ID) NR_WORDS };
@@ -166,23 +169,34 @@ static void walk_cpu_lists(struct oracle *oracle, struct zone *zone)
 	}
 }
 
-/* Pages on no list are someone's: a reference or a type says so. */
+/* A page that may be the first one of a block whose other pages have no reference. */
+static bool begins_block(struct page *page)
+{
+	return page_ref_count(page) && !PageCompound(page) && !PageReserved(page);
+}
+
+/* Pages on no list are someone's: a reference or a type says so, or the first page of the block. */
 static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 {
-	unsigned long pfn;
+	/* Where the block of the last page with a reference ends at most. */
+	unsigned long pfn, end = 0;
 
 	for (pfn = zone->zone_start_pfn; pfn < zone_end_pfn(zone); pfn++) {
 		struct page *page = pfn_to_online_page(pfn);
 
 		if (!page || page_zone(page) != zone || pfn >= oracle->nr_pfns ||
-		    test_bit(pfn, oracle->found))
+		    test_bit(pfn, oracle->found)) {
+			end = 0;
 			continue;
-		if (PageReserved(page))
-			oracle->count[WORD_reserved]++;
-		else if (page_count(page) || page_has_type(page) || PageHWPoison(page))
-			oracle->count[WORD_used]++;
-		else
-			oracle->count[WORD_unowned]++;
+		}
+		if (PageReserved(page) || page_count(page) || page_has_type(page) ||
+		    PageHWPoison(page)) {
+			oracle->count[PageReserved(page) ? WORD_reserved : WORD_used]++;
+			/* A block begins at a multiple of its size. */
+			end = begins_block(page) ? pfn + (pfn & -pfn) : 0;
+		} else {
+			oracle->count[pfn < end ? WORD_tails : WORD_unowned]++;
+		}
 	}
 }
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from tests.torture.steps import DEBUGFS
 CHECK = Path("/sys/module/lmm_oracle/parameters/check")
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 # Words of lmm_oracle.ko that say where pages are, not that one is wrong.
-PLACES = ("buddy", "pcp", "used", "reserved")
+PLACES = ("tails", "buddy", "pcp", "used", "reserved")
 # Pages on their way are unowned for a moment: so many looks, that far apart, until none is.
 LOOKS = 20
 BETWEEN = 0.25  # guest seconds
@@ -24,34 +23,20 @@ def look() -> dict[str, int]:
     return {word: int(number) for word, number in rows}
 
 
-def fewest_unowned() -> int:
-    """Pages without an owner that are right: tails of blocks that are no compound page.
-
-    With page-table isolation the top page table of each address space is such a block, and each
-    CPU may keep the address space of a process that has gone.
-    """
-    cpus = os.cpu_count() or 1
-    return min(look()["unowned"] for _ in range(LOOKS)) + cpus
+def faults(seen: dict[str, int]) -> dict[str, int]:
+    """What is wrong in a look."""
+    return {word: number for word, number in seen.items() if number and word not in PLACES}
 
 
-def faults(seen: dict[str, int], unowned: int) -> dict[str, int]:
-    """What is wrong in a look; so many pages without an owner are right."""
-    found = {word: number for word, number in seen.items() if number and word not in PLACES}
-    if found.get("unowned", 0) <= unowned:
-        found.pop("unowned", None)
-    return found
-
-
-def pages_wrong(unowned: int) -> str:
+def pages_wrong() -> str:
     """What stays wrong with pages while nothing allocates or frees, or ""."""
     wrong: dict[str, int] = {}
     for _ in range(LOOKS):
-        wrong = faults(look(), unowned)
+        wrong = faults(look())
         if not wrong:
             return ""
         time.sleep(BETWEEN)
-    return ", ".join(f"{word} {number}" for word, number in wrong.items()) + \
-        f" (unowned at the start {unowned})"
+    return ", ".join(f"{word} {number}" for word, number in wrong.items())
 
 
 def rows(file: str) -> list[list[str]]:
