@@ -255,13 +255,11 @@ static long zone_act(struct zone *zone, unsigned int slot)
  * within the room that was found.
  *
  * Context: process, pcp.lock held.
- * Return: pages given back.
  */
-long pcp_pass(bool tick)
+void pcp_pass(bool tick)
 {
 	struct zone *zone;
 	unsigned int slot;
-	long given = 0;
 
 	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
 	     slot = pcp_next_zone(slot + 1, &zone))
@@ -269,23 +267,21 @@ long pcp_pass(bool tick)
 	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
 	     slot = pcp_next_zone(slot + 1, &zone)) {
 		struct pcp_zone *pz = &pcp.zones[slot];
-		long room, raised, returned;
+		long room, raised;
 
 		atomic_long_set(&pz->room, 0);
 		zone_publish(slot);
 		zone_decide(zone, slot, tick);
 		room = zone_share_room(zone, slot, &raised);
-		returned = zone_act(zone, slot);
+		pz->given = zone_act(zone, slot);
 		atomic_long_set(&pz->raised, raised);
 		atomic_long_set(&pz->room, room);
 		/* Nothing to do: no hook need ask again before the next tick. */
-		if (!tick && !returned)
+		if (!tick && !pz->given)
 			WRITE_ONCE(pz->kicked, jiffies + pcp.tick);
-		given += returned;
 	}
 	if (tick && pcp.forget_ticks)
 		pcp.forget_ticks--;
-	return given;
 }
 
 /* Mode `depth`: learn from the period that ends now. */
@@ -353,20 +349,30 @@ void pcp_recheck(struct work_struct *work)
  * list is raised for decay_ms.  Waiting for pcp.lock is safe: a pass does not allocate and waits
  * for nothing that allocates.
  *
+ * The kernel kills nobody if anything was freed, even if that does not help the request.  Only
+ * pages of zones that are short therefore count.
+ *
  * Context: process, may sleep; takes pcp.lock.
  * Return: NOTIFY_OK.
  */
 int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
-	long given;
+	struct zone *zone;
+	unsigned int slot;
+	long given = 0;
 
 	mutex_lock(&pcp.lock);
 	pcp.oom_until = (jiffies + pcp.decay) ?: 1;
-	given = pcp_pass(false);
+	pcp_pass(false);
+	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
+	     slot = pcp_next_zone(slot + 1, &zone)) {
+		given += pcp.zones[slot].given;
+		if (pcp.zones[slot].own_near)
+			*freed += pcp.zones[slot].given;
+	}
 	mutex_unlock(&pcp.lock);
 	lmm_count(&lmm_pcp_policy, COUNT_OOM_CALLS, 1);
 	lmm_count(&lmm_pcp_policy, COUNT_OOM_PAGES, given);
-	*freed += given;
 	return NOTIFY_OK;
 }

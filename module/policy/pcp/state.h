@@ -39,6 +39,7 @@ struct zone;
  * @reclaim: reclaim is active in the zone, or was a moment ago; with scope=node also in another
  *	zone of its node
  * @own_near: @near of the zone alone
+ * @given: pages that the last pass has given back
  * @own_reclaim: @reclaim of the zone alone
  * @contended: jiffies when zone->lock was last seen taken
  * @kicked: jiffies when a hook last asked for a pass; in the future if that pass had nothing to do
@@ -52,6 +53,7 @@ struct pcp_zone {
 	bool near;
 	bool reclaim;
 	bool own_near;
+	long given;
 	bool own_reclaim;
 	atomic_long_t room ____cacheline_aligned_in_smp;
 	atomic_long_t raised;
@@ -130,7 +132,7 @@ static inline bool pcp_quiet(const struct pcp_zone *pz)
 }
 
 unsigned int pcp_next_zone(unsigned int slot, struct zone **zone);
-long pcp_pass(bool tick);
+void pcp_pass(bool tick);
 void pcp_tick(struct work_struct *work);
 void pcp_recheck(struct work_struct *work);
 int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm);

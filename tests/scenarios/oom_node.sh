@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# kernels: 6.12
+# named: 6.1
+# memory: 1G
+# nodes: 2
+# args: transparent_hugepage=never
+# allow: \bCall Trace:
+#
+# Memory runs out for a process that is bound to node 1, while a load keeps the lists of node 0
+# raised. The process is killed as soon as without pcp: pages of node 0 that pcp gives back do not
+# help the process, and therefore do not put off the killer. (The OOM killer prints a call trace.)
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+cgroup=/run/lmm_cgroup
+kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
+killed() { [ "$(kills)" -gt "$1" ]; }
+
+# Memory of node 1 runs out; pages of node 0 that pcp gives back, and calls of the killer.
+run_out() {
+	_kills=$(kills) calls=$(counter oom_calls) returned=$(counter oom_pages)
+	hog_start 4G sh -c "echo 1000 >/proc/self/oom_score_adj
+		echo 0 >'$cgroup/bound/cgroup.procs'
+		exec \"\$@\"" sh
+	check "$1: memory of the node runs out, and one is killed" wait_for 120 killed "$_kills"
+	calls=$(($(counter oom_calls) - calls)) returned=$(($(counter oom_pages) - returned))
+	note "$1: the killer called $calls times, pcp gave back $returned pages"
+	sum=$((sum + returned))
+	hog_end
+}
+
+echo 0 >/proc/sys/vm/oom_dump_tasks
+mkdir -p "$cgroup"
+need mount -t cgroup2 none "$cgroup"
+need write_to "$cgroup/cgroup.subtree_control" "+cpuset"
+mkdir "$cgroup/bound"
+need write_to "$cgroup/bound/cpuset.mems" 1
+pcp_before
+need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=500"
+taskset -c 0 "$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p 1 >/dev/null &
+load=$!
+sum=0
+for round in 1 2 3 4 5; do
+	check "round $round: lists of node 0 are raised" wait_for 60 lists_raised
+	run_out "round $round"
+	same "round $round: the first call of the killer kills" "$calls" 1
+done
+check "pages of node 0 went back" test "$sum" -gt 0
+load_stop
+pcp_after ""
+pages_kept "$pages"
+check "unloads" lmm_unload
