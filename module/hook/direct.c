@@ -19,7 +19,6 @@
 #include <linux/atomic.h>
 #include <linux/bpf.h>
 #include <linux/ftrace.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -152,18 +151,31 @@ static void make_room(struct lmm_hook *hook)
 	hook->is_shared = true;
 }
 
+/* Does a row that can make room hook the function at @addr?  Constant after init, so no lock. */
+static bool row_at(unsigned long addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < lmm_nr_hooks; i++)
+		if (lmm_hooks[i].shared && lmm_hooks[i].addr == addr)
+			return true;
+	return false;
+}
+
 /*
  * Have the row of the function at @addr make room; with 0, every row.
  *
  * This module must stay while a task sleeps here: the kernel's wait for tasks in directly
- * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits for
- * the tasks between module_put() and the return.
+ * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits instead,
+ * for @inside and then for tasks before the increment and behind the decrement, which do not
+ * sleep.  Programs of other functions must not wait for @direct_lock, which whoever arms or disarms
+ * a row holds for a grace period.
  */
 static void notrace make_rooms(unsigned long addr)
 {
 	unsigned int i;
 
-	if (!try_module_get(THIS_MODULE))
+	if (addr && !row_at(addr))
 		return;
 	atomic_inc(&inside);
 	mutex_lock(&direct_lock);
@@ -171,8 +183,6 @@ static void notrace make_rooms(unsigned long addr)
 		if (lmm_hooks[i].shared && (!addr || lmm_hooks[i].addr == addr))
 			make_room(&lmm_hooks[i]);
 	mutex_unlock(&direct_lock);
-	module_put(THIS_MODULE);
-	/* From here to the return nothing sleeps. */
 	atomic_dec(&inside);
 }
 
