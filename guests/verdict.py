@@ -36,6 +36,7 @@ REPORTS = [
     r"\bhard LOCKUP\b",
     r"blocked for more than \d+ seconds",
     r"segfault at ",
+    r"enqueued on deprecated workqueue",
 ]
 REPORT = re.compile("|".join(REPORTS))
 # The guest's init logs there too: a host without some systemd tool is no fault of the kernel.

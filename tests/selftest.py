@@ -41,6 +41,7 @@ REPORTS = [
     "[   12.345678] Call Trace:",
     "[   12.345678] UBSAN: array-index-out-of-bounds in mm/a.c:1:2",
     "[   12.345678] BUG: Bad page state in process foo  pfn:00001",
+    "[   12.345678] work func foo+0x0/0x1 [livemm] enqueued on deprecated workqueue. Use ...",
 ]
 HARMLESS = """
 [    0.000000] Command line: panic_on_warn=1 oops=panic panic=-1

@@ -423,6 +423,16 @@ struct cma {
 #endif
 
 /*
+ * The workqueue of work that needs no CPU of its own; the old one warns at each work.
+ * Upstream "workqueue: Add system_percpu_wq and system_dfl_wq", 6.17.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define lmm_unbound_wq		system_dfl_wq
+#else
+#define lmm_unbound_wq		system_unbound_wq
+#endif
+
+/*
  * Timers.
  * Upstream 8fa7292fee5c ("treewide: Switch/rename to timer_delete[_sync]()"), 6.15, and
  * "hrtimers: Delete hrtimer_init()", 6.15.

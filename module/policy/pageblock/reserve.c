@@ -93,7 +93,7 @@ static void reserve_worker(struct work_struct *work)
 		mixed_clean(zone, pz);
 	}
 	WRITE_ONCE(pageblock.cleaner, NULL);
-	queue_delayed_work(system_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
+	queue_delayed_work(lmm_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
 }
 
 /**
@@ -103,7 +103,7 @@ static void reserve_worker(struct work_struct *work)
  */
 void pageblock_reserve_configure(void)
 {
-	mod_delayed_work(system_unbound_wq, &pageblock.work, pageblock.tick);
+	mod_delayed_work(lmm_unbound_wq, &pageblock.work, pageblock.tick);
 }
 
 static void zones_free(void)
@@ -137,7 +137,7 @@ int pageblock_reserve_start(void)
 		}
 	}
 	INIT_DELAYED_WORK(&pageblock.work, reserve_worker);
-	queue_delayed_work(system_unbound_wq, &pageblock.work, 0);
+	queue_delayed_work(lmm_unbound_wq, &pageblock.work, 0);
 	return 0;
 }
 
