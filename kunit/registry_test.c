@@ -14,6 +14,7 @@
 static char registry_log[64];
 static int registry_arm_err;
 static int registry_enable_err;
+static int registry_armed_err;
 static int registry_validate_err;
 static bool registry_hooks_ok;
 static bool registry_off;
@@ -177,6 +178,13 @@ static int registry_fake_enable(struct lmm_policy *policy,
 	return 0;
 }
 
+static int registry_fake_armed(struct lmm_policy *policy, char *why, size_t len)
+{
+	if (registry_armed_err)
+		scnprintf(why, len, "no way out");
+	return registry_armed_err;
+}
+
 static void registry_fake_disable(struct lmm_policy *policy)
 {
 	registry_note('d');
@@ -208,6 +216,7 @@ static const struct lmm_policy registry_template = {
 	.nr_counters = ARRAY_SIZE(registry_counters),
 	.validate = registry_fake_validate,
 	.enable = registry_fake_enable,
+	.armed = registry_fake_armed,
 	.disable = registry_fake_disable,
 	.configure = registry_fake_configure,
 };
@@ -229,6 +238,7 @@ static int registry_test_init(struct kunit *test)
 	registry_arm_err = 0;
 	registry_arm_err_mode = 0;
 	registry_enable_err = 0;
+	registry_armed_err = 0;
 	registry_validate_err = 0;
 	registry_hooks_ok = true;
 	registry_off = false;

@@ -135,6 +135,17 @@ static void switch_test_revert_leaves_off(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
 }
 
+/* A policy that finds too few hooks armed stays off, with nothing armed. */
+static void switch_test_too_few_hooks(struct kunit *test)
+{
+	char why[LMM_WHY_LEN];
+
+	registry_armed_err = -EOPNOTSUPP;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no way out", (const char *)why);
+	registry_expect(test, &registry_pcp, false, 7, "eaxd");
+}
+
 /* A hook is taken away and given back. */
 static void switch_test_stands_by(struct kunit *test)
 {
@@ -206,6 +217,7 @@ static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_cut_since_asked),
 	KUNIT_CASE(switch_test_cut_while_configuring),
 	KUNIT_CASE(switch_test_revert_leaves_off),
+	KUNIT_CASE(switch_test_too_few_hooks),
 	KUNIT_CASE(switch_test_stands_by),
 	KUNIT_CASE(switch_test_comes_back_without_the_optional),
 	{}

@@ -143,6 +143,9 @@ enum lmm_policy_state {
  * @enable: allocate and start; called before any of the policy's hooks is
  *	armed.  Returns 0 or -errno with the reason in @why, having undone all
  *	it did.  May sleep.
+ * @armed: the policy's hooks are armed, and no event is delivered yet: look which hooks the policy
+ *	has, with lmm_hook_armed().  Returns 0 or -errno with the reason in @why; the hooks are
+ *	then disarmed and @disable is called.  Must not sleep.  May be NULL.
  * @disable: stop and restore every kernel value the policy changed; called
  *	after the policy's hooks are disarmed and no handler runs any more.
  *	Cannot fail.  May sleep.
@@ -189,6 +192,7 @@ struct lmm_policy {
 			char *why, size_t len);
 	int (*enable)(struct lmm_policy *policy, const struct lmm_config *cfg,
 		      char *why, size_t len);
+	int (*armed)(struct lmm_policy *policy, char *why, size_t len);
 	void (*disable)(struct lmm_policy *policy);
 	void (*configure)(struct lmm_policy *policy,
 			  const struct lmm_config *new);

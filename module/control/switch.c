@@ -60,8 +60,15 @@ static void lmm_step_disable(void *ctx)
 static int lmm_step_arm(void *ctx, char *why, size_t len)
 {
 	struct lmm_switch *sw = ctx;
+	struct lmm_policy *policy = sw->policy;
+	int err = lmm_hooks_arm(policy->id, lmm_policy_mode(policy, sw->config), why, len);
 
-	return lmm_hooks_arm(sw->policy->id, lmm_policy_mode(sw->policy, sw->config), why, len);
+	if (err || !policy->armed)
+		return err;
+	err = policy->armed(policy, why, len);
+	if (err)
+		lmm_hooks_disarm(policy->id);
+	return err;
 }
 
 static void lmm_step_disarm(void *ctx)

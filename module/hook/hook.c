@@ -185,21 +185,28 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 	return !obstacle[0];
 }
 
-/**
- * lmm_hook_armable() - will lmm_hooks_arm() arm this hook, with the livepatches that are live?
- * @id: the row
- *
- * For the enable op of a policy, which does without the hook otherwise.
- *
- * Context: process, control mutex held.
- * Return: true if so.
- */
-bool lmm_hook_armable(enum lmm_hook_id id)
+/* Will lmm_hooks_arm() arm this hook, with the livepatches that are live? */
+static bool hook_armable(enum lmm_hook_id id)
 {
 	const struct lmm_hook *hook = &lmm_hooks[id];
 
 	return lmm_hook_usable(id) &&
 	       (hook->mech != LMM_MECH_LIVEPATCH || !lmm_klp_missing(BIT(hook->function)));
+}
+
+/**
+ * lmm_hook_armed() - is a hook armed for a policy?
+ * @client: the client
+ * @id: the row
+ *
+ * For the op armed of a policy, which works in another way without the hook.
+ *
+ * Context: process, control mutex held.
+ * Return: true if so.
+ */
+bool lmm_hook_armed(unsigned int client, enum lmm_hook_id id)
+{
+	return lmm_hooks[id].armed & BIT(client);
 }
 
 /**
@@ -453,7 +460,7 @@ bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_
 	for (i = 0; i < lmm_nr_hooks; i++) {
 		const struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (hook->armed & BIT(client) || hook->refused || !lmm_hook_armable(i) ||
+		if (hook->armed & BIT(client) || hook->refused || !hook_armable(i) ||
 		    !row_used(hook, LMM_USER(client, mode), functions))
 			continue;
 		scnprintf(why, len, "hook %s: available again", hook->name);

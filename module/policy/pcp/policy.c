@@ -131,7 +131,6 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
 	pcp.oom_until = 0;
 	pcp.forget_ticks = 0;
-	pcp.steer.sees_refills = lmm_hook_armable(LMM_HOOK_REFILL);
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick);
 
@@ -150,6 +149,12 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	}
 	/* Make the first pass at once: it gives each list the limits that hooks need. */
 	queue_delayed_work(pcp.worker.wq, &pcp.tick_work, 0);
+	return 0;
+}
+
+static int pcp_armed(struct lmm_policy *policy, char *why, size_t len)
+{
+	pcp.steer.sees_refills = lmm_hook_armed(policy->id, LMM_HOOK_REFILL);
 	return 0;
 }
 
@@ -283,6 +288,7 @@ struct lmm_policy lmm_pcp_policy = {
 	.counter_names = pcp_counter_names,
 	.nr_counters = NR_COUNTERS,
 	.enable = pcp_enable,
+	.armed = pcp_armed,
 	.disable = pcp_disable,
 	.configure = pcp_configure,
 	.state_show = pcp_state_show,

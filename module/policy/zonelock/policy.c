@@ -116,11 +116,6 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		scnprintf(why, len, "the kernel does not say how long its functions are");
 		return -EOPNOTSUPP;
 	}
-	zonelock.topup = !lmm_hook_armable(LMM_HOOK_REFILL);
-	if (zonelock.topup && !lmm_hook_armable(LMM_HOOK_REQUEST)) {
-		scnprintf(why, len, "neither refills nor requests can be hooked now");
-		return -EOPNOTSUPP;
-	}
 	zonelock_actuator_init(lmm_hook_body(LMM_HOOK_DRAIN));
 	err = zonelock_alloc();
 	if (err) {
@@ -136,6 +131,16 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		zonelock_free();
 	}
 	return err;
+}
+
+/* Without a way out pages would lie in the depots until they are old. */
+static int zonelock_armed(struct lmm_policy *policy, char *why, size_t len)
+{
+	zonelock.topup = !lmm_hook_armed(policy->id, LMM_HOOK_REFILL);
+	if (!zonelock.topup || lmm_hook_armed(policy->id, LMM_HOOK_REQUEST))
+		return 0;
+	scnprintf(why, len, "neither refills nor requests can be hooked now");
+	return -EOPNOTSUPP;
 }
 
 static void zonelock_disable(struct lmm_policy *policy)
@@ -242,6 +247,7 @@ struct lmm_policy lmm_zonelock_policy = {
 	.nr_counters = NR_COUNTERS,
 	.supported = zonelock_supported,
 	.enable = zonelock_enable,
+	.armed = zonelock_armed,
 	.disable = zonelock_disable,
 	.configure = zonelock_configure,
 	.state_show = zonelock_state_show,
