@@ -103,14 +103,14 @@ fi
 """
 FILES = {
     f"{FOLDERS[0]}/*.toml": "the admin's own profiles",
-    f"{FOLDERS[1]}/*.toml": "ready profiles; one of the admin's of the same name comes first",
-    CONFIG: "what livemm-profile.service applies, and what it does when it stops",
+    f"{FOLDERS[1]}/*.toml": "ready profiles; an admin's own profile of the same name wins",
+    CONFIG: "the profile that livemm-profile.service applies; what stopping the service does",
     APPLIED: "the profile applied last since boot",
     "/etc/livemm/experiments/*.toml": "what livemm-ab@NAME.service runs",
-    "/var/lib/livemm/*.jsonl": "and its journals",
-    "/run/livemm/arm.json": "the arm of the experiment that the host is in",
+    "/var/lib/livemm/*.jsonl": "journals of livemm-ab@NAME.service",
+    "/run/livemm/arm.json": "the arm that the host is in, of the experiment that runs",
     "/sys/kernel/debug/livemm": "the module's files",
-    "/sys/module/livemm/parameters": "its parameters, by which settings are made",
+    "/sys/module/livemm/parameters": "the module's parameters; livemmctl sets policies by these",
 }
 
 

@@ -39,11 +39,11 @@ MEANING: dict[Exit, str] = {
     Exit.USAGE: "the command line, or a file that it names, is wrong",
     Exit.REFUSED: "the kernel refused, and nothing has changed",
     Exit.NOT_LOADED: "livemm is not loaded",
-    Exit.UNSUPPORTED: "this kernel cannot do it",
+    Exit.UNSUPPORTED: "this kernel does not support what was asked for",
     Exit.DRIFT: "the host is not as the profile says",
-    Exit.TIMEOUT: "not done in the time given",
+    Exit.TIMEOUT: "not done in the time given; the error says what is left",
     Exit.DENIED: "not root, or closed by lockdown",
-    Exit.PARTIAL: "done in part",
+    Exit.PARTIAL: "done in part; the error says which part",
     Exit.INTERRUPTED: "ended by Ctrl-C",
 }
 

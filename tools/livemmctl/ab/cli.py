@@ -39,9 +39,9 @@ FILE = click.Path(path_type=Path)
 def ab() -> None:
     """Run experiments with policies on and off, and report on them honestly.
 
-    An experiment is one TOML file. By host, each host works out its arm by itself; by
-    time (switchback), one host changes arms in blocks. Whatever ends a run, the host
-    goes back to stock.
+    An experiment is one TOML file with two or more arms (settings that are compared). In
+    mode host each host works out by itself which arm the host is in; in mode switchback one
+    host changes arms in blocks of time. Whatever ends a run, the host goes back to stock.
     """
 
 
@@ -90,35 +90,41 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
 def check(app: App, experiment: Path) -> None:
     """Check an EXPERIMENT's file and show what it would do on this host.
 
-    The file is TOML: name; salt (another one draws anew); mode, host or switchback;
-    duration, tick and lease, such as 14d, 30s, 5m; control, the arm that others are
-    compared with; correction for many comparisons: holm, bonferroni, fdr_bh or none.
+    The file is TOML: name; salt (another salt assigns hosts anew); mode, host or
+    switchback; duration, tick and lease, such as 14d, 30s, 5m; control, the arm that others
+    are compared with; correction for many comparisons: holm, bonferroni, fdr_bh or none.
 
-    [arms.NAME]: empty is stock; profile, a name or a path; or [arms.NAME.policy.POLICY]
-    with enabled and knobs, as in profiles. What is not named has its default, and is off.
+    [arms.NAME]: an empty arm is stock; profile, a name or a path; or
+    [arms.NAME.policy.POLICY] with enabled and knobs, as in profiles. A policy that is not
+    named is off, and a knob that is not named has its default.
 
     [[metrics]]: name; source, one of vmstat:FIELD (several with +), psi:memory/full,
-    counter:POLICY/NAME, command:/PROGRAM ARGUMENTS (the first number that it prints).
+    counter:POLICY/NAME, command:/PROGRAM ARGUMENTS (the first number that the program
+    prints).
 
-    Its kind is rate (growth a second), mean (of a level), ratio (growth for each growth
-    of per) or quantile (with quantile = 0.9; grows = true for that of a rate).
+    The kind of a metric is rate (growth a second), mean (of a level), ratio (growth for
+    each growth of per) or quantile (with quantile = 0.9; grows = true for the quantile of
+    a rate).
 
-    better is less or more; detect_pct the smallest effect worth seeing. promql and
-    per_promql say what a Prometheus calls it: a selector, or an expression with $window.
+    better is less or more; detect_pct is the smallest effect worth seeing. promql and
+    per_promql are the metric in Prometheus: a selector, or an expression with $window.
 
     [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
-    window, oom_kills since the host joined, taint = true. Set a guardrail to false to do
-    without the guardrail. A host that passes a limit goes back to stock at once.
-    went_down = true: a host that crashed while an arm was on does not switch the arm on again.
+    window, oom_kills since the host joined, taint = true (a new taint bit that is not
+    livemm's). Set a guardrail to false to do without the guardrail. A host that passes a
+    limit goes back to stock at once. went_down = true: a host that crashed while an arm was
+    on does not switch the arm on again.
 
-    By host: weight of each arm (all, or none); start, a date and time; baseline, a time
-    before, which the report takes out (CUPED); strata: machine_type, cpus, memory,
-    numa_nodes, architecture; [ramp] with percent = [1, 5, 10, 25, 50] and every = "1d".
-    When weights change, those before go into previous_weights = [{off = 0.5, on = 0.5}],
-    oldest first, so that as few hosts as possible change arms.
+    Mode host: weight of each arm (all, or none); start, a date and time; baseline, a length
+    of time before the start, whose differences the report takes out (CUPED); strata:
+    machine_type, cpus, memory, numa_nodes, architecture; [ramp] with
+    percent = [1, 5, 10, 25, 50] and every = "1d". When weights change, the old weights go into
+    previous_weights = [{off = 0.5, on = 0.5}], oldest first, so that as few hosts as
+    possible change arms.
 
-    By time: [switchback] with block, washout (the first part of a block, not counted)
-    and seed. Not for policies that leave a lasting state in memory: pageblock and cma.
+    Mode switchback: [switchback] with block, washout (the first part of a block, not
+    counted) and seed. Not for policies that leave a lasting state in memory: pageblock and
+    cma.
     """
     found = load_experiment(experiment, app.host)
     missing = fit_here(app.host, found)
@@ -209,13 +215,13 @@ def _telling(app: App, experiment: Experiment) -> Any:
 def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     """Run an EXPERIMENT on this host, in the foreground, until it is over.
 
-    The policies of the experiment must be off. Ctrl-C and SIGTERM end the run with the host
-    at stock; the same command with the same journal continues the run. If the runner is
+    Every policy must be off before the first run. Ctrl-C and SIGTERM end the run with the
+    host at stock; the same command with the same journal continues the run. If the runner is
     killed, the kernel goes back to stock by itself when the lease runs out.
 
-    livemm-ab@NAME.service, disabled until you enable it, runs
-    /etc/livemm/experiments/NAME.toml with the journal /var/lib/livemm/NAME.jsonl, goes on
-    with it after a reboot, and starts a runner again that was killed.
+    livemm-ab@NAME.service runs /etc/livemm/experiments/NAME.toml with the journal
+    /var/lib/livemm/NAME.jsonl, once you have enabled the service. The service continues the
+    experiment after a reboot, and starts a runner that was killed again.
     """
     found = load_experiment(experiment, app.host)
     if tick is not None:
@@ -277,7 +283,7 @@ def status(app: App) -> None:
 @json_option
 @pass_app
 def stop(app: App, timeout: float) -> None:
-    """End the experiment on this host for good, with or without a live runner."""
+    """End the experiment on this host for good, whether or not the runner is alive."""
     done = stop_here(app.host, timeout)
     words = "ended" if done.alive else "its runner had died; ended"
     app.show({"experiment": done.experiment, "runner_alive": done.alive},
@@ -311,7 +317,7 @@ def report(
     arm_metric: str | None, host_label: str, stratum_label: str, step: float | None,
     html: Path | None,
 ) -> None:
-    """Report on an EXPERIMENT, from its journals or from a Prometheus.
+    """Report on an EXPERIMENT, from the journals of hosts or from a Prometheus.
 
     Where an assumption fails, the report draws no conclusion and names the assumption.
     """

@@ -53,7 +53,7 @@ def load(app: App, limit_s: float, off: bool) -> None:
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 
-    Each livepatch goes when no task runs in its code any more.
+    The kernel lets a livepatch go when no task runs in the livepatch's code any more.
     After SECONDS in all, the command names the tasks that hold a transition up.  The
     transition then goes on by itself; nothing is ever forced.
     Exit codes: 3 livemm could not be unloaded, nothing changed; 7 a transition did not

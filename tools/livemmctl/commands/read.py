@@ -68,7 +68,10 @@ def rates(
 @json_option
 @pass_app
 def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None:
-    """Show what policies have counted since the module was loaded."""
+    """Show what policies have counted since the module was loaded.
+
+    A policy that is off counts nothing.
+    """
     from livemmctl.table import table, text_of
 
     control = app.control()
@@ -99,7 +102,7 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
 @json_option
 @pass_app
 def state(app: App, policies: tuple[str, ...]) -> None:
-    """Show the tables of policies, for people. A policy that is off has an empty table."""
+    """Show the table of each policy. A policy that is off has an empty table."""
     control = app.control()
     texts = {name: control.state(name) for name in chosen(control, policies)}
     app.show({"state": texts}, lambda: "\n".join(

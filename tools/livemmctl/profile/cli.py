@@ -216,8 +216,9 @@ def save(app: App, name: str, description: str, force: bool) -> None:
 @json_option
 @pass_app
 def modprobe(app: App, name: str) -> None:
-    """Print a modprobe.d file that loads the module with PROFILE.
+    """Print a modprobe.d file with the settings of PROFILE.
 
+    The module then starts with these settings; modules-load.d has the module loaded at boot.
     When the kernel refuses a setting, the module does not load. Try the profile first with
     `livemmctl profile apply`.
     """
