@@ -10,25 +10,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
-from bench import compare, guest, pcp
-from bench.compare import POLICY, Metric
-from bench.pageblock import IDLE_CONFIG, events
+from bench import compare, cost, guest
+from bench.compare import POLICY, Bench, Metric, Part, Policy, Task, events
 from bench.table import Row
-from guests.kernels import Image
 from guests.report import say
 
-# Stock kernels of the matrix have no CMA.
-KERNEL = "cma"
-# Knobs besides the usual.  With enabled=0 nothing is loaded, and stock is all there is to
-# see: against no reserve, and against itself.
-CONFIG = ""
-CMA = compare.Policy("cma", ("ratio", "cma_first", "regular_first"), ("cma_first",))
-
 NONE, STOCK, AGAIN = "no CMA", "stock", "stock again"
-
-COUNTERS = f"{guest.DEBUGFS}/cma/counters"
-STATE = f"{guest.DEBUGFS}/cma/state"
 
 RESERVE_MIB = 512
 MEMORY = "1G"
@@ -36,8 +26,6 @@ SCRATCH = {"livemm-files": 512, "livemm-swap": 1024}
 
 SWAP = "swap"
 LATENCY = "latency"
-COST = "cost"
-PARTS = (SWAP, LATENCY, COST)
 
 # Without a reserve this just fits, and swaps a little.  What the reserve costs shows where
 # the kernel's own memory is a good part of the whole, here page tables: with little of it
@@ -107,8 +95,9 @@ def reserve(side: str) -> list[str]:
     return [] if side == NONE else [f"cma={RESERVE_MIB}M"]
 
 
-def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run]:
+def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
     """One boot of a side; the runs of its loads."""
+    image = task.image
     plan = guest.Plan(
         f"cma-{part}-{side.replace(' ', '-')}-{seed}-{image.name}",
         image,
@@ -120,77 +109,59 @@ def boot(image: Image, part: str, side: str, seed: int, config: str) -> list[Run
         allowed=[r"\bCall Trace:"],
     )
     # On all sides, so that they differ in the policy alone.
-    if config != IDLE_CONFIG:
-        compare.load_module(plan)
-    plan.workplace("workplace")
+    task.load_module(plan)
+    plan.program("workplace", "workplace", "cmaload", "", disks=list(SCRATCH))
     if side == POLICY:
-        CMA.enable(plan, config)
+        task.enable(plan)
+    said = ("counters", "state") if side == POLICY else ()
     loads = {SWAP: LOAD} if part == SWAP else {
         f"{LATENCY} {workers}": f"{during(workers)} {ALLOCATIONS}" for workers in WORKERS
     }
     for name, args in loads.items():
-        plan.build_load(name, f"{args} -s {seed}", contiguous=part == LATENCY)
-        if side == POLICY:
-            plan.add("read", f"counters {name}", path=COUNTERS)
-            plan.add("read", f"state {name}", path=STATE)
-    results = guest.run(plan, timeout=3600)
-    if side == POLICY:
-        CMA.check(image, results, CMA.mode(config))
-        for name in loads:
-            results[name]["policy"] = {
-                what: results[f"{what} {name}"]["text"] for what in ("counters", "state")
-            }
+        plan.program("build_load", name, "cmaload", f"{args} -s {seed}",
+                     contiguous=part == LATENCY)
+        for what in said:
+            task.read(plan, what, f" {name}")
+    results = guest.run(plan, guest.quiet)
     say(f"    {image.name}: {part}, {side}, seed {seed}: done")
+    for name in loads if said else ():
+        results[name]["policy"] = {what: results[f"{what} {name}"]["text"] for what in said}
     return [results[name] for name in loads]
 
 
-def swap(image: Image, config: str, seeds: Sequence[int]) -> list[Row]:
-    """The load: without a reserve, with one, and with the policy."""
-    order = [NONE, STOCK, *([] if config == IDLE_CONFIG else [POLICY])]
+def swap(task: Task) -> list[Row]:
+    """The load: without a reserve, with one, and with the policy; quick: one boot a side."""
+    order = [NONE, STOCK, *([] if task.alone else [POLICY])]
     runs: dict[str, list[Run]] = {side: [] for side in order}
-    for seed in seeds:
+    for seed in SEEDS[:1] if task.quick else SEEDS:
         for side in order:
-            runs[side] += boot(image, SWAP, side, seed, config)
+            runs[side] += boot(task, SWAP, side, seed)
     words = f"{LOAD_WORDS}, CMA {RESERVE_MIB} MiB"
-    return compare.rows_of(image, words, SWAP_METRICS, CMA.mode(config), runs, NONE)
+    return compare.rows_of(task.image, words, SWAP_METRICS, task.mode, runs, NONE)
 
 
-def latency(image: Image, config: str) -> list[Row]:
+def latency(task: Task) -> list[Row]:
     """Allocations from the reserve while loads run."""
-    order = [STOCK, AGAIN if config == IDLE_CONFIG else POLICY]
+    order = [STOCK, AGAIN if task.alone else POLICY]
     found: dict[str, list[list[Run]]] = {side: [] for side in order}
     for seed in LATENCY_SEEDS:
         for side in order:
-            found[side].append(boot(image, LATENCY, side, seed, config))
+            found[side].append(boot(task, LATENCY, side, seed))
     rows: list[Row] = []
     for number, workers in enumerate(WORKERS):
         runs = {side: [boots[number] for boots in found[side]] for side in order}
-        rows += compare.rows_of(image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS,
-                                CMA.mode(config), runs, STOCK)
+        rows += compare.rows_of(task.image, f"8 MiB x 20, {workers} at once", LATENCY_METRICS,
+                                task.mode, runs, STOCK)
     return rows
 
 
-def cost(image: Image, config: str) -> list[Row]:
-    """Instructions of a page fault on a load that the policy cannot help."""
-    return pcp.policy_cost(image, CMA, None if config == IDLE_CONFIG else config, reserve(STOCK))
-
-
-def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
-    """Every row, or those of the parts named.
-
-    quick: the load, one boot a side.
-    """
-    rows: list[Row] = []
-    for image in images:
-        if config != IDLE_CONFIG:
-            guest.need_livemm(image)
-        if quick or not only or SWAP in only:
-            say(f"---- cma on {image.name}: {LOAD_WORDS}")
-            rows += swap(image, config, SEEDS[:1] if quick else SEEDS)
-        if not quick and (not only or LATENCY in only):
-            say(f"---- cma on {image.name}: allocations under load")
-            rows += latency(image, config)
-        if not quick and (not only or COST in only):
-            say(f"---- cma on {image.name}: {pcp.CHEAPEST_METRIC}")
-            rows += cost(image, config)
-    return rows
+BENCH = Bench(
+    Policy("cma", ("ratio", "cma_first", "regular_first"), ("cma_first",)),
+    (Part((SWAP,), swap, LOAD_WORDS), Part((LATENCY,), latency, "allocations under load"),
+     replace(cost.PART, rows=partial(cost.rows, kargs=reserve(STOCK)))),
+    quick=(SWAP,),
+    # Stock kernels of the matrix have no CMA.
+    kernel="cma",
+    # Stock is all there is to see then: against no reserve, and against itself.
+    idle=True,
+)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The sides of a comparison, and rows that compare them: the kernel as it is, and a policy."""
+"""What all benches share: a policy, its parts that are measured, and rows that compare sides."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bench import guest
@@ -12,24 +13,17 @@ from bench.table import Row
 from guests.kernels import Image
 from guests.report import ToolError, say
 
+# The sides of a comparison: the kernel as it is, and a policy.
 BASE = "base"
 POLICY = "policy"
-
-STATUS = f"{guest.DEBUGFS}/status"
-HOOKS = f"{guest.DEBUGFS}/hooks"
-
-# What only a run of a load leaves in its result: one a kind of step.
-LOADS = {"pages", "curve", "events", "plain"}
-
-
-def load_module(plan: guest.Plan) -> None:
-    """Load livemm; every policy is off then."""
-    plan.add("modprobe", "modprobe livemm", module="livemm")
+# Nothing is loaded with these knobs, and the base is measured against itself: that shows
+# what is noise.
+IDLE_CONFIG = "enabled=0"
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy as a bench switches it; figures without the policy in force are refused.
+    """A policy as a bench switches it.
 
     modes   all modes
     usual   those to measure when the knobs name none
@@ -47,53 +41,179 @@ class Policy:
                 raise ToolError(f"mode={mode}: not in {', '.join(self.modes)}")
         return tuple(named) or self.usual
 
-    def mode(self, config: str) -> str:
-        """The one mode to measure."""
-        return self.chosen(config)[-1]
-
-    def enable(self, plan: guest.Plan, config: str, run: str = "", mode: str = "") -> None:
-        """Switch the policy on, and note what came of it; `run` keeps runs apart."""
-        knobs = [word for word in config.split(",") if word and not word.startswith("mode=")]
-        plan.policy(self.name, ",".join(["enabled=1", f"mode={mode or self.mode(config)}", *knobs]))
-        plan.add("read", f"status{run}", path=STATUS)
-        plan.add("read", f"hooks{run}", path=HOOKS)
-
-    def disable(self, plan: guest.Plan) -> None:
-        """Switch the policy off: what it changed is back before the write returns."""
-        plan.policy(self.name, "enabled=0")
-
-    def check(self, image: Image, results: guest.Results, mode: str, run: str = "") -> None:
-        """Refuse figures of a policy that was not on, or that nothing reached."""
-        status, hooks = (results[f"{name}{run}"]["text"] for name in ("status", "hooks"))
-        if not any(line.split()[:3] == [self.name, "on", mode] for line in status.splitlines()):
-            raise ToolError(f"{image.name}: {self.name} is not on in mode {mode}: {status.strip()}")
-        if not any("armed" in line.split() for line in hooks.splitlines()):
-            raise ToolError(f"{image.name}: {self.name} is on in mode {mode}, but no hook is armed")
+    def path(self, name: str) -> str:
+        """A file of the policy."""
+        return f"{guest.DEBUGFS}/{self.name}/{name}"
 
 
-def values(
-    value: Callable[[guest.Result], float | None],
-    loads: Mapping[str, Sequence[guest.Result]],
-) -> dict[str, list[float]] | None:
-    """A figure of each run that has it, by side; None: a side has none."""
-    found = {
-        side: [got for run in runs if (got := value(run)) is not None]
-        for side, runs in loads.items()
-    }
-    return found if all(found.values()) else None
+@dataclass(frozen=True)
+class Task:
+    """What a part of a bench is to measure, and the policy's steps in the plan for it.
+
+    config  knobs, as the policy's file `config` takes them
+    names   those of --only that are wanted of the part, in order and as often
+    quick   a few rows are enough
+    """
+
+    image: Image
+    policy: Policy
+    config: str
+    names: Sequence[str] = ()
+    quick: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether the base is measured against itself."""
+        return self.config == IDLE_CONFIG
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes to measure."""
+        return () if self.alone else self.policy.chosen(self.config)
+
+    @property
+    def mode(self) -> str:
+        """The one mode to measure; "" if the base is measured against itself."""
+        return self.modes[-1] if self.modes else ""
+
+    def load_module(self, plan: guest.Plan) -> None:
+        """Load livemm; every policy is off then."""
+        if not self.alone:
+            guest.need_livemm(self.image)
+            plan.add("modprobe", "modprobe livemm", module="livemm")
+
+    def configure(self, plan: guest.Plan, text: str) -> None:
+        """Write to the policy's `config`, and wait for its livepatch."""
+        name = self.policy.name
+        plan.add("write", f"{name} {text}", path=self.policy.path("config"), text=text, up=1)
+
+    def read(self, plan: guest.Plan, name: str, run: str = "") -> None:
+        """Keep the text of a file of the policy, as result `name` and `run`."""
+        plan.add("read", f"{name}{run}", path=self.policy.path(name))
+
+    def enable(self, plan: guest.Plan, run: str = "", mode: str = "", knobs: str = "") -> None:
+        """Switch the policy on; results of the plan without the policy in force are refused.
+
+        run     keeps runs apart
+        mode    default: the one mode to measure
+        knobs   come before those of the task
+        """
+        mode = mode or self.mode
+        words = [word for word in f"{knobs},{self.config}".split(",")
+                 if word and not word.startswith("mode=")]
+        self.configure(plan, ",".join(["enabled=1", f"mode={mode}", *words]))
+        for name in ("status", "hooks"):
+            plan.add("read", f"{name}{run}", path=f"{guest.DEBUGFS}/{name}")
+
+        def check(results: guest.Results) -> None:
+            status, hooks = (results[f"{name}{run}"]["text"] for name in ("status", "hooks"))
+            lines = [line.split() for line in status.splitlines()]
+            there = f"{self.image.name}: {self.policy.name} is"
+            if not any(words[:3] == [self.policy.name, "on", mode] for words in lines):
+                raise ToolError(f"{there} not on in mode {mode}: {status.strip()}")
+            if not any("armed" in line.split() for line in hooks.splitlines()):
+                raise ToolError(f"{there} on in mode {mode}, but no hook is armed")
+
+        plan.checks.append(check)
+
+    @contextmanager
+    def on(self, plan: guest.Plan, run: str = "", mode: str = "", knobs: str = "",
+           reads: Sequence[str] = ()) -> Iterator[None]:
+        """The steps within are carried out with the policy on, see enable().
+
+        reads   files of the policy to read before the policy is switched off
+        """
+        self.enable(plan, run, mode, knobs)
+        yield
+        for name in reads:
+            self.read(plan, name, run)
+        # What the policy changed is back before the write returns.
+        self.configure(plan, "enabled=0")
 
 
-def exact(_base: Sequence[float]) -> float:
+@dataclass(frozen=True)
+class Part:
+    """A part of a bench.
+
+    names   of --only: all that this part measures
+    rows    measures those that the task names
+    words   for progress; "": the names
+    """
+
+    names: Sequence[str]
+    rows: Callable[[Task], list[Row]]
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is measured of a policy.
+
+    quick   the names that --quick measures, on the first kernel
+    kernel  the built kernel to measure on, which no package has; "": stock ones
+    idle    IDLE_CONFIG is understood
+    """
+
+    policy: Policy
+    parts: Sequence[Part]
+    quick: tuple[str, ...]
+    kernel: str = ""
+    idle: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """What --only takes."""
+        return [name for part in self.parts for name in part.names]
+
+    def measure(self, images: Sequence[Image], quick: bool, config: str,
+                only: Sequence[str]) -> list[Row]:
+        """Every row, or those of the parts named."""
+        if config == IDLE_CONFIG and not self.idle:
+            raise ToolError(f"--config {config}: {self.policy.name} must be on")
+        # A mode that is none is refused before anything is built.
+        self.policy.chosen(config)
+        chosen = self.quick if quick else only or self.names
+        rows = []
+        for image in images[:1] if quick else images:
+            for part in self.parts:
+                names = [name for name in chosen if name in part.names]
+                if names:
+                    words = part.words or ", ".join(dict.fromkeys(names))
+                    say(f"---- {self.policy.name} on {image.name}: {words}")
+                    rows += part.rows(Task(image, self.policy, config, names, quick))
+        return rows
+
+
+def events(*names: str) -> Callable[[guest.Result], float]:
+    """Sum of lines of /proc/vmstat; of all that begin so, for a name with "_" at its end."""
+    whole = tuple(name for name in names if name.endswith("_"))
+    return lambda result: float(sum(
+        count for line, count in result["events"].items()
+        if line in names or line.startswith(whole)
+    ))
+
+
+def fail_rate(result: guest.Result) -> float:
+    """Percent of huge faults that got small pages."""
+    failed = result["events"]["thp_fault_fallback"]
+    return float(100 * failed / max(failed + result["events"]["thp_fault_alloc"], 1))
+
+
+# What a policy's mean may be above a claim, by chance: of the runs of the base and of the policy.
+Chance = Callable[[Sequence[float], Sequence[float]], float]
+
+
+def exact(_base: Sequence[float], _policy: Sequence[float]) -> float:
     """Nothing besides the claim."""
     return 0.0
 
 
-def spread(base: Sequence[float]) -> float:
+def spread(base: Sequence[float], _policy: Sequence[float]) -> float:
     """By which runs of the base differ among themselves."""
     return max(base) - min(base)
 
 
-def two_errors(base: Sequence[float]) -> float:
+def two_errors(base: Sequence[float], _policy: Sequence[float]) -> float:
     """Two standard errors of the base's runs."""
     return 2 * statistics.stdev(base) / len(base) ** 0.5 if len(base) > 1 else 0.0
 
@@ -105,21 +225,25 @@ class Metric:
     words   how the tables call it
     value   of a result; None: not there
     claim   the highest acceptable share of the base's mean; None: nothing claimed
-    chance  what is acceptable besides, given the runs of the base
+    chance  what is acceptable besides
     kernel  the one kernel that the claim is about; "": every kernel
     """
 
     words: str
     value: Callable[[guest.Result], float | None]
     claim: float | None = None
-    chance: Callable[[Sequence[float]], float] = exact
+    chance: Chance = exact
     kernel: str = ""
 
-    def limit(self, kernel: str, base: Sequence[float]) -> float | None:
+    def values(self, runs: Sequence[guest.Result]) -> list[float]:
+        """The figure of each run that has one."""
+        return [value for run in runs if (value := self.value(run)) is not None]
+
+    def limit(self, kernel: str, base: Sequence[float], policy: Sequence[float]) -> float | None:
         """The highest acceptable mean."""
         if self.claim is None or self.kernel not in ("", kernel):
             return None
-        return statistics.fmean(base) * self.claim + self.chance(base)
+        return statistics.fmean(base) * self.claim + self.chance(base, policy)
 
 
 def rows_of(
@@ -133,28 +257,15 @@ def rows_of(
     """
     rows: list[Row] = []
     for metric in metrics:
-        found = values(metric.value, runs)
-        if found is None:
+        found = {side: metric.values(results) for side, results in runs.items()}
+        if not all(found.values()):
             continue
-        for side in found:
+        for side, values in found.items():
             if side == base:
                 continue
-            limit = metric.limit(image.name, found[base]) if side == POLICY else None
+            limit = metric.limit(image.name, found[base], values) if side == POLICY else None
             detail = {**found, **({} if rows else {"runs": runs, **(more or {})})}
             rows.append(Row(image.name, words, metric.words, statistics.fmean(found[base]),
-                            statistics.fmean(found[side]), limit,
+                            statistics.fmean(values), limit,
                             mode if side == POLICY else side, detail))
     return rows
-
-
-def progress(
-    image: Image,
-    words: Callable[[guest.Result], str] = lambda run: "done" if run.keys() & LOADS else "",
-) -> guest.Show:
-    """A line for each run of a load; `words` is empty for other steps."""
-
-    def show(result: guest.Result) -> None:
-        if said := words(result):
-            say(f"    {image.name}: {result['name']}: {said}")
-
-    return show

@@ -17,11 +17,12 @@ from guests.command import call
 from guests.kernels import Image
 from guests.modules import make_argv
 from guests.programs import compile_program, pagetouch
-from guests.report import BUILD, ROOT, ToolError
+from guests.report import BUILD, ROOT, ToolError, say
 
 HERE = ROOT / "bench"
 OUT = BUILD / "bench"
 DEBUGFS = "/sys/kernel/debug/livemm"
+PAGETOUCH = "pagetouch"
 
 # Makes the guest's clock an instruction counter, one nanosecond each.  While
 # the guest waits its clock follows the host's: with sleep=off it would leap to
@@ -43,7 +44,11 @@ NO_HUGE_PAGES = "never"
 Step = dict[str, Any]
 Result = dict[str, Any]
 Results = dict[str, Result]
-Show = Callable[[Result], None]
+# What progress says of a step's result; "": nothing.
+Words = Callable[[Result], str]
+
+# What only a run of a load leaves in its result: one a kind of step.
+LOADS = {"pages", "curve", "events", "plain"}
 
 
 @dataclass
@@ -63,6 +68,7 @@ class Plan:
     huge    transparent_hugepage on the kernel's command line
     kargs   what else is on it
     allowed console lines that are no fault of the kernel's
+    checks  refuse results that say nothing
     """
 
     name: str
@@ -78,59 +84,25 @@ class Plan:
     huge: str = NO_HUGE_PAGES
     kargs: Sequence[str] = ()
     allowed: list[str] = field(default_factory=list)
+    checks: list[Callable[[Results], None]] = field(default_factory=list)
 
     def add(self, do: str, name: str, **what: Any) -> None:
         """Append a step."""
         self.steps.append({"do": do, "name": name, **what})
 
+    def program(self, do: str, name: str, program: str, args: str, **what: Any) -> None:
+        """Append a step that runs a load program."""
+        self.add(do, name, program=load_program(program), args=args.split(), **what)
+
     def touch(self, name: str, args: str, crossings: bool = False) -> None:
         """Append a run of the page-touch program."""
-        self.add(
-            "touch",
-            name,
-            program=str(pagetouch()),
-            args=args.split(),
-            crossings=crossings,
-            rest=self.icount,
-        )
-
-    def load(self, name: str, args: str, scan: Mapping[str, int] | None = None) -> None:
-        """Append a run of the program of NUMA loads, with limits of scans set for it."""
-        self.add(
-            "load", name, program=load_program("numaload"), args=args.split(), scan=dict(scan or {})
-        )
-
-    def fragment(self, name: str, args: str) -> None:
-        """Append a run of the program of fragmenting loads; once a guest."""
-        self.add(
-            "fragment", name, program=load_program("fragload"), args=args.split(),
-            disks=list(self.scratch),
-        )
-
-    def zone(self, name: str, args: str, locks: Path, plain: bool, stays: bool) -> None:
-        """Append a run of the program of loads at zone->lock.
-
-        plain: nothing counted; stays: what depots hold does not go back by itself
-        """
-        self.add("zone", name, program=load_program("zoneload"), args=args.split(),
-                 locks=str(locks), plain=plain, stays=stays)
-
-    def workplace(self, name: str) -> None:
-        """Append what the program of a build's load needs; once a guest."""
-        self.add("workplace", name, program=load_program("cmaload"), disks=list(self.scratch))
-
-    def build_load(self, name: str, args: str, contiguous: bool = False) -> None:
-        """Append a run of that program; contiguous: while CMA is allocated from."""
-        self.add("build_load", name, program=load_program("cmaload"), args=args.split(),
-                 contiguous=contiguous)
-
-    def policy(self, name: str, text: str) -> None:
-        """Append a write to a policy's `config`, and wait for its livepatch."""
-        self.add("write", f"{name} {text}", path=f"{DEBUGFS}/{name}/config", text=text, up=1)
+        self.program("touch", name, PAGETOUCH, args, crossings=crossings, rest=self.icount)
 
 
 def load_program(name: str) -> str:
-    """A load program of the bench, compiled from the folder of that name."""
+    """The page-touch program, or one of the bench's folder of that name; compiled."""
+    if name == PAGETOUCH:
+        return str(pagetouch())
     program = OUT / name
     compile_program(program, sorted((HERE / name).glob("*.[ch]")))
     return str(program)
@@ -143,21 +115,6 @@ def build_modules(image: Image, source: str) -> Path:
     argv = make_argv(image, folder, ["W=1", "KCFLAGS=-Werror"])
     call(argv, log=OUT / f"{folder.name}-{image.name}.log")
     return folder
-
-
-def build_tracking(image: Image) -> Path:
-    """Build the tracking modules for a kernel; return their folder."""
-    return build_modules(image, "tracking")
-
-
-def build_slowpath(image: Image) -> Path:
-    """Build the module that times slow paths for a kernel; return its folder."""
-    return build_modules(image, "fragload/slowpath")
-
-
-def build_locks(image: Image) -> Path:
-    """Build the module that times holds of zone->lock for a kernel; return its file."""
-    return build_modules(image, "zoneload/locks") / "lmm_locks.ko"
 
 
 def need_livemm(image: Image) -> None:
@@ -211,25 +168,33 @@ def clock_args(plan: Plan) -> tuple[list[str], list[str]]:
     return [], []
 
 
-def follow(path: Path, done: threading.Event, show: Show) -> None:
-    """Show the results as the guest writes them."""
+def done(result: Result) -> str:
+    """Progress says this of each load."""
+    return "done" if result.keys() & LOADS else ""
+
+
+def quiet(_result: Result) -> str:
+    """No progress."""
+    return ""
+
+
+def follow(path: Path, ended: threading.Event, kernel: str, words: Words) -> None:
+    """Show progress as the guest writes its results."""
     shown = 0
     while True:
-        last = done.wait(0.5)
+        last = ended.wait(0.5)
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         whole = [line for line in lines if line.endswith("\n")]
         for line in whole[shown:]:
-            show(json.loads(line))
+            result = json.loads(line)
+            if said := words(result):
+                say(f"    {kernel}: {result['name']}: {said}")
         shown = len(whole)
         if last:
             return
 
 
-def quiet(_result: Result) -> None:
-    """Show nothing."""
-
-
-def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
+def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
     """Boot a guest, carry out the plan in it; the steps' results by name.
 
     Anything less than the whole plan on a silent kernel is a ToolError.
@@ -262,13 +227,13 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
         timeout=timeout,
         allowed=plan.allowed,
     )
-    done = threading.Event()
-    follower = threading.Thread(target=follow, args=(results, done, show))
+    ended = threading.Event()
+    follower = threading.Thread(target=follow, args=(results, ended, plan.image.name, words))
     follower.start()
     try:
         verdict = boot(guest)
     finally:
-        done.set()
+        ended.set()
         follower.join()
         for serial in plan.scratch:
             (folder / serial).unlink(missing_ok=True)
@@ -278,4 +243,7 @@ def run(plan: Plan, timeout: float, show: Show = quiet) -> Results:
             raise ToolError(f"guest {plan.name}: {line['name']}: {line['error']}")
     if not verdict.ok or len(lines) != len(steps):
         raise ToolError(f"guest {plan.name}: {verdict.reason or 'did not finish its plan'}")
-    return {line["name"]: line for line in lines}
+    found = {line["name"]: line for line in lines}
+    for check in plan.checks:
+        check(found)
+    return found

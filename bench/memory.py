@@ -6,16 +6,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from contextlib import nullcontext
 
-from bench import compare, guest
+from bench import guest
+from bench.compare import BASE, POLICY, Metric, Task, events, rows_of
 from bench.table import Row
-from guests.kernels import Image
-from guests.programs import pagetouch
 from guests.report import ToolError
-
-PCP = compare.Policy("pcp", ("depth", "event"), ("depth", "event"))
 
 HELD_METRIC = "seconds (of 10) until raised lists are empty"
 HELD_LOAD = "-w 64 -r 16"
@@ -37,57 +33,35 @@ def seconds_held(curve: Sequence[tuple[float, int]], limit: float) -> float:
     return since
 
 
-def held(image: Image, config: str) -> list[Row]:
+def held(task: Task) -> list[Row]:
     """How long the lists keep memory after a load, without livemm and in each mode."""
-    guest.need_livemm(image)
-    modes = PCP.chosen(config)
-    plan = guest.Plan(f"pcp-held-{image.name}", image)
+    plan = guest.Plan(f"pcp-held-{task.image.name}", task.image)
 
     def load(side: str) -> None:
-        plan.add(
-            "held",
-            side,
-            program=str(pagetouch()),
-            args=HELD_LOAD.split(),
-            seconds=HELD_SECONDS,
-            every=HELD_EVERY,
-        )
+        plan.program("held", side, guest.PAGETOUCH, HELD_LOAD, seconds=HELD_SECONDS,
+                     every=HELD_EVERY)
 
-    load(compare.BASE)
-    compare.load_module(plan)
-    for mode in modes:
-        PCP.enable(plan, config, f" {mode}", mode)
-        load(mode)
-        PCP.disable(plan)
-    results = guest.run(plan, timeout=1800, show=compare.progress(image))
+    load(BASE)
+    task.load_module(plan)
+    for mode in task.modes:
+        with task.on(plan, f" {mode}", mode):
+            load(mode)
+    results = guest.run(plan)
 
     # Before any load, for a later side begins with what the one before it left in the
     # lists; and how full these are by chance is no claim: they may be full.
-    first = results[compare.BASE]
+    first = results[BASE]
     limit = max(first["before"], first["default"]) * (1 + HELD_SHARE) + HELD_SLACK
-
-    def kept(side: str) -> float:
-        return seconds_held(results[side]["curve"], limit)
-
-    rows = []
-    for mode in modes:
-        PCP.check(image, results, mode, f" {mode}")
-        detail: dict[str, Any] = {"limit": limit}
-        for key, side in (("base", compare.BASE), ("policy", mode)):
-            detail[key] = {part: results[side][part] for part in ("before", "default", "curve")}
-        rows.append(
-            Row(image.name, HELD_WORDS, HELD_METRIC, kept(compare.BASE), kept(mode), HELD_TARGET,
-                mode, detail)
-        )
-    return rows
+    return [
+        Row(task.image.name, HELD_WORDS, HELD_METRIC, seconds_held(first["curve"], limit),
+            seconds_held(results[mode]["curve"], limit), HELD_TARGET, mode,
+            {"limit": limit, BASE: first, POLICY: results[mode]})
+        for mode in task.modes
+    ]
 
 
 PRESSURE_METRIC = "events a run under memory pressure, mean"
 RUNS = 5
-# Two sides that are alike differ by less than so many standard errors 19 times in
-# 20.  A policy's mean may be that much above the base's: a limit at the base's mean
-# itself would fail every other time for a policy that does nothing.
-NOISE = 2.0
 # No swap: what the hog and the page-touch program hold cannot be reclaimed.  They
 # leave the page cache so little that a list kept as large as it may ever be (12.5 %
 # of the zone, all lists together) would be missed.
@@ -101,34 +75,30 @@ LEAVE_MIB = 112
 DISK_MIB = 1536
 
 
-@dataclass(frozen=True)
-class Event:
-    """A row of the pressure table.
+def noise(base: Sequence[float], policy: Sequence[float]) -> float:
+    """Two standard errors of the difference of the means.
 
-    words    how the tables call it
-    names    lines of /proc/vmstat, summed; all that begin so if one ends in "_"
-    claimed  no more of it than without the policy
-    needed   the guest was not under pressure at all if the base shows none
+    Two sides that are alike differ by less 19 times in 20: a limit at the base's mean itself
+    would fail every other time for a policy that does nothing.
     """
-
-    words: str
-    names: tuple[str, ...]
-    claimed: bool = True
-    needed: bool = False
-
-    def covers(self, name: str) -> bool:
-        """Whether a line of /proc/vmstat counts."""
-        return name.startswith(self.names) if self.names[0].endswith("_") else name in self.names
+    return 2 * math.sqrt((statistics.variance(base) + statistics.variance(policy)) / RUNS)
 
 
-EVENTS = (
-    Event("allocation stalls", ("allocstall_",), needed=True),
-    Event("kswapd wake-ups", ("pageoutrun",), needed=True),
-    Event("kswapd kept awake", ("kswapd_low_wmark_hit_quickly",), claimed=False),
+def event(*names: str, claim: float | None = 1.0) -> Metric:
+    """Lines of /proc/vmstat, summed: no more of it than without the policy."""
+    return Metric(PRESSURE_METRIC, events(*names), claim, noise)
+
+
+EVENTS = {
+    "allocation stalls": event("allocstall_"),
+    "kswapd wake-ups": event("pageoutrun"),
+    "kswapd kept awake": event("kswapd_low_wmark_hit_quickly", claim=None),
     # One row: what kswapd does not scan the allocators do, and the other way round.
-    Event("pages scanned", ("pgscan_kswapd", "pgscan_direct")),
-    Event("OOM kills", ("oom_kill",)),
-)
+    "pages scanned": event("pgscan_kswapd", "pgscan_direct"),
+    "OOM kills": event("oom_kill"),
+}
+# The guest was not under pressure at all if the base shows none of these.
+NEEDED = ("allocation stalls", "kswapd wake-ups")
 
 
 def order_of(run: int, names: Sequence[str]) -> list[str]:
@@ -137,10 +107,9 @@ def order_of(run: int, names: Sequence[str]) -> list[str]:
     return [*names[first:], *names[:first]]
 
 
-def pressure(image: Image, config: str) -> list[Row]:
+def pressure(task: Task) -> list[Row]:
     """What reclaim does in the same load, off and in each mode, in turn in one boot."""
-    guest.need_livemm(image)
-    modes = PCP.chosen(config)
+    image = task.image
     plan = guest.Plan(
         f"pcp-pressure-{image.name}",
         image,
@@ -151,62 +120,26 @@ def pressure(image: Image, config: str) -> list[Row]:
     )
 
     def load(name: str) -> None:
-        plan.add(
-            "pressure",
-            name,
-            program=str(pagetouch()),
-            args=PRESSURE_LOAD.split(),
-            serial=guest.DISK_SERIAL,
-            leave=LEAVE_MIB,
-            events=[name for event in EVENTS for name in event.names],
-        )
+        plan.program("pressure", name, guest.PAGETOUCH, PRESSURE_LOAD, serial=guest.DISK_SERIAL,
+                     leave=LEAVE_MIB)
 
     # Loaded before the first run, so that every run of the base is like the others.
     # The first load after boot is not: it takes longer, with more allocation stalls.
-    compare.load_module(plan)
+    task.load_module(plan)
     load("warm-up")
+    sides = [BASE, *task.modes]
     for run in range(RUNS):
-        for side in order_of(run, [compare.BASE, *modes]):
-            if side != compare.BASE:
-                PCP.enable(plan, config, f" {side} {run}", side)
-            load(f"{side} {run}")
-            if side != compare.BASE:
-                PCP.disable(plan)
-    results = guest.run(plan, timeout=3600, show=compare.progress(image))
-    for mode in modes:
-        for run in range(RUNS):
-            PCP.check(image, results, mode, f" {mode} {run}")
-    return pressure_rows(image, results, modes)
-
-
-def counts_of(results: guest.Results, side: str, event: Event) -> dict[str, Any]:
-    """An event in each run of a side, its sum and what that is made of."""
-    runs = [results[f"{side} {run}"]["events"] for run in range(RUNS)]
-    parts = {name: [run[name] for run in runs] for name in runs[0] if event.covers(name)}
-    sums = [sum(values) for values in zip(*parts.values(), strict=True)]
-    return {"runs": sums, "min": min(sums), "max": max(sums), "parts": parts}
-
-
-def standard_error(base: Sequence[int], policy: Sequence[int]) -> float:
-    """Of the difference of the means of two sides."""
-    return math.sqrt((statistics.variance(base) + statistics.variance(policy)) / RUNS)
-
-
-def pressure_rows(image: Image, results: guest.Results, modes: Sequence[str]) -> list[Row]:
-    """A row for each event and mode: the mean of the runs, each run in the detail."""
+        for side in order_of(run, sides):
+            with nullcontext() if side == BASE else task.on(plan, f" {side} {run}", side):
+                load(f"{side} {run}")
+    results = guest.run(plan)
+    runs = {side: [results[f"{side} {run}"] for run in range(RUNS)] for side in sides}
+    for words in NEEDED:
+        if not any(EVENTS[words].values(runs[BASE])):
+            raise ToolError(f"{image.name}: no pressure: the base shows no {words}")
     rows = []
-    for mode in modes:
-        for event in EVENTS:
-            base = counts_of(results, compare.BASE, event)
-            policy = counts_of(results, mode, event)
-            if event.needed and not base["max"]:
-                raise ToolError(f"{image.name}: no pressure: the base shows no {event.words}")
-            mean = statistics.fmean(base["runs"])
-            noise = NOISE * standard_error(base["runs"], policy["runs"])
-            detail = {"base": base, "policy": policy, "noise": noise}
-            rows.append(
-                Row(image.name, event.words, PRESSURE_METRIC, mean,
-                    statistics.fmean(policy["runs"]), mean + noise if event.claimed else None,
-                    mode, detail)
-            )
+    for mode in task.modes:
+        both = {BASE: runs[BASE], POLICY: runs[mode]}
+        for words, metric in EVENTS.items():
+            rows += rows_of(image, words, [metric], mode, both)
     return rows

@@ -4,20 +4,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from bench import compare, guest
-from bench.compare import Metric, Policy, exact, spread
+from bench.compare import BASE, POLICY, Bench, Chance, Metric, Part, Policy, Task, exact, spread
 from bench.table import Row
-from guests.kernels import Image
-from guests.report import say
-
-# Knobs besides the usual.  With enabled=0 nothing is switched on, and the base is
-# measured against itself: that shows what is noise.
-CONFIG = ""
-NUMA = Policy("numa", ("period", "vma"), ("vma",))
-IDLE_CONFIG = "enabled=0"
 
 # The guest's second is so many instructions, over all its CPUs: 2^30 / 2^3.
 SHIFT = 3
@@ -26,7 +19,7 @@ NODES = 2
 MEMORY = "1G"
 # In turn, so that neither side gains from how the guest ages; a pattern that is
 # named again with --only is run so often again.
-ORDER = ("base", "policy", "policy", "base")
+ORDER = (BASE, POLICY, POLICY, BASE)
 # When the kernel scans hangs on who runs at which tick, and a guest that counts
 # instructions repeats itself: what differs from one pair of runs to the next is how
 # long after the first thread the second begins.
@@ -34,8 +27,6 @@ STAGGER_MS = 70
 
 # The program looks so often, in seconds, where the pages are.
 LOOK = 0.1
-
-COUNTERS = f"{guest.DEBUGFS}/numa/counters"
 
 
 def mean_seconds(result: guest.Result) -> float | None:
@@ -111,10 +102,10 @@ class Pattern:
                         chance=exact if claims.get(metric.words, 1) < 1 else self.chance(metric))
                 for metric in METRICS]
 
-    def chance(self, metric: Metric) -> Callable[[Sequence[float]], float]:
+    def chance(self, metric: Metric) -> Chance:
         """What is allowed besides a claim."""
         slack = max(SLACK.get(metric.words, 0), self.pages if metric.words in BY_SCANS else 0)
-        return lambda base: max(slack, spread(base))
+        return lambda base, policy: max(slack, spread(base, policy))
 
 
 HALF = 8 << 8
@@ -138,7 +129,6 @@ PATTERNS: dict[str, Pattern] = {
     "rr": Pattern("-p rr", 0, SCANS),
 }
 
-COST = "cost"
 COST_METRIC = "instructions of a hint fault"
 # A scan soon after the last, so that the next round need not wait; the process is
 # scanned as a whole each time.
@@ -149,28 +139,17 @@ COST_LIMIT = 0.03
 UNMEASURABLE = 0.001
 
 
-def runs_of(names: Mapping[str, int]) -> Iterator[tuple[str, str, str, int]]:
-    """Every run, in order: its name, pattern, side and pair."""
-    for name, repeat in names.items():
-        for place, side in enumerate(ORDER * repeat):
-            yield f"{name} {place} {side}", name, side, place // 2
+@contextmanager
+def numa_on(task: Task, plan: guest.Plan, run: str, mode: str, knobs: str = "") -> Iterator[None]:
+    """Switch numa on in a mode, and note what it counted."""
+    with task.on(plan, f" {run}", mode, knobs):
+        plan.add("read", f"before {run}", path=task.policy.path("counters"))
+        yield
+        plan.add("read", f"after {run}", path=task.policy.path("counters"))
 
 
-def enable(plan: guest.Plan, mode: str, config: str, run: str) -> None:
-    """Switch numa on in a mode, and note what came of it."""
-    NUMA.enable(plan, config, f" {run}", mode)
-    plan.add("read", f"before {run}", path=COUNTERS)
-
-
-def disable(plan: guest.Plan, run: str) -> None:
-    """Switch numa off, and note what it did."""
-    plan.add("read", f"after {run}", path=COUNTERS)
-    NUMA.disable(plan)
-
-
-def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[str, int]:
-    """What the policy counted in a run; figures without it in force are refused."""
-    NUMA.check(image, results, mode, f" {run}")
+def counted(results: guest.Results, run: str) -> dict[str, int]:
+    """What the policy counted in a run."""
 
     def numbers(when: str) -> dict[str, int]:
         rows = (line.split() for line in results[f"{when} {run}"]["text"].splitlines())
@@ -180,39 +159,37 @@ def counted(image: Image, results: guest.Results, mode: str, run: str) -> dict[s
     return {name: after[name] - before[name] for name in after}
 
 
-def run_patterns(image: Image, config: str, names: Mapping[str, int]) -> list[Row]:
-    """Every pattern named, so often: base and policy in one boot, in turn."""
-    alone = config == IDLE_CONFIG
-    mode = "" if alone else NUMA.mode(config)
+def patterns(task: Task) -> list[Row]:
+    """The patterns named, each as often: base and policy in one boot, in turn."""
+    image = task.image
     plan = guest.Plan(
         f"numa-{image.name}", image, cpus=CPUS, shift=SHIFT, nodes=NODES, memory=MEMORY
     )
     # Loaded before the first run, so that every run of the base is like the others.
-    if not alone:
-        guest.need_livemm(image)
-        compare.load_module(plan)
+    task.load_module(plan)
+
+    def load(run: str, args: str, scan: Mapping[str, int]) -> None:
+        plan.program("load", run, "numaload", args, scan=dict(scan))
+
     # The first run after boot does less work than the others.
-    plan.load("warm-up", "-p forks")
-    for run, name, side, pair in runs_of(names):
-        on = side != compare.BASE and not alone
-        if on:
-            enable(plan, mode, config, run)
-        plan.load(run, f"{PATTERNS[name].args} -g {pair * STAGGER_MS}", PATTERNS[name].scan)
-        if on:
-            disable(plan, run)
-    results = guest.run(plan, timeout=7200, show=compare.progress(image, pattern_words))
+    load("warm-up", "-p forks", {})
+    runs: dict[str, dict[str, list[str]]] = {}
+    for name in dict.fromkeys(task.names):
+        runs[name] = {BASE: [], POLICY: []}
+        for place, side in enumerate(ORDER * task.names.count(name)):
+            run = f"{name} {place} {side}"
+            runs[name][side].append(run)
+            on = side == POLICY and not task.alone
+            with numa_on(task, plan, run, task.mode) if on else nullcontext():
+                load(run, f"{PATTERNS[name].args} -g {place // 2 * STAGGER_MS}",
+                     PATTERNS[name].scan)
+    results = guest.run(plan, pattern_words, timeout=7200)
     rows = []
-    for wanted in names:
-        loads: dict[str, list[guest.Result]] = {side: [] for side in ORDER}
-        counters = []
-        for run, name, side, _ in runs_of(names):
-            if name != wanted:
-                continue
-            loads[side].append(results[run])
-            if side != compare.BASE and not alone:
-                counters.append(counted(image, results, mode, run))
-        rows += compare.rows_of(image, wanted, PATTERNS[wanted].metrics(image.name), mode, loads,
-                                more={"counters": counters})
+    for name, sides in runs.items():
+        loads = {side: [results[run] for run in names] for side, names in sides.items()}
+        counters = [] if task.alone else [counted(results, run) for run in sides[POLICY]]
+        rows += compare.rows_of(image, name, PATTERNS[name].metrics(image.name), task.mode,
+                                loads, more={"counters": counters})
     return rows
 
 
@@ -224,30 +201,34 @@ def pattern_words(result: guest.Result) -> str:
             f" {result['numa_pages_migrated']} migrated, work {result['work']}")
 
 
-def cost(image: Image, config: str) -> list[Row]:
+def cost(task: Task) -> list[Row]:
     """Instructions of a local hint fault: not loaded, loaded, on in each mode, off again."""
+    image = task.image
     plan = guest.Plan(f"numa-cost-{image.name}", image, icount=True, nodes=NODES, memory=MEMORY)
+    states: list[tuple[str, str, float]] = []
 
-    def load(name: str) -> None:
-        plan.load(name, "-p cost", COST_SCAN)
+    def load(state: str, limit: float = UNMEASURABLE, mode: str = "") -> None:
+        plan.program("load", state, "numaload", "-p cost", scan=COST_SCAN)
+        states.append((state, mode, limit))
 
     load("not loaded")
     load("not loaded again")
-    modes: tuple[str, ...] = ()
-    if config != IDLE_CONFIG:
-        modes = NUMA.chosen(config) if "mode=" in config else NUMA.modes
-        guest.need_livemm(image)
-        compare.load_module(plan)
+    task.load_module(plan)
+    if not task.alone:
         load("livemm loaded, off")
-    for mode in modes:
-        enable(plan, mode, f"{COST_KNOBS},{config}", mode)
-        load(mode)
-        disable(plan, mode)
+    for mode in task.modes if "mode=" in task.config or task.alone else task.policy.modes:
+        with numa_on(task, plan, mode, mode, COST_KNOBS):
+            load(mode, COST_LIMIT, mode)
         load(f"off after {mode}")
-    results = guest.run(plan, timeout=3600, show=compare.progress(image, cost_words))
-    for mode in modes:
-        counted(image, results, mode, mode)
-    return cost_rows(image, results, modes)
+    results = guest.run(plan, cost_words)
+    base = results["not loaded"]
+    return [
+        Row(image.name, "local hint fault" if mode else f"local hint fault, {state}",
+            COST_METRIC, base["best_ns"], results[state]["best_ns"],
+            base["best_ns"] * (1 + limit), mode,
+            {"mean": results[state]["mean_ns"], "base_mean": base["mean_ns"]})
+        for state, mode, limit in states[1:]
+    ]
 
 
 def cost_words(result: guest.Result) -> str:
@@ -255,43 +236,10 @@ def cost_words(result: guest.Result) -> str:
     return f"{result['best_ns']:.1f} instructions" if "best_ns" in result else ""
 
 
-def cost_rows(image: Image, results: guest.Results, modes: Sequence[str]) -> list[Row]:
-    """A row for each state of the policy."""
-    base = results["not loaded"]["best_ns"]
-    states = [("not loaded again", "", UNMEASURABLE), ("livemm loaded, off", "", UNMEASURABLE)]
-    for mode in modes:
-        states.append((mode, mode, COST_LIMIT))
-        states.append((f"off after {mode}", "", UNMEASURABLE))
-    rows = []
-    for name, mode, limit in states:
-        if name not in results:
-            continue
-        result = results[name]
-        label = "local hint fault" if mode else f"local hint fault, {name}"
-        rows.append(
-            Row(image.name, label, COST_METRIC, base, result["best_ns"], base * (1 + limit), mode,
-                {"mean": result["mean_ns"], "base_mean": results["not loaded"]["mean_ns"]})
-        )
-    return rows
-
-
-# What --only takes: a pattern, or the cost.
-PARTS = (*PATTERNS, COST)
-
-
-def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
-    """Every row, or those of the parts named.
-
-    quick: one pattern that is helped and one that is not to be hurt, on the first kernel.
-    """
-    chosen = ["stable", "forks"] if quick else list(only or PARTS)
-    rows = []
-    for image in images[:1] if quick else images:
-        names = {name: chosen.count(name) for name in chosen if name != COST}
-        if names:
-            say(f"---- numa on {image.name}: {', '.join(names)}")
-            rows += run_patterns(image, config, names)
-        if COST in chosen:
-            say(f"---- numa on {image.name}: {COST_METRIC}")
-            rows += cost(image, config)
-    return rows
+BENCH = Bench(
+    Policy("numa", ("period", "vma"), ("vma",)),
+    (Part(tuple(PATTERNS), patterns), Part(("cost",), cost, COST_METRIC)),
+    # One pattern that is helped, and one that is not to be hurt.
+    quick=("stable", "forks"),
+    idle=True,
+)

@@ -11,20 +11,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import compare, guest, pcp
-from bench.compare import Metric
+from bench import compare, cost, guest
+from bench.compare import Bench, Metric, Part, Policy, Task, events, fail_rate
 from bench.table import Row
 from guests.kernels import Image
 from guests.report import ToolError, say
-
-# Knobs besides the usual.  With enabled=0 nothing is loaded, and the base is measured
-# against itself: that shows what is noise.
-CONFIG = ""
-PAGEBLOCK = compare.Policy("pageblock", ("claim", "strict"), ("claim",))
-IDLE_CONFIG = "enabled=0"
-
-COUNTERS = f"{guest.DEBUGFS}/pageblock/counters"
-STATE = f"{guest.DEBUGFS}/pageblock/state"
 
 MEMORY = "1G"
 # Swap is a disk too: with none there would be little to reclaim.
@@ -35,7 +26,6 @@ SCRATCH = {"livemm-files": 1536, "livemm-swap": 1024}
 MIN_FREE_KIB = 4096
 
 PART = "load"
-COST = "cost"
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
 # Boots of one seed, one a side, differ in the side alone; every second seed runs the other
@@ -50,24 +40,6 @@ HAS_DEFRAG = ("7.2",)
 FAILS = 8.0
 BLOCK_ORDER = 9
 MOVABLE = 1
-
-
-def events(*names: str) -> Callable[[guest.Result], float]:
-    """Sum of lines of /proc/vmstat; of all that begin so, for a name with "_" at its end."""
-
-    def value(result: guest.Result) -> float:
-        return float(sum(
-            count for line, count in result["events"].items()
-            if line in names or line.startswith(tuple(n for n in names if n.endswith("_")))
-        ))
-
-    return value
-
-
-def fail_rate(result: guest.Result) -> float:
-    """Percent of huge faults that got small pages."""
-    failed = result["events"]["thp_fault_fallback"]
-    return float(100 * failed / max(failed + result["events"]["thp_fault_alloc"], 1))
 
 
 def fallbacks(low: int) -> Callable[[guest.Result], float]:
@@ -189,10 +161,10 @@ METRICS = (
 )
 
 
-def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
+def boot(task: Task, side: str, seed: int) -> guest.Result:
     """One boot of a side, with one load; what it left, and what the policy says of it."""
-    alone = config == IDLE_CONFIG
-    on = side == compare.POLICY and not alone
+    image = task.image
+    on = side == compare.POLICY and not task.alone
     plan = guest.Plan(
         f"pageblock-{side.replace('.', '-').replace('=', '-')}-{seed}-{image.name}",
         image,
@@ -203,33 +175,26 @@ def boot(image: Image, side: str, seed: int, config: str) -> guest.Result:
         # The OOM killer and failed requests, which are results here, print one.
         allowed=[r"\bCall Trace:"],
     )
-    path = str(guest.build_slowpath(image) / "lmm_slowpath.ko")
-    plan.add("insmod", "insmod lmm_slowpath", path=path)
+    folder = guest.build_modules(image, "fragload/slowpath")
+    plan.add("insmod", "insmod lmm_slowpath", path=str(folder / "lmm_slowpath.ko"))
     plan.add("write", "min_free_kbytes", path="/proc/sys/vm/min_free_kbytes",
              text=str(MIN_FREE_KIB))
     if side == DEFRAG:
         plan.add("write", DEFRAG, path="/proc/sys/vm/defrag_mode", text="1")
     # On all sides, so that they differ in the policy alone, and its census is there.
-    if not alone:
-        compare.load_module(plan)
+    task.load_module(plan)
     if on:
-        PAGEBLOCK.enable(plan, config)
-    plan.fragment(PART, f"{LOAD} -s {seed}")
-    if on:
-        plan.add("read", "counters", path=COUNTERS)
-        plan.add("read", "state", path=STATE)
-    results = guest.run(plan, timeout=1800)
+        task.enable(plan)
+    plan.program("fragment", PART, "fragload", f"{LOAD} -s {seed}", disks=list(SCRATCH))
+    said = ("counters", "state") if on else ()
+    for name in said:
+        task.read(plan, name)
+    results = guest.run(plan, guest.quiet)
     load = results[PART]
     say(f"    {image.name}: {side}, seed {seed}: {fail_rate(load):.1f} % of huge faults fail")
-    if on:
-        PAGEBLOCK.check(image, results, PAGEBLOCK.mode(config))
-        load["policy"] = {name: results[name]["text"] for name in ("counters", "state")}
+    if said:
+        load["policy"] = {name: results[name]["text"] for name in said}
     return load
-
-
-def cost(image: Image, config: str) -> list[Row]:
-    """Instructions of a page fault on a load that the policy cannot help."""
-    return pcp.policy_cost(image, PAGEBLOCK, None if config == IDLE_CONFIG else config)
 
 
 def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -240,37 +205,21 @@ def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
             yield side, seed
 
 
-def load_rows(image: Image, seeds: Sequence[int], config: str) -> list[Row]:
-    """The load, in boots of all sides."""
-    alone = config == IDLE_CONFIG
-    if not alone:
-        guest.need_livemm(image)
+def load_rows(task: Task) -> list[Row]:
+    """The load, in boots of all sides; quick: one boot a side."""
     loads: dict[str, list[guest.Result]] = {}
-    for side, seed in order_of(image, seeds):
-        loads.setdefault(side, []).append(boot(image, side, seed, config))
+    for side, seed in order_of(task.image, SEEDS[:1] if task.quick else SEEDS):
+        loads.setdefault(side, []).append(boot(task, side, seed))
     mean = statistics.fmean(fail_rate(run) for run in loads[compare.BASE])
     if mean < FAILS:
-        raise ToolError(f"{image.name}: {mean:.1f} % of huge faults fail without the policy: "
+        raise ToolError(f"{task.image.name}: {mean:.1f} % of huge faults fail without the policy: "
                         f"the load shows nothing below {FAILS:.0f} %")
-    mode = "" if alone else PAGEBLOCK.mode(config)
-    return compare.rows_of(image, LOAD_WORDS, METRICS, mode, loads)
+    return compare.rows_of(task.image, LOAD_WORDS, METRICS, task.mode, loads)
 
 
-# What --only takes.
-PARTS = (PART, COST)
-
-
-def measure(images: Sequence[Image], quick: bool, config: str, only: Sequence[str]) -> list[Row]:
-    """Every row, or those of the parts named.
-
-    quick: the load, one boot a side, on the first kernel.
-    """
-    rows: list[Row] = []
-    for image in images[:1] if quick else images:
-        if quick or not only or PART in only:
-            say(f"---- pageblock on {image.name}: {LOAD_WORDS}")
-            rows += load_rows(image, SEEDS[:1] if quick else SEEDS, config)
-        if not quick and (not only or COST in only):
-            say(f"---- pageblock on {image.name}: {pcp.CHEAPEST_METRIC}")
-            rows += cost(image, config)
-    return rows
+BENCH = Bench(
+    Policy("pageblock", ("claim", "strict"), ("claim",)),
+    (Part((PART,), load_rows, LOAD_WORDS), cost.PART),
+    quick=(PART,),
+    idle=True,
+)

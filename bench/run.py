@@ -14,22 +14,16 @@ import re
 import sys
 
 from bench import cma, guest, numa, pageblock, pcp, zonelock
+from bench.compare import Bench
 from bench.table import document, render, save
 from guests import kernel_build, modules
 from guests.command import call
 from guests.kernels import Image, built_image, images, load, stock_image
 from guests.report import ROOT, ToolError, main_guard, say
 
-# The measurement of each bench, the parts it has, and the knobs it is made with.
-BENCHES = {
-    "zonelock": (zonelock.measure, zonelock.PARTS, zonelock.CONFIG),
-    "pcp": (pcp.measure, tuple(pcp.MEASUREMENTS), pcp.CONFIG),
-    "numa": (numa.measure, numa.PARTS, numa.CONFIG),
-    "pageblock": (pageblock.measure, pageblock.PARTS, pageblock.CONFIG),
-    "cma": (cma.measure, cma.PARTS, cma.CONFIG),
-}
-# Benches that need a kernel which no package has.
-OWN_KERNEL = {"cma": cma.KERNEL}
+BENCHES = {bench.policy.name: bench for bench in (
+    zonelock.BENCH, pcp.BENCH, numa.BENCH, pageblock.BENCH, cma.BENCH
+)}
 
 CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
 
@@ -43,17 +37,18 @@ def stock(wanted: str | None) -> list[Image]:
     return [stock_image(kernel) for kernel in load()[0] if not kernel.buildroot]
 
 
-def own(name: str, wanted: str | None) -> list[Image]:
+def own(bench: Bench, wanted: str | None) -> list[Image]:
     """The built kernel of a bench, and the modules for it; both are had here when absent."""
-    kernel = OWN_KERNEL[name]
-    if wanted not in (None, kernel):
-        raise ToolError(f"--kernel {wanted}: {name} is measured on {kernel}")
-    kernel_build.ensure(kernel)
-    image = built_image(kernel)
-    say(f"    building the modules for {kernel}")
+    if wanted not in (None, bench.kernel):
+        raise ToolError(
+            f"--kernel {wanted}: {bench.policy.name} is measured on {bench.kernel}"
+        )
+    kernel_build.ensure(bench.kernel)
+    image = built_image(bench.kernel)
+    say(f"    building the modules for {bench.kernel}")
     wrong = modules.build(image)
     if wrong:
-        raise ToolError(f"the modules for {kernel}: {wrong}")
+        raise ToolError(f"the modules for {bench.kernel}: {wrong}")
     return [image]
 
 
@@ -68,7 +63,8 @@ def tree_state() -> str:
 
 def chosen(names: list[str], kernel: str | None) -> list[str]:
     """The benches to run: those named, or all that can be measured on that kernel."""
-    return names or [name for name in BENCHES if kernel in (None, OWN_KERNEL.get(name, kernel))]
+    return names or [name for name, bench in BENCHES.items()
+                     if kernel in (None, bench.kernel or kernel)]
 
 
 def main() -> int:
@@ -78,7 +74,7 @@ def main() -> int:
     few = parser.add_mutually_exclusive_group()
     few.add_argument("--quick", action="store_true", help="a few rows on the first kernel")
     few.add_argument("--only", help="these parts alone, of: " + "; ".join(
-        f"{name}: {', '.join(parts)}" for name, (_, parts, _) in BENCHES.items()
+        f"{name}: {', '.join(bench.names)}" for name, bench in BENCHES.items()
     ))
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or cma")
     parser.add_argument("--config", help="knobs besides the usual: mode=event,...")
@@ -89,17 +85,17 @@ def main() -> int:
             raise ToolError(f"bench {name}: not in {', '.join(BENCHES)}")
     if args.config and not CONFIG_LINE.fullmatch(args.config):
         raise ToolError(f"--config {args.config}: write it as knob=value,knob=value")
+    config = args.config or ""
     only = args.only.split(",") if args.only else []
     for name in chosen(args.names, args.kernel):
-        measure, parts, usual = BENCHES[name]
+        bench = BENCHES[name]
         for part in only:
-            if part not in parts:
-                raise ToolError(f"--only {part}: not in {', '.join(parts)} of {name}")
-        config = args.config or usual
+            if part not in bench.names:
+                raise ToolError(f"--only {part}: not in {', '.join(bench.names)} of {name}")
         # Progress stays off the standard output when a program reads that.
         with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
-            there = own(name, args.kernel) if name in OWN_KERNEL else stock(args.kernel)
-            rows = measure(there, args.quick, config, only)
+            there = own(bench, args.kernel) if bench.kernel else stock(args.kernel)
+            rows = bench.measure(there, args.quick, config, only)
         text = document(name, config, only, tree_state(), rows)
         # A few rows must not take the place of all.
         words = [name, *(["quick"] if args.quick else []), *only]
