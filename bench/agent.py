@@ -16,24 +16,28 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
+VMSTAT = Path("/proc/vmstat")
 TRACING = Path("/sys/kernel/tracing")
 KMEM = TRACING / "events/kmem"
 # A page that goes over zone->lock hits one of these: on its way into a
 # per-CPU list (or straight to the caller), and on its way back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 TRIGGER = "hist:keys=order"
-EXTFRAG = "hist:keys=alloc_migratetype,fallback_migratetype,fallback_order"
+# A fall-back to a block of another type.
+EXTFRAG = "mm_page_alloc_extfrag"
+EXTFRAG_TRIGGER = "hist:keys=alloc_migratetype,fallback_migratetype,fallback_order"
 # Where CMA's areas are allocated from by hand, and what it says of that.
 AREAS = Path("/sys/kernel/debug/cma")
 CMA_EVENTS = ("cma_alloc_busy_retry", "cma_alloc_finish")
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
 LOCKS = Path("/sys/module/lmm_locks/parameters")
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
+LIVEPATCHES = Path("/sys/kernel/livepatch")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
 # With nothing at random in it, and nothing left to be done in the background.
 MKFS = ["-q", "-F", "-N", "40000", "-U", "11111111-2222-3333-4444-555555555555",
@@ -66,9 +70,59 @@ def call(argv: list[str]) -> str:
     return done.stdout
 
 
+def output_of(argv: list[str]) -> Step:
+    """The JSON that a program prints."""
+    output: Step = json.loads(call(argv))
+    return output
+
+
+def text_of(path: Path) -> str:
+    """What a file says, without blanks around it."""
+    return path.read_text(encoding="ascii").strip()
+
+
+def numbers(path: Path) -> dict[str, int]:
+    """The lines "name value" or "name: value kB" of a file."""
+    rows = (line.split() for line in text_of(path).splitlines())
+    return {words[0].rstrip(":"): int(words[1]) for words in rows if words[1:]}
+
+
+@contextmanager
+def written(during: Mapping[Path, str], afterwards: Mapping[Path, str]) -> Iterator[None]:
+    """Write a text to each file, and another afterwards."""
+    try:
+        for path, text in during.items():
+            path.write_text(text, encoding="ascii")
+        yield
+    finally:
+        for path, text in afterwards.items():
+            path.write_text(text, encoding="ascii")
+
+
+@contextmanager
+def vmstat_change() -> Iterator[dict[str, int]]:
+    """Yields what is filled in afterwards: by how much each line of /proc/vmstat has grown."""
+    before = numbers(VMSTAT)
+    change: dict[str, int] = {}
+    yield change
+    change.update({name: value - before[name] for name, value in numbers(VMSTAT).items()})
+
+
+def wait_until(
+    done: Callable[[], bool], limit: float, every: float, late: Callable[[], str]
+) -> float:
+    """Seconds until something was done, by a look now and then; too many are an error."""
+    started = time.monotonic()
+    while not done():
+        if time.monotonic() - started > limit:
+            raise StepError(f"{late()} after {limit:.0f} s")
+        time.sleep(every)
+    return time.monotonic() - started
+
+
 def hits(event: str) -> int:
     """Total of the event's hist trigger."""
-    for line in (KMEM / event / "hist").read_text(encoding="ascii").splitlines():
+    for line in text_of(KMEM / event / "hist").splitlines():
         name, _, value = line.strip().partition(":")
         if name == "Hits":
             return int(value)
@@ -79,7 +133,7 @@ def busy_share(seconds: float) -> float:
     """The share of all CPUs' time that was not idle, over the next seconds."""
 
     def ticks() -> tuple[int, int]:
-        words = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+        words = text_of(Path("/proc/stat")).split("\n", 1)[0].split()
         values = [int(word) for word in words[1:9]]
         return sum(values), values[3] + values[4]
 
@@ -89,62 +143,35 @@ def busy_share(seconds: float) -> float:
     return 1 - (idle_after - idle) / max(total_after - total, 1)
 
 
-def rest(limit: float = 120.0) -> None:
-    """Wait until nothing else runs: boot and module loading leave work behind."""
-    end = time.monotonic() + limit
-    calm = 0
-    while calm < 2:
-        if time.monotonic() > end:
-            raise StepError(f"the guest did not come to rest in {limit:.0f} s")
-        calm = calm + 1 if busy_share(1.0) < 0.01 else 0
+def rest() -> None:
+    """Wait until nothing else runs, two seconds long: boot and module loading leave work behind."""
+    wait_until(lambda: busy_share(1.0) < 0.01 and busy_share(1.0) < 0.01, 120, 0,
+               lambda: "the guest did not come to rest")
 
 
-def nothing() -> None:
-    """Wait for nothing."""
-
-
-def count_crossings(
-    argv: list[str], events: Sequence[str], settle: Callable[[], object] = nothing
-) -> Step:
-    """Run a program that prints JSON; with what it prints, hits of events until settled."""
-    for event in events:
-        (KMEM / event / "trigger").write_text(TRIGGER, encoding="ascii")
-    try:
-        result: Step = json.loads(call(argv))
-        settle()
-        for event in events:
-            result[event] = hits(event)
-    finally:
-        for event in events:
-            (KMEM / event / "trigger").write_text("!" + TRIGGER, encoding="ascii")
-    return result
+def histograms(events: Sequence[str], trigger: str) -> AbstractContextManager[None]:
+    """Count hits of events of the page allocator, for a while."""
+    files = [KMEM / event / "trigger" for event in events]
+    return written(dict.fromkeys(files, trigger), dict.fromkeys(files, f"!{trigger}"))
 
 
 def touch(step: Step) -> Step:
     """Run the page-touch program, counting crossings if asked to."""
-    if step.get("rest"):
+    if step["rest"]:
         rest()
-    events = CROSSINGS if step.get("crossings") else ()
-    return count_crossings([step["program"], *step["args"]], events)
+    events = CROSSINGS if step["crossings"] else ()
+    with histograms(events, TRIGGER):
+        result = output_of([step["program"], *step["args"]])
+        return {**result, **{event: hits(event) for event in events}}
 
 
 def depot_pages() -> int:
     """Pages that the depots hold."""
-    for line in DEPOT.read_text(encoding="ascii").splitlines():
+    for line in text_of(DEPOT).splitlines():
         words = line.split()
         if words[:2] == ["#", "held_pages"]:
             return int(words[2])
     return 0
-
-
-def seconds_until_empty(limit: float = 30.0) -> float:
-    """How long the depots still hold pages."""
-    started = time.monotonic()
-    while depot_pages():
-        if time.monotonic() - started > limit:
-            raise StepError(f"the depots still hold {depot_pages()} pages after {limit:.0f} s")
-        time.sleep(0.02)
-    return time.monotonic() - started
 
 
 def empty_depots(stays: bool) -> float:
@@ -154,13 +181,11 @@ def empty_depots(stays: bool) -> float:
     """
     if not DEPOT.exists():
         return 0.0
-    if not stays:
-        return seconds_until_empty()
     mode = DEPOT.with_name("mode")
-    mode.write_text("depot", encoding="ascii")
-    seconds_until_empty()
-    mode.write_text("nomerge", encoding="ascii")
-    return math.inf
+    with written({mode: "depot"}, {mode: "nomerge"}) if stays else nullcontext():
+        seconds = wait_until(lambda: not depot_pages(), 30, 0.02,
+                             lambda: f"the depots still hold {depot_pages()} pages")
+    return math.inf if stays else seconds
 
 
 def zone(step: Step) -> Step:
@@ -169,42 +194,44 @@ def zone(step: Step) -> Step:
     What counts holds and crossings adds to the instructions, so it is not there at first.
     """
     argv = [step["program"], *step["args"]]
-    counts = numbers("/proc/vmstat")
-    plain: Step = json.loads(call(argv))
-    after = numbers("/proc/vmstat")
-    plain["events"] = {name: after[name] - counts[name] for name in after}
+    with vmstat_change() as events:
+        plain = output_of(argv)
+    plain["events"] = events
     if DEPOT.exists():
         plain["held"] = depot_pages()
         plain["held_seconds"] = empty_depots(step["stays"])
-    if step.get("plain"):
+    if step["plain"]:
         return {"plain": plain}
     call(["insmod", step["locks"]])
     try:
-        before = {path.name: numbers_of(path) for path in LOCKS.iterdir()}
-        # What a depot holds in the end goes over the lock too.
-        counted = count_crossings(argv, CROSSINGS, lambda: empty_depots(step["stays"]))
+        before = {path.name: int(text_of(path)) for path in LOCKS.iterdir()}
+        with histograms(CROSSINGS, TRIGGER):
+            counted = output_of(argv)
+            # What a depot holds in the end goes over the lock too.
+            empty_depots(step["stays"])
+            counted.update({event: hits(event) for event in CROSSINGS})
         for path in LOCKS.iterdir():
-            counted[path.name] = numbers_of(path) - before[path.name]
+            counted[path.name] = int(text_of(path)) - before[path.name]
         counted["overhead_ns"] = before["overhead_ns"]
     finally:
         call(["rmmod", "lmm_locks"])
     return {"plain": plain, "counted": counted}
 
 
-def numbers_of(path: Path) -> int:
-    """The number in a file."""
-    return int(path.read_text(encoding="ascii"))
-
-
 def huge(_step: Step) -> Step:
-    """Huge pages to be had."""
-    return huge_pages_to_be_had()
+    """Ask for all of memory in huge pages; how many come, of how many."""
+    path = Path("/proc/sys/vm/nr_hugepages")
+    asked = numbers(Path("/proc/meminfo"))["MemTotal"] >> 11
+    started = time.monotonic()
+    with written({path: str(asked)}, {path: "0"}):
+        got = int(text_of(path))
+        took = time.monotonic() - started
+    return {"asked": asked, "got": got, "seconds": round(took, 2)}
 
 
 def list_sum(name: str) -> int:
     """The sum of a number, such as count, over all per-CPU lists; 0 if they have none."""
-    lines = Path("/proc/zoneinfo").read_text(encoding="ascii").splitlines()
-    rows = (line.split() for line in lines)
+    rows = (line.split() for line in text_of(Path("/proc/zoneinfo")).splitlines())
     return sum(int(words[1]) for words in rows if words[:1] == [f"{name}:"])
 
 
@@ -221,12 +248,6 @@ def held(step: Step) -> Step:
         time.sleep(max(0.0, start + len(curve) * step["every"] - time.monotonic()))
         curve.append((round(time.monotonic() - start, 2), list_sum("count")))
     return {"before": before, "default": default, "curve": curve}
-
-
-def numbers(path: str) -> dict[str, int]:
-    """The lines "name value" or "name: value kB" of a file."""
-    rows = (line.split() for line in Path(path).read_text(encoding="ascii").splitlines())
-    return {words[0].rstrip(":"): int(words[1]) for words in rows if words[1:]}
 
 
 @contextmanager
@@ -248,7 +269,7 @@ def disk_of(serial: str) -> str:
     """The disk with that serial number."""
     call(["modprobe", "virtio_blk"])
     for path in Path("/sys/block").glob("*/serial"):
-        if path.read_text(encoding="ascii").strip() == serial:
+        if text_of(path) == serial:
             return f"/dev/{path.parent.name}"
     raise StepError(f"no disk with serial {serial}")
 
@@ -280,9 +301,8 @@ def pressure(step: Step) -> Step:
     """
     disk = disk_of(step["serial"])
     Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
-    size = (numbers("/proc/meminfo")["MemAvailable"] << 10) - (step["leave"] << 20)
-    with hog(size):
-        before = numbers("/proc/vmstat")
+    size = (numbers(Path("/proc/meminfo"))["MemAvailable"] << 10) - (step["leave"] << 20)
+    with hog(size), vmstat_change() as events:
         reading = ["dd", f"if={disk}", "of=/dev/null", "bs=1M", "status=none"]
         with subprocess.Popen(reading, stdin=subprocess.DEVNULL) as reader:
             started = time.monotonic()
@@ -290,12 +310,11 @@ def pressure(step: Step) -> Step:
             touched = time.monotonic() - started
             if reader.wait():
                 raise StepError(f"{disk}: could not be read to its end")
-        after = numbers("/proc/vmstat")
     return {
         "held": size,
         "touch_seconds": round(touched, 2),
         "seconds": round(time.monotonic() - started, 2),
-        "events": {name: after[name] - before[name] for name in after},
+        "events": events,
     }
 
 
@@ -309,7 +328,7 @@ def online(step: Step) -> Step:
     with subprocess.Popen([step["program"], "-p", "spin"], stdout=subprocess.DEVNULL) as spinner:
         try:
             for path in sorted(Path("/sys/devices/system/cpu").glob("cpu[0-9]*/online")):
-                if path.read_text(encoding="ascii").strip() == "0":
+                if text_of(path) == "0":
                     path.write_text("1", encoding="ascii")
         finally:
             spinner.terminate()
@@ -318,53 +337,29 @@ def online(step: Step) -> Step:
     return {"cpus": cpus}
 
 
-@contextmanager
-def scanning(limits: dict[str, int]) -> Iterator[None]:
-    """Set the kernel's own limits of NUMA balancing's scans, for a while."""
-    paths = {SCANS / name: value for name, value in limits.items()}
-    before = {path: path.read_text(encoding="ascii") for path in paths}
-    try:
-        for path, value in paths.items():
-            path.write_text(str(value), encoding="ascii")
-        yield
-    finally:
-        for path, text in before.items():
-            path.write_text(text, encoding="ascii")
-
-
 def load(step: Step) -> Step:
-    """Run the program of NUMA loads."""
+    """Run the program of NUMA loads, with the kernel's own limits of scans set for it."""
     program = in_memory(step["program"])
-    with scanning(step["scan"]):
-        result: Step = json.loads(call([str(program), *step["args"]]))
-    return result
+    limits = {SCANS / name: str(value) for name, value in step["scan"].items()}
+    with written(limits, {path: text_of(path) for path in limits}):
+        return output_of([str(program), *step["args"]])
 
 
-@contextmanager
-def fallbacks() -> Iterator[Callable[[], list[dict[str, int]]]]:
-    """Count fall-backs to blocks of another type; yields what tells them, by kind."""
-    event = KMEM / "mm_page_alloc_extfrag"
-
-    def told() -> list[dict[str, int]]:
-        rows = []
-        for line in (event / "hist").read_text(encoding="ascii").splitlines():
-            words = line.replace(",", " ").replace(":", " ").split()
-            if words[:1] == ["{"] and words[-2:-1] == ["hitcount"]:
-                keys = words[1 : words.index("}")]
-                row = dict(zip(keys[::2], map(int, keys[1::2]), strict=True))
-                rows.append({**row, "hits": int(words[-1])})
-        return rows
-
-    (event / "trigger").write_text(EXTFRAG, encoding="ascii")
-    try:
-        yield told
-    finally:
-        (event / "trigger").write_text("!" + EXTFRAG, encoding="ascii")
+def fallbacks() -> list[dict[str, int]]:
+    """Fall-backs to blocks of another type that were counted, by kind."""
+    rows = []
+    for line in text_of(KMEM / EXTFRAG / "hist").splitlines():
+        words = line.replace(",", " ").replace(":", " ").split()
+        if words[:1] == ["{"] and words[-2:-1] == ["hitcount"]:
+            keys = words[1 : words.index("}")]
+            row = dict(zip(keys[::2], map(int, keys[1::2]), strict=True))
+            rows.append({**row, "hits": int(words[-1])})
+    return rows
 
 
 def block_types() -> dict[str, int]:
     """Blocks of each type, all zones together."""
-    lines = Path("/proc/pagetypeinfo").read_text(encoding="ascii").splitlines()
+    lines = text_of(Path("/proc/pagetypeinfo")).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("Number of blocks"))
     names = lines[at].split()[4:]
     rows = [line.split()[4:] for line in lines[at + 1 :] if line.startswith("Node")]
@@ -375,7 +370,7 @@ def look_at_blocks(program: str) -> Step:
     """What the blocks are: by the kernel's types, by their pages, and by the policy."""
     # A page in a list is neither free nor anybody's.
     (SLOWPATH / "drain").write_text("1", encoding="ascii")
-    seen: Step = {"types": block_types(), **json.loads(call([program, "-c"]))}
+    seen: Step = {"types": block_types(), **output_of([program, "-c"])}
     if CENSUS.exists():
         seen["census"] = CENSUS.read_text(encoding="utf-8")
     return seen
@@ -383,20 +378,8 @@ def look_at_blocks(program: str) -> Step:
 
 def histogram(name: str) -> list[list[int]]:
     """A histogram of the module that times slow paths: [nanoseconds, count]."""
-    text = (SLOWPATH / name).read_text(encoding="ascii")
-    return [[int(word) for word in line.split()] for line in text.splitlines()]
-
-
-def huge_pages_to_be_had() -> Step:
-    """Ask for all of memory in huge pages; how many come, of how many."""
-    path = Path("/proc/sys/vm/nr_hugepages")
-    asked = numbers("/proc/meminfo")["MemTotal"] >> 11
-    started = time.monotonic()
-    path.write_text(str(asked), encoding="ascii")
-    got = int(path.read_text(encoding="ascii"))
-    took = time.monotonic() - started
-    path.write_text("0", encoding="ascii")
-    return {"asked": asked, "got": got, "seconds": round(took, 2)}
+    lines = text_of(SLOWPATH / name).splitlines()
+    return [[int(word) for word in line.split()] for line in lines]
 
 
 def fragment(step: Step) -> Step:
@@ -404,20 +387,19 @@ def fragment(step: Step) -> Step:
 
     Needs a disk for its files, one for swap, and the module that times slow paths.
     """
-    program = in_memory(step["program"])
+    program = str(in_memory(step["program"]))
     use_disks(step["disks"])
-    before = look_at_blocks(str(program))
-    with fallbacks() as told:
-        counts = numbers("/proc/vmstat")
-        result: Step = json.loads(call([str(program), "-d", str(FILES), *step["args"]]))
-        after = numbers("/proc/vmstat")
-        result["extfrag"] = told()
-    result["events"] = {name: after[name] - counts[name] for name in after}
-    result["failed"] = numbers(str(SLOWPATH / "failed"))
+    before = look_at_blocks(program)
+    with histograms([EXTFRAG], EXTFRAG_TRIGGER):
+        with vmstat_change() as events:
+            result = output_of([program, "-d", str(FILES), *step["args"]])
+        result["extfrag"] = fallbacks()
+    result["events"] = events
+    result["failed"] = numbers(SLOWPATH / "failed")
     for name in ("waiting", "atomic"):
         result[name] = histogram(name)
-    result["blocks"] = {"before": before, "after": look_at_blocks(str(program))}
-    result["huge"] = huge_pages_to_be_had()
+    result["blocks"] = {"before": before, "after": look_at_blocks(program)}
+    result["huge"] = huge(step)
     result["complaints"] = call(["dmesg"]).count("page allocation failure")
     return result
 
@@ -431,83 +413,66 @@ def workplace(step: Step) -> Step:
 
 def idle_seconds() -> float:
     """For how long all CPUs together had nothing to do."""
-    return float(Path("/proc/uptime").read_text(encoding="ascii").split()[1])
+    return float(text_of(Path("/proc/uptime")).split()[1])
 
 
-@contextmanager
-def traced(events: Sequence[str]) -> Iterator[Callable[[], dict[str, int]]]:
-    """Trace events of CMA, rare as they are; yields what counts them."""
-
-    def told() -> dict[str, int]:
-        text = (TRACING / "trace").read_text(encoding="ascii")
-        return {event: text.count(f" {event}: ") for event in events}
-
-    switches = [TRACING / "events/cma" / event / "enable" for event in events]
-    (TRACING / "trace").write_text("", encoding="ascii")
-    for switch in switches:
-        switch.write_text("1", encoding="ascii")
-    try:
-        yield told
-    finally:
-        for switch in switches:
-            switch.write_text("0", encoding="ascii")
+def the_area() -> Path:
+    """The one area of CMA."""
+    areas = sorted(AREAS.iterdir())
+    if len(areas) != 1:
+        raise StepError(f"{AREAS}: {len(areas)} areas, not one")
+    return areas[0]
 
 
 def build_load(step: Step) -> Step:
     """Run the program of a build's load, with nothing of its files in memory at first."""
     argv = [str(in_memory(step["program"])), "-d", str(FILES), *step["args"]]
-    events: Sequence[str] = ()
+    traced: Sequence[str] = ()
     if step["contiguous"]:
-        areas = sorted(AREAS.iterdir())
-        if len(areas) != 1:
-            raise StepError(f"{AREAS}: {len(areas)} areas, not one")
-        argv += ["-a", str(areas[0])]
-        events = CMA_EVENTS
+        argv += ["-a", str(the_area())]
+        traced = CMA_EVENTS
     call(["sync"])
     Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
-    with traced(events) as told:
-        counts, idle = numbers("/proc/vmstat"), idle_seconds()
-        result: Step = json.loads(call(argv))
+    (TRACING / "trace").write_text("", encoding="ascii")
+    # Traced, not counted: these events are rare.
+    switches = [TRACING / "events/cma" / event / "enable" for event in traced]
+    with written(dict.fromkeys(switches, "1"), dict.fromkeys(switches, "0")):
+        idle = idle_seconds()
+        with vmstat_change() as events:
+            result = output_of(argv)
         result["busy"] = result["ns"] / 1e9 - (idle_seconds() - idle)
-        after = numbers("/proc/vmstat")
-        result["traced"] = told()
-    result["events"] = {name: after[name] - counts[name] for name in after}
-    result["left"] = {name: after[name] for name in after if name.startswith("nr_free")}
+        trace = text_of(TRACING / "trace")
+    result["traced"] = {event: trace.count(f" {event}: ") for event in traced}
+    result["events"] = events
+    result["left"] = {name: value for name, value in numbers(VMSTAT).items()
+                      if name.startswith("nr_free")}
     return result
 
 
 def modprobe(step: Step) -> Step:
     """Load a module by name."""
-    call(["modprobe", step["module"], *step.get("params", [])])
+    call(["modprobe", step["module"]])
     return {}
 
 
 def insmod(step: Step) -> Step:
-    """Load a module by file; wait until it has patched what it patches."""
+    """Load a module by file; wait for its livepatch transition, if it is a livepatch."""
     call(["insmod", step["path"], *step.get("params", [])])
-    settle(Path(step["path"]).stem)
+    module = Path(step["path"]).stem
+    state = LIVEPATCHES / module / "transition"
+    wait_until(lambda: not state.exists() or text_of(state) == "0", 60, 0.1,
+               lambda: f"{module}: the livepatch transition is not done")
     return {}
-
-
-def settle(module: str, limit: float = 60.0) -> None:
-    """Wait for the livepatch transition of a module, if it is a livepatch."""
-    state = Path("/sys/kernel/livepatch") / module / "transition"
-    end = time.monotonic() + limit
-    while state.exists() and state.read_text(encoding="ascii").strip() != "0":
-        if time.monotonic() > end:
-            raise StepError(f"{module}: the livepatch transition is not done after {limit:.0f} s")
-        time.sleep(0.1)
 
 
 def rmmod(step: Step) -> Step:
     """Unload a module; one that is a livepatch is switched off first."""
     module = step["module"]
-    switch = Path("/sys/kernel/livepatch") / module / "enabled"
+    switch = LIVEPATCHES / module / "enabled"
     if switch.exists():
         switch.write_text("0", encoding="ascii")
-        end = time.monotonic() + 60
-        while switch.exists() and time.monotonic() < end:
-            time.sleep(0.1)
+        wait_until(lambda: not switch.exists(), 60, 0.1,
+                   lambda: f"{module}: the livepatch is still there")
     call(["rmmod", module])
     return {}
 
@@ -532,17 +497,11 @@ def read(step: Step) -> Step:
     return {"text": path.read_text(encoding="utf-8")}
 
 
-def sleep(step: Step) -> Step:
-    """Let time pass."""
-    time.sleep(step["seconds"])
-    return {}
-
-
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
         touch, held, pressure, online, load, fragment, zone, huge, workplace, build_load,
-        modprobe, insmod, rmmod, write, read, sleep
+        modprobe, insmod, rmmod, write, read
     )
 }
 
