@@ -136,26 +136,23 @@ def fault_cost(task: Task) -> list[Row]:
     return rows
 
 
-# What sees every page come and go, by module of bench/tracking and parameter.
-TRACKING: tuple[tuple[str, str, list[str]], ...] = (
-    ("tracepoint probes", "lmm_tracking", ["mechanism=tracepoint"]),
-    ("kprobes on ftrace", "lmm_tracking", ["mechanism=kprobe"]),
-    ("livepatch wrappers", "lmm_tracking_klp", []),
-)
+# What sees every page come and go, by `mechanism` of the module in bench/tracking.
+TRACKING = {"tracepoint probes": "tracepoint", "kprobes on ftrace": "kprobe",
+            "livepatch wrappers": "livepatch"}
 
 
 def tracking(task: Task) -> list[Row]:
     """Instructions of a fault with each way to see every page, counting only."""
     image = task.image
-    folder = guest.build_modules(image, "tracking")
+    module = str(guest.build_modules(image, "tracking") / "lmm_tracking.ko")
     plan = cost.plan_for(image, "pcp-tracking")
-    for name, module, params in TRACKING:
-        plan.add("insmod", f"insmod {name}", path=str(folder / f"{module}.ko"), params=params)
+    for name, mechanism in TRACKING.items():
+        plan.add("insmod", f"insmod {name}", path=module, params=[f"mechanism={mechanism}"])
         cost.touch_both(plan, name)
-        plan.add("rmmod", f"rmmod {name}", module=module)
+        plan.add("rmmod", f"rmmod {name}", module="lmm_tracking")
     results = guest.run(plan)
     return [cost.row(image, results, name, words, None)
-            for name, _, _ in TRACKING for words in cost.LOADS]
+            for name in TRACKING for words in cost.LOADS]
 
 
 BENCH = Bench(POLICY, (
