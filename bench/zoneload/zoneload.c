@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define CHUNK		(64UL << 10)
+#define CHUNK		(64L << 10)
 
 /**
  * struct shared - what the processes tell each other
@@ -30,6 +30,8 @@ struct shared {
 };
 
 static struct shared *shared;
+/* Of what is measured, in the process that measures it. */
+static __u64 began;
 
 static void let_others(void)
 {
@@ -65,18 +67,6 @@ static void reap(void)
 		err(1, "wait");
 }
 
-static void write_all(int fd, const char *from, size_t bytes)
-{
-	while (bytes) {
-		ssize_t done = write(fd, from, bytes);
-
-		if (done < 0)
-			err(1, "write");
-		from += done;
-		bytes -= done;
-	}
-}
-
 /* CPU 0 sends so many bytes to CPU 1; what is in between is allocated there, freed here. */
 static unsigned long send_over(int to, int from, unsigned long bytes)
 {
@@ -95,7 +85,8 @@ static unsigned long send_over(int to, int from, unsigned long bytes)
 	pin(0);
 	close(from);
 	for (sent = 0; sent < bytes; sent += CHUNK)
-		write_all(to, buffer, CHUNK);
+		if (write(to, buffer, CHUNK) != CHUNK)
+			err(1, "write");
 	close(to);
 	reap();
 	return bytes / PAGE;
@@ -120,7 +111,7 @@ static unsigned long load_socket(unsigned long bytes)
 }
 
 /* Two processes that have so many bytes end together; the time is that of their end. */
-static unsigned long load_exit(unsigned long bytes, __u64 *began)
+static unsigned long load_exit(unsigned long bytes)
 {
 	int cpu;
 
@@ -134,7 +125,7 @@ static unsigned long load_exit(unsigned long bytes, __u64 *began)
 		_exit(0);
 	}
 	wait_for(&shared->ready, 2);
-	*began = now_ns();
+	began = now_ns();
 	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
 	reap();
 	return 2 * bytes / PAGE;
@@ -196,7 +187,7 @@ static char *touch_most(unsigned long *bytes)
  * The series' worst case: memory was all in use, in small pages; then one process wants
  * huge ones and another small ones, for so many milliseconds.
  */
-static void load_mixed(unsigned long ms, __u64 *began)
+static unsigned long load_mixed(unsigned long ms)
 {
 	unsigned long bytes;
 	int cpu;
@@ -206,14 +197,15 @@ static void load_mixed(unsigned long ms, __u64 *began)
 		_exit(0);
 	}
 	reap();
-	*began = now_ns();
+	began = now_ns();
 	for (cpu = 0; cpu < 2; cpu++) {
 		if (fork_child())
 			continue;
-		faults(cpu, *began + ms * NSEC_PER_MSEC, !cpu);
+		faults(cpu, began + ms * NSEC_PER_MSEC, !cpu);
 		_exit(0);
 	}
 	reap();
+	return shared->pages[0];
 }
 
 /* Write how many huge pages the pool is to have; returns how many it has then. */
@@ -236,7 +228,7 @@ static unsigned long pool_of(unsigned long wanted)
  * gives them back the kernel is asked for so many percent of what is free, in huge pages, a
  * few at a time.  None of them is there before others have been moved.
  */
-static void load_stress(unsigned long percent, __u64 *began)
+static unsigned long load_stress(unsigned long percent)
 {
 	unsigned long bytes, i, wanted;
 	pid_t holder, other;
@@ -254,7 +246,7 @@ static void load_stress(unsigned long percent, __u64 *began)
 	}
 	wait_for(&shared->ready, 1);
 	wanted = sysconf(_SC_AVPHYS_PAGES) * PAGE / HUGE_PAGE * percent / 100;
-	*began = now_ns();
+	began = now_ns();
 	other = fork_child();
 	if (!other)
 		faults(1, ULLONG_MAX, false);
@@ -265,13 +257,27 @@ static void load_stress(unsigned long percent, __u64 *began)
 	kill(holder, SIGKILL);
 	while (wait(NULL) > 0)
 		;
+	return shared->pages[0];
 }
+
+/* Each returns how many small pages it was about. */
+static const struct load {
+	const char *name;
+	unsigned long unit;
+	unsigned long (*run)(unsigned long size);
+} loads[] = {
+	{ "pipe", MIB, load_pipe },
+	{ "socket", MIB, load_socket },
+	{ "exit", MIB, load_exit },
+	{ "fault", MIB, load_fault },
+	{ "mixed", 1, load_mixed },
+	{ "stress", 1, load_stress },
+};
 
 int main(int argc, char **argv)
 {
+	const struct load *load = loads;
 	unsigned long pages, size;
-	__u64 took;
-	__u64 began;
 	char *end;
 
 	if (argc != 3)
@@ -279,28 +285,14 @@ int main(int argc, char **argv)
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);
+	while (strcmp(load->name, argv[1]))
+		if (++load == loads + ARRAY_SIZE(loads))
+			errx(2, "%s: no such load", argv[1]);
 	shared = map_memory(sizeof(*shared), MAP_SHARED);
 	began = now_ns();
-	if (!strcmp(argv[1], "pipe")) {
-		pages = load_pipe(size * MIB);
-	} else if (!strcmp(argv[1], "socket")) {
-		pages = load_socket(size * MIB);
-	} else if (!strcmp(argv[1], "exit")) {
-		pages = load_exit(size * MIB, &began);
-	} else if (!strcmp(argv[1], "fault")) {
-		pages = load_fault(size * MIB);
-	} else if (!strcmp(argv[1], "mixed")) {
-		load_mixed(size, &began);
-		pages = shared->pages[0];
-	} else if (!strcmp(argv[1], "stress")) {
-		load_stress(size, &began);
-		pages = shared->pages[0];
-	} else {
-		errx(2, "%s: no such load", argv[1]);
-	}
-	took = now_ns() - began;
+	pages = load->run(size * load->unit);
 	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"asked\": %lu, \"ns\": %llu}\n", pages,
-	       shared->pages[1], shared->asked, took);
+	       shared->pages[1], shared->asked, now_ns() - began);
 	if (shared->asked)
 		pool_of(0);
 	return 0;
