@@ -6,9 +6,7 @@
 
 #include <sys/prctl.h>
 
-#define MAX_SECONDS	3600
 #define MAX_MIB		1024
-#define MIN_PHASE_MS	100
 
 static void run_spin(const struct options *opt)
 {

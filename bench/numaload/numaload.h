@@ -19,6 +19,9 @@
 
 #define LINE		64	/* bytes of a cache line */
 #define MAX_THREADS	64UL
+#define MAX_SECONDS	3600UL
+#define MIN_PHASE_MS	100
+#define MAX_PHASES	(MAX_SECONDS * 1000 / MIN_PHASE_MS + 1)
 
 /* Page visits between two pauses. */
 #define BLOCK		8

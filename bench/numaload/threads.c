@@ -4,7 +4,6 @@
  */
 #include "numaload.h"
 
-#include <stdarg.h>
 #include <sys/syscall.h>
 
 /* How often it is looked where the pages are, and how many of each thread's. */
@@ -120,19 +119,9 @@ struct sight {
 	__u64 samples;
 	__u64 local;	/* sum of the samples' percents */
 	__u64 since;	/* when this phase began */
-	bool there;	/* it has converged */
-	char times[4096];	/* JSON: seconds until it had, phase by phase */
+	unsigned int phase;
+	double times[MAX_PHASES];	/* seconds until it had converged; 0: not so far */
 };
-
-static void note(char *text, size_t size, const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
 
 /* Percent of a thread's pages that are on its node, by a sample of them. */
 static unsigned int local_percent(const struct options *opt, const struct worker *of,
@@ -166,20 +155,22 @@ static void look(const struct options *opt, struct sight *sight, __u64 now)
 	}
 	sight->samples++;
 	sight->local += sum / opt->threads;
-	if (least < CONVERGED || sight->there)
-		return;
-	sight->there = true;
-	note(sight->times, sizeof(sight->times), "%s%.1f", *sight->times ? ", " : "",
-	     (double)(now - sight->since) / NSEC_PER_SEC);
+	if (least >= CONVERGED && !sight->times[sight->phase])
+		sight->times[sight->phase] = (double)(now - sight->since) / NSEC_PER_SEC;
 }
 
-static void end_phase(struct sight *sight, __u64 now)
+/* JSON: seconds, or null, for each phase; of one that was cut short only if it converged. */
+static void print_times(const struct sight *sight, bool cut_short)
 {
-	if (!sight->there)
-		note(sight->times, sizeof(sight->times), "%snull",
-		     *sight->times ? ", " : "");
-	sight->there = false;
-	sight->since = now;
+	unsigned int i, phases = sight->phase + (!cut_short || sight->times[sight->phase]);
+
+	for (i = 0; i < phases; i++) {
+		fputs(i ? ", " : "", stdout);
+		if (sight->times[i])
+			printf("%.1f", sight->times[i]);
+		else
+			fputs("null", stdout);
+	}
 }
 
 static void begin_threads(const struct options *opt)
@@ -215,8 +206,8 @@ void run_threads(const struct options *opt)
 {
 	/* Where a thread's pages should be is known if it has a CPU and pages of its own. */
 	bool placed = opt->pattern->reach == REACH_OWN && !opt->pattern->loose;
-	struct sight sight = {};
-	__u64 start, at = 0, i, sum = 0;
+	static struct sight sight;
+	__u64 start, at, i, sum = 0;
 
 	begin_threads(opt);
 	start = now_ns();
@@ -227,7 +218,8 @@ void run_threads(const struct options *opt)
 		if (placed)
 			look(opt, &sight, at);
 		if (opt->phase_ms && i * SAMPLE_MS % opt->phase_ms == 0) {
-			end_phase(&sight, at);
+			sight.phase++;
+			sight.since = at;
 			WRITE_ONCE(shared->phase, shared->phase + 1);
 		}
 	}
@@ -236,9 +228,10 @@ void run_threads(const struct options *opt)
 	WRITE_ONCE(shared->stop, true);
 	for (i = 0; i < opt->threads; i++)
 		pthread_join(workers[i].thread, NULL);
-	if (placed && !opt->phase_ms)
-		end_phase(&sight, at);
-	printf("\"work\": %llu, \"seconds_to_local\": [%s],", sum, sight.times);
+	printf("\"work\": %llu, \"seconds_to_local\": [", sum);
+	if (placed)
+		print_times(&sight, opt->phase_ms);
+	fputs("],", stdout);
 	if (placed)
 		printf(" \"pages_local\": %.2f,", (double)sight.local / sight.samples);
 }
