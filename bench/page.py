@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from bench.table import COLUMNS, LEFT, figure
+from bench.table import COLUMNS, LEFT, cell, cells, claimed, write_or_check
 from guests.report import ROOT, ToolError, main_guard
 
 PAGE = ROOT / "bench/README.md"
@@ -22,20 +21,9 @@ RESULTS = ROOT / "bench/results"
 BLOCK = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def line(cells: list[str]) -> str:
+def line(texts: Sequence[str]) -> str:
     """A line of a Markdown table."""
-    return "| " + " | ".join(cells) + " |"
-
-
-def cell(row: dict[str, Any], column: str) -> str:
-    """A cell's text; numbers in few digits."""
-    value = row[column]
-    if isinstance(value, str):
-        return value or "-"
-    # Infinity is null in JSON, and a row without a target has nothing to meet.
-    if value is None and column in ("base", "policy"):
-        return "never"
-    return figure(value)
+    return "| " + " | ".join(texts) + " |"
 
 
 def table(data: dict[str, Any]) -> str:
@@ -46,17 +34,15 @@ def table(data: dict[str, Any]) -> str:
         words += ["--kernel", kernels[0]]
     if data["only"]:
         words += ["--only", ",".join(data["only"])]
-    claimed = [row for row in data["rows"] if row["met"] != "-"]
-    short = [row for row in claimed if row["met"] == "no"]
+    short, met = claimed(data["rows"])
     knobs = f", knobs `{data['config']}`" if data["config"] else ""
     heads = ["---"] * LEFT + ["--:"] * (len(COLUMNS) - LEFT)
     return "\n".join([
-        f"`{shlex.join(words)}` on commit {data['tree']}{knobs}: "
-        f"{len(claimed) - len(short)} of {len(claimed)} targets met.",
+        f"`{shlex.join(words)}` on commit {data['tree']}{knobs}: {met}.",
         "",
-        line(list(COLUMNS)),
+        line(COLUMNS),
         line(heads),
-        *(line([cell(row, column) for column in COLUMNS]) for row in data["rows"]),
+        *(line(cells(row)) for row in data["rows"]),
         *(f"\nFalls short: {row['workload']}, {row['metric']}: {cell(row, 'policy')}, "
           f"target {cell(row, 'target')}." for row in short),
     ])
@@ -76,24 +62,12 @@ def written(page: str, files: list[dict[str, Any]]) -> str:
     return BLOCK.sub(block, page)
 
 
-def load(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """The results by file name."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-
-
-def check() -> str:
-    """What is wrong with the page, or ""."""
-    page = PAGE.read_text(encoding="utf-8")
-    return "" if written(page, load()) == page else f"{PAGE}: run python3 -m bench.page"
-
-
 def main() -> int:
     """The command."""
-    if sys.argv[1:] == ["--check"]:
-        print(check(), end="")
-        return 1 if check() else 0
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), load()), encoding="utf-8")
-    return 0
+    files = [json.loads(path.read_text(encoding="utf-8"))
+             for path in sorted(RESULTS.glob("*.json"))]
+    page = written(PAGE.read_text(encoding="utf-8"), files)
+    return write_or_check({PAGE: page}, "bench.page")
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ Reads docs/pictures/results.json, writes results-light.svg and results-dark.svg 
 from __future__ import annotations
 
 import json
-import sys
 from html import escape
-from pathlib import Path
 from typing import Any
 
+from bench.table import write_or_check
 from guests.report import ROOT, main_guard
 
 FOLDER = ROOT / "docs/pictures"
@@ -55,25 +54,12 @@ def drawing(data: dict[str, Any], colours: dict[str, str]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def check(folder: Path = FOLDER) -> str:
-    """Which picture is not the one that its JSON gives, or ""."""
-    data = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    return "\n".join(f"results-{name}.svg: run python3 -m bench.picture"
-                     for name, colours in COLOURS.items()
-                     if (folder / f"results-{name}.svg").read_text(encoding="utf-8")
-                     != drawing(data, colours))
-
-
 def main() -> int:
     """The command."""
-    if sys.argv[1:] == ["--check"]:
-        print(check(), end="")
-        return 1 if check() else 0
     data = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
-    for name, colours in COLOURS.items():
-        path = FOLDER / f"results-{name}.svg"
-        path.write_text(drawing(data, colours), encoding="utf-8")
-    return 0
+    pictures = {FOLDER / f"results-{name}.svg": drawing(data, colours)
+                for name, colours in COLOURS.items()}
+    return write_or_check(pictures, "bench.picture")
 
 
 if __name__ == "__main__":

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 
-def rounded(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
     """A number as JSON carries it; null for one that is not there or infinite."""
-    return None if value is None or math.isinf(value) else round(value, 6)
+    return None if value is None or math.isinf(value) else value
 
 
 @dataclass(frozen=True)
@@ -57,32 +58,43 @@ class Row:
             "workload": self.workload,
             "mode": self.mode,
             "metric": self.metric,
-            "base": rounded(self.base),
-            "policy": rounded(self.policy),
-            "ratio": rounded(self.ratio),
-            "target": rounded(self.target),
+            "base": finite(self.base),
+            "policy": finite(self.policy),
+            "ratio": finite(self.ratio),
+            "target": finite(self.target),
             "met": self.met,
             **({"detail": self.detail} if self.detail else {}),
         }
-
-
-def figure(value: float | None) -> str:
-    """A number in few digits: 1.9538, 8214.30."""
-    if value is None:
-        return "-"
-    if math.isinf(value):
-        return "never"
-    return f"{value:.2f}" if value >= 100 else f"{value:.4f}"
 
 
 COLUMNS = ("kernel", "workload", "mode", "metric", "base", "policy", "ratio", "target", "met")
 LEFT = 4  # columns of words; the others are numbers
 
 
-def cells(row: Row) -> list[str]:
+def figure(value: float) -> str:
+    """A number in few digits: 1.9538, 8214.30."""
+    return f"{value:.2f}" if value >= 100 else f"{value:.4f}"
+
+
+def cell(row: dict[str, Any], column: str) -> str:
+    """The text of a cell, of a row as JSON carries it."""
+    value = row[column]
+    if value is None:
+        # Infinity is null in JSON, and a row without a target has nothing to meet.
+        return "never" if column in ("base", "policy") else "-"
+    return (value or "-") if isinstance(value, str) else figure(value)
+
+
+def cells(row: dict[str, Any]) -> list[str]:
     """The row's text, column by column."""
-    numbers = [figure(value) for value in (row.base, row.policy, row.ratio, row.target)]
-    return [row.kernel, row.workload, row.mode or "-", row.metric, *numbers, row.met]
+    return [cell(row, column) for column in COLUMNS]
+
+
+def claimed(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """The rows that fall short of their target, and how many do not."""
+    targets = [row for row in rows if row["met"] != "-"]
+    short = [row for row in targets if row["met"] == "no"]
+    return short, f"{len(targets) - len(short)} of {len(targets)} targets met"
 
 
 def align(lines: Sequence[Sequence[str]], left: int) -> str:
@@ -99,16 +111,26 @@ def align(lines: Sequence[Sequence[str]], left: int) -> str:
 
 def render(rows: Sequence[Row]) -> str:
     """The whole table, with a last line that says what falls short."""
-    claimed = [row for row in rows if row.target is not None]
-    short = [row for row in claimed if row.met == "no"]
-    text = align([COLUMNS, *(cells(row) for row in rows)], LEFT)
-    text += f"\n{len(claimed) - len(short)} of {len(claimed)} targets met"
-    for row in short:
-        text += (
-            f"\nfalls short: {' '.join(filter(None, (row.kernel, row.workload, row.mode)))}: "
-            f"{figure(row.policy)}, target {figure(row.target)}"
-        )
-    return text
+    whole = [row.as_dict() for row in rows]
+    short, met = claimed(whole)
+    return "\n".join([
+        align([COLUMNS, *map(cells, whole)], LEFT),
+        met,
+        *(f"falls short: {' '.join(filter(None, (row['kernel'], row['workload'], row['mode'])))}: "
+          f"{cell(row, 'policy')}, target {cell(row, 'target')}" for row in short),
+    ])
+
+
+def write_or_check(wanted: Mapping[Path, str], command: str) -> int:
+    """Write files; with --check say which are not as wanted, and fail if one is not."""
+    if sys.argv[1:] != ["--check"]:
+        for path, text in wanted.items():
+            path.write_text(text, encoding="utf-8")
+        return 0
+    wrong = [path for path, text in wanted.items() if path.read_text(encoding="utf-8") != text]
+    for path in wrong:
+        print(f"{path}: run python3 -m {command}")
+    return 1 if wrong else 0
 
 
 def document(name: str, config: str, only: Sequence[str], tree: str, rows: Sequence[Row]) -> str:
@@ -118,8 +140,9 @@ def document(name: str, config: str, only: Sequence[str], tree: str, rows: Seque
     only    the parts that were measured; empty: all
     tree    the commit that was measured
     """
-    whole = {"bench": name, "config": config, "only": list(only), "tree": tree,
-             "rows": [row.as_dict() for row in rows]}
+    rounded = [{key: round(value, 6) if isinstance(value, float) else value
+                for key, value in row.as_dict().items()} for row in rows]
+    whole = {"bench": name, "config": config, "only": list(only), "tree": tree, "rows": rounded}
     return json.dumps(whole, indent=1) + "\n"
 
 
