@@ -14,9 +14,8 @@ from dataclasses import replace
 from functools import partial
 
 from bench import compare, cost, guest
-from bench.compare import POLICY, Bench, Metric, Part, Policy, Task, events
+from bench.compare import POLICY, Bench, Metric, Part, Task, events
 from bench.table import Row
-from guests.report import say
 
 NONE, STOCK, AGAIN = "no CMA", "stock", "stock again"
 
@@ -113,19 +112,16 @@ def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
     plan.program("workplace", "workplace", "cmaload", "", disks=list(SCRATCH))
     if side == POLICY:
         task.enable(plan)
-    said = ("counters", "state") if side == POLICY else ()
     loads = {SWAP: LOAD} if part == SWAP else {
         f"{LATENCY} {workers}": f"{during(workers)} {ALLOCATIONS}" for workers in WORKERS
     }
     for name, args in loads.items():
         plan.program("build_load", name, "cmaload", f"{args} -s {seed}",
                      contiguous=part == LATENCY)
-        for what in said:
-            task.read(plan, what, f" {name}")
-    results = guest.run(plan, guest.quiet)
-    say(f"    {image.name}: {part}, {side}, seed {seed}: done")
-    for name in loads if said else ():
-        results[name]["policy"] = {what: results[f"{what} {name}"]["text"] for what in said}
+        if side == POLICY:
+            task.read(plan, "counters", name)
+            task.read(plan, "state", name)
+    results = guest.run(plan, lambda run: f"{side}, seed {seed}: done" if "events" in run else "")
     return [results[name] for name in loads]
 
 
@@ -156,7 +152,7 @@ def latency(task: Task) -> list[Row]:
 
 
 BENCH = Bench(
-    Policy("cma", ("ratio", "cma_first", "regular_first"), ("cma_first",)),
+    "cma", ("ratio", "cma_first", "regular_first"), ("cma_first",),
     (Part((SWAP,), swap, LOAD_WORDS), Part((LATENCY,), latency, "allocations under load"),
      replace(cost.PART, rows=partial(cost.rows, kargs=reserve(STOCK)))),
     quick=(SWAP,),

@@ -22,31 +22,6 @@ IDLE_CONFIG = "enabled=0"
 
 
 @dataclass(frozen=True)
-class Policy:
-    """A policy as a bench switches it.
-
-    modes   all modes
-    usual   those to measure when the knobs name none
-    """
-
-    name: str
-    modes: tuple[str, ...]
-    usual: tuple[str, ...]
-
-    def chosen(self, config: str) -> tuple[str, ...]:
-        """The modes that the knobs name, else the usual."""
-        named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
-        for mode in named:
-            if mode not in self.modes:
-                raise ToolError(f"mode={mode}: not in {', '.join(self.modes)}")
-        return tuple(named) or self.usual
-
-    def path(self, name: str) -> str:
-        """A file of the policy."""
-        return f"{guest.DEBUGFS}/{self.name}/{name}"
-
-
-@dataclass(frozen=True)
 class Task:
     """What a part of a bench is to measure, and the policy's steps in the plan for it.
 
@@ -56,7 +31,7 @@ class Task:
     """
 
     image: Image
-    policy: Policy
+    bench: Bench
     config: str
     names: Sequence[str] = ()
     quick: bool = False
@@ -69,12 +44,16 @@ class Task:
     @property
     def modes(self) -> tuple[str, ...]:
         """The modes to measure."""
-        return () if self.alone else self.policy.chosen(self.config)
+        return () if self.alone else self.bench.chosen(self.config)
 
     @property
     def mode(self) -> str:
         """The one mode to measure; "" if the base is measured against itself."""
         return self.modes[-1] if self.modes else ""
+
+    def path(self, name: str) -> str:
+        """A file of the policy."""
+        return f"{guest.DEBUGFS}/{self.bench.name}/{name}"
 
     def load_module(self, plan: guest.Plan) -> None:
         """Load livemm; every policy is off then."""
@@ -84,32 +63,36 @@ class Task:
 
     def configure(self, plan: guest.Plan, text: str) -> None:
         """Write to the policy's `config`, and wait for its livepatch."""
-        name = self.policy.name
-        plan.add("write", f"{name} {text}", path=self.policy.path("config"), text=text, up=1)
+        plan.add("write", f"{self.bench.name} {text}", path=self.path("config"), text=text, up=1)
 
-    def read(self, plan: guest.Plan, name: str, run: str = "") -> None:
-        """Keep the text of a file of the policy, as result `name` and `run`."""
-        plan.add("read", f"{name}{run}", path=self.policy.path(name))
+    def read(self, plan: guest.Plan, name: str, load: str) -> None:
+        """Read a file of the policy; the text goes with the result of a load."""
+        step = f"{name} {load}"
+        plan.add("read", step, path=self.path(name))
 
-    def enable(self, plan: guest.Plan, run: str = "", mode: str = "", knobs: str = "") -> None:
+        def keep(results: guest.Results) -> None:
+            results[load].setdefault("policy", {})[name] = results[step]["text"]
+
+        plan.checks.append(keep)
+
+    def enable(self, plan: guest.Plan, run: str = "", mode: str = "") -> None:
         """Switch the policy on; results of the plan without the policy in force are refused.
 
         run     keeps runs apart
         mode    default: the one mode to measure
-        knobs   come before those of the task
         """
         mode = mode or self.mode
-        words = [word for word in f"{knobs},{self.config}".split(",")
+        knobs = [word for word in self.config.split(",")
                  if word and not word.startswith("mode=")]
-        self.configure(plan, ",".join(["enabled=1", f"mode={mode}", *words]))
+        self.configure(plan, ",".join(["enabled=1", f"mode={mode}", *knobs]))
         for name in ("status", "hooks"):
             plan.add("read", f"{name}{run}", path=f"{guest.DEBUGFS}/{name}")
 
         def check(results: guest.Results) -> None:
             status, hooks = (results[f"{name}{run}"]["text"] for name in ("status", "hooks"))
             lines = [line.split() for line in status.splitlines()]
-            there = f"{self.image.name}: {self.policy.name} is"
-            if not any(words[:3] == [self.policy.name, "on", mode] for words in lines):
+            there = f"{self.image.name}: {self.bench.name} is"
+            if not any(words[:3] == [self.bench.name, "on", mode] for words in lines):
                 raise ToolError(f"{there} not on in mode {mode}: {status.strip()}")
             if not any("armed" in line.split() for line in hooks.splitlines()):
                 raise ToolError(f"{there} on in mode {mode}, but no hook is armed")
@@ -117,16 +100,10 @@ class Task:
         plan.checks.append(check)
 
     @contextmanager
-    def on(self, plan: guest.Plan, run: str = "", mode: str = "", knobs: str = "",
-           reads: Sequence[str] = ()) -> Iterator[None]:
-        """The steps within are carried out with the policy on, see enable().
-
-        reads   files of the policy to read before the policy is switched off
-        """
-        self.enable(plan, run, mode, knobs)
+    def on(self, plan: guest.Plan, run: str = "", mode: str = "") -> Iterator[None]:
+        """The steps within are carried out with the policy on, see enable()."""
+        self.enable(plan, run, mode)
         yield
-        for name in reads:
-            self.read(plan, name, run)
         # What the policy changed is back before the write returns.
         self.configure(plan, "enabled=0")
 
@@ -149,12 +126,16 @@ class Part:
 class Bench:
     """What is measured of a policy.
 
+    modes   all modes
+    usual   those to measure when the knobs name none
     quick   the names that --quick measures, on the first kernel
     kernel  the built kernel to measure on, which no package has; "": stock ones
     idle    IDLE_CONFIG is understood
     """
 
-    policy: Policy
+    name: str
+    modes: tuple[str, ...]
+    usual: tuple[str, ...]
     parts: Sequence[Part]
     quick: tuple[str, ...]
     kernel: str = ""
@@ -165,13 +146,21 @@ class Bench:
         """What --only takes."""
         return [name for part in self.parts for name in part.names]
 
+    def chosen(self, config: str) -> tuple[str, ...]:
+        """The modes that the knobs name, else the usual."""
+        named = [word.partition("=")[2] for word in config.split(",") if word.startswith("mode=")]
+        for mode in named:
+            if mode not in self.modes:
+                raise ToolError(f"mode={mode}: not in {', '.join(self.modes)}")
+        return tuple(named) or self.usual
+
     def measure(self, images: Sequence[Image], quick: bool, config: str,
                 only: Sequence[str]) -> list[Row]:
         """Every row, or those of the parts named."""
         if config == IDLE_CONFIG and not self.idle:
-            raise ToolError(f"--config {config}: {self.policy.name} must be on")
+            raise ToolError(f"--config {config}: {self.name} must be on")
         # A mode that is none is refused before anything is built.
-        self.policy.chosen(config)
+        self.chosen(config)
         chosen = self.quick if quick else only or self.names
         rows = []
         for image in images[:1] if quick else images:
@@ -179,8 +168,8 @@ class Bench:
                 names = [name for name in chosen if name in part.names]
                 if names:
                     words = part.words or ", ".join(dict.fromkeys(names))
-                    say(f"---- {self.policy.name} on {image.name}: {words}")
-                    rows += part.rows(Task(image, self.policy, config, names, quick))
+                    say(f"---- {self.name} on {image.name}: {words}")
+                    rows += part.rows(Task(image, self, config, names, quick))
         return rows
 
 
@@ -197,6 +186,11 @@ def fail_rate(result: guest.Result) -> float:
     """Percent of huge faults that got small pages."""
     failed = result["events"]["thp_fault_fallback"]
     return float(100 * failed / max(failed + result["events"]["thp_fault_alloc"], 1))
+
+
+def huge_missing(result: guest.Result) -> float:
+    """Huge pages that were not to be had afterwards, of all memory."""
+    return float(result["huge"]["asked"] - result["huge"]["got"])
 
 
 # What a policy's mean may be above a claim, by chance: of the runs of the base and of the policy.

@@ -62,7 +62,7 @@ def row(image: Image, results: guest.Results, state: str, words: str, limit: flo
 
 def rows(task: Task, kargs: Sequence[str] = ()) -> list[Row]:
     """Memory to spare: not loaded, the policy on, and off again."""
-    plan = plan_for(task.image, f"{task.policy.name}-cost", kargs)
+    plan = plan_for(task.image, f"{task.bench.name}-cost", kargs)
     states = {"not loaded again": ""}
     touch_both(plan, "not loaded again")
     task.load_module(plan)

@@ -68,7 +68,7 @@ class Plan:
     huge    transparent_hugepage on the kernel's command line
     kargs   what else is on it
     allowed console lines that are no fault of the kernel's
-    checks  refuse results that say nothing
+    checks  refuse results that say nothing, or put together what belongs together
     """
 
     name: str
@@ -171,11 +171,6 @@ def clock_args(plan: Plan) -> tuple[list[str], list[str]]:
 def done(result: Result) -> str:
     """Progress says this of each load."""
     return "done" if result.keys() & LOADS else ""
-
-
-def quiet(_result: Result) -> str:
-    """No progress."""
-    return ""
 
 
 def follow(path: Path, ended: threading.Event, kernel: str, words: Words) -> None:

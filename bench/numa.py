@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from bench import compare, guest
-from bench.compare import BASE, POLICY, Bench, Chance, Metric, Part, Policy, Task, exact, spread
+from bench.compare import BASE, POLICY, Bench, Chance, Metric, Part, Task, exact, spread
 from bench.table import Row
 
 # The guest's second is so many instructions, over all its CPUs: 2^30 / 2^3.
@@ -140,12 +140,12 @@ UNMEASURABLE = 0.001
 
 
 @contextmanager
-def numa_on(task: Task, plan: guest.Plan, run: str, mode: str, knobs: str = "") -> Iterator[None]:
+def numa_on(task: Task, plan: guest.Plan, run: str, mode: str) -> Iterator[None]:
     """Switch numa on in a mode, and note what it counted."""
-    with task.on(plan, f" {run}", mode, knobs):
-        plan.add("read", f"before {run}", path=task.policy.path("counters"))
+    with task.on(plan, f" {run}", mode):
+        plan.add("read", f"before {run}", path=task.path("counters"))
         yield
-        plan.add("read", f"after {run}", path=task.policy.path("counters"))
+        plan.add("read", f"after {run}", path=task.path("counters"))
 
 
 def counted(results: guest.Results, run: str) -> dict[str, int]:
@@ -183,7 +183,7 @@ def patterns(task: Task) -> list[Row]:
             with numa_on(task, plan, run, task.mode) if on else nullcontext():
                 load(run, f"{PATTERNS[name].args} -g {place // 2 * STAGGER_MS}",
                      PATTERNS[name].scan)
-    results = guest.run(plan, pattern_words, timeout=7200)
+    results = guest.run(plan, came_to, timeout=7200)
     rows = []
     for name, sides in runs.items():
         loads = {side: [results[run] for run in names] for side, names in sides.items()}
@@ -193,8 +193,10 @@ def patterns(task: Task) -> list[Row]:
     return rows
 
 
-def pattern_words(result: guest.Result) -> str:
-    """What a run of a pattern came to."""
+def came_to(result: guest.Result) -> str:
+    """What a run of a load came to."""
+    if "best_ns" in result:
+        return f"{result['best_ns']:.1f} instructions"
     if "work" not in result:
         return ""
     return (f"{result['numa_hint_faults']} hint faults,"
@@ -216,11 +218,12 @@ def cost(task: Task) -> list[Row]:
     task.load_module(plan)
     if not task.alone:
         load("livemm loaded, off")
-    for mode in task.modes if "mode=" in task.config or task.alone else task.policy.modes:
-        with numa_on(task, plan, mode, mode, COST_KNOBS):
+    tuned = replace(task, config=f"{COST_KNOBS},{task.config}")
+    for mode in task.modes if "mode=" in task.config or task.alone else task.bench.modes:
+        with numa_on(tuned, plan, mode, mode):
             load(mode, COST_LIMIT, mode)
         load(f"off after {mode}")
-    results = guest.run(plan, cost_words)
+    results = guest.run(plan, came_to)
     base = results["not loaded"]
     return [
         Row(image.name, "local hint fault" if mode else f"local hint fault, {state}",
@@ -231,13 +234,8 @@ def cost(task: Task) -> list[Row]:
     ]
 
 
-def cost_words(result: guest.Result) -> str:
-    """What a run of the cost load came to."""
-    return f"{result['best_ns']:.1f} instructions" if "best_ns" in result else ""
-
-
 BENCH = Bench(
-    Policy("numa", ("period", "vma"), ("vma",)),
+    "numa", ("period", "vma"), ("vma",),
     (Part(tuple(PATTERNS), patterns), Part(("cost",), cost, COST_METRIC)),
     # One pattern that is helped, and one that is not to be hurt.
     quick=("stable", "forks"),

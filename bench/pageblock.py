@@ -9,13 +9,12 @@ in turn, and two boots of a pair differ in nothing but the policy.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from bench import compare, cost, guest
-from bench.compare import Bench, Metric, Part, Policy, Task, events, fail_rate
+from bench.compare import Bench, Metric, Part, Task, events, fail_rate, huge_missing
 from bench.table import Row
-from guests.kernels import Image
-from guests.report import ToolError, say
+from guests.report import ToolError
 
 MEMORY = "1G"
 # Swap is a disk too: with none there would be little to reclaim.
@@ -42,21 +41,16 @@ BLOCK_ORDER = 9
 MOVABLE = 1
 
 
-def fallbacks(low: int) -> Callable[[guest.Result], float]:
-    """Fall-backs; low: only those below the block's order, which mix types."""
+def fallbacks(mix: bool = True, into: Sequence[int] = ()) -> Callable[[guest.Result], float]:
+    """Fall-backs.
 
-    def value(result: guest.Result) -> float:
-        rows = result["extfrag"]
-        return float(sum(row["hits"] for row in rows if not low or row["fallback_order"] < low))
-
-    return value
-
-
-def foreign(result: guest.Result) -> float:
-    """Fall-backs by which what cannot move came into a movable block."""
-    return float(sum(
+    mix     only those below the order of a block, which mix types
+    into    only those into blocks of these types
+    """
+    return lambda result: float(sum(
         row["hits"] for row in result["extfrag"]
-        if row["fallback_migratetype"] == MOVABLE and row["fallback_order"] < BLOCK_ORDER
+        if (row["fallback_order"] < BLOCK_ORDER or not mix)
+        and (row["fallback_migratetype"] in into or not into)
     ))
 
 
@@ -113,16 +107,11 @@ def slow_time(result: guest.Result) -> float:
     return float(sum(limit * count for limit, count in times) / 1e6)
 
 
-def huge_missing(result: guest.Result) -> float:
-    """Huge pages that were not to be had afterwards, of all memory."""
-    return float(result["huge"]["asked"] - result["huge"]["got"])
-
-
 METRICS = (
     Metric("huge faults that fail, %", fail_rate, 0.12),
-    Metric("fall-backs", fallbacks(0)),
-    Metric("fall-backs that mix types", fallbacks(BLOCK_ORDER)),
-    Metric("unmovable into movable blocks", foreign, 0.1),
+    Metric("fall-backs", fallbacks(mix=False)),
+    Metric("fall-backs that mix types", fallbacks()),
+    Metric("unmovable into movable blocks", fallbacks(into=[MOVABLE]), 0.1),
     Metric("movable blocks with other pages, before", mixed_movable("before")),
     Metric("movable blocks with other pages, after", mixed_movable("after"), 0.1),
     Metric("blocks mixed afterwards", blocks("blocks_mixed")),
@@ -186,30 +175,27 @@ def boot(task: Task, side: str, seed: int) -> guest.Result:
     if on:
         task.enable(plan)
     plan.program("fragment", PART, "fragload", f"{LOAD} -s {seed}", disks=list(SCRATCH))
-    said = ("counters", "state") if on else ()
-    for name in said:
-        task.read(plan, name)
-    results = guest.run(plan, guest.quiet)
-    load = results[PART]
-    say(f"    {image.name}: {side}, seed {seed}: {fail_rate(load):.1f} % of huge faults fail")
-    if said:
-        load["policy"] = {name: results[name]["text"] for name in said}
-    return load
+    if on:
+        task.read(plan, "counters", PART)
+        task.read(plan, "state", PART)
 
+    def words(result: guest.Result) -> str:
+        if "extfrag" not in result:
+            return ""
+        return f"{side}, seed {seed}: {fail_rate(result):.1f} % of huge faults fail"
 
-def order_of(image: Image, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """The boots: a side and a seed each."""
-    order = [compare.BASE, *([DEFRAG] if image.name in HAS_DEFRAG else []), compare.POLICY]
-    for seed in seeds:
-        for side in order if seed % 2 else reversed(order):
-            yield side, seed
+    return guest.run(plan, words)[PART]
 
 
 def load_rows(task: Task) -> list[Row]:
     """The load, in boots of all sides; quick: one boot a side."""
-    loads: dict[str, list[guest.Result]] = {}
-    for side, seed in order_of(task.image, SEEDS[:1] if task.quick else SEEDS):
-        loads.setdefault(side, []).append(boot(task, side, seed))
+    defrag = [DEFRAG] if task.image.name in HAS_DEFRAG else []
+    loads: dict[str, list[guest.Result]] = {
+        side: [] for side in (compare.BASE, *defrag, compare.POLICY)
+    }
+    for seed in SEEDS[:1] if task.quick else SEEDS:
+        for side in loads if seed % 2 else reversed(loads):
+            loads[side].append(boot(task, side, seed))
     mean = statistics.fmean(fail_rate(run) for run in loads[compare.BASE])
     if mean < FAILS:
         raise ToolError(f"{task.image.name}: {mean:.1f} % of huge faults fail without the policy: "
@@ -218,7 +204,7 @@ def load_rows(task: Task) -> list[Row]:
 
 
 BENCH = Bench(
-    Policy("pageblock", ("claim", "strict"), ("claim",)),
+    "pageblock", ("claim", "strict"), ("claim",),
     (Part((PART,), load_rows, LOAD_WORDS), cost.PART),
     quick=(PART,),
     idle=True,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from bench import cost, guest, memory
 from bench.agent import CROSSINGS
-from bench.compare import BASE, Bench, Part, Policy, Task
+from bench.compare import BASE, Bench, Part, Task
 from bench.table import Row
 from guests.report import ToolError, say
 
 CROSSINGS_METRIC = "pages over zone->lock a fault"
 # The mode that the claims are made of; `depth`, the series as posted, is shown beside it.
 CLAIMED = "event"
-POLICY = Policy("pcp", ("depth", CLAIMED), ("depth", CLAIMED))
+MODES = ("depth", CLAIMED)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,9 @@ def crossings(task: Task, workloads: Sequence[Workload] = WORKLOADS) -> list[Row
     loads(BASE)
     task.load_module(plan)
     for mode in task.modes:
-        with task.on(plan, f" {mode}", mode, reads=["state"]):
+        with task.on(plan, f" {mode}", mode):
             loads(mode)
+            plan.add("read", f"state {mode}", path=task.path("state"))
     results = guest.run(plan)
     rows = []
     for mode in task.modes:
@@ -155,7 +156,7 @@ def tracking(task: Task) -> list[Row]:
             for name in TRACKING for words in cost.LOADS]
 
 
-BENCH = Bench(POLICY, (
+BENCH = Bench("pcp", MODES, MODES, (
     Part(("crossings",), crossings, CROSSINGS_METRIC),
     Part(("cost",), fault_cost, cost.TOTAL.words),
     Part(("tracking",), tracking, f"{cost.TOTAL.words}, by tracking mechanism"),

@@ -21,7 +21,7 @@ from guests.command import call
 from guests.kernels import Image, built_image, images, load, stock_image
 from guests.report import ROOT, ToolError, main_guard, say
 
-BENCHES = {bench.policy.name: bench for bench in (
+BENCHES = {bench.name: bench for bench in (
     zonelock.BENCH, pcp.BENCH, numa.BENCH, pageblock.BENCH, cma.BENCH
 )}
 
@@ -40,9 +40,7 @@ def stock(wanted: str | None) -> list[Image]:
 def own(bench: Bench, wanted: str | None) -> list[Image]:
     """The built kernel of a bench, and the modules for it; both are had here when absent."""
     if wanted not in (None, bench.kernel):
-        raise ToolError(
-            f"--kernel {wanted}: {bench.policy.name} is measured on {bench.kernel}"
-        )
+        raise ToolError(f"--kernel {wanted}: {bench.name} is measured on {bench.kernel}")
     kernel_build.ensure(bench.kernel)
     image = built_image(bench.kernel)
     say(f"    building the modules for {bench.kernel}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from bench import compare, cost, guest
 from bench.agent import CROSSINGS
-from bench.compare import BASE, POLICY, Bench, Metric, Part, Policy, Task, events, fail_rate
+from bench.compare import BASE, POLICY, Bench, Metric, Part, Task, events
 from bench.table import Row
 
 MODE = "depot"
@@ -59,13 +59,12 @@ HUGE_METRICS = (
     Metric("direct compactions that failed", lambda run: events("compact_fail")(run["plain"])),
     Metric("direct compactions that succeeded",
            lambda run: events("compact_success")(run["plain"])),
-    Metric("huge pages not to be had afterwards",
-           lambda run: float(run["huge"]["asked"] - run["huge"]["got"]), 1.0),
+    Metric("huge pages not to be had afterwards", compare.huge_missing, 1.0),
 )
 MIXED_METRICS = (
     replace(HUGE, claim=1.01),
     replace(TOTAL, claim=1.0, chance=compare.two_errors),
-    Metric("% of huge faults that fail", lambda run: fail_rate(run["plain"])),
+    Metric("% of huge faults that fail", lambda run: compare.fail_rate(run["plain"])),
     *HUGE_METRICS,
 )
 STRESS_METRICS = (
@@ -123,7 +122,7 @@ def load_rows(task: Task) -> list[Row]:
                 plan.program("zone", f"{side}{run}", "zoneload", load.args, locks=locks,
                              plain=load.huge, stays=on and task.mode != MODE)
                 if on:
-                    task.read(plan, "counters", run)
+                    task.read(plan, "counters", f"{side}{run}")
                 if load.huge:
                     plan.add("huge", f"huge {side}{run}")
     results = guest.run(plan)
@@ -133,8 +132,6 @@ def load_rows(task: Task) -> list[Row]:
         for number, side in enumerate(order_of(load, task.quick)):
             run = f" {load.name} {number}"
             result = results[f"{side}{run}"]
-            if side == POLICY:
-                result["counters"] = results[f"counters{run}"]["text"]
             if load.huge:
                 result["huge"] = results[f"huge {side}{run}"]
             runs[side].append(result)
@@ -149,7 +146,7 @@ def load_rows(task: Task) -> list[Row]:
 
 
 BENCH = Bench(
-    Policy("zonelock", (MODE, "nomerge"), (MODE,)),
+    "zonelock", (MODE, "nomerge"), (MODE,),
     (Part([load.name for load in LOADS], load_rows), cost.PART),
     quick=(LOADS[0].name,),
 )

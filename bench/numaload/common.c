@@ -33,11 +33,8 @@ void keep_company(void)
 void sleep_until(__u64 at)
 {
 	struct timespec ts = { at / NSEC_PER_SEC, at % NSEC_PER_SEC };
-	int error;
+	int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 
-	do {
-		error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-	} while (error == EINTR);
 	if (error)
 		errx(1, "clock_nanosleep: %s", strerror(error));
 }

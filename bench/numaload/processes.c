@@ -34,12 +34,9 @@ static void be_short(const struct options *opt, unsigned int slot)
 static void transfer(int fd, bool out)
 {
 	char message[100] = {};
-	ssize_t size;
-
-	do {
-		size = out ? write(fd, message, sizeof(message)) :
+	ssize_t size = out ? write(fd, message, sizeof(message)) :
 			     read(fd, message, sizeof(message));
-	} while (size < 0 && errno == EINTR);
+
 	if (size != sizeof(message))
 		errx(1, "a message was lost");
 	__builtin_ia32_pause();
