@@ -101,12 +101,6 @@ EVENTS = {
 NEEDED = ("allocation stalls", "kswapd wake-ups")
 
 
-def order_of(run: int, names: Sequence[str]) -> list[str]:
-    """The sides in another order each run, so that each comes first, and last, in turn."""
-    first = run % len(names)
-    return [*names[first:], *names[:first]]
-
-
 def pressure(task: Task) -> list[Row]:
     """What reclaim does in the same load, off and in each mode, in turn in one boot."""
     image = task.image
@@ -129,7 +123,9 @@ def pressure(task: Task) -> list[Row]:
     load("warm-up")
     sides = [BASE, *task.modes]
     for run in range(RUNS):
-        for side in order_of(run, sides):
+        # In another order each run, so that each side comes first, and last, in turn.
+        first = run % len(sides)
+        for side in sides[first:] + sides[:first]:
             with nullcontext() if side == BASE else task.on(plan, f" {side} {run}", side):
                 load(f"{side} {run}")
     results = guest.run(plan)

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-
-def finite(value: float | None) -> float | None:
-    """A number as JSON carries it; null for one that is not there or infinite."""
-    return None if value is None or math.isinf(value) else value
+COLUMNS = ("kernel", "workload", "mode", "metric", "base", "policy", "ratio", "target", "met")
+LEFT = 4  # columns of words; the others are numbers
 
 
 @dataclass(frozen=True)
@@ -52,23 +50,10 @@ class Row:
         return "yes" if self.policy <= self.target else "no"
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as JSON carries it."""
-        return {
-            "kernel": self.kernel,
-            "workload": self.workload,
-            "mode": self.mode,
-            "metric": self.metric,
-            "base": finite(self.base),
-            "policy": finite(self.policy),
-            "ratio": finite(self.ratio),
-            "target": finite(self.target),
-            "met": self.met,
-            **({"detail": self.detail} if self.detail else {}),
-        }
-
-
-COLUMNS = ("kernel", "workload", "mode", "metric", "base", "policy", "ratio", "target", "met")
-LEFT = 4  # columns of words; the others are numbers
+        """The row as JSON carries it; null for a number that is not there or infinite."""
+        values = {column: getattr(self, column) for column in COLUMNS}
+        row = {column: None if value == math.inf else value for column, value in values.items()}
+        return {**row, **({"detail": self.detail} if self.detail else {})}
 
 
 def figure(value: float) -> str:

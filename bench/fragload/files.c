@@ -18,7 +18,6 @@
 
 static bool there[FILES];
 static char buffer[CHUNK];
-static int large = -1;
 
 static void name_of(char *name, size_t size, unsigned long nr)
 {
@@ -30,12 +29,11 @@ static unsigned long file_size(unsigned long nr)
 	return (nr * 7919 % (FILE_PAGES * PAGE)) + 1;
 }
 
-void files_begin(unsigned long amount)
+static void make_folders(void)
 {
 	unsigned long i;
 	char name[32];
 
-	(void)amount;
 	for (i = 0; i < FILES / FOLDER; i++) {
 		snprintf(name, sizeof(name), "%lu", i);
 		if (mkdir(name, 0700))
@@ -66,6 +64,8 @@ unsigned long files_round(unsigned long amount)
 	unsigned long i;
 	char name[80];
 
+	if (!rounds_done)
+		make_folders();
 	for (i = 0; i < amount; i++) {
 		unsigned long nr = below(FILES);
 
@@ -92,18 +92,16 @@ unsigned long files_round(unsigned long amount)
 	return amount;
 }
 
-void cache_begin(unsigned long amount)
-{
-	(void)amount;
-	large = open("large", O_RDWR | O_CREAT | O_EXCL, 0600);
-	if (large < 0 || ftruncate(large, LARGE))
-		err(1, "large");
-}
-
 unsigned long cache_round(unsigned long amount)
 {
+	static int large = -1;
 	unsigned long i;
 
+	if (!rounds_done) {
+		large = open("large", O_RDWR | O_CREAT | O_EXCL, 0600);
+		if (large < 0 || ftruncate(large, LARGE))
+			err(1, "large");
+	}
 	for (i = 0; i < amount * MIB / CHUNK; i++)
 		if (pread(large, buffer, CHUNK, below(LARGE / CHUNK) * CHUNK) != CHUNK)
 			err(1, "large");

@@ -18,7 +18,6 @@
  * @words:	what it does
  * @unit:	of @amount
  * @amount:	usual work a round
- * @begin:	before the first round; NULL: nothing
  * @round:	one round; returns the work done, in units of the kind's own
  */
 struct kind {
@@ -26,7 +25,6 @@ struct kind {
 	const char *words;
 	const char *unit;
 	unsigned long amount;
-	void (*begin)(unsigned long amount);
 	unsigned long (*round)(unsigned long amount);
 };
 
@@ -36,19 +34,14 @@ extern unsigned int rounds_done;
 void seed_random(__u64 seed);
 void touch(char *mem, unsigned long bytes);
 
-void files_begin(unsigned long amount);
 unsigned long files_round(unsigned long amount);
-void cache_begin(unsigned long amount);
 unsigned long cache_round(unsigned long amount);
 
-void pipes_begin(unsigned long amount);
 unsigned long pipes_round(unsigned long amount);
 unsigned long tables_round(unsigned long amount);
 
-void held_begin(unsigned long amount);
 unsigned long held_round(unsigned long amount);
 unsigned long short_round(unsigned long amount);
-void huge_begin(unsigned long amount);
 unsigned long huge_round(unsigned long amount);
 
 int census(void);

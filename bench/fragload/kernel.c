@@ -34,11 +34,10 @@ static int pairs[PAIRS][2];
 static char data[SOCKET_PAGES * PAGE];
 static char *mappings[MAPPINGS];
 
-void pipes_begin(unsigned long amount)
+static void allow_pairs(void)
 {
 	struct rlimit limit = { 3 * PAIRS, 3 * PAIRS };
 
-	(void)amount;
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		err(1, "cannot open %lu files", 3 * PAIRS);
 }
@@ -56,6 +55,8 @@ unsigned long pipes_round(unsigned long amount)
 {
 	unsigned long i;
 
+	if (!rounds_done)
+		allow_pairs();
 	for (i = 0; i < amount; i++) {
 		unsigned long nr = below(PAIRS);
 		int *pair = pairs[nr];

@@ -11,18 +11,13 @@
 #define MAX_AMOUNT	1000000
 
 static struct kind kinds[] = {
-	{ "files", "creates, reads and removes small files", "files", 2000,
-	  files_begin, files_round },
-	{ "cache", "reads parts of a large file", "MiB", 48, cache_begin, cache_round },
-	{ "pipes", "fills and closes pipes and sockets", "pairs", 600,
-	  pipes_begin, pipes_round },
-	{ "tables", "maps memory sparsely, for its page tables", "mappings", 400,
-	  NULL, tables_round },
-	{ "held", "holds memory, and drops and touches parts of it", "MiB", 240,
-	  held_begin, held_round },
-	{ "short", "runs processes that fill memory and end", "MiB", 48,
-	  NULL, short_round },
-	{ "huge", "faults and drops huge pages", "MiB", 288, huge_begin, huge_round },
+	{ "files", "creates, reads and removes small files", "files", 2000, files_round },
+	{ "cache", "reads parts of a large file", "MiB", 48, cache_round },
+	{ "pipes", "fills and closes pipes and sockets", "pairs", 600, pipes_round },
+	{ "tables", "maps memory sparsely, for its page tables", "mappings", 400, tables_round },
+	{ "held", "holds memory, and drops and touches parts of it", "MiB", 240, held_round },
+	{ "short", "runs processes that fill memory and end", "MiB", 48, short_round },
+	{ "huge", "faults and drops huge pages", "MiB", 288, huge_round },
 };
 
 #define KINDS ARRAY_SIZE(kinds)
@@ -71,8 +66,6 @@ static void work(unsigned int nr, const struct options *opt)
 	const struct kind *kind = &kinds[nr];
 
 	seed_random(opt->seed * KINDS + nr);
-	if (kind->begin)
-		kind->begin(kind->amount);
 	for (; rounds_done < opt->rounds; rounds_done++) {
 		wait_for(rounds_done ? rounds_done - 1 : 0);
 		shared->work[nr] += kind->round(kind->amount);

@@ -11,20 +11,16 @@
 /* A process that ends soon has so much, as a compiler has. */
 #define SHORT		(16 * MIB)
 
-static char *held;
-static char *huge;
-
-void held_begin(unsigned long amount)
-{
-	held = map_memory(amount * MIB, MAP_PRIVATE | MAP_NORESERVE);
-	touch(held, amount * MIB);
-}
-
 /* An eighth is dropped and written anew, another eighth only written to. */
 unsigned long held_round(unsigned long amount)
 {
 	unsigned long pieces = amount * MIB / PIECE, i;
+	static char *held;
 
+	if (!rounds_done) {
+		held = map_memory(amount * MIB, MAP_PRIVATE | MAP_NORESERVE);
+		touch(held, amount * MIB);
+	}
 	for (i = 0; i < pieces / 4; i++) {
 		char *piece = held + below(pieces) * PIECE;
 
@@ -66,13 +62,6 @@ static void huge_map(char *place, unsigned long bytes)
 		err(1, "cannot map huge pages");
 }
 
-void huge_begin(unsigned long amount)
-{
-	huge = map_memory(amount * MIB + HUGE_PAGE, MAP_PRIVATE | MAP_NORESERVE);
-	huge += -(unsigned long)huge % HUGE_PAGE;
-	huge_map(huge, amount * MIB);
-}
-
 /*
  * A part of the places, at random, is dropped and faulted again.  Mapped anew: a page
  * table that is left where a huge page could not be had would keep the next one out.
@@ -80,7 +69,13 @@ void huge_begin(unsigned long amount)
 unsigned long huge_round(unsigned long amount)
 {
 	unsigned long places = amount * MIB / HUGE_PAGE, i;
+	static char *huge;
 
+	if (!rounds_done) {
+		huge = map_memory(amount * MIB + HUGE_PAGE, MAP_PRIVATE | MAP_NORESERVE);
+		huge += -(unsigned long)huge % HUGE_PAGE;
+		huge_map(huge, amount * MIB);
+	}
 	for (i = 0; i < places / 3; i++) {
 		char *place = huge + below(places) * HUGE_PAGE;
 
