@@ -192,6 +192,7 @@ def zone(step: Step) -> Step:
     """Run the program of loads at zone->lock: as it is, then once more with all counted.
 
     What counts holds and crossings adds to the instructions, so it is not there at first.
+    plain: instead of the second run, huge pages are asked for.
     """
     argv = [step["program"], *step["args"]]
     with vmstat_change() as events:
@@ -201,7 +202,7 @@ def zone(step: Step) -> Step:
         plain["held"] = depot_pages()
         plain["held_seconds"] = empty_depots(step["stays"])
     if step["plain"]:
-        return {"plain": plain}
+        return {"plain": plain, "huge": huge_pages_to_be_had()}
     call(["insmod", step["locks"]])
     try:
         before = {path.name: int(text_of(path)) for path in LOCKS.iterdir()}
@@ -218,7 +219,7 @@ def zone(step: Step) -> Step:
     return {"plain": plain, "counted": counted}
 
 
-def huge(_step: Step) -> Step:
+def huge_pages_to_be_had() -> Step:
     """Ask for all of memory in huge pages; how many come, of how many."""
     path = Path("/proc/sys/vm/nr_hugepages")
     asked = numbers(Path("/proc/meminfo"))["MemTotal"] >> 11
@@ -399,7 +400,7 @@ def fragment(step: Step) -> Step:
     for name in ("waiting", "atomic"):
         result[name] = histogram(name)
     result["blocks"] = {"before": before, "after": look_at_blocks(program)}
-    result["huge"] = huge(step)
+    result["huge"] = huge_pages_to_be_had()
     result["complaints"] = call(["dmesg"]).count("page allocation failure")
     return result
 
@@ -500,7 +501,7 @@ def read(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, held, pressure, online, load, fragment, zone, huge, workplace, build_load,
+        touch, held, pressure, online, load, fragment, zone, workplace, build_load,
         modprobe, insmod, rmmod, write, read
     )
 }

@@ -176,17 +176,15 @@ def done(result: Result) -> str:
 def follow(path: Path, ended: threading.Event, kernel: str, words: Words) -> None:
     """Show progress as the guest writes its results."""
     shown = 0
-    while True:
+    last = False
+    while not last:
         last = ended.wait(0.5)
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
-        for line in whole[shown:]:
-            result = json.loads(line)
+        # What follows the last newline is not yet whole.
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+        for result in map(json.loads, lines[shown:]):
             if said := words(result):
                 say(f"    {kernel}: {result['name']}: {said}")
-        shown = len(whole)
-        if last:
-            return
+        shown = len(lines)
 
 
 def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:

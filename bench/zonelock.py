@@ -17,9 +17,6 @@ MODE = "depot"
 
 # Both sides in one boot, in turn, so that what one leaves to the next evens out.
 ORDER = (BASE, POLICY, POLICY, BASE)
-# Where runs of a side differ much among themselves.
-LONG_ORDER = ORDER + ORDER
-QUICK = ORDER[:2]
 MAX_AGE = 1.0
 
 Run = guest.Result
@@ -103,38 +100,31 @@ LOADS = (
 )
 
 
-def order_of(load: Load, quick: bool) -> Sequence[str]:
-    """The sides of a load's runs."""
-    return QUICK if quick else LONG_ORDER if load.huge else ORDER
-
-
 def load_rows(task: Task) -> list[Row]:
     """The loads, both sides of each in turn, in one boot; quick: once a side."""
     image = task.image
-    loads = [load for load in LOADS if load.name in task.names]
     locks = str(guest.build_modules(image, "zoneload/locks") / "lmm_locks.ko")
     plan = guest.Plan(f"zonelock-{image.name}", image, shift=0, huge="madvise", memory="1G")
     task.load_module(plan)
-    for load in loads:
-        for number, side in enumerate(order_of(load, task.quick)):
-            run, on = f" {load.name} {number}", side == POLICY
-            with task.on(plan, run) if on else nullcontext():
-                plan.program("zone", f"{side}{run}", "zoneload", load.args, locks=locks,
-                             plain=load.huge, stays=on and task.mode != MODE)
+    names: dict[Load, dict[str, list[str]]] = {}
+    for load in LOADS:
+        if load.name not in task.names:
+            continue
+        names[load] = {BASE: [], POLICY: []}
+        # Twice as often where runs of a side differ much among themselves.
+        order = ORDER[:2] if task.quick else ORDER * (2 if load.huge else 1)
+        for number, side in enumerate(order):
+            name, on = f"{side} {load.name} {number}", side == POLICY
+            names[load][side].append(name)
+            with task.on(plan, f" {load.name} {number}") if on else nullcontext():
+                plan.program("zone", name, "zoneload", load.args, locks=locks, plain=load.huge,
+                             stays=on and task.mode != MODE)
                 if on:
-                    task.read(plan, "counters", f"{side}{run}")
-                if load.huge:
-                    plan.add("huge", f"huge {side}{run}")
+                    task.read(plan, "counters", name)
     results = guest.run(plan)
     rows: list[Row] = []
-    for load in loads:
-        runs: dict[str, list[Run]] = {BASE: [], POLICY: []}
-        for number, side in enumerate(order_of(load, task.quick)):
-            run = f" {load.name} {number}"
-            result = results[f"{side}{run}"]
-            if load.huge:
-                result["huge"] = results[f"huge {side}{run}"]
-            runs[side].append(result)
+    for load, sides in names.items():
+        runs = {side: [results[name] for name in mine] for side, mine in sides.items()}
         rows += compare.rows_of(image, load.words, load.metrics, task.mode, runs)
         held = [run["plain"] for run in runs[POLICY]]
         rows.append(Row(image.name, load.words, "pages held at the end", 0.0,

@@ -22,25 +22,21 @@
 
 static char buffer[64 << 10];
 
-static void name_of(char *name, size_t size, const char *what, unsigned long nr)
-{
-	snprintf(name, size, "%s%lu", what, nr);
-}
-
 static void put(const char *what, unsigned long nr, unsigned long bytes)
 {
 	char name[40];
 	int fd;
 
-	name_of(name, sizeof(name), what, nr);
+	snprintf(name, sizeof(name), "%s%lu", what, nr);
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)
 		err(1, "%s", name);
-	for (; bytes; bytes -= bytes < sizeof(buffer) ? bytes : sizeof(buffer)) {
+	while (bytes) {
 		size_t size = bytes < sizeof(buffer) ? bytes : sizeof(buffer);
 
 		if (write(fd, buffer, size) != (ssize_t)size)
 			err(1, "%s", name);
+		bytes -= size;
 	}
 	close(fd);
 }
@@ -60,8 +56,8 @@ static void read_source(const struct options *opt)
 	char name[40];
 	int fd;
 
-	name_of(name, sizeof(name), "source",
-		below(100) < HEADERS ? below(files / RARE) : below(files));
+	snprintf(name, sizeof(name), "source%lu",
+		 below(100) < HEADERS ? below(files / RARE) : below(files));
 	fd = open(name, O_RDONLY);
 	if (fd < 0)
 		err(1, "%s", name);
