@@ -33,17 +33,14 @@ LOAD = "-j 6 -n 120 -H 280 -K 520"
 LOAD_WORDS = "build-like, 6 at once"
 SEEDS = (1, 2, 3)
 
-WORKERS = (1, 4, 8, 16)
+# The load beside allocations: more workers are more pressure, up to the other load's.
+WORKERS = {1: "-j 1 -H 280 -K 85", 4: "-j 4 -H 280 -K 340", 8: "-j 8 -H 280 -K 520",
+           16: "-j 16 -H 280 -K 520"}
 # 8 MiB, 20 times.
 ALLOCATIONS = "-t 20 -l 2048 -w 200"
 LATENCY_SEEDS = (1, 2)
 
 Run = guest.Result
-
-
-def during(workers: int) -> str:
-    """The load beside allocations: more workers are more pressure, up to the other load's."""
-    return f"-j {workers} -H 280 -K {min(85 * workers, 520)}"
 
 
 def mib(name: str) -> Callable[[Run], float]:
@@ -104,8 +101,7 @@ def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
         memory=MEMORY,
         scratch=SCRATCH,
         kargs=reserve(side),
-        # The OOM killer prints one, and what it kills is in the figures.
-        allowed=[r"\bCall Trace:"],
+        allowed=[guest.OOM_PRINTS],
     )
     # On all sides, so that they differ in the policy alone.
     task.load_module(plan)
@@ -113,7 +109,7 @@ def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
     if side == POLICY:
         task.enable(plan)
     loads = {SWAP: LOAD} if part == SWAP else {
-        f"{LATENCY} {workers}": f"{during(workers)} {ALLOCATIONS}" for workers in WORKERS
+        f"{LATENCY} {workers}": f"{args} {ALLOCATIONS}" for workers, args in WORKERS.items()
     }
     for name, args in loads.items():
         plan.program("build_load", name, "cmaload", f"{args} -s {seed}",

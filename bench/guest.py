@@ -40,6 +40,8 @@ DISK_SERIAL = "livemm-bench"
 # Huge pages would fault 512 pages at once; their daemon also raises
 # min_free_kbytes, and with it every list's `high`, eightfold on a 2 GiB guest.
 NO_HUGE_PAGES = "never"
+# The OOM killer and failed requests print one; where these are results it is no fault.
+OOM_PRINTS = r"\bCall Trace:"
 
 Step = dict[str, Any]
 Result = dict[str, Any]

@@ -109,8 +109,7 @@ def pressure(task: Task) -> list[Row]:
         image,
         memory=PRESSURE_MEMORY,
         disk=DISK_MIB,
-        # The OOM killer, whose kills are a result here, prints one.
-        allowed=[r"\bCall Trace:"],
+        allowed=[guest.OOM_PRINTS],
     )
 
     def load(name: str) -> None:

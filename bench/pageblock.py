@@ -96,15 +96,9 @@ def slow(name: str, share: float) -> Callable[[guest.Result], float | None]:
     return value
 
 
-def slow_number(result: guest.Result) -> float:
-    """Requests for one page that took the slow path."""
-    return float(sum(count for name in ("waiting", "atomic") for _, count in result[name]))
-
-
-def slow_time(result: guest.Result) -> float:
-    """Milliseconds in slow paths, all together; each is counted as its bucket's longest."""
-    times = (row for name in ("waiting", "atomic") for row in result[name])
-    return float(sum(limit * count for limit, count in times) / 1e6)
+def slow_paths(result: guest.Result) -> list[tuple[int, int]]:
+    """Requests for one page that took the slow path: nanoseconds at most, and how many."""
+    return [*result["waiting"], *result["atomic"]]
 
 
 METRICS = (
@@ -133,8 +127,10 @@ METRICS = (
     Metric("refaults", events("workingset_refault_")),
     Metric("swap and refaults",
            events("pswpin", "pswpout", "workingset_refault_file"), 1.2, chance=compare.spread),
-    Metric("order-0 slow paths", slow_number),
-    Metric("order-0 slow paths, ms in all", slow_time),
+    Metric("order-0 slow paths",
+           lambda result: float(sum(count for _, count in slow_paths(result)))),
+    Metric("order-0 slow paths, ms in all",
+           lambda result: sum(limit * count for limit, count in slow_paths(result)) / 1e6),
     # How many take it differs from boot to boot, and with it what these are of.
     Metric("slow path, ns, p50", slow("waiting", 0.5)),
     Metric("slow path, ns, p99", slow("waiting", 0.99)),
@@ -161,8 +157,7 @@ def boot(task: Task, side: str, seed: int) -> guest.Result:
         memory=MEMORY,
         scratch=SCRATCH,
         huge="madvise",
-        # The OOM killer and failed requests, which are results here, print one.
-        allowed=[r"\bCall Trace:"],
+        allowed=[guest.OOM_PRINTS],
     )
     folder = guest.build_modules(image, "fragload/slowpath")
     plan.add("insmod", "insmod lmm_slowpath", path=str(folder / "lmm_slowpath.ko"))

@@ -59,12 +59,6 @@ def tree_state() -> str:
         return ""
 
 
-def chosen(names: list[str], kernel: str | None) -> list[str]:
-    """The benches to run: those named, or all that can be measured on that kernel."""
-    return names or [name for name, bench in BENCHES.items()
-                     if kernel in (None, bench.kernel or kernel)]
-
-
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="bench.run", description="measure the claims")
@@ -85,7 +79,9 @@ def main() -> int:
         raise ToolError(f"--config {args.config}: write it as knob=value,knob=value")
     config = args.config or ""
     only = args.only.split(",") if args.only else []
-    for name in chosen(args.names, args.kernel):
+    # Without names, all that can be measured on that kernel.
+    for name in args.names or [name for name, bench in BENCHES.items()
+                               if args.kernel in (None, bench.kernel or args.kernel)]:
         bench = BENCHES[name]
         for part in only:
             if part not in bench.names:

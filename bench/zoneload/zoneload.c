@@ -33,11 +33,6 @@ static struct shared *shared;
 /* Of what is measured, in the process that measures it. */
 static __u64 began;
 
-static void let_others(void)
-{
-	__asm__ volatile("pause");
-}
-
 static void wait_for(const int *word, int value)
 {
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value)
@@ -52,7 +47,7 @@ static void touch(char *at, unsigned long bytes, unsigned long step)
 	for (i = 0; i < bytes; i += step) {
 		WRITE_BYTE(at + i);
 		if (!((i + step) % HUGE_PAGE))
-			let_others();
+			__builtin_ia32_pause();
 	}
 }
 
