@@ -157,15 +157,6 @@ static int lmm_policy_begin(const struct lmm_switch *sw, char *why, size_t len)
 	return cut ? lmm_cut_meanwhile(why, len) : 0;
 }
 
-static bool lmm_same_values(const struct lmm_policy *policy,
-			    const struct lmm_config *a,
-			    const struct lmm_config *b)
-{
-	return !strcmp(a->text, b->text) &&
-	       !memcmp(a->value, b->value,
-		       policy->nr_knobs * sizeof(a->value[0]));
-}
-
 /**
  * lmm_policy_config_copy() - the settings that are published
  * @policy: a registered policy
@@ -190,10 +181,13 @@ void lmm_policy_config_copy(const struct lmm_policy *policy, struct lmm_config *
  */
 bool lmm_policy_changes_values(const struct lmm_policy *policy, const struct lmm_config *want)
 {
+	const struct lmm_config *now;
 	bool same;
 
 	rcu_read_lock();
-	same = lmm_same_values(policy, rcu_dereference(policy->config), want);
+	now = rcu_dereference(policy->config);
+	same = !strcmp(now->text, want->text) &&
+	       !memcmp(now->value, want->value, policy->nr_knobs * sizeof(now->value[0]));
 	rcu_read_unlock();
 	return !same;
 }
