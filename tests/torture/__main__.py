@@ -8,6 +8,7 @@ cut down to a short one that still fails while there is time.
 
     --replay FILE   run one program again; --times N tells how often it fails
     --shrink FILE   cut a program down
+    --faults [NAME]  plant faults in the module, one after the other: each must be found
     --check         a few short guests and every kept program: what `make check` runs
 """
 
@@ -30,7 +31,7 @@ from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import tables
 from tests.run import build_for, build_programs, count
-from tests.torture import program, steps
+from tests.torture import faults, program, steps
 
 FOLDER = BUILD / "torture"
 JOURNAL = FOLDER / "journal.json"
@@ -45,6 +46,8 @@ TIMEOUT = 1800.0  # wall seconds of a guest
 PHASES = 4
 STEPS = {True: 40, False: 80}
 MEMORY = "1G"
+# Of the guests that have to find a planted fault: all policies, then pcp with zonelock.
+FAULT_SEEDS = (2, 4, 11, 6)
 # The OOM killer prints a call trace, and a guest that is short of memory says so.
 ALLOWED = [r"\bCall Trace:"]
 
@@ -161,6 +164,24 @@ def runs(found: Sequence[Image], seed: int) -> Iterator[Run]:
         seed += 1
 
 
+def find_fault(name: str, torturer: Torturer) -> str:
+    """Plant a fault, and torture until a guest fails; "" when the fault was found in time."""
+    image = images(faults.FAULTS[name].kernel)[0]
+    folder = faults.build(name, image)
+    for seed in FAULT_SEEDS:
+        run = draw(image, seed, *SHAPES[seed % len(SHAPES)])
+        guest = guest_of(run, torturer.emulation)
+        verdict = boot(replace(guest, name=f"fault-{name}-{seed}", modroot=folder / "modroot",
+                               env={**guest.env, "LMM_MODDIR": str(folder)}))
+        if not verdict.ok:
+            bad = [f"{test.name}: {test.note}" for test in verdict.tests if not test.ok]
+            said = "\n".join(bad) or verdict.reason
+            say(f"     {name}: found with seed {seed} after {verdict.seconds:.0f} s: "
+                f"{said.splitlines()[min(1, said.count(chr(10)))][:150]}")
+            return ""
+    return f"not found with seeds {', '.join(map(str, FAULT_SEEDS))}"
+
+
 @dataclass
 class Torturer:
     """Runs guests within a time."""
@@ -272,6 +293,8 @@ def arguments() -> argparse.Namespace:
                         help="guests of --replay, and of each try of --shrink (1)")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run this program")
     parser.add_argument("--shrink", type=Path, metavar="FILE", help="cut this program down")
+    parser.add_argument("--faults", nargs="*", metavar="NAME", choices=list(faults.FAULTS),
+                        help="plant these faults (default all): each must be found")
     parser.add_argument("--check", action="store_true", help="a few short guests")
     args = parser.parse_args()
     for name in ("jobs", "times", "cpus", "nodes"):
@@ -284,6 +307,13 @@ def main() -> int:
     """The command."""
     args = arguments()
     stage = Stage("torture")
+    if args.faults is not None:
+        build_programs()
+        torturer = Torturer(stage, args.emulation, float("inf"), 1)
+        for name in args.faults or faults.FAULTS:
+            stage.run(f"finds the planted fault {name}",
+                      lambda name=name: find_fault(name, torturer))  # type: ignore[misc]
+        return stage.finish()
     names = args.kernel or [kernel.series for kernel in load()[0]] + ["debug"]
     if args.check:
         names = args.kernel or ["debug", "6.1", "6.12"]

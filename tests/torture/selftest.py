@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from guests.report import ROOT
-from tests.torture import oracle, program, steps
+from tests.torture import faults, oracle, program, steps
 
 
 def draws_and_shrinks() -> str:
@@ -47,8 +47,15 @@ def oracle_sees_faults() -> str:
     return "" if quiet == list(oracle.PLACES) else f"no faults: {quiet}"
 
 
+def faults_have_a_place() -> str:
+    """Each planted fault changes a text that stands in the module exactly once."""
+    wrong = {name: faults.misplaced(fault) for name, fault in faults.FAULTS.items()}
+    return "\n".join(f"{name}: {text}" for name, text in wrong.items() if text)
+
+
 CHECKS = {
     "torture draws programs from a seed, and cuts them down": draws_and_shrinks,
     "torture gets to every set of policies": covers_every_set,
     "the oracle sees each fault": oracle_sees_faults,
+    "each planted fault has its place": faults_have_a_place,
 }

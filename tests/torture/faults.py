@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Faults planted in the module on purpose: the torture must find them.
+
+A row replaces texts of sources in a copy of the checkout, where each text must stand exactly once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from guests.command import call, tail
+from guests.kernels import Image
+from guests.modules import make_argv, merge_modroot, sync
+from guests.report import BUILD, ROOT, ToolError
+
+HANDLERS = "module/policy/zonelock/handlers.c"
+GIVEBACK = "module/policy/zonelock/giveback.c"
+DEPOT = "module/policy/zonelock/depot.c"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault.
+
+    what    the harm in words
+    file    the source
+    texts   each text, and what stands there instead
+    kernel  where the fault shows
+    """
+
+    what: str
+    file: str
+    texts: tuple[tuple[str, str], ...]
+    kernel: str = "6.1"
+
+
+FAULTS: dict[str, Fault] = {
+    "stored_still_counted": Fault(
+        "pages in the depot stay in the count of their list", HANDLERS,
+        (("\tpages->count -= cut;\n", ""),)),
+    "busy_loses": Fault(
+        "pages that a busy depot does not take are lost", HANDLERS,
+        (("\t\tlist_splice_tail(&batch, &pages->lists[kind]);\n\t\tlmm_count",
+          "\t\tlmm_count"),)),
+    "returned_not_counted": Fault(
+        "pages on their way back are missing in the count of their list", GIVEBACK,
+        (("\t\tpages->count += count;\n", ""),)),
+    "wrong_list": Fault(
+        "pages go back by a list of another type", GIVEBACK,
+        (("&pages->lists[kind]);\n\t\tpages->count += count;",
+          "&pages->lists[!kind]);\n\t\tpages->count += count;"),)),
+    "depot_unlocked": Fault(
+        "two CPUs change a part of the depot at once", DEPOT,
+        (("\tif (!spin_trylock(&shard->lock))\n\t\treturn false;\n", ""),
+         ("\t\tbatch->count += count;\n\t}\n\tspin_unlock(&shard->lock);\n",
+          "\t\tbatch->count += count;\n\t}\n"))),
+    "batch_keeps_count": Fault(
+        "an emptied batch keeps its count", DEPOT, (("\tbatch->count = 0;\n", ""),)),
+    "depots_dropped": Fault(
+        "off frees the depots with pages in them", "module/policy/zonelock/policy.c",
+        (("\t\tzonelock_return_zone(zone, DEPOT_BY_OFF);\n", "\t\t;\n"),)),
+    "refill_lies": Fault(
+        "a refill from the depot says one page too many", "module/hook/klp_lists.c",
+        (("\t\tif (got)\n\t\t\treturn got;\n", "\t\tif (got)\n\t\t\treturn got + 1;\n"),)),
+    "bound_stays": Fault(
+        "off leaves the policy's bound in the lists", "module/policy/pcp/lists.c",
+        (("if (!lmm_pageset_restore(pages, list->written, def))", "if (true)"),)),
+    "bound_by_one": Fault(
+        "off restores a bound that is one page too high", "module/compat/pageset.h",
+        (("return cmpxchg(&pcp->high, ours.high, def.high) == ours.high;",
+          "return cmpxchg(&pcp->high, ours.high, def.high + 1) == ours.high;"),)),
+    "cpu_forgotten": Fault(
+        "lists are not restored when their CPU goes", "module/policy/pcp/hotplug.c",
+        (("pcp_list_restore(", "0 && pcp_list_restore("),)),
+    "hook_stays": Fault(
+        "hooks stay armed after off", "module/hook/hook.c",
+        (("\t\terr = row_disarm(hook);\n", "\t\terr = 0;\n"),)),
+    "events_go_on": Fault(
+        "events go on after off", "module/dispatch.c",
+        (("\tevents_listen(id, false);\n", ""),)),
+    "config_freed": Fault(
+        "settings are freed while somebody reads them", "module/control/switch.c",
+        (("\t\tkfree_rcu(old, rcu);\n\tif (cut)", "\t\tkfree(old);\n\tif (cut)"),),
+        "debug"),
+    "range_unchecked": Fault(
+        "a value above its range is accepted", "module/control/knobs.c",
+        (("number < knob->min || number > knob->max", "number < knob->min"),)),
+    "sleeps": Fault(
+        "a handler may sleep under pcp->lock", HANDLERS,
+        (("\tlmm_count(&lmm_zonelock_policy, COUNT_KICKS, 1);\n", "\tmight_sleep();\n"),),
+        "debug"),
+    "interrupts_on": Fault(
+        "a lock of the allocator is taken with interrupts on", GIVEBACK,
+        (("spin_lock_irqsave(&pages->lock, flags);", "flags = 0;\n\t\tspin_lock(&pages->lock);"),
+         ("spin_unlock_irqrestore(&pages->lock, flags);",
+          "spin_unlock(&pages->lock);\n\t\t(void)flags;")), "debug"),
+    "mm_forgotten": Fault(
+        "an address space that ends stays in the table", "module/policy/numa/policy.c",
+        (("\t.mm_exit = numa_on_mm_exit,\n", ""),), "debug"),
+    "lock_kept": Fault(
+        "the lock of a list is not released when the list was filled", HANDLERS,
+        (("\t\tpages->count += list_fill(zone, list, kind);\n\tspin_unlock(&pages->lock);\n",
+          "\t\tpages->count += list_fill(zone, list, kind);\n\telse\n"
+          "\t\tspin_unlock(&pages->lock);\n"),), "6.12"),
+    "lease_forgets": Fault(
+        "the end of the lease switches nothing off", "module/control/lease.c",
+        (("lmm_policies_cut(LMM_ALL_POLICIES);", ";"),)),
+}
+
+
+def misplaced(fault: Fault) -> str:
+    """The texts of a fault that do not stand exactly once in the source; or ""."""
+    source = (ROOT / fault.file).read_text(encoding="utf-8")
+    return "\n".join(f"{fault.file}: {source.count(old)} times: {old.strip()}"
+                     for old, _ in fault.texts if source.count(old) != 1)
+
+
+def build(name: str, image: Image) -> Path:
+    """Build the modules with a fault; the folder, with a tree for modprobe in it."""
+    fault = FAULTS[name]
+    if wrong := misplaced(fault):
+        raise ToolError(f"fault {name}: {wrong}")
+    folder = BUILD / "torture/faults" / image.release
+    # Sources that another fault has changed come back.
+    sync(folder)
+    path = folder / fault.file
+    text = path.read_text(encoding="utf-8")
+    for old, new in fault.texts:
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    status, said = call(make_argv(image, folder, ["LMM_TESTS=1"]), check=False,
+                        log=BUILD / "log" / f"fault-{name}.log")
+    if status:
+        raise ToolError(f"fault {name}: make: status {status}\n{tail(said)}")
+    merge_modroot(image, folder)
+    return folder
