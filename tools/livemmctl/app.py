@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -21,8 +21,6 @@ from livemmctl.host import Host
 OUTPUT_VERSION = 1
 #: Names a folder to be taken for the host, for tests.
 ROOT_VARIABLE = "LIVEMM_ROOT"
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass
@@ -49,7 +47,7 @@ class App:
             click.echo(text)
 
 
-pass_app = click.make_pass_decorator(App, ensure=True)
+_pass_app = click.make_pass_decorator(App, ensure=True)
 
 
 def json_text(data: Mapping[str, Any]) -> str:
@@ -62,13 +60,10 @@ def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) 
         context.ensure_object(App).json = True
 
 
-def json_option(function: _Function) -> _Function:
-    """The option --json."""
-    option = click.option(
-        "--json", is_flag=True, expose_value=False, is_eager=True, callback=_set_json,
-        help="Print one JSON document, errors too.",
-    )
-    return option(function)
+JSON_OPTION = click.Option(
+    ["--json"], is_flag=True, expose_value=False, is_eager=True, callback=_set_json,
+    help="Print one JSON document, errors too.",
+)
 
 
 class Command(click.Command):
@@ -82,25 +77,32 @@ class Command(click.Command):
         self.examples = list(examples)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
-        write_examples(self.examples, formatter)
+        """Write the section "Examples": each line can be copied as it is."""
+        if not self.examples:
+            return
+        with formatter.section("Examples"):
+            for line, what in self.examples:
+                formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+                formatter.write(f"{'':>{formatter.current_indent + 6}}{what}\n")
 
 
 class Group(Command, click.Group):
     """A group of such commands, with examples of its own."""
 
-    command_class = Command
-    group_class = type
 
+def command(
+    *examples: tuple[str, str], name: str | None = None, of: click.Group | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command with these examples and --json, whose function is given the App first."""
 
-def write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:
-    """The section "Examples" of a help text: each line can be copied as it is."""
-    if not examples:
-        return
-    with formatter.section("Examples"):
-        for line, what in examples:
-            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
-            formatter.write(f"{'':>{formatter.current_indent + 6}}{what}\n")
+    def decorate(function: Callable[..., None]) -> click.Command:
+        made = click.command(name, cls=Command, examples=examples)(_pass_app(function))
+        made.params.append(JSON_OPTION)
+        if of is not None:
+            of.add_command(made)
+        return made
+
+    return decorate
 
 
 class Seconds(click.FloatRange):

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from livemmctl import __version__
-from livemmctl.app import App, Group, json_option, json_text
+from livemmctl.app import JSON_OPTION, App, Group, json_text
 from livemmctl.errors import MEANING, CtlError, Exit, os_words
 from livemmctl.host import Host
 
@@ -115,7 +115,6 @@ class Root(Group):
 @click.option("--root", type=click.Path(path_type=Path), hidden=True,
               help="Use the files below this folder in place of the host's.")
 @click.version_option(__version__, message="livemmctl %(version)s")
-@json_option
 @click.pass_context
 def cli(context: click.Context, root: Path | None) -> None:
     """Control livemm: page-allocator and NUMA-balancing policies of a running kernel.
@@ -126,6 +125,9 @@ def cli(context: click.Context, root: Path | None) -> None:
     app = context.ensure_object(App)
     if root is not None:
         app.host = Host(root.absolute())
+
+
+cli.params.append(JSON_OPTION)
 
 
 def report(error: CtlError, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place
 from livemmctl.ab.schedule import blocks_of
 from livemmctl.ab.session import fit_here, run_here, setting_of, stop_here, with_tick
-from livemmctl.app import App, Command, Group, Seconds, json_option, pass_app
+from livemmctl.app import App, Group, Seconds, command
 from livemmctl.errors import CtlError, Exit
 from livemmctl.files import replace
 
@@ -43,6 +44,9 @@ def ab() -> None:
     mode host each host works out by itself which arm the host is in; in mode switchback one
     host changes arms in blocks of time. Whatever ends a run, the host goes back to stock.
     """
+
+
+_command = partial(command, of=ab)
 
 
 def _moment(seconds: float) -> str:
@@ -80,13 +84,8 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-@ab.command(
-    cls=Command,
-    examples=[("livemmctl ab check pcp.toml", "errors name the wrong key")],
-)
+@_command(("livemmctl ab check pcp.toml", "errors name the wrong key"))
 @click.argument("experiment", type=FILE)
-@json_option
-@pass_app
 def check(app: App, experiment: Path) -> None:
     """Check an EXPERIMENT's file and show what it would do on this host.
 
@@ -155,18 +154,13 @@ def check(app: App, experiment: Path) -> None:
     app.show(data, text)
 
 
-@ab.command(
-    cls=Command,
-    examples=[
-        ("livemmctl ab assign pcp.toml", "the arm that this host would be in"),
-        ("livemmctl ab assign pcp.toml --id 4e7a918525b94da8ad4b4f264a130726",
-         "the arm of another host of the same kind"),
-    ],
+@_command(
+    ("livemmctl ab assign pcp.toml", "the arm that this host would be in"),
+    ("livemmctl ab assign pcp.toml --id 4e7a918525b94da8ad4b4f264a130726",
+     "the arm of another host of the same kind"),
 )
 @click.argument("experiment", type=FILE)
 @click.option("--id", "identity", metavar="ID", help="A host's id in experiments.")
-@json_option
-@pass_app
 def assign(app: App, experiment: Path, identity: str | None) -> None:
     """Show which arm of an EXPERIMENT this host is in, and when it takes part."""
     found = load_experiment(experiment, app.host)
@@ -198,20 +192,15 @@ def _telling(app: App, experiment: Experiment) -> Any:
     return tell
 
 
-@ab.command(
-    cls=Command,
-    examples=[
-        ("livemmctl ab run pcp.toml --journal /var/lib/livemm/pcp.jsonl", "run the experiment"),
-        ("livemmctl ab run pcp.toml --journal pcp.jsonl --tick 2", "read every two seconds"),
-    ],
+@_command(
+    ("livemmctl ab run pcp.toml --journal /var/lib/livemm/pcp.jsonl", "run the experiment"),
+    ("livemmctl ab run pcp.toml --journal pcp.jsonl --tick 2", "read every two seconds"),
 )
 @click.argument("experiment", type=FILE)
 @click.option("--journal", type=FILE, required=True,
               help="File for every decision and number, a JSON object a line.")
 @click.option("--tick", type=Seconds(),
               help="Seconds between two readings, in place of the tick in the file.")
-@json_option
-@pass_app
 def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     """Run an EXPERIMENT on this host, in the foreground, until it is over.
 
@@ -237,11 +226,7 @@ def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
              lambda: f"ended: {outcome.reason}; the host is at stock")
 
 
-@ab.command(
-    cls=Command, examples=[("livemmctl ab status", "which experiment runs here, and its arm")],
-)
-@json_option
-@pass_app
+@_command(("livemmctl ab status", "which experiment runs here, and its arm"))
 def status(app: App) -> None:
     """Show the experiment that runs on this host."""
     running, alive = Place(app.host).runner()
@@ -274,14 +259,9 @@ def status(app: App) -> None:
     app.show(data, text)
 
 
-@ab.command(
-    cls=Command,
-    examples=[("livemmctl ab stop", "end the experiment here for good; the host is at stock")],
-)
+@_command(("livemmctl ab stop", "end the experiment here for good; the host is at stock"))
 @click.option("--timeout", type=Seconds(0, 3600), default=60, show_default=True,
               help="Seconds to wait for the runner.")
-@json_option
-@pass_app
 def stop(app: App, timeout: float) -> None:
     """End the experiment on this host for good, whether or not the runner is alive."""
     done = stop_here(app.host, timeout)
@@ -290,15 +270,12 @@ def stop(app: App, timeout: float) -> None:
              lambda: f"{done.experiment}: {words}; the host is at stock")
 
 
-@ab.command(
-    cls=Command,
-    examples=[
-        ("livemmctl ab report pcp.toml pcp.jsonl", "from the journal of one host"),
-        ("livemmctl ab report pcp.toml journals/*.jsonl --html report.html",
-         "from the journals of a fleet, as a page"),
-        ("livemmctl ab report pcp.toml --prometheus http://metrics:9090 --json",
-         "from the fleet's Prometheus"),
-    ],
+@_command(
+    ("livemmctl ab report pcp.toml pcp.jsonl", "from the journal of one host"),
+    ("livemmctl ab report pcp.toml journals/*.jsonl --html report.html",
+     "from the journals of a fleet, as a page"),
+    ("livemmctl ab report pcp.toml --prometheus http://metrics:9090 --json",
+     "from the fleet's Prometheus"),
 )
 @click.argument("experiment", type=FILE)
 @click.argument("journals", type=FILE, nargs=-1, metavar="[JOURNAL]...")
@@ -310,8 +287,6 @@ def stop(app: App, timeout: float) -> None:
               help="A label of the arm's metric that tells kinds of machines apart.")
 @click.option("--step", type=Seconds(1, 86400), help="Seconds between two points.")
 @click.option("--html", type=FILE, help="Also write an HTML page with pictures to this file.")
-@json_option
-@pass_app
 def report(
     app: App, experiment: Path, journals: tuple[Path, ...], prometheus: str | None,
     arm_metric: str | None, host_label: str, stratum_label: str, step: float | None,
@@ -352,20 +327,15 @@ def report(
     app.show(report_data(made), lambda: report_text(made))
 
 
-@ab.command(
-    cls=Command,
-    examples=[
-        ("livemmctl ab power --mean 8230 --deviation 400 --effect 1",
-         "hosts an arm to see 1 % of 8230"),
-    ],
+@_command(
+    ("livemmctl ab power --mean 8230 --deviation 400 --effect 1",
+     "hosts an arm to see 1 % of 8230"),
 )
 @click.option("--mean", type=float, required=True, help="The metric's mean over hosts.")
 @click.option("--deviation", type=float, required=True,
               help="The metric's standard deviation over hosts.")
 @click.option("--effect", type=float, required=True, metavar="PERCENT",
               help="The smallest effect worth seeing.")
-@json_option
-@pass_app
 def power(app: App, mean: float, deviation: float, effect: float) -> None:
     """Show how many hosts (or blocks) an arm needs to detect an effect with power 80 % at 5 %."""
     from livemmctl.ab.stats.checks import units_for

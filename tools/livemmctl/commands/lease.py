@@ -5,21 +5,16 @@ from __future__ import annotations
 
 import click
 
-from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.app import App, command
 from livemmctl.errors import CtlError, Exit
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl lease", "how many seconds are left"),
-        ("livemmctl lease 300", "every policy goes off in five minutes, unless renewed"),
-        ("livemmctl lease 0", "end the lease; policies stay as they are"),
-    ],
+@command(
+    ("livemmctl lease", "how many seconds are left"),
+    ("livemmctl lease 300", "every policy goes off in five minutes, unless renewed"),
+    ("livemmctl lease 0", "end the lease; policies stay as they are"),
 )
 @click.argument("seconds", required=False, metavar="[SECONDS]")
-@json_option
-@pass_app
 def lease(app: App, seconds: str | None) -> None:
     """Show the lease, or begin or renew a lease of SECONDS (at most 604800); 0 ends the lease.
 

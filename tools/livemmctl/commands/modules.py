@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from livemmctl import modules
-from livemmctl.app import App, Command, Seconds, json_option, pass_app
+from livemmctl.app import App, Seconds, command
 from livemmctl.control import is_loaded
 
 _limit = click.option(
@@ -15,17 +15,12 @@ _limit = click.option(
 )
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl load", "load the module; every policy is off unless modprobe.d says otherwise"),
-        ("livemmctl load --off", "load the module, but refuse every policy"),
-    ],
+@command(
+    ("livemmctl load", "load the module; every policy is off unless modprobe.d says otherwise"),
+    ("livemmctl load --off", "load the module, but refuse every policy"),
 )
 @_limit
 @click.option("--off", is_flag=True, help="Load with every policy refused (livemm.off=1).")
-@json_option
-@pass_app
 def load(app: App, limit_s: float, off: bool) -> None:
     """Load the module, as modprobe would, and wait for its livepatches.
 
@@ -40,16 +35,11 @@ def load(app: App, limit_s: float, off: bool) -> None:
     app.show({"loaded": True, "changed": fresh}, lambda: f"livemm {words}")
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl unload", "back to the kernel as it was before"),
-        ("livemmctl unload -t 10", "give up after ten seconds; run the command again later"),
-    ],
+@command(
+    ("livemmctl unload", "back to the kernel as it was before"),
+    ("livemmctl unload -t 10", "give up after ten seconds; run the command again later"),
 )
 @_limit
-@json_option
-@pass_app
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import click
 
-from livemmctl.app import App, Command, Seconds, json_option, pass_app
+from livemmctl.app import App, Seconds, command
 from livemmctl.commands.complete import policy_names
 from livemmctl.control import ModuleControl
 
@@ -25,13 +25,11 @@ def chosen(control: ModuleControl, policies: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(policies)) or list(known)
 
 
-@click.command(
-    "list", cls=Command,
-    examples=[("livemmctl list", "name and state of each policy"),
-              ("livemmctl list --json", "with mode and reason")],
+@command(
+    ("livemmctl list", "name and state of each policy"),
+    ("livemmctl list --json", "with mode and reason"),
+    name="list",
 )
-@json_option
-@pass_app
 def list_policies(app: App) -> None:
     """List the policies that the module has, and whether they are on."""
     from livemmctl.table import table, text_of
@@ -54,19 +52,14 @@ def rates(
     return found
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl counters pcp", "since the module was loaded"),
-        ("livemmctl counters --rate 5", "per second, over five seconds"),
-        ("livemmctl counters --json pcp | jq .counters.pcp.drains", "for scripts"),
-    ],
+@command(
+    ("livemmctl counters pcp", "since the module was loaded"),
+    ("livemmctl counters --rate 5", "per second, over five seconds"),
+    ("livemmctl counters --json pcp | jq .counters.pcp.drains", "for scripts"),
 )
 @_policies
 @click.option("--rate", "seconds", type=Seconds(0.01, 86400), metavar="SECONDS",
               help="Count for SECONDS and show events a second.")
-@json_option
-@pass_app
 def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None:
     """Show what policies have counted since the module was loaded.
 
@@ -94,13 +87,8 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
              lambda: text_of(table(("policy", "counter", "per second"), rows, ["per second"])))
 
 
-@click.command(
-    cls=Command,
-    examples=[("livemmctl state pcp", "the lists of each CPU, and the reason of each bound")],
-)
+@command(("livemmctl state pcp", "the lists of each CPU, and the reason of each bound"))
 @_policies
-@json_option
-@pass_app
 def state(app: App, policies: tuple[str, ...]) -> None:
     """Show the table of each policy. A policy that is off has an empty table."""
     control = app.control()
@@ -109,15 +97,12 @@ def state(app: App, policies: tuple[str, ...]) -> None:
         f"{name}:\n{text or '(off)'}".rstrip() + "\n" for name, text in texts.items()))
 
 
-@click.command(
-    cls=Command,
-    examples=[("livemmctl hooks", "every hook"),
-              ("livemmctl hooks --only unavailable", "hooks that this kernel lacks")],
+@command(
+    ("livemmctl hooks", "every hook"),
+    ("livemmctl hooks --only unavailable", "hooks that this kernel lacks"),
 )
 @click.option("--only", type=click.Choice(["armed", "idle", "unavailable"]),
               help="Only hooks in this state.")
-@json_option
-@pass_app
 def hooks(app: App, only: str | None) -> None:
     """Show the hooks: places where the kernel calls livemm, and hooks that this kernel lacks."""
     from livemmctl.table import table, text_of
@@ -144,13 +129,10 @@ def census_rows(text: str) -> tuple[list[dict[str, str]], list[str]]:
     return rows, notes
 
 
-@click.command(
-    cls=Command,
-    examples=[("livemmctl census", "the whole table"),
-              ("livemmctl census --json | jq '.rows[] | select(.type == \"all\")'", "sums only")],
+@command(
+    ("livemmctl census", "the whole table"),
+    ("livemmctl census --json | jq '.rows[] | select(.type == \"all\")'", "sums only"),
 )
-@json_option
-@pass_app
 def census(app: App) -> None:
     """Count pageblocks by their pages: pure, mixed, neutral.
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import click
 
 from livemmctl import naming
-from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.app import App, command
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
 from livemmctl.control import UNSETTLED, ModuleControl
@@ -37,34 +37,24 @@ def change(app: App, control: ModuleControl, settings: Mapping[str, Mapping[str,
     app.show({"changed": rows, "unsettled": [asdict(row) for row in unsettled]}, text)
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl enable pcp", "pcp goes on with its present settings"),
-        ("livemmctl enable pcp numa", "both policies, or neither if one is refused"),
-    ],
+@command(
+    ("livemmctl enable pcp", "pcp goes on with its present settings"),
+    ("livemmctl enable pcp numa", "both policies, or neither if one is refused"),
 )
 @click.argument("policies", nargs=-1, required=True, metavar="POLICY...",
                 shell_complete=policy_names)
-@json_option
-@pass_app
 def enable(app: App, policies: tuple[str, ...]) -> None:
     """Switch policies on, all of them or none."""
     control = app.control()
     change(app, control, {name: {"enabled": "1"} for name in chosen(control, policies)})
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl disable pcp", "the kernel's own values are back"),
-        ("livemmctl disable --all", "every policy"),
-    ],
+@command(
+    ("livemmctl disable pcp", "the kernel's own values are back"),
+    ("livemmctl disable --all", "every policy"),
 )
 @click.argument("policies", nargs=-1, metavar="POLICY...", shell_complete=policy_names)
 @click.option("--all", "every", is_flag=True, help="Every policy.")
-@json_option
-@pass_app
 def disable(app: App, policies: tuple[str, ...], every: bool) -> None:
     """Switch policies off; the kernel's own values are back."""
     if bool(policies) == every:
@@ -73,17 +63,12 @@ def disable(app: App, policies: tuple[str, ...], every: bool) -> None:
     change(app, control, {name: {"enabled": "0"} for name in chosen(control, policies)})
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl get pcp", "every knob, and whether pcp is on"),
-        ("livemmctl get pcp decay_ms", "one value and nothing else"),
-    ],
+@command(
+    ("livemmctl get pcp", "every knob, and whether pcp is on"),
+    ("livemmctl get pcp decay_ms", "one value and nothing else"),
 )
 @click.argument("policy", shell_complete=policy_names)
 @click.argument("knob", nargs=-1, metavar="[KNOB]...", shell_complete=knob_names)
-@json_option
-@pass_app
 def get(app: App, policy: str, knob: tuple[str, ...]) -> None:
     """Show the knobs of a policy."""
     knobs = app.control().get(policy)
@@ -113,20 +98,16 @@ def parse_assignments(policy: str, words: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-@click.command(
-    "set", cls=Command,
-    examples=[
-        ("livemmctl set pcp decay_ms=2000 high_max_pct=10", "both knobs, or neither"),
-        ("livemmctl set pcp enabled=1 mode=depth", "switch pcp on in mode depth"),
-        ("livemmctl set numa cgroups=/system.slice/db.service",
-         "numa steers only the processes of this cgroup"),
-    ],
+@command(
+    ("livemmctl set pcp decay_ms=2000 high_max_pct=10", "both knobs, or neither"),
+    ("livemmctl set pcp enabled=1 mode=depth", "switch pcp on in mode depth"),
+    ("livemmctl set numa cgroups=/system.slice/db.service",
+     "numa steers only the processes of this cgroup"),
+    name="set",
 )
 @click.argument("policy", shell_complete=policy_names)
 @click.argument("assignment", nargs=-1, required=True, metavar="KNOB=VALUE...",
                 shell_complete=assignments)
-@json_option
-@pass_app
 def set_knobs(app: App, policy: str, assignment: tuple[str, ...]) -> None:
     """Change knobs of a policy, all of them or none; the kernel judges the values."""
     control = app.control()

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from livemmctl.app import App, Command, Seconds, is_terminal, json_option, pass_app
+from livemmctl.app import App, Seconds, command, is_terminal
 from livemmctl.control import Hook, ModuleControl, PolicyStatus, Reach
 from livemmctl.errors import CtlError
 from livemmctl.modules import LivepatchState, livepatch_state, livepatches
@@ -119,21 +119,16 @@ def watch(app: App, seconds: float, count: int | None) -> None:
         return
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl status", "one screen"),
-        ("livemmctl status --watch", "every two seconds, until Ctrl-C"),
-        ("livemmctl status --json | jq '.policies[] | select(.state == \"on\").name'",
-         "for scripts"),
-    ],
+@command(
+    ("livemmctl status", "one screen"),
+    ("livemmctl status --watch", "every two seconds, until Ctrl-C"),
+    ("livemmctl status --json | jq '.policies[] | select(.state == \"on\").name'",
+     "for scripts"),
 )
 @click.option("--watch", "every", type=Seconds(0.1, 86400), is_flag=False,
               flag_value=2.0, metavar="[SECONDS]",
               help="Show the status again every SECONDS (default 2).")
 @click.option("--count", type=click.IntRange(1), metavar="N", help="With --watch: number of times.")
-@json_option
-@pass_app
 def status(app: App, every: float | None, count: int | None) -> None:
     """Show policies, kernel, hooks and the lease on one screen."""
     if every is None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.app import App, command
 from livemmctl.doctor import kernel, module, settings
 from livemmctl.doctor.finding import Check, Finding, Scene, warn
 from livemmctl.errors import CtlError, Exit, os_words
@@ -51,17 +51,12 @@ def examine(scene: Scene) -> list[tuple[str, Finding]]:
     return rows
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl doctor", "every finding, with what to do"),
-        ("livemmctl doctor --problems", "only findings that are not ok"),
-        ("livemmctl doctor --json | jq '.checks[] | select(.state == \"fail\")'", "for scripts"),
-    ],
+@command(
+    ("livemmctl doctor", "every finding, with what to do"),
+    ("livemmctl doctor --problems", "only findings that are not ok"),
+    ("livemmctl doctor --json | jq '.checks[] | select(.state == \"fail\")'", "for scripts"),
 )
 @click.option("--problems", is_flag=True, help="Show only findings that are not ok.")
-@json_option
-@pass_app
 def doctor(app: App, problems: bool) -> None:
     """Find what keeps livemm from working on this host, and say what to do.
 

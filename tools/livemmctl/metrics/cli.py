@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from livemmctl.app import App, Command, json_option, pass_app
+from livemmctl.app import App, command
 from livemmctl.errors import CtlError, Exit
 from livemmctl.files import replace
 
@@ -59,22 +59,17 @@ def serve(app: App, text: str) -> None:
             return
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        ("livemmctl export", "print the metrics"),
-        ("livemmctl export --textfile /var/lib/prometheus/node-exporter",
-         "for node_exporter; livemm-export.timer does it every 15 s"),
-        ("livemmctl export --listen 127.0.0.1:9815", "answer scrapes, in either format"),
-        ("livemmctl export --openmetrics", "print OpenMetrics"),
-    ],
+@command(
+    ("livemmctl export", "print the metrics"),
+    ("livemmctl export --textfile /var/lib/prometheus/node-exporter",
+     "for node_exporter; livemm-export.timer does it every 15 s"),
+    ("livemmctl export --listen 127.0.0.1:9815", "answer scrapes, in either format"),
+    ("livemmctl export --openmetrics", "print OpenMetrics"),
 )
 @click.option("--textfile", "target", type=click.Path(path_type=Path), metavar="PATH",
               help="Write livemm.prom into the folder PATH, or the file PATH, in one step.")
 @click.option("--listen", metavar="ADDRESS:PORT", help="Serve scrapes until ended.")
 @click.option("--openmetrics", is_flag=True, help="Print OpenMetrics, not Prometheus's text.")
-@json_option
-@pass_app
 def export(app: App, target: Path | None, listen: str | None, openmetrics: bool) -> None:
     """Write or serve metrics. A host without livemm has livemm_up 0.
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import click
 
 from livemmctl import modules
-from livemmctl.app import App, Group, Seconds, json_option, pass_app
+from livemmctl.app import App, Group, Seconds, command
 from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit
 from livemmctl.files import replace_on
@@ -28,17 +28,15 @@ from livemmctl.profile.store import (
     service,
 )
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
 
 def _names(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
     host = (context.find_object(App) or App()).host
     return [found.name for found in profiles(host) if found.name.startswith(start)]
 
 
-def _profile_argument(required: bool) -> Callable[[_Function], _Function]:
-    return click.argument("name", required=required, shell_complete=_names,
-                          metavar="PROFILE" if required else "[PROFILE]")
+_profile = click.argument("name", metavar="PROFILE", shell_complete=_names)
+_profile_or_last = click.argument("name", metavar="[PROFILE]", required=False,
+                                  shell_complete=_names)
 
 
 def _planned(app: App, found: Found) -> list[Change]:
@@ -83,12 +81,10 @@ def profile() -> None:
     """
 
 
-@profile.command(
-    "list",
-    examples=[("livemmctl profile list", "name and purpose of each profile")],
-)
-@json_option
-@pass_app
+_command = partial(command, of=profile)
+
+
+@_command(("livemmctl profile list", "name and purpose of each profile"), name="list")
 def list_profiles(app: App) -> None:
     """List the profiles of this host."""
     from livemmctl.table import table, text_of
@@ -111,16 +107,12 @@ def list_profiles(app: App) -> None:
           row["error"] or row["description"] or "-", row["path"]) for row in rows])))
 
 
-@profile.command(
-    examples=[
-        ("livemmctl profile apply lists", "every setting, or no change"),
-        ("livemmctl profile apply ./mine.toml --dry-run", "show what would change, and why"),
-    ],
+@_command(
+    ("livemmctl profile apply lists", "every setting, or no change"),
+    ("livemmctl profile apply ./mine.toml --dry-run", "show what would change, and why"),
 )
-@_profile_argument(required=True)
+@_profile
 @click.option("-n", "--dry-run", is_flag=True, help="Change nothing, show what would change.")
-@json_option
-@pass_app
 def apply(app: App, name: str, dry_run: bool) -> None:
     """Set every policy as PROFILE says. When one setting is refused, nothing is changed.
 
@@ -141,15 +133,11 @@ def apply(app: App, name: str, dry_run: bool) -> None:
              or "nothing to change")
 
 
-@profile.command(
-    examples=[
-        ("livemmctl profile diff lists", "settings that the profile would change"),
-        ("livemmctl profile diff", "how the host differs from the profile applied last"),
-    ],
+@_command(
+    ("livemmctl profile diff lists", "settings that the profile would change"),
+    ("livemmctl profile diff", "how the host differs from the profile applied last"),
 )
-@_profile_argument(required=False)
-@json_option
-@pass_app
+@_profile_or_last
 def diff(app: App, name: str | None) -> None:
     """Show what would change, and why; the exit code is 0 either way."""
     found = named_or_applied(app.host, name)
@@ -157,16 +145,12 @@ def diff(app: App, name: str | None) -> None:
     app.show(_data(found, changes), lambda: _lines(changes, f"as {found.name} says"))
 
 
-@profile.command(
-    examples=[
-        ("livemmctl profile verify", "compare with the profile applied last"),
-        ("livemmctl profile verify lists; [ $? -ne 6 ] || echo drifted",
-         "for cron; exit code 6 means that a setting differs"),
-    ],
+@_command(
+    ("livemmctl profile verify", "compare with the profile applied last"),
+    ("livemmctl profile verify lists; [ $? -ne 6 ] || echo drifted",
+     "for cron; exit code 6 means that a setting differs"),
 )
-@_profile_argument(required=False)
-@json_option
-@pass_app
+@_profile_or_last
 def verify(app: App, name: str | None) -> None:
     """Name each knob that is not as PROFILE says; exit with 6 if there is one."""
     found = named_or_applied(app.host, name)
@@ -177,18 +161,14 @@ def verify(app: App, name: str | None) -> None:
         click.get_current_context().exit(Exit.DRIFT)
 
 
-@profile.command(
-    examples=[
-        ("livemmctl profile save mine", "into /etc/livemm/profiles/mine.toml"),
-        ("livemmctl profile save mine --force -d 'since the new disks'",
-         "replace the existing profile"),
-    ],
+@_command(
+    ("livemmctl profile save mine", "into /etc/livemm/profiles/mine.toml"),
+    ("livemmctl profile save mine --force -d 'since the new disks'",
+     "replace the existing profile"),
 )
 @click.argument("name", metavar="NAME")
 @click.option("-d", "--description", default="", help="What the profile is for.")
 @click.option("--force", is_flag=True, help="Replace an existing profile.")
-@json_option
-@pass_app
 def save(app: App, name: str, description: str, force: bool) -> None:
     """Save the present settings as a profile.
 
@@ -208,13 +188,11 @@ def save(app: App, name: str, description: str, force: bool) -> None:
     app.show({"profile": name, "path": path}, lambda: f"saved as {path}")
 
 
-@profile.command(
-    examples=[("livemmctl profile modprobe lists > /etc/modprobe.d/livemm.conf",
-               "modprobe livemm then sets these values")],
+@_command(
+    ("livemmctl profile modprobe lists > /etc/modprobe.d/livemm.conf",
+     "modprobe livemm then sets these values"),
 )
-@_profile_argument(required=True)
-@json_option
-@pass_app
+@_profile
 def modprobe(app: App, name: str) -> None:
     """Print a modprobe.d file with the settings of PROFILE.
 
@@ -227,13 +205,9 @@ def modprobe(app: App, name: str) -> None:
     app.show({"profile": found.name, "text": text}, lambda: text)
 
 
-@profile.command(
-    examples=[("systemctl enable --now livemm-profile.service", "run this command at boot")],
-)
+@_command(("systemctl enable --now livemm-profile.service", "run this command at boot"))
 @click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
               show_default=True, metavar="SECONDS", help="How long to wait for livepatches.")
-@json_option
-@pass_app
 def start(app: App, limit_s: float) -> None:
     """Load the module and apply the profile that /etc/livemm/livemm.toml names.
 
@@ -249,11 +223,7 @@ def start(app: App, limit_s: float) -> None:
     context.invoke(apply, name=wanted.profile, dry_run=False)
 
 
-@profile.command(
-    examples=[("livemmctl profile stop", "policies stay, or go off: at_stop in livemm.toml")],
-)
-@json_option
-@pass_app
+@_command(("livemmctl profile stop", "policies stay, or go off: at_stop in livemm.toml"))
 def stop(app: App) -> None:
     """What livemm-profile.service does when it stops: keep the policies, or switch them off.
 
