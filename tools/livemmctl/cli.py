@@ -16,7 +16,7 @@ import click
 
 from livemmctl import __version__
 from livemmctl.app import JSON_OPTION, App, Group, json_text
-from livemmctl.errors import MEANING, CtlError, Exit, os_words
+from livemmctl.errors import CtlError, Exit, UsageError, os_words
 from livemmctl.host import Host
 
 #: Where each command is, and a line on it: none is imported before it is wanted,
@@ -88,7 +88,7 @@ class Root(Group):
         """Examples, and what the exit codes mean."""
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):
-            formatter.write_dl([(str(int(code)), words) for code, words in MEANING.items()])
+            formatter.write_dl([(str(int(code)), code.meaning) for code in Exit])
 
     def shell_complete(
         self, ctx: click.Context, incomplete: str
@@ -134,7 +134,7 @@ def report(error: CtlError, as_json: bool) -> None:
     """One line on standard error."""
     if as_json:
         words = {"message": error.message, "hint": error.hint, "status": error.status,
-                 "code": Exit(error.status).name}
+                 "code": error.status.name}
         text = json_text({"error": words})
     else:
         text = f"livemmctl: {error.message}" + (f" ({error.hint})" if error.hint else "")
@@ -146,7 +146,7 @@ def usage_error(error: click.ClickException) -> CtlError:
     hint = None
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"see: {error.ctx.command_path} --help"
-    return CtlError(error.format_message(), Exit.USAGE, hint)
+    return UsageError(error.format_message(), hint)
 
 
 def run(arguments: Sequence[str], app: App | None = None) -> int:
@@ -174,7 +174,7 @@ def run(arguments: Sequence[str], app: App | None = None) -> int:
     except ImportError as error:
         failure = missing_library(error)
     except RecursionError:
-        failure = CtlError("the input is nested too deeply", Exit.USAGE)
+        failure = UsageError("the input is nested too deeply")
     except MemoryError:
         failure = CtlError("no memory", Exit.FAILED)
     except OSError as error:

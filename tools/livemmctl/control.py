@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from livemmctl import naming
-from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.errors import CtlError, Exit, UsageError, os_words
 from livemmctl.host import Host, file_error
 
 MODULE = "/sys/module/livemm"
@@ -127,16 +127,15 @@ def settings_text(settings: Settings) -> str:
     sections = []
     for policy, knobs in settings.items():
         if not _NAME.match(policy):
-            raise CtlError(f"{policy!r}: not a policy's name", Exit.USAGE)
+            raise UsageError(f"{policy!r}: not a policy's name")
         words = []
         for key, value in knobs.items():
             if not _NAME.match(key):
-                raise CtlError(f"{policy}/{key}: not a knob's name", Exit.USAGE)
+                raise UsageError(f"{policy}/{key}: not a knob's name")
             if _UNFIT.search(value):
-                raise CtlError(
+                raise UsageError(
                     f"{policy}/{key}: {value!r}: a blank, comma, semicolon, or a character"
-                    " that is not ASCII, in it",
-                    Exit.USAGE,
+                    " that is not ASCII, in it"
                 )
             words.append(f"{key}={value}")
         sections.append(f"{policy}:{','.join(words)}")
@@ -264,16 +263,13 @@ class ModuleControl(Control):
     def require(policy: str, known: Mapping[str, object]) -> None:
         """Raise CtlError, USAGE, unless `known` has that policy."""
         if policy not in known:
-            raise CtlError(
-                f"{policy}: no such policy; there are: {', '.join(known)}", Exit.USAGE
-            )
+            raise UsageError(f"{policy}: no such policy; there are: {', '.join(known)}")
 
     def apply(self, settings: Settings) -> None:
         text = settings_text(settings)
         if len(text) >= PARAMETER_MAX_BYTES:
-            raise CtlError(
-                f"settings of {len(text)} characters; the kernel takes {PARAMETER_MAX_BYTES - 1}",
-                Exit.USAGE,
+            raise UsageError(
+                f"settings of {len(text)} characters; the kernel takes {PARAMETER_MAX_BYTES - 1}"
             )
         if text:
             self._set("policies", text)
@@ -290,7 +286,7 @@ class ModuleControl(Control):
 
     def set_lease(self, seconds: int) -> None:
         if not 0 <= seconds <= LEASE_MAX_S:
-            raise CtlError(f"lease: {seconds}: not in 0..{LEASE_MAX_S}", Exit.USAGE)
+            raise UsageError(f"lease: {seconds}: not in 0..{LEASE_MAX_S}")
         self._set("lease", str(seconds))
 
     def lease(self) -> int:

@@ -17,7 +17,7 @@ import click
 from livemmctl import __version__
 from livemmctl.app import Command, Group
 from livemmctl.cli import COMPLETE, cli
-from livemmctl.errors import MEANING
+from livemmctl.errors import Exit
 from livemmctl.profile.store import APPLIED, CONFIG, FOLDERS
 
 NAME = "livemmctl"
@@ -187,8 +187,8 @@ def man_page() -> str:
         if words:
             lines += section(words, command)
     lines.append(".SH EXIT STATUS")
-    for code, meaning in MEANING.items():
-        lines += [".TP", f".B {int(code)}", roff(meaning)]
+    for code in Exit:
+        lines += [".TP", f".B {int(code)}", roff(code.meaning)]
     lines.append(".SH FILES")
     for path, what in FILES.items():
         lines += [".TP", f".I {roff(path)}", roff(what)]

@@ -3,49 +3,35 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from enum import IntEnum
 
 
 class Exit(IntEnum):
     """Exit codes of every command; part of the interface, so none is ever reused."""
 
-    OK = 0
-    #: Something on the host failed: a file, a command, a full disk; `doctor` found a fault.
-    FAILED = 1
-    #: The command line, or a file that it names, is wrong.
-    USAGE = 2
-    #: The kernel refused; the reason is its own, and nothing has changed.
-    REFUSED = 3
-    #: livemm is not loaded.
-    NOT_LOADED = 4
-    #: This kernel, or this state of it, cannot do it.
-    UNSUPPORTED = 5
-    #: The host is not as the profile says.
-    DRIFT = 6
-    #: Not done in the time given; the message says what is left as it is.
-    TIMEOUT = 7
-    #: Not allowed: not root, or closed by lockdown.
-    DENIED = 8
-    #: Done in part; the message says which.
-    PARTIAL = 9
-    #: Ended by Ctrl-C.
-    INTERRUPTED = 130
+    #: For --help and the man page.
+    meaning: str
 
+    def __new__(cls, code: int, meaning: str) -> Exit:
+        made = int.__new__(cls, code)
+        made._value_ = code
+        made.meaning = meaning
+        return made
 
-#: What each code means, for --help and the man page.
-MEANING: dict[Exit, str] = {
-    Exit.OK: "done",
-    Exit.FAILED: "something on the host failed, or doctor found a fault",
-    Exit.USAGE: "the command line, or a file that it names, is wrong",
-    Exit.REFUSED: "the kernel refused, and nothing has changed",
-    Exit.NOT_LOADED: "livemm is not loaded",
-    Exit.UNSUPPORTED: "this kernel does not support what was asked for",
-    Exit.DRIFT: "the host is not as the profile says",
-    Exit.TIMEOUT: "not done in the time given; the error says what is left",
-    Exit.DENIED: "not root, or closed by lockdown",
-    Exit.PARTIAL: "done in part; the error says which part",
-    Exit.INTERRUPTED: "ended by Ctrl-C",
-}
+    OK = 0, "done"
+    FAILED = 1, "something on the host failed, or doctor found a fault"
+    USAGE = 2, "the command line, or a file that it names, is wrong"
+    #: The reason is the kernel's own.
+    REFUSED = 3, "the kernel refused, and nothing has changed"
+    NOT_LOADED = 4, "livemm is not loaded"
+    UNSUPPORTED = 5, "this kernel does not support what was asked for"
+    DRIFT = 6, "the host is not as the profile says"
+    TIMEOUT = 7, "not done in the time given; the error says what is left"
+    DENIED = 8, "not root, or closed by lockdown"
+    PARTIAL = 9, "done in part; the error says which part"
+    INTERRUPTED = 130, "ended by Ctrl-C"
 
 
 class CtlError(Exception):
@@ -55,16 +41,30 @@ class CtlError(Exception):
     `status` is the exit code.
     """
 
-    def __init__(
-        self, message: str, status: int = Exit.FAILED, hint: str | None = None
-    ) -> None:
+    def __init__(self, message: str, status: Exit = Exit.FAILED, hint: str | None = None) -> None:
         # Whatever a file or the kernel said, it is one line here.
         self.message = " ".join(message.split())
-        self.status = int(status)
+        self.status = status
         self.hint = hint
         super().__init__(self.message)
+
+
+class UsageError(CtlError):
+    """The command line, or a file that it names, is wrong."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message, Exit.USAGE, hint)
 
 
 def os_words(error: OSError) -> str:
     """The system's words for an error, without number or path."""
     return (error.strerror or type(error).__name__).lower()
+
+
+@contextlib.contextmanager
+def os_errors(what: str, status: Exit = Exit.FAILED, hint: str | None = None) -> Iterator[None]:
+    """Raise CtlError for an OSError inside; `what` could not be done, in words."""
+    try:
+        yield
+    except OSError as error:
+        raise CtlError(f"{what}: {os_words(error)}", status, hint) from None

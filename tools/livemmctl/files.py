@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.errors import UsageError, os_errors
 from livemmctl.host import Host
 
 #: A settings file that is longer is not one.
@@ -23,53 +24,54 @@ def replace(path: Path, text: str, mode: int = 0o644) -> None:
     The temporary file is in the same folder, hence on the same file system, with a name
     that begins with a dot and ends in .tmp.  Raises CtlError, FAILED.
     """
-    try:
+    with os_errors(f"cannot write {path}"):
         descriptor, name = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
-    except OSError as error:
-        raise CtlError(f"cannot write {path}: {os_words(error)}") from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
-        os.replace(name, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        if isinstance(error, OSError):
-            raise CtlError(f"cannot write {path}: {os_words(error)}") from None
-        raise
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
 
 
 def replace_on(host: Host, name: str, text: str, mode: int = 0o644) -> None:
     """The same for a file of a host, whose folder is made where there is none."""
     path = host.path(name)
-    try:
+    with os_errors(f"cannot make {path.parent}"):
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    except OSError as error:
-        raise CtlError(f"cannot make {path.parent}: {os_words(error)}") from None
     replace(path, text, mode)
+
+
+def json_of(host: Host, name: str) -> dict[str, Any]:
+    """The JSON object that a file of a host holds; an empty one for anything else."""
+    try:
+        found = json.loads(host.fetch(name))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """A TOML document.  Raises CtlError, USAGE, with the line that is wrong."""
     if len(text) > TOML_MAX_CHARACTERS:
-        raise CtlError(f"{where}: longer than {TOML_MAX_CHARACTERS} characters", Exit.USAGE)
+        raise UsageError(f"{where}: longer than {TOML_MAX_CHARACTERS} characters")
     if "\ufffd" in text:
-        raise CtlError(f"{where}: not UTF-8", Exit.USAGE)
+        raise UsageError(f"{where}: not UTF-8")
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise CtlError(f"{where}: nested too deeply", Exit.USAGE) from None
+        raise UsageError(f"{where}: nested too deeply") from None
     except ValueError as error:
-        raise CtlError(f"{where}: {error}", Exit.USAGE) from None
+        raise UsageError(f"{where}: {error}") from None
 
 
 def only_keys(document: dict[str, Any], known: set[str], where: str) -> None:
     """Raise CtlError, USAGE, that names the first key that is not known."""
     for key in document:
         if key not in known:
-            raise CtlError(
-                f"{where}: {key}: no such key; there are: {', '.join(sorted(known))}", Exit.USAGE
-            )
+            raise UsageError(f"{where}: {key}: no such key; there are: {', '.join(sorted(known))}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, UsageError
 
 #: Old name -> name since ABI 2, by policy; the same table is in CHANGELOG.md.
 RENAMED: dict[str, dict[str, str]] = {
@@ -46,8 +46,8 @@ def hint_for(reason: str) -> str | None:
 def unknown(policy: str, key: str, knobs: Iterable[str], where: str = "") -> CtlError:
     """The error for a knob that the policy does not have; `where` names a file."""
     place = f"{where}: " if where else ""
-    return CtlError(f"{place}{policy}/{key}: no such knob; there are: {', '.join(knobs)}",
-                    Exit.USAGE, hint(policy, key))
+    return UsageError(f"{place}{policy}/{key}: no such knob; there are: {', '.join(knobs)}",
+                      hint(policy, key))
 
 
 def renewed(policy: str, knobs: Mapping[str, str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from livemmctl.ab.place import Place
 from livemmctl.ab.schedule import blocks_of
 from livemmctl.ab.session import fit_here, run_here, setting_of, stop_here, with_tick
 from livemmctl.app import App, Group, Seconds, command
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace
 
 FILE = click.Path(path_type=Path)
@@ -303,12 +303,11 @@ def report(
 
     found = load_experiment(experiment, app.host)
     if bool(journals) == (prometheus is not None):
-        raise CtlError("either journals or --prometheus", Exit.USAGE,
-                       "livemmctl ab report --help")
+        raise UsageError("either journals or --prometheus", "livemmctl ab report --help")
     if prometheus is not None:
         for name in filter(None, (host_label, stratum_label, arm_metric)):
             if not name.isascii() or not name.replace(":", "_").isidentifier():
-                raise CtlError(f"{name[:40]!r}: not a name that Prometheus knows", Exit.USAGE)
+                raise UsageError(f"{name[:40]!r}: not a name that Prometheus knows")
         ask = from_prometheus.Ask(host_label, arm_metric or from_prometheus.ARM_METRIC,
                                   stratum_label, round(step or 0))
         seen = from_prometheus.seen_by(
@@ -342,9 +341,9 @@ def power(app: App, mean: float, deviation: float, effect: float) -> None:
 
     # Written so that nan, which compares false with everything, is refused too.
     if not (0 < deviation < 1e300 and 0 < abs(mean) < 1e300 and 0 < effect < 1e6):
-        raise CtlError("--deviation and --effect have to be above 0, --mean not 0", Exit.USAGE)
+        raise UsageError("--deviation and --effect have to be above 0, --mean not 0")
     units = units_for(abs(mean) * effect / 100 / deviation)
     if units is None:
-        raise CtlError("the effect is too small against the deviation for any fleet", Exit.USAGE)
+        raise UsageError("the effect is too small against the deviation for any fleet")
     app.show({"units_per_arm": units},
              lambda: f"{units:,} an arm, {2 * units:,} together with control")

@@ -25,7 +25,7 @@ from livemmctl.ab.model import (
     Switchback,
 )
 from livemmctl.control import LEASE_MAX_S
-from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.errors import Exit, UsageError, os_errors
 from livemmctl.files import parse_toml
 from livemmctl.host import Host
 
@@ -53,13 +53,10 @@ def load_experiment(path: Path, host: Host) -> Experiment:
 
      Raises CtlError, USAGE, that names the key.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(FILE_MAX_BYTES + 1)
-    except OSError as error:
-        raise CtlError(f"cannot read {path}: {os_words(error)}", Exit.USAGE) from None
+    with os_errors(f"cannot read {path}", Exit.USAGE), path.open("rb") as file:
+        data = file.read(FILE_MAX_BYTES + 1)
     if len(data) > FILE_MAX_BYTES:
-        raise CtlError(f"{path}: larger than {FILE_MAX_BYTES} bytes", Exit.USAGE)
+        raise UsageError(f"{path}: larger than {FILE_MAX_BYTES} bytes")
     table = parse_toml(data.decode("utf-8", errors="replace"), str(path))
     digest = hashlib.sha256(data).hexdigest()[:16]
     return parse_experiment(table, str(path), digest, path.parent, host)

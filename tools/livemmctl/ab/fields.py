@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, UsageError
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DURATION = re.compile(r"(\d{1,9})([smhdw])\Z")
@@ -56,7 +56,7 @@ class Fields:
         """A complaint about `key`, ready to be raised."""
         place = self.place(key)
         text = f"{self.source}: {place}: {words}" if place else f"{self.source}: {words}"
-        return CtlError(text, Exit.USAGE, hint)
+        return UsageError(text, hint)
 
     def place(self, key: str) -> str:
         """The key with the tables around it."""

@@ -10,7 +10,7 @@ from livemmctl.ab.journal import TIME_OVER, Lines, Record, number
 from livemmctl.ab.model import HOST, Experiment, Metric
 from livemmctl.ab.points import BlockSeen, HostSeen, Point, Seen
 from livemmctl.ab.timeline import BASELINE, RUN
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import UsageError
 
 #: After these, what grows may have begun again at 0, or is another arm's.
 BREAKS = ("start", "resume", "apply", "drift", "block", "stop", "end")
@@ -23,7 +23,7 @@ def seen_in(lines: Lines, experiment: Experiment, now_s: float) -> Seen:
     others = {record["experiment"] for record in lines.records} - {experiment.name}
     if not mine:
         words = f"; there is {', '.join(sorted(others)[:3])}" if others else ""
-        raise CtlError(f"no record of experiment {experiment.name!r}{words}", Exit.USAGE)
+        raise UsageError(f"no record of experiment {experiment.name!r}{words}")
     if others:
         seen.notes.append(f"records of other experiments passed over: {', '.join(sorted(others))}")
     if lines.unreadable:

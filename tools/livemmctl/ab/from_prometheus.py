@@ -17,7 +17,7 @@ from typing import Any
 from livemmctl.ab.fields import duration_text
 from livemmctl.ab.model import HOST, Experiment, Metric, Source
 from livemmctl.ab.points import HostSeen, Point, Seen
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, Exit, UsageError
 
 ARM_METRIC = "livemm_arm_info"
 #: In a metric's own PromQL it stands for the time between two points.
@@ -47,8 +47,8 @@ class Prometheus:
     def __post_init__(self) -> None:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise CtlError(f"{self.url}: not an address of a server", Exit.USAGE,
-                           "--prometheus http://HOST:9090")
+            raise UsageError(f"{self.url}: not an address of a server",
+                             "--prometheus http://HOST:9090")
 
     def range(self, query: str, start_s: float, end_s: float, step_s: float) -> Series:
         """A range query, in several requests if it is long.  Raises CtlError."""
@@ -135,8 +135,8 @@ def query_for(source: Source, own: str, grows: bool, host_label: str, step_s: fl
     if not own:
         names = names_of(source)
         if not names:
-            raise CtlError(f"{source}: how a fleet's Prometheus has it is not known", Exit.USAGE,
-                           "give the metric a promql")
+            raise UsageError(f"{source}: how a fleet's Prometheus has it is not known",
+                             "give the metric a promql")
         pattern = "|".join(names)
         selector = names[0] if len(names) == 1 else f"{{__name__=~{quoted(pattern)}}}"
     function = "increase" if grows else "avg_over_time"
@@ -167,15 +167,15 @@ class Ask:
 def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) -> Seen:
     """What a Prometheus has seen of an experiment by host.  Raises CtlError."""
     if experiment.mode != HOST:
-        raise CtlError("a switchback's blocks are only in its journals", Exit.USAGE,
-                       "livemmctl ab report EXPERIMENT JOURNAL...")
+        raise UsageError("a switchback's blocks are only in its journals",
+                         "livemmctl ab report EXPERIMENT JOURNAL...")
     if experiment.start_s is None:
-        raise CtlError("the experiment's file has no start: which time to ask for?", Exit.USAGE,
-                       "start = 2026-11-30T08:00:00Z")
+        raise UsageError("the experiment's file has no start: which time to ask for?",
+                         "start = 2026-11-30T08:00:00Z")
     start_s = experiment.start_s
     end_s = min(start_s + experiment.duration_s, now_s)
     if end_s <= start_s:
-        raise CtlError("the experiment has not begun yet", Exit.USAGE)
+        raise UsageError("the experiment has not begun yet")
     step_s = ask.step_s or max(
         math.ceil(experiment.duration_s / POINTS_WANTED), experiment.tick_s, 60.0)
     # Whole steps before the start, so that a point is on one side of it.

@@ -24,12 +24,12 @@ import fcntl
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.errors import CtlError, Exit, UsageError, os_errors
 
 VERSION = 1
 #: A line that is longer is none of ours.
@@ -47,24 +47,21 @@ class Journal:
         """Open or make the file.  Raises CtlError, also when another runner has it."""
         self.path = path
         self._common = {"experiment": experiment, "host": host}
+        with os_errors(f"cannot open {path}"):
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
-            self._file = os.open(
-                path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
-            )
-        except OSError as error:
-            raise CtlError(f"cannot open {path}: {os_words(error)}") from None
-        try:
-            self._begin()
-        except OSError as error:
-            os.close(self._file)
-            if isinstance(error, BlockingIOError):
-                raise CtlError(
-                    f"{path}: another runner is writing to it", hint="livemmctl ab status"
-                ) from None
-            raise CtlError(f"cannot use {path}: {os_words(error)}") from None
+            with os_errors(f"cannot use {path}"):
+                self._begin()
+        except CtlError:
+            self.close()
+            raise
 
     def _begin(self) -> None:
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CtlError(f"{self.path}: another runner is writing to it",
+                           hint="livemmctl ab status") from None
         size = os.fstat(self._file).st_size
         # A crash may have left half a line: it is not to swallow the next one.
         if size and os.pread(self._file, 1, size - 1) != b"\n":
@@ -79,12 +76,10 @@ class Journal:
         """Add a line and wait until it is on the disk.  Raises CtlError."""
         record = {"v": VERSION, "t": round(wall_s, 3), "type": kind, **self._common, **fields}
         data = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-        try:
+        with os_errors(f"cannot write {self.path}"):
             if os.write(self._file, data) != len(data):
                 raise OSError(28, "no space left on device")
             os.fsync(self._file)
-        except OSError as error:
-            raise CtlError(f"cannot write {self.path}: {os_words(error)}") from None
 
     def close(self) -> None:
         """Let go of the file and of its lock."""
@@ -131,24 +126,16 @@ def number(value: object) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def _lines_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while line := file.readline(LINE_MAX_BYTES + 1):
-            yield line
-
-
 def read_journal(path: Path, lines: Lines | None = None) -> Lines:
     """All records of a file, added to `lines`.  Raises CtlError if it cannot be read."""
     lines = Lines() if lines is None else lines
-    try:
-        for line in _lines_of(path):
+    with os_errors(f"cannot read {path}", Exit.USAGE), path.open("rb") as file:
+        while line := file.readline(LINE_MAX_BYTES + 1):
             record = parse_line(line)
             if record is not None:
                 lines.records.append(record)
             elif line.strip():
                 lines.unreadable += 1
-    except OSError as error:
-        raise CtlError(f"cannot read {path}: {os_words(error)}", Exit.USAGE) from None
     return lines
 
 
@@ -181,11 +168,9 @@ def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
     """
     for record in records:
         if record["experiment"] != experiment or record["host"] != host:
-            raise CtlError(
-                f"this journal is of experiment {record['experiment']!r}"
-                f" on host {record['host'][:8]}",
-                Exit.USAGE, "give each experiment on each host a file of its own",
-            )
+            raise UsageError(f"this journal is of experiment {record['experiment']!r}"
+                             f" on host {record['host'][:8]}",
+                             "give each experiment on each host a file of its own")
     starts = [record for record in records if record["type"] == "start"]
     if not starts:
         return None

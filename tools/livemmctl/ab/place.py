@@ -13,7 +13,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 
-from livemmctl.errors import CtlError, os_words
+from livemmctl.errors import CtlError, os_errors
 from livemmctl.files import replace_on
 from livemmctl.host import Host
 
@@ -43,12 +43,9 @@ class Place:
     def take(self, running: Running) -> None:
         """Become the host's only runner.  Raises CtlError if there is another."""
         path = self.host.path(LOCK)
-        try:
+        with os_errors(f"cannot use {path}", hint="run it as root"):
             path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise CtlError(f"cannot use {path}: {os_words(error)}",
-                           hint="run it as root") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

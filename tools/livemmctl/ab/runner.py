@@ -125,7 +125,7 @@ class Runner:
             outcome = self._loop(self._timeline(joins_s), guard)
         except CtlError as error:
             failure = error
-            outcome = Outcome("stop", error.message, Exit(error.status))
+            outcome = Outcome("stop", error.message, error.status)
         finally:
             # Before anything is written down: a full disk must not keep a policy on.
             restored = self._restore()

@@ -20,7 +20,7 @@ from livemmctl.ab.runner import Outcome, Runner, Setting
 from livemmctl.ab.sample import Sampler
 from livemmctl.ab.switch import Switch, found_before, found_on, on_now, settings_for
 from livemmctl.control import MODULE, ModuleControl, is_loaded, open_control
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.host import Host
 from livemmctl.profile.defaults import defaults
 
@@ -34,13 +34,12 @@ def with_tick(experiment: Experiment, tick_s: float) -> Experiment:
     """The experiment with another tick.  Raises CtlError, USAGE, if it does not fit."""
     plan = experiment.switchback
     if not TICK_LEAST_S <= tick_s <= TICK_MOST_S:
-        raise CtlError(f"--tick {tick_s:g}: not in {TICK_LEAST_S:g}..{TICK_MOST_S:g}", Exit.USAGE)
+        raise UsageError(f"--tick {tick_s:g}: not in {TICK_LEAST_S:g}..{TICK_MOST_S:g}")
     if experiment.lease_s < 3 * tick_s:
-        raise CtlError(f"--tick {tick_s:g}: the lease is {experiment.lease_s} s; three ticks have"
-                       " to fit into it", Exit.USAGE)
+        raise UsageError(f"--tick {tick_s:g}: the lease is {experiment.lease_s} s; three ticks have"
+                         " to fit into it")
     if plan is not None and plan.washout_s + 2 * tick_s > plan.block_s:
-        raise CtlError(f"--tick {tick_s:g}: less than two ticks of a block would be left",
-                       Exit.USAGE)
+        raise UsageError(f"--tick {tick_s:g}: less than two ticks of a block would be left")
     return replace(experiment, tick_s=tick_s)
 
 
@@ -106,9 +105,9 @@ def run_here(
             if past is not None and experiment.mode != HOST:
                 before = past.start.get("digest")
                 if before != experiment.digest:
-                    raise CtlError(
-                        f"{journal_path} is of another version of {file}", Exit.USAGE,
-                        "a switchback's plan cannot change on the way: use a new journal",
+                    raise UsageError(
+                        f"{journal_path} is of another version of {file}",
+                        "a switchback's plan cannot change on the way: use a new journal"
                     )
             runner = Runner(
                 experiment, setting, control,

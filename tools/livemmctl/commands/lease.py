@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from livemmctl.app import App, command
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import UsageError
 
 
 @command(
@@ -25,7 +25,7 @@ def lease(app: App, seconds: str | None) -> None:
     if seconds is not None:
         # Longer is no number of seconds, and Python would take its time over it.
         if not (seconds.isascii() and seconds.isdigit() and len(seconds) < 10):
-            raise CtlError(f"lease: {seconds[:40]}: not a number of seconds, 0..604800", Exit.USAGE)
+            raise UsageError(f"lease: {seconds[:40]}: not a number of seconds, 0..604800")
         control.set_lease(int(seconds))
     left = control.lease()
     app.show({"lease_seconds": left},

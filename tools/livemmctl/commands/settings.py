@@ -13,7 +13,7 @@ from livemmctl.app import App, command
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
 from livemmctl.control import UNSETTLED, ModuleControl
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import UsageError
 
 
 def change(app: App, control: ModuleControl, settings: Mapping[str, Mapping[str, str]]) -> None:
@@ -91,9 +91,9 @@ def parse_assignments(policy: str, words: tuple[str, ...]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise CtlError(f"{policy}: {word[:80]!r}: not KNOB=VALUE", Exit.USAGE)
+            raise UsageError(f"{policy}: {word[:80]!r}: not KNOB=VALUE")
         if key in found:
-            raise CtlError(f"{policy}/{key}: given twice", Exit.USAGE)
+            raise UsageError(f"{policy}/{key}: given twice")
         found[key] = value
     return found
 

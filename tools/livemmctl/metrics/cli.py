@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from livemmctl.app import App, command
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import UsageError
 from livemmctl.files import replace
 
 FILE_NAME = "livemm.prom"
@@ -33,7 +33,7 @@ def write_textfile(app: App, target: Path) -> None:
 
     path = target / FILE_NAME if target.is_dir() else target
     if path.suffix != ".prom":
-        raise CtlError(f"{path}: the textfile collector reads only *.prom", Exit.USAGE)
+        raise UsageError(f"{path}: the textfile collector reads only *.prom")
     text = generate_latest(_metrics(app)).decode()
     replace(path, text, 0o644)
     app.show({"path": str(path), "bytes": len(text.encode())}, lambda: f"written to {path}")

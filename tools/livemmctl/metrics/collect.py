@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -18,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from livemmctl.control import ModuleControl, open_control
 from livemmctl.errors import CtlError
+from livemmctl.files import json_of
 from livemmctl.host import Host
 from livemmctl.modules import LivepatchState, livepatch_state
 from livemmctl.profile.store import applied
@@ -40,11 +40,8 @@ def gauge(name: str, words: str, value: float) -> GaugeMetricFamily:
 
 def arm_of(host: Host) -> tuple[str, str] | None:
     """Experiment and arm of the host, if it is in one."""
-    try:
-        data = json.loads(host.fetch(ARM))
-        experiment, arm = data["experiment"], data["arm"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    data = json_of(host, ARM)
+    experiment, arm = data.get("experiment"), data.get("arm")
     if isinstance(experiment, str) and isinstance(arm, str) and experiment and arm:
         return experiment, arm
     return None

@@ -11,7 +11,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.exposition import ThreadingWSGIServer
 
-from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.errors import CtlError, UsageError, os_words
 
 _PORT = re.compile(r"\d{1,5}\Z", re.A)
 
@@ -28,7 +28,7 @@ def parse_address(text: str) -> tuple[str, int]:
     """ADDRESS:PORT, [ADDRESS]:PORT or PORT (on loopback).  Raises CtlError, USAGE."""
     address, _, port = text.rpartition(":")
     if not _PORT.match(port) or int(port) > 65535:
-        raise CtlError(f"{text[:80]}: not ADDRESS:PORT", Exit.USAGE)
+        raise UsageError(f"{text[:80]}: not ADDRESS:PORT")
     return address.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 

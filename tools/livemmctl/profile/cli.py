@@ -12,7 +12,7 @@ import click
 from livemmctl import modules
 from livemmctl.app import App, Group, Seconds, command
 from livemmctl.control import is_loaded
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace_on
 from livemmctl.profile.apply import apply_changes
 from livemmctl.profile.defaults import learn, open_with_defaults
@@ -177,7 +177,7 @@ def save(app: App, name: str, description: str, force: bool) -> None:
     """
     path = own_path(name)
     if app.host.exists(path) and not force:
-        raise CtlError(f"{path} is there already", Exit.USAGE, "--force replaces it")
+        raise UsageError(f"{path} is there already", "--force replaces it")
     control, known = open_with_defaults(app.host)
     every = control.settings()
     kept = {

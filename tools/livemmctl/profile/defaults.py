@@ -18,7 +18,7 @@ from typing import Any
 
 from livemmctl.control import MODULE, PARAMETERS, ModuleControl, open_control, parse_settings
 from livemmctl.errors import CtlError
-from livemmctl.files import parse_toml, replace_on
+from livemmctl.files import json_of, parse_toml, replace_on
 from livemmctl.host import Host
 
 NOTED = "/run/livemm/defaults.json"
@@ -61,17 +61,12 @@ def documented(release: tuple[int, int]) -> dict[str, dict[str, str]]:
 
 
 def _noted(host: Host) -> dict[str, dict[str, str]]:
-    try:
-        data = json.loads(host.fetch(NOTED))
-        build, policies = data["build"], data["policies"]
-        if not build or build != build_of(host):
-            return {}
-        return {
-            str(policy): {str(key): str(value) for key, value in knobs.items()}
-            for policy, knobs in policies.items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    data = json_of(host, NOTED)
+    build, policies = data.get("build"), data.get("policies")
+    if not build or build != build_of(host) or not isinstance(policies, dict):
         return {}
+    return {policy: {key: str(value) for key, value in knobs.items()}
+            for policy, knobs in policies.items() if isinstance(knobs, dict)}
 
 
 def defaults(host: Host) -> Defaults:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from livemmctl.control import settings_text
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, UsageError
 from livemmctl.files import only_keys, parse_toml
 
 _NUMBER = re.compile(r"\d+(\.\d+)?\Z", re.A)
@@ -40,7 +40,7 @@ def value_text(value: Any, where: str) -> str:
     if isinstance(value, int):
         # More digits than any knob takes; Python would refuse to print some.
         if abs(value) >= 10**20:
-            raise CtlError(f"{where}: too large a number", Exit.USAGE)
+            raise UsageError(f"{where}: too large a number")
         return str(value)
     if isinstance(value, float):
         # The module's decimals are tenths: 12.5, and 10 for 10.0.
@@ -48,33 +48,29 @@ def value_text(value: Any, where: str) -> str:
         return text.removesuffix(".0")
     if isinstance(value, str):
         return value
-    raise CtlError(
-        f"{where}: {type(value).__name__}: neither a number, true or false, nor a text", Exit.USAGE
+    raise UsageError(
+        f"{where}: {type(value).__name__}: neither a number, true or false, nor a text"
     )
 
 
 def parse_policies(tables: Any, where: str) -> dict[str, dict[str, str]]:
     """The tables [policy.NAME].  Raises CtlError, USAGE, that names policy and key."""
     if not isinstance(tables, dict):
-        raise CtlError(f"{where}: policy: not a table; write [policy.NAME]", Exit.USAGE)
+        raise UsageError(f"{where}: policy: not a table; write [policy.NAME]")
     found: dict[str, dict[str, str]] = {}
     for policy, table in tables.items():
         if not isinstance(table, dict):
-            raise CtlError(
-                f"{where}: policy.{policy}: not a table; write [policy.{policy}]", Exit.USAGE
-            )
+            raise UsageError(f"{where}: policy.{policy}: not a table; write [policy.{policy}]")
         found[policy] = {
             key: value_text(value, f"{where}: {policy}/{key}") for key, value in table.items()
         }
         if found[policy].get("enabled") not in ("0", "1"):
             said = found[policy].get("enabled", "not given")
-            raise CtlError(
-                f"{where}: {policy}/enabled: {said}: must be true or false", Exit.USAGE
-            )
+            raise UsageError(f"{where}: {policy}/enabled: {said}: must be true or false")
     try:
         settings_text(found)
     except CtlError as error:
-        raise CtlError(f"{where}: {error.message}", Exit.USAGE) from None
+        raise UsageError(f"{where}: {error.message}") from None
     return found
 
 
@@ -84,7 +80,7 @@ def parse_profile(text: str, name: str, where: str) -> Profile:
     only_keys(document, {"description", "policy"}, where)
     description = document.get("description", "")
     if not isinstance(description, str):
-        raise CtlError(f"{where}: description: not a text", Exit.USAGE)
+        raise UsageError(f"{where}: description: not a text")
     return Profile(name, description, parse_policies(document.get("policy", {}), where))
 
 
@@ -121,8 +117,7 @@ def modprobe_text(profile: Profile, source: str) -> str:
     for policy, knobs in profile.policies.items():
         for key, value in knobs.items():
             if set(value) & set("\"'\\"):
-                raise CtlError(f"{policy}/{key}: {value}: a quote or backslash in it",
-                               Exit.USAGE)
+                raise UsageError(f"{policy}/{key}: {value}: a quote or backslash in it")
     text = settings_text(profile.policies)
     return (
         f"# Profile {profile.name}, of {source}; made by livemmctl profile modprobe.\n"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from livemmctl import naming
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import UsageError
 from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import Profile, same_value
 
@@ -46,8 +46,7 @@ def check_names(profile: Profile, now: Every, where: str) -> None:
     """Raise CtlError, USAGE, for a policy or knob that the module does not have."""
     for policy, knobs in profile.policies.items():
         if policy not in now:
-            raise CtlError(f"{where}: {policy}: no such policy; there are: {', '.join(now)}",
-                           Exit.USAGE)
+            raise UsageError(f"{where}: {policy}: no such policy; there are: {', '.join(now)}")
         for key in knobs:
             if key not in now[policy]:
                 raise naming.unknown(policy, key, now[policy], where)
@@ -69,10 +68,10 @@ def plan(profile: Profile, now: Every, defaults: Defaults, where: str) -> list[C
             else:
                 default = defaults.of(policy, key)
                 if default is None:
-                    raise CtlError(
-                        f"{where}: {policy}/{key}: its default is not known", Exit.USAGE,
+                    raise UsageError(
+                        f"{where}: {policy}/{key}: its default is not known",
                         f"name it under [policy.{policy}], or unload the module and use"
-                        " livemmctl load",
+                        " livemmctl load"
                     )
                 wanted, why = default, "absent" if named is None else "default"
             if not same_value(value, wanted):

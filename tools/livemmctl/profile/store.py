@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from livemmctl.errors import CtlError, Exit
-from livemmctl.files import only_keys, parse_toml, replace_on
+from livemmctl.errors import UsageError
+from livemmctl.files import json_of, only_keys, parse_toml, replace_on
 from livemmctl.host import Host
 from livemmctl.profile.model import Profile, parse_profile
 
@@ -75,14 +75,13 @@ def find(host: Host, name: str) -> Found:
         if found.name == name:
             return found
     there = ", ".join(found.name for found in every) or "none"
-    raise CtlError(f"{name[:80]}: no such profile; there are: {there}", Exit.USAGE)
+    raise UsageError(f"{name[:80]}: no such profile; there are: {there}")
 
 
 def own_path(name: str) -> str:
     """Where a profile of the admin's is kept.  Raises CtlError, USAGE, for a bad name."""
     if not _NAME.match(name):
-        raise CtlError(f"{name[:80]!r}: a profile's name has letters, digits, _ . and -",
-                       Exit.USAGE)
+        raise UsageError(f"{name[:80]!r}: a profile's name has letters, digits, _ . and -")
     return f"{FOLDERS[0]}/{name}.toml"
 
 
@@ -94,11 +93,10 @@ def note_applied(host: Host, found: Found) -> None:
 
 def applied(host: Host) -> Found | None:
     """The profile that was applied last since boot, if any."""
-    try:
-        data = json.loads(host.fetch(APPLIED))
-        name, path = str(data["profile"]), str(data["path"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    data = json_of(host, APPLIED)
+    if not {"profile", "path"} <= data.keys():
         return None
+    name, path = str(data["profile"]), str(data["path"])
     return Found(name, path, Host(), path)
 
 
@@ -108,22 +106,21 @@ def named_or_applied(host: Host, name: str | None) -> Found:
         return find(host, name)
     found = applied(host)
     if found is None:
-        raise CtlError("no profile has been applied since boot: name one", Exit.USAGE,
-                       "livemmctl profile list")
+        raise UsageError("no profile has been applied since boot: name one",
+                         "livemmctl profile list")
     return found
 
 
 def service(host: Host) -> Service:
     """What the service shall do.  Raises CtlError, USAGE, that names the key."""
     if not host.exists(CONFIG):
-        raise CtlError(f"{CONFIG} is not there", Exit.USAGE,
-                       'put profile = "NAME" into it; see: livemmctl profile list')
+        raise UsageError(f"{CONFIG} is not there",
+                         'put profile = "NAME" into it; see: livemmctl profile list')
     document = parse_toml(host.read(CONFIG), CONFIG)
     only_keys(document, {"profile", "at_stop"}, CONFIG)
     name, at_stop = document.get("profile"), document.get("at_stop", "keep")
     if not isinstance(name, str) or not name:
-        raise CtlError(f"{CONFIG}: profile: not the name of a profile", Exit.USAGE,
-                       "livemmctl profile list")
+        raise UsageError(f"{CONFIG}: profile: not the name of a profile", "livemmctl profile list")
     if at_stop not in ("keep", "off"):
-        raise CtlError(f"{CONFIG}: at_stop: {str(at_stop)[:40]}: not one of keep, off", Exit.USAGE)
+        raise UsageError(f"{CONFIG}: at_stop: {str(at_stop)[:40]}: not one of keep, off")
     return Service(name, at_stop)
