@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -32,7 +31,9 @@ _NAME = re.compile(r"[a-z0-9_]+\Z")
 # What the grammar of the contract uses itself, and what no text may hold.
 _UNFIT = re.compile(r"[\s,;\x00-\x1f\x7f]|[^\x00-\x7f]")
 
+#: Policy to knob to value.
 Settings = Mapping[str, Mapping[str, str]]
+Knobs = dict[str, dict[str, str]]
 
 #: States of a policy that may pass by themselves, and that `enabled` does not show.  A policy
 #: in one of these states is not on.
@@ -85,40 +86,6 @@ class Reach(Enum):
     ABSENT = "absent"
 
 
-class Control(ABC):
-    """What an admin, or an experiment, can do with a loaded module."""
-
-    @abstractmethod
-    def policies(self) -> list[PolicyStatus]:
-        """Every policy that the module has, in its order."""
-
-    @abstractmethod
-    def get(self, policy: str) -> dict[str, str]:
-        """All knobs of a policy, `enabled` first.  Raises CtlError for an unknown one."""
-
-    @abstractmethod
-    def apply(self, settings: Settings) -> None:
-        """Change settings of several policies, all or nothing.
-
-        `settings` maps a policy to those of its knobs (and `enabled`) that are to
-        change; others stay.  Raises CtlError with the kernel's reason: REFUSED,
-        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.  A change
-        that only switches policies off takes effect at once; see UNSETTLED.
-        """
-
-    @abstractmethod
-    def counters(self, policy: str) -> dict[str, int]:
-        """Counters of a policy; they never fall while the module is loaded."""
-
-    @abstractmethod
-    def set_lease(self, seconds: int) -> None:
-        """Every policy goes off in so many seconds unless renewed; 0 ends the lease."""
-
-    @abstractmethod
-    def lease(self) -> int:
-        """Seconds left, 0 without a lease."""
-
-
 def settings_text(settings: Settings) -> str:
     """The form that the parameter `policies` takes.
 
@@ -142,9 +109,9 @@ def settings_text(settings: Settings) -> str:
     return ";".join(sections)
 
 
-def parse_settings(text: str) -> dict[str, dict[str, str]]:
-    """What the parameter `policies` shows, by policy and knob."""
-    found: dict[str, dict[str, str]] = {}
+def parse_settings(text: str) -> Knobs:
+    """What the parameter `policies` shows."""
+    found: Knobs = {}
     for section in text.strip().split(";"):
         name, colon, line = section.partition(":")
         if colon:
@@ -215,8 +182,8 @@ def refusal(what: str, error: OSError, reason: str) -> CtlError:
                     naming.hint_for(words) or _HINTS.get(error.errno or 0))
 
 
-class ModuleControl(Control):
-    """The loaded module."""
+class ModuleControl:
+    """What an admin, or an experiment, can do with the loaded module."""
 
     def __init__(self, host: Host, reach: Reach) -> None:
         self.host = host
@@ -237,25 +204,24 @@ class ModuleControl(Control):
                 ) from None
             raise file_error("read", path, error) from None
 
-    def _all(self) -> dict[str, dict[str, str]]:
+    def settings(self) -> Knobs:
+        """All knobs of all policies, `enabled` first, in the module's order."""
         return parse_settings(self.host.read(f"{PARAMETERS}/policies"))
 
-    def settings(self) -> dict[str, dict[str, str]]:
-        """All knobs of all policies, in the module's order."""
-        return self._all()
-
     def policies(self) -> list[PolicyStatus]:
+        """Every policy that the module has, in its order."""
         if self.reach is not Reach.ABSENT:
             return parse_status(self._debugfs("status"))
         # Without debugfs, only the parameter tells.
         return [
             PolicyStatus(name, "on" if knobs.get("enabled") == "1" else "off",
                          knobs.get("mode", ""), "")
-            for name, knobs in self._all().items()
+            for name, knobs in self.settings().items()
         ]
 
     def get(self, policy: str) -> dict[str, str]:
-        every = self._all()
+        """All knobs of a policy, `enabled` first.  Raises CtlError for an unknown one."""
+        every = self.settings()
         self.require(policy, every)
         return every[policy]
 
@@ -266,6 +232,13 @@ class ModuleControl(Control):
             raise UsageError(f"{policy}: no such policy; there are: {', '.join(known)}")
 
     def apply(self, settings: Settings) -> None:
+        """Change settings of several policies, all or nothing.
+
+        `settings` maps a policy to those of its knobs (and `enabled`) that are to
+        change; others stay.  Raises CtlError with the kernel's reason: REFUSED,
+        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.  A change
+        that only switches policies off takes effect at once; see UNSETTLED.
+        """
         text = settings_text(settings)
         if len(text) >= PARAMETER_MAX_BYTES:
             raise UsageError(
@@ -281,15 +254,18 @@ class ModuleControl(Control):
             raise refusal(parameter, error, self.last_error()) from None
 
     def counters(self, policy: str) -> dict[str, int]:
-        self.require(policy, self._all())
+        """Counters of a policy; they never fall while the module is loaded."""
+        self.require(policy, self.settings())
         return parse_counters(self._debugfs(f"{policy}/counters"))
 
     def set_lease(self, seconds: int) -> None:
+        """Every policy goes off in so many seconds unless renewed; 0 ends the lease."""
         if not 0 <= seconds <= LEASE_MAX_S:
             raise UsageError(f"lease: {seconds}: not in 0..{LEASE_MAX_S}")
         self._set("lease", str(seconds))
 
     def lease(self) -> int:
+        """Seconds left, 0 without a lease."""
         text = self.host.read(f"{PARAMETERS}/lease").strip()
         if not text.isdigit():
             raise CtlError(f"{PARAMETERS}/lease: not a number of seconds: {text!r}")
@@ -310,12 +286,12 @@ class ModuleControl(Control):
 
     def state(self, policy: str) -> str:
         """A policy's table for people; empty while it is off."""
-        self.require(policy, self._all())
+        self.require(policy, self.settings())
         return self._debugfs(f"{policy}/state")
 
     def census(self) -> str:
         """The census of blocks, by whichever policy has one."""
-        for policy in self._all():
+        for policy in self.settings():
             if self.host.exists(f"{DEBUGFS}/{policy}/census"):
                 return self._debugfs(f"{policy}/census")
         raise CtlError("this module has no census", Exit.UNSUPPORTED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import subprocess
 from dataclasses import dataclass
@@ -155,6 +156,14 @@ class Host:
     def user_id(self) -> int:
         """Effective user id: 0 is root."""
         return os.geteuid()
+
+
+def count_of(ranges: str) -> int | None:
+    """How many numbers a kernel's list such as `0-3,8` has; None where the text is none."""
+    if not re.fullmatch(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", ranges.strip(), re.A):
+        return None
+    ends = [part.split("-") for part in ranges.strip().split(",")]
+    return sum(int(part[-1]) - int(part[0]) + 1 for part in ends)
 
 
 def file_error(verb: str, name: str, error: OSError) -> CtlError:

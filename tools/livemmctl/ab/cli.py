@@ -264,10 +264,10 @@ def status(app: App) -> None:
               help="Seconds to wait for the runner.")
 def stop(app: App, timeout: float) -> None:
     """End the experiment on this host for good, whether or not the runner is alive."""
-    done = stop_here(app.host, timeout)
-    words = "ended" if done.alive else "its runner had died; ended"
-    app.show({"experiment": done.experiment, "runner_alive": done.alive},
-             lambda: f"{done.experiment}: {words}; the host is at stock")
+    experiment, alive = stop_here(app.host, timeout)
+    words = "ended" if alive else "its runner had died; ended"
+    app.show({"experiment": experiment, "runner_alive": alive},
+             lambda: f"{experiment}: {words}; the host is at stock")
 
 
 @_command(

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from livemmctl.ab.arms import arm_settings
 from livemmctl.ab.fields import LAST_TIME_S, Fields
 from livemmctl.ab.model import (
     HOST,
@@ -24,10 +23,12 @@ from livemmctl.ab.model import (
     Source,
     Switchback,
 )
-from livemmctl.control import LEASE_MAX_S
-from livemmctl.errors import Exit, UsageError, os_errors
+from livemmctl.control import LEASE_MAX_S, Knobs, Settings
+from livemmctl.errors import CtlError, Exit, UsageError, os_errors
 from livemmctl.files import parse_toml
 from livemmctl.host import Host
+from livemmctl.profile.model import parse_policies
+from livemmctl.profile.store import find
 
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
 STRATA = ("machine_type", "cpus", "memory", "numa_nodes", "architecture")
@@ -108,12 +109,12 @@ def _refuse_host_keys(top: Fields, table: Mapping[str, Any]) -> None:
 
 
 def _arms(tables: Fields, folder: Path, host: Host, mode: str) -> tuple[Arm, ...]:
-    found: list[tuple[str, float | None, dict[str, dict[str, str]]]] = []
+    found: list[tuple[str, float | None, Knobs]] = []
     for name, table in tables.rest().items():
         tables.check_name(name, name)
         fields = Fields(table, tables.place(name), tables.source)
         weight = fields.number("weight", 0.0, 1.0) if fields.has("weight") else None
-        settings = arm_settings(fields, folder, host)
+        settings = _arm_settings(fields, folder, host)
         fields.end()
         if mode == SWITCHBACK:
             _refuse_lasting(fields, settings)
@@ -142,7 +143,26 @@ def _arms(tables: Fields, folder: Path, host: Host, mode: str) -> tuple[Arm, ...
     return arms
 
 
-def _refuse_lasting(fields: Fields, settings: Mapping[str, Mapping[str, str]]) -> None:
+def _arm_settings(fields: Fields, folder: Path, host: Host) -> Knobs:
+    """Settings by policy and knob, of an arm's table; empty is stock.
+
+    `profile` is the name of a profile of the host, or the path of a file, which may be
+    relative to the experiment's own folder.  Raises CtlError, USAGE, that names the key.
+    """
+    if fields.has("profile"):
+        name = fields.text("profile")
+        if fields.has("policy"):
+            raise fields.error("policy", "either a profile or [policy.NAME] tables, not both")
+        path = "/" in name or name.endswith(".toml")
+        try:
+            return find(host, str(folder / name) if path else name).read().policies
+        except CtlError as error:
+            raise fields.error("profile", error.message) from None
+    where = f"{fields.source}: {fields.where}"
+    return parse_policies(fields.table("policy").rest(), where)
+
+
+def _refuse_lasting(fields: Fields, settings: Settings) -> None:
     for policy in settings:
         if policy in LASTING_POLICIES:
             raise fields.error(

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 
-from livemmctl.host import Host
+from livemmctl.host import Host, count_of
 
 UNKNOWN = "unknown"
 
@@ -22,24 +22,13 @@ def _machine_type(host: Host) -> str:
     return _words(f"{vendor} {product}")
 
 
-def _range_count(text: str) -> str:
-    """How many numbers a kernel's list such as `0-3,8` has."""
-    count = 0
-    for part in text.strip().split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
-            return UNKNOWN
-        count += int(last) - int(first) + 1 if dash else 1
-    return str(count)
-
-
 def _cpus(host: Host) -> str:
     # Present, not online: a CPU that is switched off does not make it another machine.
-    return _range_count(host.read_or("/sys/devices/system/cpu/present"))
+    return str(count_of(host.read_or("/sys/devices/system/cpu/present")) or UNKNOWN)
 
 
 def _numa_nodes(host: Host) -> str:
-    return _range_count(host.read_or("/sys/devices/system/node/has_memory"))
+    return str(count_of(host.read_or("/sys/devices/system/node/has_memory")) or UNKNOWN)
 
 
 def _memory(host: Host) -> str:

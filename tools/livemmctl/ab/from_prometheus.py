@@ -144,16 +144,6 @@ def query_for(source: Source, own: str, grows: bool, host_label: str, step_s: fl
 
 
 @dataclass(frozen=True)
-class _Stay:
-    """A host's time in the experiment: seconds since 1970."""
-
-    arm: str
-    arm_now: str
-    stratum: str
-    from_s: float
-
-
-@dataclass(frozen=True)
 class Ask:
     """How to ask."""
 
@@ -182,10 +172,11 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
     before_s = math.ceil(experiment.baseline_s / step_s) * step_s
     seen = Seen({metric.name: [] for metric in experiment.metrics})
     seen.over = now_s >= start_s + experiment.duration_s
-    stays = _stays(server, experiment, ask, start_s, end_s, step_s)
-    for host, stay in stays.items():
-        seen.hosts[host] = HostSeen(stay.arm, stay.stratum, moved=stay.arm != stay.arm_now,
-                                    arm_now=stay.arm_now)
+    joined: dict[str, float] = {}
+    for host, rows in _stays(server, experiment, ask, start_s, end_s, step_s).items():
+        joined[host], arm, stratum = min(rows)
+        arm_now = max(rows)[1]
+        seen.hosts[host] = HostSeen(arm, stratum, moved=arm != arm_now, arm_now=arm_now)
     if not seen.hosts:
         raise CtlError(
             f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
@@ -196,7 +187,7 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
     stale: set[tuple[str, float]] = set()
     if any(_reads_textfile(metric) for metric in experiment.metrics):
         stale = _stale(server, ask, start_s - before_s, end_s, step_s)
-        still = len({host for host, _ in stale} & set(stays))
+        still = len({host for host, _ in stale} & joined.keys())
         if still:
             seen.notes.append(f"on {still} hosts livemm.prom stood still for a time, which is"
                               " left out where livemm's own counters are compared")
@@ -204,7 +195,7 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
         pairs = _pairs(server, metric, ask, start_s - before_s, end_s, step_s)
         if _reads_textfile(metric):
             pairs = (pair for pair in pairs if pair[:2] not in stale)
-        seen.points[metric.name] = list(_points(pairs, stays, before_s, step_s))
+        seen.points[metric.name] = list(_points(pairs, joined, before_s, step_s))
     return seen
 
 
@@ -227,7 +218,8 @@ def _stale(
 def _stays(
     server: Prometheus, experiment: Experiment, ask: Ask, start_s: float, end_s: float,
     step_s: float,
-) -> dict[str, _Stay]:
+) -> dict[str, list[tuple[float, str, str]]]:
+    """Of each host every time in the experiment, with its arm and stratum then."""
     labels = ", ".join(filter(None, (ask.host_label, "arm", ask.stratum_label)))
     selector = f"{ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
     query = f"max by ({labels}) (max_over_time({selector}[{step_s:.0f}s])) > 0"
@@ -235,16 +227,10 @@ def _stays(
     times: dict[str, list[tuple[float, str, str]]] = {}
     for found, values in server.range(query, start_s, end_s, step_s):
         host, arm = found.get(ask.host_label, ""), found.get("arm", "")
-        if host and arm in arms:
+        if host and arm in arms and values:
             stratum = found.get(ask.stratum_label, "") if ask.stratum_label else ""
             times.setdefault(host, []).extend((at, arm, stratum) for at, _ in values)
-    stays = {}
-    for host, rows in times.items():
-        rows.sort()
-        if rows:
-            at, arm, stratum = rows[0]
-            stays[host] = _Stay(arm, rows[-1][1], stratum, at)
-    return stays
+    return times
 
 
 def _pairs(
@@ -270,15 +256,14 @@ def _pairs(
 
 
 def _points(
-    pairs: Iterator[tuple[str, float, float, float]], stays: dict[str, _Stay], before_s: float,
-    step_s: float,
+    pairs: Iterator[tuple[str, float, float, float]], joined: dict[str, float],
+    before_s: float, step_s: float,
 ) -> Iterator[Point]:
     """A point at a time tells of the step before it: that in which the arm began is left out."""
     for host, at, num, den in pairs:
-        stay = stays.get(host)
-        if stay is None or num < 0:
+        if host not in joined or num < 0:
             continue
-        since_s = at - stay.from_s
+        since_s = at - joined[host]
         if since_s > step_s / 2:
             yield Point(host, num, den)
         elif -before_s - step_s / 2 < since_s < -step_s / 2:

@@ -71,41 +71,33 @@ class Guard:
         return self._taint(now) or self._oom(now) or self._window(self._seen[0], now)
 
     def _taint(self, now: Health) -> Trip | None:
-        if not self.limits.taint or now.taint is None:
-            return None
-        new = taint_bits(now.taint) - taint_bits(self._joined.taint or 0)
-        if not new:
+        new = taint_bits(now.taint or 0) - taint_bits(self._joined.taint or 0)
+        if not self.limits.taint or not new:
             return None
         words = f"the kernel has a new taint bit: {', '.join(map(str, sorted(new)))}"
         return Trip("taint", float(min(new)), 0.0, words)
 
     def _oom(self, now: Health) -> Trip | None:
+        kills = (now.oom_kills or 0) - (self._joined.oom_kills or 0)
         limit = self.limits.oom_kills
-        if limit is None or now.oom_kills is None:
-            return None
-        kills = now.oom_kills - (self._joined.oom_kills or 0)
-        if kills <= limit:
+        if limit is None or kills <= limit:
             return None
         return Trip("oom_kills", kills, limit, f"{kills} OOM kills since the host joined")
 
     def _window(self, first: Health, now: Health) -> Trip | None:
-        limits = self.limits
-        window = max(limits.window_s, now.elapsed_s - first.elapsed_s)
-        if limits.allocation_stalls_per_s is not None:
-            rate = ((now.stalls or 0) - (first.stalls or 0)) / window
-            if rate > limits.allocation_stalls_per_s:
-                return Trip("allocation_stalls_per_s", rate, limits.allocation_stalls_per_s,
-                            f"{rate:.1f} allocation stalls a second")
-        if limits.psi_memory_full_pct is not None:
-            share = ((now.psi_full_s or 0.0) - (first.psi_full_s or 0.0)) / window * 100
-            if share > limits.psi_memory_full_pct:
-                return Trip("psi_memory_full_pct", share, limits.psi_memory_full_pct,
-                            f"all tasks waited for memory {share:.1f} % of the time")
-        if limits.thp_fallback_pct is not None:
-            fallbacks = (now.thp_fallbacks or 0) - (first.thp_fallbacks or 0)
-            faults = (now.thp_faults or 0) - (first.thp_faults or 0) + fallbacks
-            share = fallbacks / faults * 100 if faults >= THP_FAULTS_LEAST else 0.0
-            if share > limits.thp_fallback_pct:
-                return Trip("thp_fallback_pct", share, limits.thp_fallback_pct,
-                            f"{share:.1f} % of huge page faults fell back")
+        window = max(self.limits.window_s, now.elapsed_s - first.elapsed_s)
+        stalls = ((now.stalls or 0) - (first.stalls or 0)) / window
+        waited = ((now.psi_full_s or 0.0) - (first.psi_full_s or 0.0)) / window * 100
+        fallbacks = (now.thp_fallbacks or 0) - (first.thp_fallbacks or 0)
+        faults = (now.thp_faults or 0) - (first.thp_faults or 0) + fallbacks
+        fell_back = fallbacks / faults * 100 if faults >= THP_FAULTS_LEAST else 0.0
+        for name, seen, words in (
+            ("allocation_stalls_per_s", stalls, f"{stalls:.1f} allocation stalls a second"),
+            ("psi_memory_full_pct", waited,
+             f"all tasks waited for memory {waited:.1f} % of the time"),
+            ("thp_fallback_pct", fell_back, f"{fell_back:.1f} % of huge page faults fell back"),
+        ):
+            limit = getattr(self.limits, name)
+            if limit is not None and seen > limit:
+                return Trip(name, seen, limit, words)
         return None

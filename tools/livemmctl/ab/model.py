@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from livemmctl.control import Settings
+
 #: Policies that leave their mark on physical memory when they go off: which blocks are
 #: mixed, where pages lie.  The next block of time would inherit it from the last.
 LASTING_POLICIES = ("pageblock", "cma")
@@ -68,7 +70,7 @@ class Arm:
     #: Share of the hosts that take part; all arms' together are 1.
     weight: float
     #: What differs from stock, by policy and knob; empty is stock.
-    settings: Mapping[str, Mapping[str, str]]
+    settings: Settings
 
 
 @dataclass(frozen=True)
@@ -139,17 +141,7 @@ class Experiment:
 
     def arm(self, name: str) -> Arm:
         """An arm by its name.  Raises KeyError."""
-        for arm in self.arms:
-            if arm.name == name:
-                return arm
-        raise KeyError(name)
-
-    def metric(self, name: str) -> Metric:
-        """A metric by its name.  Raises KeyError."""
-        for metric in self.metrics:
-            if metric.name == name:
-                return metric
-        raise KeyError(name)
+        return {arm.name: arm for arm in self.arms}[name]
 
     @property
     def sources(self) -> tuple[Source, ...]:

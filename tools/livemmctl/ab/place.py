@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from livemmctl.errors import CtlError, os_errors
@@ -33,15 +34,15 @@ class Running:
     journal: str
 
 
+@dataclass(frozen=True)
 class Place:
     """The folder of one host."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self._lock: int | None = None
+    host: Host
 
-    def take(self, running: Running) -> None:
-        """Become the host's only runner.  Raises CtlError if there is another."""
+    @contextlib.contextmanager
+    def taken(self, running: Running) -> Iterator[None]:
+        """Be the host's only runner for a while.  Raises CtlError if there is another."""
         path = self.host.path(LOCK)
         with os_errors(f"cannot use {path}", hint="run it as root"):
             path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -52,17 +53,18 @@ class Place:
             os.close(lock)
             raise CtlError("another experiment is running on this host",
                            hint="livemmctl ab status") from None
-        self._lock = lock
-        replace_on(self.host, RUNNER, json.dumps(asdict(running)) + "\n")
+        try:
+            replace_on(self.host, RUNNER, json.dumps(asdict(running)) + "\n")
+            yield
+        finally:
+            self.leave()
+            os.close(lock)
 
     def leave(self) -> None:
         """No runner, no arm."""
         for name in (ARM, RUNNER):
             with contextlib.suppress(OSError):
                 self.host.path(name).unlink()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
 
     def show_arm(self, experiment: str, arm: str) -> None:
         """Say which arm the host was put in, whether or not it could be applied."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from livemmctl.ab import words
@@ -13,8 +14,8 @@ from livemmctl.ab.model import HOST
 from livemmctl.table import table, text_of
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def report_data(report: Report) -> dict[str, Any]:
@@ -27,10 +28,8 @@ def report_data(report: Report) -> dict[str, Any]:
         "correction": experiment.correction,
         "units": {arm.name: report.units(arm.name) for arm in experiment.arms},
         "conclusive": not report.failed,
-        "checks": [
-            {"name": check.name, "ok": check.ok, "words": check.words, "p": _finite(check.p)}
-            for check in report.checks
-        ],
+        "checks": [{key: _finite(value) for key, value in asdict(check).items()}
+                   for check in report.checks],
         "comparisons": [_comparison_data(item) for item in report.comparisons],
         "notes": report.notes,
     }
@@ -44,16 +43,9 @@ def _comparison_data(item: Comparison) -> dict[str, Any]:
         "wanted_percent": item.metric.detect_pct, "units_needed": item.needed,
         "refused": item.effect.refused, "notes": item.effect.notes, "estimate": None,
     }
-    found = item.effect.estimate
-    if found is not None:
-        data["estimate"] = {
-            "method": found.method, "control": found.control, "treatment": found.treatment,
-            "difference": found.difference, "low": _finite(found.low),
-            "high": _finite(found.high),
-            "relative": _finite(found.relative), "relative_low": _finite(found.relative_low),
-            "relative_high": _finite(found.relative_high), "p": _finite(found.p),
-            "n_control": found.n_control, "n_treatment": found.n_treatment,
-        }
+    if item.effect.estimate is not None:
+        estimate = asdict(item.effect.estimate)
+        data["estimate"] = {key: _finite(value) for key, value in estimate.items()}
     return data
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from livemmctl.ab import timeline
 from livemmctl.ab.assign import arm_of, joins_after_s
@@ -22,11 +22,12 @@ from livemmctl.ab.journal import TIME_OVER, Journal, Past, number
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
 from livemmctl.ab.schedule import blocks_of
-from livemmctl.ab.switch import Knobs, Switch, found_before, found_on, on_now, with_defaults
+from livemmctl.ab.switch import Switch, found_before, found_on, on_now, with_defaults
 from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
-from livemmctl.control import ModuleControl
+from livemmctl.control import Knobs, ModuleControl
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
+from livemmctl.profile.model import names_of
 
 #: Of Health, what is counted from before the first arm on.
 COUNTED = ("oom_kills", "taint")
@@ -53,50 +54,40 @@ class Setting:
     module: str
 
 
+@dataclass
 class Runner:
     """A run; `run` may be called once."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        setting: Setting,
-        control: ModuleControl | None,
-        sampler: Sampler,
-        journal: Journal,
-        clock: Clock,
-        show_arm: Callable[[str], None],
-        past: Past | None = None,
-        missing: str = "",
-        defaults: Defaults | None = None,
-        tell: Callable[[str, Mapping[str, object]], None] = lambda kind, fields: None,
-        is_loaded: Callable[[], bool] = lambda: True,
-    ) -> None:
-        """Without `control` nothing can be switched, `missing` says why; `past` is
-        what the journal says of runners before this one; `show_arm` tells the exporter;
-        `defaults` are what knobs are that an arm does not name, if not as found; `tell`
-        is called with what goes into the journal; `is_loaded` tells whether there still
-        is a module."""
-        self.experiment = experiment
-        self.setting = setting
-        self.control = control
-        self.sampler = sampler
-        self.journal = journal
-        self.clock = clock
-        self.past = past
-        self.missing = missing
-        self._show_arm = show_arm
-        self._defaults = defaults or Defaults({})
-        self._tell = tell
-        self._is_loaded = is_loaded
-        #: Why the host stays at stock; empty: its arm is applied.
-        self._held = ""
-        self._arm = ""
-        self._is_host_mode = experiment.mode == HOST
-        self._switch: Switch | None = None
-        self._leave: Knobs = {}
-        self._spoilt = ""
-        #: Policies of the arm that the kernel has not on now, and why.
-        self._missing_now = ""
+    experiment: Experiment
+    setting: Setting
+    #: None: nothing can be switched, and `missing` says why.
+    control: ModuleControl | None
+    sampler: Sampler
+    journal: Journal
+    clock: Clock
+    #: Tells the exporter.
+    show_arm: Callable[[str], None]
+    #: What the journal says of runners before this one.
+    past: Past | None = None
+    missing: str = ""
+    #: What knobs are that an arm does not name, if not as found.
+    defaults: Defaults = field(default_factory=lambda: Defaults({}))
+    #: Is called with what goes into the journal.
+    tell: Callable[[str, Mapping[str, object]], None] = lambda kind, fields: None
+    #: Is there still a module?
+    is_loaded: Callable[[], bool] = lambda: True
+    #: Why the host stays at stock; empty: its arm is applied.
+    _held: str = ""
+    _arm: str = ""
+    _switch: Switch | None = None
+    _leave: Knobs = field(default_factory=dict)
+    _spoilt: str = ""
+    #: Policies of the arm that the kernel has not on now, and why.
+    _missing_now: str = ""
+
+    @property
+    def _is_host_mode(self) -> bool:
+        return self.experiment.mode == HOST
 
     # The whole of it ------------------------------------------------------
 
@@ -197,7 +188,7 @@ class Runner:
                     Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}",
                 )
             self._switch = Switch(self.control, found, self.experiment.lease_s,
-                                  with_defaults(found, self._defaults), self._is_loaded)
+                                  with_defaults(found, self.defaults), self.is_loaded)
         elif not self._is_host_mode:
             raise CtlError(self.missing, Exit.NOT_LOADED, "livemmctl load")
         if self._is_host_mode:
@@ -299,7 +290,7 @@ class Runner:
         if slot.block is not None:
             self._arm = slot.block.arm
         if slot.phase == RUN:
-            self._show_arm(self._arm)
+            self.show_arm(self._arm)
             self._to_arm(slot)
 
     def _to_arm(self, slot: Slot) -> None:
@@ -386,9 +377,7 @@ class Runner:
                 return None
             if self._switch.lease_ran_out(changed):
                 return self._after_lease()
-            names = ", ".join(f"{policy}/{key}" for policy, keys in changed.items()
-                              for key in keys)
-            reason = f"changed by somebody else: {names}"
+            reason = f"changed by somebody else: {names_of(changed)}"
         self._write("drift", reason=reason, changed=changed)
         # What an admin switched by hand is the admin's: it stays as it is.
         self._leave = {policy: keys for policy, keys in changed.items() if "enabled" in keys}
@@ -419,7 +408,7 @@ class Runner:
 
     def _write(self, kind: str, **fields: object) -> None:
         self.journal.write(self.clock.wall(), kind, **fields)
-        self._tell(kind, fields)
+        self.tell(kind, fields)
 
 
 def ended_by(number: int) -> Outcome:

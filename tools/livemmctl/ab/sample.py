@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from livemmctl.ab.model import Source
-from livemmctl.control import Control
+from livemmctl.control import ModuleControl
 from livemmctl.errors import CtlError
 from livemmctl.host import Host
 
@@ -54,14 +55,15 @@ def parse_pressure(text: str, line: str) -> float | None:
     return None
 
 
+@dataclass(frozen=True)
 class Sampler:
     """Reads a host; what cannot be read is left out, never guessed."""
 
-    def __init__(self, host: Host, control: Control | None, timeout_s: float) -> None:
-        """`timeout_s` bounds each command; without `control` there are no counters."""
-        self.host = host
-        self.control = control
-        self.timeout_s = timeout_s
+    host: Host
+    #: None: there are no counters.
+    control: ModuleControl | None
+    #: Bounds each command.
+    timeout_s: float
 
     def read(self, sources: Sequence[Source]) -> dict[str, float]:
         """The numbers of those sources that can be read now, by the source's text."""
@@ -93,12 +95,9 @@ class Sampler:
         return self._command(source.what)
 
     def _counters(self, policy: str) -> dict[str, int]:
-        if self.control is None:
-            return {}
-        try:
-            return self.control.counters(policy)
-        except CtlError:
-            return {}
+        with contextlib.suppress(CtlError):
+            return self.control.counters(policy) if self.control else {}
+        return {}
 
     def _command(self, text: str) -> float | None:
         try:

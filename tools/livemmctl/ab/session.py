@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 from livemmctl.ab.assign import host_id
@@ -63,9 +64,7 @@ def _open(host: Host, experiment: Experiment) -> tuple[ModuleControl | None, str
         raise
 
 
-def sampler_for(
-    host: Host, experiment: Experiment, control: ModuleControl | None
-) -> Sampler:
+def sampler_for(host: Host, experiment: Experiment, control: ModuleControl | None) -> Sampler:
     """What reads the host; all commands together take half a tick at most."""
     commands = sum(1 for source in experiment.sources if source.kind == "command")
     return Sampler(host, control, experiment.tick_s * COMMAND_SHARE / max(commands, 1))
@@ -96,43 +95,27 @@ def run_here(
     control, missing = _open(host, experiment)
     setting = setting_of(host, experiment)
     place = Place(host)
-    place.take(Running(os.getpid(), experiment.name, str(file.absolute()),
-                       str(journal_path.absolute())))
-    try:
-        journal = Journal(journal_path, experiment.name, setting.host)
-        try:
-            past = past_of(read_journal(journal_path).records, experiment.name, setting.host)
-            if past is not None and experiment.mode != HOST:
-                before = past.start.get("digest")
-                if before != experiment.digest:
-                    raise UsageError(
-                        f"{journal_path} is of another version of {file}",
-                        "a switchback's plan cannot change on the way: use a new journal"
-                    )
-            runner = Runner(
-                experiment, setting, control,
-                sampler_for(host, experiment, control), journal, clock,
-                lambda arm: place.show_arm(experiment.name, arm), past, missing,
-                defaults(host), tell, lambda: is_loaded(host),
-            )
-            return runner.run()
-        finally:
-            journal.close()
-    finally:
-        place.leave()
+    running = Running(os.getpid(), experiment.name, str(file.absolute()),
+                      str(journal_path.absolute()))
+    with (place.taken(running),
+          closing(Journal(journal_path, experiment.name, setting.host)) as journal):
+        past = past_of(read_journal(journal_path).records, experiment.name, setting.host)
+        if (past is not None and experiment.mode != HOST
+                and past.start.get("digest") != experiment.digest):
+            raise UsageError(f"{journal_path} is of another version of {file}",
+                             "a switchback's plan cannot change on the way: use a new journal")
+        return Runner(
+            experiment, setting, control, sampler_for(host, experiment, control), journal, clock,
+            lambda arm: place.show_arm(experiment.name, arm), past, missing, defaults(host), tell,
+            lambda: is_loaded(host),
+        ).run()
 
 
-@dataclass(frozen=True)
-class Stopped:
-    """How `ab stop` went."""
+def stop_here(host: Host, timeout_s: float) -> tuple[str, bool]:
+    """End the experiment on this host for good: its name, and whether a runner still lived.
 
-    experiment: str
-    #: Was there still a runner?
-    alive: bool
-
-
-def stop_here(host: Host, timeout_s: float) -> Stopped:
-    """End the experiment on this host for good.  Raises CtlError: FAILED, TIMEOUT."""
+    Raises CtlError: FAILED, TIMEOUT.
+    """
     place = Place(host)
     running, alive = place.runner()
     if running is None:
@@ -140,7 +123,7 @@ def stop_here(host: Host, timeout_s: float) -> Stopped:
     if not alive:
         _clean(host, running)
         place.leave()
-        return Stopped(running.experiment, False)
+        return running.experiment, False
     try:
         os.kill(running.pid, STOP_SIGNAL)
     except OSError as error:
@@ -152,7 +135,7 @@ def stop_here(host: Host, timeout_s: float) -> Stopped:
             raise CtlError(f"runner {running.pid} has not ended within {timeout_s:g} s",
                            Exit.TIMEOUT, "livemmctl disable --all")
         time.sleep(0.1)
-    return Stopped(running.experiment, True)
+    return running.experiment, True
 
 
 def _clean(host: Host, running: Running) -> None:
@@ -160,19 +143,18 @@ def _clean(host: Host, running: Running) -> None:
     path = Path(running.journal)
     identity = host_id(host)
     past = None
-    # Locked first: should a runner begin just now, it is for that one to clean up.
-    journal = Journal(path, running.experiment, identity) if path.exists() else None
-    try:
-        if journal is not None:
+    with ExitStack() as ends:
+        journal = None
+        if path.exists():
+            # Locked first: should a runner begin just now, it is for that one to clean up.
+            journal = ends.enter_context(closing(Journal(path, running.experiment, identity)))
             past = past_of(read_journal(path).records, running.experiment, identity)
         control = open_control(host) if is_loaded(host) else None
         if control is not None:
             now = found_on(control)
             # Only what a lease of ours still covers; the rest is the kernel's or an admin's.
             if on_now(now) and control.lease() > 0:
-                Switch(control, found_before(past, now), 1).to_stock()
+                found = found_before(past, now)
+                Switch(control, found, 1, found).to_stock()
         if journal is not None and past is not None and not past.ended:
             journal.write(time.time(), "end", reason="ended by livemmctl ab stop, after its runner")
-    finally:
-        if journal is not None:
-            journal.close()

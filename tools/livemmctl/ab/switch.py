@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from livemmctl import naming
 from livemmctl.ab.journal import Past
-from livemmctl.control import ModuleControl, Settings
+from livemmctl.control import Knobs, ModuleControl, Settings
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
-from livemmctl.profile.model import same_value
-
-Knobs = dict[str, dict[str, str]]
+from livemmctl.profile.model import differing
 
 
 def found_on(control: ModuleControl) -> Knobs:
@@ -65,23 +64,22 @@ def with_defaults(found: Settings, defaults: Defaults) -> Knobs:
     }
 
 
+@dataclass
 class Switch:
     """A host's policies in the hands of an experiment."""
 
-    def __init__(
-        self, control: ModuleControl, found: Settings, lease_s: int, base: Settings | None = None,
-        is_loaded: Callable[[], bool] = lambda: True,
-    ) -> None:
-        """`found` is what the host had before the experiment, as found_on() gives it;
-        `base` what the knobs are that an arm does not name; `is_loaded` tells whether
-        there still is a module."""
-        self.is_loaded = is_loaded
-        self.control = control
-        self.found = found
-        self.base = found if base is None else base
-        self.lease_s = lease_s
+    control: ModuleControl
+    #: What the host had before the experiment, as found_on() gives it.
+    found: Settings
+    lease_s: int
+    #: What the knobs are that an arm does not name.
+    base: Settings
+    #: Is there still a module?
+    is_loaded: Callable[[], bool] = lambda: True
+
+    def __post_init__(self) -> None:
         #: What we last wrote.
-        self._written: Knobs = settings_for(found, {})
+        self._written: Knobs = settings_for(self.found, {})
 
     def renew(self) -> None:
         """Renew the lease.  Raises CtlError."""
@@ -99,7 +97,7 @@ class Switch:
 
     def _bring_to(self, settings: Settings) -> None:
         """Write what is not so yet, all or nothing."""
-        changes = self._differing(settings)
+        changes = differing(self.control.settings(), settings)
         if changes:
             self.control.apply(
                 {policy: {key: settings[policy][key] for key in keys}
@@ -108,7 +106,7 @@ class Switch:
 
     def drift(self) -> Knobs:
         """Knobs that are no longer as we wrote them, with their value now."""
-        return self._differing(self._written)
+        return differing(self.control.settings(), self._written)
 
     def not_in_force(self) -> str:
         """The policies that we have switched on and that are not on, in words; or empty."""
@@ -119,16 +117,6 @@ class Switch:
             # Only debugfs tells; settings are looked at elsewhere.
             rows = []
         return "; ".join(row.words() for row in rows if row.name in wanted and row.state != "on")
-
-    def _differing(self, wanted: Settings) -> Knobs:
-        differing: Knobs = {}
-        every = self.control.settings()
-        for policy, values in wanted.items():
-            now = every.get(policy, {})
-            for key, value in values.items():
-                if not same_value(now.get(key, "\0"), value):
-                    differing.setdefault(policy, {})[key] = now.get(key, "")
-        return differing
 
     def lease_ran_out(self, changed: Settings) -> bool:
         """Is what changed just what the kernel does when the lease runs out?"""

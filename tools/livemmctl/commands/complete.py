@@ -3,37 +3,30 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 
 from livemmctl.app import App
-from livemmctl.control import ModuleControl
+from livemmctl.control import Knobs
 from livemmctl.errors import CtlError
 
 
-def _control(context: click.Context) -> ModuleControl | None:
-    try:
-        return (context.find_object(App) or App()).control()
-    except CtlError:
-        return None
+def _settings(context: click.Context) -> Knobs:
+    """Knobs of every policy; none where the module is not to be asked."""
+    with contextlib.suppress(CtlError):
+        return (context.find_object(App) or App()).control().settings()
+    return {}
 
 
 def policy_names(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
-    """Names of policies; none where the module is not to be asked."""
-    control = _control(context)
-    try:
-        names = list(control.settings()) if control else []
-    except CtlError:
-        names = []
-    return [name for name in names if name.startswith(start)]
+    """Names of policies."""
+    return [name for name in _settings(context) if name.startswith(start)]
 
 
 def assignments(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
     """`knob=` for each knob of the policy that stands before."""
-    control = _control(context)
-    try:
-        knobs = control.get(str(context.params.get("policy"))) if control else {}
-    except CtlError:
-        knobs = {}
+    knobs = _settings(context).get(str(context.params.get("policy")), {})
     key, equals, _ = start.partition("=")
     if equals:
         return [f"{key}={knobs[key]}"] if key in knobs else []

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 
 import click
@@ -12,11 +11,11 @@ from livemmctl import naming
 from livemmctl.app import App, command
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
-from livemmctl.control import UNSETTLED, ModuleControl
+from livemmctl.control import UNSETTLED, ModuleControl, Settings
 from livemmctl.errors import UsageError
 
 
-def change(app: App, control: ModuleControl, settings: Mapping[str, Mapping[str, str]]) -> None:
+def change(app: App, control: ModuleControl, settings: Settings) -> None:
     """Apply settings and show what is different now."""
     before = control.settings()
     control.apply(settings)

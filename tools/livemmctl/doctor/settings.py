@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from livemmctl.doctor.finding import Finding, Scene, ok, warn
+from livemmctl.host import count_of
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,6 @@ SYSCTLS = (
 )
 
 
-def _nodes(scene: Scene) -> int:
-    count = 0
-    for part in scene.line("/sys/devices/system/node/online").split(","):
-        found = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part)
-        if found:
-            count += int(found[2] or found[1]) - int(found[1]) + 1
-    return count
-
-
 def sysctls(scene: Scene) -> Finding:
     """Settings of the admin's that livemm leaves alone."""
     limited = []
@@ -67,7 +59,7 @@ def sysctls(scene: Scene) -> Finding:
 
 def numa(scene: Scene) -> Finding:
     """Nodes, and whether the kernel balances between them."""
-    nodes = _nodes(scene)
+    nodes = count_of(scene.line("/sys/devices/system/node/online")) or 0
     balancing = scene.line("/proc/sys/kernel/numa_balancing")
     if nodes < 2:
         return ok("one node: there is nothing to balance, and the policy numa does nothing")

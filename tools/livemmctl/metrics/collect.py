@@ -28,16 +28,6 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,3})?\Z", re.A)
 
 
-def info(name: str, words: str, facts: dict[str, str]) -> InfoMetricFamily:
-    """Facts as labels: the family's sample is called `name`_info."""
-    return InfoMetricFamily(name, words, value=facts)
-
-
-def gauge(name: str, words: str, value: float) -> GaugeMetricFamily:
-    """A gauge without labels."""
-    return GaugeMetricFamily(name, words, value=value)
-
-
 def arm_of(host: Host) -> tuple[str, str] | None:
     """Experiment and arm of the host, if it is in one."""
     data = json_of(host, ARM)
@@ -63,7 +53,7 @@ class LivemmCollector(Collector):
             is_up = 1
         except (CtlError, OSError):
             is_up = 0
-        yield gauge("livemm_up", "Whether livemm is loaded and could be read.", is_up)
+        yield GaugeMetricFamily("livemm_up", "Whether livemm is loaded and could be read.", is_up)
         yield from families
         yield from self._facts()
 
@@ -71,16 +61,18 @@ class LivemmCollector(Collector):
         """What is known without the module."""
         arm = arm_of(self.host)
         if arm is not None:
-            yield info("livemm_arm", "The arm of an experiment that this host is in.",
-                       {"experiment": arm[0], "arm": arm[1]})
+            yield InfoMetricFamily("livemm_arm", "The arm of an experiment that this host is in.",
+                                   {"experiment": arm[0], "arm": arm[1]})
         profile = applied(self.host)
         if profile is not None:
-            yield info("livemm_profile", "The profile applied last.", {"profile": profile.name})
+            yield InfoMetricFamily("livemm_profile", "The profile applied last.",
+                                   {"profile": profile.name})
 
     def _module(self, control: ModuleControl) -> Iterator[Metric]:
         words = control.version().split() + [""] * 4
-        yield info("livemm_build", "Versions of livemm, of its files, and of the kernel.",
-                   {"version": words[1], "abi": words[3], "kernel": self.host.release()})
+        yield InfoMetricFamily(
+            "livemm_build", "Versions of livemm, of its files, and of the kernel.",
+            {"version": words[1], "abi": words[3], "kernel": self.host.release()})
         enabled = GaugeMetricFamily("livemm_policy_enabled",
                                     "Whether a policy is on and has its hooks.", labels=["policy"])
         states = GaugeMetricFamily("livemm_policy_state", "1 for the state that a policy is in.",
@@ -103,11 +95,12 @@ class LivemmCollector(Collector):
                 if key != "enabled" and _NUMBER.match(value):
                     knobs.add_metric([policy, key], float(value))
         yield knobs
-        yield gauge("livemm_lease_remaining_seconds",
-                    "Until every policy switches itself off; 0 for never.", control.lease())
+        yield GaugeMetricFamily("livemm_lease_remaining_seconds",
+                                "Until every policy switches itself off; 0 for never.",
+                                control.lease())
         waits = livepatch_state(self.host) is LivepatchState.TRANSITION
-        yield gauge("livemm_livepatch_transition",
-                    "Whether a livepatch of livemm waits for tasks.", int(waits))
+        yield GaugeMetricFamily("livemm_livepatch_transition",
+                                "Whether a livepatch of livemm waits for tasks.", int(waits))
 
     @staticmethod
     def _counters(control: ModuleControl) -> Iterator[Metric]:

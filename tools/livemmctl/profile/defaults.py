@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from livemmctl.control import MODULE, PARAMETERS, ModuleControl, open_control, parse_settings
+from livemmctl.control import MODULE, PARAMETERS, Knobs, ModuleControl, open_control, parse_settings
 from livemmctl.errors import CtlError
 from livemmctl.files import json_of, parse_toml, replace_on
 from livemmctl.host import Host
@@ -28,7 +28,7 @@ NOTED = "/run/livemm/defaults.json"
 class Defaults:
     """Default of each knob, by policy; `enabled` is always 0."""
 
-    known: dict[str, dict[str, str]]
+    known: Knobs
 
     def of(self, policy: str, key: str) -> str | None:
         """A knob's default, None where it is not known."""
@@ -49,7 +49,7 @@ def release_of(host: Host) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def documented(release: tuple[int, int]) -> dict[str, dict[str, str]]:
+def documented(release: tuple[int, int]) -> Knobs:
     """defaults.toml, for a kernel release."""
     text = resources.files("livemmctl").joinpath("defaults.toml").read_text(encoding="utf-8")
     document: dict[str, Any] = parse_toml(text, "defaults.toml")
@@ -60,7 +60,7 @@ def documented(release: tuple[int, int]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _noted(host: Host) -> dict[str, dict[str, str]]:
+def _noted(host: Host) -> Knobs:
     data = json_of(host, NOTED)
     build, policies = data.get("build"), data.get("policies")
     if not build or build != build_of(host) or not isinstance(policies, dict):

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from livemmctl.control import settings_text
+from livemmctl.control import Knobs, Settings, settings_text
 from livemmctl.errors import CtlError, UsageError
 from livemmctl.files import only_keys, parse_toml
 
@@ -30,7 +29,7 @@ class Profile:
     name: str
     description: str
     #: Policy to knob to value; `enabled` is always among the knobs.
-    policies: dict[str, dict[str, str]]
+    policies: Knobs
 
 
 def value_text(value: Any, where: str) -> str:
@@ -53,11 +52,11 @@ def value_text(value: Any, where: str) -> str:
     )
 
 
-def parse_policies(tables: Any, where: str) -> dict[str, dict[str, str]]:
+def parse_policies(tables: Any, where: str) -> Knobs:
     """The tables [policy.NAME].  Raises CtlError, USAGE, that names policy and key."""
     if not isinstance(tables, dict):
         raise UsageError(f"{where}: policy: not a table; write [policy.NAME]")
-    found: dict[str, dict[str, str]] = {}
+    found: Knobs = {}
     for policy, table in tables.items():
         if not isinstance(table, dict):
             raise UsageError(f"{where}: policy.{policy}: not a table; write [policy.{policy}]")
@@ -91,6 +90,22 @@ def same_value(one: str, other: str) -> bool:
     return one == other
 
 
+def differing(now: Settings, wanted: Settings) -> Knobs:
+    """The knobs in `wanted` that are not so now, with what they are now."""
+    found: Knobs = {}
+    for policy, knobs in wanted.items():
+        for key, value in knobs.items():
+            there = now.get(policy, {}).get(key)
+            if there is None or not same_value(there, value):
+                found.setdefault(policy, {})[key] = there or ""
+    return found
+
+
+def names_of(settings: Settings) -> str:
+    """The knobs in settings, in words."""
+    return ", ".join(f"{policy}/{key}" for policy, knobs in settings.items() for key in knobs)
+
+
 def _toml_value(key: str, value: str) -> str:
     if key == "enabled":
         return "true" if value == "1" else "false"
@@ -100,7 +115,7 @@ def _toml_value(key: str, value: str) -> str:
     return json.dumps(value)
 
 
-def profile_text(policies: Mapping[str, Mapping[str, str]], description: str) -> str:
+def profile_text(policies: Settings, description: str) -> str:
     """A profile's file.  Reads back as what was given."""
     lines = [f"description = {json.dumps(description)}"]
     for policy, knobs in policies.items():

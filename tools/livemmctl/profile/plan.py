@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from livemmctl import naming
+from livemmctl.control import Knobs, Settings
 from livemmctl.errors import UsageError
 from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import Profile, same_value
-
-Every = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Change:
                 f"{self.wanted or '(empty)'}  ({self.reason})")
 
 
-def check_names(profile: Profile, now: Every, where: str) -> None:
+def check_names(profile: Profile, now: Settings, where: str) -> None:
     """Raise CtlError, USAGE, for a policy or knob that the module does not have."""
     for policy, knobs in profile.policies.items():
         if policy not in now:
@@ -52,7 +50,7 @@ def check_names(profile: Profile, now: Every, where: str) -> None:
                 raise naming.unknown(policy, key, now[policy], where)
 
 
-def plan(profile: Profile, now: Every, defaults: Defaults, where: str) -> list[Change]:
+def plan(profile: Profile, now: Settings, defaults: Defaults, where: str) -> list[Change]:
     """What has to change, in the module's order; nothing when all is as it shall be.
 
     Raises CtlError, USAGE, for a name that the module does not have, and for a knob that
@@ -79,9 +77,9 @@ def plan(profile: Profile, now: Every, defaults: Defaults, where: str) -> list[C
     return changes
 
 
-def settings_of(changes: list[Change]) -> dict[str, dict[str, str]]:
+def settings_of(changes: list[Change]) -> Knobs:
     """What to write."""
-    found: dict[str, dict[str, str]] = {}
+    found: Knobs = {}
     for change in changes:
         found.setdefault(change.policy, {})[change.knob] = change.wanted
     return found
