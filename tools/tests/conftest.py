@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from ab.doubles import World, be_quick
 from fake_tree import FakeHost
+from knob_tables import TOOLS
 from livemmctl.app import App
 from livemmctl.cli import run
+from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Host
 from livemmctl.metrics.collect import ARM
 
 # A shell's background job ignores the one and nohup the other, and so would every process
@@ -26,6 +31,18 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def host(tmp_path: Path) -> FakeHost:
     """A host with livemm loaded and every policy off."""
     return FakeHost.make(tmp_path / "host")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> FakeHost:
+    """A host without livemm loaded."""
+    return FakeHost.make(tmp_path / "bare", loaded=False)
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> FakeHost:
+    """A loaded host under lockdown."""
+    return FakeHost.make(tmp_path / "closed", lockdown=True)
 
 
 @pytest.fixture
@@ -55,6 +72,12 @@ class Done(NamedTuple):
         assert isinstance(found, dict)
         return found
 
+    def failed(self, status: Exit, *words: str) -> None:
+        """Check that it ended so, and that its one line has these words."""
+        assert self.status == status
+        for text in words:
+            assert text in self.err
+
     def error(self) -> dict[str, Any]:
         """Its error as JSON."""
         found = json.loads(self.err)
@@ -63,6 +86,20 @@ class Done(NamedTuple):
 
 
 Ctl = Callable[..., Done]
+
+
+@contextmanager
+def fails(status: Exit, words: str = "") -> Iterator[pytest.ExceptionInfo[CtlError]]:
+    """What is inside has to raise CtlError with this status; `words` is a pattern."""
+    with pytest.raises(CtlError, match=words) as caught:
+        yield caught
+    assert caught.value.status == status
+
+
+def environment(host: Host) -> dict[str, str]:
+    """Of a process that takes a fake host for its own, and finds livemmctl."""
+    return {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS),
+            "PATH": f"{TOOLS}/bin:{os.environ['PATH']}"}
 
 
 @pytest.fixture

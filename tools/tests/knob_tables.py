@@ -9,11 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = ROOT / "module"
+TOOLS = ROOT / "tools"
 sys.path.insert(0, str(ROOT))
 
 from tests.tables import Knob, defaults_toml, judge, tables  # noqa: E402
 
-__all__ = ["MODULE", "ROOT", "Knob", "counters", "defaults_toml", "documented", "judge", "knobs"]
+__all__ = ["MODULE", "ROOT", "TOOLS", "Knob", "counters", "defaults_toml", "documented", "judge",
+           "knobs"]
 
 
 def knobs(release: tuple[int, int] = (6, 1)) -> dict[str, list[Knob]]:

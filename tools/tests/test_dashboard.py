@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import daemons
-import knob_tables
 import pytest
 from conftest import Ctl
 from daemons import promtool
 from fake_tree import FakeHost
+from knob_tables import TOOLS
 from livemmctl.host import Host
 from livemmctl.metrics.collect import registry
 
-TOOLS = knob_tables.ROOT / "tools"
 DASHBOARD = TOOLS / "grafana/livemm.json"
 ALERTS = TOOLS / "prometheus/livemm-alerts.yml"
 #: Seconds between two scrapes; Grafana then has rates over four of them.
@@ -125,9 +124,7 @@ def scraped(tmp_path: Path) -> Iterator[tuple[Path, Asker]]:
             yield folder, Asker(server.url)
 
 
-def test_every_panel_has_data(
-    busy: FakeHost, ctl: Ctl, scraped: tuple[Path, Asker]
-) -> None:
+def test_every_panel_has_data(busy: FakeHost, ctl: Ctl, scraped: tuple[Path, Asker]) -> None:
     folder, asker = scraped
     dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
     asked = [(panel["title"], target["expr"], target["legendFormat"])

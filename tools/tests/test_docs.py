@@ -18,12 +18,12 @@ from pathlib import Path
 import click
 import knob_tables
 import pytest
+from conftest import environment
 from fake_tree import FakeHost, policy_order
 from livemmctl import docs
 from livemmctl.cli import cli
 from livemmctl.errors import Exit
-
-TOOLS = knob_tables.ROOT / "tools"
+from livemmctl.host import Host
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the generator makes."""
     top = tmp_path_factory.mktemp("docs")
     subprocess.run([sys.executable, "-m", "livemmctl.docs", str(top)], check=True, timeout=60,
-                   env={**os.environ, "PYTHONPATH": str(TOOLS)})
+                   env=environment(Host()))
     return top
 
 
@@ -76,11 +76,11 @@ def complete(made: Path, host: FakeHost, *words: str) -> list[str]:
     text = (
         f"compopt() {{ :; }}; source {made}/bash/livemmctl; COMP_WORDS=(\"$@\");"
         'COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE};'
-        f"_livemmctl {TOOLS}/bin/livemmctl; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        f"_livemmctl {knob_tables.TOOLS}/bin/livemmctl; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
     done = subprocess.run(
         ["bash", "-c", text, "bash", "livemmctl", *words], text=True, capture_output=True,
-        check=True, env={**os.environ, "LIVEMM_ROOT": str(host.root)}, timeout=60)
+        check=True, env=environment(host), timeout=60)
     return done.stdout.split()
 
 
@@ -103,8 +103,7 @@ def typed_in_bash(made: Path, host: FakeHost, line: str) -> str:
     pid, terminal = pty.fork()
     if pid == 0:
         os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], {
-            **os.environ, "LIVEMM_ROOT": str(host.root), "TERM": "dumb", "PS1": "",
-            "INPUTRC": "/dev/null", "PATH": f"{TOOLS}/bin:{os.environ['PATH']}"})
+            **environment(host), "TERM": "dumb", "PS1": "", "INPUTRC": "/dev/null"})
     tell = f'printf %s "$READLINE_LINE|" >{told}.new; mv {told}.new {told}'
     lines = [f"source {made}/bash/livemmctl", f"bind -x '\"\\C-x\\C-x\": {tell}'"]
     keys = "".join(f"{text}\n" for text in lines) + f"{line}\t\x18\x18"
@@ -187,9 +186,7 @@ def typed_in_zsh(made: Path, host: FakeHost, line: str) -> str:
     told.unlink(missing_ok=True)
     subprocess.run(
         ["zsh", "-f", "-c", ZSH_TYPES, "zsh", str(made / "zsh"), str(told), line],
-        check=True, timeout=120, stdin=subprocess.DEVNULL,
-        env={**os.environ, "LIVEMM_ROOT": str(host.root),
-             "PATH": f"{TOOLS}/bin:{os.environ['PATH']}"})
+        check=True, timeout=120, stdin=subprocess.DEVNULL, env=environment(host))
     return told.read_text(encoding="utf-8")
 
 

@@ -148,21 +148,18 @@ def test_each_finding(
         ("/proc/cmdline", "taint", "ok"),
     ],
 )
-def test_what_is_not_there(
-    well: FakeHost, ctl: Ctl, path: str, check: str, state: str
-) -> None:
+def test_what_is_not_there(well: FakeHost, ctl: Ctl, path: str, check: str, state: str) -> None:
     gone = well.path(path)
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
     assert row(ctl, well, check)["state"] == state
 
 
-def test_not_loaded(tmp_path: Path, ctl: Ctl) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    assert row(ctl, host, "livemm") == {
+def test_not_loaded(bare: FakeHost, ctl: Ctl) -> None:
+    assert row(ctl, bare, "livemm") == {
         "check": "livemm", "state": "warn", "seen": "livemm is not loaded",
         "todo": "livemmctl load"}
-    host.kernel.put("/proc/sys/kernel/modules_disabled", "1\n")
-    assert row(ctl, host, "modules")["state"] == "fail"
+    bare.kernel.put("/proc/sys/kernel/modules_disabled", "1\n")
+    assert row(ctl, bare, "modules")["state"] == "fail"
 
 
 def test_a_dead_livepatch(well: FakeHost, ctl: Ctl) -> None:
@@ -207,11 +204,10 @@ def test_foreign_livepatch(well: FakeHost, ctl: Ctl) -> None:
         ("\ufffd\ufffd", "fail", "is not installed for"),
     ],
 )
-def test_dkms(tmp_path: Path, ctl: Ctl, said: str, state: str, seen: str) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    host.answers["dkms"] = Ran(0, said, "")
-    host.answers["modinfo"] = Ran(1, "", "not found")
-    found = row(ctl, host, "DKMS")
+def test_dkms(bare: FakeHost, ctl: Ctl, said: str, state: str, seen: str) -> None:
+    bare.answers["dkms"] = Ran(0, said, "")
+    bare.answers["modinfo"] = Ran(1, "", "not found")
+    found = row(ctl, bare, "DKMS")
     assert found["state"] == state
     assert seen in found["seen"]
 

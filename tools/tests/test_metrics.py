@@ -17,7 +17,7 @@ from pathlib import Path
 import daemons
 import knob_tables
 import pytest
-from conftest import Ctl
+from conftest import Ctl, environment
 from fake_tree import FakeHost
 from livemmctl.errors import Exit
 from livemmctl.metrics.collect import ARM, registry
@@ -30,8 +30,6 @@ from prometheus_client.parser import text_string_to_metric_families
 Parser = Callable[[str], Iterable[Metric]]
 plain: Parser = text_string_to_metric_families
 openmetrics: Parser = openmetrics_parser.text_string_to_metric_families
-
-TOOLS = knob_tables.ROOT / "tools"
 
 
 def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
@@ -113,9 +111,8 @@ def test_not_loaded_is_up_0(busy: FakeHost, ctl: Ctl) -> None:
     assert set(found) == {"livemm_arm_info", "livemm_profile_info"}
 
 
-def test_under_lockdown(tmp_path: Path, ctl: Ctl) -> None:
-    host = FakeHost.make(tmp_path / "closed", lockdown=True)
-    found = samples(ctl("export", on=host).out)
+def test_under_lockdown(closed: FakeHost, ctl: Ctl) -> None:
+    found = samples(ctl("export", on=closed).out)
     assert found["livemm_up"] == [({}, 1)]
     assert found["livemm_pcp_refills_total"] == [({}, 0)]
 
@@ -193,9 +190,7 @@ def test_textfile_that_fails_leaves_the_old_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    done = ctl("export", "--textfile", str(tmp_path))
-    assert done.status == Exit.FAILED
-    assert "no space left" in done.err
+    ctl("export", "--textfile", str(tmp_path)).failed(Exit.FAILED, "no space left")
     assert (tmp_path / "livemm.prom").read_bytes() == old
     assert [name for name in os.listdir(tmp_path) if name != "host"] == ["livemm.prom"]
 
@@ -259,8 +254,7 @@ def test_the_server_as_a_process(busy: FakeHost) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "livemmctl", "export", "--listen", "127.0.0.1:0", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "LIVEMM_ROOT": str(busy.root), "PYTHONPATH": str(TOOLS),
-             "PYTHONUNBUFFERED": "1"},
+        env=environment(busy) | {"PYTHONUNBUFFERED": "1"},
     ) as server:
         assert server.stdout is not None and server.stderr is not None
         try:
@@ -276,6 +270,4 @@ def test_the_server_as_a_process(busy: FakeHost) -> None:
 def test_a_port_that_is_taken(url: str, ctl: Ctl) -> None:
     port = re.search(r":(\d+)/", url)
     assert port is not None
-    done = ctl("export", "--listen", f"127.0.0.1:{port[1]}")
-    assert done.status == Exit.FAILED
-    assert "address already in use" in done.err
+    ctl("export", "--listen", f"127.0.0.1:{port[1]}").failed(Exit.FAILED, "address already in use")

@@ -7,16 +7,15 @@ import errno
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import Ctl
+from ab.doubles import HandClock
+from conftest import Ctl, fails
 from fake_tree import KLP, FakeHost
 from livemmctl import modules
 from livemmctl.control import is_loaded
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import Exit
 from livemmctl.host import Ran
 from livemmctl.modules import (
     MODULES,
@@ -37,22 +36,8 @@ LISTS = "livemm_klp_lists"
 PATCH = f"{PATCHES}/{LISTS}"
 
 
-@dataclass
-class FakeTime:
-    """A clock that sleeps at once; `at` happens when its time has come."""
-
-    seconds: float = 0.0
-    at: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-        due = [what for when, what in self.at if when <= self.seconds]
-        self.at = [(when, what) for when, what in self.at if when > self.seconds]
-        for what in due:
-            what()
-
-    def clock(self) -> Clock:
-        return Clock(lambda: self.seconds, self.sleep)
+def clock_of(hand: HandClock) -> Clock:
+    return Clock(hand.elapsed, hand.wait)
 
 
 class Stuck(FakeHost):
@@ -80,20 +65,18 @@ def refuse(host: FakeHost, said: str, before: str, after: str) -> None:
     host.logs[:] = [before, after]
 
 
-def test_load_and_again(tmp_path: Path, ctl: Ctl) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    host.answers["modprobe --showconfig"] = Ran(0, "options snd x=1\n", "")
-    assert ctl("load", on=host).out == "livemm is loaded\n"
-    assert is_loaded(host)
-    assert host.path(NOTED).exists()
-    assert ctl("load", "--json", on=host).data()["changed"] is False
-    assert [words for words in host.ran if words[1] == "livemm"] == [["modprobe", "livemm"]]
+def test_load_and_again(bare: FakeHost, ctl: Ctl) -> None:
+    bare.answers["modprobe --showconfig"] = Ran(0, "options snd x=1\n", "")
+    assert ctl("load", on=bare).out == "livemm is loaded\n"
+    assert is_loaded(bare)
+    assert bare.path(NOTED).exists()
+    assert ctl("load", "--json", on=bare).data()["changed"] is False
+    assert [words for words in bare.ran if words[1] == "livemm"] == [["modprobe", "livemm"]]
 
 
-def test_load_off(tmp_path: Path, ctl: Ctl) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    assert ctl("load", "--off", on=host).status == 0
-    assert ["modprobe", "livemm", "off=1"] in host.ran
+def test_load_off(bare: FakeHost, ctl: Ctl) -> None:
+    assert ctl("load", "--off", on=bare).status == 0
+    assert ["modprobe", "livemm", "off=1"] in bare.ran
 
 
 @pytest.mark.parametrize(
@@ -108,14 +91,11 @@ def test_load_off(tmp_path: Path, ctl: Ctl) -> None:
         ("", "no reason given", Exit.REFUSED),
     ],
 )
-def test_load_fails_in_words(
-    tmp_path: Path, ctl: Ctl, said: str, words: str, status: Exit
-) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
+def test_load_fails_in_words(bare: FakeHost, ctl: Ctl, said: str, words: str, status: Exit) -> None:
     log = "[    1.5] livemm: built for x\n[    1.5] other: y\n"
     new = "[    9.0] livemm: policies: pcp/period_ms: 5: not in 100..10000\n" if said else ""
-    refuse(host, said, log, log + new)
-    done = ctl("load", on=host)
+    refuse(bare, said, log, log + new)
+    done = ctl("load", on=bare)
     assert words in done.err
     assert done.status == status
 
@@ -129,49 +109,43 @@ def test_load_fails_in_words(
         ("/proc/cmdline", "quiet\n", "is this a container?"),
     ],
 )
-def test_load_not_permitted(
-    tmp_path: Path, ctl: Ctl, name: str, text: str, words: str
-) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    host.kernel.put(name, text)
+def test_load_not_permitted(bare: FakeHost, ctl: Ctl, name: str, text: str, words: str) -> None:
+    bare.kernel.put(name, text)
     # What the module said when it was loaded before has nothing to do with it.
     log = "[    1.5] livemm: lease ran out: every policy is switched off\n"
-    refuse(host, "modprobe: ERROR: could not insert 'livemm': Operation not permitted", log, log)
-    done = ctl("load", on=host)
+    refuse(bare, "modprobe: ERROR: could not insert 'livemm': Operation not permitted", log, log)
+    done = ctl("load", on=bare)
     assert words in done.err
     assert done.status == Exit.DENIED
     assert "lease" not in done.err
 
 
-def test_load_does_not_repeat_old_words(tmp_path: Path, ctl: Ctl) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
+def test_load_does_not_repeat_old_words(bare: FakeHost, ctl: Ctl) -> None:
     log = "[    1.5] livemm: lease ran out: every policy is switched off\n"
-    refuse(host, "modprobe: ERROR: could not insert 'livemm': Cannot allocate memory", log, log)
-    done = ctl("load", on=host)
+    refuse(bare, "modprobe: ERROR: could not insert 'livemm': Cannot allocate memory", log, log)
+    done = ctl("load", on=bare)
     assert "Cannot allocate memory" in done.err
     assert done.status == Exit.REFUSED
 
 
-def test_load_waits_for_the_transition(tmp_path: Path) -> None:
-    host = FakeHost.make(tmp_path, loaded=False)
-    host.kernel.load_klp()
-    host.kernel.put(f"{PATCH}/transition", "1\n")
-    time = FakeTime(at=[(3.0, lambda: host.kernel.put(f"{PATCH}/transition", "0\n"))])
-    assert load(host, 60, time.clock(), [])
-    assert 3 <= time.seconds < 4
+def test_load_waits_for_the_transition(bare: FakeHost) -> None:
+    bare.kernel.load_klp()
+    bare.kernel.put(f"{PATCH}/transition", "1\n")
+    time = HandClock(at=[(3.0, lambda: bare.kernel.put(f"{PATCH}/transition", "0\n"))])
+    assert load(bare, 60, clock_of(time), [])
+    assert 3 <= time.now_s < 4
 
 
 def test_load_gives_up_waiting(tmp_path: Path) -> None:
     host = stuck(tmp_path)
     host.kernel.unload()
     host.kernel.put(f"{PATCH}/transition", "1\n")
-    time = FakeTime()
-    with pytest.raises(CtlError) as caught:
-        load(host, 5, time.clock(), [])
-    assert caught.value.status == Exit.TIMEOUT
+    time = HandClock()
+    with fails(Exit.TIMEOUT) as caught:
+        load(host, 5, clock_of(time), [])
     assert f"{LISTS} is in transition, held by 7 (kworker)" in caught.value.message
     assert "42" not in caught.value.message
-    assert 5 <= time.seconds < 6
+    assert 5 <= time.now_s < 6
 
 
 def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
@@ -217,9 +191,9 @@ def test_unload_waits_for_somebody_elses_transition(host: FakeHost) -> None:
     other = f"{PATCHES}/kpatch_cve"
     host.kernel.put(f"{other}/enabled", "1\n")
     host.kernel.put(f"{other}/transition", "1\n")
-    time = FakeTime(at=[(3.0, lambda: host.kernel.put(f"{other}/transition", "0\n"))])
-    unload(host, 60, time.clock(), lambda _: None)
-    assert 3 <= time.seconds < 4
+    time = HandClock(at=[(3.0, lambda: host.kernel.put(f"{other}/transition", "0\n"))])
+    unload(host, 60, clock_of(time), lambda _: None)
+    assert 3 <= time.now_s < 4
     assert klp_modules(host) == []
 
 
@@ -229,9 +203,8 @@ def test_unload_gives_up_on_somebody_elses_transition(host: FakeHost) -> None:
     host.kernel.put(f"{PATCHES}/kpatch_cve/transition", "1\n")
     host.kernel.put("/proc/9/task/9/patch_state", "0\n")
     host.kernel.put("/proc/9/task/9/comm", "sleeper\n")
-    with pytest.raises(CtlError) as caught:
-        unload(host, 5, FakeTime().clock(), lambda _: None)
-    assert caught.value.status == Exit.TIMEOUT
+    with fails(Exit.TIMEOUT) as caught:
+        unload(host, 5, clock_of(HandClock()), lambda _: None)
     assert "kpatch_cve is in transition, held by 9 (sleeper)" in caught.value.message
 
 
@@ -247,17 +220,16 @@ def test_unload_refused_changes_nothing(host: FakeHost, ctl: Ctl) -> None:
 
 def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
     host = stuck(tmp_path)
-    time = FakeTime()
+    time = HandClock()
     said: list[str] = []
-    with pytest.raises(CtlError) as caught:
-        unload(host, 10, time.clock(), said.append)
-    assert caught.value.status == Exit.TIMEOUT
+    with fails(Exit.TIMEOUT) as caught:
+        unload(host, 10, clock_of(time), said.append)
     assert "held by 42 (db writer), 43 (db)" in caught.value.message
-    assert 10 <= time.seconds < 11
+    assert 10 <= time.now_s < 11
     assert livepatch_state(host) is LivepatchState.TRANSITION
     # And again, when the tasks have gone: nothing is written a second time.
-    time.at = [(time.seconds + 1, lambda: shutil.rmtree(host.path(PATCH)))]
-    unload(host, 10, time.clock(), said.append)
+    time.at = [(time.now_s + 1, lambda: shutil.rmtree(host.path(PATCH)))]
+    unload(host, 10, clock_of(time), said.append)
     assert said.count(f"switching {LISTS} off") == 1
     assert klp_modules(host) == []
 
@@ -265,20 +237,19 @@ def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
 def test_unload_klp_that_stays(host: FakeHost) -> None:
     host.kernel.load_klp()
     host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: in use")
-    time = FakeTime()
-    with pytest.raises(CtlError, match=f"{LISTS} stays loaded") as caught:
-        unload(host, 2, time.clock(), lambda _: None)
-    assert caught.value.status == Exit.PARTIAL
+    time = HandClock()
+    with fails(Exit.PARTIAL, f"{LISTS} stays loaded"):
+        unload(host, 2, clock_of(time), lambda _: None)
 
 
 def test_unload_klp_that_the_helper_unloads_first(host: FakeHost) -> None:
     host.kernel.load_klp(LISTS)
     host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: not currently loaded")
-    time = FakeTime(at=[(1.0, lambda: shutil.rmtree(host.path(f"{MODULES}/{LISTS}")))])
+    time = HandClock(at=[(1.0, lambda: shutil.rmtree(host.path(f"{MODULES}/{LISTS}")))])
     said: list[str] = []
-    unload(host, 10, time.clock(), said.append)
+    unload(host, 10, clock_of(time), said.append)
     assert said[-1] == f"{LISTS} is unloaded"
-    assert 1 <= time.seconds < 2
+    assert 1 <= time.now_s < 2
 
 
 def test_unload_patch_that_cannot_be_switched(
@@ -289,17 +260,14 @@ def test_unload_patch_that_cannot_be_switched(
 
     host.kernel.load_klp()
     monkeypatch.setattr(FakeHost, "store", refused)
-    with pytest.raises(CtlError, match="cannot be switched off: invalid argument") as caught:
-        unload(host, 2, FakeTime().clock(), lambda _: None)
-    assert caught.value.status == Exit.PARTIAL
+    with fails(Exit.PARTIAL, "cannot be switched off: invalid argument"):
+        unload(host, 2, clock_of(HandClock()), lambda _: None)
 
 
 def test_unload_not_root(host: FakeHost, ctl: Ctl) -> None:
     user = FakeHost(host.root, host.kernel, uid=1000)
     user.answers["rmmod"] = Ran(1, "", "rmmod: ERROR: could not remove: Operation not permitted")
-    done = ctl("unload", on=user)
-    assert done.status == Exit.DENIED
-    assert "run it as root" in done.err
+    ctl("unload", on=user).failed(Exit.DENIED, "run it as root")
 
 
 def test_many_tasks_are_not_all_named() -> None:

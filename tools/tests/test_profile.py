@@ -110,9 +110,7 @@ def test_nothing_of_the_old_profile_is_left(host: FakeHost, ctl: Ctl) -> None:
 
 
 @pytest.mark.parametrize("release", [(6, 1), (6, 12)])
-def test_defaults_follow_the_kernel(
-    tmp_path: Path, ctl: Ctl, release: tuple[int, int]
-) -> None:
+def test_defaults_follow_the_kernel(tmp_path: Path, ctl: Ctl, release: tuple[int, int]) -> None:
     host = FakeHost.make(tmp_path / "other", release=release)
     assert ctl("profile", "diff", "stock", on=host).out == "as stock says\n"
 
@@ -210,9 +208,7 @@ def test_what_the_kernel_left_half_done_is_put_back(host: FakeHost, ctl: Ctl) ->
     put(host, "mine", MINE)
     half = Halfway(host.root, host.kernel)
     before = dict(host.kernel.values["pcp"])
-    done = ctl("profile", "apply", "mine", on=half)
-    assert done.status == Exit.TIMEOUT
-    assert "nothing was changed" in done.err
+    ctl("profile", "apply", "mine", on=half).failed(Exit.TIMEOUT, "nothing was changed")
     assert host.kernel.values["pcp"] == before
 
 
@@ -228,16 +224,14 @@ def test_what_cannot_be_put_back_is_said(host: FakeHost, ctl: Ctl) -> None:
             super().store(name, text)
 
     done = ctl("profile", "apply", "mine", on=Worse(host.root, host.kernel))
-    assert done.status == Exit.PARTIAL
-    assert "could not be put back: numa/enabled" in done.err
+    done.failed(Exit.PARTIAL, "could not be put back: numa/enabled")
 
 
 def test_applied_but_not_noted_is_said(host: FakeHost, ctl: Ctl) -> None:
     shutil.rmtree(host.path("/run"))
     host.kernel.put("/run", "a file")
     done = ctl("profile", "apply", "lists")
-    assert done.status == Exit.PARTIAL
-    assert "lists is applied, but that could not be noted" in done.err
+    done.failed(Exit.PARTIAL, "lists is applied, but that could not be noted")
     assert host.kernel.values["pcp"]["enabled"] == "1"
 
 
@@ -299,16 +293,14 @@ def test_save_and_apply(host: FakeHost, ctl: Ctl) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".x", "-x", "a b", "x" * 65, "\udcff"])
 def test_save_takes_no_bad_name(host: FakeHost, ctl: Ctl, name: str) -> None:
-    done = ctl("profile", "save", "--", name)
-    assert done.status == Exit.USAGE
+    ctl("profile", "save", "--", name).failed(Exit.USAGE)
     assert list(host.path("/etc/livemm/profiles").iterdir()) == []
 
 
 def test_save_where_it_cannot(host: FakeHost, ctl: Ctl) -> None:
     host.path("/etc/livemm/profiles").rmdir()
     host.kernel.put("/etc/livemm/profiles", "a file")
-    done = ctl("profile", "save", "x")
-    assert done.status == Exit.FAILED
+    ctl("profile", "save", "x").failed(Exit.FAILED)
 
 
 def test_text_of_a_profile_reads_back() -> None:
@@ -329,9 +321,7 @@ def test_same_value() -> None:
 def test_a_knob_nobody_knows_is_not_guessed(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.values["pcp"]["new_knob"] = "5"
     host.kernel.show()
-    done = ctl("profile", "apply", "stock")
-    assert done.status == Exit.USAGE
-    assert "pcp/new_knob: its default is not known" in done.err
+    ctl("profile", "apply", "stock").failed(Exit.USAGE, "pcp/new_knob: its default is not known")
     assert host.kernel.writes == []
     put(host, "names", "[policy.pcp]\nenabled = false\nnew_knob = 5\n")
     assert ctl("profile", "diff", "names").out == "as names says\n"
@@ -386,22 +376,21 @@ def service(host: FakeHost, text: str) -> None:
     host.kernel.put("/etc/livemm/livemm.toml", text)
 
 
-def test_service_start_and_stop(tmp_path: Path, ctl: Ctl) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    service(host, 'profile = "lists"\nat_stop = "off"\n')
-    assert ctl("profile", "start", on=host).status == 0
-    assert host.kernel.values["pcp"]["enabled"] == "1"
-    assert ctl("profile", "start", on=host).out == "nothing to change\n"
-    said = ctl("profile", "stop", on=host).out
+def test_service_start_and_stop(bare: FakeHost, ctl: Ctl) -> None:
+    service(bare, 'profile = "lists"\nat_stop = "off"\n')
+    assert ctl("profile", "start", on=bare).status == 0
+    assert bare.kernel.values["pcp"]["enabled"] == "1"
+    assert ctl("profile", "start", on=bare).out == "nothing to change\n"
+    said = ctl("profile", "stop", on=bare).out
     assert said == "pcp/enabled: 1 -> 0  (the service stops, and at_stop is off)\n"
-    assert host.kernel.values["pcp"]["enabled"] == "0"
-    service(host, 'profile = "lists"\n')
-    assert ctl("profile", "start", on=host).status == 0
-    assert ctl("profile", "stop", on=host).out == "policies are kept\n"
-    assert host.kernel.values["pcp"]["enabled"] == "1"
-    service(host, 'profile = "lists"\nat_stop = "off"\n')
-    host.kernel.unload()
-    assert ctl("profile", "stop", on=host).out == "all are off\n"
+    assert bare.kernel.values["pcp"]["enabled"] == "0"
+    service(bare, 'profile = "lists"\n')
+    assert ctl("profile", "start", on=bare).status == 0
+    assert ctl("profile", "stop", on=bare).out == "policies are kept\n"
+    assert bare.kernel.values["pcp"]["enabled"] == "1"
+    service(bare, 'profile = "lists"\nat_stop = "off"\n')
+    bare.kernel.unload()
+    assert ctl("profile", "stop", on=bare).out == "all are off\n"
 
 
 @pytest.mark.parametrize(
@@ -410,14 +399,11 @@ def test_service_start_and_stop(tmp_path: Path, ctl: Ctl) -> None:
      ('profile = "lists"\nat_stop = "no"', "at_stop"), ('profil = "x"', "profil: no such key"),
      ('profile = "lists"\nat_stop = true', "at_stop"), ("=", "line 1")],
 )
-def test_service_with_bad_settings(tmp_path: Path, ctl: Ctl, text: str, named: str) -> None:
-    host = FakeHost.make(tmp_path / "bare", loaded=False)
-    service(host, text)
-    done = ctl("profile", "start", on=host)
-    assert done.status == Exit.USAGE
-    assert named in done.err
+def test_service_with_bad_settings(bare: FakeHost, ctl: Ctl, text: str, named: str) -> None:
+    service(bare, text)
+    ctl("profile", "start", on=bare).failed(Exit.USAGE, named)
     # Nothing was loaded for it.
-    assert host.ran == []
+    assert bare.ran == []
 
 
 def test_service_without_settings(host: FakeHost, ctl: Ctl) -> None:

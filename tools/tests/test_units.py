@@ -11,12 +11,11 @@ import subprocess
 from pathlib import Path
 
 import click
-import knob_tables
 import pytest
+from knob_tables import TOOLS
 from livemmctl.ab.runner import ended_by
 from livemmctl.cli import cli
 
-TOOLS = knob_tables.ROOT / "tools"
 UNITS = sorted((TOOLS / "systemd").glob("livemm-*.*"))
 SCRIPTS = sorted((TOOLS / "debian").iterdir())
 

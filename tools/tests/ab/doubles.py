@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 import pytest
@@ -22,15 +23,15 @@ from livemmctl.host import Host
 START_S = 1_800_000_000.0
 
 
+@dataclass
 class HandClock:
     """Waiting moves it on; `each` is called with the seconds that pass, `at` once, then."""
 
-    def __init__(self, each: Callable[[float], None] = lambda seconds: None) -> None:
-        self.now_s = 0.0
-        self.offset_s = START_S
-        self.each = each
-        self.at: list[tuple[float, Callable[[], None]]] = []
-        self.signal: int | None = None
+    each: Callable[[float], None] = lambda seconds: None
+    at: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    now_s: float = 0.0
+    offset_s: float = START_S
+    signal: int | None = None
 
     def wall(self) -> float:
         return self.offset_s + self.now_s
@@ -49,7 +50,7 @@ class HandClock:
     def told(self) -> int | None:
         return self.signal
 
-    def tell(self, number: int = signal.SIGTERM) -> None:
+    def tell(self, number: int = SIGTERM) -> None:
         """Be told to end."""
         self.signal = number
 
@@ -134,8 +135,6 @@ def table(mode: str = "switchback", **over: Any) -> dict[str, Any]:
 
 def experiment(mode: str = "switchback", **over: Any) -> Experiment:
     """The same, read."""
-
-
     return parse_experiment(table(mode, **over), "trial.toml", "d1", Path("/nonexistent"), Host())
 
 

@@ -200,9 +200,7 @@ BAD_FILES = [b"\xff\xfe", b"= 1", b"a = [" * 5000, b"name = 'x'\nname = 'y'", b"
 def test_files_that_are_none(ctl: Ctl, tmp_path: Path, data: bytes) -> None:
     file = tmp_path / "bad.toml"
     file.write_bytes(data)
-    done = ctl("ab", "check", str(file))
-    assert done.status == Exit.USAGE
-    assert "bad.toml" in done.err
+    ctl("ab", "check", str(file)).failed(Exit.USAGE, "bad.toml")
 
 
 def test_files_that_cannot_be_read(ctl: Ctl, tmp_path: Path) -> None:

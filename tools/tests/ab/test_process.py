@@ -17,13 +17,13 @@ from ab.doubles import records
 from ab.run_process import attach
 from conftest import Ctl
 from fake_tree import FakeHost
+from knob_tables import TOOLS
 from livemmctl.ab.assign import host_id
 from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.schedule import blocks_of
 from livemmctl.control import PARAMETERS, parse_settings
 from livemmctl.errors import Exit
 
-TOOLS = Path(__file__).parents[2]
 SCRIPT = Path(__file__).parent / "run_process.py"
 
 FILE = """\
@@ -55,12 +55,7 @@ def file(host: FakeHost, tmp_path: Path) -> Path:
     raise AssertionError("no seed begins with it")
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "trial.jsonl"
-
-
-Start = Callable[[], subprocess.Popen[str]]
+Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
@@ -68,13 +63,13 @@ def start(host: FakeHost, file: Path, journal: Path) -> Iterator[Start]:
     """Start a runner and wait until it has switched the policy on."""
     started: list[subprocess.Popen[str]] = []
 
-    def call() -> subprocess.Popen[str]:
+    def call(stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
         applied = len(records(journal, "sample")) if journal.exists() else 0
         runner = subprocess.Popen(
             [sys.executable, SCRIPT, str(host.root), "ab", "run", str(file),
              "--journal", str(journal)],
             env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{TOOLS}:{TOOLS}/tests"},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdout=stdout, stderr=subprocess.PIPE, text=True,
         )
         started.append(runner)
         wait_until(lambda: runner.poll() is not None
@@ -106,6 +101,15 @@ def lease(host: FakeHost) -> int:
     return int(host.path(f"{PARAMETERS}/lease").read_text(encoding="utf-8"))
 
 
+def assert_stock(host: FakeHost) -> None:
+    assert not is_on(host) and lease(host) == 0
+
+
+def kill(runner: subprocess.Popen[str]) -> None:
+    runner.kill()
+    runner.communicate()
+
+
 @pytest.mark.parametrize("number,status", [
     (signal.SIGTERM, Exit.PARTIAL), (signal.SIGINT, Exit.INTERRUPTED),
     (signal.SIGHUP, Exit.PARTIAL),
@@ -116,7 +120,7 @@ def test_signals(host: FakeHost, start: Start, journal: Path, number: int, statu
     runner.send_signal(number)
     out, err = runner.communicate(timeout=30)
     assert runner.returncode == status
-    assert not is_on(host) and lease(host) == 0
+    assert_stock(host)
     assert err.count("\n") == 1 and "the host is back to stock" in err
     assert "Traceback" not in out + err
     assert records(journal)[-1]["type"] == "stop"
@@ -125,9 +129,7 @@ def test_signals(host: FakeHost, start: Start, journal: Path, number: int, statu
 def test_killed_it_leaves_the_lease_and_can_be_cleaned_up_after(
     host: FakeHost, start: Start, journal: Path, ctl: Ctl,
 ) -> None:
-    runner = start()
-    runner.kill()
-    runner.communicate()
+    kill(start())
     assert is_on(host) and lease(host) == 60
     there = attach(host.root)
     data = ctl("ab", "status", "--json", on=there).data()
@@ -135,7 +137,7 @@ def test_killed_it_leaves_the_lease_and_can_be_cleaned_up_after(
     assert "has died" in ctl("ab", "status", on=there).out
     done = ctl("ab", "stop", on=there)
     assert done.status == 0 and "its runner had died" in done.out
-    assert not is_on(host) and lease(host) == 0
+    assert_stock(host)
     assert records(journal)[-1]["type"] == "end"
     assert "no experiment" in ctl("ab", "status", on=there).out
 
@@ -143,19 +145,15 @@ def test_killed_it_leaves_the_lease_and_can_be_cleaned_up_after(
 def test_cleaned_up_after_even_without_its_journal(
     host: FakeHost, start: Start, journal: Path, ctl: Ctl,
 ) -> None:
-    runner = start()
-    runner.kill()
-    runner.communicate()
+    kill(start())
     journal.unlink()
     assert ctl("ab", "stop", on=attach(host.root)).status == 0
-    assert not is_on(host) and lease(host) == 0
+    assert_stock(host)
     assert not journal.exists()
 
 
 def test_killed_it_goes_on(host: FakeHost, start: Start, journal: Path) -> None:
-    runner = start()
-    runner.kill()
-    runner.communicate()
+    kill(start())
     runner = start()
     assert len(records(journal, "resume")) == 1
     assert {record["block"] for record in records(journal, "apply")} == {0, 1}
@@ -173,15 +171,13 @@ def test_stopped_from_outside(host: FakeHost, start: Start, journal: Path, ctl: 
     out, err = runner.communicate(timeout=30)
     assert (runner.returncode, err) == (0, "")
     assert "ended by livemmctl ab stop" in out
-    assert not is_on(host) and lease(host) == 0
+    assert_stock(host)
     assert records(journal)[-1]["type"] == "end"
     assert not host.exists("/run/livemm/arm.json")
 
 
 def test_nothing_to_stop(ctl: Ctl) -> None:
-    done = ctl("ab", "stop")
-    assert done.status == Exit.FAILED
-    assert "no experiment is running" in done.err
+    ctl("ab", "stop").failed(Exit.FAILED, "no experiment is running")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"pid": "x"}', "\xff"])
@@ -191,38 +187,26 @@ def test_a_record_of_a_runner_that_is_none(host: FakeHost, ctl: Ctl, text: str) 
     assert ctl("ab", "stop").status == Exit.FAILED
 
 
-def test_nobody_reads_what_it_says(host: FakeHost, file: Path, journal: Path) -> None:
+def test_nobody_reads_what_it_says(host: FakeHost, start: Start, journal: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    runner = subprocess.Popen(
-        [sys.executable, SCRIPT, str(host.root), "ab", "run", str(file),
-         "--journal", str(journal)],
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{TOOLS}:{TOOLS}/tests"},
-        stdout=writer, stderr=subprocess.PIPE, text=True,
-    )
+    runner = start(writer)
     os.close(writer)
-    try:
-        wait_until(lambda: runner.poll() is not None
-                   or (journal.exists() and len(records(journal, "sample")) > 2))
-        # A closed pipe is no reason to leave an experiment.
-        assert runner.poll() is None, runner.communicate()
-        runner.send_signal(signal.SIGTERM)
-        _, err = runner.communicate(timeout=30)
-    finally:
-        runner.kill()
+    wait_until(lambda: runner.poll() is not None or len(records(journal, "sample")) > 2)
+    # A closed pipe is no reason to leave an experiment.
+    assert runner.poll() is None, runner.communicate()
+    runner.send_signal(signal.SIGTERM)
+    _, err = runner.communicate(timeout=30)
     assert "Traceback" not in err
-    assert not is_on(host) and lease(host) == 0
+    assert_stock(host)
 
 
 @pytest.mark.parametrize("tick", ["0.1", "1000", "61", "21"])
 def test_ticks_that_do_not_fit(ctl: Ctl, file: Path, journal: Path, tick: str) -> None:
     done = ctl("ab", "run", str(file), "--journal", str(journal), "--tick", tick)
-    assert done.status == Exit.USAGE
-    assert "--tick" in done.err
+    done.failed(Exit.USAGE, "--tick")
 
 
-def test_without_the_module(tmp_path: Path, file: Path, journal: Path, ctl: Ctl) -> None:
-    bare = FakeHost.make(tmp_path / "bare", loaded=False)
-    done = ctl("ab", "run", str(file), "--journal", str(journal), on=bare)
-    assert done.status == Exit.NOT_LOADED
+def test_without_the_module(bare: FakeHost, file: Path, journal: Path, ctl: Ctl) -> None:
+    ctl("ab", "run", str(file), "--journal", str(journal), on=bare).failed(Exit.NOT_LOADED)
     assert not bare.exists("/run/livemm/ab.json")

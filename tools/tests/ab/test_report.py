@@ -390,8 +390,7 @@ def test_records_of_others_only(fleet_journal: Path) -> None:
     ("--prometheus", "http://127.0.0.1:9", "--host-label", 'a"}'),
 ])
 def test_command_lines_that_are_wrong(ctl: Ctl, host_file: Path, words: tuple[str, ...]) -> None:
-    done = ctl("ab", "report", str(host_file), *words)
-    assert done.status == Exit.USAGE
+    ctl("ab", "report", str(host_file), *words).failed(Exit.USAGE)
 
 
 def test_a_page_that_cannot_be_written(
@@ -399,8 +398,7 @@ def test_a_page_that_cannot_be_written(
 ) -> None:
     done = ctl("ab", "report", str(host_file), str(fleet_journal), "--html",
                str(tmp_path / "absent/report.html"))
-    assert done.status == Exit.FAILED
-    assert "cannot write" in done.err
+    done.failed(Exit.FAILED, "cannot write")
 
 
 def test_power(ctl: Ctl) -> None:
@@ -408,8 +406,7 @@ def test_power(ctl: Ctl) -> None:
                "--json").data()
     assert data["units_per_arm"] == pytest.approx(1571, abs=2)
     for bad in ("nan", "0", "-1", "inf"):
-        done = ctl("ab", "power", "--mean", "100", "--deviation", bad, "--effect", "1")
-        assert done.status == Exit.USAGE
+        ctl("ab", "power", "--mean", "100", "--deviation", bad, "--effect", "1").failed(Exit.USAGE)
 
 
 def test_numbers_for_people() -> None:

@@ -92,9 +92,7 @@ def coverage(count: int, seed: int, kind: str) -> float:
 
 
 @pytest.mark.parametrize("kind", ["ratio", "quantile"])
-def test_bootstrap_intervals_hold_what_they_say(
-    kind: str, monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bootstrap_intervals_hold_what_they_say(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "RESAMPLES", 499)
     assert coverage(120, 5, kind) >= 0.88
 
