@@ -25,13 +25,10 @@ ROOT_VARIABLE = "LIVEMM_ROOT"
 
 @dataclass
 class App:
-    """One run of the command."""
-
     host: Host = field(default_factory=lambda: Host(Path(os.environ.get(ROOT_VARIABLE) or "/")))
     json: bool = False
 
     def control(self) -> ModuleControl:
-        """The loaded module.  Raises CtlError, NOT_LOADED."""
         return open_control(self.host)
 
     def show(self, data: Mapping[str, Any], text: Callable[[], str]) -> None:
@@ -51,7 +48,6 @@ _pass_app = click.make_pass_decorator(App, ensure=True)
 
 
 def json_text(data: Mapping[str, Any]) -> str:
-    """A result as one line of JSON."""
     return json.dumps({"output_version": OUTPUT_VERSION, **data})
 
 
@@ -113,7 +109,6 @@ class Seconds(click.FloatRange):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number, or a usage error."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a number of seconds", param, ctx)

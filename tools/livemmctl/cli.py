@@ -64,11 +64,9 @@ class Root(Group):
     """The command itself, whose commands are imported as they are wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names, in the order of COMMANDS."""
         return [name for name, (target, _) in COMMANDS.items() if _importable(target)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
         if cmd_name not in COMMANDS or not _importable(COMMANDS[cmd_name][0]):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
@@ -80,7 +78,6 @@ class Root(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
@@ -131,7 +128,6 @@ cli.params.append(JSON_OPTION)
 
 
 def report(error: CtlError, as_json: bool) -> None:
-    """One line on standard error."""
     if as_json:
         words = {"message": error.message, "hint": error.hint, "status": error.status,
                  "code": error.status.name}
@@ -142,7 +138,6 @@ def report(error: CtlError, as_json: bool) -> None:
 
 
 def usage_error(error: click.ClickException) -> CtlError:
-    """A wrong command line, in our own form."""
     hint = None
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"see: {error.ctx.command_path} --help"
@@ -198,7 +193,6 @@ def have_streams() -> None:
 
 
 def main() -> None:
-    """The command, as a process."""
     have_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a character shows another; no command ends over it.

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from livemmctl import naming
 from livemmctl.errors import CtlError, Exit, UsageError, os_words
@@ -76,9 +76,7 @@ class Hook:
     reason: str
 
 
-class Reach(Enum):
-    """How much of debugfs can be used."""
-
+class Reach(StrEnum):
     OPEN = "open"
     #: Lockdown: only files that cannot be written can be read.
     READ_ONLY = "read-only"
@@ -126,7 +124,6 @@ def parse_line(line: str) -> dict[str, str]:
 
 
 def parse_status(text: str) -> list[PolicyStatus]:
-    """The file `status`."""
     rows = []
     for line in text.splitlines():
         fields = line.split(None, 3) + ["-"] * 4
@@ -209,7 +206,6 @@ class ModuleControl:
         return parse_settings(self.host.read(f"{PARAMETERS}/policies"))
 
     def policies(self) -> list[PolicyStatus]:
-        """Every policy that the module has, in its order."""
         if self.reach is not Reach.ABSENT:
             return parse_status(self._debugfs("status"))
         # Without debugfs, only the parameter tells.
@@ -220,7 +216,6 @@ class ModuleControl:
         ]
 
     def get(self, policy: str) -> dict[str, str]:
-        """All knobs of a policy, `enabled` first.  Raises CtlError for an unknown one."""
         every = self.settings()
         self.require(policy, every)
         return every[policy]
@@ -281,11 +276,9 @@ class ModuleControl:
         return text or f"livemm {self.host.read_or(f'{MODULE}/version').strip() or 'unknown'}"
 
     def hooks(self) -> list[Hook]:
-        """Every hook, in the module's order."""
         return parse_hooks(self._debugfs("hooks"))
 
     def state(self, policy: str) -> str:
-        """A policy's table for people; empty while it is off."""
         self.require(policy, self.settings())
         return self._debugfs(f"{policy}/state")
 
@@ -310,7 +303,6 @@ def reach_of(host: Host) -> Reach:
 
 
 def is_loaded(host: Host) -> bool:
-    """Is livemm.ko loaded?"""
     return os.path.isdir(host.path(MODULE))
 
 

@@ -9,20 +9,18 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
 from livemmctl import __version__
-from livemmctl.app import Command, Group
+from livemmctl.app import Command
 from livemmctl.cli import COMPLETE, cli
 from livemmctl.errors import Exit
 from livemmctl.profile.store import APPLIED, CONFIG, FOLDERS
 
 NAME = "livemmctl"
-#: For each shell the file's name, as the shell looks for it.
-SHELLS = {"bash": NAME, "zsh": f"_{NAME}"}
 #: Not click's own, which puts a space between a knob's = and its value, and after the =
 #: offers the names of knobs again: bash takes it for a word of its own.
 BASH = f"""\
@@ -136,38 +134,29 @@ def commands(command: click.Command, words: list[str]) -> Iterator[tuple[list[st
                 yield from commands(found, [*words, name])
 
 
-def option_lines(command: click.Command, context: click.Context) -> list[str]:
-    """Options as a tagged list."""
-    lines = []
-    for option in command.params:
-        record = option.get_help_record(context)
-        if record is not None:
-            lines += [".TP", f"\\fB{roff(record[0])}\\fR", roff(record[1])]
-    return lines
+def tagged(style: str, rows: Iterable[tuple[str, str]]) -> list[str]:
+    """A tagged list, whose tags are set in `style`."""
+    return [line for tag, text in rows for line in (".TP", style % roff(tag), roff(text))]
 
 
-def example_lines(command: click.Command) -> list[str]:
-    """Examples as a tagged list."""
-    lines: list[str] = []
-    if isinstance(command, (Command, Group)) and command.examples:
-        lines += [".PP", "Examples:"]
-        for line, what in command.examples:
-            lines += [".TP", f".B {roff(line)}", roff(what)]
+def below(command: click.Command, context: click.Context) -> list[str]:
+    records = (option.get_help_record(context) for option in command.params)
+    lines = tagged("\\fB%s\\fR", filter(None, records))
+    if isinstance(command, Command) and command.examples:
+        lines += [".PP", "Examples:", *tagged(".B %s", command.examples)]
     return lines
 
 
 def section(words: list[str], command: click.Command) -> list[str]:
-    """One command's part of the page."""
     context = click.Context(command, info_name=" ".join([NAME, *words]))
     usage = " ".join(command.collect_usage_pieces(context))
     lines = [f".SS {roff(' '.join([NAME, *words]))} {roff(usage)}"]
     for number, text in enumerate(paragraphs(command.help or "")):
         lines += [".PP"] * bool(number) + [roff(text)]
-    return lines + option_lines(command, context) + example_lines(command)
+    return lines + below(command, context)
 
 
 def man_page() -> str:
-    """livemmctl(1)."""
     context = click.Context(cli, info_name=NAME)
     short, *rest = paragraphs(cli.help or "")
     lines = [
@@ -182,33 +171,24 @@ def man_page() -> str:
     ]
     for text in rest:
         lines += [".PP", roff(text)]
-    lines += option_lines(cli, context) + example_lines(cli) + [".SH COMMANDS"]
+    lines += [*below(cli, context), ".SH COMMANDS"]
     for words, command in commands(cli, []):
         if words:
             lines += section(words, command)
-    lines.append(".SH EXIT STATUS")
-    for code in Exit:
-        lines += [".TP", f".B {int(code)}", roff(code.meaning)]
-    lines.append(".SH FILES")
-    for path, what in FILES.items():
-        lines += [".TP", f".I {roff(path)}", roff(what)]
-    lines += [".SH SEE ALSO", ".BR modprobe.d (5),", ".BR dkms (8),", ".BR mokutil (1)"]
+    codes = ((str(int(code)), code.meaning) for code in Exit)
+    lines += [".SH EXIT STATUS", *tagged(".B %s", codes),
+              ".SH FILES", *tagged(".I %s", FILES.items()),
+              ".SH SEE ALSO", ".BR modprobe.d (5),", ".BR dkms (8),", ".BR mokutil (1)"]
     return "\n".join(lines) + "\n"
 
 
-def completion(shell: str) -> str:
-    """A shell's completion script."""
-    return {"bash": BASH, "zsh": ZSH}[shell]
-
-
 def main() -> int:
-    """The command."""
     if len(sys.argv) != 2:
         print("usage: python3 -m livemmctl.docs FOLDER", file=sys.stderr)
         return 2
     top = Path(sys.argv[1])
-    files = {f"man/{NAME}.1": man_page()}
-    files |= {f"{shell}/{name}": completion(shell) for shell, name in SHELLS.items()}
+    # Completions under the names that their shells look for.
+    files = {f"man/{NAME}.1": man_page(), f"bash/{NAME}": BASH, f"zsh/_{NAME}": ZSH}
     for name, text in files.items():
         path = top / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,8 +24,6 @@ READ_PIECE_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class Ran:
-    """A command that has ended."""
-
     status: int
     #: Its standard output.
     out: str
@@ -45,7 +43,6 @@ class Host:
 
     @property
     def is_real(self) -> bool:
-        """Is this the machine that we run on?"""
         return self.root == Path("/")
 
     def _open(self, name: str, flags: int) -> int:
@@ -96,13 +93,6 @@ class Host:
             os.close(descriptor)
         if written != len(data):
             raise OSError(errno.EIO, "written in part", name)
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file of the kernel's in one write.  Raises CtlError, FAILED or DENIED."""
-        try:
-            self.store(name, text)
-        except OSError as error:
-            raise file_error("write", name, error) from None
 
     def exists(self, name: str) -> bool:
         """Is there such a file or folder, as far as we may see?"""

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit, os_words
@@ -32,9 +32,7 @@ MODPROBE_S = 300.0
 TASKS_NAMED = 10
 
 
-class LivepatchState(Enum):
-    """State of a livepatch."""
-
+class LivepatchState(StrEnum):
     ABSENT = "not loaded"
     ON = "on"
     #: Disabled from outside; the module may still be loaded.
@@ -56,7 +54,6 @@ class Clock:
 
 
 def is_ours(name: str) -> bool:
-    """Is the name one of a livepatch of livemm?"""
     return name.startswith(KLP_PREFIX)
 
 
@@ -66,7 +63,6 @@ def klp_modules(host: Host) -> list[str]:
 
 
 def state_of(host: Host, name: str) -> LivepatchState:
-    """State of one livepatch."""
     folder = f"{PATCHES}/{name}"
     if not host.exists(folder):
         # A disabled livepatch has left sysfs; its module may still be loaded.
@@ -85,7 +81,6 @@ def livepatches(host: Host) -> dict[str, LivepatchState]:
 
 
 def livepatch_state(host: Host) -> LivepatchState:
-    """State of all livepatches of livemm, in one word."""
     return max(livepatches(host).values(), key=_WEIGHT.index, default=LivepatchState.ABSENT)
 
 
@@ -248,7 +243,6 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
 
 
 def _stays(host: Host, said: str) -> CtlError:
-    """The error for livemm that cannot be unloaded."""
     words = f"livemm stays loaded: {said}"
     if host.user_id() != 0:
         return CtlError(words, Exit.DENIED, "run it as root")

@@ -35,13 +35,11 @@ def host(tmp_path: Path) -> FakeHost:
 
 @pytest.fixture
 def bare(tmp_path: Path) -> FakeHost:
-    """A host without livemm loaded."""
     return FakeHost.make(tmp_path / "bare", loaded=False)
 
 
 @pytest.fixture
 def closed(tmp_path: Path) -> FakeHost:
-    """A loaded host under lockdown."""
     return FakeHost.make(tmp_path / "closed", lockdown=True)
 
 
@@ -59,8 +57,6 @@ def journal(tmp_path: Path) -> Path:
 
 
 class Done(NamedTuple):
-    """How a command line ended."""
-
     status: int
     out: str
     err: str
@@ -79,7 +75,6 @@ class Done(NamedTuple):
             assert text in self.err
 
     def error(self) -> dict[str, Any]:
-        """Its error as JSON."""
         found = json.loads(self.err)
         assert found["output_version"] == 1
         return dict(found["error"])

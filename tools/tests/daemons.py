@@ -33,8 +33,6 @@ def promtool(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
 
 @dataclass(frozen=True)
 class Daemon:
-    """A server that runs."""
-
     process: subprocess.Popen[bytes]
     log: Path
     #: HOST:PORT
@@ -45,7 +43,6 @@ class Daemon:
         return f"http://{self.address}"
 
     def end(self) -> None:
-        """Have it end."""
         self.process.terminate()
         try:
             self.process.wait(30)

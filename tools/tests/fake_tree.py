@@ -77,7 +77,6 @@ FILES = {
 
 
 def policy_order() -> list[str]:
-    """The policies that the module has, in the order of their ids."""
     return list(knob_tables.knobs())
 
 
@@ -104,7 +103,6 @@ class FakeKernel:
     writes: list[str] = field(default_factory=list)
 
     def put(self, name: str, text: str, mode: int = 0o644) -> None:
-        """Have a file with that text."""
         path = self.root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
@@ -134,7 +132,6 @@ class FakeKernel:
         self.show()
 
     def unload(self) -> None:
-        """rmmod."""
         shutil.rmtree(self.root / MODULE.lstrip("/"), ignore_errors=True)
         shutil.rmtree(self.root / DEBUGFS.lstrip("/"), ignore_errors=True)
 
@@ -171,12 +168,21 @@ class FakeKernel:
         self.put(f"{DEBUGFS}/status", "".join(rows), 0o400)
         self.put(f"{PARAMETERS}/policies", self.every() + "\n", 0o600)
 
+    def set(self, policy: str, **knobs: str) -> None:
+        """Have knobs changed by somebody, whatever the values."""
+        self.values[policy] |= knobs
+        self.show()
+
+    def be(self, policy: str, state: str, reason: str) -> None:
+        """Have `status` show a policy in that state, whatever `enabled` is."""
+        self.states[policy] = (state, reason)
+        self.show()
+
     def line(self, policy: str, separator: str) -> str:
         """All settings of a policy as the module prints them."""
         return separator.join(f"{key}={value}" for key, value in self.values[policy].items())
 
     def bump(self, policy: str, **by: int) -> None:
-        """Count."""
         for name, number in by.items():
             self.counts[policy][name] += number
         self.show()
@@ -195,7 +201,6 @@ class FakeKernel:
         self.show()
 
     def every(self) -> str:
-        """All settings, as the parameter `policies` shows them."""
         return ";".join(f"{policy}:{self.line(policy, ',')}" for policy in self.values)
 
     def _parse(self, text: str) -> dict[str, dict[str, str]]:
@@ -231,7 +236,6 @@ class FakeKernel:
         self.show()
 
     def expire_lease(self) -> None:
-        """The lease has run out."""
         self.lease = 0
         for knobs in self.values.values():
             knobs["enabled"] = "0"

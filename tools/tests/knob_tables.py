@@ -24,7 +24,6 @@ def knobs(release: tuple[int, int] = (6, 1)) -> dict[str, list[Knob]]:
 
 
 def counters() -> dict[str, list[str]]:
-    """Names of the counters of every policy."""
     return {policy: found.counters for policy, found in tables().items()}
 
 

@@ -33,7 +33,6 @@ READS = [
 
 
 def process(host: Host, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own."""
     return subprocess.run([sys.executable, "-m", "livemmctl", *words], text=True, timeout=60,
                           env=environment(host), **({"capture_output": True} | how))
 
@@ -158,8 +157,7 @@ def test_what_is_neither_on_nor_off_is_said(
     host: FakeHost, ctl: Ctl, state: str, words: list[str], said: str
 ) -> None:
     ctl("enable", "pcp")
-    host.kernel.states["pcp"] = (state, "words")
-    host.kernel.show()
+    host.kernel.be("pcp", state, "words")
     assert ctl(*words).out == said
     # Only of policies that were named.
     assert ctl("enable", "numa").out == "numa/enabled: 0 -> 1\n"

@@ -29,7 +29,6 @@ SCRAPE_S = 1
 
 
 def expressions() -> list[str]:
-    """Every query of the dashboard."""
     dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
     found = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     found += [row["expr"] for row in dashboard["annotations"]["list"]]

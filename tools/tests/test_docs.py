@@ -28,7 +28,6 @@ from livemmctl.host import Host
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the generator makes."""
     top = tmp_path_factory.mktemp("docs")
     subprocess.run([sys.executable, "-m", "livemmctl.docs", str(top)], check=True, timeout=60,
                    env=environment(Host()))

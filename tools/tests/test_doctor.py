@@ -45,7 +45,6 @@ def well(host: FakeHost) -> FakeHost:
 
 
 def row(ctl: Ctl, host: FakeHost, name: str) -> dict[str, Any]:
-    """One check's row."""
     rows = ctl("doctor", "--json", on=host).data()["checks"]
     return next(dict(row) for row in rows if row["check"] == name)
 

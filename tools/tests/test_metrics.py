@@ -33,7 +33,6 @@ openmetrics: Parser = openmetrics_parser.text_string_to_metric_families
 
 
 def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
-    """Samples by name."""
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
     for family in plain(text):
         for sample in family.samples:
@@ -77,8 +76,7 @@ def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
 @pytest.mark.parametrize("state", ["standby", "leaving", "loading"])
 def test_a_policy_that_is_between_is_not_on(host: FakeHost, ctl: Ctl, state: str) -> None:
     ctl("enable", "pcp")
-    host.kernel.states["pcp"] = (state, "words")
-    host.kernel.show()
+    host.kernel.be("pcp", state, "words")
     found = samples(ctl("export").out)
     assert ({"policy": "pcp"}, 0) in found["livemm_policy_enabled"]
     assert ({"policy": "pcp"}, 1) in found["livemm_policy_supported"]
@@ -220,7 +218,6 @@ def test_addresses() -> None:
 
 @pytest.fixture
 def url(busy: FakeHost) -> Iterator[str]:
-    """A server on loopback."""
     with open_server("127.0.0.1", 0, registry(busy)) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -230,7 +227,6 @@ def url(busy: FakeHost) -> Iterator[str]:
 
 
 def fetch(url: str, accept: str) -> tuple[str, str]:
-    """Type and text."""
     request = urllib.request.Request(url, headers={"Accept": accept})
     with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.headers["Content-Type"], answer.read().decode()

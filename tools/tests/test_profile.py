@@ -34,7 +34,6 @@ contended_only = true
 
 
 def put(host: FakeHost, name: str, text: str) -> None:
-    """Have a profile of the admin's."""
     host.kernel.put(f"/etc/livemm/profiles/{name}.toml", text)
 
 
@@ -198,8 +197,7 @@ class Halfway(FakeHost):
 
     def store(self, name: str, text: str) -> None:
         if "decay_ms=2000" in text:
-            self.kernel.values["pcp"]["enabled"] = "1"
-            self.kernel.show()
+            self.kernel.set("pcp", enabled="1")
             raise OSError(errno.ETIMEDOUT, "Connection timed out")
         super().store(name, text)
 
@@ -319,8 +317,7 @@ def test_same_value() -> None:
 
 
 def test_a_knob_nobody_knows_is_not_guessed(host: FakeHost, ctl: Ctl) -> None:
-    host.kernel.values["pcp"]["new_knob"] = "5"
-    host.kernel.show()
+    host.kernel.set("pcp", new_knob="5")
     ctl("profile", "apply", "stock").failed(Exit.USAGE, "pcp/new_knob: its default is not known")
     assert host.kernel.writes == []
     put(host, "names", "[policy.pcp]\nenabled = false\nnew_knob = 5\n")
@@ -328,9 +325,7 @@ def test_a_knob_nobody_knows_is_not_guessed(host: FakeHost, ctl: Ctl) -> None:
 
 
 def test_defaults_noted_at_load_come_first(host: FakeHost, ctl: Ctl) -> None:
-    host.kernel.values["pcp"]["new_knob"] = "5"
-    host.kernel.values["pcp"]["decay_ms"] = "3333"
-    host.kernel.show()
+    host.kernel.set("pcp", new_knob="5", decay_ms="3333")
     host.answers["modprobe --showconfig"] = Ran(0, "", "")
     assert learn(host)
     assert ctl("profile", "diff", "stock").out == "as stock says\n"

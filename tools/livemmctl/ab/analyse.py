@@ -47,8 +47,6 @@ class Comparison:
 
 @dataclass
 class Report:
-    """All that there is to say."""
-
     experiment: Experiment
     seen: Seen
     checks: list[Check]
@@ -61,14 +59,12 @@ class Report:
         return [check for check in self.checks if not check.ok]
 
     def units(self, arm: str) -> int:
-        """Hosts of an arm, or complete blocks of it."""
         if self.experiment.mode == HOST:
             return sum(1 for host in self.seen.hosts.values() if host.arm == arm)
         return sum(1 for block in self.seen.blocks if block.arm == arm and block.complete)
 
 
 def analyse(experiment: Experiment, seen: Seen) -> Report:
-    """The report on what was seen."""
     by_host = experiment.mode == HOST
     found = [*_ratio_checks(experiment, seen)] if by_host else [_block_check(experiment, seen)]
     found.append(Check(

@@ -18,7 +18,7 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 
-from livemmctl.ab.model import Experiment, Ramp
+from livemmctl.ab.model import Experiment
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Host
 
@@ -106,7 +106,6 @@ def layout(history: Sequence[Sequence[float]]) -> list[int]:
 
 
 def experiment_layout(experiment: Experiment) -> list[str]:
-    """The arm of each bucket."""
     names = [arm.name for arm in experiment.arms]
     history = [[old.get(name, 0.0) for name in names] for old in experiment.previous_weights]
     history.append([arm.weight for arm in experiment.arms])
@@ -127,15 +126,6 @@ def arm_of(experiment: Experiment, host: str, strata: Mapping[str, str]) -> str:
 def entry_pct(experiment: Experiment, host: str) -> float:
     """The host takes part once more than so many percent of the fleet do, 0..99.99."""
     return bucket(f"{experiment.salt}/takes-part/", host) * 100 / BUCKETS
-
-
-def ramp_pct(ramp: Ramp, since_start_s: float) -> float:
-    """Percent of the fleet that take part, so long after the start."""
-    if since_start_s < 0:
-        return 0.0
-    if len(ramp.percents) == 1:
-        return ramp.percents[0]
-    return ramp.percents[min(int(since_start_s // ramp.every_s), len(ramp.percents) - 1)]
 
 
 def joins_after_s(experiment: Experiment, host: str) -> float | None:

@@ -48,7 +48,6 @@ class Unit:
     den_before: float = 0.0
 
     def add(self, point: Point) -> None:
-        """Take a point in."""
         if point.before:
             self.num_before += point.num
             self.den_before += point.den
@@ -62,14 +61,12 @@ class Unit:
         return sum(self.dens) > 0
 
     def level(self, metric: Metric) -> float:
-        """The metric of this unit."""
         if metric.kind == "quantile":
             return float(np.quantile(self.samples, metric.quantile))
         return sum(self.nums) / sum(self.dens)
 
     @property
     def before(self) -> float | None:
-        """The metric before the arm began."""
         return self.num_before / self.den_before if self.den_before > 0 else None
 
     @property
@@ -80,7 +77,6 @@ class Unit:
 
 
 def units_by_host(points: Sequence[Point]) -> dict[str, Unit]:
-    """One unit a host."""
     units: dict[str, Unit] = {}
     for point in points:
         units.setdefault(point.host, Unit(point.host)).add(point)
@@ -88,17 +84,11 @@ def units_by_host(points: Sequence[Point]) -> dict[str, Unit]:
 
 
 def units_by_block(points: Sequence[Point]) -> dict[tuple[str, int], Unit]:
-    """One unit a block."""
     units: dict[tuple[str, int], Unit] = {}
     for point in points:
         if point.block is not None:
             units.setdefault((point.host, point.block), Unit(point.host)).add(point)
     return {key: unit for key, unit in units.items() if unit.usable}
-
-
-def _too_few(what: str, least: int, control: int, treatment: int) -> str:
-    return (f"too few {what} with data: {control} of control, {treatment} of treatment;"
-            f" {least} of each are wanted")
 
 
 def _resampled(metric: Metric, control: list[Unit], treatment: list[Unit]) -> Estimate:
@@ -114,9 +104,31 @@ def _resampled(metric: Metric, control: list[Unit], treatment: list[Unit]) -> Es
     return bootstrap.ratio(sums[0], sums[1])
 
 
-def _fill(effect: Effect, metric: Metric, control: list[Unit], treatment: list[Unit]) -> None:
-    effect.control_values = vector([unit.level(metric) for unit in control])
-    effect.treatment_values = vector([unit.level(metric) for unit in treatment])
+def _compared(
+    metric: Metric, what: str, least: int, counts: Sequence[int], sides: Sequence[list[Unit]]
+) -> Effect:
+    """The values of control and of treatment, and why they may not be compared.
+
+    `counts` are the units of each with and without data; without values there are too few.
+    """
+    effect = Effect()
+    found = [len(side) for side in sides]
+    if min(found) < least:
+        effect.refused.append(f"too few {what} with data: {found[0]} of control, {found[1]} of"
+                              f" treatment; {least} of each are wanted")
+        return effect
+    without = [count - number for count, number in zip(counts, found, strict=True)]
+    if sum(without):
+        effect.notes.append(f"{sum(without)} of {sum(counts)} {what} have no data")
+    p = checks.attrition_p(found, without)
+    if p < checks.MISMATCH_P:
+        effect.refused.append(
+            f"{what} without data are not alike in the arms: {without[0]} of {counts[0]} of"
+            f" control, {without[1]} of {counts[1]} of treatment (p = {p:.1g})"
+        )
+    effect.control_values, effect.treatment_values = (
+        vector([unit.level(metric) for unit in side]) for side in sides)
+    return effect
 
 
 def _all_alike(effect: Effect) -> bool:
@@ -124,37 +136,18 @@ def _all_alike(effect: Effect) -> bool:
     return float(np.ptp(both)) == 0
 
 
-def _look_for_gaps(
-    effect: Effect, what: str, counts: Sequence[int], sides: Sequence[Sequence[Unit]]
-) -> None:
-    """Say how many units have no data, and refuse where they are not alike in the arms."""
-    without = [count - len(side) for count, side in zip(counts, sides, strict=True)]
-    if sum(without):
-        effect.notes.append(f"{sum(without)} of {sum(counts)} {what} have no data")
-    p = checks.attrition_p([len(side) for side in sides], without)
-    if p < checks.MISMATCH_P:
-        effect.refused.append(
-            f"{what} without data are not alike in the arms: {without[0]} of {counts[0]} of"
-            f" control, {without[1]} of {counts[1]} of treatment (p = {p:.1g})"
-        )
-
-
 def between_hosts(
     metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str
 ) -> Effect:
-    """The effect between hosts of two arms."""
-    effect = Effect()
     units = units_by_host(points)
     sides = [
         [units[host] for host, info in seen.items() if info.arm == name and host in units]
         for name in (control, arm)
     ]
     counts = [sum(1 for info in seen.values() if info.arm == name) for name in (control, arm)]
-    if min(len(side) for side in sides) < HOSTS_LEAST:
-        effect.refused.append(_too_few("hosts", HOSTS_LEAST, len(sides[0]), len(sides[1])))
+    effect = _compared(metric, "hosts", HOSTS_LEAST, counts, sides)
+    if not len(effect.control_values):
         return effect
-    _look_for_gaps(effect, "hosts", counts, sides)
-    _fill(effect, metric, *sides)
     if _all_alike(effect):
         effect.refused.append("the value is the same on every host: there is nothing to compare")
     elif metric.kind in ("ratio", "quantile"):
@@ -196,7 +189,6 @@ def between_blocks(
     metric: Metric, points: Sequence[Point], blocks: Sequence[BlockSeen], control: str, arm: str
 ) -> Effect:
     """The effect between blocks of two arms, on one host or more."""
-    effect = Effect()
     units = units_by_block(points)
     arms = {(block.host, block.index): block.arm for block in blocks}
     complete = [
@@ -205,12 +197,10 @@ def between_blocks(
     ]
     usable = [key for key in complete if key in units]
     sides = [[units[key] for key in usable if arms[key] == name] for name in (control, arm)]
-    if min(len(side) for side in sides) < BLOCKS_LEAST:
-        effect.refused.append(_too_few("blocks", BLOCKS_LEAST, len(sides[0]), len(sides[1])))
-        return effect
     counts = [sum(1 for key in complete if arms[key] == name) for name in (control, arm)]
-    _look_for_gaps(effect, "blocks", counts, sides)
-    _fill(effect, metric, *sides)
+    effect = _compared(metric, "blocks", BLOCKS_LEAST, counts, sides)
+    if not len(effect.control_values):
+        return effect
     if _all_alike(effect):
         effect.refused.append("the value is the same in every block: there is nothing to compare")
         return effect

@@ -53,13 +53,11 @@ class Fields:
         self._known: list[str] = []
 
     def error(self, key: str, words: str, hint: str | None = None) -> CtlError:
-        """A complaint about `key`, ready to be raised."""
         place = self.place(key)
         text = f"{self.source}: {place}: {words}" if place else f"{self.source}: {words}"
         return UsageError(text, hint)
 
     def place(self, key: str) -> str:
-        """The key with the tables around it."""
         return ".".join(part for part in (self.where, key) if part)
 
     def _take(self, key: str) -> Any:
@@ -67,7 +65,6 @@ class Fields:
         return self._left.pop(key, None)
 
     def has(self, key: str) -> bool:
-        """Is the key there, and not taken yet?"""
         return key in self._left
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -95,7 +92,6 @@ class Fields:
             )
 
     def choice(self, key: str, choices: Sequence[str], default: str | None = None) -> str:
-        """One of some words."""
         value = self.text(key, default)
         if value not in choices:
             raise self.error(key, f"{value!r}: not one of {', '.join(choices)}")
@@ -130,7 +126,6 @@ class Fields:
         return self.number(key, 0, most)
 
     def flag(self, key: str, default: bool) -> bool:
-        """true or false."""
         value = self._take(key)
         if value is None:
             return default

@@ -104,7 +104,6 @@ def _series(answer: dict[str, Any]) -> Series:
 
 
 def quoted(text: str) -> str:
-    """A text as a PromQL string."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -145,8 +144,6 @@ def query_for(source: Source, own: str, grows: bool, host_label: str, step_s: fl
 
 @dataclass(frozen=True)
 class Ask:
-    """How to ask."""
-
     host_label: str = "instance"
     arm_metric: str = ARM_METRIC
     stratum_label: str = ""

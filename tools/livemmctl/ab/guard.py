@@ -20,8 +20,6 @@ THP_FAULTS_LEAST = 100
 
 @dataclass(frozen=True)
 class Trip:
-    """A guardrail that was passed."""
-
     guard: str
     seen: float
     limit: float
@@ -46,8 +44,6 @@ def unreadable(limits: Guardrails, health: Health) -> list[str]:
 
 
 class Guard:
-    """Watches one host."""
-
     def __init__(self, limits: Guardrails, joined: Health) -> None:
         """`joined` is how the host was before anything was switched on."""
         self.limits = limits

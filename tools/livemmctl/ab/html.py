@@ -15,7 +15,6 @@ from livemmctl.ab.report import COLUMNS, NUMBERS, caveats, headline, rows_of, un
 
 
 def report_html(report: Report) -> str:
-    """The page."""
     environment = Environment(
         loader=PackageLoader("livemmctl.ab"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,

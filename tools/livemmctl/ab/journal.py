@@ -82,7 +82,6 @@ class Journal:
             os.fsync(self._file)
 
     def close(self) -> None:
-        """Let go of the file and of its lock."""
         os.close(self._file)
 
 

@@ -64,8 +64,6 @@ class Metric:
 
 @dataclass(frozen=True)
 class Arm:
-    """One side of an experiment."""
-
     name: str
     #: Share of the hosts that take part; all arms' together are 1.
     weight: float
@@ -75,16 +73,12 @@ class Arm:
 
 @dataclass(frozen=True)
 class Ramp:
-    """Shares of the fleet that take part, in percent, one after the other."""
-
     percents: tuple[float, ...] = (100.0,)
     every_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class Switchback:
-    """Blocks of time on one host."""
-
     block_s: float
     #: The first part of each block, which is thrown away.
     washout_s: float
@@ -136,11 +130,9 @@ class Experiment:
 
     @property
     def treatments(self) -> tuple[str, ...]:
-        """Every arm but control."""
         return tuple(arm.name for arm in self.arms if arm.name != self.control)
 
     def arm(self, name: str) -> Arm:
-        """An arm by its name.  Raises KeyError."""
         return {arm.name: arm for arm in self.arms}[name]
 
     @property

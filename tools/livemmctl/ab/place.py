@@ -36,8 +36,6 @@ class Running:
 
 @dataclass(frozen=True)
 class Place:
-    """The folder of one host."""
-
     host: Host
 
     @contextlib.contextmanager
@@ -61,7 +59,6 @@ class Place:
             os.close(lock)
 
     def leave(self) -> None:
-        """No runner, no arm."""
         for name in (ARM, RUNNER):
             with contextlib.suppress(OSError):
                 self.host.path(name).unlink()

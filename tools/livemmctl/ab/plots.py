@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,13 @@ _STYLE = {
     # The same report is the same file.
     "svg.hashsalt": "livemm", "svg.fonttype": "path",
 }
+
+
+@contextlib.contextmanager
+def _axes(width: float, height: float) -> Iterator[Any]:
+    """The axes of a new figure, in the style of a report."""
+    with rc_context(_STYLE):
+        yield Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
 def _svg(figure: Figure, title: str) -> str:
@@ -61,9 +70,7 @@ def effects(report: Report) -> str:
     if not found:
         return ""
     several = len(report.experiment.treatments) > 1
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(8.6, 0.9 + 0.42 * len(found)), layout="constrained")
-        axes = figure.add_subplot()
+    with _axes(8.6, 0.9 + 0.42 * len(found)) as axes:
         axes.axvline(0, color="#1a202c", linewidth=0.8)
         for row, (item, estimate) in enumerate(reversed(found)):
             colour = _colour(item)
@@ -86,7 +93,7 @@ def effects(report: Report) -> str:
         axes.grid(axis="x", color="#e2e8f0", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
-        return _svg(figure, "Effects with their intervals")
+        return _svg(axes.figure, "Effects with their intervals")
 
 
 def _bins(both: Any) -> Any:
@@ -103,9 +110,7 @@ def distribution(item: Comparison, unit: str) -> str:
     if not len(control) or not len(treatment):
         return ""
     title = f"{item.metric.name}, {item.arm}"
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(4.2, 2.3), layout="constrained")
-        axes = figure.add_subplot()
+    with _axes(4.2, 2.3) as axes:
         if len(control) + len(treatment) < 60:
             _dots(axes, control, treatment, item.arm)
         else:
@@ -123,7 +128,7 @@ def distribution(item: Comparison, unit: str) -> str:
             axes.legend(frameon=False, fontsize=8)
         axes.set_title(title, loc="left")
         axes.locator_params(axis="x", nbins=5)
-        return _svg(figure, f"Distribution of {title}")
+        return _svg(axes.figure, f"Distribution of {title}")
 
 
 def _dots(axes: Any, control: Any, treatment: Any, arm: str) -> None:
@@ -151,9 +156,7 @@ def timeline(report: Report, item: Comparison) -> str:
         return ""
     title = f"{item.metric.name} by block"
     two = len(report.experiment.arms) == 2
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(8.6, 2.1), layout="constrained")
-        axes = figure.add_subplot()
+    with _axes(8.6, 2.1) as axes:
         for arm in report.experiment.arms:
             mine = [(index, value) for index, name, value in rows if name == arm.name]
             if not mine:
@@ -178,4 +181,4 @@ def timeline(report: Report, item: Comparison) -> str:
         axes.set_title(title, loc="left")
         axes.grid(axis="y", color="#e2e8f0", linewidth=0.6)
         axes.set_axisbelow(True)
-        return _svg(figure, title)
+        return _svg(axes.figure, title)

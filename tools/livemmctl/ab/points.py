@@ -24,8 +24,6 @@ class Point:
 
 @dataclass
 class HostSeen:
-    """A host that takes part."""
-
     arm: str
     stratum: str = ""
     #: Why its arm was not applied, or not all the time; empty: it was.
@@ -42,8 +40,6 @@ class HostSeen:
 
 @dataclass(frozen=True)
 class BlockSeen:
-    """A block of a switchback."""
-
     host: str
     index: int
     arm: str
@@ -52,8 +48,6 @@ class BlockSeen:
 
 @dataclass
 class Seen:
-    """Everything."""
-
     #: By metric.
     points: dict[str, list[Point]]
     hosts: dict[str, HostSeen] = field(default_factory=dict)

@@ -19,7 +19,6 @@ def _finite(value: Any) -> Any:
 
 
 def report_data(report: Report) -> dict[str, Any]:
-    """For --json.  A number that there is none of is null."""
     experiment = report.experiment
     return {
         "experiment": experiment.name,
@@ -67,7 +66,6 @@ def headline(report: Report) -> str:
 
 
 def unit_name(report: Report) -> str:
-    """What is compared."""
     return "hosts" if report.experiment.mode == HOST else "blocks"
 
 
@@ -96,7 +94,6 @@ NUMBERS = ("control", "treatment", "effect", "95 % interval", "p", "could see")
 
 
 def detectable_words(item: Comparison) -> str:
-    """The smallest effect that would have been seen."""
     return "-" if math.isnan(item.detectable_pct) else f"{item.detectable_pct:.2g} %"
 
 
@@ -115,7 +112,6 @@ def caveats(report: Report) -> list[str]:
 
 
 def report_text(report: Report) -> str:
-    """For a terminal."""
     experiment = report.experiment
     units = ", ".join(f"{arm.name} {report.units(arm.name)}" for arm in experiment.arms)
     lines = [

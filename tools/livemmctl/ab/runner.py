@@ -35,8 +35,6 @@ COUNTED = ("oom_kills", "taint")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended."""
-
     #: end: the experiment is over here; stop: it can be taken up again.
     kind: str
     reason: str
@@ -45,8 +43,6 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a run takes place."""
-
     host: str
     strata: Mapping[str, str]
     boot: str
@@ -284,7 +280,6 @@ class Runner:
         return over
 
     def _begin(self, slot: Slot, guard: Guard) -> None:
-        """Switch to what is due."""
         guard.begin(self.sampler.health(self.clock.elapsed()))
         self._spoilt = self._missing_now = ""
         if slot.block is not None:
@@ -412,7 +407,6 @@ class Runner:
 
 
 def ended_by(number: int) -> Outcome:
-    """The outcome for a signal."""
     if number == STOP_SIGNAL:
         return Outcome("end", "ended by livemmctl ab stop", Exit.OK)
     name = signal.Signals(number).name

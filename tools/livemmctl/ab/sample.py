@@ -35,7 +35,6 @@ class Health:
 
 
 def parse_vmstat(text: str) -> dict[str, int]:
-    """The fields of /proc/vmstat."""
     found = {}
     for line in text.splitlines():
         name, _, value = line.partition(" ")
@@ -107,7 +106,6 @@ class Sampler:
             return None
 
     def health(self, elapsed_s: float) -> Health:
-        """The numbers of the guardrails."""
         vmstat = parse_vmstat(self.host.read_or(VMSTAT))
         stalls = [count for name, count in vmstat.items() if name.startswith(STALLS_PREFIX)]
         taint = self.host.read_or(TAINTED).strip()

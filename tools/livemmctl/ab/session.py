@@ -45,7 +45,6 @@ def with_tick(experiment: Experiment, tick_s: float) -> Experiment:
 
 
 def setting_of(host: Host, experiment: Experiment) -> Setting:
-    """Where a run takes place."""
     return Setting(
         host=host_id(host), strata=strata_of(host, experiment.strata),
         boot=host.read_or("/proc/sys/kernel/random/boot_id").strip(),
@@ -91,7 +90,6 @@ def fit_here(host: Host, experiment: Experiment) -> list[str]:
 def run_here(
     host: Host, experiment: Experiment, file: Path, journal_path: Path, clock: Clock, tell: Tell
 ) -> Outcome:
-    """Run an experiment on this host until it ends.  Raises CtlError."""
     control, missing = _open(host, experiment)
     setting = setting_of(host, experiment)
     place = Place(host)

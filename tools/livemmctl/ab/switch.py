@@ -33,7 +33,6 @@ def found_before(past: Past | None, now: Knobs) -> Knobs:
 
 
 def on_now(knobs: Settings) -> list[str]:
-    """The policies that are on."""
     return [policy for policy, values in knobs.items() if values.get("enabled") == "1"]
 
 
@@ -82,11 +81,9 @@ class Switch:
         self._written: Knobs = settings_for(self.found, {})
 
     def renew(self) -> None:
-        """Renew the lease.  Raises CtlError."""
         self.control.set_lease(self.lease_s)
 
     def to_arm(self, wanted: Settings) -> None:
-        """Switch to an arm, all or nothing.  Raises CtlError."""
         settings = settings_for(self.base, wanted)
         # First: should we die right after, the kernel already knows when to go back.
         self.renew()
@@ -96,7 +93,6 @@ class Switch:
         self.renew()
 
     def _bring_to(self, settings: Settings) -> None:
-        """Write what is not so yet, all or nothing."""
         changes = differing(self.control.settings(), settings)
         if changes:
             self.control.apply(

@@ -16,8 +16,6 @@ PHASES = WAIT, BASELINE, RUN, DONE = "wait", "baseline", "run", "done"
 
 @dataclass(frozen=True)
 class Slot:
-    """What is due."""
-
     phase: str
     #: Switchback: the block; None otherwise.
     block: Block | None = None
@@ -28,13 +26,10 @@ class Slot:
 
     @property
     def index(self) -> int | None:
-        """The block's number."""
         return None if self.block is None else self.block.index
 
 
 class Timeline(Protocol):
-    """Time to what is due."""
-
     def at(self, wall_s: float, elapsed_s: float) -> Slot:
         """What is due at a moment."""
 
@@ -48,7 +43,6 @@ class HostTimeline:
     end_s: float
 
     def at(self, wall_s: float, elapsed_s: float) -> Slot:
-        """What is due at a moment."""
         if wall_s >= self.end_s:
             return Slot(DONE)
         if wall_s >= self.arm_from_s:
@@ -86,7 +80,6 @@ class SwitchbackTimeline:
     anchor_s: float
 
     def at(self, wall_s: float, elapsed_s: float) -> Slot:
-        """What is due at a moment."""
         if not self.blocks:
             return Slot(DONE)
         since_s = elapsed_s - self.anchor_s + self.blocks[0].start_s

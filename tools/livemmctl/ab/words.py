@@ -16,27 +16,24 @@ def level(value: float) -> str:
     return f"{value:,.0f}" if size >= 1e4 else f"{value:.4g}"
 
 
-def percent(share: float, signed: bool = True) -> str:
-    """A share as percent."""
+def percent(share: float) -> str:
     if math.isnan(share):
         return "-"
     value = share * 100
     size = abs(value)
     if size and size < 0.01:
-        return f"{value:+.1g} %" if signed else f"{value:.1g} %"
+        return f"{value:+.1g} %"
     digits = 0 if size >= 100 else 1 if size >= 10 else 2
-    return f"{value:+.{digits}f} %" if signed else f"{value:.{digits}f} %"
+    return f"{value:+.{digits}f} %"
 
 
 def interval(low: float, high: float) -> str:
-    """An interval of percents."""
     if math.isnan(low) or math.isnan(high):
         return "-"
     return f"{percent(low)} .. {percent(high)}"
 
 
 def p_value(p: float) -> str:
-    """A p-value."""
     if math.isnan(p):
         return "-"
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"

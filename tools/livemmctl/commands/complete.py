@@ -20,7 +20,6 @@ def _settings(context: click.Context) -> Knobs:
 
 
 def policy_names(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
-    """Names of policies."""
     return [name for name in _settings(context) if name.startswith(start)]
 
 
@@ -34,5 +33,4 @@ def assignments(context: click.Context, _parameter: click.Parameter, start: str)
 
 
 def knob_names(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
-    """Knobs of the policy that stands before."""
     return [word.rstrip("=") for word in assignments(context, parameter, start)]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,13 +19,11 @@ from livemmctl.profile.store import applied
 
 @dataclass(frozen=True)
 class Overview:
-    """All that one screen shows."""
-
     version: str
     kernel: str
     debugfs: Reach
     #: Seconds left, 0 for no lease.
-    lease: int
+    lease_seconds: int
     #: State of all livepatches in one word.
     livepatch: LivepatchState
     #: State of each livepatch, by the name of the module.
@@ -35,31 +34,19 @@ class Overview:
     hooks: list[Hook]
 
     def data(self) -> dict[str, Any]:
-        """For --json."""
-        counts = {state: 0 for state in ("armed", "idle", "unavailable")}
-        for hook in self.hooks:
-            counts[hook.state] = counts.get(hook.state, 0) + 1
-        return {
-            "version": self.version,
-            "kernel": self.kernel,
-            "debugfs": self.debugfs.value,
-            "lease_seconds": self.lease,
-            "livepatch": self.livepatch.value,
-            "livepatches": {name: state.value for name, state in self.livepatches.items()},
-            "profile": self.profile,
-            "policies": [asdict(policy) for policy in self.policies],
-            "hooks": counts,
-            "unavailable": [asdict(hook) for hook in self.hooks if hook.state == "unavailable"],
-        }
+        counts = Counter({state: 0 for state in ("armed", "idle", "unavailable")})
+        counts.update(hook.state for hook in self.hooks)
+        missing = [asdict(hook) for hook in self.hooks if hook.state == "unavailable"]
+        return asdict(self) | {"hooks": counts, "unavailable": missing}
 
     def text(self) -> str:
-        """For people."""
         from livemmctl.table import table, text_of
 
         data = self.data()
         counted = ", ".join(f"{number} {state}" for state, number in data["hooks"].items())
-        lease = f"{self.lease} s left, then every policy is off" if self.lease else "none"
-        patches = "; ".join(f"{name} {state.value}" for name, state in self.livepatches.items())
+        lease = (f"{self.lease_seconds} s left, then every policy is off" if self.lease_seconds
+                 else "none")
+        patches = "; ".join(f"{name} {state}" for name, state in self.livepatches.items())
         debugfs = {
             Reach.OPEN: "open",
             Reach.READ_ONLY: "closed by lockdown: control is by module parameter",
@@ -67,7 +54,7 @@ class Overview:
         }[self.debugfs]
         facts = [
             ("module", self.version), ("kernel", self.kernel), ("debugfs", debugfs),
-            ("lease", lease), ("livepatch", patches or self.livepatch.value),
+            ("lease", lease), ("livepatch", patches or self.livepatch),
             ("profile", f"{self.profile}, applied last" if self.profile else "none applied"),
             ("hooks", counted if self.hooks else "unknown"),
         ]

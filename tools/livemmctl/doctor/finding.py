@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,7 +26,6 @@ class Finding:
 
 
 def ok(seen: str) -> Finding:
-    """All is well."""
     return Finding("ok", seen)
 
 
@@ -61,29 +61,24 @@ class Scene:
 
     @cached_property
     def release(self) -> str:
-        """The running kernel's release."""
         return self.host.release()
 
     @cached_property
     def loaded(self) -> bool:
-        """Is livemm loaded?"""
         return is_loaded(self.host)
 
     @cached_property
     def control(self) -> ModuleControl | None:
-        """The loaded module."""
-        try:
+        with contextlib.suppress(CtlError):
             return open_control(self.host)
-        except CtlError:
-            return None
+        return None
 
     @cached_property
     def hooks(self) -> list[Hook]:
         """Its hooks, none where they cannot be seen."""
-        try:
+        with contextlib.suppress(CtlError):
             return self.control.hooks() if self.control else []
-        except CtlError:
-            return []
+        return []
 
     @cached_property
     def lockdown(self) -> str:

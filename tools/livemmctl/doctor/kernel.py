@@ -60,7 +60,6 @@ def btf(scene: Scene) -> Finding:
 
 
 def livepatch(scene: Scene) -> Finding:
-    """Livepatching, and ours."""
     if not scene.host.exists(PATCHES):
         return fail("the kernel cannot livepatch",
                     "boot a kernel with CONFIG_LIVEPATCH; some modes do without (livepatch=0)")
@@ -82,7 +81,6 @@ def livepatch(scene: Scene) -> Finding:
 
 
 def foreign_livepatches(scene: Scene) -> Finding:
-    """Livepatches of others."""
     others = [name for name in scene.host.names(PATCHES) if not is_ours(name)]
     if not others:
         return ok("none")
@@ -123,7 +121,6 @@ def ftrace_users(scene: Scene) -> Finding:
 
 
 def lockdown(scene: Scene) -> Finding:
-    """Lockdown."""
     if scene.lockdown in ("", "none"):
         return ok("none" if scene.lockdown else "not in this kernel")
     return warn(f"{scene.lockdown}: debugfs cannot be written, unsigned modules are refused",

@@ -77,7 +77,7 @@ def debugfs(scene: Scene) -> Finding:
     if scene.control.reach is Reach.ABSENT:
         return warn("debugfs is not there: no counters, states or hooks",
                     "mount -t debugfs none /sys/kernel/debug (and no debugfs=off at boot)")
-    return ok(scene.control.reach.value)
+    return ok(scene.control.reach)
 
 
 def hooks(scene: Scene) -> Finding:

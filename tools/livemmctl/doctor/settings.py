@@ -13,8 +13,6 @@ from livemmctl.host import count_of
 
 @dataclass(frozen=True)
 class Sysctl:
-    """A setting that livemm respects."""
-
     name: str
     #: Does this value limit livemm?
     limits: Callable[[int], bool]
@@ -25,7 +23,6 @@ class Sysctl:
 
     @property
     def path(self) -> str:
-        """Its file."""
         return "/proc/sys/" + self.name.replace(".", "/")
 
 

@@ -142,7 +142,6 @@ class LivemmCollector(Collector):
 
 
 def registry(host: Host) -> CollectorRegistry:
-    """A registry with nothing but livemm's own metrics."""
     made = CollectorRegistry()
     made.register(LivemmCollector(host))
     return made

@@ -26,7 +26,6 @@ class Change:
 
     @property
     def reason(self) -> str:
-        """Why, in words."""
         return {
             "profile": "the profile says so",
             "default": "not named in the profile: the default",
@@ -35,7 +34,6 @@ class Change:
         }[self.why]
 
     def text(self) -> str:
-        """One line for people."""
         return (f"{self.policy}/{self.knob}: {self.now or '(empty)'} -> "
                 f"{self.wanted or '(empty)'}  ({self.reason})")
 
@@ -78,7 +76,6 @@ def plan(profile: Profile, now: Settings, defaults: Defaults, where: str) -> lis
 
 
 def settings_of(changes: list[Change]) -> Knobs:
-    """What to write."""
     found: Knobs = {}
     for change in changes:
         found.setdefault(change.policy, {})[change.knob] = change.wanted

@@ -31,14 +31,11 @@ class Found:
     path: str
 
     def read(self) -> Profile:
-        """The profile.  Raises CtlError."""
         return parse_profile(self.host.read(self.path), self.name, self.where)
 
 
 @dataclass(frozen=True)
 class Service:
-    """/etc/livemm/livemm.toml"""
-
     profile: str
     #: What becomes of the policies when the service stops: keep or off.
     at_stop: str
@@ -112,7 +109,6 @@ def named_or_applied(host: Host, name: str | None) -> Found:
 
 
 def service(host: Host) -> Service:
-    """What the service shall do.  Raises CtlError, USAGE, that names the key."""
     if not host.exists(CONFIG):
         raise UsageError(f"{CONFIG} is not there",
                          'put profile = "NAME" into it; see: livemmctl profile list')

@@ -51,7 +51,6 @@ class HandClock:
         return self.signal
 
     def tell(self, number: int = SIGTERM) -> None:
-        """Be told to end."""
         self.signal = number
 
 
@@ -110,11 +109,9 @@ class World:
             f"full avg10=0.00 avg60=0.00 avg300=0.00 total={int(self.pressure_us)}\n")
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
-        """Do something at a time of the hand clock."""
         self.clock.at.append((seconds, action))
 
     def run(self, experiment: Experiment, journal: Path) -> Outcome:
-        """`ab run`."""
         return run_here(self.host, experiment, Path("file.toml"), journal, self.clock,
                         lambda kind, fields: None)
 
@@ -146,7 +143,6 @@ def is_stock(world: World) -> bool:
 
 
 def by_host(**over: Any) -> Experiment:
-    """An experiment by host."""
     return experiment("host", **({"duration": "5m"} | over))
 
 

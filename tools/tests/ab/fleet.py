@@ -35,7 +35,6 @@ class FakeMachine:
 
 
 def fleet_experiment(**over: Any) -> Experiment:
-    """The experiment that the fleet runs."""
     keys: dict[str, Any] = {
         "duration": "4h", "baseline": "1h", "tick": "1m", "lease": "5m",
         "metrics": [
@@ -64,7 +63,6 @@ def machines(made: Experiment, count: int, effect: float, seed: int) -> list[Fak
 
 
 def seen_of(made: Experiment, fleet: list[FakeMachine]) -> Seen:
-    """What a report would read."""
     seen = Seen({metric.name: [] for metric in made.metrics}, over=True)
     hour = 3600.0
     for machine in fleet:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from livemmctl.ab.assign import (
     host_id,
     joins_after_s,
     layout,
-    ramp_pct,
     seed_of,
 )
 from livemmctl.ab.facts import strata_of
@@ -171,10 +171,12 @@ def test_a_ramp_only_ever_adds_hosts() -> None:
 
 
 def test_ramp_over_time() -> None:
-    ramp = Ramp((1.0, 5.0, 50.0), 60.0)
-    times = (-1, 0, 59, 60, 119, 120, 1e9)
-    assert [ramp_pct(ramp, at) for at in times] == [0, 1, 1, 5, 5, 50, 50]
-    assert ramp_pct(Ramp(), 0) == 100
+    made = replace(experiment("host"), ramp=Ramp((1.0, 5.0, 50.0), 60.0))
+    joins = [joins_after_s(made, host) for host in IDS]
+    shares = [sum(at is not None and at <= now for at in joins) / len(IDS)
+              for now in (-1, 0, 59, 60, 119, 120, 1e9)]
+    assert shares == pytest.approx([0, 0.01, 0.01, 0.05, 0.05, 0.5, 0.5], abs=0.02)
+    assert {joins_after_s(experiment("host"), host) for host in IDS} == {0}
 
 
 def test_when_a_host_joins() -> None:

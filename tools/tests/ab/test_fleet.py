@@ -125,8 +125,6 @@ def done(fake: FakeHost, *words: str) -> str:
 
 @dataclass
 class Fleet:
-    """All of it."""
-
     server: Prometheus
     file: Path
     machines: list[Machine] = field(default_factory=list)
@@ -144,7 +142,6 @@ class Fleet:
 
 
 def write_experiment(path: Path, start_s: int) -> Experiment:
-    """The experiment's file, with its start."""
     start = datetime.fromtimestamp(start_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     path.write_text(TOML.format(start=start, duration=DURATION_S), encoding="utf-8")
     return load_experiment(path, FakeHost(path.parent))

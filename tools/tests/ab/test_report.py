@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from ab.doubles import World, be_quick, experiment
 from ab.fleet import journal_lines, machines
-from conftest import Ctl
+from conftest import Ctl, Done
 from fake_tree import FakeHost
 from livemmctl.ab.effects import between_blocks
 from livemmctl.ab.experiment import load_experiment
@@ -86,6 +87,15 @@ def fleet_journal(tmp_path: Path) -> Path:
     return journal
 
 
+Report = Callable[..., Done]
+
+
+@pytest.fixture
+def report(ctl: Ctl, host_file: Path, fleet_journal: Path) -> Report:
+    """`ab report` on the fleet, with more words."""
+    return lambda *words: ctl("ab", "report", str(host_file), str(fleet_journal), *words)
+
+
 @pytest.fixture
 def switchback(host: FakeHost, tmp_path: Path, ctl: Ctl,
                monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
@@ -97,16 +107,16 @@ def switchback(host: FakeHost, tmp_path: Path, ctl: Ctl,
     return file, journal
 
 
-def test_a_fleets_journals(ctl: Ctl, host_file: Path, fleet_journal: Path) -> None:
-    done = ctl("ab", "report", str(host_file), str(fleet_journal))
+def test_a_fleets_journals(report: Report) -> None:
+    done = report()
     assert done.status == 0, done.err
     assert "faults better" in done.out
     assert re.search(r"^faults +on .* better$", done.out, re.M)
     assert "another version of the experiment's file" in done.out
 
 
-def test_as_data(ctl: Ctl, host_file: Path, fleet_journal: Path) -> None:
-    data = ctl("ab", "report", str(host_file), str(fleet_journal), "--json").data()
+def test_as_data(report: Report) -> None:
+    data = report("--json").data()
     assert data["conclusive"] is True
     assert sum(data["units"].values()) == 300
     by_name = {item["metric"]: item for item in data["comparisons"]}
@@ -118,8 +128,6 @@ def test_as_data(ctl: Ctl, host_file: Path, fleet_journal: Path) -> None:
 
 
 class Page(HTMLParser):
-    """What a page has in it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[str] = []
@@ -144,11 +152,9 @@ def page_of(path: Path) -> Page:
     return page
 
 
-def test_as_a_page_that_needs_nothing_else(
-    ctl: Ctl, host_file: Path, fleet_journal: Path, tmp_path: Path,
-) -> None:
+def test_as_a_page_that_needs_nothing_else(report: Report, tmp_path: Path) -> None:
     html = tmp_path / "report.html"
-    assert ctl("ab", "report", str(host_file), str(fleet_journal), "--html", str(html)).status == 0
+    assert report("--html", str(html)).status == 0
     page = page_of(html)
     assert page.outside == []
     assert not {"script", "link", "iframe", "img"} & set(page.tags)
@@ -157,12 +163,10 @@ def test_as_a_page_that_needs_nothing_else(
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_the_same_report_is_the_same_page(
-    ctl: Ctl, host_file: Path, fleet_journal: Path, tmp_path: Path,
-) -> None:
+def test_the_same_report_is_the_same_page(report: Report, tmp_path: Path) -> None:
     pages = []
     for name in ("a.html", "b.html"):
-        ctl("ab", "report", str(host_file), str(fleet_journal), "--html", str(tmp_path / name))
+        report("--html", str(tmp_path / name))
         pages.append((tmp_path / name).read_text(encoding="utf-8"))
     assert pages[0] == pages[1]
 
@@ -231,7 +235,7 @@ def test_a_metric_may_not_lack_blocks_of_one_arm_alone(lost: int, refused: bool)
 
 
 def test_nothing_in_a_page_is_taken_for_markup(
-    ctl: Ctl, host_file: Path, fleet_journal: Path, tmp_path: Path,
+    report: Report, fleet_journal: Path, tmp_path: Path,
 ) -> None:
     text = fleet_journal.read_text(encoding="utf-8").replace('"small"', '"<script>x</script>"')
     fleet_journal.write_text(text, encoding="utf-8")
@@ -239,7 +243,7 @@ def test_nothing_in_a_page_is_taken_for_markup(
     with fleet_journal.open("a", encoding="utf-8") as file:
         file.write(json.dumps(other) + "\n")
     html = tmp_path / "report.html"
-    assert ctl("ab", "report", str(host_file), str(fleet_journal), "--html", str(html)).status == 0
+    assert report("--html", str(html)).status == 0
     page = page_of(html)
     assert not {"script", "b"} & set(page.tags)
 
@@ -299,9 +303,7 @@ def test_growth_does_not_reach_over_a_restart(fleet_journal: Path) -> None:
     assert len([p for p in seen(records, "host").points["faults"] if p.host == one]) == count - 1
 
 
-def test_hosts_that_could_not_be_switched_count(
-    ctl: Ctl, host_file: Path, fleet_journal: Path,
-) -> None:
+def test_hosts_that_could_not_be_switched_count(report: Report, fleet_journal: Path) -> None:
     records = records_of(fleet_journal)
     failed = 0
     for record in records:
@@ -309,26 +311,25 @@ def test_hosts_that_could_not_be_switched_count(
             record |= {"ok": False, "reason": "hook drain: not found"}
             failed += 1
     fleet_journal.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
-    data = ctl("ab", "report", str(host_file), str(fleet_journal), "--json").data()
+    data = report("--json").data()
     assert sum(data["units"].values()) == 300
     assert any(note.startswith("7 of ") and "intention to treat" in note
                for note in data["notes"])
 
 
-def test_guardrails_are_counted(ctl: Ctl, host_file: Path, fleet_journal: Path) -> None:
+def test_guardrails_are_counted(report: Report, fleet_journal: Path) -> None:
     records = records_of(fleet_journal)
     record = next(r for r in records if r["type"] == "apply" and r["arm"] == "on")
     records.append(record | {"type": "guard", "guard": "oom_kills", "t": record["t"] + 1})
     fleet_journal.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
-    out = ctl("ab", "report", str(host_file), str(fleet_journal)).out
+    out = report().out
     assert "guardrail oom_kills passed 1 times in on" in out
 
 
-def test_torn_lines_are_counted(ctl: Ctl, host_file: Path, fleet_journal: Path) -> None:
+def test_torn_lines_are_counted(report: Report, fleet_journal: Path) -> None:
     with fleet_journal.open("ab") as file:
         file.write(b'{"v":1,"t":\n\xff\xfe\n')
-    assert "2 lines could not be read" in ctl(
-        "ab", "report", str(host_file), str(fleet_journal)).out
+    assert "2 lines could not be read" in report().out
 
 
 def test_a_host_that_moved_counts_in_its_first_arm(fleet_journal: Path) -> None:
@@ -393,11 +394,8 @@ def test_command_lines_that_are_wrong(ctl: Ctl, host_file: Path, words: tuple[st
     ctl("ab", "report", str(host_file), *words).failed(Exit.USAGE)
 
 
-def test_a_page_that_cannot_be_written(
-    ctl: Ctl, host_file: Path, fleet_journal: Path, tmp_path: Path,
-) -> None:
-    done = ctl("ab", "report", str(host_file), str(fleet_journal), "--html",
-               str(tmp_path / "absent/report.html"))
+def test_a_page_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
+    done = report("--html", str(tmp_path / "absent/report.html"))
     done.failed(Exit.FAILED, "cannot write")
 
 

@@ -178,8 +178,7 @@ def test_without_a_runner_the_kernel_goes_back(world: World) -> None:
 
 
 def test_what_an_admin_switched_on_is_not_taken_for_ours(world: World, journal: Path) -> None:
-    world.host.kernel.values["pcp"]["enabled"] = "1"
-    world.host.kernel.show()
+    world.host.kernel.set("pcp", enabled="1")
     with pytest.raises(CtlError, match="pcp: already on"):
         world.run(experiment(), journal)
     assert world.is_on()
@@ -189,19 +188,14 @@ def test_what_an_admin_switched_on_is_not_taken_for_ours(world: World, journal: 
 def test_nor_after_a_crash_that_is_long_over(world: World, journal: Path) -> None:
     crash(world)
     world.host.kernel.expire_lease()
-    world.host.kernel.values["pcp"]["enabled"] = "1"
-    world.host.kernel.show()
+    world.host.kernel.set("pcp", enabled="1")
     with pytest.raises(CtlError, match="already on"):
         world.run(experiment(), journal)
     assert world.is_on()
 
 
 def test_an_admins_change_ends_the_run_and_stays(world: World, journal: Path) -> None:
-    def change() -> None:
-        world.host.kernel.values["numa"]["enabled"] = "1"
-        world.host.kernel.show()
-
-    world.later(200, change)
+    world.later(200, lambda: world.host.kernel.set("numa", enabled="1"))
     outcome = world.run(experiment(), journal)
     assert outcome.status == Exit.DRIFT
     assert "numa/enabled" in outcome.reason
@@ -211,10 +205,7 @@ def test_an_admins_change_ends_the_run_and_stays(world: World, journal: Path) ->
 
 
 def test_a_lease_that_ran_out_spoils_the_block_alone(world: World, journal: Path) -> None:
-    def sleep() -> None:
-        world.host.kernel.expire_lease()
-
-    world.later(25, sleep)
+    world.later(25, world.host.kernel.expire_lease)
     _run_with_on_first(world, journal)
     spoilt = [block for block in records(journal, "block") if not block["complete"]]
     assert [block["block"] for block in spoilt] == [0]
@@ -379,11 +370,7 @@ def _run_with_on_first(world: World, journal: Path) -> None:
 def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(
     world: World, journal: Path,
 ) -> None:
-    def change() -> None:
-        world.host.kernel.values["pcp"]["period_ms"] = "3000"
-        world.host.kernel.show()
-
-    world.later(25, change)
+    world.later(25, lambda: world.host.kernel.set("pcp", period_ms="3000"))
     made = experiment()
     outcome = world.run(made, journal)
     assert outcome.status == Exit.DRIFT

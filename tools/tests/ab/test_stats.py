@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from ab.doubles import experiment
 from ab.fleet import KINDS, fleet_experiment, machines, seen_of
-from livemmctl.ab.analyse import BETTER, NOT_CONCLUDED, NOTHING_SEEN, WORSE, analyse
+from livemmctl.ab.analyse import BETTER, NOT_CONCLUDED, NOTHING_SEEN, WORSE, Report, analyse
 from livemmctl.ab.effects import between_hosts
 from livemmctl.ab.points import BlockSeen, HostSeen, Point, Seen
 from livemmctl.ab.stats import blocks, bootstrap, checks, hosts
@@ -182,9 +184,17 @@ def test_skew_is_of_the_difference() -> None:
 # What a report concludes ------------------------------------------------------
 
 
+def fleet_report(count: int, effect: float, seed: int = 1,
+                 change: Callable[[Seen], None] = lambda seen: None, **over: Any) -> Report:
+    """The report on a fleet, of which something has been changed before."""
+    made = fleet_experiment(**over)
+    seen = seen_of(made, machines(made, count, effect, seed))
+    change(seen)
+    return analyse(made, seen)
+
+
 def test_a_planted_effect_is_found() -> None:
-    made = fleet_experiment()
-    report = analyse(made, seen_of(made, machines(made, 2000, -0.02, 1)))
+    report = fleet_report(2000, -0.02)
     faults, ratio = report.comparisons
     assert (faults.verdict, ratio.verdict) == (BETTER, BETTER)
     for item in (faults, ratio):
@@ -195,78 +205,67 @@ def test_a_planted_effect_is_found() -> None:
 
 
 def test_the_wrong_way_is_worse() -> None:
-    made = fleet_experiment()
-    report = analyse(made, seen_of(made, machines(made, 1000, 0.05, 1)))
-    assert report.comparisons[0].verdict == WORSE
+    assert fleet_report(1000, 0.05).comparisons[0].verdict == WORSE
 
 
 def test_no_effect_is_none_and_says_what_could_be_seen() -> None:
-    made = fleet_experiment()
-    report = analyse(made, seen_of(made, machines(made, 400, 0.0, 5)))
+    report = fleet_report(400, 0.0, 5)
     assert [item.verdict for item in report.comparisons] == [NOTHING_SEEN] * 2
     assert report.comparisons[0].detectable_pct == pytest.approx(1.5, abs=0.5)
     assert (report.comparisons[1].needed or 0) > 400
 
 
-def lost(seen: Seen, arm: str, share: float) -> None:
-    """Hosts of an arm vanish: all that is known of them."""
-    gone = [h for n, (h, i) in enumerate(seen.hosts.items()) if i.arm == arm and n % 100 < share]
-    for host in gone:
-        del seen.hosts[host]
+def lose_hosts(seen: Seen) -> None:
+    """One in five hosts of one arm vanishes: all that is known of it."""
+    for n, (host, info) in enumerate(list(seen.hosts.items())):
+        if info.arm == "on" and n % 100 < 20:
+            del seen.hosts[host]
 
 
 def test_a_sample_ratio_that_is_off_stops_everything() -> None:
-    made = fleet_experiment()
-    seen = seen_of(made, machines(made, 2000, -0.02, 1))
-    lost(seen, "on", 20)
-    report = analyse(made, seen)
+    report = fleet_report(2000, -0.02, change=lose_hosts)
     assert [check.name for check in report.failed] == ["sample ratio"]
     assert {item.verdict for item in report.comparisons} == {NOT_CONCLUDED}
 
 
 def test_hosts_without_data_in_one_arm_only() -> None:
-    made = fleet_experiment()
-    seen = seen_of(made, machines(made, 1000, -0.02, 1))
-    silent = {h for n, (h, i) in enumerate(seen.hosts.items()) if i.arm == "on" and n % 5 == 0}
-    seen.points["faults"] = [p for p in seen.points["faults"] if p.host not in silent]
-    report = analyse(made, seen)
+    def silence(seen: Seen) -> None:
+        silent = {h for n, (h, i) in enumerate(seen.hosts.items()) if i.arm == "on" and n % 5 == 0}
+        seen.points["faults"] = [p for p in seen.points["faults"] if p.host not in silent]
+
+    report = fleet_report(1000, -0.02, change=silence)
     assert report.comparisons[0].verdict == NOT_CONCLUDED
     assert "without data are not alike" in report.comparisons[0].effect.refused[0]
     assert report.comparisons[1].verdict == BETTER
 
 
 def test_nothing_is_concluded_early() -> None:
-    made = fleet_experiment()
-    seen = seen_of(made, machines(made, 1000, -0.05, 1))
-    seen.over = False
-    report = analyse(made, seen)
+    report = fleet_report(1000, -0.05, change=lambda seen: setattr(seen, "over", False))
     assert [check.name for check in report.failed] == ["planned time"]
     assert report.comparisons[0].verdict == NOT_CONCLUDED
 
 
 def test_too_few_hosts() -> None:
-    made = fleet_experiment()
-    report = analyse(made, seen_of(made, machines(made, 12, -0.5, 1)))
-    assert "too few hosts" in report.comparisons[0].effect.refused[0]
+    assert "too few hosts" in fleet_report(12, -0.5).comparisons[0].effect.refused[0]
 
 
 def test_values_that_are_all_alike() -> None:
-    made = fleet_experiment()
-    seen = seen_of(made, machines(made, 100, 0, 1))
-    seen.points["faults"] = [dataclasses.replace(p, num=0.0) for p in seen.points["faults"]]
-    report = analyse(made, seen)
+    def level(seen: Seen) -> None:
+        seen.points["faults"] = [dataclasses.replace(p, num=0.0) for p in seen.points["faults"]]
+
+    report = fleet_report(100, 0, change=level)
     assert "same on every host" in report.comparisons[0].effect.refused[0]
 
 
 def test_one_wild_host_is_not_concluded_from() -> None:
-    made = fleet_experiment(baseline=None)
-    seen = seen_of(made, machines(made, 200, 0, 1))
-    wild = next(host for host, info in seen.hosts.items() if info.arm == "on")
-    seen.points["faults"] = [
-        dataclasses.replace(p, num=p.num * 1e4) if p.host == wild else p
-        for p in seen.points["faults"] if not p.before
-    ]
-    report = analyse(made, seen)
+    def go_wild(seen: Seen) -> None:
+        wild = next(host for host, info in seen.hosts.items() if info.arm == "on")
+        seen.points["faults"] = [
+            dataclasses.replace(p, num=p.num * 1e4) if p.host == wild else p
+            for p in seen.points["faults"] if not p.before
+        ]
+
+    report = fleet_report(200, 0, change=go_wild, baseline=None)
     assert "too skewed" in report.comparisons[0].effect.refused[0]
 
 
@@ -322,8 +321,7 @@ def test_blocks_lost_in_one_arm_only_stop_everything() -> None:
 def test_three_arms_are_each_compared_with_control() -> None:
     arms = {"off": {}, "a": {"policy": {"pcp": {"enabled": True}}},
             "b": {"policy": {"pcp": {"enabled": True, "mode": "depth"}}}}
-    made = fleet_experiment(arms=arms)
-    report = analyse(made, seen_of(made, machines(made, 900, -0.03, 2)))
+    report = fleet_report(900, -0.03, 2, arms=arms)
     assert [item.arm for item in report.comparisons] == ["a", "a", "b", "b"]
     for item in report.comparisons:
         assert item.effect.estimate is not None

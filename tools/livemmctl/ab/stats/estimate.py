@@ -85,5 +85,4 @@ def from_spread(spread: Spread, n_control: int, n_treatment: int, method: str) -
 
 
 def vector(values: Any) -> Vector:
-    """Numbers as an array of floats."""
     return np.asarray(values, dtype=float)
