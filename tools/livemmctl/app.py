@@ -65,9 +65,7 @@ JSON_OPTION = click.Option(
 class Command(click.Command):
     """A command with examples below its help."""
 
-    def __init__(
-        self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         #: Pairs of a command line and what it does.
         self.examples = list(examples)

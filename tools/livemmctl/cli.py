@@ -54,10 +54,8 @@ def _importable(target: str) -> bool:
 
 def missing_library(error: ImportError) -> CtlError:
     """The error for a library that is imported only where it is needed."""
-    return CtlError(
-        f"a Python library that this needs is not there: {error.name or error}", Exit.FAILED,
-        "apt install --install-recommends livemm-tools",
-    )
+    return CtlError(f"a Python library that this needs is not there: {error.name or error}",
+                    Exit.FAILED, "apt install --install-recommends livemm-tools")
 
 
 class Root(Group):

@@ -194,11 +194,8 @@ class ModuleControl:
             return self.host.fetch(path)
         except OSError as error:
             if self.reach is Reach.ABSENT:
-                raise CtlError(
-                    f"{name} is only in debugfs, which is not there",
-                    Exit.UNSUPPORTED,
-                    "mount -t debugfs none /sys/kernel/debug",
-                ) from None
+                raise CtlError(f"{name} is only in debugfs, which is not there", Exit.UNSUPPORTED,
+                               "mount -t debugfs none /sys/kernel/debug") from None
             raise file_error("read", path, error) from None
 
     def settings(self) -> Knobs:

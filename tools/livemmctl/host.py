@@ -131,9 +131,7 @@ class Host:
         except FileNotFoundError:
             raise CtlError(f"{argv[0]} is not installed", Exit.FAILED) from None
         except subprocess.TimeoutExpired:
-            raise CtlError(
-                f"{argv[0]} did not end within {timeout_s:g} s", Exit.TIMEOUT
-            ) from None
+            raise CtlError(f"{argv[0]} did not end within {timeout_s:g} s", Exit.TIMEOUT) from None
         except OSError as error:
             raise CtlError(f"{argv[0]}: {os_words(error)}", Exit.FAILED) from None
         return Ran(done.returncode, done.stdout, (done.stderr or done.stdout).strip())
@@ -159,8 +157,6 @@ def count_of(ranges: str) -> int | None:
 def file_error(verb: str, name: str, error: OSError) -> CtlError:
     """The error for a file that could not be read or written."""
     denied = error.errno in (errno.EACCES, errno.EPERM)
-    return CtlError(
-        f"cannot {verb} {name}: {os_words(error)}",
-        Exit.DENIED if denied else Exit.FAILED,
-        "run it as root" if denied and os.geteuid() != 0 else None,
-    )
+    return CtlError(f"cannot {verb} {name}: {os_words(error)}",
+                    Exit.DENIED if denied else Exit.FAILED,
+                    "run it as root" if denied and os.geteuid() != 0 else None)

@@ -149,9 +149,7 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
         if clock.now() >= end:
             raise CtlError(
                 f"livemm is loaded, but its livepatches have not settled after {limit_s:g} s; "
-                + held_up(host),
-                Exit.TIMEOUT,
-                "it goes on by itself: see livemmctl status",
+                + held_up(host), Exit.TIMEOUT, "it goes on by itself: see livemmctl status"
             )
         clock.sleep(POLL_S)
     return True
@@ -170,7 +168,8 @@ def load_error(host: Host, said: str, logged: list[str]) -> CtlError:
         return not_permitted(host)
     return CtlError(
         f"livemm does not load: {kernel_words(host, logged) or said or 'no reason given'}",
-        Exit.REFUSED, "see dmesg")
+        Exit.REFUSED, "see dmesg"
+    )
 
 
 def not_permitted(host: Host) -> CtlError:
@@ -224,10 +223,8 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
 
     def wait(name: str) -> None:
         if clock.now() >= end:
-            raise CtlError(
-                f"{name} is not off after {limit_s:g} s; {held_up(host)}", Exit.TIMEOUT,
-                "it goes on by itself: run this again, or end those tasks",
-            )
+            raise CtlError(f"{name} is not off after {limit_s:g} s; {held_up(host)}", Exit.TIMEOUT,
+                           "it goes on by itself: run this again, or end those tasks")
         clock.sleep(POLL_S)
 
     # A livepatch in transition comes first: the kernel can turn back only that livepatch.
@@ -249,7 +246,7 @@ def _stays(host: Host, said: str) -> CtlError:
     return CtlError(
         words, Exit.REFUSED,
         "try again in a while, if it loads a livepatch; livemmctl hooks tells of a hook that"
-        " cannot be unhooked",
+        " cannot be unhooked"
     )
 
 

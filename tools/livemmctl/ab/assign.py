@@ -17,6 +17,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from livemmctl.ab.model import Experiment
 from livemmctl.errors import CtlError, Exit
@@ -52,9 +53,8 @@ def host_id(host: Host) -> str:
     try:
         return app_specific_id(text)
     except ValueError:
-        raise CtlError(
-            f"{MACHINE_ID} holds no machine id", Exit.FAILED, "systemd-machine-id-setup"
-        ) from None
+        raise CtlError(f"{MACHINE_ID} holds no machine id", Exit.FAILED,
+                       "systemd-machine-id-setup") from None
 
 
 def fnv32a(text: str) -> int:
@@ -73,11 +73,8 @@ def bucket(seed: str, value: str) -> int:
 def _counts(weights: Sequence[float]) -> list[int]:
     """Buckets an arm, by weight; edges are rounded, so that all add up."""
     total = sum(weights)
-    edges, upto = [0], 0.0
-    for weight in weights:
-        upto += weight
-        edges.append(round(upto / total * BUCKETS))
-    return [after - before for before, after in zip(edges, edges[1:], strict=False)]
+    edges = [0, *(round(upto / total * BUCKETS) for upto in accumulate(weights))]
+    return [after - before for before, after in pairwise(edges)]
 
 
 def layout(history: Sequence[Sequence[float]]) -> list[int]:

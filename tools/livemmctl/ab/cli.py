@@ -21,7 +21,7 @@ from livemmctl.ab.journal import past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place
 from livemmctl.ab.schedule import blocks_of
-from livemmctl.ab.session import fit_here, run_here, setting_of, stop_here, with_tick
+from livemmctl.ab.session import fit_here, run_here, stop_here, with_tick
 from livemmctl.app import App, Group, Seconds, command
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace
@@ -54,10 +54,8 @@ def _moment(seconds: float) -> str:
 
 
 def _host_data(app: App, experiment: Experiment, identity: str | None) -> dict[str, Any]:
-    setting = setting_of(app.host, experiment) if identity is None else None
-    host = setting.host if setting is not None else str(identity)
-    strata = dict(setting.strata) if setting is not None else strata_of(
-        app.host, experiment.strata)
+    host = draw.host_id(app.host) if identity is None else identity
+    strata = strata_of(app.host, experiment.strata)
     data: dict[str, Any] = {"host": host, "strata": strata}
     if experiment.mode == HOST:
         data["arm"] = draw.arm_of(experiment, host, strata)

@@ -267,12 +267,8 @@ def _metric(fields: Fields) -> Metric:
         quantile = fields.number("quantile", 0.01, 0.99) if kind == "quantile" else 0.5
     else:
         raise fields.error("quantile", "only with kind = \"quantile\"")
-    if kind in ("rate", "ratio"):
-        grows = True
-    elif kind == "mean":
-        grows = False
-    else:
-        grows = fields.flag("grows", source.kind in ("counter", "psi"))
+    grows = kind in ("rate", "ratio") or (
+        kind == "quantile" and fields.flag("grows", source.kind in ("counter", "psi")))
     if not grows and source.kind in ("counter", "psi"):
         raise fields.error("source", f"{source}: only ever grows: kind = \"rate\" or \"ratio\"")
     metric = Metric(

@@ -97,9 +97,7 @@ class Fields:
             raise self.error(key, f"{value!r}: not one of {', '.join(choices)}")
         return value
 
-    def number(
-        self, key: str, least: float, most: float, default: float | None = None
-    ) -> float:
+    def number(self, key: str, least: float, most: float, default: float | None = None) -> float:
         """A number within bounds, both included."""
         value = self._take(key)
         if value is None and default is not None:
@@ -133,9 +131,7 @@ class Fields:
             raise self.error(key, self._wanted(value, "true or false"))
         return value
 
-    def seconds(
-        self, key: str, least: float, most: float, default: float | None = None
-    ) -> float:
+    def seconds(self, key: str, least: float, most: float, default: float | None = None) -> float:
         """A duration such as `5m`, in seconds."""
         value = self._take(key)
         if value is None and default is not None:

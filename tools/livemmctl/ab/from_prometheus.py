@@ -34,6 +34,8 @@ TEXTFILE_AGE = 'time() - node_textfile_mtime_seconds{file=~".*/livemm[.]prom"}'
 #: No answer to our queries is larger; what is, is not held in memory.
 ANSWER_MAX_BYTES = 1 << 30
 
+#: From when, until when, and seconds between two points.
+Span = tuple[float, float, float]
 Labels = dict[str, str]
 Series = list[tuple[Labels, list[tuple[float, float]]]]
 
@@ -170,26 +172,25 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
     seen = Seen({metric.name: [] for metric in experiment.metrics})
     seen.over = now_s >= start_s + experiment.duration_s
     joined: dict[str, float] = {}
-    for host, rows in _stays(server, experiment, ask, start_s, end_s, step_s).items():
+    for host, rows in _stays(server, experiment, ask, (start_s, end_s, step_s)).items():
         joined[host], arm, stratum = min(rows)
         arm_now = max(rows)[1]
         seen.hosts[host] = HostSeen(arm, stratum, moved=arm != arm_now, arm_now=arm_now)
     if not seen.hosts:
-        raise CtlError(
-            f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
-            " in the experiment's time", Exit.FAILED, "livemmctl export; --arm-metric",
-        )
+        raise CtlError(f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
+                       " in the experiment's time", Exit.FAILED, "livemmctl export; --arm-metric")
     seen.notes.append(f"from {server.url}, a point every {duration_text(step_s)}; hosts that"
                       " could not be switched are not told apart here")
+    span = (start_s - before_s, end_s, step_s)
     stale: set[tuple[str, float]] = set()
     if any(_reads_textfile(metric) for metric in experiment.metrics):
-        stale = _stale(server, ask, start_s - before_s, end_s, step_s)
+        stale = _stale(server, ask, span)
         still = len({host for host, _ in stale} & joined.keys())
         if still:
             seen.notes.append(f"on {still} hosts livemm.prom stood still for a time, which is"
                               " left out where livemm's own counters are compared")
     for metric in experiment.metrics:
-        pairs = _pairs(server, metric, ask, start_s - before_s, end_s, step_s)
+        pairs = _pairs(server, metric, ask, span)
         if _reads_textfile(metric):
             pairs = (pair for pair in pairs if pair[:2] not in stale)
         seen.points[metric.name] = list(_points(pairs, joined, before_s, step_s))
@@ -202,27 +203,24 @@ def _reads_textfile(metric: Metric) -> bool:
                for source, own in sources)
 
 
-def _stale(
-    server: Prometheus, ask: Ask, start_s: float, end_s: float, step_s: float
-) -> set[tuple[str, float]]:
+def _stale(server: Prometheus, ask: Ask, span: Span) -> set[tuple[str, float]]:
     """Hosts and times at which the textfile was too old; none where there is no textfile."""
-    query = f"max by ({ask.host_label}) ({TEXTFILE_AGE}) > {max(STALE_S, step_s):.0f}"
+    query = f"max by ({ask.host_label}) ({TEXTFILE_AGE}) > {max(STALE_S, span[2]):.0f}"
     return {(labels.get(ask.host_label, ""), at)
-            for labels, values in server.range(query, start_s, end_s, step_s)
+            for labels, values in server.range(query, *span)
             for at, _ in values}
 
 
 def _stays(
-    server: Prometheus, experiment: Experiment, ask: Ask, start_s: float, end_s: float,
-    step_s: float,
+    server: Prometheus, experiment: Experiment, ask: Ask, span: Span
 ) -> dict[str, list[tuple[float, str, str]]]:
     """Of each host every time in the experiment, with its arm and stratum then."""
     labels = ", ".join(filter(None, (ask.host_label, "arm", ask.stratum_label)))
     selector = f"{ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
-    query = f"max by ({labels}) (max_over_time({selector}[{step_s:.0f}s])) > 0"
+    query = f"max by ({labels}) (max_over_time({selector}[{span[2]:.0f}s])) > 0"
     arms = {arm.name for arm in experiment.arms}
     times: dict[str, list[tuple[float, str, str]]] = {}
-    for found, values in server.range(query, start_s, end_s, step_s):
+    for found, values in server.range(query, *span):
         host, arm = found.get(ask.host_label, ""), found.get("arm", "")
         if host and arm in arms and values:
             stratum = found.get(ask.stratum_label, "") if ask.stratum_label else ""
@@ -231,18 +229,18 @@ def _stays(
 
 
 def _pairs(
-    server: Prometheus, metric: Metric, ask: Ask, start_s: float, end_s: float, step_s: float
+    server: Prometheus, metric: Metric, ask: Ask, span: Span
 ) -> Iterator[tuple[str, float, float, float]]:
     """Host, time, and the metric as a fraction."""
     def fetch(source: Source, own: str) -> Iterator[tuple[str, float, float]]:
-        query = query_for(source, own, metric.grows, ask.host_label, step_s)
-        for labels, values in server.range(query, start_s, end_s, step_s):
+        query = query_for(source, own, metric.grows, ask.host_label, span[2])
+        for labels, values in server.range(query, *span):
             host = labels.get(ask.host_label)
             if host is not None:
                 yield from ((host, at, value) for at, value in values)
 
     if metric.per is None:
-        den = step_s if metric.grows else 1.0
+        den = span[2] if metric.grows else 1.0
         yield from ((host, at, value, den) for host, at, value in fetch(
             metric.source, metric.promql))
         return

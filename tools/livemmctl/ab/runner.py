@@ -96,7 +96,7 @@ class Runner:
             return Outcome("end", f"already over here: {self.past.ended}", Exit.OK)
         health = self.sampler.health(self.clock.elapsed())
         self._refuse_blind(health)
-        joins_s = self._joins_s()
+        joins_s = joins_after_s(self.experiment, self.setting.host) if self._is_host_mode else 0.0
         if joins_s is None:
             self._write("end", reason="not taking part")
             return Outcome("end", "this host does not take part", Exit.OK)
@@ -146,13 +146,8 @@ class Runner:
     def _refuse_blind(self, health: Health) -> None:
         blind = unreadable(self.experiment.guardrails, health)
         if blind:
-            raise CtlError(
-                f"this kernel has no numbers for the guardrail {blind[0]}", Exit.UNSUPPORTED,
-                f"{blind[0]} = false in [guardrails] does without it",
-            )
-
-    def _joins_s(self) -> float | None:
-        return joins_after_s(self.experiment, self.setting.host) if self._is_host_mode else 0.0
+            raise CtlError(f"this kernel has no numbers for the guardrail {blind[0]}",
+                           Exit.UNSUPPORTED, f"{blind[0]} = false in [guardrails] does without it")
 
     def _was_killed(self) -> bool:
         """Did a runner of this boot die while an arm was on?"""
@@ -181,7 +176,7 @@ class Runner:
             if on_now(now) and not ours:
                 raise CtlError(
                     f"{', '.join(on_now(now))}: already on; an experiment begins at stock",
-                    Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}",
+                    Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}"
                 )
             self._switch = Switch(self.control, found, self.experiment.lease_s,
                                   with_defaults(found, self.defaults), self.is_loaded)
@@ -209,21 +204,16 @@ class Runner:
             return None
         if not past.boot or past.boot == self.setting.boot:
             return None
-        return self._give_up(past, Trip(
+        return self._after(past, Trip(
             "went_down", 1.0, 0.0, f"the host went down while arm {past.cut_arm} was on"))
 
     def _after_kill(self, guard: Guard, health: Health) -> Outcome | None:
         """The arm may be what the runner was killed by: not to be tried again either."""
         trip = guard.check(health) if self._was_killed() and not self._held else None
-        if trip is None or self.past is None:
-            return None
-        return self._give_up(self.past, trip)
+        return None if trip is None or self.past is None else self._after(self.past, trip)
 
-    def _give_up(self, past: Past, trip: Trip) -> Outcome | None:
-        self._held = f"guardrail {trip.guard}: {trip.words}"
-        where = {} if past.block < 0 else {"block": past.block}
-        self._note(trip, past.cut_arm, where, None)
-        return None if self._is_host_mode else Outcome("end", self._held, Exit.FAILED)
+    def _after(self, past: Past, trip: Trip) -> Outcome | None:
+        return self._passed(trip, past.cut_arm, {} if past.block < 0 else {"block": past.block})
 
     def _timeline(self, joins_s: float) -> Timeline:
         if self._is_host_mode:
@@ -242,7 +232,7 @@ class Runner:
             if timeline.PHASES.index(due.phase) < timeline.PHASES.index(slot.phase):
                 # The wall clock was set back: what has begun goes on.
                 due = replace(slot, left_s=self.experiment.tick_s)
-            if (due.phase, due.index) != (slot.phase, slot.index):
+            if (due.phase, due.where) != (slot.phase, slot.where):
                 self._finish(slot)
                 if due.phase == DONE:
                     return Outcome("end", TIME_OVER, Exit.OK)
@@ -268,7 +258,7 @@ class Runner:
 
     def _tick(self, slot: Slot, guard: Guard) -> Outcome | None:
         if slot.phase == RUN and self._switch is not None and not self._held:
-            over = self._look_for_drift()
+            over = self._look_for_drift(self._switch)
             if over is not None:
                 return over
             self._look_for_standby(self._switch)
@@ -289,19 +279,18 @@ class Runner:
             self._to_arm(slot)
 
     def _to_arm(self, slot: Slot) -> None:
-        where = {} if slot.block is None else {"block": slot.block.index}
         if self._held:
             return
         reason = self.missing
         failure: CtlError | None = None
         if self._switch is not None:
             # First, as it may be what the host goes down by.
-            self._write("switch", arm=self._arm, **where)
+            self._write("switch", arm=self._arm, **slot.where)
             try:
                 self._switch.to_arm(self.experiment.arm(self._arm).settings)
             except CtlError as error:
                 failure, reason = error, error.message
-        self._write("apply", arm=self._arm, ok=not reason, reason=reason, **where)
+        self._write("apply", arm=self._arm, ok=not reason, reason=reason, **slot.where)
         if not reason:
             return
         self._held = reason
@@ -328,8 +317,8 @@ class Runner:
             state="stock" if self._held or self._missing_now or slot.phase != RUN else "arm",
             values=values,
             **({} if slot.phase == BASELINE and not self._arm else {"arm": self._arm}),
-            **({} if slot.block is None
-               else {"block": slot.block.index, "washed": slot.washed and not self._spoilt}),
+            **slot.where,
+            **({} if slot.block is None else {"washed": slot.washed and not self._spoilt}),
         )
 
     # What may go wrong ------------------------------------------------------
@@ -341,37 +330,33 @@ class Runner:
         if trip is None:
             return None
         # First the host, then the record of it.
-        failed = self._restore()
-        self._held = f"guardrail {trip.guard}: {trip.words}"
-        self._note(trip, self._arm, {} if slot.block is None else {"block": slot.block.index},
-                   failed)
-        if failed is not None:
-            raise failed
-        if self._is_host_mode:
-            return None
-        return Outcome("end", self._held, Exit.FAILED)
+        return self._passed(trip, self._arm, slot.where, self._restore())
 
-    def _note(self, trip: Trip, arm: str, where: Mapping[str, int],
-              failed: CtlError | None) -> None:
+    def _passed(self, trip: Trip, arm: str, where: Mapping[str, int],
+                failed: CtlError | None = None) -> Outcome | None:
+        """The arm is over where a guardrail was passed; by time, the whole experiment is."""
+        self._held = f"guardrail {trip.guard}: {trip.words}"
         self._write(
             "guard", guard=trip.guard, seen=round(trip.seen, 3), limit=trip.limit,
             arm=arm, words=trip.words, stock="yes" if failed is None else failed.message, **where,
         )
+        if failed is not None:
+            raise failed
+        return None if self._is_host_mode else Outcome("end", self._held, Exit.FAILED)
 
-    def _look_for_drift(self) -> Outcome | None:
-        if self._switch is None:
-            return None
+    def _look_for_drift(self, switch: Switch) -> Outcome | None:
         try:
-            changed = self._switch.drift()
+            changed = switch.drift()
         except CtlError:
-            if self._switch.is_loaded():
+            if switch.is_loaded():
                 raise
             changed, reason = {}, "the module was unloaded"
         else:
             if not changed:
                 return None
-            if self._switch.lease_ran_out(changed):
-                return self._after_lease()
+            if switch.lease_ran_out(changed):
+                self._after_lease(switch)
+                return None
             reason = f"changed by somebody else: {names_of(changed)}"
         self._write("drift", reason=reason, changed=changed)
         # What an admin switched by hand is the admin's: it stays as it is.
@@ -387,19 +372,16 @@ class Runner:
         # Assigned by host, later readings still count for the arm.
         self._spoilt = self._spoilt or found
 
-    def _after_lease(self) -> Outcome | None:
+    def _after_lease(self, switch: Switch) -> None:
         """The host slept, or we did: the kernel went back to stock, as it should."""
         reason = "the lease ran out while the runner was held up"
         self._write("drift", reason=reason, changed={})
-        if self._switch is None:
-            return None
         if self._is_host_mode:
-            self._switch.to_arm(self.experiment.arm(self._arm).settings)
+            switch.to_arm(self.experiment.arm(self._arm).settings)
         else:
             # Nothing of this block can be used; the next one begins afresh.
-            self._switch.to_stock()
+            switch.to_stock()
             self._spoilt = reason
-        return None
 
     def _write(self, kind: str, **fields: object) -> None:
         self.journal.write(self.clock.wall(), kind, **fields)

@@ -154,5 +154,5 @@ class Switch:
             self.control.set_lease(1)
             raise CtlError(
                 f"could not switch off {', '.join(stuck)} ({why.message}); the kernel does so"
-                " itself in a second", why.status, "livemmctl status",
+                " itself in a second", why.status, "livemmctl status"
             )

@@ -25,8 +25,9 @@ class Slot:
     left_s: float = float("inf")
 
     @property
-    def index(self) -> int | None:
-        return None if self.block is None else self.block.index
+    def where(self) -> dict[str, int]:
+        """The block's number, as the journal has it; empty by host."""
+        return {} if self.block is None else {"block": self.block.index}
 
 
 class Timeline(Protocol):

@@ -41,9 +41,7 @@ def list_policies(app: App) -> None:
     )
 
 
-def rates(
-    before: Mapping[str, int], after: Mapping[str, int], seconds: float
-) -> dict[str, float]:
+def rates(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> dict[str, float]:
     """Counts a second; a counter that is new, or fell with a reload, began at nothing."""
     found = {}
     for name, value in after.items():

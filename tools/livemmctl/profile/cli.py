@@ -11,7 +11,7 @@ import click
 
 from livemmctl import modules
 from livemmctl.app import App, Group, Seconds, command
-from livemmctl.control import is_loaded
+from livemmctl.control import is_loaded, open_control
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace_on
 from livemmctl.profile.apply import apply_changes
@@ -59,8 +59,8 @@ def _data(found: Found, changes: list[Change]) -> dict[str, Any]:
             "changes": [asdict(change) for change in changes]}
 
 
-def _lines(changes: list[Change], nothing: str) -> str:
-    return "\n".join(change.text() for change in changes) or nothing
+def _lines(changes: list[Change], nothing: str, prefix: str = "") -> str:
+    return "\n".join(prefix + change.text() for change in changes) or nothing
 
 
 @click.group(
@@ -97,7 +97,7 @@ def list_profiles(app: App) -> None:
             read = found.read()
             row["description"] = read.description
             row["enables"] = [policy for policy, knobs in read.policies.items()
-                              if knobs["enabled"] == "1"]
+                              if knobs.get("enabled") == "1"]
         except CtlError as error:
             row["error"] = error.message
         rows.append(row)
@@ -121,16 +121,13 @@ def apply(app: App, name: str, dry_run: bool) -> None:
     found = find(app.host, name)
     changes = _planned(app, found)
     if not dry_run:
-        control, _ = open_with_defaults(app.host)
         try:
-            apply_changes(control, changes)
+            apply_changes(open_control(app.host), changes)
         except CtlError as error:
             raise CtlError(f"{found.where}: {error.message}", error.status, error.hint) from None
         _note(app, found)
-    data = _data(found, changes) | {"dry_run": dry_run}
-    prefix = "would change " if dry_run else ""
-    app.show(data, lambda: "\n".join(prefix + change.text() for change in changes)
-             or "nothing to change")
+    app.show(_data(found, changes) | {"dry_run": dry_run},
+             lambda: _lines(changes, "nothing to change", "would change " if dry_run else ""))
 
 
 @_command(
@@ -232,10 +229,9 @@ def stop(app: App) -> None:
     what = service(app.host).at_stop
     changes: list[Change] = []
     if what == "off" and is_loaded(app.host):
-        control, _ = open_with_defaults(app.host)
-        every = control.settings()
+        control = open_control(app.host)
         changes = [Change(policy, "enabled", "1", "0", "stop")
-                   for policy, knobs in every.items() if knobs.get("enabled") == "1"]
+                   for policy, knobs in control.settings().items() if knobs.get("enabled") == "1"]
         apply_changes(control, changes)
     app.show({"at_stop": what, "changes": [asdict(change) for change in changes]},
              lambda: _lines(changes, "policies are kept" if what == "keep" else "all are off"))

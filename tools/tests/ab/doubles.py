@@ -72,6 +72,7 @@ class World:
 
     def __init__(self, host: FakeHost) -> None:
         self.host = host
+        self.journal = host.root.parent / "journal.jsonl"
         self.clock = HandClock(self.grow)
         self.counts = {"pgfault": 1000.0, "allocstall_normal": 0.0, "allocstall_movable": 0.0,
                        "oom_kill": 0.0, "thp_fault_alloc": 1000.0, "thp_fault_fallback": 0.0,
@@ -111,9 +112,12 @@ class World:
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         self.clock.at.append((seconds, action))
 
-    def run(self, experiment: Experiment, journal: Path) -> Outcome:
-        return run_here(self.host, experiment, Path("file.toml"), journal, self.clock,
-                        lambda kind, fields: None)
+    def run(self, experiment: Experiment, journal: Path | None = None) -> Outcome:
+        return run_here(self.host, experiment, Path("file.toml"), journal or self.journal,
+                        self.clock, lambda kind, fields: None)
+
+    def records(self, kind: str = "") -> list[Record]:
+        return records(self.journal, kind)
 
 
 def table(mode: str = "switchback", **over: Any) -> dict[str, Any]:
@@ -128,6 +132,23 @@ def table(mode: str = "switchback", **over: Any) -> dict[str, Any]:
         made["switchback"] = {"block": "1m", "washout": "10s", "seed": 7}
     made |= over
     return {key: value for key, value in made.items() if value is not None}
+
+
+def toml(top: str, tables: str = "", metrics: str = "", metric: str = "") -> str:
+    """The text of an experiment with the arms off and on: what is given besides, in its place."""
+    return f"""\
+name = "trial"
+salt = "s"
+{top}
+{tables}
+[arms.off]
+[arms.on.policy.pcp]
+enabled = true
+[[metrics]]
+name = "faults"
+source = "vmstat:pgfault"
+{metric}
+{metrics}"""
 
 
 def experiment(mode: str = "switchback", **over: Any) -> Experiment:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import experiment, table
+from ab.doubles import experiment, table, toml
 from conftest import Ctl
 from fake_tree import FakeHost
 from livemmctl.ab.experiment import load_experiment
@@ -26,109 +26,108 @@ def metric(**over: Any) -> dict[str, Any]:
     return {"metrics": [{k: v for k, v in (METRIC | over).items() if v is not None}]}
 
 
-FAULTS: list[tuple[str, str, dict[str, Any], str]] = [
-    ("host", "name", {"name": None}, "missing"),
-    ("host", "name", {"name": "a b"}, "letters"),
-    ("host", "name", {"name": 3}, "a text is wanted"),
-    ("host", "name", {"name": "é"}, "letters"),
-    ("host", "salt", {"salt": ""}, "a text is wanted"),
-    ("host", "salt", {"salt": "a\x1b"}, "printed"),
-    ("host", "mode", {"mode": "both"}, "host, switchback"),
-    ("host", "duration", {"duration": "5"}, "not a number and one of"),
-    ("host", "duration", {"duration": 5}, 'such as "5m"'),
-    ("host", "duration", {"duration": "9999999999d"}, "not a number and one of"),
-    ("host", "duration", {"duration": "5s"}, "not in 10s"),
-    ("host", "tick", {"tick": "0s"}, "not in 1s"),
-    ("host", "lease", {"lease": "10s"}, "not in 45s"),
-    ("host", "lease", {"lease": "30d"}, "not in"),
-    ("host", "control", {"control": "of"}, "not one of off, on"),
-    ("host", "colour", {"colour": 1}, "unknown key"),
-    ("host", "arms", {"arms": {"off": {}}}, "two arms"),
-    ("host", "arms", {"arms": {}}, "two arms"),
-    ("host", "arms", {"arms": [1]}, "a table"),
-    ("host", "arms.off", {"arms": {"off": 1, "on": ON}}, "a table"),
-    ("host", "arms.on", {"arms": {"off": {}, "on": {}}}, "the same settings as off"),
-    ("host", "arms.b c", {"arms": {"b c": {}, "on": ON}}, "letters"),
-    ("host", "arms.on.wieght", {"arms": {"off": {}, "on": {**ON, "wieght": 1}}}, "unknown key"),
-    ("host", "arms", {"arms": {"off": {"weight": 0.5}, "on": ON}}, "for every arm, or for none"),
-    ("host", "arms", {"arms": {"off": {"weight": 0.5}, "on": {**ON, "weight": 0.4}}},
-     "add up to 0.9"),
-    ("host", "arms", {"arms": {"off": {"weight": 0.0}, "on": {**ON, "weight": 1.0}}},
+BY_HOST: list[tuple[str, dict[str, Any], str]] = [
+    ("name", {"name": None}, "missing"),
+    ("name", {"name": "a b"}, "letters"),
+    ("name", {"name": 3}, "a text is wanted"),
+    ("name", {"name": "é"}, "letters"),
+    ("salt", {"salt": ""}, "a text is wanted"),
+    ("salt", {"salt": "a\x1b"}, "printed"),
+    ("mode", {"mode": "both"}, "host, switchback"),
+    ("duration", {"duration": "5"}, "not a number and one of"),
+    ("duration", {"duration": 5}, 'such as "5m"'),
+    ("duration", {"duration": "9999999999d"}, "not a number and one of"),
+    ("duration", {"duration": "5s"}, "not in 10s"),
+    ("tick", {"tick": "0s"}, "not in 1s"),
+    ("lease", {"lease": "10s"}, "not in 45s"),
+    ("lease", {"lease": "30d"}, "not in"),
+    ("control", {"control": "of"}, "not one of off, on"),
+    ("colour", {"colour": 1}, "unknown key"),
+    ("arms", {"arms": {"off": {}}}, "two arms"),
+    ("arms", {"arms": {}}, "two arms"),
+    ("arms", {"arms": [1]}, "a table"),
+    ("arms.off", {"arms": {"off": 1, "on": ON}}, "a table"),
+    ("arms.on", {"arms": {"off": {}, "on": {}}}, "the same settings as off"),
+    ("arms.b c", {"arms": {"b c": {}, "on": ON}}, "letters"),
+    ("arms.on.wieght", {"arms": {"off": {}, "on": {**ON, "wieght": 1}}}, "unknown key"),
+    ("arms", {"arms": {"off": {"weight": 0.5}, "on": ON}}, "for every arm, or for none"),
+    ("arms", {"arms": {"off": {"weight": 0.5}, "on": {**ON, "weight": 0.4}}}, "add up to 0.9"),
+    ("arms", {"arms": {"off": {"weight": 0.0}, "on": {**ON, "weight": 1.0}}},
      "two arms at least need a weight"),
-    ("host", "arms.on.weight", {"arms": {"off": {"weight": 0.5}, "on": {**ON, "weight": 2}}},
+    ("arms.on.weight", {"arms": {"off": {"weight": 0.5}, "on": {**ON, "weight": 2}}},
      "not in 0..1"),
-    ("host", "pcp/enabled", {"arms": {"off": {}, "on": {"policy": {"pcp": {}}}}},
-     "must be true or false"),
-    ("host", "pcp/mode", {"arms": {"off": {}, "on": {"policy": {
+    ("pcp/enabled", {"arms": {"off": {}, "on": {"policy": {"pcp": {}}}}}, "must be true or false"),
+    ("pcp/mode", {"arms": {"off": {}, "on": {"policy": {
         "pcp": {"enabled": True, "mode": "a;b"}}}}}, "semicolon"),
-    ("host", "arms.on.profile", {"arms": {"off": {}, "on": {"profile": "nowhere"}}},
-     "no such profile"),
-    ("host", "arms.on.policy", {"arms": {"off": {}, "on": {"profile": "stock", **ON}}},
-     "not both"),
-    ("host", "metrics", {"metrics": None}, "at least one"),
-    ("host", "metrics", {"metrics": 7}, "an array"),
-    ("host", "metrics[1]", {"metrics": ["x"]}, "a table"),
-    ("host", "metrics[2].name", {"metrics": [METRIC, METRIC]}, "twice"),
-    ("host", "metrics[1].source", metric(source=None), "missing"),
-    ("host", "metrics[1].source", metric(source="vmstat"), "wanted is counter"),
-    ("host", "metrics[1].source", metric(source="file:/x"), "wanted is counter"),
-    ("host", "metrics[1].source", metric(source="psi:memory"), "not a name"),
-    ("host", "metrics[1].source", metric(source="vmstat:../x"), "not a name"),
-    ("host", "metrics[1].source", metric(source="command:"), "whole path"),
-    ("host", "metrics[1].source", metric(source="command:awk 1"), "whole path"),
-    ("host", "metrics[1].source", metric(source="command:/bin/x 'a"), "closing quotation"),
-    ("host", "metrics[1].source", metric(source="counter:pcp/drains"),
+    ("arms.on.profile", {"arms": {"off": {}, "on": {"profile": "nowhere"}}}, "no such profile"),
+    ("arms.on.policy", {"arms": {"off": {}, "on": {"profile": "stock", **ON}}}, "not both"),
+    ("metrics", {"metrics": None}, "at least one"),
+    ("metrics", {"metrics": 7}, "an array"),
+    ("metrics[1]", {"metrics": ["x"]}, "a table"),
+    ("metrics[2].name", {"metrics": [METRIC, METRIC]}, "twice"),
+    ("metrics[1].source", metric(source=None), "missing"),
+    ("metrics[1].source", metric(source="vmstat"), "wanted is counter"),
+    ("metrics[1].source", metric(source="file:/x"), "wanted is counter"),
+    ("metrics[1].source", metric(source="psi:memory"), "not a name"),
+    ("metrics[1].source", metric(source="vmstat:../x"), "not a name"),
+    ("metrics[1].source", metric(source="command:"), "whole path"),
+    ("metrics[1].source", metric(source="command:awk 1"), "whole path"),
+    ("metrics[1].source", metric(source="command:/bin/x 'a"), "closing quotation"),
+    ("metrics[1].source", metric(source="counter:pcp/drains"),
      "stands still while pcp is off, as it is in arm off"),
-    ("host", "metrics[1].kind", metric(kind="median"), "rate, mean, ratio, quantile"),
-    ("host", "metrics[1].per", metric(kind="ratio"), "wanted with"),
-    ("host", "metrics[1].per", metric(per="vmstat:pgfault"), "only with it"),
-    ("host", "metrics[1].quantile", metric(kind="quantile"), "missing"),
-    ("host", "metrics[1].quantile", metric(kind="quantile", quantile=1), "not in 0.01..0.99"),
-    ("host", "metrics[1].quantile", metric(quantile=0.5), "only with"),
-    ("host", "metrics[1].source", metric(kind="mean", source="psi:memory/full"), "only ever grows"),
-    ("host", "metrics[1].better", metric(better="higher"), "less, more"),
-    ("host", "metrics[1].detect_pct", metric(detect_pct=0), "not in"),
-    ("host", "metrics[1].detect_pct", metric(detect_pct=10**400), "not in"),
-    ("host", "metrics[1].detect_pct", metric(detect_pct=float("nan")), "not in"),
-    ("host", "metrics[1].detect_pct", metric(detect_pct=True), "a number"),
-    ("host", "metrics[1].souce", metric(souce="x"), "unknown key"),
-    ("host", "strata", {"strata": ["colour"]}, "not one of machine_type"),
-    ("host", "strata", {"strata": ["cpus", "cpus"]}, "twice"),
-    ("host", "strata", {"strata": [["cpus"]]}, "not one of"),
-    ("host", "correction", {"correction": "hope"}, "holm"),
-    ("host", "start", {"start": "2027-01-01"}, "no quotes"),
-    ("host", "start", {"start": datetime(2027, 1, 1)}, "with an offset"),
-    ("host", "start", {"start": datetime(1900, 1, 1, tzinfo=UTC)}, "too far off"),
-    ("host", "ramp.every", {"ramp": {"percent": [1, 50]}}, "missing"),
-    ("host", "start", {"ramp": {"percent": [1, 50], "every": "1m"}}, "missing"),
-    ("host", "ramp.percent", {"ramp": {"percent": [5, 1], "every": "1m"}}, "more than"),
-    ("host", "ramp.percent", {"ramp": {"percent": [0, 1], "every": "1m"}}, "more than"),
-    ("host", "ramp.percent", {"ramp": {"percent": [1, 101], "every": "1m"}}, "not in 0..100"),
-    ("host", "ramp.every", {"ramp": {"percent": [1, 2], "every": "1h"},
-                            "start": datetime(2027, 1, 1, tzinfo=UTC)}, "would end before"),
-    ("host", "switchback", {"switchback": {"block": "1m"}}, "only with mode"),
-    ("host", "previous_weights[1].no", {"previous_weights": [{"no": 1}]}, "not an arm"),
-    ("host", "previous_weights[1]", {"previous_weights": [{"on": 0.5}]}, "add up to 0.5"),
-    ("host", "guardrails.oom_kill", {"guardrails": {"oom_kill": 0}}, "unknown key"),
-    ("host", "guardrails.oom_kills", {"guardrails": {"oom_kills": "no"}}, "a number"),
-    ("host", "guardrails.taint", {"guardrails": {"taint": 1}}, "true or false"),
-    ("host", "guardrails.window", {"guardrails": {"window": "1s"}}, "not in 5s"),
-    ("host", "guardrails.psi_memory_full_pct", {"guardrails": {"psi_memory_full_pct": 101}},
+    ("metrics[1].kind", metric(kind="median"), "rate, mean, ratio, quantile"),
+    ("metrics[1].per", metric(kind="ratio"), "wanted with"),
+    ("metrics[1].per", metric(per="vmstat:pgfault"), "only with it"),
+    ("metrics[1].quantile", metric(kind="quantile"), "missing"),
+    ("metrics[1].quantile", metric(kind="quantile", quantile=1), "not in 0.01..0.99"),
+    ("metrics[1].quantile", metric(quantile=0.5), "only with"),
+    ("metrics[1].source", metric(kind="mean", source="psi:memory/full"), "only ever grows"),
+    ("metrics[1].better", metric(better="higher"), "less, more"),
+    ("metrics[1].detect_pct", metric(detect_pct=0), "not in"),
+    ("metrics[1].detect_pct", metric(detect_pct=10**400), "not in"),
+    ("metrics[1].detect_pct", metric(detect_pct=float("nan")), "not in"),
+    ("metrics[1].detect_pct", metric(detect_pct=True), "a number"),
+    ("metrics[1].souce", metric(souce="x"), "unknown key"),
+    ("strata", {"strata": ["colour"]}, "not one of machine_type"),
+    ("strata", {"strata": ["cpus", "cpus"]}, "twice"),
+    ("strata", {"strata": [["cpus"]]}, "not one of"),
+    ("correction", {"correction": "hope"}, "holm"),
+    ("start", {"start": "2027-01-01"}, "no quotes"),
+    ("start", {"start": datetime(2027, 1, 1)}, "with an offset"),
+    ("start", {"start": datetime(1900, 1, 1, tzinfo=UTC)}, "too far off"),
+    ("ramp.every", {"ramp": {"percent": [1, 50]}}, "missing"),
+    ("start", {"ramp": {"percent": [1, 50], "every": "1m"}}, "missing"),
+    ("ramp.percent", {"ramp": {"percent": [5, 1], "every": "1m"}}, "more than"),
+    ("ramp.percent", {"ramp": {"percent": [0, 1], "every": "1m"}}, "more than"),
+    ("ramp.percent", {"ramp": {"percent": [1, 101], "every": "1m"}}, "not in 0..100"),
+    ("ramp.every", {"ramp": {"percent": [1, 2], "every": "1h"},
+                    "start": datetime(2027, 1, 1, tzinfo=UTC)}, "would end before"),
+    ("switchback", {"switchback": {"block": "1m"}}, "only with mode"),
+    ("previous_weights[1].no", {"previous_weights": [{"no": 1}]}, "not an arm"),
+    ("previous_weights[1]", {"previous_weights": [{"on": 0.5}]}, "add up to 0.5"),
+    ("guardrails.oom_kill", {"guardrails": {"oom_kill": 0}}, "unknown key"),
+    ("guardrails.oom_kills", {"guardrails": {"oom_kills": "no"}}, "a number"),
+    ("guardrails.taint", {"guardrails": {"taint": 1}}, "true or false"),
+    ("guardrails.window", {"guardrails": {"window": "1s"}}, "not in 5s"),
+    ("guardrails.psi_memory_full_pct", {"guardrails": {"psi_memory_full_pct": 101}},
      "not in 0..100"),
-    ("switchback", "switchback.block", {"switchback": {}}, "missing"),
-    ("switchback", "switchback.seed", {"switchback": {"block": "1m"}}, "missing"),
-    ("switchback", "switchback.washout",
+]
+BY_TIME: list[tuple[str, dict[str, Any], str]] = [
+    ("switchback.block", {"switchback": {}}, "missing"),
+    ("switchback.seed", {"switchback": {"block": "1m"}}, "missing"),
+    ("switchback.washout",
      {"switchback": {"block": "1m", "washout": "55s", "seed": 1}}, "less than two ticks"),
-    ("switchback", "duration", {"duration": "3m"}, "not two blocks"),
-    ("switchback", "start", {"start": datetime(2027, 1, 1, tzinfo=UTC)}, "only with mode"),
-    ("switchback", "baseline", {"baseline": "1m"}, "only with mode"),
-    ("switchback", "ramp", {"ramp": {"every": "1m"}}, "only with mode"),
-    ("switchback", "arms.off.weight", {"arms": {"off": {"weight": 0.5},
-                                               "on": {**ON, "weight": 0.5}}}, "take turns"),
+    ("duration", {"duration": "3m"}, "not two blocks"),
+    ("start", {"start": datetime(2027, 1, 1, tzinfo=UTC)}, "only with mode"),
+    ("baseline", {"baseline": "1m"}, "only with mode"),
+    ("ramp", {"ramp": {"every": "1m"}}, "only with mode"),
+    ("arms.off.weight", {"arms": {"off": {"weight": 0.5},
+                                 "on": {**ON, "weight": 0.5}}}, "take turns"),
 ]
 
 
-@pytest.mark.parametrize("mode,key,over,words", FAULTS)
+@pytest.mark.parametrize("mode,key,over,words", [
+    *(("host", *row) for row in BY_HOST), *(("switchback", *row) for row in BY_TIME)])
 def test_a_fault_is_named(mode: str, key: str, over: dict[str, Any], words: str) -> None:
     with pytest.raises(CtlError) as caught:
         experiment(**{"mode": mode, **over})
@@ -213,10 +212,8 @@ def test_files_that_cannot_be_read(ctl: Ctl, tmp_path: Path) -> None:
 
 def test_check_and_assign_agree(ctl: Ctl, host: FakeHost, tmp_path: Path) -> None:
     file = tmp_path / "e.toml"
-    file.write_text(
-        'name = "t"\nsalt = "s"\nmode = "host"\nduration = "1h"\nstrata = ["cpus"]\n'
-        "[arms.off]\n[arms.on.policy.pcp]\nenabled = true\n"
-        '[[metrics]]\nname = "m"\nsource = "vmstat:pgfault"\n', encoding="utf-8")
+    text = toml('mode = "host"\nduration = "1h"\nstrata = ["cpus"]')
+    file.write_text(text, encoding="utf-8")
     checked = ctl("ab", "check", str(file), "--json").data()
     assigned = ctl("ab", "assign", str(file), "--json").data()
     assert checked["host"] == assigned["host"]
@@ -228,10 +225,8 @@ def test_check_and_assign_agree(ctl: Ctl, host: FakeHost, tmp_path: Path) -> Non
 
 def test_check_looks_at_the_host(ctl: Ctl, tmp_path: Path) -> None:
     file = tmp_path / "e.toml"
-    text = (
-        'name = "t"\nsalt = "s"\nmode = "host"\nduration = "1h"\n[arms.off]\n'
-        "[arms.on.policy.pcp]\nenabled = true\n[[metrics]]\nname = \"m\"\n"
-        'source = "vmstat:pgfault"\n[[metrics]]\nname = "n"\nsource = "vmstat:absent"\n')
+    text = toml('mode = "host"\nduration = "1h"',
+                metrics='[[metrics]]\nname = "n"\nsource = "vmstat:absent"\n')
     file.write_text(text, encoding="utf-8")
     assert ctl("ab", "check", str(file), "--json").data()["no_numbers_for"] == ["vmstat:absent"]
     file.write_text(text.replace("policy.pcp]", "policy.pcpp]"), encoding="utf-8")

@@ -90,16 +90,15 @@ def make_cases() -> dict[str, Any]:
 def same(ours: Estimate, theirs: dict[str, Any], tolerance: float,
          relative_tolerance: float | None = None) -> None:
     """Alike up to a share of the interval's width."""
-    wanted = theirs["absolute"]
-    width = wanted["high"] - wanted["low"]
-    for our, key in ((ours.difference, "effect"), (ours.low, "low"), (ours.high, "high")):
-        assert our == pytest.approx(wanted[key], abs=tolerance * width), key
-    wanted = theirs["relative"]
-    tolerance = relative_tolerance or tolerance
-    width = wanted["high"] - wanted["low"]
-    for our, key in ((ours.relative, "effect"), (ours.relative_low, "low"),
-                     (ours.relative_high, "high")):
-        assert our == pytest.approx(wanted[key], abs=tolerance * width), key
+    for kind, names, share in (
+        ("absolute", ("difference", "low", "high"), tolerance),
+        ("relative", ("relative", "relative_low", "relative_high"),
+         relative_tolerance or tolerance),
+    ):
+        wanted = theirs[kind]
+        width = wanted["high"] - wanted["low"]
+        for name, key in zip(names, ("effect", "low", "high"), strict=True):
+            assert getattr(ours, name) == pytest.approx(wanted[key], abs=share * width), name
 
 
 @pytest.mark.parametrize("name", ["equal", "unequal"])

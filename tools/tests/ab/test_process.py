@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ab.doubles import records
+from ab.doubles import records, toml
 from ab.run_process import attach
 from conftest import Ctl
 from fake_tree import FakeHost
@@ -26,30 +26,14 @@ from livemmctl.errors import Exit
 
 SCRIPT = Path(__file__).parent / "run_process.py"
 
-FILE = """\
-name = "trial"
-salt = "s"
-mode = "switchback"
-duration = "10m"
-tick = "1s"
-[switchback]
-block = "2m"
-seed = {seed}
-[arms.off]
-[arms.on.policy.pcp]
-enabled = true
-[[metrics]]
-name = "faults"
-source = "vmstat:pgfault"
-"""
-
-
 @pytest.fixture
 def file(host: FakeHost, tmp_path: Path) -> Path:
     """An experiment that begins with the policy on."""
     path = tmp_path / "trial.toml"
     for seed in range(20):
-        path.write_text(FILE.format(seed=seed), encoding="utf-8")
+        text = toml('mode = "switchback"\nduration = "10m"\ntick = "1s"',
+                    f'[switchback]\nblock = "2m"\nseed = {seed}')
+        path.write_text(text, encoding="utf-8")
         if blocks_of(load_experiment(path, host), host_id(host))[0].arm == "on":
             return path
     raise AssertionError("no seed begins with it")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import http.server
+import io
 import json
 import re
 import shutil
@@ -14,22 +14,17 @@ import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from wsgiref.simple_server import make_server
+from wsgiref.types import StartResponse
 
 import daemons
 import pytest
-from ab.doubles import START_S, experiment
+from ab.doubles import START_S, experiment, toml
 from ab.fleet import FakeMachine, fleet_experiment, machines, write_open_metrics
 from conftest import Ctl, fails
 from fake_tree import FakeHost
 from livemmctl.ab.analyse import BETTER, analyse
-from livemmctl.ab.from_prometheus import (
-    ARM_METRIC,
-    Ask,
-    Prometheus,
-    names_of,
-    query_for,
-    seen_by,
-)
+from livemmctl.ab.from_prometheus import ARM_METRIC, Ask, Prometheus, names_of, query_for, seen_by
 from livemmctl.ab.model import Experiment, Source
 from livemmctl.ab.place import Place
 from livemmctl.errors import CtlError, Exit
@@ -102,10 +97,8 @@ def test_the_command_reads_it_too(
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: START_S + 5 * 3600)
     file = tmp_path / "trial.toml"
-    file.write_text(
-        'name = "trial"\nsalt = "s"\nmode = "host"\nduration = "4h"\nbaseline = "1h"\n'
-        "start = 2027-01-15T08:00:00Z\n[arms.off]\n[arms.on.policy.pcp]\nenabled = true\n"
-        '[[metrics]]\nname = "faults"\nsource = "vmstat:pgfault"\n', encoding="utf-8")
+    text = toml('mode = "host"\nduration = "4h"\nbaseline = "1h"\nstart = 2027-01-15T08:00:00Z')
+    file.write_text(text, encoding="utf-8")
     done = ctl("ab", "report", str(file), "--prometheus", prometheus, "--step", "600",
                "--json")
     assert done.status == 0, done.err
@@ -150,24 +143,17 @@ ANSWERS = [
 
 @pytest.mark.parametrize("status,body", ANSWERS)
 def test_something_else_answers(status: int, body: bytes) -> None:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(_: object, start_response: StartResponse) -> list[bytes]:
+        start_response(f"{status} Words", [("Content-Length", str(len(body)))])
+        return [body]
 
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        with pytest.raises(CtlError) as caught:
-            Prometheus(f"http://127.0.0.1:{server.server_port}").range("up", 0, 1, 1)
-    finally:
-        server.shutdown()
-        server.server_close()
+    with make_server("127.0.0.1", 0, answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with pytest.raises(CtlError) as caught:
+                Prometheus(f"http://127.0.0.1:{server.server_port}").range("up", 0, 1, 1)
+        finally:
+            server.shutdown()
     if status == 400:
         assert "too many samples" in caught.value.message
     assert "\n" not in caught.value.message
@@ -176,18 +162,7 @@ def test_something_else_answers(status: int, body: bytes) -> None:
 def test_numbers_that_are_none_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [
         {"metric": {"instance": "a"}, "values": [[1, "NaN"], [2, "+Inf"], [3, "4.5"]]}]}})
-
-    class Answer:
-        def __enter__(self) -> Answer:
-            return self
-
-        def __exit__(self, *args: object) -> None:
-            pass
-
-        def read(self, size: int) -> bytes:
-            return body.encode()
-
-    monkeypatch.setattr(urllib.request, "urlopen", lambda *args, **kwargs: Answer())
+    monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: io.BytesIO(body.encode()))
     assert Prometheus("http://x").range("up", 0, 1, 1) == [({"instance": "a"}, [(3.0, 4.5)])]
 
 

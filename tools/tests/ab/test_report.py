@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import World, be_quick, experiment
+from ab.doubles import World, be_quick, experiment, toml
 from ab.fleet import journal_lines, machines
 from conftest import Ctl, Done
 from fake_tree import FakeHost
@@ -24,20 +24,11 @@ from livemmctl.ab.points import BlockSeen, Point
 from livemmctl.ab.words import interval, level, p_value, percent
 from livemmctl.errors import CtlError, Exit
 
-HOST_FILE = """\
-name = "trial"
-salt = "s"
+HOST_FILE = toml("""\
 mode = "host"
 duration = "20m"
 baseline = "10m"
-strata = ["machine_type"]
-[arms.off]
-[arms.on.policy.pcp]
-enabled = true
-[[metrics]]
-name = "faults"
-source = "vmstat:pgfault"
-detect_pct = 2
+strata = ["machine_type"]""", metric="detect_pct = 2", metrics="""\
 [[metrics]]
 name = "stalls_per_fault"
 kind = "ratio"
@@ -49,26 +40,11 @@ kind = "quantile"
 quantile = 0.9
 grows = true
 source = "vmstat:pgfault"
-"""
+""")
 
-SWITCHBACK_FILE = """\
-name = "trial"
-salt = "s"
-mode = "switchback"
-duration = "16m"
-tick = "5s"
-[switchback]
-block = "1m"
-washout = "10s"
-seed = 7
-[arms.off]
-[arms.on.policy.pcp]
-enabled = true
-[[metrics]]
-name = "faults"
-source = "vmstat:pgfault"
-better = "more"
-"""
+SWITCHBACK_FILE = toml(
+    'mode = "switchback"\nduration = "16m"\ntick = "5s"',
+    '[switchback]\nblock = "1m"\nwashout = "10s"\nseed = 7', metric='better = "more"')
 
 
 @pytest.fixture

@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import (
-    START_S,
-    World,
-    by_host,
-    experiment,
-    in_arm,
-    is_stock,
-    records,
-)
+from ab.doubles import START_S, World, by_host, experiment, in_arm, is_stock
 from conftest import fails
 from fake_tree import FakeHost
 from livemmctl.ab import switch
@@ -34,45 +26,45 @@ from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
 
 
-def test_a_switchback_runs_through(world: World, journal: Path) -> None:
-    outcome = world.run(experiment(), journal)
+def test_a_switchback_runs_through(world: World) -> None:
+    outcome = world.run(experiment())
     assert (outcome.kind, outcome.status) == ("end", Exit.OK)
-    blocks = records(journal, "block")
+    blocks = world.records("block")
     assert [block["block"] for block in blocks] == list(range(12))
     assert all(block["complete"] for block in blocks)
     assert sorted(block["arm"] for block in blocks) == ["off"] * 6 + ["on"] * 6
     assert is_stock(world)
-    assert [record["type"] for record in records(journal)][-1] == "end"
+    assert [record["type"] for record in world.records()][-1] == "end"
 
 
-def test_only_the_policy_differs_between_blocks(world: World, journal: Path) -> None:
-    world.run(experiment(), journal)
+def test_only_the_policy_differs_between_blocks(world: World) -> None:
+    world.run(experiment())
     seen: dict[str, set[str]] = {"off": set(), "on": set()}
     for write in world.host.kernel.writes:
         seen["on" if "pcp:enabled=1" in write else "off"].add(write.strip())
     assert seen == {"on": {"pcp:enabled=1"}, "off": {"pcp:enabled=0"}}
 
 
-def test_knobs_of_an_arm_do_not_outlive_it(world: World, journal: Path) -> None:
+def test_knobs_of_an_arm_do_not_outlive_it(world: World) -> None:
     arms = {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "mode": "depth",
                                                  "period_ms": 500}}}}
     before = dict(world.host.kernel.values["pcp"])
-    world.run(experiment(arms=arms), journal)
+    world.run(experiment(arms=arms))
     assert world.host.kernel.values["pcp"] == before
     assert any("period_ms=500" in write for write in world.host.kernel.writes)
 
 
-def test_samples_in_the_washout_are_marked(world: World, journal: Path) -> None:
-    world.run(experiment(), journal)
-    begins = {record["block"]: record["t"] for record in records(journal, "apply")}
-    samples = records(journal, "sample")
+def test_samples_in_the_washout_are_marked(world: World) -> None:
+    world.run(experiment())
+    begins = {record["block"]: record["t"] for record in world.records("apply")}
+    samples = world.records("sample")
     for record in samples:
         washed = record["t"] - begins[record["block"]] >= 10
         assert record["washed"] == washed
     assert {record["washed"] for record in samples} == {True, False}
 
 
-def test_the_lease_is_renewed_at_every_tick(world: World, journal: Path) -> None:
+def test_the_lease_is_renewed_at_every_tick(world: World) -> None:
     left: list[int] = []
     plain = world.clock.each
 
@@ -81,11 +73,11 @@ def test_the_lease_is_renewed_at_every_tick(world: World, journal: Path) -> None
         plain(seconds)
 
     world.clock.each = each
-    world.run(experiment(), journal)
+    world.run(experiment())
     assert min(left) == 60
 
 
-def test_the_arm_is_shown_while_it_lasts(world: World, journal: Path) -> None:
+def test_the_arm_is_shown_while_it_lasts(world: World) -> None:
     shown: list[tuple[bool, str]] = []
 
     def look() -> None:
@@ -95,7 +87,7 @@ def test_the_arm_is_shown_while_it_lasts(world: World, journal: Path) -> None:
 
     for second in range(30, 720, 60):
         world.later(second, look)
-    world.run(experiment(), journal)
+    world.run(experiment())
     assert len(shown) == 12
     assert all(on == (arm == "on") for on, arm in shown)
 
@@ -104,33 +96,32 @@ def test_the_arm_is_shown_while_it_lasts(world: World, journal: Path) -> None:
     (signal.SIGINT, "stop", Exit.INTERRUPTED), (signal.SIGTERM, "stop", Exit.PARTIAL),
     (STOP_SIGNAL, "end", Exit.OK),
 ])
-def test_a_signal_restores_stock(world: World, journal: Path, number: int, kind: str,
-                                 status: Exit) -> None:
+def test_a_signal_restores_stock(world: World, number: int, kind: str, status: Exit) -> None:
     world.later(100, lambda: world.clock.tell(number))
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert (outcome.kind, outcome.status) == (kind, status)
     assert is_stock(world)
-    last = records(journal)[-1]
+    last = world.records()[-1]
     assert (last["type"], last["stock"]) == (kind, "yes")
-    assert records(journal, "block")[-1]["complete"] is False
+    assert world.records("block")[-1]["complete"] is False
 
 
-def test_ended_by_a_signal_it_goes_on_with_the_next_block(world: World, journal: Path) -> None:
+def test_ended_by_a_signal_it_goes_on_with_the_next_block(world: World) -> None:
     world.later(100, world.clock.tell)
-    world.run(experiment(), journal)
+    world.run(experiment())
     world.clock.signal = None
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert outcome.kind == "end"
-    blocks = records(journal, "block")
+    blocks = world.records("block")
     assert [block["block"] for block in blocks] == list(range(12))
     assert [block["block"] for block in blocks if not block["complete"]] == [1]
-    assert len(records(journal, "start")) == len(records(journal, "resume")) == 1
+    assert len(world.records("start")) == len(world.records("resume")) == 1
 
 
 def test_what_is_over_is_not_begun_again(world: World, journal: Path) -> None:
-    world.run(experiment(), journal)
+    world.run(experiment())
     size = journal.stat().st_size
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert (outcome.kind, outcome.status) == ("end", Exit.OK)
     assert "already over" in outcome.reason
     assert journal.stat().st_size == size
@@ -150,22 +141,20 @@ def crash(world: World, made: Experiment | None = None) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(switch.Switch, "to_stock", lambda *args: None)
         with pytest.raises(Crash):
-            world.run(made or experiment(), Path(world.host.root).parent / "journal.jsonl")
+            world.run(made or experiment())
 
 
-def test_after_a_crash_the_lease_goes_on_and_the_next_run_cleans_up(
-    world: World, journal: Path,
-) -> None:
+def test_after_a_crash_the_lease_goes_on_and_the_next_run_cleans_up(world: World) -> None:
     while not world.is_on():
         crash_at = world.clock.now_s
         crash(world)
         assert crash_at < 2000
     assert world.host.kernel.lease > 0
-    found = records(journal, "start")[0]["found"]
-    outcome = world.run(experiment(), journal)
+    found = world.records("start")[0]["found"]
+    outcome = world.run(experiment())
     assert outcome.kind == "end"
     assert is_stock(world)
-    assert records(journal, "resume")[-1]["found"] == found
+    assert world.records("resume")[-1]["found"] == found
     assert found["pcp"]["enabled"] == "0"
 
 
@@ -177,26 +166,26 @@ def test_without_a_runner_the_kernel_goes_back(world: World) -> None:
     assert not world.is_on()
 
 
-def test_what_an_admin_switched_on_is_not_taken_for_ours(world: World, journal: Path) -> None:
+def test_what_an_admin_switched_on_is_not_taken_for_ours(world: World) -> None:
     world.host.kernel.set("pcp", enabled="1")
     with pytest.raises(CtlError, match="pcp: already on"):
-        world.run(experiment(), journal)
+        world.run(experiment())
     assert world.is_on()
-    assert records(journal) == []
+    assert world.records() == []
 
 
-def test_nor_after_a_crash_that_is_long_over(world: World, journal: Path) -> None:
+def test_nor_after_a_crash_that_is_long_over(world: World) -> None:
     crash(world)
     world.host.kernel.expire_lease()
     world.host.kernel.set("pcp", enabled="1")
     with pytest.raises(CtlError, match="already on"):
-        world.run(experiment(), journal)
+        world.run(experiment())
     assert world.is_on()
 
 
-def test_an_admins_change_ends_the_run_and_stays(world: World, journal: Path) -> None:
+def test_an_admins_change_ends_the_run_and_stays(world: World) -> None:
     world.later(200, lambda: world.host.kernel.set("numa", enabled="1"))
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert outcome.status == Exit.DRIFT
     assert "numa/enabled" in outcome.reason
     assert world.host.kernel.values["numa"]["enabled"] == "1"
@@ -206,12 +195,12 @@ def test_an_admins_change_ends_the_run_and_stays(world: World, journal: Path) ->
 
 def test_a_lease_that_ran_out_spoils_the_block_alone(world: World, journal: Path) -> None:
     world.later(25, world.host.kernel.expire_lease)
-    _run_with_on_first(world, journal)
-    spoilt = [block for block in records(journal, "block") if not block["complete"]]
+    _run_with_on_first(world)
+    spoilt = [block for block in world.records("block") if not block["complete"]]
     assert [block["block"] for block in spoilt] == [0]
     assert "lease ran out" in spoilt[0]["reason"]
-    assert len(records(journal, "drift")) == 1
-    assert len(records(journal, "block")) == 12
+    assert len(world.records("drift")) == 1
+    assert len(world.records("block")) == 12
 
 
 def reboot(world: World) -> None:
@@ -222,41 +211,39 @@ def reboot(world: World) -> None:
     (world.host.root / "run/livemm/arm.json").unlink(missing_ok=True)
 
 
-def test_told_to_end_before_a_reboot_it_goes_on_after_it(world: World, journal: Path) -> None:
+def test_told_to_end_before_a_reboot_it_goes_on_after_it(world: World) -> None:
     made = in_arm(world, "on")
     world.later(100, world.clock.tell)
-    assert world.run(made, journal).kind == "stop"
+    assert world.run(made).kind == "stop"
     assert is_stock(world)
     reboot(world)
     world.clock.signal = None
     seen: list[bool] = []
     world.later(150, lambda: seen.append(world.is_on()))
-    outcome = world.run(made, journal)
+    outcome = world.run(made)
     assert (outcome.kind, outcome.status, seen) == ("end", Exit.OK, [True])
-    assert records(journal, "guard") == []
+    assert world.records("guard") == []
     # By the wall clock, whatever passed in between.
-    assert records(journal)[-1]["t"] - START_S == pytest.approx(300, abs=5)
+    assert world.records()[-1]["t"] - START_S == pytest.approx(300, abs=5)
     assert is_stock(world)
 
 
 @pytest.mark.parametrize("arm", ["off", "on"])
-def test_a_host_that_went_down_in_its_arm_stays_at_stock(
-    world: World, journal: Path, arm: str,
-) -> None:
+def test_a_host_that_went_down_in_its_arm_stays_at_stock(world: World, arm: str) -> None:
     made = in_arm(world, arm)
     crash(world, made)
     reboot(world)
     world.later(150, world.clock.tell)
     writes = len(world.host.kernel.writes)
-    assert world.run(made, journal).kind == "stop"
+    assert world.run(made).kind == "stop"
     # However often it is started again.
     reboot(world)
     world.clock.signal = None
-    assert world.run(made, journal).status == Exit.OK
+    assert world.run(made).status == Exit.OK
     assert len(world.host.kernel.writes) == writes
-    (guard,) = records(journal, "guard")
+    (guard,) = world.records("guard")
     assert (guard["guard"], guard["arm"]) == ("went_down", arm)
-    after = [record for record in records(journal, "sample") if record["t"] > guard["t"]]
+    after = [record for record in world.records("sample") if record["t"] > guard["t"]]
     assert len(after) > 20
     assert {(record["arm"], record["state"]) for record in after} == {(arm, "stock")}
 
@@ -273,42 +260,42 @@ def test_so_does_one_that_went_down_at_the_switch(
         patch.setattr(switch.Switch, "to_arm", die)
         patch.setattr(switch.Switch, "to_stock", lambda *args: None)
         with pytest.raises(Crash):
-            world.run(made, journal)
-    assert records(journal, "apply") == []
+            world.run(made)
+    assert world.records("apply") == []
     reboot(world)
-    assert world.run(made, journal).status == Exit.OK
-    assert "went_down" in records(journal, "guard")[0]["guard"]
-    assert {record["state"] for record in records(journal, "sample")} == {"stock"}
+    assert world.run(made).status == Exit.OK
+    assert "went_down" in world.records("guard")[0]["guard"]
+    assert {record["state"] for record in world.records("sample")} == {"stock"}
     # It counts in its arm.
     seen = seen_in(read_journal(journal), made, world.clock.wall())
     (found,) = seen.hosts.values()
     assert (found.arm, found.guard, seen.guards) == ("on", "went_down", [("on", "went_down")])
 
 
-def test_by_time_it_ends_there(world: World, journal: Path) -> None:
+def test_by_time_it_ends_there(world: World) -> None:
     crash(world)
-    (begun,) = records(journal, "apply")[-1:]
+    (begun,) = world.records("apply")[-1:]
     reboot(world)
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert (outcome.kind, outcome.status) == ("end", Exit.FAILED)
     assert f"went down while arm {begun['arm']} was on" in outcome.reason
-    assert records(journal, "guard")[0]["block"] == begun["block"]
-    assert "already over" in world.run(experiment(), journal).reason
+    assert world.records("guard")[0]["block"] == begun["block"]
+    assert "already over" in world.run(experiment()).reason
     assert is_stock(world)
 
 
-def test_a_host_may_go_down_where_that_is_said(world: World, journal: Path) -> None:
+def test_a_host_may_go_down_where_that_is_said(world: World) -> None:
     made = in_arm(world, "on", guardrails={"went_down": False})
     crash(world, made)
     reboot(world)
     seen: list[bool] = []
     world.later(150, lambda: seen.append(world.is_on()))
-    assert world.run(made, journal).status == Exit.OK
+    assert world.run(made).status == Exit.OK
     assert seen == [True]
-    assert records(journal, "guard") == []
+    assert world.records("guard") == []
 
 
-def test_what_a_runner_was_killed_by_counts(world: World, journal: Path) -> None:
+def test_what_a_runner_was_killed_by_counts(world: World) -> None:
     made = in_arm(world, "on")
     crash(world, made)
     # The same boot: the OOM killer chose the runner, whose unit starts it again.
@@ -316,91 +303,89 @@ def test_what_a_runner_was_killed_by_counts(world: World, journal: Path) -> None
     world.write()
     writes = len(world.host.kernel.writes)
     world.later(150, world.clock.tell)
-    assert world.run(made, journal).kind == "stop"
-    (guard,) = records(journal, "guard")
+    assert world.run(made).kind == "stop"
+    (guard,) = world.records("guard")
     assert (guard["guard"], guard["arm"], guard["seen"]) == ("oom_kills", "on", 1)
     assert not world.is_on()
     # It was put back to stock, once, and the arm is not tried again.
     assert len(world.host.kernel.writes) == writes + 1
-    assert {r["state"] for r in records(journal, "sample") if r["t"] > guard["t"]} == {"stock"}
+    assert {r["state"] for r in world.records("sample") if r["t"] > guard["t"]} == {"stock"}
 
 
-def test_by_time_it_ends_it(world: World, journal: Path) -> None:
+def test_by_time_it_ends_it(world: World) -> None:
     crash(world)
     world.host.kernel.put("/proc/sys/kernel/tainted", f"{1 << 7}\n")
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert (outcome.kind, outcome.status) == ("end", Exit.FAILED)
     assert "new taint bit: 7" in outcome.reason
     assert is_stock(world)
 
 
-def test_killed_again_and_again_it_still_counts(world: World, journal: Path) -> None:
+def test_killed_again_and_again_it_still_counts(world: World) -> None:
     made = in_arm(world, "on", guardrails={"oom_kills": 1})
     for _ in range(2):
         crash(world, made)
-        assert records(journal, "guard") == []
+        assert world.records("guard") == []
         world.counts["oom_kill"] += 1
         world.write()
     world.later(150, world.clock.tell)
-    world.run(made, journal)
-    (guard,) = records(journal, "guard")
+    world.run(made)
+    (guard,) = world.records("guard")
     assert guard["seen"] == 2
 
 
-def test_after_a_stop_what_others_did_does_not_count(world: World, journal: Path) -> None:
+def test_after_a_stop_what_others_did_does_not_count(world: World) -> None:
     made = in_arm(world, "on")
     world.later(150, world.clock.tell)
-    assert world.run(made, journal).kind == "stop"
+    assert world.run(made).kind == "stop"
     world.counts["oom_kill"] += 5
     world.write()
     world.clock.signal = None
-    assert world.run(made, journal).status == Exit.OK
-    assert records(journal, "guard") == []
+    assert world.run(made).status == Exit.OK
+    assert world.records("guard") == []
 
 
-def _run_with_on_first(world: World, journal: Path) -> None:
+def _run_with_on_first(world: World) -> None:
     for seed in range(20):
         made = experiment(switchback={"block": "1m", "washout": "10s", "seed": seed})
         if blocks_of(made, host_id(world.host))[0].arm == "on":
-            world.run(made, journal)
+            world.run(made)
             return
     raise AssertionError("no seed begins with it")
 
 
-def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(
-    world: World, journal: Path,
-) -> None:
+def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(world: World) -> None:
     world.later(25, lambda: world.host.kernel.set("pcp", period_ms="3000"))
     made = experiment()
-    outcome = world.run(made, journal)
+    outcome = world.run(made)
     assert outcome.status == Exit.DRIFT
     assert is_stock(world)
 
 
-def test_a_block_in_which_the_host_slept_is_not_complete(world: World, journal: Path) -> None:
+def test_a_block_in_which_the_host_slept_is_not_complete(world: World) -> None:
     def sleep() -> None:
         world.clock.now_s += 100
 
     world.later(200, sleep)
-    world.run(experiment(), journal)
-    blocks = {block["block"]: block for block in records(journal, "block")}
+    world.run(experiment())
+    blocks = {block["block"]: block for block in world.records("block")}
     assert [number for number, block in blocks.items() if not block["complete"]] == [3]
     assert "held up for 100 s" in blocks[3]["reason"]
     # It woke in the sixth block; the fifth was slept over.
     assert sorted(blocks) == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11]
 
 
-def test_a_clock_that_is_set_back_undoes_nothing(world: World, journal: Path) -> None:
+def test_a_clock_that_is_set_back_undoes_nothing(world: World) -> None:
     made = in_arm(world, "on", baseline="2m")
 
     def back() -> None:
         world.clock.offset_s -= 100
 
     world.later(150, back)
-    world.run(made, journal)
-    phases = [record["phase"] for record in records(journal, "sample")]
+    world.run(made)
+    phases = [record["phase"] for record in world.records("sample")]
     assert phases == sorted(phases)
-    assert len(records(journal, "apply")) == 1
+    assert len(world.records("apply")) == 1
     assert is_stock(world)
 
 
@@ -427,46 +412,42 @@ def harm(world: World, numbers: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("name,limits,numbers", GUARDS)
 def test_a_guardrail_stops_a_switchback_at_once(
-    world: World, journal: Path, name: str, limits: dict[str, Any], numbers: dict[str, float],
+    world: World, name: str, limits: dict[str, Any], numbers: dict[str, float],
 ) -> None:
     world.later(200, lambda: harm(world, numbers))
-    outcome = world.run(experiment(guardrails=limits), journal)
+    outcome = world.run(experiment(guardrails=limits))
     assert (outcome.kind, outcome.status) == ("end", Exit.FAILED)
     assert name in outcome.reason
     assert is_stock(world)
-    (guard,) = records(journal, "guard")
+    (guard,) = world.records("guard")
     assert (guard["guard"], guard["stock"]) == (name, "yes")
     # The tick after it happened.
     assert guard["t"] - START_S <= 205
-    assert "already over" in world.run(experiment(guardrails=limits), journal).reason
+    assert "already over" in world.run(experiment(guardrails=limits)).reason
 
 
 @pytest.mark.parametrize("numbers", [
     {"allocstall_normal": 500}, {"pressure": 2e6}, {"taint": 1 << 12 | 1 << 13 | 1 << 15},
     {"thp_fault_fallback": 50},
 ])
-def test_what_is_within_bounds_stops_nothing(
-    world: World, journal: Path, numbers: dict[str, float],
-) -> None:
+def test_what_is_within_bounds_stops_nothing(world: World, numbers: dict[str, float]) -> None:
     limits = {"allocation_stalls_per_s": 10, "psi_memory_full_pct": 5, "thp_fallback_pct": 50}
     world.later(200, lambda: harm(world, numbers))
-    assert world.run(experiment(guardrails=limits), journal).status == Exit.OK
-    assert records(journal, "guard") == []
+    assert world.run(experiment(guardrails=limits)).status == Exit.OK
+    assert world.records("guard") == []
 
 
 @pytest.mark.parametrize("arm", ["off", "on"])
-def test_by_host_a_guardrail_leaves_the_host_in_its_arm_at_stock(
-    world: World, journal: Path, arm: str,
-) -> None:
+def test_by_host_a_guardrail_leaves_the_host_in_its_arm_at_stock(world: World, arm: str) -> None:
     made = in_arm(world, arm)
     seen: list[bool] = []
     world.later(100, lambda: seen.append(world.is_on()))
     world.later(100, lambda: harm(world, {"oom_kill": 1}))
     # The next tick.
     world.later(105, lambda: seen.append(world.is_on()))
-    assert world.run(made, journal).status == Exit.OK
+    assert world.run(made).status == Exit.OK
     assert seen == [arm == "on", False]
-    samples = records(journal, "sample")
+    samples = world.records("sample")
     assert samples[-1]["t"] - START_S >= 295
     assert {record["arm"] for record in samples} == {arm}
     assert [record["state"] for record in samples] == sorted(r["state"] for r in samples)
@@ -474,77 +455,77 @@ def test_by_host_a_guardrail_leaves_the_host_in_its_arm_at_stock(
     assert is_stock(world)
 
 
-def test_once_passed_a_guardrail_holds_after_a_restart(world: World, journal: Path) -> None:
+def test_once_passed_a_guardrail_holds_after_a_restart(world: World) -> None:
     made = in_arm(world, "on")
     world.later(100, lambda: harm(world, {"oom_kill": 1}))
     world.later(150, world.clock.tell)
-    world.run(made, journal)
+    world.run(made)
     writes = len(world.host.kernel.writes)
     world.clock.signal = None
-    world.run(made, journal)
+    world.run(made)
     assert len(world.host.kernel.writes) == writes
-    assert records(journal, "sample")[-1]["state"] == "stock"
+    assert world.records("sample")[-1]["state"] == "stock"
 
 
 @pytest.mark.parametrize("gone", ["/proc/pressure/memory", "/proc/sys/kernel/tainted"])
-def test_a_guardrail_that_cannot_be_seen_is_refused(world: World, journal: Path, gone: str) -> None:
+def test_a_guardrail_that_cannot_be_seen_is_refused(world: World, gone: str) -> None:
     world.host.path(gone).unlink()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(world, "write", lambda: None)
         with pytest.raises(CtlError, match="no numbers for the guardrail") as caught:
-            world.run(experiment(), journal)
+            world.run(experiment())
     assert caught.value.hint is not None and "= false" in caught.value.hint
     assert world.host.kernel.writes == []
 
 
-def test_a_guardrail_that_goes_blind_counts_as_passed(world: World, journal: Path) -> None:
+def test_a_guardrail_that_goes_blind_counts_as_passed(world: World) -> None:
     world.later(200, lambda: world.host.path("/proc/sys/kernel/tainted").unlink())
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert "can no longer be read" in outcome.reason
     assert is_stock(world)
 
 
-def test_a_host_that_refuses_its_arm_counts_in_it(world: World, journal: Path) -> None:
+def test_a_host_that_refuses_its_arm_counts_in_it(world: World) -> None:
     world.host.kernel.unsupported["pcp"] = "hook drain: not found"
     world.host.kernel.show()
-    outcome = world.run(in_arm(world, "on"), journal)
+    outcome = world.run(in_arm(world, "on"))
     assert outcome.status == Exit.OK
-    (apply,) = records(journal, "apply")
+    (apply,) = world.records("apply")
     assert (apply["arm"], apply["ok"]) == ("on", False)
-    assert {record["state"] for record in records(journal, "sample")} == {"stock"}
+    assert {record["state"] for record in world.records("sample")} == {"stock"}
 
 
 def test_so_does_one_without_the_module(tmp_path: Path, journal: Path) -> None:
     world = World(FakeHost.make(tmp_path / "bare", loaded=False))
-    assert world.run(in_arm(world, "on"), journal).status == Exit.OK
-    assert records(journal, "apply")[0]["reason"] == "livemm is not loaded"
-    assert len(records(journal, "sample")) > 50
+    assert world.run(in_arm(world, "on")).status == Exit.OK
+    assert world.records("apply")[0]["reason"] == "livemm is not loaded"
+    assert len(world.records("sample")) > 50
 
 
 def test_by_time_it_is_refused(tmp_path: Path, journal: Path) -> None:
     world = World(FakeHost.make(tmp_path / "bare", loaded=False))
     with fails(Exit.NOT_LOADED):
-        world.run(experiment(), journal)
+        world.run(experiment())
 
 
-def test_by_time_a_refused_arm_ends_it(world: World, journal: Path) -> None:
+def test_by_time_a_refused_arm_ends_it(world: World) -> None:
     world.host.kernel.refuse["pcp"] = (110, "the transition did not end")
     with pytest.raises(CtlError, match="the transition did not end.*back to stock"):
-        world.run(experiment(), journal)
+        world.run(experiment())
     assert is_stock(world)
-    assert records(journal)[-1]["type"] == "stop"
+    assert world.records()[-1]["type"] == "stop"
 
 
-def test_a_module_that_is_unloaded_ends_it(world: World, journal: Path) -> None:
+def test_a_module_that_is_unloaded_ends_it(world: World) -> None:
     world.later(200, world.host.kernel.unload)
-    outcome = world.run(experiment(), journal)
+    outcome = world.run(experiment())
     assert not world.host.exists(MODULE)
     assert outcome.status == Exit.DRIFT
     assert "unloaded" in outcome.reason
 
 
 def test_a_journal_that_cannot_be_written_puts_the_host_back(
-    world: World, journal: Path, monkeypatch: pytest.MonkeyPatch,
+    world: World, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plain = os.write
 
@@ -555,14 +536,14 @@ def test_a_journal_that_cannot_be_written_puts_the_host_back(
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(CtlError, match="no space left on device; the host is back to stock"):
-        world.run(experiment(), journal)
+        world.run(experiment())
     assert is_stock(world)
 
 
-def test_a_baseline_comes_before_the_arm(world: World, journal: Path) -> None:
+def test_a_baseline_comes_before_the_arm(world: World) -> None:
     made = in_arm(world, "on", baseline="2m")
-    world.run(made, journal)
-    samples = records(journal, "sample")
+    world.run(made)
+    samples = world.records("sample")
     before = [record for record in samples if record["phase"] == "baseline"]
     assert max(record["t"] for record in before) - START_S <= 120
     assert min(r["t"] for r in samples if r["phase"] == "run") - START_S >= 120
@@ -570,7 +551,7 @@ def test_a_baseline_comes_before_the_arm(world: World, journal: Path) -> None:
     assert samples[-1]["t"] - START_S == pytest.approx(420, abs=5)
 
 
-def test_the_ramp_decides_when_a_host_joins(world: World, journal: Path) -> None:
+def test_the_ramp_decides_when_a_host_joins(world: World) -> None:
     start = "2027-01-15T08:00:00Z"
     moment = datetime.fromisoformat(start)
     assert moment.timestamp() == START_S
@@ -579,23 +560,23 @@ def test_the_ramp_decides_when_a_host_joins(world: World, journal: Path) -> None
         made = by_host(salt=f"r{number}", start=moment, ramp=ramp)
         if entry_pct(made, host_id(world.host)) >= 10:
             break
-    world.run(made, journal)
-    (apply,) = records(journal, "apply")
+    world.run(made)
+    (apply,) = world.records("apply")
     assert apply["t"] - START_S == pytest.approx(120, abs=1)
-    assert records(journal)[-1]["t"] - START_S == pytest.approx(300, abs=1)
+    assert world.records()[-1]["t"] - START_S == pytest.approx(300, abs=1)
 
 
-def test_a_host_beyond_the_ramp_takes_no_part(world: World, journal: Path) -> None:
+def test_a_host_beyond_the_ramp_takes_no_part(world: World) -> None:
     for number in range(100):
         made = by_host(salt=f"r{number}", ramp={"percent": [10], "every": "2m"})
         if entry_pct(made, host_id(world.host)) >= 10:
             break
-    outcome = world.run(made, journal)
+    outcome = world.run(made)
     assert "does not take part" in outcome.reason
     assert world.host.kernel.writes == []
 
 
-def test_two_runners_do_not_share_a_host(world: World, journal: Path, tmp_path: Path) -> None:
+def test_two_runners_do_not_share_a_host(world: World, tmp_path: Path) -> None:
     other: list[str] = []
 
     def again() -> None:
@@ -604,21 +585,21 @@ def test_two_runners_do_not_share_a_host(world: World, journal: Path, tmp_path: 
         other.append("refused")
 
     world.later(100, again)
-    world.run(experiment(), journal)
+    world.run(experiment())
     assert other == ["refused"]
 
 
 def test_a_journal_of_another_experiment_is_refused(world: World, journal: Path) -> None:
-    world.run(experiment(), journal)
+    world.run(experiment())
     with pytest.raises(CtlError, match="journal is of experiment 'trial'"):
-        world.run(experiment(name="other"), journal)
+        world.run(experiment(name="other"))
 
 
-def test_a_command_is_a_metric(world: World, journal: Path) -> None:
+def test_a_command_is_a_metric(world: World) -> None:
     world.host.answers["/bin/count"] = Ran(0, "42.5 things\n", "")
     metrics = [{"name": "n", "kind": "mean", "source": "command:/bin/count --all 'a b'"}]
-    world.run(experiment(metrics=metrics), journal)
+    world.run(experiment(metrics=metrics))
     assert ["/bin/count", "--all", "a b"] in world.host.ran
     values = {record["values"]["command:/bin/count --all 'a b'"]
-              for record in records(journal, "sample")}
+              for record in world.records("sample")}
     assert values == {42.5}

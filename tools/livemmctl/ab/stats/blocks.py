@@ -49,9 +49,7 @@ def clustered(
     )
 
 
-def carry_over(
-    values: Vector, treated: Vector, before: Vector, hosts: Sequence[str]
-) -> float:
+def carry_over(values: Vector, treated: Vector, before: Vector, hosts: Sequence[str]) -> float:
     """Does a block depend on the arm of the block before it?  The p of that it does not.
 
     A number a block: its value, its arm and its predecessor's, 0 or 1.  NaN where it
