@@ -49,6 +49,14 @@ def row(ctl: Ctl, host: FakeHost, name: str) -> dict[str, Any]:
     return next(dict(row) for row in rows if row["check"] == name)
 
 
+def check_row(ctl: Ctl, host: FakeHost, name: str, state: str, seen: str) -> str:
+    """Check one check's state and some of its words; returns what to do."""
+    found = row(ctl, host, name)
+    assert found["state"] == state
+    assert seen in found["seen"]
+    return str(found["todo"])
+
+
 def test_nothing_is_wrong(well: FakeHost, ctl: Ctl) -> None:
     done = ctl("doctor", "--problems", on=well)
     assert done.out == "nothing is in its way\n"
@@ -123,11 +131,9 @@ def test_each_finding(
     well: FakeHost, ctl: Ctl, path: str, text: str, check: str, state: str, seen: str, todo: str
 ) -> None:
     well.kernel.put(path, text + "\n")
-    found = row(ctl, well, check)
-    assert found["state"] == state
-    assert seen in found["seen"]
-    assert todo in found["todo"]
-    assert (found["todo"] != "") == (state != "ok")
+    found = check_row(ctl, well, check, state, seen)
+    assert todo in found
+    assert (found != "") == (state != "ok")
     assert ctl("doctor", on=well).status == (Exit.FAILED if state == "fail" else 0)
 
 
@@ -186,8 +192,7 @@ def test_foreign_livepatch(well: FakeHost, ctl: Ctl) -> None:
     assert row(ctl, well, "other livepatches")["state"] == "ok"
     text = HOOKS.replace("idle        0 0 -", "unavailable 0 0 livepatch kpatch_cve holds it", 1)
     well.kernel.put(f"{DEBUGFS}/hooks", text, 0o400)
-    found = row(ctl, well, "other livepatches")
-    assert (found["state"], "refill" in found["seen"]) == ("warn", True)
+    check_row(ctl, well, "other livepatches", "warn", "refill")
 
 
 @pytest.mark.parametrize(
@@ -206,9 +211,7 @@ def test_foreign_livepatch(well: FakeHost, ctl: Ctl) -> None:
 def test_dkms(bare: FakeHost, ctl: Ctl, said: str, state: str, seen: str) -> None:
     bare.answers["dkms"] = Ran(0, said, "")
     bare.answers["modinfo"] = Ran(1, "", "not found")
-    found = row(ctl, bare, "DKMS")
-    assert found["state"] == state
-    assert seen in found["seen"]
+    check_row(ctl, bare, "DKMS", state, seen)
 
 
 def test_without_dkms(well: FakeHost, ctl: Ctl) -> None:
@@ -236,11 +239,8 @@ def test_signing(
     host.answers["modinfo"] = Ran(0, signer + "\n", "")
     if mok is not None:
         host.answers["mokutil"] = Ran(1, mok + "\n", "")
-    found = row(ctl, host, "signing")
-    assert found["state"] == state
-    assert seen in found["seen"]
-    if state != "ok":
-        assert "mokutil --import /var/lib/dkms/mok.pub" in found["todo"]
+    todo = check_row(ctl, host, "signing", state, seen)
+    assert state == "ok" or "mokutil --import /var/lib/dkms/mok.pub" in todo
 
 
 def test_sig_enforce(well: FakeHost, ctl: Ctl) -> None:

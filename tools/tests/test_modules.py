@@ -59,12 +59,6 @@ def stuck(root: Path) -> Stuck:
     return host
 
 
-def refuse(host: FakeHost, said: str, before: str, after: str) -> None:
-    """Have modprobe fail with `said`, and the kernel's log read so before and after it."""
-    host.answers["modprobe"] = Ran(1, "", said)
-    host.logs[:] = [before, after]
-
-
 def test_load_and_again(bare: FakeHost, ctl: Ctl) -> None:
     bare.answers["modprobe --showconfig"] = Ran(0, "options snd x=1\n", "")
     assert ctl("load", on=bare).out == "livemm is loaded\n"
@@ -79,53 +73,41 @@ def test_load_off(bare: FakeHost, ctl: Ctl) -> None:
     assert ["modprobe", "livemm", "off=1"] in bare.ran
 
 
+#: The kernel's log before: what the module said when it was loaded earlier is no reason.
+OLD = "[    1.5] livemm: lease ran out: every policy is switched off\n[    1.5] other: y\n"
+NEW = "[    9.0] livemm: policies: pcp/period_ms: 5: not in 100..10000\n"
+NOT_PERMITTED = "ERROR: could not insert 'livemm': Operation not permitted"
+
+
 @pytest.mark.parametrize(
-    ("said", "words", "status"),
+    ("said", "new", "file", "text", "words", "status"),
     [
-        ("modprobe: FATAL: Module livemm not found in directory /lib/modules/6.1",
+        ("FATAL: Module livemm not found in directory /lib/modules/6.1", NEW, "", "",
          "livemm is not installed for kernel 6.1.0-56-amd64", Exit.UNSUPPORTED),
-        ("modprobe: ERROR: could not insert 'livemm': Key was rejected by service",
+        ("ERROR: could not insert 'livemm': Key was rejected by service", NEW, "", "",
          "not signed", Exit.DENIED),
-        ("modprobe: ERROR: could not insert 'livemm': Invalid argument",
+        ("ERROR: could not insert 'livemm': Invalid argument", NEW, "", "",
          "policies: pcp/period_ms: 5: not in 100..10000", Exit.REFUSED),
-        ("", "no reason given", Exit.REFUSED),
+        ("ERROR: could not insert 'livemm': Cannot allocate memory", "", "", "",
+         "Cannot allocate memory", Exit.REFUSED),
+        ("", "", "", "", "no reason given", Exit.REFUSED),
+        (NOT_PERMITTED, "", "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n",
+         "under lockdown a module has to be signed", Exit.DENIED),
+        (NOT_PERMITTED, "", "/proc/sys/kernel/modules_disabled", "1\n",
+         "kernel.modules_disabled is 1", Exit.DENIED),
+        (NOT_PERMITTED, "", "/proc/cmdline", "quiet\n", "is this a container?", Exit.DENIED),
     ],
 )
-def test_load_fails_in_words(bare: FakeHost, ctl: Ctl, said: str, words: str, status: Exit) -> None:
-    log = "[    1.5] livemm: built for x\n[    1.5] other: y\n"
-    new = "[    9.0] livemm: policies: pcp/period_ms: 5: not in 100..10000\n" if said else ""
-    refuse(bare, said, log, log + new)
+def test_load_fails_in_words(
+    bare: FakeHost, ctl: Ctl, said: str, new: str, file: str, text: str, words: str, status: Exit
+) -> None:
+    if file:
+        bare.kernel.put(file, text)
+    bare.answers["modprobe"] = Ran(1, "", said and f"modprobe: {said}")
+    bare.logs[:] = [OLD, OLD + new]
     done = ctl("load", on=bare)
-    assert words in done.err
-    assert done.status == status
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n",
-         "under lockdown a module has to be signed"),
-        ("/proc/sys/kernel/modules_disabled", "1\n", "kernel.modules_disabled is 1"),
-        ("/proc/cmdline", "quiet\n", "is this a container?"),
-    ],
-)
-def test_load_not_permitted(bare: FakeHost, ctl: Ctl, name: str, text: str, words: str) -> None:
-    bare.kernel.put(name, text)
-    # What the module said when it was loaded before has nothing to do with it.
-    log = "[    1.5] livemm: lease ran out: every policy is switched off\n"
-    refuse(bare, "modprobe: ERROR: could not insert 'livemm': Operation not permitted", log, log)
-    done = ctl("load", on=bare)
-    assert words in done.err
-    assert done.status == Exit.DENIED
+    done.failed(status, words)
     assert "lease" not in done.err
-
-
-def test_load_does_not_repeat_old_words(bare: FakeHost, ctl: Ctl) -> None:
-    log = "[    1.5] livemm: lease ran out: every policy is switched off\n"
-    refuse(bare, "modprobe: ERROR: could not insert 'livemm': Cannot allocate memory", log, log)
-    done = ctl("load", on=bare)
-    assert "Cannot allocate memory" in done.err
-    assert done.status == Exit.REFUSED
 
 
 def test_load_waits_for_the_transition(bare: FakeHost) -> None:
@@ -163,9 +145,7 @@ def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
 
 
 def test_unload_leaves_what_is_not_ours(host: FakeHost, ctl: Ctl) -> None:
-    host.kernel.load_klp()
-    host.kernel.put(f"{PATCHES}/kpatch_cve/enabled", "1\n")
-    host.kernel.put(f"{MODULES}/kpatch_cve/refcnt", "1\n")
+    host.kernel.load_klp(*KLP, "kpatch_cve")
     assert ctl("unload").status == 0
     assert host.names(PATCHES) == ["kpatch_cve"]
     assert not [words for words in host.ran if "kpatch_cve" in words]
@@ -187,19 +167,17 @@ def test_unload_begins_with_the_one_in_transition(host: FakeHost, ctl: Ctl) -> N
 
 
 def test_unload_waits_for_somebody_elses_transition(host: FakeHost) -> None:
-    host.kernel.load_klp()
-    other = f"{PATCHES}/kpatch_cve"
-    host.kernel.put(f"{other}/enabled", "1\n")
-    host.kernel.put(f"{other}/transition", "1\n")
-    time = HandClock(at=[(3.0, lambda: host.kernel.put(f"{other}/transition", "0\n"))])
+    host.kernel.load_klp(*KLP, "kpatch_cve")
+    other = f"{PATCHES}/kpatch_cve/transition"
+    host.kernel.put(other, "1\n")
+    time = HandClock(at=[(3.0, lambda: host.kernel.put(other, "0\n"))])
     unload(host, 60, clock_of(time), lambda _: None)
     assert 3 <= time.now_s < 4
     assert klp_modules(host) == []
 
 
 def test_unload_gives_up_on_somebody_elses_transition(host: FakeHost) -> None:
-    host.kernel.load_klp()
-    host.kernel.put(f"{PATCHES}/kpatch_cve/enabled", "1\n")
+    host.kernel.load_klp(*KLP, "kpatch_cve")
     host.kernel.put(f"{PATCHES}/kpatch_cve/transition", "1\n")
     host.kernel.put("/proc/9/task/9/patch_state", "0\n")
     host.kernel.put("/proc/9/task/9/comm", "sleeper\n")

@@ -125,10 +125,11 @@ def _points(
         if not by_host and (record.get("block") not in complete or not record.get("washed")):
             last = None
             continue
-        pair = _level(metric, record) if not metric.grows else (
-            None if last is None or _place(last) != _place(record)
-            else _growth(metric, last, record)
-        )
+        pair = None
+        if metric.grows and last is not None and _place(last) == _place(record):
+            pair = _growth(metric, last, record)
+        elif not metric.grows and (value := _value(record, metric.source)) is not None:
+            pair = (value, 1.0)
         last = record
         if pair is not None:
             points.append(Point(host, *pair, before=record["phase"] == BASELINE,
@@ -143,11 +144,6 @@ def _place(record: Record) -> tuple[object, object]:
 def _value(record: Record, source: object) -> float | None:
     values: Mapping[str, Any] | Any = record.get("values")
     return number(values.get(str(source))) if isinstance(values, dict) else None
-
-
-def _level(metric: Metric, record: Record) -> tuple[float, float] | None:
-    value = _value(record, metric.source)
-    return None if value is None else (value, 1.0)
 
 
 def _growth(metric: Metric, last: Record, record: Record) -> tuple[float, float] | None:

@@ -11,11 +11,11 @@ import click
 
 from livemmctl import modules
 from livemmctl.app import App, Group, Seconds, command
-from livemmctl.control import is_loaded, open_control
+from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace_on
 from livemmctl.profile.apply import apply_changes
-from livemmctl.profile.defaults import learn, open_with_defaults
+from livemmctl.profile.defaults import defaults, learn
 from livemmctl.profile.model import modprobe_text, profile_text
 from livemmctl.profile.plan import Change, plan
 from livemmctl.profile.store import (
@@ -41,8 +41,7 @@ _profile_or_last = click.argument("name", metavar="[PROFILE]", required=False,
 
 def _planned(app: App, found: Found) -> list[Change]:
     wanted = found.read()
-    control, known = open_with_defaults(app.host)
-    return plan(wanted, control.settings(), known, found.where)
+    return plan(wanted, app.control().settings(), defaults(app.host), found.where)
 
 
 def _note(app: App, found: Found) -> None:
@@ -122,7 +121,7 @@ def apply(app: App, name: str, dry_run: bool) -> None:
     changes = _planned(app, found)
     if not dry_run:
         try:
-            apply_changes(open_control(app.host), changes)
+            apply_changes(app.control(), changes)
         except CtlError as error:
             raise CtlError(f"{found.where}: {error.message}", error.status, error.hint) from None
         _note(app, found)
@@ -175,10 +174,9 @@ def save(app: App, name: str, description: str, force: bool) -> None:
     path = own_path(name)
     if app.host.exists(path) and not force:
         raise UsageError(f"{path} is there already", "--force replaces it")
-    control, known = open_with_defaults(app.host)
-    every = control.settings()
+    known = defaults(app.host)
     kept = {
-        policy: knobs for policy, knobs in every.items()
+        policy: knobs for policy, knobs in app.control().settings().items()
         if any(known.of(policy, key) != value for key, value in knobs.items())
     }
     replace_on(app.host, path, profile_text(kept, description))
@@ -229,7 +227,7 @@ def stop(app: App) -> None:
     what = service(app.host).at_stop
     changes: list[Change] = []
     if what == "off" and is_loaded(app.host):
-        control = open_control(app.host)
+        control = app.control()
         changes = [Change(policy, "enabled", "1", "0", "stop")
                    for policy, knobs in control.settings().items() if knobs.get("enabled") == "1"]
         apply_changes(control, changes)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from livemmctl.control import MODULE, PARAMETERS, Knobs, ModuleControl, open_control, parse_settings
+from livemmctl.control import MODULE, PARAMETERS, Knobs, parse_settings
 from livemmctl.errors import CtlError
 from livemmctl.files import json_of, parse_toml, replace_on
 from livemmctl.host import Host
@@ -105,8 +105,3 @@ def learn(host: Host) -> bool:
         # It only makes defaults surer.
         return False
     return True
-
-
-def open_with_defaults(host: Host) -> tuple[ModuleControl, Defaults]:
-    """The loaded module and what its defaults are.  Raises CtlError, NOT_LOADED."""
-    return open_control(host), defaults(host)

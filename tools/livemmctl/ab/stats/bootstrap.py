@@ -121,15 +121,12 @@ def _p_of(drawn: Vector) -> float:
     return float(min(1.0, 2 * min(below, above)))
 
 
-def ratio(
-    control: tuple[Vector, Vector], treatment: tuple[Vector, Vector],
-    method: str = "bootstrap of ratios",
-) -> Estimate:
+def ratio(control: tuple[Vector, Vector], treatment: tuple[Vector, Vector]) -> Estimate:
     """Sum of the first over sum of the second, a unit an element."""
     return _compare(
         _level_of_ratio(*control), _level_of_ratio(*treatment),
         len(control[0]), len(treatment[0]),
-        len(control[0]) + len(treatment[0]) <= CORRECTED_MOST, method,
+        len(control[0]) + len(treatment[0]) <= CORRECTED_MOST, "bootstrap of ratios",
     )
 
 
