@@ -58,7 +58,8 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def wait_for(what: str, condition: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
+def wait_for(what: str, condition: Callable[[], bool],
+             meanwhile: Callable[[], None] = lambda: time.sleep(0.05)) -> None:
     """Do something again and again until a condition holds; that it never does is a failure."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
@@ -102,7 +103,7 @@ def _running(argv: list[str], package: str, log: Path, address: str, ready: str
         return _answers(made.url + ready)
 
     try:
-        wait_for(argv[2], is_ready, lambda: time.sleep(0.05))
+        wait_for(argv[2], is_ready)
         yield made
     finally:
         made.end()

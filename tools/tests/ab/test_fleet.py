@@ -316,12 +316,10 @@ def test_what_is_wrong_is_to_be_seen(fleet: Fleet) -> None:
 
     def alert(name: str, instances: set[str]) -> None:
         daemons.wait_for(f"{name} is raised for {instances}",
-                         lambda: set(fleet.ask(alerts % name)) == instances,
-                         lambda: time.sleep(0.2))
+                         lambda: set(fleet.ask(alerts % name)) == instances)
 
     daemons.wait_for("the dead one is missed",
-                     lambda: fleet.ask("up == 0").keys() == {dead.instance},
-                     lambda: time.sleep(0.2))
+                     lambda: fleet.ask("up == 0").keys() == {dead.instance})
     assert fleet.ask("livemm_up == 0").keys() == {not_loaded.instance}
     alert("LivemmNotLoaded", {not_loaded.instance})
     alert("LivemmMetricsStale", {stale.instance})

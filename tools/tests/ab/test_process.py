@@ -8,10 +8,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import daemons
 import pytest
 from ab.doubles import records, toml
 from ab.run_process import attach
@@ -56,8 +56,8 @@ def start(host: FakeHost, file: Path, journal: Path) -> Iterator[Start]:
             stdout=stdout, stderr=subprocess.PIPE, text=True,
         )
         started.append(runner)
-        wait_until(lambda: runner.poll() is not None
-                   or (journal.exists() and len(records(journal, "sample")) > applied))
+        daemons.wait_for("the runner reads", lambda: runner.poll() is not None
+                         or (journal.exists() and len(records(journal, "sample")) > applied))
         assert runner.poll() is None, runner.communicate()
         return runner
 
@@ -66,14 +66,6 @@ def start(host: FakeHost, file: Path, journal: Path) -> Iterator[Start]:
         if runner.poll() is None:
             runner.kill()
         runner.communicate()
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if true():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it does not happen")
 
 
 def is_on(host: FakeHost) -> bool:
@@ -176,7 +168,8 @@ def test_nobody_reads_what_it_says(host: FakeHost, start: Start, journal: Path) 
     os.close(reader)
     runner = start(writer)
     os.close(writer)
-    wait_until(lambda: runner.poll() is not None or len(records(journal, "sample")) > 2)
+    daemons.wait_for("more is read", lambda: runner.poll() is not None
+                     or len(records(journal, "sample")) > 2)
     # A closed pipe is no reason to leave an experiment.
     assert runner.poll() is None, runner.communicate()
     runner.send_signal(signal.SIGTERM)

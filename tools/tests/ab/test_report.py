@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ab.doubles import World, be_quick, experiment, toml
+from ab.doubles import records as records_of
 from ab.fleet import journal_lines, machines
 from conftest import Ctl, Done
 from fake_tree import FakeHost
@@ -222,10 +223,6 @@ def test_nothing_in_a_page_is_taken_for_markup(
     assert report("--html", str(html)).status == 0
     page = page_of(html)
     assert not {"script", "b"} & set(page.tags)
-
-
-def records_of(journal: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
 
 
 def seen(records: list[dict[str, Any]], mode: str = "switchback") -> Any:
