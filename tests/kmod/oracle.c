@@ -175,6 +175,15 @@ static bool begins_block(struct page *page)
 	return page_ref_count(page) && !PageCompound(page) && !PageReserved(page);
 }
 
+/* Since 6.14 a slab has a type but no reference; the first page of a compound page has both. */
+static bool is_used(struct page *page)
+{
+	struct page *head = compound_head(page);
+
+	return PageReserved(page) || page_ref_count(head) || page_has_type(head) ||
+	       PageHWPoison(page);
+}
+
 /* Pages on no list are someone's: a reference or a type says so, or the first page of the block. */
 static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 {
@@ -189,8 +198,7 @@ static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 			end = 0;
 			continue;
 		}
-		if (PageReserved(page) || page_count(page) || page_has_type(page) ||
-		    PageHWPoison(page)) {
+		if (is_used(page)) {
 			oracle->count[PageReserved(page) ? WORD_reserved : WORD_used]++;
 			/* A block begins at a multiple of its size. */
 			end = begins_block(page) ? pfn + (pfn & -pfn) : 0;
