@@ -83,12 +83,7 @@ static const struct proto_case proto_cases[] = {
 	{ "not a prototype", "int", "int", "no prototype to compare" },
 };
 
-static void proto_case_name(const struct proto_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(proto, proto_cases, proto_case_name);
+KUNIT_ARRAY_PARAM_DESC(proto, proto_cases, name);
 
 static void prototypes_are_compared(struct kunit *test)
 {
@@ -150,12 +145,7 @@ static const struct extent_case extent_cases[] = {
 	  "is at most 0 bytes long, expected 4" },
 };
 
-static void extent_case_name(const struct extent_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(extent, extent_cases, extent_case_name);
+KUNIT_ARRAY_PARAM_DESC(extent, extent_cases, name);
 
 static void variables_are_measured(struct kunit *test)
 {

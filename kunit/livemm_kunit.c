@@ -19,6 +19,17 @@ STUB(lmm_entry_buffer)
 STUB(lmm_entry_bpf_link)
 STUB(lmm_entry_bpf_links)
 
+/* 6.1 has KUNIT_ARRAY_PARAM() alone. */
+#ifndef KUNIT_ARRAY_PARAM_DESC
+#define KUNIT_ARRAY_PARAM_DESC(what, array, member)				\
+	static void what##_desc(const typeof((array)[0]) *param, char *desc)	\
+	{									\
+		strscpy(desc, param->member, KUNIT_PARAM_DESC_SIZE);		\
+	}									\
+										\
+	KUNIT_ARRAY_PARAM(what, array, what##_desc)
+#endif
+
 /* Each suite includes the sources it tests; some use suites included before them. */
 #include "hook_table_test.c"
 #include "dispatch_test.c"

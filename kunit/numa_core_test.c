@@ -194,12 +194,7 @@ static const struct step_case step_cases[] = {
 	{ "all shared", 0, 1, 30, 30, { 30, 0, 0 }, 1, 1, 58, 58, NUMA_BY_SHARED },
 };
 
-static void step_case_name(const struct step_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(step, step_cases, step_case_name);
+KUNIT_ARRAY_PARAM_DESC(step, step_cases, name);
 
 static void step_of_the_trend(struct kunit *test)
 {
@@ -453,12 +448,7 @@ static const struct limit_case limit_cases[] = {
 	{ "calm, longest", 60, ENOUGH, 0, OLD(U32_MAX, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
 };
 
-static void limit_name(const struct limit_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(limit, limit_cases, limit_name);
+KUNIT_ARRAY_PARAM_DESC(limit, limit_cases, name);
 
 static void limit_of_a_period(struct kunit *test)
 {

@@ -44,12 +44,7 @@ static const struct part_case part_cases[] = {
 	{ "late", 3, U32_MAX, 0, { 0, 170 }, true },
 };
 
-static void part_case_name(const struct part_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(part, part_cases, part_case_name);
+KUNIT_ARRAY_PARAM_DESC(part, part_cases, name);
 
 static void part_of_a_region(struct kunit *test)
 {

@@ -56,12 +56,7 @@ static const struct space_trace space_traces[] = {
 	{ "idle", &reviewed, true, 1, { { 50, { 1, 0, 0, 0 } } }, 1000, 1000, 1000, 1000 },
 };
 
-static void trace_name(const struct space_trace *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(space, space_traces, trace_name);
+KUNIT_ARRAY_PARAM_DESC(space, space_traces, name);
 
 static void trace_of_an_address_space(struct kunit *test)
 {
@@ -274,12 +269,7 @@ static const struct outcome_case outcome_cases[] = {
 	{ "huge, local", 40, 40, true, 55 },
 };
 
-static void outcome_name(const struct outcome_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(outcome, outcome_cases, outcome_name);
+KUNIT_ARRAY_PARAM_DESC(outcome, outcome_cases, name);
 
 /* When all that can migrate has, and the faults of ten minutes. */
 struct outcome {

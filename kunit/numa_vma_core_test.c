@@ -64,12 +64,7 @@ static const struct use_trace use_traces[] = {
 			      { 3, 0x04, 0x04 }, { 4, 0x04, 0x00 } } },
 };
 
-static void use_trace_name(const struct use_trace *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(use, use_traces, use_trace_name);
+KUNIT_ARRAY_PARAM_DESC(use, use_traces, name);
 
 static void used_regions_are_scanned(struct kunit *test)
 {

@@ -5,7 +5,6 @@
 #include <kunit/test.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
-#include <linux/string.h>
 
 #include "../module/policy/pageblock/core_census.c"
 
@@ -53,12 +52,7 @@ static const struct kind_case kind_cases[] = {
 	{ "freed slab", { .free = true, .slab = true }, CENSUS_FREE },
 };
 
-static void kind_case_name(const struct kind_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(kind, kind_cases, kind_case_name);
+KUNIT_ARRAY_PARAM_DESC(kind, kind_cases, name);
 
 static void kind_of_a_page(struct kunit *test)
 {
@@ -124,12 +118,7 @@ static const struct home_case {
 #undef M
 #undef N
 
-static void home_case_name(const struct home_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(home, home_cases, home_case_name);
+KUNIT_ARRAY_PARAM_DESC(home, home_cases, name);
 
 static bool kernel_kind(int kind)
 {
@@ -234,12 +223,7 @@ static const struct seed_case seed_cases[] = {
 	}, 219 },
 };
 
-static void seed_case_name(const struct seed_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(seed, seed_cases, seed_case_name);
+KUNIT_ARRAY_PARAM_DESC(seed, seed_cases, name);
 
 /* Pages of a kind for the nth block, dealt as evenly as possible. */
 static unsigned int dealt(unsigned int pages, unsigned int blocks, unsigned int nth)

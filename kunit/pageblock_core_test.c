@@ -4,7 +4,6 @@
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
-#include <linux/string.h>
 
 #include "../module/policy/pageblock/core.c"
 
@@ -92,12 +91,7 @@ static const struct verdict_case verdict_cases[] = {
 	  SAME(ALLOW_UNGROUPED) },
 };
 
-static void verdict_name(const struct verdict_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(verdict, verdict_cases, verdict_name);
+KUNIT_ARRAY_PARAM_DESC(verdict, verdict_cases, name);
 
 static void verdict_of_a_request(struct kunit *test)
 {
@@ -383,12 +377,7 @@ static const struct block_case block_cases[] = {
 	{ "being emptied", CENSUS_TYPE_ISOLATE, .movable = 30, .free = 482 },
 };
 
-static void block_name(const struct block_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(block, block_cases, block_name);
+KUNIT_ARRAY_PARAM_DESC(block, block_cases, name);
 
 static void what_is_to_be_moved(struct kunit *test)
 {

@@ -64,12 +64,7 @@ static const struct depth_case depth_cases[] = {
 	{ "huge pages", { { 5120, 9 }, { -5120, 9 } }, 5120, 5120 },
 };
 
-static void depth_case_name(const struct depth_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(depth, depth_cases, depth_case_name);
+KUNIT_ARRAY_PARAM_DESC(depth, depth_cases, name);
 
 static void depth_of_a_trace(struct kunit *test)
 {
@@ -182,12 +177,7 @@ static void an_echo_of_a_run_is_no_activity(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
 }
 
-static void window_case_name(const struct window_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(window, window_cases, window_case_name);
+KUNIT_ARRAY_PARAM_DESC(window, window_cases, name);
 
 static void a_run_over_several_periods(struct kunit *test)
 {
@@ -356,12 +346,7 @@ static const struct decide_case decide_cases[] = {
 	  PCP_BY_RECLAIM },
 };
 
-static void decide_case_name(const struct decide_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(decide, decide_cases, decide_case_name);
+KUNIT_ARRAY_PARAM_DESC(decide, decide_cases, name);
 
 static void decision(struct kunit *test)
 {

@@ -57,12 +57,7 @@ static const struct bound_case bound_cases[] = {
 	{ "held in memory", { { 5000, PCP_USE_TICKS - 1 }, { -5000 } }, 10, 4500, 5500 },
 };
 
-static void bound_case_name(const struct bound_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bound, bound_cases, bound_case_name);
+KUNIT_ARRAY_PARAM_DESC(bound, bound_cases, name);
 
 static void bound_of_a_trace(struct kunit *test)
 {
@@ -108,12 +103,7 @@ static const struct mix_case mix_cases[] = {
 	{ "twice the gain", 16384, 1, 1, 200, true },
 };
 
-static void mix_case_name(const struct mix_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(mix, mix_cases, mix_case_name);
+KUNIT_ARRAY_PARAM_DESC(mix, mix_cases, name);
 
 /* Bursts in which a mix must settle, and bursts that are checked afterwards. */
 #define SETTLE_ROUNDS	3
@@ -276,12 +266,7 @@ static const struct pressure_case pressure_cases[] = {
 	  PCP_BY_RECLAIM, PCP_BY_RECLAIM },
 };
 
-static void pressure_case_name(const struct pressure_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(pressure, pressure_cases, pressure_case_name);
+KUNIT_ARRAY_PARAM_DESC(pressure, pressure_cases, name);
 
 static void pressure(struct kunit *test)
 {

@@ -129,12 +129,7 @@ static const struct bench_case bench_cases[] = {
 	{ "slow, larger default", 378, 500, 120 },
 };
 
-static void bench_case_name(const struct bench_case *c, char *name)
-{
-	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bench, bench_cases, bench_case_name);
+KUNIT_ARRAY_PARAM_DESC(bench, bench_cases, name);
 
 #define NS_PER_MS	1000000L
 
