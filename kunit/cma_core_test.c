@@ -36,10 +36,8 @@ static void each_verdict(struct kunit *test)
 		{ half, { CMA_MODE_REGULAR_FIRST, 100 }, true, CMA_REGULAR_FIRST },
 		/* Nothing reserved, more reserved than managed, more free than reserved. */
 		{ { 1000, 0, 10, 5000, 0 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
-		{ { 1000, 500, 10, 999, 1000 }, { CMA_MODE_RATIO, 100 }, true,
-		  CMA_AS_STOCK_DRIFT },
-		{ { 1000, 501, 10, 5000, 500 }, { CMA_MODE_RATIO, 100 }, true,
-		  CMA_AS_STOCK_DRIFT },
+		{ { 1000, 500, 10, 999, 1000 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
+		{ { 1000, 501, 10, 5000, 500 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
 		/* An error within @slack, the pending counts of the CPUs, is no drift. */
 		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_RATIO, 100 }, true,
 		  CMA_LEND_RATIO },
@@ -53,8 +51,7 @@ static void each_verdict(struct kunit *test)
 		/* Regular memory at its high watermark, and below. */
 		{ { 1000, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
 		  CMA_LEND_PRESSURE },
-		{ { 500, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
-		  CMA_LEND_PRESSURE },
+		{ { 500, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false, CMA_LEND_PRESSURE },
 		{ { 1001, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
 		  CMA_REGULAR_RATIO },
 		/* An owner comes first. */
@@ -76,10 +73,8 @@ static void each_verdict(struct kunit *test)
 		{ { 500, 400, 500, 5000, 600, 399 }, { CMA_MODE_CMA_FIRST, 100 }, true,
 		  CMA_LEND_FIRST },
 		/* Mode keep never lends. */
-		{ { 1000, 400, 500, 5000, 600 }, { CMA_MODE_KEEP, 100 }, true,
-		  CMA_AS_STOCK_MODE },
-		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_KEEP, 0 }, false,
-		  CMA_AS_STOCK_MODE },
+		{ { 1000, 400, 500, 5000, 600 }, { CMA_MODE_KEEP, 100 }, true, CMA_AS_STOCK_MODE },
+		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_KEEP, 0 }, false, CMA_AS_STOCK_MODE },
 		/* Without the wrapper nothing is lent, however short memory is. */
 		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_CMA_FIRST, 100 },
 		  true, CMA_AS_STOCK_LIVEPATCH },
@@ -88,15 +83,12 @@ static void each_verdict(struct kunit *test)
 		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_KEEP, 100 },
 		  true, CMA_AS_STOCK_MODE },
 		/* Half may be in use. */
-		{ { 900, 501, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true,
-		  CMA_LEND_FIRST },
-		{ { 900, 500, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true,
-		  CMA_REGULAR_CAP },
+		{ { 900, 501, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true, CMA_LEND_FIRST },
+		{ { 900, 500, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true, CMA_REGULAR_CAP },
 		{ { 1900, 1000, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 0 }, true,
 		  CMA_REGULAR_CAP },
 		/* All may be in use. */
-		{ { 900, 1, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 100 }, true,
-		  CMA_LEND_FIRST },
+		{ { 900, 1, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 100 }, true, CMA_LEND_FIRST },
 	};
 	unsigned int i;
 
@@ -115,8 +107,7 @@ static void shares(struct kunit *test)
 
 	/* 100000 of 149000: pages below the watermark do not count. */
 	KUNIT_EXPECT_EQ(test, 49000L, cma_room(&view));
-	KUNIT_EXPECT_EQ(test, (unsigned int)(100000UL * CMA_SHARE_ONE / 149000),
-			cma_share(&view));
+	KUNIT_EXPECT_EQ(test, (unsigned int)(100000UL * CMA_SHARE_ONE / 149000), cma_share(&view));
 	view.kept = 51000;
 	KUNIT_EXPECT_EQ(test, (unsigned int)CMA_SHARE_ONE / 2, cma_share(&view));
 	view.kept = 100001;
@@ -130,8 +121,7 @@ static void shares(struct kunit *test)
 }
 
 /* The lengths of the next two runs in pages, refilled @step pages at a time. */
-static void runs(struct cma_ratio *ratio, unsigned int share, long step, long *regular,
-		 long *lent)
+static void runs(struct cma_ratio *ratio, unsigned int share, long step, long *regular, long *lent)
 {
 	*regular = 0;
 	*lent = 0;

@@ -37,8 +37,7 @@ static void counters_test_start_at_zero(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < COUNTERS_NR; i++)
-		KUNIT_EXPECT_EQ(test, 0ULL,
-				lmm_counter_read(policy->counters, i));
+		KUNIT_EXPECT_EQ(test, 0ULL, lmm_counter_read(policy->counters, i));
 }
 
 static void counters_add_two(void *arg)
@@ -51,8 +50,7 @@ static void counters_test_sum_over_cpus(struct kunit *test)
 	struct lmm_policy *policy = test->priv;
 
 	on_each_cpu(counters_add_two, policy, 1);
-	KUNIT_EXPECT_EQ(test, 2ULL * num_online_cpus(),
-			lmm_counter_read(policy->counters, 1));
+	KUNIT_EXPECT_EQ(test, 2ULL * num_online_cpus(), lmm_counter_read(policy->counters, 1));
 	KUNIT_EXPECT_EQ(test, 0ULL, lmm_counter_read(policy->counters, 0));
 	KUNIT_EXPECT_EQ(test, 0ULL, lmm_counter_read(policy->counters, 2));
 }
@@ -64,8 +62,7 @@ static void counters_test_beyond_32_bits(struct kunit *test)
 	lmm_count(policy, 2, U32_MAX);
 	lmm_count(policy, 2, U32_MAX);
 	lmm_count(policy, 2, 2);
-	KUNIT_EXPECT_EQ(test, 1ULL << 33,
-			lmm_counter_read(policy->counters, 2));
+	KUNIT_EXPECT_EQ(test, 1ULL << 33, lmm_counter_read(policy->counters, 2));
 }
 
 /* A possible CPU that was never online has counters too. */
@@ -76,8 +73,7 @@ static void counters_test_every_possible_cpu(struct kunit *test)
 
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(policy->counters, cpu)[0] = cpu + 1;
-	KUNIT_EXPECT_EQ(test,
-			(u64)nr_cpu_ids * (nr_cpu_ids + 1) / 2,
+	KUNIT_EXPECT_EQ(test, (u64)nr_cpu_ids * (nr_cpu_ids + 1) / 2,
 			lmm_counter_read(policy->counters, 0));
 }
 

@@ -136,13 +136,11 @@ static const struct extent_case extent_cases[] = {
 	{ "a long array in place of a number", { 0x1000, 0x1060 }, 4, 4, false,
 	  "is about 96 bytes long, expected 4" },
 	{ "the same where variables are padded", { 0x1000, 0x1060 }, 4, 4, true, NULL },
-	{ "too short", { 0x1000, 0x1002 }, 4, 4, false,
-	  "is at most 2 bytes long, expected 4" },
+	{ "too short", { 0x1000, 0x1002 }, 4, 4, false, "is at most 2 bytes long, expected 4" },
 	{ "too short where variables are padded", { 0x1000, 0x1020 }, 96, 8, true,
 	  "is at most 32 bytes long, expected 96" },
 	{ "not aligned", { 0x1002, 0x1008 }, 4, 4, false, "is not aligned to 4 bytes" },
-	{ "nothing there", { 0x1000, 0x1000 }, 4, 4, false,
-	  "is at most 0 bytes long, expected 4" },
+	{ "nothing there", { 0x1000, 0x1000 }, 4, 4, false, "is at most 0 bytes long, expected 4" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(extent, extent_cases, name);

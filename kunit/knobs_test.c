@@ -11,12 +11,9 @@
 static const char *const knobs_test_modes[] = { "depth", "event", NULL };
 
 static const struct lmm_knob knobs_test_table[] = {
-	{ .name = "mode", .kind = LMM_KNOB_CHOICE, .max = 1,
-	  .choices = knobs_test_modes },
-	{ .name = "high_max_pct", .kind = LMM_KNOB_TENTHS, .min = 10,
-	  .max = 500, .def = 125 },
-	{ .name = "period_ms", .kind = LMM_KNOB_UINT, .min = 100,
-	  .max = 60000, .def = 1000 },
+	{ .name = "mode", .kind = LMM_KNOB_CHOICE, .max = 1, .choices = knobs_test_modes },
+	{ .name = "high_max_pct", .kind = LMM_KNOB_TENTHS, .min = 10, .max = 500, .def = 125 },
+	{ .name = "period_ms", .kind = LMM_KNOB_UINT, .min = 100, .max = 60000, .def = 1000 },
 	{ .name = "contended_only", .kind = LMM_KNOB_BOOL, .max = 1 },
 	{ .name = "any", .kind = LMM_KNOB_UINT, .max = U32_MAX },
 };
@@ -73,14 +70,12 @@ struct knobs_value_case {
 enum { K_ENABLED, K_MODE, K_TENTHS, K_UINT, K_BOOL, K_ANY };
 
 #define KNOBS_BAD_BOOL(s, shown) \
-	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, 0, \
-	  "pcp/enabled: " shown ": not 0 or 1" }
+	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, 0, "pcp/enabled: " shown ": not 0 or 1" }
 #define KNOBS_BAD_TENTHS(s, shown) \
 	{ K_TENTHS, KNOBS_TEXT(s), -EINVAL, 0, \
 	  "pcp/high_max_pct: " shown ": not a number with at most one decimal" }
 #define KNOBS_BAD_UINT(s, shown) \
-	{ K_UINT, KNOBS_TEXT(s), -EINVAL, 0, \
-	  "pcp/period_ms: " shown ": not a whole number" }
+	{ K_UINT, KNOBS_TEXT(s), -EINVAL, 0, "pcp/period_ms: " shown ": not a whole number" }
 
 static const struct knobs_value_case knobs_values[] = {
 	{ K_ENABLED, KNOBS_TEXT("0"), 0, 0 },
@@ -99,23 +94,17 @@ static const struct knobs_value_case knobs_values[] = {
 	KNOBS_BAD_BOOL("1\0", "1\\0"),
 	{ K_MODE, KNOBS_TEXT("depth"), 0, 0 },
 	{ K_MODE, KNOBS_TEXT("event\n"), 0, 1 },
-	{ K_MODE, KNOBS_TEXT("Event"), -EINVAL, 0,
-	  "pcp/mode: Event: not one of depth event" },
-	{ K_MODE, KNOBS_TEXT("even"), -EINVAL, 0,
-	  "pcp/mode: even: not one of depth event" },
-	{ K_MODE, KNOBS_TEXT(""), -EINVAL, 0,
-	  "pcp/mode: (empty): not one of depth event" },
+	{ K_MODE, KNOBS_TEXT("Event"), -EINVAL, 0, "pcp/mode: Event: not one of depth event" },
+	{ K_MODE, KNOBS_TEXT("even"), -EINVAL, 0, "pcp/mode: even: not one of depth event" },
+	{ K_MODE, KNOBS_TEXT(""), -EINVAL, 0, "pcp/mode: (empty): not one of depth event" },
 	{ K_TENTHS, KNOBS_TEXT("12.5"), 0, 125 },
 	{ K_TENTHS, KNOBS_TEXT("12"), 0, 120 },
 	{ K_TENTHS, KNOBS_TEXT("12.0\n"), 0, 120 },
 	{ K_TENTHS, KNOBS_TEXT("1"), 0, 10 },
 	{ K_TENTHS, KNOBS_TEXT("50.0"), 0, 500 },
-	{ K_TENTHS, KNOBS_TEXT("0.9"), -ERANGE, 0,
-	  "pcp/high_max_pct: 0.9: not in 1..50" },
-	{ K_TENTHS, KNOBS_TEXT("50.1"), -ERANGE, 0,
-	  "pcp/high_max_pct: 50.1: not in 1..50" },
-	{ K_TENTHS, KNOBS_TEXT("250"), -ERANGE, 0,
-	  "pcp/high_max_pct: 250: not in 1..50" },
+	{ K_TENTHS, KNOBS_TEXT("0.9"), -ERANGE, 0, "pcp/high_max_pct: 0.9: not in 1..50" },
+	{ K_TENTHS, KNOBS_TEXT("50.1"), -ERANGE, 0, "pcp/high_max_pct: 50.1: not in 1..50" },
+	{ K_TENTHS, KNOBS_TEXT("250"), -ERANGE, 0, "pcp/high_max_pct: 250: not in 1..50" },
 	/* 2^64 and 2^64 / 10 must not wrap around to a small number. */
 	{ K_TENTHS, KNOBS_TEXT("1844674407370955162.8"), -ERANGE, 0,
 	  "pcp/high_max_pct: 1844674407370955162.8: not in 1..50" },
@@ -130,10 +119,8 @@ static const struct knobs_value_case knobs_values[] = {
 	{ K_UINT, KNOBS_TEXT("100"), 0, 100 },
 	{ K_UINT, KNOBS_TEXT("60000\n"), 0, 60000 },
 	{ K_UINT, KNOBS_TEXT("0000000000000000000000000500"), 0, 500 },
-	{ K_UINT, KNOBS_TEXT("99"), -ERANGE, 0,
-	  "pcp/period_ms: 99: not in 100..60000" },
-	{ K_UINT, KNOBS_TEXT("60001"), -ERANGE, 0,
-	  "pcp/period_ms: 60001: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("99"), -ERANGE, 0, "pcp/period_ms: 99: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("60001"), -ERANGE, 0, "pcp/period_ms: 60001: not in 100..60000" },
 	{ K_UINT, KNOBS_TEXT("18446744073709552616"), -ERANGE, 0,
 	  "pcp/period_ms: 18446744073709552616: not in 100..60000" },
 	{ K_UINT, KNOBS_TEXT("99999999999999999999999999999"), -ERANGE, 0,
@@ -160,13 +147,11 @@ static void knobs_test_values(struct kunit *test)
 		u32 value = 4711;
 		int err;
 
-		err = lmm_knob_parse("pcp", lmm_key(&knobs_test_pcp, c->key),
-				     c->text, c->len, &value, why,
-				     sizeof(why));
+		err = lmm_knob_parse("pcp", lmm_key(&knobs_test_pcp, c->key), c->text, c->len,
+				     &value, why, sizeof(why));
 		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, err ? 4711 : c->value, value,
-				    "case %u", i);
-		KUNIT_EXPECT_STREQ(test, c->why ?: "", (const char *)why);
+		KUNIT_EXPECT_EQ_MSG(test, err ? 4711 : c->value, value, "case %u", i);
+		KUNIT_EXPECT_STREQ(test, c->why ?: "", why);
 	}
 }
 
@@ -177,12 +162,10 @@ static void knobs_test_long_text_is_cut(struct kunit *test)
 
 	memset(text, 'x', sizeof(text));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			lmm_knob_parse(NULL, lmm_key(&knobs_test_pcp, K_BOOL),
-				       text, sizeof(text), &value, why,
-				       sizeof(why)));
-	scnprintf(words, sizeof(words), "contended_only: %.40s: not 0 or 1",
-		  text);
-	KUNIT_EXPECT_STREQ(test, (const char *)words, (const char *)why);
+			lmm_knob_parse(NULL, lmm_key(&knobs_test_pcp, K_BOOL), text, sizeof(text),
+				       &value, why, sizeof(why)));
+	scnprintf(words, sizeof(words), "contended_only: %.40s: not 0 or 1", text);
+	KUNIT_EXPECT_STREQ(test, words, why);
 }
 
 struct knobs_format_case {
@@ -210,9 +193,8 @@ static void knobs_test_formats(struct kunit *test)
 		const struct knobs_format_case *c = &knobs_formats[i];
 		char text[32];
 
-		lmm_knob_format(lmm_key(&knobs_test_pcp, c->key), c->value,
-				text, sizeof(text));
-		KUNIT_EXPECT_STREQ(test, c->text, (const char *)text);
+		lmm_knob_format(lmm_key(&knobs_test_pcp, c->key), c->value, text, sizeof(text));
+		KUNIT_EXPECT_STREQ(test, c->text, text);
 	}
 }
 
@@ -240,39 +222,43 @@ static const struct knobs_line_case knobs_lines[] = {
 	{ KNOBS_TEXT("=1"), -EINVAL, "pcp/: no such knob" },
 	{ KNOBS_TEXT("mod=event"), -EINVAL, "pcp/mod: no such knob" },
 	{ KNOBS_TEXT("any=1 any=1"), -EINVAL, "pcp/any: given twice" },
-	{ KNOBS_TEXT("enabled=1,enabled=0"), -EINVAL,
-	  "pcp/enabled: given twice" },
+	{ KNOBS_TEXT("enabled=1,enabled=0"), -EINVAL, "pcp/enabled: given twice" },
 	{ KNOBS_TEXT("any=1=2"), -EINVAL, "pcp/any: 1=2: not a whole number" },
 	{ KNOBS_TEXT("any="), -EINVAL, "pcp/any: (empty): not a whole number" },
-	{ KNOBS_TEXT("any=1\nmode=event"), -EINVAL,
-	  "pcp/any: 1\\nmode=event: not a whole number" },
-	{ KNOBS_TEXT("any=1\n\n"), -EINVAL,
-	  "pcp/any: 1\\n: not a whole number" },
+	{ KNOBS_TEXT("any=1\nmode=event"), -EINVAL, "pcp/any: 1\\nmode=event: not a whole number" },
+	{ KNOBS_TEXT("any=1\n\n"), -EINVAL, "pcp/any: 1\\n: not a whole number" },
 	{ KNOBS_TEXT("any=1\0"), -EINVAL, "pcp/any: 1\\0: not a whole number" },
-	{ KNOBS_TEXT("any=1 period_ms=5"), -ERANGE,
-	  "pcp/period_ms: 5: not in 100..60000" },
+	{ KNOBS_TEXT("any=1 period_ms=5"), -ERANGE, "pcp/period_ms: 5: not in 100..60000" },
 };
 
-static void knobs_test_config_lines(struct kunit *test)
+/* Read each line with @start as the settings before; a refused line changes nothing. */
+static void knobs_expect_lines(struct kunit *test, struct lmm_policy *policy,
+			       const struct lmm_config *start,
+			       const struct knobs_line_case *cases, unsigned int nr)
 {
-	unsigned int i;
+	const struct knobs_line_case *c;
 
-	for (i = 0; i < ARRAY_SIZE(knobs_lines); i++) {
-		const struct knobs_line_case *c = &knobs_lines[i];
+	for (c = cases; c < cases + nr; c++) {
 		char why[LMM_WHY_LEN] = "", line[256];
 		int err;
 
-		knobs_test_cfg = knobs_test_default;
-		err = lmm_config_parse(&knobs_test_pcp, c->text, c->len,
-				       &knobs_test_cfg, why, sizeof(why));
-		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		lmm_config_format(&knobs_test_pcp, &knobs_test_cfg, ' ', line,
-				  sizeof(line));
-		KUNIT_EXPECT_STREQ(test, err ? KNOBS_STOCK : c->result,
-				   (const char *)line);
-		if (err)
-			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
+		knobs_test_cfg = *start;
+		err = lmm_config_parse(policy, c->text, c->len, &knobs_test_cfg, why, sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "%s", c->text);
+		if (err) {
+			KUNIT_EXPECT_STREQ(test, c->result, why);
+			KUNIT_EXPECT_EQ(test, 0, memcmp(&knobs_test_cfg, start, sizeof(*start)));
+			continue;
+		}
+		lmm_config_format(policy, &knobs_test_cfg, ' ', line, sizeof(line));
+		KUNIT_EXPECT_STREQ(test, c->result, line);
 	}
+}
+
+static void knobs_test_config_lines(struct kunit *test)
+{
+	knobs_expect_lines(test, &knobs_test_pcp, &knobs_test_default, knobs_lines,
+			   ARRAY_SIZE(knobs_lines));
 }
 
 /* Key 2 of knobs_test_numa. */
@@ -307,8 +293,7 @@ static void knobs_test_text_values(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(knobs_texts); i++) {
 		const struct knobs_value_case *c = &knobs_texts[i];
-		size_t len = c->len && c->text[c->len - 1] == '\n' ?
-			     c->len - 1 : c->len;
+		size_t len = c->len && c->text[c->len - 1] == '\n' ? c->len - 1 : c->len;
 		char why[LMM_WHY_LEN] = "", text[64];
 		int err;
 
@@ -316,20 +301,15 @@ static void knobs_test_text_values(struct kunit *test)
 		err = lmm_key_parse(&knobs_test_numa, c->key, c->text, c->len,
 				    &knobs_test_cfg, why, sizeof(why));
 		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		KUNIT_EXPECT_STREQ(test, c->why ?: "", (const char *)why);
+		KUNIT_EXPECT_STREQ(test, c->why ?: "", why);
 		if (err) {
-			KUNIT_EXPECT_EQ(test, 0,
-					memcmp(&knobs_test_cfg,
-					       &knobs_test_some_text,
-					       sizeof(knobs_test_cfg)));
+			KUNIT_EXPECT_EQ(test, 0, memcmp(&knobs_test_cfg, &knobs_test_some_text,
+							sizeof(knobs_test_cfg)));
 			continue;
 		}
-		KUNIT_EXPECT_EQ(test, len,
-				lmm_key_format(&knobs_test_numa,
-					       &knobs_test_cfg, c->key, text,
-					       sizeof(text)));
-		KUNIT_EXPECT_EQ_MSG(test, 0, memcmp(text, c->text, len),
-				    "case %u", i);
+		KUNIT_EXPECT_EQ(test, len, lmm_key_format(&knobs_test_numa, &knobs_test_cfg,
+							  c->key, text, sizeof(text)));
+		KUNIT_EXPECT_EQ_MSG(test, 0, memcmp(text, c->text, len), "case %u", i);
 		/* Nothing is left of a longer text before. */
 		KUNIT_EXPECT_FALSE(test, memchr_inv(knobs_test_cfg.text + len,
 						    0, LMM_TEXT_LEN - len));
@@ -346,22 +326,18 @@ static void knobs_test_text_length(struct kunit *test)
 	memset(text, 'x', LMM_TEXT_LEN);
 	knobs_test_cfg = knobs_test_some_text;
 	KUNIT_EXPECT_EQ(test, -ERANGE,
-			lmm_key_parse(&knobs_test_numa, K_TEXT, text,
-				      LMM_TEXT_LEN, &knobs_test_cfg, why,
-				      sizeof(why)));
-	scnprintf(words, sizeof(words),
-		  "numa/groups: %.40s: longer than 511 characters", text);
-	KUNIT_EXPECT_STREQ(test, (const char *)words, (const char *)why);
-	KUNIT_EXPECT_STREQ(test, "/old", (const char *)knobs_test_cfg.text);
+			lmm_key_parse(&knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN,
+				      &knobs_test_cfg, why, sizeof(why)));
+	scnprintf(words, sizeof(words), "numa/groups: %.40s: longer than 511 characters", text);
+	KUNIT_EXPECT_STREQ(test, words, why);
+	KUNIT_EXPECT_STREQ(test, "/old", knobs_test_cfg.text);
 
 	text[LMM_TEXT_LEN - 1] = '\n';
 	KUNIT_EXPECT_EQ(test, 0,
-			lmm_key_parse(&knobs_test_numa, K_TEXT, text,
-				      LMM_TEXT_LEN, &knobs_test_cfg, why,
-				      sizeof(why)));
+			lmm_key_parse(&knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN,
+				      &knobs_test_cfg, why, sizeof(why)));
 	text[LMM_TEXT_LEN - 1] = '\0';
-	KUNIT_EXPECT_STREQ(test, (const char *)text,
-			   (const char *)knobs_test_cfg.text);
+	KUNIT_EXPECT_STREQ(test, text, knobs_test_cfg.text);
 }
 
 static const struct knobs_line_case knobs_text_lines[] = {
@@ -372,8 +348,7 @@ static const struct knobs_line_case knobs_text_lines[] = {
 	  "enabled=0 first=1 groups=/a:/b=c last=2" },
 	{ KNOBS_TEXT("last=1"), 0, "enabled=0 first=3 groups=/old last=1" },
 	{ KNOBS_TEXT("groups==\n"), 0, "enabled=0 first=3 groups== last=4" },
-	{ KNOBS_TEXT("groups=/a last=77"), -ERANGE,
-	  "numa/last: 77: not in 0..9" },
+	{ KNOBS_TEXT("groups=/a last=77"), -ERANGE, "numa/last: 77: not in 0..9" },
 	{ KNOBS_TEXT("last=1 groups=/a;b"), -EINVAL,
 	  "numa/groups: /a;b: not plain text, or a blank, comma or semicolon in it" },
 	{ KNOBS_TEXT("groups=/a,/b"), -EINVAL, "numa: /b: no = in it" },
@@ -382,29 +357,8 @@ static const struct knobs_line_case knobs_text_lines[] = {
 
 static void knobs_test_text_lines(struct kunit *test)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(knobs_text_lines); i++) {
-		const struct knobs_line_case *c = &knobs_text_lines[i];
-		char why[LMM_WHY_LEN] = "", line[128];
-		int err;
-
-		knobs_test_cfg = knobs_test_some_text;
-		err = lmm_config_parse(&knobs_test_numa, c->text, c->len,
-				       &knobs_test_cfg, why, sizeof(why));
-		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		if (err) {
-			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
-			KUNIT_EXPECT_EQ(test, 0,
-					memcmp(&knobs_test_cfg,
-					       &knobs_test_some_text,
-					       sizeof(knobs_test_cfg)));
-			continue;
-		}
-		lmm_config_format(&knobs_test_numa, &knobs_test_cfg, ' ', line,
-				  sizeof(line));
-		KUNIT_EXPECT_STREQ(test, c->result, (const char *)line);
-	}
+	knobs_expect_lines(test, &knobs_test_numa, &knobs_test_some_text, knobs_text_lines,
+			   ARRAY_SIZE(knobs_text_lines));
 }
 
 /* The longest text, as `policies` prints it and reads it back. */
@@ -423,17 +377,14 @@ static void knobs_test_text_round_trip(struct kunit *test)
 	memset(knobs_test_cfg.text, ':', LMM_TEXT_LEN - 1);
 	memset(knobs_test_cfg.text, '=', LMM_TEXT_LEN / 2);
 	n = scnprintf(line, PAGE_SIZE, "pcp:any=7;numa:");
-	n += lmm_config_format(&knobs_test_numa, &knobs_test_cfg, ',',
-			       line + n, PAGE_SIZE - n);
+	n += lmm_config_format(&knobs_test_numa, &knobs_test_cfg, ',', line + n, PAGE_SIZE - n);
 	n += scnprintf(line + n, PAGE_SIZE - n, "\n");
 	KUNIT_EXPECT_EQ(test, 0,
-			lmm_policies_parse(knobs_test_policies, line, n, want,
-					   &named, why, sizeof(why)));
-	KUNIT_EXPECT_EQ(test, BIT(LMM_PCP) | BIT(LMM_NUMA),
-			(unsigned long)named);
+			lmm_policies_parse(knobs_test_policies, line, n, want, &named, why,
+					   sizeof(why)));
+	KUNIT_EXPECT_EQ(test, BIT(LMM_PCP) | BIT(LMM_NUMA), (unsigned long)named);
 	KUNIT_EXPECT_EQ(test, 7U, want[LMM_PCP].value[K_ANY - 1]);
-	KUNIT_EXPECT_EQ(test, 0, memcmp(&want[LMM_NUMA], &knobs_test_cfg,
-					sizeof(*want)));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(&want[LMM_NUMA], &knobs_test_cfg, sizeof(*want)));
 	/* The numbers above have one digit; the room is for eleven. */
 	KUNIT_EXPECT_EQ(test, n - strlen("pcp:any=7;"),
 			lmm_policies_room(&knobs_test_numa) - 2 * 10);
@@ -443,32 +394,26 @@ static const struct knobs_line_case knobs_policies[] = {
 	{ KNOBS_TEXT(""), 0, "-" },
 	{ KNOBS_TEXT("\n"), 0, "-" },
 	{ KNOBS_TEXT("pcp:enabled=1,mode=event;numa:enabled=1"), 0, "pn" },
-	{ KNOBS_TEXT("numa:enabled=1; pcp:mode=event enabled=1 ;\n"), 0,
-	  "pn" },
+	{ KNOBS_TEXT("numa:enabled=1; pcp:mode=event enabled=1 ;\n"), 0, "pn" },
 	{ KNOBS_TEXT("numa:enabled=1;"), 0, "n" },
 	{ KNOBS_TEXT("pcp:"), 0, "" },
 	{ KNOBS_TEXT("pcp"), -EINVAL, "pcp: no : after the policy's name" },
 	{ KNOBS_TEXT("cma:enabled=1"), -EINVAL, "cma: no such policy" },
 	{ KNOBS_TEXT("pc:enabled=1"), -EINVAL, "pc: no such policy" },
-	{ KNOBS_TEXT("pcp:enabled=1;pcp:mode=event"), -EINVAL,
-	  "pcp: policy given twice" },
+	{ KNOBS_TEXT("pcp:enabled=1;pcp:mode=event"), -EINVAL, "pcp: policy given twice" },
 	{ KNOBS_TEXT("numa:enabled=1;;pcp:enabled=1"), -EINVAL,
 	  "no policy's name before the first : or ;" },
-	{ KNOBS_TEXT(";"), -EINVAL,
-	  "no policy's name before the first : or ;" },
-	{ KNOBS_TEXT(":enabled=1"), -EINVAL,
-	  "no policy's name before the first : or ;" },
+	{ KNOBS_TEXT(";"), -EINVAL, "no policy's name before the first : or ;" },
+	{ KNOBS_TEXT(":enabled=1"), -EINVAL, "no policy's name before the first : or ;" },
 	{ KNOBS_TEXT("numa:any=1"), -EINVAL, "numa/any: no such knob" },
-	{ KNOBS_TEXT("pcp:enabled=1;numa:enabled=2"), -EINVAL,
-	  "numa/enabled: 2: not 0 or 1" },
+	{ KNOBS_TEXT("pcp:enabled=1;numa:enabled=2"), -EINVAL, "numa/enabled: 2: not 0 or 1" },
 	{ KNOBS_TEXT("pcp:enabled=1:numa:enabled=1"), -EINVAL,
 	  "pcp/enabled: 1:numa:enabled=1: not 0 or 1" },
 	{ KNOBS_TEXT("numa:groups=/a:/b=c,enabled=1;pcp:any=1"), 0, "n" },
 	{ KNOBS_TEXT("numa:groups=/a;/b"), -EINVAL, "/b: no such policy" },
 	{ KNOBS_TEXT("numa:groups=;pcp:period_ms=1"), -ERANGE,
 	  "pcp/period_ms: 1: not in 100..60000" },
-	{ KNOBS_TEXT("pcp:period_ms=1"), -ERANGE,
-	  "pcp/period_ms: 1: not in 100..60000" },
+	{ KNOBS_TEXT("pcp:period_ms=1"), -ERANGE, "pcp/period_ms: 1: not in 100..60000" },
 };
 
 static void knobs_test_policies_grammar(struct kunit *test)
@@ -491,7 +436,7 @@ static void knobs_test_policies_grammar(struct kunit *test)
 					 want, &named, why, sizeof(why));
 		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
 		if (err) {
-			KUNIT_EXPECT_STREQ(test, c->result, (const char *)why);
+			KUNIT_EXPECT_STREQ(test, c->result, why);
 			continue;
 		}
 		pcp = strchr(c->result, 'p');

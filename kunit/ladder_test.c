@@ -37,40 +37,25 @@ static void ladder_unnote(void *ctx, unsigned int step)
 	log->text[log->len++] = 'a' + step;
 }
 
-static int ladder_up0(void *ctx, char *why, size_t len)
-{
-	return ladder_note(ctx, 0, why, len);
-}
+/* One function a step, since a step learns nothing of its number. */
+#define LADDER_UP(step)								\
+	static int ladder_up##step(void *ctx, char *why, size_t len)		\
+	{									\
+		return ladder_note(ctx, step, why, len);			\
+	}
+#define LADDER_DOWN(step)							\
+	static void ladder_down##step(void *ctx)				\
+	{									\
+		ladder_unnote(ctx, step);					\
+	}
 
-static int ladder_up1(void *ctx, char *why, size_t len)
-{
-	return ladder_note(ctx, 1, why, len);
-}
-
-static int ladder_up2(void *ctx, char *why, size_t len)
-{
-	return ladder_note(ctx, 2, why, len);
-}
-
-static int ladder_up3(void *ctx, char *why, size_t len)
-{
-	return ladder_note(ctx, 3, why, len);
-}
-
-static void ladder_down0(void *ctx)
-{
-	ladder_unnote(ctx, 0);
-}
-
-static void ladder_down1(void *ctx)
-{
-	ladder_unnote(ctx, 1);
-}
-
-static void ladder_down3(void *ctx)
-{
-	ladder_unnote(ctx, 3);
-}
+LADDER_UP(0)
+LADDER_UP(1)
+LADDER_UP(2)
+LADDER_UP(3)
+LADDER_DOWN(0)
+LADDER_DOWN(1)
+LADDER_DOWN(3)
 
 /* Step 2 has nothing to undo. */
 static const struct lmm_step ladder_steps[LADDER_STEPS] = {
@@ -85,11 +70,10 @@ static void ladder_test_all_up_and_down(struct kunit *test)
 	struct ladder_log log = { .fail_at = -1 };
 	char why[LMM_WHY_LEN];
 
-	KUNIT_EXPECT_EQ(test, 0, lmm_ladder_up(ladder_steps, LADDER_STEPS,
-					       &log, why, sizeof(why)));
-	KUNIT_EXPECT_STREQ(test, "0123", (const char *)log.text);
+	KUNIT_EXPECT_EQ(test, 0, lmm_ladder_up(ladder_steps, LADDER_STEPS, &log, why, sizeof(why)));
+	KUNIT_EXPECT_STREQ(test, "0123", log.text);
 	lmm_ladder_down(ladder_steps, LADDER_STEPS, &log);
-	KUNIT_EXPECT_STREQ(test, "0123dba", (const char *)log.text);
+	KUNIT_EXPECT_STREQ(test, "0123dba", log.text);
 }
 
 static void ladder_test_each_fails(struct kunit *test)
@@ -105,11 +89,9 @@ static void ladder_test_each_fails(struct kunit *test)
 
 		scnprintf(words, sizeof(words), "step %d would not", k);
 		KUNIT_EXPECT_EQ(test, -EBUSY,
-				lmm_ladder_up(ladder_steps, LADDER_STEPS, &log,
-					      why, sizeof(why)));
-		KUNIT_EXPECT_STREQ(test, want[k], (const char *)log.text);
-		KUNIT_EXPECT_STREQ(test, (const char *)words,
-				   (const char *)why);
+				lmm_ladder_up(ladder_steps, LADDER_STEPS, &log, why, sizeof(why)));
+		KUNIT_EXPECT_STREQ(test, want[k], log.text);
+		KUNIT_EXPECT_STREQ(test, words, why);
 	}
 }
 
@@ -119,9 +101,8 @@ static void ladder_test_silent_failure_is_named(struct kunit *test)
 	char why[LMM_WHY_LEN] = "stale";
 
 	KUNIT_EXPECT_EQ(test, -EBUSY,
-			lmm_ladder_up(ladder_steps, LADDER_STEPS, &log, why,
-				      sizeof(why)));
-	KUNIT_EXPECT_STREQ(test, "two: error -16", (const char *)why);
+			lmm_ladder_up(ladder_steps, LADDER_STEPS, &log, why, sizeof(why)));
+	KUNIT_EXPECT_STREQ(test, "two: error -16", why);
 }
 
 static struct kunit_case lmm_ladder_cases[] = {

@@ -22,8 +22,7 @@ static const struct kind_case kind_cases[] = {
 	{ "free", { .free = true }, CENSUS_FREE },
 	{ "in a per-CPU list", { }, CENSUS_LOOSE },
 	{ "in a list, with the mapping it had", { .mapped = true }, CENSUS_LOOSE },
-	{ "anonymous or of a file", { .lru = true, .mapped = true, .held = true },
-	  CENSUS_MOVABLE },
+	{ "anonymous or of a file", { .lru = true, .mapped = true, .held = true }, CENSUS_MOVABLE },
 	{ "on its way to the LRU list", { .mapped = true, .held = true }, CENSUS_MOVABLE },
 	{ "truncated, on the LRU list", { .lru = true, .held = true }, CENSUS_MOVABLE },
 	{ "leaving the LRU list", { .lru = true }, CENSUS_MOVABLE },
@@ -47,8 +46,7 @@ static const struct kind_case kind_cases[] = {
 	{ "lent to the hypervisor", { .offline = true, .held = true }, CENSUS_RESERVED },
 	{ "lent, never there", { .offline = true }, CENSUS_RESERVED },
 	/* Facts of two moments, read while a page changes hands. */
-	{ "freed while looked at", { .free = true, .lru = true, .mapped = true },
-	  CENSUS_FREE },
+	{ "freed while looked at", { .free = true, .lru = true, .mapped = true }, CENSUS_FREE },
 	{ "freed slab", { .free = true, .slab = true }, CENSUS_FREE },
 };
 
@@ -147,8 +145,7 @@ static void one_page_in_a_block(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, row.blocks, 1ULL);
 		KUNIT_EXPECT_EQ(test, row.class[class], 1ULL);
 		KUNIT_EXPECT_EQ(test, row.pages[kind], kind == CENSUS_FREE ? WHOLE : 1ULL);
-		KUNIT_EXPECT_EQ(test, row.foreign[kind],
-				class == CENSUS_MIXED ? 1ULL : 0ULL);
+		KUNIT_EXPECT_EQ(test, row.foreign[kind], class == CENSUS_MIXED ? 1ULL : 0ULL);
 		KUNIT_EXPECT_EQ(test, row.held, kernel_kind(kind) ? 1ULL : 0ULL);
 	}
 }
@@ -267,8 +264,7 @@ static void the_seed_gives_its_numbers(struct kunit *test)
 		seed_add(seed, &row);
 		KUNIT_EXPECT_EQ(test, row.blocks, (u64)seed->blocks);
 		KUNIT_EXPECT_EQ(test, row.class[CENSUS_MIXED], (u64)seed->mixed);
-		KUNIT_EXPECT_EQ(test, row.class[CENSUS_PURE],
-				(u64)seed->blocks - seed->mixed);
+		KUNIT_EXPECT_EQ(test, row.class[CENSUS_PURE], (u64)seed->blocks - seed->mixed);
 		for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
 			KUNIT_EXPECT_EQ_MSG(test, row.foreign[kind],
 					    pageblock_census_foreign(seed->type, kind) ?

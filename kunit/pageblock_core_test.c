@@ -69,8 +69,7 @@ static const struct verdict_case verdict_cases[] = {
 	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .no_progress = 9 },
 	  SAME(REFUSE_HAS_FALLBACK) },
 	/* But for requests that its reclaim depends on. */
-	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true },
-	  SAME(ALLOW_MEMALLOC) },
+	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true }, SAME(ALLOW_MEMALLOC) },
 	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
 	/* Other requests may mix after trying to make room. */
 	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },

@@ -319,14 +319,11 @@ static const struct decide_case decide_cases[] = {
 	  PCP_BY_DEFAULT },
 	{ "not held under reclaim", 10000, 10000, LIMITS(.now = 16000, .reclaim = true),
 	  GUEST_DEF, false, PCP_BY_RECLAIM },
-	{ "reclaim", 20000, 20000, LIMITS(.reclaim = true), GUEST_DEF, false,
-	  PCP_BY_RECLAIM },
+	{ "reclaim", 20000, 20000, LIMITS(.reclaim = true), GUEST_DEF, false, PCP_BY_RECLAIM },
 	{ "sysctl", 20000, 20000, LIMITS(.sysctl = true), GUEST_DEF, true, PCP_BY_SYSCTL },
-	{ "disabled", 20000, 20000, LIMITS(.disabled = true), GUEST_DEF, true,
-	  PCP_BY_KERNEL },
+	{ "disabled", 20000, 20000, LIMITS(.disabled = true), GUEST_DEF, true, PCP_BY_KERNEL },
 	{ "disabled above all", 20000, 20000,
-	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true,
-		 .oom = true, .near = true),
+	  LIMITS(.disabled = true, .sysctl = true, .reclaim = true, .oom = true, .near = true),
 	  GUEST_DEF, true, PCP_BY_KERNEL },
 	{ "oom", 20000, 20000, LIMITS(.oom = true), GUEST_DEF, false, PCP_BY_OOM },
 	{ "not held out of memory", 10000, 10000, LIMITS(.now = 16000, .oom = true),
@@ -339,8 +336,7 @@ static const struct decide_case decide_cases[] = {
 	  16000, false, PCP_BY_WATERMARK },
 	{ "near: lowered as ever", 10000, 10000, LIMITS(.now = 16000, .near = true), 15000,
 	  false, PCP_BY_DECAY },
-	{ "near: below default", 100, 100, LIMITS(.near = true), GUEST_DEF, false,
-	  PCP_BY_DEFAULT },
+	{ "near: below default", 100, 100, LIMITS(.near = true), GUEST_DEF, false, PCP_BY_DEFAULT },
 	{ "reclaim above near", 20000, 20000,
 	  LIMITS(.now = 16000, .reclaim = true, .near = true), GUEST_DEF, false,
 	  PCP_BY_RECLAIM },
@@ -437,10 +433,8 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 
 			for (i = prandom_u32_state(&rnd) % 40; i > 0; i--)
 				pcp_track_page(&track, &clock,
-					       (long)(prandom_u32_state(&rnd) % 20000) -
-					       10000);
-			active = pcp_track_collect(&track, clock.epoch, &alloc_depth,
-						   &free_depth);
+					       (long)(prandom_u32_state(&rnd) % 20000) - 10000);
+			active = pcp_track_collect(&track, clock.epoch, &alloc_depth, &free_depth);
 			KUNIT_ASSERT_GE(test, alloc_depth, 0L);
 			KUNIT_ASSERT_GE(test, free_depth, 0L);
 			pcp_depth_period(&depth, active, alloc_depth, free_depth);

@@ -51,8 +51,7 @@ static const struct bound_case bound_cases[] = {
 	{ "small teeth on large ones", { { 4000 }, { -500 }, { 500 }, { -4000 } }, 100,
 	  4000, 4600 },
 	/* Never above the maximum. */
-	{ "mix above the maximum", { { MANY_PAGES }, { -MANY_PAGES } }, 10, MODEL_MAX,
-	  MODEL_MAX },
+	{ "mix above the maximum", { { MANY_PAGES }, { -MANY_PAGES } }, 10, MODEL_MAX, MODEL_MAX },
 	/* Held for less than PCP_USE_TICKS, so that the pages still count as in use. */
 	{ "held in memory", { { 5000, PCP_USE_TICKS - 1 }, { -5000 } }, 10, 4500, 5500 },
 };
@@ -145,8 +144,7 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 		steer_run(&m, burst, ARRAY_SIZE(burst));
 		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
 		KUNIT_EXPECT_LE(test, model_high(&m),
-				(int)(c->pages + max(c->pages / 10,
-						     c->pages * c->gain_pct / 300)));
+				(int)(c->pages + max(c->pages / 10, c->pages * c->gain_pct / 300)));
 	}
 	/* Refills and drains have become rare: at most three batches a round cross, on average. */
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
@@ -256,12 +254,10 @@ struct pressure_case {
 static const struct pressure_case pressure_cases[] = {
 	{ "none", PRESSED(), PRESSED_HIGH, false, PCP_BY_USE, PCP_BY_USE },
 	{ "near", PRESSED(.near = true), PRESSED_HIGH, false, PCP_BY_USE, PCP_BY_WATERMARK },
-	{ "reclaim", PRESSED(.reclaim = true), MODEL_DEF, false, PCP_BY_RECLAIM,
-	  PCP_BY_RECLAIM },
+	{ "reclaim", PRESSED(.reclaim = true), MODEL_DEF, false, PCP_BY_RECLAIM, PCP_BY_RECLAIM },
 	{ "oom", PRESSED(.oom = true), MODEL_DEF, false, PCP_BY_OOM, PCP_BY_OOM },
 	{ "sysctl", PRESSED(.sysctl = true), MODEL_DEF, true, PCP_BY_SYSCTL, PCP_BY_SYSCTL },
-	{ "disabled", PRESSED(.disabled = true), MODEL_DEF, true, PCP_BY_KERNEL,
-	  PCP_BY_KERNEL },
+	{ "disabled", PRESSED(.disabled = true), MODEL_DEF, true, PCP_BY_KERNEL, PCP_BY_KERNEL },
 	{ "reclaim above near", PRESSED(.reclaim = true, .near = true), MODEL_DEF, false,
 	  PCP_BY_RECLAIM, PCP_BY_RECLAIM },
 };
@@ -403,8 +399,7 @@ static void all_allocation_doubles_the_batch(struct kunit *test)
 			model_alloc(&m, m.count);
 			m.biggest_refill = 0;
 			model_alloc(&m, 1);
-			KUNIT_EXPECT_EQ(test, m.biggest_refill,
-					MODEL_BATCH << min(i, scale));
+			KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << min(i, scale));
 		}
 		model_is_right(test, &m);
 	}

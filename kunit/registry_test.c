@@ -3,186 +3,168 @@
  * registry_test.c - suite livemm-registry: registering policies, and applying settings
  *
  * Included after counters_test.c, knobs_test.c and ladder_test.c, whose code under test the
- * registry calls.  The hooks below are fakes.
+ * registry calls.  The functions of the hook layer below are fakes.
  */
 #include <kunit/test.h>
 
 #include "../module/control/control.h"
 #include "../module/hook/hook.h"
 
-/* Calls, in order: e/d enable/disable, a/x arm/disarm, c configure. */
-static char registry_log[64];
-static int registry_arm_err;
-static int registry_enable_err;
-static int registry_armed_err;
-static int registry_validate_err;
-static bool registry_hooks_ok;
-static bool registry_off;
-
-/* Modes from this number on fail to be armed. */
-static unsigned int registry_arm_err_mode;
-
-/* The policy that somebody switches off while it is being armed. */
-static struct lmm_policy *registry_cut_at_arm;
-
-/* The policy that somebody switches off while the second policy fails to be enabled. */
-static struct lmm_policy *registry_cut_at_enable;
-
-/* The policy that somebody switches off while a policy takes new settings. */
-static struct lmm_policy *registry_cut_at_configure;
-
-/* Answers of the fake hook layer: hooks alive, a hook more than before, wrappers to load. */
-static bool registry_alive, registry_regained;
-static u32 registry_missing;
-
-/* BIT() of each policy that events are delivered to. */
-static unsigned long registry_listening;
-
-static void registry_cut(struct lmm_policy *policy);
+/**
+ * struct registry_fake - what the fakes answer, and what was done with them
+ * @log: calls, in order: e/d enable/disable, a/x arm/disarm, c configure
+ * @listening: BIT() of each policy that events are delivered to
+ * @validate_err: answer of validating, 0 for good settings
+ * @enable_err: answer of enabling the second policy
+ * @armed_err: answer of the policy that is asked what it has
+ * @arm_err: answer of arming modes from @arm_err_mode on
+ * @arm_err_mode: see @arm_err
+ * @cut_at_arm: policy that somebody switches off while a policy is being armed, or NULL
+ * @cut_at_enable: policy that somebody switches off while the second policy is being enabled
+ * @cut_at_configure: policy that somebody switches off while a policy takes new settings
+ * @hooks_ok: the kernel has the hooks
+ * @alive: events come in by all the wrappers
+ * @regained: there is a hook more than before
+ * @missing: wrappers that have to be loaded first
+ */
+static struct registry_fake {
+	char log[64];
+	unsigned long listening;
+	int validate_err;
+	int enable_err;
+	int armed_err;
+	int arm_err;
+	unsigned int arm_err_mode;
+	struct lmm_policy *cut_at_arm;
+	struct lmm_policy *cut_at_enable;
+	struct lmm_policy *cut_at_configure;
+	bool hooks_ok;
+	bool alive;
+	bool regained;
+	u32 missing;
+} fake;
 
 static void registry_note(char what)
 {
-	size_t len = strlen(registry_log);
+	size_t len = strlen(fake.log);
 
-	if (len < sizeof(registry_log) - 1) {
-		registry_log[len] = what;
-		registry_log[len + 1] = '\0';
+	if (len < sizeof(fake.log) - 1) {
+		fake.log[len] = what;
+		fake.log[len + 1] = '\0';
 	}
 }
 
-static bool registry_fake_supported(enum lmm_policy_id id, unsigned int mode,
-				    char *why, size_t len)
+/* The hook layer, which the suites are built without. */
+bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	if (!registry_hooks_ok)
+	if (!fake.hooks_ok)
 		scnprintf(why, len, "no hook");
-	return registry_hooks_ok;
+	return fake.hooks_ok;
 }
 
-static int registry_fake_arm(enum lmm_policy_id id, unsigned int mode, char *why,
-			     size_t len)
+int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	if (registry_arm_err && mode >= registry_arm_err_mode) {
+	if (fake.arm_err && mode >= fake.arm_err_mode) {
 		scnprintf(why, len, "not armed");
-		return registry_arm_err;
+		return fake.arm_err;
 	}
 	registry_note('a');
-	registry_regained = false;
-	if (registry_cut_at_arm)
-		registry_cut(registry_cut_at_arm);
+	fake.regained = false;
+	if (fake.cut_at_arm)
+		lmm_policy_cut(fake.cut_at_arm);
 	return 0;
 }
 
-static void registry_fake_disarm(enum lmm_policy_id id)
+void lmm_hooks_disarm(unsigned int client)
 {
 	registry_note('x');
 }
 
-static bool registry_fake_alive(enum lmm_policy_id id, char *why, size_t len)
+bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
 {
-	if (!registry_alive)
+	if (!fake.alive)
 		scnprintf(why, len, "hook drain: covered");
-	return registry_alive;
+	return fake.alive;
 }
 
-static bool registry_fake_regained(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	if (registry_regained)
+	if (fake.regained)
 		scnprintf(why, len, "hook drain: available again");
-	return registry_regained;
+	return fake.regained;
 }
 
-static bool registry_fake_ready(enum lmm_policy_id id, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	if (registry_missing)
+	if (fake.missing)
 		scnprintf(why, len, "hook drain: not live");
-	return !registry_missing;
+	return !fake.missing;
 }
 
-static u32 registry_fake_missing(enum lmm_policy_id id, unsigned int mode)
+u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
 {
-	return registry_missing;
+	return fake.missing;
 }
 
-static bool registry_fake_unsettled(void)
+bool lmm_hooks_unsettled(void)
 {
 	return false;
 }
 
-static void registry_fake_nothing(void)
+void lmm_hooks_refresh(void)
 {
 }
 
+void lmm_klp_wake(void)
+{
+}
+
+/* The module parameter of params.c. */
+bool lmm_off;
+
+/* In place of the functions of dispatch.c, which dispatch_test.c has included. */
 static void registry_fake_start(enum lmm_policy_id id)
 {
-	registry_listening |= BIT(id);
+	fake.listening |= BIT(id);
 }
 
 static void registry_fake_stop(enum lmm_policy_id id)
 {
-	registry_listening &= ~BIT(id);
+	fake.listening &= ~BIT(id);
 }
 
-#define lmm_hooks_supported	registry_fake_supported
-#define lmm_hooks_arm		registry_fake_arm
-#define lmm_hooks_disarm	registry_fake_disarm
-#define lmm_hooks_alive		registry_fake_alive
-#define lmm_hooks_ready		registry_fake_ready
-#define lmm_hooks_regained	registry_fake_regained
-#define lmm_hooks_missing	registry_fake_missing
-#define lmm_hooks_unsettled	registry_fake_unsettled
-#define lmm_hooks_refresh	registry_fake_nothing
-#define lmm_klp_wake		registry_fake_nothing
 #define lmm_events_start	registry_fake_start
 #define lmm_events_stop		registry_fake_stop
-#define lmm_off			registry_off
 #include "../module/control/switch.c"
 #include "../module/control/registry.c"
-#undef lmm_hooks_alive
-#undef lmm_hooks_ready
-#undef lmm_hooks_regained
-#undef lmm_hooks_missing
-#undef lmm_hooks_unsettled
-#undef lmm_hooks_refresh
-#undef lmm_klp_wake
 #undef lmm_events_start
 #undef lmm_events_stop
-#undef lmm_hooks_supported
-#undef lmm_hooks_arm
-#undef lmm_hooks_disarm
-#undef lmm_off
 
-static void registry_cut(struct lmm_policy *policy)
+static int registry_fake_validate(struct lmm_policy *policy, const struct lmm_config *cfg,
+				  char *why, size_t len)
 {
-	lmm_policy_cut(policy);
-}
-
-static int registry_fake_validate(struct lmm_policy *policy,
-				  const struct lmm_config *cfg, char *why,
-				  size_t len)
-{
-	if (registry_validate_err)
+	if (fake.validate_err)
 		scnprintf(why, len, "a: %u: odd", cfg->value[0]);
-	return registry_validate_err;
+	return fake.validate_err;
 }
 
-static int registry_fake_enable(struct lmm_policy *policy,
-				const struct lmm_config *cfg, char *why,
+static int registry_fake_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
 				size_t len)
 {
-	if (policy->id == LMM_NUMA && registry_cut_at_enable)
-		registry_cut(registry_cut_at_enable);
+	if (policy->id == LMM_NUMA && fake.cut_at_enable)
+		lmm_policy_cut(fake.cut_at_enable);
 	/* Only the second policy can be told to fail. */
-	if (policy->id == LMM_NUMA && registry_enable_err)
-		return registry_enable_err;
+	if (policy->id == LMM_NUMA && fake.enable_err)
+		return fake.enable_err;
 	registry_note('e');
 	return 0;
 }
 
 static int registry_fake_armed(struct lmm_policy *policy, char *why, size_t len)
 {
-	if (registry_armed_err)
+	if (fake.armed_err)
 		scnprintf(why, len, "no way out");
-	return registry_armed_err;
+	return fake.armed_err;
 }
 
 static void registry_fake_disable(struct lmm_policy *policy)
@@ -190,12 +172,11 @@ static void registry_fake_disable(struct lmm_policy *policy)
 	registry_note('d');
 }
 
-static void registry_fake_configure(struct lmm_policy *policy,
-				    const struct lmm_config *new)
+static void registry_fake_configure(struct lmm_policy *policy, const struct lmm_config *new)
 {
 	registry_note('c');
-	if (registry_cut_at_configure)
-		registry_cut(registry_cut_at_configure);
+	if (fake.cut_at_configure)
+		lmm_policy_cut(fake.cut_at_configure);
 	/* A policy may ask for events while it takes new settings. */
 	registry_fake_start(policy->id);
 }
@@ -208,52 +189,33 @@ static const struct lmm_knob registry_knobs[] = {
 
 static const char *const registry_counters[] = { "things" };
 
-static const struct lmm_policy registry_template = {
-	.knobs = registry_knobs,
-	.nr_knobs = ARRAY_SIZE(registry_knobs),
-	.mode_knob = -1,
-	.counter_names = registry_counters,
-	.nr_counters = ARRAY_SIZE(registry_counters),
-	.validate = registry_fake_validate,
-	.enable = registry_fake_enable,
-	.armed = registry_fake_armed,
-	.disable = registry_fake_disable,
-	.configure = registry_fake_configure,
-};
-
 static struct lmm_policy registry_pcp, registry_numa;
 
-static struct lmm_policy registry_policy(enum lmm_policy_id id,
-					 const char *name)
+static struct lmm_policy registry_policy(enum lmm_policy_id id, const char *name)
 {
-	struct lmm_policy policy = registry_template;
-
-	policy.id = id;
-	policy.name = name;
-	return policy;
+	return (struct lmm_policy){
+		.id = id,
+		.name = name,
+		.knobs = registry_knobs,
+		.nr_knobs = ARRAY_SIZE(registry_knobs),
+		.mode_knob = -1,
+		.counter_names = registry_counters,
+		.nr_counters = ARRAY_SIZE(registry_counters),
+		.validate = registry_fake_validate,
+		.enable = registry_fake_enable,
+		.armed = registry_fake_armed,
+		.disable = registry_fake_disable,
+		.configure = registry_fake_configure,
+	};
 }
 
 static int registry_test_init(struct kunit *test)
 {
-	registry_arm_err = 0;
-	registry_arm_err_mode = 0;
-	registry_enable_err = 0;
-	registry_armed_err = 0;
-	registry_validate_err = 0;
-	registry_hooks_ok = true;
-	registry_off = false;
-	registry_cut_at_arm = NULL;
-	registry_cut_at_enable = NULL;
-	registry_cut_at_configure = NULL;
-	registry_alive = true;
-	registry_regained = false;
-	registry_missing = 0;
-	registry_listening = 0;
+	fake = (struct registry_fake){ .hooks_ok = true, .alive = true };
+	lmm_off = false;
 	registry_pcp = registry_policy(LMM_PCP, "pcp");
 	registry_numa = registry_policy(LMM_NUMA, "numa");
-	registry_log[0] = '\0';
-	return lmm_policy_register(&registry_pcp) ?:
-	       lmm_policy_register(&registry_numa);
+	return lmm_policy_register(&registry_pcp) ?: lmm_policy_register(&registry_numa);
 }
 
 static void registry_test_exit(struct kunit *test)
@@ -261,6 +223,9 @@ static void registry_test_exit(struct kunit *test)
 	lmm_policy_unregister(&registry_numa);
 	lmm_policy_unregister(&registry_pcp);
 }
+
+/* Why the last change was refused; "" if the change was made. */
+static char registry_why[LMM_WHY_LEN];
 
 /* Each policy's settings under construction; too large for the stack. */
 static struct lmm_config registry_want[LMM_NR_POLICIES];
@@ -273,42 +238,34 @@ static struct lmm_config *registry_config(struct lmm_policy *policy)
 	return want;
 }
 
-static int registry_apply_since(struct lmm_policy *policy,
-				const struct lmm_config *want, unsigned int cuts, char *why)
+static int registry_apply_since(struct lmm_policy *policy, const struct lmm_config *want,
+				unsigned int cuts)
 {
 	int err;
 
-	why[0] = '\0';
+	registry_why[0] = '\0';
 	mutex_lock(&lmm_control_mutex);
-	err = lmm_policy_apply(policy, want, cuts, why, LMM_WHY_LEN);
+	err = lmm_policy_apply(policy, want, cuts, registry_why, sizeof(registry_why));
 	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
 
-static int registry_apply(struct lmm_policy *policy,
-			  const struct lmm_config *want, char *why)
-{
-	return registry_apply_since(policy, want, policy->cuts, why);
-}
-
 /* Set enabled and knob a. */
-static int registry_set(struct lmm_policy *policy, bool enabled, u32 a,
-			char *why)
+static int registry_set(struct lmm_policy *policy, bool enabled, u32 a)
 {
 	struct lmm_config *want = registry_config(policy);
 
 	want->enabled = enabled;
 	want->value[0] = a;
-	return registry_apply(policy, want, why);
+	return registry_apply_since(policy, want, policy->cuts);
 }
 
-static int registry_set_text(struct lmm_policy *policy, const char *text,
-			     char *why)
+static int registry_set_text(struct lmm_policy *policy, const char *text)
 {
 	struct lmm_config *want = registry_config(policy);
 
 	strscpy(want->text, text, sizeof(want->text));
-	return registry_apply(policy, want, why);
+	return registry_apply_since(policy, want, policy->cuts);
 }
 
 static void registry_expect(struct kunit *test, struct lmm_policy *policy,
@@ -319,19 +276,17 @@ static void registry_expect(struct kunit *test, struct lmm_policy *policy,
 	KUNIT_EXPECT_EQ(test, on, policy->on);
 	KUNIT_EXPECT_EQ(test, on, cfg->enabled);
 	KUNIT_EXPECT_EQ(test, on, policy->state == LMM_POLICY_ON);
-	KUNIT_EXPECT_EQ(test, on, !!(registry_listening & BIT(policy->id)));
+	KUNIT_EXPECT_EQ(test, on, !!(fake.listening & BIT(policy->id)));
 	KUNIT_EXPECT_EQ(test, a, cfg->value[0]);
-	KUNIT_EXPECT_STREQ(test, log, (const char *)registry_log);
+	KUNIT_EXPECT_STREQ(test, log, fake.log);
 }
 
 static void registry_test_defaults(struct kunit *test)
 {
 	registry_expect(test, &registry_pcp, false, 7, "");
 	KUNIT_EXPECT_EQ(test, 1U, registry_config(&registry_pcp)->value[1]);
-	KUNIT_EXPECT_STREQ(test, "",
-			   (const char *)registry_config(&registry_pcp)->text);
-	KUNIT_EXPECT_EQ(test, 0ULL,
-			lmm_counter_read(registry_pcp.counters, 0));
+	KUNIT_EXPECT_STREQ(test, "", registry_config(&registry_pcp)->text);
+	KUNIT_EXPECT_EQ(test, 0ULL, lmm_counter_read(registry_pcp.counters, 0));
 }
 
 static void registry_test_refuses_duplicates(struct kunit *test)
@@ -408,8 +363,7 @@ static void registry_test_find_and_walk(struct kunit *test)
 {
 	mutex_lock(&lmm_control_mutex);
 	KUNIT_EXPECT_PTR_EQ(test, &registry_pcp, lmm_policy_next(NULL));
-	KUNIT_EXPECT_PTR_EQ(test, &registry_numa,
-			    lmm_policy_next(&registry_pcp));
+	KUNIT_EXPECT_PTR_EQ(test, &registry_numa, lmm_policy_next(&registry_pcp));
 	KUNIT_EXPECT_FALSE(test, lmm_policy_next(&registry_numa));
 	KUNIT_EXPECT_PTR_EQ(test, &registry_numa, lmm_policy_find("numax", 4));
 	KUNIT_EXPECT_FALSE(test, lmm_policy_find("numax", 5));
@@ -419,149 +373,120 @@ static void registry_test_find_and_walk(struct kunit *test)
 
 static void registry_test_on_off(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
 	registry_expect(test, &registry_pcp, true, 7, "ea");
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
 	registry_expect(test, &registry_pcp, true, 7, "ea");
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	registry_expect(test, &registry_pcp, true, 8, "eac");
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9));
 	registry_expect(test, &registry_pcp, false, 9, "eacxd");
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 10, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 10));
 	registry_expect(test, &registry_pcp, false, 10, "eacxd");
 }
 
 /* A new text is a change like any other; the same text is none. */
 static void registry_test_text(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
-	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a"));
 	registry_expect(test, &registry_pcp, true, 7, "eac");
-	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a"));
 	registry_expect(test, &registry_pcp, true, 7, "eac");
 
-	registry_validate_err = -EINVAL;
-	KUNIT_EXPECT_EQ(test, -EINVAL,
-			registry_set_text(&registry_pcp, "/b", why));
+	fake.validate_err = -EINVAL;
+	KUNIT_EXPECT_EQ(test, -EINVAL, registry_set_text(&registry_pcp, "/b"));
 	registry_expect(test, &registry_pcp, true, 7, "eac");
-	KUNIT_EXPECT_STREQ(test, "/a",
-			   (const char *)registry_config(&registry_pcp)->text);
+	KUNIT_EXPECT_STREQ(test, "/a", registry_config(&registry_pcp)->text);
 
 	/* The text stays while the policy is off. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7, why));
-	KUNIT_EXPECT_STREQ(test, "/a",
-			   (const char *)registry_config(&registry_pcp)->text);
-	registry_validate_err = 0;
-	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "", why));
-	KUNIT_EXPECT_STREQ(test, "",
-			   (const char *)registry_config(&registry_pcp)->text);
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7));
+	KUNIT_EXPECT_STREQ(test, "/a", registry_config(&registry_pcp)->text);
+	fake.validate_err = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, ""));
+	KUNIT_EXPECT_STREQ(test, "", registry_config(&registry_pcp)->text);
 }
 
 static void registry_test_validate_refuses(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	registry_validate_err = -ERANGE;
-	KUNIT_EXPECT_EQ(test, -ERANGE,
-			registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/a: 9: odd", (const char *)why);
-	KUNIT_EXPECT_EQ(test, -ERANGE,
-			registry_set(&registry_pcp, false, 9, why));
+	fake.validate_err = -ERANGE;
+	KUNIT_EXPECT_EQ(test, -ERANGE, registry_set(&registry_pcp, true, 9));
+	KUNIT_EXPECT_STREQ(test, "pcp/a: 9: odd", registry_why);
+	KUNIT_EXPECT_EQ(test, -ERANGE, registry_set(&registry_pcp, false, 9));
 	registry_expect(test, &registry_pcp, false, 7, "");
 }
 
 /* Switching off works whatever the policy objects to. */
 static void registry_test_off_is_never_refused(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
-	registry_validate_err = -EINVAL;
-	registry_hooks_ok = false;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
+	fake.validate_err = -EINVAL;
+	fake.hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7));
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 }
 
 static void registry_test_unsupported(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	registry_hooks_ok = false;
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
-			registry_set(&registry_pcp, true, 7, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
+	fake.hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 7));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", registry_why);
 	registry_expect(test, &registry_pcp, false, 7, "");
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 8, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 8));
 	registry_expect(test, &registry_pcp, false, 8, "");
 }
 
 static void registry_test_switched_off_at_boot(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	registry_off = true;
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
-			registry_set(&registry_pcp, true, 7, why));
-	KUNIT_EXPECT_STREQ(test,
-			   "pcp/enabled: 1: livemm.off=1 on the kernel command line",
-			   (const char *)why);
+	lmm_off = true;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 7));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: livemm.off=1 on the kernel command line",
+			   registry_why);
 	registry_expect(test, &registry_pcp, false, 7, "");
 }
 
 /* Enabling fails at its first step, then at its last. */
 static void registry_test_enable_unwinds(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	registry_enable_err = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, -ENOMEM,
-			registry_set(&registry_numa, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: enable: error -12",
-			   (const char *)why);
+	fake.enable_err = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, -ENOMEM, registry_set(&registry_numa, true, 9));
+	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: enable: error -12", registry_why);
 	registry_expect(test, &registry_numa, false, 7, "");
 
-	registry_enable_err = 0;
-	registry_arm_err = -EBUSY;
-	KUNIT_EXPECT_EQ(test, -EBUSY,
-			registry_set(&registry_numa, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: not armed",
-			   (const char *)why);
+	fake.enable_err = 0;
+	fake.arm_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_numa, true, 9));
+	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: not armed", registry_why);
 	registry_expect(test, &registry_numa, false, 7, "ed");
 }
 
 /* Knob a is the mode: a new mode switches off and on; if refused, the old mode is back. */
 static void registry_test_mode_changes(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
 	registry_pcp.mode_knob = 0;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 2, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 2));
 	registry_expect(test, &registry_pcp, true, 2, "eaxdea");
 
-	registry_log[0] = '\0';
-	registry_arm_err = -EBUSY;
-	registry_arm_err_mode = 3;
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: not armed", (const char *)why);
+	fake.log[0] = '\0';
+	fake.arm_err = -EBUSY;
+	fake.arm_err_mode = 3;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: not armed", registry_why);
 	registry_expect(test, &registry_pcp, true, 2, "xdedea");
 
-	registry_log[0] = '\0';
-	registry_arm_err_mode = 0;
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3, why));
+	fake.log[0] = '\0';
+	fake.arm_err_mode = 0;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3));
 	registry_expect(test, &registry_pcp, false, 2, "xdeded");
 
-	registry_log[0] = '\0';
-	registry_hooks_ok = false;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 1, why));
+	fake.log[0] = '\0';
+	fake.hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 1));
 	registry_expect(test, &registry_pcp, false, 1, "");
 }
 
-static int registry_set_both(bool pcp, u32 pcp_a, bool numa, char *why)
+static int registry_set_both(bool pcp, u32 pcp_a, bool numa)
 {
 	unsigned int cuts[LMM_NR_POLICIES];
 	struct lmm_config *want;
@@ -575,46 +500,41 @@ static int registry_set_both(bool pcp, u32 pcp_a, bool numa, char *why)
 	want->enabled = numa;
 	mutex_lock(&lmm_control_mutex);
 	err = lmm_policies_apply(registry_want, BIT(LMM_PCP) | BIT(LMM_NUMA), cuts,
-				 why, LMM_WHY_LEN);
+				 registry_why, sizeof(registry_why));
 	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
 
 static void registry_test_several_all_or_none(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
 	/* The second policy fails: the first is switched off again. */
-	registry_enable_err = -EBUSY;
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
+	fake.enable_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 	KUNIT_EXPECT_FALSE(test, registry_numa.on);
 
 	/* The first policy was on: it goes back to its old value and stays on. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
-	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a", why));
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
+	KUNIT_EXPECT_EQ(test, 0, registry_set_text(&registry_pcp, "/a"));
+	fake.log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
 	registry_expect(test, &registry_pcp, true, 7, "cc");
-	KUNIT_EXPECT_STREQ(test, "/a",
-			   (const char *)registry_config(&registry_pcp)->text);
+	KUNIT_EXPECT_STREQ(test, "/a", registry_config(&registry_pcp)->text);
 
 	/* The first policy was to go off: nothing has been done to it yet. */
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(false, 7, true, why));
+	fake.log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(false, 7, true));
 	registry_expect(test, &registry_pcp, true, 7, "");
 
-	registry_enable_err = 0;
-	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 9, true, why));
+	fake.enable_err = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 9, true));
 	registry_expect(test, &registry_pcp, false, 9, "eaxd");
 	KUNIT_EXPECT_TRUE(test, registry_numa.on);
 }
 
 static void registry_test_disable_all(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 7, true, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 7, true));
 	mutex_lock(&lmm_control_mutex);
 	lmm_policies_disable_all();
 	mutex_unlock(&lmm_control_mutex);
@@ -624,11 +544,9 @@ static void registry_test_disable_all(struct kunit *test)
 
 static void registry_test_unregister_switches_off(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
 	lmm_policy_unregister(&registry_pcp);
-	KUNIT_EXPECT_STREQ(test, "eaxd", (const char *)registry_log);
+	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 	KUNIT_EXPECT_FALSE(test, registry_pcp.counters);
 	KUNIT_EXPECT_EQ(test, 0, lmm_policy_register(&registry_pcp));

@@ -6,10 +6,10 @@
  */
 #include <kunit/test.h>
 
-static enum lmm_policy_state registry_state(struct lmm_policy *policy, char *why)
+static enum lmm_policy_state registry_state(struct lmm_policy *policy)
 {
-	why[0] = '\0';
-	return lmm_policy_state(policy, why, LMM_WHY_LEN);
+	registry_why[0] = '\0';
+	return lmm_policy_state(policy, registry_why, sizeof(registry_why));
 }
 
 static bool registry_look(void)
@@ -25,49 +25,45 @@ static bool registry_look(void)
 /* Off takes effect without the mutex; the next holder of the mutex tidies up. */
 static void switch_test_cut_waits_for_nobody(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	lmm_policy_cut(&registry_pcp);
-	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
 	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
 	KUNIT_EXPECT_EQ(test, 8U, registry_config(&registry_pcp)->value[0]);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_STREQ(test, "ea", (const char *)registry_log);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "ea", fake.log);
 
 	/* A second cut, and the cut of a policy that is off, change nothing. */
 	lmm_policy_cut(&registry_pcp);
 	lmm_policy_cut(&registry_numa);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_numa, why));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_numa));
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, false, 8, "eaxd");
 
 	/* Switching on before anybody has tidied up tidies up first. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	lmm_policy_cut(&registry_pcp);
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	fake.log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	registry_expect(test, &registry_pcp, true, 8, "xdea");
 }
 
 /* Off comes while the policy is being switched on: it does not come on. */
 static void switch_test_cut_while_coming_on(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	registry_cut_at_arm = &registry_pcp;
-	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
+	fake.cut_at_arm = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", registry_why);
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 
 	/* A change of mode: after the cut the old mode is not tried. */
-	registry_cut_at_arm = NULL;
+	fake.cut_at_arm = NULL;
 	registry_pcp.mode_knob = 0;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1, why));
-	registry_log[0] = '\0';
-	registry_cut_at_arm = &registry_pcp;
-	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1));
+	fake.log[0] = '\0';
+	fake.cut_at_arm = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2));
 	registry_expect(test, &registry_pcp, false, 1, "xdeaxd");
 }
 
@@ -76,37 +72,31 @@ static void switch_test_cut_since_asked(struct kunit *test)
 {
 	unsigned int cuts = registry_pcp.cuts;
 	struct lmm_config *want;
-	char why[LMM_WHY_LEN];
-
 	want = registry_config(&registry_pcp);
 	want->enabled = true;
 	lmm_policy_cut(&registry_pcp);
-	KUNIT_EXPECT_EQ(test, -ECANCELED,
-			registry_apply_since(&registry_pcp, want, cuts, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", (const char *)why);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: switched off meanwhile", registry_why);
 	registry_expect(test, &registry_pcp, false, 7, "");
 
 	/* A knob of a policy that was cut: the policy is not enabled a second time. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	want = registry_config(&registry_pcp);
 	want->value[0] = 9;
 	cuts = registry_pcp.cuts;
 	lmm_policy_cut(&registry_pcp);
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, -ECANCELED,
-			registry_apply_since(&registry_pcp, want, cuts, why));
+	fake.log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
 	registry_expect(test, &registry_pcp, false, 8, "xd");
 }
 
 /* Off comes while a policy takes new settings: no event is delivered afterwards. */
 static void switch_test_cut_while_configuring(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	registry_cut_at_configure = &registry_pcp;
-	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.cut_at_configure = &registry_pcp;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9));
+	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, false, 8, "eacxd");
 }
@@ -114,22 +104,20 @@ static void switch_test_cut_while_configuring(struct kunit *test)
 /* A policy that is cut while another policy comes on stays off when that change fails. */
 static void switch_test_revert_leaves_off(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
-	registry_cut_at_arm = &registry_pcp;
-	registry_arm_err = 0;
-	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 9, true, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
+	fake.cut_at_arm = &registry_pcp;
+	fake.arm_err = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 9, true));
 	registry_look();
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 	KUNIT_EXPECT_TRUE(test, registry_numa.on);
 
-	registry_cut_at_arm = NULL;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_numa, false, 7, why));
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7, why));
-	registry_cut_at_enable = &registry_pcp;
-	registry_enable_err = -EBUSY;
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true, why));
+	fake.cut_at_arm = NULL;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_numa, false, 7));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
+	fake.cut_at_enable = &registry_pcp;
+	fake.enable_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
 	registry_look();
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
@@ -138,56 +126,52 @@ static void switch_test_revert_leaves_off(struct kunit *test)
 /* A policy that finds too few hooks armed stays off, with nothing armed. */
 static void switch_test_too_few_hooks(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	registry_armed_err = -EOPNOTSUPP;
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 8, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no way out", (const char *)why);
+	fake.armed_err = -EOPNOTSUPP;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 8));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no way out", registry_why);
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 }
 
 /* A hook is taken away and given back. */
 static void switch_test_stands_by(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_alive = false;
-	registry_hooks_ok = false;
+	fake.alive = false;
+	fake.hooks_ok = false;
 	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_STREQ(test, "no hook", (const char *)why);
-	KUNIT_EXPECT_STREQ(test, "eaxd", (const char *)registry_log);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "no hook", registry_why);
+	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
-	KUNIT_EXPECT_EQ(test, 0UL, registry_listening);
+	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
 
 	/* A knob can be set in standby; writing 1 to enabled is refused in words. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9, why));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", (const char *)why);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", registry_why);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
 	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
 
 	/* A policy whose wrappers must be loaded does not come back by itself. */
-	registry_alive = true;
-	registry_hooks_ok = true;
-	registry_missing = 1;
+	fake.alive = true;
+	fake.hooks_ok = true;
+	fake.missing = 1;
 	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp, why));
-	KUNIT_EXPECT_STREQ(test, "hook drain: not live", (const char *)why);
-	registry_missing = 0;
-	registry_log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "hook drain: not live", registry_why);
+	fake.missing = 0;
+	fake.log[0] = '\0';
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, true, 9, "ea");
 
 	/* Off in standby. */
-	registry_alive = false;
-	registry_hooks_ok = false;
+	fake.alive = false;
+	fake.hooks_ok = false;
 	registry_look();
-	registry_log[0] = '\0';
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9, why));
+	fake.log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9));
 	registry_expect(test, &registry_pcp, false, 9, "");
 	KUNIT_EXPECT_FALSE(test, registry_look());
 }
@@ -195,16 +179,14 @@ static void switch_test_stands_by(struct kunit *test)
 /* A policy that loses an optional hook goes on with the other hooks, until the hook is back. */
 static void switch_test_comes_back_without_the_optional(struct kunit *test)
 {
-	char why[LMM_WHY_LEN];
-
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8, why));
-	registry_alive = false;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.alive = false;
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, true, 8, "eaxdea");
 
 	/* The hook is free again: a new start with the hook. */
-	registry_alive = true;
-	registry_regained = true;
+	fake.alive = true;
+	fake.regained = true;
 	KUNIT_EXPECT_FALSE(test, registry_look());
 	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
 	KUNIT_EXPECT_FALSE(test, registry_look());
