@@ -21,6 +21,12 @@ static const struct cma_view half = {
 	.free = 150000, .free_cma = 100000, .high = 1000, .managed = 250000, .cma = 131072,
 };
 
+/* Settings: a mode, and how much of CMA memory may be in use, in percent. */
+#define RATIO(cap)		{ CMA_MODE_RATIO, cap }
+#define CMA_FIRST(cap)		{ CMA_MODE_CMA_FIRST, cap }
+#define REGULAR_FIRST(cap)	{ CMA_MODE_REGULAR_FIRST, cap }
+#define KEEP(cap)		{ CMA_MODE_KEEP, cap }
+
 /* Each verdict; where two reasons apply, the one that is named. */
 static void each_verdict(struct kunit *test)
 {
@@ -30,65 +36,52 @@ static void each_verdict(struct kunit *test)
 		bool lending;
 		enum cma_verdict want;
 	} cases[] = {
-		{ half, { CMA_MODE_RATIO, 100 }, false, CMA_REGULAR_RATIO },
-		{ half, { CMA_MODE_RATIO, 100 }, true, CMA_LEND_RATIO },
-		{ half, { CMA_MODE_CMA_FIRST, 100 }, false, CMA_LEND_FIRST },
-		{ half, { CMA_MODE_REGULAR_FIRST, 100 }, true, CMA_REGULAR_FIRST },
+		{ half, RATIO(100), false, CMA_REGULAR_RATIO },
+		{ half, RATIO(100), true, CMA_LEND_RATIO },
+		{ half, CMA_FIRST(100), false, CMA_LEND_FIRST },
+		{ half, REGULAR_FIRST(100), true, CMA_REGULAR_FIRST },
 		/* Nothing reserved, more reserved than managed, more free than reserved. */
-		{ { 1000, 0, 10, 5000, 0 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
-		{ { 1000, 500, 10, 999, 1000 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
-		{ { 1000, 501, 10, 5000, 500 }, { CMA_MODE_RATIO, 100 }, true, CMA_AS_STOCK_DRIFT },
+		{ { 1000, 0, 10, 5000, 0 }, RATIO(100), true, CMA_AS_STOCK_DRIFT },
+		{ { 1000, 500, 10, 999, 1000 }, RATIO(100), true, CMA_AS_STOCK_DRIFT },
+		{ { 1000, 501, 10, 5000, 500 }, RATIO(100), true, CMA_AS_STOCK_DRIFT },
 		/* An error within @slack, the pending counts of the CPUs, is no drift. */
-		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_RATIO, 100 }, true,
-		  CMA_LEND_RATIO },
-		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, { CMA_MODE_CMA_FIRST, 0 }, true,
-		  CMA_REGULAR_CAP },
-		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
-		  CMA_AS_STOCK_EMPTY },
+		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, RATIO(100), true, CMA_LEND_RATIO },
+		{ { 1000, 501, 10, 5000, 500, .slack = 1 }, CMA_FIRST(0), true, CMA_REGULAR_CAP },
+		{ { 1000, 0, 10, 5000, 500 }, CMA_FIRST(100), true, CMA_AS_STOCK_EMPTY },
 		/* A negative count: a CPU's counts are pending. */
-		{ { 1000, -3, 10, 5000, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
-		  CMA_AS_STOCK_EMPTY },
+		{ { 1000, -3, 10, 5000, 500 }, CMA_FIRST(100), true, CMA_AS_STOCK_EMPTY },
 		/* Regular memory at its high watermark, and below. */
-		{ { 1000, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
-		  CMA_LEND_PRESSURE },
-		{ { 500, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false, CMA_LEND_PRESSURE },
-		{ { 1001, 500, 500, 5000, 600 }, { CMA_MODE_RATIO, 100 }, false,
-		  CMA_REGULAR_RATIO },
+		{ { 1000, 500, 500, 5000, 600 }, RATIO(100), false, CMA_LEND_PRESSURE },
+		{ { 500, 500, 500, 5000, 600 }, RATIO(100), false, CMA_LEND_PRESSURE },
+		{ { 1001, 500, 500, 5000, 600 }, RATIO(100), false, CMA_REGULAR_RATIO },
 		/* An owner comes first. */
-		{ { 1001, 500, 500, 5000, 600, .allocating = true }, { CMA_MODE_RATIO, 100 },
+		{ { 1001, 500, 500, 5000, 600, .allocating = true }, RATIO(100),
 		  true, CMA_REGULAR_BUSY },
-		{ { 1000, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
-		  CMA_REGULAR_KEPT },
-		{ { 1000, 400, 500, 5000, 600, 500 }, { CMA_MODE_CMA_FIRST, 100 }, true,
-		  CMA_REGULAR_KEPT },
+		{ { 1000, 400, 500, 5000, 600, 400 }, RATIO(100), true, CMA_REGULAR_KEPT },
+		{ { 1000, 400, 500, 5000, 600, 500 }, CMA_FIRST(100), true, CMA_REGULAR_KEPT },
 		/* Under pressure the kernel's own rule replaces a reason for regular memory. */
-		{ { 1000, 500, 500, 5000, 600, .allocating = true }, { CMA_MODE_RATIO, 100 },
+		{ { 1000, 500, 500, 5000, 600, .allocating = true }, RATIO(100),
 		  true, CMA_AS_STOCK_PRESSURE },
-		{ { 900, 400, 500, 5000, 600, 400 }, { CMA_MODE_RATIO, 100 }, true,
-		  CMA_AS_STOCK_PRESSURE },
-		{ { 900, 400, 500, 5000, 600 }, { CMA_MODE_CMA_FIRST, 10 }, true,
-		  CMA_AS_STOCK_PRESSURE },
-		{ { 900, 400, 500, 5000, 600 }, { CMA_MODE_REGULAR_FIRST, 100 }, true,
-		  CMA_AS_STOCK_PRESSURE },
-		{ { 500, 400, 500, 5000, 600, 399 }, { CMA_MODE_CMA_FIRST, 100 }, true,
-		  CMA_LEND_FIRST },
+		{ { 900, 400, 500, 5000, 600, 400 }, RATIO(100), true, CMA_AS_STOCK_PRESSURE },
+		{ { 900, 400, 500, 5000, 600 }, CMA_FIRST(10), true, CMA_AS_STOCK_PRESSURE },
+		{ { 900, 400, 500, 5000, 600 }, REGULAR_FIRST(100), true, CMA_AS_STOCK_PRESSURE },
+		{ { 500, 400, 500, 5000, 600, 399 }, CMA_FIRST(100), true, CMA_LEND_FIRST },
 		/* Mode keep never lends. */
-		{ { 1000, 400, 500, 5000, 600 }, { CMA_MODE_KEEP, 100 }, true, CMA_AS_STOCK_MODE },
-		{ { 1000, 0, 10, 5000, 500 }, { CMA_MODE_KEEP, 0 }, false, CMA_AS_STOCK_MODE },
+		{ { 1000, 400, 500, 5000, 600 }, KEEP(100), true, CMA_AS_STOCK_MODE },
+		{ { 1000, 0, 10, 5000, 500 }, KEEP(0), false, CMA_AS_STOCK_MODE },
 		/* Without the wrapper nothing is lent, however short memory is. */
-		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_CMA_FIRST, 100 },
+		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, CMA_FIRST(100),
 		  true, CMA_AS_STOCK_LIVEPATCH },
-		{ { 500, 500, 500, 5000, 600, .unguarded = true }, { CMA_MODE_RATIO, 100 },
+		{ { 500, 500, 500, 5000, 600, .unguarded = true }, RATIO(100),
 		  true, CMA_AS_STOCK_LIVEPATCH },
-		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, { CMA_MODE_KEEP, 100 },
+		{ { 1000, 400, 10, 5000, 500, .unguarded = true }, KEEP(100),
 		  true, CMA_AS_STOCK_MODE },
 		/* Half may be in use. */
-		{ { 900, 501, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true, CMA_LEND_FIRST },
-		{ { 900, 500, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 50 }, true, CMA_REGULAR_CAP },
-		{ { 1900, 1000, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 0 }, true,
-		  CMA_REGULAR_CAP },
+		{ { 900, 501, 10, 5000, 1000 }, CMA_FIRST(50), true, CMA_LEND_FIRST },
+		{ { 900, 500, 10, 5000, 1000 }, CMA_FIRST(50), true, CMA_REGULAR_CAP },
+		{ { 1900, 1000, 10, 5000, 1000 }, CMA_FIRST(0), true, CMA_REGULAR_CAP },
 		/* All may be in use. */
-		{ { 900, 1, 10, 5000, 1000 }, { CMA_MODE_CMA_FIRST, 100 }, true, CMA_LEND_FIRST },
+		{ { 900, 1, 10, 5000, 1000 }, CMA_FIRST(100), true, CMA_LEND_FIRST },
 	};
 	unsigned int i;
 
@@ -100,6 +93,11 @@ static void each_verdict(struct kunit *test)
 				    "case %u", i);
 	}
 }
+
+#undef RATIO
+#undef CMA_FIRST
+#undef REGULAR_FIRST
+#undef KEEP
 
 static void shares(struct kunit *test)
 {

@@ -62,13 +62,11 @@ static void bound_of_a_trace(struct kunit *test)
 {
 	const struct bound_case *c = test->param_value;
 	struct list_model m;
-	int i;
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
 	m.alloc_ns = 20000;
 	m.free_ns = 6000;
-	for (i = 0; i < c->rounds; i++)
-		steer_run(&m, c->steps, ARRAY_SIZE(c->steps));
+	STEER(&m, c->steps, c->rounds);
 	KUNIT_EXPECT_GE(test, m.top, c->low);
 	KUNIT_EXPECT_LE(test, m.top, c->top);
 	model_is_right(test, &m);
@@ -133,15 +131,14 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 	m.steer.sees_refills = c->sees_refills;
 	m.alloc_ns = 20000;
 	m.free_ns = 6000;
-	for (i = 0; i < SETTLE_ROUNDS; i++)
-		steer_run(&m, burst, ARRAY_SIZE(burst));
+	STEER(&m, burst, SETTLE_ROUNDS);
 	KUNIT_EXPECT_LE(test, m.raises, raises_allowed(c));
 	KUNIT_EXPECT_LE(test, m.top, (int)(c->pages + max(c->pages / 10,
 							  c->pages * c->gain_pct / 300)));
 
 	before = model_crossed(&m);
 	for (i = 0; i < STEADY_ROUNDS; i++) {
-		steer_run(&m, burst, ARRAY_SIZE(burst));
+		STEER(&m, burst, 1);
 		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
 		KUNIT_EXPECT_LE(test, model_high(&m),
 				(int)(c->pages + max(c->pages / 10, c->pages * c->gain_pct / 300)));
@@ -159,16 +156,13 @@ static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 	const struct steer_step burst[] = { { pages }, { -pages } };
 	unsigned long before;
 	struct list_model m;
-	int i;
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
-	for (i = 0; i < SETTLE_ROUNDS; i++)
-		steer_run(&m, burst, ARRAY_SIZE(burst));
+	STEER(&m, burst, SETTLE_ROUNDS);
 	before = model_crossed(&m);
 	m.biggest_drain = 0;
 	m.biggest_refill = 0;
-	for (i = 0; i < STEADY_ROUNDS; i++)
-		steer_run(&m, burst, ARRAY_SIZE(burst));
+	STEER(&m, burst, STEADY_ROUNDS);
 	/* In a mix, drained pages are fetched again, so drains and refills stay small. */
 	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
@@ -183,14 +177,11 @@ static void the_bound_follows_a_smaller_load(struct kunit *test)
 	const struct steer_step large[] = { { 16384 }, { -16384 } };
 	const struct steer_step small[] = { { 100, 1 }, { -100 } };
 	struct list_model m;
-	int i;
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
-	for (i = 0; i < 10; i++)
-		steer_run(&m, large, ARRAY_SIZE(large));
+	STEER(&m, large, 10);
 	KUNIT_EXPECT_GE(test, model_high(&m), 16384);
-	for (i = 0; i < RETURN_TICKS; i++)
-		steer_run(&m, small, ARRAY_SIZE(small));
+	STEER(&m, small, RETURN_TICKS);
 	/* Pages that the small load uses may stay. */
 	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF + 100 * PCP_USE_TICKS);
 	KUNIT_EXPECT_LE(test, model_high(&m), MODEL_DEF + 200 * PCP_USE_TICKS);
@@ -235,16 +226,16 @@ static void a_load_that_moves_enlarges_neither(struct kunit *test)
 /* Pressure */
 
 /*
- * A flag in @limits and its effect on a list raised to PRESSED_HIGH: bound, hands-off and reason of
- * a tick, and reason of a drain.
+ * A flag in @limits and its effect on a list raised to PRESSED_HIGH: bound and reason of a tick,
+ * reason of a drain, and hands-off.
  */
 struct pressure_case {
 	const char *name;
 	struct pcp_limits limits;
 	int high;
-	bool hands_off;
 	enum pcp_reason reason;
 	enum pcp_reason drain;
+	bool hands_off;
 };
 
 #define PRESSED_HIGH	4000
@@ -252,14 +243,14 @@ struct pressure_case {
 			  .batch = MODEL_BATCH, __VA_ARGS__ }
 
 static const struct pressure_case pressure_cases[] = {
-	{ "none", PRESSED(), PRESSED_HIGH, false, PCP_BY_USE, PCP_BY_USE },
-	{ "near", PRESSED(.near = true), PRESSED_HIGH, false, PCP_BY_USE, PCP_BY_WATERMARK },
-	{ "reclaim", PRESSED(.reclaim = true), MODEL_DEF, false, PCP_BY_RECLAIM, PCP_BY_RECLAIM },
-	{ "oom", PRESSED(.oom = true), MODEL_DEF, false, PCP_BY_OOM, PCP_BY_OOM },
-	{ "sysctl", PRESSED(.sysctl = true), MODEL_DEF, true, PCP_BY_SYSCTL, PCP_BY_SYSCTL },
-	{ "disabled", PRESSED(.disabled = true), MODEL_DEF, true, PCP_BY_KERNEL, PCP_BY_KERNEL },
-	{ "reclaim above near", PRESSED(.reclaim = true, .near = true), MODEL_DEF, false,
-	  PCP_BY_RECLAIM, PCP_BY_RECLAIM },
+	{ "none", PRESSED(), PRESSED_HIGH, PCP_BY_USE, PCP_BY_USE },
+	{ "near", PRESSED(.near = true), PRESSED_HIGH, PCP_BY_USE, PCP_BY_WATERMARK },
+	{ "reclaim", PRESSED(.reclaim = true), MODEL_DEF, PCP_BY_RECLAIM, PCP_BY_RECLAIM },
+	{ "oom", PRESSED(.oom = true), MODEL_DEF, PCP_BY_OOM, PCP_BY_OOM },
+	{ "sysctl", PRESSED(.sysctl = true), MODEL_DEF, PCP_BY_SYSCTL, PCP_BY_SYSCTL, true },
+	{ "disabled", PRESSED(.disabled = true), MODEL_DEF, PCP_BY_KERNEL, PCP_BY_KERNEL, true },
+	{ "reclaim above near", PRESSED(.reclaim = true, .near = true), MODEL_DEF, PCP_BY_RECLAIM,
+	  PCP_BY_RECLAIM },
 };
 
 KUNIT_ARRAY_PARAM_DESC(pressure, pressure_cases, name);
@@ -305,10 +296,8 @@ static void pressure(struct kunit *test)
 static void pressed_bursts(struct list_model *m)
 {
 	const struct steer_step burst[] = { { PRESSED_BURST, 1 }, { -PRESSED_BURST, 1 } };
-	int i;
 
-	for (i = 0; i < SETTLE_ROUNDS; i++)
-		steer_run(m, burst, ARRAY_SIZE(burst));
+	STEER(m, burst, SETTLE_ROUNDS);
 }
 
 static void pressure_comes_and_goes(struct kunit *test)
@@ -472,7 +461,6 @@ static void only_differences_count(struct kunit *test)
 	int high = 0, count = 0;
 	struct list_model m;
 	unsigned int i;
-	int round;
 
 	for (i = 0; i < ARRAY_SIZE(starts); i++) {
 		model_init(&m, MODEL_DEF, MODEL_MAX);
@@ -480,8 +468,7 @@ static void only_differences_count(struct kunit *test)
 		m.freed = starts[i].freed;
 		sample = model_sample(&m);
 		pcp_event_begin(&m.event, &sample, m.allocated);
-		for (round = 0; round < 4; round++)
-			steer_run(&m, burst, ARRAY_SIZE(burst));
+		STEER(&m, burst, 4);
 		if (!i) {
 			high = model_high(&m);
 			count = m.count;
@@ -532,12 +519,10 @@ static void no_larger_than_the_default_is_allowed(struct kunit *test)
 	static const int max[] = { MODEL_DEF, MODEL_DEF - 1, 0 };
 	struct list_model m;
 	unsigned int i;
-	int round;
 
 	for (i = 0; i < ARRAY_SIZE(max); i++) {
 		model_init(&m, MODEL_DEF, max[i]);
-		for (round = 0; round < 10; round++)
-			steer_run(&m, burst, ARRAY_SIZE(burst));
+		STEER(&m, burst, 10);
 		KUNIT_EXPECT_EQ(test, m.raises, 0U);
 		model_is_right(test, &m);
 		/* A list raised under a larger maximum goes back to its default. */
@@ -553,12 +538,10 @@ static void a_batch_of_one(struct kunit *test)
 {
 	const struct steer_step burst[] = { { 300 }, { -300 } };
 	struct list_model m;
-	int round;
 
 	model_init(&m, 4, 400);
 	m.limits.batch = 1;
-	for (round = 0; round < 50; round++)
-		steer_run(&m, burst, ARRAY_SIZE(burst));
+	STEER(&m, burst, 50);
 	KUNIT_EXPECT_GE(test, model_high(&m), 270);
 	KUNIT_EXPECT_LE(test, model_high(&m), 330);
 	model_ticks(&m, RETURN_TICKS);

@@ -275,18 +275,24 @@ struct steer_step {
 	int ticks;	/* idle ticks afterwards */
 };
 
-static void steer_run(struct list_model *m, const struct steer_step *steps, unsigned int nr)
+static void steer_run(struct list_model *m, const struct steer_step *steps, unsigned int nr,
+		      int rounds)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		if (steps[i].pages > 0)
-			model_alloc(m, steps[i].pages);
-		else
-			model_free(m, -steps[i].pages);
-		model_ticks(m, steps[i].ticks);
+	while (rounds-- > 0) {
+		for (i = 0; i < nr; i++) {
+			if (steps[i].pages > 0)
+				model_alloc(m, steps[i].pages);
+			else
+				model_free(m, -steps[i].pages);
+			model_ticks(m, steps[i].ticks);
+		}
 	}
 }
+
+/* Repeat an array of steps. */
+#define STEER(m, steps, rounds)	steer_run(m, steps, ARRAY_SIZE(steps), rounds)
 
 static void model_is_right(struct kunit *test, const struct list_model *m)
 {
