@@ -23,38 +23,24 @@
 #include <sys/types.h>
 
 typedef uint8_t u8;
-typedef uint16_t u16;
 typedef uint32_t u32;
 typedef unsigned long long u64;
-typedef int8_t s8;
 typedef int32_t s32;
 typedef long long s64;
 typedef unsigned int gfp_t;
 
 #define __percpu
 #define __rcu
-#define __init
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
-#define fallthrough		__attribute__((fallthrough))
-#define __maybe_unused		__attribute__((unused))
-#define noinline		__attribute__((noinline))
 
 /* The program is built for the release that the sources ask for. */
 #define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
 
-#define U8_MAX			UINT8_MAX
-#define U16_MAX			UINT16_MAX
 #define U32_MAX			UINT32_MAX
-#define S32_MAX			INT32_MAX
-#define S64_MAX			INT64_MAX
 #define U64_MAX			UINT64_MAX
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define HZ			250
-#define MAX_JIFFY_OFFSET	((LONG_MAX >> 1) - 1)
-#define BITS_PER_LONG		64
-#define BITS_PER_BYTE		8
-#define MSEC_PER_SEC		1000L
 #define GFP_KERNEL		0
 
 #define BIT(n)			(1UL << (n))
@@ -62,7 +48,6 @@ typedef unsigned int gfp_t;
 #define GENMASK(h, l)		((~0UL << (l)) & (~0UL >> (63 - (h))))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define BUILD_BUG_ON(x)		_Static_assert(!(x), #x)
-#define static_assert(x, ...)	_Static_assert(x, #x)
 #define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define DIV_ROUND_CLOSEST(n, d)	(((n) + (d) / 2) / (d))
 #define mult_frac(n, a, b)	((n) / (b) * (a) + (n) % (b) * (a) / (b))
@@ -71,16 +56,7 @@ typedef unsigned int gfp_t;
 #define smp_rmb()		atomic_thread_fence(memory_order_acquire)
 #define smp_wmb()		atomic_thread_fence(memory_order_release)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
-#define IS_ENABLED(option)	0
-#define container_of(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
-#define likely(x)		(x)
 #define unlikely(x)		(x)
-#define WARN_ON(x)		(x)
-#define WARN_ON_ONCE(x)		(x)
-#define cond_resched()		do { } while (0)
-#define swap(a, b) \
-	do { __typeof__(a) swapped = (a); (a) = (b); (b) = swapped; } while (0)
 
 #define min(a, b) \
 	({ __typeof__(a) min_a = (a); __typeof__(b) min_b = (b); min_a < min_b ? min_a : min_b; })
@@ -91,52 +67,26 @@ typedef unsigned int gfp_t;
 #define max3(a, b, c)		max(max(a, b), c)
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define clamp_t(type, v, lo, hi) clamp((type)(v), (type)(lo), (type)(hi))
-#define clamp_val(v, lo, hi)	clamp_t(__typeof__(v), v, lo, hi)
 #define abs(x)			({ __typeof__(x) abs_x = (x); abs_x < 0 ? -abs_x : abs_x; })
 #define time_before(a, b)	((long)((a) - (b)) < 0)
 #define time_after(a, b)	time_before(b, a)
-#define time_after_eq(a, b)	((long)((a) - (b)) >= 0)
 #define ilog2(n)		(63 - __builtin_clzll(n))
-#define roundup_pow_of_two(n)	((n) <= 1 ? 1UL : 1UL << (ilog2((n) - 1) + 1))
-#define is_power_of_2(n)	((n) && !((n) & ((n) - 1)))
 #define fls(n)			((n) ? 32 - __builtin_clz(n) : 0)
 #define fls64(n)		((n) ? 64 - __builtin_clzll(n) : 0)
-#define hweight_long(n)		__builtin_popcountl(n)
 #define hweight64(n)		__builtin_popcountll(n)
 
 #define div_u64(a, b)		((u64)(a) / (u32)(b))
 #define div64_u64(a, b)		((u64)(a) / (u64)(b))
 #define div_s64(a, b)		((s64)(a) / (s32)(b))
 #define div64_s64(a, b)		((s64)(a) / (s64)(b))
-#define div64_ul(a, b)		((u64)(a) / (unsigned long)(b))
 #define mul_u32_u32(a, b)	((u64)(u32)(a) * (u32)(b))
-#define mul_u64_u64_div_u64(a, b, c) \
-	((u64)((unsigned __int128)(a) * (b) / (c)))
-#define mul_u64_u32_div(a, b, c) \
-	((u64)((unsigned __int128)(a) * (b) / (c)))
 
-static inline u64 hash_64(u64 value, unsigned int bits)
-{
-	return value * 0x61C8864680B583EBull >> (64 - bits);
-}
-
-#define hash_long(value, bits)	hash_64(value, bits)
 #define hash_32(value, bits)	((u32)(value) * 0x61C88647u >> (32 - (bits)))
 
 static inline u64 div_u64_rem(u64 value, u32 by, u32 *rest)
 {
 	*rest = value % by;
 	return value / by;
-}
-
-static inline unsigned long msecs_to_jiffies(unsigned int ms)
-{
-	return DIV_ROUND_UP((unsigned long)ms * HZ, 1000);
-}
-
-static inline unsigned int jiffies_to_msecs(unsigned long jiffies)
-{
-	return jiffies * (1000 / HZ);
 }
 
 static inline const void *memchr_inv(const void *start, int c, size_t len)
@@ -193,48 +143,15 @@ struct mutex { int unused; };
 
 typedef struct { atomic_int value; } atomic_t;
 typedef struct { atomic_long value; } atomic_long_t;
-
-static inline void atomic_set(atomic_t *v, int i)
-{
-	atomic_store_explicit(&v->value, i, memory_order_relaxed);
-}
-
-static inline int atomic_read(atomic_t *v)
-{
-	return atomic_load_explicit(&v->value, memory_order_relaxed);
-}
-
-static inline void atomic_add(int i, atomic_t *v)
-{
-	atomic_fetch_add_explicit(&v->value, i, memory_order_relaxed);
-}
-
-static inline void atomic_long_set(atomic_long_t *v, long i)
-{
-	atomic_store_explicit(&v->value, i, memory_order_relaxed);
-}
-
-static inline long atomic_long_read(atomic_long_t *v)
-{
-	return atomic_load_explicit(&v->value, memory_order_relaxed);
-}
-
-static inline void atomic_long_add(long i, atomic_long_t *v)
-{
-	atomic_fetch_add_explicit(&v->value, i, memory_order_relaxed);
-}
-
 typedef struct { atomic_llong value; } atomic64_t;
 
-static inline s64 atomic64_read(const atomic64_t *v)
-{
-	return atomic_load_explicit((atomic_llong *)&v->value, memory_order_relaxed);
-}
-
-static inline void atomic64_set(atomic64_t *v, s64 i)
-{
-	atomic_store_explicit(&v->value, i, memory_order_relaxed);
-}
+#define atomic_read(v)		atomic_load_explicit(&(v)->value, memory_order_relaxed)
+#define atomic_set(v, i)	atomic_store_explicit(&(v)->value, i, memory_order_relaxed)
+#define atomic_add(i, v)	atomic_fetch_add_explicit(&(v)->value, i, memory_order_relaxed)
+#define atomic_long_read	atomic_read
+#define atomic_long_set		atomic_set
+#define atomic_long_add		atomic_add
+#define atomic64_read		atomic_read
 
 static inline s64 atomic64_add_return(s64 i, atomic64_t *v)
 {
@@ -287,23 +204,12 @@ static inline bool list_empty(const struct list_head *list)
 	return list->next == list;
 }
 
-static inline void list_add_between(struct list_head *item, struct list_head *prev,
-				    struct list_head *next)
-{
-	item->prev = prev;
-	item->next = next;
-	prev->next = item;
-	next->prev = item;
-}
-
-static inline void list_add(struct list_head *item, struct list_head *head)
-{
-	list_add_between(item, head, head->next);
-}
-
 static inline void list_add_tail(struct list_head *item, struct list_head *head)
 {
-	list_add_between(item, head->prev, head);
+	item->prev = head->prev;
+	item->next = head;
+	head->prev->next = item;
+	head->prev = item;
 }
 
 static inline void list_del(struct list_head *item)
@@ -314,15 +220,8 @@ static inline void list_del(struct list_head *item)
 	item->next = NULL;
 }
 
-#define list_entry(ptr, type, member)	container_of(ptr, type, member)
-#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
-#define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
 #define list_for_each(at, head) \
 	for ((at) = (head)->next; (at) != (head); (at) = (at)->next)
-#define list_for_each_entry(at, head, member)				\
-	for ((at) = list_first_entry(head, __typeof__(*(at)), member);	\
-	     &(at)->member != (head);					\
-	     (at) = list_entry((at)->member.next, __typeof__(*(at)), member))
 
 /* Move all entries of a list between two neighbours. */
 static inline void list_move_between(struct list_head *list, struct list_head *prev,

@@ -29,26 +29,9 @@ void kunit_user_fail(struct kunit *test, const char *file, int line, const char 
 	putchar('\n');
 }
 
-#include "../pcp_core_test.c"
-#include "../pcp_event_core_test.c"
-#include "../pcp_event_load_test.c"
-#include "../cma_core_test.c"
-#include "../knobs_test.c"
-#include "../ladder_test.c"
-#include "../numa_core_test.c"
-#include "../numa_trace_test.c"
-#include "../numa_vma_core_test.c"
-#include "../numa_sample_core_test.c"
-#include "../pageblock_census_test.c"
-#include "../pageblock_core_test.c"
-#include "../zonelock_core_test.c"
+#include "../core_suites.h"
 
-static struct kunit_suite *const suites[] = {
-	&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
-	&lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
-	&numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
-	&pageblock_census_suite, &zonelock_core_suite,
-};
+static struct kunit_suite *const suites[] = { CORE_SUITES };
 
 /* Run a case once; return whether the case has passed. */
 static bool run_once(const struct kunit_suite *suite, const struct kunit_case *one,

@@ -67,7 +67,6 @@ void *kunit_user_alloc(struct kunit *test, size_t size);
 
 #define kunit_kzalloc(test, size, gfp)		kunit_user_alloc(test, size)
 #define kunit_kcalloc(test, nr, size, gfp)	kunit_user_alloc(test, (nr) * (size))
-#define kunit_kmalloc(test, size, gfp)		kunit_user_alloc(test, size)
 
 __attribute__((format(printf, 4, 5)))
 void kunit_user_fail(struct kunit *test, const char *file, int line, const char *format, ...);

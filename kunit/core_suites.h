@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * core_suites.h - suites of pure code, which also build in user space
+ *
+ * Each suite includes the sources it tests; some use suites included before them.
+ */
+#include "pcp_core_test.c"
+#include "pcp_event_core_test.c"
+#include "pcp_event_load_test.c"
+#include "cma_core_test.c"
+#include "knobs_test.c"
+#include "ladder_test.c"
+#include "numa_core_test.c"
+#include "numa_trace_test.c"
+#include "numa_vma_core_test.c"
+#include "numa_sample_core_test.c"
+#include "pageblock_census_test.c"
+#include "pageblock_core_test.c"
+#include "zonelock_core_test.c"
+
+#define CORE_SUITES								\
+	&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite,		\
+	&cma_core_suite, &lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite,	\
+	&numa_trace_suite, &numa_vma_core_suite, &numa_sample_core_suite,	\
+	&pageblock_core_suite, &pageblock_census_suite, &zonelock_core_suite
