@@ -11,11 +11,11 @@
 static const char *const knobs_test_modes[] = { "depth", "event", NULL };
 
 static const struct lmm_knob knobs_test_table[] = {
-	{ .name = "mode", .kind = LMM_KNOB_CHOICE, .max = 1, .choices = knobs_test_modes },
-	{ .name = "high_max_pct", .kind = LMM_KNOB_TENTHS, .min = 10, .max = 500, .def = 125 },
-	{ .name = "period_ms", .kind = LMM_KNOB_UINT, .min = 100, .max = 60000, .def = 1000 },
-	{ .name = "contended_only", .kind = LMM_KNOB_BOOL, .max = 1 },
-	{ .name = "any", .kind = LMM_KNOB_UINT, .max = U32_MAX },
+	LMM_CHOICE("mode", knobs_test_modes, 1, 0),
+	LMM_TENTHS("high_max_pct", 10, 500, 125),
+	LMM_UINT("period_ms", 100, 60000, 1000),
+	LMM_BOOL("contended_only", 0),
+	LMM_UINT("any", 0, U32_MAX, 0),
 };
 
 static struct lmm_policy knobs_test_pcp = {
@@ -26,9 +26,9 @@ static struct lmm_policy knobs_test_pcp = {
 };
 
 static const struct lmm_knob knobs_test_text[] = {
-	{ .name = "first", .kind = LMM_KNOB_UINT, .max = 9 },
-	{ .name = "groups", .kind = LMM_KNOB_TEXT },
-	{ .name = "last", .kind = LMM_KNOB_UINT, .max = 9 },
+	LMM_UINT("first", 0, 9, 0),
+	LMM_TEXT("groups"),
+	LMM_UINT("last", 0, 9, 0),
 };
 
 static struct lmm_policy knobs_test_numa = {

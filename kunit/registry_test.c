@@ -182,9 +182,9 @@ static void registry_fake_configure(struct lmm_policy *policy, const struct lmm_
 }
 
 static const struct lmm_knob registry_knobs[] = {
-	{ .name = "a", .kind = LMM_KNOB_UINT, .max = 100, .def = 7 },
-	{ .name = "b", .kind = LMM_KNOB_BOOL, .max = 1, .def = 1 },
-	{ .name = "t", .kind = LMM_KNOB_TEXT },
+	LMM_UINT("a", 0, 100, 7),
+	LMM_BOOL("b", 1),
+	LMM_TEXT("t"),
 };
 
 static const char *const registry_counters[] = { "things" };
@@ -318,10 +318,7 @@ static void registry_test_refuses_bad_tables(struct kunit *test)
 
 static void registry_test_refuses_second_text(struct kunit *test)
 {
-	static const struct lmm_knob texts[] = {
-		{ .name = "t", .kind = LMM_KNOB_TEXT },
-		{ .name = "u", .kind = LMM_KNOB_TEXT },
-	};
+	static const struct lmm_knob texts[] = { LMM_TEXT("t"), LMM_TEXT("u") };
 	struct lmm_policy policy = registry_policy(LMM_CMA, "cma");
 
 	policy.knobs = texts;

@@ -87,6 +87,18 @@ struct lmm_knob {
 	const char *const *choices;
 };
 
+/* Rows of a knob table, by kind; a choice has the words up to @last. */
+#define LMM_UINT(name_, min_, max_, def_) \
+	{ .name = name_, .kind = LMM_KNOB_UINT, .min = min_, .max = max_, .def = def_ }
+#define LMM_TENTHS(name_, min_, max_, def_) \
+	{ .name = name_, .kind = LMM_KNOB_TENTHS, .min = min_, .max = max_, .def = def_ }
+#define LMM_BOOL(name_, def_) \
+	{ .name = name_, .kind = LMM_KNOB_BOOL, .max = 1, .def = def_ }
+#define LMM_CHOICE(name_, words, last, def_) \
+	{ .name = name_, .kind = LMM_KNOB_CHOICE, .max = last, .def = def_, .choices = words }
+#define LMM_TEXT(name_) \
+	{ .name = name_, .kind = LMM_KNOB_TEXT }
+
 /**
  * struct lmm_config - one immutable set of a policy's settings
  * @rcu: frees the set after the last reader

@@ -27,11 +27,7 @@ struct lmm_span {
 	size_t len;
 };
 
-static const struct lmm_knob lmm_knob_enabled = {
-	.name = "enabled",
-	.kind = LMM_KNOB_BOOL,
-	.max = 1,
-};
+static const struct lmm_knob lmm_knob_enabled = LMM_BOOL("enabled", 0);
 
 /**
  * lmm_key() - the knob row behind a key

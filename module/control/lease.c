@@ -27,11 +27,7 @@ static u64 lmm_lease_deadline;
 static struct hrtimer lmm_lease_timer;
 
 /* A lease is read as a knob is. */
-const struct lmm_knob lmm_lease_knob = {
-	.name = "lease",
-	.kind = LMM_KNOB_UINT,
-	.max = 7 * 24 * 3600,
-};
+const struct lmm_knob lmm_lease_knob = LMM_UINT("lease", 0, 7 * 24 * 3600, 0);
 
 static enum hrtimer_restart lmm_lease_fires(struct hrtimer *timer)
 {

@@ -17,28 +17,12 @@ static const char *const mode_words[] = {
 
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob cma_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = {
-		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		/* The series uses the ratio; bench/README.md compares the two. */
-		.min = 0, .max = CMA_MODE_KEEP, .def = CMA_MODE_CMA_FIRST,
-		.choices = mode_words,
-	},
-	[KNOB_CAP_PCT] = {
-		.name = "cap_pct", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 100, .def = 100,
-	},
-	[KNOB_KEEP_MS] = {
-		.name = "keep_ms", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 600000, .def = 30000,
-	},
-	[KNOB_KEEP_MAX_PCT] = {
-		.name = "keep_max_pct", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 100, .def = 25,
-	},
-	[KNOB_BUFFERS] = {
-		.name = "buffers", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 1,
-	},
+	/* The series uses the ratio; bench/README.md compares the two. */
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, CMA_MODE_KEEP, CMA_MODE_CMA_FIRST),
+	[KNOB_CAP_PCT] = LMM_UINT("cap_pct", 0, 100, 100),
+	[KNOB_KEEP_MS] = LMM_UINT("keep_ms", 0, 600000, 30000),
+	[KNOB_KEEP_MAX_PCT] = LMM_UINT("keep_max_pct", 0, 100, 25),
+	[KNOB_BUFFERS] = LMM_BOOL("buffers", 1),
 };
 
 /* Names in the file counters. */

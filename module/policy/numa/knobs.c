@@ -21,72 +21,27 @@ static const char *const mode_words[] = {
 
 /* Rows of debugfs files and of the parameter policies. */
 const struct lmm_knob numa_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = {
-		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = NUMA_MODE_VMA, .def = NUMA_MODE_VMA,
-		.choices = mode_words,
-	},
-	[KNOB_SCAN_PERIOD_MIN_MS] = {
-		/* The kernel's own floor: 256 MiB in 100 ms is its fastest scan. */
-		.name = "scan_period_min_ms", .kind = LMM_KNOB_UINT,
-		.min = 10, .max = 60000, .def = 100,
-	},
-	[KNOB_SCAN_PERIOD_MAX_MS] = {
-		/*
-		 * Four times the kernel's own, for the sampling scans in between.  With the
-		 * series' 5000 there would be more faults than with the kernel's.
-		 */
-		.name = "scan_period_max_ms", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 600000, .def = 240000,
-	},
-	[KNOB_MIN_FAULTS] = {
-		.name = "min_faults", .kind = LMM_KNOB_UINT,
-		.min = 10, .max = 100000, .def = NUMA_MIN_FAULTS,
-	},
-	[KNOB_STEP_MAX_PCT] = {
-		.name = "step_max_pct", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 10000, .def = 400,
-	},
-	[KNOB_STEADY_PCT] = {
-		.name = "steady_pct", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 1000, .def = 200,
-	},
-	[KNOB_SCAN_DELAY_MS] = {
-		.name = "scan_delay_ms", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 3600000, .def = 4000,
-	},
-	[KNOB_SCAN_DELAY_RUN_MS] = {
-		.name = "scan_delay_run_ms", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 3600000, .def = 1000,
-	},
-	[KNOB_THREAD_PERIOD_MIN_MS] = {
-		.name = "thread_period_min_ms", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 60000, .def = 1000,
-	},
-	[KNOB_SAMPLING_STRIDE] = {
-		.name = "sampling_stride", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 512, .def = 16,
-	},
-	[KNOB_FULL_PASS_INTERVAL] = {
-		.name = "full_pass_interval", .kind = LMM_KNOB_UINT,
-		.min = 1, .max = 1000, .def = 8,
-	},
-	[KNOB_SKIP_BY_THREAD] = {
-		.name = "skip_by_thread", .kind = LMM_KNOB_BOOL,
-		/* Where the kernel does not. */
-		.min = 0, .max = 1, .def = !LMM_SKIPS_VMA_BY_THREAD,
-	},
-	[KNOB_SKIP_BY_REGION] = {
-		.name = "skip_by_region", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 1,
-	},
-	[KNOB_CHARGE_PTES] = {
-		.name = "charge_ptes", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 0,
-	},
-	[KNOB_CGROUPS] = {
-		.name = "cgroups", .kind = LMM_KNOB_TEXT,
-	},
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, NUMA_MODE_VMA, NUMA_MODE_VMA),
+	/* The kernel's own floor: 256 MiB in 100 ms is its fastest scan. */
+	[KNOB_SCAN_PERIOD_MIN_MS] = LMM_UINT("scan_period_min_ms", 10, 60000, 100),
+	/*
+	 * Four times the kernel's own, for the sampling scans in between.  With the
+	 * series' 5000 there would be more faults than with the kernel's.
+	 */
+	[KNOB_SCAN_PERIOD_MAX_MS] = LMM_UINT("scan_period_max_ms", 100, 600000, 240000),
+	[KNOB_MIN_FAULTS] = LMM_UINT("min_faults", 10, 100000, NUMA_MIN_FAULTS),
+	[KNOB_STEP_MAX_PCT] = LMM_UINT("step_max_pct", 100, 10000, 400),
+	[KNOB_STEADY_PCT] = LMM_UINT("steady_pct", 100, 1000, 200),
+	[KNOB_SCAN_DELAY_MS] = LMM_UINT("scan_delay_ms", 0, 3600000, 4000),
+	[KNOB_SCAN_DELAY_RUN_MS] = LMM_UINT("scan_delay_run_ms", 0, 3600000, 1000),
+	[KNOB_THREAD_PERIOD_MIN_MS] = LMM_UINT("thread_period_min_ms", 0, 60000, 1000),
+	[KNOB_SAMPLING_STRIDE] = LMM_UINT("sampling_stride", 0, 512, 16),
+	[KNOB_FULL_PASS_INTERVAL] = LMM_UINT("full_pass_interval", 1, 1000, 8),
+	/* Where the kernel does not. */
+	[KNOB_SKIP_BY_THREAD] = LMM_BOOL("skip_by_thread", !LMM_SKIPS_VMA_BY_THREAD),
+	[KNOB_SKIP_BY_REGION] = LMM_BOOL("skip_by_region", 1),
+	[KNOB_CHARGE_PTES] = LMM_BOOL("charge_ptes", 0),
+	[KNOB_CGROUPS] = LMM_TEXT("cgroups"),
 };
 
 /* Words of the file counters. */

@@ -15,27 +15,11 @@ static const char *const mode_words[] = {
 
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = {
-		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = PAGEBLOCK_MODE_STRICT, .def = PAGEBLOCK_MODE_CLAIM,
-		.choices = mode_words,
-	},
-	[KNOB_MAX_ATTEMPTS] = {
-		.name = "max_attempts", .kind = LMM_KNOB_UINT,
-		.min = 1, .max = PAGEBLOCK_MAX_ROUNDS, .def = 3,
-	},
-	[KNOB_RESERVE_BLOCKS] = {
-		.name = "reserve_blocks", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 4096, .def = 16,
-	},
-	[KNOB_PERIOD_MS] = {
-		.name = "period_ms", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 60000, .def = 100,
-	},
-	[KNOB_BUFFERS] = {
-		.name = "buffers", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 1,
-	},
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PAGEBLOCK_MODE_STRICT, PAGEBLOCK_MODE_CLAIM),
+	[KNOB_MAX_ATTEMPTS] = LMM_UINT("max_attempts", 1, PAGEBLOCK_MAX_ROUNDS, 3),
+	[KNOB_RESERVE_BLOCKS] = LMM_UINT("reserve_blocks", 0, 4096, 16),
+	[KNOB_PERIOD_MS] = LMM_UINT("period_ms", 100, 60000, 100),
+	[KNOB_BUFFERS] = LMM_BOOL("buffers", 1),
 };
 
 /* Names in the file counters. */

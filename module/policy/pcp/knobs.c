@@ -20,57 +20,22 @@ static const char *const scope_words[] = {
 
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pcp_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = {
-		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = PCP_MODE_EVENT, .def = PCP_MODE_EVENT,
-		.choices = mode_words,
-	},
-	[KNOB_PERIOD_MS] = {
-		/* PCP_AUTO_TUNE_PERIOD of the series is one second. */
-		.name = "period_ms", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 10000, .def = 1000,
-	},
-	[KNOB_WINDOW_PERIODS] = {
-		/* 1 is the series as posted. */
-		.name = "window_periods", .kind = LMM_KNOB_UINT,
-		.min = 1, .max = PCP_WINDOW_MAX, .def = PCP_WINDOW_MAX,
-	},
-	[KNOB_HIGH_MAX_PCT] = {
-		/* percpu_pagelist_high_fraction = 8, the series' limit. */
-		.name = "high_max_pct", .kind = LMM_KNOB_TENTHS,
-		.min = 10, .max = 500, .def = 125,
-	},
-	[KNOB_LIMIT_EXIT_DRAIN] = {
-		.name = "limit_exit_drain", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 1,
-	},
-	[KNOB_BATCH_MAX_SCALE] = {
-		/* CONFIG_PCP_BATCH_SCALE_MAX, 52166607ecc9 (6.7). */
-		.name = "batch_max_scale", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 6, .def = 5,
-	},
-	[KNOB_DECAY_MS] = {
-		/* As long as the kernel lets remote lists idle (pcp->expire). */
-		.name = "decay_ms", .kind = LMM_KNOB_UINT,
-		.min = 500, .max = 60000, .def = 3000,
-	},
-	[KNOB_GAIN_PCT] = {
-		.name = "gain_pct", .kind = LMM_KNOB_UINT,
-		.min = 10, .max = 200, .def = 100,
-	},
-	[KNOB_WATERMARK_GUARD_PCT] = {
-		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 1000, .def = 100,
-	},
-	[KNOB_CONTENDED_ONLY] = {
-		.name = "contended_only", .kind = LMM_KNOB_BOOL,
-		.min = 0, .max = 1, .def = 0,
-	},
-	[KNOB_SCOPE] = {
-		.name = "scope", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = SCOPE_NODE, .def = SCOPE_ZONE,
-		.choices = scope_words,
-	},
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PCP_MODE_EVENT, PCP_MODE_EVENT),
+	/* PCP_AUTO_TUNE_PERIOD of the series is one second. */
+	[KNOB_PERIOD_MS] = LMM_UINT("period_ms", 100, 10000, 1000),
+	/* 1 is the series as posted. */
+	[KNOB_WINDOW_PERIODS] = LMM_UINT("window_periods", 1, PCP_WINDOW_MAX, PCP_WINDOW_MAX),
+	/* percpu_pagelist_high_fraction = 8, the series' limit. */
+	[KNOB_HIGH_MAX_PCT] = LMM_TENTHS("high_max_pct", 10, 500, 125),
+	[KNOB_LIMIT_EXIT_DRAIN] = LMM_BOOL("limit_exit_drain", 1),
+	/* CONFIG_PCP_BATCH_SCALE_MAX, 52166607ecc9 (6.7). */
+	[KNOB_BATCH_MAX_SCALE] = LMM_UINT("batch_max_scale", 0, 6, 5),
+	/* As long as the kernel lets remote lists idle (pcp->expire). */
+	[KNOB_DECAY_MS] = LMM_UINT("decay_ms", 500, 60000, 3000),
+	[KNOB_GAIN_PCT] = LMM_UINT("gain_pct", 10, 200, 100),
+	[KNOB_WATERMARK_GUARD_PCT] = LMM_UINT("watermark_guard_pct", 0, 1000, 100),
+	[KNOB_CONTENDED_ONLY] = LMM_BOOL("contended_only", 0),
+	[KNOB_SCOPE] = LMM_CHOICE("scope", scope_words, SCOPE_NODE, SCOPE_ZONE),
 };
 
 /* Names in the file counters. */

@@ -14,28 +14,12 @@ static const char *const mode_words[] = {
 
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = {
-		.name = "mode", .kind = LMM_KNOB_CHOICE,
-		.min = 0, .max = ZONELOCK_MODE_NOMERGE, .def = ZONELOCK_MODE_DEPOT,
-		.choices = mode_words,
-	},
-	[KNOB_MAX_PAGES_PCT] = {
-		.name = "max_pages_pct", .kind = LMM_KNOB_TENTHS,
-		.min = 1, .max = 500, .def = 40,
-	},
-	[KNOB_MAX_AGE_MS] = {
-		.name = "max_age_ms", .kind = LMM_KNOB_UINT,
-		.min = 100, .max = 60000, .def = 1000,
-	},
-	[KNOB_WATERMARK_GUARD_PCT] = {
-		/* Same as pcp's knob of this name. */
-		.name = "watermark_guard_pct", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 1000, .def = 100,
-	},
-	[KNOB_HOLD_OFF_MS] = {
-		.name = "hold_off_ms", .kind = LMM_KNOB_UINT,
-		.min = 0, .max = 60000, .def = 1000,
-	},
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, ZONELOCK_MODE_NOMERGE, ZONELOCK_MODE_DEPOT),
+	[KNOB_MAX_PAGES_PCT] = LMM_TENTHS("max_pages_pct", 1, 500, 40),
+	[KNOB_MAX_AGE_MS] = LMM_UINT("max_age_ms", 100, 60000, 1000),
+	/* Same as pcp's knob of this name. */
+	[KNOB_WATERMARK_GUARD_PCT] = LMM_UINT("watermark_guard_pct", 0, 1000, 100),
+	[KNOB_HOLD_OFF_MS] = LMM_UINT("hold_off_ms", 0, 60000, 1000),
 };
 
 /* Names in the file counters. */
