@@ -37,9 +37,9 @@ static void words_are_words(struct kunit *test)
 	int i, other, of = NUMA_NR_REASONS;
 
 	for (i = 0; i < NUMA_NR_REASONS; i++)
-		words[i] = numa_reason_word(i);
+		words[i] = numa_reason_words[i];
 	for (i = 0; i < NUMA_NR_LIMITS; i++)
-		words[of + i] = numa_limit_word(i);
+		words[of + i] = numa_limit_words[i];
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
 		KUNIT_ASSERT_NOT_NULL(test, words[i]);
 		KUNIT_EXPECT_GT(test, strlen(words[i]), 0UL);
@@ -48,9 +48,9 @@ static void words_are_words(struct kunit *test)
 		for (other = i < of ? 0 : of; other < i; other++)
 			KUNIT_EXPECT_NE(test, strcmp(words[i], words[other]), 0);
 	}
-	KUNIT_EXPECT_STREQ(test, numa_reason_word(NUMA_BY_STEADY), "steady");
-	KUNIT_EXPECT_STREQ(test, numa_limit_word(NUMA_LIMIT_KERNEL), "kernel");
-	KUNIT_EXPECT_STREQ(test, numa_limit_word(NUMA_LIMIT_CALM), "calm");
+	KUNIT_EXPECT_STREQ(test, numa_reason_words[NUMA_BY_STEADY], "steady");
+	KUNIT_EXPECT_STREQ(test, numa_limit_words[NUMA_LIMIT_KERNEL], "kernel");
+	KUNIT_EXPECT_STREQ(test, numa_limit_words[NUMA_LIMIT_CALM], "calm");
 }
 
 static void a_small_window_goes_on(struct kunit *test)

@@ -164,12 +164,11 @@ enum lmm_policy_state {
  * @configure: the settings changed while on; @new is about to be published.
  *	Cannot fail (whatever can be refused is refused in @validate).
  *	May sleep.  May be NULL.
- * @state_show: print the table for people.
- *	May sleep.
+ * @state_show: print the table for people, while on.  May sleep.
  * @census_show: print the census, of file `census`; on or off, and whether or not
  *	the policy is supported.  May take some seconds.  May sleep.  May be NULL,
  *	then there is no such file.
- * @reason_show: words for the last column of `status` while on ("" if none).
+ * @reason_show: words for the last column of `status` while on; @why is "" before.
  *	May be NULL.
  * @config: published settings
  * @config_off: a copy of @config with the policy off, published by a cut, which must not
@@ -238,6 +237,9 @@ void lmm_registry_exit(void);
 int lmm_policy_register(struct lmm_policy *policy);
 void lmm_policy_unregister(struct lmm_policy *policy);
 struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
+/* Walk the registered policies in the order of their ids. */
+#define lmm_for_each_policy(policy) \
+	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
 unsigned int lmm_policy_mode(const struct lmm_policy *policy,
 			     const struct lmm_config *cfg);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);

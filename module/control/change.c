@@ -47,7 +47,7 @@ static int load(u32 functions, const struct waiter *waiter, char *why, size_t le
 	lmm_policies_waiting(waiter->policies, false);
 	if (!err)
 		return 0;
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (waiter->policies & BIT(policy->id))
 			break;
 	scnprintf(why, len, "%s/enabled: 1: %s", policy ? policy->name : "?",
@@ -61,7 +61,7 @@ static int read_text(const struct lmm_change *change, struct lmm_config *want,
 {
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		lmm_policy_config_copy(policy, &want[policy->id]);
 		if (enabled)
 			want[policy->id].enabled = *enabled;
@@ -82,7 +82,7 @@ static unsigned int enabled_in(const struct lmm_config *want, unsigned int named
 	struct lmm_policy *policy;
 	unsigned int on = 0;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (named & BIT(policy->id) && want[policy->id].enabled)
 			on |= BIT(policy->id);
 	return on;
@@ -110,7 +110,7 @@ static bool only_off(const struct lmm_config *want, const struct asked *asked)
 
 	if (!asked->named || asked->off != asked->named)
 		return false;
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (asked->named & BIT(policy->id) &&
 		    lmm_policy_changes_values(policy, &want[policy->id]))
 			return false;

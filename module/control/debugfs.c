@@ -35,8 +35,7 @@
 /* One kind of file. */
 struct lmm_file {
 	const char *name;
-	int (*show)(struct seq_file *m, struct lmm_policy *policy,
-		    unsigned int key);
+	void (*show)(struct seq_file *m, struct lmm_policy *policy, unsigned int key);
 	int (*write)(struct lmm_policy *policy, unsigned int key,
 		     const char *text, size_t text_len, char *why, size_t len);
 	/* Does the policy have the file?  NULL: every policy has. */
@@ -57,18 +56,14 @@ struct lmm_node {
 static struct dentry *lmm_root;
 static struct lmm_node *lmm_nodes;
 
-static int lmm_version_show(struct seq_file *m, struct lmm_policy *policy,
-			    unsigned int key)
+static void lmm_version_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
-	return 0;
 }
 
-static int lmm_hooks_file_show(struct seq_file *m, struct lmm_policy *policy,
-			       unsigned int key)
+static void lmm_hooks_file_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	lmm_hooks_show(m);
-	return 0;
 }
 
 static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
@@ -88,7 +83,7 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 
 	if (state == LMM_POLICY_ON) {
 		lmm_hooks_silent(policy->id, why, sizeof(why));
-		if (!why[0] && policy->reason_show)
+		if (!why[0] && policy->on && policy->reason_show)
 			policy->reason_show(policy, why, sizeof(why));
 	} else if (state == LMM_POLICY_OFF) {
 		if (!lmm_policy_supported(policy, why, sizeof(why)))
@@ -106,20 +101,15 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 		   why[0] ? why : "-");
 }
 
-static int lmm_status_show(struct seq_file *m, struct lmm_policy *policy,
-			   unsigned int key)
+static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		lmm_status_row(m, policy);
-	return 0;
 }
 
-static int lmm_lease_show(struct seq_file *m, struct lmm_policy *policy,
-			  unsigned int key)
+static void lmm_lease_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	seq_printf(m, "%u\n", lmm_lease_left());
-	return 0;
 }
 
 static int lmm_lease_write(struct lmm_policy *policy, unsigned int key,
@@ -136,19 +126,16 @@ static int lmm_lease_write(struct lmm_policy *policy, unsigned int key,
 	return err;
 }
 
-static int lmm_last_error_show(struct seq_file *m, struct lmm_policy *policy,
-			       unsigned int key)
+static void lmm_last_error_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	char why[LMM_WHY_LEN];
 
 	lmm_control_get_error(why, sizeof(why));
 	if (why[0])
 		seq_printf(m, "%s\n", why);
-	return 0;
 }
 
-static int lmm_supported_show(struct seq_file *m, struct lmm_policy *policy,
-			      unsigned int key)
+static void lmm_supported_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	char why[LMM_WHY_LEN] = "";
 
@@ -156,12 +143,10 @@ static int lmm_supported_show(struct seq_file *m, struct lmm_policy *policy,
 		seq_puts(m, "yes\n");
 	else
 		seq_printf(m, "no: %s\n", why);
-	return 0;
 }
 
 /* Print one setting or all settings into the file's own buffer. */
-static int lmm_settings_show(struct seq_file *m, struct lmm_policy *policy,
-			     unsigned int key)
+static void lmm_settings_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	const struct lmm_config *cfg;
 	size_t len, n;
@@ -178,7 +163,6 @@ static int lmm_settings_show(struct seq_file *m, struct lmm_policy *policy,
 	/* The text may be cut: -1 has seq_file show the file again with more room. */
 	seq_commit(m, n + 1 < len ? (int)n : -1);
 	seq_putc(m, '\n');
-	return 0;
 }
 
 static int lmm_settings_parse(const struct lmm_change *change, struct lmm_config *want,
@@ -205,30 +189,24 @@ static int lmm_settings_write(struct lmm_policy *policy, unsigned int key,
 	return lmm_control_change(&change, why, len);
 }
 
-static int lmm_counters_show(struct seq_file *m, struct lmm_policy *policy,
-			     unsigned int key)
+static void lmm_counters_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	unsigned int i;
 
 	for (i = 0; i < policy->nr_counters; i++)
 		seq_printf(m, "%s %llu\n", policy->counter_names[i],
 			   lmm_counter_read(policy->counters, i));
-	return 0;
 }
 
-static int lmm_state_show(struct seq_file *m, struct lmm_policy *policy,
-			  unsigned int key)
+static void lmm_state_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
-	if (policy->state_show)
+	if (policy->on && policy->state_show)
 		policy->state_show(policy, m);
-	return 0;
 }
 
-static int lmm_census_show(struct seq_file *m, struct lmm_policy *policy,
-			   unsigned int key)
+static void lmm_census_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	policy->census_show(policy, m);
-	return 0;
 }
 
 static bool lmm_census_there(const struct lmm_policy *policy)
@@ -261,14 +239,13 @@ static const struct lmm_file lmm_key_file = {
 static int lmm_file_show(struct seq_file *m, void *unused)
 {
 	struct lmm_node *node = m->private;
-	int err;
 
 	if (node->file->locked && mutex_lock_killable(&lmm_control_mutex))
 		return -EINTR;
-	err = node->file->show(m, node->policy, node->key);
+	node->file->show(m, node->policy, node->key);
 	if (node->file->locked)
 		mutex_unlock(&lmm_control_mutex);
-	return err;
+	return 0;
 }
 
 static int lmm_file_open(struct inode *inode, struct file *file)
@@ -363,8 +340,7 @@ static size_t lmm_count_nodes(void)
 	size_t nr = ARRAY_SIZE(lmm_top_files);
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		nr += ARRAY_SIZE(lmm_policy_files) + lmm_nr_keys(policy);
 	return nr;
 }
@@ -379,8 +355,7 @@ static void lmm_build_tree(void)
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
 		node = lmm_add(node, lmm_root, &lmm_top_files[i], NULL, 0);
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		dir = lmm_dir(policy->name, lmm_root);
 		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++) {
 			const struct lmm_file *file = &lmm_policy_files[i];

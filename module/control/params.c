@@ -84,7 +84,7 @@ static int lmm_policies_read(const struct lmm_change *change, struct lmm_config 
 	struct lmm_policy *table[LMM_NR_POLICIES] = {};
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		table[policy->id] = policy;
 	return lmm_policies_parse(table, change->text, change->len, want, named, why, len);
 }
@@ -156,8 +156,7 @@ static int lmm_policies_print(char *buf, size_t len)
 	struct lmm_policy *policy;
 	size_t n = 0;
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "",
 			       policy->name);
 		rcu_read_lock();

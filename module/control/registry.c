@@ -75,7 +75,7 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
 
 	*functions = 0;
 	*waiting = 0;
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		const struct lmm_config *cfg = &want[policy->id];
 
 		if (!(named & BIT(policy->id)))
@@ -120,8 +120,7 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		if (named & BIT(policy->id))
 			err = lmm_policy_check(policy, &want[policy->id], why,
 					       len);
@@ -167,7 +166,7 @@ bool lmm_policies_look(void)
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		again |= lmm_policy_look(policy);
 	return again;
 }
@@ -207,7 +206,7 @@ static void lmm_tidy_worker(struct work_struct *work)
 	/* Killable to keep the hung task detector silent; nobody kills a worker. */
 	if (mutex_lock_killable(&lmm_control_mutex))
 		return;
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		lmm_policy_tidy(policy);
 	mutex_unlock(&lmm_control_mutex);
 }
@@ -257,7 +256,7 @@ void lmm_policies_cut(unsigned int named)
 {
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (named & BIT(policy->id))
 			lmm_policy_cut(policy);
 	lmm_klp_wake();
@@ -274,7 +273,7 @@ void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES])
 {
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		cuts[policy->id] = READ_ONCE(policy->cuts);
 }
 
@@ -290,7 +289,7 @@ bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_PO
 {
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (named & BIT(policy->id) && READ_ONCE(policy->cuts) != cuts[policy->id])
 			return true;
 	return false;
@@ -307,8 +306,7 @@ void lmm_policies_disable_all(void)
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		lmm_policy_cut(policy);
 		lmm_policy_tidy(policy);
 	}
@@ -372,8 +370,7 @@ static struct lmm_policy *lmm_policy_find(const char *name, size_t len)
 {
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy)) {
+	lmm_for_each_policy(policy) {
 		if (strlen(policy->name) == len &&
 		    !memcmp(policy->name, name, len))
 			break;
@@ -407,8 +404,7 @@ static bool lmm_policies_fit(const struct lmm_policy *added)
 	size_t room = lmm_policies_room(added);
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy;
-	     policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		room += lmm_policies_room(policy);
 	return room < PAGE_SIZE;
 }

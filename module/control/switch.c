@@ -662,7 +662,7 @@ static bool lmm_policies_tidied(unsigned int named)
 	const unsigned long under_way = BIT(LMM_POLICY_LEAVING) | BIT(LMM_POLICY_LOADING);
 	struct lmm_policy *policy;
 
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (named & BIT(policy->id) && BIT(READ_ONCE(policy->state)) & under_way)
 			return false;
 	return true;
@@ -693,7 +693,7 @@ void lmm_policies_waiting(unsigned int named, bool wait)
 	struct lmm_policy *policy;
 
 	spin_lock_irq(&lmm_state_lock);
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
+	lmm_for_each_policy(policy)
 		if (named & BIT(policy->id))
 			policy->waiting += wait ? 1 : -1;
 	spin_unlock_irq(&lmm_state_lock);

@@ -36,22 +36,13 @@ static const struct btf *vmlinux_btf;
  */
 int lmm_btf_init(void)
 {
-	unsigned long vmlinux = lmm_symbol_find("bpf_get_btf_vmlinux");
-	unsigned long find = lmm_symbol_find("btf_find_by_name_kind");
-	unsigned long type = lmm_symbol_find("btf_type_by_id");
-	unsigned long name = lmm_symbol_find("btf_name_by_offset");
 	const struct btf *btf;
 
-	if (!vmlinux || !find || !type || !name)
+	if (!LMM_BIND(sym_btf_vmlinux, "bpf_get_btf_vmlinux") ||
+	    !LMM_BIND(sym_btf_find, "btf_find_by_name_kind") ||
+	    !LMM_BIND(sym_btf_type, "btf_type_by_id") ||
+	    !LMM_BIND(sym_btf_name, "btf_name_by_offset"))
 		return -EOPNOTSUPP;
-	static_call_update(sym_btf_vmlinux, (struct btf *(*)(void))vmlinux);
-	static_call_update(sym_btf_find,
-			   (s32 (*)(const struct btf *, const char *, u8))find);
-	static_call_update(sym_btf_type,
-			   (const struct btf_type *(*)(const struct btf *, u32))type);
-	static_call_update(sym_btf_name,
-			   (const char *(*)(const struct btf *, u32))name);
-
 	btf = static_call(sym_btf_vmlinux)();
 	if (IS_ERR_OR_NULL(btf))
 		return -EOPNOTSUPP;

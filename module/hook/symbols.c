@@ -59,7 +59,7 @@ int lmm_symbols_init(void)
 
 	if (!addr)
 		return -EOPNOTSUPP;
-	static_call_update(sym_lookup_name, (unsigned long (*)(const char *))addr);
+	static_call_update(sym_lookup_name, (void *)addr);
 
 	/*
 	 * 4dc533e0f2c0, 6.2; in 6.1 by way of stable.  A lookup by name is safe: the kernel's
@@ -67,32 +67,14 @@ int lmm_symbols_init(void)
 	 */
 	addr = static_call(sym_lookup_name)("kallsyms_on_each_match_symbol");
 	if (addr) {
-		static_call_update(sym_on_each_match,
-				   (int (*)(int (*)(void *, unsigned long),
-					    const char *, void *))addr);
+		static_call_update(sym_on_each_match, (void *)addr);
 		have_on_each_match = true;
 	} else {
 		pr_warn("kallsyms cannot tell who bears a name, so no symbol can be trusted\n");
 	}
-	addr = lmm_symbol_find("ftrace_location");
-	if (addr) {
-		static_call_update(sym_ftrace_location,
-				   (unsigned long (*)(unsigned long))addr);
-		have_ftrace_location = true;
-	}
-	addr = lmm_symbol_find("kallsyms_lookup_size_offset");
-	if (addr) {
-		static_call_update(sym_lookup_size_offset,
-				   (int (*)(unsigned long, unsigned long *,
-					    unsigned long *))addr);
-		have_lookup_size_offset = true;
-	}
-	addr = lmm_symbol_find("copy_from_kernel_nofault");
-	if (addr) {
-		static_call_update(sym_read_nofault,
-				   (long (*)(void *, const void *, size_t))addr);
-		have_read_nofault = true;
-	}
+	have_ftrace_location = LMM_BIND(sym_ftrace_location, "ftrace_location");
+	have_lookup_size_offset = LMM_BIND(sym_lookup_size_offset, "kallsyms_lookup_size_offset");
+	have_read_nofault = LMM_BIND(sym_read_nofault, "copy_from_kernel_nofault");
 	extent_find(&kernel_text, "_stext", "_etext");
 	extent_find(&kernel_data[0], "_sdata", "_edata");
 	extent_find(&kernel_data[1], "__bss_start", "__bss_stop");

@@ -6,6 +6,7 @@
 #define LIVEMM_HOOK_SYMBOLS_H
 
 #include <linux/kprobes.h>
+#include <linux/static_call.h>
 #include <linux/types.h>
 
 struct list_head;
@@ -36,6 +37,17 @@ static inline unsigned long lmm_kallsyms_address(void)
 
 int lmm_symbols_init(void);
 unsigned long lmm_symbol_find(const char *name);
+
+/* Have a static call call the function @name of vmlinux; true if there is one. */
+#define LMM_BIND(call, name)						\
+({									\
+	unsigned long bound = lmm_symbol_find(name);			\
+									\
+	if (bound)							\
+		static_call_update(call, (void *)bound);		\
+	bound != 0;							\
+})
+
 unsigned int lmm_symbol_count(const char *name);
 bool lmm_symbol_is_code(unsigned long addr);
 unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,

@@ -142,8 +142,6 @@ static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 	struct zone *zone = NULL;
 	struct cma_view view;
 
-	if (!policy->on)
-		return;
 	cma_areas_show(m);
 	seq_printf(m, "%-5s%-9s%9s%9s%9s%9s%11s%9s  %s\n", "node", "zone", "cma", "free_cma",
 		   "used_pct", "kept", "room", "share", "next");
@@ -163,8 +161,7 @@ static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	why[0] = '\0';
-	if (policy->on && !cma_mode_lends(cma.settings.mode))
+	if (!cma_mode_lends(cma.settings.mode))
 		scnprintf(why, len, "refills come from where the kernel takes them");
 }
 

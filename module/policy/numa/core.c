@@ -32,7 +32,7 @@ static u32 share_of(u64 part, u64 whole, u32 of)
 	return div_u64((part >> excess) * of, whole >> excess);
 }
 
-static const char *const reason_words[NUMA_NR_REASONS] = {
+const char *const numa_reason_words[NUMA_NR_REASONS] = {
 	[NUMA_BY_FEW] = "few",
 	[NUMA_BY_WAIT] = "wait",
 	[NUMA_BY_FALL] = "fall",
@@ -43,7 +43,7 @@ static const char *const reason_words[NUMA_NR_REASONS] = {
 	[NUMA_BY_STEADY] = "steady",
 };
 
-static const char *const limit_words[NUMA_NR_LIMITS] = {
+const char *const numa_limit_words[NUMA_NR_LIMITS] = {
 	[NUMA_LIMIT_NONE] = "none",
 	[NUMA_LIMIT_FIRST_PASS] = "first_pass",
 	[NUMA_LIMIT_THREAD] = "thread",
@@ -51,30 +51,6 @@ static const char *const limit_words[NUMA_NR_LIMITS] = {
 	[NUMA_LIMIT_KERNEL] = "kernel",
 	[NUMA_LIMIT_CALM] = "calm",
 };
-
-/**
- * numa_reason_word() - the word of a reason in `state` and in tracepoints
- * @reason: why the period was learnt
- *
- * Context: any; pure.
- * Return: one word.
- */
-const char *numa_reason_word(enum numa_reason reason)
-{
-	return reason_words[reason];
-}
-
-/**
- * numa_limit_word() - the word of a limit in `state` and in tracepoints
- * @limit: the limit that was applied
- *
- * Context: any; pure.
- * Return: one word.
- */
-const char *numa_limit_word(enum numa_limit limit)
-{
-	return limit_words[limit];
-}
 
 /**
  * numa_counts_take() - end a window that has enough faults

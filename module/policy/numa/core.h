@@ -365,8 +365,10 @@ struct numa_thread {
 	u8 idle;
 };
 
-const char *numa_reason_word(enum numa_reason reason);
-const char *numa_limit_word(enum numa_limit limit);
+/* Words of `state` and of tracepoints. */
+extern const char *const numa_reason_words[NUMA_NR_REASONS];
+extern const char *const numa_limit_words[NUMA_NR_LIMITS];
+
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 		      u64 min_faults, struct numa_counts *window);
 void numa_history_add(struct numa_history *history, const struct numa_counts *window);

@@ -110,7 +110,7 @@ static void entry_show(struct seq_file *m, const struct numa_mm *entry)
 		   decision->lengthening ? "longer" : "shorter",
 		   all ? decision->rate : 0, all ? 100 - decision->private * 10 : 0,
 		   entry->worst, entry->windows, scanned, entry->pass,
-		   numa_reason_word(decision->reason), numa_limit_word(decision->limit));
+		   numa_reason_words[decision->reason], numa_limit_words[decision->limit]);
 }
 
 static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
@@ -118,8 +118,6 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 	struct numa_mm *entry;
 	unsigned int bucket;
 
-	if (!policy->on)
-		return;
 	seq_printf(m, "# %u address spaces\n", READ_ONCE(numa.nr_mms));
 	seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s  %s\n", "pid", "comm",
 		   "period_ms", "own_ms", "trend", "remote", "shared", "worst", "windows",
@@ -133,18 +131,14 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	why[0] = '\0';
-	if (!policy->on)
-		return;
 	switch (READ_ONCE(*numa.balancing_mode)) {
 	case NUMA_BALANCING_NORMAL:
 		break;
 	case NUMA_BALANCING_DISABLED:
 		scnprintf(why, len, "nothing to do: kernel.numa_balancing is 0");
-		return;
+		break;
 	default:
 		scnprintf(why, len, "hands off: kernel.numa_balancing is set for memory tiering");
-		return;
 	}
 }
 

@@ -40,8 +40,8 @@ TRACE_EVENT(numa_decision,
 		__field(u32, learnt_ms)
 		__field(u32, period_ms)
 		__field(bool, lengthening)
-		__string(reason, numa_reason_word(decision->reason))
-		__string(limit, numa_limit_word(decision->limit))
+		__string(reason, numa_reason_words[decision->reason])
+		__string(limit, numa_limit_words[decision->limit])
 	),
 	TP_fast_assign(
 		__entry->tgid = task->tgid;
@@ -62,8 +62,8 @@ TRACE_EVENT(numa_decision,
 		__entry->learnt_ms = decision->learnt_ms;
 		__entry->period_ms = decision->period_ms;
 		__entry->lengthening = decision->lengthening;
-		lmm_assign_str(reason, numa_reason_word(decision->reason));
-		lmm_assign_str(limit, numa_limit_word(decision->limit));
+		lmm_assign_str(reason, numa_reason_words[decision->reason]);
+		lmm_assign_str(limit, numa_limit_words[decision->limit]);
 	),
 	TP_printk("tgid=%d pid=%d faults=%llu local_private=%llu local_shared=%llu remote_private=%llu remote_shared=%llu scanned=%llu resident=%llu lived_ms=%llu run_ms=%llu pass=%u kernel_ms=%u worst=%u rate=%u recent=%u private=%u slope=%u trend=%s learnt_ms=%u period_ms=%u reason=%s limit=%s",
 		  __entry->tgid, __entry->pid, __entry->faults,

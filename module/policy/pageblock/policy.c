@@ -68,8 +68,6 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct zone *zone;
 
-	if (!policy->on)
-		return;
 	seq_printf(m, "%-5s%-9s%10s%10s%8s%8s\n", "node", "zone", "free", "reserve", "gap",
 		   "mixed");
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
@@ -84,9 +82,6 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	why[0] = '\0';
-	if (!policy->on)
-		return;
 	if (READ_ONCE(*pageblock.ungrouped))
 		scnprintf(why, len, "hands off: too little memory to group pages by mobility");
 }

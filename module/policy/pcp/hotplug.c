@@ -31,8 +31,7 @@ static int pcp_cpu_offline(unsigned int cpu)
 
 	mutex_lock(&pcp.lock);
 	cpumask_clear_cpu(cpu, pcp.cpus);
-	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
-	     slot = pcp_next_zone(slot + 1, &zone)) {
+	pcp_for_each_zone(slot, zone) {
 		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		unsigned long flags;

@@ -14,7 +14,7 @@
 #include "trace.h"
 #include "lists.h"
 
-static const char *const reason_words[PCP_NR_REASONS] = {
+const char *const pcp_reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_DEFAULT] = "default",
 	[PCP_BY_DEPTH] = "depth",
 	[PCP_BY_MAX] = "max",
@@ -29,18 +29,6 @@ static const char *const reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_SYSCTL] = "sysctl",
 	[PCP_BY_KERNEL] = "disabled",
 };
-
-/**
- * pcp_reason_word() - the word of a reason in `state` and in tracepoints
- * @reason: reason of a decision
- *
- * Context: any.
- * Return: one word.
- */
-const char *pcp_reason_word(enum pcp_reason reason)
-{
-	return reason_words[reason];
-}
 
 /**
  * pcp_list_sample() - sample a list
@@ -160,7 +148,7 @@ static void list_trace(struct zone *zone, int cpu, const struct pcp_list *list,
 			   READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count),
 			   list->event.least, list->depth.alloc, list->depth.free,
 			   list->limits.def, list->limits.max, old, new,
-			   pcp_reason_word(reason));
+			   pcp_reason_words[reason]);
 }
 
 /* Replace the bound; returns false if the kernel stores its own at the same moment. */

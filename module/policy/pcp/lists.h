@@ -33,7 +33,9 @@ struct pcp_list {
 	bool returning;
 };
 
-const char *pcp_reason_word(enum pcp_reason reason);
+/* Words of `state` and of tracepoints. */
+extern const char *const pcp_reason_words[PCP_NR_REASONS];
+
 void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample);
 unsigned long pcp_list_allocated(struct zone *zone, int cpu);
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);

@@ -187,16 +187,13 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 	unsigned int slot;
 	int cpu;
 
-	if (!policy->on)
-		return;
 	pcp_basis(basis, sizeof(basis));
 	seq_printf(m, "# %s\n", basis);
 	seq_printf(m, "%-5s%-9s%-5s%8s%8s%9s%8s%12s%11s  %s\n", "node", "zone", "cpu",
 		   "count", "high", "default", "max", by_depth ? "alloc_depth" : "least",
 		   by_depth ? "free_depth" : "drained", "why");
 	mutex_lock(&pcp.lock);
-	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
-	     slot = pcp_next_zone(slot + 1, &zone)) {
+	pcp_for_each_zone(slot, zone) {
 		for_each_online_cpu(cpu) {
 			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 			const struct pcp_list *list = pcp_list_of(slot, cpu);
@@ -209,7 +206,7 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 				   by_depth ? list->depth.alloc : READ_ONCE(list->event.least),
 				   by_depth ? list->depth.free :
 					      (long)READ_ONCE(list->event.drained),
-				   pcp_reason_word(pcp_list_reason(list)));
+				   pcp_reason_words[pcp_list_reason(list)]);
 		}
 	}
 	mutex_unlock(&pcp.lock);
@@ -217,9 +214,6 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	why[0] = '\0';
-	if (!policy->on)
-		return;
 	if (READ_ONCE(*pcp.high_fraction))
 		scnprintf(why, len, "hands off: vm.percpu_pagelist_high_fraction is set");
 	else

@@ -261,11 +261,9 @@ void pcp_pass(bool tick)
 	struct zone *zone;
 	unsigned int slot;
 
-	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
-	     slot = pcp_next_zone(slot + 1, &zone))
+	pcp_for_each_zone(slot, zone)
 		zone_judge(zone, &pcp.zones[slot]);
-	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
-	     slot = pcp_next_zone(slot + 1, &zone)) {
+	pcp_for_each_zone(slot, zone) {
 		struct pcp_zone *pz = &pcp.zones[slot];
 		long room, raised;
 
@@ -365,8 +363,7 @@ int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 	mutex_lock(&pcp.lock);
 	pcp.oom_until = (jiffies + pcp.decay) ?: 1;
 	pcp_pass(false);
-	for (slot = pcp_next_zone(0, &zone); slot < lmm_zone_slots();
-	     slot = pcp_next_zone(slot + 1, &zone)) {
+	pcp_for_each_zone(slot, zone) {
 		given += pcp.zones[slot].given;
 		if (pcp.zones[slot].own_near)
 			*freed += pcp.zones[slot].given;

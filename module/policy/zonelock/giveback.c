@@ -40,8 +40,7 @@ static const char *const reason_words[DEPOT_NR_REASONS] = {
  */
 void zonelock_actuator_init(unsigned long body)
 {
-	static_call_update(drain_bulk,
-			   (void (*)(struct zone *, int, struct per_cpu_pages *, int))body);
+	static_call_update(drain_bulk, (void *)body);
 }
 
 /* Give back one batch that was stored at @before or earlier; returns its pages, or 0. */

@@ -166,8 +166,6 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 	struct depot_view view;
 	long held = 0;
 
-	if (!policy->on)
-		return;
 	while ((zone = lmm_zone_after(zone)))
 		held += atomic_long_read(&zonelock_of(zone)->depot.pages);
 	seq_printf(m, "# %s\n", zonelock_basis());
@@ -187,9 +185,7 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 static void zonelock_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	why[0] = '\0';
-	if (policy->on)
-		scnprintf(why, len, "%s", zonelock_basis());
+	scnprintf(why, len, "%s", zonelock_basis());
 }
 
 static const struct lmm_subscription zonelock_subscriptions[] = {
