@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs.c - text of the contract <-> struct lmm_config; no kernel state
+ * knobs.c - text of the contract <-> struct lmm_config; no kernel state, any context
  */
 #include <linux/bits.h>
 #include <linux/build_bug.h>
@@ -34,7 +34,6 @@ static const struct lmm_knob lmm_knob_enabled = LMM_BOOL("enabled", 0);
  * @policy: the policy
  * @key: a key, below lmm_nr_keys()
  *
- * Context: any.
  * Return: the row, never NULL.
  */
 const struct lmm_knob *lmm_key(const struct lmm_policy *policy,
@@ -243,7 +242,6 @@ static int lmm_key_take(const struct lmm_policy *policy, unsigned int key,
  * @why: reason, on failure
  * @why_len: size of @why
  *
- * Context: any.
  * Return: 0, -EINVAL or -ERANGE.
  */
 int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
@@ -264,7 +262,6 @@ int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
  * @why: reason, on failure
  * @why_len: size of @why
  *
- * Context: any.
  * Return: 0, -EINVAL or -ERANGE.
  */
 int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
@@ -282,7 +279,6 @@ int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
  * @buf: destination
  * @len: size of @buf
  *
- * Context: any.
  * Return: characters in @buf without the NUL.
  */
 int lmm_knob_format(const struct lmm_knob *knob, u32 value,
@@ -312,7 +308,6 @@ int lmm_knob_format(const struct lmm_knob *knob, u32 value,
  * @buf: destination
  * @len: size of @buf
  *
- * Context: any.
  * Return: characters in @buf without the NUL.
  */
 size_t lmm_key_format(const struct lmm_policy *policy,
@@ -432,7 +427,6 @@ static int lmm_line_parse(const struct lmm_policy *policy,
  * @why: reason, on failure
  * @why_len: size of @why
  *
- * Context: any.
  * Return: 0, -EINVAL or -ERANGE.
  */
 int lmm_config_parse(const struct lmm_policy *policy,
@@ -450,7 +444,6 @@ int lmm_config_parse(const struct lmm_policy *policy,
  * @buf: destination
  * @len: size of @buf
  *
- * Context: any.
  * Return: characters in @buf without the NUL.
  */
 size_t lmm_config_format(const struct lmm_policy *policy,
@@ -496,7 +489,6 @@ static size_t lmm_longest(const struct lmm_knob *knob)
  * lmm_policies_room() - longest text of a policy's section of `policies`
  * @policy: the policy
  *
- * Context: any.
  * Return: characters, the end of the section (';' or newline) included.
  */
 size_t lmm_policies_room(const struct lmm_policy *policy)
@@ -571,7 +563,6 @@ static struct lmm_span lmm_strip(struct lmm_span span)
  * @why: reason, on failure
  * @why_len: size of @why
  *
- * Context: any.
  * Return: 0, -EINVAL or -ERANGE.
  */
 int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],

@@ -59,7 +59,6 @@ const char *const numa_limit_words[NUMA_NR_LIMITS] = {
  * @min_faults: least hint faults of a window
  * @window: receives the counts of the window
  *
- * Context: any; pure.
  * Return: false if the window goes on; @closed is then unchanged and no fault is lost.
  */
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
@@ -92,8 +91,6 @@ static void decay(u64 *history, unsigned int shift, u64 window)
  * numa_history_add() - add a window to the history
  * @history: of the address space
  * @window: from numa_counts_take()
- *
- * Context: any; pure.
  */
 void numa_history_add(struct numa_history *history, const struct numa_counts *window)
 {
@@ -113,7 +110,6 @@ void numa_history_add(struct numa_history *history, const struct numa_counts *wi
  * numa_remote_rate() - percent of remote hint faults
  * @history: of the address space
  *
- * Context: any; pure.
  * Return: percent, 1..100; never 0, because rates are divided by each other.
  */
 unsigned int numa_remote_rate(const struct numa_history *history)
@@ -125,7 +121,6 @@ unsigned int numa_remote_rate(const struct numa_history *history)
  * numa_private_share() - tenths of private hint faults
  * @history: of the address space
  *
- * Context: any; pure.
  * Return: tenths, 0..10.
  */
 unsigned int numa_private_share(const struct numa_history *history)
@@ -284,7 +279,6 @@ static bool settled(const struct numa_trend *trend, const struct numa_sight *sig
  * @sight: the figures of the window
  * @settings: the policy's
  *
- * Context: any; pure.
  * Return: the step to take.
  */
 struct numa_step numa_trend_window(struct numa_trend *trend,
@@ -334,7 +328,6 @@ struct numa_step numa_trend_window(struct numa_trend *trend,
  * @slope: divisor, in units of NUMA_SLOPE_ONE, not 0
  * @settings: the policy's
  *
- * Context: any; pure.
  * Return: the new period in microseconds, rounded to the nearest, within the bounds.
  */
 u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *settings)
@@ -354,7 +347,6 @@ u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *set
  * long before every page was seen.  Only resident pages can fault.  When @facts counts
  * ranges without pages as scanned, the period is long too soon, with no other harm.
  *
- * Context: any; pure.
  * Return: milliseconds, within the bounds.
  */
 u32 numa_first_pass_max(const struct numa_facts *facts,
@@ -384,7 +376,6 @@ static bool thread_is_worse(unsigned int rate, unsigned int worst,
  * The period is shorter by the ratio of the two rates, but at least thread_period_min_ms.
  * A thread with at most NUMA_STEADY_REMOTE_PCT of remote faults bounds nothing.
  *
- * Context: any; pure.
  * Return: milliseconds, at most @period_ms.
  */
 u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
@@ -402,8 +393,6 @@ u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
  * @now: the counters of the address space
  * @facts: the address space
  * @settings: the policy's
- *
- * Context: any; pure.
  */
 void numa_period_begin(struct numa_period *period, const struct numa_counts *now,
 		       const struct numa_facts *facts,
@@ -503,7 +492,6 @@ static unsigned int window_rate(const struct numa_counts *window)
  * @facts: the address space
  * @settings: the policy's; may have changed since the last window
  *
- * Context: any; pure.
  * Return: the decision; both periods are within the bounds.
  */
 struct numa_decision numa_period_window(struct numa_period *period,
@@ -600,7 +588,6 @@ static bool hopeless(const struct numa_thread *thread, u32 pass)
  * @pass: passes over the whole address space so far
  * @min_faults: least hint faults of a thread's window
  *
- * Context: any; pure.
  * Return: percent of remote faults of the worst thread, or 0.
  */
 unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,

@@ -19,7 +19,7 @@
  * otherwise shared.  The kernel counts both for each thread and places the thread by
  * the counts; here the counts of all threads are summed up and set the period only.
  *
- * Pure: no kernel state, no lock, no clock.
+ * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
 #ifndef LIVEMM_POLICY_NUMA_CORE_H
 #define LIVEMM_POLICY_NUMA_CORE_H
@@ -397,7 +397,6 @@ unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32
  * @local: the page is on the node of the CPU
  * @private: the same thread had the last fault on the page, or the fault is the first
  *
- * Context: any; pure.
  * Return: its class.
  */
 static inline enum numa_class numa_class(bool local, bool private)
@@ -409,7 +408,6 @@ static inline enum numa_class numa_class(bool local, bool private)
  * numa_thread_slot() - the slot that counts a thread
  * @tid: thread id
  *
- * Context: any; pure.
  * Return: index below NUMA_THREADS.
  */
 static inline unsigned int numa_thread_slot(u32 tid)
@@ -421,8 +419,6 @@ static inline unsigned int numa_thread_slot(u32 tid)
  * numa_trend_begin() - a trend without history
  * @trend: set up here
  * @pass: passes over the whole address space so far
- *
- * Context: any; pure.
  */
 static inline void numa_trend_begin(struct numa_trend *trend, u32 pass)
 {
@@ -441,7 +437,6 @@ static inline void numa_trend_begin(struct numa_trend *trend, u32 pass)
  *
  * A young address space may end soon, and a thread that hardly runs has little to gain.
  *
- * Context: any; pure.
  * Return: true if both scan delays are over.
  */
 static inline bool numa_past_scan_delay(const struct numa_facts *facts,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core_sample.c - arithmetic of a sampling scan: has the use of memory changed?
- *
- * See core_sample.h.  Pure: no kernel state, no lock, no clock.
+ * core_sample.c - arithmetic of a sampling scan; see core_sample.h
  */
 #include <linux/bits.h>
 #include <linux/math64.h>
@@ -21,7 +19,6 @@
  * Neighbouring regions have different parts, so that a pattern in the addresses is not
  * sampled all at once.
  *
- * Context: any; pure.
  * Return: false if the scan takes no page of the region.
  */
 bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool huge,

@@ -11,7 +11,7 @@
  * idle and doubles its period.  Each sampling scan takes another part, so all memory has
  * been sampled after `stride` of them.
  *
- * Pure: no kernel state, no lock, no clock.
+ * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
 #ifndef LIVEMM_POLICY_NUMA_CORE_SAMPLE_H
 #define LIVEMM_POLICY_NUMA_CORE_SAMPLE_H
@@ -62,7 +62,6 @@ bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool
  *
  * Half of the pages that are armed, because not all memory is in use.
  *
- * Context: any; pure.
  * Return: the number.
  */
 static inline u32 numa_sampling_faults(u64 resident, u32 stride)
@@ -76,7 +75,6 @@ static inline u32 numa_sampling_faults(u64 resident, u32 stride)
  * numa_sampling_gap() - how long until the next sampling scan?
  * @gap_ms: the last gap; 0 for the first
  *
- * Context: any; pure.
  * Return: milliseconds.
  */
 static inline u32 numa_sampling_gap(u32 gap_ms)
@@ -92,7 +90,6 @@ static inline u32 numa_sampling_gap(u32 gap_ms)
  * @faults: all faults of the sampling scan
  * @rate: percent of remote faults that was expected
  *
- * Context: any; pure.
  * Return: true if a full pass should follow soon.
  */
 static inline bool numa_sampling_differs(u32 remote, u32 faults, unsigned int rate)

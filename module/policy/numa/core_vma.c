@@ -29,8 +29,6 @@ static u64 regions_in(const struct numa_vma *vma, const struct numa_range *range
  * @vma: set up here
  * @pages: size of the VMA
  * @pass: passes over the whole address space so far
- *
- * Context: any; pure.
  */
 void numa_vma_begin(struct numa_vma *vma, u64 pages, u32 pass)
 {
@@ -57,8 +55,6 @@ static u64 fold(u64 regions)
  *
  * Old regions keep their bits.  New regions are due and count as used: their first look
  * arms every page and tells nothing about their use.
- *
- * Context: any; pure.
  */
 void numa_vma_fit(struct numa_vma *vma, u64 pages)
 {
@@ -98,8 +94,6 @@ static void recent_age(struct numa_recent *recent, u64 seen, u64 which)
  *
  * Only passes that visit the VMA count as time: a pass that does not visit the VMA causes
  * no fault, so the absence of faults says nothing.
- *
- * Context: any; pure.
  */
 void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *settings)
 {
@@ -128,7 +122,6 @@ void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *
  * With skip_by_region a part lies within one region, so that the armed entries can be told
  * apart by region.  A region is left out when the last two looks found no use.
  *
- * Context: any; pure.
  * Return: false if no part of @left is to be scanned.
  */
 bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
@@ -167,8 +160,6 @@ bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
  *
  * A scan may end within a region, and the next scan may begin there.  The region is no
  * longer due when the whole region was scanned without a gap.
- *
- * Context: any; pure.
  */
 void numa_vma_scanned(struct numa_vma *vma, const struct numa_range *run, u64 updated)
 {

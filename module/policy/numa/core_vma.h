@@ -16,7 +16,7 @@
  * first use, and pages that the kernel spares, such as shared copy-on-write pages.  Both
  * wait for the next full pass.
  *
- * Pure: no kernel state, no lock, no clock.
+ * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
 #ifndef LIVEMM_POLICY_NUMA_CORE_VMA_H
 #define LIVEMM_POLICY_NUMA_CORE_VMA_H
@@ -115,7 +115,6 @@ static inline void numa_vma_fault(struct numa_vma *vma, unsigned int slot)
  * @vma: the VMA
  * @slot: slot of the thread
  *
- * Context: any; pure.
  * Return: true if a thread of @slot has faulted in the VMA in this look or the last.
  */
 static inline bool numa_vma_uses(const struct numa_vma *vma, unsigned int slot)

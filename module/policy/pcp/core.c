@@ -12,7 +12,6 @@
  * pcp_blocked() - may a list have another bound than its default?
  * @limits: limits of the list
  *
- * Context: any; pure.
  * Return: PCP_BY_DEFAULT if it may, else why not.  PCP_BY_SYSCTL and PCP_BY_KERNEL mean hands off.
  */
 enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
@@ -136,7 +135,6 @@ bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_dep
  *
  * Half decay and the reset after two idle periods come from the series.
  *
- * Context: any; pure.
  * Return: true if averages were known and have been reset.
  */
 bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
@@ -165,7 +163,6 @@ bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
  * @depth: averages of the list
  * @limits: limits of the list
  *
- * Context: any; pure.
  * Return: the decision.  @high is between the default and the maximum; pure allocation and pure
  * freeing give the default.
  */
@@ -211,7 +208,6 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
  *
  * Computes what zone_highsize() does for percpu_pagelist_high_fraction = 8, which is 12.5 percent.
  *
- * Context: any; pure.
  * Return: pages, at least @def and four batches.
  */
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
@@ -230,7 +226,6 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
  * @raised: sum over all CPUs of (high - def), at least @high - @def
  * @room: pages that all raised lists of the zone may hold above their defaults
  *
- * Context: any; pure.
  * Return: @high if there is room for all, else @def and a share of @room in proportion to the
  * raise.
  */

@@ -8,7 +8,8 @@
  * fall.  Both are averaged with half decay.  A list as large as the smaller of the two averages
  * serves the next period without zone->lock.
  *
- * Pure: no kernel state, no lock, no clock.  All sizes are in pages.
+ * Pure: no kernel state, no lock, no clock; may be called in any context.
+ * All sizes are in pages.
  */
 #ifndef LIVEMM_POLICY_PCP_CORE_H
 #define LIVEMM_POLICY_PCP_CORE_H

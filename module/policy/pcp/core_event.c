@@ -40,8 +40,6 @@ static long outstanding(const struct pcp_event *event, const struct pcp_sample *
  * @allocated: pages that the CPU has allocated from zones of this kind since boot
  *
  * For the first PCP_USE_TICKS every page counts as in use.
- *
- * Context: any; pure.
  */
 void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 		     unsigned long allocated)
@@ -69,7 +67,6 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
  * freeing (3b12e7e97938, 5.14) and from 6.7 for allocation (c0a242394cb9).  The batch stays within
  * batch_max_scale and half of the list's bound: one unlucky allocation pays for a refill.
  *
- * Context: any; pure.
  * Return: pages, at least @asked.
  */
 int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
@@ -92,8 +89,6 @@ int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
  * @event: state of the list
  * @sample: the list before the refill
  * @pages: pages that came
- *
- * Context: any; pure.
  */
 void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, int pages)
 {
@@ -134,7 +129,6 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
  * lists only.  A drain at most doubles a list, and the list must fill before the next raise.  A CPU
  * that allocates for ever, with small dips, thus gets no list for all pages that it has out.
  *
- * Context: any; pure.
  * Return: the decision.  @high is above limits->now, or the list stays and @reason says why.
  */
 struct pcp_decision pcp_event_drain(struct pcp_event *event,
@@ -185,7 +179,6 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event,
  * from the list, or more has gone already than the list holds, the kernel's doubling stands, up to
  * batch_max_scale.
  *
- * Context: any; pure.
  * Return: pages, at most @asked.
  */
 int pcp_event_drain_count(const struct pcp_event *event,
@@ -208,8 +201,6 @@ int pcp_event_drain_count(const struct pcp_event *event,
  * pcp_event_drained() - pages went to the buddy because the list was full
  * @event: state of the list
  * @pages: pages that went
- *
- * Context: any; pure.
  */
 void pcp_event_drained(struct pcp_event *event, int pages)
 {
@@ -220,7 +211,6 @@ void pcp_event_drained(struct pcp_event *event, int pages)
  * pcp_event_hold() - limit a bound to what is allowed, needed or not
  * @limits: limits of the list; @now is 0 while the kernel's bound stands
  *
- * Context: any; pure.
  * Return: the decision; never above limits->now, nor below the default.
  */
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits)
@@ -306,7 +296,6 @@ static int spare_in_use(struct pcp_event *event, int batch)
  * Spare pages are those that the list always had in PCP_USE_TICKS.  Between two samples the list
  * may have had fewer, so pages that the CPU could have taken in a single tick are not spare.
  *
- * Context: any; pure.
  * Return: the decision; never above limits->now, nor below the default.
  */
 struct pcp_decision pcp_event_tick(struct pcp_event *event,

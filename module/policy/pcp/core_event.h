@@ -15,7 +15,8 @@
  * part; at 100 percent it is dead-beat).  The tick integrates: the part of the bound that the list
  * has used recently stays and the rest fades, so that the bound settles where the error is zero.
  *
- * Pure: no kernel state, no lock, no clock.  All sizes are in pages.
+ * Pure: no kernel state, no lock, no clock; may be called in any context.
+ * All sizes are in pages.
  */
 #ifndef LIVEMM_POLICY_PCP_CORE_EVENT_H
 #define LIVEMM_POLICY_PCP_CORE_EVENT_H

@@ -2,7 +2,7 @@
 /*
  * core.c - arithmetic of the zonelock policy; see core.h
  *
- * Pure: no kernel state, no lock, no clock.
+ * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
 #include <linux/minmax.h>
 
@@ -16,7 +16,6 @@
  *
  * Refusals because somebody waits for the pages take precedence over the depot's own bounds.
  *
- * Context: any.
  * Return: DEPOT_STORE, or the reason for a refusal.
  */
 enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count)
@@ -40,7 +39,6 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
  * depot_duty() - reason for a pass to give pages of a zone back
  * @view: state of a zone whose depot holds pages
  *
- * Context: any.
  * Return: DEPOT_BY_AGE: give old batches back; DEPOT_BY_SIZE: give back down to the bound, then old
  * batches; any other reason: give back everything.
  */
@@ -67,7 +65,6 @@ enum depot_reason depot_duty(const struct depot_view *view)
  * taking a batch from the depot is as cheap as storing.  A long list gives up one batch each time
  * the list is full.
  *
- * Context: any.
  * Return: @on_list for the whole list, else at most @asked pages to be cut off the tail.
  */
 unsigned int depot_cut(unsigned int asked, unsigned int on_list)
