@@ -2,7 +2,8 @@
 /*
  * core_suites.h - suites of pure code, which also build in user space
  *
- * Each suite includes the sources it tests; some use suites included before them.
+ * Each suite includes the sources it tests; some use suites included before them.  The includer
+ * defines SUITES(), which registers suites.
  */
 #include "pcp_core_test.c"
 #include "pcp_event_core_test.c"
@@ -18,8 +19,7 @@
 #include "pageblock_core_test.c"
 #include "zonelock_core_test.c"
 
-#define CORE_SUITES								\
-	&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite,		\
-	&cma_core_suite, &lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite,	\
-	&numa_trace_suite, &numa_vma_core_suite, &numa_sample_core_suite,	\
-	&pageblock_core_suite, &pageblock_census_suite, &zonelock_core_suite
+SUITES(&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
+       &lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
+       &numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
+       &pageblock_census_suite, &zonelock_core_suite);

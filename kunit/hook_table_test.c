@@ -83,7 +83,7 @@ static const struct proto_case proto_cases[] = {
 	{ "not a prototype", "int", "int", "no prototype to compare" },
 };
 
-KUNIT_ARRAY_PARAM_DESC(proto, proto_cases, name);
+NAMED_CASES(proto, proto_cases);
 
 static void prototypes_are_compared(struct kunit *test)
 {
@@ -143,7 +143,7 @@ static const struct extent_case extent_cases[] = {
 	{ "nothing there", { 0x1000, 0x1000 }, 4, 4, false, "is at most 0 bytes long, expected 4" },
 };
 
-KUNIT_ARRAY_PARAM_DESC(extent, extent_cases, name);
+NAMED_CASES(extent, extent_cases);
 
 static void variables_are_measured(struct kunit *test)
 {

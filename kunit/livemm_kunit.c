@@ -19,27 +19,26 @@ STUB(lmm_entry_buffer)
 STUB(lmm_entry_bpf_link)
 STUB(lmm_entry_bpf_links)
 
-/* 6.1 has KUNIT_ARRAY_PARAM() alone. */
-#ifndef KUNIT_ARRAY_PARAM_DESC
-#define KUNIT_ARRAY_PARAM_DESC(what, array, member)				\
-	static void what##_desc(const typeof((array)[0]) *param, char *desc)	\
+/* The cases of an array, each shown by its member `name`. */
+#define NAMED_CASES(what, array)						\
+	static void what##_name(typeof(&(array)[0]) one, char *name)		\
 	{									\
-		strscpy(desc, param->member, KUNIT_PARAM_DESC_SIZE);		\
+		strscpy(name, one->name, KUNIT_PARAM_DESC_SIZE);		\
 	}									\
 										\
-	KUNIT_ARRAY_PARAM(what, array, what##_desc)
-#endif
+	KUNIT_ARRAY_PARAM(what, array, what##_name)
 
 #include "hook_table_test.c"
 #include "dispatch_test.c"
 #include "counters_test.c"
+#define SUITES(...)	kunit_test_suites(__VA_ARGS__)
 #include "core_suites.h"
 /* These use the suites above. */
 #include "registry_test.c"
 #include "switch_test.c"
 
-kunit_test_suites(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, CORE_SUITES,
-		  &lmm_registry_suite, &lmm_switch_suite);
+SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &lmm_registry_suite,
+       &lmm_switch_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

@@ -194,7 +194,7 @@ static const struct step_case step_cases[] = {
 	{ "all shared", 0, 1, 30, 30, { 30, 0, 0 }, 1, 1, 58, 58, NUMA_BY_SHARED },
 };
 
-KUNIT_ARRAY_PARAM_DESC(step, step_cases, name);
+NAMED_CASES(step, step_cases);
 
 static void step_of_the_trend(struct kunit *test)
 {
@@ -448,7 +448,7 @@ static const struct limit_case limit_cases[] = {
 	{ "calm, longest", 60, ENOUGH, 0, OLD(U32_MAX, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
 };
 
-KUNIT_ARRAY_PARAM_DESC(limit, limit_cases, name);
+NAMED_CASES(limit, limit_cases);
 
 static void limit_of_a_period(struct kunit *test)
 {

@@ -44,7 +44,7 @@ static const struct part_case part_cases[] = {
 	{ "late", 3, U32_MAX, 0, { 0, 170 }, true },
 };
 
-KUNIT_ARRAY_PARAM_DESC(part, part_cases, name);
+NAMED_CASES(part, part_cases);
 
 static void part_of_a_region(struct kunit *test)
 {

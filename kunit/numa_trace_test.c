@@ -56,7 +56,7 @@ static const struct space_trace space_traces[] = {
 	{ "idle", &reviewed, true, 1, { { 50, { 1, 0, 0, 0 } } }, 1000, 1000, 1000, 1000 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(space, space_traces, name);
+NAMED_CASES(space, space_traces);
 
 static void trace_of_an_address_space(struct kunit *test)
 {
@@ -269,7 +269,7 @@ static const struct outcome_case outcome_cases[] = {
 	{ "huge, local", 40, 40, true, 55 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(outcome, outcome_cases, name);
+NAMED_CASES(outcome, outcome_cases);
 
 /* When all that can migrate has, and the faults of ten minutes. */
 struct outcome {

@@ -64,7 +64,7 @@ static const struct use_trace use_traces[] = {
 			      { 3, 0x04, 0x04 }, { 4, 0x04, 0x00 } } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(use, use_traces, name);
+NAMED_CASES(use, use_traces);
 
 static void used_regions_are_scanned(struct kunit *test)
 {

@@ -50,7 +50,7 @@ static const struct kind_case kind_cases[] = {
 	{ "freed slab", { .free = true, .slab = true }, CENSUS_FREE },
 };
 
-KUNIT_ARRAY_PARAM_DESC(kind, kind_cases, name);
+NAMED_CASES(kind, kind_cases);
 
 static void kind_of_a_page(struct kunit *test)
 {
@@ -116,7 +116,7 @@ static const struct home_case {
 #undef M
 #undef N
 
-KUNIT_ARRAY_PARAM_DESC(home, home_cases, name);
+NAMED_CASES(home, home_cases);
 
 static bool kernel_kind(int kind)
 {
@@ -220,7 +220,7 @@ static const struct seed_case seed_cases[] = {
 	}, 219 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(seed, seed_cases, name);
+NAMED_CASES(seed, seed_cases);
 
 /* Pages of a kind for the nth block, dealt as evenly as possible. */
 static unsigned int dealt(unsigned int pages, unsigned int blocks, unsigned int nth)

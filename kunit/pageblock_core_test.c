@@ -90,7 +90,7 @@ static const struct verdict_case verdict_cases[] = {
 	  SAME(ALLOW_UNGROUPED) },
 };
 
-KUNIT_ARRAY_PARAM_DESC(verdict, verdict_cases, name);
+NAMED_CASES(verdict, verdict_cases);
 
 static void verdict_of_a_request(struct kunit *test)
 {
@@ -376,7 +376,7 @@ static const struct block_case block_cases[] = {
 	{ "being emptied", CENSUS_TYPE_ISOLATE, .movable = 30, .free = 482 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(block, block_cases, name);
+NAMED_CASES(block, block_cases);
 
 static void what_is_to_be_moved(struct kunit *test)
 {

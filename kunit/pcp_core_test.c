@@ -64,7 +64,7 @@ static const struct depth_case depth_cases[] = {
 	{ "huge pages", { { 5120, 9 }, { -5120, 9 } }, 5120, 5120 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(depth, depth_cases, name);
+NAMED_CASES(depth, depth_cases);
 
 static void depth_of_a_trace(struct kunit *test)
 {
@@ -177,7 +177,7 @@ static void an_echo_of_a_run_is_no_activity(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
 }
 
-KUNIT_ARRAY_PARAM_DESC(window, window_cases, name);
+NAMED_CASES(window, window_cases);
 
 static void a_run_over_several_periods(struct kunit *test)
 {
@@ -339,7 +339,7 @@ static const struct decide_case decide_cases[] = {
 	  GUEST_DEF, PCP_BY_RECLAIM },
 };
 
-KUNIT_ARRAY_PARAM_DESC(decide, decide_cases, name);
+NAMED_CASES(decide, decide_cases);
 
 static void decision(struct kunit *test)
 {

@@ -22,7 +22,7 @@
 /* A trace, run @rounds times, and the range of the highest bound to expect. */
 struct bound_case {
 	const char *name;
-	struct steer_step steps[4];
+	struct steer_step steps[STEER_STEPS];
 	int rounds;
 	int low;
 	int top;
@@ -56,7 +56,7 @@ static const struct bound_case bound_cases[] = {
 	{ "held in memory", { { 5000, PCP_USE_TICKS - 1 }, { -5000 } }, 10, 4500, 5500 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(bound, bound_cases, name);
+NAMED_CASES(bound, bound_cases);
 
 static void bound_of_a_trace(struct kunit *test)
 {
@@ -66,7 +66,7 @@ static void bound_of_a_trace(struct kunit *test)
 	model_init(&m, MODEL_DEF, MODEL_MAX);
 	m.alloc_ns = 20000;
 	m.free_ns = 6000;
-	STEER(&m, c->steps, c->rounds);
+	steer(&m, c->steps, c->rounds);
 	KUNIT_EXPECT_GE(test, m.top, c->low);
 	KUNIT_EXPECT_LE(test, m.top, c->top);
 	model_is_right(test, &m);
@@ -100,7 +100,7 @@ static const struct mix_case mix_cases[] = {
 	{ "twice the gain", 16384, 1, 1, 200, true },
 };
 
-KUNIT_ARRAY_PARAM_DESC(mix, mix_cases, name);
+NAMED_CASES(mix, mix_cases);
 
 /* Bursts in which a mix must settle, and bursts that are checked afterwards. */
 #define SETTLE_ROUNDS	3
@@ -121,7 +121,7 @@ static unsigned int raises_allowed(const struct mix_case *c)
 static void a_mix_settles_at_its_size(struct kunit *test)
 {
 	const struct mix_case *c = test->param_value;
-	const struct steer_step burst[] = { { c->pages, c->held }, { -c->pages, c->free } };
+	const struct steer_step burst[STEER_STEPS] = { { c->pages, c->held }, { -c->pages, c->free } };
 	unsigned long before;
 	struct list_model m;
 	int i;
@@ -131,14 +131,14 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 	m.steer.sees_refills = c->sees_refills;
 	m.alloc_ns = 20000;
 	m.free_ns = 6000;
-	STEER(&m, burst, SETTLE_ROUNDS);
+	steer(&m, burst, SETTLE_ROUNDS);
 	KUNIT_EXPECT_LE(test, m.raises, raises_allowed(c));
 	KUNIT_EXPECT_LE(test, m.top, (int)(c->pages + max(c->pages / 10,
 							  c->pages * c->gain_pct / 300)));
 
 	before = model_crossed(&m);
 	for (i = 0; i < STEADY_ROUNDS; i++) {
-		STEER(&m, burst, 1);
+		steer(&m, burst, 1);
 		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
 		KUNIT_EXPECT_LE(test, model_high(&m),
 				(int)(c->pages + max(c->pages / 10, c->pages * c->gain_pct / 300)));
@@ -153,16 +153,16 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 {
 	const long pages = MODEL_MAX + 20 * MODEL_BATCH;
-	const struct steer_step burst[] = { { pages }, { -pages } };
+	const struct steer_step burst[STEER_STEPS] = { { pages }, { -pages } };
 	unsigned long before;
 	struct list_model m;
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
-	STEER(&m, burst, SETTLE_ROUNDS);
+	steer(&m, burst, SETTLE_ROUNDS);
 	before = model_crossed(&m);
 	m.biggest_drain = 0;
 	m.biggest_refill = 0;
-	STEER(&m, burst, STEADY_ROUNDS);
+	steer(&m, burst, STEADY_ROUNDS);
 	/* In a mix, drained pages are fetched again, so drains and refills stay small. */
 	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
@@ -174,14 +174,14 @@ static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 /* A bound raised for a large load does not stay for a load that fits the default. */
 static void the_bound_follows_a_smaller_load(struct kunit *test)
 {
-	const struct steer_step large[] = { { 16384 }, { -16384 } };
-	const struct steer_step small[] = { { 100, 1 }, { -100 } };
+	const struct steer_step large[STEER_STEPS] = { { 16384 }, { -16384 } };
+	const struct steer_step small[STEER_STEPS] = { { 100, 1 }, { -100 } };
 	struct list_model m;
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
-	STEER(&m, large, 10);
+	steer(&m, large, 10);
 	KUNIT_EXPECT_GE(test, model_high(&m), 16384);
-	STEER(&m, small, RETURN_TICKS);
+	steer(&m, small, RETURN_TICKS);
 	/* Pages that the small load uses may stay. */
 	KUNIT_EXPECT_LE(test, m.count, MODEL_DEF + 100 * PCP_USE_TICKS);
 	KUNIT_EXPECT_LE(test, model_high(&m), MODEL_DEF + 200 * PCP_USE_TICKS);
@@ -253,7 +253,7 @@ static const struct pressure_case pressure_cases[] = {
 	  PCP_BY_RECLAIM },
 };
 
-KUNIT_ARRAY_PARAM_DESC(pressure, pressure_cases, name);
+NAMED_CASES(pressure, pressure_cases);
 
 static void pressure(struct kunit *test)
 {
@@ -295,9 +295,9 @@ static void pressure(struct kunit *test)
 
 static void pressed_bursts(struct list_model *m)
 {
-	const struct steer_step burst[] = { { PRESSED_BURST, 1 }, { -PRESSED_BURST, 1 } };
+	const struct steer_step burst[STEER_STEPS] = { { PRESSED_BURST, 1 }, { -PRESSED_BURST, 1 } };
 
-	STEER(m, burst, SETTLE_ROUNDS);
+	steer(m, burst, SETTLE_ROUNDS);
 }
 
 static void pressure_comes_and_goes(struct kunit *test)
@@ -455,7 +455,7 @@ static void only_differences_count(struct kunit *test)
 		{ ULONG_MAX - 5000, ULONG_MAX - 5000 }, { LONG_MAX - 100000, 0 },
 		{ 0, LONG_MAX - 100000 }, { 1UL << 32, 0 }, { 0, 1UL << 32 },
 	};
-	static const struct steer_step burst[] = { { 9000, 1 }, { -9000, 1 } };
+	static const struct steer_step burst[STEER_STEPS] = { { 9000, 1 }, { -9000, 1 } };
 	unsigned long crossed = 0;
 	struct pcp_sample sample;
 	int high = 0, count = 0;
@@ -468,7 +468,7 @@ static void only_differences_count(struct kunit *test)
 		m.freed = starts[i].freed;
 		sample = model_sample(&m);
 		pcp_event_begin(&m.event, &sample, m.allocated);
-		STEER(&m, burst, 4);
+		steer(&m, burst, 4);
 		if (!i) {
 			high = model_high(&m);
 			count = m.count;
@@ -515,14 +515,14 @@ static void far_counts_are_answered_in_bounds(struct kunit *test)
 
 static void no_larger_than_the_default_is_allowed(struct kunit *test)
 {
-	const struct steer_step burst[] = { { 9000, 1 }, { -9000, 1 } };
+	const struct steer_step burst[STEER_STEPS] = { { 9000, 1 }, { -9000, 1 } };
 	static const int max[] = { MODEL_DEF, MODEL_DEF - 1, 0 };
 	struct list_model m;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(max); i++) {
 		model_init(&m, MODEL_DEF, max[i]);
-		STEER(&m, burst, 10);
+		steer(&m, burst, 10);
 		KUNIT_EXPECT_EQ(test, m.raises, 0U);
 		model_is_right(test, &m);
 		/* A list raised under a larger maximum goes back to its default. */
@@ -536,12 +536,12 @@ static void no_larger_than_the_default_is_allowed(struct kunit *test)
 /* Batch and bound of a zone of few pages. */
 static void a_batch_of_one(struct kunit *test)
 {
-	const struct steer_step burst[] = { { 300 }, { -300 } };
+	const struct steer_step burst[STEER_STEPS] = { { 300 }, { -300 } };
 	struct list_model m;
 
 	model_init(&m, 4, 400);
 	m.limits.batch = 1;
-	STEER(&m, burst, 50);
+	steer(&m, burst, 50);
 	KUNIT_EXPECT_GE(test, model_high(&m), 270);
 	KUNIT_EXPECT_LE(test, model_high(&m), 330);
 	model_ticks(&m, RETURN_TICKS);

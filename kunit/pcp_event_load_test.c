@@ -129,7 +129,7 @@ static const struct bench_case bench_cases[] = {
 	{ "slow, larger default", 378, 500, 120 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(bench, bench_cases, name);
+NAMED_CASES(bench, bench_cases);
 
 #define NS_PER_MS	1000000L
 

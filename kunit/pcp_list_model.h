@@ -275,13 +275,15 @@ struct steer_step {
 	int ticks;	/* idle ticks afterwards */
 };
 
-static void steer_run(struct list_model *m, const struct steer_step *steps, unsigned int nr,
-		      int rounds)
+/* Steps of a trace; the last may be empty. */
+#define STEER_STEPS	4
+
+static void steer(struct list_model *m, const struct steer_step steps[STEER_STEPS], int rounds)
 {
 	unsigned int i;
 
 	while (rounds-- > 0) {
-		for (i = 0; i < nr; i++) {
+		for (i = 0; i < STEER_STEPS; i++) {
 			if (steps[i].pages > 0)
 				model_alloc(m, steps[i].pages);
 			else
@@ -290,9 +292,6 @@ static void steer_run(struct list_model *m, const struct steer_step *steps, unsi
 		}
 	}
 }
-
-/* Repeat an array of steps. */
-#define STEER(m, steps, rounds)	steer_run(m, steps, ARRAY_SIZE(steps), rounds)
 
 static void model_is_right(struct kunit *test, const struct list_model *m)
 {

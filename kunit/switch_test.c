@@ -72,6 +72,7 @@ static void switch_test_cut_since_asked(struct kunit *test)
 {
 	unsigned int cuts = registry_pcp.cuts;
 	struct lmm_config *want;
+
 	want = registry_config(&registry_pcp);
 	want->enabled = true;
 	lmm_policy_cut(&registry_pcp);

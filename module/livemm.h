@@ -237,9 +237,6 @@ void lmm_registry_exit(void);
 int lmm_policy_register(struct lmm_policy *policy);
 void lmm_policy_unregister(struct lmm_policy *policy);
 struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
-/* Walk the registered policies in the order of their ids. */
-#define lmm_for_each_policy(policy) \
-	for (policy = lmm_policy_next(NULL); policy; policy = lmm_policy_next(policy))
 unsigned int lmm_policy_mode(const struct lmm_policy *policy,
 			     const struct lmm_config *cfg);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);

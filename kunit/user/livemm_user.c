@@ -29,9 +29,8 @@ void kunit_user_fail(struct kunit *test, const char *file, int line, const char 
 	putchar('\n');
 }
 
+#define SUITES(...)	static struct kunit_suite *const suites[] = { __VA_ARGS__ }
 #include "../core_suites.h"
-
-static struct kunit_suite *const suites[] = { CORE_SUITES };
 
 /* Run a case once; return whether the case has passed. */
 static bool run_once(const struct kunit_suite *suite, const struct kunit_case *one,

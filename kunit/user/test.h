@@ -51,7 +51,7 @@ struct kunit {
 #define KUNIT_CASE_PARAM(function, params) \
 	{ .run_case = function, .name = #function, .generate_params = params }
 
-#define KUNIT_ARRAY_PARAM_DESC(what, array, member)				\
+#define NAMED_CASES(what, array)						\
 	static const void *what##_gen_params(const void *prev, char *desc)	\
 	{									\
 		__typeof__((array)[0]) *next = prev;				\
@@ -59,7 +59,7 @@ struct kunit {
 		next = next ? next + 1 : (array);				\
 		if (next - (array) >= (long)ARRAY_SIZE(array))			\
 			return NULL;						\
-		strscpy(desc, next->member, KUNIT_PARAM_DESC_SIZE);		\
+		strscpy(desc, next->name, KUNIT_PARAM_DESC_SIZE);		\
 		return next;							\
 	}
 

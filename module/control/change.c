@@ -39,7 +39,7 @@ static bool was_cut(const void *arg)
 static int load(u32 functions, const struct waiter *waiter, char *why, size_t len)
 {
 	char words[LMM_WHY_LEN] = "";
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 	int err;
 
 	lmm_policies_waiting(waiter->policies, true);
@@ -47,7 +47,7 @@ static int load(u32 functions, const struct waiter *waiter, char *why, size_t le
 	lmm_policies_waiting(waiter->policies, false);
 	if (!err)
 		return 0;
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (waiter->policies & BIT(policy->id))
 			break;
 	scnprintf(why, len, "%s/enabled: 1: %s", policy ? policy->name : "?",
@@ -59,9 +59,9 @@ static int load(u32 functions, const struct waiter *waiter, char *why, size_t le
 static int read_text(const struct lmm_change *change, struct lmm_config *want,
 		     const bool *enabled, unsigned int *named, char *why, size_t len)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		lmm_policy_config_copy(policy, &want[policy->id]);
 		if (enabled)
 			want[policy->id].enabled = *enabled;
@@ -79,10 +79,10 @@ struct asked {
 /* Which of the named policies are on in these settings? */
 static unsigned int enabled_in(const struct lmm_config *want, unsigned int named)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 	unsigned int on = 0;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (named & BIT(policy->id) && want[policy->id].enabled)
 			on |= BIT(policy->id);
 	return on;
@@ -106,11 +106,11 @@ static int read_asked(const struct lmm_change *change, struct lmm_config *want,
 /* Does the text that was read last only switch policies off? */
 static bool only_off(const struct lmm_config *want, const struct asked *asked)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
 	if (!asked->named || asked->off != asked->named)
 		return false;
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (asked->named & BIT(policy->id) &&
 		    lmm_policy_changes_values(policy, &want[policy->id]))
 			return false;

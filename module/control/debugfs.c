@@ -103,8 +103,10 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 
 static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
-	lmm_for_each_policy(policy)
-		lmm_status_row(m, policy);
+	struct lmm_policy *each = NULL;
+
+	while ((each = lmm_policy_next(each)))
+		lmm_status_row(m, each);
 }
 
 static void lmm_lease_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
@@ -338,9 +340,9 @@ static struct lmm_node *lmm_add(struct lmm_node *node, struct dentry *dir,
 static size_t lmm_count_nodes(void)
 {
 	size_t nr = ARRAY_SIZE(lmm_top_files);
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		nr += ARRAY_SIZE(lmm_policy_files) + lmm_nr_keys(policy);
 	return nr;
 }
@@ -348,14 +350,14 @@ static size_t lmm_count_nodes(void)
 static void lmm_build_tree(void)
 {
 	struct lmm_node *node = lmm_nodes;
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 	struct dentry *dir;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
 		node = lmm_add(node, lmm_root, &lmm_top_files[i], NULL, 0);
 
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		dir = lmm_dir(policy->name, lmm_root);
 		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++) {
 			const struct lmm_file *file = &lmm_policy_files[i];

@@ -82,9 +82,9 @@ static int lmm_policies_read(const struct lmm_change *change, struct lmm_config 
 			     unsigned int *named, char *why, size_t len)
 {
 	struct lmm_policy *table[LMM_NR_POLICIES] = {};
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		table[policy->id] = policy;
 	return lmm_policies_parse(table, change->text, change->len, want, named, why, len);
 }
@@ -153,10 +153,10 @@ static int lmm_policies_set(const char *text, const struct kernel_param *kp)
 
 static int lmm_policies_print(char *buf, size_t len)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 	size_t n = 0;
 
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "",
 			       policy->name);
 		rcu_read_lock();

@@ -67,7 +67,7 @@ static void lmm_policies_revert(struct lmm_policy *const done[], struct lmm_conf
 int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 			 u32 *functions, unsigned int *waiting, char *why, size_t len)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 	u32 missing;
 	int err;
 
@@ -75,7 +75,7 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
 
 	*functions = 0;
 	*waiting = 0;
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		const struct lmm_config *cfg = &want[policy->id];
 
 		if (!(named & BIT(policy->id)))
@@ -113,14 +113,14 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 		       const unsigned int cuts[LMM_NR_POLICIES], char *why, size_t len)
 {
 	struct lmm_policy *done[LMM_NR_POLICIES];
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 	struct lmm_config *old;
 	unsigned int nr = 0;
 	int pass, err = 0;
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		if (named & BIT(policy->id))
 			err = lmm_policy_check(policy, &want[policy->id], why,
 					       len);
@@ -162,11 +162,11 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 bool lmm_policies_look(void)
 {
 	bool again = lmm_hooks_unsettled();
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		again |= lmm_policy_look(policy);
 	return again;
 }
@@ -201,12 +201,12 @@ static void lmm_look_after(unsigned long delay)
 
 static void lmm_tidy_worker(struct work_struct *work)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
 	/* Killable to keep the hung task detector silent; nobody kills a worker. */
 	if (mutex_lock_killable(&lmm_control_mutex))
 		return;
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		lmm_policy_tidy(policy);
 	mutex_unlock(&lmm_control_mutex);
 }
@@ -254,9 +254,9 @@ void lmm_policies_look_soon(void)
  */
 void lmm_policies_cut(unsigned int named)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (named & BIT(policy->id))
 			lmm_policy_cut(policy);
 	lmm_klp_wake();
@@ -271,9 +271,9 @@ void lmm_policies_cut(unsigned int named)
  */
 void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES])
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		cuts[policy->id] = READ_ONCE(policy->cuts);
 }
 
@@ -287,9 +287,9 @@ void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES])
  */
 bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_POLICIES])
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (named & BIT(policy->id) && READ_ONCE(policy->cuts) != cuts[policy->id])
 			return true;
 	return false;
@@ -302,11 +302,11 @@ bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_PO
  */
 void lmm_policies_disable_all(void)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		lmm_policy_cut(policy);
 		lmm_policy_tidy(policy);
 	}
@@ -368,9 +368,9 @@ struct lmm_policy *lmm_policy_next(struct lmm_policy *prev)
 /* The registered policy of that name, or NULL; control mutex held. */
 static struct lmm_policy *lmm_policy_find(const char *name, size_t len)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy) {
+	while ((policy = lmm_policy_next(policy))) {
 		if (strlen(policy->name) == len &&
 		    !memcmp(policy->name, name, len))
 			break;
@@ -402,9 +402,9 @@ static bool lmm_policy_sound(const struct lmm_policy *policy)
 static bool lmm_policies_fit(const struct lmm_policy *added)
 {
 	size_t room = lmm_policies_room(added);
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		room += lmm_policies_room(policy);
 	return room < PAGE_SIZE;
 }

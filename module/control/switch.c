@@ -660,9 +660,9 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 static bool lmm_policies_tidied(unsigned int named)
 {
 	const unsigned long under_way = BIT(LMM_POLICY_LEAVING) | BIT(LMM_POLICY_LOADING);
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (named & BIT(policy->id) && BIT(READ_ONCE(policy->state)) & under_way)
 			return false;
 	return true;
@@ -690,10 +690,10 @@ void lmm_policies_wait(unsigned int named, unsigned int timeout_ms)
  */
 void lmm_policies_waiting(unsigned int named, bool wait)
 {
-	struct lmm_policy *policy;
+	struct lmm_policy *policy = NULL;
 
 	spin_lock_irq(&lmm_state_lock);
-	lmm_for_each_policy(policy)
+	while ((policy = lmm_policy_next(policy)))
 		if (named & BIT(policy->id))
 			policy->waiting += wait ? 1 : -1;
 	spin_unlock_irq(&lmm_state_lock);

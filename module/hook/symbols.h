@@ -38,7 +38,7 @@ static inline unsigned long lmm_kallsyms_address(void)
 int lmm_symbols_init(void);
 unsigned long lmm_symbol_find(const char *name);
 
-/* Have a static call call the function @name of vmlinux; true if there is one. */
+/* Bind a static call to the function @name of vmlinux; true if there is one. */
 #define LMM_BIND(call, name)						\
 ({									\
 	unsigned long bound = lmm_symbol_find(name);			\

@@ -26,14 +26,13 @@ static int pcp_cpu_online(unsigned int cpu)
 /* The kernel drains the list of the CPU itself and must find its own bound. */
 static int pcp_cpu_offline(unsigned int cpu)
 {
-	struct zone *zone;
-	unsigned int slot;
+	struct zone *zone = NULL;
 
 	mutex_lock(&pcp.lock);
 	cpumask_clear_cpu(cpu, pcp.cpus);
-	pcp_for_each_zone(slot, zone) {
+	while ((zone = pcp_zone_after(zone))) {
 		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-		struct pcp_list *list = pcp_list_of(slot, cpu);
+		struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
 		unsigned long flags;
 
 		/* Clear the limits first, so that no drain raises the list again. */

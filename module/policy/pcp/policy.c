@@ -183,8 +183,7 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	bool by_depth = pcp.mode == PCP_MODE_DEPTH;
 	char basis[LMM_WHY_LEN];
-	struct zone *zone;
-	unsigned int slot;
+	struct zone *zone = NULL;
 	int cpu;
 
 	pcp_basis(basis, sizeof(basis));
@@ -193,10 +192,10 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 		   "count", "high", "default", "max", by_depth ? "alloc_depth" : "least",
 		   by_depth ? "free_depth" : "drained", "why");
 	mutex_lock(&pcp.lock);
-	pcp_for_each_zone(slot, zone) {
+	while ((zone = pcp_zone_after(zone))) {
 		for_each_online_cpu(cpu) {
 			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-			const struct pcp_list *list = pcp_list_of(slot, cpu);
+			const struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
 
 			seq_printf(m, "%-5d%-9s%-5d%8d%8d%9d%8d%12ld%11ld  %s\n",
 				   zone_to_nid(zone), zone->name, cpu,

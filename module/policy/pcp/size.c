@@ -18,29 +18,20 @@
 #include "livemm.h"
 #include "state.h"
 
-/* The zone of a slot, or NULL if the zone has no memory or is frozen. */
-static struct zone *slot_zone(unsigned int slot)
-{
-	lockdep_assert_held(&pcp.lock);
-	return test_bit(slot, pcp.frozen) ? NULL : lmm_zone_at(slot);
-}
-
 /**
- * pcp_next_zone() - walk the zones that have memory
- * @slot: slot to begin with
- * @zone: receives the zone
+ * pcp_zone_after() - walk the zones that have memory and are not frozen
+ * @zone: the zone before, or NULL to begin
  *
  * Context: process, pcp.lock held.
- * Return: the zone's slot; lmm_zone_slots() at the end.
+ * Return: the next zone, or NULL at the end.
  */
-unsigned int pcp_next_zone(unsigned int slot, struct zone **zone)
+struct zone *pcp_zone_after(struct zone *zone)
 {
-	for (; slot < lmm_zone_slots(); slot++) {
-		*zone = slot_zone(slot);
-		if (*zone)
-			break;
-	}
-	return slot;
+	lockdep_assert_held(&pcp.lock);
+	do {
+		zone = lmm_zone_after(zone);
+	} while (zone && test_bit(lmm_zone_slot(zone), pcp.frozen));
+	return zone;
 }
 
 /* CPUs that share the lists' part of a zone, as in the kernel's zone_highsize(). */
@@ -258,12 +249,12 @@ static long zone_act(struct zone *zone, unsigned int slot)
  */
 void pcp_pass(bool tick)
 {
-	struct zone *zone;
-	unsigned int slot;
+	struct zone *zone = NULL;
 
-	pcp_for_each_zone(slot, zone)
-		zone_judge(zone, &pcp.zones[slot]);
-	pcp_for_each_zone(slot, zone) {
+	while ((zone = pcp_zone_after(zone)))
+		zone_judge(zone, &pcp.zones[lmm_zone_slot(zone)]);
+	while ((zone = pcp_zone_after(zone))) {
+		unsigned int slot = lmm_zone_slot(zone);
 		struct pcp_zone *pz = &pcp.zones[slot];
 		long room, raised;
 
@@ -356,17 +347,18 @@ void pcp_recheck(struct work_struct *work)
 int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
-	struct zone *zone;
-	unsigned int slot;
+	struct zone *zone = NULL;
 	long given = 0;
 
 	mutex_lock(&pcp.lock);
 	pcp.oom_until = (jiffies + pcp.decay) ?: 1;
 	pcp_pass(false);
-	pcp_for_each_zone(slot, zone) {
-		given += pcp.zones[slot].given;
-		if (pcp.zones[slot].own_near)
-			*freed += pcp.zones[slot].given;
+	while ((zone = pcp_zone_after(zone))) {
+		const struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(zone)];
+
+		given += pz->given;
+		if (pz->own_near)
+			*freed += pz->given;
 	}
 	mutex_unlock(&pcp.lock);
 	lmm_count(&lmm_pcp_policy, COUNT_OOM_CALLS, 1);

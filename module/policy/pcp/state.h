@@ -131,11 +131,7 @@ static inline bool pcp_quiet(const struct pcp_zone *pz)
 	       time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay));
 }
 
-unsigned int pcp_next_zone(unsigned int slot, struct zone **zone);
-/* Walk the zones that have memory, and their slots. */
-#define pcp_for_each_zone(slot, zone) \
-	for (slot = pcp_next_zone(0, &(zone)); slot < lmm_zone_slots(); \
-	     slot = pcp_next_zone(slot + 1, &(zone)))
+struct zone *pcp_zone_after(struct zone *zone);
 void pcp_pass(bool tick);
 void pcp_tick(struct work_struct *work);
 void pcp_recheck(struct work_struct *work);
