@@ -173,8 +173,7 @@ static void model_refill(struct list_model *m)
 	int pages = asked;
 
 	if (m->steer.sees_refills) {
-		pages = pcp_event_refill_count(&m->event, asked, m->count, &m->limits,
-					       &m->steer);
+		pages = pcp_event_refill_count(&m->event, asked, m->count, &m->limits, &m->steer);
 		pcp_event_refill(&m->event, &sample, pages);
 	}
 	model_must(m, pages >= asked, "a refill brought less than was asked");

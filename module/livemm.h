@@ -205,8 +205,7 @@ struct lmm_policy {
 		      char *why, size_t len);
 	int (*armed)(struct lmm_policy *policy, char *why, size_t len);
 	void (*disable)(struct lmm_policy *policy);
-	void (*configure)(struct lmm_policy *policy,
-			  const struct lmm_config *new);
+	void (*configure)(struct lmm_policy *policy, const struct lmm_config *new);
 	void (*state_show)(struct lmm_policy *policy, struct seq_file *m);
 	void (*census_show)(struct lmm_policy *policy, struct seq_file *m);
 	void (*reason_show)(struct lmm_policy *policy, char *why, size_t len);
@@ -237,8 +236,7 @@ void lmm_registry_exit(void);
 int lmm_policy_register(struct lmm_policy *policy);
 void lmm_policy_unregister(struct lmm_policy *policy);
 struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
-unsigned int lmm_policy_mode(const struct lmm_policy *policy,
-			     const struct lmm_config *cfg);
+unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_config *cfg);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 
 /* policy/<name>/policy.c */

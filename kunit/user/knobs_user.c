@@ -82,8 +82,7 @@ static int judge(const char *present, const char *wanted)
 		err = lmm_policies_parse(table, wanted, strlen(wanted), settings, &named, why,
 					 sizeof(why));
 	if (!err) {
-		err = numa_validate(table[LMM_NUMA], &settings[LMM_NUMA], reason,
-				    sizeof(reason));
+		err = numa_validate(table[LMM_NUMA], &settings[LMM_NUMA], reason, sizeof(reason));
 		if (err)
 			snprintf(why, sizeof(why), "numa/%s", reason);
 	}

@@ -88,8 +88,7 @@ lmm_pageset_read(struct per_cpu_pages *pcp)
  * Return: true if @want stands, false if the kernel was first or the list is
  * disabled.
  */
-static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp,
-				    struct lmm_pageset_bound seen,
+static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, struct lmm_pageset_bound seen,
 				    struct lmm_pageset_bound want)
 {
 	if (!seen.high || !want.high)
@@ -128,8 +127,7 @@ static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp,
  * Context: process.
  * Return: true if anything was put back.
  */
-static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp,
-				       struct lmm_pageset_bound ours,
+static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp, struct lmm_pageset_bound ours,
 				       struct lmm_pageset_bound def)
 {
 #ifdef LMM_HAS_PCP_HIGH_MIN

@@ -97,8 +97,7 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 				rcu_dereference(policy->config)->value[mode], text, sizeof(text));
 		rcu_read_unlock();
 	}
-	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, text,
-		   why[0] ? why : "-");
+	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, text, why[0] ? why : "-");
 }
 
 static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
@@ -114,15 +113,13 @@ static void lmm_lease_show(struct seq_file *m, struct lmm_policy *policy, unsign
 	seq_printf(m, "%u\n", lmm_lease_left());
 }
 
-static int lmm_lease_write(struct lmm_policy *policy, unsigned int key,
-			   const char *text, size_t text_len,
-			   char *why, size_t len)
+static int lmm_lease_write(struct lmm_policy *policy, unsigned int key, const char *text,
+			   size_t text_len, char *why, size_t len)
 {
 	u32 seconds;
 	int err;
 
-	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, text_len, &seconds,
-			     why, len);
+	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, text_len, &seconds, why, len);
 	if (!err)
 		lmm_lease_set(seconds);
 	return err;
@@ -175,13 +172,11 @@ static int lmm_settings_parse(const struct lmm_change *change, struct lmm_config
 	*named = BIT(change->policy->id);
 	if (change->key == LMM_ALL_KEYS)
 		return lmm_config_parse(change->policy, change->text, change->len, cfg, why, len);
-	return lmm_key_parse(change->policy, change->key, change->text, change->len, cfg, why,
-			     len);
+	return lmm_key_parse(change->policy, change->key, change->text, change->len, cfg, why, len);
 }
 
-static int lmm_settings_write(struct lmm_policy *policy, unsigned int key,
-			      const char *text, size_t text_len,
-			      char *why, size_t len)
+static int lmm_settings_write(struct lmm_policy *policy, unsigned int key, const char *text,
+			      size_t text_len, char *why, size_t len)
 {
 	const struct lmm_change change = {
 		.parse = lmm_settings_parse, .text = text, .len = text_len,
@@ -270,16 +265,14 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 
 	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
-		lmm_control_set_error("not one write of at most %lu bytes",
-				      PAGE_SIZE);
+		lmm_control_set_error("not one write of at most %lu bytes", PAGE_SIZE);
 		return -EINVAL;
 	}
 	text = memdup_user_nul(ubuf, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	err = node->file->write(node->policy, node->key, text, count, why,
-				sizeof(why));
+	err = node->file->write(node->policy, node->key, text, count, why, sizeof(why));
 	if (err)
 		lmm_control_set_error("%s", why);
 
@@ -363,8 +356,7 @@ static void lmm_build_tree(void)
 			const struct lmm_file *file = &lmm_policy_files[i];
 
 			if (!file->there || file->there(policy))
-				node = lmm_add(node, dir, file, policy,
-					       LMM_ALL_KEYS);
+				node = lmm_add(node, dir, file, policy, LMM_ALL_KEYS);
 		}
 		for (i = 0; i < lmm_nr_keys(policy); i++)
 			node = lmm_add(node, dir, &lmm_key_file, policy, i);
@@ -386,8 +378,7 @@ int lmm_control_init(void)
 	lmm_nodes = kcalloc(lmm_count_nodes(), sizeof(*lmm_nodes), GFP_KERNEL);
 	lmm_root = lmm_nodes ? lmm_dir("livemm", NULL) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(lmm_root))
-		pr_notice("no debugfs (%pe): control by module parameters\n",
-			  lmm_root);
+		pr_notice("no debugfs (%pe): control by module parameters\n", lmm_root);
 	else
 		lmm_build_tree();
 	mutex_unlock(&lmm_control_mutex);

@@ -36,8 +36,7 @@ static const struct lmm_knob lmm_knob_enabled = LMM_BOOL("enabled", 0);
  *
  * Return: the row, never NULL.
  */
-const struct lmm_knob *lmm_key(const struct lmm_policy *policy,
-			       unsigned int key)
+const struct lmm_knob *lmm_key(const struct lmm_policy *policy, unsigned int key)
 {
 	return key == LMM_KEY_ENABLED ? &lmm_knob_enabled :
 					&policy->knobs[key - 1];
@@ -96,8 +95,7 @@ static int lmm_tenths(struct lmm_span span, u64 *value)
 	return 0;
 }
 
-static int lmm_choice(const struct lmm_knob *knob, struct lmm_span span,
-		      u32 *value)
+static int lmm_choice(const struct lmm_knob *knob, struct lmm_span span, u32 *value)
 {
 	u32 i;
 
@@ -123,8 +121,7 @@ static int lmm_plain(struct lmm_span span)
 	return span.len < LMM_TEXT_LEN ? 0 : -ERANGE;
 }
 
-static int lmm_value(const struct lmm_knob *knob, struct lmm_span span,
-		     u32 *value)
+static int lmm_value(const struct lmm_knob *knob, struct lmm_span span, u32 *value)
 {
 	u64 number = 0;
 	int err = -EINVAL;
@@ -156,16 +153,14 @@ static int lmm_value(const struct lmm_knob *knob, struct lmm_span span,
 }
 
 /* Append to a reason; returns its new length. */
-static size_t lmm_words(const struct lmm_knob *knob, int err,
-			char *why, size_t len)
+static size_t lmm_words(const struct lmm_knob *knob, int err, char *why, size_t len)
 {
 	char low[LMM_NUM_LEN], high[LMM_NUM_LEN];
 	size_t n;
 	u32 i;
 
 	if (err == -ERANGE && knob->kind == LMM_KNOB_TEXT)
-		return scnprintf(why, len, "longer than %d characters",
-				 LMM_TEXT_LEN - 1);
+		return scnprintf(why, len, "longer than %d characters", LMM_TEXT_LEN - 1);
 	if (err == -ERANGE) {
 		lmm_knob_format(knob, knob->min, low, sizeof(low));
 		lmm_knob_format(knob, knob->max, high, sizeof(high));
@@ -175,13 +170,11 @@ static size_t lmm_words(const struct lmm_knob *knob, int err,
 	case LMM_KNOB_UINT:
 		return scnprintf(why, len, "not a whole number");
 	case LMM_KNOB_TENTHS:
-		return scnprintf(why, len,
-				 "not a number with at most one decimal");
+		return scnprintf(why, len, "not a number with at most one decimal");
 	case LMM_KNOB_BOOL:
 		return scnprintf(why, len, "not 0 or 1");
 	case LMM_KNOB_TEXT:
-		return scnprintf(why, len,
-				 "not plain text, or a blank, comma or semicolon in it");
+		return scnprintf(why, len, "not plain text, or a blank, comma or semicolon in it");
 	case LMM_KNOB_CHOICE:
 		break;
 	}
@@ -191,9 +184,8 @@ static size_t lmm_words(const struct lmm_knob *knob, int err,
 	return n;
 }
 
-static int lmm_span_parse(const char *where, const struct lmm_knob *knob,
-			  struct lmm_span span, u32 *value,
-			  char *why, size_t len)
+static int lmm_span_parse(const char *where, const struct lmm_knob *knob, struct lmm_span span,
+			  u32 *value, char *why, size_t len)
 {
 	static const struct lmm_span empty = { "(empty)", 7 };
 	int err = lmm_value(knob, span, value);
@@ -210,9 +202,8 @@ static int lmm_span_parse(const char *where, const struct lmm_knob *knob,
 }
 
 /* Judge the text of one key and, unless @cfg is NULL, store it. */
-static int lmm_key_take(const struct lmm_policy *policy, unsigned int key,
-			struct lmm_span span, struct lmm_config *cfg,
-			char *why, size_t len)
+static int lmm_key_take(const struct lmm_policy *policy, unsigned int key, struct lmm_span span,
+			struct lmm_config *cfg, char *why, size_t len)
 {
 	const struct lmm_knob *knob = lmm_key(policy, key);
 	u32 value;
@@ -244,12 +235,10 @@ static int lmm_key_take(const struct lmm_policy *policy, unsigned int key,
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
-		  const char *text, size_t len, struct lmm_config *cfg,
-		  char *why, size_t why_len)
+int lmm_key_parse(const struct lmm_policy *policy, unsigned int key, const char *text, size_t len,
+		  struct lmm_config *cfg, char *why, size_t why_len)
 {
-	return lmm_key_take(policy, key, lmm_text(text, len), cfg, why,
-			    why_len);
+	return lmm_key_take(policy, key, lmm_text(text, len), cfg, why, why_len);
 }
 
 /**
@@ -264,12 +253,10 @@ int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
-		   const char *text, size_t len, u32 *value,
-		   char *why, size_t why_len)
+int lmm_knob_parse(const char *where, const struct lmm_knob *knob, const char *text, size_t len,
+		   u32 *value, char *why, size_t why_len)
 {
-	return lmm_span_parse(where, knob, lmm_text(text, len), value,
-			      why, why_len);
+	return lmm_span_parse(where, knob, lmm_text(text, len), value, why, why_len);
 }
 
 /**
@@ -281,14 +268,12 @@ int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
  *
  * Return: characters in @buf without the NUL.
  */
-int lmm_knob_format(const struct lmm_knob *knob, u32 value,
-		    char *buf, size_t len)
+int lmm_knob_format(const struct lmm_knob *knob, u32 value, char *buf, size_t len)
 {
 	switch (knob->kind) {
 	case LMM_KNOB_TENTHS:
 		if (value % 10)
-			return scnprintf(buf, len, "%u.%u", value / 10,
-					 value % 10);
+			return scnprintf(buf, len, "%u.%u", value / 10, value % 10);
 		return scnprintf(buf, len, "%u", value / 10);
 	case LMM_KNOB_CHOICE:
 		return scnprintf(buf, len, "%s", knob->choices[value]);
@@ -310,9 +295,8 @@ int lmm_knob_format(const struct lmm_knob *knob, u32 value,
  *
  * Return: characters in @buf without the NUL.
  */
-size_t lmm_key_format(const struct lmm_policy *policy,
-		      const struct lmm_config *cfg, unsigned int key,
-		      char *buf, size_t len)
+size_t lmm_key_format(const struct lmm_policy *policy, const struct lmm_config *cfg,
+		      unsigned int key, char *buf, size_t len)
 {
 	const struct lmm_knob *knob = lmm_key(policy, key);
 
@@ -360,9 +344,8 @@ static int lmm_key_find(const struct lmm_policy *policy, struct lmm_span name)
 	return -EINVAL;
 }
 
-static int lmm_word_parse(const struct lmm_policy *policy,
-			  struct lmm_span word, struct lmm_config *cfg,
-			  u32 *seen, char *why, size_t len)
+static int lmm_word_parse(const struct lmm_policy *policy, struct lmm_span word,
+			  struct lmm_config *cfg, u32 *seen, char *why, size_t len)
 {
 	const char *equals = memchr(word.at, '=', word.len);
 	struct lmm_span name = word, text;
@@ -370,8 +353,7 @@ static int lmm_word_parse(const struct lmm_policy *policy,
 	int key = -EINVAL;
 
 	if (!equals) {
-		scnprintf(why, len, "%s: %*pE: no = in it", policy->name,
-			  lmm_shown(word), word.at);
+		scnprintf(why, len, "%s: %*pE: no = in it", policy->name, lmm_shown(word), word.at);
 		return -EINVAL;
 	}
 	name.len = equals - word.at;
@@ -382,17 +364,15 @@ static int lmm_word_parse(const struct lmm_policy *policy,
 	else if (*seen & BIT(key))
 		words = "given twice";
 	if (words) {
-		scnprintf(why, len, "%s/%*pE: %s", policy->name,
-			  lmm_shown(name), name.at, words);
+		scnprintf(why, len, "%s/%*pE: %s", policy->name, lmm_shown(name), name.at, words);
 		return -EINVAL;
 	}
 	*seen |= BIT(key);
 	return lmm_key_take(policy, key, text, cfg, why, len);
 }
 
-static int lmm_words_parse(const struct lmm_policy *policy,
-			   struct lmm_span line, struct lmm_config *cfg,
-			   char *why, size_t len)
+static int lmm_words_parse(const struct lmm_policy *policy, struct lmm_span line,
+			   struct lmm_config *cfg, char *why, size_t len)
 {
 	struct lmm_span word;
 	u32 seen = 0;
@@ -410,9 +390,8 @@ static int lmm_words_parse(const struct lmm_policy *policy,
 }
 
 /* A refused word undoes the words before: judge all words, then store. */
-static int lmm_line_parse(const struct lmm_policy *policy,
-			  struct lmm_span line, struct lmm_config *cfg,
-			  char *why, size_t len)
+static int lmm_line_parse(const struct lmm_policy *policy, struct lmm_span line,
+			  struct lmm_config *cfg, char *why, size_t len)
 {
 	return lmm_words_parse(policy, line, NULL, why, len) ?:
 	       lmm_words_parse(policy, line, cfg, why, len);
@@ -429,9 +408,8 @@ static int lmm_line_parse(const struct lmm_policy *policy,
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int lmm_config_parse(const struct lmm_policy *policy,
-		     const char *text, size_t len, struct lmm_config *cfg,
-		     char *why, size_t why_len)
+int lmm_config_parse(const struct lmm_policy *policy, const char *text, size_t len,
+		     struct lmm_config *cfg, char *why, size_t why_len)
 {
 	return lmm_line_parse(policy, lmm_text(text, len), cfg, why, why_len);
 }
@@ -446,9 +424,8 @@ int lmm_config_parse(const struct lmm_policy *policy,
  *
  * Return: characters in @buf without the NUL.
  */
-size_t lmm_config_format(const struct lmm_policy *policy,
-			 const struct lmm_config *cfg, char separator,
-			 char *buf, size_t len)
+size_t lmm_config_format(const struct lmm_policy *policy, const struct lmm_config *cfg,
+			 char separator, char *buf, size_t len)
 {
 	unsigned int key;
 	size_t n = 0;
@@ -456,8 +433,7 @@ size_t lmm_config_format(const struct lmm_policy *policy,
 	for (key = 0; key < lmm_nr_keys(policy); key++) {
 		if (key)
 			n += scnprintf(buf + n, len - n, "%c", separator);
-		n += scnprintf(buf + n, len - n, "%s=",
-			       lmm_key(policy, key)->name);
+		n += scnprintf(buf + n, len - n, "%s=", lmm_key(policy, key)->name);
 		n += lmm_key_format(policy, cfg, key, buf + n, len - n);
 	}
 	return n;
@@ -505,8 +481,7 @@ size_t lmm_policies_room(const struct lmm_policy *policy)
 
 /* One "name:line" of the policies grammar. */
 static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
-			     struct lmm_span section,
-			     struct lmm_config want[LMM_NR_POLICIES],
+			     struct lmm_span section, struct lmm_config want[LMM_NR_POLICIES],
 			     unsigned int *named, char *why, size_t len)
 {
 	const char *colon = memchr(section.at, ':', section.len);
@@ -532,8 +507,7 @@ static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
 		if (!name.len)
 			scnprintf(why, len, "%s", words);
 		else
-			scnprintf(why, len, "%*pE: %s", lmm_shown(name),
-				  name.at, words);
+			scnprintf(why, len, "%*pE: %s", lmm_shown(name), name.at, words);
 		return -EINVAL;
 	}
 	*named |= BIT(id);
@@ -565,10 +539,9 @@ static struct lmm_span lmm_strip(struct lmm_span span)
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
-		       const char *text, size_t len,
-		       struct lmm_config want[LMM_NR_POLICIES],
-		       unsigned int *named, char *why, size_t why_len)
+int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const char *text,
+		       size_t len, struct lmm_config want[LMM_NR_POLICIES], unsigned int *named,
+		       char *why, size_t why_len)
 {
 	struct lmm_span rest = lmm_strip(lmm_text(text, len)), section;
 	const char *end;
@@ -580,8 +553,7 @@ int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
 		end = memchr(rest.at, ';', rest.len);
 		if (end)
 			section.len = end - rest.at;
-		err = lmm_section_parse(table, lmm_strip(section), want, named,
-					why, why_len);
+		err = lmm_section_parse(table, lmm_strip(section), want, named, why, why_len);
 		if (err)
 			return err;
 		rest.at += section.len + !!end;

@@ -34,30 +34,22 @@ static inline unsigned int lmm_nr_keys(const struct lmm_policy *policy)
 	return policy->nr_knobs + 1;
 }
 
-const struct lmm_knob *lmm_key(const struct lmm_policy *policy,
-			       unsigned int key);
-int lmm_key_parse(const struct lmm_policy *policy, unsigned int key,
-		  const char *text, size_t len, struct lmm_config *cfg,
-		  char *why, size_t why_len);
-size_t lmm_key_format(const struct lmm_policy *policy,
-		      const struct lmm_config *cfg, unsigned int key,
-		      char *buf, size_t len);
+const struct lmm_knob *lmm_key(const struct lmm_policy *policy, unsigned int key);
+int lmm_key_parse(const struct lmm_policy *policy, unsigned int key, const char *text, size_t len,
+		  struct lmm_config *cfg, char *why, size_t why_len);
+size_t lmm_key_format(const struct lmm_policy *policy, const struct lmm_config *cfg,
+		      unsigned int key, char *buf, size_t len);
 
-int lmm_knob_parse(const char *where, const struct lmm_knob *knob,
-		   const char *text, size_t len, u32 *value,
-		   char *why, size_t why_len);
-int lmm_knob_format(const struct lmm_knob *knob, u32 value,
-		    char *buf, size_t len);
-int lmm_config_parse(const struct lmm_policy *policy,
-		     const char *text, size_t len, struct lmm_config *cfg,
-		     char *why, size_t why_len);
-size_t lmm_config_format(const struct lmm_policy *policy,
-			 const struct lmm_config *cfg, char separator,
-			 char *buf, size_t len);
+int lmm_knob_parse(const char *where, const struct lmm_knob *knob, const char *text, size_t len,
+		   u32 *value, char *why, size_t why_len);
+int lmm_knob_format(const struct lmm_knob *knob, u32 value, char *buf, size_t len);
+int lmm_config_parse(const struct lmm_policy *policy, const char *text, size_t len,
+		     struct lmm_config *cfg, char *why, size_t why_len);
+size_t lmm_config_format(const struct lmm_policy *policy, const struct lmm_config *cfg,
+			 char separator, char *buf, size_t len);
 size_t lmm_policies_room(const struct lmm_policy *policy);
-int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
-		       const char *text, size_t len,
-		       struct lmm_config want[LMM_NR_POLICIES],
-		       unsigned int *named, char *why, size_t why_len);
+int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const char *text,
+		       size_t len, struct lmm_config want[LMM_NR_POLICIES], unsigned int *named,
+		       char *why, size_t why_len);
 
 #endif /* LIVEMM_CONTROL_KNOBS_H */

@@ -35,8 +35,7 @@ void lmm_ladder_down(const struct lmm_step *steps, unsigned int nr, void *ctx)
  * Context: the context that the steps need.
  * Return: 0, or the errno of the step that failed.
  */
-int lmm_ladder_up(const struct lmm_step *steps, unsigned int nr, void *ctx,
-		  char *why, size_t len)
+int lmm_ladder_up(const struct lmm_step *steps, unsigned int nr, void *ctx, char *why, size_t len)
 {
 	unsigned int i;
 	int err;

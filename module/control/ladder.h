@@ -19,8 +19,7 @@ struct lmm_step {
 	void (*down)(void *ctx);
 };
 
-int lmm_ladder_up(const struct lmm_step *steps, unsigned int nr, void *ctx,
-		  char *why, size_t len);
+int lmm_ladder_up(const struct lmm_step *steps, unsigned int nr, void *ctx, char *why, size_t len);
 void lmm_ladder_down(const struct lmm_step *steps, unsigned int nr, void *ctx);
 
 #endif /* LIVEMM_CONTROL_LADDER_H */

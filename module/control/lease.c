@@ -69,8 +69,7 @@ void lmm_lease_set(u32 seconds)
 	lmm_lease_deadline = seconds ? deadline : 0;
 	/* A timer that fires too early finds no deadline, or a later deadline. */
 	if (seconds)
-		hrtimer_start(&lmm_lease_timer, ns_to_ktime(deadline),
-			      HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start(&lmm_lease_timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_SOFT);
 	spin_unlock_irq(&lmm_lease_lock);
 }
 

@@ -157,8 +157,7 @@ static int lmm_policies_print(char *buf, size_t len)
 	size_t n = 0;
 
 	while ((policy = lmm_policy_next(policy))) {
-		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "",
-			       policy->name);
+		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "", policy->name);
 		rcu_read_lock();
 		n += lmm_config_format(policy, rcu_dereference(policy->config), ',',
 				       buf + n, len - n);
@@ -193,8 +192,7 @@ static int lmm_lease_param_set(const char *text, const struct kernel_param *kp)
 	u32 seconds;
 	int err;
 
-	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, strlen(text),
-			     &seconds, why, sizeof(why));
+	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, strlen(text), &seconds, why, sizeof(why));
 	if (err) {
 		lmm_control_set_error("%s", why);
 		return err;
@@ -251,11 +249,9 @@ static const struct kernel_param_ops lmm_error_ops = {
 };
 
 module_param_cb(policies, &lmm_policies_ops, NULL, 0600);
-MODULE_PARM_DESC(policies,
-		 "settings, all or none: policy:key=value,key=value;policy:...");
+MODULE_PARM_DESC(policies, "settings, all or none: policy:key=value,key=value;policy:...");
 module_param_cb(lease, &lmm_lease_ops, NULL, 0600);
-MODULE_PARM_DESC(lease,
-		 "seconds until every policy switches itself off, 0 = never");
+MODULE_PARM_DESC(lease, "seconds until every policy switches itself off, 0 = never");
 module_param_cb(last_error, &lmm_error_ops, NULL, 0400);
 MODULE_PARM_DESC(last_error, "why the last refused write was refused");
 module_param_named(off, lmm_off, bool, 0400);

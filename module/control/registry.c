@@ -122,8 +122,7 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 
 	while ((policy = lmm_policy_next(policy))) {
 		if (named & BIT(policy->id))
-			err = lmm_policy_check(policy, &want[policy->id], why,
-					       len);
+			err = lmm_policy_check(policy, &want[policy->id], why, len);
 		if (err)
 			return err;
 	}
@@ -371,8 +370,7 @@ static struct lmm_policy *lmm_policy_find(const char *name, size_t len)
 	struct lmm_policy *policy = NULL;
 
 	while ((policy = lmm_policy_next(policy))) {
-		if (strlen(policy->name) == len &&
-		    !memcmp(policy->name, name, len))
+		if (strlen(policy->name) == len && !memcmp(policy->name, name, len))
 			break;
 	}
 	return policy;
@@ -389,8 +387,7 @@ static bool lmm_policy_sound(const struct lmm_policy *policy)
 		return false;
 	for (i = 0; i < policy->nr_knobs; i++)
 		texts += policy->knobs[i].kind == LMM_KNOB_TEXT;
-	if (policy->mode_knob >= 0 &&
-	    policy->knobs[policy->mode_knob].kind == LMM_KNOB_TEXT)
+	if (policy->mode_knob >= 0 && policy->knobs[policy->mode_knob].kind == LMM_KNOB_TEXT)
 		return false;
 	return texts <= 1;
 }
@@ -432,8 +429,7 @@ static int lmm_policy_add(struct lmm_policy *policy)
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	if (lmm_policies[policy->id] ||
-	    lmm_policy_find(policy->name, strlen(policy->name)))
+	if (lmm_policies[policy->id] || lmm_policy_find(policy->name, strlen(policy->name)))
 		return -EEXIST;
 	if (!lmm_policies_fit(policy))
 		return -E2BIG;

@@ -230,8 +230,7 @@ unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_c
 }
 
 /* Can this kernel run the policy in a mode? */
-static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why,
-			       size_t len)
+static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why, size_t len)
 {
 	if (lmm_off) {
 		scnprintf(why, len, "livemm.off=1 on the kernel command line");

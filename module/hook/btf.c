@@ -51,8 +51,7 @@ int lmm_btf_init(void)
 }
 
 static int prototype_print(const struct btf_type *proto, const char *pointer,
-			   const struct btf_type *named, char *buf, size_t len,
-			   unsigned int depth);
+			   const struct btf_type *named, char *buf, size_t len, unsigned int depth);
 
 /* Write type @id as C would; returns the characters written. */
 static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
@@ -112,8 +111,7 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
  * characters written.
  */
 static int prototype_print(const struct btf_type *proto, const char *pointer,
-			   const struct btf_type *named, char *buf, size_t len,
-			   unsigned int depth)
+			   const struct btf_type *named, char *buf, size_t len, unsigned int depth)
 {
 	const struct btf_param *param = (const struct btf_param *)(proto + 1);
 	const struct btf_param *names = named ? (const struct btf_param *)(named + 1) : NULL;

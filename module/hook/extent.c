@@ -19,8 +19,7 @@
  * Context: any; pure.
  * Return: true if one of @wholes contains all of @part.
  */
-bool lmm_extent_within(struct lmm_extent part, const struct lmm_extent *wholes,
-		       unsigned int nr)
+bool lmm_extent_within(struct lmm_extent part, const struct lmm_extent *wholes, unsigned int nr)
 {
 	unsigned int i;
 

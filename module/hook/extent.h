@@ -17,8 +17,7 @@ struct lmm_extent {
 	unsigned long end;
 };
 
-bool lmm_extent_within(struct lmm_extent part, const struct lmm_extent *wholes,
-		       unsigned int nr);
+bool lmm_extent_within(struct lmm_extent part, const struct lmm_extent *wholes, unsigned int nr);
 bool lmm_extent_fits(struct lmm_extent room, size_t size, size_t align, bool padded,
 		     char *why, size_t len);
 

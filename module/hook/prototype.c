@@ -75,8 +75,7 @@ static struct proto_part last_word(struct proto_part part)
 {
 	struct proto_part word = { .start = part.start + part.len, .len = 0 };
 
-	while (word.start > part.start &&
-	       (isalnum(word.start[-1]) || word.start[-1] == '_')) {
+	while (word.start > part.start && (isalnum(word.start[-1]) || word.start[-1] == '_')) {
 		word.start--;
 		word.len++;
 	}
@@ -146,18 +145,15 @@ bool lmm_prototype_equal(const char *want, const char *have, char *why, size_t l
 		/* A return type has no name, and take_name() finds none. */
 		w_name = take_name(&w);
 		h_name = take_name(&h);
-		if (part_equal(w, h) &&
-		    (!w_name.len || !h_name.len || part_equal(w_name, h_name)))
+		if (part_equal(w, h) && (!w_name.len || !h_name.len || part_equal(w_name, h_name)))
 			continue;
 		if (nr == 0)
 			scnprintf(why, len, "returns '%.*s', expected '%.*s'",
 				  h.len, h.start, w.len, w.start);
 		else if (!w.len)
-			scnprintf(why, len, "argument %u is new: '%.*s'",
-				  nr, h.len, h.start);
+			scnprintf(why, len, "argument %u is new: '%.*s'", nr, h.len, h.start);
 		else if (!h.len)
-			scnprintf(why, len, "argument %u is missing: '%.*s'",
-				  nr, w.len, w.start);
+			scnprintf(why, len, "argument %u is missing: '%.*s'", nr, w.len, w.start);
 		else if (part_equal(w, h))
 			scnprintf(why, len, "parameter %u is called '%.*s', expected '%.*s'",
 				  nr, h_name.len, h_name.start, w_name.len, w_name.start);

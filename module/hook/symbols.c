@@ -160,8 +160,7 @@ bool lmm_symbol_is_code(unsigned long addr)
  * Context: process, may sleep.
  * Return: the address, or 0 and words in @why on failure.
  */
-unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,
-			      char *why, size_t len)
+unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char *why, size_t len)
 {
 	struct symbol_search search = symbol_search(name);
 	struct lmm_extent room = { .start = search.addr };

@@ -50,8 +50,7 @@ unsigned long lmm_symbol_find(const char *name);
 
 unsigned int lmm_symbol_count(const char *name);
 bool lmm_symbol_is_code(unsigned long addr);
-unsigned long lmm_symbol_data(const char *name, size_t size, size_t align,
-			      char *why, size_t len);
+unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char *why, size_t len);
 struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len);
 struct list_head *lmm_symbol_list(const char *name, char *why, size_t len);
 struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,

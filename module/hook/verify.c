@@ -86,8 +86,7 @@ static bool type_agrees(const struct lmm_hook *hook,
 		err = lmm_btf_layout(alt->symbol, alt->proto, &offset);
 		if (!err && offset != hook->offset) {
 			scnprintf(why, len, "%s %u, we were built for %u",
-				  alt->proto ? "at byte" : "of size", offset,
-				  hook->offset);
+				  alt->proto ? "at byte" : "of size", offset, hook->offset);
 			return false;
 		}
 		break;

@@ -81,8 +81,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 	};
 
 	raw_spin_lock_irqsave(&area->lock, flags);
-	cma_remember(area->ranges, &range, jiffies,
-		     area->pages * READ_ONCE(cma.keep_pct) / 100);
+	cma_remember(area->ranges, &range, jiffies, area->pages * READ_ONCE(cma.keep_pct) / 100);
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 	/* Not at once: the worker must not delay an owner that tries range after range. */

@@ -124,8 +124,7 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
  *
  * Context: see the top of the file.
  */
-void cma_on_refill_done(struct zone *zone, unsigned int order,
-			const struct lmm_klp_plan *source)
+void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_klp_plan *source)
 {
 	long regular = (long)source->regular_got << order;
 	long lent = (long)source->cma_got << order;

@@ -102,8 +102,7 @@ void cma_areas_show(struct seq_file *m);
 void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 			struct lmm_klp_plan *source);
 bool cma_zone_is_taken(const struct zone *zone);
-void cma_on_refill_done(struct zone *zone, unsigned int order,
-			const struct lmm_klp_plan *source);
+void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_klp_plan *source);
 
 /* areas.c */
 void cma_on_start(const char *name, unsigned long count);

@@ -281,8 +281,7 @@ static bool settled(const struct numa_trend *trend, const struct numa_sight *sig
  *
  * Return: the step to take.
  */
-struct numa_step numa_trend_window(struct numa_trend *trend,
-				   const struct numa_sight *sight,
+struct numa_step numa_trend_window(struct numa_trend *trend, const struct numa_sight *sight,
 				   const struct numa_settings *settings)
 {
 	int difference = (int)sight->rate - trend->older;
@@ -349,8 +348,7 @@ u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *set
  *
  * Return: milliseconds, within the bounds.
  */
-u32 numa_first_pass_max(const struct numa_facts *facts,
-			const struct numa_settings *settings)
+u32 numa_first_pass_max(const struct numa_facts *facts, const struct numa_settings *settings)
 {
 	if (facts->pass)
 		return settings->period_max_ms;
@@ -395,8 +393,7 @@ u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
  * @settings: the policy's
  */
 void numa_period_begin(struct numa_period *period, const struct numa_counts *now,
-		       const struct numa_facts *facts,
-		       const struct numa_settings *settings)
+		       const struct numa_facts *facts, const struct numa_settings *settings)
 {
 	memset(period, 0, sizeof(*period));
 	period->closed = *now;
@@ -494,8 +491,7 @@ static unsigned int window_rate(const struct numa_counts *window)
  *
  * Return: the decision; both periods are within the bounds.
  */
-struct numa_decision numa_period_window(struct numa_period *period,
-					const struct numa_counts *now,
+struct numa_decision numa_period_window(struct numa_period *period, const struct numa_counts *now,
 					const struct numa_facts *facts,
 					const struct numa_settings *settings)
 {

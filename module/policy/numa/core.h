@@ -374,19 +374,15 @@ bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 void numa_history_add(struct numa_history *history, const struct numa_counts *window);
 unsigned int numa_remote_rate(const struct numa_history *history);
 unsigned int numa_private_share(const struct numa_history *history);
-struct numa_step numa_trend_window(struct numa_trend *trend,
-				   const struct numa_sight *sight,
+struct numa_step numa_trend_window(struct numa_trend *trend, const struct numa_sight *sight,
 				   const struct numa_settings *settings);
 u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *settings);
-u32 numa_first_pass_max(const struct numa_facts *facts,
-			const struct numa_settings *settings);
+u32 numa_first_pass_max(const struct numa_facts *facts, const struct numa_settings *settings);
 u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
 		      const struct numa_settings *settings);
 void numa_period_begin(struct numa_period *period, const struct numa_counts *now,
-		       const struct numa_facts *facts,
-		       const struct numa_settings *settings);
-struct numa_decision numa_period_window(struct numa_period *period,
-					const struct numa_counts *now,
+		       const struct numa_facts *facts, const struct numa_settings *settings);
+struct numa_decision numa_period_window(struct numa_period *period, const struct numa_counts *now,
 					const struct numa_facts *facts,
 					const struct numa_settings *settings);
 unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,

@@ -124,9 +124,8 @@ void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *
  *
  * Return: false if no part of @left is to be scanned.
  */
-bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
-		   const struct numa_range *left, struct numa_range *run,
-		   const struct numa_settings *settings)
+bool numa_vma_next(const struct numa_vma *vma, unsigned int slot, const struct numa_range *left,
+		   struct numa_range *run, const struct numa_settings *settings)
 {
 	u64 wanted = ~0ULL;
 	unsigned int first, after;

@@ -89,9 +89,8 @@ struct numa_vma {
 void numa_vma_begin(struct numa_vma *vma, u64 pages, u32 pass);
 void numa_vma_fit(struct numa_vma *vma, u64 pages);
 void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *settings);
-bool numa_vma_next(const struct numa_vma *vma, unsigned int slot,
-		   const struct numa_range *left, struct numa_range *run,
-		   const struct numa_settings *settings);
+bool numa_vma_next(const struct numa_vma *vma, unsigned int slot, const struct numa_range *left,
+		   struct numa_range *run, const struct numa_settings *settings);
 void numa_vma_scanned(struct numa_vma *vma, const struct numa_range *run, u64 updated);
 
 /**

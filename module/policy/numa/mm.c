@@ -254,8 +254,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	spin_lock(&numa.lock);
 	other = numa_mm_find(mm);
 	if (!other) {
-		hlist_add_head_rcu(&entry->node,
-				   &numa.mms[entry->id % HASH_SIZE(numa.mms)]);
+		hlist_add_head_rcu(&entry->node, &numa.mms[entry->id % HASH_SIZE(numa.mms)]);
 		numa.nr_mms++;
 	}
 	spin_unlock(&numa.lock);

@@ -309,8 +309,7 @@ void numa_on_scan_begin(void)
 	if (!asked || time_before(jiffies, asked))
 		return;
 	/* Memory tiering needs every hint fault to tell how hot a page is. */
-	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL ||
-	    !in_scope(task, rules)) {
+	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL || !in_scope(task, rules)) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
 		entry = numa_mm_find(mm);
 		if (entry)
@@ -326,8 +325,7 @@ void numa_on_scan_begin(void)
 }
 
 /* The record of a VMA; NULL when another VMA has the slot. */
-static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma,
-				 u64 pages)
+static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma, u64 pages)
 {
 	struct numa_area *area;
 

@@ -254,8 +254,7 @@ static inline struct numa_mm *numa_mm_find(const struct mm_struct *mm)
 	u64 id = mm->context.ctx_id;
 	struct numa_mm *entry;
 
-	hlist_for_each_entry_rcu(entry, &numa.mms[id % HASH_SIZE(numa.mms)], node,
-				 !preemptible())
+	hlist_for_each_entry_rcu(entry, &numa.mms[id % HASH_SIZE(numa.mms)], node, !preemptible())
 		if (entry->id == id)
 			return entry;
 	return NULL;

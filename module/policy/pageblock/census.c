@@ -62,8 +62,7 @@ static void row_show(struct seq_file *m, struct zone *zone, const char *type,
 	u32 blocks = pageblock_census_block_share(row);
 	int i;
 
-	seq_printf(m, "%-6d %-8s %-11s %8llu", zone_to_nid(zone), zone->name, type,
-		   row->blocks);
+	seq_printf(m, "%-6d %-8s %-11s %8llu", zone_to_nid(zone), zone->name, type, row->blocks);
 	for (i = 0; i < CENSUS_NR_CLASSES; i++)
 		seq_printf(m, " %8llu", row->class[i]);
 	seq_printf(m, " %8llu", row->held);
@@ -164,7 +163,6 @@ void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m)
 	seq_printf(m, "# incomplete: %d %s %lu", zone_to_nid(zone), zone->name,
 		   stopped ? pfn : zone->zone_start_pfn);
 	while ((zone = lmm_zone_after(zone)))
-		seq_printf(m, ", %d %s %lu", zone_to_nid(zone), zone->name,
-			   zone->zone_start_pfn);
+		seq_printf(m, ", %d %s %lu", zone_to_nid(zone), zone->name, zone->zone_start_pfn);
 	seq_putc(m, '\n');
 }

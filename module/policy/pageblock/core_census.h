@@ -144,8 +144,7 @@ u32 pageblock_census_block_share(const struct census_row *row);
  * @kind: kind of the pages
  * @pages: number of pages
  */
-static inline void census_block_add(struct census_block *block, enum census_kind kind,
-				    u64 pages)
+static inline void census_block_add(struct census_block *block, enum census_kind kind, u64 pages)
 {
 	block->pages[kind] += pages;
 }

@@ -137,8 +137,7 @@ bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_dep
  *
  * Return: true if averages were known and have been reset.
  */
-bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
-		      long free_depth)
+bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth, long free_depth)
 {
 	bool known = depth->alloc || depth->free;
 
@@ -166,8 +165,7 @@ bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth,
  * Return: the decision.  @high is between the default and the maximum; pure allocation and pure
  * freeing give the default.
  */
-struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
-				     const struct pcp_limits *limits)
+struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth, const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = { .high = limits->def };
 	long want = min(depth->alloc, depth->free);
@@ -210,8 +208,7 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
  *
  * Return: pages, at least @def and four batches.
  */
-int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def,
-		 int batch)
+int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def, int batch)
 {
 	u64 share = div_u64(mul_u32_u32(max_tenths, 1) * managed, 1000);
 	u64 high = div_u64(share, max(cpus, 1U));

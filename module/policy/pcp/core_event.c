@@ -70,8 +70,7 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
  * Return: pages, at least @asked.
  */
 int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
-			   const struct pcp_limits *limits,
-			   const struct pcp_steer *steer)
+			   const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
 	int high = limits->now ?: limits->def;
 	/* The other half is for pages freed meanwhile. */
@@ -131,10 +130,8 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
  *
  * Return: the decision.  @high is above limits->now, or the list stays and @reason says why.
  */
-struct pcp_decision pcp_event_drain(struct pcp_event *event,
-				    const struct pcp_sample *sample,
-				    const struct pcp_limits *limits,
-				    const struct pcp_steer *steer)
+struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sample *sample,
+				    const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
 	struct pcp_use *use = &event->use[event->now];
 	struct pcp_decision decision = { .high = limits->now ?: limits->def };
@@ -181,10 +178,8 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event,
  *
  * Return: pages, at most @asked.
  */
-int pcp_event_drain_count(const struct pcp_event *event,
-			  const struct pcp_sample *sample, int asked,
-			  const struct pcp_limits *limits,
-			  const struct pcp_steer *steer)
+int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
+			  const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
 	const struct pcp_use *use = &event->use[event->now];
 	int high = limits->now ?: limits->def;
@@ -298,10 +293,8 @@ static int spare_in_use(struct pcp_event *event, int batch)
  *
  * Return: the decision; never above limits->now, nor below the default.
  */
-struct pcp_decision pcp_event_tick(struct pcp_event *event,
-				   const struct pcp_sample *sample,
-				   unsigned long allocated,
-				   const struct pcp_limits *limits)
+struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
+				   unsigned long allocated, const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = pcp_event_hold(limits);
 	const struct window window = tick_close(event, sample, allocated);

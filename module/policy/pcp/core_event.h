@@ -122,23 +122,15 @@ struct pcp_steer {
 void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 		     unsigned long allocated);
 int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
-			   const struct pcp_limits *limits,
-			   const struct pcp_steer *steer);
-void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample,
-		      int pages);
-struct pcp_decision pcp_event_drain(struct pcp_event *event,
-				    const struct pcp_sample *sample,
-				    const struct pcp_limits *limits,
-				    const struct pcp_steer *steer);
-int pcp_event_drain_count(const struct pcp_event *event,
-			  const struct pcp_sample *sample, int asked,
-			  const struct pcp_limits *limits,
-			  const struct pcp_steer *steer);
+			   const struct pcp_limits *limits, const struct pcp_steer *steer);
+void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, int pages);
+struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sample *sample,
+				    const struct pcp_limits *limits, const struct pcp_steer *steer);
+int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
+			  const struct pcp_limits *limits, const struct pcp_steer *steer);
 void pcp_event_drained(struct pcp_event *event, int pages);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
-struct pcp_decision pcp_event_tick(struct pcp_event *event,
-				   const struct pcp_sample *sample,
-				   unsigned long allocated,
-				   const struct pcp_limits *limits);
+struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
+				   unsigned long allocated, const struct pcp_limits *limits);
 
 #endif /* LIVEMM_POLICY_PCP_CORE_EVENT_H */

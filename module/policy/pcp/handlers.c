@@ -80,8 +80,7 @@ static bool reclaim_see(struct zone *zone, struct pcp_zone *pz)
 
 /* The limits of the last pass, updated by what may have changed since. */
 static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
-				    const struct pcp_list *list,
-				    struct per_cpu_pages *pages)
+				    const struct pcp_list *list, struct per_cpu_pages *pages)
 {
 	struct pcp_limits limits = list->limits;
 
@@ -230,8 +229,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
  * list.  Draining one batch, with these blocks first, also keeps few of them.
  */
-static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
-			    int pindex)
+static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
 {
 	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES ||
 	    !READ_ONCE(pcp.limit_exit_drain) || READ_ONCE(*pcp.high_fraction))
@@ -288,8 +286,7 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
  * Context: see the top of the file.
  * Return: pages to drain, at most @count.
  */
-int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
-		       int pindex)
+int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
 {
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);

@@ -62,8 +62,7 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 	int cpu;
 
 	/* Memory that comes or has gone has no struct page to read. */
-	if (action != MEM_GOING_OFFLINE && action != MEM_OFFLINE &&
-	    action != MEM_CANCEL_OFFLINE)
+	if (action != MEM_GOING_OFFLINE && action != MEM_OFFLINE && action != MEM_CANCEL_OFFLINE)
 		return NOTIFY_OK;
 	zone = page_zone(pfn_to_page(memory->start_pfn));
 	slot = lmm_zone_slot(zone);

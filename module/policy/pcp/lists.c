@@ -146,9 +146,8 @@ static void list_trace(struct zone *zone, int cpu, const struct pcp_list *list,
 {
 	trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu,
 			   READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count),
-			   list->event.least, list->depth.alloc, list->depth.free,
-			   list->limits.def, list->limits.max, old, new,
-			   pcp_reason_words[reason]);
+			   list->event.least, list->depth.alloc, list->depth.free, list->limits.def,
+			   list->limits.max, old, new, pcp_reason_words[reason]);
 }
 
 /* Replace the bound; returns false if the kernel stores its own at the same moment. */

@@ -288,8 +288,7 @@ static void period_collect(void)
 			long alloc_depth, free_depth;
 			bool active;
 
-			active = pcp_track_collect(&tracks[slot], ended, &alloc_depth,
-						   &free_depth);
+			active = pcp_track_collect(&tracks[slot], ended, &alloc_depth, &free_depth);
 			if (pcp_depth_period(&pcp_list_of(slot, cpu)->depth, active,
 					     alloc_depth, free_depth))
 				lmm_count(&lmm_pcp_policy, COUNT_IDLE_RESETS, 1);

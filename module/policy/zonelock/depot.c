@@ -45,8 +45,7 @@ static struct depot_shard *shard_of(struct depot *depot, unsigned int cpu)
  * small, else a new one, or NULL if the ring is full.  Joined batches keep the age of the older.
  * The caller holds the shard's lock.
  */
-static struct depot_batch *ring_slot(struct depot_ring *ring, unsigned int count,
-				     unsigned long now)
+static struct depot_batch *ring_slot(struct depot_ring *ring, unsigned int count, unsigned long now)
 {
 	struct depot_batch *batch;
 
@@ -111,8 +110,7 @@ bool depot_put(struct depot *depot, unsigned int cpu, unsigned int kind,
 	return batch;
 }
 
-static unsigned int shard_take(struct depot_shard *shard, unsigned int kind,
-			       struct list_head *to)
+static unsigned int shard_take(struct depot_shard *shard, unsigned int kind, struct list_head *to)
 {
 	struct depot_ring *ring = &shard->ring[kind];
 	unsigned int count = 0;

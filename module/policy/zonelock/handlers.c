@@ -171,8 +171,7 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 
 	if (!cut)
 		return 0;
-	if (!depot_put(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut,
-		       jiffies)) {
+	if (!depot_put(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut, jiffies)) {
 		list_splice_tail(&batch, &pages->lists[kind]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;

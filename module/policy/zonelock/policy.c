@@ -177,8 +177,7 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 		zonelock_view(zone, &view);
 		seq_printf(m, "%-5d%-9s%9d%9lu%9lu%11lu%11lu  %s\n", zone_to_nid(zone), zone->name,
-			   atomic_read(&depot->batches), view.held, view.max, view.free,
-			   view.mark,
+			   atomic_read(&depot->batches), view.held, view.max, view.free, view.mark,
 			   depot->nr_shards ? verdict_words[depot_judge(&view, 1)] : "new");
 	}
 }
