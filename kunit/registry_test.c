@@ -111,7 +111,7 @@ bool lmm_hooks_unsettled(void)
 	return false;
 }
 
-void lmm_hooks_refresh(void)
+void lmm_klp_survey(void)
 {
 }
 

@@ -221,6 +221,23 @@ struct lmm_policy {
 	bool on;
 };
 
+/* What each policy has, in tables and functions whose names begin with the policy's. */
+#define LMM_POLICY(id_, policy)						\
+	.id = LMM_##id_,						\
+	.name = #policy,						\
+	.knobs = policy##_knobs,					\
+	.nr_knobs = ARRAY_SIZE(policy##_knobs),				\
+	.mode_knob = KNOB_MODE,						\
+	.uses = &policy##_uses,						\
+	.events = &policy##_events,					\
+	.counter_names = policy##_counter_names,			\
+	.nr_counters = ARRAY_SIZE(policy##_counter_names),		\
+	.enable = policy##_enable,					\
+	.disable = policy##_disable,					\
+	.configure = policy##_configure,				\
+	.state_show = policy##_state_show,				\
+	.reason_show = policy##_reason_show
+
 /*
  * Control.  One mutex serialises every change of settings, enable, disable and
  * registration.  The mutex is taken in process context only and is the outermost lock

@@ -193,7 +193,7 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 	while (!err) {
 		/* Not under the mutex: the livepatch core may have us wait. */
 		if (fresh)
-			lmm_hooks_refresh();
+			lmm_klp_survey();
 		err = try_change(change, want, asked.on, &functions, &waiter, why, len);
 		if (err == -EOPNOTSUPP && !fresh) {
 			/* Another livepatch may have gone since the last survey. */

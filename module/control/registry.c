@@ -226,7 +226,7 @@ static void lmm_look_worker(struct work_struct *work)
 	bool again;
 
 	/* Not under the mutex: the livepatch core may have us wait. */
-	lmm_hooks_refresh();
+	lmm_klp_survey();
 	if (mutex_lock_killable(&lmm_control_mutex))
 		return;
 	again = lmm_policies_look();

@@ -359,16 +359,6 @@ static u32 functions_to_arm(u32 user)
 }
 
 /**
- * lmm_hooks_refresh() - look anew which functions other livepatches hold
- *
- * Context: process; may wait for the livepatch core; killable.
- */
-void lmm_hooks_refresh(void)
-{
-	lmm_klp_survey();
-}
-
-/**
  * lmm_hooks_missing() - which wrappers that a policy uses have to be loaded first?
  * @client: the client
  * @mode: mode of the client

@@ -33,7 +33,6 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 bool lmm_hooks_layout(unsigned int client, char *why, size_t len);
 int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len);
 void lmm_hooks_disarm(unsigned int client);
-void lmm_hooks_refresh(void);
 u32 lmm_hooks_missing(unsigned int client, unsigned int mode);
 bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len);
 bool lmm_hooks_alive(unsigned int client, char *why, size_t len);

@@ -104,7 +104,7 @@ static void cma_configure(struct lmm_policy *policy, const struct lmm_config *cf
 	cma_areas_configure();
 }
 
-static void cma_free(void)
+static void cma_disable(struct lmm_policy *policy)
 {
 	lmm_guard_stop();
 	cma_areas_stop();
@@ -128,13 +128,8 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		err = -ENOMEM;
 	}
 	if (err)
-		cma_free();
+		cma_disable(policy);
 	return err;
-}
-
-static void cma_disable(struct lmm_policy *policy)
-{
-	cma_free();
 }
 
 static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
@@ -218,20 +213,7 @@ static const struct lmm_events cma_events = {
 
 /* The policy's row in the registry. */
 struct lmm_policy lmm_cma_policy = {
-	.id = LMM_CMA,
-	.name = "cma",
-	.knobs = cma_knobs,
-	.nr_knobs = ARRAY_SIZE(cma_knobs),
-	.mode_knob = KNOB_MODE,
-	.uses = &cma_uses,
-	.events = &cma_events,
-	.counter_names = cma_counter_names,
-	.nr_counters = NR_COUNTERS,
+	LMM_POLICY(CMA, cma),
 	.supported = cma_supported,
 	.validate = cma_validate,
-	.enable = cma_enable,
-	.disable = cma_disable,
-	.configure = cma_configure,
-	.state_show = cma_state_show,
-	.reason_show = cma_reason_show,
 };

@@ -22,8 +22,6 @@
 #include "knobs.h"
 #include "policy/common/zones.h"
 
-struct zone;
-
 /**
  * struct cma_zone - a zone
  * @ratio: present run of the zone

@@ -201,19 +201,6 @@ static const struct lmm_events numa_events = {
 
 /* The policy's row in the registry. */
 struct lmm_policy lmm_numa_policy = {
-	.id = LMM_NUMA,
-	.name = "numa",
-	.knobs = numa_knobs,
-	.nr_knobs = ARRAY_SIZE(numa_knobs),
-	.mode_knob = KNOB_MODE,
-	.uses = &numa_uses,
-	.events = &numa_events,
-	.counter_names = numa_counter_names,
-	.nr_counters = NR_COUNTERS,
+	LMM_POLICY(NUMA, numa),
 	.validate = numa_validate,
-	.enable = numa_enable,
-	.disable = numa_disable,
-	.configure = numa_configure,
-	.state_show = numa_state_show,
-	.reason_show = numa_reason_show,
 };

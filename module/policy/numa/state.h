@@ -28,8 +28,6 @@
 #include "core_sample.h"
 
 struct lmm_klp_part;
-struct mm_struct;
-struct vm_area_struct;
 
 #define NUMA_HASH_BITS	10
 

@@ -140,7 +140,7 @@ void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m)
 
 	lockdep_assert_held(&lmm_control_mutex);
 
-	if (!hotplug || !pageblock_inspect_possible() ||
+	if (!hotplug || !lmm_hook_available(LMM_HOOK_BLOCK_FLAGS) ||
 	    !lmm_hooks_layout(policy->id, why, sizeof(why))) {
 		seq_printf(m, "# unavailable: %s\n", why[0] ? why : "see hooks");
 		return;

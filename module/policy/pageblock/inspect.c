@@ -18,7 +18,6 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "hook/hook.h"
 #include "hook/kcall.h"
 #include "inspect.h"
 
@@ -139,7 +138,7 @@ static unsigned long subsection_end(unsigned long pfn)
  * @run: free or compound page that may reach into this block; updated; zeroed at first
  * @block: block to add the pages to
  *
- * Context: process, pageblock_inspect_possible() has been called, memory does not go offline.
+ * Context: process, row BLOCK_FLAGS is available, memory does not go offline.
  * Return: true if some page is of the zone; only then the block has a type.
  */
 bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
@@ -171,15 +170,4 @@ bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		pfn = next;
 	}
 	return found;
-}
-
-/**
- * pageblock_inspect_possible() - make sure that blocks can be inspected
- *
- * Context: process, control mutex held.
- * Return: false if a hook is missing.
- */
-bool pageblock_inspect_possible(void)
-{
-	return lmm_hook_available(LMM_HOOK_BLOCK_FLAGS);
 }

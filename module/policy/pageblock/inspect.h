@@ -21,7 +21,6 @@ struct pageblock_run {
 	enum census_kind kind;
 };
 
-bool pageblock_inspect_possible(void);
 bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		       struct pageblock_run *run, struct census_block *block);
 

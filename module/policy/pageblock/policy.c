@@ -48,7 +48,7 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	pageblock.boost_factor = (const int *)lmm_hook_address(LMM_HOOK_BOOST_FACTOR);
 	pageblock_filter_start();
 	pageblock.hotplug = NULL;
-	if (pageblock_inspect_possible())
+	if (lmm_hook_available(LMM_HOOK_BLOCK_FLAGS))
 		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	err = pageblock_reserve_start();
 	if (err) {
@@ -142,19 +142,6 @@ static const struct lmm_events pageblock_events = {
 
 /* The policy's row in the registry. */
 struct lmm_policy lmm_pageblock_policy = {
-	.id = LMM_PAGEBLOCK,
-	.name = "pageblock",
-	.knobs = pageblock_knobs,
-	.nr_knobs = ARRAY_SIZE(pageblock_knobs),
-	.mode_knob = KNOB_MODE,
-	.uses = &pageblock_uses,
-	.events = &pageblock_events,
-	.counter_names = pageblock_counter_names,
-	.nr_counters = NR_COUNTERS,
-	.enable = pageblock_enable,
-	.disable = pageblock_disable,
-	.configure = pageblock_configure,
-	.state_show = pageblock_state_show,
+	LMM_POLICY(PAGEBLOCK, pageblock),
 	.census_show = pageblock_census_show,
-	.reason_show = pageblock_reason_show,
 };

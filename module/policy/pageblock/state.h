@@ -16,8 +16,6 @@
 #include "core.h"
 #include "knobs.h"
 
-struct free_area;
-struct lmm_policy;
 struct page;
 struct seq_file;
 

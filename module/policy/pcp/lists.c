@@ -141,15 +141,6 @@ static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 	return drained;
 }
 
-static void list_trace(struct zone *zone, int cpu, const struct pcp_list *list,
-		       enum pcp_reason reason, int old, int new)
-{
-	trace_pcp_decision(zone_to_nid(zone), zone_idx(zone), cpu,
-			   READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count),
-			   list->event.least, list->depth.alloc, list->depth.free, list->limits.def,
-			   list->limits.max, old, new, pcp_reason_words[reason]);
-}
-
 /* Replace the bound; returns false if the kernel stores its own at the same moment. */
 static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int high)
 {
@@ -191,7 +182,7 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 	/* The kernel may have raised the list in the meantime. */
 	if (high <= old || !list_write(pages, list, high))
 		return false;
-	list_trace(zone, cpu, list, PCP_BY_USE, old, high);
+	trace_pcp_decision(zone, cpu, list, old, high, PCP_BY_USE);
 	return true;
 }
 
@@ -225,7 +216,7 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
 	written = list_write(pages, list, high);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (written && seen.high != high)
-		list_trace(zone, cpu, list, list->decision.reason, seen.high, high);
+		trace_pcp_decision(zone, cpu, list, seen.high, high, list->decision.reason);
 	/* The kernel may have lowered the bound before, without a drain. */
 	return list_drain_excess(zone, pages, list, written ? high : INT_MAX);
 }

@@ -270,19 +270,6 @@ static const struct lmm_events pcp_events = {
 };
 
 struct lmm_policy lmm_pcp_policy = {
-	.id = LMM_PCP,
-	.name = "pcp",
-	.knobs = pcp_knobs,
-	.nr_knobs = ARRAY_SIZE(pcp_knobs),
-	.mode_knob = KNOB_MODE,
-	.uses = &pcp_uses,
-	.events = &pcp_events,
-	.counter_names = pcp_counter_names,
-	.nr_counters = NR_COUNTERS,
-	.enable = pcp_enable,
+	LMM_POLICY(PCP, pcp),
 	.armed = pcp_armed,
-	.disable = pcp_disable,
-	.configure = pcp_configure,
-	.state_show = pcp_state_show,
-	.reason_show = pcp_reason_show,
 };

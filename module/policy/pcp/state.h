@@ -26,9 +26,6 @@
 #include "policy/common/worker.h"
 #include "policy/common/zones.h"
 
-struct per_cpu_pages;
-struct zone;
-
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
  * @room: pages by which lists of the zone may still be raised; 0 during a pass over the zone, so

@@ -11,14 +11,16 @@
 #include <linux/tracepoint.h>
 
 #include "compat/compat.h"
+#include "policy/pcp/lists.h"
+
 /*
  * A list's bound changed.  Sizes are in pages, the reasons those of pcp/state.  The depths are of
  * mode `depth`; `least`, the fewest pages that the list held lately, is of mode `event`.
  */
 TRACE_EVENT(pcp_decision,
-	TP_PROTO(int nid, int zone, int cpu, int count, int least, long alloc_depth,
-		 long free_depth, int def, int max, int old, int new, const char *reason),
-	TP_ARGS(nid, zone, cpu, count, least, alloc_depth, free_depth, def, max, old, new, reason),
+	TP_PROTO(struct zone *zone, int cpu, const struct pcp_list *list, int old, int new,
+		 enum pcp_reason reason),
+	TP_ARGS(zone, cpu, list, old, new, reason),
 	TP_STRUCT__entry(
 		__field(int, nid)
 		__field(int, zone)
@@ -31,21 +33,21 @@ TRACE_EVENT(pcp_decision,
 		__field(int, max)
 		__field(int, old)
 		__field(int, new)
-		__string(reason, reason)
+		__string(reason, pcp_reason_words[reason])
 	),
 	TP_fast_assign(
-		__entry->nid = nid;
-		__entry->zone = zone;
+		__entry->nid = zone_to_nid(zone);
+		__entry->zone = zone_idx(zone);
 		__entry->cpu = cpu;
-		__entry->count = count;
-		__entry->least = least;
-		__entry->alloc_depth = alloc_depth;
-		__entry->free_depth = free_depth;
-		__entry->def = def;
-		__entry->max = max;
+		__entry->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
+		__entry->least = list->event.least;
+		__entry->alloc_depth = list->depth.alloc;
+		__entry->free_depth = list->depth.free;
+		__entry->def = list->limits.def;
+		__entry->max = list->limits.max;
 		__entry->old = old;
 		__entry->new = new;
-		lmm_assign_str(reason, reason);
+		lmm_assign_str(reason, pcp_reason_words[reason]);
 	),
 	TP_printk("nid=%d zone=%d cpu=%d count=%d least=%d alloc_depth=%ld free_depth=%ld default=%d max=%d old=%d new=%d reason=%s",
 		  __entry->nid, __entry->zone, __entry->cpu, __entry->count,

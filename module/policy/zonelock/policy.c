@@ -231,20 +231,7 @@ static const struct lmm_events zonelock_events = {
 };
 
 struct lmm_policy lmm_zonelock_policy = {
-	.id = LMM_ZONELOCK,
-	.name = "zonelock",
-	.knobs = zonelock_knobs,
-	.nr_knobs = ARRAY_SIZE(zonelock_knobs),
-	.mode_knob = KNOB_MODE,
-	.uses = &zonelock_uses,
-	.events = &zonelock_events,
-	.counter_names = zonelock_counter_names,
-	.nr_counters = NR_COUNTERS,
+	LMM_POLICY(ZONELOCK, zonelock),
 	.supported = zonelock_supported,
-	.enable = zonelock_enable,
 	.armed = zonelock_armed,
-	.disable = zonelock_disable,
-	.configure = zonelock_configure,
-	.state_show = zonelock_state_show,
-	.reason_show = zonelock_reason_show,
 };

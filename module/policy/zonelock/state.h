@@ -23,10 +23,7 @@
 #include "policy/common/worker.h"
 #include "policy/common/zones.h"
 
-struct list_head;
 struct lmm_klp_return;
-struct per_cpu_pages;
-struct zone;
 
 /**
  * struct zonelock_zone - the policy's state of a zone
