@@ -3,7 +3,7 @@
  * core_suites.h - suites of pure code, which also build in user space
  *
  * Each suite includes the sources it tests; some use suites included before them.  The includer
- * defines SUITES(), which registers suites.
+ * defines ADD_SUITES(), which registers suites.
  */
 #include "pcp_core_test.c"
 #include "pcp_event_core_test.c"
@@ -19,7 +19,7 @@
 #include "pageblock_core_test.c"
 #include "zonelock_core_test.c"
 
-SUITES(&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
-       &lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
-       &numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
-       &pageblock_census_suite, &zonelock_core_suite);
+ADD_SUITES(&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
+	   &lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
+	   &numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
+	   &pageblock_census_suite, &zonelock_core_suite);

@@ -21,7 +21,7 @@ STUB(lmm_entry_bpf_links)
 
 /* The cases of an array, each shown by its member `name`. */
 #define NAMED_CASES(what, array)						\
-	static void what##_name(typeof(&(array)[0]) one, char *name)		\
+	static void what##_name(const typeof((array)[0]) one[], char *name)	\
 	{									\
 		strscpy(name, one->name, KUNIT_PARAM_DESC_SIZE);		\
 	}									\
@@ -31,14 +31,14 @@ STUB(lmm_entry_bpf_links)
 #include "hook_table_test.c"
 #include "dispatch_test.c"
 #include "counters_test.c"
-#define SUITES(...)	kunit_test_suites(__VA_ARGS__)
+#define ADD_SUITES(...)	kunit_test_suites(__VA_ARGS__)
 #include "core_suites.h"
 /* These use the suites above. */
 #include "registry_test.c"
 #include "switch_test.c"
 
-SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &lmm_registry_suite,
-       &lmm_switch_suite);
+ADD_SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &lmm_registry_suite,
+	   &lmm_switch_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

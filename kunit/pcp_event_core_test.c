@@ -121,7 +121,9 @@ static unsigned int raises_allowed(const struct mix_case *c)
 static void a_mix_settles_at_its_size(struct kunit *test)
 {
 	const struct mix_case *c = test->param_value;
-	const struct steer_step burst[STEER_STEPS] = { { c->pages, c->held }, { -c->pages, c->free } };
+	const struct steer_step burst[STEER_STEPS] = {
+		{ c->pages, c->held }, { -c->pages, c->free },
+	};
 	unsigned long before;
 	struct list_model m;
 	int i;
@@ -295,7 +297,9 @@ static void pressure(struct kunit *test)
 
 static void pressed_bursts(struct list_model *m)
 {
-	const struct steer_step burst[STEER_STEPS] = { { PRESSED_BURST, 1 }, { -PRESSED_BURST, 1 } };
+	const struct steer_step burst[STEER_STEPS] = {
+		{ PRESSED_BURST, 1 }, { -PRESSED_BURST, 1 },
+	};
 
 	steer(m, burst, SETTLE_ROUNDS);
 }

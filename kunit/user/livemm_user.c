@@ -29,7 +29,7 @@ void kunit_user_fail(struct kunit *test, const char *file, int line, const char 
 	putchar('\n');
 }
 
-#define SUITES(...)	static struct kunit_suite *const suites[] = { __VA_ARGS__ }
+#define ADD_SUITES(...)	static struct kunit_suite *const suites[] = { __VA_ARGS__ }
 #include "../core_suites.h"
 
 /* Run a case once; return whether the case has passed. */
