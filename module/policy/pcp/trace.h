@@ -11,7 +11,9 @@
 #include <linux/tracepoint.h>
 
 #include "compat/compat.h"
-#include "policy/pcp/lists.h"
+#include "policy/pcp/core.h"
+
+struct pcp_list;
 
 /*
  * A list's bound changed.  Sizes are in pages, the reasons those of pcp/state.  The depths are of
