@@ -42,6 +42,18 @@ static void trace_run(struct pcp_track *track, u32 epoch, const struct trace_ste
 	}
 }
 
+/* Collect period @ended: was it active, and how deep were rise and fall? */
+static void expect_depths(struct kunit *test, const struct pcp_track *track, u32 ended,
+			  bool active, long alloc_depth, long free_depth)
+{
+	long alloc, free;
+
+	KUNIT_EXPECT_EQ_MSG(test, pcp_track_collect(track, ended, &alloc, &free), active,
+			    "period %u", ended);
+	KUNIT_EXPECT_EQ_MSG(test, alloc, alloc_depth, "period %u", ended);
+	KUNIT_EXPECT_EQ_MSG(test, free, free_depth, "period %u", ended);
+}
+
 /* A trace of one period, ended by zero pages, and the depths (largest rise and fall) to expect. */
 struct depth_case {
 	const char *name;
@@ -70,65 +82,47 @@ static void depth_of_a_trace(struct kunit *test)
 {
 	const struct depth_case *c = test->param_value;
 	struct pcp_track track = { };
-	long alloc_depth, free_depth;
 
 	trace_run(&track, 1, c->steps, ARRAY_SIZE(c->steps));
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, c->alloc_depth);
-	KUNIT_EXPECT_EQ(test, free_depth, c->free_depth);
+	expect_depths(test, &track, 1, true, c->alloc_depth, c->free_depth);
 }
 
 static void collect_finds_the_ended_period(struct kunit *test)
 {
 	struct pcp_track track = { };
-	long alloc_depth, free_depth;
 
-	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
-
+	expect_depths(test, &track, 1, false, 0, 0);
 	page(&track, 1, 10);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
+	expect_depths(test, &track, 1, true, 10, 0);
 
 	/* The owner has begun period 2 before period 1 is collected. */
 	page(&track, 2, -3);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 10L);
-	KUNIT_EXPECT_EQ(test, free_depth, 0L);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 0L);
-	KUNIT_EXPECT_EQ(test, free_depth, 3L);
+	expect_depths(test, &track, 1, true, 10, 0);
+	expect_depths(test, &track, 2, true, 0, 3);
 
 	/* Nothing happened in period 3, and no depth is carried over. */
-	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 0L);
-	KUNIT_EXPECT_EQ(test, free_depth, 0L);
+	expect_depths(test, &track, 3, false, 0, 0);
 }
 
 static void epoch_wraps_around(struct kunit *test)
 {
 	struct pcp_track track = { .epoch = U32_MAX - 1 };
-	long alloc_depth, free_depth;
 
 	page(&track, U32_MAX, 7);
 	page(&track, 0, 9);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, U32_MAX, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 7L);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 0, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 9L);
+	expect_depths(test, &track, U32_MAX, true, 7, 0);
+	expect_depths(test, &track, 0, true, 9, 0);
 }
 
 static void counts_do_not_wrap_at_32_bits(struct kunit *test)
 {
 	const long pages = 3L << 31;
 	struct pcp_track track = { };
-	long alloc_depth, free_depth;
 
 	page(&track, 1, pages);
 	page(&track, 1, -pages);
 	page(&track, 1, -pages);
-	pcp_track_collect(&track, 1, &alloc_depth, &free_depth);
-	KUNIT_EXPECT_EQ(test, alloc_depth, pages);
-	KUNIT_EXPECT_EQ(test, free_depth, 2 * pages);
+	expect_depths(test, &track, 1, true, pages, 2 * pages);
 }
 
 /*
@@ -165,11 +159,10 @@ static void an_echo_of_a_run_is_no_activity(struct kunit *test)
 	long alloc_depth, free_depth;
 
 	pcp_track_page(&track, &clock, 8000);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 1, &alloc_depth, &free_depth));
+	expect_depths(test, &track, 1, true, 8000, 0);
 	clock.epoch = 2;
 	pcp_track_page(&track, &clock, 1);
-	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
-	KUNIT_EXPECT_EQ(test, alloc_depth, 8001L);
+	expect_depths(test, &track, 2, false, 8001, 0);
 	clock.epoch = 3;
 	pcp_track_page(&track, &clock, -1);
 	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
