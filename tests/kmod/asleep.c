@@ -8,15 +8,11 @@
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/static_call.h>
 #include <linux/time64.h>
 
-#include "../../module/hook/symbols.h"
+#include "lmm_kmod.h"
 
-DEFINE_STATIC_CALL_NULL(asleep_lookup, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(asleep_inject, void (const struct timespec64 *));
-
-static bool found;
 
 static int sleep_set(const char *text, const struct kernel_param *kp)
 {
@@ -25,10 +21,9 @@ static int sleep_set(const char *text, const struct kernel_param *kp)
 
 	if (err)
 		return err;
-	/* On the command line nothing is found yet. */
 	*(s64 *)kp->arg = time.tv_sec;
-	if (found)
-		static_call(asleep_inject)(&time);
+	/* Calls nothing while the command line is read, before init. */
+	static_call_cond(asleep_inject)(&time);
 	return 0;
 }
 
@@ -40,16 +35,9 @@ MODULE_PARM_DESC(seconds, "how long the machine has slept");
 static int __init lmm_asleep_init(void)
 {
 	struct timespec64 time = { .tv_sec = seconds };
-	unsigned long addr = lmm_kallsyms_address();
 
-	if (!addr)
+	if (!lmm_bind(asleep_inject, "timekeeping_inject_sleeptime64"))
 		return -EOPNOTSUPP;
-	static_call_update(asleep_lookup, (unsigned long (*)(const char *))addr);
-	addr = static_call(asleep_lookup)("timekeeping_inject_sleeptime64");
-	if (!addr)
-		return -EOPNOTSUPP;
-	static_call_update(asleep_inject, (void (*)(const struct timespec64 *))addr);
-	found = true;
 	static_call(asleep_inject)(&time);
 	return 0;
 }

@@ -112,13 +112,7 @@ static void step(struct rnd_state *rnd)
 		if (page)
 			__free_pages(page, PIECE_ORDER);
 		break;
-	case 1:
-	case 2:
-	case 3:
-	case 4:
-	case 5:
-	case 6:
-	case 7:
+	case 1 ... 7:
 		while (count--)
 			page_exchange(NULL, prandom_u32_state(rnd));
 		break;
@@ -179,27 +173,15 @@ static int run_set(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static const struct kernel_param_ops run_ops = {
-	.set = run_set,
-};
-
+static const struct kernel_param_ops run_ops = { .set = run_set };
 module_param_cb(run, &run_ops, NULL, 0200);
 MODULE_PARM_DESC(run, "steps to make");
 
-static int long_get(char *text, const struct kernel_param *kp)
-{
-	return sysfs_emit(text, "%ld\n", atomic_long_read(kp->arg));
-}
-
-static const struct kernel_param_ops long_ops = {
-	.get = long_get,
-};
-
-module_param_cb(steps, &long_ops, &steps_made, 0400);
+module_param_named(steps, steps_made.counter, ullong, 0400);
 MODULE_PARM_DESC(steps, "steps made so far");
-module_param_cb(errors, &long_ops, &page_errors, 0400);
+module_param_named(errors, page_errors.counter, ullong, 0400);
 MODULE_PARM_DESC(errors, "pages that somebody else had too");
-module_param_cb(moved, &long_ops, &pages_moved, 0400);
+module_param_named(moved, pages_moved.counter, ullong, 0400);
 MODULE_PARM_DESC(moved, "pages allocated and freed so far");
 
 static int __init exchange_init(void)

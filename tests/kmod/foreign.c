@@ -17,11 +17,10 @@
 #include <linux/mmzone.h>
 #include <linux/module.h>
 #include <linux/sched.h>
-#include <linux/static_call.h>
 #include <linux/string.h>
 
 #include "../../module/compat/compat.h"
-#include "../../module/hook/symbols.h"
+#include "lmm_kmod.h"
 
 #define SLOTS	4
 
@@ -66,8 +65,10 @@ MODULE_PARM_DESC(unanswerable, "how often it was asked for a type that it has no
 typedef unsigned long register_t6(unsigned long, unsigned long, unsigned long, unsigned long,
 				  unsigned long, unsigned long);
 
-DEFINE_STATIC_CALL_NULL(foreign_lookup, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(foreign_location, unsigned long (unsigned long));
+
+/* Is the function find_suitable_fallback(), whose third argument is a migratetype? */
+static bool takes_type[SLOTS];
 
 #define SLOT(n)									\
 DEFINE_STATIC_CALL_NULL(original_##n, register_t6);				\
@@ -75,15 +76,7 @@ static noinline unsigned long wrap_##n(unsigned long a, unsigned long b, unsigne
 				       unsigned long d, unsigned long e, unsigned long f) \
 {										\
 	atomic_long_inc(&hits[n]);						\
-	return static_call(original_##n)(a, b, c, d, e, f);			\
-}										\
-										\
-static noinline unsigned long wrap_fallback_##n(unsigned long a, unsigned long b, \
-						unsigned long c, unsigned long d, \
-						unsigned long e, unsigned long f) \
-{										\
-	atomic_long_inc(&hits[n]);						\
-	if ((unsigned int)c >= MIGRATE_PCPTYPES) {				\
+	if (takes_type[n] && (unsigned int)c >= MIGRATE_PCPTYPES) {		\
 		atomic_inc(&unanswerable);					\
 		return (unsigned int)LMM_FALLBACK_NONE;				\
 	}									\
@@ -101,13 +94,10 @@ SLOT(2)
 SLOT(3)
 
 static const struct {
-	register_t6 *wrap, *wrap_fallback;
+	register_t6 *wrap;
 	void (*set)(unsigned long addr);
 } slots[] = {
-	{ wrap_0, wrap_fallback_0, set_0 },
-	{ wrap_1, wrap_fallback_1, set_1 },
-	{ wrap_2, wrap_fallback_2, set_2 },
-	{ wrap_3, wrap_fallback_3, set_3 },
+	{ wrap_0, set_0 }, { wrap_1, set_1 }, { wrap_2, set_2 }, { wrap_3, set_3 },
 };
 
 static_assert(ARRAY_SIZE(slots) == SLOTS);
@@ -147,14 +137,14 @@ static int patch_named(const char *name)
 
 	if (used == SLOTS || match_string(known, ARRAY_SIZE(known), name) < 0)
 		return -EINVAL;
-	addr = static_call(foreign_lookup)(name);
+	addr = (unsigned long)lmm_find(name);
 	addr = addr ? static_call(foreign_location)(addr) : 0;
 	if (!addr)
 		return -ENOENT;
 	slots[used].set(addr + MCOUNT_INSN_SIZE);
 	funcs[used].old_name = name;
-	funcs[used].new_func = strcmp(name, "find_suitable_fallback") ?
-			       (void *)slots[used].wrap : (void *)slots[used].wrap_fallback;
+	funcs[used].new_func = slots[used].wrap;
+	takes_type[used] = !strcmp(name, "find_suitable_fallback");
 	used++;
 	return 0;
 }
@@ -163,17 +153,11 @@ static int __init lmm_foreign_init(void)
 {
 	/* The names are used as long as the patch is. */
 	static char names[256];
-	unsigned long addr = lmm_kallsyms_address();
 	char *rest = names, *name;
 	int err;
 
-	if (!addr)
+	if (!lmm_bind(foreign_location, "ftrace_location"))
 		return -EOPNOTSUPP;
-	static_call_update(foreign_lookup, (unsigned long (*)(const char *))addr);
-	addr = static_call(foreign_lookup)("ftrace_location");
-	if (!addr)
-		return -EOPNOTSUPP;
-	static_call_update(foreign_location, (unsigned long (*)(unsigned long))addr);
 	if (strscpy(names, function, sizeof(names)) < 0)
 		return -EINVAL;
 	while ((name = strsep(&rest, ","))) {

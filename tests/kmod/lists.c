@@ -40,16 +40,5 @@ static const struct kernel_param_ops bounds_ops = { .get = bounds_get };
 module_param_cb(bounds, &bounds_ops, NULL, 0400);
 MODULE_PARM_DESC(bounds, "node, zone, CPU, bound, default of every list");
 
-static int __init lmm_lists_init(void)
-{
-	return 0;
-}
-
-static void __exit lmm_lists_exit(void)
-{
-}
-
-module_init(lmm_lists_init);
-module_exit(lmm_lists_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("livemm test: bounds of the per-CPU page lists");

@@ -10,12 +10,9 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/slab.h>
-#include <linux/static_call.h>
 
-#include "../../module/hook/symbols.h"
+#include "lmm_kmod.h"
 
-DEFINE_STATIC_CALL_NULL(owner_lookup, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(owner_each, int (int (*)(struct cma *, void *), void *));
 DEFINE_STATIC_CALL_NULL(owner_take, struct page *(struct cma *, unsigned long, unsigned int, bool));
 DEFINE_STATIC_CALL_NULL(owner_give, bool (struct cma *, const struct page *, unsigned long));
@@ -64,20 +61,9 @@ static int first(struct cma *one, void *unused)
 
 static int __init lmm_owner_init(void)
 {
-	unsigned long addr = lmm_kallsyms_address();
-	void *each, *take, *give;
-
-	if (!addr)
-		return -EOPNOTSUPP;
-	static_call_update(owner_lookup, (unsigned long (*)(const char *))addr);
-	each = (void *)static_call(owner_lookup)("cma_for_each_area");
-	take = (void *)static_call(owner_lookup)("cma_alloc");
-	give = (void *)static_call(owner_lookup)("cma_release");
-	if (!each || !take || !give)
+	if (!lmm_bind(owner_each, "cma_for_each_area") || !lmm_bind(owner_take, "cma_alloc") ||
+	    !lmm_bind(owner_give, "cma_release"))
 		return -ENOENT;
-	static_call_update(owner_each, each);
-	static_call_update(owner_take, take);
-	static_call_update(owner_give, give);
 	static_call(owner_each)(first, NULL);
 	return area ? 0 : -ENODEV;
 }

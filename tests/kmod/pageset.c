@@ -13,11 +13,10 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
-#include <linux/static_call.h>
 
 #include "../../module/compat/pageset.h"
-#include "../../module/hook/symbols.h"
 #include "largest.h"
+#include "lmm_kmod.h"
 
 #define MOST_MS		60000U
 #define LOOK_MS		2
@@ -30,7 +29,6 @@ static int bound = -1;
 module_param(bound, int, 0400);
 MODULE_PARM_DESC(bound, "largest bound that a disabled list had; -1: none was disabled yet");
 
-DEFINE_STATIC_CALL_NULL(pageset_lookup, unsigned long (const char *));
 DEFINE_STATIC_CALL_NULL(pageset_disable, void (struct zone *));
 DEFINE_STATIC_CALL_NULL(pageset_enable, void (struct zone *));
 
@@ -76,19 +74,8 @@ MODULE_PARM_DESC(hold_ms, "disable the lists of the largest zone for so many ms,
 
 static int __init lmm_pageset_init(void)
 {
-	unsigned long addr = lmm_kallsyms_address();
-	unsigned long disable, enable;
-
-	if (!addr)
-		return -EOPNOTSUPP;
-	static_call_update(pageset_lookup, (unsigned long (*)(const char *))addr);
-	disable = static_call(pageset_lookup)("zone_pcp_disable");
-	enable = static_call(pageset_lookup)("zone_pcp_enable");
-	if (!disable || !enable)
-		return -ENOENT;
-	static_call_update(pageset_disable, (void (*)(struct zone *))disable);
-	static_call_update(pageset_enable, (void (*)(struct zone *))enable);
-	return 0;
+	return lmm_bind(pageset_disable, "zone_pcp_disable") &&
+	       lmm_bind(pageset_enable, "zone_pcp_enable") ? 0 : -ENOENT;
 }
 
 static void __exit lmm_pageset_exit(void)

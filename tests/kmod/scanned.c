@@ -62,16 +62,5 @@ static const struct kernel_param_ops rows_ops = { .get = rows_get };
 module_param_cb(rows, &rows_ops, NULL, 0400);
 MODULE_PARM_DESC(rows, "process, threads, shortest and longest period, next scan in ms, its first page");
 
-static int __init lmm_scanned_init(void)
-{
-	return 0;
-}
-
-static void __exit lmm_scanned_exit(void)
-{
-}
-
-module_init(lmm_scanned_init);
-module_exit(lmm_scanned_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("livemm test: scans of NUMA balancing, as the kernel has them");
