@@ -20,87 +20,64 @@
  * /run/helper/modules names the folder with modules of ours.  The host's own program loads every
  * other module.  The log gets "end" as well when the program has done its work.
  */
-#define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
+#include "load.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define PLACE	"/run/helper/"
 #define REAL	PLACE "kmod"
 
-extern char **environ;
-
-static char line[8192];
-static size_t length;
-
-static void add(const char *text)
+static void add(FILE *log, const char *text)
 {
-	for (; *text && length < sizeof(line) - 8; text++) {
+	for (; *text; text++) {
 		if (*text > ' ' && *text < 0x7f && *text != '|' && *text != '\\')
-			line[length++] = *text;
+			putc(*text, log);
 		else
-			length += sprintf(line + length, "\\x%02x", (unsigned char)*text);
+			fprintf(log, "\\x%02x", (unsigned char)*text);
 	}
 }
 
-/* One write a line, so that lines of two programs do not mix. */
+static void add_words(FILE *log, char **words)
+{
+	for (; *words; words++) {
+		putc('|', log);
+		add(log, *words);
+	}
+}
+
+/* Buffered, so that a line is one write and lines of two programs do not mix. */
 static void say(const char *name, char **words, char **more)
 {
-	char pid[24];
-	int log;
+	static char buffer[8192];
+	FILE *log = fopen(PLACE "log", "a");
 
-	length = 0;
-	add(name);
-	line[length++] = ' ';
-	sprintf(pid, "%d", (int)getpid());
-	add(pid);
-	line[length++] = ' ';
-	for (; *words; words++) {
-		line[length++] = '|';
-		add(*words);
-	}
-	if (more) {
-		line[length++] = ' ';
-		line[length++] = 'e';
-		for (; *more; more++) {
-			line[length++] = '|';
-			add(*more);
-		}
-	}
-	line[length++] = '\n';
-	log = open(PLACE "log", O_WRONLY | O_APPEND | O_CREAT, 0600);
-	if (log < 0 || write(log, line, length) < 0)
+	if (!log || setvbuf(log, buffer, _IOFBF, sizeof(buffer)))
 		_exit(99);
-	close(log);
+	add(log, name);
+	fprintf(log, " %d ", getpid());
+	add_words(log, words);
+	if (more) {
+		fputs(" e", log);
+		add_words(log, more);
+	}
+	putc('\n', log);
+	if (fclose(log))
+		_exit(99);
 }
 
 /* The first line of a file, or "". */
 static int first_line(const char *path, char *text, size_t size)
 {
-	int file = open(path, O_RDONLY);
-	ssize_t got = file < 0 ? -1 : read(file, text, size - 1);
+	FILE *file = fopen(path, "r");
 
-	text[got < 0 ? 0 : got] = '\0';
+	if (!file || !fgets(text, size, file))
+		*text = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	if (file >= 0)
-		close(file);
-	return got < 0 ? -1 : 0;
-}
-
-static void rest(long ms)
-{
-	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
+	if (file)
+		fclose(file);
+	return file ? 0 : -1;
 }
 
 static int load(const char *path, const char *options)
@@ -120,7 +97,7 @@ static int load(const char *path, const char *options)
 /* Until the livepatch of a module file is in force; at most a minute. */
 static void settle(const char *file)
 {
-	const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	const char *name = basename(file);
 	char path[300], text[8];
 	int i;
 
@@ -129,7 +106,7 @@ static void settle(const char *file)
 	for (i = 0; i < 600; i++) {
 		if (!first_line(path, text, sizeof(text)) && !strcmp(text, "0"))
 			return;
-		rest(100);
+		nap(100);
 	}
 }
 
@@ -173,7 +150,7 @@ int main(int argc, char **argv)
 
 	if (argc < 1)
 		return 98;
-	name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+	name = basename(argv[0]);
 	say(name, argv, environ);
 	snprintf(path, sizeof(path), PLACE "mode.%.32s", name);
 	if (first_line(path, mode, sizeof(mode)))
@@ -182,7 +159,7 @@ int main(int argc, char **argv)
 	mode[strcspn(mode, " ")] = '\0';
 	number = strtol(words, NULL, 10);
 	if (!strcmp(mode, "hang")) {
-		rest(600000);
+		nap(600000);
 		return 1;
 	}
 	if (!strcmp(mode, "exit"))
@@ -196,7 +173,7 @@ int main(int argc, char **argv)
 		return 97;
 	}
 	if (!strcmp(mode, "slow"))
-		rest(number);
+		nap(number);
 	if (!strcmp(mode, "first") || !strcmp(mode, "after")) {
 		char *file = strdup(words), *options = file ? strchr(file, ' ') : NULL;
 
@@ -209,7 +186,7 @@ int main(int argc, char **argv)
 	}
 	status = real_thing(name, argv);
 	if (!strcmp(mode, "late"))
-		rest(number);
+		nap(number);
 	say(name, end, NULL);
 	return status;
 }

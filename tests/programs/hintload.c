@@ -83,11 +83,6 @@ static unsigned long now_ms(void)
 	return now_ns() / NSEC_PER_MSEC;
 }
 
-static void bind_to(unsigned long cpu)
-{
-	pin(cpu % cpus);
-}
-
 static int over(void)
 {
 	return now_ms() - begun_ms >= options.run_ms;
@@ -119,13 +114,13 @@ static void *work(void *arg)
 	unsigned long self = (unsigned long)arg, turn = 0;
 	char *mine = memory + self * options.bytes;
 
-	bind_to(self);
+	pin(self % cpus);
 	if (options.pattern == SHARED)
 		share(self);
 	while (!over()) {
 		if (options.pattern == SWAP && (now_ms() - begun_ms) / SWAP_MS != turn) {
 			turn = (now_ms() - begun_ms) / SWAP_MS;
-			bind_to(self + turn * (cpus / 2));
+			pin((self + turn * (cpus / 2)) % cpus);
 		}
 		touch_pages(mine, options.bytes);
 		if (options.pattern == IDLE)
@@ -143,7 +138,7 @@ static void run(void)
 		sem_init(&turns[i], 0, !i);
 	/* The first runs in this one; alone, at first, it is a process of one thread. */
 	if (options.alone_ms && options.threads > 1) {
-		bind_to(0);
+		pin(0);
 		while (now_ms() - begun_ms < options.alone_ms)
 			touch_pages(memory, options.bytes);
 	}
@@ -173,11 +168,7 @@ int main(int argc, char **argv)
 	}
 	touch_pages(memory, all);
 	for (i = 0; i < options.processes; i++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			err(1, "fork");
-		if (!child) {
+		if (!fork_child()) {
 			run();
 			_exit(0);
 		}

@@ -45,28 +45,12 @@ struct writer {
 	long due, sent;
 };
 
-static unsigned long seed = 1;
 static unsigned long killed, done, refused, stuck, errnos[ERRNOS];
 static long slowest;
 
 static long now_ms(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-static void rest(long ms)
-{
-	if (ms > 0)
-		poll(NULL, 0, ms);
-}
-
-static unsigned long pick(unsigned long below)
-{
-	seed = seed * 6364136223846793005UL + 1442695040888963407UL;
-	return (seed >> 33) % below;
+	return now_ns() / NSEC_PER_MSEC;
 }
 
 /* In the child: write once, and exit with the result. */
@@ -84,18 +68,12 @@ static void write_once(char *word)
 
 static void begin(struct writer *writer, char *word, long due)
 {
-	writer->pid = fork();
-	if (writer->pid < 0)
-		err(2, "fork");
+	*writer = (struct writer){ .pid = fork_child(), .file = word, .due = due };
 	if (!writer->pid)
 		write_once(word);
 	writer->handle = syscall(SYS_pidfd_open, writer->pid, 0);
 	if (writer->handle < 0)
 		err(2, "pidfd_open");
-	writer->file = word;
-	writer->due = due;
-	writer->sent = 0;
-	writer->told = 0;
 }
 
 /* Where in the kernel is a writer that does not die?  Functions on one line, innermost first. */
@@ -177,7 +155,7 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 	}
 }
 
-static unsigned long rounds = 60, count = 2, most = 300, pause_ms, limit = 60, end;
+static unsigned long rounds = 60, count = 2, most = 300, pause_ms, limit = 60, end, seed = 1;
 
 static const struct load_command command = {
 	.usage = "killwriters [OPTION]... FILE=VALUE...\n",
@@ -205,6 +183,7 @@ int main(int argc, char **argv)
 	long start = now_ms();
 
 	parse_options(argc, argv, &command);
+	random_state = seed;
 	if (optind == argc)
 		errx(2, "no FILE=VALUE");
 	for (i = optind; i < (unsigned long)argc; i++)
@@ -214,10 +193,10 @@ int main(int argc, char **argv)
 		if (end && now_ms() - start > (long)end * 1000)
 			break;
 		for (i = 0; i < count; i++, begun++)
-			begin(&writers[i], argv[optind + pick(argc - optind)],
-			      now_ms() + pick(most + 1));
+			begin(&writers[i], argv[optind + below(argc - optind)],
+			      now_ms() + below(most + 1));
 		see_through(writers, count, limit * 1000);
-		rest(pause_ms);
+		nap(pause_ms);
 	}
 	printf("rounds %lu writers %lu killed %lu done %lu refused %lu stuck %lu slowest_ms %ld",
 	       round, begun, killed, done, refused, stuck, slowest);

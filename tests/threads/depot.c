@@ -65,19 +65,14 @@ static u32 next_random(struct worker *w)
 	return w->random >> 16;
 }
 
-static struct page *first_page(struct list_head *list)
+/* Move the first page of a list to the end of another, and say who has it. */
+static struct page *hand_over(struct list_head *from, struct list_head *to, int owner)
 {
-	return (struct page *)((char *)list->next - offsetof(struct page, list));
-}
+	struct page *page = list_first_entry(from, struct page, list);
 
-static void put_last(struct page *page, struct list_head *list)
-{
-	page->list.prev->next = page->list.next;
-	page->list.next->prev = page->list.prev;
-	page->list.prev = list->prev;
-	page->list.next = list;
-	list->prev->next = &page->list;
-	list->prev = &page->list;
+	page->owner = owner;
+	list_move_tail(&page->list, to);
+	return page;
 }
 
 /* What came out of the depot is ours. */
@@ -85,14 +80,8 @@ static void own(struct worker *w, struct list_head *batch, unsigned int count)
 {
 	unsigned int found = 0;
 
-	while (!list_empty(batch)) {
-		struct page *page = first_page(batch);
-
-		page->owner = w->number;
-		page->moves++;
-		put_last(page, &w->pages);
-		found++;
-	}
+	for (; !list_empty(batch); found++)
+		hand_over(batch, &w->pages, w->number)->moves++;
 	if (found != count) {
 		printf("not ok a batch has as many pages as it says (%u of %u)\n", found, count);
 		exit(1);
@@ -109,21 +98,13 @@ static void store(struct worker *w, unsigned long now)
 
 	if (count > w->count)
 		return;
-	for (i = 0; i < count; i++) {
-		struct page *page = first_page(&w->pages);
-
-		page->owner = -1;
-		put_last(page, &batch);
-	}
+	for (i = 0; i < count; i++)
+		hand_over(&w->pages, &batch, -1);
 	if (depot_put(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % KINDS, &batch,
 			count, now))
 		w->count -= count;
-	while (!list_empty(&batch)) {
-		struct page *page = first_page(&batch);
-
-		page->owner = w->number;
-		put_last(page, &w->pages);
-	}
+	while (!list_empty(&batch))
+		hand_over(&batch, &w->pages, w->number);
 }
 
 static void *work(void *arg)
@@ -161,8 +142,6 @@ int main(void)
 	int i;
 
 	depot_init(&depot, shards, SHARDS);
-	for (i = 0; i < THREADS * PAGES; i++)
-		INIT_LIST_HEAD(&pages[i].list);
 	for (i = 0; i < THREADS; i++) {
 		struct worker *w = &workers[i];
 		int j;
@@ -173,7 +152,7 @@ int main(void)
 		INIT_LIST_HEAD(&w->pages);
 		for (j = 0; j < PAGES; j++) {
 			pages[i * PAGES + j].owner = i;
-			put_last(&pages[i * PAGES + j], &w->pages);
+			list_add_tail(&pages[i * PAGES + j].list, &w->pages);
 		}
 		if (pthread_create(&w->thread, NULL, work, w)) {
 			fprintf(stderr, "error: no thread can be made\n");
@@ -191,14 +170,11 @@ int main(void)
 	} while (count);
 	for (i = 0; i < THREADS; i++) {
 		struct worker *w = &workers[i];
-		const struct list_head *pos;
+		struct page *page;
 
 		moved += w->moved;
 		all_worked &= w->moved > STEPS / 10;
-		for (pos = w->pages.next; pos != &w->pages; pos = pos->next) {
-			const struct page *page =
-				(const void *)((const char *)pos - offsetof(struct page, list));
-
+		list_for_each_entry(page, &w->pages, list) {
 			mine &= page->owner == i;
 			found++;
 		}
