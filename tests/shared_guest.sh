@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Runs the scenarios LMM_PARTS in one guest, one after the other.  Each leaves the guest as
 # before: nothing of ours is loaded, and no load runs.

@@ -15,7 +15,7 @@ sleeps() { cat /sys/power/suspend_stats/success; }
 
 # A key that comes too early has the kernel give up.
 suspend() {
-	for _try in 1 2 3 4 5; do
+	for _try in $(seq 5); do
 		write_to /sys/power/state freeze && return
 	done
 	return 1
@@ -28,15 +28,6 @@ sleep_now() {
 	same "$1: the kernel counts one sleep more" "$(sleeps)" $((_sleeps + 1))
 }
 
-# comes_back NAME: the writer ends, and its write has succeeded.
-comes_back() {
-	if wait "$writer"; then
-		ok "$1"
-	else
-		fail "$1" "$(cat /run/said) $(cat "$LMM_DBG/last_error")"
-	fi
-}
-
 # The keyboard wakes the machine.
 for wakeup in /sys/bus/serio/devices/*/power/wakeup; do
 	need write_to "$wakeup" enabled
@@ -46,9 +37,7 @@ need lmm_load transition_timeout_ms=60000
 sleep_now "all off"
 
 need insmod "$LMM_MODDIR/lmm_stall.ko"
-write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
-writer=$!
-stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
+writer_start "$LMM_DBG/pcp/enabled" 1
 need wait_for 40 stalls
 sleep_now "a transition stalls"
 check "the transition stalls as before" stalls
@@ -57,7 +46,7 @@ check "pcp is being loaded" policy_is pcp loading
 sleep_now "and stalls"
 need rmmod lmm_stall
 check "the transition ends" wait_for 40 patches_quiet
-comes_back "the stalled writer succeeds"
+writer_back "the stalled writer succeeds"
 check "pcp is on" policy_is pcp on
 
 for policy in zonelock pageblock; do
@@ -68,21 +57,20 @@ sleep_now "policies on"
 for policy in pcp zonelock pageblock; do
 	check "$policy is on after the sleep" policy_is "$policy" on
 done
-check "with hooks" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+check "with hooks" tells hooks '^drain +livepatch .* armed'
 need all_off
 check "policies come to rest" wait_for 60 settled
 check "unloads" lmm_unload
 
 need lmm_load
 : >/run/hang
-write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
-writer=$!
+writer_start "$LMM_DBG/pcp/enabled" 1
 need wait_for 20 helper_runs modprobe
 sleep_now "a program hangs"
 check "the program hangs as before" helper_runs modprobe
 check "the writer waits for the program" alive $writer
 rm /run/hang
-comes_back "the writer succeeds when the program has ended"
+writer_back "the writer succeeds when the program has ended"
 check "pcp is on again" policy_is pcp on
 sleep_now "pcp on"
 need all_off

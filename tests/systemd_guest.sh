@@ -85,15 +85,7 @@ bad_profiles() {
 	same "as failed" "$(prop $profile Result)" exit-code
 	said $profile "nosuch: no such profile"
 	refute "nothing is loaded for it" loaded livemm
-	cat >/etc/livemm/profiles/bad.toml <<-'END'
-		[policy.numa]
-		enabled = true
-		scan_period_max_ms = 30000
-
-		[policy.pcp]
-		enabled = true
-		decay_ms = 499
-	END
+	bad_profile >/etc/livemm/profiles/bad.toml
 	need modprobe livemm
 	before=$(config)
 	configure bad keep

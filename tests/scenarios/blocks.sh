@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # named: 6.1
 # memory: 1G
@@ -16,17 +15,10 @@ free_blocks() { of DMA32 3; }
 # What the kernel says of the same, with the policy off.
 kernels_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
 wanted_blocks() { of DMA32 4; }
-mixed_blocks() { of DMA32 6; }
 are_made() { [ "$(free_blocks)" -ge "$(wanted_blocks)" ]; }
-are_cleaned() { [ "$(mixed_blocks)" = 0 ]; }
-# meminfo NAME: in MiB.
-meminfo() { awk -v name="$1:" '$1 == name { print int($2 / 1024) }' /proc/meminfo; }
+free_mib() { echo $(($(meminfo MemFree) / 1024)); }
 # Movable pages in unmovable blocks.
-strangers() {
-	awk 'NR == 1 { for (i = 2; i <= NF; i++) at[$i] = i - 1 }
-		$3 == "unmovable" { sum += $(at["foreign_movable"]) }
-		END { print sum + 0 }' "$PB/census"
-}
+strangers() { census_pages "$PB/census" foreign_movable unmovable; }
 # movable_buffers NAME: make directories, and count the pages for which what asks does not
 # want high memory (2), as programs' pages may be, but movable ones (8).
 movable_buffers() {
@@ -42,14 +34,11 @@ alloc=/sys/kernel/tracing/events/kmem/mm_page_alloc
 # The debug kernel has neither; the others' memory is to be in both readings.
 [ "$LMM_KERNEL" = debug ] || need modprobe -a loop ext4
 need lmm_load
-# Livepatches load here, so that both readings contain their memory.
-need write_to "$PB/enabled" 1
-need write_to "$PB/enabled" 0
-pages=$(pages_unaccounted)
+pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
 need write_to /proc/sys/vm/compaction_proactiveness 0
-hog_start $(($(meminfo MemFree) - 40)) sh -c 'exec "$@" -s' sh
+hog_start $(($(free_mib) - 40)) sh -c 'exec "$@" -s' sh
 hog_settled
 before=$(kernels_blocks)
 need write_to "$PB/config" "enabled=1 reserve_blocks=64"
@@ -68,7 +57,7 @@ if [ "$LMM_KERNEL" != debug ]; then
 	need mount -o loop /run/disk /run/ext4
 	without=$(movable_buffers without)
 	need write_to "$PB/enabled" 1
-	check "the buffer hook is armed" grep -Eq '^buffer .* armed' "$LMM_DBG/hooks"
+	check "the buffer hook is armed" tells hooks '^buffer .* armed'
 	with=$(movable_buffers with)
 	need write_to "$PB/buffers" 0
 	again=$(movable_buffers again)
@@ -83,7 +72,7 @@ fi
 
 # Programs' pages have nowhere to go but beside the kernel's.
 need write_to /proc/sys/vm/drop_caches 3
-free=$(meminfo MemFree)
+free=$(free_mib)
 # It keeps 96 MiB, and gives as much back.
 need insmod "$LMM_MODDIR/lmm_holes.ko" pages=49152
 # What is mixed is left so until it has been counted.
@@ -92,8 +81,8 @@ hog_start $((free - 96 - 104))
 hog_settled
 # What is in per-CPU lists is free, too, and how much that is differs.
 hog=lmm_late
-for _more in 1 2 3 4 5 6 7 8 9 10; do
-	[ "$(strangers)" -le 2000 ] || break
+for _more in $(seq 10); do
+	! grown 2000 strangers || break
 	hog_start 12
 	hog_settled
 done
@@ -104,7 +93,7 @@ check "blocks are mixed" test "$mixed" -gt 0
 check "and hold programs' pages" test "$strangers" -gt 1000
 hog_end
 need write_to "$PB/period_ms" 100
-check "what was mixed is put in order" wait_for 120 are_cleaned
+check "what was mixed is put in order" wait_for 120 gives 0 of DMA32 6
 note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(counter cleaned pageblock) blocks"
 check "the pages are gone from there" test "$(strangers)" -lt $((strangers / 10))
 check "the process that has them lives" pgrep lmm_late

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12 debug
 # named: 6.1 7.2
 # memory: 1G
@@ -17,13 +16,8 @@ take() {
 	cat "$census" >"$1" && ! grep -q '^# [iu]n' "$1"
 }
 
-# cell FILE COLUMN ROW: a column by its name, summed over the zones.
-cell() {
-	awk -v column="$2" -v row="$3" '
-		NR == 1 { for (i = 2; i <= NF; i++) at[$i] = i - 1 }
-		/^[0-9]/ && $3 == row { sum += $(at[column]) }
-		END { if (!at[column]) exit 1; print sum + 0 }' "$1"
-}
+# pages_of COLUMN...: of the last census.
+pages_of() { census_pages /run/census "$*" all; }
 
 # near A B MARGIN
 near() {
@@ -80,13 +74,10 @@ same "blocks of each type, as in pagetypeinfo" "$(blocks_by_census /run/census)"
 	"$(blocks_by_kernel)"
 
 # Its own reading needs memory too, and so does reading the kernel's: some pages' margin.
-total=0
-for column in free loose movable slab table other; do
-	total=$((total + $(cell /run/census $column all)))
-done
+total=$(pages_of free loose movable slab table other)
 managed=$(zones managed)
 present=$(zones present)
-whole=$((total + $(cell /run/census reserved all)))
+whole=$((total + $(pages_of reserved)))
 note "pages not reserved $total, managed $managed; all $whole, present $present"
 check "pages that are not reserved are the managed ones" near "$total" "$managed" 64
 check "with the reserved ones they are all that are present" test "$whole" -ge "$present"
@@ -98,31 +89,30 @@ compare() {
 	check "$1 pages are as the kernel counts them" near "$2" "$3" "$4"
 }
 need take /run/census
-compare free "$(cell /run/census free all)" "$(zones nr_free_pages)" 1024
-compare movable "$(cell /run/census movable all)" \
+compare free "$(pages_of free)" "$(zones nr_free_pages)" 1024
+compare movable "$(pages_of movable)" \
 	"$(vmstat nr_zone_active_anon nr_zone_inactive_anon nr_zone_active_file \
 		nr_zone_inactive_file nr_zone_unevictable)" 512
 # The kernel counts what kmalloc gets from the buddy as slab, though no slab has it.
-compare slab "$(cell /run/census slab all)" \
-	"$(vmstat nr_slab_reclaimable nr_slab_unreclaimable)" 1024
-compare table "$(cell /run/census table all)" "$(vmstat nr_page_table_pages)" 128
+compare slab "$(pages_of slab)" "$(vmstat nr_slab_reclaimable nr_slab_unreclaimable)" 1024
+compare table "$(pages_of table)" "$(vmstat nr_page_table_pages)" 128
 listed=$(awk '$1 == "count:" { sum += $2 } END { print sum + 0 }' /proc/zoneinfo)
-note "loose: census $(cell /run/census loose all), in lists $listed"
-check "pages of lists are loose" test $(($(cell /run/census loose all) + 512)) -ge "$listed"
+note "loose: census $(pages_of loose), in lists $listed"
+check "pages of lists are loose" test $(($(pages_of loose) + 512)) -ge "$listed"
 
 # A use that is known: 64 MiB of anonymous memory makes so many pages movable.
-before=$(cell /run/census movable all)
+before=$(pages_of movable)
 hog_start 64
 hog_settled
 need take /run/census
-compare "anonymous" $(($(cell /run/census movable all) - before)) 16384 2048
+compare "anonymous" $(($(pages_of movable) - before)) 16384 2048
 hog_end
 if [ -w /proc/sys/vm/nr_hugepages ]; then
 	need take /run/census
-	before=$(cell /run/census movable all)
+	before=$(pages_of movable)
 	need write_to /proc/sys/vm/nr_hugepages 16
 	need take /run/census
-	compare "hugetlb's" $(($(cell /run/census movable all) - before)) \
+	compare "hugetlb's" $(($(pages_of movable) - before)) \
 		$((512 * $(cat /proc/sys/vm/nr_hugepages))) 256
 	need write_to /proc/sys/vm/nr_hugepages 0
 fi
@@ -140,10 +130,7 @@ reader() {
 }
 reader &
 rounds=0
-for block in /sys/devices/system/memory/memory[0-9]*; do
-	[ "$rounds" -lt 3 ] || break
-	[ "$(cat "$block/removable" 2>/dev/null)" = 1 ] || continue
-	timeout 20 sh -c "echo offline >$block/state" 2>/dev/null || continue
+while [ "$rounds" -lt 3 ] && block=$(memory_offline); do
 	if [ "$rounds" = 0 ]; then
 		wait_for 60 take /run/census_less || note "no whole census while it is gone"
 	fi
@@ -159,14 +146,13 @@ note "reads under load: $(wc -l </run/reader_reads), cut short: $(wc -l </run/re
 check "there were reads" test -s /run/reader_reads
 if [ -s /run/census_less ]; then
 	size=$((0x$(cat /sys/devices/system/memory/block_size_bytes) / 4096))
-	less=$((whole - $(for column in free loose movable slab table other reserved; do
-		cell /run/census_less $column all
-	done | awk '{ sum += $1 } END { print sum }')))
+	less=$((whole - $(census_pages /run/census_less \
+		"free loose movable slab table other reserved" all)))
 	note "pages gone with a block of memory: $less, it has $size"
 	check "a census has not what is offline" near "$less" "$size" 64
 fi
 wait_for 30 take /run/census
-same "blocks, when all is back" "$(cell /run/census blocks all)" \
+same "blocks, when all is back" "$(pages_of blocks)" \
 	"$(blocks_by_kernel | awk '{ sum += $4 } END { print sum }')"
 
 check "readable when on" write_to "$LMM_DBG/pageblock/enabled" 1
@@ -177,10 +163,10 @@ check "off again" write_to "$LMM_DBG/pageblock/enabled" 0
 poison=/sys/devices/system/memory/soft_offline_page
 if [ -w $poison ]; then
 	need take /run/census
-	before=$(cell /run/census reserved all)
+	before=$(pages_of reserved)
 	if write_to $poison 0x38000000; then
 		need take /run/census
-		same "a broken page is reserved" "$(cell /run/census reserved all)" $((before + 1))
+		same "a broken page is reserved" "$(pages_of reserved)" $((before + 1))
 	else
 		note "the kernel did not let go of the page"
 	fi

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # memory: 1G
 # timeout: 1200
@@ -36,23 +35,19 @@ migrated_for() {
 	echo $((_after - _before))
 }
 
-more_lent() { [ "$(counter lent_pages cma)" -gt "$1" ]; }
 close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
 same "supported" "$(cat "$policy/supported")" yes
-# The first time loads livepatches, and the first trace makes its buffer: both are to be in
-# both readings.
+# The first trace makes its buffer, which is to be in both readings, too.
 need write_to "$event/enable" 1
 need write_to "$event/enable" 0
-need write_to "$policy/enabled" 1
-need write_to "$policy/enabled" 0
-pages=$(pages_unaccounted)
+pages_before cma
 
 stock=$(cma_pct_of 64)
 need write_to "$policy/config" "enabled=1 mode=ratio"
 for hook in refill fallback cma_start cma_busy cma_finish cma_release buffer; do
-	check "hook $hook is armed" grep -Eq "^$hook .* armed " "$LMM_DBG/hooks"
+	check "hook $hook is armed" tells hooks "^$hook .* armed "
 done
 check "the area is known" grep -Eq '^reserved +0 +[A-Z]+[A-Z0-9]* +65536 ' "$policy/state"
 want=$(zone 8)
@@ -112,7 +107,7 @@ again=$(migrated_for)
 need write_to "$policy/keep_ms" 60000
 migrated_for >/dev/null
 rm /mnt/lent /mnt/again
-check "what it has released is kept" wait_for 10 sh -c "awk '\$1 == \"reserved\" { exit \$5 < 2048 }' $policy/state"
+check "what it has released is kept" wait_for 10 grown 2047 area reserved 5
 fill lent 240
 kept=$(migrated_for)
 note "pages migrated for 8 MiB: first $lent, lent again $again, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
@@ -122,7 +117,7 @@ same "each was counted" "$(counter allocs cma) $(area reserved 6)" "4 4"
 check "and with them their pages" test "$(counter alloc_pages cma)" -eq $((4 * 2048))
 rm /mnt/lent
 need write_to "$policy/keep_ms" 0
-wait_for 5 sh -c "awk '\$1 == \"reserved\" { exit \$5 > 0 }' $policy/state"
+wait_for 5 gives 0 area reserved 5
 same "a write forgets it" "$(area reserved 5)" 0
 
 # Pages that somebody holds cannot be moved: the next range is tried, or none is got.
@@ -150,24 +145,24 @@ while :; do
 	rm -f /mnt/wanted
 done &
 wanting=$!
-check "lending goes on" wait_for 20 more_lent "$(counter lent_pages cma)"
+check "lending goes on" wait_for 20 grown "$(counter lent_pages cma)" counter lent_pages cma
 need foreign_load function=find_suitable_fallback
-check "cma stands by and says why" wait_for 20 grep -Eq \
-	"^cma +standby .*livepatch lmm_foreign holds find_suitable_fallback" "$LMM_DBG/status"
-same "no hook of cma is armed meanwhile" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+check "cma stands by and says why" wait_for 20 tells status \
+	"^cma +standby .*livepatch lmm_foreign holds find_suitable_fallback"
+same "no hook of cma is armed meanwhile" "$(armed)" ""
 lent=$(counter lent_pages cma)
 sleep 3
 same "nothing is lent" "$(counter lent_pages cma)" "$lent"
 same "theirs was never asked what ours answers" "$(foreign_number unanswerable)" 0
 need foreign_unload
-check "cma is on when theirs has gone" wait_for 20 grep -q "^cma  *on " "$LMM_DBG/status"
-check "lending goes on when theirs has gone" wait_for 20 more_lent "$lent"
+check "cma is on when theirs has gone" wait_for 20 policy_is cma on
+check "lending goes on when theirs has gone" wait_for 20 grown "$lent" counter lent_pages cma
 kill "$wanting"
 wait "$wanting" 2>/dev/null
 rm -f /mnt/wanted
 
 check "switching off" write_to "$policy/enabled" 0
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 check "stock again: all of the area is to be had" take reserved 65536
 give reserved 65536
 pages_kept "$pages"

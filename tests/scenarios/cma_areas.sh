@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # memory: 5G
 # nodes: 2
@@ -15,7 +14,6 @@ rounds=5
 
 # A column of the zones of a node with CMA memory, summed: 3 cma, 4 free, 6 kept.
 node() { awk -v node="$1" -v column="$2" '$1 == node && $8 ~ /%$/ { sum += $column } END { print sum + 0 }' "$policy/state"; }
-hugetlb_kept() { [ "$(area hugetlb1 5)" = "$1" ]; }
 
 # An area's owner, as fast as it can; a line for each time it got nothing.
 owner_loop() {
@@ -26,9 +24,7 @@ owner_loop() {
 }
 
 need lmm_load
-need write_to "$policy/enabled" 1
-need write_to "$policy/enabled" 0
-pages=$(pages_unaccounted)
+pages_before cma
 
 need write_to "$policy/config" "enabled=1 mode=cma_first"
 check "an area on node 0" grep -Eq '^reserved +0 .* 16384 ' "$policy/state"
@@ -46,7 +42,7 @@ check "the owner of the one on node 1 gets 512 MiB" take hugetlb1 131072
 same "which is counted of that alone" "$(area reserved 6) $(area hugetlb1 6)" "0 1"
 give hugetlb1 131072
 # A quarter of an area may be.
-check "of which as much is kept as may be" wait_for 10 hugetlb_kept 65536
+check "of which as much is kept as may be" wait_for 10 gives 65536 area hugetlb1 5
 same "by zone too" "$(node 1 6)" 65536
 check "the owner of the other gets 8 MiB" take reserved 2048
 give reserved 2048
@@ -58,13 +54,11 @@ owner_loop reserved >/run/refused 2>&1 &
 first=$!
 owner_loop hugetlb1 >>/run/refused 2>&1 &
 second=$!
-round=0
-while [ "$round" -lt "$rounds" ]; do
+for round in $(seq "$rounds"); do
 	need write_to "$policy/config" "enabled=1 keep_ms=$((round % 2 * 500))"
 	taskset -c $((round % 2)) dd if=/dev/zero of=/mnt/some bs=1M count=48 2>/dev/null
 	need write_to "$policy/enabled" 0
 	rm /mnt/some
-	round=$((round + 1))
 done
 same "switched while both owners are at it" "$round" "$rounds"
 kill "$first" "$second"

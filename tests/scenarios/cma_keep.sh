@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 7.2
 # memory: 1G
 # args: cma=256M transparent_hugepage=never
@@ -32,10 +31,10 @@ refuses "$policy/mode" ratio "Operation not supported" "cma/mode: ratio: refills
 same "and stays" "$(cat "$policy/mode")" keep
 refute "no livepatch for it" any_klp_loaded
 for hook in cma_start cma_busy cma_finish cma_release buffer; do
-	check "hook $hook is armed" grep -Eq "^$hook .* armed " "$LMM_DBG/hooks"
+	check "hook $hook is armed" tells hooks "^$hook .* armed "
 done
 check "status says where refills come from" \
-	grep -Eq '^cma +on +keep +refills come from where the kernel takes them$' "$LMM_DBG/status"
+	tells status '^cma +on +keep +refills come from where the kernel takes them$'
 name=$(awk 'NR == 2 { print $1 }' "$policy/state")
 check "the area is known" grep -Eq "^$name +0 +[A-Z]+[A-Z0-9]* +65536 " "$policy/state"
 
@@ -55,8 +54,7 @@ check "what was lent is moved for its owner: $lent pages" test "$lent" -gt 2000
 rm /mnt/part*
 need write_to "$policy/keep_ms" 60000
 migrated_for >/dev/null
-kept_now() { [ "$(area "$name" 5)" -ge 8192 ]; }
-check "what it has released is kept" wait_for 10 kept_now
+check "what it has released is kept" wait_for 10 grown 8191 area "$name" 5
 fill_until 48
 kept=$(migrated_for)
 note "pages migrated for 32 MiB: $lent, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"

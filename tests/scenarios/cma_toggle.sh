@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # memory: 1G
 # timeout: 1800
@@ -33,14 +32,8 @@ owner_loop() {
 	done
 }
 
-# A process that comes once has as many, less one.
-huge_there() { [ $(($(vmstat thp_fault_alloc) - huge)) -ge 31 ]; }
-
 need lmm_load
-# Livepatches load here, so that both readings contain their memory.
-need write_to "$policy/enabled" 1
-need write_to "$policy/enabled" 0
-pages=$(pages_unaccounted)
+pages_before cma
 free=$(meminfo CmaFree)
 
 need write_to "$LMM_PARAMS/policies" "zonelock:enabled=1;pcp:enabled=1"
@@ -51,19 +44,18 @@ lend_loop &
 lender=$!
 owner_loop >/run/refused 2>&1 &
 owner=$!
-round=0
-while [ "$round" -lt "$rounds" ]; do
+for round in $(seq "$rounds"); do
 	for mode in ratio cma_first regular_first; do
 		need write_to "$policy/config" "enabled=1 mode=$mode keep_ms=$((round % 3 * 200))"
 		sleep 0.2
 	done
 	need write_to "$policy/enabled" 0
-	round=$((round + 1))
 done
 same "switched while both are at it" "$round" "$rounds"
 need write_to "$policy/config" "enabled=1 mode=ratio"
-# On a busy host all switches may be over before the first huge page comes.
-check "huge pages were there" wait_for 120 huge_there
+# On a busy host all switches may be over before the first huge page comes.  A process that comes
+# once has 32, less one.
+check "huge pages were there" wait_for 120 grown $((huge + 30)) vmstat thp_fault_alloc
 need write_to "$policy/enabled" 0
 need write_to "$LMM_PARAMS/policies" "zonelock:enabled=0;pcp:enabled=0"
 # In the middle of an allocation too, or not: it is killed where it is.
@@ -74,11 +66,11 @@ rm -f /mnt/[abcd]
 note "$(tr '\n' ' ' <"$policy/counters")"
 note "of the owner's allocations $(wc -l </run/refused) got nothing: $(sort /run/refused | uniq -c | tr '\n' ' ')"
 check "pages were lent" test "$(counter lent_pages cma)" -gt 10000
-check "the depot was used" test "$(awk '$1 == "stored" { print $2 }' "$LMM_DBG/zonelock/counters")" -gt 0
+check "the depot was used" grown 0 counter stored zonelock
 check "in each mode" test "$(counter lend_first cma)" -gt 0 -a "$(counter regular_first cma)" -gt 0
 check "the owner got its own" test "$(counter allocs cma)" -gt 10
 check "all but now and then" test "$(wc -l </run/refused)" -le $(($(counter allocs cma) / 20))
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 need give reserved 65536
 # Pages that live tasks map may lie in the area.  The owner moves them out and leaves all free.
 check "the owner can have all of it" take reserved 65536

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # guest: shared
 # named: 6.12 debug
@@ -14,7 +13,6 @@
 
 # The livepatch module with the wrapper of drain.
 lists=livemm_klp_lists
-hook_is() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +$2 " "$LMM_DBG/hooks"; }
 
 # honest NAME: a policy that says it is on has its drain hook armed.
 honest() {
@@ -45,7 +43,7 @@ check "lists are raised" wait_for 60 lists_raised
 need livepatch_off "$lists"
 need wait_for 60 patches_quiet
 check "pcp stands by" wait_for 30 policy_is pcp standby
-check "and says why" grep -Eq "^pcp .*(disabled|replaced) .*from outside" "$LMM_DBG/status"
+check "and says why" tells status "^pcp .*(disabled|replaced) .*from outside"
 refute "drain does not read armed" hook_is drain armed
 check "enabled reads 1 all the same" test "$(cat "$LMM_DBG/pcp/enabled")" = 1
 load_stop
@@ -59,11 +57,11 @@ if write_to "$LMM_DBG/zonelock/enabled" 1 2>/run/said; then
 	check "with the drain hook" hook_is drain armed
 	check "and what gives back" hook_is compact armed
 	load_start
-	check "which counts" wait_for 60 sh -c "awk '\$1 == \"stored_pages\" { exit !\$2 }' $LMM_DBG/zonelock/counters"
+	check "which counts" wait_for 60 grown 0 counter stored_pages zonelock
 	load_stop
 else
 	note "zonelock was refused: $(cat "$LMM_DBG/last_error")"
-	check "in words" grep -Eq "livemm_klp.*(disabled|outside|in the way)" "$LMM_DBG/last_error"
+	check "in words" tells last_error "livemm_klp.*(disabled|outside|in the way)"
 	check "and is off" policy_is zonelock off
 fi
 honest "after zonelock"
@@ -86,7 +84,7 @@ for patch in $(patches); do
 	need wait_for 60 patches_quiet
 	sleep 2
 	honest "$patch disabled"
-	check "$patch disabled: somebody stands by" grep -Eq '^[a-z]+ +standby ' "$LMM_DBG/status"
+	check "$patch disabled: somebody stands by" tells status '^[a-z]+ +standby '
 	same "$patch disabled: none of its hooks reads armed" "$(awk -v patch="$patch" '
 		$2 != "livepatch" || $4 != "armed" { next }
 		patch == "livemm_klp" { print; next }
@@ -110,7 +108,7 @@ check "a kprobe is armed" hook_is wake_kswapd armed
 need write_to /sys/kernel/debug/kprobes/enabled 0
 same "kprobes disarmed by the admin: no kprobe reads armed" \
 	"$(awk '$2 == "kprobe" && $4 == "armed"' "$LMM_DBG/hooks")" ""
-check "and the row says why" grep -Eq '^wake_kswapd .*kprobes' "$LMM_DBG/hooks"
+check "and the row says why" tells hooks '^wake_kswapd .*kprobes'
 need write_to /sys/kernel/debug/kprobes/enabled 1
 check "armed again" hook_is wake_kswapd armed
 
@@ -120,7 +118,7 @@ check "livepatch=0: what is armed reads armed" hook_is drain armed
 check "and pcp is on" policy_is pcp on
 need write_to "$LMM_DBG/pcp/enabled" 0
 refute "livepatch=0: pcp does not come on again" write_to "$LMM_DBG/pcp/enabled" 1
-check "and says why" grep -q "livepatch=0" "$LMM_DBG/last_error"
+check "and says why" tells last_error "livepatch=0"
 need write_to "$LMM_PARAMS/livepatch" 1
 
 # ftrace as a whole: a kernel with a permanent ftrace user refuses to switch ftrace off.
@@ -142,7 +140,7 @@ if write_to /proc/sys/kernel/ftrace_enabled 0; then
 	if write_to "$LMM_DBG/pcp/enabled" 1; then
 		honest "ftrace off"
 	else
-		check "ftrace off: pcp is refused in words" grep -q "ftrace is off" "$LMM_DBG/last_error"
+		check "ftrace off: pcp is refused in words" tells last_error "ftrace is off"
 	fi
 	note "ftrace off: $(cat "$LMM_DBG/last_error")"
 	need write_to /proc/sys/kernel/ftrace_enabled 1
@@ -154,7 +152,7 @@ if write_to /proc/sys/kernel/ftrace_enabled 0; then
 	check "a kprobe is armed without a livepatch" hook_is wake_kswapd armed
 	need write_to /proc/sys/kernel/ftrace_enabled 0
 	same "ftrace off under mode depth: nothing that stands on it reads armed" "$(needing_ftrace)" ""
-	check "and the row of a kprobe says why" grep -Eq '^wake_kswapd .*ftrace is off' "$LMM_DBG/hooks"
+	check "and the row of a kprobe says why" tells hooks '^wake_kswapd .*ftrace is off'
 	need write_to /proc/sys/kernel/ftrace_enabled 1
 	check "ftrace on again: armed" hook_is wake_kswapd armed
 	need all_off
@@ -174,7 +172,7 @@ if foreign_load function=rmqueue_bulk; then
 	need foreign_unload
 	check "theirs has gone: pcp comes back" wait_for 30 policy_is pcp on
 	check "with drain" hook_is drain armed
-	check "pcp knows that refill is not there" grep -Eq "^pcp .*event: drains and" "$LMM_DBG/status"
+	check "pcp knows that refill is not there" tells status "^pcp .*event: drains and"
 
 	# Mode depth requires no wrapper.
 	need write_to "$LMM_DBG/pcp/mode" depth

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # named: 6.1 6.12 7.2
 # memory: 1G
@@ -22,7 +21,6 @@ steps=$(soaked 100000 200000)
 small() { [ "$(held)" -le 300 ]; }
 
 gone_back() { [ $((($(counter "$_counter" zonelock) - _before) * 2)) -gt "$_held" ]; }
-went_back_for_killer() { [ "$(counter returned_oom zonelock)" -gt 0 ]; }
 
 # NAME COUNTER CMD...: CMD has what depots hold go back, and COUNTER says why.  (Anybody
 # may store something new meanwhile.)
@@ -48,10 +46,8 @@ pool_grows() {
 need insmod "$LMM_MODDIR/lmm_exchange.ko"
 echo 0 >/proc/sys/vm/oom_dump_tasks
 need lmm_load
-# Livepatches load here, so that both readings contain their memory.
-need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
-need write_to "$zonelock/enabled" 0
-pages=$(pages_unaccounted)
+need write_to "$zonelock/config" "max_age_ms=60000 hold_off_ms=100"
+pages_before zonelock
 need write_to "$zonelock/enabled" 1
 
 empties "a CPU goes" returned_drain write_to "$cpu" 0
@@ -70,7 +66,7 @@ if [ "$LMM_DEBUG" = 0 ]; then
 	sh -c "echo 1000 >/proc/self/oom_score_adj; exec sleep 1000" &
 	check "the depot holds pages before the killer is called" stock
 	echo f >/proc/sysrq-trigger
-	check "they went back" wait_for 10 went_back_for_killer
+	check "they went back" wait_for 10 grown 0 counter returned_oom zonelock
 	check "the depot holds pages before huge ones are wanted" stock
 	check "a pool of huge pages grows" pool_grows
 fi
@@ -82,8 +78,7 @@ same "no page is between" "$(unaccounted)" 0
 # On 7.2 memory that goes drains them one by one.
 drains=drain_all
 [ "$LMM_KERNEL" != 7.2 ] || drains=drain_zone
-check "drains of every CPU were seen" \
-	awk -v hook="$drains" '$1 == hook { exit !$5 }' "$LMM_DBG/hooks"
+check "drains of every CPU were seen" grown 0 hook_hits $drains
 
 # Everything at once, until there was enough of either.
 need write_to "$zonelock/config" "enabled=1 max_age_ms=500"

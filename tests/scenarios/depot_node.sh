@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # named: 6.12
 # memory: 1G
@@ -16,8 +15,6 @@
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 
 cgroup=/run/lmm_cgroup
-kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
-killed() { [ "$(kills)" -gt "$1" ]; }
 
 # Pages that the depots of a node hold.
 held_on() {
@@ -41,19 +38,16 @@ need write_to "$cgroup/cgroup.subtree_control" "+cpuset"
 mkdir "$cgroup/bound"
 need write_to "$cgroup/bound/cpuset.mems" 1
 need lmm_load
-need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=5000"
-need write_to "$zonelock/enabled" 0
-pages=$(pages_unaccounted)
+need write_to "$zonelock/config" "max_age_ms=60000 hold_off_ms=5000"
+pages_before zonelock
 need write_to "$zonelock/enabled" 1
 
 check "the depots of both nodes hold pages" wait_for 60 stock_both
-before=$(kills) bound=$(held_on 1) other=$(held_on 0)
+before=$(vmstat oom_kill) bound=$(held_on 1) other=$(held_on 0)
 cat "$zonelock/state"
-hog_start 4G sh -c "echo 1000 >/proc/self/oom_score_adj
-	echo 0 >'$cgroup/bound/cgroup.procs'
-	exec \"\$@\"" sh
-check "memory of the node runs out" wait_for 120 killed "$before"
-same "one is killed" "$(($(kills) - before))" 1
+victim_start 4G "$cgroup/bound"
+check "memory of the node runs out" wait_for 120 grown "$before" vmstat oom_kill
+same "one is killed" "$(($(vmstat oom_kill) - before))" 1
 cat "$zonelock/state"
 note "node 1 held $bound, now $(held_on 1); node 0 held $other, now $(held_on 0)"
 note "$(tr '\n' ' ' <"$zonelock/counters")"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 7.2
 # memory: 2G
 # args: transparent_hugepage=never

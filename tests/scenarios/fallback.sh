@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # cpus: 4
 # nodes: 2
@@ -14,8 +13,6 @@
 # Pages that were wanted of node 0 and came from another.
 foreign() { awk '$1 == "numa_foreign" { print $2 }' /sys/devices/system/node/node0/numastat; }
 reclaimed() { awk '$1 ~ /^(pageoutrun|allocstall.*|oom_kill)$/' /proc/vmstat; }
-
-grown_above() { [ "$(raised_by DMA32)" -gt "$1" ]; }
 
 # Take what is free on node 0 little by little, with the load at work, down to what a
 # kernel without us would serve from there; say how many pages came from elsewhere.
@@ -97,7 +94,7 @@ check "scope=node: a list that is full does not grow near the watermark" \
 sleep 2
 check "scope=node: none grows, for the other zone's sake" test "$(raised_by DMA32)" -le "$raised"
 need write_to "$LMM_DBG/pcp/config" "scope=zone"
-check "scope=zone: and they grow again" wait_for 30 grown_above "$raised"
+check "scope=zone: and they grow again" wait_for 30 grown "$raised" raised_by DMA32
 note "scope: DMA32 raised by $raised, then $(raised_by DMA32); limited_watermark +$(($(counter limited_watermark) - limited))"
 load_stop
 hog_end

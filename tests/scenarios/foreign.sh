@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # guest: shared
 # named: 6.1
@@ -12,12 +11,12 @@
 
 need foreign_load
 need lmm_load
-check "drain is unavailable and says why" \
-	grep -q "^drain .* unavailable .*livepatch lmm_foreign holds free_pcppages_bulk" "$LMM_DBG/hooks"
+check "drain is unavailable and says why" tells hooks \
+	"^drain .* unavailable .*livepatch lmm_foreign holds free_pcppages_bulk"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livepatch lmm_foreign holds"
 check "mode depth goes on without it" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 load_start
-check "page hooks count" wait_for 30 sh -c "awk '\$1 == \"page_alloc\" { exit !\$5 }' $LMM_DBG/hooks"
+check "page hooks count" wait_for 30 grown 0 hook_hits page_alloc
 # Deep lists may go without a drain for minutes; a CPU that leaves drains its own.
 hits=$(foreign_number hits)
 need write_to /sys/devices/system/cpu/cpu1/online 0
@@ -28,25 +27,23 @@ need lmm_unload
 need foreign_unload
 
 need lmm_load policies=pcp:enabled=1
-check "without it drain is armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
+check "without it drain is armed" tells hooks "^drain .* armed"
 # A cumulative livepatch of theirs takes ours out behind our back.
 need foreign_load replace=1
-check "the policy stands by" wait_for 60 grep -Eq '^pcp +standby +event .*lmm_foreign' \
-	"$LMM_DBG/status"
-refute "drain is no longer armed" grep -q "^drain .* armed" "$LMM_DBG/hooks"
+check "the policy stands by" wait_for 60 tells status '^pcp +standby +event .*lmm_foreign'
+refute "drain is no longer armed" tells hooks "^drain .* armed"
 check "and pcp can still be switched off" write_to "$LMM_DBG/pcp/enabled" 0
 load_stop
 check "unloads" lmm_unload
 check "theirs can go" foreign_unload
 
 # Mode depth goes on without the hook while theirs holds the function, and gets the hook back.
-drain_is() { grep -q "^drain .* $1 " "$LMM_DBG/hooks"; }
 need lmm_load policies=pcp:enabled=1,mode=depth
-check "mode depth uses drain" drain_is armed
+check "mode depth uses drain" hook_is drain armed
 need foreign_load
-check "theirs covers drain" wait_for 30 drain_is unavailable
+check "theirs covers drain" wait_for 30 hook_is drain unavailable
 check "pcp goes on without drain" wait_for 10 policy_is pcp on
 check "theirs goes" foreign_unload
-check "drain is armed again" wait_for 30 drain_is armed
+check "drain is armed again" wait_for 30 hook_is drain armed
 check "pcp is on" wait_for 10 policy_is pcp on
 check "unloads again" lmm_unload

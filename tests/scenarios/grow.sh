@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: none
 # named: 6.1 6.12
 # nodes: 2
@@ -26,18 +25,15 @@ enabled_patches() {
 	done | tr '\n' ' '
 }
 
-on_ms() {
-	_from=$(uptime_ms)
-	write_to "$LMM_DBG/$1/enabled" 1 || return 1
-	took=$(($(uptime_ms) - _from))
-}
-
-# Not by check: check runs a command in a subshell, where $took would be lost.
+# comes_on POLICY WORDS, WORDS: a check and a note of how long it took.
 comes_on() {
-	if on_ms "$1"; then
-		ok "$1 comes on"
+	_from=$(uptime_ms)
+	if write_to "$LMM_DBG/$1/enabled" 1; then
+		_took=$(($(uptime_ms) - _from))
+		ok "$1 comes on$2"
+		note "$1 came on in $_took ms, $3"
 	else
-		fail "$1 comes on" "$(cat "$LMM_DBG/last_error")"
+		fail "$1 comes on$2" "$(cat "$LMM_DBG/last_error")"
 	fi
 }
 
@@ -50,19 +46,16 @@ need lmm_load
 same "nothing is patched at first" "$(patches)" ""
 need write_to "$NUMA/config" "mode=period enabled=1"
 same "nor for numa in mode period" "$(patches)" ""
-comes_on pcp
-note "pcp came on in $took ms, idle"
+comes_on pcp "" idle
 same "for pcp the lists alone" "$(enabled_patches)" "livemm_klp_lists "
 same "and their functions" "$(held)" "$lists"
 check "numa's mode vma" write_to "$NUMA/mode" vma
 same "adds the scan" "$(enabled_patches)" "livemm_klp_lists livemm_klp_scan "
-check "with its hook" grep -Eq '^scan +livepatch .* armed' "$LMM_DBG/hooks"
-comes_on zonelock
-note "zonelock came on in $took ms, idle"
+check "with its hook" tells hooks '^scan +livepatch .* armed'
+comes_on zonelock "" idle
 same "adds what gives back" "$(enabled_patches)" "livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
-check "with its hook" grep -Eq '^compact +livepatch .* armed' "$LMM_DBG/hooks"
-comes_on pageblock
-note "pageblock came on in $took ms, idle"
+check "with its hook" tells hooks '^compact +livepatch .* armed'
+comes_on pageblock "" idle
 same "adds the search for a fallback" "$(enabled_patches)" \
 	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
 check "pcp is on all the while" policy_is pcp on
@@ -84,12 +77,8 @@ storm
 for policy in pcp zonelock pageblock; do
 	for _round in $(seq "$(soaked 1 3)"); do
 		need lmm_load transition_timeout_ms=60000
-		if on_ms $policy; then
-			ok "$policy comes on in a storm of compaction"
-			note "$policy came on in $took ms, while memory is compacted; patched: $(held)"
-		else
-			fail "$policy comes on in a storm of compaction" "$(cat "$LMM_DBG/last_error")"
-		fi
+		comes_on "$policy" " in a storm of compaction" "while memory is compacted"
+		note "patched: $(held)"
 		in_time 5000 "$policy goes off in it" write_to "$LMM_DBG/$policy/enabled" 0
 		wait_for 120 settled
 		need all_out

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # named: 6.12 debug
 # nodes: 2
@@ -39,7 +38,7 @@ kernel_scans 100 200 400
 need lmm_load
 need write_to "$NUMA/config" "mode=period"
 check "numa comes on without a livepatch" write_to "$NUMA/enabled" 1
-same "no program was needed for that" "$(helper_log)" ""
+same "no program was needed for that" "$(cat "$HELPER/log")" ""
 check "numa is on" policy_is numa on
 need write_to "$LMM_DBG/lease" 5
 begun=$(uptime_ms)
@@ -102,12 +101,10 @@ need all_off
 check "unloads" all_out
 
 # Another livepatch holds the lock of the livepatch core.
-foreign_holds() { [ "$(foreign_number holds 2>/dev/null)" = Y ]; }
-
 need lmm_load "policies=numa:enabled=1,mode=period;pcp:enabled=1,mode=depth"
 foreign_load function=change_prot_numa hold=1 &
 holder=$!
-need wait_for 20 foreign_holds
+need wait_for 20 gives Y foreign_number holds 2>/dev/null
 in_time $limit "lock held: numa off" write_to "$NUMA/enabled" 0
 check "lock held: numa is off" wait_for 2 policy_is numa off
 in_time $limit "lock held: a knob" write_to "$LMM_DBG/pcp/high_max_pct" 10
@@ -119,7 +116,7 @@ took=$(($(uptime_ms) - begun))
 note "the lease of 5 s had ended after $took ms, with the lock held"
 check "lock held: within 7 s" test "$took" -le $((7000 + limit - 2000))
 same "lock held: no hook is armed" "$(armed)" ""
-check "the lock is still held" foreign_holds
+check "the lock is still held" gives Y foreign_number holds
 need write_to "/sys/module/$foreign_module/parameters/hold" 0
 check "theirs is in force" wait_for 60 dead "$holder"
 # To look at the lists, the test loads a module, which waits for the lock.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # named: 6.1 6.12 7.2
 # emulation: parallel 6.1
@@ -58,7 +57,7 @@ usable() {
 		check "$1: $policy can be switched on" write_to "$LMM_DBG/$policy/enabled" 1
 		check "$1: $policy is on" policy_is "$policy" on
 	done
-	check "$1: with its hooks" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+	check "$1: with its hooks" tells hooks '^drain +livepatch .* armed'
 	need write_to "$LMM_DBG/zonelock/enabled" 0
 	need write_to "$LMM_DBG/pcp/enabled" 0
 	check "$1: at rest" wait_for 90 settled

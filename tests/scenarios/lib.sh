@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Sourced by every scenario.  A check is one line on the verdict channel (fd 3);
 # a scenario that makes no check has failed.
@@ -18,8 +17,10 @@
 #   livepatch_off NAME       switch a livepatch off by sysfs; livepatch_gone: has the livepatch left?
 #   any_klp_loaded           is there one?  klp_loaded prints their names
 #   wait_for SECONDS CMD...  poll until CMD succeeds; guest seconds, not wall time
-#   kallsym NAME             address of a kernel symbol
+#   grown N CMD...           is the number that CMD prints above N?
+#   gives TEXT CMD...        does CMD print TEXT?
 #   vmstat NAME...           sum of these rows of /proc/vmstat
+#   meminfo NAME             a number of /proc/meminfo, in KiB
 #   memory_offline           take any block of memory that the kernel lets go of offline; print it
 #   memory_goes              the same, and have it come back
 #   soaked FEW MANY          how often to do it: MANY in `make soak`, else FEW
@@ -29,11 +30,8 @@
 # read only).
 
 # shellcheck disable=SC2034 # used by scenarios
-LMM_DBG=/sys/kernel/debug/livemm
-# shellcheck disable=SC2034 # used by scenarios
-LMM_PARAMS=/sys/module/livemm/parameters
+LMM_DBG=/sys/kernel/debug/livemm LMM_PARAMS=/sys/module/livemm/parameters
 # The livepatch module with the wrappers of refill and drain.
-# shellcheck disable=SC2034 # used by scenarios
 LMM_PATCH=/sys/kernel/livepatch/livemm_klp_lists
 
 ok() {
@@ -97,36 +95,34 @@ wait_for() {
 	done
 }
 
-loaded() {
-	[ -d "/sys/module/$1" ]
+grown() {
+	_least=$1
+	shift
+	[ "$("$@")" -gt "$_least" ]
 }
 
-lmm_load() {
-	modprobe livemm "$@"
+gives() {
+	_want=$1
+	shift
+	[ "$("$@")" = "$_want" ]
 }
 
-unloaded() {
-	! loaded "$1" || rmmod "$1" 2>/dev/null
-}
+loaded() { [ -d "/sys/module/$1" ]; }
+unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
+lmm_load() { modprobe livemm "$@"; }
 
-# Modules with wrappers of ours that are loaded.
 klp_loaded() {
 	for _module in /sys/module/livemm_klp*; do
 		[ ! -d "$_module" ] || echo "${_module##*/}"
 	done
 }
 
-any_klp_loaded() {
-	[ -n "$(klp_loaded)" ]
-}
-
-livepatch_gone() {
-	[ ! -e "/sys/kernel/livepatch/$1" ]
-}
+any_klp_loaded() { [ -n "$(klp_loaded)" ]; }
+livepatch_gone() { [ ! -e "/sys/kernel/livepatch/$1" ]; }
 
 # Refused while another transition is under way.
 livepatch_off() {
-	livepatch_gone "$1" || [ "$(cat "/sys/kernel/livepatch/$1/enabled" 2>/dev/null)" = 0 ] ||
+	livepatch_gone "$1" || gives 0 cat "/sys/kernel/livepatch/$1/enabled" 2>/dev/null ||
 		echo 0 >"/sys/kernel/livepatch/$1/enabled"
 }
 
@@ -145,13 +141,8 @@ lmm_unload() {
 	lmm_klp_unload
 }
 
-kallsym() {
-	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
-}
-
-vmstat() {
-	awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' /proc/vmstat
-}
+vmstat() { awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' /proc/vmstat; }
+meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 
 memory_offline() {
 	for _block in /sys/devices/system/memory/memory[0-9]*; do
@@ -163,13 +154,8 @@ memory_offline() {
 	return 1
 }
 
-memory_goes() {
-	_gone=$(memory_offline) && echo online >"$_gone/state"
-}
-
-soaked() {
-	[ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"
-}
+memory_goes() { _gone=$(memory_offline) && echo online >"$_gone/state"; }
+soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 
 # What follows is about page lists and the control files.
 #
@@ -182,18 +168,28 @@ soaked() {
 #   zone_raised ZONE         has it raised one of that zone of node 0?
 #   zone_pages NAME [ZONE]   a number of node 0, in pages: `free`, `high` (the watermark), `count` (in lists); summed over the zones that programs' memory comes from, or of one
 #   pages_unaccounted        managed pages that no counter of the kernel explains
+#   pages_before POLICY      have $pages, as many as there are to be in the end; the policy is off
 #   pages_kept BEFORE        two checks: they are about as many as BEFORE
 #   pcp_before               load the module and have $bounds and $pages, of what is to be there in the end
 #   pcp_after PREFIX         switch pcp off; two checks, with names that begin so: what is left of it
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
 #   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
+#   victim_start MIB [CGROUP]  a hog that the OOM killer takes first, in a cgroup if one is named
 #   hog_settled              wait until all of that is touched
 #   hog_end                  end every hog
 #   counter NAME [POLICY]     a counter, by default of pcp
 #   counted NAME N           is it above N?
+#   tells FILE REGEX         has the control file such a line?
+#   policy_is NAME WORD      is WORD its state in `status`?
+#   hook_is NAME WORD        is WORD its state in `hooks`?
+#   hook_hits NAME           how often the hook ran
+#   armed                    rows of `hooks` that are armed
+#   none_armed [PREFIX]      a check: there is none
 #   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
+#   bad_profile              a profile for livemmctl: of its values the kernel refuses the last one
+#   census_pages FILE COLUMNS ROW   pages of these columns of a census, summed over the zones
 
 load_start() {
 	# Emulated CPUs take turns of 0.1 s, and each patched instruction waits for a
@@ -221,9 +217,7 @@ lists_bounds() {
 }
 
 # Lists whose bound is not their zone's default; none when all is restored.
-lists_changed() {
-	lists_bounds | awk '$4 != $5'
-}
+lists_changed() { lists_bounds | awk '$4 != $5'; }
 
 # By their bounds, which only the policy raises: where the kernel tunes, it moves a list
 # within them.  A disabled list has 0.
@@ -232,17 +226,9 @@ raised_by() {
 		sum += $4 - $5 } END { print sum + 0 }'
 }
 
-lists_raised() {
-	lists_bounds | awk '$4 + 0 > $5 + 0 { found = 1 } END { exit !found }'
-}
-
-lists_idle() {
-	! lists_raised
-}
-
-zone_raised() {
-	[ "$(raised_by "$1")" -gt 0 ]
-}
+lists_raised() { lists_bounds | awk '$4 + 0 > $5 + 0 { found = 1 } END { exit !found }'; }
+lists_idle() { ! lists_raised; }
+zone_raised() { grown 0 raised_by "$1"; }
 
 zone_pages() {
 	awk -v name="$1" -v only="${2:-}" '
@@ -260,19 +246,13 @@ pages_unaccounted() {
 	echo 3 >/proc/sys/vm/drop_caches
 	echo 1 >/proc/sys/vm/compact_memory
 	sleep 1
-	awk '/^Node/ { node = 1 }
-	     $1 == "managed" { sum += $2 }
-	     $1 == "count:" { sum -= $2 }
-	     $1 ~ /^nr_free_pages$/ { sum -= $2 }
-	     $1 ~ /^nr_zone_(in)?active_(anon|file)$/ || $1 == "nr_zone_unevictable" { sum -= $2 }
-	     END { print sum }' /proc/zoneinfo >/run/lmm_zone
-	awk '$1 == "nr_slab_reclaimable" || $1 == "nr_slab_unreclaimable" ||
-	     $1 == "nr_page_table_pages" { sum += $2 }
-	     $1 == "nr_kernel_stack" { sum += $2 / 4 }
-	     END { print int(sum) }' /proc/vmstat >/run/lmm_known
-	awk '$1 == "Percpu:" || $1 == "VmallocUsed:" { sum += $2 / 4 } END { print int(sum) }' \
-		/proc/meminfo >/run/lmm_more
-	echo $(($(cat /run/lmm_zone) - $(cat /run/lmm_known) - $(cat /run/lmm_more)))
+	_pages=$(awk '$1 == "managed" { sum += $2 }
+		$1 == "count:" || $1 == "nr_free_pages" || $1 == "nr_zone_unevictable" ||
+		$1 ~ /^nr_zone_(in)?active_(anon|file)$/ { sum -= $2 }
+		END { print sum }' /proc/zoneinfo)
+	_kib=$(($(vmstat nr_kernel_stack) + $(meminfo Percpu) + $(meminfo VmallocUsed)))
+	echo $((_pages - _kib / 4 -
+		$(vmstat nr_slab_reclaimable nr_slab_unreclaimable nr_page_table_pages)))
 }
 
 pages_kept() {
@@ -282,19 +262,23 @@ pages_kept() {
 	check "no page is too many" test "$_lost" -gt -1024
 }
 
+# Livepatches load at the first switch, so that both readings contain their memory.
+pages_before() {
+	need write_to "$LMM_DBG/$1/enabled" 1
+	need write_to "$LMM_DBG/$1/enabled" 0
+	pages=$(pages_unaccounted)
+}
+
 pcp_before() {
 	need lmm_load
 	bounds=$(lists_bounds)
-	# Livepatches load here, so that both readings contain their memory.
-	need write_to "$LMM_DBG/pcp/enabled" 1
-	need write_to "$LMM_DBG/pcp/enabled" 0
-	pages=$(pages_unaccounted)
+	pages_before pcp
 }
 
 pcp_after() {
 	need write_to "$LMM_DBG/pcp/enabled" 0
 	same "$1list bounds are as before" "$(lists_bounds)" "$bounds"
-	same "$1no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+	none_armed "$1"
 }
 
 work_start() {
@@ -311,6 +295,12 @@ hog_start() {
 	"$@" "/run/$hog" -w "$_mib" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
 }
 
+victim_start() {
+	hog_start "$1" sh -c "echo 1000 >/proc/self/oom_score_adj
+		[ -z '${2:-}' ] || echo 0 >'${2:-}'/cgroup.procs
+		exec \"\$@\"" sh
+}
+
 hog_settled() {
 	sleep 0.3
 	while pgrep -r R,D "$hog" >/dev/null; do
@@ -318,52 +308,53 @@ hog_settled() {
 	done
 }
 
-hog_gone() {
-	! pgrep -r R,S,D "$hog" >/dev/null
-}
-
+hog_gone() { ! pgrep -r R,S,D "$hog" >/dev/null; }
 hog_end() {
 	pkill "$hog"
 	wait_for 30 hog_gone
 }
 
-counter() {
-	awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/${2:-pcp}/counters"
+counter() { awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/${2:-pcp}/counters"; }
+counted() { grown "$2" counter "$1"; }
+state_rows() { grep '^[0-9]' "$LMM_DBG/pcp/state"; }
+tells() { grep -Eq -e "$2" "$LMM_DBG/$1"; }
+policy_is() { tells status "^$1 +$2( |\$)"; }
+hook_is() { tells hooks "^$1 +[a-z]+ +[^ ]+ +$2 "; }
+hook_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
+armed() { awk '$4 == "armed"' "$LMM_DBG/hooks"; }
+none_armed() { same "${1:-}no hook is left armed" "$(armed)" ""; }
+
+bad_profile() {
+	cat <<-'END'
+		[policy.numa]
+		enabled = true
+		scan_period_max_ms = 30000
+
+		[policy.pcp]
+		enabled = true
+		decay_ms = 499
+	END
 }
 
-counted() {
-	[ "$(counter "$1")" -gt "$2" ]
+census_pages() {
+	awk -v columns=" $2 " -v row="$3" '
+		NR == 1 { for (i = 2; i <= NF; i++) if (index(columns, " " $i " ")) at[i - 1] }
+		/^[0-9]/ && $3 == row { for (i in at) sum += $i }
+		END { print sum + 0 }' "$1"
 }
 
-state_rows() {
-	grep '^[0-9]' "$LMM_DBG/pcp/state"
-}
-
-write_to() {
-	env LC_ALL=C printf '%b' "$2" >"$1"
-}
+write_to() { env LC_ALL=C printf '%b' "$2" >"$1"; }
 
 refuses() {
-	_file=$1 _text=$2 _errno=$3 _words=$4
+	_what="${1#"$LMM_DBG"/} refuses '$2'"
 	_before=$(cat "$LMM_DBG"/*/config)
-	_said=$(write_to "$_file" "$_text" 2>&1) && {
-		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "accepted"
-		return
-	}
-	_last=$(cat "$LMM_DBG/last_error")
-	case "$_said" in
-	*"$_errno"*) ;;
-	*)
-		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "said $_said, want $_errno"
-		return
-		;;
-	esac
-	case "$_last" in
-	*"$_words"*) ;;
-	*)
-		fail "${_file#"$LMM_DBG"/} refuses '$_text'" "last_error: $_last"
-		return
-		;;
-	esac
-	same "${_file#"$LMM_DBG"/} refuses '$_text'" "$(cat "$LMM_DBG"/*/config)" "$_before"
+	if _said=$(write_to "$1" "$2" 2>&1); then
+		fail "$_what" "accepted"
+	elif ! echo "$_said" | grep -qF -e "$3"; then
+		fail "$_what" "said $_said, want $3"
+	elif ! grep -qF -e "$4" "$LMM_DBG/last_error"; then
+		fail "$_what" "last_error: $(cat "$LMM_DBG/last_error")"
+	else
+		same "$_what" "$(cat "$LMM_DBG"/*/config)" "$_before"
+	fi
 }

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # For scenarios of the cma policy; needs lib.sh.  Areas are those of CMA_DEBUGFS.
 #
-#   meminfo NAME             a number of /proc/meminfo, in KiB
 #   fill FILE MIB            a file of so many MiB in memory that is never reclaimed
 #   take AREA PAGES          have pages of an area in one piece
 #   give AREA PAGES          release them
@@ -13,7 +11,6 @@
 # shellcheck disable=SC2034 # used by scenarios
 policy=$LMM_DBG/cma
 
-meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }
 take() { write_to "/sys/kernel/debug/cma/$1/alloc" "$2"; }
 give() { write_to "/sys/kernel/debug/cma/$1/free" "$2"; }

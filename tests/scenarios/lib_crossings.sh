@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Sourced by scenarios that count pages which cross zone->lock, after lib.sh.
 #
+#   hits                     pages that have crossed
 #   crossings OPTION...      of the page-touch load with these options, for 1000 faults
 
 _crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
@@ -19,10 +19,8 @@ hits() {
 	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
 }
 
-faults() { awk '$1 == "pgfault" { print $2 }' /proc/vmstat; }
-
 crossings() {
-	_hits=$(hits) _faults=$(faults)
+	_hits=$(hits) _faults=$(vmstat pgfault)
 	"$LMM_ROOT/build/bench/pagetouch" "$@" >/dev/null || return
-	echo $((($(hits) - _hits) * 1000 / ($(faults) - _faults)))
+	echo $((($(hits) - _hits) * 1000 / ($(vmstat pgfault) - _faults)))
 }

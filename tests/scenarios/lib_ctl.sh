@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Sourced by scenarios that run the real command line, livemmctl.
 #
@@ -66,13 +65,8 @@ said() {
 	fi
 }
 
-holds() {
-	printf '%s\t%s\n' "$1" "$2" >>/run/asked
-}
-
-shows() {
-	printf '%s\t:%s\n' "$1" "$2" >>/run/asked
-}
+holds() { printf '%s\t%s\n' "$1" "$2" >>/run/asked; }
+shows() { holds "$1" ":$2"; }
 
 ctl_judge() {
 	/usr/bin/python3 "$LMM_ROOT/tests/scenarios/lib_ctl.py" judge "$SAID" /run/asked \

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Sourced after lib.sh by scenarios in which the programs that the kernel runs for us
 # misbehave.  In the guest /sbin/modprobe and /sbin/rmmod become tests/programs/fakehelper.c;
@@ -10,7 +9,6 @@
 #   helper_gone NAME            the program is absent from now on
 #   helper_barred NAME          the program is there and may not be run
 #   helper_back                 both programs are there and do the real thing
-#   helper_log                  the lines of the log so far
 #   helper_runs [NAME]          does a program run now?
 #   helper_idle                 does no program run now?
 #   helper_end                  kill every program that runs
@@ -19,13 +17,12 @@
 # Livepatches of ours and policies:
 #
 #   patches                     names of our livepatches in force or under way
-#   patches_quiet               is no transition of our livepatches under way?
-#   policy_is NAME WORD         is WORD its state in `status`?
-#   policy_why NAME             mode and reason of the policy in `status`
+#   stalls                      is a transition of our livepatches under way?  patches_quiet: is none?
 #   settled                     is no policy loading or leaving, and no transition under way?
-#   armed                       rows of `hooks` that are armed
 #   all_off                     write 0 to every policy that is not off
 #   all_out                     unload livemm and all its livepatches, in any state
+#   writer_start FILE TEXT      a process $writer that writes TEXT to the file
+#   writer_back NAME            a check: the writer ends, and its write has succeeded
 #   in_time MS NAME CMD...      a check: CMD succeeds within so many guest milliseconds
 #   uptime_ms                   the guest's clock
 #   alive PID, dead PID         does the process run (a zombie does not)?
@@ -74,8 +71,6 @@ helper_back() {
 	done
 }
 
-helper_log() { cat "$HELPER/log"; }
-
 # By name: the scenario itself runs no modprobe or rmmod meanwhile.
 helper_pids() {
 	for _comm in /proc/[0-9]*/comm; do
@@ -120,19 +115,13 @@ patches() {
 	done
 }
 
-patches_quiet() {
-	! grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition
-}
+stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
 
-policy_is() { grep -Eq "^$1 +$2( |\$)" "$LMM_DBG/status"; }
-
-policy_why() { awk -v name="$1" '$1 == name { $1 = $2 = $3 = ""; print }' "$LMM_DBG/status"; }
+patches_quiet() { ! stalls; }
 
 settled() {
-	! grep -Eq '^[a-z]+ +(loading|leaving)( |$)' "$LMM_DBG/status" && patches_quiet && helper_idle
+	! tells status '^[a-z]+ +(loading|leaving)( |$)' && patches_quiet && helper_idle
 }
-
-armed() { awk '$4 == "armed"' "$LMM_DBG/hooks"; }
 
 all_off() {
 	for _policy in zonelock cma pcp pageblock numa; do
@@ -151,6 +140,19 @@ alive() { [ -e "/proc/$1/exe" ]; }
 dead() { ! alive "$1"; }
 
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
+
+writer_start() {
+	write_to "$1" "$2" >/run/said 2>&1 &
+	writer=$!
+}
+
+writer_back() {
+	if wait "$writer"; then
+		ok "$1"
+	else
+		fail "$1" "$(cat /run/said) $(cat "$LMM_DBG/last_error")"
+	fi
+}
 
 in_time() {
 	_limit=$1 _what=$2

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Sourced by the numa scenarios, after lib.sh.
 #
@@ -51,25 +50,12 @@ hints_stop() {
 	return 0
 }
 
-numa_classes() {
-	awk '$1 ~ /^(local|remote)_(private|shared)$/ { sum += $2 } END { print sum }' "$NUMA/counters"
-}
+numa_classes() { awk '/^(local|remote)_(private|shared) / { sum += $2 } END { print sum }' "$NUMA/counters"; }
 
-space_rows() {
-	awk -v pid="${1:-}" '$1 ~ /^[0-9]+$/ && (pid == "" || $1 == pid)' "$NUMA/state"
-}
-
-space_field() {
-	space_rows "$1" | awk -v field="$2" '{ print $field }'
-}
-
-space_known() {
-	[ -n "$(space_rows "$1")" ]
-}
-
-space_unknown() {
-	[ -z "$(space_rows "$1")" ]
-}
+space_rows() { awk -v pid="${1:-}" '$1 ~ /^[0-9]+$/ && (pid == "" || $1 == pid)' "$NUMA/state"; }
+space_field() { space_rows "$1" | awk -v field="$2" '{ print $field }'; }
+space_known() { [ -n "$(space_rows "$1")" ]; }
+space_unknown() { ! space_known "$1"; }
 
 # In one process: on a slow kernel each that is begun has an entry, too.
 spaces_left() {
@@ -80,18 +66,12 @@ spaces_left() {
 }
 
 # By the counters, and by the table: the same?
-mms_agree() {
-	[ "$(spaces_left | awk '{ print $1 == $2 }')" = 1 ]
-}
+mms_agree() { spaces_left | awk '{ exit $1 != $2 }'; }
 
 spaces_dead() {
 	space_rows | while read -r _pid _rest; do
 		[ -d "/proc/$_pid" ] || echo "$_pid"
 	done
-}
-
-spaces_alive() {
-	[ -z "$(spaces_dead)" ]
 }
 
 scanned_rows() {
@@ -105,11 +85,4 @@ growth() {
 	_from=$("$@")
 	sleep "$_seconds"
 	echo $(($("$@") - _from))
-}
-
-# Has a number grown, since it was so much?
-grown() {
-	_least=$1
-	shift
-	[ "$("$@")" -gt "$_least" ]
 }

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 #
 # Sourced by the scenarios of zonelock, after lib.sh.
 #
@@ -9,22 +8,18 @@
 
 zonelock=$LMM_DBG/zonelock
 
-held() {
-	awk '$2 == "held_pages" { print $3 }' "$zonelock/state"
-}
+held() { awk '$2 == "held_pages" { print $3 }' "$zonelock/state"; }
 
 unaccounted() {
 	awk '$1 == "stored_pages" { sum += $2 } $1 == "taken_pages" || /^returned_/ { sum -= $2 }
 	     END { print sum + 0 }' "$zonelock/counters"
 }
 
-open_all() {
-	! awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit !found }' "$zonelock/state"
-}
+open_all() { awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit found }' "$zonelock/state"; }
 
 # What processes leave may be less than their lists have room for.
 stock() {
-	for _try in 1 2 3 4 5; do
+	for _try in $(seq 5); do
 		wait_for 10 open_all
 		hog_start 64 taskset -c 0
 		hog_settled

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1 6.12 7.2 debug
 # guest: shared
 # timeout: 900
@@ -20,7 +19,7 @@ check "the mode changes under load" write_to "$LMM_DBG/pcp/mode" event
 check "lists are raised in the new mode" wait_for 60 lists_raised
 need write_to "$fraction" 16
 check "hands off when the admin has set the sysctl" wait_for 30 shown_as sysctl
-check "status says so" grep -q "percpu_pagelist_high_fraction" "$LMM_DBG/status"
+check "status says so" tells status "percpu_pagelist_high_fraction"
 set_by_sysctl=$(lists_bounds)
 rmmod livemm
 same "the sysctl's bounds are what stands" "$(lists_bounds)" "$set_by_sysctl"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # named: 6.1
 # timeout: 900
@@ -74,18 +73,10 @@ ctl "lease too long" 2 lease 604801
 need write_to "$LMM_DBG/pcp/enabled" 1
 ctl "lease" 0 lease 2
 said "lease" "then every policy is off"
-check "the lease runs out" wait_for 60 grep -Eq '^pcp +off' "$LMM_DBG/status"
+check "the lease runs out" wait_for 60 policy_is pcp off
 
 mkdir -p /etc/livemm/profiles
-cat >/etc/livemm/profiles/bad.toml <<-'END'
-	[policy.numa]
-	enabled = true
-	scan_period_max_ms = 30000
-
-	[policy.pcp]
-	enabled = true
-	decay_ms = 499
-END
+bad_profile >/etc/livemm/profiles/bad.toml
 before=$(config)
 ctl "profile with a bad key" 3 profile apply bad
 said "profile with a bad key" "/etc/livemm/profiles/bad.toml: pcp/decay_ms: 499: not in"
@@ -128,10 +119,10 @@ ctl "locked: status --json" 0 status --json
 holds "locked: status --json" "d['debugfs'] == 'read-only'"
 holds "locked: status --json" "[r['name'] for r in d['policies'] if r['state'] == 'on'] == ['pcp']"
 ctl "locked: disable" 0 disable pcp
-check "locked: pcp is off" grep -Eq '^pcp +off' "$LMM_DBG/status"
+check "locked: pcp is off" policy_is pcp off
 ctl "locked: enable --json" 0 enable pcp pageblock --json
-check "locked: pcp is on" grep -Eq '^pcp +on' "$LMM_DBG/status"
-check "locked: pageblock is on" grep -Eq '^pageblock +on' "$LMM_DBG/status"
+check "locked: pcp is on" policy_is pcp on
+check "locked: pageblock is on" policy_is pageblock on
 ctl "locked: set" 0 set pcp decay_ms=1500
 check "locked: set is done" grep -q "decay_ms=1500" "$LMM_PARAMS/policies"
 before=$(cat "$LMM_PARAMS/policies")
@@ -148,7 +139,7 @@ same "locked: as it was when loaded" "$(cat "$LMM_PARAMS/policies")" "$stock"
 need write_to "$LMM_PARAMS/policies" "pcp:enabled=1"
 ctl "locked: lease --json" 0 lease 2 --json
 holds "locked: lease --json" "0 < d['lease_seconds'] <= 2"
-check "locked: the lease runs out" wait_for 60 grep -Eq '^pcp +off' "$LMM_DBG/status"
+check "locked: the lease runs out" wait_for 60 policy_is pcp off
 
 ctl "unload" 0 unload
 said "unload" "livemm_klp_lists is unloaded"

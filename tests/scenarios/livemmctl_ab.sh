@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # memory: 2G
 # timeout: 900
@@ -14,7 +13,7 @@ lease_s=45
 # To start a process and read a file may take so long in a guest under load.
 read_s=5
 trial=/run/trial.toml
-pcp_is() { [ "$(cat "$LMM_DBG/pcp/enabled")" = "$1" ]; }
+pcp_is() { gives "$1" cat "$LMM_DBG/pcp/enabled"; }
 clock() { awk '{ print int($1 * 10) }' /proc/uptime; }
 
 ctl_setup

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # named: 6.12
 #
@@ -21,14 +20,14 @@ for file in version hooks status last_error pcp/supported pcp/counters pcp/state
 	check "$file can still be read" cat "$LMM_DBG/$file"
 done
 check "on, by parameter" write_to "$LMM_PARAMS/policies" "pcp:enabled=1,period_ms=300"
-check "it is on" grep -Eq '^pcp +on' "$LMM_DBG/status"
-check "hooks are armed" grep -Eq '^drain .* armed' "$LMM_DBG/hooks"
+check "it is on" policy_is pcp on
+check "hooks are armed" tells hooks '^drain .* armed'
 load_start
-check "and it works" wait_for 60 sh -c "awk '\$1 == \"drains\" { exit !\$2 }' $LMM_DBG/pcp/counters"
+check "and it works" wait_for 60 counted drains 0
 load_stop
 check "the present state, by parameter" grep -q "period_ms=300" "$LMM_PARAMS/policies"
 refute "a bad word is refused" write_to "$LMM_PARAMS/policies" "pcp:period_ms=1"
 check "and the reason can be read" grep -q "pcp/period_ms: 1" "$LMM_PARAMS/last_error"
 check "a lease, by parameter" write_to "$LMM_PARAMS/lease" 2
-check "and it runs out" wait_for 60 grep -Eq '^pcp +off' "$LMM_DBG/status"
+check "and it runs out" wait_for 60 policy_is pcp off
 check "unloads" lmm_unload

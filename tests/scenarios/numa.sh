@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # guest: shared
 # named: 6.12 7.2
@@ -12,8 +11,6 @@
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
 trace=/sys/kernel/tracing
-period_is() { [ "$(space_field "$hint" 3)" = "$1" ]; }
-period_above() { _got=$(space_field "$hint" 3) && [ "${_got:-0}" -gt "$1" ]; }
 
 kernel_scans 100 200 200
 need lmm_load
@@ -25,9 +22,9 @@ hints_stop
 
 need write_to "$trace/events/livemm/numa_decision/enable" 1
 need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
-check "on" grep -Eq '^numa +on +vma' "$LMM_DBG/status"
+check "on" tells status '^numa +on +vma'
 for hook in hint_fault scan_begin scan mm_exit; do
-	check "$hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
+	check "$hook is armed" tells hooks "^$hook .* armed"
 done
 
 # Each class by a load that makes it.  On 6.12 the kernel's own task_shared says of the
@@ -65,10 +62,10 @@ check "nor taken for local" test "$((local * 100))" -le "$((kernel_local * 105))
 hint_start -p own
 check "the address space is in state" wait_for 60 space_known "$hint"
 need write_to "$NUMA/config" "scan_period_min_ms=3000 scan_period_max_ms=3000"
-check "its period follows the knobs" wait_for 30 period_is 3000
+check "its period follows the knobs" wait_for 30 gives 3000 space_field "$hint" 3
 check "and the kernel's own stays as it was" test "$(space_field "$hint" 4)" -le 1000
 need write_to "$NUMA/config" "scan_period_min_ms=100 scan_period_max_ms=60000"
-check "a stable load is scanned ever more rarely" wait_for 120 period_above 5000
+check "a stable load is scanned ever more rarely" wait_for 120 grown 5000 space_field "$hint" 3
 on=$(growth 10 vmstat numa_pte_updates)
 note "entries armed in 10 s: $off without the policy, $on with it"
 check "and fewer of its entries are armed" test "$((on * 2))" -lt "$off"
@@ -89,6 +86,6 @@ check "the tracepoint carries the decision" test -n "$line"
 hints_stop
 check "an address space that is gone is forgotten" wait_for 10 space_unknown "$hint"
 need write_to "$NUMA/enabled" 0
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 same "no entry is left" "$(counter mms numa)" "$(counter mms_gone numa)"
 check "unloads" lmm_unload

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # guest: shared
 # nodes: 2
@@ -19,10 +18,10 @@ start_in() {
 }
 # In how many ms its address space is scanned next.
 next_of() { scanned_rows | awk -v pid="$1" '$1 == pid { print $5 }'; }
-put_off() { _next=$(next_of "$1") && [ "${_next:-0}" -gt 5000 ]; }
+put_off() { grown 5000 next_of "$1"; }
 # A scan that was put off before the process was let go is still to be made.
 left_alone() {
-	for _look in 1 2 3 4 5; do
+	for _look in $(seq 5); do
 		! put_off "$1" || return 1
 		sleep 0.2
 	done
@@ -40,7 +39,7 @@ settings="$settings mode=period scan_period_min_ms=20000 scan_period_max_ms=2000
 for bad in lmm_a /lmm_a:lmm_b //lmm_a /lmm_a:; do
 	before=$(cat "$NUMA/config")
 	refute "refuses cgroups=$bad" write_to "$NUMA/cgroups" "$bad"
-	check "and says why" grep -q "numa/cgroups: " "$LMM_DBG/last_error"
+	check "and says why" tells last_error "numa/cgroups: "
 	same "and changes nothing" "$(cat "$NUMA/config")" "$before"
 done
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # cpus: 4
 # nodes: 2
@@ -13,7 +12,7 @@
 
 # The entries that the counters know of are those in the table, and none is a dead one's.
 all_alive() {
-	check "$1: no entry of a process that is gone" wait_for 20 spaces_alive
+	check "$1: no entry of a process that is gone" wait_for 20 gives "" spaces_dead
 	# A process may begin between two readings.
 	check "$1: mms less mms_gone are those there are" wait_for 20 mms_agree
 }
@@ -61,15 +60,13 @@ all_alive exec
 # They end while they are scanned, by themselves and by force.
 rounds=$(soaked 12 60)
 mms=$(counter mms numa)
-round=0
-while [ "$round" -lt "$rounds" ]; do
+for round in $(seq "$rounds"); do
 	hint_start -p own -t 8 -m 1 -s $((200 + round % 10 * 40))
 	if [ $((round % 3)) = 0 ]; then
 		hint_start -p shared -t 3 -m 2
 		sleep 0.4
 		hint_stop "$hint"
 	fi
-	round=$((round + 1))
 	[ $((round % 4)) != 0 ] || wait
 done
 wait

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # nodes: 2
 # args: transparent_hugepage=never
@@ -9,18 +8,17 @@
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
 sysctl=/proc/sys/kernel/numa_balancing
-says() { grep -Eq "^numa +on .*$1" "$LMM_DBG/status"; }
-quiet() { [ "$(growth 2 vmstat numa_hint_faults)" = 0 ]; }
+says() { tells status "^numa +on .*$1"; }
 
 kernel_scans 100 200 200
 same "balancing is on" "$(cat $sysctl)" 1
 need lmm_load livepatch=0
 refute "mode vma needs a livepatch" write_to "$NUMA/enabled" 1
-check "and says so" grep -q "livepatch=0" "$LMM_DBG/last_error"
+check "and says so" tells last_error "livepatch=0"
 check "mode period does not" write_to "$NUMA/config" "enabled=1 mode=period scan_period_min_ms=200 scan_period_max_ms=200"
 refute "no livepatch is loaded" any_klp_loaded
-check "scan_begin is armed" grep -Eq '^scan_begin .* armed' "$LMM_DBG/hooks"
-refute "the scan hook is not" grep -Eq '^scan .* armed' "$LMM_DBG/hooks"
+check "scan_begin is armed" tells hooks '^scan_begin .* armed'
+refute "the scan hook is not" tells hooks '^scan .* armed'
 
 hint_start -p swap -m 16
 check "faults are counted" wait_for 60 grown 0 counter windows numa
@@ -38,7 +36,7 @@ need write_to "$NUMA/config" "scan_period_min_ms=200 scan_period_max_ms=4000"
 need write_to $sysctl 0
 check "0: status says why there is nothing to do" wait_for 10 says "numa_balancing is 0"
 same "0: it is supported" "$(cat "$NUMA/supported")" yes
-check "0: hint faults cease" wait_for 30 quiet
+check "0: hint faults cease" wait_for 30 gives 0 growth 2 vmstat numa_hint_faults
 scans=$(counter scans numa)
 sleep 3
 same "0: no scan is counted" "$(counter scans numa)" "$scans"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # named: 6.1
 # nodes: 2
@@ -27,8 +26,7 @@ hint_start -p shared -m 4
 check "the kernel scans" wait_for 60 grown 0 vmstat numa_hint_faults
 check "periods are the kernel's before" wait_for 20 periods_own
 
-round=0
-while [ "$round" -lt "$rounds" ]; do
+for round in $(seq "$rounds"); do
 	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
 	# while both are busy.  Only the first rounds therefore keep both busy there.
 	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
@@ -49,13 +47,12 @@ while [ "$round" -lt "$rounds" ]; do
 		break
 	fi
 	need write_to "$NUMA/enabled" 0
-	round=$((round + 1))
 done
 same "switched under faults" "$round" "$rounds"
 check "faults were counted" test "$(counter faults numa)" -gt 0
 check "scans were decided on" test "$(counter scans numa)" -gt 0
 same "every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 check "the next scan is the kernel's again" next_own
 check "and it is made" grown 0 growth 5 vmstat numa_pte_updates
 
@@ -86,7 +83,7 @@ check "sampling scans" wait_for 60 grown 0 counter sampling_scans numa
 refute "livemm_klp_scan is held while armed" rmmod livemm_klp_scan
 check "rmmod under faults, mode vma" rmmod livemm
 check "load again, on the same wrappers" lmm_load policies=numa:enabled=1
-check "the scan hook is armed" grep -Eq '^scan +livepatch .* armed' "$LMM_DBG/hooks"
+check "the scan hook is armed" tells hooks '^scan +livepatch .* armed'
 check "all out under faults" lmm_unload
 check "the next scan is the kernel's, in the end" next_own
 check "the kernel scans on" grown 0 growth 5 vmstat numa_pte_updates

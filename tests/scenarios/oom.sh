@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # timeout: 900
 # args: transparent_hugepage=never
@@ -10,8 +9,7 @@
 # that is out of memory has no such effect. (The OOM killer prints a call trace each time.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
-killed() { [ "$(kills)" -gt "$1" ]; }
+killed() { grown "$1" vmstat oom_kill; }
 listed() { awk '$1 == "count:" { sum += $2 } END { print sum }' /proc/zoneinfo; }
 # Hold the load where lists have more than they may by the kernel's bounds.
 lists_full() {
@@ -25,13 +23,6 @@ shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !
 # The killer writes to a slow console meanwhile.
 decay=30
 now() { awk '{ print int($1) }' /proc/uptime; }
-
-# Whoever is to be killed, in a cgroup if one is named.
-victim_start() {
-	hog_start "$1" sh -c "echo 1000 >/proc/self/oom_score_adj
-		[ -z '${2:-}' ] || echo 0 >'${2:-}'/cgroup.procs
-		exec \"\$@\"" sh
-}
 
 cgroup=/run/lmm_cgroup
 echo 0 >/proc/sys/vm/oom_dump_tasks
@@ -47,7 +38,7 @@ for mode in $(soaked depth "event depth"); do
 	load_start
 	check "$mode: lists are raised" wait_for 60 lists_raised
 
-	calls=$(counter oom_calls) before=$(kills)
+	calls=$(counter oom_calls) before=$(vmstat oom_kill)
 	victim_start 64 "$cgroup/small"
 	check "$mode: a cgroup's killer kills" wait_for 60 killed "$before"
 	hog_end
@@ -59,7 +50,7 @@ for mode in $(soaked depth "event depth"); do
 	sleep 2
 	check "$mode: lists are full" wait_for 60 lists_full
 	calls=$(counter oom_calls) returned=$(counter oom_pages) excess=$(counter excess_pages)
-	before=$(kills) held=$(listed) began=$(now)
+	before=$(vmstat oom_kill) held=$(listed) began=$(now)
 	echo f >/proc/sysrq-trigger
 	check "$mode: the killer calls" wait_for 30 counted oom_calls "$calls"
 	grown=$(counter grown)
@@ -81,11 +72,11 @@ for mode in $(soaked depth "event depth"); do
 	check "$mode: then they are raised again" wait_for 60 lists_raised
 
 	# And in earnest.
-	calls=$(counter oom_calls) before=$(kills) returned=$(counter oom_pages)
+	calls=$(counter oom_calls) before=$(vmstat oom_kill) returned=$(counter oom_pages)
 	victim_start 4G
 	check "$mode: memory runs out" wait_for 120 killed "$before"
 	check "$mode: the killer called" counted oom_calls "$calls"
-	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - returned)), killed $(($(kills) - before))"
+	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - returned)), killed $(($(vmstat oom_kill) - before))"
 	check "$mode: the load lives" pgrep pagetouch
 	hog_end
 	check "$mode: lists are raised again after it" wait_for 60 lists_raised

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # named: 6.12 7.2 debug
 # memory: 512M
@@ -14,17 +13,16 @@
 
 PB=$LMM_DBG/pageblock
 mixing=/sys/kernel/tracing/events/kmem/mm_page_alloc_extfrag
-kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
 # Parts of blocks that were taken for another type.
 mixed() {
 	[ $traced = 1 ] || { counter mixed pageblock && return; }
 	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
 		"$mixing/hist"
 }
-available() { awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo; }
+available() { echo $(($(meminfo MemAvailable) / 1024)); }
 # One hog takes nearly all there is, and the kernel needs some for pipes and processes.
 squeeze() {
-	hog_start $(($(available) - $1)) sh -c 'echo 1000 >/proc/self/oom_score_adj; exec "$@"' sh
+	victim_start $(($(available) - $1))
 	hog_settled
 	for _pipe in $(seq 24); do
 		head -c 65536 /dev/zero | sh -c 'exec sleep 100' &
@@ -50,15 +48,12 @@ traced=0 lefts=6
 
 [ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
 need lmm_load
-# Livepatches load here, so that both readings contain their memory.
-need write_to "$PB/enabled" 1
-need write_to "$PB/enabled" 0
-pages=$(pages_unaccounted)
+pages_before pageblock
 
 [ $traced = 0 ] || without=$(squeezed)
 need write_to "$PB/enabled" 1
 for hook in fallback request reclaim_end compact_begin mixed; do
-	check "hook $hook is armed" grep -Eq "^$hook .* armed" "$LMM_DBG/hooks"
+	check "hook $hook is armed" tells hooks "^$hook .* armed"
 done
 with=$(squeezed)
 note "mixed without ${without:--}, with $with; refused $(counter refused_fast pageblock) fast, $(counter refused_slow pageblock) slow, tried $(counter allowed_tried pageblock)"
@@ -66,7 +61,7 @@ note "mixed without ${without:--}, with $with; refused $(counter refused_fast pa
 if [ $traced = 1 ]; then
 	check "mixes are refused" test "$(counter refused_fast pageblock)" -gt 0
 	check "few of them come about" test "$(($(counter mixed pageblock) * 2))" -lt "$(counter searches pageblock)"
-	check "who asks is known" test "$(awk '$1 == "request" { print $5 }' "$LMM_DBG/hooks")" -gt 0
+	check "who asks is known" grown 0 hook_hits request
 fi
 
 # As a network card takes pages, while there are few.
@@ -85,10 +80,10 @@ need rmmod lmm_atomic
 LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 for mode in claim strict; do
 	need write_to "$PB/config" "mode=$mode"
-	before=$(kills)
-	hog_start 4096 sh -c 'echo 1000 >/proc/self/oom_score_adj; exec "$@"' sh
+	before=$(vmstat oom_kill)
+	victim_start 4096
 	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
-	same "$mode: one is killed" "$(($(kills) - before))" 1
+	same "$mode: one is killed" "$(($(vmstat oom_kill) - before))" 1
 	check "$mode: the load lives" pgrep pagetouch
 done
 note "searches $(counter searches pageblock), refused $(counter refused_fast pageblock) fast"
@@ -98,13 +93,13 @@ same "every search has a verdict" "$(counter searches pageblock)" \
 check "a configuration that does not change it" write_to "$PB/config" "$(cat "$PB/config")"
 
 switched=0
-for round in 1 2 3 4 5 6; do
+for round in $(seq 6); do
 	write_to "$PB/enabled" 0 && write_to "$PB/config" "enabled=1 mode=claim" &&
 		switched=$round
 done
 same "switched off and on under load" "$switched" 6
 load_stop
 need write_to "$PB/enabled" 0
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 pages_kept "$pages"
 check "unloads" lmm_unload

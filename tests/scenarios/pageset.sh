@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # guest: shared
 # named: 6.1 7.2
@@ -39,10 +38,7 @@ need insmod "$LMM_MODDIR/lmm_pageset.ko"
 need lmm_load
 need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=800"
 bounds=$(lists_bounds)
-# Livepatches load here, so that both readings contain their memory.
-need write_to "$LMM_DBG/pcp/enabled" 1
-need write_to "$LMM_DBG/pcp/enabled" 0
-pages=$(pages_unaccounted)
+pages_before pcp
 load_start
 
 for mode in event depth; do
@@ -54,8 +50,7 @@ for mode in event depth; do
 		gain_pct=100 high_max_pct=12.5; do
 		need write_to "$LMM_DBG/pcp/config" "$knob"
 	done
-	check "$mode: it leaves them alone" wait_for 30 sh -c \
-		"[ \$(awk '/^hands_off/ { print \$2 }' $LMM_DBG/pcp/counters) -gt $hands_off ]"
+	check "$mode: it leaves them alone" wait_for 30 counted hands_off "$hands_off"
 	check "$mode: knobs are written meanwhile" lists_disabled
 	disable_end "$mode"
 	check "$mode: lists are raised again" wait_for 60 lists_raised
@@ -86,9 +81,8 @@ check "lists are raised without it" wait_for 60 lists_raised
 kbytes=$(cat "$min_free")
 need write_to "$min_free" $((kbytes * 3))
 check "raised above another default" wait_for 60 lists_raised
-check "which is larger" sh -c \
-	"[ $(state_rows | awk '$2 == "DMA32" { print $6; exit }') -gt $(echo "$bounds" |
-		awk '$2 == "DMA32" { sub(/\.\..*/, "", $5); print $5; exit }') ]"
+check "which is larger" test "$(state_rows | awk '$2 == "DMA32" { print $6; exit }')" -gt \
+	"$(echo "$bounds" | awk '$2 == "DMA32" { sub(/\.\..*/, "", $5); print $5; exit }')"
 need write_to "$min_free" "$kbytes"
 check "raised above the old default" wait_for 60 lists_raised
 
@@ -99,11 +93,7 @@ check "lists are raised with it back" wait_for 60 lists_raised
 
 # Memory that goes and comes, several times, under load.
 rounds=0
-for block in /sys/devices/system/memory/memory[0-9]*; do
-	[ "$rounds" -lt 3 ] || break
-	[ "$(cat "$block/removable" 2>/dev/null)" = 1 ] || continue
-	timeout 20 sh -c "echo offline >$block/state" 2>/dev/null || continue
-	need write_to "$block/state" online
+while [ "$rounds" -lt 3 ] && memory_goes; do
 	rounds=$((rounds + 1))
 done
 check "memory goes and comes under load" test "$rounds" -gt 0
@@ -112,6 +102,6 @@ load_stop
 check "idle lists go back" wait_for 60 lists_idle
 need write_to "$LMM_DBG/pcp/enabled" 0
 same "every list has the kernel's own bound" "$(lists_changed)" ""
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 pages_kept "$pages"
 check "unloads" lmm_unload

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # guest: shared
 # named: 6.1 7.2
@@ -41,7 +40,7 @@ need lmm_unload
 
 check "off=1 loads" lmm_load off=1
 check "supported says why not" grep -q "^no: livemm.off=1" "$LMM_DBG/pcp/supported"
-check "status says unsupported" grep -Eq '^pcp +unsupported' "$LMM_DBG/status"
+check "status says unsupported" policy_is pcp unsupported
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "livemm.off=1"
 need lmm_unload
 
@@ -50,7 +49,7 @@ dmesg --clear
 refute "mode event needs them" lmm_load livepatch=0 policies=pcp:enabled=1
 check "and says so" sh -c "dmesg | grep -q 'hook drain: module parameter livepatch=0'"
 check "livepatch=0 loads" lmm_load livepatch=0 policies=pcp:enabled=1,mode=depth
-check "pcp is on without them" grep -Eq '^pcp +on' "$LMM_DBG/status"
+check "pcp is on without them" policy_is pcp on
 refute "no livepatch is loaded" any_klp_loaded
-check "the drain hook says why" grep -q "livepatch=0" "$LMM_DBG/hooks"
+check "the drain hook says why" tells hooks "livepatch=0"
 check "unloads" lmm_unload

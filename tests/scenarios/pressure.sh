@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # guest: shared
 # timeout: 900
@@ -95,12 +94,12 @@ for mode in $(soaked event "event depth"); do
 	taskset -c 1 dd if=/dev/nullb0 of=/dev/null bs=1M status=none &
 	reader=$!
 	runs=$(vmstat pageoutrun)
-	need wait_for 120 sh -c "[ \$(awk '\$1 == \"pageoutrun\" { print \$2 }' /proc/vmstat) -gt $runs ]"
+	need wait_for 120 grown "$runs" vmstat pageoutrun
 	work_start 40
 	sleep 3
 	grown=$(counter grown) limited=$(counter limited_reclaim) runs=$(vmstat pageoutrun)
 	above=0
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 10); do
 		sleep 0.3
 		[ "$(raised_by $zone)" = 0 ] || above=$((above + 1))
 	done

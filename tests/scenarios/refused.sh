@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # guest: shared
 # named: 6.1
@@ -11,16 +10,15 @@
 variants=$LMM_MODDIR/variants
 
 need insmod "$variants/livemm-break-drain.ko"
-check "the broken hook is refused in words" grep -q \
-	"^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'" "$LMM_DBG/hooks"
-check "the others are there" grep -Eq '^page_alloc .* idle' "$LMM_DBG/hooks"
+check "the broken hook is refused in words" tells hooks "^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'"
+check "the others are there" tells hooks '^page_alloc .* idle'
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain: free_pcppages_bulk: "
 same "pcp is supported in another mode" "$(cat "$LMM_DBG/pcp/supported")" yes
 check "and works" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
-check "hooks are armed" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
+check "hooks are armed" tells hooks '^page_alloc .* armed'
 refuses "$LMM_DBG/pcp/mode" event "Operation not supported" "hook drain: free_pcppages_bulk: "
-check "it stays on in the old mode" grep -Eq '^pcp +on +depth' "$LMM_DBG/status"
-check "with its hooks" grep -Eq '^page_alloc .* armed' "$LMM_DBG/hooks"
+check "it stays on in the old mode" tells status '^pcp +on +depth'
+check "with its hooks" tells hooks '^page_alloc .* armed'
 need lmm_unload
 
 need insmod "$variants/livemm-break-page_free.ko"
@@ -33,7 +31,7 @@ need insmod "$variants/livemm-break-drain_list.ko"
 check "without a hook that both modes require pcp is not supported" \
 	grep -q "^no: hook drain_list: drain_zone_pages: " "$LMM_DBG/pcp/supported"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "drain_list"
-check "status says unsupported" grep -Eq '^pcp +unsupported .*drain_list' "$LMM_DBG/status"
+check "status says unsupported" tells status '^pcp +unsupported .*drain_list'
 need rmmod livemm
 need insmod "$variants/livemm-break-drain_list.ko" force=1
 check "force=1 overrides that" grep -q "^yes" "$LMM_DBG/pcp/supported"
@@ -41,15 +39,13 @@ check "and says so in the log" sh -c 'dmesg | grep -q "hook drain_list: .*force=
 need rmmod livemm
 
 need insmod "$variants/livemm-name-drain_list.ko"
-check "an argument of another name is refused in words" grep -q \
-	"^drain_list .* unavailable .*parameter 2 is called 'pcp', expected 'list'" "$LMM_DBG/hooks"
+check "an argument of another name is refused in words" tells hooks "^drain_list .* unavailable .*parameter 2 is called 'pcp', expected 'list'"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain_list: drain_zone_pages: parameter 2"
 same "no other row is" "$(grep -c ' is called ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
 
 need insmod "$variants/livemm-data-high_fraction.ko"
-check "a variable of another length is refused in words" grep -Eq \
-	"^high_fraction .* unavailable .*is at most [0-9]+ bytes long, expected 4096" "$LMM_DBG/hooks"
+check "a variable of another length is refused in words" tells hooks "^high_fraction .* unavailable .*is at most [0-9]+ bytes long, expected 4096"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: percpu_pagelist_high_fraction: is at most"
 same "no other row is" "$(grep -c ' bytes long, ' "$LMM_DBG/hooks")" 1
 need rmmod livemm

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # named: 6.1 7.2 debug
 # cpus: 2
@@ -10,13 +9,12 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 load_start
-round=0 rounds=$(soaked 8 20)
-while [ "$round" -lt "$rounds" ]; do
+rounds=$(soaked 8 20)
+for round in $(seq "$rounds"); do
 	need lmm_load
 	need test -r "$LMM_DBG/version"
 	need lmm_unload
 	need test ! -e "$LMM_DBG"
-	round=$((round + 1))
 done
 load_stop
 same "loaded and unloaded under load" "$round" "$rounds"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.12
 # named: 6.1 7.2
 # nodes: 2
@@ -74,23 +73,19 @@ loads_stop() {
 	hints_stop
 }
 
-ours_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
-ours_more() { [ "$(ours_hits "$1")" -gt "$2" ]; }
-stored_more() { [ "$(counter stored zonelock)" -gt "$1" ]; }
-ours_armed() { grep -Eq "^$1 +[a-z]+ +[^ ]+ +armed " "$LMM_DBG/hooks"; }
 
 # ours_go_on NAME: each of our hooks is armed, and hooks whose hits rise under this load go on
 # rising.
 ours_go_on() {
 	for _function in $functions $wrapped; do
 		_hook=$(hook_of "$_function")
-		if ! ours_armed "$_hook"; then
+		if ! hook_is "$_hook" armed; then
 			fail "$1: our hook $_hook is armed" "$(grep "^$_hook " "$LMM_DBG/hooks")"
 			continue
 		fi
 		case " $rising " in
 		*" $_hook "*)
-			check "$1: our hook $_hook goes on" wait_for 30 ours_more "$_hook" "$(ours_hits "$_hook")"
+			check "$1: our hook $_hook goes on" wait_for 30 grown "$(hook_hits "$_hook")" hook_hits "$_hook"
 			;;
 		*) ok "$1: our hook $_hook is armed" ;;
 		esac
@@ -161,8 +156,6 @@ bpf_off() {
 	kill -INT "$bpf" && wait_for 60 dead "$bpf"
 }
 
-theirs_more() { [ "$("$1_count" "$2" "$3")" -gt "$4" ]; }
-
 # theirs_go_on NAME KIND FUNCTIONS: each has counted, and counts on.
 theirs_go_on() {
 	_index=0
@@ -170,7 +163,7 @@ theirs_go_on() {
 		_index=$((_index + 1))
 		_count=$("$2_count" "$3" $_index)
 		check "$1: theirs of $_function counts" \
-			wait_for 40 theirs_more "$2" "$3" $_index "${_count:-0}"
+			wait_for 40 grown "${_count:-0}" "$2_count" "$3" $_index
 	done
 }
 
@@ -231,14 +224,13 @@ returns() {
 			continue
 		fi
 		theirs_go_on "$name" "$kind" "$wrapped"
-		_hits=$(ours_hits drain)
-		check "$name: our hook drain goes on" wait_for 30 ours_more drain "$_hits"
+		check "$name: our hook drain goes on" wait_for 30 grown "$(hook_hits drain)" hook_hits drain
 		_stored=$(counter stored zonelock)
 		sleep 5
 		note "$name: zonelock stored $(($(counter stored zonelock) - _stored)) batches in 5 s"
 		check "$name goes" "${kind}_off"
 		_stored=$(counter stored zonelock)
-		check "$name, theirs gone: zonelock stores" wait_for 30 stored_more "$_stored"
+		check "$name, theirs gone: zonelock stores" wait_for 30 grown "$_stored" counter stored zonelock
 		ours_off "$name"
 	done
 }
@@ -273,8 +265,7 @@ rising=
 ours_on "alone"
 for function in $functions $wrapped; do
 	hook=$(hook_of "$function")
-	# shellcheck disable=SC2046 # a number
-	! wait_for 5 ours_more "$hook" $(ours_hits "$hook") || rising="$rising $hook"
+	! wait_for 5 grown "$(hook_hits "$hook")" hook_hits "$hook" || rising="$rising $hook"
 done
 note "our hooks that count under this load:$rising"
 check "hint faults are among them" test "${rising#*hint_fault}" != "$rising"
@@ -283,7 +274,7 @@ ours_off "alone"
 after
 before
 returns
-same "no hook is left armed" "$(armed)" ""
+none_armed
 loads_stop
 check "unloads" all_out
 need umount /run/ext4

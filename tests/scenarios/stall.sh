@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # guest: shared
 # named: 6.12
@@ -12,12 +11,12 @@ need insmod "$LMM_MODDIR/lmm_stall.ko"
 need lmm_load transition_timeout_ms=3000
 bounds=$(lists_bounds)
 refuses "$LMM_DBG/pcp/enabled" 1 "timed out" "transition stalled, held by lmm_stall("
-check "pcp is off" grep -Eq '^pcp +off' "$LMM_DBG/status"
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+check "pcp is off" policy_is pcp off
+none_armed
 check "the livepatch is gone" wait_for 30 livepatch_gone livemm_klp_lists
 refute "and its module" any_klp_loaded
 same "list bounds are as before" "$(lists_bounds)" "$bounds"
 need rmmod lmm_stall
 check "without that task it is switched on" write_to "$LMM_DBG/pcp/enabled" 1
-check "hooks are armed" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+check "hooks are armed" tells hooks '^drain +livepatch .* armed'
 check "unloads" lmm_unload

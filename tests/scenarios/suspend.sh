@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1
 # named: 6.12 debug
 # timeout: 900
@@ -28,21 +27,15 @@ need lmm_load transition_timeout_ms=20000
 freeze "nothing under way"
 
 need insmod "$LMM_MODDIR/lmm_stall.ko"
-write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
-writer=$!
-stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
+writer_start "$LMM_DBG/pcp/enabled" 1
 need wait_for 20 stalls
 freeze "a transition stalls"
 check "the writer waits on" alive $writer
 freeze "again"
 need rmmod lmm_stall
 check "it is through" wait_for 40 patches_quiet
-if wait $writer; then
-	ok "the writer comes back, and well"
-	check "pcp is on" policy_is pcp on
-else
-	fail "the writer comes back, and well" "$(cat /run/said) $(cat "$LMM_DBG/last_error")"
-fi
+writer_back "the writer comes back, and well"
+check "pcp is on" policy_is pcp on
 need all_off
 need wait_for 60 settled
 need all_out
@@ -51,8 +44,7 @@ need all_out
 # livemm therefore waits for a program itself, and a hanging program does not stop the sleep.
 need lmm_load
 helper_mode hang modprobe
-write_to "$LMM_DBG/pcp/enabled" 1 >/run/said 2>&1 &
-writer=$!
+writer_start "$LMM_DBG/pcp/enabled" 1
 need wait_for 20 helper_runs
 write_to /sys/power/state freeze 2>/dev/null
 note "a program hangs: to freeze had status $?"
@@ -63,7 +55,6 @@ need wait_for 60 settled
 helper_back
 
 # A lease counts the time asleep.
-off() { policy_is pcp off; }
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/lease" 600
 before=$(uptime_ms)
@@ -76,7 +67,7 @@ check "a lease counts the time asleep" test "$left" -gt 0 -a "$left" -le 100
 check "and has not ended yet" policy_is pcp on
 need write_to /sys/module/lmm_asleep/parameters/seconds 500
 need write_to /sys/power/state freeze
-check "it ends when the machine wakes too late" wait_for 5 off
+check "it ends when the machine wakes too late" wait_for 5 policy_is pcp off
 same "and is none" "$(cat "$LMM_DBG/lease")" 0
 need rmmod lmm_asleep
 need write_to /sys/power/pm_test none

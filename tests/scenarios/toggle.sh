@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # guest: shared
 # named: 6.1 6.12
@@ -25,8 +24,7 @@ load_stop
 pages=$(pages_unaccounted)
 
 load_start
-round=0
-while [ "$round" -lt "$rounds" ]; do
+for round in $(seq "$rounds"); do
 	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
 	# while both are busy.  Only the first rounds therefore keep both busy there.
 	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
@@ -39,14 +37,13 @@ while [ "$round" -lt "$rounds" ]; do
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode"
 	[ $((round % 10)) -ne 9 ] || sleep 1
 	need write_to "$LMM_DBG/pcp/enabled" 0
-	round=$((round + 1))
 done
 same "switched under load" "$round" "$rounds"
 check "lists were raised" test "$(counter raised)" -gt 0
 check "lists were restored" test "$(counter restored)" -gt 0
 check "drains were counted" test "$(counter drains)" -gt 0
 same "list bounds under load are as before" "$(lists_bounds)" "$bounds"
-same "no hook is left armed" "$(awk '$4 == "armed"' "$LMM_DBG/hooks")" ""
+none_armed
 load_stop
 pages_kept "$pages"
 check "unloads" lmm_unload

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1 debug
 # guest: shared
 # named: 6.12 7.2
@@ -21,15 +20,14 @@ else
 	load_start
 fi
 need lmm_load policies=pcp:enabled=1,period_ms=100
-wait_for 60 sh -c "awk '\$1 == \"raised\" { exit !\$2 }' $LMM_DBG/pcp/counters"
-check "lists are raised" test "$(counter raised)" -gt 0
+check "lists are raised" wait_for 60 counted raised 0
 refute "the wrappers are held while armed" rmmod livemm_klp_lists
 check "rmmod livemm under load, policy on" rmmod livemm
 same "list bounds are as before" "$(lists_bounds)" "$bounds"
 check "the wrappers stay, disarmed" loaded livemm_klp_lists
 check "load again, on the same wrappers" lmm_load policies=pcp:enabled=1
-check "on" grep -Eq '^pcp +on' "$LMM_DBG/status"
-check "the drain hook is armed" grep -Eq '^drain +livepatch .* armed' "$LMM_DBG/hooks"
+check "on" policy_is pcp on
+check "the drain hook is armed" tells hooks '^drain +livepatch .* armed'
 check "rmmod again" rmmod livemm
 check "the livepatch goes by its sysfs switch" lmm_klp_unload
 check "and all again" lmm_load policies=pcp:enabled=1

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: debug
 # named: 6.1 6.12
 # memory: 1G
@@ -19,8 +18,8 @@ pool() { echo "$1" >/proc/sys/vm/nr_hugepages; }
 # wishes NAME: sets how often memory went offline, how many huge pages were had, and how
 # often the owner had its own.
 wishes() {
-	offline=0 huge=0 owned=0 _round=0
-	while [ "$_round" -lt "$rounds" ]; do
+	offline=0 huge=0 owned=0
+	for _round in $(seq "$rounds"); do
 		! memory_goes || offline=$((offline + 1))
 		pool 48
 		huge=$((huge + $(cat /proc/sys/vm/nr_hugepages)))
@@ -35,7 +34,6 @@ wishes() {
 		hog_settled
 		hog_end
 		hog=lmm_hog
-		_round=$((_round + 1))
 	done
 	note "$1: of $rounds times memory went $offline times, huge pages $huge, CMA $owned times"
 }
@@ -43,10 +41,7 @@ wishes() {
 owner=
 [ ! -d /sys/kernel/debug/cma ] || owner=reserved
 need lmm_load
-# Livepatches load here, so that both readings contain their memory.
-need write_to "$PB/enabled" 1
-need write_to "$PB/enabled" 0
-pages=$(pages_unaccounted)
+pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
 need write_to /proc/sys/vm/compaction_proactiveness 0

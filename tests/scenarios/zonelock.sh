@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
 # kernels: 6.1 6.12 7.2
 # guest: shared
 # memory: 1G
@@ -11,19 +10,7 @@
 # themselves.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
-
-crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
-tracing=/sys/kernel/tracing/events
-
-for event in $crossing; do
-	need write_to "$tracing/$event/trigger" "hist:keys=common_type"
-done
-
-hits() {
-	for event in $crossing; do
-		cat "$tracing/$event/hist"
-	done | awk '$1 == "Hits:" { sum += $2 } END { print sum + 0 }'
-}
+. "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
 
 # But for a batch that looking itself may leave.
 nearly_empty() { [ "$(held)" -le 504 ]; }
