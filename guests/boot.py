@@ -19,7 +19,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,8 @@ from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, read_channel
 
 LOGS = BUILD / "log"
+# In the folder of a guest: the file that takes the checks of its script.
+CHANNEL = "channel"
 PORT = "livemm.verdict"
 OUTPUT_PORT = "livemm.output"
 KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
@@ -216,6 +219,18 @@ def end_guests() -> None:
             kill(process)
 
 
+@contextmanager
+def guest_pool(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that boot guests: all guests end when the block is left by an exception."""
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_guests()
+            raise
+
+
 def wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
     """Wait for the guest; at the time limit end it with all it started."""
     with _running_lock:
@@ -278,27 +293,37 @@ def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str
             drain.communicate()
 
 
-def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> tuple[bool, str]:
-    """Run the guest to its end; return whether it was in time, and its channel."""
-    channel = folder / "channel"
-    channel.touch()
+def judged(name: str, accel: Accel, timeout: float, allowed: Sequence[str],
+           run: Callable[[Path, Verdict], bool]) -> Verdict:
+    """Have a guest run in a folder of its own, and judge it.
+
+    `run` returns whether the guest was in time.
+    """
+    LOGS.mkdir(parents=True, exist_ok=True)
+    verdict = Verdict(name, console=LOGS / f"{name}.log", output=LOGS / f"{name}.out",
+                      accel=str(accel))
+    started = time.monotonic()
+    with guest_folder() as folder:
+        channel = folder / CHANNEL
+        channel.touch()
+        in_time = run(folder, verdict)
+        text = channel.read_text(encoding="utf-8", errors="replace")
+    verdict.seconds = time.monotonic() - started
+    judge(verdict, text, in_time, timeout, allowed)
+    return verdict
+
+
+def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> bool:
+    """Run the guest to its end; return whether it was in time."""
     empty = folder / "empty"
     empty.mkdir()
     inner = folder / "inner.sh"
     inner.write_text(f"exec {guest_script(guest, accel)}\n", encoding="utf-8")
     argv = ["sh", "-c", HIDE, "sh", str(empty),
-            *command(guest, accel, inner, channel, verdict.output)]
+            *command(guest, accel, inner, folder / CHANNEL, verdict.output)]
     path = f"{cache_dir() / 'venv/bin'}:{os.environ.get('PATH', '/usr/sbin:/usr/bin:/sbin:/bin')}"
     verdict.output.write_bytes(b"")
-    in_time = launch(argv, verdict, guest.timeout, {"PATH": path})
-    return in_time, channel.read_text(encoding="utf-8", errors="replace")
-
-
-def accel_of(guest: Guest) -> Accel:
-    """The accelerator and the emulator of the guest."""
-    if guest.accel:
-        return Accel(guest.accel, QEMU, hosts_version())
-    return choose(guest.emulation)
+    return launch(argv, verdict, guest.timeout, {"PATH": path})
 
 
 def boot(guest: Guest) -> Verdict:
@@ -326,29 +351,23 @@ def emulator_aborted(verdict: Verdict) -> bool:
 
 def boot_once(guest: Guest) -> Verdict:
     """Boot the guest once."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    accel = accel_of(guest)
-    verdict = Verdict(
-        guest.name,
-        console=LOGS / f"{guest.name}.log",
-        output=LOGS / f"{guest.name}.out",
-        accel=str(accel),
-    )
+    accel = Accel(guest.accel, QEMU, hosts_version()) if guest.accel else choose(guest.emulation)
+    watch = Watch()
     if not guest.image.vmlinuz.exists():
         raise ToolError(f"{guest.image.vmlinuz}: not there; run `make setup`")
-    started = time.monotonic()
-    with guest_folder() as folder:
-        watch = Watch(str(folder))
-        with watch.looking():
-            in_time, text = run(guest, accel, verdict, folder)
-    verdict.seconds = time.monotonic() - started
-    judge(verdict, text, in_time, guest.timeout, guest.allowed)
+
+    def watched(folder: Path, verdict: Verdict) -> bool:
+        with watch.looking_at(str(folder)):
+            return run(guest, accel, verdict, folder)
+
+    verdict = judged(guest.name, accel, guest.timeout, guest.allowed, watched)
     verdict.notes.append(watch.note())
     verdict.reason = verdict.reason or watch.wrong(accel.argument, guest.cpus)
     return verdict
 
 
-def judge(verdict: Verdict, text: str, in_time: bool, timeout: float, allowed: list[str]) -> None:
+def judge(verdict: Verdict, text: str, in_time: bool, timeout: float,
+          allowed: Sequence[str]) -> None:
     """Fill the verdict from the guest's channel, its console, and how it ended."""
     status = read_channel(verdict, text)
     console = verdict.console.read_text(encoding="utf-8", errors="replace")

@@ -9,22 +9,11 @@ can be booted again, and then is as the boot before has left it.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from guests.accel import Accel, choose
-from guests.boot import (
-    EMULATED_KARGS,
-    KARGS,
-    LOGS,
-    OUTPUT_PORT,
-    PORT,
-    guest_folder,
-    judge,
-    launch,
-    port,
-)
+from guests.boot import CHANNEL, EMULATED_KARGS, KARGS, OUTPUT_PORT, PORT, judged, launch, port
 from guests.verdict import Verdict
 
 #: For more features than these, udev would have the kernel load modules that use them.
@@ -71,17 +60,10 @@ def command(machine: Machine, accel: Accel, channel: Path, output: Path) -> list
 
 def boot_disk(machine: Machine) -> Verdict:
     """Boot the machine until it goes down, and judge it and its script."""
-    LOGS.mkdir(parents=True, exist_ok=True)
     accel = choose()
-    verdict = Verdict(machine.name, console=LOGS / f"{machine.name}.log",
-                      output=LOGS / f"{machine.name}.out", accel=str(accel))
-    started = time.monotonic()
-    with guest_folder() as folder:
-        channel = folder / "channel"
-        channel.touch()
-        argv = command(machine, accel, channel, verdict.output)
-        in_time = launch(argv, verdict, machine.timeout, {})
-        text = channel.read_text(encoding="utf-8", errors="replace")
-    verdict.seconds = time.monotonic() - started
-    judge(verdict, text, in_time, machine.timeout, machine.allowed)
-    return verdict
+
+    def run(folder: Path, verdict: Verdict) -> bool:
+        argv = command(machine, accel, folder / CHANNEL, verdict.output)
+        return launch(argv, verdict, machine.timeout, {})
+
+    return judged(machine.name, accel, machine.timeout, machine.allowed, run)

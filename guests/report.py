@@ -140,10 +140,7 @@ def main_guard(main: Callable[[], int]) -> None:
     heed_signals()
     try:
         status = main()
-    except ToolError as error:
-        print(f"error: {error}", file=sys.stderr)
-        status = 2
-    except (OSError, UnicodeDecodeError) as error:
+    except (ToolError, OSError, UnicodeDecodeError) as error:
         print(f"error: {error}", file=sys.stderr)
         status = 2
     except Ended as error:

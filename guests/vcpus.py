@@ -61,28 +61,27 @@ def cpu_threads(process: Path) -> dict[str, float]:
 class Watch:
     """Looks at the threads of a guest every second until the guest ends."""
 
-    def __init__(self, word: str) -> None:
-        self._word = word
+    def __init__(self) -> None:
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
         self.seconds: dict[str, float] = {}
 
-    def _look(self) -> None:
+    def _look(self, word: str) -> None:
         process = None
         while not self._stop.wait(PERIOD):
-            process = process or emulator_of(self._word)
+            process = process or emulator_of(word)
             if process:
                 self.seconds.update(cpu_threads(process))
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
-        """While the guest runs."""
-        self._thread.start()
+    def looking_at(self, word: str) -> Iterator[None]:
+        """While the guest runs that has the word on the command line of its emulator."""
+        thread = threading.Thread(target=self._look, args=(word,), daemon=True)
+        thread.start()
         try:
             yield
         finally:
             self._stop.set()
-            self._thread.join()
+            thread.join()
 
     def note(self) -> str:
         """The threads seen, in words."""

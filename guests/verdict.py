@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from guests.report import Test
+from guests.report import Stage, Test
 
 # Reports that fail a guest whatever its script thinks of itself.
 REPORTS = [
@@ -69,6 +70,15 @@ class Verdict:
         """True when guest, kernel and every check were well."""
         return not self.reason and all(test.ok for test in self.tests)
 
+    def count(self, stage: Stage, prefix: str = "") -> bool:
+        """Count the checks, and the guest as one more; return whether the guest came through."""
+        for test in self.tests:
+            stage.add(prefix + test.name, test.ok, test.note, test.seconds)
+        reason = self.reason or ("" if self.tests else "the script made no check")
+        if reason:
+            reason += f"\nconsole: {self.console}\noutput: {self.output}"
+        return stage.add(f"{prefix}guest and its kernel", not reason, reason, self.seconds)
+
 
 def read_channel(verdict: Verdict, text: str) -> int | None:
     """Fill the verdict from the channel; return the script's exit status, if it came.
@@ -97,7 +107,7 @@ def read_channel(verdict: Verdict, text: str) -> int | None:
     return status
 
 
-def first_report(console: str, allowed: list[str]) -> str:
+def first_report(console: str, allowed: Iterable[str]) -> str:
     """The first kernel report on the console with some lines after it, or ""."""
     lines = console.splitlines()
     for number, line in enumerate(lines):

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from guests.boot import end_guests
+from guests.boot import guest_pool
 from guests.command import call, tail
 from guests.kernels import cache_dir, load, mirror
 from guests.modules import MODULES
@@ -123,13 +122,13 @@ def packages() -> tuple[str, str]:
     return now, later
 
 
+@dataclass
 class Life:
-    """The life of the packages in one clean Debian."""
+    """The life of the packages in one clean Debian: of this version, and of a later one."""
 
-    def __init__(self, root: Path, now: str, later: str) -> None:
-        self.root = root
-        self.now = now
-        self.later = later
+    root: Path
+    now: str
+    later: str
 
     def run(self, name: str, *words: str) -> str:
         """Complain unless a command succeeds."""
@@ -155,10 +154,6 @@ class Life:
         rows = re.findall(r"^livemm/([\w.]+), (\S+), \S+: (\w+)", text, re.M)
         good = len(rows) == 1 and rows[0][0::2] == (version, "installed")
         return "" if good and rows[0][1] not in UNKNOWN else f"dkms status: {text}"
-
-    def install(self) -> str:
-        """Both packages, on a host with a kernel that we know and one that we do not."""
-        return self.apt("install", "install", *self.debs(self.now))
 
     def modules(self) -> str:
         """All modules are where modprobe finds them."""
@@ -222,14 +217,6 @@ class Life:
         watch("livemmctl")
         calls()
 
-    def upgrade(self) -> str:
-        """To the later version."""
-        return self.apt("upgrade", "install", *self.debs(self.later))
-
-    def untoggled(self) -> str:
-        """The upgrade loaded, unloaded, started and stopped nothing."""
-        return "\n".join(calls())
-
     def kept(self) -> str:
         """The admin's files and the enabled units are as they were."""
         return self.run("kept", "sh", "-c", """
@@ -264,42 +251,32 @@ def main() -> int:
         raise ToolError(f"{SUITE}'s own kernel is not supported: this test needs another one")
     lay_out()
     life = Life(base(), *packages())
-    steps: list[tuple[str, Callable[[], str]]] = [
-        ("installs, beside a kernel that is not known", life.install),
-        ("built for the known kernel only", lambda: life.built(life.now)),
-        ("all modules are installed", life.modules),
-        ("an unknown kernel's installation does not fail", life.kernel_hook),
-        ("a known kernel's installation builds for it", life.known_hook),
-        ("and only for it", lambda: life.built(life.now)),
-        ("livemmctl runs", life.command),
-        ("man page and completions are there", life.documents),
-        ("no unit is enabled or started", life.disabled),
-    ]
-    for name, step in steps:
-        stage.run(name, step)
+    # On a host with a kernel that we know, and some that we do not.
+    stage.run("installs, beside a kernel that is not known",
+              lambda: life.apt("install", "install", *life.debs(life.now)))
+    stage.run("built for the known kernel only", lambda: life.built(life.now))
+    stage.run("all modules are installed", life.modules)
+    stage.run("an unknown kernel's installation does not fail", life.kernel_hook)
+    stage.run("a known kernel's installation builds for it", life.known_hook)
+    stage.run("and only for it", lambda: life.built(life.now))
+    stage.run("livemmctl runs", life.command)
+    stage.run("man page and completions are there", life.documents)
+    stage.run("no unit is enabled or started", life.disabled)
     kept = WORK / "keep"
     bootable = not stage.failed and stage.run(
         "a disk is made of it", lambda: systemd.make_disk(life.root, kept))
     # A guest is one busy core, and most of what is left in the chroot another.
-    with ThreadPoolExecutor(max_workers=1) as pool:
+    with guest_pool(1) as pool:
         booted = pool.submit(systemd.check, stage, life.root) if bootable else None
-        try:
-            life.prepare_upgrade()
-            steps = [
-                ("upgrades", life.upgrade),
-                ("the upgrade toggles nothing", life.untoggled),
-                ("the new version is built", lambda: life.built(life.later)),
-                ("the admin's settings stay", life.kept),
-                ("removes, and leaves the settings", life.remove),
-                ("purges, and leaves nothing", life.purge),
-            ]
-            for name, step in steps:
-                stage.run(name, step)
-            if booted is not None:
-                booted.result()
-        except BaseException:
-            end_guests()
-            raise
+        life.prepare_upgrade()
+        stage.run("upgrades", lambda: life.apt("upgrade", "install", *life.debs(life.later)))
+        stage.run("the upgrade toggles nothing", lambda: "\n".join(calls()))
+        stage.run("the new version is built", lambda: life.built(life.later))
+        stage.run("the admin's settings stay", life.kept)
+        stage.run("removes, and leaves the settings", life.remove)
+        stage.run("purges, and leaves nothing", life.purge)
+        if booted is not None:
+            booted.result()
     return stage.finish()
 
 

@@ -8,10 +8,10 @@ All of DKMS runs in a mount namespace of its own in which /usr/src,
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from pathlib import Path
 
-from guests.boot import Guest, boot, end_guests
+from guests.boot import Guest, boot, guest_pool
 from guests.command import call, tail
 from guests.kernels import Image, Kernel, load, stock_image
 from guests.modules import MODULES, merge_modroot
@@ -52,8 +52,8 @@ def lay_out(image: Image) -> Path:
     return top
 
 
-def inside(top: Path, tree: Path, *make: str) -> tuple[int, str]:
-    """Run make in the clean tree with the host's DKMS folders replaced."""
+def inside(top: Path, tree: Path, *make: str) -> str:
+    """Run make in the clean tree with the host's DKMS folders replaced; complain if it fails."""
     text = """
 set -eu
 top=$1 tree=$2
@@ -70,7 +70,8 @@ exec make "$@"
 """
     log = top / f"make-{make[0]}.log"
     argv = ["unshare", "-m", "sh", "-c", text, "sh", str(top), str(tree), *make]
-    return call(argv, log=log, check=False, timeout=1200)
+    status, text = call(argv, log=log, check=False, timeout=1200)
+    return "" if status == 0 else tail(text) or f"status {status}"
 
 
 def leftovers(top: Path, image: Image) -> str:
@@ -90,10 +91,6 @@ def one(stage: Stage, kernel: Kernel) -> None:
     modules = top / "modroot" / "lib" / "modules" / image.release
     say(f"    DKMS on {kernel.series}")
 
-    def make_install() -> str:
-        status, text = inside(top, tree, "install", f"KVER={image.release}")
-        return "" if status == 0 else tail(text)
-
     def installed() -> str:
         names = {path.name.split(".")[0] for path in (modules / "updates").rglob("*.ko*")}
         missing = set(MODULES) - names
@@ -101,20 +98,16 @@ def one(stage: Stage, kernel: Kernel) -> None:
 
     def make_uninstall() -> str:
         # What the host may have loaded is not ours to unload.
-        status, text = inside(top, tree, "uninstall", "UNLOAD=:")
-        return leftovers(top, image) if status == 0 else tail(text)
+        return inside(top, tree, "uninstall", "UNLOAD=:") or leftovers(top, image)
 
-    if stage.run(f"{kernel.series}: add, build, install", make_install):
+    if stage.run(f"{kernel.series}: add, build, install",
+                 lambda: inside(top, tree, "install", f"KVER={image.release}")):
         stage.run(f"{kernel.series}: all modules are installed", installed)
         guest = Guest(
             f"dkms-{kernel.series}", image, ROOT / "tests/dkms_guest.sh",
             args=[versions()[1]], modroot=top / "modroot",
         )
-        verdict = boot(guest)
-        for test in verdict.tests:
-            stage.add(f"{kernel.series}: {test.name}", test.ok, test.note)
-        stage.add(f"{kernel.series}: guest and its kernel", not verdict.reason, verdict.reason,
-                  verdict.seconds)
+        boot(guest).count(stage, f"{kernel.series}: ")
     stage.run(f"{kernel.series}: remove leaves nothing", make_uninstall)
 
 
@@ -132,18 +125,13 @@ def main() -> int:
     before = host_state()
     kernels = [kernel for kernel in load()[0] if not kernel.buildroot]
     # Each has its own folders and half of its time is one busy core: side by side.
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with guest_pool(2) as pool:
         pending = {pool.submit(one, stage, kernel): kernel for kernel in kernels}
-        try:
-            for future in as_completed(pending):
-                try:
-                    future.result()
-                except (ToolError, OSError) as error:
-                    stage.add(f"{pending[future].series}: package", False, str(error))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_guests()
-            raise
+        for future in as_completed(pending):
+            try:
+                future.result()
+            except (ToolError, OSError) as error:
+                stage.add(f"{pending[future].series}: package", False, str(error))
     changed = before ^ host_state()
     stage.add("the host is as it was", not changed, "changed: " + ", ".join(sorted(changed)))
     return stage.finish()

@@ -70,8 +70,7 @@ def main() -> int:
     if not stage.run("the debug kernel and the suites build", built):
         return stage.finish()
     say("    booting the debug kernel")
-    guest = Guest("kunit", built_image(), ROOT / "tests/kunit_guest.sh")
-    verdict = boot(guest)
+    verdict = boot(Guest("kunit", built_image(), ROOT / "tests/kunit_guest.sh"))
     stage.add("guest and its kernel", not verdict.reason, verdict.reason, verdict.seconds)
     ktap = BUILD / "check" / "kunit.ktap"
     ktap.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,8 @@ lower floors.  X.c and X.h of one folder are one node of the graph.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -61,35 +63,18 @@ def upward(arrows: dict[str, set[str]]) -> list[str]:
 
 def circle(arrows: dict[str, set[str]]) -> list[str]:
     """The nodes of a circle in order, or []."""
-    done: set[str] = set()
-
-    def walk(node: str, way: list[str]) -> list[str]:
-        if node in way:
-            return way[way.index(node):] + [node]
-        if node in done:
-            return []
-        for target in sorted(arrows.get(node, ())):
-            found = walk(target, [*way, node])
-            if found:
-                return found
-        done.add(node)
-        return []
-
-    for node in sorted(arrows):
-        found = walk(node, [])
-        if found:
-            return found
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        # From what is included to what includes it.
+        return list(reversed(error.args[1]))
     return []
 
 
 def drawing(arrows: dict[str, set[str]]) -> str:
     """The arrows between rooms, the highest floor first: room -> room (number of includes)."""
-    between: dict[tuple[str, str], int] = {}
-    for source, targets in arrows.items():
-        for target in targets:
-            pair = room(source), room(target)
-            if pair[0] != pair[1]:
-                between[pair] = between.get(pair, 0) + 1
+    between = Counter((room(source), room(target)) for source, targets in arrows.items()
+                      for target in targets if room(source) != room(target))
     return "".join(f"{a:18} -> {b:14} {count:3}\n" for (a, b), count in
                    sorted(between.items(), key=lambda one: (-floor(one[0][0]), one)))
 

@@ -30,13 +30,13 @@ import os
 import re
 import time
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from guests import kernel_build, modules
 from guests.accel import PARALLEL, SINGLE, uses_kvm
-from guests.boot import Guest, boot, end_guests
+from guests.boot import Guest, boot, guest_pool
 from guests.kernels import Image, images, load
 from guests.programs import compile_program, pagetouch
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
@@ -196,38 +196,23 @@ def count(stage: Stage, verdict: Verdict) -> None:
     say(f"---- {verdict.name}: {verdict.seconds:.0f} s, {verdict.accel}")
     for note in verdict.notes:
         say(f"     {note}")
-    for test in verdict.tests:
-        stage.add(f"{verdict.name}: {test.name}", test.ok, test.note, test.seconds)
-    reason = verdict.reason
-    if not reason and not verdict.tests:
-        reason = "the scenario made no check"
-    if reason:
-        reason += f"\nconsole: {verdict.console}\noutput: {verdict.output}"
-    stage.add(f"{verdict.name}: guest and its kernel", not reason, reason, verdict.seconds)
+    verdict.count(stage, f"{verdict.name}: ")
 
 
 def run_all(stage: Stage, guests: list[Guest], jobs: int) -> None:
     """Boot the guests, at most `jobs` at once; count them as they end."""
     started = time.monotonic()
     spent = 0.0
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        pending: dict[Future[Verdict], Guest] = {}
-        try:
-            for guest in guests:
-                pending[pool.submit(boot, guest)] = guest
-            for number, future in enumerate(as_completed(pending), 1):
-                guest = pending[future]
-                try:
-                    verdict = future.result()
-                    spent += verdict.seconds
-                    count(stage, verdict)
-                except (ToolError, OSError) as error:
-                    stage.add(f"{guest.name}: guest and its kernel", False, str(error))
-                say(f"     {number} of {len(guests)} guests done")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_guests()
-            raise
+    with guest_pool(jobs) as pool:
+        pending = {pool.submit(boot, guest): guest for guest in guests}
+        for number, future in enumerate(as_completed(pending), 1):
+            try:
+                verdict = future.result()
+                spent += verdict.seconds
+                count(stage, verdict)
+            except (ToolError, OSError) as error:
+                stage.add(f"{pending[future].name}: guest and its kernel", False, str(error))
+            say(f"     {number} of {len(guests)} guests done")
     wall = time.monotonic() - started
     say(f"---- {len(guests)} guests: {spent:.0f} s in {wall:.0f} s, {jobs} at once")
 

@@ -22,7 +22,7 @@ from guests.verdict import Verdict, first_report, read_channel
 from tests import packages, repo_rules, rooms
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
-from tests.run import emulations_of, guest_for, guests_for, known_kernels, parse
+from tests.run import Scenario, emulations_of, guest_for, guests_for, known_kernels, parse
 from tests.torture import selftest as torture
 
 REPORTS = [
@@ -53,6 +53,15 @@ HARMLESS = """
 """
 
 
+def written(folder: str, files: dict[str, str]) -> Path:
+    """The folder, with these files in it."""
+    for name, text in files.items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return Path(folder)
+
+
 def wrong_includes_are_seen() -> str:
     """An arrow upwards, an arrow between policies, a circle and a lost file fail; others do not."""
     good = {"livemm.h": "", "compat/compat.h": "", "hook/table.h": "livemm.h",
@@ -69,12 +78,9 @@ def wrong_includes_are_seen() -> str:
     wrong = []
     for change in [{}, *({name: text} for name, text in bad.items()), round_]:
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (good | change).items():
-                path = Path(folder) / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("".join(f'#include "{one}"\n' for one in text.split()),
-                                encoding="utf-8")
-            said = rooms.check(Path(folder))
+            said = rooms.check(written(folder, {
+                name: "".join(f'#include "{one}"\n' for one in text.split())
+                for name, text in (good | change).items()}))
         if bool(said) != bool(change):
             wrong.append(f"{change}: said '{said}'")
     return "\n".join(wrong)
@@ -102,10 +108,7 @@ def wrong_imports_are_seen() -> str:
     wrong = []
     for name, text, good in cases:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name
-            path.parent.mkdir()
-            path.write_text(text, encoding="utf-8")
-            said = packages.check(Path(folder), [Path(name)])
+            said = packages.check(written(folder, {name: text}), [Path(name)])
         if bool(said) == good:
             wrong.append(f"{name}: {text}: said '{said}'")
     return "\n".join(wrong)
@@ -164,68 +167,59 @@ def refused(call: Callable[[], object], words: str) -> str:
     return f"not refused: {words}"
 
 
+def parsed(head: str, known: Sequence[str] = ("6.1",), name: str = "s") -> Scenario:
+    """A scenario with that head."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / f"{name}.sh"
+        script.write_text(head, encoding="utf-8")
+        return parse(script, list(known))
+
+
 def heads_are_read() -> str:
     """A scenario's head; a typo in it is refused, not ignored."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "s.sh"
-        head = "# kernels: 6.1 debug\n# named: 6.12\n# cpus: 4\n# nodes: 2\n# args: a b=1\n"
-        script.write_text(head + "\n# cpus: 9\n")
-        found = parse(script, ["6.1", "6.12", "debug"])
-        if (found.kernels, found.named, found.cpus, found.nodes, found.args) != (
-            ["6.1", "debug"], ["6.12"], 4, 2, ["a", "b=1"],
-        ):
-            return f"{found}"
-        script.write_text("# kernels: 5.10\n")
-        wrong = refused(lambda: parse(script, ["6.1"]), "5.10: not in the matrix")
-        script.write_text("# cpus: two\n")
-        return wrong or refused(lambda: parse(script, ["6.1"]), "two: not a number")
+    head = "# kernels: 6.1 debug\n# named: 6.12\n# cpus: 4\n# nodes: 2\n# args: a b=1\n"
+    found = parsed(head + "\n# cpus: 9\n", ["6.1", "6.12", "debug"])
+    if (found.kernels, found.named, found.cpus, found.nodes, found.args) != (
+        ["6.1", "debug"], ["6.12"], 4, 2, ["a", "b=1"],
+    ):
+        return f"{found}"
+    return (refused(lambda: parsed("# kernels: 5.10\n"), "5.10: not in the matrix")
+            or refused(lambda: parsed("# cpus: two\n"), "two: not a number"))
 
 
 def guests_are_shared() -> str:
     """Scenarios that share a guest need the same machine; others have one each."""
-    images_ = {"6.1": stock_image(load()[0][0])}
-    with tempfile.TemporaryDirectory() as folder:
-        scenarios = []
-        for name, head in (("a", "# guest: shared\n"), ("b", "# guest: shared\n# timeout: 100\n"),
-                           ("c", ""), ("d", "# guest: shared\n# cpus: 4\n")):
-            script = Path(folder) / f"{name}.sh"
-            script.write_text("# kernels: 6.1\n" + head)
-            scenarios.append(parse(script, ["6.1"]))
-        found = guests_for(scenarios, images_, soak=False, kvm=False)
-        names = [guest.name for guest in found]
-        if names != ["a+b-6.1", "c-6.1", "d-6.1"]:
-            return f"{names}"
-        if found[0].env["LMM_PARTS"] != "a b" or found[0].timeout != 1000:
-            return f"{found[0]}"
-        script.write_text("# guest: own\n")
-        return refused(lambda: parse(script, ["6.1"]), "guest: own: not shared")
+    shared = "# kernels: 6.1\n# guest: shared\n"
+    scenarios = [parsed(shared, name="a"), parsed(shared + "# timeout: 100\n", name="b"),
+                 parsed("# kernels: 6.1\n", name="c"), parsed(shared + "# cpus: 4\n", name="d")]
+    found = guests_for(scenarios, {"6.1": stock_image(load()[0][0])}, soak=False, kvm=False)
+    names = [guest.name for guest in found]
+    if names != ["a+b-6.1", "c-6.1", "d-6.1"]:
+        return f"{names}"
+    if found[0].env["LMM_PARTS"] != "a b" or found[0].timeout != 1000:
+        return f"{found[0]}"
+    return refused(lambda: parsed("# guest: own\n"), "guest: own: not shared")
 
 
 def emulations() -> str:
     """The emulation of a scenario's head, and its guests; an unknown word is refused."""
     image = stock_image(load()[0][0])
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "s.sh"
-        for head, wanted in (
-            ("", [SINGLE]), ("# emulation: single\n", [SINGLE]),
-            ("# emulation: parallel\n", [PARALLEL]),
-            ("# emulation: parallel debug\n", [SINGLE]),
-            ("# emulation: both 6.1 debug\n", [SINGLE, PARALLEL]),
-        ):
-            script.write_text(head)
-            found = parse(script, ["6.1", "debug"])
-            if (emulations_of(found, "6.1", kvm=False) != wanted
-                    or emulations_of(found, "6.1", kvm=True) != [SINGLE]):
-                return f"{head}: {found}"
-        guests = [guest_for(found, image, way) for way in emulations_of(found, "6.1", kvm=False)]
-        if [guest.name for guest in guests] != ["s-6.1", "s-6.1-parallel"]:
-            return f"{[guest.name for guest in guests]}"
-        script.write_text("# emulation: both 5.10\n")
-        wrong = refused(lambda: parse(script, ["6.1"]), "5.10: not in the matrix")
-        script.write_text("# emulation: sideways\n")
-        return (wrong
-                or refused(lambda: parse(script, ["6.1"]), "sideways: not in single, ")
-                or refused(lambda: emulated("sideways"), "neither single nor parallel"))
+    for head, wanted in (
+        ("", [SINGLE]), ("# emulation: single\n", [SINGLE]),
+        ("# emulation: parallel\n", [PARALLEL]),
+        ("# emulation: parallel debug\n", [SINGLE]),
+        ("# emulation: both 6.1 debug\n", [SINGLE, PARALLEL]),
+    ):
+        found = parsed(head, ["6.1", "debug"])
+        if (emulations_of(found, "6.1", kvm=False) != wanted
+                or emulations_of(found, "6.1", kvm=True) != [SINGLE]):
+            return f"{head}: {found}"
+    guests = [guest_for(found, image, way) for way in emulations_of(found, "6.1", kvm=False)]
+    if [guest.name for guest in guests] != ["s-6.1", "s-6.1-parallel"]:
+        return f"{[guest.name for guest in guests]}"
+    return (refused(lambda: parsed("# emulation: both 5.10\n"), "5.10: not in the matrix")
+            or refused(lambda: parsed("# emulation: sideways\n"), "sideways: not in single, ")
+            or refused(lambda: emulated("sideways"), "neither single nor parallel"))
 
 
 def emulators() -> str:
@@ -247,7 +241,7 @@ def emulators() -> str:
 
 def threads_are_told() -> str:
     """A thread for each CPU is parallel; one for all, too few or none is not."""
-    watch = Watch("x")
+    watch = Watch()
     wrong = []
     for names, argument, right in (
         (["CPU 0/TCG", "CPU 1/TCG"], PARALLEL_EMULATION, True),

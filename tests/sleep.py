@@ -14,13 +14,12 @@ import os
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from guests.accel import choose
-from guests.boot import EMULATED_KARGS, KARGS, LOGS, guest_folder, judge, launch
+from guests.boot import CHANNEL, EMULATED_KARGS, KARGS, judged, launch
 from guests.command import call
 from guests.kernels import Image, images
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard
@@ -128,31 +127,24 @@ def keyboard(path: Path) -> Iterator[None]:
 
 def boot(image: Image) -> Verdict:
     """Boot the guest, have its script run, and judge both."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    name = f"sleep-{image.name}"
     accel = choose()
-    verdict = Verdict(name, console=LOGS / f"{name}.log", output=LOGS / f"{name}.out",
-                      accel=str(accel))
-    started = time.monotonic()
-    with guest_folder() as folder:
-        channel = folder / "channel"
-        channel.touch()
-        kargs = ["console=ttyS0", *KARGS, *([] if accel.kvm else EMULATED_KARGS)]
+    kargs = ["console=ttyS0", *KARGS, *([] if accel.kvm else EMULATED_KARGS)]
+
+    def run(folder: Path, verdict: Verdict) -> bool:
         argv = [
             accel.qemu, "-accel", accel.argument, "-M", "pc", "-smp", "2", "-m", "1G",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", str(image.vmlinuz), "-initrd", str(make_initrd(folder, image)),
-            "-append", " ".join(kargs), "-serial", "stdio", "-serial", f"file:{channel}",
+            "-append", " ".join(kargs), "-serial", "stdio", "-serial",
+            f"file:{folder / CHANNEL}",
             "-qmp", f"unix:{os.path.relpath(folder / 'monitor', ROOT)},server=on,wait=off",
         ]
+        # The script says everything on the console.
+        verdict.output = verdict.console
         with keyboard(folder / "monitor"):
-            in_time = launch(argv, verdict, TIMEOUT, {})
-        text = channel.read_text(encoding="utf-8", errors="replace")
-    # The script says everything on the console.
-    verdict.output = verdict.console
-    verdict.seconds = time.monotonic() - started
-    judge(verdict, text, in_time, TIMEOUT, [])
-    return verdict
+            return launch(argv, verdict, TIMEOUT, {})
+
+    return judged(f"sleep-{image.name}", accel, TIMEOUT, [], run)
 
 
 def main() -> int:
@@ -164,10 +156,7 @@ def main() -> int:
     verdict = boot(images(args.kernel)[0])
     for note in verdict.notes:
         print(f"     {note}")
-    for test in verdict.tests:
-        stage.add(test.name, test.ok, test.note)
-    reason = verdict.reason or ("" if verdict.tests else "the script made no check")
-    stage.add("guest and its kernel", not reason, reason, verdict.seconds)
+    verdict.count(stage)
     return stage.finish()
 
 

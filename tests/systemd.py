@@ -89,10 +89,7 @@ def check(stage: Stage, base: Path) -> None:
     try:
         for name in BOOTS:
             verdict = boot_disk(machine(base, name))
-            for test in verdict.tests:
-                stage.add(f"units, {name}: {test.name}", test.ok, test.note)
-            if not stage.add(f"units, {name}: guest and its kernel", not verdict.reason,
-                             verdict.reason, verdict.seconds):
+            if not verdict.count(stage, f"units, {name}: "):
                 return
     except (ToolError, OSError) as error:
         stage.add("units", False, str(error))
