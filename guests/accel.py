@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from guests import emulator
-from guests.command import bound
+from guests.command import bound, call
 from guests.kernels import cache_dir, load, stock_image
 from guests.report import ToolError, say
 
@@ -41,13 +40,9 @@ def kvm_boots(vmlinuz: Path) -> bool:
             "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot",
             "-kernel", str(vmlinuz), "-append", "console=ttyS0 panic=-1 nokaslr"]
     try:
-        done = subprocess.run(
-            bound(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS, check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return "Unable to mount root" in call(bound(argv), timeout=PROBE_SECONDS, check=False)[1]
+    except (ToolError, OSError):
         return False
-    return b"Unable to mount root" in done.stdout
 
 
 def kvm_works() -> bool:

@@ -79,3 +79,10 @@ def call(
     if check and process.returncode != 0:
         raise ToolError(f"{' '.join(words)}: status {process.returncode}\n{tail(output)}")
     return process.returncode, output
+
+
+def complaint(argv: Sequence[str | Path], *, log: Path, cwd: Path | None = None,
+              timeout: float = 3600) -> str:
+    """Run argv as call() does; return the last lines of a program that failed, or ""."""
+    status, text = call(argv, cwd=cwd, log=log, timeout=timeout, check=False)
+    return "" if status == 0 else tail(text, 40) or f"status {status}"

@@ -27,8 +27,7 @@ STEP = 20.0  # seconds between two progress lines
 
 def source_tree() -> Path:
     """The unpacked kernel source: also where checkpatch and kunit.py are."""
-    row = load()[1][DEBUG]
-    return unpacked(row.source)
+    return unpacked(load()[1][DEBUG].source)
 
 
 def unpacked(package: str) -> Path:
@@ -49,17 +48,9 @@ def unpacked(package: str) -> Path:
 def config_lost(wanted: str, got: str) -> list[str]:
     """The lines of our configuration that Kconfig did not take."""
     have = set(got.splitlines())
-    lost = []
-    for line in wanted.splitlines():
-        if not line.startswith("CONFIG_"):
-            continue
-        name = line.split("=", 1)[0]
-        if line.endswith("=n"):
-            if any(other.startswith(f"{name}=") for other in have):
-                lost.append(line)
-        elif line not in have:
-            lost.append(line)
-    return lost
+    names = {line.partition("=")[0] for line in have}
+    return [line for line in wanted.splitlines() if line.startswith("CONFIG_") and (
+        line.partition("=")[0] in names if line.endswith("=n") else line not in have)]
 
 
 def build_watched(name: str, argv: list[str], cwd: Path, log: Path) -> None:
@@ -91,11 +82,9 @@ def install(build: Path, tree: Path, release: str) -> None:
     modules = tree / "lib" / "modules" / release
     (modules / "kernel").mkdir(parents=True)
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
-        source = build / name
-        if source.exists():
-            shutil.copy2(source, modules / name)
-        else:
-            (modules / name).touch()
+        (modules / name).touch()
+        if (build / name).exists():
+            shutil.copy2(build / name, modules / name)
     call(["depmod", "-b", tree, release])
     # Objects are 1 GB that nobody needs once vmlinux is linked.
     for path in build.rglob("*.o"):

@@ -46,11 +46,8 @@ def copy_changed(source: Path, target: Path) -> None:
 
 def sync(folder: Path) -> None:
     """Make folder hold the sources of the checkout, and none that are gone."""
-    wanted = {Path("Kbuild")}
-    for name in SOURCES:
-        for path in (ROOT / name).rglob("*"):
-            if path.is_file() and path.suffix in _SOURCE:
-                wanted.add(path.relative_to(ROOT))
+    wanted = {Path("Kbuild")} | {path.relative_to(ROOT) for name in SOURCES
+                                 for path in (ROOT / name).rglob("*") if path.suffix in _SOURCE}
     for name in SOURCES:
         for path in (folder / name).rglob("*"):
             inside = path.relative_to(folder)
@@ -174,12 +171,8 @@ def main() -> int:
     stage = Stage("modules")
     for name in names_or(args.kernel):
         say(f"    building for {name}")
-
-        def one(name: str = name) -> str:
-            (image,) = images(name)
-            return build(image)
-
-        stage.run(f"builds for {name} without a warning", one)
+        stage.run(f"builds for {name} without a warning",
+                  lambda name=name: build(images(name)[0]))  # type: ignore[misc]
     return stage.finish()
 
 

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from guests.command import call, tail
+from guests.command import call, complaint, tail
 from guests.report import BUILD, ROOT, Stage, main_guard
 from tests.userspace import stand_ins
 
@@ -50,18 +50,16 @@ def read_ktap(stage: Stage, text: str) -> None:
 
 def build() -> str:
     """Compile the program; what the compiler complains of, or ""."""
-    include = WORK / "include"
     sources = [*ROOT.glob("kunit/*.[ch]"), *ROOT.glob("kunit/user/*.[ch]"),
                *ROOT.glob("module/**/*.[ch]")]
     newest = max(source.stat().st_mtime for source in sources)
     if PROGRAM.exists() and PROGRAM.stat().st_mtime > newest:
         return ""
-    stand_ins(sources, include)
-    argv: list[str | Path] = ["gcc-12", *FLAGS, "-I", include, "-I", ROOT / "module",
+    stand_ins(sources, WORK / "include")
+    argv: list[str | Path] = ["gcc-12", *FLAGS, "-I", WORK / "include", "-I", ROOT / "module",
                               ROOT / "kunit/user/livemm_user.c",
                               ROOT / "kunit/user/scnprintf.c", "-o", PROGRAM]
-    status, text = call(argv, log=WORK / "build.log", check=False)
-    return "" if status == 0 else tail(text, 40) or f"status {status}"
+    return complaint(argv, log=WORK / "build.log")
 
 
 def main() -> int:

@@ -34,7 +34,8 @@ INITRAMFS = {"conf.d/modules": "MODULES=list\nCOMPRESS=gzip\n",
 #: heard of, and a realtime one of a series that we know.
 UNKNOWN = {"9.9.0-1-amd64": "CONFIG_MODULES=y\n",
            "6.1.0-99-rt-amd64": "CONFIG_MODULES=y\nCONFIG_PREEMPT_RT=y\n"}
-WATCHED = ("modprobe", "rmmod", "insmod", "systemctl", "livemmctl")
+#: livemmctl is the package's own to be: that is watched only while an upgrade runs.
+WATCHED = ("modprobe", "rmmod", "insmod", "systemctl")
 
 INSIDE = """
 set -eu
@@ -79,10 +80,8 @@ def lay_out() -> None:
     shutil.rmtree(WORK, ignore_errors=True)
     for name in ("keep", "work", "root", "debs"):
         (WORK / name).mkdir(parents=True)
-    sbin = WORK / "keep/usr/local/sbin"
-    sbin.mkdir(parents=True)
-    # livemmctl is the package's own to be: it is watched only while an upgrade runs.
-    for name in WATCHED[:-1]:
+    (WORK / "keep/usr/local/sbin").mkdir(parents=True)
+    for name in WATCHED:
         watch(name)
     # Else maintainer scripts think that nothing can be started.
     (WORK / "keep/run/systemd/system").mkdir(parents=True)

@@ -12,7 +12,7 @@ from concurrent.futures import as_completed
 from pathlib import Path
 
 from guests.boot import Guest, boot, guest_pool
-from guests.command import call, tail
+from guests.command import complaint
 from guests.kernels import Image, Kernel, load, stock_image
 from guests.modules import MODULES, merge_modroot
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
@@ -70,8 +70,7 @@ exec make "$@"
 """
     log = top / f"make-{make[0]}.log"
     argv = ["unshare", "-m", "sh", "-c", text, "sh", str(top), str(tree), *make]
-    status, text = call(argv, log=log, check=False, timeout=1200)
-    return "" if status == 0 else tail(text) or f"status {status}"
+    return complaint(argv, log=log, timeout=1200)
 
 
 def leftovers(top: Path, image: Image) -> str:

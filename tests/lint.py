@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from guests import modules
-from guests.command import call, tail
+from guests.command import complaint
 from guests.kernel_build import source_tree
 from guests.kernels import cache_dir, images, load
 from guests.report import BUILD, ROOT, Stage, main_guard
@@ -46,8 +46,7 @@ def ours(*suffixes: str, inside: tuple[str, ...] = ("",)) -> list[Path]:
 
 def run(argv: list[str | Path], name: str) -> str:
     """A tool's complaints, or "" when its status was 0."""
-    status, text = call(argv, cwd=ROOT, log=BUILD / "log" / f"lint-{name}.log", check=False)
-    return "" if status == 0 else tail(text, 40) or f"status {status}"
+    return complaint(argv, cwd=ROOT, log=BUILD / "log" / f"lint-{name}.log")
 
 
 def relaxed_for(path: Path) -> str:
@@ -119,29 +118,14 @@ def shellcheck() -> str:
     return run([*argv, *sorted(set(files))], "shellcheck")
 
 
-def sparse_for(series: str) -> Callable[[], str]:
+def sparse(series: str) -> str:
     """The sparse test of one kernel."""
-
-    def check() -> str:
-        (image,) = images(series)
-        return modules.sparse(image)
-
-    return check
+    return modules.sparse(images(series)[0])
 
 
-def includes() -> str:
-    """Dependencies of module/ run one way."""
-    return rooms.check(ROOT / "module", BUILD / "include-graph.txt")
-
-
-def imports() -> str:
-    """Dependencies of the Python packages run one way."""
-    return packages.check(ROOT, ours(".py"))
-
-
-def drawn(program: str) -> Callable[[], str]:
-    """A check that what a program of bench writes is what is committed."""
-    return lambda: run(["/usr/bin/python3", "-m", f"bench.{program}", "--check"], program)
+def drawn(program: str) -> str:
+    """What a program of bench writes is what is committed."""
+    return run(["/usr/bin/python3", "-m", f"bench.{program}", "--check"], program)
 
 
 def main() -> int:
@@ -152,22 +136,22 @@ def main() -> int:
     stage.run("every function of ours has kernel-doc", repo_rules.kernel_docs)
     for kernel in load()[0]:
         if not kernel.buildroot:
-            stage.run(f"sparse on {kernel.series}", sparse_for(kernel.series))
-    stage.run("includes of module/ run one way, without a circle", includes)
-    stage.run("imports of guests, bench and tests run one way", imports)
+            stage.run(f"sparse on {kernel.series}", partial(sparse, kernel.series))
+    stage.run("includes of module/ run one way, without a circle",
+              lambda: rooms.check(ROOT / "module", BUILD / "include-graph.txt"))
+    stage.run("imports of guests, bench and tests run one way",
+              lambda: packages.check(ROOT, ours(".py")))
     stage.run("ruff", ruff)
     stage.run("mypy --strict", mypy)
     stage.run("shellcheck", shellcheck)
     stage.run("kernels.toml, dkms.conf and README agree", matrix.check)
-    stage.run("the README's picture is the one of its JSON", drawn("picture"))
-    stage.run("the tables of bench/README are those of their JSON", drawn("page"))
+    stage.run("the README's picture is the one of its JSON", partial(drawn, "picture"))
+    stage.run("the tables of bench/README are those of their JSON", partial(drawn, "page"))
     stage.run("a scenario's functions have one definition", repo_rules.shell_functions)
     stage.run("SPDX on top of every file", repo_rules.spdx)
     stage.run(f"no file over {repo_rules.MAX_LINES} lines", repo_rules.size)
-    stage.run("no path of one machine", repo_rules.places)
-    stage.run("no registry's host", repo_rules.hosts)
-    stage.run("nothing left for later", repo_rules.words)
-    stage.run("kernel versions only in module/compat", repo_rules.versions)
+    for name, pattern, what, *folders in repo_rules.FORBIDDEN:
+        stage.run(name, partial(repo_rules.search, pattern, what, *folders))
     return stage.finish()
 
 

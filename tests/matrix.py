@@ -50,8 +50,6 @@ def dkms_text(kernels: list[Kernel]) -> str:
 
 def readme_text(kernels: list[Kernel]) -> str:
     """README.md as it should be."""
-    if not README.exists():
-        raise ToolError(f"{README.name}: not there")
     text = README.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -100,16 +98,14 @@ def main() -> int:
     """The command."""
     if sys.argv[1:] == ["--write"]:
         write()
-        return 0
-    if sys.argv[1:] == ["--check"]:
-        wrong = check()
-        if wrong:
+    elif sys.argv[1:] == ["--check"]:
+        if wrong := check():
             raise ToolError(wrong)
-        return 0
-    if sys.argv[1:] == ["--version"]:
+    elif sys.argv[1:] == ["--version"]:
         print(versions()[1])
-        return 0
-    raise ToolError("usage: python3 -m tests.matrix --check|--write|--version")
+    else:
+        raise ToolError("usage: python3 -m tests.matrix --check|--write|--version")
+    return 0
 
 
 if __name__ == "__main__":

@@ -12,14 +12,21 @@ from guests.command import call
 from guests.report import ROOT
 
 MAX_LINES = 700
-# Folders of one developer's machine; put together here so as not to find itself.
-_PLACES = re.compile(r"(?<![\w.])/(?:" + "|".join(["wo" + "rk", "fa" + "rm"]) + r")/\w")
-# Where packages come from is the machine's affair: apt and pip are told there.
-_HOSTS = re.compile(r"\b(?:[\w-]+\.)*(?:" + "|".join(
-    ["debian" + r"\.org", "pypi" + r"\.org", "pythonhosted" + r"\.org", "github" + r"\.com"]
-) + r")\b")
-_WORDS = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
-_VERSION = re.compile(r"\bLINUX_VERSION_CODE\b|\bKERNEL_VERSION\s*\(")
+# Each a test: its name, what no line may have, in words, and the folders in and out of it.
+# Patterns are put together so as not to find themselves.
+FORBIDDEN: list[tuple[str, ...]] = [
+    ("no path of one machine",
+     r"(?<![\w.])/(?:" + "|".join(["wo" + "rk", "fa" + "rm"]) + r")/\w", "a path of one machine"),
+    # Where packages come from is the machine's affair: apt and pip are told there.
+    ("no registry's host", r"\b(?:[\w-]+\.)*(?:" + "|".join(
+        ["debian" + r"\.org", "pypi" + r"\.org", "pythonhosted" + r"\.org", "github" + r"\.com"]
+    ) + r")\b", "a registry's host"),
+    ("nothing left for later",
+     r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b", "unfinished"),
+    ("kernel versions only in module/compat",
+     r"\bLINUX_VERSION_CODE\b|\bKERNEL_VERSION\s*\(",
+     "version test outside module/compat", "module/", "module/compat/"),
+]
 _EXPORTED = re.compile(r"^(?!static\b|typedef\b|#)[a-z][\w\s*]*?\b(lmm_\w+|livemm_\w+)\([^;]*$")
 
 
@@ -61,7 +68,7 @@ def size() -> str:
     )
 
 
-def search(pattern: re.Pattern[str], what: str, inside: str = "", outside: str = "\0") -> str:
+def search(pattern: str, what: str, inside: str = "", outside: str = "\0") -> str:
     """Lines that match, as one line a hit."""
     wrong = []
     for path, lines in texts():
@@ -69,29 +76,9 @@ def search(pattern: re.Pattern[str], what: str, inside: str = "", outside: str =
         if not name.startswith(inside) or name.startswith(outside):
             continue
         for number, line in enumerate(lines, 1):
-            if pattern.search(line):
+            if re.search(pattern, line):
                 wrong.append(f"{path}:{number}: {what}: {line.strip()[:80]}")
     return "\n".join(wrong)
-
-
-def places() -> str:
-    """No path of one machine."""
-    return search(_PLACES, "a path of one machine")
-
-
-def hosts() -> str:
-    """No host that packages come from."""
-    return search(_HOSTS, "a registry's host")
-
-
-def words() -> str:
-    """Nothing left for later."""
-    return search(_WORDS, "unfinished")
-
-
-def versions() -> str:
-    """Kernel versions are known in module/compat/ only."""
-    return search(_VERSION, "version test outside module/compat", "module/", "module/compat/")
 
 
 def kernel_docs() -> str:
@@ -102,12 +89,10 @@ def kernel_docs() -> str:
             continue
         for number, line in enumerate(lines):
             found = _EXPORTED.match(line)
-            if found is None or lines[number - 1].strip() == "":
-                if found is not None:
-                    wrong.append(f"{path}:{number + 1}: {found[1]}: no kernel-doc")
+            if found is None:
                 continue
             above = number - 1
-            while above > 0 and lines[above].strip() not in ("/**", "/*"):
+            while above > 0 and lines[above].strip() not in ("/**", "/*", ""):
                 above -= 1
             if lines[above].strip() != "/**":
                 wrong.append(f"{path}:{number + 1}: {found[1]}: no kernel-doc")

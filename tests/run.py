@@ -32,6 +32,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from guests import kernel_build, modules
@@ -247,7 +248,7 @@ def build_for(stage: Stage, images: Iterable[Image]) -> bool:
     for image in images:
         say(f"    building for {image.name}")
         good &= stage.run(f"builds for {image.name} without a warning",
-                          lambda image=image: modules.build(image))  # type: ignore[misc]
+                          partial(modules.build, image))
     return good
 
 

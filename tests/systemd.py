@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from guests.command import call, tail
+from guests.command import complaint
 from guests.disk import Machine, boot_disk
 from guests.report import BUILD, ROOT, Stage, ToolError
 
@@ -67,10 +67,8 @@ def make_disk(base: Path, kept: Path) -> str:
     wanted.mkdir(parents=True)
     (wanted.parent / "units-test.service").write_text(UNIT, encoding="utf-8")
     (wanted / "units-test.service").symlink_to("../units-test.service")
-    status, text = call(
-        ["unshare", "-m", "sh", "-c", IMAGE, "sh", WORK, kept, base, DISK, SIZE],
-        log=BUILD / "log" / "units-disk.log", check=False)
-    return "" if status == 0 else tail(text) or f"status {status}"
+    return complaint(["unshare", "-m", "sh", "-c", IMAGE, "sh", WORK, kept, base, DISK, SIZE],
+                     log=BUILD / "log" / "units-disk.log")
 
 
 def machine(base: Path, name: str) -> Machine:
