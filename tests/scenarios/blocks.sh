@@ -38,8 +38,7 @@ pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
 need write_to /proc/sys/vm/compaction_proactiveness 0
-hog_start $(($(free_mib) - 40)) sh -c 'exec "$@" -s' sh
-hog_settled
+hog_hold $(($(free_mib) - 40)) sh -c 'exec "$@" -s' sh
 before=$(kernels_blocks)
 need write_to "$PB/config" "enabled=1 reserve_blocks=64"
 check "a block in 16 is wanted, not more" test "$(wanted_blocks)" -gt 8 -a "$(wanted_blocks)" -lt 64
@@ -77,14 +76,12 @@ free=$(free_mib)
 need insmod "$LMM_MODDIR/lmm_holes.ko" pages=49152
 # What is mixed is left so until it has been counted.
 need write_to "$PB/config" "enabled=1 period_ms=60000"
-hog_start $((free - 96 - 104))
-hog_settled
+hog_hold $((free - 96 - 104))
 # What is in per-CPU lists is free, too, and how much that is differs.
 hog=lmm_late
 for _more in $(seq 10); do
 	! grown 2000 strangers || break
-	hog_start 12
-	hog_settled
+	hog_hold 12
 done
 hog=lmm_hog
 mixed=$(counter mixed pageblock) strangers=$(strangers)

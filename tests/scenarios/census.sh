@@ -12,17 +12,13 @@
 census=$LMM_DBG/pageblock/census
 
 # take FILE: read it; time was not short, or it is no use.
-take() {
-	cat "$census" >"$1" && ! grep -q '^# [iu]n' "$1"
-}
+take() { cat "$census" >"$1" && ! grep -q '^# [iu]n' "$1"; }
 
 # pages_of COLUMN...: of the last census.
 pages_of() { census_pages /run/census "$*" all; }
 
 # near A B MARGIN
-near() {
-	[ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]
-}
+near() { [ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]; }
 
 # zones NAME: a number of /proc/zoneinfo, one that each zone has, summed.
 zones() {
@@ -102,8 +98,7 @@ check "pages of lists are loose" test $(($(pages_of loose) + 512)) -ge "$listed"
 
 # A use that is known: 64 MiB of anonymous memory makes so many pages movable.
 before=$(pages_of movable)
-hog_start 64
-hog_settled
+hog_hold 64
 need take /run/census
 compare "anonymous" $(($(pages_of movable) - before)) 16384 2048
 hog_end

@@ -26,15 +26,6 @@ cma_pct_of() {
 # A column of the zone in `state`: 7 room, 8 share.
 zone() { awk -v column="$1" '$8 ~ /%$/ { sub(/%/, "", $8); print $column }' "$policy/state"; }
 
-# Pages migrated while the owner has 8 MiB in one piece, once.
-migrated_for() {
-	_before=$(vmstat pgmigrate_success)
-	take reserved 2048 || return 1
-	_after=$(vmstat pgmigrate_success)
-	give reserved 2048
-	echo $((_after - _before))
-}
-
 close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
@@ -46,9 +37,7 @@ pages_before cma
 
 stock=$(cma_pct_of 64)
 need write_to "$policy/config" "enabled=1 mode=ratio"
-for hook in refill fallback cma_start cma_busy cma_finish cma_release buffer; do
-	check "hook $hook is armed" tells hooks "^$hook .* armed "
-done
+hooks_armed refill fallback cma_start cma_busy cma_finish cma_release buffer
 check "the area is known" grep -Eq '^reserved +0 +[A-Z]+[A-Z0-9]* +65536 ' "$policy/state"
 want=$(zone 8)
 ratio=$(cma_pct_of 64)
@@ -98,18 +87,18 @@ rm /mnt/regular
 # The owner's side: it gets what was lent, and the next time there is nothing to be moved.
 need write_to "$policy/config" "mode=cma_first keep_ms=0"
 fill lent 254
-lent=$(migrated_for)
+lent=$(migrated_for reserved 2048)
 check "what was lent is moved for its owner: $lent pages" test "$lent" -gt 1000
 fill again 8
 rm /mnt/again
 fill again 8
-again=$(migrated_for)
+again=$(migrated_for reserved 2048)
 need write_to "$policy/keep_ms" 60000
-migrated_for >/dev/null
+migrated_for reserved 2048 >/dev/null
 rm /mnt/lent /mnt/again
 check "what it has released is kept" wait_for 10 grown 2047 area reserved 5
 fill lent 240
-kept=$(migrated_for)
+kept=$(migrated_for reserved 2048)
 note "pages migrated for 8 MiB: first $lent, lent again $again, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
 # A pageblock at either end may be lent before larger free blocks are.
 check "kept, less is moved for it: $kept pages" test "$kept" -lt $((again / 2))

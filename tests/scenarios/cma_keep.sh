@@ -9,15 +9,8 @@
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 
 owner=/sys/module/lmm_owner/parameters
-
-# Pages migrated while the owner has 32 MiB in one piece, once.
-migrated_for() {
-	_before=$(vmstat pgmigrate_success)
-	write_to "$owner/take" 8192 || return 1
-	_after=$(vmstat pgmigrate_success)
-	write_to "$owner/give" 1
-	echo $((_after - _before))
-}
+# shellcheck disable=SC2034 # used by take and give
+take_file=$owner/take give_file=$owner/give
 
 need lmm_load
 need modprobe lmm_owner
@@ -30,9 +23,7 @@ check "mode keep" write_to "$policy/config" "enabled=1 mode=keep keep_ms=0"
 refuses "$policy/mode" ratio "Operation not supported" "cma/mode: ratio: refills"
 same "and stays" "$(cat "$policy/mode")" keep
 refute "no livepatch for it" any_klp_loaded
-for hook in cma_start cma_busy cma_finish cma_release buffer; do
-	check "hook $hook is armed" tells hooks "^$hook .* armed "
-done
+hooks_armed cma_start cma_busy cma_finish cma_release buffer
 check "status says where refills come from" \
 	tells status '^cma +on +keep +refills come from where the kernel takes them$'
 name=$(awk 'NR == 2 { print $1 }' "$policy/state")
@@ -47,21 +38,21 @@ fill_until() {
 	done
 }
 
-migrated_for >/dev/null
+migrated_for first 8192 >/dev/null
 fill_until 48
-lent=$(migrated_for)
+lent=$(migrated_for first 8192)
 check "what was lent is moved for its owner: $lent pages" test "$lent" -gt 2000
 rm /mnt/part*
 need write_to "$policy/keep_ms" 60000
-migrated_for >/dev/null
+migrated_for first 8192 >/dev/null
 check "what it has released is kept" wait_for 10 grown 8191 area "$name" 5
 fill_until 48
-kept=$(migrated_for)
+kept=$(migrated_for first 8192)
 note "pages migrated for 32 MiB: $lent, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
 # A block or two are lent before the rest of the range is behind all others.
 check "kept, less is moved for it: $kept pages" test "$kept" -lt $((lent / 2))
 same "each was counted" "$(counter allocs cma) $(area "$name" 6)" "4 4"
-refute "more than there is" write_to "$owner/take" 70000
+refute "more than there is" take first 70000
 same "is a failure" "$(counter failures cma) $(area "$name" 8)" "1 1"
 rm /mnt/part*
 check "switches off" write_to "$policy/enabled" 0

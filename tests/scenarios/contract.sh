@@ -15,19 +15,12 @@ skip_by_thread=1
 numa_defaults="mode=vma scan_period_min_ms=100 scan_period_max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
 scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_stride=16 full_pass_interval=8 \
 skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 cgroups="
-pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 buffers=1"
-zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000"
-cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
+# shellcheck disable=SC2034 # defaults_of reads these
+pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 buffers=1" \
+	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000" \
+	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
 policies="zonelock cma pcp pageblock numa"
-defaults_of() {
-	case $1 in
-	zonelock) echo "$zonelock_defaults" ;;
-	cma) echo "$cma_defaults" ;;
-	pcp) echo "$pcp_defaults" ;;
-	pageblock) echo "$pageblock_defaults" ;;
-	numa) echo "$numa_defaults" ;;
-	esac
-}
+defaults_of() { eval "echo \"\$$1_defaults\""; }
 need lmm_load
 cd "$LMM_DBG" || exit 1
 
@@ -162,7 +155,7 @@ check "on again is no change" write_to pcp/enabled 1
 cat pcp/config >/run/form
 check "what config shows recreates it" write_to pcp/config "$(cat /run/form)"
 same "the same again" "$(cat pcp/config)" "$(cat /run/form)"
-need wait_for 30 sh -c "[ \$(awk '/^periods/ { print \$2 }' $LMM_DBG/pcp/counters) -gt 1 ]"
+need wait_for 30 counted periods 1
 check "state has a row a list" grep -q DMA32 pcp/state
 check "and says what the mode stands on" grep -q '^# event: ' pcp/state
 check "another mode while on" write_to pcp/mode depth

@@ -24,8 +24,7 @@ held_on() {
 # A CPU of each node frees what is of that node.
 stock_both() {
 	for _cpu in 0 1; do
-		hog_start 64 taskset -c "$_cpu"
-		hog_settled
+		hog_hold 64 taskset -c "$_cpu"
 		hog_end
 	done
 	[ "$(held_on 0)" -gt 600 ] && [ "$(held_on 1)" -gt 600 ]

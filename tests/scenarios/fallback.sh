@@ -28,8 +28,7 @@ fill_node() {
 		# What the load does not hold just now it will.
 		[ "$_free" -gt $((_until + 4096)) ] || break
 		_spare=$((_free - _until - 12288))
-		hog_start $((_spare > 2048 ? _spare / 512 : 4)) taskset -c 1
-		hog_settled
+		hog_hold $((_spare > 2048 ? _spare / 512 : 4)) taskset -c 1
 		sleep 0.5
 	done
 	sleep 3

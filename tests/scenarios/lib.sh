@@ -175,7 +175,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
 #   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
 #   victim_start MIB [CGROUP]  a hog that the OOM killer takes first, in a cgroup if one is named
-#   hog_settled              wait until all of that is touched
+#   hog_settled              wait until all of that is touched; hog_hold: start one and wait
 #   hog_end                  end every hog
 #   counter NAME [POLICY]     a counter, by default of pcp
 #   counted NAME N           is it above N?
@@ -185,6 +185,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   hook_hits NAME           how often the hook ran
 #   armed                    rows of `hooks` that are armed
 #   none_armed [PREFIX]      a check: there is none
+#   hooks_armed NAME...      checks: each of these is
 #   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
@@ -301,6 +302,11 @@ victim_start() {
 		exec \"\$@\"" sh
 }
 
+hog_hold() {
+	hog_start "$@"
+	hog_settled
+}
+
 hog_settled() {
 	sleep 0.3
 	while pgrep -r R,D "$hog" >/dev/null; do
@@ -322,6 +328,11 @@ policy_is() { tells status "^$1 +$2( |\$)"; }
 hook_is() { tells hooks "^$1 +[a-z]+ +[^ ]+ +$2 "; }
 hook_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
 armed() { awk '$4 == "armed"' "$LMM_DBG/hooks"; }
+hooks_armed() {
+	for _hook in "$@"; do
+		check "hook $_hook is armed" hook_is "$_hook" armed
+	done
+}
 none_armed() { same "${1:-}no hook is left armed" "$(armed)" ""; }
 
 bad_profile() {

@@ -6,14 +6,23 @@
 #   take AREA PAGES          have pages of an area in one piece
 #   give AREA PAGES          release them
 #   area AREA COLUMN         a figure of the area in `state`: 5 kept, 6 allocs, 7 retries, 8 failures
+#   migrated_for AREA PAGES  pages migrated while the owner has so many in one piece, once
 #   next_refill NODE         where a zone's next refill comes from, and why
 
 # shellcheck disable=SC2034 # used by scenarios
 policy=$LMM_DBG/cma
 
 fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }
-take() { write_to "/sys/kernel/debug/cma/$1/alloc" "$2"; }
-give() { write_to "/sys/kernel/debug/cma/$1/free" "$2"; }
+# Where the kernel has no CMA_DEBUGFS, the scenario names the files of lmm_owner.ko.
+take() { write_to "${take_file:-/sys/kernel/debug/cma/$1/alloc}" "$2"; }
+give() { write_to "${give_file:-/sys/kernel/debug/cma/$1/free}" "$2"; }
+migrated_for() {
+	_before=$(vmstat pgmigrate_success)
+	take "$1" "$2" || return 1
+	_after=$(vmstat pgmigrate_success)
+	give "$1" "$2"
+	echo $((_after - _before))
+}
 area() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $column }' "$policy/state"; }
 next_refill() {
 	awk -v node="$1" '$1 == node && $2 != "zone" { sub(/.*%  /, ""); print }' "$policy/state"

@@ -4,8 +4,8 @@
     lib_ctl.py serve COMMAND      fork and run COMMAND for each request on stdin
     lib_ctl.py judge SAID ASKED   judge the documents in SAID by the questions in ASKED
 
-A request is lines that begin with "=": where stdout goes, where stderr goes, and the
-arguments; an empty line ends it.  The answer on stdout is a line with the exit code.
+A request is a line of words with tabs between: where stdout goes, where stderr goes, and the
+arguments.  The answer on stdout is a line with the exit code.
 """
 
 from __future__ import annotations
@@ -38,20 +38,14 @@ def serve(command: str) -> None:
     sys.path.insert(0, str(Path(command).resolve().parents[1]))
     for name in COMMON:
         importlib.import_module(f"livemmctl.{name}")
-    words: list[str] = []
     # Unbuffered: what was read ahead would be the child's, too.
     with open(0, "rb", buffering=0, closefd=False) as requests:
-        while line := requests.readline().decode():
-            if line != "\n":
-                words.append(line.removesuffix("\n").removeprefix("="))
-                continue
+        for line in requests:
             child = os.fork()
             if not child:
-                become(command, words)
+                become(command, line.decode().rstrip("\n").split("\t"))
                 return
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            print(status, flush=True)
-            words = []
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 def tell(name: str, good: bool, note: str = "") -> None:

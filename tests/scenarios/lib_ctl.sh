@@ -43,8 +43,7 @@ ctl() {
 	_ctl=$1 _want=$2
 	shift 2
 	_out="$SAID/$_ctl.out" _err="$SAID/$_ctl.err"
-	printf '=%s\n' "$_out" "$_err" "$@" >&8
-	echo >&8
+	printf '%s%s\n' "$_out" "$(printf '\t%s' "$_err" "$@")" >&8
 	read -r _got <&9 || _got="that of no answer"
 	printf '$ livemmctl %s\n' "$*"
 	cat "$_out" "$_err"

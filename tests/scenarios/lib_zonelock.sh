@@ -21,8 +21,7 @@ open_all() { awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit found }' "$z
 stock() {
 	for _try in $(seq 5); do
 		wait_for 10 open_all
-		hog_start 64 taskset -c 0
-		hog_settled
+		hog_hold 64 taskset -c 0
 		hog_end
 		[ "$(held)" -le 600 ] || return 0
 	done

@@ -52,9 +52,7 @@ pages_before pageblock
 
 [ $traced = 0 ] || without=$(squeezed)
 need write_to "$PB/enabled" 1
-for hook in fallback request reclaim_end compact_begin mixed; do
-	check "hook $hook is armed" tells hooks "^$hook .* armed"
-done
+hooks_armed fallback request reclaim_end compact_begin mixed
 with=$(squeezed)
 note "mixed without ${without:--}, with $with; refused $(counter refused_fast pageblock) fast, $(counter refused_slow pageblock) slow, tried $(counter allowed_tried pageblock)"
 # Each search is a mix that the kernel alone would have made.
@@ -65,8 +63,7 @@ if [ $traced = 1 ]; then
 fi
 
 # As a network card takes pages, while there are few.
-hog_start $(($(available) - 24))
-hog_settled
+hog_hold $(($(available) - 24))
 need insmod "$LMM_MODDIR/lmm_atomic.ko" burst=64 order=0 held=1024
 sleep 3
 atomic=/sys/module/lmm_atomic/parameters

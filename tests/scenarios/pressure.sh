@@ -49,8 +49,7 @@ for mode in $(soaked event "event depth"); do
 		spare=$(($(zone_pages free) - mark - 4096))
 		# Little in a tick: on 6.12 nothing else looks at a zone that is only
 		# allocated from.
-		hog_start $((spare > 2048 ? spare / 512 : 2)) taskset -c 1
-		hog_settled
+		hog_hold $((spare > 2048 ? spare / 512 : 2)) taskset -c 1
 		sleep 0.9
 		[ "$(raised_by $zone)" -le $(($(zone_pages free) + $(zone_pages count) - mark / 2)) ] ||
 			beyond=$((beyond + 1))

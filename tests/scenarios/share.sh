@@ -119,9 +119,7 @@ kprobe_on() {
 	echo 1 >"$EVENTS/events/lmm/enable"
 }
 kprobe_count() { awk -v name="$(echo "$1" | cut -d, -f"$2")" '$1 == name { print $2 }' "$EVENTS/kprobe_profile"; }
-kprobe_off() {
-	echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"
-}
+kprobe_off() { echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"; }
 
 bpf_running() { grep -q running /run/bpf.out || dead "$bpf"; }
 # Beside an exit program zonelock cannot see the caller of a drain and stores nothing, so the
@@ -152,9 +150,7 @@ bpf_count() {
 		index($1, "@out") == 1 && substr($1, 5) == name { o = $2 }
 		END { print (i == "" || o != "" && o < i ? o : i) + 0 }' /run/bpf.out
 }
-bpf_off() {
-	kill -INT "$bpf" && wait_for 60 dead "$bpf"
-}
+bpf_off() { kill -INT "$bpf" && wait_for 60 dead "$bpf"; }
 
 # theirs_go_on NAME KIND FUNCTIONS: each has counted, and counts on.
 theirs_go_on() {
@@ -167,6 +163,15 @@ theirs_go_on() {
 	done
 }
 
+# theirs_load NAME KIND FUNCTIONS: NAME is the check that fails if theirs does not load.
+theirs_load() {
+	"$2_on" "$3" >/run/said 2>&1 && return
+	fail "$1" "$(tail -n 2 /run/said)"
+	# Undo the part that has loaded.
+	"$2_off" 2>/dev/null
+	return 1
+}
+
 # Theirs above ours: on all functions at once, and in make soak on one function after another.
 # BPF comes on all at once only, and before ours in make soak only, because a compiler that is
 # emulated takes a minute to start.
@@ -176,27 +181,19 @@ after() {
 		each=$(targets $kind)
 		for function in $(soaked "$each" "$(echo "$each" | tr , ' ')"); do
 			name="ours, then their $kind of $function"
-			if "${kind}_on" "$function" 2>/run/said; then
-				ok "$name loads"
-			else
-				fail "$name loads" "$(cat /run/said)"
-				# Undo the part that has loaded.
-				"${kind}_off" 2>/dev/null
-				continue
-			fi
+			theirs_load "$name loads" $kind "$function" || continue
+			ok "$name loads"
 			theirs_go_on "$name" $kind "$function"
 			check "$name goes" "${kind}_off"
 		done
 		ours_go_on "ours, after their $kind"
 	done
-	if bpf_on "$(targets bpf)" >/run/said 2>&1; then
+	if theirs_load "ours, then BPF on all loads" bpf "$(targets bpf)"; then
 		ok "ours, then BPF on all loads"
 		theirs_go_on "ours, then BPF" bpf "$(targets bpf)"
 		ours_go_on "ours, then BPF"
 		check "ours, then BPF goes" bpf_off
 		ours_go_on "ours, after BPF"
-	else
-		fail "ours, then BPF on all loads" "$(tail -n 2 /run/said)"
 	fi
 	ours_off "after"
 }
@@ -218,11 +215,10 @@ returns() {
 	for kind in returned $(soaked "" exit); do
 		name="ours, then their $kind of $wrapped"
 		ours_on "$name"
-		if ! "${kind}_on" "$wrapped" >/run/said 2>&1; then
-			fail "$name loads" "$(tail -n 2 /run/said)"
+		theirs_load "$name loads" "$kind" "$wrapped" || {
 			ours_off "$name"
 			continue
-		fi
+		}
 		theirs_go_on "$name" "$kind" "$wrapped"
 		check "$name: our hook drain goes on" wait_for 30 grown "$(hook_hits drain)" hook_hits drain
 		_stored=$(counter stored zonelock)
@@ -239,10 +235,7 @@ before() {
 	for kind in patch kprobe $(soaked "" bpf); do
 		name="their $kind, then ours"
 		each=$(targets "$kind")
-		if ! "${kind}_on" "$each" >/run/said 2>&1; then
-			fail "$name: it loads" "$(tail -n 2 /run/said)"
-			continue
-		fi
+		theirs_load "$name: it loads" "$kind" "$each" || continue
 		ours_on "$name"
 		theirs_go_on "$name" "$kind" "$each"
 		ours_go_on "$name"

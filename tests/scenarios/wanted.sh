@@ -30,8 +30,7 @@ wishes() {
 		fi
 		# What the worker has made free is used, so that it makes more.
 		hog=lmm_eater
-		hog_start 40 sh -c 'exec "$@" -s' sh
-		hog_settled
+		hog_hold 40 sh -c 'exec "$@" -s' sh
 		hog_end
 		hog=lmm_hog
 	done
@@ -45,8 +44,7 @@ pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
 need write_to /proc/sys/vm/compaction_proactiveness 0
-hog_start $(($(meminfo MemFree) / 1024 - 40)) sh -c 'exec "$@" -s' sh
-hog_settled
+hog_hold $(($(meminfo MemFree) / 1024 - 40)) sh -c 'exec "$@" -s' sh
 wishes without
 offline_without=$offline huge_without=$huge owned_without=$owned
 need write_to "$PB/config" "enabled=1 reserve_blocks=256"

@@ -21,34 +21,21 @@
 #define BATCH		64	/* at most */
 #define KINDS		3	/* so few that threads meet */
 
-/**
- * struct page - what changes hands
- * @list: in a thread's list or in the depot
- * @owner: who has it; nobody else may look
- * @moves: how often it was taken
- */
+/* What changes hands. */
 struct page {
-	struct list_head list;
-	int owner;
-	unsigned int moves;
+	struct list_head list;	/* in a thread's list or in the depot */
+	int owner;		/* who has it; nobody else may look */
+	unsigned int moves;	/* how often it was taken */
 };
 
-/**
- * struct worker - a thread
- * @thread: its handle
- * @number: from 0 on; the last one only gives back
- * @random: state of its generator
- * @pages: what it has
- * @count: how many
- * @moved: that it took
- */
+/* A thread. */
 struct worker {
 	pthread_t thread;
-	int number;
+	int number;		/* from 0 on; the last one only gives back */
 	u64 random;
-	struct list_head pages;
-	unsigned int count;
-	unsigned long moved;
+	struct list_head pages;	/* what it has */
+	unsigned int count;	/* how many */
+	unsigned long moved;	/* that it took */
 };
 
 static struct page pages[THREADS * PAGES];
