@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -58,12 +58,13 @@ class Stage:
                 say(f"       {line}")
         return ok
 
-    def run(self, name: str, check: Callable[[], str]) -> bool:
-        """Count `check` as a test: it returns "" when all is well."""
+    def run(self, name: str, check: Callable[[], str | Iterable[str] | None]) -> bool:
+        """Count `check` as a test: it returns or yields what is wrong, or asserts what is right."""
         start = time.monotonic()
         try:
-            note = check()
-        except (ToolError, OSError) as error:
+            found = check() or ""
+            note = found if isinstance(found, str) else "\n".join(found)
+        except (ToolError, OSError, AssertionError) as error:
             note = str(error) or type(error).__name__
         return self.add(name, not note, note, time.monotonic() - start)
 

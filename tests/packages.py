@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 MAY_IMPORT = {
@@ -26,14 +26,12 @@ def imported(text: str) -> set[str]:
     return names
 
 
-def check(root: Path, files: Iterable[Path]) -> str:
-    """What is imported against the table, in words, or ""."""
-    wrong = []
+def check(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    """What is imported against the table, in words."""
     for path in files:
         package = "livemmctl" if "livemmctl" in path.parts else path.parts[0]
         if path.suffix != ".py" or package not in MAY_IMPORT:
             continue
         strange = (imported((root / path).read_text(encoding="utf-8"))
                    & MAY_IMPORT.keys()) - MAY_IMPORT[package] - {package}
-        wrong += [f"{path}: {package} may not import {name}" for name in sorted(strange)]
-    return "\n".join(wrong)
+        yield from (f"{path}: {package} may not import {name}" for name in sorted(strange))

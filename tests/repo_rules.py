@@ -47,74 +47,62 @@ def texts() -> Iterator[tuple[Path, list[str]]]:
             continue
 
 
-def spdx() -> str:
+def spdx() -> Iterator[str]:
     """An SPDX line at the top: the first, or the second below an interpreter."""
-    wrong = []
     for path, lines in texts():
         if path.suffix in (".json", ".jsonl") or path.name == "LICENSE" or not lines:
             continue
         top = lines[1:2] if lines[0].startswith("#!") else lines[:1]
         if not any("SPDX-License-Identifier: GPL-2.0-only" in line for line in top):
-            wrong.append(f"{path}: no SPDX line on top")
-    return "\n".join(wrong)
+            yield f"{path}: no SPDX line on top"
 
 
-def size() -> str:
+def size() -> Iterator[str]:
     """No file too long to read.  Results that bench.run has written are data."""
-    return "\n".join(
-        f"{path}: {len(lines)} lines, at most {MAX_LINES}"
-        for path, lines in texts()
-        if len(lines) > MAX_LINES and path.parent != Path("bench/results")
-    )
-
-
-def search(pattern: str, what: str, inside: str = "", outside: str = "\0") -> str:
-    """Lines that match, as one line a hit."""
-    wrong = []
     for path, lines in texts():
-        name = str(path)
-        if not name.startswith(inside) or name.startswith(outside):
-            continue
-        for number, line in enumerate(lines, 1):
-            if re.search(pattern, line):
-                wrong.append(f"{path}:{number}: {what}: {line.strip()[:80]}")
-    return "\n".join(wrong)
+        if len(lines) > MAX_LINES and path.parent != Path("bench/results"):
+            yield f"{path}: {len(lines)} lines, at most {MAX_LINES}"
 
 
-def kernel_docs() -> str:
+def search(pattern: str, what: str, inside: str = "", outside: str = "\0") -> Iterator[str]:
+    """Lines that match, as one line a hit."""
+    for path, lines in texts():
+        if str(path).startswith(inside) and not str(path).startswith(outside):
+            for number, line in enumerate(lines, 1):
+                if re.search(pattern, line):
+                    yield f"{path}:{number}: {what}: {line.strip()[:80]}"
+
+
+def kernel_docs() -> Iterator[str]:
     """A kernel-doc comment above every function that is not static."""
-    wrong = []
     for path, lines in texts():
         if path.suffix != ".c" or path.parts[0] != "module":
             continue
         for number, line in enumerate(lines):
-            found = _EXPORTED.match(line)
-            if found is None:
-                continue
             above = number - 1
             while above > 0 and lines[above].strip() not in ("/**", "/*", ""):
                 above -= 1
-            if lines[above].strip() != "/**":
-                wrong.append(f"{path}:{number + 1}: {found[1]}: no kernel-doc")
-    return "\n".join(wrong)
+            found = _EXPORTED.match(line)
+            if found and lines[above].strip() != "/**":
+                yield f"{path}:{number + 1}: {found[1]}: no kernel-doc"
 
 
-def shell_functions() -> str:
+def shell_functions() -> Iterator[str]:
     """A scenario and the libraries that it sources define each function once."""
     return defined_twice({path.name: "\n".join(lines) for path, lines in texts()
                           if path.parent == Path("tests/scenarios")})
 
 
-def defined_twice(scenarios: dict[str, str]) -> str:
+def defined_twice(scenarios: dict[str, str]) -> Iterator[str]:
     """Functions with two definitions in what a scenario sources; scenarios: text by file name.
 
     A second definition would also replace the function where the library calls it.
     """
-    wrong = []
     for name, text in scenarios.items():
         sourced = [name, *re.findall(r"/tests/scenarios/(\w+\.sh)\"$", text, re.MULTILINE)]
         defined = Counter(function for part in sourced
                           for function in re.findall(r"^(\w+)\(\)", scenarios[part], re.MULTILINE))
-        wrong += [f"tests/scenarios/{name}: {function}() has {times} definitions in what it sources"
-                  for function, times in defined.items() if times > 1]
-    return "\n".join(wrong)
+        for function, times in defined.items():
+            if times > 1:
+                yield (f"tests/scenarios/{name}: {function}() has {times} definitions in what it "
+                       "sources")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -54,21 +55,18 @@ def graph(module: Path) -> dict[str, set[str]]:
     return arrows
 
 
-def upward(arrows: dict[str, set[str]]) -> list[str]:
-    """Arrows into another room that is not on a lower floor."""
-    return [f"module/{source} includes {target}: {room(source)}/ may not depend on {room(target)}/"
-            for source, targets in sorted(arrows.items()) for target in sorted(targets)
-            if room(source) != room(target) and floor(room(source)) <= floor(room(target))]
-
-
-def circle(arrows: dict[str, set[str]]) -> list[str]:
-    """The nodes of a circle in order, or []."""
+def faults(arrows: dict[str, set[str]]) -> Iterator[str]:
+    """Arrows into another room that is not on a lower floor, and a circle."""
+    for source, targets in sorted(arrows.items()):
+        for target in sorted(targets):
+            if room(source) != room(target) and floor(room(source)) <= floor(room(target)):
+                yield (f"module/{source} includes {target}: "
+                       f"{room(source)}/ may not depend on {room(target)}/")
     try:
         TopologicalSorter(arrows).prepare()
     except CycleError as error:
-        # From what is included to what includes it.
-        return list(reversed(error.args[1]))
-    return []
+        # Its nodes go from what is included to what includes it.
+        yield "a circle: " + " -> ".join(reversed(error.args[1]))
 
 
 def drawing(arrows: dict[str, set[str]]) -> str:
@@ -79,17 +77,13 @@ def drawing(arrows: dict[str, set[str]]) -> str:
                    sorted(between.items(), key=lambda one: (-floor(one[0][0]), one)))
 
 
-def check(module: Path, draw: Path | None = None) -> str:
-    """What is wrong, in words, or ""; the graph goes into the file @draw."""
+def check(module: Path, draw: Path | None = None) -> Iterator[str]:
+    """What is wrong, in words; the graph goes into the file @draw."""
     try:
         arrows = graph(module)
-        wrong = upward(arrows)
-        around = circle(arrows)
+        yield from faults(arrows)
         if draw:
             draw.parent.mkdir(parents=True, exist_ok=True)
             draw.write_text(drawing(arrows), encoding="utf-8")
     except ValueError as error:
-        return str(error)
-    if around:
-        wrong.append("a circle: " + " -> ".join(around))
-    return "\n".join(wrong)
+        yield str(error)
