@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from guests.boot import guest_pool
-from guests.command import call, tail
+from guests.command import call
 from guests.kernels import cache_dir, load, mirror
 from guests.modules import MODULES
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
@@ -67,12 +67,6 @@ def base() -> Path:
     call(["chroot", root, "update-initramfs", "-u"], log=BUILD / "log" / "deb-initramfs.log")
     stamp.write_text(key, encoding="utf-8")
     return root
-
-
-def inside(root: Path, *words: str, name: str) -> tuple[int, str]:
-    """Run a command in the clean Debian, as far as it has come."""
-    argv = ["unshare", "-m", "sh", "-c", INSIDE, "sh", str(WORK), str(root), *words]
-    return call(argv, log=BUILD / "log" / f"deb-{name}.log", check=False, timeout=1800)
 
 
 def lay_out() -> None:
@@ -129,76 +123,73 @@ class Life:
     now: str
     later: str
 
-    def run(self, name: str, *words: str) -> str:
-        """Complain unless a command succeeds."""
-        status, text = inside(self.root, *words, name=name)
-        return "" if status == 0 else tail(text) or f"status {status}"
+    def inside(self, name: str, *words: str, check: bool = True) -> tuple[int, str]:
+        """Run a command in the clean Debian, as far as it has come."""
+        argv = ["unshare", "-m", "sh", "-c", INSIDE, "sh", str(WORK), str(self.root), *words]
+        return call(argv, log=BUILD / "log" / f"deb-{name}.log", check=check, timeout=1800)
 
     def output(self, name: str, *words: str) -> str:
-        """What a command says."""
-        return inside(self.root, *words, name=name)[1]
+        """What a command says, whatever its status."""
+        return self.inside(name, *words, check=False)[1]
 
-    def apt(self, name: str, *words: str) -> str:
+    def apt(self, name: str, *words: str) -> None:
         """apt-get, without a network."""
-        return self.run(name, "apt-get", "-qq", "-y", "--no-install-recommends",
-                        "-o", "Dpkg::Options::=--force-confold", *words)
+        self.inside(name, "apt-get", "-qq", "-y", "--no-install-recommends",
+                    "-o", "Dpkg::Options::=--force-confold", *words)
 
     def debs(self, version: str) -> list[str]:
         """The packages of a version, as seen inside."""
         return [f"/mnt/livemm-dkms_{version}_all.deb", f"/mnt/livemm-tools_{version}_all.deb"]
 
-    def built(self, version: str) -> str:
+    def built(self, version: str) -> None:
         """Complain unless DKMS has it for the known kernel, and nothing for the unknown."""
         text = self.output("status", "dkms", "status")
         rows = re.findall(r"^livemm/([\w.]+), (\S+), \S+: (\w+)", text, re.M)
         good = len(rows) == 1 and rows[0][0::2] == (version, "installed")
-        return "" if good and rows[0][1] not in UNKNOWN else f"dkms status: {text}"
+        assert good and rows[0][1] not in UNKNOWN, f"dkms status: {text}"
 
-    def modules(self) -> str:
+    def modules(self) -> None:
         """All modules are where modprobe finds them."""
         text = self.output("modules", "find", "/lib/modules/", "-name", "livemm*.ko*")
         names = sorted(Path(line).name.split(".")[0] for line in text.splitlines())
-        return "" if names == sorted(MODULES) else f"there are: {text}"
+        assert names == sorted(MODULES), f"there are: {text}"
 
-    def kernel_hook(self) -> str:
+    def kernel_hook(self) -> None:
         """The installation of an unknown kernel does not fail because of us."""
-        return "\n".join(filter(None, (
-            self.run(f"hook-{release}", "/etc/kernel/postinst.d/dkms", release)
-            for release in UNKNOWN)))
+        for release in UNKNOWN:
+            self.inside(f"hook-{release}", "/etc/kernel/postinst.d/dkms", release)
 
-    def known_hook(self) -> str:
+    def known_hook(self) -> None:
         """The installation of a known kernel builds for it."""
         known = set(self.output("releases", "ls", "/lib/modules/").split()) - set(UNKNOWN)
         release = known.pop() if len(known) == 1 else ""
-        wrong = self.run("unbuild", "dkms", "remove", f"livemm/{self.now}", "-k", release)
-        wrong = wrong or self.run("add", "sh", "-c", f"dkms status | grep -q livemm/{self.now} "
-                                  f"|| dkms add livemm/{self.now}")
-        return wrong or self.run("rebuild", "/etc/kernel/postinst.d/dkms", release)
+        self.inside("unbuild", "dkms", "remove", f"livemm/{self.now}", "-k", release)
+        self.inside("add", "sh", "-c", f"dkms status | grep -q livemm/{self.now} || "
+                                       f"dkms add livemm/{self.now}")
+        self.inside("rebuild", "/etc/kernel/postinst.d/dkms", release)
 
-    def command(self) -> str:
+    def command(self) -> None:
         """livemmctl runs, and says that nothing is loaded."""
-        status, text = inside(self.root, "/usr/bin/livemmctl", "status", name="command")
-        if status != 4 or "livemm is not loaded" not in text:
-            return f"status {status}: {text}"
+        status, text = self.inside("command", "/usr/bin/livemmctl", "status", check=False)
+        assert status == 4 and "livemm is not loaded" in text, f"status {status}: {text}"
         text = self.output("version", "/usr/bin/livemmctl", "--version").strip()
         text += self.output("profiles", "/usr/bin/livemmctl", "profile", "list")
-        return "" if text.startswith(f"livemmctl {self.now}") and "lists-careful" in text else text
+        assert text.startswith(f"livemmctl {self.now}") and "lists-careful" in text, text
 
-    def documents(self) -> str:
+    def documents(self) -> None:
         """Man page, completions and shared files are there."""
         wanted = ["/usr/share/man/man1/livemmctl.1.gz", "/usr/share/livemm/grafana/livemm.json",
                   "/usr/share/bash-completion/completions/livemmctl",
                   "/usr/share/zsh/vendor-completions/_livemmctl",
                   "/lib/systemd/system/livemm-ab@.service"]
-        return self.run("documents", "sh", "-c", """
+        self.inside("documents", "sh", "-c", """
             for file; do test -s "$file" || missing="${missing:-} $file"; done
             test -z "${missing:-}" || { echo "missing:$missing"; exit 1; }""", "sh", *wanted)
 
-    def disabled(self) -> str:
+    def disabled(self) -> list[str]:
         """No unit is enabled, none was started."""
-        text = self.output("enabled", "find", "/etc/systemd", "-name", "livemm*")
-        started = [line for line in calls() if "livemm" in line]
-        return "\n".join(filter(None, [text.strip(), *started]))
+        enabled = self.output("enabled", "find", "/etc/systemd", "-name", "livemm*").splitlines()
+        return enabled + [line for line in calls() if "livemm" in line]
 
     def prepare_upgrade(self) -> None:
         """An admin's host: units enabled, settings changed, a profile and an experiment."""
@@ -216,9 +207,9 @@ class Life:
         watch("livemmctl")
         calls()
 
-    def kept(self) -> str:
+    def kept(self) -> None:
         """The admin's files and the enabled units are as they were."""
-        return self.run("kept", "sh", "-c", """
+        self.inside("kept", "sh", "-c", """
             grep -q '"mine"' /etc/livemm/livemm.toml && grep -q '"off"' /etc/livemm/livemm.toml &&
             test -s /etc/livemm/profiles/mine.toml &&
             test -s /etc/livemm/experiments/trial.toml && test -s /var/lib/livemm/trial.jsonl &&
@@ -228,19 +219,18 @@ class Life:
     def remove(self) -> str:
         """Both, and the admin's settings stay."""
         (WORK / "keep/usr/local/sbin/livemmctl").unlink()
-        wrong = self.apt("remove", "remove", "livemm-dkms", "livemm-tools")
-        text = self.output("removed", "sh", "-c", "find /lib/modules/ /usr/src /var/lib/dkms "
+        self.apt("remove", "remove", "livemm-dkms", "livemm-tools")
+        self.inside("settings", "test", "-s", "/etc/livemm/livemm.toml")
+        return self.output("removed", "sh", "-c", "find /lib/modules/ /usr/src /var/lib/dkms "
                            "/usr/bin /usr/lib/python3 -name 'livemm*'; dkms status")
-        return wrong or text or self.run("settings", "test", "-s", "/etc/livemm/livemm.toml")
 
-    def purge(self) -> str:
+    def purge(self) -> list[str]:
         """Nothing is left."""
-        wrong = self.apt("purge", "purge", "livemm-dkms", "livemm-tools")
+        self.apt("purge", "purge", "livemm-dkms", "livemm-tools")
         text = self.output("left", "sh", "-c", "find / -xdev -name '*livemm*' ! -path '/mnt/*' "
                            "! -path '/proc/*' ! -path /var/log/livemm-calls; dpkg -l | grep livemm")
         # The links were the admin's own.
-        left = [line for line in text.splitlines() if "multi-user.target.wants" not in line]
-        return wrong or "\n".join(left)
+        return [line for line in text.splitlines() if "multi-user.target.wants" not in line]
 
 
 def main() -> int:
@@ -269,7 +259,7 @@ def main() -> int:
         booted = pool.submit(systemd.check, stage, life.root) if bootable else None
         life.prepare_upgrade()
         stage.run("upgrades", lambda: life.apt("upgrade", "install", *life.debs(life.later)))
-        stage.run("the upgrade toggles nothing", lambda: "\n".join(calls()))
+        stage.run("the upgrade toggles nothing", calls)
         stage.run("the new version is built", lambda: life.built(life.later))
         stage.run("the admin's settings stay", life.kept)
         stage.run("removes, and leaves the settings", life.remove)
