@@ -60,16 +60,11 @@ def kvm_works() -> bool:
 
 @dataclass(frozen=True)
 class Accel:
-    """The accelerator and the emulator of a guest.
+    """The accelerator and the emulator of a guest."""
 
-    argument  argument of qemu's -accel
-    qemu      the program
-    version   version of the program, in its own words
-    """
-
-    argument: str
-    qemu: str
-    version: str
+    argument: str  # of qemu's -accel
+    qemu: str  # the program
+    version: str  # of the program, in its own words
 
     @property
     def kvm(self) -> bool:

@@ -73,40 +73,24 @@ _closed = threading.Event()
 
 @dataclass
 class Guest:
-    """A guest to boot.
-
-    script    file on the host, run by sh as root in the guest
-    args      its arguments
-    cpus      number of CPUs; asserted in the guest
-    memory    as qemu takes it, split evenly over the nodes
-    nodes     NUMA nodes; CPUs are split evenly too
-    kargs     more kernel arguments
-    rwdirs    host folders the guest may write to, at the same path
-    env       environment of the script
-    modroot   modules tree for modprobe; default build/RELEASE/modroot if there
-    accel     -accel argument for the host's qemu; default KVM if usable, else emulation
-    emulation where there is no KVM: single, or parallel, a thread for each CPU
-    qemu      more qemu arguments, such as -icount
-    timeout   wall seconds until the guest is given up
-    allowed   regular expressions of console lines that do not count as reports
-    """
+    """A guest to boot."""
 
     name: str
     image: Image
-    script: Path
-    args: list[str] = field(default_factory=list)
-    cpus: int = 2
-    memory: str = "1G"
-    nodes: int = 1
-    kargs: list[str] = field(default_factory=list)
-    rwdirs: list[Path] = field(default_factory=list)
-    env: dict[str, str] = field(default_factory=dict)
-    modroot: Path | None = None
-    accel: str = ""
-    emulation: str = SINGLE
-    qemu: list[str] = field(default_factory=list)
-    timeout: float = 900.0
-    allowed: list[str] = field(default_factory=list)
+    script: Path  # on the host; run by sh as root in the guest
+    args: list[str] = field(default_factory=list)  # of the script
+    cpus: int = 2  # asserted in the guest
+    memory: str = "1G"  # as qemu takes it, split evenly over the nodes
+    nodes: int = 1  # NUMA nodes; CPUs are split evenly too
+    kargs: list[str] = field(default_factory=list)  # more kernel arguments
+    rwdirs: list[Path] = field(default_factory=list)  # the guest may write there, at the same path
+    env: dict[str, str] = field(default_factory=dict)  # of the script
+    modroot: Path | None = None  # tree for modprobe; default build/RELEASE/modroot if there
+    accel: str = ""  # -accel argument for the host's qemu; default KVM if usable, else emulation
+    emulation: str = SINGLE  # where there is no KVM: single, or parallel, a thread for each CPU
+    qemu: list[str] = field(default_factory=list)  # more arguments of qemu, such as -icount
+    timeout: float = 900.0  # wall seconds until the guest is given up
+    allowed: list[str] = field(default_factory=list)  # regexes of console lines that are no reports
 
 
 def megabytes(memory: str) -> int:

@@ -22,19 +22,14 @@ CPU = "qemu64,+rdrand"
 
 @dataclass
 class Machine:
-    """A machine to boot.
-
-    disk      a file system as a file, for the root; its init is to start a script
-    kargs     more kernel arguments
-    timeout   wall seconds until the machine is given up
-    """
+    """A machine to boot."""
 
     name: str
     vmlinuz: Path
     initrd: Path
-    disk: Path
-    kargs: list[str] = field(default_factory=list)
-    timeout: float = 900.0
+    disk: Path  # a file system as a file, for the root; its init is to start a script
+    kargs: list[str] = field(default_factory=list)  # more kernel arguments
+    timeout: float = 900.0  # wall seconds until the machine is given up
 
 
 def command(machine: Machine, accel: Accel, channel: Path, output: Path) -> list[str]:

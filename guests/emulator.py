@@ -37,16 +37,11 @@ exec "$here/usr/bin/{PROGRAM}" -L "$here/usr/share/qemu" -L "$here/usr/share/sea
 
 @dataclass(frozen=True)
 class Emulator:
-    """The table of kernels.toml.
+    """The table of kernels.toml."""
 
-    packages  packages to unpack, the emulator first; missing dependencies come along
-    suite     Debian suite of the packages
-    version   version of the first package; a star stands for anything
-    """
-
-    packages: tuple[str, ...]
-    suite: str
-    version: str
+    packages: tuple[str, ...]  # to unpack, the emulator first; missing dependencies come along
+    suite: str  # Debian suite of the packages
+    version: str  # of the first package; a star stands for anything
 
     @property
     def record(self) -> Path:
@@ -56,9 +51,9 @@ class Emulator:
 
 @dataclass(frozen=True)
 class Fetched:
-    """The emulator in the cache: version of the package, and the program to run."""
+    """The emulator in the cache."""
 
-    version: str
+    version: str  # of the package
     program: Path
 
 

@@ -69,11 +69,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Image:
-    """Something that boots: a stock kernel or a built one.
-
-    built   from sources, by guests.kernel_build
-    debug   the built one that has the checkers
-    """
+    """Something that boots: a stock kernel or a built one."""
 
     name: str
     release: str
@@ -82,11 +78,11 @@ class Image:
     kdir: Path
     compiler: str
     root: Path | None = None
-    built: bool = False
+    built: bool = False  # from sources, by guests.kernel_build
 
     @property
     def debug(self) -> bool:
-        """Whether it is slow, and complains."""
+        """Whether it is the built one that has the checkers: slow, and complains."""
         return self.name == DEBUG
 
 

@@ -48,16 +48,13 @@ _LINE = re.compile(r"(?P<word>ok|not ok|note|part|end) (?P<rest>.*)")
 
 @dataclass
 class Verdict:
-    """The outcome of one guest.
-
-    tests holds the script's own checks; reason is empty when the guest itself
-    came through: booted, ran the script to its end, and its kernel complained
-    of nothing.
-    """
+    """The outcome of one guest."""
 
     name: str
-    tests: list[Test] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)  # the script's own checks
     notes: list[str] = field(default_factory=list)
+    # Empty when the guest itself came through: booted, ran the script to its end, and its kernel
+    # complained of nothing.
     reason: str = ""
     seconds: float = 0.0
     console: Path = Path()

@@ -53,7 +53,7 @@ EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
-    r"# (kernels|named|cpus|memory|nodes|args|emulation|guest|timeout|allow): (.+)")
+    r"^# (kernels|named|cpus|memory|nodes|args|emulation|guest|timeout|allow): *(.+?)\s*$", re.M)
 
 
 @dataclass
@@ -78,13 +78,8 @@ class Scenario:
 def parse(script: Path, known: list[str]) -> Scenario:
     """Read the head of a script; an unknown word or a wrong number is refused."""
     scenario = Scenario(script.stem, script, list(known))
-    for line in script.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            break
-        found = _HEADER.fullmatch(line.strip())
-        if found is None:
-            continue
-        key, value = found[1], found[2].strip()
+    head = re.split(r"^(?!#)", script.read_text(encoding="utf-8"), maxsplit=1, flags=re.M)[0]
+    for key, value in _HEADER.findall(head):
         try:
             if key in ("kernels", "named"):
                 setattr(scenario, key, [] if value == "none" else value.split())
@@ -220,10 +215,7 @@ def run_all(stage: Stage, guests: list[Guest], jobs: int) -> None:
 
 def recorded() -> dict[str, float]:
     """Seconds of guests in an earlier run, by guest."""
-    if not TIMES.exists():
-        return {}
-    times: dict[str, float] = json.loads(TIMES.read_text(encoding="utf-8"))
-    return times
+    return dict(json.loads(TIMES.read_text(encoding="utf-8"))) if TIMES.exists() else {}
 
 
 def record(stage: Stage) -> None:

@@ -127,8 +127,10 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 		for (i = 0; i < count; i++) {
 			struct writer *writer = &writers[i];
 
+			polled[i] = (struct pollfd){ writer->pid ? writer->handle : -1, POLLIN, 0 };
 			if (!writer->pid)
 				continue;
+			left++;
 			if (!writer->sent && now >= writer->due) {
 				kill(writer->pid, SIGKILL);
 				writer->sent = now;
@@ -141,17 +143,13 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 			}
 			if (!writer->sent && writer->due < next)
 				next = writer->due;
-			polled[left++] = (struct pollfd){ writer->handle, POLLIN, 0 };
 		}
 		if (!left)
 			return;
-		poll(polled, left, next - now);
-		for (i = 0; i < count; i++) {
-			struct pollfd one = { writers[i].handle, POLLIN, 0 };
-
-			if (writers[i].pid && poll(&one, 1, 0) == 1)
+		poll(polled, count, next - now);
+		for (i = 0; i < count; i++)
+			if (polled[i].revents)
 				ended(&writers[i]);
-		}
 	}
 }
 

@@ -19,13 +19,9 @@ held() {
 		[ ! -d "$_func" ] || echo "${_func##*/}"
 	done | sed 's/,.*//' | sort | tr '\n' ' '
 }
-enabled_patches() {
-	for _patch in $(patches); do
-		[ "$(cat "/sys/kernel/livepatch/$_patch/enabled" 2>/dev/null)" != 1 ] || echo "$_patch"
-	done | tr '\n' ' '
-}
+enabled() { patches_enabled | tr '\n' ' '; }
 
-# comes_on POLICY WORDS, WORDS: a check and a note of how long it took.
+# comes_on POLICY WHEN STATE: a check, whose name ends with WHEN, and a note of how long it took.
 comes_on() {
 	_from=$(uptime_ms)
 	if write_to "$LMM_DBG/$1/enabled" 1; then
@@ -47,16 +43,16 @@ same "nothing is patched at first" "$(patches)" ""
 need write_to "$NUMA/config" "mode=period enabled=1"
 same "nor for numa in mode period" "$(patches)" ""
 comes_on pcp "" idle
-same "for pcp the lists alone" "$(enabled_patches)" "livemm_klp_lists "
+same "for pcp the lists alone" "$(enabled)" "livemm_klp_lists "
 same "and their functions" "$(held)" "$lists"
 check "numa's mode vma" write_to "$NUMA/mode" vma
-same "adds the scan" "$(enabled_patches)" "livemm_klp_lists livemm_klp_scan "
+same "adds the scan" "$(enabled)" "livemm_klp_lists livemm_klp_scan "
 check "with its hook" tells hooks '^scan +livepatch .* armed'
 comes_on zonelock "" idle
-same "adds what gives back" "$(enabled_patches)" "livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
+same "adds what gives back" "$(enabled)" "livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
 check "with its hook" tells hooks '^compact +livepatch .* armed'
 comes_on pageblock "" idle
-same "adds the search for a fallback" "$(enabled_patches)" \
+same "adds the search for a fallback" "$(enabled)" \
 	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
 check "pcp is on all the while" policy_is pcp on
 need all_off

@@ -33,6 +33,14 @@ hang_begin() {
 	writer=$(pgrep -P "$writers")
 }
 
+# lease_ends PREFIX POLICY WORDS: the lease of 5 s, taken at $begun, ends in time.
+lease_ends() {
+	check "$1$2 goes when the lease ends" wait_for 12 policy_is "$2" off
+	took=$(($(uptime_ms) - begun))
+	note "the lease of 5 s had ended after $took ms, with $3"
+	check "$1within 7 s" test "$took" -le $((7000 + limit - 2000))
+}
+
 helper_setup
 kernel_scans 100 200 400
 need lmm_load
@@ -45,10 +53,7 @@ begun=$(uptime_ms)
 hang_begin "$LMM_DBG/zonelock/enabled=1"
 check "zonelock is being loaded" policy_is zonelock loading
 readable "under way"
-check "numa goes when the lease ends" wait_for 12 policy_is numa off
-took=$(($(uptime_ms) - begun))
-note "the lease of 5 s had ended after $took ms, with the program hanging"
-check "within 7 s" test "$took" -le $((7000 + limit - 2000))
+lease_ends "" numa "the program hanging"
 same "its hooks are not armed" "$(armed | grep -E '^(hint_|scan)')" ""
 readable "after the lease"
 in_time $limit "zonelock: off, while it is being loaded" write_to "$LMM_DBG/zonelock/enabled" 0
@@ -111,10 +116,7 @@ in_time $limit "lock held: a knob" write_to "$LMM_DBG/pcp/high_max_pct" 10
 readable "lock held"
 begun=$(uptime_ms)
 need write_to "$LMM_DBG/lease" 5
-check "lock held: pcp goes when the lease ends" wait_for 12 policy_is pcp off
-took=$(($(uptime_ms) - begun))
-note "the lease of 5 s had ended after $took ms, with the lock held"
-check "lock held: within 7 s" test "$took" -le $((7000 + limit - 2000))
+lease_ends "lock held: " pcp "the lock held"
 same "lock held: no hook is armed" "$(armed)" ""
 check "the lock is still held" gives Y foreign_number holds
 need write_to "/sys/module/$foreign_module/parameters/hold" 0

@@ -88,10 +88,7 @@ for stall in "" stalled; do
 		[ -z "$stall" ] || stall_for_now
 		case $how in
 		present) ;;
-		absent)
-			helper_gone modprobe
-			helper_gone rmmod
-			;;
+		absent) helper_gone modprobe rmmod ;;
 		slow) helper_mode "slow 150" ;;
 		barred) helper_barred rmmod ;;
 		dying) helper_mode "signal 11" ;;
@@ -108,8 +105,7 @@ need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/pcp/enabled" 0
 need wait_for 60 settled
 for patch in $(patches); do
-	[ ! -e "/sys/kernel/livepatch/$patch/enabled" ] ||
-		echo 0 >"/sys/kernel/livepatch/$patch/enabled"
+	livepatch_gone "$patch" || echo 0 >"/sys/kernel/livepatch/$patch/enabled"
 done
 helper_gone rmmod
 kill_some "disabled, rmmod absent"

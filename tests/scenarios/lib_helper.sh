@@ -6,7 +6,7 @@
 #
 #   helper_setup                put the stand-ins in their place
 #   helper_mode WORDS [NAME]    what the stand-ins do, see fakehelper.c; NAME: modprobe or rmmod only
-#   helper_gone NAME            the program is absent from now on
+#   helper_gone NAME...         these programs are absent from now on
 #   helper_barred NAME          the program is there and may not be run
 #   helper_back                 both programs are there and do the real thing
 #   helper_runs [NAME]          does a program run now?
@@ -17,6 +17,7 @@
 # Livepatches of ours and policies:
 #
 #   patches                     names of our livepatches in force or under way
+#   patches_enabled             those of them that are enabled
 #   stalls                      is a transition of our livepatches under way?  patches_quiet: is none?
 #   settled                     is no policy loading or leaving, and no transition under way?
 #   all_off                     write 0 to every policy that is not off
@@ -57,8 +58,7 @@ helper_mode() {
 	fi
 }
 
-helper_gone() { rm -f "$HELPER/$1"; }
-
+helper_gone() { (cd "$HELPER" && rm -f "$@"); }
 helper_barred() { chmod 0600 "$HELPER/$1"; }
 
 helper_back() {
@@ -66,7 +66,6 @@ helper_back() {
 	for _name in modprobe rmmod; do
 		# By another name first: one that runs cannot be written to.
 		cp "$HELPER/fakehelper" "$HELPER/$_name.new"
-		chmod 0755 "$HELPER/$_name.new"
 		mv "$HELPER/$_name.new" "$HELPER/$_name"
 	done
 }
@@ -85,8 +84,7 @@ helper_pids() {
 }
 
 helper_runs() { [ -n "$(helper_pids "${1:-any}")" ]; }
-
-helper_idle() { [ -z "$(helper_pids any)" ]; }
+helper_idle() { ! helper_runs any; }
 
 helper_end() {
 	for _pid in $(helper_pids any); do
@@ -115,13 +113,16 @@ patches() {
 	done
 }
 
-stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
+patches_enabled() {
+	for _patch in $(patches); do
+		! gives 1 cat "/sys/kernel/livepatch/$_patch/enabled" 2>/dev/null || echo "$_patch"
+	done
+}
 
+stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
 patches_quiet() { ! stalls; }
 
-settled() {
-	! tells status '^[a-z]+ +(loading|leaving)( |$)' && patches_quiet && helper_idle
-}
+settled() { ! tells status '^[a-z]+ +(loading|leaving)( |$)' && patches_quiet && helper_idle; }
 
 all_off() {
 	for _policy in zonelock cma pcp pageblock numa; do
@@ -136,7 +137,6 @@ all_out() {
 
 # In a subshell nobody reaps a child of the scenario's: one that has ended has no program.
 alive() { [ -e "/proc/$1/exe" ]; }
-
 dead() { ! alive "$1"; }
 
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }

@@ -19,8 +19,7 @@ theirs_count() {
 
 # Of the livepatches in force, does one of ours hold that function?
 ours_holds() {
-	for _patch in $(patches); do
-		[ "$(cat "/sys/kernel/livepatch/$_patch/enabled" 2>/dev/null)" = 1 ] || continue
+	for _patch in $(patches_enabled); do
 		[ ! -d "/sys/kernel/livepatch/$_patch/vmlinux/$1,1" ] || return 0
 	done
 	return 1

@@ -77,10 +77,7 @@ line=$(grep -h "numa_decision: tgid=$hint " "$trace/trace" | tail -n 1)
 note "${line#*: }"
 for input in faults= local_private= remote_shared= scanned= resident= lived_ms= run_ms= pass= \
 	kernel_ms= worst= rate= private= slope= trend= learnt_ms= period_ms= reason= limit=; do
-	case $line in
-	*" $input"*) ;;
-	*) fail "the tracepoint carries $input" "$line" ;;
-	esac
+	[ "${line#* "$input"}" != "$line" ] || fail "the tracepoint carries $input" "$line"
 done
 check "the tracepoint carries the decision" test -n "$line"
 hints_stop

@@ -22,7 +22,7 @@ shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !
 
 # The killer writes to a slow console meanwhile.
 decay=30
-now() { awk '{ print int($1) }' /proc/uptime; }
+now() { cut -d. -f1 /proc/uptime; }
 
 cgroup=/run/lmm_cgroup
 echo 0 >/proc/sys/vm/oom_dump_tasks

@@ -63,28 +63,18 @@ static inline __u64 now_ns(void)
 
 void nap(unsigned long ms);
 
-/*
- * An option of a program; one of number, text, flag and call is set.
- *
- * letter    of the option
- * argument  name of the argument in the help; NULL: a switch
- * words     line of the help
- * number    gets a number from min to max, shifted left by shift
- * text      gets the text
- * flag      becomes true
- * call      gets the text
- */
+/* An option of a program; one of number, text, flag and call is set. */
 struct load_option {
 	char letter;
-	const char *argument;
-	const char *words;
-	unsigned long *number;
+	const char *argument;		/* its name in the help; NULL: a switch */
+	const char *words;		/* line of the help */
+	unsigned long *number;		/* gets a number from min to max, shifted left by shift */
 	unsigned long min;
 	unsigned long max;
 	unsigned int shift;
-	const char **text;
-	bool *flag;
-	void (*call)(const char *text);
+	const char **text;		/* gets the text */
+	bool *flag;			/* becomes true */
+	void (*call)(const char *text);	/* gets the text */
 };
 
 /* Rows for a number, and for MiB that are stored as bytes. */
@@ -94,19 +84,12 @@ struct load_option {
 	{ .letter = l, .argument = arg, .words = help, .number = to, .min = low, .max = high, \
 	  .shift = 20 }
 
-/*
- * The command line of a program.
- *
- * usage    usage lines, each with a newline
- * options  rows; the last has no letter
- * more     prints the rest of the help; may be NULL
- * operands words may follow the options
- */
+/* The command line of a program. */
 struct load_command {
-	const char *usage;
-	const struct load_option *options;
-	void (*more)(FILE *to);
-	bool operands;
+	const char *usage;			/* usage lines, each with a newline */
+	const struct load_option *options;	/* rows; the last has no letter */
+	void (*more)(FILE *to);			/* prints the rest of the help; may be NULL */
+	bool operands;				/* words may follow the options */
 };
 
 void parse_options(int argc, char **argv, const struct load_command *command);
