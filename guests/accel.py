@@ -84,10 +84,8 @@ def hosts_version() -> str:
 @functools.cache
 def _kvm() -> bool:
     works = kvm_works()
-    if works:
-        say("    guests run on KVM")
-    else:
-        say("    no usable KVM here: guests run under emulation, which is slow")
+    say("    guests run on KVM" if works else
+        "    no usable KVM here: guests run under emulation, which is slow")
     return works
 
 

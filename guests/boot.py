@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -234,31 +234,29 @@ def wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
 
 
 @contextmanager
+def opened(folder: str | Path) -> Iterator[int]:
+    """A handle of a folder, to lock the folder by."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
 def guest_folder() -> Iterator[Path]:
     """A folder for one guest, gone afterwards; a killed runner's are swept first.
 
     The guest sees it as well, so it is not in a place that the guest mounts over.
     """
     for left in BUILD.glob(f"{FOLDER}*"):
-        try:
-            handle = os.open(left, os.O_RDONLY)
-        except FileNotFoundError:
-            continue
-        try:
+        with suppress(FileNotFoundError, BlockingIOError), opened(left) as handle:
             if time.time() - os.fstat(handle).st_mtime > YOUNG:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(left, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(handle)
-    with tempfile.TemporaryDirectory(prefix=FOLDER, dir=BUILD) as name:
-        handle = os.open(name, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield Path(name)
-        finally:
-            os.close(handle)
+    with tempfile.TemporaryDirectory(prefix=FOLDER, dir=BUILD) as name, opened(name) as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield Path(name)
 
 
 def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str]) -> bool:

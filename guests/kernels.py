@@ -351,19 +351,14 @@ def fetch(wanted: list[str]) -> int:
     return 0
 
 
-def show() -> int:
-    """One line a kernel."""
-    for image in images():
-        say(f"{image.name} {image.release} {image.vmlinuz}")
-    return 0
-
-
 def main() -> int:
     """The command."""
     if sys.argv[1:2] == ["fetch"]:
         return fetch(sys.argv[2:])
     if sys.argv[1:] == ["list"]:
-        return show()
+        for image in images():
+            say(f"{image.name} {image.release} {image.vmlinuz}")
+        return 0
     raise ToolError("usage: python3 -m guests.kernels fetch [SERIES...]|list")
 
 

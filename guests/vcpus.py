@@ -12,7 +12,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -33,13 +33,12 @@ def expected(argument: str, cpus: int) -> set[str]:
 def emulator_of(word: str) -> Path | None:
     """The process of qemu that has the word on its command line."""
     for folder in PROC.glob("[0-9]*"):
-        try:
-            if (folder / "comm").read_text(encoding="utf-8").startswith("qemu-system-") and (
-                word.encode() in (folder / "cmdline").read_bytes()
-            ):
+        # The process may have ended.
+        with suppress(OSError):
+            name = (folder / "comm").read_text(encoding="utf-8")
+            if name.startswith("qemu-system-") and (
+                    word.encode() in (folder / "cmdline").read_bytes()):
                 return folder
-        except OSError:
-            continue  # the process has ended
     return None
 
 
@@ -47,14 +46,12 @@ def cpu_threads(process: Path) -> dict[str, float]:
     """The CPU threads of a process, and the seconds that each thread ran."""
     found = {}
     for folder in (process / "task").glob("[0-9]*"):
-        try:
+        with suppress(OSError):
             text = (folder / "stat").read_text(encoding="utf-8")
-        except OSError:
-            continue
-        name, _, rest = text.partition("(")[2].rpartition(")")
-        if _CPU.fullmatch(name):
-            words = rest.split()
-            found[name] = (int(words[11]) + int(words[12])) / _TICKS
+            name, _, rest = text.partition("(")[2].rpartition(")")
+            if _CPU.fullmatch(name):
+                words = rest.split()
+                found[name] = (int(words[11]) + int(words[12])) / _TICKS
     return found
 
 

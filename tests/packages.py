@@ -17,13 +17,13 @@ MAY_IMPORT = {
 
 def imported(text: str) -> set[str]:
     """The top names of the packages that a module imports, also inside functions."""
-    names = set()
+    names: list[str] = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.split(".")[0])
-    return names
+            names.append(node.module)
+    return {name.partition(".")[0] for name in names}
 
 
 def check(root: Path, files: Iterable[Path]) -> Iterator[str]:

@@ -15,7 +15,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from guests.accel import choose
@@ -103,13 +103,11 @@ def press(path: Path, ended: threading.Event) -> None:
                 break
             except OSError:
                 continue
-        try:
+        with suppress(OSError):
             monitor.sendall(b'{"execute": "qmp_capabilities"}\n')
             while not ended.wait(KEY_EVERY):
                 monitor.sendall(json.dumps(message).encode() + b"\n")
                 monitor.recv(65536)
-        except OSError:
-            return
 
 
 @contextmanager

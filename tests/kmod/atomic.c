@@ -14,32 +14,20 @@
 #include <linux/timer.h>
 
 #include "../../module/compat/compat.h"
+#include "lmm_kmod.h"
 
 /* As large as a driver's fragment of several packets. */
 #define MOST_ORDER	3U
 #define MOST_HELD	65536U
 #define MOST_BURST	4096U
 
-static unsigned int burst = 64;
-module_param(burst, uint, 0400);
-MODULE_PARM_DESC(burst, "requests a tick, 1..4096");
-
-static unsigned int order = MOST_ORDER;
-module_param(order, uint, 0400);
-MODULE_PARM_DESC(order, "largest order asked for, 0..3");
-
-static unsigned int held = 512;
-module_param(held, uint, 0400);
-MODULE_PARM_DESC(held, "how many requests are kept, 1..65536");
+LMM_PARAM(uint, burst, 64, "requests a tick, 1..4096");
+LMM_PARAM(uint, order, MOST_ORDER, "largest order asked for, 0..3");
+LMM_PARAM(uint, held, 512, "how many requests are kept, 1..65536");
 
 /* All of these belong to the timer. */
-static unsigned long served;
-module_param(served, ulong, 0400);
-MODULE_PARM_DESC(served, "requests that got their pages");
-
-static unsigned long failed;
-module_param(failed, ulong, 0400);
-MODULE_PARM_DESC(failed, "requests that did not");
+LMM_PARAM(ulong, served, 0, "requests that got their pages");
+LMM_PARAM(ulong, failed, 0, "requests that did not");
 
 static unsigned long failed_order[MOST_ORDER + 1];
 module_param_array(failed_order, ulong, NULL, 0400);

@@ -15,21 +15,14 @@
 #include <linux/spinlock.h>
 
 #include "largest.h"
+#include "lmm_kmod.h"
 
 /* More would starve interrupts, and udelay() wants small numbers. */
 #define MOST_US		500U
 
-static unsigned int cpu;
-module_param(cpu, uint, 0400);
-MODULE_PARM_DESC(cpu, "CPU that the thread runs on");
-
-static unsigned int held_us = 50;
-module_param(held_us, uint, 0400);
-MODULE_PARM_DESC(held_us, "how long the lock is held, 1..500 microseconds");
-
-static unsigned int free_us = 50;
-module_param(free_us, uint, 0400);
-MODULE_PARM_DESC(free_us, "how long it is left alone in between, 1..500 microseconds");
+LMM_PARAM(uint, cpu, 0, "CPU that the thread runs on");
+LMM_PARAM(uint, held_us, 50, "how long the lock is held, 1..500 microseconds");
+LMM_PARAM(uint, free_us, 50, "how long it is left alone in between, 1..500 microseconds");
 
 static atomic_t holds;
 module_param_named(holds, holds.counter, int, 0400);

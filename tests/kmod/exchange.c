@@ -23,6 +23,7 @@
 #include <linux/vmalloc.h>
 
 #include "../../module/compat/compat.h"
+#include "lmm_kmod.h"
 
 #define SLOTS		8192U
 #define MOST_THREADS	8U
@@ -30,9 +31,7 @@
 #define PIECE_ORDER	3
 #define SHORTEST_NS	500000U	/* between two interrupts */
 
-static unsigned int threads = 2;
-module_param(threads, uint, 0400);
-MODULE_PARM_DESC(threads, "threads, 1..8");
+LMM_PARAM(uint, threads, 2, "threads, 1..8");
 
 static atomic_long_t steps_left, steps_made, page_errors, pages_moved;
 

@@ -24,9 +24,7 @@
 
 #define SLOTS	4
 
-static bool replace;
-module_param(replace, bool, 0400);
-MODULE_PARM_DESC(replace, "replace all livepatches that are loaded");
+LMM_PARAM(bool, replace, false, "replace all livepatches that are loaded");
 
 static char *function = "free_pcppages_bulk";
 module_param(function, charp, 0400);
@@ -36,9 +34,7 @@ static bool hold;
 module_param(hold, bool, 0600);
 MODULE_PARM_DESC(hold, "is klp_mutex held before the livepatch is enabled, for two minutes at most");
 
-static bool holds;
-module_param(holds, bool, 0400);
-MODULE_PARM_DESC(holds, "is klp_mutex held now?");
+LMM_PARAM(bool, holds, false, "is klp_mutex held now?");
 
 static atomic_long_t hits[SLOTS];
 static unsigned int used;
@@ -49,9 +45,9 @@ static int hits_get(char *buffer, const struct kernel_param *kp)
 	unsigned int i;
 
 	for (i = 0; i < used; i++)
-		len += scnprintf(buffer + len, PAGE_SIZE - len, "%s%ld", i ? "," : "",
-				 atomic_long_read(&hits[i]));
-	return len + scnprintf(buffer + len, PAGE_SIZE - len, "\n");
+		len += sysfs_emit_at(buffer, len, "%s%ld", i ? "," : "",
+				     atomic_long_read(&hits[i]));
+	return len + sysfs_emit_at(buffer, len, "\n");
 }
 
 static const struct kernel_param_ops hits_ops = { .get = hits_get };

@@ -10,11 +10,11 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 
+#include "lmm_kmod.h"
+
 #define MOST_PAGES	(1U << 20)
 
-static unsigned int pages = 4096;
-module_param(pages, uint, 0400);
-MODULE_PARM_DESC(pages, "pages to take, 2..1048576");
+LMM_PARAM(uint, pages, 4096, "pages to take, 2..1048576");
 
 static LIST_HEAD(kept);
 

@@ -13,8 +13,7 @@
 
 static int bounds_get(char *buf, const struct kernel_param *kp)
 {
-	int nid, i, cpu;
-	int used = 0;
+	int nid, i, cpu, used = 0;
 
 	for_each_online_node(nid) {
 		for (i = 0; i < MAX_NR_ZONES; i++) {

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lmm_kmod.h - functions that the kernel does not export, for test modules
+ * lmm_kmod.h - parameters of test modules, and functions that the kernel does not export
  */
 #ifndef LMM_TESTS_KMOD_H
 #define LMM_TESTS_KMOD_H
 
+#include <linux/moduleparam.h>
 #include <linux/static_call.h>
+#include <linux/types.h>
 
 #include "../../module/hook/symbols.h"
+
+/* A variable that is a parameter, to be set when the module is loaded and read later. */
+#define LMM_PARAM(type, name, value, words)	\
+	static type name = value;		\
+	module_param(name, type, 0400);		\
+	MODULE_PARM_DESC(name, words)
 
 DEFINE_STATIC_CALL_NULL(lmm_lookup, unsigned long (const char *));
 
 /* Address of a function of the kernel, or NULL. */
-static void *lmm_find(const char *name)
+static inline void *lmm_find(const char *name)
 {
 	unsigned long lookup = lmm_kallsyms_address();
 

@@ -21,13 +21,9 @@
 #define MOST_MS		60000U
 #define LOOK_MS		2
 
-static int most = -1;
-module_param(most, int, 0400);
-MODULE_PARM_DESC(most, "pages that a disabled list held at most; -1: none was disabled yet");
+LMM_PARAM(int, most, -1, "pages that a disabled list held at most; -1: none was disabled yet");
 
-static int bound = -1;
-module_param(bound, int, 0400);
-MODULE_PARM_DESC(bound, "largest bound that a disabled list had; -1: none was disabled yet");
+LMM_PARAM(int, bound, -1, "largest bound that a disabled list had; -1: none was disabled yet");
 
 DEFINE_STATIC_CALL_NULL(pageset_disable, void (struct zone *));
 DEFINE_STATIC_CALL_NULL(pageset_enable, void (struct zone *));
