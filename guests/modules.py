@@ -9,7 +9,6 @@ is a tree for modprobe: the kernel's own modules and ours.
 from __future__ import annotations
 
 import argparse
-import filecmp
 import os
 import re
 import shutil
@@ -32,29 +31,18 @@ VARIANTS = {
     "data-high_fraction": "LMM_BREAK_DATA=percpu_pagelist_high_fraction",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
 }
-_SOURCE = (".c", ".h", ".S")
 _COMPLAINT = re.compile(r"\b(warning|error)\b", re.IGNORECASE)
 
 
-def copy_changed(source: Path, target: Path) -> None:
-    """Copy a file only when it differs: make goes by its time."""
-    if target.exists() and filecmp.cmp(source, target, shallow=False):
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
-
-
 def sync(folder: Path) -> None:
-    """Make folder hold the sources of the checkout, and none that are gone."""
-    wanted = {Path("Kbuild")} | {path.relative_to(ROOT) for name in SOURCES
-                                 for path in (ROOT / name).rglob("*") if path.suffix in _SOURCE}
-    for name in SOURCES:
-        for path in (folder / name).rglob("*"):
-            inside = path.relative_to(folder)
-            if path.suffix in _SOURCE and inside not in wanted and ".mod" not in path.name:
-                path.unlink()
-    for inside in sorted(wanted):
-        copy_changed(ROOT / inside, folder / inside)
+    """Make folder hold the sources of the checkout, and none that are gone.
+
+    A file that is as before keeps its time, which make goes by.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    call(["rsync", "--recursive", "--checksum", "--relative", "--delete", "--exclude=*.mod.c",
+          "--include=*/", "--include=*.[chS]", "--include=/Kbuild", "--exclude=*",
+          "Kbuild", *SOURCES, f"{folder}/"], cwd=ROOT)
 
 
 def make_argv(image: Image, folder: Path, words: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from guests.report import Stage, Test
+from guests.report import Stage, Test, say
 
 # Reports that fail a guest whatever its script thinks of itself.
 REPORTS = [
@@ -69,6 +69,8 @@ class Verdict:
 
     def count(self, stage: Stage, prefix: str = "") -> bool:
         """Count the checks, and the guest as one more; return whether the guest came through."""
+        for note in self.notes:
+            say(f"     {note}")
         for test in self.tests:
             stage.add(prefix + test.name, test.ok, test.note, test.seconds)
         reason = self.reason or ("" if self.tests else "the script made no check")

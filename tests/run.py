@@ -190,8 +190,6 @@ def build_programs() -> None:
 def count(stage: Stage, verdict: Verdict) -> None:
     """Count a scenario's checks, and the guest itself as one more."""
     say(f"---- {verdict.name}: {verdict.seconds:.0f} s, {verdict.accel}")
-    for note in verdict.notes:
-        say(f"     {note}")
     verdict.count(stage, f"{verdict.name}: ")
 
 

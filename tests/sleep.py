@@ -68,9 +68,7 @@ def make_root(folder: Path, image: Image) -> None:
     for name in ("bin", "dev", "modules", "proc", "run", "sbin", "sys", "tmp"):
         (folder / name).mkdir(parents=True)
     shutil.copy(BUSYBOX, folder / "bin/busybox")
-    for name in FILES:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
+    call(["cp", "--parents", "-t", folder, *FILES], cwd=ROOT)
     modules = sorted((BUILD / image.release).glob("*.ko"))
     if not modules:
         raise ToolError(f"{BUILD / image.release}: no modules; run `make modules`")
@@ -151,10 +149,7 @@ def main() -> int:
     parser.add_argument("--kernel", default="6.1", help="a series or a release (default 6.1)")
     args = parser.parse_args()
     stage = Stage("sleep")
-    verdict = boot(images(args.kernel)[0])
-    for note in verdict.notes:
-        print(f"     {note}")
-    verdict.count(stage)
+    boot(images(args.kernel)[0]).count(stage)
     return stage.finish()
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from guests.command import complaint
+from guests.command import call, complaint
 from guests.disk import Machine, boot_disk
 from guests.report import BUILD, ROOT, Stage, ToolError
 
@@ -59,10 +59,8 @@ def make_disk(base: Path, kept: Path) -> str:
     """
     shutil.rmtree(WORK, ignore_errors=True)
     (WORK / "root").mkdir(parents=True)
-    for name in FILES:
-        target = WORK / "files" / PLACE / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, target)
+    (WORK / "files" / PLACE).mkdir(parents=True)
+    call(["cp", "--parents", "-t", WORK / "files" / PLACE, *FILES], cwd=ROOT)
     wanted = WORK / "files/etc/systemd/system/multi-user.target.wants"
     wanted.mkdir(parents=True)
     (wanted.parent / "units-test.service").write_text(UNIT, encoding="utf-8")

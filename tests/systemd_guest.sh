@@ -26,11 +26,10 @@ lease_s=45
 soon_s=120
 
 prop() { systemctl show -P "$2" "$1"; }
-prop_is() { [ "$(prop "$1" "$2")" = "$3" ]; }
-looked_at() { [ "$(prop "$1" ConditionTimestampMonotonic)" != 0 ]; }
+looked_at() { ! gives 0 prop "$1" ConditionTimestampMonotonic; }
 config() { cat "$LMM_DBG"/*/config; }
 all_off() { [ "$(cat "$LMM_DBG"/*/enabled | sort -u)" = 0 ]; }
-pcp_is() { [ "$(cat "$LMM_DBG/pcp/enabled")" = "$1" ]; }
+pcp_is() { gives "$1" cat "$LMM_DBG/pcp/enabled"; }
 log_has() { journalctl -q -o cat -b "$1" -u "$2" | grep -qF -e "$3"; }
 inode_is_not() { [ "$(stat -c %i "$1" 2>/dev/null || echo "$2")" != "$2" ]; }
 
@@ -45,7 +44,6 @@ said() {
 
 # Records of a kind, of all boots.
 records() { grep -c "\"type\":\"$1\"" "${2:-$journal}"; }
-more_records() { [ "$(records "$1")" -gt "$2" ]; }
 
 configure() {
 	printf 'profile = "%s"\nat_stop = "%s"\n' "$1" "$2" >/etc/livemm/livemm.toml
@@ -211,8 +209,8 @@ runs() {
 	check "its arm is applied" wait_for $soon_s pcp_is 1
 	begun=$(records resume)
 	check "its runner is killed" systemctl kill -s KILL $trial
-	check "and is started again" wait_for $soon_s prop_is $trial NRestarts 1
-	check "it goes on" wait_for $soon_s more_records resume "$begun"
+	check "and is started again" wait_for $soon_s gives 1 prop $trial NRestarts
+	check "it goes on" wait_for $soon_s grown "$begun" records resume
 	check "with its arm" wait_for $soon_s pcp_is 1
 	check "stop" systemctl stop $trial
 	same "it ends well" "$(prop $trial Result) $(prop $trial ActiveState)" "success inactive"
@@ -231,7 +229,7 @@ lease_runs_out() {
 	sleep 3
 	need systemctl kill -s KILL $trial
 	check "killed and not started again it has failed" \
-		wait_for $soon_s prop_is $trial Result signal
+		wait_for $soon_s gives signal prop $trial Result
 	check "the kernel does not see it at once" pcp_is 1
 	check "then the host is back to stock" wait_for $((lease_s + 30)) pcp_is 0
 	check "all of it" all_off
@@ -261,10 +259,10 @@ resumed() {
 }
 
 crashed() {
-	check "after a crash a guardrail is passed" wait_for $soon_s more_records guard 0
+	check "after a crash a guardrail is passed" wait_for $soon_s grown 0 records guard
 	said $trial "the host went down while arm on was on"
 	seen=$(records sample)
-	check "the host is still read" wait_for $soon_s more_records sample $((seen + 1))
+	check "the host is still read" wait_for $soon_s grown $((seen + 1)) records sample
 	check "but stays at stock" all_off
 	same "the unit is active" "$(prop $trial ActiveState)" active
 	need systemctl disable --now $trial

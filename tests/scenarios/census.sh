@@ -17,9 +17,6 @@ take() { cat "$census" >"$1" && ! grep -q '^# [iu]n' "$1"; }
 # pages_of COLUMN...: of the last census.
 pages_of() { census_pages /run/census "$*" all; }
 
-# near A B MARGIN
-near() { [ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]; }
-
 # zones NAME: a number of /proc/zoneinfo, one that each zone has, summed.
 zones() {
 	awk -v name="$1" '$1 == name { sum += $2 }

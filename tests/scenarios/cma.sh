@@ -26,7 +26,6 @@ cma_pct_of() {
 # A column of the zone in `state`: 7 room, 8 share.
 zone() { awk -v column="$1" '$8 ~ /%$/ { sub(/%/, "", $8); print $column }' "$policy/state"; }
 
-close_to() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ]; }
 
 need lmm_load
 same "supported" "$(cat "$policy/supported")" yes
@@ -41,7 +40,7 @@ hooks_armed refill fallback cma_start cma_busy cma_finish cma_release buffer
 check "the area is known" grep -Eq '^reserved +0 +[A-Z]+[A-Z0-9]* +65536 ' "$policy/state"
 want=$(zone 8)
 ratio=$(cma_pct_of 64)
-check "ratio: $ratio % of CMA memory, $want % is its share" close_to "$ratio" "$want" 5
+check "ratio: $ratio % of CMA memory, $want % is its share" near "$ratio" "$want" 5
 need write_to "$policy/mode" cma_first
 first=$(cma_pct_of 64)
 check "cma_first: $first %" test "$first" -ge 90
@@ -63,7 +62,7 @@ check "the tracepoint carries the decision with its inputs" grep -Eq \
 need write_to "$policy/config" "mode=cma_first cap_pct=25"
 fill cap 128
 used=$((100 - $(meminfo CmaFree) * 100 / 262144))
-check "a quarter may be in use: $used % are" close_to "$used" 25 3
+check "a quarter may be in use: $used % are" near "$used" 25 3
 check "the rest is regular memory's, which is counted" test "$(counter regular_cap cma)" -gt 0
 rm /mnt/cap
 

@@ -19,6 +19,7 @@
 #   wait_for SECONDS CMD...  poll until CMD succeeds; guest seconds, not wall time
 #   grown N CMD...           is the number that CMD prints above N?
 #   gives TEXT CMD...        does CMD print TEXT?
+#   near A B MARGIN          do the numbers differ by MARGIN at the most?
 #   vmstat NAME...           sum of these rows of /proc/vmstat
 #   meminfo NAME             a number of /proc/meminfo, in KiB
 #   memory_offline           take any block of memory that the kernel lets go of offline; print it
@@ -106,6 +107,8 @@ gives() {
 	shift
 	[ "$("$@")" = "$_want" ]
 }
+
+near() { [ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]; }
 
 loaded() { [ -d "/sys/module/$1" ]; }
 unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
