@@ -5,8 +5,6 @@ In single emulation all CPUs of a guest take turns of 0.1 s; in parallel emulati
 a thread.  Parallel is for races.  Checks that count or follow the clock need single emulation.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import threading

@@ -7,8 +7,6 @@ in build/log/NAME.log.  A guest that dies, hangs, or whose kernel reports
 anything (guests.verdict.REPORTS) has failed whatever its script said.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

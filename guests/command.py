@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run a program, keep its output in a file, say in one line what failed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,23 +20,19 @@ def bound(argv: Sequence[str]) -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", *argv]
 
 
-def stop(process: subprocess.Popen[str]) -> None:
-    """End a program, with the time it takes to end what it has started."""
-    process.terminate()
-    try:
-        process.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
 @contextmanager
 def ended_with_us(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
     """Stop the program when the block is left by an exception."""
     try:
         yield process
     except BaseException:
-        stop(process)
+        # Some time, in which the program ends what it has started.
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         raise
 
 

@@ -7,12 +7,9 @@ one port, what the script prints on another, the console in build/log/NAME.log. 
 can be booted again, and then is as the boot before has left it.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from guests.accel import Accel, choose
+from guests.accel import choose
 from guests.boot import CHANNEL, EMULATED_KARGS, KARGS, OUTPUT_PORT, PORT, judged, launch, port
 from guests.verdict import Verdict
 
@@ -20,41 +17,28 @@ from guests.verdict import Verdict
 CPU = "qemu64,+rdrand"
 
 
-@dataclass
-class Machine:
-    """A machine to boot."""
+def boot_disk(name: str, vmlinuz: Path, initrd: Path, disk: Path, kargs: list[str],
+              timeout: float) -> Verdict:
+    """Boot a machine until it goes down or starts again, and judge it and its script.
 
-    name: str
-    vmlinuz: Path
-    initrd: Path
-    disk: Path  # a file system as a file, for the root; its init is to start a script
-    kargs: list[str] = field(default_factory=list)  # more kernel arguments
-    timeout: float = 900.0  # wall seconds until the machine is given up
-
-
-def command(machine: Machine, accel: Accel, channel: Path, output: Path) -> list[str]:
-    """The command line of qemu. It ends when the machine is switched off or starts again."""
-    kargs = ["root=/dev/vda", "rw", "console=ttyS0", *KARGS,
-             *([] if accel.kvm else EMULATED_KARGS), *machine.kargs]
-    return [
-        accel.qemu, "-accel", accel.argument, "-M", "q35", "-cpu", CPU, "-smp", "2",
-        "-m", "1G", "-nodefaults", "-no-user-config", "-display", "none",
-        "-serial", "stdio", "-no-reboot",
-        "-kernel", str(machine.vmlinuz), "-initrd", str(machine.initrd),
-        "-append", " ".join(kargs),
-        # The disk need not outlive a crash of the host's.
-        "-drive", f"file={machine.disk},if=none,id=root,format=raw,cache=unsafe",
-        "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci",
-        "-device", "virtio-serial-pci", *port(PORT, channel), *port(OUTPUT_PORT, output),
-    ]
-
-
-def boot_disk(machine: Machine) -> Verdict:
-    """Boot the machine until it goes down, and judge it and its script."""
+    The disk is a file system as a file, for the root; its init is to start the script.
+    """
     accel = choose()
+    words = ["root=/dev/vda", "rw", "console=ttyS0", *KARGS,
+             *([] if accel.kvm else EMULATED_KARGS), *kargs]
 
     def run(folder: Path, verdict: Verdict) -> bool:
-        argv = command(machine, accel, folder / CHANNEL, verdict.output)
-        return launch(argv, verdict, machine.timeout, {})
+        argv = [
+            accel.qemu, "-accel", accel.argument, "-M", "q35", "-cpu", CPU, "-smp", "2",
+            "-m", "1G", "-nodefaults", "-no-user-config", "-display", "none",
+            "-serial", "stdio", "-no-reboot",
+            "-kernel", str(vmlinuz), "-initrd", str(initrd), "-append", " ".join(words),
+            # The disk need not outlive a crash of the host's.
+            "-drive", f"file={disk},if=none,id=root,format=raw,cache=unsafe",
+            "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci",
+            "-device", "virtio-serial-pci", *port(PORT, folder / CHANNEL),
+            *port(OUTPUT_PORT, verdict.output),
+        ]
+        return launch(argv, verdict, timeout, {})
 
-    return judged(machine.name, accel, machine.timeout, [], run)
+    return judged(name, accel, timeout, [], run)

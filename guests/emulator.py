@@ -8,8 +8,6 @@ The packages come from a later Debian suite and are unpacked into the cache.  No
 host changes: apt runs with sources and lists of its own.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import re
@@ -186,7 +184,6 @@ def fetch() -> int:
 
 
 def main() -> int:
-    """The command."""
     if sys.argv[1:] == ["fetch"]:
         return fetch()
     if sys.argv[1:] == ["show"]:

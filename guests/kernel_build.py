@@ -5,8 +5,6 @@ python3 -m guests.kernel_build [NAME]      have it in the cache, with progress s
                                    (KUnit, KASAN, lockdep) or another [[built]] of the matrix
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re
@@ -134,7 +132,6 @@ def ensure(name: str = DEBUG) -> None:
 
 
 def main() -> int:
-    """The command."""
     if len(sys.argv) > 2:
         raise ToolError("usage: python3 -m guests.kernel_build [NAME]")
     name = sys.argv[1] if sys.argv[1:] else DEBUG

@@ -5,8 +5,6 @@ python3 -m guests.kernels fetch     have every kernel's image and headers, or th
 python3 -m guests.kernels list      what is in the cache
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -130,15 +128,9 @@ def stock_image(kernel: Kernel) -> Image:
     modules = tree / "lib" / "modules" / release
     # The packages of 7.2 have it among the modules, to be copied when they are installed.
     places = [tree / "boot" / f"vmlinuz-{release}", modules / "vmlinuz"]
-    return Image(
-        name=kernel.series,
-        release=release,
-        vmlinuz=next((place for place in places if place.exists()), places[0]),
-        modules=modules,
-        kdir=Path("/lib/modules") / release / "build",
-        compiler=kernel.compiler,
-        root=kernel.root,
-    )
+    vmlinuz = next((place for place in places if place.exists()), places[0])
+    kdir = Path("/lib/modules") / release / "build"
+    return Image(kernel.series, release, vmlinuz, modules, kdir, kernel.compiler, kernel.root)
 
 
 def source_version(package: str) -> str:
@@ -166,15 +158,8 @@ def built_image(name: str = DEBUG) -> Image:
     if not done.exists():
         raise ToolError(f"the {name} kernel is not built; run `make {name}-kernel`")
     release = done.read_text(encoding="utf-8").strip()
-    return Image(
-        name=name,
-        release=release,
-        vmlinuz=tree / "boot" / f"vmlinuz-{release}",
-        modules=tree / "lib" / "modules" / release,
-        kdir=tree / "build",
-        compiler=row.compiler,
-        built=True,
-    )
+    return Image(name, release, tree / "boot" / f"vmlinuz-{release}",
+                 tree / "lib" / "modules" / release, tree / "build", row.compiler, built=True)
 
 
 def images(wanted: str | None = None) -> list[Image]:
@@ -352,7 +337,6 @@ def fetch(wanted: list[str]) -> int:
 
 
 def main() -> int:
-    """The command."""
     if sys.argv[1:2] == ["fetch"]:
         return fetch(sys.argv[2:])
     if sys.argv[1:] == ["list"]:

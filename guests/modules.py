@@ -6,8 +6,6 @@ and built there with W=1 and every warning an error.  build/RELEASE/modroot
 is a tree for modprobe: the kernel's own modules and ours.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
@@ -152,7 +150,6 @@ def names_or(wanted: str | None) -> list[str]:
 
 
 def main() -> int:
-    """The command."""
     parser = argparse.ArgumentParser(prog="guests.modules", description="build the modules")
     parser.add_argument("--kernel", help="a series of kernels.toml, a release, debug or cma")
     args = parser.parse_args()

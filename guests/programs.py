@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """C programs that run in guests: compiled on the host, statically."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Counted tests: one line each on the terminal, a JSON file and a JUnit file a stage."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -96,16 +96,13 @@ make_venv() {
 
 [ "$(id -u)" = 0 ] || die "must be root: packages, guests and DKMS need it"
 command -v apt-get >/dev/null || die "this is not a Debian machine"
-case $here in
-/dev/* | /proc/* | /run/* | /sys/*) die "$here: a guest cannot see this folder" ;;
-esac
-case $cache in
-/*) ;;
-*) die "LIVEMM_CACHE=$cache: must be an absolute path" ;;
-esac
-case $cache in
-/dev/* | /proc/* | /run/* | /sys/*) die "$cache: a guest cannot see this folder" ;;
-esac
+for folder in "$here" "$cache"; do
+	case $folder in
+	/dev/* | /proc/* | /run/* | /sys/*) die "$folder: a guest cannot see this folder" ;;
+	/*) ;;
+	*) die "LIVEMM_CACHE=$folder: must be an absolute path" ;;
+	esac
+done
 mkdir -p "$cache"
 
 # Two setups at once would fight over apt and the cache.

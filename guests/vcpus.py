@@ -6,8 +6,6 @@ the guest could not tell.  The names of the threads show the truth (-name debug-
 "CPU 1/TCG", "ALL CPUs/TCG", "CPU 1/KVM".
 """
 
-from __future__ import annotations
-
 import os
 import re
 import threading

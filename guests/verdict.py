@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a guest said, and what its kernel said against it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Stages that keep no more than one core busy run side by side; what all but the f
 is shown when they have ended.  The last line is exactly "N passed, N failed".
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -5,8 +5,6 @@ Built with AddressSanitizer and UndefinedBehaviorSanitizer, in seconds, without 
 without root.  SUITE is a part of a suite's name.  build/cores/ keeps KTAP and JUnit XML.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
@@ -63,7 +61,6 @@ def build() -> str:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("cores")
     WORK.mkdir(parents=True, exist_ok=True)
     if stage.run("they build without a warning", build):

@@ -7,8 +7,6 @@ modules or start services are replaced there by ones that only write down who ca
 What the units do is seen in a guest that boots a copy of it (tests.systemd).
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import dataclass
@@ -234,7 +232,6 @@ class Life:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("deb")
     if not any(kernel.series == "6.1" for kernel in load()[0]):
         raise ToolError(f"{SUITE}'s own kernel is not supported: this test needs another one")

@@ -5,8 +5,6 @@ All of DKMS runs in a mount namespace of its own in which /usr/src,
 /var/lib/dkms and /lib/modules are folders of build/: the host stays as it is.
 """
 
-from __future__ import annotations
-
 import shutil
 from concurrent.futures import as_completed
 from pathlib import Path
@@ -119,7 +117,6 @@ def host_state() -> set[str]:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("dkms")
     before = host_state()
     kernels = [kernel for kernel in load()[0] if not kernel.buildroot]

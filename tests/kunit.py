@@ -8,8 +8,6 @@ SUITE is a part of a suite's name: only cases of such suites are counted.  All s
 build/check/ keeps KTAP, JSON and JUnit XML.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -60,7 +58,6 @@ def parse(ktap: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("kunit")
 
     def built() -> str:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """make lint: each tool is one counted test."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import partial
 from pathlib import Path
@@ -129,7 +127,6 @@ def drawn(program: str) -> str:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("lint")
     stage.run("checkpatch --strict", checkpatch)
     stage.run("kernel-doc -Werror", kernel_doc)

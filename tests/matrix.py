@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Keep dkms.conf and README.md in step with kernels.toml: --check or --write."""
 
-from __future__ import annotations
-
 import re
 import sys
 
@@ -95,7 +93,6 @@ def write() -> None:
 
 
 def main() -> int:
-    """The command."""
     if sys.argv[1:] == ["--write"]:
         write()
     elif sys.argv[1:] == ["--check"]:

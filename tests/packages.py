@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which package of Python may import which: guests imports neither tests nor bench."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path

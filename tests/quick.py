@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """make quick: lint, cores and livemmctl's tests, side by side; no guest is booted."""
 
-from __future__ import annotations
-
 from guests.report import main_guard
 from tests.check import run_rows
 

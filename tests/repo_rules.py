@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The rules of the house that no tool of others knows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

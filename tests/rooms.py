@@ -6,8 +6,6 @@ policy/common/; policy/<name>/; main.c.  A file may include files of its own roo
 lower floors.  X.c and X.h of one folder are one node of the graph.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

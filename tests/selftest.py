@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The harness tried on what it must catch: python3 -m tests.selftest"""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -311,7 +309,6 @@ def guest_that(
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("selftest")
     stage.run("kernel reports are seen", reports_are_seen)
     stage.run("wrong includes are seen", wrong_includes_are_seen)

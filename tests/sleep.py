@@ -6,8 +6,6 @@ Guests of guests.boot cannot do so: their root is on 9p, which a sleep would cut
 tests/sleep_guest.sh has the checks.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -144,7 +142,6 @@ def boot(image: Image) -> Verdict:
 
 
 def main() -> int:
-    """The command."""
     parser = argparse.ArgumentParser(prog="tests.sleep", description="suspend a guest to idle")
     parser.add_argument("--kernel", default="6.1", help="a series or a release (default 6.1)")
     args = parser.parse_args()

@@ -6,14 +6,13 @@ It is booted with its own kernel several times, and goes on each time from what 
 before has left: tests/systemd_guest.sh has what happens in which.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
 from guests.command import call, complaint
-from guests.disk import Machine, boot_disk
+from guests.disk import boot_disk
 from guests.report import BUILD, ROOT, Stage, ToolError
+from guests.verdict import Verdict
 
 WORK = BUILD / "units"
 DISK = WORK / "disk"
@@ -69,23 +68,21 @@ def make_disk(base: Path, kept: Path) -> str:
                      log=BUILD / "log" / "units-disk.log")
 
 
-def machine(base: Path, name: str) -> Machine:
-    """One boot of the disk, with the kernel that is installed on it."""
+def boot(base: Path, name: str) -> Verdict:
+    """Boot the disk once, with the kernel that is installed on it."""
     kernels = list((base / "boot").glob("vmlinuz-6.1.*"))
     if len(kernels) != 1:
         raise ToolError(f"{base}/boot: one kernel is wanted, there are {len(kernels)}")
     initrd = kernels[0].with_name(kernels[0].name.replace("vmlinuz", "initrd.img"))
     kargs = [f"units.boot={name}", "quiet", *(f"systemd.mask={unit}" for unit in UNUSED)]
-    return Machine(f"units-{name}", kernels[0], initrd, DISK, kargs=kargs,
-                   timeout=1800)
+    return boot_disk(f"units-{name}", kernels[0], initrd, DISK, kargs, timeout=1800)
 
 
 def check(stage: Stage, base: Path) -> None:
     """Count what the units do, boot by boot; after one that fails there is no other."""
     try:
         for name in BOOTS:
-            verdict = boot_disk(machine(base, name))
-            if not verdict.count(stage, f"units, {name}: "):
+            if not boot(base, name).count(stage, f"units, {name}: "):
                 return
     except (ToolError, OSError) as error:
         stage.add("units", False, str(error))

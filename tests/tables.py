@@ -6,8 +6,6 @@ program of user space, once for each series of the matrix.  Prints tools/livemmc
 --write replaces the file.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile
@@ -121,7 +119,6 @@ def defaults_toml() -> str:
 
 
 def main() -> int:
-    """The command."""
     if sys.argv[1:] not in ([], ["--write"]):
         raise ToolError(f"{' '.join(sys.argv[1:])}: the only argument is --write")
     if sys.argv[1:]:

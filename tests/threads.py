@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Cores that several CPUs use at once, as threads of a program under ThreadSanitizer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from guests.command import call, complaint, tail
@@ -41,7 +39,6 @@ def run(stage: Stage, name: str) -> None:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("threads")
     WORK.mkdir(parents=True, exist_ok=True)
     for name in PROGRAMS:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """make tools-test: the unit tests of tools/, each a counted test."""
 
-from __future__ import annotations
-
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -30,7 +28,6 @@ def count(stage: Stage, report: Path) -> None:
 
 
 def main() -> int:
-    """The command."""
     stage = Stage("tools")
     REPORT.unlink(missing_ok=True)
     argv: list[str | Path] = [sys.executable, "-m", "pytest", "-q", f"--junitxml={REPORT}"]

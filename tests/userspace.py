@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Headers that stand in for the kernel's, where cores build as programs of user space."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

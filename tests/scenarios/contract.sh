@@ -21,6 +21,13 @@ pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 period_ms=100 bu
 	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }
+# recreates FILE NAME NAME: what the file shows can be written, and is shown again.
+recreates() {
+	_shown=$(cat "$1")
+	check "$2" write_to "$1" "$_shown"
+	same "$3" "$(cat "$1")" "$_shown"
+}
+
 need lmm_load
 cd "$LMM_DBG" || exit 1
 
@@ -152,9 +159,7 @@ check "config switches on" write_to pcp/config "enabled=1 period_ms=700"
 same "and it is on" "$(cat pcp/enabled)" 1
 check "status says on" grep -Eq '^pcp +on +event' status
 check "on again is no change" write_to pcp/enabled 1
-cat pcp/config >/run/form
-check "what config shows recreates it" write_to pcp/config "$(cat /run/form)"
-same "the same again" "$(cat pcp/config)" "$(cat /run/form)"
+recreates pcp/config "what config shows recreates it" "the same again"
 need wait_for 30 counted periods 1
 check "state has a row a list" grep -q DMA32 pcp/state
 check "and says what the mode stands on" grep -q '^# event: ' pcp/state
@@ -173,12 +178,8 @@ check "numa: several at once, and on" write_to numa/config "enabled=1,scan_perio
 same "they stand" "$(cat numa/config)" "enabled=1 $(echo "$numa_defaults" |
 	sed 's/scan_period_max_ms=240000/scan_period_max_ms=30000/; s|cgroups=|cgroups=/a:/b=c|')"
 check "status says on" grep -Eq '^numa +on +vma' status
-cat numa/config >/run/form
-check "what config shows recreates it" write_to numa/config "$(cat /run/form)"
-same "the same again" "$(cat numa/config)" "$(cat /run/form)"
-cat "$LMM_PARAMS/policies" >/run/form
-check "so does what policies shows" write_to "$LMM_PARAMS/policies" "$(cat /run/form)"
-same "all the same again" "$(cat "$LMM_PARAMS/policies")" "$(cat /run/form)"
+recreates numa/config "what config shows recreates it" "the same again"
+recreates "$LMM_PARAMS/policies" "so does what policies shows" "all the same again"
 check "an empty list of cgroups" write_to numa/cgroups "\\n"
 same "is empty" "$(cat numa/cgroups)" ""
 check "counters of numa are name and value" awk 'NF != 2 || $2 !~ /^[0-9]+$/ { exit 1 }' numa/counters

@@ -14,15 +14,15 @@
 # The livepatch module with the wrapper of drain.
 lists=livemm_klp_lists
 
-# honest NAME: a policy that says it is on has its drain hook armed.
+# A policy that says it is on has its drain hook armed; else print what they say.
+hooked() {
+	! policy_is "$1" on || hook_is drain armed ||
+		! grep -h -e "^$1 " -e '^drain ' "$LMM_DBG/status" "$LMM_DBG/hooks"
+}
+
 honest() {
 	for _policy in pcp zonelock; do
-		if policy_is "$_policy" on && ! hook_is drain armed; then
-			fail "$1: $_policy is not on with nothing hooked" \
-				"$(grep "^$_policy" "$LMM_DBG/status") $(grep '^drain ' "$LMM_DBG/hooks")"
-		else
-			ok "$1: $_policy is not on with nothing hooked"
-		fi
+		check "$1: $_policy is not on with nothing hooked" hooked "$_policy"
 	done
 }
 

@@ -8,8 +8,6 @@ A request is a line of words with tabs between: where stdout goes, where stderr 
 arguments.  The answer on stdout is a line with the exit code.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

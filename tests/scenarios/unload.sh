@@ -12,13 +12,11 @@
 bounds=$(lists_bounds)
 need lmm_load policies=pcp:enabled=1,period_ms=100
 need lmm_unload
-if [ "$(soaked light full)" = light ]; then
-	LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
-elif [ "$LMM_DEBUG" = 1 ]; then
-	LOAD_PROCS=$LMM_CPUS LOAD_ROUNDS="-w 48" load_start
-else
-	load_start
-fi
+case $(soaked light full)$LMM_DEBUG in
+light*) LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start ;;
+full1) LOAD_PROCS=$LMM_CPUS LOAD_ROUNDS="-w 48" load_start ;;
+*) load_start ;;
+esac
 need lmm_load policies=pcp:enabled=1,period_ms=100
 check "lists are raised" wait_for 60 counted raised 0
 refute "the wrappers are held while armed" rmmod livemm_klp_lists
