@@ -320,8 +320,7 @@ def fetch_one(kernel: Kernel) -> None:
 def fetch(wanted: list[str]) -> int:
     """Have images and headers of the whole matrix, or of the series named."""
     kernels, _ = load()
-    unknown = set(wanted) - {kernel.series for kernel in kernels}
-    if unknown:
+    if unknown := set(wanted) - {kernel.series for kernel in kernels}:
         raise ToolError(f"{', '.join(sorted(unknown))}: not in {MATRIX.name}")
     for kernel in kernels:
         if wanted and kernel.series not in wanted:

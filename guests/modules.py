@@ -103,19 +103,16 @@ def build(image: Image) -> str:
     for path in folder.glob("*.ko"):
         path.unlink()
     words = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
-    if not image.built:
-        wrong = build_variants(image, folder, words)
-        if wrong:
-            return wrong
-    argv = make_argv(image, folder, words)
-    status, text = call(argv, log=BUILD / "log" / f"modules-{image.name}.log", check=False)
+    if not image.built and (wrong := build_variants(image, folder, words)):
+        return wrong
+    status, text = call(make_argv(image, folder, words), check=False,
+                        log=BUILD / "log" / f"modules-{image.name}.log")
     if status != 0:
         return f"make: status {status}\n{complaints(text) or tail(text)}"
     if complaints(text):
         return complaints(text)
-    found = sorted(path.name for path in folder.glob("*.ko"))
-    wanted = [f"{name}.ko" for name in MODULES] + (["livemm_kunit.ko"] if image.debug else [])
-    missing = set(wanted) - set(found)
+    wanted = {f"{name}.ko" for name in (*MODULES, *(["livemm_kunit"] if image.debug else []))}
+    missing = wanted - {path.name for path in folder.glob("*.ko")}
     if missing:
         return f"not built: {', '.join(sorted(missing))}"
     merge_modroot(image, folder)

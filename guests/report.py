@@ -68,7 +68,7 @@ class Stage:
 
     @property
     def passed(self) -> int:
-        return sum(1 for test in self.tests if test.ok)
+        return sum(test.ok for test in self.tests)
 
     @property
     def failed(self) -> int:

@@ -110,10 +110,8 @@ def one(stage: Stage, kernel: Kernel) -> None:
 
 def host_state() -> set[str]:
     """The names that DKMS would add to or take from on the host."""
-    found: set[str] = set()
-    for pattern in ("usr/src/*", "var/lib/dkms/*", "lib/modules/*/*", "lib/modules/*/updates/**/*"):
-        found |= {str(path) for path in Path("/").glob(pattern)}
-    return found
+    patterns = ("usr/src/*", "var/lib/dkms/*", "lib/modules/*/*", "lib/modules/*/updates/**/*")
+    return {str(path) for pattern in patterns for path in Path("/").glob(pattern)}
 
 
 def main() -> int:

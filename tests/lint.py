@@ -38,8 +38,8 @@ USER_SPACE = "kunit/user/"
 
 def ours(*suffixes: str, inside: tuple[str, ...] = ("",)) -> list[Path]:
     """The project's files with one of these suffixes, relative to the top."""
-    found = [path.relative_to(ROOT) for path in repo_rules.tracked() if path.suffix in suffixes]
-    return [path for path in found if str(path).startswith(inside)]
+    return [path for full in repo_rules.tracked() if full.suffix in suffixes
+            and str(path := full.relative_to(ROOT)).startswith(inside)]
 
 
 def run(argv: list[str | Path], name: str) -> str:

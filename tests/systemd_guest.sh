@@ -33,14 +33,9 @@ pcp_is() { gives "$1" cat "$LMM_DBG/pcp/enabled"; }
 log_has() { journalctl -q -o cat -b "$1" -u "$2" | grep -qF -e "$3"; }
 inode_is_not() { [ "$(stat -c %i "$1" 2>/dev/null || echo "$2")" != "$2" ]; }
 
-# A check: in this boot a unit has said so.
-said() {
-	if wait_for 30 log_has 0 "$1" "$2"; then
-		ok "$1 says '$2'"
-	else
-		fail "$1 says '$2'" "$(journalctl -q -o cat -b -u "$1" | tail -n 3)"
-	fi
-}
+# Else print what the unit has said in this boot, for the note of the failed check.
+has_said() { wait_for 30 log_has 0 "$1" "$2" || ! journalctl -q -o cat -b -u "$1"; }
+said() { check "$1 says '$2'" has_said "$1" "$2"; }
 
 # Records of a kind, of all boots.
 records() { grep -c "\"type\":\"$1\"" "${2:-$journal}"; }

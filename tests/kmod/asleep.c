@@ -7,7 +7,6 @@
  * machine from a real sleep.  Another number of seconds may be written while the module is loaded.
  */
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/time64.h>
 
 #include "lmm_kmod.h"

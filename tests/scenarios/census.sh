@@ -121,8 +121,8 @@ reader() {
 	done
 }
 reader &
-rounds=0
-while [ "$rounds" -lt 3 ] && block=$(memory_offline); do
+rounds=0 block=
+while [ "$rounds" -lt 3 ] && block=$(memory_offline "$block"); do
 	if [ "$rounds" = 0 ]; then
 		wait_for 60 take /run/census_less || note "no whole census while it is gone"
 	fi

@@ -22,7 +22,8 @@
 #   near A B MARGIN          do the numbers differ by MARGIN at the most?
 #   vmstat NAME...           sum of these rows of /proc/vmstat
 #   meminfo NAME             a number of /proc/meminfo, in KiB
-#   memory_offline           take any block of memory that the kernel lets go of offline; print it
+#   memory_offline AFTER     take a block of memory that the kernel lets go of offline, and print it:
+#                            any, or a later one than AFTER
 #   memory_goes              the same, and have it come back
 #   soaked FEW MANY          how often to do it: MANY in `make soak`, else FEW
 #
@@ -148,7 +149,12 @@ vmstat() { awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { pri
 meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 
 memory_offline() {
+	_after=$1
 	for _block in /sys/devices/system/memory/memory[0-9]*; do
+		if [ -n "$_after" ]; then
+			[ "$_block" != "$_after" ] || _after=
+			continue
+		fi
 		[ "$(cat "$_block/removable" 2>/dev/null)" = 1 ] || continue
 		timeout 20 sh -c "echo offline >$_block/state" 2>/dev/null || continue
 		echo "$_block"
@@ -157,7 +163,7 @@ memory_offline() {
 	return 1
 }
 
-memory_goes() { _gone=$(memory_offline) && echo online >"$_gone/state"; }
+memory_goes() { _gone=$(memory_offline "") && echo online >"$_gone/state"; }
 soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 
 # What follows is about page lists and the control files.

@@ -56,13 +56,9 @@ ctl() {
 	fi
 }
 
-said() {
-	if grep -qF -e "$2" "$SAID/$1.out" "$SAID/$1.err"; then
-		ok "$1: says '$2'"
-	else
-		fail "$1: says '$2'" "$(cat "$SAID/$1.out" "$SAID/$1.err" | head -n 3)"
-	fi
-}
+# Else print what was said, for the note of the failed check.
+has_said() { grep -qF -e "$2" "$SAID/$1.out" "$SAID/$1.err" || ! cat "$SAID/$1.out" "$SAID/$1.err"; }
+said() { check "$1: says '$2'" has_said "$1" "$2"; }
 
 holds() { printf '%s\t%s\n' "$1" "$2" >>/run/asked; }
 shows() { holds "$1" ":$2"; }

@@ -23,5 +23,6 @@ foreign_load() {
 }
 
 foreign_unload() {
-	echo 0 >"$foreign/enabled" && wait_for 60 livepatch_gone "$foreign_module" && rmmod "$foreign_module"
+	echo 0 >"$foreign/enabled" && wait_for 60 livepatch_gone "$foreign_module" &&
+		rmmod "$foreign_module"
 }

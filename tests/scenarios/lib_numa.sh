@@ -66,7 +66,7 @@ spaces_left() {
 }
 
 # By the counters, and by the table: the same?
-mms_agree() { spaces_left | awk '{ exit $1 != $2 }'; }
+mms_agree() { [ "$(spaces_left | awk '{ print $1 == $2 }')" = 1 ]; }
 
 spaces_dead() {
 	space_rows | while read -r _pid _rest; do

@@ -36,7 +36,7 @@ else
 	fail "CPU 1 can go offline" "no such file"
 fi
 
-if gone=$(memory_offline); then
+if gone=$(memory_offline ""); then
 	check "a block of memory went offline" grep -q offline "$gone/state"
 	check "and comes back" write_to "$gone/state" online
 	check "lists are raised after it" wait_for 60 lists_raised

@@ -92,8 +92,9 @@ need write_to "$cpu" 1
 check "lists are raised with it back" wait_for 60 lists_raised
 
 # Memory that goes and comes, several times, under load.
-rounds=0
-while [ "$rounds" -lt 3 ] && memory_goes; do
+rounds=0 block=
+while [ "$rounds" -lt 3 ] && block=$(memory_offline "$block"); do
+	need write_to "$block/state" online
 	rounds=$((rounds + 1))
 done
 check "memory goes and comes under load" test "$rounds" -gt 0

@@ -10,7 +10,8 @@
 variants=$LMM_MODDIR/variants
 
 need insmod "$variants/livemm-break-drain.ko"
-check "the broken hook is refused in words" tells hooks "^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'"
+check "the broken hook is refused in words" tells hooks \
+	"^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'"
 check "the others are there" tells hooks '^page_alloc .* idle'
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain: free_pcppages_bulk: "
 same "pcp is supported in another mode" "$(cat "$LMM_DBG/pcp/supported")" yes
@@ -39,13 +40,15 @@ check "and says so in the log" sh -c 'dmesg | grep -q "hook drain_list: .*force=
 need rmmod livemm
 
 need insmod "$variants/livemm-name-drain_list.ko"
-check "an argument of another name is refused in words" tells hooks "^drain_list .* unavailable .*parameter 2 is called 'pcp', expected 'list'"
+check "an argument of another name is refused in words" tells hooks \
+	"^drain_list .* unavailable .*parameter 2 is called 'pcp', expected 'list'"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain_list: drain_zone_pages: parameter 2"
 same "no other row is" "$(grep -c ' is called ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
 
 need insmod "$variants/livemm-data-high_fraction.ko"
-check "a variable of another length is refused in words" tells hooks "^high_fraction .* unavailable .*is at most [0-9]+ bytes long, expected 4096"
+check "a variable of another length is refused in words" tells hooks \
+	"^high_fraction .* unavailable .*is at most [0-9]+ bytes long, expected 4096"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: percpu_pagelist_high_fraction: is at most"
 same "no other row is" "$(grep -c ' bytes long, ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
