@@ -22,9 +22,9 @@
 #   near A B MARGIN          do the numbers differ by MARGIN at the most?
 #   vmstat NAME...           sum of these rows of /proc/vmstat
 #   meminfo NAME             a number of /proc/meminfo, in KiB
-#   memory_offline AFTER     take a block of memory that the kernel lets go of offline, and print it:
-#                            any, or a later one than AFTER
-#   memory_goes              the same, and have it come back
+#   memory_offline AFTER     take a block of memory that the kernel lets go of offline, and print its
+#                            folder: a later one than AFTER, any if AFTER is empty
+#   memory_goes              take any block offline, and have it come back
 #   soaked FEW MANY          how often to do it: MANY in `make soak`, else FEW
 #
 # Set for scenarios: LMM_KERNEL (6.1, 6.12, 7.2, debug), LMM_RELEASE, LMM_DEBUG (0, 1),
@@ -177,24 +177,24 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   zone_raised ZONE         has it raised one of that zone of node 0?
 #   zone_pages NAME [ZONE]   a number of node 0, in pages: `free`, `high` (the watermark), `count` (in lists); summed over the zones that programs' memory comes from, or of one
 #   pages_unaccounted        managed pages that no counter of the kernel explains
-#   pages_before POLICY      have $pages, as many as there are to be in the end; the policy is off
-#   pages_kept BEFORE        two checks: they are about as many as BEFORE
+#   pages_before POLICY      switch the policy on and off, and have $pages: pages_unaccounted
+#   pages_kept BEFORE        two checks: pages_unaccounted is about BEFORE
 #   pcp_before               load the module and have $bounds and $pages, of what is to be there in the end
 #   pcp_after PREFIX         switch pcp off; two checks, with names that begin so: what is left of it
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
 #   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
-#   victim_start MIB [CGROUP]  a hog that the OOM killer takes first, in a cgroup if one is named
+#   victim_start MIB [CGROUP]   a hog that the OOM killer takes first, in a cgroup if one is named
 #   hog_settled              wait until all of that is touched; hog_hold: start one and wait
 #   hog_end                  end every hog
 #   counter NAME [POLICY]     a counter, by default of pcp
-#   counted NAME N           is it above N?
-#   tells FILE REGEX         has the control file such a line?
+#   counted NAME N           is a counter of pcp above N?
+#   tells FILE REGEX         has a line of the control file a match?
 #   policy_is NAME WORD      is WORD its state in `status`?
 #   hook_is NAME WORD        is WORD its state in `hooks`?
 #   hook_hits NAME           how often the hook ran
 #   armed                    rows of `hooks` that are armed
-#   none_armed [PREFIX]      a check: there is none
-#   hooks_armed NAME...      checks: each of these is
+#   none_armed [PREFIX]      a check: no hook is armed
+#   hooks_armed NAME...      checks: each of these hooks is armed
 #   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
