@@ -19,13 +19,13 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from guests import kernel_build
 from guests.accel import PARALLEL, SINGLE
-from guests.boot import Guest, boot, end_guests
+from guests.boot import Guest, boot, guest_pool
 from guests.kernels import Image, images, load
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
@@ -206,29 +206,24 @@ class Torturer:
     def many(self, wanted: Iterator[Run], journal: Journal) -> list[Run]:
         """Guests side by side until the time is over; those that failed."""
         failed: list[Run] = []
-        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+        with guest_pool(self.jobs) as pool:
             pending: dict[Future[Verdict], Run] = {}
-            try:
-                while not failed and not self.late or pending:
-                    while not failed and not self.late and len(pending) < self.jobs:
-                        run = next(wanted, None)
-                        if run is None:
-                            self.end = 0
-                            break
-                        if run.name not in journal.passed:
-                            pending[pool.submit(self.go, run)] = run
-                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                        run, verdict = pending.pop(future), future.result()
-                        count(self.stage, verdict)
-                        if verdict.ok:
-                            journal.add(run.name, steps_made(verdict), verdict.seconds)
-                        else:
-                            failed.append(run)
-                        say(f"     so far: {journal}")
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                end_guests()
-                raise
+            while not failed and not self.late or pending:
+                while not failed and not self.late and len(pending) < self.jobs:
+                    run = next(wanted, None)
+                    if run is None:
+                        self.end = 0
+                        break
+                    if run.name not in journal.passed:
+                        pending[pool.submit(self.go, run)] = run
+                for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                    run, verdict = pending.pop(future), future.result()
+                    count(self.stage, verdict)
+                    if verdict.ok:
+                        journal.add(run.name, steps_made(verdict), verdict.seconds)
+                    else:
+                        failed.append(run)
+                    say(f"     so far: {journal}")
         return failed
 
     def shrink(self, run: Run, tries: int) -> Run:
