@@ -204,6 +204,15 @@ static inline bool list_empty(const struct list_head *list)
 	return list->next == list;
 }
 
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+#define list_entry(ptr, type, member)	container_of(ptr, type, member)
+#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
+#define list_for_each_entry(at, head, member)				\
+	for ((at) = list_first_entry(head, __typeof__(*(at)), member);	\
+	     &(at)->member != (head);					\
+	     (at) = list_entry((at)->member.next, __typeof__(*(at)), member))
+
 static inline void list_add_tail(struct list_head *item, struct list_head *head)
 {
 	item->prev = head->prev;
