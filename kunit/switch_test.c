@@ -133,6 +133,23 @@ static void switch_test_too_few_hooks(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
 }
 
+/* A policy that finds too few hooks when it comes back goes on to stand by. */
+static void switch_test_stands_by_for_want_of_hooks(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.alive = false;
+	fake.hooks_ok = false;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	fake.alive = true;
+	fake.hooks_ok = true;
+	fake.armed_err = -EOPNOTSUPP;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "no way out", registry_why);
+	KUNIT_EXPECT_STREQ(test, "eaxdeaxd", fake.log);
+	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
+}
+
 /* A hook is taken away and given back. */
 static void switch_test_stands_by(struct kunit *test)
 {
@@ -201,6 +218,7 @@ static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_cut_while_configuring),
 	KUNIT_CASE(switch_test_revert_leaves_off),
 	KUNIT_CASE(switch_test_too_few_hooks),
+	KUNIT_CASE(switch_test_stands_by_for_want_of_hooks),
 	KUNIT_CASE(switch_test_stands_by),
 	KUNIT_CASE(switch_test_comes_back_without_the_optional),
 	{}

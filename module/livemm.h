@@ -157,7 +157,7 @@ enum lmm_policy_state {
  *	it did.  May sleep.
  * @armed: the policy's hooks are armed, and no event is delivered yet: look which hooks the policy
  *	has, with lmm_hook_armed().  Returns 0 or -errno with the reason in @why; the hooks are
- *	then disarmed and @disable is called.  Must not sleep.  May be NULL.
+ *	then disarmed and @disable is called.  May sleep.  May be NULL.
  * @disable: stop and restore every kernel value the policy changed; called
  *	after the policy's hooks are disarmed and no handler runs any more.
  *	Cannot fail.  May sleep.
@@ -181,8 +181,8 @@ enum lmm_policy_state {
  * @on: @enable has set the policy up; written under the control mutex only
  *
  * Every op runs in process context with lmm_control_mutex held, except @supported and
- * @reason_show.  @supported and @reason_show may be called at any time, with or without the
- * mutex, and read only data that live as long as the module.
+ * @reason_show.  @supported may be called at any time, @reason_show also while the policy goes
+ * off, both with or without the mutex; they read only data that live as long as the module.
  *
  * Members from @config to @standby_reason are written under a spinlock of switch.c, so that
  * switching off and reading never wait.

@@ -60,15 +60,8 @@ static void lmm_step_disable(void *ctx)
 static int lmm_step_arm(void *ctx, char *why, size_t len)
 {
 	struct lmm_switch *sw = ctx;
-	struct lmm_policy *policy = sw->policy;
-	int err = lmm_hooks_arm(policy->id, lmm_policy_mode(policy, sw->config), why, len);
 
-	if (err || !policy->armed)
-		return err;
-	err = policy->armed(policy, why, len);
-	if (err)
-		lmm_hooks_disarm(policy->id);
-	return err;
+	return lmm_hooks_arm(sw->policy->id, lmm_policy_mode(sw->policy, sw->config), why, len);
 }
 
 static void lmm_step_disarm(void *ctx)
@@ -76,6 +69,13 @@ static void lmm_step_disarm(void *ctx)
 	struct lmm_switch *sw = ctx;
 
 	lmm_hooks_disarm(sw->policy->id);
+}
+
+static int lmm_step_armed(void *ctx, char *why, size_t len)
+{
+	struct lmm_switch *sw = ctx;
+
+	return sw->policy->armed ? sw->policy->armed(sw->policy, why, len) : 0;
 }
 
 /* Publish new settings; under lmm_state_lock.  Returns the old ones, to be freed. */
@@ -119,9 +119,11 @@ static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t l
 		kfree_rcu(old, rcu);
 	if (cut)
 		return lmm_cut_meanwhile(why, len);
-	/* Wake tasks that wait for an earlier "off". */
-	if (go)
+	if (go) {
+		/* Tasks may wait for an earlier "off", and wrappers may have changed meanwhile. */
 		wake_up_all(&lmm_state_changed);
+		lmm_policies_look_soon();
+	}
 	return 0;
 }
 
@@ -134,6 +136,7 @@ static int lmm_step_go(void *ctx, char *why, size_t len)
 static const struct lmm_step lmm_on_steps[] = {
 	{ "enable", lmm_step_enable, lmm_step_disable },
 	{ "arm", lmm_step_arm, lmm_step_disarm },
+	{ "armed", lmm_step_armed, NULL },
 	{ "go", lmm_step_go, NULL },
 };
 
@@ -252,8 +255,7 @@ static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, cha
  */
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
 {
-	unsigned int modes = policy->mode_knob < 0 ? 1 :
-			     policy->knobs[policy->mode_knob].max + 1;
+	unsigned int modes = policy->mode_knob < 0 ? 1 : policy->knobs[policy->mode_knob].max + 1;
 	unsigned int mode;
 
 	for (mode = 0; mode < modes; mode++)
@@ -439,9 +441,8 @@ static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
 	enum lmm_policy_state from = READ_ONCE(policy->state);
-	int err;
+	int err = lmm_policy_begin(sw, why, len);
 
-	err = lmm_policy_begin(sw, why, len);
 	if (err)
 		return err;
 	err = lmm_policy_up(sw, why, len);

@@ -152,7 +152,7 @@ static void make_room(struct lmm_hook *hook)
 }
 
 /* Does a row that can make room hook the function at @addr?  Constant after init, so no lock. */
-static bool row_at(unsigned long addr)
+static bool notrace row_at(unsigned long addr)
 {
 	unsigned int i;
 
@@ -166,10 +166,9 @@ static bool row_at(unsigned long addr)
  * Have the row of the function at @addr make room; with 0, every row.
  *
  * This module must stay while a task sleeps here: the kernel's wait for tasks in directly
- * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits instead,
- * for @inside and then for tasks before the increment and behind the decrement, which do not
- * sleep.  Programs of other functions must not wait for @direct_lock, which whoever arms or disarms
- * a row holds for a grace period.
+ * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits instead.
+ * Programs of other functions must not wait for @direct_lock, which whoever arms or disarms a row
+ * holds for a grace period.
  */
 static void notrace make_rooms(unsigned long addr)
 {
@@ -193,8 +192,11 @@ static void notrace make_rooms(unsigned long addr)
  */
 void lmm_direct_exit(void)
 {
+	/* For tasks before the increment: they have increased @inside, or have left. */
+	synchronize_rcu_tasks();
 	while (atomic_read(&inside))
 		schedule_timeout_idle(1);
+	/* For tasks behind the decrement. */
 	synchronize_rcu_tasks();
 }
 

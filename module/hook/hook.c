@@ -510,7 +510,8 @@ static int functions_hold(unsigned int client, u32 functions, char *why, size_t 
  * @len: size of @why
  *
  * Optional hooks that are not available, whose wrapper is not live, or that the kernel refuses,
- * are left out.  On failure nothing stays armed for @id.
+ * are left out.  On failure nothing stays armed for @id.  A caller that keeps the hooks looks at
+ * them once more soon: wrappers may have changed meanwhile, and the look raises the guard.
  *
  * Context: process, may sleep, control mutex held; after lmm_klp_load().
  * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
@@ -561,8 +562,6 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 		if (!err)
 			WRITE_ONCE(hook->armed, hook->armed | BIT(client));
 	}
-	/* A look soon finds wrappers that changed meanwhile, and raises the guard. */
-	hooks_changed();
 	return 0;
 }
 
