@@ -21,8 +21,8 @@
  *
  * The kernel keeps a reference to the first page of a block that is no compound page, such as a
  * stack, and none to the rest.  A lost page behind a used page may therefore count as a tail.
- * Unowned are a page on its way between a list and its user, for a moment, and a page that livemm
- * has in a depot.
+ * Unowned are a page on its way between a list and its user, for a moment, a page that livemm has
+ * in a depot, and on 7.2 a page that was freed where zone->lock could not be had, until the next free.
  */
 #include <linux/bitmap.h>
 #include <linux/memory_hotplug.h>
@@ -50,6 +50,9 @@ enum word { WORDS(WORD_ID) NR_WORDS };
 
 #define WORD_TEXT(name)	#name,
 static const char *const word_texts[NR_WORDS] = { WORDS(WORD_TEXT) };
+
+/* Of a block. */
+#define MOST_PAGES	(1UL << LMM_MAX_ORDER)
 
 DEFINE_STATIC_CALL_NULL(oracle_block_type, LMM_BLOCK_TYPE_RETURN (LMM_BLOCK_TYPE_ARGS));
 
@@ -201,7 +204,7 @@ static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 		if (is_used(page)) {
 			oracle->count[PageReserved(page) ? WORD_reserved : WORD_used]++;
 			/* A block begins at a multiple of its size. */
-			end = begins_block(page) ? pfn + (pfn & -pfn) : 0;
+			end = begins_block(page) ? pfn + min(pfn & -pfn, MOST_PAGES) : 0;
 		} else {
 			oracle->count[pfn < end ? WORD_tails : WORD_unowned]++;
 		}

@@ -10,7 +10,7 @@ tracing=/sys/kernel/tracing/events
 
 echo never >/sys/kernel/mm/transparent_hugepage/enabled
 for event in $_crossing; do
-	echo "hist:keys=common_type" >"$tracing/$event/trigger"
+	need write_to "$tracing/$event/trigger" "hist:keys=common_type"
 done
 
 hits() {

@@ -29,13 +29,13 @@ check "periods are the kernel's before" wait_for 20 periods_own
 for round in $(seq "$rounds"); do
 	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
 	# while both are busy.  Only the first rounds therefore keep both busy there.
-	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
+	if [ "$LMM_TURNS" = 1 ] && [ "$round" = $((crowded + 1)) ]; then
 		hints_stop
 		taskset -pc 0 $$ >/dev/null
 		hint_start -p swap -t 1 -m 4
 	fi
 	mode=vma
-	[ $((round % 3)) -ne 1 ] || mode=period
+	[ $((round % 3)) -ne 2 ] || mode=period
 	need write_to "$NUMA/config" "enabled=1 mode=$mode scan_delay_ms=0 scan_delay_run_ms=0"
 	case $((round % 10)) in
 	9) sleep 3 ;;

@@ -27,13 +27,13 @@ load_start
 for round in $(seq "$rounds"); do
 	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
 	# while both are busy.  Only the first rounds therefore keep both busy there.
-	if [ "$LMM_TURNS" = 1 ] && [ "$round" = "$crowded" ]; then
+	if [ "$LMM_TURNS" = 1 ] && [ "$round" = $((crowded + 1)) ]; then
 		load_stop
 		taskset -pc 0 $$ >/dev/null
 		LOAD_PROCS=1 load_start
 	fi
 	mode=event
-	[ $((round % 3)) -ne 1 ] || mode=depth
+	[ $((round % 3)) -ne 2 ] || mode=depth
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode"
 	[ $((round % 10)) -ne 9 ] || sleep 1
 	need write_to "$LMM_DBG/pcp/enabled" 0

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -30,15 +31,16 @@ from guests.kernels import Image, images, load
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import tables
-from tests.run import build_for, build_programs, count
+from tests.run import build_for, build_programs, known_kernels
 from tests.torture import faults, program, steps
+from tests.torture.program import Program
 
 FOLDER = BUILD / "torture"
 JOURNAL = FOLDER / "journal.json"
 KEPT = ROOT / "tests/torture/kept"
 SCRIPT = ROOT / "tests/torture/guest.sh"
 # What decides how a guest goes: with other sources, every guest is run again.
-SOURCES = ["module", "tests/torture", "tests/kmod"]
+SOURCES = ["module", "Kbuild", "tests/torture", "tests/kmod", "tests/programs", "guests"]
 # CPUs and nodes in turn.
 SHAPES = [(2, 1), (4, 2)]
 TIMEOUT = 1800.0  # wall seconds of a guest
@@ -50,21 +52,6 @@ MEMORY = "1G"
 FAULT_SEEDS = (2, 4, 11, 6)
 # The OOM killer prints a call trace, and a guest that is short of memory says so.
 ALLOWED = [r"\bCall Trace:"]
-
-
-@dataclass(frozen=True)
-class Run:
-    """A guest to be."""
-
-    image: Image
-    cpus: int
-    nodes: int
-    program: program.Program
-
-    @property
-    def name(self) -> str:
-        """Names files, the guest and the journal's entry."""
-        return f"torture-{self.image.name}-{self.cpus}x{self.nodes}-{self.program.seed}"
 
 
 def policies_of(name: str) -> list[str]:
@@ -92,35 +79,40 @@ def release_of(image: Image) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def draw(image: Image, seed: int, cpus: int, nodes: int, phases: int = PHASES) -> Run:
-    """The guest that a seed makes."""
+def draw(image: Image, seed: int, cpus: int, nodes: int, phases: int = PHASES) -> Program:
+    """The program that a seed makes."""
     policies = program.choose_policies(seed, policies_of(image.name))
     rows = tables.tables(release_of(image))
     knobs = {policy: {knob.name: values(knob) for knob in rows[policy].knobs}
              for policy in policies}
     machine = steps.Machine(image.name, cpus, nodes, image.debug, policies, knobs)
-    drawn = program.draw_program(seed, policies, phases, cpus + 1, STEPS[image.debug],
-                                 steps.drawer(machine))
-    return Run(image, cpus, nodes, drawn)
+    drawn = program.draw_steps(seed, phases, cpus + 1, STEPS[image.debug], steps.drawer(machine))
+    return Program(seed, image.name, cpus, nodes, tuple(policies), drawn)
 
 
-def guest_of(run: Run, emulation: str) -> Guest:
-    """The guest of a run, its program written where the guest finds it."""
+def shape(seed: int) -> tuple[int, int]:
+    """CPUs and nodes; even seeds, which test all policies, have every shape in turn too."""
+    return SHAPES[seed // 2 % len(SHAPES)]
+
+
+def guest_of(wanted: Program, emulation: str, name: str = "") -> Guest:
+    """The guest of a program, which is written where the guest finds it."""
+    name = name or wanted.name
     FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f"{run.name}.program"
-    path.write_text(run.program.dump(), encoding="utf-8")
-    kargs = ["hugetlb_cma=64M"] if run.image.debug else []
-    return Guest(name=run.name, image=run.image, script=SCRIPT, cpus=run.cpus, nodes=run.nodes,
-                 memory=MEMORY, kargs=kargs, emulation=emulation, timeout=TIMEOUT,
-                 allowed=ALLOWED, env={"LMM_PROGRAM": str(path)})
+    path = FOLDER / f"{name}.program"
+    path.write_text(wanted.dump(), encoding="utf-8")
+    image = images(wanted.kernel)[0]
+    return Guest(name=name, image=image, script=SCRIPT, cpus=wanted.cpus, nodes=wanted.nodes,
+                 memory=MEMORY, kargs=["cma=64M"] if image.debug else [], emulation=emulation,
+                 timeout=TIMEOUT, allowed=ALLOWED, env={"LMM_PROGRAM": str(path)})
 
 
-def state_of_sources() -> str:
+def state_of_sources(found: Sequence[Image], emulation: str) -> str:
     """A digest of what decides how a guest goes."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(" ".join([emulation, *(image.release for image in found)]).encode())
     for name in SOURCES:
-        for path in sorted((ROOT / name).rglob("*")):
-            if path.suffix in (".c", ".h", ".S", ".py", ".sh"):
+        for path in sorted((ROOT / name).rglob("*")) or [ROOT / name]:
+            if path.is_file() and path.suffix not in (".md", ".pyc"):
                 digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -128,8 +120,8 @@ def state_of_sources() -> str:
 class Journal:
     """Guests that have passed on these sources: name -> steps made and wall seconds."""
 
-    def __init__(self) -> None:
-        self.state = state_of_sources()
+    def __init__(self, found: Sequence[Image], emulation: str) -> None:
+        self.state = state_of_sources(found, emulation)
         self.passed: dict[str, list[float]] = {}
         if JOURNAL.exists():
             kept = json.loads(JOURNAL.read_text(encoding="utf-8"))
@@ -156,29 +148,44 @@ def steps_made(verdict: Verdict) -> int:
     return 0
 
 
-def runs(found: Sequence[Image], seed: int) -> Iterator[Run]:
-    """Guests without end: each seed on every kernel."""
+def programs(found: Sequence[Image], seed: int) -> Iterator[Program]:
+    """Programs without end: each seed on every kernel."""
     while True:
         for image in found:
-            yield draw(image, seed, *SHAPES[seed % len(SHAPES)])
+            yield draw(image, seed, *shape(seed))
         seed += 1
 
 
-def find_fault(name: str, torturer: Torturer) -> str:
-    """Plant a fault, and torture until a guest fails; "" when the fault was found in time."""
+def complaint(verdict: Verdict) -> str:
+    """The first thing that was wrong in a phase, or that the kernel reported; "" for neither.
+
+    A guest that did not get to its first phase has shown nothing about the module.
+    """
+    for test in verdict.tests:
+        if not test.ok:
+            return test.name if test.name.startswith("phase ") else ""
+    first, _, rest = verdict.reason.partition("\n")
+    if first != "the kernel reported:":
+        return first
+    # The same report has another time, CPU and process in the next guest.
+    return re.sub(r"\d+", "N", rest.partition("\n")[0])
+
+
+def find_fault(name: str, emulation: str) -> str:
+    """Plant a fault, and torture until the fault shows; "" when that was in time."""
     image = images(faults.FAULTS[name].kernel)[0]
     folder = faults.build(name, image)
     for seed in FAULT_SEEDS:
-        run = draw(image, seed, *SHAPES[seed % len(SHAPES)])
-        guest = guest_of(run, torturer.emulation)
-        verdict = boot(replace(guest, name=f"fault-{name}-{seed}", modroot=folder / "modroot",
+        guest = guest_of(draw(image, seed, *shape(seed)), emulation, f"fault-{name}-{seed}")
+        verdict = boot(replace(guest, modroot=folder / "modroot",
                                env={**guest.env, "LMM_MODDIR": str(folder)}))
-        if not verdict.ok:
-            bad = [f"{test.name}: {test.note}" for test in verdict.tests if not test.ok]
-            said = "\n".join(bad) or verdict.reason
-            say(f"     {name}: found with seed {seed} after {verdict.seconds:.0f} s: "
-                f"{said.splitlines()[min(1, said.count(chr(10)))][:150]}")
+        if seen := complaint(verdict):
+            notes = [test.note for test in verdict.tests if not test.ok and test.note]
+            say(f"     {name}: seed {seed}, {verdict.seconds:.0f} s: "
+                f"{': '.join([seen, *notes])[:200]}")
             return ""
+        if not verdict.ok:
+            return f"seed {seed}: {verdict.reason or 'the guest was not ready'}"
     return f"not found with seeds {', '.join(map(str, FAULT_SEEDS))}"
 
 
@@ -196,78 +203,80 @@ class Torturer:
         """Whether no further guest may begin."""
         return time.monotonic() > self.end
 
-    def go(self, run: Run) -> Verdict:
+    def go(self, wanted: Program, name: str = "") -> Verdict:
         """Boot a guest; judge it by the verdict channel and the console."""
-        verdict = boot(guest_of(run, self.emulation))
+        verdict = boot(guest_of(wanted, self.emulation, name))
         if not verdict.tests and not verdict.reason:
             verdict.reason = "the guest made no check"
         return verdict
 
-    def many(self, wanted: Iterator[Run], journal: Journal) -> list[Run]:
+    def many(self, wanted: Iterator[Program], journal: Journal | None) -> list[Program]:
         """Guests side by side until the time is over; those that failed."""
-        failed: list[Run] = []
+        failed: list[Program] = []
         with guest_pool(self.jobs) as pool:
-            pending: dict[Future[Verdict], Run] = {}
+            pending: dict[Future[Verdict], Program] = {}
             while not failed and not self.late or pending:
                 while not failed and not self.late and len(pending) < self.jobs:
-                    run = next(wanted, None)
-                    if run is None:
+                    one = next(wanted, None)
+                    if one is None:
                         self.end = 0
                         break
-                    if run.name not in journal.passed:
-                        pending[pool.submit(self.go, run)] = run
+                    if journal is None or one.name not in journal.passed:
+                        pending[pool.submit(self.go, one)] = one
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                    run, verdict = pending.pop(future), future.result()
-                    count(self.stage, verdict)
-                    if verdict.ok:
-                        journal.add(run.name, steps_made(verdict), verdict.seconds)
-                    else:
-                        failed.append(run)
-                    say(f"     so far: {journal}")
+                    one, verdict = pending.pop(future), future.result()
+                    verdict.count(self.stage)
+                    if not verdict.ok:
+                        failed.append(one)
+                    elif journal is not None:
+                        journal.add(one.name, steps_made(verdict), verdict.seconds)
+                        say(f"     so far: {journal}")
         return failed
 
-    def shrink(self, run: Run, tries: int) -> Run:
-        """The shortest program that still fails, once in `tries` guests."""
-        number = 0
+    def shrink(self, whole: Program, tries: int) -> Program:
+        """The shortest program that still fails as the whole one, once in `tries` guests."""
+        guests = 0
+        wanted = ""
 
         def fails(kept: Sequence[program.Step]) -> bool:
-            nonlocal number
+            nonlocal guests, wanted
             for _ in range(tries):
                 if self.late:
                     return False
-                number += 1
-                part = replace(run, program=replace(run.program, steps=tuple(kept)))
-                if not self.go(part).ok:
-                    say(f"     {len(kept)} steps still fail")
+                guests += 1
+                seen = complaint(self.go(replace(whole, steps=tuple(kept)), f"{whole.name}-try"))
+                if seen and seen == (wanted or seen):
+                    wanted = seen
+                    say(f"     {len(kept)} steps fail: {seen}")
                     return True
             return False
 
-        last = max((step.phase for step in run.program.steps), default=0)
-        least = program.minimise(run.program.steps, fails)
-        path = FOLDER / f"{run.name}.least"
-        short = replace(run, program=replace(run.program, steps=tuple(least)))
-        path.write_text(short.program.dump(), encoding="utf-8")
-        say(f"---- {len(run.program.steps)} steps in {last + 1} phases cut down to {len(least)}, "
-            f"{number} guests: {path}")
-        for step in least:
+        if not fails(whole.steps):
+            raise ToolError(f"{whole.name}: did not fail in {guests} guests; try --times")
+        least = replace(whole, steps=tuple(program.minimise(whole.steps, fails)))
+        path = FOLDER / f"{whole.name}.least"
+        path.write_text(least.dump(), encoding="utf-8")
+        say(f"---- {len(whole.steps)} steps cut down to {len(least.steps)} by {guests} guests")
+        say(f"     {path}")
+        for step in least.steps:
             say(f"     {step}")
-        return short
+        return least
 
 
-def read_run(path: Path, image: Image, cpus: int, nodes: int) -> Run:
+def read_program(path: Path) -> Program:
     """A program from a file."""
     try:
-        return Run(image, cpus, nodes, program.parse(path.read_text(encoding="utf-8")))
+        return program.parse(path.read_text(encoding="utf-8"))
     except (ValueError, KeyError, TypeError) as error:
         raise ToolError(f"{path}: not a program of steps: {error}") from error
 
 
-def check_runs(found: Sequence[Image]) -> Iterator[Run]:
-    """What `make check` runs: kept programs on the first kernel, then a short guest a kernel."""
+def check_programs(found: Sequence[Image]) -> Iterator[Program]:
+    """What `make check` runs: kept programs, then a short one on each kernel."""
     for path in sorted(KEPT.glob("*.program")):
-        yield read_run(path, found[0], *SHAPES[0])
-    for image in found:
-        yield draw(image, 2, *SHAPES[0], phases=2)
+        yield read_program(path)
+    for number, image in enumerate(found):
+        yield draw(image, 2, *SHAPES[number % len(SHAPES)], phases=2)
 
 
 def arguments() -> argparse.Namespace:
@@ -282,8 +291,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="guests at once (2)")
     parser.add_argument("--emulation", choices=[SINGLE, PARALLEL], default=PARALLEL,
                         help="without KVM: a thread for each CPU, or one for all (parallel)")
-    parser.add_argument("--cpus", type=int, default=2, help="of --replay and --shrink (2)")
-    parser.add_argument("--nodes", type=int, default=1, help="of --replay and --shrink (1)")
     parser.add_argument("--times", type=int, default=1,
                         help="guests of --replay, and of each try of --shrink (1)")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run this program")
@@ -292,51 +299,50 @@ def arguments() -> argparse.Namespace:
                         help="plant these faults (default all): each must be found")
     parser.add_argument("--check", action="store_true", help="a few short guests")
     args = parser.parse_args()
-    for name in ("jobs", "times", "cpus", "nodes"):
+    for name in ("jobs", "times"):
         if getattr(args, name) < 1:
             raise ToolError(f"--{name} {getattr(args, name)}: must be at least 1")
     return args
 
 
 def main() -> int:
-    """The command."""
     args = arguments()
     stage = Stage("torture")
-    if args.faults is not None:
-        build_programs()
-        torturer = Torturer(stage, args.emulation, float("inf"), 1)
-        for name in args.faults or faults.FAULTS:
-            stage.run(f"finds the planted fault {name}",
-                      lambda name=name: find_fault(name, torturer))  # type: ignore[misc]
-        return stage.finish()
-    names = args.kernel or [kernel.series for kernel in load()[0]] + ["debug"]
-    if args.check:
-        names = args.kernel or ["debug", "6.1", "6.12"]
+    given = read_program(args.replay or args.shrink) if args.replay or args.shrink else None
+    names = [given.kernel] if given else args.kernel or (
+        ["debug", "6.12", "6.1"] if args.check else [*known_kernels()])
     for name in names:
         if name in load()[1]:
             kernel_build.ensure(name)
     found = [images(name)[0] for name in names]
     build_programs()
-    # `make check` has built the modules already.
-    if not args.check and not build_for(stage, found):
-        return stage.finish()
     end = float("inf") if args.check else time.monotonic() + args.seconds
     torturer = Torturer(stage, args.emulation, end, args.jobs)
-    journal = Journal()
-    if args.shrink:
-        torturer.shrink(read_run(args.shrink, found[0], args.cpus, args.nodes), args.times)
-        return 0
-    if args.replay:
-        again = read_run(args.replay, found[0], args.cpus, args.nodes)
-        for _ in range(args.times):
-            count(stage, torturer.go(again))
+    if args.faults is not None:
+        for name in args.faults or faults.FAULTS:
+            stage.run(f"finds the planted fault {name}",
+                      lambda name=name: find_fault(name, args.emulation))  # type: ignore[misc]
         return stage.finish()
-    wanted = check_runs(found) if args.check else runs(found, args.seed)
+    # `make check` has built the modules already.
     if args.check:
-        journal.passed = {}
-    failed = torturer.many(wanted, journal)
-    for run in [] if args.check else failed:
-        torturer.shrink(run, 2)
+        torturer.many(check_programs(found), None)
+        return stage.finish()
+    if not build_for(stage, found):
+        return stage.finish()
+    if args.shrink and given:
+        torturer.shrink(given, args.times)
+        return 0
+    if given:
+        for _ in range(args.times):
+            torturer.go(given).count(stage)
+        return stage.finish()
+    journal = Journal(found, args.emulation)
+    for failed in torturer.many(programs(found, args.seed), journal):
+        say(f"     kept: {FOLDER / failed.name}.program")
+        try:
+            torturer.shrink(failed, 2)
+        except ToolError as error:
+            say(f"     not cut down: {error}")
     say(f"---- {journal}")
     return stage.finish()
 

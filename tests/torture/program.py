@@ -6,6 +6,7 @@ Pure: the same seed and machine give the same program on every host.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -35,16 +36,27 @@ class Step:
 class Program:
     """What one guest does.
 
+    kernel    the guest's kernel: a series, or debug
     policies  the policies that the steps may touch
     """
 
     seed: int
+    kernel: str
+    cpus: int
+    nodes: int
     policies: tuple[str, ...]
     steps: tuple[Step, ...]
 
+    @property
+    def name(self) -> str:
+        """A name that no other program has."""
+        digest = hashlib.sha256(self.dump().encode()).hexdigest()[:8]
+        return f"torture-{self.kernel}-{self.cpus}x{self.nodes}-{self.seed}-{digest}"
+
     def dump(self) -> str:
         """The program as JSON, a line a step, so that people can cut lines by hand."""
-        head = json.dumps({"seed": self.seed, "policies": self.policies})
+        head = json.dumps({"seed": self.seed, "kernel": self.kernel, "cpus": self.cpus,
+                           "nodes": self.nodes, "policies": self.policies})
         return "\n".join([head, *(json.dumps(asdict(step)) for step in self.steps)]) + "\n"
 
 
@@ -53,19 +65,20 @@ def parse(text: str) -> Program:
     head, *lines = (json.loads(line) for line in text.splitlines() if line.strip())
     steps = tuple(Step(int(line["phase"]), int(line["worker"]), str(line["kind"]),
                        tuple(map(str, line["words"]))) for line in lines)
-    return Program(int(head["seed"]), tuple(head["policies"]), steps)
+    if not steps:
+        raise ValueError("no steps")
+    return Program(int(head["seed"]), str(head["kernel"]), int(head["cpus"]), int(head["nodes"]),
+                   tuple(head["policies"]), steps)
 
 
 Draw = Callable[[Random], tuple[str, tuple[str, ...]]]
 
 
-def draw_program(seed: int, policies: Sequence[str], phases: int, workers: int, steps: int,
-                 draw: Draw) -> Program:
-    """A program in which each worker makes `steps` steps a phase."""
+def draw_steps(seed: int, phases: int, workers: int, steps: int, draw: Draw) -> tuple[Step, ...]:
+    """Steps such that each worker makes `steps` of them a phase."""
     rnd = Random(seed)
-    drawn = [Step(phase, worker, *draw(rnd))
-             for phase in range(phases) for worker in range(workers) for _ in range(steps)]
-    return Program(seed, tuple(policies), tuple(drawn))
+    return tuple(Step(phase, worker, *draw(rnd))
+                 for phase in range(phases) for worker in range(workers) for _ in range(steps))
 
 
 def choose_policies(seed: int, known: Sequence[str]) -> list[str]:

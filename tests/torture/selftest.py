@@ -15,14 +15,15 @@ def draws_and_shrinks() -> str:
     machine = steps.Machine("6.1", 2, 1, True, list(knobs), knobs)
 
     def drawn(seed: int) -> program.Program:
-        return program.draw_program(seed, list(knobs), 2, 3, 1000, steps.drawer(machine))
+        made = program.draw_steps(seed, 2, 3, 1000, steps.drawer(machine))
+        return program.Program(seed, "6.1", 2, 1, tuple(knobs), made)
 
     one = drawn(7)
     missing = set(steps.KINDS) - {step.kind for step in one.steps}
     if missing or one != drawn(7) or one == drawn(8):
         return f"seed 7: never drawn {missing}, again the same: {one == drawn(7)}"
-    if program.parse(one.dump()) != one:
-        return "what was written is read otherwise"
+    if program.parse(one.dump()) != one or one.name == drawn(8).name:
+        return "what was written is read otherwise, or two programs have one name"
     bad = {one.steps[17], one.steps[1234], one.steps[-1]}
     least = program.minimise(one.steps, lambda kept: bad <= set(kept))
     if set(least) != bad:

@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +22,11 @@ from random import Random
 DEBUGFS = Path("/sys/kernel/debug/livemm")
 PARAMETERS = Path("/sys/module/livemm/parameters")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
-# debugfs-docs/livemm: what a write may be refused with; the last three: livemm is not loaded, or
-# goes away while the file is open.
+SCRATCH = Path("/dev/shm")
+# debugfs-docs/livemm: what a write may be refused with.  The last three are the kernel's: livemm is
+# not loaded, goes away while the file is open, or goes away while the file is being opened.
 REFUSALS = {errno.EOPNOTSUPP, errno.EBUSY, errno.ETIMEDOUT, errno.ECANCELED, errno.EINTR,
-            errno.ENOMEM, errno.ENODEV, errno.ENOENT, errno.EIO, errno.EACCES}
+            errno.ENOMEM, errno.ENODEV, errno.ENOENT, errno.EIO, errno.ENXIO}
 MALFORMED = {errno.EINVAL, errno.ERANGE}
 # What the kernel answers when CPUs, memory or settings of its own cannot change now.
 KERNEL_REFUSALS = {errno.EBUSY, errno.EINVAL, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.EIO,
@@ -84,8 +86,8 @@ def write(path: Path, text: str, allowed: set[int]) -> int:
 
 
 def command(words: Sequence[str | Path], timeout: float = 120) -> int:
-    """Run a program to its end; its status."""
-    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL,
+    """Run a program to its end, in a folder that can be written; its status."""
+    done = subprocess.run([str(word) for word in words], cwd=SCRATCH, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout,
                           check=False)
     return done.returncode
@@ -283,22 +285,25 @@ FUNCTIONS = ["free_pcppages_bulk", "rmqueue_bulk", "task_numa_fault", "wakeup_ks
              "get_page_from_freelist", "change_prot_numa"]
 
 
+PROBES = Path("/sys/kernel/tracing/kprobe_events")
+
+
 def draw_probe(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice("pr"), rnd.choice(FUNCTIONS)]
 
 
 def run_probe(guest: Guest, kind: str, function: str) -> None:
     """A kprobe or a return probe of somebody else, for a moment."""
-    events = Path("/sys/kernel/tracing/kprobe_events")
     name = f"lmm_torture/{kind}_{function}"
-    if write(events, f"{kind}:{name} {function}", KERNEL_REFUSALS):
+    # Another worker may have just this probe.
+    if write(PROBES, f"{kind}:{name} {function}", KERNEL_REFUSALS | {errno.EEXIST}):
         guest.count("probe refused")
         return
     enable = Path("/sys/kernel/tracing/events") / name / "enable"
     write(enable, "1", KERNEL_REFUSALS)
     time.sleep(0.3)
     write(enable, "0", KERNEL_REFUSALS)
-    write(events, f"-:{name}", KERNEL_REFUSALS)
+    write(PROBES, f"-:{name}", KERNEL_REFUSALS)
     guest.count("probe")
 
 
@@ -336,10 +341,10 @@ def run_memory(guest: Guest, which: str) -> None:
     guest.count(f"memory {'refused' if gone else 'done'}")
 
 
-# The value that the kernel has at boot comes back after each phase.
+# The value that the kernel has at boot comes back after each phase, in this order: THP settings
+# change min_free_kbytes.
 SETTINGS: dict[str, Sequence[str]] = {
     "/proc/sys/vm/percpu_pagelist_high_fraction": ["0", "8", "16", "100"],
-    "/proc/sys/vm/min_free_kbytes": ["1000", "4000", "16000", "45000"],
     "/proc/sys/vm/watermark_scale_factor": ["1", "10", "100", "500"],
     "/proc/sys/vm/watermark_boost_factor": ["0", "15000", "30000"],
     "/proc/sys/vm/compaction_proactiveness": ["0", "20", "100"],
@@ -354,6 +359,7 @@ SETTINGS: dict[str, Sequence[str]] = {
     "/sys/kernel/mm/ksm/run": ["0", "1", "2"],
     "/sys/kernel/debug/sched/numa_balancing/scan_delay_ms": ["100", "1000"],
     "/sys/kernel/debug/sched/numa_balancing/scan_size_mb": ["1", "16", "256"],
+    "/proc/sys/vm/min_free_kbytes": ["1000", "4000", "16000", "45000"],
 }
 
 
@@ -397,7 +403,10 @@ def draw_contiguous(rnd: Random, machine: Machine) -> list[str]:
 
 
 def run_contiguous(guest: Guest, pages: str) -> None:
-    for area in sorted(CMA.glob("*/alloc")):
+    areas = sorted(CMA.glob("*/alloc"))
+    if not areas:
+        raise Wrong("there is no CMA memory")
+    for area in areas:
         if write(area, pages, KERNEL_REFUSALS | {errno.ENOSPC}) == 0:
             write(area.with_name("free"), pages, KERNEL_REFUSALS)
             guest.count("contiguous")
@@ -405,7 +414,7 @@ def run_contiguous(guest: Guest, pages: str) -> None:
 
 # ---- loads
 
-# Each ends by itself; {root} is the checkout, {s} the seconds.
+# Each ends by itself; {root} is the checkout, {s} and {ms} the time.
 LOADS: dict[str, str] = {
     "touch": "{root}/build/bench/pagetouch -w 32 -r 1000 -p 2",
     "touch_small": "{root}/build/bench/pagetouch -w 2 -r 100000 -p 1",
@@ -432,15 +441,28 @@ def draw_load(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(list(LOADS)), str(rnd.randint(1, 4))]
 
 
+def load_words(guest: Guest, name: str, seconds: int) -> list[str]:
+    """The command of a load."""
+    return LOADS[name].format(root=guest.root, s=seconds, ms=seconds * 1000).split()
+
+
 def run_load(guest: Guest, name: str, seconds: str) -> None:
-    text = LOADS[name].format(root=guest.root, s=seconds, ms=int(seconds) * 1000)
     # A load is killed while it runs, too: many pages are freed at once.
-    command(["timeout", "-s", "KILL", str(int(seconds) + 1), *text.split()], 240)
-    Path("/dev/shm/lmm_torture").unlink(missing_ok=True)
-    guest.count(f"load {name}")
+    status = command(["timeout", "-s", "KILL", str(int(seconds) + 1),
+                      *load_words(guest, name, int(seconds))], 240)
+    (SCRATCH / "lmm_torture").unlink(missing_ok=True)
+    guest.count(f"load {name} {'killed' if status in (-9, 137) else status}")
 
 
-CGROUP = Path("/sys/fs/cgroup/lmm_torture")
+# A process that memory runs out for; guest.sh has mounted the cgroups.
+CGROUP = Path("/run/lmm_cgroup/lmm_torture")
+
+
+def oom_kills(group: Path | None) -> int:
+    """Processes that the OOM killer has killed, in a cgroup or in all."""
+    file = group / "memory.events" if group else Path("/proc/vmstat")
+    rows = (line.split() for line in file.read_text(encoding="ascii").splitlines())
+    return int(dict(rows)["oom_kill"])
 
 
 def draw_oom(rnd: Random, machine: Machine) -> list[str]:
@@ -450,18 +472,25 @@ def draw_oom(rnd: Random, machine: Machine) -> list[str]:
 def run_oom(guest: Guest, where: str) -> None:
     """A process takes more than its cgroup, or the machine, has: the OOM killer ends it."""
     hog = [str(guest.root / "build/bench/pagetouch"), "-r", "1", "-p", "1", "-w"]
-    if where == "machine":
-        text = "echo 1000 >/proc/self/oom_score_adj; exec \"$@\""
-        command(["timeout", "-s", "KILL", "20", "sh", "-c", text, "sh", *hog, "8192"])
-    else:
-        group = CGROUP / str(os.getpid() * 1000 + int(time.monotonic() * 1000) % 1000)
-        with contextlib.suppress(OSError):
-            group.mkdir(parents=True)
-            write(group / "memory.max", "20M", KERNEL_REFUSALS)
-            text = f"echo $$ >{group}/cgroup.procs; exec \"$@\""
-            command(["timeout", "-s", "KILL", "20", "sh", "-c", text, "sh", *hog, "64"])
-            group.rmdir()
-    guest.count(f"oom {where}")
+    text = "echo 1000 >/proc/self/oom_score_adj; echo $$ >\"$1/cgroup.procs\"; shift; exec \"$@\""
+    group = CGROUP / f"{threading.get_native_id()}"
+    group.mkdir()
+    try:
+        if where == "cgroup":
+            write(group / "memory.max", "20M", set())
+        kills = oom_kills(group if where == "cgroup" else None)
+        command(["timeout", "-s", "KILL", "60", "sh", "-c", text, "sh", group, *hog,
+                 "64" if where == "cgroup" else "8192"])
+        killed = oom_kills(group if where == "cgroup" else None) > kills
+    finally:
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                group.rmdir()
+                break
+            time.sleep(0.1)
+    if where == "cgroup" and not killed:
+        raise Wrong("memory of a cgroup did not run out")
+    guest.count(f"oom {where} {'killed' if killed else 'in time'}")
 
 
 def draw_exchange(rnd: Random, machine: Machine) -> list[str]:
