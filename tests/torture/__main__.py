@@ -31,7 +31,7 @@ from guests.kernels import Image, images, load
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import tables
-from tests.run import build_for, build_programs, known_kernels
+from tests.run import build_for, build_programs, count, known_kernels
 from tests.torture import faults, program, steps
 from tests.torture.program import Program
 
@@ -225,7 +225,7 @@ class Torturer:
                         pending[pool.submit(self.go, one)] = one
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     one, verdict = pending.pop(future), future.result()
-                    verdict.count(self.stage)
+                    count(self.stage, verdict)
                     if not verdict.ok:
                         failed.append(one)
                     elif journal is not None:
@@ -334,7 +334,7 @@ def main() -> int:
         return 0
     if given:
         for _ in range(args.times):
-            torturer.go(given).count(stage)
+            count(stage, torturer.go(given))
         return stage.finish()
     journal = Journal(found, args.emulation)
     for failed in torturer.many(programs(found, args.seed), journal):

@@ -119,11 +119,9 @@ class Torture:
         check = self.channel.check
         good = check("every page is in its place at the start", oracle.pages_wrong())
         good &= check("the oracle sees a lost page", oracle.blind())
-        # One load of each program, since a load that does not run tests nothing.
-        loads = ("touch_small", "hints", "pipe")
-        idle = [name for name in loads
-                if steps.command(["timeout", "60", *steps.load_words(self.guest, name, 1)])]
-        return good & check("loads run", " ".join(idle))
+        idle = [load for load in steps.TRIALS
+                if steps.command(["timeout", "60", *steps.words_of(self.guest, load)])]
+        return good & check("loads run", ", ".join(idle))
 
     def run_phase(self, number: int) -> str:
         """All workers of a phase; what went wrong, or ""."""

@@ -441,15 +441,21 @@ def draw_load(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(list(LOADS)), str(rnd.randint(1, 4))]
 
 
-def load_words(guest: Guest, name: str, seconds: int) -> list[str]:
+# One load of each program, which ends at once: a load that does not run tests nothing.
+TRIALS = ["{root}/build/bench/pagetouch -w 2 -r 2 -p 1",
+          "{root}/build/programs/hintload -t 2 -m 1 -s 500",
+          "stress-ng --pipe 1 -t 1"]
+
+
+def words_of(guest: Guest, load: str, seconds: int = 1) -> list[str]:
     """The command of a load."""
-    return LOADS[name].format(root=guest.root, s=seconds, ms=seconds * 1000).split()
+    return load.format(root=guest.root, s=seconds, ms=seconds * 1000).split()
 
 
 def run_load(guest: Guest, name: str, seconds: str) -> None:
     # A load is killed while it runs, too: many pages are freed at once.
     status = command(["timeout", "-s", "KILL", str(int(seconds) + 1),
-                      *load_words(guest, name, int(seconds))], 240)
+                      *words_of(guest, LOADS[name], int(seconds))], 240)
     (SCRATCH / "lmm_torture").unlink(missing_ok=True)
     guest.count(f"load {name} {'killed' if status in (-9, 137) else status}")
 
