@@ -310,7 +310,7 @@ def main() -> int:
     stage = Stage("torture")
     given = read_program(args.replay or args.shrink) if args.replay or args.shrink else None
     names = [given.kernel] if given else args.kernel or (
-        ["debug", "6.12", "6.1"] if args.check else [*known_kernels()])
+        ["debug", "6.1", "6.12"] if args.check else [*known_kernels()])
     for name in names:
         if name in load()[1]:
             kernel_build.ensure(name)
