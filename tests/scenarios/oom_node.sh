@@ -13,16 +13,13 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 cgroup=/run/lmm_cgroup
-kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
-killed() { [ "$(kills)" -gt "$1" ]; }
 
 # Memory of node 1 runs out; pages of node 0 that pcp gives back, and calls of the killer.
 run_out() {
-	_kills=$(kills) calls=$(counter oom_calls) returned=$(counter oom_pages)
-	hog_start 4G sh -c "echo 1000 >/proc/self/oom_score_adj
-		echo 0 >'$cgroup/bound/cgroup.procs'
-		exec \"\$@\"" sh
-	check "$1: memory of the node runs out, and one is killed" wait_for 120 killed "$_kills"
+	_kills=$(vmstat oom_kill) calls=$(counter oom_calls) returned=$(counter oom_pages)
+	victim_start 4G "$cgroup/bound"
+	check "$1: memory of the node runs out, and one is killed" \
+		wait_for 120 grown "$_kills" vmstat oom_kill
 	calls=$(($(counter oom_calls) - calls)) returned=$(($(counter oom_pages) - returned))
 	note "$1: the killer called $calls times, pcp gave back $returned pages"
 	sum=$((sum + returned))
