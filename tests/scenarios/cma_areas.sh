@@ -68,8 +68,8 @@ check "both got their own" test "$(counter allocs cma)" -ge 6
 same "always" "$(cat /run/refused)" ""
 give reserved 16384
 give hugetlb1 262144
-check "all of the first can be had" take reserved 16384
-check "and of the second" take hugetlb1 262144
+check "all of the first can be had" wait_for 20 take reserved 16384
+check "and of the second" wait_for 20 take hugetlb1 262144
 give reserved 16384
 give hugetlb1 262144
 pages_kept "$pages"

@@ -73,7 +73,7 @@ check "all but now and then" test "$(wc -l </run/refused)" -le $(($(counter allo
 none_armed
 need give reserved 65536
 # Pages that live tasks map may lie in the area.  The owner moves them out and leaves all free.
-check "the owner can have all of it" take reserved 65536
+check "the owner can have all of it" wait_for 20 take reserved 65536
 give reserved 65536
 check "every page of the area is free again" wait_for 60 sh -c "
 	echo 3 >/proc/sys/vm/drop_caches
