@@ -553,6 +553,22 @@ static void a_batch_of_one(struct kunit *test)
 	model_is_right(test, &m);
 }
 
+/* Found by tests/fuzz/pcp_event.c: an eighth of a small bound is less than a page. */
+static void an_empty_list_of_a_small_zone_gets_its_default(struct kunit *test)
+{
+	struct list_model m;
+	int now;
+
+	for (now = 5; now <= 32; now++) {
+		model_init(&m, 4, 400);
+		m.limits.batch = 1;
+		m.limits.now = now;
+		model_ticks(&m, RETURN_TICKS);
+		KUNIT_EXPECT_EQ(test, model_high(&m), 4);
+		model_is_right(test, &m);
+	}
+}
+
 static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE_PARAM(bound_of_a_trace, bound_gen_params),
 	KUNIT_CASE_PARAM(a_mix_settles_at_its_size, mix_gen_params),
@@ -569,6 +585,7 @@ static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE(far_counts_are_answered_in_bounds),
 	KUNIT_CASE(no_larger_than_the_default_is_allowed),
 	KUNIT_CASE(a_batch_of_one),
+	KUNIT_CASE(an_empty_list_of_a_small_zone_gets_its_default),
 	{ }
 };
 

@@ -313,7 +313,7 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sam
 		event->spare_ticks = 0;
 	unused = high - window.most - limits->batch;
 	if (unused > 0)
-		high -= window.used < high >> PCP_TURNOVER_SHIFT ?
+		high -= window.used << PCP_TURNOVER_SHIFT < high ?
 			max(unused >> PCP_IDLE_SHIFT, 1) : unused >> PCP_UNUSED_SHIFT;
 	high -= spare;
 	if (high == decision.high)
