@@ -32,7 +32,7 @@ STAGES = {
 }
 # In order; those of a row side by side.
 ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
-         ["deb", "lint", "tools", "sleep", "dkms", "torture"], ["scenarios"]]
+         ["lint", "tools", "sleep", "dkms", "torture"], ["scenarios", "deb"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:
