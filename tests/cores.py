@@ -11,15 +11,10 @@ from pathlib import Path
 
 from guests.command import call, complaint, tail
 from guests.report import BUILD, ROOT, Stage, main_guard
-from tests.userspace import stand_ins
+from tests.userspace import SANITIZED, stand_ins
 
 WORK = BUILD / "cores"
 PROGRAM = WORK / "cores"
-FLAGS = [
-    "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-sign-compare",
-    "-Wno-unused-function", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
-    "-Wno-type-limits", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-]
 # Suites that need more of the kernel than a core may use.
 KERNEL_ONLY = {
     "hook_table": "rows name the kernel's own types",
@@ -54,9 +49,9 @@ def build() -> str:
     if PROGRAM.exists() and PROGRAM.stat().st_mtime > newest:
         return ""
     stand_ins(sources, WORK / "include")
-    argv: list[str | Path] = ["gcc-12", *FLAGS, "-I", WORK / "include", "-I", ROOT / "module",
-                              ROOT / "kunit/user/livemm_user.c",
-                              ROOT / "kunit/user/scnprintf.c", "-o", PROGRAM]
+    argv: list[str | Path] = ["gcc-12", *SANITIZED, "-fsanitize=address,undefined", "-I",
+                              WORK / "include", "-I", ROOT / "module",
+                              ROOT / "kunit/user/livemm_user.c", "-o", PROGRAM]
     return complaint(argv, log=WORK / "build.log")
 
 

@@ -9,6 +9,7 @@ program of user space, once for each series of the matrix.  Prints tools/livemmc
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from guests.command import call
 from guests.kernels import load
 from guests.report import BUILD, ROOT, ToolError, main_guard
-from tests.userspace import stand_ins
+from tests.userspace import USER, stand_ins
 
 POLICIES = ("zonelock", "cma", "pcp", "pageblock", "numa")
 DEFAULTS = ROOT / "tools/livemmctl/defaults.toml"
@@ -52,15 +53,24 @@ def series() -> list[tuple[int, int]]:
     return sorted((int(major), int(minor)) for major, minor in names)
 
 
+def rows_of(release: tuple[int, int], compiler: Sequence[str | Path], folder: Path) -> list[Path]:
+    """Objects with the rows of each policy, as a kernel release has them."""
+    made = []
+    for policy in POLICIES:
+        made.append(folder / f"{policy}.o")
+        call([*compiler, f"-DLINUX_VERSION_CODE=KERNEL_VERSION({release[0]},{release[1]},0)",
+              f"-DPOLICY={policy}", f'-DKNOBS_C="{ROOT}/module/policy/{policy}/knobs.c"', "-c",
+              USER / "knobs_rows.c", "-o", made[-1]])
+    return made
+
+
 @cache
 def program(release: tuple[int, int]) -> Path:
     """The program for a kernel release, built when it is older than its sources."""
     folder = BUILD / "tables"
     made = folder / f"knobs-{release[0]}.{release[1]}"
-    user = ROOT / "kunit/user"
-    rows = [ROOT / f"module/policy/{policy}/knobs.c" for policy in POLICIES]
-    sources = [*rows, *user.glob("*.[ch]"), *ROOT.glob("module/**/*.h"),
-               ROOT / "module/control/knobs.c"]
+    sources = [*ROOT.glob("module/policy/*/knobs.c"), *USER.glob("*.[ch]"),
+               *ROOT.glob("module/**/*.h"), ROOT / "module/control/knobs.c"]
     if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources):
         return made
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,15 +78,11 @@ def program(release: tuple[int, int]) -> Path:
     with tempfile.TemporaryDirectory(dir=folder) as name:
         work = Path(name)
         stand_ins(sources, work / "include")
-        flags: list[str | Path] = [
-            "gcc-12", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-sign-compare",
-            "-I", work / "include", "-I", ROOT / "module",
-            f"-DLINUX_VERSION_CODE=KERNEL_VERSION({release[0]},{release[1]},0)"]
-        for policy, path in zip(POLICIES, rows, strict=True):
-            call([*flags, f"-DPOLICY={policy}", f'-DKNOBS_C="{path}"', "-c",
-                  user / "knobs_rows.c", "-o", work / f"{policy}.o"])
-        call([*flags, user / "knobs_user.c", user / "scnprintf.c",
-              ROOT / "module/control/knobs.c", *work.glob("*.o"), "-o", work / "knobs"])
+        compiler: list[str | Path] = ["gcc-12", "-std=gnu11", "-O1", "-Wall", "-Werror",
+                                      "-Wno-sign-compare", "-I", work / "include", "-I",
+                                      ROOT / "module"]
+        call([*compiler, USER / "knobs_user.c", ROOT / "module/control/knobs.c",
+              *rows_of(release, compiler, work), "-o", work / "knobs"])
         (work / "knobs").replace(made)
     return made
 

@@ -8,6 +8,12 @@ from pathlib import Path
 from guests.report import ROOT
 
 USER = ROOT / "kunit/user"
+# For gcc and clang.  A core's code is written for the kernel's warnings, which these are not.
+SANITIZED = [
+    "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-sign-compare",
+    "-Wno-unused-function", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
+    "-Wno-type-limits", "-fno-sanitize-recover=all",
+]
 _INCLUDE = re.compile(r"^#include <((?:linux|kunit)/\w+\.h)>", re.MULTILINE)
 # The C library includes these of the kernel's.
 _ALSO_REAL = {"linux/errno.h", "linux/limits.h", "linux/types.h"}

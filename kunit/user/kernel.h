@@ -99,8 +99,40 @@ static inline const void *memchr_inv(const void *start, int c, size_t len)
 	return NULL;
 }
 
-/* Also knows %*pE, an escaped text; see scnprintf.c. */
-__printf(3, 4) int scnprintf(char *buf, size_t len, const char *format, ...);
+static inline __printf(3, 4) int scnprintf(char *buf, size_t len, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(buf, len, format, args);
+	va_end(args);
+	return len && n >= (int)len ? (int)len - 1 : n;
+}
+
+#define ESCAPE_ANY		1
+#define ESCAPE_NAP		2
+
+/* With these two flags alone: printable ASCII stays. */
+static inline int string_escape_mem(const char *from, size_t len, char *to, size_t room,
+				    unsigned int flags, const char *only)
+{
+	static const char plain[] = "\n\r\t\v\f\a\033";
+	static const char letter[] = "nrtvfae";
+	int n = 0;
+
+	for (; len; len--, from++) {
+		const char *at = *from ? strchr(plain, *from) : NULL;
+
+		if (*from >= ' ' && *from <= '~')
+			n += snprintf(to + n, room - n + 1, "%c", *from);
+		else if (at)
+			n += snprintf(to + n, room - n + 1, "\\%c", letter[at - plain]);
+		else
+			n += snprintf(to + n, room - n + 1, *from ? "\\%03o" : "\\0", (u8)*from);
+	}
+	return n;
+}
 
 static inline ssize_t strscpy(char *to, const char *from, size_t len)
 {

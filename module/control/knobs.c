@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <linux/string_helpers.h>
 
 #include "knobs.h"
 
@@ -54,9 +55,18 @@ static bool lmm_span_is(struct lmm_span span, const char *word)
 	return strlen(word) == span.len && !memcmp(word, span.at, span.len);
 }
 
-static int lmm_shown(struct lmm_span span)
+/* Text in which all but printable ASCII is escaped: a reason is a line for any terminal. */
+struct lmm_quote {
+	char text[LMM_SHOWN * sizeof("\\377") + 1];
+};
+
+static const char *lmm_quote(struct lmm_span span, struct lmm_quote *quote)
 {
-	return min_t(size_t, span.len, LMM_SHOWN);
+	int len = string_escape_mem(span.at, min_t(size_t, span.len, LMM_SHOWN), quote->text,
+				    sizeof(quote->text) - 1, ESCAPE_ANY | ESCAPE_NAP, NULL);
+
+	quote->text[len] = '\0';
+	return quote->text;
 }
 
 static int lmm_digits(struct lmm_span span, u64 *value)
@@ -189,14 +199,15 @@ static int lmm_span_parse(const char *where, const struct lmm_knob *knob, struct
 {
 	static const struct lmm_span empty = { "(empty)", 7 };
 	int err = lmm_value(knob, span, value);
+	struct lmm_quote quote;
 	size_t n;
 
 	if (!err)
 		return 0;
 	if (!span.len)
 		span = empty;
-	n = scnprintf(why, len, "%s%s%s: %*pE: ", where ?: "",
-		      where ? "/" : "", knob->name, lmm_shown(span), span.at);
+	n = scnprintf(why, len, "%s%s%s: %s: ", where ?: "", where ? "/" : "",
+		      knob->name, lmm_quote(span, &quote));
 	lmm_words(knob, err, why + n, len - n);
 	return err;
 }
@@ -350,10 +361,11 @@ static int lmm_word_parse(const struct lmm_policy *policy, struct lmm_span word,
 	const char *equals = memchr(word.at, '=', word.len);
 	struct lmm_span name = word, text;
 	const char *words = NULL;
+	struct lmm_quote quote;
 	int key = -EINVAL;
 
 	if (!equals) {
-		scnprintf(why, len, "%s: %*pE: no = in it", policy->name, lmm_shown(word), word.at);
+		scnprintf(why, len, "%s: %s: no = in it", policy->name, lmm_quote(word, &quote));
 		return -EINVAL;
 	}
 	name.len = equals - word.at;
@@ -364,7 +376,7 @@ static int lmm_word_parse(const struct lmm_policy *policy, struct lmm_span word,
 	else if (*seen & BIT(key))
 		words = "given twice";
 	if (words) {
-		scnprintf(why, len, "%s/%*pE: %s", policy->name, lmm_shown(name), name.at, words);
+		scnprintf(why, len, "%s/%s: %s", policy->name, lmm_quote(name, &quote), words);
 		return -EINVAL;
 	}
 	*seen |= BIT(key);
@@ -487,6 +499,7 @@ static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
 	const char *colon = memchr(section.at, ':', section.len);
 	struct lmm_span name = section, line;
 	const char *words = NULL;
+	struct lmm_quote quote;
 	unsigned int id;
 
 	if (colon)
@@ -507,7 +520,7 @@ static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
 		if (!name.len)
 			scnprintf(why, len, "%s", words);
 		else
-			scnprintf(why, len, "%*pE: %s", lmm_shown(name), name.at, words);
+			scnprintf(why, len, "%s: %s", lmm_quote(name, &quote), words);
 		return -EINVAL;
 	}
 	*named |= BIT(id);
