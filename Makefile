@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check quick cores setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
-	scenarios soak sleep torture dkms bench tools-test tools-docs deb deb-test clean
+	scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -31,6 +31,7 @@ help:
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  the same with more rounds, on more kernels: hours'
+	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
 	@echo '  make torture [KERNEL=K] [SECONDS=S] [SEED=N]  random steps in parallel guests, for an hour'
 	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
@@ -82,6 +83,9 @@ threads: setup
 # Builds for the kernels of these scenarios alone.
 scenarios soak: setup
 	@$(PYTHON) -m tests.run --build $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
+
+fuzz: setup
+	@$(PYTHON) -m tests.fuzz --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(NAME)
 
 # Goes on where an earlier run on these sources stopped.
 torture: setup

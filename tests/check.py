@@ -19,6 +19,7 @@ from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 STAGES = {
     "selftest": "tests.selftest",
     "cores": "tests.cores",
+    "fuzz": "tests.fuzz",
     "threads": "tests.threads",
     "kunit": "tests.kunit",
     "modules": "guests.modules",
@@ -32,7 +33,7 @@ STAGES = {
 }
 # In order; those of a row side by side.
 ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
-         ["lint", "tools", "sleep", "dkms", "torture"], ["scenarios", "deb"]]
+         ["lint", "tools", "fuzz", "sleep", "dkms", "torture"], ["scenarios", "deb"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:

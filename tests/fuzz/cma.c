@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cma.c - fuzz where refills come from, and the ranges that are kept for their owner
+ */
+#include "input.h"
+
+#include "policy/cma/core.c"
+
+#define BLOCK	512
+#define BATCH	63
+
+static struct cma_view take_view(struct input *input)
+{
+	struct cma_view view = {
+		.managed = take(input, 3),
+		.cma = take(input, 3),
+		.free = take(input, 3),
+		.high = take(input, 2),
+		.slack = take(input, 1),
+		.kept = take(input, 2),
+		.allocating = take_bool(input),
+		.unguarded = take_bool(input),
+	};
+
+	/* Counts of pages drift: free_cma may be negative, or above what there is. */
+	view.free_cma = (long)take(input, 3) - view.slack;
+	return view;
+}
+
+static void verdicts(struct input *input)
+{
+	struct cma_view view = take_view(input);
+	const struct cma_settings settings = {
+		.mode = take_within(input, CMA_MODE_RATIO, CMA_MODE_KEEP),
+		.cap_pct = take_within(input, 0, 100),
+	};
+	const struct cma_ratio ratio = { .lending = take_bool(input) };
+	enum cma_verdict verdict = cma_judge(&view, &settings, &ratio);
+
+	MUST(verdict, <, CMA_NR_VERDICTS);
+	MUST(cma_share(&view), <=, CMA_SHARE_ONE);
+	MUST(cma_lends(verdict) + cma_wants_regular(verdict), <=, 1);
+	if (cma_lends(verdict)) {
+		MUST_BE(!view.allocating && !view.unguarded && cma_mode_lends(settings.mode));
+		MUST(view.free_cma, >, view.kept);
+		MUST(cma_share(&view), >, 0);
+	}
+	/* Requests that can use nothing else are not short of regular memory. */
+	if (cma_wants_regular(verdict))
+		MUST(cma_room(&view), >, 0);
+}
+
+/* Refills by the ratio: what is lent is the share, give or take a run. */
+static void runs(struct input *input)
+{
+	struct cma_ratio ratio = { };
+	unsigned int share = take_within(input, 0, CMA_SHARE_ONE);
+	s64 rest = CMA_SHARE_ONE - share;
+	s64 longest = (s64)BLOCK * max_t(s64, share, rest);
+	s64 lent = 0, regular = 0;
+
+	while (input->left) {
+		long pages = take_within(input, 1, BATCH);
+
+		if (ratio.lending) {
+			cma_charge(&ratio, share, 0, pages, BLOCK);
+			lent += pages;
+		} else {
+			cma_charge(&ratio, share, pages, 0, BLOCK);
+			regular += pages;
+		}
+		MUST(atomic64_read(&ratio.owed), ==, regular * share - lent * rest);
+		MUST(atomic64_read(&ratio.owed), <=, longest + (s64)BATCH * share);
+		MUST(atomic64_read(&ratio.owed), >=, -BATCH * rest);
+	}
+}
+
+/* Any pages, any share: the debt is bounded. */
+static void charges(struct input *input)
+{
+	struct cma_ratio ratio = { };
+	s64 most = (s64)CMA_OWED_BLOCKS * BLOCK * CMA_SHARE_ONE;
+
+	while (input->left) {
+		cma_charge(&ratio, take_within(input, 0, CMA_SHARE_ONE), take(input, 2),
+			   take(input, 2), BLOCK);
+		MUST(abs(atomic64_read(&ratio.owed)), <=, most);
+	}
+}
+
+static void ranges_hold(const struct cma_range *ranges, unsigned long now, unsigned long max)
+{
+	int i, j;
+
+	MUST(pages_remembered(ranges, now), <=, max);
+	for (i = 0; i < CMA_RANGES; i++) {
+		MUST(ranges[i].start, <=, ranges[i].end);
+		if (!range_is_used(&ranges[i], now))
+			continue;
+		MUST(ranges[i].free, <=, ranges[i].end - ranges[i].start);
+		for (j = 0; j < i; j++)
+			MUST_BE(!range_is_used(&ranges[j], now) ||
+				!overlap(&ranges[i], &ranges[j]));
+	}
+}
+
+static void kept(struct input *input)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+	unsigned long now = take(input, 8), max = take_within(input, 1, 4096);
+
+	while (input->left) {
+		unsigned long start = take_within(input, 0, 4096);
+		unsigned long end = start + take_within(input, 1, 1024), pages, sum = 0;
+		int i;
+
+		switch (take(input, 1) % 4) {
+		case 0:
+			cma_taken(ranges, start, end);
+			/* Nothing of the owner's range is kept as free. */
+			for (i = 0; i < CMA_RANGES; i++)
+				if (start <= ranges[i].start && ranges[i].end <= end)
+					MUST(ranges[i].start, ==, ranges[i].end);
+			break;
+		case 1:
+			pages = cma_forget(ranges, now);
+			for (i = 0; i < CMA_RANGES; i++)
+				sum += range_is_used(&ranges[i], now) ? ranges[i].free : 0;
+			MUST(pages, ==, sum);
+			MUST(pages, <=, max);
+			break;
+		case 2:
+			now += take(input, 2);
+			break;
+		default: {
+			const struct cma_range range = {
+				.start = start,
+				.end = end,
+				.until = now + take(input, 2),
+				.free = take_within(input, 0, 1024),
+			};
+
+			cma_remember(ranges, &range, now, max);
+		}
+		}
+		ranges_hold(ranges, now, max);
+	}
+}
+
+/* Entry of libFuzzer. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static void (*const parts[])(struct input *input) = { verdicts, runs, charges, kept };
+	struct input input = { data, size };
+
+	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);
+	return 0;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * numa.c - fuzz the period of an address space
+ */
+#include "input.h"
+
+#include "policy/numa/core.c"
+
+#define THREADS	4
+
+static struct numa_settings take_settings(struct input *input)
+{
+	u32 low = take_within(input, 1, 60000);
+
+	return (struct numa_settings){
+		.period_min_ms = low,
+		.period_max_ms = take_within(input, low, 3600000),
+		.min_faults = take_within(input, 1, 1000),
+		.step_max_pct = take_within(input, 100, 10000),
+		.steady_pct = take_within(input, 100, 1000),
+		.scan_delay_ms = take(input, 2),
+		.scan_delay_run_ms = take(input, 1),
+		.thread_period_min_ms = take(input, 2),
+	};
+}
+
+/* Counters begin anywhere, and wrap. */
+static void take_counts(struct input *input, struct numa_counts *counts, unsigned int bytes)
+{
+	int i;
+
+	counts->faults += take(input, 2);
+	for (i = 0; i < NUMA_NR_CLASSES; i++)
+		counts->pages[i] += take(input, bytes);
+}
+
+static void periods(struct input *input)
+{
+	struct numa_settings settings = take_settings(input);
+	struct numa_facts facts = { .pass = take(input, 4), .kernel_ms = take(input, 2) };
+	struct numa_counts now = { }, begun, taken = { };
+	struct numa_period period;
+
+	take_counts(input, &now, 8);
+	begun = now;
+	numa_period_begin(&period, &now, &facts, &settings);
+	while (input->left) {
+		u32 low = settings.period_min_ms, high = settings.period_max_ms;
+		struct numa_decision decision;
+		u8 what = take(input, 1);
+		u64 before = period.closed.faults;
+
+		if (what < 8) {
+			settings = take_settings(input);
+			continue;
+		}
+		take_counts(input, &now, what < 16 ? 8 : 2);
+		facts.pass += what & 1;
+		facts.scanned += take(input, 2);
+		facts.resident = take(input, 2);
+		facts.lived_ms += take(input, 2);
+		facts.run_ms += take(input, 1);
+		facts.kernel_ms = take(input, 2);
+		facts.worst = take_within(input, 0, 100);
+		decision = numa_period_window(&period, &now, &facts, &settings);
+		MUST(decision.period_ms, >=, low);
+		MUST(decision.period_ms, <=, high);
+		MUST(decision.learnt_ms, >=, low);
+		MUST(decision.learnt_ms, <=, high);
+		MUST(period.period_us, >=, low * 1000ULL);
+		MUST(period.period_us, <=, high * 1000ULL);
+		MUST_BE(decision.rate >= 1 && decision.rate <= 100);
+		MUST(decision.recent, <=, 100);
+		MUST(decision.private, <=, 10);
+		MUST_BE(numa_reason_words[decision.reason] && numa_limit_words[decision.limit]);
+		MUST((u64)decision.slope * 100, <=, (u64)NUMA_SLOPE_ONE * settings.step_max_pct);
+		MUST((u64)(decision.slope + 1) * settings.step_max_pct, >=, NUMA_SLOPE_ONE * 100ULL);
+		/* Young address spaces are not scanned faster than by the kernel. */
+		if (!numa_past_scan_delay(&facts, &settings))
+			MUST(decision.period_ms, >=, clamp(facts.kernel_ms, low, high));
+		taken.faults += period.closed.faults - before;
+	}
+	/* No fault is in two windows, and none in no window. */
+	MUST(taken.faults, ==, period.closed.faults - begun.faults);
+	MUST(now.faults - period.closed.faults, <, U32_MAX);
+}
+
+static void threads(struct input *input)
+{
+	struct numa_settings settings = take_settings(input);
+	struct numa_thread threads[THREADS] = { };
+	u32 pass = take(input, 4);
+
+	while (input->left) {
+		struct numa_thread *thread = &threads[take(input, 1) % THREADS];
+		u32 remote = take(input, 3), faults = remote + take(input, 3);
+		unsigned int worst, rate = take_within(input, 1, 100);
+		u32 period = take_within(input, settings.period_min_ms, settings.period_max_ms);
+		u8 what = take(input, 1);
+
+		thread->now.faults += faults << what % 8;
+		thread->now.remote += remote << what % 8;
+		thread->now.shared += take_within(input, 0, remote);
+		pass += what >> 7;
+		worst = numa_worst_thread(threads, THREADS, pass, settings.min_faults);
+		MUST(worst, <=, 100);
+		MUST(numa_thread_bound(period, rate, worst, &settings), <=, period);
+		if (!settings.thread_period_min_ms)
+			MUST(numa_thread_bound(period, rate, worst, &settings), ==, period);
+	}
+}
+
+/* Entry of libFuzzer. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct input input = { data, size };
+
+	if (take_bool(&input))
+		threads(&input);
+	else
+		periods(&input);
+	return 0;
+}

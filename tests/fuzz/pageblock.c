@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pageblock.c - fuzz the filter, the pacing of the worker and the census
+ */
+#include "input.h"
+
+#include "policy/pageblock/core.c"
+#include "policy/pageblock/core_census.c"
+
+#define WHOLE	512
+#define TOP	10
+
+static struct pageblock_request take_request(struct input *input)
+{
+	unsigned int flags = take(input, 2);
+
+	return (struct pageblock_request){
+		.slow = flags & BIT(0),
+		.waits = flags & BIT(1),
+		.high = flags & BIT(2),
+		.highatomic = flags & BIT(3),
+		.memalloc = flags & BIT(4),
+		.last = flags & BIT(5),
+		.victim = flags & BIT(6),
+		.nofail = flags & BIT(7),
+		.has_fallback = flags & BIT(8),
+		.cleans = flags & BIT(9),
+		.grouped = flags & BIT(10),
+		.compact_deferred = flags & BIT(11),
+		.untracked = flags & BIT(12),
+		.above_high = flags & BIT(13),
+		.rounds = take(input, 1),
+		.no_progress = take(input, 1),
+	};
+}
+
+static void verdicts(struct input *input)
+{
+	struct pageblock_request request = take_request(input);
+	const struct pageblock_settings settings = {
+		.mode = take_bool(input),
+		.max_attempts = take_within(input, 1, PAGEBLOCK_MAX_ROUNDS),
+	};
+	const struct pageblock_settings claim = { .mode = PAGEBLOCK_MODE_CLAIM };
+	enum pageblock_verdict verdict = pageblock_judge(&request, &settings);
+
+	MUST(verdict, <, PAGEBLOCK_NR_VERDICTS);
+	if (!pageblock_allows(verdict)) {
+		MUST_BE(request.grouped);
+		/* In the slow path nobody is refused who cannot wait or helps to free memory. */
+		if (request.slow)
+			MUST_BE(!request.last && !request.victim && !request.memalloc &&
+				!request.nofail);
+		if (verdict == PAGEBLOCK_REFUSE_NO_PROGRESS)
+			MUST(request.rounds, <, PAGEBLOCK_MAX_ROUNDS);
+		MUST_BE(!request.slow || request.waits || request.cleans || request.has_fallback);
+	}
+	/* Mode claim refuses nothing that mode strict allows. */
+	if (pageblock_allows(verdict))
+		MUST_BE(pageblock_allows(pageblock_judge(&request, &claim)));
+	/* Who has tried for long enough is refused no more, whatever the settings. */
+	request.slow = true;
+	request.rounds = PAGEBLOCK_MAX_ROUNDS;
+	if (!request.cleans)
+		MUST_BE(pageblock_allows(pageblock_judge(&request, &settings)));
+}
+
+/*
+ * The kernel's search, for each page of a list: down over the orders; the answer that ends the
+ * descent may be followed by a climb from the request's order, which must find a block: the kernel
+ * has a VM_BUG_ON() there.
+ */
+static void search(struct input *input)
+{
+	struct pageblock_search state = { };
+	enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
+	unsigned int page, pages = take_within(input, 1, 4), mixed = 0;
+	unsigned int wanted = take_within(input, 0, TOP - 1);
+	bool seen = take_bool(input);
+
+	for (page = 0; page < pages && (page || seen); page++) {
+		unsigned int found = take(input, 2);
+		bool climbs = take_bool(input), got = false;
+		int order;
+
+		for (order = TOP; order >= (int)wanted && !got; order--) {
+			got = found & BIT(order);
+			if (pageblock_search_asks(&state, order, TOP, got))
+				got = pageblock_search_answer(&state, order, verdict);
+		}
+		if (!got || !climbs)
+			continue;
+		got = false;
+		for (order = wanted; order <= TOP && !got; order++) {
+			got = found & BIT(order);
+			if (got && order < TOP && pageblock_search_asks(&state, order, TOP, got)) {
+				got = pageblock_search_answer(&state, order, verdict);
+				mixed += got;
+			}
+		}
+	}
+	if (!pageblock_allows(verdict) && seen)
+		MUST(mixed, ==, 0);
+	/* Where the beginning was not seen, nothing is refused. */
+	if (!seen)
+		MUST_BE(!pageblock_search_asks(&state, wanted, TOP, take_bool(input)));
+}
+
+static void boosts(struct input *input)
+{
+	unsigned long block = 1UL << take_within(input, 0, 18);
+	unsigned long high = take(input, 4), managed = take(input, 4), boost = 0, more;
+	int factor = (int)take(input, 4), i;
+
+	for (i = 0; i < 8; i++, boost = more) {
+		more = pageblock_boost(boost, high, factor, managed, block);
+		MUST(more, >=, boost);
+		MUST(more, <=, boost + block);
+		if (factor <= 0 || !high || managed < block * 4)
+			MUST(more, ==, 0);
+	}
+}
+
+static void pacing(struct input *input)
+{
+	struct pageblock_reserve reserve = { };
+	unsigned int waited = 0;
+
+	while (input->left) {
+		unsigned long blocks = take_within(input, 0, 8), want = take_within(input, 0, 8);
+		unsigned long todo = pageblock_reserve_tick(&reserve, blocks, want);
+
+		MUST(reserve.gap, <=, PAGEBLOCK_MAX_GAP);
+		MUST(reserve.wait, <=, reserve.gap);
+		if (blocks >= want) {
+			MUST(todo, ==, 0);
+			waited = 0;
+		} else if (todo) {
+			MUST(todo, ==, want - blocks);
+			pageblock_reserve_made(&reserve, take_within(input, 0, todo));
+			waited = 0;
+		} else {
+			MUST(++waited, <=, PAGEBLOCK_MAX_GAP);
+		}
+	}
+}
+
+static struct census_block take_block(struct input *input)
+{
+	struct census_block block = {
+		.type = take_within(input, 0, CENSUS_NR_TYPES - 1),
+		.huge = take_bool(input),
+	};
+	unsigned int left = WHOLE;
+
+	while (left && input->left) {
+		unsigned int pages = take_within(input, 1, left);
+		u8 flags = take(input, 1), more = take(input, 1);
+		const struct census_page page = {
+			.free = flags & BIT(0),
+			.reserved = flags & BIT(1),
+			.broken = flags & BIT(2),
+			.offline = flags & BIT(3),
+			.slab = flags & BIT(4),
+			.table = flags & BIT(5),
+			.hugetlb = flags & BIT(6),
+			.lru = flags & BIT(7),
+			.mapped = more & BIT(0),
+			.held = more & BIT(1),
+		};
+
+		census_block_add(&block, pageblock_census_page_kind(&page), pages);
+		left -= pages;
+		if (more & BIT(7))
+			break;
+	}
+	return block;
+}
+
+static u64 pages_of(const u64 pages[CENSUS_NR_KINDS])
+{
+	u64 sum = 0;
+	int kind;
+
+	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
+		sum += pages[kind];
+	return sum;
+}
+
+static void census(struct input *input)
+{
+	struct census_row rows[2] = { }, all = { }, sum = { };
+	u64 pages = 0, blocks = 0, classes = 0;
+	int i;
+
+	while (input->left) {
+		struct census_block block = take_block(input);
+		u64 cost = pageblock_vacate_cost(&block, WHOLE);
+		u64 out = pageblock_out_of_place(&block);
+
+		pages += pages_of(block.pages);
+		blocks++;
+		MUST(cost + out, <=, block.pages[CENSUS_MOVABLE]);
+		/* A block is emptied, or its pages are out of place, never both. */
+		MUST_BE(!cost || !out);
+		if (cost)
+			MUST(pageblock_census_block_class(&block, WHOLE), ==, CENSUS_PURE);
+		pageblock_census_row_add(&rows[take_bool(input)], &block, WHOLE);
+		pageblock_census_row_add(&all, &block, WHOLE);
+	}
+	pageblock_census_row_sum(&sum, &rows[0]);
+	pageblock_census_row_sum(&sum, &rows[1]);
+	MUST_BE(!memcmp(&sum, &all, sizeof(sum)));
+	for (i = 0; i < CENSUS_NR_CLASSES; i++)
+		classes += sum.class[i];
+	MUST(classes, ==, blocks);
+	MUST(sum.blocks, ==, blocks);
+	MUST(pages_of(sum.pages), ==, pages);
+	MUST(pages_of(sum.foreign), <=, pages);
+	MUST(sum.held, <=, blocks);
+	MUST(pageblock_census_memory_share(&sum), <=, 1000);
+	MUST(pageblock_census_block_share(&sum), <=, 1000);
+}
+
+/* Entry of libFuzzer. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static void (*const parts[])(struct input *input) = {
+		verdicts, search, boosts, pacing, census,
+	};
+	struct input input = { data, size };
+
+	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);
+	return 0;
+}
