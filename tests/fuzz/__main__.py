@@ -80,6 +80,8 @@ def dictionary(target: str) -> list[str]:
         words.add(f"{name}:")
         for knob in table.knobs:
             words |= {f"{knob.name}=", *knob.choices, knob.low, knob.high}
+            if knob.high.isdigit():
+                words.add(f"{knob.name}={int(knob.high) + 1}")
     path = WORK / target / "words"
     path.write_text("".join(f'"{word}"\n' for word in sorted(words - {""})), encoding="ascii")
     return [f"-dict={path}"]

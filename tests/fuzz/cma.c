@@ -17,13 +17,13 @@ static struct cma_view take_view(struct input *input)
 		.free = take(input, 3),
 		.high = take(input, 2),
 		.slack = take(input, 1),
-		.kept = take(input, 2),
 		.allocating = take_bool(input),
 		.unguarded = take_bool(input),
 	};
 
 	/* Counts of pages drift: free_cma may be negative, or above what there is. */
-	view.free_cma = (long)take(input, 3) - view.slack;
+	view.free_cma = (long)take_within(input, 0, view.cma + view.slack) - view.slack;
+	view.kept = take_within(input, 0, max(view.free_cma, 0L) + view.slack);
 	return view;
 }
 

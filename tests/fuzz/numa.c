@@ -38,17 +38,15 @@ static void periods(struct input *input)
 {
 	struct numa_settings settings = take_settings(input);
 	struct numa_facts facts = { .pass = take(input, 4), .kernel_ms = take(input, 2) };
-	struct numa_counts now = { }, begun, taken = { };
+	struct numa_counts now = { };
 	struct numa_period period;
 
 	take_counts(input, &now, 8);
-	begun = now;
 	numa_period_begin(&period, &now, &facts, &settings);
 	while (input->left) {
 		u32 low = settings.period_min_ms, high = settings.period_max_ms;
 		struct numa_decision decision;
 		u8 what = take(input, 1);
-		u64 before = period.closed.faults;
 
 		if (what < 8) {
 			settings = take_settings(input);
@@ -78,11 +76,28 @@ static void periods(struct input *input)
 		/* Young address spaces are not scanned faster than by the kernel. */
 		if (!numa_past_scan_delay(&facts, &settings))
 			MUST(decision.period_ms, >=, clamp(facts.kernel_ms, low, high));
-		taken.faults += period.closed.faults - before;
 	}
-	/* No fault is in two windows, and none in no window. */
-	MUST(taken.faults, ==, period.closed.faults - begun.faults);
-	MUST(now.faults - period.closed.faults, <, U32_MAX);
+}
+
+/* Each fault is in one window, or in the window that goes on. */
+static void windows(struct input *input)
+{
+	struct numa_counts now = { }, closed, begun, window;
+	u64 faults = 0, local = 0;
+
+	take_counts(input, &now, 8);
+	closed = now;
+	begun = now;
+	while (input->left) {
+		take_counts(input, &now, 2);
+		if (!numa_counts_take(&closed, &now, take(input, 2), &window))
+			continue;
+		faults += window.faults;
+		local += window.pages[NUMA_LOCAL_PRIVATE];
+		MUST_BE(!memcmp(&closed, &now, sizeof(now)));
+	}
+	MUST(faults, ==, closed.faults - begun.faults);
+	MUST(local, ==, closed.pages[NUMA_LOCAL_PRIVATE] - begun.pages[NUMA_LOCAL_PRIVATE]);
 }
 
 static void threads(struct input *input)
@@ -113,11 +128,9 @@ static void threads(struct input *input)
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	static void (*const parts[])(struct input *input) = { periods, windows, threads };
 	struct input input = { data, size };
 
-	if (take_bool(&input))
-		threads(&input);
-	else
-		periods(&input);
+	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);
 	return 0;
 }

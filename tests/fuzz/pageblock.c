@@ -121,6 +121,20 @@ static void boosts(struct input *input)
 	}
 }
 
+static void tick(struct pageblock_reserve *reserve, unsigned long blocks, unsigned long want,
+		 unsigned long made, unsigned int *waited)
+{
+	unsigned long todo = pageblock_reserve_tick(reserve, blocks, want);
+
+	MUST(todo, ==, blocks >= want || !todo ? 0 : want - blocks);
+	if (todo)
+		pageblock_reserve_made(reserve, min(made, todo));
+	MUST(reserve->gap, <=, PAGEBLOCK_MAX_GAP);
+	MUST(reserve->wait, <=, reserve->gap);
+	*waited = todo || blocks >= want ? 0 : *waited + 1;
+	MUST(*waited, <=, PAGEBLOCK_MAX_GAP);
+}
+
 static void pacing(struct input *input)
 {
 	struct pageblock_reserve reserve = { };
@@ -128,20 +142,11 @@ static void pacing(struct input *input)
 
 	while (input->left) {
 		unsigned long blocks = take_within(input, 0, 8), want = take_within(input, 0, 8);
-		unsigned long todo = pageblock_reserve_tick(&reserve, blocks, want);
+		unsigned long made = take_within(input, 0, 2);
+		unsigned int ticks;
 
-		MUST(reserve.gap, <=, PAGEBLOCK_MAX_GAP);
-		MUST(reserve.wait, <=, reserve.gap);
-		if (blocks >= want) {
-			MUST(todo, ==, 0);
-			waited = 0;
-		} else if (todo) {
-			MUST(todo, ==, want - blocks);
-			pageblock_reserve_made(&reserve, take_within(input, 0, todo));
-			waited = 0;
-		} else {
-			MUST(++waited, <=, PAGEBLOCK_MAX_GAP);
-		}
+		for (ticks = take(input, 1); ticks; ticks--)
+			tick(&reserve, blocks, want, made, &waited);
 	}
 }
 

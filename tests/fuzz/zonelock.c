@@ -9,7 +9,8 @@
 
 #define SHARDS	3
 #define CPUS	(SHARDS * DEPOT_SHARD_CPUS)
-#define PAGES	2048
+/* A ring holds 64 batches, of 33 pages at the least where none are joined. */
+#define PAGES	3072
 
 static struct list_head pages[PAGES];
 static struct depot_shard shards[SHARDS];
@@ -98,7 +99,7 @@ static void depot_of_pages(struct input *input)
 	while (input->left) {
 		unsigned int cpu = take_within(input, 0, CPUS - 1);
 		unsigned int kind = take_within(input, 0, DEPOT_KINDS - 1);
-		unsigned int count = take_within(input, 1, DEPOT_BATCH_MAX);
+		unsigned int count = take_within(input, 1, DEPOT_BATCH_MAX), put;
 		u8 what = take(input, 1);
 		bool busy = what & 0x80;
 		LIST_HEAD(moved);
@@ -109,13 +110,16 @@ static void depot_of_pages(struct input *input)
 		switch (what % 4) {
 		case 0:
 		case 1:
-			chain(&loose, &moved, count);
-			count = length(&moved);
-			if (count && depot_put(&depot, cpu, kind, &moved, count, now)) {
-				MUST_BE(list_empty(&moved) && !busy);
-				held += count;
+			/* Bursts fill a ring. */
+			for (i = what >> 2 & 15 ? 1 : DEPOT_BATCHES + 2; i; i--) {
+				chain(&loose, &moved, count);
+				put = length(&moved);
+				if (put && depot_put(&depot, cpu, kind, &moved, put, now)) {
+					MUST_BE(list_empty(&moved) && !busy);
+					held += put;
+				}
+				MUST_BE(list_empty(&moved) || length(&moved) == put);
 			}
-			MUST_BE(list_empty(&moved) || length(&moved) == count);
 			break;
 		case 2:
 			count = depot_get(&depot, cpu, kind, &moved);

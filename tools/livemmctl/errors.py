@@ -34,6 +34,12 @@ class Exit(IntEnum):
     INTERRUPTED = 130, "ended by Ctrl-C"
 
 
+def one_line(text: str) -> str:
+    """A text on one line, in which what no terminal should be sent is escaped."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode()
+                   for char in " ".join(text.split()))
+
+
 class CtlError(Exception):
     """An expected failure.
 
@@ -42,8 +48,8 @@ class CtlError(Exception):
     """
 
     def __init__(self, message: str, status: Exit = Exit.FAILED, hint: str | None = None) -> None:
-        # Whatever a file or the kernel said, it is one line here.
-        self.message = " ".join(message.split())
+        # A file, the kernel or a user may have said anything.
+        self.message = one_line(message)
         self.status = status
         self.hint = hint
         super().__init__(self.message)
