@@ -40,6 +40,7 @@ from guests.kernels import Image, images, load
 from guests.programs import compile_program, pagetouch
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
+from tests import kernel_tests
 
 SCENARIOS = ROOT / "tests" / "scenarios"
 # C programs for scenarios, and where the guest finds them.
@@ -51,7 +52,8 @@ EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
-    r"^# (kernels|named|cpus|memory|nodes|args|emulation|guest|timeout|allow): *(.+?)\s*$", re.M)
+    r"^# (kernels|named|cpus|memory|nodes|args|emulation|guest|timeout|allow|programs): "
+    r"*(.+?)\s*$", re.M)
 
 
 @dataclass
@@ -69,6 +71,7 @@ class Scenario:
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
     shared: bool = False
+    kernel_tests: bool = False
     timeout: float = 900.0
     allow: list[str] = field(default_factory=list)
 
@@ -91,6 +94,10 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 scenario.shared = value == "shared"
                 if not scenario.shared:
                     raise ToolError(f"{script.name}: guest: {value}: not shared")
+            elif key == "programs":
+                scenario.kernel_tests = value == "kernel_tests"
+                if not scenario.kernel_tests:
+                    raise ToolError(f"{script.name}: programs: {value}: not kernel_tests")
             elif key == "memory":
                 scenario.memory = value
             elif key == "timeout":
@@ -279,6 +286,8 @@ def main() -> int:
     if not guests:
         raise ToolError("no scenario runs on that kernel")
     build_programs()
+    if any(scenario.kernel_tests for scenario in scenarios if scenario.kernels):
+        kernel_tests.build()
     if not args.build or build_for(stage, found.values()):
         run_all(stage, by_urgency(guests), args.jobs)
     if args.record:
