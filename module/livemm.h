@@ -99,6 +99,12 @@ struct lmm_knob {
 #define LMM_TEXT(name_) \
 	{ .name = name_, .kind = LMM_KNOB_TEXT }
 
+/* A row of a policy's list of counters, as enumerator and as entry of its table of names. */
+#define LMM_COUNTER(id, name) \
+	COUNT_##id,
+#define LMM_COUNTER_NAME(id, name) \
+	[COUNT_##id] = name,
+
 /**
  * struct lmm_config - one immutable set of a policy's settings
  * @rcu: frees the set after the last reader

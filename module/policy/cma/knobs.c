@@ -25,30 +25,6 @@ const struct lmm_knob cma_knobs[NR_KNOBS] = {
 	[KNOB_BUFFERS] = LMM_BOOL("buffers", 1),
 };
 
-/* Names in the file counters. */
 const char *const cma_counter_names[NR_COUNTERS] = {
-	[COUNT_VERDICT + CMA_LEND_RATIO] = "lend_ratio",
-	[COUNT_VERDICT + CMA_LEND_FIRST] = "lend_first",
-	[COUNT_VERDICT + CMA_LEND_PRESSURE] = "lend_pressure",
-	[COUNT_VERDICT + CMA_REGULAR_RATIO] = "regular_ratio",
-	[COUNT_VERDICT + CMA_REGULAR_FIRST] = "regular_first",
-	[COUNT_VERDICT + CMA_REGULAR_BUSY] = "regular_busy",
-	[COUNT_VERDICT + CMA_REGULAR_CAP] = "regular_cap",
-	[COUNT_VERDICT + CMA_REGULAR_KEPT] = "regular_kept",
-	[COUNT_VERDICT + CMA_AS_STOCK_PRESSURE] = "stock_pressure",
-	[COUNT_VERDICT + CMA_AS_STOCK_EMPTY] = "stock_empty",
-	[COUNT_VERDICT + CMA_AS_STOCK_DRIFT] = "stock_drift",
-	[COUNT_VERDICT + CMA_AS_STOCK_MODE] = "stock_mode",
-	[COUNT_VERDICT + CMA_AS_STOCK_LIVEPATCH] = "stock_livepatch",
-	[COUNT_LENT_PAGES] = "lent_pages",
-	[COUNT_REGULAR_PAGES] = "regular_pages",
-	[COUNT_LENT_NONE] = "lent_none",
-	[COUNT_REGULAR_NONE] = "regular_none",
-	[COUNT_ALLOCS] = "allocs",
-	[COUNT_ALLOC_PAGES] = "alloc_pages",
-	[COUNT_RETRIES] = "retries",
-	[COUNT_FAILURES] = "failures",
-	[COUNT_RELEASED_PAGES] = "released_pages",
-	[COUNT_DRAINED_PAGES] = "drained_pages",
-	[COUNT_MOVED_PAGES] = "moved_pages",
+	CMA_COUNTERS(LMM_COUNTER_NAME)
 };

@@ -17,20 +17,38 @@ enum cma_knob {
 	NR_KNOBS
 };
 
+/*
+ * Counters, and their names in the file counters: first the refills by enum cma_verdict, in the
+ * order of the enum.
+ */
+#define CMA_COUNTERS(COUNTER)				\
+	COUNTER(LEND_RATIO, "lend_ratio")		\
+	COUNTER(LEND_FIRST, "lend_first")		\
+	COUNTER(LEND_PRESSURE, "lend_pressure")		\
+	COUNTER(REGULAR_RATIO, "regular_ratio")		\
+	COUNTER(REGULAR_FIRST, "regular_first")		\
+	COUNTER(REGULAR_BUSY, "regular_busy")		\
+	COUNTER(REGULAR_CAP, "regular_cap")		\
+	COUNTER(REGULAR_KEPT, "regular_kept")		\
+	COUNTER(STOCK_PRESSURE, "stock_pressure")	\
+	COUNTER(STOCK_EMPTY, "stock_empty")		\
+	COUNTER(STOCK_DRIFT, "stock_drift")		\
+	COUNTER(STOCK_MODE, "stock_mode")		\
+	COUNTER(STOCK_LIVEPATCH, "stock_livepatch")	\
+	COUNTER(LENT_PAGES, "lent_pages")		\
+	COUNTER(REGULAR_PAGES, "regular_pages")		\
+	COUNTER(LENT_NONE, "lent_none")			\
+	COUNTER(REGULAR_NONE, "regular_none")		\
+	COUNTER(ALLOCS, "allocs")			\
+	COUNTER(ALLOC_PAGES, "alloc_pages")		\
+	COUNTER(RETRIES, "retries")			\
+	COUNTER(FAILURES, "failures")			\
+	COUNTER(RELEASED_PAGES, "released_pages")	\
+	COUNTER(DRAINED_PAGES, "drained_pages")		\
+	COUNTER(MOVED_PAGES, "moved_pages")
+
 enum cma_counter {
-	/* Refills by enum cma_verdict. */
-	COUNT_VERDICT,
-	COUNT_LENT_PAGES = COUNT_VERDICT + CMA_NR_VERDICTS,
-	COUNT_REGULAR_PAGES,
-	COUNT_LENT_NONE,
-	COUNT_REGULAR_NONE,
-	COUNT_ALLOCS,
-	COUNT_ALLOC_PAGES,
-	COUNT_RETRIES,
-	COUNT_FAILURES,
-	COUNT_RELEASED_PAGES,
-	COUNT_DRAINED_PAGES,
-	COUNT_MOVED_PAGES,
+	CMA_COUNTERS(LMM_COUNTER)
 	NR_COUNTERS
 };
 

@@ -27,6 +27,8 @@
 /* Limit of a CPU's pending change of a page count (calculate_normal_threshold()). */
 #define VMSTAT_SLACK	125
 
+static_assert(COUNT_STOCK_LIVEPATCH - COUNT_LEND_RATIO == CMA_AS_STOCK_LIVEPATCH);
+
 /**
  * cma_lend_possible() - can a refill be split here?
  * @why: the reason in words if not
@@ -103,7 +105,7 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 		return;
 	cma_view_zone(zone, &view);
 	verdict = cma_judge(&view, &settings, &cma_zone_of(zone)->ratio);
-	lmm_count(&lmm_cma_policy, COUNT_VERDICT + verdict, 1);
+	lmm_count(&lmm_cma_policy, COUNT_LEND_RATIO + verdict, 1);
 	source->judged = true;
 	source->by_ratio = cma_by_ratio(verdict);
 	/* Only the ratio needs the share, which costs a division. */

@@ -44,37 +44,8 @@ const struct lmm_knob numa_knobs[NR_KNOBS] = {
 	[KNOB_CGROUPS] = LMM_TEXT("cgroups"),
 };
 
-/* Words of the file counters. */
 const char *const numa_counter_names[NR_COUNTERS] = {
-	[COUNT_FAULTS] = "faults",
-	[COUNT_LOCAL_PRIVATE] = "local_private",
-	[COUNT_LOCAL_SHARED] = "local_shared",
-	[COUNT_REMOTE_PRIVATE] = "remote_private",
-	[COUNT_REMOTE_SHARED] = "remote_shared",
-	[COUNT_WINDOWS] = "windows",
-	[COUNT_FEW_FAULTS] = "few_faults",
-	[COUNT_WAITED] = "waited",
-	[COUNT_LENGTHENED] = "lengthened",
-	[COUNT_SHORTENED] = "shortened",
-	[COUNT_LIMITED_FIRST_PASS] = "limited_first_pass",
-	[COUNT_LIMITED_THREAD] = "limited_thread",
-	[COUNT_LIMITED_SCAN_DELAY] = "limited_scan_delay",
-	[COUNT_LIMITED_KERNEL] = "limited_kernel",
-	[COUNT_LIMITED_CALM] = "limited_calm",
-	[COUNT_SCANS] = "scans",
-	[COUNT_SAMPLING_SCANS] = "sampling_scans",
-	[COUNT_POSTPONED] = "postponed",
-	[COUNT_EXPEDITED] = "expedited",
-	[COUNT_RESAMPLED] = "resampled",
-	[COUNT_SCANNED_PAGES] = "scanned_pages",
-	[COUNT_UPDATED_ENTRIES] = "updated_entries",
-	[COUNT_SKIPPED_BY_SAMPLING] = "skipped_by_sampling",
-	[COUNT_SKIPPED_BY_THREAD] = "skipped_by_thread",
-	[COUNT_SKIPPED_BY_REGION] = "skipped_by_region",
-	[COUNT_MMS] = "mms",
-	[COUNT_MMS_GONE] = "mms_gone",
-	[COUNT_MMS_REFUSED] = "mms_refused",
-	[COUNT_OUT_OF_SCOPE] = "out_of_scope",
+	NUMA_COUNTERS(LMM_COUNTER_NAME)
 };
 
 /* Only the root ends in a slash, and none has two in a row. */

@@ -37,36 +37,43 @@ enum numa_knob {
 	NR_KNOBS
 };
 
+/*
+ * Counters, and their names in the file counters: from local_private on the classes, in the order
+ * of enum numa_class.
+ */
+#define NUMA_COUNTERS(COUNTER)					\
+	COUNTER(FAULTS, "faults")				\
+	COUNTER(LOCAL_PRIVATE, "local_private")			\
+	COUNTER(LOCAL_SHARED, "local_shared")			\
+	COUNTER(REMOTE_PRIVATE, "remote_private")		\
+	COUNTER(REMOTE_SHARED, "remote_shared")			\
+	COUNTER(WINDOWS, "windows")				\
+	COUNTER(FEW_FAULTS, "few_faults")			\
+	COUNTER(WAITED, "waited")				\
+	COUNTER(LENGTHENED, "lengthened")			\
+	COUNTER(SHORTENED, "shortened")				\
+	COUNTER(LIMITED_FIRST_PASS, "limited_first_pass")	\
+	COUNTER(LIMITED_THREAD, "limited_thread")		\
+	COUNTER(LIMITED_SCAN_DELAY, "limited_scan_delay")	\
+	COUNTER(LIMITED_KERNEL, "limited_kernel")		\
+	COUNTER(LIMITED_CALM, "limited_calm")			\
+	COUNTER(SCANS, "scans")					\
+	COUNTER(SAMPLING_SCANS, "sampling_scans")		\
+	COUNTER(POSTPONED, "postponed")				\
+	COUNTER(EXPEDITED, "expedited")				\
+	COUNTER(RESAMPLED, "resampled")				\
+	COUNTER(SCANNED_PAGES, "scanned_pages")			\
+	COUNTER(UPDATED_ENTRIES, "updated_entries")		\
+	COUNTER(SKIPPED_BY_SAMPLING, "skipped_by_sampling")	\
+	COUNTER(SKIPPED_BY_THREAD, "skipped_by_thread")		\
+	COUNTER(SKIPPED_BY_REGION, "skipped_by_region")		\
+	COUNTER(MMS, "mms")					\
+	COUNTER(MMS_GONE, "mms_gone")				\
+	COUNTER(MMS_REFUSED, "mms_refused")			\
+	COUNTER(OUT_OF_SCOPE, "out_of_scope")
+
 enum numa_counter {
-	COUNT_FAULTS,
-	COUNT_LOCAL_PRIVATE,	/* the classes in the order of enum numa_class */
-	COUNT_LOCAL_SHARED,
-	COUNT_REMOTE_PRIVATE,
-	COUNT_REMOTE_SHARED,
-	COUNT_WINDOWS,
-	COUNT_FEW_FAULTS,
-	COUNT_WAITED,
-	COUNT_LENGTHENED,
-	COUNT_SHORTENED,
-	COUNT_LIMITED_FIRST_PASS,
-	COUNT_LIMITED_THREAD,
-	COUNT_LIMITED_SCAN_DELAY,
-	COUNT_LIMITED_KERNEL,
-	COUNT_LIMITED_CALM,
-	COUNT_SCANS,
-	COUNT_SAMPLING_SCANS,
-	COUNT_POSTPONED,
-	COUNT_EXPEDITED,
-	COUNT_RESAMPLED,
-	COUNT_SCANNED_PAGES,
-	COUNT_UPDATED_ENTRIES,
-	COUNT_SKIPPED_BY_SAMPLING,
-	COUNT_SKIPPED_BY_THREAD,
-	COUNT_SKIPPED_BY_REGION,
-	COUNT_MMS,
-	COUNT_MMS_GONE,
-	COUNT_MMS_REFUSED,
-	COUNT_OUT_OF_SCOPE,
+	NUMA_COUNTERS(LMM_COUNTER)
 	NR_COUNTERS
 };
 

@@ -22,30 +22,6 @@ const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
 	[KNOB_BUFFERS] = LMM_BOOL("buffers", 1),
 };
 
-/* Names in the file counters. */
 const char *const pageblock_counter_names[NR_COUNTERS] = {
-	[COUNT_SEARCHES] = "searches",
-	[COUNT_REFUSED_FAST] = "refused_fast",
-	[COUNT_REFUSED_SLOW] = "refused_slow",
-	[COUNT_REFUSED_NO_PROGRESS] = "refused_no_progress",
-	[COUNT_REFUSED_HAS_FALLBACK] = "refused_has_fallback",
-	[COUNT_ALLOWED_TRIED] = "allowed_tried",
-	[COUNT_ALLOWED_ATOMIC] = "allowed_atomic",
-	[COUNT_ALLOWED_HIGHATOMIC] = "allowed_highatomic",
-	[COUNT_ALLOWED_MEMALLOC] = "allowed_memalloc",
-	[COUNT_ALLOWED_OOM] = "allowed_oom",
-	[COUNT_ALLOWED_NOFAIL] = "allowed_nofail",
-	[COUNT_ALLOWED_UNGROUPED] = "allowed_ungrouped",
-	[COUNT_ALLOWED_COMPACT_DEFERRED] = "allowed_compact_deferred",
-	[COUNT_ALLOWED_UNTRACKED] = "allowed_untracked",
-	[COUNT_ALLOWED_ABOVE_HIGH] = "allowed_above_high",
-	[COUNT_UNKNOWN] = "unknown",
-	[COUNT_COMPACTION_KEPT] = "compaction_kept",
-	[COUNT_CLAIMED] = "claimed",
-	[COUNT_MIXED] = "mixed",
-	[COUNT_ROUNDS] = "rounds",
-	[COUNT_ATTEMPTS] = "attempts",
-	[COUNT_MADE] = "made",
-	[COUNT_MOVED] = "moved",
-	[COUNT_CLEANED] = "cleaned",
+	PAGEBLOCK_COUNTERS(LMM_COUNTER_NAME)
 };

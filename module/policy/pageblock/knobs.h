@@ -17,31 +17,38 @@ enum pageblock_knob {
 	NR_KNOBS
 };
 
+/*
+ * Counters, and their names in the file counters: from refused_fast on the verdicts, in the order
+ * of enum pageblock_verdict.
+ */
+#define PAGEBLOCK_COUNTERS(COUNTER)					\
+	COUNTER(SEARCHES, "searches")					\
+	COUNTER(REFUSED_FAST, "refused_fast")				\
+	COUNTER(REFUSED_SLOW, "refused_slow")				\
+	COUNTER(REFUSED_NO_PROGRESS, "refused_no_progress")		\
+	COUNTER(REFUSED_HAS_FALLBACK, "refused_has_fallback")		\
+	COUNTER(ALLOWED_TRIED, "allowed_tried")				\
+	COUNTER(ALLOWED_ATOMIC, "allowed_atomic")			\
+	COUNTER(ALLOWED_HIGHATOMIC, "allowed_highatomic")		\
+	COUNTER(ALLOWED_MEMALLOC, "allowed_memalloc")			\
+	COUNTER(ALLOWED_OOM, "allowed_oom")				\
+	COUNTER(ALLOWED_NOFAIL, "allowed_nofail")			\
+	COUNTER(ALLOWED_UNGROUPED, "allowed_ungrouped")			\
+	COUNTER(ALLOWED_COMPACT_DEFERRED, "allowed_compact_deferred")	\
+	COUNTER(ALLOWED_UNTRACKED, "allowed_untracked")			\
+	COUNTER(ALLOWED_ABOVE_HIGH, "allowed_above_high")		\
+	COUNTER(UNKNOWN, "unknown")					\
+	COUNTER(COMPACTION_KEPT, "compaction_kept")			\
+	COUNTER(CLAIMED, "claimed")					\
+	COUNTER(MIXED, "mixed")						\
+	COUNTER(ROUNDS, "rounds")					\
+	COUNTER(ATTEMPTS, "attempts")					\
+	COUNTER(MADE, "made")						\
+	COUNTER(MOVED, "moved")						\
+	COUNTER(CLEANED, "cleaned")
+
 enum pageblock_counter {
-	COUNT_SEARCHES,
-	COUNT_REFUSED_FAST,	/* the verdicts, in the order of enum pageblock_verdict */
-	COUNT_REFUSED_SLOW,
-	COUNT_REFUSED_NO_PROGRESS,
-	COUNT_REFUSED_HAS_FALLBACK,
-	COUNT_ALLOWED_TRIED,
-	COUNT_ALLOWED_ATOMIC,
-	COUNT_ALLOWED_HIGHATOMIC,
-	COUNT_ALLOWED_MEMALLOC,
-	COUNT_ALLOWED_OOM,
-	COUNT_ALLOWED_NOFAIL,
-	COUNT_ALLOWED_UNGROUPED,
-	COUNT_ALLOWED_COMPACT_DEFERRED,
-	COUNT_ALLOWED_UNTRACKED,
-	COUNT_ALLOWED_ABOVE_HIGH,
-	COUNT_UNKNOWN,
-	COUNT_COMPACTION_KEPT,
-	COUNT_CLAIMED,
-	COUNT_MIXED,
-	COUNT_ROUNDS,
-	COUNT_ATTEMPTS,
-	COUNT_MADE,
-	COUNT_MOVED,
-	COUNT_CLEANED,
+	PAGEBLOCK_COUNTERS(LMM_COUNTER)
 	NR_COUNTERS
 };
 

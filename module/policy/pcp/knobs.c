@@ -38,30 +38,6 @@ const struct lmm_knob pcp_knobs[NR_KNOBS] = {
 	[KNOB_SCOPE] = LMM_CHOICE("scope", scope_words, SCOPE_NODE, SCOPE_ZONE),
 };
 
-/* Names in the file counters. */
 const char *const pcp_counter_names[NR_COUNTERS] = {
-	[COUNT_REFILLS] = "refills",
-	[COUNT_REFILL_PAGES] = "refill_pages",
-	[COUNT_SCALED_REFILLS] = "scaled_refills",
-	[COUNT_DRAINS] = "drains",
-	[COUNT_DRAIN_PAGES] = "drain_pages",
-	[COUNT_KEPT_PAGES] = "kept_pages",
-	[COUNT_CONTENDED] = "contended",
-	[COUNT_PERIODS] = "periods",
-	[COUNT_GROWN] = "grown",
-	[COUNT_RAISED] = "raised",
-	[COUNT_LOWERED] = "lowered",
-	[COUNT_RESTORED] = "restored",
-	[COUNT_EXCESS_PAGES] = "excess_pages",
-	[COUNT_LOST_RACE] = "lost_race",
-	[COUNT_LIMITED_MAX] = "limited_max",
-	[COUNT_LIMITED_ROOM] = "limited_room",
-	[COUNT_LIMITED_WATERMARK] = "limited_watermark",
-	[COUNT_LIMITED_QUIET] = "limited_quiet",
-	[COUNT_LIMITED_RECLAIM] = "limited_reclaim",
-	[COUNT_KICKS] = "kicks",
-	[COUNT_OOM_CALLS] = "oom_calls",
-	[COUNT_OOM_PAGES] = "oom_pages",
-	[COUNT_IDLE_RESETS] = "idle_resets",
-	[COUNT_HANDS_OFF] = "hands_off",
+	PCP_COUNTERS(LMM_COUNTER_NAME)
 };

@@ -38,31 +38,35 @@ enum pcp_scope {
 	SCOPE_NODE,
 };
 
+/* Counters, and their names in the file counters. */
+#define PCP_COUNTERS(COUNTER)				\
+	COUNTER(REFILLS, "refills")			\
+	COUNTER(REFILL_PAGES, "refill_pages")		\
+	COUNTER(SCALED_REFILLS, "scaled_refills")	\
+	COUNTER(DRAINS, "drains")			\
+	COUNTER(DRAIN_PAGES, "drain_pages")		\
+	COUNTER(KEPT_PAGES, "kept_pages")		\
+	COUNTER(CONTENDED, "contended")			\
+	COUNTER(PERIODS, "periods")			\
+	COUNTER(GROWN, "grown")				\
+	COUNTER(RAISED, "raised")			\
+	COUNTER(LOWERED, "lowered")			\
+	COUNTER(RESTORED, "restored")			\
+	COUNTER(EXCESS_PAGES, "excess_pages")		\
+	COUNTER(LOST_RACE, "lost_race")			\
+	COUNTER(LIMITED_MAX, "limited_max")		\
+	COUNTER(LIMITED_ROOM, "limited_room")		\
+	COUNTER(LIMITED_WATERMARK, "limited_watermark")	\
+	COUNTER(LIMITED_QUIET, "limited_quiet")		\
+	COUNTER(LIMITED_RECLAIM, "limited_reclaim")	\
+	COUNTER(KICKS, "kicks")				\
+	COUNTER(OOM_CALLS, "oom_calls")			\
+	COUNTER(OOM_PAGES, "oom_pages")			\
+	COUNTER(IDLE_RESETS, "idle_resets")		\
+	COUNTER(HANDS_OFF, "hands_off")
+
 enum pcp_counter {
-	COUNT_REFILLS,
-	COUNT_REFILL_PAGES,
-	COUNT_SCALED_REFILLS,
-	COUNT_DRAINS,
-	COUNT_DRAIN_PAGES,
-	COUNT_KEPT_PAGES,
-	COUNT_CONTENDED,
-	COUNT_PERIODS,
-	COUNT_GROWN,
-	COUNT_RAISED,
-	COUNT_LOWERED,
-	COUNT_RESTORED,
-	COUNT_EXCESS_PAGES,
-	COUNT_LOST_RACE,
-	COUNT_LIMITED_MAX,
-	COUNT_LIMITED_ROOM,
-	COUNT_LIMITED_WATERMARK,
-	COUNT_LIMITED_QUIET,
-	COUNT_LIMITED_RECLAIM,
-	COUNT_KICKS,
-	COUNT_OOM_CALLS,
-	COUNT_OOM_PAGES,
-	COUNT_IDLE_RESETS,
-	COUNT_HANDS_OFF,
+	PCP_COUNTERS(LMM_COUNTER)
 	NR_COUNTERS
 };
 

@@ -20,6 +20,8 @@
 
 DEFINE_STATIC_CALL_NULL(drain_bulk, void (struct zone *, int, struct per_cpu_pages *, int));
 
+static_assert(COUNT_RETURNED_OFF - COUNT_RETURNED_AGE == DEPOT_BY_OFF);
+
 static const char *const reason_words[DEPOT_NR_REASONS] = {
 	[DEPOT_BY_AGE] = "age",
 	[DEPOT_BY_SIZE] = "size",
@@ -78,7 +80,7 @@ static void returned(struct zone *zone, enum depot_reason reason, long pages)
 {
 	if (!pages)
 		return;
-	lmm_count(&lmm_zonelock_policy, COUNT_RETURNED + reason, pages);
+	lmm_count(&lmm_zonelock_policy, COUNT_RETURNED_AGE + reason, pages);
 	trace_zonelock_return(zone_to_nid(zone), zone_idx(zone), pages,
 			      atomic_long_read(&zonelock_of(zone)->depot.pages),
 			      reason_words[reason]);

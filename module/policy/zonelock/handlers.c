@@ -23,6 +23,7 @@
 #include "state.h"
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
+static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_DISABLED);
 
 /* Free pages below which the depot stores nothing. */
 static unsigned long zone_mark(struct zone *zone)
@@ -155,7 +156,7 @@ static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned in
 	verdict = depot_judge(&view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
 	if (verdict == DEPOT_STORE)
 		return true;
-	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED + verdict - DEPOT_DISABLED, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_DISABLED + verdict - DEPOT_DISABLED, 1);
 	/* These verdicts also make a pass give back. */
 	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
 		kick(zonelock_of(zone));

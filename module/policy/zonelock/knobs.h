@@ -28,20 +28,38 @@ enum zonelock_knob {
 	NR_KNOBS
 };
 
+/*
+ * Counters, and their names in the file counters: refused_ by enum depot_verdict from
+ * DEPOT_DISABLED on, returned_ by enum depot_reason, each in the order of the enum.
+ */
+#define ZONELOCK_COUNTERS(COUNTER)				\
+	COUNTER(STORED, "stored")				\
+	COUNTER(STORED_PAGES, "stored_pages")			\
+	COUNTER(COUNTED, "counted")				\
+	COUNTER(KEPT_PAGES, "kept_pages")			\
+	COUNTER(TAKEN, "taken")					\
+	COUNTER(TAKEN_PAGES, "taken_pages")			\
+	COUNTER(MISSED, "missed")				\
+	COUNTER(BUSY, "busy")					\
+	COUNTER(REFUSED_DISABLED, "refused_disabled")		\
+	COUNTER(REFUSED_ISOLATED, "refused_isolated")		\
+	COUNTER(REFUSED_RECLAIM, "refused_reclaim")		\
+	COUNTER(REFUSED_WATERMARK, "refused_watermark")		\
+	COUNTER(REFUSED_CLOSED, "refused_closed")		\
+	COUNTER(REFUSED_FULL, "refused_full")			\
+	COUNTER(RETURNED_AGE, "returned_age")			\
+	COUNTER(RETURNED_SIZE, "returned_size")			\
+	COUNTER(RETURNED_RECLAIM, "returned_reclaim")		\
+	COUNTER(RETURNED_WATERMARK, "returned_watermark")	\
+	COUNTER(RETURNED_ORDER, "returned_order")		\
+	COUNTER(RETURNED_COMPACTION, "returned_compaction")	\
+	COUNTER(RETURNED_DRAIN, "returned_drain")		\
+	COUNTER(RETURNED_OOM, "returned_oom")			\
+	COUNTER(RETURNED_OFF, "returned_off")			\
+	COUNTER(KICKS, "kicks")
+
 enum zonelock_counter {
-	COUNT_STORED,
-	COUNT_STORED_PAGES,
-	COUNT_COUNTED,
-	COUNT_KEPT_PAGES,
-	COUNT_TAKEN,
-	COUNT_TAKEN_PAGES,
-	COUNT_MISSED,
-	COUNT_BUSY,
-	/* One for each enum depot_verdict from DEPOT_DISABLED on. */
-	COUNT_REFUSED,
-	/* Pages, one for each enum depot_reason. */
-	COUNT_RETURNED = COUNT_REFUSED + DEPOT_NR_VERDICTS - 1,
-	COUNT_KICKS = COUNT_RETURNED + DEPOT_NR_REASONS,
+	ZONELOCK_COUNTERS(LMM_COUNTER)
 	NR_COUNTERS
 };
 
