@@ -10,7 +10,6 @@
 #include "pcp_event_load_test.c"
 #include "cma_core_test.c"
 #include "knobs_test.c"
-#include "ladder_test.c"
 #include "numa_core_test.c"
 #include "numa_trace_test.c"
 #include "numa_vma_core_test.c"
@@ -20,6 +19,6 @@
 #include "zonelock_core_test.c"
 
 ADD_SUITES(&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
-	   &lmm_knobs_suite, &lmm_ladder_suite, &numa_core_suite, &numa_trace_suite,
-	   &numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
-	   &pageblock_census_suite, &zonelock_core_suite);
+	   &lmm_knobs_suite, &numa_core_suite, &numa_trace_suite, &numa_vma_core_suite,
+	   &numa_sample_core_suite, &pageblock_core_suite, &pageblock_census_suite,
+	   &zonelock_core_suite);

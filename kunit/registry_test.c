@@ -2,8 +2,8 @@
 /*
  * registry_test.c - suite livemm-registry: registering policies, and applying settings
  *
- * Included after counters_test.c, knobs_test.c and ladder_test.c, whose code under test the
- * registry calls.  The functions of the hook layer below are fakes.
+ * Included after counters_test.c and knobs_test.c, whose code under test the registry calls.
+ * The functions of the hook layer below are fakes.
  */
 #include <kunit/test.h>
 
@@ -449,7 +449,7 @@ static void registry_test_enable_unwinds(struct kunit *test)
 {
 	fake.enable_err = -ENOMEM;
 	KUNIT_EXPECT_EQ(test, -ENOMEM, registry_set(&registry_numa, true, 9));
-	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: enable: error -12", registry_why);
+	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: error -12", registry_why);
 	registry_expect(test, &registry_numa, false, 7, "");
 
 	fake.enable_err = 0;

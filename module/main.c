@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - the init ladder and its unwind, nothing else
+ * main.c - what is set up in which order, and its unwind, nothing else
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -8,40 +8,10 @@
 #include <linux/printk.h>
 
 #include "control/control.h"
-#include "control/ladder.h"
 #include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/release.h"
 #include "livemm.h"
-
-static int release_up(void *ctx, char *why, size_t len)
-{
-	int err = lmm_release_check();
-
-	if (err)
-		scnprintf(why, len, "built for another kernel");
-	return err;
-}
-
-static int registry_up(void *ctx, char *why, size_t len)
-{
-	return lmm_registry_init();
-}
-
-static void registry_down(void *ctx)
-{
-	lmm_registry_exit();
-}
-
-static int hooks_up(void *ctx, char *why, size_t len)
-{
-	return lmm_hooks_init(&lmm_dispatch_handlers, lmm_policies_look_soon);
-}
-
-static void hooks_down(void *ctx)
-{
-	lmm_hooks_exit();
-}
 
 /* In the order in which events are delivered to them. */
 static struct lmm_policy *const policies[] = {
@@ -58,7 +28,7 @@ static void policies_forget(unsigned int registered)
 		lmm_policy_unregister(policies[registered]);
 }
 
-static int policies_up(void *ctx, char *why, size_t len)
+static int policies_register(const char **why)
 {
 	unsigned int i;
 	int err;
@@ -66,7 +36,7 @@ static int policies_up(void *ctx, char *why, size_t len)
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
 		err = lmm_policy_register(policies[i]);
 		if (err) {
-			scnprintf(why, len, "%s", policies[i]->name);
+			*why = policies[i]->name;
 			policies_forget(i);
 			return err;
 		}
@@ -74,60 +44,53 @@ static int policies_up(void *ctx, char *why, size_t len)
 	return 0;
 }
 
-static void policies_down(void *ctx)
-{
-	policies_forget(ARRAY_SIZE(policies));
-}
-
-static int lease_up(void *ctx, char *why, size_t len)
-{
-	lmm_lease_init();
-	return 0;
-}
-
-static void lease_down(void *ctx)
-{
-	lmm_lease_cancel();
-}
-
-static int params_up(void *ctx, char *why, size_t len)
-{
-	return lmm_params_apply_boot(why, len);
-}
-
-static int control_up(void *ctx, char *why, size_t len)
-{
-	return lmm_control_init();
-}
-
-static void control_down(void *ctx)
-{
-	lmm_control_exit();
-}
-
-static const struct lmm_step steps[] = {
-	{ "release", release_up, NULL },
-	{ "registry", registry_up, registry_down },
-	{ "hooks", hooks_up, hooks_down },
-	{ "policies", policies_up, policies_down },
-	{ "lease", lease_up, lease_down },
-	{ "parameters", params_up, NULL },
-	{ "control", control_up, control_down },
-};
-
 static int __init livemm_init(void)
 {
-	char why[LMM_WHY_LEN] = "";
-	int err = lmm_ladder_up(steps, ARRAY_SIZE(steps), NULL, why, sizeof(why));
+	const char *why = "built for another kernel";
+	char words[LMM_WHY_LEN] = "";
+	int err;
 
+	err = lmm_release_check();
 	if (err)
-		pr_err("not loaded: %s (%d)\n", why, err);
+		goto err_report;
+	why = "registry";
+	err = lmm_registry_init();
+	if (err)
+		goto err_report;
+	why = "hooks";
+	err = lmm_hooks_init(&lmm_dispatch_handlers, lmm_policies_look_soon);
+	if (err)
+		goto err_registry;
+	err = policies_register(&why);
+	if (err)
+		goto err_hooks;
+	lmm_lease_init();
+	why = words;
+	err = lmm_params_apply_boot(words, sizeof(words));
+	if (err)
+		goto err_policies;
+	lmm_control_init();
+	return 0;
+
+err_policies:
+	lmm_lease_cancel();
+	policies_forget(ARRAY_SIZE(policies));
+err_hooks:
+	lmm_hooks_exit();
+err_registry:
+	lmm_registry_exit();
+err_report:
+	pr_err("not loaded: %s (%d)\n", why, err);
 	return err;
 }
 
 static void __exit livemm_exit(void)
 {
-	lmm_ladder_down(steps, ARRAY_SIZE(steps), NULL);
+	lmm_control_exit();
+	lmm_lease_cancel();
+	policies_forget(ARRAY_SIZE(policies));
+	lmm_hooks_exit();
+	lmm_registry_exit();
 }
 
 module_init(livemm_init);

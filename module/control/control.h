@@ -17,7 +17,7 @@
 #include "knobs.h"
 
 /* debugfs.c */
-int lmm_control_init(void);
+void lmm_control_init(void);
 void lmm_control_exit(void);
 
 /* params.c */

@@ -370,9 +370,8 @@ static void lmm_build_tree(void)
  * parameters, so a tree without files is not a failure.
  *
  * Context: process, may sleep; takes the control mutex.
- * Return: 0.
  */
-int lmm_control_init(void)
+void lmm_control_init(void)
 {
 	mutex_lock(&lmm_control_mutex);
 	lmm_nodes = kcalloc(lmm_count_nodes(), sizeof(*lmm_nodes), GFP_KERNEL);
@@ -382,7 +381,6 @@ int lmm_control_init(void)
 	else
 		lmm_build_tree();
 	mutex_unlock(&lmm_control_mutex);
-	return 0;
 }
 
 /**

@@ -22,7 +22,6 @@
 #include "control.h"
 #include "dispatch.h"
 #include "hook/hook.h"
-#include "ladder.h"
 #include "trace.h"
 #include "switch.h"
 
@@ -31,7 +30,7 @@ static DEFINE_SPINLOCK(lmm_state_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(lmm_state_changed);
 
-/* A change of one policy; shared by the steps of switching on. */
+/* A change of one policy. */
 struct lmm_switch {
 	struct lmm_policy *policy;
 	/* Settings to come on with. */
@@ -42,41 +41,6 @@ struct lmm_switch {
 	/* Number of cuts of the policy at the begin. */
 	unsigned int cuts;
 };
-
-static int lmm_step_enable(void *ctx, char *why, size_t len)
-{
-	struct lmm_switch *sw = ctx;
-
-	return sw->policy->enable(sw->policy, sw->config, why, len);
-}
-
-static void lmm_step_disable(void *ctx)
-{
-	struct lmm_switch *sw = ctx;
-
-	sw->policy->disable(sw->policy);
-}
-
-static int lmm_step_arm(void *ctx, char *why, size_t len)
-{
-	struct lmm_switch *sw = ctx;
-
-	return lmm_hooks_arm(sw->policy->id, lmm_policy_mode(sw->policy, sw->config), why, len);
-}
-
-static void lmm_step_disarm(void *ctx)
-{
-	struct lmm_switch *sw = ctx;
-
-	lmm_hooks_disarm(sw->policy->id);
-}
-
-static int lmm_step_armed(void *ctx, char *why, size_t len)
-{
-	struct lmm_switch *sw = ctx;
-
-	return sw->policy->armed ? sw->policy->armed(sw->policy, why, len) : 0;
-}
 
 /* Publish new settings; under lmm_state_lock.  Returns the old ones, to be freed. */
 static struct lmm_config *lmm_policy_publish(struct lmm_policy *policy, struct lmm_config *config,
@@ -127,22 +91,32 @@ static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t l
 	return 0;
 }
 
-static int lmm_step_go(void *ctx, char *why, size_t len)
-{
-	return lmm_policy_commit(ctx, true, why, len);
-}
-
-/* Hooks come last: no handler may see an unfinished policy or old settings. */
-static const struct lmm_step lmm_on_steps[] = {
-	{ "enable", lmm_step_enable, lmm_step_disable },
-	{ "arm", lmm_step_arm, lmm_step_disarm },
-	{ "armed", lmm_step_armed, NULL },
-	{ "go", lmm_step_go, NULL },
-};
-
+/*
+ * Bring a policy up; on failure nothing of the policy is up.  Hooks come last: no handler may see
+ * an unfinished policy or old settings.
+ */
 static int lmm_policy_up(struct lmm_switch *sw, char *why, size_t len)
 {
-	return lmm_ladder_up(lmm_on_steps, ARRAY_SIZE(lmm_on_steps), sw, why, len);
+	struct lmm_policy *policy = sw->policy;
+	int err;
+
+	why[0] = '\0';
+	err = policy->enable(policy, sw->config, why, len);
+	if (err)
+		return err;
+	err = lmm_hooks_arm(policy->id, lmm_policy_mode(policy, sw->config), why, len);
+	if (err)
+		goto err_disable;
+	if (policy->armed)
+		err = policy->armed(policy, why, len);
+	if (!err)
+		err = lmm_policy_commit(sw, true, why, len);
+	if (!err)
+		return 0;
+	lmm_hooks_disarm(policy->id);
+err_disable:
+	policy->disable(policy);
+	return err;
 }
 
 /* Begin to switch on or over, unless the policy was cut meanwhile. */
