@@ -14,7 +14,6 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 
-#include "btf.h"
 #include "symbols.h"
 
 /* A type is at most this deep: pointers, qualifiers, and the name. */

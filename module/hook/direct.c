@@ -24,8 +24,8 @@
 #include <linux/sched.h>
 
 #include "compat/compat.h"
-#include "direct.h"
 #include "entry.h"
+#include "table.h"
 
 /* Serialises what is registered; taken with the control mutex held, or by a BPF attach. */
 static DEFINE_MUTEX(direct_lock);
@@ -154,10 +154,10 @@ static void make_room(struct lmm_hook *hook)
 /* Does a row that can make room hook the function at @addr?  Constant after init, so no lock. */
 static bool notrace row_at(unsigned long addr)
 {
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].shared && lmm_hooks[i].addr == addr)
+	lmm_for_each_hook(hook)
+		if (hook->shared && hook->addr == addr)
 			return true;
 	return false;
 }
@@ -172,15 +172,15 @@ static bool notrace row_at(unsigned long addr)
  */
 static void notrace make_rooms(unsigned long addr)
 {
-	unsigned int i;
+	struct lmm_hook *hook;
 
 	if (addr && !row_at(addr))
 		return;
 	atomic_inc(&inside);
 	mutex_lock(&direct_lock);
-	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].shared && (!addr || lmm_hooks[i].addr == addr))
-			make_room(&lmm_hooks[i]);
+	lmm_for_each_hook(hook)
+		if (hook->shared && (!addr || hook->addr == addr))
+			make_room(hook);
 	mutex_unlock(&direct_lock);
 	atomic_dec(&inside);
 }

@@ -22,6 +22,7 @@
 #include <linux/types.h>
 
 struct alloc_context;
+struct bpf_trampoline;
 struct ftrace_ops;
 struct ftrace_regs;
 
@@ -49,6 +50,8 @@ void lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int flags);
 void lmm_entered_hint_vma(const void *page, const void *where);
 void lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 			 const struct alloc_context *context);
+void lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampoline);
+void lmm_direct_bpf_links(void);
 
 /* Not 0: the request handler is called for each request.  Read by entry.S. */
 extern unsigned char lmm_request_wanted;

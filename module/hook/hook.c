@@ -12,13 +12,10 @@
 #include <linux/seq_file.h>
 
 #include "compat/compat.h"
-#include "btf.h"
-#include "direct.h"
 #include "entry.h"
 #include "hook.h"
 #include "kcall.h"
 #include "klp_client.h"
-#include "obstacle.h"
 #include "symbols.h"
 #include "table.h"
 
@@ -26,30 +23,7 @@
 
 u64 __percpu *lmm_hook_hits;
 
-static bool force;
-module_param(force, bool, 0400);
-MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
-
 static const struct lmm_klp_handlers *klp_handlers;
-
-/* Called when a livepatch comes or goes, of ours or of somebody else. */
-static void (*hooks_changed)(void);
-
-static void klp_changed(void)
-{
-	hooks_changed();
-}
-
-/**
- * lmm_hooks_forced() - are rows used that the kernel's BTF cannot confirm?
- *
- * Context: any.
- * Return: true with the module parameter force=1.
- */
-bool lmm_hooks_forced(void)
-{
-	return force;
-}
 
 /**
  * lmm_hooks_init() - find and verify every hook; arms none
@@ -87,8 +61,7 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 	}
 	lmm_kcalls_bind();
 	lmm_obstacles_init();
-	hooks_changed = changed;
-	err = lmm_klp_watch_start(klp_changed);
+	err = lmm_klp_watch_start(changed);
 	if (err)
 		goto err_free;
 	lmm_klp_survey();
@@ -101,10 +74,10 @@ err_free:
 
 static bool any_stuck(void)
 {
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].stuck)
+	lmm_for_each_hook(hook)
+		if (hook->stuck)
 			return true;
 	return false;
 }
@@ -186,11 +159,9 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 }
 
 /* Will lmm_hooks_arm() arm this hook, with the livepatches that are live? */
-static bool hook_armable(enum lmm_hook_id id)
+static bool hook_armable(const struct lmm_hook *hook)
 {
-	const struct lmm_hook *hook = &lmm_hooks[id];
-
-	return lmm_hook_usable(id) &&
+	return lmm_hook_usable(hook - lmm_hooks) &&
 	       (hook->mech != LMM_MECH_LIVEPATCH || !lmm_klp_missing(BIT(hook->function)));
 }
 
@@ -222,11 +193,9 @@ bool lmm_hook_armed(unsigned int client, enum lmm_hook_id id)
 bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len)
 {
 	char obstacle[LMM_WHY_LEN];
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
+	lmm_for_each_hook(hook) {
 		if (!(hook->required & LMM_USER(client, mode)))
 			continue;
 		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
@@ -251,12 +220,11 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
  */
 bool lmm_hooks_layout(unsigned int client, char *why, size_t len)
 {
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = LMM_HOOK_FIRST_LAYOUT; i < lmm_nr_hooks; i++) {
-		const struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (!(hook->users & LMM_USERS(client, LMM_ALL_MODES)) || hook->available)
+	lmm_for_each_hook(hook) {
+		if (hook->mech != LMM_MECH_LAYOUT || hook->available ||
+		    !(hook->users & LMM_USERS(client, LMM_ALL_MODES)))
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, hook->why);
 		return false;
@@ -329,12 +297,10 @@ static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
 static u32 livepatch_functions(u32 user, bool required)
 {
 	char obstacle[LMM_WHY_LEN];
+	const struct lmm_hook *hook;
 	u32 functions = 0;
-	unsigned int i;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
+	lmm_for_each_hook(hook) {
 		if (hook->mech != LMM_MECH_LIVEPATCH ||
 		    !((required ? hook->required : hook->users) & user))
 			continue;
@@ -386,12 +352,10 @@ u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
 bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len)
 {
 	u32 missing = lmm_klp_missing(livepatch_functions(LMM_USER(client, mode), true));
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		const struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->mech != LMM_MECH_LIVEPATCH || !(missing & BIT(hook->function)))
+	lmm_for_each_hook(hook) {
+		if (!lmm_hook_wraps(hook, missing))
 			continue;
 		scnprintf(why, len, "hook %s: %s %s; write 1 to enabled", hook->name,
 			  lmm_klp_module(hook->function),
@@ -399,6 +363,28 @@ bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t l
 		return false;
 	}
 	return true;
+}
+
+/*
+ * Is a hook armed for a client that the kernel does not call?  With @wrappers only wrappers count.
+ * @why has the first one in words.
+ */
+static bool any_silent(unsigned int client, bool wrappers, char *why, size_t len)
+{
+	char silence[LMM_WHY_LEN];
+	const struct lmm_hook *hook;
+
+	lmm_for_each_hook(hook) {
+		if (!(READ_ONCE(hook->armed) & BIT(client)) ||
+		    (wrappers && hook->mech != LMM_MECH_LIVEPATCH))
+			continue;
+		lmm_row_silence(hook, silence, sizeof(silence));
+		if (!silence[0])
+			continue;
+		scnprintf(why, len, "hook %s: %s", hook->name, silence);
+		return true;
+	}
+	return false;
 }
 
 /**
@@ -412,21 +398,7 @@ bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t l
  */
 bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
 {
-	char silence[LMM_WHY_LEN];
-	unsigned int i;
-
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->mech != LMM_MECH_LIVEPATCH || !(hook->armed & BIT(client)))
-			continue;
-		lmm_row_silence(hook, silence, sizeof(silence));
-		if (!silence[0])
-			continue;
-		scnprintf(why, len, "hook %s: %s", hook->name, silence);
-		return false;
-	}
-	return true;
+	return !any_silent(client, true, why, len);
 }
 
 /**
@@ -445,12 +417,10 @@ bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
 bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len)
 {
 	u32 functions = functions_to_arm(LMM_USER(client, mode));
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		const struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->armed & BIT(client) || hook->refused || !hook_armable(i) ||
+	lmm_for_each_hook(hook) {
+		if (hook->armed & BIT(client) || hook->refused || !hook_armable(hook) ||
 		    !row_used(hook, LMM_USER(client, mode), functions))
 			continue;
 		scnprintf(why, len, "hook %s: available again", hook->name);
@@ -469,19 +439,8 @@ bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_
  */
 void lmm_hooks_silent(unsigned int client, char *why, size_t len)
 {
-	char silence[LMM_WHY_LEN];
-	unsigned int i;
-
 	why[0] = '\0';
-	for (i = 0; i < lmm_nr_hooks && !why[0]; i++) {
-		const struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (!(READ_ONCE(hook->armed) & BIT(client)))
-			continue;
-		lmm_row_silence(hook, silence, sizeof(silence));
-		if (silence[0])
-			scnprintf(why, len, "hook %s: %s", hook->name, silence);
-	}
+	any_silent(client, false, why, len);
 }
 
 /**
@@ -522,7 +481,8 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 	u32 user = LMM_USER(client, mode);
 	u32 functions = functions_to_arm(user);
 	char obstacle[LMM_WHY_LEN];
-	unsigned int i;
+	struct lmm_hook *hook;
+	bool held;
 	int err;
 
 	err = functions_hold(client, functions, why, len);
@@ -533,23 +493,20 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 	}
 	if (err)
 		return err;
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
+	lmm_for_each_hook(hook) {
 		if (!row_used(hook, user, functions))
 			continue;
+		held = lmm_hook_wraps(hook, functions);
 		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
 		/* The obstacle of a wrapper may have gone a moment ago: nobody holds a wrapper. */
-		if (hook->mech == LMM_MECH_LIVEPATCH && !(functions & BIT(hook->function)) &&
-		    !obstacle[0])
+		if (hook->mech == LMM_MECH_LIVEPATCH && !held && !obstacle[0])
 			scnprintf(obstacle, sizeof(obstacle), "not loaded");
 		if (obstacle[0] && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
 			lmm_hooks_disarm(client);
 			return -EBUSY;
 		}
-		if (obstacle[0] &&
-		    !(hook->mech == LMM_MECH_LIVEPATCH && functions & BIT(hook->function)))
+		if (obstacle[0] && !held)
 			continue;
 		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
 		hook->refused = err;
@@ -655,10 +612,9 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 void lmm_hooks_show(struct seq_file *m)
 {
 	char why[3 * LMM_WHY_LEN];
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
+	lmm_for_each_hook(hook) {
 		unsigned long missed = 0;
 		const char *state = row_state(hook, why, sizeof(why));
 
@@ -666,6 +622,7 @@ void lmm_hooks_show(struct seq_file *m)
 			missed = READ_ONCE(hook->kp.nmissed);
 		seq_printf(m, "%-32s %-10s %-32s %-11s %llu %lu %s\n", hook->name,
 			   lmm_mechanism_name[hook->mech], hook->symbol, state,
-			   lmm_counter_read(lmm_hook_hits, i), missed, why[0] ? why : "-");
+			   lmm_counter_read(lmm_hook_hits, hook - lmm_hooks), missed,
+			   why[0] ? why : "-");
 	}
 }

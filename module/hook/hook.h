@@ -26,7 +26,6 @@ struct lmm_hook_handlers {
 };
 
 int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void));
-bool lmm_hooks_forced(void);
 void lmm_hooks_exit(void);
 
 bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len);

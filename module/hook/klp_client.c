@@ -58,10 +58,10 @@ void lmm_klp_init(void)
  */
 bool lmm_klp_is_ours(const char *name)
 {
-	unsigned int i;
+	const struct lmm_livepatch *lp;
 
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++)
-		if (!strcmp(lmm_livepatches[i].module, name))
+	lmm_for_each_livepatch(lp)
+		if (!strcmp(lp->module, name))
 			return true;
 	return false;
 }
@@ -118,11 +118,10 @@ static bool port_good(const struct lmm_klp_port *port, u32 functions)
 u32 lmm_klp_missing(u32 functions)
 {
 	const struct lmm_klp_port *port;
+	const struct lmm_livepatch *lp;
 	u32 missing = 0;
-	unsigned int i;
 
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++) {
-		struct lmm_livepatch *lp = &lmm_livepatches[i];
+	lmm_for_each_livepatch(lp) {
 		u32 wanted = functions & lp->functions;
 
 		if (!wanted)
@@ -174,11 +173,9 @@ static bool livepatch_hold(struct lmm_livepatch *lp, u32 user,
 int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
 		 size_t len)
 {
-	unsigned int i;
+	struct lmm_livepatch *lp;
 
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++) {
-		struct lmm_livepatch *lp = &lmm_livepatches[i];
-
+	lmm_for_each_livepatch(lp) {
 		if (!(functions & lp->functions))
 			continue;
 		if (!livepatch_hold(lp, user, changed) ||
@@ -203,11 +200,9 @@ int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change ch
 void lmm_klp_release(u32 user)
 {
 	const struct lmm_klp_port *port;
-	unsigned int i;
+	struct lmm_livepatch *lp;
 
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++) {
-		struct lmm_livepatch *lp = &lmm_livepatches[i];
-
+	lmm_for_each_livepatch(lp) {
 		spin_lock(&lmm_livepatch_lock);
 		lp->users &= ~user;
 		port = lp->users ? NULL : lp->port;

@@ -140,7 +140,7 @@ static bool guard_rise(void)
 void lmm_klp_survey(void)
 {
 	bool seen, stands = false;
-	unsigned int i;
+	struct lmm_hook *hook;
 
 	if (mutex_lock_killable(&survey_mutex)) {
 		guard_down();
@@ -148,12 +148,9 @@ void lmm_klp_survey(void)
 		return;
 	}
 	seen = klp_list && !mutex_lock_killable(klp_lock);
-	for (i = 0; i < lmm_nr_hooks && (seen || !klp_list); i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->mech == LMM_MECH_LIVEPATCH)
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH && (seen || !klp_list))
 			covered_set(hook, seen ? held_by(hook->symbol) : "?");
-	}
 	if (seen) {
 		stands = guard_rise();
 		mutex_unlock(klp_lock);
@@ -197,11 +194,10 @@ bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len)
  */
 bool lmm_klp_any_covered(void)
 {
-	unsigned int i;
+	const struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH &&
-		    lmm_klp_covered(&lmm_hooks[i], NULL, 0))
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH && lmm_klp_covered(hook, NULL, 0))
 			return true;
 	return false;
 }
@@ -293,9 +289,7 @@ static int symbols_find(void)
 		pr_warn("cannot see which livepatches are loaded: %s: %s\n",
 			mutex ? "klp_patches" : "klp_mutex", why);
 	klp_lock = mutex;
-	klp_transition = (struct klp_patch **)
-		lmm_symbol_data("klp_transition_patch", sizeof(*klp_transition),
-				__alignof__(*klp_transition), why, sizeof(why));
+	klp_transition = LMM_SYMBOL(struct klp_patch *, "klp_transition_patch", why, sizeof(why));
 	module_list = lmm_symbol_list_of("modules", &THIS_MODULE->list, why, sizeof(why));
 	return 0;
 }

@@ -29,6 +29,15 @@ static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return
 	return more;
 }
 
+/* Not with interrupts off. */
+static void give_back(struct static_key_false *armed, struct zone *zone, enum lmm_klp_function by)
+{
+	struct lmm_klp_return part = { .zone = zone, .by = by };
+
+	while (give_back_part(armed, &part))
+		cond_resched();
+}
+
 /*
  * Replaces drain_pages_zone(): all pages on the lists of a CPU go to the buddy.
  * Hibernation calls drain_pages_zone() with interrupts off.
@@ -49,12 +58,9 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
  */
 static void wrap_drain_all(struct zone *zone, bool force)
 {
-	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
-
 	static_call(orig_drain_all)(zone, force);
 	if (static_branch_unlikely(&drain_all_armed))
-		while (give_back_part(&drain_all_armed, &part))
-			cond_resched();
+		give_back(&drain_all_armed, zone, LMM_KLP_DRAIN_ALL);
 }
 
 /*
@@ -63,23 +69,17 @@ static void wrap_drain_all(struct zone *zone, bool force)
  */
 static void wrap_drain_lists(struct zone *zone)
 {
-	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ALL };
-
 	static_call(orig_drain_lists)(zone);
 	if (static_branch_unlikely(&drain_lists_armed))
-		while (give_back_part(&drain_lists_armed, &part))
-			cond_resched();
+		give_back(&drain_lists_armed, zone, LMM_KLP_DRAIN_ALL);
 }
 
 /* Replaces compact_zone(): the kernel needs contiguous pages of a zone. */
 static enum compact_result wrap_compact(struct compact_control *cc,
 					struct capture_control *capc)
 {
-	struct lmm_klp_return part = { .zone = cc->zone, .by = LMM_KLP_COMPACT };
-
 	if (static_branch_unlikely(&compact_armed))
-		while (give_back_part(&compact_armed, &part))
-			cond_resched();
+		give_back(&compact_armed, cc->zone, LMM_KLP_COMPACT);
 	return static_call(orig_compact)(cc, capc);
 }
 

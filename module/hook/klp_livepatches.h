@@ -52,6 +52,9 @@ struct lmm_livepatch {
 
 extern struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES];
 
+#define lmm_for_each_livepatch(lp) \
+	for ((lp) = lmm_livepatches; (lp) < lmm_livepatches + LMM_NR_LIVEPATCHES; (lp)++)
+
 /* Innermost; nothing sleeps under this lock. */
 extern spinlock_t lmm_livepatch_lock;
 

@@ -52,15 +52,13 @@ static bool closed;
 /* The functions of a livepatch that may be wrapped now, as a parameter of its module. */
 static u32 functions_named(const struct lmm_livepatch *lp, char *option, size_t len)
 {
+	const struct lmm_hook *hook;
 	u32 functions = 0;
-	unsigned int i;
 
 	scnprintf(option, len, "functions=");
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
-		if (hook->mech != LMM_MECH_LIVEPATCH || !hook->available ||
-		    !(lp->functions & BIT(hook->function)) || lmm_klp_covered(hook, NULL, 0))
+	lmm_for_each_hook(hook) {
+		if (!lmm_hook_wraps(hook, lp->functions) || !hook->available ||
+		    lmm_klp_covered(hook, NULL, 0))
 			continue;
 		if (functions)
 			strlcat(option, ",", len);
@@ -154,13 +152,11 @@ static const struct lmm_klp_port *livepatch_load(const struct lmm_livepatch *lp,
  */
 static int livepatch_refused(u32 functions, char *why, size_t len)
 {
-	unsigned int i;
+	const struct lmm_hook *hook;
 
 	lmm_klp_survey();
-	for (i = 0; i < lmm_nr_hooks; i++)
-		if (lmm_hooks[i].mech == LMM_MECH_LIVEPATCH &&
-		    functions & BIT(lmm_hooks[i].function) &&
-		    lmm_klp_covered(&lmm_hooks[i], why, len))
+	lmm_for_each_hook(hook)
+		if (lmm_hook_wraps(hook, functions) && lmm_klp_covered(hook, why, len))
 			return -EBUSY;
 	if (why[0])
 		return -ENOENT;
@@ -266,13 +262,12 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 /* The next livepatch to load; without one the thread ends. */
 static struct lmm_livepatch *livepatch_asked(u32 *functions)
 {
-	struct lmm_livepatch *found = NULL;
-	unsigned int i;
+	struct lmm_livepatch *lp, *found = NULL;
 
 	spin_lock(&lmm_livepatch_lock);
-	for (i = 0; i < LMM_NR_LIVEPATCHES && !found; i++)
-		if (lmm_livepatches[i].asked)
-			found = &lmm_livepatches[i];
+	lmm_for_each_livepatch(lp)
+		if (lp->asked && !found)
+			found = lp;
 	if (found)
 		*functions = found->asked;
 	else
@@ -356,13 +351,11 @@ struct awaited {
 
 static void awaited_begin(struct awaited *awaited)
 {
-	unsigned int i;
+	struct lmm_livepatch *lp;
 
 	spin_lock(&lmm_livepatch_lock);
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++) {
-		struct lmm_livepatch *lp = &lmm_livepatches[i];
-
-		awaited->ended[i] = lp->ended;
+	lmm_for_each_livepatch(lp) {
+		awaited->ended[lp - lmm_livepatches] = lp->ended;
 		lp->asked |= awaited->functions & lp->functions;
 		lp->waiters += !!(awaited->functions & lp->functions);
 	}
@@ -372,35 +365,31 @@ static void awaited_begin(struct awaited *awaited)
 /* A livepatch without waiters is not begun: its program may hang as the last one did. */
 static void awaited_end(const struct awaited *awaited)
 {
-	unsigned int i;
+	struct lmm_livepatch *lp;
 
 	spin_lock(&lmm_livepatch_lock);
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++) {
-		struct lmm_livepatch *lp = &lmm_livepatches[i];
-
+	lmm_for_each_livepatch(lp)
 		if (awaited->functions & lp->functions && !--lp->waiters)
 			lp->asked = 0;
-	}
 	spin_unlock(&lmm_livepatch_lock);
 }
 
 /* Has the thread ended with everything that is awaited? */
 static bool awaited_done(struct awaited *awaited)
 {
+	const struct lmm_livepatch *lp;
 	bool done = true;
-	unsigned int i;
 
 	if (READ_ONCE(closed) || awaited->given_up(awaited->arg)) {
 		awaited->err = -ECANCELED;
 		return true;
 	}
 	spin_lock(&lmm_livepatch_lock);
-	for (i = 0; i < LMM_NR_LIVEPATCHES; i++) {
-		const struct lmm_livepatch *lp = &lmm_livepatches[i];
-
+	lmm_for_each_livepatch(lp) {
 		if (!(awaited->functions & lp->functions))
 			continue;
-		if (lp->asked & awaited->functions || lp->ended == awaited->ended[i]) {
+		if (lp->asked & awaited->functions ||
+		    lp->ended == awaited->ended[lp - lmm_livepatches]) {
 			done = false;
 		} else if (lp->err && !awaited->err) {
 			awaited->err = lp->err;

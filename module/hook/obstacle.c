@@ -6,8 +6,8 @@
 #include <linux/moduleparam.h>
 
 #include "klp_client.h"
-#include "obstacle.h"
 #include "symbols.h"
+#include "table.h"
 
 static bool livepatch = true;
 module_param(livepatch, bool, 0600);
@@ -110,8 +110,6 @@ void lmm_obstacles_init(void)
 {
 	char why[LMM_WHY_LEN];
 
-	kprobes_off = (const bool *)lmm_symbol_data("kprobes_all_disarmed", sizeof(*kprobes_off),
-						    __alignof__(*kprobes_off), why, sizeof(why));
-	ftrace_on = (const int *)lmm_symbol_data("ftrace_enabled", sizeof(*ftrace_on),
-						 __alignof__(*ftrace_on), why, sizeof(why));
+	kprobes_off = LMM_SYMBOL(bool, "kprobes_all_disarmed", why, sizeof(why));
+	ftrace_on = LMM_SYMBOL(int, "ftrace_enabled", why, sizeof(why));
 }

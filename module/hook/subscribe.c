@@ -42,11 +42,11 @@ static int hook_subscribe(unsigned int client, const struct lmm_subscription *su
 
 static struct lmm_hook *layout_find(const struct lmm_layout *layout)
 {
-	unsigned int i;
+	struct lmm_hook *hook;
 
-	for (i = LMM_HOOK_FIRST_LAYOUT; i < lmm_nr_hooks; i++)
-		if (!strcmp(lmm_hooks[i].name, layout->name))
-			return &lmm_hooks[i];
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LAYOUT && !strcmp(hook->name, layout->name))
+			return hook;
 	return NULL;
 }
 
@@ -91,11 +91,9 @@ static int layout_subscribe(unsigned int client, const struct lmm_layout *layout
  */
 void lmm_hooks_unsubscribe(unsigned int client)
 {
-	unsigned int i;
+	struct lmm_hook *hook;
 
-	for (i = 0; i < lmm_nr_hooks; i++) {
-		struct lmm_hook *hook = &lmm_hooks[i];
-
+	lmm_for_each_hook(hook) {
 		hook->users &= ~LMM_USERS(client, LMM_ALL_MODES);
 		hook->required &= ~LMM_USERS(client, LMM_ALL_MODES);
 		hook->fallback_users &= ~LMM_USERS(client, LMM_ALL_MODES);

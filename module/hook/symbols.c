@@ -227,8 +227,7 @@ static bool magic_is_sane(const struct mutex *mutex)
  */
 struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len)
 {
-	struct mutex *mutex = (struct mutex *)lmm_symbol_data(name, sizeof(*mutex),
-							      __alignof__(*mutex), why, len);
+	struct mutex *mutex = LMM_SYMBOL(struct mutex, name, why, len);
 
 	if (!mutex)
 		return NULL;
@@ -259,8 +258,7 @@ static bool points_to(const void *where, const struct list_head *head)
  */
 struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
 {
-	struct list_head *head = (struct list_head *)lmm_symbol_data(name, sizeof(*head),
-							__alignof__(*head), why, len);
+	struct list_head *head = LMM_SYMBOL(struct list_head, name, why, len);
 
 	if (!head)
 		return NULL;
@@ -285,8 +283,7 @@ struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
 struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
 				     char *why, size_t len)
 {
-	struct list_head *head = (struct list_head *)lmm_symbol_data(name, sizeof(*head),
-							__alignof__(*head), why, len);
+	struct list_head *head = LMM_SYMBOL(struct list_head, name, why, len);
 	const struct list_head *pos = entry;
 
 	if (!head)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * symbols.h - find functions and variables that the kernel does not export
+ * symbols.h - find, and describe, functions and variables that the kernel does not export
  */
 #ifndef LIVEMM_HOOK_SYMBOLS_H
 #define LIVEMM_HOOK_SYMBOLS_H
@@ -51,6 +51,11 @@ unsigned long lmm_symbol_find(const char *name);
 unsigned int lmm_symbol_count(const char *name);
 bool lmm_symbol_is_code(unsigned long addr);
 unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char *why, size_t len);
+
+/* lmm_symbol_data() for a variable of @type; NULL on failure. */
+#define LMM_SYMBOL(type, name, why, len) \
+	((type *)lmm_symbol_data(name, sizeof(type), __alignof__(type), why, len))
+
 struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len);
 struct list_head *lmm_symbol_list(const char *name, char *why, size_t len);
 struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
@@ -58,5 +63,11 @@ struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *e
 unsigned long lmm_symbol_ftrace_site(unsigned long addr);
 unsigned long lmm_symbol_size(unsigned long addr);
 unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee);
+
+/* btf.c: the running kernel's own description of its functions and structs */
+int lmm_btf_init(void);
+int lmm_btf_function(const char *name, char *buf, size_t len);
+int lmm_btf_tracepoint(const char *name, char *buf, size_t len);
+int lmm_btf_layout(const char *struct_name, const char *member, u32 *bytes);
 
 #endif /* LIVEMM_HOOK_SYMBOLS_H */

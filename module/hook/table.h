@@ -258,6 +258,9 @@ extern struct lmm_hook lmm_hooks[LMM_MAX_HOOKS];
 extern unsigned int lmm_nr_hooks;
 extern const char *const lmm_mechanism_name[];
 
+#define lmm_for_each_hook(hook) \
+	for ((hook) = lmm_hooks; (hook) < lmm_hooks + lmm_nr_hooks; (hook)++)
+
 /* Per-CPU hits, one a row; the handlers count. */
 extern u64 __percpu *lmm_hook_hits;
 
@@ -272,6 +275,12 @@ static inline void lmm_hook_hit(enum lmm_hook_id id)
 	this_cpu_inc(lmm_hook_hits[id]);
 }
 
+/* Is a row one of these wrappers, BIT(enum lmm_klp_function) each? */
+static inline bool lmm_hook_wraps(const struct lmm_hook *hook, u32 functions)
+{
+	return hook->mech == LMM_MECH_LIVEPATCH && functions & BIT(hook->function);
+}
+
 /* subscribe.c */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses);
 void lmm_hooks_unsubscribe(unsigned int client);
@@ -279,5 +288,16 @@ const char *lmm_hook_client_name(unsigned int client);
 
 /* verify.c */
 void lmm_hook_verify(struct lmm_hook *hook);
+
+/* obstacle.c: reasons why a verified row cannot be armed, or an armed row is not called */
+void lmm_obstacles_init(void);
+bool lmm_mechanism_off(void);
+void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len);
+void lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len);
+
+/* direct.c */
+int lmm_direct_arm(struct lmm_hook *hook);
+int lmm_direct_disarm(struct lmm_hook *hook);
+void lmm_direct_exit(void);
 
 #endif /* LIVEMM_HOOK_TABLE_H */

@@ -5,16 +5,19 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/printk.h>
 
-#include "btf.h"
-#include "hook.h"
 #include "prototype.h"
 #include "symbols.h"
 #include "table.h"
 
 /* Long enough for every prototype we hook, with room to show a longer one. */
 #define PROTO_LEN	256
+
+static bool force;
+module_param(force, bool, 0400);
+MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
 
 struct tracepoint_search {
 	const char *name;
@@ -160,7 +163,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		return;
 	}
 	if (!type_agrees(hook, alt, hook->why, sizeof(hook->why))) {
-		if (!lmm_hooks_forced())
+		if (!force)
 			return;
 		pr_warn("hook %s: %s: %s: used all the same, because of force=1\n",
 			hook->name, hook->symbol, hook->why);
