@@ -67,6 +67,9 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 		       const unsigned int cuts[LMM_NR_POLICIES], char *why, size_t len);
+int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
+		     char *why, size_t len);
+bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want);
 int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 		     unsigned int cuts, char *why, size_t len);
 void lmm_policy_config_copy(const struct lmm_policy *policy, struct lmm_config *config);
@@ -74,6 +77,7 @@ bool lmm_policy_changes_values(const struct lmm_policy *policy, const struct lmm
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
 void lmm_policy_cut(struct lmm_policy *policy);
 void lmm_policy_tidy(struct lmm_policy *policy);
+bool lmm_policy_look(struct lmm_policy *policy);
 bool lmm_policies_look(void);
 void lmm_policies_look_soon(void);
 void lmm_policies_cut(unsigned int named);

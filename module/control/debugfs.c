@@ -53,9 +53,6 @@ struct lmm_node {
 	unsigned int key;
 };
 
-static struct dentry *lmm_root;
-static struct lmm_node *lmm_nodes;
-
 static void lmm_version_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
 	seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
@@ -233,6 +230,12 @@ static const struct lmm_file lmm_key_file = {
 	NULL, lmm_settings_show, lmm_settings_write
 };
 
+static struct dentry *lmm_root;
+
+/* Room for the files of every policy, with as many knobs as a policy may have, and `enabled`. */
+static struct lmm_node lmm_nodes[ARRAY_SIZE(lmm_top_files) + LMM_NR_POLICIES *
+				 (ARRAY_SIZE(lmm_policy_files) + 1 + LMM_MAX_KNOBS)];
+
 static int lmm_file_show(struct seq_file *m, void *unused)
 {
 	struct lmm_node *node = m->private;
@@ -329,17 +332,6 @@ static struct lmm_node *lmm_add(struct lmm_node *node, struct dentry *dir,
 	return node + 1;
 }
 
-/* The largest number of files. */
-static size_t lmm_count_nodes(void)
-{
-	size_t nr = ARRAY_SIZE(lmm_top_files);
-	struct lmm_policy *policy = NULL;
-
-	while ((policy = lmm_policy_next(policy)))
-		nr += ARRAY_SIZE(lmm_policy_files) + lmm_nr_keys(policy);
-	return nr;
-}
-
 static void lmm_build_tree(void)
 {
 	struct lmm_node *node = lmm_nodes;
@@ -374,8 +366,7 @@ static void lmm_build_tree(void)
 void lmm_control_init(void)
 {
 	mutex_lock(&lmm_control_mutex);
-	lmm_nodes = kcalloc(lmm_count_nodes(), sizeof(*lmm_nodes), GFP_KERNEL);
-	lmm_root = lmm_nodes ? lmm_dir("livemm", NULL) : ERR_PTR(-ENOMEM);
+	lmm_root = lmm_dir("livemm", NULL);
 	if (IS_ERR(lmm_root))
 		pr_notice("no debugfs (%pe): control by module parameters\n", lmm_root);
 	else
@@ -396,7 +387,5 @@ void lmm_control_exit(void)
 
 	mutex_lock(&lmm_control_mutex);
 	lmm_policies_disable_all();
-	kfree(lmm_nodes);
-	lmm_nodes = NULL;
 	mutex_unlock(&lmm_control_mutex);
 }

@@ -162,36 +162,31 @@ static int lmm_value(const struct lmm_knob *knob, struct lmm_span span, u32 *val
 	return 0;
 }
 
-/* Append to a reason; returns its new length. */
-static size_t lmm_words(const struct lmm_knob *knob, int err, char *why, size_t len)
+/* Why a text is no value of a knob. */
+static void lmm_words(const struct lmm_knob *knob, int err, char *why, size_t len)
 {
+	static const char *const malformed[] = {
+		[LMM_KNOB_UINT] = "not a whole number",
+		[LMM_KNOB_TENTHS] = "not a number with at most one decimal",
+		[LMM_KNOB_BOOL] = "not 0 or 1",
+		[LMM_KNOB_CHOICE] = "not one of",
+		[LMM_KNOB_TEXT] = "not plain text, or a blank, comma or semicolon in it",
+	};
 	char low[LMM_NUM_LEN], high[LMM_NUM_LEN];
 	size_t n;
 	u32 i;
 
-	if (err == -ERANGE && knob->kind == LMM_KNOB_TEXT)
-		return scnprintf(why, len, "longer than %d characters", LMM_TEXT_LEN - 1);
-	if (err == -ERANGE) {
+	if (err == -ERANGE && knob->kind == LMM_KNOB_TEXT) {
+		scnprintf(why, len, "longer than %d characters", LMM_TEXT_LEN - 1);
+	} else if (err == -ERANGE) {
 		lmm_knob_format(knob, knob->min, low, sizeof(low));
 		lmm_knob_format(knob, knob->max, high, sizeof(high));
-		return scnprintf(why, len, "not in %s..%s", low, high);
+		scnprintf(why, len, "not in %s..%s", low, high);
+	} else {
+		n = scnprintf(why, len, "%s", malformed[knob->kind]);
+		for (i = 0; knob->kind == LMM_KNOB_CHOICE && knob->choices[i]; i++)
+			n += scnprintf(why + n, len - n, " %s", knob->choices[i]);
 	}
-	switch (knob->kind) {
-	case LMM_KNOB_UINT:
-		return scnprintf(why, len, "not a whole number");
-	case LMM_KNOB_TENTHS:
-		return scnprintf(why, len, "not a number with at most one decimal");
-	case LMM_KNOB_BOOL:
-		return scnprintf(why, len, "not 0 or 1");
-	case LMM_KNOB_TEXT:
-		return scnprintf(why, len, "not plain text, or a blank, comma or semicolon in it");
-	case LMM_KNOB_CHOICE:
-		break;
-	}
-	n = scnprintf(why, len, "not one of");
-	for (i = 0; knob->choices[i]; i++)
-		n += scnprintf(why + n, len - n, " %s", knob->choices[i]);
-	return n;
 }
 
 static int lmm_span_parse(const char *where, const struct lmm_knob *knob, struct lmm_span span,
@@ -281,19 +276,11 @@ int lmm_knob_parse(const char *where, const struct lmm_knob *knob, const char *t
  */
 int lmm_knob_format(const struct lmm_knob *knob, u32 value, char *buf, size_t len)
 {
-	switch (knob->kind) {
-	case LMM_KNOB_TENTHS:
-		if (value % 10)
-			return scnprintf(buf, len, "%u.%u", value / 10, value % 10);
-		return scnprintf(buf, len, "%u", value / 10);
-	case LMM_KNOB_CHOICE:
+	if (knob->kind == LMM_KNOB_CHOICE)
 		return scnprintf(buf, len, "%s", knob->choices[value]);
-	case LMM_KNOB_UINT:
-	case LMM_KNOB_BOOL:
-	case LMM_KNOB_TEXT:
-		break;
-	}
-	return scnprintf(buf, len, "%u", value);
+	if (knob->kind == LMM_KNOB_TENTHS && value % 10)
+		return scnprintf(buf, len, "%u.%u", value / 10, value % 10);
+	return scnprintf(buf, len, "%u", knob->kind == LMM_KNOB_TENTHS ? value / 10 : value);
 }
 
 /**
@@ -466,11 +453,9 @@ static size_t lmm_longest(const struct lmm_knob *knob)
 		return longest;
 	case LMM_KNOB_BOOL:
 		return 1;
-	case LMM_KNOB_UINT:
-	case LMM_KNOB_TENTHS:
-		break;
+	default:
+		return LMM_NUM_LEN - 1;
 	}
-	return LMM_NUM_LEN - 1;
 }
 
 /**

@@ -16,7 +16,6 @@
 #include "control.h"
 #include "dispatch.h"
 #include "hook/hook.h"
-#include "switch.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -439,11 +438,7 @@ static int lmm_policy_add(struct lmm_policy *policy)
 	for (i = 0; i < policy->nr_knobs; i++)
 		config->value[i] = policy->knobs[i].def;
 	policy->counters = lmm_counters_alloc(policy->nr_counters);
-	if (!policy->counters) {
-		kfree(config);
-		return -ENOMEM;
-	}
-	err = lmm_policy_subscribe(policy);
+	err = policy->counters ? lmm_policy_subscribe(policy) : -ENOMEM;
 	if (err) {
 		free_percpu(policy->counters);
 		kfree(config);

@@ -23,7 +23,6 @@
 #include "dispatch.h"
 #include "hook/hook.h"
 #include "trace.h"
-#include "switch.h"
 
 /* Protects state, cuts, config and config_off of every policy; nothing sleeps under it. */
 static DEFINE_SPINLOCK(lmm_state_lock);
