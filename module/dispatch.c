@@ -77,29 +77,21 @@ static_assert(EVENT_depot_put < EVENT_give_back);
 EVENTS(DEFINE_CALLS)
 
 /**
- * struct subscriber - one of the policies that handle an event
- * @policy: which
- * @taken: there is such a policy
- */
-struct subscriber {
-	enum lmm_policy_id policy;
-	bool taken;
-};
-
-/**
  * struct event - a member of struct lmm_events
  * @offset: of the member, in bytes
  * @room: policies that may handle the event
  * @key: static calls of the subscribers
  * @trampoline: trampolines of these static calls
- * @by: the subscribers
+ * @nr: number of subscribers
+ * @by: the subscribers, in the order of their ids
  */
 struct event {
 	size_t offset;
 	unsigned int room;
 	struct static_call_key *key[SUBSCRIBERS];
 	void *trampoline[SUBSCRIBERS];
-	struct subscriber by[SUBSCRIBERS];
+	unsigned int nr;
+	enum lmm_policy_id by[SUBSCRIBERS];
 };
 
 #define EVENT_ROW(event, room_)						\
@@ -141,17 +133,6 @@ static void *handler_of(const struct lmm_events *handlers, const struct event *e
 	return *(void *const *)((const char *)handlers + event->offset);
 }
 
-/* The subscriber number for another policy; policies come in the order of their ids. */
-static int subscriber_next(const struct event *event, enum lmm_policy_id id)
-{
-	unsigned int nr;
-
-	for (nr = 0; nr < event->room && event->by[nr].taken; nr++)
-		if (event->by[nr].policy >= id)
-			return -EINVAL;
-	return nr < event->room ? nr : -EBUSY;
-}
-
 /**
  * lmm_events_unregister() - a policy handles no event any more
  * @id: the policy; lmm_events_stop() was called, and no handler runs
@@ -162,12 +143,11 @@ static int subscriber_next(const struct event *event, enum lmm_policy_id id)
  */
 void lmm_events_unregister(enum lmm_policy_id id)
 {
-	unsigned int i, nr;
+	unsigned int i;
 
 	for (i = 0; i < NR_EVENTS; i++)
-		for (nr = 0; nr < SUBSCRIBERS; nr++)
-			if (events[i].by[nr].taken && events[i].by[nr].policy == id)
-				events[i].by[nr].taken = false;
+		if (events[i].nr && events[i].by[events[i].nr - 1] == id)
+			events[i].nr--;
 }
 
 /**
@@ -184,35 +164,36 @@ void lmm_events_unregister(enum lmm_policy_id id)
 int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *handlers)
 {
 	unsigned int i;
-	int nr;
+	int err = 0;
 
-	for (i = 0; handlers && i < NR_EVENTS; i++) {
+	for (i = 0; handlers && i < NR_EVENTS && !err; i++) {
 		struct event *event = &events[i];
 
 		if (!handler_of(handlers, event))
 			continue;
-		nr = subscriber_next(event, id);
-		if (nr < 0) {
-			lmm_events_unregister(id);
-			return nr;
+		if (event->nr && event->by[event->nr - 1] >= id) {
+			err = -EINVAL;
+		} else if (event->nr == event->room) {
+			err = -EBUSY;
+		} else {
+			__static_call_update(event->key[event->nr], event->trampoline[event->nr],
+					     handler_of(handlers, event));
+			event->by[event->nr++] = id;
 		}
-		__static_call_update(event->key[nr], event->trampoline[nr],
-				     handler_of(handlers, event));
-		event->by[nr] = (struct subscriber){ .policy = id, .taken = true };
 	}
-	return 0;
+	if (err)
+		lmm_events_unregister(id);
+	return err;
 }
 
 static void event_listen(unsigned int i, enum lmm_policy_id id, bool on)
 {
 	unsigned int nr;
 
-	for (nr = 0; nr < SUBSCRIBERS; nr++) {
-		if (!events[i].by[nr].taken || events[i].by[nr].policy != id)
-			continue;
-		/* In order with the flags of other events, for other CPUs too. */
-		smp_store_release(&listening[i][nr], on);
-	}
+	for (nr = 0; nr < events[i].nr; nr++)
+		if (events[i].by[nr] == id)
+			/* In order with the flags of other events, for other CPUs too. */
+			smp_store_release(&listening[i][nr], on);
 }
 
 /*
