@@ -89,20 +89,16 @@ static inline struct cma_zone *cma_zone_of(const struct zone *zone)
 /* lend.c */
 bool cma_lend_possible(char *why, size_t len);
 void cma_view_zone(struct zone *zone, struct cma_view *view);
-
-/* areas.c */
-int cma_areas_find(char *why, size_t len);
-void cma_areas_configure(void);
-void cma_areas_stop(void);
-void cma_areas_show(struct seq_file *m);
-
-/* lend.c */
 void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 			struct lmm_klp_plan *source);
 bool cma_zone_is_taken(const struct zone *zone);
 void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_klp_plan *source);
 
 /* areas.c */
+int cma_areas_find(char *why, size_t len);
+void cma_areas_configure(void);
+void cma_areas_stop(void);
+void cma_areas_show(struct seq_file *m);
 void cma_on_start(const char *name, unsigned long count);
 void cma_on_busy(const char *name, unsigned long pfn, unsigned long count);
 void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long count);

@@ -99,9 +99,6 @@ struct pageblock_state {
 
 extern struct pageblock_state pageblock;
 
-/* filter.c */
-void pageblock_filter_start(void);
-
 /* vacate.c */
 unsigned int pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned int nr);
 
@@ -118,6 +115,7 @@ void pageblock_reserve_configure(void);
 unsigned long pageblock_free_blocks(struct zone *zone);
 
 /* filter.c */
+void pageblock_filter_start(void);
 int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
 			  bool stealable_only, int found, bool *whole);
 void pageblock_on_reclaim_end(unsigned long pages);

@@ -124,8 +124,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	err = pcp_alloc();
 	if (err) {
 		scnprintf(why, len, "out of memory for %u lists", lmm_zone_slots() * nr_cpu_ids);
-		pcp_free();
-		return err;
+		goto err_free;
 	}
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
 	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
@@ -137,19 +136,21 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	err = pcp_hotplug_start();
 	if (err) {
 		scnprintf(why, len, "no CPU hotplug state left (%d)", err);
-		pcp_free();
-		return err;
+		goto err_free;
 	}
 	err = lmm_worker_hear_oom(&pcp.worker);
 	if (err) {
 		scnprintf(why, len, "no notice of running out of memory (%d)", err);
 		pcp_hotplug_stop();
-		pcp_free();
-		return err;
+		goto err_free;
 	}
 	/* Make the first pass at once: it gives each list the limits that hooks need. */
 	queue_delayed_work(pcp.worker.wq, &pcp.tick_work, 0);
 	return 0;
+
+err_free:
+	pcp_free();
+	return err;
 }
 
 static int pcp_armed(struct lmm_policy *policy, char *why, size_t len)

@@ -229,16 +229,14 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int kind)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	unsigned int count;
+	unsigned int count = 0;
 
-	if (!atomic_read(&zz->depot.batches) || lmm_zone_isolates(zone)) {
-		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
-		return 0;
+	if (atomic_read(&zz->depot.batches) && !lmm_zone_isolates(zone)) {
+		/* CPUs that only allocate bring the zone near its mark faster than passes come. */
+		if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
+			kick(zz);
+		count = depot_get(&zz->depot, smp_processor_id(), kind, list);
 	}
-	/* CPUs that only allocate bring the zone near its watermark faster than passes come. */
-	if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
-		kick(zz);
-	count = depot_get(&zz->depot, smp_processor_id(), kind, list);
 	if (!count) {
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;
