@@ -186,18 +186,12 @@ static long zone_share_room(struct zone *zone, unsigned int slot, long *raised)
 	return max(room - *raised, 0L);
 }
 
-static const int reason_counter[PCP_NR_REASONS] = {
-	[PCP_BY_DEFAULT] = -1,
-	[PCP_BY_DEPTH] = -1,
+/* 0, the counter of refills, stands for none. */
+static const u8 reason_counter[PCP_NR_REASONS] = {
 	[PCP_BY_MAX] = COUNT_LIMITED_MAX,
-	[PCP_BY_DECAY] = -1,
 	[PCP_BY_ROOM] = COUNT_LIMITED_ROOM,
-	[PCP_BY_IDLE] = -1,
-	[PCP_BY_USE] = -1,
 	[PCP_BY_WATERMARK] = COUNT_LIMITED_WATERMARK,
-	[PCP_BY_QUIET] = -1,
 	[PCP_BY_RECLAIM] = COUNT_LIMITED_RECLAIM,
-	[PCP_BY_OOM] = -1,
 	[PCP_BY_SYSCTL] = COUNT_HANDS_OFF,
 	[PCP_BY_KERNEL] = COUNT_HANDS_OFF,
 };
@@ -229,9 +223,9 @@ static long zone_act(struct zone *zone, unsigned int slot)
 
 	for_each_cpu(cpu, pcp.cpus) {
 		struct pcp_list *list = pcp_list_of(slot, cpu);
-		int counter = reason_counter[list->decision.reason];
+		unsigned int counter = reason_counter[list->decision.reason];
 
-		if (counter >= 0)
+		if (counter)
 			lmm_count(&lmm_pcp_policy, counter, 1);
 		given += list_act(zone, cpu, list);
 	}

@@ -120,16 +120,16 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 	err = zonelock_alloc();
 	if (err) {
 		scnprintf(why, len, "out of memory for the depots");
-		goto err_free;
+		zonelock_free();
+		return err;
 	}
 	set_knobs(cfg);
 	atomic_set(&zonelock.ticking, 0);
 	err = lmm_worker_hear_oom(&zonelock.worker);
-	if (!err)
-		return 0;
-	scnprintf(why, len, "no notice of running out of memory (%d)", err);
-err_free:
-	zonelock_free();
+	if (err) {
+		scnprintf(why, len, "no notice of running out of memory (%d)", err);
+		zonelock_free();
+	}
 	return err;
 }
 
