@@ -66,13 +66,13 @@ static void part_of_a_region(struct kunit *test)
 
 static const u64 some_regions[] = { 0, 1, 511, 4096 * 3 + 7, BIT_ULL(32) - 1, REGION_LAST };
 
-/* `stride` sampling scans in a row take every page once. */
+/* `stride` sampling scans in a row take every page once, and a huge page once and whole. */
 static void every_page_has_its_turn(struct kunit *test)
 {
-	u8 turns[REGION_PAGES];
 	struct numa_sampling sampling;
+	u32 scans, huge_turns;
+	u8 turns[REGION_PAGES];
 	struct numa_range run;
-	u32 scans;
 	u64 page;
 	int i;
 
@@ -81,6 +81,7 @@ static void every_page_has_its_turn(struct kunit *test)
 			u64 first = some_regions[i] << NUMA_REGION_SHIFT;
 
 			memset(turns, 0, sizeof(turns));
+			huge_turns = 0;
 			/* The first turn may be any. */
 			sampling.turn = sampling.stride * 7 + i * 100;
 			for (scans = 0; scans < sampling.stride; scans++, sampling.turn++) {
@@ -93,35 +94,16 @@ static void every_page_has_its_turn(struct kunit *test)
 				KUNIT_ASSERT_LE(test, run.end, first + REGION_PAGES);
 				for (page = run.start; page < run.end; page++)
 					turns[page - first]++;
+				if (!numa_sampling_region(&sampling, some_regions[i], true, &run))
+					continue;
+				huge_turns++;
+				KUNIT_ASSERT_EQ(test, run.start, first);
+				KUNIT_ASSERT_EQ(test, run.end, first + REGION_PAGES);
 			}
 			for (page = 0; page < REGION_PAGES; page++)
 				KUNIT_ASSERT_EQ_MSG(test, turns[page], 1, "page %llu, one in %u",
 						    page, sampling.stride);
-		}
-	}
-}
-
-static void every_huge_page_has_its_turn(struct kunit *test)
-{
-	struct numa_sampling sampling;
-	struct numa_range run;
-	u32 scans, turns;
-	int i;
-
-	for (sampling.stride = 1; sampling.stride <= REGION_PAGES; sampling.stride++) {
-		for (i = 0; i < ARRAY_SIZE(some_regions); i++) {
-			u64 first = some_regions[i] << NUMA_REGION_SHIFT;
-
-			sampling.turn = sampling.stride * 7 + i * 100;
-			turns = 0;
-			for (scans = 0; scans < sampling.stride; scans++, sampling.turn++) {
-				if (!numa_sampling_region(&sampling, some_regions[i], true, &run))
-					continue;
-				turns++;
-				KUNIT_ASSERT_EQ(test, run.start, first);
-				KUNIT_ASSERT_EQ(test, run.end, first + REGION_PAGES);
-			}
-			KUNIT_ASSERT_EQ_MSG(test, turns, 1U, "one in %u", sampling.stride);
+			KUNIT_ASSERT_EQ_MSG(test, huge_turns, 1U, "one in %u", sampling.stride);
 		}
 	}
 }
@@ -267,7 +249,6 @@ static void a_change_is_noticed(struct kunit *test)
 static struct kunit_case numa_sample_core_cases[] = {
 	KUNIT_CASE_PARAM(part_of_a_region, part_gen_params),
 	KUNIT_CASE(every_page_has_its_turn),
-	KUNIT_CASE(every_huge_page_has_its_turn),
 	KUNIT_CASE(neighbours_differ),
 	KUNIT_CASE(random_samples_keep_the_bounds),
 	KUNIT_CASE(faults_of_a_sampling_scan),

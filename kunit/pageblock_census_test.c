@@ -88,7 +88,6 @@ static void every_page_has_a_kind(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, seen[kind]);
 }
 
-/* A block of each type with one page of a kind, the other pages free. */
 static const char *const class_words[CENSUS_NR_CLASSES] = {
 	[CENSUS_PURE] = "pure", [CENSUS_MIXED] = "mixed", [CENSUS_NEUTRAL] = "neutral",
 	[CENSUS_ABSENT] = "absent",
@@ -98,6 +97,7 @@ static const char *const class_words[CENSUS_NR_CLASSES] = {
 #define M CENSUS_MIXED
 #define N CENSUS_NEUTRAL
 
+/* The class of a block of each type with pages of one kind, the other pages free. */
 static const struct home_case {
 	const char *name;
 	enum census_type type;
@@ -123,15 +123,21 @@ static bool kernel_kind(int kind)
 	return kind == CENSUS_SLAB || kind == CENSUS_TABLE || kind == CENSUS_OTHER;
 }
 
-static void one_page_in_a_block(struct kunit *test)
+static void pages_of_one_kind_in_a_block(struct kunit *test)
 {
 	const struct home_case *c = test->param_value;
 	int kind;
 
 	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
-		struct census_block block = { .type = c->type };
+		struct census_block block = { .type = c->type }, full = block;
 		struct census_row row = { };
 		enum census_class class;
+
+		census_block_add(&full, kind, WHOLE);
+		class = pageblock_census_block_class(&full, WHOLE);
+		KUNIT_EXPECT_STREQ_MSG(test, class_words[class],
+				       class_words[kind == CENSUS_RESERVED ? CENSUS_ABSENT :
+						   c->class[kind]], "full of kind %d", kind);
 
 		census_block_add(&block, CENSUS_FREE, WHOLE - 1);
 		census_block_add(&block, kind, 1);
@@ -147,25 +153,6 @@ static void one_page_in_a_block(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, row.pages[kind], kind == CENSUS_FREE ? WHOLE : 1ULL);
 		KUNIT_EXPECT_EQ(test, row.foreign[kind], class == CENSUS_MIXED ? 1ULL : 0ULL);
 		KUNIT_EXPECT_EQ(test, row.held, kernel_kind(kind) ? 1ULL : 0ULL);
-	}
-}
-
-/* Blocks that are full of one kind. */
-static void a_block_of_one_kind(struct kunit *test)
-{
-	const struct home_case *c = test->param_value;
-	int kind;
-
-	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
-		struct census_block block = { .type = c->type };
-		enum census_class want = c->class[kind];
-
-		if (kind == CENSUS_RESERVED)
-			want = CENSUS_ABSENT;
-		census_block_add(&block, kind, WHOLE);
-		KUNIT_EXPECT_STREQ_MSG(test,
-				       class_words[pageblock_census_block_class(&block, WHOLE)],
-				       class_words[want], "kind %d", kind);
 	}
 }
 
@@ -372,8 +359,7 @@ static void large_machines_do_not_overflow(struct kunit *test)
 static struct kunit_case pageblock_census_cases[] = {
 	KUNIT_CASE_PARAM(kind_of_a_page, kind_gen_params),
 	KUNIT_CASE(every_page_has_a_kind),
-	KUNIT_CASE_PARAM(one_page_in_a_block, home_gen_params),
-	KUNIT_CASE_PARAM(a_block_of_one_kind, home_gen_params),
+	KUNIT_CASE_PARAM(pages_of_one_kind_in_a_block, home_gen_params),
 	KUNIT_CASE(edges_of_memory),
 	KUNIT_CASE_PARAM(the_seed_gives_its_numbers, seed_gen_params),
 	KUNIT_CASE(shares_of_memory),

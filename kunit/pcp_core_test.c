@@ -188,32 +188,78 @@ static void a_run_over_several_periods(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, free_depth, c->free_depth);
 }
 
-static void averages_decay_by_half(struct kunit *test)
-{
-	struct pcp_depth depth = { };
+/*
+ * Periods in turn with their depths, none if idle: was the list reset, and what are then its average
+ * depth of allocation and the decision on a list of the guest?
+ */
+struct period_case {
+	const char *name;
+	struct {
+		int times;
+		long alloc_depth;
+		long free_depth;
+		bool reset;
+		long alloc;
+		int high;
+		enum pcp_reason reason;
+	} periods[7];
+};
 
-	pcp_depth_period(&depth, true, 30000, 30000);
-	KUNIT_EXPECT_EQ(test, depth.alloc, 15000L);
-	pcp_depth_period(&depth, true, 30000, 30000);
-	KUNIT_EXPECT_EQ(test, depth.alloc, 22500L);
-	pcp_depth_period(&depth, true, 30000, 30000);
-	KUNIT_EXPECT_EQ(test, depth.alloc, 26250L);
-	pcp_depth_period(&depth, true, 4000, 4000);
-	KUNIT_EXPECT_EQ(test, depth.alloc, 15125L);
-	KUNIT_EXPECT_EQ(test, depth.free, 15125L);
-}
+static const struct period_case period_cases[] = {
+	{ "averages decay by half", {
+		{ 1, 30000, 30000, false, 15000, 15000, PCP_BY_DEPTH },
+		{ 1, 30000, 30000, false, 22500, 22500, PCP_BY_DEPTH },
+		{ 1, 30000, 30000, false, 26250, 26250, PCP_BY_DEPTH },
+		{ 1, 4000, 4000, false, 15125, 15125, PCP_BY_DEPTH },
+	} },
+	/* Halving with truncation: x = (x + d) / 2 stops at d - 1. */
+	{ "a steady pattern settles one below", {
+		{ 20, 16384, 16384, false, 16383, 16383, PCP_BY_DEPTH },
+	} },
+	{ "two idle periods reset", {
+		{ 1, 40000, 40000, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 0, 0, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 0, 0, true, 0, GUEST_DEF, PCP_BY_IDLE },
+		/* An active period resets the count of idle periods. */
+		{ 1, 40000, 40000, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 0, 0, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 40000, 40000, false, 30000, 30000, PCP_BY_DEPTH },
+		{ 1, 0, 0, false, 30000, 30000, PCP_BY_DEPTH },
+	} },
+	/* Small activity of a CPU after the load does not keep the load's pages. */
+	{ "hardly any activity is none", {
+		{ 1, 40000, 40000, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 20000 / PCP_IDLE_SHARE - 1, 9, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 9, 20000 / PCP_IDLE_SHARE - 1, true, 0, GUEST_DEF, PCP_BY_IDLE },
+		{ 1, 0, 0, false, 0, GUEST_DEF, PCP_BY_IDLE },
+		/* An eighth is a smaller load, which the average follows. */
+		{ 1, 40000, 40000, false, 20000, 20000, PCP_BY_DEPTH },
+		{ 1, 20000 / PCP_IDLE_SHARE, 0, false, 11250, 10000, PCP_BY_DEPTH },
+	} },
+};
 
-static void a_steady_pattern_settles_one_below(struct kunit *test)
+NAMED_CASES(period, period_cases);
+
+static void averages_of_periods(struct kunit *test)
 {
 	const struct pcp_limits limits = { .def = GUEST_DEF, .max = GUEST_MAX };
+	const struct period_case *c = test->param_value;
 	struct pcp_depth depth = { };
-	int i;
+	bool reset = false;
+	int i, time;
 
-	for (i = 0; i < 20; i++)
-		pcp_depth_period(&depth, true, 16384, 16384);
-	/* Halving with truncation: x = (x + d) / 2 stops at d - 1. */
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 16383);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_DEPTH);
+	for (i = 0; i < ARRAY_SIZE(c->periods) && c->periods[i].times; i++) {
+		long alloc = c->periods[i].alloc_depth, free = c->periods[i].free_depth;
+		struct pcp_decision got;
+
+		for (time = 0; time < c->periods[i].times; time++)
+			reset = pcp_depth_period(&depth, alloc || free, alloc, free);
+		got = pcp_depth_decide(&depth, &limits);
+		KUNIT_EXPECT_EQ_MSG(test, reset, c->periods[i].reset, "period %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, depth.alloc, c->periods[i].alloc, "period %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, got.high, c->periods[i].high, "period %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, got.reason, c->periods[i].reason, "period %d", i);
+	}
 }
 
 static void pure_patterns_do_not_enlarge(struct kunit *test)
@@ -230,57 +276,6 @@ static void pure_patterns_do_not_enlarge(struct kunit *test)
 	}
 }
 
-static void two_idle_periods_reset(struct kunit *test)
-{
-	const struct pcp_limits limits = { .def = GUEST_DEF, .max = GUEST_MAX };
-	struct pcp_depth depth = { };
-
-	pcp_depth_period(&depth, true, 40000, 40000);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 20000);
-	pcp_depth_period(&depth, false, 0, 0);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 20000);
-	pcp_depth_period(&depth, false, 0, 0);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, GUEST_DEF);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_IDLE);
-	KUNIT_EXPECT_EQ(test, depth.alloc, 0L);
-
-	/* An active period resets the count of idle periods. */
-	pcp_depth_period(&depth, true, 40000, 40000);
-	pcp_depth_period(&depth, false, 0, 0);
-	pcp_depth_period(&depth, true, 40000, 40000);
-	pcp_depth_period(&depth, false, 0, 0);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, 30000);
-}
-
-/* Small activity of a CPU after the load does not keep the load's pages. */
-static void hardly_any_activity_is_none(struct kunit *test)
-{
-	struct pcp_depth depth = { };
-
-	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, true, 40000, 40000));
-	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, true, 20000 / PCP_IDLE_SHARE - 1, 9));
-	KUNIT_EXPECT_EQ(test, depth.alloc, 20000L);
-	KUNIT_EXPECT_TRUE(test, pcp_depth_period(&depth, true, 9, 20000 / PCP_IDLE_SHARE - 1));
-	KUNIT_EXPECT_EQ(test, depth.alloc, 0L);
-	KUNIT_EXPECT_FALSE(test, pcp_depth_period(&depth, false, 0, 0));
-
-	/* An eighth is a smaller load, which the average follows. */
-	pcp_depth_period(&depth, true, 40000, 40000);
-	pcp_depth_period(&depth, true, 20000 / PCP_IDLE_SHARE, 0);
-	KUNIT_EXPECT_EQ(test, depth.alloc, (20000L + 20000 / PCP_IDLE_SHARE) / 2);
-}
-
-static void an_idle_list_is_not_lowered_in_steps(struct kunit *test)
-{
-	const struct pcp_limits limits = {
-		.def = GUEST_DEF, .max = GUEST_MAX, .now = GUEST_MAX,
-	};
-	struct pcp_depth depth = { .idle = PCP_IDLE_PERIODS };
-
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).high, GUEST_DEF);
-	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits).reason, PCP_BY_IDLE);
-}
-
 /* Average depths and limits of a list, and the decision to expect. */
 struct decide_case {
 	const char *name;
@@ -290,6 +285,7 @@ struct decide_case {
 	int high;
 	enum pcp_reason reason;
 	bool hands_off;
+	unsigned int idle;
 };
 
 #define LIMITS(...)	{ .def = GUEST_DEF, .max = GUEST_MAX, __VA_ARGS__ }
@@ -330,6 +326,13 @@ static const struct decide_case decide_cases[] = {
 	{ "near: below default", 100, 100, LIMITS(.near = true), GUEST_DEF, PCP_BY_DEFAULT },
 	{ "reclaim above near", 20000, 20000, LIMITS(.now = 16000, .reclaim = true, .near = true),
 	  GUEST_DEF, PCP_BY_RECLAIM },
+	{ "oom above reclaim", 20000, 20000,
+	  LIMITS(.now = 16000, .oom = true, .reclaim = true, .near = true), GUEST_DEF, PCP_BY_OOM },
+	{ "sysctl above oom", 20000, 20000,
+	  LIMITS(.now = 16000, .sysctl = true, .oom = true, .reclaim = true, .near = true),
+	  GUEST_DEF, PCP_BY_SYSCTL, true },
+	{ "idle: not lowered in steps", 0, 0, LIMITS(.now = GUEST_MAX), GUEST_DEF, PCP_BY_IDLE,
+	  .idle = PCP_IDLE_PERIODS },
 };
 
 NAMED_CASES(decide, decide_cases);
@@ -337,32 +340,12 @@ NAMED_CASES(decide, decide_cases);
 static void decision(struct kunit *test)
 {
 	const struct decide_case *c = test->param_value;
-	const struct pcp_depth depth = { .alloc = c->alloc, .free = c->free };
+	const struct pcp_depth depth = { .alloc = c->alloc, .free = c->free, .idle = c->idle };
 	struct pcp_decision got = pcp_depth_decide(&depth, &c->limits);
 
 	KUNIT_EXPECT_EQ(test, got.high, c->high);
 	KUNIT_EXPECT_EQ(test, got.hands_off, c->hands_off);
 	KUNIT_EXPECT_EQ(test, got.reason, c->reason);
-}
-
-/* Reasons are added from the weakest on; the strongest is named. */
-static void the_strongest_reason_is_said(struct kunit *test)
-{
-	struct pcp_limits limits = LIMITS(.now = GUEST_MAX);
-
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_DEFAULT);
-	/* Near: the list may not be raised, but may keep its size. */
-	limits.near = true;
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_DEFAULT);
-	limits.reclaim = true;
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_RECLAIM);
-	limits.oom = true;
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_OOM);
-	/* These two leave the list to the kernel, whatever the zone's pressure. */
-	limits.sysctl = true;
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_SYSCTL);
-	limits.disabled = true;
-	KUNIT_EXPECT_EQ(test, pcp_blocked(&limits), PCP_BY_KERNEL);
 }
 
 static void max_is_the_kernels_for_fraction_8(struct kunit *test)
@@ -474,14 +457,9 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(epoch_wraps_around),
 	KUNIT_CASE(counts_do_not_wrap_at_32_bits),
 	KUNIT_CASE(an_echo_of_a_run_is_no_activity),
-	KUNIT_CASE(averages_decay_by_half),
-	KUNIT_CASE(a_steady_pattern_settles_one_below),
+	KUNIT_CASE_PARAM(averages_of_periods, period_gen_params),
 	KUNIT_CASE(pure_patterns_do_not_enlarge),
-	KUNIT_CASE(two_idle_periods_reset),
-	KUNIT_CASE(hardly_any_activity_is_none),
-	KUNIT_CASE(an_idle_list_is_not_lowered_in_steps),
 	KUNIT_CASE_PARAM(decision, decide_gen_params),
-	KUNIT_CASE(the_strongest_reason_is_said),
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(room_is_shared_in_proportion),

@@ -92,90 +92,67 @@ static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
 	return pages;
 }
 
-/* One reason is enough for a refusal; of several the weightiest is named. */
-static void each_refusal(struct kunit *test)
+/* A zone, a batch of @count pages, whether the batch is stored, and why a pass gives pages back. */
+static void bounds_of_a_depot(struct kunit *test)
 {
-	static const struct depot_view open = { .free = 1000, .mark = 500, .held = 10, .max = 100 };
 	static const struct {
 		struct depot_view view;
 		unsigned int count;
-		enum depot_verdict want;
+		enum depot_verdict verdict;
+		enum depot_reason duty;
 	} cases[] = {
-		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 90, DEPOT_STORE },
-		{ { .free = 500, .mark = 500, .held = 0, .max = 63 }, 63, DEPOT_STORE },
-		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 91, DEPOT_FULL },
-		{ { .free = 1000, .mark = 500, .held = 0, .max = 0 }, 1, DEPOT_FULL },
-		{ { .free = 499, .mark = 500, .max = 100 }, 1, DEPOT_WATERMARK },
-		{ { .free = 0, .mark = 0, .max = 100 }, 1, DEPOT_STORE },
-		{ { .free = 1000, .mark = 500, .max = 100, .closed = true }, 1, DEPOT_CLOSED },
-		{ { .free = 1000, .mark = 500, .max = 100, .reclaim = true }, 1, DEPOT_RECLAIM },
-		{ { .free = 1000, .mark = 500, .max = 100, .isolated = true }, 1, DEPOT_ISOLATED },
-		{ { .free = 1000, .mark = 500, .max = 100, .disabled = true }, 1, DEPOT_DISABLED },
-	};
-	static const enum depot_verdict weight[] = {
-		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_RECLAIM, DEPOT_WATERMARK, DEPOT_CLOSED,
-		DEPOT_FULL, DEPOT_STORE,
-	};
-	struct depot_view view;
-	unsigned int i, bits;
+		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 90,
+		  DEPOT_STORE, DEPOT_BY_AGE },
+		{ { .free = 500, .mark = 500, .held = 0, .max = 63 }, 63,
+		  DEPOT_STORE, DEPOT_BY_AGE },
+		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 91,
+		  DEPOT_FULL, DEPOT_BY_AGE },
+		{ { .free = 1000, .mark = 500, .held = 0, .max = 0 }, 1, DEPOT_FULL, DEPOT_BY_AGE },
+		{ { .free = 1000, .mark = 500, .held = 100, .max = 100 }, 1,
+		  DEPOT_FULL, DEPOT_BY_AGE },
+		{ { .free = 1000, .mark = 500, .held = 101, .max = 100 }, 1,
+		  DEPOT_FULL, DEPOT_BY_SIZE },
+		{ { .free = 499, .mark = 500, .max = 100 }, 1, DEPOT_WATERMARK, DEPOT_BY_WATERMARK },
+		{ { .free = 0, .mark = 0, .max = 100 }, 1, DEPOT_STORE, DEPOT_BY_AGE },
+	}, *c;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		KUNIT_EXPECT_EQ_MSG(test, cases[i].want,
-				    depot_judge(&cases[i].view, cases[i].count), "case %u", i);
-	/* Every combination of reasons. */
-	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS - 1); bits++) {
-		view = open;
-		view.disabled = bits & BIT(0);
-		view.isolated = bits & BIT(1);
-		view.reclaim = bits & BIT(2);
-		view.free = bits & BIT(3) ? 499 : 1000;
-		view.closed = bits & BIT(4);
-		view.max = bits & BIT(5) ? 0 : ULONG_MAX / 2;
-		KUNIT_EXPECT_EQ_MSG(test, weight[bits ? __ffs(bits) : DEPOT_NR_VERDICTS - 1],
-				    depot_judge(&view, 1), "bits %#x", bits);
+	for (c = cases; c < cases + ARRAY_SIZE(cases); c++) {
+		KUNIT_EXPECT_EQ_MSG(test, c->verdict, depot_judge(&c->view, c->count), "case %zu",
+				    c - cases);
+		KUNIT_EXPECT_EQ_MSG(test, c->duty, depot_duty(&c->view), "case %zu", c - cases);
 	}
 }
 
-static void each_reason_to_give_back(struct kunit *test)
+/* Every combination of reasons: one is enough, and of several the weightiest is named. */
+static void every_reason(struct kunit *test)
 {
-	static const struct {
-		struct depot_view view;
-		enum depot_reason want;
-	} cases[] = {
-		{ { .free = 1000, .mark = 500, .held = 100, .max = 100 }, DEPOT_BY_AGE },
-		{ { .free = 1000, .mark = 500, .held = 101, .max = 100 }, DEPOT_BY_SIZE },
-		{ { .free = 1000, .mark = 500, .held = 101, .max = 100, .closed = true },
-		  DEPOT_BY_ORDER },
-		{ { .free = 499, .mark = 500, .held = 101, .max = 100, .closed = true },
-		  DEPOT_BY_WATERMARK },
-		{ { .free = 499, .mark = 500, .held = 1, .max = 100, .reclaim = true },
-		  DEPOT_BY_RECLAIM },
-		{ { .free = 499, .mark = 500, .held = 1, .reclaim = true, .isolated = true },
-		  DEPOT_BY_DRAIN },
+	static const enum depot_verdict refusals[] = {
+		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_RECLAIM, DEPOT_WATERMARK, DEPOT_CLOSED,
+		DEPOT_FULL, DEPOT_STORE,
 	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		KUNIT_EXPECT_EQ_MSG(test, cases[i].want, depot_duty(&cases[i].view), "case %u", i);
-}
-
-static void what_is_refused_is_given_back(struct kunit *test)
-{
-	struct depot_view view;
+	/* The same without DEPOT_DISABLED, which is no reason to give pages back. */
+	static const enum depot_reason duties[] = {
+		DEPOT_BY_DRAIN, DEPOT_BY_RECLAIM, DEPOT_BY_WATERMARK, DEPOT_BY_ORDER,
+		DEPOT_BY_SIZE, DEPOT_BY_AGE,
+	};
 	unsigned int bits;
 
-	for (bits = 0; bits < 32; bits++) {
-		view = (struct depot_view){
-			.held = 100,
-			.free = bits & 1 ? 0 : 1000,
+	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS - 1); bits++) {
+		const struct depot_view view = {
+			.disabled = bits & BIT(0),
+			.isolated = bits & BIT(1),
+			.reclaim = bits & BIT(2),
+			.free = bits & BIT(3) ? 499 : 1000,
 			.mark = 500,
-			.max = bits & 2 ? 50 : 1000,
-			.isolated = bits & 4,
-			.reclaim = bits & 8,
-			.closed = bits & 16,
+			.closed = bits & BIT(4),
+			.held = 10,
+			.max = bits & BIT(5) ? 0 : ULONG_MAX / 2,
 		};
-		KUNIT_EXPECT_EQ_MSG(test, depot_judge(&view, 1) != DEPOT_STORE,
-				    depot_duty(&view) != DEPOT_BY_AGE, "bits %#x", bits);
+
+		KUNIT_EXPECT_EQ_MSG(test, refusals[__ffs(bits | BIT(6))], depot_judge(&view, 1),
+				    "bits %#x", bits);
+		KUNIT_EXPECT_EQ_MSG(test, duties[__ffs(bits >> 1 | BIT(5))], depot_duty(&view),
+				    "bits %#x", bits);
 	}
 }
 
@@ -402,9 +379,8 @@ static void random_steps_lose_nothing(struct kunit *test)
 }
 
 static struct kunit_case zonelock_core_cases[] = {
-	KUNIT_CASE(each_refusal),
-	KUNIT_CASE(each_reason_to_give_back),
-	KUNIT_CASE(what_is_refused_is_given_back),
+	KUNIT_CASE(bounds_of_a_depot),
+	KUNIT_CASE(every_reason),
 	KUNIT_CASE(how_much_is_cut_off),
 	KUNIT_CASE(newest_first_and_in_order),
 	KUNIT_CASE(taken_behind_what_is_there),
