@@ -12,7 +12,7 @@ static const char *const knobs_test_modes[] = { "depth", "event", NULL };
 
 static const struct lmm_knob knobs_test_table[] = {
 	LMM_CHOICE("mode", knobs_test_modes, 1, 0),
-	LMM_TENTHS("high_max_pct", 10, 500, 125),
+	LMM_TENTHS("high_max_pct", 9, 500, 125),
 	LMM_UINT("period_ms", 100, 60000, 1000),
 	LMM_BOOL("contended_only", 0),
 	LMM_UINT("any", 0, U32_MAX, 0),
@@ -58,30 +58,36 @@ static struct lmm_config knobs_test_cfg;
 /* A text and its length: the text may hold a NUL. */
 #define KNOBS_TEXT(s)	.text = (s), .len = sizeof(s) - 1
 
-struct knobs_value_case {
-	unsigned int key;	/* see knobs.h: 0 is enabled */
+/* Keys of knobs_test_pcp; the text of knobs_test_numa; a whole line in place of a key. */
+enum { K_ENABLED, K_MODE, K_TENTHS, K_UINT, K_BOOL, K_ANY, K_TEXT = 2, K_LINE = 99 };
+
+/* A text for a key; what is printed back, or the reason; the value that a key then has. */
+struct knobs_case {
+	unsigned int key;
 	const char *text;
 	size_t len;
 	int err;
+	const char *result;
 	u32 value;
-	const char *why;
 };
 
-enum { K_ENABLED, K_MODE, K_TENTHS, K_UINT, K_BOOL, K_ANY };
-
 #define KNOBS_BAD_BOOL(s, shown) \
-	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, 0, "pcp/enabled: " shown ": not 0 or 1" }
+	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, "pcp/enabled: " shown ": not 0 or 1" }
 #define KNOBS_BAD_TENTHS(s, shown) \
-	{ K_TENTHS, KNOBS_TEXT(s), -EINVAL, 0, \
+	{ K_TENTHS, KNOBS_TEXT(s), -EINVAL, \
 	  "pcp/high_max_pct: " shown ": not a number with at most one decimal" }
 #define KNOBS_BAD_UINT(s, shown) \
-	{ K_UINT, KNOBS_TEXT(s), -EINVAL, 0, "pcp/period_ms: " shown ": not a whole number" }
+	{ K_UINT, KNOBS_TEXT(s), -EINVAL, "pcp/period_ms: " shown ": not a whole number" }
 
-static const struct knobs_value_case knobs_values[] = {
-	{ K_ENABLED, KNOBS_TEXT("0"), 0, 0 },
-	{ K_ENABLED, KNOBS_TEXT("1"), 0, 1 },
-	{ K_ENABLED, KNOBS_TEXT("1\n"), 0, 1 },
-	{ K_BOOL, KNOBS_TEXT("1\n"), 0, 1 },
+#define KNOBS_STOCK \
+	"enabled=0 mode=depth high_max_pct=12.5 period_ms=1000 contended_only=0 any=0"
+
+static const struct knobs_case knobs_numbers[] = {
+	{ K_ENABLED, KNOBS_TEXT("0"), 0, "0", 0 },
+	{ K_ENABLED, KNOBS_TEXT("1"), 0, "1", 1 },
+	{ K_ENABLED, KNOBS_TEXT("1\n"), 0, "1", 1 },
+	{ K_BOOL, KNOBS_TEXT("1\n"), 0, "1", 1 },
+	{ K_BOOL, KNOBS_TEXT("0"), 0, "0", 0 },
 	KNOBS_BAD_BOOL("2", "2"),
 	KNOBS_BAD_BOOL("yes", "yes"),
 	KNOBS_BAD_BOOL("1 1", "1 1"),
@@ -92,22 +98,23 @@ static const struct knobs_value_case knobs_values[] = {
 	KNOBS_BAD_BOOL("01", "01"),
 	KNOBS_BAD_BOOL("1\n\n", "1\\n"),
 	KNOBS_BAD_BOOL("1\0", "1\\0"),
-	{ K_MODE, KNOBS_TEXT("depth"), 0, 0 },
-	{ K_MODE, KNOBS_TEXT("event\n"), 0, 1 },
-	{ K_MODE, KNOBS_TEXT("Event"), -EINVAL, 0, "pcp/mode: Event: not one of depth event" },
-	{ K_MODE, KNOBS_TEXT("even"), -EINVAL, 0, "pcp/mode: even: not one of depth event" },
-	{ K_MODE, KNOBS_TEXT(""), -EINVAL, 0, "pcp/mode: (empty): not one of depth event" },
-	{ K_TENTHS, KNOBS_TEXT("12.5"), 0, 125 },
-	{ K_TENTHS, KNOBS_TEXT("12"), 0, 120 },
-	{ K_TENTHS, KNOBS_TEXT("12.0\n"), 0, 120 },
-	{ K_TENTHS, KNOBS_TEXT("1"), 0, 10 },
-	{ K_TENTHS, KNOBS_TEXT("50.0"), 0, 500 },
-	{ K_TENTHS, KNOBS_TEXT("0.9"), -ERANGE, 0, "pcp/high_max_pct: 0.9: not in 1..50" },
-	{ K_TENTHS, KNOBS_TEXT("50.1"), -ERANGE, 0, "pcp/high_max_pct: 50.1: not in 1..50" },
-	{ K_TENTHS, KNOBS_TEXT("250"), -ERANGE, 0, "pcp/high_max_pct: 250: not in 1..50" },
+	{ K_MODE, KNOBS_TEXT("depth"), 0, "depth", 0 },
+	{ K_MODE, KNOBS_TEXT("event\n"), 0, "event", 1 },
+	{ K_MODE, KNOBS_TEXT("Event"), -EINVAL, "pcp/mode: Event: not one of depth event" },
+	{ K_MODE, KNOBS_TEXT("even"), -EINVAL, "pcp/mode: even: not one of depth event" },
+	{ K_MODE, KNOBS_TEXT(""), -EINVAL, "pcp/mode: (empty): not one of depth event" },
+	{ K_TENTHS, KNOBS_TEXT("12.5"), 0, "12.5", 125 },
+	{ K_TENTHS, KNOBS_TEXT("12"), 0, "12", 120 },
+	{ K_TENTHS, KNOBS_TEXT("12.0\n"), 0, "12", 120 },
+	{ K_TENTHS, KNOBS_TEXT("1"), 0, "1", 10 },
+	{ K_TENTHS, KNOBS_TEXT("0.9"), 0, "0.9", 9 },
+	{ K_TENTHS, KNOBS_TEXT("50.0"), 0, "50", 500 },
+	{ K_TENTHS, KNOBS_TEXT("0.8"), -ERANGE, "pcp/high_max_pct: 0.8: not in 0.9..50" },
+	{ K_TENTHS, KNOBS_TEXT("50.1"), -ERANGE, "pcp/high_max_pct: 50.1: not in 0.9..50" },
+	{ K_TENTHS, KNOBS_TEXT("250"), -ERANGE, "pcp/high_max_pct: 250: not in 0.9..50" },
 	/* 2^64 and 2^64 / 10 must not wrap around to a small number. */
-	{ K_TENTHS, KNOBS_TEXT("1844674407370955162.8"), -ERANGE, 0,
-	  "pcp/high_max_pct: 1844674407370955162.8: not in 1..50" },
+	{ K_TENTHS, KNOBS_TEXT("1844674407370955162.8"), -ERANGE,
+	  "pcp/high_max_pct: 1844674407370955162.8: not in 0.9..50" },
 	KNOBS_BAD_TENTHS("12.", "12."),
 	KNOBS_BAD_TENTHS(".5", ".5"),
 	KNOBS_BAD_TENTHS(".", "."),
@@ -116,14 +123,14 @@ static const struct knobs_value_case knobs_values[] = {
 	KNOBS_BAD_TENTHS("-5", "-5"),
 	KNOBS_BAD_TENTHS("5 ", "5 "),
 	KNOBS_BAD_TENTHS("12,5", "12,5"),
-	{ K_UINT, KNOBS_TEXT("100"), 0, 100 },
-	{ K_UINT, KNOBS_TEXT("60000\n"), 0, 60000 },
-	{ K_UINT, KNOBS_TEXT("0000000000000000000000000500"), 0, 500 },
-	{ K_UINT, KNOBS_TEXT("99"), -ERANGE, 0, "pcp/period_ms: 99: not in 100..60000" },
-	{ K_UINT, KNOBS_TEXT("60001"), -ERANGE, 0, "pcp/period_ms: 60001: not in 100..60000" },
-	{ K_UINT, KNOBS_TEXT("18446744073709552616"), -ERANGE, 0,
+	{ K_UINT, KNOBS_TEXT("100"), 0, "100", 100 },
+	{ K_UINT, KNOBS_TEXT("60000\n"), 0, "60000", 60000 },
+	{ K_UINT, KNOBS_TEXT("0000000000000000000000000500"), 0, "500", 500 },
+	{ K_UINT, KNOBS_TEXT("99"), -ERANGE, "pcp/period_ms: 99: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("60001"), -ERANGE, "pcp/period_ms: 60001: not in 100..60000" },
+	{ K_UINT, KNOBS_TEXT("18446744073709552616"), -ERANGE,
 	  "pcp/period_ms: 18446744073709552616: not in 100..60000" },
-	{ K_UINT, KNOBS_TEXT("99999999999999999999999999999"), -ERANGE, 0,
+	{ K_UINT, KNOBS_TEXT("99999999999999999999999999999"), -ERANGE,
 	  "pcp/period_ms: 99999999999999999999999999999: not in 100..60000" },
 	KNOBS_BAD_UINT("+200", "+200"),
 	KNOBS_BAD_UINT("-200", "-200"),
@@ -132,149 +139,44 @@ static const struct knobs_value_case knobs_values[] = {
 	KNOBS_BAD_UINT("200.0", "200.0"),
 	KNOBS_BAD_UINT("200\0", "200\\0"),
 	KNOBS_BAD_UINT("", "(empty)"),
-	{ K_ANY, KNOBS_TEXT("4294967295"), 0, U32_MAX },
-	{ K_ANY, KNOBS_TEXT("4294967296"), -ERANGE, 0,
+	{ K_ANY, KNOBS_TEXT("4294967295"), 0, "4294967295", U32_MAX },
+	{ K_ANY, KNOBS_TEXT("4294967296"), -ERANGE,
 	  "pcp/any: 4294967296: not in 0..4294967295" },
-};
-
-static void knobs_test_values(struct kunit *test)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(knobs_values); i++) {
-		const struct knobs_value_case *c = &knobs_values[i];
-		char why[LMM_WHY_LEN] = "";
-		u32 value = 4711;
-		int err;
-
-		err = lmm_knob_parse("pcp", lmm_key(&knobs_test_pcp, c->key), c->text, c->len,
-				     &value, why, sizeof(why));
-		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, err ? 4711 : c->value, value, "case %u", i);
-		KUNIT_EXPECT_STREQ(test, c->why ?: "", why);
-	}
-}
-
-static void knobs_test_long_text_is_cut(struct kunit *test)
-{
-	char why[LMM_WHY_LEN], words[LMM_WHY_LEN], text[200];
-	u32 value;
-
-	memset(text, 'x', sizeof(text));
-	KUNIT_EXPECT_EQ(test, -EINVAL,
-			lmm_knob_parse(NULL, lmm_key(&knobs_test_pcp, K_BOOL), text, sizeof(text),
-				       &value, why, sizeof(why)));
-	scnprintf(words, sizeof(words), "contended_only: %.40s: not 0 or 1", text);
-	KUNIT_EXPECT_STREQ(test, words, why);
-}
-
-struct knobs_format_case {
-	unsigned int key;
-	u32 value;
-	const char *text;
-};
-
-static const struct knobs_format_case knobs_formats[] = {
-	{ K_ENABLED, 1, "1" },
-	{ K_MODE, 1, "event" },
-	{ K_TENTHS, 125, "12.5" },
-	{ K_TENTHS, 120, "12" },
-	{ K_TENTHS, 9, "0.9" },
-	{ K_UINT, 60000, "60000" },
-	{ K_BOOL, 0, "0" },
-	{ K_ANY, U32_MAX, "4294967295" },
-};
-
-static void knobs_test_formats(struct kunit *test)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(knobs_formats); i++) {
-		const struct knobs_format_case *c = &knobs_formats[i];
-		char text[32];
-
-		lmm_knob_format(lmm_key(&knobs_test_pcp, c->key), c->value, text, sizeof(text));
-		KUNIT_EXPECT_STREQ(test, c->text, text);
-	}
-}
-
-struct knobs_line_case {
-	const char *text;
-	size_t len;
-	int err;
-	const char *result;	/* the line printed back, or the reason */
-};
-
-#define KNOBS_STOCK \
-	"enabled=0 mode=depth high_max_pct=12.5 period_ms=1000 contended_only=0 any=0"
-
-static const struct knobs_line_case knobs_lines[] = {
-	{ KNOBS_TEXT(""), 0, KNOBS_STOCK },
-	{ KNOBS_TEXT("\n"), 0, KNOBS_STOCK },
-	{ KNOBS_TEXT(KNOBS_STOCK "\n"), 0, KNOBS_STOCK },
-	{ KNOBS_TEXT("enabled=1,mode=event,any=7"), 0,
+	{ K_LINE, KNOBS_TEXT(""), 0, KNOBS_STOCK },
+	{ K_LINE, KNOBS_TEXT("\n"), 0, KNOBS_STOCK },
+	{ K_LINE, KNOBS_TEXT(KNOBS_STOCK "\n"), 0, KNOBS_STOCK },
+	{ K_LINE, KNOBS_TEXT("enabled=1,mode=event,any=7"), 0,
 	  "enabled=1 mode=event high_max_pct=12.5 period_ms=1000 contended_only=0 any=7" },
-	{ KNOBS_TEXT(" any=7 ,\tmode=event , contended_only=1,\n"), 0,
+	{ K_LINE, KNOBS_TEXT(" any=7 ,\tmode=event , contended_only=1,\n"), 0,
 	  "enabled=0 mode=event high_max_pct=12.5 period_ms=1000 contended_only=1 any=7" },
-	{ KNOBS_TEXT("mode"), -EINVAL, "pcp: mode: no = in it" },
-	{ KNOBS_TEXT("mode = event"), -EINVAL, "pcp: mode: no = in it" },
-	{ KNOBS_TEXT("mode=event foo=1"), -EINVAL, "pcp/foo: no such knob" },
-	{ KNOBS_TEXT("=1"), -EINVAL, "pcp/: no such knob" },
-	{ KNOBS_TEXT("mod=event"), -EINVAL, "pcp/mod: no such knob" },
-	{ KNOBS_TEXT("any=1 any=1"), -EINVAL, "pcp/any: given twice" },
-	{ KNOBS_TEXT("enabled=1,enabled=0"), -EINVAL, "pcp/enabled: given twice" },
-	{ KNOBS_TEXT("any=1=2"), -EINVAL, "pcp/any: 1=2: not a whole number" },
-	{ KNOBS_TEXT("any="), -EINVAL, "pcp/any: (empty): not a whole number" },
-	{ KNOBS_TEXT("any=1\nmode=event"), -EINVAL, "pcp/any: 1\\nmode=event: not a whole number" },
-	{ KNOBS_TEXT("any=1\n\n"), -EINVAL, "pcp/any: 1\\n: not a whole number" },
-	{ KNOBS_TEXT("any=1\0"), -EINVAL, "pcp/any: 1\\0: not a whole number" },
-	{ KNOBS_TEXT("any=1 period_ms=5"), -ERANGE, "pcp/period_ms: 5: not in 100..60000" },
+	{ K_LINE, KNOBS_TEXT("mode"), -EINVAL, "pcp: mode: no = in it" },
+	{ K_LINE, KNOBS_TEXT("mode = event"), -EINVAL, "pcp: mode: no = in it" },
+	{ K_LINE, KNOBS_TEXT("mode=event foo=1"), -EINVAL, "pcp/foo: no such knob" },
+	{ K_LINE, KNOBS_TEXT("=1"), -EINVAL, "pcp/: no such knob" },
+	{ K_LINE, KNOBS_TEXT("mod=event"), -EINVAL, "pcp/mod: no such knob" },
+	{ K_LINE, KNOBS_TEXT("any=1 any=1"), -EINVAL, "pcp/any: given twice" },
+	{ K_LINE, KNOBS_TEXT("enabled=1,enabled=0"), -EINVAL, "pcp/enabled: given twice" },
+	{ K_LINE, KNOBS_TEXT("any=1=2"), -EINVAL, "pcp/any: 1=2: not a whole number" },
+	{ K_LINE, KNOBS_TEXT("any="), -EINVAL, "pcp/any: (empty): not a whole number" },
+	{ K_LINE, KNOBS_TEXT("any=1\nmode=event"), -EINVAL,
+	  "pcp/any: 1\\nmode=event: not a whole number" },
+	{ K_LINE, KNOBS_TEXT("any=1\n\n"), -EINVAL, "pcp/any: 1\\n: not a whole number" },
+	{ K_LINE, KNOBS_TEXT("any=1\0"), -EINVAL, "pcp/any: 1\\0: not a whole number" },
+	{ K_LINE, KNOBS_TEXT("any=1 period_ms=5"), -ERANGE, "pcp/period_ms: 5: not in 100..60000" },
 };
-
-/* Read each line with @start as the settings before; a refused line changes nothing. */
-static void knobs_expect_lines(struct kunit *test, struct lmm_policy *policy,
-			       const struct lmm_config *start,
-			       const struct knobs_line_case *cases, unsigned int nr)
-{
-	const struct knobs_line_case *c;
-
-	for (c = cases; c < cases + nr; c++) {
-		char why[LMM_WHY_LEN] = "", line[256];
-		int err;
-
-		knobs_test_cfg = *start;
-		err = lmm_config_parse(policy, c->text, c->len, &knobs_test_cfg, why, sizeof(why));
-		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "%s", c->text);
-		if (err) {
-			KUNIT_EXPECT_STREQ(test, c->result, why);
-			KUNIT_EXPECT_EQ(test, 0, memcmp(&knobs_test_cfg, start, sizeof(*start)));
-			continue;
-		}
-		lmm_config_format(policy, &knobs_test_cfg, ' ', line, sizeof(line));
-		KUNIT_EXPECT_STREQ(test, c->result, line);
-	}
-}
-
-static void knobs_test_config_lines(struct kunit *test)
-{
-	knobs_expect_lines(test, &knobs_test_pcp, &knobs_test_default, knobs_lines,
-			   ARRAY_SIZE(knobs_lines));
-}
-
-/* Key 2 of knobs_test_numa. */
-enum { K_TEXT = 2 };
 
 #define KNOBS_BAD_TEXT(s, shown) \
-	{ K_TEXT, KNOBS_TEXT(s), -EINVAL, 0, "numa/groups: " shown \
+	{ K_TEXT, KNOBS_TEXT(s), -EINVAL, "numa/groups: " shown \
 	  ": not plain text, or a blank, comma or semicolon in it" }
 
 /* A good text is stored unchanged, without a newline at the end. */
-static const struct knobs_value_case knobs_texts[] = {
-	{ K_TEXT, KNOBS_TEXT("/a") },
-	{ K_TEXT, KNOBS_TEXT("/a:/b=c:/d\n") },
-	{ K_TEXT, KNOBS_TEXT("") },
-	{ K_TEXT, KNOBS_TEXT("\n") },
-	{ K_TEXT, KNOBS_TEXT("!\"#$%&'()*+-./09:<=>?@AZ[\\]^_`az{|}~") },
+static const struct knobs_case knobs_texts[] = {
+	{ K_TEXT, KNOBS_TEXT("/a"), 0, "/a" },
+	{ K_TEXT, KNOBS_TEXT("/a:/b=c:/d\n"), 0, "/a:/b=c:/d" },
+	{ K_TEXT, KNOBS_TEXT(""), 0, "" },
+	{ K_TEXT, KNOBS_TEXT("\n"), 0, "" },
+	{ K_TEXT, KNOBS_TEXT("!\"#$%&'()*+-./09:<=>?@AZ[\\]^_`az{|}~"), 0,
+	  "!\"#$%&'()*+-./09:<=>?@AZ[\\]^_`az{|}~" },
 	KNOBS_BAD_TEXT(" /a", " /a"),
 	KNOBS_BAD_TEXT("/a ", "/a "),
 	KNOBS_BAD_TEXT("/a\t/b", "/a\\t/b"),
@@ -285,45 +187,88 @@ static const struct knobs_value_case knobs_texts[] = {
 	KNOBS_BAD_TEXT("/a\x7f", "/a\\177"),
 	/* The kernel's isprint() takes bytes from 0xa0 on for letters of Latin-1. */
 	KNOBS_BAD_TEXT("/\xc3\xa4", "/\\303\\244"),
+	{ K_LINE, KNOBS_TEXT("groups="), 0, "enabled=0 first=3 groups= last=4" },
+	{ K_LINE, KNOBS_TEXT("groups=\n"), 0, "enabled=0 first=3 groups= last=4" },
+	{ K_LINE, KNOBS_TEXT("groups=,last=5"), 0, "enabled=0 first=3 groups= last=5" },
+	{ K_LINE, KNOBS_TEXT("first=1 groups=/a:/b=c last=2"), 0,
+	  "enabled=0 first=1 groups=/a:/b=c last=2" },
+	{ K_LINE, KNOBS_TEXT("last=1"), 0, "enabled=0 first=3 groups=/old last=1" },
+	{ K_LINE, KNOBS_TEXT("groups==\n"), 0, "enabled=0 first=3 groups== last=4" },
+	{ K_LINE, KNOBS_TEXT("groups=/a last=77"), -ERANGE, "numa/last: 77: not in 0..9" },
+	{ K_LINE, KNOBS_TEXT("last=1 groups=/a;b"), -EINVAL,
+	  "numa/groups: /a;b: not plain text, or a blank, comma or semicolon in it" },
+	{ K_LINE, KNOBS_TEXT("groups=/a,/b"), -EINVAL, "numa: /b: no = in it" },
+	{ K_LINE, KNOBS_TEXT("groups=/a groups="), -EINVAL, "numa/groups: given twice" },
 };
 
-static void knobs_test_text_values(struct kunit *test)
+/* Read each text with @start as the settings before; a refused text changes nothing. */
+static void knobs_expect(struct kunit *test, const struct lmm_policy *policy,
+			 const struct lmm_config *start, const struct knobs_case *cases,
+			 unsigned int nr)
 {
-	unsigned int i;
+	struct lmm_config *cfg = &knobs_test_cfg;
+	const struct knobs_case *c;
 
-	for (i = 0; i < ARRAY_SIZE(knobs_texts); i++) {
-		const struct knobs_value_case *c = &knobs_texts[i];
-		size_t len = c->len && c->text[c->len - 1] == '\n' ? c->len - 1 : c->len;
-		char why[LMM_WHY_LEN] = "", text[64];
+	for (c = cases; c < cases + nr; c++) {
+		char why[LMM_WHY_LEN] = "", shown[256];
+		bool line = c->key == K_LINE;
+		u32 value = 4711;
+		size_t len;
 		int err;
 
-		knobs_test_cfg = knobs_test_some_text;
-		err = lmm_key_parse(&knobs_test_numa, c->key, c->text, c->len,
-				    &knobs_test_cfg, why, sizeof(why));
-		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
-		KUNIT_EXPECT_STREQ(test, c->why ?: "", why);
+		if (!line && lmm_key(policy, c->key)->kind != LMM_KNOB_TEXT) {
+			err = lmm_knob_parse(policy->name, lmm_key(policy, c->key), c->text,
+					     c->len, &value, why, sizeof(why));
+			KUNIT_EXPECT_EQ_MSG(test, c->err, err, "%s", c->text);
+			KUNIT_EXPECT_EQ_MSG(test, err ? 4711 : c->value, value, "%s", c->text);
+		}
+		*cfg = *start;
+		err = line ? lmm_config_parse(policy, c->text, c->len, cfg, why, sizeof(why)) :
+			     lmm_key_parse(policy, c->key, c->text, c->len, cfg, why, sizeof(why));
+		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "%s", c->text);
 		if (err) {
-			KUNIT_EXPECT_EQ(test, 0, memcmp(&knobs_test_cfg, &knobs_test_some_text,
-							sizeof(knobs_test_cfg)));
+			KUNIT_EXPECT_STREQ(test, c->result, why);
+			KUNIT_EXPECT_EQ(test, 0, memcmp(cfg, start, sizeof(*start)));
 			continue;
 		}
-		KUNIT_EXPECT_EQ(test, len, lmm_key_format(&knobs_test_numa, &knobs_test_cfg,
-							  c->key, text, sizeof(text)));
-		KUNIT_EXPECT_EQ_MSG(test, 0, memcmp(text, c->text, len), "case %u", i);
+		len = line ? lmm_config_format(policy, cfg, ' ', shown, sizeof(shown)) :
+			     lmm_key_format(policy, cfg, c->key, shown, sizeof(shown));
+		KUNIT_EXPECT_STREQ(test, c->result, shown);
+		KUNIT_EXPECT_EQ(test, strlen(shown), len);
 		/* Nothing is left of a longer text before. */
-		KUNIT_EXPECT_FALSE(test, memchr_inv(knobs_test_cfg.text + len,
-						    0, LMM_TEXT_LEN - len));
+		len = strlen(cfg->text);
+		KUNIT_EXPECT_FALSE(test, memchr_inv(cfg->text + len, 0, LMM_TEXT_LEN - len));
 	}
 }
 
-static void knobs_test_text_length(struct kunit *test)
+static void knobs_test_numbers(struct kunit *test)
+{
+	knobs_expect(test, &knobs_test_pcp, &knobs_test_default, knobs_numbers,
+		     ARRAY_SIZE(knobs_numbers));
+}
+
+static void knobs_test_texts(struct kunit *test)
+{
+	knobs_expect(test, &knobs_test_numa, &knobs_test_some_text, knobs_texts,
+		     ARRAY_SIZE(knobs_texts));
+}
+
+/* A reason repeats 40 characters; a text is stored in full, or refused. */
+static void knobs_test_long_texts(struct kunit *test)
 {
 	char why[LMM_WHY_LEN], words[LMM_WHY_LEN];
+	u32 value;
 	char *text;
 
 	text = kunit_kzalloc(test, LMM_TEXT_LEN + 1, GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, text);
 	memset(text, 'x', LMM_TEXT_LEN);
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			lmm_knob_parse(NULL, lmm_key(&knobs_test_pcp, K_BOOL), text, 200,
+				       &value, why, sizeof(why)));
+	scnprintf(words, sizeof(words), "contended_only: %.40s: not 0 or 1", text);
+	KUNIT_EXPECT_STREQ(test, words, why);
+
 	knobs_test_cfg = knobs_test_some_text;
 	KUNIT_EXPECT_EQ(test, -ERANGE,
 			lmm_key_parse(&knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN,
@@ -338,27 +283,6 @@ static void knobs_test_text_length(struct kunit *test)
 				      &knobs_test_cfg, why, sizeof(why)));
 	text[LMM_TEXT_LEN - 1] = '\0';
 	KUNIT_EXPECT_STREQ(test, text, knobs_test_cfg.text);
-}
-
-static const struct knobs_line_case knobs_text_lines[] = {
-	{ KNOBS_TEXT("groups="), 0, "enabled=0 first=3 groups= last=4" },
-	{ KNOBS_TEXT("groups=\n"), 0, "enabled=0 first=3 groups= last=4" },
-	{ KNOBS_TEXT("groups=,last=5"), 0, "enabled=0 first=3 groups= last=5" },
-	{ KNOBS_TEXT("first=1 groups=/a:/b=c last=2"), 0,
-	  "enabled=0 first=1 groups=/a:/b=c last=2" },
-	{ KNOBS_TEXT("last=1"), 0, "enabled=0 first=3 groups=/old last=1" },
-	{ KNOBS_TEXT("groups==\n"), 0, "enabled=0 first=3 groups== last=4" },
-	{ KNOBS_TEXT("groups=/a last=77"), -ERANGE, "numa/last: 77: not in 0..9" },
-	{ KNOBS_TEXT("last=1 groups=/a;b"), -EINVAL,
-	  "numa/groups: /a;b: not plain text, or a blank, comma or semicolon in it" },
-	{ KNOBS_TEXT("groups=/a,/b"), -EINVAL, "numa: /b: no = in it" },
-	{ KNOBS_TEXT("groups=/a groups="), -EINVAL, "numa/groups: given twice" },
-};
-
-static void knobs_test_text_lines(struct kunit *test)
-{
-	knobs_expect_lines(test, &knobs_test_numa, &knobs_test_some_text, knobs_text_lines,
-			   ARRAY_SIZE(knobs_text_lines));
 }
 
 /* The longest text, as `policies` prints it and reads it back. */
@@ -390,7 +314,7 @@ static void knobs_test_text_round_trip(struct kunit *test)
 			lmm_policies_room(&knobs_test_numa) - 2 * 10);
 }
 
-static const struct knobs_line_case knobs_policies[] = {
+static const struct knobs_case knobs_policies[] = {
 	{ KNOBS_TEXT(""), 0, "-" },
 	{ KNOBS_TEXT("\n"), 0, "-" },
 	{ KNOBS_TEXT("pcp:enabled=1,mode=event;numa:enabled=1"), 0, "pn" },
@@ -424,7 +348,7 @@ static void knobs_test_policies_grammar(struct kunit *test)
 	want = kunit_kcalloc(test, LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, want);
 	for (i = 0; i < ARRAY_SIZE(knobs_policies); i++) {
-		const struct knobs_line_case *c = &knobs_policies[i];
+		const struct knobs_case *c = &knobs_policies[i];
 		char why[LMM_WHY_LEN] = "";
 		unsigned int named;
 		bool pcp, numa;
@@ -453,13 +377,9 @@ static void knobs_test_policies_grammar(struct kunit *test)
 }
 
 static struct kunit_case lmm_knobs_cases[] = {
-	KUNIT_CASE(knobs_test_values),
-	KUNIT_CASE(knobs_test_long_text_is_cut),
-	KUNIT_CASE(knobs_test_formats),
-	KUNIT_CASE(knobs_test_config_lines),
-	KUNIT_CASE(knobs_test_text_values),
-	KUNIT_CASE(knobs_test_text_length),
-	KUNIT_CASE(knobs_test_text_lines),
+	KUNIT_CASE(knobs_test_numbers),
+	KUNIT_CASE(knobs_test_texts),
+	KUNIT_CASE(knobs_test_long_texts),
 	KUNIT_CASE(knobs_test_text_round_trip),
 	KUNIT_CASE(knobs_test_policies_grammar),
 	{}
