@@ -40,7 +40,6 @@ typedef unsigned int gfp_t;
 #define U64_MAX			UINT64_MAX
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
-#define HZ			250
 #define GFP_KERNEL		0
 
 #define BIT(n)			(1UL << (n))

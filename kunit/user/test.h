@@ -105,7 +105,6 @@ do {										\
 #define KUNIT_EXPECT_GT(test, a, b)	KUNIT_COMPARE(test, a, >, b, )
 #define KUNIT_EXPECT_GE(test, a, b)	KUNIT_COMPARE(test, a, >=, b, )
 #define KUNIT_EXPECT_EQ_MSG(test, a, b, ...)	KUNIT_COMPARE(test, a, ==, b, , __VA_ARGS__)
-#define KUNIT_EXPECT_NE_MSG(test, a, b, ...)	KUNIT_COMPARE(test, a, !=, b, , __VA_ARGS__)
 #define KUNIT_EXPECT_LE_MSG(test, a, b, ...)	KUNIT_COMPARE(test, a, <=, b, , __VA_ARGS__)
 #define KUNIT_ASSERT_EQ(test, a, b)	KUNIT_COMPARE(test, a, ==, b, KUNIT_STOP(test))
 #define KUNIT_ASSERT_NE(test, a, b)	KUNIT_COMPARE(test, a, !=, b, KUNIT_STOP(test))
@@ -118,7 +117,6 @@ do {										\
 
 #define KUNIT_EXPECT_TRUE(test, x)	KUNIT_CHECK(test, x, , "%s", #x)
 #define KUNIT_EXPECT_FALSE(test, x)	KUNIT_CHECK(test, !(x), , "not %s", #x)
-#define KUNIT_EXPECT_NULL(test, x)	KUNIT_CHECK(test, !(x), , "NULL: %s", #x)
 #define KUNIT_ASSERT_TRUE(test, x)	KUNIT_CHECK(test, x, KUNIT_STOP(test), "%s", #x)
 #define KUNIT_ASSERT_FALSE(test, x)	KUNIT_CHECK(test, !(x), KUNIT_STOP(test), "not %s", #x)
 #define KUNIT_ASSERT_NOT_NULL(test, x)	KUNIT_ASSERT_TRUE(test, x)
@@ -126,11 +124,9 @@ do {										\
 #define KUNIT_EXPECT_TRUE_MSG(test, x, ...)	KUNIT_CHECK(test, x, , __VA_ARGS__)
 #define KUNIT_ASSERT_TRUE_MSG(test, x, ...) \
 	KUNIT_CHECK(test, x, KUNIT_STOP(test), __VA_ARGS__)
-#define KUNIT_EXPECT_NOT_NULL_MSG(test, x, ...)	KUNIT_CHECK(test, x, , __VA_ARGS__)
 #define KUNIT_EXPECT_PTR_EQ(test, a, b)	KUNIT_CHECK(test, (a) == (b), , "%s is not %s", #a, #b)
 #define KUNIT_EXPECT_STREQ(test, a, b) \
 	KUNIT_CHECK(test, !strcmp(a, b), , "\"%s\", expected \"%s\"", a, b)
 #define KUNIT_EXPECT_STREQ_MSG(test, a, b, ...)	KUNIT_EXPECT_STREQ(test, a, b)
-#define KUNIT_EXPECT_STRNEQ(test, a, b)	KUNIT_CHECK(test, strcmp(a, b), , "both \"%s\"", a)
 
 #endif /* KUNIT_USER_TEST_H */
