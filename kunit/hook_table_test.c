@@ -18,21 +18,13 @@ void lmm_hook_verify(struct lmm_hook *hook)
 
 #define REFILL_6_1	"int (struct zone *, unsigned int, long unsigned int, struct list_head *, int, unsigned int)"
 
-/**
- * struct proto_case - two prototypes and the expected words
- * @name: shown by KUnit
- * @want: prototype that the module was written for
- * @have: prototype of the kernel
- * @why: the expected words; NULL if the prototypes are equal
- */
-struct proto_case {
+/* Two prototypes and the expected words. */
+static const struct proto_case {
 	const char *name;
-	const char *want;
-	const char *have;
-	const char *why;
-};
-
-static const struct proto_case proto_cases[] = {
+	const char *want;	/* what the module was written for */
+	const char *have;	/* the kernel's */
+	const char *why;	/* NULL if the prototypes are equal */
+} proto_cases[] = {
 	{ "same", REFILL_6_1, REFILL_6_1, NULL },
 	{ "same without arguments", "int (void)", "int (void)", NULL },
 	{ "same with a function argument", "int (int (*)(void *, long), char)",
@@ -106,25 +98,15 @@ static void a_short_buffer_is_not_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, why[6], 'x');
 }
 
-/**
- * struct extent_case - the room behind a symbol, and the expected verdict
- * @name: shown by KUnit
- * @room: from the symbol to the next symbol
- * @size: size of the expected type
- * @align: alignment of the expected type
- * @padded: variables may be longer than their types
- * @why: the expected words; NULL when a variable of the type fits
- */
-struct extent_case {
+/* The room behind a symbol, the expected type, and the expected words. */
+static const struct extent_case {
 	const char *name;
-	struct lmm_extent room;
+	struct lmm_extent room;	/* from the symbol to the next symbol */
 	size_t size;
 	size_t align;
-	bool padded;
-	const char *why;
-};
-
-static const struct extent_case extent_cases[] = {
+	bool padded;		/* variables may be longer than their types */
+	const char *why;	/* NULL when a variable of the type fits */
+} extent_cases[] = {
 	{ "as long as its type", { 0x1004, 0x1008 }, 4, 4, false, NULL },
 	{ "and a gap before what is aligned to more", { 0x1004, 0x1010 }, 4, 4, false, NULL },
 	{ "and a gap up to a page", { 0x1004, 0x2000 }, 4, 4, false, NULL },

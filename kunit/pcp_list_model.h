@@ -29,46 +29,26 @@
 /* Ticks in 5 s: raised pages must be back so soon after a load ends. */
 #define RETURN_TICKS	(5 * PCP_USE_TICKS / 3)
 
-/**
- * struct list_model - a list and its CPU
- * @event: the core's state of the list
- * @limits: limits of the list; @now is the bound that the core has set
- * @steer: settings of the core
- * @count: pages in the list
- * @free_factor: the kernel's doubling of the pages that a drain frees
- * @allocated: pages that the CPU has allocated
- * @freed: pages that the CPU has freed
- * @alloc_ns: time to allocate a page
- * @free_ns: time to free a page
- * @left_ns: time until the next tick
- * @refilled: pages that came from the buddy
- * @drained: pages that went to the buddy because the list was full
- * @excess: pages that went to the buddy because the bound came down
- * @raises: drains that raised the bound
- * @top: highest bound seen
- * @biggest_refill: pages of the largest refill
- * @biggest_drain: pages of the largest drain
- * @wrong: the first rule that the core has broken, in words, or NULL
- */
+/* A list and its CPU. */
 struct list_model {
-	struct pcp_event event;
-	struct pcp_limits limits;
-	struct pcp_steer steer;
-	int count;
-	int free_factor;
-	unsigned long allocated;
-	unsigned long freed;
-	long alloc_ns;
-	long free_ns;
-	long left_ns;
-	unsigned long refilled;
-	unsigned long drained;
-	unsigned long excess;
-	unsigned int raises;
-	int top;
-	int biggest_refill;
-	int biggest_drain;
-	const char *wrong;
+	struct pcp_event event;		/* the core's state of the list */
+	struct pcp_limits limits;	/* @now is the bound that the core has set */
+	struct pcp_steer steer;		/* settings of the core */
+	int count;			/* pages in the list */
+	int free_factor;		/* the kernel's doubling of the pages that a drain frees */
+	unsigned long allocated;	/* pages that the CPU has allocated */
+	unsigned long freed;		/* pages that the CPU has freed */
+	long alloc_ns;			/* time to allocate a page */
+	long free_ns;			/* time to free a page */
+	long left_ns;			/* time until the next tick */
+	unsigned long refilled;		/* pages that came from the buddy */
+	unsigned long drained;		/* pages that went there because the list was full */
+	unsigned long excess;		/* pages that went there because the bound came down */
+	unsigned int raises;		/* drains that raised the bound */
+	int top;			/* highest bound seen */
+	int biggest_refill;		/* pages of the largest refill */
+	int biggest_drain;		/* pages of the largest drain */
+	const char *wrong;		/* the first rule that the core has broken, or NULL */
 };
 
 static int model_high(const struct list_model *m)

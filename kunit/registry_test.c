@@ -10,38 +10,23 @@
 #include "../module/control/control.h"
 #include "../module/hook/hook.h"
 
-/**
- * struct registry_fake - what the fakes answer, and what was done with them
- * @log: calls, in order: e/d enable/disable, a/x arm/disarm, c configure
- * @listening: BIT() of each policy that events are delivered to
- * @validate_err: answer of validating, 0 for good settings
- * @enable_err: answer of enabling the second policy
- * @armed_err: answer of the policy that is asked what it has
- * @arm_err: answer of arming modes from @arm_err_mode on
- * @arm_err_mode: see @arm_err
- * @cut_at_arm: policy that somebody switches off while a policy is being armed, or NULL
- * @cut_at_enable: policy that somebody switches off while the second policy is being enabled
- * @cut_at_configure: policy that somebody switches off while a policy takes new settings
- * @hooks_ok: the kernel has the hooks
- * @alive: events come in by all the wrappers
- * @regained: there is a hook more than before
- * @missing: wrappers that have to be loaded first
- */
+/* What the fakes answer, and what was done with them. */
 static struct registry_fake {
-	char log[64];
-	unsigned long listening;
-	int validate_err;
-	int enable_err;
-	int armed_err;
-	int arm_err;
+	char log[64];		/* calls: e/d enable/disable, a/x arm/disarm, c configure */
+	unsigned long listening;	/* BIT() of each policy that events are delivered to */
+	int validate_err;	/* answer of validating, 0 for good settings */
+	int enable_err;		/* answer of enabling the second policy */
+	int armed_err;		/* answer of the policy that is asked what it has */
+	int arm_err;		/* answer of arming modes from @arm_err_mode on */
 	unsigned int arm_err_mode;
-	struct lmm_policy *cut_at_arm;
-	struct lmm_policy *cut_at_enable;
-	struct lmm_policy *cut_at_configure;
-	bool hooks_ok;
-	bool alive;
-	bool regained;
-	u32 missing;
+	/* A policy that somebody switches off, or NULL: */
+	struct lmm_policy *cut_at_arm;		/* while a policy is being armed */
+	struct lmm_policy *cut_at_enable;	/* while the second policy is being enabled */
+	struct lmm_policy *cut_at_configure;	/* while a policy takes new settings */
+	bool hooks_ok;		/* the kernel has the hooks */
+	bool alive;		/* events come in by all the wrappers */
+	bool regained;		/* there is a hook more than before */
+	u32 missing;		/* wrappers that have to be loaded first */
 } fake;
 
 static void registry_note(char what)
