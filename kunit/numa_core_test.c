@@ -8,7 +8,47 @@
 #include <linux/prandom.h>
 
 #include "../module/policy/numa/core.c"
-#include "numa_model.h"
+
+/*
+ * Bounds of the series.  The shortest is half of what the kernel's own limit comes to,
+ * since memory has become faster; the longest was "found to work well", though the
+ * kernel's own is 60000.
+ */
+#define SERIES_BOUNDS	.period_min_ms = 50, .period_max_ms = 5000
+
+/* What the review asked for, as the policy has it by itself. */
+#define REVIEWED					\
+	.min_faults = NUMA_MIN_FAULTS,			\
+	.step_max_pct = 400,				\
+	.scan_delay_ms = 4000,				\
+	.scan_delay_run_ms = 1000,				\
+	.thread_period_min_ms = 1000,			\
+	.full_pass_interval = 8,				\
+	.skip_by_thread = true,				\
+	.skip_by_region = true
+
+/* As published: nothing of ours. */
+static const struct numa_settings series = {
+	SERIES_BOUNDS,
+	.min_faults = NUMA_MIN_FAULTS,
+	.step_max_pct = 10000,
+	.steady_pct = 100,
+	.full_pass_interval = 1,
+};
+
+/* With all that the review asked for. */
+static const struct numa_settings reviewed = { SERIES_BOUNDS, REVIEWED, .steady_pct = 130 };
+
+/* As the policy has it by itself. */
+static const struct numa_settings defaults = {
+	REVIEWED,
+	.period_min_ms = 100,
+	.period_max_ms = 240000,
+	.steady_pct = 200,
+};
+
+/* Of an address space that is old, was scanned often, and has as much as was scanned. */
+#define OLD(kernel_ms, worst)	{ 9, 0, 9, 9000, 9000, kernel_ms, worst }
 
 static void counts_add(struct numa_counts *counts, const u64 *pages)
 {
@@ -150,7 +190,7 @@ static void extreme_counts_keep_their_rates(struct kunit *test)
  * is divided by and what slope is remembered.  Before, that is 200 % when shortening,
  * 50 % when lengthening.  1 is to lengthen.
  */
-struct step_case {
+static const struct step_case {
 	const char *name;
 	bool lengthening, intended;
 	u8 older, rate;
@@ -158,9 +198,7 @@ struct step_case {
 	bool then, intends;
 	unsigned int slope, kept;
 	enum numa_reason reason;
-};
-
-static const struct step_case step_cases[] = {
+} step_cases[] = {
 	/* Fewer faults are remote. */
 	{ "fell once", 0, 0, 40, 30, { 20, 9, 2 }, 0, 1, 100, 200, NUMA_BY_WAIT },
 	{ "fell twice", 0, 1, 40, 30, { 20, 9, 2 }, 1, 1, 75, 75, NUMA_BY_FALL },
@@ -363,7 +401,7 @@ enum limit_window { FEW, ENOUGH, MOSTLY_SHARED };
  * worst thread, while that of all is 1; the period to use, what is learnt then, and
  * why; passes in which the rate has not moved.
  */
-struct limit_case {
+static const struct limit_case {
 	const char *name;
 	u32 learnt_ms;
 	enum limit_window window;
@@ -372,9 +410,7 @@ struct limit_case {
 	u32 period_ms, kept_ms;
 	enum numa_limit limit;
 	u32 unmoved;
-};
-
-static const struct limit_case limit_cases[] = {
+} limit_cases[] = {
 	{ "none", 1700, FEW, 0, OLD(1000, 0), 1700, 1700, NUMA_LIMIT_NONE },
 	{ "pass 0", 3000, FEW, 0, { 0, 4, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
 	  NUMA_LIMIT_FIRST_PASS },

@@ -15,15 +15,13 @@
 #define REGION_LAST	(BIT_ULL(43) - 1)
 
 /* The part of a region that a sampling scan takes, in pages from the start of the region. */
-struct part_case {
+static const struct part_case {
 	const char *name;
 	u32 stride, turn;
 	u64 region;
 	struct numa_range part;
 	bool huge;
-};
-
-static const struct part_case part_cases[] = {
+} part_cases[] = {
 	{ "first", 16, 0, 0, { 0, 32 }, true },
 	{ "next scan", 16, 1, 0, { 32, 64 }, false },
 	{ "next region", 16, 0, 1, { 32, 64 }, false },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_trace_test.c - where periods go over many windows, with numa_core_test.c
+ * numa_trace_test.c - where periods go over many windows, with the settings of numa_core_test.c
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -9,13 +9,15 @@
 #include <linux/prandom.h>
 #include <linux/string.h>
 
-#include "numa_model.h"
+#define LOCAL		{ 1000, 0, 0, 0 }
+#define REMOTE		{ 0, 0, 1000, 0 }
+#define SHARED_HALF	{ 100, 400, 100, 400 }
 
 /*
  * Faults of an address space that has just begun, or is old; each window is a pass, and
  * a second.  And the shortest, the longest and the last period, and what is learnt then.
  */
-struct space_trace {
+static const struct space_trace {
 	const char *name;
 	const struct numa_settings *settings;
 	bool old;
@@ -25,13 +27,7 @@ struct space_trace {
 		u64 pages[NUMA_NR_CLASSES];
 	} phases[2];
 	u32 least_ms, most_ms, end_ms, learnt_ms;
-};
-
-#define LOCAL		{ 1000, 0, 0, 0 }
-#define REMOTE		{ 0, 0, 1000, 0 }
-#define SHARED_HALF	{ 100, 400, 100, 400 }
-
-static const struct space_trace space_traces[] = {
+} space_traces[] = {
 	/*
 	 * What settles gets 110 %, once; with steady_pct it goes on.  Meanwhile what is
 	 * calm has twice the kernel's, and what is shared four times.
@@ -239,14 +235,12 @@ static void stock_pass(struct stock *stock)
  * them migrates, as with the kernel at the second fault, the rest never does.  And the
  * most faults there may be, in percent of those that the kernel alone has.
  */
-struct outcome_case {
+static const struct outcome_case {
 	const char *name;
 	u32 scans, migrate;
 	bool local;
 	u32 faults_pct;
-};
-
-static const struct outcome_case outcome_cases[] = {
+} outcome_cases[] = {
 	{ "small, migrates", 1, 1, false, 70 },
 	{ "migrates", 4, 4, false, 65 },
 	{ "large, migrates", 16, 16, false, 65 },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_vma_core_test.c - what of a VMA is scanned, with the settings of numa_model.h
+ * numa_vma_core_test.c - what of a VMA is scanned, with the settings of numa_core_test.c
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -8,7 +8,6 @@
 #include <linux/prandom.h>
 
 #include "../module/policy/numa/core_vma.c"
-#include "numa_model.h"
 
 /* Of regions of 512 pages each. */
 #define MODEL_REGIONS	8
@@ -31,18 +30,18 @@ static u64 scan(struct numa_vma *vma, u32 pass, unsigned int slot, u64 used,
 	return scanned;
 }
 
-/* Passes in which some regions were used, by the scan that sees it, and those scanned. */
-struct use_trace {
+/*
+ * Passes in which some regions were used, by the scan that sees it, and those scanned.  Thread 3
+ * faults in every pass, thread 4 never.
+ */
+static const struct use_trace {
 	const char *name;
 	struct {
 		unsigned int slot;
 		u8 used;
 		u8 scanned;
 	} passes[11];
-};
-
-/* Thread 3 faults in every pass, thread 4 never. */
-static const struct use_trace use_traces[] = {
+} use_traces[] = {
 	/* The first look arms all; two more have to find nothing. */
 	{ "one region", { { 3, 0xff, 0xff }, { 3, 0x04, 0xff }, { 3, 0x04, 0xff },
 			  { 3, 0x04, 0x04 }, { 3, 0x04, 0x04 }, { 3, 0x04, 0x04 },
