@@ -12,13 +12,11 @@
 #define WHOLE	512
 
 /* Facts about a page, and its kind. */
-struct kind_case {
+static const struct kind_case {
 	const char *name;
 	struct census_page page;
 	enum census_kind kind;
-};
-
-static const struct kind_case kind_cases[] = {
+} kind_cases[] = {
 	{ "free", { .free = true }, CENSUS_FREE },
 	{ "in a per-CPU list", { }, CENSUS_LOOSE },
 	{ "in a list, with the mapping it had", { .mapped = true }, CENSUS_LOOSE },
@@ -181,14 +179,12 @@ struct seed_type {
 	enum census_kind home;
 };
 
-struct seed_case {
+/* The seed's numbers; its "kmem" counts as page tables here. */
+static const struct seed_case {
 	const char *name;
 	struct seed_type types[3];
 	unsigned int neutral;
-};
-
-/* The seed's numbers; its "kmem" counts as page tables here. */
-static const struct seed_case seed_cases[] = {
+} seed_cases[] = {
 	{ "vanilla", {
 		{ CENSUS_TYPE_UNMOVABLE, 50, 13,
 		  { [CENSUS_MOVABLE] = 19, [CENSUS_SLAB] = 17 }, CENSUS_OTHER },

@@ -12,19 +12,17 @@
 static const struct pageblock_settings claim = { PAGEBLOCK_MODE_CLAIM, 3 };
 static const struct pageblock_settings strict = { PAGEBLOCK_MODE_STRICT, 3 };
 
-/* A request, and its verdicts in modes claim and strict. */
-struct verdict_case {
-	const char *name;
-	struct pageblock_request request;
-	enum pageblock_verdict claim, strict;
-};
-
 #define SAME(verdict)	.claim = PAGEBLOCK_##verdict, .strict = PAGEBLOCK_##verdict
 /* In the slow path, without and with direct reclaim. */
 #define SLOW		.grouped = true, .slow = true
 #define WAITS		.waits = true, SLOW
 
-static const struct verdict_case verdict_cases[] = {
+/* A request, and its verdicts in modes claim and strict. */
+static const struct verdict_case {
+	const char *name;
+	struct pageblock_request request;
+	enum pageblock_verdict claim, strict;
+} verdict_cases[] = {
 	/* Nobody may mix in the fast path. */
 	{ "fast", { .grouped = true, .waits = true }, SAME(REFUSE_FAST) },
 	{ "fast, atomic", { .grouped = true, .high = true }, SAME(REFUSE_FAST) },
@@ -343,15 +341,13 @@ static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 }
 
 /* A block of 512 pages, the pages to move to empty it, and the pages out of place. */
-struct block_case {
+static const struct block_case {
 	const char *name;
 	enum census_type type;
 	u64 movable, free, loose, slab, reserved;
 	bool huge;
 	u64 clear, out_of_place;
-};
-
-static const struct block_case block_cases[] = {
+} block_cases[] = {
 	{ "movable, half full", CENSUS_TYPE_MOVABLE, .movable = 256, .free = 256, .clear = 256 },
 	{ "one page", CENSUS_TYPE_MOVABLE, .movable = 1, .free = 511, .clear = 1 },
 	{ "full", CENSUS_TYPE_MOVABLE, .movable = 512, .clear = 512 },

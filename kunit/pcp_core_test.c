@@ -55,14 +55,12 @@ static void expect_depths(struct kunit *test, const struct pcp_track *track, u32
 }
 
 /* A trace of one period, ended by zero pages, and the depths (largest rise and fall) to expect. */
-struct depth_case {
+static const struct depth_case {
 	const char *name;
 	struct trace_step steps[6];
 	long alloc_depth;
 	long free_depth;
-};
-
-static const struct depth_case depth_cases[] = {
+} depth_cases[] = {
 	{ "pure allocation", { { 30000 } }, 30000, 0 },
 	{ "pure freeing", { { -30000 } }, 0, 30000 },
 	/* kbuild in the series: about 30000 pages up and down in a second. */
@@ -129,15 +127,13 @@ static void counts_do_not_wrap_at_32_bits(struct kunit *test)
  * A run of net @pages per period, zero if idle, and the depths to expect of the last period;
  * @window is the number of periods in which a run may have begun.
  */
-struct window_case {
+static const struct window_case {
 	const char *name;
 	u32 window;
 	long pages[6];
 	long alloc_depth;
 	long free_depth;
-};
-
-static const struct window_case window_cases[] = {
+} window_cases[] = {
 	{ "as posted: a run is cut", 1, { 0, 0, 0, -5000, 8000, 8000 }, 8000, 0 },
 	{ "two periods", 2, { 0, 0, 0, -5000, 8000, 8000 }, 16000, 0 },
 	{ "a rise goes on in the next", 3, { 0, 0, 9000, -9000, 8000, 1 }, 8001, 0 },
@@ -192,7 +188,7 @@ static void a_run_over_several_periods(struct kunit *test)
  * Periods in turn with their depths, none if idle: was the list reset, and what are then its average
  * depth of allocation and the decision on a list of the guest?
  */
-struct period_case {
+static const struct period_case {
 	const char *name;
 	struct {
 		int times;
@@ -203,9 +199,7 @@ struct period_case {
 		int high;
 		enum pcp_reason reason;
 	} periods[7];
-};
-
-static const struct period_case period_cases[] = {
+} period_cases[] = {
 	{ "averages decay by half", {
 		{ 1, 30000, 30000, false, 15000, 15000, PCP_BY_DEPTH },
 		{ 1, 30000, 30000, false, 22500, 22500, PCP_BY_DEPTH },
@@ -276,8 +270,10 @@ static void pure_patterns_do_not_enlarge(struct kunit *test)
 	}
 }
 
+#define LIMITS(...)	{ .def = GUEST_DEF, .max = GUEST_MAX, __VA_ARGS__ }
+
 /* Average depths and limits of a list, and the decision to expect. */
-struct decide_case {
+static const struct decide_case {
 	const char *name;
 	long alloc;
 	long free;
@@ -286,11 +282,7 @@ struct decide_case {
 	enum pcp_reason reason;
 	bool hands_off;
 	unsigned int idle;
-};
-
-#define LIMITS(...)	{ .def = GUEST_DEF, .max = GUEST_MAX, __VA_ARGS__ }
-
-static const struct decide_case decide_cases[] = {
+} decide_cases[] = {
 	{ "below default", 100, 100, LIMITS(), GUEST_DEF, PCP_BY_DEFAULT },
 	{ "at default", GUEST_DEF, GUEST_DEF, LIMITS(), GUEST_DEF, PCP_BY_DEFAULT },
 	{ "one above", GUEST_DEF + 1, 99999, LIMITS(), GUEST_DEF + 1, PCP_BY_DEPTH },

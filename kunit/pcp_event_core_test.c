@@ -20,15 +20,13 @@
 /* How far may a bound be raised? */
 
 /* A trace, run @rounds times, and the range of the highest bound to expect. */
-struct bound_case {
+static const struct bound_case {
 	const char *name;
 	struct steer_step steps[STEER_STEPS];
 	int rounds;
 	int low;
 	int top;
-};
-
-static const struct bound_case bound_cases[] = {
+} bound_cases[] = {
 	/* A larger list gains nothing. */
 	{ "all allocation", { { MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
 	{ "all freeing", { { -MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
@@ -77,16 +75,14 @@ static void bound_of_a_trace(struct kunit *test)
 }
 
 /* Bursts of @pages, held for @held ticks and @free ticks apart.  The best bound is @pages. */
-struct mix_case {
+static const struct mix_case {
 	const char *name;
 	long pages;
 	int held;
 	int free;
 	u32 gain_pct;
 	bool sees_refills;
-};
-
-static const struct mix_case mix_cases[] = {
+} mix_cases[] = {
 	{ "4 MiB", 1024, 0, 0, 100, true },
 	{ "16 MiB", 4096, 0, 0, 100, true },
 	{ "64 MiB", 16384, 0, 0, 100, true },
@@ -227,24 +223,22 @@ static void a_load_that_moves_enlarges_neither(struct kunit *test)
 
 /* Pressure */
 
+#define PRESSED_HIGH	4000
+#define PRESSED(...)	{ .def = MODEL_DEF, .max = MODEL_MAX, .now = PRESSED_HIGH,	\
+			  .batch = MODEL_BATCH, __VA_ARGS__ }
+
 /*
  * A flag in @limits and its effect on a list raised to PRESSED_HIGH: bound and reason of a tick,
  * reason of a drain, and hands-off.
  */
-struct pressure_case {
+static const struct pressure_case {
 	const char *name;
 	struct pcp_limits limits;
 	int high;
 	enum pcp_reason reason;
 	enum pcp_reason drain;
 	bool hands_off;
-};
-
-#define PRESSED_HIGH	4000
-#define PRESSED(...)	{ .def = MODEL_DEF, .max = MODEL_MAX, .now = PRESSED_HIGH,	\
-			  .batch = MODEL_BATCH, __VA_ARGS__ }
-
-static const struct pressure_case pressure_cases[] = {
+} pressure_cases[] = {
 	{ "none", PRESSED(), PRESSED_HIGH, PCP_BY_USE, PCP_BY_USE },
 	{ "near", PRESSED(.near = true), PRESSED_HIGH, PCP_BY_USE, PCP_BY_WATERMARK },
 	{ "reclaim", PRESSED(.reclaim = true), MODEL_DEF, PCP_BY_RECLAIM, PCP_BY_RECLAIM },

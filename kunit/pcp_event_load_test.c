@@ -113,14 +113,12 @@ static const struct bench_row bench_rows[] = {
  * A machine that runs the loads.  @touch_ms is the time to touch 64 MiB; freeing takes a third of
  * @touch_ms.  The load starts @late_ms after a tick.
  */
-struct bench_case {
+static const struct bench_case {
 	const char *name;
 	int def;
 	long touch_ms;
 	long late_ms;
-};
-
-static const struct bench_case bench_cases[] = {
+} bench_cases[] = {
 	{ "fast", 237, 300, 0 },
 	{ "middle", 237, 400, 120 },
 	{ "slow", 237, 500, 240 },

@@ -92,6 +92,9 @@ static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
 	return pages;
 }
 
+/* Free pages of a zone and their mark; pages in the depot, and the most there may be. */
+#define VIEW(f, m, h, most)	{ .free = f, .mark = m, .held = h, .max = most }
+
 /* A zone, a batch of @count pages, whether the batch is stored, and why a pass gives pages back. */
 static void bounds_of_a_depot(struct kunit *test)
 {
@@ -101,19 +104,14 @@ static void bounds_of_a_depot(struct kunit *test)
 		enum depot_verdict verdict;
 		enum depot_reason duty;
 	} cases[] = {
-		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 90,
-		  DEPOT_STORE, DEPOT_BY_AGE },
-		{ { .free = 500, .mark = 500, .held = 0, .max = 63 }, 63,
-		  DEPOT_STORE, DEPOT_BY_AGE },
-		{ { .free = 1000, .mark = 500, .held = 10, .max = 100 }, 91,
-		  DEPOT_FULL, DEPOT_BY_AGE },
-		{ { .free = 1000, .mark = 500, .held = 0, .max = 0 }, 1, DEPOT_FULL, DEPOT_BY_AGE },
-		{ { .free = 1000, .mark = 500, .held = 100, .max = 100 }, 1,
-		  DEPOT_FULL, DEPOT_BY_AGE },
-		{ { .free = 1000, .mark = 500, .held = 101, .max = 100 }, 1,
-		  DEPOT_FULL, DEPOT_BY_SIZE },
-		{ { .free = 499, .mark = 500, .max = 100 }, 1, DEPOT_WATERMARK, DEPOT_BY_WATERMARK },
-		{ { .free = 0, .mark = 0, .max = 100 }, 1, DEPOT_STORE, DEPOT_BY_AGE },
+		{ VIEW(1000, 500, 10, 100), 90, DEPOT_STORE, DEPOT_BY_AGE },
+		{ VIEW(500, 500, 0, 63), 63, DEPOT_STORE, DEPOT_BY_AGE },
+		{ VIEW(1000, 500, 10, 100), 91, DEPOT_FULL, DEPOT_BY_AGE },
+		{ VIEW(1000, 500, 0, 0), 1, DEPOT_FULL, DEPOT_BY_AGE },
+		{ VIEW(1000, 500, 100, 100), 1, DEPOT_FULL, DEPOT_BY_AGE },
+		{ VIEW(1000, 500, 101, 100), 1, DEPOT_FULL, DEPOT_BY_SIZE },
+		{ VIEW(499, 500, 0, 100), 1, DEPOT_WATERMARK, DEPOT_BY_WATERMARK },
+		{ VIEW(0, 0, 0, 100), 1, DEPOT_STORE, DEPOT_BY_AGE },
 	}, *c;
 
 	for (c = cases; c < cases + ARRAY_SIZE(cases); c++) {
