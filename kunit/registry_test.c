@@ -29,6 +29,9 @@ static struct registry_fake {
 	u32 missing;		/* wrappers that have to be loaded first */
 } fake;
 
+/* A kernel with all hooks, but for the members named. */
+#define FAKE(...)	{ .hooks_ok = true, .alive = true, __VA_ARGS__ }
+
 static void registry_note(char what)
 {
 	size_t len = strlen(fake.log);
@@ -196,7 +199,7 @@ static struct lmm_policy registry_policy(enum lmm_policy_id id, const char *name
 
 static int registry_test_init(struct kunit *test)
 {
-	fake = (struct registry_fake){ .hooks_ok = true, .alive = true };
+	fake = (struct registry_fake)FAKE();
 	lmm_off = false;
 	registry_pcp = registry_policy(LMM_PCP, "pcp");
 	registry_numa = registry_policy(LMM_NUMA, "numa");
@@ -391,13 +394,53 @@ static void registry_test_text(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "", registry_config(&registry_pcp)->text);
 }
 
-static void registry_test_validate_refuses(struct kunit *test)
+/* What stands in the way of a policy that is switched on; calls until then, and to undo these. */
+static const struct refusal_case {
+	const char *name;
+	struct lmm_policy *policy;
+	struct registry_fake fake;
+	int err;
+	const char *why;
+	const char *log;
+	bool off;	/* the module parameter */
+} refusal_cases[] = {
+	{ "bad settings", &registry_pcp, FAKE(.validate_err = -ERANGE), -ERANGE,
+	  "pcp/a: 9: odd", "" },
+	{ "no hook", &registry_pcp, { .alive = true }, -EOPNOTSUPP, "pcp/enabled: 1: no hook", "" },
+	{ "switched off at boot", &registry_pcp, FAKE(), -EOPNOTSUPP,
+	  "pcp/enabled: 1: livemm.off=1 on the kernel command line", "", true },
+	{ "the first step fails", &registry_numa, FAKE(.enable_err = -ENOMEM), -ENOMEM,
+	  "numa/enabled: 1: enable: error -12", "" },
+	{ "the last step fails", &registry_numa, FAKE(.arm_err = -EBUSY), -EBUSY,
+	  "numa/enabled: 1: not armed", "ed" },
+	{ "too few hooks armed", &registry_pcp, FAKE(.armed_err = -EOPNOTSUPP), -EOPNOTSUPP,
+	  "pcp/enabled: 1: no way out", "eaxd" },
+	{ "switched off meanwhile", &registry_pcp, FAKE(.cut_at_arm = &registry_pcp), -ECANCELED,
+	  "pcp/enabled: 1: switched off meanwhile", "eaxd" },
+};
+
+NAMED_CASES(refusal, refusal_cases);
+
+static void registry_test_refused(struct kunit *test)
 {
+	const struct refusal_case *c = test->param_value;
+
+	fake = c->fake;
+	lmm_off = c->off;
+	KUNIT_EXPECT_EQ(test, c->err, registry_set(c->policy, true, 9));
+	KUNIT_EXPECT_STREQ(test, c->why, registry_why);
+	registry_expect(test, c->policy, false, 7, c->log);
+}
+
+/* Settings of a policy that is off need no hooks, but must be good. */
+static void registry_test_settings_while_off(struct kunit *test)
+{
+	fake.hooks_ok = false;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 8));
+	registry_expect(test, &registry_pcp, false, 8, "");
 	fake.validate_err = -ERANGE;
-	KUNIT_EXPECT_EQ(test, -ERANGE, registry_set(&registry_pcp, true, 9));
-	KUNIT_EXPECT_STREQ(test, "pcp/a: 9: odd", registry_why);
 	KUNIT_EXPECT_EQ(test, -ERANGE, registry_set(&registry_pcp, false, 9));
-	registry_expect(test, &registry_pcp, false, 7, "");
+	registry_expect(test, &registry_pcp, false, 8, "");
 }
 
 /* Switching off works whatever the policy objects to. */
@@ -408,40 +451,6 @@ static void registry_test_off_is_never_refused(struct kunit *test)
 	fake.hooks_ok = false;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7));
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
-}
-
-static void registry_test_unsupported(struct kunit *test)
-{
-	fake.hooks_ok = false;
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 7));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", registry_why);
-	registry_expect(test, &registry_pcp, false, 7, "");
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 8));
-	registry_expect(test, &registry_pcp, false, 8, "");
-}
-
-static void registry_test_switched_off_at_boot(struct kunit *test)
-{
-	lmm_off = true;
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 7));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: livemm.off=1 on the kernel command line",
-			   registry_why);
-	registry_expect(test, &registry_pcp, false, 7, "");
-}
-
-/* Enabling fails at its first step, then at its last. */
-static void registry_test_enable_unwinds(struct kunit *test)
-{
-	fake.enable_err = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, -ENOMEM, registry_set(&registry_numa, true, 9));
-	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: error -12", registry_why);
-	registry_expect(test, &registry_numa, false, 7, "");
-
-	fake.enable_err = 0;
-	fake.arm_err = -EBUSY;
-	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_numa, true, 9));
-	KUNIT_EXPECT_STREQ(test, "numa/enabled: 1: not armed", registry_why);
-	registry_expect(test, &registry_numa, false, 7, "ed");
 }
 
 /* Knob a is the mode: a new mode switches off and on; if refused, the old mode is back. */
@@ -545,11 +554,9 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_find_and_walk),
 	KUNIT_CASE(registry_test_on_off),
 	KUNIT_CASE(registry_test_text),
-	KUNIT_CASE(registry_test_validate_refuses),
+	KUNIT_CASE_PARAM(registry_test_refused, refusal_gen_params),
+	KUNIT_CASE(registry_test_settings_while_off),
 	KUNIT_CASE(registry_test_off_is_never_refused),
-	KUNIT_CASE(registry_test_unsupported),
-	KUNIT_CASE(registry_test_switched_off_at_boot),
-	KUNIT_CASE(registry_test_enable_unwinds),
 	KUNIT_CASE(registry_test_mode_changes),
 	KUNIT_CASE(registry_test_several_all_or_none),
 	KUNIT_CASE(registry_test_disable_all),
