@@ -94,11 +94,6 @@ static void each_verdict(struct kunit *test)
 	}
 }
 
-#undef RATIO
-#undef CMA_FIRST
-#undef REGULAR_FIRST
-#undef KEEP
-
 static void shares(struct kunit *test)
 {
 	struct cma_view view = half;
@@ -133,18 +128,6 @@ static void runs(struct cma_ratio *ratio, unsigned int share, long step, long *r
 	}
 }
 
-/* The lengths of the runs in the series: nr_try_movable and nr_try_cma. */
-static void runs_of_series(long room, long free_cma, long *regular, long *lent)
-{
-	if (room > free_cma) {
-		*regular = room * BLOCK / free_cma;
-		*lent = BLOCK;
-	} else {
-		*regular = BLOCK;
-		*lent = free_cma * BLOCK / room;
-	}
-}
-
 /* While memory does not change, runs are as long as in the series. */
 static void runs_as_in_the_series(struct kunit *test)
 {
@@ -166,10 +149,12 @@ static void runs_as_in_the_series(struct kunit *test)
 			.free = cases[i].room + cases[i].free_cma,
 			.free_cma = cases[i].free_cma,
 		};
-		long regular, lent, want_regular, want_lent;
+		/* nr_try_movable and nr_try_cma of the series: a block for the smaller side. */
+		long want_regular = max(cases[i].room * BLOCK / cases[i].free_cma, BLOCK);
+		long want_lent = max(cases[i].free_cma * BLOCK / cases[i].room, BLOCK);
 		struct cma_ratio ratio = { };
+		long regular, lent;
 
-		runs_of_series(cases[i].room, cases[i].free_cma, &want_regular, &want_lent);
 		runs(&ratio, cma_share(&view), 1, &regular, &lent);
 		/* A share has 16 bits: the error in a run of a hundred blocks is 0.2 %. */
 		KUNIT_EXPECT_LE_MSG(test, abs(regular - want_regular), 2 + want_regular / 400,

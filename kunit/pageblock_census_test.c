@@ -116,17 +116,13 @@ static const struct home_case {
 
 NAMED_CASES(home, home_cases);
 
-static bool kernel_kind(int kind)
-{
-	return kind == CENSUS_SLAB || kind == CENSUS_TABLE || kind == CENSUS_OTHER;
-}
-
 static void pages_of_one_kind_in_a_block(struct kunit *test)
 {
 	const struct home_case *c = test->param_value;
 	int kind;
 
 	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
+		bool kernel = kind == CENSUS_SLAB || kind == CENSUS_TABLE || kind == CENSUS_OTHER;
 		struct census_block block = { .type = c->type }, full = block;
 		struct census_row row = { };
 		enum census_class class;
@@ -150,7 +146,7 @@ static void pages_of_one_kind_in_a_block(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, row.class[class], 1ULL);
 		KUNIT_EXPECT_EQ(test, row.pages[kind], kind == CENSUS_FREE ? WHOLE : 1ULL);
 		KUNIT_EXPECT_EQ(test, row.foreign[kind], class == CENSUS_MIXED ? 1ULL : 0ULL);
-		KUNIT_EXPECT_EQ(test, row.held, kernel_kind(kind) ? 1ULL : 0ULL);
+		KUNIT_EXPECT_EQ(test, row.held, kernel ? 1ULL : 0ULL);
 	}
 }
 

@@ -13,33 +13,12 @@
 #define GUEST_DEF	6985
 #define GUEST_MAX	31216
 
-/* One step of a trace; @pages is negative for a free. */
-struct trace_step {
-	long pages;
-	unsigned int order;
-};
-
 /* Each period stands alone, as in the series. */
 static void page(struct pcp_track *track, u32 epoch, long pages)
 {
 	const struct pcp_clock clock = { .epoch = epoch, .window = 1 };
 
 	pcp_track_page(track, &clock, pages);
-}
-
-static void trace_run(struct pcp_track *track, u32 epoch, const struct trace_step *steps,
-		      unsigned int nr)
-{
-	unsigned int i;
-	long done;
-
-	for (i = 0; i < nr; i++) {
-		long block = 1L << steps[i].order;
-		long sign = steps[i].pages < 0 ? -1 : 1;
-
-		for (done = 0; done < sign * steps[i].pages; done += block)
-			page(track, epoch, sign * block);
-	}
 }
 
 /* Collect period @ended: was it active, and how deep were rise and fall? */
@@ -54,10 +33,16 @@ static void expect_depths(struct kunit *test, const struct pcp_track *track, u32
 	KUNIT_EXPECT_EQ_MSG(test, free, free_depth, "period %u", ended);
 }
 
-/* A trace of one period, ended by zero pages, and the depths (largest rise and fall) to expect. */
+/*
+ * A trace of one period, of allocations and frees (negative) in blocks, and the depths to expect:
+ * the largest rise and the largest fall.
+ */
 static const struct depth_case {
 	const char *name;
-	struct trace_step steps[6];
+	struct {
+		long pages;
+		unsigned int order;
+	} steps[6];
 	long alloc_depth;
 	long free_depth;
 } depth_cases[] = {
@@ -80,8 +65,15 @@ static void depth_of_a_trace(struct kunit *test)
 {
 	const struct depth_case *c = test->param_value;
 	struct pcp_track track = { };
+	unsigned int i;
+	long done;
 
-	trace_run(&track, 1, c->steps, ARRAY_SIZE(c->steps));
+	for (i = 0; i < ARRAY_SIZE(c->steps); i++) {
+		long block = 1L << c->steps[i].order;
+
+		for (done = 0; done < abs(c->steps[i].pages); done += block)
+			page(&track, 1, c->steps[i].pages < 0 ? -block : block);
+	}
 	expect_depths(test, &track, 1, true, c->alloc_depth, c->free_depth);
 }
 
@@ -123,6 +115,25 @@ static void counts_do_not_wrap_at_32_bits(struct kunit *test)
 	expect_depths(test, &track, 1, true, pages, 2 * pages);
 }
 
+/* The last page of a run that ended periods ago is no activity. */
+static void an_echo_of_a_run_is_no_activity(struct kunit *test)
+{
+	struct pcp_clock clock = { .epoch = 1, .window = PCP_WINDOW_MAX };
+	struct pcp_track track = { };
+	long alloc_depth, free_depth;
+
+	pcp_track_page(&track, &clock, 8000);
+	expect_depths(test, &track, 1, true, 8000, 0);
+	clock.epoch = 2;
+	pcp_track_page(&track, &clock, 1);
+	expect_depths(test, &track, 2, false, 8001, 0);
+	clock.epoch = 3;
+	pcp_track_page(&track, &clock, -1);
+	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
+	pcp_track_page(&track, &clock, -8000);
+	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
+}
+
 /*
  * A run of net @pages per period, zero if idle, and the depths to expect of the last period;
  * @window is the number of periods in which a run may have begun.
@@ -147,25 +158,6 @@ static const struct window_case {
 	{ "pure freeing has no rise", 4, { -900, -900, -900, -900, -900, -900 }, 0, 3600 },
 };
 
-/* The last page of a run that ended periods ago is no activity. */
-static void an_echo_of_a_run_is_no_activity(struct kunit *test)
-{
-	struct pcp_clock clock = { .epoch = 1, .window = PCP_WINDOW_MAX };
-	struct pcp_track track = { };
-	long alloc_depth, free_depth;
-
-	pcp_track_page(&track, &clock, 8000);
-	expect_depths(test, &track, 1, true, 8000, 0);
-	clock.epoch = 2;
-	pcp_track_page(&track, &clock, 1);
-	expect_depths(test, &track, 2, false, 8001, 0);
-	clock.epoch = 3;
-	pcp_track_page(&track, &clock, -1);
-	KUNIT_EXPECT_FALSE(test, pcp_track_collect(&track, 2, &alloc_depth, &free_depth));
-	pcp_track_page(&track, &clock, -8000);
-	KUNIT_EXPECT_TRUE(test, pcp_track_collect(&track, 3, &alloc_depth, &free_depth));
-}
-
 NAMED_CASES(window, window_cases);
 
 static void a_run_over_several_periods(struct kunit *test)
@@ -185,8 +177,8 @@ static void a_run_over_several_periods(struct kunit *test)
 }
 
 /*
- * Periods in turn with their depths, none if idle: was the list reset, and what are then its average
- * depth of allocation and the decision on a list of the guest?
+ * Periods in turn with their depths, none if idle.  Was the list reset, and what are then its
+ * average depth of allocation and the decision on a list of the guest?
  */
 static const struct period_case {
 	const char *name;

@@ -29,21 +29,13 @@ struct kunit_suite {
 	struct kunit_case *test_cases;
 };
 
-/**
- * struct kunit - a case that runs
- * @param_value: parameter of the case
- * @priv: private pointer of the suite
- * @failed: an expectation or an assertion has failed
- * @end: where a failed assertion jumps to
- * @blocks: memory to free at the end
- * @nr_blocks: entries in @blocks
- */
+/* A case that runs. */
 struct kunit {
 	const void *param_value;
-	void *priv;
-	bool failed;
-	jmp_buf end;
-	void *blocks[64];
+	void *priv;		/* of the suite */
+	bool failed;		/* an expectation or an assertion */
+	jmp_buf end;		/* where a failed assertion jumps to */
+	void *blocks[64];	/* memory to free at the end */
 	unsigned int nr_blocks;
 };
 
