@@ -2,9 +2,9 @@
 /*
  * lmm_asleep.ko - the clocks as if the machine had slept
  *
- * Loading the module moves the boot clock forward and leaves the monotonic clock.  A kernel that
+ * Writing `seconds` moves the boot clock forward and leaves the monotonic clock.  A kernel that
  * resumes moves the clocks in this way.  An emulated machine has no device that would wake the
- * machine from a real sleep.  Another number of seconds may be written while the module is loaded.
+ * machine from a real sleep.
  */
 #include <linux/module.h>
 #include <linux/time64.h>
@@ -13,32 +13,22 @@
 
 DEFINE_STATIC_CALL_NULL(asleep_inject, void (const struct timespec64 *));
 
-static int sleep_set(const char *text, const struct kernel_param *kp)
+static int seconds_set(const char *text, const struct kernel_param *kp)
 {
 	struct timespec64 time = { };
 	int err = kstrtos64(text, 0, &time.tv_sec);
 
-	if (err)
-		return err;
-	*(s64 *)kp->arg = time.tv_sec;
 	/* Calls nothing while the command line is read, before init. */
-	static_call_cond(asleep_inject)(&time);
-	return 0;
+	if (!err)
+		static_call_cond(asleep_inject)(&time);
+	return err;
 }
 
-static s64 seconds;
-static const struct kernel_param_ops sleep_ops = { .set = sleep_set };
-module_param_cb(seconds, &sleep_ops, &seconds, 0200);
-MODULE_PARM_DESC(seconds, "how long the machine has slept");
+LMM_PARAM_SET(seconds, seconds_set, "how long the machine has slept");
 
 static int __init lmm_asleep_init(void)
 {
-	struct timespec64 time = { .tv_sec = seconds };
-
-	if (!lmm_bind(asleep_inject, "timekeeping_inject_sleeptime64"))
-		return -EOPNOTSUPP;
-	static_call(asleep_inject)(&time);
-	return 0;
+	return lmm_bind(asleep_inject, "timekeeping_inject_sleeptime64") ? 0 : -EOPNOTSUPP;
 }
 
 static void __exit lmm_asleep_exit(void)

@@ -2,10 +2,9 @@
 /*
  * lmm_contend.ko - a CPU that takes zone->lock over and over
  *
- * A kernel thread on CPU `cpu` holds the lock of the largest zone for `held_us`, with
- * interrupts off as the allocator does, and leaves it alone for `free_us`.
+ * A kernel thread on CPU `cpu` holds the lock of the largest zone for 50 us, with interrupts
+ * off as the allocator does, and leaves it alone for as long.
  */
-#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -17,16 +16,9 @@
 #include "largest.h"
 #include "lmm_kmod.h"
 
-/* More would starve interrupts, and udelay() wants small numbers. */
-#define MOST_US		500U
+#define TURN_US		50
 
 LMM_PARAM(uint, cpu, 0, "CPU that the thread runs on");
-LMM_PARAM(uint, held_us, 50, "how long the lock is held, 1..500 microseconds");
-LMM_PARAM(uint, free_us, 50, "how long it is left alone in between, 1..500 microseconds");
-
-static atomic_t holds;
-module_param_named(holds, holds.counter, int, 0400);
-MODULE_PARM_DESC(holds, "how often the lock was taken");
 
 static struct task_struct *task;
 
@@ -37,10 +29,9 @@ static int contend(void *data)
 
 	while (!kthread_should_stop()) {
 		spin_lock_irqsave(&zone->lock, flags);
-		udelay(held_us);
+		udelay(TURN_US);
 		spin_unlock_irqrestore(&zone->lock, flags);
-		atomic_inc(&holds);
-		udelay(free_us);
+		udelay(TURN_US);
 		cond_resched();
 	}
 	return 0;
@@ -48,8 +39,7 @@ static int contend(void *data)
 
 static int __init lmm_contend_init(void)
 {
-	if (cpu >= nr_cpu_ids || !cpu_online(cpu) || !held_us || held_us > MOST_US ||
-	    !free_us || free_us > MOST_US)
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -EINVAL;
 	task = kthread_create(contend, lmm_largest_zone(), "lmm_contend");
 	if (IS_ERR(task))

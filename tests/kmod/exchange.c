@@ -2,7 +2,7 @@
 /*
  * lmm_exchange.ko - pages that many threads allocate and others free, each checked
  *
- * Writing a number to `run` has `threads` threads make so many random steps together, and
+ * Writing a number to `run` has two threads make so many random steps together, and
  * returns when they have; a timer's interrupt does so too, all the while.  A step allocates
  * some single pages, of any migratetype, into random places of a table that all share, and
  * frees what was there; or it frees, or asks for eight pages in one piece.  A bit a page says
@@ -26,12 +26,10 @@
 #include "lmm_kmod.h"
 
 #define SLOTS		8192U
-#define MOST_THREADS	8U
+#define THREADS		2
 #define MOST_PAGES	16U	/* of a step */
 #define PIECE_ORDER	3
 #define SHORTEST_NS	500000U	/* between two interrupts */
-
-LMM_PARAM(uint, threads, 2, "threads, 1..8");
 
 static atomic_long_t steps_left, steps_made, page_errors, pages_moved;
 
@@ -156,10 +154,10 @@ static int run_set(const char *text, const struct kernel_param *kp)
 	if (err)
 		return err;
 	atomic_long_set(&steps_left, steps);
-	atomic_set(&running, threads);
+	atomic_set(&running, THREADS);
 	reinit_completion(&all_done);
 	hrtimer_start(&timer, ns_to_ktime(SHORTEST_NS), HRTIMER_MODE_REL_HARD);
-	for (i = 0; i < threads; i++) {
+	for (i = 0; i < THREADS; i++) {
 		task = kthread_run(work, (void *)(20181017UL + i), "lmm_exchange/%u", i);
 		if (IS_ERR(task) && atomic_dec_and_test(&running))
 			complete(&all_done);
@@ -172,9 +170,7 @@ static int run_set(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static const struct kernel_param_ops run_ops = { .set = run_set };
-module_param_cb(run, &run_ops, NULL, 0200);
-MODULE_PARM_DESC(run, "steps to make");
+LMM_PARAM_SET(run, run_set, "steps to make");
 
 module_param_named(steps, steps_made.counter, ullong, 0400);
 MODULE_PARM_DESC(steps, "steps made so far");
@@ -185,8 +181,6 @@ MODULE_PARM_DESC(moved, "pages allocated and freed so far");
 
 static int __init exchange_init(void)
 {
-	if (!threads || threads > MOST_THREADS)
-		return -ERANGE;
 	/* A little more than there is: memory may come. */
 	nr_owned = 2 * (totalram_pages() + (1UL << 20));
 	owned = vzalloc(BITS_TO_LONGS(nr_owned) * sizeof(long));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lmm_foreign.ko, lmm_foreign2.ko - somebody else's livepatch on functions that livemm hooks
+ * lmm_foreign.ko - somebody else's livepatch on functions that livemm hooks
  *
  * The parameter "function" names functions, with commas.  A wrapper counts each call and then
  * calls the original.  "replace" makes the livepatch cumulative: the kernel then disables every
@@ -50,9 +50,7 @@ static int hits_get(char *buffer, const struct kernel_param *kp)
 	return len + sysfs_emit_at(buffer, len, "\n");
 }
 
-static const struct kernel_param_ops hits_ops = { .get = hits_get };
-module_param_cb(hits, &hits_ops, NULL, 0400);
-MODULE_PARM_DESC(hits, "how often each patched function ran");
+LMM_PARAM_GET(hits, hits_get, "how often each patched function ran");
 
 static atomic_t unanswerable;
 module_param_named(unanswerable, unanswerable.counter, int, 0400);

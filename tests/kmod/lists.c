@@ -10,34 +10,31 @@
 #include <linux/module.h>
 
 #include "../../module/compat/pageset.h"
+#include "../../module/policy/common/zones.h"
+#include "lmm_kmod.h"
 
 static int bounds_get(char *buf, const struct kernel_param *kp)
 {
-	int nid, i, cpu, used = 0;
+	struct zone *zone = NULL;
+	int cpu, used = 0;
 
-	for_each_online_node(nid) {
-		for (i = 0; i < MAX_NR_ZONES; i++) {
-			struct zone *zone = &NODE_DATA(nid)->node_zones[i];
-			struct lmm_pageset_bound def = lmm_pageset_default(zone);
+	while ((zone = lmm_zone_after(zone))) {
+		struct lmm_pageset_bound def = lmm_pageset_default(zone);
 
-			if (!populated_zone(zone))
-				continue;
-			for_each_possible_cpu(cpu) {
-				struct lmm_pageset_bound bound =
-					lmm_pageset_read(per_cpu_ptr(zone->per_cpu_pageset, cpu));
+		for_each_possible_cpu(cpu) {
+			struct lmm_pageset_bound bound =
+				lmm_pageset_read(per_cpu_ptr(zone->per_cpu_pageset, cpu));
 
-				used += scnprintf(buf + used, PAGE_SIZE - used,
-						  "%d %s %d %d..%d %d..%d\n", nid, zone->name,
-						  cpu, bound.low, bound.high, def.low, def.high);
-			}
+			used += scnprintf(buf + used, PAGE_SIZE - used,
+					  "%d %s %d %d..%d %d..%d\n", zone_to_nid(zone),
+					  zone->name, cpu, bound.low, bound.high, def.low,
+					  def.high);
 		}
 	}
 	return used;
 }
 
-static const struct kernel_param_ops bounds_ops = { .get = bounds_get };
-module_param_cb(bounds, &bounds_ops, NULL, 0400);
-MODULE_PARM_DESC(bounds, "node, zone, CPU, bound, default of every list");
+LMM_PARAM_GET(bounds, bounds_get, "node, zone, CPU, bound, default of every list");
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("livemm test: bounds of the per-CPU page lists");

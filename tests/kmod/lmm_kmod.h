@@ -17,6 +17,16 @@
 	module_param(name, type, 0400);		\
 	MODULE_PARM_DESC(name, words)
 
+/* A parameter whose reading calls a function, or whose writing does. */
+#define LMM_PARAM_GET(name, func, words)	\
+	LMM_PARAM_CALL(name, get, func, 0400, words)
+#define LMM_PARAM_SET(name, func, words)	\
+	LMM_PARAM_CALL(name, set, func, 0200, words)
+#define LMM_PARAM_CALL(name, op, func, mode, words)			\
+	static const struct kernel_param_ops name##_ops = { .op = func };	\
+	module_param_cb(name, &name##_ops, NULL, mode);			\
+	MODULE_PARM_DESC(name, words)
+
 DEFINE_STATIC_CALL_NULL(lmm_lookup, unsigned long (const char *));
 
 /* Address of a function of the kernel, or NULL. */

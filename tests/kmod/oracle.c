@@ -30,14 +30,14 @@
 #include <linux/mmzone.h>
 #include <linux/module.h>
 #include <linux/page-isolation.h>
-#include <linux/static_call.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
 #include <linux/vmstat.h>
 
 #include "../../module/compat/compat.h"
 #include "../../module/compat/pageset.h"
-#include "../../module/hook/symbols.h"
+#include "../../module/policy/common/zones.h"
+#include "lmm_kmod.h"
 
 /* Words in the order above. */
 #define WORDS(word) \
@@ -214,18 +214,12 @@ static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 static int look(void *data)
 {
 	struct oracle *oracle = data;
-	int nid, i;
+	struct zone *zone = NULL;
 
-	for_each_online_node(nid) {
-		for (i = 0; i < MAX_NR_ZONES; i++) {
-			struct zone *zone = &NODE_DATA(nid)->node_zones[i];
-
-			if (!populated_zone(zone))
-				continue;
-			walk_free_lists(oracle, zone);
-			walk_cpu_lists(oracle, zone);
-			walk_memory_map(oracle, zone);
-		}
+	while ((zone = lmm_zone_after(zone))) {
+		walk_free_lists(oracle, zone);
+		walk_cpu_lists(oracle, zone);
+		walk_memory_map(oracle, zone);
 	}
 	return 0;
 }
@@ -258,9 +252,7 @@ static int check_get(char *buf, const struct kernel_param *kp)
 	return len;
 }
 
-static const struct kernel_param_ops check_ops = { .get = check_get };
-module_param_cb(check, &check_ops, NULL, 0400);
-MODULE_PARM_DESC(check, "look at all pages, with all CPUs stopped");
+LMM_PARAM_GET(check, check_get, "look at all pages, with all CPUs stopped");
 
 static struct page *lost;
 
@@ -284,20 +276,12 @@ static int lose_set(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static const struct kernel_param_ops lose_ops = { .set = lose_set };
-module_param_cb(lose, &lose_ops, NULL, 0200);
-MODULE_PARM_DESC(lose, "1: have one page that nobody owns, to show that check sees such a page; 0: no more");
+LMM_PARAM_SET(lose, lose_set,
+	      "1: have one page that nobody owns, to show that check sees such a page; 0: no more");
 
 static int __init lmm_oracle_init(void)
 {
-	struct kprobe probe = { .symbol_name = __stringify(LMM_BLOCK_TYPE_SYMBOL) };
-	int err = register_kprobe(&probe);
-
-	if (err)
-		return err;
-	static_call_update(oracle_block_type, (void *)probe.addr);
-	unregister_kprobe(&probe);
-	return 0;
+	return lmm_bind(oracle_block_type, __stringify(LMM_BLOCK_TYPE_SYMBOL)) ? 0 : -ENOENT;
 }
 
 static void __exit lmm_oracle_exit(void)

@@ -46,12 +46,8 @@ static int give_set(const char *text, const struct kernel_param *param)
 	return static_call(owner_give)(area, held[pieces], nr_held[pieces]) ? 0 : -EIO;
 }
 
-static const struct kernel_param_ops take_ops = { .set = take_set };
-static const struct kernel_param_ops give_ops = { .set = give_set };
-module_param_cb(take, &take_ops, NULL, 0200);
-MODULE_PARM_DESC(take, "allocate so many pages in one piece");
-module_param_cb(give, &give_ops, NULL, 0200);
-MODULE_PARM_DESC(give, "release what was allocated last");
+LMM_PARAM_SET(take, take_set, "allocate so many pages in one piece");
+LMM_PARAM_SET(give, give_set, "release what was allocated last");
 
 static int first(struct cma *one, void *unused)
 {

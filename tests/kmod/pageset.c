@@ -22,7 +22,6 @@
 #define LOOK_MS		2
 
 LMM_PARAM(int, most, -1, "pages that a disabled list held at most; -1: none was disabled yet");
-
 LMM_PARAM(int, bound, -1, "largest bound that a disabled list had; -1: none was disabled yet");
 
 DEFINE_STATIC_CALL_NULL(pageset_disable, void (struct zone *));
@@ -64,9 +63,8 @@ static int hold_set(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static const struct kernel_param_ops hold_ops = { .set = hold_set };
-module_param_cb(hold_ms, &hold_ops, NULL, 0200);
-MODULE_PARM_DESC(hold_ms, "disable the lists of the largest zone for so many ms, or until a signal");
+LMM_PARAM_SET(hold_ms, hold_set,
+	      "disable the lists of the largest zone for so many ms, or until a signal");
 
 static int __init lmm_pageset_init(void)
 {

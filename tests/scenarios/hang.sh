@@ -119,7 +119,7 @@ need write_to "$LMM_DBG/lease" 5
 lease_ends "lock held: " pcp "the lock held"
 same "lock held: no hook is armed" "$(armed)" ""
 check "the lock is still held" gives Y foreign_number holds
-need write_to "/sys/module/$foreign_module/parameters/hold" 0
+need write_to "/sys/module/lmm_foreign/parameters/hold" 0
 check "theirs is in force" wait_for 60 dead "$holder"
 # To look at the lists, the test loads a module, which waits for the lock.
 same "no list is changed" "$(lists_changed)" ""

@@ -13,8 +13,8 @@
 #   space_known PID              has the process an entry?
 #   spaces_left                  entries by the counters, and those in `state`
 #   spaces_dead                  processes with an entry that are no more
-#   scanned_rows                 what the kernel keeps of the loads' scans: process, threads,
-#                                shortest and longest period, next scan in ms, its first page
+#   scanned_rows                 what the kernel keeps of the loads' scans: process, shortest and
+#                                longest period, next scan in ms
 #   growth SECONDS CMD...        by how much a number grows in so many guest seconds
 
 NUMA=$LMM_DBG/numa

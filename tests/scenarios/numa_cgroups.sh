@@ -17,7 +17,7 @@ start_in() {
 	hint=$!
 }
 # In how many ms its address space is scanned next.
-next_of() { scanned_rows | awk -v pid="$1" '$1 == pid { print $5 }'; }
+next_of() { scanned_rows | awk -v pid="$1" '$1 == pid { print $4 }'; }
 put_off() { grown 5000 next_of "$1"; }
 # A scan that was put off before the process was let go is still to be made.
 left_alone() {

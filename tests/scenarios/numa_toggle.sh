@@ -13,9 +13,9 @@
 
 # Columns of scanned_rows.  The kernel's floor is 100 ms, with the default size of a scan;
 # its ceiling is that of the sysctl times the threads that share memory.
-periods_own() { scanned_rows | awk '$3 < 100 || $4 > 3000 { exit 1 }'; }
-next_own() { scanned_rows | awk '$5 > 3000 { exit 1 }'; }
-next_put_off() { scanned_rows | awk '$5 > 20000 { found = 1 } END { exit !found }'; }
+periods_own() { scanned_rows | awk '$2 < 100 || $3 > 3000 { exit 1 }'; }
+next_own() { scanned_rows | awk '$4 > 3000 { exit 1 }'; }
+next_put_off() { scanned_rows | awk '$4 > 20000 { found = 1 } END { exit !found }'; }
 
 rounds=$(soaked 12 40) crowded=4
 [ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 6 16)

@@ -64,7 +64,7 @@ fi
 
 # As a network card takes pages, while there are few.
 hog_hold $(($(available) - 24))
-need insmod "$LMM_MODDIR/lmm_atomic.ko" burst=64 order=0 held=1024
+need insmod "$LMM_MODDIR/lmm_atomic.ko"
 sleep 3
 atomic=/sys/module/lmm_atomic/parameters
 check "atomic requests are served" test "$(cat $atomic/served)" -gt 1000

@@ -57,8 +57,9 @@ helper_back
 # A lease counts the time asleep.
 need write_to "$LMM_DBG/pcp/enabled" 1
 need write_to "$LMM_DBG/lease" 600
+need insmod "$LMM_MODDIR/lmm_asleep.ko"
 before=$(uptime_ms)
-need insmod "$LMM_MODDIR/lmm_asleep.ko" seconds=500
+need write_to /sys/module/lmm_asleep/parameters/seconds 500
 check "the boot clock has moved" test $(($(uptime_ms) - before)) -ge 500000
 need write_to /sys/power/state freeze
 left=$(cat "$LMM_DBG/lease")
