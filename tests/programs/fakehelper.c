@@ -7,18 +7,15 @@
  * words in /run/helper/mode.NAME, or else in /run/helper/mode, say what the program does next:
  *
  *	(nothing)		the real thing: loads or unloads the module by its name
- *	real			the real thing, by the host's own program, /run/helper/kmod
  *	slow MS			sleeps, then does the real thing
- *	late MS			does the real thing, then sleeps
  *	hang			sleeps ten minutes, then fails
- *	exit N			fails
  *	signal N		kills itself
  *	first FILE [OPTION]	loads that module file, then does the real thing
  *	after FILE [OPTION]	loads that module file, waits until its livepatch is in force,
  *				then does the real thing
  *
- * /run/helper/modules names the folder with modules of ours.  The host's own program loads every
- * other module.  The log gets "end" as well when the program has done its work.
+ * /run/helper/modules names the folder with modules of ours.  The host's own program,
+ * /run/helper/kmod, loads every other module.  The log gets "end" as well when the program has done its work.
  */
 #include "load.h"
 
@@ -162,15 +159,9 @@ int main(int argc, char **argv)
 		nap(600000);
 		return 1;
 	}
-	if (!strcmp(mode, "exit"))
-		return number;
 	if (!strcmp(mode, "signal")) {
 		signal(number, SIG_DFL);
 		kill(getpid(), number);
-	}
-	if (!strcmp(mode, "real")) {
-		execv(REAL, argv);
-		return 97;
 	}
 	if (!strcmp(mode, "slow"))
 		nap(number);
@@ -185,8 +176,6 @@ int main(int argc, char **argv)
 			settle(file);
 	}
 	status = real_thing(name, argv);
-	if (!strcmp(mode, "late"))
-		nap(number);
 	say(name, end, NULL);
 	return status;
 }

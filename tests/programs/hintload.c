@@ -13,7 +13,6 @@
 
 #define MAX_THREADS	256
 #define SWAP_MS		2000
-#define IDLE_MS		100
 /* No divisor of a size in MiB, so that a page does not stay with a thread. */
 #define TURN_PAGES	61
 
@@ -21,12 +20,11 @@ enum pattern {
 	OWN,	/* each has its own part: private, and soon local */
 	SWAP,	/* each has its own part, but changes CPU now and then: remote */
 	SHARED,	/* all write to all pages, in turns: shared, local and remote */
-	IDLE,	/* as OWN, and sleeps nearly all the time */
 	NR_PATTERNS
 };
 
 static const char *const pattern_words[NR_PATTERNS] = {
-	[OWN] = "own", [SWAP] = "swap", [SHARED] = "shared", [IDLE] = "idle",
+	[OWN] = "own", [SWAP] = "swap", [SHARED] = "shared",
 };
 
 static struct options {
@@ -60,7 +58,7 @@ static void parse_pattern(const char *word)
 }
 
 static const struct load_command command = {
-	.usage = "hintload [-p own|swap|shared|idle] [-t THREADS] [-f PROCESSES] [-m MIB]\n"
+	.usage = "hintload [-p own|swap|shared] [-t THREADS] [-f PROCESSES] [-m MIB]\n"
 		 "                [-s MS] [-a MS]\n",
 	.options = (const struct load_option[]) {
 		{ 'p', "PATTERN", "what the threads touch (own)", .call = parse_pattern },
@@ -123,8 +121,6 @@ static void *work(void *arg)
 			pin((self + turn * (cpus / 2)) % cpus);
 		}
 		touch_pages(mine, options.bytes);
-		if (options.pattern == IDLE)
-			nap(IDLE_MS);
 	}
 	return NULL;
 }

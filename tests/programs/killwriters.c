@@ -2,16 +2,6 @@
 /*
  * killwriters.c - begin writes to control files and kill the writers
  *
- *	killwriters [OPTION]... FILE=VALUE...
- *
- *	-r ROUNDS	how often (60)
- *	-n WRITERS	at once, in a round (2)
- *	-m MS		a writer is killed 0 to MS ms after its begin (300)
- *	-g MS		rest between two rounds (0)
- *	-s SEED		seed of the delays and of the choice of values (1)
- *	-l SECONDS	a writer that lives longer after its kill is stuck (60)
- *	-t SECONDS	begin no round after SECONDS (0: no limit)
- *
  * Each writer writes one of the values to its file, in one write.  In the end one line:
  *
  *	rounds 60 writers 120 killed 97 done 12 refused 11 stuck 0 slowest_ms 140 EBUSY 4 EINTR 7
@@ -153,7 +143,7 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 	}
 }
 
-static unsigned long rounds = 60, count = 2, most = 300, pause_ms, limit = 60, end, seed = 1;
+static unsigned long rounds = 60, count = 2, most = 300, limit = 60, seed = 1;
 
 static const struct load_command command = {
 	.usage = "killwriters [OPTION]... FILE=VALUE...\n",
@@ -162,13 +152,10 @@ static const struct load_command command = {
 		LOAD_NUMBER('n', "WRITERS", "writers at once (2)", &count, 1, MOST),
 		LOAD_NUMBER('m', "MS", "longest time until a writer is killed (300)",
 			    &most, 0, INT_MAX),
-		LOAD_NUMBER('g', "MS", "pause between rounds (0)", &pause_ms, 0, INT_MAX),
 		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &seed, 0, UINT_MAX),
 		LOAD_NUMBER('l', "SECONDS",
 			    "a writer that lives so long after its kill is stuck (60)",
 			    &limit, 0, INT_MAX / 1000),
-		LOAD_NUMBER('t', "SECONDS", "begin no round after this time (0: no limit)",
-			    &end, 0, INT_MAX),
 		{}
 	},
 	.operands = true,
@@ -178,7 +165,6 @@ int main(int argc, char **argv)
 {
 	struct writer writers[MOST] = { 0 };
 	unsigned long round, i, begun = 0;
-	long start = now_ms();
 
 	parse_options(argc, argv, &command);
 	random_state = seed;
@@ -188,13 +174,10 @@ int main(int argc, char **argv)
 		if (!strchr(argv[i], '='))
 			errx(2, "%s: not FILE=VALUE", argv[i]);
 	for (round = 0; round < rounds && !stuck; round++) {
-		if (end && now_ms() - start > (long)end * 1000)
-			break;
 		for (i = 0; i < count; i++, begun++)
 			begin(&writers[i], argv[optind + below(argc - optind)],
 			      now_ms() + below(most + 1));
 		see_through(writers, count, limit * 1000);
-		nap(pause_ms);
 	}
 	printf("rounds %lu writers %lu killed %lu done %lu refused %lu stuck %lu slowest_ms %ld",
 	       round, begun, killed, done, refused, stuck, slowest);
