@@ -33,7 +33,6 @@ alloc=/sys/kernel/tracing/events/kmem/mm_page_alloc
 
 # The debug kernel has neither; the others' memory is to be in both readings.
 [ "$LMM_KERNEL" = debug ] || need modprobe -a loop ext4
-need lmm_load
 pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
@@ -98,5 +97,4 @@ pkill lmm_late
 need rmmod lmm_holes
 
 need write_to "$PB/enabled" 0
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -153,5 +153,4 @@ check "switching off" write_to "$policy/enabled" 0
 none_armed
 check "stock again: all of the area is to be had" wait_for 20 take reserved 65536
 give reserved 65536
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -23,7 +23,6 @@ owner_loop() {
 	done
 }
 
-need lmm_load
 pages_before cma
 
 need write_to "$policy/config" "enabled=1 mode=cma_first"
@@ -72,5 +71,4 @@ check "all of the first can be had" wait_for 20 take reserved 16384
 check "and of the second" wait_for 20 take hugetlb1 262144
 give reserved 16384
 give hugetlb1 262144
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -32,7 +32,6 @@ owner_loop() {
 	done
 }
 
-need lmm_load
 pages_before cma
 free=$(meminfo CmaFree)
 
@@ -78,5 +77,4 @@ give reserved 65536
 check "every page of the area is free again" wait_for 60 sh -c "
 	echo 3 >/proc/sys/vm/drop_caches
 	[ \$(awk '\$1 == \"CmaFree:\" { print \$2 }' /proc/meminfo) -ge $((free - 2048)) ]"
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -45,10 +45,8 @@ pool_grows() {
 
 need insmod "$LMM_MODDIR/lmm_exchange.ko"
 echo 0 >/proc/sys/vm/oom_dump_tasks
-need lmm_load
-need write_to "$zonelock/config" "max_age_ms=60000 hold_off_ms=100"
 pages_before zonelock
-need write_to "$zonelock/enabled" 1
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
 
 empties "a CPU goes" returned_drain write_to "$cpu" 0
 need write_to "$cpu" 1
@@ -113,5 +111,4 @@ check "rmmod with the policy on, under load" rmmod livemm
 wait "$runner"
 same "no page had two owners, in the end" "$(cat $exchange/errors)" 0
 need lmm_load
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -14,8 +14,6 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 
-cgroup=/run/lmm_cgroup
-
 # Pages that the depots of a node hold.
 held_on() {
 	awk -v node="$1" '/^[0-9]/ && $1 == node { sum += $4 } END { print sum + 0 }' "$zonelock/state"
@@ -31,15 +29,9 @@ stock_both() {
 }
 
 echo 0 >/proc/sys/vm/oom_dump_tasks
-mkdir -p "$cgroup"
-need mount -t cgroup2 none "$cgroup"
-need write_to "$cgroup/cgroup.subtree_control" "+cpuset"
-mkdir "$cgroup/bound"
-need write_to "$cgroup/bound/cpuset.mems" 1
-need lmm_load
-need write_to "$zonelock/config" "max_age_ms=60000 hold_off_ms=5000"
+cgroup_make bound cpuset.mems 1
 pages_before zonelock
-need write_to "$zonelock/enabled" 1
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=5000"
 
 check "the depots of both nodes hold pages" wait_for 60 stock_both
 before=$(vmstat oom_kill) bound=$(held_on 1) other=$(held_on 0)
@@ -55,5 +47,4 @@ hog_end
 check "the depots of both nodes hold pages again" wait_for 60 stock_both
 need write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

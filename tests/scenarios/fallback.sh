@@ -98,5 +98,4 @@ note "scope: DMA32 raised by $raised, then $(raised_by DMA32); limited_watermark
 load_stop
 hog_end
 pcp_after ""
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

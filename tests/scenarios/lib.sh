@@ -177,15 +177,16 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   zone_raised ZONE         has it raised one of that zone of node 0?
 #   zone_pages NAME [ZONE]   a number of node 0, in pages: `free`, `high` (the watermark), `count` (in lists); summed over the zones that programs' memory comes from, or of one
 #   pages_unaccounted        managed pages that no counter of the kernel explains
-#   pages_before POLICY      switch the policy on and off, and have $pages: pages_unaccounted
-#   pages_kept BEFORE        two checks: pages_unaccounted is about BEFORE
-#   pcp_before               load the module and have $bounds and $pages, of what is to be there in the end
+#   pages_before POLICY      load livemm, switch the policy on and off, and have $pages: pages_unaccounted
+#   all_back                 checks at the end: pages_unaccounted is about $pages, livemm unloads
+#   pcp_before               pages_before pcp, and have $bounds, which is to be there in the end, too
 #   pcp_after PREFIX         switch pcp off; two checks, with names that begin so: what is left of it
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
 #   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
 #   victim_start MIB [CGROUP]   a hog that the OOM killer takes first, in a cgroup if one is named
 #   hog_settled              wait until all of that is touched; hog_hold: start one and wait
 #   hog_end                  end every hog
+#   cgroup_make NAME FILE VALUE   the cgroup $cgroup/NAME, with VALUE in the file of its controller
 #   counter NAME [POLICY]     a counter, by default of pcp
 #   counted NAME N           is a counter of pcp above N?
 #   tells FILE REGEX         has a line of the control file a match?
@@ -265,22 +266,23 @@ pages_unaccounted() {
 		$(vmstat nr_slab_reclaimable nr_slab_unreclaimable nr_page_table_pages)))
 }
 
-pages_kept() {
-	_lost=$(($(pages_unaccounted) - $1))
+all_back() {
+	_lost=$(($(pages_unaccounted) - pages))
 	note "pages unaccounted for, after less before: $_lost"
 	check "no page is missing" test "$_lost" -lt 1024
 	check "no page is too many" test "$_lost" -gt -1024
+	check "unloads" lmm_unload
 }
 
 # Livepatches load at the first switch, so that both readings contain their memory.
 pages_before() {
+	loaded livemm || need lmm_load
 	need write_to "$LMM_DBG/$1/enabled" 1
 	need write_to "$LMM_DBG/$1/enabled" 0
 	pages=$(pages_unaccounted)
 }
 
 pcp_before() {
-	need lmm_load
 	bounds=$(lists_bounds)
 	pages_before pcp
 }
@@ -327,6 +329,15 @@ hog_gone() { ! pgrep -r R,S,D "$hog" >/dev/null; }
 hog_end() {
 	pkill "$hog"
 	wait_for 30 hog_gone
+}
+
+cgroup=/run/lmm_cgroup
+cgroup_make() {
+	need mkdir -p $cgroup
+	need mount -t cgroup2 none $cgroup
+	need write_to $cgroup/cgroup.subtree_control "+${2%%.*}"
+	need mkdir "$cgroup/$1"
+	need write_to "$cgroup/$1/$2" "$3"
 }
 
 counter() { awk -v name="$1" '$1 == name { print $2 }' "$LMM_DBG/${2:-pcp}/counters"; }

@@ -10,10 +10,9 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
-groups=/run/lmm_cgroup
 # The load, in a cgroup from its first instruction.
 start_in() {
-	sh -c 'echo $$ >"$0/cgroup.procs" && exec nice -n 19 "$@"' "$groups$1" "$HINTLOAD" -p own -m 4 >/dev/null &
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec nice -n 19 "$@"' "$cgroup$1" "$HINTLOAD" -p own -m 4 >/dev/null &
 	hint=$!
 }
 # In how many ms its address space is scanned next.
@@ -27,9 +26,9 @@ left_alone() {
 	done
 }
 
-need mkdir -p $groups
-need mount -t cgroup2 none $groups
-need mkdir $groups/lmm_a $groups/lmm_ab $groups/lmm_b
+need mkdir -p $cgroup
+need mount -t cgroup2 none $cgroup
+need mkdir $cgroup/lmm_a $cgroup/lmm_ab $cgroup/lmm_b
 kernel_scans 100 200 400
 need lmm_load
 settings="scan_delay_ms=0 scan_delay_run_ms=0"
@@ -68,19 +67,19 @@ check "it is let go" wait_for 60 left_alone "$outside"
 check "and forgotten" wait_for 30 space_unknown "$outside"
 
 # A process that moves; a cgroup below.
-need mkdir $groups/lmm_a/inner
-need write_to $groups/lmm_a/inner/cgroup.procs "$outside"
+need mkdir $cgroup/lmm_a/inner
+need write_to $cgroup/lmm_a/inner/cgroup.procs "$outside"
 check "below a listed one it is steered" wait_for 60 put_off "$outside"
-need write_to $groups/lmm_b/cgroup.procs "$inside"
+need write_to $cgroup/lmm_b/cgroup.procs "$inside"
 # It is put off for a while yet: by 20 s at most.
 check "moved out, it is let go" wait_for 60 left_alone "$inside"
 check "and is forgotten" wait_for 30 space_unknown "$inside"
 
 hint_stop "$outside"
-need rmdir $groups/lmm_a/inner $groups/lmm_a
+need rmdir $cgroup/lmm_a/inner $cgroup/lmm_a
 check "a listed cgroup may go" space_unknown "$outside"
 sleep 2
-need mkdir $groups/lmm_a
+need mkdir $cgroup/lmm_a
 check "made again, what was elsewhere is not steered" left_alone "$inside"
 start_in /lmm_a
 check "but what is in it is" wait_for 60 put_off "$hint"
@@ -97,4 +96,4 @@ for pid in "$inside" "$alike" "$hint"; do
 done
 hints_stop
 check "unloads" lmm_unload
-need rmdir $groups/lmm_a $groups/lmm_ab $groups/lmm_b
+need rmdir $cgroup/lmm_a $cgroup/lmm_ab $cgroup/lmm_b

@@ -24,13 +24,8 @@ shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !
 decay=30
 now() { cut -d. -f1 /proc/uptime; }
 
-cgroup=/run/lmm_cgroup
 echo 0 >/proc/sys/vm/oom_dump_tasks
-mkdir -p "$cgroup"
-need mount -t cgroup2 none "$cgroup"
-echo +memory >"$cgroup/cgroup.subtree_control"
-mkdir -p "$cgroup/small"
-need write_to "$cgroup/small/memory.max" 16M
+cgroup_make small memory.max 16M
 pcp_before
 
 for mode in $(soaked depth "event depth"); do
@@ -83,5 +78,4 @@ for mode in $(soaked depth "event depth"); do
 	load_stop
 	pcp_after "$mode: "
 done
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -12,8 +12,6 @@
 # help the process, and therefore do not put off the killer. (The OOM killer prints a call trace.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-cgroup=/run/lmm_cgroup
-
 # Memory of node 1 runs out; pages of node 0 that pcp gives back, and calls of the killer.
 run_out() {
 	_kills=$(vmstat oom_kill) calls=$(counter oom_calls) returned=$(counter oom_pages)
@@ -27,11 +25,7 @@ run_out() {
 }
 
 echo 0 >/proc/sys/vm/oom_dump_tasks
-mkdir -p "$cgroup"
-need mount -t cgroup2 none "$cgroup"
-need write_to "$cgroup/cgroup.subtree_control" "+cpuset"
-mkdir "$cgroup/bound"
-need write_to "$cgroup/bound/cpuset.mems" 1
+cgroup_make bound cpuset.mems 1
 pcp_before
 need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=500"
 taskset -c 0 "$LMM_ROOT/build/bench/pagetouch" -w 48 -r 1000000 -p 1 >/dev/null &
@@ -46,5 +40,4 @@ done
 check "pages of node 0 went back" test "$sum" -gt 0
 load_stop
 pcp_after ""
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -47,7 +47,6 @@ traced=0 lefts=6
 [ "$LMM_KERNEL" != 6.1 ] || traced=1 lefts=$(soaked 6 "8 6 4")
 
 [ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
-need lmm_load
 pages_before pageblock
 
 [ $traced = 0 ] || without=$(squeezed)
@@ -98,5 +97,4 @@ same "switched off and on under load" "$switched" 6
 load_stop
 need write_to "$PB/enabled" 0
 none_armed
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -35,10 +35,8 @@ disable_end() {
 }
 
 need insmod "$LMM_MODDIR/lmm_pageset.ko"
-need lmm_load
+pcp_before
 need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=800"
-bounds=$(lists_bounds)
-pages_before pcp
 load_start
 
 for mode in event depth; do
@@ -104,5 +102,4 @@ check "idle lists go back" wait_for 60 lists_idle
 need write_to "$LMM_DBG/pcp/enabled" 0
 same "every list has the kernel's own bound" "$(lists_changed)" ""
 none_armed
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

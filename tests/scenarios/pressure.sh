@@ -114,5 +114,4 @@ for mode in $(soaked event "event depth"); do
 	load_stop
 	pcp_after "$mode: "
 done
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

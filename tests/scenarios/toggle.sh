@@ -12,17 +12,8 @@
 
 rounds=$(soaked 30 100) crowded=10
 [ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 10 20) crowded=5
-need lmm_load
+pcp_before
 need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
-bounds=$(lists_bounds)
-
-load_start
-# The first round loads livepatches, so that both readings contain their memory.
-need write_to "$LMM_DBG/pcp/enabled" 1
-need write_to "$LMM_DBG/pcp/enabled" 0
-load_stop
-pages=$(pages_unaccounted)
-
 load_start
 for round in $(seq "$rounds"); do
 	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,
@@ -45,5 +36,4 @@ check "drains were counted" test "$(counter drains)" -gt 0
 same "list bounds under load are as before" "$(lists_bounds)" "$bounds"
 none_armed
 load_stop
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back

@@ -39,7 +39,6 @@ wishes() {
 
 owner=
 [ ! -d /sys/kernel/debug/cma ] || owner=reserved
-need lmm_load
 pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
@@ -60,5 +59,4 @@ check "as many huge pages are had" test "$huge" -ge $((huge_without - rounds))
 check "the process that has the memory lives" pgrep lmm_hog
 hog_end
 need write_to "$PB/enabled" 0
-pages_kept "$pages"
-check "unloads" lmm_unload
+all_back
