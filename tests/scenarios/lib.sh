@@ -33,8 +33,6 @@
 
 # shellcheck disable=SC2034 # used by scenarios
 LMM_DBG=/sys/kernel/debug/livemm LMM_PARAMS=/sys/module/livemm/parameters
-# The livepatch module with the wrappers of refill and drain.
-LMM_PATCH=/sys/kernel/livepatch/livemm_klp_lists
 
 ok() {
 	printf 'ok %s\n' "$*" >&3

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.12
+# kernels: 6.1 6.12 7.2 debug
 # guest: shared
-# named: 6.1 7.2
 # timeout: 900
 # args: transparent_hugepage=never
 #
 # The kernel writes the bounds of the lists at the same time as pcp: the kernel disables lists,
-# computes bounds anew, and takes a CPU and memory away. The kernel's values win and stay.
+# computes bounds anew, and takes a CPU and memory away. The kernel's values win and stay. The mode
+# changes under load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 fraction=/proc/sys/vm/percpu_pagelist_high_fraction
@@ -62,8 +62,10 @@ for mode in event depth; do
 	same "$mode: off, the kernel's own bounds stand" "$(lists_bounds)" "$bounds"
 done
 
-need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event"
+need write_to "$LMM_DBG/pcp/enabled" 1
 check "lists are raised" wait_for 60 lists_raised
+check "the mode changes under load" write_to "$LMM_DBG/pcp/mode" event
+check "lists are raised in the new mode" wait_for 60 lists_raised
 # The sysctl takes the same lock, so it waits, and then both store their bounds.
 disable_start "sysctl"
 write_to "$fraction" 16 &
@@ -72,7 +74,12 @@ sleep 0.5
 disable_end "sysctl"
 need wait "$setter"
 check "hands off" wait_for 30 shown_as sysctl
+check "status says so" tells status percpu_pagelist_high_fraction
 same "its bounds stand" "$(lists_changed)" ""
+set_by_sysctl=$(lists_bounds)
+need rmmod livemm
+same "and without livemm" "$(lists_bounds)" "$set_by_sysctl"
+need lmm_load "policies=pcp:enabled=1,mode=event,period_ms=100,decay_ms=800"
 need write_to "$fraction" 0
 check "lists are raised without it" wait_for 60 lists_raised
 
