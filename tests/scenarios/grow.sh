@@ -34,8 +34,7 @@ comes_on() {
 }
 
 lists="free_pcppages_bulk "
-[ ! -e /proc/kallsyms ] || ! grep -q '^rmqueue_bulk$' /sys/kernel/tracing/available_filter_functions ||
-	lists="free_pcppages_bulk rmqueue_bulk "
+! traceable rmqueue_bulk || lists="free_pcppages_bulk rmqueue_bulk "
 
 kernel_scans 100 200 400
 need lmm_load

@@ -20,6 +20,7 @@
 #   patches_enabled             those of them that are enabled
 #   stalls                      is a transition of our livepatches under way?  patches_quiet: is none?
 #   settled                     is no policy loading or leaving, and no transition under way?
+#   traceable FUNCTION          can a livepatch or a probe have the function?
 #   all_off                     write 0 to every policy that is not off
 #   all_out                     unload livemm and all its livepatches, in any state
 #   writer_start FILE TEXT      a process $writer that writes TEXT to the file
@@ -123,6 +124,8 @@ stalls() { grep -qs 1 /sys/kernel/livepatch/livemm_klp*/transition; }
 patches_quiet() { ! stalls; }
 
 settled() { ! tells status '^[a-z]+ +(loading|leaving)( |$)' && patches_quiet && helper_idle; }
+
+traceable() { grep -qx "$1" /sys/kernel/tracing/available_filter_functions; }
 
 all_off() {
 	for _policy in zonelock cma pcp pageblock numa; do

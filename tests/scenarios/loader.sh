@@ -27,7 +27,6 @@ ours_holds() {
 
 # The livepatch module with the wrapper of compaction.
 by_hand=livemm_klp_giveback
-[ -e "$LMM_MODDIR/$by_hand.ko" ] || by_hand=livemm_klp
 
 helper_setup
 need lmm_load

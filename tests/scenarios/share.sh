@@ -32,8 +32,6 @@ hook_of() {
 	esac
 }
 
-traceable() { grep -qx "$1" "$EVENTS/available_filter_functions"; }
-
 # The functions by the names of this kernel.
 functions="get_page_from_freelist task_numa_fault"
 for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
@@ -63,16 +61,6 @@ metadata() {
 		sleep 0.5
 	done
 }
-loads_start() {
-	hint_start -p swap -t 2 -m 2
-	metadata >/dev/null 2>&1 &
-	metas=$!
-}
-loads_stop() {
-	kill "$metas" 2>/dev/null
-	hints_stop
-}
-
 
 # ours_go_on NAME: each of our hooks is armed, and hooks whose hits rise under this load go on
 # rising.
@@ -107,14 +95,16 @@ ours_off() {
 	wait_for 60 settled
 }
 
-# theirs_on KIND FUNCTIONS, theirs_count KIND FUNCTION, theirs_off KIND FUNCTIONS
+# KIND_on FUNCTIONS, KIND_count FUNCTIONS INDEX, KIND_off.  Set, $at_return has the kprobes and
+# BPF programs at the return of the functions alone.
+at_return=
 patch_on() { foreign_load function="$1"; }
 patch_count() { foreign_number hits | cut -d, -f"$2"; }
 patch_off() { foreign_unload; }
 
 kprobe_on() {
 	for _name in $(echo "$1" | tr , ' '); do
-		echo "p:lmm/$_name $_name" >>"$EVENTS/kprobe_events" || return 1
+		echo "${at_return:-p}:lmm/$_name $_name" >>"$EVENTS/kprobe_events" || return 1
 	done
 	echo 1 >"$EVENTS/events/lmm/enable"
 }
@@ -122,18 +112,16 @@ kprobe_count() { awk -v name="$(echo "$1" | cut -d, -f"$2")" '$1 == name { print
 kprobe_off() { echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"; }
 
 bpf_running() { grep -q running /run/bpf.out || dead "$bpf"; }
-# Beside an exit program zonelock cannot see the caller of a drain and stores nothing, so the
-# wrapped function has an entry program only; returns() tries the exit program.
 bpf_on() {
 	for _name in $(echo "$1" | tr , ' '); do
-		echo "kfunc:$_name { @in[\"$_name\"] = count(); }"
-		[ "$_name" = "$wrapped" ] || echo "kretfunc:$_name { @out[\"$_name\"] = count(); }"
+		[ -n "$at_return" ] || echo "kfunc:$_name { @hits[\"$_name\", \"in\"] = count(); }"
+		# Beside an exit program zonelock cannot see the caller of a drain and stores nothing.
+		if [ -n "$at_return" ] || [ "$_name" != "$wrapped" ]; then
+			echo "kretfunc:$_name { @hits[\"$_name\", \"out\"] = count(); }"
+		fi
 	done >/run/bpf.bt
-	bpf_start
-}
-bpf_start() {
 	cat >>/run/bpf.bt <<-END
-		interval:s:1 { printf("running\n"); print(@in); print(@out); }
+		interval:s:1 { printf("running\n"); print(@hits); }
 	END
 	: >/run/bpf.out
 	bpftrace -B line /run/bpf.bt >/run/bpf.out 2>&1 &
@@ -143,12 +131,11 @@ bpf_start() {
 	cat /run/bpf.out
 	return 1
 }
-# The smaller of the last counts at entry and at exit, of the two that there are.
+# The smaller of the last counts at entry and at exit, of those that there are.
 bpf_count() {
-	awk -v name="[$(echo "$1" | cut -d, -f"$2")]:" '
-		index($1, "@in") == 1 && substr($1, 4) == name { i = $2 }
-		index($1, "@out") == 1 && substr($1, 5) == name { o = $2 }
-		END { print (i == "" || o != "" && o < i ? o : i) + 0 }' /run/bpf.out
+	awk -v name="@hits[$(echo "$1" | cut -d, -f"$2")," '$1 == name { last[$2] = $3 }
+		END { for (side in last) if (least == "" || last[side] < least) least = last[side]
+		      print least + 0 }' /run/bpf.out
 }
 bpf_off() { kill -INT "$bpf" && wait_for 60 dead "$bpf"; }
 
@@ -199,21 +186,10 @@ after() {
 }
 
 # Theirs at the return of the wrapped function: a return probe, and a BPF exit program.
-returned_on() {
-	echo "r:lmm/$1 $1" >>"$EVENTS/kprobe_events" && echo 1 >"$EVENTS/events/lmm/enable"
-}
-returned_count() { kprobe_count "$@"; }
-returned_off() { kprobe_off; }
-exit_on() {
-	echo "kretfunc:$1 { @in[\"$1\"] = count(); @out[\"$1\"] = count(); }" >/run/bpf.bt
-	bpf_start
-}
-exit_count() { bpf_count "$@"; }
-exit_off() { bpf_off; }
-
 returns() {
-	for kind in returned $(soaked "" exit); do
-		name="ours, then their $kind of $wrapped"
+	at_return=r
+	for kind in kprobe $(soaked "" bpf); do
+		name="ours, then their $kind at the return of $wrapped"
 		ours_on "$name"
 		theirs_load "$name loads" "$kind" "$wrapped" || {
 			ours_off "$name"
@@ -251,7 +227,9 @@ before() {
 need lmm_load
 kernel_scans 100 200 400
 need write_to "$NUMA/config" "mode=vma scan_delay_ms=0 scan_delay_run_ms=0"
-loads_start
+hint_start -p swap -t 2 -m 2
+metadata >/dev/null 2>&1 &
+metas=$!
 
 # The hooks of ours that count under this load without other tools.
 rising=
@@ -268,6 +246,7 @@ after
 before
 returns
 none_armed
-loads_stop
+kill $metas 2>/dev/null
+hints_stop
 check "unloads" all_out
 need umount /run/ext4
