@@ -19,8 +19,7 @@ said "status without the module" "livemm is not loaded (livemmctl load)"
 ctl "load --json" 0 load --json
 holds "load --json" "d['loaded'] and d['changed']"
 check "it is loaded" loaded livemm
-policies=$(awk '{ print $1 }' "$LMM_DBG/status")
-names=$(echo "$policies" | sed "s/.*/'&'/" | paste -sd, -)
+names=$(awk '{ print $1 }' "$LMM_DBG/status" | sed "s/.*/'&'/" | paste -sd, -)
 stock=$(cat "$LMM_PARAMS/policies")
 
 ctl "status --json" 0 status --json
@@ -45,10 +44,6 @@ said "state" "DMA32"
 ctl "hooks --json" 0 hooks --only armed --json
 holds "hooks --json" "'drain' in [hook['name'] for hook in d['hooks']]"
 
-before=$(config)
-ctl "enable what there is not" 2 enable pcp nosuch
-said "enable what there is not" "nosuch: no such policy; there are: $(echo "$policies" |
-	paste -sd, - | sed 's/,/, /g')"
 ctl "set" 0 set pcp decay_ms=2000 high_max_pct=10
 said "set" "pcp/decay_ms: 3000 -> 2000"
 check "set is done" grep -q "high_max_pct=10 .*decay_ms=2000" "$LMM_DBG/pcp/config"
@@ -58,18 +53,12 @@ same "and so does a process that nobody forked" "$(/usr/bin/python3 "$CTL" get p
 before=$(config)
 ctl "set out of range" 3 set pcp high_max_pct=20 decay_ms=499
 said "set out of range" "pcp/decay_ms: 499: not in 500..60000"
-unchanged "set out of range"
 ctl "set malformed --json" 3 set pcp mode=fast --json
-holds "set malformed --json" "d['error']['message'] == 'pcp/mode: fast: not one of depth event'"
 holds "set malformed --json" "d['error']['code'] == 'REFUSED' and d['error']['status'] == 3"
-ctl "set no knob" 3 set pcp nonsense=1
-said "set no knob" "nonsense"
-ctl "set no value" 2 set pcp decay_ms
 unchanged "what was refused"
 ctl "disable" 0 disable --all
 same "none is on" "$(cat "$LMM_DBG"/*/enabled | sort -u)" 0
 
-ctl "lease too long" 2 lease 604801
 need write_to "$LMM_DBG/pcp/enabled" 1
 ctl "lease" 0 lease 2
 said "lease" "then every policy is off"
@@ -100,8 +89,6 @@ ctl "profile verify what was saved" 0 profile verify mine
 ctl "profile apply again" 0 profile apply lists
 ctl "profile verify --json" 0 profile verify --json
 holds "profile verify --json" "d['as_profile'] and d['profile'] == 'lists' and not d['changes']"
-ctl "profile list --json" 0 profile list --json
-holds "profile list --json" "{'bad', 'lists', 'mine'} <= {row['name'] for row in d['profiles']}"
 
 ctl "doctor --json" 0 doctor --json
 holds "doctor --json" "len(d['checks']) > 15"
@@ -110,8 +97,7 @@ mkdir /run/metrics
 ctl "export" 0 export --textfile /run/metrics
 metrics=/run/metrics/livemm.prom
 check "metrics say that pcp is on" grep -q '^livemm_policy_enabled{policy="pcp"} 1' "$metrics"
-check "promtool takes them" promtool check metrics <"$metrics"
-same "and has nothing to say" "$(promtool check metrics <"$metrics" 2>&1)" ""
+same "promtool has nothing to say" "$(promtool check metrics <"$metrics" 2>&1)" ""
 
 # Unsigned modules are refused from here on; the wrappers are in already.
 need write_to /sys/kernel/security/lockdown integrity

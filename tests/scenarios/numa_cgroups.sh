@@ -35,13 +35,6 @@ settings="scan_delay_ms=0 scan_delay_run_ms=0"
 # So that who is steered can be told by when it is scanned.
 settings="$settings mode=period scan_period_min_ms=20000 scan_period_max_ms=20000"
 
-for bad in lmm_a /lmm_a:lmm_b //lmm_a /lmm_a:; do
-	before=$(cat "$NUMA/config")
-	refute "refuses cgroups=$bad" write_to "$NUMA/cgroups" "$bad"
-	check "and says why" tells last_error "numa/cgroups: "
-	same "and changes nothing" "$(cat "$NUMA/config")" "$before"
-done
-
 start_in /lmm_a
 inside=$hint
 start_in /lmm_ab

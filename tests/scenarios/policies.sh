@@ -15,11 +15,8 @@ bad_load() {
 	refute "and is not loaded" loaded livemm
 }
 
-bad_load "pcp:enabled=2" "enabled"
 bad_load "pcp:enabled=1,period_ms=5" "pcp/period_ms: 5"
 bad_load "nosuch:enabled=1" "nosuch"
-bad_load "pcp:enabled=1;pcp:enabled=0" "pcp"
-bad_load "pcp" "pcp"
 refute "a failed load leaves no livepatch" any_klp_loaded
 
 check "load with a good string" lmm_load policies="pcp:enabled=1,period_ms=500"
