@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The machine suspends to idle, with nothing under way, while a livepatch transition stalls, while
-# the program that loads modules hangs, and with policies on.  tests/sleep.py presses the key that
-# wakes the machine.
+# the program that loads modules hangs, and with policies on.  A lease counts the time asleep.
+# tests/sleep.py presses the key that wakes the machine.
 set -u
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -73,6 +73,24 @@ rm /run/hang
 writer_back "the writer succeeds when the program has ended"
 check "pcp is on again" policy_is pcp on
 sleep_now "pcp on"
+
+# lmm_asleep moves the clocks as a sleep of so many seconds does.
+slept=/sys/module/lmm_asleep/parameters/seconds
+need write_to "$LMM_DBG/lease" 600
+need insmod "$LMM_MODDIR/lmm_asleep.ko"
+before=$(uptime_ms)
+need write_to $slept 500
+check "the boot clock has moved" test $(($(uptime_ms) - before)) -ge 500000
+sleep_now "within the lease"
+left=$(cat "$LMM_DBG/lease")
+note "of 600 s, after 500 s asleep, $left s are left"
+check "a lease counts the time asleep" test "$left" -gt 0 -a "$left" -le 100
+check "and has not ended yet" policy_is pcp on
+need write_to $slept 500
+sleep_now "over the end of the lease"
+check "it ends when the machine wakes too late" wait_for 5 policy_is pcp off
+same "and is none" "$(cat "$LMM_DBG/lease")" 0
+need rmmod lmm_asleep
 need all_off
 check "pcp comes to rest" wait_for 60 settled
 check "unloads again" lmm_unload
