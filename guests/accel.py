@@ -98,8 +98,8 @@ def emulated(emulation: str) -> Accel:
     arguments = {SINGLE: EMULATION, PARALLEL: PARALLEL_EMULATION}
     if emulation not in arguments:
         raise ToolError(f"emulation {emulation}: neither {' nor '.join(arguments)}")
-    found = emulator.fetched()
-    return Accel(arguments[emulation], str(found.program), emulator.starts(found.program))
+    program = emulator.fetched()
+    return Accel(arguments[emulation], str(program), emulator.starts(program))
 
 
 def choose(emulation: str = SINGLE) -> Accel:

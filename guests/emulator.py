@@ -2,7 +2,6 @@
 """The emulator of guests that do not run on KVM ([emulator] of kernels.toml).
 
 python3 -m guests.emulator fetch    fetch the emulator into the cache
-python3 -m guests.emulator show     print version and path
 
 The packages come from a later Debian suite and are unpacked into the cache.  Nothing on the
 host changes: apt runs with sources and lists of its own.
@@ -47,14 +46,6 @@ class Emulator:
         return cache_dir() / "qemu" / "version.json"
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """The emulator in the cache."""
-
-    version: str  # of the package
-    program: Path
-
-
 def load() -> Emulator:
     """Read the table; a wrong key or type is refused by name."""
     try:
@@ -64,8 +55,8 @@ def load() -> Emulator:
         raise ToolError(f"{MATRIX.name}: emulator: {error}") from error
 
 
-def fetched(wanted: Emulator | None = None) -> Fetched:
-    """The emulator in the cache, of the version that kernels.toml has."""
+def fetched(wanted: Emulator | None = None) -> Path:
+    """The program of the emulator in the cache, of the version that kernels.toml has."""
     wanted = wanted or load()
     missing = (f"{wanted.packages[0]} {wanted.version} of {wanted.suite} is not in the cache; "
                "run `python3 -m guests.emulator fetch`")
@@ -76,7 +67,7 @@ def fetched(wanted: Emulator | None = None) -> Fetched:
     program = tree_of(wanted, version) / PROGRAM
     if not fnmatch.fnmatchcase(version, wanted.version) or not program.exists():
         raise ToolError(missing)
-    return Fetched(version, program)
+    return program
 
 
 def tree_of(wanted: Emulator, version: str) -> Path:
@@ -141,7 +132,7 @@ def download(wanted: Emulator, folder: Path) -> tuple[str, list[Path]]:
     return version, sorted((folder / "cache/archives").glob("*.deb"))
 
 
-def unpack(wanted: Emulator, version: str, packages: list[Path]) -> Fetched:
+def unpack(wanted: Emulator, version: str, packages: list[Path]) -> Path:
     """Unpack the packages, and write the program that starts the emulator from there."""
     tree = tree_of(wanted, version)
     shutil.rmtree(tree, ignore_errors=True)
@@ -153,15 +144,14 @@ def unpack(wanted: Emulator, version: str, packages: list[Path]) -> Fetched:
     program.chmod(0o755)
     starts(program)
     wanted.record.write_text(json.dumps({"version": version}) + "\n", encoding="utf-8")
-    return Fetched(version, program)
+    return program
 
 
-def have(wanted: Emulator) -> Fetched:
+def have(wanted: Emulator) -> Path:
     """The emulator in the cache; fetched anew unless version and start are right."""
     try:
-        found = fetched(wanted)
-        starts(found.program)
-        return found
+        starts(fetched(wanted))
+        return fetched(wanted)
     except ToolError:
         wanted.record.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=wanted.record.parent) as folder:
@@ -179,18 +169,14 @@ def fetch() -> int:
         reason = next((line for line in lines if line.startswith("E: ")), lines[0])
         say(f"    no emulator for guests in parallel, their scenarios will fail: {reason}")
         return 0
-    say(f"    emulator for guests in parallel: {wanted.packages[0]} {found.version}")
+    say(f"    emulator for guests in parallel: {wanted.packages[0]} {found.parent.name}")
     return 0
 
 
 def main() -> int:
-    if sys.argv[1:] == ["fetch"]:
-        return fetch()
-    if sys.argv[1:] == ["show"]:
-        found = fetched()
-        say(f"{found.version} {found.program}")
-        return 0
-    raise ToolError("usage: python3 -m guests.emulator fetch|show")
+    if sys.argv[1:] != ["fetch"]:
+        raise ToolError("usage: python3 -m guests.emulator fetch")
+    return fetch()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 """The kernel matrix (kernels.toml), and the cache of images it leads to.
 
 python3 -m guests.kernels fetch     have every kernel's image and headers, or those of SERIES...
-python3 -m guests.kernels list      what is in the cache
 """
 
 import hashlib
@@ -336,13 +335,9 @@ def fetch(wanted: list[str]) -> int:
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["fetch"]:
-        return fetch(sys.argv[2:])
-    if sys.argv[1:] == ["list"]:
-        for image in images():
-            say(f"{image.name} {image.release} {image.vmlinuz}")
-        return 0
-    raise ToolError("usage: python3 -m guests.kernels fetch [SERIES...]|list")
+    if sys.argv[1:2] != ["fetch"]:
+        raise ToolError("usage: python3 -m guests.kernels fetch [SERIES...]")
+    return fetch(sys.argv[2:])
 
 
 if __name__ == "__main__":
