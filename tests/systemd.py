@@ -3,20 +3,25 @@
 
 The clean Debian of tests.deb, with what the installation has made of it, becomes a disk.
 It is booted with its own kernel several times, and goes on each time from what the boot
-before has left: tests/systemd_guest.sh has what happens in which.
+before has left: tests/systemd_guest.sh has what happens in which.  Guests of guests.boot are on
+the host's root, with our script for an init, and have no systemd.
 """
 
 import shutil
 from pathlib import Path
 
+from guests.accel import choose
+from guests.boot import CHANNEL, EMULATED_KARGS, KARGS, OUTPUT_PORT, PORT, judged, launch, port
 from guests.command import call, complaint
-from guests.disk import boot_disk
 from guests.report import BUILD, ROOT, Stage, ToolError
 from guests.verdict import Verdict
 
 WORK = BUILD / "units"
 DISK = WORK / "disk"
 SIZE = "2G"
+#: For more features than these, udev would have the kernel load modules that use them.
+CPU = "qemu64,+rdrand"
+TIMEOUT = 1800.0  # seconds
 #: Each a boot, as systemd_guest.sh calls it.
 BOOTS = ["fresh", "again", "resumed", "crashed"]
 #: Where the guest finds its script, and what that sources.
@@ -69,13 +74,31 @@ def make_disk(base: Path, kept: Path) -> str:
 
 
 def boot(base: Path, name: str) -> Verdict:
-    """Boot the disk once, with the kernel that is installed on it."""
+    """Boot the disk, with the kernel that is installed on it, until the machine goes down."""
     kernels = list((base / "boot").glob("vmlinuz-6.1.*"))
     if len(kernels) != 1:
         raise ToolError(f"{base}/boot: one kernel is wanted, there are {len(kernels)}")
     initrd = kernels[0].with_name(kernels[0].name.replace("vmlinuz", "initrd.img"))
-    kargs = [f"units.boot={name}", "quiet", *(f"systemd.mask={unit}" for unit in UNUSED)]
-    return boot_disk(f"units-{name}", kernels[0], initrd, DISK, kargs, timeout=1800)
+    accel = choose()
+    words = ["root=/dev/vda", "rw", "console=ttyS0", *KARGS,
+             *([] if accel.kvm else EMULATED_KARGS), f"units.boot={name}", "quiet",
+             *(f"systemd.mask={unit}" for unit in UNUSED)]
+
+    def run(folder: Path, verdict: Verdict) -> bool:
+        argv = [
+            accel.qemu, "-accel", accel.argument, "-M", "q35", "-cpu", CPU, "-smp", "2",
+            "-m", "1G", "-nodefaults", "-no-user-config", "-display", "none",
+            "-serial", "stdio", "-no-reboot",
+            "-kernel", str(kernels[0]), "-initrd", str(initrd), "-append", " ".join(words),
+            # The disk need not outlive a crash of the host's.
+            "-drive", f"file={DISK},if=none,id=root,format=raw,cache=unsafe",
+            "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci",
+            "-device", "virtio-serial-pci", *port(PORT, folder / CHANNEL),
+            *port(OUTPUT_PORT, verdict.output),
+        ]
+        return launch(argv, verdict, TIMEOUT, {})
+
+    return judged(f"units-{name}", accel, TIMEOUT, [], run)
 
 
 def check(stage: Stage, base: Path) -> None:
