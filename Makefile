@@ -75,7 +75,7 @@ cores:
 	@$(PYTHON) -m tests.cores $(SUITE)
 
 quick: setup
-	@$(PYTHON) -m tests.quick
+	@$(PYTHON) -m tests.check --quick
 
 threads: setup
 	@$(PYTHON) -m tests.threads
