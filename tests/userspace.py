@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Headers that stand in for the kernel's, where cores build as programs of user space."""
+"""Cores as programs of user space: compiler, and headers that stand in for the kernel's."""
 
 import re
 from collections.abc import Iterable
