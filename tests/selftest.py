@@ -133,7 +133,7 @@ def channel_is_read() -> None:
     assert read_channel(cut, "ok a\n") is None and not cut.ended, "a cut channel ended"
 
 
-def aborts_are_told() -> None:
+def aborts_of_the_emulator_are_told() -> None:
     """Only an emulator that aborts before the first check lets a guest begin anew."""
     words = "qemu-system-x86_64: system/physmem.c:2678: iotlb_to_section: Assertion `x' failed.\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -186,7 +186,7 @@ def guests_are_shared() -> None:
     refused(lambda: parsed("# guest: own\n"), "guest: own: not shared")
 
 
-def emulations() -> None:
+def emulations_are_read() -> None:
     """The emulation of a scenario's head, and its guests; an unknown word is refused."""
     image = stock_image(load()[0][0])
     for head, wanted in (
@@ -205,7 +205,7 @@ def emulations() -> None:
     refused(lambda: emulated("sideways"), "neither single nor parallel")
 
 
-def emulators() -> None:
+def each_emulation_has_its_emulator() -> None:
     """Each emulation has its program; without the program no other is used."""
     single, parallel = emulated(SINGLE), emulated(PARALLEL)
     assert single.argument == EMULATION, single
@@ -220,7 +220,7 @@ def emulators() -> None:
     refused(lambda: emulator.fetched(absent), "1:0.9.* of .* not in the cache; run ")
 
 
-def threads_are_told() -> None:
+def threads_of_cpus_are_told_apart() -> None:
     """A thread for each CPU is parallel; one for all, too few or none is not."""
     watch = Watch()
     for names, argument, right in (
@@ -236,7 +236,7 @@ def threads_are_told() -> None:
         assert (watch.wrong(argument, 2) == "") is right, f"{argument}: {names}"
 
 
-def topologies() -> None:
+def machines_are_laid_out() -> None:
     """A socket a node; what cannot be split is refused."""
     guest = Guest("t", stock_image(load()[0][0]), Path("x"), cpus=4, nodes=2, memory="2G")
     words = " ".join(topology(guest))
@@ -246,7 +246,7 @@ def topologies() -> None:
     refused(lambda: megabytes("lots"), "write it as")
 
 
-def ktap() -> None:
+def ktap_is_read() -> None:
     """No suite is an error; nested groups are walked."""
     group = {"sub_groups": [{"name": "s", "test_cases": [{"name": "t", "status": "SKIP"}]}]}
     found = list(cases(group))
@@ -256,13 +256,13 @@ def ktap() -> None:
     refused(lambda: complete_ktap("nothing\n"), "no suite ended")
 
 
-def configurations() -> None:
+def a_lost_configuration_line_is_named() -> None:
     """A lost line of the debug kernel's configuration is named."""
     lost = config_lost("# c\nCONFIG_A=y\nCONFIG_B=n\nCONFIG_C=y\n", "CONFIG_A=y\nCONFIG_B=y\n")
     assert lost == ["CONFIG_B=n", "CONFIG_C=y"], lost
 
 
-def built_kernels() -> None:
+def built_kernels_are_told_apart() -> None:
     """Each has a configuration, a release and a place of its own; a wrong name is refused."""
     rows = load()[1].values()
     names = [re.findall(r"^CONFIG_LOCALVERSION=.+$", row.config, re.MULTILINE) for row in rows]
@@ -274,7 +274,7 @@ def built_kernels() -> None:
     refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, cma")
 
 
-def dkms_rule() -> None:
+def dkms_keeps_to_the_matrix() -> None:
     """The rule takes the matrix's series and not what only starts like one."""
     kernels, _ = load()
     pattern = rule(kernels).split('"')[1]
@@ -283,7 +283,7 @@ def dkms_rule() -> None:
     assert not re.match(pattern, "6.10.0-1"), "6.10 taken for 6.1"
 
 
-def shared_load_ends() -> None:
+def threads_that_take_turns_end() -> None:
     """Threads of hintload that take turns end together, whoever sees the end first."""
     program = BUILD / "programs/hintload"
     compile_program(program, [ROOT / "tests/programs/hintload.c"])
@@ -308,25 +308,19 @@ def guest_that(
     return check
 
 
+CHECKS: list[Callable[[], Iterator[str] | None]] = [
+    reports_are_seen, wrong_includes_are_seen, wrong_imports_are_seen,
+    functions_defined_twice_are_seen, channel_is_read, aborts_of_the_emulator_are_told,
+    heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
+    threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
+    a_lost_configuration_line_is_named, built_kernels_are_told_apart, dkms_keeps_to_the_matrix,
+    threads_that_take_turns_end]
+
+
 def main() -> int:
     stage = Stage("selftest")
-    stage.run("kernel reports are seen", reports_are_seen)
-    stage.run("wrong includes are seen", wrong_includes_are_seen)
-    stage.run("wrong imports are seen", wrong_imports_are_seen)
-    stage.run("functions with two definitions are seen", functions_defined_twice_are_seen)
-    stage.run("the verdict channel is read", channel_is_read)
-    stage.run("an emulator that aborts is told from a guest that dies", aborts_are_told)
-    stage.run("heads of scenarios are read", heads_are_read)
-    stage.run("emulations of scenarios are read", emulations)
-    stage.run("scenarios share guests where they may", guests_are_shared)
-    stage.run("each emulation has its emulator", emulators)
-    stage.run("threads of CPUs are told apart", threads_are_told)
-    stage.run("machines are laid out", topologies)
-    stage.run("KTAP is read", ktap)
-    stage.run("a lost configuration line is named", configurations)
-    stage.run("built kernels are told apart", built_kernels)
-    stage.run("DKMS keeps to the matrix", dkms_rule)
-    stage.run("a load of threads that take turns ends", shared_load_ends)
+    for own in CHECKS:
+        stage.run(own.__name__.replace("_", " "), own)
     for name, check in torture.CHECKS.items():
         stage.run(name, check)
     stage.run("a guest that crashes has failed, whatever it said before",
