@@ -55,17 +55,15 @@ demo:
 	@$(PYTHON) -m guests.modules --kernel 6.1
 	@$(PYTHON) -m bench.demo
 
-check: setup
-	@$(PYTHON) -m tests.check
+# Each runs the module of tests/ that has its name.
+check lint threads dkms tools-test deb-test: setup
+	@$(PYTHON) -m tests.$(@:-test=)
 
 modules: setup
 	@$(PYTHON) -m guests.modules $(ONLY)
 
 debug-kernel cma-kernel: setup
 	@$(PYTHON) -m guests.kernel_build $(@:-kernel=)
-
-lint: setup
-	@$(PYTHON) -m tests.lint
 
 kunit: setup
 	@$(PYTHON) -m tests.kunit $(SUITE)
@@ -76,9 +74,6 @@ cores:
 
 quick: setup
 	@$(PYTHON) -m tests.check --quick
-
-threads: setup
-	@$(PYTHON) -m tests.threads
 
 # Builds for the kernels of these scenarios alone.
 scenarios soak: setup
@@ -94,20 +89,11 @@ torture: setup
 sleep: modules
 	@$(PYTHON) -m tests.sleep $(ONLY)
 
-dkms: setup
-	@$(PYTHON) -m tests.dkms
-
-tools-test: setup
-	@$(PYTHON) -m tests.tools
-
 tools-docs:
 	@PYTHONPATH=tools $(PYTHON) -m livemmctl.docs build/tools
 
 deb:
 	@tools/debian/build build/deb
-
-deb-test: setup
-	@$(PYTHON) -m tests.deb
 
 bench: modules
 	@$(PYTHON) -m bench.run
