@@ -15,15 +15,11 @@
 /**
  * struct kind - a process of the load
  * @name:	of it, and of its figure in the output
- * @words:	what it does
- * @unit:	of @amount
- * @amount:	usual work a round
+ * @amount:	work a round
  * @round:	one round; returns the work done, in units of the kind's own
  */
 struct kind {
 	const char *name;
-	const char *words;
-	const char *unit;
 	unsigned long amount;
 	unsigned long (*round)(unsigned long amount);
 };

@@ -8,16 +8,15 @@
 #include <sys/wait.h>
 
 #define MAX_ROUNDS	10000
-#define MAX_AMOUNT	1000000
 
-static struct kind kinds[] = {
-	{ "files", "creates, reads and removes small files", "files", 2000, files_round },
-	{ "cache", "reads parts of a large file", "MiB", 48, cache_round },
-	{ "pipes", "fills and closes pipes and sockets", "pairs", 600, pipes_round },
-	{ "tables", "maps memory sparsely, for its page tables", "mappings", 400, tables_round },
-	{ "held", "holds memory, and drops and touches parts of it", "MiB", 240, held_round },
-	{ "short", "runs processes that fill memory and end", "MiB", 48, short_round },
-	{ "huge", "faults and drops huge pages", "MiB", 288, huge_round },
+static const struct kind kinds[] = {
+	{ "files", 2000, files_round },		/* small files created, read, removed */
+	{ "cache", 48, cache_round },		/* MiB read of a large file */
+	{ "pipes", 600, pipes_round },		/* pipes and sockets filled and closed */
+	{ "tables", 400, tables_round },	/* sparse mappings, for their page tables */
+	{ "held", 240, held_round },		/* MiB held, parts of which are dropped and touched */
+	{ "short", 48, short_round },		/* MiB filled by processes that end */
+	{ "huge", 288, huge_round },		/* MiB of huge pages faulted and dropped */
 };
 
 #define KINDS ARRAY_SIZE(kinds)
@@ -84,9 +83,7 @@ static int run(const struct options *opt)
 
 	shared = map_memory(sizeof(*shared), MAP_SHARED | MAP_NORESERVE);
 	for (i = 0; i < KINDS; i++) {
-		if (!kinds[i].amount)
-			shared->done[i] = UINT_MAX;
-		pids[i] = kinds[i].amount ? fork_child() : -1;
+		pids[i] = fork_child();
 		if (pids[i])
 			continue;
 		work(i, opt);
@@ -114,47 +111,18 @@ static int run(const struct options *opt)
 	return 0;
 }
 
-static void show_kinds(FILE *to)
-{
-	unsigned int i;
-
-	fputs("kinds:\n", to);
-	for (i = 0; i < KINDS; i++)
-		fprintf(to, "  %-7s %6lu %-11s  %s\n", kinds[i].name, kinds[i].amount,
-			kinds[i].unit, kinds[i].words);
-}
-
-static void parse_amount(const char *text)
-{
-	const char *value = strchr(text, '=');
-	unsigned int i;
-
-	if (!value)
-		errx(1, "-a: '%s': write it as KIND=AMOUNT", text);
-	for (i = 0; i < KINDS; i++) {
-		if (strlen(kinds[i].name) != (size_t)(value - text) ||
-		    strncmp(text, kinds[i].name, value - text))
-			continue;
-		kinds[i].amount = parse_count('a', value + 1, 0, MAX_AMOUNT);
-		return;
-	}
-	errx(1, "-a: '%.*s' is not a kind", (int)(value - text), text);
-}
-
 static const struct load_command command = {
-	.usage = "fragload -d DIR [-r ROUNDS] [-s SEED] [-a KIND=AMOUNT]...\n"
+	.usage = "fragload -d DIR [-r ROUNDS] [-s SEED]\n"
 		 "       fragload -c\n",
 	.options = (const struct load_option[]) {
 		{ 'd', "DIR", "folder for its files, empty", .text = &options.dir },
 		LOAD_NUMBER('r', "ROUNDS", "number of rounds (16)", &options.rounds, 1, MAX_ROUNDS),
 		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)",
 			    &options.seed, 0, LONG_MAX),
-		{ 'a', "KIND=N", "work of a kind in each round; 0: none", .call = parse_amount },
 		{ 'c', NULL, "only say what the kernel's pages are, by block; prints JSON",
 		  .flag = &options.census },
 		{}
 	},
-	.more = show_kinds,
 };
 
 int main(int argc, char **argv)
