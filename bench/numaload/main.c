@@ -6,11 +6,9 @@
 
 #include <sys/prctl.h>
 
-#define MAX_MIB		1024
-
 static void run_spin(const struct options *opt)
 {
-	__u64 end = now_ns() + opt->seconds * NSEC_PER_SEC;
+	__u64 end = now_ns() + opt->pattern->seconds * NSEC_PER_SEC;
 
 	while (now_ns() < end)
 		__builtin_ia32_pause();
@@ -71,16 +69,9 @@ static void parse_pattern(const char *name)
 }
 
 static const struct load_command command = {
-	.usage = "numaload -p PATTERN [-t THREADS] [-m MIB] [-s SECONDS] [-x MS] [-g MS]\n",
+	.usage = "numaload -p PATTERN [-g MS]\n",
 	.options = (const struct load_option[]) {
 		{ 'p', "PATTERN", "what to do", .call = parse_pattern },
-		LOAD_NUMBER('t', "THREADS",
-			    "threads, processes or pairs of them (every usable CPU)",
-			    &options.threads, 1, MAX_THREADS),
-		LOAD_MIB('m', "MIB", "memory of each", &options.part, 1, MAX_MIB),
-		LOAD_NUMBER('s', "SECONDS", "time", &options.seconds, 1, MAX_SECONDS),
-		LOAD_NUMBER('x', "MS", "time after which threads swap memory, of those that do",
-			    &options.phase_ms, MIN_PHASE_MS, 1000 * MAX_SECONDS),
 		LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
 			    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
 		{}
@@ -88,23 +79,16 @@ static const struct load_command command = {
 	.more = show_patterns,
 };
 
-static void parse(int argc, char **argv, unsigned int cpus, struct options *opt)
-{
-	parse_options(argc, argv, &command);
-	if (!opt->pattern)
-		errx(1, "no pattern (-p)");
-	opt->threads = opt->threads ?: opt->pattern->threads ?: cpus;
-	opt->part = opt->part ?: opt->pattern->mib << 20;
-	opt->seconds = opt->seconds ?: opt->pattern->seconds;
-	opt->phase_ms = opt->pattern->phase_ms ? opt->phase_ms ?: opt->pattern->phase_ms : 0;
-}
-
 int main(int argc, char **argv)
 {
 	__u64 before[NR_COUNTERS], after[NR_COUNTERS];
-	unsigned int i;
+	unsigned int cpus = choose_cpus(), i;
 
-	parse(argc, argv, choose_cpus(), &options);
+	parse_options(argc, argv, &command);
+	if (!options.pattern)
+		errx(1, "no pattern (-p)");
+	options.threads = options.pattern->threads ?: cpus;
+	options.part = options.pattern->mib * MIB;
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
 	shared = map_memory(sizeof(*shared), MAP_SHARED);
@@ -112,7 +96,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IONBF, 0);
 	read_counters(before);
 	printf("{\"pattern\": \"%s\", \"threads\": %lu, \"bytes\": %lu, \"seconds\": %lu, ",
-	       options.pattern->name, options.threads, options.part, options.seconds);
+	       options.pattern->name, options.threads, options.part,
+	       options.pattern->seconds);
 	options.pattern->run(&options);
 	read_counters(after);
 	for (i = 0; i < NR_COUNTERS; i++)

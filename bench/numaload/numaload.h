@@ -20,8 +20,7 @@
 #define LINE		64	/* bytes of a cache line */
 #define MAX_THREADS	64UL
 #define MAX_SECONDS	3600UL
-#define MIN_PHASE_MS	100
-#define MAX_PHASES	(MAX_SECONDS * 1000 / MIN_PHASE_MS + 1)
+#define MAX_PHASES	8	/* of a run */
 
 /* Page visits between two pauses. */
 #define BLOCK		8
@@ -30,8 +29,6 @@ struct options {
 	const struct pattern *pattern;
 	unsigned long threads;
 	unsigned long part;	/* bytes for each thread */
-	unsigned long seconds;
-	unsigned long phase_ms;
 	unsigned long stagger_ms;
 };
 
@@ -59,10 +56,10 @@ enum reach {
  * apart	each thread has a mapping of its own; else one serves all
  * nap_ms	a thread sleeps so long after a burst of visits
  * visits	of a burst, or of a process until it ends
- * threads	usual number of threads, processes or pairs; 0: one a CPU
- * mib		usual size of a thread's part
- * seconds	usual time
- * phase_ms	usual time after which two threads swap their parts; 0: never
+ * threads	number of threads, processes or pairs; 0: one a CPU
+ * mib		size of a thread's part
+ * seconds	time
+ * phase_ms	time after which two threads swap their parts; 0: never
  */
 struct pattern {
 	const char *name;
