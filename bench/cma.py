@@ -36,8 +36,6 @@ SEEDS = (1, 2, 3)
 # The load beside allocations: more workers are more pressure, up to the other load's.
 WORKERS = {1: "-j 1 -H 280 -K 85", 4: "-j 4 -H 280 -K 340", 8: "-j 8 -H 280 -K 520",
            16: "-j 16 -H 280 -K 520"}
-# 8 MiB, 20 times.
-ALLOCATIONS = "-t 20 -l 2048 -w 200"
 LATENCY_SEEDS = (1, 2)
 
 Run = guest.Result
@@ -109,7 +107,7 @@ def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
     if side == POLICY:
         task.enable(plan)
     loads = {SWAP: LOAD} if part == SWAP else {
-        f"{LATENCY} {workers}": f"{args} {ALLOCATIONS}" for workers, args in WORKERS.items()
+        f"{LATENCY} {workers}": args for workers, args in WORKERS.items()
     }
     for name, args in loads.items():
         plan.program("build_load", name, "cmaload", f"{args} -s {seed}",

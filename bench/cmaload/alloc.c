@@ -8,6 +8,10 @@
 #define WARM_UP		4
 #define WARM_UP_LEAST	24UL
 
+#define TIMES		20
+#define PAGES		2048	/* of an allocation: 8 MiB */
+#define PAUSE_MS	200	/* before each */
+
 static int open_control(const char *area, const char *name)
 {
 	char path[256];
@@ -20,10 +24,11 @@ static int open_control(const char *area, const char *name)
 	return fd;
 }
 
-static int ask(int fd, unsigned long pages)
+/* Have PAGES allocated or released. */
+static int ask(int fd)
 {
 	char text[24];
-	int len = snprintf(text, sizeof(text), "%lu", pages);
+	int len = snprintf(text, sizeof(text), "%u", PAGES);
 
 	return write(fd, text, len) == len ? 0 : errno;
 }
@@ -38,19 +43,19 @@ void allocate(const struct options *opt, const struct work *work)
 	while (READ_ONCE(work->done) < warm)
 		nap(20);
 	printf("\"allocations\": [");
-	for (i = 0; i < opt->times; i++) {
+	for (i = 0; i < TIMES; i++) {
 		__u64 start, own;
 		int error;
 
-		nap(opt->pause);
+		nap(PAUSE_MS);
 		start = now_ns();
 		own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-		error = ask(get, opt->pages);
+		error = ask(get);
 		own = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own;
 		start = now_ns() - start;
 		printf("%s{\"ns\": %llu, \"own_ns\": %llu, \"errno\": %d}", i ? ", " : "",
 		       (unsigned long long)start, (unsigned long long)own, error);
-		if (!error && ask(release, opt->pages))
+		if (!error && ask(release))
 			err(1, "cannot release");
 	}
 	printf("], ");

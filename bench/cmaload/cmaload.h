@@ -37,17 +37,13 @@ struct options {
 	unsigned long jobs;
 	unsigned long held;
 	unsigned long kernel;
-	unsigned long source;
-	unsigned long times;
-	unsigned long pages;
-	unsigned long pause;
 	unsigned long seed;
 };
 
 void seed_random(__u64 seed, __u64 nr);
 void touch(char *mem, unsigned long bytes);
 
-void make_sources(const struct options *opt);
+void make_sources(void);
 void have_tables(unsigned long tables, unsigned long most);
 void run_job(const struct options *opt, unsigned long nr);
 void allocate(const struct options *opt, const struct work *work);

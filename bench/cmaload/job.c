@@ -5,6 +5,7 @@
 #include "cmaload.h"
 
 #define SOURCE		(512UL << 10)
+#define SOURCES		(160 * MIB / SOURCE)
 /* Of what a job reads, so much is headers, which are one in eight of the files. */
 #define HEADERS		60	/* percent */
 #define RARE		8
@@ -41,23 +42,22 @@ static void put(const char *what, unsigned long nr, unsigned long bytes)
 	close(fd);
 }
 
-void make_sources(const struct options *opt)
+void make_sources(void)
 {
 	unsigned long nr;
 
-	for (nr = 0; nr < opt->source * MIB / SOURCE; nr++)
+	for (nr = 0; nr < SOURCES; nr++)
 		put("source", nr, SOURCE);
 	sync();
 }
 
-static void read_source(const struct options *opt)
+static void read_source(void)
 {
-	unsigned long files = opt->source * MIB / SOURCE;
 	char name[40];
 	int fd;
 
 	snprintf(name, sizeof(name), "source%lu",
-		 below(100) < HEADERS ? below(files / RARE) : below(files));
+		 below(100) < HEADERS ? below(SOURCES / RARE) : below(SOURCES));
 	fd = open(name, O_RDONLY);
 	if (fd < 0)
 		err(1, "%s", name);
@@ -124,7 +124,7 @@ void run_job(const struct options *opt, unsigned long nr)
 	for (at = 0; at < mib; at++) {
 		touch(mem + at * MIB, MIB);
 		if (at % 2)
-			read_source(opt);
+			read_source();
 		for (i = 0; i < MIB / PAGE / 4; i++)
 			touch(mem + below((at + 1) * MIB / PAGE) * PAGE, PAGE);
 	}

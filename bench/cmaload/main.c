@@ -145,20 +145,17 @@ static int run(const struct options *opt)
 }
 
 static struct options options = {
-	.workers = 6, .jobs = 120, .held = 280, .kernel = 520, .source = 160, .seed = 1,
-	.times = 20, .pages = 2048, .pause = 200,
+	.workers = 6, .jobs = 120, .held = 280, .kernel = 520, .seed = 1,
 };
 
 static bool prepare;
 
 static const struct load_command command = {
-	.usage = "cmaload -d DIR [-S MIB] -p\n"
-		 "       cmaload -d DIR [-S MIB] [-H MIB] [-j WORKERS] [-n JOBS] [-s SEED]\n"
-		 "               [-K MIB] [-a AREA [-t TIMES] [-l PAGES] [-w MS]]\n",
+	.usage = "cmaload -d DIR -p\n"
+		 "       cmaload -d DIR [-H MIB] [-K MIB] [-j WORKERS] [-n JOBS] [-s SEED] [-a AREA]\n",
 	.options = (const struct load_option[]) {
 		{ 'd', "DIR", "folder of its files", .text = &options.dir },
 		{ 'p', NULL, "make the sources there", .flag = &prepare },
-		LOAD_NUMBER('S', "MIB", "sources (160)", &options.source, 8, 65536),
 		LOAD_NUMBER('H', "MIB", "held by the workers, and not used much (280)",
 			    &options.held, 0, 65536),
 		LOAD_NUMBER('K', "MIB",
@@ -171,11 +168,6 @@ static const struct load_command command = {
 			    &options.seed, 0, INT_MAX),
 		{ 'a', "AREA", "folder in debugfs of an area to allocate from, until that is done",
 		  .text = &options.area },
-		LOAD_NUMBER('t', "TIMES", "number of allocations (20)", &options.times, 1, 100000),
-		LOAD_NUMBER('l', "PAGES", "size of an allocation (2048)",
-			    &options.pages, 1, INT_MAX),
-		LOAD_NUMBER('w', "MS", "pause before an allocation (200)",
-			    &options.pause, 0, 600000),
 		{}
 	},
 };
@@ -191,7 +183,7 @@ int main(int argc, char **argv)
 	if (chdir(options.dir))
 		err(1, "%s", options.dir);
 	if (prepare) {
-		make_sources(&options);
+		make_sources();
 		return 0;
 	}
 	return run(&options);
