@@ -76,11 +76,6 @@ static const struct load_command command = {
 	},
 };
 
-static unsigned long now_ms(void)
-{
-	return now_ns() / NSEC_PER_MSEC;
-}
-
 static int over(void)
 {
 	return now_ms() - begun_ms >= options.run_ms;

@@ -38,11 +38,6 @@ struct writer {
 static unsigned long killed, done, refused, stuck, errnos[ERRNOS];
 static long slowest;
 
-static long now_ms(void)
-{
-	return now_ns() / NSEC_PER_MSEC;
-}
-
 /* In the child: write once, and exit with the result. */
 static void write_once(char *word)
 {
@@ -150,7 +145,7 @@ static const struct load_command command = {
 	.options = (const struct load_option[]) {
 		LOAD_NUMBER('r', "ROUNDS", "number of rounds (60)", &rounds, 0, UINT_MAX),
 		LOAD_NUMBER('n', "WRITERS", "writers at once (2)", &count, 1, MOST),
-		LOAD_NUMBER('m', "MS", "longest time until a writer is killed (300)",
+		LOAD_NUMBER('m', "MS", "a writer is killed 0 to MS after its begin (300)",
 			    &most, 0, INT_MAX),
 		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &seed, 0, UINT_MAX),
 		LOAD_NUMBER('l', "SECONDS",

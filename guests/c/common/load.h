@@ -61,6 +61,11 @@ static inline __u64 now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+static inline long now_ms(void)
+{
+	return now_ns() / NSEC_PER_MSEC;
+}
+
 void nap(unsigned long ms);
 
 /* An option of a program; one of number, text, flag and call is set. */
