@@ -80,15 +80,11 @@ static int first_line(const char *path, char *text, size_t size)
 static int load(const char *path, const char *options)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
-	int wrong = file < 0;
 
-	if (!wrong)
-		wrong = syscall(SYS_finit_module, file, options, 0) && errno != EEXIST;
-	if (wrong)
-		fprintf(stderr, "fakehelper: %s: %s\n", path, strerror(errno));
-	if (file >= 0)
-		close(file);
-	return wrong;
+	if (file >= 0 && (!syscall(SYS_finit_module, file, options, 0) || errno == EEXIST))
+		return 0;
+	warn("fakehelper: %s", path);
+	return 1;
 }
 
 /* Until the livepatch of a module file is in force; at most a minute. */
@@ -120,7 +116,7 @@ static int real_thing(const char *name, char **argv)
 	if (!strcmp(name, "rmmod")) {
 		if (!syscall(SYS_delete_module, *word, O_NONBLOCK))
 			return 0;
-		fprintf(stderr, "fakehelper: rmmod %s: %s\n", *word, strerror(errno));
+		warn("fakehelper: %s", *word);
 		return 1;
 	}
 	first_line(PLACE "modules", folder, sizeof(folder));
