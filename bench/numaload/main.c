@@ -16,44 +16,38 @@ static void run_spin(const struct options *opt)
 }
 
 static const struct pattern patterns[] = {
-	{ .name = "stable", .words = "threads in parts of an array, first all on the wrong node",
-	  .run = run_threads, .first = FIRST_FAR, .reach = REACH_OWN, .mib = 8, .seconds = 60 },
-	{ .name = "local", .words = "threads in memory of their own from the start",
-	  .run = run_threads, .apart = true, .mib = 8, .seconds = 40 },
-	{ .name = "shared", .words = "all threads over all of an array",
-	  .run = run_threads, .reach = REACH_ALL, .mib = 8, .seconds = 40 },
-	{ .name = "phase", .words = "threads that swap their parts every 12 s",
-	  .run = run_threads, .mib = 8, .seconds = 60, .phase_ms = 12000 },
-	{ .name = "random", .words = "loose threads, random pages of all",
-	  .run = run_threads, .reach = REACH_RANDOM, .loose = true, .mib = 8, .seconds = 40 },
-	{ .name = "pingpong", .words = "threads on two nodes, random pages of the same few",
-	  .run = run_threads, .reach = REACH_RANDOM, .mib = 2, .seconds = 60 },
-	{ .name = "idle", .words = "threads that sleep but for 7 % of the time",
-	  .run = run_threads, .first = FIRST_FAR, .nap_ms = 100, .visits = 2048, .mib = 8,
+	/* Threads in parts of an array, first all on the wrong node. */
+	{ .name = "stable", .run = run_threads, .first = FIRST_FAR, .mib = 8, .seconds = 60 },
+	/* Threads in memory of their own from the start. */
+	{ .name = "local", .run = run_threads, .apart = true, .mib = 8, .seconds = 40 },
+	/* All threads over all of an array. */
+	{ .name = "shared", .run = run_threads, .reach = REACH_ALL, .mib = 8, .seconds = 40 },
+	/* Threads that swap their parts every 12 s. */
+	{ .name = "phase", .run = run_threads, .mib = 8, .seconds = 60, .phase_ms = 12000 },
+	/* Loose threads, random pages of all. */
+	{ .name = "random", .run = run_threads, .reach = REACH_RANDOM, .loose = true, .mib = 8,
 	  .seconds = 40 },
-	{ .name = "forks", .words = "processes that live for 0.3 s",
-	  .run = run_short, .loose = true, .visits = 50000, .mib = 4, .seconds = 10 },
-	{ .name = "batch", .words = "processes of two threads that live for 3 s",
-	  .run = run_short, .company = true, .visits = 500000, .mib = 4, .seconds = 30 },
-	{ .name = "pipes", .words = "many pairs of processes with a message between, short-lived",
-	  .run = run_pairs, .loose = true, .visits = 2000, .threads = 8, .mib = 1,
+	/* Threads on two nodes, random pages of the same few. */
+	{ .name = "pingpong", .run = run_threads, .reach = REACH_RANDOM, .mib = 2, .seconds = 60 },
+	/* Threads that sleep but for 7 % of the time. */
+	{ .name = "idle", .run = run_threads, .first = FIRST_FAR, .nap_ms = 100, .visits = 2048,
+	  .mib = 8, .seconds = 40 },
+	/* Processes that live for 0.3 s. */
+	{ .name = "forks", .run = run_short, .loose = true, .visits = 50000, .mib = 4,
 	  .seconds = 10 },
-	{ .name = "rr", .words = "two processes on two nodes with a message between",
-	  .run = run_pairs, .visits = ~0UL, .threads = 1, .mib = 1, .seconds = 20 },
-	{ .name = "cost", .words = "instructions of a hint fault, if the clock counts them",
-	  .run = run_cost, .mib = 2, .seconds = 1 },
-	{ .name = "spin", .words = "nothing but pauses",
-	  .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
+	/* Processes of two threads that live for 3 s. */
+	{ .name = "batch", .run = run_short, .company = true, .visits = 500000, .mib = 4,
+	  .seconds = 30 },
+	/* Many pairs of processes with a message between, short-lived. */
+	{ .name = "pipes", .run = run_pairs, .loose = true, .visits = 2000, .threads = 8, .mib = 1,
+	  .seconds = 10 },
+	/* Two processes on two nodes with a message between. */
+	{ .name = "rr", .run = run_pairs, .visits = ~0UL, .threads = 1, .mib = 1, .seconds = 20 },
+	/* Instructions of a hint fault, if the clock counts them. */
+	{ .name = "cost", .run = run_cost, .mib = 2, .seconds = 1 },
+	/* Nothing but pauses. */
+	{ .name = "spin", .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
 };
-
-static void show_patterns(FILE *to)
-{
-	unsigned int i;
-
-	fputs("patterns:\n", to);
-	for (i = 0; i < ARRAY_SIZE(patterns); i++)
-		fprintf(to, "  %-10s  %s\n", patterns[i].name, patterns[i].words);
-}
 
 static struct options options;
 
@@ -71,12 +65,11 @@ static void parse_pattern(const char *name)
 static const struct load_command command = {
 	.usage = "numaload -p PATTERN [-g MS]\n",
 	.options = (const struct load_option[]) {
-		{ 'p', "PATTERN", "what to do", .call = parse_pattern },
+		{ 'p', "PATTERN", "what to do, by name in patterns[]", .call = parse_pattern },
 		LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
 			    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
 		{}
 	},
-	.more = show_patterns,
 };
 
 int main(int argc, char **argv)

@@ -47,7 +47,6 @@ enum reach {
 
 /*
  * struct pattern - a way to use memory
- * words	what it does
  * run		does it until the time is up
  * first, reach	see there
  * loose	each runs on any CPU; else on its own, neighbours on different nodes
@@ -63,7 +62,6 @@ enum reach {
  */
 struct pattern {
 	const char *name;
-	const char *words;
 	void (*run)(const struct options *opt);
 	enum first first;
 	enum reach reach;

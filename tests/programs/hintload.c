@@ -31,18 +31,19 @@ static struct options {
 	enum pattern pattern;
 	unsigned long threads;
 	unsigned long processes;
-	unsigned long bytes;		/* of each thread */
+	unsigned long mib;		/* of each thread */
 	unsigned long run_ms;
 	unsigned long alone_ms;	/* time before the second thread begins */
 } options = {
 	.pattern = OWN,
 	.threads = 2,
 	.processes = 1,
-	.bytes = 8UL << 20,
+	.mib = 8,
 	.run_ms = 3600000,
 };
 
 static char *memory;
+static size_t part;	/* of it, for each thread */
 static sem_t turns[MAX_THREADS];
 static size_t next_page;	/* for the thread whose turn it is */
 static long cpus;
@@ -68,7 +69,7 @@ static const struct load_command command = {
 			    "forked when the memory is there, so that they share it\n"
 			    "                until they write (1: none is forked)",
 			    &options.processes, 1, 1024),
-		LOAD_MIB('m', "MIB", "memory of each thread (8)", &options.bytes, 1, 4096),
+		LOAD_NUMBER('m', "MIB", "memory of each thread (8)", &options.mib, 1, 4096),
 		LOAD_NUMBER('s', "MS", "time to run (an hour)", &options.run_ms, 0, 86400000),
 		LOAD_NUMBER('a', "MS", "time that the first thread is alone (0)",
 			    &options.alone_ms, 0, 86400000),
@@ -87,7 +88,7 @@ static int over(void)
  */
 static void share(unsigned long self)
 {
-	size_t pages = options.bytes / PAGE * options.threads;
+	size_t pages = part / PAGE * options.threads;
 	unsigned int i;
 
 	while (!over()) {
@@ -105,7 +106,7 @@ static void share(unsigned long self)
 static void *work(void *arg)
 {
 	unsigned long self = (unsigned long)arg, turn = 0;
-	char *mine = memory + self * options.bytes;
+	char *mine = memory + self * part;
 
 	pin(self % cpus);
 	if (options.pattern == SHARED)
@@ -115,7 +116,7 @@ static void *work(void *arg)
 			turn = (now_ms() - begun_ms) / SWAP_MS;
 			pin((self + turn * (cpus / 2)) % cpus);
 		}
-		touch_pages(mine, options.bytes);
+		touch_pages(mine, part);
 	}
 	return NULL;
 }
@@ -131,7 +132,7 @@ static void run(void)
 	if (options.alone_ms && options.threads > 1) {
 		pin(0);
 		while (now_ms() - begun_ms < options.alone_ms)
-			touch_pages(memory, options.bytes);
+			touch_pages(memory, part);
 	}
 	for (i = 1; i < options.threads; i++) {
 		errno = pthread_create(&thread[i], NULL, work, (void *)i);
@@ -150,7 +151,8 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv, &command);
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	all = options.bytes * options.threads;
+	part = options.mib * MIB;
+	all = part * options.threads;
 	memory = map_memory(all, MAP_PRIVATE);
 	begun_ms = now_ms();
 	if (options.processes == 1) {

@@ -32,7 +32,8 @@ unsigned long parse_number(char opt, const char *text, char **end)
 	return value;
 }
 
-unsigned long parse_count(char opt, const char *text, unsigned long min, unsigned long max)
+static unsigned long parse_count(char opt, const char *text, unsigned long min,
+				 unsigned long max)
 {
 	char *end;
 	unsigned long value = parse_number(opt, text, &end);
@@ -51,8 +52,6 @@ static void show_help(const struct load_command *command, FILE *to)
 	fprintf(to, "usage: %s", command->usage);
 	for (row = command->options; row->letter; row++)
 		fprintf(to, "  -%c %-10s %s\n", row->letter, row->argument ?: "", row->words);
-	if (command->more)
-		command->more(to);
 }
 
 /* Ends the program at -h and at an option that is not in the table. */
@@ -72,7 +71,7 @@ void parse_options(int argc, char **argv, const struct load_command *command)
 			exit(c != 'h');
 		}
 		if (row->number)
-			*row->number = parse_count(c, optarg, row->min, row->max) << row->shift;
+			*row->number = parse_count(c, optarg, row->min, row->max);
 		else if (row->text)
 			*row->text = optarg;
 		else if (row->flag)

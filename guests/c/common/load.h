@@ -73,33 +73,27 @@ struct load_option {
 	char letter;
 	const char *argument;		/* its name in the help; NULL: a switch */
 	const char *words;		/* line of the help */
-	unsigned long *number;		/* gets a number from min to max, shifted left by shift */
+	unsigned long *number;		/* gets a number from min to max */
 	unsigned long min;
 	unsigned long max;
-	unsigned int shift;
 	const char **text;		/* gets the text */
 	bool *flag;			/* becomes true */
 	void (*call)(const char *text);	/* gets the text */
 };
 
-/* Rows for a number, and for MiB that are stored as bytes. */
+/* A row for a number. */
 #define LOAD_NUMBER(l, arg, help, to, low, high) \
 	{ .letter = l, .argument = arg, .words = help, .number = to, .min = low, .max = high }
-#define LOAD_MIB(l, arg, help, to, low, high) \
-	{ .letter = l, .argument = arg, .words = help, .number = to, .min = low, .max = high, \
-	  .shift = 20 }
 
 /* The command line of a program. */
 struct load_command {
 	const char *usage;			/* usage lines, each with a newline */
 	const struct load_option *options;	/* rows; the last has no letter */
-	void (*more)(FILE *to);			/* prints the rest of the help; may be NULL */
 	bool operands;				/* words may follow the options */
 };
 
 void parse_options(int argc, char **argv, const struct load_command *command);
 unsigned long parse_number(char opt, const char *text, char **end);
-unsigned long parse_count(char opt, const char *text, unsigned long min, unsigned long max);
 
 void *map_memory(unsigned long bytes, int how);
 void touch_pages(char *mem, unsigned long bytes);
