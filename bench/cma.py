@@ -21,7 +21,7 @@ NONE, STOCK, AGAIN = "no CMA", "stock", "stock again"
 
 RESERVE_MIB = 512
 MEMORY = "1G"
-SCRATCH = {"livemm-files": 512, "livemm-swap": 1024}
+DISKS = {"livemm-files": 512, "livemm-swap": 1024}
 
 SWAP = "swap"
 LATENCY = "latency"
@@ -97,13 +97,13 @@ def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
         image,
         icount=True,
         memory=MEMORY,
-        scratch=SCRATCH,
+        disks=DISKS,
         kargs=reserve(side),
         allowed=[guest.OOM_PRINTS],
     )
     # On all sides, so that they differ in the policy alone.
     task.load_module(plan)
-    plan.program("workplace", "workplace", "cmaload", "", disks=list(SCRATCH))
+    plan.program("workplace", "workplace", "cmaload", "", disks=list(DISKS))
     if side == POLICY:
         task.enable(plan)
     loads = {SWAP: LOAD} if part == SWAP else {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bench import guest
 from bench.table import Row
 from guests.kernels import Image
-from guests.report import ToolError, say
+from guests.report import BUILD, ROOT, ToolError, say
 
 # The sides of a comparison: the kernel as it is, and a policy.
 BASE = "base"
@@ -58,7 +58,9 @@ class Task:
     def load_module(self, plan: guest.Plan) -> None:
         """Load livemm; every policy is off then."""
         if not self.alone:
-            guest.need_livemm(self.image)
+            module = BUILD / self.image.release / "livemm.ko"
+            if not module.exists():
+                raise ToolError(f"{module.relative_to(ROOT)}: not there; run `make modules`")
             plan.add("modprobe", "modprobe livemm", module="livemm")
 
     def configure(self, plan: guest.Plan, text: str) -> None:

@@ -34,9 +34,6 @@ EXACT_KARGS = ["nokaslr", "norandmaps", "random.trust_cpu=off"]
 # which the kernel waits for a CPU at boot does neither.  Their clocks are the same
 # count, whatever the kernel's check of them may find.
 LATE_KARGS = ["maxcpus=1", "tsc=reliable"]
-# A disk of nothing but a hole: to read it costs the host nothing, and fills the
-# guest's page cache, which a guest on the host's file system has no use for.
-DISK_SERIAL = "livemm-bench"
 # Huge pages would fault 512 pages at once; their daemon also raises
 # min_free_kbytes, and with it every list's `high`, eightfold on a 2 GiB guest.
 NO_HUGE_PAGES = "never"
@@ -65,8 +62,7 @@ class Plan:
             not depend on the host's; programs must pause (see LATE_KARGS); -1: not so
     nodes   NUMA nodes; with one CPU, all but the first have memory only
     memory  of the guest
-    disk    MiB of a disk of zeros, read only; 0: none
-    scratch MiB of disks to write to, all zeros at first, by serial number
+    disks   MiB of disks, all zeros at first, by serial number
     huge    transparent_hugepage on the kernel's command line
     kargs   what else is on it
     allowed console lines that are no fault of the kernel's
@@ -81,8 +77,7 @@ class Plan:
     shift: int = -1
     nodes: int = 1
     memory: str = "2G"
-    disk: int = 0
-    scratch: Mapping[str, int] = field(default_factory=dict)
+    disks: Mapping[str, int] = field(default_factory=dict)
     huge: str = NO_HUGE_PAGES
     kargs: Sequence[str] = ()
     allowed: list[str] = field(default_factory=list)
@@ -119,32 +114,19 @@ def build_modules(image: Image, source: str) -> Path:
     return folder
 
 
-def need_livemm(image: Image) -> None:
-    """Refuse to start without the module."""
-    module = BUILD / image.release / "livemm.ko"
-    if not module.exists():
-        raise ToolError(f"{module.relative_to(ROOT)}: not there; run `make modules`")
-
-
-def disk_args(plan: Plan, folder: Path) -> list[str]:
+def disk_args(disks: Mapping[str, int], folder: Path) -> list[str]:
     """The qemu arguments of the guest's disks, all of them holes."""
     args = []
-
-    def add(serial: str, size: int, how: str) -> None:
+    for serial, size in disks.items():
         path = folder / serial
         # A disk of an earlier guest is not all zeros.
         path.unlink(missing_ok=True)
         with path.open("wb") as file:
             file.truncate(size << 20)
-        args.extend([
-            "-drive", f"file={path},if=none,id={serial},format=raw,{how}",
+        args += [
+            "-drive", f"file={path},if=none,id={serial},format=raw,cache=unsafe",
             "-device", f"virtio-blk-pci,drive={serial},serial={serial}",
-        ])
-
-    if plan.disk:
-        add(DISK_SERIAL, plan.disk, "readonly=on")
-    for serial, size in plan.scratch.items():
-        add(serial, size, "cache=unsafe")
+        ]
     return args
 
 
@@ -218,7 +200,7 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
         env={"LMM_CPUS": "1"} if late else {},
         rwdirs=[folder],
         accel=EMULATION if clock else "",
-        qemu=[*clock, *disk_args(plan, folder)],
+        qemu=[*clock, *disk_args(plan.disks, folder)],
         timeout=timeout,
         allowed=plan.allowed,
     )
@@ -230,7 +212,7 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
     finally:
         ended.set()
         follower.join()
-        for serial in plan.scratch:
+        for serial in plan.disks:
             (folder / serial).unlink(missing_ok=True)
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     for line in lines:

@@ -18,7 +18,7 @@ from guests.report import ToolError
 
 MEMORY = "1G"
 # Swap is a disk too: with none there would be little to reclaim.
-SCRATCH = {"livemm-files": 1536, "livemm-swap": 1024}
+DISKS = {"livemm-files": 1536, "livemm-swap": 1024}
 # Huge pages make their daemon raise this to 45 MiB whatever the machine has: 0.1 % of a
 # server's 64 GiB, but 4.5 % of this guest, which would keep whole blocks free under any
 # load.  So it is what the kernel takes for so much memory without huge pages.
@@ -155,7 +155,7 @@ def boot(task: Task, side: str, seed: int) -> guest.Result:
         image,
         icount=True,
         memory=MEMORY,
-        scratch=SCRATCH,
+        disks=DISKS,
         huge="madvise",
         allowed=[guest.OOM_PRINTS],
     )
@@ -169,7 +169,7 @@ def boot(task: Task, side: str, seed: int) -> guest.Result:
     task.load_module(plan)
     if on:
         task.enable(plan)
-    plan.program("fragment", PART, "fragload", f"{LOAD} -s {seed}", disks=list(SCRATCH))
+    plan.program("fragment", PART, "fragload", f"{LOAD} -s {seed}", disks=list(DISKS))
     if on:
         task.read(plan, "counters", PART)
         task.read(plan, "state", PART)
