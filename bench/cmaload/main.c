@@ -150,31 +150,24 @@ static struct options options = {
 
 static bool prepare;
 
-static const struct load_command command = {
-	.usage = "cmaload -d DIR -p\n"
-		 "       cmaload -d DIR [-H MIB] [-K MIB] [-j WORKERS] [-n JOBS] [-s SEED] [-a AREA]\n",
-	.options = (const struct load_option[]) {
-		{ 'd', "DIR", "folder of its files", .text = &options.dir },
-		{ 'p', NULL, "make the sources there", .flag = &prepare },
-		LOAD_NUMBER('H', "MIB", "held by the workers, and not used much (280)",
-			    &options.held, 0, 65536),
-		LOAD_NUMBER('K', "MIB",
-			    "of page tables that they have at most; half of it as a rule (520)",
-			    &options.kernel, 0, 65536),
-		LOAD_NUMBER('j', "WORKERS", "number of workers (6)",
-			    &options.workers, 1, MAX_WORKERS),
-		LOAD_NUMBER('n', "JOBS", "number of all jobs (120)", &options.jobs, 1, 1000000),
-		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)",
-			    &options.seed, 0, INT_MAX),
-		{ 'a', "AREA", "folder in debugfs of an area to allocate from, until that is done",
-		  .text = &options.area },
-		{}
-	},
+static const struct load_option option_rows[] = {
+	{ 'd', "DIR", "folder of its files", .text = &options.dir },
+	{ 'p', NULL, "make the sources there", .flag = &prepare },
+	LOAD_NUMBER('H', "MIB", "held by the workers, and not used much (280)",
+		    &options.held, 0, 65536),
+	LOAD_NUMBER('K', "MIB", "of page tables that they have at most; half of it as a rule (520)",
+		    &options.kernel, 0, 65536),
+	LOAD_NUMBER('j', "WORKERS", "number of workers (6)", &options.workers, 1, MAX_WORKERS),
+	LOAD_NUMBER('n', "JOBS", "number of all jobs (120)", &options.jobs, 1, 1000000),
+	LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &options.seed, 0, INT_MAX),
+	{ 'a', "AREA", "folder in debugfs of an area to allocate from, until that is done",
+	  .text = &options.area },
+	{}
 };
 
 int main(int argc, char **argv)
 {
-	parse_options(argc, argv, &command);
+	parse_options(argc, argv, option_rows, NULL);
 	/* Until told to stop. */
 	if (options.area)
 		options.jobs = LONG_MAX;

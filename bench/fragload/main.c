@@ -111,23 +111,18 @@ static int run(const struct options *opt)
 	return 0;
 }
 
-static const struct load_command command = {
-	.usage = "fragload -d DIR [-r ROUNDS] [-s SEED]\n"
-		 "       fragload -c\n",
-	.options = (const struct load_option[]) {
-		{ 'd', "DIR", "folder for its files, empty", .text = &options.dir },
-		LOAD_NUMBER('r', "ROUNDS", "number of rounds (16)", &options.rounds, 1, MAX_ROUNDS),
-		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)",
-			    &options.seed, 0, LONG_MAX),
-		{ 'c', NULL, "only say what the kernel's pages are, by block; prints JSON",
-		  .flag = &options.census },
-		{}
-	},
+static const struct load_option option_rows[] = {
+	{ 'd', "DIR", "folder for its files, empty", .text = &options.dir },
+	LOAD_NUMBER('r', "ROUNDS", "number of rounds (16)", &options.rounds, 1, MAX_ROUNDS),
+	LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &options.seed, 0, LONG_MAX),
+	{ 'c', NULL, "only say what the kernel's pages are, by block; prints JSON",
+	  .flag = &options.census },
+	{}
 };
 
 int main(int argc, char **argv)
 {
-	parse_options(argc, argv, &command);
+	parse_options(argc, argv, option_rows, NULL);
 	if (options.census)
 		return census();
 	if (!options.dir)

@@ -62,14 +62,11 @@ static void parse_pattern(const char *name)
 		errx(1, "-p: '%s' is not a pattern", name);
 }
 
-static const struct load_command command = {
-	.usage = "numaload -p PATTERN [-g MS]\n",
-	.options = (const struct load_option[]) {
-		{ 'p', "PATTERN", "what to do, by name in patterns[]", .call = parse_pattern },
-		LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
-			    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
-		{}
-	},
+static const struct load_option option_rows[] = {
+	{ 'p', "PATTERN", "what to do, by name in patterns[]", .call = parse_pattern },
+	LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
+		    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
+	{}
 };
 
 int main(int argc, char **argv)
@@ -77,7 +74,7 @@ int main(int argc, char **argv)
 	__u64 before[NR_COUNTERS], after[NR_COUNTERS];
 	unsigned int cpus = choose_cpus(), i;
 
-	parse_options(argc, argv, &command);
+	parse_options(argc, argv, option_rows, NULL);
 	if (!options.pattern)
 		errx(1, "no pattern (-p)");
 	options.threads = options.pattern->threads ?: cpus;

@@ -51,23 +51,18 @@ static void parse_size(const char *text)
 	errx(1, "-w: '%s' is not a size (MiB, or with K, M, G)", text);
 }
 
-static const struct load_command command = {
-	.usage = "pagetouch [-w SIZE] [-r ROUNDS] [-p PROCS] [-H MS] [-F MS] [-s]\n",
-	.options = (const struct load_option[]) {
-		{ 'w', "SIZE", "memory a process maps in a round, MiB, or with K, M, G (64)",
-		  .call = parse_size },
-		LOAD_NUMBER('r', "ROUNDS", "times it maps, touches and unmaps (16)",
-			    &options.rounds, 1, MAX_ROUNDS),
-		LOAD_NUMBER('p', "PROCS", "processes, each on a CPU of its own (every usable CPU)",
-			    &options.procs, 1, MAX_PROCS),
-		LOAD_NUMBER('H', "MS", "pause after touching, with the memory held (0)",
-			    &options.held_ms, 0, MAX_PAUSE_MS),
-		LOAD_NUMBER('F', "MS", "pause after unmapping (0)",
-			    &options.free_ms, 0, MAX_PAUSE_MS),
-		{ 's', NULL, "gives back every other page before the pause",
-		  .flag = &options.sparse },
-		{}
-	},
+static const struct load_option option_rows[] = {
+	{ 'w', "SIZE", "memory a process maps in a round, MiB, or with K, M, G (64)",
+	  .call = parse_size },
+	LOAD_NUMBER('r', "ROUNDS", "times it maps, touches and unmaps (16)",
+		    &options.rounds, 1, MAX_ROUNDS),
+	LOAD_NUMBER('p', "PROCS", "processes, each on a CPU of its own (every usable CPU)",
+		    &options.procs, 1, MAX_PROCS),
+	LOAD_NUMBER('H', "MS", "pause after touching, with the memory held (0)",
+		    &options.held_ms, 0, MAX_PAUSE_MS),
+	LOAD_NUMBER('F', "MS", "pause after unmapping (0)", &options.free_ms, 0, MAX_PAUSE_MS),
+	{ 's', NULL, "gives back every other page before the pause", .flag = &options.sparse },
+	{}
 };
 
 static __u64 page_faults(void)
@@ -193,7 +188,7 @@ int main(int argc, char **argv)
 		err(1, "sched_getaffinity");
 	cpus = CPU_COUNT(&usable);
 	options.procs = cpus;
-	parse_options(argc, argv, &command);
+	parse_options(argc, argv, option_rows, NULL);
 	if (options.procs > cpus)
 		errx(1, "%lu processes, but only %lu CPUs to pin them to",
 		     options.procs, cpus);

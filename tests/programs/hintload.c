@@ -58,23 +58,20 @@ static void parse_pattern(const char *word)
 		errx(1, "-p: '%s' is not a pattern", word);
 }
 
-static const struct load_command command = {
-	.usage = "hintload [-p own|swap|shared] [-t THREADS] [-f PROCESSES] [-m MIB]\n"
-		 "                [-s MS] [-a MS]\n",
-	.options = (const struct load_option[]) {
-		{ 'p', "PATTERN", "what the threads touch (own)", .call = parse_pattern },
-		LOAD_NUMBER('t', "THREADS", "threads of each process (2)",
-			    &options.threads, 1, MAX_THREADS),
-		LOAD_NUMBER('f', "PROCESSES",
-			    "forked when the memory is there, so that they share it\n"
-			    "                until they write (1: none is forked)",
-			    &options.processes, 1, 1024),
-		LOAD_NUMBER('m', "MIB", "memory of each thread (8)", &options.mib, 1, 4096),
-		LOAD_NUMBER('s', "MS", "time to run (an hour)", &options.run_ms, 0, 86400000),
-		LOAD_NUMBER('a', "MS", "time that the first thread is alone (0)",
-			    &options.alone_ms, 0, 86400000),
-		{}
-	},
+static const struct load_option option_rows[] = {
+	{ 'p', "PATTERN", "what the threads touch: own (default), swap, shared",
+	  .call = parse_pattern },
+	LOAD_NUMBER('t', "THREADS", "threads of each process (2)",
+		    &options.threads, 1, MAX_THREADS),
+	LOAD_NUMBER('f', "PROCESSES",
+		    "forked when the memory is there, so that they share it\n"
+		    "                until they write (1: none is forked)",
+		    &options.processes, 1, 1024),
+	LOAD_NUMBER('m', "MIB", "memory of each thread (8)", &options.mib, 1, 4096),
+	LOAD_NUMBER('s', "MS", "time to run (an hour)", &options.run_ms, 0, 86400000),
+	LOAD_NUMBER('a', "MS", "time that the first thread is alone (0)",
+		    &options.alone_ms, 0, 86400000),
+	{}
 };
 
 static int over(void)
@@ -149,7 +146,7 @@ int main(int argc, char **argv)
 	size_t all;
 	unsigned int i;
 
-	parse_options(argc, argv, &command);
+	parse_options(argc, argv, option_rows, NULL);
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	part = options.mib * MIB;
 	all = part * options.threads;

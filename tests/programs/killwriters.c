@@ -140,20 +140,15 @@ static void see_through(struct writer *writers, unsigned int count, long limit)
 
 static unsigned long rounds = 60, count = 2, most = 300, limit = 60, seed = 1;
 
-static const struct load_command command = {
-	.usage = "killwriters [OPTION]... FILE=VALUE...\n",
-	.options = (const struct load_option[]) {
-		LOAD_NUMBER('r', "ROUNDS", "number of rounds (60)", &rounds, 0, UINT_MAX),
-		LOAD_NUMBER('n', "WRITERS", "writers at once (2)", &count, 1, MOST),
-		LOAD_NUMBER('m', "MS", "a writer is killed 0 to MS after its begin (300)",
-			    &most, 0, INT_MAX),
-		LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &seed, 0, UINT_MAX),
-		LOAD_NUMBER('l', "SECONDS",
-			    "a writer that lives so long after its kill is stuck (60)",
-			    &limit, 0, INT_MAX / 1000),
-		{}
-	},
-	.operands = true,
+static const struct load_option option_rows[] = {
+	LOAD_NUMBER('r', "ROUNDS", "number of rounds (60)", &rounds, 0, UINT_MAX),
+	LOAD_NUMBER('n', "WRITERS", "writers at once (2)", &count, 1, MOST),
+	LOAD_NUMBER('m', "MS", "a writer is killed 0 to MS after its begin (300)",
+		    &most, 0, INT_MAX),
+	LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &seed, 0, UINT_MAX),
+	LOAD_NUMBER('l', "SECONDS", "a writer that lives so long after its kill is stuck (60)",
+		    &limit, 0, INT_MAX / 1000),
+	{}
 };
 
 int main(int argc, char **argv)
@@ -161,7 +156,7 @@ int main(int argc, char **argv)
 	struct writer writers[MOST] = { 0 };
 	unsigned long round, i, begun = 0;
 
-	parse_options(argc, argv, &command);
+	parse_options(argc, argv, option_rows, "FILE=VALUE...");
 	random_state = seed;
 	if (optind == argc)
 		errx(2, "no FILE=VALUE");

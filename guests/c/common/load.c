@@ -45,29 +45,30 @@ static unsigned long parse_count(char opt, const char *text, unsigned long min,
 	return value;
 }
 
-static void show_help(const struct load_command *command, FILE *to)
+static void show_help(const struct load_option *row, const char *operands, FILE *to)
 {
-	const struct load_option *row;
-
-	fprintf(to, "usage: %s", command->usage);
-	for (row = command->options; row->letter; row++)
+	fprintf(to, "usage: %s [OPTION]... %s\n", program_invocation_short_name, operands ?: "");
+	for (; row->letter; row++)
 		fprintf(to, "  -%c %-10s %s\n", row->letter, row->argument ?: "", row->words);
 }
 
-/* Ends the program at -h and at an option that is not in the table. */
-void parse_options(int argc, char **argv, const struct load_command *command)
+/*
+ * Ends the program at -h and at an option that is not in the table.  operands: what may follow the
+ * options, for the help; NULL: nothing.
+ */
+void parse_options(int argc, char **argv, const struct load_option *options, const char *operands)
 {
 	const struct load_option *row;
 	char letters[64] = "h", *end = letters + 1;
 	int c;
 
-	for (row = command->options; row->letter; row++)
+	for (row = options; row->letter; row++)
 		end += sprintf(end, "%c%s", row->letter, row->argument ? ":" : "");
 	while ((c = getopt(argc, argv, letters)) != -1) {
-		for (row = command->options; row->letter && row->letter != c;)
+		for (row = options; row->letter && row->letter != c;)
 			row++;
 		if (!row->letter) {
-			show_help(command, c == 'h' ? stdout : stderr);
+			show_help(options, operands, c == 'h' ? stdout : stderr);
 			exit(c != 'h');
 		}
 		if (row->number)
@@ -79,7 +80,7 @@ void parse_options(int argc, char **argv, const struct load_command *command)
 		else
 			row->call(optarg);
 	}
-	if (optind < argc && !command->operands)
+	if (optind < argc && !operands)
 		errx(1, "'%s': not an option", argv[optind]);
 }
 

@@ -68,7 +68,7 @@ static inline long now_ms(void)
 
 void nap(unsigned long ms);
 
-/* An option of a program; one of number, text, flag and call is set. */
+/* An option of a program; one of number, text, flag and call is set.  The last row is empty. */
 struct load_option {
 	char letter;
 	const char *argument;		/* its name in the help; NULL: a switch */
@@ -85,14 +85,7 @@ struct load_option {
 #define LOAD_NUMBER(l, arg, help, to, low, high) \
 	{ .letter = l, .argument = arg, .words = help, .number = to, .min = low, .max = high }
 
-/* The command line of a program. */
-struct load_command {
-	const char *usage;			/* usage lines, each with a newline */
-	const struct load_option *options;	/* rows; the last has no letter */
-	bool operands;				/* words may follow the options */
-};
-
-void parse_options(int argc, char **argv, const struct load_command *command);
+void parse_options(int argc, char **argv, const struct load_option *options, const char *operands);
 unsigned long parse_number(char opt, const char *text, char **end);
 
 void *map_memory(unsigned long bytes, int how);
