@@ -15,7 +15,8 @@
  *				then does the real thing
  *
  * /run/helper/modules names the folder with modules of ours.  The host's own program,
- * /run/helper/kmod, loads every other module.  The log gets "end" as well when the program has done its work.
+ * /run/helper/kmod, loads every other module.  The log gets "end" as well when the program has
+ * done its work.
  */
 #include "load.h"
 
@@ -24,7 +25,6 @@
 #include <sys/syscall.h>
 
 #define PLACE	"/run/helper/"
-#define REAL	PLACE "kmod"
 
 static void add(FILE *log, const char *text)
 {
@@ -122,7 +122,7 @@ static int real_thing(const char *name, char **argv)
 	first_line(PLACE "modules", folder, sizeof(folder));
 	snprintf(path, sizeof(path), "%s/%s.ko", folder, *word);
 	if (access(path, R_OK)) {
-		execv(REAL, argv);
+		execv(PLACE "kmod", argv);
 		return 1;
 	}
 	while (*++word) {
