@@ -33,16 +33,17 @@ static const struct pattern patterns[] = {
 	{ .name = "idle", .run = run_threads, .first = FIRST_FAR, .nap_ms = 100, .visits = 2048,
 	  .mib = 8, .seconds = 40 },
 	/* Processes that live for 0.3 s. */
-	{ .name = "forks", .run = run_short, .loose = true, .visits = 50000, .mib = 4,
+	{ .name = "forks", .run = run_processes, .loose = true, .visits = 50000, .mib = 4,
 	  .seconds = 10 },
 	/* Processes of two threads that live for 3 s. */
-	{ .name = "batch", .run = run_short, .company = true, .visits = 500000, .mib = 4,
+	{ .name = "batch", .run = run_processes, .company = true, .visits = 500000, .mib = 4,
 	  .seconds = 30 },
 	/* Many pairs of processes with a message between, short-lived. */
-	{ .name = "pipes", .run = run_pairs, .loose = true, .visits = 2000, .threads = 8, .mib = 1,
-	  .seconds = 10 },
+	{ .name = "pipes", .run = run_processes, .pairs = true, .loose = true, .visits = 2000,
+	  .threads = 8, .mib = 1, .seconds = 10 },
 	/* Two processes on two nodes with a message between. */
-	{ .name = "rr", .run = run_pairs, .visits = ~0UL, .threads = 1, .mib = 1, .seconds = 20 },
+	{ .name = "rr", .run = run_processes, .pairs = true, .visits = ~0UL, .threads = 1,
+	  .mib = 1, .seconds = 20 },
 	/* Instructions of a hint fault, if the clock counts them. */
 	{ .name = "cost", .run = run_cost, .mib = 2, .seconds = 1 },
 	/* Nothing but pauses. */

@@ -52,6 +52,7 @@ enum reach {
  * loose	each runs on any CPU; else on its own, neighbours on different nodes
  * company	a process has a second thread, which sleeps: the kernel does not scan what
  *		is local to a process of one
+ * pairs	processes are two and two, with pipes between them; else each works alone
  * apart	each thread has a mapping of its own; else one serves all
  * nap_ms	a thread sleeps so long after a burst of visits
  * visits	of a burst, or of a process until it ends
@@ -67,6 +68,7 @@ struct pattern {
 	enum reach reach;
 	bool loose;
 	bool company;
+	bool pairs;
 	bool apart;
 	unsigned long nap_ms;
 	unsigned long visits;
@@ -115,8 +117,7 @@ unsigned int choose_cpus(void);
 void unpin(void);
 
 void run_threads(const struct options *opt);
-void run_short(const struct options *opt);
-void run_pairs(const struct options *opt);
+void run_processes(const struct options *opt);
 void keep_company(void);
 void run_cost(const struct options *opt);
 

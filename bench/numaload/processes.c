@@ -64,13 +64,12 @@ static void be_partner(const struct options *opt, unsigned int side, const int *
 }
 
 /* Start what stands in a slot: a process, or two with pipes between them. */
-static unsigned int start_slot(const struct options *opt, unsigned int slot, bool pair,
-			       pid_t *pids)
+static unsigned int start_slot(const struct options *opt, unsigned int slot, pid_t *pids)
 {
 	int pipes[2][2];
 	unsigned int side;
 
-	if (!pair) {
+	if (!opt->pattern->pairs) {
 		pids[0] = fork_child();
 		if (pids[0])
 			return 1;
@@ -94,7 +93,7 @@ static unsigned int start_slot(const struct options *opt, unsigned int slot, boo
 }
 
 /* Keep every slot busy until the time is up. */
-static void run_processes(const struct options *opt, bool pair)
+void run_processes(const struct options *opt)
 {
 	pid_t pids[MAX_THREADS][2] = {};
 	unsigned int left[MAX_THREADS] = {}, slot, side;
@@ -106,7 +105,7 @@ static void run_processes(const struct options *opt, bool pair)
 
 		for (slot = 0; slot < opt->threads; slot++)
 			if (!left[slot])
-				left[slot] = start_slot(opt, slot, pair, pids[slot]);
+				left[slot] = start_slot(opt, slot, pids[slot]);
 		pid = waitpid(-1, &status, WNOHANG);
 		if (!pid) {
 			nap(1);
@@ -123,19 +122,9 @@ static void run_processes(const struct options *opt, bool pair)
 	for (slot = 0; slot < opt->threads; slot++)
 		sum += READ_ONCE(shared->work[slot][0]);
 	for (slot = 0; slot < opt->threads; slot++)
-		for (side = 0; side < (left[slot] ? 1U + pair : 0); side++)
+		for (side = 0; side < (left[slot] ? 1U + opt->pattern->pairs : 0); side++)
 			kill(pids[slot][side], SIGKILL);
 	while (wait(&status) > 0)
 		;
 	printf("\"work\": %llu, \"processes\": %llu,", sum, ended);
-}
-
-void run_short(const struct options *opt)
-{
-	run_processes(opt, false);
-}
-
-void run_pairs(const struct options *opt)
-{
-	run_processes(opt, true);
 }
