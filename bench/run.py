@@ -15,7 +15,7 @@ import sys
 
 from bench import cma, guest, numa, pageblock, pcp, zonelock
 from bench.compare import Bench
-from bench.table import document, render, save
+from bench.table import document, render
 from guests import kernel_build, modules
 from guests.command import call
 from guests.kernels import Image, built_image, images, load, stock_image
@@ -94,7 +94,8 @@ def main() -> int:
         # A few rows must not take the place of all.
         words = [name, *(["quick"] if args.quick else []), *only]
         path = guest.OUT / f"{'-'.join(words)}.json"
-        save(path, text)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
         title = f"{name}, {config}" if config else name
         say(text.rstrip() if args.json else f"\n{title}\n\n{render(rows)}")
     return 0

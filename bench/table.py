@@ -129,11 +129,3 @@ def document(name: str, config: str, only: Sequence[str], tree: str, rows: Seque
                 for key, value in row.as_dict().items()} for row in rows]
     whole = {"bench": name, "config": config, "only": list(only), "tree": tree, "rows": rounded}
     return json.dumps(whole, indent=1) + "\n"
-
-
-def save(path: Path, text: str) -> None:
-    """Write a file whole, or leave the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".new")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
