@@ -245,11 +245,10 @@ class Metric:
 def rows_of(
     image: Image, words: str, metrics: Sequence[Metric], mode: str,
     runs: Mapping[str, Sequence[guest.Result]], base: str = BASE,
-    more: Mapping[str, object] | None = None,
 ) -> list[Row]:
     """Rows for each figure, of every side beside the base: means of runs.
 
-    The first row carries the runs, and `more`, in its detail.
+    The first row carries the runs in its detail.
     """
     rows: list[Row] = []
     for metric in metrics:
@@ -260,7 +259,7 @@ def rows_of(
             if side == base:
                 continue
             limit = metric.limit(image.name, found[base], values) if side == POLICY else None
-            detail = {**found, **({} if rows else {"runs": runs, **(more or {})})}
+            detail = {**found, **({} if rows else {"runs": runs})}
             rows.append(Row(image.name, words, metric.words, statistics.fmean(found[base]),
                             statistics.fmean(values), limit,
                             mode if side == POLICY else side, detail))

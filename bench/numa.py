@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from bench import compare, guest
@@ -139,26 +139,6 @@ COST_LIMIT = 0.03
 UNMEASURABLE = 0.001
 
 
-@contextmanager
-def numa_on(task: Task, plan: guest.Plan, run: str, mode: str) -> Iterator[None]:
-    """Switch numa on in a mode, and note what it counted."""
-    with task.on(plan, f" {run}", mode):
-        plan.add("read", f"before {run}", path=task.path("counters"))
-        yield
-        plan.add("read", f"after {run}", path=task.path("counters"))
-
-
-def counted(results: guest.Results, run: str) -> dict[str, int]:
-    """What the policy counted in a run."""
-
-    def numbers(when: str) -> dict[str, int]:
-        rows = (line.split() for line in results[f"{when} {run}"]["text"].splitlines())
-        return {words[0]: int(words[1]) for words in rows}
-
-    before, after = numbers("before"), numbers("after")
-    return {name: after[name] - before[name] for name in after}
-
-
 def patterns(task: Task) -> list[Row]:
     """The patterns named, each as often: base and policy in one boot, in turn."""
     image = task.image
@@ -180,16 +160,16 @@ def patterns(task: Task) -> list[Row]:
             run = f"{name} {place} {side}"
             runs[name][side].append(run)
             on = side == POLICY and not task.alone
-            with numa_on(task, plan, run, task.mode) if on else nullcontext():
+            with task.on(plan, f" {run}") if on else nullcontext():
                 load(run, f"{PATTERNS[name].args} -g {place // 2 * STAGGER_MS}",
                      PATTERNS[name].scan)
+                if on:
+                    task.read(plan, "counters", run)
     results = guest.run(plan, came_to, timeout=7200)
     rows = []
     for name, sides in runs.items():
         loads = {side: [results[run] for run in names] for side, names in sides.items()}
-        counters = [] if task.alone else [counted(results, run) for run in sides[POLICY]]
-        rows += compare.rows_of(image, name, PATTERNS[name].metrics(image.name), task.mode,
-                                loads, more={"counters": counters})
+        rows += compare.rows_of(image, name, PATTERNS[name].metrics(image.name), task.mode, loads)
     return rows
 
 
@@ -220,7 +200,7 @@ def cost(task: Task) -> list[Row]:
         load("livemm loaded, off")
     tuned = replace(task, config=f"{COST_KNOBS},{task.config}")
     for mode in task.modes if "mode=" in task.config or task.alone else task.bench.modes:
-        with numa_on(tuned, plan, mode, mode):
+        with tuned.on(plan, f" {mode}", mode):
             load(mode, COST_LIMIT, mode)
         load(f"off after {mode}")
     results = guest.run(plan, came_to)
