@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What every command shares: the host, the form of output, options and examples."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

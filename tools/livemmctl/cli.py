@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command line: which commands there are, and how every one of them ends."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util
@@ -13,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from livemmctl import __version__
 from livemmctl.app import JSON_OPTION, App, Group, json_text
@@ -85,14 +84,10 @@ class Root(Group):
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(int(code)), code.meaning) for code in Exit])
 
-    def shell_complete(
-        self, ctx: click.Context, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names of commands, without importing any."""
-        return [
-            click.shell_completion.CompletionItem(name, help=COMMANDS[name][1])
-            for name in self.list_commands(ctx) if name.startswith(incomplete)
-        ]
+        return [CompletionItem(name, help=COMMANDS[name][1])
+                for name in self.list_commands(ctx) if name.startswith(incomplete)]
 
 
 @click.group(

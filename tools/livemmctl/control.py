@@ -7,8 +7,6 @@ only debugfs has (counters, state, hooks) is read there; lockdown leaves files t
 cannot be written readable.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

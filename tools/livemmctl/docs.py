@@ -4,8 +4,6 @@
     python3 -m livemmctl.docs FOLDER
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What can go wrong, as one line for people and one number for scripts."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from enum import IntEnum
+from typing import Self
 
 
 class Exit(IntEnum):
@@ -14,7 +13,7 @@ class Exit(IntEnum):
     #: For --help and the man page.
     meaning: str
 
-    def __new__(cls, code: int, meaning: str) -> Exit:
+    def __new__(cls, code: int, meaning: str) -> Self:
         made = int.__new__(cls, code)
         made._value_ = code
         made.meaning = meaning

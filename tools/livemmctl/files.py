@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files of our own: written whole or not at all, read with bounds."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ Tests use a folder made like one (LIVEMM_ROOT, or the hidden option --root), or 
 subclass that answers as the kernel would.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

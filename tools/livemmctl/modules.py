@@ -7,8 +7,6 @@ the livepatch.  The kernel tells which livepatches are loaded: their names begin
 Nothing is ever forced: a forced transition pins the module until the next boot.
 """
 
-from __future__ import annotations
-
 import errno
 import re
 import sys

@@ -4,8 +4,6 @@
 Profiles, experiments and journals that were written for ABI 1 may hold the old names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tables and screens as text: for a terminal with colours, for a pipe without."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Sequence
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What all tests of the tools share."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

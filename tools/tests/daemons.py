@@ -4,8 +4,6 @@
 The packages' services are not used: nothing here runs as a service, or keeps anything.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

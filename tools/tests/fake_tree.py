@@ -12,8 +12,6 @@ which can then read all of it; only writes need this class.
     host.answers["modprobe"] = Ran(1, "", "words")
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -261,7 +259,7 @@ class FakeHost(Host):
     def make(
         root: Path, loaded: bool = True, lockdown: bool = False,
         release: tuple[int, int] = (6, 1), uid: int = 0,
-    ) -> FakeHost:
+    ) -> "FakeHost":
         """A host below `root`, which must be empty or absent."""
         kernel = FakeKernel(root, release)
         host = FakeHost(root, kernel, lockdown, uid=uid)

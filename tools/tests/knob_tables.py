@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the module and its documents say, for the tests of the tools."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command line: reads, settings, errors, help."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

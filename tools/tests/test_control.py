@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The control contract, from the side of its user."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is shipped for Grafana and Prometheus: the dashboard and the alerts."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Man page and completions, made from the text of --help."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import pty

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """doctor: each check in each of its states."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The fake host against what guests have shown of the real module: tests/scenarios/contract.sh"""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

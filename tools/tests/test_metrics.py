@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Metrics: names and values, both formats, textfile, server."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

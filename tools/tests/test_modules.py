@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Loading and unloading, with bounded waits."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 import subprocess

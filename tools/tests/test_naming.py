@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Names of ABI 1 in what people and journals still hold."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

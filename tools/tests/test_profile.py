@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Profiles: read, compared, applied all or nothing, verified, saved."""
 
-from __future__ import annotations
-
 import errno
 import json
 import shutil

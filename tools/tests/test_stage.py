@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The stage of `make check` that counts these tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

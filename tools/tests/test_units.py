@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Units and packaging: what they call is there, and nothing is switched by itself."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

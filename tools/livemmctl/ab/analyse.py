@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From what was seen to what may be said; no I/O."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -11,8 +11,6 @@ can check an assignment.  Buckets go to arms by weight.  Taking part at all is d
 a second, independent bucket, so that a ramp only ever adds hosts, and none changes arms.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

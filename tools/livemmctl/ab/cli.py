@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl ab"""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Mapping

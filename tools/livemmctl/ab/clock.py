@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Time, and being told to end while waiting for it."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal
 import time
 from types import FrameType, TracebackType
-from typing import Protocol
+from typing import Protocol, Self
 
 
 class Clock(Protocol):
@@ -42,7 +40,7 @@ class RealClock:
         self._told: int | None = None
         self._before: dict[int, object] = {}
 
-    def __enter__(self) -> RealClock:
+    def __enter__(self) -> Self:
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._old_fd = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         for number in ENDING:

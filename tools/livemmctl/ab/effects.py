@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One metric, one treatment: the effect, or why there is none to be told."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

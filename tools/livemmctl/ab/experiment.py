@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reading an experiment's TOML file: all of it is checked, and each error names its key."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What kind of machine a host is: facts that no reboot and no update changes."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reading a TOML table strictly: every complaint names the key that is wrong."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import re
@@ -181,12 +179,12 @@ class Fields:
             raise self.error(key, "a word twice")
         return tuple(values)
 
-    def table(self, key: str) -> Fields:
+    def table(self, key: str) -> "Fields":
         """A table; an empty one where there is none."""
         value = self._take(key)
         return Fields({} if value is None else value, self.place(key), self.source)
 
-    def tables(self, key: str) -> list[Fields]:
+    def tables(self, key: str) -> list["Fields"]:
         """An array of tables; the places count from 1, as people do."""
         return [
             Fields(item, f"{self.place(key)}[{number}]", self.source)

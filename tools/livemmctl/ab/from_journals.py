@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Journals of one host or of a fleet, to what was seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

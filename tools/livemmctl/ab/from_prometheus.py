@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A fleet's Prometheus, asked by range queries, to what was seen."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

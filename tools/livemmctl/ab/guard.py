@@ -6,8 +6,6 @@ not by the time since the arm began.  So a bad start is seen at the first tick, 
 small hiccup in the first second is not taken for a storm.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A report as one page that needs nothing else: no script, no font, no network."""
 
-from __future__ import annotations
-
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 

@@ -18,8 +18,6 @@ stop     the runner ended before the experiment did; it can be taken up again: r
 end      the experiment is over on this host: reason
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What an experiment is, once its file has been read and found sound."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@
 the runner for as long as it lives; `ab.json` says which runner that is.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The report's pictures, as SVG to be put into a page."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

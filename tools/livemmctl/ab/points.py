@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What was seen, in one form, wherever it came from: journals or Prometheus."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A report as a table for people and as data for programs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from typing import Any

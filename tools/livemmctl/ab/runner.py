@@ -8,8 +8,6 @@ guardrail was passed, stays in its arm and goes on being read at stock (intentio
 treat); leaving it out would make the arm look better than it is.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reading a host's numbers: those that are compared, and those that guard it."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import shlex

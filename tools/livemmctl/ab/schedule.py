@@ -6,8 +6,6 @@ So arms share the time evenly whenever the run ends, a trend over the day falls 
 them alike, and no arm always follows the same other one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

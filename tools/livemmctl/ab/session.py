@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One run on this host, put together: lock, journal, module, clock; and its end from outside."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Switching a host between arms, and back to how it was found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

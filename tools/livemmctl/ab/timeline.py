@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is due now: waiting, the time before, an arm, a block, or the end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Numbers of a report as people read them."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the shell may complete, asked of the module where it is loaded."""
 
-from __future__ import annotations
-
 import contextlib
 
 import click

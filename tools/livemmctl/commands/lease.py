@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl lease"""
 
-from __future__ import annotations
-
 import click
 
 from livemmctl.app import App, command

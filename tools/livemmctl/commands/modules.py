@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl load, livemmctl unload"""
 
-from __future__ import annotations
-
 import click
 
 from livemmctl import modules

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Commands that only read: list, counters, state, hooks, census"""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Commands about settings: enable, disable, get, set"""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl status"""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl doctor"""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a check finds."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of the kernel: what it is, what it can do, what it allows."""
 
-from __future__ import annotations
-
 import re
 
 from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of livemm itself: DKMS, the modules, their hooks."""
 
-from __future__ import annotations
-
 import re
 
 from livemmctl import __version__

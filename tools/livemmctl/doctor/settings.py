@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks of the host's own memory settings, which livemm leaves to the admin."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl export"""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 from types import FrameType

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The host's state as metric families."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A small HTTP server that a Prometheus scrapes."""
 
-from __future__ import annotations
-
 import re
 import socket
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Bring a host to what a profile says, all or nothing."""
 
-from __future__ import annotations
-
 from livemmctl.control import ModuleControl, Settings
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.model import differing, names_of

@@ -8,8 +8,6 @@ module's own tables and checked against them by a test.  A knob that neither kno
 not guessed at: whoever needs its default is told to name it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -8,8 +8,6 @@
     decay_ms = 2000
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

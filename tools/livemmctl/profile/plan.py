@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What has to change for a host to be as a profile says; no I/O."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from livemmctl import naming

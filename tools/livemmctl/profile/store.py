@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Where profiles are, which one was applied, and what the service shall do."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A clock that is turned by hand, a host whose numbers move, and experiments to run on it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

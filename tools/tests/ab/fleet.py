@@ -4,8 +4,6 @@
 The same hosts as what was seen in memory, as journals, or as OpenMetrics.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run by test_gbstats.py with an interpreter that has gbstats: cases in, answers out."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -4,8 +4,6 @@
     run_process.py ROOT WORD...
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

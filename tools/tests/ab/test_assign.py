@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Ids and buckets as others compute them, and who moves when weights change."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections import Counter

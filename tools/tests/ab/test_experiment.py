@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Experiment files: each fault is named by its key; the ready one is sound."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

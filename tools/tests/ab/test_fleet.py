@@ -6,8 +6,6 @@ textfile collector of its own node_exporter reads, which also reads the host's /
 one Prometheus scrapes all of them, as a fleet's would.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

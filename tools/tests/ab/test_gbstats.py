@@ -5,8 +5,6 @@ gbstats is not in Debian: it comes from PyPI into a venv that is kept in the cac
 cannot be had these tests fail; they are never skipped.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

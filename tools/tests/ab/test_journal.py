@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Journals: what is in them survives; what is wrong in them is passed over and counted."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A real process is told to end, is killed, is asked after: the host ends up at stock."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reports from a real Prometheus on loopback, which holds a fleet that we made."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From journals to a table, to JSON and to a page."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A run on a host whose kernel answers as livemm does, with time turned by hand."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A run on a host whose policy the kernel takes away for a while, and back to stock at once."""
 
-from __future__ import annotations
-
 import signal
 
 from ab.doubles import World, experiment, in_arm, is_stock

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Intervals that hold, tests that find no more than they should, and refusals."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable

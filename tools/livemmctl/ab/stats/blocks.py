@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Effects between blocks of time on the same hosts (switchback)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@
 A unit's numbers belong together, so it is units that are drawn, not numbers.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Is what was planned what happened?  And several questions at once; and how many hosts."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

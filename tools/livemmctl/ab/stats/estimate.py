@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """An effect with its interval, however it was come by."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

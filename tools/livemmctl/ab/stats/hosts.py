@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Effects between hosts: one number a host, hosts drawn to their arms one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
