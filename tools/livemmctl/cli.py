@@ -3,7 +3,6 @@
 
 import contextlib
 import importlib
-import importlib.util
 import io
 import os
 import sys
@@ -44,13 +43,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
 COMPLETE = "_LIVEMMCTL_COMPLETE"
 
 
-def _importable(target: str) -> bool:
-    try:
-        return importlib.util.find_spec(target.partition(":")[0]) is not None
-    except ImportError:
-        return False
-
-
 def missing_library(error: ImportError) -> CtlError:
     """The error for a library that is imported only where it is needed."""
     return CtlError(f"a Python library that this needs is not there: {error.name or error}",
@@ -61,10 +53,10 @@ class Root(Group):
     """The command itself, whose commands are imported as they are wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name, (target, _) in COMMANDS.items() if _importable(target)]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS or not _importable(COMMANDS[cmd_name][0]):
+        if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         try:
