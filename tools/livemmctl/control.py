@@ -121,6 +121,11 @@ def parse_line(line: str) -> dict[str, str]:
     return {key: value for key, _, value in words}
 
 
+def on_in(settings: Settings) -> list[str]:
+    """The policies that are on."""
+    return [policy for policy, knobs in settings.items() if knobs.get("enabled") == "1"]
+
+
 def parse_status(text: str) -> list[PolicyStatus]:
     rows = []
     for line in text.splitlines():
@@ -145,13 +150,10 @@ def parse_hooks(text: str) -> list[Hook]:
 
 
 def parse_counters(text: str) -> dict[str, int]:
-    """The file `counters`; a line that is not a name and a number is passed over."""
-    found = {}
-    for line in text.splitlines():
-        fields = line.split()
-        if len(fields) == 2 and fields[1].isdigit():
-            found[fields[0]] = int(fields[1])
-    return found
+    """The file `counters`, or vmstat; a line that is not a name and a number is passed over."""
+    lines = (line.split() for line in text.splitlines())
+    return {fields[0]: int(fields[1]) for fields in lines
+            if len(fields) == 2 and fields[1].isascii() and fields[1].isdigit()}
 
 
 #: What to do about a refusal, by its number.
@@ -204,11 +206,9 @@ class ModuleControl:
         if self.reach is not Reach.ABSENT:
             return parse_status(self._debugfs("status"))
         # Without debugfs, only the parameter tells.
-        return [
-            PolicyStatus(name, "on" if knobs.get("enabled") == "1" else "off",
-                         knobs.get("mode", ""), "")
-            for name, knobs in self.settings().items()
-        ]
+        settings = self.settings()
+        return [PolicyStatus(name, "on" if name in on_in(settings) else "off",
+                             knobs.get("mode", ""), "") for name, knobs in settings.items()]
 
     def get(self, policy: str) -> dict[str, str]:
         every = self.settings()

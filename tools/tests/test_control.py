@@ -183,7 +183,7 @@ def test_parsers_take_anything() -> None:
         parse_settings(text)
     assert parse_status("pcp on event -\n")[0].mode == "event"
     assert parse_status("pcp unsupported - no hook: x y\n")[0].reason == "no hook: x y"
-    assert parse_counters("a 1\nb x\nc -1\nd 2 3\n") == {"a": 1}
+    assert parse_counters("a 1\nb x\nc\n\nc -1\nd 2 3\nf ٣\n") == {"a": 1}
     assert settings_text({}) == ""
 
 

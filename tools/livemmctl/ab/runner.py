@@ -20,9 +20,9 @@ from livemmctl.ab.journal import TIME_OVER, Journal, Past, number
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
 from livemmctl.ab.schedule import blocks_of
-from livemmctl.ab.switch import Switch, found_before, found_on, on_now, with_defaults
+from livemmctl.ab.switch import Switch, found_before, found_on, with_defaults
 from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
-from livemmctl.control import Knobs, ModuleControl
+from livemmctl.control import Knobs, ModuleControl, on_in
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import names_of
@@ -171,10 +171,10 @@ class Runner:
             found = found_before(self.past, now)
             # On with a lease is what a runner that died leaves; the rest is an admin's.
             ours = self.past is not None and self.control.lease() > 0
-            if on_now(now) and not ours:
+            if on_in(now) and not ours:
                 raise CtlError(
-                    f"{', '.join(on_now(now))}: already on; an experiment begins at stock",
-                    Exit.FAILED, f"livemmctl disable {' '.join(on_now(now))}"
+                    f"{', '.join(on_in(now))}: already on; an experiment begins at stock",
+                    Exit.FAILED, f"livemmctl disable {' '.join(on_in(now))}"
                 )
             self._switch = Switch(self.control, found, self.experiment.lease_s,
                                   with_defaults(found, self.defaults), self.is_loaded)

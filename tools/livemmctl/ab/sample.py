@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from livemmctl.ab.model import Source
-from livemmctl.control import ModuleControl
+from livemmctl.control import ModuleControl, parse_counters
 from livemmctl.errors import CtlError
 from livemmctl.host import Host
 
@@ -30,15 +30,6 @@ class Health:
     thp_faults: int | None
     thp_fallbacks: int | None
     taint: int | None
-
-
-def parse_vmstat(text: str) -> dict[str, int]:
-    found = {}
-    for line in text.splitlines():
-        name, _, value = line.partition(" ")
-        if value.isascii() and value.isdigit():
-            found[name] = int(value)
-    return found
 
 
 def parse_pressure(text: str, line: str) -> float | None:
@@ -64,7 +55,7 @@ class Sampler:
 
     def read(self, sources: Sequence[Source]) -> dict[str, float]:
         """The numbers of those sources that can be read now, by the source's text."""
-        vmstat = parse_vmstat(self.host.read_or(VMSTAT))
+        vmstat = parse_counters(self.host.read_or(VMSTAT))
         counters: dict[str, dict[str, int]] = {}
         found: dict[str, float] = {}
         for source in sources:
@@ -104,7 +95,7 @@ class Sampler:
             return None
 
     def health(self, elapsed_s: float) -> Health:
-        vmstat = parse_vmstat(self.host.read_or(VMSTAT))
+        vmstat = parse_counters(self.host.read_or(VMSTAT))
         stalls = [count for name, count in vmstat.items() if name.startswith(STALLS_PREFIX)]
         taint = self.host.read_or(TAINTED).strip()
         return Health(

@@ -17,8 +17,8 @@ from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place, Running
 from livemmctl.ab.runner import Outcome, Runner, Setting
 from livemmctl.ab.sample import Sampler
-from livemmctl.ab.switch import Switch, found_before, found_on, on_now, settings_for
-from livemmctl.control import MODULE, ModuleControl, is_loaded, open_control
+from livemmctl.ab.switch import Switch, found_before, found_on, settings_for
+from livemmctl.control import MODULE, ModuleControl, is_loaded, on_in, open_control
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.host import Host
 from livemmctl.profile.defaults import defaults
@@ -149,7 +149,7 @@ def _clean(host: Host, running: Running) -> None:
         if control is not None:
             now = found_on(control)
             # Only what a lease of ours still covers; the rest is the kernel's or an admin's.
-            if on_now(now) and control.lease() > 0:
+            if on_in(now) and control.lease() > 0:
                 found = found_before(past, now)
                 Switch(control, found, 1, found).to_stock()
         if journal is not None and past is not None and not past.ended:

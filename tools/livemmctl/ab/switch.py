@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from livemmctl import naming
 from livemmctl.ab.journal import Past
-from livemmctl.control import Knobs, ModuleControl, Settings
+from livemmctl.control import Knobs, ModuleControl, Settings, on_in
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import differing
@@ -28,10 +28,6 @@ def found_before(past: Past | None, now: Knobs) -> Knobs:
     old = {policy: naming.renewed(policy, values) for policy, values in found.items()}
     return {policy: {key: str(old[policy].get(key, value)) for key, value in values.items()}
             for policy, values in now.items()}
-
-
-def on_now(knobs: Settings) -> list[str]:
-    return [policy for policy, values in knobs.items() if values.get("enabled") == "1"]
 
 
 def settings_for(base: Settings, wanted: Settings) -> Knobs:
@@ -104,7 +100,7 @@ class Switch:
 
     def not_in_force(self) -> str:
         """The policies that we have switched on and that are not on, in words; or empty."""
-        wanted = on_now(self._written)
+        wanted = on_in(self._written)
         try:
             rows = self.control.policies() if wanted else []
         except CtlError:
@@ -114,7 +110,7 @@ class Switch:
 
     def lease_ran_out(self, changed: Settings) -> bool:
         """Is what changed just what the kernel does when the lease runs out?"""
-        expected = {policy: {"enabled": "0"} for policy in on_now(self._written)}
+        expected = {policy: {"enabled": "0"} for policy in on_in(self._written)}
         return changed == expected and self.control.lease() == 0
 
     def to_stock(self, leave: Mapping[str, object] | None = None) -> None:
@@ -132,7 +128,7 @@ class Switch:
         }
         try:
             # Off comes first and alone: a write that only switches off takes effect at once.
-            on = set(on_now(self.control.settings()))
+            on = set(on_in(self.control.settings()))
             if off := {policy: {"enabled": "0"} for policy in stock if policy in on}:
                 self.control.apply(off)
             self._bring_to(stock)

@@ -9,7 +9,7 @@ import pytest
 from conftest import fails
 from livemmctl.ab.guard import taint_bits
 from livemmctl.ab.journal import Journal, number, parse_line, past_of, read_journal
-from livemmctl.ab.sample import parse_pressure, parse_vmstat
+from livemmctl.ab.sample import parse_pressure
 from livemmctl.errors import CtlError, Exit
 
 
@@ -138,8 +138,7 @@ def test_json_has_no_numbers_that_are_none(path: Path) -> None:
     assert all(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 
-def test_vmstat_and_pressure() -> None:
-    assert parse_vmstat("a 1\nb x\nc\n\nd 2 3\ne -1\nf ٣\n") == {"a": 1}
+def test_pressure() -> None:
     text = "some avg10=0.00 total=5\nfull avg10=0.00 avg60=1 total=2500000\n"
     assert parse_pressure(text, "full") == 2.5
     for broken in ("", "full", "full total=", "full total=x", "some total=1"):
