@@ -3,10 +3,7 @@
 
 import io
 from collections.abc import Iterable, Sequence
-
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import NamedTuple
 
 from livemmctl.app import is_terminal
 
@@ -20,27 +17,36 @@ _COLOURS = {
 }
 
 
-def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()
-) -> Table:
+class Table(NamedTuple):
     """A plain table; the columns named in `numbers` are set flush right."""
-    right = set(numbers)
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        # Text, as no word of a file may be taken for markup.
-        made.add_row(*(Text(str(cell), style=_COLOURS.get(str(cell), "")) for cell in row))
-    return made
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+    numbers: Sequence[str] = ()
 
 
-def text_of(*parts: RenderableType) -> str:
+def text_of(*parts: Table | str) -> str:
     """What the parts look like, one below the other."""
+    # Takes long to import, and JSON does without.
+    from rich import console, table, text
+
     terminal = is_terminal()
-    console = Console(
+    screen = console.Console(
         file=io.StringIO(), force_terminal=terminal, highlight=False, markup=False,
         width=None if terminal else _PIPE_WIDTH, emoji=False,
     )
-    with console.capture() as captured:
-        console.print(Group(*parts))
+    with screen.capture() as captured:
+        for part in parts:
+            if isinstance(part, str):
+                screen.print(part)
+                continue
+            made = table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+            for column in part.columns:
+                made.add_column(column, justify="right" if column in part.numbers else "left",
+                                overflow="fold")
+            for row in part.rows:
+                # Text, as no word of a file may be taken for markup.
+                made.add_row(*(text.Text(str(cell), style=_COLOURS.get(str(cell), ""))
+                               for cell in row))
+            screen.print(made)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -9,7 +9,7 @@ from livemmctl.ab import words
 from livemmctl.ab.analyse import NOT_CONCLUDED, Comparison, Report
 from livemmctl.ab.fields import duration_text
 from livemmctl.ab.model import HOST
-from livemmctl.table import table, text_of
+from livemmctl.table import Table, text_of
 
 
 def _finite(value: Any) -> Any:
@@ -118,11 +118,11 @@ def report_text(report: Report) -> str:
         headline(report),
         "",
     ]
-    looked = table(
+    looked = Table(
         ("check", "", "p", "what was seen"),
         [(c.name, "ok" if c.ok else "fail", words.p_value(c.p), c.words) for c in report.checks],
     )
-    results = table(COLUMNS, rows_of(report), NUMBERS)
+    results = Table(COLUMNS, rows_of(report), NUMBERS)
     below = [f"- {line}" for line in caveats(report)]
     if len(report.comparisons) > 1:
         below.append(f"- p is corrected for {len(report.comparisons)} comparisons"

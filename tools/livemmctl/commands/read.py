@@ -10,6 +10,7 @@ import click
 from livemmctl.app import App, Seconds, command
 from livemmctl.commands.complete import policy_names
 from livemmctl.control import ModuleControl
+from livemmctl.table import Table, text_of
 
 _policies = click.argument("policies", nargs=-1, metavar="[POLICY]...",
                            shell_complete=policy_names)
@@ -30,12 +31,10 @@ def chosen(control: ModuleControl, policies: tuple[str, ...]) -> list[str]:
 )
 def list_policies(app: App) -> None:
     """List the policies that the module has, and whether they are on."""
-    from livemmctl.table import table, text_of
-
     rows = app.control().policies()
     app.show(
         {"policies": [asdict(row) for row in rows]},
-        lambda: text_of(table(("policy", "state"), [(row.name, row.state) for row in rows])),
+        lambda: text_of(Table(("policy", "state"), [(row.name, row.state) for row in rows])),
     )
 
 
@@ -61,8 +60,6 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
 
     A policy that is off counts nothing.
     """
-    from livemmctl.table import table, text_of
-
     control = app.control()
     names = chosen(control, policies)
     start = time.monotonic()
@@ -71,7 +68,7 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
         rows = [(policy, name, f"{value}")
                 for policy, counts in first.items() for name, value in counts.items()]
         app.show({"counters": first},
-                 lambda: text_of(table(("policy", "counter", "value"), rows, ["value"])))
+                 lambda: text_of(Table(("policy", "counter", "value"), rows, ["value"])))
         return
     time.sleep(seconds)
     second = {name: control.counters(name) for name in names}
@@ -80,7 +77,7 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
     rows = [(policy, name, f"{value:.1f}")
             for policy, counts in found.items() for name, value in counts.items()]
     app.show({"seconds": round(spent, 3), "rates": found},
-             lambda: text_of(table(("policy", "counter", "per second"), rows, ["per second"])))
+             lambda: text_of(Table(("policy", "counter", "per second"), rows, ["per second"])))
 
 
 @command(("livemmctl state pcp", "the lists of each CPU, and the reason of each bound"))
@@ -101,15 +98,11 @@ def state(app: App, policies: tuple[str, ...]) -> None:
               help="Only hooks in this state.")
 def hooks(app: App, only: str | None) -> None:
     """Show the hooks: places where the kernel calls livemm, and hooks that this kernel lacks."""
-    from livemmctl.table import table, text_of
-
-    rows = [hook for hook in app.control().hooks() if only in (None, hook.state)]
+    rows = [asdict(hook) for hook in app.control().hooks() if only in (None, hook.state)]
     columns = ("name", "mechanism", "symbol", "state", "hits", "missed", "reason")
-    app.show(
-        {"hooks": [asdict(hook) for hook in rows]},
-        lambda: text_of(table(columns, [(*list(asdict(hook).values())[:6], hook.reason or "-")
-                                        for hook in rows], ["hits", "missed"])),
-    )
+    app.show({"hooks": rows}, lambda: text_of(Table(
+        columns, [[*list(row.values())[:6], row["reason"] or "-"] for row in rows],
+        ["hits", "missed"])))
 
 
 def census_rows(text: str) -> tuple[list[dict[str, str]], list[str]]:

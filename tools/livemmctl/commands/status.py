@@ -13,6 +13,7 @@ from livemmctl.control import Hook, ModuleControl, PolicyStatus, Reach
 from livemmctl.errors import CtlError
 from livemmctl.modules import LivepatchState, livepatch_state, livepatches
 from livemmctl.profile.store import applied
+from livemmctl.table import Table, text_of
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,6 @@ class Overview:
         return asdict(self) | {"hooks": counts, "unavailable": missing}
 
     def text(self) -> str:
-        from livemmctl.table import table, text_of
-
         data = self.data()
         counted = ", ".join(f"{number} {state}" for state, number in data["hooks"].items())
         lease = (f"{self.lease_seconds} s left, then every policy is off" if self.lease_seconds
@@ -57,7 +56,7 @@ class Overview:
             ("hooks", counted if self.hooks else "unknown"),
         ]
         parts: list[Any] = [
-            table(("policy", "state", "mode", "reason"),
+            Table(("policy", "state", "mode", "reason"),
                   [(row.name, row.state, row.mode or "-", row.reason or "-")
                    for row in self.policies]),
             "",
@@ -65,7 +64,7 @@ class Overview:
         ]
         missing = [hook for hook in self.hooks if hook.state == "unavailable"]
         if missing:
-            parts += ["", table(("unavailable", "symbol", "why, and what is lost"),
+            parts += ["", Table(("unavailable", "symbol", "why, and what is lost"),
                                 [(hook.name, hook.symbol, hook.reason) for hook in missing])]
         return text_of(*parts)
 

@@ -9,6 +9,7 @@ from livemmctl.app import App, command
 from livemmctl.doctor import kernel, module, settings
 from livemmctl.doctor.finding import Check, Finding, Scene, warn
 from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.table import Table, text_of
 
 #: Every check, in the order in which they are shown.
 CHECKS: tuple[tuple[str, Check], ...] = (
@@ -61,13 +62,11 @@ def doctor(app: App, problems: bool) -> None:
     ok: nothing to do.  warn: livemm works, with a limit.  fail: livemm, or a part of livemm,
     cannot work; the exit code is 1.  Nothing is changed.
     """
-    from livemmctl.table import table, text_of
-
     found = examine(Scene(app.host))
     shown = [(name, row) for name, row in found if row.state != "ok" or not problems]
     app.show(
         {"checks": [{"check": name, **asdict(row)} for name, row in shown]},
-        lambda: text_of(table(("check", "state", "seen", "what to do"),
+        lambda: text_of(Table(("check", "state", "seen", "what to do"),
                               [(name, row.state, row.seen, row.todo or "-")
                                for name, row in shown])) if shown else "nothing is in its way",
     )

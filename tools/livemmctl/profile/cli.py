@@ -9,7 +9,7 @@ import click
 
 from livemmctl import modules
 from livemmctl.app import App, Group, Seconds, command
-from livemmctl.control import is_loaded
+from livemmctl.control import is_loaded, on_in
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace_on
 from livemmctl.profile.apply import apply_changes
@@ -25,6 +25,7 @@ from livemmctl.profile.store import (
     profiles,
     service,
 )
+from livemmctl.table import Table, text_of
 
 
 def _names(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
@@ -84,21 +85,16 @@ _command = partial(command, of=profile)
 @_command(("livemmctl profile list", "name and purpose of each profile"), name="list")
 def list_profiles(app: App) -> None:
     """List the profiles of this host."""
-    from livemmctl.table import table, text_of
-
     rows: list[dict[str, Any]] = []
     for found in profiles(app.host):
-        row: dict[str, Any] = {"name": found.name, "path": found.where, "description": "",
-                               "enables": [], "error": None}
+        row = {"name": found.name, "path": found.where}
         try:
             read = found.read()
-            row["description"] = read.description
-            row["enables"] = [policy for policy, knobs in read.policies.items()
-                              if knobs.get("enabled") == "1"]
+            rows.append(row | {"description": read.description, "enables": on_in(read.policies),
+                               "error": None})
         except CtlError as error:
-            row["error"] = error.message
-        rows.append(row)
-    app.show({"profiles": rows}, lambda: text_of(table(
+            rows.append(row | {"description": "", "enables": [], "error": error.message})
+    app.show({"profiles": rows}, lambda: text_of(Table(
         ("profile", "enables", "description", "file"),
         [(row["name"], ", ".join(row["enables"]) or "-",
           row["error"] or row["description"] or "-", row["path"]) for row in rows])))
@@ -227,7 +223,7 @@ def stop(app: App) -> None:
     if what == "off" and is_loaded(app.host):
         control = app.control()
         changes = [Change(policy, "enabled", "1", "0", "stop")
-                   for policy, knobs in control.settings().items() if knobs.get("enabled") == "1"]
+                   for policy in on_in(control.settings())]
         apply_changes(control, changes)
     app.show({"at_stop": what, "changes": [asdict(change) for change in changes]},
              lambda: _lines(changes, "policies are kept" if what == "keep" else "all are off"))
