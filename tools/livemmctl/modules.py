@@ -23,6 +23,9 @@ from livemmctl.host import Host
 KLP_PREFIX = "livemm_klp"
 MODULES = "/sys/module"
 PATCHES = "/sys/kernel/livepatch"
+#: Bits of the kernel's taint mask that livemm itself may set.  See the kernel's
+#: Documentation/admin-guide/tainted-kernels.rst.
+TAINTS = {12: "an out-of-tree module", 13: "an unsigned module", 15: "a livepatch"}
 POLL_S = 0.2
 #: A module is loaded with policies on, and the kernel may wait for a transition meanwhile.
 MODPROBE_S = 300.0
@@ -31,15 +34,13 @@ TASKS_NAMED = 10
 
 
 class LivepatchState(StrEnum):
+    """In rising order of weight: the state of several livepatches is the last of theirs."""
+
     ABSENT = "not loaded"
     ON = "on"
     #: Disabled from outside; the module may still be loaded.
     OFF = "off"
     TRANSITION = "in transition"
-
-
-#: States in rising order of weight: the state of several livepatches is the last of theirs.
-_WEIGHT = (LivepatchState.ABSENT, LivepatchState.ON, LivepatchState.OFF, LivepatchState.TRANSITION)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def livepatches(host: Host) -> dict[str, LivepatchState]:
 
 
 def livepatch_state(host: Host) -> LivepatchState:
-    return max(livepatches(host).values(), key=_WEIGHT.index, default=LivepatchState.ABSENT)
+    return max(livepatches(host).values(), key=list(LivepatchState).index,
+               default=LivepatchState.ABSENT)
 
 
 def patched(host: Host) -> set[str]:

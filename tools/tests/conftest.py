@@ -13,11 +13,11 @@ import pytest
 from ab.doubles import World, be_quick
 from fake_tree import FakeHost
 from knob_tables import TOOLS
+from livemmctl.ab.place import ARM
 from livemmctl.app import App
 from livemmctl.cli import run
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Host
-from livemmctl.metrics.collect import ARM
 
 # A shell's background job ignores the one and nohup the other, and so would every process
 # that a test sends them to.

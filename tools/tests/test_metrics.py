@@ -17,8 +17,9 @@ import knob_tables
 import pytest
 from conftest import Ctl, environment
 from fake_tree import FakeHost
+from livemmctl.ab.place import ARM
 from livemmctl.errors import Exit
-from livemmctl.metrics.collect import ARM, registry
+from livemmctl.metrics.collect import registry
 from livemmctl.metrics.serve import open_server, parse_address
 from prometheus_client.core import Metric
 from prometheus_client.openmetrics import parser as openmetrics_parser

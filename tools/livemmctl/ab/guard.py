@@ -9,8 +9,9 @@ small hiccup in the first second is not taken for a storm.
 from collections import deque
 from dataclasses import dataclass
 
-from livemmctl.ab.model import OUR_TAINT_BITS, Guardrails
+from livemmctl.ab.model import Guardrails
 from livemmctl.ab.sample import Health
+from livemmctl.modules import TAINTS
 
 #: With fewer THP faults in a window their share means nothing.
 THP_FAULTS_LEAST = 100
@@ -26,7 +27,7 @@ class Trip:
 
 def taint_bits(mask: int) -> set[int]:
     """The bits of a taint mask, without those that livemm itself may set."""
-    return {bit for bit in range(mask.bit_length()) if mask >> bit & 1} - OUR_TAINT_BITS
+    return {bit for bit in range(mask.bit_length()) if mask >> bit & 1} - TAINTS.keys()
 
 
 def unreadable(limits: Guardrails, health: Health) -> list[str]:

@@ -13,11 +13,6 @@ LASTING_POLICIES = ("pageblock", "cma")
 HOST = "host"
 SWITCHBACK = "switchback"
 
-#: Kernel taint bits that livemm itself may set: an out-of-tree module (12), without a
-#: signature that the kernel knows (13), a livepatch (15).  See the kernel's
-#: Documentation/admin-guide/tainted-kernels.rst.
-OUR_TAINT_BITS = frozenset({12, 13, 15})
-
 
 @dataclass(frozen=True)
 class Source:

@@ -57,6 +57,11 @@ class Scene:
                 self._ran[argv] = None
         return self._ran[argv]
 
+    def modinfo(self, field: str) -> str:
+        """What the installed module says of itself; empty where it does not."""
+        ran = self.run("modinfo", "-F", field, "livemm")
+        return ran.out.strip() if ran and not ran.status else ""
+
     @cached_property
     def release(self) -> str:
         return self.host.release()

@@ -4,14 +4,18 @@
 import re
 
 from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
-from livemmctl.modules import PATCHES, LivepatchState, held_up, is_ours, livepatches, patched
-
-SECURE_BOOT = (
-    "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+from livemmctl.modules import (
+    PATCHES,
+    TAINTS,
+    LivepatchState,
+    held_up,
+    is_ours,
+    livepatches,
+    patched,
 )
+
+SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 MOK = "/var/lib/dkms/mok.pub"
-#: Bits of /proc/sys/kernel/tainted that livemm sets: out of tree, unsigned, livepatch.
-OUR_TAINTS = {12: "an out-of-tree module", 13: "an unsigned module", 15: "a livepatch"}
 
 
 def kernel(scene: Scene) -> Finding:
@@ -141,8 +145,7 @@ def signing(scene: Scene) -> Finding:
             None: "no Secure Boot"}[boot]
     if not enforced:
         return ok(f"{said}; signatures are not enforced")
-    info = scene.run("modinfo", "-F", "signer", "livemm")
-    signer = info.out.strip() if info and not info.status else ""
+    signer = scene.modinfo("signer")
     if not signer:
         return fail(f"{said}; signatures are enforced, and livemm has none",
                     "have DKMS sign it: dkms generate_mok, then dkms build --force livemm,"
@@ -163,7 +166,7 @@ def taint(scene: Scene) -> Finding:
     mask = re.search(r"(?:^| )panic_on_taint=(?:0x)?([0-9a-fA-F]{1,16})",
                      scene.line("/proc/cmdline"))
     bits = int(mask[1], 16) if mask else 0
-    deadly = [words for bit, words in OUR_TAINTS.items() if bits >> bit & 1]
+    deadly = [words for bit, words in TAINTS.items() if bits >> bit & 1]
     if deadly:
         return fail(f"panic_on_taint: loading {' and '.join(deadly)} panics this kernel",
                     "take these bits out of panic_on_taint= before you load livemm")

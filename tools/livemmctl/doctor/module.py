@@ -24,9 +24,8 @@ def dkms(scene: Scene) -> Finding:
         state, version = next(iter(here.items()))
         return fail(f"livemm {version} is {state}, not installed, for {scene.release}",
                     f"dkms install livemm/{version} -k {scene.release}")
-    info = scene.run("modinfo", "-F", "version", "livemm")
-    if info is not None and not info.status and info.out.strip():
-        return ok(f"livemm {info.out.strip()} is installed, not by DKMS")
+    if version := scene.modinfo("version"):
+        return ok(f"livemm {version} is installed, not by DKMS")
     if scene.loaded:
         return warn("livemm is loaded, but not installed: it will not be there after a reboot",
                     "apt install livemm-dkms")
@@ -50,8 +49,7 @@ def loaded(scene: Scene) -> Finding:
     if not scene.loaded:
         return warn("livemm is not loaded", "livemmctl load")
     running = scene.line(f"{MODULE}/srcversion")
-    info = scene.run("modinfo", "-F", "srcversion", "livemm")
-    installed = info.out.strip() if info and not info.status else ""
+    installed = scene.modinfo("srcversion")
     if running and installed and running != installed:
         return warn("the module that is loaded is not the one installed: an upgrade waits",
                     "livemmctl unload, then livemmctl load, when it suits you")

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from livemmctl.ab.place import ARM
 from livemmctl.control import ModuleControl, open_control
 from livemmctl.errors import CtlError
 from livemmctl.files import json_of
@@ -15,8 +16,6 @@ from livemmctl.host import Host
 from livemmctl.modules import LivepatchState, livepatch_state
 from livemmctl.profile.store import applied
 
-#: Which arm of which experiment the host is in; the runner of the experiment writes it.
-ARM = "/run/livemm/arm.json"
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,3})?\Z", re.A)
 

@@ -26,12 +26,7 @@ def sample_ratio_p(counts: Sequence[int], weights: Sequence[float]) -> float:
     """
     if any(count and not weight for count, weight in zip(counts, weights, strict=True)):
         return 0.0
-    pairs = [(count, weight) for count, weight in zip(counts, weights, strict=True) if weight]
-    total, share = sum(count for count, _ in pairs), sum(weight for _, weight in pairs)
-    if not total or len(pairs) < 2:
-        return 1.0
-    expected = [total * weight / share for _, weight in pairs]
-    return float(stats.chisquare([count for count, _ in pairs], expected).pvalue)
+    return strata_ratio_p([counts], weights)
 
 
 def strata_ratio_p(counts: Sequence[Sequence[int]], weights: Sequence[float]) -> float:
