@@ -12,7 +12,7 @@ import click
 
 from livemmctl.ab import assign as draw
 from livemmctl.ab.clock import RealClock
-from livemmctl.ab.experiment import load_experiment
+from livemmctl.ab.experiment import TICK_LEAST_S, TICK_MOST_S, load_experiment
 from livemmctl.ab.facts import strata_of
 from livemmctl.ab.fields import duration_text
 from livemmctl.ab.journal import past_of, read_journal
@@ -195,7 +195,7 @@ def _telling(app: App, experiment: Experiment) -> Any:
 @click.argument("experiment", type=FILE)
 @click.option("--journal", type=FILE, required=True,
               help="File for every decision and number, a JSON object a line.")
-@click.option("--tick", type=Seconds(),
+@click.option("--tick", type=Seconds(TICK_LEAST_S, TICK_MOST_S),
               help="Seconds between two readings, in place of the tick in the file.")
 def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
     """Run an EXPERIMENT on this host, in the foreground, until it is over.

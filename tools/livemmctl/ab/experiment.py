@@ -32,7 +32,7 @@ CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
 STRATA = ("machine_type", "cpus", "memory", "numa_nodes", "architecture")
 METRIC_KINDS = ("rate", "mean", "ratio", "quantile")
 #: The least hosts' time in a tick, so that the tool is no load of its own.
-TICK_LEAST_S, TICK_MOST_S = 1.0, 3600.0
+TICK_LEAST_S, TICK_MOST_S = 1, 3600
 #: A livepatch transition may hold the runner up for as long; the lease has to last longer.
 LEASE_LEAST_S = 45
 LONGEST_S = 366 * 86400.0

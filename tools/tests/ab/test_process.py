@@ -176,7 +176,7 @@ def test_nobody_reads_what_it_says(host: FakeHost, start: Start, journal: Path) 
     assert_stock(host)
 
 
-@pytest.mark.parametrize("tick", ["0.1", "1000", "61", "21"])
+@pytest.mark.parametrize("tick", ["0.1", "3601", "nan", "61", "21"])
 def test_ticks_that_do_not_fit(ctl: Ctl, file: Path, journal: Path, tick: str) -> None:
     done = ctl("ab", "run", str(file), "--journal", str(journal), "--tick", tick)
     done.failed(Exit.USAGE, "--tick")
