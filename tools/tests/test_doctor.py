@@ -78,7 +78,7 @@ def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
         ("/usr/src/livemm-0.1.0/dkms.conf", 'BUILD_EXCLUSIVE_KERNEL="("', "kernel", "warn",
          "no pattern", "reinstall"),
         (CONFIG, "CONFIG_KPROBES=y\nCONFIG_PREEMPT_RT=y\n", "kernel config", "fail",
-         "CONFIG_LIVEPATCH, !CONFIG_PREEMPT_RT", "boot a stock"),
+         "CONFIG_LIVEPATCH, !CONFIG_PREEMPT_RT", "not a realtime build"),
         ("/proc/sys/kernel/ftrace_enabled", "0", "livepatch", "fail", "ftrace_enabled", "sysctl"),
         (f"{PARAMETERS}/livepatch", "N", "livepatch", "warn", "livepatch=0", "echo 1"),
         (f"{PATCH}/enabled", "0", "livepatch", "warn", "switched off from outside", "unload"),
@@ -157,6 +157,16 @@ def test_what_is_not_there(well: FakeHost, ctl: Ctl, path: str, check: str, stat
     assert row(ctl, well, check)["state"] == state
 
 
+def test_a_cloud_kernel_is_judged_by_its_options(well: FakeHost, ctl: Ctl) -> None:
+    release = "6.1.0-56-cloud-amd64"
+    well.kernel.put("/proc/sys/kernel/osrelease", release)
+    well.kernel.put(f"/boot/config-{release}", "CONFIG_LIVEPATCH=y\nCONFIG_KPROBES=y\n")
+    check_row(ctl, well, "kernel", "ok", f"{release}, supported")
+    check_row(ctl, well, "kernel config", "ok", "3 options")
+    well.kernel.put(f"/boot/config-{release}", "CONFIG_LIVEPATCH=y\n")
+    assert "cloud" not in check_row(ctl, well, "kernel config", "fail", ": CONFIG_KPROBES")
+
+
 def test_not_loaded(bare: FakeHost, ctl: Ctl) -> None:
     assert row(ctl, bare, "livemm") == {
         "check": "livemm", "state": "warn", "seen": "livemm is not loaded",
@@ -175,6 +185,9 @@ def test_a_dead_livepatch(well: FakeHost, ctl: Ctl) -> None:
     shutil.rmtree(well.path(PATCHES) / "livemm_klp_giveback")
     shutil.rmtree(well.path(f"{MODULES}/livemm_klp_giveback"))
     assert row(ctl, well, "livepatch")["seen"] == "supported; none of ours is loaded"
+    shutil.rmtree(well.path(PATCHES))
+    # DKMS builds nothing there: no parameter of the module helps.
+    assert "livepatch=0" not in check_row(ctl, well, "livepatch", "fail", "cannot livepatch")
 
 
 def test_a_livepatch_that_no_policy_uses_is_no_tracer(well: FakeHost, ctl: Ctl) -> None:

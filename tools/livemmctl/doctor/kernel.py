@@ -49,7 +49,7 @@ def config(scene: Scene) -> Finding:
     wrong = [word for word in wanted if (word.lstrip("!") in options) == word.startswith("!")]
     if wrong:
         return fail(f"{path}: not as livemm needs: {', '.join(wrong)}",
-                    "boot a stock Debian kernel that is not a realtime or cloud build")
+                    "boot a stock Debian kernel that is not a realtime build")
     return ok(f"{len(wanted)} options are as livemm needs")
 
 
@@ -64,7 +64,7 @@ def btf(scene: Scene) -> Finding:
 def livepatch(scene: Scene) -> Finding:
     if not scene.host.exists(PATCHES):
         return fail("the kernel cannot livepatch",
-                    "boot a kernel with CONFIG_LIVEPATCH; some modes do without (livepatch=0)")
+                    "boot a kernel with CONFIG_LIVEPATCH: livemm is built for no other")
     if scene.line("/proc/sys/kernel/ftrace_enabled") == "0":
         return fail("kernel.ftrace_enabled is 0: no livepatch can work",
                     "sysctl kernel.ftrace_enabled=1")
