@@ -69,41 +69,32 @@ def parse_experiment(
     Raises CtlError, USAGE, that names the key.
     """
     top = Fields(table, "", source)
-    name = top.name("name")
     mode = top.choice("mode", (HOST, SWITCHBACK))
     tick_s = top.seconds("tick", TICK_LEAST_S, TICK_MOST_S, 10.0)
     duration_s = top.seconds("duration", 2 * tick_s, LONGEST_S)
     arms = _arms(top.table("arms"), folder, host, mode)
-    control = top.choice("control", [arm.name for arm in arms], arms[0].name)
+    names = [arm.name for arm in arms]
     least = max(LEASE_LEAST_S, 3 * tick_s)
-    lease_s = int(top.seconds("lease", least, LEASE_MAX_S, max(60.0, least)))
     start_s = top.moment("start")
     if start_s is not None and not 0 <= start_s <= LAST_TIME_S - LONGEST_S:
         raise top.error("start", "too far off")
-    baseline_s = top.seconds("baseline", 0, LONGEST_S, 0.0)
-    strata = top.words("strata", STRATA)
-    correction = top.choice("correction", CORRECTIONS, "holm")
-    previous = _previous_weights(top, [arm.name for arm in arms])
-    ramp = _ramp(top, mode, start_s, duration_s)
-    switchback = _switchback(top, mode, tick_s, duration_s, len(arms))
-    metrics = _metrics(top, arms)
-    guardrails = _guardrails(top.table("guardrails"), tick_s)
-    salt = top.text("salt")
-    if mode == SWITCHBACK:
-        _refuse_host_keys(top, table)
-    top.end()
-    return Experiment(
-        name=name, salt=salt, mode=mode, arms=arms, control=control, metrics=metrics,
-        duration_s=duration_s, tick_s=tick_s, lease_s=lease_s, start_s=start_s,
-        baseline_s=baseline_s, strata=strata, ramp=ramp, switchback=switchback,
-        guardrails=guardrails, correction=correction, previous_weights=previous, digest=digest,
+    made = Experiment(
+        name=top.name("name"), salt=top.text("salt"), mode=mode, arms=arms,
+        control=top.choice("control", names, names[0]),
+        metrics=_metrics(top, arms), duration_s=duration_s, tick_s=tick_s,
+        lease_s=int(top.seconds("lease", least, LEASE_MAX_S, max(60.0, least))),
+        start_s=start_s, baseline_s=top.seconds("baseline", 0, LONGEST_S, 0.0),
+        strata=top.words("strata", STRATA), ramp=_ramp(top, mode, start_s, duration_s),
+        switchback=_switchback(top, mode, tick_s, duration_s, len(arms)),
+        guardrails=_guardrails(top.table("guardrails"), tick_s),
+        correction=top.choice("correction", CORRECTIONS, "holm"),
+        previous_weights=_previous_weights(top, names), digest=digest,
     )
-
-
-def _refuse_host_keys(top: Fields, table: Mapping[str, Any]) -> None:
     for key in ("start", "baseline", "previous_weights"):
-        if key in table:
-            raise top.error(key, "only with mode = \"host\": here one host is its own control")
+        if mode == SWITCHBACK and key in table:
+            raise top.error(key, 'only with mode = "host": here one host is its own control')
+    top.end()
+    return made
 
 
 def _arms(tables: Fields, folder: Path, host: Host, mode: str) -> tuple[Arm, ...]:

@@ -58,9 +58,9 @@ class Fields:
     def place(self, key: str) -> str:
         return ".".join(part for part in (self.where, key) if part)
 
-    def _take(self, key: str) -> Any:
+    def _take(self, key: str, default: object = None) -> Any:
         self._known.append(key)
-        return self._left.pop(key, None)
+        return self._left.pop(key, default)
 
     def has(self, key: str) -> bool:
         return key in self._left
@@ -97,10 +97,7 @@ class Fields:
 
     def number(self, key: str, least: float, most: float, default: float | None = None) -> float:
         """A number within bounds, both included."""
-        value = self._take(key)
-        if value is None and default is not None:
-            return default
-        return self.check_number(key, value, least, most)
+        return self.check_number(key, self._take(key, default), least, most)
 
     def check_number(self, key: str, value: object, least: float, most: float) -> float:
         """`value` if it is a number within bounds, both included."""
@@ -122,9 +119,7 @@ class Fields:
         return self.number(key, 0, most)
 
     def flag(self, key: str, default: bool) -> bool:
-        value = self._take(key)
-        if value is None:
-            return default
+        value = self._take(key, default)
         if not isinstance(value, bool):
             raise self.error(key, self._wanted(value, "true or false"))
         return value
@@ -162,9 +157,7 @@ class Fields:
 
     def items(self, key: str) -> list[Any]:
         """An array; empty where there is none."""
-        value = self._take(key)
-        if value is None:
-            return []
+        value = self._take(key, [])
         if not isinstance(value, list):
             raise self.error(key, self._wanted(value, "an array"))
         return value
@@ -181,8 +174,7 @@ class Fields:
 
     def table(self, key: str) -> "Fields":
         """A table; an empty one where there is none."""
-        value = self._take(key)
-        return Fields({} if value is None else value, self.place(key), self.source)
+        return Fields(self._take(key, {}), self.place(key), self.source)
 
     def tables(self, key: str) -> list["Fields"]:
         """An array of tables; the places count from 1, as people do."""
