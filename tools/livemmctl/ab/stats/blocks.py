@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 from statsmodels.regression.linear_model import OLS, WLS
 
-from livemmctl.ab.stats.estimate import Estimate, Spread, Vector, from_spread
+from livemmctl.ab.stats.estimate import Estimate, Vector, from_spread, spread_of
 
 
 def _codes(names: Sequence[object]) -> Vector:
@@ -33,13 +33,8 @@ def clustered(
     fitted = WLS(num / den, design, weights=den).fit(
         cov_type="cluster", use_t=True, cov_kwds={"groups": _codes(blocks)}
     )
-    covariance = fitted.cov_params()
-    spread = Spread(
-        control=float(fitted.params[0]), difference=float(fitted.params[1]),
-        control_variance=float(covariance[0, 0]), difference_variance=float(covariance[1, 1]),
-        covariance=float(covariance[0, 1]),
-        degrees=max(len(set(blocks)) - len(set(hosts)) - 1, 1),
-    )
+    degrees = max(len(set(blocks)) - len(set(hosts)) - 1, 1)
+    spread = spread_of(fitted, float(fitted.params[0]), degrees)
     arms = dict(zip(blocks, treated, strict=True))
     n_treatment = sum(1 for arm in arms.values() if arm)
     return from_spread(

@@ -7,7 +7,6 @@ A unit's numbers belong together, so it is units that are drawn, not numbers.
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,16 +34,7 @@ def _level_of_ratio(num: Vector, den: Vector) -> Level:
     return level
 
 
-@dataclass(frozen=True)
-class _Pool:
-    """The numbers of an arm in ascending order, and the unit of each."""
-
-    values: Vector
-    units: Indices
-    count: int
-
-
-def _pool_of(samples: Sequence[Vector]) -> _Pool:
+def _level_of_quantile(samples: Sequence[Vector], quantile: float) -> Level:
     share = max(POOL_MOST // max(len(samples), 1), 1)
     thinned = [
         sample if len(sample) <= share
@@ -53,20 +43,19 @@ def _pool_of(samples: Sequence[Vector]) -> _Pool:
         for sample in samples
     ]
     values = np.concatenate(thinned)
-    units = np.repeat(np.arange(len(samples)), [len(sample) for sample in thinned])
+    # In ascending order, and the unit of each.
     order = np.argsort(values, kind="stable")
-    return _Pool(values[order], units[order], len(samples))
+    values = values[order]
+    units = np.repeat(np.arange(len(samples)), [len(sample) for sample in thinned])[order]
 
-
-def _level_of_quantile(pool: _Pool, quantile: float) -> Level:
     def level(drawn: Indices) -> Any:
         rows = np.atleast_2d(drawn)
-        counts = np.zeros((len(rows), pool.count), dtype=np.int32)
-        for row, units in enumerate(rows):
-            counts[row] = np.bincount(units, minlength=pool.count)
-        upto = np.cumsum(counts[:, pool.units], axis=1)
+        counts = np.zeros((len(rows), len(samples)), dtype=np.int32)
+        for number, row in enumerate(rows):
+            counts[number] = np.bincount(row, minlength=len(samples))
+        upto = np.cumsum(counts[:, units], axis=1)
         wanted = quantile * upto[:, -1:]
-        found = pool.values[(upto >= wanted).argmax(axis=1)]
+        found = values[(upto >= wanted).argmax(axis=1)]
         return found.reshape(drawn.shape[:-1])
 
     return level
@@ -131,8 +120,7 @@ def ratio(control: tuple[Vector, Vector], treatment: tuple[Vector, Vector]) -> E
 def quantile(control: Sequence[Vector], treatment: Sequence[Vector], which: float) -> Estimate:
     """A quantile of all numbers of an arm; each unit brings an array of its own."""
     return _compare(
-        _level_of_quantile(_pool_of(control), which),
-        _level_of_quantile(_pool_of(treatment), which),
+        _level_of_quantile(control, which), _level_of_quantile(treatment, which),
         len(control), len(treatment), False,
         f"bootstrap (percentile) of the {which:g} quantile",
     )

@@ -55,6 +55,13 @@ class Spread:
     degrees: float
 
 
+def spread_of(fitted: Any, control: float, degrees: float) -> Spread:
+    """Of a regression on a constant and on 1 for treatment, and on others after these."""
+    covariance = fitted.cov_params()
+    return Spread(control, float(fitted.params[1]), float(covariance[0, 0]),
+                  float(covariance[1, 1]), float(covariance[0, 1]), degrees)
+
+
 def from_spread(spread: Spread, n_control: int, n_treatment: int, method: str) -> Estimate:
     """The estimate, the interval of the relative effect by the delta method.
 

@@ -5,7 +5,7 @@ import numpy as np
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from livemmctl.ab.stats.estimate import Estimate, Spread, Vector, from_spread
+from livemmctl.ab.stats.estimate import Estimate, Spread, Vector, from_spread, spread_of
 
 
 def welch(control: Vector, treatment: Vector, level: float | None = None,
@@ -28,22 +28,17 @@ def welch(control: Vector, treatment: Vector, level: float | None = None,
     return from_spread(spread, len(control), len(treatment), method)
 
 
-def cuped_theta(values: Vector, before: Vector) -> float:
-    """How much of the time before is in the values: their regression's slope; 0 if constant.
+def cuped(values: Vector, before: Vector) -> Vector:
+    """The values without what the time before explains of them; the overall mean stays.
 
     Deng, Xu, Kohavi, Walker: Improving the sensitivity of online controlled experiments
     by utilizing pre-experiment data (WSDM 2013).
     """
     if len(values) < 3 or np.ptp(before) == 0:
-        return 0.0
+        return values
     covariance = np.cov(values, before)
-    return float(covariance[0, 1] / covariance[1, 1])
-
-
-def cuped(values: Vector, before: Vector) -> Vector:
-    """The values without what the time before explains of them; the overall mean stays."""
-    theta = cuped_theta(values, before)
-    return np.asarray(values - theta * (before - before.mean()))
+    slope = covariance[0, 1] / covariance[1, 1]
+    return np.asarray(values - slope * (before - before.mean()))
 
 
 def stratified(values: Vector, treated: Vector, strata: list[str], level: float,
@@ -61,12 +56,7 @@ def stratified(values: Vector, treated: Vector, strata: list[str], level: float,
         [np.ones(len(values)), treated, centred, centred * treated[:, None]]
     )
     fitted = OLS(values, design).fit(cov_type="HC2", use_t=True)
-    covariance = fitted.cov_params()
-    spread = Spread(
-        control=level, difference=float(fitted.params[1]),
-        control_variance=float(covariance[0, 0]), difference_variance=float(covariance[1, 1]),
-        covariance=float(covariance[0, 1]), degrees=float(fitted.df_resid),
-    )
+    spread = spread_of(fitted, level, float(fitted.df_resid))
     n_treatment = int(treated.sum())
     return from_spread(spread, len(values) - n_treatment, n_treatment, method)
 
