@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "state": ("livemmctl.commands.read:state", "Show the table of each policy."),
     "hooks": ("livemmctl.commands.read:hooks", "Show the hooks into the kernel."),
     "census": ("livemmctl.commands.read:census", "Count pageblocks by what is in them."),
-    "lease": ("livemmctl.commands.lease:lease", "Show, take, renew or end the lease."),
+    "lease": ("livemmctl.commands.settings:lease", "Show, take, renew or end the lease."),
     "load": ("livemmctl.commands.modules:load", "Load the module."),
     "unload": ("livemmctl.commands.modules:unload", "Switch policies off, unload the modules."),
     "profile": ("livemmctl.profile.cli:profile", "Apply, compare and save profiles."),

@@ -14,10 +14,9 @@ from fake_tree import FakeHost
 from livemmctl.control import open_control
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
-from livemmctl.profile import apply as applying
 from livemmctl.profile.defaults import NOTED, defaults, documented, learn
 from livemmctl.profile.model import parse_profile, profile_text, same_value
-from livemmctl.profile.plan import plan
+from livemmctl.profile.plan import apply_changes, plan
 
 READY = sorted((knob_tables.ROOT / "tools/profiles").glob("*.toml"))
 MINE = """\
@@ -240,7 +239,7 @@ def test_a_kernel_that_takes_it_and_does_not_do_it(host: FakeHost) -> None:
     profile = parse_profile(MINE, "mine", "mine")
     changes = plan(profile, control.settings(), defaults(host), "mine")
     with pytest.raises(CtlError, match="does not show it: pcp/enabled, .*nothing was changed"):
-        applying.apply_changes(control, changes)
+        apply_changes(control, changes)
 
 
 def test_verify_names_exactly_the_drift(host: FakeHost, ctl: Ctl) -> None:

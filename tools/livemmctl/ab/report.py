@@ -82,17 +82,14 @@ def rows_of(report: Report) -> list[list[str]]:
                 words.interval(found.relative_low, found.relative_high),
                 words.p_value(item.p),
             ]
-        rows.append([*row, detectable_words(item), item.verdict])
+        could_see = "-" if math.isnan(item.detectable_pct) else f"{item.detectable_pct:.2g} %"
+        rows.append([*row, could_see, item.verdict])
     return rows
 
 
 COLUMNS = ("metric", "arm", "control", "treatment", "effect", "95 % interval", "p",
            "could see", "verdict")
 NUMBERS = ("control", "treatment", "effect", "95 % interval", "p", "could see")
-
-
-def detectable_words(item: Comparison) -> str:
-    return "-" if math.isnan(item.detectable_pct) else f"{item.detectable_pct:.2g} %"
 
 
 def caveats(report: Report) -> list[str]:

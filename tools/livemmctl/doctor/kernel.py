@@ -3,16 +3,9 @@
 
 import re
 
+from livemmctl import modules
 from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
-from livemmctl.modules import (
-    PATCHES,
-    TAINTS,
-    LivepatchState,
-    held_up,
-    is_ours,
-    livepatches,
-    patched,
-)
+from livemmctl.modules import PATCHES, TAINTS, LivepatchState
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 MOK = "/var/lib/dkms/mok.pub"
@@ -68,9 +61,10 @@ def livepatch(scene: Scene) -> Finding:
     if scene.line("/proc/sys/kernel/ftrace_enabled") == "0":
         return fail("kernel.ftrace_enabled is 0: no livepatch can work",
                     "sysctl kernel.ftrace_enabled=1")
-    found = livepatches(scene.host)
+    found = modules.livepatches(scene.host)
     if LivepatchState.TRANSITION in found.values():
-        return warn(held_up(scene.host), "wait, or end those tasks; nothing is lost meanwhile")
+        return warn(modules.held_up(scene.host),
+                    "wait, or end those tasks; nothing is lost meanwhile")
     dead = [name for name, state in found.items() if state is LivepatchState.OFF]
     if dead:
         return warn(f"switched off from outside: {', '.join(dead)}",
@@ -83,7 +77,7 @@ def livepatch(scene: Scene) -> Finding:
 
 
 def foreign_livepatches(scene: Scene) -> Finding:
-    others = [name for name in scene.host.names(PATCHES) if not is_ours(name)]
+    others = [name for name in scene.host.names(PATCHES) if not modules.is_ours(name)]
     if not others:
         return ok("none")
     lost = [hook.name for hook in scene.hooks if "livepatch" in hook.reason
@@ -109,7 +103,7 @@ def ftrace_users(scene: Scene) -> Finding:
     users = traced(scene)
     if users is None:
         return ok("cannot be seen (tracefs is not mounted, or closed)")
-    replaced = patched(scene.host)
+    replaced = modules.patched(scene.host)
     shared = []
     for hook in scene.hooks:
         if hook.mechanism in ("livepatch", "kprobe", "direct"):

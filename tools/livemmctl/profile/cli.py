@@ -12,25 +12,17 @@ from livemmctl.app import App, Group, Seconds, command
 from livemmctl.control import is_loaded, on_in
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace_on
-from livemmctl.profile.apply import apply_changes
+from livemmctl.profile import store
 from livemmctl.profile.defaults import defaults, learn
 from livemmctl.profile.model import modprobe_text, profile_text
-from livemmctl.profile.plan import Change, plan
-from livemmctl.profile.store import (
-    Found,
-    find,
-    named_or_applied,
-    note_applied,
-    own_path,
-    profiles,
-    service,
-)
+from livemmctl.profile.plan import Change, apply_changes, plan
+from livemmctl.profile.store import Found
 from livemmctl.table import Table, text_of
 
 
 def _names(context: click.Context, _parameter: click.Parameter, start: str) -> list[str]:
     host = (context.find_object(App) or App()).host
-    return [found.name for found in profiles(host) if found.name.startswith(start)]
+    return [found.name for found in store.profiles(host) if found.name.startswith(start)]
 
 
 _profile = click.argument("name", metavar="PROFILE", shell_complete=_names)
@@ -46,7 +38,7 @@ def _planned(app: App, found: Found) -> list[Change]:
 def _note(app: App, found: Found) -> None:
     """Remember the profile.  Raises CtlError, PARTIAL: it is applied all the same."""
     try:
-        note_applied(app.host, found)
+        store.note_applied(app.host, found)
     except CtlError as error:
         raise CtlError(f"{found.name} is applied, but that could not be noted: {error.message}",
                        Exit.PARTIAL, f"livemmctl profile verify {found.name}") from None
@@ -86,7 +78,7 @@ _command = partial(command, of=profile)
 def list_profiles(app: App) -> None:
     """List the profiles of this host."""
     rows: list[dict[str, Any]] = []
-    for found in profiles(app.host):
+    for found in store.profiles(app.host):
         row = {"name": found.name, "path": found.where}
         try:
             read = found.read()
@@ -111,7 +103,7 @@ def apply(app: App, name: str, dry_run: bool) -> None:
 
     The kernel judges the values; --dry-run does not ask the kernel.
     """
-    found = find(app.host, name)
+    found = store.find(app.host, name)
     changes = _planned(app, found)
     if not dry_run:
         try:
@@ -130,7 +122,7 @@ def apply(app: App, name: str, dry_run: bool) -> None:
 @_profile_or_last
 def diff(app: App, name: str | None) -> None:
     """Show what would change, and why; the exit code is 0 either way."""
-    found = named_or_applied(app.host, name)
+    found = store.named_or_applied(app.host, name)
     changes = _planned(app, found)
     app.show(_data(found, changes), lambda: _lines(changes, f"as {found.name} says"))
 
@@ -143,7 +135,7 @@ def diff(app: App, name: str | None) -> None:
 @_profile_or_last
 def verify(app: App, name: str | None) -> None:
     """Name each knob that is not as PROFILE says; exit with 6 if there is one."""
-    found = named_or_applied(app.host, name)
+    found = store.named_or_applied(app.host, name)
     changes = _planned(app, found)
     app.show(_data(found, changes) | {"as_profile": not changes},
              lambda: _lines(changes, f"as {found.name} says"))
@@ -165,7 +157,7 @@ def save(app: App, name: str, description: str, force: bool) -> None:
     A policy that is off with its defaults is left out. Every other policy is saved with all
     knobs, so that another version of the module gets the same settings.
     """
-    path = own_path(name)
+    path = store.own_path(name)
     if app.host.exists(path) and not force:
         raise UsageError(f"{path} is there already", "--force replaces it")
     known = defaults(app.host)
@@ -189,7 +181,7 @@ def modprobe(app: App, name: str) -> None:
     When the kernel refuses a setting, the module does not load. Try the profile first with
     `livemmctl profile apply`.
     """
-    found = find(app.host, name)
+    found = store.find(app.host, name)
     text = modprobe_text(found.read(), found.where)
     app.show({"profile": found.name, "text": text}, lambda: text)
 
@@ -202,8 +194,8 @@ def start(app: App, limit_s: float) -> None:
 
     For livemm-profile.service.
     """
-    wanted = service(app.host)
-    found = find(app.host, wanted.profile)
+    wanted = store.service(app.host)
+    found = store.find(app.host, wanted.profile)
     # Before the module is loaded: a file that cannot be read changes nothing.
     found.read()
     if modules.load(app.host, limit_s, modules.Clock(), []):
@@ -218,7 +210,7 @@ def stop(app: App) -> None:
 
     at_stop in /etc/livemm/livemm.toml says which; by default policies stay.
     """
-    what = service(app.host).at_stop
+    what = store.service(app.host).at_stop
     changes: list[Change] = []
     if what == "off" and is_loaded(app.host):
         control = app.control()
