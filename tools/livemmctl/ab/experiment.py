@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from livemmctl.ab.facts import FACTS
 from livemmctl.ab.fields import LAST_TIME_S, Fields
 from livemmctl.ab.model import (
     HOST,
@@ -29,7 +30,6 @@ from livemmctl.profile.model import parse_policies
 from livemmctl.profile.store import find
 
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
-STRATA = ("machine_type", "cpus", "memory", "numa_nodes", "architecture")
 METRIC_KINDS = ("rate", "mean", "ratio", "quantile")
 #: The least hosts' time in a tick, so that the tool is no load of its own.
 TICK_LEAST_S, TICK_MOST_S = 1, 3600
@@ -84,7 +84,7 @@ def parse_experiment(
         metrics=_metrics(top, arms), duration_s=duration_s, tick_s=tick_s,
         lease_s=int(top.seconds("lease", least, LEASE_MAX_S, max(60.0, least))),
         start_s=start_s, baseline_s=top.seconds("baseline", 0, LONGEST_S, 0.0),
-        strata=top.words("strata", STRATA), ramp=_ramp(top, mode, start_s, duration_s),
+        strata=top.words("strata", list(FACTS)), ramp=_ramp(top, mode, start_s, duration_s),
         switchback=_switchback(top, mode, tick_s, duration_s, len(arms)),
         guardrails=_guardrails(top.table("guardrails"), tick_s),
         correction=top.choice("correction", CORRECTIONS, "holm"),

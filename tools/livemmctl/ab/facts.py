@@ -10,23 +10,14 @@ from livemmctl.host import Host, count_of
 UNKNOWN = "unknown"
 
 
-def _words(text: str) -> str:
-    return " ".join(text.split()) or UNKNOWN
-
-
 def _machine_type(host: Host) -> str:
     dmi = "/sys/class/dmi/id"
     vendor, product = (host.read_or(f"{dmi}/{name}") for name in ("sys_vendor", "product_name"))
-    return _words(f"{vendor} {product}")
+    return " ".join(f"{vendor} {product}".split()) or UNKNOWN
 
 
-def _cpus(host: Host) -> str:
-    # Present, not online: a CPU that is switched off does not make it another machine.
-    return str(count_of(host.read_or("/sys/devices/system/cpu/present")) or UNKNOWN)
-
-
-def _numa_nodes(host: Host) -> str:
-    return str(count_of(host.read_or("/sys/devices/system/node/has_memory")) or UNKNOWN)
+def _count(host: Host, name: str) -> str:
+    return str(count_of(host.read_or(f"/sys/devices/system/{name}")) or UNKNOWN)
 
 
 def _memory(host: Host) -> str:
@@ -38,19 +29,16 @@ def _memory(host: Host) -> str:
     return UNKNOWN
 
 
-def _architecture(host: Host) -> str:
-    return os.uname().machine
-
-
-_FACTS: dict[str, Callable[[Host], str]] = {
+FACTS: dict[str, Callable[[Host], str]] = {
     "machine_type": _machine_type,
-    "cpus": _cpus,
+    # Present, not online: a CPU that is switched off does not make it another machine.
+    "cpus": lambda host: _count(host, "cpu/present"),
     "memory": _memory,
-    "numa_nodes": _numa_nodes,
-    "architecture": _architecture,
+    "numa_nodes": lambda host: _count(host, "node/has_memory"),
+    "architecture": lambda host: os.uname().machine,
 }
 
 
 def strata_of(host: Host, wanted: Sequence[str]) -> dict[str, str]:
     """Those facts of this host that an experiment asks for; `unknown` is a value too."""
-    return {name: _FACTS[name](host) for name in wanted}
+    return {name: FACTS[name](host) for name in wanted}

@@ -24,7 +24,6 @@ from livemmctl.ab.switch import Switch, found_before, found_on, with_defaults
 from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
 from livemmctl.control import Knobs, ModuleControl, on_in
 from livemmctl.errors import CtlError, Exit
-from livemmctl.profile.defaults import Defaults
 from livemmctl.profile.model import names_of
 
 #: Of Health, what is counted from before the first arm on.
@@ -65,7 +64,7 @@ class Runner:
     past: Past | None = None
     missing: str = ""
     #: What knobs are that an arm does not name, if not as found.
-    defaults: Defaults = field(default_factory=lambda: Defaults({}))
+    defaults: Knobs = field(default_factory=dict)
     #: Is called with what goes into the journal.
     tell: Callable[[str, Mapping[str, object]], None] = lambda kind, fields: None
     #: Is there still a module?

@@ -8,7 +8,7 @@ from livemmctl import naming
 from livemmctl.ab.journal import Past
 from livemmctl.control import Knobs, ModuleControl, Settings, on_in
 from livemmctl.errors import CtlError, Exit
-from livemmctl.profile.defaults import Defaults
+from livemmctl.profile.defaults import default_of
 from livemmctl.profile.model import differing
 
 
@@ -48,10 +48,10 @@ def settings_for(base: Settings, wanted: Settings) -> Knobs:
     return settings
 
 
-def with_defaults(found: Settings, defaults: Defaults) -> Knobs:
+def with_defaults(found: Settings, defaults: Knobs) -> Knobs:
     """The module's defaults where they are known, so that all hosts of an arm are alike."""
     return {
-        policy: {key: value if (known := defaults.of(policy, key)) is None else known
+        policy: {key: value if (known := default_of(defaults, policy, key)) is None else known
                  for key, value in values.items()}
         for policy, values in found.items()
     }

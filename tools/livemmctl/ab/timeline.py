@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.schedule import Block
@@ -28,11 +27,6 @@ class Slot:
         return {} if self.block is None else {"block": self.block.index}
 
 
-class Timeline(Protocol):
-    def at(self, wall_s: float, elapsed_s: float) -> Slot:
-        """What is due at a moment."""
-
-
 @dataclass(frozen=True)
 class HostTimeline:
     """By host: everything in seconds since 1970, so that hosts agree and reboots pass over."""
@@ -42,6 +36,7 @@ class HostTimeline:
     end_s: float
 
     def at(self, wall_s: float, elapsed_s: float) -> Slot:
+        """What is due at a moment."""
         if wall_s >= self.end_s:
             return Slot(DONE)
         if wall_s >= self.arm_from_s:
@@ -88,3 +83,6 @@ class SwitchbackTimeline:
             if since_s < block.end_s:
                 return Slot(RUN, block, True, block.end_s - since_s)
         return Slot(DONE)
+
+
+Timeline = HostTimeline | SwitchbackTimeline

@@ -13,7 +13,7 @@ from livemmctl.control import is_loaded, on_in
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace_on
 from livemmctl.profile import store
-from livemmctl.profile.defaults import defaults, learn
+from livemmctl.profile.defaults import default_of, defaults, learn
 from livemmctl.profile.model import modprobe_text, profile_text
 from livemmctl.profile.plan import Change, apply_changes, plan
 from livemmctl.profile.store import Found
@@ -163,7 +163,7 @@ def save(app: App, name: str, description: str, force: bool) -> None:
     known = defaults(app.host)
     kept = {
         policy: knobs for policy, knobs in app.control().settings().items()
-        if any(known.of(policy, key) != value for key, value in knobs.items())
+        if any(default_of(known, policy, key) != value for key, value in knobs.items())
     }
     replace_on(app.host, path, profile_text(kept, description))
     app.show({"profile": name, "path": path}, lambda: f"saved as {path}")

@@ -10,7 +10,6 @@ not guessed at: whoever needs its default is told to name it.
 
 import json
 import re
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -22,17 +21,9 @@ from livemmctl.host import Host
 NOTED = "/run/livemm/defaults.json"
 
 
-@dataclass(frozen=True)
-class Defaults:
-    """Default of each knob, by policy; `enabled` is always 0."""
-
-    known: Knobs
-
-    def of(self, policy: str, key: str) -> str | None:
-        """A knob's default, None where it is not known."""
-        if key == "enabled":
-            return "0"
-        return self.known.get(policy, {}).get(key)
+def default_of(known: Knobs, policy: str, key: str) -> str | None:
+    """A knob's default, None where it is not known; that of `enabled` is always 0."""
+    return "0" if key == "enabled" else known.get(policy, {}).get(key)
 
 
 def build_of(host: Host) -> str:
@@ -67,12 +58,12 @@ def _noted(host: Host) -> Knobs:
             for policy, knobs in policies.items() if isinstance(knobs, dict)}
 
 
-def defaults(host: Host) -> Defaults:
+def defaults(host: Host) -> Knobs:
     """All defaults that are known of the module on this host."""
     known = documented(release_of(host))
     for policy, knobs in _noted(host).items():
         known[policy] = known.get(policy, {}) | knobs
-    return Defaults(known)
+    return known
 
 
 def _given_at_load(host: Host) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from livemmctl import naming
 from livemmctl.control import Knobs, ModuleControl, Settings
 from livemmctl.errors import CtlError, Exit, UsageError
-from livemmctl.profile.defaults import Defaults
+from livemmctl.profile.defaults import default_of
 from livemmctl.profile.model import Profile, differing, names_of, same_value
 
 
@@ -46,7 +46,7 @@ def check_names(profile: Profile, now: Settings, where: str) -> None:
                 raise naming.unknown(policy, key, now[policy], where)
 
 
-def plan(profile: Profile, now: Settings, defaults: Defaults, where: str) -> list[Change]:
+def plan(profile: Profile, now: Settings, defaults: Knobs, where: str) -> list[Change]:
     """What has to change, in the module's order; nothing when all is as it shall be.
 
     Raises CtlError, USAGE, for a name that the module does not have, and for a knob that
@@ -60,7 +60,7 @@ def plan(profile: Profile, now: Settings, defaults: Defaults, where: str) -> lis
             if named is not None and key in named:
                 wanted, why = named[key], "profile"
             else:
-                default = defaults.of(policy, key)
+                default = default_of(defaults, policy, key)
                 if default is None:
                     raise UsageError(
                         f"{where}: {policy}/{key}: its default is not known",
