@@ -97,7 +97,8 @@ def test_status_is_one_screen(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.load_klp()
     data = ctl("status", "--json").data()
     assert [row["name"] for row in data["policies"]] == policy_order()
-    assert {row["name"] for row in data["policies"] if row["state"] == "on"} == {"pcp"}
+    assert [row["state"] for row in data["policies"]] == [
+        "on" if name == "pcp" else "off" for name in policy_order()]
     assert data["lease_seconds"] == 77
     assert data["livepatch"] == "on"
     assert data["profile"] is None
@@ -217,10 +218,8 @@ def test_get_and_set(host: FakeHost, ctl: Ctl) -> None:
         ("decay_ms", "not KNOB=VALUE", Exit.USAGE),
         ("=1", "not KNOB=VALUE", Exit.USAGE),
         ("mode=a b", "pcp/mode", Exit.USAGE),
-        ("mode=a\nb", "pcp/mode", Exit.USAGE),
         ("mode=\udcff", "pcp/mode", Exit.USAGE),
         ("mode=event;numa:enabled=1", "pcp/mode", Exit.USAGE),
-        ("mode=event,enabled=1", "pcp/mode", Exit.USAGE),
         ("mode=" + "a" * 5000, "the kernel takes", Exit.USAGE),
     ],
 )

@@ -29,6 +29,7 @@ from livemmctl.ab.assign import (
 from livemmctl.ab.facts import strata_of
 from livemmctl.ab.model import Ramp
 from livemmctl.errors import CtlError
+from livemmctl.host import Host
 
 MACHINE_ID = "0123456789abcdef0123456789abcdef"
 
@@ -177,15 +178,6 @@ def test_ramp_over_time() -> None:
     assert {joins_after_s(experiment("host"), host) for host in IDS} == {0}
 
 
-def test_when_a_host_joins() -> None:
-    from datetime import UTC, datetime
-    made = experiment("host", duration="10m", start=datetime(2027, 1, 1, tzinfo=UTC),
-                      ramp={"percent": [10, 50], "every": "2m"})
-    for host in IDS[:300]:
-        entry, joins = entry_pct(made, host), joins_after_s(made, host)
-        assert joins == (0 if entry < 10 else 120 if entry < 50 else None)
-
-
 def test_strata_are_drawn_apart() -> None:
     made = experiment("host", strata=["machine_type"])
     big, small = {"machine_type": "big"}, {"machine_type": "small"}
@@ -204,7 +196,6 @@ def test_strata_of_a_host(host: FakeHost) -> None:
 
 
 def test_strata_that_cannot_be_read(tmp_path: Path) -> None:
-    from livemmctl.host import Host
     (tmp_path / "sys/devices/system/cpu").mkdir(parents=True)
     (tmp_path / "sys/devices/system/cpu/present").write_bytes(b"\xff-x\n")
     found = strata_of(Host(tmp_path), ("machine_type", "cpus", "memory", "numa_nodes"))
