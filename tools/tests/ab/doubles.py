@@ -110,7 +110,16 @@ class World:
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         self.clock.at.append((seconds, action))
 
+    def look(self, *seconds: float) -> list[bool]:
+        """Fills with whether pcp is on, then."""
+        seen: list[bool] = []
+        for second in seconds:
+            self.later(second, lambda: seen.append(self.is_on()))
+        return seen
+
     def run(self, experiment: Experiment, journal: Path | None = None) -> Outcome:
+        """As a new process, which no signal has told to end."""
+        self.clock.signal = None
         return run_here(self.host, experiment, Path("file.toml"), journal or self.journal,
                         self.clock, lambda kind, fields: None)
 
@@ -165,13 +174,14 @@ def by_host(**over: Any) -> Experiment:
     return experiment("host", **({"duration": "5m"} | over))
 
 
+def drawn(fits: Callable[[Experiment], bool], **over: Any) -> Experiment:
+    """An experiment by host with a salt for which that is so."""
+    return next(filter(fits, (by_host(salt=f"s{number}", **over) for number in range(200))))
+
+
 def in_arm(world: World, arm: str, **over: Any) -> Experiment:
     """An experiment that draws this arm for this host."""
-    for number in range(200):
-        made = by_host(salt=f"s{number}", **over)
-        if arm_of(made, host_id(world.host), {}) == arm:
-            return made
-    raise AssertionError("no salt draws it")
+    return drawn(lambda made: arm_of(made, host_id(world.host), {}) == arm, **over)
 
 
 def records(journal: Path, kind: str = "") -> list[Record]:

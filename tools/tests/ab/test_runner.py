@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ab.doubles import START_S, World, by_host, experiment, in_arm, is_stock
+from ab.doubles import START_S, World, drawn, experiment, in_arm, is_stock
 from conftest import fails
 from fake_tree import FakeHost
 from livemmctl.ab import switch
@@ -107,7 +107,6 @@ def test_a_signal_restores_stock(world: World, number: int, kind: str, status: E
 def test_ended_by_a_signal_it_goes_on_with_the_next_block(world: World) -> None:
     world.later(100, world.clock.tell)
     world.run(experiment())
-    world.clock.signal = None
     outcome = world.run(experiment())
     assert outcome.kind == "end"
     blocks = world.records("block")
@@ -191,11 +190,19 @@ def test_an_admins_change_ends_the_run_and_stays(world: World) -> None:
     assert world.host.kernel.lease == 0
 
 
-def test_a_lease_that_ran_out_spoils_the_block_alone(world: World, journal: Path) -> None:
-    world.later(25, world.host.kernel.expire_lease)
-    _run_with_on_first(world)
+def first_on(world: World, made: Experiment) -> int:
+    """The first block of a switchback with the policy on."""
+    return next(block.index for block in blocks_of(made, host_id(world.host))
+                if block.arm == "on")
+
+
+def test_a_lease_that_ran_out_spoils_the_block_alone(world: World) -> None:
+    made = experiment()
+    first = first_on(world, made)
+    world.later(60 * first + 25, world.host.kernel.expire_lease)
+    world.run(made)
     spoilt = [block for block in world.records("block") if not block["complete"]]
-    assert [block["block"] for block in spoilt] == [0]
+    assert [block["block"] for block in spoilt] == [first]
     assert "lease ran out" in spoilt[0]["reason"]
     assert len(world.records("drift")) == 1
     assert len(world.records("block")) == 12
@@ -215,9 +222,7 @@ def test_told_to_end_before_a_reboot_it_goes_on_after_it(world: World) -> None:
     assert world.run(made).kind == "stop"
     assert is_stock(world)
     reboot(world)
-    world.clock.signal = None
-    seen: list[bool] = []
-    world.later(150, lambda: seen.append(world.is_on()))
+    seen = world.look(150)
     outcome = world.run(made)
     assert (outcome.kind, outcome.status, seen) == ("end", Exit.OK, [True])
     assert world.records("guard") == []
@@ -236,7 +241,6 @@ def test_a_host_that_went_down_in_its_arm_stays_at_stock(world: World, arm: str)
     assert world.run(made).kind == "stop"
     # However often it is started again.
     reboot(world)
-    world.clock.signal = None
     assert world.run(made).status == Exit.OK
     assert len(world.host.kernel.writes) == writes
     (guard,) = world.records("guard")
@@ -286,8 +290,7 @@ def test_a_host_may_go_down_where_that_is_said(world: World) -> None:
     made = in_arm(world, "on", guardrails={"went_down": False})
     crash(world, made)
     reboot(world)
-    seen: list[bool] = []
-    world.later(150, lambda: seen.append(world.is_on()))
+    seen = world.look(150)
     assert world.run(made).status == Exit.OK
     assert seen == [True]
     assert world.records("guard") == []
@@ -297,8 +300,7 @@ def test_what_a_runner_was_killed_by_counts(world: World) -> None:
     made = in_arm(world, "on")
     crash(world, made)
     # The same boot: the OOM killer chose the runner, whose unit starts it again.
-    world.counts["oom_kill"] += 1
-    world.write()
+    harm(world, {"oom_kill": 1})
     writes = len(world.host.kernel.writes)
     world.later(150, world.clock.tell)
     assert world.run(made).kind == "stop"
@@ -324,8 +326,7 @@ def test_killed_again_and_again_it_still_counts(world: World) -> None:
     for _ in range(2):
         crash(world, made)
         assert world.records("guard") == []
-        world.counts["oom_kill"] += 1
-        world.write()
+        harm(world, {"oom_kill": 1})
     world.later(150, world.clock.tell)
     world.run(made)
     (guard,) = world.records("guard")
@@ -336,27 +337,14 @@ def test_after_a_stop_what_others_did_does_not_count(world: World) -> None:
     made = in_arm(world, "on")
     world.later(150, world.clock.tell)
     assert world.run(made).kind == "stop"
-    world.counts["oom_kill"] += 5
-    world.write()
-    world.clock.signal = None
+    harm(world, {"oom_kill": 5})
     assert world.run(made).status == Exit.OK
     assert world.records("guard") == []
 
 
-def _run_with_on_first(world: World) -> None:
-    for seed in range(20):
-        made = experiment(switchback={"block": "1m", "washout": "10s", "seed": seed})
-        if blocks_of(made, host_id(world.host))[0].arm == "on":
-            world.run(made)
-            return
-    raise AssertionError("no seed begins with it")
-
-
 def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(world: World) -> None:
     world.later(25, lambda: world.host.kernel.set("pcp", period_ms="3000"))
-    made = experiment()
-    outcome = world.run(made)
-    assert outcome.status == Exit.DRIFT
+    assert world.run(experiment()).status == Exit.DRIFT
     assert is_stock(world)
 
 
@@ -438,11 +426,9 @@ def test_what_is_within_bounds_stops_nothing(world: World, numbers: dict[str, fl
 @pytest.mark.parametrize("arm", ["off", "on"])
 def test_by_host_a_guardrail_leaves_the_host_in_its_arm_at_stock(world: World, arm: str) -> None:
     made = in_arm(world, arm)
-    seen: list[bool] = []
-    world.later(100, lambda: seen.append(world.is_on()))
+    # At once, and at the next tick.
+    seen = world.look(100, 105)
     world.later(100, lambda: harm(world, {"oom_kill": 1}))
-    # The next tick.
-    world.later(105, lambda: seen.append(world.is_on()))
     assert world.run(made).status == Exit.OK
     assert seen == [arm == "on", False]
     samples = world.records("sample")
@@ -459,7 +445,6 @@ def test_once_passed_a_guardrail_holds_after_a_restart(world: World) -> None:
     world.later(150, world.clock.tell)
     world.run(made)
     writes = len(world.host.kernel.writes)
-    world.clock.signal = None
     world.run(made)
     assert len(world.host.kernel.writes) == writes
     assert world.records("sample")[-1]["state"] == "stock"
@@ -493,17 +478,16 @@ def test_a_host_that_refuses_its_arm_counts_in_it(world: World) -> None:
     assert {record["state"] for record in world.records("sample")} == {"stock"}
 
 
-def test_so_does_one_without_the_module(tmp_path: Path, journal: Path) -> None:
-    world = World(FakeHost.make(tmp_path / "bare", loaded=False))
+def test_so_does_one_without_the_module(bare: FakeHost) -> None:
+    world = World(bare)
     assert world.run(in_arm(world, "on")).status == Exit.OK
     assert world.records("apply")[0]["reason"] == "livemm is not loaded"
     assert len(world.records("sample")) > 50
 
 
-def test_by_time_it_is_refused(tmp_path: Path, journal: Path) -> None:
-    world = World(FakeHost.make(tmp_path / "bare", loaded=False))
+def test_by_time_it_is_refused(bare: FakeHost) -> None:
     with fails(Exit.NOT_LOADED):
-        world.run(experiment())
+        World(bare).run(experiment())
 
 
 def test_by_time_a_refused_arm_ends_it(world: World) -> None:
@@ -554,21 +538,16 @@ def test_the_ramp_decides_when_a_host_joins(world: World) -> None:
     moment = datetime.fromisoformat(start)
     assert moment.timestamp() == START_S
     ramp = {"percent": [10, 100], "every": "2m"}
-    for number in range(100):
-        made = by_host(salt=f"r{number}", start=moment, ramp=ramp)
-        if entry_pct(made, host_id(world.host)) >= 10:
-            break
-    world.run(made)
+    world.run(drawn(lambda made: entry_pct(made, host_id(world.host)) >= 10,
+                    start=moment, ramp=ramp))
     (apply,) = world.records("apply")
     assert apply["t"] - START_S == pytest.approx(120, abs=1)
     assert world.records()[-1]["t"] - START_S == pytest.approx(300, abs=1)
 
 
 def test_a_host_beyond_the_ramp_takes_no_part(world: World) -> None:
-    for number in range(100):
-        made = by_host(salt=f"r{number}", ramp={"percent": [10], "every": "2m"})
-        if entry_pct(made, host_id(world.host)) >= 10:
-            break
+    made = drawn(lambda made: entry_pct(made, host_id(world.host)) >= 10,
+                 ramp={"percent": [10], "every": "2m"})
     outcome = world.run(made)
     assert "does not take part" in outcome.reason
     assert world.host.kernel.writes == []
@@ -601,3 +580,51 @@ def test_a_command_is_a_metric(world: World) -> None:
     values = {record["values"]["command:/bin/count --all 'a b'"]
               for record in world.records("sample")}
     assert values == {42.5}
+
+
+def standby(world: World, state: str) -> None:
+    """Set the state of pcp in `status`; empty: the state that `enabled` shows."""
+    states = world.host.kernel.states
+    if state:
+        states["pcp"] = (state, "livepatch x holds y")
+    else:
+        states.pop("pcp", None)
+    world.host.kernel.show()
+
+
+def test_a_block_whose_policy_stood_by_does_not_count(world: World) -> None:
+    made = experiment()
+    first = first_on(world, made)
+    world.later(60.0 * first + 30, lambda: standby(world, "standby"))
+    world.later(60.0 * first + 40, lambda: standby(world, ""))
+    outcome = world.run(made)
+    assert outcome.status == Exit.OK
+    cut = [record for record in world.records("block") if not record["complete"]]
+    assert [record["block"] for record in cut] == [first]
+    assert "pcp is standing by" in cut[0]["reason"]
+    (drift,) = world.records("drift")
+    assert "livepatch x holds y" in drift["reason"]
+    states = [record["state"] for record in world.records("sample")
+              if record["block"] == first]
+    assert states.count("stock") == 2 and states[-1] == "arm"
+    assert is_stock(world)
+
+
+def test_by_host_a_policy_that_stands_by_is_read_on(world: World) -> None:
+    world.later(60.0, lambda: standby(world, "standby"))
+    world.later(120.0, lambda: standby(world, ""))
+    assert world.run(in_arm(world, "on")).status == Exit.OK
+    assert len(world.records("drift")) == 1
+    states = {record["state"] for record in world.records("sample")
+              if record["phase"] == "run"}
+    assert states == {"arm", "stock"}
+    assert world.records("sample")[-1]["state"] == "arm"
+    assert is_stock(world)
+
+
+def test_stock_is_first_off_and_then_knobs(world: World) -> None:
+    arms = {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "period_ms": 500}}}}
+    world.later(30.0, lambda: world.clock.tell(signal.SIGTERM))
+    world.run(in_arm(world, "on", arms=arms))
+    assert [text.strip() for text in world.host.kernel.writes[-2:]] == [
+        "pcp:enabled=0", "pcp:period_ms=1000"]
