@@ -93,19 +93,32 @@ def test_bash_completes(made: Path, host: FakeHost) -> None:
     assert complete(made, host, "enable", "p") == []
 
 
-def typed_in_bash(made: Path, host: FakeHost, line: str) -> str:
-    """What bash makes of a line at the first TAB, in a terminal of its own; a bar at its end."""
-    told = made / "bash-told"
+#: How a shell begins, and what has it complete; ^X^X then writes down what the line is.
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], """\
+source {made}/bash/livemmctl
+bind -x '"\\C-x\\C-x": printf %s "$READLINE_LINE|" >{told}.new; mv {told}.new {told}'
+"""),
+    "zsh": (["zsh", "-f", "-i"], """\
+fpath=({made}/zsh $fpath); autoload -Uz compinit; compinit -D -u; unsetopt beep
+tell() {{ print -rn -- "$BUFFER|" >{told}.new; mv {told}.new {told} }}
+zle -N tell; bindkey '^X^X' tell
+"""),
+}
+
+
+def typed(shell: str, made: Path, host: FakeHost, line: str) -> str:
+    """What a shell makes of a line at the first TAB, in a terminal of its own; a bar at its end."""
+    assert shutil.which(shell), f"{shell} is not installed: apt install {shell}"
+    told = made / f"{shell}-told"
     told.unlink(missing_ok=True)
+    argv, setup = SHELLS[shell]
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], {
+        os.execvpe(shell, argv, {
             **environment(host), "TERM": "dumb", "PS1": "", "INPUTRC": "/dev/null"})
-    tell = f'printf %s "$READLINE_LINE|" >{told}.new; mv {told}.new {told}'
-    lines = [f"source {made}/bash/livemmctl", f"bind -x '\"\\C-x\\C-x\": {tell}'"]
-    keys = "".join(f"{text}\n" for text in lines) + f"{line}\t\x18\x18"
     try:
-        os.write(terminal, keys.encode())
+        os.write(terminal, f"{setup.format(made=made, told=told)}{line}\t\x18\x18".encode())
         deadline = time.monotonic() + 60
         # What it prints has to be read, or it waits.
         while not told.exists() and time.monotonic() < deadline:
@@ -134,22 +147,28 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize("line,wanted", [
-    *TYPED,
+@pytest.mark.parametrize("shell,line,wanted", [
+    *((shell, *row) for shell in SHELLS for row in TYPED),
     # The = ends a word of bash's, not of ours.
-    ("livemmctl set pcp decay_ms=", "livemmctl set pcp decay_ms=3000 |"),
-    ("livemmctl set pcp enabled=1 decay_ms=3", "livemmctl set pcp enabled=1 decay_ms=3000 |"),
-    ("livemmctl set pcp nonsense=", "livemmctl set pcp nonsense=|"),
+    ("bash", "livemmctl set pcp decay_ms=", "livemmctl set pcp decay_ms=3000 |"),
+    ("bash", "livemmctl set pcp enabled=1 decay_ms=3",
+     "livemmctl set pcp enabled=1 decay_ms=3000 |"),
+    ("bash", "livemmctl set pcp nonsense=", "livemmctl set pcp nonsense=|"),
 ])
-def test_bash_completes_what_is_typed(made: Path, host: FakeHost, line: str, wanted: str) -> None:
-    assert typed_in_bash(made, host, line) == wanted
+def test_a_shell_completes_what_is_typed(
+    made: Path, host: FakeHost, shell: str, line: str, wanted: str
+) -> None:
+    assert typed(shell, made, host, line) == wanted
 
 
-def test_bash_completes_files(made: Path, host: FakeHost, tmp_path: Path) -> None:
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("begun", ["check ", "run --journal "])
+def test_a_shell_completes_files(
+    made: Path, host: FakeHost, tmp_path: Path, shell: str, begun: str
+) -> None:
     (tmp_path / "trial.toml").touch()
-    for begun in ("check ", "run --journal "):
-        line = f"livemmctl ab {begun}{tmp_path}/tri"
-        assert typed_in_bash(made, host, line) == f"{line}al.toml |"
+    line = f"livemmctl ab {begun}{tmp_path}/tri"
+    assert typed(shell, made, host, line) == f"{line}al.toml |"
 
 
 def test_zsh_finds_its_mark(made: Path) -> None:
@@ -158,44 +177,6 @@ def test_zsh_finds_its_mark(made: Path) -> None:
     assert "_LIVEMMCTL_COMPLETE=zsh_complete" in text
     done = subprocess.run(["zsh", "-n", str(made / "zsh/_livemmctl")], capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-#: A shell of zsh's in a terminal of its own, into which a line and one TAB are typed; what
-#: the line is then, it writes down.  $1: folders of completions, $2: the file, $3: the line.
-ZSH_TYPES = r"""
-zmodload zsh/zpty
-zpty shell "TERM=dumb zsh -f -i"
-zpty -w shell "fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; unsetopt beep
-tell() { zle expand-or-complete; print -rn -- \"\$BUFFER|\" >$2.new; mv $2.new $2 }
-zle -N tell; bindkey '^X' tell; print rea''dy"
-while zpty -r shell line; do [[ $line == *ready* ]] && break; done
-zpty -wn shell "$3"$'\x18'
-# What it prints has to be read, or it waits.
-for n in {1..1200}; do [[ -s $2 ]] && break; zpty -rt shell line; sleep 0.05; done
-zpty -d shell
-"""
-
-
-def typed_in_zsh(made: Path, host: FakeHost, line: str) -> str:
-    """What zsh makes of a line at the first TAB, with a bar at its end."""
-    assert shutil.which("zsh"), "zsh is not installed: apt install zsh"
-    told = made / "zsh-told"
-    told.unlink(missing_ok=True)
-    subprocess.run(
-        ["zsh", "-f", "-c", ZSH_TYPES, "zsh", str(made / "zsh"), str(told), line],
-        check=True, timeout=120, stdin=subprocess.DEVNULL, env=environment(host))
-    return told.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("line,wanted", TYPED)
-def test_zsh_completes(made: Path, host: FakeHost, line: str, wanted: str) -> None:
-    assert typed_in_zsh(made, host, line) == wanted
-
-
-def test_zsh_completes_files(made: Path, host: FakeHost, tmp_path: Path) -> None:
-    (tmp_path / "trial.toml").touch()
-    line = f"livemmctl ab check {tmp_path}/tri"
-    assert typed_in_zsh(made, host, line) == f"livemmctl ab check {tmp_path}/trial.toml |"
 
 
 def test_zsh_reads_it_in_a_users_own_file_too(made: Path) -> None:
