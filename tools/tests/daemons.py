@@ -11,7 +11,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,11 +75,13 @@ def _answers(url: str) -> bool:
 
 
 @contextmanager
-def _running(argv: list[str], package: str, log: Path, address: str, ready: str
-             ) -> Iterator[Daemon]:
-    """A server, once it answers at `ready`; port 0 in `address`: its log tells which."""
+def _running(argv: list[str], log: Path, address: str, ready: str) -> Iterator[Daemon]:
+    """A server, named as its package, once it answers at `ready`.
+
+    With port 0 in `address`, its log tells which port it has.
+    """
     if shutil.which(argv[0]) is None:
-        pytest.fail(f"{argv[0]} is not installed: apt install {package}")
+        pytest.fail(f"{argv[0]} is not installed: apt install {argv[0]}")
     # A test that is killed takes its servers with it.
     argv = ["setpriv", "--pdeathsig=TERM", *argv]
     with log.open("wb") as out:
@@ -107,23 +109,19 @@ def _running(argv: list[str], package: str, log: Path, address: str, ready: str
         made.end()
 
 
-@contextmanager
-def node_exporter(textfiles: Path, log: Path, *more: str) -> Iterator[Daemon]:
+def node_exporter(textfiles: Path, log: Path, *more: str) -> AbstractContextManager[Daemon]:
     """node_exporter with the textfile collector alone, unless `more` asks for others."""
     argv = ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
             f"--collector.textfile.directory={textfiles}", "--web.listen-address=127.0.0.1:0",
             *more]
-    with _running(argv, argv[0], log, "127.0.0.1:0", "/metrics") as made:
-        yield made
+    return _running(argv, log, "127.0.0.1:0", "/metrics")
 
 
-@contextmanager
-def prometheus(folder: Path, config: str, *more: str) -> Iterator[Daemon]:
+def prometheus(folder: Path, config: str, *more: str) -> AbstractContextManager[Daemon]:
     """Prometheus with its data in the folder `data` below `folder`."""
     file = folder / "prometheus.yml"
     file.write_text(config, encoding="utf-8")
     address = f"127.0.0.1:{free_port()}"
     argv = ["prometheus", f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
             f"--web.listen-address={address}", *more]
-    with _running(argv, argv[0], folder / "log", address, "/-/ready") as made:
-        yield made
+    return _running(argv, folder / "log", address, "/-/ready")

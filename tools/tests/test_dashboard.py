@@ -26,10 +26,13 @@ ALERTS = TOOLS / "prometheus/livemm-alerts.yml"
 SCRAPE_S = 1
 
 
-def expressions() -> list[str]:
+def queries() -> list[tuple[str, str, str]]:
+    """Title, expression and legend of all that the dashboard asks for."""
     dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
-    found = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
-    found += [row["expr"] for row in dashboard["annotations"]["list"]]
+    found = [(panel["title"], target["expr"], target["legendFormat"])
+             for panel in dashboard["panels"] for target in panel["targets"]]
+    found += [(row["name"], row["expr"], row["titleFormat"])
+              for row in dashboard["annotations"]["list"]]
     assert len(found) > 10
     return found
 
@@ -42,7 +45,7 @@ def exported(host: Host) -> set[str]:
 
 def test_the_dashboard_asks_for_what_there_is(busy: FakeHost) -> None:
     names = exported(busy)
-    for text in expressions():
+    for _, text, _ in queries():
         asked = set(re.findall(r"\b(?:livemm|node)_\w+", text))
         assert asked and asked <= names, text
 
@@ -51,7 +54,7 @@ def test_the_dashboards_queries_are_promql(tmp_path: Path) -> None:
     rules = [
         {"record": f"livemm:check{number}", "expr": text.replace("$__rate_interval", "5m")
          .replace("$instance", ".*")}
-        for number, text in enumerate(expressions())
+        for number, (_, text, _) in enumerate(queries())
     ]
     path = tmp_path / "rules.yml"
     path.write_text(json.dumps({"groups": [{"name": "x", "rules": rules}]}), encoding="utf-8")
@@ -124,10 +127,7 @@ def scraped(tmp_path: Path) -> Iterator[tuple[Path, Asker]]:
 def test_every_panel_has_data(busy: FakeHost, ctl: Ctl, scraped: tuple[Path, Asker]) -> None:
     folder, asker = scraped
     dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
-    asked = [(panel["title"], target["expr"], target["legendFormat"])
-             for panel in dashboard["panels"] for target in panel["targets"]]
-    asked += [(row["name"], row["expr"], row["titleFormat"])
-              for row in dashboard["annotations"]["list"]]
+    asked = queries()
     silent = list(asked)
 
     def live_on() -> None:

@@ -15,18 +15,7 @@ from livemmctl import modules
 from livemmctl.control import is_loaded
 from livemmctl.errors import Exit
 from livemmctl.host import Ran
-from livemmctl.modules import (
-    MODULES,
-    PATCHES,
-    Clock,
-    LivepatchState,
-    holders,
-    klp_modules,
-    livepatch_state,
-    load,
-    named,
-    unload,
-)
+from livemmctl.modules import MODULES, PATCHES, LivepatchState
 from livemmctl.profile.defaults import NOTED
 
 #: One livepatch.
@@ -34,8 +23,8 @@ LISTS = "livemm_klp_lists"
 PATCH = f"{PATCHES}/{LISTS}"
 
 
-def clock_of(hand: HandClock) -> Clock:
-    return Clock(hand.elapsed, hand.wait)
+def clock_of(hand: HandClock) -> modules.Clock:
+    return modules.Clock(hand.elapsed, hand.wait)
 
 
 class Stuck(FakeHost):
@@ -112,7 +101,7 @@ def test_load_waits_for_the_transition(bare: FakeHost) -> None:
     bare.kernel.load_klp()
     bare.kernel.put(f"{PATCH}/transition", "1\n")
     time = HandClock(at=[(3.0, lambda: bare.kernel.put(f"{PATCH}/transition", "0\n"))])
-    assert load(bare, 60, clock_of(time), [])
+    assert modules.load(bare, 60, clock_of(time), [])
     assert 3 <= time.now_s < 4
 
 
@@ -122,7 +111,7 @@ def test_load_gives_up_waiting(tmp_path: Path) -> None:
     host.kernel.put(f"{PATCH}/transition", "1\n")
     time = HandClock()
     with fails(Exit.TIMEOUT) as caught:
-        load(host, 5, clock_of(time), [])
+        modules.load(host, 5, clock_of(time), [])
     assert f"{LISTS} is in transition, held by 7 (kworker)" in caught.value.message
     assert "42" not in caught.value.message
     assert 5 <= time.now_s < 6
@@ -152,7 +141,7 @@ def test_unload_leaves_what_is_not_ours(host: FakeHost, ctl: Ctl) -> None:
 def test_unload_a_module_whose_livepatch_is_gone(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.load_klp(LISTS)
     shutil.rmtree(host.path(PATCH))
-    assert livepatch_state(host) is LivepatchState.OFF
+    assert modules.livepatch_state(host) is LivepatchState.OFF
     assert ctl("unload").out.endswith(f"every policy is off\n{LISTS} is unloaded\n")
 
 
@@ -161,7 +150,7 @@ def test_unload_begins_with_the_one_in_transition(host: FakeHost, ctl: Ctl) -> N
     host.kernel.put(f"{PATCH}/transition", "1\n")
     assert ctl("unload").status == 0
     assert host.ran[1] == ["rmmod", LISTS]
-    assert klp_modules(host) == []
+    assert modules.klp_modules(host) == []
 
 
 def test_unload_waits_for_somebody_elses_transition(host: FakeHost) -> None:
@@ -169,9 +158,9 @@ def test_unload_waits_for_somebody_elses_transition(host: FakeHost) -> None:
     other = f"{PATCHES}/kpatch_cve/transition"
     host.kernel.put(other, "1\n")
     time = HandClock(at=[(3.0, lambda: host.kernel.put(other, "0\n"))])
-    unload(host, 60, clock_of(time), lambda _: None)
+    modules.unload(host, 60, clock_of(time), lambda _: None)
     assert 3 <= time.now_s < 4
-    assert klp_modules(host) == []
+    assert modules.klp_modules(host) == []
 
 
 def test_unload_gives_up_on_somebody_elses_transition(host: FakeHost) -> None:
@@ -180,7 +169,7 @@ def test_unload_gives_up_on_somebody_elses_transition(host: FakeHost) -> None:
     host.kernel.put("/proc/9/task/9/patch_state", "0\n")
     host.kernel.put("/proc/9/task/9/comm", "sleeper\n")
     with fails(Exit.TIMEOUT) as caught:
-        unload(host, 5, clock_of(HandClock()), lambda _: None)
+        modules.unload(host, 5, clock_of(HandClock()), lambda _: None)
     assert "kpatch_cve is in transition, held by 9 (sleeper)" in caught.value.message
 
 
@@ -191,7 +180,7 @@ def test_unload_refused_changes_nothing(host: FakeHost, ctl: Ctl) -> None:
     assert done.status == Exit.REFUSED
     assert done.err.startswith(
         "livemmctl: livemm stays loaded: rmmod: ERROR: Module livemm is in use (try again")
-    assert livepatch_state(host) is LivepatchState.ON
+    assert modules.livepatch_state(host) is LivepatchState.ON
 
 
 def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
@@ -199,15 +188,15 @@ def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
     time = HandClock()
     said: list[str] = []
     with fails(Exit.TIMEOUT) as caught:
-        unload(host, 10, clock_of(time), said.append)
+        modules.unload(host, 10, clock_of(time), said.append)
     assert "held by 42 (db writer), 43 (db)" in caught.value.message
     assert 10 <= time.now_s < 11
-    assert livepatch_state(host) is LivepatchState.TRANSITION
+    assert modules.livepatch_state(host) is LivepatchState.TRANSITION
     # And again, when the tasks have gone: nothing is written a second time.
     time.at = [(time.now_s + 1, lambda: shutil.rmtree(host.path(PATCH)))]
-    unload(host, 10, clock_of(time), said.append)
+    modules.unload(host, 10, clock_of(time), said.append)
     assert said.count(f"switching {LISTS} off") == 1
-    assert klp_modules(host) == []
+    assert modules.klp_modules(host) == []
 
 
 def test_unload_klp_that_stays(host: FakeHost) -> None:
@@ -215,7 +204,7 @@ def test_unload_klp_that_stays(host: FakeHost) -> None:
     host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: in use")
     time = HandClock()
     with fails(Exit.PARTIAL, f"{LISTS} stays loaded"):
-        unload(host, 2, clock_of(time), lambda _: None)
+        modules.unload(host, 2, clock_of(time), lambda _: None)
 
 
 def test_unload_klp_that_the_helper_unloads_first(host: FakeHost) -> None:
@@ -223,7 +212,7 @@ def test_unload_klp_that_the_helper_unloads_first(host: FakeHost) -> None:
     host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: not currently loaded")
     time = HandClock(at=[(1.0, lambda: shutil.rmtree(host.path(f"{MODULES}/{LISTS}")))])
     said: list[str] = []
-    unload(host, 10, clock_of(time), said.append)
+    modules.unload(host, 10, clock_of(time), said.append)
     assert said[-1] == f"{LISTS} is unloaded"
     assert 1 <= time.now_s < 2
 
@@ -237,7 +226,7 @@ def test_unload_patch_that_cannot_be_switched(
     host.kernel.load_klp()
     monkeypatch.setattr(FakeHost, "store", refused)
     with fails(Exit.PARTIAL, "cannot be switched off: invalid argument"):
-        unload(host, 2, clock_of(HandClock()), lambda _: None)
+        modules.unload(host, 2, clock_of(HandClock()), lambda _: None)
 
 
 def test_unload_not_root(host: FakeHost, ctl: Ctl) -> None:
@@ -247,17 +236,17 @@ def test_unload_not_root(host: FakeHost, ctl: Ctl) -> None:
 
 
 def test_many_tasks_are_not_all_named() -> None:
-    text = named([f"{pid} (x)" for pid in range(25)])
+    text = modules.named([f"{pid} (x)" for pid in range(25)])
     assert "9 (x) and 15 more" in text
     assert "10 (x)" not in text
-    assert "no task" in named([])
+    assert "no task" in modules.named([])
 
 
 def test_a_task_that_ends_is_none(tmp_path: Path) -> None:
     host = stuck(tmp_path)
     host.path("/proc/43/task/43/patch_state").unlink()
     host.path("/proc/notapid").mkdir()
-    assert holders(host, patched=True) == ["42 (db writer)"]
+    assert modules.holders(host, patched=True) == ["42 (db writer)"]
 
 
 def test_make_unload_is_the_same_command(
