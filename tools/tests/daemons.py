@@ -25,8 +25,8 @@ def promtool(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
     """Prometheus's own judgement; that it is not installed is a failure."""
     found = shutil.which("promtool")
     assert found is not None, "promtool is not installed: apt install prometheus"
-    return subprocess.run([found, *words], input=text, text=True, capture_output=True, timeout=60,
-                          check=False)
+    return subprocess.run([found, *words], input=text, text=True, capture_output=True,
+                          timeout=PATIENCE_S, check=False)
 
 
 @dataclass(frozen=True)

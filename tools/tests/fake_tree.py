@@ -18,6 +18,7 @@ import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import knob_tables
 from livemmctl.control import DEBUGFS, MODULE, PARAMETERS, parse_settings
@@ -76,10 +77,6 @@ FILES = {
 
 def policy_order() -> list[str]:
     return list(knob_tables.knobs())
-
-
-class Refused(Exception):
-    """A write is refused; arguments are errno and the words for last_error."""
 
 
 @dataclass
@@ -188,48 +185,39 @@ class FakeKernel:
     def write_policies(self, text: str) -> None:
         """A write to the parameter `policies`; raises OSError as the kernel would."""
         self.writes.append(text)
-        try:
-            wanted = self._parse(text.strip())
-        except Refused as refused:
-            number, words = refused.args
-            self.put(f"{PARAMETERS}/last_error", words + "\n", 0o400)
-            self.show()
-            raise OSError(number, os.strerror(number)) from None
+        number, words = knob_tables.judge(self.every(), text.strip(), self.release)
+        if number:
+            self._refuse(number, words)
+        wanted = parse_settings(words)
+        for policy, knobs in wanted.items():
+            if knobs["enabled"] == "1" and self.values[policy]["enabled"] == "0":
+                self._judge(policy)
         self.values = wanted
         self.show()
 
     def every(self) -> str:
         return ";".join(f"{policy}:{self.line(policy, ',')}" for policy in self.values)
 
-    def _parse(self, text: str) -> dict[str, dict[str, str]]:
-        number, words = knob_tables.judge(self.every(), text, self.release)
+    def _judge(self, policy: str) -> None:
+        """May it be switched on?"""
+        number, words = self.refuse.get(policy, (0, ""))
+        if policy in self.unsupported:
+            number, words = errno.EOPNOTSUPP, self.unsupported[policy]
         if number:
-            raise Refused(number, words)
-        wanted = parse_settings(words)
-        for policy, knobs in wanted.items():
-            self._judge(policy, knobs)
-        return wanted
+            self._refuse(number, f"{policy}/enabled: 1: {words}")
 
-    def _judge(self, policy: str, knobs: dict[str, str]) -> None:
-        if knobs["enabled"] == "1" and self.values[policy]["enabled"] == "0":
-            if policy in self.unsupported:
-                why = self.unsupported[policy]
-                raise Refused(errno.EOPNOTSUPP, f"{policy}/enabled: 1: {why}")
-            if policy in self.refuse:
-                number, words = self.refuse[policy]
-                raise Refused(number, f"{policy}/enabled: 1: {words}")
+    def _refuse(self, number: int, words: str) -> NoReturn:
+        """Refuse a write: OSError, and the words in last_error."""
+        self.put(f"{PARAMETERS}/last_error", words + "\n", 0o400)
+        self.show()
+        raise OSError(number, os.strerror(number))
 
     def write_lease(self, text: str) -> None:
         """A write to the lease; raises OSError as the kernel would."""
-        number = 0
         if not re.fullmatch(r"\d+", text.strip(), re.A):
-            number, words = errno.EINVAL, "not a whole number"
-        elif int(text) > 604800:
-            number, words = errno.ERANGE, "not in 0..604800"
-        if number:
-            self.put(f"{PARAMETERS}/last_error", f"lease: {text.strip()}: {words}\n", 0o400)
-            self.show()
-            raise OSError(number, os.strerror(number))
+            self._refuse(errno.EINVAL, f"lease: {text.strip()}: not a whole number")
+        if int(text) > 604800:
+            self._refuse(errno.ERANGE, f"lease: {text.strip()}: not in 0..604800")
         self.lease = int(text)
         self.show()
 

@@ -4,8 +4,6 @@
 import io
 import json
 import re
-import shutil
-import subprocess
 import threading
 import time
 import urllib.request
@@ -44,17 +42,12 @@ def fleet() -> list[FakeMachine]:
 def prometheus(tmp_path_factory: pytest.TempPathFactory,
                fleet: list[FakeMachine]) -> Iterator[str]:
     """The address of Debian's server, with the fleet's history behind it."""
-    if shutil.which("promtool") is None:
-        pytest.fail("promtool is not installed: apt install prometheus")
     folder = tmp_path_factory.mktemp("prometheus")
     text = folder / "fleet.om"
     with text.open("w", encoding="utf-8") as out:
         write_open_metrics(planned(), fleet, STEP_S, out, ARM_METRIC)
-    done = subprocess.run(
-        ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet",
-         "--max-block-duration=24h", text, folder / "data"],
-        capture_output=True, text=True,
-    )
+    done = daemons.promtool("tsdb", "create-blocks-from", "openmetrics", "--quiet",
+                            "--max-block-duration=24h", str(text), str(folder / "data"))
     assert done.returncode == 0, done.stderr
     text.unlink()
     with daemons.prometheus(folder, "scrape_configs: []\n",
