@@ -6,6 +6,7 @@ import click
 from livemmctl import modules
 from livemmctl.app import App, Seconds, command
 from livemmctl.control import is_loaded
+from livemmctl.profile.defaults import learn
 
 _limit = click.option(
     "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
@@ -24,8 +25,6 @@ def load(app: App, limit_s: float, off: bool) -> None:
 
     A module that is loaded already stays as it is.
     """
-    from livemmctl.profile.defaults import learn
-
     fresh = modules.load(app.host, limit_s, modules.Clock(), ["off=1"] if off else [])
     if fresh:
         learn(app.host)

@@ -4,21 +4,18 @@
 import signal
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import click
+from prometheus_client import generate_latest
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 
 from livemmctl.app import App, command
 from livemmctl.errors import UsageError
 from livemmctl.files import replace
+from livemmctl.metrics.collect import registry
+from livemmctl.metrics.serve import open_server, parse_address
 
 FILE_NAME = "livemm.prom"
-
-
-def _metrics(app: App) -> Any:
-    from livemmctl.metrics.collect import registry
-
-    return registry(app.host)
 
 
 def write_textfile(app: App, target: Path) -> None:
@@ -27,26 +24,22 @@ def write_textfile(app: App, target: Path) -> None:
     Written beside its place under a name that the collector does not look at, then renamed.
     Without timestamps: its mtime, node_textfile_mtime_seconds, tells how old it is.
     """
-    from prometheus_client import generate_latest
-
     path = target / FILE_NAME if target.is_dir() else target
     if path.suffix != ".prom":
         raise UsageError(f"{path}: the textfile collector reads only *.prom")
-    text = generate_latest(_metrics(app)).decode()
+    text = generate_latest(registry(app.host)).decode()
     replace(path, text, 0o644)
     app.show({"path": str(path), "bytes": len(text.encode())}, lambda: f"written to {path}")
 
 
 def serve(app: App, text: str) -> None:
     """Answer scrapes until told to end."""
-    from livemmctl.metrics.serve import open_server, parse_address
-
     address, port = parse_address(text)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    with open_server(address, port, _metrics(app)) as server:
+    with open_server(address, port, registry(app.host)) as server:
         app.show({"address": address, "port": server.server_port},
                  lambda: f"serving metrics on {address} port {server.server_port}")
         # systemd's way to end it is no failure, nor is Ctrl-C.
@@ -83,10 +76,7 @@ def export(app: App, target: Path | None, listen: str | None, openmetrics: bool)
     if listen is not None:
         serve(app, listen)
         return
-    from prometheus_client import generate_latest
-    from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
-
-    found = _metrics(app)
+    found = registry(app.host)
     samples = [{"name": sample.name, "labels": sample.labels, "value": sample.value}
                for family in found.collect() for sample in family.samples] if app.json else []
     generate = generate_openmetrics if openmetrics else generate_latest

@@ -121,11 +121,8 @@ class LivemmCollector(Collector):
                                    labels=["hook"])
         missed = CounterMetricFamily("livemm_hook_missed", "Times that a kprobe was missed.",
                                      labels=["hook"])
-        seen = set()
-        for row in rows:
-            if row.name in seen:
-                continue
-            seen.add(row.name)
+        # A file that names a hook twice is none of ours: no sample may come twice.
+        for row in {row.name: row for row in rows}.values():
             states.add_metric([row.name, row.mechanism, row.state], 1)
             if row.mechanism in ("livepatch", "kprobe", "direct", "tracepoint"):
                 hits.add_metric([row.name], row.hits)
