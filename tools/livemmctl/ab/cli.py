@@ -18,8 +18,8 @@ from livemmctl.ab.fields import duration_text
 from livemmctl.ab.journal import past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place
-from livemmctl.ab.schedule import blocks_of
 from livemmctl.ab.session import fit_here, run_here, stop_here, with_tick
+from livemmctl.ab.timeline import blocks_of
 from livemmctl.app import App, Group, Seconds, command
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace

@@ -19,9 +19,8 @@ from livemmctl.ab.guard import Guard, Trip, unreadable
 from livemmctl.ab.journal import TIME_OVER, Journal, Past, number
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.sample import Health, Sampler
-from livemmctl.ab.schedule import blocks_of
 from livemmctl.ab.switch import Switch, found_before, found_on, with_defaults
-from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline
+from livemmctl.ab.timeline import BASELINE, DONE, RUN, Slot, Timeline, blocks_of
 from livemmctl.control import Knobs, ModuleControl, on_in
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.model import names_of

@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is due now: waiting, the time before, an arm, a block, or the end."""
+"""What is due now: waiting, the time before, an arm, a block of time, or the end."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from livemmctl.ab.model import Experiment
-from livemmctl.ab.schedule import Block
 
 #: In the order in which they come.
 PHASES = WAIT, BASELINE, RUN, DONE = "wait", "baseline", "run", "done"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of time; seconds are counted from the start of the run."""
+
+    index: int
+    arm: str
+    start_s: float
+    end_s: float
+    #: What is seen before is the last block's doing, and is thrown away.
+    washed_s: float
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,38 @@ def host_timeline(
         arm_s = max(experiment.start_s + joins_after_s, before_s)
         end_s = experiment.start_s + experiment.duration_s
     return HostTimeline(arm_s - experiment.baseline_s, arm_s, end_s)
+
+
+def _shuffled(names: list[str], seed: str) -> list[str]:
+    """In an order drawn by the seed.
+
+    Not by Python's random, whose orders may be others in its next version, while a run
+    is under way.
+    """
+    return sorted(names, key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest())
+
+
+def blocks_of(experiment: Experiment, host: str) -> list[Block]:
+    """Every block of a switchback on a host, in their order.
+
+    Blocks come in rounds; in each, every arm has one block, in an order drawn at random.
+    So arms share the time evenly whenever the run ends, a trend over the day falls on all of
+    them alike, and no arm always follows the same other one.  The same seed, salt and host
+    give the same order, always and everywhere.
+    """
+    plan = experiment.switchback
+    if plan is None:
+        raise ValueError("not a switchback")
+    names = [arm.name for arm in experiment.arms]
+    seed = f"{experiment.salt}/{plan.seed}/{host}"
+    blocks: list[Block] = []
+    for turn in range(int(experiment.duration_s // (plan.block_s * len(names)))):
+        for arm in _shuffled(names, f"{seed}/{turn}"):
+            start_s = len(blocks) * plan.block_s
+            blocks.append(
+                Block(len(blocks), arm, start_s, start_s + plan.block_s, start_s + plan.washout_s)
+            )
+    return blocks
 
 
 @dataclass(frozen=True)

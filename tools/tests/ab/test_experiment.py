@@ -11,7 +11,7 @@ from conftest import Ctl
 from fake_tree import FakeHost
 from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.fields import duration_text, seconds_of
-from livemmctl.ab.schedule import blocks_of
+from livemmctl.ab.timeline import blocks_of
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Host
 

@@ -18,7 +18,7 @@ from fake_tree import FakeHost
 from knob_tables import TOOLS
 from livemmctl.ab.assign import host_id
 from livemmctl.ab.experiment import load_experiment
-from livemmctl.ab.schedule import blocks_of
+from livemmctl.ab.timeline import blocks_of
 from livemmctl.control import PARAMETERS, parse_settings
 from livemmctl.errors import Exit
 

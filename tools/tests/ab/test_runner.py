@@ -18,7 +18,7 @@ from livemmctl.ab.clock import STOP_SIGNAL
 from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.journal import read_journal
 from livemmctl.ab.model import Experiment
-from livemmctl.ab.schedule import blocks_of
+from livemmctl.ab.timeline import blocks_of
 from livemmctl.control import MODULE
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
@@ -129,13 +129,17 @@ class Crash(BaseException):
     """What no code of ours catches, like SIGKILL."""
 
 
-def crash(world: World, made: Experiment | None = None) -> None:
-    # A process that is killed restores nothing: neither may the exception.
-    def die() -> None:
+def crash(world: World, made: Experiment | None = None, at_switch: bool = False) -> None:
+    """Run for 100 seconds, or to the switch, and die of what no code of ours catches."""
+    def die(*_: object) -> None:
         raise Crash
 
-    world.later(world.clock.now_s + 100, die)
     with pytest.MonkeyPatch.context() as patch:
+        if at_switch:
+            patch.setattr(switch.Switch, "to_arm", die)
+        else:
+            world.later(world.clock.now_s + 100, die)
+        # A process that is killed restores nothing: neither may the exception.
         patch.setattr(switch.Switch, "to_stock", lambda *args: None)
         with pytest.raises(Crash):
             world.run(made or experiment())
@@ -250,19 +254,9 @@ def test_a_host_that_went_down_in_its_arm_stays_at_stock(world: World, arm: str)
     assert {(record["arm"], record["state"]) for record in after} == {(arm, "stock")}
 
 
-def test_so_does_one_that_went_down_at_the_switch(
-    world: World, journal: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_so_does_one_that_went_down_at_the_switch(world: World, journal: Path) -> None:
     made = in_arm(world, "on")
-
-    def die(*_: object) -> None:
-        raise Crash
-
-    with monkeypatch.context() as patch:
-        patch.setattr(switch.Switch, "to_arm", die)
-        patch.setattr(switch.Switch, "to_stock", lambda *args: None)
-        with pytest.raises(Crash):
-            world.run(made)
+    crash(world, made, at_switch=True)
     assert world.records("apply") == []
     reboot(world)
     assert world.run(made).status == Exit.OK
