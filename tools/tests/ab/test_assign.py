@@ -12,20 +12,8 @@ from typing import Any
 import pytest
 from ab.doubles import experiment
 from fake_tree import FakeHost
-from livemmctl.ab.assign import (
-    APP_ID,
-    BUCKETS,
-    app_specific_id,
-    arm_of,
-    bucket,
-    entry_pct,
-    experiment_layout,
-    fnv32a,
-    host_id,
-    joins_after_s,
-    layout,
-    seed_of,
-)
+from livemmctl.ab import assign
+from livemmctl.ab.assign import APP_ID, BUCKETS, arm_of, entry_pct
 from livemmctl.ab.facts import strata_of
 from livemmctl.ab.model import Ramp
 from livemmctl.errors import CtlError
@@ -43,7 +31,7 @@ IDS = [f"{number:032x}" for number in range(4000)]
     (APP_ID, "bb4dc92bd67646b89c16a48167d3bc8a"),
 ])
 def test_ids_are_systemds(app_id: str, wanted: str) -> None:
-    assert app_specific_id(MACHINE_ID, app_id) == wanted
+    assert assign.app_specific_id(MACHINE_ID, app_id) == wanted
 
 
 def test_this_machines_id_is_what_systemd_says() -> None:
@@ -52,18 +40,18 @@ def test_this_machines_id_is_what_systemd_says() -> None:
     done = subprocess.run([program, "machine-id", f"--app-specific={APP_ID}"],
                           capture_output=True, text=True)
     text = Path("/etc/machine-id").read_text(encoding="ascii").strip()
-    assert done.stdout.strip() == app_specific_id(text)
+    assert done.stdout.strip() == assign.app_specific_id(text)
 
 
 @pytest.mark.parametrize("text", ["", "uninitialized\n", "0" * 31, "g" * 32, "\x00" * 40])
 def test_no_machine_id(host: FakeHost, text: str) -> None:
     host.kernel.put("/etc/machine-id", text)
     with pytest.raises(CtlError, match="no machine id"):
-        host_id(host)
+        assign.host_id(host)
 
 
 def test_the_machine_id_is_not_shown(host: FakeHost) -> None:
-    assert MACHINE_ID not in host_id(host)
+    assert MACHINE_ID not in assign.host_id(host)
 
 
 # The test vectors of FNV's authors, draft-eastlake-fnv.
@@ -71,7 +59,7 @@ def test_the_machine_id_is_not_shown(host: FakeHost) -> None:
     ("", 0x811C9DC5), ("a", 0xE40C292C), ("foobar", 0xBF9CF968),
 ])
 def test_fnv(text: str, value: int) -> None:
-    assert fnv32a(text) == value
+    assert assign.fnv32a(text) == value
 
 
 # Those that GrowthBook publishes for its SDKs: cases.json, "hash", version 2.
@@ -81,7 +69,7 @@ def test_fnv(text: str, value: int) -> None:
     ("90850943850283058242805", "123", 0.7516), ("()**(%$##$%#$#", '___)((*":&', 0.0128),
 ])
 def test_buckets_are_growthbooks(seed: str, value: str, wanted: float) -> None:
-    assert bucket(seed, value) / BUCKETS == wanted
+    assert assign.bucket(seed, value) / BUCKETS == wanted
 
 
 # The same file, "getBucketRange": where coverage is whole.
@@ -93,7 +81,7 @@ def test_buckets_are_growthbooks(seed: str, value: str, wanted: float) -> None:
 ])
 def test_ranges_are_growthbooks(weights: list[float],
                                 ranges: list[tuple[float, float]]) -> None:
-    owners = layout([weights])
+    owners = assign.layout([weights])
     for arm, (start, end) in enumerate(ranges):
         assert set(owners[round(start * BUCKETS):round(end * BUCKETS)]) == {arm}
 
@@ -109,7 +97,7 @@ HISTORIES = [
 @pytest.mark.parametrize("history", HISTORIES)
 def test_no_bucket_moves_that_need_not(history: list[list[float]]) -> None:
     for length in range(1, len(history)):
-        before, after = layout(history[:length]), layout(history[:length + 1])
+        before, after = assign.layout(history[:length]), assign.layout(history[:length + 1])
         moved = sum(one != other for one, other in zip(before, after, strict=True))
         grown = sum(max(new - old, 0) for old, new in zip(*history[length - 1:length + 1],
                                                           strict=True))
@@ -122,7 +110,7 @@ def test_no_bucket_moves_that_need_not(history: list[list[float]]) -> None:
 def test_with_two_arms_the_history_makes_no_difference() -> None:
     history = [[0.5, 0.5], [0.2, 0.8], [0.6, 0.4]]
     for length in range(1, len(history) + 1):
-        assert layout(history[:length]) == layout([history[length - 1]])
+        assert assign.layout(history[:length]) == assign.layout([history[length - 1]])
 
 
 def test_hosts_keep_their_arm_when_weights_change() -> None:
@@ -141,8 +129,8 @@ def test_hosts_keep_their_arm_when_weights_change() -> None:
 
 def test_arms_get_their_shares() -> None:
     made = experiment("host")
-    names = experiment_layout(made)
-    counts = Counter(names[bucket(seed_of(made, {}), host)] for host in IDS)
+    names = assign.experiment_layout(made)
+    counts = Counter(names[assign.bucket(assign.seed_of(made, {}), host)] for host in IDS)
     assert counts["on"] == pytest.approx(2000, abs=130)
 
 
@@ -154,10 +142,10 @@ def test_another_salt_is_another_draw() -> None:
 
 def test_taking_part_says_nothing_of_the_arm() -> None:
     made = experiment("host")
-    names = experiment_layout(made)
+    names = assign.experiment_layout(made)
     early = [host for host in IDS if entry_pct(made, host) < 10]
     assert len(early) == pytest.approx(400, abs=75)
-    on = sum(names[bucket(seed_of(made, {}), host)] == "on" for host in early)
+    on = sum(names[assign.bucket(assign.seed_of(made, {}), host)] == "on" for host in early)
     assert on == pytest.approx(len(early) / 2, abs=50)
 
 
@@ -171,11 +159,11 @@ def test_a_ramp_only_ever_adds_hosts() -> None:
 
 def test_ramp_over_time() -> None:
     made = replace(experiment("host"), ramp=Ramp((1.0, 5.0, 50.0), 60.0))
-    joins = {host: joins_after_s(made, host) for host in IDS}
+    joins = {host: assign.joins_after_s(made, host) for host in IDS}
     for now, percent in ((-1, 0), (0, 1), (59, 1), (60, 5), (119, 5), (120, 50), (1e9, 50)):
         there = {host for host, at in joins.items() if at is not None and at <= now}
         assert there == {host for host in IDS if entry_pct(made, host) < percent}
-    assert {joins_after_s(experiment("host"), host) for host in IDS} == {0}
+    assert {assign.joins_after_s(experiment("host"), host) for host in IDS} == {0}
 
 
 def test_strata_are_drawn_apart() -> None:
