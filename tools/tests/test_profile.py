@@ -3,6 +3,7 @@
 
 import errno
 import json
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -51,6 +52,15 @@ def test_defaults_are_those_that_are_documented() -> None:
             shown = (f"Default {knob.default}", f"`{knob.default}` (the default)",
                      f"`{knob.default}`: this is the default", "Empty, the default,")
             assert any(words in text for words in shown), f"{policy}/{knob.name}"
+
+
+def test_counters_are_those_that_are_documented() -> None:
+    entries = knob_tables.documented()
+    for policy, names in knob_tables.counters().items():
+        text = entries[f"/sys/kernel/debug/livemm/{policy}/counters"]
+        # Two shapes of a row: "- name: words", and names in a column of their own.
+        rows = re.findall(r"^\t\t(?:- (?=\w+:)|    )(\w+(?:, \w+)*)", text, re.MULTILINE)
+        assert set(", ".join(rows).split(", ")) ^ set(names) == set(), policy
 
 
 @pytest.mark.parametrize("path", READY, ids=lambda path: path.stem)
