@@ -6,13 +6,13 @@ import sys
 
 from guests.kernels import Kernel, load
 from guests.report import ROOT, ToolError, main_guard
+from tests.tables import policies
 
 DKMS = ROOT / "dkms.conf"
 README = ROOT / "README.md"
 HEADER = ROOT / "module" / "livemm.h"
 BEGIN = "<!-- kernels.toml: begin -->"
 END = "<!-- kernels.toml: end -->"
-POLICIES = ["pcp", "zonelock", "pageblock", "numa", "cma"]
 _RULE = re.compile(r'^BUILD_EXCLUSIVE_KERNEL=.*$', re.MULTILINE)
 
 
@@ -25,14 +25,13 @@ def rule(kernels: list[Kernel]) -> str:
 def table(kernels: list[Kernel]) -> str:
     """README's table: a row a policy, a column a kernel."""
     for kernel in kernels:
-        strange = set(kernel.policies) - set(POLICIES)
-        if strange:
-            raise ToolError(f"kernels.toml: {kernel.series}: no policy {', '.join(strange)}")
+        if differ := set(kernel.policies) ^ set(policies()):
+            raise ToolError(f"kernels.toml: {kernel.series}: {', '.join(sorted(differ))}: "
+                            "not both in this row and in enum lmm_policy_id of module/livemm.h")
     heads = [f"{kernel.series} ({kernel.suite})" for kernel in kernels]
     rows = [["policy", *heads], ["---"] * (len(heads) + 1)]
-    for policy in POLICIES:
-        cells = [kernel.policies.get(policy, "not yet") for kernel in kernels]
-        rows.append([f"`{policy}`", *cells])
+    for policy in kernels[0].policies:
+        rows.append([f"`{policy}`", *(kernel.policies[policy] for kernel in kernels)])
     rows.append(["built with", *(kernel.compiler for kernel in kernels)])
     rows.append(["packages", *(f"`{kernel.image}` `{kernel.headers}`" for kernel in kernels)])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -7,6 +7,7 @@ program of user space, once for each series of the matrix.  Prints tools/livemmc
 """
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from guests.kernels import load
 from guests.report import BUILD, ROOT, ToolError, main_guard
 from tests.userspace import USER, stand_ins
 
-POLICIES = ("zonelock", "cma", "pcp", "pageblock", "numa")
+_IDS = re.compile(r"^enum lmm_policy_id \{\n(.*)^\tLMM_NR_POLICIES$", re.DOTALL | re.MULTILINE)
 DEFAULTS = ROOT / "tools/livemmctl/defaults.toml"
 HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-only
@@ -47,16 +48,30 @@ class Tables:
     counters: list[str]
 
 
+@cache
+def policies() -> tuple[str, ...]:
+    """Names of the policies, in the order of enum lmm_policy_id."""
+    ids = _IDS.search((ROOT / "module/livemm.h").read_text(encoding="utf-8"))
+    if ids is None:
+        raise ToolError("module/livemm.h: no enum lmm_policy_id that ends in LMM_NR_POLICIES")
+    return tuple(re.findall(r"\blmm_(\w+)", ids[1].lower()))
+
+
 def series() -> list[tuple[int, int]]:
     """Release of each kernel of the matrix, oldest first."""
     names = (kernel.series.split(".") for kernel in load()[0])
     return sorted((int(major), int(minor)) for major, minor in names)
 
 
+def rows_flag() -> str:
+    """The compiler's option that names the rows of every policy, for a program of all."""
+    return "-DROWS(ROW)=" + "".join(f" ROW({policy}_rows)" for policy in policies())
+
+
 def rows_of(release: tuple[int, int], compiler: Sequence[str | Path], folder: Path) -> list[Path]:
     """Objects with the rows of each policy, as a kernel release has them."""
     made = []
-    for policy in POLICIES:
+    for policy in policies():
         made.append(folder / f"{policy}.o")
         call([*compiler, f"-DLINUX_VERSION_CODE=KERNEL_VERSION({release[0]},{release[1]},0)",
               f"-DPOLICY={policy}", f'-DKNOBS_C="{ROOT}/module/policy/{policy}/knobs.c"', "-c",
@@ -81,7 +96,7 @@ def program(release: tuple[int, int]) -> Path:
         compiler: list[str | Path] = ["gcc-12", "-std=gnu11", "-O1", "-Wall", "-Werror",
                                       "-Wno-sign-compare", "-I", work / "include", "-I",
                                       ROOT / "module"]
-        call([*compiler, USER / "knobs_user.c", ROOT / "module/control/knobs.c",
+        call([*compiler, rows_flag(), USER / "knobs_user.c", ROOT / "module/control/knobs.c",
               *rows_of(release, compiler, work), "-o", work / "knobs"])
         (work / "knobs").replace(made)
     return made

@@ -9,9 +9,9 @@
 #define QUOTE(a)	#a
 #define WORD(a)		QUOTE(a)
 
-extern const struct lmm_policy NAME_OF(POLICY, _rows);
+extern struct lmm_policy NAME_OF(POLICY, _rows);
 
-const struct lmm_policy NAME_OF(POLICY, _rows) = {
+struct lmm_policy NAME_OF(POLICY, _rows) = {
 	.name = WORD(POLICY),
 	.knobs = NAME_OF(POLICY, _knobs),
 	.nr_knobs = ARRAY_SIZE(NAME_OF(POLICY, _knobs)),

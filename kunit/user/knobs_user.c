@@ -13,11 +13,16 @@
 
 #include "control/knobs.h"
 
-/* From knobs_rows.c, which is built once for each policy. */
-extern const struct lmm_policy zonelock_rows, cma_rows, pcp_rows, pageblock_rows, numa_rows;
-int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why, size_t len);
+/*
+ * From knobs_rows.c, which is built once for each policy.  tests/tables.py defines ROWS(), with
+ * the policies in the order of enum lmm_policy_id.
+ */
+#define DECLARE(rows)	extern struct lmm_policy rows;
+ROWS(DECLARE)
+#define ADDRESS(rows)	&rows,
+static struct lmm_policy *policies[] = { ROWS(ADDRESS) };
 
-static struct lmm_policy policies[LMM_NR_POLICIES];
+int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char *why, size_t len);
 
 static const char *const kinds[] = {
 	[LMM_KNOB_UINT] = "UINT",
@@ -51,7 +56,7 @@ static void print_tables(void)
 
 	printf("{");
 	for (id = 0; id < LMM_NR_POLICIES; id++) {
-		const struct lmm_policy *policy = &policies[id];
+		const struct lmm_policy *policy = policies[id];
 
 		printf("%s\n\"%s\": {\"knobs\": [", id ? "," : "", policy->name);
 		for (i = 0; i < policy->nr_knobs; i++) {
@@ -69,20 +74,17 @@ static void print_tables(void)
 static int judge(const char *present, const char *wanted)
 {
 	static struct lmm_config settings[LMM_NR_POLICIES];
-	struct lmm_policy *table[LMM_NR_POLICIES];
 	char why[LMM_WHY_LEN] = "", reason[LMM_WHY_LEN - 8] = "", line[4096];
 	unsigned int id, named;
 	int err;
 
-	for (id = 0; id < LMM_NR_POLICIES; id++)
-		table[id] = &policies[id];
-	err = lmm_policies_parse(table, present, strlen(present), settings, &named, why,
+	err = lmm_policies_parse(policies, present, strlen(present), settings, &named, why,
 				 sizeof(why));
 	if (!err)
-		err = lmm_policies_parse(table, wanted, strlen(wanted), settings, &named, why,
+		err = lmm_policies_parse(policies, wanted, strlen(wanted), settings, &named, why,
 					 sizeof(why));
 	if (!err) {
-		err = numa_validate(table[LMM_NUMA], &settings[LMM_NUMA], reason, sizeof(reason));
+		err = numa_validate(policies[LMM_NUMA], &settings[LMM_NUMA], reason, sizeof(reason));
 		if (err)
 			snprintf(why, sizeof(why), "numa/%s", reason);
 	}
@@ -91,8 +93,8 @@ static int judge(const char *present, const char *wanted)
 		return 1;
 	}
 	for (id = 0; id < LMM_NR_POLICIES; id++) {
-		lmm_config_format(table[id], &settings[id], ',', line, sizeof(line));
-		printf("%s%s:%s", id ? ";" : "", table[id]->name, line);
+		lmm_config_format(policies[id], &settings[id], ',', line, sizeof(line));
+		printf("%s%s:%s", id ? ";" : "", policies[id]->name, line);
 	}
 	putchar('\n');
 	return 0;
@@ -100,11 +102,6 @@ static int judge(const char *present, const char *wanted)
 
 int main(int argc, char **argv)
 {
-	policies[LMM_ZONELOCK] = zonelock_rows;
-	policies[LMM_CMA] = cma_rows;
-	policies[LMM_PCP] = pcp_rows;
-	policies[LMM_PAGEBLOCK] = pageblock_rows;
-	policies[LMM_NUMA] = numa_rows;
 	if (argc == 3)
 		return judge(argv[1], argv[2]);
 	print_tables();

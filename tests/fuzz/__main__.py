@@ -53,6 +53,7 @@ def build(target: str) -> str:
                                   ROOT / "module", "-I", USER]
     sources = [HERE / f"{target}.c"]
     if target == "knobs":
+        compiler.append(tables.rows_flag())
         sources += [ROOT / "module/control/knobs.c",
                     *tables.rows_of(RELEASE, [*compiler, "-fsanitize=fuzzer-no-link,address,"
                                               "undefined"], folder)]

@@ -6,11 +6,12 @@
 
 #include "control/knobs.h"
 
-/* From knobs_rows.c, which is built once for each policy. */
-extern const struct lmm_policy zonelock_rows, cma_rows, pcp_rows, pageblock_rows, numa_rows;
+/* From knobs_rows.c, which is built once for each policy; tests/tables.py defines ROWS(). */
+#define DECLARE(rows)	extern struct lmm_policy rows;
+#define ADDRESS(rows)	&rows,
+ROWS(DECLARE)
 
-static struct lmm_policy policies[LMM_NR_POLICIES];
-static struct lmm_policy *table[LMM_NR_POLICIES];
+static struct lmm_policy *table[] = { ROWS(ADDRESS) };
 
 /* A refusal says why, in one line that a terminal can show. */
 static void refused(int err, const char *why, size_t len)
@@ -132,15 +133,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = { one_line, one_value, all };
 	struct input input = { data, size };
-	unsigned int id;
 
-	policies[LMM_ZONELOCK] = zonelock_rows;
-	policies[LMM_CMA] = cma_rows;
-	policies[LMM_PCP] = pcp_rows;
-	policies[LMM_PAGEBLOCK] = pageblock_rows;
-	policies[LMM_NUMA] = numa_rows;
-	for (id = 0; id < LMM_NR_POLICIES; id++)
-		table[id] = &policies[id];
 	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);
 	return 0;
 }

@@ -87,7 +87,7 @@ done
 same "hooks has seven columns" "$(awk 'NF < 7' hooks)" ""
 check "hooks names its states" awk '$4 !~ /^(armed|idle|unavailable)$/ { exit 1 }' hooks
 
-for knob in zonelock/* cma/* pcp/* pageblock/* numa/*; do
+for knob in */*; do
 	case ${knob#*/} in
 	enabled | supported | config | counters | state | census) continue ;;
 	esac

@@ -128,8 +128,9 @@ settled() { ! tells status '^[a-z]+ +(loading|leaving)( |$)' && patches_quiet &&
 traceable() { grep -qx "$1" /sys/kernel/tracing/available_filter_functions; }
 
 all_off() {
-	for _policy in zonelock cma pcp pageblock numa; do
-		policy_is "$_policy" "(off|unsupported)" || echo 0 >"$LMM_DBG/$_policy/enabled" || return 1
+	for _enabled in "$LMM_DBG"/*/enabled; do
+		_policy=${_enabled%/enabled}
+		policy_is "${_policy##*/}" "(off|unsupported)" || echo 0 >"$_enabled" || return 1
 	done
 }
 

@@ -60,7 +60,7 @@ def policies_of(name: str) -> list[str]:
         if kernel.series == name:
             return [policy for policy, text in kernel.policies.items()
                     if not text.startswith("unsupported")]
-    return list(tables.POLICIES)
+    return list(tables.policies())
 
 
 def values(knob: tables.Knob) -> list[str]:
