@@ -24,8 +24,7 @@ struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
-/* To be changed with anything below; both modules must agree. */
-#define LMM_KLP_PORT_VERSION	9
+/* LMM_KLP_PORT_VERSION, on which both modules must agree: a sum of this file and rows.h; see Kbuild. */
 
 /* The functions that livepatch modules can wrap. */
 enum lmm_klp_function {
