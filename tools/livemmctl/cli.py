@@ -29,12 +29,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "counters": ("livemmctl.commands.read:counters", "Show what policies have counted."),
     "state": ("livemmctl.commands.read:state", "Show the table of each policy."),
     "hooks": ("livemmctl.commands.read:hooks", "Show the hooks into the kernel."),
-    "census": ("livemmctl.commands.read:census", "Count pageblocks by what is in them."),
-    "lease": ("livemmctl.commands.settings:lease", "Show, take, renew or end the lease."),
+    "census": ("livemmctl.commands.read:census", "Count pageblocks by their kinds of pages."),
+    "lease": ("livemmctl.commands.settings:lease", "Show, begin, renew or end the lease."),
     "load": ("livemmctl.commands.modules:load", "Load the module."),
     "unload": ("livemmctl.commands.modules:unload", "Switch policies off, unload the modules."),
     "profile": ("livemmctl.profile.cli:profile", "Apply, compare and save profiles."),
-    "doctor": ("livemmctl.doctor.cli:doctor", "Look for what is in livemm's way."),
+    "doctor": ("livemmctl.doctor.cli:doctor", "Find what keeps livemm from working."),
     "export": ("livemmctl.metrics.cli:export", "Write or serve metrics."),
     "ab": ("livemmctl.ab.cli:ab", "Run experiments and report on them."),
 }
@@ -101,8 +101,8 @@ class Root(Group):
 def cli(context: click.Context, root: Path | None) -> None:
     """Control livemm: page-allocator and NUMA-balancing policies of a running kernel.
 
-    Policies go on and off while the machine works. With every policy off, the kernel works by
-    its own values. An error is one line on standard error; with --json, one JSON document.
+    Policies go on and off while the machine runs. With every policy off, the kernel uses its own
+    values. An error is one line on standard error; with --json, one JSON document.
     """
     app = context.ensure_object(App)
     if root is not None:

@@ -36,11 +36,11 @@ FILE = click.Path(path_type=Path)
     ],
 )
 def ab() -> None:
-    """Run experiments with policies on and off, and report on them honestly.
+    """Run experiments that compare settings, and report on them.
 
     An experiment is one TOML file with two or more arms (settings that are compared). In
-    mode host each host works out by itself which arm the host is in; in mode switchback one
-    host changes arms in blocks of time. Whatever ends a run, the host goes back to stock.
+    mode host each host stays in one arm, which the host works out by itself; in mode switchback
+    one host changes arms in blocks of time. Whatever ends a run, the host goes back to stock.
     """
 
 
@@ -83,7 +83,7 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
 @_command(("livemmctl ab check pcp.toml", "errors name the wrong key"))
 @click.argument("experiment", type=FILE)
 def check(app: App, experiment: Path) -> None:
-    """Check an EXPERIMENT's file and show what it would do on this host.
+    """Check the file of an EXPERIMENT, and show the plan for this host.
 
     The file is TOML: name; salt (another salt assigns hosts anew); mode, host or
     switchback; duration, tick and lease, such as 14d, 30s, 5m; control, the arm that others
@@ -158,7 +158,7 @@ def check(app: App, experiment: Path) -> None:
 @click.argument("experiment", type=FILE)
 @click.option("--id", "identity", metavar="ID", help="A host's id in experiments.")
 def assign(app: App, experiment: Path, identity: str | None) -> None:
-    """Show which arm of an EXPERIMENT this host is in, and when it takes part."""
+    """Show this host's arm, and when the host takes part in EXPERIMENT."""
     found = load_experiment(experiment, app.host)
     data = _host_data(app, found, identity)
     app.show({"experiment": found.name, **data}, lambda: _host_text(found, data))
@@ -198,7 +198,7 @@ def _telling(app: App, experiment: Experiment) -> Any:
 @click.option("--tick", type=Seconds(TICK_LEAST_S, TICK_MOST_S),
               help="Seconds between two readings, in place of the tick in the file.")
 def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
-    """Run an EXPERIMENT on this host, in the foreground, until it is over.
+    """Run an EXPERIMENT on this host to the end, in the foreground.
 
     Every policy must be off before the first run. Ctrl-C and SIGTERM end the run with the
     host at stock; the same command with the same journal continues the run. If the runner is
@@ -206,7 +206,7 @@ def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
 
     livemm-ab@NAME.service runs /etc/livemm/experiments/NAME.toml with the journal
     /var/lib/livemm/NAME.jsonl, once you have enabled the service. The service continues the
-    experiment after a reboot, and starts a runner that was killed again.
+    experiment after a reboot, and restarts a runner that was killed.
     """
     found = load_experiment(experiment, app.host)
     if tick is not None:
@@ -259,7 +259,10 @@ def status(app: App) -> None:
 @click.option("--timeout", type=Seconds(0, 3600), default=60, show_default=True,
               help="Seconds to wait for the runner.")
 def stop(app: App, timeout: float) -> None:
-    """End the experiment on this host for good, whether or not the runner is alive."""
+    """End the experiment on this host for good.
+
+    The command works whether or not the runner is alive.
+    """
     experiment, alive = stop_here(app.host, timeout)
     words = "ended" if alive else "its runner had died; ended"
     app.show({"experiment": experiment, "runner_alive": alive},
@@ -288,9 +291,10 @@ def report(
     arm_metric: str | None, host_label: str, stratum_label: str, step: float | None,
     html: Path | None,
 ) -> None:
-    """Report on an EXPERIMENT, from the journals of hosts or from a Prometheus.
+    """Report on an EXPERIMENT.
 
-    Where an assumption fails, the report draws no conclusion and names the assumption.
+    The data come from the journals of hosts or from a Prometheus server. Where an assumption
+    fails, the report draws no conclusion and names the assumption.
     """
     # The libraries of statistics take a second to import: nothing else waits for them.
     from livemmctl.ab import from_journals, from_prometheus
@@ -332,7 +336,10 @@ def report(
 @click.option("--effect", type=float, required=True, metavar="PERCENT",
               help="The smallest effect worth seeing.")
 def power(app: App, mean: float, deviation: float, effect: float) -> None:
-    """Show how many hosts (or blocks) an arm needs to detect an effect with power 80 % at 5 %."""
+    """Show how many hosts (or blocks) each arm needs.
+
+    That many detect the effect with a power of 80 %, at a significance level of 5 %.
+    """
     from livemmctl.ab.stats.checks import units_for
 
     # Written so that nan, which compares false with everything, is refused too.

@@ -21,7 +21,7 @@ _limit = click.option(
 @_limit
 @click.option("--off", is_flag=True, help="Load with every policy refused (livemm.off=1).")
 def load(app: App, limit_s: float, off: bool) -> None:
-    """Load the module, as modprobe would, and wait for its livepatches.
+    """Load livemm by modprobe, and wait until no livepatch of livemm is in transition.
 
     A module that is loaded already stays as it is.
     """
@@ -40,9 +40,9 @@ def load(app: App, limit_s: float, off: bool) -> None:
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 
-    The kernel lets a livepatch go when no task runs in the livepatch's code any more.
-    After SECONDS in all, the command names the tasks that hold a transition up.  The
-    transition then goes on by itself; nothing is ever forced.
+    The kernel disables a livepatch once no task runs in the livepatch's code (the
+    transition). After SECONDS in all, the command names the tasks that delay the
+    transition. The transition then goes on by itself; nothing is ever forced.
     Exit codes: 3 livemm could not be unloaded, nothing changed; 7 a transition did not
     end in time; 9 livemm is out, a livepatch is not.
     """

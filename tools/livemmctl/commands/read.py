@@ -92,12 +92,12 @@ def state(app: App, policies: tuple[str, ...]) -> None:
 
 @command(
     ("livemmctl hooks", "every hook"),
-    ("livemmctl hooks --only unavailable", "hooks that this kernel lacks"),
+    ("livemmctl hooks --only unavailable", "hooks that livemm cannot use here, and why"),
 )
 @click.option("--only", type=click.Choice(["armed", "idle", "unavailable"]),
               help="Only hooks in this state.")
 def hooks(app: App, only: str | None) -> None:
-    """Show the hooks: places where the kernel calls livemm, and hooks that this kernel lacks."""
+    """Show the hooks: where the kernel calls livemm, and what livemm calls or reads there."""
     rows = [asdict(hook) for hook in app.control().hooks() if only in (None, hook.state)]
     columns = ("name", "mechanism", "symbol", "state", "hits", "missed", "reason")
     app.show({"hooks": rows}, lambda: text_of(Table(
@@ -123,7 +123,7 @@ def census_rows(text: str) -> tuple[list[dict[str, str]], list[str]]:
     ("livemmctl census --json | jq '.rows[] | select(.type == \"all\")'", "sums only"),
 )
 def census(app: App) -> None:
-    """Count pageblocks by their pages: pure, mixed, neutral.
+    """Count pageblocks by their kinds of pages: pure, mixed, neutral.
 
     Each call walks all struct pages, for two seconds at most.
     """

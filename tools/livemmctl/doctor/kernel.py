@@ -68,9 +68,9 @@ def livepatch(scene: Scene) -> Finding:
     dead = [name for name, state in found.items() if state is LivepatchState.OFF]
     if dead:
         return warn(f"switched off from outside: {', '.join(dead)}",
-                    "livemmctl enable the policy again, which brings it back; or livemmctl unload")
+                    "livemmctl enable POLICY loads the livepatch again; or livemmctl unload")
     if scene.line("/sys/module/livemm/parameters/livepatch") in ("N", "0"):
-        return warn("the module parameter livepatch=0 forbids it: hooks by livepatch are out",
+        return warn("the module parameter livepatch=0 forbids hooks by livepatch",
                     "echo 1 > /sys/module/livemm/parameters/livepatch, then off and on again")
     return ok(f"supported; on: {', '.join(found)}" if found
               else "supported; none of ours is loaded")
@@ -84,7 +84,7 @@ def foreign_livepatches(scene: Scene) -> Finding:
             and any(name in hook.reason for name in others)]
     if lost:
         return warn(f"{', '.join(others)} holds what livemm hooks: {', '.join(lost)}",
-                    "see livemmctl hooks for what is lost; theirs stands")
+                    "see livemmctl hooks for what is lost; the other livepatch stays")
     return ok(f"{', '.join(others)}; none holds what livemm hooks")
 
 
@@ -112,7 +112,7 @@ def ftrace_users(scene: Scene) -> Finding:
                 shared.append(hook.symbol)
     if shared:
         return warn(f"others trace what livemm hooks: {', '.join(dict.fromkeys(shared))}",
-                    "they share it, each call costs more; stop tracers or BPF programs to measure")
+                    "each call there costs more; stop tracers and BPF programs to measure")
     return ok(f"{len(users)} functions are traced, none by others where livemm hooks")
 
 

@@ -59,10 +59,10 @@ def loaded(scene: Scene) -> Finding:
                     "bring both to one version")
     if scene.line(f"{MODULE}/parameters/off") == "Y":
         return warn("livemm.off=1: every policy is refused",
-                    "take it off the command line, or unload and load again")
+                    "remove livemm.off=1 from the kernel command line, or unload and load again")
     if scene.line(f"{MODULE}/parameters/force") == "Y":
         return warn("force=1: hooks are used that could not be verified",
-                    "load it without force=1")
+                    "load livemm without force=1")
     return ok(f"livemm {version or 'of unknown version'} is loaded")
 
 

@@ -63,7 +63,7 @@ def numa(scene: Scene) -> Finding:
                     " nothing to do", "sysctl kernel.numa_balancing=1, if memory shall follow")
     if balancing in ("2", "3"):
         return warn(f"kernel.numa_balancing is {balancing}, memory tiering: the policy numa"
-                    " keeps its hands off", "sysctl kernel.numa_balancing=1, without tiering")
+                    " changes nothing", "sysctl kernel.numa_balancing=1, without tiering")
     if balancing == "":
         return warn(f"{nodes} nodes, but this kernel does not balance between them",
                     "boot a kernel with CONFIG_NUMA_BALANCING")

@@ -53,7 +53,7 @@ def serve(app: App, text: str) -> None:
 @command(
     ("livemmctl export", "print the metrics"),
     ("livemmctl export --textfile /var/lib/prometheus/node-exporter",
-     "for node_exporter; livemm-export.timer does it every 15 s"),
+     "for node_exporter; livemm-export.timer runs this every 15 s"),
     ("livemmctl export --listen 127.0.0.1:9815", "answer scrapes, in either format"),
     ("livemmctl export --openmetrics", "print OpenMetrics"),
 )

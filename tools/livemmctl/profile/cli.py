@@ -121,7 +121,7 @@ def apply(app: App, name: str, dry_run: bool) -> None:
 )
 @_profile_or_last
 def diff(app: App, name: str | None) -> None:
-    """Show what would change, and why; the exit code is 0 either way."""
+    """Show what PROFILE would change, and why. The exit code is 0 either way."""
     found = store.named_or_applied(app.host, name)
     changes = _planned(app, found)
     app.show(_data(found, changes), lambda: _lines(changes, f"as {found.name} says"))
@@ -134,7 +134,7 @@ def diff(app: App, name: str | None) -> None:
 )
 @_profile_or_last
 def verify(app: App, name: str | None) -> None:
-    """Name each knob that is not as PROFILE says; exit with 6 if there is one."""
+    """Name each knob that differs from PROFILE. The exit code is 6 if there is one."""
     found = store.named_or_applied(app.host, name)
     changes = _planned(app, found)
     app.show(_data(found, changes) | {"as_profile": not changes},
@@ -190,9 +190,9 @@ def modprobe(app: App, name: str) -> None:
 @click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
               show_default=True, metavar="SECONDS", help="How long to wait for livepatches.")
 def start(app: App, limit_s: float) -> None:
-    """Load the module and apply the profile that /etc/livemm/livemm.toml names.
+    """Load livemm, apply this host's profile.
 
-    For livemm-profile.service.
+    livemm-profile.service runs this command; /etc/livemm/livemm.toml names the profile.
     """
     wanted = store.service(app.host)
     found = store.find(app.host, wanted.profile)
@@ -206,9 +206,10 @@ def start(app: App, limit_s: float) -> None:
 
 @_command(("livemmctl profile stop", "policies stay, or go off: at_stop in livemm.toml"))
 def stop(app: App) -> None:
-    """What livemm-profile.service does when it stops: keep the policies, or switch them off.
+    """Keep the policies, or switch them off.
 
-    at_stop in /etc/livemm/livemm.toml says which; by default policies stay.
+    livemm-profile.service runs this command when the service stops. at_stop in
+    /etc/livemm/livemm.toml says what to do; by default policies stay.
     """
     what = store.service(app.host).at_stop
     changes: list[Change] = []
