@@ -11,7 +11,7 @@
  * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of
  * NUMA balancing run in a process; see struct lmm_events.  Probes of tracepoints see to preemption
  * themselves, because some kernels call them with preemption on (LMM_PROBES_WAIT_FOR_RCU).  Probes
- * name the arguments that they want; arguments that a kernel has added behind are not looked at.
+ * name the arguments that they want; later arguments, which some kernels have, are not looked at.
  */
 #include <linux/errno.h>
 #include <linux/kprobes.h>
@@ -28,8 +28,8 @@
 #define SUBSCRIBERS	2
 
 /*
- * Every member of struct lmm_events, and how many policies may handle the event.  What begins
- * something stands before what ends it; see events_listen().
+ * Every member of struct lmm_events, and how many policies may handle the event.  The event of a
+ * begin stands before the event of the end; see events_listen().
  */
 #define EVENTS(EVENT)				\
 	EVENT(depot_get, 1)			\
@@ -197,8 +197,8 @@ static void event_listen(unsigned int i, enum lmm_policy_id id, bool on)
 }
 
 /*
- * A policy that is told of a begin must be told of the end: what ends something is delivered
- * first and goes last.
+ * A policy that is told of a begin must be told of the end: delivery of the end starts first and
+ * stops last.
  */
 static void events_listen(enum lmm_policy_id id, bool on)
 {
@@ -209,7 +209,7 @@ static void events_listen(enum lmm_policy_id id, bool on)
 }
 
 /**
- * lmm_events_start() - a policy's hooks are armed: deliver to it
+ * lmm_events_start() - begin to deliver to a policy whose hooks are armed
  * @id: the policy
  *
  * Context: any.

@@ -61,7 +61,7 @@
 #endif
 
 /*
- * Direct calls at an ftrace site are set up with ops under these names.
+ * The functions that set up direct calls at an ftrace site by ops have these names.
  * Upstream da8bdfbd4223 ("ftrace: Rename _ftrace_direct_multi APIs to _ftrace_direct
  * APIs") and 59495740f71f ("ftrace: Let unregister_ftrace_direct_multi() call
  * ftrace_free_filter()"), 6.4.
@@ -175,7 +175,7 @@ struct alloc_context {
 };
 
 /*
- * Migration moves folios; before, pages.
+ * Migration takes functions that allocate and free folios; before, pages.
  * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
@@ -193,7 +193,7 @@ struct alloc_context {
 #endif
 
 /*
- * Taking a folio off its LRU list returns whether it was taken; before, an errno.
+ * folio_isolate_lru() returns whether the folio was taken off its LRU list; before, an errno.
  * Upstream be2d57563822 ("mm: change to return bool for folio_isolate_lru()"), 6.3.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
@@ -293,8 +293,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_FREE_LISTS_MATCH_BLOCKS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
 
 /*
- * A function of its own reads the type of a pageblock; before, a mask selected flags of the
- * pageblock.
+ * get_pfnblock_migratetype() reads the type of a pageblock; before, the caller gave a mask of the
+ * pageblock's flags.
  * Upstream "mm/page_alloc: pageblock flags functions clean up", 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
@@ -423,7 +423,7 @@ struct cma {
 #endif
 
 /*
- * The workqueue of work that needs no CPU of its own; the old one warns at each work.
+ * The workqueue for work that may run on any CPU; a kernel with the new name warns of the old.
  * Upstream "workqueue: Add system_percpu_wq and system_dfl_wq", 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)

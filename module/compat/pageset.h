@@ -2,12 +2,11 @@
 /*
  * pageset.h - the bound of a per-CPU page list, on every kernel
  *
- * A list's bound lives in pcp->high (up to 6.6) or between pcp->high_min and
- * pcp->high_max (LMM_HAS_PCP_HIGH_MIN), and the kernel's own value for it in
- * struct zone.  The kernel rewrites the list's fields with plain stores under
- * its pcp_batch_high_lock; zero means that the list is disabled (memory
- * offlining, boot).  Every write here is a compare-and-exchange, so a store of
- * the kernel wins, whether it comes first or last.
+ * A list's bound is pcp->high (up to 6.6), or lies between pcp->high_min and pcp->high_max
+ * (LMM_HAS_PCP_HIGH_MIN).  struct zone has the kernel's own value.  The kernel rewrites the list's
+ * fields with plain stores under pcp_batch_high_lock; zero means that the list is disabled (memory
+ * offlining, boot).  Every write here is a compare-and-exchange, so a store of the kernel wins,
+ * whether the store comes first or last.
  */
 #ifndef LIVEMM_COMPAT_PAGESET_H
 #define LIVEMM_COMPAT_PAGESET_H
@@ -121,8 +120,8 @@ static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, struct lmm_pagese
  * @ours: what we have written
  * @def: the kernel's own bound
  *
- * Each field by itself: the kernel may have stored one of the fields anew.  The low
- * field first, because the kernel's own low bound is the smallest possible value.
+ * The fields are put back one by one, because the kernel may have stored one of them anew.  The
+ * low field comes first: the kernel's own low bound is the smallest possible value.
  *
  * Context: process.
  * Return: true if anything was put back.

@@ -23,7 +23,7 @@
 /* How long switching off waits for values to be restored; the policy is off in any case. */
 #define OFF_WAIT_MS	10000
 
-/* The policies that a writer waits to switch on, and the number of cuts at the begin. */
+/* The policies that a writer waits to switch on, and lmm_policies_cuts() at the begin. */
 struct waiter {
 	unsigned int policies;
 	unsigned int cuts[LMM_NR_POLICIES];
@@ -188,10 +188,10 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 		lmm_policies_wait(asked.named, OFF_WAIT_MS);
 		goto out;
 	}
-	/* Settings that arm nothing need no survey, and do not wait for the livepatch core. */
+	/* Settings that arm nothing need no survey of livepatches, and so no wait for klp_mutex. */
 	fresh = asked.on;
 	while (!err) {
-		/* Not under the mutex: the livepatch core may have us wait. */
+		/* Not under the mutex: klp_mutex may be held for long. */
 		if (fresh)
 			lmm_klp_survey();
 		err = try_change(change, want, asked.on, &functions, &waiter, why, len);

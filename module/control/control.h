@@ -3,8 +3,8 @@
  * control.h - what the parts of control share, and what main.c calls
  *
  * Load:   hooks, policies registered, lmm_params_apply_boot(), and last
- *	   lmm_control_init(), which cannot fail: no file may be open when a
- *	   load is given up.
+ *	   lmm_control_init(), which cannot fail: no file may be open when the
+ *	   module's init fails.
  * Unload: lmm_control_exit(), policies unregistered, hooks.
  */
 #ifndef LIVEMM_CONTROL_CONTROL_H

@@ -268,7 +268,7 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 
 	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
-		lmm_control_set_error("not one write of at most %lu bytes", PAGE_SIZE);
+		lmm_control_set_error("more than one write, or more than %lu bytes", PAGE_SIZE);
 		return -EINVAL;
 	}
 	text = memdup_user_nul(ubuf, count);

@@ -251,7 +251,7 @@ static const struct kernel_param_ops lmm_error_ops = {
 module_param_cb(policies, &lmm_policies_ops, NULL, 0600);
 MODULE_PARM_DESC(policies, "settings, all or none: policy:key=value,key=value;policy:...");
 module_param_cb(lease, &lmm_lease_ops, NULL, 0600);
-MODULE_PARM_DESC(lease, "seconds until every policy switches itself off, 0 = never");
+MODULE_PARM_DESC(lease, "seconds until livemm switches every policy off, 0 = never");
 module_param_cb(last_error, &lmm_error_ops, NULL, 0400);
 MODULE_PARM_DESC(last_error, "why the last refused write was refused");
 module_param_named(off, lmm_off, bool, 0400);
@@ -265,7 +265,7 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
  * To be called in init once every policy is registered, as the last step that
  * may fail.  Writes of parameters take effect at once from here on.  With
  * livemm.off=1 the policies in the parameters are ignored, right or wrong: livemm.off
- * is the way out of a boot that these policies spoil.
+ * is for a host that does not boot with these policies.
  *
  * A lease given as a parameter runs from the end of this function on.
  *
@@ -287,7 +287,7 @@ int lmm_params_apply_boot(char *why, size_t len)
 	lmm_stage = LMM_RUNNING;
 	mutex_unlock(&lmm_stage_mutex);
 	if (policies && lmm_off)
-		pr_notice("off=1: policies= is passed over\n");
+		pr_notice("off=1: the parameter policies is ignored\n");
 	else if (policies)
 		err = lmm_policies_write(policies, words, sizeof(words));
 	kfree(policies);

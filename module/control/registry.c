@@ -47,7 +47,7 @@ static void lmm_policies_revert(struct lmm_policy *const done[], struct lmm_conf
 			err = lmm_policy_apply(policy, back, cuts[policy->id], why, sizeof(why));
 		}
 		if (err)
-			pr_err("livemm: not put back: %s\n", why);
+			pr_err("livemm: old settings not put back: %s\n", why);
 	}
 }
 
@@ -170,9 +170,9 @@ bool lmm_policies_look(void)
 }
 
 /*
- * Tidying up is a work of its own, as a look waits for the livepatch core, which may wait for a
- * CPU that is kept busy.  Until then a policy that was cut gets no event, but its own worker goes
- * on.
+ * Tidying up does not wait for a look: a look waits for the livepatch core, which may wait for a
+ * busy CPU.  A policy that was cut and is not tidied up yet gets no event, but the policy's own
+ * worker goes on.
  */
 static void lmm_tidy_worker(struct work_struct *work);
 static DECLARE_WORK(lmm_tidy_work, lmm_tidy_worker);
@@ -224,7 +224,7 @@ static void lmm_look_worker(struct work_struct *work)
 {
 	bool again;
 
-	/* Not under the mutex: the livepatch core may have us wait. */
+	/* Not under the mutex: klp_mutex may be held for long. */
 	lmm_klp_survey();
 	if (mutex_lock_killable(&lmm_control_mutex))
 		return;

@@ -324,14 +324,14 @@ void lmm_policy_cut(struct lmm_policy *policy)
 	wake_up_all(&lmm_state_changed);
 }
 
-/* Nothing of the policy is up.  Its state becomes @state, or off after a cut. */
+/* The policy has been taken down.  The state becomes @state, or off after a cut. */
 static void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
 	policy->on = false;
-	/* A cut takes the settings that are off. */
+	/* lmm_policy_cut() has published config_off. */
 	policy->state = policy->config_off ? state : LMM_POLICY_OFF;
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	wake_up_all(&lmm_state_changed);
@@ -409,7 +409,7 @@ static void lmm_policy_stand_by(struct lmm_policy *policy, const char *why)
 	lmm_policy_down(policy, LMM_POLICY_STANDBY);
 }
 
-/* Come on from off or from standing by. */
+/* Switch on from off or from standby. */
 static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
 {
 	struct lmm_policy *policy = sw->policy;
@@ -485,8 +485,9 @@ bool lmm_policy_look(struct lmm_policy *policy)
 }
 
 /*
- * Another mode may want other hooks: off, and on again.  When the new mode refuses,
- * the old one is put back; should that fail too, the policy is off, and says so.
+ * Another mode may need other hooks, so the policy goes off and on again.  When the new mode is
+ * refused, the old mode comes back.  When the old mode is refused too, the policy stays off, and
+ * the log says why.
  */
 static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 {
@@ -629,7 +630,7 @@ int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
 	return err;
 }
 
-/* A policy that is cut while it comes on goes down again before it leaves its state. */
+/* A policy that is cut in the state loading is taken down before the state changes. */
 static bool lmm_policies_tidied(unsigned int named)
 {
 	const unsigned long under_way = BIT(LMM_POLICY_LEAVING) | BIT(LMM_POLICY_LOADING);

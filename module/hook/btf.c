@@ -24,7 +24,7 @@ DEFINE_STATIC_CALL_NULL(sym_btf_find, s32 (const struct btf *, const char *, u8)
 DEFINE_STATIC_CALL_NULL(sym_btf_type, const struct btf_type *(const struct btf *, u32));
 DEFINE_STATIC_CALL_NULL(sym_btf_name, const char *(const struct btf *, u32));
 
-/* vmlinux BTF lives as long as the kernel; there is nothing to put back. */
+/* vmlinux BTF lives as long as the kernel, so no reference is kept. */
 static const struct btf *vmlinux_btf;
 
 /**
@@ -169,7 +169,7 @@ static const struct btf_type *function_proto(const char *name, int *err)
 
 /**
  * lmm_btf_function() - the prototype of a function of the running kernel
- * @name: of the function; static ones too
+ * @name: of the function, which may be static
  * @buf: gets "ret (type name, type name)"
  * @len: size of @buf
  *
@@ -290,8 +290,8 @@ static int member_offset(const struct btf_type *type, const char *path, int dept
 /**
  * lmm_btf_layout() - where a struct of the running kernel keeps a member
  * @struct_name: of the struct
- * @member: of the member, "outer.inner" for one of a struct within; NULL for the
- *	struct
+ * @member: of the member, "outer.inner" for a member of an inner struct; NULL for the
+ *	struct itself
  * @bytes: gets the member's offset, or the struct's size
  *
  * Context: process.

@@ -4,8 +4,8 @@
  *
  * The function's arguments, up to six, are in their registers, and become the arguments of our
  * handler, which may change the registers.  Nothing else is live here.  A thread can be
- * preempted anywhere in this file; disarming waits for it (unregister_ftrace_function()
- * does, with RCU tasks, for ops that a module owns).
+ * preempted anywhere in this file.  Disarming waits for such a thread:
+ * unregister_ftrace_function() waits for RCU tasks, for ops that a module owns.
  */
 #include <asm/percpu.h>
 
@@ -81,7 +81,7 @@ SYM_FUNC_START(lmm_entry_bpf_link)
 	RET
 SYM_FUNC_END(lmm_entry_bpf_link)
 
-/* bpf_links: before BPF is called at many functions. */
+/* Runs when BPF programs are about to be called at many functions. */
 SYM_FUNC_START(lmm_entry_bpf_links)
 	LMM_ENDBR
 	LMM_CALL lmm_direct_bpf_links

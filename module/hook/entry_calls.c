@@ -2,9 +2,9 @@
 /*
  * entry_calls.c - from the entry of a function to its handler
  *
- * entry.S calls lmm_entered_*().  The ftrace callbacks do what entry.S does; they are for sites
- * that hold a direct call of somebody else, see direct.c.  The function is called with the
- * registers that a callback sets.
+ * entry.S calls lmm_entered_*().  The ftrace callbacks do the same as entry.S, at sites that have
+ * a direct call of somebody else (direct.c).  ftrace calls the function with the registers that a
+ * callback has set.
  *
  * Context: as entry.S; preemption may be on.
  */

@@ -170,7 +170,7 @@ static bool hook_armable(const struct lmm_hook *hook)
  * @client: the client
  * @id: the row
  *
- * For the op armed of a policy, which works in another way without the hook.
+ * For the op `armed` of a policy that works differently without the hook.
  *
  * Context: process, control mutex held.
  * Return: true if so.
@@ -184,7 +184,7 @@ bool lmm_hook_armed(unsigned int client, enum lmm_hook_id id)
  * lmm_hooks_supported() - does this kernel have all that a policy requires?
  * @client: the client
  * @mode: mode of the client
- * @why: on false, the first hook it lacks and why
+ * @why: on false, the first hook that is missing, and why
  * @len: size of @why
  *
  * Context: process.
@@ -213,7 +213,7 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
  * @why: on false, the first that does not
  * @len: size of @why
  *
- * For what can be read of a policy that is off, or not supported.
+ * For files that can be read while the policy is off or not supported.
  *
  * Context: process.
  * Return: true if every layout agrees.
@@ -281,7 +281,7 @@ static void row_pin(struct lmm_hook *hook, int err)
 	       hook->name, hook->symbol, err);
 	/* A module that is being unloaded cannot be pinned; lmm_hooks_exit() waits instead. */
 	if (!try_module_get(THIS_MODULE))
-		pr_err("hook %s: at unloading\n", hook->name);
+		pr_err("hook %s: livemm is being unloaded\n", hook->name);
 }
 
 /* Does a policy, which has the wrappers @functions, use the row in its mode? */
@@ -293,7 +293,7 @@ static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
 	       !(functions & BIT(lmm_hooks[hook->fallback_for].function));
 }
 
-/* Wrappers that may be armed and that a user uses; with @required, that it requires. */
+/* Wrappers that may be armed and that a user uses, or with @required requires. */
 static u32 livepatch_functions(u32 user, bool required)
 {
 	char obstacle[LMM_WHY_LEN];
@@ -469,8 +469,8 @@ static int functions_hold(unsigned int client, u32 functions, char *why, size_t 
  * @len: size of @why
  *
  * Optional hooks that are not available, whose wrapper is not live, or that the kernel refuses,
- * are left out.  On failure nothing stays armed for @id.  A caller that keeps the hooks looks at
- * them once more soon: wrappers may have changed meanwhile, and the look raises the guard.
+ * are left out.  On failure nothing stays armed for @client.  A caller that keeps the hooks looks
+ * at the hooks once more soon: wrappers may have changed meanwhile, and the look raises the guard.
  *
  * Context: process, may sleep, control mutex held; after lmm_klp_load().
  * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook

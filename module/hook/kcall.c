@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kcall.c - functions of the kernel that we call are bound once, after they were verified
+ * kcall.c - bind the functions of the kernel that we call, once, after verification
  */
 #include "kcall.h"
 

@@ -243,7 +243,7 @@ void lmm_klp_holders(char *buf, size_t len)
 	if (more)
 		scnprintf(buf + used, len - used, " and %u more", more);
 	if (!used)
-		scnprintf(buf, len, "none that is listed (an idle CPU, or it ended just now)");
+		scnprintf(buf, len, "no listed task (an idle CPU, or the transition has just ended)");
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)

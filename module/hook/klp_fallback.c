@@ -28,8 +28,8 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 	int found;
 
 	/*
-	 * Only a refill by livemm_klp_lists asks for CMA memory, and the kernel's table has no
-	 * end in the row for that.
+	 * Only a refill by livemm_klp_lists asks for CMA memory.  The row of CMA memory in the
+	 * kernel's table of fallbacks is not terminated.
 	 */
 	if (IS_ENABLED(CONFIG_CMA) && migratetype == LMM_MIGRATE_CMA)
 		return LMM_FALLBACK_NONE;

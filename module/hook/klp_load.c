@@ -362,7 +362,7 @@ static void awaited_begin(struct awaited *awaited)
 	spin_unlock(&lmm_livepatch_lock);
 }
 
-/* A livepatch without waiters is not begun: its program may hang as the last one did. */
+/* Nobody waits for the livepatch, so do not load it: modprobe may hang as it did before. */
 static void awaited_end(const struct awaited *awaited)
 {
 	struct lmm_livepatch *lp;
@@ -428,7 +428,7 @@ static int awaited_wait(struct awaited *awaited)
  *
  * Context: process, may sleep for as long as modprobe runs, no lock held; killable, freezable.
  * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
- * loaded; -EBUSY when an old one is stuck or another livepatch holds a function; -ETIMEDOUT
+ * loaded; -EBUSY when an old module is stuck or another livepatch holds a function; -ETIMEDOUT
  * when the transition stalled, or when somebody disabled the livepatch during the transition.
  */
 int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,

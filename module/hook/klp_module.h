@@ -206,15 +206,15 @@ static void klp_pre_unpatch(struct klp_object *obj)
 	tell(LMM_KLP_UNPATCHING);
 }
 
-/* Of a transition that was turned round there is no other sign. */
+/* The only sign of a transition that was reversed. */
 static void klp_post_unpatch(struct klp_object *obj)
 {
 	wake_up_all(&transition_end);
 }
 
 /*
- * A cumulative livepatch of somebody else's replaces ours without running our
- * callbacks; patch.enabled tells.
+ * A cumulative livepatch of somebody else replaces ours without running our
+ * callbacks, but clears patch.enabled.
  */
 static bool port_live(void)
 {
@@ -321,7 +321,7 @@ static int __init klp_wrap(const char *name, struct klp_func *func)
 	}
 	addr = static_call(klp_lookup_name)(name);
 	site = addr ? static_call(klp_ftrace_location)(addr) : 0;
-	/* At the entry, or behind an ENDBR: any other is not the function's own. */
+	/* The function's own site is at the entry, or behind an ENDBR. */
 	if (!site || site - addr > KLP_ENDBR_SIZE) {
 		pr_err("%s: no such function, or it cannot be traced\n", name);
 		return -ENOENT;

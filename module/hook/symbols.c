@@ -70,7 +70,7 @@ int lmm_symbols_init(void)
 		static_call_update(sym_on_each_match, (void *)addr);
 		have_on_each_match = true;
 	} else {
-		pr_warn("kallsyms cannot tell who bears a name, so no symbol can be trusted\n");
+		pr_warn("kallsyms cannot tell whether a symbol is unique, so no symbol is used\n");
 	}
 	have_ftrace_location = LMM_BIND(sym_ftrace_location, "ftrace_location");
 	have_lookup_size_offset = LMM_BIND(sym_lookup_size_offset, "kallsyms_lookup_size_offset");
@@ -122,7 +122,7 @@ unsigned long lmm_symbol_find(const char *name)
 }
 
 /**
- * lmm_symbol_count() - how many symbols of vmlinux bear a name
+ * lmm_symbol_count() - how many symbols of vmlinux have a name
  * @name: as in /proc/kallsyms
  *
  * Context: process, may sleep.

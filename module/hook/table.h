@@ -39,7 +39,7 @@ enum lmm_mechanism {
 	LMM_MECH_LAYOUT,
 };
 
-/* The rows of rows.h, and the first of the rows that pin struct layouts. */
+/* The rows of rows.h, and the first of the rows for layouts of structs. */
 enum lmm_hook_id {
 #define LIVEPATCH(module, id, ...)	LMM_HOOK_##id,
 #define KPROBE(id, ...)			LMM_HOOK_##id,

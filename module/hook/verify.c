@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * verify.c - a hook is checked against the running kernel before it is armed
+ * verify.c - check a hook against the running kernel before the hook is armed
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

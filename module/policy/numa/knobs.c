@@ -78,7 +78,7 @@ int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char 
 		size_t end = strcspn(path, ":");
 
 		if (!cgroup_path_good(path, end) || !strcmp(path + end, ":")) {
-			scnprintf(why, len, "cgroups: %.*s: not a path from /, as cgroups have one",
+			scnprintf(why, len, "cgroups: %.*s: not a path of a cgroup, such as /a/b",
 				  (int)min_t(size_t, end, 40), path);
 			return -EINVAL;
 		}

@@ -140,7 +140,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	}
 	err = lmm_worker_hear_oom(&pcp.worker);
 	if (err) {
-		scnprintf(why, len, "no notice of running out of memory (%d)", err);
+		scnprintf(why, len, "no OOM notifier (%d)", err);
 		pcp_hotplug_stop();
 		goto err_free;
 	}

@@ -127,7 +127,7 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 	atomic_set(&zonelock.ticking, 0);
 	err = lmm_worker_hear_oom(&zonelock.worker);
 	if (err) {
-		scnprintf(why, len, "no notice of running out of memory (%d)", err);
+		scnprintf(why, len, "no OOM notifier (%d)", err);
 		zonelock_free();
 	}
 	return err;
