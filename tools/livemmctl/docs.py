@@ -113,6 +113,8 @@ FILES = {
 def roff(text: str) -> str:
     """Text that roff shows as it is."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    # A macro takes quotes off its arguments.
+    text = text.replace('"', "\\(dq")
     return re.sub(r"^\.", r"\\&.", text, flags=re.M)
 
 

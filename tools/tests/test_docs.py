@@ -66,6 +66,7 @@ def test_it_is_the_same_each_time(made: Path) -> None:
 
 def test_roff_takes_any_text() -> None:
     assert docs.roff(".TH it's a\\b -x") == "\\&.TH it\\(aqs a\\eb \\-x"
+    assert docs.roff('"on"') == "\\(dqon\\(dq"
 
 
 def complete(made: Path, host: FakeHost, *words: str) -> list[str]:
