@@ -88,7 +88,7 @@ class LivemmCollector(Collector):
                     knobs.add_metric([policy, key], float(value))
         yield knobs
         yield GaugeMetricFamily("livemm_lease_remaining_seconds",
-                                "Until every policy switches itself off; 0 for never.",
+                                "Seconds until every policy goes off; 0 without a lease.",
                                 control.lease())
         waits = livepatch_state(self.host) is LivepatchState.TRANSITION
         yield GaugeMetricFamily("livemm_livepatch_transition",
@@ -106,7 +106,7 @@ class LivemmCollector(Collector):
                     words = name.replace("_", " ")
                     yield CounterMetricFamily(
                         f"livemm_{policy}_{name}",
-                        f"Counter {name} of the policy {policy}: {words}, since it was loaded.",
+                        f"Counter {name} of the policy {policy}: {words}, since livemm was loaded.",
                         value=value)
 
     @staticmethod
