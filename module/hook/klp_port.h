@@ -24,7 +24,7 @@ struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
-/* LMM_KLP_PORT_VERSION, on which both modules must agree: a sum of this file and rows.h; see Kbuild. */
+/* Both modules must agree on LMM_KLP_PORT_VERSION, a sum of this file and rows.h: see Kbuild. */
 
 /* The functions that livepatch modules can wrap. */
 enum lmm_klp_function {
