@@ -14,7 +14,7 @@ static const struct kind kinds[] = {
 	{ "cache", 48, cache_round },		/* MiB read of a large file */
 	{ "pipes", 600, pipes_round },		/* pipes and sockets filled and closed */
 	{ "tables", 400, tables_round },	/* sparse mappings, for their page tables */
-	{ "held", 240, held_round },		/* MiB held, parts of which are dropped and touched */
+	{ "held", 240, held_round },		/* MiB held, parts dropped and touched again */
 	{ "short", 48, short_round },		/* MiB filled by processes that end */
 	{ "huge", 288, huge_round },		/* MiB of huge pages faulted and dropped */
 };

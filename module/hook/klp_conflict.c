@@ -243,7 +243,7 @@ void lmm_klp_holders(char *buf, size_t len)
 	if (more)
 		scnprintf(buf + used, len - used, " and %u more", more);
 	if (!used)
-		scnprintf(buf, len, "no listed task (an idle CPU, or the transition has just ended)");
+		scnprintf(buf, len, "no listed task (an idle CPU, or the transition just ended)");
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)

@@ -37,6 +37,7 @@ TARGETS = {
 }
 LEAST_PCT = 90.0
 MAX_BYTES = 512
+HEAD = "# SPDX-License-Identifier: GPL-2.0-only"
 RELEASE = (6, 1)
 #: What libFuzzer and the sanitizers say of the fault itself.
 _FAULT = re.compile(r"^(\S+:\d+: not .*|.*(?:runtime error|ERROR: AddressSanitizer).*)$", re.M)
@@ -66,8 +67,8 @@ def unpack(target: str) -> Path:
     folder = WORK / target / "corpus"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    text = (CORPUS / f"{target}.txt").read_text(encoding="ascii")
-    for number, line in enumerate(text.split()):
+    lines = (CORPUS / f"{target}.txt").read_text(encoding="ascii").splitlines()
+    for number, line in enumerate(line for line in lines if not line.startswith("#")):
         (folder / f"kept-{number:03}").write_bytes(bytes.fromhex(line))
     return folder
 
@@ -130,8 +131,8 @@ def keep(target: str) -> None:
     call([folder / "fuzz", "-merge=1", "-use_counters=0", least, folder / "corpus"],
          log=folder / "merge.log", env={"LLVM_PROFILE_FILE": "/dev/null"})
     lines = sorted(path.read_bytes().hex() for path in least.iterdir())
-    (CORPUS / f"{target}.txt").write_text("".join(f"{line}\n" for line in lines if line),
-                                          encoding="ascii")
+    (CORPUS / f"{target}.txt").write_text(
+        "".join(f"{line}\n" for line in [HEAD, *filter(None, lines)]), encoding="ascii")
     say(f"     kept {len(lines)} inputs of {target}")
 
 
