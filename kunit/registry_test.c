@@ -410,7 +410,7 @@ static const struct refusal_case {
 	{ "switched off at boot", &registry_pcp, FAKE(), -EOPNOTSUPP,
 	  "pcp/enabled: 1: livemm.off=1 on the kernel command line", "", true },
 	{ "the first step fails", &registry_numa, FAKE(.enable_err = -ENOMEM), -ENOMEM,
-	  "numa/enabled: 1: enable: error -12", "" },
+	  "numa/enabled: 1: error -12", "" },
 	{ "the last step fails", &registry_numa, FAKE(.arm_err = -EBUSY), -EBUSY,
 	  "numa/enabled: 1: not armed", "ed" },
 	{ "too few hooks armed", &registry_pcp, FAKE(.armed_err = -EOPNOTSUPP), -EOPNOTSUPP,
