@@ -18,6 +18,7 @@
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
+#include <linux/printk.h>
 #include <linux/static_call.h>
 #include <linux/stddef.h>
 
@@ -78,6 +79,7 @@ EVENTS(DEFINE_CALLS)
 
 /**
  * struct event - a member of struct lmm_events
+ * @name: of the member
  * @offset: of the member, in bytes
  * @room: policies that may handle the event
  * @key: static calls of the subscribers
@@ -86,6 +88,7 @@ EVENTS(DEFINE_CALLS)
  * @by: the subscribers, in the order of their ids
  */
 struct event {
+	const char *name;
 	size_t offset;
 	unsigned int room;
 	struct static_call_key *key[SUBSCRIBERS];
@@ -96,6 +99,7 @@ struct event {
 
 #define EVENT_ROW(event, room_)						\
 	[EVENT_##event] = {						\
+		.name = #event,						\
 		.offset = offsetof(struct lmm_events, event),		\
 		.room = room_,						\
 		.key = { &STATIC_CALL_KEY(event##_0), &STATIC_CALL_KEY(event##_1) }, \
@@ -181,8 +185,12 @@ int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *handlers
 			event->by[event->nr++] = id;
 		}
 	}
-	if (err)
+	if (err) {
+		pr_err("event %s: %s\n", events[i - 1].name, err == -EBUSY ?
+		       "no room for another policy" :
+		       "policies are not registered in the order of their ids");
 		lmm_events_unregister(id);
+	}
 	return err;
 }
 
