@@ -11,17 +11,13 @@
 #include "klp_client.h"
 #include "klp_livepatches.h"
 
-#define KLP_NAMED(name) {						\
-	.module = "livemm_klp_" #name,					\
-	.symbol = "livemm_klp_" #name "_port",				\
-}
+#define KLP_NAMED(name)							\
+	[LMM_LIVEPATCH_##name] = {					\
+		.module = "livemm_klp_" #name,				\
+		.symbol = "livemm_klp_" #name "_port",			\
+	},
 
-struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES] = {
-	[LMM_LIVEPATCH_lists] = KLP_NAMED(lists),
-	[LMM_LIVEPATCH_giveback] = KLP_NAMED(giveback),
-	[LMM_LIVEPATCH_scan] = KLP_NAMED(scan),
-	[LMM_LIVEPATCH_fallback] = KLP_NAMED(fallback),
-};
+struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES] = { LMM_LIVEPATCHES(KLP_NAMED) };
 
 DEFINE_SPINLOCK(lmm_livepatch_lock);
 

@@ -11,14 +11,9 @@
 #include "livemm.h"
 #include "klp_port.h"
 
-/* The modules that rows.h names. */
-enum {
-	LMM_LIVEPATCH_lists,
-	LMM_LIVEPATCH_giveback,
-	LMM_LIVEPATCH_scan,
-	LMM_LIVEPATCH_fallback,
-	LMM_NR_LIVEPATCHES
-};
+#define LMM_LIVEPATCH_ID(name)	LMM_LIVEPATCH_##name,
+enum { LMM_LIVEPATCHES(LMM_LIVEPATCH_ID) LMM_NR_LIVEPATCHES };
+#undef LMM_LIVEPATCH_ID
 
 /**
  * struct lmm_livepatch - a livepatch module

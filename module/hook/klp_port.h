@@ -192,10 +192,12 @@ struct lmm_klp_port {
 	struct module *owner;
 };
 
+/* The livepatch modules, which rows.h names. */
+#define LMM_LIVEPATCHES(MODULE)	MODULE(lists) MODULE(giveback) MODULE(scan) MODULE(fallback)
+
 /* Each module exports one port under the module's name. */
-extern const struct lmm_klp_port *const livemm_klp_lists_port;
-extern const struct lmm_klp_port *const livemm_klp_giveback_port;
-extern const struct lmm_klp_port *const livemm_klp_scan_port;
-extern const struct lmm_klp_port *const livemm_klp_fallback_port;
+#define LMM_PORT(name)		extern const struct lmm_klp_port *const livemm_klp_##name##_port;
+LMM_LIVEPATCHES(LMM_PORT)
+#undef LMM_PORT
 
 #endif /* LIVEMM_HOOK_KLP_PORT_H */
