@@ -13,6 +13,8 @@
  * themselves, because some kernels call them with preemption on (LMM_PROBES_WAIT_FOR_RCU).  Probes
  * name the arguments that they want; later arguments, which some kernels have, are not looked at.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>

@@ -284,7 +284,8 @@ def main() -> int:
                 stage.add(f"kernel {name} is there", False, str(error))
     guests = guests_for(scenarios, found, args.soak, uses_kvm())
     if not guests:
-        raise ToolError("no scenario runs on that kernel")
+        raise ToolError(f"kernel {args.kernel}: not in `# kernels:` or `# named:` of "
+                        f"{', '.join(args.names) or 'any scenario'}")
     build_programs()
     if any(scenario.kernel_tests for scenario in scenarios if scenario.kernels):
         kernel_tests.build()
