@@ -142,7 +142,6 @@ class Torture:
 
     def put_back(self) -> str:
         """What steps have left of the kernel's settings goes back; what cannot, or ""."""
-        steps.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
         for online in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/online"):
             steps.write(online, "1", steps.KERNEL_REFUSALS)
         for state in steps.memory_blocks():
@@ -162,6 +161,15 @@ class Torture:
         left += [f"{file} is {self.setting(file)}" for file, value in self.settings.items()
                  if value and self.setting(file) != value]
         return ", ".join(left)
+
+    def at_work(self) -> None:
+        """Have every policy on and busy for a moment, so that "off" has something to restore."""
+        if not steps.DEBUGFS.exists():
+            return
+        for policy in self.program.policies:
+            steps.write(steps.DEBUGFS / policy / "enabled", "1", steps.REFUSALS)
+        for load in steps.WORK:
+            steps.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
 
     def fallen(self) -> str:
         """Counters that are lower than after an earlier phase; they never are while loaded."""
@@ -199,10 +207,19 @@ class Torture:
     def judge(self, number: int, stay: bool) -> bool:
         """The oracle after a phase; `stay`: livemm stays loaded."""
         check, name = self.channel.check, f"phase {number}"
-        good = check(f"{name}: settings are as before", self.put_back())
-        good &= check(f"{name}: policies off, no hook armed", self.policies_off(number % 2 == 1))
-        good &= check(f"{name}: no task is stuck", self.stuck())
+        steps.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
+        self.at_work()
+        # Nobody has a reference to a free page of a pool.
+        steps.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], steps.KERNEL_REFUSALS)
+        # The policies first: a sysctl that goes back, or a CPU or memory that comes back, has the
+        # kernel set all bounds anew, and would hide a bound that a policy has left.
+        good = check(f"{name}: policies off, no hook armed", self.policies_off(number % 2 == 1))
         good &= check(f"{name}: every page is in its place", oracle.pages_wrong())
+        good &= check(f"{name}: settings are as before", self.put_back())
+        good &= check(f"{name}: no hook armed, settings put back", " ".join(oracle.hooks_armed()))
+        good &= check(f"{name}: every page is in its place, settings put back",
+                      oracle.pages_wrong())
+        good &= check(f"{name}: no task is stuck", self.stuck())
         if any(step.phase == number and step.kind == "reload" for step in self.program.steps):
             self.counters = {}
         else:
