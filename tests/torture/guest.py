@@ -117,7 +117,8 @@ class Torture:
         if not self.channel.check("modules of the torture are loaded", " ".join(wrong)):
             return False
         check = self.channel.check
-        good = check("every page is in its place at the start", oracle.pages_wrong())
+        good = check("there is swap", steps.swap_on())
+        good &= check("every page is in its place at the start", oracle.pages_wrong())
         good &= check("the oracle sees a lost page", oracle.blind())
         idle = [load for load in steps.TRIALS
                 if steps.command(["timeout", "60", *steps.words_of(self.guest, load)])]
@@ -171,6 +172,11 @@ class Torture:
         for load in steps.WORK:
             steps.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
 
+    def short_load(self) -> None:
+        """Faults, frees, pages from CPU to CPU, for a moment."""
+        for load in steps.TRIALS:
+            steps.command(["timeout", "60", *steps.words_of(self.guest, load)])
+
     def fallen(self) -> str:
         """Counters that are lower than after an earlier phase; they never are while loaded."""
         fallen = []
@@ -215,6 +221,8 @@ class Torture:
         # kernel set all bounds anew, and would hide a bound that a policy has left.
         good = check(f"{name}: policies off, no hook armed", self.policies_off(number % 2 == 1))
         good &= check(f"{name}: every page is in its place", oracle.pages_wrong())
+        if good:
+            good &= check(f"{name}: off is off", oracle.moving(self.short_load))
         good &= check(f"{name}: settings are as before", self.put_back())
         good &= check(f"{name}: no hook armed, settings put back", " ".join(oracle.hooks_armed()))
         good &= check(f"{name}: every page is in its place, settings put back",

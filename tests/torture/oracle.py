@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.torture.steps import DEBUGFS
@@ -66,6 +67,24 @@ def policies_on() -> list[str]:
 def hooks_armed() -> list[str]:
     """Hooks that the kernel calls us by."""
     return [row[0] for row in rows("hooks") if row[3] == "armed"]
+
+
+def hits() -> dict[str, int]:
+    """How often the kernel has called each hook."""
+    return {row[0]: int(row[4]) for row in rows("hooks")}
+
+
+def moving(load: Callable[[], object]) -> str:
+    """Hooks and counters that a load moves while every policy is off, or ""."""
+    def seen() -> dict[str, int]:
+        names = [row[0] for row in rows("status")]
+        return {**hits(), **{f"{policy}/{name}": number for policy in names
+                             for name, number in counters(policy).items()}}
+
+    before = seen()
+    load()
+    after = seen()
+    return ", ".join(name for name in before if after.get(name) != before[name])
 
 
 def counters(policy: str) -> dict[str, int]:

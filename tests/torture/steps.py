@@ -14,7 +14,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -152,6 +152,16 @@ def run_enabled(guest: Guest, policy: str, value: str) -> None:
     guest.count(f"enabled={value} {errno.errorcode.get(error, 'done')}")
 
 
+def above_range(rnd: Random, machine: Machine, policy: str) -> list[str]:
+    """A knob, and one more than the largest value of the knob."""
+    numbers = {knob: words for knob, words in machine.knobs[policy].items()
+               if all(word.replace(".", "").isdigit() for word in words)}
+    if not numbers:
+        return ["lease", "604801"]
+    knob = rnd.choice(list(numbers))
+    return [f"{policy}/{knob}", str(int(max(map(float, numbers[knob]))) + 1)]
+
+
 def draw_malformed(rnd: Random, machine: Machine) -> list[str]:
     policy = rnd.choice(machine.policies)
     knob = rnd.choice(list(machine.knobs[policy]))
@@ -161,6 +171,7 @@ def draw_malformed(rnd: Random, machine: Machine) -> list[str]:
         [f"{policy}/config", rnd.choice(["enabled", "=1", "enabled=1 enabled=0", f"{knob}=",
                                          f"no_such_knob=1 {knob}=1", "a=" * 3000])],
         [f"{policy}/config", f"no_such_knob={garbage}"],
+        above_range(rnd, machine, policy),
         ["lease", rnd.choice(["-1", "604801", "ten", "1 2", "99999999999999999999"])],
     ])
 
@@ -307,19 +318,33 @@ def run_probe(guest: Guest, kind: str, function: str) -> None:
     guest.count("probe")
 
 
+def draw_bpf(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["kfunc", "kretfunc", "kprobe", "kretprobe"]), rnd.choice(FUNCTIONS)]
+
+
+def run_bpf(guest: Guest, kind: str, function: str) -> None:
+    """A BPF program of somebody else counts calls; BPF or livemm may have to make room."""
+    text = f"{kind}:{function} {{ @ = count(); }} interval:s:2 {{ exit(); }}"
+    # Starts a compiler, which takes long under emulation.
+    status = command(["timeout", "-s", "INT", "200", "bpftrace", "-e", text], 280)
+    guest.count(f"bpf {status}")
+
+
 # ---- the kernel's own changes
 
 
 def draw_cpu(rnd: Random, machine: Machine) -> list[str]:
-    return [str(rnd.randint(1, machine.cpus - 1))]
+    # A CPU that stays away is away when policies go off, and comes back after the phase.
+    return [str(rnd.randint(1, machine.cpus - 1)), rnd.choice(["back", "back", "stays"])]
 
 
-def run_cpu(guest: Guest, cpu: str) -> None:
+def run_cpu(guest: Guest, cpu: str, then: str = "back") -> None:
     online = Path(f"/sys/devices/system/cpu/cpu{cpu}/online")
     gone = write(online, "0", KERNEL_REFUSALS)
     time.sleep(0.1)
-    write(online, "1", KERNEL_REFUSALS)
-    guest.count(f"cpu {errno.errorcode.get(gone, 'done')}")
+    if then == "back":
+        write(online, "1", KERNEL_REFUSALS)
+    guest.count(f"cpu {then} {errno.errorcode.get(gone, 'done')}")
 
 
 def memory_blocks() -> list[Path]:
@@ -480,28 +505,64 @@ def draw_oom(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(["cgroup", "machine"])]
 
 
-def run_oom(guest: Guest, where: str) -> None:
-    """A process takes more than its cgroup, or the machine, has: the OOM killer ends it."""
-    hog = [str(guest.root / "build/bench/pagetouch"), "-r", "1", "-p", "1", "-w"]
-    text = "echo 1000 >/proc/self/oom_score_adj; echo $$ >\"$1/cgroup.procs\"; shift; exec \"$@\""
+@contextlib.contextmanager
+def own_cgroup() -> Iterator[Path]:
+    """A cgroup of this worker; empty in the end."""
     group = CGROUP / f"{threading.get_native_id()}"
     group.mkdir()
     try:
-        if where == "cgroup":
-            write(group / "memory.max", "20M", set())
-        kills = oom_kills(group if where == "cgroup" else None)
-        command(["timeout", "-s", "KILL", "60", "sh", "-c", text, "sh", group, *hog,
-                 "64" if where == "cgroup" else "8192"])
-        killed = oom_kills(group if where == "cgroup" else None) > kills
+        yield group
     finally:
         for _ in range(50):
             with contextlib.suppress(OSError):
                 group.rmdir()
                 break
             time.sleep(0.1)
+
+
+def touch_in(group: Path, guest: Guest, mebibytes: int, rounds: int, seconds: int) -> None:
+    """A process of a cgroup, the first to be killed, touches pages."""
+    text = "echo 1000 >/proc/self/oom_score_adj; echo $$ >\"$1/cgroup.procs\"; shift; exec \"$@\""
+    command(["timeout", "-s", "KILL", str(seconds), "sh", "-c", text, "sh", group,
+             guest.root / "build/bench/pagetouch", "-r", str(rounds), "-p", "1",
+             "-w", str(mebibytes)])
+
+
+def run_oom(guest: Guest, where: str) -> None:
+    """A process takes more than its cgroup, or the machine, has: the OOM killer ends it."""
+    with own_cgroup() as group:
+        if where == "cgroup":
+            write(group / "memory.max", "20M", set())
+            write(group / "memory.swap.max", "0", {errno.ENOENT})
+        kills = oom_kills(group if where == "cgroup" else None)
+        touch_in(group, guest, 64 if where == "cgroup" else 8192, 1, 60)
+        killed = oom_kills(group if where == "cgroup" else None) > kills
     if where == "cgroup" and not killed:
         raise Wrong("memory of a cgroup did not run out")
     guest.count(f"oom {where} {'killed' if killed else 'in time'}")
+
+
+ZRAM = Path("/sys/block/zram0")
+
+
+def swap_on() -> str:
+    """Have memory to swap to; what is wrong, or "" also where the kernel has no such memory."""
+    if command(["modprobe", "zram"]) or not ZRAM.exists():
+        return ""
+    write(ZRAM / "disksize", "128M", set())
+    return "" if not command(["mkswap", "/dev/zram0"]) and \
+        not command(["swapon", "/dev/zram0"]) else "no swap on /dev/zram0"
+
+
+def run_swap(guest: Guest) -> None:
+    """A process touches more than its cgroup may have in memory."""
+    if not ZRAM.exists():
+        guest.count("swap absent")
+        return
+    with own_cgroup() as group:
+        write(group / "memory.max", "20M", set())
+        touch_in(group, guest, 40, 3, 20)
+    guest.count("swap")
 
 
 def draw_exchange(rnd: Random, machine: Machine) -> list[str]:
@@ -557,6 +618,7 @@ KINDS: dict[str, Kind] = {
     "foreign": Kind(2, run_foreign, draw_foreign),
     "trace": Kind(10, run_trace, draw_trace),
     "probe": Kind(4, run_probe, draw_probe),
+    "bpf": Kind(1, run_bpf, draw_bpf, lambda machine: not machine.debug),
     "cpu": Kind(4, run_cpu, draw_cpu),
     "memory": Kind(3, run_memory, draw_memory),
     "setting": Kind(60, run_setting, draw_setting),
@@ -565,6 +627,7 @@ KINDS: dict[str, Kind] = {
     "contiguous": Kind(20, run_contiguous, draw_contiguous, lambda machine: machine.debug),
     "load": Kind(25, run_load, draw_load),
     "oom": Kind(2, run_oom, draw_oom),
+    "swap": Kind(4, run_swap),
     "exchange": Kind(10, run_exchange, draw_exchange),
 }
 
