@@ -76,11 +76,7 @@ class Image:
     compiler: str
     root: Path | None = None
     built: bool = False  # from sources, by guests.kernel_build
-
-    @property
-    def debug(self) -> bool:
-        """Whether it is the built one that has the checkers: slow, and complains."""
-        return self.name == DEBUG
+    debug: bool = False  # with checkers: slow, and complains
 
 
 @dataclass(frozen=True)
@@ -91,6 +87,7 @@ class Built:
     source: str
     configs: tuple[str, ...]
     compiler: str
+    checkers: bool = False
 
     @property
     def config(self) -> str:
@@ -158,7 +155,8 @@ def built_image(name: str = DEBUG) -> Image:
         raise ToolError(f"the {name} kernel is not built; run `make {name}-kernel`")
     release = done.read_text(encoding="utf-8").strip()
     return Image(name, release, tree / "boot" / f"vmlinuz-{release}",
-                 tree / "lib" / "modules" / release, tree / "build", row.compiler, built=True)
+                 tree / "lib" / "modules" / release, tree / "build", row.compiler, built=True,
+                 debug=row.checkers)
 
 
 def images(wanted: str | None = None) -> list[Image]:
