@@ -10,8 +10,8 @@ VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' modu
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check quick cores setup modules debug-kernel cma-kernel install uninstall unload lint kunit threads \
-	scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
+.PHONY: help demo check check-all quick cores setup modules debug-kernel inject-kernel cma-kernel install uninstall \
+	unload lint kunit threads inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -20,6 +20,7 @@ help:
 	@echo
 	@echo '  make demo                boot stock 6.1 in a guest and show base against policy'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
+	@echo '  make check-all           the same and what takes hours: inject, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
@@ -33,6 +34,7 @@ help:
 	@echo '  make soak [KERNEL=K] [NAME=N]  system tests with more rounds, on more kernels: hours'
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
 	@echo '  make torture [KERNEL=K] [SECONDS=S] [SEED=N]  random steps in parallel guests, for an hour'
+	@echo '  make inject [EVERY=K] [GROUP=G]  every allocation of livemm fails once: hours'
 	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'
@@ -42,6 +44,7 @@ help:
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
 	@echo '  make debug-kernel        build the debug kernel into the cache'
+	@echo '  make inject-kernel       build the kernel whose allocations fail on demand'
 	@echo '  make cma-kernel          build the kernel with CMA on which make bench measures policy cma'
 	@echo '  make clean               remove build/ (the cache stays)'
 	@echo
@@ -59,10 +62,13 @@ demo:
 check lint threads dkms tools-test deb-test: setup
 	@$(PYTHON) -m tests.$(@:-test=)
 
+check-all: setup
+	@$(PYTHON) -m tests.check --all
+
 modules: setup
 	@$(PYTHON) -m guests.modules $(ONLY)
 
-debug-kernel cma-kernel: setup
+debug-kernel inject-kernel cma-kernel: setup
 	@$(PYTHON) -m guests.kernel_build $(@:-kernel=)
 
 kunit: setup
@@ -85,6 +91,9 @@ fuzz: setup
 # Goes on where an earlier run on these sources stopped.
 torture: setup
 	@$(PYTHON) -m tests.torture $(ONLY) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+inject: setup
+	@$(PYTHON) -m tests.inject $(if $(EVERY),--every $(EVERY)) $(GROUP)
 
 sleep: modules
 	@$(PYTHON) -m tests.sleep $(ONLY)

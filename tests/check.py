@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """make check: every stage, whatever failed before; then one sum.  --quick: those of `make quick`.
 
+    --all    the stages that take hours too: make check-all
+
 Stages that keep no more than one core busy run side by side; what all but the first say
 is shown when they have ended.  The last line is exactly "N passed, N failed".
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -20,12 +23,17 @@ COMMANDS = {
     "modules": "guests.modules",
     "scenarios": "tests.run",
     "torture": "tests.torture --check --jobs 1",
+    # Hours.
+    "soak": "tests.run --soak",
+    "torture-long": "tests.torture --seconds 7200",
+    "torture-faults": "tests.torture --faults --seconds 1800",
 }
 # No guest is booted.
 QUICK = [["cores"], ["lint", "tools"]]
 # In order; those of a row side by side.
 ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
          ["lint", "tools", "fuzz", "sleep", "dkms", "torture"], ["scenarios", "deb"]]
+LONG = [["inject"], ["soak"], ["torture-long"], ["torture-faults"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:
@@ -81,5 +89,15 @@ def run_rows(rows: list[list[str]]) -> int:
     return 1 if failed else 0
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests.check", description="every stage, and one sum")
+    parser.add_argument("--quick", action="store_true", help="only the stages of make quick")
+    parser.add_argument("--all", action="store_true", help="the stages that take hours too")
+    args = parser.parse_args()
+    if args.quick:
+        return run_rows(QUICK)
+    return run_rows([*ORDER, *LONG] if args.all else ORDER)
+
+
 if __name__ == "__main__":
-    main_guard(lambda: run_rows(QUICK if sys.argv[1:] == ["--quick"] else ORDER))
+    main_guard(main)

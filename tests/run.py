@@ -264,7 +264,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.jobs < 1:
         raise ToolError(f"--jobs {args.jobs}: must be at least 1")
-    stage = Stage("scenarios")
+    stage = Stage("soak" if args.soak else "scenarios")
     scenarios = select(args.names)
     for scenario in scenarios if args.soak or (args.kernel and args.names) else []:
         scenario.kernels += scenario.named

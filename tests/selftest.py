@@ -18,6 +18,7 @@ from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, read_channel
 from tests import packages, repo_rules, rooms
+from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
 from tests.run import Scenario, emulations_of, guest_for, guests_for, known_kernels, parse
@@ -271,7 +272,7 @@ def built_kernels_are_told_apart() -> None:
     assert len({row.tree for row in rows}) == len(rows), "two in one place of the cache"
     known = known_kernels()
     assert known == [*(kernel.series for kernel in load()[0]), "debug"], f"scenarios have {known}"
-    refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, cma")
+    refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, inject, cma")
 
 
 def dkms_keeps_to_the_matrix() -> None:
@@ -321,7 +322,7 @@ def main() -> int:
     stage = Stage("selftest")
     for own in CHECKS:
         stage.run(own.__name__.replace("_", " "), own)
-    for name, check in torture.CHECKS.items():
+    for name, check in {**inject.CHECKS, **torture.CHECKS}.items():
         stage.run(name, check)
     stage.run("a guest that crashes has failed, whatever it said before",
               guest_that("echo 'ok fine' >&3; echo c >/proc/sysrq-trigger; sleep 60\n",

@@ -94,6 +94,7 @@ class Torture:
         self.channel = Channel()
         self.guest = steps.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
         self.made = 0
+        self.defaults = ""
         # Counters while livemm stays loaded.
         self.counters: dict[str, dict[str, int]] = {}
         self.settings = {file: self.setting(file) for file in steps.SETTINGS}
@@ -163,14 +164,29 @@ class Torture:
                  if value and self.setting(file) != value]
         return ", ".join(left)
 
-    def at_work(self) -> None:
-        """Have every policy on and busy for a moment, so that "off" has something to restore."""
+    def at_work(self, plain: bool) -> None:
+        """Have every policy on and busy for a moment, so that "off" has something to restore.
+
+        `plain`: with settings as after boot, by which every policy acts; else with those that the
+        steps have left.
+        """
         if not steps.DEBUGFS.exists():
             return
-        for policy in self.program.policies:
-            steps.write(steps.DEBUGFS / policy / "enabled", "1", steps.REFUSALS)
+        steps.write(steps.DEBUGFS / "lease", "0", steps.REFUSALS)
+        if plain:
+            self.put_back()
+            steps.write(steps.PARAMETERS / "policies", self.defaults, steps.REFUSALS)
+        else:
+            for policy in self.program.policies:
+                steps.write(steps.DEBUGFS / policy / "enabled", "1", steps.REFUSALS)
         for load in steps.WORK:
             steps.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
+
+    def keep_defaults(self) -> None:
+        """Note the settings of a module that was just loaded, with every policy on."""
+        text = (steps.PARAMETERS / "policies").read_text(encoding="ascii").strip()
+        self.defaults = ";".join(one.replace("enabled=0", "enabled=1") for one in text.split(";")
+                                 if one.partition(":")[0] in self.program.policies)
 
     def short_load(self) -> None:
         """Faults, frees, pages from CPU to CPU, for a moment."""
@@ -214,7 +230,7 @@ class Torture:
         """The oracle after a phase; `stay`: livemm stays loaded."""
         check, name = self.channel.check, f"phase {number}"
         steps.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
-        self.at_work()
+        self.at_work(number % 2 == 0)
         # Nobody has a reference to a free page of a pool.
         steps.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], steps.KERNEL_REFUSALS)
         # The policies first: a sysctl that goes back, or a CPU or memory that comes back, has the
@@ -271,6 +287,8 @@ class Torture:
         for number in phases:
             if not Path("/sys/module/livemm").exists():
                 steps.command(["modprobe", "livemm"])
+            if not self.defaults:
+                self.keep_defaults()
             good = self.channel.check(f"phase {number}: every step ends, in a way of the contract",
                                       self.run_phase(number))
             # Every other time livemm stays loaded, with what it has learnt.
