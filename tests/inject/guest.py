@@ -27,6 +27,8 @@ SPARED = "unregister_kprobe"
 OWN = {"done", "ENOMEM"}
 # The same when a program or a kernel thread that livemm waits for has failed.
 OTHERS = OWN | {"ENOENT", "EBUSY", "ETIMEDOUT"}
+# Guest seconds of a command, on a host that is busy with other things.
+LONG = 1200
 # More allocations than any action makes: a case that gets so far does not end.
 MOST = 5000
 NOTHING = "lease: x: "
@@ -94,7 +96,7 @@ class Injector:
         if action[0] == "load":
             argv[3] = str(self.modules / action[1])
         done = subprocess.run(argv, cwd="/", stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, check=False, timeout=600)
+                              text=True, check=False, timeout=LONG)
         if done.returncode:
             raise steps.Wrong(f"failnth {nth} {' '.join(action)}: {done.stderr}")
         call, outcome, left = done.stdout.split()
@@ -103,7 +105,7 @@ class Injector:
     def helper(self, *parameters: str) -> None:
         """Load lmm_failnth.ko."""
         if steps.command(["insmod", self.modules / "lmm_failnth.ko", f"spare={SPARED}",
-                          *parameters]):
+                          *parameters], LONG):
             raise steps.Wrong(f"lmm_failnth.ko does not load: {' '.join(parameters)}")
 
     def bring(self, case: cases.Case) -> None:
@@ -200,7 +202,7 @@ class Injector:
     def main(self, todo: list[cases.Case]) -> int:
         """All cases, and what they have left."""
         check = self.channel.check
-        helpers = steps.command(["insmod", self.modules / "lmm_oracle.ko"])
+        helpers = steps.command(["insmod", self.modules / "lmm_oracle.ko"], LONG)
         check("the oracle is there", "lmm_oracle.ko does not load" if helpers else "")
         self.helper()
         if oracle.KMEMLEAK.exists():
