@@ -163,7 +163,7 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want,
  *
  * Context: process, may sleep, control mutex not held; killable.
  * Return: 0; the errno of @change->parse, lmm_policies_apply() or lmm_klp_load(); -EINTR when
- * killed; -ENOMEM.
+ * killed.
  */
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 {
@@ -175,11 +175,8 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 	bool fresh;
 	int err;
 
-	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
-	if (!want) {
-		scnprintf(why, len, "no memory");
-		return -ENOMEM;
-	}
+	/* Switching off is not refused for want of memory. */
+	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL | __GFP_NOFAIL);
 	/* An "off" from here on prevails over an "on" in the text. */
 	lmm_policies_cuts(waiter.cuts);
 	err = read_asked(change, want, &asked, why, len);

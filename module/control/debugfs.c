@@ -271,9 +271,14 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 		lmm_control_set_error("more than one write, or more than %lu bytes", PAGE_SIZE);
 		return -EINVAL;
 	}
-	text = memdup_user_nul(ubuf, count);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
+	/* Switching off is not refused for want of memory. */
+	text = kmalloc(count + 1, GFP_KERNEL | __GFP_NOFAIL);
+	if (copy_from_user(text, ubuf, count)) {
+		kfree(text);
+		lmm_control_set_error("the text cannot be read");
+		return -EFAULT;
+	}
+	text[count] = '\0';
 
 	err = node->file->write(node->policy, node->key, text, count, why, sizeof(why));
 	if (err)
