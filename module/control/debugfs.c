@@ -323,29 +323,35 @@ static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 	return dir;
 }
 
-static struct lmm_node *lmm_add(struct lmm_node *node, struct dentry *dir,
-				const struct lmm_file *file,
-				struct lmm_policy *policy, unsigned int key)
+/* A tree under construction. */
+struct lmm_tree {
+	struct lmm_node *node;	/* of the next file */
+	int err;		/* of the first file that failed */
+};
+
+static void lmm_add(struct lmm_tree *tree, struct dentry *dir, const struct lmm_file *file,
+		    struct lmm_policy *policy, unsigned int key)
 {
 	const char *name = file->name ?: lmm_key(policy, key)->name;
+	struct dentry *made;
 
-	*node = (struct lmm_node){ file, policy, key };
-	if (file->write)
-		debugfs_create_file(name, 0600, dir, node, &lmm_write_fops);
-	else
-		debugfs_create_file(name, 0400, dir, node, &lmm_read_fops);
-	return node + 1;
+	*tree->node = (struct lmm_node){ file, policy, key };
+	made = debugfs_create_file(name, file->write ? 0600 : 0400, dir, tree->node,
+				   file->write ? &lmm_write_fops : &lmm_read_fops);
+	if (!tree->err)
+		tree->err = PTR_ERR_OR_ZERO(made);
+	tree->node++;
 }
 
-static void lmm_build_tree(void)
+static int lmm_build_tree(void)
 {
-	struct lmm_node *node = lmm_nodes;
+	struct lmm_tree tree = { .node = lmm_nodes };
 	struct lmm_policy *policy = NULL;
 	struct dentry *dir;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
-		node = lmm_add(node, lmm_root, &lmm_top_files[i], NULL, 0);
+		lmm_add(&tree, lmm_root, &lmm_top_files[i], NULL, 0);
 
 	while ((policy = lmm_policy_next(policy))) {
 		dir = lmm_dir(policy->name, lmm_root);
@@ -353,30 +359,37 @@ static void lmm_build_tree(void)
 			const struct lmm_file *file = &lmm_policy_files[i];
 
 			if (!file->there || file->there(policy))
-				node = lmm_add(node, dir, file, policy, LMM_ALL_KEYS);
+				lmm_add(&tree, dir, file, policy, LMM_ALL_KEYS);
 		}
 		for (i = 0; i < lmm_nr_keys(policy); i++)
-			node = lmm_add(node, dir, &lmm_key_file, policy, i);
+			lmm_add(&tree, dir, &lmm_key_file, policy, i);
 	}
+	return tree.err;
 }
 
 /**
  * lmm_control_init() - show the files
  *
- * To be called last in init.  A host without debugfs still has the module
- * parameters, so a tree without files is not a failure.
+ * To be called last in init.  A host without debugfs still has the module parameters, so a tree
+ * without files is not a failure.  A part of the files would mislead: all files go when one cannot
+ * be made.  The module stays, because somebody may have opened a file already.
  *
  * Context: process, may sleep; takes the control mutex.
  */
 void lmm_control_init(void)
 {
+	int err;
+
 	mutex_lock(&lmm_control_mutex);
 	lmm_root = lmm_dir("livemm", NULL);
-	if (IS_ERR(lmm_root))
-		pr_notice("no debugfs (%pe): control by module parameters\n", lmm_root);
-	else
-		lmm_build_tree();
+	err = PTR_ERR_OR_ZERO(lmm_root) ?: lmm_build_tree();
 	mutex_unlock(&lmm_control_mutex);
+	if (!err)
+		return;
+	pr_notice("no files in debugfs (%d): control by module parameters\n", err);
+	/* Waits for the users of files, who may take the mutex. */
+	debugfs_remove(lmm_root);
+	lmm_root = NULL;
 }
 
 /**
