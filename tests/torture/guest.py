@@ -94,7 +94,7 @@ class Torture:
         self.channel = Channel()
         self.guest = steps.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
         self.made = 0
-        self.defaults = ""
+        self.defaults: list[str] = []
         # Counters while livemm stays loaded.
         self.counters: dict[str, dict[str, int]] = {}
         self.settings = {file: self.setting(file) for file in steps.SETTINGS}
@@ -175,7 +175,9 @@ class Torture:
         steps.write(steps.DEBUGFS / "lease", "0", steps.REFUSALS)
         if plain:
             self.put_back()
-            steps.write(steps.PARAMETERS / "policies", self.defaults, steps.REFUSALS)
+            # One by one: a policy that this machine does not support refuses the whole text.
+            for text in self.defaults:
+                steps.write(steps.PARAMETERS / "policies", text, steps.REFUSALS)
         else:
             for policy in self.program.policies:
                 steps.write(steps.DEBUGFS / policy / "enabled", "1", steps.REFUSALS)
@@ -183,10 +185,10 @@ class Torture:
             steps.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
 
     def keep_defaults(self) -> None:
-        """Note the settings of a module that was just loaded, with every policy on."""
+        """Note the settings of a module that was just loaded, with the policy on, by policy."""
         text = (steps.PARAMETERS / "policies").read_text(encoding="ascii").strip()
-        self.defaults = ";".join(one.replace("enabled=0", "enabled=1") for one in text.split(";")
-                                 if one.partition(":")[0] in self.program.policies)
+        self.defaults = [one.replace("enabled=0", "enabled=1") for one in text.split(";")
+                         if one.partition(":")[0] in self.program.policies]
 
     def short_load(self) -> None:
         """Faults, frees, pages from CPU to CPU, for a moment."""
