@@ -13,8 +13,6 @@
  * themselves, because some kernels call them with preemption on (LMM_PROBES_WAIT_FOR_RCU).  Probes
  * name the arguments that they want; later arguments, which some kernels have, are not looked at.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -188,7 +186,7 @@ int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *handlers
 		}
 	}
 	if (err) {
-		pr_err("event %s: %s\n", events[i - 1].name, err == -EBUSY ?
+		pr_err("livemm: event %s: %s\n", events[i - 1].name, err == -EBUSY ?
 		       "no room for another policy" :
 		       "policies are not registered in the order of their ids");
 		lmm_events_unregister(id);

@@ -10,7 +10,7 @@ from tests.inject import cases
 def cases_cover_policies() -> str:
     """Each policy is switched on, off and into each mode; a case is read as it was written."""
     rows = tables.tables()
-    groups = cases.groups(rows, tables.POLICIES)
+    groups = cases.groups(rows, tables.policies())
     for policy, found in rows.items():
         names = [case.name for case in groups[policy]]
         wanted = ["on", "off", *(f"on in mode {mode}" for mode in cases.modes(found)[1:])]
