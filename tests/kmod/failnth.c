@@ -66,9 +66,9 @@ static bool fails(gfp_t gfp)
 	return true;
 }
 
-static int answer(struct pt_regs *regs, gfp_t gfp, unsigned long value)
+static int answer(struct pt_regs *regs, unsigned long gfp, unsigned long value)
 {
-	if (!fails(gfp))
+	if (!fails((__force gfp_t)gfp))
 		return 0;
 	regs_set_return_value(regs, value);
 	instruction_pointer_set(regs, (unsigned long)return_at_once);
