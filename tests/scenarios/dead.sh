@@ -63,7 +63,9 @@ if write_to "$LMM_DBG/zonelock/enabled" 1 2>/run/said; then
 	check "with the drain hook" hook_is drain armed
 	check "and what gives back" hook_is compact armed
 	load_start
-	check "which counts" wait_for 60 grown 0 counter stored_pages zonelock
+	# With its lists sized by pcp, 6.12 may drain none: what asks the depot counts as well.
+	check "which counts" wait_for 60 grown 0 \
+		awk '{ n += $2 } END { print n + 0 }' "$LMM_DBG/zonelock/counters"
 	load_stop
 else
 	note "zonelock was refused: $(cat "$LMM_DBG/last_error")"
