@@ -3,6 +3,7 @@
 # guest: shared
 # named: debug
 # timeout: 900
+# args: transparent_hugepage=never
 #
 # A livepatch of ours is disabled from outside, or the kernel is told to allow no livepatches and
 # no probes. Policies that are on go to standby and give the reason, no policy is on without
