@@ -15,6 +15,8 @@ SANITIZED = [
     "-Wno-type-limits", "-fno-sanitize-recover=all",
 ]
 _INCLUDE = re.compile(r"^#include <((?:linux|kunit)/\w+\.h)>", re.MULTILINE)
+# What <linux/version.h> says; the compiler's options give the release where it matters.
+_VERSION = "#define KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))\n"
 # The C library includes these of the kernel's.
 _ALSO_REAL = {"linux/errno.h", "linux/limits.h", "linux/types.h"}
 
@@ -28,4 +30,5 @@ def stand_ins(sources: Iterable[Path], folder: Path) -> None:
         real = f"#include_next <{name}>\n" if name in _ALSO_REAL else ""
         header = folder / name
         header.parent.mkdir(parents=True, exist_ok=True)
-        header.write_text(f'{real}#include "{ours}"\n', encoding="utf-8")
+        text = _VERSION if name == "linux/version.h" else f'{real}#include "{ours}"\n'
+        header.write_text(text, encoding="utf-8")

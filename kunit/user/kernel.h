@@ -33,9 +33,6 @@ typedef unsigned int gfp_t;
 #define __rcu
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
 
-/* The program is built for the release that the sources ask for. */
-#define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
-
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define PAGE_SHIFT		12

@@ -7,7 +7,7 @@
  *				the settings before; print the settings afterwards, or the
  *				number of the error and the reason
  *
- * tests/tables.py builds the program, for the release in LINUX_VERSION_CODE.
+ * tests/tables.py builds the program, once for each release of the kernel.
  */
 #include "kernel.h"
 

@@ -61,6 +61,17 @@ static void comes_back(const struct lmm_policy *policy, const struct lmm_config 
 		again.enabled == cfg->enabled && !strcmp(again.text, cfg->text));
 }
 
+/* A refused text changes nothing; was the text refused? */
+static bool unchanged(int err, const struct lmm_config *cfg, const struct lmm_config *before,
+		      const char *why, size_t len)
+{
+	if (err) {
+		refused(err, why, len);
+		MUST_BE(!memcmp(cfg, before, sizeof(*cfg)));
+	}
+	return err;
+}
+
 static void one_line(struct input *input)
 {
 	const struct lmm_policy *policy = table[take_within(input, 0, LMM_NR_POLICIES - 1)];
@@ -72,11 +83,8 @@ static void one_line(struct input *input)
 	before = cfg;
 	err = lmm_config_parse(policy, (const char *)input->at, input->left, &cfg, why,
 			       sizeof(why));
-	if (err) {
-		refused(err, why, sizeof(why));
-		MUST_BE(!memcmp(&cfg, &before, sizeof(cfg)));
+	if (unchanged(err, &cfg, &before, why, sizeof(why)))
 		return;
-	}
 	within(policy, &cfg);
 	comes_back(policy, &cfg);
 }
@@ -94,11 +102,8 @@ static void one_value(struct input *input)
 	before = cfg;
 	err = lmm_key_parse(policy, key, (const char *)input->at, input->left, &cfg, why,
 			    sizeof(why));
-	if (err) {
-		refused(err, why, sizeof(why));
-		MUST_BE(!memcmp(&cfg, &before, sizeof(cfg)));
+	if (unchanged(err, &cfg, &before, why, sizeof(why)))
 		return;
-	}
 	within(policy, &cfg);
 	len = lmm_key_format(policy, &cfg, key, text, sizeof(text));
 	before = cfg;
