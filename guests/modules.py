@@ -29,6 +29,8 @@ VARIANTS = {
     "data-high_fraction": "LMM_BREAK_DATA=percpu_pagelist_high_fraction",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
 }
+# With the same words make compiles nothing anew: sparse reads what modules has built.
+WORDS = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
 _COMPLAINT = re.compile(r"\b(warning|error)\b", re.IGNORECASE)
 
 
@@ -77,7 +79,7 @@ def merge_modroot(image: Image, folder: Path) -> None:
     call(["depmod", "-b", root, image.release])
 
 
-def build_variants(image: Image, folder: Path, words: list[str]) -> str:
+def build_variants(image: Image, folder: Path) -> str:
     """Build what must be refused, before the real one: each differs in one object.
 
     Return what is wrong, or "".
@@ -87,7 +89,7 @@ def build_variants(image: Image, folder: Path, words: list[str]) -> str:
     variants.mkdir()
     for name, spoiled in VARIANTS.items():
         log = BUILD / "log" / f"modules-{image.name}-{name}.log"
-        status, text = call(make_argv(image, folder, [*words, spoiled]), log=log, check=False)
+        status, text = call(make_argv(image, folder, [*WORDS, spoiled]), log=log, check=False)
         built = folder / "livemm.ko"
         if status != 0 or not built.exists():
             return f"variant {name} ({spoiled}): make: status {status}\n{tail(text)}"
@@ -102,10 +104,9 @@ def build(image: Image, variants: bool = True) -> str:
     sync(folder)
     for path in folder.glob("*.ko"):
         path.unlink()
-    words = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
-    if variants and not image.built and (wrong := build_variants(image, folder, words)):
+    if variants and not image.built and (wrong := build_variants(image, folder)):
         return wrong
-    status, text = call(make_argv(image, folder, words), check=False,
+    status, text = call(make_argv(image, folder, WORDS), check=False,
                         log=BUILD / "log" / f"modules-{image.name}.log")
     if status != 0:
         return f"make: status {status}\n{complaints(text) or tail(text)}"
@@ -120,13 +121,13 @@ def build(image: Image, variants: bool = True) -> str:
 
 
 def sparse(image: Image) -> str:
-    """Check with sparse in a folder of its own; return its complaints of our files."""
+    """Check with sparse; return its complaints of our files."""
     if image.root is not None:
         return "sparse does not run in a build folder"
-    folder = BUILD / "sparse" / image.release
+    folder = BUILD / image.release
     sync(folder)
-    argv = make_argv(image, folder, ["C=2", "LMM_TESTS=1"])
-    status, text = call(argv, log=BUILD / "log" / f"sparse-{image.name}.log", check=False)
+    status, text = call(make_argv(image, folder, [*WORDS, "C=2"]), check=False,
+                        log=BUILD / "log" / f"sparse-{image.name}.log")
     if status != 0:
         return f"make: status {status}\n{complaints(text) or tail(text)}"
     ours = re.compile(rf"(?:{re.escape(str(folder))}/)?(?:module|kunit|tests)/\S+:\d+:\d+: ")
