@@ -250,8 +250,9 @@ def build_for(stage: Stage, images: Iterable[Image]) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.run", description="run scenarios in guests")
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
-    # Two more than there are cores: guests compute for half of their time.
-    jobs = min(4, (os.cpu_count() or 1) + 2)
+    # One more than there are cores: now and then each guest sleeps.  A fourth on two cores only
+    # makes the others wait, and what waits computes.
+    jobs = min(4, (os.cpu_count() or 1) + 1)
     parser.add_argument("--jobs", type=int, default=jobs, help=f"guests at once (here {jobs})")
     parser.add_argument("--soak", action="store_true",
                         help="more rounds and steps, and every kernel of a scenario")

@@ -17,7 +17,7 @@ from guests.programs import compile_program
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, read_channel
-from tests import packages, repo_rules, rooms
+from tests import layers, packages, repo_rules
 from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
@@ -76,7 +76,7 @@ def wrong_includes_are_seen() -> Iterator[str]:
               "hook/c.c": "a.h"}
     for change in [{}, *({name: text} for name, text in bad.items()), round_]:
         with tempfile.TemporaryDirectory() as folder:
-            said = list(rooms.check(written(folder, {
+            said = list(layers.check(written(folder, {
                 name: "".join(f'#include "{one}"\n' for one in text.split())
                 for name, text in (good | change).items()})))
         if bool(said) != bool(change):

@@ -352,9 +352,9 @@ static int __init klp_init(void)
 	if (strscpy(names, functions, sizeof(names)) < 0)
 		return -EINVAL;
 
-	addr = lmm_kallsyms_address();
-	if (!addr)
-		return -EOPNOTSUPP;
+	err = lmm_kallsyms_address(&addr);
+	if (err)
+		return err;
 	static_call_update(klp_lookup_name, (unsigned long (*)(const char *))addr);
 	addr = static_call(klp_lookup_name)("ftrace_location");
 	if (!addr)

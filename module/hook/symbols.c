@@ -51,14 +51,15 @@ static void extent_find(struct lmm_extent *extent, const char *start, const char
  * lmm_symbols_init() - find the functions that find everything else
  *
  * Context: process, may sleep.
- * Return: 0, or -EOPNOTSUPP when kallsyms cannot be reached.
+ * Return: 0, -ENOMEM, or -EOPNOTSUPP when kallsyms cannot be reached.
  */
 int lmm_symbols_init(void)
 {
-	unsigned long addr = lmm_kallsyms_address();
+	unsigned long addr;
+	int err = lmm_kallsyms_address(&addr);
 
-	if (!addr)
-		return -EOPNOTSUPP;
+	if (err)
+		return err;
 	static_call_update(sym_lookup_name, (void *)addr);
 
 	/*

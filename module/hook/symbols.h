@@ -14,6 +14,7 @@ struct mutex;
 
 /**
  * lmm_kallsyms_address() - address of kallsyms_lookup_name()
+ * @addr: where the address goes
  *
  * kallsyms_lookup_name() is not exported since 0bd476e6c671 ("kallsyms:
  * unexport kallsyms_lookup_name() and kallsyms_on_each_symbol()", 5.7), but
@@ -21,18 +22,18 @@ struct mutex;
  * gone again before this returns.
  *
  * Context: process, may sleep.
- * Return: the address, or 0 when kprobes are refused.
+ * Return: 0, -ENOMEM, or -EOPNOTSUPP when kprobes are refused.
  */
-static inline unsigned long lmm_kallsyms_address(void)
+static inline int lmm_kallsyms_address(unsigned long *addr)
 {
 	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
-	unsigned long addr;
+	int err = register_kprobe(&probe);
 
-	if (register_kprobe(&probe))
-		return 0;
-	addr = (unsigned long)probe.addr;
+	if (err)
+		return err == -ENOMEM ? err : -EOPNOTSUPP;
+	*addr = (unsigned long)probe.addr;
 	unregister_kprobe(&probe);
-	return addr;
+	return 0;
 }
 
 int lmm_symbols_init(void);

@@ -32,9 +32,9 @@ DEFINE_STATIC_CALL_NULL(lmm_lookup, unsigned long (const char *));
 /* Address of a function of the kernel, or NULL. */
 static inline void *lmm_find(const char *name)
 {
-	unsigned long lookup = lmm_kallsyms_address();
+	unsigned long lookup;
 
-	if (!lookup)
+	if (lmm_kallsyms_address(&lookup))
 		return NULL;
 	static_call_update(lmm_lookup, (unsigned long (*)(const char *))lookup);
 	return (void *)static_call(lmm_lookup)(name);

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from guests import kernel_build
@@ -214,6 +215,11 @@ def find_fault(name: str, emulation: str, seconds: float) -> str:
     return f"not found in {spent:.0f} s, seeds {', '.join(tried) or 'none'}"
 
 
+def hunt(stage: Stage, emulation: str, seconds: float, name: str) -> None:
+    """Count whether a planted fault is found."""
+    stage.run(f"finds the planted fault {name}", partial(find_fault, name, emulation, seconds))
+
+
 @dataclass
 class Torturer:
     """Runs guests within a time."""
@@ -346,9 +352,10 @@ def main() -> int:
     end = float("inf") if args.check else time.monotonic() + args.seconds
     torturer = Torturer(stage, args.emulation, end, args.jobs)
     if args.faults is not None:
-        for name in args.faults or faults.FAULTS:
-            stage.run(f"finds the planted fault {name}",
-                      lambda name=name: find_fault(name, args.emulation, args.seconds))  # type: ignore[misc]
+        with guest_pool(args.jobs) as pool:
+            for _ in pool.map(partial(hunt, stage, args.emulation, args.seconds),
+                              args.faults or faults.FAULTS):
+                pass
         return stage.finish()
     # `make check` has built the modules already.
     if args.check:

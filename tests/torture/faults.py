@@ -6,8 +6,10 @@ A row replaces texts of sources in a copy of the checkout, where each text must 
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from guests.command import call, tail
 from guests.kernels import Image
@@ -17,6 +19,8 @@ from guests.report import BUILD, ROOT, ToolError
 HANDLERS = "module/policy/zonelock/handlers.c"
 GIVEBACK = "module/policy/zonelock/giveback.c"
 DEPOT = "module/policy/zonelock/depot.c"
+# Faults are built one after the other in one folder, where make compiles only what differs.
+_building = Lock()
 
 
 @dataclass(frozen=True)
@@ -117,21 +121,27 @@ def misplaced(fault: Fault) -> str:
 
 
 def build(name: str, image: Image) -> Path:
-    """Build the modules with a fault; the folder, with a tree for modprobe in it."""
+    """Build the modules with a fault; a folder of the fault, with a tree for modprobe in it."""
     fault = FAULTS[name]
     if wrong := misplaced(fault):
         raise ToolError(f"fault {name}: {wrong}")
     folder = BUILD / "torture/faults" / image.release
-    # Sources that another fault has changed come back.
-    sync(folder)
-    path = folder / fault.file
-    text = path.read_text(encoding="utf-8")
-    for old, new in fault.texts:
-        text = text.replace(old, new)
-    path.write_text(text, encoding="utf-8")
-    status, said = call(make_argv(image, folder, ["LMM_TESTS=1"]), check=False,
-                        log=BUILD / "log" / f"fault-{name}.log")
-    if status:
-        raise ToolError(f"fault {name}: make: status {status}\n{tail(said)}")
-    merge_modroot(image, folder)
-    return folder
+    own = BUILD / "torture/faults" / name
+    with _building:
+        # Sources that another fault has changed come back.
+        sync(folder)
+        path = folder / fault.file
+        text = path.read_text(encoding="utf-8")
+        for old, new in fault.texts:
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
+        status, said = call(make_argv(image, folder, ["LMM_TESTS=1"]), check=False,
+                            log=BUILD / "log" / f"fault-{name}.log")
+        if status:
+            raise ToolError(f"fault {name}: make: status {status}\n{tail(said)}")
+        shutil.rmtree(own, ignore_errors=True)
+        own.mkdir(parents=True)
+        for module in folder.glob("*.ko"):
+            shutil.copy2(module, own)
+    merge_modroot(image, own)
+    return own

@@ -44,6 +44,12 @@ class Channel:
         return not wrong
 
 
+def add(sums: dict[str, list[float]], kind: str, made: float, seconds: float) -> None:
+    """Add steps of a kind, and the guest seconds that they took."""
+    sums[kind] = [old + new for old, new in zip(sums.get(kind, [0, 0]), (made, seconds),
+                                                 strict=True)]
+
+
 class Worker(threading.Thread):
     """Runs the steps of one worker in one phase, one after the other."""
 
@@ -53,7 +59,8 @@ class Worker(threading.Thread):
         self.now: program.Step | None = None
         self.since = time.monotonic()
         self.wrong = ""
-        self.done = 0
+        # Steps made and guest seconds, by kind.
+        self.made: dict[str, list[float]] = {}
 
     def run(self) -> None:
         for step in self.todo:
@@ -64,7 +71,7 @@ class Worker(threading.Thread):
             except Exception as error:  # noqa: BLE001
                 self.wrong = f"{step}: {type(error).__name__}: {error}"
                 break
-            self.done += 1
+            add(self.made, step.kind, 1, time.monotonic() - self.since)
         self.now = None
 
     def stuck(self) -> str:
@@ -93,7 +100,7 @@ class Torture:
         self.program = wanted
         self.channel = Channel()
         self.guest = steps.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
-        self.made = 0
+        self.made: dict[str, list[float]] = {}
         self.defaults: list[str] = []
         # Counters while livemm stays loaded.
         self.counters: dict[str, dict[str, int]] = {}
@@ -139,7 +146,9 @@ class Torture:
             stuck = next(filter(None, (worker.stuck() for worker in workers)), "")
             if stuck:
                 return stuck
-        self.made += sum(worker.done for worker in workers)
+        for worker in workers:
+            for kind, sums in worker.made.items():
+                add(self.made, kind, *sums)
         return next((worker.wrong for worker in workers if worker.wrong), "")
 
     def put_back(self) -> str:
@@ -291,16 +300,24 @@ class Torture:
                 steps.command(["modprobe", "livemm"])
             if not self.defaults:
                 self.keep_defaults()
+            began = time.monotonic()
             good = self.channel.check(f"phase {number}: every step ends, in a way of the contract",
                                       self.run_phase(number))
+            ended = time.monotonic()
             # Every other time livemm stays loaded, with what it has learnt.
             stay = number % 2 == 0 and number != phases[-1]
             # A step that is stuck holds what the oracle would wait for.
-            if not good or not self.judge(number, stay):
+            good = good and self.judge(number, stay)
+            self.channel.say(f"note phase {number}: steps {ended - began:.0f} s, oracle "
+                             f"{time.monotonic() - ended:.0f} s")
+            if not good:
                 break
-        for kind, count in sorted(self.guest.counts.items()):
-            self.channel.say(f"note {kind}: {count}")
-        self.channel.say(f"note steps made: {self.made}")
+        for outcome, count in sorted(self.guest.counts.items()):
+            self.channel.say(f"note {outcome}: {count}")
+        for kind, (made, seconds) in sorted(self.made.items()):
+            self.channel.say(f"note kind {kind}: {made:.0f} steps, {seconds:.1f} s")
+        total = sum(made for made, _ in self.made.values())
+        self.channel.say(f"note steps made: {total:.0f}")
         return 1 if self.channel.failed else 0
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The include graph of module/: dependencies run one way, from floor to floor, without a circle.
+"""The include graph of module/: dependencies run one way, from layer to layer, without a circle.
 
-Floors, lowest first: compat/; livemm.h and counters; hook/; dispatch; control/ and
-policy/common/; policy/<name>/; main.c.  A file may include files of its own room and of rooms on
-lower floors.  X.c and X.h of one folder are one node of the graph.
+Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch; control/ and
+policy/common/; policy/<name>/; main.c.  A file may include files of its own part and of parts on
+lower layers.  X.c and X.h of one folder are one node of the graph.
 """
 
 import re
@@ -13,13 +13,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-FLOORS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
+LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
           "main": 6}
-POLICY_FLOOR = 5
+POLICY_LAYER = 5
 
 
-def room(node: str) -> str:
-    """The room of a file, given without suffix and relative to module/."""
+def part(node: str) -> str:
+    """The part of a file, given without suffix and relative to module/."""
     parts = node.split("/")
     if parts[0] == "policy":
         return "/".join(parts[:2])
@@ -28,11 +28,11 @@ def room(node: str) -> str:
     return node if node in ("dispatch", "main") else "base"
 
 
-def floor(name: str) -> int:
-    """The floor of a room; every policy has a room on the same floor."""
-    if name not in FLOORS and not name.startswith("policy/"):
-        raise ValueError(f"module/{name}: a room that tests/rooms.py does not know")
-    return FLOORS.get(name, POLICY_FLOOR)
+def layer(name: str) -> int:
+    """The layer of a part; every policy has a part on the same layer."""
+    if name not in LAYERS and not name.startswith("policy/"):
+        raise ValueError(f"module/{name}: a part that tests/layers.py does not know")
+    return LAYERS.get(name, POLICY_LAYER)
 
 
 def graph(module: Path) -> dict[str, set[str]]:
@@ -54,12 +54,12 @@ def graph(module: Path) -> dict[str, set[str]]:
 
 
 def faults(arrows: dict[str, set[str]]) -> Iterator[str]:
-    """Arrows into another room that is not on a lower floor, and a circle."""
+    """Arrows into another part that is not on a lower layer, and a circle."""
     for source, targets in sorted(arrows.items()):
         for target in sorted(targets):
-            if room(source) != room(target) and floor(room(source)) <= floor(room(target)):
+            if part(source) != part(target) and layer(part(source)) <= layer(part(target)):
                 yield (f"module/{source} includes {target}: "
-                       f"{room(source)}/ may not depend on {room(target)}/")
+                       f"{part(source)}/ may not depend on {part(target)}/")
     try:
         TopologicalSorter(arrows).prepare()
     except CycleError as error:
@@ -68,11 +68,11 @@ def faults(arrows: dict[str, set[str]]) -> Iterator[str]:
 
 
 def drawing(arrows: dict[str, set[str]]) -> str:
-    """The arrows between rooms, the highest floor first: room -> room (number of includes)."""
-    between = Counter((room(source), room(target)) for source, targets in arrows.items()
-                      for target in targets if room(source) != room(target))
+    """The arrows between parts, the highest layer first: part -> part (number of includes)."""
+    between = Counter((part(source), part(target)) for source, targets in arrows.items()
+                      for target in targets if part(source) != part(target))
     return "".join(f"{a:18} -> {b:14} {count:3}\n" for (a, b), count in
-                   sorted(between.items(), key=lambda one: (-floor(one[0][0]), one)))
+                   sorted(between.items(), key=lambda one: (-layer(one[0][0]), one)))
 
 
 def check(module: Path, draw: Path | None = None) -> Iterator[str]:
