@@ -9,13 +9,15 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import tomllib
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from guests.command import call
+from guests.command import call, ended_with_us
 from guests.report import ROOT, ToolError, main_guard, say
 
 MATRIX = ROOT / "kernels.toml"
@@ -319,16 +321,25 @@ def fetch(wanted: list[str]) -> int:
     kernels, _ = load()
     if unknown := set(wanted) - {kernel.series for kernel in kernels}:
         raise ToolError(f"{', '.join(sorted(unknown))}: not in {MATRIX.name}")
-    for kernel in kernels:
-        if wanted and kernel.series not in wanted:
-            continue
-        try:
-            fetch_one(kernel)
-        except ToolError as error:
-            # Its suite drops what has been replaced; whatever needs it will say so.
-            if not kernel.buildroot:
-                raise
-            say(f"    kernel {kernel.series} is left out: {error}")
+    chosen = [kernel for kernel in kernels if not wanted or kernel.series in wanted]
+    # A folder has an apt of its own, which need not wait for the host's.
+    beside = [kernel for kernel in chosen if kernel.buildroot and len(chosen) > 1]
+    with ExitStack() as stack:
+        others = [stack.enter_context(ended_with_us(subprocess.Popen(
+            [sys.executable, "-m", "guests.kernels", "fetch", kernel.series], cwd=ROOT, text=True)))
+            for kernel in beside]
+        for kernel in chosen:
+            if kernel in beside:
+                continue
+            try:
+                fetch_one(kernel)
+            except ToolError as error:
+                # Its suite drops what has been replaced; whatever needs it will say so.
+                if not kernel.buildroot:
+                    raise
+                say(f"    kernel {kernel.series} is left out: {error}")
+        if any([other.wait() for other in others]):
+            raise ToolError("a kernel could not be fetched")
     return 0
 
 

@@ -56,6 +56,8 @@ FAULT_SEEDS = (4, 2, 9, 11)
 # Many short phases: most faults show when policies go off.
 FAULT_PHASES = 6
 FAULT_STEPS = 20
+# Of the guests of `make check`.
+CHECK_STEPS = 30
 # The OOM killer prints a call trace, and a guest that is short of memory says so.
 ALLOWED = [r"\bCall Trace:"]
 
@@ -307,7 +309,7 @@ def check_programs(found: Sequence[Image]) -> Iterator[Program]:
     for path in sorted(KEPT.glob("*.program")):
         yield read_program(path)
     for number, image in enumerate(found):
-        yield draw(image, 2, *SHAPES[number % len(SHAPES)], phases=2)
+        yield draw(image, 2, *SHAPES[number % len(SHAPES)], phases=2, most=CHECK_STEPS)
 
 
 def arguments() -> argparse.Namespace:
