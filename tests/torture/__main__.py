@@ -344,8 +344,14 @@ def main() -> int:
     stage = Stage("torture" if args.check else
                   "torture-long" if args.faults is None else "torture-faults")
     given = read_program(args.replay or args.shrink) if args.replay or args.shrink else None
-    names = [given.kernel] if given else args.kernel or (
-        ["debug", "6.1", "6.12"] if args.check else [*known_kernels(), "inject"])
+    planted = list(faults.FAULTS) if args.faults == [] else args.faults
+    if given:
+        names = [given.kernel]
+    elif planted:
+        names = sorted({faults.FAULTS[name].kernel for name in planted})
+    else:
+        names = args.kernel or (["debug", "6.1", "6.12"] if args.check else
+                                [*known_kernels(), "inject"])
     for name in names:
         if name in load()[1]:
             kernel_build.ensure(name)
@@ -353,11 +359,9 @@ def main() -> int:
     build_programs()
     end = float("inf") if args.check else time.monotonic() + args.seconds
     torturer = Torturer(stage, args.emulation, end, args.jobs)
-    if args.faults is not None:
+    if planted:
         with guest_pool(args.jobs) as pool:
-            for _ in pool.map(partial(hunt, stage, args.emulation, args.seconds),
-                              args.faults or faults.FAULTS):
-                pass
+            list(pool.map(partial(hunt, stage, args.emulation, args.seconds), planted))
         return stage.finish()
     # `make check` has built the modules already.
     if args.check:
