@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build the modules for kernels: python3 -m guests.modules [--kernel K]
+"""Build the modules for kernels: python3 -m guests.modules [--kernel K] [--variants K]
 
 The sources are copied to build/RELEASE, so that kernels do not share objects,
 and built there with W=1 and every warning an error.  build/RELEASE/modroot
@@ -10,6 +10,7 @@ import argparse
 import os
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 from guests.command import call, tail
@@ -98,13 +99,13 @@ def build_variants(image: Image, folder: Path) -> str:
     return ""
 
 
-def build(image: Image, variants: bool = True) -> str:
-    """Build for one kernel, variants too where it is a stock one; return what is wrong, or ""."""
+def build(image: Image, variants: bool = False) -> str:
+    """Build for one kernel, on demand its variants too; return what is wrong, or ""."""
     folder = BUILD / image.release
     sync(folder)
     for path in folder.glob("*.ko"):
         path.unlink()
-    if variants and not image.built and (wrong := build_variants(image, folder)):
+    if variants and (wrong := build_variants(image, folder)):
         return wrong
     status, text = call(make_argv(image, folder, WORDS), check=False,
                         log=BUILD / "log" / f"modules-{image.name}.log")
@@ -118,6 +119,11 @@ def build(image: Image, variants: bool = True) -> str:
         return f"not built: {', '.join(sorted(missing))}"
     merge_modroot(image, folder)
     return ""
+
+
+def build_named(name: str, variants: bool) -> str:
+    """build() for a kernel by its name."""
+    return build(images(name)[0], variants)
 
 
 def sparse(image: Image) -> str:
@@ -150,12 +156,14 @@ def names_or(wanted: str | None) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="guests.modules", description="build the modules")
     parser.add_argument("--kernel", help="a series of kernels.toml, a release, debug or cma")
+    parser.add_argument("--variants", metavar="KERNEL",
+                        help="for this kernel, modules too that must be refused")
     args = parser.parse_args()
     stage = Stage("modules")
     for name in names_or(args.kernel):
         say(f"    building for {name}")
         stage.run(f"builds for {name} without a warning",
-                  lambda name=name: build(images(name)[0]))  # type: ignore[misc]
+                  partial(build_named, name, name == args.variants))
     return stage.finish()
 
 

@@ -20,7 +20,8 @@ from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 
 # Module and arguments of a stage that is not the module of its name in tests/.
 COMMANDS = {
-    "modules": "guests.modules",
+    # The kernel of scenario `refused`.
+    "modules": "guests.modules --variants 6.12",
     "scenarios": "tests.run",
     "torture": "tests.torture --check --jobs 1",
     # Hours.

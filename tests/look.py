@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("command", help="a line of shell, such as: cat hooks")
     args = parser.parse_args()
     image = images(args.kernel)[0]
-    if wrong := modules.build(image, variants=False):
+    if wrong := modules.build(image):
         raise ToolError(wrong)
     script = ROOT / "tests/look_guest.sh"
     verdict = boot(Guest(f"look-{image.name}", image, script, [args.command], nodes=2))

@@ -15,6 +15,7 @@ Scenarios source the files lib*.sh.
                                  on the named kernels alone
     # guest: shared              with others that say so and ask for the same machine, in one
                                  boot; the scenario leaves the guest as before
+    # programs: variants         what is built besides: kernel_tests, variants
     # timeout: 300               wall seconds, default 900
     # allow: REGEX               a console line that is not a report (repeatable)
 
@@ -49,6 +50,9 @@ BUILT_PROGRAMS = BUILD / "programs"
 # Seconds that guests took on two cores without KVM, by guest; `--record` writes the file.
 TIMES = ROOT / "tests/scenario_times.json"
 EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]}
+# What scenarios need built besides: the kernel's own tests; modules that must be refused, which
+# --build and the stage `modules` of make check build.
+PROGRAM_SETS = ["kernel_tests", "variants"]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
@@ -71,7 +75,7 @@ class Scenario:
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
     shared: bool = False
-    kernel_tests: bool = False
+    programs: str = ""
     timeout: float = 900.0
     allow: list[str] = field(default_factory=list)
 
@@ -95,9 +99,10 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 if not scenario.shared:
                     raise ToolError(f"{script.name}: guest: {value}: not shared")
             elif key == "programs":
-                scenario.kernel_tests = value == "kernel_tests"
-                if not scenario.kernel_tests:
-                    raise ToolError(f"{script.name}: programs: {value}: not kernel_tests")
+                scenario.programs = value
+                if value not in PROGRAM_SETS:
+                    raise ToolError(f"{script.name}: programs: {value}: "
+                                    f"not in {', '.join(PROGRAM_SETS)}")
             elif key == "memory":
                 scenario.memory = value
             elif key == "timeout":
@@ -237,13 +242,13 @@ def by_urgency(guests: list[Guest]) -> list[Guest]:
     return sorted(guests, key=lambda guest: -times.get(guest.name, guest.timeout / 3))
 
 
-def build_for(stage: Stage, images: Iterable[Image]) -> bool:
+def build_for(stage: Stage, images: Iterable[Image], variants: bool = False) -> bool:
     """Build the modules for these kernels alone."""
     good = True
     for image in images:
         say(f"    building for {image.name}")
         good &= stage.run(f"builds for {image.name} without a warning",
-                          partial(modules.build, image))
+                          partial(modules.build, image, variants))
     return good
 
 
@@ -288,9 +293,10 @@ def main() -> int:
         raise ToolError(f"kernel {args.kernel}: not in `# kernels:` or `# named:` of "
                         f"{', '.join(args.names) or 'any scenario'}")
     build_programs()
-    if any(scenario.kernel_tests for scenario in scenarios if scenario.kernels):
+    programs = {scenario.programs for scenario in scenarios if scenario.kernels}
+    if "kernel_tests" in programs:
         kernel_tests.build()
-    if not args.build or build_for(stage, found.values()):
+    if not args.build or build_for(stage, found.values(), "variants" in programs):
         run_all(stage, by_urgency(guests), args.jobs)
     if args.record:
         record(stage)

@@ -2,6 +2,7 @@
 # kernels: 6.12
 # guest: shared
 # named: 6.1
+# programs: variants
 #
 # A simulated unknown kernel: a hook row with a wrong prototype is refused in words, and the rest
 # works. A module built for another release does not load.
