@@ -10,221 +10,41 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-DEBUGFS = Path("/sys/kernel/debug/livemm")
-PARAMETERS = Path("/sys/module/livemm/parameters")
-LIVEPATCHES = Path("/sys/kernel/livepatch")
-SCRATCH = Path("/dev/shm")
-# debugfs-docs/livemm: what a write may be refused with.  The last three are the kernel's: livemm is
-# not loaded, goes away while the file is open, or goes away while the file is being opened.
-REFUSALS = {errno.EOPNOTSUPP, errno.EBUSY, errno.ETIMEDOUT, errno.ECANCELED, errno.EINTR,
-            errno.ENOMEM, errno.ENODEV, errno.ENOENT, errno.EIO, errno.ENXIO}
-MALFORMED = {errno.EINVAL, errno.ERANGE}
-# What the kernel answers when CPUs, memory or settings of its own cannot change now.
-KERNEL_REFUSALS = {errno.EBUSY, errno.EINVAL, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.EIO,
-                   errno.EPERM, errno.ENOENT, errno.ENODEV, errno.ERANGE}
-
-
-class Wrong(Exception):
-    """The step has seen what must not be."""
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What draw() may know of the guest.
-
-    knobs  policy -> knob -> words that are legal
-    """
-
-    kernel: str
-    cpus: int
-    nodes: int
-    debug: bool
-    policies: Sequence[str]
-    knobs: Mapping[str, Mapping[str, Sequence[str]]]
-
-
-@dataclass
-class Guest:
-    """What run() may know of the guest.
-
-    root     the checkout
-    modules  folder of the built modules
-    release  of the kernel
-    """
-
-    root: Path
-    modules: Path
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def count(self, word: str) -> None:
-        """One more outcome of a kind."""
-        self.counts[word] = self.counts.get(word, 0) + 1
-
-
-def write(path: Path, text: str, allowed: set[int]) -> int:
-    """Write in one call; the errno, 0 for success.  One that is not allowed is Wrong."""
-    try:
-        handle = os.open(path, os.O_WRONLY)
-        try:
-            os.write(handle, text.encode("latin-1"))
-        finally:
-            os.close(handle)
-    except OSError as error:
-        if error.errno not in allowed:
-            raise Wrong(f"{path}: {text!r}: {error.strerror}") from error
-        return error.errno or 0
-    return 0
-
-
-def command(words: Sequence[str | Path], timeout: float = 120) -> int:
-    """Run a program to its end, in a folder that can be written; its status."""
-    done = subprocess.run([str(word) for word in words], cwd=SCRATCH, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout,
-                          check=False)
-    return done.returncode
-
-
-# ---- control files
-
-
-def legal_value(rnd: Random, machine: Machine, policy: str) -> str:
-    """A knob with a legal value."""
-    knob = rnd.choice(list(machine.knobs[policy]))
-    return f"{knob}={rnd.choice(machine.knobs[policy][knob])}"
-
-
-def some_settings(rnd: Random, machine: Machine, policy: str) -> list[str]:
-    """One to four settings of a policy, one a knob; half of the time `enabled` too."""
-    chosen = dict(legal_value(rnd, machine, policy).split("=", 1)
-                  for _ in range(rnd.randint(1, 4)))
-    if rnd.random() < 0.5:
-        chosen["enabled"] = rnd.choice("01")
-    return [f"{knob}={value}" for knob, value in chosen.items()]
-
-
-def draw_knob(rnd: Random, machine: Machine) -> list[str]:
-    policy = rnd.choice(machine.policies)
-    return [policy, *legal_value(rnd, machine, policy).split("=", 1)]
-
-
-def run_knob(guest: Guest, policy: str, knob: str, value: str) -> None:
-    # One value may contradict another knob, which another worker has just set.
-    error = write(DEBUGFS / policy / knob, value, REFUSALS | MALFORMED)
-    guest.count(f"knob {errno.errorcode.get(error, 'done')}")
-
-
-def draw_config(rnd: Random, machine: Machine) -> list[str]:
-    policy = rnd.choice(machine.policies)
-    return [policy, rnd.choice(" ,").join(some_settings(rnd, machine, policy))]
-
-
-def run_config(guest: Guest, policy: str, text: str) -> None:
-    error = write(DEBUGFS / policy / "config", text, REFUSALS | MALFORMED)
-    guest.count(f"config {errno.errorcode.get(error, 'done')}")
-
-
-def draw_parameter(rnd: Random, machine: Machine) -> list[str]:
-    some = rnd.sample(list(machine.policies), rnd.randint(1, len(machine.policies)))
-    return [";".join(f"{policy}:{','.join(some_settings(rnd, machine, policy))}"
-                     for policy in some)]
-
-
-def run_parameter(guest: Guest, text: str) -> None:
-    error = write(PARAMETERS / "policies", text, REFUSALS | MALFORMED)
-    guest.count(f"parameter {errno.errorcode.get(error, 'done')}")
-
-
-def draw_enabled(rnd: Random, machine: Machine) -> list[str]:
-    return [rnd.choice(machine.policies), rnd.choice("011")]
-
-
-def run_enabled(guest: Guest, policy: str, value: str) -> None:
-    error = write(DEBUGFS / policy / "enabled", value, REFUSALS)
-    guest.count(f"enabled={value} {errno.errorcode.get(error, 'done')}")
-
-
-def above_range(rnd: Random, machine: Machine, policy: str) -> list[str]:
-    """A knob, and one more than the largest value of the knob."""
-    numbers = {knob: words for knob, words in machine.knobs[policy].items()
-               if all(word.replace(".", "").isdigit() for word in words)}
-    if not numbers:
-        return ["lease", "604801"]
-    knob = rnd.choice(list(numbers))
-    return [f"{policy}/{knob}", str(int(max(map(float, numbers[knob]))) + 1)]
-
-
-def draw_malformed(rnd: Random, machine: Machine) -> list[str]:
-    policy = rnd.choice(machine.policies)
-    knob = rnd.choice(list(machine.knobs[policy]))
-    garbage = "".join(chr(rnd.randint(1, 255)) for _ in range(rnd.randint(1, 40)))
-    return rnd.choice([
-        [f"{policy}/enabled", rnd.choice(["2", "yes", "1 1", "", "-1", "0x1"])],
-        [f"{policy}/config", rnd.choice(["enabled", "=1", "enabled=1 enabled=0", f"{knob}=",
-                                         f"no_such_knob=1 {knob}=1", "a=" * 3000])],
-        [f"{policy}/config", f"no_such_knob={garbage}"],
-        above_range(rnd, machine, policy),
-        ["lease", rnd.choice(["-1", "604801", "ten", "1 2", "99999999999999999999"])],
-    ])
-
-
-def run_malformed(guest: Guest, file: str, text: str) -> None:
-    if write(DEBUGFS / file, text, REFUSALS | MALFORMED | {errno.E2BIG}) == 0:
-        raise Wrong(f"{file}: {text!r} was accepted")
-    guest.count("malformed refused")
-
-
-def draw_lease(rnd: Random, machine: Machine) -> list[str]:
-    return [rnd.choice(["0", "1", "2", "3", "600"])]
-
-
-def run_lease(guest: Guest, seconds: str) -> None:
-    write(DEBUGFS / "lease", seconds, REFUSALS)
-    guest.count("lease")
-
-
-def draw_read(rnd: Random, machine: Machine) -> list[str]:
-    policy = rnd.choice(machine.policies)
-    return [rnd.choice(["version", "hooks", "status", "lease", "last_error", f"{policy}/config",
-                        f"{policy}/counters", f"{policy}/state", f"{policy}/supported"])]
-
-
-def run_read(guest: Guest, file: str) -> None:
-    try:
-        with (DEBUGFS / file).open("rb") as handle:
-            # In pieces, so that the file may change between two reads.
-            while handle.read(500):
-                pass
-    except OSError as error:
-        if error.errno not in REFUSALS:
-            raise Wrong(f"{file}: {error.strerror}") from error
-        guest.count("read refused")
-        return
-    guest.count("read")
-
-
-def draw_kill(rnd: Random, machine: Machine) -> list[str]:
-    policy = rnd.choice(machine.policies)
-    return [str(rnd.randint(1, 1000)), f"{DEBUGFS}/{policy}/enabled=1",
-            f"{DEBUGFS}/{policy}/enabled=0",
-            f"{DEBUGFS}/{policy}/config={legal_value(rnd, machine, policy)}"]
-
-
-def run_kill(guest: Guest, seed: str, *writes: str) -> None:
-    program = guest.root / "build/programs/killwriters"
-    if DEBUGFS.exists() and command([program, "-r", "3", "-n", "2", "-m", "200", "-s", seed,
-                                     "-l", "90", *writes], 240):
-        raise Wrong("a killed writer does not die")
-    guest.count("kill")
-
+from tests.torture.base import DEBUGFS as DEBUGFS
+from tests.torture.base import KERNEL_REFUSALS as KERNEL_REFUSALS
+from tests.torture.base import LIVEPATCHES as LIVEPATCHES
+from tests.torture.base import PARAMETERS as PARAMETERS
+from tests.torture.base import REFUSALS as REFUSALS
+from tests.torture.base import SCRATCH, Kind
+from tests.torture.base import Guest as Guest
+from tests.torture.base import Machine as Machine
+from tests.torture.base import Wrong as Wrong
+from tests.torture.base import command as command
+from tests.torture.base import write as write
+from tests.torture.steps_files import (
+    draw_config,
+    draw_enabled,
+    draw_kill,
+    draw_knob,
+    draw_lease,
+    draw_malformed,
+    draw_parameter,
+    draw_read,
+    run_config,
+    run_enabled,
+    run_kill,
+    run_knob,
+    run_lease,
+    run_malformed,
+    run_parameter,
+    run_read,
+)
 
 # ---- modules and livepatches
 
@@ -580,28 +400,6 @@ def run_exchange(guest: Guest, steps: str) -> None:
 
 
 # ---- the table
-
-
-def always(machine: Machine) -> bool:
-    return True
-
-
-def nothing(rnd: Random, machine: Machine) -> list[str]:
-    return []
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of step.
-
-    weight  how often the kind is drawn, against the others
-    where   whether the kind makes sense on a machine
-    """
-
-    weight: int
-    run: Callable[..., None]
-    draw: Callable[[Random, Machine], list[str]] = nothing
-    where: Callable[[Machine], bool] = always
 
 
 KINDS: dict[str, Kind] = {
