@@ -77,6 +77,11 @@ def write(path: Path, text: str, allowed: set[int]) -> int:
     return 0
 
 
+def outcome(error: int) -> str:
+    """An errno as a word, for the counts."""
+    return errno.errorcode.get(error, "done")
+
+
 def command(words: Sequence[str | Path], timeout: float = 120) -> int:
     """Run a program to its end, in a folder that can be written; its status."""
     done = subprocess.run([str(word) for word in words], cwd=SCRATCH, stdin=subprocess.DEVNULL,

@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
+from tests.torture import steps_abuse
 from tests.torture.base import DEBUGFS as DEBUGFS
 from tests.torture.base import KERNEL_REFUSALS as KERNEL_REFUSALS
 from tests.torture.base import LIVEPATCHES as LIVEPATCHES
+from tests.torture.base import SCRATCH, Kind
 from tests.torture.base import PARAMETERS as PARAMETERS
 from tests.torture.base import REFUSALS as REFUSALS
-from tests.torture.base import SCRATCH, Kind
 from tests.torture.base import Guest as Guest
 from tests.torture.base import Machine as Machine
 from tests.torture.base import Wrong as Wrong
@@ -50,11 +51,14 @@ from tests.torture.steps_files import (
 
 
 def draw_reload(rnd: Random, machine: Machine) -> list[str]:
-    return [rnd.choice(["", draw_parameter(rnd, machine)[0]])]
+    return [rnd.choice(["", draw_parameter(rnd, machine)[0]]), rnd.choice(["", "held"])]
 
 
-def run_reload(guest: Guest, policies: str) -> None:
-    gone = command(["rmmod", "livemm"])
+def run_reload(guest: Guest, policies: str, how: str = "") -> None:
+    def unload() -> int:
+        return command(["rmmod", "livemm"])
+
+    gone = steps_abuse.held(guest, unload) if how == "held" else unload()
     there = command(["modprobe", "livemm", *([f"policies={policies}"] if policies else [])])
     if there:
         command(["modprobe", "livemm"])
@@ -427,6 +431,7 @@ KINDS: dict[str, Kind] = {
     "oom": Kind(2, run_oom, draw_oom),
     "swap": Kind(4, run_swap),
     "exchange": Kind(10, run_exchange, draw_exchange),
+    **steps_abuse.KINDS,
 }
 
 
