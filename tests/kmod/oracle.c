@@ -4,7 +4,7 @@
  *
  * Reading parameter `check` stops all CPUs and walks the free lists, the per-CPU lists and the
  * memory map.  Nothing here asks livemm.  Each line is a word and a number; all words but the
- * last five must read 0:
+ * last six must read 0:
  *
  *	list_order	free blocks without the mark of the buddy, or with the order of another list
  *	list_type	free blocks on the list of another type than their pageblock's
@@ -18,11 +18,13 @@
  *	unowned		pages without a reference that are on no list of the kernel
  *	tails		such pages where they may be the rest of a block whose first page is used
  *	buddy, pcp, used, reserved	pages
+ *	poisoned	pages on no list that the kernel keeps from use as broken (PG_hwpoison)
  *
  * The kernel keeps a reference to the first page of a block that is no compound page, such as a
  * stack, and none to the rest.  A lost page behind a used page may therefore count as a tail.
  * Unowned are a page on its way between a list and its user, for a moment, a page that livemm has
  * in a depot, and on 7.2 a page that was freed where zone->lock could not be had, until the next free.
+ * Parameter `where` has the page frame numbers of the first unowned pages of the last look.
  */
 #include <linux/bitmap.h>
 #include <linux/memory_hotplug.h>
@@ -43,7 +45,7 @@
 #define WORDS(word) \
 	word(list_order) word(list_type) word(list_count) word(twice) word(free_pages) \
 	word(free_cma) word(referenced) word(pcp_count) word(pcp_bound) word(unowned) \
-	word(tails) word(buddy) word(pcp) word(used) word(reserved)
+	word(tails) word(buddy) word(pcp) word(used) word(reserved) word(poisoned)
 
 #define WORD_ID(name)	WORD_##name,
 enum word { WORDS(WORD_ID) NR_WORDS };
@@ -53,6 +55,10 @@ static const char *const word_texts[NR_WORDS] = { WORDS(WORD_TEXT) };
 
 /* Of a block. */
 #define MOST_PAGES	(1UL << LMM_MAX_ORDER)
+
+/* Pages that are unowned in the last look, the first of them. */
+static unsigned long unowned[256];
+static unsigned int nr_unowned;
 
 DEFINE_STATIC_CALL_NULL(oracle_block_type, LMM_BLOCK_TYPE_RETURN (LMM_BLOCK_TYPE_ARGS));
 
@@ -183,8 +189,18 @@ static bool is_used(struct page *page)
 {
 	struct page *head = compound_head(page);
 
-	return PageReserved(page) || page_ref_count(head) || page_has_type(head) ||
-	       PageHWPoison(page);
+	return PageReserved(page) || page_ref_count(head) || page_has_type(head);
+}
+
+static enum word word_of(struct page *page, bool in_block)
+{
+	if (PageHWPoison(page))
+		return WORD_poisoned;
+	if (PageReserved(page))
+		return WORD_reserved;
+	if (is_used(page))
+		return WORD_used;
+	return in_block ? WORD_tails : WORD_unowned;
 }
 
 /* Pages on no list are someone's: a reference or a type says so, or the first page of the block. */
@@ -192,6 +208,7 @@ static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 {
 	/* Where the block of the last page with a reference ends at most. */
 	unsigned long pfn, end = 0;
+	enum word word;
 
 	for (pfn = zone->zone_start_pfn; pfn < zone_end_pfn(zone); pfn++) {
 		struct page *page = pfn_to_online_page(pfn);
@@ -201,13 +218,13 @@ static void walk_memory_map(struct oracle *oracle, struct zone *zone)
 			end = 0;
 			continue;
 		}
-		if (is_used(page)) {
-			oracle->count[PageReserved(page) ? WORD_reserved : WORD_used]++;
-			/* A block begins at a multiple of its size. */
+		word = word_of(page, pfn < end);
+		oracle->count[word]++;
+		if (word == WORD_unowned && nr_unowned < ARRAY_SIZE(unowned))
+			unowned[nr_unowned++] = pfn;
+		/* A block begins at a multiple of its size. */
+		if (word == WORD_used || word == WORD_reserved)
 			end = begins_block(page) ? pfn + min(pfn & -pfn, MOST_PAGES) : 0;
-		} else {
-			oracle->count[pfn < end ? WORD_tails : WORD_unowned]++;
-		}
 	}
 }
 
@@ -216,6 +233,7 @@ static int look(void *data)
 	struct oracle *oracle = data;
 	struct zone *zone = NULL;
 
+	nr_unowned = 0;
 	while ((zone = lmm_zone_after(zone))) {
 		walk_free_lists(oracle, zone);
 		walk_cpu_lists(oracle, zone);
@@ -253,6 +271,18 @@ static int check_get(char *buf, const struct kernel_param *kp)
 }
 
 LMM_PARAM_GET(check, check_get, "look at all pages, with all CPUs stopped");
+
+static int where_get(char *buf, const struct kernel_param *kp)
+{
+	unsigned int i;
+	int len = 0;
+
+	for (i = 0; i < nr_unowned; i++)
+		len += scnprintf(buf + len, PAGE_SIZE - len, "%lu\n", unowned[i]);
+	return len;
+}
+
+LMM_PARAM_GET(where, where_get, "page frame numbers of unowned pages, by the last look");
 
 static struct page *lost;
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from random import Random
 DEBUGFS = Path("/sys/kernel/debug/livemm")
 PARAMETERS = Path("/sys/module/livemm/parameters")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
+MEMORY_BLOCKS = Path("/sys/devices/system/memory")
 SCRATCH = Path("/dev/shm")
 # debugfs-docs/livemm: what a write may be refused with.  The last three are the kernel's: livemm is
 # not loaded, goes away while the file is open, or goes away while the file is being opened.
@@ -56,6 +58,10 @@ class Guest:
     root: Path
     modules: Path
     counts: dict[str, int] = field(default_factory=dict)
+    # Held by who takes memory off, or pages as broken: the kernel does not do both.
+    memory: threading.Lock = field(default_factory=threading.Lock)
+    # Page frame numbers of pages that may be marked as broken for good.
+    poisoned: set[int] = field(default_factory=set)
 
     def count(self, word: str) -> None:
         """One more outcome of a kind."""
@@ -88,6 +94,12 @@ def command(words: Sequence[str | Path], timeout: float = 120) -> int:
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout,
                           check=False)
     return done.returncode
+
+
+def block_pages() -> int:
+    """Pages of a block of memory that goes off and on as a whole."""
+    text = (MEMORY_BLOCKS / "block_size_bytes").read_text(encoding="ascii")
+    return int(text, 16) // 4096
 
 
 def always(machine: Machine) -> bool:

@@ -13,7 +13,7 @@ CHECK = Path("/sys/module/lmm_oracle/parameters/check")
 LOSE = CHECK.with_name("lose")
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 # Words of lmm_oracle.ko that say where pages are, not that one is wrong.
-PLACES = ("tails", "buddy", "pcp", "used", "reserved")
+PLACES = ("tails", "buddy", "pcp", "used", "reserved", "poisoned")
 # Pages on their way are unowned for a moment: so many looks, that far apart, until none is.
 LOOKS = 20
 BETWEEN = 0.25  # guest seconds

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from tests.torture import steps_abuse
+from tests.torture import steps_abuse, steps_poison
 from tests.torture.base import DEBUGFS as DEBUGFS
 from tests.torture.base import KERNEL_REFUSALS as KERNEL_REFUSALS
 from tests.torture.base import LIVEPATCHES as LIVEPATCHES
-from tests.torture.base import SCRATCH, Kind
+from tests.torture.base import MEMORY_BLOCKS, SCRATCH, Kind, block_pages
 from tests.torture.base import PARAMETERS as PARAMETERS
 from tests.torture.base import REFUSALS as REFUSALS
 from tests.torture.base import Guest as Guest
@@ -172,7 +172,7 @@ def run_cpu(guest: Guest, cpu: str, then: str = "back") -> None:
 
 
 def memory_blocks() -> list[Path]:
-    return sorted(Path("/sys/devices/system/memory").glob("memory[0-9]*/state"))
+    return sorted(MEMORY_BLOCKS.glob("memory[0-9]*/state"))
 
 
 def draw_memory(rnd: Random, machine: Machine) -> list[str]:
@@ -184,9 +184,14 @@ def run_memory(guest: Guest, which: str) -> None:
     if not blocks:
         return
     state = blocks[int(which) % len(blocks)]
-    # The kernel tries for ever while pages are in the way: a writer of its own can be killed.
-    gone = command(["timeout", "-s", "KILL", "15", "sh", "-c", f"echo offline >{state}"])
-    write(state, "online", KERNEL_REFUSALS)
+    with guest.memory:
+        # Memory with a broken page may stay off for good.
+        if state.parent.name in {f"memory{pfn // block_pages()}" for pfn in guest.poisoned}:
+            guest.count("memory with a broken page")
+            return
+        # The kernel tries for ever while pages are in the way: a writer of its own can be killed.
+        gone = command(["timeout", "-s", "KILL", "15", "sh", "-c", f"echo offline >{state}"])
+        write(state, "online", KERNEL_REFUSALS)
     guest.count(f"memory {'refused' if gone else 'done'}")
 
 
@@ -432,6 +437,7 @@ KINDS: dict[str, Kind] = {
     "swap": Kind(4, run_swap),
     "exchange": Kind(10, run_exchange, draw_exchange),
     **steps_abuse.KINDS,
+    **steps_poison.KINDS,
 }
 
 
