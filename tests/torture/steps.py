@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from tests.torture import steps_abuse, steps_poison
+from tests.torture import steps_abuse, steps_poison, steps_trace
 from tests.torture.base import DEBUGFS as DEBUGFS
 from tests.torture.base import KERNEL_REFUSALS as KERNEL_REFUSALS
 from tests.torture.base import LIVEPATCHES as LIVEPATCHES
@@ -438,6 +438,7 @@ KINDS: dict[str, Kind] = {
     "exchange": Kind(10, run_exchange, draw_exchange),
     **steps_abuse.KINDS,
     **steps_poison.KINDS,
+    **steps_trace.KINDS,
 }
 
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Steps of tracers on the functions that livemm hooks, and the freezer.
+
+Suspend to idle goes as far as the freezer: every task of user space and every freezable thread of
+the kernel stops for a second, whatever the task is about, and goes on.  The devices stay on.  A
+guest of the torture has its root on 9p, which a sleep of the devices would cut off; tests/sleep.py
+has a guest that sleeps in earnest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from tests.torture.base import (
+    KERNEL_REFUSALS,
+    SCRATCH,
+    Guest,
+    Kind,
+    Machine,
+    Wrong,
+    command,
+    outcome,
+    write,
+)
+
+TRACING = Path("/sys/kernel/tracing")
+# Of module/hook/rows.h: wrapped, called directly, or probed.  No kernel has all of them.
+HOOKED = ["free_pcppages_bulk", "rmqueue_bulk", "drain_pages_zone", "__drain_all_pages",
+          "drain_all_pages", "compact_zone", "change_prot_numa", "find_suitable_fallback",
+          "get_page_from_freelist", "bdev_getblk", "__getblk_gfp", "task_numa_fault",
+          "numa_migrate_prep", "numa_migrate_check", "bpf_trampoline_link_prog", "wakeup_kswapd",
+          "zone_set_pageset_high_and_batch", "exit_mmap", "task_numa_work"]
+REFUSALS = KERNEL_REFUSALS | {errno.EEXIST, errno.ENOTSUP}
+# Only one may use what the kernel has once.
+top_level = threading.Lock()
+
+
+def clear(path: Path) -> None:
+    """Empty a list of functions."""
+    with contextlib.suppress(OSError), path.open("w", encoding="ascii"):
+        pass
+
+
+@contextlib.contextmanager
+def instance() -> Iterator[Path]:
+    """A folder of tracefs with a tracer of its own."""
+    folder = TRACING / f"instances/lmm_{threading.get_native_id()}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        folder.rmdir()
+
+
+@contextlib.contextmanager
+def shared() -> Iterator[Path]:
+    """The folder that has every tracer; nobody else's meanwhile."""
+    with top_level:
+        yield TRACING
+
+
+def draw_tracer(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["function", "function_graph"]), *rnd.sample(HOOKED, rnd.randint(1, 4))]
+
+
+def run_tracer(guest: Guest, tracer: str, *functions: str) -> None:
+    """A tracer looks at functions for a moment; function_graph changes return addresses."""
+    # Instances have no function_graph tracer before 6.12.
+    with instance() if tracer == "function" else shared() as folder:
+        wanted = folder / "set_ftrace_filter"
+        try:
+            known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]
+            error = write(folder / "current_tracer", tracer, REFUSALS) if known else errno.ENOENT
+            time.sleep(0.5)
+        finally:
+            write(folder / "current_tracer", "nop", REFUSALS)
+            clear(wanted)
+    guest.count(f"tracer {tracer} {outcome(error)}")
+
+
+def draw_perf(rnd: Random, machine: Machine) -> list[str]:
+    return [rnd.choice(["", "%return"]), rnd.choice(HOOKED)]
+
+
+def run_perf(guest: Guest, where: str, function: str) -> None:
+    """perf has a probe of its own, and counts how often the probe is hit."""
+    if not shutil.which("perf"):
+        guest.count("perf absent")
+        return
+    name = f"lmm_{threading.get_native_id()}"
+    # Looks for files of symbols, which takes long under emulation.
+    perf = ["env", f"HOME={SCRATCH}", "timeout", "100", "perf"]
+    if command([*perf, "probe", "-q", "-a", f"{name}={function}{where}"], 240):
+        guest.count("perf probe refused")
+        return
+    # perf names the event of a return otherwise.
+    event = f"probe:{name}{'__return' if where else ''}"
+    status = command([*perf, "stat", "-a", "-e", event, "sleep", "0.5"], 240)
+    gone = command([*perf, "probe", "-q", "-d", event], 240)
+    guest.count(f"perf probe{where} {'done' if not status and not gone else f'{status} {gone}'}")
+
+
+POWER = Path("/sys/power")
+SLEEPS = POWER / "suspend_stats/success"
+STOP = Path("/sys/module/suspend/parameters/pm_test_delay")
+
+
+def sleeps() -> int:
+    """How often the machine has slept, as the kernel counts."""
+    return int(SLEEPS.read_text(encoding="ascii"))
+
+
+def run_freeze(guest: Guest) -> None:
+    """Suspend to idle as far as the freezer, for a second."""
+    if not (POWER / "pm_test").exists() or not SLEEPS.exists():
+        guest.count("freeze absent")
+        return
+    with top_level:
+        write(STOP, "1", set())
+        write(POWER / "pm_test", "freezer", set())
+        try:
+            before = sleeps()
+            error = write(POWER / "state", "freeze", KERNEL_REFUSALS)
+            if not error and sleeps() != before + 1:
+                raise Wrong("the kernel has not counted a sleep")
+        finally:
+            write(POWER / "pm_test", "none", set())
+    guest.count(f"freeze {outcome(error)}")
+
+
+def stock(machine: Machine) -> bool:
+    """Whether the kernel is Debian's own."""
+    return not machine.debug
+
+
+KINDS: dict[str, Kind] = {
+    "tracer": Kind(6, run_tracer, draw_tracer),
+    "perf": Kind(1, run_perf, draw_perf, stock),
+    "freeze": Kind(2, run_freeze, where=stock),
+}
