@@ -340,13 +340,12 @@ def held(guest: Guest, unload: Callable[[], int]) -> int:
     """
     try:
         with opened(str(DEBUGFS / "status"), os.O_RDONLY) as status, \
-                opened(str(DEBUGFS / "lease"), os.O_RDWR) as lease:
+                opened(str(DEBUGFS / "lease"), os.O_WRONLY) as lease:
             os.read(status, 10)
             if not unload():
                 raise Wrong("livemm was unloaded while its files were open")
             os.read(status, PAGE)
-            os.read(lease, PAGE)
-            os.pwrite(lease, b"0", 0)
+            os.write(lease, b"0")
         with contextlib.ExitStack() as stack:
             def keep(path: Path, flags: int) -> int:
                 return stack.enter_context(opened(str(path), flags))
@@ -360,13 +359,15 @@ def held(guest: Guest, unload: Callable[[], int]) -> int:
             gone = {
                 "a path": lambda: os.close(os.open(f"/proc/self/fd/{path}", os.O_RDONLY)),
                 "a folder": lambda: os.close(os.open("status", os.O_RDONLY, dir_fd=folder)),
-                "a list": lambda: os.listdir(folder),
                 "a read of a parameter": lambda: os.pread(parameter, 10, 0),
                 "a write of a parameter": lambda: os.pwrite(parameter, b"pcp:enabled=0", 0),
             }
             for what, call in gone.items():
                 if not attempt(call, REFUSALS, f"livemm is gone: {what}"):
                     raise Wrong(f"livemm is gone, and {what} succeeds")
+            # A folder that was removed can still be listed.
+            if left := os.listdir(folder):
+                raise Wrong(f"livemm is gone, and its folder has {left}")
     except OSError as error:
         if error.errno not in REFUSALS:
             raise Wrong(f"held: {error.strerror}") from error
