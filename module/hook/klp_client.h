@@ -44,6 +44,7 @@ void lmm_klp_exit(void);
 
 /* klp_conflict.c */
 void lmm_klp_survey(void);
+bool lmm_klp_barred(u32 functions);
 bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len);
 bool lmm_klp_any_covered(void);
 bool lmm_klp_in_transition(void);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * klp_conflict.c - livepatches of others on the functions that we wrap
+ * klp_conflict.c - livepatches and kprobes of others on the functions that we wrap
  *
  * A wrapper of ours calls the kernel's own code past the ftrace site.  A wrapper over another
  * livepatch would silently undo a fix.  Our livepatch modules therefore refuse to be enabled on a
  * function that another livepatch holds (klp_pre_patch() in klp_module.h, under the kernel's
  * klp_mutex).  A livepatch that comes later lies on top of ours and is called instead of ours.
  *
+ * A kprobe with a post_handler and a livepatch may both change where a function goes on (the flag
+ * IPMODIFY of their ftrace_ops).  A function has room for one of the two, and the kernel refuses
+ * the later one.  Such a kprobe beside an older kprobe without a post_handler lacks the flag.  Only
+ * a livepatch of ours that the kernel has refused therefore shows that a kprobe covers a function.
+ *
  * A survey finds the covered functions.  A survey runs when a livepatch module comes or goes.
  * While a function is covered, a survey runs once a second as well, because the kernel tells
- * nobody when a livepatch is disabled through sysfs.
+ * nobody when a livepatch is disabled through sysfs or a kprobe is removed.
  *
  * The guard: some requests to the kernel are safe only while a wrapper of ours answers them.
  * Such requests stop before another livepatch is enabled and before ours is disabled.  Such
@@ -20,20 +25,28 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/kprobes.h>
 #include <linux/livepatch.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include "hook.h"
+#include "kcall.h"
 #include "klp_client.h"
 #include "klp_guard.h"
 #include "symbols.h"
 #include "table.h"
+
+/* What covers a function, where that is not a livepatch; no module has such a name. */
+#define BY_UNKNOWN	"?"
+#define BY_KPROBE	"kprobe/"
 
 bool lmm_guard_in_place;
 
@@ -76,6 +89,33 @@ static const char *held_by(const char *symbol)
 		}
 	}
 	return NULL;
+}
+
+/* Is an enabled kprobe with a post_handler at the function? */
+static bool post_handled(const struct lmm_hook *hook)
+{
+	void *site = (void *)lmm_symbol_ftrace_site(hook->addr);
+	const struct kprobe *probe;
+	bool found;
+
+	if (!lmm_hook_available(LMM_HOOK_KPROBE_AT))
+		return false;
+	/* The kernel frees a kprobe after a grace period. */
+	preempt_disable();
+	probe = KCALL(kprobe_at)(site);
+	found = probe && probe->post_handler && !(probe->flags & KPROBE_FLAG_DISABLED);
+	preempt_enable();
+	return found;
+}
+
+/* What covers a function, or NULL; under klp_mutex. */
+static const char *covering(struct lmm_hook *hook)
+{
+	const char *name = held_by(hook->symbol);
+
+	if (READ_ONCE(hook->barred) && !post_handled(hook))
+		WRITE_ONCE(hook->barred, false);
+	return name || !READ_ONCE(hook->barred) ? name : BY_KPROBE;
 }
 
 static void covered_set(struct lmm_hook *hook, const char *name)
@@ -130,7 +170,7 @@ static bool guard_rise(void)
 }
 
 /**
- * lmm_klp_survey() - see which of the functions that we wrap another livepatch holds
+ * lmm_klp_survey() - see which of the functions that we wrap somebody else covers
  *
  * Every function counts as held when the kernel's list of patches cannot be found.  A survey that
  * is killed takes the guard down, and has another task survey.
@@ -150,7 +190,7 @@ void lmm_klp_survey(void)
 	seen = klp_list && !mutex_lock_killable(klp_lock);
 	lmm_for_each_hook(hook)
 		if (hook->mech == LMM_MECH_LIVEPATCH && (seen || !klp_list))
-			covered_set(hook, seen ? held_by(hook->symbol) : "?");
+			covered_set(hook, seen ? covering(hook) : BY_UNKNOWN);
 	if (seen) {
 		stands = guard_rise();
 		mutex_unlock(klp_lock);
@@ -163,9 +203,34 @@ void lmm_klp_survey(void)
 }
 
 /**
- * lmm_klp_covered() - did another livepatch hold a function at the last survey?
+ * lmm_klp_barred() - the kernel has refused a livepatch of ours: does a kprobe bar it?
+ * @functions: BIT(enum lmm_klp_function) of each function in the livepatch
+ *
+ * The next survey finds each function with such a kprobe covered, until the kprobe is gone.
+ *
+ * Context: process.
+ * Return: true if there is such a kprobe.
+ */
+bool lmm_klp_barred(u32 functions)
+{
+	struct lmm_hook *hook;
+	bool any = false;
+
+	lmm_for_each_hook(hook) {
+		if (!lmm_hook_wraps(hook, functions) || !post_handled(hook))
+			continue;
+		WRITE_ONCE(hook->barred, true);
+		any = true;
+	}
+	if (any)
+		tell_changed();
+	return any;
+}
+
+/**
+ * lmm_klp_covered() - did somebody else cover a function at the last survey?
  * @hook: row of the function
- * @why: gets the name of that livepatch, in words; may be NULL
+ * @why: gets who covers the function, in words; may be NULL
  * @len: size of @why
  *
  * Context: process; takes no lock that anybody sleeps under.
@@ -178,8 +243,11 @@ bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len)
 	spin_lock(&covered_lock);
 	strscpy(name, hook->covered_by, sizeof(name));
 	spin_unlock(&covered_lock);
-	if (why && !strcmp(name, "?"))
+	if (why && !strcmp(name, BY_UNKNOWN))
 		scnprintf(why, len, "cannot see which livepatches are loaded");
+	else if (why && !strcmp(name, BY_KPROBE))
+		scnprintf(why, len, "a kprobe with a post_handler holds %s; remove that first",
+			  hook->symbol);
 	else if (why && name[0])
 		scnprintf(why, len, "livepatch %s holds %s; disable that first", name,
 			  hook->symbol);
@@ -187,7 +255,7 @@ bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len)
 }
 
 /**
- * lmm_klp_any_covered() - is anything held by another livepatch?
+ * lmm_klp_any_covered() - does somebody else cover any function?
  *
  * Context: process.
  * Return: true if so at the last survey.

@@ -141,8 +141,8 @@ static const struct lmm_klp_port *livepatch_load(const struct lmm_livepatch *lp,
 			break;
 	}
 	if (!port && !why[0])
-		scnprintf(why, len, "%s has run, but %s is not loaded; see dmesg", MODPROBE,
-			  lp->module);
+		scnprintf(why, len, "%s has run, but %s (%s) is not loaded; see dmesg", MODPROBE,
+			  lp->module, option);
 	return port;
 }
 
@@ -249,6 +249,9 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 			return err;
 	}
 	port = livepatch_load(lp, option, &err, why, len);
+	/* The waiters look anew: they may do without the function, or are refused in words. */
+	if (!port && !err && lmm_klp_barred(functions))
+		return 0;
 	if (!port)
 		return err ? -ENOENT : livepatch_refused(wanted, why, len);
 	if (port->version != LMM_KLP_PORT_VERSION) {
@@ -422,6 +425,9 @@ static int awaited_wait(struct awaited *awaited)
  * What is left of an earlier, disabled or smaller livepatch module is replaced: the kernel
  * does not enable a livepatch a second time.  A transition that does not end within
  * transition_timeout_ms is taken back and the kernel left as it was.
+ *
+ * A kprobe of somebody else's may have kept the kernel from enabling a livepatch.  The function of
+ * that kprobe is covered from then on, the livepatch is not loaded, and the caller looks anew.
  *
  * When the last waiter leaves early, the kernel thread ends with the livepatch that it is loading
  * and loads no other.  A livepatch that nobody holds costs one static branch a call.

@@ -61,12 +61,11 @@ void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 		return;
 	if (!READ_ONCE(livepatch))
 		scnprintf(why, len, "module parameter livepatch=0");
-	else if (lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
+	else if (!lmm_klp_covered(hook, why, len) &&
+		 lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
 		/* For instance, another livepatch held the function. */
 		scnprintf(why, len, "%s lacks the function; switch off all policies that use %s",
 			  lmm_klp_module(hook->function), lmm_klp_module(hook->function));
-	else
-		lmm_klp_covered(hook, why, len);
 }
 
 /**

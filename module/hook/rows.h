@@ -158,6 +158,8 @@ CALL(MEM_LOCK, mem_lock, get_online_mems, void, void)
 CALL(MEM_UNLOCK, mem_unlock, put_online_mems, void, void)
 /* Read the type of a pageblock. */
 CALL(BLOCK_FLAGS, block_flags, LMM_BLOCK_TYPE_SYMBOL, LMM_BLOCK_TYPE_RETURN, LMM_BLOCK_TYPE_ARGS)
+/* The kprobe at an address. */
+CALL(KPROBE_AT, kprobe_at, get_kprobe, struct kprobe *, void *addr)
 /* Take a page off its LRU list; move pages elsewhere; put back pages that were not moved. */
 CALL(ISOLATE, isolate, folio_isolate_lru, lmm_isolated_t, struct folio *folio)
 CALL(MIGRATE, migrate, migrate_pages, int, LMM_MIGRATE_ARGS)

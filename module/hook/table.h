@@ -205,7 +205,9 @@ struct lmm_hook_client {
  * @is_direct: @ops is registered
  * @is_shared: @shared_ops is registered
  * @makes_room: the direct call shall not be used any more
- * @covered_by: the livepatch of somebody else's that holds the function, or ""
+ * @covered_by: the livepatch of somebody else's that holds the function, or a word of
+ *	klp_conflict.c, or ""
+ * @barred: the kernel has refused our livepatch, and a kprobe with a post_handler is there
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
  * @armed: BIT() of each client for which the row is armed
@@ -244,6 +246,7 @@ struct lmm_hook {
 	bool is_shared;
 	bool makes_room;
 	char covered_by[MODULE_NAME_LEN];
+	bool barred;
 	bool available;
 	bool stuck;
 	u32 armed;

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.12
+# kernels: 6.1 6.12
 # guest: shared
-# named: 6.1
 #
 # Another livepatch replaces a function that ours wraps. Theirs stays in force, `hooks` shows the
-# conflict, and the rest of the policy works. Then theirs is loaded above ours.
+# conflict, and the rest of the policy works. Then theirs is loaded above ours. The same with a
+# cumulative livepatch, and with a kprobe that has a post_handler.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
+
+hooks_are() {
+	for _hook in $1; do
+		hook_is "$_hook" "$2" || return 1
+	done
+}
 
 need foreign_load
 need lmm_load
@@ -23,6 +29,13 @@ need write_to /sys/devices/system/cpu/cpu1/online 0
 check "their livepatch still runs" test "$(foreign_number hits)" -gt "$hits"
 need write_to /sys/devices/system/cpu/cpu1/online 1
 need write_to "$LMM_DBG/pcp/enabled" 0
+need lmm_unload
+need foreign_unload
+
+need foreign_load replace=1
+need lmm_load
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" \
+	"hook drain: livepatch lmm_foreign holds free_pcppages_bulk"
 need lmm_unload
 need foreign_unload
 
@@ -47,3 +60,78 @@ check "theirs goes" foreign_unload
 check "drain is armed again" wait_for 30 hook_is drain armed
 check "pcp is on" wait_for 10 policy_is pcp on
 check "unloads again" lmm_unload
+
+# A cumulative livepatch of theirs on a function with a direct call of ours: before us both work;
+# after us the kernel disables every livepatch of ours, whatever the function.
+need foreign_load replace=1 function=get_page_from_freelist
+need lmm_load policies=pageblock:enabled=1
+hits=$(foreign_number hits)
+check "pageblock is on beside their cumulative livepatch" hooks_are "fallback request" armed
+check "theirs counts" wait_for 30 grown "$hits" foreign_hits
+check "it goes" foreign_unload
+check "pageblock is on" policy_is pageblock on
+need foreign_load replace=1 function=get_page_from_freelist
+check "after ours: pageblock stands by" wait_for 60 tells status \
+	'^pageblock +standby .*disabled or replaced from outside'
+hits=$(foreign_number hits)
+check "theirs counts on" wait_for 30 grown "$hits" foreign_hits
+need foreign_unload
+check "write 1: pageblock is on again" write_to "$LMM_DBG/pageblock/enabled" 1
+check "with its hooks" hooks_are "fallback request" armed
+check "unloads after that" lmm_unload
+
+# A kprobe with a post_handler and a livepatch: the kernel refuses the later one.
+probe_load() { insmod "$LMM_MODDIR/lmm_probe.ko" "$@"; }
+probe_hits() { cut -d, -f1 /sys/module/lmm_probe/parameters/hits; }
+probe_words="a kprobe with a post_handler holds"
+
+need probe_load function=free_pcppages_bulk,find_suitable_fallback post=1
+need lmm_load
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" \
+	"hook drain: $probe_words free_pcppages_bulk; remove that first"
+check "hooks says so" tells hooks "^drain .* unavailable .*$probe_words free_pcppages_bulk"
+refuses "$LMM_DBG/pageblock/enabled" 1 "Operation not supported" \
+	"hook fallback: $probe_words find_suitable_fallback; remove that first"
+check "supported says so" grep -q "^no: hook fallback: $probe_words" "$LMM_DBG/pageblock/supported"
+check "status says so" tells status "^pageblock +unsupported .*$probe_words"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "$probe_words free_pcppages_bulk"
+check "mode depth does without drain" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
+check "with its other hooks" hook_is page_alloc armed
+load_start
+need write_to /sys/devices/system/cpu/cpu1/online 0
+check "the kprobe counts" wait_for 30 grown 0 probe_hits
+need write_to /sys/devices/system/cpu/cpu1/online 1
+load_stop
+# A policy that is on holds the livepatch, which lacks drain.
+need write_to "$LMM_DBG/pcp/enabled" 0
+need wait_for 60 settled
+check "the kprobe goes" rmmod lmm_probe
+check "drain is no longer held" wait_for 30 hook_is drain idle
+check "pageblock is supported" grep -q "^yes" "$LMM_DBG/pageblock/supported"
+check "pcp has drain" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event"
+check "drain is armed" hook_is drain armed
+
+refute "a kprobe with a post_handler is refused after ours" probe_load post=1
+check "the kernel says busy" expr "$_out" : ".*[Bb]usy"
+check "a kprobe without a post_handler is not" probe_load
+check "drain is armed beside the kprobe" hook_is drain armed
+need rmmod lmm_probe
+check "drain stays armed" hook_is drain armed
+check "unloads beside kprobes" lmm_unload
+
+# On a function that the policy can do without.
+if traceable rmqueue_bulk; then
+	need probe_load function=rmqueue_bulk post=1
+	need lmm_load
+	check "pcp comes on without refill" write_to "$LMM_DBG/pcp/enabled" 1
+	check "refill says why" tells hooks "^refill .* unavailable .*$probe_words rmqueue_bulk"
+	check "drain is armed all the same" hook_is drain armed
+	need rmmod lmm_probe
+	need write_to "$LMM_DBG/pcp/enabled" 0
+	need wait_for 60 settled
+	check "pcp comes on again" write_to "$LMM_DBG/pcp/enabled" 1
+	check "with refill" hook_is refill armed
+	check "unloads in the end" lmm_unload
+else
+	note "this kernel has no rmqueue_bulk to probe"
+fi
