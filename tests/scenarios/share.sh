@@ -7,10 +7,11 @@
 # timeout: 2400
 # args: transparent_hugepage=never
 #
-# Other tools put a livepatch, a kprobe and a BPF program (entry and exit) on each function that
-# policies hook by a direct call: before our policies come on, and after. The kprobe and the BPF
-# program also go on a function that our livepatch wraps. Each tool's hook loads, counts and
-# unloads, and our own hooks count on meanwhile.
+# Other tools put a livepatch, kprobes (entry, return), a kprobe with a post_handler, the tracers
+# function and function_graph, and BPF programs (entry, exit, kprobe by perf) on each function that
+# policies hook by a direct call: before our policies come on, and after. All but the livepatch and
+# the post_handler also go on a function that our livepatch wraps. Each tool's hook loads, counts
+# and unloads, and our own hooks count on meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -19,7 +20,8 @@
 
 EVENTS=/sys/kernel/tracing
 bpf=
-# A function that our livepatch wraps; another livepatch has no room there.
+# A function that our livepatch wraps; another livepatch, or a kprobe with a post_handler, has no
+# room there: the scenario foreign.
 wrapped=free_pcppages_bulk
 
 hook_of() {
@@ -44,7 +46,7 @@ done
 # The functions for a kind of theirs, with commas between.
 targets() {
 	_names=$functions
-	[ "$1" = patch ] || _names="$_names $wrapped"
+	[ "$1" = patch ] || [ "$1" = post ] || _names="$_names $wrapped"
 	echo "$_names" | tr ' ' ,
 }
 
@@ -95,8 +97,8 @@ ours_off() {
 	wait_for 60 settled
 }
 
-# KIND_on FUNCTIONS, KIND_count FUNCTIONS INDEX, KIND_off.  Set, $at_return has the kprobes and
-# BPF programs at the return of the functions alone.
+# KIND_on FUNCTIONS, KIND_count FUNCTIONS INDEX, KIND_off.  Kprobes and BPF programs are at the
+# entry and at the return of the functions; with $at_return set, at the return alone.
 at_return=
 patch_on() { foreign_load function="$1"; }
 patch_count() { foreign_number hits | cut -d, -f"$2"; }
@@ -104,21 +106,56 @@ patch_off() { foreign_unload; }
 
 kprobe_on() {
 	for _name in $(echo "$1" | tr , ' '); do
-		echo "${at_return:-p}:lmm/$_name $_name" >>"$EVENTS/kprobe_events" || return 1
+		[ -n "$at_return" ] || echo "p:lmm/in_$_name $_name" >>"$EVENTS/kprobe_events" || return 1
+		echo "r:lmm/out_$_name $_name" >>"$EVENTS/kprobe_events" || return 1
 	done
 	echo 1 >"$EVENTS/events/lmm/enable"
 }
-kprobe_count() { awk -v name="$(echo "$1" | cut -d, -f"$2")" '$1 == name { print $2 }' "$EVENTS/kprobe_profile"; }
+kprobe_count() {
+	awk -v name="$(echo "$1" | cut -d, -f"$2")" '
+		$1 == "in_" name || $1 == "out_" name { if (least == "" || $2 < least) least = $2 }
+		END { print least + 0 }' "$EVENTS/kprobe_profile"
+}
 kprobe_off() { echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"; }
+
+post_on() { insmod "$LMM_MODDIR/lmm_probe.ko" function="$1" post=1; }
+post_count() { cut -d, -f"$2" /sys/module/lmm_probe/parameters/hits; }
+post_off() { rmmod lmm_probe; }
+
+tracer_on() {
+	rm -f /run/seen.*
+	echo 256 >"$EVENTS/buffer_size_kb" &&
+		echo "$2" | tr , '\n' >"$EVENTS/set_ftrace_filter" &&
+		echo "$1" >"$EVENTS/current_tracer"
+}
+# How often the function was in the trace, with the trace emptied each time.
+tracer_count() {
+	_name=$(echo "$1" | cut -d, -f"$2")
+	if grep -qw "$_name" "$EVENTS/trace"; then
+		echo >>"/run/seen.$_name"
+		: >"$EVENTS/trace"
+	fi
+	awk 'END { print NR }' "/run/seen.$_name" 2>/dev/null || echo 0
+}
+tracer_off() {
+	echo nop >"$EVENTS/current_tracer"
+	: >"$EVENTS/set_ftrace_filter"
+}
+function_on() { tracer_on function "$1"; }
+function_count() { tracer_count "$@"; }
+function_off() { tracer_off; }
+graph_on() { tracer_on function_graph "$1"; }
+graph_count() { tracer_count "$@"; }
+graph_off() { tracer_off; }
 
 bpf_running() { grep -q running /run/bpf.out || dead "$bpf"; }
 bpf_on() {
 	for _name in $(echo "$1" | tr , ' '); do
-		[ -n "$at_return" ] || echo "kfunc:$_name { @hits[\"$_name\", \"in\"] = count(); }"
-		# Beside an exit program zonelock cannot see the caller of a drain and stores nothing.
-		if [ -n "$at_return" ] || [ "$_name" != "$wrapped" ]; then
-			echo "kretfunc:$_name { @hits[\"$_name\", \"out\"] = count(); }"
+		if [ -z "$at_return" ]; then
+			echo "kfunc:$_name { @hits[\"$_name\", \"in\"] = count(); }"
+			echo "kprobe:$_name { @hits[\"$_name\", \"probe\"] = count(); }"
 		fi
+		echo "kretfunc:$_name { @hits[\"$_name\", \"out\"] = count(); }"
 	done >/run/bpf.bt
 	cat >>/run/bpf.bt <<-END
 		interval:s:1 { printf("running\n"); print(@hits); }
@@ -131,7 +168,7 @@ bpf_on() {
 	cat /run/bpf.out
 	return 1
 }
-# The smaller of the last counts at entry and at exit, of those that there are.
+# The smallest of the last counts at entry, at exit and of the kprobe, of those that there are.
 bpf_count() {
 	awk -v name="@hits[$(echo "$1" | cut -d, -f"$2")," '$1 == name { last[$2] = $3 }
 		END { for (side in last) if (least == "" || last[side] < least) least = last[side]
@@ -164,7 +201,7 @@ theirs_load() {
 # emulated takes a minute to start.
 after() {
 	ours_on "after"
-	for kind in patch kprobe; do
+	for kind in patch kprobe post function graph; do
 		each=$(targets $kind)
 		for function in $(soaked "$each" "$(echo "$each" | tr , ' ')"); do
 			name="ours, then their $kind of $function"
@@ -185,10 +222,11 @@ after() {
 	ours_off "after"
 }
 
-# Theirs at the return of the wrapped function: a return probe, and a BPF exit program.
+# Theirs at the return of the wrapped function: a return probe, the tracer function_graph, and a BPF
+# exit program.
 returns() {
-	at_return=r
-	for kind in kprobe $(soaked "" bpf); do
+	at_return=1
+	for kind in kprobe graph $(soaked "" bpf); do
 		name="ours, then their $kind at the return of $wrapped"
 		ours_on "$name"
 		theirs_load "$name loads" "$kind" "$wrapped" || {
@@ -208,7 +246,7 @@ returns() {
 }
 
 before() {
-	for kind in patch kprobe $(soaked "" bpf); do
+	for kind in patch kprobe post function graph $(soaked "" bpf); do
 		name="their $kind, then ours"
 		each=$(targets "$kind")
 		theirs_load "$name: it loads" "$kind" "$each" || continue
