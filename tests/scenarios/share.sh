@@ -201,7 +201,7 @@ theirs_load() {
 # emulated takes a minute to start.
 after() {
 	ours_on "after"
-	for kind in patch kprobe post function graph; do
+	for kind in patch kprobe $(soaked "" "post function graph"); do
 		each=$(targets $kind)
 		for function in $(soaked "$each" "$(echo "$each" | tr , ' ')"); do
 			name="ours, then their $kind of $function"
@@ -226,7 +226,7 @@ after() {
 # exit program.
 returns() {
 	at_return=1
-	for kind in kprobe graph $(soaked "" bpf); do
+	for kind in kprobe $(soaked "" "graph bpf"); do
 		name="ours, then their $kind at the return of $wrapped"
 		ours_on "$name"
 		theirs_load "$name loads" "$kind" "$wrapped" || {
@@ -246,7 +246,7 @@ returns() {
 }
 
 before() {
-	for kind in patch kprobe post function graph $(soaked "" bpf); do
+	for kind in patch kprobe $(soaked "" "post function graph bpf"); do
 		name="their $kind, then ours"
 		each=$(targets "$kind")
 		theirs_load "$name: it loads" "$kind" "$each" || continue
