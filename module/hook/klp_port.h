@@ -116,11 +116,10 @@ struct lmm_klp_plan {
  *	-1) among the free blocks of @order: returns @found, or -1 to refuse, and clears @whole if
  *	the block must be split
  *
- * Context: under pcp->lock, preemption off (on PREEMPT_RT, inside the RCU read section of its
- * spinlocks), any context that the allocator may be called from: no sleeping, no printk, no
- * allocation, no lock.  @scan and @scan_charge: process, preemption off, mmap_lock held for
- * reading.  @give_back: process, preemption off, no lock of the allocator held.  @fallback: under
- * zone->lock, interrupts off; if @claimable is set, under no lock, preemption off.
+ * Context: under pcp->lock, preemption off, any context that the allocator may be called from: no
+ * sleeping, no printk, no allocation, no lock.  @scan and @scan_charge: process, preemption off,
+ * mmap_lock held for reading.  @give_back: process, preemption off, no lock of the allocator held.
+ * @fallback: under zone->lock, interrupts off; if @claimable is set, under no lock, preemption off.
  */
 struct lmm_klp_handlers {
 	int (*depot_get)(struct zone *zone, unsigned int order, unsigned long asked,

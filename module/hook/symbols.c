@@ -194,16 +194,12 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char 
  */
 static bool owner_is_sane(const struct mutex *mutex)
 {
-#ifdef CONFIG_PREEMPT_RT
-	return true;
-#else
 	unsigned long owner = atomic_long_read(&mutex->owner) & ~7UL;
 	struct lmm_extent task = { .start = owner, .end = owner + 1 };
 
 	return !owner || (IS_ALIGNED(owner, L1_CACHE_BYTES) &&
 			  !lmm_extent_within(task, kernel_data, ARRAY_SIZE(kernel_data)) &&
 			  virt_addr_valid((void *)owner));
-#endif
 }
 
 static bool magic_is_sane(const struct mutex *mutex)

@@ -57,11 +57,6 @@ static bool cma_supported(struct lmm_policy *policy, char *why, size_t len)
 		scnprintf(why, len, "this kernel was built without CMA (CONFIG_CMA)");
 		return false;
 	}
-	/* Zone and pcp locks sleep on PREEMPT_RT; cma_on_release() has preemption off. */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
-		scnprintf(why, len, "not on a realtime kernel");
-		return false;
-	}
 	if (!any_reserved()) {
 		scnprintf(why, len,
 			  "no memory is reserved for CMA; cma=SIZE on the kernel command line does that");

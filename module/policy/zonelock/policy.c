@@ -39,9 +39,9 @@ static const enum lmm_hook_id free_paths[ZONELOCK_NR_FREE_PATHS] = {
 
 static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 {
-	/* Hooks cannot take sleeping locks (PREEMPT_RT), nor try locks that UP lacks. */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !IS_ENABLED(CONFIG_SMP)) {
-		scnprintf(why, len, "not on a realtime kernel, nor on one for a single CPU");
+	/* Hooks try locks that a kernel for a single CPU lacks. */
+	if (!IS_ENABLED(CONFIG_SMP)) {
+		scnprintf(why, len, "not on a kernel for a single CPU");
 		return false;
 	}
 	if (lmm_hook_usable(LMM_HOOK_REFILL) || lmm_hook_usable(LMM_HOOK_REQUEST))
