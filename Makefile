@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check check-all quick cores setup modules debug-kernel inject-kernel cma-kernel install uninstall \
-	unload lint kunit threads inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
+	unload lint kunit threads flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -20,7 +20,7 @@ help:
 	@echo
 	@echo '  make demo                boot stock 6.1 in a guest and show base against policy'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
-	@echo '  make check-all           the same and what takes hours: inject, soak, torture, planted faults'
+	@echo '  make check-all           the same and what takes hours: inject, flavours, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
@@ -35,6 +35,7 @@ help:
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
 	@echo '  make torture [KERNEL=K] [SECONDS=S] [SEED=N]  random steps in parallel guests, for an hour'
 	@echo '  make inject [EVERY=K] [GROUP=G]  every allocation of livemm fails once: hours'
+	@echo '  make flavours [NAME=N]   cloud, realtime, older and later kernels of kernels.toml: an hour'
 	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'
@@ -94,6 +95,9 @@ torture: setup
 
 inject: setup
 	@$(PYTHON) -m tests.inject $(if $(EVERY),--every $(EVERY)) $(GROUP)
+
+flavours: setup
+	@$(PYTHON) -m tests.flavours $(NAME)
 
 sleep: modules
 	@$(PYTHON) -m tests.sleep $(ONLY)

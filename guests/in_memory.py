@@ -76,9 +76,10 @@ def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str]) ->
     shutil.copy(BUSYBOX, folder / "bin/busybox")
     script = guest.script.relative_to(ROOT)
     call(["cp", "--parents", "-t", folder, script, *files], cwd=ROOT)
-    modules = sorted((BUILD / guest.image.release).glob("*.ko"))
+    tree = guest.modroot or BUILD / guest.image.release / "modroot"
+    modules = sorted(tree.glob("lib/modules/*/updates/*.ko"))
     if not modules:
-        raise ToolError(f"{BUILD / guest.image.release}: no modules; run `make modules`")
+        raise ToolError(f"{tree}: no modules of ours; run `make modules`")
     for module in modules:
         call(["strip", "-g", "-o", folder / "modules" / module.name, module])
     words = shlex.join(f"{name}={value}" for name, value in environment(guest, accel).items())

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kernel matrix (kernels.toml), and the cache of images it leads to.
 
-python3 -m guests.kernels fetch     have every kernel's image and headers, or those of SERIES...
+python3 -m guests.kernels fetch     have every kernel's image and headers, or those of SERIES...;
+                                    flavours are only had when they are named
 """
 
 import hashlib
@@ -23,6 +24,8 @@ from guests.report import ROOT, ToolError, main_guard, say
 MATRIX = ROOT / "kernels.toml"
 # The built kernel that tests need; others are only had when they are named.
 DEBUG = "debug"
+# What a flavour may come to; kernels.toml says what each word means.
+OUTCOMES = ("works", "refused", "unknown")
 
 
 def cache_dir() -> Path:
@@ -45,6 +48,7 @@ class Kernel:
     suite: str
     buildroot: bool = False
     base: str = ""
+    pick: str = "newest"
     policies: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -64,6 +68,14 @@ class Kernel:
         except (OSError, ValueError) as error:
             raise ToolError(f"kernel {self.series} is not fetched; run `make setup`") from error
         return str(data["release"])
+
+
+@dataclass(frozen=True)
+class Flavour(Kernel):
+    """Another build of a kernel, or a kernel that is not in the matrix."""
+
+    like: str = ""
+    outcome: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +131,30 @@ def load() -> tuple[list[Kernel], dict[str, Built]]:
     return kernels, built
 
 
+def flavours() -> list[Flavour]:
+    """Read the rows [[flavour]] of kernels.toml; a wrong key or word is refused by name."""
+    known = {kernel.series for kernel in load()[0]}
+    try:
+        data = tomllib.loads(MATRIX.read_text(encoding="utf-8"))
+        rows = [Flavour(**row) for row in data["flavour"]]
+    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        raise ToolError(f"{MATRIX.name}: flavour: {error}") from error
+    for row in rows:
+        where = f"{MATRIX.name}: flavour {row.series}"
+        if row.outcome not in OUTCOMES:
+            raise ToolError(f"{where}: outcome {row.outcome}: not in {', '.join(OUTCOMES)}")
+        if row.like not in known:
+            raise ToolError(f"{where}: like {row.like}: not a series of the matrix")
+        if row.pick not in ("newest", "oldest"):
+            raise ToolError(f"{where}: pick {row.pick}: neither newest nor oldest")
+        if row.buildroot and not row.base:
+            raise ToolError(f"{where}: buildroot needs base")
+    names = [row.series for row in rows]
+    if len(set(names)) < len(names) or known & set(names):
+        raise ToolError(f"{MATRIX.name}: two kernels of one name")
+    return rows
+
+
 def stock_image(kernel: Kernel) -> Image:
     """The fetched image of a row."""
     release = kernel.release()
@@ -162,16 +198,20 @@ def built_image(name: str = DEBUG) -> Image:
 
 
 def images(wanted: str | None = None) -> list[Image]:
-    """Every image that is tested, or the one called `wanted`: a series, a release, or built."""
+    """Every image that is tested, or the one called `wanted`.
+
+    That is a series, a release, a built kernel or a flavour.
+    """
     kernels, built = load()
     if wanted is None:
         return [*(stock_image(kernel) for kernel in kernels), built_image()]
     if wanted in built:
         return [built_image(wanted)]
-    for kernel in kernels:
+    rows = [*kernels, *flavours()]
+    for kernel in rows:
         if wanted == kernel.series or kernel.record.exists() and wanted == kernel.release():
             return [stock_image(kernel)]
-    known = ", ".join([*(kernel.series for kernel in kernels), *built])
+    known = ", ".join([*(kernel.series for kernel in rows), *built])
     raise ToolError(f"kernel {wanted}: not in {MATRIX.name} ({known})")
 
 
@@ -186,7 +226,7 @@ def concrete(kernel: Kernel, meta: str) -> str:
     if stem is None:
         raise ToolError(f"{MATRIX.name}: {meta}: neither linux-image-* nor linux-headers-*")
     if "*" in meta:
-        return newest(kernel, meta)
+        return matching(kernel, meta)
     status, text = call(in_root(kernel, ["apt-cache", "depends", meta]), check=False)
     found = re.search(rf"Depends: ({stem.group(0)}-\d\S+)", text)
     if status != 0 or found is None:
@@ -194,14 +234,18 @@ def concrete(kernel: Kernel, meta: str) -> str:
     return found.group(1)
 
 
-def newest(kernel: Kernel, pattern: str) -> str:
-    """The latest package whose name has anything but a dash where the pattern has a star."""
+def matching(kernel: Kernel, pattern: str) -> str:
+    """The latest package whose name has anything but a dash where the pattern has a star.
+
+    Or the earliest, where the row says so.
+    """
     _, text = call(in_root(kernel, ["apt-cache", "pkgnames", pattern.partition("*")[0]]))
     wanted = re.compile(re.escape(pattern).replace(r"\*", "[^-]*"))
     found = [name for name in text.split() if wanted.fullmatch(name)]
     if not found:
         raise ToolError(f"{pattern}: apt knows none; does {kernel.suite} still have any?")
-    return max(found, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
+    found.sort(key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
+    return found[-1 if kernel.pick == "newest" else 0]
 
 
 def candidate(kernel: Kernel, package: str) -> str:
@@ -234,27 +278,48 @@ def mirror() -> str:
 def make_root(kernel: Kernel) -> None:
     """Debootstrap the folder of a kernel whose compiler the host does not have."""
     root = kernel.root
-    if root is None or (root / ".done").exists():
+    if root is None:
         return
-    say(f"    {kernel.base}: making a folder to build kernel {kernel.series} in")
-    shutil.rmtree(root, ignore_errors=True)
-    root.parent.mkdir(parents=True, exist_ok=True)
-    site = mirror()
-    call(["debootstrap", "--variant=minbase", kernel.base, root, site])
-    source = f"deb {site} {kernel.suite} main\n"
-    (root / "etc/apt/sources.list.d/livemm.list").write_text(source, encoding="utf-8")
+    if not (root / ".done").exists():
+        say(f"    {kernel.base}: making a folder to build kernel {kernel.series} in")
+        shutil.rmtree(root, ignore_errors=True)
+        root.parent.mkdir(parents=True, exist_ok=True)
+        call(["debootstrap", "--variant=minbase", kernel.base, root, mirror()])
+        (root / ".done").touch()
+    add_suite(kernel, root)
+
+
+def add_suite(kernel: Kernel, root: Path) -> None:
+    """Have apt in the folder know the suite: kernels of several suites may share a folder."""
+    sources = [root / "etc/apt/sources.list", *(root / "etc/apt/sources.list.d").glob("*.list")]
+    text = "".join(path.read_text(encoding="utf-8") for path in sources if path.exists())
+    if f" {kernel.suite} " in text:
+        return
+    place = root / f"etc/apt/sources.list.d/{kernel.suite}.list"
+    place.write_text(f"deb {mirror()} {kernel.suite} main\n", encoding="utf-8")
+    try:
+        refresh(kernel)
+    except ToolError:
+        place.unlink()
+        raise
+
+
+def refresh(kernel: Kernel) -> None:
+    """Have apt know the packages of today."""
     call(in_root(kernel, ["apt-get", "-qq", "update"]))
-    (root / ".done").touch()
 
 
 def install_headers(kernel: Kernel, package: str) -> None:
-    """Headers, and in a folder of its own the compiler too."""
-    wanted = [package, *([kernel.compiler, "make"] if kernel.root else [])]
+    """Headers, and in a folder of its own the compiler too.
+
+    With W=1, make runs kernel-doc, which was a script of perl on 6.12.
+    """
+    wanted = [package, *([kernel.compiler, "make", "perl"] if kernel.root else [])]
     missing = [name for name in wanted if not installed(kernel, name)]
     if not missing:
         return
     say(f"    installing {' '.join(missing)}")
-    argv = ["apt-get", "-qq", "-y", "--no-install-recommends"]
+    argv = ["apt-get", "-qq", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"]
     if kernel.root:
         argv += ["-t", kernel.suite]
     env = {"DEBIAN_FRONTEND": "noninteractive"}
@@ -317,13 +382,15 @@ def fetch_one(kernel: Kernel) -> None:
 
 
 def fetch(wanted: list[str]) -> int:
-    """Have images and headers of the whole matrix, or of the series named."""
+    """Have images and headers of the whole matrix, or of the series and flavours named."""
     kernels, _ = load()
-    if unknown := set(wanted) - {kernel.series for kernel in kernels}:
+    rows = {kernel.series: kernel for kernel in [*kernels, *flavours()]}
+    if unknown := set(wanted) - rows.keys():
         raise ToolError(f"{', '.join(sorted(unknown))}: not in {MATRIX.name}")
-    chosen = [kernel for kernel in kernels if not wanted or kernel.series in wanted]
+    chosen = [rows[name] for name in wanted] or kernels
     # A folder has an apt of its own, which need not wait for the host's.
-    beside = [kernel for kernel in chosen if kernel.buildroot and len(chosen) > 1]
+    apart = [kernel for kernel in chosen if kernel.buildroot]
+    beside = apart if len(apart) == 1 and len(chosen) > 1 else []
     with ExitStack() as stack:
         others = [stack.enter_context(ended_with_us(subprocess.Popen(
             [sys.executable, "-m", "guests.kernels", "fetch", kernel.series], cwd=ROOT, text=True)))

@@ -34,7 +34,7 @@ QUICK = [["cores"], ["lint", "tools"]]
 # In order; those of a row side by side.
 ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
          ["lint", "tools", "fuzz", "sleep", "dkms", "torture"], ["scenarios", "deb"]]
-LONG = [["inject"], ["soak"], ["torture-long"], ["torture-faults"]]
+LONG = [["flavours"], ["inject"], ["soak"], ["torture-long"], ["torture-faults"]]
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@
 import re
 import sys
 
-from guests.kernels import Kernel, load
+from guests.kernels import Kernel, flavours, load
 from guests.report import ROOT, ToolError, main_guard
 from tests.tables import policies
 
@@ -22,6 +22,12 @@ def rule(kernels: list[Kernel]) -> str:
     return f'BUILD_EXCLUSIVE_KERNEL="^({series})\\."'
 
 
+def builds(kernel: Kernel, outcome: str) -> str:
+    """The other builds of a series that come to an outcome."""
+    like = (row for row in flavours() if row.like == kernel.series)
+    return " ".join(f"`{row.series}`" for row in like if row.outcome == outcome) or "-"
+
+
 def table(kernels: list[Kernel]) -> str:
     """README's table: a row a policy, a column a kernel."""
     for kernel in kernels:
@@ -34,6 +40,8 @@ def table(kernels: list[Kernel]) -> str:
         rows.append([f"`{policy}`", *(kernel.policies[policy] for kernel in kernels)])
     rows.append(["built with", *(kernel.compiler for kernel in kernels)])
     rows.append(["packages", *(f"`{kernel.image}` `{kernel.headers}`" for kernel in kernels)])
+    rows.append(["also works on", *(builds(kernel, "works") for kernel in kernels)])
+    rows.append(["refuses", *(builds(kernel, "refused") for kernel in kernels)])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 

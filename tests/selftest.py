@@ -17,7 +17,7 @@ from guests.programs import compile_program
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, read_channel
-from tests import layers, packages, repo_rules
+from tests import flavours, layers, packages, repo_rules
 from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap
 from tests.matrix import rule
@@ -275,6 +275,20 @@ def built_kernels_are_told_apart() -> None:
     refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, inject, cma")
 
 
+def flavours_are_compared() -> None:
+    """Each hook and policy that a flavour lacks is told, and so is a kernel that was not seen."""
+    notes = ["hooks unavailable: refill", "supported: pcp numa", "armed by pcp: drain page_alloc",
+             "pcp: no: hooks unavailable: drain"]
+    base = flavours.Seen(rows=flavours.rows_in(notes))
+    assert base.rows["armed by pcp"] == {"drain", "page_alloc"} and len(base.rows) == 3, base.rows
+    assert not list(flavours.lost(base, base)), "a kernel lacks what it has itself"
+    for kind, rows in (("hooks unavailable", {"refill", "drain"}), ("supported", {"numa"}),
+                       ("armed by pcp", {"drain"}), ("armed by pcp", set())):
+        found = list(flavours.lost(flavours.Seen(rows={**base.rows, kind: rows}), base))
+        assert len(found) == 1 and found[0].startswith(kind), f"{kind}: {found}"
+    assert list(flavours.lost(base, flavours.Seen())), "compared with nothing"
+
+
 def dkms_keeps_to_the_matrix() -> None:
     """The rule takes the matrix's series and not what only starts like one."""
     kernels, _ = load()
@@ -314,7 +328,8 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     functions_defined_twice_are_seen, channel_is_read, aborts_of_the_emulator_are_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
-    a_lost_configuration_line_is_named, built_kernels_are_told_apart, dkms_keeps_to_the_matrix,
+    a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
+    dkms_keeps_to_the_matrix,
     threads_that_take_turns_end]
 
 
