@@ -101,6 +101,13 @@
 #endif
 
 /*
+ * The function that attaches one program has no third argument in 6.1 before 6.1.191 and in 6.12
+ * before 6.12.5.  Which arguments a kernel has is seen by BTF.
+ * Upstream "bpf: Prevent tailcall infinite loop caused by freplace", 6.13; stable took the commit.
+ */
+#define LMM_BPF_LINK_EARLY_ARGS	struct bpf_tramp_link *link, struct bpf_trampoline *tr
+
+/*
  * An ftrace callback finds the registers inside struct ftrace_regs.  Since 6.13, and in 6.12 by
  * way of stable, only a macro reaches the registers.
  * Upstream 7888af4166d4 ("ftrace: Make ftrace_regs abstract from direct use"), 6.13.

@@ -21,7 +21,8 @@
  *	CODE(ID, name, symbol, return type, arguments)
  *		a function whose address we need
  *	OR(ID, name, symbol, return type, arguments)
- *		the second choice for the row above, LIVEPATCH_OR() where that is a wrapper
+ *		the second choice for the row above, LIVEPATCH_OR() where that is a wrapper:
+ *		another symbol, or another prototype of the same symbol
  *	DATA(ID, name, type, variable)
  *		a variable that we read
  *	DATA_HOLDS(ID, name, type, variable, member, symbol)
@@ -106,6 +107,7 @@ KPROBE(WAKE_KSWAPD, wake_kswapd, wakeup_kswapd, void, struct zone *zone, gfp_t g
        int order, enum zone_type highest_zoneidx)
 /* A BPF program is about to be called at a function, and at many functions. */
 DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_ARGS)
+OR(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_EARLY_ARGS)
 DIRECT_ALONE(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
 	     u32 *ids, struct bpf_tracing_multi_link *link)
 /* A thread had a NUMA hint fault; the VMA of the fault. */

@@ -182,7 +182,7 @@ struct lmm_hook_client {
  * struct lmm_hook - one row
  * @name: name in livemm; the first column of `hooks`
  * @mech: the mechanism
- * @alternatives: names in kernels; the first name that exists counts
+ * @alternatives: names in kernels; the first name that exists counts, with any of its prototypes
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: the wrapper (livepatch)

@@ -113,6 +113,26 @@ static bool type_agrees(const struct lmm_hook *hook,
 	return lmm_prototype_equal(alt->proto, have, why, len);
 }
 
+/*
+ * Does the type agree with @alt, or with a later alternative for the same symbol?  On false @why has
+ * words on @alt.
+ */
+static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_alternative *alt,
+			    char *why, size_t len)
+{
+	const struct lmm_hook_alternative *end = hook->alternatives + LMM_HOOK_ALTERNATIVES;
+	char other[LMM_WHY_LEN];
+
+	if (type_agrees(hook, alt, why, len))
+		return true;
+	while (++alt < end && alt->symbol && !strcmp(alt->symbol, hook->symbol))
+		if (type_agrees(hook, alt, other, sizeof(other))) {
+			why[0] = '\0';
+			return true;
+		}
+	return false;
+}
+
 /**
  * lmm_hook_verify() - decide whether a hook may be armed on this kernel
  * @hook: the row; gets available, why, symbol and address
@@ -162,7 +182,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at its entry (notrace)");
 		return;
 	}
-	if (!type_agrees(hook, alt, hook->why, sizeof(hook->why))) {
+	if (!any_type_agrees(hook, alt, hook->why, sizeof(hook->why))) {
 		if (!force)
 			return;
 		pr_warn("hook %s: %s: %s: used all the same, because of force=1\n",
