@@ -10,8 +10,8 @@ VERSION = $(shell sed -n 's/^\#define LMM_VERSION[[:space:]]*"\(.*\)"/\1/p' modu
 STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
-.PHONY: help demo check check-all quick cores setup modules debug-kernel inject-kernel cma-kernel install uninstall \
-	unload lint kunit threads flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
+.PHONY: help demo check check-all quick cores setup modules kernel install uninstall unload lint kunit \
+	threads flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -44,9 +44,7 @@ help:
 	@echo '  make deb-test            install, boot, upgrade, remove and purge the packages in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
-	@echo '  make debug-kernel        build the debug kernel into the cache'
-	@echo '  make inject-kernel       build the kernel whose allocations fail on demand'
-	@echo '  make cma-kernel          build the kernel with CMA on which make bench measures policy cma'
+	@echo '  make kernel [NAME=N]     build a kernel into the cache: debug, inject, cma'
 	@echo '  make clean               remove build/ (the cache stays)'
 	@echo
 	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
@@ -69,8 +67,8 @@ check-all: setup
 modules: setup
 	@$(PYTHON) -m guests.modules $(ONLY)
 
-debug-kernel inject-kernel cma-kernel: setup
-	@$(PYTHON) -m guests.kernel_build $(@:-kernel=)
+kernel: setup
+	@$(PYTHON) -m guests.kernel_build $(NAME)
 
 kunit: setup
 	@$(PYTHON) -m tests.kunit $(SUITE)

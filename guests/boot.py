@@ -182,7 +182,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
     for folder in [*covered(), *guest.rwdirs]:
         argv += ["--rwdir", str(folder)]
     kargs = KARGS if accel.kvm else [*KARGS, *EMULATED_KARGS]
-    for word in [*kargs, *guest.kargs]:
+    for word in [*kargs, *guest.image.kargs, *guest.kargs]:
         argv += ["--append", word]
     return [*argv, f"--qemu-opts={shlex.join(opts)}", "--exec", f"sh {inner}"]
 

@@ -17,6 +17,7 @@ import tomllib
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from guests.command import call, ended_with_us
 from guests.report import ROOT, ToolError, main_guard, say
@@ -91,6 +92,7 @@ class Image:
     root: Path | None = None
     built: bool = False  # from sources, by guests.kernel_build
     debug: bool = False  # with checkers: slow, and complains
+    kargs: tuple[str, ...] = ()  # more arguments of the kernel
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ class Built:
     configs: tuple[str, ...]
     compiler: str
     checkers: bool = False
+    make: tuple[str, ...] = ()
+    kargs: tuple[str, ...] = ()
 
     @property
     def config(self) -> str:
@@ -114,12 +118,17 @@ class Built:
         return cache_dir() / self.name / cache_key(self)
 
 
+def with_tuples(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose lists cannot be changed."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+
+
 def load() -> tuple[list[Kernel], dict[str, Built]]:
     """Read kernels.toml; a wrong key or type is refused by name."""
     try:
         data = tomllib.loads(MATRIX.read_text(encoding="utf-8"))
         kernels = [Kernel(**row) for row in data["kernel"]]
-        rows = [Built(**{**row, "configs": tuple(row["configs"])}) for row in data["built"]]
+        rows = [Built(**with_tuples(row)) for row in data["built"]]
     except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
         raise ToolError(f"{MATRIX.name}: {error}") from error
     for kernel in kernels:
@@ -171,15 +180,15 @@ def source_version(package: str) -> str:
     """The version of the installed source package."""
     status, text = call(["dpkg-query", "-W", "-f", "${Version}", package], check=False)
     if status != 0 or not text:
-        raise ToolError(f"{package} is not installed; run `make setup`")
+        raise ToolError(f"{package} is not installed; `make setup` or `make kernel` installs it")
     return text.strip()
 
 
 def cache_key(row: Built) -> str:
-    """Configuration, source version and compiler decide; nothing else does."""
+    """Configuration, source version, compiler and words of make decide; nothing else does."""
     _, compiler = call([row.compiler, "--version"])
     digest = hashlib.sha256()
-    for part in (row.config, source_version(row.source), compiler):
+    for part in (row.config, source_version(row.source), compiler, *row.make):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -190,11 +199,16 @@ def built_image(name: str = DEBUG) -> Image:
     tree = row.tree
     done = tree / ".done"
     if not done.exists():
-        raise ToolError(f"the {name} kernel is not built; run `make {name}-kernel`")
+        raise ToolError(f"the {name} kernel is not built; run `make kernel NAME={name}`")
     release = done.read_text(encoding="utf-8").strip()
     return Image(name, release, tree / "boot" / f"vmlinuz-{release}",
                  tree / "lib" / "modules" / release, tree / "build", row.compiler, built=True,
-                 debug=row.checkers)
+                 debug=row.checkers, kargs=row.kargs)
+
+
+def with_checkers() -> list[str]:
+    """The names of all kernels that are built with checkers."""
+    return [row.name for row in load()[1].values() if row.checkers]
 
 
 def images(wanted: str | None = None) -> list[Image]:

@@ -155,7 +155,7 @@ def names_or(wanted: str | None) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="guests.modules", description="build the modules")
-    parser.add_argument("--kernel", help="a series of kernels.toml, a release, debug or cma")
+    parser.add_argument("--kernel", help="a series, a release, or a name of kernels.toml")
     parser.add_argument("--variants", metavar="KERNEL",
                         help="for this kernel, modules too that must be refused")
     args = parser.parse_args()

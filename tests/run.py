@@ -252,6 +252,19 @@ def build_for(stage: Stage, images: Iterable[Image], variants: bool = False) -> 
     return good
 
 
+def have(stage: Stage, names: Iterable[str], build: bool = True) -> dict[str, Image]:
+    """The kernels of these names, built where they are wanted and absent; each that lacks fails."""
+    found = {}
+    for name in names:
+        try:
+            if build and name in load()[1]:
+                kernel_build.ensure(name)
+            found[name] = images(name)[0]
+        except ToolError as error:
+            stage.add(f"kernel {name} is there", False, str(error))
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.run", description="run scenarios in guests")
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
@@ -276,18 +289,12 @@ def main() -> int:
         scenario.kernels += scenario.named
     for scenario in scenarios if args.emulation else []:
         scenario.emulation, scenario.emulated = args.emulation, []
-    found: dict[str, Image] = {}
     if args.kernel:
         image = images(args.kernel)[0]
-        found[image.name] = image
+        found = {image.name: image}
     else:
-        for name in sorted({name for scenario in scenarios for name in scenario.kernels}):
-            try:
-                if args.build and name in load()[1]:
-                    kernel_build.ensure(name)
-                found[name] = images(name)[0]
-            except ToolError as error:
-                stage.add(f"kernel {name} is there", False, str(error))
+        names = sorted({name for scenario in scenarios for name in scenario.kernels})
+        found = have(stage, names, build=args.build)
     guests = guests_for(scenarios, found, args.soak, uses_kvm())
     if not guests:
         raise ToolError(f"kernel {args.kernel}: not in `# kernels:` or `# named:` of "

@@ -25,14 +25,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from guests import kernel_build
 from guests.accel import PARALLEL, SINGLE
 from guests.boot import Guest, boot, guest_pool
-from guests.kernels import Image, images, load
+from guests.kernels import DEBUG, Image, images, load, with_checkers
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import tables
-from tests.run import build_for, build_programs, count, known_kernels
+from tests.run import build_for, build_programs, count, have
 from tests.torture import faults, program, steps
 from tests.torture.program import Program
 
@@ -317,7 +316,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tests.torture", description="random steps in parallel guests, and an oracle")
     parser.add_argument("--kernel", action="append",
-                        help="only this kernel: a series, a release or debug; repeatable")
+                        help="only this kernel: a series, a release, or one built here; repeatable")
     parser.add_argument("--seconds", type=float, default=3600,
                         help="begin no guest after so many wall seconds, of a planted fault: "
                              "end the hunt (3600)")
@@ -339,23 +338,25 @@ def arguments() -> argparse.Namespace:
     return args
 
 
+def kernels_of(check: bool, planted: Sequence[str] | None) -> list[str]:
+    """The kernels that are needed when none is named: of --check, of planted faults, or all."""
+    if check:
+        return [DEBUG, "6.1", "6.12"]
+    if planted is not None:
+        return sorted({faults.FAULTS[name].kernel for name in planted})
+    return [*(kernel.series for kernel in load()[0]), *with_checkers()]
+
+
 def main() -> int:
     args = arguments()
     stage = Stage("torture" if args.check else
                   "torture-long" if args.faults is None else "torture-faults")
     given = read_program(args.replay or args.shrink) if args.replay or args.shrink else None
-    planted = list(faults.FAULTS) if args.faults == [] else args.faults
-    if given:
-        names = [given.kernel]
-    elif planted:
-        names = sorted({faults.FAULTS[name].kernel for name in planted})
-    else:
-        names = args.kernel or (["debug", "6.1", "6.12"] if args.check else
-                                [*known_kernels(), "inject"])
-    for name in names:
-        if name in load()[1]:
-            kernel_build.ensure(name)
-    found = [images(name)[0] for name in names]
+    planted = args.faults if args.faults is None else args.faults or list(faults.FAULTS)
+    names = [given.kernel] if given else args.kernel or kernels_of(args.check, planted)
+    found = list(have(stage, names).values())
+    if not found:
+        return stage.finish()
     build_programs()
     end = float("inf") if args.check else time.monotonic() + args.seconds
     torturer = Torturer(stage, args.emulation, end, args.jobs)
