@@ -197,7 +197,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 	long take;
 
 	decision = pcp_event_drain(&list->event, sample, limits, steer);
-	list->decision.reason = decision.reason;
+	WRITE_ONCE(list->reason, decision.reason);
 	if (decision.reason == PCP_BY_WATERMARK) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
 		kick(zone, pz);
@@ -208,7 +208,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 		return;
 	if (pcp_quiet(pz)) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_QUIET, 1);
-		list->decision.reason = PCP_BY_QUIET;
+		WRITE_ONCE(list->reason, PCP_BY_QUIET);
 		return;
 	}
 	take = room_take(pz, decision.high - now);

@@ -102,7 +102,7 @@ int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
  */
 enum pcp_reason pcp_list_reason(const struct pcp_list *list)
 {
-	enum pcp_reason reason = READ_ONCE(list->decision.reason);
+	enum pcp_reason reason = READ_ONCE(list->reason);
 
 	if (READ_ONCE(list->written.high))
 		return reason;
@@ -154,7 +154,8 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 		lmm_count(&lmm_pcp_policy, COUNT_LOST_RACE, 1);
 		return false;
 	}
-	list->written = want;
+	WRITE_ONCE(list->written.low, want.low);
+	WRITE_ONCE(list->written.high, want.high);
 	/* The kernel's tuning would follow at the next free or refill; do it now. */
 	lmm_pageset_retune(pages, high);
 	if (high > seen.high)
@@ -251,12 +252,13 @@ int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tune
 		if (!lmm_pageset_restore(pages, list->written, def))
 			break;
 		restored = true;
-		list->written = def;
+		WRITE_ONCE(list->written.low, def.low);
+		WRITE_ONCE(list->written.high, def.high);
 		if (def.low == lmm_pageset_default(zone).low &&
 		    def.high == lmm_pageset_default(zone).high)
 			break;
 	}
-	list->written.high = 0;
+	WRITE_ONCE(list->written.high, 0);
 	lmm_pageset_retune(pages, tuned);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (restored)

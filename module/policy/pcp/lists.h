@@ -14,19 +14,21 @@
  * struct pcp_list - the policy's state of the list of one zone on one CPU
  * @depth: averages of its periods, in mode `depth`
  * @event: its recent events, in mode `event`
- * @decision: latest decision
+ * @decision: latest decision of a pass
+ * @reason: latest reason, of a pass or a drain, for `state`; each writes it with one store
  * @limits: limits of @decision; @max is 0 until the first pass
  * @written: the bound that the policy has set; .high is 0 while the kernel's own stands
  * @tuned: pcp->high before the policy's first write, where the kernel tunes it
  * @returning: a pass is draining the list, so a drain says nothing about the list's needs
  *
- * All but @depth and @decision are written under the list's pcp->lock.  Only a pass writes @depth.
- * A pass writes @decision; a drain writes its reason, for `state`.
+ * All but @depth, @decision and @reason are written under the list's pcp->lock.  Only a pass uses
+ * @depth and @decision.
  */
 struct pcp_list {
 	struct pcp_depth depth;
 	struct pcp_event event;
 	struct pcp_decision decision;
+	enum pcp_reason reason;
 	struct pcp_limits limits;
 	struct lmm_pageset_bound written;
 	int tuned;

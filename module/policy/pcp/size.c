@@ -225,6 +225,7 @@ static long zone_act(struct zone *zone, unsigned int slot)
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		unsigned int counter = reason_counter[list->decision.reason];
 
+		WRITE_ONCE(list->reason, list->decision.reason);
 		if (counter)
 			lmm_count(&lmm_pcp_policy, counter, 1);
 		given += list_act(zone, cpu, list);
