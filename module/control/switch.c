@@ -24,7 +24,10 @@
 #include "hook/hook.h"
 #include "trace.h"
 
-/* Protects state, cuts, config and config_off of every policy; nothing sleeps under it. */
+/*
+ * Protects state, cuts, config and config_off of every policy; nothing sleeps under it.  State and
+ * cuts are also read without the lock.
+ */
 static DEFINE_SPINLOCK(lmm_state_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(lmm_state_changed);
@@ -73,7 +76,7 @@ static int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t l
 	if (!cut && sw->publish)
 		old = lmm_policy_publish(policy, sw->publish, sw->publish_off);
 	if (!cut && go) {
-		policy->state = LMM_POLICY_ON;
+		WRITE_ONCE(policy->state, LMM_POLICY_ON);
 		policy->on = true;
 		lmm_events_start(policy->id);
 	}
@@ -128,7 +131,7 @@ static int lmm_policy_begin(const struct lmm_switch *sw, char *why, size_t len)
 	spin_lock_irqsave(&lmm_state_lock, flags);
 	cut = policy->cuts != sw->cuts;
 	if (!cut)
-		policy->state = LMM_POLICY_LOADING;
+		WRITE_ONCE(policy->state, LMM_POLICY_LOADING);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	return cut ? lmm_cut_meanwhile(why, len) : 0;
 }
@@ -306,7 +309,7 @@ void lmm_policy_cut(struct lmm_policy *policy)
 	unsigned long flags;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
-	policy->cuts++;
+	WRITE_ONCE(policy->cuts, policy->cuts + 1);
 	if (policy->state != LMM_POLICY_OFF)
 		lmm_events_stop(policy->id);
 	if (policy->config_off) {
@@ -315,9 +318,9 @@ void lmm_policy_cut(struct lmm_policy *policy)
 		policy->config_off = NULL;
 	}
 	if (policy->state == LMM_POLICY_ON)
-		policy->state = LMM_POLICY_LEAVING;
+		WRITE_ONCE(policy->state, LMM_POLICY_LEAVING);
 	else if (policy->state == LMM_POLICY_STANDBY)
-		policy->state = LMM_POLICY_OFF;
+		WRITE_ONCE(policy->state, LMM_POLICY_OFF);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	if (old)
 		kfree_rcu(old, rcu);
@@ -332,7 +335,7 @@ static void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state s
 	spin_lock_irqsave(&lmm_state_lock, flags);
 	policy->on = false;
 	/* lmm_policy_cut() has published config_off. */
-	policy->state = policy->config_off ? state : LMM_POLICY_OFF;
+	WRITE_ONCE(policy->state, policy->config_off ? state : LMM_POLICY_OFF);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	wake_up_all(&lmm_state_changed);
 }
@@ -350,7 +353,7 @@ static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state sta
 	unsigned long flags;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
-	policy->state = LMM_POLICY_LEAVING;
+	WRITE_ONCE(policy->state, LMM_POLICY_LEAVING);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	lmm_policy_take_down(policy);
 	lmm_policy_settle(policy, state);

@@ -105,7 +105,7 @@ int lmm_direct_arm(struct lmm_hook *hook)
 	mutex_lock(&direct_lock);
 	if (told && !hook->makes_room)
 		err = direct_register(hook);
-	hook->is_shared = err == -EBUSY && hook->shared;
+	WRITE_ONCE(hook->is_shared, err == -EBUSY && hook->shared);
 	if (hook->is_shared)
 		err = shared_register(hook);
 	hook->is_direct = !err && !hook->is_shared;
@@ -129,7 +129,7 @@ int lmm_direct_disarm(struct lmm_hook *hook)
 	mutex_lock(&direct_lock);
 	err = hook->is_shared ? shared_unregister(hook) : direct_unregister(hook);
 	if (!err) {
-		hook->is_shared = false;
+		WRITE_ONCE(hook->is_shared, false);
 		hook->is_direct = false;
 	}
 	mutex_unlock(&direct_lock);
@@ -148,7 +148,7 @@ static void make_room(struct lmm_hook *hook)
 		return;
 	}
 	hook->is_direct = false;
-	hook->is_shared = true;
+	WRITE_ONCE(hook->is_shared, true);
 }
 
 /* Does a row that can make room hook the function at @addr?  Constant after init, so no lock. */

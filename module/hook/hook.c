@@ -509,7 +509,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 		if (obstacle[0] && !held)
 			continue;
 		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
-		hook->refused = err;
+		WRITE_ONCE(hook->refused, err);
 		if (err && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s: the kernel refused it (%d)",
 				  hook->name, hook->symbol, err);
@@ -575,6 +575,7 @@ static void row_impact(const struct lmm_hook *hook, const char *words, char *why
 /* The state of a row; @why gets words for the last column, or "". */
 static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 {
+	int refused = READ_ONCE(hook->refused);
 	char words[LMM_WHY_LEN];
 
 	if (READ_ONCE(hook->armed)) {
@@ -590,9 +591,9 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		return "armed";
 	}
 	lmm_row_obstacle(hook, words, sizeof(words));
-	if (!words[0] && READ_ONCE(hook->refused))
+	if (!words[0] && refused)
 		scnprintf(words, sizeof(words), "%s: the kernel refused it (%d)", hook->symbol,
-			  hook->refused);
+			  refused);
 	if (words[0]) {
 		row_impact(hook, words, why, len);
 		return "unavailable";

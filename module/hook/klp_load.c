@@ -46,7 +46,7 @@ static DECLARE_WAIT_QUEUE_HEAD(thread_ended);
 /* The thread that loads livepatches.  A reference on the task is kept until the next thread. */
 static DEFINE_MUTEX(thread_mutex);
 static struct task_struct *thread;
-static bool thread_runs;	/* under lmm_livepatch_lock */
+static bool thread_runs;	/* written under lmm_livepatch_lock */
 static bool closed;
 
 /* The functions of a livepatch that may be wrapped now, as a parameter of its module. */
@@ -274,7 +274,7 @@ static struct lmm_livepatch *livepatch_asked(u32 *functions)
 	if (found)
 		*functions = found->asked;
 	else
-		thread_runs = false;
+		WRITE_ONCE(thread_runs, false);
 	spin_unlock(&lmm_livepatch_lock);
 	return found;
 }
@@ -312,7 +312,7 @@ static int thread_start(void)
 	mutex_lock(&thread_mutex);
 	spin_lock(&lmm_livepatch_lock);
 	runs = thread_runs;
-	thread_runs = true;
+	WRITE_ONCE(thread_runs, true);
 	spin_unlock(&lmm_livepatch_lock);
 	if (runs)
 		goto out;
@@ -334,7 +334,7 @@ static int thread_start(void)
 
 out_runs_not:
 	spin_lock(&lmm_livepatch_lock);
-	thread_runs = false;
+	WRITE_ONCE(thread_runs, false);
 	spin_unlock(&lmm_livepatch_lock);
 out:
 	mutex_unlock(&thread_mutex);

@@ -71,7 +71,7 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 	*view = (struct cma_view){
 		.free = zone_page_state(zone, NR_FREE_PAGES),
 		.free_cma = zone_page_state(zone, NR_FREE_CMA_PAGES),
-		.high = high_wmark_pages(zone),
+		.high = lmm_zone_high_mark(zone),
 		.managed = zone_managed_pages(zone),
 		.cma = zone_cma_pages(zone),
 		.kept = atomic_long_read(&cz->kept),

@@ -32,6 +32,12 @@ static inline unsigned int lmm_zone_slot(const struct zone *zone)
 	return zone_to_nid((struct zone *)zone) * MAX_NR_ZONES + zone_idx(zone);
 }
 
+/* As high_wmark_pages(), without zone->lock: sysctls and boosts write both members. */
+static inline unsigned long lmm_zone_high_mark(const struct zone *zone)
+{
+	return READ_ONCE(zone->_watermark[WMARK_HIGH]) + READ_ONCE(zone->watermark_boost);
+}
+
 /* NULL where there is no memory.  The zone of a node whose memory was removed stays readable. */
 static inline struct zone *lmm_zone_at(unsigned int slot)
 {
@@ -41,7 +47,8 @@ static inline struct zone *lmm_zone_at(unsigned int slot)
 	if (!node_online(nid))
 		return NULL;
 	zone = &NODE_DATA(nid)->node_zones[slot % MAX_NR_ZONES];
-	return populated_zone(zone) ? zone : NULL;
+	/* As populated_zone(), while memory may come and go. */
+	return READ_ONCE(zone->present_pages) ? zone : NULL;
 }
 
 /* The next zone with memory, or the first for NULL; returns NULL after the last. */

@@ -39,8 +39,10 @@ static void *pool_take(enum pool_kind kind)
 	bool low;
 
 	spin_lock(&pool_lock);
-	if (pools[kind].nr)
-		item = pools[kind].item[--pools[kind].nr];
+	if (pools[kind].nr) {
+		WRITE_ONCE(pools[kind].nr, pools[kind].nr - 1);
+		item = pools[kind].item[pools[kind].nr];
+	}
 	low = pools[kind].nr < POOL_ITEMS / 2;
 	spin_unlock(&pool_lock);
 	if (low)
@@ -54,8 +56,10 @@ static bool pool_put(enum pool_kind kind, void *item)
 
 	spin_lock(&pool_lock);
 	room = pools[kind].nr < POOL_ITEMS;
-	if (room)
-		pools[kind].item[pools[kind].nr++] = item;
+	if (room) {
+		pools[kind].item[pools[kind].nr] = item;
+		WRITE_ONCE(pools[kind].nr, pools[kind].nr + 1);
+	}
 	spin_unlock(&pool_lock);
 	return room;
 }

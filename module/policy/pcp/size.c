@@ -54,7 +54,7 @@ static long free_in(struct zone *zone)
  */
 static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
-	unsigned long mark = high_wmark_pages(zone);
+	unsigned long mark = lmm_zone_high_mark(zone);
 
 	mark += mark * pcp.guard_pct / 100;
 	WRITE_ONCE(pz->mark, mark);

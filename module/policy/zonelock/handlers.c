@@ -28,7 +28,7 @@ static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_
 /* Free pages below which the depot stores nothing. */
 static unsigned long zone_mark(struct zone *zone)
 {
-	unsigned long high = high_wmark_pages(zone);
+	unsigned long high = lmm_zone_high_mark(zone);
 
 	return high + high * READ_ONCE(zonelock.guard_pct) / 100;
 }
