@@ -28,7 +28,7 @@ from guests.command import bound, tail
 from guests.kernels import Image, cache_dir
 from guests.report import BUILD, ROOT, ToolError
 from guests.vcpus import Watch
-from guests.verdict import Verdict, first_report, read_channel
+from guests.verdict import Verdict, first_report, foreign_races, read_channel
 
 LOGS = BUILD / "log"
 # In the folder of a guest: the file that takes the checks of its script.
@@ -59,6 +59,7 @@ exec "$@"
 # The message of QEMU when QEMU aborts, and the most boots of one guest because of aborts.
 ABORTED = re.compile(r"^qemu-system-\S+: \S+:\d+: .*Assertion .* failed", re.MULTILINE)
 BOOTS = 3
+RACES = 5  # kinds of races that a note names
 # The guest's init mounts folders of its own over these.
 COVERED = ("/tmp/", "/var/")
 FOLDER = ".guest-"
@@ -351,6 +352,10 @@ def judge(verdict: Verdict, text: str, in_time: bool, timeout: float,
     """Fill the verdict from the guest's channel, its console, and how it ended."""
     status = read_channel(verdict, text)
     console = verdict.console.read_text(encoding="utf-8", errors="replace")
+    if races := foreign_races(console):
+        often = ", ".join(f"{what} {times}" for what, times in races.most_common(RACES))
+        verdict.notes.append(f"races of the kernel's own: {races.total()} reports, "
+                             f"{len(races)} kinds, most often {often}")
     report = first_report(console, allowed)
     if report:
         verdict.reason = f"the kernel reported:\n{report}"

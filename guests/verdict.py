@@ -2,7 +2,8 @@
 """What a guest said, and what its kernel said against it."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +41,14 @@ REPORTS = [
 REPORT = re.compile("|".join(REPORTS))
 # The guest's init logs there too: a host without some systemd tool is no fault of the kernel.
 _INIT = re.compile(r"(<\d+>)?\[ *\d+\.\d+\] virtme-ng-init: ")
+
+# A report of KCSAN has two accesses, each with its stack, or one where the other side is unknown,
+# and ends in a line of =.
+_RACE = re.compile(r"\bBUG: KCSAN: (?P<what>.*)")
+_RACE_ENDS = "=" * 60
+_ACCESS = re.compile(r"(?P<marked> \(marked.*\))? to 0x[0-9a-f]+ of \d+ bytes by ")
+_OURS = re.compile(r"\[livemm(_klp_\w+)?\]")
+_LOST = "printk messages dropped"
 
 _LINE = re.compile(r"(?P<word>ok|not ok|note|part|end) (?P<rest>.*)")
 
@@ -104,12 +113,45 @@ def read_channel(verdict: Verdict, text: str) -> int | None:
     return status
 
 
+def race_at(lines: Sequence[str], number: int) -> tuple[str, list[str]]:
+    """The race that KCSAN reports in a line, and the lines of the report; "" for no race."""
+    found = _RACE.search(lines[number])
+    if found is None:
+        return "", []
+    end = next((at for at in range(number + 1, len(lines)) if _RACE_ENDS in lines[at]), len(lines))
+    return found["what"], list(lines[number:end])
+
+
+def ours(race: Iterable[str]) -> bool:
+    """Whether a function of ours has made an access of a race that is not marked, or may have.
+
+    Where our access is marked and the kernel's is not, ours is as it should be.
+    """
+    plain = False
+    for line in race:
+        if found := _ACCESS.search(line):
+            plain = found["marked"] is None
+        if _LOST in line or plain and _OURS.search(line):
+            return True
+    return False
+
+
+def foreign_races(console: str) -> Counter[str]:
+    """How often KCSAN has reported each race that is not ours."""
+    lines = console.splitlines()
+    found = (race_at(lines, number) for number in range(len(lines)))
+    return Counter(what for what, race in found if what and not ours(race))
+
+
 def first_report(console: str, allowed: Iterable[str]) -> str:
     """The first kernel report on the console with some lines after it, or ""."""
     lines = console.splitlines()
     for number, line in enumerate(lines):
         if _INIT.match(line) or not REPORT.search(line):
             continue
+        what, race = race_at(lines, number)
+        if what and not ours(race):
+            continue
         if not any(re.search(pattern, line) for pattern in allowed):
-            return "\n".join(lines[number : number + 25])
+            return "\n".join(race or lines[number : number + 25])
     return ""

@@ -16,7 +16,7 @@ from guests.kernels import images, load, stock_image
 from guests.programs import compile_program
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
-from guests.verdict import Verdict, first_report, read_channel
+from guests.verdict import Verdict, first_report, foreign_races, read_channel
 from tests import flavours, layers, packages, repo_rules
 from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap
@@ -116,6 +116,32 @@ def reports_are_seen() -> Iterator[str]:
         yield f"taken for a report: {found}"
     if first_report(REPORTS[0], [r"at mm/page_alloc\.c:123"]):
         yield "an allowed line was counted"
+
+
+def races_are_told_apart() -> None:
+    """A race counts when a function of ours has made an access that is not marked, or may have."""
+    race = ("=" * 66 + "\n[   9.1] BUG: KCSAN: data-race in a / b\n\n"
+            "write to 0x1 of 8 bytes by task 1 on cpu 0:\n a+0x1/0x2{}\n c+0x3/0x4\n\n"
+            "read to 0x1 of 8 bytes by task 2 on cpu 1:\n b+0x1/0x2{}\n\n"
+            "Reported by Kernel Concurrency Sanitizer on:\n" + "=" * 66 + "\n")
+    alien = race.format("", " [lmm_exchange]")
+    assert first_report(alien, []) == "", "a race of the kernel's own counts"
+    assert dict(foreign_races(alien * 2 + race.format("", " [livemm]"))) == \
+        {"data-race in a / b": 2}, foreign_races(alien)
+    for words in ((" [livemm]", ""), ("", " [livemm]"), ("", " [livemm_klp_lists]")):
+        assert "[livemm" in first_report(alien + race.format(*words), []), words
+    mark = race.replace("read to", "read (marked) to").replace(" b\n", " b [livemm]\n")
+    assert not first_report(mark.format("", " [livemm]"), []), "our access is marked"
+    assert first_report(mark.format(" [livemm]", ""), []), "only the other access is marked"
+    unknown = ("BUG: KCSAN: data-race in f+0x1/0x2 [livemm]\n\nrace at unknown origin, with read "
+               "to 0x1 of 8 bytes by interrupt on cpu 0:\n f+0x1/0x2 [livemm]\n\n" + "=" * 66)
+    assert first_report(unknown, []), "the other side is unknown"
+    lost = alien.replace(" c+0x3/0x4", "** 3 printk messages dropped **")
+    assert first_report(lost, []) and not foreign_races(lost), "a part of the report is lost"
+    assert "WARNING" in first_report(alien + "[ 9.2] WARNING: CPU: 0 PID: 1 at x\n", [])
+    within = alien.replace(" c+0x3/0x4", " c+0x3/0x4\nWARNING: CPU: 0 PID: 1 at x")
+    assert first_report(within, []), "a report of another CPU within that of a race"
+    assert first_report("[ 9.1] BUG: KASAN: use-after-free in a\n", []), "KASAN is no race"
 
 
 def channel_is_read() -> None:
@@ -324,7 +350,7 @@ def guest_that(
 
 
 CHECKS: list[Callable[[], Iterator[str] | None]] = [
-    reports_are_seen, wrong_includes_are_seen, wrong_imports_are_seen,
+    reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_imports_are_seen,
     functions_defined_twice_are_seen, channel_is_read, aborts_of_the_emulator_are_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
