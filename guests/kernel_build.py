@@ -87,10 +87,10 @@ def build_watched(name: str, argv: list[str], cwd: Path, log: Path) -> None:
 def install(build: Path, tree: Path, release: str) -> None:
     """Lay the image out as a stock one is, so that guests boot both alike."""
     boot = tree / "boot"
-    boot.mkdir()
+    boot.mkdir(exist_ok=True)
     shutil.copy2(build / "arch/x86/boot/bzImage", boot / f"vmlinuz-{release}")
     modules = tree / "lib" / "modules" / release
-    (modules / "kernel").mkdir(parents=True)
+    (modules / "kernel").mkdir(parents=True, exist_ok=True)
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
         (modules / name).touch()
         if (build / name).exists():
@@ -125,9 +125,9 @@ def ensure(name: str = DEBUG) -> None:
         if (tree / ".done").exists():
             return
         source = unpacked(row.source)
-        shutil.rmtree(tree, ignore_errors=True)
+        # The name of the tree says what is built there: a build that was cut short goes on.
         build = tree / "build"
-        build.mkdir(parents=True)
+        build.mkdir(parents=True, exist_ok=True)
         make = ["make", f"O={build}", f"CC={row.compiler}", f"-j{os.cpu_count() or 1}", *row.make]
         say(f"    {name} kernel: building {row.source} ({tree.name}), some 9 minutes on two cores")
         wanted = tree / "wanted.config"
