@@ -298,7 +298,7 @@ def built_kernels_are_told_apart() -> None:
     assert len(set(names)) == len(rows), f"releases: {names}"
     known = known_kernels()
     assert known == [*(kernel.series for kernel in load()[0]), "debug"], f"scenarios have {known}"
-    refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, inject, cma")
+    refused(lambda: images("5.10"), r"not in .*6\.1, .*debug, inject, kcsan, ")
 
 
 def flavours_are_compared() -> None:

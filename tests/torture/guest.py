@@ -128,8 +128,11 @@ class Torture:
         good = check("there is swap", steps.swap_on())
         good &= check("every page is in its place at the start", oracle.pages_wrong())
         good &= check("the oracle sees a lost page", oracle.blind())
+        watched = oracle.kcsan() if oracle.KCSAN.exists() else {}
         idle = [load for load in steps.TRIALS
                 if steps.command(["timeout", "60", *steps.words_of(self.guest, load)])]
+        if watched:
+            good &= check("KCSAN looks for races", oracle.races_unwatched(watched))
         return good & check("loads run", ", ".join(idle))
 
     def run_phase(self, number: int) -> str:
@@ -314,6 +317,9 @@ class Torture:
                 break
         for outcome, count in sorted(self.guest.counts.items()):
             self.channel.say(f"note {outcome}: {count}")
+        if oracle.KCSAN.exists():
+            self.channel.say("note KCSAN: " + ", ".join(
+                f"{word} {oracle.kcsan()[word]}" for word in oracle.OF_KCSAN))
         for kind, (made, seconds) in sorted(self.made.items()):
             self.channel.say(f"note kind {kind}: {made:.0f} steps, {seconds:.1f} s")
         total = sum(made for made, _ in self.made.values())

@@ -12,6 +12,9 @@ from tests.torture.steps import DEBUGFS
 CHECK = Path("/sys/module/lmm_oracle/parameters/check")
 LOSE = CHECK.with_name("lose")
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
+KCSAN = Path("/sys/kernel/debug/kcsan")
+# Words of KCSAN that a note has.
+OF_KCSAN = ("setup_watchpoints", "data_races", "races_unknown_origin")
 # Words of lmm_oracle.ko that say where pages are, not that one is wrong.
 PLACES = ("tails", "buddy", "pcp", "used", "reserved", "poisoned")
 # Pages on their way are unowned for a moment: so many looks, that far apart, until none is.
@@ -126,3 +129,17 @@ def leaks() -> str:
         KMEMLEAK.write_text("scan", encoding="ascii")
         time.sleep(5)
     return "\n".join(KMEMLEAK.read_text(encoding="utf-8").splitlines()[:40])
+
+
+def kcsan() -> dict[str, str]:
+    """What KCSAN says of itself."""
+    rows = (line.partition(":") for line in KCSAN.read_text(encoding="ascii").splitlines())
+    return {word: text.strip() for word, _, text in rows if text.strip()}
+
+
+def races_unwatched(before: dict[str, str]) -> str:
+    """Whether KCSAN has looked for races since it said `before`; what is wrong, or ""."""
+    now = kcsan()
+    if now["enabled"] == "1" and int(now["setup_watchpoints"]) > int(before["setup_watchpoints"]):
+        return ""
+    return f"enabled {now['enabled']}, {now['setup_watchpoints']} watchpoints"
