@@ -44,7 +44,7 @@ help:
 	@echo '  make deb-test            install, boot, upgrade, remove and purge the packages in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
 	@echo '  make setup               install what is missing, fetch the kernels'
-	@echo '  make kernel [NAME=N]     build a kernel into the cache: debug, inject, kcsan, cma'
+	@echo '  make kernel [NAME=N]     build a kernel into the cache: debug, debug-6.12, inject, kcsan, cma'
 	@echo '  make clean               remove build/ (the cache stays)'
 	@echo
 	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
