@@ -388,6 +388,18 @@ static void what_is_to_be_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block), c->out_of_place);
 }
 
+/* Blocks that only some requests may have are no reserve. */
+static void blocks_kept_for_others_do_not_count(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 0, 0, 512), 20UL);
+	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 2 * 512, 0, 512), 18UL);
+	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 0, 3, 512), 17UL);
+	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 2 * 512 + 511, 3, 512), 15UL);
+	/* More may be kept than is free. */
+	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(4, 4 * 512, 1, 512), 0UL);
+	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(0, 512, 0, 512), 0UL);
+}
+
 static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),
@@ -398,6 +410,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
 	KUNIT_CASE(without_progress_the_gap_doubles),
 	KUNIT_CASE(progress_makes_it_prompt),
+	KUNIT_CASE(blocks_kept_for_others_do_not_count),
 	KUNIT_CASE(watermarks_rise_as_the_kernel_raises_them),
 	KUNIT_CASE_PARAM(what_is_to_be_moved, block_gen_params),
 	{ }

@@ -143,6 +143,17 @@
 #define LMM_ALLOC_CMA		0x80
 #define LMM_ALLOC_HIGHATOMIC	0x200
 
+/*
+ * A request of order 0 that does not reclaim and has this flag may go down to the min watermark
+ * without the boost.
+ * Upstream 2973d8229b78 ("mm: discard __GFP_ATOMIC"), 6.3.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define LMM_GFP_PAST_BOOST	__GFP_HIGH
+#else
+#define LMM_GFP_PAST_BOOST	__GFP_ATOMIC
+#endif
+
 /* The migratetype of CMA memory; without CONFIG_CMA there is none. */
 #ifdef CONFIG_CMA
 #define LMM_MIGRATE_CMA		MIGRATE_CMA
@@ -318,14 +329,25 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * The purpose of a contiguous range is a flag; before, the migratetype of the blocks.
- * Upstream "mm/page_isolation: remove migratetype parameter from more functions", 6.17.  The
- * compiler would take the old value for the flag of CMA, without a warning.
+ * A pageblock keeps its migratetype while the block is isolated; before, the caller said which
+ * type the block gets afterwards.
+ * Upstream "mm/page_isolation: remove migratetype from undo_isolate_page_range()" and
+ * "mm/page_isolation: remove migratetype parameter from more functions", 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-#define LMM_CONTIG_MOVABLE	ACR_FLAGS_NONE
+#define LMM_ISOLATE_ARGS \
+	long unsigned int start_pfn, long unsigned int end_pfn, enum pb_isolate_mode mode
+#define LMM_RELEASE_ARGS	long unsigned int start_pfn, long unsigned int end_pfn
+#define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
+#define lmm_block_release(call, pfn, end)	call(pfn, end)
 #else
-#define LMM_CONTIG_MOVABLE	MIGRATE_MOVABLE
+#define LMM_ISOLATE_ARGS \
+	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype, int flags, \
+	gfp_t gfp_flags
+#define LMM_RELEASE_ARGS \
+	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype
+#define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
+#define lmm_block_release(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE)
 #endif
 
 /*

@@ -7,6 +7,7 @@
 
 #include <linux/migrate.h>
 #include <linux/mmzone.h>
+#include <linux/page-isolation.h>
 #include <linux/static_call.h>
 
 #include "compat/compat.h"

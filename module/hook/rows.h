@@ -166,6 +166,12 @@ CALL(KPROBE_AT, kprobe_at, get_kprobe, struct kprobe *, void *addr)
 CALL(ISOLATE, isolate, folio_isolate_lru, lmm_isolated_t, struct folio *folio)
 CALL(MIGRATE, migrate, migrate_pages, int, LMM_MIGRATE_ARGS)
 CALL(PUTBACK, putback, putback_movable_pages, void, struct list_head *l)
+/* Keep the free pages of blocks from being allocated; give the blocks back. */
+CALL(BLOCK_ISOLATE, block_isolate, start_isolate_page_range, int, LMM_ISOLATE_ARGS)
+CALL(BLOCK_RELEASE, block_release, undo_isolate_page_range, void, LMM_RELEASE_ARGS)
+/* Put the pages that this CPU has not put on LRU lists yet there; empty all lists of a zone. */
+CALL(LRU_DRAIN, lru_drain, lru_add_drain, void, void)
+CALL(EMPTY_LISTS, empty_lists, drain_all_pages, void, struct zone *zone)
 
 /* Frees a page to a list, and drains a full list. */
 CODE(FREE_COMMIT, free_commit, free_unref_page_commit, void, struct zone *zone,

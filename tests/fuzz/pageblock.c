@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pageblock.c - fuzz the filter, the pacing of the worker and the census
+ * pageblock.c - fuzz the filter, the pacing of the worker, the census and the choice of pages
  */
 #include "input.h"
 
 #include "policy/pageblock/core.c"
 #include "policy/pageblock/core_census.c"
+#include "policy/pageblock/core_move.c"
 
 #define WHOLE	512
 #define TOP	10
@@ -227,11 +228,42 @@ static void census(struct input *input)
 	MUST(pageblock_census_block_share(&sum), <=, 1000);
 }
 
+static void moves(struct input *input)
+{
+	while (input->left) {
+		unsigned int flags = take(input, 2);
+		const struct pageblock_page page = {
+			.listed = flags & BIT(0),
+			.large = flags & BIT(1),
+			.unevictable = flags & BIT(2),
+			.locked = flags & BIT(3),
+			.writeback = flags & BIT(4),
+			.uptodate = flags & BIT(5),
+			.dirty = flags & BIT(6),
+			.bound = flags & BIT(7),
+			.migrates = flags & BIT(8),
+			.private = flags & BIT(9),
+			.cached = flags & BIT(10),
+			.mapped = (int)take(input, 4),
+			.refs = (int)take(input, 4),
+		};
+		enum pageblock_skip why = pageblock_page_skip(&page);
+
+		MUST(why, <, PAGEBLOCK_NR_SKIPS);
+		if (why != PAGEBLOCK_SKIP_NONE)
+			continue;
+		MUST_BE(page.listed && page.uptodate);
+		MUST_BE(!page.locked && !page.writeback && !page.unevictable && !page.large);
+		MUST(page.refs, <=, page.mapped + 3);
+		MUST_BE(!pageblock_skip_passes(why));
+	}
+}
+
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, search, boosts, pacing, census,
+		verdicts, search, boosts, pacing, census, moves,
 	};
 	struct input input = { data, size };
 

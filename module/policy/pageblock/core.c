@@ -174,6 +174,26 @@ u64 pageblock_out_of_place(const struct census_block *block)
 }
 
 /**
+ * pageblock_usable_blocks() - wholly free blocks that any request may have
+ * @blocks: wholly free blocks
+ * @pages: free pages of CMA memory, and pages of blocks kept for atomic requests
+ * @isolated: isolated blocks
+ * @block: pages of a block
+ *
+ * How many of the wholly free blocks are of these kinds is not known, so all that could be count.
+ * The reserve may be larger for that, by the blocks that are partly used, never smaller.
+ *
+ * Return: number of blocks.
+ */
+unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
+				      unsigned long isolated, unsigned long block)
+{
+	unsigned long apart = pages / block + isolated;
+
+	return blocks - min(blocks, apart);
+}
+
+/**
  * pageblock_reserve_tick() - is it time to make wholly free blocks?
  * @reserve: pacing of the zone; updated
  * @blocks: wholly free blocks that the zone has

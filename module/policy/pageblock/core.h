@@ -175,6 +175,8 @@ unsigned long pageblock_boost(unsigned long boost, unsigned long high, int facto
 			      unsigned long managed, unsigned long block);
 u64 pageblock_out_of_place(const struct census_block *block);
 u64 pageblock_vacate_cost(const struct census_block *block, u64 whole);
+unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
+				      unsigned long isolated, unsigned long block);
 unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
 				     unsigned long want);
 void pageblock_reserve_made(struct pageblock_reserve *reserve, unsigned long made);

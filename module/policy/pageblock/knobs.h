@@ -19,7 +19,7 @@ enum pageblock_knob {
 
 /*
  * Counters, and their names in the file counters: from refused_fast on the verdicts, in the order
- * of enum pageblock_verdict.
+ * of enum pageblock_verdict, and from skipped_off_list on the reasons of enum pageblock_skip.
  */
 #define PAGEBLOCK_COUNTERS(COUNTER)					\
 	COUNTER(SEARCHES, "searches")					\
@@ -45,7 +45,19 @@ enum pageblock_knob {
 	COUNTER(ATTEMPTS, "attempts")					\
 	COUNTER(MADE, "made")						\
 	COUNTER(MOVED, "moved")						\
-	COUNTER(CLEANED, "cleaned")
+	COUNTER(CLEANED, "cleaned")					\
+	COUNTER(SKIPPED_OFF_LIST, "skipped_off_list")			\
+	COUNTER(SKIPPED_LARGE, "skipped_large")				\
+	COUNTER(SKIPPED_UNEVICTABLE, "skipped_unevictable")		\
+	COUNTER(SKIPPED_LOCKED, "skipped_locked")			\
+	COUNTER(SKIPPED_WRITEBACK, "skipped_writeback")			\
+	COUNTER(SKIPPED_NOT_READ, "skipped_not_read")			\
+	COUNTER(SKIPPED_BOUND, "skipped_bound")				\
+	COUNTER(SKIPPED_FILESYSTEM, "skipped_filesystem")		\
+	COUNTER(SKIPPED_PINNED, "skipped_pinned")			\
+	COUNTER(NOT_MOVED, "not_moved")					\
+	COUNTER(NO_ROOM, "no_room")					\
+	COUNTER(BUSY, "busy")
 
 enum pageblock_counter {
 	PAGEBLOCK_COUNTERS(LMM_COUNTER)

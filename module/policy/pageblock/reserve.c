@@ -23,77 +23,150 @@
 /* A zone keeps at most one block in so many. */
 #define RESERVE_PART	16
 
+/* Remembered blocks to look at between two ticks. */
+#define LOOK_MAX	16
+
+/* Time of the worker at a stretch, in ms. */
+#define SLICE_MS	20
+
 /**
  * pageblock_free_blocks() - wholly free blocks of a zone
  * @zone: the zone
  *
  * Context: any; a racy look.
- * Return: number of blocks; not those of CMA memory, which only some requests may use.
+ * Return: number of blocks; not those of CMA memory, which only some requests may use, nor those
+ * that are isolated or kept for atomic requests.
  */
 unsigned long pageblock_free_blocks(struct zone *zone)
 {
-	unsigned long blocks = 0, cma;
+	unsigned long blocks = 0, apart;
 	unsigned int order;
 
 	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
 		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
-	/* An upper limit: free CMA memory may be in pieces. */
-	cma = zone_page_state(zone, NR_FREE_CMA_PAGES) / pageblock_nr_pages;
-	return blocks - min(blocks, cma);
+	apart = zone_page_state(zone, NR_FREE_CMA_PAGES) + READ_ONCE(zone->nr_reserved_highatomic);
+	return pageblock_usable_blocks(blocks, apart, READ_ONCE(zone->nr_isolate_pageblock),
+				       pageblock_nr_pages);
 }
 
-/* Keep memory from going on- or offline; does not wait, and is held for one look only. */
+/**
+ * pageblock_slice_over() - shall the worker stop for now?
+ *
+ * Context: the worker.
+ * Return: true if the time of the slice is over, or if the policy goes off.
+ */
+bool pageblock_slice_over(void)
+{
+	return READ_ONCE(pageblock.leaving) || time_after_eq(jiffies, pageblock.slice_end);
+}
+
+/* Keep memory from going on- or offline; does not wait, and is held for one step only. */
 static bool hotplug_stop(void)
 {
-	return pageblock.hotplug && percpu_down_read_trylock(pageblock.hotplug);
+	return percpu_down_read_trylock(pageblock.hotplug);
 }
 
-/* Make wholly free blocks up to the number that the zone should have. */
-static void reserve_fill(struct zone *zone, struct pageblock_zone *pz)
+/* Decide what is due in a zone. */
+static void zone_begin(struct zone *zone, struct pageblock_zone *pz)
 {
 	unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
-	unsigned long had = pageblock_free_blocks(zone), made = 0, nr;
-	unsigned int some;
 
-	pz->want = min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most);
-	nr = pageblock_reserve_tick(&pz->reserve, had, pz->want);
-	if (!nr || !hotplug_stop())
-		return;
-	lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
-	do {
-		some = pageblock_vacate(zone, pz, nr - made);
-		percpu_up_read(pageblock.hotplug);
-		made += some;
-		/* A lower knob, or switching off, stops the work early. */
-		nr = min_t(unsigned long, nr, READ_ONCE(pageblock.reserve_blocks));
-	} while (some && made < nr && hotplug_stop());
-	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
-	/* No progress if the moved pages broke up as many free blocks as were made. */
-	pageblock_reserve_made(&pz->reserve, pageblock_free_blocks(zone) > had ? made : 0);
+	pz->had = pageblock_free_blocks(zone);
+	pz->made = 0;
+	WRITE_ONCE(pz->want, min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most));
+	if (pageblock.vacates)
+		pz->left = pageblock_reserve_tick(&pz->reserve, pz->had, pz->want);
+	if (pz->left) {
+		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
+		pageblock_vacate_begin(pz);
+	}
+	pz->unmixed = 0;
+	if (pz->mixed && pageblock_reserve_tick(&pz->rest, 0, 1))
+		pz->looks = LOOK_MAX;
 }
 
-/* Clean remembered blocks of a zone, if it is time. */
-static void mixed_clean(struct zone *zone, struct pageblock_zone *pz)
+/* Do a step towards the blocks that are to be made; note the result of the attempt at its end. */
+static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 {
-	if (!pz->mixed || !pageblock_reserve_tick(&pz->rest, 0, 1) || !hotplug_stop())
-		return;
-	pageblock_reserve_made(&pz->rest, pageblock_unmix(zone, pz));
-	percpu_up_read(pageblock.hotplug);
+	bool made, more = pageblock_vacate(zone, pz, &made);
+
+	pz->made += made;
+	pz->left -= made;
+	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
+	/* A lower knob stops the work early. */
+	pz->left = more ? min_t(unsigned long, pz->left, READ_ONCE(pageblock.reserve_blocks)) : 0;
+	/* No progress if the moved pages broke up as many free blocks as were made. */
+	if (!pz->left)
+		pageblock_reserve_made(&pz->reserve,
+				       pageblock_free_blocks(zone) > pz->had ? pz->made : 0);
 }
 
+/* Do a step of the clean-up; note the result of all steps at their end. */
+static void unmix_step(struct zone *zone, struct pageblock_zone *pz)
+{
+	bool more = pageblock_unmix(zone, pz, &pz->unmixed);
+
+	pz->looks = more && pz->unmixed < pageblock_nr_pages ? pz->looks - 1 : 0;
+	if (!pz->looks)
+		pageblock_reserve_made(&pz->rest, pz->unmixed);
+}
+
+/* Do what is due in a zone; false if the slice was too short. */
+static bool zone_work(struct zone *zone, struct pageblock_zone *pz)
+{
+	while (pz->left || pz->looks) {
+		if (pageblock_slice_over())
+			return false;
+		if (!hotplug_stop()) {
+			/* Memory goes or comes, which takes a while: the next tick begins anew. */
+			pz->left = 0;
+			pz->looks = 0;
+			break;
+		}
+		if (pz->left)
+			reserve_step(zone, pz);
+		else
+			unmix_step(zone, pz);
+		percpu_up_read(pageblock.hotplug);
+		cond_resched();
+	}
+	return true;
+}
+
+/* Decide what is due in all zones. */
+static void zones_begin(void)
+{
+	struct zone *zone;
+
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
+		zone_begin(zone, &pageblock.zones[lmm_zone_slot(zone)]);
+}
+
+/* Do what is due in all zones; false if the slice was too short. */
+static bool zones_work(void)
+{
+	struct zone *zone;
+
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
+		if (!zone_work(zone, &pageblock.zones[lmm_zone_slot(zone)]))
+			return false;
+	return true;
+}
+
+/*
+ * Runs for a slice at a time.  No step waits for I/O, for a page or for memory hotplug, so whoever
+ * waits for the worker waits for the rest of a slice and a step.
+ */
 static void reserve_worker(struct work_struct *work)
 {
-	struct pageblock_zone *pz;
-	struct zone *zone = NULL;
-
+	pageblock.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
 	WRITE_ONCE(pageblock.cleaner, current);
-	while ((zone = lmm_zone_after(zone))) {
-		pz = &pageblock.zones[lmm_zone_slot(zone)];
-		reserve_fill(zone, pz);
-		mixed_clean(zone, pz);
-	}
+	if (!pageblock.unfinished)
+		zones_begin();
+	pageblock.unfinished = !zones_work();
 	WRITE_ONCE(pageblock.cleaner, NULL);
-	queue_delayed_work(lmm_unbound_wq, &pageblock.work, READ_ONCE(pageblock.tick));
+	queue_delayed_work(lmm_unbound_wq, &pageblock.work,
+			   pageblock.unfinished ? 1 : READ_ONCE(pageblock.tick));
 }
 
 /**
@@ -127,6 +200,9 @@ int pageblock_reserve_start(void)
 	bool cleans = pageblock_unmix_possible();
 	struct zone *zone;
 
+	pageblock.vacates = pageblock_vacate_possible();
+	pageblock.leaving = false;
+	pageblock.unfinished = false;
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
@@ -144,11 +220,15 @@ int pageblock_reserve_start(void)
 /**
  * pageblock_reserve_stop() - stop the worker
  *
- * Context: process, the policy's hooks not armed.
+ * Waits for a worker that runs, for one step at most: the choice of blocks among 128, or a batch of
+ * 32 pages to move.  No step waits for I/O, for the lock of a page, or for memory.  A block that
+ * the worker has isolated is given back before the worker ends.
+ *
+ * Context: process, control mutex held, the policy's hooks not armed.
  */
 void pageblock_reserve_stop(void)
 {
-	WRITE_ONCE(pageblock.reserve_blocks, 0);
+	WRITE_ONCE(pageblock.leaving, true);
 	/* The work queues itself; only the sync variant cancels for good. */
 	cancel_delayed_work_sync(&pageblock.work);
 	zones_free();

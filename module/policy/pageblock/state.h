@@ -23,13 +23,8 @@ struct seq_file;
 #define PAGEBLOCK_TASK_BITS	8
 #define PAGEBLOCK_TASKS		BIT(PAGEBLOCK_TASK_BITS)
 
-/*
- * For the pages to move others to.  Their allocation does not mix blocks (struct
- * pageblock_request, cleans) nor complain, and gives up early, so that kswapd does what there is
- * to reclaim.
- */
-#define PAGEBLOCK_TARGET_GFP \
-	(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NORETRY | __GFP_NOWARN)
+/* Blocks to choose from a window. */
+#define PAGEBLOCK_CANDIDATES	8
 
 /**
  * struct pageblock_task - rounds of a request in the slow path
@@ -50,11 +45,31 @@ struct pageblock_task {
 };
 
 /**
+ * struct pageblock_candidate - a block that could be emptied
+ * @pfn: first page frame number
+ * @cost: pages to move, and pages in lists
+ */
+struct pageblock_candidate {
+	unsigned long pfn;
+	u64 cost;
+};
+
+/**
  * struct pageblock_zone - a zone's reserve and its mixed blocks
  * @reserve: pacing of the reserve
  * @want: wholly free blocks that the zone should have had at the last tick
+ * @had: wholly free blocks at the begin of the attempt under way
+ * @left: blocks to make in this attempt; 0: there is none
+ * @made: blocks made in this attempt
  * @cursor: page frame number at which the search for blocks to empty goes on
+ * @best: blocks of the last window, cheapest first
+ * @found: number of @best
+ * @next_best: the block of @best to empty next
+ * @emptied: the lists of the zone were emptied for this window
+ * @progress: a block was made free since the last window
  * @rest: pacing of the clean-up
+ * @looks: remembered blocks to look at before the next tick
+ * @unmixed: pages moved out of them
  * @mixed: a bit for each block: mixed, and not cleaned since; NULL if blocks cannot be cleaned
  * @first: number of the block of bit 0
  * @blocks: number of bits
@@ -63,8 +78,18 @@ struct pageblock_task {
 struct pageblock_zone {
 	struct pageblock_reserve reserve;
 	unsigned long want;
+	unsigned long had;
+	unsigned long left;
+	unsigned long made;
 	unsigned long cursor;
+	struct pageblock_candidate best[PAGEBLOCK_CANDIDATES];
+	unsigned int found;
+	unsigned int next_best;
+	bool emptied;
+	bool progress;
 	struct pageblock_reserve rest;
+	unsigned int looks;
+	unsigned long unmixed;
 	unsigned long *mixed;
 	unsigned long first;
 	unsigned long blocks;
@@ -79,7 +104,11 @@ struct pageblock_zone {
  * @tasks: rounds of the requests in the slow path
  * @reserve_blocks: wholly free blocks that each zone should have; 0: none
  * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
- * @tick: jiffies between two runs of the worker
+ * @tick: jiffies between two ticks of the worker, at which the worker decides what is due
+ * @vacates: blocks can be emptied
+ * @leaving: the policy goes off: the worker stops at the next step
+ * @unfinished: the worker has not done yet what was due at the last tick
+ * @slice_end: time at which the worker stops for a while, in jiffies
  * @zones: one for each zone of each node, by lmm_zone_slot()
  * @cleaner: the worker's task while it runs
  * @work: the worker; queues itself
@@ -92,6 +121,10 @@ struct pageblock_state {
 	unsigned int reserve_blocks;
 	struct percpu_rw_semaphore *hotplug;
 	unsigned long tick;
+	bool vacates;
+	bool leaving;
+	bool unfinished;
+	unsigned long slice_end;
 	struct pageblock_zone *zones;
 	struct task_struct *cleaner;
 	struct delayed_work work;
@@ -99,13 +132,19 @@ struct pageblock_state {
 
 extern struct pageblock_state pageblock;
 
+/* move.c */
+bool pageblock_can_go(struct zone *zone, unsigned long pfn);
+unsigned int pageblock_move_out(struct zone *zone, unsigned long pfn, bool stranger, bool *all);
+
 /* vacate.c */
-unsigned int pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned int nr);
+bool pageblock_vacate_possible(void);
+void pageblock_vacate_begin(struct pageblock_zone *pz);
+bool pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made);
 
 /* unmix.c */
 bool pageblock_unmix_possible(void);
 bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz);
-unsigned int pageblock_unmix(struct zone *zone, struct pageblock_zone *pz);
+bool pageblock_unmix(struct zone *zone, struct pageblock_zone *pz, unsigned long *moved);
 void pageblock_remember(const struct page *page);
 
 /* reserve.c */
@@ -113,6 +152,7 @@ int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
 unsigned long pageblock_free_blocks(struct zone *zone);
+bool pageblock_slice_over(void);
 
 /* filter.c */
 void pageblock_filter_start(void);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core_move.c - which pages the worker leaves where they are; see core_move.h
+ */
+#include <linux/bits.h>
+
+#include "core_move.h"
+
+/* Reasons that time may remove.  Other pages stay as they are until their owners free them. */
+#define PASSING \
+	(BIT(PAGEBLOCK_SKIP_OFF_LIST) | BIT(PAGEBLOCK_SKIP_LOCKED) |		\
+	 BIT(PAGEBLOCK_SKIP_WRITEBACK) | BIT(PAGEBLOCK_SKIP_NOT_READ) |		\
+	 BIT(PAGEBLOCK_SKIP_FILESYSTEM) | BIT(PAGEBLOCK_SKIP_PINNED))
+
+/**
+ * pageblock_page_skip() - must a page be left where it is?
+ * @page: facts about the page
+ *
+ * A page in use is moved: a move drops nothing that would have to be read again, so how lately
+ * the page was used does not matter.
+ *
+ * A page without private data may be moved for a file system without a function of its own.  With
+ * private data, the kernel would ask the file system to release them, and some then wait.
+ *
+ * Return: the reason, or PAGEBLOCK_SKIP_NONE.
+ */
+enum pageblock_skip pageblock_page_skip(const struct pageblock_page *page)
+{
+	if (!page->listed)
+		return PAGEBLOCK_SKIP_OFF_LIST;
+	if (page->large)
+		return PAGEBLOCK_SKIP_LARGE;
+	if (page->unevictable)
+		return PAGEBLOCK_SKIP_UNEVICTABLE;
+	if (page->locked)
+		return PAGEBLOCK_SKIP_LOCKED;
+	if (page->writeback)
+		return PAGEBLOCK_SKIP_WRITEBACK;
+	if (!page->uptodate)
+		return PAGEBLOCK_SKIP_NOT_READ;
+	if (page->bound)
+		return PAGEBLOCK_SKIP_BOUND;
+	if (!page->migrates && (page->dirty || page->private))
+		return PAGEBLOCK_SKIP_FILESYSTEM;
+	if (page->refs > 1L + page->cached + page->private + page->mapped)
+		return PAGEBLOCK_SKIP_PINNED;
+	return PAGEBLOCK_SKIP_NONE;
+}
+
+/**
+ * pageblock_skip_passes() - may a page that is skipped now be moved later?
+ * @why: why the page is skipped
+ *
+ * Return: true if another look at the block is worth while.
+ */
+bool pageblock_skip_passes(enum pageblock_skip why)
+{
+	return PASSING & BIT(why);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * core_move.h - which pages the worker leaves where they are
+ *
+ * The worker must never wait: for I/O, for a lock that is held during I/O, or for the holder of a
+ * page.  So a page for which moving could mean waiting is skipped.
+ *
+ * Pure: no kernel state, lock, clock or struct page.
+ */
+#ifndef LIVEMM_POLICY_PAGEBLOCK_CORE_MOVE_H
+#define LIVEMM_POLICY_PAGEBLOCK_CORE_MOVE_H
+
+#include <linux/types.h>
+
+/**
+ * enum pageblock_skip - why a page is not moved
+ * @PAGEBLOCK_SKIP_NONE: the page may be moved
+ * @PAGEBLOCK_SKIP_OFF_LIST: the page is on no LRU list: on its way there, taken by reclaim, or a
+ *	driver's
+ * @PAGEBLOCK_SKIP_LARGE: the page is part of a larger folio
+ * @PAGEBLOCK_SKIP_UNEVICTABLE: the page is mlocked, or its mapping is unevictable
+ * @PAGEBLOCK_SKIP_LOCKED: somebody has locked the page, for instance a read under way
+ * @PAGEBLOCK_SKIP_WRITEBACK: the page is being written
+ * @PAGEBLOCK_SKIP_NOT_READ: the page was not read from its file yet
+ * @PAGEBLOCK_SKIP_BOUND: the mapping of the page does not want the page where movable pages go
+ * @PAGEBLOCK_SKIP_FILESYSTEM: the file system would have to write the page, or to give up private
+ *	data, for which file systems wait
+ * @PAGEBLOCK_SKIP_PINNED: somebody has a reference that unmapping the page does not drop
+ * @PAGEBLOCK_NR_SKIPS: number of reasons, with PAGEBLOCK_SKIP_NONE
+ */
+enum pageblock_skip {
+	PAGEBLOCK_SKIP_NONE,
+	PAGEBLOCK_SKIP_OFF_LIST,
+	PAGEBLOCK_SKIP_LARGE,
+	PAGEBLOCK_SKIP_UNEVICTABLE,
+	PAGEBLOCK_SKIP_LOCKED,
+	PAGEBLOCK_SKIP_WRITEBACK,
+	PAGEBLOCK_SKIP_NOT_READ,
+	PAGEBLOCK_SKIP_BOUND,
+	PAGEBLOCK_SKIP_FILESYSTEM,
+	PAGEBLOCK_SKIP_PINNED,
+	PAGEBLOCK_NR_SKIPS
+};
+
+/**
+ * struct pageblock_page - facts about a page to which the worker has a reference
+ * @listed: on an LRU list; the other facts count only then
+ * @large: part of a folio of more than a page
+ * @unevictable: reclaim leaves the page alone
+ * @locked: somebody has the lock of the page
+ * @writeback: being written
+ * @uptodate: has the content of its file, or is anonymous
+ * @dirty: newer than its file
+ * @bound: see PAGEBLOCK_SKIP_BOUND
+ * @migrates: the file system has a function of its own that moves pages; anonymous pages need none
+ * @private: the file system has private data, and a reference for them
+ * @cached: in the page cache or in the swap cache, which has a reference
+ * @mapped: page-table entries that map the page, each with a reference
+ * @refs: references, with the worker's own
+ *
+ * The facts are read one by one while the page is in use, so any combination may occur.
+ */
+struct pageblock_page {
+	bool listed;
+	bool large;
+	bool unevictable;
+	bool locked;
+	bool writeback;
+	bool uptodate;
+	bool dirty;
+	bool bound;
+	bool migrates;
+	bool private;
+	bool cached;
+	long mapped;
+	long refs;
+};
+
+enum pageblock_skip pageblock_page_skip(const struct pageblock_page *page);
+bool pageblock_skip_passes(enum pageblock_skip why);
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_CORE_MOVE_H */
