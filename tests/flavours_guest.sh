@@ -29,6 +29,7 @@ if [ "$LMM_OUTCOME" = refused ]; then
 	exit
 fi
 
+# shellcheck disable=SC2119 # no parameters of the module
 if ! lmm_load; then
 	[ "$LMM_OUTCOME" = unknown ] || need loaded livemm
 	check "the log says why livemm does not load" logged "not loaded: "

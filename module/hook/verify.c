@@ -114,8 +114,8 @@ static bool type_agrees(const struct lmm_hook *hook,
 }
 
 /*
- * Does the type agree with @alt, or with a later alternative for the same symbol?  On false @why has
- * words on @alt.
+ * Does the type agree with @alt, or with a later alternative for the same symbol?  On false @why
+ * has words on @alt.
  */
 static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_alternative *alt,
 			    char *why, size_t len)

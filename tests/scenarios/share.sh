@@ -202,12 +202,12 @@ theirs_load() {
 after() {
 	ours_on "after"
 	for kind in patch kprobe $(soaked "" "post function graph"); do
-		each=$(targets $kind)
+		each=$(targets "$kind")
 		for function in $(soaked "$each" "$(echo "$each" | tr , ' ')"); do
 			name="ours, then their $kind of $function"
-			theirs_load "$name loads" $kind "$function" || continue
+			theirs_load "$name loads" "$kind" "$function" || continue
 			ok "$name loads"
-			theirs_go_on "$name" $kind "$function"
+			theirs_go_on "$name" "$kind" "$function"
 			check "$name goes" "${kind}_off"
 		done
 		ours_go_on "ours, after their $kind"
