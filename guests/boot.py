@@ -222,6 +222,9 @@ def wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
         if _closed.is_set():
             raise ToolError("ended before the guest began")
         process.wait(timeout=timeout)
+        # What a guest has shown by then is no verdict.
+        if _closed.is_set():
+            raise ToolError("ended before the guest was done")
         return True
     except subprocess.TimeoutExpired:
         return False

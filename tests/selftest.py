@@ -2,6 +2,7 @@
 """The harness tried on what it must catch: python3 -m tests.selftest"""
 
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -332,6 +333,17 @@ def threads_that_take_turns_end() -> None:
         run_program([program, "-p", "shared", "-t", "4", "-m", "1", "-s", "3"], timeout=30)
 
 
+def a_guest_that_is_ended_has_no_verdict() -> None:
+    """Whoever waits for a guest that the tool ends is told, in a process that may end guests."""
+    text = ("import subprocess, threading\n"
+            "from guests import boot\n"
+            "process = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
+            "threading.Timer(0.5, boot.end_guests).start()\n"
+            "boot.wait(process, 30)\n")
+    status, said = run_program([sys.executable, "-c", text], cwd=ROOT, check=False)
+    assert status and "ToolError: ended before" in said, said
+
+
 def guest_that(
     script: str, reason: str, emulation: str = SINGLE, qemu: Sequence[str] = ()
 ) -> Callable[[], None]:
@@ -355,8 +367,8 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
-    dkms_keeps_to_the_matrix,
-    threads_that_take_turns_end]
+    dkms_keeps_to_the_matrix, threads_that_take_turns_end,
+    a_guest_that_is_ended_has_no_verdict]
 
 
 def main() -> int:
