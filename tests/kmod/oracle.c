@@ -284,30 +284,45 @@ static int where_get(char *buf, const struct kernel_param *kp)
 
 LMM_PARAM_GET(where, where_get, "page frame numbers of unowned pages, by the last look");
 
-static struct page *lost;
+/* More than pages change hands between two looks while nothing runs. */
+static struct page *lost[64];
+
+static void find_lost(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lost) && lost[i]; i++) {
+		set_page_count(lost[i], 1);
+		__free_page(lost[i]);
+		lost[i] = NULL;
+	}
+}
 
 static int lose_set(const char *text, const struct kernel_param *kp)
 {
+	unsigned int i;
 	bool lose;
 	int err = kstrtobool(text, &lose);
 
-	if (err || lose == !!lost)
+	if (err || lose == !!lost[0])
 		return err;
 	if (!lose) {
-		set_page_count(lost, 1);
-		__free_page(lost);
-		lost = NULL;
+		find_lost();
 		return 0;
 	}
-	lost = alloc_page(GFP_KERNEL);
-	if (!lost)
-		return -ENOMEM;
-	set_page_count(lost, 0);
+	for (i = 0; i < ARRAY_SIZE(lost); i++) {
+		lost[i] = alloc_page(GFP_KERNEL);
+		if (!lost[i]) {
+			find_lost();
+			return -ENOMEM;
+		}
+		set_page_count(lost[i], 0);
+	}
 	return 0;
 }
 
 LMM_PARAM_SET(lose, lose_set,
-	      "1: have one page that nobody owns, to show that check sees such a page; 0: no more");
+	      "1: have 64 pages that nobody owns, to show that check sees such pages; 0: no more");
 
 static int __init lmm_oracle_init(void)
 {
@@ -316,7 +331,7 @@ static int __init lmm_oracle_init(void)
 
 static void __exit lmm_oracle_exit(void)
 {
-	lose_set("0", NULL);
+	find_lost();
 }
 
 module_init(lmm_oracle_init);

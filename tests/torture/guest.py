@@ -127,7 +127,7 @@ class Torture:
         check = self.channel.check
         good = check("there is swap", steps.swap_on())
         good &= check("every page is in its place at the start", oracle.pages_wrong())
-        good &= check("the oracle sees a lost page", oracle.blind())
+        good &= check("the oracle sees lost pages", oracle.blind())
         watched = oracle.kcsan() if oracle.KCSAN.exists() else {}
         idle = [load for load in steps.TRIALS
                 if steps.command(["timeout", "60", *steps.words_of(self.guest, load)])]
