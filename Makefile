@@ -35,7 +35,7 @@ help:
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
 	@echo '  make torture [KERNEL=K] [SECONDS=S] [SEED=N]  random steps in parallel guests, for an hour'
 	@echo '  make inject [EVERY=K] [GROUP=G]  every allocation of livemm fails once: hours'
-	@echo '  make flavours [NAME=N]   cloud, realtime, older and later kernels of kernels.toml: an hour'
+	@echo '  make flavours [NAME=N]   cloud, realtime, older and later kernels of kernels.toml'
 	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'

@@ -116,7 +116,8 @@ def topology(guest: Guest) -> list[str]:
 
 def command(guest: Guest, accel: Accel, folder: Path, files: Sequence[str]) -> list[str]:
     """The command line of qemu."""
-    kargs = ["console=ttyS0", *KARGS, *([] if accel.kvm else EMULATED_KARGS), *guest.kargs]
+    kargs = ["console=ttyS0", *KARGS, *([] if accel.kvm else EMULATED_KARGS),
+             *guest.image.kargs, *guest.kargs]
     return [accel.qemu, "-accel", accel.argument, "-M", "pc", *topology(guest), "-nodefaults",
             "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", str(guest.image.vmlinuz),

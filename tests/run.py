@@ -268,8 +268,8 @@ def have(stage: Stage, names: Iterable[str], build: bool = True) -> dict[str, Im
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.run", description="run scenarios in guests")
     parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
-    # One more than there are cores: now and then each guest sleeps.  A fourth on two cores only
-    # makes the others wait, and what waits computes.
+    # One more than there are cores: now and then each guest sleeps.  A fourth guest on two cores
+    # gains nothing, because loads in a guest that waits for a condition still compute.
     jobs = min(4, (os.cpu_count() or 1) + 1)
     parser.add_argument("--jobs", type=int, default=jobs, help=f"guests at once (here {jobs})")
     parser.add_argument("--soak", action="store_true",

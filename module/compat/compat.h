@@ -145,7 +145,7 @@
 
 /*
  * A request of order 0 that does not reclaim and has this flag may go down to the min watermark
- * without the boost.
+ * without the boost; since 6.3, to half of the min watermark (ALLOC_MIN_RESERVE).
  * Upstream 2973d8229b78 ("mm: discard __GFP_ATOMIC"), 6.3.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

@@ -125,11 +125,12 @@ static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_a
 
 	if (type_agrees(hook, alt, why, len))
 		return true;
-	while (++alt < end && alt->symbol && !strcmp(alt->symbol, hook->symbol))
+	while (++alt < end && alt->symbol && !strcmp(alt->symbol, hook->symbol)) {
 		if (type_agrees(hook, alt, other, sizeof(other))) {
 			why[0] = '\0';
 			return true;
 		}
+	}
 	return false;
 }
 

@@ -16,8 +16,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from tests.inject import cases
+from tests.torture import base, oracle
 from tests.torture import guest as torture
-from tests.torture import oracle, steps
 
 FAILNTH = Path("/sys/module/lmm_failnth/parameters")
 # The kernel warns of a kprobe that it cannot remove for want of memory, and livemm then stays
@@ -59,7 +59,7 @@ def left_out() -> set[str]:
 
 def state() -> dict[str, str]:
     """Everything that a refused action must leave alone."""
-    if not steps.DEBUGFS.exists():
+    if not base.DEBUGFS.exists():
         there = Path("/sys/module/livemm").exists()
         return WITHOUT_FILES if there else {"livemm": "not loaded"}
     refused = left_out()
@@ -67,8 +67,8 @@ def state() -> dict[str, str]:
              for row in oracle.rows("hooks")}
     for row in oracle.rows("status"):
         found[row[0]] = " ".join(row[1:3])
-        found[f"{row[0]}/config"] = words(f"{steps.DEBUGFS}/{row[0]}/config")
-    found["lease"] = "some" if words(f"{steps.DEBUGFS}/lease") != "0" else "none"
+        found[f"{row[0]}/config"] = words(f"{base.DEBUGFS}/{row[0]}/config")
+    found["lease"] = "some" if words(f"{base.DEBUGFS}/lease") != "0" else "none"
     return found
 
 
@@ -81,7 +81,7 @@ def differs(now: dict[str, str], wanted: dict[str, str], but: Collection[str] = 
 
 def settled() -> bool:
     """No policy is on its way; one that came on without an optional hook tries again soon."""
-    return not steps.DEBUGFS.exists() or \
+    return not base.DEBUGFS.exists() or \
         not any(row[1] in ("loading", "leaving", "standby") for row in oracle.rows("status"))
 
 
@@ -105,15 +105,15 @@ class Injector:
         done = subprocess.run(argv, cwd="/", stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, timeout=LONG)
         if done.returncode:
-            raise steps.Wrong(f"failnth {nth} {' '.join(action)}: {done.stderr}")
+            raise base.Wrong(f"failnth {nth} {' '.join(action)}: {done.stderr}")
         call, outcome, left = done.stdout.split()
         return call, outcome, int(left)
 
     def helper(self, *parameters: str) -> None:
         """Load lmm_failnth.ko."""
-        if steps.command(["insmod", self.modules / "lmm_failnth.ko", f"spare={SPARED}",
+        if base.command(["insmod", self.modules / "lmm_failnth.ko", f"spare={SPARED}",
                           *parameters], LONG):
-            raise steps.Wrong(f"lmm_failnth.ko does not load: {' '.join(parameters)}")
+            raise base.Wrong(f"lmm_failnth.ko does not load: {' '.join(parameters)}")
 
     def bring(self, case: cases.Case) -> None:
         """The state that a case begins with."""
@@ -121,33 +121,33 @@ class Injector:
         if case.elsewhere:
             wrong = torture.Torture.unload()
         elif case.before is None and \
-                not torture.wait_until(60, lambda: not steps.command(["rmmod", "livemm"]) or
+                not torture.wait_until(60, lambda: not base.command(["rmmod", "livemm"]) or
                                        not Path("/sys/module/livemm").exists()):
             wrong = "livemm"
         if wrong:
-            raise steps.Wrong(f"{wrong} stays")
+            raise base.Wrong(f"{wrong} stays")
         if case.before is None:
             return
-        if not steps.DEBUGFS.exists():
+        if not base.DEBUGFS.exists():
             self.failnth(0, ("load", "livemm.ko", ""))
-            self.defaults = self.defaults or words(f"{steps.PARAMETERS}/policies")
+            self.defaults = self.defaults or words(f"{base.PARAMETERS}/policies")
         for text in self.defaults, case.before:
-            steps.write(steps.PARAMETERS / "policies", text, set())
-        steps.write(steps.DEBUGFS / "lease", "0", set())
+            base.write(base.PARAMETERS / "policies", text, set())
+        base.write(base.DEBUGFS / "lease", "0", set())
         torture.wait_until(60, settled)
 
     def once(self, case: cases.Case, nth: int) -> tuple[str, str, int]:
         """The action with an allocation that fails."""
         if not case.function:
             return self.failnth(nth, case.action)
-        steps.command(["rmmod", "lmm_failnth"])
+        base.command(["rmmod", "lmm_failnth"])
         self.helper(f"function={case.function}", f"nth={nth}")
         call, outcome, _ = self.failnth(0, case.action)
         left = int((FAILNTH / "left").read_text(encoding="ascii"))
-        steps.command(["rmmod", "lmm_failnth"])
+        base.command(["rmmod", "lmm_failnth"])
         self.helper()
         if left < 0:
-            raise steps.Wrong(f"{case.function} was not called, or has not returned")
+            raise base.Wrong(f"{case.function} was not called, or has not returned")
         return call, outcome, left
 
     def wrong(self, case: cases.Case, call: str, outcome: str, ours: bool,
@@ -165,7 +165,7 @@ class Injector:
             return differs(now, after, left_out() if len(now) > 1 else set())
         if changed := differs(now, before):
             return f"{outcome}, but changed: {changed}"
-        if call == "write" and ours and words(f"{steps.DEBUGFS}/last_error").startswith(NOTHING):
+        if call == "write" and ours and words(f"{base.DEBUGFS}/last_error").startswith(NOTHING):
             return f"{outcome}, without a word in last_error"
         return ""
 
@@ -186,9 +186,9 @@ class Injector:
                 self.bring(case)
                 if changed := differs(state(), before):
                     return f"does not go back: {changed}"
-            if steps.DEBUGFS.exists():
+            if base.DEBUGFS.exists():
                 with contextlib.suppress(OSError):
-                    (steps.DEBUGFS / "lease").write_text("x", encoding="ascii")
+                    (base.DEBUGFS / "lease").write_text("x", encoding="ascii")
             call, outcome, left = self.once(case, nth)
             where, ours = site()
             torture.wait_until(20, settled)
@@ -212,7 +212,7 @@ class Injector:
     def main(self, todo: list[cases.Case]) -> int:
         """All cases, and what they have left."""
         check = self.channel.check
-        helpers = steps.command(["insmod", self.modules / "lmm_oracle.ko"], LONG)
+        helpers = base.command(["insmod", self.modules / "lmm_oracle.ko"], LONG)
         check("the oracle is there", "lmm_oracle.ko does not load" if helpers else "")
         self.helper()
         if oracle.KMEMLEAK.exists():
@@ -220,10 +220,10 @@ class Injector:
         for case in todo:
             try:
                 wrong = self.run(case)
-            except (steps.Wrong, OSError, subprocess.SubprocessError) as error:
+            except (base.Wrong, OSError, subprocess.SubprocessError) as error:
                 wrong = f"{type(error).__name__}: {error}"
             check(case.name, wrong)
-        if steps.DEBUGFS.exists():
+        if base.DEBUGFS.exists():
             check("policies off, no hook armed", torture.Torture.policies_off(False))
         check("every page is in its place", oracle.pages_wrong())
         check("unloads", torture.Torture.unload())

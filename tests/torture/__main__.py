@@ -32,7 +32,7 @@ from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import tables
 from tests.run import build_for, build_programs, count, have
-from tests.torture import faults, program, steps
+from tests.torture import base, faults, program, steps
 from tests.torture.program import Program
 
 FOLDER = BUILD / "torture"
@@ -93,7 +93,7 @@ def draw(image: Image, seed: int, cpus: int, nodes: int, phases: int = PHASES,
     rows = tables.tables(release_of(image))
     knobs = {policy: {knob.name: values(knob) for knob in rows[policy].knobs}
              for policy in policies}
-    machine = steps.Machine(image.name, cpus, nodes, image.debug, policies, knobs)
+    machine = base.Machine(image.name, cpus, nodes, image.debug, policies, knobs)
     each = min(most, STEPS[image.debug]) if most else STEPS[image.debug]
     drawn = program.draw_steps(seed, phases, cpus + 1, each, steps.drawer(machine))
     return Program(seed, image.name, cpus, nodes, tuple(policies), drawn)

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -52,7 +54,6 @@ class Guest:
 
     root     the checkout
     modules  folder of the built modules
-    release  of the kernel
     """
 
     root: Path
@@ -94,6 +95,23 @@ def command(words: Sequence[str | Path], timeout: float = 120) -> int:
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout,
                           check=False)
     return done.returncode
+
+
+@contextlib.contextmanager
+def own_folder(parent: Path) -> Iterator[Path]:
+    """A folder of this worker in a file system of the kernel; what uses the folder goes first."""
+    folder = parent / f"lmm_{threading.get_native_id()}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+                break
+            time.sleep(0.1)
+        else:
+            folder.rmdir()
 
 
 def block_pages() -> int:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture import oracle, program, steps
+from tests.torture import base, oracle, program, steps
 
 # Guest seconds after which a step is stuck.  A transition of a livepatch under load takes longest.
 LIMIT = 300
@@ -44,23 +44,17 @@ class Channel:
         return not wrong
 
 
-def add(sums: dict[str, list[float]], kind: str, made: float, seconds: float) -> None:
-    """Add steps of a kind, and the guest seconds that they took."""
-    sums[kind] = [old + new for old, new in zip(sums.get(kind, [0, 0]), (made, seconds),
-                                                 strict=True)]
-
-
 class Worker(threading.Thread):
     """Runs the steps of one worker in one phase, one after the other."""
 
-    def __init__(self, guest: steps.Guest, todo: list[program.Step]) -> None:
+    def __init__(self, guest: base.Guest, todo: list[program.Step]) -> None:
         super().__init__(daemon=True)
         self.guest, self.todo = guest, todo
         self.now: program.Step | None = None
         self.since = time.monotonic()
         self.wrong = ""
-        # Steps made and guest seconds, by kind.
-        self.made: dict[str, list[float]] = {}
+        # Kinds of the steps made, and their guest seconds.
+        self.made: list[tuple[str, float]] = []
 
     def run(self) -> None:
         for step in self.todo:
@@ -71,7 +65,7 @@ class Worker(threading.Thread):
             except Exception as error:  # noqa: BLE001
                 self.wrong = f"{step}: {type(error).__name__}: {error}"
                 break
-            add(self.made, step.kind, 1, time.monotonic() - self.since)
+            self.made.append((step.kind, time.monotonic() - self.since))
         self.now = None
 
     def stuck(self) -> str:
@@ -99,8 +93,8 @@ class Torture:
     def __init__(self, wanted: program.Program) -> None:
         self.program = wanted
         self.channel = Channel()
-        self.guest = steps.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
-        self.made: dict[str, list[float]] = {}
+        self.guest = base.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
+        self.made: list[tuple[str, float]] = []
         self.defaults: list[str] = []
         # Counters while livemm stays loaded.
         self.counters: dict[str, dict[str, int]] = {}
@@ -119,7 +113,7 @@ class Torture:
     def prepare(self) -> bool:
         """Modules that the steps use, and ours."""
         wrong = [name for name in HELPERS
-                 if steps.command(["insmod", self.guest.modules / f"{name}.ko"])]
+                 if base.command(["insmod", self.guest.modules / f"{name}.ko"])]
         with contextlib.suppress(OSError):
             Path("/proc/sys/vm/oom_dump_tasks").write_text("0", encoding="ascii")
         if not self.channel.check("modules of the torture are loaded", " ".join(wrong)):
@@ -130,7 +124,7 @@ class Torture:
         good &= check("the oracle sees lost pages", oracle.blind())
         watched = oracle.kcsan() if oracle.KCSAN.exists() else {}
         idle = [load for load in steps.TRIALS
-                if steps.command(["timeout", "60", *steps.words_of(self.guest, load)])]
+                if base.command(["timeout", "60", *steps.words_of(self.guest, load)])]
         if watched:
             good &= check("KCSAN looks for races", oracle.races_unwatched(watched))
         return good & check("loads run", ", ".join(idle))
@@ -150,24 +144,23 @@ class Torture:
             if stuck:
                 return stuck
         for worker in workers:
-            for kind, sums in worker.made.items():
-                add(self.made, kind, *sums)
+            self.made += worker.made
         return next((worker.wrong for worker in workers if worker.wrong), "")
 
     def put_back(self) -> str:
         """What steps have left of the kernel's settings goes back; what cannot, or ""."""
         for online in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/online"):
-            steps.write(online, "1", steps.KERNEL_REFUSALS)
+            base.write(online, "1", base.KERNEL_REFUSALS)
         for state in steps.memory_blocks():
             if state.read_text(encoding="ascii").strip() == "offline":
-                steps.write(state, "online", steps.KERNEL_REFUSALS)
+                base.write(state, "online", base.KERNEL_REFUSALS)
         for file, value in self.settings.items():
             if value:
-                steps.write(Path(file), value, steps.KERNEL_REFUSALS)
-        steps.write(Path("/sys/kernel/tracing/events/enable"), "0", steps.KERNEL_REFUSALS)
+                base.write(Path(file), value, base.KERNEL_REFUSALS)
+        base.write(Path("/sys/kernel/tracing/events/enable"), "0", base.KERNEL_REFUSALS)
         for probe in steps.PROBES.read_text(encoding="ascii").split():
             if probe[1:2] == ":":
-                steps.write(steps.PROBES, f"-:{probe[2:]}", steps.KERNEL_REFUSALS)
+                base.write(steps.PROBES, f"-:{probe[2:]}", base.KERNEL_REFUSALS)
         left = [f"{path} is offline" for path in steps.memory_blocks()
                 if path.read_text(encoding="ascii").strip() == "offline"]
         left += [f"{path} is 0" for path in Path("/sys/devices/system/cpu").glob("cpu*/online")
@@ -182,30 +175,30 @@ class Torture:
         `plain`: with settings as after boot, by which every policy acts; else with those that the
         steps have left.
         """
-        if not steps.DEBUGFS.exists():
+        if not base.DEBUGFS.exists():
             return
-        steps.write(steps.DEBUGFS / "lease", "0", steps.REFUSALS)
+        base.write(base.DEBUGFS / "lease", "0", base.REFUSALS)
         if plain:
             self.put_back()
             # One by one: a policy that this machine does not support refuses the whole text.
             for text in self.defaults:
-                steps.write(steps.PARAMETERS / "policies", text, steps.REFUSALS)
+                base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
         else:
             for policy in self.program.policies:
-                steps.write(steps.DEBUGFS / policy / "enabled", "1", steps.REFUSALS)
+                base.write(base.DEBUGFS / policy / "enabled", "1", base.REFUSALS)
         for load in steps.WORK:
-            steps.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
+            base.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
 
     def keep_defaults(self) -> None:
         """Note the settings of a module that was just loaded, with the policy on, by policy."""
-        text = (steps.PARAMETERS / "policies").read_text(encoding="ascii").strip()
+        text = (base.PARAMETERS / "policies").read_text(encoding="ascii").strip()
         self.defaults = [one.replace("enabled=0", "enabled=1") for one in text.split(";")
                          if one.partition(":")[0] in self.program.policies]
 
     def short_load(self) -> None:
         """Faults, frees, pages from CPU to CPU, for a moment."""
         for load in steps.TRIALS:
-            steps.command(["timeout", "60", *steps.words_of(self.guest, load)])
+            base.command(["timeout", "60", *steps.words_of(self.guest, load)])
 
     def fallen(self) -> str:
         """Counters that are lower than after an earlier phase; they never are while loaded."""
@@ -220,11 +213,11 @@ class Torture:
     @staticmethod
     def policies_off(by_lease: bool) -> str:
         """Switch all off, and wait until nothing of theirs is left; what is left, or ""."""
-        if not steps.DEBUGFS.exists():
+        if not base.DEBUGFS.exists():
             return "livemm is not loaded"
-        steps.write(steps.DEBUGFS / "lease", "1" if by_lease else "0", set())
+        base.write(base.DEBUGFS / "lease", "1" if by_lease else "0", set())
         for row in [] if by_lease else oracle.rows("status"):
-            steps.write(steps.DEBUGFS / row[0] / "enabled", "0", set())
+            base.write(base.DEBUGFS / row[0] / "enabled", "0", set())
         if wait_until(REST, lambda: not oracle.policies_on() and not oracle.hooks_armed()):
             return ""
         return " ".join([*oracle.policies_on(), *oracle.hooks_armed()])
@@ -243,10 +236,10 @@ class Torture:
     def judge(self, number: int, stay: bool) -> bool:
         """The oracle after a phase; `stay`: livemm stays loaded."""
         check, name = self.channel.check, f"phase {number}"
-        steps.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
+        base.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
         self.at_work(number % 2 == 0)
         # Nobody has a reference to a free page of a pool.
-        steps.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], steps.KERNEL_REFUSALS)
+        base.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], base.KERNEL_REFUSALS)
         # The policies first: a sysctl that goes back, or a CPU or memory that comes back, has the
         # kernel set all bounds anew, and would hide a bound that a policy has left.
         good = check(f"{name}: policies off, no hook armed", self.policies_off(number % 2 == 1))
@@ -275,18 +268,18 @@ class Torture:
     def unload() -> str:
         """Take livemm and its livepatches out; what stays, or ""."""
         def gone() -> bool:
-            return steps.command(["rmmod", "livemm"]) == 0 or \
+            return base.command(["rmmod", "livemm"]) == 0 or \
                 not Path("/sys/module/livemm").exists()
 
         if not wait_until(REST, gone):
             return "livemm"
 
         def patches_gone() -> bool:
-            for patch in steps.LIVEPATCHES.glob("livemm_klp*"):
-                steps.write(patch / "enabled", "0", steps.KERNEL_REFUSALS)
+            for patch in base.LIVEPATCHES.glob("livemm_klp*"):
+                base.write(patch / "enabled", "0", base.KERNEL_REFUSALS)
             left = list(Path("/sys/module").glob("livemm_klp*"))
             for module in left:
-                steps.command(["rmmod", module.name])
+                base.command(["rmmod", module.name])
             return not left
 
         if not wait_until(REST, patches_gone):
@@ -300,7 +293,7 @@ class Torture:
         phases = sorted({step.phase for step in self.program.steps})
         for number in phases:
             if not Path("/sys/module/livemm").exists():
-                steps.command(["modprobe", "livemm"])
+                base.command(["modprobe", "livemm"])
             if not self.defaults:
                 self.keep_defaults()
             began = time.monotonic()
@@ -318,12 +311,13 @@ class Torture:
         for outcome, count in sorted(self.guest.counts.items()):
             self.channel.say(f"note {outcome}: {count}")
         if oracle.KCSAN.exists():
+            seen = oracle.kcsan()
             self.channel.say("note KCSAN: " + ", ".join(
-                f"{word} {oracle.kcsan()[word]}" for word in oracle.OF_KCSAN))
-        for kind, (made, seconds) in sorted(self.made.items()):
-            self.channel.say(f"note kind {kind}: {made:.0f} steps, {seconds:.1f} s")
-        total = sum(made for made, _ in self.made.values())
-        self.channel.say(f"note steps made: {total:.0f}")
+                f"{word} {seen[word]}" for word in oracle.OF_KCSAN))
+        for kind in sorted({kind for kind, _ in self.made}):
+            spent = [seconds for made, seconds in self.made if made == kind]
+            self.channel.say(f"note kind {kind}: {len(spent)} steps, {sum(spent):.1f} s")
+        self.channel.say(f"note steps made: {len(self.made)}")
         return 1 if self.channel.failed else 0
 
 

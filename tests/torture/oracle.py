@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture.steps import DEBUGFS
+from tests.torture.base import DEBUGFS
 
 CHECK = Path("/sys/module/lmm_oracle/parameters/check")
 LOSE = CHECK.with_name("lose")

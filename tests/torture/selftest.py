@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 
 from guests.report import ROOT
-from tests.torture import faults, oracle, program, steps
+from tests.torture import base, faults, oracle, program, steps
 
 
 def draws_and_shrinks() -> str:
     """A seed always makes the same program, with every kind in it; a failing one is cut down."""
     knobs = {"pcp": {"mode": ["depth", "event"]}, "numa": {"mode": ["vma"]}}
-    machine = steps.Machine("6.1", 2, 1, True, list(knobs), knobs)
+    machine = base.Machine("6.1", 2, 1, True, list(knobs), knobs)
 
     def drawn(seed: int) -> program.Program:
         made = program.draw_steps(seed, 2, 3, 1000, steps.drawer(machine))

@@ -10,48 +10,32 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from tests.torture import steps_abuse, steps_poison, steps_trace
-from tests.torture.base import DEBUGFS as DEBUGFS
-from tests.torture.base import KERNEL_REFUSALS as KERNEL_REFUSALS
-from tests.torture.base import LIVEPATCHES as LIVEPATCHES
-from tests.torture.base import MEMORY_BLOCKS, SCRATCH, Kind, block_pages
-from tests.torture.base import PARAMETERS as PARAMETERS
-from tests.torture.base import REFUSALS as REFUSALS
-from tests.torture.base import Guest as Guest
-from tests.torture.base import Machine as Machine
-from tests.torture.base import Wrong as Wrong
-from tests.torture.base import command as command
-from tests.torture.base import write as write
-from tests.torture.steps_files import (
-    draw_config,
-    draw_enabled,
-    draw_kill,
-    draw_knob,
-    draw_lease,
-    draw_malformed,
-    draw_parameter,
-    draw_read,
-    run_config,
-    run_enabled,
-    run_kill,
-    run_knob,
-    run_lease,
-    run_malformed,
-    run_parameter,
-    run_read,
+from tests.torture import steps_abuse, steps_files, steps_poison, steps_trace
+from tests.torture.base import (
+    KERNEL_REFUSALS,
+    LIVEPATCHES,
+    MEMORY_BLOCKS,
+    SCRATCH,
+    Guest,
+    Kind,
+    Machine,
+    Wrong,
+    block_pages,
+    command,
+    own_folder,
+    write,
 )
 
 # ---- modules and livepatches
 
 
 def draw_reload(rnd: Random, machine: Machine) -> list[str]:
-    return [rnd.choice(["", draw_parameter(rnd, machine)[0]]), rnd.choice(["", "held"])]
+    return [rnd.choice(["", steps_files.draw_parameter(rnd, machine)[0]]), rnd.choice(["", "held"])]
 
 
 def run_reload(guest: Guest, policies: str, how: str = "") -> None:
@@ -334,21 +318,6 @@ def draw_oom(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(["cgroup", "machine"])]
 
 
-@contextlib.contextmanager
-def own_cgroup() -> Iterator[Path]:
-    """A cgroup of this worker; empty in the end."""
-    group = CGROUP / f"{threading.get_native_id()}"
-    group.mkdir()
-    try:
-        yield group
-    finally:
-        for _ in range(50):
-            with contextlib.suppress(OSError):
-                group.rmdir()
-                break
-            time.sleep(0.1)
-
-
 def touch_in(group: Path, guest: Guest, mebibytes: int, rounds: int, seconds: int) -> None:
     """A process of a cgroup, the first to be killed, touches pages."""
     text = "echo 1000 >/proc/self/oom_score_adj; echo $$ >\"$1/cgroup.procs\"; shift; exec \"$@\""
@@ -359,7 +328,7 @@ def touch_in(group: Path, guest: Guest, mebibytes: int, rounds: int, seconds: in
 
 def run_oom(guest: Guest, where: str) -> None:
     """A process takes more than its cgroup, or the machine, has: the OOM killer ends it."""
-    with own_cgroup() as group:
+    with own_folder(CGROUP) as group:
         if where == "cgroup":
             write(group / "memory.max", "20M", set())
             write(group / "memory.swap.max", "0", {errno.ENOENT})
@@ -388,7 +357,7 @@ def run_swap(guest: Guest) -> None:
     if not ZRAM.exists():
         guest.count("swap absent")
         return
-    with own_cgroup() as group:
+    with own_folder(CGROUP) as group:
         write(group / "memory.max", "20M", set())
         touch_in(group, guest, 40, 3, 20)
     guest.count("swap")
@@ -412,14 +381,7 @@ def run_exchange(guest: Guest, steps: str) -> None:
 
 
 KINDS: dict[str, Kind] = {
-    "knob": Kind(200, run_knob, draw_knob),
-    "config": Kind(120, run_config, draw_config),
-    "parameter": Kind(60, run_parameter, draw_parameter),
-    "enabled": Kind(100, run_enabled, draw_enabled),
-    "malformed": Kind(80, run_malformed, draw_malformed),
-    "read": Kind(100, run_read, draw_read),
-    "lease": Kind(10, run_lease, draw_lease),
-    "kill": Kind(3, run_kill, draw_kill),
+    **steps_files.KINDS,
     "reload": Kind(3, run_reload, draw_reload),
     "livepatch_off": Kind(2, run_livepatch_off),
     "foreign": Kind(2, run_foreign, draw_foreign),

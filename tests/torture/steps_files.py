@@ -12,6 +12,7 @@ from tests.torture.base import (
     PARAMETERS,
     REFUSALS,
     Guest,
+    Kind,
     Machine,
     Wrong,
     command,
@@ -147,3 +148,15 @@ def run_kill(guest: Guest, seed: str, *writes: str) -> None:
                                      "-l", "90", *writes], 240):
         raise Wrong("a killed writer does not die")
     guest.count("kill")
+
+
+KINDS: dict[str, Kind] = {
+    "knob": Kind(200, run_knob, draw_knob),
+    "config": Kind(120, run_config, draw_config),
+    "parameter": Kind(60, run_parameter, draw_parameter),
+    "enabled": Kind(100, run_enabled, draw_enabled),
+    "malformed": Kind(80, run_malformed, draw_malformed),
+    "read": Kind(100, run_read, draw_read),
+    "lease": Kind(10, run_lease, draw_lease),
+    "kill": Kind(3, run_kill, draw_kill),
+}

@@ -27,6 +27,7 @@ from tests.torture.base import (
     Wrong,
     command,
     outcome,
+    own_folder,
     write,
 )
 
@@ -49,17 +50,6 @@ def clear(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def instance() -> Iterator[Path]:
-    """A folder of tracefs with a tracer of its own."""
-    folder = TRACING / f"instances/lmm_{threading.get_native_id()}"
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        folder.rmdir()
-
-
-@contextlib.contextmanager
 def shared() -> Iterator[Path]:
     """The folder that has every tracer; nobody else's meanwhile."""
     with top_level:
@@ -73,7 +63,7 @@ def draw_tracer(rnd: Random, machine: Machine) -> list[str]:
 def run_tracer(guest: Guest, tracer: str, *functions: str) -> None:
     """A tracer looks at functions for a moment; function_graph changes return addresses."""
     # Instances have no function_graph tracer before 6.12.
-    with instance() if tracer == "function" else shared() as folder:
+    with own_folder(TRACING / "instances") if tracer == "function" else shared() as folder:
         wanted = folder / "set_ftrace_filter"
         try:
             known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]

@@ -33,7 +33,8 @@
  * For the pages to move others to.  Their allocation does not mix blocks (struct
  * pageblock_request, cleans) nor complain, and wakes kswapd rather than reclaim, because reclaim
  * may wait.  A move gives back as many pages as it takes, so a boost of the watermarks, with which
- * the filter answers each mix that it refuses, does not stop moves.
+ * the filter answers each mix that it refuses, does not stop moves.  Since 6.3 the same flag opens
+ * half of the min watermark as well: at most BATCH such pages are out at a time.
  */
 #define TARGET_GFP \
 	((GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_THISNODE | __GFP_NOMEMALLOC | \
@@ -233,17 +234,18 @@ static unsigned int batch_move(struct move *move)
 	return moved;
 }
 
-static struct move move_begin(struct zone *zone, unsigned long pfn, bool stranger)
+static void move_begin(struct move *move, struct zone *zone, unsigned long pfn, bool stranger)
 {
-	struct move move = {
+	*move = (struct move){
 		.from = pfn, .end = pfn + pageblock_nr_pages, .at = pfn,
 		.stranger = stranger, .gfp = TARGET_GFP,
 	};
-
+	INIT_LIST_HEAD(&move->pages);
+	INIT_LIST_HEAD(&move->targets);
+	INIT_LIST_HEAD(&move->aside);
 	/* A page that may not be in ZONE_MOVABLE does not get there. */
 	if (!stranger && zone_idx(zone) != ZONE_MOVABLE)
-		move.gfp &= ~__GFP_HIGHMEM;
-	return move;
+		move->gfp &= ~__GFP_HIGHMEM;
 }
 
 /**
@@ -259,10 +261,11 @@ static struct move move_begin(struct zone *zone, unsigned long pfn, bool strange
  */
 bool pageblock_can_go(struct zone *zone, unsigned long pfn)
 {
-	struct move move = move_begin(zone, pfn, false);
+	struct move move;
 	struct page *page;
 	unsigned long end;
 
+	move_begin(&move, zone, pfn, false);
 	while (move.at < move.end) {
 		page = pfn_to_page(move.at);
 		end = pageblock_free_end(page, move.at);
@@ -288,12 +291,10 @@ bool pageblock_can_go(struct zone *zone, unsigned long pfn)
  */
 unsigned int pageblock_move_out(struct zone *zone, unsigned long pfn, bool stranger, bool *all)
 {
-	struct move move = move_begin(zone, pfn, stranger);
+	struct move move;
 	unsigned int moved = 0;
 
-	INIT_LIST_HEAD(&move.pages);
-	INIT_LIST_HEAD(&move.targets);
-	INIT_LIST_HEAD(&move.aside);
+	move_begin(&move, zone, pfn, stranger);
 	while (move.at < move.end && !move.full && (stranger || !move.stays)) {
 		if (pageblock_slice_over()) {
 			move.stays = true;

@@ -74,7 +74,7 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz)
 	pz->had = pageblock_free_blocks(zone);
 	pz->made = 0;
 	WRITE_ONCE(pz->want, min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most));
-	if (pageblock.vacates)
+	if (pageblock_vacate_possible())
 		pz->left = pageblock_reserve_tick(&pz->reserve, pz->had, pz->want);
 	if (pz->left) {
 		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
@@ -200,7 +200,6 @@ int pageblock_reserve_start(void)
 	bool cleans = pageblock_unmix_possible();
 	struct zone *zone;
 
-	pageblock.vacates = pageblock_vacate_possible();
 	pageblock.leaving = false;
 	pageblock.unfinished = false;
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);

@@ -105,7 +105,6 @@ struct pageblock_zone {
  * @reserve_blocks: wholly free blocks that each zone should have; 0: none
  * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
  * @tick: jiffies between two ticks of the worker, at which the worker decides what is due
- * @vacates: blocks can be emptied
  * @leaving: the policy goes off: the worker stops at the next step
  * @unfinished: the worker has not done yet what was due at the last tick
  * @slice_end: time at which the worker stops for a while, in jiffies
@@ -121,7 +120,6 @@ struct pageblock_state {
 	unsigned int reserve_blocks;
 	struct percpu_rw_semaphore *hotplug;
 	unsigned long tick;
-	bool vacates;
 	bool leaving;
 	bool unfinished;
 	unsigned long slice_end;

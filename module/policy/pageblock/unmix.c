@@ -80,7 +80,7 @@ void pageblock_remember(const struct page *page)
 /**
  * pageblock_unmix_possible() - make sure that blocks can be cleaned
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: false if a hook is missing.
  */
 bool pageblock_unmix_possible(void)

@@ -194,7 +194,7 @@ bool pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made)
 /**
  * pageblock_vacate_possible() - make sure that blocks can be emptied
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: false if a hook is missing.
  */
 bool pageblock_vacate_possible(void)
