@@ -94,14 +94,15 @@ def test_bash_completes(made: Path, host: FakeHost) -> None:
     assert complete(made, host, "enable", "p") == []
 
 
-#: How a shell begins, and what has it complete; ^X^X then writes down what the line is.
+#: How a shell begins, and what has it complete; ^X^X then writes down what the line is.  The first
+#: zsh looks through its functions for some seconds and keeps what it has found for the others.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], """\
 source {made}/bash/livemmctl
 bind -x '"\\C-x\\C-x": printf %s "$READLINE_LINE|" >{told}.new; mv {told}.new {told}'
 """),
     "zsh": (["zsh", "-f", "-i"], """\
-fpath=({made}/zsh $fpath); autoload -Uz compinit; compinit -D -u; unsetopt beep
+fpath=({made}/zsh $fpath); autoload -Uz compinit; compinit -C -u -d {made}/dump; unsetopt beep
 tell() {{ print -rn -- "$BUFFER|" >{told}.new; mv {told}.new {told} }}
 zle -N tell; bindkey '^X^X' tell
 """),
