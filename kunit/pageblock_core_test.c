@@ -52,10 +52,28 @@ static const struct verdict_case {
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "above high, cleans", { WAITS, .above_high = true, .cleans = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
+	/* So much is free that reclaim would be for nothing. */
+	{ "much free", { WAITS, .much_free = true },
+	  PAGEBLOCK_ALLOW_MUCH_FREE, PAGEBLOCK_REFUSE_SLOW },
+	{ "much free, fast", { .grouped = true, .waits = true, .much_free = true },
+	  SAME(REFUSE_FAST) },
+	{ "much free, has fallback", { WAITS, .much_free = true, .has_fallback = true },
+	  SAME(REFUSE_HAS_FALLBACK) },
+	{ "much free, cleans", { WAITS, .much_free = true, .cleans = true },
+	  SAME(REFUSE_HAS_FALLBACK) },
+	/* Whoever would be sent to another node may mix, in the fast path too. */
+	{ "away, fast", { .grouped = true, .waits = true, .away = true }, SAME(ALLOW_NODE) },
+	{ "away", { WAITS, .away = true }, SAME(ALLOW_NODE) },
+	{ "away, has fallback", { WAITS, .away = true, .has_fallback = true }, SAME(ALLOW_NODE) },
+	{ "away, tried", { WAITS, .away = true, .rounds = 1 },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_ALLOW_NODE },
+	{ "away, nofail", { WAITS, .away = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
 	/* A caller with a fallback is refused, but not a network card's interrupt. */
 	{ "has fallback", { WAITS, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, nowait", { SLOW, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, atomic", { SLOW, .has_fallback = true, .high = true },
+	  SAME(ALLOW_ATOMIC) },
+	{ "has fallback, interrupt", { SLOW, .has_fallback = true, .interrupt = true },
 	  SAME(ALLOW_ATOMIC) },
 	{ "has fallback, nofail", { WAITS, .has_fallback = true, .nofail = true },
 	  SAME(ALLOW_NOFAIL) },
@@ -66,6 +84,7 @@ static const struct verdict_case {
 	/* The policy's own worker must not mix: it is there to undo mixes. */
 	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .no_progress = 9 },
 	  SAME(REFUSE_HAS_FALLBACK) },
+	{ "cleans, away", { WAITS, .cleans = true, .away = true }, SAME(REFUSE_HAS_FALLBACK) },
 	/* But for requests that its reclaim depends on. */
 	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true }, SAME(ALLOW_MEMALLOC) },
 	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
@@ -101,10 +120,14 @@ static void verdict_of_a_request(struct kunit *test)
 /* All combinations: requests that must never be refused are allowed. */
 static void all_requests(struct kunit *test)
 {
-	unsigned int bits, rounds, refused = 0, allowed = 0;
+	static const unsigned int counts[] = {
+		0, 1, 2, PAGEBLOCK_MAX_ROUNDS - 1, PAGEBLOCK_MAX_ROUNDS, 2 * PAGEBLOCK_MAX_ROUNDS,
+	};
+	unsigned int bits, i, rounds, refused = 0, allowed = 0;
 
-	for (bits = 0; bits < 1U << 14; bits++) {
-		for (rounds = 0; rounds <= 2 * PAGEBLOCK_MAX_ROUNDS; rounds++) {
+	for (bits = 0; bits < 1U << 17; bits++) {
+		for (i = 0; i < ARRAY_SIZE(counts); i++) {
+			rounds = counts[i];
 			const struct pageblock_request r = {
 				.slow = bits & 1, .waits = bits & 2, .high = bits & 4,
 				.highatomic = bits & 8, .memalloc = bits & 16, .last = bits & 32,
@@ -112,7 +135,8 @@ static void all_requests(struct kunit *test)
 				.has_fallback = bits & 256,
 				.grouped = bits & 512, .compact_deferred = bits & 1024,
 				.untracked = bits & 2048, .cleans = bits & 4096,
-				.above_high = bits & 8192,
+				.above_high = bits & 8192, .much_free = bits & 16384,
+				.interrupt = bits & 32768, .away = bits & 65536,
 				.rounds = rounds, .no_progress = rounds / 2,
 			};
 			bool may = pageblock_allows(pageblock_judge(&r, &claim));
@@ -121,14 +145,16 @@ static void all_requests(struct kunit *test)
 			KUNIT_ASSERT_TRUE(test, may || !may_strictly);
 			if (!r.grouped)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
+			else if (r.away && !r.cleans)
+				KUNIT_ASSERT_TRUE(test, may_strictly);
 			else if (!r.slow)
 				KUNIT_ASSERT_FALSE(test, may);
 			else if (r.memalloc || r.last || r.victim || r.nofail)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
 			else if (r.cleans)
 				KUNIT_ASSERT_FALSE(test, may);
-			else if (r.highatomic || (!r.waits && (r.high || !r.has_fallback)) ||
-				 rounds >= PAGEBLOCK_MAX_ROUNDS)
+			else if (r.highatomic || rounds >= PAGEBLOCK_MAX_ROUNDS ||
+				 (!r.waits && (r.high || r.interrupt || !r.has_fallback)))
 				KUNIT_ASSERT_TRUE(test, may_strictly);
 			refused += !may;
 			allowed += may;
@@ -170,7 +196,7 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 
 		if (pageblock_search_asks(s, at, TOP, found) && at < 9) {
 			judged += s->pass == PAGEBLOCK_PASS_BEGUN;
-			found = pageblock_search_answer(s, at, verdict);
+			found = pageblock_search_answer(s, at, verdict, movable);
 		}
 		KUNIT_EXPECT_LE(test, judged, 1U);
 		if (found)
@@ -184,7 +210,7 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 		bool found = has & BIT(up);
 
 		if (pageblock_search_asks(s, up, TOP, found) && up < 9)
-			found = pageblock_search_answer(s, up, verdict);
+			found = pageblock_search_answer(s, up, verdict, movable);
 		if (found)
 			return up;
 	}
@@ -199,6 +225,7 @@ static void a_search_has_one_answer(struct kunit *test)
 	unsigned long has;
 	static const enum pageblock_verdict verdicts[] = {
 		PAGEBLOCK_REFUSE_SLOW, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_ALLOW_ABOVE_HIGH,
+		PAGEBLOCK_ALLOW_NODE,
 	};
 	unsigned int order, kind;
 
@@ -220,8 +247,8 @@ static void a_search_has_one_answer(struct kunit *test)
 				if (whole)
 					KUNIT_ASSERT_GE(test, got, 9);
 				else if (got >= 0)
-					KUNIT_ASSERT_EQ(test, s.parts,
-							verdict == PAGEBLOCK_ALLOW_ABOVE_HIGH);
+					KUNIT_ASSERT_EQ(test, s.parts, movable &&
+							verdict != PAGEBLOCK_ALLOW_TRIED);
 			}
 		}
 	}
@@ -238,19 +265,174 @@ static void a_search_under_way_is_let_be(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pageblock_search_asks(&s, 3, TOP, true));
 }
 
-/* 6.12 fills a list by going up again and again: the right covers one page, or two. */
-static void the_right_is_used_up(struct kunit *test)
+/* 7.2 fills a list by going up again and again: the right is for a refill, and for no more. */
+static void the_right_is_for_a_refill(struct kunit *test)
 {
 	struct pageblock_search s = { };
 	unsigned int got = 0, i;
 
 	pageblock_search_asks(&s, TOP, TOP, false);
-	for (i = 0; i < 63; i++) {
-		if (pageblock_search_asks(&s, 0, TOP, true))
-			got += pageblock_search_answer(&s, 0, PAGEBLOCK_ALLOW_TRIED);
+	for (i = 0; i < 4 * PAGEBLOCK_REFILL; i++) {
+		if (!pageblock_search_asks(&s, 0, TOP, true))
+			continue;
+		got += pageblock_search_answer(&s, 0, PAGEBLOCK_ALLOW_TRIED, false);
+		if (i < 62)
+			KUNIT_ASSERT_EQ(test, got, i + 1);
 	}
-	KUNIT_EXPECT_GE(test, got, 1U);
-	KUNIT_EXPECT_LE(test, got, 2U);
+	KUNIT_EXPECT_GE(test, got, (unsigned int)PAGEBLOCK_REFILL);
+	KUNIT_EXPECT_LE(test, got, PAGEBLOCK_REFILL + 1U);
+}
+
+#define LIFE	250	/* ticks, as 1 s */
+
+/* A task asks for pages, and reclaims whenever it is refused.  Return its reclaims. */
+static unsigned int reclaims_for(struct pageblock_rounds *slots, unsigned int pages, bool refills,
+				 bool found, unsigned long *now)
+{
+	unsigned int reclaims = 0, page;
+	int i;
+
+	for (page = 0; page < pages; page++) {
+		struct pageblock_request request = { WAITS };
+		enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
+
+		/* A new request begins in the fast path. */
+		i = pageblock_rounds_of(slots, &reclaims, *now, LIFE);
+		if ((!refills || page % 63 == 0) && i >= 0 &&
+		    pageblock_rounds_over(&slots[i], verdict))
+			slots[i].owner = NULL;
+		while (!pageblock_allows(verdict)) {
+			i = pageblock_rounds_of(slots, &reclaims, *now, LIFE);
+			request.rounds = i < 0 ? 0 : slots[i].rounds;
+			verdict = pageblock_judge(&request, &claim);
+			if (i >= 0 && pageblock_rounds_over(&slots[i], verdict))
+				slots[i].owner = NULL;
+			if (pageblock_allows(verdict))
+				break;
+			i = pageblock_rounds_room(slots, *now, LIFE);
+			slots[i].owner = &reclaims;
+			pageblock_rounds_add(&slots[i], true, found, *now);
+			slots[i].vain = !found;
+			reclaims++;
+		}
+	}
+	return reclaims;
+}
+
+static void one_reclaim_serves_a_refill(struct kunit *test)
+{
+	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
+	unsigned long now = -10UL;
+
+	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 630, true, true, &now), 10U);
+	memset(slots, 0, sizeof(slots));
+	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 10, false, true, &now), 10U);
+	/* Nothing is found: for a second, nobody has to try again. */
+	memset(slots, 0, sizeof(slots));
+	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 630, true, false, &now), 1U);
+	now += LIFE + 1;
+	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 630, true, false, &now), 1U);
+}
+
+/* Requests that meet in the slow path, each with a round of its own before it is asked. */
+static void many_reclaimers_are_tracked(struct kunit *test)
+{
+	static struct pageblock_rounds slots[256][PAGEBLOCK_WAYS];
+	static int tasks[2048];
+	static const struct {
+		unsigned int tasks, per_tick, untracked;
+	} loads[] = { { 300, 40, 0 }, { 1024, 40, 0 }, { 2048, 64, 0 } };
+	unsigned int load, step, untracked;
+	u64 random = 1;
+
+	for (load = 0; load < ARRAY_SIZE(loads); load++) {
+		unsigned long now = 1000;
+
+		untracked = 0;
+		memset(slots, 0, sizeof(slots));
+		for (step = 0; step < 20000; step++) {
+			struct pageblock_rounds *bucket;
+			int *task, i;
+
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			task = &tasks[(random >> 33) % loads[load].tasks];
+			bucket = slots[((u32)(task - tasks) * 2654435761U) >> 24];
+			i = pageblock_rounds_of(bucket, task, now, LIFE);
+			if (i < 0)
+				i = pageblock_rounds_room(bucket, now, LIFE);
+			if (i < 0) {
+				untracked++;
+			} else {
+				bool fresh = bucket[i].owner != task;
+
+				bucket[i].owner = task;
+				pageblock_rounds_add(&bucket[i], fresh, true, now);
+				KUNIT_ASSERT_EQ(test, i,
+						pageblock_rounds_of(bucket, task, now, LIFE));
+			}
+			now += step % loads[load].per_tick == 0;
+		}
+		KUNIT_EXPECT_LE(test, untracked, loads[load].untracked);
+	}
+}
+
+/* The oldest slot goes; a round of this tick is not taken from anybody. */
+static void the_oldest_rounds_go(struct kunit *test)
+{
+	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
+	int tasks[PAGEBLOCK_WAYS + 1], i;
+
+	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
+		KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), i);
+		slots[i].owner = &tasks[i];
+		pageblock_rounds_add(&slots[i], true, true, i == 2 ? 9 : 10);
+	}
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), 2);
+	pageblock_rounds_add(&slots[2], false, true, 10);
+	KUNIT_EXPECT_EQ(test, slots[2].rounds, 2U);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), -1);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[PAGEBLOCK_WAYS], 10, LIFE), -1);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 10 + LIFE, LIFE), 1);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 11 + LIFE, LIFE), -1);
+}
+
+/* The zones that a refused request could turn to, and whether the node would be left. */
+static void a_refusal_keeps_to_the_node(struct kunit *test)
+{
+	static const struct pageblock_source
+		low = { true, true, 100, 99 }, low_full = { true, true, 100, 100 },
+		low_other_type = { true, false, 100, 0 },
+		far = { false, true, 100, 99 }, far_full = { false, true, 99, 99 },
+		far_other_type = { false, false, 100, 0 };
+	static const struct {
+		const struct pageblock_source *zones[2];
+		bool away;
+	} cases[] = {
+		{ { }, false }, { { &low }, false }, { { &far }, true },
+		{ { &far_full }, false }, { { &far_other_type }, false },
+		{ { &low, &far }, false }, { { &low_full, &far }, true },
+		{ { &low_other_type, &far }, true }, { { &far_full, &far }, true },
+		{ { &low_other_type, &far_other_type }, false },
+	};
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct pageblock_next next = { };
+
+		for (k = 0; k < 2 && cases[i].zones[k]; k++)
+			pageblock_next_add(&next, cases[i].zones[k]);
+		KUNIT_EXPECT_EQ(test, pageblock_next_is_away(&next), cases[i].away);
+	}
+}
+
+static void what_is_much_free(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(0, 0));
+	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(4 * 1536, 1536));
+	KUNIT_EXPECT_TRUE(test, pageblock_much_is_free(4 * 1537, 1536));
+	/* What kswapd leaves free after the largest boost is not. */
+	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(1536 + 1536 * 3 / 2, 1536));
+	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(~0UL, ~0UL / 2));
 }
 
 static void a_reserve_that_is_full_is_left_alone(struct kunit *test)
@@ -406,7 +588,12 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(attempts_are_the_knob),
 	KUNIT_CASE(a_search_has_one_answer),
 	KUNIT_CASE(a_search_under_way_is_let_be),
-	KUNIT_CASE(the_right_is_used_up),
+	KUNIT_CASE(the_right_is_for_a_refill),
+	KUNIT_CASE(one_reclaim_serves_a_refill),
+	KUNIT_CASE(many_reclaimers_are_tracked),
+	KUNIT_CASE(the_oldest_rounds_go),
+	KUNIT_CASE(a_refusal_keeps_to_the_node),
+	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
 	KUNIT_CASE(without_progress_the_gap_doubles),
 	KUNIT_CASE(progress_makes_it_prompt),

@@ -46,7 +46,7 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation: a test and four stores while no handler is called for each request.
+ * Runs at every allocation: a test, a load and five stores while no handler is called for each request.
  * The stack pointer later tells whether the noted request is the request of the caller.
  */
 SYM_FUNC_START(lmm_entry_request)
@@ -57,6 +57,8 @@ SYM_FUNC_START(lmm_entry_request)
 	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
 	movl	%esi, PER_CPU_VAR(lmm_request_order)
 	movl	%edx, PER_CPU_VAR(lmm_request_flags)
+	movq	LMM_CONTEXT_NODEMASK(%rcx), %rax
+	movq	%rax, PER_CPU_VAR(lmm_request_nodemask)
 	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	RET
 .Lwanted:

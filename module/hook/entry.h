@@ -17,6 +17,9 @@
  */
 #define LMM_ENTRY_EVERY	4
 
+/* Offset of nodemask in struct alloc_context. */
+#define LMM_CONTEXT_NODEMASK	8
+
 #ifndef __ASSEMBLY__
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -61,12 +64,13 @@ DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
 /*
- * The last call of get_page_from_freelist() on a CPU: its first three arguments, and the
- * stack pointer at its entry.
+ * The last call of get_page_from_freelist() on a CPU: its first three arguments, the nodemask of
+ * the fourth, and the stack pointer at its entry.
  */
 DECLARE_PER_CPU(unsigned int, lmm_request_gfp);
 DECLARE_PER_CPU(unsigned int, lmm_request_order);
 DECLARE_PER_CPU(unsigned int, lmm_request_flags);
+DECLARE_PER_CPU(unsigned long, lmm_request_nodemask);
 DECLARE_PER_CPU(unsigned long, lmm_request_stack);
 
 void lmm_entry_hint_fault(void);

@@ -28,7 +28,10 @@ DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 DEFINE_PER_CPU(unsigned int, lmm_request_gfp);
 DEFINE_PER_CPU(unsigned int, lmm_request_order);
 DEFINE_PER_CPU(unsigned int, lmm_request_flags);
+DEFINE_PER_CPU(unsigned long, lmm_request_nodemask);
 DEFINE_PER_CPU(unsigned long, lmm_request_stack);
+
+static_assert(offsetof(struct alloc_context, nodemask) == LMM_CONTEXT_NODEMASK);
 
 unsigned char lmm_request_wanted;
 unsigned int lmm_buffer_gfp_mask = ~0U;
@@ -128,14 +131,16 @@ SHARED_CALL(hint_vma)
 SHARED_CALL(request)
 {
 	const struct pt_regs *regs = lmm_ftrace_pt_regs(fregs);
+	const struct alloc_context *context = (const void *)ARGUMENT(fregs, 3);
 
 	if (READ_ONCE(lmm_request_wanted))
 		lmm_entered_request((__force gfp_t)ARGUMENT(fregs, 0), ARGUMENT(fregs, 1),
-				    ARGUMENT(fregs, 2), (const void *)ARGUMENT(fregs, 3));
+				    ARGUMENT(fregs, 2), context);
 	preempt_disable_notrace();
 	this_cpu_write(lmm_request_gfp, ARGUMENT(fregs, 0));
 	this_cpu_write(lmm_request_order, ARGUMENT(fregs, 1));
 	this_cpu_write(lmm_request_flags, ARGUMENT(fregs, 2));
+	this_cpu_write(lmm_request_nodemask, (unsigned long)context->nodemask);
 	/* As entry.S: without the return address that the call at the site has pushed. */
 	this_cpu_write(lmm_request_stack, regs->sp - sizeof(long));
 	preempt_enable_notrace();

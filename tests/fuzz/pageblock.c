@@ -13,7 +13,7 @@
 
 static struct pageblock_request take_request(struct input *input)
 {
-	unsigned int flags = take(input, 2);
+	unsigned int flags = take(input, 3);
 
 	return (struct pageblock_request){
 		.slow = flags & BIT(0),
@@ -30,6 +30,9 @@ static struct pageblock_request take_request(struct input *input)
 		.compact_deferred = flags & BIT(11),
 		.untracked = flags & BIT(12),
 		.above_high = flags & BIT(13),
+		.much_free = flags & BIT(14),
+		.interrupt = flags & BIT(15),
+		.away = flags & BIT(16),
 		.rounds = take(input, 1),
 		.no_progress = take(input, 1),
 	};
@@ -48,6 +51,8 @@ static void verdicts(struct input *input)
 	MUST(verdict, <, PAGEBLOCK_NR_VERDICTS);
 	if (!pageblock_allows(verdict)) {
 		MUST_BE(request.grouped);
+		/* No refusal sends a page to another node; the worker's requests name the node. */
+		MUST_BE(!request.away || request.cleans);
 		/* In the slow path nobody is refused who cannot wait or helps to free memory. */
 		if (request.slow)
 			MUST_BE(!request.last && !request.victim && !request.memalloc &&
@@ -77,7 +82,7 @@ static void search(struct input *input)
 	enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
 	unsigned int page, pages = take_within(input, 1, 4), mixed = 0;
 	unsigned int wanted = take_within(input, 0, TOP - 1);
-	bool seen = take_bool(input);
+	bool seen = take_bool(input), movable = take_bool(input);
 
 	for (page = 0; page < pages && (page || seen); page++) {
 		unsigned int found = take(input, 2);
@@ -87,7 +92,7 @@ static void search(struct input *input)
 		for (order = TOP; order >= (int)wanted && !got; order--) {
 			got = found & BIT(order);
 			if (pageblock_search_asks(&state, order, TOP, got))
-				got = pageblock_search_answer(&state, order, verdict);
+				got = pageblock_search_answer(&state, order, verdict, movable);
 		}
 		if (!got || !climbs)
 			continue;
@@ -95,7 +100,7 @@ static void search(struct input *input)
 		for (order = wanted; order <= TOP && !got; order++) {
 			got = found & BIT(order);
 			if (got && order < TOP && pageblock_search_asks(&state, order, TOP, got)) {
-				got = pageblock_search_answer(&state, order, verdict);
+				got = pageblock_search_answer(&state, order, verdict, movable);
 				mixed += got;
 			}
 		}
@@ -259,11 +264,65 @@ static void moves(struct input *input)
 	}
 }
 
+/* Rounds of a few tasks that share a bucket, at times that may wrap. */
+static void rounds(struct input *input)
+{
+	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
+	static const int tasks[2 * PAGEBLOCK_WAYS];
+	unsigned long now = take(input, 4) - 1000, life = take_within(input, 1, 1000);
+
+	while (input->left) {
+		const int *task = &tasks[take_within(input, 0, ARRAY_SIZE(tasks) - 1)];
+		enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
+		int i = pageblock_rounds_of(slots, task, now, life);
+		bool fresh = i < 0;
+
+		if (fresh)
+			i = pageblock_rounds_room(slots, now, life);
+		now += take_within(input, 0, 300);
+		if (i < 0)
+			continue;
+		MUST(i, <, PAGEBLOCK_WAYS);
+		slots[i].owner = task;
+		pageblock_rounds_add(&slots[i], fresh, take_bool(input), now);
+		slots[i].vain = take_bool(input);
+		/* A round is known right after it was noted, and may end with any verdict. */
+		MUST(pageblock_rounds_of(slots, task, now, life), ==, i);
+		MUST(slots[i].rounds, >=, 1);
+		MUST(slots[i].no_progress, <=, slots[i].rounds);
+		if (pageblock_rounds_over(&slots[i], verdict)) {
+			MUST_BE(!slots[i].vain);
+			slots[i].owner = NULL;
+		}
+	}
+}
+
+/* The zones that a refused request could turn to. */
+static void zones(struct input *input)
+{
+	struct pageblock_next next = { };
+	bool here = false;
+
+	while (input->left) {
+		const struct pageblock_source source = {
+			.same_node = take_bool(input),
+			.has_type = take_bool(input),
+			.free = take(input, 2),
+			.mark = take(input, 2),
+		};
+
+		pageblock_next_add(&next, &source);
+		here |= source.same_node && source.has_type && source.free > source.mark;
+		MUST_BE(!here || !pageblock_next_is_away(&next));
+		MUST_BE(!pageblock_much_is_free(source.free, source.free / PAGEBLOCK_MUCH));
+	}
+}
+
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, search, boosts, pacing, census, moves,
+		verdicts, search, boosts, pacing, census, moves, rounds, zones,
 	};
 	struct input input = { data, size };
 

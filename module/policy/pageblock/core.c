@@ -2,23 +2,15 @@
 /*
  * core.c - the filter's rules, and when to make blocks free
  */
+#include <linux/compiler.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 
 #include "core.h"
 
-/**
- * pageblock_judge() - may a request take a part of another type's block?
- * @request: the request
- * @settings: knobs of the filter
- *
- * No request may mix in the fast path: the slow path follows, which wakes kswapd and kcompactd.
- * There, a request that cannot wait, or must not be made to wait, may mix at once.
- *
- * Return: the verdict.
- */
-enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
-				       const struct pageblock_settings *settings)
+/* The verdict on a machine with one node. */
+static enum pageblock_verdict judge_alone(const struct pageblock_request *request,
+					  const struct pageblock_settings *settings)
 {
 	if (!request->grouped)
 		return PAGEBLOCK_ALLOW_UNGROUPED;
@@ -34,7 +26,7 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 		return PAGEBLOCK_REFUSE_HAS_FALLBACK;
 	if (request->highatomic)
 		return PAGEBLOCK_ALLOW_HIGHATOMIC;
-	if (request->has_fallback && !request->high && !request->rounds)
+	if (request->has_fallback && !request->high && !request->interrupt && !request->rounds)
 		return PAGEBLOCK_REFUSE_HAS_FALLBACK;
 	if (!request->waits)
 		return PAGEBLOCK_ALLOW_ATOMIC;
@@ -46,6 +38,8 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 	 */
 	if (request->above_high && settings->mode == PAGEBLOCK_MODE_CLAIM)
 		return PAGEBLOCK_ALLOW_ABOVE_HIGH;
+	if (request->much_free && settings->mode == PAGEBLOCK_MODE_CLAIM)
+		return PAGEBLOCK_ALLOW_MUCH_FREE;
 	if (!request->rounds)
 		return PAGEBLOCK_REFUSE_SLOW;
 	if (request->compact_deferred)
@@ -57,6 +51,31 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 }
 
 /**
+ * pageblock_judge() - may a request take a part of another type's block?
+ * @request: the request
+ * @settings: knobs of the filter
+ *
+ * A refused request goes on to the next zone.  A request that would get a page of another node is
+ * not refused: locality comes first, as for the kernel, which avoids mixing no further than the
+ * node goes (ALLOC_NOFRAGMENT in get_page_from_freelist()).
+ *
+ * No other request may mix in the fast path: the slow path follows, which wakes kswapd and
+ * kcompactd.  There, a request that cannot wait, or must not be made to wait, may mix at once.
+ *
+ * Return: the verdict.
+ */
+enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
+				       const struct pageblock_settings *settings)
+{
+	enum pageblock_verdict verdict = judge_alone(request, settings);
+
+	/* The policy's worker would rather have no page. */
+	if (request->away && !request->cleans && !pageblock_allows(verdict))
+		return PAGEBLOCK_ALLOW_NODE;
+	return verdict;
+}
+
+/**
  * pageblock_allows() - does a verdict allow mixing?
  * @verdict: the verdict
  *
@@ -65,6 +84,144 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 bool pageblock_allows(enum pageblock_verdict verdict)
 {
 	return verdict >= PAGEBLOCK_ALLOW_TRIED;
+}
+
+/**
+ * pageblock_much_is_free() - is so much free that reclaim would be for nothing?
+ * @pages: free pages of a zone, of all types
+ * @high: high watermark of the zone, without the boost
+ *
+ * Return: true if so.
+ */
+bool pageblock_much_is_free(unsigned long pages, unsigned long high)
+{
+	return pages / PAGEBLOCK_MUCH > high;
+}
+
+/**
+ * pageblock_next_add() - look at a zone that a refused request could turn to
+ * @next: where the request would get its page; updated
+ * @source: the zone
+ */
+void pageblock_next_add(struct pageblock_next *next, const struct pageblock_source *source)
+{
+	if (!source->has_type || source->free <= source->mark)
+		return;
+	if (source->same_node)
+		next->here = true;
+	else
+		next->away = true;
+}
+
+/**
+ * pageblock_next_is_away() - would a refused request get a page of another node?
+ * @next: what pageblock_next_add() has seen of all zones
+ *
+ * The zones of the same node come first.  If no zone can serve the request without mixing, a
+ * refusal leads to the slow path, and not to another node.
+ *
+ * Return: true if so.
+ */
+bool pageblock_next_is_away(const struct pageblock_next *next)
+{
+	return next->away && !next->here;
+}
+
+static bool rounds_old(const struct pageblock_rounds *slot, unsigned long now, unsigned long life)
+{
+	return now - READ_ONCE(slot->stamp) > life;
+}
+
+/**
+ * pageblock_rounds_of() - find the rounds of a task
+ * @slots: PAGEBLOCK_WAYS slots
+ * @owner: the task
+ * @now: time, in ticks
+ * @life: ticks after which rounds belong to a request that has ended
+ *
+ * Return: number of the slot, or -1.
+ */
+int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
+			unsigned long now, unsigned long life)
+{
+	int i;
+
+	for (i = 0; i < PAGEBLOCK_WAYS; i++)
+		if (READ_ONCE(slots[i].owner) == owner && !rounds_old(&slots[i], now, life))
+			return i;
+	return -1;
+}
+
+/**
+ * pageblock_rounds_room() - find a slot for the rounds of a task that has none
+ * @slots: PAGEBLOCK_WAYS slots
+ * @now: time, in ticks
+ * @life: as pageblock_rounds_of()
+ *
+ * A request is asked right after its round.  So the oldest slot goes, unless its round was in this
+ * very tick: a request whose round is lost has to reclaim once more.
+ *
+ * Return: number of the slot; -1 if there is no room.
+ */
+int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now,
+			  unsigned long life)
+{
+	unsigned long age, most = 0;
+	int i, oldest = -1;
+
+	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
+		if (!READ_ONCE(slots[i].owner) || rounds_old(&slots[i], now, life))
+			return i;
+		age = now - READ_ONCE(slots[i].stamp);
+		if (age > most) {
+			most = age;
+			oldest = i;
+		}
+	}
+	return oldest;
+}
+
+/**
+ * pageblock_rounds_add() - note a round
+ * @slot: slot of the task; updated
+ * @fresh: the slot was another's
+ * @made: the round made progress
+ * @now: time, in ticks
+ */
+void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made, unsigned long now)
+{
+	if (fresh) {
+		WRITE_ONCE(slot->rounds, 0);
+		WRITE_ONCE(slot->no_progress, 0);
+		WRITE_ONCE(slot->vain, false);
+	}
+	WRITE_ONCE(slot->rounds, slot->rounds + 1);
+	WRITE_ONCE(slot->no_progress, made ? 0 : slot->no_progress + 1);
+	WRITE_ONCE(slot->used, 0);
+	WRITE_ONCE(slot->stamp, now);
+}
+
+/**
+ * pageblock_rounds_over() - do the rounds of a task end with a verdict?
+ * @slot: slot of the task; updated
+ * @verdict: the verdict on the task's search
+ *
+ * The right to mix is for a refill of a list.  A refill may be one search, or a search for each
+ * page.  The right ends with the next request, which begins in the fast path.  After a reclaim that
+ * found nothing the right lasts until the round is too old: reclaiming again would find nothing
+ * either.
+ *
+ * Return: true if the slot is to be given up.
+ */
+bool pageblock_rounds_over(struct pageblock_rounds *slot, enum pageblock_verdict verdict)
+{
+	bool over = verdict == PAGEBLOCK_REFUSE_FAST;
+
+	if (verdict == PAGEBLOCK_ALLOW_TRIED) {
+		WRITE_ONCE(slot->used, slot->used + 1);
+		over = slot->used >= PAGEBLOCK_REFILL;
+	}
+	return over && !READ_ONCE(slot->vain);
 }
 
 /**
@@ -92,14 +249,15 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
  * @search: the search; updated
  * @order: the order that the kernel asks about
  * @verdict: the verdict; only the first verdict of a search counts
+ * @movable: the search is for movable pages
  *
- * One search may fill a whole list.  The right to mix covers one page, and is used up on the way
- * up, where the kernel takes the page that it finds.
+ * One search may fill a whole list.  The right to mix is used up on the way up, where the kernel
+ * takes the page that it finds.
  *
  * Return: true if the request may have what was found.
  */
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
-			     enum pageblock_verdict verdict)
+			     enum pageblock_verdict verdict, bool movable)
 {
 	bool up = order >= search->order;
 
@@ -107,11 +265,13 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		search->pass = pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
 							   PAGEBLOCK_PASS_REFUSED;
-		search->parts = verdict == PAGEBLOCK_ALLOW_ABOVE_HIGH;
+		search->parts = movable && (verdict == PAGEBLOCK_ALLOW_ABOVE_HIGH ||
+					    verdict == PAGEBLOCK_ALLOW_NODE);
+		search->left = PAGEBLOCK_REFILL;
 	}
 	if (search->pass != PAGEBLOCK_PASS_ALLOWED)
 		return false;
-	if (up)
+	if (up && !--search->left)
 		search->pass = PAGEBLOCK_PASS_REFUSED;
 	return true;
 }

@@ -51,6 +51,10 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_UNTRACKED: allowed, there was no room to note the request's rounds
  * @PAGEBLOCK_ALLOW_ABOVE_HIGH: may take pages, but not claim the block: movable pages can leave
  *	later, and kswapd does not reclaim in a zone above its high watermark (mode claim)
+ * @PAGEBLOCK_ALLOW_MUCH_FREE: allowed, far more is free than the high watermark: reclaim would only
+ *	free more of the other types (mode claim)
+ * @PAGEBLOCK_ALLOW_NODE: allowed, a refusal would get the request a page of another node; a movable
+ *	request may take pages, but not claim the block
  * @PAGEBLOCK_NR_VERDICTS: number of verdicts
  */
 enum pageblock_verdict {
@@ -68,6 +72,8 @@ enum pageblock_verdict {
 	PAGEBLOCK_ALLOW_COMPACT_DEFERRED,
 	PAGEBLOCK_ALLOW_UNTRACKED,
 	PAGEBLOCK_ALLOW_ABOVE_HIGH,
+	PAGEBLOCK_ALLOW_MUCH_FREE,
+	PAGEBLOCK_ALLOW_NODE,
 	PAGEBLOCK_NR_VERDICTS
 };
 
@@ -96,7 +102,11 @@ struct pageblock_settings {
  * @grouped: the machine groups pages by mobility
  * @compact_deferred: compaction has failed in the zone, and the kernel defers the next try
  * @untracked: the request's rounds could not be noted
+ * @interrupt: the request is of an interrupt
+ * @movable: the request is for movable pages
  * @above_high: a movable request; free pages of all types are above the high watermark
+ * @much_free: another request; pageblock_much_is_free()
+ * @away: a refused request would get a page of another node: pageblock_next_is_away()
  * @rounds: rounds of reclaim or compaction of the request
  * @no_progress: the last of these rounds, in a row, that made no progress
  */
@@ -114,7 +124,11 @@ struct pageblock_request {
 	bool grouped;
 	bool compact_deferred;
 	bool untracked;
+	bool interrupt;
+	bool movable;
 	bool above_high;
+	bool much_free;
+	bool away;
 	unsigned int rounds;
 	unsigned int no_progress;
 };
@@ -122,6 +136,74 @@ struct pageblock_request {
 enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 				       const struct pageblock_settings *settings);
 bool pageblock_allows(enum pageblock_verdict verdict);
+
+/*
+ * This many times the high watermark is much free memory.  kswapd frees up to the high watermark
+ * with its boost, at most 2.5 times the high watermark by default (vm.watermark_boost_factor), so
+ * more is free only where nobody had to reclaim.
+ */
+#define PAGEBLOCK_MUCH		4
+
+bool pageblock_much_is_free(unsigned long pages, unsigned long high);
+
+/**
+ * struct pageblock_source - a zone that may serve a refused request
+ * @same_node: the zone is of the node that was asked
+ * @has_type: the zone has free pages of the request's type, or wholly free blocks
+ * @free: free pages
+ * @mark: as many have to be left
+ */
+struct pageblock_source {
+	bool same_node;
+	bool has_type;
+	unsigned long free;
+	unsigned long mark;
+};
+
+/**
+ * struct pageblock_next - where a refused request would get its page
+ * @here: a zone of the same node serves the request
+ * @away: a zone of another node does
+ */
+struct pageblock_next {
+	bool here;
+	bool away;
+};
+
+void pageblock_next_add(struct pageblock_next *next, const struct pageblock_source *source);
+bool pageblock_next_is_away(const struct pageblock_next *next);
+
+/* A right to mix is for this many pages: as many as a list is usually refilled with. */
+#define PAGEBLOCK_REFILL	64
+
+/* Rounds are noted in one of so many slots; which ones depends on the task. */
+#define PAGEBLOCK_WAYS		4
+
+/**
+ * struct pageblock_rounds - rounds of a request in the slow path
+ * @owner: task of the request; compared, never followed; NULL: the slot is unused
+ * @stamp: time of the last round, in ticks
+ * @rounds: see struct pageblock_request
+ * @no_progress: see struct pageblock_request
+ * @used: searches that the right to mix was used for
+ * @vain: the last reclaim found nothing
+ */
+struct pageblock_rounds {
+	const void *owner;
+	unsigned long stamp;
+	unsigned int rounds;
+	unsigned int no_progress;
+	unsigned int used;
+	bool vain;
+};
+
+int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
+			unsigned long now, unsigned long life);
+int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now,
+			  unsigned long life);
+void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made,
+			  unsigned long now);
+bool pageblock_rounds_over(struct pageblock_rounds *slot, enum pageblock_verdict verdict);
 
 /**
  * enum pageblock_pass - where the kernel is in its search for a fallback
@@ -142,6 +224,7 @@ enum pageblock_pass {
  * @pass: where the search is
  * @order: order of the last question
  * @parts: the request may take pages of a block, but not claim the block
+ * @left: pages that the right to mix is still for
  *
  * The kernel asks about each order from the highest down.  To split a block rather than claim
  * one, the kernel then asks from the request's order up, and relies on finding again what was
@@ -151,12 +234,13 @@ struct pageblock_search {
 	enum pageblock_pass pass;
 	unsigned int order;
 	bool parts;
+	unsigned int left;
 };
 
 bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 			   unsigned int top, bool found);
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
-			     enum pageblock_verdict verdict);
+			     enum pageblock_verdict verdict, bool movable);
 
 /**
  * struct pageblock_reserve - pacing of the attempts to make wholly free blocks in a zone

@@ -33,33 +33,40 @@
 
 static DEFINE_PER_CPU(struct pageblock_search, searches);
 
-static struct pageblock_task *task_slot(void)
+/* The slots for the rounds of current. */
+static struct pageblock_rounds *task_slots(void)
 {
-	return &pageblock.tasks[hash_ptr(current, PAGEBLOCK_TASK_BITS)];
+	return pageblock.rounds[hash_ptr(current, PAGEBLOCK_BUCKET_BITS)];
 }
 
-static bool task_slot_old(const struct pageblock_task *slot)
+/* The slot of current, or NULL. */
+static struct pageblock_rounds *task_slot(void)
 {
-	return time_after(jiffies, READ_ONCE(slot->stamp) + ROUND_LIFE);
+	struct pageblock_rounds *slots = task_slots();
+	int i = pageblock_rounds_of(slots, current, jiffies, ROUND_LIFE);
+
+	return i < 0 ? NULL : &slots[i];
 }
 
 /* Note a round of current; @made: with progress.  Return the slot of current, or NULL. */
-static struct pageblock_task *round_end(bool made)
+static struct pageblock_rounds *round_end(bool made)
 {
-	struct pageblock_task *slot = task_slot();
-	struct task_struct *owner = READ_ONCE(slot->task);
+	struct pageblock_rounds *slots = task_slots(), *slot = task_slot();
+	bool fresh = !slot;
 
-	if (owner != current) {
-		if ((owner && !task_slot_old(slot)) ||
-		    cmpxchg(&slot->task, owner, current) != owner)
+	if (fresh) {
+		int i = pageblock_rounds_room(slots, jiffies, ROUND_LIFE);
+		const void *owner;
+
+		if (i < 0)
 			return NULL;
-		slot->rounds = 0;
-		slot->no_progress = 0;
-		slot->vain = false;
+		slot = &slots[i];
+		/* The previous owner may be noting a round: at worst that round counts for us. */
+		owner = READ_ONCE(slot->owner);
+		if (cmpxchg(&slot->owner, owner, (const void *)current) != owner)
+			return NULL;
 	}
-	slot->rounds++;
-	slot->no_progress = made ? 0 : slot->no_progress + 1;
-	WRITE_ONCE(slot->stamp, jiffies);
+	pageblock_rounds_add(slot, fresh, made, jiffies);
 	lmm_count(&lmm_pageblock_policy, COUNT_ROUNDS, 1);
 	return slot;
 }
@@ -72,10 +79,10 @@ static struct pageblock_task *round_end(bool made)
  */
 void pageblock_on_reclaim_end(unsigned long pages)
 {
-	struct pageblock_task *slot = round_end(pages);
+	struct pageblock_rounds *slot = round_end(pages);
 
 	if (slot)
-		slot->vain = !pages;
+		WRITE_ONCE(slot->vain, !pages);
 }
 
 /**
@@ -90,28 +97,25 @@ void pageblock_on_compact_begin(void)
 	round_end(false);
 }
 
-/*
- * The right to mix is used, or the request is new.  After a reclaim that found nothing, the right
- * lasts until the round is too old: reclaiming for the next page would find nothing either.
- */
-static void rounds_forget(void)
+/* The rounds of current may end with the verdict on a search of current. */
+static void rounds_judged(enum pageblock_verdict verdict)
 {
-	struct pageblock_task *slot = task_slot();
+	struct pageblock_rounds *slot = task_slot();
 
-	if (READ_ONCE(slot->task) == current && (!slot->vain || task_slot_old(slot)))
-		WRITE_ONCE(slot->task, NULL);
+	if (slot && pageblock_rounds_over(slot, verdict))
+		WRITE_ONCE(slot->owner, NULL);
 }
 
+/* Return whether the rounds of current could not be noted. */
 static bool rounds_read(struct pageblock_request *request)
 {
-	const struct pageblock_task *slot = task_slot();
-	struct task_struct *owner = READ_ONCE(slot->task);
+	const struct pageblock_rounds *slot = task_slot();
 
-	if (owner == current && !task_slot_old(slot)) {
-		request->rounds = slot->rounds;
-		request->no_progress = slot->no_progress;
-	}
-	return owner && owner != current && !task_slot_old(slot);
+	if (!slot)
+		return pageblock_rounds_room(task_slots(), jiffies, ROUND_LIFE) < 0;
+	request->rounds = READ_ONCE(slot->rounds);
+	request->no_progress = READ_ONCE(slot->no_progress);
+	return false;
 }
 
 /* Compaction has failed lately, and the kernel defers the next try. */
@@ -130,38 +134,45 @@ static bool request_is_ours(void)
 	return noted - here < STACK_DEPTH;
 }
 
-/* The request that asks for a fallback; *@gfp is written only if the request is known. */
-static struct pageblock_request request_read(const struct zone *zone, gfp_t *gfp)
+/* The request that asks for a fallback; return whether the request is known, and *@ask written. */
+static bool request_read(const struct zone *zone, struct pageblock_request *request,
+			 struct pageblock_ask *ask)
 {
 	bool task = in_task();
-	struct pageblock_request request = {
+	unsigned int flags;
+	gfp_t gfp;
+
+	*request = (struct pageblock_request){
+		.interrupt = !task,
 		.cleans = task && current == READ_ONCE(pageblock.cleaner),
 		.grouped = !READ_ONCE(*pageblock.ungrouped),
 		.slow = !task,
 		.memalloc = task && current->flags & PF_MEMALLOC,
 		.victim = task && tsk_is_oom_victim(current),
 	};
-	unsigned int flags;
-
 	if (!request_is_ours()) {
 		lmm_count(&lmm_pageblock_policy, COUNT_UNKNOWN, 1);
-		return request;
+		return false;
 	}
 	lmm_hook_hit(LMM_HOOK_REQUEST);
-	*gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
+	gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
 	flags = this_cpu_read(lmm_request_flags);
-	request.slow = (flags & LMM_ALLOC_WMARK_MASK) != WMARK_LOW;
-	request.last = (flags & LMM_ALLOC_WMARK_MASK) == WMARK_HIGH || flags & LMM_ALLOC_OOM;
-	request.waits = *gfp & __GFP_DIRECT_RECLAIM;
-	request.high = *gfp & __GFP_HIGH;
-	request.highatomic = flags & LMM_ALLOC_HIGHATOMIC;
-	request.memalloc |= *gfp & __GFP_MEMALLOC || flags & LMM_ALLOC_NO_WATERMARKS;
-	request.nofail = *gfp & __GFP_NOFAIL;
-	request.has_fallback = *gfp & __GFP_NORETRY && this_cpu_read(lmm_request_order);
-	request.compact_deferred = compaction_deferred_here(zone);
+	ask->gfp = gfp;
+	ask->flags = flags;
+	ask->order = this_cpu_read(lmm_request_order);
+	ask->nodemask = (const void *)this_cpu_read(lmm_request_nodemask);
+	request->slow = (flags & LMM_ALLOC_WMARK_MASK) != WMARK_LOW;
+	request->last = (flags & LMM_ALLOC_WMARK_MASK) == WMARK_HIGH || flags & LMM_ALLOC_OOM;
+	request->waits = gfp & __GFP_DIRECT_RECLAIM;
+	request->high = gfp & __GFP_HIGH;
+	request->highatomic = flags & LMM_ALLOC_HIGHATOMIC;
+	request->memalloc |= gfp & __GFP_MEMALLOC || flags & LMM_ALLOC_NO_WATERMARKS;
+	request->nofail = gfp & __GFP_NOFAIL;
+	request->has_fallback = gfp & __GFP_NORETRY && ask->order;
+	request->compact_deferred = compaction_deferred_here(zone);
 	if (task)
-		request.untracked = rounds_read(&request);
-	return request;
+		request->untracked = rounds_read(request);
+	return true;
 }
 
 /*
@@ -191,22 +202,29 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 		.mode = READ_ONCE(pageblock.settings.mode),
 		.max_attempts = READ_ONCE(pageblock.settings.max_attempts),
 	};
-	gfp_t gfp = 0;
-	struct pageblock_request request = request_read(zone, &gfp);
+	struct pageblock_ask ask = { .migratetype = migratetype };
+	unsigned long pages = zone_page_state(zone, NR_FREE_PAGES);
+	struct pageblock_request request;
 	enum pageblock_verdict verdict;
+	bool known = request_read(zone, &request, &ask);
 
-	request.above_high = migratetype == MIGRATE_MOVABLE &&
-			 zone_page_state(zone, NR_FREE_PAGES) > high_wmark_pages(zone);
+	request.movable = migratetype == MIGRATE_MOVABLE;
+	request.above_high = request.movable && pages > high_wmark_pages(zone);
+	request.much_free = !request.movable &&
+			    pageblock_much_is_free(pages, zone->_watermark[WMARK_HIGH]);
 	verdict = pageblock_judge(&request, &settings);
+	if (known && !pageblock_allows(verdict)) {
+		request.away = pageblock_leaves_node(zone, &ask);
+		verdict = pageblock_judge(&request, &settings);
+	}
 	lmm_count(&lmm_pageblock_policy, COUNT_REFUSED_FAST + verdict, 1);
-	if (verdict == PAGEBLOCK_REFUSE_FAST || verdict == PAGEBLOCK_ALLOW_TRIED)
-		if (in_task())
-			rounds_forget();
-	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, gfp, &request,
+	if (!request.interrupt)
+		rounds_judged(verdict);
+	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
-	/* @gfp is 0 where the request is unknown. */
+	/* The flags are 0 where the request is unknown. */
 	if (!pageblock_allows(verdict))
-		zone_boost(zone, gfp);
+		zone_boost(zone, ask.gfp);
 	return verdict;
 }
 
@@ -249,7 +267,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 		zone = container_of(area - order, struct zone, free_area[0]);
 		verdict = search_judge(zone, migratetype);
 	}
-	if (!pageblock_search_answer(search, order, verdict))
+	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE))
 		return -1;
 	*whole = !search->parts;
 	return found;
@@ -285,5 +303,5 @@ void pageblock_filter_start(void)
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&searches, cpu), 0, sizeof(struct pageblock_search));
-	memset(pageblock.tasks, 0, sizeof(pageblock.tasks));
+	memset(pageblock.rounds, 0, sizeof(pageblock.rounds));
 }

@@ -37,6 +37,8 @@ enum pageblock_knob {
 	COUNTER(ALLOWED_COMPACT_DEFERRED, "allowed_compact_deferred")	\
 	COUNTER(ALLOWED_UNTRACKED, "allowed_untracked")			\
 	COUNTER(ALLOWED_ABOVE_HIGH, "allowed_above_high")		\
+	COUNTER(ALLOWED_MUCH_FREE, "allowed_much_free")			\
+	COUNTER(ALLOWED_NODE, "allowed_node")				\
 	COUNTER(UNKNOWN, "unknown")					\
 	COUNTER(COMPACTION_KEPT, "compaction_kept")			\
 	COUNTER(CLAIMED, "claimed")					\

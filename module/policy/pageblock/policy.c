@@ -6,6 +6,7 @@
  * are disarmed no handler runs; then the worker is cancelled, and its memory is freed.
  */
 #include <linux/bitmap.h>
+#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 
@@ -120,6 +121,11 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_LAYOUT(zone, nr_reserved_highatomic),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
 	LMM_LAYOUT(free_area, nr_free),
+	LMM_LAYOUT(free_area, free_list),
+	LMM_LAYOUT(zone, lowmem_reserve),
+	LMM_LAYOUT(zone, per_cpu_pageset),
+	LMM_LAYOUT(per_cpu_pages, lists),
+	LMM_LAYOUT(alloc_context, nodemask),
 	LMM_LAYOUT(signal_struct, oom_mm),
 	LMM_LAYOUT(zone, zone_start_pfn),
 	LMM_LAYOUT(zone, spanned_pages),
@@ -139,6 +145,13 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_LAYOUT(percpu_rw_semaphore, block),
 	LMM_LAYOUT(task_struct, flags),
 	LMM_LAYOUT(task_struct, signal),
+#ifdef CONFIG_CPUSETS
+	LMM_LAYOUT(task_struct, mems_allowed),
+#endif
+#ifdef CONFIG_NUMA
+	LMM_LAYOUT(task_struct, mempolicy),
+	LMM_LAYOUT(mempolicy, nodes),
+#endif
 };
 
 static const struct lmm_hook_client pageblock_uses = LMM_HOOK_CLIENT(pageblock);

@@ -19,29 +19,27 @@
 struct page;
 struct seq_file;
 
-/* Slots for the rounds of requests in the slow path. */
-#define PAGEBLOCK_TASK_BITS	8
-#define PAGEBLOCK_TASKS		BIT(PAGEBLOCK_TASK_BITS)
+/* Buckets for the rounds of requests in the slow path, of PAGEBLOCK_WAYS slots each. */
+#define PAGEBLOCK_BUCKET_BITS	8
+#define PAGEBLOCK_BUCKETS	BIT(PAGEBLOCK_BUCKET_BITS)
 
 /* Blocks to choose from a window. */
 #define PAGEBLOCK_CANDIDATES	8
 
 /**
- * struct pageblock_task - rounds of a request in the slow path
- * @task: owner of the slot; compared, never followed; NULL: none
- * @stamp: jiffies of the last round
- * @rounds: see struct pageblock_request
- * @no_progress: see struct pageblock_request
- * @vain: the last reclaim found nothing
- *
- * A task writes only its own slot, so no lock is needed.  A slot unused for a second is free.
+ * struct pageblock_ask - a request that asks for pages of another type
+ * @gfp: flags
+ * @order: order
+ * @flags: ALLOC_* flags
+ * @migratetype: migratetype
+ * @nodemask: nodes that may serve the request; compared, never followed; NULL: all
  */
-struct pageblock_task {
-	struct task_struct *task;
-	unsigned long stamp;
-	unsigned int rounds;
-	unsigned int no_progress;
-	bool vain;
+struct pageblock_ask {
+	gfp_t gfp;
+	unsigned int order;
+	unsigned int flags;
+	int migratetype;
+	const void *nodemask;
 };
 
 /**
@@ -101,7 +99,8 @@ struct pageblock_zone {
  * @settings: knobs of the filter; each may change at any time
  * @ungrouped: kernel variable: too little memory to group pages by mobility
  * @boost_factor: kernel variable: limit of the boost in 1/10000 of the high watermark
- * @tasks: rounds of the requests in the slow path
+ * @rounds: rounds of the requests in the slow path; a task writes only its own slot, so no lock is
+ *	needed
  * @reserve_blocks: wholly free blocks that each zone should have; 0: none
  * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
  * @tick: jiffies between two ticks of the worker, at which the worker decides what is due
@@ -116,7 +115,7 @@ struct pageblock_state {
 	struct pageblock_settings settings;
 	const int *ungrouped;
 	const int *boost_factor;
-	struct pageblock_task tasks[PAGEBLOCK_TASKS];
+	struct pageblock_rounds rounds[PAGEBLOCK_BUCKETS][PAGEBLOCK_WAYS];
 	unsigned int reserve_blocks;
 	struct percpu_rw_semaphore *hotplug;
 	unsigned long tick;
@@ -151,6 +150,9 @@ void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
 unsigned long pageblock_free_blocks(struct zone *zone);
 bool pageblock_slice_over(void);
+
+/* node.c */
+bool pageblock_leaves_node(struct zone *zone, const struct pageblock_ask *ask);
 
 /* filter.c */
 void pageblock_filter_start(void);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * node.c - would a refused request get a page of another node?
+ *
+ * A refused request goes on along its zonelist: first to the lower zones of the node that was
+ * asked, then to other nodes.  Zones that were asked before had nothing for the request, so all
+ * zones of other nodes can be looked at, whatever the order of the zonelist.  No lock of these
+ * zones is held: a page that comes or goes meanwhile makes one verdict wrong, once.
+ */
+#include <linux/cpuset.h>
+#include <linux/gfp.h>
+#include <linux/mempolicy.h>
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/vmstat.h>
+
+#include "compat/compat.h"
+#include "compat/pageset.h"
+#include "state.h"
+
+/* ZONE_DMA is for devices: to avoid a mix, the kernel does not send a request there either. */
+#ifdef CONFIG_ZONE_DMA
+#define LOWEST_ZONE	(ZONE_DMA + 1)
+#else
+#define LOWEST_ZONE	0
+#endif
+
+static bool area_has(const struct free_area *area, int migratetype)
+{
+	/* Not under the lock of the zone. */
+	return migratetype >= 0 && !data_race(list_empty(&area->free_list[migratetype]));
+}
+
+/* Has the zone pages that the request may take without mixing a block? */
+static bool zone_has_type(struct zone *zone, const struct pageblock_ask *ask)
+{
+	bool cma = ask->migratetype == MIGRATE_MOVABLE;
+	const struct per_cpu_pages *pcp;
+	unsigned int order;
+
+	for (order = ask->order; order <= LMM_MAX_ORDER; order++) {
+		const struct free_area *area = &zone->free_area[order];
+
+		if (area_has(area, ask->migratetype) || (cma && area_has(area, LMM_MIGRATE_CMA)) ||
+		    (order >= pageblock_order && READ_ONCE(area->nr_free)))
+			return true;
+	}
+	if (ask->order > PAGE_ALLOC_COSTLY_ORDER)
+		return false;
+	pcp = this_cpu_ptr(zone->per_cpu_pageset);
+	/* Another CPU may be draining the list. */
+	return !data_race(list_empty(&pcp->lists[lmm_pindex(ask->order, ask->migratetype)]));
+}
+
+static struct pageblock_source source_of(struct zone *zone, bool same_node,
+					 const struct pageblock_ask *ask)
+{
+	struct pageblock_source source = {
+		.same_node = same_node,
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+	};
+
+	source.mark = READ_ONCE(zone->_watermark[ask->flags & LMM_ALLOC_WMARK_MASK]) +
+		      READ_ONCE(zone->watermark_boost) +
+		      READ_ONCE(zone->lowmem_reserve[gfp_zone(ask->gfp)]);
+	/* Most zones that cannot serve the request fail by this: spare the walk of the lists. */
+	source.has_type = source.free > source.mark && zone_has_type(zone, ask);
+	return source;
+}
+
+/*
+ * May the node serve the request?  The noted request may be an older one, whose mask is gone
+ * (filter.c).  So only the masks of current are followed.  With another mask, as mbind() makes one,
+ * every node may.
+ */
+static bool node_may_serve(int nid, const struct pageblock_ask *ask)
+{
+	if (!in_task())
+		return true;
+	if (!node_isset(nid, cpuset_current_mems_allowed)) {
+		if (ask->nodemask == &cpuset_current_mems_allowed)
+			return false;
+		if (ask->flags & LMM_ALLOC_CPUSET && ask->gfp & __GFP_HARDWALL)
+			return false;
+	}
+#ifdef CONFIG_NUMA
+	if (current->mempolicy && ask->nodemask == &current->mempolicy->nodes)
+		return node_isset(nid, current->mempolicy->nodes);
+#endif
+	return true;
+}
+
+/**
+ * pageblock_leaves_node() - would a refused request get a page of another node?
+ * @zone: the zone that was asked
+ * @ask: the request
+ *
+ * Context: under the lock of @zone, interrupts off.
+ * Return: true if so.
+ */
+bool pageblock_leaves_node(struct zone *zone, const struct pageblock_ask *ask)
+{
+	struct zone *zones = zone->zone_pgdat->node_zones;
+	struct pageblock_next next = { };
+	struct pageblock_source source;
+	int i, nid;
+
+	if (num_online_nodes() == 1 || ask->gfp & __GFP_THISNODE)
+		return false;
+	for (i = (int)zone_idx(zone) - 1; i >= LOWEST_ZONE && !next.here; i--) {
+		if (!managed_zone(&zones[i]))
+			continue;
+		source = source_of(&zones[i], true, ask);
+		pageblock_next_add(&next, &source);
+	}
+	if (next.here)
+		return false;
+	for_each_online_node(nid) {
+		if (nid == zone_to_nid(zone) || !node_may_serve(nid, ask))
+			continue;
+		zones = NODE_DATA(nid)->node_zones;
+		for (i = gfp_zone(ask->gfp); i >= 0 && !next.away; i--) {
+			if (!managed_zone(&zones[i]))
+				continue;
+			source = source_of(&zones[i], false, ask);
+			pageblock_next_add(&next, &source);
+		}
+		if (next.away)
+			break;
+	}
+	return pageblock_next_is_away(&next);
+}
