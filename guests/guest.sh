@@ -56,7 +56,7 @@ if ! { mkdir "$fast" && mount -t tmpfs none "$fast" && cp /usr/bin/busybox "$fas
 fi
 for name in awk cat comm cp cut dirname expr find grep head id ln mkdir mv rm sed seq \
 	sleep sort stat tail touch tr true uniq wc; do
-	ln "$fast/busybox" "$fast/$name"
+	"$fast/busybox" ln "$fast/busybox" "$fast/$name"
 done
 
 export PATH="$fast:/usr/sbin:/usr/bin:/sbin:/bin"
