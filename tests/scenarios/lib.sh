@@ -86,12 +86,13 @@ need() {
 }
 
 wait_for() {
-	_left=$(($1 * 10))
+	_left=$(($1 * 5))
 	shift
 	while ! "$@"; do
 		_left=$((_left - 1))
 		[ "$_left" -gt 0 ] || return 1
-		sleep 0.1
+		# Each look costs two processes, under emulation up to 0.2 s of a CPU.
+		sleep 0.2
 	done
 }
 
@@ -372,7 +373,8 @@ census_pages() {
 		END { print sum + 0 }' "$1"
 }
 
-write_to() { env LC_ALL=C printf '%b' "$2" >"$1"; }
+# Not the shell's own printf, which does not say why a write has failed.
+write_to() { LC_ALL=C /usr/bin/printf '%b' "$2" >"$1"; }
 
 refuses() {
 	_what="${1#"$LMM_DBG"/} refuses '$2'"
