@@ -34,6 +34,7 @@ static struct options {
 	unsigned long mib;		/* of each thread */
 	unsigned long run_ms;
 	unsigned long alone_ms;	/* time before the second thread begins */
+	unsigned long rest_ms;	/* a thread rests so long after as much work */
 } options = {
 	.pattern = OWN,
 	.threads = 2,
@@ -71,6 +72,8 @@ static const struct load_option option_rows[] = {
 	LOAD_NUMBER('s', "MS", "time to run (an hour)", &options.run_ms, 0, 86400000),
 	LOAD_NUMBER('a', "MS", "time that the first thread is alone (0)",
 		    &options.alone_ms, 0, 86400000),
+	LOAD_NUMBER('r', "MS", "rest after as much work; not with pattern shared (0: never)",
+		    &options.rest_ms, 0, 1000),
 	{}
 };
 
@@ -102,7 +105,7 @@ static void share(unsigned long self)
 
 static void *work(void *arg)
 {
-	unsigned long self = (unsigned long)arg, turn = 0;
+	unsigned long self = (unsigned long)arg, turn = 0, rested_ms = begun_ms;
 	char *mine = memory + self * part;
 
 	pin(self % cpus);
@@ -114,6 +117,10 @@ static void *work(void *arg)
 			pin((self + turn * (cpus / 2)) % cpus);
 		}
 		touch_pages(mine, part);
+		if (options.rest_ms && now_ms() - rested_ms >= options.rest_ms) {
+			usleep(options.rest_ms * 1000);
+			rested_ms = now_ms();
+		}
 	}
 	return NULL;
 }
