@@ -15,7 +15,7 @@ exchange=/sys/module/lmm_exchange/parameters
 cpu=/sys/devices/system/cpu/cpu1/online
 # The checkers are where most is seen, so that is where most is done.
 steps=$(soaked 100000 200000)
-[ "$LMM_DEBUG" = 0 ] || steps=$(soaked 150000 1000000)
+[ "$LMM_DEBUG" = 0 ] || steps=$(soaked 50000 1000000)
 
 # 0.1 % of the memory there is.
 small() { [ "$(held)" -le 300 ]; }
@@ -86,7 +86,7 @@ run_start() {
 }
 run_start "$steps"
 rounds=0
-while [ "$rounds" -lt 16 ] || kill -0 "$runner" 2>/dev/null; do
+while [ "$rounds" -lt "$(soaked 8 16)" ] || kill -0 "$runner" 2>/dev/null; do
 	kill -0 "$runner" 2>/dev/null || run_start $((steps / 10))
 	rounds=$((rounds + 1))
 	case $((rounds % 8)) in
@@ -106,7 +106,7 @@ note "$(tr '\n' ' ' <"$zonelock/counters")"
 check "the steps were made" test "$(cat $exchange/steps)" -ge "$steps"
 same "no page had two owners" "$(cat $exchange/errors)" 0
 check "batches changed hands" test "$(counter taken zonelock)" -gt 0
-run_start 20000
+run_start $((steps / 5))
 check "rmmod with the policy on, under load" rmmod livemm
 wait "$runner"
 same "no page had two owners, in the end" "$(cat $exchange/errors)" 0

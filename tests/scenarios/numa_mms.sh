@@ -26,9 +26,9 @@ need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
 # From one thread to several, while it is known; then to more than there are slots.
 for threads in 4 100; do
 	from=$(numa_classes) from_kernel=$(vmstat numa_hint_faults)
-	hint_start -p own -a 4000 -t "$threads" -m 2 -s 16000
+	hint_start -p own -a 4000 -t "$threads" -m 2 -s 10000
 	check "$threads threads: known while there is one" wait_for 30 space_known "$hint"
-	sleep 6
+	sleep 5
 	same "$threads threads: it is one address space" "$(space_rows "$hint" | wc -l)" 1
 	wait "$hint"
 	all=$(($(numa_classes) - from)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
@@ -58,7 +58,7 @@ wait "$shell"
 all_alive exec
 
 # They end while they are scanned, by themselves and by force.
-rounds=$(soaked 12 60)
+rounds=$(soaked 8 60)
 mms=$(counter mms numa)
 for round in $(seq "$rounds"); do
 	hint_start -p own -t 8 -m 1 -s $((200 + round % 10 * 40))

@@ -24,6 +24,8 @@ shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !
 decay=30
 now() { cut -d. -f1 /proc/uptime; }
 
+# Rests while its pages are in the lists.
+LOAD_ROUNDS="-w 24 -F 200"
 echo 0 >/proc/sys/vm/oom_dump_tasks
 cgroup_make small memory.max 16M
 pcp_before

@@ -11,7 +11,7 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 rounds=$(soaked 30 100) crowded=10
-[ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 10 20) crowded=5
+[ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 6 20) crowded=3
 pcp_before
 need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
 load_start
@@ -26,7 +26,7 @@ for round in $(seq "$rounds"); do
 	mode=event
 	[ $((round % 3)) -ne 2 ] || mode=depth
 	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode"
-	[ $((round % 10)) -ne 9 ] || sleep 1
+	[ $((round % 10)) -ne 5 ] || sleep 1
 	need write_to "$LMM_DBG/pcp/enabled" 0
 done
 same "switched under load" "$round" "$rounds"
