@@ -373,8 +373,12 @@ census_pages() {
 		END { print sum + 0 }' "$1"
 }
 
-# Not the shell's own printf, which does not say why a write has failed.
-write_to() { LC_ALL=C /usr/bin/printf '%b' "$2" >"$1"; }
+# Not the shell's own printf, which does not say why a write has failed.  A guest in memory alone has
+# the program elsewhere.
+_printf=/usr/bin/printf
+[ -x "$_printf" ] || _printf="env printf"
+# shellcheck disable=SC2086 # two words
+write_to() { LC_ALL=C $_printf '%b' "$2" >"$1"; }
 
 refuses() {
 	_what="${1#"$LMM_DBG"/} refuses '$2'"
