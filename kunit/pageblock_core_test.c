@@ -391,38 +391,12 @@ static void the_oldest_rounds_go(struct kunit *test)
 	pageblock_rounds_add(&slots[2], false, true, 10);
 	KUNIT_EXPECT_EQ(test, slots[2].rounds, 2U);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), -1);
+	/* A CPU that read the time earlier finds rounds of the next tick, which are not old. */
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 9, LIFE), -1);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 9, LIFE), 1);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[PAGEBLOCK_WAYS], 10, LIFE), -1);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 10 + LIFE, LIFE), 1);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 11 + LIFE, LIFE), -1);
-}
-
-/* The zones that a refused request could turn to, and whether the node would be left. */
-static void a_refusal_keeps_to_the_node(struct kunit *test)
-{
-	static const struct pageblock_source
-		low = { true, true, 100, 99 }, low_full = { true, true, 100, 100 },
-		low_other_type = { true, false, 100, 0 },
-		far = { false, true, 100, 99 }, far_full = { false, true, 99, 99 },
-		far_other_type = { false, false, 100, 0 };
-	static const struct {
-		const struct pageblock_source *zones[2];
-		bool away;
-	} cases[] = {
-		{ { }, false }, { { &low }, false }, { { &far }, true },
-		{ { &far_full }, false }, { { &far_other_type }, false },
-		{ { &low, &far }, false }, { { &low_full, &far }, true },
-		{ { &low_other_type, &far }, true }, { { &far_full, &far }, true },
-		{ { &low_other_type, &far_other_type }, false },
-	};
-	unsigned int i, k;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct pageblock_next next = { };
-
-		for (k = 0; k < 2 && cases[i].zones[k]; k++)
-			pageblock_next_add(&next, cases[i].zones[k]);
-		KUNIT_EXPECT_EQ(test, pageblock_next_is_away(&next), cases[i].away);
-	}
 }
 
 static void what_is_much_free(struct kunit *test)
@@ -592,7 +566,6 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(one_reclaim_serves_a_refill),
 	KUNIT_CASE(many_reclaimers_are_tracked),
 	KUNIT_CASE(the_oldest_rounds_go),
-	KUNIT_CASE(a_refusal_keeps_to_the_node),
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
 	KUNIT_CASE(without_progress_the_gap_doubles),

@@ -46,8 +46,8 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation: a test, a load and five stores while no handler is called for each request.
- * The stack pointer later tells whether the noted request is the request of the caller.
+ * Runs at every allocation: a test, a load and five stores while no handler is called for each
+ * request.  The stack pointer later tells whether the noted request is the request of the caller.
  */
 SYM_FUNC_START(lmm_entry_request)
 	LMM_ENDBR

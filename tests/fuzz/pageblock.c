@@ -297,32 +297,19 @@ static void rounds(struct input *input)
 	}
 }
 
-/* The zones that a refused request could turn to. */
-static void zones(struct input *input)
+/* What is free is not much if the high watermark is a fourth of what is free. */
+static void plenty(struct input *input)
 {
-	struct pageblock_next next = { };
-	bool here = false;
+	unsigned long pages = take(input, 4);
 
-	while (input->left) {
-		const struct pageblock_source source = {
-			.same_node = take_bool(input),
-			.has_type = take_bool(input),
-			.free = take(input, 2),
-			.mark = take(input, 2),
-		};
-
-		pageblock_next_add(&next, &source);
-		here |= source.same_node && source.has_type && source.free > source.mark;
-		MUST_BE(!here || !pageblock_next_is_away(&next));
-		MUST_BE(!pageblock_much_is_free(source.free, source.free / PAGEBLOCK_MUCH));
-	}
+	MUST_BE(!pageblock_much_is_free(pages, pages / PAGEBLOCK_MUCH));
 }
 
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, search, boosts, pacing, census, moves, rounds, zones,
+		verdicts, search, boosts, pacing, census, moves, rounds, plenty,
 	};
 	struct input input = { data, size };
 

@@ -43,6 +43,7 @@ round() {
 	note "$_name: $_free MiB free; other node, direct reclaims, scanned: $storm_said"
 	hog_end
 }
+refusals() { awk '/^refused_/ { sum += $2 } END { print sum + 0 }' "$PB/counters"; }
 # word N WORDS...: the Nth of the words after N.
 word() { shift "$1"; echo "$1"; }
 
@@ -58,12 +59,15 @@ bound_off=$storm_said
 need write_to "$PB/config" "enabled=1 period_ms=60000"
 round "on, any node"
 any=$storm_said
+kept=$(counter allowed_node pageblock)
 round "on, node 0 alone" 0
 bound=$storm_said
 note "$(grep -vw 0 "$PB/counters" | tr '\n' ' ')"
 # shellcheck disable=SC2086 # words
 {
 	check "there were searches" grown 0 counter searches pageblock
+	check "the node was the reason to allow some" test "$kept" -gt 0
+	check "others were refused" test "$(refusals)" -gt 0
 	check "no more pages come from the other node" \
 		test "$(word 1 $any)" -le "$(word 1 $any_off)"
 	check "no more direct reclaims" test "$(word 2 $any)" -le "$(word 2 $any_off)"

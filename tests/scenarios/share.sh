@@ -111,7 +111,7 @@ at_return=
 thorough=$(soaked "" 1)
 # Is theirs to be at the return of this function?  With anything at the return of the wrapped
 # function zonelock cannot see the caller of a drain and stores nothing, so that there is nothing to
-# hand requests on for: our hook request stands still, as the function returns() expects.
+# hand requests on for, and our hook request stands still: returns() alone does that.
 returns_of() {
 	[ -n "$at_return" ] || { [ -n "$thorough" ] && [ "$1" != "$wrapped" ]; }
 }
@@ -263,7 +263,7 @@ returns_with() {
 	check "$2: our hook drain goes on" wait_for 30 grown "$(hook_hits drain)" hook_hits drain
 	_stored=$(counter stored zonelock)
 	sleep 5
-	note "$2: zonelock stored $(($(counter stored zonelock) - _stored)) batches in 5 s"
+	same "$2: zonelock stores nothing" "$(counter stored zonelock)" "$_stored"
 	check "$2 goes" "$1_off"
 	_stored=$(counter stored zonelock)
 	check "$2, theirs gone: zonelock stores" wait_for 30 grown "$_stored" counter stored zonelock

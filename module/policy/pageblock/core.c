@@ -98,38 +98,15 @@ bool pageblock_much_is_free(unsigned long pages, unsigned long high)
 	return pages / PAGEBLOCK_MUCH > high;
 }
 
-/**
- * pageblock_next_add() - look at a zone that a refused request could turn to
- * @next: where the request would get its page; updated
- * @source: the zone
- */
-void pageblock_next_add(struct pageblock_next *next, const struct pageblock_source *source)
+/* Below 0 for a round that another CPU has noted since this CPU read the time. */
+static long rounds_age(const struct pageblock_rounds *slot, unsigned long now)
 {
-	if (!source->has_type || source->free <= source->mark)
-		return;
-	if (source->same_node)
-		next->here = true;
-	else
-		next->away = true;
-}
-
-/**
- * pageblock_next_is_away() - would a refused request get a page of another node?
- * @next: what pageblock_next_add() has seen of all zones
- *
- * The zones of the same node come first.  If no zone can serve the request without mixing, a
- * refusal leads to the slow path, and not to another node.
- *
- * Return: true if so.
- */
-bool pageblock_next_is_away(const struct pageblock_next *next)
-{
-	return next->away && !next->here;
+	return now - READ_ONCE(slot->stamp);
 }
 
 static bool rounds_old(const struct pageblock_rounds *slot, unsigned long now, unsigned long life)
 {
-	return now - READ_ONCE(slot->stamp) > life;
+	return rounds_age(slot, now) > (long)life;
 }
 
 /**
@@ -166,13 +143,13 @@ int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
 int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now,
 			  unsigned long life)
 {
-	unsigned long age, most = 0;
 	int i, oldest = -1;
+	long age, most = 0;
 
 	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
 		if (!READ_ONCE(slots[i].owner) || rounds_old(&slots[i], now, life))
 			return i;
-		age = now - READ_ONCE(slots[i].stamp);
+		age = rounds_age(&slots[i], now);
 		if (age > most) {
 			most = age;
 			oldest = i;

@@ -103,10 +103,9 @@ struct pageblock_settings {
  * @compact_deferred: compaction has failed in the zone, and the kernel defers the next try
  * @untracked: the request's rounds could not be noted
  * @interrupt: the request is of an interrupt
- * @movable: the request is for movable pages
  * @above_high: a movable request; free pages of all types are above the high watermark
  * @much_free: another request; pageblock_much_is_free()
- * @away: a refused request would get a page of another node: pageblock_next_is_away()
+ * @away: a refused request would get a page of another node
  * @rounds: rounds of reclaim or compaction of the request
  * @no_progress: the last of these rounds, in a row, that made no progress
  */
@@ -125,7 +124,6 @@ struct pageblock_request {
 	bool compact_deferred;
 	bool untracked;
 	bool interrupt;
-	bool movable;
 	bool above_high;
 	bool much_free;
 	bool away;
@@ -145,33 +143,6 @@ bool pageblock_allows(enum pageblock_verdict verdict);
 #define PAGEBLOCK_MUCH		4
 
 bool pageblock_much_is_free(unsigned long pages, unsigned long high);
-
-/**
- * struct pageblock_source - a zone that may serve a refused request
- * @same_node: the zone is of the node that was asked
- * @has_type: the zone has free pages of the request's type, or wholly free blocks
- * @free: free pages
- * @mark: as many have to be left
- */
-struct pageblock_source {
-	bool same_node;
-	bool has_type;
-	unsigned long free;
-	unsigned long mark;
-};
-
-/**
- * struct pageblock_next - where a refused request would get its page
- * @here: a zone of the same node serves the request
- * @away: a zone of another node does
- */
-struct pageblock_next {
-	bool here;
-	bool away;
-};
-
-void pageblock_next_add(struct pageblock_next *next, const struct pageblock_source *source);
-bool pageblock_next_is_away(const struct pageblock_next *next);
 
 /* A right to mix is for this many pages: as many as a list is usually refilled with. */
 #define PAGEBLOCK_REFILL	64

@@ -207,16 +207,16 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 	struct pageblock_request request;
 	enum pageblock_verdict verdict;
 	bool known = request_read(zone, &request, &ask);
+	bool movable = migratetype == MIGRATE_MOVABLE;
 
-	request.movable = migratetype == MIGRATE_MOVABLE;
-	request.above_high = request.movable && pages > high_wmark_pages(zone);
-	request.much_free = !request.movable &&
+	request.above_high = movable && pages > high_wmark_pages(zone);
+	request.much_free = !movable &&
 			    pageblock_much_is_free(pages, zone->_watermark[WMARK_HIGH]);
 	verdict = pageblock_judge(&request, &settings);
-	if (known && !pageblock_allows(verdict)) {
-		request.away = pageblock_leaves_node(zone, &ask);
+	/* Looking at other zones takes a while, and matters to refusals alone. */
+	request.away = known && !pageblock_allows(verdict) && pageblock_leaves_node(zone, &ask);
+	if (request.away)
 		verdict = pageblock_judge(&request, &settings);
-	}
 	lmm_count(&lmm_pageblock_policy, COUNT_REFUSED_FAST + verdict, 1);
 	if (!request.interrupt)
 		rounds_judged(verdict);

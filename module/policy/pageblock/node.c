@@ -5,7 +5,10 @@
  * A refused request goes on along its zonelist: first to the lower zones of the node that was
  * asked, then to other nodes.  Zones that were asked before had nothing for the request, so all
  * zones of other nodes can be looked at, whatever the order of the zonelist.  No lock of these
- * zones is held: a page that comes or goes meanwhile makes one verdict wrong, once.
+ * zones is held: a page that comes or goes meanwhile makes one verdict wrong, once.  A node's zones
+ * stay when the node goes offline.  The kernel frees the per-CPU lists of a zone that has lost its
+ * last page, so the lists are looked at only in a zone with free pages, with interrupts off, as
+ * get_page_from_freelist() does.
  */
 #include <linux/cpuset.h>
 #include <linux/gfp.h>
@@ -55,20 +58,26 @@ static bool zone_has_type(struct zone *zone, const struct pageblock_ask *ask)
 	return !data_race(list_empty(&pcp->lists[lmm_pindex(ask->order, ask->migratetype)]));
 }
 
-static struct pageblock_source source_of(struct zone *zone, bool same_node,
-					 const struct pageblock_ask *ask)
+/* Would the zone serve the request without mixing a block? */
+static bool zone_serves(struct zone *zone, const struct pageblock_ask *ask)
 {
-	struct pageblock_source source = {
-		.same_node = same_node,
-		.free = zone_page_state(zone, NR_FREE_PAGES),
-	};
+	unsigned long mark = READ_ONCE(zone->_watermark[ask->flags & LMM_ALLOC_WMARK_MASK]) +
+			     READ_ONCE(zone->watermark_boost) +
+			     READ_ONCE(zone->lowmem_reserve[gfp_zone(ask->gfp)]);
 
-	source.mark = READ_ONCE(zone->_watermark[ask->flags & LMM_ALLOC_WMARK_MASK]) +
-		      READ_ONCE(zone->watermark_boost) +
-		      READ_ONCE(zone->lowmem_reserve[gfp_zone(ask->gfp)]);
-	/* Most zones that cannot serve the request fail by this: spare the walk of the lists. */
-	source.has_type = source.free > source.mark && zone_has_type(zone, ask);
-	return source;
+	return managed_zone(zone) && zone_page_state(zone, NR_FREE_PAGES) > mark &&
+	       zone_has_type(zone, ask);
+}
+
+/* Would a zone of these, from zone number @top down to @bottom, serve the request? */
+static bool zones_serve(struct zone *zones, int top, int bottom, const struct pageblock_ask *ask)
+{
+	int i;
+
+	for (i = top; i >= bottom; i--)
+		if (zone_serves(&zones[i], ask))
+			return true;
+	return false;
 }
 
 /*
@@ -103,33 +112,17 @@ static bool node_may_serve(int nid, const struct pageblock_ask *ask)
  */
 bool pageblock_leaves_node(struct zone *zone, const struct pageblock_ask *ask)
 {
-	struct zone *zones = zone->zone_pgdat->node_zones;
-	struct pageblock_next next = { };
-	struct pageblock_source source;
-	int i, nid;
+	int nid;
 
 	if (num_online_nodes() == 1 || ask->gfp & __GFP_THISNODE)
 		return false;
-	for (i = (int)zone_idx(zone) - 1; i >= LOWEST_ZONE && !next.here; i--) {
-		if (!managed_zone(&zones[i]))
-			continue;
-		source = source_of(&zones[i], true, ask);
-		pageblock_next_add(&next, &source);
-	}
-	if (next.here)
+	/* Lower zones of the same node come first. */
+	if (zones_serve(zone->zone_pgdat->node_zones, (int)zone_idx(zone) - 1, LOWEST_ZONE, ask))
 		return false;
-	for_each_online_node(nid) {
-		if (nid == zone_to_nid(zone) || !node_may_serve(nid, ask))
-			continue;
-		zones = NODE_DATA(nid)->node_zones;
-		for (i = gfp_zone(ask->gfp); i >= 0 && !next.away; i--) {
-			if (!managed_zone(&zones[i]))
-				continue;
-			source = source_of(&zones[i], false, ask);
-			pageblock_next_add(&next, &source);
-		}
-		if (next.away)
-			break;
-	}
-	return pageblock_next_is_away(&next);
+	for_each_online_node(nid)
+		if (nid != zone_to_nid(zone) && node_may_serve(nid, ask) &&
+		    zones_serve(NODE_DATA(nid)->node_zones, gfp_zone(ask->gfp), 0, ask))
+			return true;
+	/* With nothing to be had anywhere, a refusal leads to the slow path. */
+	return false;
 }
