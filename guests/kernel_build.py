@@ -128,7 +128,7 @@ def ensure(name: str = DEBUG) -> None:
         # The name of the tree says what is built there: a build that was cut short goes on.
         build = tree / "build"
         build.mkdir(parents=True, exist_ok=True)
-        make = ["make", f"O={build}", f"CC={row.compiler}", f"-j{os.cpu_count() or 1}", *row.make]
+        make = ["make", f"O={build}", f"CC={row.compiler}", f"-j{os.cpu_count() or 1}", *row.words]
         say(f"    {name} kernel: building {row.source} ({tree.name}), some 9 minutes on two cores")
         wanted = tree / "wanted.config"
         wanted.write_text(row.config, encoding="utf-8")
