@@ -3,8 +3,8 @@
 
     --all    the stages that take hours too: make check-all
 
-Stages that keep no more than one core busy run side by side; what all but the first say
-is shown when they have ended.  The last line is exactly "N passed, N failed".
+Lanes of stages run side by side; what all but the first lane say is shown when the row has
+ended.  The last line is exactly "N passed, N failed".
 """
 
 import argparse
@@ -29,12 +29,22 @@ COMMANDS = {
     "torture-long": "tests.torture --seconds 7200",
     "torture-faults": "tests.torture --faults --seconds 1800",
 }
+# A row is lanes side by side; the stages of a lane come one after the other.
+Row = list[list[str]]
 # No guest is booted.
-QUICK = [["cores"], ["lint", "tools"]]
-# In order; those of a row side by side.
-ORDER = [["selftest"], ["cores"], ["threads"], ["kunit"], ["modules"],
-         ["lint", "tools", "fuzz", "sleep", "dkms", "torture"], ["scenarios", "deb"]]
-LONG = [["flavours"], ["inject"], ["soak"], ["torture-long"], ["torture-faults"]]
+QUICK: list[Row] = [[["cores"]], [["lint"], ["tools"]]]
+ORDER: list[Row] = [
+    # A kernel that is built here leaves a core idle while the kernel is linked.
+    [["kunit"], ["selftest", "cores", "threads"]],
+    [["modules"]],
+    # The second lane must not take longer than the scenarios.
+    [["scenarios"], ["deb", "torture", "dkms", "tools", "sleep"], ["lint", "fuzz"]],
+]
+LONG: list[Row] = [[["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
+                   [["torture-faults"]]]
+# Only compute, so what the others leave of the cores is enough.  A guest needs its share: each
+# has a time by which the guest must be done.
+BEHIND = ("lint", "fuzz")
 
 
 def stage_result(name: str, status: int) -> tuple[int, int]:
@@ -53,34 +63,54 @@ def output_of(name: str) -> Path:
     return BUILD / "log" / f"stage-{name}.log"
 
 
-def run_row(row: list[str]) -> list[int]:
-    """Run stages side by side; their exit codes."""
+def begin(name: str, live: bool, stack: ExitStack) -> subprocess.Popen[str]:
+    """Start a stage; it ends with the block of `stack`."""
+    (RESULTS / f"{name}.json").unlink(missing_ok=True)
+    output = None
+    if not live:
+        output_of(name).parent.mkdir(parents=True, exist_ok=True)
+        output = stack.enter_context(output_of(name).open("w", encoding="utf-8"))
+    behind = ["nice"] if name in BEHIND else []
+    stage = subprocess.Popen(
+        [*behind, sys.executable, "-m", *COMMANDS.get(name, f"tests.{name}").split()], cwd=ROOT,
+        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT if output else None,
+        text=True,
+    )
+    return stack.enter_context(ended_with_us(stage))
+
+
+def run_row(row: Row) -> dict[str, int]:
+    """Run the lanes of a row side by side; the exit code of each stage."""
+    codes: dict[str, int] = {}
     with ExitStack() as stack:
-        stages = []
-        for name in row:
-            (RESULTS / f"{name}.json").unlink(missing_ok=True)
-            output = None
-            if name != row[0]:
-                output_of(name).parent.mkdir(parents=True, exist_ok=True)
-                output = stack.enter_context(output_of(name).open("w", encoding="utf-8"))
-            command = COMMANDS.get(name, f"tests.{name}")
-            stage = subprocess.Popen(
-                [sys.executable, "-m", *command.split()], cwd=ROOT, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.STDOUT if output else None, text=True,
-            )
-            stages.append(stack.enter_context(ended_with_us(stage)))
-        return [stage.wait() for stage in stages]
+        waiting = [list(lane) for lane in row]
+        running = {number: (lane[0], begin(lane.pop(0), number == 0, stack))
+                   for number, lane in enumerate(waiting)}
+        while running:
+            time.sleep(0.2)
+            for number, (name, stage) in list(running.items()):
+                if stage.poll() is None:
+                    continue
+                codes[name] = stage.returncode
+                del running[number]
+                if number != 0:
+                    good, bad = stage_result(name, stage.returncode)
+                    say(f"==== {name} ended meanwhile: {good} passed, {bad} failed")
+                if waiting[number]:
+                    following = waiting[number].pop(0)
+                    running[number] = following, begin(following, number == 0, stack)
+    return codes
 
 
-def run_rows(rows: list[list[str]]) -> int:
+def run_rows(rows: list[Row]) -> int:
     """Run rows one after the other, show one sum; 0 when every test passed."""
     started = time.monotonic()
     passed = failed = 0
     for number, row in enumerate(rows, 1):
-        words = " and ".join(row)
+        words = " beside ".join(", ".join(lane) for lane in row)
         say(f"==== {words} ({number} of {len(rows)}, {time.monotonic() - started:.0f} s so far)")
-        for name, status in zip(row, run_row(row), strict=True):
-            if name != row[0]:
+        for name, status in run_row(row).items():
+            if name not in row[0]:
                 say(f"==== {name} said meanwhile")
                 say(output_of(name).read_text(encoding="utf-8", errors="replace").rstrip())
             good, bad = stage_result(name, status)
