@@ -492,6 +492,8 @@ void lmm_policy_unregister(struct lmm_policy *policy)
 		lmm_policy_tidy(policy);
 		lmm_events_unregister(policy->id);
 		lmm_hooks_unsubscribe(policy->id);
+		if (policy->forget)
+			policy->forget(policy);
 		WRITE_ONCE(lmm_policies[policy->id], NULL);
 		config = rcu_replace_pointer(policy->config, NULL,
 					     lockdep_is_held(&lmm_control_mutex));

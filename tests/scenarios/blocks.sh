@@ -18,7 +18,7 @@ wanted_blocks() { of DMA32 4; }
 are_made() { [ "$(free_blocks)" -ge "$(wanted_blocks)" ]; }
 free_mib() { echo $(($(meminfo MemFree) / 1024)); }
 # Movable pages in unmovable blocks.
-strangers() { census_pages "$PB/census" foreign_movable unmovable; }
+strangers() { census_take /run/census 60 && census_pages /run/census foreign_movable unmovable; }
 # movable_buffers NAME: make directories, and count the pages for which what asks does not
 # want high memory (2), as programs' pages may be, but movable ones (8).
 movable_buffers() {

@@ -167,4 +167,5 @@ static const struct lmm_events pageblock_events = {
 struct lmm_policy lmm_pageblock_policy = {
 	LMM_POLICY(PAGEBLOCK, pageblock),
 	.census_show = pageblock_census_show,
+	.forget = pageblock_census_forget,
 };
