@@ -5,6 +5,7 @@
  * Takes `pages` pages as the kernel takes them for itself and gives every second one
  * back; the rest when it is unloaded.
  */
+#include <linux/bits.h>
 #include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -12,9 +13,9 @@
 
 #include "lmm_kmod.h"
 
-#define MOST_PAGES	(1U << 20)
+#define MOST_PAGES	BIT(24)
 
-LMM_PARAM(uint, pages, 4096, "pages to take, 2..1048576");
+LMM_PARAM(uint, pages, 4096, "pages to take, 2..16777216");
 
 static LIST_HEAD(kept);
 
