@@ -26,6 +26,7 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 
+#include "compat/compat.h"
 #include "hook/hook.h"
 #include "state.h"
 #include "inspect.h"
@@ -103,16 +104,23 @@ static void block_count(struct zone *zone, const struct pageblock_span *part,
 }
 
 /*
- * Walk for a slice, while memory stays.  No slice ends within a page of more than a block, whose
- * tail alone does not tell what the page is.  Such a page has 1 GiB at most.
+ * Is the next block apart from the last one?  The tail of a free page does not tell what the page
+ * is, and pages may become one between two slices, though not across the largest order.  A
+ * gigantic page, of 1 GiB at most, is counted at once for speed.
  */
+static bool slice_may_end(const struct pageblock_run *run)
+{
+	return IS_ALIGNED(walk.next, 1UL << LMM_MAX_ORDER) && run->end <= walk.next;
+}
+
+/* Walk for a slice, while memory stays. */
 static void slice_walk(void)
 {
 	unsigned long end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
 	struct pageblock_run run = { };
 	unsigned int left = SLICE_BLOCKS;
 
-	while (walk.slot < lmm_zone_slots() && (left || run.end > walk.next)) {
+	while (walk.slot < lmm_zone_slots() && (left || !slice_may_end(&run))) {
 		struct zone *zone = lmm_zone_at(walk.slot);
 		struct pageblock_span span = zone_span(zone), part;
 
