@@ -198,6 +198,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   state_rows               the rows of its `state`
 #   write_to FILE TEXT       write TEXT as it is, without a newline
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
+#   uptime_ms                time since boot, in ms
 #   bad_profile              a profile for livemmctl: of its values the kernel refuses the last one
 #   census_pages FILE COLUMNS ROW   pages of these columns of a census, summed over the zones
 #   census_take FILE READS   read a census that was begun after the call, in at most READS reads

@@ -26,7 +26,6 @@
 #   writer_start FILE TEXT      a process $writer that writes TEXT to the file
 #   writer_back NAME            a check: the writer ends, and its write has succeeded
 #   in_time MS NAME CMD...      a check: CMD succeeds within so many guest milliseconds
-#   uptime_ms                   the guest's clock
 #   alive PID, dead PID         does the process run (a zombie does not)?
 
 HELPER=/run/helper
@@ -142,8 +141,6 @@ all_out() {
 # In a subshell nobody reaps a child of the scenario's: one that has ended has no program.
 alive() { [ -e "/proc/$1/exe" ]; }
 dead() { ! alive "$1"; }
-
-uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
 writer_start() {
 	write_to "$1" "$2" >/run/said 2>&1 &
