@@ -53,7 +53,8 @@ free=$(($(meminfo MemFree) / 4))
 need insmod "$LMM_MODDIR/lmm_holes.ko" pages=$((free * 4 / 5))
 need lmm_load
 need first_round
-note "single pages: reads $reads, $all ms, the longest $longest ms; $(grep '^# [a-mo-z]' /run/census)"
+note "single pages: reads $reads, $all ms, the longest $longest ms"
+note "$(grep '^# [a-mo-z]' /run/census)"
 check "a round takes more than a read" test "$reads" -gt 1
 same "each read goes on where the one before stopped, and says so" "$back" 0
 check "no read takes much more than a second" test "$longest" -lt 1500
@@ -61,9 +62,9 @@ total=$(census_pages /run/census "free loose movable slab table other" all)
 managed=$(zones managed)
 note "pages not reserved $total, managed $managed"
 check "the sums are those of all memory" near "$total" "$managed" 2048
+ages='began [0-9]+ ms ago, ended [0-9]+ ms ago'
 check "the round is older than the read, and the file says so" grep -Eq \
-	'^# older: began [0-9]+ ms ago, ended [0-9]+ ms ago, reads [0-9]+; next round: [0-9]+ of [0-9]+ blocks$' \
-	/run/census
+	"^# older: $ages, reads [0-9]+; next round: [0-9]+ of [0-9]+ blocks\$" /run/census
 check "sums that are younger than the first read" census_take /run/census 240
 note "$(grep '^# [a-mo-z]' /run/census)"
 
@@ -73,7 +74,7 @@ for reader in 1 2 3 4; do
 	ms_of cat "$census" >/run/reader_$reader &
 	readers="$readers $!"
 done
-sleep 0.2
+sleep 0.1
 written=$(ms_of write_to "$LMM_DBG/pageblock/max_attempts" 4)
 shown=$(ms_of cat "$LMM_DBG/status")
 # shellcheck disable=SC2086 # process ids
@@ -81,6 +82,6 @@ wait $readers
 slowest=$(cat /run/reader_[1-4] | sort -n | tail -n 1)
 note "four readers: the slowest $slowest ms; a knob $written ms, status $shown ms"
 check "no reader waits for the sum of all" test "$slowest" -lt 2500
-check "a reader does not make others wait" test "$written" -lt 600 -a "$shown" -lt 600
+check "a reader does not make others wait" test "$written" -lt 850 -a "$shown" -lt 850
 check "unloads" lmm_unload
 check "the pages are given back" rmmod lmm_holes
