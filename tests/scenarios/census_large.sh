@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kernels: none
 # named: 6.1 6.12
-# memory: 40G
+# memory: 64G
 # nodes: 4
 # cpus: 4
 # args: init_on_alloc=0
@@ -63,8 +63,9 @@ managed=$(zones managed)
 note "pages not reserved $total, managed $managed"
 check "the sums are those of all memory" near "$total" "$managed" 2048
 ages='began [0-9]+ ms ago, ended [0-9]+ ms ago'
-check "the round is older than the read, and the file says so" grep -Eq \
-	"^# older: $ages, reads [0-9]+; next round: [0-9]+ of [0-9]+ blocks\$" /run/census
+# A fast host has time for the end of the first round and for all of the next.
+! grep -q '^# [a-mo-z]' /run/census || check "the round is older than the read, and the file says so" \
+	grep -Eq "^# older: $ages, reads [0-9]+; next round: [0-9]+ of [0-9]+ blocks\$" /run/census
 check "sums that are younger than the first read" census_take /run/census 240
 note "$(grep '^# [a-mo-z]' /run/census)"
 
