@@ -523,6 +523,8 @@ static const struct block_case {
 	  .out_of_place = 30 },
 	{ "unmovable, pure", CENSUS_TYPE_UNMOVABLE, .free = 112, .slab = 400 },
 	{ "unmovable, a huge page", CENSUS_TYPE_UNMOVABLE, .movable = 512, .huge = true },
+	{ "unmovable, and of another zone", CENSUS_TYPE_UNMOVABLE, .movable = 30, .free = 82,
+	  .slab = 144 },
 	{ "highatomic", CENSUS_TYPE_HIGHATOMIC, .movable = 30, .free = 482, .out_of_place = 30 },
 	{ "of a driver", CENSUS_TYPE_CMA, .movable = 30, .free = 482 },
 	{ "being emptied", CENSUS_TYPE_ISOLATE, .movable = 30, .free = 482 },
@@ -541,7 +543,7 @@ static void what_is_to_be_moved(struct kunit *test)
 	block.pages[CENSUS_SLAB] = c->slab;
 	block.pages[CENSUS_RESERVED] = c->reserved;
 	KUNIT_EXPECT_EQ(test, pageblock_vacate_cost(&block, 512), c->clear);
-	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block), c->out_of_place);
+	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block, 512), c->out_of_place);
 }
 
 /* Blocks that only some requests may have are no reserve. */

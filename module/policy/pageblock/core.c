@@ -300,12 +300,22 @@ u64 pageblock_vacate_cost(const struct census_block *block, u64 whole)
 /**
  * pageblock_out_of_place() - movable pages of a block that is not for movable pages
  * @block: content of the block
+ * @whole: pages of a block
+ *
+ * A block with fewer pages than @whole ends at a hole, or belongs to another zone as well, perhaps
+ * of another node.  Such a block is left alone, as compaction leaves it (pageblock_pfn_to_page()).
  *
  * Return: pages; unmovable pages in a movable block do not count, since they have to stay.
  */
-u64 pageblock_out_of_place(const struct census_block *block)
+u64 pageblock_out_of_place(const struct census_block *block, u64 whole)
 {
-	if (block->huge || !pageblock_census_foreign(block->type, CENSUS_MOVABLE))
+	u64 pages = 0;
+	int kind;
+
+	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
+		pages += block->pages[kind];
+	if (block->huge || pages != whole ||
+	    !pageblock_census_foreign(block->type, CENSUS_MOVABLE))
 		return 0;
 	return block->pages[CENSUS_MOVABLE];
 }

@@ -228,7 +228,7 @@ struct pageblock_reserve {
 
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block);
-u64 pageblock_out_of_place(const struct census_block *block);
+u64 pageblock_out_of_place(const struct census_block *block, u64 whole);
 u64 pageblock_vacate_cost(const struct census_block *block, u64 whole);
 unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
 				      unsigned long isolated, unsigned long block);

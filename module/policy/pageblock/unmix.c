@@ -26,7 +26,7 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 
 	*done = true;
 	if (!pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block) ||
-	    !pageblock_out_of_place(&block))
+	    !pageblock_out_of_place(&block, pageblock_nr_pages))
 		return 0;
 	moved = pageblock_move_out(zone, pfn, true, done);
 	if (moved && *done)
