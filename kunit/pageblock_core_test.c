@@ -409,6 +409,15 @@ static void what_is_much_free(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(~0UL, ~0UL / 2));
 }
 
+/* CMA memory is no help to a request for unmovable pages. */
+static void cma_memory_does_not_count(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pageblock_pages_but_cma(9000, 0), 9000UL);
+	KUNIT_EXPECT_EQ(test, pageblock_pages_but_cma(9000, 8000), 1000UL);
+	KUNIT_EXPECT_EQ(test, pageblock_pages_but_cma(8000, 8001), 0UL);
+	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(pageblock_pages_but_cma(9000, 8000), 1536));
+}
+
 static void a_reserve_that_is_full_is_left_alone(struct kunit *test)
 {
 	struct pageblock_reserve reserve = { };
@@ -569,6 +578,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(many_reclaimers_are_tracked),
 	KUNIT_CASE(the_oldest_rounds_go),
 	KUNIT_CASE(what_is_much_free),
+	KUNIT_CASE(cma_memory_does_not_count),
 	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
 	KUNIT_CASE(without_progress_the_gap_doubles),
 	KUNIT_CASE(progress_makes_it_prompt),

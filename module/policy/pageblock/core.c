@@ -87,8 +87,22 @@ bool pageblock_allows(enum pageblock_verdict verdict)
 }
 
 /**
+ * pageblock_pages_but_cma() - free pages that any request may have
+ * @pages: free pages of a zone
+ * @cma: free pages of CMA memory in the zone
+ *
+ * The kernel keeps both figures apart, and each lags behind, so @cma may be above @pages.
+ *
+ * Return: number of pages.
+ */
+unsigned long pageblock_pages_but_cma(unsigned long pages, unsigned long cma)
+{
+	return pages - min(pages, cma);
+}
+
+/**
  * pageblock_much_is_free() - is so much free that reclaim would be for nothing?
- * @pages: free pages of a zone, of all types
+ * @pages: free pages of a zone, of all types but CMA memory
  * @high: high watermark of the zone, without the boost
  *
  * Return: true if so.

@@ -103,7 +103,8 @@ struct pageblock_settings {
  * @compact_deferred: compaction has failed in the zone, and the kernel defers the next try
  * @untracked: the request's rounds could not be noted
  * @interrupt: the request is of an interrupt
- * @above_high: a movable request; free pages of all types are above the high watermark
+ * @above_high: a movable request; free pages of all types but CMA memory are above the high
+ *	watermark
  * @much_free: another request; pageblock_much_is_free()
  * @away: a refused request would get a page of another node
  * @rounds: rounds of reclaim or compaction of the request
@@ -142,6 +143,7 @@ bool pageblock_allows(enum pageblock_verdict verdict);
  */
 #define PAGEBLOCK_MUCH		4
 
+unsigned long pageblock_pages_but_cma(unsigned long pages, unsigned long cma);
 bool pageblock_much_is_free(unsigned long pages, unsigned long high);
 
 /* A right to mix is for this many pages: as many as a list is usually refilled with. */

@@ -203,7 +203,9 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 		.max_attempts = READ_ONCE(pageblock.settings.max_attempts),
 	};
 	struct pageblock_ask ask = { .migratetype = migratetype };
-	unsigned long pages = zone_page_state(zone, NR_FREE_PAGES);
+	/* kswapd does not count CMA memory either: pgdat_balanced(). */
+	unsigned long pages = pageblock_pages_but_cma(zone_page_state(zone, NR_FREE_PAGES),
+						      zone_page_state(zone, NR_FREE_CMA_PAGES));
 	struct pageblock_request request;
 	enum pageblock_verdict verdict;
 	bool known = request_read(zone, &request, &ask);

@@ -58,6 +58,16 @@ static bool zone_has_type(struct zone *zone, const struct pageblock_ask *ask)
 	return !data_race(list_empty(&pcp->lists[lmm_pindex(ask->order, ask->migratetype)]));
 }
 
+/* As __zone_watermark_ok() counts; the few pages kept for atomic requests apart. */
+static unsigned long zone_pages(struct zone *zone, const struct pageblock_ask *ask)
+{
+	unsigned long pages = zone_page_state(zone, NR_FREE_PAGES);
+
+	if (ask->flags & LMM_ALLOC_CMA)
+		return pages;
+	return pageblock_pages_but_cma(pages, zone_page_state(zone, NR_FREE_CMA_PAGES));
+}
+
 /* Would the zone serve the request without mixing a block? */
 static bool zone_serves(struct zone *zone, const struct pageblock_ask *ask)
 {
@@ -65,8 +75,7 @@ static bool zone_serves(struct zone *zone, const struct pageblock_ask *ask)
 			     READ_ONCE(zone->watermark_boost) +
 			     READ_ONCE(zone->lowmem_reserve[gfp_zone(ask->gfp)]);
 
-	return managed_zone(zone) && zone_page_state(zone, NR_FREE_PAGES) > mark &&
-	       zone_has_type(zone, ask);
+	return managed_zone(zone) && zone_pages(zone, ask) > mark && zone_has_type(zone, ask);
 }
 
 /* Would a zone of these, from zone number @top down to @bottom, serve the request? */
