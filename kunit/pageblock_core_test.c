@@ -418,6 +418,23 @@ static void cma_memory_does_not_count(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(pageblock_pages_but_cma(9000, 8000), 1536));
 }
 
+/* An order, the lowest order that failed, requests deferred so far, and the shift. */
+static void what_is_deferred(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, pageblock_compaction_rests(9, 9, 0, 6));
+	KUNIT_EXPECT_TRUE(test, pageblock_compaction_rests(9, 3, 0, 6));
+	/* That no huge page could be made says nothing about a smaller request. */
+	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(3, 9, 0, 6));
+	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(0, 9, 0, 6));
+	/* A zone that never failed, and a single page. */
+	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(9, 0, 0, 0));
+	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(0, 0, 0, 6));
+	/* The kernel counts the request itself before it compares. */
+	KUNIT_EXPECT_TRUE(test, pageblock_compaction_rests(3, 3, 62, 6));
+	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(3, 3, 63, 6));
+	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(3, 3, ~0U, 6));
+}
+
 static void a_reserve_that_is_full_is_left_alone(struct kunit *test)
 {
 	struct pageblock_reserve reserve = { };
@@ -579,6 +596,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(the_oldest_rounds_go),
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(cma_memory_does_not_count),
+	KUNIT_CASE(what_is_deferred),
 	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
 	KUNIT_CASE(without_progress_the_gap_doubles),
 	KUNIT_CASE(progress_makes_it_prompt),

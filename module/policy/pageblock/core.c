@@ -112,6 +112,24 @@ bool pageblock_much_is_free(unsigned long pages, unsigned long high)
 	return pages / PAGEBLOCK_MUCH > high;
 }
 
+/**
+ * pageblock_compaction_rests() - does the kernel defer compaction for a request?
+ * @order: order of the request
+ * @failed: lowest order for which compaction has failed in the zone
+ * @considered: requests that were deferred since
+ * @shift: log2 of the number of requests to defer; 0: none
+ *
+ * As compaction_deferred() (mm/compaction.c), which counts the request as well.  The kernel never
+ * compacts for a single page.
+ *
+ * Return: true if so.
+ */
+bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int considered,
+				unsigned int shift)
+{
+	return order && (int)order >= failed && considered + 1UL < 1UL << shift;
+}
+
 /* Below 0 for a round that another CPU has noted since this CPU read the time. */
 static long rounds_age(const struct pageblock_rounds *slot, unsigned long now)
 {

@@ -47,7 +47,8 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_OOM: allowed, the next step is an OOM kill, or an OOM victim asks
  * @PAGEBLOCK_ALLOW_NOFAIL: allowed, the request may not fail
  * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping by mobility
- * @PAGEBLOCK_ALLOW_COMPACT_DEFERRED: allowed, compaction failed in the zone and is deferred
+ * @PAGEBLOCK_ALLOW_COMPACT_DEFERRED: allowed, compaction for the request failed in the zone and is
+ *	deferred
  * @PAGEBLOCK_ALLOW_UNTRACKED: allowed, there was no room to note the request's rounds
  * @PAGEBLOCK_ALLOW_ABOVE_HIGH: may take pages, but not claim the block: movable pages can leave
  *	later, and kswapd does not reclaim in a zone above its high watermark (mode claim)
@@ -100,7 +101,8 @@ struct pageblock_settings {
  * @has_fallback: a request for more than one page whose caller can do with less
  * @cleans: the policy's own worker asks, for pages to move others to
  * @grouped: the machine groups pages by mobility
- * @compact_deferred: compaction has failed in the zone, and the kernel defers the next try
+ * @compact_deferred: compaction has failed in the zone for this order or a lower one, and the
+ *	kernel defers the next try
  * @untracked: the request's rounds could not be noted
  * @interrupt: the request is of an interrupt
  * @above_high: a movable request; free pages of all types but CMA memory are above the high
@@ -145,6 +147,9 @@ bool pageblock_allows(enum pageblock_verdict verdict);
 
 unsigned long pageblock_pages_but_cma(unsigned long pages, unsigned long cma);
 bool pageblock_much_is_free(unsigned long pages, unsigned long high);
+
+bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int considered,
+				unsigned int shift);
 
 /* A right to mix is for this many pages: as many as a list is usually refilled with. */
 #define PAGEBLOCK_REFILL	64

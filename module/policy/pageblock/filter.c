@@ -118,14 +118,6 @@ static bool rounds_read(struct pageblock_request *request)
 	return false;
 }
 
-/* Compaction has failed lately, and the kernel defers the next try. */
-static bool compaction_deferred_here(const struct zone *zone)
-{
-	unsigned int shift = READ_ONCE(zone->compact_defer_shift);
-
-	return shift && READ_ONCE(zone->compact_considered) < 1U << shift;
-}
-
 static bool request_is_ours(void)
 {
 	unsigned long noted = this_cpu_read(lmm_request_stack);
@@ -169,7 +161,10 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 	request->memalloc |= gfp & __GFP_MEMALLOC || flags & LMM_ALLOC_NO_WATERMARKS;
 	request->nofail = gfp & __GFP_NOFAIL;
 	request->has_fallback = gfp & __GFP_NORETRY && ask->order;
-	request->compact_deferred = compaction_deferred_here(zone);
+	request->compact_deferred =
+		pageblock_compaction_rests(ask->order, READ_ONCE(zone->compact_order_failed),
+					   READ_ONCE(zone->compact_considered),
+					   READ_ONCE(zone->compact_defer_shift));
 	if (task)
 		request->untracked = rounds_read(request);
 	return true;

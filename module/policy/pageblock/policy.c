@@ -118,6 +118,7 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_LAYOUT(zone, free_area),
 	LMM_LAYOUT(zone, compact_considered),
 	LMM_LAYOUT(zone, compact_defer_shift),
+	LMM_LAYOUT(zone, compact_order_failed),
 	LMM_LAYOUT(zone, nr_reserved_highatomic),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
 	LMM_LAYOUT(free_area, nr_free),
