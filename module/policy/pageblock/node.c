@@ -24,7 +24,7 @@
 #include "compat/pageset.h"
 #include "state.h"
 
-/* ZONE_DMA is for devices: to avoid a mix, the kernel does not send a request there either. */
+/* ZONE_DMA is small and for devices: rather mix a block than take pages there. */
 #ifdef CONFIG_ZONE_DMA
 #define LOWEST_ZONE	(ZONE_DMA + 1)
 #else
@@ -35,6 +35,17 @@ static bool area_has(const struct free_area *area, int migratetype)
 {
 	/* Not under the lock of the zone. */
 	return migratetype >= 0 && !data_race(list_empty(&area->free_list[migratetype]));
+}
+
+/* Has the area a block that a fallback may be?  Blocks of CMA, atomic and isolated ones may not. */
+static bool area_lends(const struct free_area *area)
+{
+	int migratetype;
+
+	for (migratetype = 0; migratetype < MIGRATE_PCPTYPES; migratetype++)
+		if (area_has(area, migratetype))
+			return true;
+	return false;
 }
 
 /* Has the zone pages that the request may take without mixing a block? */
@@ -48,7 +59,7 @@ static bool zone_has_type(struct zone *zone, const struct pageblock_ask *ask)
 		const struct free_area *area = &zone->free_area[order];
 
 		if (area_has(area, ask->migratetype) || (cma && area_has(area, LMM_MIGRATE_CMA)) ||
-		    (order >= pageblock_order && READ_ONCE(area->nr_free)))
+		    (order >= pageblock_order && area_lends(area)))
 			return true;
 	}
 	if (ask->order > PAGE_ALLOC_COSTLY_ORDER)
