@@ -158,11 +158,10 @@ static struct pageblock_page facts_of(struct folio *folio, bool stranger)
 	return facts;
 }
 
-/* May the folio be moved?  The caller has a reference.  Counts why not. */
-static bool folio_goes(struct folio *folio, struct move *move)
+/* May a page with these facts be moved?  Counts why not. */
+static bool page_goes(const struct pageblock_page *facts, struct move *move)
 {
-	struct pageblock_page facts = facts_of(folio, move->stranger);
-	enum pageblock_skip why = pageblock_page_skip(&facts);
+	enum pageblock_skip why = pageblock_page_skip(facts);
 
 	if (why == PAGEBLOCK_SKIP_NONE)
 		return true;
@@ -185,17 +184,25 @@ static bool folio_take(struct folio *folio, struct move *move)
 	return true;
 }
 
-/* Look at a page, and take the page with @take; false if the page cannot be moved now. */
+/*
+ * Look at a page, and take the page with @take; false if the page cannot be moved now.  As
+ * compaction does, get a reference to pages on LRU lists only: owners of other pages may take a
+ * reference that is not theirs for somebody else's use, as page pools of network drivers do.
+ */
 static bool page_visit(struct page *page, struct move *move, bool take)
 {
+	struct pageblock_page facts = { };
 	struct folio *folio;
 	bool goes;
 
+	if (!PageLRU(page))
+		return page_goes(&facts, move);
 	if (!get_page_unless_zero(page))
 		return false;
 	/* The page may have changed hands before we had the reference. */
 	folio = page_folio(page);
-	goes = folio_goes(folio, move) && (!take || folio_take(folio, move));
+	facts = facts_of(folio, move->stranger);
+	goes = page_goes(&facts, move) && (!take || folio_take(folio, move));
 	put_page(page);
 	return goes;
 }
