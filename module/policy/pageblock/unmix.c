@@ -17,19 +17,27 @@
 #include "state.h"
 #include "policy/common/zones.h"
 
-/* Clean a block; set *@done if nothing is left to do.  Return the number of pages moved. */
-static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done)
+/* Has the block pages that should be elsewhere? */
+static bool block_is_mixed(struct zone *zone, unsigned long pfn)
 {
 	struct census_block block = { };
 	struct pageblock_run run = { };
+
+	return pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block) &&
+	       pageblock_out_of_place(&block, pageblock_nr_pages);
+}
+
+/* Clean a block; set *@done if nothing is left to do.  Return the number of pages moved. */
+static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done)
+{
 	unsigned int moved;
 
 	*done = true;
-	if (!pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block) ||
-	    !pageblock_out_of_place(&block, pageblock_nr_pages))
+	if (!block_is_mixed(zone, pfn))
 		return 0;
 	moved = pageblock_move_out(zone, pfn, true, done);
-	if (moved && *done)
+	/* Pages that cannot go at all stay, and the block is forgotten mixed. */
+	if (moved && *done && !block_is_mixed(zone, pfn))
 		lmm_count(&lmm_pageblock_policy, COUNT_CLEANED, 1);
 	return moved;
 }
