@@ -107,8 +107,12 @@ bool pageblock_unmix_possible(void)
  */
 bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz)
 {
-	pz->first = zone->zone_start_pfn >> pageblock_order;
-	pz->blocks = DIV_ROUND_UP(zone_end_pfn(zone), pageblock_nr_pages) - pz->first;
+	/* Memory may come or go meanwhile: the end must not be before the start. */
+	unsigned long start = READ_ONCE(zone->zone_start_pfn);
+	unsigned long end = start + READ_ONCE(zone->spanned_pages);
+
+	pz->first = start >> pageblock_order;
+	pz->blocks = DIV_ROUND_UP(end, pageblock_nr_pages) - pz->first;
 	pz->mixed = kvcalloc(BITS_TO_LONGS(pz->blocks), sizeof(long), GFP_KERNEL);
 	return pz->mixed;
 }
