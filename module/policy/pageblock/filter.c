@@ -4,11 +4,15 @@
  *
  * The kernel asks for a fallback under zone->lock, interrupts off, and does not say for which
  * request.  At the entry of get_page_from_freelist() hook/entry.S notes the arguments and the
- * stack address of the call.  A noted address a little above us on our own stack is our
- * request's.  Otherwise an interrupt or another task has overwritten the note, and our request is
- * unknown: a task's unknown request counts as one in the fast path, an interrupt's as one that
- * may not wait.  (A task that changes the CPU within those few instructions may find its own
- * older note on the new CPU, and is then refused or allowed wrongly, once.)
+ * stack address of the call.  A noted address a little above us on our own stack is taken for our
+ * request's.  Any other note is of an interrupt or of another task, and our request is unknown: a
+ * task's unknown request counts as one in the fast path, an interrupt's as one that may not wait.
+ *
+ * In two cases the note is of an older request on our stack, and one search is refused or allowed
+ * wrongly.  A task that changes the CPU within those few instructions may find its own older note
+ * on the new CPU.  A request for pages in bulk is not noted at all: __alloc_pages_bulk() takes
+ * pages off the lists itself.  A bulk request that is refused asks get_page_from_freelist() for one
+ * page.
  *
  * Switched off, the filter leaves behind only raised watermarks, which kswapd lowers as usual.
  */
