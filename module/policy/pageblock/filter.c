@@ -106,8 +106,9 @@ static void rounds_judged(enum pageblock_verdict verdict)
 {
 	struct pageblock_rounds *slot = task_slot();
 
+	/* Another task may have taken the slot meanwhile, and keeps it. */
 	if (slot && pageblock_rounds_over(slot, verdict))
-		WRITE_ONCE(slot->owner, NULL);
+		cmpxchg(&slot->owner, (const void *)current, NULL);
 }
 
 /* Return whether the rounds of current could not be noted. */

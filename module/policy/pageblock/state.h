@@ -99,8 +99,8 @@ struct pageblock_zone {
  * @settings: knobs of the filter; each may change at any time
  * @ungrouped: kernel variable: too little memory to group pages by mobility
  * @boost_factor: kernel variable: limit of the boost in 1/10000 of the high watermark
- * @rounds: rounds of the requests in the slow path; a task writes only its own slot, so no lock is
- *	needed
+ * @rounds: rounds of the requests in the slow path; no lock: a task gets a slot, its own or the
+ *	oldest, with cmpxchg(), and a round that two tasks note at once may count for either
  * @reserve_blocks: wholly free blocks that each zone should have; 0: none
  * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
  * @tick: jiffies between two ticks of the worker, at which the worker decides what is due
