@@ -50,6 +50,8 @@ static const struct skip_case {
 	/* A file system without a function that moves pages. */
 	{ "clean, of such", { CACHED(0) }, SKIP(NONE) },
 	{ "dirty, of such", { CACHED(0), .dirty = true }, SKIP(FILESYSTEM) },
+	{ "clean, of such with a local cache", { CACHED(0), .asks = true }, SKIP(FILESYSTEM) },
+	{ "of a file, with a local cache", { FILE(0), .asks = true }, SKIP(NONE) },
 	{ "with data of such", { CACHED(1), .private = true }, SKIP(FILESYSTEM) },
 	/* One reference more than the page itself accounts for. */
 	{ "pinned, anonymous", { .listed = true, .uptodate = true, .migrates = true, .mapped = 1,
@@ -75,14 +77,14 @@ static void nothing_is_waited_for(struct kunit *test)
 	unsigned int bits, goes = 0;
 	long refs;
 
-	for (bits = 0; bits < 1U << 11; bits++) {
+	for (bits = 0; bits < 1U << 12; bits++) {
 		for (refs = 1; refs < 6; refs++) {
 			const struct pageblock_page page = {
 				.listed = bits & 1, .large = bits & 2, .unevictable = bits & 4,
 				.locked = bits & 8, .writeback = bits & 16, .uptodate = bits & 32,
 				.dirty = bits & 64, .bound = bits & 128, .migrates = bits & 256,
-				.private = bits & 512, .cached = bits & 1024, .mapped = 1,
-				.refs = refs,
+				.private = bits & 512, .cached = bits & 1024, .asks = bits & 2048,
+				.mapped = 1, .refs = refs,
 			};
 			enum pageblock_skip why = pageblock_page_skip(&page);
 
@@ -95,7 +97,7 @@ static void nothing_is_waited_for(struct kunit *test)
 					   page.unevictable || page.bound);
 			KUNIT_ASSERT_LE(test, refs, 2L + page.cached + page.private);
 			if (!page.migrates)
-				KUNIT_ASSERT_FALSE(test, page.dirty || page.private);
+				KUNIT_ASSERT_FALSE(test, page.dirty || page.private || page.asks);
 		}
 	}
 	KUNIT_EXPECT_GT(test, goes, 0U);

@@ -362,6 +362,18 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
+ * Before a page leaves the mapping of a file system with a local cache, the file system is asked,
+ * even without private data.
+ * Upstream 0201ebf274a3 ("mm: merge folio_has_private()/filemap_release_folio() call pairs"), 6.6;
+ * 6.1.72 of stable has the commit.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 72)
+#define lmm_mapping_asks(mapping)	mapping_release_always(mapping)
+#else
+#define lmm_mapping_asks(mapping)	false
+#endif
+
+/*
  * The flags of a page are a struct.
  * Upstream 53fbef56e07d ("mm: introduce memdesc_flags_t"), 6.18.
  */

@@ -20,7 +20,8 @@
  * the page was used does not matter.
  *
  * A page without private data may be moved for a file system without a function of its own.  With
- * private data, the kernel would ask the file system to release them, and some then wait.
+ * private data, or where the file system has a local cache, the kernel would ask the file system to
+ * release the page (filemap_release_folio()), and some then wait.
  *
  * Return: the reason, or PAGEBLOCK_SKIP_NONE.
  */
@@ -40,7 +41,7 @@ enum pageblock_skip pageblock_page_skip(const struct pageblock_page *page)
 		return PAGEBLOCK_SKIP_NOT_READ;
 	if (page->bound)
 		return PAGEBLOCK_SKIP_BOUND;
-	if (!page->migrates && (page->dirty || page->private))
+	if (!page->migrates && (page->dirty || page->private || page->asks))
 		return PAGEBLOCK_SKIP_FILESYSTEM;
 	if (page->refs > 1L + page->cached + page->private + page->mapped)
 		return PAGEBLOCK_SKIP_PINNED;

@@ -53,6 +53,7 @@ enum pageblock_skip {
  * @dirty: newer than its file
  * @bound: see PAGEBLOCK_SKIP_BOUND
  * @migrates: the file system has a function of its own that moves pages; anonymous pages need none
+ * @asks: the file system wants to be asked before a page goes, even without private data
  * @private: the file system has private data, and a reference for them
  * @cached: in the page cache or in the swap cache, which has a reference
  * @mapped: page-table entries that map the page, each with a reference
@@ -70,6 +71,7 @@ struct pageblock_page {
 	bool dirty;
 	bool bound;
 	bool migrates;
+	bool asks;
 	bool private;
 	bool cached;
 	long mapped;

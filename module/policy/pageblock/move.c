@@ -153,6 +153,7 @@ static struct pageblock_page facts_of(struct folio *folio, bool stranger)
 		facts.cached = true;
 		facts.bound = mapping_binds(mapping, stranger);
 		facts.migrates = mapping->a_ops->migrate_folio;
+		facts.asks = lmm_mapping_asks(mapping);
 	}
 	rcu_read_unlock();
 	return facts;

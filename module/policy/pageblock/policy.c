@@ -140,6 +140,7 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_LAYOUT(page, _refcount),
 	LMM_LAYOUT(address_space, a_ops),
 	LMM_LAYOUT(address_space, gfp_mask),
+	LMM_LAYOUT(address_space, flags),
 	LMM_LAYOUT(address_space_operations, migrate_folio),
 	LMM_LAYOUT_SIZE(percpu_rw_semaphore),
 	LMM_LAYOUT(percpu_rw_semaphore, read_count),
