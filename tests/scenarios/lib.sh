@@ -320,6 +320,8 @@ hog_hold() {
 }
 
 hog_settled() {
+	# A hog begins as a shell.
+	wait_for 30 pgrep "$hog" >/dev/null
 	sleep 0.3
 	while pgrep -r R,D "$hog" >/dev/null; do
 		sleep 0.2

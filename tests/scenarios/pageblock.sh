@@ -78,6 +78,7 @@ for mode in claim strict; do
 	need write_to "$PB/config" "mode=$mode"
 	before=$(vmstat oom_kill)
 	victim_start 4096
+	check "$mode: memory runs out" wait_for 120 grown "$before" vmstat oom_kill
 	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
 	same "$mode: one is killed" "$(($(vmstat oom_kill) - before))" 1
 	check "$mode: the load lives" pgrep pagetouch
