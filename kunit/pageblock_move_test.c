@@ -47,6 +47,11 @@ static const struct skip_case {
 	{ "never read", { .listed = true, .migrates = true, .cached = true, .refs = 2 },
 	  SKIP(NOT_READ) },
 	{ "metadata", { FILE(1), .private = true, .bound = true }, SKIP(BOUND) },
+	/* Each buffer was read for itself: the page never is up to date. */
+	{ "metadata, not read as a page", { .listed = true, .cached = true, .private = true,
+	  .bound = true, .refs = 4 }, SKIP(BOUND) },
+	{ "metadata, locked", { FILE(1), .private = true, .bound = true, .locked = true },
+	  SKIP(BOUND) },
 	/* A file system without a function that moves pages. */
 	{ "clean, of such", { CACHED(0) }, SKIP(NONE) },
 	{ "dirty, of such", { CACHED(0), .dirty = true }, SKIP(FILESYSTEM) },

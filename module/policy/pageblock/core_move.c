@@ -19,6 +19,10 @@
  * A page in use is moved: a move drops nothing that would have to be read again, so how lately
  * the page was used does not matter.
  *
+ * Reasons that no time removes come first, so that a block which is full of such pages is not
+ * looked at again and again.  Buffers of block devices are bound, and need not be up to date as
+ * pages even though each buffer is.
+ *
  * A page without private data may be moved for a file system without a function of its own.  With
  * private data, or where the file system has a local cache, the kernel would ask the file system to
  * release the page (filemap_release_folio()), and some then wait.
@@ -33,14 +37,14 @@ enum pageblock_skip pageblock_page_skip(const struct pageblock_page *page)
 		return PAGEBLOCK_SKIP_LARGE;
 	if (page->unevictable)
 		return PAGEBLOCK_SKIP_UNEVICTABLE;
+	if (page->bound)
+		return PAGEBLOCK_SKIP_BOUND;
 	if (page->locked)
 		return PAGEBLOCK_SKIP_LOCKED;
 	if (page->writeback)
 		return PAGEBLOCK_SKIP_WRITEBACK;
 	if (!page->uptodate)
 		return PAGEBLOCK_SKIP_NOT_READ;
-	if (page->bound)
-		return PAGEBLOCK_SKIP_BOUND;
 	if (!page->migrates && (page->dirty || page->private || page->asks))
 		return PAGEBLOCK_SKIP_FILESYSTEM;
 	if (page->refs > 1L + page->cached + page->private + page->mapped)
