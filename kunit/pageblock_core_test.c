@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pageblock_core_test.c - which requests may mix, and when blocks are made free
+ * pageblock_core_test.c - which requests may mix, and which pages of a block can leave
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -435,54 +435,6 @@ static void what_is_deferred(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pageblock_compaction_rests(3, 3, ~0U, 6));
 }
 
-static void a_reserve_that_is_full_is_left_alone(struct kunit *test)
-{
-	struct pageblock_reserve reserve = { };
-
-	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 8, 8), 0UL);
-	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 0, 0), 0UL);
-	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 7, 8), 1UL);
-	KUNIT_EXPECT_EQ(test, pageblock_reserve_tick(&reserve, 0, 8), 8UL);
-}
-
-static void without_progress_the_gap_doubles(struct kunit *test)
-{
-	struct pageblock_reserve reserve = { };
-	unsigned int tick, tried = 0;
-
-	for (tick = 0; tick < 1000; tick++) {
-		if (!pageblock_reserve_tick(&reserve, 1, 8))
-			continue;
-		tried++;
-		pageblock_reserve_made(&reserve, 0);
-	}
-	/* At ticks 0, 2, 5, 10 and 19, then every 17 ticks. */
-	KUNIT_EXPECT_EQ(test, reserve.gap, (unsigned int)PAGEBLOCK_MAX_GAP);
-	KUNIT_EXPECT_EQ(test, tried, 5U + (999U - 19) / (PAGEBLOCK_MAX_GAP + 1));
-}
-
-/* Blocks that are made and taken at once count as progress. */
-static void progress_makes_it_prompt(struct kunit *test)
-{
-	struct pageblock_reserve reserve = { };
-	unsigned int tick, tried = 0;
-
-	for (tick = 0; tick < 200; tick++)
-		if (pageblock_reserve_tick(&reserve, 1, 8))
-			pageblock_reserve_made(&reserve, 0);
-	while (!pageblock_reserve_tick(&reserve, 1, 8))
-		;
-	pageblock_reserve_made(&reserve, 1);
-	KUNIT_EXPECT_EQ(test, reserve.gap, 0U);
-	for (tick = 0; tick < 10; tick++) {
-		if (!pageblock_reserve_tick(&reserve, 1, 8))
-			continue;
-		tried++;
-		pageblock_reserve_made(&reserve, 1);
-	}
-	KUNIT_EXPECT_EQ(test, tried, 10U);
-}
-
 /* A zone, and its boost after the first mix and after many. */
 static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 {
@@ -572,18 +524,6 @@ static void what_is_to_be_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block, 512), c->out_of_place);
 }
 
-/* Blocks that only some requests may have are no reserve. */
-static void blocks_kept_for_others_do_not_count(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 0, 0, 512), 20UL);
-	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 2 * 512, 0, 512), 18UL);
-	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 0, 3, 512), 17UL);
-	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(20, 2 * 512 + 511, 3, 512), 15UL);
-	/* More may be kept than is free. */
-	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(4, 4 * 512, 1, 512), 0UL);
-	KUNIT_EXPECT_EQ(test, pageblock_usable_blocks(0, 512, 0, 512), 0UL);
-}
-
 static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),
@@ -597,10 +537,6 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(cma_memory_does_not_count),
 	KUNIT_CASE(what_is_deferred),
-	KUNIT_CASE(a_reserve_that_is_full_is_left_alone),
-	KUNIT_CASE(without_progress_the_gap_doubles),
-	KUNIT_CASE(progress_makes_it_prompt),
-	KUNIT_CASE(blocks_kept_for_others_do_not_count),
 	KUNIT_CASE(watermarks_rise_as_the_kernel_raises_them),
 	KUNIT_CASE_PARAM(what_is_to_be_moved, block_gen_params),
 	{ }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pageblock.c - fuzz the filter, the pacing of the worker, the census and the choice of pages
+ * pageblock.c - fuzz the filter, the worker's pace, budget and choice, and the census
  */
 #include "input.h"
 
 #include "policy/pageblock/core.c"
 #include "policy/pageblock/core_census.c"
 #include "policy/pageblock/core_move.c"
+#include "policy/pageblock/core_reserve.c"
 
 #define WHOLE	512
 #define TOP	10
@@ -127,32 +128,93 @@ static void boosts(struct input *input)
 	}
 }
 
-static void tick(struct pageblock_reserve *reserve, unsigned long blocks, unsigned long want,
-		 unsigned long made, unsigned int *waited)
-{
-	unsigned long todo = pageblock_reserve_tick(reserve, blocks, want);
-
-	MUST(todo, ==, blocks >= want || !todo ? 0 : want - blocks);
-	if (todo)
-		pageblock_reserve_made(reserve, min(made, todo));
-	MUST(reserve->gap, <=, PAGEBLOCK_MAX_GAP);
-	MUST(reserve->wait, <=, reserve->gap);
-	*waited = todo || blocks >= want ? 0 : *waited + 1;
-	MUST(*waited, <=, PAGEBLOCK_MAX_GAP);
-}
-
+/* Attempts at any time, with any result: the next is neither too early nor too late. */
 static void pacing(struct input *input)
 {
-	struct pageblock_reserve reserve = { };
-	unsigned int waited = 0;
+	u32 period = take_within(input, 100, 60000);
+	struct pageblock_pace pace = { };
+	u64 now = take(input, 4);
 
 	while (input->left) {
-		unsigned long blocks = take_within(input, 0, 8), want = take_within(input, 0, 8);
-		unsigned long made = take_within(input, 0, 2);
-		unsigned int ticks;
+		unsigned int what = take(input, 1);
 
-		for (ticks = take(input, 1); ticks; ticks--)
-			tick(&reserve, blocks, want, made, &waited);
+		now += take(input, 2);
+		if (what & BIT(0)) {
+			pageblock_pace_wake(&pace, now);
+			MUST_BE(pageblock_pace_due(&pace, now));
+		}
+		if (!pageblock_pace_due(&pace, now))
+			continue;
+		pageblock_pace_note(&pace, what & BIT(1), period, now);
+		MUST(pace.gap, <=, period * PAGEBLOCK_MAX_GAP);
+		MUST(pace.due, ==, now + pace.gap);
+		MUST(pace.vain, <=, PAGEBLOCK_MAX_VAIN);
+		if (what & BIT(1))
+			MUST_BE(pageblock_pace_due(&pace, now));
+		else
+			MUST(pace.gap, >=, period);
+	}
+}
+
+/* Spend at any time: never more than the highest rate gives in the time, and a bucket. */
+static void budgets(struct input *input)
+{
+	u32 most = take_within(input, 0, 1000000);
+	struct pageblock_budget budget;
+	u64 now = take(input, 4), start = now, spent = 0;
+
+	pageblock_budget_start(&budget, now);
+	while (input->left) {
+		u32 rate = take_within(input, 0, most);
+		u64 left, tokens, begun;
+
+		now += take(input, 2);
+		pageblock_budget_fill(&budget, rate, now);
+		left = pageblock_budget_left(&budget);
+		MUST(left, <=, rate);
+		tokens = take_within(input, 0, left);
+		begun = pageblock_price_limit(left, true);
+		MUST(pageblock_price_limit(left, false), <=, begun);
+		MUST(begun, <=, left * PAGEBLOCK_PRICE);
+		if (rate) {
+			u64 wait = pageblock_budget_wait(&budget, rate, tokens + 1);
+
+			MUST(wait, <=, PAGEBLOCK_BUDGET_MS);
+			MUST_BE(tokens < left ? !wait : wait || left == rate);
+		}
+		pageblock_budget_take(&budget, tokens);
+		MUST(pageblock_budget_left(&budget), ==, left - tokens);
+		spent += tokens;
+		MUST(spent * 1000, <=, (now - start) * most);
+	}
+}
+
+/* Of blocks at any price, those that are kept are in order, and none that was let go is cheaper. */
+static void choices(struct input *input)
+{
+	struct pageblock_choice choice = { };
+	u64 cheapest = (u64)1 << 30, cheapest_lost = (u64)1 << 30;
+	unsigned long pfn = 0;
+
+	while (input->left) {
+		u64 price = take_within(input, 1, 9000), dearest;
+		unsigned int i;
+
+		dearest = choice.found ? choice.best[choice.found - 1].price : 0;
+		if (choice.found == PAGEBLOCK_CANDIDATES)
+			cheapest_lost = min(cheapest_lost, max(price, dearest));
+		pageblock_choice_add(&choice, pfn++, price);
+		cheapest = min(cheapest, price);
+		MUST(choice.found, <=, PAGEBLOCK_CANDIDATES);
+		MUST(choice.best[0].price, ==, cheapest);
+		for (i = 1; i < choice.found; i++)
+			MUST(choice.best[i].price, >=, choice.best[i - 1].price);
+		MUST(choice.best[choice.found - 1].price, <=, cheapest_lost);
+	}
+	while (choice.found) {
+		MUST(choice.best[0].price, >=, cheapest);
+		cheapest = choice.best[0].price;
+		pageblock_choice_drop(&choice);
 	}
 }
 
@@ -309,7 +371,7 @@ static void plenty(struct input *input)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, search, boosts, pacing, census, moves, rounds, plenty,
+		verdicts, search, boosts, pacing, census, moves, rounds, plenty, budgets, choices,
 	};
 	struct input input = { data, size };
 

@@ -4,8 +4,9 @@
 # memory: 1G
 # args: transparent_hugepage=never
 #
-# pageblock makes wholly free blocks where free memory is fragmented, moves movable pages out of
-# unmovable and reclaimable blocks, and has a file system's buffers asked for as unmovable.
+# pageblock makes wholly free blocks where free memory is fragmented, within the budget of
+# move_pages_per_s, and then rests. pageblock moves movable pages out of unmovable and reclaimable
+# blocks, and has a file system's buffers asked for as unmovable.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock
@@ -16,6 +17,9 @@ free_blocks() { of DMA32 3; }
 kernels_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
 wanted_blocks() { of DMA32 4; }
 are_made() { [ "$(free_blocks)" -ge "$(wanted_blocks)" ]; }
+now_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
+rests() { tells pageblock/state '^worker: resting'; }
+passes() { counter passes pageblock; }
 free_mib() { echo $(($(meminfo MemFree) / 1024)); }
 # Movable pages in unmovable blocks.
 strangers() { census_take /run/census 60 && census_pages /run/census foreign_movable unmovable; }
@@ -39,14 +43,26 @@ pages_before pageblock
 need write_to /proc/sys/vm/compaction_proactiveness 0
 hog_hold $(($(free_mib) - 40)) sh -c 'exec "$@" -s' sh
 before=$(kernels_blocks)
-need write_to "$PB/config" "enabled=1 reserve_blocks=64"
+# By the kernel's own count: nobody else moves pages now.
+moved=$(vmstat pgmigrate_success) start=$(now_ms)
+need write_to "$PB/config" "enabled=1 reserve_blocks=64 move_pages_per_s=800"
 check "a block in 16 is wanted, not more" test "$(wanted_blocks)" -gt 8 -a "$(wanted_blocks)" -lt 64
 check "there are fewer" test "$before" -lt "$(wanted_blocks)"
+sleep 4
+moved=$(($(vmstat pgmigrate_success) - moved)) ms=$(($(now_ms) - start))
+note "within $ms ms, $moved pages moved at 800 a second"
+check "no more pages are moved than may be" test "$moved" -le $((800 * (ms + 1000) / 1000))
+check "but many of them" test "$moved" -gt 800
+need write_to "$PB/move_pages_per_s" 1500
 check "as many are made as are wanted" wait_for 60 are_made
 note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(counter made pageblock), pages moved $(counter moved pageblock)"
 check "they were made, not found" test "$(counter made pageblock)" -gt 0
-need write_to "$PB/config" "enabled=0 reserve_blocks=16"
 hog_end
+check "with enough free blocks the worker rests" wait_for 30 rests
+before=$(passes)
+sleep 20
+same "and does not run for 20 s" "$(passes)" "$before"
+need write_to "$PB/config" "enabled=0 reserve_blocks=16"
 
 if [ "$LMM_KERNEL" != debug ]; then
 	need dd if=/dev/zero of=/run/disk bs=1M count=64
@@ -91,6 +107,7 @@ hog_end
 need write_to "$PB/period_ms" 100
 check "what was mixed is put in order" wait_for 120 gives 0 of DMA32 6
 note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(counter cleaned pageblock) blocks"
+check "the worker has run again for that" grown "$before" passes
 check "the pages are gone from there" test "$(strangers)" -lt $((strangers / 10))
 check "the process that has them lives" pgrep lmm_late
 pkill lmm_late

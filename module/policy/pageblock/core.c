@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core.c - the filter's rules, and when to make blocks free
+ * core.c - the filter's rules, and which pages of a block can leave
  */
 #include <linux/compiler.h>
 #include <linux/math.h>
@@ -350,62 +350,4 @@ u64 pageblock_out_of_place(const struct census_block *block, u64 whole)
 	    !pageblock_census_foreign(block->type, CENSUS_MOVABLE))
 		return 0;
 	return block->pages[CENSUS_MOVABLE];
-}
-
-/**
- * pageblock_usable_blocks() - wholly free blocks that any request may have
- * @blocks: wholly free blocks
- * @pages: free pages of CMA memory, and pages of blocks kept for atomic requests
- * @isolated: isolated blocks
- * @block: pages of a block
- *
- * How many of the wholly free blocks are of these kinds is not known, so all that could be count.
- * The reserve may be larger for that, by the blocks that are partly used, never smaller.
- *
- * Return: number of blocks.
- */
-unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
-				      unsigned long isolated, unsigned long block)
-{
-	unsigned long apart = pages / block + isolated;
-
-	return blocks - min(blocks, apart);
-}
-
-/**
- * pageblock_reserve_tick() - is it time to make wholly free blocks?
- * @reserve: pacing of the zone; updated
- * @blocks: wholly free blocks that the zone has
- * @want: wholly free blocks that the zone should have
- *
- * Return: blocks to make now; report the result to pageblock_reserve_made().
- */
-unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
-				     unsigned long want)
-{
-	if (blocks >= want) {
-		*reserve = (struct pageblock_reserve){ };
-		return 0;
-	}
-	if (reserve->wait) {
-		reserve->wait--;
-		return 0;
-	}
-	return want - blocks;
-}
-
-/**
- * pageblock_reserve_made() - note the result of an attempt
- * @reserve: pacing of the zone; updated
- * @made: blocks that were made, even if they are in use again
- *
- * The gap between attempts doubles while they make no progress.
- */
-void pageblock_reserve_made(struct pageblock_reserve *reserve, unsigned long made)
-{
-	if (made)
-		reserve->gap = 0;
-	else
-		reserve->gap = min(reserve->gap ? reserve->gap * 2 : 1U, PAGEBLOCK_MAX_GAP);
-	reserve->wait = reserve->gap;
 }

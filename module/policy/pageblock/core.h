@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core.h - may a request mix a pageblock?  when is a block to be made free?
+ * core.h - may a request mix a pageblock?  which pages of a block can leave?
  *
  * A pageblock has a migratetype.  When a request finds no free page of its type, the kernel takes
  * pages from a block of another type, which mixes that block.  The filter refuses a mix until the
@@ -220,27 +220,9 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
 			     enum pageblock_verdict verdict, bool movable);
 
-/**
- * struct pageblock_reserve - pacing of the attempts to make wholly free blocks in a zone
- * @gap: ticks between two attempts
- * @wait: ticks left until the next attempt
- */
-struct pageblock_reserve {
-	unsigned int gap;
-	unsigned int wait;
-};
-
-/* Upper limit of the ticks between attempts that make no progress. */
-#define PAGEBLOCK_MAX_GAP	16
-
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block);
 u64 pageblock_out_of_place(const struct census_block *block, u64 whole);
 u64 pageblock_vacate_cost(const struct census_block *block, u64 whole);
-unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
-				      unsigned long isolated, unsigned long block);
-unsigned long pageblock_reserve_tick(struct pageblock_reserve *reserve, unsigned long blocks,
-				     unsigned long want);
-void pageblock_reserve_made(struct pageblock_reserve *reserve, unsigned long made);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_CORE_H */

@@ -16,8 +16,8 @@
  * pageblock_page_skip() - must a page be left where it is?
  * @page: facts about the page
  *
- * A page in use is moved: a move drops nothing that would have to be read again, so how lately
- * the page was used does not matter.
+ * A page in use is moved: a move drops nothing that would have to be read again.  How lately the
+ * page was used only matters to its price, pageblock_page_price().
  *
  * Reasons that no time removes come first, so that a block which is full of such pages is not
  * looked at again and again.  Buffers of block devices are bound, and need not be up to date as

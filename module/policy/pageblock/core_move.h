@@ -51,6 +51,7 @@ enum pageblock_skip {
  * @writeback: being written
  * @uptodate: has the content of its file, or is anonymous
  * @dirty: newer than its file
+ * @active: used lately, as reclaim sees it
  * @bound: see PAGEBLOCK_SKIP_BOUND
  * @migrates: the file system has a function of its own that moves pages; anonymous pages need none
  * @asks: the file system wants to be asked before a page goes, even without private data
@@ -69,6 +70,7 @@ struct pageblock_page {
 	bool writeback;
 	bool uptodate;
 	bool dirty;
+	bool active;
 	bool bound;
 	bool migrates;
 	bool asks;

@@ -29,6 +29,7 @@
 #include "hook/table.h"
 #include "trace.h"
 #include "state.h"
+#include "policy/common/zones.h"
 
 /* Bytes from the entry of get_page_from_freelist() to us; KASAN makes frames large. */
 #define STACK_DEPTH	(THREAD_SIZE / 2)
@@ -89,6 +90,15 @@ void pageblock_on_reclaim_end(unsigned long pages)
 		WRITE_ONCE(slot->vain, !pages);
 }
 
+static bool any_zone_is_short(void)
+{
+	struct zone *zone = lmm_zone_after(NULL);
+
+	while (zone && !pageblock_is_short(zone))
+		zone = lmm_zone_after(zone);
+	return zone;
+}
+
 /**
  * pageblock_on_compact_begin() - event: current is about to compact for its request
  *
@@ -99,6 +109,9 @@ void pageblock_on_reclaim_end(unsigned long pages)
 void pageblock_on_compact_begin(void)
 {
 	round_end(false);
+	/* Movable requests use up free blocks without a search for another type. */
+	if (!READ_ONCE(pageblock.asked) && any_zone_is_short())
+		pageblock_worker_ask();
 }
 
 /* The rounds of current may end with the verdict on a search of current. */
@@ -224,6 +237,8 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 		rounds_judged(verdict);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
+	if (pageblock_is_short(zone))
+		pageblock_worker_ask();
 	/* The flags are 0 where the request is unknown. */
 	if (!pageblock_allows(verdict))
 		zone_boost(zone, ask.gfp);
@@ -289,6 +304,8 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 	if (!whole)
 		pageblock_remember(page);
+	else if (pageblock_is_short(page_zone(page)))
+		pageblock_worker_ask();
 }
 
 /**

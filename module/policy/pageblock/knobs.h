@@ -12,6 +12,7 @@ enum pageblock_knob {
 	KNOB_MODE,
 	KNOB_MAX_ATTEMPTS,
 	KNOB_RESERVE_BLOCKS,
+	KNOB_MOVE_PAGES_PER_S,
 	KNOB_PERIOD_MS,
 	KNOB_BUFFERS,
 	NR_KNOBS
@@ -44,7 +45,11 @@ enum pageblock_knob {
 	COUNTER(CLAIMED, "claimed")					\
 	COUNTER(MIXED, "mixed")						\
 	COUNTER(ROUNDS, "rounds")					\
+	COUNTER(PASSES, "passes")					\
 	COUNTER(ATTEMPTS, "attempts")					\
+	COUNTER(LOOKED, "looked")					\
+	COUNTER(OVER_BUDGET, "over_budget")				\
+	COUNTER(TOO_DEAR, "too_dear")					\
 	COUNTER(MADE, "made")						\
 	COUNTER(MOVED, "moved")						\
 	COUNTER(CLEANED, "cleaned")					\

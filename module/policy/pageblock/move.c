@@ -26,15 +26,12 @@
 #include "inspect.h"
 #include "state.h"
 
-/* Pages to take off their LRU lists at once; compaction takes as many. */
-#define BATCH		32
-
 /*
  * For the pages to move others to.  Their allocation does not mix blocks (struct
  * pageblock_request, cleans) nor complain, and wakes kswapd rather than reclaim, because reclaim
  * may wait.  A move gives back as many pages as it takes, so a boost of the watermarks, with which
  * the filter answers each mix that it refuses, does not stop moves.  Since 6.3 the same flag opens
- * half of the min watermark as well: at most BATCH such pages are out at a time.
+ * half of the min watermark as well: at most PAGEBLOCK_BATCH such pages are out at a time.
  */
 #define TARGET_GFP \
 	((GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_THISNODE | __GFP_NOMEMALLOC | \
@@ -53,6 +50,7 @@
  * @taken: number of @pages
  * @stays: a page stays in the block that may go later
  * @full: there was no page to move to
+ * @price: what the pages cost that were looked at
  */
 struct move {
 	unsigned long from;
@@ -66,6 +64,7 @@ struct move {
 	unsigned int taken;
 	bool stays;
 	bool full;
+	u64 price;
 };
 
 static struct lmm_moved *target_get(struct lmm_moved *unused, unsigned long private)
@@ -142,6 +141,7 @@ static struct pageblock_page facts_of(struct folio *folio, bool stranger)
 	facts.writeback = folio_test_writeback(folio);
 	facts.uptodate = folio_test_uptodate(folio);
 	facts.dirty = folio_test_dirty(folio);
+	facts.active = folio_test_active(folio) || folio_test_referenced(folio);
 	facts.private = folio_test_private(folio);
 	facts.cached = folio_test_swapcache(folio);
 	facts.migrates = true;
@@ -164,8 +164,10 @@ static bool page_goes(const struct pageblock_page *facts, struct move *move)
 {
 	enum pageblock_skip why = pageblock_page_skip(facts);
 
-	if (why == PAGEBLOCK_SKIP_NONE)
+	if (why == PAGEBLOCK_SKIP_NONE) {
+		move->price += pageblock_page_price(facts);
 		return true;
+	}
 	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED_OFF_LIST + why - PAGEBLOCK_SKIP_OFF_LIST, 1);
 	move->stays |= pageblock_skip_passes(why);
 	return false;
@@ -208,13 +210,14 @@ static bool page_visit(struct page *page, struct move *move, bool take)
 	return goes;
 }
 
-/* Take up to a batch of pages. */
+/* Take up to a batch of pages, not more than the budget has left. */
 static void batch_take(struct move *move)
 {
+	u64 most = min_t(u64, pageblock_budget_left(&pageblock.pages), PAGEBLOCK_BATCH);
 	struct page *page;
 	unsigned long end;
 
-	for (move->taken = 0; move->at < move->end && move->taken < BATCH && !move->full;) {
+	for (move->taken = 0; move->at < move->end && move->taken < most && !move->full;) {
 		page = pfn_to_page(move->at);
 		end = pageblock_free_end(page, move->at);
 		if (end == move->at && PageLRU(page))
@@ -230,6 +233,8 @@ static unsigned int batch_move(struct move *move)
 
 	if (!move->taken)
 		return 0;
+	/* A page that the kernel does not move in the end has cost as much. */
+	pageblock_budget_take(&pageblock.pages, move->taken);
 	KCALL(migrate)(&move->pages, target_get, target_put, (unsigned long)move, MIGRATE_ASYNC,
 		       MR_COMPACTION, &moved);
 	if (!list_empty(&move->pages))
@@ -257,7 +262,7 @@ static void move_begin(struct move *move, struct zone *zone, unsigned long pfn, 
 }
 
 /**
- * pageblock_can_go() - could every page of a block be moved now?
+ * pageblock_price() - what would it cost to move every page of a block?
  * @zone: zone of the block
  * @pfn: first page frame number of the block; the block is movable
  *
@@ -265,9 +270,10 @@ static void move_begin(struct move *move, struct zone *zone, unsigned long pfn, 
  * per-CPU lists.
  *
  * Context: process, memory does not go offline; does not wait.
- * Return: true if so, at the moment of the look.
+ * Return: the price at the moment of the look, the sum of pageblock_page_price(); 0 if a page
+ * cannot be moved now, or if there is none.
  */
-bool pageblock_can_go(struct zone *zone, unsigned long pfn)
+u64 pageblock_price(struct zone *zone, unsigned long pfn)
 {
 	struct move move;
 	struct page *page;
@@ -278,10 +284,10 @@ bool pageblock_can_go(struct zone *zone, unsigned long pfn)
 		page = pfn_to_page(move.at);
 		end = pageblock_free_end(page, move.at);
 		if (end == move.at && page_ref_count(page) && !page_visit(page, &move, false))
-			return false;
+			return 0;
 		move.at = max(end, move.at + 1);
 	}
-	return true;
+	return move.price;
 }
 
 /**
@@ -292,7 +298,9 @@ bool pageblock_can_go(struct zone *zone, unsigned long pfn)
  * @all: set to false if a page has stayed that may go later
  *
  * With @stranger false the block must be isolated.  Stops when the time of the slice is over, when
- * there is no page to move to and, with @stranger false, at the first batch that leaves a page.
+ * the budget is used up, when there is no page to move to and, with @stranger false, at the first
+ * batch that leaves a page.
+ * Also stops when the budget is used up.
  *
  * Context: process, may sleep, memory does not go offline; waits for no I/O and no page.
  * Return: number of pages that were moved.
@@ -304,7 +312,7 @@ unsigned int pageblock_move_out(struct zone *zone, unsigned long pfn, bool stran
 
 	move_begin(&move, zone, pfn, stranger);
 	while (move.at < move.end && !move.full && (stranger || !move.stays)) {
-		if (pageblock_slice_over()) {
+		if (pageblock_slice_over() || !pageblock_budget_left(&pageblock.pages)) {
 			move.stays = true;
 			break;
 		}

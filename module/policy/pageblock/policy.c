@@ -30,7 +30,8 @@ static void set_knobs(const struct lmm_config *cfg)
 	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
 	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
 	lmm_buffers_unmovable(LMM_PAGEBLOCK, cfg->value[KNOB_BUFFERS]);
-	WRITE_ONCE(pageblock.tick, max(msecs_to_jiffies(cfg->value[KNOB_PERIOD_MS]), 1UL));
+	WRITE_ONCE(pageblock.move_rate, cfg->value[KNOB_MOVE_PAGES_PER_S]);
+	WRITE_ONCE(pageblock.period_ms, cfg->value[KNOB_PERIOD_MS]);
 }
 
 static void pageblock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
@@ -69,14 +70,15 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct zone *zone;
 
+	pageblock_reserve_show(m);
 	seq_printf(m, "%-5s%-9s%10s%10s%8s%8s\n", "node", "zone", "free", "reserve", "gap",
 		   "mixed");
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
 		const struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
 
 		seq_printf(m, "%-5d%-9s%10lu%10lu%8u%8u\n", zone_to_nid(zone), zone->name,
-			   pageblock_free_blocks(zone), READ_ONCE(pz->want),
-			   READ_ONCE(pz->reserve.gap),
+			   pageblock_free_blocks(zone), pageblock_wanted_blocks(zone),
+			   READ_ONCE(pz->pace.gap),
 			   pz->mixed ? bitmap_weight(pz->mixed, pz->blocks) : 0);
 	}
 }
@@ -115,6 +117,7 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_ZONE_LAYOUTS,
 	LMM_LAYOUT_SIZE(free_area),
 	LMM_LAYOUT(zone, flags),
+	LMM_LAYOUT(zone, lock),
 	LMM_LAYOUT(zone, free_area),
 	LMM_LAYOUT(zone, compact_considered),
 	LMM_LAYOUT(zone, compact_defer_shift),
@@ -134,6 +137,7 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_LAYOUT(page, flags),
 	LMM_LAYOUT(page, LMM_PAGE_COMPOUND),
 	LMM_LAYOUT(page, mapping),
+	LMM_LAYOUT(page, lru),
 	LMM_LAYOUT(page, private),
 	LMM_LAYOUT(page, page_type),
 	LMM_LAYOUT(page, _mapcount),

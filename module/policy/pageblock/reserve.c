@@ -9,21 +9,33 @@
  * and does not start while memory is short.  Asking as a huge page fault does: compaction gives
  * up on a block if a single page does not move now, and is then deferred for everybody.  So the
  * worker chooses blocks and empties them; see vacate.c.
+ *
+ * The worker works in passes, at least a period apart.  A pass decides what is due, by the pace of
+ * each zone, and does that in slices, as far as the budget goes.  If nothing will be due later, no
+ * timer is set: the worker rests.  Events of the filter wake the worker.  Events happen under
+ * zone->lock, and a workqueue has locks of its own and wakes tasks.  So an event only queues an
+ * irq_work, whose handler runs once interrupts are on again, and queues the work.
+ *
+ * Lifetimes: events come while hooks are armed; pageblock_reserve_stop() runs when no handler of an
+ * event runs any more, and when nobody changes settings.  First irq_work_sync(): no handler of
+ * ours is left that could queue the work.  Then cancel_delayed_work_sync(): the work itself cannot
+ * queue itself any more.  Neither waits for more than what is under way.
  */
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/percpu-rwsem.h>
 #include <linux/sched.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "compat/compat.h"
 #include "state.h"
 #include "policy/common/zones.h"
 
-/* A zone keeps at most one block in so many. */
-#define RESERVE_PART	16
-
-/* Remembered blocks to look at between two ticks. */
+/* Remembered blocks to look at in a pass. */
 #define LOOK_MAX	16
 
 /* Time of the worker at a stretch, in ms. */
@@ -37,16 +49,45 @@
  * Return: number of blocks; not those of CMA memory, which only some requests may use, nor those
  * that are isolated or kept for atomic requests.
  */
-unsigned long pageblock_free_blocks(struct zone *zone)
+unsigned long pageblock_free_blocks(const struct zone *zone)
 {
 	unsigned long blocks = 0, apart;
 	unsigned int order;
 
 	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
 		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
-	apart = zone_page_state(zone, NR_FREE_CMA_PAGES) + READ_ONCE(zone->nr_reserved_highatomic);
+	apart = zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES) +
+		READ_ONCE(zone->nr_reserved_highatomic);
 	return pageblock_usable_blocks(blocks, apart, READ_ONCE(zone->nr_isolate_pageblock),
 				       pageblock_nr_pages);
+}
+
+/**
+ * pageblock_wanted_blocks() - wholly free blocks that a zone should have
+ * @zone: the zone
+ *
+ * Context: any.
+ * Return: number of blocks.
+ */
+unsigned long pageblock_wanted_blocks(const struct zone *zone)
+{
+	unsigned long blocks = zone_managed_pages((struct zone *)zone) / pageblock_nr_pages;
+
+	return pageblock_reserve_want(READ_ONCE(pageblock.reserve_blocks), blocks,
+				      zone_idx(zone) == ZONE_MOVABLE);
+}
+
+/**
+ * pageblock_is_short() - has a zone fewer wholly free blocks than the worker should see to?
+ * @zone: the zone
+ *
+ * Context: any; a racy look.
+ * Return: true if so.
+ */
+bool pageblock_is_short(const struct zone *zone)
+{
+	return pageblock.vacates && READ_ONCE(pageblock.move_rate) &&
+	       pageblock_free_blocks(zone) < pageblock_wanted_blocks(zone);
 }
 
 /**
@@ -60,6 +101,31 @@ bool pageblock_slice_over(void)
 	return READ_ONCE(pageblock.leaving) || time_after_eq(jiffies, pageblock.slice_end);
 }
 
+/**
+ * pageblock_may_look() - may the worker look at one block more?
+ *
+ * Context: the worker.
+ * Return: true if so; the look is then paid for.
+ */
+bool pageblock_may_look(void)
+{
+	if (!pageblock_budget_left(&pageblock.blocks))
+		return false;
+	pageblock_budget_take(&pageblock.blocks, 1);
+	return true;
+}
+
+/* Times of budgets and paces. */
+static u64 now_ms(void)
+{
+	return ktime_to_ms(ktime_get());
+}
+
+static unsigned long period(void)
+{
+	return max(msecs_to_jiffies(READ_ONCE(pageblock.period_ms)), 1UL);
+}
+
 /* Keep memory from going on- or offline; does not wait, and is held for one step only. */
 static bool hotplug_stop(void)
 {
@@ -67,48 +133,78 @@ static bool hotplug_stop(void)
 }
 
 /* Decide what is due in a zone. */
-static void zone_begin(struct zone *zone, struct pageblock_zone *pz)
+static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bool asked)
 {
-	unsigned long most = zone_managed_pages(zone) / pageblock_nr_pages / RESERVE_PART;
-
+	if (asked) {
+		pageblock_pace_wake(&pz->pace, now);
+		pageblock_pace_wake(&pz->clean_pace, now);
+	}
 	pz->had = pageblock_free_blocks(zone);
 	pz->made = 0;
-	WRITE_ONCE(pz->want, min_t(unsigned long, READ_ONCE(pageblock.reserve_blocks), most));
-	if (pageblock_vacate_possible())
-		pz->left = pageblock_reserve_tick(&pz->reserve, pz->had, pz->want);
-	if (pz->left) {
+	pz->left = 0;
+	if (!pageblock_is_short(zone)) {
+		pz->pace = (struct pageblock_pace){ };
+	} else if (pageblock_pace_due(&pz->pace, now)) {
+		unsigned long want = pageblock_wanted_blocks(zone);
+
+		pz->left = want - min(want, pz->had);
 		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
 		pageblock_vacate_begin(pz);
 	}
 	pz->unmixed = 0;
-	if (pz->mixed && pageblock_reserve_tick(&pz->rest, 0, 1))
+	pz->looks = 0;
+	if (!pageblock_is_mixed(pz))
+		pz->clean_pace = (struct pageblock_pace){ };
+	else if (READ_ONCE(pageblock.move_rate) && pageblock_pace_due(&pz->clean_pace, now))
 		pz->looks = LOOK_MAX;
+}
+
+static void budget_is_over(void)
+{
+	if (!pageblock.paused)
+		lmm_count(&lmm_pageblock_policy, COUNT_OVER_BUDGET, 1);
+	pageblock.paused = true;
 }
 
 /* Do a step towards the blocks that are to be made; note the result of the attempt at its end. */
 static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 {
-	bool made, more = pageblock_vacate(zone, pz, &made);
+	bool made;
+	enum pageblock_step step = pageblock_vacate(zone, pz, &made);
 
 	pz->made += made;
-	pz->left -= made;
 	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
+	if (step == PAGEBLOCK_STEP_PAUSE) {
+		/* Nothing is known of the attempt yet. */
+		budget_is_over();
+		pz->left = 0;
+		return;
+	}
+	pz->left -= made;
 	/* A lower knob stops the work early. */
-	pz->left = more ? min_t(unsigned long, pz->left, READ_ONCE(pageblock.reserve_blocks)) : 0;
+	pz->left = min_t(unsigned long, pz->left, READ_ONCE(pageblock.reserve_blocks));
+	if (step == PAGEBLOCK_STEP_OVER)
+		pz->left = 0;
 	/* No progress if the moved pages broke up as many free blocks as were made. */
 	if (!pz->left)
-		pageblock_reserve_made(&pz->reserve,
-				       pageblock_free_blocks(zone) > pz->had ? pz->made : 0);
+		pageblock_pace_note(&pz->pace, pz->made && pageblock_free_blocks(zone) > pz->had,
+				    READ_ONCE(pageblock.period_ms), now_ms());
 }
 
 /* Do a step of the clean-up; note the result of all steps at their end. */
 static void unmix_step(struct zone *zone, struct pageblock_zone *pz)
 {
-	bool more = pageblock_unmix(zone, pz, &pz->unmixed);
+	enum pageblock_step step = pageblock_unmix(zone, pz, &pz->unmixed);
 
-	pz->looks = more && pz->unmixed < pageblock_nr_pages ? pz->looks - 1 : 0;
+	if (step == PAGEBLOCK_STEP_PAUSE) {
+		budget_is_over();
+		pz->looks = 0;
+		return;
+	}
+	pz->looks = step == PAGEBLOCK_STEP_MORE ? pz->looks - 1 : 0;
 	if (!pz->looks)
-		pageblock_reserve_made(&pz->rest, pz->unmixed);
+		pageblock_pace_note(&pz->clean_pace, pz->unmixed, READ_ONCE(pageblock.period_ms),
+				    now_ms());
 }
 
 /* Do what is due in a zone; false if the slice was too short. */
@@ -118,7 +214,7 @@ static bool zone_work(struct zone *zone, struct pageblock_zone *pz)
 		if (pageblock_slice_over())
 			return false;
 		if (!hotplug_stop()) {
-			/* Memory goes or comes, which takes a while: the next tick begins anew. */
+			/* Memory goes or comes, which takes a while: the next pass begins anew. */
 			pz->left = 0;
 			pz->looks = 0;
 			break;
@@ -134,23 +230,85 @@ static bool zone_work(struct zone *zone, struct pageblock_zone *pz)
 }
 
 /* Decide what is due in all zones. */
-static void zones_begin(void)
+static void pass_begin(void)
 {
+	u64 now = now_ms();
 	struct zone *zone;
+	bool asked;
 
+	lmm_count(&lmm_pageblock_policy, COUNT_PASSES, 1);
+	WRITE_ONCE(pageblock.passed, jiffies);
+	/*
+	 * A full barrier, which pairs with pageblock_worker_ask(): either the pass sees what has
+	 * happened, or the event sees that nobody has asked since.
+	 */
+	asked = xchg(&pageblock.asked, false);
+	pageblock.paused = false;
+	pageblock.turn = (pageblock.turn + 1) % lmm_zone_slots();
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
-		zone_begin(zone, &pageblock.zones[lmm_zone_slot(zone)]);
+		zone_begin(zone, &pageblock.zones[lmm_zone_slot(zone)], now, asked);
 }
 
-/* Do what is due in all zones; false if the slice was too short. */
-static bool zones_work(void)
+/* Do what is due in all zones, in turn another zone first; false if the slice was too short. */
+static bool pass_work(void)
 {
+	unsigned int slots = lmm_zone_slots(), i;
+
+	for (i = 0; i < slots; i++) {
+		unsigned int slot = (pageblock.turn + i) % slots;
+		struct zone *zone = lmm_zone_at(slot);
+
+		if (zone && !zone_work(zone, &pageblock.zones[slot]))
+			return false;
+	}
+	return true;
+}
+
+static void budgets_fill(void)
+{
+	u64 now = now_ms();
+
+	pageblock_budget_fill(&pageblock.pages, READ_ONCE(pageblock.move_rate), now);
+	pageblock_budget_fill(&pageblock.blocks, PAGEBLOCK_LOOKS_PER_S, now);
+}
+
+/* Time in ms until the budgets suffice for a pass that is worth while. */
+static u64 budgets_wait(u32 rate)
+{
+	return max(pageblock_budget_wait(&pageblock.pages, rate, PAGEBLOCK_BATCH),
+		   pageblock_budget_wait(&pageblock.blocks, PAGEBLOCK_LOOKS_PER_S, LOOK_MAX));
+}
+
+/* When is something due in a zone?  U64_MAX: not before an event. */
+static u64 zone_due(const struct zone *zone, const struct pageblock_zone *pz)
+{
+	u64 due = U64_MAX;
+
+	if (pageblock_is_short(zone) && !pageblock_pace_rests(&pz->pace))
+		due = pz->pace.due;
+	if (pageblock_is_mixed(pz) && !pageblock_pace_rests(&pz->clean_pace))
+		due = min(due, pz->clean_pace.due);
+	return due;
+}
+
+/* Jiffies until the next pass; MAX_JIFFY_OFFSET: none before an event. */
+static unsigned long pass_next(void)
+{
+	u32 rate = READ_ONCE(pageblock.move_rate);
+	u64 due = U64_MAX, now = now_ms();
 	struct zone *zone;
 
+	if (!rate)
+		return MAX_JIFFY_OFFSET;
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
-		if (!zone_work(zone, &pageblock.zones[lmm_zone_slot(zone)]))
-			return false;
-	return true;
+		due = min(due, zone_due(zone, &pageblock.zones[lmm_zone_slot(zone)]));
+	if (READ_ONCE(pageblock.asked))
+		due = now;
+	if (due == U64_MAX)
+		return MAX_JIFFY_OFFSET;
+	if (pageblock.paused)
+		due = max(due, now + budgets_wait(rate));
+	return max(msecs_to_jiffies(due - min(due, now)), period());
 }
 
 /*
@@ -159,24 +317,61 @@ static bool zones_work(void)
  */
 static void reserve_worker(struct work_struct *work)
 {
+	unsigned long next;
+
 	pageblock.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
 	WRITE_ONCE(pageblock.cleaner, current);
+	budgets_fill();
 	if (!pageblock.unfinished)
-		zones_begin();
-	pageblock.unfinished = !zones_work();
+		pass_begin();
+	WRITE_ONCE(pageblock.unfinished, !pass_work());
 	WRITE_ONCE(pageblock.cleaner, NULL);
-	queue_delayed_work(lmm_unbound_wq, &pageblock.work,
-			   pageblock.unfinished ? 1 : READ_ONCE(pageblock.tick));
+	/*
+	 * Pairs with irq_work_queue(), a full barrier: either pass_next() sees that somebody has
+	 * asked, or worker_kicked() sees that the pass has ended.
+	 */
+	smp_mb();
+	next = pageblock.unfinished ? 1 : pass_next();
+	WRITE_ONCE(pageblock.resting, next == MAX_JIFFY_OFFSET);
+	if (next != MAX_JIFFY_OFFSET)
+		queue_delayed_work(lmm_unbound_wq, &pageblock.work, next);
+}
+
+/* Queue a pass, a period after the last.  Runs in hard interrupt context. */
+static void worker_kicked(struct irq_work *kick)
+{
+	unsigned long now = jiffies, at = READ_ONCE(pageblock.passed) + period();
+
+	/* Under way: the worker looks at what was asked when it has finished the pass. */
+	if (!READ_ONCE(pageblock.unfinished))
+		mod_delayed_work(lmm_unbound_wq, &pageblock.work,
+				 time_before(now, at) ? at - now : 0);
+}
+
+/**
+ * pageblock_worker_ask() - something has happened that the worker should see to
+ *
+ * Context: an event, so any context; also under zone->lock, interrupts off.
+ */
+void pageblock_worker_ask(void)
+{
+	/* Pairs with pass_begin(). */
+	smp_mb();
+	if (READ_ONCE(pageblock.asked))
+		return;
+	WRITE_ONCE(pageblock.asked, true);
+	irq_work_queue(&pageblock.kick);
 }
 
 /**
  * pageblock_reserve_configure() - apply changed knobs
  *
- * Context: process.
+ * Context: process, control mutex held.
  */
 void pageblock_reserve_configure(void)
 {
-	mod_delayed_work(lmm_unbound_wq, &pageblock.work, pageblock.tick);
+	WRITE_ONCE(pageblock.asked, true);
+	mod_delayed_work(lmm_unbound_wq, &pageblock.work, period());
 }
 
 static void zones_free(void)
@@ -192,7 +387,9 @@ static void zones_free(void)
 /**
  * pageblock_reserve_start() - start the worker
  *
- * Context: process, control mutex held.
+ * The first pass finds an empty budget.
+ *
+ * Context: process, control mutex held, the policy's hooks not armed.
  * Return: 0 or -ENOMEM.
  */
 int pageblock_reserve_start(void)
@@ -201,7 +398,13 @@ int pageblock_reserve_start(void)
 	struct zone *zone;
 
 	pageblock.leaving = false;
+	pageblock.vacates = pageblock_vacate_possible();
+	pageblock.asked = true;
 	pageblock.unfinished = false;
+	pageblock.resting = false;
+	pageblock.passed = jiffies - period();
+	pageblock_budget_start(&pageblock.pages, now_ms());
+	pageblock_budget_start(&pageblock.blocks, now_ms());
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
@@ -211,6 +414,7 @@ int pageblock_reserve_start(void)
 			return -ENOMEM;
 		}
 	}
+	pageblock.kick = IRQ_WORK_INIT_HARD(worker_kicked);
 	INIT_DELAYED_WORK(&pageblock.work, reserve_worker);
 	queue_delayed_work(lmm_unbound_wq, &pageblock.work, 0);
 	return 0;
@@ -228,7 +432,33 @@ int pageblock_reserve_start(void)
 void pageblock_reserve_stop(void)
 {
 	WRITE_ONCE(pageblock.leaving, true);
+	/* No event comes any more; a handler that is still to run queues the work. */
+	irq_work_sync(&pageblock.kick);
 	/* The work queues itself; only the sync variant cancels for good. */
 	cancel_delayed_work_sync(&pageblock.work);
 	zones_free();
+}
+
+/**
+ * pageblock_reserve_show() - print what the worker does
+ * @m: file to print to
+ *
+ * Context: process, control mutex held, the policy is on.
+ */
+void pageblock_reserve_show(struct seq_file *m)
+{
+	u32 rate = READ_ONCE(pageblock.move_rate);
+	struct pageblock_budget pages = {
+		.level = READ_ONCE(pageblock.pages.level),
+		.stamp = READ_ONCE(pageblock.pages.stamp),
+	};
+	const char *what = "waiting";
+
+	pageblock_budget_fill(&pages, rate, now_ms());
+	if (READ_ONCE(pageblock.cleaner) || READ_ONCE(pageblock.unfinished))
+		what = "working";
+	else if (READ_ONCE(pageblock.resting))
+		what = "resting";
+	seq_printf(m, "worker: %s, may move %llu of %u pages\n", what,
+		   pageblock_budget_left(&pages), rate);
 }

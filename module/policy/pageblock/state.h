@@ -7,6 +7,7 @@
 
 #include <linux/atomic.h>
 #include <linux/gfp.h>
+#include <linux/irq_work.h>
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -14,17 +15,18 @@
 
 #include "livemm.h"
 #include "core.h"
+#include "core_reserve.h"
 #include "knobs.h"
 
 struct page;
 struct seq_file;
 
+/* Pages to take off their LRU lists at once; compaction takes as many. */
+#define PAGEBLOCK_BATCH		32
+
 /* Buckets for the rounds of requests in the slow path, of PAGEBLOCK_WAYS slots each. */
 #define PAGEBLOCK_BUCKET_BITS	8
 #define PAGEBLOCK_BUCKETS	BIT(PAGEBLOCK_BUCKET_BITS)
-
-/* Blocks to choose from a window. */
-#define PAGEBLOCK_CANDIDATES	8
 
 /**
  * struct pageblock_ask - a request that asks for pages of another type
@@ -43,49 +45,39 @@ struct pageblock_ask {
 };
 
 /**
- * struct pageblock_candidate - a block that could be emptied
- * @pfn: first page frame number
- * @cost: pages to move, and pages in lists
- */
-struct pageblock_candidate {
-	unsigned long pfn;
-	u64 cost;
-};
-
-/**
  * struct pageblock_zone - a zone's reserve and its mixed blocks
- * @reserve: pacing of the reserve
- * @want: wholly free blocks that the zone should have had at the last tick
+ * @pace: when to try to make blocks
  * @had: wholly free blocks at the begin of the attempt under way
  * @left: blocks to make in this attempt; 0: there is none
  * @made: blocks made in this attempt
  * @cursor: page frame number at which the search for blocks to empty goes on
- * @best: blocks of the last window, cheapest first
- * @found: number of @best
- * @next_best: the block of @best to empty next
- * @emptied: the lists of the zone were emptied for this window
- * @progress: a block was made free since the last window
- * @rest: pacing of the clean-up
- * @looks: remembered blocks to look at before the next tick
+ * @choice: the cheapest blocks that were looked at
+ * @chosen: enough blocks were looked at; those of @choice are emptied, one after the other
+ * @begun: the first block of @choice was emptied in part
+ * @emptied: the lists of the zone were emptied for this choice
+ * @progress: a block was made free since the last choice
+ * @clean_pace: when to try to clean mixed blocks
+ * @looks: mixed blocks to look at in this attempt to clean
  * @unmixed: pages moved out of them
  * @mixed: a bit for each block: mixed, and not cleaned since; NULL if blocks cannot be cleaned
  * @first: number of the block of bit 0
  * @blocks: number of bits
  * @next: bit of @mixed to look at next
+ *
+ * All but the bits are the worker's.
  */
 struct pageblock_zone {
-	struct pageblock_reserve reserve;
-	unsigned long want;
+	struct pageblock_pace pace;
 	unsigned long had;
 	unsigned long left;
 	unsigned long made;
 	unsigned long cursor;
-	struct pageblock_candidate best[PAGEBLOCK_CANDIDATES];
-	unsigned int found;
-	unsigned int next_best;
+	struct pageblock_choice choice;
+	bool chosen;
+	bool begun;
 	bool emptied;
 	bool progress;
-	struct pageblock_reserve rest;
+	struct pageblock_pace clean_pace;
 	unsigned int looks;
 	unsigned long unmixed;
 	unsigned long *mixed;
@@ -103,13 +95,23 @@ struct pageblock_zone {
  *	oldest, with cmpxchg(), and a round that two tasks note at once may count for either
  * @reserve_blocks: wholly free blocks that each zone should have; 0: none
  * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
- * @tick: jiffies between two ticks of the worker, at which the worker decides what is due
+ * @move_rate: pages that the worker may move in a second; 0: the worker does nothing
+ * @period_ms: shortest time between two passes of the worker
+ * @vacates: the kernel has what it takes to make blocks
  * @leaving: the policy goes off: the worker stops at the next step
- * @unfinished: the worker has not done yet what was due at the last tick
+ * @asked: something has happened since the last pass, and the worker is on its way
+ * @unfinished: the worker has not done yet what was due in this pass
+ * @paused: the budget did not suffice for what was due in this pass
+ * @resting: nothing is due, and no timer runs
+ * @passed: time of the last pass, in jiffies
  * @slice_end: time at which the worker stops for a while, in jiffies
+ * @turn: slot of the zone with which a pass begins
+ * @pages: budget of pages to move
+ * @blocks: budget of blocks to look at
  * @zones: one for each zone of each node, by lmm_zone_slot()
  * @cleaner: the worker's task while it runs
- * @work: the worker; queues itself
+ * @kick: queues @work from hooks, which may take no lock
+ * @work: the worker; queues itself unless it rests
  */
 struct pageblock_state {
 	struct pageblock_settings settings;
@@ -118,37 +120,66 @@ struct pageblock_state {
 	struct pageblock_rounds rounds[PAGEBLOCK_BUCKETS][PAGEBLOCK_WAYS];
 	unsigned int reserve_blocks;
 	struct percpu_rw_semaphore *hotplug;
-	unsigned long tick;
+	unsigned int move_rate;
+	unsigned int period_ms;
+	bool vacates;
 	bool leaving;
+	bool asked;
 	bool unfinished;
+	bool paused;
+	bool resting;
+	unsigned long passed;
 	unsigned long slice_end;
+	unsigned int turn;
+	struct pageblock_budget pages;
+	struct pageblock_budget blocks;
 	struct pageblock_zone *zones;
 	struct task_struct *cleaner;
+	struct irq_work kick;
 	struct delayed_work work;
 };
 
 extern struct pageblock_state pageblock;
 
+/**
+ * enum pageblock_step - what a step of the worker came to
+ * @PAGEBLOCK_STEP_MORE: there is more to do
+ * @PAGEBLOCK_STEP_OVER: the attempt has come to its end
+ * @PAGEBLOCK_STEP_PAUSE: the budget does not suffice for the next step
+ */
+enum pageblock_step {
+	PAGEBLOCK_STEP_MORE,
+	PAGEBLOCK_STEP_OVER,
+	PAGEBLOCK_STEP_PAUSE,
+};
+
 /* move.c */
-bool pageblock_can_go(struct zone *zone, unsigned long pfn);
+u64 pageblock_price(struct zone *zone, unsigned long pfn);
 unsigned int pageblock_move_out(struct zone *zone, unsigned long pfn, bool stranger, bool *all);
 
 /* vacate.c */
 bool pageblock_vacate_possible(void);
 void pageblock_vacate_begin(struct pageblock_zone *pz);
-bool pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made);
+enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made);
 
 /* unmix.c */
 bool pageblock_unmix_possible(void);
 bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz);
-bool pageblock_unmix(struct zone *zone, struct pageblock_zone *pz, unsigned long *moved);
+bool pageblock_is_mixed(const struct pageblock_zone *pz);
+enum pageblock_step pageblock_unmix(struct zone *zone, struct pageblock_zone *pz,
+				    unsigned long *moved);
 void pageblock_remember(const struct page *page);
 
 /* reserve.c */
 int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
-unsigned long pageblock_free_blocks(struct zone *zone);
+void pageblock_reserve_show(struct seq_file *m);
+unsigned long pageblock_free_blocks(const struct zone *zone);
+unsigned long pageblock_wanted_blocks(const struct zone *zone);
+bool pageblock_is_short(const struct zone *zone);
+void pageblock_worker_ask(void);
+bool pageblock_may_look(void);
 bool pageblock_slice_over(void);
 
 /* node.c */

@@ -33,6 +33,7 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 	unsigned int moved;
 
 	*done = true;
+	lmm_count(&lmm_pageblock_policy, COUNT_LOOKED, 1);
 	if (!block_is_mixed(zone, pfn))
 		return 0;
 	moved = pageblock_move_out(zone, pfn, true, done);
@@ -43,30 +44,46 @@ static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done
 }
 
 /**
+ * pageblock_is_mixed() - is a mixed block remembered?
+ * @pz: the zone's state
+ *
+ * Context: process, the worker.
+ * Return: true if so.
+ */
+bool pageblock_is_mixed(const struct pageblock_zone *pz)
+{
+	return pz->mixed && find_first_bit(pz->mixed, pz->blocks) < pz->blocks;
+}
+
+/**
  * pageblock_unmix() - clean a remembered block of a zone
  * @zone: the zone
  * @pz: the zone's state
  * @moved: grows by the pages that were moved
  *
  * Context: process, the worker, memory does not go offline; waits for no I/O and no page.
- * Return: false if no block is remembered from the cursor on; the cursor is then at the begin.
+ * Return: what the step came to; PAGEBLOCK_STEP_OVER if no block is remembered from the cursor on.
+ * The cursor is then at the begin.
  */
-bool pageblock_unmix(struct zone *zone, struct pageblock_zone *pz, unsigned long *moved)
+enum pageblock_step pageblock_unmix(struct zone *zone, struct pageblock_zone *pz,
+				    unsigned long *moved)
 {
 	unsigned long at = find_next_bit(pz->mixed, pz->blocks, pz->next);
 	bool done;
 
 	if (at >= pz->blocks) {
 		pz->next = 0;
-		return false;
+		return PAGEBLOCK_STEP_OVER;
 	}
+	if (!pageblock_budget_left(&pageblock.pages) || !pageblock_may_look())
+		return PAGEBLOCK_STEP_PAUSE;
 	pz->next = at + 1;
 	/* Cleared before the look, so that a new mix is not forgotten. */
 	clear_bit(at, pz->mixed);
 	*moved += block_clean(zone, (pz->first + at) << pageblock_order, &done);
 	if (!done)
 		set_bit(at, pz->mixed);
-	return true;
+	return PAGEBLOCK_STEP_MORE;
 }
 
 /**
@@ -81,8 +98,10 @@ void pageblock_remember(const struct page *page)
 	unsigned long at = (page_to_pfn(page) >> pageblock_order) - pz->first;
 
 	/* Memory that came online later has no bit. */
-	if (pz->mixed && at < pz->blocks)
-		set_bit(at, pz->mixed);
+	if (!pz->mixed || at >= pz->blocks)
+		return;
+	set_bit(at, pz->mixed);
+	pageblock_worker_ask();
 }
 
 /**

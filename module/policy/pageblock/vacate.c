@@ -22,26 +22,16 @@
 #include "inspect.h"
 #include "state.h"
 
-/* Blocks to look at for candidates. */
-#define WINDOW		128UL
+/* Blocks with a large free part to look at first, and the least order of such a part. */
+#define HINTS		16U
+#define HINT_ORDER	5U
+/* Free parts to look at under zone->lock. */
+#define HINT_PARTS	64U
 
-/* Is a block cheaper than one of the cheapest so far? */
-static bool candidate_is_cheap(const struct pageblock_zone *pz, u64 cost)
+static bool reserve_is_low(const struct zone *zone)
 {
-	return pz->found < PAGEBLOCK_CANDIDATES || cost < pz->best[pz->found - 1].cost;
-}
-
-/* Keep the cheapest, cheapest first. */
-static void candidate_add(struct pageblock_zone *pz, unsigned long pfn, u64 cost)
-{
-	struct pageblock_candidate *best = pz->best;
-	unsigned int at;
-
-	if (pz->found < PAGEBLOCK_CANDIDATES)
-		pz->found++;
-	for (at = pz->found - 1; at && best[at - 1].cost > cost; at--)
-		best[at] = best[at - 1];
-	best[at] = (struct pageblock_candidate){ pfn, cost };
+	return pageblock_reserve_is_low(pageblock_free_blocks(zone),
+					pageblock_wanted_blocks(zone));
 }
 
 /* The content of a block, and the pages to move to empty it; 0 if the block is no candidate. */
@@ -55,33 +45,87 @@ static u64 block_cost(struct zone *zone, unsigned long pfn, struct census_block 
 	return pageblock_vacate_cost(block, pageblock_nr_pages);
 }
 
-/* Look at the next blocks of the zone; those with a page that stays are no candidates. */
-static void candidates_find(struct zone *zone, struct pageblock_zone *pz)
+/* Look at a block; a block with a page that stays is no candidate. */
+static void block_look(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
+{
+	struct census_block block;
+	u64 cost = block_cost(zone, pfn, &block), price;
+
+	lmm_count(&lmm_pageblock_policy, COUNT_LOOKED, 1);
+	pz->choice.seen++;
+	/* A page in a list may be in use again by the time of the move. */
+	cost += cost ? block.pages[CENSUS_LOOSE] : 0;
+	if (!cost || !pageblock_choice_wants(&pz->choice, cost * PAGEBLOCK_PRICE))
+		return;
+	price = pageblock_price(zone, pfn);
+	if (price)
+		pageblock_choice_add(&pz->choice, pfn,
+				     price + block.pages[CENSUS_LOOSE] * PAGEBLOCK_PRICE);
+}
+
+static void hint_add(unsigned long *pfns, unsigned int *found, unsigned long pfn)
+{
+	unsigned int at;
+
+	for (at = 0; at < *found; at++)
+		if (pfns[at] == pfn)
+			return;
+	pfns[(*found)++] = pfn;
+}
+
+/*
+ * Blocks with large free parts, which are cheap to empty; return their number.  The lists of free
+ * pages know them, so that they need not be searched for.  Compaction looks there for the same
+ * reason, 70b44595eafe ("mm, compaction: use free lists to quickly locate a migration source",
+ * 5.1).
+ */
+static unsigned int hints_take(struct zone *zone, unsigned long *pfns)
+{
+	unsigned int order, found = 0, parts = 0;
+	unsigned long flags;
+	struct page *page;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	for (order = pageblock_order - 1; order >= HINT_ORDER; order--) {
+		list_for_each_entry(page, &zone->free_area[order].free_list[MIGRATE_MOVABLE], lru) {
+			if (found == HINTS || parts++ == HINT_PARTS)
+				goto out;
+			hint_add(pfns, &found, pageblock_start_pfn(page_to_pfn(page)));
+		}
+	}
+out:
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return found;
+}
+
+static void hints_look(struct zone *zone, struct pageblock_zone *pz)
+{
+	unsigned long pfns[HINTS];
+	unsigned int at, found = hints_take(zone, pfns);
+
+	for (at = 0; at < found && pageblock_may_look(); at++)
+		block_look(zone, pz, pfns[at]);
+}
+
+/* Look at the next blocks of the zone, up to a window; false if the budget did not suffice. */
+static bool candidates_find(struct zone *zone, struct pageblock_zone *pz)
 {
 	unsigned long start = ALIGN(zone->zone_start_pfn, pageblock_nr_pages);
 	unsigned long end = ALIGN_DOWN(zone_end_pfn(zone), pageblock_nr_pages);
-	unsigned long left = end > start ? (end - start) >> pageblock_order : 0;
+	unsigned long window = pageblock_window(reserve_is_low(zone));
 	unsigned long pfn = pz->cursor;
 
-	pz->found = 0;
-	pz->next_best = 0;
-	pz->emptied = false;
-	if (lmm_hook_available(LMM_HOOK_LRU_DRAIN))
-		KCALL(lru_drain)();
-	for (left = min(left, WINDOW); left; left--, pfn += pageblock_nr_pages) {
-		struct census_block block;
-		u64 cost;
-
+	window = end > start ? min(window, (end - start) >> pageblock_order) : 0;
+	for (; pz->choice.seen < window; pfn += pageblock_nr_pages) {
+		if (!pageblock_may_look())
+			break;
 		if (pfn < start || pfn >= end)
 			pfn = start;
-		cost = block_cost(zone, pfn, &block);
-		/* A page in a list may be in use again by the time of the move. */
-		cost += cost ? block.pages[CENSUS_LOOSE] : 0;
-		if (cost && candidate_is_cheap(pz, cost) && pageblock_can_go(zone, pfn))
-			candidate_add(pz, pfn, cost);
+		block_look(zone, pz, pfn);
 		cond_resched();
 	}
 	pz->cursor = pfn;
+	return pz->choice.seen >= window;
 }
 
 /*
@@ -116,45 +160,90 @@ static bool block_empty(struct zone *zone, unsigned long pfn, bool *begun)
 	return block.pages[CENSUS_FREE] == pageblock_nr_pages;
 }
 
-/* Make a block free; false if the block cannot be made free now.  @begun: pages were moved. */
-static bool block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn,
-			 bool *begun)
+/* What became of the attempt to empty a block. */
+enum vacated {
+	/* The block cannot be made free now. */
+	VACATED_NOT,
+	/* Some pages were moved. */
+	VACATED_PART,
+	/* The block costs more than may be spent now. */
+	VACATED_DEAR,
+	/* The block is wholly free. */
+	VACATED_WHOLE,
+};
+
+/* Make a block free. */
+static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
+	u64 tokens = pageblock_budget_left(&pageblock.pages), price;
 	unsigned long end = pfn + pageblock_nr_pages;
 	struct census_block block;
 	u64 cost = block_cost(zone, pfn, &block);
-	bool made;
+	bool made, begun;
 
-	*begun = false;
 	if (cost && block.pages[CENSUS_LOOSE] && lists_empty(zone, pz))
 		cost = block_cost(zone, pfn, &block);
 	if (!cost || block.pages[CENSUS_LOOSE])
-		return false;
+		return VACATED_NOT;
 	if (!have_room(zone, cost)) {
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
-		return false;
+		return VACATED_NOT;
 	}
-	if (!pageblock_can_go(zone, pfn))
-		return false;
+	price = pageblock_price(zone, pfn);
+	if (!price)
+		return VACATED_NOT;
+	if (price > pageblock_price_limit(tokens, pz->begun || reserve_is_low(zone))) {
+		lmm_count(&lmm_pageblock_policy, COUNT_TOO_DEAR, 1);
+		return VACATED_DEAR;
+	}
 	if (lmm_block_isolate(KCALL(block_isolate), pfn, end)) {
 		lmm_count(&lmm_pageblock_policy, COUNT_BUSY, 1);
-		return false;
+		return VACATED_NOT;
 	}
-	made = block_empty(zone, pfn, begun);
+	made = block_empty(zone, pfn, &begun);
 	lmm_block_release(KCALL(block_release), pfn, end);
-	return made;
+	if (made)
+		return VACATED_WHOLE;
+	return begun ? VACATED_PART : VACATED_NOT;
+}
+
+/* Forget the blocks that were chosen. */
+static void choice_forget(struct pageblock_zone *pz)
+{
+	pz->choice = (struct pageblock_choice){ };
+	pz->chosen = false;
+	pz->begun = false;
+	pz->emptied = false;
+}
+
+/* Have enough blocks been looked at? */
+static enum pageblock_step choose(struct zone *zone, struct pageblock_zone *pz)
+{
+	if (!pz->choice.seen && lmm_hook_available(LMM_HOOK_LRU_DRAIN))
+		KCALL(lru_drain)();
+	if (!pz->choice.seen)
+		hints_look(zone, pz);
+	if (!candidates_find(zone, pz))
+		return PAGEBLOCK_STEP_PAUSE;
+	if (!pz->choice.found) {
+		choice_forget(pz);
+		return PAGEBLOCK_STEP_OVER;
+	}
+	pz->chosen = true;
+	pz->progress = false;
+	return PAGEBLOCK_STEP_MORE;
 }
 
 /**
- * pageblock_vacate_begin() - forget the blocks that were chosen earlier
+ * pageblock_vacate_begin() - begin an attempt to make blocks
  * @pz: the zone's state
+ *
+ * Blocks that were looked at in the last attempt, which the budget has ended, are kept.
  *
  * Context: process, the worker.
  */
 void pageblock_vacate_begin(struct pageblock_zone *pz)
 {
-	pz->found = 0;
-	pz->next_best = 0;
 	pz->progress = true;
 }
 
@@ -169,26 +258,32 @@ void pageblock_vacate_begin(struct pageblock_zone *pz)
  *
  * Context: process, the worker, memory does not go offline; waits for no I/O and no page.  The
  * block that is emptied is isolated within the step only.
- * Return: false if the attempt has come to its end, because no block of a whole window could be
- * made free.
+ * Return: what the step came to; PAGEBLOCK_STEP_OVER if the cheapest block is too dear, or if no
+ * block of a whole choice could be made free.
  */
-bool pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made)
+enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made)
 {
-	bool begun;
+	enum vacated vacated;
 
 	*made = false;
-	if (pz->next_best == pz->found) {
-		if (!pz->progress)
-			return false;
-		pz->progress = false;
-		candidates_find(zone, pz);
-		return pz->found;
+	if (!pz->chosen)
+		return choose(zone, pz);
+	if (!pz->choice.found) {
+		choice_forget(pz);
+		return pz->progress ? PAGEBLOCK_STEP_MORE : PAGEBLOCK_STEP_OVER;
 	}
-	*made = block_vacate(zone, pz, pz->best[pz->next_best].pfn, &begun);
+	vacated = block_vacate(zone, pz, pz->choice.best[0].pfn);
+	if (vacated == VACATED_DEAR) {
+		/* The others are dearer. */
+		choice_forget(pz);
+		return PAGEBLOCK_STEP_OVER;
+	}
+	*made = vacated == VACATED_WHOLE;
 	pz->progress |= *made;
-	if (*made || !begun || !pageblock_slice_over())
-		pz->next_best++;
-	return true;
+	pz->begun = vacated == VACATED_PART && pageblock_slice_over();
+	if (!pz->begun)
+		pageblock_choice_drop(&pz->choice);
+	return PAGEBLOCK_STEP_MORE;
 }
 
 /**

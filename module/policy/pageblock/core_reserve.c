@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core_reserve.c - when the worker works, on which blocks, and how much it may spend; see
+ * core_reserve.h
+ */
+#include <linux/math.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "core_reserve.h"
+
+/* Thousandths of a token: a rate a second is as many thousandths a ms. */
+#define FINE	1000U
+
+/**
+ * pageblock_budget_start() - begin with an empty bucket
+ * @budget: the bucket
+ * @now: time, in ms
+ */
+void pageblock_budget_start(struct pageblock_budget *budget, u64 now)
+{
+	*budget = (struct pageblock_budget){ .stamp = now };
+}
+
+/**
+ * pageblock_budget_fill() - add the tokens of the time that has passed
+ * @budget: the bucket; updated
+ * @rate: tokens a second; may differ from call to call
+ * @now: time, in ms
+ */
+void pageblock_budget_fill(struct pageblock_budget *budget, u32 rate, u64 now)
+{
+	u64 passed = min_t(u64, now - min(now, budget->stamp), PAGEBLOCK_BUDGET_MS);
+	u64 level = budget->level + passed * rate;
+
+	budget->level = min(level, (u64)rate * PAGEBLOCK_BUDGET_MS);
+	budget->stamp = max(now, budget->stamp);
+}
+
+/**
+ * pageblock_budget_left() - tokens in the bucket
+ * @budget: the bucket
+ *
+ * Return: whole tokens.
+ */
+u64 pageblock_budget_left(const struct pageblock_budget *budget)
+{
+	return div_u64(budget->level, FINE);
+}
+
+/**
+ * pageblock_budget_take() - spend tokens
+ * @budget: the bucket; updated
+ * @tokens: number of tokens, not more than are left
+ */
+void pageblock_budget_take(struct pageblock_budget *budget, u64 tokens)
+{
+	budget->level -= min(budget->level, tokens * FINE);
+}
+
+/**
+ * pageblock_budget_wait() - how long until so many tokens are there?
+ * @budget: the bucket
+ * @rate: tokens a second, not 0
+ * @tokens: number of tokens; more than fit count as a full bucket
+ *
+ * Return: time in ms.
+ */
+u64 pageblock_budget_wait(const struct pageblock_budget *budget, u32 rate, u64 tokens)
+{
+	u64 want = min(tokens * FINE, (u64)rate * PAGEBLOCK_BUDGET_MS);
+
+	return div_u64(want - min(want, budget->level) + rate - 1, rate);
+}
+
+/**
+ * pageblock_page_price() - what it costs to move a page
+ * @page: facts about the page
+ *
+ * A page that was used lately is likely to be used during the move, which makes its user wait or
+ * the move fail.  A dirty page may be under writeback before its turn comes, and then keeps its
+ * block from being emptied.  Each mapping more is a page table more to be found and changed, and a
+ * TLB to be flushed; what that costs does not rise without limit, or shared libraries would have no
+ * price.
+ *
+ * Return: the price; PAGEBLOCK_PRICE for a page that has nothing of these.
+ */
+u64 pageblock_page_price(const struct pageblock_page *page)
+{
+	u64 price = PAGEBLOCK_PRICE + page->active + page->dirty;
+
+	if (page->mapped > 1)
+		price += min(page->mapped - 1, 4L);
+	return price;
+}
+
+/**
+ * pageblock_price_limit() - what a block may cost at most
+ * @tokens: pages that the worker may still move
+ * @urgent: few free blocks are left, or some pages of the block were moved already
+ *
+ * With a full bucket nothing is saved by waiting, so any block may be taken.  With less in the
+ * bucket only cheaper blocks may: dear blocks cannot use up what a cheap block will need a moment
+ * later.  What is urgent may use all there is.
+ *
+ * Return: the highest price.
+ */
+u64 pageblock_price_limit(u64 tokens, bool urgent)
+{
+	return tokens * PAGEBLOCK_PRICE / (urgent ? 1 : PAGEBLOCK_SHARE);
+}
+
+/**
+ * pageblock_choice_wants() - would a block be one of the cheapest?
+ * @choice: the cheapest so far
+ * @price: the block's price, or the least that the price can be
+ *
+ * Return: true if so.
+ */
+bool pageblock_choice_wants(const struct pageblock_choice *choice, u64 price)
+{
+	return choice->found < PAGEBLOCK_CANDIDATES ||
+	       price < choice->best[choice->found - 1].price;
+}
+
+/**
+ * pageblock_choice_add() - keep a block if it is one of the cheapest
+ * @choice: the cheapest so far; updated
+ * @pfn: first page frame number of the block; a block that is there already is kept once
+ * @price: its price
+ */
+void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u64 price)
+{
+	struct pageblock_candidate *best = choice->best;
+	unsigned int at;
+
+	for (at = 0; at < choice->found; at++)
+		if (best[at].pfn == pfn)
+			return;
+	if (!pageblock_choice_wants(choice, price))
+		return;
+	if (choice->found < PAGEBLOCK_CANDIDATES)
+		choice->found++;
+	for (at = choice->found - 1; at && best[at - 1].price > price; at--)
+		best[at] = best[at - 1];
+	best[at] = (struct pageblock_candidate){ pfn, price };
+}
+
+/**
+ * pageblock_choice_drop() - take the cheapest block off the list
+ * @choice: the cheapest so far, at least one; updated
+ */
+void pageblock_choice_drop(struct pageblock_choice *choice)
+{
+	choice->found--;
+	memmove(&choice->best[0], &choice->best[1], choice->found * sizeof(choice->best[0]));
+}
+
+/**
+ * pageblock_window() - how many blocks to look at before the cheapest is chosen
+ * @low: few free blocks are left
+ *
+ * Of more blocks, the cheapest is cheaper.  But when few free blocks are left, the next request may
+ * find none: then fewer have to do.
+ *
+ * Return: number of blocks.
+ */
+unsigned int pageblock_window(bool low)
+{
+	return low ? PAGEBLOCK_WINDOW_LOW : PAGEBLOCK_WINDOW;
+}
+
+/**
+ * pageblock_reserve_is_low() - are few free blocks left?
+ * @blocks: wholly free blocks that the zone has
+ * @want: wholly free blocks that the zone should have
+ *
+ * Return: true if so.
+ */
+bool pageblock_reserve_is_low(unsigned long blocks, unsigned long want)
+{
+	return blocks < DIV_ROUND_UP(want, 4);
+}
+
+/**
+ * pageblock_reserve_want() - wholly free blocks that a zone should have
+ * @knob: what the admin wants
+ * @blocks: blocks of the zone
+ * @movable: only movable pages get into the zone; no request there can mix a block
+ *
+ * Return: number of blocks.
+ */
+unsigned long pageblock_reserve_want(unsigned long knob, unsigned long blocks, bool movable)
+{
+	return movable ? 0 : min(knob, blocks / PAGEBLOCK_RESERVE_PART);
+}
+
+/**
+ * pageblock_usable_blocks() - wholly free blocks that any request may have
+ * @blocks: wholly free blocks
+ * @pages: free pages of CMA memory, and pages of blocks kept for atomic requests
+ * @isolated: isolated blocks
+ * @block: pages of a block
+ *
+ * How many of the wholly free blocks are of these kinds is not known, so all that could be count.
+ * The reserve may be larger for that, by the blocks that are partly used, never smaller.
+ *
+ * Return: number of blocks.
+ */
+unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
+				      unsigned long isolated, unsigned long block)
+{
+	unsigned long apart = pages / block + isolated;
+
+	return blocks - min(blocks, apart);
+}
+
+/**
+ * pageblock_pace_rests() - were there so many attempts in vain that nobody tries again?
+ * @pace: the pace
+ *
+ * Return: true if so, until pageblock_pace_wake().
+ */
+bool pageblock_pace_rests(const struct pageblock_pace *pace)
+{
+	return pace->vain >= PAGEBLOCK_MAX_VAIN;
+}
+
+/**
+ * pageblock_pace_due() - is it time to try?
+ * @pace: the pace
+ * @now: time, in ms
+ *
+ * Return: true if so.
+ */
+bool pageblock_pace_due(const struct pageblock_pace *pace, u64 now)
+{
+	return !pageblock_pace_rests(pace) && now >= pace->due;
+}
+
+/**
+ * pageblock_pace_note() - note the result of an attempt
+ * @pace: the pace; updated
+ * @progress: the attempt achieved something
+ * @period: shortest gap after an attempt in vain, in ms
+ * @now: time, in ms
+ *
+ * The gap doubles while attempts make no progress.
+ */
+void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u32 period, u64 now)
+{
+	if (progress) {
+		*pace = (struct pageblock_pace){ .due = now };
+		return;
+	}
+	pace->gap = clamp(pace->gap * 2, period, period * PAGEBLOCK_MAX_GAP);
+	pace->vain = min(pace->vain + 1, PAGEBLOCK_MAX_VAIN);
+	pace->due = now + pace->gap;
+}
+
+/**
+ * pageblock_pace_wake() - something has happened: try soon
+ * @pace: the pace; updated
+ * @now: time, in ms
+ */
+void pageblock_pace_wake(struct pageblock_pace *pace, u64 now)
+{
+	pace->due = min(pace->due, now);
+	pace->vain = 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * core_reserve.h - when the worker works, on which blocks, and how much it may spend
+ *
+ * The worker keeps wholly free blocks in each zone, and moves pages out of mixed blocks.  Both take
+ * CPU time from the load: a budget bounds the pages that are moved and the blocks that are looked
+ * at; the cheapest blocks come first; attempts in vain become rare, and end.
+ *
+ * Pure: no kernel state, lock, clock or struct page.  Times are in ms since any moment, and do not
+ * go back.
+ */
+#ifndef LIVEMM_POLICY_PAGEBLOCK_CORE_RESERVE_H
+#define LIVEMM_POLICY_PAGEBLOCK_CORE_RESERVE_H
+
+#include <linux/types.h>
+
+#include "core_move.h"
+
+/* A bucket holds at most what its rate gives in so many ms. */
+#define PAGEBLOCK_BUDGET_MS	1000U
+
+/**
+ * struct pageblock_budget - a token bucket
+ * @level: tokens in the bucket, in thousandths
+ * @stamp: time of the last fill, in ms
+ *
+ * Whatever happens, at most rate * (t + PAGEBLOCK_BUDGET_MS) tokens are spent in any t ms.
+ */
+struct pageblock_budget {
+	u64 level;
+	u64 stamp;
+};
+
+void pageblock_budget_start(struct pageblock_budget *budget, u64 now);
+void pageblock_budget_fill(struct pageblock_budget *budget, u32 rate, u64 now);
+u64 pageblock_budget_left(const struct pageblock_budget *budget);
+void pageblock_budget_take(struct pageblock_budget *budget, u64 tokens);
+u64 pageblock_budget_wait(const struct pageblock_budget *budget, u32 rate, u64 tokens);
+
+/*
+ * Blocks that the worker may look at in a second.  A look reads up to 512 struct pages, so this is
+ * 32 MiB a second, which takes less than 1 % of a CPU.
+ */
+#define PAGEBLOCK_LOOKS_PER_S	1024U
+
+/* The price of a page that is cold, clean and mapped at most once. */
+#define PAGEBLOCK_PRICE		4U
+
+/* A block may cost at most a part of the budget that is left, one in so many. */
+#define PAGEBLOCK_SHARE		2U
+
+u64 pageblock_page_price(const struct pageblock_page *page);
+u64 pageblock_price_limit(u64 tokens, bool urgent);
+
+/* Blocks to choose from. */
+#define PAGEBLOCK_CANDIDATES	8
+
+/**
+ * struct pageblock_candidate - a block that could be emptied
+ * @pfn: first page frame number
+ * @price: sum of pageblock_page_price() over its pages
+ */
+struct pageblock_candidate {
+	unsigned long pfn;
+	u64 price;
+};
+
+/**
+ * struct pageblock_choice - the cheapest of the blocks that were looked at
+ * @best: the candidates, cheapest first
+ * @found: number of @best
+ * @seen: blocks that were looked at for this choice
+ */
+struct pageblock_choice {
+	struct pageblock_candidate best[PAGEBLOCK_CANDIDATES];
+	unsigned int found;
+	unsigned int seen;
+};
+
+bool pageblock_choice_wants(const struct pageblock_choice *choice, u64 price);
+void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u64 price);
+void pageblock_choice_drop(struct pageblock_choice *choice);
+
+/* Blocks to look at before the cheapest is chosen; with few free blocks left. */
+#define PAGEBLOCK_WINDOW	128U
+#define PAGEBLOCK_WINDOW_LOW	64U
+
+unsigned int pageblock_window(bool low);
+
+/* A zone keeps at most one block in so many. */
+#define PAGEBLOCK_RESERVE_PART	16U
+
+unsigned long pageblock_reserve_want(unsigned long knob, unsigned long blocks, bool movable);
+bool pageblock_reserve_is_low(unsigned long blocks, unsigned long want);
+unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
+				      unsigned long isolated, unsigned long block);
+
+/* Upper limit of the gap between attempts in vain, in periods. */
+#define PAGEBLOCK_MAX_GAP	16U
+
+/*
+ * After so many attempts in vain in a row nobody tries again until something happens.  With the
+ * default period that is after 1.6 minutes, in which 8,192 blocks (16 GiB) are looked at.
+ */
+#define PAGEBLOCK_MAX_VAIN	64U
+
+/**
+ * struct pageblock_pace - when to try again
+ * @due: time of the next attempt, in ms
+ * @gap: time between the last attempt and the next, in ms; 0: the last made progress
+ * @vain: attempts in a row that made no progress
+ */
+struct pageblock_pace {
+	u64 due;
+	u32 gap;
+	u32 vain;
+};
+
+bool pageblock_pace_rests(const struct pageblock_pace *pace);
+bool pageblock_pace_due(const struct pageblock_pace *pace, u64 now);
+void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u32 period, u64 now);
+void pageblock_pace_wake(struct pageblock_pace *pace, u64 now);
+
+#endif /* LIVEMM_POLICY_PAGEBLOCK_CORE_RESERVE_H */
