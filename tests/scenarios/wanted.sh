@@ -21,8 +21,12 @@ wishes() {
 	offline=0 huge=0 owned=0
 	for _round in $(seq "$rounds"); do
 		! memory_goes || offline=$((offline + 1))
-		pool 48
+		# More each time, so that each time the worker lacks blocks.
+		pool $((48 + 8 * _round))
 		huge=$((huge + $(cat /proc/sys/vm/nr_hugepages)))
+		# A huge page that takes a free block does not wake a worker that rests; a knob does.
+		need write_to "$PB/reserve_blocks" $((256 + _round))
+		sleep 1
 		pool 0
 		if [ -n "$owner" ]; then
 			! take reserved 4096 || owned=$((owned + 1))
@@ -46,7 +50,7 @@ need write_to /proc/sys/vm/compaction_proactiveness 0
 hog_hold $(($(meminfo MemFree) / 1024 - 40)) sh -c 'exec "$@" -s' sh
 wishes without
 offline_without=$offline huge_without=$huge owned_without=$owned
-need write_to "$PB/config" "enabled=1 reserve_blocks=256"
+need write_to "$PB/config" enabled=1
 wishes with
 made=$(counter made pageblock)
 note "attempts $(counter attempts pageblock), made $made, pages moved $(counter moved pageblock)"
