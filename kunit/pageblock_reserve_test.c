@@ -215,8 +215,8 @@ static void the_choice_is_made_sooner_when_blocks_are_few(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pageblock_reserve_is_low(0, 1));
 	KUNIT_EXPECT_FALSE(test, pageblock_reserve_is_low(1, 1));
 	KUNIT_EXPECT_FALSE(test, pageblock_reserve_is_low(0, 0));
-	KUNIT_EXPECT_EQ(test, pageblock_window(false), 128U);
-	KUNIT_EXPECT_EQ(test, pageblock_window(true), 64U);
+	KUNIT_EXPECT_EQ(test, pageblock_window(false), 64U);
+	KUNIT_EXPECT_EQ(test, pageblock_window(true), 32U);
 }
 
 static void what_a_zone_shall_have(struct kunit *test)

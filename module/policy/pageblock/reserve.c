@@ -423,7 +423,7 @@ int pageblock_reserve_start(void)
 /**
  * pageblock_reserve_stop() - stop the worker
  *
- * Waits for a worker that runs, for one step at most: the choice of blocks among 128, or a batch of
+ * Waits for a worker that runs, for one step at most: the choice of blocks among 64, or a batch of
  * 32 pages to move.  No step waits for I/O, for the lock of a page, or for memory.  A block that
  * the worker has isolated is given back before the worker ends.
  *
