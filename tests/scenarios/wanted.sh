@@ -12,17 +12,25 @@
 
 PB=$LMM_DBG/pageblock
 rounds=$(soaked 4 12)
-[ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 2 4)
+[ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 1 4)
 pool() { echo "$1" >/proc/sys/vm/nr_hugepages; }
+
+# Half of memory is free, a page here and a page there, and the kernel leaves it so.
+break_up() {
+	hog_end
+	hog_hold $(($(meminfo MemFree) / 1024 - 40)) sh -c 'exec "$@" -s' sh
+}
 
 # wishes NAME: sets how often memory went offline, how many huge pages were had, and how
 # often the owner had its own.
 wishes() {
 	offline=0 huge=0 owned=0
 	for _round in $(seq "$rounds"); do
+		# What the last round made free would be enough, and the worker would make none.
+		break_up
+		[ "$1" = without ] || need write_to "$PB/config" enabled=1
 		! memory_goes || offline=$((offline + 1))
-		# More each time, so that each time the worker lacks blocks.
-		pool $((48 + 8 * _round))
+		pool 56
 		huge=$((huge + $(cat /proc/sys/vm/nr_hugepages)))
 		# A huge page that takes a free block does not wake a worker that rests; a knob does.
 		need write_to "$PB/reserve_blocks" $((256 + _round))
@@ -32,11 +40,6 @@ wishes() {
 			! take reserved 4096 || owned=$((owned + 1))
 			give reserved 4096
 		fi
-		# What the worker has made free is used, so that it makes more.
-		hog=lmm_eater
-		hog_hold 40 sh -c 'exec "$@" -s' sh
-		hog_end
-		hog=lmm_hog
 	done
 	note "$1: of $rounds times memory went $offline times, huge pages $huge, CMA $owned times"
 }
@@ -45,12 +48,9 @@ owner=
 [ ! -d /sys/kernel/debug/cma ] || owner=reserved
 pages_before pageblock
 
-# Half of memory is free, a page here and a page there, and the kernel leaves it so.
 need write_to /proc/sys/vm/compaction_proactiveness 0
-hog_hold $(($(meminfo MemFree) / 1024 - 40)) sh -c 'exec "$@" -s' sh
 wishes without
 offline_without=$offline huge_without=$huge owned_without=$owned
-need write_to "$PB/config" enabled=1
 wishes with
 made=$(counter made pageblock)
 note "attempts $(counter attempts pageblock), made $made, pages moved $(counter moved pageblock)"
