@@ -269,13 +269,15 @@ static void census(struct input *input)
 	while (input->left) {
 		struct census_block block = take_block(input);
 		u64 cost = pageblock_vacate_cost(&block, WHOLE);
-		u64 out = pageblock_out_of_place(&block);
+		u64 out = pageblock_out_of_place(&block, WHOLE);
 
 		pages += pages_of(block.pages);
 		blocks++;
 		MUST(cost + out, <=, block.pages[CENSUS_MOVABLE]);
 		/* A block is emptied, or its pages are out of place, never both. */
 		MUST_BE(!cost || !out);
+		/* A block that zones share is left alone. */
+		MUST_BE(!out || pages_of(block.pages) == WHOLE);
 		if (cost)
 			MUST(pageblock_census_block_class(&block, WHOLE), ==, CENSUS_PURE);
 		pageblock_census_row_add(&rows[take_bool(input)], &block, WHOLE);
