@@ -17,7 +17,6 @@ free_blocks() { of DMA32 3; }
 kernels_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
 wanted_blocks() { of DMA32 4; }
 are_made() { [ "$(free_blocks)" -ge "$(wanted_blocks)" ]; }
-now_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 rests() { tells pageblock/state '^worker: resting'; }
 passes() { counter passes pageblock; }
 free_mib() { echo $(($(meminfo MemFree) / 1024)); }
@@ -44,12 +43,12 @@ need write_to /proc/sys/vm/compaction_proactiveness 0
 hog_hold $(($(free_mib) - 40)) sh -c 'exec "$@" -s' sh
 before=$(kernels_blocks)
 # By the kernel's own count: nobody else moves pages now.
-moved=$(vmstat pgmigrate_success) start=$(now_ms)
+moved=$(vmstat pgmigrate_success) start=$(uptime_ms)
 need write_to "$PB/config" "enabled=1 reserve_blocks=64 move_pages_per_s=800"
 check "a block in 16 is wanted, not more" test "$(wanted_blocks)" -gt 8 -a "$(wanted_blocks)" -lt 64
 check "there are fewer" test "$before" -lt "$(wanted_blocks)"
 sleep 4
-moved=$(($(vmstat pgmigrate_success) - moved)) ms=$(($(now_ms) - start))
+moved=$(($(vmstat pgmigrate_success) - moved)) ms=$(($(uptime_ms) - start))
 note "within $ms ms, $moved pages moved at 800 a second"
 check "no more pages are moved than may be" test "$moved" -le $((800 * (ms + 1000) / 1000))
 check "but many of them" test "$moved" -gt 800

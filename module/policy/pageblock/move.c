@@ -300,7 +300,6 @@ u64 pageblock_price(struct zone *zone, unsigned long pfn)
  * With @stranger false the block must be isolated.  Stops when the time of the slice is over, when
  * the budget is used up, when there is no page to move to and, with @stranger false, at the first
  * batch that leaves a page.
- * Also stops when the budget is used up.
  *
  * Context: process, may sleep, memory does not go offline; waits for no I/O and no page.
  * Return: number of pages that were moved.
