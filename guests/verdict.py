@@ -50,7 +50,7 @@ _ACCESS = re.compile(r"(?P<marked> \(marked.*\))? to 0x[0-9a-f]+ of \d+ bytes by
 _OURS = re.compile(r"\[livemm(_klp_\w+)?\]")
 _LOST = "printk messages dropped"
 
-_LINE = re.compile(r"(?P<word>ok|not ok|note|part|end) (?P<rest>.*)")
+_LINE = re.compile(r"(?P<word>ok|not ok|note|part|end)(?: (?P<rest>.*))?")
 
 
 @dataclass
@@ -89,21 +89,24 @@ class Verdict:
 def read_channel(verdict: Verdict, text: str) -> int | None:
     """Fill the verdict from the channel; return the script's exit status, if it came.
 
-    Checks and notes that follow a line `part NAME` are of that part.
+    Checks and notes that follow a line `part NAME` are of that part, up to a line `part`.  A part
+    without a check has failed, as a script without one has.
     """
     status = None
-    part = ""
+    part, before = "", 0
     for line in text.splitlines():
         found = _LINE.fullmatch(line.strip())
         if found is None:
             if line.strip():
                 verdict.notes.append(f"channel: {line.strip()}")
             continue
-        word, rest = found["word"], found["rest"]
+        word, rest = found["word"], found["rest"] or ""
         if word == "note":
             verdict.notes.append(part + rest)
         elif word == "part":
-            part = f"{rest}: " if rest else ""
+            if part and len(verdict.tests) == before:
+                verdict.tests.append(Test(f"{part}makes a check", False, "it made none"))
+            part, before = f"{rest}: " if rest else "", len(verdict.tests)
         elif word == "end":
             verdict.ended = True
             status = int(rest) if rest.isdigit() else 255

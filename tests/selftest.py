@@ -154,9 +154,12 @@ def channel_is_read() -> None:
     assert status == 0 and verdict.ended and not verdict.ok, f"{status} {verdict}"
     assert verdict.notes == ["n", "channel: garbage"], verdict
     parts = Verdict("z")
-    read_channel(parts, "part a\nok x\nnote n\npart b\nnot ok x # why\nend 0\n")
-    assert [test.name for test in parts.tests] == ["a: x", "b: x"], parts
+    read_channel(parts, "part a\nok x\nnote n\npart b\nnot ok x # why\npart\nok b: y\nend 0\n")
+    assert [test.name for test in parts.tests] == ["a: x", "b: x", "b: y"], parts
     assert parts.notes == ["a: n"], parts
+    silent = Verdict("s")
+    read_channel(silent, "part a\nok x\npart\npart b\nnote n\npart\nok b: leaves nothing\nend 0\n")
+    assert [test.name for test in silent.tests if not test.ok] == ["b: makes a check"], silent
     cut = Verdict("y")
     assert read_channel(cut, "ok a\n") is None and not cut.ended, "a cut channel ended"
 

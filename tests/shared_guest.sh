@@ -12,7 +12,8 @@ status=0
 for part in $LMM_PARTS; do
 	echo "part $part" >&3
 	sh "$LMM_ROOT/tests/scenarios/$part.sh" || status=1
-	check "leaves nothing loaded" nothing_loaded
-	check "leaves no load" no_load
+	echo part >&3
+	check "$part: leaves nothing loaded" nothing_loaded
+	check "$part: leaves no load" no_load
 done
 [ "$status" = 0 ]
