@@ -164,6 +164,22 @@ def channel_is_read() -> None:
     assert read_channel(cut, "ok a\n") is None and not cut.ended, "a cut channel ended"
 
 
+def checks_of_what_is_not_there_fail() -> Iterator[str]:
+    """A check of a file that cannot be read, or by a command that there is not, fails."""
+    for text, good in (('same x "$(lists_changed)" ""', False), ("none_armed", False),
+                       ("refute x no_such_command", False), ("refute x /dev/null", False),
+                       ("refute x true", False), ("refute x false", True)):
+        verdict = Verdict("x")
+        with tempfile.TemporaryDirectory() as folder:
+            script = f'. "$LMM_ROOT/tests/scenarios/lib.sh"\nLMM_DBG={folder}\n{text}\n'
+            path = written(folder, {"script": script, "channel": ""})
+            run_program(["sh", "-c", f"exec sh {path}/script 3>{path}/channel"], check=False,
+                        env={"LMM_ROOT": str(ROOT), "LMM_MODDIR": folder})
+            read_channel(verdict, (path / "channel").read_text(encoding="utf-8"))
+        if not verdict.tests or verdict.ok != good:
+            yield f"{text}: {verdict.tests}"
+
+
 def aborts_of_the_emulator_are_told() -> None:
     """Only an emulator that aborts before the first check lets a guest begin anew."""
     words = "qemu-system-x86_64: system/physmem.c:2678: iotlb_to_section: Assertion `x' failed.\n"
@@ -366,7 +382,8 @@ def guest_that(
 
 CHECKS: list[Callable[[], Iterator[str] | None]] = [
     reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_imports_are_seen,
-    functions_defined_twice_are_seen, channel_is_read, aborts_of_the_emulator_are_told,
+    functions_defined_twice_are_seen, channel_is_read,
+    checks_of_what_is_not_there_fail, aborts_of_the_emulator_are_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
