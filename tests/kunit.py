@@ -22,7 +22,8 @@ from guests.kernels import built_image
 from guests.modules import build
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
-_SUITE = re.compile(r"^(?:not )?ok \d+ ")
+_SUITE = re.compile(r"^(?:not )?ok \d+ (\S+)", re.MULTILINE)
+_NAMED = re.compile(r"^static struct kunit_suite \w+ = \{\n\t\.name = \"(.+)\",$", re.MULTILINE)
 
 
 def complete_ktap(log: str) -> str:
@@ -32,6 +33,11 @@ def complete_ktap(log: str) -> str:
     if suites == 0:
         raise ToolError(f"no suite ended; the guest said:\n{tail(log)}")
     return "\n".join(["KTAP version 1", f"1..{suites}", *lines]) + "\n"
+
+
+def suites_lost(log: str, sources: str) -> str:
+    """Suites of the sources that did not end: the kernel's log has room for so much alone."""
+    return " ".join(sorted(set(_NAMED.findall(sources)) - set(_SUITE.findall(log))))
 
 
 def cases(group: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -74,6 +80,9 @@ def main() -> int:
     try:
         text = verdict.output.read_text(encoding="utf-8", errors="replace")
         ktap.write_text(complete_ktap(text), encoding="utf-8")
+        lost = suites_lost(text, "".join(path.read_text(encoding="utf-8")
+                                         for path in sorted((ROOT / "kunit").glob("*.c"))))
+        stage.add("every suite has ended", not lost, lost)
         wanted = sys.argv[1] if sys.argv[1:] else ""
         found = [case for case in cases(parse(ktap)) if wanted in case[0].partition(": ")[0]]
     except ToolError as error:

@@ -20,7 +20,7 @@ from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, foreign_races, read_channel
 from tests import flavours, layers, packages, repo_rules
 from tests.inject import selftest as inject
-from tests.kunit import cases, complete_ktap
+from tests.kunit import cases, complete_ktap, suites_lost
 from tests.matrix import rule
 from tests.run import Scenario, emulations_of, guest_for, guests_for, known_kernels, parse
 from tests.torture import selftest as torture
@@ -301,6 +301,9 @@ def ktap_is_read() -> None:
     text = complete_ktap("    ok 1 a\nok 1 s\nnot ok 2 r\n")
     assert text.startswith("KTAP version 1\n1..2\n"), text
     refused(lambda: complete_ktap("nothing\n"), "no suite ended")
+    sources = "".join(f'static struct kunit_suite {name}_suite = {{\n\t.name = "{name}",\n}};\n'
+                      for name in "rst")
+    assert suites_lost("    ok 1 t\nok 1 s\nnot ok 2 r # x\n", sources) == "t", sources
 
 
 def a_lost_configuration_line_is_named() -> None:
