@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
           "main": 6}
 POLICY_LAYER = 5
@@ -41,14 +41,16 @@ def graph(module: Path) -> dict[str, set[str]]:
     for path in sorted(module.rglob("*.[chS]")):
         node = str(path.relative_to(module).with_suffix(""))
         targets = arrows.setdefault(node, set())
-        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        for quote, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
             for base in (path.parent, module):
                 target = (base / name).resolve()
                 if target.is_file() and target.is_relative_to(module.resolve()):
                     targets.add(str(target.relative_to(module.resolve()).with_suffix("")))
                     break
             else:
-                raise ValueError(f"module/{node}: includes {name}, which is not in module/")
+                # <...> is the kernel's; module/ is among the folders searched for it, too.
+                if quote == '"':
+                    raise ValueError(f"module/{node}: includes {name}, which is not in module/")
         targets.discard(node)
     return arrows
 

@@ -64,7 +64,7 @@ def written(folder: str, files: dict[str, str]) -> Path:
 
 def wrong_includes_are_seen() -> Iterator[str]:
     """An arrow upwards, an arrow between policies, a circle and a lost file fail; others do not."""
-    good = {"livemm.h": "", "compat/compat.h": "", "hook/table.h": "livemm.h",
+    good = {"livemm.h": "<linux/mm.h>", "compat/compat.h": "", "hook/table.h": "livemm.h",
             "hook/table.c": "table.h compat/compat.h", "dispatch.h": "hook/table.h",
             "control/control.h": "dispatch.h", "policy/common/zones.h": "",
             "policy/a/core.h": "", "policy/a/policy.c": "core.h dispatch.h policy/common/zones.h",
@@ -72,13 +72,14 @@ def wrong_includes_are_seen() -> Iterator[str]:
     bad = {"hook/table.c": "control/control.h", "policy/b/core.h": "policy/a/core.h",
            "livemm.h": "hook/table.h", "dispatch.h": "policy/a/core.h",
            "policy/common/zones.h": "control/control.h", "hook/extra.h": "table.h extra2.h",
-           "main.c": "nothing.h", "attic/a.h": "livemm.h"}
+           "main.c": "nothing.h", "attic/a.h": "livemm.h", "control/b.h": "<main.c>"}
     round_ = {"hook/a.h": "b.h", "hook/b.h": "c.h", "hook/c.h": "", "hook/a.c": "a.h",
               "hook/c.c": "a.h"}
     for change in [{}, *({name: text} for name, text in bad.items()), round_]:
         with tempfile.TemporaryDirectory() as folder:
             said = list(layers.check(written(folder, {
-                name: "".join(f'#include "{one}"\n' for one in text.split())
+                name: "".join(f"#include {one}\n" if one.startswith("<") else
+                              f'#include "{one}"\n' for one in text.split())
                 for name, text in (good | change).items()})))
         if bool(said) != bool(change):
             yield f"{change}: said '{said}'"
