@@ -100,8 +100,8 @@ done
 
 # Some knobs of each kind: a unit test of tools/ compares every range with the page of the policy.
 inval="Invalid argument" range="Numerical result out of range"
-for text in 2 yes "1 1" "" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
-	[ -z "$text" ] || refuses "$LMM_DBG/pcp/enabled" "$text" "$inval" "pcp/enabled"
+for text in 2 yes "1 1" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
+	refuses "$LMM_DBG/pcp/enabled" "$text" "$inval" "pcp/enabled"
 done
 refuses "$LMM_DBG/pcp/high_max_pct" 250 "$range" "pcp/high_max_pct: 250: not in 1..50"
 refuses "$LMM_DBG/pcp/high_max_pct" 12.55 "$inval" "pcp/high_max_pct"
