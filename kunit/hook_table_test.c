@@ -71,6 +71,10 @@ static const struct proto_case {
 	{ "a function argument of another kind", "int (int (*)(void *, long) it)",
 	  "int (int (*)(void *) it)",
 	  "argument 1 is 'int (*)(void *)', expected 'int (*)(void *, long)'" },
+	{ "cut short in an argument more", "int (char *a)", "int (char *a, unsigned in",
+	  "prototype too long to compare" },
+	{ "cut short behind an argument", "int (char *a)", "int (char *a, ",
+	  "prototype too long to compare" },
 	{ "nothing to compare", "", "", "no prototype to compare" },
 	{ "not a prototype", "int", "int", "no prototype to compare" },
 };
