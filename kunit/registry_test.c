@@ -6,6 +6,7 @@
  * The functions of the hook layer below are fakes.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
 
 #include "../module/control/control.h"
 #include "../module/hook/hook.h"
@@ -27,6 +28,10 @@ static struct registry_fake {
 	bool hooks_ok;		/* the kernel has the hooks */
 	bool alive;		/* events come in by all the wrappers */
 	bool regained;		/* there is a hook more than before */
+	/* A cut waits for another task to look at the policy; switch_test_cut_against_look(). */
+	bool slow_cut;
+	bool in_cut;		/* the cut has begun */
+	bool comes_back;	/* the other task has found the policy's hooks ready */
 	u32 missing;		/* wrappers that have to be loaded first */
 } fake;
 
@@ -87,6 +92,7 @@ bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t l
 {
 	if (fake.missing)
 		scnprintf(why, len, "hook drain: not live");
+	WRITE_ONCE(fake.comes_back, !fake.missing);
 	return !fake.missing;
 }
 
@@ -119,7 +125,16 @@ static void registry_fake_start(enum lmm_policy_id id)
 
 static void registry_fake_stop(enum lmm_policy_id id)
 {
+	unsigned int ms;
+
 	fake.listening &= ~BIT(id);
+	if (!fake.slow_cut)
+		return;
+	fake.slow_cut = false;
+	WRITE_ONCE(fake.in_cut, true);
+	/* In the middle of lmm_policy_cut(), with interrupts off. */
+	for (ms = 0; ms < 500 && !READ_ONCE(fake.comes_back); ms++)
+		mdelay(1);
 }
 
 #define lmm_events_start	registry_fake_start

@@ -5,6 +5,7 @@
  * The suite uses the policies and fakes of registry_test.c and is included after that file.
  */
 #include <kunit/test.h>
+#include <linux/kthread.h>
 
 static enum lmm_policy_state registry_state(struct lmm_policy *policy)
 {
@@ -195,6 +196,40 @@ static void switch_test_comes_back_without_the_optional(struct kunit *test)
 	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
 }
 
+static int switch_test_looker(void *there)
+{
+	WRITE_ONCE(*(bool *)there, true);
+	while (!READ_ONCE(fake.in_cut))
+		cond_resched();
+	registry_look();
+	return 0;
+}
+
+/* The hooks are back while a policy that stands by is being cut: off prevails. */
+static void switch_test_cut_against_look(struct kunit *test)
+{
+	struct task_struct *looker;
+	bool there = false;
+
+	KUNIT_ASSERT_GT(test, num_online_cpus(), 1U);
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.alive = false;
+	fake.hooks_ok = false;
+	KUNIT_EXPECT_TRUE(test, registry_look());
+	fake.alive = true;
+	fake.hooks_ok = true;
+	looker = kthread_run(switch_test_looker, &there, "livemm_looker");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(looker));
+	get_task_struct(looker);
+	while (!READ_ONCE(there))
+		cond_resched();
+	fake.slow_cut = true;
+	lmm_policy_cut(&registry_pcp);
+	kthread_stop(looker);
+	put_task_struct(looker);
+	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+}
+
 static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_cut_waits_for_nobody),
 	KUNIT_CASE(switch_test_cut_while_mode_changes),
@@ -204,6 +239,7 @@ static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_stands_by_for_want_of_hooks),
 	KUNIT_CASE(switch_test_stands_by),
 	KUNIT_CASE(switch_test_comes_back_without_the_optional),
+	KUNIT_CASE(switch_test_cut_against_look),
 	{}
 };
 

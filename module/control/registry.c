@@ -262,20 +262,6 @@ void lmm_policies_cut(unsigned int named)
 }
 
 /**
- * lmm_policies_cuts() - number of cuts of each policy
- * @cuts: gets the numbers, by policy id
- *
- * Context: any.
- */
-void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES])
-{
-	struct lmm_policy *policy = NULL;
-
-	while ((policy = lmm_policy_next(policy)))
-		cuts[policy->id] = READ_ONCE(policy->cuts);
-}
-
-/**
  * lmm_policies_were_cut() - was any of the named policies cut since lmm_policies_cuts()?
  * @named: bit per policy
  * @cuts: result of lmm_policies_cuts()

@@ -9,7 +9,8 @@
  *	                  ON -> LEAVING -> STANDBY -> LOADING -> ON
  *
  * A task that switches a policy on notes the number of cuts first.  The number must be unchanged
- * at the first step and at the last step, under the lock that lmm_policy_cut() takes.
+ * at the first step and at the last step.  All three are under the lock that lmm_policy_cut()
+ * takes, so that a cut that is under way counts whole or not at all.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -134,6 +135,33 @@ static int lmm_policy_begin(const struct lmm_switch *sw, char *why, size_t len)
 		WRITE_ONCE(policy->state, LMM_POLICY_LOADING);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	return cut ? lmm_cut_meanwhile(why, len) : 0;
+}
+
+static unsigned int lmm_policy_cuts(const struct lmm_policy *policy)
+{
+	unsigned long flags;
+	unsigned int cuts;
+
+	spin_lock_irqsave(&lmm_state_lock, flags);
+	cuts = policy->cuts;
+	spin_unlock_irqrestore(&lmm_state_lock, flags);
+	return cuts;
+}
+
+/**
+ * lmm_policies_cuts() - number of cuts of each policy
+ * @cuts: gets the numbers, by policy id
+ *
+ * Settings that are read afterwards are not older than the numbers.
+ *
+ * Context: any.
+ */
+void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES])
+{
+	struct lmm_policy *policy = NULL;
+
+	while ((policy = lmm_policy_next(policy)))
+		cuts[policy->id] = lmm_policy_cuts(policy);
 }
 
 /**
@@ -446,7 +474,7 @@ static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
 /* Try to bring a policy back from standby. */
 static void lmm_policy_return(struct lmm_policy *policy)
 {
-	struct lmm_switch sw = { .policy = policy, .cuts = READ_ONCE(policy->cuts) };
+	struct lmm_switch sw = { .policy = policy, .cuts = lmm_policy_cuts(policy) };
 	char why[LMM_WHY_LEN] = "";
 	struct lmm_config *config;
 
