@@ -547,16 +547,6 @@ static void registry_test_several_all_or_none(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, registry_numa.on);
 }
 
-static void registry_test_disable_all(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 7, true));
-	mutex_lock(&lmm_control_mutex);
-	lmm_policies_disable_all();
-	mutex_unlock(&lmm_control_mutex);
-	registry_expect(test, &registry_pcp, false, 7, "eaeaxdxd");
-	KUNIT_EXPECT_FALSE(test, registry_numa.on);
-}
-
 static void registry_test_unregister_switches_off(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
@@ -584,7 +574,6 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_off_is_never_refused),
 	KUNIT_CASE(registry_test_mode_changes),
 	KUNIT_CASE(registry_test_several_all_or_none),
-	KUNIT_CASE(registry_test_disable_all),
 	KUNIT_CASE(registry_test_unregister_switches_off),
 	{}
 };

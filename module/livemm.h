@@ -10,7 +10,6 @@
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
-#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
@@ -247,23 +246,19 @@ struct lmm_policy {
 	.state_show = policy##_state_show,				\
 	.reason_show = policy##_reason_show
 
-/*
- * Control.  One mutex serialises every change of settings, enable, disable and
- * registration.  The mutex is taken in process context only and is the outermost lock
- * of livemm.  The mutex may be held for long where the kernel makes an op wait.  Reading
- * settings, status, hooks and counters, switching off, and the end of the lease must
- * never wait, and take no mutex.
+/**
+ * lmm_policy_mode() - the mode that a set of settings asks for
+ * @policy: the policy of the settings
+ * @cfg: the settings
+ *
+ * Context: any.
+ * Return: index of the choice; 0 for a policy without modes.
  */
-extern struct mutex lmm_control_mutex;
-
-/* control/registry.c */
-int lmm_registry_init(void);
-void lmm_registry_exit(void);
-int lmm_policy_register(struct lmm_policy *policy);
-void lmm_policy_unregister(struct lmm_policy *policy);
-struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
-unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_config *cfg);
-bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
+static inline unsigned int lmm_policy_mode(const struct lmm_policy *policy,
+					   const struct lmm_config *cfg)
+{
+	return policy->mode_knob < 0 ? 0 : cfg->value[policy->mode_knob];
+}
 
 /* policy/<name>/policy.c */
 extern struct lmm_policy lmm_zonelock_policy;

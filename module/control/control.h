@@ -11,10 +11,26 @@
 #define LIVEMM_CONTROL_CONTROL_H
 
 #include <linux/lockdep.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 
 #include "livemm.h"
 #include "knobs.h"
+
+/*
+ * One mutex serialises every change of settings, enable, disable and registration.  The mutex is
+ * taken in process context only and is the outermost lock of livemm.  The mutex may be held for
+ * long where the kernel makes an op wait.  Reading settings, status, hooks and counters, switching
+ * off, and the end of the lease must never wait, and take no mutex.
+ */
+extern struct mutex lmm_control_mutex;
+
+/* registry.c */
+int lmm_registry_init(void);
+void lmm_registry_exit(void);
+int lmm_policy_register(struct lmm_policy *policy);
+void lmm_policy_unregister(struct lmm_policy *policy);
+struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
 
 /* debugfs.c */
 void lmm_control_init(void);
@@ -67,6 +83,7 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 		       const unsigned int cuts[LMM_NR_POLICIES], char *why, size_t len);
+bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
 		     char *why, size_t len);
 bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want);
@@ -85,6 +102,5 @@ void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
 void lmm_policies_cuts(unsigned int cuts[LMM_NR_POLICIES]);
 bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_POLICIES]);
 void lmm_policies_waiting(unsigned int named, bool wait);
-void lmm_policies_disable_all(void);
 
 #endif /* LIVEMM_CONTROL_CONTROL_H */

@@ -80,7 +80,7 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 
 	if (state == LMM_POLICY_ON) {
 		lmm_hooks_silent(policy->id, why, sizeof(why));
-		if (!why[0] && policy->on && policy->reason_show)
+		if (!why[0] && policy->reason_show)
 			policy->reason_show(policy, why, sizeof(why));
 	} else if (state == LMM_POLICY_OFF) {
 		if (!lmm_policy_supported(policy, why, sizeof(why)))
@@ -392,17 +392,12 @@ void lmm_control_init(void)
 }
 
 /**
- * lmm_control_exit() - remove the files, end the lease, switch every policy off
+ * lmm_control_exit() - cut every policy, have parameters change nothing, remove the files
  *
- * Context: process, may sleep; takes the control mutex.
+ * Context: process, may sleep.
  */
 void lmm_control_exit(void)
 {
 	lmm_params_close();
 	debugfs_remove(lmm_root);
-	lmm_lease_cancel();
-
-	mutex_lock(&lmm_control_mutex);
-	lmm_policies_disable_all();
-	mutex_unlock(&lmm_control_mutex);
 }

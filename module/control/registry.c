@@ -23,7 +23,7 @@
 /* Time between two checks for hooks that a policy in standby lacks. */
 #define LOOK_JIFFIES	HZ
 
-/* Serialises every change of settings and the table below; see livemm.h. */
+/* Serialises every change of settings and the table below; see control.h. */
 DEFINE_MUTEX(lmm_control_mutex);
 
 static struct lmm_policy *lmm_policies[LMM_NR_POLICIES];
@@ -280,23 +280,6 @@ bool lmm_policies_were_cut(unsigned int named, const unsigned int cuts[LMM_NR_PO
 }
 
 /**
- * lmm_policies_disable_all() - switch every policy off
- *
- * Context: process, may sleep, control mutex held.
- */
-void lmm_policies_disable_all(void)
-{
-	struct lmm_policy *policy = NULL;
-
-	lockdep_assert_held(&lmm_control_mutex);
-
-	while ((policy = lmm_policy_next(policy))) {
-		lmm_policy_cut(policy);
-		lmm_policy_tidy(policy);
-	}
-}
-
-/**
  * lmm_registry_init() - prepare for policies
  *
  * Context: process, may sleep.
@@ -318,8 +301,7 @@ void lmm_registry_exit(void)
 {
 	struct workqueue_struct *wq = lmm_look_wq;
 
-	/* The look queues itself, so cancel once more when no caller sees the workqueue. */
-	cancel_delayed_work_sync(&lmm_look_work);
+	/* The look queues itself, so cancel when no caller sees the workqueue. */
 	WRITE_ONCE(lmm_look_wq, NULL);
 	synchronize_rcu();
 	cancel_delayed_work_sync(&lmm_look_work);

@@ -223,19 +223,6 @@ static void lmm_why_prefix(const struct lmm_policy *policy, const char *what,
 		scnprintf(why, len, "%s/%serror %d", policy->name, what, err);
 }
 
-/**
- * lmm_policy_mode() - the mode that a set of settings asks for
- * @policy: the policy of the settings
- * @cfg: the settings
- *
- * Context: any.
- * Return: index of the choice; 0 for a policy without modes.
- */
-unsigned int lmm_policy_mode(const struct lmm_policy *policy, const struct lmm_config *cfg)
-{
-	return policy->mode_knob < 0 ? 0 : cfg->value[policy->mode_knob];
-}
-
 /* Can this kernel run the policy in a mode? */
 static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why, size_t len)
 {
