@@ -326,8 +326,11 @@ static int thread_start(void)
 		err = PTR_ERR(task);
 		goto out_runs_not;
 	}
-	if (thread)
+	if (thread) {
+		/* The last thread has no more to do, but may be in this module's code yet. */
+		kthread_stop(thread);
 		put_task_struct(thread);
+	}
 	thread = get_task_struct(task);
 	wake_up_process(task);
 	goto out;
