@@ -103,7 +103,8 @@
 /*
  * The function that attaches one program has no third argument in 6.1 before 6.1.191 and in 6.12
  * before 6.12.5.  Which arguments a kernel has is seen by BTF.
- * Upstream "bpf: Prevent tailcall infinite loop caused by freplace", 6.13; stable took the commit.
+ * Upstream d6083f040d5d ("bpf: Prevent tailcall infinite loop caused by freplace"), 6.13; stable
+ * took the commit.
  */
 #define LMM_BPF_LINK_EARLY_ARGS	struct bpf_tramp_link *link, struct bpf_trampoline *tr
 
@@ -430,7 +431,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 /*
  * A CMA area may have several ranges, and cma_get_base() warns if an area has more than one.
  * struct cma up to nranges (mm/cma.h).
- * Upstream "mm, cma: support multiple contiguous ranges, if requested", 6.15.
+ * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #define LMM_HAS_CMA_PIECES
@@ -466,7 +467,7 @@ struct cma {
 
 /*
  * The workqueue for work that may run on any CPU; a kernel with the new name warns of the old.
- * Upstream "workqueue: Add system_percpu_wq and system_dfl_wq", 6.17.
+ * Upstream 128ea9f6ccfb ("workqueue: Add system_percpu_wq and system_dfl_wq"), 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define lmm_unbound_wq		system_dfl_wq
@@ -477,7 +478,7 @@ struct cma {
 /*
  * Timers.
  * Upstream 8fa7292fee5c ("treewide: Switch/rename to timer_delete[_sync]()"), 6.15, and
- * "hrtimers: Delete hrtimer_init()", 6.15.
+ * 9779489a31d7 ("hrtimers: Delete hrtimer_init()"), 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #define lmm_timer_delete_sync(timer)	timer_delete_sync(timer)

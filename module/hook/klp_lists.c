@@ -37,9 +37,8 @@ static int refill_from(struct zone *zone, unsigned int order, unsigned long coun
 	static_call(on_refill_plan)(zone, order, migratetype, &plan);
 	if (plan.regular) {
 		this_cpu_write(*regular_only, true);
-		plan.regular_got = static_call(orig_refill)(zone, order, count, list,
-							    migratetype,
-							      alloc_flags & ~LMM_ALLOC_CMA);
+		plan.regular_got = static_call(orig_refill)(zone, order, count, list, migratetype,
+							    alloc_flags & ~LMM_ALLOC_CMA);
 		this_cpu_write(*regular_only, false);
 	}
 	if (!plan.regular_got && plan.cma_blocks)

@@ -97,7 +97,7 @@ struct lmm_klp_plan {
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
  *	@zone: returns the number of blocks to ask for, at least @asked
  * @refill_plan: before a refill of @zone's list of @migratetype with blocks of @order, on a
- *	kernel with CMA: fills in the sources
+ *	kernel with CMA: fills in the plan
  * @refill_done: after a refill by a plan: the plan has the blocks from each source
  * @refill: after a refill: @got blocks were moved from the buddy, and are not counted in the
  *	list yet
@@ -130,9 +130,9 @@ struct lmm_klp_handlers {
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
 				      unsigned long asked);
 	void (*refill_plan)(struct zone *zone, unsigned int order, int migratetype,
-			    struct lmm_klp_plan *source);
+			    struct lmm_klp_plan *plan);
 	void (*refill_done)(struct zone *zone, unsigned int order,
-			    const struct lmm_klp_plan *source);
+			    const struct lmm_klp_plan *plan);
 	void (*refill)(struct zone *zone, unsigned int order, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
 			   int pindex);
