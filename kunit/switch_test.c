@@ -23,6 +23,13 @@ static bool registry_look(void)
 	return again;
 }
 
+/* The hooks of a policy that is on go, or all hooks come back. */
+static void registry_hooks(bool there)
+{
+	fake.alive = there;
+	fake.hooks_ok = there;
+}
+
 /* Off takes effect without the mutex; the next holder of the mutex tidies up. */
 static void switch_test_cut_waits_for_nobody(struct kunit *test)
 {
@@ -122,11 +129,9 @@ static void switch_test_revert_leaves_off(struct kunit *test)
 static void switch_test_stands_by_for_want_of_hooks(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	fake.alive = false;
-	fake.hooks_ok = false;
+	registry_hooks(false);
 	KUNIT_EXPECT_TRUE(test, registry_look());
-	fake.alive = true;
-	fake.hooks_ok = true;
+	registry_hooks(true);
 	fake.armed_err = -EOPNOTSUPP;
 	KUNIT_EXPECT_TRUE(test, registry_look());
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
@@ -140,8 +145,7 @@ static void switch_test_stands_by(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	KUNIT_EXPECT_FALSE(test, registry_look());
-	fake.alive = false;
-	fake.hooks_ok = false;
+	registry_hooks(false);
 	KUNIT_EXPECT_TRUE(test, registry_look());
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
 	KUNIT_EXPECT_STREQ(test, "no hook", registry_why);
@@ -158,8 +162,7 @@ static void switch_test_stands_by(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
 
 	/* A policy whose wrappers must be loaded does not come back by itself. */
-	fake.alive = true;
-	fake.hooks_ok = true;
+	registry_hooks(true);
 	fake.missing = 1;
 	KUNIT_EXPECT_TRUE(test, registry_look());
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
@@ -170,8 +173,7 @@ static void switch_test_stands_by(struct kunit *test)
 	registry_expect(test, &registry_pcp, true, 9, "ea");
 
 	/* Off in standby. */
-	fake.alive = false;
-	fake.hooks_ok = false;
+	registry_hooks(false);
 	registry_look();
 	fake.log[0] = '\0';
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9));
@@ -213,11 +215,9 @@ static void switch_test_cut_against_look(struct kunit *test)
 
 	KUNIT_ASSERT_GT(test, num_online_cpus(), 1U);
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	fake.alive = false;
-	fake.hooks_ok = false;
+	registry_hooks(false);
 	KUNIT_EXPECT_TRUE(test, registry_look());
-	fake.alive = true;
-	fake.hooks_ok = true;
+	registry_hooks(true);
 	looker = kthread_run(switch_test_looker, &there, "livemm_looker");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(looker));
 	get_task_struct(looker);
