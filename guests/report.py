@@ -135,10 +135,17 @@ def heed_signals() -> None:
 
 
 def main_guard(main: Callable[[], int]) -> None:
-    """Run a command's main: one line for an expected error, never a traceback."""
+    """Run a command's main: one line for an expected error, never a traceback.
+
+    A command without argparse answers --help with the text at the top of its file.
+    """
     heed_signals()
+    command = sys.modules["__main__"]
+    asked = {"-h", "--help"} & set(sys.argv[1:]) and not hasattr(command, "argparse")
     try:
-        status = main()
+        if asked:
+            print((command.__doc__ or "").strip(), flush=True)
+        status = 0 if asked else main()
     except (ToolError, OSError, UnicodeDecodeError) as error:
         print(f"error: {error}", file=sys.stderr)
         status = 2

@@ -367,6 +367,19 @@ def a_guest_that_is_ended_has_no_verdict() -> None:
     assert status and "ToolError: ended before" in said, said
 
 
+def help_runs_nothing() -> None:
+    """A command without argparse shows the text of its file, in place of its work."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "work.py"
+        path.write_text('"""What it does."""\nfrom guests.report import main_guard\n'
+                        "main_guard(lambda: 7)\n", encoding="utf-8")
+        for words, wanted in (([], (7, "")), (["--help"], (0, "What it does.\n")),
+                              (["x", "-h"], (0, "What it does.\n"))):
+            ran = run_program([sys.executable, path, *words], cwd=ROOT, check=False,
+                              env={"PYTHONPATH": str(ROOT)})
+            assert ran == wanted, ran
+
+
 def guest_that(
     script: str, reason: str, emulation: str = SINGLE, qemu: Sequence[str] = ()
 ) -> Callable[[], None]:
@@ -392,7 +405,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
     dkms_keeps_to_the_matrix, threads_that_take_turns_end,
-    a_guest_that_is_ended_has_no_verdict]
+    a_guest_that_is_ended_has_no_verdict, help_runs_nothing]
 
 
 def main() -> int:

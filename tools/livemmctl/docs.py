@@ -183,7 +183,7 @@ def man_page() -> str:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         print("usage: python3 -m livemmctl.docs FOLDER", file=sys.stderr)
         return 2
     top = Path(sys.argv[1])

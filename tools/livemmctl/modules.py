@@ -276,6 +276,10 @@ def _switch_off(
 
 def main() -> int:
     """`make unload`: unload on a host that has Python but not the command's libraries."""
+    if sys.argv[1:]:
+        print("usage: python3 -m livemmctl.modules: switch every policy off, unload all modules",
+              file=sys.stderr)
+        return Exit.USAGE
     try:
         unload(Host(), 60, Clock(), print)
     except CtlError as error:

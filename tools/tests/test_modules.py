@@ -253,7 +253,12 @@ def test_make_unload_is_the_same_command(
     host: FakeHost, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(modules, "Host", lambda: host)
+    monkeypatch.setattr(sys, "argv", ["modules", "--help"])
     host.kernel.load_klp()
+    assert modules.main() == Exit.USAGE
+    assert capfd.readouterr().err.startswith("usage: ")
+    assert not host.ran
+    monkeypatch.setattr(sys, "argv", ["modules"])
     host.answers["rmmod"] = Ran(1, "", "in use")
     assert modules.main() == Exit.REFUSED
     assert "unload: livemm stays loaded: in use" in capfd.readouterr().err
