@@ -45,7 +45,7 @@ COMPLETE = "_LIVEMMCTL_COMPLETE"
 
 def missing_library(error: ImportError) -> CtlError:
     """The error for a library that is imported only where it is needed."""
-    return CtlError(f"a Python library that this needs is not there: {error.name or error}",
+    return CtlError(f"a Python library that livemmctl needs is missing: {error.name or error}",
                     Exit.FAILED, "apt install --install-recommends livemm-tools")
 
 

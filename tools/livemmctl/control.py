@@ -37,8 +37,8 @@ Knobs = dict[str, dict[str, str]]
 #: in one of these states is not on.
 UNSETTLED = {
     "loading": "being switched on",
-    "standby": "standing by: a hook that it needs is taken",
-    "leaving": "off; its values are still being put back",
+    "standby": "standing by: a required hook is taken",
+    "leaving": "off; the kernel's values are still being put back",
 }
 
 
@@ -160,7 +160,7 @@ def parse_counters(text: str) -> dict[str, int]:
 _HINTS = {
     errno.ENOENT: "are livemm's livepatches installed and signed? livemmctl doctor",
     errno.EBUSY: "a livepatch is in the way: livemmctl hooks, livemmctl doctor",
-    errno.ECANCELED: "somebody switched it off, or the lease ran out",
+    errno.ECANCELED: "somebody switched the policy off, or the lease ran out",
 }
 
 

@@ -157,4 +157,4 @@ def file_error(verb: str, name: str, error: OSError) -> CtlError:
     denied = error.errno in (errno.EACCES, errno.EPERM)
     return CtlError(f"cannot {verb} {name}: {os_words(error)}",
                     Exit.DENIED if denied else Exit.FAILED,
-                    "run it as root" if denied and os.geteuid() != 0 else None)
+                    "run the command as root" if denied and os.geteuid() != 0 else None)

@@ -127,7 +127,7 @@ def held_up(host: Host) -> str:
 def named(tasks: list[str]) -> str:
     """Tasks in words, not too many."""
     if not tasks:
-        return "no task is to be seen that holds it"
+        return "no task is seen that holds the transition"
     more = len(tasks) - TASKS_NAMED
     return "held by " + ", ".join(tasks[:TASKS_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -149,7 +149,8 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
         if clock.now() >= end:
             raise CtlError(
                 f"livemm is loaded, but its livepatches have not settled after {limit_s:g} s; "
-                + held_up(host), Exit.TIMEOUT, "it goes on by itself: see livemmctl status"
+                + held_up(host), Exit.TIMEOUT,
+                "the transition goes on by itself: see livemmctl status"
             )
         clock.sleep(POLL_S)
     return True
@@ -162,8 +163,8 @@ def load_error(host: Host, said: str, logged: list[str]) -> CtlError:
         return CtlError(f"livemm is not installed for kernel {host.release()}", Exit.UNSUPPORTED,
                         "dkms status livemm")
     if "key was rejected" in lower or "required key not available" in lower:
-        return CtlError("the kernel refuses livemm: it is not signed with a key that it trusts",
-                        Exit.DENIED, "livemmctl doctor")
+        return CtlError("the kernel refuses livemm: livemm is not signed with a key that the kernel"
+                        " trusts", Exit.DENIED, "livemmctl doctor")
     if "operation not permitted" in lower:
         return not_permitted(host)
     return CtlError(
@@ -176,13 +177,13 @@ def not_permitted(host: Host) -> CtlError:
     """Who may not load a module, or which kernel takes none."""
     if host.user_id() != 0:
         return CtlError("cannot load livemm: operation not permitted", Exit.DENIED,
-                        "run it as root")
+                        "run the command as root")
     if host.read_or("/proc/sys/kernel/modules_disabled").strip() == "1":
         return CtlError("no module can be loaded until reboot: kernel.modules_disabled is 1",
                         Exit.DENIED, "load livemm earlier at boot (modules-load.d)")
     if "[none]" not in host.read_or("/sys/kernel/security/lockdown", "[none]"):
         return CtlError("the kernel refuses livemm: under lockdown a module has to be signed"
-                        " with a key that it trusts", Exit.DENIED, "livemmctl doctor")
+                        " with a key that the kernel trusts", Exit.DENIED, "livemmctl doctor")
     return CtlError("the kernel lets nobody load a module here: is this a container?",
                     Exit.DENIED, "livemmctl doctor")
 
@@ -224,7 +225,8 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
     def wait(name: str) -> None:
         if clock.now() >= end:
             raise CtlError(f"{name} is not off after {limit_s:g} s; {held_up(host)}", Exit.TIMEOUT,
-                           "it goes on by itself: run this again, or end those tasks")
+                           "the transition goes on by itself: run the command again, or end"
+                           " those tasks")
         clock.sleep(POLL_S)
 
     # A livepatch in transition comes first: the kernel can turn back only that livepatch.
@@ -242,10 +244,10 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
 def _stays(host: Host, said: str) -> CtlError:
     words = f"livemm stays loaded: {said}"
     if host.user_id() != 0:
-        return CtlError(words, Exit.DENIED, "run it as root")
+        return CtlError(words, Exit.DENIED, "run the command as root")
     return CtlError(
         words, Exit.REFUSED,
-        "try again in a while, if it loads a livepatch; livemmctl hooks tells of a hook that"
+        "try again in a while, if livemm loads a livepatch; livemmctl hooks tells of a hook that"
         " cannot be unhooked"
     )
 

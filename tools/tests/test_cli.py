@@ -148,9 +148,9 @@ def test_enable_and_disable(host: FakeHost, ctl: Ctl) -> None:
 @pytest.mark.parametrize(
     ("state", "words", "said"),
     [("leaving", ["disable", "pcp"],
-      "pcp/enabled: 1 -> 0\npcp is off; its values are still being put back (words)\n"),
+      "pcp/enabled: 1 -> 0\npcp is off; the kernel's values are still being put back (words)\n"),
      ("standby", ["set", "pcp", "decay_ms=2000"],
-      "pcp/decay_ms: 3000 -> 2000\npcp is standing by: a hook that it needs is taken (words)\n")],
+      "pcp/decay_ms: 3000 -> 2000\npcp is standing by: a required hook is taken (words)\n")],
 )
 def test_what_is_neither_on_nor_off_is_said(
     host: FakeHost, ctl: Ctl, state: str, words: list[str], said: str
@@ -407,7 +407,7 @@ def test_not_root(host: FakeHost, ctl: Ctl, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     done = ctl("status", "--json")
     assert done.status == Exit.DENIED
-    assert done.error()["hint"] == "run it as root"
+    assert done.error()["hint"] == "run the command as root"
 
 
 @pytest.mark.parametrize(("library", "words"), [("rich", ["status"]),
@@ -421,7 +421,7 @@ def test_a_missing_library_is_named(
             monkeypatch.delitem(sys.modules, name)
     modules = cast("dict[str, Any]", sys.modules)
     monkeypatch.setitem(modules, library, None)
-    ctl(*words).failed(Exit.FAILED, "a Python library that this needs is not there")
+    ctl(*words).failed(Exit.FAILED, "a Python library that livemmctl needs is missing")
 
 
 def test_interrupted(host: FakeHost, monkeypatch: pytest.MonkeyPatch,

@@ -57,7 +57,7 @@ def check_row(ctl: Ctl, host: FakeHost, name: str, state: str, seen: str) -> str
 
 def test_nothing_is_wrong(well: FakeHost, ctl: Ctl) -> None:
     done = ctl("doctor", "--problems", on=well)
-    assert done.out == "nothing is in its way\n"
+    assert done.out == "nothing is in livemm's way\n"
     assert done.status == 0
     rows = ctl("doctor", "--json", on=well).data()["checks"]
     assert [row["check"] for row in rows] == [name for name, _ in CHECKS]
@@ -95,9 +95,9 @@ def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
         (f"{DEBUGFS}/status", "pcp unsupported event hook drain: gone\n", "policies", "warn",
          "pcp: hook drain: gone", "hooks"),
         (f"{DEBUGFS}/status", "pcp standby event livepatch x holds y\n", "policies", "warn",
-         "pcp is standing by: a hook that it needs is taken (livepatch x holds y)", "wait"),
+         "pcp is standing by: a required hook is taken (livepatch x holds y)", "wait"),
         (f"{DEBUGFS}/status", "pcp leaving event -\n", "policies", "warn",
-         "pcp is off; its values are still being put back", "wait"),
+         "pcp is off; the kernel's values are still being put back", "wait"),
         (f"{DEBUGFS}/status", "pcp loading event -\n", "policies", "warn", "switched on", "wait"),
         (f"{DEBUGFS}/hooks", HOOK.format("idle", "all kprobes are off"), "hooks", "warn",
          "idle for a reason: kick: all kprobes are off", "--only idle"),
@@ -235,7 +235,7 @@ def test_without_dkms(well: FakeHost, ctl: Ctl) -> None:
     [
         ("\x01", "DKMS key", "mok.pub is already enrolled", False, "ok", "a key that is enrolled"),
         ("\x01", "DKMS key", "mok.pub is not enrolled", False, "fail", "not enrolled"),
-        ("\x01", "DKMS key", "mok.pub is not enrolled", True, "ok", "the kernel has taken it"),
+        ("\x01", "DKMS key", "mok.pub is not enrolled", True, "ok", "the kernel has loaded livemm"),
         ("\x01", "DKMS key", None, False, "warn", "no mokutil"),
         ("\x01", "", "mok.pub is already enrolled", False, "fail", "livemm has none"),
         ("\x00", "", None, False, "ok", "Secure Boot is off"),

@@ -232,7 +232,7 @@ def test_unload_patch_that_cannot_be_switched(
 def test_unload_not_root(host: FakeHost, ctl: Ctl) -> None:
     user = FakeHost(host.root, host.kernel, uid=1000)
     user.answers["rmmod"] = Ran(1, "", "rmmod: ERROR: could not remove: Operation not permitted")
-    ctl("unload", on=user).failed(Exit.DENIED, "run it as root")
+    ctl("unload", on=user).failed(Exit.DENIED, "run the command as root")
 
 
 def test_many_tasks_are_not_all_named() -> None:

@@ -147,7 +147,7 @@ def _remark(report: Report) -> None:
         if held and report.experiment.mode == HOST:
             report.notes.append(
                 f"{held} of {len(mine)} hosts of {arm.name} could not be switched; they count"
-                " in it all the same (intention to treat), so the effect is understated"
+                " in that arm all the same (intention to treat), so the effect is understated"
             )
         passed = [guard for name, guard in report.seen.guards if name == arm.name]
         for guard in sorted(set(passed)):
@@ -155,7 +155,7 @@ def _remark(report: Report) -> None:
                                 f" in {arm.name}")
     moved = sum(1 for host in hosts.values() if host.moved)
     if moved:
-        words = f"{moved} of {len(hosts)} hosts changed arms; they count in their first"
+        words = f"{moved} of {len(hosts)} hosts changed arms; these hosts count in their first"
         if moved > MOVED_MOST * len(hosts):
             words += ", so effects are understated"
         report.notes.append(words)

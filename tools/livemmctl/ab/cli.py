@@ -72,7 +72,7 @@ def _host_text(experiment: Experiment, data: Mapping[str, Any]) -> str:
     joins = data["joins_after_seconds"]
     lines.append(f"arm: {data['arm']}")
     if joins is None:
-        lines.append("the ramp never gets to it: it does not take part")
+        lines.append("the ramp never gets to this host: the host does not take part")
     elif joins:
         lines.append(f"takes part {duration_text(joins)} after the start")
     else:
@@ -217,7 +217,7 @@ def run(app: App, experiment: Path, journal: Path, tick: float | None) -> None:
         left = ("what was switched by hand stays so, the rest is at stock"
                 if outcome.status == Exit.DRIFT else "the host is back to stock")
         raise CtlError(f"{outcome.reason}; {left}", outcome.status,
-                       "start it again to go on" if outcome.kind == "stop" else None)
+                       "start the experiment again to go on" if outcome.kind == "stop" else None)
     app.show({"experiment": found.name, "outcome": outcome.kind, "reason": outcome.reason},
              lambda: f"ended: {outcome.reason}; the host is at stock")
 
@@ -245,7 +245,8 @@ def status(app: App) -> None:
     def text() -> str:
         lines = [f"{running.experiment}: " + (
             f"runner {running.pid}" if alive else
-            "its runner has died; livemmctl ab run goes on, livemmctl ab stop ends it")]
+            "the runner has died; livemmctl ab run continues the experiment,"
+            " livemmctl ab stop ends the experiment")]
         for key in ("arm", "block", "guardrail"):
             if data.get(key) is not None:
                 lines.append(f"{key}: {data[key]}")
@@ -264,7 +265,7 @@ def stop(app: App, timeout: float) -> None:
     The command works whether or not the runner is alive.
     """
     experiment, alive = stop_here(app.host, timeout)
-    words = "ended" if alive else "its runner had died; ended"
+    words = "ended" if alive else "the runner had died; ended"
     app.show({"experiment": experiment, "runner_alive": alive},
              lambda: f"{experiment}: {words}; the host is at stock")
 

@@ -157,7 +157,7 @@ def _refuse_lasting(fields: Fields, settings: Settings) -> None:
             raise fields.error(
                 policy,
                 f"{policy} leaves a lasting state in physical memory behind, which the next"
-                " block of time would inherit: it cannot be compared by switchback",
+                " block of time would inherit: switchback cannot compare the policy",
                 'use mode = "host"',
             )
 
@@ -225,7 +225,7 @@ def _refuse_silent(fields: Fields, source: Source, arms: tuple[Arm, ...]) -> Non
         if arm.settings.get(policy, {}).get("enabled") != "1":
             raise fields.error(
                 "source",
-                f"{source} stands still while {policy} is off, as it is in arm {arm.name}",
+                f"{source} stands still while {policy} is off, as in arm {arm.name}",
                 "compare by what the kernel itself counts, or what a command prints",
             )
 

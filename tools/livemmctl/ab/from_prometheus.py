@@ -134,7 +134,7 @@ def query_for(source: Source, own: str, grows: bool, host_label: str, step_s: fl
     if not own:
         names = names_of(source)
         if not names:
-            raise UsageError(f"{source}: how a fleet's Prometheus has it is not known",
+            raise UsageError(f"{source}: the name of this metric in Prometheus is not known",
                              "give the metric a promql")
         pattern = "|".join(names)
         selector = names[0] if len(names) == 1 else f"{{__name__=~{quoted(pattern)}}}"

@@ -58,7 +58,7 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CtlError(f"{self.path}: another runner is writing to it",
+            raise CtlError(f"{self.path}: another runner is writing to the journal",
                            hint="livemmctl ab status") from None
         size = os.fstat(self._file).st_size
         # A crash may have left half a line: it is not to swallow the next one.

@@ -40,7 +40,7 @@ class Place:
     def taken(self, running: Running) -> Iterator[None]:
         """Be the host's only runner for a while.  Raises CtlError if there is another."""
         path = self.host.path(LOCK)
-        with os_errors(f"cannot use {path}", hint="run it as root"):
+        with os_errors(f"cannot use {path}", hint="run the command as root"):
             path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -45,7 +45,7 @@ def examine(scene: Scene) -> list[tuple[str, Finding]]:
         except CtlError as error:
             finding = warn(f"cannot be told: {error.message}", error.hint or "see dmesg")
         except OSError as error:
-            finding = warn(f"cannot be told: {os_words(error)}", "run it as root")
+            finding = warn(f"cannot be told: {os_words(error)}", "run the command as root")
         rows.append((name, finding))
     return rows
 
@@ -68,7 +68,7 @@ def doctor(app: App, problems: bool) -> None:
         {"checks": [{"check": name, **asdict(row)} for name, row in shown]},
         lambda: text_of(Table(("check", "state", "seen", "what to do"),
                               [(name, row.state, row.seen, row.todo or "-")
-                               for name, row in shown])) if shown else "nothing is in its way",
+                               for name, row in shown])) if shown else "nothing is in livemm's way",
     )
     if any(row.state == "fail" for _, row in found):
         click.get_current_context().exit(Exit.FAILED)

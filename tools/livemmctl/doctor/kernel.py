@@ -18,8 +18,8 @@ def kernel(scene: Scene) -> Finding:
     if not pattern:
         if scene.loaded:
             return ok(f"{release}, and livemm is loaded")
-        return warn(f"{release}; livemm's sources are not installed, so whether it is supported"
-                    " cannot be told", "apt install livemm-dkms")
+        return warn(f"{release}; livemm's sources are not installed: whether the kernel is"
+                    " supported cannot be told", "apt install livemm-dkms")
     try:
         supported = re.match(pattern, release) is not None
     except re.error:
@@ -142,13 +142,13 @@ def signing(scene: Scene) -> Finding:
     signer = scene.modinfo("signer")
     if not signer:
         return fail(f"{said}; signatures are enforced, and livemm has none",
-                    "have DKMS sign it: dkms generate_mok, then dkms build --force livemm,"
+                    "have DKMS sign livemm: dkms generate_mok, then dkms build --force livemm,"
                     f" then mokutil --import {MOK} and reboot to confirm")
     test = scene.run("mokutil", "--test-key", MOK)
     if test is not None and "is already enrolled" in test.out:
         return ok(f"{said}; signed by {signer}, a key that is enrolled")
     if scene.loaded:
-        return ok(f"{said}; signed by {signer}, and the kernel has taken it")
+        return ok(f"{said}; signed by {signer}, and the kernel has loaded livemm")
     seen = "whose enrolment cannot be told (no mokutil)" if test is None else "not enrolled"
     return (warn if test is None else fail)(
         f"{said}; signed by {signer}, {seen}",

@@ -27,7 +27,7 @@ def dkms(scene: Scene) -> Finding:
     if version := scene.modinfo("version"):
         return ok(f"livemm {version} is installed, not by DKMS")
     if scene.loaded:
-        return warn("livemm is loaded, but not installed: it will not be there after a reboot",
+        return warn("livemm is loaded, but not installed: a reboot ends livemm",
                     "apt install livemm-dkms")
     others = sorted({release for _, release, _ in states})
     elsewhere = f" (only for {', '.join(others)})" if others else ""
@@ -40,7 +40,7 @@ def headers(scene: Scene) -> Finding:
     """Can DKMS build for this kernel?"""
     if scene.host.exists(f"/lib/modules/{scene.release}/build"):
         return ok(f"headers of {scene.release} are installed")
-    return warn(f"no headers of {scene.release}: an upgrade of livemm cannot be built for it",
+    return warn(f"no headers of {scene.release}: DKMS cannot build an upgrade of livemm",
                 f"apt install linux-headers-{scene.release}")
 
 
@@ -55,7 +55,7 @@ def loaded(scene: Scene) -> Finding:
                     "livemmctl unload, then livemmctl load, when it suits you")
     version = scene.line(f"{MODULE}/version")
     if version and version != __version__:
-        return warn(f"livemm {version} is loaded, this is livemmctl {__version__}",
+        return warn(f"livemm {version} is loaded, livemmctl is {__version__}",
                     "bring both to one version")
     if scene.line(f"{MODULE}/parameters/off") == "Y":
         return warn("livemm.off=1: every policy is refused",

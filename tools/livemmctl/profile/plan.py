@@ -110,7 +110,7 @@ def apply_changes(control: ModuleControl, changes: list[Change]) -> None:
         control.apply(wanted)
         wrong = differing(control.settings(), wanted)
         if wrong:
-            raise CtlError(f"the kernel took it, but does not show it: {names_of(wrong)}",
-                           Exit.REFUSED)
+            raise CtlError(f"the kernel accepted the settings, but does not show:"
+                           f" {names_of(wrong)}", Exit.REFUSED)
     except CtlError as error:
         raise put_back(control, before, error) from None

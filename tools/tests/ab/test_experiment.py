@@ -72,7 +72,7 @@ BY_HOST: list[tuple[str, dict[str, Any], str]] = [
     ("metrics[1].source", metric(source="command:awk 1"), "whole path"),
     ("metrics[1].source", metric(source="command:/bin/x 'a"), "closing quotation"),
     ("metrics[1].source", metric(source="counter:pcp/drains"),
-     "stands still while pcp is off, as it is in arm off"),
+     "stands still while pcp is off, as in arm off"),
     ("metrics[1].kind", metric(kind="median"), "rate, mean, ratio, quantile"),
     ("metrics[1].per", metric(kind="ratio"), "wanted with"),
     ("metrics[1].per", metric(per="vmstat:pgfault"), "only with it"),

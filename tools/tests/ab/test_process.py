@@ -110,7 +110,7 @@ def test_killed_it_leaves_the_lease_and_can_be_cleaned_up_after(
     assert (data["running"], data["experiment"], data["arm"]) == (False, "trial", "on")
     assert "has died" in ctl("ab", "status", on=there).out
     done = ctl("ab", "stop", on=there)
-    assert done.status == 0 and "its runner had died" in done.out
+    assert done.status == 0 and "the runner had died" in done.out
     assert_stock(host)
     assert records(journal)[-1]["type"] == "end"
     assert "no experiment" in ctl("ab", "status", on=there).out
