@@ -531,7 +531,7 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 	cut = READ_ONCE(policy->cuts) != sw->cuts;
 	if (err && (cut || lmm_policy_up(&back, words, sizeof(words)))) {
 		if (!cut && READ_ONCE(policy->cuts) == sw->cuts)
-			pr_err("livemm: %s is off: its mode was not put back: %s\n",
+			pr_err("livemm: %s is off: the old mode was not put back: %s\n",
 			       policy->name, words);
 		lmm_policy_cut(policy);
 		lmm_policy_settle(policy, LMM_POLICY_OFF);

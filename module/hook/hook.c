@@ -511,7 +511,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
 		WRITE_ONCE(hook->refused, err);
 		if (err && hook->required & user) {
-			scnprintf(why, len, "hook %s: %s: the kernel refused it (%d)",
+			scnprintf(why, len, "hook %s: %s: the kernel refused the hook (%d)",
 				  hook->name, hook->symbol, err);
 			lmm_hooks_disarm(client);
 			return err;
@@ -592,7 +592,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 	}
 	lmm_row_obstacle(hook, words, sizeof(words));
 	if (!words[0] && refused)
-		scnprintf(words, sizeof(words), "%s: the kernel refused it (%d)", hook->symbol,
+		scnprintf(words, sizeof(words), "%s: the kernel refused the hook (%d)", hook->symbol,
 			  refused);
 	if (words[0]) {
 		row_impact(hook, words, why, len);

@@ -114,7 +114,7 @@ static int livepatch_remove(const struct lmm_livepatch *lp, const struct lmm_klp
 		return 0;
 	if (!err)
 		scnprintf(why, len, "%s has run, but %s is still loaded", RMMOD, lp->module);
-	strlcat(why, ": unload it by hand", len);
+	strlcat(why, ": unload the module by hand", len);
 	return -EBUSY;
 }
 
@@ -207,10 +207,10 @@ static int livepatch_settle(struct lmm_livepatch *lp, const struct lmm_klp_port 
 		used = scnprintf(why, len, "livepatch transition stalled, held by ");
 		lmm_klp_holders(why + used, len - used);
 	} else {
-		scnprintf(why, len, "%s was disabled from outside during its transition",
+		scnprintf(why, len, "%s was disabled from outside during the transition",
 			  lp->module);
 	}
-	pr_warn("%s: %s; taking it back\n", lp->module, why);
+	pr_warn("%s: %s; the livepatch is taken back\n", lp->module, why);
 	if (livepatch_remove(lp, port, words, sizeof(words)))
 		pr_warn("%s is disabled but still loaded: %s\n", lp->module, words);
 	livepatch_leave(lp);

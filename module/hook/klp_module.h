@@ -323,7 +323,7 @@ static int __init klp_wrap(const char *name, struct klp_func *func)
 	site = addr ? static_call(klp_ftrace_location)(addr) : 0;
 	/* The function's own site is at the entry, or behind an ENDBR. */
 	if (!site || site - addr > KLP_ENDBR_SIZE) {
-		pr_err("%s: no such function, or it cannot be traced\n", name);
+		pr_err("%s: no such function, or no ftrace site\n", name);
 		return -ENOENT;
 	}
 	klp_rows[i].set_original(site + MCOUNT_INSN_SIZE);
@@ -346,7 +346,7 @@ static int __init klp_init(void)
 	if (err)
 		return err;
 	if (!functions || !*functions) {
-		pr_err("loaded by hand? livemm.ko loads this when a policy needs it\n");
+		pr_err("loaded by hand? livemm.ko loads this module when a policy needs a wrapper\n");
 		return -EINVAL;
 	}
 	if (strscpy(names, functions, sizeof(names)) < 0)

@@ -176,7 +176,7 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char 
 	}
 	room.end = room.start + lmm_symbol_size(room.start);
 	if (room.end == room.start) {
-		scnprintf(why, len, "cannot tell how long it is");
+		scnprintf(why, len, "has an unknown length");
 		return 0;
 	}
 	if (!lmm_extent_within(object, kernel_data, ARRAY_SIZE(kernel_data))) {
@@ -292,7 +292,7 @@ struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *e
 	rcu_read_unlock();
 	if (pos == head)
 		return head;
-	scnprintf(why, len, "is not the list that we are on");
+	scnprintf(why, len, "is not the list that livemm is on");
 	return NULL;
 }
 

@@ -88,7 +88,7 @@ static bool type_agrees(const struct lmm_hook *hook,
 	case LMM_MECH_LAYOUT:
 		err = lmm_btf_layout(alt->symbol, alt->proto, &offset);
 		if (!err && offset != hook->offset) {
-			scnprintf(why, len, "%s %u, we were built for %u",
+			scnprintf(why, len, "%s %u, livemm was built for %u",
 				  alt->proto ? "at byte" : "of size", offset, hook->offset);
 			return false;
 		}
@@ -101,11 +101,11 @@ static bool type_agrees(const struct lmm_hook *hook,
 		break;
 	}
 	if (err == -EOPNOTSUPP) {
-		scnprintf(why, len, "no BTF to check it against (force=1 skips the check)");
+		scnprintf(why, len, "no BTF to check against (force=1 skips the check)");
 		return false;
 	}
 	if (err) {
-		scnprintf(why, len, "BTF does not know it, so its prototype cannot be checked");
+		scnprintf(why, len, "not in BTF, so the type cannot be checked");
 		return false;
 	}
 	if (hook->mech == LMM_MECH_LAYOUT)
@@ -180,7 +180,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		return;
 	}
 	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {
-		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at its entry (notrace)");
+		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at the entry (notrace)");
 		return;
 	}
 	if (!any_type_agrees(hook, alt, hook->why, sizeof(hook->why))) {

@@ -54,7 +54,7 @@ def words(path: str) -> str:
 def left_out() -> set[str]:
     """Hooks that say that the kernel refused them for want of memory when they were tried last."""
     return {f"hook {row[0]}" for row in oracle.rows("hooks")
-            if row[3] == "unavailable" and "the kernel refused it (-12)" in " ".join(row[6:])}
+            if row[3] == "unavailable" and "the kernel refused the hook (-12)" in " ".join(row[6:])}
 
 
 def state() -> dict[str, str]:

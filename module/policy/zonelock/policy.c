@@ -113,7 +113,7 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		code->size = lmm_symbol_size(code->start);
 		if (code->size)
 			continue;
-		scnprintf(why, len, "the kernel does not say how long its functions are");
+		scnprintf(why, len, "the kernel does not tell the lengths of functions");
 		return -EOPNOTSUPP;
 	}
 	zonelock_actuator_init(lmm_hook_body(LMM_HOOK_DRAIN));
@@ -197,9 +197,9 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
 	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
-	LMM_NEEDS(FREE_COMMIT, "all of the policy: it would not know whose drains it may keep"),
-	LMM_NEEDS(FREE_PAGE, "all of the policy: it would not know whose drains it may keep"),
-	LMM_NEEDS(FREE_PAGES, "all of the policy: it would not know whose drains it may keep"),
+	LMM_NEEDS(FREE_COMMIT, "all of the policy, which would not know whose drains it may keep"),
+	LMM_NEEDS(FREE_PAGE, "all of the policy, which would not know whose drains it may keep"),
+	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),
 };
 
 static const struct lmm_layout zonelock_layouts[] = {
