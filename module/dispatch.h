@@ -27,7 +27,7 @@ struct page;
 struct lmm_events {
 	/**
 	 * @depot_get: a refill of @blocks blocks of @order to this CPU's list of @zone is about
-	 * to begin.  Puts pages on that list, @list, and returns how many blocks; with any, the
+	 * to begin.  Puts pages on that list, @list, and returns how many blocks; if not 0, the
 	 * buddy is not asked.  One policy only.  Not asked while an owner takes the zone.  Under
 	 * pcp->lock.  Hook: refill.
 	 */
@@ -123,8 +123,8 @@ struct lmm_events {
 	void (*kswapd_woken)(struct zone *zone);
 
 	/**
-	 * @fallback: free pages of @migratetype are wanted; among the free blocks of @order the
-	 * kernel has @found those of another type, or -1.  Returns @found, or -1 to refuse, and
+	 * @fallback: free pages of @migratetype are wanted; @found is the other type of which the
+	 * kernel has found a free block of @order, or -1.  Returns @found, or -1 to refuse, and
 	 * clears @whole where no more than was asked for may be taken of a block.  Under
 	 * zone->lock, interrupts off; where @claimable is set, under no lock.  Hook: fallback.
 	 */
@@ -181,8 +181,8 @@ struct lmm_events {
 	void (*hint_fault)(int last_cpupid, int pages, int flags);
 
 	/**
-	 * @hint_vma: this thread has a NUMA hint fault in @vma; as @hint_fault.  Process, under
-	 * the lock of a page table.  Hook: hint_vma.
+	 * @hint_vma: this thread has a NUMA hint fault in @vma; one fault in LMM_ENTRY_EVERY is
+	 * reported.  Process, under the lock of a page table.  Hook: hint_vma.
 	 */
 	void (*hint_vma)(const struct vm_area_struct *vma);
 
@@ -200,8 +200,8 @@ struct lmm_events {
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part);
 
 	/**
-	 * @scan_charge: returns what to tell the kernel was updated of @vma, of @total base
-	 * pages.  As @scan.
+	 * @scan_charge: the scan has updated @total base pages of @vma.  Returns the number to
+	 * report to the kernel.  Context as @scan.  Hook: scan.
 	 */
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 

@@ -146,8 +146,8 @@ enum lmm_policy_state {
  * @name: its directory in debugfs and its word in @policies
  * @knobs: its knob table
  * @nr_knobs: rows in @knobs, at most LMM_MAX_KNOBS
- * @mode_knob: index of the knob that `status` shows as the mode, or -1; it chooses
- *	the hooks too (see struct lmm_subscription), so changing it while on is off and on
+ * @mode_knob: index of the knob that `status` shows as the mode, or -1; the mode chooses the
+ *	hooks (see struct lmm_subscription), so a change while on switches the policy off and on
  * @uses: hooks that the policy uses, and structs of the kernel that the policy touches; may be NULL
  * @events: events that the policy handles; may be NULL
  * @counter_names: one name a counter
@@ -158,8 +158,8 @@ enum lmm_policy_state {
  *	Returns 0 or -EINVAL/-ERANGE/-EOPNOTSUPP with the reason in @why
  *	("knob: value: words"); changes nothing.  May be NULL.
  * @enable: allocate and start; called before any of the policy's hooks is
- *	armed.  Returns 0 or -errno with the reason in @why, having undone all
- *	it did.  May sleep.
+ *	armed.  Returns 0, or -errno with the reason in @why and everything
+ *	undone.  May sleep.
  * @armed: the policy's hooks are armed, and no event is delivered yet: look which hooks the policy
  *	has, with lmm_hook_armed().  Returns 0 or -errno with the reason in @why; the hooks are
  *	then disarmed and @disable is called.  May sleep.  May be NULL.
@@ -187,9 +187,10 @@ enum lmm_policy_state {
  * @standby_reason: why the policy stands by, in words
  * @on: @enable has set the policy up; written under the control mutex only
  *
- * Every op runs in process context with lmm_control_mutex held, except @supported and
- * @reason_show.  @supported may be called at any time, @reason_show also while the policy goes
- * off, both with or without the mutex; they read only data that live as long as the module.
+ * Every op runs in process context with lmm_control_mutex held, except @supported, @reason_show
+ * and @census_show.  @supported may be called at any time, @reason_show also while the policy goes
+ * off.  Both are called with or without the mutex, and read only data that live as long as the
+ * module.
  *
  * Members from @config to @standby_reason are written under a spinlock of switch.c, so that
  * switching off and reading never wait.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * knobs.c - text of the contract <-> struct lmm_config; no kernel state, any context
+ * knobs.c - text of files and parameters <-> struct lmm_config; no kernel state, any context
  */
 #include <linux/bits.h>
 #include <linux/build_bug.h>

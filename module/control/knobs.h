@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * knobs.h - text of the contract <-> struct lmm_config; no kernel state, any context
+ * knobs.h - text of files and parameters <-> struct lmm_config; no kernel state, any context
  *
  * A policy's *keys* are `enabled` (key 0) and then its knobs in the order of
  * their table (key i + 1 is knob i).  All texts come with a length, may hold

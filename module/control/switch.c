@@ -51,7 +51,7 @@ static struct lmm_config *lmm_policy_publish(struct lmm_policy *policy, struct l
 {
 	lockdep_assert_held(&lmm_state_lock);
 
-	/* Nobody has seen the settings of an earlier change that are off. */
+	/* Only a cut publishes this copy, and no cut has come, so no reader has seen the copy. */
 	kfree(policy->config_off);
 	policy->config_off = off;
 	return rcu_replace_pointer(policy->config, config, lockdep_is_held(&lmm_state_lock));

@@ -174,7 +174,7 @@ static const struct btf_type *function_proto(const char *name, int *err)
  * @len: size of @buf
  *
  * Context: process.
- * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know it.
+ * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know @name.
  */
 int lmm_btf_function(const char *name, char *buf, size_t len)
 {
@@ -199,7 +199,7 @@ int lmm_btf_function(const char *name, char *buf, size_t len)
  * that function.
  *
  * Context: process.
- * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know it.
+ * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know @name.
  */
 int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 {

@@ -9,7 +9,7 @@
  *
  *  - where somebody else's direct call is at the site already;
  *  - when BPF is about to put a direct call at the site: the kernel calls the rows bpf_link and
- *    bpf_links first, and they make room;
+ *    bpf_links first, and these rows make room;
  *  - where the rows bpf_link and bpf_links cannot be armed, so that nobody announces BPF.
  *
  * A livepatch and kprobes share a site with a direct call whose ops have an ops_func (since
@@ -192,11 +192,11 @@ static void notrace make_rooms(unsigned long addr)
  */
 void lmm_direct_exit(void)
 {
-	/* For tasks before the increment: they have increased @inside, or have left. */
+	/* Afterwards each task that was before the increment has increased @inside, or has left. */
 	synchronize_rcu_tasks();
 	while (atomic_read(&inside))
 		schedule_timeout_idle(1);
-	/* For tasks behind the decrement. */
+	/* Afterwards each task that was behind the decrement has left. */
 	synchronize_rcu_tasks();
 }
 

@@ -210,7 +210,7 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 /**
  * lmm_hooks_layout() - do the structs that a policy reads have the layout we were compiled with?
  * @client: the client, whatever its mode
- * @why: on false, the first that does not
+ * @why: on false, the first struct that has another layout
  * @len: size of @why
  *
  * For files that can be read while the policy is off or not supported.
@@ -366,8 +366,8 @@ bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t l
 }
 
 /*
- * Is a hook armed for a client that the kernel does not call?  With @wrappers only wrappers count.
- * @why has the first one in words.
+ * Is there a hook that is armed for a client and that the kernel does not call?  With @wrappers
+ * only wrappers count.  @why has the first such hook in words.
  */
 static bool any_silent(unsigned int client, bool wrappers, char *why, size_t len)
 {
@@ -592,8 +592,8 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 	}
 	lmm_row_obstacle(hook, words, sizeof(words));
 	if (!words[0] && refused)
-		scnprintf(words, sizeof(words), "%s: the kernel refused the hook (%d)", hook->symbol,
-			  refused);
+		scnprintf(words, sizeof(words), "%s: the kernel refused the hook (%d)",
+			  hook->symbol, refused);
 	if (words[0]) {
 		row_impact(hook, words, why, len);
 		return "unavailable";

@@ -189,7 +189,8 @@ int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change ch
  * @user: BIT() of the policy
  *
  * No handler of the policy may be armed any more.  A livepatch module without users stays loaded
- * until an admin unloads the module: each wrapper costs one static branch.
+ * until an admin unloads the module: each wrapper costs the livepatch trampoline and one static
+ * branch a call.
  *
  * Context: process, control mutex held.
  */

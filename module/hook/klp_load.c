@@ -35,7 +35,7 @@
 /* How long the thread sleeps between two tries to unload a module. */
 #define REMOVE_JIFFIES	(HZ / 2)
 
-/* A transition that takes longer is taken back. */
+/* In ms; a transition that takes longer is taken back. */
 static unsigned int transition_timeout_ms = 30000;
 module_param(transition_timeout_ms, uint, 0600);
 MODULE_PARM_DESC(transition_timeout_ms,
@@ -368,7 +368,7 @@ static void awaited_begin(struct awaited *awaited)
 	spin_unlock(&lmm_livepatch_lock);
 }
 
-/* Nobody waits for the livepatch, so do not load it: modprobe may hang as it did before. */
+/* Do not load a livepatch that nobody waits for: modprobe may hang as before. */
 static void awaited_end(const struct awaited *awaited)
 {
 	struct lmm_livepatch *lp;
@@ -433,7 +433,8 @@ static int awaited_wait(struct awaited *awaited)
  * that kprobe is covered from then on, the livepatch is not loaded, and the caller looks anew.
  *
  * When the last waiter leaves early, the kernel thread ends with the livepatch that it is loading
- * and loads no other.  A livepatch that nobody holds costs one static branch a call.
+ * and loads no other.  A livepatch that nobody holds costs the livepatch trampoline and one static
+ * branch a call.
  *
  * Context: process, may sleep for as long as modprobe runs, no lock held; killable, freezable.
  * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
@@ -456,7 +457,7 @@ int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *a
 	else
 		err = awaited_wait(&awaited);
 	awaited_end(&awaited);
-	/* Another waiter may have asked for a livepatch that failed; this one's may be there. */
+	/* The livepatch that failed may be another waiter's, and @functions may be live. */
 	if (err && err != -EINTR && err != -ECANCELED && !lmm_klp_missing(functions))
 		err = 0;
 	return err;

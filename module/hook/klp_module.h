@@ -11,7 +11,8 @@
  * checks no prototypes.  A load is refused as well where another livepatch holds one of the
  * functions: a jump past the ftrace call would undo the other livepatch.
  *
- * Included by one source file a module: an object in two modules draws a kbuild warning.
+ * One source file of each module includes this header, because kbuild warns of an object in two
+ * modules.
  */
 #ifndef LIVEMM_HOOK_KLP_MODULE_H
 #define LIVEMM_HOOK_KLP_MODULE_H
@@ -346,7 +347,7 @@ static int __init klp_init(void)
 	if (err)
 		return err;
 	if (!functions || !*functions) {
-		pr_err("loaded by hand? livemm.ko loads this module when a policy needs a wrapper\n");
+		pr_err("loaded by hand? livemm.ko loads this module for a policy\n");
 		return -EINVAL;
 	}
 	if (strscpy(names, functions, sizeof(names)) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rows.h - a row for each hook: places where the kernel calls us, or where we call or read it
+ * rows.h - a row for each hook: a place where the kernel calls us, or a function or variable of
+ * the kernel that we use
  *
  * Included more than once.  The includer defines the kinds of rows that it needs as macros; a kind
  * that it has not defined is empty.  A row yields the hook's id, its line in the file `hooks`,
@@ -21,17 +22,17 @@
  *	CODE(ID, name, symbol, return type, arguments)
  *		a function whose address we need
  *	OR(ID, name, symbol, return type, arguments)
- *		the second choice for the row above, LIVEPATCH_OR() where that is a wrapper:
- *		another symbol, or another prototype of the same symbol
+ *		the second choice for the row above: another symbol, or another prototype of the
+ *		same symbol; LIVEPATCH_OR() below a row of LIVEPATCH()
  *	DATA(ID, name, type, variable)
  *		a variable that we read
  *	DATA_HOLDS(ID, name, type, variable, member, symbol)
  *		a variable of which a member holds the address of a symbol, for good
  *
- * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types; a kernel whose
- * prototype is another one gets the row refused, never a wrong call.  The order matters in one
- * place: the rows that report BPF are armed before the direct calls that make room for BPF, and
- * disarmed after them.
+ * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types.  On a kernel with
+ * another prototype the row is unavailable, and nobody calls the function.  The order matters in
+ * one place: the rows that report BPF are armed before the direct calls that make room for BPF, and
+ * disarmed after these direct calls.
  */
 
 #ifndef LIVEPATCH
@@ -134,15 +135,15 @@ TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, voi
 /* A request got pages of another type. */
 TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, void, void *__data, struct page *page,
 	   int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)
-/* An owner of CMA memory wants contiguous pages; */
+/* An owner of CMA memory wants contiguous pages. */
 TRACEPOINT(CMA_START, cma_start, cma_alloc_start, void, LMM_CMA_START_ARGS)
-/* a range could not be emptied for the owner; */
+/* A range of CMA memory could not be emptied for an owner. */
 TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, void, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count,
 	   unsigned int align)
-/* the owner has got the pages, or not; */
+/* An owner of CMA memory has got contiguous pages, or has got none. */
 TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, LMM_CMA_FINISH_ARGS)
-/* the owner has released the pages. */
+/* An owner of CMA memory has released pages. */
 TRACEPOINT(CMA_RELEASE, cma_release, cma_release, void, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count)
 

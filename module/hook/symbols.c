@@ -63,8 +63,8 @@ int lmm_symbols_init(void)
 	static_call_update(sym_lookup_name, (void *)addr);
 
 	/*
-	 * 4dc533e0f2c0, 6.2; in 6.1 by way of stable.  A lookup by name is safe: the kernel's
-	 * own symbols come before symbols of modules.
+	 * The function came with 4dc533e0f2c0 (6.2), and to 6.1 by way of stable.  A lookup by name
+	 * is safe: the kernel's own symbols come before symbols of modules.
 	 */
 	addr = static_call(sym_lookup_name)("kallsyms_on_each_match_symbol");
 	if (addr) {
@@ -300,8 +300,8 @@ struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *e
  * lmm_symbol_ftrace_site() - where ftrace can enter a function
  * @addr: address of the function
  *
- * ftrace_location() answers with any site up to the next symbol.  Only one at the entry
- * belongs to the function itself, behind an ENDBR where the kernel has these.
+ * ftrace_location() answers with any site up to the next symbol.  The function's own site is at
+ * the entry, or behind the ENDBR at the entry where the kernel has these.
  *
  * Context: process.
  * Return: address of the patchable call, or 0 (notrace, or no ftrace).

@@ -18,8 +18,8 @@ struct mutex;
  *
  * kallsyms_lookup_name() is not exported since 0bd476e6c671 ("kallsyms:
  * unexport kallsyms_lookup_name() and kallsyms_on_each_symbol()", 5.7), but
- * register_kprobe() resolves a name with it.  The probe has no handler and is
- * gone again before this returns.
+ * register_kprobe() still resolves names.  The probe has no handler, and is
+ * gone again before this function returns.
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM, or -EOPNOTSUPP when kprobes are refused.
