@@ -18,7 +18,7 @@ ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 help:
 	@echo 'livemm: page-allocator policies for a running, unmodified kernel'
 	@echo
-	@echo '  make demo                boot stock 6.1 in a guest and show base against policy'
+	@echo '  make demo                boot stock 6.1 in a guest, without pcp and with pcp'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
 	@echo '  make check-all           the same and what takes hours: inject, flavours, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'

@@ -51,7 +51,7 @@ def main() -> int:
                         help="without KVM: a thread for each CPU, or one for all (parallel)")
     parser.add_argument("--case", action="append", help="only this case; repeatable")
     parser.add_argument("groups", nargs="*", metavar="GROUP",
-                        help="policies, load, load_on, all, livepatch (default all of them)")
+                        help="a policy, load, load_on, all or livepatch (default all of them)")
     args = parser.parse_args()
     groups = cases.groups(tables.tables(RELEASE), policies_of(args.kernel))
     if unknown := set(args.groups) - set(groups):

@@ -45,8 +45,9 @@ COMPLETE = "_LIVEMMCTL_COMPLETE"
 
 def missing_library(error: ImportError) -> CtlError:
     """The error for a library that is imported only where it is needed."""
+    library = (error.name or "").partition(".")[0].replace("_", "-")
     return CtlError(f"a Python library that livemmctl needs is missing: {error.name or error}",
-                    Exit.FAILED, "apt install --install-recommends livemm-tools")
+                    Exit.FAILED, f"apt install python3-{library}" if library else None)
 
 
 class Root(Group):

@@ -421,7 +421,9 @@ def test_a_missing_library_is_named(
             monkeypatch.delitem(sys.modules, name)
     modules = cast("dict[str, Any]", sys.modules)
     monkeypatch.setitem(modules, library, None)
-    ctl(*words).failed(Exit.FAILED, "a Python library that livemmctl needs is missing")
+    done = ctl(*words)
+    done.failed(Exit.FAILED, "a Python library that livemmctl needs is missing")
+    assert f"apt install python3-{library.replace('_', '-')}" in done.err
 
 
 def test_interrupted(host: FakeHost, monkeypatch: pytest.MonkeyPatch,

@@ -40,7 +40,8 @@ def ab() -> None:
 
     An experiment is one TOML file with two or more arms (settings that are compared). In
     mode host each host stays in one arm, which the host works out by itself; in mode switchback
-    one host changes arms in blocks of time. Whatever ends a run, the host goes back to stock.
+    one host changes arms in blocks of time. Whatever ends a run, the host goes back to stock
+    (every policy off).
     """
 
 

@@ -136,8 +136,12 @@ def census_is_fresh(text: str, seconds: float) -> bool:
 def census(app: App, limit: float | None) -> None:
     """Count pageblocks by their kinds of pages: pure, mixed, neutral.
 
-    A read walks struct pages for a second at most, and the next read goes on. The sums are those
-    of the last walk that came to the end of memory. The last line says how old older sums are.
+    A pure block is in use by nothing but what the type of the block is for. A mixed block has
+    other pages as well. A neutral block is wholly free.
+
+    A read looks at memory for a second at most, and the next read goes on. The sums are those of
+    the last walk that came to the end of memory. If that walk began before the command, the last
+    line says how old the sums are.
     """
     control = app.control()
     start = time.monotonic()

@@ -122,7 +122,7 @@ def lease(app: App, seconds: str | None) -> None:
     """Show the lease, or begin or renew a lease of SECONDS (at most 604800); 0 ends the lease.
 
     When a lease runs out the kernel switches every policy off. A host whose controller
-    died therefore goes back to stock.
+    died therefore goes back to stock (every policy off).
     """
     control = app.control()
     if seconds is not None:

@@ -11,6 +11,9 @@ from livemmctl.control import Hook, ModuleControl, is_loaded, open_control
 from livemmctl.errors import CtlError
 from livemmctl.host import Host, Ran
 
+#: livemm is in no archive of Debian.
+INSTALL = "install the package livemm-dkms, or run make install in a clone of livemm"
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -4,7 +4,7 @@
 import re
 
 from livemmctl import modules
-from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
+from livemmctl.doctor.finding import INSTALL, Finding, Scene, fail, ok, warn
 from livemmctl.modules import PATCHES, TAINTS, LivepatchState
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -19,12 +19,12 @@ def kernel(scene: Scene) -> Finding:
         if scene.loaded:
             return ok(f"{release}, and livemm is loaded")
         return warn(f"{release}; livemm's sources are not installed: whether the kernel is"
-                    " supported cannot be told", "apt install livemm-dkms")
+                    " supported cannot be told", INSTALL)
     try:
         supported = re.match(pattern, release) is not None
     except re.error:
         return warn(f"{release}; BUILD_EXCLUSIVE_KERNEL of dkms.conf is no pattern",
-                    "apt install --reinstall livemm-dkms")
+                    "reinstall the package livemm-dkms")
     if supported:
         return ok(f"{release}, supported")
     return fail(f"{release} is not supported (dkms.conf: {pattern})",

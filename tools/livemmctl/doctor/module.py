@@ -5,7 +5,7 @@ import re
 
 from livemmctl import __version__
 from livemmctl.control import MODULE, UNSETTLED, Reach
-from livemmctl.doctor.finding import Finding, Scene, fail, ok, warn
+from livemmctl.doctor.finding import INSTALL, Finding, Scene, fail, ok, warn
 from livemmctl.errors import CtlError
 
 #: Number of hooks that are named with their reason.
@@ -28,11 +28,11 @@ def dkms(scene: Scene) -> Finding:
         return ok(f"livemm {version} is installed, not by DKMS")
     if scene.loaded:
         return warn("livemm is loaded, but not installed: a reboot ends livemm",
-                    "apt install livemm-dkms")
+                    INSTALL)
     others = sorted({release for _, release, _ in states})
     elsewhere = f" (only for {', '.join(others)})" if others else ""
     return fail(f"livemm is not installed for {scene.release}{elsewhere}",
-                f"apt install livemm-dkms linux-headers-{scene.release}, then see"
+                f"apt install linux-headers-{scene.release}, then {INSTALL}; if that fails, see"
                 " /var/lib/dkms/livemm/*/build/make.log")
 
 

@@ -177,9 +177,9 @@ def save(app: App, name: str, description: str, force: bool) -> None:
 def modprobe(app: App, name: str) -> None:
     """Print a modprobe.d file with the settings of PROFILE.
 
-    The module then starts with these settings; modules-load.d has the module loaded at boot.
-    When the kernel refuses a setting, the module does not load. Try the profile first with
-    `livemmctl profile apply`.
+    The module then starts with these settings. A file in /etc/modules-load.d with the line
+    livemm has the module loaded at boot. When the kernel refuses a setting, the module does not
+    load. Try the profile first with `livemmctl profile apply`.
     """
     found = store.find(app.host, name)
     text = modprobe_text(found.read(), found.where)
