@@ -9,8 +9,8 @@ set -eu
 packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
 	ca-certificates clang-14 cpio debhelper debootstrap dh-dkms dh-python dkms dmsetup dpkg-dev
 	dwarves e2fsprogs file flex gcc-12 git groff-base iproute2 kmod libcap-dev libclang-rt-14-dev
-	libelf-dev libnuma-dev libssl-dev linux-perf linux-source-6.1 llvm-14 make openssl procps
-	prometheus prometheus-node-exporter python3 python3-click python3-hypothesis python3-jinja2
+	libelf-dev libnuma-dev libssl-dev linux-perf linux-source-6.1 llvm-14 make openssh-client openssl
+	procps prometheus prometheus-node-exporter python3 python3-click python3-hypothesis python3-jinja2
 	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy
 	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse stress-ng systemd
 	udev util-linux xz-utils zsh zstd"

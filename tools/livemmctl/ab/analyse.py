@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 
 from livemmctl.ab.assign import BUCKETS, experiment_layout
 from livemmctl.ab.effects import Effect, between_blocks, between_hosts
-from livemmctl.ab.model import HOST, Experiment, Metric
+from livemmctl.ab.model import ANY_TIME, HOST, Experiment, Metric
 from livemmctl.ab.points import Seen
-from livemmctl.ab.stats import checks
-from livemmctl.ab.stats.estimate import ALPHA
+from livemmctl.ab.stats import checks, sequential
+from livemmctl.ab.stats.estimate import ALPHA, Estimate
 
 BETTER, WORSE = "better", "worse"
 NOTHING_SEEN, NOT_CONCLUDED = "no difference seen", "not concluded"
+#: Looked at any time: not worse than the metric's margin, and not yet to be told.
+NO_WORSE, UNDECIDED = "no worse", "undecided"
+#: More units are written as so many.
+MOST_UNITS = 10**9
 #: More hosts than this in another arm than at first make the effect look smaller.
 MOVED_MOST = 0.05
 
@@ -41,6 +45,28 @@ class Comparison:
     detectable_pct: float = math.nan
     #: Units an arm for the effect that the experiment's file asks for.
     needed: int | None = None
+    #: 95 %, of the relative effect; of all looks together where any may be looked at.
+    low: float = math.nan
+    high: float = math.nan
+    #: Part of the data that is there of what the effect needs; NaN: cannot be told.
+    gathered: float = math.nan
+
+    @property
+    def harm(self) -> tuple[float, float]:
+        """The interval turned so that more is worse."""
+        less = self.metric.better == "less"
+        return (self.low, self.high) if less else (-self.high, -self.low)
+
+    @property
+    def is_within_margin(self) -> bool:
+        """Is treatment, whatever else, no worse than the margin?"""
+        return self.is_within(1.0)
+
+    def is_within(self, times: float) -> bool:
+        """The same for a margin so many times as wide."""
+        margin = self.metric.margin_pct
+        return (margin is not None and self.verdict != NOT_CONCLUDED
+                and self.harm[1] * 100 < margin * times)
 
 
 @dataclass
@@ -65,18 +91,20 @@ class Report:
 def analyse(experiment: Experiment, seen: Seen) -> Report:
     by_host = experiment.mode == HOST
     found = [*_ratio_checks(experiment, seen)] if by_host else [_block_check(experiment, seen)]
-    found.append(Check(
-        "planned time", seen.over,
-        "has passed" if seen.over else "has not passed: looking early finds what is not there",
-    ))
+    any_time = experiment.looks == ANY_TIME
+    early = ("has not passed; intervals hold at every look" if any_time
+             else "has not passed: looking early finds what is not there")
+    found.append(Check("planned time", seen.over or any_time,
+                       "has passed" if seen.over else early))
     found += [Check("data", False, fault) for fault in seen.faults]
     comparisons = []
     for arm in experiment.treatments:
         for metric in experiment.metrics:
             points = seen.points[metric.name]
             effect = (
-                between_hosts(metric, points, seen.hosts, experiment.control, arm) if by_host
-                else between_blocks(metric, points, seen.blocks, experiment.control, arm)
+                between_hosts(metric, points, seen.hosts, experiment.control, arm, any_time)
+                if by_host else
+                between_blocks(metric, points, seen.blocks, experiment.control, arm, any_time)
             )
             comparisons.append(Comparison(metric, arm, effect))
     report = Report(experiment, seen, found, comparisons, list(seen.notes))
@@ -117,26 +145,61 @@ def _block_check(experiment: Experiment, seen: Seen) -> Check:
 
 
 def _conclude(report: Report) -> None:
-    estimates = [item.effect.estimate for item in report.comparisons]
+    any_time = report.experiment.looks == ANY_TIME
     corrected = checks.corrected(
-        [math.nan if found is None else found.p for found in estimates],
+        [_p_of(item.effect, any_time) for item in report.comparisons],
         report.experiment.correction,
     )
-    for item, found, p in zip(report.comparisons, estimates, corrected, strict=True):
+    for item, p in zip(report.comparisons, corrected, strict=True):
+        found = item.effect.estimate
         if found is None:
             continue
         item.p = p
-        if found.control:
-            item.detectable_pct = abs(checks.detectable(found) / found.control) * 100
-            wanted = abs(found.control) * item.metric.detect_pct / 100
-            item.needed = checks.needed(found, wanted)
+        if any_time:
+            _look_at(item)
+        else:
+            item.low, item.high = found.relative_low, found.relative_high
+            _plan_for(item, found)
         if report.failed or item.effect.refused or math.isnan(p):
             continue
-        if p >= ALPHA:
-            item.verdict = NOTHING_SEEN
-        else:
+        if p < ALPHA:
             good = (found.difference < 0) == (item.metric.better == "less")
             item.verdict = BETTER if good else WORSE
+            continue
+        item.verdict = UNDECIDED if any_time else NOTHING_SEEN
+        if item.is_within_margin:
+            item.verdict = NO_WORSE
+
+
+def _p_of(effect: Effect, any_time: bool) -> float:
+    found = effect.look if any_time else effect.estimate
+    return math.nan if found is None else found.p
+
+
+def _plan_for(item: Comparison, found: Estimate) -> None:
+    """What a test at the end could see, and how many units it needs."""
+    if found.control:
+        item.detectable_pct = abs(checks.detectable(found) / found.control) * 100
+        wanted = abs(found.control) * item.metric.detect_pct / 100
+        item.needed = checks.needed(found, wanted)
+
+
+def _look_at(item: Comparison) -> None:
+    """What the looks so far can tell, and how much more data the rest needs."""
+    look, found = item.effect.look, item.effect.estimate
+    if look is None or found is None:
+        item.effect.refused.append("control's level is 0: no effect in percent can be told")
+        return
+    item.low, item.high = look.relative_low, look.relative_high
+    if not look.information > 0:
+        return
+    mixed = sequential.mixing(look.planned)
+    item.detectable_pct = sequential.detectable(look.information, mixed) * 100
+    wanted = min(filter(None, (item.metric.detect_pct, item.metric.margin_pct))) / 100
+    item.gathered = look.information / sequential.needed(wanted, mixed)
+    if item.gathered < 1:
+        units = max(found.n_control, found.n_treatment)
+        item.needed = math.ceil(min(units / item.gathered, MOST_UNITS))
 
 
 def _remark(report: Report) -> None:

@@ -12,6 +12,7 @@ import click
 
 from livemmctl.ab import assign as draw
 from livemmctl.ab.clock import RealClock
+from livemmctl.ab.data import FILE, Data, with_data
 from livemmctl.ab.experiment import TICK_LEAST_S, TICK_MOST_S, load_experiment
 from livemmctl.ab.facts import strata_of
 from livemmctl.ab.fields import duration_text
@@ -23,8 +24,6 @@ from livemmctl.ab.timeline import blocks_of
 from livemmctl.app import App, Group, Seconds, command
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.files import replace
-
-FILE = click.Path(path_type=Path)
 
 
 @click.group(
@@ -88,7 +87,9 @@ def check(app: App, experiment: Path) -> None:
 
     The file is TOML: name; salt (another salt assigns hosts anew); mode, host or
     switchback; duration, tick and lease, such as 14d, 30s, 5m; control, the arm that others
-    are compared with; correction for many comparisons: holm, bonferroni, fdr_bh or none.
+    are compared with; correction for many comparisons: holm, bonferroni, fdr_bh or none; looks:
+    any (the default: a report holds whenever somebody looks) or end (one look, when the
+    duration is over, with narrower intervals).
 
     [arms.NAME]: an empty arm is stock; profile, a name or a path; or
     [arms.NAME.policy.POLICY] with enabled and knobs, as in profiles. A policy that is not
@@ -99,10 +100,11 @@ def check(app: App, experiment: Path) -> None:
     prints).
 
     The kind of a metric is rate (growth a second), mean (of a level), ratio (growth for
-    each growth of per) or quantile (with quantile = 0.9; grows = true for the quantile of
-    a rate).
+    each growth of per), quantile (with quantile = 0.9; grows = true for the quantile of
+    a rate) or count (events that many hosts have rarely or never, such as OOM kills).
 
-    better is less or more; detect_pct is the smallest effect worth seeing. promql and
+    better is less or more; detect_pct is the smallest effect worth seeing; margin_pct is how
+    much worse than control an arm may be and still count as no worse. promql and
     per_promql are the metric in Prometheus: a selector, or an expression with $window.
 
     [guardrails]: allocation_stalls_per_s, psi_memory_full_pct and thp_fallback_pct over
@@ -117,6 +119,13 @@ def check(app: App, experiment: Path) -> None:
     percent = [1, 5, 10, 25, 50] and every = "1d". When weights change, the old weights go into
     previous_weights = [{off = 0.5, on = 0.5}], oldest first, so that as few hosts as
     possible change arms.
+
+    [gate] with decision (a path or an http(s) address), signers (a file of ssh-keygen's
+    allowed signers) and lease: hosts join the ramp when a signed decision says so, and not by
+    the clock; see `livemmctl rollout`. Without news for longer than lease a host goes to
+    stock until there is news; without a lease the host stays where it is. [ramp] may have
+    margin_times, such as [10, 4, 2, 1], by which each step's margins are wider: few hosts
+    cannot show a small margin.
 
     Mode switchback: [switchback] with block, washout (the first part of a block, not
     counted) and seed. Not for policies that leave a lasting state in memory: pageblock and
@@ -278,49 +287,24 @@ def stop(app: App, timeout: float) -> None:
     ("livemmctl ab report pcp.toml --prometheus http://metrics:9090 --json",
      "from the fleet's Prometheus"),
 )
-@click.argument("experiment", type=FILE)
-@click.argument("journals", type=FILE, nargs=-1, metavar="[JOURNAL]...")
-@click.option("--prometheus", metavar="URL", help="Ask this server instead of reading journals.")
-@click.option("--arm-metric", metavar="NAME", help="The metric that tells a host's arm.")
-@click.option("--host-label", metavar="LABEL", default="instance", show_default=True,
-              help="The label that tells hosts apart.")
-@click.option("--stratum-label", metavar="LABEL", default="",
-              help="A label of the arm's metric that tells kinds of machines apart.")
-@click.option("--step", type=Seconds(1, 86400), help="Seconds between two points.")
+@with_data
 @click.option("--html", type=FILE, help="Also write an HTML page with pictures to this file.")
-def report(
-    app: App, experiment: Path, journals: tuple[Path, ...], prometheus: str | None,
-    arm_metric: str | None, host_label: str, stratum_label: str, step: float | None,
-    html: Path | None,
-) -> None:
+def report(app: App, experiment: Path, html: Path | None, **data: Any) -> None:
     """Report on an EXPERIMENT.
 
     The data come from the journals of hosts or from a Prometheus server. Where an assumption
     fails, the report draws no conclusion and names the assumption.
+
+    Verdicts: better; worse; no worse by MARGIN % (margin_pct of the metric); undecided, with
+    the part of the data that is there. A report may be read at any time, and as often as you
+    like, unless the experiment says looks = "end".
     """
     # The libraries of statistics take a second to import: nothing else waits for them.
-    from livemmctl.ab import from_journals, from_prometheus
     from livemmctl.ab.analyse import analyse
     from livemmctl.ab.report import report_data, report_text
 
     found = load_experiment(experiment, app.host)
-    if bool(journals) == (prometheus is not None):
-        raise UsageError("either journals or --prometheus", "livemmctl ab report --help")
-    if prometheus is not None:
-        for name in filter(None, (host_label, stratum_label, arm_metric)):
-            if not name.isascii() or not name.replace(":", "_").isidentifier():
-                raise UsageError(f"{name[:40]!r}: not a name that Prometheus knows")
-        ask = from_prometheus.Ask(host_label, arm_metric or from_prometheus.ARM_METRIC,
-                                  stratum_label, round(step or 0))
-        seen = from_prometheus.seen_by(
-            from_prometheus.Prometheus(prometheus), found, ask, time.time())
-    else:
-        lines = None
-        for path in dict.fromkeys(journals):
-            lines = read_journal(path, lines)
-        assert lines is not None
-        seen = from_journals.seen_in(lines, found, time.time())
-    made = analyse(found, seen)
+    made = analyse(found, Data(**data).seen(found))
     if html is not None:
         from livemmctl.ab.html import report_html
 

@@ -9,8 +9,9 @@ import numpy as np
 from livemmctl.ab.model import Metric
 from livemmctl.ab.points import BlockSeen, HostSeen, Point
 from livemmctl.ab.stats import blocks as by_block
-from livemmctl.ab.stats import bootstrap, checks, hosts
+from livemmctl.ab.stats import bootstrap, checks, hosts, sequential
 from livemmctl.ab.stats.estimate import Estimate, Vector, vector
+from livemmctl.ab.stats.sequential import Sequence as Look
 
 #: With fewer an interval is not worth its name.
 HOSTS_LEAST = 10
@@ -28,6 +29,8 @@ class Effect:
     """What came out; `refused` are the assumptions that fail, in words."""
 
     estimate: Estimate | None = None
+    #: The same as an interval that holds at all looks together.
+    look: Look | None = None
     refused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     #: What each unit of control and of treatment had, for pictures.
@@ -89,17 +92,18 @@ def units_by_block(points: Sequence[Point]) -> dict[tuple[str, int], Unit]:
     return {key: unit for key, unit in units.items() if unit.usable}
 
 
-def _resampled(metric: Metric, control: list[Unit], treatment: list[Unit]) -> Estimate:
+def _pooled(metric: Metric, sides: Sequence[list[Unit]], any_time: bool) -> Estimate:
+    """Of all numbers of an arm together; at many looks the bootstrap would take too long."""
     if metric.kind == "quantile":
-        return bootstrap.quantile(
-            [unit.samples for unit in control], [unit.samples for unit in treatment],
-            metric.quantile,
-        )
-    sums = [
-        (vector([sum(unit.nums) for unit in units]), vector([sum(unit.dens) for unit in units]))
-        for units in (control, treatment)
-    ]
-    return bootstrap.ratio(sums[0], sums[1])
+        control, treatment = ([unit.samples for unit in units] for units in sides)
+        return bootstrap.quantile(control, treatment, metric.quantile)
+    compare = hosts.ratio if any_time else bootstrap.ratio
+    return compare(_sums(sides[0]), _sums(sides[1]))
+
+
+def _sums(units: list[Unit]) -> tuple[Vector, Vector]:
+    return (vector([sum(unit.nums) for unit in units]),
+            vector([sum(unit.dens) for unit in units]))
 
 
 def _compared(
@@ -135,8 +139,10 @@ def _all_alike(effect: Effect) -> bool:
 
 
 def between_hosts(
-    metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str
+    metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str,
+    any_time: bool = False,
 ) -> Effect:
+    """The effect between hosts of two arms; as one look of many where `any_time`."""
     units = units_by_host(points)
     sides = [
         [units[host] for host, info in seen.items() if info.arm == name and host in units]
@@ -148,11 +154,46 @@ def between_hosts(
         return effect
     if _all_alike(effect):
         effect.refused.append("the value is the same on every host: there is nothing to compare")
+    elif metric.kind == "count":
+        effect.estimate, effect.look = _counted(metric, sides)
+        return effect
     elif metric.kind in ("ratio", "quantile"):
-        effect.estimate = _resampled(metric, *sides)
+        if metric.kind == "ratio" and any_time:
+            # The bootstrap, which is for one look, allows for skew by itself.
+            base, other = (hosts.linearised(*_sums(units)) for units in sides)
+            _look_for_skew(effect, base, other, "count")
+        effect.estimate = _pooled(metric, sides, any_time)
     else:
         effect.estimate = _means(effect, sides, [seen[u.host].stratum for s in sides for u in s])
+    if any_time:
+        _look(effect, metric)
     return effect
+
+
+def _look(effect: Effect, metric: Metric) -> None:
+    """The estimate as one look of many."""
+    if effect.estimate is not None:
+        effect.look = sequential.sequence_of(effect.estimate, metric.detect_pct / 100)
+
+
+def _counted(metric: Metric, sides: list[list[Unit]]) -> tuple[Estimate, Look]:
+    (there, there_s), (here, here_s) = (_sums(units) for units in sides)
+    treated = np.concatenate([np.zeros(len(there)), np.ones(len(here))])
+    spread = sequential.dispersion(
+        np.concatenate([there, here]), np.concatenate([there_s, here_s]), treated)
+    counts = sequential.Counts(float(there.sum()), float(here.sum()), float(there_s.sum()),
+                               float(here_s.sum()), spread)
+    estimate = sequential.rates(counts, len(there), len(here))
+    return estimate, sequential.sequence_of_counts(counts, metric.detect_pct / 100)
+
+
+def _look_for_skew(effect: Effect, control: Vector, treatment: Vector, instead: str) -> None:
+    skew = checks.skew_of_difference(control, treatment)
+    if abs(skew) > SKEW_MOST:
+        effect.refused.append(
+            f"values too skewed for so few hosts (skewness of the difference {skew:.2f}):"
+            f" more hosts, or kind = \"{instead}\""
+        )
 
 
 def _means(effect: Effect, sides: list[list[Unit]], strata: list[str]) -> Estimate:
@@ -169,12 +210,7 @@ def _means(effect: Effect, sides: list[list[Unit]], strata: list[str]) -> Estima
         words.append("CUPED")
     elif len(known):
         effect.notes.append("the time before is not used: too many hosts lack it")
-    skew = checks.skew_of_difference(values[: len(base)], values[len(base):])
-    if abs(skew) > SKEW_MOST:
-        effect.refused.append(
-            f"values too skewed for so few hosts (skewness of the difference {skew:.2f}):"
-            " more hosts, or kind = \"quantile\""
-        )
+    _look_for_skew(effect, values[: len(base)], values[len(base):], "quantile")
     merged = hosts.merge_small_strata(strata, treated)
     if len(set(merged)) > 1:
         method = " + ".join(["regression with strata", *words])
@@ -184,9 +220,10 @@ def _means(effect: Effect, sides: list[list[Unit]], strata: list[str]) -> Estima
 
 
 def between_blocks(
-    metric: Metric, points: Sequence[Point], blocks: Sequence[BlockSeen], control: str, arm: str
+    metric: Metric, points: Sequence[Point], blocks: Sequence[BlockSeen], control: str, arm: str,
+    any_time: bool = False,
 ) -> Effect:
-    """The effect between blocks of two arms, on one host or more."""
+    """The effect between blocks of two arms, on one host or more; see between_hosts()."""
     units = units_by_block(points)
     arms = {(block.host, block.index): block.arm for block in blocks}
     complete = [
@@ -206,7 +243,9 @@ def between_blocks(
     levels = vector([units[key].level(metric) for key in usable])
     _look_for_carry_over(effect, usable, levels, treated, arms, arm)
     if metric.kind == "quantile":
-        effect.estimate = _resampled(metric, *sides)
+        effect.estimate = _pooled(metric, sides, any_time)
+        if any_time:
+            _look(effect, metric)
         return effect
     rows = [
         (num, den, flag, key)
@@ -220,6 +259,8 @@ def between_blocks(
     if not effect.estimate.high > effect.estimate.low:
         effect.refused.append("no spread between blocks: an interval cannot be told")
         effect.estimate = None
+    if any_time:
+        _look(effect, metric)
     return effect
 
 

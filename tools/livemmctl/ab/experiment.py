@@ -11,11 +11,14 @@ from typing import Any
 from livemmctl.ab.facts import FACTS
 from livemmctl.ab.fields import LAST_TIME_S, Fields
 from livemmctl.ab.model import (
+    ANY_TIME,
+    AT_END,
     HOST,
     LASTING_POLICIES,
     SWITCHBACK,
     Arm,
     Experiment,
+    GatePlan,
     Guardrails,
     Metric,
     Ramp,
@@ -30,13 +33,15 @@ from livemmctl.profile.model import parse_policies
 from livemmctl.profile.store import find
 
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
-METRIC_KINDS = ("rate", "mean", "ratio", "quantile")
+METRIC_KINDS = ("rate", "mean", "ratio", "quantile", "count")
 #: The least hosts' time in a tick, so that the tool is no load of its own.
 TICK_LEAST_S, TICK_MOST_S = 1, 3600
 #: A livepatch transition may hold the runner up for as long; the lease has to last longer.
 LEASE_LEAST_S = 45
 LONGEST_S = 366 * 86400.0
 DEFAULT_RAMP = (1.0, 5.0, 10.0, 25.0, 50.0)
+#: Whose decisions about rollouts a host believes.
+SIGNERS = "/etc/livemm/rollout-signers"
 #: No experiment needs more, and a file of this size is a mistake.
 FILE_MAX_BYTES = 1 << 20
 
@@ -81,13 +86,15 @@ def parse_experiment(
     made = Experiment(
         name=top.name("name"), salt=top.text("salt"), mode=mode, arms=arms,
         control=top.choice("control", names, names[0]),
-        metrics=_metrics(top, arms), duration_s=duration_s, tick_s=tick_s,
+        metrics=_metrics(top, arms, mode), duration_s=duration_s, tick_s=tick_s,
         lease_s=int(top.seconds("lease", least, LEASE_MAX_S, max(60.0, least))),
         start_s=start_s, baseline_s=top.seconds("baseline", 0, LONGEST_S, 0.0),
         strata=top.words("strata", list(FACTS)), ramp=_ramp(top, mode, start_s, duration_s),
+        gate=_gate(top, mode, "ramp" in table),
         switchback=_switchback(top, mode, tick_s, duration_s, len(arms)),
         guardrails=_guardrails(top.table("guardrails"), tick_s),
         correction=top.choice("correction", CORRECTIONS, "holm"),
+        looks=top.choice("looks", (ANY_TIME, AT_END), ANY_TIME),
         previous_weights=_previous_weights(top, names), digest=digest,
     )
     for key in ("start", "baseline", "previous_weights"):
@@ -187,7 +194,11 @@ def _ramp(top: Fields, mode: str, start_s: float | None, duration_s: float) -> R
     given = fields.items("percent") or list(DEFAULT_RAMP)
     percents = tuple(fields.check_number("percent", value, 0, 100) for value in given)
     every_s = fields.seconds("every", 60, LONGEST_S)
+    margins = tuple(fields.check_number("margin_times", value, 1, 1000)
+                    for value in fields.items("margin_times") or [1.0] * len(percents))
     fields.end()
+    if len(margins) != len(percents):
+        raise fields.error("margin_times", "a number for each step is wanted")
     if list(percents) != sorted(set(percents)) or percents[0] <= 0:
         raise fields.error("percent", "each has to be more than the one before, the first above 0")
     if start_s is None and len(percents) > 1:
@@ -196,7 +207,24 @@ def _ramp(top: Fields, mode: str, start_s: float | None, duration_s: float) -> R
         )
     if every_s * (len(percents) - 1) >= duration_s:
         raise fields.error("every", "the experiment would end before the last step of the ramp")
-    return Ramp(percents, every_s)
+    return Ramp(percents, every_s, margins)
+
+
+def _gate(top: Fields, mode: str, has_ramp: bool) -> GatePlan | None:
+    if not top.has("gate"):
+        return None
+    fields = top.table("gate")
+    if mode != HOST:
+        raise fields.error("", 'only with mode = "host"')
+    if not has_ramp:
+        raise top.error("ramp", "missing: a gate opens the steps of a ramp")
+    decision = fields.text("decision")
+    if not decision.startswith(("/", "http://", "https://")):
+        raise fields.error("decision", f"{decision!r}: a whole path or http(s) address is wanted")
+    plan = GatePlan(decision, fields.text("signers", SIGNERS),
+                    fields.seconds("lease", 0, LONGEST_S, 0.0))
+    fields.end()
+    return plan
 
 
 def _switchback(
@@ -230,13 +258,15 @@ def _refuse_silent(fields: Fields, source: Source, arms: tuple[Arm, ...]) -> Non
             )
 
 
-def _metrics(top: Fields, arms: tuple[Arm, ...]) -> tuple[Metric, ...]:
+def _metrics(top: Fields, arms: tuple[Arm, ...], mode: str) -> tuple[Metric, ...]:
     metrics: list[Metric] = []
     for fields in top.tables("metrics"):
         metric = _metric(fields)
         for source in (metric.source, metric.per):
             if source is not None and source.kind == "counter":
                 _refuse_silent(fields, source, arms)
+        if metric.kind == "count" and mode != HOST:
+            raise fields.error("kind", 'count only with mode = "host"', 'kind = "rate"')
         if any(metric.name == other.name for other in metrics):
             raise fields.error("name", f"{metric.name!r}: twice")
         metrics.append(metric)
@@ -256,7 +286,7 @@ def _metric(fields: Fields) -> Metric:
         quantile = fields.number("quantile", 0.01, 0.99) if kind == "quantile" else 0.5
     else:
         raise fields.error("quantile", "only with kind = \"quantile\"")
-    grows = kind in ("rate", "ratio") or (
+    grows = kind in ("rate", "ratio", "count") or (
         kind == "quantile" and fields.flag("grows", source.kind in ("counter", "psi")))
     if not grows and source.kind in ("counter", "psi"):
         raise fields.error("source", f"{source}: only ever grows: kind = \"rate\" or \"ratio\"")
@@ -264,6 +294,7 @@ def _metric(fields: Fields) -> Metric:
         name=name, kind=kind, source=source, per=per, quantile=quantile, grows=grows,
         better=fields.choice("better", ("less", "more"), "less"),
         detect_pct=fields.number("detect_pct", 0.01, 1000, 1.0),
+        margin_pct=fields.number("margin_pct", 0.01, 1000) if fields.has("margin_pct") else None,
         promql=fields.text("promql", ""),
         per_promql=fields.text("per_promql", ""),
     )

@@ -131,7 +131,8 @@ def _points(
         last = record
         if pair is not None:
             points.append(Point(host, *pair, before=record["phase"] == BASELINE,
-                                block=None if by_host else record["block"]))
+                                block=None if by_host else record["block"],
+                                at_s=float(record["t"])))
     return points
 
 

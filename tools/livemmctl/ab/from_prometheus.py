@@ -258,6 +258,6 @@ def _points(
             continue
         since_s = at - joined[host]
         if since_s > step_s / 2:
-            yield Point(host, num, den)
+            yield Point(host, num, den, at_s=at)
         elif -before_s - step_s / 2 < since_s < -step_s / 2:
-            yield Point(host, num, den, before=True)
+            yield Point(host, num, den, before=True, at_s=at)

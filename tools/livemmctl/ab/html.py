@@ -8,7 +8,7 @@ from livemmctl import __version__
 from livemmctl.ab import plots, words
 from livemmctl.ab.analyse import Report
 from livemmctl.ab.fields import duration_text
-from livemmctl.ab.model import SWITCHBACK
+from livemmctl.ab.model import ANY_TIME, SWITCHBACK
 from livemmctl.ab.report import COLUMNS, NUMBERS, caveats, headline, rows_of, unit_name
 
 
@@ -39,6 +39,9 @@ def report_html(report: Report) -> str:
             Markup(svg) for item in report.comparisons if (svg := plots.distribution(item, unit))
         ],
         timelines=[svg for svg in timelines if svg],
+        looks=[Markup(svg) for svg in plots.looks(report)],
+        strata=[Markup(svg) for svg in plots.strata(report)],
+        any_time=experiment.looks == ANY_TIME,
         caveats=caveats(report),
         version=__version__,
     )

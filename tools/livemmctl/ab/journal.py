@@ -156,6 +156,12 @@ class Past:
     cut_arm: str = ""
     #: Counts of the host when the last runner took it; not what came of its arm.
     joined: Mapping[str, Any] = field(default_factory=dict)
+    #: Of a rollout: the last decision believed, when the host last had news, and when a
+    #: decision let the host in (None: none has).
+    serial: int = 0
+    percent: float = 0.0
+    heard_s: float = 0.0
+    opened_s: float | None = None
 
 
 def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
@@ -177,8 +183,25 @@ def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
     return Past(
         start=starts[0], last=records[-1], ended=ends[-1] if ends else "",
         tripped=guards[0] if guards else "", block=max(blocks, default=-1),
-        **_last_run(records),
+        **_last_run(records), **_rollout(records),
     )
+
+
+def _rollout(records: list[Record]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for record in records:
+        if record["type"] != "gate":
+            continue
+        serial = record.get("serial")
+        if isinstance(serial, int):
+            found["serial"] = max(serial, found.get("serial", 0))
+        for key, name in (("percent", "percent"), ("heard", "heard_s")):
+            value = number(record.get(key))
+            if value is not None:
+                found[name] = max(value, found.get(name, 0.0))
+        if record.get("opens") is True:
+            found.setdefault("opened_s", float(record["t"]))
+    return found
 
 
 def _last_run(records: list[Record]) -> dict[str, Any]:

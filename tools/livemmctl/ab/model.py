@@ -10,6 +10,9 @@ from livemmctl.control import Settings
 #: mixed, where pages lie.  The next block of time would inherit it from the last.
 LASTING_POLICIES = ("pageblock", "cma")
 
+#: How often a report may be looked at before the time is over.
+ANY_TIME, AT_END = "any", "end"
+
 HOST = "host"
 SWITCHBACK = "switchback"
 
@@ -35,7 +38,7 @@ class Metric:
 
     kind: rate (growth of a counter, per second), mean (of a level), ratio (growth of a
     counter per growth of another, `per`), quantile (of a level, or of a rate, over time
-    and hosts).
+    and hosts), count (events that are rare on a host: growth per second, as counts).
     """
 
     name: str
@@ -50,6 +53,8 @@ class Metric:
     better: str = "less"
     #: The smallest effect worth seeing, in percent of control.
     detect_pct: float = 1.0
+    #: How much worse than control is still no harm, in percent of control; None: not asked.
+    margin_pct: float | None = None
     #: PromQL for `source` and `per`, where the fleet has them under other names.
     promql: str = ""
     per_promql: str = ""
@@ -68,6 +73,20 @@ class Arm:
 class Ramp:
     percents: tuple[float, ...] = (100.0,)
     every_s: float = 0.0
+    #: By how much each step's margins are wider: few hosts cannot show a small one.
+    margin_times: tuple[float, ...] = (1.0,)
+
+
+@dataclass(frozen=True)
+class GatePlan:
+    """A ramp whose steps are decided, not timed."""
+
+    #: A path, or an http(s) address.
+    decision: str
+    #: Whose signatures count, in the form of ssh-keygen's allowed signers.
+    signers: str
+    #: Without news for so long, a host goes to stock until there is news; 0: it stays.
+    lease_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -114,9 +133,13 @@ class Experiment:
     baseline_s: float = 0.0
     strata: tuple[str, ...] = ()
     ramp: Ramp = field(default_factory=Ramp)
+    #: None: hosts follow the ramp by their clocks.
+    gate: GatePlan | None = None
     switchback: Switchback | None = None
     guardrails: Guardrails = field(default_factory=Guardrails)
     correction: str = "holm"
+    #: ANY_TIME: intervals hold at all looks together; AT_END: at the one look at the end.
+    looks: str = ANY_TIME
     #: Weights that were in force before, oldest first, by arm.
     previous_weights: tuple[Mapping[str, float], ...] = ()
     digest: str = ""

@@ -16,6 +16,8 @@ from matplotlib.patheffects import withStroke
 
 from livemmctl.ab.analyse import BETTER, WORSE, Comparison, Report
 from livemmctl.ab.effects import units_by_block
+from livemmctl.ab.history import looks_back
+from livemmctl.ab.strata import effects_by_stratum
 from livemmctl.ab.words import percent
 
 _GOOD, _BAD, _QUIET, _REFUSED = "#1a7f4b", "#b3261e", "#4a5568", "#a0aec0"
@@ -92,6 +94,62 @@ def effects(report: Report) -> str:
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
         return _svg(axes.figure, "Effects with their intervals")
+
+
+def looks(report: Report) -> list[str]:
+    """Each effect as it was seen at earlier looks, with the interval that held at all of them."""
+    back = looks_back(report.experiment, report.seen)
+    pictures = []
+    for item in report.comparisons:
+        rows = [(at_s, then.low, then.effect.estimate.relative, then.high)
+                for at_s, earlier in back for then in earlier.comparisons
+                if (then.metric.name, then.arm) == (item.metric.name, item.arm)
+                and then.effect.estimate is not None and math.isfinite(then.low + then.high)]
+        if len(rows) > 1:
+            pictures.append(_looks(item, rows))
+    return pictures
+
+
+def _looks(item: Comparison, rows: list[tuple[float, float, float, float]]) -> str:
+    title = f"{item.metric.name}, {item.arm}"
+    days, low, middle, high = (np.array(column) for column in zip(*rows, strict=True))
+    scale, unit = (86400.0, "days") if days[-1] > 2 * 86400 else (3600.0, "hours")
+    with _axes(4.2, 2.3) as axes:
+        axes.fill_between(days / scale, low * 100, high * 100, color=_colour(item), alpha=0.2,
+                          linewidth=0)
+        axes.plot(days / scale, middle * 100, color=_colour(item), linewidth=1.6)
+        axes.axhline(0, color="#1a202c", linewidth=0.8)
+        if item.metric.margin_pct is not None:
+            sign = 1 if item.metric.better == "less" else -1
+            axes.axhline(sign * item.metric.margin_pct, color=_BAD, linewidth=1,
+                         linestyle=(0, (4, 2)))
+        # The first looks are wide: they would squeeze what came later.
+        room = max(float(high[-1] - low[-1]), 1e-6) * 150
+        axes.set_ylim(float(middle[-1]) * 100 - room, float(middle[-1]) * 100 + room)
+        axes.set_xlabel(unit)
+        axes.set_ylabel("effect, %")
+        axes.set_title(title, loc="left")
+        return _svg(axes.figure, f"{title} at each look")
+
+
+def strata(report: Report) -> list[str]:
+    """The effect in each kind of machine, a picture a comparison."""
+    pictures = []
+    for item in effects_by_stratum(report):
+        title = f"{item.metric}, {item.arm}, by kind of machine"
+        colour = _BAD if item.differ else _QUIET
+        with _axes(4.2, 0.9 + 0.35 * len(item.rows)) as axes:
+            axes.axvline(0, color="#1a202c", linewidth=0.8)
+            for number, row in enumerate(reversed(item.rows)):
+                axes.plot([row.low * 100, row.high * 100], [number, number], color=colour,
+                          linewidth=2.2, solid_capstyle="butt")
+                axes.plot([row.relative * 100], [number], "o", color=colour, markersize=5)
+            axes.set_yticks(range(len(item.rows)), [row.name for row in reversed(item.rows)])
+            axes.set_ylim(-0.6, len(item.rows) - 0.4)
+            axes.set_xlabel("effect, %")
+            axes.set_title(title, loc="left")
+            pictures.append(_svg(axes.figure, title))
+    return pictures
 
 
 def _bins(both: Any) -> Any:

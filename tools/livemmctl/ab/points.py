@@ -18,6 +18,8 @@ class Point:
     before: bool = False
     #: Switchback: the block.
     block: int | None = None
+    #: When it was seen, in seconds since 1970.
+    at_s: float = 0.0
 
 
 @dataclass

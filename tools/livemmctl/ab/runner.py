@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from livemmctl.ab import timeline
-from livemmctl.ab.assign import arm_of, joins_after_s
+from livemmctl.ab.assign import arm_of, entry_pct, joins_after_s
 from livemmctl.ab.clock import STOP_SIGNAL, Clock
+from livemmctl.ab.gate import Gate
 from livemmctl.ab.guard import Guard, Trip, unreadable
 from livemmctl.ab.journal import TIME_OVER, Journal, Past, number
 from livemmctl.ab.model import HOST, Experiment
@@ -59,6 +60,8 @@ class Runner:
     clock: Clock
     #: Tells the exporter.
     show_arm: Callable[[str], None]
+    #: The rollout's decisions; None: the ramp goes by the clock.
+    gate: Gate | None = None
     #: What the journal says of runners before this one.
     past: Past | None = None
     missing: str = ""
@@ -76,6 +79,10 @@ class Runner:
     _spoilt: str = ""
     #: Policies of the arm that the kernel has not on now, and why.
     _missing_now: str = ""
+    #: When a decision let this host in; None: none has.
+    _opened_s: float | None = None
+    #: No news of the rollout for longer than its lease: at stock until there is.
+    _quiet: bool = False
 
     @property
     def _is_host_mode(self) -> bool:
@@ -105,7 +112,7 @@ class Runner:
             return over
         failure: CtlError | None = None
         try:
-            outcome = self._loop(self._timeline(joins_s), guard)
+            outcome = self._loop(joins_s, guard)
         except CtlError as error:
             failure = error
             outcome = Outcome("stop", error.message, error.status)
@@ -180,6 +187,8 @@ class Runner:
             raise CtlError(self.missing, Exit.NOT_LOADED, "livemmctl load")
         if self._is_host_mode:
             self._arm = arm_of(self.experiment, self.setting.host, self.setting.strata)
+        if self.gate is not None and self.past is not None:
+            self._opened_s = self.past.opened_s
         if self.past is not None and self.past.tripped:
             self._held = f"guardrail {self.past.tripped} was passed before"
         self._write(
@@ -214,6 +223,8 @@ class Runner:
     def _timeline(self, joins_s: float) -> Timeline:
         if self._is_host_mode:
             first = self.clock.wall() if self.past is None else float(self.past.start["t"])
+            if self.gate is not None:
+                return timeline.gated_timeline(self.experiment, first, self._opened_s)
             return timeline.host_timeline(self.experiment, first, joins_s)
         blocks = blocks_of(self.experiment, self.setting.host)
         begun = -1 if self.past is None else self.past.block
@@ -221,9 +232,17 @@ class Runner:
 
     # The loop ---------------------------------------------------------------
 
-    def _loop(self, plan: Timeline, guard: Guard) -> Outcome:
+    def _loop(self, joins_s: float, guard: Guard) -> Outcome:
+        plan = self._timeline(joins_s)
         slot = Slot(timeline.WAIT)
         while True:
+            if self.gate is not None:
+                opened_s = self._opened_s
+                over = self._look_at_gate(self.gate, slot)
+                if over is not None:
+                    return over
+                if opened_s != self._opened_s:
+                    plan = self._timeline(joins_s)
             due = plan.at(self.clock.wall(), self.clock.elapsed())
             if timeline.PHASES.index(due.phase) < timeline.PHASES.index(slot.phase):
                 # The wall clock was set back: what has begun goes on.
@@ -252,8 +271,41 @@ class Runner:
         self.clock.wait(seconds)
         return self.clock.elapsed() - until
 
+    def _look_at_gate(self, gate: Gate, slot: Slot) -> Outcome | None:
+        """Follow the rollout's decisions: in, on as before, to stock for want of news, or halt."""
+        said = gate.words
+        decision = gate.look(self.clock.wall())
+        if gate.words and gate.words != said:
+            self._write("gate", serial=gate.serial, percent=gate.percent, words=gate.words)
+        if decision is not None and decision.halt:
+            # First the host, then the record of it.
+            restored = self._restore()
+            self._write("gate", serial=gate.serial, percent=gate.percent, halt=True,
+                        words=decision.reason,
+                        stock="yes" if restored is None else restored.message)
+            return Outcome("end", f"halted: {decision.reason}", Exit.FAILED)
+        opens = (self._opened_s is None
+                 and entry_pct(self.experiment, self.setting.host) < gate.percent)
+        if opens:
+            self._opened_s = self.clock.wall()
+        if decision is not None or opens:
+            self._write("gate", serial=gate.serial, percent=gate.percent, opens=opens,
+                        heard=gate.heard_s, words="" if decision is None else decision.reason)
+        quiet = slot.phase == RUN and gate.is_quiet(self.clock.wall())
+        if quiet != self._quiet:
+            self._quiet = quiet
+            self._write("gate", serial=gate.serial, percent=gate.percent, quiet=quiet,
+                        words="no news of the rollout" if quiet else "news again")
+            if self._switch is not None and not self._held:
+                if quiet:
+                    self._switch.to_stock()
+                else:
+                    self._switch.to_arm(self.experiment.arm(self._arm).settings)
+        return None
+
     def _tick(self, slot: Slot, guard: Guard) -> Outcome | None:
-        if slot.phase == RUN and self._switch is not None and not self._held:
+        if (slot.phase == RUN and self._switch is not None and not self._held
+                and not self._quiet):
             over = self._look_for_drift(self._switch)
             if over is not None:
                 return over
@@ -310,7 +362,8 @@ class Runner:
         values = self.sampler.read(self.experiment.sources)
         self._write(
             "sample", phase=slot.phase, m=read_at,
-            state="stock" if self._held or self._missing_now or slot.phase != RUN else "arm",
+            state="stock" if (self._held or self._missing_now or self._quiet
+                              or slot.phase != RUN) else "arm",
             values=values,
             **({} if slot.phase == BASELINE and not self._arm else {"arm": self._arm}),
             **slot.where,

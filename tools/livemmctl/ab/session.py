@@ -11,7 +11,8 @@ from pathlib import Path
 from livemmctl.ab.assign import host_id
 from livemmctl.ab.clock import STOP_SIGNAL, Clock
 from livemmctl.ab.facts import strata_of
-from livemmctl.ab.journal import Journal, past_of, read_journal
+from livemmctl.ab.gate import Gate
+from livemmctl.ab.journal import Journal, Past, past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place, Running
 from livemmctl.ab.runner import Outcome, Runner, Setting
@@ -24,6 +25,8 @@ from livemmctl.profile.defaults import defaults
 
 #: Part of a tick that commands of metrics may take.
 COMMAND_SHARE = 0.5
+#: Part of a tick, and seconds, that asking for a decision may take.
+GATE_SHARE, GATE_TIMEOUT_S = 0.25, 5.0
 
 Tell = Callable[[str, Mapping[str, object]], None]
 
@@ -64,6 +67,17 @@ def sampler_for(host: Host, experiment: Experiment, control: ModuleControl | Non
     return Sampler(host, control, experiment.tick_s * COMMAND_SHARE / max(commands, 1))
 
 
+def gate_for(experiment: Experiment, past: Past | None) -> Gate | None:
+    """The rollout's decisions, from where the last runner of this host stood."""
+    if experiment.gate is None:
+        return None
+    timeout_s = min(GATE_TIMEOUT_S, experiment.tick_s * GATE_SHARE)
+    if past is None:
+        return Gate(experiment.gate, experiment.name, timeout_s)
+    return Gate(experiment.gate, experiment.name, timeout_s, past.serial, past.percent,
+                past.heard_s)
+
+
 def fit_here(host: Host, experiment: Experiment) -> list[str]:
     """The sources of metrics that this host has no numbers for now.
 
@@ -99,7 +113,8 @@ def run_here(
                              "a switchback's plan cannot change on the way: use a new journal")
         return Runner(
             experiment, setting, control, sampler_for(host, experiment, control), journal, clock,
-            lambda arm: place.show_arm(experiment.name, arm), past, missing, defaults(host), tell,
+            lambda arm: place.show_arm(experiment.name, arm), gate_for(experiment, past), past,
+            missing, defaults(host), tell,
             lambda: is_loaded(host),
         ).run()
 

@@ -75,6 +75,20 @@ def host_timeline(
     return HostTimeline(arm_s - experiment.baseline_s, arm_s, end_s)
 
 
+def gated_timeline(
+    experiment: Experiment, first_start_s: float, opened_s: float | None
+) -> HostTimeline:
+    """The same where a decision lets the host in, at `opened_s`; None: not yet.
+
+    Until then the host is in its time before, if the experiment has one.
+    """
+    start_s = first_start_s if experiment.start_s is None else experiment.start_s
+    before_s = first_start_s + experiment.baseline_s
+    arm_s = float("inf") if opened_s is None else max(opened_s, before_s, start_s)
+    from_s = first_start_s if experiment.baseline_s else arm_s
+    return HostTimeline(from_s, arm_s, start_s + experiment.baseline_s + experiment.duration_s)
+
+
 def _shuffled(names: list[str], seed: str) -> list[str]:
     """In an order drawn by the seed.
 

@@ -34,7 +34,7 @@ class FakeMachine:
 
 def fleet_experiment(**over: Any) -> Experiment:
     keys: dict[str, Any] = {
-        "duration": "4h", "baseline": "1h", "tick": "1m", "lease": "5m",
+        "duration": "4h", "baseline": "1h", "tick": "1m", "lease": "5m", "looks": "end",
         "metrics": [
             {"name": "faults", "source": "vmstat:pgfault", "better": "less", "detect_pct": 2},
             {"name": "stalls_per_fault", "kind": "ratio", "source": "vmstat:allocstall_normal",

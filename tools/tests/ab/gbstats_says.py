@@ -5,7 +5,12 @@ import json
 import sys
 from typing import Any
 
-from gbstats.frequentist.tests import FrequentistConfig, TwoSidedTTest
+from gbstats.frequentist.tests import (
+    FrequentistConfig,
+    SequentialConfig,
+    SequentialTwoSidedTTest,
+    TwoSidedTTest,
+)
 from gbstats.models.statistics import (
     RatioStatistic,
     RegressionAdjustedStatistic,
@@ -52,6 +57,11 @@ def sides(case: dict[str, Any]) -> tuple[Any, Any]:
 def answer(case: dict[str, Any]) -> dict[str, Any]:
     if case["kind"] == "srm":
         return {"p": float(check_srm(case["counts"], case["weights"]))}
+    if "tuning" in case:
+        result = SequentialTwoSidedTTest(*sides(case), SequentialConfig(
+            difference_type="relative", traffic_proportion_b=1, phase_length_days=1,
+            sequential_tuning_parameter=case["tuning"])).compute_result()
+        return {"p": float(result.p_value), "low": float(result.ci[0]), "high": float(result.ci[1])}
     found: dict[str, Any] = {}
     for name in ("relative", "absolute"):
         config = FrequentistConfig(difference_type=name, traffic_proportion_b=1,

@@ -53,6 +53,7 @@ mode = "host"
 start = {start}
 duration = "{duration}s"
 tick = "1s"
+looks = "end"
 control = "event"
 [arms.event.policy.pcp]
 enabled = true

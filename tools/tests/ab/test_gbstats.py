@@ -5,8 +5,10 @@ gbstats is not in Debian: it comes from PyPI into a venv that is kept in the cac
 cannot be had these tests fail; they are never skipped.
 """
 
+import dataclasses
 import hashlib
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -16,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from livemmctl.ab.stats import bootstrap, checks, hosts
+from livemmctl.ab.stats import bootstrap, checks, hosts, sequential
 from livemmctl.ab.stats.estimate import Estimate, vector
 
 HERE = Path(__file__).parent
@@ -80,6 +82,10 @@ def make_cases() -> dict[str, Any]:
         "cuped": {"kind": "cuped", "control": pair(150, 20), "treatment": pair(170, 21)},
         "ratio": {"kind": "ratio", "control": fraction(600, 0.2),
                   "treatment": fraction(500, 0.21)},
+        "looks": {"kind": "mean", "control": list(draw.normal(10, 2, 3000)),
+                  "treatment": list(draw.normal(10.2, 2, 3000)), "tuning": 5000},
+        "looks at a ratio": {"kind": "ratio", "control": fraction(3000, 0.2),
+                             "treatment": fraction(3000, 0.202), "tuning": 12000},
         "srm": {"kind": "srm", "counts": [5100, 4900, 980], "weights": [0.45, 0.45, 0.1]},
         "srm, near": {"kind": "srm", "counts": [520, 480, 130], "weights": [0.45, 0.45, 0.1]},
     }
@@ -118,6 +124,30 @@ def test_cuped_agrees(answers: dict[str, Any]) -> None:
     assert ours.p == pytest.approx(answers["cuped"]["absolute"]["p"], abs=1e-12)
     plain = hosts.welch(vector(after_c), vector(after_t))
     assert ours.high - ours.low < 0.6 * (plain.high - plain.low)
+
+
+@pytest.mark.parametrize("name", ["looks", "looks at a ratio"])
+def test_looks_agree(answers: dict[str, Any], name: str) -> None:
+    """The sequence for any effect is that of gbstats at the tuning parameter of that effect."""
+    case = make_cases()[name]
+    if case["kind"] == "mean":
+        ours = hosts.welch(vector(case["control"]), vector(case["treatment"]))
+    else:
+        control, treatment = (
+            (vector(n), vector(d)) for n, d in (case["control"], case["treatment"]))
+        ours = hosts.ratio(control, treatment)
+    # Without Student's correction, which gbstats does not have.
+    plain = dataclasses.replace(ours, degrees=1e9)
+    found = sequential.sequence_of(plain, 0.01)
+    assert found is not None
+    # Their parameter is the number of units at which the interval is narrowest.
+    wanted = 6000 * found.planned / found.information
+    found = sequential.sequence_of(plain, 0.01 * math.sqrt(wanted / case["tuning"]))
+    assert found is not None
+    width = found.relative_high - found.relative_low
+    assert found.relative_low == pytest.approx(answers[name]["low"], abs=2e-3 * width)
+    assert found.relative_high == pytest.approx(answers[name]["high"], abs=2e-3 * width)
+    assert found.p == pytest.approx(answers[name]["p"], rel=0.02)
 
 
 def test_ratios_agree(answers: dict[str, Any]) -> None:

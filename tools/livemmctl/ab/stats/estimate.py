@@ -36,6 +36,8 @@ class Estimate:
     n_control: int
     n_treatment: int
     method: str
+    #: Of Student's distribution that the interval was made with.
+    degrees: float = math.inf
 
     @property
     def standard_error(self) -> float:
@@ -85,7 +87,7 @@ def from_spread(spread: Spread, n_control: int, n_treatment: int, method: str) -
         difference=spread.difference,
         low=spread.difference - width * se, high=spread.difference + width * se,
         relative=relative, relative_low=relative - half, relative_high=relative + half,
-        p=p, n_control=n_control, n_treatment=n_treatment, method=method,
+        p=p, n_control=n_control, n_treatment=n_treatment, method=method, degrees=spread.degrees,
     )
 
 

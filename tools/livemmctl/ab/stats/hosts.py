@@ -28,6 +28,22 @@ def welch(control: Vector, treatment: Vector, level: float | None = None,
     return from_spread(spread, len(control), len(treatment), method)
 
 
+def ratio(control: tuple[Vector, Vector], treatment: tuple[Vector, Vector]) -> Estimate:
+    """Sum of the first over sum of the second, a host an element, by the delta method.
+
+    Each host's part in the ratio is a mean again: Deng, Knoblich, Lu, Applying the delta
+    method in metric analytics (KDD 2018).
+    """
+    base, other = (linearised(*side) for side in (control, treatment))
+    return welch(base, other, None, "ratio, delta method")
+
+
+def linearised(nums: Vector, dens: Vector) -> Vector:
+    """A number a host whose mean is the ratio of the sums, and whose spread is the ratio's."""
+    level = nums.sum() / dens.sum()
+    return np.asarray(level + (nums - level * dens) / dens.mean())
+
+
 def cuped(values: Vector, before: Vector) -> Vector:
     """The values without what the time before explains of them; the overall mean stays.
 

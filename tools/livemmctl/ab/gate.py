@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a host knows of its rollout: the last decision that it could read and believe.
+
+A host never waits for news: a server that does not answer costs a part of a tick.
+"""
+
+import http.client
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from livemmctl.ab.decision import FILE_MAX_BYTES, Decision, verified
+from livemmctl.ab.model import GatePlan
+from livemmctl.errors import os_words
+
+#: A decision from further ahead is of a clock that is wrong, ours or theirs.
+AHEAD_MOST_S = 300.0
+
+
+def fetch(source: str, timeout_s: float) -> bytes:
+    """The bytes of a file or of an http(s) address.  Raises ValueError in words."""
+    try:
+        if "://" not in source:
+            with Path(source).open("rb") as file:
+                return file.read(FILE_MAX_BYTES + 1)
+        with urllib.request.urlopen(source, timeout=timeout_s) as answer:
+            data: bytes = answer.read(FILE_MAX_BYTES + 1)
+            return data
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise ValueError(f"{source}: HTTP {error.code}") from None
+    except (http.client.HTTPException, ValueError) as error:
+        raise ValueError(f"{source}: {type(error).__name__}") from None
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        words = os_words(reason) if isinstance(reason, OSError) else str(reason)
+        raise ValueError(f"{source}: {words}") from None
+
+
+@dataclass
+class Gate:
+    """The decisions of one rollout, as one host reads them."""
+
+    plan: GatePlan
+    experiment: str
+    timeout_s: float
+    #: Of earlier runners: the last decision believed, and when the host last had news.
+    serial: int = 0
+    percent: float = 0.0
+    heard_s: float = 0.0
+    #: Why the last look brought no news; empty: it did.
+    words: str = ""
+    halted: str = field(default="", init=False)
+
+    def look(self, wall_s: float) -> Decision | None:
+        """A decision that is new, or None; `words`, `heard_s` and the rest follow."""
+        found = None
+        self.words = ""
+        try:
+            found = verified(fetch(self.plan.decision, self.timeout_s), Path(self.plan.signers))
+            if found.experiment != self.experiment:
+                raise ValueError(f"a decision about {found.experiment!r}")
+            if found.at_s > wall_s + AHEAD_MOST_S:
+                raise ValueError("a decision from the future: one of two clocks is wrong")
+        except ValueError as error:
+            self.words = str(error)
+            return None
+        # What was said last is what counts; an old file that is served again is no news.
+        self.heard_s = max(self.heard_s, min(found.at_s, wall_s))
+        if found.serial <= self.serial:
+            return None
+        self.serial = found.serial
+        self.percent = max(self.percent, found.percent)
+        self.halted = found.reason if found.halt else ""
+        return found
+
+    def is_quiet(self, wall_s: float) -> bool:
+        """Has the host been without news for longer than the rollout's lease allows?"""
+        return 0 < self.plan.lease_s < wall_s - self.heard_s
+

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""livemmctl rollout"""
+
+import time
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from livemmctl.ab.data import FILE, Data, with_data
+from livemmctl.ab.decision import Decision, first_decision, signed, verified
+from livemmctl.ab.experiment import SIGNERS, load_experiment
+from livemmctl.ab.fields import duration_text
+from livemmctl.ab.gate import fetch
+from livemmctl.ab.model import Experiment
+from livemmctl.app import App, Group, command
+from livemmctl.errors import CtlError, Exit, UsageError
+from livemmctl.files import replace
+from livemmctl.rollout.plan import read_inventory, waves
+from livemmctl.table import Table, text_of
+
+if TYPE_CHECKING:
+    from livemmctl.rollout.decide import Verdict
+
+
+@click.group(
+    cls=Group,
+    examples=[
+        ("livemmctl rollout plan lists.toml", "the steps, and when each may begin"),
+        ("livemmctl rollout status lists.toml --prometheus http://metrics:9090",
+         "what would be decided now"),
+        ("livemmctl rollout halt lists.toml --key KEY --publish FILE -m 'pages lost'",
+         "every host goes to stock"),
+    ],
+)
+def rollout() -> None:
+    """Roll an experiment out step by step, as long as no guard is worse by its margin.
+
+    An experiment with [ramp] and [gate] waits at each step for a decision: a signed file that
+    every host reads at each tick. Whoever publishes the file needs no connection to a host.
+    """
+
+
+_command = partial(command, of=rollout)
+_publish = click.option(
+    "--publish", type=FILE, required=True, metavar="FILE",
+    help="Where the decision is published: what the hosts read, or what a web server shows them.")
+_key = click.option("--key", type=FILE, required=True, help="The private SSH key that signs.")
+
+
+def _gated(app: App, file: Path) -> Experiment:
+    found = load_experiment(file, app.host)
+    if found.gate is None:
+        raise UsageError(f"{file}: has no [gate]: its ramp goes by the clock",
+                         '[gate] with decision = "/path/or/address"')
+    return found
+
+
+def _published(app: App, source: str, experiment: Experiment) -> Decision | None:
+    """The decision in force; None: there is none yet.  Raises CtlError for one that is not ours."""
+    assert experiment.gate is not None
+    if "://" not in source and not Path(source).exists():
+        return None
+    try:
+        found = verified(fetch(source, 10.0), Path(experiment.gate.signers))
+        if found.experiment != experiment.name:
+            raise ValueError(f"it is about {found.experiment!r}")
+    except ValueError as error:
+        raise CtlError(f"{source}: not believed: {error}", Exit.FAILED,
+                       f"allowed signers: {SIGNERS}") from None
+    return found
+
+
+@_command(("livemmctl rollout plan lists.toml --inventory hosts.csv",
+           "hosts of each step, and the failure domain that is hit most"))
+@click.argument("experiment", type=FILE)
+@click.option("--inventory", type=FILE,
+              help="CSV with the columns host (the id that `ab check` shows) and domain.")
+def plan(app: App, experiment: Path, inventory: Path | None) -> None:
+    """Show the steps of an EXPERIMENT's ramp.
+
+    With an inventory the plan shows how many hosts take part at each step, and the failure
+    domain (a rack, a row, a zone) of which the largest part does.
+    """
+    found = _gated(app, experiment)
+    steps = waves(found, None if inventory is None else read_inventory(inventory))
+    rows = [[f"{step.percent:g} %", duration_text(step.after_s) if step.after_s else "at once",
+             "-" if step.hosts is None else f"{step.hosts:,}",
+             f"{step.domain}: {step.share:.0%}" if step.domain else "-"] for step in steps]
+    table = Table(("step", "not before", "hosts", "most of a domain"), rows, ("step", "hosts"))
+    app.show({"steps": [asdict(step) for step in steps]}, lambda: text_of(table))
+
+
+def _verdict(app: App, found: Experiment, before: Decision | None, data: Data) -> "Verdict":
+    # The libraries of statistics take a second to import.
+    from livemmctl.ab.analyse import analyse
+    from livemmctl.rollout.decide import decide
+
+    return decide(analyse(found, data.seen(found)), before, time.time())
+
+
+def _show(app: App, verdict: "Verdict", more: dict[str, Any]) -> None:
+    decision = verdict.decision
+    table = Table(("guard", "arm", "", "what is known"),
+                  [[g.metric, g.arm, g.state, g.words] for g in verdict.guards], ())
+    lines = [f"{verdict.what}: {verdict.reason}",
+             f"{decision.percent:g} % of the fleet takes part" if not decision.halt else
+             "every host goes to stock", "", text_of(table)]
+    app.show({"what": verdict.what, "reason": verdict.reason, "decision": asdict(decision),
+              "guards": [asdict(guard) for guard in verdict.guards], **more},
+             lambda: "\n".join(lines))
+
+
+@_command(("livemmctl rollout status lists.toml journals/*.jsonl",
+           "from the journals of a fleet"))
+@with_data
+def status(app: App, experiment: Path, **data: Any) -> None:
+    """Show where the rollout of an EXPERIMENT is, and what would be decided now.
+
+    Nothing is published.
+    """
+    found = _gated(app, experiment)
+    assert found.gate is not None
+    _show(app, _verdict(app, found, _published(app, found.gate.decision, found), Data(**data)), {})
+
+
+def _write(decision: Decision, publish: Path, key: Path, textfile: Path | None) -> None:
+    """Publish first: what only watches the rollout must not hold a halt up."""
+    replace(publish, signed(decision, key))
+    if textfile is not None:
+        replace(textfile, metrics_of(decision))
+
+
+def metrics_of(decision: Decision) -> str:
+    """A decision as Prometheus reads it."""
+    label = f'{{experiment="{decision.experiment}"}}'
+    rows = (("percent", "Part of the fleet that takes part.", decision.percent),
+            ("halted", "1: every host goes to stock.", int(decision.halt)),
+            ("decided_timestamp_seconds", "When the last decision was made.", decision.at_s))
+    return "".join(f"# HELP livemm_rollout_{name} {words}\n# TYPE livemm_rollout_{name} gauge\n"
+                   f"livemm_rollout_{name}{label} {value:.15g}\n" for name, words, value in rows)
+
+
+@_command(("livemmctl rollout advance lists.toml --prometheus http://metrics:9090 --key KEY"
+           " --publish /srv/www/lists.decision", "once a tick, from a timer"))
+@with_data
+@_publish
+@_key
+@click.option("--textfile", type=FILE, metavar="FILE",
+              help="Also write the decision here, for node_exporter's textfile collector.")
+def advance(
+    app: App, experiment: Path, publish: Path, key: Path, textfile: Path | None, **data: Any
+) -> None:
+    """Decide, and publish the decision: the next step, the same step, or halt.
+
+    Run this command once a tick, from a timer. A step is taken when the step has lasted as
+    long as [ramp] says, and every metric with margin_pct is no worse by the margin. The fleet is
+    halted when such a metric is worse. Halt is for good.
+    """
+    found = _gated(app, experiment)
+    before = _published(app, str(publish), found)
+    if before is None:
+        first = first_decision(found, time.time())
+        _write(first, publish, key, textfile)
+        app.show({"what": "advance", "reason": first.reason, "decision": asdict(first)},
+                 lambda: f"advance: {first.reason}: {first.percent:g} % of the fleet takes part")
+        return
+    verdict = _verdict(app, found, before, Data(**data))
+    _write(verdict.decision, publish, key, textfile)
+    _show(app, verdict, {"published": str(publish)})
+
+
+@_command(("livemmctl rollout halt lists.toml --key KEY --publish FILE -m 'pages lost'",
+           "every host goes to stock at its next tick"))
+@click.argument("experiment", type=FILE)
+@_publish
+@_key
+@click.option("-m", "--reason", default="halted by hand", show_default=True,
+              help="What the hosts write into their journals.")
+def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> None:
+    """Halt the rollout of an EXPERIMENT for good: every host goes to stock."""
+    found = _gated(app, experiment)
+    before = _published(app, str(publish), found)
+    now_s = time.time()
+    decision = Decision(found.name, 1 if before is None else before.serial + 1,
+                        0.0 if before is None else before.percent, True, reason, now_s,
+                        now_s if before is None else before.since_s)
+    replace(publish, signed(decision, key))
+    app.show({"decision": asdict(decision)}, lambda: f"halted: {reason}")

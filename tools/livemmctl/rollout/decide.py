@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From a report to a decision: the next step of the ramp, no step, or halt.  No I/O."""
+
+from dataclasses import dataclass, replace
+
+from livemmctl.ab.analyse import Comparison, Report
+from livemmctl.ab.decision import Decision, first_decision
+from livemmctl.ab.stats import sequential
+from livemmctl.ab.stats.estimate import ALPHA
+from livemmctl.errors import UsageError
+
+ADVANCE, HOLD, HALT, DONE = "advance", "hold", "halt", "done"
+#: How uneven passed guardrails have to be between arms, at all looks together.
+TRIPS_EFFECT = 0.5
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A guard metric of an arm: ok, waiting for more data, or harmful."""
+
+    metric: str
+    arm: str
+    state: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be done, and why."""
+
+    what: str
+    reason: str
+    guards: list[Guarded]
+    decision: Decision
+
+
+OK, WAITING, HARMFUL = "ok", "waiting", "harmful"
+
+
+def _guard_of(item: Comparison, times: float) -> Guarded:
+    def made(state: str, words: str) -> Guarded:
+        return Guarded(item.metric.name, item.arm, state, words)
+
+    margin = f"{(item.metric.margin_pct or 0.0) * times:g} %"
+    found = item.effect.estimate
+    if item.is_within(times):
+        return made(OK, f"no worse by {margin}")
+    # Even where a check fails: hosts that die of their arm are missing in the sample ratio.
+    if not item.effect.refused and item.p < ALPHA and item.harm[0] > 0:
+        return made(HARMFUL, f"worse, by {item.harm[0]:.1%} at least")
+    if item.metric.kind == "count" and found is not None and found.treatment == 0:
+        # No number of quiet hosts bounds a ratio to nothing.
+        return made(OK, "no event on a treated host")
+    if item.effect.refused:
+        return made(WAITING, item.effect.refused[0])
+    return made(WAITING, f"not yet known to be no worse by {margin}")
+
+
+def guards_of(report: Report, percent: float) -> list[Guarded]:
+    """Every metric with a margin, of every treatment, by the margins of the step."""
+    ramp = report.experiment.ramp
+    steps = [times for step, times in zip(ramp.percents, ramp.margin_times, strict=True)
+             if step <= percent]
+    times = steps[-1] if steps else ramp.margin_times[0]
+    return [_guard_of(item, times) for item in report.comparisons
+            if item.metric.margin_pct is not None]
+
+
+def _trips(report: Report) -> str:
+    """The arm whose hosts pass guardrails more often than control's, in words; empty: none."""
+    hosts = report.seen.hosts.values()
+    control = [host for host in hosts if host.arm == report.experiment.control]
+    for arm in report.experiment.treatments:
+        mine = [host for host in hosts if host.arm == arm]
+        if not mine or not control:
+            continue
+        there, here = (sum(1 for host in side if host.guard) for side in (control, mine))
+        found = sequential.sequence_of_counts(
+            sequential.Counts(there, here, len(control), len(mine)), TRIPS_EFFECT)
+        if found.relative_low > 0 and found.p < ALPHA / len(report.experiment.treatments):
+            return (f"guardrails were passed on {here} of {len(mine)} hosts of {arm}, and on"
+                    f" {there} of {len(control)} of {report.experiment.control}")
+    return ""
+
+
+def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
+    """The next decision; its serial grows where it says something new.
+
+    Guards halt by p-values that are corrected for their number and hold at all looks, so that a
+    rollout without harm is halted in 5 % of cases at most, however long it takes.
+
+    Raises CtlError, USAGE, for an experiment whose report may not be read at any time.
+    """
+    experiment = report.experiment
+    if experiment.looks != "any":
+        raise UsageError('a rollout looks at every tick', 'looks = "any"')
+    guards = guards_of(report, 0.0 if before is None else before.percent)
+    if not guards:
+        raise UsageError("no metric has a margin: what should hold the rollout up?",
+                         "margin_pct = 2 in a [[metrics]]")
+    if before is None:
+        first = first_decision(experiment, now_s)
+        return Verdict(ADVANCE, first.reason, guards, first)
+    what, reason = _next(report, before, guards, now_s)
+    decision = replace(before, at_s=now_s)
+    if what == HALT and not before.halt:
+        decision = replace(decision, serial=before.serial + 1, halt=True, reason=reason)
+    elif what == ADVANCE:
+        percent = min(step for step in experiment.ramp.percents if step > before.percent)
+        decision = replace(decision, serial=before.serial + 1, percent=percent, reason=reason,
+                           since_s=now_s)
+    return Verdict(what, reason, guards, decision)
+
+
+def _next(
+    report: Report, before: Decision, guards: list[Guarded], now_s: float
+) -> tuple[str, str]:
+    experiment = report.experiment
+    if before.halt:
+        return HALT, before.reason
+    harmful = [f"{guard.metric}, {guard.arm}: {guard.words}" for guard in guards
+               if guard.state == HARMFUL]
+    trips = _trips(report)
+    if harmful or trips:
+        return HALT, "; ".join([*harmful, *([trips] if trips else [])])
+    if before.percent >= experiment.ramp.percents[-1]:
+        return DONE, "every step is taken"
+    left_s = before.since_s + experiment.ramp.every_s - now_s
+    if left_s > 0:
+        return HOLD, f"this step lasts {left_s / 60:.0f} min more"
+    if report.failed:
+        return HOLD, "; ".join(f"{check.name}: {check.words}" for check in report.failed)
+    waiting = [f"{guard.metric}, {guard.arm}: {guard.words}" for guard in guards
+               if guard.state == WAITING]
+    if waiting:
+        return HOLD, "; ".join(waiting)
+    return ADVANCE, "every guard is no worse by its margin"

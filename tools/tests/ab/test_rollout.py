@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rollouts: decisions that are believed, hosts that follow them, and fleets that are halted."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ab.doubles import START_S, World, be_quick, experiment
+from conftest import Ctl
+from fake_tree import FakeHost
+from livemmctl.ab.analyse import analyse
+from livemmctl.ab.assign import app_specific_id, arm_of, entry_pct
+from livemmctl.ab.decision import Decision, first_decision, parse, signed, verified
+from livemmctl.ab.model import Experiment
+from livemmctl.ab.points import HostSeen, Point, Seen
+from livemmctl.errors import CtlError, Exit
+from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, Verdict, decide
+from livemmctl.rollout.plan import waves
+
+START = datetime.fromtimestamp(START_S, UTC)
+TICK_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the key `key`, another key `other`, and `signers`, who are `key` alone."""
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("key", "other"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name],
+                       check=True)
+    public = (folder / "key.pub").read_text(encoding="utf-8")
+    (folder / "signers").write_text(f"livemm-rollout {public}", encoding="utf-8")
+    return folder
+
+
+def decision(**over: object) -> Decision:
+    made = Decision("trial", 1, 5.0, False, "the first step", START_S, START_S)
+    return replace(made, **over)  # type: ignore[arg-type]
+
+
+# ---- decisions
+
+
+def test_what_was_signed_is_believed(keys: Path) -> None:
+    text = signed(decision(), keys / "key")
+    assert verified(text.encode(), keys / "signers") == decision()
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace('"percent": 5.0', '"percent": 100.0'),
+    lambda text: text.replace("false", "true"),
+    lambda text: text.partition("\n")[0] + "\n",
+    lambda text: text[:-80],
+    lambda text: "",
+    lambda text: "\n" + text,
+    lambda text: text.partition("\n")[2],
+    lambda text: "x" * 100_000,
+])
+def test_what_was_changed_is_not(keys: Path, change: Callable[[str], str]) -> None:
+    text = change(signed(decision(), keys / "key"))
+    with pytest.raises(ValueError, match=r"signature|no decision"):
+        verified(text.encode(), keys / "signers")
+
+
+def test_another_key_is_not_believed(keys: Path) -> None:
+    with pytest.raises(ValueError, match="the signature is not of"):
+        verified(signed(decision(), keys / "other").encode(), keys / "signers")
+
+
+def test_without_a_key_nothing_is_signed(keys: Path) -> None:
+    with pytest.raises(CtlError, match="cannot sign"):
+        signed(decision(), keys / "none")
+
+
+@pytest.mark.parametrize("line", [
+    "", "[]", "{}", "nan", "[" * 5000,
+    json.dumps({**json.loads(decision().line()), "percent": 101}),
+    json.dumps({**json.loads(decision().line()), "serial": 0}),
+    json.dumps({**json.loads(decision().line()), "serial": True}),
+    json.dumps({**json.loads(decision().line()), "halt": 1}),
+    json.dumps({**json.loads(decision().line()), "at_s": "1"}),
+    json.dumps({**json.loads(decision().line()), "more": 1}),
+])
+def test_nonsense_is_no_decision(line: str) -> None:
+    with pytest.raises(ValueError, match="decision"):
+        parse(line)
+
+
+# ---- a host
+
+
+class Rolled:
+    """A host of a rollout whose decisions the test publishes."""
+
+    def __init__(self, folder: Path, keys: Path, **gate: object) -> None:
+        self.world = World(FakeHost.make(folder / "root"))
+        self.keys, self.file = keys, folder / "decision"
+        self.experiment = experiment(
+            "host", start=START, duration="2h", tick="1m", lease="5m",
+            ramp={"percent": [1, 100], "every": "10m"}, looks="any",
+            gate={"decision": str(self.file), "signers": str(keys / "signers"), **gate},
+            metrics=[{"name": "faults", "source": "vmstat:pgfault", "margin_pct": 2}],
+            arms={"off": {"weight": 0}, "on": {"weight": 0.5, "policy": {"pcp": {"enabled": True}}},
+                  "more": {"weight": 0.5, "policy": {"pcp": {"enabled": True, "decay_ms": 2000}}}},
+        )
+
+    def publish(self, **over: object) -> None:
+        made = decision(experiment=self.experiment.name, percent=100.0,
+                        at_s=self.world.clock.wall(), **over)
+        self.file.write_text(signed(made, self.keys / "key"), encoding="utf-8")
+
+    def look(self, *minutes: float) -> list[bool]:
+        return self.world.look(*(60 * minute + 1 for minute in minutes))
+
+    def later(self, minutes: float, action: Callable[[], None]) -> None:
+        self.world.later(60 * minutes, action)
+
+
+@pytest.fixture
+def rolled(tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch) -> Rolled:
+    be_quick(monkeypatch)
+    return Rolled(tmp_path, keys)
+
+
+def test_a_host_waits_for_its_decision(rolled: Rolled) -> None:
+    seen = rolled.look(9, 12, 100)
+    rolled.later(10, rolled.publish)
+    outcome = rolled.world.run(rolled.experiment)
+    assert outcome.status == Exit.OK
+    assert seen == [False, True, True]
+    assert [r["opens"] for r in rolled.world.records("gate") if "opens" in r] == [True]
+
+
+def test_halt_comes_within_three_ticks(rolled: Rolled) -> None:
+    seen = rolled.look(19, 23)
+    rolled.later(10, rolled.publish)
+    rolled.later(20, lambda: rolled.publish(serial=2, halt=True, reason="pages lost"))
+    outcome = rolled.world.run(rolled.experiment)
+    assert seen == [True, False] or (seen == [True] and not rolled.world.is_on())
+    assert (outcome.kind, outcome.reason) == ("end", "halted: pages lost")
+    assert rolled.world.clock.now_s <= 23 * 60
+    # For good: neither a new runner nor an old decision begins again.
+    rolled.publish(serial=3)
+    assert rolled.world.run(rolled.experiment).reason.startswith("already over here: halted")
+    assert not rolled.world.is_on()
+
+
+@pytest.mark.parametrize("lose", [
+    lambda rolled: rolled.file.unlink(),
+    lambda rolled: rolled.file.write_text("nonsense", encoding="utf-8"),
+    lambda rolled: rolled.file.write_text(
+        signed(decision(experiment="other", serial=9, halt=True), rolled.keys / "key"),
+        encoding="utf-8"),
+    lambda rolled: rolled.file.write_text(
+        signed(decision(experiment=rolled.experiment.name, serial=9, halt=True),
+               rolled.keys / "other"), encoding="utf-8"),
+])
+def test_without_news_a_host_stays(rolled: Rolled, lose: Callable[[Rolled], None]) -> None:
+    seen = rolled.look(15, 25, 110)
+    rolled.later(10, rolled.publish)
+    rolled.later(20, lambda: lose(rolled))
+    assert rolled.world.run(rolled.experiment).status == Exit.OK
+    assert seen == [True, True, True]
+    words = [r["words"] for r in rolled.world.records("gate") if "opens" not in r]
+    # First there was no file at all; then something that is not believed.  Each is said once.
+    assert len(words) == 2
+
+
+def test_an_old_decision_takes_nothing_back(rolled: Rolled) -> None:
+    seen = rolled.look(15, 40)
+    rolled.later(10, lambda: rolled.publish(serial=5))
+    rolled.later(20, lambda: rolled.publish(serial=4, halt=True))
+    rolled.world.run(rolled.experiment)
+    assert seen == [True, True]
+
+
+def test_with_a_lease_a_host_without_news_goes_to_stock(
+    tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_quick(monkeypatch)
+    rolled = Rolled(tmp_path, keys, lease="10m")
+    seen = rolled.look(15, 19, 25, 45)
+    rolled.later(10, rolled.publish)
+    rolled.later(40, rolled.publish)
+    assert rolled.world.run(rolled.experiment).status == Exit.OK
+    assert seen == [True, True, False, True]
+    assert [r["words"] for r in rolled.world.records("gate") if "quiet" in r] == [
+        "no news of the rollout", "news again", "no news of the rollout"]
+
+
+def test_a_runner_that_was_killed_goes_on_without_the_server(rolled: Rolled) -> None:
+    rolled.later(10, rolled.publish)
+    rolled.later(30, rolled.world.clock.tell)
+    assert rolled.world.run(rolled.experiment).kind == "stop"
+    assert not rolled.world.is_on()
+    rolled.file.unlink()
+    rolled.world.clock.at.clear()
+    seen = rolled.look(33, 60)
+    assert rolled.world.run(rolled.experiment).status == Exit.OK
+    assert seen == [True, True]
+
+
+def test_a_gate_needs_a_ramp_and_a_whole_path() -> None:
+    for over, words in (({"ramp": None}, "a gate opens the steps of a ramp"),
+                        ({"gate": {"decision": "here"}}, "a whole path")):
+        keys = {"start": START, "ramp": {"percent": [1, 100], "every": "10m"},
+                "gate": {"decision": "/x"}} | over
+        with pytest.raises(CtlError, match=words):
+            experiment("host", **{key: value for key, value in keys.items() if value})
+
+
+# ---- a fleet
+
+
+def fleet_experiment() -> Experiment:
+    return experiment(
+        "host", start=START, duration="14d", tick="1m", lease="5m", looks="any",
+        ramp={"percent": [2, 5, 25, 100], "every": "30m", "margin_times": [10, 5, 2, 1]},
+        gate={"decision": "/x"},
+        metrics=[
+            {"name": "stalls", "kind": "count", "source": "vmstat:allocstall_normal",
+             "detect_pct": 20, "margin_pct": 20},
+            {"name": "faults", "source": "vmstat:pgfault", "detect_pct": 2, "margin_pct": 2,
+             "better": "more"},
+        ])
+
+
+class Fleet:
+    """2,000 hosts that follow decisions; each tick is seen at once."""
+
+    def __init__(self, made: Experiment, harm: Callable[[float], float], seed: int) -> None:
+        self.made, self.harm = made, harm
+        self.draw = np.random.default_rng(seed)
+        ids = [app_specific_id(f"{seed:08x}{number:024x}") for number in range(2000)]
+        self.hosts = {host: (arm_of(made, host, {}), entry_pct(made, host)) for host in ids}
+        self.seen = Seen({metric.name: [] for metric in made.metrics})
+        self.level = {host: self.draw.lognormal(0, 0.3) for host in ids}
+        self.exposed: set[str] = set()
+
+    def tick(self, decided: Decision) -> None:
+        """A minute of every host that takes part."""
+        for host, (arm, entry) in self.hosts.items():
+            if entry >= decided.percent or decided.halt:
+                continue
+            self.seen.hosts[host] = HostSeen(arm, arm_now=arm)
+            treated = arm != self.made.control
+            self.exposed |= {host} if treated else set()
+            worse = self.harm(decided.percent) if treated else 1.0
+            stalls = float(self.draw.poisson(0.5 * self.level[host] * worse))
+            faults = 1e6 * (1 + 0.002 * self.draw.standard_normal()) * (2 - max(worse, 0.999))
+            self.seen.points["stalls"].append(Point(host, stalls, TICK_S))
+            self.seen.points["faults"].append(Point(host, faults if worse <= 1 else 1e6, TICK_S))
+
+    def roll(self, ticks: int, every: int = 1) -> list[Verdict]:
+        """A decision each `every` ticks, until halt or the last step."""
+        decided = first_decision(self.made, START_S)
+        verdicts: list[Verdict] = []
+        for tick in range(1, ticks + 1):
+            self.tick(decided)
+            if tick % every:
+                continue
+            verdicts.append(decide(analyse(self.made, self.seen), decided, START_S + TICK_S * tick))
+            decided = verdicts[-1].decision
+            if verdicts[-1].what in (HALT, DONE):
+                break
+        return verdicts
+
+
+def test_a_harm_at_the_second_step_halts_the_fleet() -> None:
+    """Three times the stalls once 5 % take part: 95 % of the hosts are never exposed."""
+    fleet = Fleet(fleet_experiment(), lambda percent: 3.0 if percent >= 5 else 1.0, 1)
+    verdicts = fleet.roll(400)
+    steps = [verdict.decision.percent for verdict in verdicts]
+    assert (verdicts[-1].what, steps[-1]) == (HALT, 5.0)
+    assert "stalls, on: worse" in verdicts[-1].reason
+    assert len(fleet.exposed) <= 0.05 * 2000
+    # The bound is crossed soon, and the decision that crosses it is the one that halts.
+    assert steps.count(5.0) <= 60
+    # Replayed, the same data give the same decisions.
+    again = Fleet(fleet_experiment(), lambda percent: 3.0 if percent >= 5 else 1.0, 1).roll(400)
+    assert [verdict.decision for verdict in again] == [verdict.decision for verdict in verdicts]
+
+
+def test_a_benefit_completes_by_itself() -> None:
+    fleet = Fleet(fleet_experiment(), lambda percent: 0.6, 2)
+    verdicts = fleet.roll(600, every=10)
+    taken = [verdict.decision.percent for verdict in verdicts if verdict.what == ADVANCE]
+    assert taken == [5.0, 25.0, 100.0]
+    assert verdicts[-1].what == DONE
+    # No step is shorter than the ramp says.
+    waits = [verdict.reason for verdict in verdicts if verdict.what == HOLD]
+    assert any("min more" in words for words in waits)
+
+
+def test_guardrails_that_trip_on_treated_hosts_halt() -> None:
+    made = fleet_experiment()
+    seen = Seen({metric.name: [] for metric in made.metrics})
+    for number in range(200):
+        arm = "on" if number % 2 else "off"
+        guard = "oom_kills" if number % 2 and number < 40 else ""
+        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm, guard=guard)
+    verdict = decide(analyse(made, seen), first_decision(made, START_S), START_S + TICK_S)
+    assert verdict.what == HALT
+    assert "guardrails were passed on 20 of 100 hosts of on" in verdict.reason
+    assert verdict.decision.serial == 2
+    again = decide(analyse(made, seen), verdict.decision, START_S + 2 * TICK_S)
+    assert (again.what, again.decision.serial) == (HALT, 2)
+
+
+def test_a_rollout_needs_a_margin_and_many_looks() -> None:
+    made = fleet_experiment()
+    bare = replace(made, metrics=tuple(replace(m, margin_pct=None) for m in made.metrics))
+    seen = Seen({metric.name: [] for metric in made.metrics})
+    for broken, words in ((bare, "no metric has a margin"),
+                          (replace(made, looks="end"), "looks at every tick")):
+        with pytest.raises(CtlError, match=words):
+            decide(analyse(broken, seen), first_decision(made, START_S), START_S)
+
+
+# ---- the command
+
+
+TOML = """
+name = "lists"
+salt = "a"
+mode = "host"
+start = 2027-01-15T08:00:00Z
+duration = "14d"
+[ramp]
+percent = [1, 5, 100]
+every = "1d"
+[gate]
+decision = "{folder}/decision"
+signers = "{folder}/signers"
+[arms.off]
+[arms.on.policy.pcp]
+enabled = true
+[[metrics]]
+name = "faults"
+source = "vmstat:pgfault"
+margin_pct = 2
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, keys: Path) -> Path:
+    for name in ("signers", "key"):
+        (tmp_path / name).write_bytes((keys / name).read_bytes())
+        (tmp_path / name).chmod(0o600)
+    made = tmp_path / "lists.toml"
+    made.write_text(TOML.format(folder=tmp_path), encoding="utf-8")
+    return made
+
+
+def test_plan(ctl: Ctl, file: Path, tmp_path: Path) -> None:
+    rows = [f"{app_specific_id(f'{number:032x}')},rack{number % 4}" for number in range(400)]
+    inventory = tmp_path / "hosts.csv"
+    inventory.write_text("\n".join(["host,domain", *rows]) + "\n", encoding="utf-8")
+    data = ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--json").data()
+    assert [step["percent"] for step in data["steps"]] == [1, 5, 100]
+    assert data["steps"][-1]["hosts"] == 400
+    assert data["steps"][-1]["share"] == 1.0
+    assert "1d" in ctl("rollout", "plan", str(file)).out
+    inventory.write_text("name\nx\n", encoding="utf-8")
+    assert ctl("rollout", "plan", str(file), "--inventory", str(inventory)).status == Exit.USAGE
+
+
+def test_advance_and_halt_publish(ctl: Ctl, file: Path, tmp_path: Path) -> None:
+    words = ("--publish", str(tmp_path / "decision"), "--key", str(tmp_path / "key"))
+    first = ctl("rollout", "advance", str(file), str(tmp_path / "none.jsonl"), *words, "--json",
+                "--textfile", str(tmp_path / "rollout.prom"))
+    assert first.data()["decision"]["percent"] == 1
+    lines = (tmp_path / "rollout.prom").read_text(encoding="utf-8").splitlines()
+    assert 'livemm_rollout_percent{experiment="lists"} 1' in lines
+    assert 'livemm_rollout_halted{experiment="lists"} 0' in lines
+    assert ctl("rollout", "halt", str(file), *words, "-m", "a fault").status == Exit.OK
+    found = verified((tmp_path / "decision").read_bytes(), tmp_path / "signers")
+    assert (found.serial, found.halt, found.reason) == (2, True, "a fault")
+
+
+def test_a_foreign_decision_is_not_overwritten(ctl: Ctl, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "decision").write_text("something else\n", encoding="utf-8")
+    done = ctl("rollout", "halt", str(file), "--publish", str(tmp_path / "decision"),
+               "--key", str(tmp_path / "key"))
+    assert (done.status, "not believed" in done.err) == (Exit.FAILED, True)
+
+
+def test_steps_only_ever_add_hosts() -> None:
+    made = fleet_experiment()
+    hosts = [(app_specific_id(f"{number:032x}"), "d") for number in range(500)]
+    counts = [wave.hosts or 0 for wave in waves(made, hosts)]
+    assert counts == sorted(counts)
+    assert counts[-1] == 500
+
