@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a host knows of its rollout: the last decision that it could read and believe.
 
-A host never waits for news: a server that does not answer costs a part of a tick.
+A host never waits for news: a server or a mount that does not answer costs a part of a tick.
 """
 
 import http.client
@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 from livemmctl.ab.decision import FILE_MAX_BYTES, Decision, verified
 from livemmctl.ab.model import GatePlan
@@ -38,13 +39,48 @@ def fetch(source: str, timeout_s: float) -> bytes:
         raise ValueError(f"{source}: {words}") from None
 
 
+class Fetcher:
+    """Asks for a decision, and does not wait longer than it is told to.
+
+    A thread asks, as neither a mount that hangs nor a server that sends a byte every second
+    can be bounded otherwise.  One that does not come back is waited for at the next look, and no
+    other is started.
+    """
+
+    def __init__(self, source: str, timeout_s: float) -> None:
+        self.source = source
+        self.timeout_s = timeout_s
+        self._asking: Thread | None = None
+        self._answer: bytes | ValueError | None = None
+
+    def ask(self) -> bytes:
+        """The bytes that came.  Raises ValueError in words."""
+        if self._asking is None:
+            self._answer = None
+            self._asking = Thread(target=self._ask, name="livemm-gate", daemon=True)
+            self._asking.start()
+        self._asking.join(self.timeout_s)
+        if self._asking.is_alive():
+            raise ValueError(f"{self.source}: no answer in {self.timeout_s:g} s")
+        self._asking = None
+        if isinstance(self._answer, bytes):
+            return self._answer
+        raise self._answer or ValueError(f"{self.source}: cannot be read")
+
+    def _ask(self) -> None:
+        try:
+            self._answer = fetch(self.source, self.timeout_s)
+        except ValueError as error:
+            self._answer = error
+
+
 @dataclass
 class Gate:
     """The decisions of one rollout, as one host reads them."""
 
     plan: GatePlan
     experiment: str
-    timeout_s: float
+    fetcher: Fetcher
     #: Of earlier runners: the last decision believed, and when the host last had news.
     serial: int = 0
     percent: float = 0.0
@@ -58,7 +94,7 @@ class Gate:
         found = None
         self.words = ""
         try:
-            found = verified(fetch(self.plan.decision, self.timeout_s), Path(self.plan.signers))
+            found = verified(self.fetcher.ask(), Path(self.plan.signers))
             if found.experiment != self.experiment:
                 raise ValueError(f"a decision about {found.experiment!r}")
             if found.at_s > wall_s + AHEAD_MOST_S:

@@ -11,7 +11,7 @@ from pathlib import Path
 from livemmctl.ab.assign import host_id
 from livemmctl.ab.clock import STOP_SIGNAL, Clock
 from livemmctl.ab.facts import strata_of
-from livemmctl.ab.gate import Gate
+from livemmctl.ab.gate import Fetcher, Gate
 from livemmctl.ab.journal import Journal, Past, past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
 from livemmctl.ab.place import Place, Running
@@ -71,10 +71,11 @@ def gate_for(experiment: Experiment, past: Past | None) -> Gate | None:
     """The rollout's decisions, from where the last runner of this host stood."""
     if experiment.gate is None:
         return None
-    timeout_s = min(GATE_TIMEOUT_S, experiment.tick_s * GATE_SHARE)
+    fetcher = Fetcher(experiment.gate.decision,
+                      min(GATE_TIMEOUT_S, experiment.tick_s * GATE_SHARE))
     if past is None:
-        return Gate(experiment.gate, experiment.name, timeout_s)
-    return Gate(experiment.gate, experiment.name, timeout_s, past.serial, past.percent,
+        return Gate(experiment.gate, experiment.name, fetcher)
+    return Gate(experiment.gate, experiment.name, fetcher, past.serial, past.percent,
                 past.heard_s)
 
 

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rollouts: decisions that are believed, hosts that follow them, and fleets that are halted."""
 
+import contextlib
 import json
+import os
+import socket
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +21,7 @@ from fake_tree import FakeHost
 from livemmctl.ab.analyse import analyse
 from livemmctl.ab.assign import app_specific_id, arm_of, entry_pct
 from livemmctl.ab.decision import Decision, first_decision, parse, signed, verified
+from livemmctl.ab.gate import Fetcher
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.errors import CtlError, Exit
@@ -169,6 +175,40 @@ def test_without_news_a_host_stays(rolled: Rolled, lose: Callable[[Rolled], None
     words = [r["words"] for r in rolled.world.records("gate") if "opens" not in r]
     # First there was no file at all; then something that is not believed.  Each is said once.
     assert len(words) == 2
+
+
+def test_what_does_not_answer_costs_a_part_of_a_tick(tmp_path: Path) -> None:
+    """A pipe that nobody writes to, as a mount that hangs; then a server that sends slowly."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def drip() -> None:
+            with contextlib.suppress(OSError):
+                one, _ = server.accept()
+                while True:
+                    one.send(b"H")
+                    time.sleep(0.1)
+
+        threading.Thread(target=drip, daemon=True).start()
+        for source in (str(pipe), f"http://127.0.0.1:{server.getsockname()[1]}/x"):
+            fetcher = Fetcher(source, 0.2)
+            begun_s = time.monotonic()
+            for _ in range(3):
+                with pytest.raises(ValueError, match=r"no answer in 0\.2 s"):
+                    fetcher.ask()
+            assert time.monotonic() - begun_s < 30
+    assert sum(thread.name == "livemm-gate" for thread in threading.enumerate()) <= 2
+
+
+def test_a_late_answer_is_used(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    fetcher = Fetcher(str(pipe), 0.1)
+    with pytest.raises(ValueError, match="no answer"):
+        fetcher.ask()
+    pipe.write_bytes(b"late")
+    fetcher.timeout_s = 30
+    assert fetcher.ask() == b"late"
 
 
 def test_an_old_decision_takes_nothing_back(rolled: Rolled) -> None:
