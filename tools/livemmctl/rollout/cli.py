@@ -44,6 +44,8 @@ def rollout() -> None:
 
 
 _command = partial(command, of=rollout)
+#: Looks of a replay: enough to see when something is decided, in seconds of computing.
+REPLAY_LOOKS = 100
 _publish = click.option(
     "--publish", type=FILE, required=True, metavar="FILE",
     help="Where the decision is published: what the hosts read, or what a web server shows them.")
@@ -124,6 +126,30 @@ def status(app: App, experiment: Path, **data: Any) -> None:
     found = _gated(app, experiment)
     assert found.gate is not None
     _show(app, _verdict(app, found, _published(app, found.gate.decision, found), Data(**data)), {})
+
+
+@_command(("livemmctl rollout replay lists.toml journals/*.jsonl",
+           "a dry run, on what a former run has recorded"))
+@with_data
+def replay(app: App, experiment: Path, **data: Any) -> None:
+    """Show what would have been decided, and when, on recorded data.
+
+    The data may be of a run whose ramp went by the clock. Nothing is published.
+    """
+    from livemmctl.ab.history import looks_back
+    from livemmctl.rollout import decide
+
+    found = _gated(app, experiment)
+    seen = Data(**data).seen(found)
+    begun_s = min((point.at_s for points in seen.points.values() for point in points
+                   if not point.before), default=time.time())
+    verdicts = decide.replay(looks_back(found, seen, REPLAY_LOOKS), begun_s)
+    rows = [[duration_text(at_s), verdict.what, f"{verdict.decision.percent:g} %", verdict.reason]
+            for at_s, verdict in verdicts]
+    table = Table(("after", "decision", "step", "why"), rows, ("after", "step"))
+    app.show({"decisions": [{"after_seconds": at_s, "what": verdict.what,
+                             "reason": verdict.reason, "decision": asdict(verdict.decision)}
+                            for at_s, verdict in verdicts]}, lambda: text_of(table))
 
 
 def _write(decision: Decision, publish: Path, key: Path, textfile: Path | None) -> None:

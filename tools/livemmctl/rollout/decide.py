@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From a report to a decision: the next step of the ramp, no step, or halt.  No I/O."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from livemmctl.ab.analyse import Comparison, Report
@@ -110,6 +111,29 @@ def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
         decision = replace(decision, serial=before.serial + 1, percent=percent, reason=reason,
                            since_s=now_s)
     return Verdict(what, reason, guards, decision)
+
+
+def replay(looks: Sequence[tuple[float, Report]], begun_s: float) -> list[tuple[float, Verdict]]:
+    """What would have been decided at earlier looks; only what differs from the look before.
+
+    `looks` are as history.looks_back() gives them, in seconds since `begun_s`.
+    """
+    found: list[tuple[float, Verdict]] = []
+    before: Decision | None = None
+    said = ("", "")
+    for since_s, report in looks:
+        now_s = begun_s + since_s
+        before = before or first_decision(report.experiment, begun_s)
+        verdict = decide(report, before, now_s)
+        before = verdict.decision
+        # A step's time left is another one at each look.
+        words = (verdict.what, "" if "min more" in verdict.reason else verdict.reason)
+        if words != said:
+            found.append((since_s, verdict))
+        said = words
+        if verdict.what in (HALT, DONE):
+            break
+    return found
 
 
 def _next(

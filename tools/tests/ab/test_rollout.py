@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ab import fleet as rates
 from ab.doubles import START_S, World, be_quick, experiment
 from conftest import Ctl
 from fake_tree import FakeHost
@@ -408,6 +409,20 @@ def test_plan(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     assert "1d" in ctl("rollout", "plan", str(file)).out
     inventory.write_text("name\nx\n", encoding="utf-8")
     assert ctl("rollout", "plan", str(file), "--inventory", str(inventory)).status == Exit.USAGE
+
+
+def test_a_replay_of_a_journal(ctl: Ctl, tmp_path: Path) -> None:
+    """Faults fall by 5 % where more is better; the recorded run's ramp went by the clock."""
+    file, journal = tmp_path / "trial.toml", tmp_path / "fleet.jsonl"
+    made = rates.fleet_experiment()
+    fleet = rates.machines(made, 300, -0.05, 3)
+    journal.write_text("\n".join(rates.journal_lines(made, fleet, 600)) + "\n", encoding="utf-8")
+    file.write_text(TOML.format(folder=tmp_path).replace('"lists"', '"trial"').replace(
+        "margin_pct = 2", 'margin_pct = 2\nbetter = "more"'), encoding="utf-8")
+    data = ctl("rollout", "replay", str(file), str(journal), "--json").data()
+    last = data["decisions"][-1]
+    assert last["what"] == HALT
+    assert "faults, on: worse" in last["reason"]
 
 
 def test_advance_and_halt_publish(ctl: Ctl, file: Path, tmp_path: Path) -> None:
