@@ -169,8 +169,8 @@ def metrics_of(decision: Decision) -> str:
                    f"livemm_rollout_{name}{label} {value:.15g}\n" for name, words, value in rows)
 
 
-@_command(("livemmctl rollout advance lists.toml --prometheus http://metrics:9090 --key KEY"
-           " --publish /srv/www/lists.decision", "once a tick, from a timer"))
+@_command(("livemmctl rollout advance lists.toml --prometheus URL --key KEY --publish FILE",
+           "once a tick, from a timer"))
 @with_data
 @_publish
 @_key
