@@ -226,6 +226,31 @@ static void given_back_by_age(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 120U, length(&to));
 }
 
+/* Without waiting: the oldest batch, of a part of the depot that nobody is at work in. */
+static void given_back_at_once(struct kunit *test)
+{
+	struct depot_model *m = model_new(test);
+	unsigned int kind = 99;
+	LIST_HEAD(to);
+
+	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, &kind, &to));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 50, 100));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 70, 101));
+	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 2, 30, 102));
+	KUNIT_EXPECT_TRUE(test, depot_stocked(&m->depot));
+	spin_lock(&m->shards[0].lock);
+	KUNIT_EXPECT_EQ(test, 30U, depot_try_return(&m->depot, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 2U, kind);
+	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, &kind, &to));
+	spin_unlock(&m->shards[0].lock);
+	KUNIT_EXPECT_EQ(test, 50U, depot_try_return(&m->depot, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 4U, kind);
+	KUNIT_EXPECT_EQ(test, 70U, depot_try_return(&m->depot, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 150U, length(&to));
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_FALSE(test, depot_stocked(&m->depot));
+}
+
 static void full_ring_refuses(struct kunit *test)
 {
 	/* Too large for two to be joined. */
@@ -383,6 +408,7 @@ static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(newest_first_and_in_order),
 	KUNIT_CASE(taken_behind_what_is_there),
 	KUNIT_CASE(given_back_by_age),
+	KUNIT_CASE(given_back_at_once),
 	KUNIT_CASE(full_ring_refuses),
 	KUNIT_CASE(small_ones_join),
 	KUNIT_CASE(nearest_shard_first),

@@ -36,6 +36,7 @@
 	EVENT(depot_get, 1)			\
 	EVENT(depot_put, 1)			\
 	EVENT(request, 2)			\
+	EVENT(bulk_request, 2)			\
 	EVENT(give_back, 1)			\
 	EVENT(pages_wanted, 2)			\
 	EVENT(zone_is_taken, 2)			\
@@ -48,6 +49,8 @@
 	EVENT(list_pages, 2)			\
 	EVENT(list_bounds, 2)			\
 	EVENT(kswapd_woken, 2)			\
+	EVENT(huge_wanted, 2)			\
+	EVENT(page_breaks, 2)			\
 	EVENT(fallback, 2)			\
 	EVENT(mixed, 2)				\
 	EVENT(reclaim_end, 2)			\
@@ -512,6 +515,54 @@ static int on_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+static int on_page_breaks(struct kprobe *kp, struct pt_regs *regs)
+{
+	lmm_hook_hit(LMM_HOOK_PAGE_BREAKS);
+	TELL(page_breaks, regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+static int on_huge_wanted(struct kprobe *kp, struct pt_regs *regs)
+{
+	lmm_hook_hit(LMM_HOOK_HUGE_WANTED);
+	TELL(huge_wanted);
+	return 0;
+}
+
+/* The zone that a bulk request tries first: the highest of the node that @gfp allows. */
+static struct zone *bulk_zone(int nid, gfp_t gfp)
+{
+	int i = gfp_zone(gfp);
+	struct zone *zones;
+
+	if (nid < 0 || !node_online(nid))
+		return NULL;
+	zones = NODE_DATA(nid)->node_zones;
+	while (i && !managed_zone(&zones[i]))
+		i--;
+	return &zones[i];
+}
+
+/* As gfp_migratetype(), of a machine that groups pages by mobility. */
+static int gfp_type(gfp_t gfp)
+{
+	if (gfp & __GFP_MOVABLE)
+		return MIGRATE_MOVABLE;
+	return gfp & __GFP_RECLAIMABLE ? MIGRATE_RECLAIMABLE : MIGRATE_UNMOVABLE;
+}
+
+static int on_bulk_request(struct kprobe *kp, struct pt_regs *regs)
+{
+	gfp_t gfp = (__force gfp_t)regs_get_kernel_argument(regs, 0);
+	int pages = regs_get_kernel_argument(regs, 3);
+	struct zone *zone = bulk_zone(regs_get_kernel_argument(regs, 1), gfp);
+
+	lmm_hook_hit(LMM_HOOK_BULK_REQUEST);
+	if (pages > 0 && zone && !zone_is_taken(zone))
+		TELL(bulk_request, zone, pages, gfp_type(gfp));
+	return 0;
+}
+
 static int on_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	lmm_hook_hit(LMM_HOOK_SCAN_BEGIN);
@@ -535,6 +586,9 @@ const struct lmm_hook_handlers lmm_dispatch_handlers = {
 		[LMM_HOOK_PAGE_FREE] = on_page_free,
 		[LMM_HOOK_PAGESET_DEFAULT] = on_pageset_default,
 		[LMM_HOOK_WAKE_KSWAPD] = on_wake_kswapd,
+		[LMM_HOOK_PAGE_BREAKS] = on_page_breaks,
+		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
+		[LMM_HOOK_BULK_REQUEST] = on_bulk_request,
 		[LMM_HOOK_SCAN_BEGIN] = on_scan_begin,
 		[LMM_HOOK_MM_EXIT] = on_mm_exit,
 		[LMM_HOOK_RECLAIM_END] = on_reclaim_end,

@@ -49,6 +49,13 @@ struct lmm_events {
 	void (*request)(struct zone *zone, unsigned int order, int migratetype);
 
 	/**
+	 * @bulk_request: the allocator is about to take up to @pages single pages of @zone from
+	 * this CPU's list of @migratetype.  Not reported while an owner takes the zone.  Hook:
+	 * bulk_request.
+	 */
+	void (*bulk_request)(struct zone *zone, unsigned int pages, int migratetype);
+
+	/**
 	 * @give_back: pages kept from the buddy are wanted there.  Gives back a batch, and
 	 * returns true if there is more.  One policy only.  Process, no lock of the
 	 * allocator's held.  Hooks: drain_zone, drain_all, compact.
@@ -121,6 +128,18 @@ struct lmm_events {
 	 * Hook: wake_kswapd.
 	 */
 	void (*kswapd_woken)(struct zone *zone);
+
+	/**
+	 * @huge_wanted: this thread is about to allocate a huge page.  Process, no lock of the
+	 * allocator's held.  Hook: huge_wanted.
+	 */
+	void (*huge_wanted)(void);
+
+	/**
+	 * @page_breaks: the kernel is about to mark page @pfn as broken.  The page may be free,
+	 * used, or of no zone.  Process, no lock of the allocator's held.  Hook: page_breaks.
+	 */
+	void (*page_breaks)(unsigned long pfn);
 
 	/**
 	 * @fallback: free pages of @migratetype are wanted; @found is the other type of which the

@@ -106,6 +106,16 @@ KPROBE(PAGESET_DEFAULT, pageset_default, zone_set_pageset_high_and_batch, void,
 /* A slow path wakes reclaim. */
 KPROBE(WAKE_KSWAPD, wake_kswapd, wakeup_kswapd, void, struct zone *zone, gfp_t gfp_flags,
        int order, enum zone_type highest_zoneidx)
+/* A page has failed, and is about to be marked as broken. */
+KPROBE(PAGE_BREAKS, page_breaks, memory_failure, int, long unsigned int pfn, int flags)
+/* A thread is about to allocate a huge page. */
+KPROBE(HUGE_WANTED, huge_wanted, vma_thp_gfp_mask, gfp_t, struct vm_area_struct *vma)
+/* Many pages are asked for at once. */
+KPROBE(BULK_REQUEST, bulk_request, alloc_pages_bulk_noprof, long unsigned int, gfp_t gfp,
+       int preferred_nid, nodemask_t *nodemask, int nr_pages, struct list_head *page_list,
+       struct page **page_array)
+OR(BULK_REQUEST, bulk_request, alloc_pages_bulk_noprof, long unsigned int, gfp_t gfp,
+   int preferred_nid, nodemask_t *nodemask, int nr_pages, struct page **page_array)
 /* A BPF program is about to be called at a function, and at many functions. */
 DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_ARGS)
 OR(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_EARLY_ARGS)

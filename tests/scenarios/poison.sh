@@ -6,8 +6,9 @@
 # timeout: 900
 # args: transparent_hugepage=never
 #
-# The kernel takes broken pages out of depots, and gets each page back.  lmm_oracle.ko tells which
-# pages are in depots: free pages that are on no list of the kernel.
+# The kernel takes broken pages out of depots, and gets each page back.  No page that is marked
+# leaves a depot for a user.  lmm_oracle.ko tells which pages are in depots: free pages that are on
+# no list of the kernel.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 
@@ -41,13 +42,32 @@ broken() {
 	same "$1: as many pages are kept from use as before" "$(seen poisoned)" "$_had"
 }
 
+closed_for_good() { grep -q ' broken$' "$zonelock/state"; }
+
+# fails NUMBER: a page of a depot fails; the zone's depot stays empty until zonelock goes off.
+fails() {
+	broken "page $1 fails" $inject/corrupt-pfn 4096 "$1"
+	check "page $1 failed: the depot is closed" closed_for_good
+	_stored=$(counter stored_pages zonelock) _taken=$(counter taken_pages zonelock)
+	hog_hold 64 taskset -c 0
+	hog_end
+	sleep 0.5
+	hog_hold 64 taskset -c 1
+	hog_end
+	check "page $1 failed: and stays so" closed_for_good
+	same "page $1 failed: nothing is stored" "$(counter stored_pages zonelock)" "$_stored"
+	same "page $1 failed: nothing is taken" "$(counter taken_pages zonelock)" "$_taken"
+	need write_to "$zonelock/enabled" 0
+	need write_to "$zonelock/enabled" 1
+}
+
 need insmod "$LMM_MODDIR/lmm_oracle.ko"
 need modprobe hwpoison-inject
 need lmm_load
 need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
 for number in 1 200; do
 	broken "page $number moves off" $soft 1 $number
-	broken "page $number fails" $inject/corrupt-pfn 4096 $number
+	fails $number
 done
 check "switched off, zonelock takes nothing more" write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0

@@ -150,6 +150,16 @@ unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 	return count;
 }
 
+/* Take out the oldest batch of a ring.  The caller holds the shard's lock. */
+static unsigned int ring_return(struct depot_ring *ring, struct list_head *to)
+{
+	unsigned int count = batch_take(&ring->batch[ring->oldest], to);
+
+	ring->oldest = (ring->oldest + 1) % DEPOT_BATCHES;
+	WRITE_ONCE(ring->nr, ring->nr - 1);
+	return count;
+}
+
 static unsigned int shard_return(struct depot_shard *shard, unsigned int kind,
 				 unsigned long before, struct list_head *to)
 {
@@ -157,11 +167,8 @@ static unsigned int shard_return(struct depot_shard *shard, unsigned int kind,
 	unsigned int count = 0;
 
 	spin_lock(&shard->lock);
-	if (ring->nr && time_before_eq(ring->batch[ring->oldest].born, before)) {
-		count = batch_take(&ring->batch[ring->oldest], to);
-		ring->oldest = (ring->oldest + 1) % DEPOT_BATCHES;
-		WRITE_ONCE(ring->nr, ring->nr - 1);
-	}
+	if (ring->nr && time_before_eq(ring->batch[ring->oldest].born, before))
+		count = ring_return(ring, to);
 	spin_unlock(&shard->lock);
 	return count;
 }
@@ -193,4 +200,32 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 		}
 	}
 	return 0;
+}
+
+/**
+ * depot_try_return() - take a batch out to give it back, without waiting
+ * @depot: depot of the zone
+ * @kind: receives the kind of the blocks
+ * @to: list to whose end the chain is added
+ *
+ * Context: any.
+ * Return: pages in the batch, 0 if none can be had without waiting.
+ */
+unsigned int depot_try_return(struct depot *depot, unsigned int *kind, struct list_head *to)
+{
+	struct depot_shard *shard = depot->shards;
+	unsigned int count = 0;
+
+	for (; shard < depot->shards + depot->nr_shards && !count; shard++) {
+		for (*kind = 0; *kind < DEPOT_KINDS && !READ_ONCE(shard->ring[*kind].nr);)
+			++*kind;
+		if (*kind == DEPOT_KINDS || !spin_trylock(&shard->lock))
+			continue;
+		if (shard->ring[*kind].nr)
+			count = ring_return(&shard->ring[*kind], to);
+		spin_unlock(&shard->lock);
+	}
+	if (count)
+		depot_account(depot, -(long)count, -1);
+	return count;
 }

@@ -101,5 +101,12 @@ unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 		       struct list_head *to);
 unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *kind,
 			  struct list_head *to);
+unsigned int depot_try_return(struct depot *depot, unsigned int *kind, struct list_head *to);
+
+/* May the depot hold pages? */
+static inline bool depot_stocked(const struct depot *depot)
+{
+	return atomic_read(&depot->batches);
+}
 
 #endif /* LIVEMM_POLICY_ZONELOCK_DEPOT_H */

@@ -76,6 +76,35 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 	return count;
 }
 
+/*
+ * Give back the batch that was stored first, unless a lock is held: the caller may have
+ * interrupted the holder.
+ */
+static unsigned int try_return_batch(struct zone *zone)
+{
+	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned int count = 0, kind;
+	unsigned long flags;
+	LIST_HEAD(batch);
+
+	/* As return_batch(). */
+	atomic_inc(&zz->returning);
+	smp_mb__after_atomic();
+	if (spin_trylock_irqsave(&pages->lock, flags)) {
+		count = depot_try_return(&zz->depot, &kind, &batch);
+		if (count) {
+			list_splice_tail(&batch, &pages->lists[kind]);
+			pages->count += count;
+			static_call(drain_bulk)(zone, count, pages, kind);
+		}
+		spin_unlock_irqrestore(&pages->lock, flags);
+	}
+	smp_mb__before_atomic();
+	atomic_dec(&zz->returning);
+	return count;
+}
+
 static void returned(struct zone *zone, enum depot_reason reason, long pages)
 {
 	if (!pages)
@@ -119,6 +148,32 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 	}
 	returned(zone, reason, sum);
 	return sum;
+}
+
+/**
+ * zonelock_return_now() - give back a few batches of a depot without waiting
+ * @zone: zone of the depot
+ * @most: batches to give back at most
+ *
+ * Context: any but NMI, preemption off, no lock of the allocator held by the caller.
+ * Return: number of batches given back.
+ */
+unsigned int zonelock_return_now(struct zone *zone, unsigned int most)
+{
+	unsigned int count, batches = 0;
+	long sum = 0;
+
+	if (in_nmi() || !depot_stocked(&zonelock_of(zone)->depot))
+		return 0;
+	while (batches < most) {
+		count = try_return_batch(zone);
+		if (!count)
+			break;
+		sum += count;
+		batches++;
+	}
+	returned(zone, DEPOT_BY_ORDER, sum);
+	return batches;
 }
 
 /* Give back one batch of a zone.  With none left, wait for batches that others are giving back. */

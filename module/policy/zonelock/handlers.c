@@ -51,7 +51,7 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 		.max = zone_managed_pages(zone) * READ_ONCE(zonelock.max_tenths) / 1000,
 		.isolated = lmm_zone_isolates(zone),
 		.reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags),
-		.closed = time_before(jiffies, READ_ONCE(zz->open_at)),
+		.closed = READ_ONCE(zz->broken) || time_before(jiffies, READ_ONCE(zz->open_at)),
 	};
 	if (zonelock.mode == ZONELOCK_MODE_NOMERGE)
 		view->max = ULONG_MAX;
@@ -231,7 +231,7 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int count = 0;
 
-	if (atomic_read(&zz->depot.batches) && !lmm_zone_isolates(zone)) {
+	if (depot_stocked(&zz->depot) && !lmm_zone_isolates(zone) && !READ_ONCE(zz->broken)) {
 		/* CPUs that only allocate bring the zone near its mark faster than passes come. */
 		if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
 			kick(zz);
@@ -286,15 +286,57 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 	unsigned int kind = lmm_pindex(order, migratetype);
 	struct list_head *list;
 
-	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES ||
-	    !atomic_read(&zonelock_of(zone)->depot.batches))
+	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return;
+	/* First what only this CPU writes: most requests find their list filled. */
 	list = &pages->lists[kind];
-	if (READ_ONCE(list->next) != list || !spin_trylock(&pages->lock))
+	if (READ_ONCE(list->next) != list || !depot_stocked(&zonelock_of(zone)->depot) ||
+	    !spin_trylock(&pages->lock))
 		return;
 	if (list_empty(list) && lmm_pageset_read(pages).high)
 		pages->count += list_fill(zone, list, kind);
 	spin_unlock(&pages->lock);
+}
+
+/* Number of blocks on a list, up to @most. */
+static unsigned int length_to(const struct list_head *list, unsigned int most)
+{
+	const struct list_head *pos;
+	unsigned int length = 0;
+
+	list_for_each(pos, list)
+		if (++length >= most)
+			break;
+	return length;
+}
+
+/**
+ * zonelock_on_bulk_request() - event: a request for many single pages begins
+ * @zone: zone that the request tries first
+ * @pages: pages asked for, at least 1
+ * @migratetype: migratetype of the pages
+ *
+ * Used where refills cannot be hooked: a bulk request takes pages from this CPU's list, and
+ * refills it without asking for each page (event request).
+ *
+ * Context: as zonelock_on_request().
+ */
+void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migratetype)
+{
+	struct per_cpu_pages *pcp = this_cpu_ptr(zone->per_cpu_pageset);
+	unsigned int kind = lmm_pindex(0, migratetype);
+	struct list_head *list = &pcp->lists[kind];
+	unsigned int have, got = 1;
+
+	if (!depot_stocked(&zonelock_of(zone)->depot) || !spin_trylock(&pcp->lock))
+		return;
+	pages = min_t(unsigned int, pages, DEPOT_BATCH_MAX);
+	have = lmm_pageset_read(pcp).high ? length_to(list, pages) : pages;
+	for (; got && have < pages; have += got) {
+		got = list_fill(zone, list, kind);
+		pcp->count += got;
+	}
+	spin_unlock(&pcp->lock);
 }
 
 /**

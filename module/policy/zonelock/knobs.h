@@ -56,7 +56,8 @@ enum zonelock_knob {
 	COUNTER(RETURNED_DRAIN, "returned_drain")		\
 	COUNTER(RETURNED_OOM, "returned_oom")			\
 	COUNTER(RETURNED_OFF, "returned_off")			\
-	COUNTER(KICKS, "kicks")
+	COUNTER(KICKS, "kicks")					\
+	COUNTER(HUGE, "huge")
 
 enum zonelock_counter {
 	ZONELOCK_COUNTERS(LMM_COUNTER)

@@ -160,6 +160,16 @@ static const char *zonelock_basis(void)
 				"refills and drains";
 }
 
+/* What would become of a batch. */
+static const char *zone_word(const struct zone *zone, const struct depot_view *view)
+{
+	if (!zonelock_of(zone)->depot.nr_shards)
+		return "new";
+	if (READ_ONCE(zonelock_of(zone)->broken))
+		return "broken";
+	return verdict_words[depot_judge(view, 1)];
+}
+
 static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct zone *zone = NULL;
@@ -178,7 +188,7 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 		zonelock_view(zone, &view);
 		seq_printf(m, "%-5d%-9s%9d%9lu%9lu%11lu%11lu  %s\n", zone_to_nid(zone), zone->name,
 			   atomic_read(&depot->batches), view.held, view.max, view.free, view.mark,
-			   depot->nr_shards ? verdict_words[depot_judge(&view, 1)] : "new");
+			   zone_word(zone, &view));
 	}
 }
 
@@ -194,9 +204,12 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_NEEDS(DRAIN_ALL, "all of the policy: drains would miss depot pages"),
 	LMM_NEEDS(COMPACT, "all of the policy: compaction would not find its pages"),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
+	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while depots hold pages"),
+	LMM_USES(PAGE_BREAKS, "a page that breaks may leave a depot for a user"),
 	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
 	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
+	LMM_USES_FOR(BULK_REQUEST, REFILL, "pages for bulk requests where refills cannot be hooked"),
 	LMM_NEEDS(FREE_COMMIT, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGE, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),
@@ -213,6 +226,9 @@ static const struct lmm_layout zonelock_layouts[] = {
 	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, vm_stat),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
+	LMM_LAYOUT(zone, free_area),
+	LMM_LAYOUT_SIZE(free_area),
+	LMM_LAYOUT(free_area, nr_free),
 	LMM_LAYOUT(compact_control, zone),
 	LMM_LAYOUT(alloc_context, preferred_zoneref),
 	LMM_LAYOUT(alloc_context, migratetype),
@@ -227,7 +243,10 @@ static const struct lmm_events zonelock_events = {
 	.request = zonelock_on_request,
 	.give_back = zonelock_on_give_back,
 	.pages_wanted = zonelock_on_pages_wanted,
-	.kswapd_woken = zonelock_on_pages_wanted,
+	.kswapd_woken = zonelock_on_kswapd_woken,
+	.bulk_request = zonelock_on_bulk_request,
+	.huge_wanted = zonelock_on_huge_wanted,
+	.page_breaks = zonelock_on_page_breaks,
 };
 
 struct lmm_policy lmm_zonelock_policy = {

@@ -5,6 +5,7 @@
  *	knobs.c		knobs and counters
  *	policy.c	switching on and off, settings, `state`
  *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
+ *	urgent.c	requests that cannot wait for a pass, and pages that break
  *	giveback.c	the actuator: gives pages back to the buddy
  *	depot.c		the depot: a container that CPUs share
  *	core.c		what a depot may keep
@@ -30,15 +31,17 @@ struct lmm_klp_return;
  * @depot: depot of the zone; has no shards if the zone had no memory when the policy came on
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @open_at: jiffies from which on batches are stored again
+ * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
  * @kicked: jiffies when a hook last asked for a pass
  *
- * Any hook may write the last three, with one store each; a pass clears @wanted.
+ * Any hook may write the last four, with one store each; a pass clears @wanted.
  */
 struct zonelock_zone {
 	struct depot depot;
 	atomic_t returning;
 	unsigned long open_at ____cacheline_aligned_in_smp;
+	bool broken;
 	bool wanted;
 	unsigned long kicked;
 };
@@ -91,6 +94,7 @@ void zonelock_view(struct zone *zone, struct depot_view *view);
 void zonelock_close(struct zone *zone);
 
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
+unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
 void zonelock_pass(struct work_struct *work);
 void zonelock_actuator_init(unsigned long body);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
@@ -100,7 +104,11 @@ int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long a
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller);
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
+void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migratetype);
 void zonelock_on_pages_wanted(struct zone *zone);
+void zonelock_on_kswapd_woken(struct zone *zone);
+void zonelock_on_huge_wanted(void);
+void zonelock_on_page_breaks(unsigned long pfn);
 
 bool zonelock_on_give_back(struct lmm_klp_return *part);
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 6.1 6.12
+# named: 7.2
+# memory: 1G
+# timeout: 900
+# args: transparent_hugepage=madvise
+#
+# Who asks in a way of its own finds the pages that depots hold: a program's huge pages without
+# MADV_HUGEPAGE, for which the kernel neither wakes kswapd nor compacts; bulk requests, which take
+# from a list without asking for each page.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
+
+thp=/sys/kernel/mm/transparent_hugepage
+free_kb() { awk '$1 == "MemFree:" { print $2 }' /proc/meminfo; }
+
+# Faults huge pages one after the other until one cannot be had; prints how many there were.
+huge_until_none() {
+	/usr/bin/python3 - <<-'END'
+	import mmap
+
+	HUGE = 2 << 20
+
+	def fallbacks():
+	    with open("/proc/vmstat", encoding="ascii") as file:
+	        return int(dict(line.split() for line in file)["thp_fault_fallback"])
+
+	area = mmap.mmap(-1, 512 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+	before, number = fallbacks(), 0
+	for at in range(HUGE, len(area) - HUGE, HUGE):
+	    area[at] = 1
+	    if fallbacks() > before:
+	        break
+	    number += 1
+	print(number)
+	END
+}
+
+# Few blocks are free in one piece: half of the pages are, one by one.
+need insmod "$LMM_MODDIR/lmm_holes.ko" pages=$((($(free_kb) - 220 * 1024) / 4))
+need lmm_load
+write_to $thp/defrag madvise
+echo 1 >/proc/sys/vm/drop_caches
+# As `stock` does with the policy on: what is in per-CPU lists is missing either way.
+for _ in 1 2; do
+	hog_hold 64 taskset -c 0
+	hog_end
+	write_to $thp/enabled always
+	stock_huge=$(huge_until_none)
+	write_to $thp/enabled madvise
+done
+note "huge pages until none is left, policy off: $stock_huge"
+
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
+check "a depot holds pages before huge pages are wanted" stock
+had=$(held)
+write_to $thp/enabled always
+on_huge=$(huge_until_none)
+write_to $thp/enabled madvise
+note "huge pages until none is left, $had pages in the depot: $on_huge, then $(held) pages"
+note "$(tr '\n' ' ' <"$zonelock/counters")"
+check "the depot was asked" grown 0 counter huge zonelock
+check "and gave back" grown 0 counter returned_order zonelock
+
+need insmod "$LMM_MODDIR/lmm_bulk.ko"
+check "a depot holds pages before bulk requests" stock
+had=$(held)
+before=$(counter taken_pages zonelock)
+need taskset -c 1 sh -c 'echo 4096 >/sys/module/lmm_bulk/parameters/run'
+taken=$(($(counter taken_pages zonelock) - before))
+same "bulk requests get what they ask for" "$(cat /sys/module/lmm_bulk/parameters/got)" 4096
+note "of $had pages in the depot bulk requests for 4096 took $taken"
+check "95 of 100 pages come out of the depot" test $((taken * 100)) -ge $((4096 * 95))
+check "switched off, zonelock takes nothing more" write_to "$zonelock/enabled" 0
+same "all that was stored was taken or went back" "$(unaccounted)" 0
+need rmmod lmm_bulk lmm_holes
+check "unloads" lmm_unload
