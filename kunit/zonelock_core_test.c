@@ -9,15 +9,26 @@
 
 #include "../module/policy/zonelock/core.c"
 #include "../module/policy/zonelock/depot.c"
+#include "../module/policy/zonelock/shards.c"
 
 /* Pages of the model.  A page is just a list_head. */
 #define MODEL_PAGES	4096
 #define MODEL_SHARDS	3
+/* CPUs of each shard; MODEL_BATCHES batches for each shard. */
+#define MODEL_CPUS	8
+#define MODEL_BATCHES	20
+/* Too large for two to be joined. */
+#define MODEL_LARGE	(DEPOT_BATCH_MAX / 2 + 1)
+
+static const u16 model_shard_of[MODEL_SHARDS * MODEL_CPUS] = {
+	0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2,
+};
 
 /* A depot and all pages of the test; @free has those that are not in the depot. */
 struct depot_model {
 	struct depot depot;
 	struct depot_shard shards[MODEL_SHARDS];
+	struct depot_batch batches[MODEL_SHARDS * MODEL_BATCHES];
 	struct list_head free;
 	struct list_head page[MODEL_PAGES];
 };
@@ -28,7 +39,8 @@ static struct depot_model *model_new(struct kunit *test)
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
-	depot_init(&m->depot, m->shards, MODEL_SHARDS);
+	depot_init(&m->depot, m->shards, MODEL_SHARDS, model_shard_of);
+	depot_supply(&m->depot, m->batches, MODEL_SHARDS * MODEL_BATCHES);
 	INIT_LIST_HEAD(&m->free);
 	for (i = 0; i < MODEL_PAGES; i++)
 		list_add_tail(&m->page[i], &m->free);
@@ -77,18 +89,30 @@ static int take(struct depot_model *m, unsigned int cpu, unsigned int kind)
 	return first;
 }
 
-/* Count the pages and the batches in the rings. */
-static unsigned int stocked(const struct depot_model *m, unsigned int *batches)
+/* Count the pages and the batches in the rings, and check what shards say of themselves. */
+static unsigned int stocked(struct kunit *test, const struct depot_model *m, unsigned int *batches)
 {
-	unsigned int shard, kind, i, pages = 0;
+	unsigned int kind, nr, pages = 0;
+	const struct depot_shard *shard;
+	const struct depot_batch *batch;
 
 	*batches = 0;
-	for (shard = 0; shard < MODEL_SHARDS; shard++)
+	for (shard = m->shards; shard < m->shards + MODEL_SHARDS; shard++) {
+		nr = 0;
 		for (kind = 0; kind < DEPOT_KINDS; kind++) {
-			*batches += m->shards[shard].ring[kind].nr;
-			for (i = 0; i < DEPOT_BATCHES; i++)
-				pages += length(&m->shards[shard].ring[kind].batch[i].pages);
+			KUNIT_EXPECT_EQ(test, !list_empty(&shard->ring[kind]),
+					!!(shard->kinds & BIT(kind)));
+			list_for_each_entry(batch, &shard->ring[kind], link) {
+				KUNIT_EXPECT_EQ(test, length(&batch->pages), batch->count);
+				pages += batch->count;
+				nr++;
+			}
 		}
+		KUNIT_EXPECT_EQ(test, shard->nr, nr);
+		KUNIT_EXPECT_EQ(test, shard->nr_spare, length(&shard->spare));
+		KUNIT_EXPECT_EQ(test, nr + shard->nr_spare, (unsigned int)MODEL_BATCHES);
+		*batches += nr;
+	}
 	return pages;
 }
 
@@ -178,20 +202,20 @@ static void newest_first_and_in_order(struct kunit *test)
 	LIST_HEAD(to);
 	int i = 0;
 
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 50, 100));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 450, 100));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 70, 101));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, 30, 102));
-	KUNIT_EXPECT_EQ(test, 150L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_EQ(test, 550L, atomic_long_read(&m->depot.pages));
 	KUNIT_EXPECT_EQ(test, 0U, depot_get(&m->depot, 0, 0, &to));
 	KUNIT_EXPECT_EQ(test, 70U, depot_get(&m->depot, 0, 1, &to));
 	list_for_each(pos, &to)
-		KUNIT_EXPECT_PTR_EQ(test, &m->page[50 + i++], pos);
+		KUNIT_EXPECT_PTR_EQ(test, &m->page[450 + i++], pos);
 	KUNIT_EXPECT_EQ(test, 70, i);
 	KUNIT_EXPECT_EQ(test, 0, take(m, 0, 1));
 	KUNIT_EXPECT_EQ(test, -1, take(m, 0, 1));
-	KUNIT_EXPECT_EQ(test, 120, take(m, 0, 2));
+	KUNIT_EXPECT_EQ(test, 520, take(m, 0, 2));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_EQ(test, 0U, depot_batches(&m->depot));
 }
 
 static void taken_behind_what_is_there(struct kunit *test)
@@ -215,15 +239,15 @@ static void given_back_by_age(struct kunit *test)
 	unsigned int kind = 9;
 	LIST_HEAD(to);
 
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 50, born));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 450, born));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 70, born + 4));
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born - 1, &kind, &to));
-	KUNIT_EXPECT_EQ(test, 50U, depot_return(&m->depot, born + 3, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 450U, depot_return(&m->depot, born + 3, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 1U, kind);
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 3, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 70U, depot_return(&m->depot, born + 4, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, born + 100, &kind, &to));
-	KUNIT_EXPECT_EQ(test, 120U, length(&to));
+	KUNIT_EXPECT_EQ(test, 520U, length(&to));
 }
 
 /* Without waiting: the oldest batch, of a part of the depot that nobody is at work in. */
@@ -234,45 +258,81 @@ static void given_back_at_once(struct kunit *test)
 	LIST_HEAD(to);
 
 	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, &kind, &to));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 50, 100));
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 450, 100));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 70, 101));
-	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 2, 30, 102));
+	KUNIT_EXPECT_TRUE(test, store(m, MODEL_CPUS, 2, 30, 102));
 	KUNIT_EXPECT_TRUE(test, depot_stocked(&m->depot));
 	spin_lock(&m->shards[0].lock);
 	KUNIT_EXPECT_EQ(test, 30U, depot_try_return(&m->depot, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 2U, kind);
 	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, &kind, &to));
 	spin_unlock(&m->shards[0].lock);
-	KUNIT_EXPECT_EQ(test, 50U, depot_try_return(&m->depot, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 450U, depot_try_return(&m->depot, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 4U, kind);
 	KUNIT_EXPECT_EQ(test, 70U, depot_try_return(&m->depot, &kind, &to));
-	KUNIT_EXPECT_EQ(test, 150U, length(&to));
+	KUNIT_EXPECT_EQ(test, 550U, length(&to));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
 	KUNIT_EXPECT_FALSE(test, depot_stocked(&m->depot));
 }
 
-static void full_ring_refuses(struct kunit *test)
+/* A full shard has the next one store; when all are full nothing is stored. */
+static void full_shards_refuse(struct kunit *test)
 {
-	/* Too large for two to be joined. */
-	const unsigned int half = DEPOT_JOIN_MAX / 2 + 1;
 	struct depot_model *m = model_new(test);
-	unsigned int i;
+	unsigned int i, kind, shard;
 	LIST_HEAD(to);
-	u32 kind;
 
-	for (i = 0; i < DEPOT_BATCHES; i++)
-		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, half, i));
-	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, half, i));
-	KUNIT_EXPECT_EQ(test, (long)half * DEPOT_BATCHES, atomic_long_read(&m->depot.pages));
-	/* Another kind and another shard have rings of their own. */
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 2, half, i));
-	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 1, half, i));
-	KUNIT_EXPECT_EQ(test, half, depot_return(&m->depot, i, &kind, &to));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 1, half, i));
-	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, half, i));
+	for (i = 0; i < MODEL_SHARDS * MODEL_BATCHES; i++) {
+		shard = i / MODEL_BATCHES;
+		KUNIT_EXPECT_TRUE(test, depot_has_room(&m->depot, 0));
+		KUNIT_EXPECT_TRUE(test, store(m, 0, 1, 1, i));
+		/* The model has too few pages to fill each batch. */
+		list_last_entry(&m->shards[shard].ring[1], struct depot_batch, link)->count =
+			DEPOT_BATCH_MAX;
+		KUNIT_EXPECT_EQ(test, m->shards[shard].nr, i % MODEL_BATCHES + 1);
+	}
+	KUNIT_EXPECT_FALSE(test, depot_has_room(&m->depot, 0));
+	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 1, i));
+	KUNIT_EXPECT_FALSE(test, store(m, MODEL_CPUS, 2, 1, i));
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX,
+			depot_return(&m->depot, i, &kind, &to));
+	KUNIT_EXPECT_TRUE(test, store(m, 2 * MODEL_CPUS, 2, 1, i));
+	KUNIT_EXPECT_FALSE(test, store(m, 0, 1, 1, i));
 }
 
-/* Small batches are joined, and the result is as old as the first. */
+/*
+ * Batches last for as many pages as the depot may hold, however small the drains are, whatever
+ * their kinds, and wherever they come from.
+ */
+static void batches_last_for_all_pages(struct kunit *test)
+{
+	static const struct {
+		unsigned int count;
+		unsigned int kinds;
+		unsigned int cpus;
+	} drains[] = {
+		{ DEPOT_BATCH_MAX, 1, 1 }, { MODEL_LARGE, 1, 1 }, { 63, 1, 1 }, { 8, 12, 24 },
+		{ MODEL_LARGE, 12, 24 }, { 1, 12, 24 },
+	}, *d;
+
+	for (d = drains; d < drains + ARRAY_SIZE(drains); d++) {
+		struct depot_model *m = model_new(test);
+		unsigned long batches = depot_batches_for(MODEL_PAGES, MODEL_SHARDS);
+		unsigned int i, stored = 0;
+
+		KUNIT_ASSERT_GE(test, (unsigned long)MODEL_SHARDS * MODEL_BATCHES, batches);
+		for (i = 0; stored + d->count <= MODEL_PAGES; i++, stored += d->count)
+			KUNIT_ASSERT_TRUE_MSG(test, store(m, i % d->cpus, i % d->kinds, d->count,
+							  i),
+					      "case %zu after %u pages", d - drains, stored);
+		KUNIT_EXPECT_LE(test, (unsigned long)depot_batches(&m->depot), batches);
+	}
+	/* 4 percent of a zone of 256 GiB, 224 CPUs: 48 bytes each, 516 KiB. */
+	KUNIT_EXPECT_EQ(test, 11004UL, depot_batches_for(2684354, 28));
+	KUNIT_EXPECT_EQ(test, 15UL, depot_batches_for(0, 1));
+}
+
+/* Batches are joined up to the largest, and the result is as old as the first. */
 static void small_ones_join(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
@@ -281,48 +341,48 @@ static void small_ones_join(struct kunit *test)
 	LIST_HEAD(to);
 	int i;
 
-	for (i = 0; i < DEPOT_JOIN_MAX / 8; i++)
-		KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 100 + i));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&m->depot.batches));
+	for (i = 0; i < DEPOT_BATCH_MAX / 63; i++)
+		KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 63, 100 + i));
+	KUNIT_EXPECT_EQ(test, 1U, depot_batches(&m->depot));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 200));
-	KUNIT_EXPECT_EQ(test, 2, atomic_read(&m->depot.batches));
-	KUNIT_EXPECT_EQ(test, DEPOT_JOIN_MAX + 8L, atomic_long_read(&m->depot.pages));
-	/* A large batch is not joined, neither to the newest nor with the next. */
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, DEPOT_JOIN_MAX, 201));
+	KUNIT_EXPECT_EQ(test, 2U, depot_batches(&m->depot));
+	KUNIT_EXPECT_EQ(test, DEPOT_BATCH_MAX + 8L, atomic_long_read(&m->depot.pages));
+	/* What would be too large together is not joined. */
+	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, DEPOT_BATCH_MAX - 7, 201));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 8, 202));
-	KUNIT_EXPECT_EQ(test, 4, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_EQ(test, 4U, depot_batches(&m->depot));
 	KUNIT_EXPECT_EQ(test, 8U, depot_get(&m->depot, 0, 11, &to));
-	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX, depot_get(&m->depot, 0, 11, &to));
-	/* An emptied slot is reused empty. */
+	KUNIT_EXPECT_EQ(test, DEPOT_BATCH_MAX - 7U, depot_get(&m->depot, 0, 11, &to));
+	/* An emptied batch is used again, empty. */
 	KUNIT_EXPECT_EQ(test, 8U, depot_get(&m->depot, 0, 11, &to));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 11, 16, 203));
 	KUNIT_EXPECT_EQ(test, 16U, depot_get(&m->depot, 0, 11, &to));
 	INIT_LIST_HEAD(&to);
 	KUNIT_EXPECT_EQ(test, 0U, depot_return(&m->depot, 99, &kind, &to));
-	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_JOIN_MAX,
+	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX,
 			depot_return(&m->depot, 100, &kind, &to));
 	i = 0;
 	list_for_each(pos, &to)
 		KUNIT_EXPECT_PTR_EQ(test, &m->page[i++], pos);
-	KUNIT_EXPECT_EQ(test, DEPOT_JOIN_MAX, i);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_EQ(test, DEPOT_BATCH_MAX, i);
+	KUNIT_EXPECT_EQ(test, 0U, depot_batches(&m->depot));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
 }
 
-/* The own shard comes first, then the next ones; CPUs beyond the last shard start over. */
+/* The own shard comes first, then its neighbour, then the others. */
 static void nearest_shard_first(struct kunit *test)
 {
 	struct depot_model *m = model_new(test);
-	unsigned int cpu;
+	unsigned int shard;
 
-	for (cpu = 0; cpu < MODEL_SHARDS * DEPOT_SHARD_CPUS; cpu += DEPOT_SHARD_CPUS)
-		KUNIT_EXPECT_TRUE(test, store(m, cpu + 1, 0, 10, 0));
-	KUNIT_EXPECT_EQ(test, 10, take(m, DEPOT_SHARD_CPUS, 0));
-	KUNIT_EXPECT_EQ(test, 20, take(m, DEPOT_SHARD_CPUS + 7, 0));
-	KUNIT_EXPECT_EQ(test, 0, take(m, DEPOT_SHARD_CPUS, 0));
-	KUNIT_EXPECT_EQ(test, -1, take(m, DEPOT_SHARD_CPUS, 0));
-	KUNIT_EXPECT_TRUE(test, store(m, MODEL_SHARDS * DEPOT_SHARD_CPUS, 0, 4, 0));
-	KUNIT_EXPECT_EQ(test, 1U, m->shards[0].ring[0].nr);
+	for (shard = 0; shard < MODEL_SHARDS; shard++)
+		KUNIT_EXPECT_TRUE(test, store(m, shard * MODEL_CPUS + 1, 0, 10, 0));
+	KUNIT_EXPECT_EQ(test, 10, take(m, MODEL_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, 0, take(m, MODEL_CPUS + 7, 0));
+	KUNIT_EXPECT_EQ(test, 20, take(m, MODEL_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, -1, take(m, MODEL_CPUS, 0));
+	KUNIT_EXPECT_TRUE(test, store(m, 2 * MODEL_CPUS + 7, 0, 4, 0));
+	KUNIT_EXPECT_EQ(test, 1U, m->shards[2].nr);
 }
 
 /* Another CPU holds a shard's lock in the middle of a store or a take. */
@@ -331,26 +391,130 @@ static void nobody_waits(struct kunit *test)
 	struct depot_model *m = model_new(test);
 
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 0, 10, 0));
-	KUNIT_EXPECT_TRUE(test, store(m, DEPOT_SHARD_CPUS, 0, 20, 0));
+	KUNIT_EXPECT_TRUE(test, store(m, MODEL_CPUS, 0, 20, 0));
 
-	/* A store is refused and leaves the chain alone. */
+	/* A store goes to the next shard. */
 	spin_lock(&m->shards[0].lock);
+	KUNIT_EXPECT_TRUE(test, store(m, 1, 0, 5, 0));
+	KUNIT_EXPECT_EQ(test, MODEL_PAGES - 35U, length(&m->free));
+	/* With all shards locked a store is refused, and leaves the chain alone. */
+	spin_lock(&m->shards[1].lock);
+	spin_lock(&m->shards[2].lock);
 	KUNIT_EXPECT_FALSE(test, store(m, 1, 0, 5, 0));
-	KUNIT_EXPECT_EQ(test, MODEL_PAGES - 30U, length(&m->free));
+	KUNIT_EXPECT_EQ(test, MODEL_PAGES - 35U, length(&m->free));
+	spin_unlock(&m->shards[2].lock);
+	spin_unlock(&m->shards[1].lock);
 	/* A take goes to the next shard, and gets nothing once that is empty too. */
 	KUNIT_EXPECT_EQ(test, 10, take(m, 1, 0));
 	KUNIT_EXPECT_EQ(test, -1, take(m, 1, 0));
 	KUNIT_EXPECT_EQ(test, 10L, atomic_long_read(&m->depot.pages));
 	spin_unlock(&m->shards[0].lock);
 
-	/* The other CPU's store has added to the sums, but its batch is not there yet. */
+	/* The other CPU's store has added to the sum, but its batch is not there yet. */
 	spin_lock(&m->shards[1].lock);
-	depot_account(&m->depot, 7, 1);
-	KUNIT_EXPECT_EQ(test, 0, take(m, DEPOT_SHARD_CPUS, 0));
-	KUNIT_EXPECT_EQ(test, -1, take(m, DEPOT_SHARD_CPUS, 0));
+	atomic_long_add(7, &m->depot.pages);
+	KUNIT_EXPECT_EQ(test, 0, take(m, MODEL_CPUS, 0));
+	KUNIT_EXPECT_EQ(test, -1, take(m, MODEL_CPUS, 0));
 	KUNIT_EXPECT_EQ(test, 7L, atomic_long_read(&m->depot.pages));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&m->depot.batches));
+	KUNIT_EXPECT_TRUE(test, depot_stocked(&m->depot));
 	spin_unlock(&m->shards[1].lock);
+}
+
+/* Topologies: node of a CPU, and its cache; -1 shares with none. */
+static struct {
+	int (*node)(unsigned int cpu);
+	int (*cache)(unsigned int cpu);
+} model_machine;
+
+static int model_node_of(unsigned int cpu)
+{
+	return model_machine.node(cpu);
+}
+
+static bool model_share_cache(unsigned int a, unsigned int b)
+{
+	return model_machine.cache(a) >= 0 && model_machine.cache(a) == model_machine.cache(b);
+}
+
+static int none(unsigned int cpu)
+{
+	return -1;
+}
+
+static int zero(unsigned int cpu)
+{
+	return 0;
+}
+
+static int parity(unsigned int cpu)
+{
+	return cpu % 2;
+}
+
+/* 64 cores with two threads each, whose numbers lie 64 apart; eight cores share a cache. */
+static int eight_cores(unsigned int cpu)
+{
+	return cpu % 64 / 8;
+}
+
+static int quarter(unsigned int cpu)
+{
+	return cpu / 4;
+}
+
+static int first_four(unsigned int cpu)
+{
+	return cpu < 4 ? 0 : -1;
+}
+
+static unsigned int shards_of(struct kunit *test, int (*node)(unsigned int cpu),
+			      int (*cache)(unsigned int cpu), unsigned int nr_cpus, u16 *shard_of)
+{
+	static const struct shard_topology topology = {
+		.node_of = model_node_of,
+		.share_cache = model_share_cache,
+	};
+	unsigned int cpu, other, nr;
+
+	model_machine.node = node;
+	model_machine.cache = cache;
+	nr = shards_assign(&topology, nr_cpus, shard_of);
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		unsigned int members = 0;
+
+		KUNIT_EXPECT_LT(test, shard_of[cpu], nr);
+		for (other = 0; other < nr_cpus; other++) {
+			if (shard_of[other] != shard_of[cpu])
+				continue;
+			members++;
+			KUNIT_EXPECT_EQ(test, node(cpu), node(other));
+			KUNIT_EXPECT_EQ(test, cache(cpu), cache(other));
+		}
+		KUNIT_EXPECT_LE(test, members, (unsigned int)SHARD_CPUS);
+	}
+	return nr;
+}
+
+static void shards_by_cache_and_node(struct kunit *test)
+{
+	u16 of[128];
+	unsigned int cpu;
+
+	/* A guest: no two CPUs share a cache. */
+	KUNIT_EXPECT_EQ(test, 1U, shards_of(test, zero, none, 2, of));
+	KUNIT_EXPECT_EQ(test, 3U, shards_of(test, zero, none, 17, of));
+	/* Two sockets of 56 CPUs, node 0 has the even ones; each socket has one cache. */
+	KUNIT_EXPECT_EQ(test, 14U, shards_of(test, parity, parity, 112, of));
+	for (cpu = 0; cpu < 112; cpu++)
+		KUNIT_EXPECT_EQ(test, cpu % 2, of[cpu] / 7U);
+	/* Threads of a core are in neighbouring shards of one cache. */
+	KUNIT_EXPECT_EQ(test, 16U, shards_of(test, zero, eight_cores, 128, of));
+	for (cpu = 0; cpu < 64; cpu++)
+		KUNIT_EXPECT_EQ(test, of[cpu] / 2, of[cpu + 64] / 2);
+	/* Caches of four CPUs. */
+	KUNIT_EXPECT_EQ(test, 8U, shards_of(test, zero, quarter, 32, of));
+	/* Four CPUs share a cache; the others are isolated or offline, and share a shard. */
+	KUNIT_EXPECT_EQ(test, 2U, shards_of(test, zero, first_four, 12, of));
 }
 
 static void random_steps_lose_nothing(struct kunit *test)
@@ -365,7 +529,7 @@ static void random_steps_lose_nothing(struct kunit *test)
 	prandom_seed_state(&rnd, 20181017);
 	for (i = 0; i < 20000; i++) {
 		u32 bits = prandom_u32_state(&rnd);
-		unsigned int cpu = bits % 32;
+		unsigned int cpu = bits % 32 % (MODEL_SHARDS * MODEL_CPUS);
 		LIST_HEAD(to);
 
 		kind = bits >> 5 & 15;
@@ -393,11 +557,11 @@ static void random_steps_lose_nothing(struct kunit *test)
 		}
 		if (i % 1000)
 			continue;
-		KUNIT_ASSERT_EQ(test, (long)stocked(m, &batches),
+		KUNIT_ASSERT_EQ(test, (long)stocked(test, m, &batches),
 				atomic_long_read(&m->depot.pages));
-		KUNIT_ASSERT_EQ(test, (int)batches, atomic_read(&m->depot.batches));
+		KUNIT_ASSERT_EQ(test, batches, depot_batches(&m->depot));
 		KUNIT_ASSERT_EQ(test, (unsigned int)MODEL_PAGES,
-				stocked(m, &batches) + length(&m->free));
+				stocked(test, m, &batches) + length(&m->free));
 	}
 }
 
@@ -409,10 +573,12 @@ static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(taken_behind_what_is_there),
 	KUNIT_CASE(given_back_by_age),
 	KUNIT_CASE(given_back_at_once),
-	KUNIT_CASE(full_ring_refuses),
+	KUNIT_CASE(full_shards_refuse),
+	KUNIT_CASE(batches_last_for_all_pages),
 	KUNIT_CASE(small_ones_join),
 	KUNIT_CASE(nearest_shard_first),
 	KUNIT_CASE(nobody_waits),
+	KUNIT_CASE(shards_by_cache_and_node),
 	KUNIT_CASE(random_steps_lose_nothing),
 	{}
 };

@@ -25,6 +25,7 @@
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef unsigned long long u64;
+typedef uint16_t u16;
 typedef int32_t s32;
 typedef long long s64;
 typedef unsigned int gfp_t;
@@ -33,6 +34,7 @@ typedef unsigned int gfp_t;
 #define __rcu
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
 
+#define U16_MAX			UINT16_MAX
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define PAGE_SHIFT		12
@@ -236,6 +238,7 @@ static inline bool list_empty(const struct list_head *list)
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #define list_entry(ptr, type, member)	container_of(ptr, type, member)
 #define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
 #define list_for_each_entry(at, head, member)				\
 	for ((at) = list_first_entry(head, __typeof__(*(at)), member);	\
 	     &(at)->member != (head);					\
@@ -296,6 +299,11 @@ static inline void list_move_tail(struct list_head *item, struct list_head *head
 {
 	list_del(item);
 	list_add_tail(item, head);
+}
+
+static inline void list_move(struct list_head *item, struct list_head *head)
+{
+	list_move_tail(item, head->next);
 }
 
 #endif /* KUNIT_USER_KERNEL_H */

@@ -169,6 +169,8 @@ CALL(DRAIN_LIST, drain_list, drain_zone_pages, void, struct zone *zone,
 /* Block and unblock memory hotplug. */
 CALL(MEM_LOCK, mem_lock, get_online_mems, void, void)
 CALL(MEM_UNLOCK, mem_unlock, put_online_mems, void, void)
+/* Do two CPUs share their last-level cache? */
+CALL(SHARE_CACHE, share_cache, cpus_share_cache, bool, int this_cpu, int that_cpu)
 /* Read the type of a pageblock. */
 CALL(BLOCK_FLAGS, block_flags, LMM_BLOCK_TYPE_SYMBOL, LMM_BLOCK_TYPE_RETURN, LMM_BLOCK_TYPE_ARGS)
 /* The kprobe at an address. */

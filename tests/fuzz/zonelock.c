@@ -8,12 +8,16 @@
 #include "policy/zonelock/depot.c"
 
 #define SHARDS	3
-#define CPUS	(SHARDS * DEPOT_SHARD_CPUS)
-/* A ring holds 64 batches, of 33 pages at the least where none are joined. */
+#define CPUS	(SHARDS * 2)
 #define PAGES	3072
+/* Either more than are needed for all pages, or so few that shards are full. */
+#define BATCHES	60
+#define FEW	7
 
 static struct list_head pages[PAGES];
 static struct depot_shard shards[SHARDS];
+static struct depot_batch batches[BATCHES];
+static u16 shard_of[CPUS];
 
 static struct depot_view take_view(struct input *input)
 {
@@ -90,10 +94,18 @@ static void depot_of_pages(struct input *input)
 	LIST_HEAD(loose);
 	unsigned long now = take(input, 8);
 	unsigned int held = 0, i;
+	struct depot_shard *own;
 	struct depot depot;
+	bool few;
 
 	memset(shards, 0, sizeof(shards));
-	depot_init(&depot, shards, take_within(input, 1, SHARDS));
+	memset(batches, 0, sizeof(batches));
+	depot_init(&depot, shards, take_within(input, 1, SHARDS), shard_of);
+	for (i = 0; i < CPUS; i++)
+		shard_of[i] = i % depot.nr_shards;
+	few = take_bool(input);
+	MUST(depot_batches_for(PAGES, depot.nr_shards), <=, BATCHES);
+	depot_supply(&depot, batches, few ? FEW : BATCHES);
 	for (i = 0; i < PAGES; i++)
 		list_add_tail(&pages[i], &loose);
 	while (input->left) {
@@ -105,20 +117,27 @@ static void depot_of_pages(struct input *input)
 		LIST_HEAD(moved);
 
 		/* A CPU that is interrupted holds the lock of its shard. */
+		own = &depot.shards[shard_of[cpu]];
 		if (busy)
-			spin_lock(&shard_of(&depot, cpu)->lock);
+			spin_lock(&own->lock);
 		switch (what % 4) {
 		case 0:
 		case 1:
 			/* Bursts fill a ring. */
-			for (i = what >> 2 & 15 ? 1 : DEPOT_BATCHES + 2; i; i--) {
+			for (i = what >> 2 & 15 ? 1 : PAGES; i; i--) {
 				chain(&loose, &moved, count);
 				put = length(&moved);
-				if (put && depot_put(&depot, cpu, kind, &moved, put, now)) {
-					MUST_BE(list_empty(&moved) && !busy);
+				if (!put)
+					break;
+				if (depot_put(&depot, cpu, kind, &moved, put, now)) {
+					MUST_BE(list_empty(&moved));
 					held += put;
+				} else {
+					/* Never while there are batches and nobody is in the way. */
+					MUST_BE(few || busy);
+					MUST(length(&moved), ==, put);
+					break;
 				}
-				MUST_BE(list_empty(&moved) || length(&moved) == put);
 			}
 			break;
 		case 2:
@@ -129,13 +148,14 @@ static void depot_of_pages(struct input *input)
 		default:
 			now += count;
 			if (busy)
-				break;
-			count = depot_return(&depot, now - take(input, 2), &kind, &moved);
+				count = depot_try_return(&depot, &kind, &moved);
+			else
+				count = depot_return(&depot, now - take(input, 2), &kind, &moved);
 			MUST(length(&moved), ==, count);
 			held -= count;
 		}
 		if (busy)
-			spin_unlock(&shard_of(&depot, cpu)->lock);
+			spin_unlock(&own->lock);
 		list_splice_tail_init(&moved, &loose);
 		MUST(atomic_long_read(&depot.pages), ==, held);
 	}
@@ -152,7 +172,7 @@ static void depot_of_pages(struct input *input)
 	}
 	MUST(length(&loose), ==, PAGES);
 	MUST(atomic_long_read(&depot.pages), ==, 0);
-	MUST(atomic_read(&depot.batches), ==, 0);
+	MUST(depot_batches(&depot), ==, 0);
 }
 
 /* Entry of libFuzzer. */

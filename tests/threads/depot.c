@@ -16,6 +16,7 @@
 
 #define THREADS		4
 #define SHARDS		2
+#define BATCHES		512	/* more than there can be */
 #define PAGES		4096	/* of each thread at the start */
 #define STEPS		500000	/* of each thread */
 #define BATCH		64	/* at most */
@@ -40,6 +41,9 @@ struct worker {
 
 static struct page pages[THREADS * PAGES];
 static struct depot_shard shards[SHARDS];
+static struct depot_batch batches[BATCHES];
+/* Of each thread. */
+static const u16 shard_of[THREADS] = { 0, 1, 0, 1 };
 static struct depot depot;
 static struct worker workers[THREADS];
 
@@ -87,8 +91,8 @@ static void store(struct worker *w, unsigned long now)
 		return;
 	for (i = 0; i < count; i++)
 		hand_over(&w->pages, &batch, -1);
-	if (depot_put(&depot, w->number * DEPOT_SHARD_CPUS, next_random(w) % KINDS, &batch,
-			count, now))
+	if (depot_has_room(&depot, w->number) &&
+	    depot_put(&depot, w->number, next_random(w) % KINDS, &batch, count, now))
 		w->count -= count;
 	while (!list_empty(&batch))
 		hand_over(&batch, &w->pages, w->number);
@@ -105,12 +109,12 @@ static void *work(void *arg)
 		u32 what = next_random(w) % 16;
 
 		if (w->number == THREADS - 1 && what < 8)
-			own(w, &batch, depot_return(&depot, now, &kind, &batch));
+			own(w, &batch, what & 1 ? depot_return(&depot, now, &kind, &batch) :
+						  depot_try_return(&depot, &kind, &batch));
 		else if (what & 1)
 			store(w, now);
 		else
-			own(w, &batch, depot_get(&depot, w->number * DEPOT_SHARD_CPUS,
-						  what % KINDS, &batch));
+			own(w, &batch, depot_get(&depot, w->number, what % KINDS, &batch));
 	}
 	return NULL;
 }
@@ -128,7 +132,8 @@ int main(void)
 	unsigned int kind, count;
 	int i;
 
-	depot_init(&depot, shards, SHARDS);
+	depot_init(&depot, shards, SHARDS, shard_of);
+	depot_supply(&depot, batches, BATCHES);
 	for (i = 0; i < THREADS; i++) {
 		struct worker *w = &workers[i];
 		int j;
@@ -172,7 +177,7 @@ int main(void)
 	say(mine, "and where its last owner put it");
 	say(moves == moved, "as many were taken as changed hands");
 	say(all_worked, "every thread took part");
-	say(!atomic_long_read(&depot.pages) && !atomic_read(&depot.batches),
+	say(!depot_stocked(&depot) && !depot_batches(&depot),
 	    "the depot is empty and knows it");
 	return 0;
 }

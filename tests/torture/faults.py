@@ -49,11 +49,11 @@ FAULTS: dict[str, Fault] = {
           "\t\tlmm_count"),)),
     "returned_not_counted": Fault(
         "pages on their way back are missing in the count of their list", GIVEBACK,
-        (("\t\tpages->count += count;\n", ""),)),
+        (("\tpages->count += count;\n", ""),)),
     "wrong_list": Fault(
         "pages go back by a list of another type", GIVEBACK,
-        (("&pages->lists[kind]);\n\t\tpages->count += count;",
-          "&pages->lists[!kind]);\n\t\tpages->count += count;"),)),
+        (("&pages->lists[kind]);\n\tpages->count += count;",
+          "&pages->lists[!kind]);\n\tpages->count += count;"),)),
     "depot_unlocked": Fault(
         "two CPUs change a part of the depot at once", DEPOT,
         (("\tif (!spin_trylock(&shard->lock))\n\t\treturn false;\n", ""),

@@ -45,6 +45,15 @@ void zonelock_actuator_init(unsigned long body)
 	static_call_update(drain_bulk, (void *)body);
 }
 
+/* Give a batch back by a list of this CPU.  The caller holds the list's lock. */
+static void list_drain(struct zone *zone, struct per_cpu_pages *pages, unsigned int kind,
+		       struct list_head *batch, unsigned int count)
+{
+	list_splice_tail(batch, &pages->lists[kind]);
+	pages->count += count;
+	static_call(drain_bulk)(zone, count, pages, kind);
+}
+
 /* Give back one batch that was stored at @before or earlier; returns its pages, or 0. */
 static unsigned int return_batch(struct zone *zone, unsigned long before)
 {
@@ -64,9 +73,7 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
 		/* Any CPU's list will do; this CPU's lock is the least contended. */
 		pages = this_cpu_ptr(zone->per_cpu_pageset);
 		spin_lock_irqsave(&pages->lock, flags);
-		list_splice_tail(&batch, &pages->lists[kind]);
-		pages->count += count;
-		static_call(drain_bulk)(zone, count, pages, kind);
+		list_drain(zone, pages, kind, &batch, count);
 		spin_unlock_irqrestore(&pages->lock, flags);
 	}
 	/* The pages are in the buddy before the count drops. */
@@ -82,24 +89,22 @@ static unsigned int return_batch(struct zone *zone, unsigned long before)
  */
 static unsigned int try_return_batch(struct zone *zone)
 {
-	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
+	struct per_cpu_pages *pcp = this_cpu_ptr(zone->per_cpu_pageset);
 	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int count = 0, kind;
 	unsigned long flags;
 	LIST_HEAD(batch);
 
-	/* As return_batch(). */
 	atomic_inc(&zz->returning);
+	/* As return_batch(): count first, for return_part(). */
 	smp_mb__after_atomic();
-	if (spin_trylock_irqsave(&pages->lock, flags)) {
+	if (spin_trylock_irqsave(&pcp->lock, flags)) {
 		count = depot_try_return(&zz->depot, &kind, &batch);
-		if (count) {
-			list_splice_tail(&batch, &pages->lists[kind]);
-			pages->count += count;
-			static_call(drain_bulk)(zone, count, pages, kind);
-		}
-		spin_unlock_irqrestore(&pages->lock, flags);
+		if (count)
+			list_drain(zone, pcp, kind, &batch, count);
+		spin_unlock_irqrestore(&pcp->lock, flags);
 	}
+	/* As return_batch(): the pages are in the buddy. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
 	return count;
@@ -137,7 +142,7 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 	if (reason == DEPOT_BY_AGE)
 		before -= READ_ONCE(zonelock.max_age) / 2;
 	zonelock_view(zone, &view);
-	while (atomic_read(&zz->depot.batches)) {
+	while (depot_stocked(&zz->depot)) {
 		if (reason == DEPOT_BY_SIZE && atomic_long_read(&zz->depot.pages) <= view.max)
 			break;
 		count = return_batch(zone, before);
@@ -211,8 +216,13 @@ bool zonelock_on_give_back(struct lmm_klp_return *part)
 	}
 	if (part->zone)
 		return return_part(part->zone, part);
+	/* As the kernel does for its lists: of tasks that want every zone drained, one works. */
+	if (cmpxchg(&zonelock.drainer, NULL, current) && READ_ONCE(zonelock.drainer) != current)
+		return false;
 	while (!count && (zone = lmm_zone_after(zone)))
 		count = return_part(zone, part);
+	if (!count)
+		WRITE_ONCE(zonelock.drainer, NULL);
 	return count;
 }
 
@@ -221,7 +231,7 @@ static bool any_stocked(void)
 	struct zone *zone = NULL;
 
 	while ((zone = lmm_zone_after(zone)))
-		if (atomic_read(&zonelock_of(zone)->depot.batches))
+		if (depot_stocked(&zonelock_of(zone)->depot))
 			return true;
 	return false;
 }
@@ -233,7 +243,7 @@ static void zone_pass(struct zone *zone)
 	struct depot_view view;
 	enum depot_reason reason;
 
-	if (!atomic_read(&zz->depot.batches))
+	if (!depot_stocked(&zz->depot))
 		return;
 	zonelock_view(zone, &view);
 	view.closed |= wanted;

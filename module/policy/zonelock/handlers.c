@@ -167,12 +167,20 @@ static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned in
 static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned int count,
 			       struct per_cpu_pages *pages)
 {
+	struct depot *depot = &zonelock_of(zone)->depot;
+	unsigned int cpu = smp_processor_id();
 	LIST_HEAD(batch);
-	unsigned int cut = cut_batch(pages, kind, count, &batch);
+	unsigned int cut;
 
+	/* Before anything is cut off the list. */
+	if (!depot_has_room(depot, cpu)) {
+		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
+		return 0;
+	}
+	cut = cut_batch(pages, kind, count, &batch);
 	if (!cut)
 		return 0;
-	if (!depot_put(&zonelock_of(zone)->depot, smp_processor_id(), kind, &batch, cut, jiffies)) {
+	if (!depot_put(depot, cpu, kind, &batch, cut, jiffies)) {
 		list_splice_tail(&batch, &pages->lists[kind]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;
@@ -374,7 +382,7 @@ void zonelock_on_pages_wanted(struct zone *zone)
 		return;
 	/* The hold-off may be over before the pass runs, so tell the pass. */
 	for (i = 0; i < MAX_NR_ZONES; i++)
-		if (atomic_read(&zz[i].depot.batches))
+		if (depot_stocked(&zz[i].depot))
 			WRITE_ONCE(zz[i].wanted, true);
 	kick(zonelock_of(zone));
 }

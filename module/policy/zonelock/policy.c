@@ -5,15 +5,20 @@
  * Lifetime: everything in struct zonelock_state exists before any hook is armed.  Once the hooks
  * are disarmed no handler runs; then the worker is stopped, the depots are emptied and freed.
  */
+#include <linux/cpumask.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 
 #include "compat/compat.h"
 #include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/symbols.h"
 #include "hook/entry.h"
+#include "hook/kcall.h"
+#include "shards.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
@@ -58,11 +63,50 @@ static void set_knobs(const struct lmm_config *cfg)
 	WRITE_ONCE(zonelock.hold_off, msecs_to_jiffies(cfg->value[KNOB_HOLD_OFF_MS]));
 }
 
+/* See to it that a depot has batches for all pages that it may hold. */
+static int zone_supply(struct zone *zone)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned long pages = zone_managed_pages(zone), more;
+	struct zonelock_chunk *chunk;
+
+	if (zonelock.mode != ZONELOCK_MODE_NOMERGE)
+		pages = pages * zonelock.max_tenths / 1000;
+	more = depot_batches_for(pages, zonelock.nr_shards);
+	if (more <= zz->depot.nr_batches)
+		return 0;
+	more -= zz->depot.nr_batches;
+	chunk = kvzalloc_node(struct_size(chunk, batch, more), GFP_KERNEL, zone_to_nid(zone));
+	if (!chunk)
+		return -ENOMEM;
+	chunk->next = zz->chunks;
+	zz->chunks = chunk;
+	depot_supply(&zz->depot, chunk->batch, more);
+	return 0;
+}
+
 static void zonelock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
 {
+	struct zone *zone = NULL;
+
 	set_knobs(cfg);
+	/* The bound may have been raised.  A depot that gets no memory is full earlier. */
+	while ((zone = lmm_zone_after(zone)))
+		if (zonelock_of(zone)->depot.nr_shards)
+			zone_supply(zone);
 	/* The bound may have been lowered. */
 	lmm_worker_pass_after(&zonelock.worker, 0);
+}
+
+static void zone_free(struct zonelock_zone *zz)
+{
+	struct zonelock_chunk *chunk;
+
+	while ((chunk = zz->chunks)) {
+		zz->chunks = chunk->next;
+		kvfree(chunk);
+	}
+	kvfree(zz->depot.shards);
 }
 
 static void zonelock_free(void)
@@ -71,16 +115,55 @@ static void zonelock_free(void)
 
 	lmm_worker_free(&zonelock.worker);
 	for (slot = 0; zonelock.zones && slot < lmm_zone_slots(); slot++)
-		kvfree(zonelock.zones[slot].depot.shards);
+		zone_free(&zonelock.zones[slot]);
 	kvfree(zonelock.zones);
 	zonelock.zones = NULL;
+	kvfree(zonelock.shard_of);
+	zonelock.shard_of = NULL;
+}
+
+static int node_of(unsigned int cpu)
+{
+	return cpu_to_node(cpu);
+}
+
+/* The kernel knows of caches while a CPU is online. */
+static bool share_cache(unsigned int a, unsigned int b)
+{
+	return cpu_online(a) && cpu_online(b) && lmm_hook_available(LMM_HOOK_SHARE_CACHE) &&
+	       KCALL(share_cache)(a, b);
+}
+
+static int shards_alloc(void)
+{
+	static const struct shard_topology topology = {
+		.node_of = node_of,
+		.share_cache = share_cache,
+	};
+
+	zonelock.shard_of = kvcalloc(nr_cpu_ids, sizeof(*zonelock.shard_of), GFP_KERNEL);
+	if (!zonelock.shard_of)
+		return -ENOMEM;
+	zonelock.nr_shards = shards_assign(&topology, nr_cpu_ids, zonelock.shard_of);
+	return 0;
+}
+
+static int depot_alloc(struct zone *zone)
+{
+	struct depot_shard *shards;
+
+	shards = kvzalloc_node(zonelock.nr_shards * sizeof(*shards), GFP_KERNEL, zone_to_nid(zone));
+	if (!shards)
+		return -ENOMEM;
+	depot_init(&zonelock_of(zone)->depot, shards, zonelock.nr_shards, zonelock.shard_of);
+	return zone_supply(zone);
 }
 
 static int zonelock_alloc(void)
 {
-	unsigned int shards = DIV_ROUND_UP(nr_cpu_ids, DEPOT_SHARD_CPUS);
 	struct zone *zone = NULL;
 	unsigned int slot;
+	int err;
 
 	zonelock.zones = kvcalloc(lmm_zone_slots(), sizeof(*zonelock.zones), GFP_KERNEL);
 	if (lmm_worker_init(&zonelock.worker, "livemm_zonelock", zonelock_pass, zonelock_oom) ||
@@ -88,15 +171,10 @@ static int zonelock_alloc(void)
 		return -ENOMEM;
 	for (slot = 0; slot < lmm_zone_slots(); slot++)
 		zonelock.zones[slot].open_at = jiffies;
-	while ((zone = lmm_zone_after(zone))) {
-		struct depot_shard *memory;
-
-		memory = kvzalloc_node(shards * sizeof(*memory), GFP_KERNEL, zone_to_nid(zone));
-		if (!memory)
-			return -ENOMEM;
-		depot_init(&zonelock_of(zone)->depot, memory, shards);
-	}
-	return 0;
+	err = shards_alloc();
+	while (!err && (zone = lmm_zone_after(zone)))
+		err = depot_alloc(zone);
+	return err;
 }
 
 static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
@@ -117,13 +195,14 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		return -EOPNOTSUPP;
 	}
 	zonelock_actuator_init(lmm_hook_body(LMM_HOOK_DRAIN));
+	set_knobs(cfg);
 	err = zonelock_alloc();
 	if (err) {
 		scnprintf(why, len, "out of memory for the depots");
 		zonelock_free();
 		return err;
 	}
-	set_knobs(cfg);
+	zonelock.drainer = NULL;
 	atomic_set(&zonelock.ticking, 0);
 	err = lmm_worker_hear_oom(&zonelock.worker);
 	if (err) {
@@ -186,8 +265,8 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 		const struct depot *depot = &zonelock_of(zone)->depot;
 
 		zonelock_view(zone, &view);
-		seq_printf(m, "%-5d%-9s%9d%9lu%9lu%11lu%11lu  %s\n", zone_to_nid(zone), zone->name,
-			   atomic_read(&depot->batches), view.held, view.max, view.free, view.mark,
+		seq_printf(m, "%-5d%-9s%9u%9lu%9lu%11lu%11lu  %s\n", zone_to_nid(zone), zone->name,
+			   depot_batches(depot), view.held, view.max, view.free, view.mark,
 			   zone_word(zone, &view));
 	}
 }
@@ -206,10 +285,11 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while depots hold pages"),
 	LMM_USES(PAGE_BREAKS, "a page that breaks may leave a depot for a user"),
+	LMM_USES(SHARE_CACHE, "CPUs share a part of a depot by node, whatever their caches"),
 	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
 	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
-	LMM_USES_FOR(BULK_REQUEST, REFILL, "pages for bulk requests where refills cannot be hooked"),
+	LMM_USES_FOR(BULK_REQUEST, REFILL, "depots for bulk requests where refills cannot be hooked"),
 	LMM_NEEDS(FREE_COMMIT, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGE, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),

@@ -8,6 +8,7 @@
  *	urgent.c	requests that cannot wait for a pass, and pages that break
  *	giveback.c	the actuator: gives pages back to the buddy
  *	depot.c		the depot: a container that CPUs share
+ *	shards.c	which CPUs share a part of a depot
  *	core.c		what a depot may keep
  */
 #ifndef LIVEMM_POLICY_ZONELOCK_STATE_H
@@ -26,9 +27,16 @@
 
 struct lmm_klp_return;
 
+/* Memory of batches; freed when the policy goes off. */
+struct zonelock_chunk {
+	struct zonelock_chunk *next;
+	struct depot_batch batch[];
+};
+
 /**
  * struct zonelock_zone - the policy's state of a zone
  * @depot: depot of the zone; has no shards if the zone had no memory when the policy came on
+ * @chunks: the batches that the depot was given
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @open_at: jiffies from which on batches are stored again
  * @broken: a page of the zone broke: nothing is stored or taken any more
@@ -39,6 +47,7 @@ struct lmm_klp_return;
  */
 struct zonelock_zone {
 	struct depot depot;
+	struct zonelock_chunk *chunks;
 	atomic_t returning;
 	unsigned long open_at ____cacheline_aligned_in_smp;
 	bool broken;
@@ -64,6 +73,9 @@ struct zonelock_code {
  * @max_age: jiffies that a batch may stay
  * @hold_off: jiffies that a depot stays closed
  * @free_path: functions that drain a list because a page was freed to it
+ * @shard_of: shard of each CPU in every depot
+ * @nr_shards: shards of every depot
+ * @drainer: task that drains every zone because the kernel does; NULL if none
  * @topup: refills cannot be hooked, so lists are filled before an allocation
  * @ticking: 1 while a pass is queued or about to be
  * @worker: gives pages back; its pass is queued while any depot holds pages
@@ -78,6 +90,9 @@ struct zonelock_state {
 	unsigned long max_age;
 	unsigned long hold_off;
 	struct zonelock_code free_path[ZONELOCK_NR_FREE_PATHS];
+	u16 *shard_of;
+	unsigned int nr_shards;
+	struct task_struct *drainer;
 	bool topup;
 	atomic_t ticking;
 	struct lmm_worker worker;
