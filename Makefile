@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check check-all quick cores setup modules kernel install uninstall unload lint kunit \
-	threads flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
+	threads model flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -30,6 +30,7 @@ help:
 	@echo '  make cores [SUITE=N]     unit tests of pure cores as a program, in seconds'
 	@echo '  make kunit [SUITE=N]     unit tests in a debug kernel, built when absent'
 	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
+	@echo '  make model               their protocol, every order of steps of three threads'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  system tests with more rounds, on more kernels: hours'
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
@@ -58,7 +59,7 @@ demo:
 	@$(PYTHON) -m bench.demo
 
 # Each runs the module of tests/ that has its name.
-check lint threads dkms tools-test deb-test: setup
+check lint threads model dkms tools-test deb-test: setup
 	@$(PYTHON) -m tests.$(@:-test=)
 
 check-all: setup

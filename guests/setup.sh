@@ -12,8 +12,8 @@ packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential bus
 	libelf-dev libnuma-dev libssl-dev linux-perf linux-source-6.1 llvm-14 make openssh-client openssl
 	procps prometheus prometheus-node-exporter python3 python3-click python3-hypothesis python3-jinja2
 	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy
-	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse stress-ng systemd
-	udev util-linux xz-utils zsh zstd"
+	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse spin stress-ng
+	systemd udev util-linux xz-utils zsh zstd"
 daemons="prometheus prometheus-node-exporter"
 policy=/usr/sbin/policy-rc.d
 cache=${LIVEMM_CACHE:-${HOME:-/root}/.cache/livemm}

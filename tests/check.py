@@ -35,7 +35,7 @@ Row = list[list[str]]
 QUICK: list[Row] = [[["cores"]], [["lint"], ["tools"]]]
 ORDER: list[Row] = [
     # A kernel that is built here leaves a core idle while the kernel is linked.
-    [["kunit"], ["selftest", "cores", "threads"]],
+    [["kunit"], ["selftest", "cores", "threads", "model"]],
     [["modules"]],
     # The second lane must not take longer than the scenarios.
     [["scenarios"], ["deb", "torture", "dkms", "tools", "sleep"], ["lint", "fuzz"]],
