@@ -13,7 +13,7 @@
  * The model is sequentially consistent.  depot.c changes rings under the shard's lock alone, so
  * that acquire and release order what they need; loads without the lock only save a try.  Where
  * order matters without a lock (`returning` against the rings, the sum against `ticking`) the
- * kernel code has full barriers: return_batch(), zonelock_pass().
+ * kernel code has full barriers: return_batches(), zonelock_pass().
  *
  * LOAD names the threads.  BUG plants a mistake, which spin must find; see tests/model.py.
  */
@@ -239,34 +239,38 @@ proctype taker(byte me)
 	od
 }
 
-/* return_batch() */
+/* return_batches() */
 inline return_batch(me) {
-	if
-	:: BUG != RETURNING_LATE -> returning++
-	:: else
-	fi;
 	n = 0;
 	if
-	:: nr > 0 ->
-		lock();
+	:: sum > 0 ->
 		if
-		:: nr > 0 -> batch_empty(me, true)
+		:: BUG != RETURNING_LATE -> returning++
 		:: else
 		fi;
-		unlock()
+		if
+		:: nr > 0 ->
+			lock();
+			if
+			:: nr > 0 -> batch_empty(me, true)
+			:: else
+			fi;
+			unlock()
+		:: else
+		fi;
+		if
+		:: BUG == RETURNING_LATE -> returning++
+		:: else
+		fi;
+		if
+		:: n > 0 ->
+			sum = sum - n;
+			splice(AWAY + me, BUDDY)
+		:: else
+		fi;
+		returning--
 	:: else
-	fi;
-	if
-	:: BUG == RETURNING_LATE -> returning++
-	:: else
-	fi;
-	if
-	:: n > 0 ->
-		sum = sum - n;
-		splice(AWAY + me, BUDDY)
-	:: else
-	fi;
-	returning--
+	fi
 }
 
 /* The kernel has drained lists; zonelock_on_give_back() */

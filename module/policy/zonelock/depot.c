@@ -303,22 +303,24 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 /**
  * depot_try_return() - take a batch out to give it back, without waiting
  * @depot: depot of the zone
+ * @kinds: BIT(kind) of each kind that will do
  * @kind: receives the kind of the blocks
  * @to: list to whose end the chain is added
  *
  * Context: any.
  * Return: pages in the batch, 0 if none can be had without waiting.
  */
-unsigned int depot_try_return(struct depot *depot, unsigned int *kind, struct list_head *to)
+unsigned int depot_try_return(struct depot *depot, unsigned int kinds, unsigned int *kind,
+			      struct list_head *to)
 {
 	struct depot_shard *shard = depot->shards;
 	unsigned int count = 0;
 
 	for (; shard < depot->shards + depot->nr_shards && !count; shard++) {
-		if (!READ_ONCE(shard->kinds) || !spin_trylock(&shard->lock))
+		if (!(READ_ONCE(shard->kinds) & kinds) || !spin_trylock(&shard->lock))
 			continue;
-		if (shard->kinds) {
-			*kind = __ffs(shard->kinds);
+		if (shard->kinds & kinds) {
+			*kind = __ffs(shard->kinds & kinds);
 			count = batch_empty(shard, *kind,
 					    list_first_entry(&shard->ring[*kind],
 							     struct depot_batch, link), to);

@@ -146,14 +146,20 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	return cut;
 }
 
-static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int count)
+static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int kind,
+		     unsigned int count)
 {
 	enum depot_verdict verdict;
 	struct depot_view view;
 
 	zonelock_view(zone, &view);
 	view.disabled = !lmm_pageset_read(pages).high;
-	verdict = depot_judge(&view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
+	count = min_t(unsigned int, count, DEPOT_BATCH_MAX);
+	verdict = depot_judge(&view, count);
+	if (verdict == DEPOT_FULL && zonelock_make_room(zone, kind)) {
+		view.held = atomic_long_read(&zonelock_of(zone)->depot.pages);
+		verdict = depot_judge(&view, count);
+	}
 	if (verdict == DEPOT_STORE)
 		return true;
 	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_DISABLED + verdict - DEPOT_DISABLED, 1);
@@ -219,7 +225,7 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 
 	/* A drain of one page belongs to a list that the kernel keeps empty. */
 	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards ||
-	    !frees(caller) || !may_keep(zone, pages, count))
+	    !frees(caller) || !may_keep(zone, pages, pindex, count))
 		return 0;
 	stored = list_store(zone, pindex, count, pages);
 	if (!lmm_pindex_order(pindex))

@@ -202,7 +202,6 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		zonelock_free();
 		return err;
 	}
-	zonelock.drainer = NULL;
 	atomic_set(&zonelock.ticking, 0);
 	err = lmm_worker_hear_oom(&zonelock.worker);
 	if (err) {
@@ -259,6 +258,7 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 		held += atomic_long_read(&zonelock_of(zone)->depot.pages);
 	seq_printf(m, "# %s\n", zonelock_basis());
 	seq_printf(m, "# held_pages %ld (free, but not in MemFree)\n", held);
+	zonelock_show_irq_off(m);
 	seq_printf(m, "%-5s%-9s%9s%9s%9s%11s%11s  %s\n", "node", "zone", "batches", "pages", "max",
 		   "free", "mark", "why");
 	while ((zone = lmm_zone_after(zone))) {
@@ -289,7 +289,7 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
 	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
-	LMM_USES_FOR(BULK_REQUEST, REFILL, "depots for bulk requests where refills cannot be hooked"),
+	LMM_USES_FOR(BULK_REQUEST, REFILL, "serving bulk requests where refills cannot be hooked"),
 	LMM_NEEDS(FREE_COMMIT, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGE, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),

@@ -7,6 +7,7 @@
  *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
  *	urgent.c	requests that cannot wait for a pass, and pages that break
  *	giveback.c	the actuator: gives pages back to the buddy
+ *	runs.c		neighbouring pages as larger blocks
  *	depot.c		the depot: a container that CPUs share
  *	shards.c	which CPUs share a part of a depot
  *	core.c		what a depot may keep
@@ -26,6 +27,7 @@
 #include "policy/common/zones.h"
 
 struct lmm_klp_return;
+struct seq_file;
 
 /* Memory of batches; freed when the policy goes off. */
 struct zonelock_chunk {
@@ -75,7 +77,6 @@ struct zonelock_code {
  * @free_path: functions that drain a list because a page was freed to it
  * @shard_of: shard of each CPU in every depot
  * @nr_shards: shards of every depot
- * @drainer: task that drains every zone because the kernel does; NULL if none
  * @topup: refills cannot be hooked, so lists are filled before an allocation
  * @ticking: 1 while a pass is queued or about to be
  * @worker: gives pages back; its pass is queued while any depot holds pages
@@ -92,7 +93,6 @@ struct zonelock_state {
 	struct zonelock_code free_path[ZONELOCK_NR_FREE_PATHS];
 	u16 *shard_of;
 	unsigned int nr_shards;
-	struct task_struct *drainer;
 	bool topup;
 	atomic_t ticking;
 	struct lmm_worker worker;
@@ -109,7 +109,9 @@ void zonelock_view(struct zone *zone, struct depot_view *view);
 void zonelock_close(struct zone *zone);
 
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
+void zonelock_show_irq_off(struct seq_file *m);
 unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
+unsigned int zonelock_make_room(struct zone *zone, unsigned int kind);
 void zonelock_pass(struct work_struct *work);
 void zonelock_actuator_init(unsigned long body);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);

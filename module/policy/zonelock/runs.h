@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * runs.h - single pages that are neighbours, as larger blocks
+ */
+#ifndef LIVEMM_POLICY_ZONELOCK_RUNS_H
+#define LIVEMM_POLICY_ZONELOCK_RUNS_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+unsigned int runs_join(struct list_head *pages, unsigned int order,
+		       unsigned long (*pfn_of)(const struct list_head *),
+		       struct list_head *blocks);
+
+#endif /* LIVEMM_POLICY_ZONELOCK_RUNS_H */
