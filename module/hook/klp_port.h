@@ -24,7 +24,10 @@ struct per_cpu_pages;
 struct vm_area_struct;
 struct zone;
 
-/* Both modules must agree on LMM_KLP_PORT_VERSION, a sum of this file and rows.h: see Kbuild. */
+/*
+ * Both modules must agree on LMM_KLP_PORT_VERSION, a sum of the sources of the livepatch modules:
+ * see Kbuild.  An update of livemm that changes a wrapper has the old wrapper replaced.
+ */
 
 /* The functions that livepatch modules can wrap. */
 enum lmm_klp_function {
