@@ -6,10 +6,10 @@
  * The loader reads parameters before the module's init runs, when there are no
  * policies yet: settings given then are kept and applied as the last step of
  * init that may fail.  Parameter files live from before init to after exit and hold no reference
- * to the module, so a write may come during init or exit.  The stage tells the write what to do,
- * and the exit waits for the write.  The kernel holds the param_lock of this module during each
- * set and get.  A set that waits releases the param_lock meanwhile, because parameters are the
- * only control under lockdown.
+ * to the module, so a write may come during init or exit.  The stage tells the write what to do:
+ * during init policies are refused, and a lease is kept.  The exit waits for the write.  The kernel
+ * holds the param_lock of this module during each set and get.  A set that waits releases the
+ * param_lock meanwhile, because parameters are the only control under lockdown.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -140,9 +140,17 @@ static int lmm_policies_set(const char *text, const struct kernel_param *kp)
 
 	mutex_lock(&lmm_stage_mutex);
 	loading = lmm_stage == LMM_LOADING;
-	if (loading)
+	/*
+	 * Nothing can judge the text yet.  The loader makes the files of parameters after its own
+	 * texts are set; where there are files, the text is of a file.
+	 */
+	if (loading && THIS_MODULE->mkobj.mp)
+		err = -ENODEV;
+	else if (loading)
 		err = lmm_policies_keep(text);
 	mutex_unlock(&lmm_stage_mutex);
+	if (err == -ENODEV)
+		lmm_control_set_error("policies: livemm is being loaded");
 	if (loading)
 		return err;
 	kernel_param_unlock(THIS_MODULE);
