@@ -43,20 +43,24 @@ SCRIPT = ROOT / "tests/torture/guest.sh"
 SOURCES = ["module", "Kbuild", "tests/torture", "tests/kmod", "tests/programs", "guests"]
 # CPUs and nodes in turn.
 SHAPES = [(2, 1), (4, 2)]
-TIMEOUT = 1800.0  # wall seconds of a guest
-# Built with every checker, these kernels run fewer steps a guest.
-PHASES = 4
-STEPS = {True: 40, False: 80}
+# Wall seconds after which a guest begins no phase, at least and at most, and until a guest is
+# given up.
+LENGTH = (300.0, 1200.0)
+TIMEOUT = 2400.0
+# Long phases, as the oracle takes as long after a short one.  Built with every checker, kernels
+# are slow.
+PHASES = 12
+STEPS = {True: 150, False: 500}
 MEMORY = "1G"
 READY = "loads run"  # the last check of a guest before the phases
 BOOT = 60.0  # wall seconds until a guest has made its first step, at least
 # Of the guests that have to find a planted fault: all policies, then one policy or two.
 FAULT_SEEDS = (4, 2, 9, 11)
 # Many short phases: most faults show when policies go off.
-FAULT_PHASES = 6
-FAULT_STEPS = 20
+FAULT_PHASES = 8
+FAULT_STEPS = 100
 # Of the guests of `make check`.
-CHECK_STEPS = 30
+CHECK_STEPS = 100
 # The OOM killer prints a call trace, and a guest that is short of memory says so.
 ALLOWED = [r"\bCall Trace:"]
 
@@ -95,7 +99,8 @@ def draw(image: Image, seed: int, cpus: int, nodes: int, phases: int = PHASES,
              for policy in policies}
     machine = base.Machine(image.name, cpus, nodes, image.debug, policies, knobs)
     each = min(most, STEPS[image.debug]) if most else STEPS[image.debug]
-    drawn = program.draw_steps(seed, phases, cpus + 1, each, steps.drawer(machine))
+    drawn = program.draw_steps(seed, phases, cpus + 1, each, steps.drawer(machine),
+                               steps.kinds_of(machine))
     return Program(seed, image.name, cpus, nodes, tuple(policies), drawn)
 
 
@@ -104,8 +109,11 @@ def shape(seed: int) -> tuple[int, int]:
     return SHAPES[seed // 2 % len(SHAPES)]
 
 
-def guest_of(wanted: Program, emulation: str, name: str = "") -> Guest:
-    """The guest of a program, which is written where the guest finds it."""
+def guest_of(wanted: Program, emulation: str, name: str = "", seconds: float = 0) -> Guest:
+    """The guest of a program, which is written where the guest finds it.
+
+    seconds  after which the guest begins no phase; 0: the guest runs every phase
+    """
     name = name or wanted.name
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.program"
@@ -113,7 +121,8 @@ def guest_of(wanted: Program, emulation: str, name: str = "") -> Guest:
     image = images(wanted.kernel)[0]
     return Guest(name=name, image=image, script=SCRIPT, cpus=wanted.cpus, nodes=wanted.nodes,
                  memory=MEMORY, kargs=["cma=64M"] if image.debug else [], emulation=emulation,
-                 timeout=TIMEOUT, allowed=ALLOWED, env={"LMM_PROGRAM": str(path)})
+                 timeout=TIMEOUT, allowed=ALLOWED,
+                 env={"LMM_PROGRAM": str(path), "LMM_SECONDS": f"{seconds:.0f}"})
 
 
 def state_of_sources(found: Sequence[Image], emulation: str) -> str:
@@ -229,15 +238,20 @@ class Torturer:
     emulation: str
     end: float
     jobs: int
+    length: float = LENGTH[1]
 
     @property
     def late(self) -> bool:
         """Whether no further guest may begin."""
         return time.monotonic() > self.end
 
-    def go(self, wanted: Program, name: str = "") -> Verdict:
-        """Boot a guest; judge it by the verdict channel and the console."""
-        verdict = boot(guest_of(wanted, self.emulation, name))
+    def go(self, wanted: Program, name: str = "", whole: bool = True) -> Verdict:
+        """Boot a guest; judge it by the verdict channel and the console.
+
+        whole  every phase, else as many as there is time for
+        """
+        seconds = 0 if whole else min(self.length, max(1.0, self.end - time.monotonic()))
+        verdict = boot(guest_of(wanted, self.emulation, name, seconds))
         if not verdict.tests and not verdict.reason:
             verdict.reason = "the guest made no check"
         return verdict
@@ -254,7 +268,7 @@ class Torturer:
                         self.end = 0
                         break
                     if journal is None or one.name not in journal.passed:
-                        pending[pool.submit(self.go, one)] = one
+                        pending[pool.submit(self.go, one, whole=journal is None)] = one
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     one, verdict = pending.pop(future), future.result()
                     count(self.stage, verdict)
@@ -318,8 +332,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kernel", action="append",
                         help="only this kernel: a series, a release, or one built here; repeatable")
     parser.add_argument("--seconds", type=float, default=3600,
-                        help="begin no guest after so many wall seconds, of a planted fault: "
-                             "end the hunt (3600)")
+                        help="begin no guest and no phase after so many wall seconds, of a "
+                             "planted fault: end the hunt (3600)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first guest (1)")
     parser.add_argument("--jobs", type=int, default=2, help="guests at once (2)")
     parser.add_argument("--emulation", choices=[SINGLE, PARALLEL], default=PARALLEL,
@@ -359,7 +373,9 @@ def main() -> int:
         return stage.finish()
     build_programs()
     end = float("inf") if args.check else time.monotonic() + args.seconds
-    torturer = Torturer(stage, args.emulation, end, args.jobs)
+    # A seed gets to every kernel.
+    length = min(max(args.seconds * args.jobs / len(found), LENGTH[0]), LENGTH[1])
+    torturer = Torturer(stage, args.emulation, end, args.jobs, length)
     if planted:
         with guest_pool(args.jobs) as pool:
             list(pool.map(partial(hunt, stage, args.emulation, args.seconds), planted))

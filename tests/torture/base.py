@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -48,6 +51,61 @@ class Machine:
     knobs: Mapping[str, Mapping[str, Sequence[str]]]
 
 
+class Beside:
+    """Loads that run beside the steps; a step that starts a load does not wait for its end."""
+
+    def __init__(self, most: int, count: Callable[[str], None]) -> None:
+        """At most so many loads at once; `count` is told how each has ended."""
+        self.most, self.count = most, count
+        self.lock = threading.Lock()
+        # Name, process and the time at which the load is killed; the oldest first.
+        self.running: list[tuple[str, subprocess.Popen[bytes], float]] = []
+
+    def start(self, name: str, words: Sequence[str], seconds: float) -> None:
+        """Begin a load.  Where too many run, the oldest is killed: many pages are freed at once."""
+        with self.lock:
+            self._reap(self.most - 1)
+            process = subprocess.Popen(
+                words, cwd=SCRATCH, stdin=subprocess.DEVNULL, start_new_session=True,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # Steps go before loads; when memory runs out, loads go before the torture.
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PGRP, process.pid, 10)
+                Path(f"/proc/{process.pid}/oom_score_adj").write_text("500", encoding="ascii")
+            self.running.append((name, process, time.monotonic() + seconds))
+
+    def look(self) -> None:
+        """Kill the loads that have had their time."""
+        with self.lock:
+            self._reap(self.most)
+
+    def wait(self) -> None:
+        """Wait until every load has ended, or has had its time."""
+        while self.running:
+            self.look()
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """Kill every load."""
+        with self.lock:
+            self._reap(0)
+
+    def _reap(self, most: int) -> None:
+        left = []
+        for at, (name, process, end) in enumerate(self.running):
+            status = process.poll()
+            if status is None and time.monotonic() < end and len(self.running) - at <= most:
+                left.append((name, process, end))
+                continue
+            if status is None:
+                # The load and all it has started.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            self.count(f"load {name} {'killed' if status is None else status}")
+        self.running = left
+
+
 @dataclass
 class Guest:
     """What run() may know of the guest.
@@ -58,7 +116,9 @@ class Guest:
 
     root: Path
     modules: Path
+    cpus: int = 1
     counts: dict[str, int] = field(default_factory=dict)
+    counting: threading.Lock = field(default_factory=threading.Lock)
     # Held by who takes memory off, or pages as broken: the kernel does not do both.
     memory: threading.Lock = field(default_factory=threading.Lock)
     # Page frame numbers of pages that may be marked as broken for good.
@@ -66,7 +126,13 @@ class Guest:
 
     def count(self, word: str) -> None:
         """One more outcome of a kind."""
-        self.counts[word] = self.counts.get(word, 0) + 1
+        with self.counting:
+            self.counts[word] = self.counts.get(word, 0) + 1
+
+    @cached_property
+    def beside(self) -> Beside:
+        """The loads of this guest."""
+        return Beside(max(2, self.cpus // 2), self.count)
 
 
 def write(path: Path, text: str, allowed: set[int]) -> int:
@@ -95,6 +161,35 @@ def command(words: Sequence[str | Path], timeout: float = 120) -> int:
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout,
                           check=False)
     return done.returncode
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+# Numbers of system calls that the C library has no function for.
+DELETE_MODULE, FINIT_MODULE = 176, 313
+
+
+def system_call(number: int, *words: object) -> int:
+    """The errno of a system call, 0 for success.  A program for the call would take 0.1 s."""
+    return ctypes.get_errno() if LIBC.syscall(number, *words) == -1 else 0
+
+
+def insmod(module: Path, *words: str) -> int:
+    """Load a module with parameters; the errno."""
+    handle = os.open(module, os.O_RDONLY)
+    try:
+        return system_call(FINIT_MODULE, handle, " ".join(words).encode("latin-1"), 0)
+    finally:
+        os.close(handle)
+
+
+def rmmod(name: str) -> int:
+    """Unload a module that nobody uses, as the command rmmod does; the errno."""
+    return system_call(DELETE_MODULE, name.encode(), os.O_NONBLOCK)
+
+
+def stripped(name: str) -> Path:
+    """The module that modprobe would load: with what debuggers want, the file is 11 MB long."""
+    return Path("/lib/modules") / os.uname().release / "updates" / f"{name}.ko"
 
 
 @contextlib.contextmanager
@@ -132,7 +227,8 @@ def nothing(rnd: Random, machine: Machine) -> list[str]:
 class Kind:
     """A kind of step.
 
-    weight  how often the kind is drawn, against the others
+    weight  how often the kind is drawn in some 100,000 steps.  Kinds that take seconds are drawn
+            rarely: a long program has each of them at least once
     where   whether the kind makes sense on a machine
     """
 

@@ -8,6 +8,7 @@ which the oracle finds something wrong: whatever comes later would say no more.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import threading
@@ -93,7 +94,14 @@ class Torture:
     def __init__(self, wanted: program.Program) -> None:
         self.program = wanted
         self.channel = Channel()
-        self.guest = base.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]))
+        self.guest = base.Guest(Path(os.environ["LMM_ROOT"]), Path(os.environ["LMM_MODDIR"]),
+                                wanted.cpus)
+        # No phase begins after so many guest seconds; 0: every phase is run.
+        self.seconds = float(os.environ.get("LMM_SECONDS", "0"))
+        self.in_phases = self.in_oracle = 0.0
+        # Counters by whether they have moved: what no step has had a policy do.
+        self.moved: set[str] = set()
+        self.still: set[str] = set()
         self.made: list[tuple[str, float]] = []
         self.defaults: list[str] = []
         # Counters while livemm stays loaded.
@@ -112,8 +120,7 @@ class Torture:
 
     def prepare(self) -> bool:
         """Modules that the steps use, and ours."""
-        wrong = [name for name in HELPERS
-                 if base.command(["insmod", self.guest.modules / f"{name}.ko"])]
+        wrong = [name for name in HELPERS if base.insmod(self.guest.modules / f"{name}.ko")]
         with contextlib.suppress(OSError):
             Path("/proc/sys/vm/oom_dump_tasks").write_text("0", encoding="ascii")
         if not self.channel.check("modules of the torture are loaded", " ".join(wrong)):
@@ -138,8 +145,9 @@ class Torture:
         workers = [Worker(self.guest, mine) for mine in todo.values()]
         for worker in workers:
             worker.start()
-        while any(worker.is_alive() for worker in workers):
-            time.sleep(0.5)
+        while alive := [worker for worker in workers if worker.is_alive()]:
+            alive[0].join(0.2)
+            self.guest.beside.look()
             stuck = next(filter(None, (worker.stuck() for worker in workers)), "")
             if stuck:
                 return stuck
@@ -169,16 +177,16 @@ class Torture:
                  if value and self.setting(file) != value]
         return ", ".join(left)
 
-    def at_work(self, plain: bool) -> None:
+    def at_work(self, number: int) -> None:
         """Have every policy on and busy for a moment, so that "off" has something to restore.
 
-        `plain`: with settings as after boot, by which every policy acts; else with those that the
-        steps have left.
+        In turn: with settings as after boot, by which every policy acts; with those that the steps
+        have left; so that a CPU goes while its lists are in use; and while memory is short.
         """
         if not base.DEBUGFS.exists():
             return
         base.write(base.DEBUGFS / "lease", "0", base.REFUSALS)
-        if plain:
+        if number % 4 != 1:
             self.put_back()
             # One by one: a policy that this machine does not support refuses the whole text.
             for text in self.defaults:
@@ -186,8 +194,27 @@ class Torture:
         else:
             for policy in self.program.policies:
                 base.write(base.DEBUGFS / policy / "enabled", "1", base.REFUSALS)
+        if number % 4 == 3:
+            with steps.memory_short():
+                self.work()
+        self.work()
+        if number % 4 == 2:
+            base.write(Path(f"/sys/devices/system/cpu/cpu{self.program.cpus - 1}/online"), "0",
+                       base.KERNEL_REFUSALS)
+        self.watch_counters()
+
+    def work(self) -> None:
+        """The loads of WORK, all at once."""
         for load in steps.WORK:
-            base.command(["timeout", "-s", "KILL", "100", *steps.words_of(self.guest, load)])
+            self.guest.beside.start("at work", steps.words_of(self.guest, load), 100)
+        self.guest.beside.wait()
+
+    def watch_counters(self) -> None:
+        """Note which counters have moved so far."""
+        for policy in self.program.policies:
+            for name, number in oracle.counters(policy).items():
+                (self.moved if number else self.still).add(f"{policy}/{name}")
+        self.still -= self.moved
 
     def keep_defaults(self) -> None:
         """Note the settings of a module that was just loaded, with the policy on, by policy."""
@@ -228,7 +255,7 @@ class Torture:
         waiting = set(oracle.stuck_tasks())
         end = time.monotonic() + 10
         while waiting and time.monotonic() < end:
-            time.sleep(0.5)
+            time.sleep(0.2)
             waiting &= set(oracle.stuck_tasks())
         where = oracle.stuck_tasks()
         return "; ".join(f"{name} in {where[name]}" for name in waiting if name in where)
@@ -236,8 +263,8 @@ class Torture:
     def judge(self, number: int, stay: bool) -> bool:
         """The oracle after a phase; `stay`: livemm stays loaded."""
         check, name = self.channel.check, f"phase {number}"
-        base.command(["pkill", "-KILL", "stress-ng|pagetouch|hintload"])
-        self.at_work(number % 2 == 0)
+        self.guest.beside.stop()
+        self.at_work(number)
         # Nobody has a reference to a free page of a pool.
         base.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], base.KERNEL_REFUSALS)
         # The policies first: a sysctl that goes back, or a CPU or memory that comes back, has the
@@ -268,8 +295,7 @@ class Torture:
     def unload() -> str:
         """Take livemm and its livepatches out; what stays, or ""."""
         def gone() -> bool:
-            return base.command(["rmmod", "livemm"]) == 0 or \
-                not Path("/sys/module/livemm").exists()
+            return base.rmmod("livemm") in (0, errno.ENOENT)
 
         if not wait_until(REST, gone):
             return "livemm"
@@ -279,8 +305,8 @@ class Torture:
                 base.write(patch / "enabled", "0", base.KERNEL_REFUSALS)
             left = list(Path("/sys/module").glob("livemm_klp*"))
             for module in left:
-                base.command(["rmmod", module.name])
-            return not left
+                base.rmmod(module.name)
+            return not list(Path("/sys/module").glob("livemm_klp*"))
 
         if not wait_until(REST, patches_gone):
             return " ".join(path.name for path in Path("/sys/module").glob("livemm_klp*"))
@@ -291,6 +317,7 @@ class Torture:
         if not self.prepare():
             return 1
         phases = sorted({step.phase for step in self.program.steps})
+        start = time.monotonic()
         for number in phases:
             if not Path("/sys/module/livemm").exists():
                 base.command(["modprobe", "livemm"])
@@ -301,24 +328,35 @@ class Torture:
                                       self.run_phase(number))
             ended = time.monotonic()
             # Every other time livemm stays loaded, with what it has learnt.
-            stay = number % 2 == 0 and number != phases[-1]
+            last = number == phases[-1] or 0 < self.seconds < ended - start
             # A step that is stuck holds what the oracle would wait for.
-            good = good and self.judge(number, stay)
-            self.channel.say(f"note phase {number}: steps {ended - began:.0f} s, oracle "
-                             f"{time.monotonic() - ended:.0f} s")
-            if not good:
+            good = good and self.judge(number, number % 2 == 0 and not last)
+            self.in_phases += ended - began
+            self.in_oracle += time.monotonic() - ended
+            if not good or last:
                 break
+        self.tell()
+        return 1 if self.channel.failed else 0
+
+    def tell(self) -> None:
+        """Notes: outcomes of steps, how long steps of each kind took, and how many were made."""
         for outcome, count in sorted(self.guest.counts.items()):
             self.channel.say(f"note {outcome}: {count}")
         if oracle.KCSAN.exists():
             seen = oracle.kcsan()
             self.channel.say("note KCSAN: " + ", ".join(
                 f"{word} {seen[word]}" for word in oracle.OF_KCSAN))
-        for kind in sorted({kind for kind, _ in self.made}):
-            spent = [seconds for made, seconds in self.made if made == kind]
-            self.channel.say(f"note kind {kind}: {len(spent)} steps, {sum(spent):.1f} s")
+        spent: dict[str, list[float]] = {}
+        for kind, seconds in self.made:
+            spent.setdefault(kind, []).append(seconds)
+        for kind, times in sorted(spent.items(), key=lambda row: -sum(row[1])):
+            self.channel.say(f"note kind {kind}: {len(times)} steps, {sum(times):.1f} s, longest "
+                             f"{max(times):.2f} s, {1000 * sum(times) / len(times):.1f} ms each")
+        seconds = self.in_phases + self.in_oracle
+        self.channel.say(f"note phases: steps {self.in_phases:.0f} s, oracle "
+                         f"{self.in_oracle:.0f} s, {len(self.made) / seconds:.1f} steps a second")
+        self.channel.say(f"note counters that stayed 0: {' '.join(sorted(self.still)) or 'none'}")
         self.channel.say(f"note steps made: {len(self.made)}")
-        return 1 if self.channel.failed else 0
 
 
 def main() -> int:
@@ -327,6 +365,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    # Memory runs out on purpose: loads are killed first.
+    Path("/proc/self/oom_score_adj").write_text("-900", encoding="ascii")
+    # A worker that comes back from the kernel does not wait long for one that computes.
+    sys.setswitchinterval(0.0005)
     # Threads that are stuck in the kernel must not keep the verdict from being heard.
     status = main()
     sys.stdout.flush()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from random import Random
@@ -71,14 +72,31 @@ def parse(text: str) -> Program:
                    tuple(head["policies"]), steps)
 
 
-Draw = Callable[[Random], tuple[str, tuple[str, ...]]]
+# Draws a kind by its weight and words for the kind; or words for the kind that is named.
+Draw = Callable[[Random, str], tuple[str, tuple[str, ...]]]
+# A program of so many steps for each kind has every kind.
+LONG = 100
 
 
-def draw_steps(seed: int, phases: int, workers: int, steps: int, draw: Draw) -> tuple[Step, ...]:
-    """Steps such that each worker makes `steps` of them a phase."""
+def draw_steps(seed: int, phases: int, workers: int, steps: int, draw: Draw,
+               kinds: Sequence[str] = ()) -> tuple[Step, ...]:
+    """Steps such that each worker makes `steps` of them a phase.
+
+    kinds  a long program has each of these, however rarely the kind is drawn
+    """
     rnd = Random(seed)
-    return tuple(Step(phase, worker, *draw(rnd))
-                 for phase in range(phases) for worker in range(workers) for _ in range(steps))
+    drawn = [Step(phase, worker, *draw(rnd, ""))
+             for phase in range(phases) for worker in range(workers) for _ in range(steps)]
+    often = Counter(step.kind for step in drawn)
+    for kind in kinds if len(drawn) >= LONG * len(kinds) else ():
+        while not often[kind]:
+            at = rnd.randrange(len(drawn))
+            step = drawn[at]
+            if often[step.kind] > 1:
+                often[step.kind] -= 1
+                often[kind] += 1
+                drawn[at] = Step(step.phase, step.worker, *draw(rnd, kind))
+    return tuple(drawn)
 
 
 def choose_policies(seed: int, known: Sequence[str]) -> list[str]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import mmap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 
@@ -27,9 +29,14 @@ from tests.torture.base import (
     Wrong,
     block_pages,
     command,
+    insmod,
+    outcome,
     own_folder,
+    rmmod,
+    stripped,
     write,
 )
+from tests.torture.program import Draw
 
 # ---- modules and livepatches
 
@@ -40,13 +47,13 @@ def draw_reload(rnd: Random, machine: Machine) -> list[str]:
 
 def run_reload(guest: Guest, policies: str, how: str = "") -> None:
     def unload() -> int:
-        return command(["rmmod", "livemm"])
+        return rmmod("livemm")
 
     gone = steps_abuse.held(guest, unload) if how == "held" else unload()
-    there = command(["modprobe", "livemm", *([f"policies={policies}"] if policies else [])])
-    if there:
-        command(["modprobe", "livemm"])
-    guest.count(f"rmmod {'in use' if gone else 'done'}, modprobe {'refused' if there else 'done'}")
+    there = insmod(stripped("livemm"), *([f"policies={policies}"] if policies else []))
+    if there and there != errno.EEXIST:
+        insmod(stripped("livemm"))
+    guest.count(f"unload {outcome(gone)}, load {outcome(there)}")
 
 
 def run_livepatch_off(guest: Guest) -> None:
@@ -57,8 +64,10 @@ def run_livepatch_off(guest: Guest) -> None:
     guest.count("livepatch off absent")
 
 
-FOREIGN = ["free_pcppages_bulk", "compact_zone", "change_prot_numa", "drain_zone_pages",
-           "task_numa_work", "find_suitable_fallback"]
+# Of those that lmm_foreign.ko knows.
+FOREIGN = ["free_pcppages_bulk", "rmqueue_bulk", "compact_zone", "change_prot_numa",
+           "drain_pages_zone", "drain_all_pages", "task_numa_fault", "find_suitable_fallback",
+           "bdev_getblk"]
 
 
 def draw_foreign(rnd: Random, machine: Machine) -> list[str]:
@@ -76,17 +85,17 @@ def foreign_gone(guest: Guest) -> None:
             with contextlib.suppress(OSError):
                 if enabled.read_text(encoding="ascii").strip() == "1":
                     write(enabled, "0", KERNEL_REFUSALS)
-        elif command(["rmmod", "lmm_foreign"]) == 0:
+        elif rmmod("lmm_foreign") == 0:
             return
         time.sleep(0.1)
     raise Wrong("a foreign livepatch does not go")
 
 
 def run_foreign(guest: Guest, *words: str) -> None:
-    if command(["insmod", guest.modules / "lmm_foreign.ko", *words]):
-        guest.count("foreign refused")
+    if error := insmod(guest.modules / "lmm_foreign.ko", *words):
+        guest.count(f"foreign {outcome(error)}")
         return
-    time.sleep(0.5)
+    time.sleep(0.2)
     foreign_gone(guest)
     guest.count("foreign")
 
@@ -120,7 +129,7 @@ def run_probe(guest: Guest, kind: str, function: str) -> None:
         return
     enable = Path("/sys/kernel/tracing/events") / name / "enable"
     write(enable, "1", KERNEL_REFUSALS)
-    time.sleep(0.3)
+    time.sleep(0.1)
     write(enable, "0", KERNEL_REFUSALS)
     write(PROBES, f"-:{name}", KERNEL_REFUSALS)
     guest.count("probe")
@@ -294,7 +303,19 @@ TRIALS = ["{root}/build/bench/pagetouch -w 2 -r 2 -p 1",
 
 
 # By work, not by time: a guest that gets little of the host's time does as much.
+# MiB that memory_short() leaves free: less than what the loads of WORK touch.
+SPARE = 48
 WORK = ["{root}/build/bench/pagetouch -w 32 -r 6 -p 2", "stress-ng --pipe 2 --pipe-ops 4000"]
+
+
+@contextlib.contextmanager
+def memory_short() -> Iterator[None]:
+    """Have so little free memory that the loads of WORK wake kswapd."""
+    rows = (line.split() for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+    free = {row[0]: int(row[1]) << 10 for row in rows}["MemFree:"]
+    with mmap.mmap(-1, max(free - (SPARE << 20), 1),
+                   mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE):
+        yield
 
 
 def words_of(guest: Guest, load: str, seconds: int = 1) -> list[str]:
@@ -304,10 +325,8 @@ def words_of(guest: Guest, load: str, seconds: int = 1) -> list[str]:
 
 def run_load(guest: Guest, name: str, seconds: str) -> None:
     # A load is killed while it runs, too: many pages are freed at once.
-    status = command(["timeout", "-s", "KILL", str(int(seconds) + 1),
-                      *words_of(guest, LOADS[name], int(seconds))], 240)
     (SCRATCH / "lmm_torture").unlink(missing_ok=True)
-    guest.count(f"load {name} {'killed' if status in (-9, 137) else status}")
+    guest.beside.start(name, words_of(guest, LOADS[name], int(seconds)), int(seconds) + 1)
 
 
 # A process that memory runs out for; guest.sh has mounted the cgroups.
@@ -389,35 +408,40 @@ def run_exchange(guest: Guest, steps: str) -> None:
 
 KINDS: dict[str, Kind] = {
     **steps_files.KINDS,
-    "reload": Kind(3, run_reload, draw_reload),
-    "livepatch_off": Kind(2, run_livepatch_off),
-    "foreign": Kind(2, run_foreign, draw_foreign),
-    "trace": Kind(10, run_trace, draw_trace),
-    "probe": Kind(4, run_probe, draw_probe),
-    "bpf": Kind(1, run_bpf, draw_bpf, lambda machine: not machine.debug),
-    "cpu": Kind(4, run_cpu, draw_cpu),
-    "memory": Kind(3, run_memory, draw_memory),
-    "setting": Kind(60, run_setting, draw_setting),
-    "once": Kind(8, run_once, draw_once),
-    "disable": Kind(6, run_disable, draw_disable),
-    "contiguous": Kind(20, run_contiguous, draw_contiguous, lambda machine: machine.debug),
-    "load": Kind(25, run_load, draw_load),
-    "oom": Kind(2, run_oom, draw_oom),
-    "swap": Kind(4, run_swap),
-    "exchange": Kind(10, run_exchange, draw_exchange),
+    "reload": Kind(80, run_reload, draw_reload),
+    "livepatch_off": Kind(80, run_livepatch_off),
+    "foreign": Kind(60, run_foreign, draw_foreign),
+    "trace": Kind(600, run_trace, draw_trace),
+    "probe": Kind(150, run_probe, draw_probe),
+    "bpf": Kind(4, run_bpf, draw_bpf, lambda machine: not machine.debug),
+    "cpu": Kind(200, run_cpu, draw_cpu),
+    "memory": Kind(30, run_memory, draw_memory),
+    "setting": Kind(4000, run_setting, draw_setting),
+    "once": Kind(150, run_once, draw_once),
+    "disable": Kind(200, run_disable, draw_disable),
+    "contiguous": Kind(1000, run_contiguous, draw_contiguous, lambda machine: machine.debug),
+    "load": Kind(1000, run_load, draw_load),
+    "oom": Kind(15, run_oom, draw_oom),
+    "swap": Kind(30, run_swap),
+    "exchange": Kind(200, run_exchange, draw_exchange),
     **steps_abuse.KINDS,
     **steps_poison.KINDS,
     **steps_trace.KINDS,
 }
 
 
-def drawer(machine: Machine) -> Callable[[Random], tuple[str, tuple[str, ...]]]:
-    """Draws kinds by their weights, and their words."""
-    kinds = {name: kind for name, kind in KINDS.items() if kind.where(machine)}
-    names, weights = list(kinds), [kind.weight for kind in kinds.values()]
+def kinds_of(machine: Machine) -> list[str]:
+    """The kinds that make sense on a machine."""
+    return [name for name, kind in KINDS.items() if kind.where(machine)]
 
-    def draw(rnd: Random) -> tuple[str, tuple[str, ...]]:
-        name = rnd.choices(names, weights)[0]
-        return name, tuple(kinds[name].draw(rnd, machine))
+
+def drawer(machine: Machine) -> Draw:
+    """Draws kinds by their weights, and their words."""
+    names = kinds_of(machine)
+    weights = list(accumulate(KINDS[name].weight for name in names))
+
+    def draw(rnd: Random, name: str) -> tuple[str, tuple[str, ...]]:
+        name = name or rnd.choices(names, cum_weights=weights)[0]
+        return name, tuple(KINDS[name].draw(rnd, machine))
 
     return draw

@@ -11,12 +11,13 @@ import mmap
 import os
 import select
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 from tests.torture.base import (
     DEBUGFS,
+    LIBC,
     MALFORMED,
     PARAMETERS,
     REFUSALS,
@@ -87,10 +88,16 @@ def draw_bytes(rnd: Random, machine: Machine) -> list[str]:
             str(rnd.randint(0, 999999))]
 
 
+def random_text(alphabet: Sequence[bytes], size: int, seed: int) -> bytes:
+    """Words of an alphabet, at random; a long text repeats its first page."""
+    words = Random(seed).choices(alphabet, k=min(size, PAGE))
+    text = b"".join(words) or b" "
+    return (text * (size // len(text) + 1))[:size]
+
+
 def run_bytes(guest: Guest, path: str, alphabet: str, size: str, seed: str) -> None:
     """A text that no administrator writes, in one call."""
-    rnd = Random(int(seed))
-    text = b"".join(rnd.choices(ALPHABETS[alphabet], k=int(size)))[:int(size)]
+    text = random_text(ALPHABETS[alphabet], int(size), int(seed))
 
     def call() -> None:
         with opened(path, os.O_WRONLY) as handle:
@@ -209,7 +216,6 @@ def run_shared(guest: Guest, path: str, size: str, how: str) -> None:
 
 # ---- calls that the files are not made for
 
-LIBC = ctypes.CDLL(None, use_errno=True)
 # ENOTTY and ENODEV are the usual answers; the rest are those of the kernel's own checks.
 CALL_REFUSALS = REFUSALS | POSITIONS | {errno.ENOTTY, errno.EPERM, errno.EACCES, errno.EBADF,
                                         errno.EFAULT, errno.EXDEV, errno.EISDIR, errno.EEXIST,
@@ -378,8 +384,8 @@ def held(guest: Guest, unload: Callable[[], int]) -> int:
 
 
 KINDS: dict[str, Kind] = {
-    "bytes": Kind(60, run_bytes, draw_bytes),
-    "offset": Kind(30, run_offset, draw_offset),
-    "shared": Kind(20, run_shared, draw_shared),
-    "call": Kind(40, run_call, draw_call),
+    "bytes": Kind(6000, run_bytes, draw_bytes),
+    "offset": Kind(3500, run_offset, draw_offset),
+    "shared": Kind(1500, run_shared, draw_shared),
+    "call": Kind(4500, run_call, draw_call),
 }

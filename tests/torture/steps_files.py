@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import threading
+from pathlib import Path
 from random import Random
 
 from tests.torture.base import (
@@ -150,13 +153,50 @@ def run_kill(guest: Guest, seed: str, *writes: str) -> None:
     guest.count("kill")
 
 
+READS = 100
+
+
+def draw_race(rnd: Random, machine: Machine) -> list[str]:
+    policy = rnd.choice(machine.policies)
+    knob = rnd.choice(list(machine.knobs[policy]))
+    path = rnd.choice([f"{DEBUGFS}/{policy}/config", f"{DEBUGFS}/{policy}/{knob}",
+                       f"{DEBUGFS}/{policy}/state", f"{PARAMETERS}/policies"])
+    return [path, f"{DEBUGFS}/{policy}/{knob}", *rnd.choices(machine.knobs[policy][knob], k=2)]
+
+
+def run_race(guest: Guest, path: str, knob: str, *values: str) -> None:
+    """A thread reads again and again what another one writes."""
+    failed: list[OSError] = []
+
+    def read() -> None:
+        try:
+            with Path(path).open("rb", buffering=0) as handle:
+                for _ in range(READS):
+                    os.pread(handle.fileno(), 4096, 0)
+        except OSError as error:
+            failed.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    writes = 0
+    while reader.is_alive() and writes < READS:
+        write(Path(knob), values[writes % len(values)], REFUSALS | MALFORMED)
+        writes += 1
+    reader.join()
+    for error in failed:
+        if error.errno not in REFUSALS:
+            raise Wrong(f"{path}: {error.strerror}")
+    guest.count(f"race {'refused' if failed else 'done'}")
+
+
 KINDS: dict[str, Kind] = {
-    "knob": Kind(200, run_knob, draw_knob),
-    "config": Kind(120, run_config, draw_config),
-    "parameter": Kind(60, run_parameter, draw_parameter),
-    "enabled": Kind(100, run_enabled, draw_enabled),
-    "malformed": Kind(80, run_malformed, draw_malformed),
-    "read": Kind(100, run_read, draw_read),
-    "lease": Kind(10, run_lease, draw_lease),
-    "kill": Kind(3, run_kill, draw_kill),
+    "knob": Kind(24000, run_knob, draw_knob),
+    "config": Kind(13000, run_config, draw_config),
+    "parameter": Kind(7000, run_parameter, draw_parameter),
+    "enabled": Kind(11000, run_enabled, draw_enabled),
+    "malformed": Kind(9000, run_malformed, draw_malformed),
+    "read": Kind(12000, run_read, draw_read),
+    "lease": Kind(1000, run_lease, draw_lease),
+    "kill": Kind(20, run_kill, draw_kill),
+    "race": Kind(1000, run_race, draw_race),
 }

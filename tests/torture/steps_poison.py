@@ -144,7 +144,7 @@ def draw_poison(rnd: Random, machine: Machine) -> list[str]:
 
 def run_poison(guest: Guest, how: str, place: str, seed: str) -> None:
     """Pages are taken as broken, and given back where the kernel can."""
-    if command(["modprobe", "hwpoison-inject"]) or not INJECT.exists():
+    if not INJECT.exists() and (command(["modprobe", "hwpoison-inject"]) or not INJECT.exists()):
         guest.count("poison absent")
         return
     with guest.memory:
@@ -170,5 +170,5 @@ def run_poison(guest: Guest, how: str, place: str, seed: str) -> None:
 
 
 KINDS: dict[str, Kind] = {
-    "poison": Kind(12, run_poison, draw_poison),
+    "poison": Kind(150, run_poison, draw_poison),
 }

@@ -68,7 +68,7 @@ def run_tracer(guest: Guest, tracer: str, *functions: str) -> None:
         try:
             known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]
             error = write(folder / "current_tracer", tracer, REFUSALS) if known else errno.ENOENT
-            time.sleep(0.5)
+            time.sleep(0.2)
         finally:
             write(folder / "current_tracer", "nop", REFUSALS)
             clear(wanted)
@@ -131,7 +131,7 @@ def stock(machine: Machine) -> bool:
 
 
 KINDS: dict[str, Kind] = {
-    "tracer": Kind(6, run_tracer, draw_tracer),
-    "perf": Kind(1, run_perf, draw_perf, stock),
-    "freeze": Kind(2, run_freeze, where=stock),
+    "tracer": Kind(150, run_tracer, draw_tracer),
+    "perf": Kind(4, run_perf, draw_perf, stock),
+    "freeze": Kind(20, run_freeze, where=stock),
 }
