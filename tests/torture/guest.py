@@ -106,6 +106,8 @@ class Torture:
         self.defaults: list[str] = []
         # Counters while livemm stays loaded.
         self.counters: dict[str, dict[str, int]] = {}
+        # Where every program gets huge pages, no list of single pages grows.
+        base.write(steps.THP, "madvise", base.KERNEL_REFUSALS)
         self.settings = {file: self.setting(file) for file in steps.SETTINGS}
 
     @staticmethod
@@ -181,31 +183,41 @@ class Torture:
         """Have every policy on and busy for a moment, so that "off" has something to restore.
 
         In turn: with settings as after boot, by which every policy acts; with those that the steps
-        have left; so that a CPU goes while its lists are in use; and while memory is short.
+        have left; so that a CPU goes while its lists are in use; and while memory is short.  Where
+        the depots take pages, lists are not drained and do not grow, so zonelock comes later.
         """
         if not base.DEBUGFS.exists():
             return
         base.write(base.DEBUGFS / "lease", "0", base.REFUSALS)
         if number % 4 != 1:
             self.put_back()
-            # One by one: a policy that this machine does not support refuses the whole text.
-            for text in self.defaults:
-                base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
+            for policy in self.program.policies:
+                base.write(base.DEBUGFS / policy / "enabled", "0", base.REFUSALS)
+            self.switch_on([text for text in self.defaults if not text.startswith("zonelock:")])
+            self.work()
+            if number % 4 == 2:
+                base.write(Path(f"/sys/devices/system/cpu/cpu{self.program.cpus - 1}/online"), "0",
+                           base.KERNEL_REFUSALS)
+            self.switch_on(self.defaults)
         else:
             for policy in self.program.policies:
                 base.write(base.DEBUGFS / policy / "enabled", "1", base.REFUSALS)
+            self.work("touch_large")
         if number % 4 == 3:
             with steps.memory_short():
                 self.work()
         self.work()
-        if number % 4 == 2:
-            base.write(Path(f"/sys/devices/system/cpu/cpu{self.program.cpus - 1}/online"), "0",
-                       base.KERNEL_REFUSALS)
         self.watch_counters()
 
-    def work(self) -> None:
-        """The loads of WORK, all at once."""
-        for load in steps.WORK:
+    @staticmethod
+    def switch_on(texts: list[str]) -> None:
+        """Write settings one by one: a policy that is not supported here refuses a whole text."""
+        for text in texts:
+            base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
+
+    def work(self, *more: str) -> None:
+        """The loads of WORK, all at once; or the loads that are named."""
+        for load in [steps.LOADS[name] for name in more] or steps.WORK:
             self.guest.beside.start("at work", steps.words_of(self.guest, load), 100)
         self.guest.beside.wait()
 

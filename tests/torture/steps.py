@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import mmap
+import os
 import time
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
 from random import Random
 
@@ -188,6 +189,7 @@ def run_memory(guest: Guest, which: str) -> None:
     guest.count(f"memory {'refused' if gone else 'done'}")
 
 
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 HUGE_POOL = Path("/proc/sys/vm/nr_hugepages")
 # The value that the kernel has at boot comes back after each phase, in this order: THP settings
 # change min_free_kbytes.
@@ -202,7 +204,7 @@ SETTINGS: dict[str, Sequence[str]] = {
     "/proc/sys/vm/overcommit_memory": ["0", "1"],
     str(HUGE_POOL): ["0", "8", "32", "64"],
     "/proc/sys/kernel/numa_balancing": ["0", "1"],
-    "/sys/kernel/mm/transparent_hugepage/enabled": ["always", "madvise", "never"],
+    str(THP): ["always", "madvise", "never"],
     "/sys/kernel/mm/transparent_hugepage/defrag": ["always", "defer", "madvise", "never"],
     "/sys/kernel/mm/ksm/run": ["0", "1", "2"],
     "/sys/kernel/debug/sched/numa_balancing/scan_delay_ms": ["100", "1000"],
@@ -266,6 +268,8 @@ def run_contiguous(guest: Guest, pages: str) -> None:
 LOADS: dict[str, str] = {
     "touch": "{root}/build/bench/pagetouch -w 32 -r 1000 -p 2",
     "touch_small": "{root}/build/bench/pagetouch -w 2 -r 100000 -p 1",
+    # More than the depots of zonelock have room for, freed at once.
+    "touch_large": "{root}/build/bench/pagetouch -w 200 -r 1 -p 1",
     "hints": "{root}/build/programs/hintload -t 4 -m 8 -s {ms}",
     "hints_shared": "{root}/build/programs/hintload -p shared -t 4 -m 4 -s {ms}",
     "vm": "stress-ng --vm 2 --vm-bytes 48M --vm-populate -t {s}",
@@ -305,17 +309,29 @@ TRIALS = ["{root}/build/bench/pagetouch -w 2 -r 2 -p 1",
 # By work, not by time: a guest that gets little of the host's time does as much.
 # MiB that memory_short() leaves free: less than what the loads of WORK touch.
 SPARE = 48
-WORK = ["{root}/build/bench/pagetouch -w 32 -r 6 -p 2", "stress-ng --pipe 2 --pipe-ops 4000"]
+PIPES, PIPE_BYTES = 300, 1 << 16
+WORK = ["{root}/build/bench/pagetouch -w 16 -r 12 -p 2", "stress-ng --pipe 2 --pipe-ops 4000"]
 
 
 @contextlib.contextmanager
 def memory_short() -> Iterator[None]:
-    """Have so little free memory that the loads of WORK wake kswapd."""
+    """Have so little free memory that the loads of WORK wake kswapd.
+
+    Full pipes hold pages that cannot move: the kernel takes these from blocks of movable pages.
+    """
     rows = (line.split() for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
     free = {row[0]: int(row[1]) << 10 for row in rows}["MemFree:"]
-    with mmap.mmap(-1, max(free - (SPARE << 20), 1),
-                   mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE):
-        yield
+    pipes = []
+    try:
+        with mmap.mmap(-1, max(free - (SPARE << 20), 1),
+                       mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE):
+            for _ in range(PIPES):
+                pipes.append(os.pipe2(os.O_NONBLOCK))
+                os.write(pipes[-1][1], bytes(PIPE_BYTES))
+            yield
+    finally:
+        for end in itertools.chain(*pipes):
+            os.close(end)
 
 
 def words_of(guest: Guest, load: str, seconds: int = 1) -> list[str]:
@@ -438,7 +454,7 @@ def kinds_of(machine: Machine) -> list[str]:
 def drawer(machine: Machine) -> Draw:
     """Draws kinds by their weights, and their words."""
     names = kinds_of(machine)
-    weights = list(accumulate(KINDS[name].weight for name in names))
+    weights = list(itertools.accumulate(KINDS[name].weight for name in names))
 
     def draw(rnd: Random, name: str) -> tuple[str, tuple[str, ...]]:
         name = name or rnd.choices(names, cum_weights=weights)[0]
