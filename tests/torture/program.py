@@ -62,10 +62,15 @@ class Program:
 
 
 def parse(text: str) -> Program:
-    """The inverse of Program.dump(); a ValueError for anything else."""
-    head, *lines = (json.loads(line) for line in text.splitlines() if line.strip())
-    steps = tuple(Step(int(line["phase"]), int(line["worker"]), str(line["kind"]),
-                       tuple(map(str, line["words"]))) for line in lines)
+    """The inverse of Program.dump(); a ValueError for anything else.
+
+    A line that people write may have "times": so many steps.  Lines with # are comments.
+    """
+    head, *lines = (json.loads(line) for line in text.splitlines()
+                    if line.strip() and not line.startswith("#"))
+    steps = tuple(step for line in lines for step in [
+        Step(int(line["phase"]), int(line["worker"]), str(line["kind"]),
+             tuple(map(str, line["words"])))] * int(line.get("times", 1)))
     if not steps:
         raise ValueError("no steps")
     return Program(int(head["seed"]), str(head["kernel"]), int(head["cpus"]), int(head["nodes"]),
