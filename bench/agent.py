@@ -389,7 +389,7 @@ def fragment(step: Step) -> Step:
         result["extfrag"] = fallbacks()
     result["events"] = events
     result["failed"] = numbers(SLOWPATH / "failed")
-    for name in ("waiting", "atomic"):
+    for name in ("unmovable", "movable", "atomic"):
         result[name] = histogram(name)
     result["blocks"] = {"before": before, "after": look_at_blocks(program)}
     result["huge"] = huge_pages_to_be_had()

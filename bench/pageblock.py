@@ -9,7 +9,7 @@ in turn, and two boots of a pair differ in nothing but the policy.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bench import compare, cost, guest
 from bench.compare import Bench, Metric, Part, Task, events, fail_rate, huge_missing
@@ -38,6 +38,8 @@ HAS_DEFRAG = ("7.2",)
 # with less the load shows nothing.
 FAILS = 8.0
 BLOCK_ORDER = 9
+# Requests for one page, as the module that times slow paths tells them apart.
+CLASSES = ("atomic", "unmovable", "movable")
 MOVABLE = 1
 
 
@@ -96,9 +98,23 @@ def slow(name: str, share: float) -> Callable[[guest.Result], float | None]:
     return value
 
 
-def slow_paths(result: guest.Result) -> list[tuple[int, int]]:
-    """Requests for one page that took the slow path: nanoseconds at most, and how many."""
-    return [*result["waiting"], *result["atomic"]]
+def slow_count(result: guest.Result, names: Sequence[str]) -> float:
+    """How many requests for one page took the slow path."""
+    return float(sum(count for name in names for _, count in result[name]))
+
+
+def slow_ms(result: guest.Result, names: Sequence[str]) -> float:
+    """Milliseconds of the slow paths, each as long as its bucket allows."""
+    return float(sum(limit * count for name in names for limit, count in result[name]) / 1e6)
+
+
+def slow_metrics(name: str) -> Iterator[Metric]:
+    """The slow paths of a class of requests.  How many there are differs from boot to boot."""
+    what = f"{name} slow paths"
+    yield Metric(what, lambda result: slow_count(result, [name]))
+    yield Metric(f"{what}, ms in all", lambda result: slow_ms(result, [name]))
+    for words, share in (("p50", 0.5), ("p99", 0.99), ("longest", 1.0)):
+        yield Metric(f"{what}, ns, {words}", slow(name, share))
 
 
 METRICS = (
@@ -127,14 +143,9 @@ METRICS = (
     Metric("refaults", events("workingset_refault_")),
     Metric("swap and refaults",
            events("pswpin", "pswpout", "workingset_refault_file"), 1.2, chance=compare.spread),
-    Metric("order-0 slow paths",
-           lambda result: float(sum(count for _, count in slow_paths(result)))),
-    Metric("order-0 slow paths, ms in all",
-           lambda result: sum(limit * count for limit, count in slow_paths(result)) / 1e6),
-    # How many take it differs from boot to boot, and with it what these are of.
-    Metric("slow path, ns, p50", slow("waiting", 0.5)),
-    Metric("slow path, ns, p99", slow("waiting", 0.99)),
-    Metric("atomic slow path, ns, p99", slow("atomic", 0.99)),
+    Metric("order-0 slow paths", lambda result: slow_count(result, CLASSES)),
+    Metric("order-0 slow paths, ms in all", lambda result: slow_ms(result, CLASSES)),
+    *(metric for name in CLASSES for metric in slow_metrics(name)),
     Metric("atomic requests failed", lambda result: float(result["failed"]["atomic"]), 1.0),
     # A failed one of these costs nothing: its maker goes on to ask for less.
     Metric("casual requests failed", lambda result: float(result["failed"]["casual"])),

@@ -19,8 +19,11 @@
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/static_call.h>
 #include <linux/stddef.h>
+#include <linux/timekeeping.h>
 
 #include "compat/compat.h"
 #include "dispatch.h"
@@ -53,6 +56,7 @@
 	EVENT(page_breaks, 2)			\
 	EVENT(fallback, 2)			\
 	EVENT(mixed, 2)				\
+	EVENT(slow_path, 2)			\
 	EVENT(reclaim_end, 2)			\
 	EVENT(compact_begin, 2)			\
 	EVENT(cma_start, 2)			\
@@ -563,6 +567,50 @@ static int on_bulk_request(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+/* What is known of a request in the slow path. */
+struct slow_request {
+	u64 began;
+	gfp_t gfp;
+	unsigned int order;
+};
+
+/*
+ * The fast path has asked get_page_from_freelist() just before, from the same frame as the slow
+ * path is called.  A note with another stack address is of an interrupt or of another task: then
+ * the request is not known, and not timed.  Requests that reclaim itself makes are part of the
+ * time of the request that reclaims.
+ */
+static int on_slow_path_begin(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	struct slow_request *request = (void *)instance->data;
+
+	lmm_hook_hit(LMM_HOOK_SLOW_PATH);
+	/* The note was taken one call deeper. */
+	if (this_cpu_read(lmm_request_stack) + sizeof(long) != kernel_stack_pointer(regs) ||
+	    (in_task() && current->flags & PF_MEMALLOC))
+		return 1;
+	request->gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
+	request->order = this_cpu_read(lmm_request_order);
+	request->began = ktime_get_mono_fast_ns();
+	return 0;
+}
+
+static int on_slow_path_end(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	const struct slow_request *request = (void *)instance->data;
+	s64 ns = ktime_get_mono_fast_ns() - request->began;
+
+	/* The clock may seem to go back a little, on another CPU. */
+	TELL(slow_path, request->gfp, request->order, max(ns, 0LL));
+	return 0;
+}
+
+static const struct lmm_return_probe slow_path_probe = {
+	.entered = on_slow_path_begin,
+	.returned = on_slow_path_end,
+	.data_size = sizeof(struct slow_request),
+};
+
 static int on_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	lmm_hook_hit(LMM_HOOK_SCAN_BEGIN);
@@ -589,6 +637,7 @@ const struct lmm_hook_handlers lmm_dispatch_handlers = {
 		[LMM_HOOK_PAGE_BREAKS] = on_page_breaks,
 		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
 		[LMM_HOOK_BULK_REQUEST] = on_bulk_request,
+		[LMM_HOOK_SLOW_PATH] = (void *)&slow_path_probe,
 		[LMM_HOOK_SCAN_BEGIN] = on_scan_begin,
 		[LMM_HOOK_MM_EXIT] = on_mm_exit,
 		[LMM_HOOK_RECLAIM_END] = on_reclaim_end,

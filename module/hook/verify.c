@@ -83,6 +83,9 @@ static bool type_agrees(const struct lmm_hook *hook,
 	int err;
 
 	switch (hook->mech) {
+	case LMM_MECH_KRETPROBE:
+		/* Nothing is read of the function's arguments. */
+		return true;
 	case LMM_MECH_DATA:
 		return data_agrees(hook, why, len);
 	case LMM_MECH_LAYOUT:
@@ -149,7 +152,8 @@ void lmm_hook_verify(struct lmm_hook *hook)
 {
 	const struct lmm_hook_alternative *alt = NULL;
 	bool code = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_KPROBE ||
-		    hook->mech == LMM_MECH_DIRECT || hook->mech == LMM_MECH_CALL;
+		    hook->mech == LMM_MECH_KRETPROBE || hook->mech == LMM_MECH_DIRECT ||
+		    hook->mech == LMM_MECH_CALL;
 	bool named = code || hook->mech == LMM_MECH_DATA;
 	bool traced = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
 	unsigned int i;

@@ -115,7 +115,7 @@ need write_to "$LMM_DBG/pcp/enabled" 1
 check "a kprobe is armed" hook_is wake_kswapd armed
 need write_to /sys/kernel/debug/kprobes/enabled 0
 same "kprobes disarmed by the admin: no kprobe reads armed" \
-	"$(awk '$2 == "kprobe" && $4 == "armed"' "$LMM_DBG/hooks")" ""
+	"$(awk '$2 ~ /^k(ret)?probe$/ && $4 == "armed"' "$LMM_DBG/hooks")" ""
 check "and the row says why" tells hooks '^wake_kswapd .*kprobes'
 need write_to /sys/kernel/debug/kprobes/enabled 1
 check "armed again" hook_is wake_kswapd armed

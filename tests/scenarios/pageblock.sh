@@ -51,7 +51,7 @@ pages_before pageblock
 
 [ $traced = 0 ] || without=$(squeezed)
 need write_to "$PB/enabled" 1
-hooks_armed fallback request reclaim_end compact_begin mixed
+hooks_armed fallback request reclaim_end compact_begin mixed slow_path
 with=$(squeezed)
 note "mixed without ${without:--}, with $with; refused $(counter refused_fast pageblock) fast, $(counter refused_slow pageblock) slow, tried $(counter allowed_tried pageblock)"
 # Each search is a mix that the kernel alone would have made.
@@ -70,6 +70,27 @@ check "atomic requests are served" test "$(cat $atomic/served)" -gt 1000
 same "and none fails" "$(cat $atomic/failed)" 0
 hog_end
 need rmmod lmm_atomic
+
+# slow_path CLASS COLUMN: a figure of the slow paths.
+slow_path() { awk -v class="$1" -v column="$2" '$1 == class && NF > 5 { print $column }' "$PB/state"; }
+timed=0
+for class in atomic unmovable movable costly; do
+	note "slow path, $(grep "^$class " "$PB/state" | tr -s ' ')"
+	timed=$((timed + $(slow_path $class 2)))
+	same "$class: the buckets have all requests" "$(slow_path $class 2)" \
+		"$(awk -v class=$class '$1 == class && NF > 5 {
+			for (i = 7; i <= NF; i++) { sub(/.*=/, "", $i); sum += $i }
+			print sum + 0 }' "$PB/state")"
+done
+# Requests of the kernel for itself are few here, and may all be served at once.
+for class in atomic movable; do
+	check "$class: slow paths are timed" test "$(slow_path $class 2)" -gt 0
+	check "$class: the half is not above the longest" test "$(slow_path $class 4)" -le "$(slow_path $class 6)"
+done
+slow=$(hook_hits slow_path)
+note "slow paths $slow, timed $timed"
+check "most slow paths are timed" test $((timed * 2)) -gt "$slow"
+check "no more than there were" test "$timed" -le "$slow"
 
 # More than there is: the hog is killed, once, and the load goes on, which leaves it most of
 # the emulated CPUs.

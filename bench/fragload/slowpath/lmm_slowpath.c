@@ -7,8 +7,9 @@
  * between is of the whole request, with every round of reclaim and compaction; hist
  * triggers could not tell it from the requests that reclaim itself makes meanwhile.
  *
- * Parameters, read-only but for `drain`: `waiting` and `atomic` are histograms of
- * requests that may reclaim and that may not, a line "ns count" for each bucket in use;
+ * Parameters, read-only but for `drain`: `unmovable` and `movable` are histograms of
+ * requests that may reclaim, by the type they ask for, and `atomic` of those that may not,
+ * a line "ns count" for each bucket in use;
  * `failed` counts what failed at small orders, `casual` who has another way; writing
  * `drain` empties the per-CPU lists.
  */
@@ -45,7 +46,14 @@ static DEFINE_RAW_SPINLOCK(lock);
 
 static struct times {
 	unsigned long buckets[BUCKETS];
-} waiting, hasty;
+} unmovable, movable, hasty;
+
+static struct times *times_of(gfp_t gfp)
+{
+	if (!(gfp & __GFP_DIRECT_RECLAIM))
+		return &hasty;
+	return gfp & __GFP_MOVABLE ? &movable : &unmovable;
+}
 
 /* Who asks without being ready to wait, nor in need of reserves, has another way. */
 static unsigned long failed_waiting, failed_atomic, failed_casual, dropped;
@@ -143,9 +151,7 @@ static void on_page_alloc(void *data, struct page *page, unsigned int order,
 		++*failed_of(gfp);
 	request = order ? NULL : request_of(key);
 	if (request) {
-		struct times *times = gfp & __GFP_DIRECT_RECLAIM ? &waiting : &hasty;
-
-		times->buckets[bucket_of(local_clock() - request->began)]++;
+		times_of(gfp)->buckets[bucket_of(local_clock() - request->began)]++;
 		*request = requests[--nr_requests];
 	}
 	raw_spin_unlock_irqrestore(&lock, flags);
@@ -165,8 +171,10 @@ static int times_get(char *buf, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops times_ops = { .get = times_get };
-module_param_cb(waiting, &times_ops, &waiting, 0400);
-MODULE_PARM_DESC(waiting, "times of requests that may reclaim");
+module_param_cb(unmovable, &times_ops, &unmovable, 0400);
+MODULE_PARM_DESC(unmovable, "times of requests that may reclaim, for pages that stay");
+module_param_cb(movable, &times_ops, &movable, 0400);
+MODULE_PARM_DESC(movable, "times of requests that may reclaim, for movable pages");
 module_param_cb(atomic, &times_ops, &hasty, 0400);
 MODULE_PARM_DESC(atomic, "times of requests that may not");
 
