@@ -341,12 +341,7 @@ u64 pageblock_vacate_cost(const struct census_block *block, u64 whole)
  */
 u64 pageblock_out_of_place(const struct census_block *block, u64 whole)
 {
-	u64 pages = 0;
-	int kind;
-
-	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
-		pages += block->pages[kind];
-	if (block->huge || pages != whole ||
+	if (block->huge || pageblock_census_pages(block->pages) != whole ||
 	    !pageblock_census_foreign(block->type, CENSUS_MOVABLE))
 		return 0;
 	return block->pages[CENSUS_MOVABLE];

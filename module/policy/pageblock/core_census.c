@@ -69,6 +69,22 @@ bool pageblock_census_foreign(enum census_type type, enum census_kind kind)
 }
 
 /**
+ * pageblock_census_pages() - pages of all kinds
+ * @pages: pages by kind
+ *
+ * Return: the number, with reserved pages.
+ */
+u64 pageblock_census_pages(const u64 pages[CENSUS_NR_KINDS])
+{
+	u64 all = 0;
+	int kind;
+
+	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
+		all += pages[kind];
+	return all;
+}
+
+/**
  * pageblock_census_kernel_pages() - pages that are neither movable nor free
  * @pages: pages by kind
  *
@@ -90,15 +106,12 @@ u64 pageblock_census_kernel_pages(const u64 pages[CENSUS_NR_KINDS])
  */
 enum census_class pageblock_census_block_class(const struct census_block *block, u64 whole)
 {
-	u64 pages = 0;
 	int kind;
 
-	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
+	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
 		if (block->pages[kind] && pageblock_census_foreign(block->type, kind))
 			return CENSUS_MIXED;
-		pages += block->pages[kind];
-	}
-	if (block->pages[CENSUS_RESERVED] == pages)
+	if (block->pages[CENSUS_RESERVED] == pageblock_census_pages(block->pages))
 		return CENSUS_ABSENT;
 	return block->pages[CENSUS_FREE] == whole ? CENSUS_NEUTRAL : CENSUS_PURE;
 }
@@ -157,12 +170,8 @@ static u32 share(u64 part, u64 all)
  */
 u32 pageblock_census_memory_share(const struct census_row *row)
 {
-	u64 all = 0;
-	int kind;
+	u64 all = pageblock_census_pages(row->pages) - row->pages[CENSUS_RESERVED];
 
-	for (kind = 0; kind < CENSUS_NR_KINDS; kind++)
-		if (kind != CENSUS_RESERVED)
-			all += row->pages[kind];
 	return share(pageblock_census_kernel_pages(row->pages), all);
 }
 

@@ -134,6 +134,7 @@ bool pageblock_census_foreign(enum census_type type, enum census_kind kind);
 enum census_class pageblock_census_block_class(const struct census_block *block, u64 whole);
 void pageblock_census_row_add(struct census_row *row, const struct census_block *block, u64 whole);
 void pageblock_census_row_sum(struct census_row *sum, const struct census_row *row);
+u64 pageblock_census_pages(const u64 pages[CENSUS_NR_KINDS]);
 u64 pageblock_census_kernel_pages(const u64 pages[CENSUS_NR_KINDS]);
 u32 pageblock_census_memory_share(const struct census_row *row);
 u32 pageblock_census_block_share(const struct census_row *row);
