@@ -52,6 +52,10 @@ moved=$(($(vmstat pgmigrate_success) - moved)) ms=$(($(uptime_ms) - start))
 note "within $ms ms, $moved pages moved at 800 a second"
 check "no more pages are moved than may be" test "$moved" -le $((800 * (ms + 1000) / 1000))
 check "but many of them" test "$moved" -gt 800
+looked=$(counter looked pageblock) ms=$(($(uptime_ms) - start))
+note "within $ms ms, $looked looks at blocks"
+check "blocks are looked at no more than 256 times a second" \
+	test "$looked" -le $((256 * (ms + 1000) / 1000))
 need write_to "$PB/move_pages_per_s" 1500
 check "as many are made as are wanted" wait_for 60 are_made
 note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(counter made pageblock), pages moved $(counter moved pageblock)"
@@ -89,7 +93,9 @@ free=$(free_mib)
 # It keeps 96 MiB, and gives as much back.
 need insmod "$LMM_MODDIR/lmm_holes.ko" pages=49152
 # What is mixed is left so until it has been counted.
-need write_to "$PB/config" "enabled=1 period_ms=60000"
+need write_to "$PB/config" "enabled=1 move_pages_per_s=0"
+check "with nothing to spend the worker rests" wait_for 10 rests
+idle=$(passes)
 hog_hold $((free - 96 - 104))
 # What is in per-CPU lists is free, too, and how much that is differs.
 hog=lmm_late
@@ -102,8 +108,9 @@ mixed=$(counter mixed pageblock) strangers=$(strangers)
 check "who would mix is refused first" test "$(counter refused_fast pageblock)" -gt 500
 check "blocks are mixed" test "$mixed" -gt 0
 check "and hold programs' pages" test "$strangers" -gt 1000
+same "which does not wake a worker that may move nothing" "$(passes)" "$idle"
 hog_end
-need write_to "$PB/period_ms" 100
+need write_to "$PB/move_pages_per_s" 1500
 check "what was mixed is put in order" wait_for 120 gives 0 of DMA32 6
 note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(counter cleaned pageblock) blocks"
 check "the worker has run again for that" grown "$before" passes

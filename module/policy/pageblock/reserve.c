@@ -102,16 +102,28 @@ bool pageblock_slice_over(void)
 }
 
 /**
- * pageblock_may_look() - may the worker look at one block more?
+ * pageblock_look_again() - pay for a look at a block
+ *
+ * Context: the worker, after pageblock_may_look() for this look too.
+ */
+void pageblock_look_again(void)
+{
+	lmm_count(&lmm_pageblock_policy, COUNT_LOOKED, 1);
+	pageblock_budget_take(&pageblock.blocks, 1);
+}
+
+/**
+ * pageblock_may_look() - may the worker look at a block?
+ * @looks: how often at most, with looks after pages were moved
  *
  * Context: the worker.
- * Return: true if so; the look is then paid for.
+ * Return: true if so; the first look is then paid for.
  */
-bool pageblock_may_look(void)
+bool pageblock_may_look(unsigned int looks)
 {
-	if (!pageblock_budget_left(&pageblock.blocks))
+	if (pageblock_budget_left(&pageblock.blocks) < looks)
 		return false;
-	pageblock_budget_take(&pageblock.blocks, 1);
+	pageblock_look_again();
 	return true;
 }
 
@@ -355,9 +367,13 @@ static void worker_kicked(struct irq_work *kick)
  */
 void pageblock_worker_ask(void)
 {
-	/* Pairs with pass_begin(). */
+	/*
+	 * Pairs with pass_begin(), and with the knob: either the rate is seen here, or the pass
+	 * that the knob has queued sees what has happened.
+	 */
 	smp_mb();
-	if (READ_ONCE(pageblock.asked))
+	/* A worker that may move nothing is woken by the knob. */
+	if (READ_ONCE(pageblock.asked) || !READ_ONCE(pageblock.move_rate))
 		return;
 	WRITE_ONCE(pageblock.asked, true);
 	irq_work_queue(&pageblock.kick);

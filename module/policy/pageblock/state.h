@@ -179,7 +179,8 @@ unsigned long pageblock_free_blocks(const struct zone *zone);
 unsigned long pageblock_wanted_blocks(const struct zone *zone);
 bool pageblock_is_short(const struct zone *zone);
 void pageblock_worker_ask(void);
-bool pageblock_may_look(void);
+bool pageblock_may_look(unsigned int looks);
+void pageblock_look_again(void);
 bool pageblock_slice_over(void);
 
 /* node.c */

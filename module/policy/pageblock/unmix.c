@@ -27,18 +27,26 @@ static bool block_is_mixed(struct zone *zone, unsigned long pfn)
 	       pageblock_out_of_place(&block, pageblock_nr_pages);
 }
 
-/* Clean a block; set *@done if nothing is left to do.  Return the number of pages moved. */
+/* Looks at a block that is cleaned: before, and after. */
+#define CLEAN_LOOKS	2U
+
+/*
+ * Clean a block, the first look is paid for; set *@done if nothing is left to do.  Return the
+ * number of pages moved.
+ */
 static unsigned int block_clean(struct zone *zone, unsigned long pfn, bool *done)
 {
 	unsigned int moved;
 
 	*done = true;
-	lmm_count(&lmm_pageblock_policy, COUNT_LOOKED, 1);
 	if (!block_is_mixed(zone, pfn))
 		return 0;
 	moved = pageblock_move_out(zone, pfn, true, done);
+	if (!moved || !*done)
+		return moved;
 	/* Pages that cannot go at all stay, and the block is forgotten mixed. */
-	if (moved && *done && !block_is_mixed(zone, pfn))
+	pageblock_look_again();
+	if (!block_is_mixed(zone, pfn))
 		lmm_count(&lmm_pageblock_policy, COUNT_CLEANED, 1);
 	return moved;
 }
@@ -75,7 +83,7 @@ enum pageblock_step pageblock_unmix(struct zone *zone, struct pageblock_zone *pz
 		pz->next = 0;
 		return PAGEBLOCK_STEP_OVER;
 	}
-	if (!pageblock_budget_left(&pageblock.pages) || !pageblock_may_look())
+	if (!pageblock_budget_left(&pageblock.pages) || !pageblock_may_look(CLEAN_LOOKS))
 		return PAGEBLOCK_STEP_PAUSE;
 	pz->next = at + 1;
 	/* Cleared before the look, so that a new mix is not forgotten. */

@@ -51,7 +51,6 @@ static void block_look(struct zone *zone, struct pageblock_zone *pz, unsigned lo
 	struct census_block block;
 	u64 cost = block_cost(zone, pfn, &block), price;
 
-	lmm_count(&lmm_pageblock_policy, COUNT_LOOKED, 1);
 	pz->choice.seen++;
 	/* A page in a list may be in use again by the time of the move. */
 	cost += cost ? block.pages[CENSUS_LOOSE] : 0;
@@ -103,7 +102,7 @@ static void hints_look(struct zone *zone, struct pageblock_zone *pz)
 	unsigned long pfns[HINTS];
 	unsigned int at, found = hints_take(zone, pfns);
 
-	for (at = 0; at < found && pageblock_may_look(); at++)
+	for (at = 0; at < found && pageblock_may_look(1); at++)
 		block_look(zone, pz, pfns[at]);
 }
 
@@ -117,7 +116,7 @@ static bool candidates_find(struct zone *zone, struct pageblock_zone *pz)
 
 	window = end > start ? min(window, (end - start) >> pageblock_order) : 0;
 	for (; pz->choice.seen < window; pfn += pageblock_nr_pages) {
-		if (!pageblock_may_look())
+		if (!pageblock_may_look(1))
 			break;
 		if (pfn < start || pfn >= end)
 			pfn = start;
@@ -156,6 +155,7 @@ static bool block_empty(struct zone *zone, unsigned long pfn, bool *begun)
 	*begun = pageblock_move_out(zone, pfn, false, &all);
 	if (!all)
 		return false;
+	pageblock_look_again();
 	block_cost(zone, pfn, &block);
 	return block.pages[CENSUS_FREE] == pageblock_nr_pages;
 }
@@ -172,7 +172,10 @@ enum vacated {
 	VACATED_WHOLE,
 };
 
-/* Make a block free. */
+/* Looks at a block that is emptied: before, once its pages in lists are free, and after. */
+#define VACATE_LOOKS	3U
+
+/* Make a block free; the first look is paid for. */
 static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
 	u64 tokens = pageblock_budget_left(&pageblock.pages), price;
@@ -181,8 +184,10 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 	u64 cost = block_cost(zone, pfn, &block);
 	bool made, begun;
 
-	if (cost && block.pages[CENSUS_LOOSE] && lists_empty(zone, pz))
+	if (cost && block.pages[CENSUS_LOOSE] && lists_empty(zone, pz)) {
+		pageblock_look_again();
 		cost = block_cost(zone, pfn, &block);
+	}
 	if (!cost || block.pages[CENSUS_LOOSE])
 		return VACATED_NOT;
 	if (!have_room(zone, cost)) {
@@ -272,6 +277,8 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 		choice_forget(pz);
 		return pz->progress ? PAGEBLOCK_STEP_MORE : PAGEBLOCK_STEP_OVER;
 	}
+	if (!pageblock_may_look(VACATE_LOOKS))
+		return PAGEBLOCK_STEP_PAUSE;
 	vacated = block_vacate(zone, pz, pz->choice.best[0].pfn);
 	if (vacated == VACATED_DEAR) {
 		/* The others are dearer. */
