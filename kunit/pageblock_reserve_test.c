@@ -197,13 +197,18 @@ static void a_full_choice_wants_cheaper_blocks(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < PAGEBLOCK_CANDIDATES; i++) {
-		KUNIT_EXPECT_TRUE(test, pageblock_choice_wants(&choice, ~0ULL));
+		KUNIT_EXPECT_EQ(test, pageblock_choice_limit(&choice), ~0ULL);
 		pageblock_choice_add(&choice, i, 100 + i);
 	}
-	KUNIT_EXPECT_FALSE(test, pageblock_choice_wants(&choice, 107));
-	KUNIT_EXPECT_TRUE(test, pageblock_choice_wants(&choice, 106));
+	KUNIT_EXPECT_EQ(test, pageblock_choice_limit(&choice), 107ULL);
+	/* The dearest goes for a cheaper block, not for an equal one. */
+	pageblock_choice_add(&choice, 20, 107);
+	KUNIT_EXPECT_EQ(test, choice.best[PAGEBLOCK_CANDIDATES - 1].pfn, 7UL);
+	pageblock_choice_add(&choice, 21, 50);
+	KUNIT_EXPECT_EQ(test, choice.best[0].pfn, 21UL);
+	KUNIT_EXPECT_EQ(test, pageblock_choice_limit(&choice), 106ULL);
 	pageblock_choice_drop(&choice);
-	KUNIT_EXPECT_TRUE(test, pageblock_choice_wants(&choice, 500));
+	KUNIT_EXPECT_EQ(test, pageblock_choice_limit(&choice), ~0ULL);
 }
 
 /* With few free blocks left, fewer blocks have to do. */

@@ -271,6 +271,8 @@ static void census(struct input *input)
 		u64 cost = pageblock_vacate_cost(&block, WHOLE);
 		u64 out = pageblock_out_of_place(&block, WHOLE);
 
+		/* A look at a candidate does not end early. */
+		MUST_BE(!cost || !pageblock_vacate_hopeless(&block, 1, U64_MAX));
 		pages += pages_of(block.pages);
 		blocks++;
 		MUST(cost + out, <=, block.pages[CENSUS_MOVABLE]);

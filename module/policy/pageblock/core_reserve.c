@@ -3,6 +3,7 @@
  * core_reserve.c - when the worker works, on which blocks, and how much it may spend; see
  * core_reserve.h
  */
+#include <linux/limits.h>
 #include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -112,16 +113,15 @@ u64 pageblock_price_limit(u64 tokens, bool urgent)
 }
 
 /**
- * pageblock_choice_wants() - would a block be one of the cheapest?
+ * pageblock_choice_limit() - what must a block cost less than, to be one of the cheapest?
  * @choice: the cheapest so far
- * @price: the block's price, or the least that the price can be
  *
- * Return: true if so.
+ * Return: the price; U64_MAX while there are few blocks.
  */
-bool pageblock_choice_wants(const struct pageblock_choice *choice, u64 price)
+u64 pageblock_choice_limit(const struct pageblock_choice *choice)
 {
-	return choice->found < PAGEBLOCK_CANDIDATES ||
-	       price < choice->best[choice->found - 1].price;
+	return choice->found < PAGEBLOCK_CANDIDATES ? U64_MAX :
+						      choice->best[choice->found - 1].price;
 }
 
 /**
@@ -138,7 +138,7 @@ void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u6
 	for (at = 0; at < choice->found; at++)
 		if (best[at].pfn == pfn)
 			return;
-	if (!pageblock_choice_wants(choice, price))
+	if (price >= pageblock_choice_limit(choice))
 		return;
 	if (choice->found < PAGEBLOCK_CANDIDATES)
 		choice->found++;

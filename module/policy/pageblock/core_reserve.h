@@ -77,7 +77,7 @@ struct pageblock_choice {
 	unsigned int seen;
 };
 
-bool pageblock_choice_wants(const struct pageblock_choice *choice, u64 price);
+u64 pageblock_choice_limit(const struct pageblock_choice *choice);
 void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u64 price);
 void pageblock_choice_drop(struct pageblock_choice *choice);
 

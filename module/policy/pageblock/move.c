@@ -265,15 +265,16 @@ static void move_begin(struct move *move, struct zone *zone, unsigned long pfn, 
  * pageblock_price() - what would it cost to move every page of a block?
  * @zone: zone of the block
  * @pfn: first page frame number of the block; the block is movable
+ * @limit: price from which on the block is of no use
  *
  * Looks only, so that a block with a page that stays is not moved in vain.  Passes over pages in
  * per-CPU lists.
  *
  * Context: process, memory does not go offline; does not wait.
  * Return: the price at the moment of the look, the sum of pageblock_page_price(); 0 if a page
- * cannot be moved now, or if there is none.
+ * cannot be moved now, if there is none, or if the price is not below @limit.
  */
-u64 pageblock_price(struct zone *zone, unsigned long pfn)
+u64 pageblock_price(struct zone *zone, unsigned long pfn, u64 limit)
 {
 	struct move move;
 	struct page *page;
@@ -284,6 +285,8 @@ u64 pageblock_price(struct zone *zone, unsigned long pfn)
 		page = pfn_to_page(move.at);
 		end = pageblock_free_end(page, move.at);
 		if (end == move.at && page_ref_count(page) && !page_visit(page, &move, false))
+			return 0;
+		if (move.price >= limit)
 			return 0;
 		move.at = max(end, move.at + 1);
 	}

@@ -22,6 +22,9 @@
 #include "inspect.h"
 #include "state.h"
 
+/* Pages of a block after which a look may end; every pageblock is a multiple of that. */
+#define LOOK_PAGES	64U
+
 /* Blocks with a large free part to look at first, and the least order of such a part. */
 #define HINTS		16U
 #define HINT_ORDER	5U
@@ -34,32 +37,50 @@ static bool reserve_is_low(const struct zone *zone)
 					pageblock_wanted_blocks(zone));
 }
 
-/* The content of a block, and the pages to move to empty it; 0 if the block is no candidate. */
-static u64 block_cost(struct zone *zone, unsigned long pfn, struct census_block *block)
+/*
+ * The content of a block, and the pages to move to empty it; 0 if the block is no candidate, or
+ * costs @limit at least.  Most looks end early then, with a part of the content.
+ */
+static u64 block_cost(struct zone *zone, unsigned long pfn, u64 limit, struct census_block *block)
 {
+	unsigned long end = pfn + pageblock_nr_pages, at;
 	struct pageblock_run run = { };
 
 	*block = (struct census_block){ };
-	if (!pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, block))
-		return 0;
+	for (at = pfn; at < end; at += LOOK_PAGES) {
+		if (!pageblock_inspect(zone, at, at + LOOK_PAGES, &run, block))
+			return 0;
+		/* The inspection of a part does not see that one page fills the block. */
+		block->huge |= at == pfn && run.end >= end;
+		if (pageblock_vacate_hopeless(block, PAGEBLOCK_PRICE, limit))
+			return 0;
+	}
 	return pageblock_vacate_cost(block, pageblock_nr_pages);
+}
+
+static bool block_is_free(struct zone *zone, unsigned long pfn)
+{
+	struct census_block block = { };
+	struct pageblock_run run = { };
+
+	return pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block) &&
+	       block.pages[CENSUS_FREE] == pageblock_nr_pages;
 }
 
 /* Look at a block; a block with a page that stays is no candidate. */
 static void block_look(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
+	u64 limit = pageblock_choice_limit(&pz->choice), loose, price;
 	struct census_block block;
-	u64 cost = block_cost(zone, pfn, &block), price;
 
 	pz->choice.seen++;
-	/* A page in a list may be in use again by the time of the move. */
-	cost += cost ? block.pages[CENSUS_LOOSE] : 0;
-	if (!cost || !pageblock_choice_wants(&pz->choice, cost * PAGEBLOCK_PRICE))
+	if (!block_cost(zone, pfn, limit, &block))
 		return;
-	price = pageblock_price(zone, pfn);
+	/* A page in a list may be in use again by the time of the move. */
+	loose = block.pages[CENSUS_LOOSE] * PAGEBLOCK_PRICE;
+	price = pageblock_price(zone, pfn, limit - loose);
 	if (price)
-		pageblock_choice_add(&pz->choice, pfn,
-				     price + block.pages[CENSUS_LOOSE] * PAGEBLOCK_PRICE);
+		pageblock_choice_add(&pz->choice, pfn, price + loose);
 }
 
 static void hint_add(unsigned long *pfns, unsigned int *found, unsigned long pfn)
@@ -149,15 +170,13 @@ static bool have_room(struct zone *zone, u64 nr)
 /* Take the pages out of an isolated block; true if the block is wholly free then. */
 static bool block_empty(struct zone *zone, unsigned long pfn, bool *begun)
 {
-	struct census_block block;
 	bool all;
 
 	*begun = pageblock_move_out(zone, pfn, false, &all);
 	if (!all)
 		return false;
 	pageblock_look_again();
-	block_cost(zone, pfn, &block);
-	return block.pages[CENSUS_FREE] == pageblock_nr_pages;
+	return block_is_free(zone, pfn);
 }
 
 /* What became of the attempt to empty a block. */
@@ -181,12 +200,12 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 	u64 tokens = pageblock_budget_left(&pageblock.pages), price;
 	unsigned long end = pfn + pageblock_nr_pages;
 	struct census_block block;
-	u64 cost = block_cost(zone, pfn, &block);
+	u64 cost = block_cost(zone, pfn, U64_MAX, &block);
 	bool made, begun;
 
 	if (cost && block.pages[CENSUS_LOOSE] && lists_empty(zone, pz)) {
 		pageblock_look_again();
-		cost = block_cost(zone, pfn, &block);
+		cost = block_cost(zone, pfn, U64_MAX, &block);
 	}
 	if (!cost || block.pages[CENSUS_LOOSE])
 		return VACATED_NOT;
@@ -194,7 +213,7 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
 		return VACATED_NOT;
 	}
-	price = pageblock_price(zone, pfn);
+	price = pageblock_price(zone, pfn, U64_MAX);
 	if (!price)
 		return VACATED_NOT;
 	if (price > pageblock_price_limit(tokens, pz->begun || reserve_is_low(zone))) {
