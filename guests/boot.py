@@ -35,6 +35,7 @@ LOGS = BUILD / "log"
 CHANNEL = "channel"
 PORT = "livemm.verdict"
 OUTPUT_PORT = "livemm.output"
+MONITOR_PORT = "livemm.monitor"
 KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
 # An emulated clock follows the host's, so how long a CPU seems stuck depends on
 # what else the host does.  The watchdogs stay on for what never ends: a soft
@@ -85,6 +86,7 @@ class Guest:
     rwdirs: list[Path] = field(default_factory=list)  # the guest may write there, at the same path
     env: dict[str, str] = field(default_factory=dict)  # of the script
     modroot: Path | None = None  # tree for modprobe; default build/RELEASE/modroot if there
+    balloon: bool = False  # takes memory back; the port MONITOR_PORT is QEMU's monitor
     accel: str = ""  # -accel argument for the host's qemu; default KVM if usable, else emulation
     emulation: str = SINGLE  # where there is no KVM: single, or parallel, a thread for each CPU
     qemu: list[str] = field(default_factory=list)  # more arguments of qemu, such as -icount
@@ -158,6 +160,16 @@ def port(name: str, path: Path) -> list[str]:
             "-device", f"virtserialport,name={name},chardev={name}"]
 
 
+def balloon(folder: Path) -> list[str]:
+    """qemu's arguments for a balloon, and for the monitor, which a port of the guest talks to."""
+    socket = f"path={os.path.relpath(folder / 'monitor', ROOT)}"
+    return ["-device", "virtio-balloon-pci",
+            "-chardev", f"socket,id=monitor,{socket},server=on,wait=off",
+            "-mon", "chardev=monitor,mode=readline",
+            "-chardev", f"socket,id=talk,{socket},server=off",
+            "-device", f"virtserialport,name={MONITOR_PORT},chardev=talk"]
+
+
 def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path) -> list[str]:
     """The virtme-ng command line."""
     vng = cache_dir() / "venv/bin/vng"
@@ -169,6 +181,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
         "-device", "virtio-serial-pci",
         *port(PORT, channel),
         *port(OUTPUT_PORT, output),
+        *(balloon(channel.parent) if guest.balloon else []),
         *guest.qemu,
     ]
     argv = [str(vng), "--run", str(guest.image.vmlinuz), "--force-9p", "--verbose",

@@ -13,6 +13,7 @@ Scenarios source the files lib*.sh.
     # emulation: parallel debug  without KVM, each CPU has a thread, for races; default
                                  single; both: one guest of each; with kernel names,
                                  on the named kernels alone
+    # balloon: yes               the guest has a balloon, and QEMU's monitor at a port
     # guest: shared              with others that say so and ask for the same machine, in one
                                  boot; the scenario leaves the guest as before
     # programs: variants         what is built besides: kernel_tests, variants
@@ -56,7 +57,7 @@ PROGRAM_SETS = ["kernel_tests", "variants"]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
-    r"^# (kernels|named|cpus|memory|nodes|args|emulation|guest|timeout|allow|programs): "
+    r"^# (kernels|named|cpus|memory|nodes|args|emulation|balloon|guest|timeout|allow|programs): "
     r"*(.+?)\s*$", re.M)
 
 
@@ -74,6 +75,7 @@ class Scenario:
     args: list[str] = field(default_factory=list)
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
+    balloon: bool = False
     shared: bool = False
     programs: str = ""
     timeout: float = 900.0
@@ -94,6 +96,8 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 scenario.allow.append(value)
             elif key == "emulation":
                 scenario.emulation, *scenario.emulated = value.split()
+            elif key == "balloon":
+                scenario.balloon = value == "yes"
             elif key == "guest":
                 scenario.shared = value == "shared"
                 if not scenario.shared:
@@ -148,6 +152,7 @@ def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = Fal
         nodes=scenario.nodes,
         kargs=scenario.args,
         emulation=emulation,
+        balloon=scenario.balloon,
         timeout=scenario.timeout * (3 if soak else 1),
         allowed=scenario.allow,
         env={"LMM_SOAK": "1" if soak else "0"},

@@ -3,10 +3,12 @@
 # named: 6.1
 # memory: 1G
 # args: transparent_hugepage=never
+# balloon: yes
 #
 # pageblock makes wholly free blocks where free memory is fragmented, within the budget of
-# move_pages_per_s, and then rests. pageblock moves movable pages out of unmovable and reclaimable
-# blocks, and has a file system's buffers asked for as unmovable.
+# move_pages_per_s, and then rests. The host's balloon takes memory and gives the memory back
+# meanwhile. pageblock moves movable pages out of unmovable and reclaimable blocks, and has a file
+# system's buffers asked for as unmovable.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock
@@ -33,9 +35,12 @@ movable_buffers() {
 	grep -c mm_page_alloc /sys/kernel/tracing/trace
 }
 alloc=/sys/kernel/tracing/events/kmem/mm_page_alloc
+# balloon MIB: have the host leave so much to the guest.
+balloon() { printf 'balloon %s\n' "$1" >"$monitor"; }
+ballooned() { echo $(($(vmstat balloon_inflate) - $(vmstat balloon_deflate))); }
 
 # The debug kernel has neither; the others' memory is to be in both readings.
-[ "$LMM_KERNEL" = debug ] || need modprobe -a loop ext4
+[ "$LMM_KERNEL" = debug ] || need modprobe -a loop ext4 virtio_balloon
 pages_before pageblock
 
 # Half of memory is free, a page here and a page there, and the kernel leaves it so.
@@ -56,10 +61,26 @@ looked=$(counter looked pageblock) ms=$(($(uptime_ms) - start))
 note "within $ms ms, $looked looks at blocks"
 check "blocks are looked at no more than 256 times a second" \
 	test "$looked" -le $((256 * (ms + 1000) / 1000))
+# A balloon takes single pages, among them pages of the blocks that are to be made.
+monitor=
+if [ "$LMM_KERNEL" != debug ]; then
+	for _port in /sys/class/virtio-ports/*; do
+		[ "$(cat "$_port/name")" != livemm.monitor ] || monitor=/dev/${_port##*/}
+	done
+	refute "when a balloon grows, not all blocks are made" are_made
+	balloon 924
+	check "a balloon takes 100 MiB meanwhile" wait_for 120 grown 25599 ballooned
+fi
 need write_to "$PB/move_pages_per_s" 1500
 check "as many are made as are wanted" wait_for 60 are_made
 note "free blocks $before, then $(free_blocks) of $(wanted_blocks); made $(counter made pageblock), pages moved $(counter moved pageblock)"
 check "they were made, not found" test "$(counter made pageblock)" -gt 0
+if [ -n "$monitor" ]; then
+	note "balloon: skipped $(counter skipped_off_list pageblock) pages off the lists"
+	balloon 1024
+	check "the balloon gives all back" wait_for 120 gives 0 ballooned
+	check "the process that has the memory lives" pgrep lmm_hog
+fi
 hog_end
 check "with enough free blocks the worker rests" wait_for 30 rests
 before=$(passes)
