@@ -329,6 +329,7 @@ static unsigned long pass_next(void)
  */
 static void reserve_worker(struct work_struct *work)
 {
+	ktime_t begun = ktime_get();
 	unsigned long next;
 
 	pageblock.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
@@ -338,6 +339,7 @@ static void reserve_worker(struct work_struct *work)
 		pass_begin();
 	WRITE_ONCE(pageblock.unfinished, !pass_work());
 	WRITE_ONCE(pageblock.cleaner, NULL);
+	lmm_count(&lmm_pageblock_policy, COUNT_WORKED_US, ktime_us_delta(ktime_get(), begun));
 	/*
 	 * Pairs with irq_work_queue(), a full barrier: either pass_next() sees that somebody has
 	 * asked, or worker_kicked() sees that the pass has ended.
