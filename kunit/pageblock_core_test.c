@@ -399,6 +399,21 @@ static void the_oldest_rounds_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 11 + LIFE, LIFE), -1);
 }
 
+/* Two tasks want the slot of a third, which gives up late. */
+static void a_slot_is_given_up_by_its_owner_alone(struct kunit *test)
+{
+	struct pageblock_rounds slot = { };
+	static const int one, two, three;
+
+	KUNIT_EXPECT_TRUE(test, pageblock_rounds_take(&slot, NULL, &one));
+	KUNIT_EXPECT_TRUE(test, pageblock_rounds_take(&slot, &one, &two));
+	KUNIT_EXPECT_FALSE(test, pageblock_rounds_take(&slot, &one, &three));
+	pageblock_rounds_drop(&slot, &one);
+	KUNIT_EXPECT_PTR_EQ(test, slot.owner, (const void *)&two);
+	pageblock_rounds_drop(&slot, &two);
+	KUNIT_EXPECT_PTR_EQ(test, slot.owner, (const void *)NULL);
+}
+
 static void what_is_much_free(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, pageblock_much_is_free(0, 0));
@@ -545,6 +560,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(one_reclaim_serves_a_refill),
 	KUNIT_CASE(many_reclaimers_are_tracked),
 	KUNIT_CASE(the_oldest_rounds_go),
+	KUNIT_CASE(a_slot_is_given_up_by_its_owner_alone),
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(cma_memory_does_not_count),
 	KUNIT_CASE(what_is_deferred),

@@ -66,6 +66,14 @@ typedef unsigned int gfp_t;
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define clamp_t(type, v, lo, hi) clamp((type)(v), (type)(lo), (type)(hi))
 #define abs(x)			({ __typeof__(x) abs_x = (x); abs_x < 0 ? -abs_x : abs_x; })
+#define cmpxchg(at, old, new)						\
+	({								\
+		__typeof__(at) cmpxchg_at = (at);			\
+		__typeof__(*cmpxchg_at) cmpxchg_old = (old);		\
+		__atomic_compare_exchange_n(cmpxchg_at, &cmpxchg_old, new, 0, \
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		cmpxchg_old;						\
+	})
 #define time_before(a, b)	((long)((a) - (b)) < 0)
 #define time_after(a, b)	time_before(b, a)
 #define ilog2(n)		(63 - __builtin_clzll(n))

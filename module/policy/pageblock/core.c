@@ -2,6 +2,7 @@
 /*
  * core.c - the filter's rules, and which pages of a block can leave
  */
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
@@ -188,6 +189,31 @@ int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long no
 		}
 	}
 	return oldest;
+}
+
+/**
+ * pageblock_rounds_take() - take a slot from its former owner
+ * @slot: the slot
+ * @former: owner that the slot had when it was found; NULL: none
+ * @owner: the task
+ *
+ * The former owner may be noting a round: at worst that round counts for @owner.
+ *
+ * Return: false if another task was faster.
+ */
+bool pageblock_rounds_take(struct pageblock_rounds *slot, const void *former, const void *owner)
+{
+	return cmpxchg(&slot->owner, former, owner) == former;
+}
+
+/**
+ * pageblock_rounds_drop() - give a slot up
+ * @slot: slot of the task
+ * @owner: the task; if another task has taken the slot meanwhile, that task keeps the slot
+ */
+void pageblock_rounds_drop(struct pageblock_rounds *slot, const void *owner)
+{
+	cmpxchg(&slot->owner, owner, NULL);
 }
 
 /**

@@ -179,6 +179,8 @@ int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
 			unsigned long now, unsigned long life);
 int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now,
 			  unsigned long life);
+bool pageblock_rounds_take(struct pageblock_rounds *slot, const void *former, const void *owner);
+void pageblock_rounds_drop(struct pageblock_rounds *slot, const void *owner);
 void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made,
 			  unsigned long now);
 bool pageblock_rounds_over(struct pageblock_rounds *slot, enum pageblock_verdict verdict);

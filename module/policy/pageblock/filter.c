@@ -61,14 +61,11 @@ static struct pageblock_rounds *round_end(bool made)
 
 	if (fresh) {
 		int i = pageblock_rounds_room(slots, jiffies, ROUND_LIFE);
-		const void *owner;
 
 		if (i < 0)
 			return NULL;
 		slot = &slots[i];
-		/* The previous owner may be noting a round: at worst that round counts for us. */
-		owner = READ_ONCE(slot->owner);
-		if (cmpxchg(&slot->owner, owner, (const void *)current) != owner)
+		if (!pageblock_rounds_take(slot, READ_ONCE(slot->owner), current))
 			return NULL;
 	}
 	pageblock_rounds_add(slot, fresh, made, jiffies);
@@ -119,9 +116,8 @@ static void rounds_judged(enum pageblock_verdict verdict)
 {
 	struct pageblock_rounds *slot = task_slot();
 
-	/* Another task may have taken the slot meanwhile, and keeps it. */
 	if (slot && pageblock_rounds_over(slot, verdict))
-		cmpxchg(&slot->owner, (const void *)current, NULL);
+		pageblock_rounds_drop(slot, current);
 }
 
 /* Return whether the rounds of current could not be noted. */
