@@ -6,7 +6,7 @@
 #include <linux/bits.h>
 #include <linux/kernel.h>
 
-#include "../module/policy/pageblock/core_move.c"
+#include "../module/policy/common/core_move.c"
 
 /* A page that can be moved: on a list, read, and with no reference but the worker's. */
 #define GOES	.listed = true, .uptodate = true, .migrates = true, .refs = 1
@@ -14,13 +14,13 @@
 #define CACHED(more)	.listed = true, .uptodate = true, .cached = true, .refs = 2 + (more)
 #define FILE(more)	CACHED(more), .migrates = true
 
-#define SKIP(why)	PAGEBLOCK_SKIP_##why
+#define SKIP(why)	LMM_SKIP_##why
 
 /* Facts about a page, and why the page is skipped. */
 static const struct skip_case {
 	const char *name;
-	struct pageblock_page page;
-	enum pageblock_skip why;
+	struct lmm_page_facts page;
+	enum lmm_skip why;
 } skip_cases[] = {
 	{ "anonymous, mapped", { .listed = true, .uptodate = true, .migrates = true, .mapped = 1,
 	  .refs = 2 }, SKIP(NONE) },
@@ -73,7 +73,7 @@ static void why_a_page_is_skipped(struct kunit *test)
 {
 	const struct skip_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, pageblock_page_skip(&c->page), c->why);
+	KUNIT_EXPECT_EQ(test, lmm_page_skip(&c->page), c->why);
 }
 
 /* Any combination of the facts: no page that moving could wait for is moved. */
@@ -84,17 +84,17 @@ static void nothing_is_waited_for(struct kunit *test)
 
 	for (bits = 0; bits < 1U << 12; bits++) {
 		for (refs = 1; refs < 6; refs++) {
-			const struct pageblock_page page = {
+			const struct lmm_page_facts page = {
 				.listed = bits & 1, .large = bits & 2, .unevictable = bits & 4,
 				.locked = bits & 8, .writeback = bits & 16, .uptodate = bits & 32,
 				.dirty = bits & 64, .bound = bits & 128, .migrates = bits & 256,
 				.private = bits & 512, .cached = bits & 1024, .asks = bits & 2048,
 				.mapped = 1, .refs = refs,
 			};
-			enum pageblock_skip why = pageblock_page_skip(&page);
+			enum lmm_skip why = lmm_page_skip(&page);
 
-			KUNIT_ASSERT_LT(test, why, PAGEBLOCK_NR_SKIPS);
-			if (why != PAGEBLOCK_SKIP_NONE)
+			KUNIT_ASSERT_LT(test, why, LMM_NR_SKIPS);
+			if (why != LMM_SKIP_NONE)
 				continue;
 			goes++;
 			KUNIT_ASSERT_TRUE(test, page.listed && page.uptodate);
@@ -111,20 +111,20 @@ static void nothing_is_waited_for(struct kunit *test)
 /* What ends by itself is worth another look; what an owner decides is not. */
 static void some_reasons_pass(struct kunit *test)
 {
-	static const enum pageblock_skip pass[] = {
+	static const enum lmm_skip pass[] = {
 		SKIP(OFF_LIST), SKIP(LOCKED), SKIP(WRITEBACK), SKIP(NOT_READ), SKIP(FILESYSTEM),
 		SKIP(PINNED),
 	};
-	static const enum pageblock_skip stay[] = {
+	static const enum lmm_skip stay[] = {
 		SKIP(NONE), SKIP(LARGE), SKIP(UNEVICTABLE), SKIP(BOUND),
 	};
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, (int)(ARRAY_SIZE(pass) + ARRAY_SIZE(stay)), (int)PAGEBLOCK_NR_SKIPS);
+	KUNIT_EXPECT_EQ(test, (int)(ARRAY_SIZE(pass) + ARRAY_SIZE(stay)), (int)LMM_NR_SKIPS);
 	for (i = 0; i < ARRAY_SIZE(pass); i++)
-		KUNIT_EXPECT_TRUE(test, pageblock_skip_passes(pass[i]));
+		KUNIT_EXPECT_TRUE(test, lmm_skip_passes(pass[i]));
 	for (i = 0; i < ARRAY_SIZE(stay); i++)
-		KUNIT_EXPECT_FALSE(test, pageblock_skip_passes(stay[i]));
+		KUNIT_EXPECT_FALSE(test, lmm_skip_passes(stay[i]));
 }
 
 static struct kunit_case pageblock_move_cases[] = {

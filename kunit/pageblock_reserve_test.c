@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 
+#include "../module/policy/common/core_budget.c"
 #include "../module/policy/pageblock/core_reserve.c"
 
 #define RATE	1500
@@ -18,14 +19,14 @@ static void a_budget_bounds_what_is_spent(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rates); i++) {
 		for (j = 0; j < ARRAY_SIZE(steps); j++) {
-			struct pageblock_budget budget;
+			struct lmm_budget budget;
 			u64 now = 5000000, spent = 0, end = now + 20000, left;
 
-			pageblock_budget_start(&budget, now);
+			lmm_budget_start(&budget, now);
 			for (; now <= end; now += steps[j]) {
-				pageblock_budget_fill(&budget, rates[i], now);
-				left = pageblock_budget_left(&budget);
-				pageblock_budget_take(&budget, left);
+				lmm_budget_fill(&budget, rates[i], now);
+				left = lmm_budget_left(&budget);
+				lmm_budget_take(&budget, left);
 				spent += left;
 			}
 			KUNIT_EXPECT_LE(test, spent, rates[i] * 20ULL);
@@ -39,42 +40,42 @@ static void a_budget_bounds_what_is_spent(struct kunit *test)
 
 static void a_budget_saves_a_second_at_most(struct kunit *test)
 {
-	struct pageblock_budget budget;
+	struct lmm_budget budget;
 
-	pageblock_budget_start(&budget, 1000);
-	pageblock_budget_fill(&budget, RATE, 1000);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), 0ULL);
-	pageblock_budget_fill(&budget, RATE, 1500);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), RATE / 2ULL);
-	pageblock_budget_fill(&budget, RATE, ~0ULL);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), (u64)RATE);
+	lmm_budget_start(&budget, 1000);
+	lmm_budget_fill(&budget, RATE, 1000);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 0ULL);
+	lmm_budget_fill(&budget, RATE, 1500);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), RATE / 2ULL);
+	lmm_budget_fill(&budget, RATE, ~0ULL);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), (u64)RATE);
 	/* More than is left can be taken only by mistake. */
-	pageblock_budget_take(&budget, RATE + 1);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), 0ULL);
+	lmm_budget_take(&budget, RATE + 1);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 0ULL);
 }
 
 /* A lower rate cuts what was saved; a clock that seems to go back adds nothing. */
 static void a_budget_follows_its_knob(struct kunit *test)
 {
-	struct pageblock_budget budget;
+	struct lmm_budget budget;
 
-	pageblock_budget_start(&budget, 0);
-	pageblock_budget_fill(&budget, RATE, 5000);
-	pageblock_budget_fill(&budget, 100, 5000);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), 100ULL);
-	pageblock_budget_fill(&budget, 0, 6000);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), 0ULL);
-	pageblock_budget_fill(&budget, RATE, 5500);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), 0ULL);
-	pageblock_budget_fill(&budget, RATE, 6100);
-	KUNIT_EXPECT_EQ(test, pageblock_budget_left(&budget), RATE / 10ULL);
+	lmm_budget_start(&budget, 0);
+	lmm_budget_fill(&budget, RATE, 5000);
+	lmm_budget_fill(&budget, 100, 5000);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 100ULL);
+	lmm_budget_fill(&budget, 0, 6000);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 0ULL);
+	lmm_budget_fill(&budget, RATE, 5500);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 0ULL);
+	lmm_budget_fill(&budget, RATE, 6100);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), RATE / 10ULL);
 }
 
 /* After the time that a wait takes, the tokens are there, and not before. */
 static void a_wait_is_as_long_as_needed(struct kunit *test)
 {
 	static const u32 rates[] = { 1, 31, RATE, 1000000 };
-	struct pageblock_budget budget;
+	struct lmm_budget budget;
 	u64 wait, tokens;
 	unsigned int i;
 
@@ -82,21 +83,21 @@ static void a_wait_is_as_long_as_needed(struct kunit *test)
 		for (tokens = 1; tokens <= 64; tokens++) {
 			u64 want = min_t(u64, tokens, rates[i]);
 
-			pageblock_budget_start(&budget, 0);
-			wait = pageblock_budget_wait(&budget, rates[i], tokens);
+			lmm_budget_start(&budget, 0);
+			wait = lmm_budget_wait(&budget, rates[i], tokens);
 			KUNIT_ASSERT_LE(test, wait, 1000ULL);
-			pageblock_budget_fill(&budget, rates[i], wait - 1);
-			KUNIT_ASSERT_LT(test, pageblock_budget_left(&budget), want);
-			pageblock_budget_fill(&budget, rates[i], wait);
-			KUNIT_ASSERT_GE(test, pageblock_budget_left(&budget), want);
-			KUNIT_ASSERT_EQ(test, pageblock_budget_wait(&budget, rates[i], want), 0ULL);
+			lmm_budget_fill(&budget, rates[i], wait - 1);
+			KUNIT_ASSERT_LT(test, lmm_budget_left(&budget), want);
+			lmm_budget_fill(&budget, rates[i], wait);
+			KUNIT_ASSERT_GE(test, lmm_budget_left(&budget), want);
+			KUNIT_ASSERT_EQ(test, lmm_budget_wait(&budget, rates[i], want), 0ULL);
 		}
 	}
 }
 
 static void what_a_page_costs(struct kunit *test)
 {
-	const struct pageblock_page cold = { .mapped = 1 }, active = { .active = true },
+	const struct lmm_page_facts cold = { .mapped = 1 }, active = { .active = true },
 		dirty = { .dirty = true }, shared = { .mapped = 3 }, libc = { .mapped = 5000 },
 		all = { .active = true, .dirty = true, .mapped = 2 }, torn = { .mapped = -1 };
 
@@ -136,19 +137,19 @@ static void dear_blocks_have_to_wait(struct kunit *test)
 /* Dear blocks only, at a second's budget: the worker moves them, but few at a time. */
 static void dear_blocks_do_not_use_up_the_budget(struct kunit *test)
 {
-	struct pageblock_budget budget;
+	struct lmm_budget budget;
 	unsigned int dear = 0, cheap = 0;
 
-	pageblock_budget_start(&budget, 0);
-	pageblock_budget_fill(&budget, RATE, 1000);
+	lmm_budget_start(&budget, 0);
+	lmm_budget_fill(&budget, RATE, 1000);
 	while (400 * PAGEBLOCK_PRICE <=
-	       pageblock_price_limit(pageblock_budget_left(&budget), false)) {
-		pageblock_budget_take(&budget, 400);
+	       pageblock_price_limit(lmm_budget_left(&budget), false)) {
+		lmm_budget_take(&budget, 400);
 		dear++;
 	}
 	while (20 * PAGEBLOCK_PRICE <=
-	       pageblock_price_limit(pageblock_budget_left(&budget), false)) {
-		pageblock_budget_take(&budget, 20);
+	       pageblock_price_limit(lmm_budget_left(&budget), false)) {
+		lmm_budget_take(&budget, 20);
 		cheap++;
 	}
 	KUNIT_EXPECT_EQ(test, dear, 2U);

@@ -31,7 +31,7 @@ TARGETS = {
     "pcp": ["policy/pcp/core.c", "policy/pcp/core.h"],
     "pcp_event": ["policy/pcp/core_event.c"],
     "pageblock": ["policy/pageblock/core.c", "policy/pageblock/core_census.c",
-                  "policy/pageblock/core_move.c"],
+                  "policy/common/core_budget.c", "policy/common/core_move.c"],
     "numa": ["policy/numa/core.c"],
     "numa_vma": ["policy/numa/core_vma.c", "policy/numa/core_sample.c"],
     "knobs": ["control/knobs.c"],

@@ -4,9 +4,10 @@
  */
 #include "input.h"
 
+#include "policy/common/core_budget.c"
+#include "policy/common/core_move.c"
 #include "policy/pageblock/core.c"
 #include "policy/pageblock/core_census.c"
-#include "policy/pageblock/core_move.c"
 #include "policy/pageblock/core_reserve.c"
 
 #define WHOLE	512
@@ -160,30 +161,30 @@ static void pacing(struct input *input)
 static void budgets(struct input *input)
 {
 	u32 most = take_within(input, 0, 1000000);
-	struct pageblock_budget budget;
+	struct lmm_budget budget;
 	u64 now = take(input, 4), start = now, spent = 0;
 
-	pageblock_budget_start(&budget, now);
+	lmm_budget_start(&budget, now);
 	while (input->left) {
 		u32 rate = take_within(input, 0, most);
 		u64 left, tokens, begun;
 
 		now += take(input, 2);
-		pageblock_budget_fill(&budget, rate, now);
-		left = pageblock_budget_left(&budget);
+		lmm_budget_fill(&budget, rate, now);
+		left = lmm_budget_left(&budget);
 		MUST(left, <=, rate);
 		tokens = take_within(input, 0, left);
 		begun = pageblock_price_limit(left, true);
 		MUST(pageblock_price_limit(left, false), <=, begun);
 		MUST(begun, <=, left * PAGEBLOCK_PRICE);
 		if (rate) {
-			u64 wait = pageblock_budget_wait(&budget, rate, tokens + 1);
+			u64 wait = lmm_budget_wait(&budget, rate, tokens + 1);
 
-			MUST(wait, <=, PAGEBLOCK_BUDGET_MS);
+			MUST(wait, <=, LMM_BUDGET_MS);
 			MUST_BE(tokens < left ? !wait : wait || left == rate);
 		}
-		pageblock_budget_take(&budget, tokens);
-		MUST(pageblock_budget_left(&budget), ==, left - tokens);
+		lmm_budget_take(&budget, tokens);
+		MUST(lmm_budget_left(&budget), ==, left - tokens);
 		spent += tokens;
 		MUST(spent * 1000, <=, (now - start) * most);
 	}
@@ -303,7 +304,7 @@ static void moves(struct input *input)
 {
 	while (input->left) {
 		unsigned int flags = take(input, 2);
-		const struct pageblock_page page = {
+		const struct lmm_page_facts page = {
 			.listed = flags & BIT(0),
 			.large = flags & BIT(1),
 			.unevictable = flags & BIT(2),
@@ -318,15 +319,15 @@ static void moves(struct input *input)
 			.mapped = (int)take(input, 4),
 			.refs = (int)take(input, 4),
 		};
-		enum pageblock_skip why = pageblock_page_skip(&page);
+		enum lmm_skip why = lmm_page_skip(&page);
 
-		MUST(why, <, PAGEBLOCK_NR_SKIPS);
-		if (why != PAGEBLOCK_SKIP_NONE)
+		MUST(why, <, LMM_NR_SKIPS);
+		if (why != LMM_SKIP_NONE)
 			continue;
 		MUST_BE(page.listed && page.uptodate);
 		MUST_BE(!page.locked && !page.writeback && !page.unevictable && !page.large);
 		MUST(page.refs, <=, page.mapped + 3);
-		MUST_BE(!pageblock_skip_passes(why));
+		MUST_BE(!lmm_skip_passes(why));
 	}
 }
 

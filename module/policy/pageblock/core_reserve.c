@@ -11,70 +11,6 @@
 
 #include "core_reserve.h"
 
-/* Thousandths of a token: a rate a second is as many thousandths a ms. */
-#define FINE	1000U
-
-/**
- * pageblock_budget_start() - begin with an empty bucket
- * @budget: the bucket
- * @now: time, in ms
- */
-void pageblock_budget_start(struct pageblock_budget *budget, u64 now)
-{
-	*budget = (struct pageblock_budget){ .stamp = now };
-}
-
-/**
- * pageblock_budget_fill() - add the tokens of the time that has passed
- * @budget: the bucket; updated
- * @rate: tokens a second; may differ from call to call
- * @now: time, in ms
- */
-void pageblock_budget_fill(struct pageblock_budget *budget, u32 rate, u64 now)
-{
-	u64 passed = min_t(u64, now - min(now, budget->stamp), PAGEBLOCK_BUDGET_MS);
-	u64 level = budget->level + passed * rate;
-
-	budget->level = min(level, (u64)rate * PAGEBLOCK_BUDGET_MS);
-	budget->stamp = max(now, budget->stamp);
-}
-
-/**
- * pageblock_budget_left() - tokens in the bucket
- * @budget: the bucket
- *
- * Return: whole tokens.
- */
-u64 pageblock_budget_left(const struct pageblock_budget *budget)
-{
-	return div_u64(budget->level, FINE);
-}
-
-/**
- * pageblock_budget_take() - spend tokens
- * @budget: the bucket; updated
- * @tokens: number of tokens, not more than are left
- */
-void pageblock_budget_take(struct pageblock_budget *budget, u64 tokens)
-{
-	budget->level -= min(budget->level, tokens * FINE);
-}
-
-/**
- * pageblock_budget_wait() - how long until so many tokens are there?
- * @budget: the bucket
- * @rate: tokens a second, not 0
- * @tokens: number of tokens; more than fit count as a full bucket
- *
- * Return: time in ms.
- */
-u64 pageblock_budget_wait(const struct pageblock_budget *budget, u32 rate, u64 tokens)
-{
-	u64 want = min(tokens * FINE, (u64)rate * PAGEBLOCK_BUDGET_MS);
-
-	return div_u64(want - min(want, budget->level) + rate - 1, rate);
-}
-
 /**
  * pageblock_page_price() - what it costs to move a page
  * @page: facts about the page
@@ -87,7 +23,7 @@ u64 pageblock_budget_wait(const struct pageblock_budget *budget, u32 rate, u64 t
  *
  * Return: the price; PAGEBLOCK_PRICE for a page that has nothing of these.
  */
-u64 pageblock_page_price(const struct pageblock_page *page)
+u64 pageblock_page_price(const struct lmm_page_facts *page)
 {
 	u64 price = PAGEBLOCK_PRICE + page->active + page->dirty;
 

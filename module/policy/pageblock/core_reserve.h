@@ -14,28 +14,8 @@
 
 #include <linux/types.h>
 
-#include "core_move.h"
-
-/* A bucket holds at most what its rate gives in so many ms. */
-#define PAGEBLOCK_BUDGET_MS	1000U
-
-/**
- * struct pageblock_budget - a token bucket
- * @level: tokens in the bucket, in thousandths
- * @stamp: time of the last fill, in ms
- *
- * Whatever happens, at most rate * (t + PAGEBLOCK_BUDGET_MS) tokens are spent in any t ms.
- */
-struct pageblock_budget {
-	u64 level;
-	u64 stamp;
-};
-
-void pageblock_budget_start(struct pageblock_budget *budget, u64 now);
-void pageblock_budget_fill(struct pageblock_budget *budget, u32 rate, u64 now);
-u64 pageblock_budget_left(const struct pageblock_budget *budget);
-void pageblock_budget_take(struct pageblock_budget *budget, u64 tokens);
-u64 pageblock_budget_wait(const struct pageblock_budget *budget, u32 rate, u64 tokens);
+#include "policy/common/core_budget.h"
+#include "policy/common/core_move.h"
 
 /*
  * Blocks that the worker may look at in a second.  A look takes some 90,000 instructions on 6.1 (52
@@ -49,7 +29,7 @@ u64 pageblock_budget_wait(const struct pageblock_budget *budget, u32 rate, u64 t
 /* A block may cost at most a part of the budget that is left, one in so many. */
 #define PAGEBLOCK_SHARE		2U
 
-u64 pageblock_page_price(const struct pageblock_page *page);
+u64 pageblock_page_price(const struct lmm_page_facts *page);
 u64 pageblock_price_limit(u64 tokens, bool urgent);
 
 /* Blocks to choose from. */

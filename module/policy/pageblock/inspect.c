@@ -110,21 +110,6 @@ static struct pageblock_run run_from(struct page *page, unsigned long pfn)
 	return run;
 }
 
-/**
- * pageblock_free_end() - where a free page ends
- * @page: a page
- * @pfn: its page frame number
- *
- * Context: process, memory does not go offline; a racy look.
- * Return: page frame number after the free page; @pfn if @page is not the first page of one.
- */
-unsigned long pageblock_free_end(struct page *page, unsigned long pfn)
-{
-	if (!PageBuddy(page))
-		return pfn;
-	return pfn + order_pages(pfn, READ_ONCE(page->private), BUDDY_ORDERS);
-}
-
 static bool page_is_of(const struct page *page, struct zone *zone)
 {
 	return !PagePoisoned(page) && page_to_nid(page) == zone_to_nid(zone) &&

@@ -24,6 +24,5 @@ struct pageblock_run {
 
 bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		       struct pageblock_run *run, struct census_block *block);
-unsigned long pageblock_free_end(struct page *page, unsigned long pfn);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_INSPECT_H */

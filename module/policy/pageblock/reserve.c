@@ -33,6 +33,7 @@
 
 #include "compat/compat.h"
 #include "state.h"
+#include "policy/common/move.h"
 #include "policy/common/zones.h"
 
 /* Remembered blocks to look at in a pass. */
@@ -109,7 +110,7 @@ bool pageblock_slice_over(void)
 void pageblock_look_again(void)
 {
 	lmm_count(&lmm_pageblock_policy, COUNT_LOOKED, 1);
-	pageblock_budget_take(&pageblock.blocks, 1);
+	lmm_budget_take(&pageblock.blocks, 1);
 }
 
 /**
@@ -121,7 +122,7 @@ void pageblock_look_again(void)
  */
 bool pageblock_may_look(unsigned int looks)
 {
-	if (pageblock_budget_left(&pageblock.blocks) < looks)
+	if (lmm_budget_left(&pageblock.blocks) < looks)
 		return false;
 	pageblock_look_again();
 	return true;
@@ -280,15 +281,15 @@ static void budgets_fill(void)
 {
 	u64 now = now_ms();
 
-	pageblock_budget_fill(&pageblock.pages, READ_ONCE(pageblock.move_rate), now);
-	pageblock_budget_fill(&pageblock.blocks, PAGEBLOCK_LOOKS_PER_S, now);
+	lmm_budget_fill(&pageblock.pages, READ_ONCE(pageblock.move_rate), now);
+	lmm_budget_fill(&pageblock.blocks, PAGEBLOCK_LOOKS_PER_S, now);
 }
 
 /* Time in ms until the budgets suffice for a pass that is worth while. */
 static u64 budgets_wait(u32 rate)
 {
-	return max(pageblock_budget_wait(&pageblock.pages, rate, PAGEBLOCK_BATCH),
-		   pageblock_budget_wait(&pageblock.blocks, PAGEBLOCK_LOOKS_PER_S, LOOK_MAX));
+	return max(lmm_budget_wait(&pageblock.pages, rate, LMM_MOVE_BATCH),
+		   lmm_budget_wait(&pageblock.blocks, PAGEBLOCK_LOOKS_PER_S, LOOK_MAX));
 }
 
 /* When is something due in a zone?  U64_MAX: not before an event. */
@@ -421,8 +422,8 @@ int pageblock_reserve_start(void)
 	pageblock.unfinished = false;
 	pageblock.resting = false;
 	pageblock.passed = jiffies - period();
-	pageblock_budget_start(&pageblock.pages, now_ms());
-	pageblock_budget_start(&pageblock.blocks, now_ms());
+	lmm_budget_start(&pageblock.pages, now_ms());
+	lmm_budget_start(&pageblock.blocks, now_ms());
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
@@ -466,17 +467,17 @@ void pageblock_reserve_stop(void)
 void pageblock_reserve_show(struct seq_file *m)
 {
 	u32 rate = READ_ONCE(pageblock.move_rate);
-	struct pageblock_budget pages = {
+	struct lmm_budget pages = {
 		.level = READ_ONCE(pageblock.pages.level),
 		.stamp = READ_ONCE(pageblock.pages.stamp),
 	};
 	const char *what = "waiting";
 
-	pageblock_budget_fill(&pages, rate, now_ms());
+	lmm_budget_fill(&pages, rate, now_ms());
 	if (READ_ONCE(pageblock.cleaner) || READ_ONCE(pageblock.unfinished))
 		what = "working";
 	else if (READ_ONCE(pageblock.resting))
 		what = "resting";
 	seq_printf(m, "worker: %s, may move %llu of %u pages\n", what,
-		   pageblock_budget_left(&pages), rate);
+		   lmm_budget_left(&pages), rate);
 }

@@ -21,9 +21,6 @@
 struct page;
 struct seq_file;
 
-/* Pages to take off their LRU lists at once; compaction takes as many. */
-#define PAGEBLOCK_BATCH		32
-
 /* Buckets for the rounds of requests in the slow path, of PAGEBLOCK_WAYS slots each. */
 #define PAGEBLOCK_BUCKET_BITS	8
 #define PAGEBLOCK_BUCKETS	BIT(PAGEBLOCK_BUCKET_BITS)
@@ -131,8 +128,8 @@ struct pageblock_state {
 	unsigned long passed;
 	unsigned long slice_end;
 	unsigned int turn;
-	struct pageblock_budget pages;
-	struct pageblock_budget blocks;
+	struct lmm_budget pages;
+	struct lmm_budget blocks;
 	struct pageblock_zone *zones;
 	struct task_struct *cleaner;
 	struct irq_work kick;

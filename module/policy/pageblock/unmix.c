@@ -83,7 +83,7 @@ enum pageblock_step pageblock_unmix(struct zone *zone, struct pageblock_zone *pz
 		pz->next = 0;
 		return PAGEBLOCK_STEP_OVER;
 	}
-	if (!pageblock_budget_left(&pageblock.pages) || !pageblock_may_look(CLEAN_LOOKS))
+	if (!lmm_budget_left(&pageblock.pages) || !pageblock_may_look(CLEAN_LOOKS))
 		return PAGEBLOCK_STEP_PAUSE;
 	pz->next = at + 1;
 	/* Cleared before the look, so that a new mix is not forgotten. */

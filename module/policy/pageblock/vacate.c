@@ -197,7 +197,7 @@ enum vacated {
 /* Make a block free; the first look is paid for. */
 static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
-	u64 tokens = pageblock_budget_left(&pageblock.pages), price;
+	u64 tokens = lmm_budget_left(&pageblock.pages), price;
 	unsigned long end = pfn + pageblock_nr_pages;
 	struct census_block block;
 	u64 cost = block_cost(zone, pfn, U64_MAX, &block);

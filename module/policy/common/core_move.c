@@ -8,12 +8,12 @@
 
 /* Reasons that time may remove.  Other pages stay as they are until their owners free them. */
 #define PASSING \
-	(BIT(PAGEBLOCK_SKIP_OFF_LIST) | BIT(PAGEBLOCK_SKIP_LOCKED) |		\
-	 BIT(PAGEBLOCK_SKIP_WRITEBACK) | BIT(PAGEBLOCK_SKIP_NOT_READ) |		\
-	 BIT(PAGEBLOCK_SKIP_FILESYSTEM) | BIT(PAGEBLOCK_SKIP_PINNED))
+	(BIT(LMM_SKIP_OFF_LIST) | BIT(LMM_SKIP_LOCKED) |		\
+	 BIT(LMM_SKIP_WRITEBACK) | BIT(LMM_SKIP_NOT_READ) |		\
+	 BIT(LMM_SKIP_FILESYSTEM) | BIT(LMM_SKIP_PINNED))
 
 /**
- * pageblock_page_skip() - must a page be left where it is?
+ * lmm_page_skip() - must a page be left where it is?
  * @page: facts about the page
  *
  * A page in use is moved: a move drops nothing that would have to be read again.  How lately the
@@ -27,38 +27,38 @@
  * private data, or where the file system has a local cache, the kernel would ask the file system to
  * release the page (filemap_release_folio()), and some then wait.
  *
- * Return: the reason, or PAGEBLOCK_SKIP_NONE.
+ * Return: the reason, or LMM_SKIP_NONE.
  */
-enum pageblock_skip pageblock_page_skip(const struct pageblock_page *page)
+enum lmm_skip lmm_page_skip(const struct lmm_page_facts *page)
 {
 	if (!page->listed)
-		return PAGEBLOCK_SKIP_OFF_LIST;
+		return LMM_SKIP_OFF_LIST;
 	if (page->large)
-		return PAGEBLOCK_SKIP_LARGE;
+		return LMM_SKIP_LARGE;
 	if (page->unevictable)
-		return PAGEBLOCK_SKIP_UNEVICTABLE;
+		return LMM_SKIP_UNEVICTABLE;
 	if (page->bound)
-		return PAGEBLOCK_SKIP_BOUND;
+		return LMM_SKIP_BOUND;
 	if (page->locked)
-		return PAGEBLOCK_SKIP_LOCKED;
+		return LMM_SKIP_LOCKED;
 	if (page->writeback)
-		return PAGEBLOCK_SKIP_WRITEBACK;
+		return LMM_SKIP_WRITEBACK;
 	if (!page->uptodate)
-		return PAGEBLOCK_SKIP_NOT_READ;
+		return LMM_SKIP_NOT_READ;
 	if (!page->migrates && (page->dirty || page->private || page->asks))
-		return PAGEBLOCK_SKIP_FILESYSTEM;
+		return LMM_SKIP_FILESYSTEM;
 	if (page->refs > 1L + page->cached + page->private + page->mapped)
-		return PAGEBLOCK_SKIP_PINNED;
-	return PAGEBLOCK_SKIP_NONE;
+		return LMM_SKIP_PINNED;
+	return LMM_SKIP_NONE;
 }
 
 /**
- * pageblock_skip_passes() - may a page that is skipped now be moved later?
+ * lmm_skip_passes() - may a page that is skipped now be moved later?
  * @why: why the page is skipped
  *
  * Return: true if another look at the block is worth while.
  */
-bool pageblock_skip_passes(enum pageblock_skip why)
+bool lmm_skip_passes(enum lmm_skip why)
 {
 	return PASSING & BIT(why);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * move.h - move pages out of a range of page frames without waiting
+ */
+#ifndef LIVEMM_POLICY_COMMON_MOVE_H
+#define LIVEMM_POLICY_COMMON_MOVE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "core_move.h"
+
+struct lmm_move;
+struct page;
+
+/* Pages to take off their LRU lists at once; compaction takes as many. */
+#define LMM_MOVE_BATCH	32
+
+/**
+ * struct lmm_mover - how a policy moves pages
+ * @goes: may a page with these facts be moved?  Sets @stays of the move if the page may go later
+ * @target_add: add a page to move to, or return false; pages that must not be moved to go to
+ *	@aside of the move
+ */
+struct lmm_mover {
+	bool (*goes)(struct lmm_move *move, const struct lmm_page_facts *facts);
+	bool (*target_add)(struct lmm_move *move);
+};
+
+/**
+ * struct lmm_move - pages on their way out of a range
+ * @mover: the policy's part
+ * @from: first page frame number of the range
+ * @end: page frame number after the range
+ * @at: page to look at next
+ * @stranger: the pages go to a block of another type than the block they are in
+ * @pages: pages that were taken off their LRU lists
+ * @targets: free pages to move to
+ * @aside: free pages that must not be moved to
+ * @taken: number of @pages
+ * @stays: a page stays in the range that may go later
+ * @full: there was no page to move to
+ */
+struct lmm_move {
+	const struct lmm_mover *mover;
+	unsigned long from;
+	unsigned long end;
+	unsigned long at;
+	bool stranger;
+	struct list_head pages;
+	struct list_head targets;
+	struct list_head aside;
+	unsigned int taken;
+	bool stays;
+	bool full;
+};
+
+void lmm_move_begin(struct lmm_move *move, const struct lmm_mover *mover, unsigned long from,
+		    unsigned long end, bool stranger);
+bool lmm_move_visit(struct lmm_move *move, struct page *page, bool take);
+void lmm_move_take(struct lmm_move *move, unsigned int most);
+unsigned int lmm_move_taken(struct lmm_move *move);
+void lmm_move_end(struct lmm_move *move);
+unsigned long lmm_free_end(struct page *page, unsigned long pfn);
+
+#endif /* LIVEMM_POLICY_COMMON_MOVE_H */
