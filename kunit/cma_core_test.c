@@ -392,6 +392,20 @@ static void any_events_keep_ranges_sane(struct kunit *test)
 	}
 }
 
+/* A page of a kept range is kept until the range's time is over. */
+static void keeps_each_page(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+
+	remember(ranges, 1000, 100, 100, 0, 10000);
+	KUNIT_EXPECT_TRUE(test, cma_keeps(ranges, 1000, 1001, 1));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(ranges, 1099, 1200, 1));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(ranges, 0, 5000, 1));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 1100, 1200, 1));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 900, 1000, 1));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 1000, 1100, 100));
+}
+
 static struct kunit_case cma_core_cases[] = {
 	KUNIT_CASE(each_verdict),
 	KUNIT_CASE(shares),
@@ -404,6 +418,7 @@ static struct kunit_case cma_core_cases[] = {
 	KUNIT_CASE(neighbours_join),
 	KUNIT_CASE(no_more_than_may_be),
 	KUNIT_CASE(any_events_keep_ranges_sane),
+	KUNIT_CASE(keeps_each_page),
 	{}
 };
 

@@ -9,6 +9,7 @@
 #include "pcp_event_core_test.c"
 #include "pcp_event_load_test.c"
 #include "cma_core_test.c"
+#include "cma_balance_core_test.c"
 #include "knobs_test.c"
 #include "numa_core_test.c"
 #include "numa_trace_test.c"
@@ -23,7 +24,8 @@
 #include "zonelock_core_test.c"
 
 ADD_SUITES(&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
-	   &lmm_knobs_suite, &numa_core_suite, &numa_trace_suite, &numa_vma_core_suite,
-	   &numa_sample_core_suite, &pageblock_core_suite, &pageblock_census_suite,
-	   &pageblock_move_suite, &pageblock_reserve_suite, &pageblock_time_suite,
+	   &cma_balance_core_suite, &lmm_knobs_suite, &numa_core_suite, &numa_trace_suite,
+	   &numa_vma_core_suite, &numa_sample_core_suite, &pageblock_core_suite,
+	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,
+	   &pageblock_time_suite,
 	   &pageblock_walk_suite, &zonelock_core_suite);

@@ -29,7 +29,7 @@
 #include "dispatch.h"
 #include "hook/entry.h"
 
-#define SUBSCRIBERS	2
+#define SUBSCRIBERS	3
 
 /*
  * Every member of struct lmm_events, and how many policies may handle the event.  The event of a
@@ -51,7 +51,7 @@
 	EVENT(drain, 2)				\
 	EVENT(list_pages, 2)			\
 	EVENT(list_bounds, 2)			\
-	EVENT(kswapd_woken, 2)			\
+	EVENT(kswapd_woken, 3)			\
 	EVENT(huge_wanted, 2)			\
 	EVENT(page_breaks, 2)			\
 	EVENT(fallback, 2)			\
@@ -80,7 +80,8 @@ static_assert(EVENT_depot_put < EVENT_give_back);
 #define HANDLER_TYPE(event)		(*((struct lmm_events *)0)->event)
 #define DEFINE_CALLS(event, room)					\
 	DEFINE_STATIC_CALL_NULL(event##_0, HANDLER_TYPE(event));	\
-	DEFINE_STATIC_CALL_NULL(event##_1, HANDLER_TYPE(event));
+	DEFINE_STATIC_CALL_NULL(event##_1, HANDLER_TYPE(event));	\
+	DEFINE_STATIC_CALL_NULL(event##_2, HANDLER_TYPE(event));
 
 EVENTS(DEFINE_CALLS)
 
@@ -109,9 +110,11 @@ struct event {
 		.name = #event,						\
 		.offset = offsetof(struct lmm_events, event),		\
 		.room = room_,						\
-		.key = { &STATIC_CALL_KEY(event##_0), &STATIC_CALL_KEY(event##_1) }, \
+		.key = { &STATIC_CALL_KEY(event##_0), &STATIC_CALL_KEY(event##_1), \
+			 &STATIC_CALL_KEY(event##_2) },			\
 		.trampoline = { STATIC_CALL_TRAMP_ADDR(event##_0),	\
-				STATIC_CALL_TRAMP_ADDR(event##_1) },	\
+				STATIC_CALL_TRAMP_ADDR(event##_1),	\
+				STATIC_CALL_TRAMP_ADDR(event##_2) },	\
 	},
 
 static struct event events[NR_EVENTS] = { EVENTS(EVENT_ROW) };
@@ -121,13 +124,21 @@ static bool listening[NR_EVENTS][SUBSCRIBERS] __read_mostly;
 
 #define LISTENS(event, nr)		READ_ONCE(listening[EVENT_##event][nr])
 
-/* Tell every subscriber. */
+/* Tell every subscriber of an event that two policies may handle. */
 #define TELL(event, ...)						\
 do {									\
 	if (LISTENS(event, 0))						\
 		static_call(event##_0)(__VA_ARGS__);			\
 	if (LISTENS(event, 1))						\
 		static_call(event##_1)(__VA_ARGS__);			\
+} while (0)
+
+/* Tell every subscriber of a rare event that three policies may handle. */
+#define TELL_THREE(event, ...)						\
+do {									\
+	TELL(event, __VA_ARGS__);					\
+	if (LISTENS(event, 2))						\
+		static_call(event##_2)(__VA_ARGS__);			\
 } while (0)
 
 /* Have every subscriber change a value, which may be among the arguments. */
@@ -515,7 +526,7 @@ static int on_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 	struct zone *zone = (struct zone *)regs_get_kernel_argument(regs, 0);
 
 	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
-	TELL(kswapd_woken, zone);
+	TELL_THREE(kswapd_woken, zone);
 	return 0;
 }
 

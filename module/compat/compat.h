@@ -213,6 +213,14 @@ struct alloc_context {
 #endif
 
 /*
+ * A larger folio can be moved as a whole: the kernel allocates a folio to move to by the same
+ * function as for a fault.  Before, a huge page needed a preparation that modules cannot call, and
+ * other larger folios of anonymous memory did not exist.
+ * Upstream 19eaf44954df ("mm: thp: support allocation of anonymous multi-size THP"), 6.8.
+ */
+#define LMM_MOVES_LARGE		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0))
+
+/*
  * folio_isolate_lru() returns whether the folio was taken off its LRU list; before, an errno.
  * Upstream be2d57563822 ("mm: change to return bool for folio_isolate_lru()"), 6.3.
  */

@@ -5,6 +5,7 @@
 #include "input.h"
 
 #include "policy/cma/core.c"
+#include "policy/cma/core_balance.c"
 
 #define BLOCK	512
 #define BATCH	63
@@ -48,6 +49,51 @@ static void verdicts(struct input *input)
 	/* Requests that can use nothing else are not short of regular memory. */
 	if (cma_wants_regular(verdict))
 		MUST(cma_room(&view), >, 0);
+}
+
+/* What is moved fits into what is free, and stops where the kernel's own rule does. */
+static void balances(struct input *input)
+{
+	struct cma_view view = take_view(input);
+	const struct cma_aim aim = {
+		.free_pct = take_within(input, 0, 50),
+		.cap_pct = take_within(input, 0, 100),
+	};
+	bool moving = take_bool(input);
+	long want = cma_balance_want(&view, &aim, moving);
+	long can = cma_balance_can(&view, &aim);
+
+	MUST(want, >=, 0);
+	MUST(can, >=, 0);
+	if (want)
+		MUST(cma_room(&view) + want, ==, cma_balance_goal(&view, &aim));
+	if (want && cma_balance_goal(&view, &aim))
+		MUST_BE(cma_balance_near(&view, &aim));
+	if (can) {
+		MUST_BE(!view.allocating);
+		MUST(can, <=, view.free_cma - view.kept);
+		/* Within a zone, a move takes one page from CMA memory and frees one of the rest. */
+		MUST(2 * (view.free_cma - can), >=, view.free);
+	}
+}
+
+/* A search ends after two rounds in which nothing was found. */
+static void searches(struct input *input)
+{
+	unsigned long blocks = take_within(input, 1, 20);
+	struct cma_search search = { };
+	unsigned long vain = 0;
+
+	while (cma_search_goes_on(&search, blocks)) {
+		bool found = take_bool(input);
+
+		search.seen++;
+		search.found += found;
+		vain = found ? 0 : vain + 1;
+		MUST(vain, <=, 3 * blocks);
+		if (!input->left)
+			break;
+	}
 }
 
 /* Refills by the ratio: what is lent is the share, give or take a run. */
@@ -150,7 +196,9 @@ static void kept(struct input *input)
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static void (*const parts[])(struct input *input) = { verdicts, runs, charges, kept };
+	static void (*const parts[])(struct input *input) = {
+		verdicts, runs, charges, kept, balances, searches,
+	};
 	struct input input = { data, size };
 
 	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);

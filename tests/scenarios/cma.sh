@@ -35,8 +35,8 @@ need write_to "$event/enable" 0
 pages_before cma
 
 stock=$(cma_pct_of 64)
-need write_to "$policy/config" "enabled=1 mode=ratio"
-hooks_armed refill fallback cma_start cma_busy cma_finish cma_release buffer
+need write_to "$policy/config" "enabled=1 mode=ratio move_pages_per_s=0"
+hooks_armed refill fallback cma_start cma_busy cma_finish cma_release buffer wake_kswapd
 check "the area is known" grep -Eq '^reserved +0 +[A-Z]+[A-Z0-9]* +65536 ' "$policy/state"
 want=$(zone 8)
 ratio=$(cma_pct_of 64)

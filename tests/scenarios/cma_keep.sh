@@ -19,13 +19,13 @@ for mode in cma_first ratio regular_first; do
 	refuses "$policy/config" "enabled=1 mode=$mode" "Operation not supported" \
 		"cma/mode: $mode: refills of the lists cannot be hooked on this kernel; mode=keep does without"
 done
-check "mode keep" write_to "$policy/config" "enabled=1 mode=keep keep_ms=0"
+check "mode keep" write_to "$policy/config" "enabled=1 mode=keep keep_ms=0 move_pages_per_s=0"
 refuses "$policy/mode" ratio "Operation not supported" "cma/mode: ratio: refills"
 same "and stays" "$(cat "$policy/mode")" keep
 refute "no livepatch for it" any_klp_loaded
-hooks_armed cma_start cma_busy cma_finish cma_release buffer
+hooks_armed cma_start cma_busy cma_finish cma_release buffer wake_kswapd
 check "status says where refills come from" \
-	tells status '^cma +on +keep +refills come from where the kernel takes them$'
+	tells status '^cma +on +keep +refills come from where the kernel takes them; no page is moved to CMA memory$'
 name=$(awk 'NR == 2 { print $1 }' "$policy/state")
 check "the area is known" grep -Eq "^$name +0 +[A-Z]+[A-Z0-9]* +65536 " "$policy/state"
 

@@ -18,7 +18,7 @@ skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 move_pages_per_s=1500 period_ms=100 buffers=1" \
 	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000" \
-	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1"
+	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1 move_pages_per_s=65536 regular_free_pct=4"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }
 # recreates FILE NAME NAME: what the file shows can be written, and is shown again.
@@ -119,6 +119,8 @@ refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of ratio cma_
 refuses "$LMM_DBG/cma/cap_pct" 101 "$range" "cma/cap_pct: 101: not in 0..100"
 refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"
 refuses "$LMM_DBG/cma/keep_max_pct" all "$inval" "cma/keep_max_pct"
+refuses "$LMM_DBG/cma/move_pages_per_s" 1048577 "$range" "cma/move_pages_per_s: 1048577: not in 0..1048576"
+refuses "$LMM_DBG/cma/regular_free_pct" 51 "$range" "cma/regular_free_pct: 51: not in 0..50"
 refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
 refuses "$LMM_DBG/pageblock/max_attempts" 0 "$range" "pageblock/max_attempts: 0: not in 1..16"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"

@@ -162,12 +162,18 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
-/*
- * Released pages are on this CPU's lists, which are allocated from first.  Each call drains up to
- * a batch.  Not in an interrupt, which may have interrupted a user of the lists; less than a
- * batch is not worthwhile.
+/**
+ * cma_drain_lists() - give back pages in this CPU's lists of a zone
+ * @zone: the zone
+ * @most: number of pages; rounded up to batches
+ *
+ * Each call of the kernel's drains up to a batch.  Not in an interrupt, which may have interrupted
+ * a user of the lists; less than a batch is not worthwhile.
+ *
+ * Context: any that pages may be freed in, preemption off; takes and drops pcp->lock.
+ * Return: pages given back.
  */
-static unsigned int drain_lists(struct zone *zone)
+unsigned int cma_drain_lists(struct zone *zone, int most)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	int before = READ_ONCE(pages->count);
@@ -180,7 +186,7 @@ static unsigned int drain_lists(struct zone *zone)
 		last = left;
 		KCALL(drain_list)(zone, pages);
 		left = READ_ONCE(pages->count);
-	} while (left > 0 && left < last);
+	} while (left > 0 && left < last && before - left < most);
 	return max(before - left, 0);
 }
 
@@ -203,7 +209,8 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
 	if (!READ_ONCE(cma.keep))
 		return;
-	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, drain_lists(area->zone));
+	/* Released pages are on this CPU's lists, which are allocated from first. */
+	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, cma_drain_lists(area->zone, INT_MAX));
 	area_keep(area, pfn, count, count);
 	/* Another policy may hold some of the released pages. */
 	lmm_pages_wanted(page_zone(page));
@@ -332,6 +339,32 @@ static int area_add(struct cma *kernel_area, void *unused)
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
 	return 0;
+}
+
+/**
+ * cma_range_is_kept() - is one of these pages kept for its owner?
+ * @zone: zone of the pages
+ * @pfn: first page frame number
+ * @count: number of pages
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long count)
+{
+	bool kept = false;
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas && !kept; i++) {
+		struct cma_area *area = &cma.areas[i];
+
+		if (area->zone != zone)
+			continue;
+		raw_spin_lock_irq(&area->lock);
+		kept = cma_keeps(area->ranges, pfn, pfn + count, jiffies);
+		raw_spin_unlock_irq(&area->lock);
+	}
+	return kept;
 }
 
 /**

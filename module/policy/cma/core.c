@@ -238,6 +238,28 @@ void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsi
 }
 
 /**
+ * cma_keeps() - is one of these pages in a range that is kept?
+ * @ranges: CMA_RANGES ranges of an area
+ * @start: first page frame number
+ * @end: page frame number after the last
+ * @now: time in jiffies
+ *
+ * Context: any, ranges locked.
+ * Return: true if so.
+ */
+bool cma_keeps(const struct cma_range *ranges, unsigned long start, unsigned long end,
+	       unsigned long now)
+{
+	const struct cma_range wanted = { .start = start, .end = end };
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++)
+		if (range_is_used(&ranges[i], now) && overlap(&ranges[i], &wanted))
+			return true;
+	return false;
+}
+
+/**
  * cma_forget() - forget the ranges that were kept long enough
  * @ranges: CMA_RANGES ranges of an area
  * @now: time in jiffies

@@ -167,6 +167,8 @@ struct cma_range {
 void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end);
 void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsigned long now,
 		  unsigned long max);
+bool cma_keeps(const struct cma_range *ranges, unsigned long start, unsigned long end,
+	       unsigned long now);
 unsigned long cma_forget(struct cma_range *ranges, unsigned long now);
 
 #endif /* LIVEMM_POLICY_CMA_CORE_H */

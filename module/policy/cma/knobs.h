@@ -14,6 +14,8 @@ enum cma_knob {
 	KNOB_KEEP_MS,
 	KNOB_KEEP_MAX_PCT,
 	KNOB_BUFFERS,
+	KNOB_MOVE_PAGES_PER_S,
+	KNOB_REGULAR_FREE_PCT,
 	NR_KNOBS
 };
 
@@ -45,7 +47,15 @@ enum cma_knob {
 	COUNTER(FAILURES, "failures")			\
 	COUNTER(RELEASED_PAGES, "released_pages")	\
 	COUNTER(DRAINED_PAGES, "drained_pages")		\
-	COUNTER(MOVED_PAGES, "moved_pages")
+	COUNTER(MOVED_PAGES, "moved_pages")		\
+	COUNTER(BALANCE_PASSES, "balance_passes")	\
+	COUNTER(BALANCED, "balanced")			\
+	COUNTER(BALANCE_NOT_MOVED, "balance_not_moved")	\
+	COUNTER(BALANCE_SKIPPED, "balance_skipped")	\
+	COUNTER(BALANCE_WARM, "balance_warm")		\
+	COUNTER(BALANCE_NO_ROOM, "balance_no_room")	\
+	COUNTER(BALANCE_VAIN, "balance_vain")		\
+	COUNTER(BALANCE_OOM, "balance_oom")
 
 enum cma_counter {
 	CMA_COUNTERS(LMM_COUNTER)

@@ -91,6 +91,8 @@ static void set_knobs(const struct lmm_config *cfg)
 	WRITE_ONCE(cma.keep, msecs_to_jiffies(cfg->value[KNOB_KEEP_MS]));
 	WRITE_ONCE(cma.keep_pct, cfg->value[KNOB_KEEP_MAX_PCT]);
 	lmm_buffers_unmovable(LMM_CMA, cfg->value[KNOB_BUFFERS]);
+	cma_balance_configure(cfg->value[KNOB_MOVE_PAGES_PER_S], cfg->value[KNOB_REGULAR_FREE_PCT],
+			      cfg->value[KNOB_CAP_PCT]);
 }
 
 static void cma_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
@@ -102,6 +104,7 @@ static void cma_configure(struct lmm_policy *policy, const struct lmm_config *cf
 static void cma_disable(struct lmm_policy *policy)
 {
 	lmm_guard_stop();
+	cma_balance_stop();
 	cma_areas_stop();
 	kvfree(cma.zones);
 	cma.zones = NULL;
@@ -121,6 +124,11 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	} else {
 		scnprintf(why, len, "out of memory for the zones");
 		err = -ENOMEM;
+	}
+	if (!err) {
+		err = cma_balance_start();
+		if (err)
+			scnprintf(why, len, "no worker to move pages");
 	}
 	if (err)
 		cma_disable(policy);
@@ -147,12 +155,15 @@ static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 			   cma_room(&view), cma_share(&view) * 100UL / CMA_SHARE_ONE,
 			   verdict_words[cma_judge(&view, &cma.settings, ratio)]);
 	}
+	cma_balance_show(m);
 }
 
 static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	if (!cma_mode_lends(cma.settings.mode))
-		scnprintf(why, len, "refills come from where the kernel takes them");
+		scnprintf(why, len, "refills come from where the kernel takes them; %s",
+			  cma_balance_rate() ? "pages are moved to CMA memory" :
+					       "no page is moved to CMA memory");
 }
 
 static const struct lmm_subscription cma_subscriptions[] = {
@@ -171,6 +182,11 @@ static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_NEEDS(CMA_NAME, "all of the policy, which would not know the areas"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
 	LMM_NEEDS(BLOCK_FLAGS, "all of the policy: the type of a block"),
+	LMM_USES(WAKE_KSWAPD, "moving pages at once when memory is short"),
+	LMM_USES(MEM_HOTPLUG, "moving pages to CMA memory: memory could go meanwhile"),
+	LMM_USES(ISOLATE, "moving pages to CMA memory"),
+	LMM_USES(MIGRATE, "moving pages to CMA memory"),
+	LMM_USES(PUTBACK, "moving pages to CMA memory"),
 };
 
 static const struct lmm_layout cma_layouts[] = {
@@ -192,6 +208,20 @@ static const struct lmm_layout cma_layouts[] = {
 	LMM_LAYOUT(page, private),
 	LMM_LAYOUT(page, buddy_list),
 	LMM_LAYOUT(page, page_type),
+	LMM_LAYOUT(page, LMM_PAGE_COMPOUND),
+	LMM_LAYOUT(page, mapping),
+	LMM_LAYOUT(page, lru),
+	LMM_LAYOUT(page, _mapcount),
+	LMM_LAYOUT(page, _refcount),
+	LMM_LAYOUT(zone, zone_start_pfn),
+	LMM_LAYOUT(zone, spanned_pages),
+	LMM_LAYOUT(address_space, a_ops),
+	LMM_LAYOUT(address_space, gfp_mask),
+	LMM_LAYOUT(address_space, flags),
+	LMM_LAYOUT(address_space_operations, migrate_folio),
+	LMM_LAYOUT_SIZE(percpu_rw_semaphore),
+	LMM_LAYOUT(percpu_rw_semaphore, read_count),
+	LMM_LAYOUT(percpu_rw_semaphore, block),
 };
 
 static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);
@@ -204,6 +234,7 @@ static const struct lmm_events cma_events = {
 	.cma_busy = cma_on_busy,
 	.cma_finish = cma_on_finish,
 	.cma_release = cma_on_release,
+	.kswapd_woken = cma_on_kswapd_woken,
 };
 
 /* The policy's row in the registry. */

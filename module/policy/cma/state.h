@@ -6,6 +6,8 @@
  * lend.c		where a refill comes from; runs under the kernel's pcp->lock
  * areas.c		what the owners of CMA memory do, and what is kept for them
  * core.c		the arithmetic of both
+ * balance.c		the worker that moves pages from regular memory to CMA memory
+ * core_balance.c	its arithmetic
  */
 #ifndef LIVEMM_POLICY_CMA_STATE_H
 #define LIVEMM_POLICY_CMA_STATE_H
@@ -99,10 +101,20 @@ int cma_areas_find(char *why, size_t len);
 void cma_areas_configure(void);
 void cma_areas_stop(void);
 void cma_areas_show(struct seq_file *m);
+unsigned int cma_drain_lists(struct zone *zone, int most);
+bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long count);
 void cma_on_start(const char *name, unsigned long count);
 void cma_on_busy(const char *name, unsigned long pfn, unsigned long count);
 void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long count);
 void cma_on_release(const char *name, unsigned long pfn, const struct page *page,
 		    unsigned long count);
+
+/* balance.c */
+u32 cma_balance_rate(void);
+int cma_balance_start(void);
+void cma_balance_stop(void);
+void cma_balance_configure(u32 rate, u32 free_pct, u32 cap_pct);
+void cma_balance_show(struct seq_file *m);
+void cma_on_kswapd_woken(struct zone *zone);
 
 #endif /* LIVEMM_POLICY_CMA_STATE_H */

@@ -59,6 +59,28 @@ TRACE_EVENT(cma_refill,
 		  __entry->verdict)
 );
 
+/* Pages were moved out of the regular memory of a zone to CMA memory; pages still to be moved. */
+TRACE_EVENT(cma_balance,
+	TP_PROTO(int nid, int zone, int target, unsigned long moved, unsigned long left),
+	TP_ARGS(nid, zone, target, moved, left),
+	TP_STRUCT__entry(
+		__field(int, nid)
+		__field(int, zone)
+		__field(int, target)
+		__field(unsigned long, moved)
+		__field(unsigned long, left)
+	),
+	TP_fast_assign(
+		__entry->nid = nid;
+		__entry->zone = zone;
+		__entry->target = target;
+		__entry->moved = moved;
+		__entry->left = left;
+	),
+	TP_printk("nid=%d zone=%d target=%d moved=%lu left=%lu", __entry->nid, __entry->zone,
+		  __entry->target, __entry->moved, __entry->left)
+);
+
 #endif /* LIVEMM_POLICY_CMA_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -17,7 +17,7 @@
  * @LMM_SKIP_NONE: the page may be moved
  * @LMM_SKIP_OFF_LIST: the page is on no LRU list: on its way there, taken by reclaim, or a
  *	driver's
- * @LMM_SKIP_LARGE: the page is part of a larger folio
+ * @LMM_SKIP_LARGE: the page is part of a larger folio that is not moved as a whole
  * @LMM_SKIP_UNEVICTABLE: the page is mlocked, or its mapping is unevictable
  * @LMM_SKIP_LOCKED: somebody has locked the page, for instance a read under way
  * @LMM_SKIP_WRITEBACK: the page is being written
@@ -45,7 +45,7 @@ enum lmm_skip {
 /**
  * struct lmm_page_facts - facts about a page to which the worker has a reference
  * @listed: on an LRU list; the other facts count only then
- * @large: part of a folio of more than a page
+ * @large: part of a folio of more than a page that is not moved as a whole
  * @unevictable: reclaim leaves the page alone
  * @locked: somebody has the lock of the page
  * @writeback: being written

@@ -22,14 +22,20 @@
 #include "hook/kcall.h"
 #include "move.h"
 
-static struct lmm_moved *target_get(struct lmm_moved *unused, unsigned long private)
+/* A folio to move to, as large as the folio to be moved. */
+static struct lmm_moved *target_get(struct lmm_moved *moved, unsigned long private)
 {
 	struct lmm_move *move = (struct lmm_move *)private;
-	struct page *page = list_first_entry_or_null(&move->targets, struct page, lru);
+	unsigned int order = folio_order((struct folio *)moved);
+	struct page *page;
 
-	if (page)
-		list_del(&page->lru);
-	return (struct lmm_moved *)page;
+	list_for_each_entry(page, &move->targets, lru) {
+		if (compound_order(page) == order) {
+			list_del(&page->lru);
+			return (struct lmm_moved *)page;
+		}
+	}
+	return NULL;
 }
 
 static void target_put(struct lmm_moved *target, unsigned long private)
@@ -44,7 +50,7 @@ static void pages_free(struct list_head *pages)
 	struct page *page, *next;
 
 	list_for_each_entry_safe(page, next, pages, lru)
-		__free_page(page);
+		__free_pages(page, compound_order(page));
 	INIT_LIST_HEAD(pages);
 }
 
@@ -66,15 +72,19 @@ static bool mapping_binds(struct address_space *mapping, bool stranger)
  * Facts about a folio to which we have a reference.  A mapping can be read under the reference and
  * RCU, which delays the freeing of the inode and of the file system's module.
  */
-static struct lmm_page_facts facts_of(struct folio *folio, bool stranger)
+static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move *move)
 {
 	struct lmm_page_facts facts = { .listed = folio_test_lru(folio) };
 	struct address_space *mapping;
+	bool whole;
 
 	/* The members of other pages have other meanings. */
 	if (!facts.listed)
 		return facts;
-	facts.large = folio_test_large(folio);
+	/* The kernel itself counts the references to a larger folio, once the folio is unmapped. */
+	whole = folio_test_large(folio) && LMM_MOVES_LARGE && move->mover->large &&
+		folio_test_anon(folio);
+	facts.large = folio_test_large(folio) && !whole;
 	facts.unevictable = folio_test_unevictable(folio) || folio_test_mlocked(folio);
 	facts.locked = folio_test_locked(folio);
 	facts.writeback = folio_test_writeback(folio);
@@ -85,12 +95,12 @@ static struct lmm_page_facts facts_of(struct folio *folio, bool stranger)
 	facts.cached = folio_test_swapcache(folio);
 	facts.migrates = true;
 	facts.mapped = atomic_read(&folio->_mapcount) + 1;
-	facts.refs = folio_ref_count(folio);
+	facts.refs = whole ? 0 : folio_ref_count(folio);
 	rcu_read_lock();
 	mapping = READ_ONCE(folio->mapping);
 	if (mapping && !((unsigned long)mapping & LMM_MAPPING_FLAGS)) {
 		facts.cached = true;
-		facts.bound = mapping_binds(mapping, stranger);
+		facts.bound = mapping_binds(mapping, move->stranger);
 		facts.migrates = mapping->a_ops->migrate_folio;
 		facts.asks = lmm_mapping_asks(mapping);
 	}
@@ -98,17 +108,23 @@ static struct lmm_page_facts facts_of(struct folio *folio, bool stranger)
 	return facts;
 }
 
-/* Take a folio off its LRU list, if there is a page to move to. */
+/*
+ * Take a folio off its LRU list, if there is a folio to move to.  Where there is none for a larger
+ * folio, there may still be pages for others.
+ */
 static bool folio_take(struct folio *folio, struct lmm_move *move)
 {
-	move->full = !move->mover->target_add(move);
-	if (move->full || !lmm_isolated(KCALL(isolate)(folio))) {
+	long pages = folio_nr_pages(folio);
+	bool target = move->mover->target_add(move, folio_order(folio));
+
+	move->full = !target && pages == 1;
+	if (!target || !lmm_isolated(KCALL(isolate)(folio))) {
 		move->stays = true;
 		return false;
 	}
 	list_add(&folio->lru, &move->pages);
-	node_stat_mod_folio(folio, NR_ISOLATED_ANON + folio_is_file_lru(folio), 1);
-	move->taken++;
+	node_stat_mod_folio(folio, NR_ISOLATED_ANON + folio_is_file_lru(folio), pages);
+	move->taken += pages;
 	return true;
 }
 
@@ -136,7 +152,10 @@ bool lmm_move_visit(struct lmm_move *move, struct page *page, bool take)
 		return false;
 	/* The page may have changed hands before we had the reference. */
 	folio = page_folio(page);
-	facts = facts_of(folio, move->stranger);
+	facts = facts_of(folio, move);
+	/* The rest of a larger folio need not be looked at. */
+	if (page_to_pfn(page) == move->at)
+		move->at = max(move->at, folio_pfn(folio) + folio_nr_pages(folio) - 1);
 	goes = move->mover->goes(move, &facts) && (!take || folio_take(folio, move));
 	put_page(page);
 	return goes;
@@ -204,6 +223,24 @@ void lmm_move_begin(struct lmm_move *move, const struct lmm_mover *mover, unsign
 	INIT_LIST_HEAD(&move->pages);
 	INIT_LIST_HEAD(&move->targets);
 	INIT_LIST_HEAD(&move->aside);
+}
+
+/**
+ * lmm_move_go_on() - go on with another range; pages to move to that are left serve that range
+ * @move: the move; no page is taken
+ * @from: first page frame number of the range
+ * @end: page frame number after the range
+ *
+ * Context: process.
+ */
+void lmm_move_go_on(struct lmm_move *move, unsigned long from, unsigned long end)
+{
+	move->from = from;
+	move->end = end;
+	move->at = from;
+	move->taken = 0;
+	move->stays = false;
+	move->full = false;
 }
 
 /**

@@ -18,13 +18,15 @@ struct page;
 
 /**
  * struct lmm_mover - how a policy moves pages
+ * @large: larger folios of anonymous memory are moved, too, as a whole
  * @goes: may a page with these facts be moved?  Sets @stays of the move if the page may go later
- * @target_add: add a page to move to, or return false; pages that must not be moved to go to
- *	@aside of the move
+ * @target_add: add a page, or a folio of an order, to move to, or return false; pages that must not
+ *	be moved to go to @aside of the move
  */
 struct lmm_mover {
+	bool large;
 	bool (*goes)(struct lmm_move *move, const struct lmm_page_facts *facts);
-	bool (*target_add)(struct lmm_move *move);
+	bool (*target_add)(struct lmm_move *move, unsigned int order);
 };
 
 /**
@@ -34,10 +36,10 @@ struct lmm_mover {
  * @end: page frame number after the range
  * @at: page to look at next
  * @stranger: the pages go to a block of another type than the block they are in
- * @pages: pages that were taken off their LRU lists
- * @targets: free pages to move to
+ * @pages: folios that were taken off their LRU lists
+ * @targets: free pages and folios to move to
  * @aside: free pages that must not be moved to
- * @taken: number of @pages
+ * @taken: pages of @pages
  * @stays: a page stays in the range that may go later
  * @full: there was no page to move to
  */
@@ -57,6 +59,7 @@ struct lmm_move {
 
 void lmm_move_begin(struct lmm_move *move, const struct lmm_mover *mover, unsigned long from,
 		    unsigned long end, bool stranger);
+void lmm_move_go_on(struct lmm_move *move, unsigned long from, unsigned long end);
 bool lmm_move_visit(struct lmm_move *move, struct page *page, bool take);
 void lmm_move_take(struct lmm_move *move, unsigned int most);
 unsigned int lmm_move_taken(struct lmm_move *move);

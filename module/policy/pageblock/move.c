@@ -36,7 +36,7 @@ struct block_move {
 };
 
 /* Have a page to move to; lists of free pages may still hold pages of the block itself. */
-static bool target_add(struct lmm_move *move)
+static bool target_add(struct lmm_move *move, unsigned int order)
 {
 	struct block_move *block = container_of(move, struct block_move, move);
 	struct page *page;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cma_balance_core_test.c - how many pages of regular memory go to CMA memory, and when
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+
+#include "../module/policy/cma/core_balance.c"
+
+/* The defaults. */
+static const struct cma_aim usual = { .free_pct = 4, .cap_pct = 100 };
+
+/*
+ * 1 GiB with half of it reserved: 118928 pages are regular, so the goal is 4757 pages (18 MiB)
+ * above the high watermark.
+ */
+static struct cma_view view_of(long regular_free, long free_cma)
+{
+	return (struct cma_view){
+		.free = regular_free + free_cma, .free_cma = free_cma, .high = 1500,
+		.managed = 250000, .cma = 131072,
+	};
+}
+
+static void begins_before_reclaim(struct kunit *test)
+{
+	static const struct {
+		long regular_free;
+		bool moving;
+		long want;
+	} cases[] = {
+		{ 100000, false, 0 },
+		/* Half of the goal above the watermark, and a page less. */
+		{ 1500 + 2378, false, 0 },
+		{ 1500 + 2377, false, 2380 },
+		/* Once begun, up to the goal. */
+		{ 1500 + 2378, true, 2379 },
+		{ 1500 + 4756, true, 1 },
+		{ 1500 + 4757, true, 0 },
+		/* At the high watermark, where reclaim ends, and with nothing left. */
+		{ 1500, false, 4757 },
+		{ 0, false, 6257 },
+		/* A count that is off. */
+		{ -100, false, 6357 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cma_view view = view_of(cases[i].regular_free, 131072);
+
+		KUNIT_EXPECT_EQ(test, cases[i].want,
+				cma_balance_want(&view, &usual, cases[i].moving));
+	}
+}
+
+static void the_goal_is_of_regular_memory(struct kunit *test)
+{
+	struct cma_view view = view_of(0, 0);
+	struct cma_aim none = { .free_pct = 0, .cap_pct = 100 };
+
+	KUNIT_EXPECT_EQ(test, 4757L, cma_balance_goal(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_goal(&view, &none));
+	/* With no goal, movement still begins below the high watermark, as reclaim does. */
+	view = view_of(1500, 131072);
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_want(&view, &none, false));
+	view = view_of(1499, 131072);
+	KUNIT_EXPECT_EQ(test, 1L, cma_balance_want(&view, &none, false));
+	/* More CMA memory than there is memory: the counts are off. */
+	view.managed = 1000;
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_goal(&view, &usual));
+}
+
+static void looks_often_near_the_goal(struct kunit *test)
+{
+	struct cma_view view = view_of(1500 + 2 * 4757, 131072);
+
+	KUNIT_EXPECT_FALSE(test, cma_balance_near(&view, &usual));
+	view = view_of(1500 + 2 * 4757 - 1, 131072);
+	KUNIT_EXPECT_TRUE(test, cma_balance_near(&view, &usual));
+}
+
+static void takes_what_owners_leave(struct kunit *test)
+{
+	struct cma_aim half = { .free_pct = 4, .cap_pct = 50 };
+	struct cma_view view = view_of(1000, 131072);
+
+	/* Up to where half of the free memory is CMA memory: the kernel gives no more. */
+	KUNIT_EXPECT_EQ(test, (131072L - 1000) / 2, cma_balance_can(&view, &usual));
+	view = view_of(131072, 131072);
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	view = view_of(200000, 131072);
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	/* What is kept, and nothing while an owner allocates. */
+	view = view_of(1000, 20000);
+	view.kept = 15000;
+	KUNIT_EXPECT_EQ(test, 5000L, cma_balance_can(&view, &usual));
+	view.kept = 20001;
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	view.kept = 0;
+	view.allocating = true;
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	/* A cap: 65536 may be in use. */
+	view = view_of(1000, 131072 - 60000);
+	KUNIT_EXPECT_EQ(test, 5536L, cma_balance_can(&view, &half));
+	view = view_of(1000, 131072 - 65536);
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &half));
+	view = view_of(1000, 131072 - 100000);
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &half));
+	/* No CMA memory; a count that is off. */
+	view = view_of(1000, 0);
+	view.cma = 0;
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	view = view_of(1000, -7);
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+}
+
+/* An unmovable load of 64 pages a look, beside the worker: reclaim never begins. */
+static void keeps_ahead_of_a_load(struct kunit *test)
+{
+	long regular = 30000, cma = 131072, moved = 0, least = regular;
+	bool moving = false;
+	unsigned int i;
+
+	for (i = 0; i < 1500; i++) {
+		struct cma_view view = view_of(regular, cma);
+		long pages = min(cma_balance_want(&view, &usual, moving),
+				 cma_balance_can(&view, &usual));
+
+		/* A pass has its budget. */
+		moving = pages;
+		pages = min(pages, 820L);
+		regular += pages - 64;
+		cma -= pages;
+		moved += pages;
+		least = min(least, regular);
+	}
+	KUNIT_EXPECT_GE(test, least, 1500L);
+	KUNIT_EXPECT_GE(test, moved, 96000L - 30000);
+	KUNIT_EXPECT_LE(test, moved, 96000L - 30000 + 1500 + 4757 + 820);
+}
+
+/* A zone of 10 blocks: pages that were used lately are taken when there are no others. */
+static void searches_harder_then_rests(struct kunit *test)
+{
+	struct cma_search search = { };
+	unsigned int i;
+
+	for (i = 0; i < 10; i++, search.seen++)
+		KUNIT_EXPECT_TRUE(test, cma_search_goes_on(&search, 10));
+	/* Something was found: another round of the same kind. */
+	search.found = 3;
+	KUNIT_EXPECT_TRUE(test, cma_search_goes_on(&search, 10));
+	KUNIT_EXPECT_FALSE(test, search.warm);
+	/* Nothing: pages that were used lately are taken next. */
+	search.seen = 10;
+	KUNIT_EXPECT_TRUE(test, cma_search_goes_on(&search, 10));
+	KUNIT_EXPECT_TRUE(test, search.warm);
+	KUNIT_EXPECT_EQ(test, 0UL, search.seen);
+	/* Nothing again. */
+	search.seen = 10;
+	KUNIT_EXPECT_FALSE(test, cma_search_goes_on(&search, 10));
+	/* In a large zone, 16 blocks are enough to see that others are rare. */
+	search = (struct cma_search){ .seen = 15 };
+	KUNIT_EXPECT_TRUE(test, cma_search_goes_on(&search, 500000));
+	KUNIT_EXPECT_FALSE(test, search.warm);
+	search.seen = 16;
+	KUNIT_EXPECT_TRUE(test, cma_search_goes_on(&search, 500000));
+	KUNIT_EXPECT_TRUE(test, search.warm);
+	search.seen = 499999;
+	KUNIT_EXPECT_TRUE(test, cma_search_goes_on(&search, 500000));
+	search.seen = 500000;
+	KUNIT_EXPECT_FALSE(test, cma_search_goes_on(&search, 500000));
+}
+
+static struct kunit_case cma_balance_core_cases[] = {
+	KUNIT_CASE(begins_before_reclaim),
+	KUNIT_CASE(the_goal_is_of_regular_memory),
+	KUNIT_CASE(looks_often_near_the_goal),
+	KUNIT_CASE(takes_what_owners_leave),
+	KUNIT_CASE(keeps_ahead_of_a_load),
+	KUNIT_CASE(searches_harder_then_rests),
+	{}
+};
+
+static struct kunit_suite cma_balance_core_suite = {
+	.name = "livemm-cma-balance-core",
+	.test_cases = cma_balance_core_cases,
+};

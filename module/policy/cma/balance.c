@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * balance.c - move pages from regular memory to CMA memory before reclaim begins
+ *
+ * A worker looks at the page counts of zones, at least once a second.  When regular memory falls
+ * below its goal, the worker searches blocks of that memory, moves what can be moved to free CMA
+ * memory of the same node, and stops at the goal (core_balance.h).  A wake-up of kswapd, and the
+ * OOM killer before it chooses a task, have the worker look at once.
+ *
+ * Pages to move to are ordinary allocations.  While over half of the free memory of a zone is CMA
+ * memory, the kernel gives CMA memory to movable requests of every order.  Blocks of an order that
+ * per-CPU lists do not keep come straight from there.  So the worker asks for such blocks, and
+ * splits them.  The kernel takes the smallest free block that suffices.  Where that is part of a
+ * range that is kept for an owner, the worker gives the block back, and asks for a larger one: of
+ * the largest blocks, those of kept ranges are last (areas.c).
+ *
+ * A moved page leaves its old page in a list of this CPU, as a movable page.  Requests that may not
+ * use CMA memory do not find the page there, so the list is drained.
+ *
+ * The worker takes the locks that compaction in direct reclaim takes, and waits for no I/O, so the
+ * OOM killer's caller may wait for the worker.
+ *
+ * Lifetimes: cma_balance_start() before any hook is armed, cma_balance_stop() when no handler runs
+ * any more.
+ */
+#include <linux/gfp.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/sched.h>
+#include <linux/static_call.h>
+
+#include "compat/compat.h"
+#include "dispatch.h"
+#include "hook/hook.h"
+#include "hook/kcall.h"
+#include "core_balance.h"
+#include "trace.h"
+#include "state.h"
+#include "policy/common/core_budget.h"
+#include "policy/common/move.h"
+#include "policy/common/worker.h"
+
+/* For the pages to move to: no reclaim, which may wait, and no use of reserves. */
+#define TARGET_GFP \
+	(__GFP_MOVABLE | __GFP_THISNODE | __GFP_NOMEMALLOC | __GFP_NOWARN | \
+	 __GFP_NORETRY)
+
+/*
+ * Orders of blocks to ask for, one after the other: a batch of pages and above, no order of a
+ * per-CPU list; then what is left.
+ */
+static const u8 target_orders[] = { 5, 6, 7, 8, LMM_MAX_ORDER, 4, 3, 2, 1, 0 };
+static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
+
+/* Larger folios to put aside at once, which were no CMA memory or are kept for an owner. */
+#define MAX_ASIDE	4
+
+/* Time of the worker at a stretch, in ms. */
+#define SLICE_MS	20
+
+/* Time without a look after a search in vain, and between two passes for kswapd, in ms. */
+#define VAIN_MS		10000
+#define WOKEN_MS	20
+
+/**
+ * struct balance_zone - the worker's view of a zone
+ * @search: what the search has come to
+ * @cursor: page frame number at which the search goes on
+ * @vain: time until which the zone is left alone after a search in vain, in jiffies
+ * @vainly: the last search was in vain
+ * @moving: pages are being moved out
+ * @pressed: regular memory is at its high watermark, so that reclaim is at work or will soon be
+ */
+struct balance_zone {
+	struct cma_search search;
+	unsigned long cursor;
+	unsigned long vain;
+	bool vainly;
+	bool moving;
+	bool pressed;
+};
+
+/**
+ * struct balance_state - the worker
+ * @worker: queues the passes
+ * @zones: array by slot of the zone; NULL: this kernel lacks what movement needs
+ * @hotplug: the kernel's lock of memory hotplug
+ * @aim: knobs
+ * @rate: pages that may be moved in a second; 0: none
+ * @leaving: the policy goes off: stop at the next step
+ * @oom: the OOM killer waits for the pass, which may move CMA_OOM_PAGES whatever the rate
+ * @slice_end: time at which the worker stops for a while, in jiffies
+ * @woken: time before which kswapd does not queue a pass, in jiffies
+ * @pages: budget of pages to move
+ * @blocks: budget of blocks to search
+ * @moved: pages moved so far
+ */
+static struct balance_state {
+	struct lmm_worker worker;
+	struct balance_zone *zones;
+	struct percpu_rw_semaphore *hotplug;
+	struct cma_aim aim;
+	u32 rate;
+	bool leaving;
+	bool oom;
+	unsigned long slice_end;
+	unsigned long woken;
+	struct lmm_budget pages;
+	struct lmm_budget blocks;
+	u64 moved;
+} balance;
+
+/**
+ * struct balance_move - pages on their way from a block to CMA memory
+ * @move: the move
+ * @source: zone of the block
+ * @target: zone of the CMA memory
+ * @warm: take pages that were used lately, too
+ * @poor: the budget does not suffice for a larger folio
+ * @ready: pages of order 0 to move to that were not promised to a page yet
+ */
+struct balance_move {
+	struct lmm_move move;
+	struct zone *source;
+	struct zone *target;
+	bool warm;
+	bool poor;
+	unsigned int ready;
+};
+
+static u64 now_ms(void)
+{
+	return ktime_to_ms(ktime_get());
+}
+
+static bool slice_over(void)
+{
+	return READ_ONCE(balance.leaving) ||
+	       (!READ_ONCE(balance.oom) && time_after_eq(jiffies, balance.slice_end));
+}
+
+/* Pages that may be moved now. */
+static u64 pages_left(void)
+{
+	return READ_ONCE(balance.oom) ? CMA_OOM_PAGES : lmm_budget_left(&balance.pages);
+}
+
+static struct cma_aim aim(void)
+{
+	return (struct cma_aim){
+		.free_pct = READ_ONCE(balance.aim.free_pct),
+		.cap_pct = READ_ONCE(balance.aim.cap_pct),
+	};
+}
+
+static gfp_t target_gfp(const struct zone *zone)
+{
+#ifdef CONFIG_ZONE_DMA32
+	if (zone_idx(zone) == ZONE_DMA32)
+		return TARGET_GFP | __GFP_DMA32;
+#endif
+	return TARGET_GFP;
+}
+
+/* Is a new block CMA memory of the zone that no owner is to get soon? */
+static bool target_is_good(const struct zone *zone, struct page *page, unsigned int order)
+{
+	unsigned long pfn = page_to_pfn(page);
+
+	return page_zone(page) == zone &&
+	       lmm_block_type(KCALL(block_flags), page, pfn) == LMM_MIGRATE_CMA &&
+	       !cma_range_is_kept(zone, pfn, 1UL << order);
+}
+
+/* Have a page of order 0 to move to. */
+static bool pages_add(struct balance_move *balanced)
+{
+	struct page *page;
+	unsigned int i, j, order;
+
+	for (i = 0; !balanced->ready && i < ARRAY_SIZE(target_orders); i++) {
+		order = target_orders[i];
+		page = alloc_pages_node(zone_to_nid(balanced->target),
+					target_gfp(balanced->target), order);
+		if (!page)
+			continue;
+		if (!target_is_good(balanced->target, page, order)) {
+			__free_pages(page, order);
+			continue;
+		}
+		split_page(page, order);
+		for (j = 0; j < 1U << order; j++)
+			list_add_tail(&page[j].lru, &balanced->move.targets);
+		balanced->ready = 1U << order;
+	}
+	if (!balanced->ready)
+		return false;
+	balanced->ready--;
+	return true;
+}
+
+/* Have a larger folio to move to. */
+static bool folio_add(struct balance_move *balanced, unsigned int order)
+{
+	struct folio *aside[MAX_ASIDE], *folio = NULL;
+	unsigned int i = 0;
+	bool good = false;
+
+	while (!good && i < MAX_ASIDE) {
+		folio = __folio_alloc(target_gfp(balanced->target), order,
+				      zone_to_nid(balanced->target), NULL);
+		if (!folio)
+			break;
+		good = target_is_good(balanced->target, &folio->page, order);
+		if (!good)
+			aside[i++] = folio;
+	}
+	if (good)
+		list_add_tail(&folio->lru, &balanced->move.targets);
+	while (i--)
+		folio_put(aside[i]);
+	return good;
+}
+
+static bool target_add(struct lmm_move *move, unsigned int order)
+{
+	struct balance_move *balanced = container_of(move, struct balance_move, move);
+
+	if (!order)
+		return pages_add(balanced);
+	balanced->poor = move->taken + (1UL << order) > pages_left();
+	return !balanced->poor && folio_add(balanced, order);
+}
+
+/* May a page with these facts be moved?  Counts why not. */
+static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
+{
+	bool warm = container_of(move, struct balance_move, move)->warm;
+
+	if (lmm_page_skip(facts) != LMM_SKIP_NONE) {
+		lmm_count(&lmm_cma_policy, COUNT_BALANCE_SKIPPED, 1);
+		return false;
+	}
+	if (facts->active && !warm) {
+		lmm_count(&lmm_cma_policy, COUNT_BALANCE_WARM, 1);
+		return false;
+	}
+	return true;
+}
+
+static const struct lmm_mover mover = {
+	.large = true, .goes = page_goes, .target_add = target_add,
+};
+
+/* Has the zone's regular memory pages at @pfn, and may these be moved? */
+static bool block_is_source(struct zone *zone, unsigned long pfn)
+{
+	struct page *page = pfn_to_online_page(pfn);
+	unsigned long type;
+
+	if (!page || page_zone(page) != zone)
+		return false;
+	type = lmm_block_type(KCALL(block_flags), page, pfn);
+	return type == MIGRATE_MOVABLE || type == MIGRATE_UNMOVABLE || type == MIGRATE_RECLAIMABLE;
+}
+
+/* Take up to a batch of pages out of a block, and move them; return the number moved. */
+static unsigned int batch_move(struct balance_move *balanced, unsigned long most)
+{
+	struct lmm_move *move = &balanced->move;
+	unsigned int moved;
+
+	lmm_move_take(move, min3(pages_left(), (u64)LMM_MOVE_BATCH, (u64)most));
+	/* A page that the kernel does not move in the end has cost as much. */
+	lmm_budget_take(&balance.pages, move->taken);
+	moved = lmm_move_taken(move);
+	lmm_count(&lmm_cma_policy, COUNT_BALANCED, moved);
+	lmm_count(&lmm_cma_policy, COUNT_BALANCE_NOT_MOVED, move->taken - moved);
+	balance.moved += moved;
+	if (moved) {
+		preempt_disable();
+		cma_drain_lists(balanced->source, moved);
+		preempt_enable();
+	}
+	return moved;
+}
+
+/* Move up to @most pages out of the rest of a block, from @pfn on; return their number. */
+static unsigned long block_move(struct balance_move *balanced, unsigned long *pfn,
+				unsigned long most)
+{
+	struct lmm_move *move = &balanced->move;
+	unsigned long moved = 0;
+
+	lmm_move_go_on(move, *pfn, ALIGN(*pfn + 1, pageblock_nr_pages));
+	balanced->poor = false;
+	while (move->at < move->end && !move->full && !balanced->poor && moved < most &&
+	       !slice_over() && pages_left() && !cma_zone_is_taken(balanced->target)) {
+		moved += batch_move(balanced, most - moved);
+		cond_resched();
+	}
+	*pfn = move->at;
+	if (move->full)
+		lmm_count(&lmm_cma_policy, COUNT_BALANCE_NO_ROOM, 1);
+	return moved;
+}
+
+/* The zone of the node whose CMA memory can take most; NULL if none can. */
+static struct zone *target_for(const struct zone *source, unsigned long *can)
+{
+	unsigned int first = zone_to_nid((struct zone *)source) * MAX_NR_ZONES, i;
+	struct cma_aim knobs = aim();
+	struct zone *best = NULL, *zone;
+	struct cma_view view;
+
+	*can = 0;
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		unsigned long pages;
+
+		zone = lmm_zone_at(first + i);
+		if (!zone)
+			continue;
+		cma_view_zone(zone, &view);
+		pages = cma_balance_can(&view, &knobs);
+		if (pages > *can) {
+			*can = pages;
+			best = zone;
+		}
+	}
+	return best;
+}
+
+/* Jiffies until the next look, far from the goal and near. */
+static unsigned long look_after(bool near)
+{
+	return max_t(unsigned long, HZ / (near ? CMA_LOOKS_NEAR : CMA_LOOKS_FAR), 1);
+}
+
+/* How much to move out of a zone, and to which zone; 0 if nothing. */
+static unsigned long zone_due(struct zone *zone, struct balance_zone *bz, struct zone **target,
+			      bool *near)
+{
+	struct cma_aim knobs = aim();
+	struct cma_view view;
+	unsigned long want, can;
+
+	cma_view_zone(zone, &view);
+	want = cma_balance_want(&view, &knobs, bz->moving);
+	bz->pressed = cma_room(&view) <= 0;
+	if (!want)
+		bz->search.warm = false;
+	if (bz->vainly && !READ_ONCE(balance.oom) && time_before(jiffies, bz->vain))
+		return 0;
+	if (!cma_balance_near(&view, &knobs))
+		return 0;
+	*target = target_for(zone, &can);
+	*near |= !!*target;
+	return min(want, can);
+}
+
+/* Search the next block of a zone; return the number of pages moved. */
+static unsigned long zone_step(struct zone *zone, struct balance_zone *bz,
+			       struct balance_move *balanced, unsigned long most, bool *stop)
+{
+	unsigned long start = READ_ONCE(zone->zone_start_pfn);
+	unsigned long end = start + READ_ONCE(zone->spanned_pages);
+	unsigned long moved;
+
+	if (bz->cursor < start || bz->cursor >= end)
+		bz->cursor = start;
+	if (!block_is_source(zone, bz->cursor)) {
+		bz->cursor = ALIGN(bz->cursor + 1, pageblock_nr_pages);
+		bz->search.seen++;
+		return 0;
+	}
+	lmm_budget_take(&balance.blocks, 1);
+	balanced->warm = bz->search.warm || bz->pressed || READ_ONCE(balance.oom);
+	moved = block_move(balanced, &bz->cursor, most);
+	bz->search.found += moved;
+	bz->search.seen += IS_ALIGNED(bz->cursor, pageblock_nr_pages);
+	*stop = balanced->move.full || balanced->poor;
+	return moved;
+}
+
+/* Is a zone to be searched on?  If not, all of the zone was searched in vain. */
+static bool zone_goes_on(struct zone *zone, struct balance_zone *bz)
+{
+	unsigned long blocks = DIV_ROUND_UP(READ_ONCE(zone->spanned_pages), pageblock_nr_pages);
+
+	/* A zone may begin in the middle of a block. */
+	bz->vainly = !cma_search_goes_on(&bz->search, blocks + 1);
+	if (!bz->vainly)
+		return true;
+	lmm_count(&lmm_cma_policy, COUNT_BALANCE_VAIN, 1);
+	bz->vain = jiffies + msecs_to_jiffies(VAIN_MS);
+	bz->search = (struct cma_search){ };
+	return false;
+}
+
+/*
+ * Move what is due out of a zone; false if the slice was too short.  Without budget, or room, the
+ * rest is left to a later pass.
+ */
+static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
+{
+	struct zone *target = NULL;
+	unsigned long left = zone_due(zone, bz, &target, near), moved = 0;
+	struct balance_move balanced = { .source = zone, .target = target };
+	bool stop = false, done = true;
+
+	bz->moving = left;
+	lmm_move_begin(&balanced.move, &mover, 0, 0, true);
+	while (moved < left && !stop && pages_left() && lmm_budget_left(&balance.blocks)) {
+		done = !slice_over();
+		if (!done || cma_zone_is_taken(target) ||
+		    !percpu_down_read_trylock(balance.hotplug))
+			break;
+		moved += zone_step(zone, bz, &balanced, left - moved, &stop);
+		percpu_up_read(balance.hotplug);
+		cond_resched();
+		if (READ_ONCE(balance.oom) && moved >= CMA_OOM_PAGES)
+			break;
+		stop |= !zone_goes_on(zone, bz);
+	}
+	lmm_move_end(&balanced.move);
+	if (!moved)
+		return done;
+	/* Another policy may hold some of the old pages. */
+	preempt_disable();
+	lmm_pages_wanted(zone);
+	preempt_enable();
+	trace_cma_balance(zone_to_nid(zone), zone_idx(zone), zone_idx(target), moved,
+			  left - min(left, moved));
+	return done;
+}
+
+static void balance_pass(struct work_struct *work)
+{
+	u32 rate = READ_ONCE(balance.rate);
+	bool near = false, done = true;
+	struct zone *zone;
+	u64 now = now_ms();
+	unsigned long next;
+
+	if (!rate || READ_ONCE(balance.leaving))
+		return;
+	balance.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
+	lmm_budget_fill(&balance.pages, rate, now);
+	lmm_budget_fill(&balance.blocks, CMA_BLOCKS_PER_S, now);
+	lmm_count(&lmm_cma_policy, COUNT_BALANCE_PASSES, 1);
+	for (zone = lmm_zone_after(NULL); zone && done; zone = lmm_zone_after(zone))
+		done = zone_work(zone, &balance.zones[lmm_zone_slot(zone)], &near);
+	WRITE_ONCE(balance.woken, jiffies + msecs_to_jiffies(WOKEN_MS));
+	/* Reclaim does not pause either; the budget does that. */
+	next = done ? look_after(near) : 0;
+	if (!READ_ONCE(balance.leaving))
+		queue_delayed_work(balance.worker.wq, &balance.worker.pass, next);
+}
+
+/**
+ * cma_on_kswapd_woken() - event: a slow path wakes kswapd
+ * @zone: the zone
+ *
+ * Context: any, preemption off, no lock of the allocator held.
+ */
+void cma_on_kswapd_woken(struct zone *zone)
+{
+	if (balance.zones && READ_ONCE(balance.rate) &&
+	    time_after_eq(jiffies, READ_ONCE(balance.woken)))
+		lmm_worker_kick(&balance.worker);
+}
+
+/*
+ * The kernel kills nobody if anything was freed, even if that does not help the request.  Movement
+ * ends at the goal, and with the CMA memory, so the kernel is not kept from its choice for long.
+ */
+static int balance_oom(struct notifier_block *nb, unsigned long unused, void *parm)
+{
+	unsigned long *freed = parm;
+	u64 before = READ_ONCE(balance.moved), moved;
+
+	if (!READ_ONCE(balance.rate))
+		return NOTIFY_OK;
+	WRITE_ONCE(balance.oom, true);
+	lmm_worker_pass_after(&balance.worker, 0);
+	flush_delayed_work(&balance.worker.pass);
+	WRITE_ONCE(balance.oom, false);
+	moved = READ_ONCE(balance.moved) - before;
+	lmm_count(&lmm_cma_policy, COUNT_BALANCE_OOM, moved);
+	*freed += moved;
+	return NOTIFY_OK;
+}
+
+/* Does this kernel have what movement needs? */
+static bool balance_possible(void)
+{
+	return lmm_hook_available(LMM_HOOK_MEM_HOTPLUG) && lmm_hook_available(LMM_HOOK_ISOLATE) &&
+	       lmm_hook_available(LMM_HOOK_MIGRATE) && lmm_hook_available(LMM_HOOK_PUTBACK);
+}
+
+/**
+ * cma_balance_rate() - how many pages may be moved?
+ *
+ * Context: any.
+ * Return: pages a second; 0 if none, or if this kernel lacks what movement needs.
+ */
+u32 cma_balance_rate(void)
+{
+	return balance.zones ? READ_ONCE(balance.rate) : 0;
+}
+
+/**
+ * cma_balance_configure() - take the knobs
+ * @rate: pages that may be moved in a second; 0: none
+ * @free_pct: see struct cma_aim
+ * @cap_pct: see struct cma_aim
+ *
+ * Context: process.
+ */
+void cma_balance_configure(u32 rate, u32 free_pct, u32 cap_pct)
+{
+	WRITE_ONCE(balance.aim.free_pct, free_pct);
+	WRITE_ONCE(balance.aim.cap_pct, cap_pct);
+	WRITE_ONCE(balance.rate, rate);
+	if (balance.zones && rate)
+		lmm_worker_pass_after(&balance.worker, 0);
+}
+
+/**
+ * cma_balance_start() - start the worker
+ *
+ * Context: process, control mutex held, the policy's hooks not armed.
+ * Return: 0 or -errno.
+ */
+int cma_balance_start(void)
+{
+	int err;
+
+	if (!balance_possible())
+		return 0;
+	balance.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
+	balance.leaving = false;
+	balance.oom = false;
+	balance.woken = jiffies;
+	lmm_budget_start(&balance.pages, now_ms());
+	lmm_budget_start(&balance.blocks, now_ms());
+	err = lmm_worker_init(&balance.worker, "livemm_cma", balance_pass, balance_oom);
+	if (err)
+		return err;
+	balance.zones = kvcalloc(lmm_zone_slots(), sizeof(*balance.zones), GFP_KERNEL);
+	err = balance.zones ? lmm_worker_hear_oom(&balance.worker) : -ENOMEM;
+	if (err) {
+		cma_balance_stop();
+		return err;
+	}
+	lmm_worker_pass_after(&balance.worker, 0);
+	return 0;
+}
+
+/**
+ * cma_balance_stop() - stop the worker
+ *
+ * Waits for a worker that runs, for one batch of pages at most.
+ *
+ * Context: process, control mutex held, the policy's hooks not armed.
+ */
+void cma_balance_stop(void)
+{
+	if (!balance.worker.wq)
+		return;
+	WRITE_ONCE(balance.leaving, true);
+	lmm_worker_stop(&balance.worker);
+	lmm_worker_free(&balance.worker);
+	kvfree(balance.zones);
+	balance.zones = NULL;
+}
+
+/**
+ * cma_balance_show() - print what the worker does
+ * @m: file to print to
+ *
+ * Context: process, the policy on.
+ */
+void cma_balance_show(struct seq_file *m)
+{
+	struct cma_aim knobs = aim();
+	struct zone *zone, *target;
+	struct cma_view view;
+	unsigned long can;
+
+	if (!balance.zones || !READ_ONCE(balance.rate)) {
+		seq_printf(m, "movement: %s\n",
+			   balance.zones ? "off" : "not possible on this kernel");
+		return;
+	}
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
+		cma_view_zone(zone, &view);
+		target = target_for(zone, &can);
+		seq_printf(m, "movement: node %d %s: room %ld of %ld pages, may move %lu to %s\n",
+			   zone_to_nid(zone), zone->name, cma_room(&view),
+			   cma_balance_goal(&view, &knobs), can, target ? target->name : "nowhere");
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core_balance.c - how many pages of regular memory to move to CMA memory, and when; see
+ * core_balance.h
+ */
+#include <linux/minmax.h>
+
+#include "core_balance.h"
+
+/**
+ * cma_balance_goal() - free pages that regular memory is to have above its high watermark
+ * @view: the zone
+ * @aim: knobs
+ *
+ * Return: pages.
+ */
+long cma_balance_goal(const struct cma_view *view, const struct cma_aim *aim)
+{
+	return max(view->managed - view->cma, 0L) * aim->free_pct / 100;
+}
+
+/**
+ * cma_balance_want() - how many pages should leave the regular memory of a zone?
+ * @view: the zone
+ * @aim: knobs
+ * @moving: pages are being moved out already
+ *
+ * Movement begins when half of the goal is used up, and ends at the goal, so that the worker does
+ * not move a few pages at a time.
+ *
+ * Return: pages; 0 if none.
+ */
+long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bool moving)
+{
+	long goal = cma_balance_goal(view, aim);
+	long room = cma_room(view);
+
+	if (room >= (moving ? goal : goal / 2))
+		return 0;
+	return goal - room;
+}
+
+/**
+ * cma_balance_near() - may movement be due soon?
+ * @view: the zone
+ * @aim: knobs
+ *
+ * Return: true if regular memory has less than twice its goal.
+ */
+bool cma_balance_near(const struct cma_view *view, const struct cma_aim *aim)
+{
+	return cma_room(view) < 2 * cma_balance_goal(view, aim);
+}
+
+/**
+ * cma_balance_can() - how many pages may come to the CMA memory of a zone?
+ * @view: the zone
+ * @aim: knobs
+ *
+ * None while an owner allocates, and not the free pages that are kept for owners.  The kernel's own
+ * rule is to give CMA memory to a movable request while over half of free memory is CMA memory, and
+ * pages to move to come by that rule.  A page that is moved within a zone makes the surplus smaller
+ * by two.
+ *
+ * Return: pages; 0 if none.
+ */
+long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim)
+{
+	long used = max(view->cma - view->free_cma, 0L);
+	long surplus = 2 * view->free_cma - view->free;
+	long can = min(view->free_cma - view->kept, surplus / 2);
+
+	if (view->allocating || view->cma <= 0)
+		return 0;
+	if (aim->cap_pct < 100)
+		can = min(can, view->cma * (long)aim->cap_pct / 100 - used);
+	return max(can, 0L);
+}
+
+/**
+ * cma_search_goes_on() - is a further block of a zone to be searched?
+ * @search: the search; updated
+ * @blocks: blocks of the zone
+ *
+ * Pages that were used lately are taken when some blocks have none of the others, until movement
+ * ends: to move them costs their users a fault, to search the whole zone may take too long.  A new
+ * page of a process counts as used lately.
+ *
+ * Return: false if all blocks were searched in vain.
+ */
+bool cma_search_goes_on(struct cma_search *search, unsigned long blocks)
+{
+	if (search->seen < (search->warm ? blocks : min_t(unsigned long, blocks, CMA_COLD_BLOCKS)))
+		return true;
+	if (!search->found) {
+		if (search->warm)
+			return false;
+		search->warm = true;
+	}
+	search->seen = 0;
+	search->found = 0;
+	return true;
+}

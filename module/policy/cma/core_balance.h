@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * core_balance.h - how many pages of regular memory to move to CMA memory, and when
+ *
+ * A kernel that lends CMA memory at allocation alone can still run out of memory: what is in
+ * regular memory already stays there when CMA memory becomes free, and a request that may not use
+ * CMA memory finds none.  So movable pages are moved, before reclaim begins: reclaim begins when
+ * regular memory is at its low watermark, and ends at the high watermark.
+ *
+ * That movement is needed besides earlier allocation is the argument of "CMA balancing" (2025,
+ * Frank van der Linden).  When to move, and how much, is not taken from there.
+ *
+ * Pure: no kernel state, lock, clock or struct page.
+ */
+#ifndef LIVEMM_POLICY_CMA_CORE_BALANCE_H
+#define LIVEMM_POLICY_CMA_CORE_BALANCE_H
+
+#include <linux/types.h>
+
+#include "core.h"
+
+/**
+ * struct cma_aim - knobs of the movement
+ * @free_pct: share of regular memory that is to be free above the high watermark, in percent
+ * @cap_pct: share of CMA memory that may be in use, by its owner or by others, in percent
+ */
+struct cma_aim {
+	unsigned int free_pct;
+	unsigned int cap_pct;
+};
+
+/*
+ * Looks at page counts a second: far from the aim; near the aim.  A look costs some hundred
+ * instructions a zone.
+ */
+#define CMA_LOOKS_FAR	1U
+#define CMA_LOOKS_NEAR	50U
+
+/*
+ * Blocks that the worker may search for pages in a second; each takes up to 90,000 instructions
+ * (see core_reserve.h of pageblock), so that a search in vain takes at most 92 million a second.
+ */
+#define CMA_BLOCKS_PER_S	1024U
+
+/* Blocks in which the worker finds no page that was not used lately, before it takes those too. */
+#define CMA_COLD_BLOCKS	16U
+
+/* Pages that the worker moves before the kernel chooses a task to kill; 4 MiB. */
+#define CMA_OOM_PAGES	1024U
+
+long cma_balance_goal(const struct cma_view *view, const struct cma_aim *aim);
+long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bool moving);
+long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim);
+bool cma_balance_near(const struct cma_view *view, const struct cma_aim *aim);
+
+/**
+ * struct cma_search - the search of a zone for pages to move
+ * @seen: blocks that were searched since the search last began at its present effort
+ * @found: pages that were moved out of them
+ * @warm: take pages that were used lately, too
+ */
+struct cma_search {
+	unsigned long seen;
+	unsigned long found;
+	bool warm;
+};
+
+bool cma_search_goes_on(struct cma_search *search, unsigned long blocks);
+
+#endif /* LIVEMM_POLICY_CMA_CORE_BALANCE_H */

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 7.2
+# memory: 1G
+# timeout: 1800
+# args: cma=512M nokaslr
+# allow: \bCall Trace:
+#
+# Regular memory is full of movable pages, then an owner gives its CMA memory back, and then page
+# tables are wanted, which may not lie in CMA memory. A kernel on its own kills, or swaps, with
+# hundreds of MiB free. With the policy, movable pages go to CMA memory, nobody is killed, and the
+# owner still gets its memory. (The OOM killer prints a call trace each time. With a kernel at a
+# random place, there may be no 512 MiB in one piece.)
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_cma.sh"
+
+owner=/sys/module/lmm_owner/parameters
+# shellcheck disable=SC2034 # used by take and give
+take_file=$owner/take give_file=$owner/give
+thp=/sys/kernel/mm/transparent_hugepage/enabled
+# What is left of regular memory, and how much more than that page tables take, in MiB.
+spare=40 more=45
+pieces=0
+
+take_pieces() {
+	while [ "$pieces" -lt "$1" ] && take first 8192; do
+		pieces=$((pieces + 1))
+	done
+}
+give_pieces() {
+	while [ "$pieces" -gt 0 ] && give first 8192; do
+		pieces=$((pieces - 1))
+	done
+}
+regular_free() { echo $((($(meminfo MemFree) - $(meminfo CmaFree)) / 1024)); }
+answered() { grep -q held /run/tables || ! kill -0 "$wanting" 2>/dev/null; }
+swapped() { echo $(($(vmstat pswpout) + $(vmstat pswpin))); }
+
+# squeeze NAME: the whole story once; sets kills and pages
+squeeze() {
+	echo 3 >/proc/sys/vm/drop_caches
+	take_pieces 15
+	check "$1: the owner has its memory: $pieces of 15 pieces" test "$pieces" -ge 12
+	victim_start $(($(regular_free) - spare))
+	hog_settled
+	give_pieces
+	_free=$(regular_free) _cma=$(($(meminfo CmaFree) / 1024))
+	_tables=$((_free + more))
+	kills=$(vmstat oom_kill) pages=$(swapped)
+	"$LMM_ROOT/build/programs/pagetables" $((_tables * 256)) >/run/tables 2>&1 &
+	wanting=$!
+	check "$1: page tables are there, or somebody is not" wait_for 300 answered
+	kills=$(($(vmstat oom_kill) - kills)) pages=$(($(swapped) - pages))
+	note "$1: $_free MiB of regular and $_cma MiB of CMA memory free, $_tables MiB of page tables wanted: $kills killed, $pages pages swapped in and out"
+}
+unsqueeze() {
+	kill "$wanting" 2>/dev/null
+	wait "$wanting" 2>/dev/null
+	hog_end
+}
+
+need lmm_load
+need modprobe lmm_owner
+need modprobe zram
+need write_to /proc/sys/vm/oom_dump_tasks 0
+need write_to $thp never
+same "supported" "$(cat "$policy/supported")" yes
+
+squeeze "stock"
+unsqueeze
+check "stock: somebody is killed" test "$kills" -ge 1
+
+need write_to "$policy/config" "enabled=1 mode=keep"
+hooks_armed cma_start cma_busy cma_finish cma_release wake_kswapd
+check "status says so" tells status '^cma +on +keep .*; pages are moved to CMA memory$'
+check "so does state" tells cma/state '^movement: node 0 [A-Z0-9]+: room -?[0-9]+ of [1-9][0-9]* pages'
+squeeze "moving"
+same "moving: nobody is killed" "$kills" 0
+check "moving: the tables are there" grep -q held /run/tables
+check "moving: pages were moved" test "$(counter balanced cma)" -gt 1000
+failed=$(counter failures cma)
+migrated=$(migrated_for first 8192)
+check "moving: the owner gets what it had: $migrated pages migrated" test "${migrated:-9999}" -lt 2048
+take_pieces 4
+same "moving: and more" "$pieces $(counter failures cma)" "4 $failed"
+give_pieces
+note "counters: $(tr '\n' ' ' <"$policy/counters")"
+unsqueeze
+
+# Nothing is due: the worker moves nothing.
+moved=$(counter balanced cma)
+sleep 3
+same "with room, no page is moved" "$(counter balanced cma)" "$moved"
+
+# Huge pages are moved as a whole.  For their sake the kernel raises its watermarks, for good.
+least=$(cat /proc/sys/vm/min_free_kbytes)
+need write_to $thp always
+squeeze "huge pages"
+same "huge pages: nobody is killed" "$kills" 0
+check "huge pages: were moved" test "$(counter balanced cma)" -gt $((moved + 1000))
+unsqueeze
+need write_to $thp never
+need write_to /proc/sys/vm/min_free_kbytes "$least"
+
+# Swap in memory: what it holds compresses well.
+need write_to /sys/block/zram0/disksize 512M
+need mkswap -q /dev/zram0
+need swapon /dev/zram0
+need write_to "$policy/enabled" 0
+none_armed
+squeeze "stock, with swap"
+unsqueeze
+without=$pages
+need write_to "$policy/config" "enabled=1 mode=keep"
+squeeze "moving, with swap"
+same "with swap: nobody is killed" "$kills" 0
+check "with swap: $without pages were swapped, $pages with the policy" \
+	test "$pages" -le $((without / 3))
+# Off in the middle of it.
+unsqueeze
+need swapoff /dev/zram0
+
+squeeze "off"
+check "switches off while pages move" write_to "$policy/enabled" 0
+none_armed
+unsqueeze
+take_pieces 15
+check "the owner can have its memory" test "$pieces" -ge 12
+give_pieces
+need rmmod lmm_owner
+check "unloads" lmm_unload
