@@ -50,6 +50,13 @@ static void each_verdict(struct kunit *test)
 		{ { 1000, 0, 10, 5000, 500 }, CMA_FIRST(100), true, CMA_AS_STOCK_EMPTY },
 		/* A negative count: a CPU's counts are pending. */
 		{ { 1000, -3, 10, 5000, 500 }, CMA_FIRST(100), true, CMA_AS_STOCK_EMPTY },
+		/* A refill got none: within the error, the count is not trusted. */
+		{ { 1000, 125, 10, 5000, 500, .slack = 125, .dry = true }, CMA_FIRST(100), true,
+		  CMA_AS_STOCK_EMPTY },
+		{ { 1000, 126, 10, 5000, 500, .slack = 125, .dry = true }, CMA_FIRST(100), true,
+		  CMA_LEND_FIRST },
+		{ { 1000, 125, 10, 5000, 500, .slack = 125 }, CMA_FIRST(100), true,
+		  CMA_LEND_FIRST },
 		/* Regular memory at its high watermark, and below. */
 		{ { 1000, 500, 500, 5000, 600 }, RATIO(100), false, CMA_LEND_PRESSURE },
 		{ { 500, 500, 500, 5000, 600 }, RATIO(100), false, CMA_LEND_PRESSURE },
@@ -392,6 +399,18 @@ static void any_events_keep_ranges_sane(struct kunit *test)
 	}
 }
 
+/* Regular memory fills up what CMA memory lends too little of, above its high watermark. */
+static void tops_up(struct kunit *test)
+{
+	struct cma_view low = { 1000, 500, 500, 5000, 600 };
+
+	KUNIT_EXPECT_TRUE(test, cma_tops_up(&half, CMA_LEND_FIRST));
+	KUNIT_EXPECT_TRUE(test, cma_tops_up(&half, CMA_LEND_RATIO));
+	KUNIT_EXPECT_FALSE(test, cma_tops_up(&half, CMA_REGULAR_RATIO));
+	KUNIT_EXPECT_FALSE(test, cma_tops_up(&half, CMA_AS_STOCK_EMPTY));
+	KUNIT_EXPECT_FALSE(test, cma_tops_up(&low, CMA_LEND_PRESSURE));
+}
+
 /* A page of a kept range is kept until the range's time is over. */
 static void keeps_each_page(struct kunit *test)
 {
@@ -419,6 +438,7 @@ static struct kunit_case cma_core_cases[] = {
 	KUNIT_CASE(no_more_than_may_be),
 	KUNIT_CASE(any_events_keep_ranges_sane),
 	KUNIT_CASE(keeps_each_page),
+	KUNIT_CASE(tops_up),
 	{}
 };
 

@@ -25,6 +25,19 @@ KLP_HANDLER(drain);
 /* Set while a refill of this CPU must fail rather than get pages of another migratetype. */
 static bool __percpu *regular_only;
 
+/* Free regular pages of the migratetype, without fallback. */
+static int refill_regular(struct zone *zone, unsigned int order, unsigned long count,
+			  struct list_head *list, int migratetype, unsigned int alloc_flags)
+{
+	int got;
+
+	this_cpu_write(*regular_only, true);
+	got = static_call(orig_refill)(zone, order, count, list, migratetype,
+				       alloc_flags & ~LMM_ALLOC_CMA);
+	this_cpu_write(*regular_only, false);
+	return got;
+}
+
 /* With CMA memory a refill has several sources; fewer blocks than asked for suffice. */
 static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
@@ -35,15 +48,15 @@ static int refill_from(struct zone *zone, unsigned int order, unsigned long coun
 		return static_call(orig_refill)(zone, order, count, list, migratetype,
 						alloc_flags);
 	static_call(on_refill_plan)(zone, order, migratetype, &plan);
-	if (plan.regular) {
-		this_cpu_write(*regular_only, true);
-		plan.regular_got = static_call(orig_refill)(zone, order, count, list, migratetype,
-							    alloc_flags & ~LMM_ALLOC_CMA);
-		this_cpu_write(*regular_only, false);
-	}
+	if (plan.regular)
+		plan.regular_got = refill_regular(zone, order, count, list, migratetype,
+						  alloc_flags);
 	if (!plan.regular_got && plan.cma_blocks)
 		plan.cma_got = static_call(orig_refill)(zone, order, plan.cma_blocks, list,
 							LMM_MIGRATE_CMA, alloc_flags);
+	if (plan.cma_got && plan.cma_got < count && plan.tops_up)
+		plan.regular_got = refill_regular(zone, order, count - plan.cma_got, list,
+						  migratetype, alloc_flags);
 	if (!plan.regular_got && !plan.cma_got)
 		plan.stock_got = static_call(orig_refill)(zone, order, count, list,
 							  migratetype, alloc_flags);

@@ -71,6 +71,8 @@ struct lmm_klp_return {
  * @alloc_flags: ALLOC_* flags of the request
  * @regular: first source: free regular pages of the migratetype, without fallback
  * @cma_blocks: second source: this many blocks of CMA memory; the kernel's own choice is last
+ * @tops_up: where CMA memory yields fewer than @blocks, the rest comes from regular memory, without
+ *	fallback
  * @regular_got: blocks that came from regular memory
  * @cma_got: blocks that came from CMA memory
  * @stock_got: blocks that came by the kernel's own choice
@@ -83,6 +85,7 @@ struct lmm_klp_plan {
 	unsigned int alloc_flags;
 	bool regular;
 	unsigned long cma_blocks;
+	bool tops_up;
 	int regular_got;
 	int cma_got;
 	int stock_got;

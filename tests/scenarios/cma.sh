@@ -44,6 +44,14 @@ check "ratio: $ratio % of CMA memory, $want % is its share" near "$ratio" "$want
 need write_to "$policy/mode" cma_first
 first=$(cma_pct_of 64)
 check "cma_first: $first %" test "$first" -ge 90
+# Where CMA memory ends, regular memory fills a refill up, and no refill after refill asks in vain.
+asked=$(counter lend_first cma) none=$(counter lent_none cma)
+fill all 290
+asked=$(($(counter lend_first cma) - asked)) none=$(($(counter lent_none cma) - none))
+note "290 MiB: $asked refills from CMA memory, $none of them in vain, topped up by $(counter topped_up_pages cma) pages"
+check "the last refill from CMA memory is topped up" test "$(counter topped_up_pages cma)" -gt 0
+check "few refills are in vain: $none" test "$none" -le 10
+rm /mnt/all
 need write_to "$policy/mode" regular_first
 regular=$(cma_pct_of 64)
 check "regular_first: $regular %" test "$regular" -le 5

@@ -55,7 +55,8 @@ unsigned int cma_share(const struct cma_view *view)
  * @ratio: present run of the zone
  *
  * Refills ask for regular memory only above its high watermark, so that requests that can use
- * nothing else do not go short.
+ * nothing else do not go short.  The count of free CMA pages lags behind by up to @slack of the
+ * view; within that, a refill that got none says more than the count.
  *
  * Context: any.
  * Return: the verdict.
@@ -72,7 +73,7 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 		return CMA_AS_STOCK_LIVEPATCH;
 	if (view->cma <= 0 || view->managed < view->cma || used < -view->slack)
 		return CMA_AS_STOCK_DRIFT;
-	if (view->free_cma <= 0)
+	if (view->free_cma <= (view->dry ? view->slack : 0))
 		return CMA_AS_STOCK_EMPTY;
 	if (settings->mode == CMA_MODE_REGULAR_FIRST)
 		return above ? CMA_REGULAR_FIRST : CMA_AS_STOCK_PRESSURE;
@@ -87,6 +88,21 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 	if (!above)
 		return CMA_LEND_PRESSURE;
 	return READ_ONCE(ratio->lending) ? CMA_LEND_RATIO : CMA_REGULAR_RATIO;
+}
+
+/**
+ * cma_tops_up() - is a refill to be filled up from regular memory where CMA memory is too little?
+ * @view: the zone
+ * @verdict: where the refill is to come from
+ *
+ * The last free CMA pages would otherwise make many refills of a few pages each.
+ *
+ * Context: any.
+ * Return: true if so; never of regular memory at its high watermark.
+ */
+bool cma_tops_up(const struct cma_view *view, enum cma_verdict verdict)
+{
+	return cma_lends(verdict) && cma_room(view) > 0;
 }
 
 /**

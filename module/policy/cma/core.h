@@ -107,6 +107,7 @@ static inline bool cma_by_ratio(enum cma_verdict verdict)
  * @slack: error of a page count, which may be negative by as much
  * @allocating: an owner is allocating CMA memory
  * @unguarded: the kernel must not be asked for CMA memory
+ * @dry: a refill that asked for CMA memory has just got none
  */
 struct cma_view {
 	long free;
@@ -118,6 +119,7 @@ struct cma_view {
 	long slack;
 	bool allocating;
 	bool unguarded;
+	bool dry;
 };
 
 /**
@@ -144,6 +146,7 @@ long cma_room(const struct cma_view *view);
 unsigned int cma_share(const struct cma_view *view);
 enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_settings *settings,
 			   const struct cma_ratio *ratio);
+bool cma_tops_up(const struct cma_view *view, enum cma_verdict verdict);
 void cma_charge(struct cma_ratio *ratio, unsigned int share, long regular, long lent,
 		unsigned long block);
 

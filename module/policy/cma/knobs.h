@@ -39,6 +39,7 @@ enum cma_knob {
 	COUNTER(STOCK_LIVEPATCH, "stock_livepatch")	\
 	COUNTER(LENT_PAGES, "lent_pages")		\
 	COUNTER(REGULAR_PAGES, "regular_pages")		\
+	COUNTER(TOPPED_UP_PAGES, "topped_up_pages")	\
 	COUNTER(LENT_NONE, "lent_none")			\
 	COUNTER(REGULAR_NONE, "regular_none")		\
 	COUNTER(ALLOCS, "allocs")			\

@@ -10,6 +10,7 @@
  * the kernel itself puts CMA pages in movable lists, and requests that may not use CMA memory
  * bypass those lists.
  */
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/vmstat.h>
@@ -26,6 +27,9 @@
 
 /* Limit of a CPU's pending change of a page count (calculate_normal_threshold()). */
 #define VMSTAT_SLACK	125
+
+/* Time within which every CPU adds its pending changes to the counts (sysctl_stat_interval). */
+#define VMSTAT_PERIOD	HZ
 
 static_assert(COUNT_STOCK_LIVEPATCH - COUNT_LEND_RATIO == CMA_AS_STOCK_LIVEPATCH);
 
@@ -78,6 +82,7 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 		.slack = num_online_cpus() * VMSTAT_SLACK,
 		.allocating = cma_zone_is_taken(zone),
 		.unguarded = !lmm_guard_stands(),
+		.dry = READ_ONCE(cz->dry) && time_before(jiffies, READ_ONCE(cz->dry_until)),
 	};
 }
 
@@ -111,6 +116,7 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 	/* Only the ratio needs the share, which costs a division. */
 	source->share = source->by_ratio ? cma_share(&view) : 0;
 	source->regular = cma_wants_regular(verdict);
+	source->tops_up = cma_tops_up(&view, verdict);
 	/* By the ratio, pages that one kind does not have come from the other kind. */
 	if (cma_lends(verdict) || source->by_ratio)
 		source->cma_blocks = min_t(unsigned long, source->blocks,
@@ -128,6 +134,7 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
  */
 void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_klp_plan *source)
 {
+	struct cma_zone *cz = cma_zone_of(zone);
 	long regular = (long)source->regular_got << order;
 	long lent = (long)source->cma_got << order;
 
@@ -137,10 +144,15 @@ void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_
 	lmm_count(&lmm_cma_policy, COUNT_LENT_PAGES, lent);
 	if (source->regular && !regular)
 		lmm_count(&lmm_cma_policy, COUNT_REGULAR_NONE, 1);
-	if (!source->regular && source->cma_blocks && !lent)
+	if (lent && regular)
+		lmm_count(&lmm_cma_policy, COUNT_TOPPED_UP_PAGES, regular);
+	if (!source->regular && source->cma_blocks && !lent) {
 		lmm_count(&lmm_cma_policy, COUNT_LENT_NONE, 1);
+		WRITE_ONCE(cz->dry_until, jiffies + VMSTAT_PERIOD);
+		WRITE_ONCE(cz->dry, true);
+	}
 	if (source->by_ratio)
-		cma_charge(&cma_zone_of(zone)->ratio, source->share, regular, lent,
+		cma_charge(&cz->ratio, source->share, regular, lent,
 			   pageblock_nr_pages);
 }
 

@@ -29,11 +29,15 @@
  * @ratio: present run of the zone
  * @kept: free pages that are kept for owners
  * @allocating: owners that are allocating
+ * @dry: a refill has asked for CMA memory and got none
+ * @dry_until: time at which that is forgotten, in jiffies
  */
 struct cma_zone {
 	struct cma_ratio ratio;
 	atomic_long_t kept;
 	atomic_t allocating;
+	bool dry;
+	unsigned long dry_until;
 };
 
 /**
