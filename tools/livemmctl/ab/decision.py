@@ -13,7 +13,7 @@ from pathlib import Path
 
 from livemmctl.ab.journal import number
 from livemmctl.ab.model import Experiment
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, Exit, UsageError, os_errors, os_words
 
 #: Keeps a signature that was made for something else from being taken for ours.
 NAMESPACE = "livemm-rollout"
@@ -21,6 +21,8 @@ NAMESPACE = "livemm-rollout"
 SIGNER = "livemm-rollout"
 #: A decision is some hundred bytes, and a signature some thousand.
 FILE_MAX_BYTES = 1 << 16
+#: Leaves room for the signature of the largest key.
+LINE_MAX_CHARACTERS = FILE_MAX_BYTES // 2
 KEYGEN_TIMEOUT_S = 10.0
 
 
@@ -78,11 +80,15 @@ def _keygen(words: list[str], line: bytes) -> subprocess.CompletedProcess[bytes]
                        "apt install openssh-client") from None
     except subprocess.TimeoutExpired:
         raise CtlError("ssh-keygen did not end in time", Exit.TIMEOUT) from None
+    except OSError as error:
+        raise CtlError(f"cannot run ssh-keygen: {os_words(error)}") from None
 
 
 def signed(decision: Decision, key: Path) -> str:
     """The file's text; `key` is a private SSH key.  Raises CtlError."""
     line = decision.line()
+    if len(line) > LINE_MAX_CHARACTERS:
+        raise UsageError("the reason is too long for a decision that hosts read")
     done = _keygen(["sign", "-f", str(key), "-n", NAMESPACE], line.encode())
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip().splitlines()
@@ -95,14 +101,17 @@ def verified(data: bytes, signers: Path) -> Decision:
     line, newline, signature = data.partition(b"\n")
     if len(data) > FILE_MAX_BYTES or not newline:
         raise ValueError("no decision")
-    with tempfile.NamedTemporaryFile(prefix="livemm-", suffix=".sig") as file:
-        file.write(signature)
-        file.flush()
-        try:
+    try:
+        with os_errors(f"cannot read {signers}"):
+            signers.open("rb").close()
+        with (os_errors("cannot keep the signature for ssh-keygen"),
+              tempfile.NamedTemporaryFile(prefix="livemm-", suffix=".sig") as file):
+            file.write(signature)
+            file.flush()
             done = _keygen(["verify", "-f", str(signers), "-I", SIGNER, "-n", NAMESPACE,
                             "-s", file.name], line + newline)
-        except CtlError as error:
-            raise ValueError(error.message) from None
+    except CtlError as error:
+        raise ValueError(error.message) from None
     if done.returncode:
         raise ValueError(f"the signature is not of {SIGNER} in {signers}")
     return parse(line.decode(errors="replace"))

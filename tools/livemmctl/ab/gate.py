@@ -57,8 +57,12 @@ class Fetcher:
         """The bytes that came.  Raises ValueError in words."""
         if self._asking is None:
             self._answer = None
-            self._asking = Thread(target=self._ask, name="livemm-gate", daemon=True)
-            self._asking.start()
+            asking = Thread(target=self._ask, name="livemm-gate", daemon=True)
+            try:
+                asking.start()
+            except RuntimeError as error:
+                raise ValueError(f"{self.source}: {error}") from None
+            self._asking = asking
         self._asking.join(self.timeout_s)
         if self._asking.is_alive():
             raise ValueError(f"{self.source}: no answer in {self.timeout_s:g} s")
@@ -97,16 +101,17 @@ class Gate:
             found = verified(self.fetcher.ask(), Path(self.plan.signers))
             if found.experiment != self.experiment:
                 raise ValueError(f"a decision about {found.experiment!r}")
-            if found.at_s > wall_s + AHEAD_MOST_S:
+            # Halt is for good, whatever the clocks say, and whoever lost count of decisions.
+            if found.at_s > wall_s + AHEAD_MOST_S and not found.halt:
                 raise ValueError("a decision from the future: one of two clocks is wrong")
         except ValueError as error:
             self.words = str(error)
             return None
         # What was said last is what counts; an old file that is served again is no news.
         self.heard_s = max(self.heard_s, min(found.at_s, wall_s))
-        if found.serial <= self.serial:
+        if found.serial <= self.serial and not found.halt:
             return None
-        self.serial = found.serial
+        self.serial = max(self.serial, found.serial)
         self.percent = max(self.percent, found.percent)
         self.halted = found.reason if found.halt else ""
         return found

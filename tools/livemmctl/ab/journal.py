@@ -13,6 +13,8 @@ sample   numbers: phase (baseline or run), arm, state (arm or stock), block and 
          (switchback), m (seconds of a clock that never jumps), values
 block    a block of time is over: block, arm, complete, reason
 guard    a guardrail was passed: guard, seen, limit, arm
+gate     of a rollout: serial, percent, words; opens (a decision lets the host in), heard (when
+         the host had news), quiet (no news for longer than the lease), halt (for good)
 drift    somebody else, or the lease, changed a policy: reason
 stop     the runner ended before the experiment did; it can be taken up again: reason
 end      the experiment is over on this host: reason
@@ -181,10 +183,17 @@ def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
     guards = [str(record.get("guard", "")) for record in records if record["type"] == "guard"]
     blocks = [record["block"] for record in records if isinstance(record.get("block"), int)]
     return Past(
-        start=starts[0], last=records[-1], ended=ends[-1] if ends else "",
+        start=starts[0], last=records[-1], ended=ends[-1] if ends else _halted(records),
         tripped=guards[0] if guards else "", block=max(blocks, default=-1),
         **_last_run(records), **_rollout(records),
     )
+
+
+def _halted(records: list[Record]) -> str:
+    """Why a rollout was halted, where the runner was killed before it wrote the end."""
+    words = [str(record.get("words", "")) for record in records
+             if record["type"] == "gate" and record.get("halt") is True]
+    return f"halted: {words[-1]}" if words else ""
 
 
 def _rollout(records: list[Record]) -> dict[str, Any]:

@@ -238,7 +238,7 @@ class Runner:
         while True:
             if self.gate is not None:
                 opened_s = self._opened_s
-                over = self._look_at_gate(self.gate, slot)
+                over = self._look_at_gate(self.gate)
                 if over is not None:
                     return over
                 if opened_s != self._opened_s:
@@ -247,6 +247,9 @@ class Runner:
             if timeline.PHASES.index(due.phase) < timeline.PHASES.index(slot.phase):
                 # The wall clock was set back: what has begun goes on.
                 due = replace(slot, left_s=self.experiment.tick_s)
+            if self.gate is not None and due.phase == RUN:
+                # Before an arm begins: a runner that was away may have had no news for long.
+                self._follow_news(self.gate, slot)
             if (due.phase, due.where) != (slot.phase, slot.where):
                 self._finish(slot)
                 if due.phase == DONE:
@@ -271,8 +274,8 @@ class Runner:
         self.clock.wait(seconds)
         return self.clock.elapsed() - until
 
-    def _look_at_gate(self, gate: Gate, slot: Slot) -> Outcome | None:
-        """Follow the rollout's decisions: in, on as before, to stock for want of news, or halt."""
+    def _look_at_gate(self, gate: Gate) -> Outcome | None:
+        """Follow the rollout's decisions: in, on as before, or halt."""
         said = gate.words
         decision = gate.look(self.clock.wall())
         if gate.words and gate.words != said:
@@ -291,17 +294,21 @@ class Runner:
         if decision is not None or opens:
             self._write("gate", serial=gate.serial, percent=gate.percent, opens=opens,
                         heard=gate.heard_s, words="" if decision is None else decision.reason)
-        quiet = slot.phase == RUN and gate.is_quiet(self.clock.wall())
-        if quiet != self._quiet:
-            self._quiet = quiet
-            self._write("gate", serial=gate.serial, percent=gate.percent, quiet=quiet,
-                        words="no news of the rollout" if quiet else "news again")
-            if self._switch is not None and not self._held:
-                if quiet:
-                    self._switch.to_stock()
-                else:
-                    self._switch.to_arm(self.experiment.arm(self._arm).settings)
         return None
+
+    def _follow_news(self, gate: Gate, slot: Slot) -> None:
+        """To stock for want of news, and back; `slot` is what was due until now."""
+        quiet = gate.is_quiet(self.clock.wall())
+        if quiet == self._quiet:
+            return
+        self._quiet = quiet
+        begun = slot.phase == RUN and not self._held
+        if begun and quiet and self._switch is not None:
+            self._switch.to_stock()
+        self._write("gate", serial=gate.serial, percent=gate.percent, quiet=quiet,
+                    words="no news of the rollout" if quiet else "news again")
+        if begun and not quiet:
+            self._to_arm(slot)
 
     def _tick(self, slot: Slot, guard: Guard) -> Outcome | None:
         if (slot.phase == RUN and self._switch is not None and not self._held
@@ -327,7 +334,7 @@ class Runner:
             self._to_arm(slot)
 
     def _to_arm(self, slot: Slot) -> None:
-        if self._held:
+        if self._held or self._quiet:
             return
         reason = self.missing
         failure: CtlError | None = None

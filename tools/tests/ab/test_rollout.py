@@ -117,8 +117,8 @@ class Rolled:
         )
 
     def publish(self, **over: object) -> None:
-        made = decision(experiment=self.experiment.name, percent=100.0,
-                        at_s=self.world.clock.wall(), **over)
+        made = decision(**({"experiment": self.experiment.name, "percent": 100.0,
+                            "at_s": self.world.clock.wall()} | over))
         self.file.write_text(signed(made, self.keys / "key"), encoding="utf-8")
 
     def look(self, *minutes: float) -> list[bool]:
@@ -212,12 +212,61 @@ def test_a_late_answer_is_used(tmp_path: Path) -> None:
     assert fetcher.ask() == b"late"
 
 
-def test_an_old_decision_takes_nothing_back(rolled: Rolled) -> None:
+def test_an_old_decision_opens_nothing(rolled: Rolled) -> None:
     seen = rolled.look(15, 40)
-    rolled.later(10, lambda: rolled.publish(serial=5))
-    rolled.later(20, lambda: rolled.publish(serial=4, halt=True))
+    rolled.later(10, lambda: rolled.publish(serial=5, percent=0.0))
+    rolled.later(20, lambda: rolled.publish(serial=4))
     rolled.world.run(rolled.experiment)
-    assert seen == [True, True]
+    assert seen == [False, False]
+
+
+@pytest.mark.parametrize("over", [{"serial": 1}, {"at_s": START_S + 9e6}])
+def test_halt_prevails_over_lost_counts_and_wrong_clocks(
+    rolled: Rolled, over: dict[str, float]
+) -> None:
+    """The published file was lost, and counts begin at 1 again; or a clock is wrong."""
+    seen = rolled.look(15, 25)
+    rolled.later(10, lambda: rolled.publish(serial=5))
+    rolled.later(20, lambda: rolled.publish(**({"serial": 6, "halt": True} | over)))
+    outcome = rolled.world.run(rolled.experiment)
+    assert (seen[0], rolled.world.is_on()) == (True, False)
+    assert outcome.reason.startswith("halted")
+
+
+@pytest.mark.parametrize("kept", range(1, 10))
+def test_a_runner_that_is_killed_at_any_record_stays_halted(rolled: Rolled, kept: int) -> None:
+    """Once a host has written that the fleet is halted, no runner switches an arm on again."""
+    rolled.later(3, rolled.publish)
+    rolled.later(6, lambda: rolled.publish(serial=2, halt=True))
+    rolled.world.run(rolled.experiment)
+    journal = rolled.world.journal
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:kept]))
+    rolled.world.clock.at.clear()
+    outcome = rolled.world.run(rolled.experiment)
+    assert "halted" in outcome.reason
+    assert not rolled.world.is_on()
+
+
+def test_what_the_host_cannot_do_is_no_news(
+    rolled: Rolled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, or no memory for another process, ends no runner."""
+    text = signed(decision(), rolled.keys / "key").encode()
+    signers = rolled.keys / "signers"
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    with pytest.raises(ValueError, match="cannot read .*no such file"):
+        verified(text, rolled.keys / "nobody")
+    for name in ("subprocess.run", "tempfile.NamedTemporaryFile"):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, fail)
+            with pytest.raises(ValueError, match="cannot allocate memory"):
+                verified(text, signers)
+    with pytest.raises(CtlError, match="too long"):
+        signed(decision(reason="x" * 70000), rolled.keys / "key")
 
 
 def test_with_a_lease_a_host_without_news_goes_to_stock(
@@ -232,6 +281,53 @@ def test_with_a_lease_a_host_without_news_goes_to_stock(
     assert seen == [True, True, False, True]
     assert [r["words"] for r in rolled.world.records("gate") if "quiet" in r] == [
         "no news of the rollout", "news again", "no news of the rollout"]
+
+
+def leased(tmp_path: Path, keys: Path) -> Rolled:
+    """A host in its arm, whose runner was told to end after 12 minutes; the lease is 10 minutes."""
+    rolled = Rolled(tmp_path, keys, lease="10m")
+    rolled.later(5, rolled.publish)
+    rolled.later(12, rolled.world.clock.tell)
+    assert rolled.world.run(rolled.experiment).kind == "stop"
+    rolled.world.clock.signal = None
+    return rolled
+
+
+def test_a_runner_whose_lease_is_over_does_not_begin(
+    tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host was off for an hour, and the server does not answer: no arm for even a tick."""
+    be_quick(monkeypatch)
+    rolled = leased(tmp_path, keys)
+    rolled.file.unlink()
+    rolled.world.clock.now_s += 3600
+    before = len(rolled.world.records("switch"))
+    seen = rolled.look(73, 74, 80, 85)
+    rolled.later(82, rolled.publish)
+    rolled.world.run(rolled.experiment)
+    assert seen == [False, False, False, True]
+    assert len(rolled.world.records("switch")) == before + 1
+
+
+def test_an_arm_that_cannot_be_had_after_quiet_is_held(
+    tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where an arm begins: the host stays in its arm, at stock, and is read on."""
+    be_quick(monkeypatch)
+    rolled = Rolled(tmp_path, keys, lease="10m")
+    rolled.later(5, rolled.publish)
+
+    def refuse() -> None:
+        def to_arm(*_: object) -> None:
+            raise CtlError("no livepatch now")
+        monkeypatch.setattr("livemmctl.ab.switch.Switch.to_arm", to_arm)
+
+    rolled.later(20, refuse)
+    rolled.later(30, rolled.publish)
+    assert rolled.world.run(rolled.experiment).status == Exit.OK
+    assert rolled.world.records("apply")[-1]["reason"] == "no livepatch now"
+    assert not rolled.world.is_on()
+    assert rolled.world.records("sample")[-1]["t"] > START_S + 3600
 
 
 def test_a_runner_that_was_killed_goes_on_without_the_server(rolled: Rolled) -> None:
