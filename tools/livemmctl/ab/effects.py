@@ -152,11 +152,12 @@ def between_hosts(
     effect = _compared(metric, "hosts", HOSTS_LEAST, counts, sides)
     if not len(effect.control_values):
         return effect
-    if _all_alike(effect):
-        effect.refused.append("the value is the same on every host: there is nothing to compare")
-    elif metric.kind == "count":
+    if metric.kind == "count":
+        # No event anywhere is a number like others: nothing is known, and nothing is wrong.
         effect.estimate, effect.look = _counted(metric, sides)
         return effect
+    if _all_alike(effect):
+        effect.refused.append("the value is the same on every host: there is nothing to compare")
     elif metric.kind in ("ratio", "quantile"):
         if metric.kind == "ratio" and any_time:
             # The bootstrap, which is for one look, allows for skew by itself.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Intervals that hold however often somebody looks, and how soon they find what is there."""
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from ab.doubles import experiment
 from ab.fleet import fleet_experiment, machines, seen_of
 from livemmctl.ab.analyse import BETTER, NO_WORSE, UNDECIDED, WORSE, Report, analyse
+from livemmctl.ab.html import report_html
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.ab.report import report_data, report_text
@@ -121,6 +123,46 @@ def test_counts_without_effect(rate: float, uneven: float) -> None:
     draw = np.random.default_rng(31)
     found = [first_alarm(draw, 60, 48, rate, 0.0, uneven) < math.inf for _ in range(150)]
     assert np.mean(found) <= 0.05
+
+
+def alarms_of_ramps(treated_share: float, first_day: float, burst: float, runs: int) -> float:
+    """The part of rollouts without effect in which a count is found to differ.
+
+    Hosts join at 2, 5, 25 and 100 %.  At the first step rates are `first_day` times as high;
+    with `burst` a host has many events at once, and most have none.
+    """
+    draw, found = np.random.default_rng(33), 0
+    for _ in range(runs):
+        treated = (draw.random(1000) < treated_share).astype(int)
+        entry = draw.random(1000) * 100
+        events, seconds, alarm = np.zeros(1000), np.zeros(1000), False
+        for step in (2, 5, 25, 100):
+            on = entry < step
+            rate = 0.2 * (first_day if step == 2 else 1)
+            for _ in range(8):
+                came = draw.poisson(rate, 1000).astype(float)
+                if burst:
+                    size = np.minimum(np.round(draw.pareto(1.2, 1000) * burst + 1), 2000)
+                    came = (draw.random(1000) < 0.002) * size
+                events, seconds = events + on * came, seconds + on
+                arms = treated[on]
+                if min(np.count_nonzero(arms == 0), np.count_nonzero(arms)) < 10:
+                    continue
+                came_there, came_here, there_s, here_s = (
+                    float(total[on & (treated == arm)].sum())
+                    for total in (events, seconds) for arm in (0, 1))
+                spread = sequential.dispersion(events[on], seconds[on], arms)
+                alarm |= sequential.sequence_of_counts(sequential.Counts(
+                    came_there, came_here, there_s, here_s, spread), 0.2).p < 0.05
+        found += alarm
+    return found / runs
+
+
+@pytest.mark.parametrize(("share", "first_day", "burst"), [
+    (0.5, 20.0, 0.0), (0.9, 20.0, 0.0), (0.1, 1.0, 5.0), (0.5, 1.0, 5.0)])
+def test_counts_of_a_ramp_without_effect(share: float, first_day: float, burst: float) -> None:
+    """A first step on a bad day, which few hosts saw; and events that come in bursts."""
+    assert alarms_of_ramps(share, first_day, burst, 60) <= 0.05
 
 
 def test_more_stalls_are_found_in_half_of_the_time() -> None:
@@ -249,6 +291,23 @@ def test_counts_in_a_report() -> None:
     assert item.effect.refused == []
     assert (item.verdict, item.is_within_margin) == (WORSE, False)
     assert item.low <= 0.6 <= item.high
+
+
+def test_no_event_at_all_is_undecided() -> None:
+    made = experiment("host", looks="any", metrics=[
+        {"name": "kills", "kind": "count", "source": "vmstat:oom_kill", "margin_pct": 50}])
+    seen = Seen({"kills": []})
+    for number in range(40):
+        arm = "off" if number % 2 else "on"
+        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm)
+        seen.points["kills"] += [Point(str(number), 0.0, 60, at_s=60.0 * tick)
+                                 for tick in range(9)]
+    report = analyse(made, seen)
+    assert report.comparisons[0].verdict == UNDECIDED
+    assert report.comparisons[0].effect.refused == []
+    assert "undecided" in report_text(report)
+    json.dumps(report_data(report), allow_nan=False)
+    assert "kills" in report_html(report)
 
 
 def test_a_count_needs_hosts() -> None:

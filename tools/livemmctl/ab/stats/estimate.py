@@ -74,14 +74,15 @@ def from_spread(spread: Spread, n_control: int, n_treatment: int, method: str) -
     p = 2 * float(stats.t.sf(abs(spread.difference) / se, spread.degrees)) if se else math.nan
     relative = half = math.nan
     if spread.control:
-        relative = spread.difference / spread.control
+        # Of a level's size: below 0 as above, the sign is that of the difference.
+        sign = math.copysign(1.0, spread.control)
+        relative = sign * spread.difference / spread.control
         variance = (
             spread.difference_variance
-            - 2 * relative * spread.covariance
+            - 2 * sign * relative * spread.covariance
             + relative**2 * spread.control_variance
         ) / spread.control**2
         half = width * math.sqrt(max(variance, 0.0))
-        # A rate of control below 0 turns the sign; the interval has none.
     return Estimate(
         control=spread.control, treatment=spread.control + spread.difference,
         difference=spread.difference,

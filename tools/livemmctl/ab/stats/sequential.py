@@ -138,18 +138,22 @@ class Counts:
 
 
 def dispersion(events: Vector, seconds: Vector, treated: Vector) -> float:
-    """Pearson's chi-square over its degrees, at each arm's own rate; never below 1.
+    """By how much the sum of events varies more than by chance alone; never below 1.
 
-    Events of one host come together, and hosts differ.  Events that count for less make up
-    for both: quasi-likelihood, McCullagh and Nelder, Generalized Linear Models, section 9.2.
+    Events of one host come together, hosts differ, and hosts that joined late have not seen the
+    days of the first.  Events that count for less make up for all of these: quasi-likelihood,
+    McCullagh and Nelder, Generalized Linear Models, section 9.2, with the squares of all hosts
+    over the events of all.  Pearson's chi-square weighs each host's square by the host's own
+    time, and misses bursts and the first steps of a ramp.
     """
-    total = 0.0
+    squares = expected = 0.0
     for arm in (treated == 0, treated == 1):
         rate = events[arm].sum() / seconds[arm].sum()
-        if rate > 0:
-            total += float(np.sum((events[arm] - rate * seconds[arm]) ** 2
-                                  / (rate * seconds[arm])))
-    return max(1.0, total / max(len(events) - 2, 1))
+        squares += float(np.sum((events[arm] - rate * seconds[arm]) ** 2))
+        expected += float(events[arm].sum())
+    if not expected:
+        return 1.0
+    return max(1.0, squares / expected * len(events) / max(len(events) - 2, 1))
 
 
 def rates(counts: Counts, n_control: int, n_treatment: int) -> Estimate:
