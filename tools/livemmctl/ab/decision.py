@@ -46,9 +46,12 @@ class Decision:
 
 
 def first_decision(experiment: Experiment, now_s: float) -> Decision:
-    """The first step of the ramp: nobody takes part before, so there is nothing to ask."""
+    """The first step of the ramp: nobody takes part before, so there is nothing to ask.
+
+    A decision that is published before the experiment's start does not shorten the step.
+    """
     return Decision(experiment.name, 1, experiment.ramp.percents[0], False, "the first step",
-                    now_s, now_s)
+                    now_s, max(now_s, experiment.start_s or 0.0))
 
 
 def parse(text: str) -> Decision:

@@ -85,6 +85,7 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
                 info.arm_now = arm
         elif kind == "guard":
             info.guard = str(record.get("guard", ""))
+            info.guard_s = info.guard_s or float(record["t"])
             seen.guards.append((arm, info.guard))
         elif kind in ("switch", "apply"):
             joined = True

@@ -34,5 +34,8 @@ def looks_back(
         points = {metric.name: [point for point in seen.points[metric.name]
                                 if point.before or point.at_s <= upto]
                   for metric in quick.metrics}
-        found.append((upto - first, analyse(quick, replace(seen, points=points))))
+        # A guardrail that was passed later was not known yet.
+        hosts = {host: replace(info, guard="") if info.guard_s > upto else info
+                 for host, info in seen.hosts.items()}
+        found.append((upto - first, analyse(quick, replace(seen, points=points, hosts=hosts))))
     return found

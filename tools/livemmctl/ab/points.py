@@ -30,6 +30,8 @@ class HostSeen:
     held: str = ""
     #: The guardrail that was passed there.
     guard: str = ""
+    #: When, in seconds since 1970.
+    guard_s: float = 0.0
     #: Its arm was another later on; it is counted in the first.
     moved: bool = False
     #: The arm it is in now, by the weights of today.

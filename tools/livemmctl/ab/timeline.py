@@ -82,11 +82,12 @@ def gated_timeline(
 
     Until then the host is in its time before, if the experiment has one.
     """
-    start_s = first_start_s if experiment.start_s is None else experiment.start_s
     before_s = first_start_s + experiment.baseline_s
+    # The end is the same for all, and is the one that a report has.
+    start_s = before_s if experiment.start_s is None else experiment.start_s
     arm_s = float("inf") if opened_s is None else max(opened_s, before_s, start_s)
     from_s = first_start_s if experiment.baseline_s else arm_s
-    return HostTimeline(from_s, arm_s, start_s + experiment.baseline_s + experiment.duration_s)
+    return HostTimeline(from_s, arm_s, start_s + experiment.duration_s)
 
 
 def _shuffled(names: list[str], seed: str) -> list[str]:

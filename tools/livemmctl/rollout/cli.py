@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl rollout"""
 
+import fcntl
+import os
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,12 +15,12 @@ import click
 
 from livemmctl.ab.data import FILE, Data, with_data
 from livemmctl.ab.decision import Decision, first_decision, signed, verified
-from livemmctl.ab.experiment import SIGNERS, load_experiment
+from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.fields import duration_text
 from livemmctl.ab.gate import fetch
 from livemmctl.ab.model import Experiment
 from livemmctl.app import App, Group, command
-from livemmctl.errors import CtlError, Exit, UsageError
+from livemmctl.errors import CtlError, Exit, UsageError, os_errors
 from livemmctl.files import replace
 from livemmctl.rollout.plan import read_inventory, waves
 from livemmctl.table import Table, text_of
@@ -71,7 +75,7 @@ def _published(app: App, source: str, experiment: Experiment) -> Decision | None
             raise ValueError(f"it is about {found.experiment!r}")
     except ValueError as error:
         raise CtlError(f"{source}: not believed: {error}", Exit.FAILED,
-                       f"allowed signers: {SIGNERS}") from None
+                       f"allowed signers: {experiment.gate.signers}") from None
     return found
 
 
@@ -152,9 +156,32 @@ def replay(app: App, experiment: Path, **data: Any) -> None:
                             for at_s, verdict in verdicts]}, lambda: text_of(table))
 
 
-def _write(decision: Decision, publish: Path, key: Path, textfile: Path | None) -> None:
-    """Publish first: what only watches the rollout must not hold a halt up."""
-    replace(publish, signed(decision, key))
+@contextmanager
+def _alone(publish: Path) -> Iterator[None]:
+    """Be the only one that publishes here: no decision overwrites a halt that came meanwhile."""
+    with ExitStack() as ends:
+        with os_errors(f"cannot use {publish.parent}"):
+            folder = os.open(publish.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            ends.callback(os.close, folder)
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+
+
+def _write(
+    app: App, found: Experiment, before: Decision | None, decision: Decision, publish: Path,
+    key: Path, textfile: Path | None,
+) -> None:
+    """Publish what was decided after `before`.
+
+    Publish first: what only watches the rollout must not hold a halt up.  Raises CtlError where
+    another decision was published meanwhile.
+    """
+    with _alone(publish):
+        now = _published(app, str(publish), found)
+        if (now is None) != (before is None) or (
+                now is not None and before is not None and now.serial != before.serial):
+            raise CtlError(f"{publish}: another decision was published meanwhile, and stays")
+        replace(publish, signed(decision, key))
     if textfile is not None:
         replace(textfile, metrics_of(decision))
 
@@ -189,12 +216,12 @@ def advance(
     before = _published(app, str(publish), found)
     if before is None:
         first = first_decision(found, time.time())
-        _write(first, publish, key, textfile)
+        _write(app, found, None, first, publish, key, textfile)
         app.show({"what": "advance", "reason": first.reason, "decision": asdict(first)},
                  lambda: f"advance: {first.reason}: {first.percent:g} % of the fleet takes part")
         return
     verdict = _verdict(app, found, before, Data(**data))
-    _write(verdict.decision, publish, key, textfile)
+    _write(app, found, before, verdict.decision, publish, key, textfile)
     _show(app, verdict, {"published": str(publish)})
 
 
@@ -208,10 +235,11 @@ def advance(
 def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> None:
     """Halt the rollout of an EXPERIMENT for good: every host goes to stock."""
     found = _gated(app, experiment)
-    before = _published(app, str(publish), found)
-    now_s = time.time()
-    decision = Decision(found.name, 1 if before is None else before.serial + 1,
-                        0.0 if before is None else before.percent, True, reason, now_s,
-                        now_s if before is None else before.since_s)
-    replace(publish, signed(decision, key))
+    with _alone(publish):
+        before = _published(app, str(publish), found)
+        now_s = time.time()
+        decision = Decision(found.name, 1 if before is None else before.serial + 1,
+                            0.0 if before is None else before.percent, True, reason, now_s,
+                            now_s if before is None else before.since_s)
+        replace(publish, signed(decision, key))
     app.show({"decision": asdict(decision)}, lambda: f"halted: {reason}")

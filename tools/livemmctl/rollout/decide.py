@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From a report to a decision: the next step of the ramp, no step, or halt.  No I/O."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from livemmctl.ab.analyse import Comparison, Report
 from livemmctl.ab.decision import Decision, first_decision
-from livemmctl.ab.stats import sequential
+from livemmctl.ab.stats import checks, sequential
 from livemmctl.ab.stats.estimate import ALPHA
 from livemmctl.errors import UsageError
 
@@ -38,37 +39,52 @@ class Verdict:
 OK, WAITING, HARMFUL = "ok", "waiting", "harmful"
 
 
-def _guard_of(item: Comparison, times: float) -> Guarded:
+def _guard_of(item: Comparison, times: float, p: float) -> Guarded:
     def made(state: str, words: str) -> Guarded:
         return Guarded(item.metric.name, item.arm, state, words)
 
-    margin = f"{(item.metric.margin_pct or 0.0) * times:g} %"
+    least = item.metric.margin_pct or 0.0
+    margin = f"{least * times:g} %"
     found = item.effect.estimate
+    if item.effect.refused:
+        return made(WAITING, item.effect.refused[0])
+    # A first step's wide margin is for what is not known yet: no harm that is known is let on.
+    # Even where a check fails: hosts that die of their arm are missing in the sample ratio.
+    if p < ALPHA and item.harm[0] > 0 and not item.harm[1] * 100 < least:
+        return made(HARMFUL, f"worse, by {item.harm[0]:.1%} at least")
     if item.is_within(times):
         return made(OK, f"no worse by {margin}")
-    # Even where a check fails: hosts that die of their arm are missing in the sample ratio.
-    if not item.effect.refused and item.p < ALPHA and item.harm[0] > 0:
-        return made(HARMFUL, f"worse, by {item.harm[0]:.1%} at least")
     if item.metric.kind == "count" and found is not None and found.treatment == 0:
         # No number of quiet hosts bounds a ratio to nothing.
         return made(OK, "no event on a treated host")
-    if item.effect.refused:
-        return made(WAITING, item.effect.refused[0])
     return made(WAITING, f"not yet known to be no worse by {margin}")
 
 
-def guards_of(report: Report, percent: float) -> list[Guarded]:
-    """Every metric with a margin, of every treatment, by the margins of the step."""
+def guards_of(report: Report, percent: float) -> tuple[list[Guarded], str]:
+    """Every metric with a margin, of every treatment, by the margins of the step; and _trips().
+
+    Whatever the report's own correction is, all questions that may halt share one ALPHA (Holm).
+    """
     ramp = report.experiment.ramp
     steps = [times for step, times in zip(ramp.percents, ramp.margin_times, strict=True)
              if step <= percent]
     times = steps[-1] if steps else ramp.margin_times[0]
-    return [_guard_of(item, times) for item in report.comparisons
-            if item.metric.margin_pct is not None]
+    asked = [item for item in report.comparisons if item.metric.margin_pct is not None]
+    trips = _trips(report)
+    p_values = [math.nan if item.effect.look is None else item.effect.look.p for item in asked]
+    corrected = checks.corrected([*p_values, *(p for p, _ in trips)], "holm")
+    harmful = [words for p, (_, words) in zip(corrected[len(asked):], trips, strict=True)
+               if words and p < ALPHA]
+    return ([_guard_of(item, times, p) for item, p in zip(asked, corrected, strict=False)],
+            "; ".join(harmful))
 
 
-def _trips(report: Report) -> str:
-    """The arm whose hosts pass guardrails more often than control's, in words; empty: none."""
+def _trips(report: Report) -> list[tuple[float, str]]:
+    """How sure it is that an arm's hosts pass guardrails more often than control's, in words.
+
+    One pair an arm; the words are empty where the arm's hosts do not.
+    """
+    found = []
     hosts = report.seen.hosts.values()
     control = [host for host in hosts if host.arm == report.experiment.control]
     for arm in report.experiment.treatments:
@@ -76,12 +92,12 @@ def _trips(report: Report) -> str:
         if not mine or not control:
             continue
         there, here = (sum(1 for host in side if host.guard) for side in (control, mine))
-        found = sequential.sequence_of_counts(
+        look = sequential.sequence_of_counts(
             sequential.Counts(there, here, len(control), len(mine)), TRIPS_EFFECT)
-        if found.relative_low > 0 and found.p < ALPHA / len(report.experiment.treatments):
-            return (f"guardrails were passed on {here} of {len(mine)} hosts of {arm}, and on"
-                    f" {there} of {len(control)} of {report.experiment.control}")
-    return ""
+        words = (f"guardrails were passed on {here} of {len(mine)} hosts of {arm}, and on"
+                 f" {there} of {len(control)} of {report.experiment.control}")
+        found.append((look.p, words if look.relative_low > 0 else ""))
+    return found
 
 
 def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
@@ -95,14 +111,14 @@ def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
     experiment = report.experiment
     if experiment.looks != "any":
         raise UsageError('a rollout looks at every tick', 'looks = "any"')
-    guards = guards_of(report, 0.0 if before is None else before.percent)
+    guards, trips = guards_of(report, 0.0 if before is None else before.percent)
     if not guards:
         raise UsageError("no metric has a margin: what should hold the rollout up?",
                          "margin_pct = 2 in a [[metrics]]")
     if before is None:
         first = first_decision(experiment, now_s)
         return Verdict(ADVANCE, first.reason, guards, first)
-    what, reason = _next(report, before, guards, now_s)
+    what, reason = _next(report, before, guards, trips, now_s)
     decision = replace(before, at_s=now_s)
     if what == HALT and not before.halt:
         decision = replace(decision, serial=before.serial + 1, halt=True, reason=reason)
@@ -123,7 +139,9 @@ def replay(looks: Sequence[tuple[float, Report]], begun_s: float) -> list[tuple[
     said = ("", "")
     for since_s, report in looks:
         now_s = begun_s + since_s
-        before = before or first_decision(report.experiment, begun_s)
+        # The record may be of a time before the experiment's start.
+        before = before or replace(
+            first_decision(report.experiment, begun_s), since_s=begun_s)
         verdict = decide(report, before, now_s)
         before = verdict.decision
         # A step's time left is another one at each look.
@@ -137,14 +155,13 @@ def replay(looks: Sequence[tuple[float, Report]], begun_s: float) -> list[tuple[
 
 
 def _next(
-    report: Report, before: Decision, guards: list[Guarded], now_s: float
+    report: Report, before: Decision, guards: list[Guarded], trips: str, now_s: float
 ) -> tuple[str, str]:
     experiment = report.experiment
     if before.halt:
         return HALT, before.reason
     harmful = [f"{guard.metric}, {guard.arm}: {guard.words}" for guard in guards
                if guard.state == HARMFUL]
-    trips = _trips(report)
     if harmful or trips:
         return HALT, "; ".join([*harmful, *([trips] if trips else [])])
     if before.percent >= experiment.ramp.percents[-1]:

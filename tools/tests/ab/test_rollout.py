@@ -19,14 +19,15 @@ from ab import fleet as rates
 from ab.doubles import START_S, World, be_quick, experiment
 from conftest import Ctl
 from fake_tree import FakeHost
-from livemmctl.ab.analyse import analyse
+from livemmctl.ab.analyse import Report, analyse
 from livemmctl.ab.assign import app_specific_id, arm_of, entry_pct
 from livemmctl.ab.decision import Decision, first_decision, parse, signed, verified
 from livemmctl.ab.gate import Fetcher
+from livemmctl.ab.history import looks_back
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.errors import CtlError, Exit
-from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, Verdict, decide
+from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, Verdict, decide, replay
 from livemmctl.rollout.plan import waves
 
 START = datetime.fromtimestamp(START_S, UTC)
@@ -434,6 +435,94 @@ def test_a_benefit_completes_by_itself() -> None:
     assert any("min more" in words for words in waits)
 
 
+def one_metric(metric: dict[str, object], **over: object) -> Experiment:
+    keys = {"name": "it", "source": "vmstat:pgfault", "margin_pct": 2, "detect_pct": 2}
+    return replace(fleet_experiment(), metrics=experiment(
+        "host", metrics=[keys | metric]).metrics, **over)  # type: ignore[arg-type]
+
+
+def decided_at_first(
+    made: Experiment, value: Callable[[bool, int], float], seconds: float = TICK_S
+) -> Verdict:
+    """A decision at the first step, from the values of 400 hosts, half of them treated."""
+    seen = Seen({"it": []})
+    for number in range(400):
+        treated = bool(number % 2)
+        seen.hosts[str(number)] = HostSeen("on" if treated else "off", arm_now="on"
+                                           if treated else "off")
+        seen.points["it"].append(Point(str(number), value(treated, number), seconds))
+    first = first_decision(made, START_S)
+    return decide(analyse(made, seen), first, START_S + 2 * made.ramp.every_s)
+
+
+def test_no_event_anywhere_holds_nothing_up() -> None:
+    made = one_metric({"kind": "count"})
+    verdict = decided_at_first(made, lambda treated, number: 0.0)
+    assert (verdict.what, verdict.guards[0].words) == (ADVANCE, "no event on a treated host")
+
+
+def test_a_harm_that_is_known_is_not_let_on_by_a_wide_margin() -> None:
+    """5 % worse: within the first step's margin of 20 %, and beyond the last one's of 2 %."""
+    made = one_metric({})
+    draw = np.random.default_rng(8)
+    noise = draw.standard_normal(400)
+    worse = decided_at_first(made, lambda treated, number: 60 * (
+        (105.0 if treated else 100.0) + noise[number]))
+    assert (worse.what, worse.guards[0].state) == (HALT, "harmful")
+    # Worse, and within the last margin: no harm.
+    little = decided_at_first(made, lambda treated, number: 60 * (
+        (100.8 if treated else 100.0) + noise[number]))
+    assert (little.what, little.guards[0].state) == (ADVANCE, "ok")
+
+
+@pytest.mark.parametrize(("treated_level", "state"), [(-120.0, "ok"), (-80.0, "harmful")])
+def test_a_level_below_zero(treated_level: float, state: str) -> None:
+    """Less is better: -120 is less than -100."""
+    made = one_metric({"kind": "mean", "source": "command:/bin/true"})
+    noise = np.random.default_rng(9).standard_normal(400)
+    verdict = decided_at_first(made, lambda treated, number: (
+        treated_level if treated else -100.0) + noise[number], 1.0)
+    assert verdict.guards[0].state == state
+
+
+def test_hosts_without_data_do_not_make_an_arm_quiet() -> None:
+    """Treated hosts that are missing more often may have died: none of them has an event."""
+    made = one_metric({"kind": "count"})
+    seen = Seen({"it": []})
+    for number in range(400):
+        arm = "on" if number % 2 else "off"
+        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm)
+        if arm == "off" or number > 100:
+            seen.points["it"].append(Point(str(number), float(arm == "off"), TICK_S))
+    verdict = decide(analyse(made, seen), first_decision(made, START_S),
+                     START_S + 2 * made.ramp.every_s)
+    assert verdict.what == HOLD
+    assert "not alike in the arms" in verdict.reason
+
+
+def test_a_step_does_not_last_before_the_start() -> None:
+    """The timer may run for days before."""
+    early = first_decision(fleet_experiment(), START_S - 9e5)
+    assert (early.at_s, early.since_s) == (START_S - 9e5, START_S)
+
+
+def test_all_that_may_halt_shares_five_percent() -> None:
+    """Whatever a report corrects for: of four guards, one alone has p = 0.023."""
+    made = one_metric({"kind": "count"}, correction="none")
+    made = replace(made, metrics=tuple(replace(made.metrics[0], name=f"m{number}")
+                                       for number in range(4)))
+    seen = Seen({metric.name: [] for metric in made.metrics})
+    for number in range(200):
+        arm = "on" if number % 2 else "off"
+        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm)
+        for metric in made.metrics:
+            events = number < (32 if arm == "on" else 1) and metric.name == "m0"
+            seen.points[metric.name].append(Point(str(number), float(events), TICK_S))
+    report = analyse(made, seen)
+    assert 0.05 / 4 < report.comparisons[0].p < 0.05
+    assert decide(report, first_decision(made, START_S), START_S + TICK_S).what == HOLD
+
+
 def test_guardrails_that_trip_on_treated_hosts_halt() -> None:
     made = fleet_experiment()
     seen = Seen({metric.name: [] for metric in made.metrics})
@@ -519,6 +608,42 @@ def test_a_replay_of_a_journal(ctl: Ctl, tmp_path: Path) -> None:
     last = data["decisions"][-1]
     assert last["what"] == HALT
     assert "faults, on: worse" in last["reason"]
+
+
+def test_a_replay_knows_no_later_guardrail() -> None:
+    made = fleet_experiment()
+    seen = Seen({metric.name: [] for metric in made.metrics})
+    for number in range(200):
+        arm = "on" if number % 2 else "off"
+        late = number % 2 and number < 60
+        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm, guard="taint" if late else "",
+                                           guard_s=START_S + 5000 if late else 0.0)
+        seen.points["stalls"] += [Point(str(number), 0.0, TICK_S, at_s=START_S + 100 * tick)
+                                  for tick in range(101)]
+    verdicts = replay(looks_back(made, seen, 20), START_S)
+    assert verdicts[-1][1].what == HALT
+    assert verdicts[-1][0] == pytest.approx(5000, abs=1)
+
+
+def test_a_halt_that_comes_while_advance_reckons_stays(
+    ctl: Ctl, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = rates.fleet_experiment()
+    journal = tmp_path / "fleet.jsonl"
+    journal.write_text("\n".join(rates.journal_lines(
+        made, rates.machines(made, 100, 0.0, 3), 600)) + "\n", encoding="utf-8")
+    file.write_text(TOML.format(folder=tmp_path).replace('"lists"', '"trial"'), encoding="utf-8")
+    words = ("--publish", str(tmp_path / "decision"), "--key", str(tmp_path / "key"))
+    assert ctl("rollout", "advance", str(file), str(journal), *words).status == Exit.OK
+
+    def decide_slowly(report: Report, before: Decision | None, now_s: float) -> Verdict:
+        assert ctl("rollout", "halt", str(file), *words).status == Exit.OK
+        return decide(report, before, now_s)
+
+    monkeypatch.setattr("livemmctl.rollout.decide.decide", decide_slowly)
+    done = ctl("rollout", "advance", str(file), str(journal), *words)
+    assert (done.status, "published meanwhile" in done.err) == (Exit.FAILED, True)
+    assert verified((tmp_path / "decision").read_bytes(), tmp_path / "signers").halt
 
 
 def test_advance_and_halt_publish(ctl: Ctl, file: Path, tmp_path: Path) -> None:
