@@ -209,8 +209,9 @@ def _remark(report: Report) -> None:
         held = sum(1 for host in mine if host.held)
         if held and report.experiment.mode == HOST:
             report.notes.append(
-                f"{held} of {len(mine)} hosts of {arm.name} could not be switched; they count"
-                " in that arm all the same (intention to treat), so the effect is understated"
+                f"{held} of {len(mine)} hosts of {arm.name} could not be switched, or had no news"
+                " of the rollout for a time; they count in that arm all the same (intention to"
+                " treat), so the effect is understated"
             )
         passed = [guard for name, guard in report.seen.guards if name == arm.name]
         for guard in sorted(set(passed)):

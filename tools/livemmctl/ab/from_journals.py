@@ -91,6 +91,8 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
             joined = True
             if kind == "apply" and not record.get("ok"):
                 info.held = str(record.get("reason", ""))
+        elif kind == "gate" and record.get("quiet") is True:
+            info.held = info.held or str(record.get("words", ""))
         elif kind == "end":
             info.ended = str(record.get("reason") or "no reason given")
         index = record.get("block")

@@ -22,8 +22,10 @@ from fake_tree import FakeHost
 from livemmctl.ab.analyse import Report, analyse
 from livemmctl.ab.assign import app_specific_id, arm_of, entry_pct
 from livemmctl.ab.decision import Decision, first_decision, parse, signed, verified
+from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.gate import Fetcher
 from livemmctl.ab.history import looks_back
+from livemmctl.ab.journal import read_journal
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.errors import CtlError, Exit
@@ -282,6 +284,9 @@ def test_with_a_lease_a_host_without_news_goes_to_stock(
     assert seen == [True, True, False, True]
     assert [r["words"] for r in rolled.world.records("gate") if "quiet" in r] == [
         "no news of the rollout", "news again", "no news of the rollout"]
+    # A report says that the host was not in its arm all the time.
+    seen_by_report = seen_in(read_journal(rolled.world.journal), rolled.experiment, START_S + 1e6)
+    assert [info.held for info in seen_by_report.hosts.values()] == ["no news of the rollout"]
 
 
 def leased(tmp_path: Path, keys: Path) -> Rolled:
@@ -303,7 +308,7 @@ def test_a_runner_whose_lease_is_over_does_not_begin(
     rolled.file.unlink()
     rolled.world.clock.now_s += 3600
     before = len(rolled.world.records("switch"))
-    seen = rolled.look(73, 74, 80, 85)
+    seen = rolled.look(72, 74, 80, 85)
     rolled.later(82, rolled.publish)
     rolled.world.run(rolled.experiment)
     assert seen == [False, False, False, True]
