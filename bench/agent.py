@@ -23,7 +23,8 @@ from typing import Any, TextIO
 
 VMSTAT = Path("/proc/vmstat")
 TRACING = Path("/sys/kernel/tracing")
-KMEM = TRACING / "events/kmem"
+EVENTS = TRACING / "events"
+KMEM = EVENTS / "kmem"
 # A page that goes over zone->lock hits one of these: on its way into a
 # per-CPU list (or straight to the caller), and on its way back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
@@ -45,6 +46,11 @@ MKFS = ["-q", "-F", "-N", "40000", "-U", "11111111-2222-3333-4444-555555555555",
 # Where the programs of loads have their files, on a disk of the guest's own.
 FILES = Path("/run/files")
 SCANS = Path("/sys/kernel/debug/sched/numa_balancing")
+# Scans that are asked for, and the ranges in which a scan armed entries: each of those is a flush
+# of the TLBs of all CPUs that run the process.
+SCAN_PROBES = ("p:lmm_bench/scan task_numa_work",
+               "r:lmm_bench/flush change_protection armed=$retval:s64")
+SCAN_TRIGGERS = {"scan": "hist:keys=common_type", "flush": "hist:keys=common_type if armed > 0"}
 
 # Holds so many bytes, every page of them written, until its input ends.
 HOG = "import sys; held = b'x' * int(sys.argv[1]); print(len(held), flush=True); sys.stdin.read()"
@@ -115,9 +121,9 @@ def wait_until(
     return time.monotonic() - started
 
 
-def hits(event: str) -> int:
+def hits(event: str, group: Path = KMEM) -> int:
     """Total of the event's hist trigger."""
-    for line in text_of(KMEM / event / "hist").splitlines():
+    for line in text_of(group / event / "hist").splitlines():
         name, _, value = line.strip().partition(":")
         if name == "Hits":
             return int(value)
@@ -327,11 +333,35 @@ def online(step: Step) -> Step:
 
 
 def load(step: Step) -> Step:
-    """Run the program of NUMA loads, with the kernel's own limits of scans set for it."""
+    """Run the program of NUMA loads, with the kernel's own limits of scans set for it.
+
+    Counts scans and their flushes if asked to.
+    """
     program = in_memory(step["program"])
     limits = {SCANS / name: str(value) for name, value in step["scan"].items()}
     with written(limits, {path: text_of(path) for path in limits}):
-        return output_of([str(program), *step["args"]])
+        if not step["flushes"]:
+            return output_of([str(program), *step["args"]])
+        with scans_counted() as counts:
+            result = output_of([str(program), *step["args"]])
+        return {**result, **counts}
+
+
+@contextmanager
+def scans_counted() -> Iterator[dict[str, int]]:
+    """Yields what is filled in afterwards: scans, and their flushes."""
+    group = EVENTS / "lmm_bench"
+    for probe in SCAN_PROBES:
+        with (TRACING / "kprobe_events").open("a", encoding="ascii") as file:
+            file.write(probe)
+    triggers = {group / event / "trigger": text for event, text in SCAN_TRIGGERS.items()}
+    counts: dict[str, int] = {}
+    with written(triggers, {path: f"!{text}" for path, text in triggers.items()}):
+        yield counts
+        counts.update({f"{event}_hits": hits(event, group) for event in SCAN_TRIGGERS})
+    for event in SCAN_TRIGGERS:
+        with (TRACING / "kprobe_events").open("a", encoding="ascii") as file:
+            file.write(f"-:lmm_bench/{event}")
 
 
 def fallbacks() -> list[dict[str, int]]:

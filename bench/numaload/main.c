@@ -65,6 +65,8 @@ static void parse_pattern(const char *name)
 
 static const struct load_option option_rows[] = {
 	{ 'p', "PATTERN", "what to do, by name in patterns[]", .call = parse_pattern },
+	LOAD_NUMBER('m', "MIB", "size of a thread's part (the pattern's own)",
+		    &options.mib, 1, 4096),
 	LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
 		    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
 	{}
@@ -79,7 +81,7 @@ int main(int argc, char **argv)
 	if (!options.pattern)
 		errx(1, "no pattern (-p)");
 	options.threads = options.pattern->threads ?: cpus;
-	options.part = options.pattern->mib * MIB;
+	options.part = (options.mib ?: options.pattern->mib) * MIB;
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
 	shared = map_memory(sizeof(*shared), MAP_SHARED);

@@ -28,6 +28,7 @@
 struct options {
 	const struct pattern *pattern;
 	unsigned long threads;
+	unsigned long mib;	/* asked for, of each thread; 0: the pattern's own */
 	unsigned long part;	/* bytes for each thread */
 	unsigned long stagger_ms;
 };
