@@ -11,157 +11,167 @@
 
 #include "../module/policy/numa/core_sample.c"
 
-/* At the end of all addresses: 64 bits of them, in regions of 2 MiB. */
-#define REGION_LAST	(BIT_ULL(43) - 1)
+#define PART_REGION	BIT_ULL(NUMA_REGION_SHIFT)
 
-/* The part of a region that a sampling scan takes, in pages from the start of the region. */
-static const struct part_case {
+/* Regions of 2 MiB: 's' mapped by a page table, 'H' by a huge page, '.' not; from page 0 on. */
+static enum numa_backing backing_of(void *map, u64 region)
+{
+	const char *regions = map;
+
+	/* A map of one kind stands for any size. */
+	switch (regions[1] ? regions[region] : regions[0]) {
+	case 's':
+		return NUMA_SMALL;
+	case 'H':
+		return NUMA_HUGE;
+	default:
+		return NUMA_UNMAPPED;
+	}
+}
+
+/* The slice of a range that a sampling scan takes; an empty run: none. */
+static const struct slice_case {
 	const char *name;
+	char *map;
 	u32 stride, turn;
-	u64 region;
-	struct numa_range part;
-	bool huge;
-} part_cases[] = {
-	{ "first", 16, 0, 0, { 0, 32 }, true },
-	{ "next scan", 16, 1, 0, { 32, 64 }, false },
-	{ "next region", 16, 0, 1, { 32, 64 }, false },
-	{ "both", 16, 7, 8, { 480, 512 }, false },
-	{ "around", 16, 8, 8, { 0, 32 }, true },
-	{ "many scans", 16, 16000, 3, { 96, 128 }, false },
-	{ "all of it", 1, 5, 7, { 0, 512 }, true },
-	{ "a page", 512, 511, 0, { 511, 512 }, false },
-	/* The last part has what is left over. */
-	{ "of three", 3, 1, 0, { 170, 340 }, false },
-	{ "last of three", 3, 2, 0, { 340, 512 }, false },
-	{ "of 300", 300, 298, 0, { 298, 299 }, false },
-	{ "last of 300", 300, 299, 0, { 299, 512 }, false },
-	{ "far away", 16, 0, REGION_LAST, { 480, 512 }, false },
-	{ "far away, around", 16, 1, REGION_LAST, { 0, 32 }, true },
-	{ "far away, of three", 3, 0, REGION_LAST, { 170, 340 }, false },
-	{ "late, far away", 16, U32_MAX, REGION_LAST, { 448, 480 }, false },
-	{ "late", 3, U32_MAX, 0, { 0, 170 }, true },
+	struct numa_range range, run;
+} slice_cases[] = {
+	{ "first", "s", 16, 0, { 0, 4096 }, { 0, 256 } },
+	{ "next scan", "s", 16, 1, { 0, 4096 }, { 256, 512 } },
+	{ "last", "s", 16, 15, { 0, 4096 }, { 3840, 4096 } },
+	{ "around", "s", 16, 16, { 0, 4096 }, { 0, 256 } },
+	{ "many scans", "s", 16, 16003, { 0, 4096 }, { 768, 1024 } },
+	/* As the kernel scans it: 256 MiB make 16 MiB. */
+	{ "256 MiB", "s", 16, 3, { 0, 65536 }, { 12288, 16384 } },
+	{ "all of it", "s", 1, 5, { 100, 700 }, { 100, 700 } },
+	/* Ranges that begin elsewhere have their turns at other times. */
+	{ "elsewhere", "s", 16, 0, { 512, 4608 }, { 768, 1024 } },
+	{ "elsewhere, next", "s", 16, 1, { 512, 4608 }, { 1024, 1280 } },
+	/* Small ranges have a turn in some scans only. */
+	{ "20 pages", "s", 16, 0, { 0, 20 }, { 0, 20 } },
+	{ "20 pages, next", "s", 16, 1, { 0, 20 }, { } },
+	{ "100 pages", "s", 16, 2, { 0, 100 }, { 66, 100 } },
+	{ "100 pages, next", "s", 16, 3, { 0, 100 }, { } },
+	{ "a page in 512", "s", 512, 511, { 0, 512 }, { } },
+	/* Slices are shares of what is mapped. */
+	{ "sparse", "..s.....", 16, 1, { 0, 4096 }, { 1056, 1088 } },
+	{ "over a hole", "s......s", 2, 0, { 0, 4096 }, { 0, 512 } },
+	{ "over a hole, next", "s......s", 2, 1, { 0, 4096 }, { 3584, 4096 } },
+	{ "with a hole", "s..s..ss", 1, 0, { 0, 4096 }, { 0, 4096 } },
+	{ "two halves", "s.......s", 4, 1, { 256, 4352 }, { 384, 512 } },
+	{ "unmapped", ".", 16, 0, { 0, 4096 }, { } },
+	/* Huge pages are taken whole, by the slice that has their first page. */
+	{ "huge", "H", 16, 0, { 0, 4096 }, { 0, 512 } },
+	{ "huge, its second half", "H", 16, 1, { 0, 4096 }, { } },
+	{ "huge, next", "H", 16, 2, { 0, 4096 }, { 512, 1024 } },
+	{ "huge, many", "H", 4, 1, { 0, 4096 }, { 1024, 2048 } },
+	{ "from a huge page", "sHss", 4, 1, { 0, 2048 }, { 512, 1024 } },
+	{ "into a huge page", "ssHs", 3, 1, { 0, 2048 }, { 682, 1536 } },
+	{ "out of a huge page", "ssHs", 3, 2, { 0, 2048 }, { 1536, 2048 } },
+	{ "late", "s", 16, U32_MAX, { 0, 4096 }, { 3840, 4096 } },
 };
 
-NAMED_CASES(part, part_cases);
+NAMED_CASES(slice, slice_cases);
 
-static void part_of_a_region(struct kunit *test)
+static void slice_of_a_range(struct kunit *test)
 {
-	const struct part_case *c = test->param_value;
+	const struct slice_case *c = test->param_value;
 	const struct numa_sampling sampling = { .stride = c->stride, .turn = c->turn };
-	u64 first = c->region << NUMA_REGION_SHIFT;
 	struct numa_range run = { };
+	bool some = numa_sampling_slice(&sampling, &c->range, backing_of, c->map, &run);
 
-	KUNIT_EXPECT_TRUE(test, numa_sampling_region(&sampling, c->region, false, &run));
-	KUNIT_EXPECT_EQ(test, run.start - first, c->part.start);
-	KUNIT_EXPECT_EQ(test, run.end - first, c->part.end);
-	/* A huge page is taken with the first part, and then all of it. */
-	KUNIT_EXPECT_EQ(test, numa_sampling_region(&sampling, c->region, true, &run), c->huge);
-	if (!c->huge)
+	KUNIT_EXPECT_EQ(test, some, c->run.start < c->run.end);
+	if (!some)
 		return;
-	KUNIT_EXPECT_EQ(test, run.start, first);
-	KUNIT_EXPECT_EQ(test, run.end, first + REGION_PAGES);
+	KUNIT_EXPECT_EQ(test, run.start, c->run.start);
+	KUNIT_EXPECT_EQ(test, run.end, c->run.end);
 }
 
-static const u64 some_regions[] = { 0, 1, 511, 4096 * 3 + 7, BIT_ULL(32) - 1, REGION_LAST };
+/* Regions of the maps that chance makes. */
+#define MAP_REGIONS	12
 
-/* `stride` sampling scans in a row take every page once, and a huge page once and whole. */
+/*
+ * `stride` sampling scans in a row take every mapped page once, and a huge page whole; each scan
+ * takes one run of the range, and the runs together have as many pages as are mapped.
+ */
 static void every_page_has_its_turn(struct kunit *test)
 {
-	struct numa_sampling sampling;
-	u32 scans, huge_turns;
-	u8 turns[REGION_PAGES];
-	struct numa_range run;
-	u64 page;
-	int i;
-
-	for (sampling.stride = 1; sampling.stride <= REGION_PAGES; sampling.stride++) {
-		for (i = 0; i < ARRAY_SIZE(some_regions); i++) {
-			u64 first = some_regions[i] << NUMA_REGION_SHIFT;
-
-			memset(turns, 0, sizeof(turns));
-			huge_turns = 0;
-			/* The first turn may be any. */
-			sampling.turn = sampling.stride * 7 + i * 100;
-			for (scans = 0; scans < sampling.stride; scans++, sampling.turn++) {
-				bool taken = numa_sampling_region(&sampling, some_regions[i],
-								  false, &run);
-
-				KUNIT_ASSERT_TRUE(test, taken);
-				KUNIT_ASSERT_GE(test, run.start, first);
-				KUNIT_ASSERT_LT(test, run.start, run.end);
-				KUNIT_ASSERT_LE(test, run.end, first + REGION_PAGES);
-				for (page = run.start; page < run.end; page++)
-					turns[page - first]++;
-				if (!numa_sampling_region(&sampling, some_regions[i], true, &run))
-					continue;
-				huge_turns++;
-				KUNIT_ASSERT_EQ(test, run.start, first);
-				KUNIT_ASSERT_EQ(test, run.end, first + REGION_PAGES);
-			}
-			for (page = 0; page < REGION_PAGES; page++)
-				KUNIT_ASSERT_EQ_MSG(test, turns[page], 1, "page %llu, one in %u",
-						    page, sampling.stride);
-			KUNIT_ASSERT_EQ_MSG(test, huge_turns, 1U, "one in %u", sampling.stride);
-		}
-	}
-}
-
-/* So one sampling scan takes about its share, whatever the layout of the pages. */
-static void neighbours_differ(struct kunit *test)
-{
-	struct numa_sampling sampling;
-	u64 pages, huge, region;
-	struct numa_range run;
-
-	for (sampling.stride = 1; sampling.stride <= REGION_PAGES; sampling.stride++) {
-		u64 start = U64_MAX;
-
-		sampling.turn = sampling.stride * 5 + 3;
-		pages = 0;
-		huge = 0;
-		/* As many regions as there are parts have one of each. */
-		for (region = 1000; region < 1000 + sampling.stride; region++) {
-			numa_sampling_region(&sampling, region, false, &run);
-			run.start -= region << NUMA_REGION_SHIFT;
-			run.end -= region << NUMA_REGION_SHIFT;
-			KUNIT_ASSERT_NE(test, run.start, start);
-			start = run.start;
-			pages += run.end - run.start;
-			huge += numa_sampling_region(&sampling, region, true, &run);
-		}
-		KUNIT_ASSERT_EQ(test, pages, REGION_PAGES);
-		KUNIT_ASSERT_EQ(test, huge, 1ULL);
-	}
-}
-
-static void random_samples_keep_the_bounds(struct kunit *test)
-{
+	static u8 turns[MAP_REGIONS << NUMA_REGION_SHIFT];
+	char map[MAP_REGIONS + 1] = "";
 	struct rnd_state rnd;
-	int i;
+	int i, at;
 
 	prandom_seed_state(&rnd, 3);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < 400; i++) {
 		struct numa_sampling sampling = {
-			.stride = 1 + prandom_u32_state(&rnd) % REGION_PAGES,
-			.turn = prandom_u32_state(&rnd) >> prandom_u32_state(&rnd) % 32,
-		}, before = sampling;
-		u64 region = (u64)prandom_u32_state(&rnd) << 11 >> prandom_u32_state(&rnd) % 43;
-		bool huge = i & 1;
-		struct numa_range run, again;
-		bool found = numa_sampling_region(&sampling, region, huge, &run);
+			.stride = 1 + prandom_u32_state(&rnd) % 512,
+			/* Clear of the end of 32 bits, where a turn is left out. */
+			.turn = prandom_u32_state(&rnd) >> 1 >> prandom_u32_state(&rnd) % 31,
+		};
+		struct numa_range range;
+		u32 scans, runs = 0;
 
-		KUNIT_ASSERT_TRUE(test, found || huge);
-		if (!found)
-			continue;
-		KUNIT_ASSERT_LT(test, run.start, run.end);
-		KUNIT_ASSERT_EQ(test, run.start >> NUMA_REGION_SHIFT, region);
-		KUNIT_ASSERT_EQ(test, (run.end - 1) >> NUMA_REGION_SHIFT, region);
-		/* It keeps nothing in mind: scans may come back to a region. */
-		KUNIT_ASSERT_EQ(test, sampling.stride, before.stride);
-		KUNIT_ASSERT_EQ(test, sampling.turn, before.turn);
-		KUNIT_ASSERT_TRUE(test, numa_sampling_region(&sampling, region, huge, &again));
-		KUNIT_ASSERT_EQ(test, again.start, run.start);
-		KUNIT_ASSERT_EQ(test, again.end, run.end);
+		for (at = 0; at < MAP_REGIONS; at++)
+			map[at] = "sssH.."[prandom_u32_state(&rnd) % 6];
+		/* A range begins and ends anywhere, but not within a huge page. */
+		range.start = prandom_u32_state(&rnd) % (4 * PART_REGION);
+		range.end = range.start + 1 + prandom_u32_state(&rnd) % (8 * PART_REGION - 1);
+		map[range.start / PART_REGION] = 's';
+		map[(range.end - 1) / PART_REGION] = 's';
+		memset(turns, 0, sizeof(turns));
+		for (scans = 0; scans < sampling.stride; scans++, sampling.turn++) {
+			struct numa_range run;
+			u64 page;
+
+			if (!numa_sampling_slice(&sampling, &range, backing_of, map, &run))
+				continue;
+			runs++;
+			KUNIT_ASSERT_GE(test, run.start, range.start);
+			KUNIT_ASSERT_LT(test, run.start, run.end);
+			KUNIT_ASSERT_LE(test, run.end, range.end);
+			for (page = run.start; page < run.end; page++)
+				turns[page]++;
+		}
+		KUNIT_ASSERT_GT(test, runs, 0U);
+		KUNIT_ASSERT_LE(test, runs, sampling.stride);
+		for (at = range.start; at < range.end; at++)
+			if (map[at / PART_REGION] != '.')
+				KUNIT_ASSERT_EQ_MSG(test, turns[at], 1, "page %d of %s, one in %u",
+						    at, map, sampling.stride);
+	}
+}
+
+/*
+ * The flushes of a sampling scan: stock makes one for each range, and so many at most has a scan
+ * of ours, for memory of 4 GiB in ranges of 256 MiB as for 1000 VMAs of 64 pages.
+ */
+static void a_scan_flushes_no_more_than_the_kernel(struct kunit *test)
+{
+	static const struct {
+		u64 pages;
+		u32 ranges, most;
+	} layouts[] = { { 65536, 16, 16 }, { 64, 1000, 130 }, { 512, 100, 100 }, { 1, 5000, 512 } };
+	struct numa_sampling sampling = { .stride = 16 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(layouts); i++) {
+		for (sampling.turn = 0; sampling.turn < 32; sampling.turn++) {
+			u32 range, runs = 0;
+			u64 pages = 0;
+
+			for (range = 0; range < layouts[i].ranges; range++) {
+				/* A page between two VMAs; the others follow each other. */
+				u64 start = range * (layouts[i].pages + layouts[i].pages % 512);
+				struct numa_range own = { start, start + layouts[i].pages }, run;
+
+				if (!numa_sampling_slice(&sampling, &own, backing_of, "s", &run))
+					continue;
+				runs++;
+				pages += run.end - run.start;
+			}
+			KUNIT_EXPECT_LE(test, runs, layouts[i].most);
+			KUNIT_EXPECT_LE(test, pages, layouts[i].pages * layouts[i].ranges / 7);
+		}
 	}
 }
 
@@ -245,10 +255,9 @@ static void a_change_is_noticed(struct kunit *test)
 }
 
 static struct kunit_case numa_sample_core_cases[] = {
-	KUNIT_CASE_PARAM(part_of_a_region, part_gen_params),
+	KUNIT_CASE_PARAM(slice_of_a_range, slice_gen_params),
 	KUNIT_CASE(every_page_has_its_turn),
-	KUNIT_CASE(neighbours_differ),
-	KUNIT_CASE(random_samples_keep_the_bounds),
+	KUNIT_CASE(a_scan_flushes_no_more_than_the_kernel),
 	KUNIT_CASE(faults_of_a_sampling_scan),
 	KUNIT_CASE(gaps_grow),
 	KUNIT_CASE(sampling_scans_are_no_later_than_the_kernel),

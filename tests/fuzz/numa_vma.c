@@ -1,122 +1,115 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_vma.c - fuzz what scans leave out: no page is left out for ever
+ * numa_vma.c - fuzz what scans leave out: one run of a range, and no page is left out for ever
  */
 #include "input.h"
 
 #include "policy/numa/core_sample.c"
 #include "policy/numa/core_vma.c"
 
-/* 64 regions of the least size, and of the size after that. */
-#define PAGES	(NUMA_REGIONS << (NUMA_REGION_SHIFT + 1))
+#define REGIONS	80
+#define REGION	(1ULL << NUMA_REGION_SHIFT)
 
-/* Scans that took each part of 64 pages. */
-#define PART	64
-static u8 scanned[PAGES / PART];
+/* What maps each region, and whether a scan would arm entries of the region. */
+static u8 backing[REGIONS], used[REGIONS];
 
-static bool take_pages(const struct numa_range *run, u64 *pages)
+static bool look(void *arg, const struct numa_range *range)
 {
-	u64 part;
+	u64 region = range->start / REGION;
 
-	*pages += run->end - run->start;
-	for (part = run->start / PART; part * PART < run->end; part++)
-		scanned[part] = 1;
-	return true;
+	MUST(range->start, <, range->end);
+	(*(u32 *)arg)++;
+	for (; region * REGION < range->end; region++)
+		if (used[region])
+			return true;
+	return false;
 }
 
-/* A pass over a VMA, in one scan or in several; the pages that were scanned. */
-static u64 pass_over(struct input *input, struct numa_vma *vma, unsigned int slot,
-		     const struct numa_settings *settings)
+static enum numa_backing backing_of(void *arg, u64 region)
 {
-	struct numa_range left = { 0, vma->pages }, run;
-	u64 pages = 0;
-
-	while (left.start < left.end) {
-		if (!numa_vma_next(vma, slot, &left, &run, settings))
-			break;
-		MUST(run.start, >=, left.start);
-		MUST(run.start, <, run.end);
-		MUST(run.end, <=, left.end);
-		/* The budget of a scan may end within a run. */
-		if (take_bool(input))
-			run.end = run.start + take_within(input, 1, run.end - run.start);
-		take_pages(&run, &pages);
-		numa_vma_scanned(vma, &run, take_bool(input) ? take(input, 2) : 0);
-		left.start = run.end;
-	}
-	return pages;
+	MUST(region, <, REGIONS);
+	return backing[region];
 }
 
+static struct numa_range take_range(struct input *input)
+{
+	struct numa_range range = { .start = take_within(input, 0, REGIONS * REGION - 1) };
+
+	range.end = take_within(input, range.start + 1, REGIONS * REGION);
+	return range;
+}
+
+/* Full scans: one run that has every used region, and few looks. */
 static void scans(struct input *input)
 {
-	struct numa_settings settings = {
-		.full_pass_interval = take_within(input, 1, 8),
-		.skip_by_thread = take_bool(input),
-		.skip_by_region = take_bool(input),
-	};
-	u32 pass = take(input, 4), since = 0, part;
-	struct numa_vma vma;
+	struct numa_range all = take_range(input), run = all;
+	u32 looks = 0, slot, pass = take(input, 4);
+	struct numa_vma vma = { .pass = pass };
+	u64 region;
+	bool some;
 
-	numa_vma_begin(&vma, take_within(input, 1, PAGES), pass);
-	memset(scanned, 0, sizeof(scanned));
+	for (region = 0; region < REGIONS; region++)
+		used[region] = !take_within(input, 0, 3);
+	some = numa_range_trim(&run, look, &looks);
+	MUST(looks, <=, NUMA_REGIONS + 1);
+	MUST_BE(some == (run.start < run.end));
+	for (region = all.start / REGION; region * REGION < all.end; region++) {
+		if (!used[region])
+			continue;
+		MUST_BE(some);
+		MUST_BE(run.start <= all.start || run.start <= region * REGION);
+		MUST_BE(run.end >= all.end || run.end >= (region + 1) * REGION);
+	}
+	/* A VMA is never left to nobody, and not for longer than two passes. */
 	while (input->left) {
-		u8 what = take(input, 1);
-		u64 before = vma.pages;
-
-		switch (what % 4) {
-		case 0:
-			numa_vma_fault(&vma, take_within(input, 0, NUMA_THREADS - 1));
-			break;
-		case 1:
-			numa_vma_fit(&vma, take_within(input, 1, PAGES));
-			MUST((vma.pages - 1) >> vma.shift, <, NUMA_REGIONS);
-			/* New pages wait for their first scan. */
-			for (part = 0; vma.pages < before && part < ARRAY_SIZE(scanned); part++)
-				scanned[part] &= (u64)part * PART < vma.pages;
-			if (vma.pages > before)
-				memset(scanned, 0, sizeof(scanned));
-			since = 0;
-			break;
-		default:
-			numa_vma_visit(&vma, ++pass, &settings);
-			pass_over(input, &vma, what % NUMA_THREADS, &settings);
-			/* A full pass has come by now: every page was scanned. */
-			if (++since < 2 * settings.full_pass_interval)
-				break;
-			for (part = 0; (u64)part * PART < vma.pages; part++)
-				MUST(scanned[part], ==, 1);
-			memset(scanned, 0, sizeof(scanned));
-			since = 0;
+		slot = take_within(input, 0, NUMA_THREADS - 1);
+		if (take_bool(input)) {
+			numa_vma_fault(&vma, slot);
+			MUST_BE(!numa_vma_left_to_others(&vma, slot));
+		} else {
+			numa_vma_visit(&vma, ++pass);
 		}
 	}
+	numa_vma_visit(&vma, ++pass);
+	numa_vma_visit(&vma, ++pass);
+	for (slot = 0; slot < NUMA_THREADS; slot++)
+		MUST_BE(!numa_vma_left_to_others(&vma, slot));
 }
 
-/* Sampling scans: after a round of all turns each page was taken once. */
+/* Sampling scans: after a round of all turns each mapped page was taken, in one run a scan. */
 static void samples(struct input *input)
 {
 	struct numa_sampling sampling = {
 		.stride = take_within(input, 1, 512),
 		.turn = take(input, 3),
 	};
-	u64 region = take(input, 3), first = region << NUMA_REGION_SHIFT;
-	static u32 taken[1 << NUMA_REGION_SHIFT];
-	bool huge = take_bool(input);
+	static u8 taken[REGIONS * REGION];
+	struct numa_range range = take_range(input);
 	u32 turn, gap = 0, i;
+	u64 page;
 
+	for (i = 0; i < REGIONS; i++)
+		backing[i] = take_within(input, NUMA_UNMAPPED, NUMA_HUGE);
+	/* A huge page lies in one VMA, and the kernel cuts none. */
+	if (range.start % REGION)
+		backing[range.start / REGION] = NUMA_SMALL;
+	if (range.end % REGION)
+		backing[range.end / REGION] = NUMA_SMALL;
 	memset(taken, 0, sizeof(taken));
 	for (turn = 0; turn < sampling.stride; turn++, sampling.turn++) {
 		struct numa_range run;
-		u64 page;
 
-		if (!numa_sampling_region(&sampling, region, huge, &run))
+		if (!numa_sampling_slice(&sampling, &range, backing_of, NULL, &run))
 			continue;
-		MUST(run.start, >=, first);
-		MUST(run.end, <=, first + REGION_PAGES);
+		MUST(run.start, >=, range.start);
+		MUST(run.start, <, run.end);
+		MUST(run.end, <=, range.end);
 		for (page = run.start; page < run.end; page++)
-			taken[page - first]++;
+			taken[page]++;
 	}
-	for (i = 0; i < ARRAY_SIZE(taken); i++)
-		MUST(taken[i], ==, 1);
+	for (page = range.start; page < range.end; page++)
+		if (backing[page / REGION] != NUMA_UNMAPPED)
+			MUST(taken[page], ==, 1);
 	for (i = 0; i < 64; i++) {
 		u32 next = numa_sampling_gap(gap);
 

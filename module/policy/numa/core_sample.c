@@ -7,35 +7,93 @@
 
 #include "core_sample.h"
 
-#define REGION_PAGES	BIT_ULL(NUMA_REGION_SHIFT)
+/* The pages of a region that are in the range. */
+static struct numa_range region_in(const struct numa_range *range, u64 region)
+{
+	return (struct numa_range){
+		.start = max(range->start, region << NUMA_REGION_SHIFT),
+		.end = min(range->end, (region + 1) << NUMA_REGION_SHIFT),
+	};
+}
+
+/* First region after the range. */
+static u64 region_after(const struct numa_range *range)
+{
+	return (range->end + BIT_ULL(NUMA_REGION_SHIFT) - 1) >> NUMA_REGION_SHIFT;
+}
+
+static u64 mapped_pages(const struct numa_range *range, numa_backing_of backing_of, void *arg)
+{
+	u64 region = range->start >> NUMA_REGION_SHIFT, pages = 0;
+
+	for (; region < region_after(range); region++) {
+		struct numa_range own = region_in(range, region);
+
+		if (backing_of(arg, region) != NUMA_UNMAPPED)
+			pages += own.end - own.start;
+	}
+	return pages;
+}
+
+/*
+ * The pages of @own that the slice takes, of which @at mapped pages lie before.  A huge page
+ * belongs as a whole to the slice that has its first page.
+ */
+static bool slice_part(const struct numa_range *slice, u64 at, bool huge, struct numa_range *own)
+{
+	u64 first = max(slice->start, at);
+	u64 after = min(slice->end, at + own->end - own->start);
+
+	if (huge)
+		return slice->start <= at && at < slice->end;
+	own->end = own->start + after - at;
+	own->start += first - at;
+	return first < after;
+}
 
 /**
- * numa_sampling_region() - which pages of a region does a sampling scan take?
+ * numa_sampling_slice() - which pages of a range does a sampling scan take?
  * @sampling: the sampling scan
- * @region: number of the region, counted from address 0
- * @huge: mapped by a huge page, which must not be split: all pages or none
- * @run: receives the pages, counted from address 0
+ * @range: the range, in pages from address 0
+ * @backing_of: looks what maps a region
+ * @arg: for @backing_of
+ * @run: receives the pages, one run
  *
- * Neighbouring regions have different parts, so that a pattern in the addresses is not
- * sampled all at once.
+ * Slices are equal shares of the pages that page tables map, so a range that is mostly unused
+ * has slices of used memory.  A slice may span unmapped regions, which cost nothing.  Ranges
+ * have their turns at different times, so that small ranges are not sampled all at once.
  *
- * Return: false if the scan takes no page of the region.
+ * Return: false if the scan takes no page of the range.
  */
-bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool huge,
-			  struct numa_range *run)
+bool numa_sampling_slice(const struct numa_sampling *sampling, const struct numa_range *range,
+			 numa_backing_of backing_of, void *arg, struct numa_range *run)
 {
-	u64 first = region << NUMA_REGION_SHIFT;
-	u64 pages = REGION_PAGES / sampling->stride;
-	u32 part;
+	u64 mapped = mapped_pages(range, backing_of, arg);
+	u64 region = range->start >> NUMA_REGION_SHIFT, at = 0;
+	struct numa_range slice;
+	bool found = false;
+	u32 slices, nr;
 
-	div_u64_rem(region + sampling->turn, sampling->stride, &part);
-	run->start = first;
-	run->end = first + REGION_PAGES;
-	if (huge)
-		return !part;
-	run->start += part * pages;
-	/* The last part also takes the remainder. */
-	if (part + 1 < sampling->stride)
-		run->end = run->start + pages;
-	return true;
+	slices = clamp_t(u64, mapped / NUMA_SLICE_PAGES, 1, sampling->stride);
+	div_u64_rem(region + sampling->turn, sampling->stride, &nr);
+	if (!mapped || nr >= slices)
+		return false;
+	slice.start = div_u64(mapped * nr, slices);
+	slice.end = div_u64(mapped * (nr + 1), slices);
+	for (; region < region_after(range) && at < slice.end; region++) {
+		enum numa_backing backing = backing_of(arg, region);
+		struct numa_range own = region_in(range, region);
+		u64 pages = own.end - own.start;
+
+		if (backing == NUMA_UNMAPPED)
+			continue;
+		if (slice_part(&slice, at, backing == NUMA_HUGE, &own)) {
+			if (!found)
+				run->start = own.start;
+			run->end = own.end;
+			found = true;
+		}
+		at += pages;
+	}
+	return found;
 }

@@ -3,13 +3,13 @@
  * core_sample.h - arithmetic of a sampling scan: has the use of memory changed?
  *
  * After a scan each page in use faults once, and not again before the next scan.  With
- * a long period a change would be noticed late.  A sampling scan arms a part of every
- * region; the faults on that part tell whether a full scan is worth while.  A sampling
- * scan costs a part of a full scan and notices a change as soon.
+ * a long period a change would be noticed late.  A sampling scan arms a part of the memory;
+ * the faults on that part tell whether a full scan is worth while.  A sampling scan costs a
+ * part of a full scan and notices a change as soon.
  *
- * Every region has its part: the kernel takes a thread that sees no fault in a pass for
- * idle and doubles its period.  Each sampling scan takes another part, so all memory has
- * been sampled after `stride` of them.
+ * Each range that the kernel scans is one TLB flush (core_vma.h), so a sampling scan takes
+ * one slice of a range: neighbouring pages, 1/stride of those that page tables map.  Each
+ * sampling scan takes the next slice, and after `stride` of them all memory was sampled.
  *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
@@ -42,18 +42,45 @@
 #define NUMA_RESAMPLE_FAULTS_MIN	64
 #define NUMA_RESAMPLE_FAULTS_MAX	400
 
+/*
+ * Least pages of a slice.  A small range has fewer slices than there are turns, and has no
+ * slice in the other turns: the flush is then worth some pages.
+ */
+#define NUMA_SLICE_PAGES	32
+
+/**
+ * enum numa_backing - what maps a region of 1 << NUMA_REGION_SHIFT pages
+ * @NUMA_UNMAPPED: nothing: no page has been used
+ * @NUMA_SMALL: a page table
+ * @NUMA_HUGE: a huge page, or an entry that must not be split
+ */
+enum numa_backing {
+	NUMA_UNMAPPED,
+	NUMA_SMALL,
+	NUMA_HUGE,
+};
+
+/**
+ * typedef numa_backing_of - look what maps a region
+ * @arg: the caller's
+ * @region: number of the region, counted from address 0
+ *
+ * Return: what maps the region.
+ */
+typedef enum numa_backing (*numa_backing_of)(void *arg, u64 region);
+
 /**
  * struct numa_sampling - what a sampling scan takes
  * @stride: one page in this many, 1..512
- * @turn: which of them; grows by one for each pass
+ * @turn: which of them; grows by one for each pass of sampling scans
  */
 struct numa_sampling {
 	u32 stride;
 	u32 turn;
 };
 
-bool numa_sampling_region(const struct numa_sampling *sampling, u64 region, bool huge,
-			  struct numa_range *run);
+bool numa_sampling_slice(const struct numa_sampling *sampling, const struct numa_range *range,
+			 numa_backing_of backing_of, void *arg, struct numa_range *run);
 
 /**
  * numa_sampling_faults() - by how many faults is a sampling scan judged?

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * core_vma.h - arithmetic of NUMA balancing: which parts of a VMA to scan
+ * core_vma.h - arithmetic of NUMA balancing: which part of a range to scan
  *
- * From the review of the series that core.h names: a scan leaves out address ranges that no
- * thread, or not the scanning thread, has used recently.  Every full_pass_interval passes a
- * pass leaves out nothing.
+ * From the review of the series that core.h names: a scan leaves out VMAs that the scanning
+ * thread has not used recently, and memory without recent use.  Every full_pass_interval
+ * passes a pass leaves out nothing.
  *
- * Hint faults tell which threads use a VMA.  The scan tells which regions are in use: the
- * kernel does not arm an entry that is still armed, so the entries that a second scan arms
- * are those of pages that were touched in between.
+ * The kernel scans range by range: a VMA, or scan_size_mb of a VMA.  Each range costs one TLB
+ * flush on every CPU that runs the process, and one round of mmu notifiers.  A scan of ours
+ * therefore takes one run of pages of each range, or none.
+ *
+ * Hint faults tell which threads use a VMA.  Page tables tell which memory was used since the
+ * last scan: an armed entry was not.  A look at some entries of a region is enough, and no
+ * record of a region is kept, so no mapping inherits what was known of the mapping before.
  *
  * Leaving a region out is safe because its pages stay armed: the first touch of a page
  * faults, is counted, and may migrate the page, without another scan.  Lost are the second
- * fault on a page, and pages that were not armed: new pages, which are on the node of their
- * first use, and pages that the kernel spares, such as shared copy-on-write pages.  Both
- * wait for the next full pass.
+ * fault on a page, and pages that were not armed in a region where all the entries that were
+ * looked at are.  Both wait for the next pass that leaves out nothing, or for a look at other
+ * entries.
  *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
@@ -26,26 +30,19 @@
 
 #include "core.h"
 
-/*
- * Regions of a VMA, and log2 of the pages of the smallest region: 2 MiB, the range of one
- * page table.
- */
-#define NUMA_REGIONS		64
+/* log2 of the pages of the smallest region: 2 MiB, the memory of one page table. */
 #define NUMA_REGION_SHIFT	9
 
-/**
- * struct numa_recent - threads or regions seen recently, a bit each
- * @now: seen in the present look, or in the last one
- * @before: seen in the look before
+/*
+ * Most regions of a range, and entries of a region that are looked at.  Preemption is off
+ * meanwhile: 1024 entries, of which most are in different cache lines, take some 50 us.
  */
-struct numa_recent {
-	u64 now;
-	u64 before;
-};
+#define NUMA_REGIONS		64
+#define NUMA_LOOKS		16
 
 /**
- * struct numa_range - part of a VMA
- * @start: first page, counted from the beginning of the VMA
+ * struct numa_range - pages
+ * @start: first page
  * @end: page after the last page
  */
 struct numa_range {
@@ -55,43 +52,30 @@ struct numa_range {
 
 /**
  * struct numa_vma - use of a VMA
- * @threads: slots of the threads that faulted in the VMA; a look is a pass
- * @regions: regions in use; a look is a scan of the whole region
- * @found: regions in which this pass has armed entries
- * @looked: regions that this pass has scanned as a whole
- * @due: regions to scan, used or not; a bit stays until the region was scanned, so no
- *	region is left out for ever
- * @done: the range scanned last without a gap
- * @pages: size of the VMA
+ * @now: slots of the threads that faulted in the VMA in this pass, a bit each
+ * @before: slots of the threads that faulted in the pass before
  * @pass: pass of the last visit
- * @age: passes that visited the VMA since all regions were made due
- * @shift: log2 of the pages of a region
  *
- * A look at a region is not a pass: a pass may leave the region out, and then tells nothing
- * about the region.
- *
- * Faults set bits of threads without a lock; a lost bit comes back with the next fault, or
- * when all regions are due.  Only scans change the other members, one scan at a time.
+ * Faults set bits of @now without a lock; a lost bit comes back with the next fault.  Only
+ * scans change the other members, one scan at a time.
  */
 struct numa_vma {
-	struct numa_recent threads;
-	struct numa_recent regions;
-	u64 found;
-	u64 looked;
-	u64 due;
-	struct numa_range done;
-	u64 pages;
+	u64 now;
+	u64 before;
 	u32 pass;
-	u32 age;
-	u8 shift;
 };
 
-void numa_vma_begin(struct numa_vma *vma, u64 pages, u32 pass);
-void numa_vma_fit(struct numa_vma *vma, u64 pages);
-void numa_vma_visit(struct numa_vma *vma, u32 pass, const struct numa_settings *settings);
-bool numa_vma_next(const struct numa_vma *vma, unsigned int slot, const struct numa_range *left,
-		   struct numa_range *run, const struct numa_settings *settings);
-void numa_vma_scanned(struct numa_vma *vma, const struct numa_range *run, u64 updated);
+/**
+ * typedef numa_look - look at a range of pages
+ * @arg: the caller's
+ * @range: the pages
+ *
+ * Return: true if a scan would arm some of the pages.
+ */
+typedef bool (*numa_look)(void *arg, const struct numa_range *range);
+
+void numa_vma_visit(struct numa_vma *vma, u32 pass);
+bool numa_range_trim(struct numa_range *range, numa_look look, void *arg);
 
 /**
  * numa_vma_fault() - a thread had a hint fault in a VMA
@@ -105,20 +89,38 @@ static inline void numa_vma_fault(struct numa_vma *vma, unsigned int slot)
 	u64 thread = 1ULL << slot;
 
 	/* The bit is mostly set: a cache line that is only read stays shared between CPUs. */
-	if (!(READ_ONCE(vma->threads.now) & thread))
-		WRITE_ONCE(vma->threads.now, vma->threads.now | thread);
+	if (!(READ_ONCE(vma->now) & thread))
+		WRITE_ONCE(vma->now, vma->now | thread);
 }
 
 /**
- * numa_vma_uses() - has a thread used a VMA recently?
+ * numa_vma_left_to_others() - is a VMA left to the threads that use the VMA?
  * @vma: the VMA
- * @slot: slot of the thread
+ * @slot: slot of the scanning thread
  *
- * Return: true if a thread of @slot has faulted in the VMA in this look or the last.
+ * A VMA in which no thread has faulted is left to nobody: it may be new, or mapped anew at
+ * the place of another.
+ *
+ * Return: true if other threads have faulted in this pass or in the pass before, and a thread
+ * of @slot has not.
  */
-static inline bool numa_vma_uses(const struct numa_vma *vma, unsigned int slot)
+static inline bool numa_vma_left_to_others(const struct numa_vma *vma, unsigned int slot)
 {
-	return (READ_ONCE(vma->threads.now) | vma->threads.before) >> slot & 1;
+	u64 users = READ_ONCE(vma->now) | vma->before;
+
+	return users && !(users >> slot & 1);
+}
+
+/**
+ * numa_pass_leaves_out() - may a pass leave anything out?
+ * @pass: passes over the whole address space so far
+ * @settings: the policy's
+ *
+ * Return: false once in full_pass_interval passes.
+ */
+static inline bool numa_pass_leaves_out(u32 pass, const struct numa_settings *settings)
+{
+	return pass % settings->full_pass_interval != 0;
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_VMA_H */

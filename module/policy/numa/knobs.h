@@ -64,6 +64,7 @@ enum numa_knob {
 	COUNTER(RESAMPLED, "resampled")				\
 	COUNTER(SCANNED_PAGES, "scanned_pages")			\
 	COUNTER(UPDATED_ENTRIES, "updated_entries")		\
+	COUNTER(SCAN_FLUSHES, "scan_flushes")			\
 	COUNTER(SKIPPED_BY_SAMPLING, "skipped_by_sampling")	\
 	COUNTER(SKIPPED_BY_THREAD, "skipped_by_thread")		\
 	COUNTER(SKIPPED_BY_REGION, "skipped_by_region")		\

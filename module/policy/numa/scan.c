@@ -14,7 +14,6 @@
 #include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
-#include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/sched/sysctl.h>
 #include <linux/string.h>
@@ -325,7 +324,7 @@ void numa_on_scan_begin(void)
 }
 
 /* The record of a VMA; NULL when another VMA has the slot. */
-static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma, u64 pages)
+static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma)
 {
 	struct numa_area *area;
 
@@ -337,103 +336,45 @@ static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_str
 	/* Take over the slot of a VMA that no scan has visited for some passes. */
 	if (area->start && entry->pass - area->vma.pass < NUMA_STUCK_PASSES)
 		return NULL;
+	area->vma = (struct numa_vma){ .pass = entry->pass };
 	WRITE_ONCE(area->start, vma->vm_start);
-	numa_vma_begin(&area->vma, pages, entry->pass);
 	return area;
 }
 
-/* First page of the first region, aligned so that no region cuts a huge page. */
-static u64 vma_base(const struct vm_area_struct *vma)
+/* The pages of a range that a full scan takes; false for none. */
+static bool full_run(struct numa_mm *entry, const struct vm_area_struct *vma,
+		     const struct numa_range *range, struct numa_range *run,
+		     const struct numa_settings *settings)
 {
-	return ALIGN_DOWN(vma->vm_start, PMD_SIZE) >> PAGE_SHIFT;
+	struct numa_looker looker = { vma->vm_mm, entry->pass };
+	struct numa_area *area = area_of(entry, vma);
+	u64 pages = range->end - range->start;
+
+	*run = *range;
+	if (area)
+		numa_vma_visit(&area->vma, entry->pass);
+	if (!numa_pass_leaves_out(entry->pass, settings))
+		return true;
+	if (settings->skip_by_thread && area &&
+	    numa_vma_left_to_others(&area->vma, numa_thread_slot(current->pid))) {
+		lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_THREAD, pages);
+		return false;
+	}
+	if (settings->skip_by_region)
+		numa_range_trim(run, numa_look_unarmed, &looker);
+	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_REGION, pages - (run->end - run->start));
+	return run->start < run->end;
 }
 
-/* The next part of a full scan, in pages from address 0; false at the end. */
-static bool full_next(struct numa_mm *entry, const struct vm_area_struct *vma,
-		      const struct numa_range *left, const struct lmm_klp_part *part,
-		      struct numa_range *run, const struct numa_settings *settings)
+/* The pages of a range that a sampling scan takes; false for none. */
+static bool sampling_run(struct numa_mm *entry, struct mm_struct *mm,
+			 const struct numa_range *range, struct numa_range *run)
 {
-	u64 base = vma_base(vma);
-	u64 pages = (vma->vm_end >> PAGE_SHIFT) - base;
-	struct numa_area *area = area_of(entry, vma, pages);
-	unsigned int slot = numa_thread_slot(current->pid);
-	struct numa_range own, next;
-	bool more;
+	bool some = numa_sampling_slice(&entry->sampling, range, numa_look_backing, mm, run);
 
-	if (!area) {
-		*run = *left;
-		return left->start < left->end;
-	}
-	if (part->end > part->start) {
-		own.start = (part->start >> PAGE_SHIFT) - base;
-		own.end = (part->end >> PAGE_SHIFT) - base;
-		/* The kernel arms no page that a single thread has on its own node. */
-		numa_vma_scanned(&area->vma, &own, atomic_read(&vma->vm_mm->mm_users) == 1 ?
-						   1 : part->updated);
-	} else {
-		numa_vma_fit(&area->vma, pages);
-		numa_vma_visit(&area->vma, entry->pass, settings);
-	}
-	own.start = left->start - base;
-	own.end = left->end - base;
-	more = own.start < own.end && numa_vma_next(&area->vma, slot, &own, &next, settings);
-	if (!more)
-		next.start = own.end;
-	if (next.start > own.start)
-		lmm_count(&lmm_numa_policy,
-			  numa_vma_uses(&area->vma, slot) || !settings->skip_by_thread ?
-				  COUNT_SKIPPED_BY_REGION : COUNT_SKIPPED_BY_THREAD,
-			  next.start - own.start);
-	run->start = next.start + base;
-	run->end = next.end + base;
-	return more;
-}
-
-/* Has the region page tables?  @huge: mapped by a huge page, or not to be split. */
-static bool region_is_mapped(struct mm_struct *mm, u64 region, bool *huge)
-{
-	unsigned long addr = region << (NUMA_REGION_SHIFT + PAGE_SHIFT);
-	pgd_t *pgd = pgd_offset(mm, addr);
-	p4d_t *p4d;
-	pud_t *pud;
-	pmd_t pmd;
-
-	BUILD_BUG_ON(NUMA_REGION_SHIFT + PAGE_SHIFT != PMD_SHIFT);
-	if (pgd_none(*pgd))
-		return false;
-	p4d = p4d_offset(pgd, addr);
-	if (p4d_none(*p4d))
-		return false;
-	pud = pud_offset(p4d, addr);
-	if (pud_none(*pud) || pud_leaf(*pud))
-		return false;
-	pmd = READ_ONCE(*pmd_offset(pud, addr));
-	/* An entry that is no table, such as a migration entry, must not be split. */
-	*huge = !pmd_present(pmd) || pmd_leaf(pmd);
-	return !pmd_none(pmd);
-}
-
-/*
- * The next part of a sampling scan.  Page tables of this VMA stay while mmap_lock is held.
- * A region that becomes a huge page after the look is split, with no other harm.
- */
-static bool sampling_next(struct numa_mm *entry, struct mm_struct *mm,
-			  const struct numa_range *left, struct numa_range *run)
-{
-	u64 region = left->start >> NUMA_REGION_SHIFT;
-	bool more = false, huge;
-
-	for (; region << NUMA_REGION_SHIFT < left->end && !more; region++) {
-		if (!region_is_mapped(mm, region, &huge) ||
-		    !numa_sampling_region(&entry->sampling, region, huge, run))
-			continue;
-		run->start = max(run->start, left->start);
-		run->end = min(run->end, left->end);
-		more = run->start < run->end;
-	}
 	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_SAMPLING,
-		  (more ? run->start : left->end) - left->start);
-	return more;
+		  range->end - range->start - (some ? run->end - run->start : 0));
+	return some;
 }
 
 /*
@@ -448,36 +389,50 @@ static struct numa_mm *entry_of_scan(const struct vm_area_struct *vma)
 	return entry && READ_ONCE(entry->own_ms) ? entry : NULL;
 }
 
+/* A range was scanned: @updated entries were armed, which costs one TLB flush if any were. */
+static void range_end(unsigned long updated)
+{
+	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, updated);
+	if (updated)
+		lmm_count(&lmm_numa_policy, COUNT_SCAN_FLUSHES, 1);
+}
+
 /**
- * numa_on_scan() - event: a part of a VMA has been scanned; give the next part
+ * numa_on_scan() - event: the kernel scans a range; say which part of the range to arm
  * @vma: the VMA
  * @end: end of the range that the kernel wants to scan
- * @part: the last part, empty at first; receives the next part
+ * @part: empty at first, and receives the part; then the part that was armed
+ *
+ * One part of each range is armed, or none: each part would be a TLB flush.
  *
  * Context: process, preemption off, mmap_lock held for reading.
- * Return: false if no part is left.
+ * Return: false if nothing, or nothing more, is to be armed.
  */
 bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
 	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct numa_mm *entry = entry_of_scan(vma);
-	struct numa_range left, run;
-	bool more;
+	struct numa_range range, run;
+	bool some;
 
-	left.start = part->end >> PAGE_SHIFT;
-	left.end = end >> PAGE_SHIFT;
 	if (!entry) {
-		part->start = part->end;
+		if (part->end > part->start)
+			return false;
 		part->end = end;
 		return part->start < end;
 	}
+	range.start = part->start >> PAGE_SHIFT;
+	range.end = end >> PAGE_SHIFT;
 	spin_lock(&entry->lock);
-	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, part->updated);
-	if (entry->kind == NUMA_SCAN_SAMPLING)
-		more = sampling_next(entry, vma->vm_mm, &left, &run);
-	else
-		more = full_next(entry, vma, &left, part, &run, &rules->settings);
-	if (more) {
+	if (part->end > part->start) {
+		range_end(part->updated);
+		some = false;
+	} else if (entry->kind == NUMA_SCAN_SAMPLING) {
+		some = sampling_run(entry, vma->vm_mm, &range, &run);
+	} else {
+		some = full_run(entry, vma, &range, &run, &rules->settings);
+	}
+	if (some) {
 		part->start = run.start << PAGE_SHIFT;
 		part->end = run.end << PAGE_SHIFT;
 		if (entry->kind == NUMA_SCAN_FULL)
@@ -485,7 +440,7 @@ bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_
 		lmm_count(&lmm_numa_policy, COUNT_SCANNED_PAGES, run.end - run.start);
 	}
 	spin_unlock(&entry->lock);
-	return more;
+	return some;
 }
 
 /**

@@ -3,7 +3,7 @@
  * state.h - what the parts of the numa policy's glue share
  *
  * policy.c switches on and off, mm.c keeps an entry for each address space,
- * fault.c counts hint faults, scan.c decides when and what to scan.
+ * fault.c counts hint faults, scan.c decides when and what to scan, look.c reads page tables.
  *
  * Entries are found by mm->context.ctx_id, which the architecture never reuses, so no
  * address space is mistaken for another or pinned.  An entry is made at the first scan,
@@ -89,7 +89,7 @@ struct numa_areas {
 /**
  * enum numa_scan_kind - kind of a scan; all scans of a pass are of one kind
  * @NUMA_SCAN_FULL: all pages, or all pages in use
- * @NUMA_SCAN_SAMPLING: a part of every region, to see whether the use has changed
+ * @NUMA_SCAN_SAMPLING: a slice of every range, to see whether the use has changed
  */
 enum numa_scan_kind {
 	NUMA_SCAN_FULL,
@@ -277,6 +277,20 @@ static inline struct numa_slot *numa_mm_slot(struct numa_mm *entry, pid_t pid)
 /* fault.c */
 void numa_on_hint_fault(int last_cpupid, int pages, int flags);
 void numa_on_hint_vma(const struct vm_area_struct *vma);
+
+/**
+ * struct numa_looker - argument of numa_look_unarmed()
+ * @mm: the address space
+ * @pass: number of the pass, which chooses the entries to look at
+ */
+struct numa_looker {
+	struct mm_struct *mm;
+	u32 pass;
+};
+
+/* look.c */
+enum numa_backing numa_look_backing(void *mm, u64 region);
+bool numa_look_unarmed(void *arg, const struct numa_range *range);
 
 /* scan.c */
 void numa_on_scan_begin(void);
