@@ -62,6 +62,71 @@ static void counts_add(struct numa_counts *counts, const u64 *pages)
 
 #define PAGES(...) ((const u64 []) { __VA_ARGS__ })
 
+/* Bounds of a scan, by the size of the process and of a scan: the kernel's own rule. */
+static const struct size_case {
+	const char *name;
+	u64 resident;	/* MiB */
+	u32 scan_mib, scans, min_ms, max_ms, thread_ms;
+} size_cases[] = {
+	/* With 60000 and 1000 for a pass these are the kernel's. */
+	{ "empty", 0, 256, 1, 1000, 60000, 1000 },
+	{ "16 MiB", 16, 256, 1, 1000, 60000, 1000 },
+	{ "256 MiB", 256, 256, 1, 1000, 60000, 1000 },
+	{ "257 MiB", 257, 256, 2, 500, 30000, 500 },
+	{ "4 GiB", 4096, 256, 16, 100, 3750, 100 },
+	{ "64 GiB", 65536, 256, 256, 100, 234, 100 },
+	{ "4 TiB", 4 << 20, 256, 16384, 100, 100, 100 },
+	/* A scan of 2 MiB makes 256 MiB as large as 32 GiB, and no less fast. */
+	{ "256 MiB by 2", 256, 2, 128, 7, 468, 7 },
+	{ "4 GiB by 2", 4096, 2, 2048, 1, 29, 1 },
+	{ "4 GiB by 4096", 4096, 4096, 1, 1000, 60000, 1000 },
+	{ "none by none", 0, 0, 1, 1000, 60000, 1000 },
+};
+
+NAMED_CASES(size, size_cases);
+
+static void bounds_are_those_of_a_pass(struct kunit *test)
+{
+	const struct size_case *c = test->param_value;
+	struct numa_settings settings = {
+		.period_min_ms = 1000, .period_max_ms = 60000, .thread_period_min_ms = 1000,
+	};
+	u32 scans = numa_scans_of_pass(c->resident << 8, c->scan_mib << 8);
+
+	KUNIT_EXPECT_EQ(test, scans, c->scans);
+	numa_settings_per_scan(&settings, scans, c->scan_mib);
+	KUNIT_EXPECT_EQ(test, settings.period_min_ms, c->min_ms);
+	KUNIT_EXPECT_EQ(test, settings.period_max_ms, c->max_ms);
+	KUNIT_EXPECT_EQ(test, settings.thread_period_min_ms, c->thread_ms);
+	/* No thread counts. */
+	settings.thread_period_min_ms = 0;
+	numa_settings_per_scan(&settings, 7, c->scan_mib);
+	KUNIT_EXPECT_EQ(test, settings.thread_period_min_ms, 0U);
+}
+
+/* All memory of a process of 64 GiB is scanned in scan_period_max_ms, not in 17 hours. */
+static void a_pass_of_a_large_process_ends(struct kunit *test)
+{
+	struct numa_facts facts = OLD(234, 0);
+	struct numa_settings settings = defaults;
+	struct numa_counts now = { };
+	struct numa_decision got = { };
+	struct numa_period learnt;
+	u32 scans = numa_scans_of_pass(64ULL << 18, 65536), window;
+
+	facts.resident = 64ULL << 18;
+	numa_settings_per_scan(&settings, scans, 256);
+	numa_period_begin(&learnt, &now, &facts, &settings);
+	for (window = 0; window < 40; window++) {
+		now.pages[NUMA_LOCAL_PRIVATE] += 1000000;
+		now.faults += 1000000;
+		facts.pass++;
+		got = numa_period_window(&learnt, &now, &facts, &settings);
+	}
+	KUNIT_EXPECT_EQ(test, got.period_ms, 937U);
+	KUNIT_EXPECT_LE(test, (u64)got.period_ms * scans, (u64)defaults.period_max_ms);
+}
+
 static void faults_have_a_class(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, numa_class(true, true), NUMA_LOCAL_PRIVATE);
@@ -616,6 +681,8 @@ static void what_is_shared_is_hopeless(struct kunit *test)
 }
 
 static struct kunit_case numa_core_cases[] = {
+	KUNIT_CASE_PARAM(bounds_are_those_of_a_pass, size_gen_params),
+	KUNIT_CASE(a_pass_of_a_large_process_ends),
 	KUNIT_CASE(faults_have_a_class),
 	KUNIT_CASE(words_are_words),
 	KUNIT_CASE(a_small_window_goes_on),

@@ -35,6 +35,7 @@ static struct options {
 	unsigned long run_ms;
 	unsigned long alone_ms;	/* time before the second thread begins */
 	unsigned long rest_ms;	/* a thread rests so long after as much work */
+	unsigned long protect_mib;	/* a thread more changes the protection of so much */
 } options = {
 	.pattern = OWN,
 	.threads = 2,
@@ -74,6 +75,10 @@ static const struct load_option option_rows[] = {
 		    &options.alone_ms, 0, 86400000),
 	LOAD_NUMBER('r', "MS", "rest after as much work; not with pattern shared (0: never)",
 		    &options.rest_ms, 0, 1000),
+	LOAD_NUMBER('w', "MIB",
+		    "a thread more changes the protection of so much memory all the\n"
+		    "                time, and so holds mmap_lock for writing (0: there is none)",
+		    &options.protect_mib, 0, 4096),
 	{}
 };
 
@@ -125,9 +130,23 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* Kernels hold mmap_lock for writing while they walk the page tables. */
+static void *protect(void *arg)
+{
+	char *mine = map_memory(options.protect_mib * MIB, MAP_PRIVATE | MAP_POPULATE);
+	int writable = PROT_WRITE;
+
+	while (!over()) {
+		writable ^= PROT_WRITE;
+		if (mprotect(mine, options.protect_mib * MIB, PROT_READ | writable))
+			err(1, "mprotect");
+	}
+	return arg;
+}
+
 static void run(void)
 {
-	pthread_t thread[MAX_THREADS];
+	pthread_t thread[MAX_THREADS], protector;
 	unsigned long i;
 
 	for (i = 0; i < options.threads; i++)
@@ -138,6 +157,9 @@ static void run(void)
 		while (now_ms() - begun_ms < options.alone_ms)
 			touch_pages(memory, part);
 	}
+	errno = options.protect_mib ? pthread_create(&protector, NULL, protect, NULL) : 0;
+	if (errno)
+		err(1, "thread of -w");
 	for (i = 1; i < options.threads; i++) {
 		errno = pthread_create(&thread[i], NULL, work, (void *)i);
 		if (errno)
@@ -146,6 +168,8 @@ static void run(void)
 	work(NULL);
 	for (i = 1; i < options.threads; i++)
 		pthread_join(thread[i], NULL);
+	if (options.protect_mib)
+		pthread_join(protector, NULL);
 }
 
 int main(int argc, char **argv)

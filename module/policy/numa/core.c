@@ -53,6 +53,44 @@ const char *const numa_limit_words[NUMA_NR_LIMITS] = {
 };
 
 /**
+ * numa_scans_of_pass() - how many scans is a pass over the whole address space?
+ * @resident: resident pages
+ * @scan_pages: pages of one scan
+ *
+ * The kernel's own rule, task_nr_scan_windows(): by resident pages, because the kernel walks
+ * ranges without pages fast.
+ *
+ * Return: number of scans, at least 1.
+ */
+u32 numa_scans_of_pass(u64 resident, u32 scan_pages)
+{
+	if (!scan_pages)
+		return 1;
+	return clamp_t(u64, div_u64(resident + scan_pages - 1, scan_pages), 1, U32_MAX);
+}
+
+/**
+ * numa_settings_per_scan() - turn periods of a pass into periods of a scan
+ * @settings: with the knobs, which bound a whole pass; changed
+ * @scans: scans of a pass, at least 1
+ * @scan_mib: MiB of one scan
+ *
+ * The kernel's own rule, task_scan_min() and task_scan_max(): the periods of a large address
+ * space are shorter by the number of scans, but no thread scans more than NUMA_SCAN_MIB_PER_S.
+ */
+void numa_settings_per_scan(struct numa_settings *settings, u32 scans, u32 scan_mib)
+{
+	u32 floor = 1000 / max(NUMA_SCAN_MIB_PER_S / max(scan_mib, 1U), 1U);
+
+	settings->period_min_ms = max3(settings->period_min_ms / scans, floor, 1U);
+	settings->period_max_ms = max(settings->period_max_ms / scans, settings->period_min_ms);
+	if (settings->thread_period_min_ms)
+		settings->thread_period_min_ms = clamp(settings->thread_period_min_ms / scans,
+						       settings->period_min_ms,
+						       settings->period_max_ms);
+}
+
+/**
  * numa_counts_take() - end a window that has enough faults
  * @closed: the counters when the window before ended; set to @now when this one ends
  * @now: the counters now

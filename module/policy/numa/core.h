@@ -87,6 +87,15 @@
  */
 #define NUMA_STUCK_PASSES	2
 
+/*
+ * Milliseconds after which a window may end in the middle of a pass.  A pass over a large
+ * address space takes minutes, and the period would stay as it is meanwhile.
+ */
+#define NUMA_WINDOW_MS		15000
+
+/* Most MiB a second that the kernel scans: its own MAX_SCAN_WINDOW. */
+#define NUMA_SCAN_MIB_PER_S	2560
+
 /* A thread is forgotten after this many windows without a fault. */
 #define NUMA_THREAD_IDLE	4
 
@@ -147,8 +156,9 @@ struct numa_history {
 
 /**
  * struct numa_settings - the knobs that the core needs
- * @period_min_ms: shortest period, at least 1
- * @period_max_ms: longest period, @period_min_ms..3600000
+ * @period_min_ms: shortest period, at least 1: of a whole pass as a knob, of one scan after
+ *	numa_settings_per_scan()
+ * @period_max_ms: longest period, @period_min_ms..3600000, of the same
  * @min_faults: windows with fewer hint faults change nothing
  * @step_max_pct: largest change of the period by one window, 100..10000 percent: 400 allows
  *	four times the period or a quarter; 10000, as in the series, is no limit
@@ -157,7 +167,8 @@ struct numa_history {
  * @scan_delay_ms: age of an address space before which no scan is faster than the kernel's
  * @scan_delay_run_ms: CPU time of the scanning thread before which no scan is faster than
  *	the kernel's
- * @thread_period_min_ms: shortest period for the sake of one thread; 0: no thread counts
+ * @thread_period_min_ms: shortest period for the sake of one thread, of the same; 0: no thread
+ *	counts
  * @full_pass_interval: passes after which a pass leaves nothing out; 1: every pass
  * @skip_by_thread: leave out VMAs in which the scanning thread had no recent fault
  * @skip_by_region: leave out regions of a VMA without recent use
@@ -369,6 +380,8 @@ struct numa_thread {
 extern const char *const numa_reason_words[NUMA_NR_REASONS];
 extern const char *const numa_limit_words[NUMA_NR_LIMITS];
 
+u32 numa_scans_of_pass(u64 resident, u32 scan_pages);
+void numa_settings_per_scan(struct numa_settings *settings, u32 scans, u32 scan_mib);
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 		      u64 min_faults, struct numa_counts *window);
 void numa_history_add(struct numa_history *history, const struct numa_counts *window);

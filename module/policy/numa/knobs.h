@@ -61,6 +61,7 @@ enum numa_knob {
 	COUNTER(SAMPLING_SCANS, "sampling_scans")		\
 	COUNTER(POSTPONED, "postponed")				\
 	COUNTER(EXPEDITED, "expedited")				\
+	COUNTER(RETRIED, "retried")				\
 	COUNTER(RESAMPLED, "resampled")				\
 	COUNTER(SCANNED_PAGES, "scanned_pages")			\
 	COUNTER(UPDATED_ENTRIES, "updated_entries")		\

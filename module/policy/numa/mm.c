@@ -254,6 +254,8 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	spin_lock_init(&entry->lock);
 	entry->begun = jiffies;
 	entry->last_full = jiffies;
+	entry->last_window = jiffies;
+	entry->scans = 1;
 	entry->seq = READ_ONCE(mm->numa_scan_seq);
 	spin_lock(&numa.lock);
 	other = numa_mm_find(mm);

@@ -105,11 +105,11 @@ static void entry_show(struct seq_file *m, const struct numa_mm *entry)
 		      div64_u64(min(entry->scanned, entry->resident) * 100,
 				max(entry->resident, 1ULL));
 
-	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%6u%9llu%9llu%6u  %s/%s\n", entry->tgid,
+	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%6u%9llu%9llu%6u%7u  %s/%s\n", entry->tgid,
 		   entry->comm, decision->period_ms, entry->own_ms,
 		   decision->lengthening ? "longer" : "shorter",
 		   all ? decision->rate : 0, all ? 100 - decision->private * 10 : 0,
-		   entry->worst, entry->windows, scanned, entry->pass,
+		   entry->worst, entry->windows, scanned, entry->pass, entry->scans,
 		   numa_reason_words[decision->reason], numa_limit_words[decision->limit]);
 }
 
@@ -119,9 +119,9 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 	unsigned int bucket;
 
 	seq_printf(m, "# %u address spaces\n", READ_ONCE(numa.nr_mms));
-	seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s  %s\n", "pid", "comm",
+	seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s%7s  %s\n", "pid", "comm",
 		   "period_ms", "own_ms", "trend", "remote", "shared", "worst", "windows",
-		   "scanned", "pass", "why");
+		   "scanned", "pass", "scans", "why");
 	rcu_read_lock();
 	hash_for_each_rcu(numa.mms, bucket, entry, node)
 		if (READ_ONCE(entry->own_ms))
@@ -160,6 +160,7 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT(mm_struct, context.ctx_id),
 	LMM_LAYOUT(mm_struct, numa_next_scan),
 	LMM_LAYOUT(mm_struct, numa_scan_seq),
+	LMM_LAYOUT(mm_struct, mmap_lock),
 	LMM_LAYOUT(mm_struct, rss_stat),
 	LMM_LAYOUT(task_struct, mm),
 	LMM_LAYOUT(task_struct, pid),

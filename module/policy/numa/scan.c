@@ -14,6 +14,7 @@
 #include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/sysctl.h>
 #include <linux/string.h>
@@ -114,13 +115,18 @@ static void decision_count(const struct numa_decision *decision)
 static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
 		       const struct numa_rules *rules)
 {
+	u32 scan_mib = READ_ONCE(*numa.scan_size);
+	struct numa_settings settings = rules->settings;
 	bool fresh = !entry->own_ms;
 	struct numa_counts sum;
 	struct numa_facts facts;
 
 	WRITE_ONCE(entry->own_ms, READ_ONCE(task->numa_scan_period));
 	entry->resident = get_mm_rss(mm);
-	threads_look(entry, rules->settings.min_faults);
+	entry->scans = numa_scans_of_pass(entry->resident, scan_mib << (20 - PAGE_SHIFT));
+	entry->last_window = jiffies;
+	numa_settings_per_scan(&settings, entry->scans, scan_mib);
+	threads_look(entry, settings.min_faults);
 	facts = (struct numa_facts){
 		.pass = entry->pass,
 		.scanned = entry->scanned,
@@ -130,11 +136,11 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 		.kernel_ms = entry->own_ms,
 		.worst = entry->worst,
 	};
-	entry->past_delay = numa_past_scan_delay(&facts, &rules->settings);
+	entry->past_delay = numa_past_scan_delay(&facts, &settings);
 	numa_mm_sum(entry, &sum);
 	if (fresh)
-		numa_period_begin(&entry->period, &sum, &facts, &rules->settings);
-	entry->decision = numa_period_window(&entry->period, &sum, &facts, &rules->settings);
+		numa_period_begin(&entry->period, &sum, &facts, &settings);
+	entry->decision = numa_period_window(&entry->period, &sum, &facts, &settings);
 	numa_mm_count(entry, &sum);
 	entry->windows += entry->decision.reason != NUMA_BY_FEW;
 	entry->tgid = task->tgid;
@@ -217,13 +223,10 @@ static void pass_end(struct numa_mm *entry, struct mm_struct *mm)
 		WRITE_ONCE(entry->resample_passes, left - 1);
 }
 
-/*
- * A period lies between two full scans.  When a pass takes @scans scans, full passes are
- * @scans periods apart.
- */
+/* A period lies between two full scans; full passes of @scans scans are @scans periods apart. */
 static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 {
-	unsigned long period = msecs_to_jiffies(entry->decision.period_ms) * max(scans, 1U);
+	unsigned long period = msecs_to_jiffies(entry->decision.period_ms) * scans;
 
 	if (!entry->pass || READ_ONCE(entry->resample_passes))
 		return true;
@@ -235,7 +238,7 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 {
 	if (!begins)
 		return READ_ONCE(entry->resample_passes) ? NUMA_SCAN_FULL : entry->kind;
-	return full_is_due(entry, entry->full_scans) ? NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
+	return full_is_due(entry, entry->scans) ? NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
 }
 
 /*
@@ -254,6 +257,25 @@ static void postpone(struct numa_mm *entry, struct mm_struct *mm, unsigned long 
 	lmm_count(&lmm_numa_policy, COUNT_POSTPONED, 1);
 }
 
+/*
+ * The kernel would give the scan up, and a whole period with the scan, because mmap_lock is
+ * taken.  Let current ask again soon.
+ */
+static void scan_retry(struct mm_struct *mm, struct task_struct *task, unsigned long asked)
+{
+	unsigned long next = jiffies + msecs_to_jiffies(NUMA_RETRY_MS);
+	u64 period = (u64)READ_ONCE(task->numa_scan_period) * NSEC_PER_MSEC;
+	/* Some ticks later: the tick before would see that the scan is put off. */
+	u64 run = task->se.sum_exec_runtime + 2 * NUMA_RETRY_MS * NSEC_PER_MSEC;
+
+	if (cmpxchg(&mm->numa_next_scan, asked, next ?: 1) != asked)
+		return;
+	/* A stamp of 0 would begin the thread's first period again. */
+	if (run > period)
+		task->node_stamp = run - period;
+	lmm_count(&lmm_numa_policy, COUNT_RETRIED, 1);
+}
+
 /* The kernel would scan now: full scan, sampling scan, or later. */
 static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
 			unsigned long asked, const struct numa_rules *rules)
@@ -270,8 +292,12 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	if (begins)
 		pass_end(entry, mm);
 	numa_mm_attach(entry);
-	/* A window is a whole pass: a difference between parts of the memory is no change. */
-	if (begins || !entry->own_ms)
+	/*
+	 * A window is a whole pass, as a difference between parts of the memory is no change; but
+	 * not for ever.
+	 */
+	if (begins || !entry->own_ms ||
+	    !time_before(jiffies, entry->last_window + msecs_to_jiffies(NUMA_WINDOW_MS)))
 		window_end(entry, mm, task, rules);
 	if (sampling_is_on(rules)) {
 		kind = kind_of(entry, begins);
@@ -318,6 +344,12 @@ void numa_on_scan_begin(void)
 	entry = numa_mm_get(mm);
 	if (!entry)
 		return;
+	if (!down_read_trylock(&mm->mmap_lock)) {
+		scan_retry(mm, task, asked);
+		return;
+	}
+	/* The kernel takes the lock in a moment. */
+	up_read(&mm->mmap_lock);
 	spin_lock(&entry->lock);
 	scan_decide(entry, mm, task, asked, rules);
 	spin_unlock(&entry->lock);

@@ -31,6 +31,9 @@ struct lmm_klp_part;
 
 #define NUMA_HASH_BITS	10
 
+/* Milliseconds after which a scan is asked for again that mmap_lock was in the way of. */
+#define NUMA_RETRY_MS	10
+
 /* VMAs of an address space that have a record; the others are scanned as a whole. */
 #define NUMA_AREA_BITS	4
 #define NUMA_AREAS	BIT(NUMA_AREA_BITS)
@@ -125,6 +128,8 @@ enum numa_scan_kind {
  * @decided: value of mm->numa_next_scan at the last decision
  * @begun: jiffies when the entry was made
  * @last_full: jiffies when the last full pass began
+ * @last_window: jiffies when the last window ended, or was too small to end
+ * @scans: scans of a pass, by resident pages
  * @seq: mm->numa_scan_seq when the last scan began: the kernel's count of passes
  * @pass_scans: scans that this pass has had so far
  * @full_scans: scans that the last full pass had
@@ -167,6 +172,8 @@ struct numa_mm {
 	unsigned long decided;
 	unsigned long begun;
 	unsigned long last_full;
+	unsigned long last_window;
+	u32 scans;
 	int seq;
 	unsigned int pass_scans;
 	unsigned int full_scans;
