@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_sample_core_test.c - what a sampling scan takes, and when a change is noticed
+ * numa_sample_core_test.c - what a sampling scan takes, and when
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -177,9 +177,9 @@ static void a_scan_flushes_no_more_than_the_kernel(struct kunit *test)
 
 static void faults_of_a_sampling_scan(struct kunit *test)
 {
-	/* Pages, the stride, and faults to judge by. */
+	/* Pages of a scan, the stride, and faults to judge by. */
 	static const struct {
-		u64 resident;
+		u64 pages;
 		u32 stride, faults;
 	} cases[] = {
 		{ 0, 16, 64 }, { 1000, 16, 64 }, { 2079, 16, 64 }, { 2080, 16, 65 },
@@ -191,8 +191,8 @@ static void faults_of_a_sampling_scan(struct kunit *test)
 	}, *c;
 
 	for (c = cases; c < cases + ARRAY_SIZE(cases); c++)
-		KUNIT_EXPECT_EQ_MSG(test, numa_sampling_faults(c->resident, c->stride), c->faults,
-				    "%llu pages, one in %u", c->resident, c->stride);
+		KUNIT_EXPECT_EQ_MSG(test, numa_sampling_faults(c->pages, c->stride), c->faults,
+				    "%llu pages, one in %u", c->pages, c->stride);
 }
 
 static void gaps_grow(struct kunit *test)
@@ -226,34 +226,6 @@ static void sampling_scans_are_no_later_than_the_kernel(struct kunit *test)
 	KUNIT_EXPECT_LE(test, samples, 5 * scans);
 }
 
-static void a_change_is_noticed(struct kunit *test)
-{
-	/* Remote faults, all faults, percent that was to be expected. */
-	static const struct {
-		u32 remote, faults;
-		unsigned int rate;
-		bool differs;
-	} cases[] = {
-		{ 0, 100, 0, false }, { 20, 100, 0, false }, { 21, 100, 0, true },
-		{ 21, 100, 1, false }, { 22, 100, 1, true }, { 100, 100, 1, true },
-		{ 50, 100, 30, false }, { 51, 100, 30, true }, { 0, 100, 30, false },
-		/* As few and as many as it is judged by. */
-		{ 13, 64, 1, false }, { 14, 64, 1, true },
-		{ 84, 400, 1, false }, { 85, 400, 1, true },
-		/* Where most are remote, more of them are no change. */
-		{ 100, 100, 79, true }, { 100, 100, 80, false }, { 100, 100, 100, false },
-		/* Faults are counted some at a time, so there may be more than were asked for. */
-		{ 72, 64, 80, true }, { 72, 64, 100, false },
-		{ U32_MAX, U32_MAX, 100, false }, { U32_MAX, U32_MAX, 79, true },
-		{ U32_MAX / 2, U32_MAX, 30, false }, { U32_MAX / 2 + 1, U32_MAX, 29, true },
-		{ 0, U32_MAX, 0, false }, { 1, U32_MAX, 100, false },
-	}, *c;
-
-	for (c = cases; c < cases + ARRAY_SIZE(cases); c++)
-		KUNIT_EXPECT_EQ_MSG(test, numa_sampling_differs(c->remote, c->faults, c->rate),
-				    c->differs, "%u of %u, rate %u", c->remote, c->faults, c->rate);
-}
-
 static struct kunit_case numa_sample_core_cases[] = {
 	KUNIT_CASE_PARAM(slice_of_a_range, slice_gen_params),
 	KUNIT_CASE(every_page_has_its_turn),
@@ -261,7 +233,6 @@ static struct kunit_case numa_sample_core_cases[] = {
 	KUNIT_CASE(faults_of_a_sampling_scan),
 	KUNIT_CASE(gaps_grow),
 	KUNIT_CASE(sampling_scans_are_no_later_than_the_kernel),
-	KUNIT_CASE(a_change_is_noticed),
 	{ }
 };
 

@@ -33,7 +33,8 @@ TARGETS = {
     "pageblock": ["policy/pageblock/core.c", "policy/pageblock/core_census.c",
                   "policy/common/core_budget.c", "policy/common/core_move.c"],
     "numa": ["policy/numa/core.c"],
-    "numa_vma": ["policy/numa/core_vma.c", "policy/numa/core_sample.c"],
+    "numa_vma": ["policy/numa/core_vma.c", "policy/numa/core_sample.c",
+                 "policy/numa/core_alarm.c"],
     "knobs": ["control/knobs.c"],
 }
 LEAST_PCT = 90.0

@@ -4,6 +4,7 @@
  */
 #include "input.h"
 
+#include "policy/numa/core_alarm.c"
 #include "policy/numa/core_sample.c"
 #include "policy/numa/core_vma.c"
 
@@ -120,8 +121,36 @@ static void samples(struct input *input)
 	MUST(gap, ==, NUMA_GAP_MAX_MS);
 	i = numa_sampling_faults(take(input, 5), sampling.stride);
 	MUST_BE(i >= NUMA_RESAMPLE_FAULTS_MIN && i <= NUMA_RESAMPLE_FAULTS_MAX);
-	/* What was expected is no alarm. */
-	MUST_BE(!numa_sampling_differs(i * take_within(input, 0, 100) / 100, i, 100));
+}
+
+/* Alarms: two in a minute at the most that did not help. */
+static void alarms(struct input *input)
+{
+	u32 stride = take_within(input, 1, 512), scans = take_within(input, 1, 300), now = 0;
+	struct numa_alarm alarm = { };
+	bool helped = true;
+	u32 last = 0;
+
+	while (input->left) {
+		u32 area = numa_sample_area(take(input, 2), stride, take_within(input, 0, 400),
+					    scans);
+		bool pending = alarm.pending;
+
+		MUST(area, <, NUMA_SAMPLE_AREAS);
+		now += take(input, 2);
+		if (take_within(input, 0, 15) == 15) {
+			numa_alarm_unanswered(&alarm, now);
+		} else if (numa_alarm_judge(&alarm, area, take_within(input, 0, 100),
+					  take_within(input, 1, 100), now) == NUMA_ALARM) {
+			MUST_BE(!pending);
+			MUST_BE(helped || now - last >= NUMA_ALARM_WAIT_MS);
+			last = now;
+			continue;
+		}
+		if (pending && !alarm.pending)
+			helped = !alarm.wait_ms;
+		MUST(alarm.wait_ms, <=, NUMA_ALARM_WAIT_MAX_MS);
+	}
 }
 
 /* Entry of libFuzzer. */
@@ -129,9 +158,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
 
-	if (take_bool(&input))
-		samples(&input);
-	else
+	switch (take_within(&input, 0, 2)) {
+	case 0:
 		scans(&input);
+		break;
+	case 1:
+		samples(&input);
+		break;
+	default:
+		alarms(&input);
+	}
 	return 0;
 }

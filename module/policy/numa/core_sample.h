@@ -22,12 +22,6 @@
 #include "core_vma.h"
 
 /*
- * Percentage points by which the remote faults of a sampling scan must exceed the
- * expected share: four standard deviations of a share that is taken of 100 faults.
- */
-#define NUMA_RESAMPLE_POINTS	20
-
-/*
  * Milliseconds from a scan to the next sampling scan, and the percent by which this
  * gap grows each time.  The kernel's own period grows by 30 percent a scan at most, from 1000, so
  * these are no later than its scans; and it cannot be taken for this, as it doubles
@@ -38,7 +32,10 @@
 #define NUMA_GAP_MAX_MS		15000
 #define NUMA_GAP_GROWTH_PCT	15
 
-/* Bounds of the number of faults that a sampling scan is judged by. */
+/*
+ * Bounds of the number of faults that a sample is judged by.  A sample is one sampling scan, or
+ * several in a row until twice the least number of entries was armed.
+ */
 #define NUMA_RESAMPLE_FAULTS_MIN	64
 #define NUMA_RESAMPLE_FAULTS_MAX	400
 
@@ -83,17 +80,17 @@ bool numa_sampling_slice(const struct numa_sampling *sampling, const struct numa
 			 numa_backing_of backing_of, void *arg, struct numa_range *run);
 
 /**
- * numa_sampling_faults() - by how many faults is a sampling scan judged?
- * @resident: pages the address space has
+ * numa_sampling_faults() - by how many faults is a sample judged?
+ * @pages: pages that a scan comes to: those of the address space, or of one scan
  * @stride: one page in this many is armed
  *
  * Half of the pages that are armed, because not all memory is in use.
  *
  * Return: the number.
  */
-static inline u32 numa_sampling_faults(u64 resident, u32 stride)
+static inline u32 numa_sampling_faults(u64 pages, u32 stride)
 {
-	u64 most = resident / stride / 2;
+	u64 most = pages / stride / 2;
 
 	return clamp_t(u64, most, NUMA_RESAMPLE_FAULTS_MIN, NUMA_RESAMPLE_FAULTS_MAX);
 }
@@ -109,19 +106,6 @@ static inline u32 numa_sampling_gap(u32 gap_ms)
 	u32 next = (u64)gap_ms * (100 + NUMA_GAP_GROWTH_PCT) / 100;
 
 	return clamp_t(u32, next, NUMA_GAP_MIN_MS, NUMA_GAP_MAX_MS);
-}
-
-/**
- * numa_sampling_differs() - has the use of memory changed?
- * @remote: remote faults of the sampling scan
- * @faults: all faults of the sampling scan
- * @rate: percent of remote faults that was expected
- *
- * Return: true if a full pass should follow soon.
- */
-static inline bool numa_sampling_differs(u32 remote, u32 faults, unsigned int rate)
-{
-	return remote * 100ULL > (u64)faults * (rate + NUMA_RESAMPLE_POINTS);
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_SAMPLE_H */

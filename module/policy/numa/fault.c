@@ -7,6 +7,7 @@
  */
 #include <linux/hash.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -88,6 +89,8 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
 {
+	enum numa_verdict verdict;
+	u32 share;
 	int left;
 
 	if (class >= NUMA_REMOTE_PRIVATE)
@@ -97,8 +100,14 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	if (left > 0 || left + LMM_ENTRY_EVERY <= 0)
 		return;
 	clear_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
-	if (!numa_sampling_differs(atomic_read(&entry->sample_remote), entry->sample_faults,
-				   entry->sample_rate))
+	share = min_t(u32, atomic_read(&entry->sample_remote) * 100ULL / entry->sample_faults, 100);
+	spin_lock(&entry->lock);
+	verdict = numa_alarm_judge(&entry->alarm, entry->sample_area, share, entry->decision.rate,
+				   jiffies_to_msecs(jiffies));
+	spin_unlock(&entry->lock);
+	if (verdict == NUMA_HELD_BACK)
+		lmm_count(&lmm_numa_policy, COUNT_ALARMS_HELD_BACK, 1);
+	if (verdict != NUMA_ALARM)
 		return;
 	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
 	/* The rest of this pass, and the passes that the kernel needs to move a page. */

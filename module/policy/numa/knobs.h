@@ -63,6 +63,7 @@ enum numa_knob {
 	COUNTER(EXPEDITED, "expedited")				\
 	COUNTER(RETRIED, "retried")				\
 	COUNTER(RESAMPLED, "resampled")				\
+	COUNTER(ALARMS_HELD_BACK, "alarms_held_back")		\
 	COUNTER(SCANNED_PAGES, "scanned_pages")			\
 	COUNTER(UPDATED_ENTRIES, "updated_entries")		\
 	COUNTER(SCAN_FLUSHES, "scan_flushes")			\

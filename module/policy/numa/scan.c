@@ -191,14 +191,33 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 	lmm_count(&lmm_numa_policy, COUNT_SCANS, 1);
 }
 
-static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules)
+/* The last sample is judged, or had entries enough to be judged by; or it is of another pass. */
+static bool sample_is_over(const struct numa_mm *entry)
 {
-	entry->kind = NUMA_SCAN_SAMPLING;
-	entry->sampling.stride = rules->sampling_stride;
-	entry->sample_rate = entry->decision.rate;
-	entry->sample_faults = numa_sampling_faults(entry->resident, rules->sampling_stride);
+	return !entry->pass_scans || entry->kind != NUMA_SCAN_SAMPLING ||
+	       atomic_read(&entry->sample_left) <= 0 ||
+	       entry->sample_armed >= 2 * NUMA_RESAMPLE_FAULTS_MIN;
+}
+
+static void sample_begin(struct numa_mm *entry)
+{
+	u64 pages = (u64)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
+
+	entry->sample_area = numa_sample_area(entry->sampling.turn, entry->sampling.stride,
+					      entry->pass_scans, entry->scans);
+	entry->sample_armed = 0;
+	entry->sample_faults = numa_sampling_faults(min(entry->resident, pages),
+						    entry->sampling.stride);
 	atomic_set(&entry->sample_remote, 0);
 	atomic_set(&entry->sample_left, entry->sample_faults);
+}
+
+static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules)
+{
+	entry->sampling.stride = rules->sampling_stride;
+	if (sample_is_over(entry))
+		sample_begin(entry);
+	entry->kind = NUMA_SCAN_SAMPLING;
 	/* The bit comes after the figures that it announces. */
 	smp_mb__before_atomic();
 	set_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
@@ -217,7 +236,11 @@ static void pass_end(struct numa_mm *entry, struct mm_struct *mm)
 	}
 	entry->seq = READ_ONCE(mm->numa_scan_seq);
 	entry->pass_scans = 0;
-	entry->sampling.turn++;
+	/* After an alarm the same part is sampled again, to see whether the alarm helped. */
+	if (entry->kind == NUMA_SCAN_SAMPLING && !left) {
+		numa_alarm_unanswered(&entry->alarm, jiffies_to_msecs(jiffies));
+		entry->sampling.turn++;
+	}
 	/* A change found at this very moment may be lost; the next sampling scan sees it. */
 	if (left)
 		WRITE_ONCE(entry->resample_passes, left - 1);
@@ -422,8 +445,10 @@ static struct numa_mm *entry_of_scan(const struct vm_area_struct *vma)
 }
 
 /* A range was scanned: @updated entries were armed, which costs one TLB flush if any were. */
-static void range_end(unsigned long updated)
+static void range_end(struct numa_mm *entry, unsigned long updated)
 {
+	if (entry->kind == NUMA_SCAN_SAMPLING)
+		entry->sample_armed += updated;
 	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, updated);
 	if (updated)
 		lmm_count(&lmm_numa_policy, COUNT_SCAN_FLUSHES, 1);
@@ -457,7 +482,7 @@ bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_
 	range.end = end >> PAGE_SHIFT;
 	spin_lock(&entry->lock);
 	if (part->end > part->start) {
-		range_end(part->updated);
+		range_end(entry, part->updated);
 		some = false;
 	} else if (entry->kind == NUMA_SCAN_SAMPLING) {
 		some = sampling_run(entry, vma->vm_mm, &range, &run);

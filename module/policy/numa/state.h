@@ -25,6 +25,7 @@
 #include "core.h"
 #include "knobs.h"
 #include "core_vma.h"
+#include "core_alarm.h"
 #include "core_sample.h"
 
 struct lmm_klp_part;
@@ -111,10 +112,9 @@ enum numa_scan_kind {
  * @slot: faults while the process has a single thread
  * @threads: slots of the threads since the process had more than one; NULL before
  * @notice: BIT(NUMA_NOTICE_...): work for the next hint faults besides counting
- * @sample_faults: faults that a sampling scan is judged by
- * @sample_left: faults of the sampling scan that are still to come
- * @sample_remote: remote faults of the sampling scan
- * @sample_rate: percent of remote faults that were expected
+ * @sample_faults: faults that the sample is judged by
+ * @sample_left: faults of the sample that are still to come
+ * @sample_remote: remote faults of the sample
  * @expedite_ms: time from the decision to the next scan
  * @lock: protects the members that follow; taken in process context only; only the lock
  *	of the pools is taken under it
@@ -123,6 +123,9 @@ enum numa_scan_kind {
  * @decision: the last decision
  * @counted: faults already added to the policy's counters
  * @sampling: the part that a sampling scan takes
+ * @alarm: what to expect of samples
+ * @sample_area: area of the sample
+ * @sample_armed: entries armed for the sample
  * @kind: kind of the present scan, or of the last
  * @ptes_left: page-table entries that the scan may still arm (charge_ptes)
  * @decided: value of mm->numa_next_scan at the last decision
@@ -158,7 +161,6 @@ struct numa_mm {
 	u32 sample_faults;
 	atomic_t sample_left;
 	atomic_t sample_remote;
-	unsigned int sample_rate;
 	u32 expedite_ms;
 
 	spinlock_t lock;	/* all below, but what @own_ms and @resample_passes read */
@@ -167,6 +169,9 @@ struct numa_mm {
 	struct numa_decision decision;
 	struct numa_counts counted;
 	struct numa_sampling sampling;
+	struct numa_alarm alarm;
+	unsigned int sample_area;
+	u64 sample_armed;
 	enum numa_scan_kind kind;
 	long ptes_left;
 	unsigned long decided;
