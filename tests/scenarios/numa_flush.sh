@@ -27,18 +27,27 @@ trigger() {
 
 hits_of() { awk '$1 == "Hits:" { print $2 }' "$tracing/events/$1/hist"; }
 
-# Hits of each, one line, in so many seconds.
+# Hits of each, and flushes by the policy's own counter, one line, in so many seconds.  The load
+# stands still while they are read, which takes seconds on a slow machine.
 count() {
+	kill -STOP "$hint"
 	for event in $counted; do
 		trigger "$event" >"$tracing/events/$event/trigger" || return
 	done
+	ours=$(counter scan_flushes numa)
+	kill -CONT "$hint"
 	sleep "$1"
-	for event in $counted; do
-		hits_of "$event"
-	done | paste -sd " "
+	kill -STOP "$hint"
+	{
+		for event in $counted; do
+			hits_of "$event"
+		done
+		echo $(($(counter scan_flushes numa) - ours))
+	} | paste -sd " "
 	for event in $counted; do
 		echo "!$(trigger "$event")" >"$tracing/events/$event/trigger"
 	done
+	kill -CONT "$hint"
 }
 
 # In hundredths: $1 a $2.
@@ -49,7 +58,7 @@ settled() { [ "$(growth 3 vmstat numa_pages_migrated)" -lt 50 ]; }
 measure() {
 	hits=$(count "$seconds")
 	echo "$hits" | {
-		read -r scans ranges armed flushes
+		read -r scans ranges armed flushes _
 		note "$1: $scans scans of $ranges ranges, $armed armed, $flushes flushes by IPI"
 	}
 	check "$1: there were scans" test "${hits%% *}" -ge 10
@@ -72,19 +81,17 @@ for size in 256 4; do
 	hint_start -p own -t 4 -m 16
 	check "$size MiB: pages have moved" wait_for 60 settled
 	measure "$size MiB, without the policy"
-	read -r scans _ armed flushes <<-END
+	read -r scans _ armed flushes _ <<-END
 		$hits
 	END
 	need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0 scan_period_max_ms=20000"
 	check "$size MiB: sampling scans" wait_for 60 grown 20 counter sampling_scans numa
 	full=$(counter scans numa) sampling=$(counter sampling_scans numa)
-	ours=$(counter scan_flushes numa)
 	measure "$size MiB, with the policy"
-	ours=$(($(counter scan_flushes numa) - ours))
 	note "$size MiB: $(($(counter scans numa) - full)) full scans and" \
-		"$(($(counter sampling_scans numa) - sampling)) sampling scans; $ours flushes by scan_flushes"
+		"$(($(counter sampling_scans numa) - sampling)) sampling scans; ${hits##* } flushes by scan_flushes"
 	echo "$hits" | {
-		read -r our_scans our_ranges our_armed our_flushes
+		read -r our_scans our_ranges our_armed our_flushes ours
 		check "$size MiB: a range is armed in one call" test "$our_armed" -le "$our_ranges"
 		# The counter stands at the end of a range; some scans are in between.
 		check "$size MiB: scan_flushes counts the calls" near "$our_armed" "$ours" \
