@@ -19,7 +19,8 @@ counted="lmm_flush/scan lmm_flush/range lmm_flush/armed tlb/tlb_flush"
 
 trigger() {
 	case $1 in
-	*/armed) echo "hist:keys=common_type if armed > 0" ;;
+	# Programs that begin change protections, too.
+	*/armed) echo "hist:keys=common_type if armed > 0 && comm == \"hintload\"" ;;
 	*/tlb_flush) echo "hist:keys=reason if reason == 4" ;;
 	*) echo "hist:keys=common_type" ;;
 	esac
