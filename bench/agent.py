@@ -55,7 +55,26 @@ SCAN_TRIGGERS = {"scan": "hist:keys=common_type", "flush": "hist:keys=common_typ
 # Holds so many bytes, every page of them written, until its input ends.
 HOG = "import sys; held = b'x' * int(sys.argv[1]); print(len(held), flush=True); sys.stdin.read()"
 
+# Fills the page cache with a disk, then goes on reading it at a rate, in MiB a second.
+READER = """
+import os, sys, time
+disk = os.open(sys.argv[1], os.O_RDONLY)
+mib, size, rate = 1 << 20, os.lseek(disk, 0, os.SEEK_END), int(sys.argv[2])
+for at in range(0, size, mib):
+    os.pread(disk, mib, at)
+print(size, flush=True)
+then, at = time.monotonic(), 0
+while True:
+    os.pread(disk, mib, at)
+    at = (at + mib) % size
+    then = max(then + 1 / rate, time.monotonic() - 1)
+    time.sleep(max(0.0, then - time.monotonic()))
+"""
+
 Step = dict[str, Any]
+
+# Kept, so that their pipes stay open.
+READERS: list[subprocess.Popen[str]] = []
 
 
 class StepError(Exception):
@@ -164,6 +183,32 @@ def touch(step: Step) -> Step:
     with histograms(events, TRIGGER):
         result = output_of([step["program"], *step["args"]])
         return {**result, **{event: hits(event) for event in events}}
+
+
+def crossed(step: Step) -> Step:
+    """Run a load; count the pages that cross zone->lock, and what the kernel says it did."""
+    with histograms(CROSSINGS, TRIGGER), vmstat_change() as events:
+        call([step["program"], *step["args"]])
+        hit = {event: hits(event) for event in CROSSINGS}
+    return {"pages": 0, "hits": hit, "events": events}
+
+
+def fill(step: Step) -> Step:
+    """Fill memory with page cache, and keep a reader of more at work until the guest ends.
+
+    The disk is a sparse file in memory: to read it costs no disk and no memory but the cache.
+    """
+    file = Path("/run/holes")
+    with file.open("wb") as holes:
+        holes.truncate(step["mib"] << 20)
+    call(["modprobe", "loop"])
+    disk = call(["losetup", "--find", "--show", str(file)]).strip()
+    argv = [sys.executable, "-c", READER, disk, str(step["rate"])]
+    reader = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    READERS.append(reader)
+    if reader.stdout is None or not reader.stdout.readline():
+        raise StepError(f"{disk}: could not be read")
+    return {"cached": numbers(Path("/proc/meminfo"))}
 
 
 def depot_pages() -> int:
@@ -523,7 +568,7 @@ def read(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, held, pressure, online, load, fragment, zone, workplace, build_load,
+        touch, crossed, fill, held, pressure, online, load, fragment, zone, workplace, build_load,
         modprobe, insmod, rmmod, write, read
     )
 }

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The lists' claims: pcp and zonelock beside each other, and with memory full of page cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench import compare, guest
+from bench.agent import CROSSINGS
+from bench.compare import BASE, Bench, Part, Task
+from bench.table import Row
+
+METRIC = "pages over zone->lock a page allocated"
+# The policies that are on in each side, in one boot.  The base comes first and last: how far its
+# two figures are apart shows what is noise.
+ALONE = {"pcp": ("pcp",), "zonelock": ("zonelock",)}
+BOTH = "pcp+zonelock"
+ALL = "all"
+SIDES: Mapping[str, Sequence[str]] = {
+    **ALONE, BOTH: ("pcp", "zonelock"), ALL: ("pcp", "zonelock", "pageblock", "numa"),
+}
+AGAIN = "base again"
+# What the kernel may not do more of with a policy: a share of the base's, and so many events.
+WORK = {
+    "kswapd wake-ups": ("pageoutrun",),
+    "pages scanned": ("pgscan_kswapd", "pgscan_direct"),
+    "allocation stalls": ("allocstall_",),
+}
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load: how the tables call it, the program and what it is told."""
+
+    words: str
+    program: str
+    args: str
+
+
+FAULT = Load("two processes x 64 MiB", guest.PAGETOUCH, "-w 64 -r 4")
+PIPE = Load("pipe between CPUs, 192 MiB", "zoneload", "pipe 192")
+LARGE = Load("two processes x 128 MiB", guest.PAGETOUCH, "-w 128 -r 4")
+# Nothing but holes, larger than the guest: each page that is read is a page of new cache.
+CACHE_MIB = 1536
+READ_MIB = 32
+
+
+def crossings_of(result: guest.Result) -> float:
+    """Pages that crossed zone->lock for each page that the kernel allocated."""
+    allocated = compare.events("pgalloc_")(result)
+    return float(sum(result["hits"][event] for event in CROSSINGS) / allocated)
+
+
+class Sides:
+    """The steps that run loads on each side, and the rows that come of them."""
+
+    def __init__(self, task: Task, plan: guest.Plan, sides: Sequence[str]) -> None:
+        self.task = task
+        self.plan = plan
+        self.sides = sides
+
+    def switch(self, name: str, side: str, on: bool) -> None:
+        """Switch all policies of a side."""
+        for policy in SIDES[side]:
+            self.plan.add("write", f"{name}, {policy} {on}", up=1, text=f"enabled={int(on)}",
+                          path=f"{guest.DEBUGFS}/{policy}/config")
+
+    def loads(self, when: str, loads: Sequence[Load]) -> None:
+        """Run the loads on each side, the base first and last.
+
+        Policies come on for each load: lists that one load has raised go back during the next.
+        """
+        for side in (BASE, *self.sides, AGAIN):
+            for load in loads:
+                name = f"{when}, {side}, {load.words}"
+                if side in SIDES:
+                    self.switch(name, side, True)
+                self.plan.program("crossed", name, load.program, load.args)
+                if side in SIDES:
+                    for policy in ("pcp", "zonelock"):
+                        for file in ("counters", "state"):
+                            self.plan.add("read", f"{name}, {policy} {file}",
+                                          path=f"{guest.DEBUGFS}/{policy}/{file}")
+                    self.switch(name, side, False)
+
+    def rows(self, results: guest.Results, when: str, load: Load,
+             targets: Mapping[str, float] | None = None) -> list[Row]:
+        """A row of crossings for each side, and what reclaim did."""
+        def run(side: str) -> guest.Result:
+            return results[f"{when}, {side}, {load.words}"]
+
+        words = f"{load.words}, {when}"
+        base = crossings_of(run(BASE))
+        rows = []
+        for side in (*self.sides, AGAIN):
+            rows.append(Row(self.task.image.name, words, METRIC, base, crossings_of(run(side)),
+                            (targets or {}).get(side), side, {"base": run(BASE), side: run(side)}))
+        if any(compare.events(*names)(run(BASE)) for names in WORK.values()):
+            for metric, names in WORK.items():
+                value = compare.events(*names)
+                rows += [Row(self.task.image.name, words, metric, value(run(BASE)),
+                             value(run(side)), None, side) for side in (*self.sides, AGAIN)]
+        return rows
+
+
+def busy(task: Task) -> list[Row]:
+    """The loads with memory free, then full of page cache; each side of both in one boot."""
+    plan = guest.Plan(f"lists-busy-{task.image.name}", task.image, memory="1G")
+    sides = Sides(task, plan, (*ALONE, BOTH))
+    task.load_module(plan)
+    plan.program("crossed", "warm-up", FAULT.program, FAULT.args)
+    sides.loads("memory free", (FAULT, PIPE))
+    plan.add("fill", "page cache", mib=CACHE_MIB, rate=READ_MIB)
+    sides.loads("page cache full", (FAULT, PIPE))
+    results = guest.run(plan)
+    rows = []
+    for load in (FAULT, PIPE):
+        empty = sides.rows(results, "memory free", load)
+        targets = {row.mode: 2 * row.policy for row in empty if row.mode in SIDES}
+        rows += empty + sides.rows(results, "page cache full", load, targets)
+    return rows
+
+
+def together(task: Task) -> list[Row]:
+    """A load that fills lists to their bounds, with each policy alone and with others."""
+    plan = guest.Plan(f"lists-together-{task.image.name}", task.image)
+    sides = Sides(task, plan, tuple(SIDES))
+    task.load_module(plan)
+    plan.program("crossed", "warm-up", LARGE.program, LARGE.args)
+    sides.loads("memory free", (LARGE,))
+    results = guest.run(plan)
+    base = crossings_of(results[f"memory free, {BASE}, {LARGE.words}"])
+    return sides.rows(results, "memory free", LARGE, dict.fromkeys((BOTH, ALL), base / 2))
+
+
+BENCH = Bench("lists", ("sides",), ("sides",), (
+    Part(("busy",), busy, METRIC),
+    Part(("together",), together, METRIC),
+), quick=("together",))
