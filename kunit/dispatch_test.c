@@ -28,12 +28,12 @@ static bool taken_a(const struct zone *zone)
 	return dispatch_taken;
 }
 
-static void woken_a(struct zone *zone)
+static void woken_a(struct zone *zone, unsigned int order)
 {
 	dispatch_note('a');
 }
 
-static void woken_b(struct zone *zone)
+static void woken_b(struct zone *zone, unsigned int order)
 {
 	dispatch_note('b');
 }
@@ -60,12 +60,26 @@ static bool scan_b(struct vm_area_struct *vma, unsigned long end, struct lmm_klp
 	return false;
 }
 
+static void filled_a(struct zone *zone, unsigned int order, int pages)
+{
+	dispatch_note(pages == 28 ? 'l' : '?');
+}
+
+static int put_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+		 unsigned long caller)
+{
+	dispatch_note('p');
+	return count;
+}
+
 static const struct lmm_events events_a = {
 	.zone_is_taken = taken_a, .kswapd_woken = woken_a, .refill_count = count_a,
+	.list_filled = filled_a,
 };
 
 static const struct lmm_events events_b = {
-	.kswapd_woken = woken_b, .refill_count = count_b, .depot_get = get_b, .scan = scan_b,
+	.kswapd_woken = woken_b, .refill_count = count_b, .depot_get = get_b,
+	.depot_put = put_b, .scan = scan_b,
 };
 
 static void wake(void)
@@ -127,6 +141,31 @@ static void a_taken_zone_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 0);
 	dispatch_taken = false;
 	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
+}
+
+/* The list sizing learns of pages that another policy put on a list. */
+static void a_filled_list_is_told(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	lmm_events_start(1);
+	lmm_events_start(2);
+	memset(dispatch_log, 0, sizeof(dispatch_log));
+	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 2, 7, NULL, 0), 7);
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "gl");
+}
+
+/* A drain of which the list sizing left nothing is offered to nobody, but it was one. */
+static void a_list_with_room_offers_nothing(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	lmm_events_start(2);
+	memset(dispatch_log, 0, sizeof(dispatch_log));
+	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 0, NULL, 0, 0), 0);
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
+	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 63, NULL, 0, 0), 63);
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "p");
+	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_DRAIN), 2ULL);
 }
 
 static void finish_b(const char *name, unsigned long pfn, bool got, unsigned long count)
@@ -200,6 +239,8 @@ static void every_event_has_a_row(struct kunit *test)
 static struct kunit_case dispatch_cases[] = {
 	KUNIT_CASE(events_come_in_order),
 	KUNIT_CASE(a_taken_zone_is_left_alone),
+	KUNIT_CASE(a_filled_list_is_told),
+	KUNIT_CASE(a_list_with_room_offers_nothing),
 	KUNIT_CASE(an_end_is_told),
 	KUNIT_CASE(subscribers_are_bounded),
 	KUNIT_CASE(an_unwatched_scan_goes_on),

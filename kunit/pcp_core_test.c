@@ -352,13 +352,15 @@ static void a_block_does_not_empty_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_drain_limit(2016, 31000, 63), 2016);
 }
 
-static void room_is_shared_in_proportion(struct kunit *test)
+static void lists_give_in_proportion(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 4000), 3000);
-	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 2000), 2000);
-	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, 0), 1000);
-	KUNIT_EXPECT_EQ(test, pcp_room_share(3000, 1000, 4000, -5), 1000);
-	KUNIT_EXPECT_EQ(test, pcp_room_share(1000, 1000, 4000, -5), 1000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, 0), 3000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, 2000), 2000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, 4000), 1000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, 4005), 1000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, -5), 3000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(1000, 1000, 4000, 5), 1000);
+	KUNIT_EXPECT_EQ(test, pcp_keep(900, 1000, 0, 5), 1000);
 }
 
 static void random_traces_keep_the_bounds(struct kunit *test)
@@ -407,30 +409,33 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 	}
 }
 
-static void random_shares_stay_within_the_room(struct kunit *test)
+/* What the lists keep leaves the zone what it lacks, or they keep no more than their defaults. */
+static void random_lists_give_what_is_lacking(struct kunit *test)
 {
 	struct rnd_state rnd;
 	int round, i;
 
 	prandom_seed_state(&rnd, 8);
 	for (round = 0; round < 1000; round++) {
-		long room = (long)(prandom_u32_state(&rnd) % 200000) - 50000;
-		int def[16], high[16];
-		long raised = 0, given = 0;
+		long lacks = (long)(prandom_u32_state(&rnd) % 400000) - 50000;
+		int def[16], count[16];
+		long held = 0, kept = 0;
 
 		for (i = 0; i < 16; i++) {
 			def[i] = prandom_u32_state(&rnd) % 7000;
-			high[i] = def[i] + prandom_u32_state(&rnd) % 30000;
-			raised += high[i] - def[i];
+			count[i] = def[i] + prandom_u32_state(&rnd) % 30000;
+			held += count[i] - def[i];
 		}
 		for (i = 0; i < 16; i++) {
-			int got = pcp_room_share(high[i], def[i], raised, room);
+			int got = pcp_keep(count[i], def[i], held, lacks);
 
 			KUNIT_ASSERT_GE(test, got, def[i]);
-			KUNIT_ASSERT_LE(test, got, high[i]);
-			given += got - def[i];
+			KUNIT_ASSERT_LE(test, got, count[i]);
+			kept += got - def[i];
 		}
-		KUNIT_ASSERT_LE(test, given, max(room, 0L));
+		KUNIT_ASSERT_LE(test, kept, max(held - max(lacks, 0L), 0L));
+		/* Rounding costs each list a page at most. */
+		KUNIT_ASSERT_GE(test, kept, held - max(lacks, 0L) - 16);
 	}
 }
 
@@ -446,9 +451,9 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE_PARAM(decision, decide_gen_params),
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
-	KUNIT_CASE(room_is_shared_in_proportion),
+	KUNIT_CASE(lists_give_in_proportion),
 	KUNIT_CASE(random_traces_keep_the_bounds),
-	KUNIT_CASE(random_shares_stay_within_the_room),
+	KUNIT_CASE(random_lists_give_what_is_lacking),
 	{ }
 };
 

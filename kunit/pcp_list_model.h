@@ -188,9 +188,15 @@ static void model_drain(struct list_model *m)
 	got = pcp_event_drain(&m->event, &sample, &m->limits, &m->steer);
 	model_must(m, got.high >= high, "a drain lowered");
 	model_must(m, got.high <= max(m->limits.max, high), "a drain raised above the maximum");
-	model_must(m, got.high <= m->count + high, "a drain more than doubled");
+	model_must(m, got.high <= max(m->count + high, m->limits.sized),
+		   "a drain more than doubled");
 	model_must(m, got.high == high || (!pcp_blocked(&m->limits) && !m->limits.near),
 		   "a list was raised under pressure");
+	if (got.high > high) {
+		m->limits.now = got.high;
+		m->top = max(m->top, got.high);
+		m->raises++;
+	}
 	pages = pcp_event_drain_count(&m->event, &sample, asked, &m->limits, &m->steer);
 	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
 	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
@@ -199,11 +205,6 @@ static void model_drain(struct list_model *m)
 	m->count -= pages;
 	m->drained += pages;
 	m->biggest_drain = max(m->biggest_drain, pages);
-	if (got.high > high) {
-		m->limits.now = got.high;
-		m->top = max(m->top, got.high);
-		m->raises++;
-	}
 }
 
 /* Pages that can move before the next tick, rounded up. */

@@ -146,6 +146,56 @@ static void bounds_of_a_depot(struct kunit *test)
 	}
 }
 
+/* Free pages, mark, pages held, the admin's limit, percentage taken: pages that may be held. */
+static void bound_of_a_depot(struct kunit *test)
+{
+	static const struct {
+		unsigned long free, mark, held, limit;
+		unsigned int worth;
+		unsigned long bound;
+	} cases[] = {
+		/* Much memory is free: the limit, as far as CPUs take what is stored. */
+		{ 400000, 1519, 0, 10000, 100, 10000 },
+		{ 400000, 1519, 0, 10000, 60, 6000 },
+		{ 400000, 1519, 0, 10000, 0, 2500 },
+		/* Half of what would be free above the mark, wherever it is. */
+		{ 2519, 1519, 0, 10000, 100, 500 },
+		{ 2019, 1519, 500, 10000, 100, 500 },
+		{ 1519, 1519, 300, 10000, 100, 150 },
+		{ 1500, 1519, 19, 10000, 100, 0 },
+		{ 0, 1519, 0, 10000, 100, 0 },
+		{ 400000, 0, 0, 0, 100, 0 },
+	}, *c;
+
+	for (c = cases; c < cases + ARRAY_SIZE(cases); c++) {
+		const struct depot_view view = VIEW(c->free, c->mark, c->held, 0);
+
+		KUNIT_EXPECT_EQ_MSG(test, c->bound, depot_bound(&view, c->limit, c->worth),
+				    "case %zu", c - cases);
+	}
+}
+
+/* A depot that is taken from is worth its limit after a few passes, later nothing again. */
+static void worth_follows_what_is_taken(struct kunit *test)
+{
+	unsigned int worth = 0, passes;
+
+	for (passes = 0; worth < 90; passes++)
+		worth = depot_worth(worth, 504, 0);
+	KUNIT_EXPECT_LE(test, passes, 4U);
+	/* Passes in which nothing was stored say nothing. */
+	KUNIT_EXPECT_EQ(test, depot_worth(worth, 0, 0), worth);
+	KUNIT_EXPECT_EQ(test, depot_worth(100, 1000000, 0), 100U);
+	for (passes = 0; worth > 10; passes++)
+		worth = depot_worth(worth, 0, 504);
+	KUNIT_EXPECT_LE(test, passes, 5U);
+	/* Half of the pages taken is half of the worth. */
+	for (passes = 0; passes < 10; passes++)
+		worth = depot_worth(worth, 504, 504);
+	KUNIT_EXPECT_LE(test, worth, 51U);
+	KUNIT_EXPECT_GE(test, worth, 49U);
+}
+
 /* Every combination of reasons: one is enough, and of several the weightiest is named. */
 static void every_reason(struct kunit *test)
 {
@@ -677,6 +727,8 @@ static void random_steps_lose_nothing(struct kunit *test)
 
 static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(bounds_of_a_depot),
+	KUNIT_CASE(bound_of_a_depot),
+	KUNIT_CASE(worth_follows_what_is_taken),
 	KUNIT_CASE(every_reason),
 	KUNIT_CASE(how_much_is_cut_off),
 	KUNIT_CASE(newest_first_and_in_order),

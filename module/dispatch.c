@@ -41,6 +41,7 @@
 	EVENT(request, 2)			\
 	EVENT(bulk_request, 2)			\
 	EVENT(give_back, 1)			\
+	EVENT(list_filled, 2)			\
 	EVENT(pages_wanted, 2)			\
 	EVENT(zone_is_taken, 2)			\
 	EVENT(refill_count, 2)			\
@@ -285,8 +286,10 @@ static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blo
 
 	if (LISTENS(depot_get, 0) && !zone_is_taken(zone)) {
 		got = static_call(depot_get_0)(zone, order, blocks, list, migratetype);
-		if (got)
+		if (got) {
 			lmm_hook_hit(LMM_HOOK_REFILL);
+			TELL(list_filled, zone, order, got << order);
+		}
 	}
 	return got;
 }
@@ -296,7 +299,8 @@ static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp,
 {
 	int put = 0;
 
-	if (LISTENS(depot_put, 0)) {
+	/* A list that has room again has nothing to give. */
+	if (count > 0 && LISTENS(depot_put, 0)) {
 		put = static_call(depot_put_0)(zone, count, pcp, pindex, caller);
 		if (put >= count)
 			lmm_hook_hit(LMM_HOOK_DRAIN);
@@ -524,9 +528,10 @@ static int on_pageset_default(struct kprobe *kp, struct pt_regs *regs)
 static int on_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct zone *zone = (struct zone *)regs_get_kernel_argument(regs, 0);
+	unsigned int order = regs_get_kernel_argument(regs, 2);
 
 	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
-	TELL_THREE(kswapd_woken, zone);
+	TELL_THREE(kswapd_woken, zone, order);
 	return 0;
 }
 

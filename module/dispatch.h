@@ -37,7 +37,8 @@ struct lmm_events {
 	/**
 	 * @depot_put: a drain of @count pages that @caller asked for is about to begin, of the
 	 * list @pindex of @pcp first.  Takes pages off @pcp and returns how many; the rest is
-	 * drained.  One policy only.  Under pcp->lock.  Hook: drain.
+	 * drained.  Comes after @drain_count: what the list itself has room for is not offered.
+	 * One policy only.  Under pcp->lock.  Hook: drain.
 	 */
 	int (*depot_put)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 			 unsigned long caller);
@@ -61,6 +62,12 @@ struct lmm_events {
 	 * allocator's held.  Hooks: drain_zone, drain_all, compact.
 	 */
 	bool (*give_back)(struct lmm_klp_return *part);
+
+	/**
+	 * @list_filled: @depot_get has put @pages pages on this CPU's list, which does not count
+	 * them yet.  Under pcp->lock.  Hook: refill.
+	 */
+	void (*list_filled)(struct zone *zone, unsigned int order, int pages);
 
 	/**
 	 * @pages_wanted: free pages of @zone are wanted in the buddy soon.  Reported by
@@ -104,7 +111,7 @@ struct lmm_events {
 
 	/**
 	 * @drain_count: a drain of @count pages is about to begin, of the list @pindex of @pcp
-	 * first.  Returns how many to drain, at most @count.  Under pcp->lock.  Hook: drain.
+	 * first.  Returns how many to drain, from 0 to @count.  Under pcp->lock.  Hook: drain.
 	 */
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
 
@@ -124,10 +131,12 @@ struct lmm_events {
 	void (*list_bounds)(void);
 
 	/**
-	 * @kswapd_woken: a slow path wakes reclaim for @zone.  No lock of the allocator's held.
+	 * @kswapd_woken: a request for a block of @order asks kswapd for pages.  @zone is the first
+	 * zone of a node that the request may use.  The request asks each such node, and each
+	 * kswapd itself decides whether there is anything to do.  No lock of the allocator's held.
 	 * Hook: wake_kswapd.
 	 */
-	void (*kswapd_woken)(struct zone *zone);
+	void (*kswapd_woken)(struct zone *zone, unsigned int order);
 
 	/**
 	 * @huge_wanted: this thread is about to allocate a huge page.  Process, no lock of the

@@ -30,7 +30,7 @@ struct seq_file;
 /**
  * enum lmm_policy_id - every policy of livemm, in the order in
  *	which events are delivered to them (see dispatch.c)
- * @LMM_ZONELOCK: takes whole page batches before the list sizing sees them
+ * @LMM_ZONELOCK: fills lists before the list sizing sees a refill
  * @LMM_CMA: chooses where a refill comes from
  * @LMM_PCP: sizes the per-CPU page lists
  * @LMM_PAGEBLOCK: keeps pageblocks to one migratetype

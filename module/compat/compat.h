@@ -25,15 +25,6 @@
 #endif
 
 /*
- * ZONE_BELOW_HIGH says that an allocation found the zone below its high watermark.
- * Upstream 57c0419c5f0e ("mm, pcp: decrease PCP high if free pages < high
- * watermark"), 6.7.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-#define LMM_HAS_ZONE_BELOW_HIGH
-#endif
-
-/*
  * Freeing one block of order 1 to 3 in a burst of frees empties the whole list.
  * Upstream ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit"), 6.7.
  */

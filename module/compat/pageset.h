@@ -176,22 +176,6 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 }
 
 /**
- * lmm_zone_below_high() - did an allocation find the zone below its high watermark?
- * @zone: any populated zone
- *
- * Context: any.
- * Return: true if so; false on a kernel without ZONE_BELOW_HIGH.
- */
-static inline bool lmm_zone_below_high(struct zone *zone)
-{
-#ifdef LMM_HAS_ZONE_BELOW_HIGH
-	return test_bit(ZONE_BELOW_HIGH, &zone->flags);
-#else
-	return false;
-#endif
-}
-
-/**
  * lmm_pindex_order() - order of the pages on one of a CPU's lists
  * @pindex: index in struct per_cpu_pages.lists, which is sorted by order
  *

@@ -89,11 +89,12 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	if (static_branch_unlikely(&drain_armed)) {
 		int before;
 
+		/* A list that grows keeps its pages; only the rest is for other CPUs. */
+		count = static_call(on_drain_count)(zone, count, pcp, pindex);
 		count -= static_call(on_depot_put)(zone, count, pcp, pindex, _RET_IP_);
 		if (count <= 0)
 			return;
 		before = pcp->count;
-		count = static_call(on_drain_count)(zone, count, pcp, pindex);
 		static_call(orig_drain)(zone, count, pcp, pindex);
 		static_call(on_drain)(zone, pcp, before - pcp->count);
 		return;

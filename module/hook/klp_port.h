@@ -98,8 +98,8 @@ struct lmm_klp_plan {
  * struct lmm_klp_handlers - handlers of livemm.ko
  * @depot_get: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
  *	blocks on that list, @list, and returns their number; if not 0, the buddy is not asked
- * @depot_put: before @caller drains @count pages of @pcp, from list @pindex on: takes pages
- *	off @pcp and returns their number; the remaining pages are drained
+ * @depot_put: after @drain_count, before @caller drains @count pages of @pcp, from list @pindex
+ *	on: takes pages off @pcp and returns their number; the remaining pages are drained
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
  *	@zone: returns the number of blocks to ask for, at least @asked
  * @refill_plan: before a refill of @zone's list of @migratetype with blocks of @order, on a

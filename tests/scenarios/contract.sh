@@ -8,7 +8,7 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 limit_exit_drain=1 \
-batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=100 contended_only=0 scope=zone"
+batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=0 contended_only=0 scope=zone"
 # Where the kernel does not leave VMAs out by thread.
 skip_by_thread=1
 [ "$LMM_KERNEL" = 6.1 ] || skip_by_thread=0
@@ -17,7 +17,7 @@ scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_str
 skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 move_pages_per_s=1500 period_ms=100 buffers=1" \
-	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=100 hold_off_ms=1000" \
+	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=0 hold_off_ms=1000" \
 	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1 move_pages_per_s=65536 regular_free_pct=4"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }

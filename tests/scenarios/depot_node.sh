@@ -7,7 +7,7 @@
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
 #
-# Memory runs out for a process that is bound to one node, while the depots of both nodes hold
+# Compaction of one node closes the depots of that node, not of the other. Memory runs out for a process that is bound to one node, while the depots of both nodes hold
 # pages. Depot pages of that node are used or given back before the OOM killer starts. The killer
 # still kills the process: pages in the other node's depot do not delay the kill. (The OOM killer
 # prints a call trace.)
@@ -18,6 +18,9 @@
 held_on() {
 	awk -v node="$1" '/^[0-9]/ && $1 == node { sum += $4 } END { print sum + 0 }' "$zonelock/state"
 }
+
+# The last column of a node's rows.
+why_on() { awk -v node="$1" '/^[0-9]/ && $1 == node { print $8 }' "$zonelock/state"; }
 
 # A CPU of each node frees what is of that node.
 stock_both() {
@@ -34,6 +37,11 @@ pages_before zonelock
 need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=5000"
 
 check "the depots of both nodes hold pages" wait_for 60 stock_both
+need write_to /sys/devices/system/node/node0/compact 1
+check "compaction of node 0 closes its depots" test "$(why_on 0 | grep -c closed)" -gt 0
+same "none of node 1 is closed" "$(why_on 1 | grep -c closed)" 0
+check "node 1 keeps its pages" test "$(held_on 1)" -gt 600
+check "the depots of both nodes hold pages once more" wait_for 60 stock_both
 before=$(vmstat oom_kill) bound=$(held_on 1) other=$(held_on 0)
 cat "$zonelock/state"
 victim_start 4G "$cgroup/bound"

@@ -463,10 +463,11 @@ static void balance_pass(struct work_struct *work)
 /**
  * cma_on_kswapd_woken() - event: a slow path wakes kswapd
  * @zone: the zone
+ * @order: order of the block that the request wants
  *
  * Context: any, preemption off, no lock of the allocator held.
  */
-void cma_on_kswapd_woken(struct zone *zone)
+void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 {
 	if (balance.zones && READ_ONCE(balance.rate) &&
 	    time_after_eq(jiffies, READ_ONCE(balance.woken)))

@@ -119,6 +119,6 @@ int cma_balance_start(void);
 void cma_balance_stop(void);
 void cma_balance_configure(u32 rate, u32 free_pct, u32 cap_pct);
 void cma_balance_show(struct seq_file *m);
-void cma_on_kswapd_woken(struct zone *zone);
+void cma_on_kswapd_woken(struct zone *zone, unsigned int order);
 
 #endif /* LIVEMM_POLICY_CMA_STATE_H */

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zones.h - index of a zone in an array that covers each zone of each node
+ * zones.h - index of a zone in an array that covers each zone of each node, and its free pages
+ *
+ * Lists and depots hold pages that are free, but that the kernel does not count as free.  The
+ * account of both is therefore the zone's free pages: what either holds is missing there.  Both may
+ * hold more while as many pages are free as make kswapd sleep (lmm_zone_mark()), and both give back
+ * when fewer are.  kswapd is woken further down, at the low watermark, so pages that are held go
+ * back before kswapd works in their place.
  */
 #ifndef LIVEMM_POLICY_COMMON_ZONES_H
 #define LIVEMM_POLICY_COMMON_ZONES_H
 
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
+#include <linux/seq_file.h>
 
 #include "hook/table.h"
 
@@ -16,6 +23,11 @@
 	LMM_LAYOUT(pglist_data, node_zones),				\
 	LMM_LAYOUT(zone, _watermark),					\
 	LMM_LAYOUT(zone, watermark_boost),				\
+	LMM_LAYOUT(zone, lowmem_reserve),				\
+	LMM_LAYOUT(zone, nr_reserved_highatomic),			\
+	LMM_LAYOUT(zone, flags),					\
+	LMM_LAYOUT(zone, free_area),					\
+	LMM_LAYOUT(free_area, free_list),				\
 	LMM_LAYOUT(zone, node),						\
 	LMM_LAYOUT(zone, zone_pgdat),					\
 	LMM_LAYOUT(zone, managed_pages),				\
@@ -36,6 +48,55 @@ static inline unsigned int lmm_zone_slot(const struct zone *zone)
 static inline unsigned long lmm_zone_high_mark(const struct zone *zone)
 {
 	return READ_ONCE(zone->_watermark[WMARK_HIGH]) + READ_ONCE(zone->watermark_boost);
+}
+
+/*
+ * Free pages at which kswapd leaves the zone alone, whatever the request: the high watermark, the
+ * pages promised to requests that have no other zone (as calculate_totalreserve_pages() has them),
+ * and the blocks reserved for atomic requests of a high order.  @guard_pct of the high watermark
+ * come on top.
+ */
+static inline unsigned long lmm_zone_mark(const struct zone *zone, u32 guard_pct)
+{
+	unsigned long high = lmm_zone_high_mark(zone);
+	long promised = 0;
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		promised = max(promised, READ_ONCE(zone->lowmem_reserve[i]));
+	return high + high * guard_pct / 100 + promised + READ_ONCE(zone->nr_reserved_highatomic);
+}
+
+/*
+ * Pages between the watermark at which kswapd goes to sleep and the one at which it is woken.  The
+ * kernel gives kswapd about as many for its answer, before requests have to reclaim themselves.
+ */
+static inline unsigned long lmm_zone_gap(const struct zone *zone)
+{
+	return READ_ONCE(zone->_watermark[WMARK_HIGH]) - READ_ONCE(zone->_watermark[WMARK_LOW]);
+}
+
+/*
+ * Free pages below which a zone is short.  kswapd stops some time after the zone has the free pages
+ * that make it stop, so reclaim counts only as long as it is needed.
+ */
+static inline unsigned long lmm_zone_short_mark(const struct zone *zone, u32 guard_pct)
+{
+	unsigned long mark = lmm_zone_mark(zone, guard_pct);
+
+	return test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ? mark + lmm_zone_gap(zone) : mark;
+}
+
+/* Has the buddy no block of @order for any request, as __zone_watermark_ok() looks for one? */
+static inline bool lmm_zone_lacks_order(const struct zone *zone, unsigned int order)
+{
+	unsigned int type;
+
+	for (; order < ARRAY_SIZE(zone->free_area); order++)
+		for (type = 0; type < MIGRATE_PCPTYPES; type++)
+			if (!list_empty(&zone->free_area[order].free_list[type]))
+				return false;
+	return true;
 }
 
 /* NULL where there is no memory.  The zone of a node whose memory was removed stays readable. */
@@ -60,6 +121,12 @@ static inline struct zone *lmm_zone_after(const struct zone *zone)
 	for (; slot < lmm_zone_slots() && !next; slot++)
 		next = lmm_zone_at(slot);
 	return next;
+}
+
+/* A line of `state` that tools read: pages of a zone that are free, but not in MemFree. */
+static inline void lmm_show_held(struct seq_file *m, const struct zone *zone, long pages)
+{
+	seq_printf(m, "# held %d %s %ld\n", zone_to_nid((struct zone *)zone), zone->name, pages);
 }
 
 #endif /* LIVEMM_POLICY_COMMON_ZONES_H */

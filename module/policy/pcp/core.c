@@ -217,20 +217,21 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 }
 
 /**
- * pcp_room_share() - give a list its part of the room in its zone
- * @high: bound that the list should get
- * @def: the kernel's default
- * @raised: sum over all CPUs of (high - def), at least @high - @def
- * @room: pages that all raised lists of the zone may hold above their defaults
+ * pcp_keep() - pages that a list may keep while its zone lacks free pages
+ * @count: pages in the list
+ * @def: the kernel's default bound
+ * @held: pages that all lists of the zone hold above their defaults, @count - @def among them
+ * @missing: pages that the zone lacks
  *
- * Return: @high if there is room for all, else @def and a share of @room in proportion to the
- * raise.
+ * Each list gives in proportion to what it holds above its default.
+ *
+ * Return: pages, at least @def.
  */
-int pcp_room_share(int high, int def, long raised, long room)
+int pcp_keep(int count, int def, long held, long missing)
 {
-	if (raised <= room || high <= def)
-		return high;
-	if (room <= 0)
+	long keep = max(held - max(missing, 0L), 0L);
+
+	if (count <= def || held <= 0)
 		return def;
-	return def + (int)div64_s64((s64)(high - def) * room, raised);
+	return def + (int)div64_s64((s64)(count - def) * keep, held);
 }

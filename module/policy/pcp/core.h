@@ -105,12 +105,12 @@ struct pcp_depth {
  * @PCP_BY_DEPTH: raised to the depth
  * @PCP_BY_MAX: the depth is above the maximum
  * @PCP_BY_DECAY: the list is larger than needed and is lowered in steps
- * @PCP_BY_ROOM: cut, so that all lists together fit above the zone's high watermark
+ * @PCP_BY_ROOM: cut, because the zone is below its high watermark
  * @PCP_BY_IDLE: no activity for PCP_IDLE_PERIODS
  * @PCP_BY_USE: mode `event`: the list is in use
- * @PCP_BY_WATERMARK: not raised, because the zone is near its high watermark
+ * @PCP_BY_WATERMARK: not raised, because the zone is below its high watermark
  * @PCP_BY_QUIET: not raised, because zone->lock is not contended
- * @PCP_BY_RECLAIM: reclaim is active in the zone, or was a moment ago
+ * @PCP_BY_RECLAIM: reclaim wants a block of a high order, and the zone has none
  * @PCP_BY_OOM: memory ran out a moment ago
  * @PCP_BY_SYSCTL: hands off: percpu_pagelist_high_fraction is set
  * @PCP_BY_KERNEL: hands off: the kernel has disabled the list
@@ -140,17 +140,19 @@ enum pcp_reason {
  * @def: the kernel's default, in pages
  * @max: the largest size allowed, in pages
  * @now: the size that the list was raised to, in pages; 0 if it was not raised
+ * @sized: the size that the list had until pressure a moment ago, in pages, or 0
  * @batch: the list's batch, in pages
  * @disabled: the kernel has set the list's bound to 0
  * @sysctl: percpu_pagelist_high_fraction is set
- * @reclaim: reclaim is active in the zone, or was a moment ago
+ * @reclaim: reclaim wants a block of a high order, and the zone has none
  * @oom: memory ran out a moment ago
- * @near: the zone is near its high watermark: the list may be lowered, not raised
+ * @near: the zone is below its high watermark: the list may be lowered, not raised
  */
 struct pcp_limits {
 	int def;
 	int max;
 	int now;
+	int sized;
 	int batch;
 	bool disabled;
 	bool sysctl;
@@ -179,7 +181,7 @@ bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth, lo
 struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
 				     const struct pcp_limits *limits);
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def, int batch);
-int pcp_room_share(int high, int def, long raised, long room);
+int pcp_keep(int count, int def, long held, long missing);
 
 /**
  * pcp_track_page() - a block was allocated from, or freed to, a list

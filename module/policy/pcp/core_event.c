@@ -126,7 +126,9 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
  *
  * Not if the CPU only frees, because nothing is outstanding, nor if the CPU takes pages from other
  * lists only.  A drain at most doubles a list, and the list must fill before the next raise.  A CPU
- * that allocates for ever, with small dips, thus gets no list for all pages that it has out.
+ * that allocates for ever, with small dips, thus gets no list for all pages that it has out.  Only
+ * the size that the list has already had before pressure comes back at once, as far as pages are
+ * outstanding: where page cache fills memory, pressure comes with every burst.
  *
  * Return: the decision.  @high is above limits->now, or the list stays and @reason says why.
  */
@@ -135,8 +137,8 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 {
 	struct pcp_use *use = &event->use[event->now];
 	struct pcp_decision decision = { .high = limits->now ?: limits->def };
-	long missing;
-	s64 want;
+	long missing, out;
+	s64 want = 0;
 
 	use_see(use, sample);
 	event->refills = 0;
@@ -145,11 +147,14 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 		return decision;
 	decision.reason = PCP_BY_USE;
 	missing = shortage(event, sample, limits, steer);
-	if (missing < limits->batch)
-		return decision;
 	/* A batch more, because a list is drained when it reaches its bound. */
-	want = sample->count + min_t(s64, div_s64((s64)missing * steer->gain_pct, 100) +
-				     limits->batch, decision.high);
+	if (missing >= limits->batch)
+		want = sample->count + min_t(s64, div_s64((s64)missing * steer->gain_pct, 100) +
+					     limits->batch, decision.high);
+	out = min_t(long, outstanding(event, sample), limits->sized);
+	if (out >= limits->batch)
+		want = max(want, min_t(s64, limits->sized,
+				       (s64)sample->count + out + limits->batch));
 	if (want > limits->max) {
 		want = limits->max;
 		decision.reason = PCP_BY_MAX;
@@ -172,9 +177,9 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
  * @limits: limits of the list
  * @steer: settings
  *
- * In a mix, drained pages are fetched again, so at most a batch goes.  When the CPU takes nothing
- * from the list, or more has gone already than the list holds, the kernel's doubling stands, up to
- * batch_max_scale.
+ * Nothing goes if the list has just been raised and has room again.  In a mix, drained pages are
+ * fetched again, so at most a batch goes.  When the CPU takes nothing from the list, or more has
+ * gone already than the list holds, the kernel's doubling stands, up to batch_max_scale.
  *
  * Return: pages, at most @asked.
  */
@@ -187,6 +192,8 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 
 	if (pcp_blocked(limits) || limits->near)
 		return asked;
+	if (sample->count < high)
+		return 0;
 	if (taken && event->drained + use->drained <= high)
 		return min(asked, limits->batch);
 	return min(asked, limits->batch << steer->batch_max_scale);

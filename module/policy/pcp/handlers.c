@@ -45,8 +45,9 @@ static struct pcp_zone *zone_pressure(const struct zone *zone)
 
 static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
 {
-	return READ_ONCE(pz->near) || lmm_zone_below_high(zone) ||
-	       zone_page_state(zone, NR_FREE_PAGES) < READ_ONCE(pz->mark);
+	return READ_ONCE(pz->node_near) ||
+	       zone_page_state(zone, NR_FREE_PAGES) <
+	       lmm_zone_short_mark(zone, READ_ONCE(pcp.guard_pct));
 }
 
 /* Queue no work under pcp->lock: waking a worker takes a run-queue lock that callers may hold. */
@@ -55,8 +56,7 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 	unsigned long now = jiffies;
 
 	/* Only for pressure that makes a pass give back. */
-	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) &&
-	    (READ_ONCE(pz->reclaim) || !test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags)))
+	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) && !READ_ONCE(pz->wanted))
 		return;
 	if (atomic_long_read(&pz->raised) <= 0 ||
 	    time_before(now, READ_ONCE(pz->kicked) + msecs_to_jiffies(KICK_GAP_MS)))
@@ -64,18 +64,6 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 	WRITE_ONCE(pz->kicked, now);
 	lmm_count(&lmm_pcp_policy, COUNT_KICKS, 1);
 	lmm_worker_kick(&pcp.worker);
-}
-
-/* A tick may come too late to see reclaim, so any hook records reclaim. */
-static bool reclaim_see(struct zone *zone, struct pcp_zone *pz)
-{
-	unsigned long until = jiffies + READ_ONCE(pcp.decay);
-
-	if (!test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
-		return READ_ONCE(pz->reclaim);
-	if (READ_ONCE(pz->reclaim_until) != until)
-		WRITE_ONCE(pz->reclaim_until, until);
-	return true;
 }
 
 /* The limits of the last pass, updated by what may have changed since. */
@@ -89,8 +77,10 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 	limits.sysctl = READ_ONCE(*pcp.high_fraction);
 	/* The last pass may have seen batch 1, which the kernel sets while lists are disabled. */
 	limits.batch = READ_ONCE(pages->batch);
-	limits.reclaim = reclaim_see(zone, pz);
+	limits.reclaim = READ_ONCE(pz->wanted) || READ_ONCE(pz->node_reclaim);
 	limits.near = zone_near(zone, pz);
+	limits.sized = time_before(jiffies, READ_ONCE(list->sized_at) + READ_ONCE(pcp.decay)) ?
+		       READ_ONCE(list->sized) : 0;
 	return limits;
 }
 
@@ -115,20 +105,6 @@ static struct pcp_steer steer_now(void)
 	};
 }
 
-/* Take up to @want pages of the room that the last pass left. */
-static long room_take(struct pcp_zone *pz, long want)
-{
-	long room = atomic_long_read(&pz->room);
-	long take;
-
-	do {
-		take = min(room, want);
-		if (take <= 0)
-			return 0;
-	} while (!atomic_long_try_cmpxchg(&pz->room, &room, room - take));
-	return take;
-}
-
 /**
  * pcp_on_refill_count() - event: a list is empty and about to be refilled
  * @zone: zone of the list
@@ -150,10 +126,8 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 
 	contention_see(zone, pz);
 	kick(zone, pz);
-	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max) {
-		reclaim_see(zone, pz);
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
 		return asked;
-	}
 	steer = steer_now();
 	limits = limits_now(zone, pz, list, pages);
 	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
@@ -175,26 +149,40 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
  */
 void pcp_on_refill(struct zone *zone, unsigned int order, int pages)
 {
+	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
+	pcp_on_list_filled(zone, order, pages);
+}
+
+/**
+ * pcp_on_list_filled() - event: pages moved to an empty list, from wherever
+ * @zone: zone of the list
+ * @order: order of the blocks
+ * @pages: pages that moved; the list does not count them yet
+ *
+ * A list that another policy fills is as short of pages as one that the buddy fills.
+ *
+ * Context: see the top of the file.
+ */
+void pcp_on_list_filled(struct zone *zone, unsigned int order, int pages)
+{
 	int cpu = smp_processor_id();
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
 	struct pcp_sample sample;
 
-	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
 	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
 		return;
 	pcp_list_sample(zone, cpu, &sample);
 	pcp_event_refill(&list->event, &sample, pages);
 }
 
-/* A free has filled a list: raise its bound, or record why not. */
+/* A free has filled a list: raise its bound, also in @limits, or record why not. */
 static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list, int cpu,
-		      const struct pcp_sample *sample, const struct pcp_limits *limits,
+		      const struct pcp_sample *sample, struct pcp_limits *limits,
 		      const struct pcp_steer *steer)
 {
 	int now = limits->now ?: limits->def;
 	struct pcp_decision decision;
-	long take;
 
 	decision = pcp_event_drain(&list->event, sample, limits, steer);
 	WRITE_ONCE(list->reason, decision.reason);
@@ -211,17 +199,11 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 		WRITE_ONCE(list->reason, PCP_BY_QUIET);
 		return;
 	}
-	take = room_take(pz, decision.high - now);
-	if (take < decision.high - now)
-		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_ROOM, 1);
-	if (!take)
+	if (!pcp_list_grow(zone, cpu, list, decision.high))
 		return;
-	if (pcp_list_grow(zone, cpu, list, now + take)) {
-		lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
-		atomic_long_add(take, &pz->raised);
-	} else {
-		atomic_long_add(take, &pz->room);
-	}
+	lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
+	atomic_long_add(decision.high - now, &pz->raised);
+	limits->now = decision.high;
 }
 
 /*
@@ -235,8 +217,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 	    !READ_ONCE(pcp.limit_exit_drain) || READ_ONCE(*pcp.high_fraction))
 		return count;
 	/* The kernel wants disabled lists, and lists of a zone that is short, to be empty. */
-	if (!lmm_pageset_read(pages).high || test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ||
-	    zone_near(zone, zone_pressure(zone)))
+	if (!lmm_pageset_read(pages).high || zone_near(zone, zone_pressure(zone)))
 		return count;
 	return lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 }
@@ -284,7 +265,7 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
  * Only frees of order 0 raise a list, because the buddy would miss larger blocks.
  *
  * Context: see the top of the file.
- * Return: pages to drain, at most @count.
+ * Return: pages to drain, from 0 to @count.
  */
 int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
 {
@@ -326,12 +307,27 @@ void pcp_on_list_bounds(void)
 }
 
 /**
- * pcp_on_kswapd_woken() - event: a slow path wakes kswapd
- * @zone: zone that is short of free pages
+ * pcp_on_kswapd_woken() - event: a request asks kswapd for pages
+ * @zone: the first zone of a node that the request may use
+ * @order: order of the block
+ *
+ * A zone of the node that has no block of the order gets back all that its lists hold.
  *
  * Context: any, preemption off.
  */
-void pcp_on_kswapd_woken(struct zone *zone)
+void pcp_on_kswapd_woken(struct zone *zone, unsigned int order)
 {
-	kick(zone, zone_pressure(zone));
+	unsigned int slot = rounddown(lmm_zone_slot(zone), MAX_NR_ZONES);
+	unsigned int end = slot + MAX_NR_ZONES;
+
+	for (; slot < end; slot++) {
+		struct pcp_zone *pz = &pcp.zones[slot];
+		struct zone *other = lmm_zone_at(slot);
+
+		if (!other || atomic_long_read(&pz->raised) <= 0)
+			continue;
+		if (order && lmm_zone_lacks_order(other, order))
+			WRITE_ONCE(pz->wanted, true);
+		kick(other, pz);
+	}
 }

@@ -78,7 +78,6 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 			memset(pcp_list_of(slot, cpu), 0, sizeof(struct pcp_list));
 			spin_unlock_irqrestore(&pages->lock, flags);
 		}
-		atomic_long_set(&pcp.zones[slot].room, 0);
 		atomic_long_set(&pcp.zones[slot].raised, 0);
 		/* The pressure of a zone that disappears must not stay with its node. */
 		pcp.zones[slot].own_near = false;

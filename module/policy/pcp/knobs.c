@@ -33,7 +33,7 @@ const struct lmm_knob pcp_knobs[NR_KNOBS] = {
 	/* As long as the kernel lets remote lists idle (pcp->expire). */
 	[KNOB_DECAY_MS] = LMM_UINT("decay_ms", 500, 60000, 3000),
 	[KNOB_GAIN_PCT] = LMM_UINT("gain_pct", 10, 200, 100),
-	[KNOB_WATERMARK_GUARD_PCT] = LMM_UINT("watermark_guard_pct", 0, 1000, 100),
+	[KNOB_WATERMARK_GUARD_PCT] = LMM_UINT("watermark_guard_pct", 0, 1000, 0),
 	[KNOB_CONTENDED_ONLY] = LMM_BOOL("contended_only", 0),
 	[KNOB_SCOPE] = LMM_CHOICE("scope", scope_words, SCOPE_NODE, SCOPE_ZONE),
 };

@@ -91,6 +91,22 @@ int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 }
 
 /**
+ * pcp_list_excess() - pages that a list holds above the kernel's own bound
+ * @zone: zone of the list
+ * @cpu: CPU of the list
+ * @list: the policy's state of the list
+ *
+ * Context: any.
+ * Return: pages, at least 0; 0 before the first pass.
+ */
+int pcp_list_excess(struct zone *zone, int cpu, const struct pcp_list *list)
+{
+	const struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+
+	return list->limits.max ? max(READ_ONCE(pages->count) - list->limits.def, 0) : 0;
+}
+
+/**
  * pcp_list_reason() - why a list has its size, for `state`
  * @list: the policy's state of the list
  *

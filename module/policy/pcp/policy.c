@@ -44,7 +44,7 @@ static void set_knobs(const struct lmm_config *cfg)
 	WRITE_ONCE(pcp.steer.gain_pct, cfg->value[KNOB_GAIN_PCT]);
 	WRITE_ONCE(pcp.steer.batch_max_scale, cfg->value[KNOB_BATCH_MAX_SCALE]);
 	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
-	pcp.guard_pct = cfg->value[KNOB_WATERMARK_GUARD_PCT];
+	WRITE_ONCE(pcp.guard_pct, cfg->value[KNOB_WATERMARK_GUARD_PCT]);
 	pcp.node_scope = cfg->value[KNOB_SCOPE] == SCOPE_NODE;
 	pcp.tick = max(msecs_to_jiffies(tick_ms), 1UL);
 }
@@ -108,7 +108,6 @@ static int pcp_alloc(void)
 			return -ENOMEM;
 	}
 	for (slot = 0; slot < slots; slot++) {
-		pcp.zones[slot].reclaim_until = jiffies;
 		pcp.zones[slot].contended = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].kicked = jiffies - HZ;
 	}
@@ -180,6 +179,21 @@ static void pcp_basis(char *why, size_t len)
 			  "event: drains and the per-CPU page counters; refills cannot be hooked here");
 }
 
+/* What lists hold above the kernel's own bounds. */
+static void pcp_held_show(struct seq_file *m)
+{
+	struct zone *zone = NULL;
+	int cpu;
+
+	while ((zone = pcp_zone_after(zone))) {
+		long held = 0;
+
+		for_each_online_cpu(cpu)
+			held += pcp_list_excess(zone, cpu, pcp_list_of(lmm_zone_slot(zone), cpu));
+		lmm_show_held(m, zone, held);
+	}
+}
+
 static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	bool by_depth = pcp.mode == PCP_MODE_DEPTH;
@@ -189,10 +203,11 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 	pcp_basis(basis, sizeof(basis));
 	seq_printf(m, "# %s\n", basis);
+	mutex_lock(&pcp.lock);
+	pcp_held_show(m);
 	seq_printf(m, "%-5s%-9s%-5s%8s%8s%9s%8s%12s%11s  %s\n", "node", "zone", "cpu",
 		   "count", "high", "default", "max", by_depth ? "alloc_depth" : "least",
 		   by_depth ? "free_depth" : "drained", "why");
-	mutex_lock(&pcp.lock);
 	while ((zone = pcp_zone_after(zone))) {
 		for_each_online_cpu(cpu) {
 			struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
@@ -253,7 +268,6 @@ static const struct lmm_layout pcp_layouts[] = {
 	LMM_LAYOUT(zone, pageset_high),
 #endif
 	LMM_LAYOUT(zone, per_cpu_pageset),
-	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, lock),
 	LMM_LAYOUT(zone, vm_stat),
 };
@@ -264,6 +278,7 @@ static const struct lmm_events pcp_events = {
 	.list_pages = pcp_on_list_pages,
 	.refill_count = pcp_on_refill_count,
 	.refill = pcp_on_refill,
+	.list_filled = pcp_on_list_filled,
 	.drain_count = pcp_on_drain_count,
 	.drain = pcp_on_drain,
 	.list_bounds = pcp_on_list_bounds,

@@ -48,37 +48,30 @@ static long free_in(struct zone *zone)
 	return zone_page_state_snapshot(zone, NR_FREE_PAGES);
 }
 
-/*
- * Judge a zone by its own state.  Reclaim counts as active for decay_ms more: lists that refill at
- * once after they were emptied for reclaim would cause the next reclaim.
- */
+/* Judge a zone by its own state. */
 static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
-	unsigned long mark = lmm_zone_high_mark(zone);
-
-	mark += mark * pcp.guard_pct / 100;
-	WRITE_ONCE(pz->mark, mark);
-	if (test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
-		WRITE_ONCE(pz->reclaim_until, jiffies + pcp.decay);
-	else if (!time_before(jiffies, READ_ONCE(pz->reclaim_until)))
-		WRITE_ONCE(pz->reclaim_until, jiffies);
-	pz->own_reclaim = time_before(jiffies, READ_ONCE(pz->reclaim_until));
-	pz->own_near = free_in(zone) < (long)mark || lmm_zone_below_high(zone);
+	WRITE_ONCE(pz->mark, lmm_zone_mark(zone, pcp.guard_pct));
+	pz->own_reclaim = xchg(&pz->wanted, false);
+	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp.guard_pct);
 }
 
-/* With scope=node the pressure of a zone counts for its node, as kswapd sees it. */
+/*
+ * With scope=node the pressure of a zone counts for its node, as kswapd sees it.  Hooks see the
+ * zone's own pressure for themselves: what a pass saw of it is soon wrong.
+ */
 static void zone_publish(unsigned int slot)
 {
-	unsigned int first = pcp.node_scope ? rounddown(slot, MAX_NR_ZONES) : slot;
-	unsigned int end = pcp.node_scope ? first + MAX_NR_ZONES : slot + 1;
+	unsigned int first = rounddown(slot, MAX_NR_ZONES);
+	unsigned int end = pcp.node_scope ? first + MAX_NR_ZONES : first;
 	bool near = false, reclaim = false;
 
 	for (; first < end; first++) {
 		near |= pcp.zones[first].own_near;
 		reclaim |= pcp.zones[first].own_reclaim;
 	}
-	WRITE_ONCE(pcp.zones[slot].near, near);
-	WRITE_ONCE(pcp.zones[slot].reclaim, reclaim);
+	WRITE_ONCE(pcp.zones[slot].node_near, near);
+	WRITE_ONCE(pcp.zones[slot].node_reclaim, reclaim);
 }
 
 static bool oom_now(void)
@@ -94,9 +87,9 @@ static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *p
 	return (struct pcp_limits){
 		.def = lmm_pageset_default(zone).low,
 		.sysctl = READ_ONCE(*pcp.high_fraction),
-		.reclaim = pz->reclaim,
+		.reclaim = pz->own_reclaim || pz->node_reclaim,
 		.oom = oom_now(),
-		.near = pz->near,
+		.near = pz->own_near || pz->node_near,
 	};
 }
 
@@ -152,38 +145,53 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 	}
 }
 
-/* Step 2: cut the raised lists to the room above the mark; returns the room that is left. */
-static long zone_share_room(struct zone *zone, unsigned int slot, long *raised)
+/*
+ * Pages that the lists of a zone are to give back: what brings the zone above its mark again, and
+ * some more, or the next request would ask for the next pass.
+ */
+static long zone_lacks(struct zone *zone, const struct pcp_zone *pz, long held)
 {
-	long room = free_in(zone) - (long)pcp.zones[slot].mark;
-	long sum = 0;
+	return (long)pz->mark - free_in(zone) + max((long)lmm_zone_gap(zone), held / 8);
+}
+
+/*
+ * Step 2: below the mark no list keeps more room than it has pages, and lists give back what the
+ * zone lacks.  Above the mark bounds stay: pages that are freed to a list take none from the zone.
+ */
+static void zone_give(struct zone *zone, unsigned int slot)
+{
+	long held = 0, lacks;
 	int cpu;
 
-	*raised = 0;
-	for_each_cpu(cpu, pcp.cpus) {
-		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-		struct pcp_list *list = pcp_list_of(slot, cpu);
-
-		if (list->decision.hands_off)
-			continue;
-		/* Pages that a list already holds are not among the free pages. */
-		room += max(READ_ONCE(pages->count) - list->limits.def, 0);
-		sum += list->decision.high - list->limits.def;
-	}
+	if (!pcp.zones[slot].own_near)
+		return;
+	for_each_cpu(cpu, pcp.cpus)
+		held += pcp_list_excess(zone, cpu, pcp_list_of(slot, cpu));
+	lacks = zone_lacks(zone, &pcp.zones[slot], held);
 	for_each_cpu(cpu, pcp.cpus) {
 		struct pcp_list *list = pcp_list_of(slot, cpu);
-		int share;
+		int def = list->limits.def;
+		int keep = pcp_keep(def + pcp_list_excess(zone, cpu, list), def, held, lacks);
 
-		if (list->decision.hands_off)
+		if (list->decision.hands_off || keep >= list->decision.high)
 			continue;
-		share = pcp_room_share(list->decision.high, list->limits.def, sum, room);
-		if (share < list->decision.high) {
-			list->decision.high = share;
-			list->decision.reason = PCP_BY_ROOM;
-		}
-		*raised += list->decision.high - list->limits.def;
+		list->decision.high = keep;
+		list->decision.reason = PCP_BY_ROOM;
 	}
-	return max(room - *raised, 0L);
+}
+
+/* Remember for a while the size that a list loses by pressure. */
+static void list_remember(struct pcp_list *list)
+{
+	enum pcp_reason reason = list->decision.reason;
+	int now = list->limits.now;
+
+	if (!time_before(jiffies, list->sized_at + pcp.decay))
+		WRITE_ONCE(list->sized, 0);
+	if ((reason != PCP_BY_ROOM && reason != PCP_BY_RECLAIM) || now <= list->decision.high)
+		return;
+	WRITE_ONCE(list->sized, max(list->sized, now));
+	WRITE_ONCE(list->sized_at, jiffies);
 }
 
 /* 0, the counter of refills, stands for none. */
@@ -218,7 +226,7 @@ static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 /* Step 3: act; returns the pages given back. */
 static long zone_act(struct zone *zone, unsigned int slot)
 {
-	long given = 0;
+	long given = 0, raised = 0;
 	int cpu;
 
 	for_each_cpu(cpu, pcp.cpus) {
@@ -228,17 +236,18 @@ static long zone_act(struct zone *zone, unsigned int slot)
 		WRITE_ONCE(list->reason, list->decision.reason);
 		if (counter)
 			lmm_count(&lmm_pcp_policy, counter, 1);
+		list_remember(list);
 		given += list_act(zone, cpu, list);
+		if (!list->decision.hands_off)
+			raised += list->decision.high - list->limits.def;
 	}
+	atomic_long_set(&pcp.zones[slot].raised, raised);
 	return given;
 }
 
 /**
  * pcp_pass() - decide on every list, and set its bound
  * @tick: a tick or period has ended
- *
- * No hook raises a list during the pass over its zone, so that all raised lists together stay
- * within the room that was found.
  *
  * Context: process, pcp.lock held.
  */
@@ -251,15 +260,11 @@ void pcp_pass(bool tick)
 	while ((zone = pcp_zone_after(zone))) {
 		unsigned int slot = lmm_zone_slot(zone);
 		struct pcp_zone *pz = &pcp.zones[slot];
-		long room, raised;
 
-		atomic_long_set(&pz->room, 0);
 		zone_publish(slot);
 		zone_decide(zone, slot, tick);
-		room = zone_share_room(zone, slot, &raised);
+		zone_give(zone, slot);
 		pz->given = zone_act(zone, slot);
-		atomic_long_set(&pz->raised, raised);
-		atomic_long_set(&pz->room, room);
 		/* Nothing to do: no hook need ask again before the next tick. */
 		if (!tick && !pz->given)
 			WRITE_ONCE(pz->kicked, jiffies + pcp.tick);

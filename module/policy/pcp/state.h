@@ -28,35 +28,31 @@
 
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
- * @room: pages by which lists of the zone may still be raised; 0 during a pass over the zone, so
- *	that their sum stays within the room
- * @raised: pages by which lists are raised; may be a little old
- * @mark: free pages below which no list is raised, and raised lists are lowered
- * @near: the zone is near its high watermark; with scope=node also another zone of its node
- * @reclaim: reclaim is active in the zone, or was a moment ago; with scope=node also in another
- *	zone of its node
- * @own_near: @near of the zone alone
+ * @mark: free pages below which no list is raised, and raised lists give back
+ * @own_near: fewer than @mark pages are free, or hardly more while reclaim is active
+ * @own_reclaim: reclaim wants a block of a high order of which the zone has none
+ * @wanted: the next pass is to find @own_reclaim
+ * @node_near: with scope=node, @own_near of another zone of the node
+ * @node_reclaim: with scope=node, @own_reclaim of another zone of the node
  * @given: pages that the last pass has given back
- * @own_reclaim: @reclaim of the zone alone
+ * @raised: pages by which lists are raised; may be a little old
  * @contended: jiffies when zone->lock was last seen taken
  * @kicked: jiffies when a hook last asked for a pass; in the future if that pass had nothing to do
- * @reclaim_until: jiffies until which reclaim counts as active
  *
- * Any hook may write @room and @raised (atomic), and @contended, @kicked and @reclaim_until (one
- * store each).  A pass writes the rest under pcp.lock, in a cache line of its own.
+ * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A pass writes
+ * the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
 	unsigned long mark;
-	bool near;
-	bool reclaim;
 	bool own_near;
-	long given;
 	bool own_reclaim;
-	atomic_long_t room ____cacheline_aligned_in_smp;
-	atomic_long_t raised;
+	bool node_near;
+	bool node_reclaim;
+	long given;
+	atomic_long_t raised ____cacheline_aligned_in_smp;
+	bool wanted;
 	unsigned long contended;
 	unsigned long kicked;
-	unsigned long reclaim_until;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -85,7 +81,7 @@ struct pcp_zone {
  * @tick_work: makes a pass at the end of each tick or period
  * @cpuhp_state: number of the CPU hotplug callbacks
  *
- * Hooks read @clock, @steer, @limit_exit_drain, @contended_only and @decay without @lock.
+ * Hooks read @clock, @steer, @limit_exit_drain, @contended_only, @decay and @guard_pct without @lock.
  */
 struct pcp_state {
 	struct mutex lock;	/* passes, hotplug and settings */
@@ -140,9 +136,10 @@ void pcp_hotplug_stop(void);
 void pcp_on_list_pages(int nid, int zone_idx, long pages);
 unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked);
 void pcp_on_refill(struct zone *zone, unsigned int order, int pages);
+void pcp_on_list_filled(struct zone *zone, unsigned int order, int pages);
 int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex);
 void pcp_on_drain(int pages);
 void pcp_on_list_bounds(void);
-void pcp_on_kswapd_woken(struct zone *zone);
+void pcp_on_kswapd_woken(struct zone *zone, unsigned int order);
 
 #endif /* LIVEMM_POLICY_PCP_STATE_H */

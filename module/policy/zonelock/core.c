@@ -56,6 +56,41 @@ enum depot_reason depot_duty(const struct depot_view *view)
 }
 
 /**
+ * depot_bound() - pages that a depot may hold
+ * @view: state of the zone, but for @max
+ * @limit: the admin's limit, in pages
+ * @worth: result of depot_worth()
+ *
+ * Pages that nobody takes cross zone->lock twice all the same, and are missing meanwhile.  The
+ * bound falls with the free pages, so that a depot is nearly empty when these reach the mark.
+ *
+ * Return: pages.
+ */
+unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth)
+{
+	unsigned long whole = view->free + view->held;
+	unsigned long room = whole > view->mark ? (whole - view->mark) / DEPOT_FREE_SHARE : 0;
+
+	limit = max(limit * worth / 100, limit / DEPOT_TRIAL_SHARE);
+	return min(limit, room);
+}
+
+/**
+ * depot_worth() - percentage of the pages in a depot that CPUs take, of late
+ * @worth: the percentage so far
+ * @taken: pages that CPUs have taken since
+ * @aged: pages that have gone back since because no CPU took them
+ *
+ * Return: the percentage, half of it from the latest pages.
+ */
+unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged)
+{
+	unsigned long left = taken + aged;
+
+	return left ? (worth + 100 * taken / left + 1) / 2 : worth;
+}
+
+/**
  * depot_cut() - number of pages of a list to store
  * @asked: pages that the kernel wants to drain, at least 1
  * @on_list: pages on the list, or 0 if unknown

@@ -12,7 +12,7 @@
  * @DEPOT_STORE: the batch may be stored
  * @DEPOT_DISABLED: the kernel has disabled the list because it wants the pages
  * @DEPOT_ISOLATED: pages of the zone are being isolated
- * @DEPOT_RECLAIM: reclaim is active in the zone
+ * @DEPOT_RECLAIM: reclaim is active, and hardly more pages are free than the mark
  * @DEPOT_WATERMARK: the zone is near its high watermark
  * @DEPOT_CLOSED: a request for free pages closed the depot a moment ago
  * @DEPOT_FULL: the depot holds as much as it may
@@ -33,7 +33,7 @@ enum depot_verdict {
  * enum depot_reason - why pages go back to the buddy
  * @DEPOT_BY_AGE: no CPU has taken the pages for a while
  * @DEPOT_BY_SIZE: the depot holds more than it may now
- * @DEPOT_BY_RECLAIM: reclaim is active in the zone
+ * @DEPOT_BY_RECLAIM: as DEPOT_RECLAIM
  * @DEPOT_BY_WATERMARK: the zone is near its high watermark
  * @DEPOT_BY_ORDER: a request found no page, for instance none of a high order
  * @DEPOT_BY_COMPACTION: the zone is about to be compacted
@@ -56,6 +56,12 @@ enum depot_reason {
 	DEPOT_NR_REASONS
 };
 
+/* A depot holds at most one in so many of the pages that would be free above the mark. */
+#define DEPOT_FREE_SHARE	2
+
+/* What a depot may hold at least of its limit, to find out whether anybody takes pages. */
+#define DEPOT_TRIAL_SHARE	4
+
 /**
  * struct depot_view - state of a zone that decides about its depot
  * @free: free pages of the zone
@@ -64,7 +70,7 @@ enum depot_reason {
  * @max: pages that the depot may hold
  * @disabled: the kernel has disabled the per-CPU list
  * @isolated: the zone has isolated pageblocks
- * @reclaim: reclaim is active in the zone
+ * @reclaim: reclaim is active, and hardly more pages are free than @mark
  * @closed: the depot stores nothing for now
  */
 struct depot_view {
@@ -80,6 +86,8 @@ struct depot_view {
 
 enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count);
 enum depot_reason depot_duty(const struct depot_view *view);
+unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth);
+unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged);
 unsigned int depot_cut(unsigned int asked, unsigned int on_list);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_CORE_H */

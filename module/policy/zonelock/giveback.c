@@ -328,6 +328,8 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 		cond_resched();
 	}
 	returned(zone, reason, sum);
+	if (reason == DEPOT_BY_AGE)
+		zz->aged += sum;
 	return sum;
 }
 
@@ -438,6 +440,8 @@ static void zone_pass(struct zone *zone)
 	struct depot_view view;
 	enum depot_reason reason;
 
+	WRITE_ONCE(zz->worth, depot_worth(zz->worth, atomic_long_xchg(&zz->taken, 0), zz->aged));
+	zz->aged = 0;
 	if (!depot_stocked(&zz->depot))
 		return;
 	zonelock_view(zone, &view);

@@ -28,9 +28,7 @@ static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_
 /* Free pages below which the depot stores nothing. */
 static unsigned long zone_mark(struct zone *zone)
 {
-	unsigned long high = lmm_zone_high_mark(zone);
-
-	return high + high * READ_ONCE(zonelock.guard_pct) / 100;
+	return lmm_zone_mark(zone, READ_ONCE(zonelock.guard_pct));
 }
 
 /**
@@ -48,13 +46,14 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 		.free = zone_page_state(zone, NR_FREE_PAGES),
 		.mark = zone_mark(zone),
 		.held = atomic_long_read(&zz->depot.pages),
-		.max = zone_managed_pages(zone) * READ_ONCE(zonelock.max_tenths) / 1000,
 		.isolated = lmm_zone_isolates(zone),
-		.reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags),
 		.closed = READ_ONCE(zz->broken) || time_before(jiffies, READ_ONCE(zz->open_at)),
 	};
-	if (zonelock.mode == ZONELOCK_MODE_NOMERGE)
-		view->max = ULONG_MAX;
+	view->reclaim = view->free < lmm_zone_short_mark(zone, READ_ONCE(zonelock.guard_pct)) &&
+			view->free >= view->mark;
+	view->max = depot_bound(view, zone_managed_pages(zone) *
+				      READ_ONCE(zonelock.max_tenths) / 1000,
+				READ_ONCE(zz->worth));
 }
 
 /* Queue a pass.  Under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
@@ -255,6 +254,7 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;
 	}
+	atomic_long_add(count, &zz->taken);
 	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN_PAGES, count);
 	return count;
@@ -354,41 +354,71 @@ void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migrate
 }
 
 /**
- * zonelock_close() - store nothing for a while in all zones of a node
- * @zone: a zone of the node
+ * zonelock_close() - store nothing of a zone for a while
+ * @zone: the zone
  *
  * Context: any.
  */
 void zonelock_close(struct zone *zone)
 {
-	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
+	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned long until = jiffies + READ_ONCE(zonelock.hold_off);
-	unsigned int i;
 
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		if (READ_ONCE(zz[i].open_at) != until)
-			WRITE_ONCE(zz[i].open_at, until);
+	if (READ_ONCE(zz->open_at) != until)
+		WRITE_ONCE(zz->open_at, until);
+}
+
+/* Have a pass give back what the depot of a zone holds; returns true if that is anything. */
+static bool wanted(struct zone *zone)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+
+	if (!depot_stocked(&zz->depot))
+		return false;
+	WRITE_ONCE(zz->wanted, true);
+	return true;
 }
 
 /**
- * zonelock_on_pages_wanted() - event: kswapd is woken, or another policy wants free pages
- * @zone: zone that is short of free pages
- *
- * Giving back helps requests for single pages and for high orders alike.
+ * zonelock_on_pages_wanted() - event: another policy wants free pages of a zone
+ * @zone: the zone
  *
  * Context: any, preemption off.
  */
 void zonelock_on_pages_wanted(struct zone *zone)
 {
-	struct zonelock_zone *zz = &zonelock.zones[zone_to_nid(zone) * MAX_NR_ZONES];
-	unsigned int i;
-
 	zonelock_close(zone);
-	if (!atomic_read(&zonelock.ticking))
-		return;
 	/* The hold-off may be over before the pass runs, so tell the pass. */
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		if (depot_stocked(&zz[i].depot))
-			WRITE_ONCE(zz[i].wanted, true);
-	kick(zonelock_of(zone));
+	if (wanted(zone))
+		kick(zonelock_of(zone));
+}
+
+/**
+ * zonelock_ask_back() - have zones of a node give back what a request lacks
+ * @zone: the first zone of the node that the request may use
+ * @order: order of the block
+ *
+ * Each zone of the node that has too few pages, or no block of the order, gets back what its depot
+ * holds.  The request asks every node that it may use, also those that have all it needs.  No depot
+ * closes: while pages are short, the watermark and reclaim keep depots from storing.
+ *
+ * Context: any, preemption off.
+ * Return: whether a depot gives back.
+ */
+bool zonelock_ask_back(struct zone *zone, unsigned int order)
+{
+	unsigned int slot = rounddown(lmm_zone_slot(zone), MAX_NR_ZONES);
+	unsigned int end = slot + MAX_NR_ZONES;
+	bool any = false;
+
+	for (; atomic_read(&zonelock.ticking) && slot < end; slot++) {
+		struct zone *other = lmm_zone_at(slot);
+
+		if (other && (zone_page_state(other, NR_FREE_PAGES) < zone_mark(other) ||
+			      (order && lmm_zone_lacks_order(other, order))))
+			any |= wanted(other);
+	}
+	if (any)
+		kick(zonelock_of(zone));
+	return any;
 }

@@ -254,9 +254,13 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 	struct depot_view view;
 	long held = 0;
 
-	while ((zone = lmm_zone_after(zone)))
-		held += atomic_long_read(&zonelock_of(zone)->depot.pages);
 	seq_printf(m, "# %s\n", zonelock_basis());
+	while ((zone = lmm_zone_after(zone))) {
+		long pages = atomic_long_read(&zonelock_of(zone)->depot.pages);
+
+		lmm_show_held(m, zone, pages);
+		held += pages;
+	}
 	seq_printf(m, "# held_pages %ld (free, but not in MemFree)\n", held);
 	zonelock_show_irq_off(m);
 	seq_printf(m, "%-5s%-9s%9s%9s%9s%11s%11s  %s\n", "node", "zone", "batches", "pages", "max",
@@ -303,7 +307,6 @@ static const struct lmm_layout zonelock_layouts[] = {
 	LMM_LAYOUT(per_cpu_pages, high),
 	LMM_LAYOUT(per_cpu_pages, batch),
 	LMM_LAYOUT(zone, per_cpu_pageset),
-	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, vm_stat),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
 	LMM_LAYOUT(zone, free_area),

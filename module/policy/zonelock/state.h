@@ -40,18 +40,24 @@ struct zonelock_chunk {
  * @depot: depot of the zone; has no shards if the zone had no memory when the policy came on
  * @chunks: the batches that the depot was given
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
+ * @worth: percentage of its pages that CPUs take; a pass writes it
+ * @aged: pages that went back by age since @worth was last reckoned; for passes alone
+ * @taken: pages that CPUs took since
  * @open_at: jiffies from which on batches are stored again
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
  * @kicked: jiffies when a hook last asked for a pass
  *
- * Any hook may write the last four, with one store each; a pass clears @wanted.
+ * Any hook may write the last five, with one store each; a pass clears @wanted and @taken.
  */
 struct zonelock_zone {
 	struct depot depot;
 	struct zonelock_chunk *chunks;
 	atomic_t returning;
-	unsigned long open_at ____cacheline_aligned_in_smp;
+	unsigned int worth;
+	unsigned long aged;
+	atomic_long_t taken ____cacheline_aligned_in_smp;
+	unsigned long open_at;
 	bool broken;
 	bool wanted;
 	unsigned long kicked;
@@ -123,7 +129,8 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
 void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migratetype);
 void zonelock_on_pages_wanted(struct zone *zone);
-void zonelock_on_kswapd_woken(struct zone *zone);
+bool zonelock_ask_back(struct zone *zone, unsigned int order);
+void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order);
 void zonelock_on_huge_wanted(void);
 void zonelock_on_page_breaks(unsigned long pfn);
 

@@ -28,18 +28,21 @@
 
 /**
  * zonelock_on_kswapd_woken() - event: a slow path wakes kswapd
- * @zone: zone that is short of free pages
+ * @zone: the first zone of a node that the request may use
+ * @order: order of the block
  *
- * The request may be one that can wait for nothing: a batch or two go back at once.
+ * The request may be one that can wait for nothing: a batch or two go back at once, where the
+ * node lacks what the request needs.
  *
  * Context: any, preemption off, no lock of the allocator held by the caller.
  */
-void zonelock_on_kswapd_woken(struct zone *zone)
+void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order)
 {
 	unsigned int left = URGENT_BATCHES;
 	struct zone *lower = zone;
 
-	zonelock_on_pages_wanted(zone);
+	if (!zonelock_ask_back(zone, order))
+		return;
 	/* The request may use lower zones of the node too. */
 	for (; left && lower >= zone->zone_pgdat->node_zones; lower--)
 		left -= zonelock_return_now(lower, left);
