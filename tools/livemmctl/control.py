@@ -164,6 +164,12 @@ _HINTS = {
 }
 
 
+def parse_held(text: str) -> dict[tuple[str, str], int]:
+    """What a policy's `state` says is held: pages, by node and zone."""
+    return {(node, zone): int(pages) for node, zone, pages in
+            re.findall(r"^# held (\d{1,4}) (\w+) (\d{1,15})$", text, re.M)}
+
+
 def refusal(what: str, error: OSError, reason: str) -> CtlError:
     """The error for a write to a parameter; `reason` is the kernel's, or empty."""
     if error.errno in (errno.EACCES, errno.EPERM):
@@ -276,6 +282,12 @@ class ModuleControl:
     def state(self, policy: str) -> str:
         self.require(policy, self.settings())
         return self._debugfs(f"{policy}/state")
+
+    def held(self) -> dict[tuple[str, str, str], int]:
+        """Pages that policies hold: free, but not in MemFree; by policy, node and zone."""
+        return {(policy, *place): pages
+                for policy in on_in(self.settings())
+                for place, pages in parse_held(self.state(policy)).items()}
 
     def census(self) -> str:
         """The census of blocks, by whichever policy has one."""

@@ -44,6 +44,8 @@ CENSUS = """\
 """
 STATE = """\
 # refills: livepatch
+# held 0 DMA 0
+# held 0 DMA32 512
 node zone     cpu    count    high
 0    DMA32    0       186     744
 """

@@ -269,3 +269,9 @@ def test_garbage_everywhere(well: FakeHost, ctl: Ctl) -> None:
     assert len(done.data()["checks"]) == len(CHECKS)
     shutil.rmtree(well.root)
     assert len(ctl("doctor", "--json", on=well).data()["checks"]) == len(CHECKS)
+
+
+def test_held_memory_is_named(well: FakeHost, ctl: Ctl) -> None:
+    check_row(ctl, well, "held memory", "ok", "no policy that is on holds any")
+    ctl("enable", "pcp", on=well)
+    check_row(ctl, well, "held memory", "ok", "add to MemFree and MemAvailable: pcp 2 MiB")

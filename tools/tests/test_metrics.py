@@ -67,6 +67,8 @@ def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
     for policy, names in knob_tables.counters().items():
         for name in names:
             assert f"livemm_{policy}_{name}_total" in found
+    place = {"policy": "pcp", "node": "0", "zone": "DMA32"}
+    assert (place, 512 * 4096) in found["livemm_held_bytes"]
     states = [(labels["hook"], labels["state"]) for labels, _ in found["livemm_hook_state"]]
     assert ("drain", "armed") in states
     assert not [name for name in found if name.endswith("_created")]

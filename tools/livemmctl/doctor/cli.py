@@ -27,6 +27,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("debugfs", module.debugfs),
     ("hooks", module.hooks),
     ("policies", module.policies),
+    ("held memory", module.held),
     ("other livepatches", kernel.foreign_livepatches),
     ("ftrace users", kernel.ftrace_users),
     ("THP", settings.thp),

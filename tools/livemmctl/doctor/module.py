@@ -99,6 +99,19 @@ def hooks(scene: Scene) -> Finding:
     return ok(f"all {len(scene.hooks)} are there")
 
 
+def held(scene: Scene) -> Finding:
+    """Free memory that policies hold, which the kernel counts neither free nor available."""
+    if scene.control is None or scene.control.reach is Reach.ABSENT:
+        return ok("not looked at: livemm is not loaded, or debugfs not there")
+    sums: dict[str, int] = {}
+    for (policy, _, _), pages in scene.control.held().items():
+        sums[policy] = sums.get(policy, 0) + pages
+    if not sums:
+        return ok("no policy that is on holds any")
+    words = ", ".join(f"{policy} {pages >> 8} MiB" for policy, pages in sums.items())
+    return ok(f"add to MemFree and MemAvailable: {words}")
+
+
 def policies(scene: Scene) -> Finding:
     """Policies that cannot run, or that are neither on nor off."""
     try:

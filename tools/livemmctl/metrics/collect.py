@@ -17,6 +17,7 @@ from livemmctl.modules import LivepatchState, livepatch_state
 from livemmctl.profile.store import applied
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+PAGE = 4096
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,3})?\Z", re.A)
 
 
@@ -41,7 +42,7 @@ class LivemmCollector(Collector):
         try:
             control = open_control(self.host)
             families = [*self._module(control), *self._counters(control),
-                        *self._hooks(control)]
+                        *self._held(control), *self._hooks(control)]
             is_up = 1
         except (CtlError, OSError):
             is_up = 0
@@ -108,6 +109,20 @@ class LivemmCollector(Collector):
                         f"livemm_{policy}_{name}",
                         f"Counter {name} of the policy {policy}: {words}, since livemm was loaded.",
                         value=value)
+
+    @staticmethod
+    def _held(control: ModuleControl) -> Iterator[Metric]:
+        """To be added to what node_exporter says is free or available."""
+        held = GaugeMetricFamily("livemm_held_bytes",
+                                 "Free memory that a policy holds, which is not in MemFree.",
+                                 labels=["policy", "node", "zone"])
+        try:
+            rows = control.held()
+        except CtlError:
+            return
+        for labels, pages in rows.items():
+            held.add_metric(labels, pages * PAGE)
+        yield held
 
     @staticmethod
     def _hooks(control: ModuleControl) -> Iterator[Metric]:
