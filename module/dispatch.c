@@ -300,11 +300,11 @@ static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	int put = 0;
 
 	/* A list that has room again has nothing to give. */
-	if (count > 0 && LISTENS(depot_put, 0)) {
+	if (count > 0 && LISTENS(depot_put, 0))
 		put = static_call(depot_put_0)(zone, count, pcp, pindex, caller);
-		if (put >= count)
-			lmm_hook_hit(LMM_HOOK_DRAIN);
-	}
+	/* With nothing left to drain, on_drain() is not called. */
+	if (put >= count)
+		lmm_hook_hit(LMM_HOOK_DRAIN);
 	return put;
 }
 
