@@ -104,29 +104,6 @@ static void bounds_are_those_of_a_pass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, settings.thread_period_min_ms, 0U);
 }
 
-/* All memory of a process of 64 GiB is scanned in scan_period_max_ms, not in 17 hours. */
-static void a_pass_of_a_large_process_ends(struct kunit *test)
-{
-	struct numa_facts facts = OLD(234, 0);
-	struct numa_settings settings = defaults;
-	struct numa_counts now = { };
-	struct numa_decision got = { };
-	struct numa_period learnt;
-	u32 scans = numa_scans_of_pass(64ULL << 18, 65536), window;
-
-	facts.resident = 64ULL << 18;
-	numa_settings_per_scan(&settings, scans, 256);
-	numa_period_begin(&learnt, &now, &facts, &settings);
-	for (window = 0; window < 40; window++) {
-		now.pages[NUMA_LOCAL_PRIVATE] += 1000000;
-		now.faults += 1000000;
-		facts.pass++;
-		got = numa_period_window(&learnt, &now, &facts, &settings);
-	}
-	KUNIT_EXPECT_EQ(test, got.period_ms, 937U);
-	KUNIT_EXPECT_LE(test, (u64)got.period_ms * scans, (u64)defaults.period_max_ms);
-}
-
 static void faults_have_a_class(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, numa_class(true, true), NUMA_LOCAL_PRIVATE);
@@ -682,7 +659,6 @@ static void what_is_shared_is_hopeless(struct kunit *test)
 
 static struct kunit_case numa_core_cases[] = {
 	KUNIT_CASE_PARAM(bounds_are_those_of_a_pass, size_gen_params),
-	KUNIT_CASE(a_pass_of_a_large_process_ends),
 	KUNIT_CASE(faults_have_a_class),
 	KUNIT_CASE(words_are_words),
 	KUNIT_CASE(a_small_window_goes_on),

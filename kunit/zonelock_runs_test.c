@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * zonelock_runs_test.c - neighbours among the pages that a depot gives back
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/prandom.h>
+
+#include "../module/policy/zonelock/runs.c"
+
+/* Pages of the model whose numbers count, and order and pages of most of their blocks. */
+#define RUN_ORDER	3
+#define RUN_PAGES	8
+static struct list_head run_page[256];
+
+static unsigned long run_pfn(const struct list_head *page)
+{
+	return page - run_page;
+}
+
+/* Chain pages from @first on, @step apart. */
+static void run_chain(struct list_head *to, int first, int step, unsigned int count)
+{
+	for (; count--; first += step)
+		list_add_tail(&run_page[first], to);
+}
+
+static void neighbours_are_joined(struct kunit *test)
+{
+	static const struct {
+		int first;
+		int step;
+		unsigned int count;
+		unsigned int blocks;
+		int block;	/* the first block */
+	} chains[] = {
+		{ 64, 1, 64, 8, 64 },		/* up */
+		{ 127, -1, 64, 8, 120 },	/* down */
+		{ 64, 1, 7, 0 },		/* too few */
+		{ 65, 1, 8, 0 },		/* across a border */
+		{ 65, 1, 15, 1, 72 },
+		{ 79, -1, 9, 1, 72 },
+		{ 63, -1, 9, 1, 56 },
+		{ 0, 2, 64, 0 },		/* no neighbours */
+	}, *c;
+
+	for (c = chains; c < chains + ARRAY_SIZE(chains); c++) {
+		LIST_HEAD(pages);
+		LIST_HEAD(blocks);
+
+		run_chain(&pages, c->first, c->step, c->count);
+		KUNIT_EXPECT_EQ(test, c->blocks, runs_join(&pages, RUN_ORDER, run_pfn, &blocks));
+		KUNIT_EXPECT_EQ(test, c->blocks, length(&blocks));
+		KUNIT_EXPECT_EQ(test, c->count - c->blocks * RUN_PAGES, length(&pages));
+		if (c->blocks)
+			KUNIT_EXPECT_PTR_EQ(test, &run_page[c->block], blocks.next);
+	}
+}
+
+/* The largest blocks first, then smaller ones of what is left. */
+static void largest_blocks_first(struct kunit *test)
+{
+	LIST_HEAD(pages);
+	LIST_HEAD(large);
+	LIST_HEAD(small);
+
+	run_chain(&pages, 56, 1, 160);
+	KUNIT_EXPECT_EQ(test, 2U, runs_join(&pages, 6, run_pfn, &large));
+	KUNIT_EXPECT_PTR_EQ(test, &run_page[64], large.next);
+	KUNIT_EXPECT_PTR_EQ(test, &run_page[128], large.prev);
+	KUNIT_EXPECT_EQ(test, 4U, runs_join(&pages, RUN_ORDER, run_pfn, &small));
+	KUNIT_EXPECT_PTR_EQ(test, &run_page[56], small.next);
+	KUNIT_EXPECT_PTR_EQ(test, &run_page[208], small.prev);
+	KUNIT_EXPECT_TRUE(test, list_empty(&pages));
+}
+
+/* Whatever the order, each page is either in its list or in one block, and blocks are aligned. */
+static void joined_once(struct kunit *test)
+{
+	struct rnd_state rnd;
+	int round;
+
+	prandom_seed_state(&rnd, 20260401);
+	for (round = 0; round < 200; round++) {
+		u8 seen[256] = { };
+		unsigned int left = 256, nr, i;
+		struct list_head *pos;
+		LIST_HEAD(pages);
+		LIST_HEAD(blocks);
+
+		/* Runs of 1 to 32 pages, up or down, as far as they are not yet chained. */
+		while (left) {
+			u32 bits = prandom_u32_state(&rnd);
+			int at = bits % 256, step = bits & 256 ? 1 : -1;
+
+			for (i = 0; i <= (bits >> 9) % 32 && at >= 0 && at < 256; i++, at += step) {
+				if (seen[at])
+					continue;
+				seen[at] = 1;
+				list_add_tail(&run_page[at], &pages);
+				left--;
+			}
+		}
+		nr = runs_join(&pages, RUN_ORDER, run_pfn, &blocks);
+		KUNIT_ASSERT_EQ(test, nr, length(&blocks));
+		list_for_each(pos, &pages)
+			seen[run_pfn(pos)]++;
+		list_for_each(pos, &blocks) {
+			KUNIT_ASSERT_EQ(test, 0UL, run_pfn(pos) % RUN_PAGES);
+			for (i = 0; i < RUN_PAGES; i++)
+				seen[run_pfn(pos) + i]++;
+		}
+		for (i = 0; i < 256; i++)
+			KUNIT_ASSERT_EQ(test, 2, seen[i]);
+	}
+}
+
+static struct kunit_case zonelock_runs_cases[] = {
+	KUNIT_CASE(neighbours_are_joined),
+	KUNIT_CASE(largest_blocks_first),
+	KUNIT_CASE(joined_once),
+	{}
+};
+
+static struct kunit_suite zonelock_runs_suite = {
+	.name = "livemm-zonelock-runs",
+	.test_cases = zonelock_runs_cases,
+};
