@@ -39,8 +39,8 @@
  * @contended: jiffies when zone->lock was last seen taken
  * @kicked: jiffies when a hook last asked for a pass; in the future if that pass had nothing to do
  *
- * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A pass writes
- * the rest under pcp.lock, in a cache line of its own.
+ * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A
+ * pass writes the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
 	unsigned long mark;
@@ -81,7 +81,8 @@ struct pcp_zone {
  * @tick_work: makes a pass at the end of each tick or period
  * @cpuhp_state: number of the CPU hotplug callbacks
  *
- * Hooks read @clock, @steer, @limit_exit_drain, @contended_only, @decay and @guard_pct without @lock.
+ * Hooks read @clock, @steer, @limit_exit_drain, @contended_only, @decay and @guard_pct without
+ * @lock.
  */
 struct pcp_state {
 	struct mutex lock;	/* passes, hotplug and settings */

@@ -300,6 +300,23 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 	return count;
 }
 
+static unsigned int shard_try_return(struct depot_shard *shard, unsigned int kinds,
+				     unsigned int *kind, struct list_head *to)
+{
+	struct depot_batch *batch;
+	unsigned int count = 0;
+
+	if (!spin_trylock(&shard->lock))
+		return 0;
+	if (shard->kinds & kinds) {
+		*kind = __ffs(shard->kinds & kinds);
+		batch = list_first_entry(&shard->ring[*kind], struct depot_batch, link);
+		count = batch_empty(shard, *kind, batch, to);
+	}
+	spin_unlock(&shard->lock);
+	return count;
+}
+
 /**
  * depot_try_return() - take a batch out to give it back, without waiting
  * @depot: depot of the zone
@@ -316,17 +333,9 @@ unsigned int depot_try_return(struct depot *depot, unsigned int kinds, unsigned 
 	struct depot_shard *shard = depot->shards;
 	unsigned int count = 0;
 
-	for (; shard < depot->shards + depot->nr_shards && !count; shard++) {
-		if (!(READ_ONCE(shard->kinds) & kinds) || !spin_trylock(&shard->lock))
-			continue;
-		if (shard->kinds & kinds) {
-			*kind = __ffs(shard->kinds & kinds);
-			count = batch_empty(shard, *kind,
-					    list_first_entry(&shard->ring[*kind],
-							     struct depot_batch, link), to);
-		}
-		spin_unlock(&shard->lock);
-	}
+	for (; shard < depot->shards + depot->nr_shards && !count; shard++)
+		if (READ_ONCE(shard->kinds) & kinds)
+			count = shard_try_return(shard, kinds, kind, to);
 	if (count)
 		atomic_long_add(-(long)count, &depot->pages);
 	return count;
