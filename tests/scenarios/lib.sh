@@ -224,10 +224,12 @@ load_stop() {
 	return 0
 }
 
-# Bounds that cannot be read would equal each other.
+# Bounds that cannot be read would equal each other.  Whoever reads the pipe may have seen enough
+# before the end, and would make cat fail.
 lists_bounds() {
 	loaded lmm_lists || insmod "$LMM_MODDIR/lmm_lists.ko"
-	cat /sys/module/lmm_lists/parameters/bounds || fail "bounds of lists are read"
+	bounds_read=$(cat /sys/module/lmm_lists/parameters/bounds) || fail "bounds of lists are read"
+	printf '%s\n' "$bounds_read"
 }
 
 # Lists whose bound is not their zone's default; none when all is restored.
@@ -352,7 +354,10 @@ tells() { grep -Eq -e "$2" "$LMM_DBG/$1"; }
 policy_is() { tells status "^$1 +$2( |\$)"; }
 hook_is() { tells hooks "^$1 +[a-z]+ +[^ ]+ +$2 "; }
 hook_hits() { awk -v name="$1" '$1 == name { print $5 }' "$LMM_DBG/hooks"; }
-armed() { awk '$4 == "armed"' "$LMM_DBG/hooks" || fail "hooks are read"; }
+armed() {
+	armed_read=$(awk '$4 == "armed"' "$LMM_DBG/hooks") || fail "hooks are read"
+	[ -z "$armed_read" ] || printf '%s\n' "$armed_read"
+}
 hooks_armed() {
 	for _hook in "$@"; do
 		check "hook $_hook is armed" hook_is "$_hook" armed
