@@ -138,32 +138,34 @@ static void depths(struct input *input)
 	}
 }
 
-/* Lists of one zone: together they hold no more than there is room for. */
+/* Lists of one zone: together they give back what the zone lacks, as far as they hold so much. */
 static void shares(struct input *input)
 {
 	int def = take_within(input, 0, 2048), batch = take_within(input, 1, 512);
 	unsigned long managed = take(input, 5);
 	u32 tenths = take_within(input, 0, 1000);
 	unsigned int cpus = take_within(input, 1, 512), i;
-	int max_high = pcp_max_high(managed, tenths, cpus, def, batch), high[16];
-	long raised = 0, given = 0, room = (long)take(input, 4) - (1 << 16);
+	int max_high = pcp_max_high(managed, tenths, cpus, def, batch), count[16];
+	long held = 0, kept = 0, missing = (long)take(input, 4) - (1 << 16);
 
 	MUST(max_high, >=, def);
 	MUST(max_high, >=, 4 * batch);
 	if (max_high > def && max_high > 4 * batch)
 		MUST((u64)max_high * cpus, <=, managed);
-	for (i = 0; i < ARRAY_SIZE(high); i++) {
-		high[i] = take_within(input, def, max_high);
-		raised += high[i] - def;
+	for (i = 0; i < ARRAY_SIZE(count); i++) {
+		count[i] = take_within(input, def, max_high);
+		held += count[i] - def;
 	}
-	for (i = 0; i < ARRAY_SIZE(high); i++) {
-		int share = pcp_room_share(high[i], def, raised, room);
+	for (i = 0; i < ARRAY_SIZE(count); i++) {
+		int keep = pcp_keep(count[i], def, held, missing);
 
-		MUST(share, >=, def);
-		MUST(share, <=, high[i]);
-		given += share - def;
+		MUST(keep, >=, def);
+		MUST(keep, <=, count[i]);
+		if (missing <= 0)
+			MUST(keep, ==, count[i]);
+		kept += keep - def;
 	}
-	MUST(given, <=, max(room, 0L));
+	MUST(kept, <=, max(held - max(missing, 0L), 0L));
 }
 
 /* Entry of libFuzzer. */

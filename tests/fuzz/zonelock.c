@@ -66,6 +66,26 @@ static void rules(struct input *input)
 		MUST(cut, <=, asked);
 }
 
+/* What a depot may hold: within the limit, the room of the zone, and what CPUs take. */
+static void bounds(struct input *input)
+{
+	struct depot_view view = take_view(input);
+	unsigned long limit = take(input, 3), taken = take(input, 3), aged = take(input, 3);
+	unsigned int worth = take_within(input, 0, 100), next = depot_worth(worth, taken, aged);
+	unsigned long bound = depot_bound(&view, limit, worth), whole = view.free + view.held;
+	unsigned long room = whole > view.mark ? (whole - view.mark) / DEPOT_FREE_SHARE : 0;
+
+	MUST(next, <=, 100);
+	if (!aged)
+		MUST(next, >=, worth);
+	if (!taken)
+		MUST(next, <=, worth);
+	MUST(bound, <=, limit);
+	MUST(bound, <=, room);
+	MUST(bound, >=, min(limit / DEPOT_TRIAL_SHARE, room));
+	MUST(bound, <=, depot_bound(&view, limit, 100));
+}
+
 /* Pages in a list, none of which may be elsewhere too. */
 static unsigned int length(const struct list_head *list)
 {
@@ -133,7 +153,7 @@ static void depot_of_pages(struct input *input)
 					MUST_BE(list_empty(&moved));
 					held += put;
 				} else {
-					/* Never while there are batches and nobody is in the way. */
+					/* Never with batches left and nobody in the way. */
 					MUST_BE(few || busy);
 					MUST(length(&moved), ==, put);
 					break;
@@ -178,11 +198,9 @@ static void depot_of_pages(struct input *input)
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	static void (*const parts[])(struct input *input) = { depot_of_pages, rules, bounds };
 	struct input input = { data, size };
 
-	if (take_bool(&input))
-		depot_of_pages(&input);
-	else
-		rules(&input);
+	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);
 	return 0;
 }

@@ -233,5 +233,10 @@ int pcp_keep(int count, int def, long held, long missing)
 
 	if (count <= def || held <= 0)
 		return def;
+	if (missing <= 0)
+		return count;
+	/* In larger units, so that the product fits. */
+	for (; held > INT_MAX; held = held / 2 + 1)
+		keep /= 2;
 	return def + (int)div64_s64((s64)(count - def) * keep, held);
 }
