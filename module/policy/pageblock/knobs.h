@@ -46,7 +46,7 @@ enum pageblock_knob {
 	COUNTER(MIXED, "mixed")						\
 	COUNTER(ROUNDS, "rounds")					\
 	COUNTER(PASSES, "passes")					\
-	COUNTER(WORKED_US, "worked_us")					\
+	COUNTER(WORK_TIME, "work_time")					\
 	COUNTER(ATTEMPTS, "attempts")					\
 	COUNTER(LOOKED, "looked")					\
 	COUNTER(OVER_BUDGET, "over_budget")				\

@@ -340,7 +340,7 @@ static void reserve_worker(struct work_struct *work)
 		pass_begin();
 	WRITE_ONCE(pageblock.unfinished, !pass_work());
 	WRITE_ONCE(pageblock.cleaner, NULL);
-	lmm_count(&lmm_pageblock_policy, COUNT_WORKED_US, ktime_us_delta(ktime_get(), begun));
+	lmm_count(&lmm_pageblock_policy, COUNT_WORK_TIME, ktime_us_delta(ktime_get(), begun));
 	/*
 	 * Pairs with irq_work_queue(), a full barrier: either pass_next() sees that somebody has
 	 * asked, or worker_kicked() sees that the pass has ended.
