@@ -4,7 +4,7 @@
 #
 #   held             pages that the depots hold
 #   unaccounted      pages stored that were neither taken nor given back
-#   stock            have the depots hold pages; nothing else may want memory
+#   stock [PAGES]    have the depots hold more than PAGES (600); nothing else may want memory
 
 zonelock=$LMM_DBG/zonelock
 
@@ -23,7 +23,7 @@ stock() {
 		wait_for 10 open_all
 		hog_hold 64 taskset -c 0
 		hog_end
-		[ "$(held)" -le 600 ] || return 0
+		[ "$(held)" -le "${1:-600}" ] || return 0
 	done
 	return 1
 }
