@@ -11,8 +11,7 @@
 /**
  * enum zonelock_mode - purpose of the depot: values of knob `mode`
  * @ZONELOCK_MODE_DEPOT: hand pages over; what no CPU takes goes back
- * @ZONELOCK_MODE_NOMERGE: keep freed pages unmerged until a high order is wanted; bounded by the
- *	watermarks alone, for comparison
+ * @ZONELOCK_MODE_NOMERGE: keep freed pages unmerged until a high order is wanted, for comparison
  */
 enum zonelock_mode {
 	ZONELOCK_MODE_DEPOT,

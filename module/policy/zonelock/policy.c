@@ -67,11 +67,10 @@ static void set_knobs(const struct lmm_config *cfg)
 static int zone_supply(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	unsigned long pages = zone_managed_pages(zone), more;
+	unsigned long pages = zone_managed_pages(zone) * zonelock.max_tenths / 1000;
 	struct zonelock_chunk *chunk;
+	unsigned long more;
 
-	if (zonelock.mode != ZONELOCK_MODE_NOMERGE)
-		pages = pages * zonelock.max_tenths / 1000;
 	more = depot_batches_for(pages, zonelock.nr_shards);
 	if (more <= zz->depot.nr_batches)
 		return 0;
