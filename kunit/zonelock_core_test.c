@@ -265,6 +265,7 @@ static void newest_first_and_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -1, take(m, 0, 1));
 	KUNIT_EXPECT_EQ(test, 520, take(m, 0, 2));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_EQ(test, 550L, atomic_long_read(&m->depot.taken));
 	KUNIT_EXPECT_EQ(test, 0U, depot_batches(&m->depot));
 }
 
@@ -323,6 +324,7 @@ static void given_back_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 70U, depot_try_return(&m->depot, BIT(4), &kind, &to));
 	KUNIT_EXPECT_EQ(test, 550U, length(&to));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.taken));
 	KUNIT_EXPECT_FALSE(test, depot_stocked(&m->depot));
 }
 

@@ -51,6 +51,7 @@ void depot_init(struct depot *depot, struct depot_shard *shards, unsigned int nr
 	unsigned int kind;
 
 	atomic_long_set(&depot->pages, 0);
+	atomic_long_set(&depot->taken, 0);
 	depot->nr_batches = 0;
 	depot->nr_shards = nr;
 	depot->shard_of = shard_of;
@@ -250,8 +251,10 @@ unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 		if (shard)
 			count = shard_get(shard, kind, to);
 	}
-	if (count)
+	if (count) {
 		atomic_long_add(-(long)count, &depot->pages);
+		atomic_long_add(count, &depot->taken);
+	}
 	return count;
 }
 

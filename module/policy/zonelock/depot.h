@@ -83,9 +83,10 @@ struct depot_shard {
  * @nr_batches: batches that the depot was given, spare or not
  * @shard_of: number of the shard of each CPU
  * @pages: pages in the depot; like those in per-CPU lists they do not count as free
+ * @taken: pages that CPUs took; the owner may reset the sum
  *
  * @pages may be too large for a moment, never too small.  What is only read lies on another cache
- * line than @pages.
+ * line than the two sums, which a CPU that takes writes together.
  */
 struct depot {
 	struct depot_shard *shards;
@@ -93,6 +94,7 @@ struct depot {
 	unsigned long nr_batches;
 	const u16 *shard_of;
 	atomic_long_t pages ____cacheline_aligned_in_smp;
+	atomic_long_t taken;
 };
 
 /**

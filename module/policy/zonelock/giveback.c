@@ -440,7 +440,8 @@ static void zone_pass(struct zone *zone)
 	struct depot_view view;
 	enum depot_reason reason;
 
-	WRITE_ONCE(zz->worth, depot_worth(zz->worth, atomic_long_xchg(&zz->taken, 0), zz->aged));
+	WRITE_ONCE(zz->worth, depot_worth(zz->worth, atomic_long_xchg(&zz->depot.taken, 0),
+					  zz->aged));
 	zz->aged = 0;
 	if (!depot_stocked(&zz->depot))
 		return;

@@ -254,7 +254,6 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
 		return 0;
 	}
-	atomic_long_add(count, &zz->taken);
 	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN_PAGES, count);
 	return count;

@@ -42,13 +42,12 @@ struct zonelock_chunk {
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @worth: percentage of its pages that CPUs take; a pass writes it
  * @aged: pages that went back by age since @worth was last reckoned; for passes alone
- * @taken: pages that CPUs took since
  * @open_at: jiffies from which on batches are stored again
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
  * @kicked: jiffies when a hook last asked for a pass
  *
- * Any hook may write the last five, with one store each; a pass clears @wanted and @taken.
+ * Any hook may write the last four, with one store each; a pass clears @wanted.
  */
 struct zonelock_zone {
 	struct depot depot;
@@ -56,8 +55,7 @@ struct zonelock_zone {
 	atomic_t returning;
 	unsigned int worth;
 	unsigned long aged;
-	atomic_long_t taken ____cacheline_aligned_in_smp;
-	unsigned long open_at;
+	unsigned long open_at ____cacheline_aligned_in_smp;
 	bool broken;
 	bool wanted;
 	unsigned long kicked;
