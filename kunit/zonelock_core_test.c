@@ -145,6 +145,17 @@ static void bounds_of_a_depot(struct kunit *test)
 	}
 }
 
+/* A full depot makes room for a batch where one batch is enough. */
+static void a_batch_makes_room(struct kunit *test)
+{
+	const struct depot_view full = VIEW(9000, 500, 1000, 1000);
+	const struct depot_view fallen = VIEW(9000, 500, 1442, 1000);
+
+	KUNIT_EXPECT_TRUE(test, depot_gives_way(&full, DEPOT_BATCH_MAX));
+	KUNIT_EXPECT_TRUE(test, depot_gives_way(&fallen, 62));
+	KUNIT_EXPECT_FALSE(test, depot_gives_way(&fallen, 63));
+}
+
 /* Free pages, mark, pages held, the admin's limit, percentage taken: pages that may be held. */
 static void bound_of_a_depot(struct kunit *test)
 {
@@ -621,6 +632,7 @@ static void random_steps_lose_nothing(struct kunit *test)
 
 static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(bounds_of_a_depot),
+	KUNIT_CASE(a_batch_makes_room),
 	KUNIT_CASE(bound_of_a_depot),
 	KUNIT_CASE(worth_follows_what_is_taken),
 	KUNIT_CASE(every_reason),

@@ -36,6 +36,20 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
 }
 
 /**
+ * depot_gives_way() - can a full depot store a batch once another batch has gone back?
+ * @view: state of the batch's zone
+ * @count: pages in the batch
+ *
+ * Not if the bound has fallen by more than a batch: giving back is then up to a pass.
+ *
+ * Return: true if one batch of DEPOT_BATCH_MAX pages is enough.
+ */
+bool depot_gives_way(const struct depot_view *view, unsigned int count)
+{
+	return view->held + count <= view->max + DEPOT_BATCH_MAX;
+}
+
+/**
  * depot_duty() - reason for a pass to give pages of a zone back
  * @view: state of a zone whose depot holds pages
  *

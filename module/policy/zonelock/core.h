@@ -85,6 +85,7 @@ struct depot_view {
 };
 
 enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count);
+bool depot_gives_way(const struct depot_view *view, unsigned int count);
 enum depot_reason depot_duty(const struct depot_view *view);
 unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth);
 unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged);

@@ -155,7 +155,8 @@ static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned in
 	view.disabled = !lmm_pageset_read(pages).high;
 	count = min_t(unsigned int, count, DEPOT_BATCH_MAX);
 	verdict = depot_judge(&view, count);
-	if (verdict == DEPOT_FULL && zonelock_make_room(zone, kind)) {
+	if (verdict == DEPOT_FULL && depot_gives_way(&view, count) &&
+	    zonelock_make_room(zone, kind)) {
 		view.held = atomic_long_read(&zonelock_of(zone)->depot.pages);
 		verdict = depot_judge(&view, count);
 	}
