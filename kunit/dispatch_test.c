@@ -38,6 +38,11 @@ static void woken_b(struct zone *zone, unsigned int order)
 	dispatch_note('b');
 }
 
+static void woken_c(struct zone *zone, unsigned int order)
+{
+	dispatch_note(order == 3 ? 'c' : '?');
+}
+
 static unsigned long count_a(struct zone *zone, unsigned int order, unsigned long blocks)
 {
 	return blocks + 1;
@@ -82,10 +87,13 @@ static const struct lmm_events events_b = {
 	.depot_put = put_b, .scan = scan_b,
 };
 
+static const struct lmm_events events_c = { .kswapd_woken = woken_c };
+
+/* A request for a block of order 3 wakes kswapd. */
 static void wake(void)
 {
 	memset(dispatch_log, 0, sizeof(dispatch_log));
-	on_wake_kswapd(NULL, &(struct pt_regs){ });
+	on_wake_kswapd(NULL, &(struct pt_regs){ .dx = 3 });
 }
 
 static int dispatch_init(struct kunit *test)
@@ -97,8 +105,10 @@ static int dispatch_init(struct kunit *test)
 
 static void dispatch_exit(struct kunit *test)
 {
+	lmm_events_stop(3);
 	lmm_events_stop(2);
 	lmm_events_stop(1);
+	lmm_events_unregister(3);
 	lmm_events_unregister(2);
 	lmm_events_unregister(1);
 	free_percpu(lmm_hook_hits);
@@ -127,6 +137,24 @@ static void events_come_in_order(struct kunit *test)
 	wake();
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_WAKE_KSWAPD), 5ULL);
+}
+
+/* Three policies hear of a wake-up of kswapd, and of no other event. */
+static void a_third_policy_hears_of_kswapd(struct kunit *test)
+{
+	static const struct lmm_events counts = { .refill_count = count_a };
+
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	KUNIT_EXPECT_EQ(test, lmm_events_register(3, &counts), -EBUSY);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(3, &events_c), 0);
+	lmm_events_start(3);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "c");
+	lmm_events_start(1);
+	lmm_events_start(2);
+	wake();
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "abc");
 }
 
 /* A zone that one policy has taken is taken for the other policy too. */
@@ -238,6 +266,7 @@ static void every_event_has_a_row(struct kunit *test)
 
 static struct kunit_case dispatch_cases[] = {
 	KUNIT_CASE(events_come_in_order),
+	KUNIT_CASE(a_third_policy_hears_of_kswapd),
 	KUNIT_CASE(a_taken_zone_is_left_alone),
 	KUNIT_CASE(a_filled_list_is_told),
 	KUNIT_CASE(a_list_with_room_offers_nothing),
