@@ -77,13 +77,12 @@ static inline unsigned long lmm_zone_gap(const struct zone *zone)
 }
 
 /*
- * Free pages below which a zone is short.  kswapd stops some time after the zone has the free pages
- * that make it stop, so reclaim counts only as long as it is needed.
+ * Free pages below which a zone with @mark of lmm_zone_mark() is short.  kswapd stops some time
+ * after the zone has the free pages that make it stop, so reclaim counts only as long as it is
+ * needed.
  */
-static inline unsigned long lmm_zone_short_mark(const struct zone *zone, u32 guard_pct)
+static inline unsigned long lmm_zone_short_mark(const struct zone *zone, unsigned long mark)
 {
-	unsigned long mark = lmm_zone_mark(zone, guard_pct);
-
 	return test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ? mark + lmm_zone_gap(zone) : mark;
 }
 

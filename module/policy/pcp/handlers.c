@@ -47,7 +47,7 @@ static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
 {
 	return READ_ONCE(pz->node_near) ||
 	       zone_page_state(zone, NR_FREE_PAGES) <
-	       lmm_zone_short_mark(zone, READ_ONCE(pcp.guard_pct));
+	       lmm_zone_short_mark(zone, lmm_zone_mark(zone, READ_ONCE(pcp.guard_pct)));
 }
 
 /* Queue no work under pcp->lock: waking a worker takes a run-queue lock that callers may hold. */

@@ -51,9 +51,11 @@ static long free_in(struct zone *zone)
 /* Judge a zone by its own state. */
 static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
-	WRITE_ONCE(pz->mark, lmm_zone_mark(zone, pcp.guard_pct));
+	unsigned long mark = lmm_zone_mark(zone, pcp.guard_pct);
+
+	WRITE_ONCE(pz->mark, mark);
 	pz->own_reclaim = xchg(&pz->wanted, false);
-	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp.guard_pct);
+	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, mark);
 }
 
 /*

@@ -49,7 +49,7 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 		.isolated = lmm_zone_isolates(zone),
 		.closed = READ_ONCE(zz->broken) || time_before(jiffies, READ_ONCE(zz->open_at)),
 	};
-	view->reclaim = view->free < lmm_zone_short_mark(zone, READ_ONCE(zonelock.guard_pct)) &&
+	view->reclaim = view->free < lmm_zone_short_mark(zone, view->mark) &&
 			view->free >= view->mark;
 	view->max = depot_bound(view, zone_managed_pages(zone) *
 				      READ_ONCE(zonelock.max_tenths) / 1000,
