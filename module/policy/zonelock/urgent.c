@@ -31,8 +31,8 @@
  * @zone: the first zone of a node that the request may use
  * @order: order of the block
  *
- * The request may be one that can wait for nothing: a batch or two go back at once, where the
- * node lacks what the request needs.
+ * The request may be one that can wait for nothing: a batch or two go back at once, of zones that
+ * lack what the request needs.
  *
  * Context: any, preemption off, no lock of the allocator held by the caller.
  */
@@ -45,7 +45,8 @@ void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order)
 		return;
 	/* The request may use lower zones of the node too. */
 	for (; left && lower >= zone->zone_pgdat->node_zones; lower--)
-		left -= zonelock_return_now(lower, left);
+		if (READ_ONCE(zonelock_of(lower)->wanted))
+			left -= zonelock_return_now(lower, left);
 }
 
 static unsigned long huge_blocks(const struct zone *zone)
