@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 7.2
+# kernels: 7.2 debug
 # memory: 1G
 # timeout: 1800
 # args: cma=512M nokaslr
@@ -35,7 +35,7 @@ regular_free() { echo $((($(meminfo MemFree) - $(meminfo CmaFree)) / 1024)); }
 answered() { grep -q held /run/tables || ! kill -0 "$wanting" 2>/dev/null; }
 swapped() { echo $(($(vmstat pswpout) + $(vmstat pswpin))); }
 
-# squeeze NAME: the whole story once; sets kills and pages
+# squeeze NAME: the whole story once; sets kills and swaps
 squeeze() {
 	echo 3 >/proc/sys/vm/drop_caches
 	take_pieces 15
@@ -45,12 +45,12 @@ squeeze() {
 	give_pieces
 	_free=$(regular_free) _cma=$(($(meminfo CmaFree) / 1024))
 	_tables=$((_free + more))
-	kills=$(vmstat oom_kill) pages=$(swapped)
+	kills=$(vmstat oom_kill) swaps=$(swapped)
 	"$LMM_ROOT/build/programs/pagetables" $((_tables * 256)) >/run/tables 2>&1 &
 	wanting=$!
 	check "$1: page tables are there, or somebody is not" wait_for 300 answered
-	kills=$(($(vmstat oom_kill) - kills)) pages=$(($(swapped) - pages))
-	note "$1: $_free MiB of regular and $_cma MiB of CMA memory free, $_tables MiB of page tables wanted: $kills killed, $pages pages swapped in and out"
+	kills=$(($(vmstat oom_kill) - kills)) swaps=$(($(swapped) - swaps))
+	note "$1: $_free MiB of regular and $_cma MiB of CMA memory free, $_tables MiB of page tables wanted: $kills killed, $swaps pages swapped in and out"
 }
 unsqueeze() {
 	kill "$wanting" 2>/dev/null
@@ -58,9 +58,21 @@ unsqueeze() {
 	hog_end
 }
 
+the_end() {
+	check "switches off after moves" write_to "$policy/enabled" 0
+	none_armed
+	unsqueeze
+	take_pieces 15
+	check "the owner can have its memory" test "$pieces" -ge 12
+	give_pieces
+	need rmmod lmm_owner
+	all_back
+}
+
 need lmm_load
 need modprobe lmm_owner
-need modprobe zram
+need write_to "$policy/mode" keep
+pages_before cma
 need write_to /proc/sys/vm/oom_dump_tasks 0
 need write_to $thp never
 same "supported" "$(cat "$policy/supported")" yes
@@ -91,6 +103,13 @@ moved=$(counter balanced cma)
 sleep 3
 same "with room, no page is moved" "$(counter balanced cma)" "$moved"
 
+if [ "$LMM_DEBUG" = 1 ]; then
+	# 6.1 moves no huge page as a whole, and this build of it has no swap in memory.
+	squeeze "off"
+	the_end
+	exit 0
+fi
+
 # Huge pages are moved as a whole.  For their sake the kernel raises its watermarks, for good.
 least=$(cat /proc/sys/vm/min_free_kbytes)
 need write_to $thp always
@@ -102,6 +121,7 @@ need write_to $thp never
 need write_to /proc/sys/vm/min_free_kbytes "$least"
 
 # Swap in memory: what it holds compresses well.
+need modprobe zram
 need write_to /sys/block/zram0/disksize 512M
 need mkswap -q /dev/zram0
 need swapon /dev/zram0
@@ -109,22 +129,15 @@ need write_to "$policy/enabled" 0
 none_armed
 squeeze "stock, with swap"
 unsqueeze
-without=$pages
+without=$swaps
 need write_to "$policy/config" "enabled=1 mode=keep"
 squeeze "moving, with swap"
 same "with swap: nobody is killed" "$kills" 0
-check "with swap: $without pages were swapped, $pages with the policy" \
-	test "$pages" -le $((without / 3))
-# Off in the middle of it.
+check "with swap: $without pages were swapped, $swaps with the policy" \
+	test "$swaps" -le $((without / 3))
 unsqueeze
 need swapoff /dev/zram0
+need rmmod zram
 
 squeeze "off"
-check "switches off while pages move" write_to "$policy/enabled" 0
-none_armed
-unsqueeze
-take_pieces 15
-check "the owner can have its memory" test "$pieces" -ge 12
-give_pieces
-need rmmod lmm_owner
-check "unloads" lmm_unload
+the_end
