@@ -120,7 +120,6 @@ static struct balance_state {
  * @target: zone of the CMA memory
  * @warm: take pages that were used lately, too
  * @poor: the budget does not suffice for a larger folio
- * @ready: pages of order 0 to move to that were not promised to a page yet
  */
 struct balance_move {
 	struct lmm_move move;
@@ -128,7 +127,6 @@ struct balance_move {
 	struct zone *target;
 	bool warm;
 	bool poor;
-	unsigned int ready;
 };
 
 static u64 now_ms(void)
@@ -175,13 +173,13 @@ static bool target_is_good(const struct zone *zone, struct page *page, unsigned 
 	       !cma_range_is_kept(zone, pfn, 1UL << order);
 }
 
-/* Have a page of order 0 to move to. */
+/* Add pages of order 0 to move to. */
 static bool pages_add(struct balance_move *balanced)
 {
 	struct page *page;
 	unsigned int i, j, order;
 
-	for (i = 0; !balanced->ready && i < ARRAY_SIZE(target_orders); i++) {
+	for (i = 0; i < ARRAY_SIZE(target_orders); i++) {
 		order = target_orders[i];
 		page = alloc_pages_node(zone_to_nid(balanced->target),
 					target_gfp(balanced->target), order);
@@ -193,16 +191,13 @@ static bool pages_add(struct balance_move *balanced)
 		}
 		split_page(page, order);
 		for (j = 0; j < 1U << order; j++)
-			list_add_tail(&page[j].lru, &balanced->move.targets);
-		balanced->ready = 1U << order;
+			lmm_move_add(&balanced->move, &page[j], 0);
+		return true;
 	}
-	if (!balanced->ready)
-		return false;
-	balanced->ready--;
-	return true;
+	return false;
 }
 
-/* Have a larger folio to move to. */
+/* Add a larger folio to move to. */
 static bool folio_add(struct balance_move *balanced, unsigned int order)
 {
 	struct folio *aside[MAX_ASIDE], *folio = NULL;
@@ -219,7 +214,7 @@ static bool folio_add(struct balance_move *balanced, unsigned int order)
 			aside[i++] = folio;
 	}
 	if (good)
-		list_add_tail(&folio->lru, &balanced->move.targets);
+		lmm_move_add(&balanced->move, &folio->page, order);
 	while (i--)
 		folio_put(aside[i]);
 	return good;
@@ -229,10 +224,14 @@ static bool target_add(struct lmm_move *move, unsigned int order)
 {
 	struct balance_move *balanced = container_of(move, struct balance_move, move);
 
-	if (!order)
-		return pages_add(balanced);
-	balanced->poor = move->taken + (1UL << order) > pages_left();
-	return !balanced->poor && folio_add(balanced, order);
+	if (order) {
+		balanced->poor = move->taken + (1UL << order) > pages_left();
+		if (balanced->poor)
+			return false;
+	}
+	if (lmm_move_spares(move, order))
+		return true;
+	return order ? folio_add(balanced, order) : pages_add(balanced);
 }
 
 /* May a page with these facts be moved?  Counts why not. */

@@ -16,6 +16,7 @@
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/static_call.h>
+#include <linux/string.h>
 #include <linux/vmstat.h>
 
 #include "compat/compat.h"
@@ -32,6 +33,7 @@ static struct lmm_moved *target_get(struct lmm_moved *moved, unsigned long priva
 	list_for_each_entry(page, &move->targets, lru) {
 		if (compound_order(page) == order) {
 			list_del(&page->lru);
+			move->have[order]--;
 			return (struct lmm_moved *)page;
 		}
 	}
@@ -40,9 +42,9 @@ static struct lmm_moved *target_get(struct lmm_moved *moved, unsigned long priva
 
 static void target_put(struct lmm_moved *target, unsigned long private)
 {
-	struct lmm_move *move = (struct lmm_move *)private;
+	struct page *page = (struct page *)target;
 
-	list_add(&((struct page *)target)->lru, &move->targets);
+	lmm_move_add((struct lmm_move *)private, page, compound_order(page));
 }
 
 static void pages_free(struct list_head *pages)
@@ -108,14 +110,44 @@ static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move
 	return facts;
 }
 
+/**
+ * lmm_move_spares() - is there a folio to move to that no folio taken so far needs?
+ * @move: the move
+ * @order: order of the folio
+ *
+ * A folio that was not moved in the end leaves one.
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool lmm_move_spares(const struct lmm_move *move, unsigned int order)
+{
+	return move->have[order] > move->need[order];
+}
+
+/**
+ * lmm_move_add() - add a free page or folio to move to
+ * @move: the move
+ * @page: the page, or the first page of the folio
+ * @order: order of the folio
+ *
+ * Context: process.
+ */
+void lmm_move_add(struct lmm_move *move, struct page *page, unsigned int order)
+{
+	list_add(&page->lru, &move->targets);
+	move->have[order]++;
+}
+
 /*
  * Take a folio off its LRU list, if there is a folio to move to.  Where there is none for a larger
  * folio, there may still be pages for others.
  */
 static bool folio_take(struct folio *folio, struct lmm_move *move)
 {
+	unsigned int order = folio_order(folio);
 	long pages = folio_nr_pages(folio);
-	bool target = move->mover->target_add(move, folio_order(folio));
+	bool target = move->mover->target_add(move, order);
 
 	move->full = !target && pages == 1;
 	if (!target || !lmm_isolated(KCALL(isolate)(folio))) {
@@ -125,6 +157,7 @@ static bool folio_take(struct folio *folio, struct lmm_move *move)
 	list_add(&folio->lru, &move->pages);
 	node_stat_mod_folio(folio, NR_ISOLATED_ANON + folio_is_file_lru(folio), pages);
 	move->taken += pages;
+	move->need[order]++;
 	return true;
 }
 
@@ -173,6 +206,7 @@ void lmm_move_take(struct lmm_move *move, unsigned int most)
 	struct page *page;
 	unsigned long end;
 
+	memset(move->need, 0, sizeof(move->need));
 	for (move->taken = 0; move->at < move->end && move->taken < most && !move->full;) {
 		page = pfn_to_page(move->at);
 		end = lmm_free_end(page, move->at);

@@ -8,6 +8,7 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
+#include "compat/compat.h"
 #include "core_move.h"
 
 struct lmm_move;
@@ -20,8 +21,8 @@ struct page;
  * struct lmm_mover - how a policy moves pages
  * @large: larger folios of anonymous memory are moved, too, as a whole
  * @goes: may a page with these facts be moved?  Sets @stays of the move if the page may go later
- * @target_add: add a page, or a folio of an order, to move to, or return false; pages that must not
- *	be moved to go to @aside of the move
+ * @target_add: have lmm_move_spares() true for an order, by lmm_move_add(), or return false; pages
+ *	that must not be moved to go to @aside of the move
  */
 struct lmm_mover {
 	bool large;
@@ -38,6 +39,8 @@ struct lmm_mover {
  * @stranger: the pages go to a block of another type than the block they are in
  * @pages: folios that were taken off their LRU lists
  * @targets: free pages and folios to move to
+ * @have: number of @targets, by order
+ * @need: number of @pages, by order
  * @aside: free pages that must not be moved to
  * @taken: pages of @pages
  * @stays: a page stays in the range that may go later
@@ -51,6 +54,8 @@ struct lmm_move {
 	bool stranger;
 	struct list_head pages;
 	struct list_head targets;
+	unsigned int have[LMM_MAX_ORDER + 1];
+	unsigned int need[LMM_MAX_ORDER + 1];
 	struct list_head aside;
 	unsigned int taken;
 	bool stays;
@@ -60,6 +65,8 @@ struct lmm_move {
 void lmm_move_begin(struct lmm_move *move, const struct lmm_mover *mover, unsigned long from,
 		    unsigned long end, bool stranger);
 void lmm_move_go_on(struct lmm_move *move, unsigned long from, unsigned long end);
+bool lmm_move_spares(const struct lmm_move *move, unsigned int order);
+void lmm_move_add(struct lmm_move *move, struct page *page, unsigned int order);
 bool lmm_move_visit(struct lmm_move *move, struct page *page, bool take);
 void lmm_move_take(struct lmm_move *move, unsigned int most);
 unsigned int lmm_move_taken(struct lmm_move *move);

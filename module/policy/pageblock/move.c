@@ -40,14 +40,15 @@ static bool target_add(struct lmm_move *move, unsigned int order)
 {
 	struct block_move *block = container_of(move, struct block_move, move);
 	struct page *page;
-	bool inside = true;
 
-	while (inside) {
-		page = alloc_pages_node(page_to_nid(pfn_to_page(move->from)), block->gfp, 0);
+	while (!lmm_move_spares(move, order)) {
+		page = alloc_pages_node(page_to_nid(pfn_to_page(move->from)), block->gfp, order);
 		if (!page)
 			return false;
-		inside = page_to_pfn(page) - move->from < move->end - move->from;
-		list_add(&page->lru, inside ? &move->aside : &move->targets);
+		if (page_to_pfn(page) - move->from < move->end - move->from)
+			list_add(&page->lru, &move->aside);
+		else
+			lmm_move_add(move, page, order);
 	}
 	return true;
 }
