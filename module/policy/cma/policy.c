@@ -17,6 +17,7 @@
 #include "hook/klp_guard.h"
 #include "hook/hook.h"
 #include "state.h"
+#include "policy/common/move.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -191,6 +192,7 @@ static const struct lmm_subscription cma_subscriptions[] = {
 
 static const struct lmm_layout cma_layouts[] = {
 	LMM_ZONE_LAYOUTS,
+	LMM_MOVE_LAYOUTS,
 	LMM_LAYOUT_SIZE(free_area),
 	LMM_LAYOUT(per_cpu_pages, count),
 	LMM_LAYOUT(zone, per_cpu_pageset),
@@ -202,26 +204,7 @@ static const struct lmm_layout cma_layouts[] = {
 	LMM_LAYOUT(cma, nranges),
 #endif
 #endif
-	LMM_LAYOUT(zone, free_area),
-	LMM_LAYOUT_SIZE(page),
-	LMM_LAYOUT(page, flags),
-	LMM_LAYOUT(page, private),
 	LMM_LAYOUT(page, buddy_list),
-	LMM_LAYOUT(page, page_type),
-	LMM_LAYOUT(page, LMM_PAGE_COMPOUND),
-	LMM_LAYOUT(page, mapping),
-	LMM_LAYOUT(page, lru),
-	LMM_LAYOUT(page, _mapcount),
-	LMM_LAYOUT(page, _refcount),
-	LMM_LAYOUT(zone, zone_start_pfn),
-	LMM_LAYOUT(zone, spanned_pages),
-	LMM_LAYOUT(address_space, a_ops),
-	LMM_LAYOUT(address_space, gfp_mask),
-	LMM_LAYOUT(address_space, flags),
-	LMM_LAYOUT(address_space_operations, migrate_folio),
-	LMM_LAYOUT_SIZE(percpu_rw_semaphore),
-	LMM_LAYOUT(percpu_rw_semaphore, read_count),
-	LMM_LAYOUT(percpu_rw_semaphore, block),
 };
 
 static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);

@@ -17,6 +17,7 @@
 #include "hook/hook.h"
 #include "inspect.h"
 #include "state.h"
+#include "policy/common/move.h"
 #include "policy/common/zones.h"
 
 #define CREATE_TRACE_POINTS
@@ -125,40 +126,18 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 
 static const struct lmm_layout pageblock_layouts[] = {
 	LMM_ZONE_LAYOUTS,
+	LMM_MOVE_LAYOUTS,
 	LMM_LAYOUT_SIZE(free_area),
-	LMM_LAYOUT(zone, flags),
 	LMM_LAYOUT(zone, lock),
-	LMM_LAYOUT(zone, free_area),
 	LMM_LAYOUT(zone, compact_considered),
 	LMM_LAYOUT(zone, compact_defer_shift),
 	LMM_LAYOUT(zone, compact_order_failed),
-	LMM_LAYOUT(zone, nr_reserved_highatomic),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
 	LMM_LAYOUT(free_area, nr_free),
-	LMM_LAYOUT(free_area, free_list),
-	LMM_LAYOUT(zone, lowmem_reserve),
 	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(per_cpu_pages, lists),
 	LMM_LAYOUT(alloc_context, nodemask),
 	LMM_LAYOUT(signal_struct, oom_mm),
-	LMM_LAYOUT(zone, zone_start_pfn),
-	LMM_LAYOUT(zone, spanned_pages),
-	LMM_LAYOUT_SIZE(page),
-	LMM_LAYOUT(page, flags),
-	LMM_LAYOUT(page, LMM_PAGE_COMPOUND),
-	LMM_LAYOUT(page, mapping),
-	LMM_LAYOUT(page, lru),
-	LMM_LAYOUT(page, private),
-	LMM_LAYOUT(page, page_type),
-	LMM_LAYOUT(page, _mapcount),
-	LMM_LAYOUT(page, _refcount),
-	LMM_LAYOUT(address_space, a_ops),
-	LMM_LAYOUT(address_space, gfp_mask),
-	LMM_LAYOUT(address_space, flags),
-	LMM_LAYOUT(address_space_operations, migrate_folio),
-	LMM_LAYOUT_SIZE(percpu_rw_semaphore),
-	LMM_LAYOUT(percpu_rw_semaphore, read_count),
-	LMM_LAYOUT(percpu_rw_semaphore, block),
 	LMM_LAYOUT(task_struct, flags),
 	LMM_LAYOUT(task_struct, signal),
 #ifdef CONFIG_CPUSETS
