@@ -181,10 +181,8 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT(css_set, dfl_cgrp),
 	LMM_LAYOUT(cgroup, kn),
 	LMM_LAYOUT(kernfs_node, id),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), mm_struct, mm_users),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), mm_struct, pgd),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_start),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_end),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_mm),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_fault, vma),
 };
