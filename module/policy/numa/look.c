@@ -70,7 +70,7 @@ static bool page_unarmed(struct mm_struct *mm, u64 page)
  * @arg: struct numa_looker
  * @range: the pages of one region
  *
- * Looks at NUMA_LOOKS entries, at other entries in each pass.
+ * Looks at NUMA_LOOKS entries at the most, at other entries in each pass.
  *
  * Context: preemption off, mmap_lock held for reading.
  * Return: true if one of the entries maps a page and is not armed.
@@ -78,7 +78,7 @@ static bool page_unarmed(struct mm_struct *mm, u64 page)
 bool numa_look_unarmed(void *arg, const struct numa_range *range)
 {
 	const struct numa_looker *looker = arg;
-	u64 step = max_t(u64, (range->end - range->start) / NUMA_LOOKS, 1);
+	u64 step = DIV_ROUND_UP_ULL(range->end - range->start, NUMA_LOOKS);
 	u64 page = range->start + looker->pass % step;
 
 	for (; page < range->end; page += step)
