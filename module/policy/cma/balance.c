@@ -494,13 +494,6 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	return NOTIFY_OK;
 }
 
-/* Does this kernel have what movement needs? */
-static bool balance_possible(void)
-{
-	return lmm_hook_available(LMM_HOOK_MEM_HOTPLUG) && lmm_hook_available(LMM_HOOK_ISOLATE) &&
-	       lmm_hook_available(LMM_HOOK_MIGRATE) && lmm_hook_available(LMM_HOOK_PUTBACK);
-}
-
 /**
  * cma_balance_rate() - how many pages may be moved?
  *
@@ -539,7 +532,7 @@ int cma_balance_start(void)
 {
 	int err;
 
-	if (!balance_possible())
+	if (!lmm_hook_available(LMM_HOOK_MEM_HOTPLUG) || !lmm_move_possible())
 		return 0;
 	balance.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	balance.leaving = false;

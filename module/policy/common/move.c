@@ -20,6 +20,7 @@
 #include <linux/vmstat.h>
 
 #include "compat/compat.h"
+#include "hook/hook.h"
 #include "hook/kcall.h"
 #include "move.h"
 
@@ -236,6 +237,18 @@ unsigned int lmm_move_taken(struct lmm_move *move)
 	if (moved < move->taken)
 		move->stays = true;
 	return moved;
+}
+
+/**
+ * lmm_move_possible() - does this kernel have what moving pages needs?
+ *
+ * Context: process.
+ * Return: false if a hook is missing.
+ */
+bool lmm_move_possible(void)
+{
+	return lmm_hook_available(LMM_HOOK_ISOLATE) && lmm_hook_available(LMM_HOOK_MIGRATE) &&
+	       lmm_hook_available(LMM_HOOK_PUTBACK);
 }
 
 /**

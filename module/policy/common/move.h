@@ -84,6 +84,7 @@ struct lmm_move {
 	bool full;
 };
 
+bool lmm_move_possible(void);
 void lmm_move_begin(struct lmm_move *move, const struct lmm_mover *mover, unsigned long from,
 		    unsigned long end, bool stranger);
 void lmm_move_go_on(struct lmm_move *move, unsigned long from, unsigned long end);

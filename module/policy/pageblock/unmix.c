@@ -12,9 +12,9 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "hook/hook.h"
 #include "inspect.h"
 #include "state.h"
+#include "policy/common/move.h"
 #include "policy/common/zones.h"
 
 /* Has the block pages that should be elsewhere? */
@@ -120,8 +120,7 @@ void pageblock_remember(const struct page *page)
  */
 bool pageblock_unmix_possible(void)
 {
-	return pageblock.hotplug && lmm_hook_available(LMM_HOOK_ISOLATE) &&
-	       lmm_hook_available(LMM_HOOK_MIGRATE) && lmm_hook_available(LMM_HOOK_PUTBACK);
+	return pageblock.hotplug && lmm_move_possible();
 }
 
 /**
