@@ -58,7 +58,25 @@ unsqueeze() {
 	hog_end
 }
 
+flip() {
+	flips=0
+	while [ ! -e /run/still ] && write_to "$policy/enabled" 0 && write_to "$policy/enabled" 1; do
+		flips=$((flips + 1))
+		sleep 0.5
+	done
+	echo "$flips" >/run/flips
+}
+# The policy goes off and on while pages move, and while the OOM killer may wait.
 the_end() {
+	moved=$(counter balanced cma)
+	flip &
+	flipper=$!
+	squeeze "flipping"
+	touch /run/still
+	wait "$flipper"
+	moved=$(($(counter balanced cma) - moved))
+	check "went off and on $(cat /run/flips) times" test "$(cat /run/flips)" -ge 5
+	check "meanwhile $moved pages were moved" test "$moved" -gt 100
 	check "switches off after moves" write_to "$policy/enabled" 0
 	none_armed
 	unsqueeze
@@ -105,7 +123,6 @@ same "with room, no page is moved" "$(counter balanced cma)" "$moved"
 
 if [ "$LMM_DEBUG" = 1 ]; then
 	# 6.1 moves no huge page as a whole, and this build of it has no swap in memory.
-	squeeze "off"
 	the_end
 	exit 0
 fi
@@ -130,6 +147,7 @@ none_armed
 squeeze "stock, with swap"
 unsqueeze
 without=$swaps
+check "stock, with swap: pages were swapped" test "$without" -gt 1000
 need write_to "$policy/config" "enabled=1 mode=keep"
 squeeze "moving, with swap"
 same "with swap: nobody is killed" "$kills" 0
@@ -139,5 +157,4 @@ unsqueeze
 need swapoff /dev/zram0
 need rmmod zram
 
-squeeze "off"
 the_end
