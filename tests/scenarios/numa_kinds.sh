@@ -34,11 +34,14 @@ for kind in anon anew moved huge ksm file shared readonly hugetlb forked; do
 	run $kind off
 	off=$faults
 	need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
+	armed=$(counter updated_entries numa)
 	run $kind on
+	armed=$(($(counter updated_entries numa) - armed))
 	need write_to "$NUMA/enabled" 0
-	note "$kind: $off hint faults without the policy, $faults with it"
+	note "$kind: $off hint faults without the policy, $faults with it; $armed entries armed"
 	if [ "$off" -gt $((4 * some)) ]; then
 		check "$kind: scanned, as by the kernel" test "$faults" -gt "$some"
+		check "$kind: the policy decided what to arm" test "$armed" -gt "$some"
 	fi
 	chance=$some
 	[ $kind != ksm ] || chance=$((some + unmerged))
