@@ -64,9 +64,10 @@ check "the depot was asked" grown 0 counter huge zonelock
 check "and gave back" grown 0 counter returned_order zonelock
 
 need insmod "$LMM_MODDIR/lmm_bulk.ko"
-# Only the requests are to run on CPU 1, and to find its list empty.
+# Only the requests are to run on CPU 1, and to find its list empty: a CPU that goes leaves none.
 need taskset -pc 0 $$
-need write_to /proc/sys/vm/compact_memory 1
+need write_to /sys/devices/system/cpu/cpu1/online 0
+need write_to /sys/devices/system/cpu/cpu1/online 1
 check "a depot holds pages before bulk requests" stock 5000
 had=$(held)
 before=$(counter taken_pages zonelock)
