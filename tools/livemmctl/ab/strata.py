@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from scipy import stats
 
@@ -56,9 +57,11 @@ def _strata_of(report: Report, item: Comparison) -> Strata | None:
     if len(names) < 2:
         return None
     rows, p = [], math.nan
+    # Of two kinds each is the other's rest.
+    effect = cache(partial(_effect, report, item))
     for name in names:
-        here = _effect(report, item, {name})
-        rest = _effect(report, item, set(names) - {name})
+        here = effect(frozenset({name}))
+        rest = effect(frozenset(names) - {name})
         row = _row(name, here, item)
         if row is None or rest.estimate is None:
             return None
@@ -69,7 +72,7 @@ def _strata_of(report: Report, item: Comparison) -> Strata | None:
     return Strata(item.metric.name, item.arm, rows, min(1.0, p * questions))
 
 
-def _effect(report: Report, item: Comparison, names: set[str]) -> Effect:
+def _effect(report: Report, item: Comparison, names: frozenset[str]) -> Effect:
     """The effect among hosts of these kinds, as if they were all."""
     hosts = {host: replace(info, stratum="") for host, info in report.seen.hosts.items()
              if info.stratum in names}
@@ -91,9 +94,7 @@ def _contrast(here: Effect, rest: Effect, item: Comparison) -> float:
     """The p of that both are the same effect, at this look or at all."""
     one, other = here.estimate, rest.estimate
     assert one is not None and other is not None
-    errors = [(found.relative_high - found.relative_low) / 2
-              / float(stats.t.ppf(1 - ALPHA / 2, found.degrees)) for found in (one, other)]
-    variance = sum(error**2 for error in errors)
+    variance = one.relative_error**2 + other.relative_error**2
     if not variance > 0:
         return math.nan
     z = abs(one.relative - other.relative) / math.sqrt(variance)

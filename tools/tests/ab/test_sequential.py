@@ -11,6 +11,7 @@ import pytest
 from ab.doubles import experiment
 from ab.fleet import fleet_experiment, machines, seen_of
 from livemmctl.ab.analyse import BETTER, NO_WORSE, UNDECIDED, WORSE, Report, analyse
+from livemmctl.ab.history import looks_back
 from livemmctl.ab.html import report_html
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
@@ -291,6 +292,27 @@ def test_counts_in_a_report() -> None:
     assert item.effect.refused == []
     assert (item.verdict, item.is_within_margin) == (WORSE, False)
     assert item.low <= 0.6 <= item.high
+
+
+def test_an_earlier_look_is_what_was_known_then() -> None:
+    made = any_time(baseline="1h")
+    draw = np.random.default_rng(6)
+    seen = Seen({metric.name: [] for metric in made.metrics})
+    for number in range(60):
+        host, arm = str(number), "off" if number % 2 else "on"
+        seen.hosts[host] = HostSeen(arm, arm_now=arm)
+        for points in seen.points.values():
+            points.append(Point(host, draw.normal(100, 5), 1.0, before=True))
+            points += [Point(host, draw.normal(100, 5), 1.0, at_s=60.0 * tick)
+                       for tick in range(9)]
+    back = looks_back(made, seen, 4)
+    assert [since_s for since_s, _ in back] == [120.0, 240.0, 360.0, 480.0]
+    for since_s, report in back:
+        known = {name: [point for point in found if point.before or point.at_s <= since_s]
+                 for name, found in seen.points.items()}
+        wanted = analyse(made, replace(seen, points=known))
+        assert [(item.low, item.high, item.p) for item in report.comparisons] == [
+            (item.low, item.high, item.p) for item in wanted.comparisons]
 
 
 def test_no_event_at_all_is_undecided() -> None:

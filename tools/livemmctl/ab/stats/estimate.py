@@ -44,6 +44,16 @@ class Estimate:
         """Of the difference, read off the interval."""
         return (self.high - self.low) / 2 / float(stats.norm.ppf(1 - ALPHA / 2))
 
+    @property
+    def half_width(self) -> float:
+        """Of an interval, in standard errors."""
+        return float(stats.t.ppf(1 - ALPHA / 2, self.degrees))
+
+    @property
+    def relative_error(self) -> float:
+        """The standard error of the relative effect, read off the interval."""
+        return (self.relative_high - self.relative_low) / 2 / self.half_width
+
 
 @dataclass(frozen=True)
 class Spread:

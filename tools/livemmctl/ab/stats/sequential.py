@@ -95,8 +95,7 @@ def sequence_of(estimate: Estimate, effect: float) -> Sequence | None:
     has to allow for a variance that is itself an estimate: the normal bound is replaced by
     Student's of the same probability.
     """
-    fixed = float(stats.t.ppf(1 - ALPHA / 2, estimate.degrees))
-    se = (estimate.relative_high - estimate.relative_low) / 2 / fixed
+    se = estimate.relative_error
     if not (math.isfinite(se) and se > 0):
         return None
     planned = planned_information(effect)
@@ -104,7 +103,7 @@ def sequence_of(estimate: Estimate, effect: float) -> Sequence | None:
     information = se**-2
     width = float(standard_errors(information, mixed))
     student = float(stats.t.isf(stats.norm.sf(width), estimate.degrees))
-    ratio = student / fixed
+    ratio = student / estimate.half_width
     seen = abs(estimate.relative) / se
     normal = float(stats.norm.isf(stats.t.sf(seen, estimate.degrees)))
     # Far out the tail of Student's is 0 to a float, and the normal of the tail is infinite.
