@@ -118,4 +118,3 @@ def verified(data: bytes, signers: Path) -> Decision:
     if done.returncode:
         raise ValueError(f"the signature is not of {SIGNER} in {signers}")
     return parse(line.decode(errors="replace"))
-

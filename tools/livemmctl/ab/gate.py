@@ -7,7 +7,7 @@ A host never waits for news: a server or a mount that does not answer costs a pa
 import http.client
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
@@ -91,7 +91,6 @@ class Gate:
     heard_s: float = 0.0
     #: Why the last look brought no news; empty: it did.
     words: str = ""
-    halted: str = field(default="", init=False)
 
     def look(self, wall_s: float) -> Decision | None:
         """A decision that is new, or None; `words`, `heard_s` and the rest follow."""
@@ -113,10 +112,8 @@ class Gate:
             return None
         self.serial = max(self.serial, found.serial)
         self.percent = max(self.percent, found.percent)
-        self.halted = found.reason if found.halt else ""
         return found
 
     def is_quiet(self, wall_s: float) -> bool:
         """Has the host been without news for longer than the rollout's lease allows?"""
         return 0 < self.plan.lease_s < wall_s - self.heard_s
-

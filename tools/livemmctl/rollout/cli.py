@@ -64,7 +64,7 @@ def _gated(app: App, file: Path) -> Experiment:
     return found
 
 
-def _published(app: App, source: str, experiment: Experiment) -> Decision | None:
+def _published(source: str, experiment: Experiment) -> Decision | None:
     """The decision in force; None: there is none yet.  Raises CtlError for one that is not ours."""
     assert experiment.gate is not None
     if "://" not in source and not Path(source).exists():
@@ -99,7 +99,7 @@ def plan(app: App, experiment: Path, inventory: Path | None) -> None:
     app.show({"steps": [asdict(step) for step in steps]}, lambda: text_of(table))
 
 
-def _verdict(app: App, found: Experiment, before: Decision | None, data: Data) -> "Verdict":
+def _verdict(found: Experiment, before: Decision | None, data: Data) -> "Verdict":
     # The libraries of statistics take a second to import.
     from livemmctl.ab.analyse import analyse
     from livemmctl.rollout.decide import decide
@@ -129,7 +129,7 @@ def status(app: App, experiment: Path, **data: Any) -> None:
     """
     found = _gated(app, experiment)
     assert found.gate is not None
-    _show(app, _verdict(app, found, _published(app, found.gate.decision, found), Data(**data)), {})
+    _show(app, _verdict(found, _published(found.gate.decision, found), Data(**data)), {})
 
 
 @_command(("livemmctl rollout replay lists.toml journals/*.jsonl",
@@ -168,8 +168,8 @@ def _alone(publish: Path) -> Iterator[None]:
 
 
 def _write(
-    app: App, found: Experiment, before: Decision | None, decision: Decision, publish: Path,
-    key: Path, textfile: Path | None,
+    found: Experiment, before: Decision | None, decision: Decision, publish: Path, key: Path,
+    textfile: Path | None,
 ) -> None:
     """Publish what was decided after `before`.
 
@@ -177,9 +177,8 @@ def _write(
     another decision was published meanwhile.
     """
     with _alone(publish):
-        now = _published(app, str(publish), found)
-        if (now is None) != (before is None) or (
-                now is not None and before is not None and now.serial != before.serial):
+        now = _published(str(publish), found)
+        if (now and now.serial) != (before and before.serial):
             raise CtlError(f"{publish}: another decision was published meanwhile, and stays")
         replace(publish, signed(decision, key))
     if textfile is not None:
@@ -213,15 +212,15 @@ def advance(
     halted when such a metric is worse. Halt is for good.
     """
     found = _gated(app, experiment)
-    before = _published(app, str(publish), found)
+    before = _published(str(publish), found)
     if before is None:
         first = first_decision(found, time.time())
-        _write(app, found, None, first, publish, key, textfile)
+        _write(found, None, first, publish, key, textfile)
         app.show({"what": "advance", "reason": first.reason, "decision": asdict(first)},
                  lambda: f"advance: {first.reason}: {first.percent:g} % of the fleet takes part")
         return
-    verdict = _verdict(app, found, before, Data(**data))
-    _write(app, found, before, verdict.decision, publish, key, textfile)
+    verdict = _verdict(found, before, Data(**data))
+    _write(found, before, verdict.decision, publish, key, textfile)
     _show(app, verdict, {"published": str(publish)})
 
 
@@ -236,7 +235,7 @@ def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> N
     """Halt the rollout of an EXPERIMENT for good: every host goes to stock."""
     found = _gated(app, experiment)
     with _alone(publish):
-        before = _published(app, str(publish), found)
+        before = _published(str(publish), found)
         now_s = time.time()
         decision = Decision(found.name, 1 if before is None else before.serial + 1,
                             0.0 if before is None else before.percent, True, reason, now_s,

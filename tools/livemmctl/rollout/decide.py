@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from livemmctl.ab.analyse import Comparison, Report
 from livemmctl.ab.decision import Decision, first_decision
+from livemmctl.ab.model import ANY_TIME
 from livemmctl.ab.stats import checks, sequential
 from livemmctl.ab.stats.estimate import ALPHA
 from livemmctl.errors import UsageError
@@ -109,7 +110,7 @@ def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
     Raises CtlError, USAGE, for an experiment whose report may not be read at any time.
     """
     experiment = report.experiment
-    if experiment.looks != "any":
+    if experiment.looks != ANY_TIME:
         raise UsageError('a rollout looks at every tick', 'looks = "any"')
     guards, trips = guards_of(report, 0.0 if before is None else before.percent)
     if not guards:

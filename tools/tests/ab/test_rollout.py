@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ab import fleet as rates
-from ab.doubles import START_S, World, be_quick, experiment
+from ab.doubles import START_S, World, be_quick, experiment, toml
 from conftest import Ctl
 from fake_tree import FakeHost
 from livemmctl.ab.analyse import Report, analyse
@@ -185,13 +185,12 @@ def test_what_does_not_answer_costs_a_part_of_a_tick(tmp_path: Path) -> None:
     """A pipe that nobody writes to, as a mount that hangs; then a server that sends slowly."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
+    done = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
         def drip() -> None:
-            with contextlib.suppress(OSError):
-                one, _ = server.accept()
-                while True:
+            with contextlib.suppress(OSError), server.accept()[0] as one:
+                while not done.wait(0.1):
                     one.send(b"H")
-                    time.sleep(0.1)
 
         threading.Thread(target=drip, daemon=True).start()
         for source in (str(pipe), f"http://127.0.0.1:{server.getsockname()[1]}/x"):
@@ -201,7 +200,13 @@ def test_what_does_not_answer_costs_a_part_of_a_tick(tmp_path: Path) -> None:
                 with pytest.raises(ValueError, match=r"no answer in 0\.2 s"):
                     fetcher.ask()
             assert time.monotonic() - begun_s < 30
-    assert sum(thread.name == "livemm-gate" for thread in threading.enumerate()) <= 2
+    asking = [thread for thread in threading.enumerate() if thread.name == "livemm-gate"]
+    assert len(asking) == 2
+    # What was not answered is, now: no thread outlives the test.
+    done.set()
+    pipe.write_bytes(b"")
+    for thread in asking:
+        thread.join()
 
 
 def test_a_late_answer_is_used(tmp_path: Path) -> None:
@@ -556,26 +561,20 @@ def test_a_rollout_needs_a_margin_and_many_looks() -> None:
 # ---- the command
 
 
-TOML = """
-name = "lists"
-salt = "a"
+def text_of(folder: Path, metric: str = "margin_pct = 2") -> str:
+    """A rollout's file; the decision and the signers are in `folder`."""
+    return toml("""\
 mode = "host"
 start = 2027-01-15T08:00:00Z
 duration = "14d"
+""", f"""\
 [ramp]
 percent = [1, 5, 100]
 every = "1d"
 [gate]
 decision = "{folder}/decision"
 signers = "{folder}/signers"
-[arms.off]
-[arms.on.policy.pcp]
-enabled = true
-[[metrics]]
-name = "faults"
-source = "vmstat:pgfault"
-margin_pct = 2
-"""
+""", metric=metric)
 
 
 @pytest.fixture
@@ -583,8 +582,8 @@ def file(tmp_path: Path, keys: Path) -> Path:
     for name in ("signers", "key"):
         (tmp_path / name).write_bytes((keys / name).read_bytes())
         (tmp_path / name).chmod(0o600)
-    made = tmp_path / "lists.toml"
-    made.write_text(TOML.format(folder=tmp_path), encoding="utf-8")
+    made = tmp_path / "trial.toml"
+    made.write_text(text_of(tmp_path), encoding="utf-8")
     return made
 
 
@@ -607,8 +606,7 @@ def test_a_replay_of_a_journal(ctl: Ctl, tmp_path: Path) -> None:
     made = rates.fleet_experiment()
     fleet = rates.machines(made, 300, -0.05, 3)
     journal.write_text("\n".join(rates.journal_lines(made, fleet, 600)) + "\n", encoding="utf-8")
-    file.write_text(TOML.format(folder=tmp_path).replace('"lists"', '"trial"').replace(
-        "margin_pct = 2", 'margin_pct = 2\nbetter = "more"'), encoding="utf-8")
+    file.write_text(text_of(tmp_path, 'margin_pct = 2\nbetter = "more"'), encoding="utf-8")
     data = ctl("rollout", "replay", str(file), str(journal), "--json").data()
     last = data["decisions"][-1]
     assert last["what"] == HALT
@@ -637,7 +635,6 @@ def test_a_halt_that_comes_while_advance_reckons_stays(
     journal = tmp_path / "fleet.jsonl"
     journal.write_text("\n".join(rates.journal_lines(
         made, rates.machines(made, 100, 0.0, 3), 600)) + "\n", encoding="utf-8")
-    file.write_text(TOML.format(folder=tmp_path).replace('"lists"', '"trial"'), encoding="utf-8")
     words = ("--publish", str(tmp_path / "decision"), "--key", str(tmp_path / "key"))
     assert ctl("rollout", "advance", str(file), str(journal), *words).status == Exit.OK
 
@@ -657,8 +654,8 @@ def test_advance_and_halt_publish(ctl: Ctl, file: Path, tmp_path: Path) -> None:
                 "--textfile", str(tmp_path / "rollout.prom"))
     assert first.data()["decision"]["percent"] == 1
     lines = (tmp_path / "rollout.prom").read_text(encoding="utf-8").splitlines()
-    assert 'livemm_rollout_percent{experiment="lists"} 1' in lines
-    assert 'livemm_rollout_halted{experiment="lists"} 0' in lines
+    assert 'livemm_rollout_percent{experiment="trial"} 1' in lines
+    assert 'livemm_rollout_halted{experiment="trial"} 0' in lines
     assert ctl("rollout", "halt", str(file), *words, "-m", "a fault").status == Exit.OK
     found = verified((tmp_path / "decision").read_bytes(), tmp_path / "signers")
     assert (found.serial, found.halt, found.reason) == (2, True, "a fault")
@@ -677,4 +674,3 @@ def test_steps_only_ever_add_hosts() -> None:
     counts = [wave.hosts or 0 for wave in waves(made, hosts)]
     assert counts == sorted(counts)
     assert counts[-1] == 500
-
