@@ -306,10 +306,10 @@ TRIALS = ["{root}/build/bench/pagetouch -w 2 -r 2 -p 1",
           "stress-ng --pipe 1 -t 1"]
 
 
-# By work, not by time: a guest that gets little of the host's time does as much.
 # MiB that memory_short() leaves free: less than what the loads of WORK touch.
 SPARE = 48
 PIPES, PIPE_BYTES = 300, 1 << 16
+# By work, not by time: a guest that gets little of the host's time does as much.
 WORK = ["{root}/build/bench/pagetouch -w 16 -r 12 -p 2", "stress-ng --pipe 2 --pipe-ops 4000"]
 
 
