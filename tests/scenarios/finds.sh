@@ -40,6 +40,9 @@ huge_until_none() {
 need insmod "$LMM_MODDIR/lmm_holes.ko" pages=$((($(free_kb) - 220 * 1024) / 4))
 need lmm_load
 write_to $thp/defrag madvise
+# Nobody compacts on the kernel's own account: a depot goes back to compaction, too.
+need write_to $thp/khugepaged/defrag 0
+need write_to /proc/sys/vm/compaction_proactiveness 0
 echo 1 >/proc/sys/vm/drop_caches
 # As `stock` does with the policy on: what is in per-CPU lists is missing either way.
 for _ in 1 2; do
