@@ -4,6 +4,7 @@
  *
  * Each thread writes a number to its pages, checks the number a round later, and so would see
  * pages that were lost, mixed up or of another mapping.  Memory that cannot be written is read.
+ * In the end the program prints how many times its memory was scanned.
  */
 #include "load.h"
 
@@ -13,6 +14,7 @@
 
 #define THREADS		2
 #define ROUND_MS	1500
+#define MERGE_MS	120000
 
 enum kind {
 	ANON,		/* private, anonymous */
@@ -94,6 +96,38 @@ static char *map_at(char *at)
 			err(1, "MADV_MERGEABLE");
 	}
 	return mem;
+}
+
+/* A number of one of this process's files of /proc, behind @word; 0 if there is none. */
+static long proc_number(const char *name, const char *word)
+{
+	FILE *file = fopen(name, "r");
+	char line[256], *colon;
+	long number = 0;
+
+	if (!file)
+		err(1, "%s", name);
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, word, strlen(word)))
+			continue;
+		colon = strchr(line, ':');
+		number = atol(colon ? colon + 1 : line);
+	}
+	fclose(file);
+	return number;
+}
+
+/* What KSM has not merged yet is scanned. */
+static void wait_for_merge(void)
+{
+	long until = now_ms() + MERGE_MS;
+
+	while (proc_number("/proc/self/ksm_merging_pages", "") < (long)(bytes / PAGE)) {
+		if (now_ms() > until)
+			errx(1, "KSM has merged %ld pages of %lu",
+			     proc_number("/proc/self/ksm_merging_pages", ""), bytes / PAGE);
+		usleep(10000);
+	}
 }
 
 /* Two places, aligned for huge pages, with nothing mapped beside them. */
@@ -183,6 +217,8 @@ int main(int argc, char **argv)
 	bytes = mib * MIB;
 	choose_places();
 	memory = map_at(places[0]);
+	if (kind == KSM && !access("/sys/kernel/mm/ksm/run", F_OK))
+		wait_for_merge();
 	pthread_barrier_init(&round_begins, NULL, THREADS + 1);
 	pthread_barrier_init(&round_ends, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
@@ -198,5 +234,6 @@ int main(int argc, char **argv)
 	pthread_barrier_wait(&round_begins);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
+	printf("%ld\n", proc_number("/proc/self/sched", "mm->numa_scan_seq"));
 	return 0;
 }
