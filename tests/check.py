@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from guests.command import ended_with_us
@@ -42,20 +43,51 @@ ORDER: list[Row] = [
 ]
 LONG: list[Row] = [[["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
                    [["torture-faults"]]]
+# Of what a failed test said, shown once more at the end.
+NOTE_LINES = 5
 # Only compute, so what the others leave of the cores is enough.  A guest needs its share: each
 # has a time by which the guest must be done.
 BEHIND = ("lint", "fuzz")
 
 
-def stage_result(name: str, status: int) -> tuple[int, int]:
-    """What a stage counted; one that left no result counts as one failure."""
+@dataclass
+class Counted:
+    """What a stage counted: a stage that left no result, or broke, has a failure more."""
+
+    name: str
+    status: int
+    seconds: float = 0.0
+    passed: int = 0
+    #: Test and note.
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures)
+
+    def lines(self) -> list[str]:
+        """Sum and time, then what failed: shown once more at the end of a long output."""
+        found = [f"{self.name:<10} {self.passed:5} passed {self.failed:3} failed"
+                 f" {self.seconds:6.0f} s"]
+        for test, note in self.failures:
+            found.append(f"FAIL {self.name}: {test}")
+            found += [f"       {line}" for line in note.rstrip().splitlines()[:NOTE_LINES]]
+        return found
+
+
+def counted(name: str, status: int, results: Path = RESULTS) -> Counted:
+    """The result of a stage that ended with `status`."""
+    found = Counted(name, status)
     try:
-        data = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-        passed, failed = int(data["passed"]), int(data["failed"])
-    except (OSError, ValueError, KeyError):
-        return 0, 1
+        data = json.loads((results / f"{name}.json").read_text(encoding="utf-8"))
+        found.seconds, found.passed = float(data["seconds"]), int(data["passed"])
+        found.failures = [(test["name"], test["note"]) for test in data["tests"] if not test["ok"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return Counted(name, status, failures=[("leaves a result", f"exit code {status}")])
     # A stage that broke after counting must not look well.
-    return (passed, failed) if status == 0 or failed else (passed, 1)
+    if status and not found.failures:
+        found.failures.append(("ends well", f"exit code {status}"))
+    return found
 
 
 def output_of(name: str) -> Path:
@@ -94,8 +126,9 @@ def run_row(row: Row) -> dict[str, int]:
                 codes[name] = stage.returncode
                 del running[number]
                 if number != 0:
-                    good, bad = stage_result(name, stage.returncode)
-                    say(f"==== {name} ended meanwhile: {good} passed, {bad} failed")
+                    ended = counted(name, stage.returncode)
+                    say(f"==== {name} ended meanwhile: {ended.passed} passed,"
+                        f" {ended.failed} failed")
                 if waiting[number]:
                     following = waiting[number].pop(0)
                     running[number] = following, begin(following, number == 0, stack)
@@ -106,6 +139,7 @@ def run_rows(rows: list[Row]) -> int:
     """Run rows one after the other, show one sum; 0 when every test passed."""
     started = time.monotonic()
     passed = failed = 0
+    ends: list[str] = []
     for number, row in enumerate(rows, 1):
         words = " beside ".join(", ".join(lane) for lane in row)
         say(f"==== {words} ({number} of {len(rows)}, {time.monotonic() - started:.0f} s so far)")
@@ -113,8 +147,10 @@ def run_rows(rows: list[Row]) -> int:
             if name not in row[0]:
                 say(f"==== {name} said meanwhile")
                 say(output_of(name).read_text(encoding="utf-8", errors="replace").rstrip())
-            good, bad = stage_result(name, status)
-            passed, failed = passed + good, failed + bad
+            ended = counted(name, status)
+            passed, failed = passed + ended.passed, failed + ended.failed
+            ends += ended.lines()
+    say("\n".join(["==== stages", *ends]))
     say(f"==== done in {time.monotonic() - started:.0f} s; results are in build/check/")
     say(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

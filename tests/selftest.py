@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The harness tried on what it must catch: python3 -m tests.selftest"""
 
+import json
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from guests import emulator
@@ -20,6 +21,7 @@ from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, foreign_races, read_channel
 from tests import flavours, layers, packages, repo_rules
+from tests.check import counted
 from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap, suites_lost
 from tests.matrix import rule
@@ -393,6 +395,23 @@ def a_guest_that_is_ended_has_no_verdict() -> None:
     assert status and "ToolError: ended before" in said, said
 
 
+def the_end_of_a_check_names_what_failed() -> None:
+    """A stage that failed, that broke after its tests, and that left nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, tests in (("bad", [Test("counts", True), Test("adds up", False, "1 is not 2")]),
+                            ("broke", [Test("counts", True)])):
+            (Path(folder) / f"{name}.json").write_text(json.dumps(
+                {"seconds": 3, "passed": 1, "tests": [asdict(test) for test in tests]}),
+                encoding="utf-8")
+        said = [counted(name, 1, Path(folder)).lines() for name in ("bad", "broke", "none")]
+    assert said == [
+        ["bad            1 passed   1 failed      3 s", "FAIL bad: adds up", "       1 is not 2"],
+        ["broke          1 passed   1 failed      3 s", "FAIL broke: ends well",
+         "       exit code 1"],
+        ["none           0 passed   1 failed      0 s", "FAIL none: leaves a result",
+         "       exit code 1"]], said
+
+
 def help_runs_nothing() -> None:
     """A command without argparse shows the text of its file, in place of its work."""
     with tempfile.TemporaryDirectory() as folder:
@@ -431,7 +450,8 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
     dkms_keeps_to_the_matrix, threads_that_take_turns_end,
-    a_guest_that_is_ended_has_no_verdict, help_runs_nothing]
+    a_guest_that_is_ended_has_no_verdict, the_end_of_a_check_names_what_failed,
+    help_runs_nothing]
 
 
 def main() -> int:
