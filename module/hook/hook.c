@@ -127,23 +127,6 @@ bool lmm_hook_available(enum lmm_hook_id id)
 }
 
 /**
- * lmm_hook_body() - address of a verified function behind its ftrace site
- * @id: row of a function that can be livepatched
- *
- * A call of that address runs the kernel's own code, past every livepatch.
- *
- * Context: process.
- * Return: the address, or 0 when the row is not available.
- */
-unsigned long lmm_hook_body(enum lmm_hook_id id)
-{
-	unsigned long addr = lmm_hook_address(id);
-	unsigned long site = addr ? lmm_symbol_ftrace_site(addr) : 0;
-
-	return site ? site + MCOUNT_INSN_SIZE : 0;
-}
-
-/**
  * lmm_hook_usable() - may this hook be armed, after its livepatch has been loaded?
  * @id: the row
  *

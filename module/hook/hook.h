@@ -42,7 +42,6 @@ bool lmm_hooks_unsettled(void);
 void lmm_hooks_show(struct seq_file *m);
 bool lmm_hook_available(enum lmm_hook_id id);
 unsigned long lmm_hook_address(enum lmm_hook_id id);
-unsigned long lmm_hook_body(enum lmm_hook_id id);
 bool lmm_hook_usable(enum lmm_hook_id id);
 bool lmm_hook_armed(unsigned int client, enum lmm_hook_id id);
 

@@ -2,10 +2,21 @@
 /*
  * kcall.c - bind the functions of the kernel that we call, once, after verification
  */
+#include <linux/ftrace.h>
+
+#include "hook.h"
 #include "kcall.h"
+#include "symbols.h"
 
 #define CALL(id, name, ...)	DEFINE_STATIC_CALL_NULL(lmm_kcall_##name, lmm_kcall_##name##_fn);
+#define LIVEPATCH_CALLED(module, ...)	CALL(__VA_ARGS__)
 #include "rows.h"
+
+/* A call of this address runs the kernel's own code, past every livepatch. */
+static unsigned long behind_ftrace_site(enum lmm_hook_id id)
+{
+	return lmm_symbol_ftrace_site(lmm_hook_address(id)) + MCOUNT_INSN_SIZE;
+}
 
 /**
  * lmm_kcalls_bind() - have KCALL() call what verification has found
@@ -16,9 +27,11 @@
  */
 void lmm_kcalls_bind(void)
 {
-#define CALL(id, name, ...)						\
-	if (lmm_hooks[LMM_HOOK_##id].available)				\
+#define BIND(id, name, address)						\
+	if (lmm_hook_available(LMM_HOOK_##id))				\
 		static_call_update(lmm_kcall_##name,			\
-				   (lmm_kcall_##name##_fn *)lmm_hooks[LMM_HOOK_##id].addr);
+				   (lmm_kcall_##name##_fn *)address(LMM_HOOK_##id));
+#define CALL(id, name, ...)			BIND(id, name, lmm_hook_address)
+#define LIVEPATCH_CALLED(module, id, name, ...)	BIND(id, name, behind_ftrace_site)
 #include "rows.h"
 }

@@ -10,6 +10,8 @@
  *
  *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
  *		a wrapper in livemm_klp_<module>.ko
+ *	LIVEPATCH_CALLED(...)
+ *		the same, for a function that we call as well, by KCALL(name): past every livepatch
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
  *		dispatch.c has the handler
  *	KRETPROBE(ID, name, symbol)
@@ -40,6 +42,9 @@
 
 #ifndef LIVEPATCH
 #define LIVEPATCH(...)
+#endif
+#ifndef LIVEPATCH_CALLED
+#define LIVEPATCH_CALLED(...)	LIVEPATCH(__VA_ARGS__)
 #endif
 #ifndef LIVEPATCH_OR
 #define LIVEPATCH_OR(...)
@@ -80,8 +85,8 @@ LIVEPATCH(lists, REFILL, refill, rmqueue_bulk, int, struct zone *zone, unsigned 
 	  long unsigned int count, struct list_head *list, int migratetype,
 	  unsigned int alloc_flags)
 /* A list gave pages back to the buddy. */
-LIVEPATCH(lists, DRAIN, drain, free_pcppages_bulk, void, struct zone *zone, int count,
-	  struct per_cpu_pages *pcp, int pindex)
+LIVEPATCH_CALLED(lists, DRAIN, drain, free_pcppages_bulk, void, struct zone *zone, int count,
+		 struct per_cpu_pages *pcp, int pindex)
 /* The lists of a CPU in a zone were drained. */
 LIVEPATCH(giveback, DRAIN_ZONE, drain_zone, drain_pages_zone, void, unsigned int cpu,
 	  struct zone *zone)
@@ -225,6 +230,7 @@ DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_loc
 	   __percpu_rwsem_rc_mem_hotplug_lock)
 
 #undef LIVEPATCH
+#undef LIVEPATCH_CALLED
 #undef LIVEPATCH_OR
 #undef KPROBE
 #undef KRETPROBE

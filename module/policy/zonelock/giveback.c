@@ -7,7 +7,7 @@
  * merges the pages and respects isolated pageblocks and changed migratetypes as usual.  This file
  * touches none of the buddy's structures.
  *
- * The drain is called behind its ftrace site, so that no wrapper keeps a page of it.
+ * KCALL(drain) calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
  */
 #include <linux/bitops.h>
 #include <linux/list_sort.h>
@@ -15,17 +15,15 @@
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
-#include <linux/static_call.h>
 #include <linux/timekeeping.h>
 
+#include "hook/kcall.h"
 #include "hook/klp_port.h"
 #include "compat/pageset.h"
 #include "trace.h"
 #include "hook/entry.h"
 #include "runs.h"
 #include "state.h"
-
-DEFINE_STATIC_CALL_NULL(drain_bulk, void (struct zone *, int, struct per_cpu_pages *, int));
 
 static_assert(COUNT_RETURNED_OFF - COUNT_RETURNED_AGE == DEPOT_BY_OFF);
 
@@ -40,17 +38,6 @@ static const char *const reason_words[DEPOT_NR_REASONS] = {
 	[DEPOT_BY_OOM] = "oom",
 	[DEPOT_BY_OFF] = "off",
 };
-
-/**
- * zonelock_actuator_init() - set the function that drains
- * @body: verified address of free_pcppages_bulk(), behind its ftrace site
- *
- * Context: process.
- */
-void zonelock_actuator_init(unsigned long body)
-{
-	static_call_update(drain_bulk, (void *)body);
-}
 
 /*
  * How often interrupts were off for at least 2^(n-1) and less than 2^n ns while a batch went back;
@@ -73,7 +60,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, unsigned 
 {
 	list_splice_tail(blocks, &pages->lists[kind]);
 	pages->count += count;
-	static_call(drain_bulk)(zone, count, pages, kind);
+	KCALL(drain)(zone, count, pages, kind);
 }
 
 /*

@@ -193,7 +193,6 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 		scnprintf(why, len, "the kernel does not tell the lengths of functions");
 		return -EOPNOTSUPP;
 	}
-	zonelock_actuator_init(lmm_hook_body(LMM_HOOK_DRAIN));
 	set_knobs(cfg);
 	err = zonelock_alloc();
 	if (err) {

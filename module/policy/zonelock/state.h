@@ -117,7 +117,6 @@ void zonelock_show_irq_off(struct seq_file *m);
 unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
 unsigned int zonelock_make_room(struct zone *zone, unsigned int kind);
 void zonelock_pass(struct work_struct *work);
-void zonelock_actuator_init(unsigned long body);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
 int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
