@@ -122,6 +122,11 @@ struct lmm_subscription {
 /* A hook used in every mode. */
 #define LMM_USES(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, 0, hook, impact)
 
+/* For each client with a direct call, which makes room where BPF wants the same function. */
+#define LMM_USES_BPF_LINKS						\
+	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"), \
+	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function")
+
 /* A hook that every mode requires. */
 #define LMM_NEEDS(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, LMM_ALL_MODES, hook, impact)
 

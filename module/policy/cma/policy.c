@@ -169,8 +169,7 @@ static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 
 static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES_IN(LENDING_MODES, LENDING_MODES, REFILL, "lending"),
-	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
-	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_USES_BPF_LINKS,
 	LMM_USES_IN(LENDING_MODES, LENDING_MODES, FALLBACK, "lending"),
 	LMM_USES(BUFFER, "knob buffers: pages that file systems pin lie in CMA memory"),
 	LMM_NEEDS(CMA_START, "all of the policy, which would lend what an owner is about to take"),

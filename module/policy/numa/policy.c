@@ -143,8 +143,7 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 }
 
 static const struct lmm_subscription numa_subscriptions[] = {
-	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
-	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(HINT_FAULT, "all of the policy, which would know of no fault"),
 	LMM_USES_IN(BIT(NUMA_MODE_VMA), 0, HINT_VMA, "skip_by_thread: which threads use a VMA"),
 	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off"),

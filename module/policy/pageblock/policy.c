@@ -98,8 +98,7 @@ static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t l
 }
 
 static const struct lmm_subscription pageblock_subscriptions[] = {
-	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"),
-	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function"),
+	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(FALLBACK, "all of the policy, which could refuse nothing"),
 	LMM_NEEDS(REQUEST, "all of the policy, which would not know the request"),
 	LMM_USES(BUFFER, "knob buffers: pages that file systems pin stay movable"),
