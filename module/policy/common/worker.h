@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * worker.h - a worker that gives memory back: periodically, when a hook asks, and on OOM
+ * worker.h - a policy's worker: works periodically, when a hook asks, and on OOM
  */
 #ifndef LIVEMM_POLICY_COMMON_WORKER_H
 #define LIVEMM_POLICY_COMMON_WORKER_H
@@ -11,9 +11,10 @@
 
 /**
  * struct lmm_worker - a policy's worker
- * @wq: workqueue of the policy; has a rescuer, because memory may be short
- * @pass: the work that gives memory back
+ * @wq: workqueue of @pass
+ * @pass: the work
  * @kick: queues @pass from contexts that may take no lock
+ * @delay: jiffies from a kick to the pass, or MAX_JIFFY_OFFSET for no pass; NULL: none
  * @oom: called before the kernel chooses a task to kill
  * @hears: @oom is registered
  */
@@ -21,19 +22,22 @@ struct lmm_worker {
 	struct workqueue_struct *wq;
 	struct delayed_work pass;
 	struct irq_work kick;
+	unsigned long (*delay)(void);
 	struct notifier_block oom;
 	bool hears;
 };
 
 int lmm_worker_init(struct lmm_worker *worker, const char *name, work_func_t pass,
 		    notifier_fn_t oom);
+void lmm_worker_init_shared(struct lmm_worker *worker, work_func_t pass,
+			    unsigned long (*delay)(void));
 int lmm_worker_hear_oom(struct lmm_worker *worker);
 void lmm_worker_stop(struct lmm_worker *worker);
 void lmm_worker_free(struct lmm_worker *worker);
 
 /**
  * lmm_worker_kick() - queue a pass from a hook
- * @worker: a worker that lmm_worker_init() has set up
+ * @worker: a worker that was set up
  *
  * Context: any, also under pcp->lock and zone->lock.
  */
@@ -44,7 +48,7 @@ static inline void lmm_worker_kick(struct lmm_worker *worker)
 
 /**
  * lmm_worker_pass_after() - queue a pass
- * @worker: a worker that lmm_worker_init() has set up
+ * @worker: a worker that was set up
  * @delay: jiffies until the pass
  *
  * Context: any but a hook, which calls lmm_worker_kick().

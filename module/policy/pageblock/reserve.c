@@ -12,17 +12,12 @@
  *
  * The worker works in passes, at least a period apart.  A pass decides what is due, by the pace of
  * each zone, and does that in slices, as far as the budget goes.  If nothing will be due later, no
- * timer is set: the worker rests.  Events of the filter wake the worker.  Events happen under
- * zone->lock, and a workqueue has locks of its own and wakes tasks.  So an event only queues an
- * irq_work, whose handler runs once interrupts are on again, and queues the work.
+ * timer is set: the worker rests.  Events of the filter wake the worker.
  *
  * Lifetimes: events come while hooks are armed; pageblock_reserve_stop() runs when no handler of an
- * event runs any more, and when nobody changes settings.  First irq_work_sync(): no handler of
- * ours is left that could queue the work.  Then cancel_delayed_work_sync(): the work itself cannot
- * queue itself any more.  Neither waits for more than what is under way.
+ * event runs any more, and when nobody changes settings.
  */
 #include <linux/atomic.h>
-#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -342,25 +337,25 @@ static void reserve_worker(struct work_struct *work)
 	WRITE_ONCE(pageblock.cleaner, NULL);
 	lmm_count(&lmm_pageblock_policy, COUNT_WORK_TIME, ktime_us_delta(ktime_get(), begun));
 	/*
-	 * Pairs with irq_work_queue(), a full barrier: either pass_next() sees that somebody has
-	 * asked, or worker_kicked() sees that the pass has ended.
+	 * Pairs with lmm_worker_kick(), a full barrier: either pass_next() sees that somebody has
+	 * asked, or kick_delay() sees that the pass has ended.
 	 */
 	smp_mb();
 	next = pageblock.unfinished ? 1 : pass_next();
 	WRITE_ONCE(pageblock.resting, next == MAX_JIFFY_OFFSET);
 	if (next != MAX_JIFFY_OFFSET)
-		queue_delayed_work(lmm_unbound_wq, &pageblock.work, next);
+		queue_delayed_work(pageblock.worker.wq, &pageblock.worker.pass, next);
 }
 
-/* Queue a pass, a period after the last.  Runs in hard interrupt context. */
-static void worker_kicked(struct irq_work *kick)
+/* A pass begins a period after the last. */
+static unsigned long kick_delay(void)
 {
 	unsigned long now = jiffies, at = READ_ONCE(pageblock.passed) + period();
 
-	/* Under way: the worker looks at what was asked when it has finished the pass. */
-	if (!READ_ONCE(pageblock.unfinished))
-		mod_delayed_work(lmm_unbound_wq, &pageblock.work,
-				 time_before(now, at) ? at - now : 0);
+	/* At the end of an unfinished pass the worker sees what was asked meanwhile. */
+	if (READ_ONCE(pageblock.unfinished))
+		return MAX_JIFFY_OFFSET;
+	return time_before(now, at) ? at - now : 0;
 }
 
 /**
@@ -379,7 +374,7 @@ void pageblock_worker_ask(void)
 	if (READ_ONCE(pageblock.asked) || !READ_ONCE(pageblock.move_rate))
 		return;
 	WRITE_ONCE(pageblock.asked, true);
-	irq_work_queue(&pageblock.kick);
+	lmm_worker_kick(&pageblock.worker);
 }
 
 /**
@@ -390,7 +385,7 @@ void pageblock_worker_ask(void)
 void pageblock_reserve_configure(void)
 {
 	WRITE_ONCE(pageblock.asked, true);
-	mod_delayed_work(lmm_unbound_wq, &pageblock.work, period());
+	lmm_worker_pass_after(&pageblock.worker, period());
 }
 
 static void zones_free(void)
@@ -433,9 +428,8 @@ int pageblock_reserve_start(void)
 			return -ENOMEM;
 		}
 	}
-	pageblock.kick = IRQ_WORK_INIT_HARD(worker_kicked);
-	INIT_DELAYED_WORK(&pageblock.work, reserve_worker);
-	queue_delayed_work(lmm_unbound_wq, &pageblock.work, 0);
+	lmm_worker_init_shared(&pageblock.worker, reserve_worker, kick_delay);
+	lmm_worker_pass_after(&pageblock.worker, 0);
 	return 0;
 }
 
@@ -451,10 +445,7 @@ int pageblock_reserve_start(void)
 void pageblock_reserve_stop(void)
 {
 	WRITE_ONCE(pageblock.leaving, true);
-	/* No event comes any more; a handler that is still to run queues the work. */
-	irq_work_sync(&pageblock.kick);
-	/* The work queues itself; only the sync variant cancels for good. */
-	cancel_delayed_work_sync(&pageblock.work);
+	lmm_worker_stop(&pageblock.worker);
 	zones_free();
 }
 

@@ -7,16 +7,15 @@
 
 #include <linux/atomic.h>
 #include <linux/gfp.h>
-#include <linux/irq_work.h>
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 
 #include "livemm.h"
 #include "core.h"
 #include "core_reserve.h"
 #include "knobs.h"
+#include "policy/common/worker.h"
 
 struct page;
 struct seq_file;
@@ -107,8 +106,7 @@ struct pageblock_zone {
  * @blocks: budget of blocks to look at
  * @zones: one for each zone of each node, by lmm_zone_slot()
  * @cleaner: the worker's task while it runs
- * @kick: queues @work from hooks, which may take no lock
- * @work: the worker; queues itself unless it rests
+ * @worker: makes blocks; its pass queues itself unless nothing will be due
  */
 struct pageblock_state {
 	struct pageblock_settings settings;
@@ -132,8 +130,7 @@ struct pageblock_state {
 	struct lmm_budget blocks;
 	struct pageblock_zone *zones;
 	struct task_struct *cleaner;
-	struct irq_work kick;
-	struct delayed_work work;
+	struct lmm_worker worker;
 };
 
 extern struct pageblock_state pageblock;
