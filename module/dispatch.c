@@ -2,10 +2,11 @@
 /*
  * dispatch.c - what hooks report becomes an event, delivered to the policies that subscribed
  *
- * An event has room for two subscribers, each called by a static call of its own.  The order is
- * the order in which policies were registered: main.c has a policy that takes pages away (zonelock,
- * cma) before the policy that sizes what is left (pcp).  A subscriber that is off costs the test of
- * a flag.  A hook that no policy uses is not armed.
+ * An event has room for one to three subscribers, each called by a static call of its own.  The
+ * order is the order in which policies were registered: main.c has a policy that takes pages away
+ * (zonelock, cma) before the policy that sizes what is left (pcp).  A place without a subscriber
+ * costs the test of a flag; docs/architecture.md has the count of instructions.  A hook that no
+ * policy uses is not armed.
  *
  * Context of the allocator's hooks: preemption off, any context the allocator may be called from;
  * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of

@@ -4,8 +4,8 @@
  *
  * All calls to found functions go through static calls: they become direct
  * calls, which need no ENDBR at the target.  Under IBT the kernel seals the
- * ENDBR of functions whose address it does not take itself, so an indirect
- * call to one of those would fault.
+ * ENDBR of functions whose address the kernel does not take itself, so an
+ * indirect call of such a function would fault.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

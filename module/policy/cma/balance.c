@@ -4,8 +4,8 @@
  *
  * A worker looks at the page counts of zones, at least once a second.  When regular memory falls
  * below its goal, the worker searches blocks of that memory, moves what can be moved to free CMA
- * memory of the same node, and stops at the goal (core_balance.h).  A wake-up of kswapd, and the
- * OOM killer before it chooses a task, have the worker look at once.
+ * memory of the same node, and stops at the goal (core_balance.h).  A wake-up of kswapd has
+ * the worker look at once, and so does the OOM killer before the choice of a task.
  *
  * Pages to move to are ordinary allocations.  While over half of the free memory of a zone is CMA
  * memory, the kernel gives CMA memory to movable requests of every order.  Blocks of an order that

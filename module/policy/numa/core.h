@@ -89,7 +89,7 @@
 
 /*
  * Milliseconds after which a window may end in the middle of a pass.  A pass over a large
- * address space takes minutes, and the period would stay as it is meanwhile.
+ * address space takes minutes, in which the period would not change.
  */
 #define NUMA_WINDOW_MS		15000
 

@@ -16,7 +16,7 @@
  * @scans: scans of a pass, at least 1
  *
  * In a process of one scan an area is a slice, or some neighbouring slices.  In a larger process
- * it is also a place in the address space, and in a very large one nothing else.
+ * an area is also a place in the address space.  In a very large process an area is a place alone.
  *
  * Return: number below NUMA_SAMPLE_AREAS.
  */

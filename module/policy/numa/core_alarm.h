@@ -52,9 +52,9 @@ enum numa_verdict {
  * @expected: percent of remote faults to expect in an area, plus 1; 0: not known
  * @area: area of the last alarm
  * @share: percent of remote faults then
- * @pending: it is not known yet whether the last alarm helped
+ * @pending: whether the last alarm helped is not known yet
  * @wait_ms: time without an alarm from @since_ms on; 0: none
- * @since_ms: when it was known that the last alarm did not help
+ * @since_ms: time at which the last alarm was found not to have helped
  */
 struct numa_alarm {
 	u8 expected[NUMA_SAMPLE_AREAS];

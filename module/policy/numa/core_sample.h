@@ -24,9 +24,10 @@
 /*
  * Milliseconds from a scan to the next sampling scan, and the percent by which this
  * gap grows each time.  The kernel's own period grows by 30 percent a scan at most, from 1000, so
- * these are no later than its scans; and it cannot be taken for this, as it doubles
- * after a scan in which a thread has seen nothing, or nothing local.  In the long run
- * there are four sampling scans for each scan of the kernel's, or a quarter of its faults.
+ * sampling scans are no later than the kernel's scans.  The gap is not the kernel's period, because
+ * that period doubles after a scan in which a thread has seen nothing, or nothing local.  In the
+ * long run there are four sampling scans for each scan of the kernel's, with a quarter of the
+ * faults of the kernel's scan.
  */
 #define NUMA_GAP_MIN_MS		500
 #define NUMA_GAP_MAX_MS		15000

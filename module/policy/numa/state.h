@@ -52,7 +52,7 @@ struct lmm_klp_part;
  * @own_ms: the period before, put back unless the kernel has changed the period since
  *
  * Threads add their faults atomically; counts are never reset.  A thread lowers its own
- * period; the policy puts the period back when it lets go of the address space.
+ * period; the policy puts the period back before it drops the address space.
  */
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];

@@ -18,7 +18,7 @@
  * page.
  *
  * What the owner of CMA memory has allocated counts as CENSUS_OTHER and belongs in a CMA block.
- * A block is isolated to be emptied: kernel pages stand in the way.
+ * A block that is isolated shall be emptied: kernel pages do not belong there.
  */
 static const unsigned int foreign_kinds[CENSUS_NR_TYPES] = {
 	[CENSUS_TYPE_UNMOVABLE] = BIT(CENSUS_MOVABLE),

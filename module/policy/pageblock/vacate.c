@@ -2,10 +2,12 @@
 /*
  * vacate.c - make blocks wholly free by moving pages out
  *
- * Compaction moves pages from one end of a zone to the other, whatever blocks that frees; where
- * it has failed it is deferred, and blocks are mixed meanwhile.  The worker instead chooses the
- * cheapest of some blocks and empties them one by one: isolate the block, so that nobody gets its
- * free pages; move the pages out; give the block back.  The buddy joins the pages.
+ * Compaction moves pages from one end of a zone to the other, whatever blocks that frees.  The
+ * kernel defers compaction of a zone where compaction has failed, and mixes blocks meanwhile.
+ *
+ * The worker instead chooses the cheapest of some blocks and empties them one by one: isolate the
+ * block, so that nobody gets its free pages; move the pages out; give the block back.  The buddy
+ * joins the pages.
  *
  * The kernel's own function for that, alloc_contig_range(), waits for locks of pages and for
  * writeback, and with that for ever if a device or a server does not answer.

@@ -11,9 +11,10 @@
  * CPU) less the smallest net of the recent past.  At a drain, the outstanding pages are still to
  * come back if the CPU repeats what it did.  A list larger by that many needs neither the drain nor
  * the refill after it.  The first drain of a burst thus tells the error in pages, and the
- * controller answers in one step: it raises the bound by gain times the error (the proportional
- * part; at 100 percent it is dead-beat).  The tick integrates: the part of the bound that the list
- * has used recently stays and the rest fades, so that the bound settles where the error is zero.
+ * controller answers in one step: the controller raises the bound by gain times the error (the
+ * proportional part; dead-beat at 100 percent).  The tick integrates: the part of the bound that
+ * the list has used recently stays and the rest fades, so that the bound settles where the error
+ * is zero.
  *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  * All sizes are in pages.
@@ -29,8 +30,8 @@
 #define PCP_USE_TICKS	8
 
 /*
- * Ticks for which the smallest net is remembered.  Twice PCP_USE_TICKS, because a burst comes back
- * as late as it was held.
+ * Ticks for which the smallest net is remembered.  Twice PCP_USE_TICKS, because a burst that was
+ * held for some ticks comes back as many ticks later.
  */
 #define PCP_NET_TICKS	16
 

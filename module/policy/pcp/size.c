@@ -5,8 +5,8 @@
  * A pass runs at the end of each tick (mode `event`: an eighth of decay_ms) or period (mode
  * `depth`), and in between when a hook has noticed pressure or the kernel has set bounds.
  *
- * The kernel's vmstat work would not do for a tick: it stops on an idle CPU, whose lists hold the
- * pages to give back.
+ * The kernel's vmstat work would not do for a tick: that work stops on an idle CPU, whose lists
+ * hold the pages to give back.
  *
  * Context: process, pcp.lock held, unless said otherwise.
  */
@@ -59,8 +59,8 @@ static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 }
 
 /*
- * With scope=node the pressure of a zone counts for its node, as kswapd sees it.  Hooks see the
- * zone's own pressure for themselves: what a pass saw of it is soon wrong.
+ * With scope=node the pressure of a zone counts for its node, as kswapd sees pressure.  Hooks look
+ * at the zone's own pressure themselves: a pressure that a pass has seen is soon over.
  */
 static void zone_publish(unsigned int slot)
 {

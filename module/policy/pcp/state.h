@@ -72,7 +72,8 @@ struct pcp_zone {
  * @node_scope: pressure in a zone counts for its whole node
  * @tick: jiffies between two passes
  * @max_tenths: share of a zone that its lists may hold, in tenths of a percent
- * @guard_pct: distance of @pcp_zone.mark above the high watermark, in percent of the latter
+ * @guard_pct: distance of @pcp_zone.mark above the high watermark, in percent of the
+ *	high watermark
  * @oom_until: jiffies until which memory counts as run out; 0 if it does not
  * @forget_ticks: ticks that still have to reset all lists, after another CPU got the page counters
  *	of an offline CPU

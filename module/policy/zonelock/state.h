@@ -75,7 +75,7 @@ struct zonelock_code {
  * @zones: indexed by lmm_zone_slot()
  * @mode: fixed while the policy is on
  * @max_tenths: share of a zone that its depot may hold, in tenths of a percent
- * @guard_pct: distance of the mark above the high watermark, in percent of the latter
+ * @guard_pct: distance of the mark above the high watermark, in percent of that watermark
  * @max_age: jiffies that a batch may stay
  * @hold_off: jiffies that a depot stays closed
  * @free_path: functions that drain a list because a page was freed to it

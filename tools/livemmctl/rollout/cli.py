@@ -133,7 +133,7 @@ def status(app: App, experiment: Path, **data: Any) -> None:
 
 
 @_command(("livemmctl rollout replay lists.toml journals/*.jsonl",
-           "a dry run, on what a former run has recorded"))
+           "a dry run, on what an earlier run has recorded"))
 @with_data
 def replay(app: App, experiment: Path, **data: Any) -> None:
     """Show what would have been decided, and when, on recorded data.
