@@ -47,8 +47,11 @@ class Data:
     stratum_label: str
     step: float | None
 
-    def seen(self, experiment: Experiment) -> Seen:
-        """What was seen of an experiment, as points.Seen.  Raises CtlError."""
+    def seen(self, experiment: Experiment, since_s: float = 0.0) -> Seen:
+        """What was seen of an experiment, as points.Seen.  Raises CtlError.
+
+        `since_s` is when the step of a rollout began: what came since is asked for in detail.
+        """
         # Only here: a server is not asked by most commands.
         from livemmctl.ab import from_journals, from_prometheus
 
@@ -64,6 +67,6 @@ class Data:
             if not name.isascii() or not name.replace(":", "_").isidentifier():
                 raise UsageError(f"{name[:40]!r}: not a name that Prometheus knows")
         ask = from_prometheus.Ask(self.host_label, self.arm_metric or from_prometheus.ARM_METRIC,
-                                  self.stratum_label, round(self.step or 0))
+                                  self.stratum_label, round(self.step or 0), since_s)
         return from_prometheus.seen_by(
             from_prometheus.Prometheus(self.prometheus), experiment, ask, time.time())

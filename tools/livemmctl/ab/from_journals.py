@@ -16,7 +16,7 @@ BREAKS = ("start", "resume", "apply", "drift", "block", "stop", "end")
 
 def seen_in(lines: Lines, experiment: Experiment, now_s: float) -> Seen:
     """What the records show.  Raises CtlError, USAGE, if they are of another experiment."""
-    seen = Seen({metric.name: [] for metric in experiment.metrics})
+    seen = Seen({metric.name: [] for metric in experiment.metrics}, step_s=experiment.tick_s)
     mine = [record for record in lines.records if record["experiment"] == experiment.name]
     others = {record["experiment"] for record in lines.records} - {experiment.name}
     if not mine:
@@ -89,6 +89,7 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
             seen.guards.append((arm, info.guard))
         elif kind in ("switch", "apply"):
             joined = True
+            info.joined_s = info.joined_s or float(record["t"])
             if kind == "apply" and not record.get("ok"):
                 info.held = str(record.get("reason", ""))
         elif kind == "gate" and record.get("quiet") is True:

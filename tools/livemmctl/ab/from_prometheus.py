@@ -25,6 +25,11 @@ TIMEOUT_S = 120.0
 POINTS_MOST = 1000
 #: Points of a host unless a step is given: more tells nothing new of a host's mean.
 POINTS_WANTED = 100
+#: In a rollout's step points are nearer to each other, so that a new host soon counts: four
+#: scrapes a minute apart, or twice that again and again for as long as there are more points.
+NEAR_LEAST_S, NEAR_POINTS = 240.0, 200
+#: Of fewer seconds a server knows nothing.
+WINDOW_LEAST_S = 60.0
 #: A textfile of ours that is older stands still, as the alert has it: its counters look as if
 #: nothing happened.
 STALE_S = 300.0
@@ -35,6 +40,8 @@ ANSWER_MAX_BYTES = 1 << 30
 #: From when, until when, and seconds between two points.
 Span = tuple[float, float, float]
 Labels = dict[str, str]
+#: When a host was first seen, and how long before it may have joined.
+Joined = tuple[float, float]
 Series = list[tuple[Labels, list[tuple[float, float]]]]
 
 
@@ -149,6 +156,8 @@ class Ask:
     stratum_label: str = ""
     #: 0: chosen by the experiment's length.
     step_s: float = 0.0
+    #: When the step of a rollout began; 0: no rollout.
+    since_s: float = 0.0
 
 
 def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) -> Seen:
@@ -165,34 +174,68 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
         raise UsageError("the experiment has not begun yet")
     step_s = ask.step_s or max(
         math.ceil(experiment.duration_s / POINTS_WANTED), experiment.tick_s, 60.0)
+    if ask.since_s and not ask.step_s:
+        # Hosts of one step of a rollout are to be told from those of the step before.
+        step_s = max(min(step_s, experiment.ramp.every_s), NEAR_LEAST_S)
     # Whole steps before the start, so that a point is on one side of it.
     before_s = math.ceil(experiment.baseline_s / step_s) * step_s
     seen = Seen({metric.name: [] for metric in experiment.metrics})
     seen.over = now_s >= start_s + experiment.duration_s
-    joined: dict[str, float] = {}
-    for host, rows in _stays(server, experiment, ask, (start_s, end_s, step_s)).items():
-        joined[host], arm, stratum = min(rows)
-        arm_now = max(rows)[1]
-        seen.hosts[host] = HostSeen(arm, stratum, moved=arm != arm_now, arm_now=arm_now)
+    parts = spans((start_s, end_s, step_s), ask.since_s, experiment.tick_s)
+    seen.step_s = parts[-1][2]
+    joined: dict[str, Joined] = {}
+    for host, rows in _stays(server, experiment, ask, parts).items():
+        at_s, width_s, arm, stratum = min(rows)
+        joined[host] = at_s, width_s
+        arm_now = max(rows)[2]
+        seen.hosts[host] = HostSeen(arm, stratum, moved=arm != arm_now, arm_now=arm_now,
+                                    joined_s=at_s)
     if not seen.hosts:
         raise CtlError(f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
                        " in the experiment's time", Exit.FAILED, "livemmctl export; --arm-metric")
     seen.notes.append(f"from {server.url}, a point every {duration_text(step_s)}; hosts that"
                       " could not be switched are not told apart here")
-    span = (start_s - before_s, end_s, step_s)
+    parts[0] = (start_s - before_s, *parts[0][1:])
     stale: set[tuple[str, float]] = set()
     if any(_reads_textfile(metric) for metric in experiment.metrics):
-        stale = _stale(server, ask, span)
+        stale = {pair for span in parts for pair in _stale(server, ask, span)}
         still = len({host for host, _ in stale} & joined.keys())
         if still:
             seen.notes.append(f"on {still} hosts livemm.prom stood still for a time, which is"
                               " left out where livemm's own counters are compared")
     for metric in experiment.metrics:
-        pairs = _pairs(server, metric, ask, span)
-        if _reads_textfile(metric):
-            pairs = (pair for pair in pairs if pair[:2] not in stale)
-        seen.points[metric.name] = list(_points(pairs, joined, before_s, step_s))
+        reads_textfile = _reads_textfile(metric)
+        for span in parts:
+            pairs = (pair for pair in _pairs(server, metric, ask, span)
+                     if not reads_textfile or pair[:2] not in stale)
+            seen.points[metric.name] += _points(pairs, joined, before_s, span[2])
     return seen
+
+
+def spans(whole: Span, since_s: float, tick_s: float) -> list[Span]:
+    """Ranges of points, each as far from the one before as its range says, that cover `whole`.
+
+    From `since_s` on, points are near to each other, and the last is of now; 0: one range.
+    """
+    start_s, end_s, step_s = whole
+    if not since_s:
+        return [whole]
+    # The last far point; near ones follow it without a gap.
+    far_s = start_s + max(math.floor((min(since_s, end_s) - start_s) / step_s), 0) * step_s
+    near_s = max(NEAR_LEAST_S, tick_s)
+    while (end_s - far_s) / near_s > NEAR_POINTS:
+        near_s *= 2
+    if near_s >= step_s:
+        near_s, far_s = step_s, start_s
+    found = [(start_s, far_s, step_s)]
+    # The last point's window is no shorter than the others': it takes one of these in.
+    count = max(math.floor((end_s - far_s) / near_s) - 1, 0)
+    last_s = far_s + count * near_s
+    if count:
+        found.append((far_s + near_s, last_s, near_s))
+    if end_s - last_s >= WINDOW_LEAST_S:
+        found.append((end_s, end_s, end_s - last_s))
+    return found
 
 
 def _reads_textfile(metric: Metric) -> bool:
@@ -210,19 +253,21 @@ def _stale(server: Prometheus, ask: Ask, span: Span) -> set[tuple[str, float]]:
 
 
 def _stays(
-    server: Prometheus, experiment: Experiment, ask: Ask, span: Span
-) -> dict[str, list[tuple[float, str, str]]]:
-    """Of each host every time in the experiment, with its arm and stratum then."""
+    server: Prometheus, experiment: Experiment, ask: Ask, parts: list[Span]
+) -> dict[str, list[tuple[float, float, str, str]]]:
+    """Of each host every time in the experiment, how long that is, and its arm and stratum."""
     labels = ", ".join(filter(None, (ask.host_label, "arm", ask.stratum_label)))
     selector = f"{ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
-    query = f"max by ({labels}) (max_over_time({selector}[{span[2]:.0f}s])) > 0"
     arms = {arm.name for arm in experiment.arms}
-    times: dict[str, list[tuple[float, str, str]]] = {}
-    for found, values in server.range(query, *span):
-        host, arm = found.get(ask.host_label, ""), found.get("arm", "")
-        if host and arm in arms and values:
-            stratum = found.get(ask.stratum_label, "") if ask.stratum_label else ""
-            times.setdefault(host, []).extend((at, arm, stratum) for at, _ in values)
+    times: dict[str, list[tuple[float, float, str, str]]] = {}
+    for span in parts:
+        query = f"max by ({labels}) (max_over_time({selector}[{span[2]:.0f}s])) > 0"
+        for found, values in server.range(query, *span):
+            host, arm = found.get(ask.host_label, ""), found.get("arm", "")
+            if host and arm in arms and values:
+                stratum = found.get(ask.stratum_label, "") if ask.stratum_label else ""
+                times.setdefault(host, []).extend(
+                    (at, span[2], arm, stratum) for at, _ in values)
     return times
 
 
@@ -249,15 +294,17 @@ def _pairs(
 
 
 def _points(
-    pairs: Iterator[tuple[str, float, float, float]], joined: dict[str, float],
+    pairs: Iterator[tuple[str, float, float, float]], joined: dict[str, Joined],
     before_s: float, step_s: float,
 ) -> Iterator[Point]:
     """A point at a time tells of the step before it: that in which the arm began is left out."""
     for host, at, num, den in pairs:
         if host not in joined or num < 0:
             continue
-        since_s = at - joined[host]
-        if since_s > step_s / 2:
+        seen_s, width_s = joined[host]
+        since_s = at - seen_s
+        # Times are floats.
+        if since_s > step_s - 0.5:
             yield Point(host, num, den, at_s=at)
-        elif -before_s - step_s / 2 < since_s < -step_s / 2:
+        elif -before_s - step_s / 2 < since_s < 0.5 - width_s:
             yield Point(host, num, den, before=True, at_s=at)

@@ -62,10 +62,11 @@ def _listed(new: list[list[Point]]) -> Iterator[list[Point]]:
 
 def _summed(new: list[list[Point]]) -> Iterator[list[Point]]:
     """A point or two a host: a report by host adds a host's points up, here once for all looks."""
-    sums: dict[tuple[str, bool], tuple[float, float]] = {}
+    sums: dict[tuple[str, bool], tuple[float, float, float]] = {}
     for points in new:
         for point in points:
             key = point.host, point.before
-            num, den = sums.get(key, (0.0, 0.0))
-            sums[key] = num + point.num, den + point.den
-        yield [Point(host, *pair, before=before) for (host, before), pair in sums.items()]
+            num, den, at_s = sums.get(key, (0.0, 0.0, 0.0))
+            sums[key] = num + point.num, den + point.den, max(at_s, point.at_s)
+        yield [Point(host, num, den, before=before, at_s=at_s)
+               for (host, before), (num, den, at_s) in sums.items()]

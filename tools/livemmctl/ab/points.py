@@ -38,6 +38,8 @@ class HostSeen:
     arm_now: str = ""
     #: Why the experiment is over there; empty: it is not.
     ended: str = ""
+    #: When its arm began, in seconds since 1970.
+    joined_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,5 @@ class Seen:
     faults: list[str] = field(default_factory=list)
     #: Has all the planned time passed?
     over: bool = False
+    #: Seconds between two points of a host at most, as far as the source goes.
+    step_s: float = 0.0

@@ -104,7 +104,8 @@ def _verdict(found: Experiment, before: Decision | None, data: Data) -> "Verdict
     from livemmctl.ab.analyse import analyse
     from livemmctl.rollout.decide import decide
 
-    return decide(analyse(found, data.seen(found)), before, time.time())
+    since_s = (found.start_s or 0.0) if before is None else before.since_s
+    return decide(analyse(found, data.seen(found, since_s)), before, time.time())
 
 
 def _show(app: App, verdict: "Verdict", more: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from livemmctl.ab.model import ANY_TIME
 from livemmctl.ab.stats import checks, sequential
 from livemmctl.ab.stats.estimate import ALPHA
 from livemmctl.errors import UsageError
+from livemmctl.rollout.presence import absence, silence
 
 ADVANCE, HOLD, HALT, DONE = "advance", "hold", "halt", "done"
 #: How uneven passed guardrails have to be between arms, at all looks together.
@@ -40,7 +41,7 @@ class Verdict:
 OK, WAITING, HARMFUL = "ok", "waiting", "harmful"
 
 
-def _guard_of(item: Comparison, times: float, p: float) -> Guarded:
+def _guard_of(item: Comparison, times: float, p: float, unheard: str) -> Guarded:
     def made(state: str, words: str) -> Guarded:
         return Guarded(item.metric.name, item.arm, state, words)
 
@@ -53,6 +54,8 @@ def _guard_of(item: Comparison, times: float, p: float) -> Guarded:
     # Even where a check fails: hosts that die of their arm are missing in the sample ratio.
     if p < ALPHA and item.harm[0] > 0 and not item.harm[1] * 100 < least:
         return made(HARMFUL, f"worse, by {item.harm[0]:.1%} at least")
+    if unheard:
+        return made(WAITING, unheard)
     if item.is_within(times):
         return made(OK, f"no worse by {margin}")
     if item.metric.kind == "count" and found is not None and found.treatment == 0:
@@ -61,12 +64,15 @@ def _guard_of(item: Comparison, times: float, p: float) -> Guarded:
     return made(WAITING, f"not yet known to be no worse by {margin}")
 
 
-def guards_of(report: Report, percent: float) -> tuple[list[Guarded], str]:
+def guards_of(
+    report: Report, before: Decision | None, now_s: float
+) -> tuple[list[Guarded], str]:
     """Every metric with a margin, of every treatment, by the margins of the step; and _trips().
 
     Whatever the report's own correction is, all questions that may halt share one ALPHA (Holm).
     """
     ramp = report.experiment.ramp
+    percent, since_s = (0.0, 0.0) if before is None else (before.percent, before.since_s)
     steps = [times for step, times in zip(ramp.percents, ramp.margin_times, strict=True)
              if step <= percent]
     times = steps[-1] if steps else ramp.margin_times[0]
@@ -76,7 +82,8 @@ def guards_of(report: Report, percent: float) -> tuple[list[Guarded], str]:
     corrected = checks.corrected([*p_values, *(p for p, _ in trips)], "holm")
     harmful = [words for p, (_, words) in zip(corrected[len(asked):], trips, strict=True)
                if words and p < ALPHA]
-    return ([_guard_of(item, times, p) for item, p in zip(asked, corrected, strict=False)],
+    return ([_guard_of(item, times, p, silence(report, item, since_s, now_s))
+             for item, p in zip(asked, corrected, strict=False)],
             "; ".join(harmful))
 
 
@@ -101,8 +108,12 @@ def _trips(report: Report) -> list[tuple[float, str]]:
     return found
 
 
-def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
+def decide(
+    report: Report, before: Decision | None, now_s: float, is_followed: bool = True
+) -> Verdict:
     """The next decision; its serial grows where it says something new.
+
+    `is_followed`: the hosts of the report followed `before`, and join by its steps.
 
     Guards halt by p-values that are corrected for their number and hold at all looks, so that a
     rollout without harm is halted in 5 % of cases at most, however long it takes.
@@ -112,7 +123,7 @@ def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
     experiment = report.experiment
     if experiment.looks != ANY_TIME:
         raise UsageError('a rollout looks at every tick', 'looks = "any"')
-    guards, trips = guards_of(report, 0.0 if before is None else before.percent)
+    guards, trips = guards_of(report, before, now_s)
     if not guards:
         raise UsageError("no metric has a margin: what should hold the rollout up?",
                          "margin_pct = 2 in a [[metrics]]")
@@ -120,6 +131,8 @@ def decide(report: Report, before: Decision | None, now_s: float) -> Verdict:
         first = first_decision(experiment, now_s)
         return Verdict(ADVANCE, first.reason, guards, first)
     what, reason = _next(report, before, guards, trips, now_s)
+    if what == ADVANCE and is_followed and (missing := absence(report, before)):
+        what, reason = HOLD, missing
     decision = replace(before, at_s=now_s)
     if what == HALT and not before.halt:
         decision = replace(decision, serial=before.serial + 1, halt=True, reason=reason)
@@ -143,7 +156,7 @@ def replay(looks: Sequence[tuple[float, Report]], begun_s: float) -> list[tuple[
         # The record may be of a time before the experiment's start.
         before = before or replace(
             first_decision(report.experiment, begun_s), since_s=begun_s)
-        verdict = decide(report, before, now_s)
+        verdict = decide(report, before, now_s, is_followed=False)
         before = verdict.decision
         # A step's time left is another one at each look.
         words = (verdict.what, "" if "min more" in verdict.reason else verdict.reason)

@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from wsgiref.simple_server import make_server
@@ -20,7 +21,15 @@ from ab.fleet import FakeMachine, fleet_experiment, machines, write_open_metrics
 from conftest import Ctl, fails
 from fake_tree import FakeHost
 from livemmctl.ab.analyse import BETTER, analyse
-from livemmctl.ab.from_prometheus import ARM_METRIC, Ask, Prometheus, names_of, query_for, seen_by
+from livemmctl.ab.from_prometheus import (
+    ARM_METRIC,
+    Ask,
+    Prometheus,
+    names_of,
+    query_for,
+    seen_by,
+    spans,
+)
 from livemmctl.ab.model import Experiment, Source
 from livemmctl.ab.place import Place
 from livemmctl.errors import CtlError, Exit
@@ -81,6 +90,41 @@ def test_levels_are_what_the_fleet_had(prometheus: str, fleet: list[FakeMachine]
     rates = [machine.rate for machine in fleet if machine.arm == "off"]
     # Not nearer, as Prometheus reads increases out of the samples between two points.
     assert item.effect.control_values.mean() == pytest.approx(sum(rates) / len(rates), rel=0.01)
+
+
+@pytest.mark.parametrize(("since_s", "now_s", "points"), [
+    # A step that began a minute ago, an hour ago, and a week ago; and a grid that is near already.
+    (86400 * 3, 86400 * 3 + 60, 1), (86400 * 3, 86400 * 3 + 3600, 100),
+    (86400 * 3, 86400 * 10, 200), (500, 1000, 3),
+])
+def test_a_step_of_a_rollout_is_seen_near(since_s: float, now_s: float, points: int) -> None:
+    """Windows cover the time without a gap, the last ends now, and none is short."""
+    found = spans((0, now_s, 24192.0), since_s, 30.0)
+    ends = [(at, width) for first, last, width in found
+            for at in [first + width * n for n in range(round((last - first) / width) + 1)]]
+    assert [at - width for at, width in ends[1:]] == [at for at, _ in ends[:-1]]
+    assert ends[-1][0] == now_s
+    assert all(width >= 60 for _, width in ends)
+    assert len([at for at, _ in ends if at > since_s]) <= points
+    assert spans((0, now_s, 24192.0), 0.0, 30.0) == [(0, now_s, 24192.0)]
+
+
+def test_a_rollout_sees_what_a_report_does(prometheus: str, fleet: list[FakeMachine]) -> None:
+    """The same hosts and rates, whether points are far or near; the last point is of now."""
+    # As if a tick were two scrapes.
+    made = replace(planned(), tick_s=2 * STEP_S)
+    now_s = START_S + 3.5 * 3600 + 130
+    whole = seen_by(Prometheus(prometheus), made, Ask(step_s=3600), now_s)
+    near = seen_by(Prometheus(prometheus), made, Ask(step_s=3600, since_s=START_S + 3700), now_s)
+    assert near.hosts.keys() == whole.hosts.keys()
+    assert max(point.at_s for point in near.points["faults"]) == now_s
+    for one, other in zip(analyse(made, whole).comparisons, analyse(made, near).comparisons,
+                          strict=True):
+        assert one.effect.estimate is not None and other.effect.estimate is not None
+        assert other.effect.estimate.treatment == pytest.approx(
+            one.effect.estimate.treatment, rel=0.02)
+        assert other.effect.estimate.relative == pytest.approx(
+            one.effect.estimate.relative, abs=0.003)
 
 
 def test_the_command_reads_it_too(

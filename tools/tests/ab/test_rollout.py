@@ -389,30 +389,40 @@ class Fleet:
         self.seen = Seen({metric.name: [] for metric in made.metrics})
         self.level = {host: self.draw.lognormal(0, 0.3) for host in ids}
         self.exposed: set[str] = set()
+        self.now_s = START_S
+        #: Is the metric there?  Can hosts read the decision?
+        self.is_silent: Callable[[str], bool] = lambda host: False
+        self.is_cut_off = False
 
     def tick(self, decided: Decision) -> None:
         """A minute of every host that takes part."""
+        self.now_s += TICK_S
         for host, (arm, entry) in self.hosts.items():
-            if entry >= decided.percent or decided.halt:
+            is_in = host in self.seen.hosts
+            if entry >= decided.percent or decided.halt or (self.is_cut_off and not is_in):
                 continue
-            self.seen.hosts[host] = HostSeen(arm, arm_now=arm)
+            self.seen.hosts.setdefault(host, HostSeen(arm, arm_now=arm, joined_s=self.now_s))
             treated = arm != self.made.control
             self.exposed |= {host} if treated else set()
             worse = self.harm(decided.percent) if treated else 1.0
             stalls = float(self.draw.poisson(0.5 * self.level[host] * worse))
             faults = 1e6 * (1 + 0.002 * self.draw.standard_normal()) * (2 - max(worse, 0.999))
-            self.seen.points["stalls"].append(Point(host, stalls, TICK_S))
-            self.seen.points["faults"].append(Point(host, faults if worse <= 1 else 1e6, TICK_S))
+            if not self.is_silent(host):
+                self.seen.points["stalls"].append(Point(host, stalls, TICK_S, at_s=self.now_s))
+            self.seen.points["faults"].append(
+                Point(host, faults if worse <= 1 else 1e6, TICK_S, at_s=self.now_s))
 
-    def roll(self, ticks: int, every: int = 1) -> list[Verdict]:
+    def roll(
+        self, ticks: int, every: int = 1, decided: Decision | None = None
+    ) -> list[Verdict]:
         """A decision each `every` ticks, until halt or the last step."""
-        decided = first_decision(self.made, START_S)
+        decided = decided or first_decision(self.made, START_S)
         verdicts: list[Verdict] = []
         for tick in range(1, ticks + 1):
             self.tick(decided)
             if tick % every:
                 continue
-            verdicts.append(decide(analyse(self.made, self.seen), decided, START_S + TICK_S * tick))
+            verdicts.append(decide(analyse(self.made, self.seen), decided, self.now_s))
             decided = verdicts[-1].decision
             if verdicts[-1].what in (HALT, DONE):
                 break
@@ -445,6 +455,29 @@ def test_a_benefit_completes_by_itself() -> None:
     assert any("min more" in words for words in waits)
 
 
+@pytest.mark.parametrize(("fault", "words"), [
+    # An exporter that is gone on all hosts; hosts of one arm that died; hosts that are cut off.
+    (lambda fleet: setattr(fleet, "is_silent", lambda host: True), "no number for 10 min from"),
+    (lambda fleet: setattr(fleet, "is_silent", lambda host: (
+        fleet.hosts[host][0] == "on" and fleet.hosts[host][1] < 2)), "no number for 10 min from"),
+    (lambda fleet: setattr(fleet, "is_cut_off", True), "0 hosts have joined in this step"),
+])
+def test_a_gate_without_its_metric_stays_shut(
+    fault: Callable[[Fleet], None], words: str
+) -> None:
+    """What was known of a guard before lets no further step be taken."""
+    fleet = Fleet(fleet_experiment(), lambda percent: 0.6, 2)
+    before = fleet.roll(30, every=30)[-1].decision
+    assert before.percent == 5.0
+    if "joined" not in words:
+        for _ in range(20):
+            fleet.tick(before)
+    fault(fleet)
+    verdict = fleet.roll(40, every=40, decided=before)[-1]
+    assert (verdict.what, verdict.decision.percent) == (HOLD, 5.0)
+    assert words in verdict.reason
+
+
 def one_metric(metric: dict[str, object], **over: object) -> Experiment:
     keys = {"name": "it", "source": "vmstat:pgfault", "margin_pct": 2, "detect_pct": 2}
     return replace(fleet_experiment(), metrics=experiment(
@@ -460,7 +493,8 @@ def decided_at_first(
         treated = bool(number % 2)
         seen.hosts[str(number)] = HostSeen("on" if treated else "off", arm_now="on"
                                            if treated else "off")
-        seen.points["it"].append(Point(str(number), value(treated, number), seconds))
+        seen.points["it"].append(Point(str(number), value(treated, number), seconds,
+                                       at_s=START_S + 2 * made.ramp.every_s))
     first = first_decision(made, START_S)
     return decide(analyse(made, seen), first, START_S + 2 * made.ramp.every_s)
 
