@@ -40,6 +40,9 @@ class Decision:
     at_s: float
     #: When the percentage was last raised.
     since_s: float
+    #: Whose hosts take part at `percent`, where kernels come one after the other; hosts of kernels
+    #: before take part at the last step's.
+    kernel: str = ""
 
     def line(self) -> str:
         return json.dumps(asdict(self), sort_keys=True) + "\n"
@@ -51,7 +54,8 @@ def first_decision(experiment: Experiment, now_s: float) -> Decision:
     A decision that is published before the experiment's start does not shorten the step.
     """
     return Decision(experiment.name, 1, experiment.ramp.percents[0], False, "the first step",
-                    now_s, max(now_s, experiment.start_s or 0.0))
+                    now_s, max(now_s, experiment.start_s or 0.0),
+                    experiment.ramp.kernels[0] if experiment.ramp.kernels else "")
 
 
 def parse(text: str) -> Decision:
@@ -66,12 +70,13 @@ def parse(text: str) -> Decision:
     serial, halt = table["serial"], table["halt"]
     if (any(value is None for value in numbers.values()) or isinstance(serial, bool)
             or not isinstance(serial, int) or not isinstance(halt, bool)
-            or not all(isinstance(table[key], str) for key in ("experiment", "reason"))):
+            or not all(isinstance(table[key], str) for key in ("experiment", "reason", "kernel"))):
         raise ValueError("a decision with a value of the wrong kind")
     percent, at_s, since_s = (value or 0.0 for value in numbers.values())
     if not 0 <= percent <= 100 or serial < 1:
         raise ValueError("a decision that is out of range")
-    return Decision(table["experiment"], serial, percent, halt, table["reason"], at_s, since_s)
+    return Decision(table["experiment"], serial, percent, halt, table["reason"], at_s, since_s,
+                    table["kernel"])
 
 
 def _keygen(words: list[str], line: bytes) -> subprocess.CompletedProcess[bytes]:

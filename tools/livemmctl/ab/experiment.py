@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from livemmctl.ab.facts import FACTS
+from livemmctl.ab.facts import FACTS, series_of
 from livemmctl.ab.fields import LAST_TIME_S, Fields
 from livemmctl.ab.model import (
     ANY_TIME,
@@ -196,6 +196,14 @@ def _ramp(top: Fields, mode: str, start_s: float | None, duration_s: float) -> R
     every_s = fields.seconds("every", 60, LONGEST_S)
     margins = tuple(fields.check_number("margin_times", value, 1, 1000)
                     for value in fields.items("margin_times") or [1.0] * len(percents))
+    kernels = tuple(fields.items("kernels"))
+    for kernel in kernels:
+        if not isinstance(kernel, str) or not kernel or series_of(kernel) != kernel:
+            raise fields.error("kernels", f"{kernel!r}: a kernel series is wanted, as \"6.12\"")
+    if len(set(kernels)) != len(kernels):
+        raise fields.error("kernels", "a kernel twice")
+    if kernels and not top.has("gate"):
+        raise fields.error("kernels", "only with [gate]: by the clock all kernels go together")
     fields.end()
     if len(margins) != len(percents):
         raise fields.error("margin_times", "a number for each step is wanted")
@@ -205,9 +213,9 @@ def _ramp(top: Fields, mode: str, start_s: float | None, duration_s: float) -> R
         raise top.error(
             "start", "missing: hosts that ramp up by their clocks have to agree on when it began"
         )
-    if every_s * (len(percents) - 1) >= duration_s:
+    if every_s * (len(percents) * max(len(kernels), 1) - 1) >= duration_s:
         raise fields.error("every", "the experiment would end before the last step of the ramp")
-    return Ramp(percents, every_s, margins)
+    return Ramp(percents, every_s, margins, kernels)
 
 
 def _gate(top: Fields, mode: str, has_ramp: bool) -> GatePlan | None:

@@ -3,6 +3,7 @@
 
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 
 from livemmctl.host import Host, count_of
@@ -37,6 +38,12 @@ FACTS: dict[str, Callable[[Host], str]] = {
     "numa_nodes": lambda host: _count(host, "node/has_memory"),
     "architecture": lambda host: os.uname().machine,
 }
+
+
+def series_of(release: str) -> str:
+    """Of a kernel's release: 6.12 of 6.12.48+deb13-amd64; empty for what is none."""
+    found = re.match(r"\d+\.\d+", release)
+    return found[0] if found else ""
 
 
 def strata_of(host: Host, wanted: Sequence[str]) -> dict[str, str]:

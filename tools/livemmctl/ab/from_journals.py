@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from livemmctl.ab.facts import series_of
 from livemmctl.ab.journal import TIME_OVER, Lines, Record, number
 from livemmctl.ab.model import HOST, Experiment, Metric
 from livemmctl.ab.points import BlockSeen, HostSeen, Point, Seen
@@ -71,11 +72,13 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
     complete: dict[int, str] = {}
     begun: dict[int, str] = {}
     joined = experiment.mode != HOST
+    kernel = ""
     for record in records:
         arm = record.get("arm")
         arm = arm if isinstance(arm, str) and arm in arms else ""
         kind = record["type"]
         if kind in ("start", "resume"):
+            kernel = series_of(str(record.get("kernel", "")))
             strata = record.get("strata")
             if isinstance(strata, dict) and not info.stratum:
                 info.stratum = ", ".join(f"{key}={strata[key]}" for key in sorted(strata))
@@ -90,6 +93,7 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
         elif kind in ("switch", "apply"):
             joined = True
             info.joined_s = info.joined_s or float(record["t"])
+            info.kernel = info.kernel or kernel
             if kind == "apply" and not record.get("ok"):
                 info.held = str(record.get("reason", ""))
         elif kind == "gate" and record.get("quiet") is True:
@@ -119,9 +123,14 @@ def _points(
 ) -> list[Point]:
     points: list[Point] = []
     last: Record | None = None
+    had_arm = False
     for record in records:
         if record["type"] in BREAKS:
             last = None
+        had_arm |= record["type"] in ("switch", "apply")
+        if by_host and had_arm and record.get("phase") == BASELINE:
+            # Let in again under another kernel: the time between is not the time before.
+            continue
         if record["type"] != "sample" or record.get("phase") not in (RUN, BASELINE):
             continue
         if not by_host and (record.get("block") not in complete or not record.get("washed")):

@@ -185,11 +185,11 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
     seen.step_s = parts[-1][2]
     joined: dict[str, Joined] = {}
     for host, rows in _stays(server, experiment, ask, parts).items():
-        at_s, width_s, arm, stratum = min(rows)
+        at_s, width_s, arm, stratum, kernel = min(rows)
         joined[host] = at_s, width_s
         arm_now = max(rows)[2]
         seen.hosts[host] = HostSeen(arm, stratum, moved=arm != arm_now, arm_now=arm_now,
-                                    joined_s=at_s)
+                                    joined_s=at_s, kernel=kernel)
     if not seen.hosts:
         raise CtlError(f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
                        " in the experiment's time", Exit.FAILED, "livemmctl export; --arm-metric")
@@ -254,12 +254,13 @@ def _stale(server: Prometheus, ask: Ask, span: Span) -> set[tuple[str, float]]:
 
 def _stays(
     server: Prometheus, experiment: Experiment, ask: Ask, parts: list[Span]
-) -> dict[str, list[tuple[float, float, str, str]]]:
-    """Of each host every time in the experiment, how long that is, and its arm and stratum."""
-    labels = ", ".join(filter(None, (ask.host_label, "arm", ask.stratum_label)))
+) -> dict[str, list[tuple[float, float, str, str, str]]]:
+    """Of each host every time in the experiment, how long that is, its arm, stratum and kernel."""
+    labels = ", ".join(filter(None, (ask.host_label, "arm", ask.stratum_label,
+                                     "kernel" if experiment.ramp.kernels else "")))
     selector = f"{ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
     arms = {arm.name for arm in experiment.arms}
-    times: dict[str, list[tuple[float, float, str, str]]] = {}
+    times: dict[str, list[tuple[float, float, str, str, str]]] = {}
     for span in parts:
         query = f"max by ({labels}) (max_over_time({selector}[{span[2]:.0f}s])) > 0"
         for found, values in server.range(query, *span):
@@ -267,7 +268,7 @@ def _stays(
             if host and arm in arms and values:
                 stratum = found.get(ask.stratum_label, "") if ask.stratum_label else ""
                 times.setdefault(host, []).extend(
-                    (at, span[2], arm, stratum) for at, _ in values)
+                    (at, span[2], arm, stratum, found.get("kernel", "")) for at, _ in values)
     return times
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 from livemmctl.ab.decision import FILE_MAX_BYTES, Decision, verified
-from livemmctl.ab.model import GatePlan
+from livemmctl.ab.model import GatePlan, Ramp
 from livemmctl.errors import os_words
 
 #: A decision from further ahead is of a clock that is wrong, ours or theirs.
@@ -85,7 +85,11 @@ class Gate:
     plan: GatePlan
     experiment: str
     fetcher: Fetcher
-    #: Of earlier runners: the last decision believed, and when the host last had news.
+    ramp: Ramp
+    #: The host's kernel series, where kernels come one after the other; else empty.
+    kernel: str
+    #: Of earlier runners: the last decision believed, how much of the hosts of this kernel took
+    #: part, and when the host last had news.
     serial: int = 0
     percent: float = 0.0
     heard_s: float = 0.0
@@ -108,10 +112,14 @@ class Gate:
             return None
         # What was said last is what counts; an old file that is served again is no news.
         self.heard_s = max(self.heard_s, min(found.at_s, wall_s))
-        if found.serial <= self.serial and not found.halt:
+        if found.serial < self.serial and not found.halt:
+            return None
+        # Of the last decision too: the host may have another kernel now.
+        self.percent = max(self.percent, self.ramp.percent_at(
+            found.kernel, found.percent, self.kernel))
+        if found.serial == self.serial and not found.halt:
             return None
         self.serial = max(self.serial, found.serial)
-        self.percent = max(self.percent, found.percent)
         return found
 
     def is_quiet(self, wall_s: float) -> bool:

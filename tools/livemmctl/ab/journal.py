@@ -13,8 +13,9 @@ sample   numbers: phase (baseline or run), arm, state (arm or stock), block and 
          (switchback), m (seconds of a clock that never jumps), values
 block    a block of time is over: block, arm, complete, reason
 guard    a guardrail was passed: guard, seen, limit, arm
-gate     of a rollout: serial, percent, words; opens (a decision lets the host in), heard (when
-         the host had news), quiet (no news for longer than the lease), halt (for good)
+gate     of a rollout: serial, percent, kernel (of whose hosts so many take part), words; opens
+         (a decision lets the host in), heard (when the host had news), quiet (no news for longer
+         than the lease), halt (for good)
 drift    somebody else, or the lease, changed a policy: reason
 stop     the runner ended before the experiment did; it can be taken up again: reason
 end      the experiment is over on this host: reason
@@ -166,8 +167,13 @@ class Past:
     opened_s: float | None = None
 
 
-def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
+def past_of(
+    records: list[Record], experiment: str, host: str, kernel: str = ""
+) -> Past | None:
     """The past of a run; None where there is none.
+
+    Of a rollout whose kernels come one after the other, what let the host in under another kernel
+    than `kernel` does not count.
 
     Raises CtlError, USAGE, if the journal is about another host or experiment.
     """
@@ -185,7 +191,7 @@ def past_of(records: list[Record], experiment: str, host: str) -> Past | None:
     return Past(
         start=starts[0], last=records[-1], ended=ends[-1] if ends else _halted(records),
         tripped=guards[0] if guards else "", block=max(blocks, default=-1),
-        **_last_run(records), **_rollout(records),
+        **_last_run(records), **_rollout(records, kernel),
     )
 
 
@@ -196,7 +202,7 @@ def _halted(records: list[Record]) -> str:
     return f"halted: {words[-1]}" if words else ""
 
 
-def _rollout(records: list[Record]) -> dict[str, Any]:
+def _rollout(records: list[Record], kernel: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for record in records:
         if record["type"] != "gate":
@@ -204,11 +210,12 @@ def _rollout(records: list[Record]) -> dict[str, Any]:
         serial = record.get("serial")
         if isinstance(serial, int):
             found["serial"] = max(serial, found.get("serial", 0))
+        here = record.get("kernel", "") == kernel
         for key, name in (("percent", "percent"), ("heard", "heard_s")):
             value = number(record.get(key))
-            if value is not None:
+            if value is not None and (here or key != "percent"):
                 found[name] = max(value, found.get(name, 0.0))
-        if record.get("opens") is True:
+        if here and record.get("opens") is True:
             found.setdefault("opened_s", float(record["t"]))
     return found
 

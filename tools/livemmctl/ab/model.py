@@ -75,6 +75,18 @@ class Ramp:
     every_s: float = 0.0
     #: By how much each step's margins are wider: few hosts cannot show a small one.
     margin_times: tuple[float, ...] = (1.0,)
+    #: Series of kernels, 6.12 for one, whose hosts take all steps one after the other; empty: all
+    #: hosts take each step together.
+    kernels: tuple[str, ...] = ()
+
+    def percent_at(self, kernel: str, percent: float, mine: str) -> float:
+        """How many of the hosts of kernel `mine` take part while `kernel` is at `percent`."""
+        if not self.kernels:
+            return percent
+        if mine not in self.kernels or kernel not in self.kernels:
+            return 0.0
+        ahead = self.kernels.index(kernel) - self.kernels.index(mine)
+        return self.percents[-1] if ahead > 0 else percent if ahead == 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,12 @@ class Place:
             with contextlib.suppress(OSError):
                 self.host.path(name).unlink()
 
-    def show_arm(self, experiment: str, arm: str) -> None:
-        """Say which arm the host was put in, whether or not it could be applied."""
-        text = json.dumps({"experiment": experiment, "arm": arm})
+    def show_arm(self, experiment: str, arm: str, kernel: str = "") -> None:
+        """Say which arm the host was put in, whether or not it could be applied.
+
+        `kernel` is given where kernels take their steps one after the other.
+        """
+        text = json.dumps({"experiment": experiment, "arm": arm, "kernel": kernel})
         replace_on(self.host, ARM, text + "\n")
 
     def runner(self) -> tuple[Running | None, bool]:

@@ -38,6 +38,8 @@ class HostSeen:
     arm_now: str = ""
     #: Why the experiment is over there; empty: it is not.
     ended: str = ""
+    #: The kernel series that it joined with, where kernels come one after the other.
+    kernel: str = ""
     #: When its arm began, in seconds since 1970.
     joined_s: float = 0.0
 

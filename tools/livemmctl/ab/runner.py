@@ -293,7 +293,8 @@ class Runner:
             self._opened_s = self.clock.wall()
         if decision is not None or opens:
             self._write("gate", serial=gate.serial, percent=gate.percent, opens=opens,
-                        heard=gate.heard_s, words="" if decision is None else decision.reason)
+                        heard=gate.heard_s, words="" if decision is None else decision.reason,
+                        **({"kernel": gate.kernel} if gate.kernel else {}))
         return None
 
     def _follow_news(self, gate: Gate, slot: Slot) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from livemmctl.ab.assign import host_id
 from livemmctl.ab.clock import STOP_SIGNAL, Clock
-from livemmctl.ab.facts import strata_of
+from livemmctl.ab.facts import series_of, strata_of
 from livemmctl.ab.gate import Fetcher, Gate
 from livemmctl.ab.journal import Journal, Past, past_of, read_journal
 from livemmctl.ab.model import HOST, Experiment
@@ -67,16 +67,21 @@ def sampler_for(host: Host, experiment: Experiment, control: ModuleControl | Non
     return Sampler(host, control, experiment.tick_s * COMMAND_SHARE / max(commands, 1))
 
 
-def gate_for(experiment: Experiment, past: Past | None) -> Gate | None:
+def wave_of(experiment: Experiment, setting: Setting) -> str:
+    """The kernel whose hosts this host takes its steps with; empty: with all."""
+    return series_of(setting.kernel) if experiment.ramp.kernels else ""
+
+
+def gate_for(experiment: Experiment, kernel: str, past: Past | None) -> Gate | None:
     """The rollout's decisions, from where the last runner of this host stood."""
     if experiment.gate is None:
         return None
     fetcher = Fetcher(experiment.gate.decision,
                       min(GATE_TIMEOUT_S, experiment.tick_s * GATE_SHARE))
-    if past is None:
-        return Gate(experiment.gate, experiment.name, fetcher)
-    return Gate(experiment.gate, experiment.name, fetcher, past.serial, past.percent,
-                past.heard_s)
+    gate = Gate(experiment.gate, experiment.name, fetcher, experiment.ramp, kernel)
+    if past is not None:
+        gate.serial, gate.percent, gate.heard_s = past.serial, past.percent, past.heard_s
+    return gate
 
 
 def fit_here(host: Host, experiment: Experiment) -> list[str]:
@@ -107,15 +112,16 @@ def run_here(
                       str(journal_path.absolute()))
     with (place.taken(running),
           closing(Journal(journal_path, experiment.name, setting.host)) as journal):
-        past = past_of(read_journal(journal_path).records, experiment.name, setting.host)
+        wave = wave_of(experiment, setting)
+        past = past_of(read_journal(journal_path).records, experiment.name, setting.host, wave)
         if (past is not None and experiment.mode != HOST
                 and past.start.get("digest") != experiment.digest):
             raise UsageError(f"{journal_path} is of another version of {file}",
                              "a switchback's plan cannot change on the way: use a new journal")
         return Runner(
             experiment, setting, control, sampler_for(host, experiment, control), journal, clock,
-            lambda arm: place.show_arm(experiment.name, arm), gate_for(experiment, past), past,
-            missing, defaults(host), tell,
+            lambda arm: place.show_arm(experiment.name, arm, wave),
+            gate_for(experiment, wave, past), past, missing, defaults(host), tell,
             lambda: is_loaded(host),
         ).run()
 

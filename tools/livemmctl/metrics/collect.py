@@ -21,12 +21,14 @@ PAGE = 4096
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,3})?\Z", re.A)
 
 
-def arm_of(host: Host) -> tuple[str, str] | None:
-    """Experiment and arm of the host, if it is in one."""
+def arm_of(host: Host) -> dict[str, str] | None:
+    """Experiment and arm of the host, if it is in one; and its kernel, where that counts."""
     data = json_of(host, ARM)
     experiment, arm = data.get("experiment"), data.get("arm")
     if isinstance(experiment, str) and isinstance(arm, str) and experiment and arm:
-        return experiment, arm
+        kernel = data.get("kernel")
+        more = {"kernel": kernel} if isinstance(kernel, str) and kernel else {}
+        return {"experiment": experiment, "arm": arm, **more}
     return None
 
 
@@ -55,7 +57,7 @@ class LivemmCollector(Collector):
         arm = arm_of(self.host)
         if arm is not None:
             yield InfoMetricFamily("livemm_arm", "The arm of an experiment that this host is in.",
-                                   {"experiment": arm[0], "arm": arm[1]})
+                                   arm)
         profile = applied(self.host)
         if profile is not None:
             yield InfoMetricFamily("livemm_profile", "The profile applied last.",

@@ -22,7 +22,7 @@ from livemmctl.ab.model import Experiment
 from livemmctl.app import App, Group, command
 from livemmctl.errors import CtlError, Exit, UsageError, os_errors
 from livemmctl.files import replace
-from livemmctl.rollout.plan import read_inventory, waves
+from livemmctl.rollout.plan import read_inventory, too_much, waves
 from livemmctl.table import Table, text_of
 
 if TYPE_CHECKING:
@@ -83,20 +83,36 @@ def _published(source: str, experiment: Experiment) -> Decision | None:
            "hosts of each step, and the failure domain that is hit most"))
 @click.argument("experiment", type=FILE)
 @click.option("--inventory", type=FILE,
-              help="CSV with the columns host (the id that `ab check` shows) and domain.")
-def plan(app: App, experiment: Path, inventory: Path | None) -> None:
+              help="CSV with the columns host (the id that `ab check` shows), domain, and kernel"
+                   " where the ramp has kernels.")
+@click.option("--domain", default="domain", show_default=True, metavar="COLUMN",
+              help="The column that says what fails together.")
+@click.option("--domain-most", type=float, metavar="PERCENT",
+              help="Fail if a step before the last hits more of a failure domain.")
+def plan(app: App, experiment: Path, inventory: Path | None, domain: str,
+         domain_most: float | None) -> None:
     """Show the steps of an EXPERIMENT's ramp.
 
     With an inventory the plan shows how many hosts take part at each step, and the failure
-    domain (a rack, a row, a zone) of which the largest part does.
+    domain (a rack, a row, a zone) of which the largest part does. Who takes part is drawn by the
+    experiment's salt: with --domain-most, try another salt until the plan holds.
     """
     found = _gated(app, experiment)
-    steps = waves(found, None if inventory is None else read_inventory(inventory))
-    rows = [[f"{step.percent:g} %", duration_text(step.after_s) if step.after_s else "at once",
+    steps = waves(found, None if inventory is None else read_inventory(
+        inventory, domain, bool(found.ramp.kernels)))
+    rows = [[*([step.kernel] if found.ramp.kernels else []), f"{step.percent:g} %",
+             duration_text(step.after_s) if step.after_s else "at once",
              "-" if step.hosts is None else f"{step.hosts:,}",
              f"{step.domain}: {step.share:.0%}" if step.domain else "-"] for step in steps]
-    table = Table(("step", "not before", "hosts", "most of a domain"), rows, ("step", "hosts"))
+    table = Table((*(["kernel"] if found.ramp.kernels else []), "step", "not before", "hosts",
+                   "most of a domain"), rows, ("step", "hosts"))
     app.show({"steps": [asdict(step) for step in steps]}, lambda: text_of(table))
+    if domain_most is not None:
+        if inventory is None:
+            raise UsageError("--domain-most: an inventory is wanted", "--inventory FILE")
+        if over := too_much(steps, domain_most):
+            raise CtlError(f"more than {domain_most:g} % of a failure domain at {'; '.join(over)}",
+                           Exit.FAILED, "another salt, or smaller steps")
 
 
 def _verdict(found: Experiment, before: Decision | None, data: Data) -> "Verdict":
@@ -111,9 +127,11 @@ def _verdict(found: Experiment, before: Decision | None, data: Data) -> "Verdict
 def _show(app: App, verdict: "Verdict", more: dict[str, Any]) -> None:
     decision = verdict.decision
     table = Table(("guard", "arm", "", "what is known"),
-                  [[g.metric, g.arm, g.state, g.words] for g in verdict.guards], ())
+                  [[g.metric, f"{g.arm}, {g.kernel}" if g.kernel else g.arm, g.state, g.words]
+                   for g in verdict.guards], ())
+    whose = f"the hosts of kernel {decision.kernel}" if decision.kernel else "the fleet"
     lines = [f"{verdict.what}: {verdict.reason}",
-             f"{decision.percent:g} % of the fleet takes part" if not decision.halt else
+             f"{decision.percent:g} % of {whose} takes part" if not decision.halt else
              "every host goes to stock", "", text_of(table)]
     app.show({"what": verdict.what, "reason": verdict.reason, "decision": asdict(decision),
               "guards": [asdict(guard) for guard in verdict.guards], **more},
@@ -188,7 +206,8 @@ def _write(
 
 def metrics_of(decision: Decision) -> str:
     """A decision as Prometheus reads it."""
-    label = f'{{experiment="{decision.experiment}"}}'
+    kernel = f',kernel="{decision.kernel}"' if decision.kernel else ""
+    label = f'{{experiment="{decision.experiment}"{kernel}}}'
     rows = (("percent", "Part of the fleet that takes part.", decision.percent),
             ("halted", "1: every host goes to stock.", int(decision.halt)),
             ("decided_timestamp_seconds", "When the last decision was made.", decision.at_s))
@@ -240,6 +259,7 @@ def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> N
         now_s = time.time()
         decision = Decision(found.name, 1 if before is None else before.serial + 1,
                             0.0 if before is None else before.percent, True, reason, now_s,
-                            now_s if before is None else before.since_s)
+                            now_s if before is None else before.since_s,
+                            "" if before is None else before.kernel)
         replace(publish, signed(decision, key))
     app.show({"decision": asdict(decision)}, lambda: f"halted: {reason}")

@@ -5,9 +5,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from livemmctl.ab.analyse import Comparison, Report
+from livemmctl.ab.analyse import Comparison, Report, analyse
 from livemmctl.ab.decision import Decision, first_decision
-from livemmctl.ab.model import ANY_TIME
+from livemmctl.ab.model import ANY_TIME, Experiment
 from livemmctl.ab.stats import checks, sequential
 from livemmctl.ab.stats.estimate import ALPHA
 from livemmctl.errors import UsageError
@@ -26,6 +26,12 @@ class Guarded:
     arm: str
     state: str
     words: str
+    #: Of whose hosts, where kernels come one after the other.
+    kernel: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.arm}, {self.kernel}" if self.kernel else self.arm
+        return f"{self.metric}, {where}: {self.words}"
 
 
 @dataclass(frozen=True)
@@ -41,9 +47,11 @@ class Verdict:
 OK, WAITING, HARMFUL = "ok", "waiting", "harmful"
 
 
-def _guard_of(item: Comparison, times: float, p: float, unheard: str) -> Guarded:
+def _guard_of(
+    item: Comparison, times: float, p: float, unheard: str, kernel: str
+) -> Guarded:
     def made(state: str, words: str) -> Guarded:
-        return Guarded(item.metric.name, item.arm, state, words)
+        return Guarded(item.metric.name, item.arm, state, words, kernel)
 
     least = item.metric.margin_pct or 0.0
     margin = f"{least * times:g} %"
@@ -65,24 +73,27 @@ def _guard_of(item: Comparison, times: float, p: float, unheard: str) -> Guarded
 
 
 def guards_of(
-    report: Report, before: Decision | None, now_s: float
+    report: Report, now: Decision, now_s: float, kernel: str = ""
 ) -> tuple[list[Guarded], str]:
     """Every metric with a margin, of every treatment, by the margins of the step; and _trips().
 
     Whatever the report's own correction is, all questions that may halt share one ALPHA (Holm).
+    Each of the kernels that come one after the other has its part (Bonferroni): how many there
+    are is known before the first look.
     """
     ramp = report.experiment.ramp
-    percent, since_s = (0.0, 0.0) if before is None else (before.percent, before.since_s)
     steps = [times for step, times in zip(ramp.percents, ramp.margin_times, strict=True)
-             if step <= percent]
+             if step <= now.percent]
     times = steps[-1] if steps else ramp.margin_times[0]
     asked = [item for item in report.comparisons if item.metric.margin_pct is not None]
     trips = _trips(report)
     p_values = [math.nan if item.effect.look is None else item.effect.look.p for item in asked]
-    corrected = checks.corrected([*p_values, *(p for p, _ in trips)], "holm")
+    kernels = max(len(ramp.kernels), 1)
+    corrected = [p * kernels for p in
+                 checks.corrected([*p_values, *(p for p, _ in trips)], "holm")]
     harmful = [words for p, (_, words) in zip(corrected[len(asked):], trips, strict=True)
                if words and p < ALPHA]
-    return ([_guard_of(item, times, p, silence(report, item, since_s, now_s))
+    return ([_guard_of(item, times, p, silence(report, item, now.since_s, now_s), kernel)
              for item, p in zip(asked, corrected, strict=False)],
             "; ".join(harmful))
 
@@ -123,13 +134,15 @@ def decide(
     experiment = report.experiment
     if experiment.looks != ANY_TIME:
         raise UsageError('a rollout looks at every tick', 'looks = "any"')
-    guards, trips = guards_of(report, before, now_s)
-    if not guards:
+    if all(metric.margin_pct is None for metric in experiment.metrics):
         raise UsageError("no metric has a margin: what should hold the rollout up?",
                          "margin_pct = 2 in a [[metrics]]")
+    first = first_decision(experiment, now_s)
+    *earlier, (report, guards, trips) = _by_kernel(report, before or first, now_s)
     if before is None:
-        first = first_decision(experiment, now_s)
         return Verdict(ADVANCE, first.reason, guards, first)
+    guards = [guard for _, found, _ in earlier for guard in found] + guards
+    trips = "; ".join(filter(None, [*(words for _, _, words in earlier), trips]))
     what, reason = _next(report, before, guards, trips, now_s)
     if what == ADVANCE and is_followed and (missing := absence(report, before)):
         what, reason = HOLD, missing
@@ -137,10 +150,45 @@ def decide(
     if what == HALT and not before.halt:
         decision = replace(decision, serial=before.serial + 1, halt=True, reason=reason)
     elif what == ADVANCE:
-        percent = min(step for step in experiment.ramp.percents if step > before.percent)
+        kernel, percent = _after(experiment, before) or ("", 0.0)
         decision = replace(decision, serial=before.serial + 1, percent=percent, reason=reason,
-                           since_s=now_s)
+                           since_s=now_s, kernel=kernel)
     return Verdict(what, reason, guards, decision)
+
+
+def _by_kernel(
+    report: Report, now: Decision, now_s: float
+) -> list[tuple[Report, list[Guarded], str]]:
+    """A report of the hosts of each kernel so far, the last of the one whose turn it is.
+
+    One kernel's harm is not hidden by the hosts of another.  Where kernels go together: one.
+    """
+    kernels = report.experiment.ramp.kernels
+    if not kernels:
+        return [(report, *guards_of(report, now, now_s))]
+    if now.kernel not in kernels:
+        raise UsageError(f"the decision in force is about kernel {now.kernel!r}",
+                         "kernels in [ramp] are not to be changed on the way")
+    found = []
+    for kernel in kernels[:kernels.index(now.kernel) + 1]:
+        hosts = {host: info for host, info in report.seen.hosts.items() if info.kernel == kernel}
+        points = {name: [point for point in all_of if point.host in hosts]
+                  for name, all_of in report.seen.points.items()}
+        mine = analyse(report.experiment, replace(report.seen, hosts=hosts, points=points))
+        # A kernel whose turn is over took the last step, long ago.
+        stood = now if kernel == now.kernel else replace(
+            now, percent=report.experiment.ramp.percents[-1])
+        found.append((mine, *guards_of(mine, stood, now_s, kernel)))
+    return found
+
+
+def _after(experiment: Experiment, now: Decision) -> tuple[str, float] | None:
+    """The kernel and the percentage of the step that follows; None: there is none."""
+    ramp = experiment.ramp
+    if now.percent < ramp.percents[-1]:
+        return now.kernel, min(step for step in ramp.percents if step > now.percent)
+    later = ramp.kernels[ramp.kernels.index(now.kernel) + 1:] if ramp.kernels else ()
+    return (later[0], ramp.percents[0]) if later else None
 
 
 def replay(looks: Sequence[tuple[float, Report]], begun_s: float) -> list[tuple[float, Verdict]]:
@@ -174,19 +222,18 @@ def _next(
     experiment = report.experiment
     if before.halt:
         return HALT, before.reason
-    harmful = [f"{guard.metric}, {guard.arm}: {guard.words}" for guard in guards
-               if guard.state == HARMFUL]
+    harmful = [str(guard) for guard in guards if guard.state == HARMFUL]
     if harmful or trips:
         return HALT, "; ".join([*harmful, *([trips] if trips else [])])
-    if before.percent >= experiment.ramp.percents[-1]:
+    if _after(experiment, before) is None:
         return DONE, "every step is taken"
     left_s = before.since_s + experiment.ramp.every_s - now_s
     if left_s > 0:
         return HOLD, f"this step lasts {left_s / 60:.0f} min more"
     if report.failed:
         return HOLD, "; ".join(f"{check.name}: {check.words}" for check in report.failed)
-    waiting = [f"{guard.metric}, {guard.arm}: {guard.words}" for guard in guards
-               if guard.state == WAITING]
+    waiting = [str(guard) for guard in guards
+               if guard.state == WAITING and guard.kernel == before.kernel]
     if waiting:
         return HOLD, "; ".join(waiting)
     return ADVANCE, "every guard is no worse by its margin"

@@ -13,24 +13,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import pytest
 from ab import fleet as rates
 from ab.doubles import START_S, World, be_quick, experiment, toml
 from conftest import Ctl
 from fake_tree import FakeHost
-from livemmctl.ab.analyse import Report, analyse
-from livemmctl.ab.assign import app_specific_id, arm_of, entry_pct
-from livemmctl.ab.decision import Decision, first_decision, parse, signed, verified
+from livemmctl.ab.analyse import Report
+from livemmctl.ab.assign import app_specific_id
+from livemmctl.ab.decision import Decision, parse, signed, verified
 from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.gate import Fetcher
-from livemmctl.ab.history import looks_back
 from livemmctl.ab.journal import read_journal
-from livemmctl.ab.model import Experiment
-from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.errors import CtlError, Exit
-from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, Verdict, decide, replay
-from livemmctl.rollout.plan import waves
+from livemmctl.rollout.decide import HALT, Verdict, decide
 
 START = datetime.fromtimestamp(START_S, UTC)
 TICK_S = 60.0
@@ -362,236 +357,6 @@ def test_a_gate_needs_a_ramp_and_a_whole_path() -> None:
             experiment("host", **{key: value for key, value in keys.items() if value})
 
 
-# ---- a fleet
-
-
-def fleet_experiment() -> Experiment:
-    return experiment(
-        "host", start=START, duration="14d", tick="1m", lease="5m", looks="any",
-        ramp={"percent": [2, 5, 25, 100], "every": "30m", "margin_times": [10, 5, 2, 1]},
-        gate={"decision": "/x"},
-        metrics=[
-            {"name": "stalls", "kind": "count", "source": "vmstat:allocstall_normal",
-             "detect_pct": 20, "margin_pct": 20},
-            {"name": "faults", "source": "vmstat:pgfault", "detect_pct": 2, "margin_pct": 2,
-             "better": "more"},
-        ])
-
-
-class Fleet:
-    """2,000 hosts that follow decisions; each tick is seen at once."""
-
-    def __init__(self, made: Experiment, harm: Callable[[float], float], seed: int) -> None:
-        self.made, self.harm = made, harm
-        self.draw = np.random.default_rng(seed)
-        ids = [app_specific_id(f"{seed:08x}{number:024x}") for number in range(2000)]
-        self.hosts = {host: (arm_of(made, host, {}), entry_pct(made, host)) for host in ids}
-        self.seen = Seen({metric.name: [] for metric in made.metrics})
-        self.level = {host: self.draw.lognormal(0, 0.3) for host in ids}
-        self.exposed: set[str] = set()
-        self.now_s = START_S
-        #: Is the metric there?  Can hosts read the decision?
-        self.is_silent: Callable[[str], bool] = lambda host: False
-        self.is_cut_off = False
-
-    def tick(self, decided: Decision) -> None:
-        """A minute of every host that takes part."""
-        self.now_s += TICK_S
-        for host, (arm, entry) in self.hosts.items():
-            is_in = host in self.seen.hosts
-            if entry >= decided.percent or decided.halt or (self.is_cut_off and not is_in):
-                continue
-            self.seen.hosts.setdefault(host, HostSeen(arm, arm_now=arm, joined_s=self.now_s))
-            treated = arm != self.made.control
-            self.exposed |= {host} if treated else set()
-            worse = self.harm(decided.percent) if treated else 1.0
-            stalls = float(self.draw.poisson(0.5 * self.level[host] * worse))
-            faults = 1e6 * (1 + 0.002 * self.draw.standard_normal()) * (2 - max(worse, 0.999))
-            if not self.is_silent(host):
-                self.seen.points["stalls"].append(Point(host, stalls, TICK_S, at_s=self.now_s))
-            self.seen.points["faults"].append(
-                Point(host, faults if worse <= 1 else 1e6, TICK_S, at_s=self.now_s))
-
-    def roll(
-        self, ticks: int, every: int = 1, decided: Decision | None = None
-    ) -> list[Verdict]:
-        """A decision each `every` ticks, until halt or the last step."""
-        decided = decided or first_decision(self.made, START_S)
-        verdicts: list[Verdict] = []
-        for tick in range(1, ticks + 1):
-            self.tick(decided)
-            if tick % every:
-                continue
-            verdicts.append(decide(analyse(self.made, self.seen), decided, self.now_s))
-            decided = verdicts[-1].decision
-            if verdicts[-1].what in (HALT, DONE):
-                break
-        return verdicts
-
-
-def test_a_harm_at_the_second_step_halts_the_fleet() -> None:
-    """Three times the stalls once 5 % take part: 95 % of the hosts are never exposed."""
-    fleet = Fleet(fleet_experiment(), lambda percent: 3.0 if percent >= 5 else 1.0, 1)
-    verdicts = fleet.roll(400)
-    steps = [verdict.decision.percent for verdict in verdicts]
-    assert (verdicts[-1].what, steps[-1]) == (HALT, 5.0)
-    assert "stalls, on: worse" in verdicts[-1].reason
-    assert len(fleet.exposed) <= 0.05 * 2000
-    # The bound is crossed soon, and the decision that crosses it is the one that halts.
-    assert steps.count(5.0) <= 60
-    # Replayed, the same data give the same decisions.
-    again = Fleet(fleet_experiment(), lambda percent: 3.0 if percent >= 5 else 1.0, 1).roll(400)
-    assert [verdict.decision for verdict in again] == [verdict.decision for verdict in verdicts]
-
-
-def test_a_benefit_completes_by_itself() -> None:
-    fleet = Fleet(fleet_experiment(), lambda percent: 0.6, 2)
-    verdicts = fleet.roll(600, every=10)
-    taken = [verdict.decision.percent for verdict in verdicts if verdict.what == ADVANCE]
-    assert taken == [5.0, 25.0, 100.0]
-    assert verdicts[-1].what == DONE
-    # No step is shorter than the ramp says.
-    waits = [verdict.reason for verdict in verdicts if verdict.what == HOLD]
-    assert any("min more" in words for words in waits)
-
-
-@pytest.mark.parametrize(("fault", "words"), [
-    # An exporter that is gone on all hosts; hosts of one arm that died; hosts that are cut off.
-    (lambda fleet: setattr(fleet, "is_silent", lambda host: True), "no number for 10 min from"),
-    (lambda fleet: setattr(fleet, "is_silent", lambda host: (
-        fleet.hosts[host][0] == "on" and fleet.hosts[host][1] < 2)), "no number for 10 min from"),
-    (lambda fleet: setattr(fleet, "is_cut_off", True), "0 hosts have joined in this step"),
-])
-def test_a_gate_without_its_metric_stays_shut(
-    fault: Callable[[Fleet], None], words: str
-) -> None:
-    """What was known of a guard before lets no further step be taken."""
-    fleet = Fleet(fleet_experiment(), lambda percent: 0.6, 2)
-    before = fleet.roll(30, every=30)[-1].decision
-    assert before.percent == 5.0
-    if "joined" not in words:
-        for _ in range(20):
-            fleet.tick(before)
-    fault(fleet)
-    verdict = fleet.roll(40, every=40, decided=before)[-1]
-    assert (verdict.what, verdict.decision.percent) == (HOLD, 5.0)
-    assert words in verdict.reason
-
-
-def one_metric(metric: dict[str, object], **over: object) -> Experiment:
-    keys = {"name": "it", "source": "vmstat:pgfault", "margin_pct": 2, "detect_pct": 2}
-    return replace(fleet_experiment(), metrics=experiment(
-        "host", metrics=[keys | metric]).metrics, **over)  # type: ignore[arg-type]
-
-
-def decided_at_first(
-    made: Experiment, value: Callable[[bool, int], float], seconds: float = TICK_S
-) -> Verdict:
-    """A decision at the first step, from the values of 400 hosts, half of them treated."""
-    seen = Seen({"it": []})
-    for number in range(400):
-        treated = bool(number % 2)
-        seen.hosts[str(number)] = HostSeen("on" if treated else "off", arm_now="on"
-                                           if treated else "off")
-        seen.points["it"].append(Point(str(number), value(treated, number), seconds,
-                                       at_s=START_S + 2 * made.ramp.every_s))
-    first = first_decision(made, START_S)
-    return decide(analyse(made, seen), first, START_S + 2 * made.ramp.every_s)
-
-
-def test_no_event_anywhere_holds_nothing_up() -> None:
-    made = one_metric({"kind": "count"})
-    verdict = decided_at_first(made, lambda treated, number: 0.0)
-    assert (verdict.what, verdict.guards[0].words) == (ADVANCE, "no event on a treated host")
-
-
-def test_a_harm_that_is_known_is_not_let_on_by_a_wide_margin() -> None:
-    """5 % worse: within the first step's margin of 20 %, and beyond the last one's of 2 %."""
-    made = one_metric({})
-    draw = np.random.default_rng(8)
-    noise = draw.standard_normal(400)
-    worse = decided_at_first(made, lambda treated, number: 60 * (
-        (105.0 if treated else 100.0) + noise[number]))
-    assert (worse.what, worse.guards[0].state) == (HALT, "harmful")
-    # Worse, and within the last margin: no harm.
-    little = decided_at_first(made, lambda treated, number: 60 * (
-        (100.8 if treated else 100.0) + noise[number]))
-    assert (little.what, little.guards[0].state) == (ADVANCE, "ok")
-
-
-@pytest.mark.parametrize(("treated_level", "state"), [(-120.0, "ok"), (-80.0, "harmful")])
-def test_a_level_below_zero(treated_level: float, state: str) -> None:
-    """Less is better: -120 is less than -100."""
-    made = one_metric({"kind": "mean", "source": "command:/bin/true"})
-    noise = np.random.default_rng(9).standard_normal(400)
-    verdict = decided_at_first(made, lambda treated, number: (
-        treated_level if treated else -100.0) + noise[number], 1.0)
-    assert verdict.guards[0].state == state
-
-
-def test_hosts_without_data_do_not_make_an_arm_quiet() -> None:
-    """Treated hosts that are missing more often may have died: none of them has an event."""
-    made = one_metric({"kind": "count"})
-    seen = Seen({"it": []})
-    for number in range(400):
-        arm = "on" if number % 2 else "off"
-        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm)
-        if arm == "off" or number > 100:
-            seen.points["it"].append(Point(str(number), float(arm == "off"), TICK_S))
-    verdict = decide(analyse(made, seen), first_decision(made, START_S),
-                     START_S + 2 * made.ramp.every_s)
-    assert verdict.what == HOLD
-    assert "not alike in the arms" in verdict.reason
-
-
-def test_a_step_does_not_last_before_the_start() -> None:
-    """The timer may run for days before."""
-    early = first_decision(fleet_experiment(), START_S - 9e5)
-    assert (early.at_s, early.since_s) == (START_S - 9e5, START_S)
-
-
-def test_all_that_may_halt_shares_five_percent() -> None:
-    """Whatever a report corrects for: of four guards, one alone has p = 0.023."""
-    made = one_metric({"kind": "count"}, correction="none")
-    made = replace(made, metrics=tuple(replace(made.metrics[0], name=f"m{number}")
-                                       for number in range(4)))
-    seen = Seen({metric.name: [] for metric in made.metrics})
-    for number in range(200):
-        arm = "on" if number % 2 else "off"
-        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm)
-        for metric in made.metrics:
-            events = number < (32 if arm == "on" else 1) and metric.name == "m0"
-            seen.points[metric.name].append(Point(str(number), float(events), TICK_S))
-    report = analyse(made, seen)
-    assert 0.05 / 4 < report.comparisons[0].p < 0.05
-    assert decide(report, first_decision(made, START_S), START_S + TICK_S).what == HOLD
-
-
-def test_guardrails_that_trip_on_treated_hosts_halt() -> None:
-    made = fleet_experiment()
-    seen = Seen({metric.name: [] for metric in made.metrics})
-    for number in range(200):
-        arm = "on" if number % 2 else "off"
-        guard = "oom_kills" if number % 2 and number < 40 else ""
-        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm, guard=guard)
-    verdict = decide(analyse(made, seen), first_decision(made, START_S), START_S + TICK_S)
-    assert verdict.what == HALT
-    assert "guardrails were passed on 20 of 100 hosts of on" in verdict.reason
-    assert verdict.decision.serial == 2
-    again = decide(analyse(made, seen), verdict.decision, START_S + 2 * TICK_S)
-    assert (again.what, again.decision.serial) == (HALT, 2)
-
-
-def test_a_rollout_needs_a_margin_and_many_looks() -> None:
-    made = fleet_experiment()
-    bare = replace(made, metrics=tuple(replace(m, margin_pct=None) for m in made.metrics))
-    seen = Seen({metric.name: [] for metric in made.metrics})
-    for broken, words in ((bare, "no metric has a margin"),
-                          (replace(made, looks="end"), "looks at every tick")):
-        with pytest.raises(CtlError, match=words):
-            decide(analyse(broken, seen), first_decision(made, START_S), START_S)
-
-
 # ---- the command
 
 
@@ -630,8 +395,49 @@ def test_plan(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     assert data["steps"][-1]["hosts"] == 400
     assert data["steps"][-1]["share"] == 1.0
     assert "1d" in ctl("rollout", "plan", str(file)).out
+    most = ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--domain-most", "4")
+    assert (most.status, "% of rack" in most.err) == (Exit.FAILED, True)
+    other = inventory.read_text(encoding="utf-8").replace("domain", "row")
+    inventory.write_text(other, encoding="utf-8")
+    assert ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--domain", "row",
+               "--domain-most", "50").status == Exit.OK
     inventory.write_text("name\nx\n", encoding="utf-8")
     assert ctl("rollout", "plan", str(file), "--inventory", str(inventory)).status == Exit.USAGE
+
+
+def test_a_host_waits_for_the_turn_of_its_kernel(
+    tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that boots another kernel waits for that kernel's turn, at stock."""
+    be_quick(monkeypatch)
+    rolled = Rolled(tmp_path, keys)
+    rolled.experiment = replace(rolled.experiment, ramp=replace(
+        rolled.experiment.ramp, kernels=("6.1", "6.12")))
+    release = "/proc/sys/kernel/osrelease"
+    rolled.world.host.kernel.put(release, "6.1.0-40-amd64\n")
+    seen = rolled.look(8, 15, 31)
+    rolled.later(5, lambda: rolled.publish(percent=0.0, kernel="6.1"))
+    rolled.later(10, lambda: rolled.publish(serial=2, kernel="6.1"))
+    rolled.later(30, rolled.world.clock.tell)
+    assert rolled.world.run(rolled.experiment).kind == "stop"
+    rolled.world.clock.signal = None
+    rolled.world.host.kernel.put(release, "6.12.48+deb13-amd64\n")
+    rolled.world.clock.at.clear()
+    seen += (later := rolled.look(40, 55))
+    rolled.later(50, lambda: rolled.publish(serial=3, kernel="6.12"))
+    assert rolled.world.run(rolled.experiment).status == Exit.OK
+    assert seen[:2] + later == [False, True, False, True]
+    # Once more, without the server: the host knows that its kernel was let in.
+    assert [r["kernel"] for r in rolled.world.records("gate") if r.get("opens")] == ["6.1", "6.12"]
+
+
+@pytest.mark.parametrize(("kernels", "words"), [
+    (["6.1", "6.1"], "twice"), (["6.1.0"], "kernel series"), ([6.1], "kernel series"),
+    ([""], "kernel")])
+def test_kernels_that_are_none(kernels: list[object], words: str) -> None:
+    with pytest.raises(CtlError, match=words):
+        experiment("host", start=START, duration="14d", gate={"decision": "/x"},
+                   ramp={"percent": [1, 100], "every": "1h", "kernels": kernels})
 
 
 def test_a_replay_of_a_journal(ctl: Ctl, tmp_path: Path) -> None:
@@ -645,21 +451,6 @@ def test_a_replay_of_a_journal(ctl: Ctl, tmp_path: Path) -> None:
     last = data["decisions"][-1]
     assert last["what"] == HALT
     assert "faults, on: worse" in last["reason"]
-
-
-def test_a_replay_knows_no_later_guardrail() -> None:
-    made = fleet_experiment()
-    seen = Seen({metric.name: [] for metric in made.metrics})
-    for number in range(200):
-        arm = "on" if number % 2 else "off"
-        late = number % 2 and number < 60
-        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm, guard="taint" if late else "",
-                                           guard_s=START_S + 5000 if late else 0.0)
-        seen.points["stalls"] += [Point(str(number), 0.0, TICK_S, at_s=START_S + 100 * tick)
-                                  for tick in range(101)]
-    verdicts = replay(looks_back(made, seen, 20), START_S)
-    assert verdicts[-1][1].what == HALT
-    assert verdicts[-1][0] == pytest.approx(5000, abs=1)
 
 
 def test_a_halt_that_comes_while_advance_reckons_stays(
@@ -700,11 +491,3 @@ def test_a_foreign_decision_is_not_overwritten(ctl: Ctl, file: Path, tmp_path: P
     done = ctl("rollout", "halt", str(file), "--publish", str(tmp_path / "decision"),
                "--key", str(tmp_path / "key"))
     assert (done.status, "not believed" in done.err) == (Exit.FAILED, True)
-
-
-def test_steps_only_ever_add_hosts() -> None:
-    made = fleet_experiment()
-    hosts = [(app_specific_id(f"{number:032x}"), "d") for number in range(500)]
-    counts = [wave.hosts or 0 for wave in waves(made, hosts)]
-    assert counts == sorted(counts)
-    assert counts[-1] == 500
