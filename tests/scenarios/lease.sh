@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kernels: 6.1
+# guest: shared
 # named: 6.12
+# args: transparent_hugepage=never
 # emulation: parallel 6.1
 #
 # A host whose controller died goes back to stock by itself.

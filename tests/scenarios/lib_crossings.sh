@@ -9,8 +9,10 @@ _crossing="kmem/mm_page_alloc_zone_locked kmem/mm_page_pcpu_drain"
 tracing=/sys/kernel/tracing/events
 
 echo never >/sys/kernel/mm/transparent_hugepage/enabled
+# A scenario before this one, in the same guest, may have set the triggers.
 for event in $_crossing; do
-	need write_to "$tracing/$event/trigger" "hist:keys=common_type"
+	grep -q ^hist: "$tracing/$event/trigger" ||
+		need write_to "$tracing/$event/trigger" "hist:keys=common_type"
 done
 
 hits() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 debug
-# named: 6.12
+# kernels: 6.1
+# named: 6.12 debug
 # cpus: 4
 # nodes: 2
 # memory: 2G
