@@ -35,11 +35,10 @@ Row = list[list[str]]
 # No guest is booted.
 QUICK: list[Row] = [[["cores"]], [["lint"], ["tools"]]]
 ORDER: list[Row] = [
-    # A kernel that is built here leaves a core idle while the kernel is linked.
-    [["kunit"], ["selftest", "cores", "threads", "model"]],
-    [["modules"]],
-    # The second lane must not take longer than the scenarios.
-    [["scenarios"], ["deb", "torture", "dkms", "tools", "sleep"], ["lint", "fuzz"]],
+    # A kernel or a module that is built leaves a core idle while it is linked.
+    [["kunit", "modules"], ["selftest", "cores", "threads", "model", "fuzz"]],
+    # No lane may take longer than the scenarios, or a core is idle at the end.
+    [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms"]],
 ]
 LONG: list[Row] = [[["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
                    [["torture-faults"]]]
@@ -47,7 +46,7 @@ LONG: list[Row] = [[["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
 NOTE_LINES = 5
 # Only compute, so what the others leave of the cores is enough.  A guest needs its share: each
 # has a time by which the guest must be done.
-BEHIND = ("lint", "fuzz")
+BEHIND = ("lint", "tools", "fuzz")
 
 
 @dataclass
