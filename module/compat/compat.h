@@ -34,8 +34,9 @@
  * The function that counts a hint fault takes the fault as its second argument; before,
  * the VMA.
  * Upstream "mm/migrate: move common code to numa_migrate_check (was
- * numa_migrate_prep)" (20240808233728.1477034-1-ziy@nvidia.com), 6.12.  Between 6.8 and
- * 6.11 the function had a third prototype, which the hook table does not know.
+ * numa_migrate_prep)" (20240808233728.1477034-1-ziy@nvidia.com; which of several hashes
+ * was merged is not known), 6.12.  Between 6.8 and 6.11 the function had a third
+ * prototype, which the hook table does not know.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define LMM_HINT_SYMBOL		numa_migrate_check
@@ -68,7 +69,7 @@
 /*
  * ops_func decides whether a direct call and a livepatch may share a site.  Since 7.0 ops_func
  * gets the address of the site.
- * Upstream "ftrace,bpf: Use single direct ops for bpf trampolines", 7.0.
+ * Upstream 956747efd82a ("ftrace: Factor ftrace_ops ops_func interface"), 7.0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define LMM_OPS_FUNC_ARGS \
@@ -78,12 +79,12 @@
 #endif
 
 /*
- * Since 7.0 a BPF program at the entry of a function is a node of a link, and a function of its own
+ * Since 7.2 a BPF program at the entry of a function is a node of a link, and a function of its own
  * attaches a program to many functions at once.
- * Upstream "bpf: Add struct bpf_tramp_node object" and "bpf: Add bpf_trampoline_multi_attach
- * functions", 7.0.
+ * Upstream 65499074efaf ("bpf: Add struct bpf_tramp_node object") and aef4dfa790b2 ("bpf: Add
+ * bpf_trampoline_multi_attach/detach functions"), 7.2.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define LMM_BPF_LINK_ARGS \
 	struct bpf_tramp_node *node, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog
 #else
@@ -229,8 +230,8 @@ struct alloc_context {
  * be claimed.  The allocator searches first for a block to claim, then for a block to split.
  * Compaction also searches for a block to claim, on 7.2 with NULL for the type.
  * Upstream 90abee6d7895 ("mm: page_alloc: speed up fallbacks in rmqueue_bulk()"), 6.15, made
- * two searches of one; "enum fallback_result" (mm/internal.h) is in 7.2.  Kernels in between
- * have another prototype, which verification refuses.
+ * two searches of one.  mm/internal.h of 7.2 has enum fallback_result; the commit that brought the
+ * enum was not found.  Kernels in between have another prototype, which verification refuses.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 /* The values of mm/internal.h. */
@@ -314,7 +315,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 /*
  * get_pfnblock_migratetype() reads the type of a pageblock; before, the caller gave a mask of the
  * pageblock's flags.
- * Upstream "mm/page_alloc: pageblock flags functions clean up", 6.17.
+ * Upstream 42f46ed99ac6 ("mm/page_alloc: pageblock flags functions clean up"), 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define LMM_BLOCK_TYPE_SYMBOL	get_pfnblock_migratetype
@@ -332,8 +333,9 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 /*
  * A pageblock keeps its migratetype while the block is isolated; before, the caller said which
  * type the block gets afterwards.
- * Upstream "mm/page_isolation: remove migratetype from undo_isolate_page_range()" and
- * "mm/page_isolation: remove migratetype parameter from more functions", 6.17.
+ * Upstream 7a3324eb66f6 ("mm/page_isolation: remove migratetype from
+ * undo_isolate_page_range()") and d1554fb63020 ("mm/page_isolation: remove migratetype
+ * parameter from more functions"), 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define LMM_ISOLATE_ARGS \
@@ -353,7 +355,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 
 /*
  * The low bits of a page's mapping that are flags.
- * Upstream "mm: rename PAGE_MAPPING_* to FOLIO_MAPPING_*", 6.17.
+ * Upstream df25569d401e ("mm: rename PAGE_MAPPING_* to FOLIO_MAPPING_*"), 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define LMM_MAPPING_FLAGS	FOLIO_MAPPING_FLAGS
@@ -385,10 +387,11 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 
 /*
  * A tail page holds the address of its head, or a mask that leads to the head.
- * Upstream 8c846c879e22 ("mm: rework compound_head() for power-of-2 sizeof(struct page)") and the
- * rename before it, 7.1.
+ * Upstream 8c846c879e22 ("mm: rework compound_head() for power-of-2 sizeof(struct page)") and
+ * d50569612c29 ("mm: rename the 'compound_head' field in the 'struct page' to
+ * 'compound_info'"), 7.1.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
 #define LMM_PAGE_COMPOUND	compound_info
 #else
 #define LMM_PAGE_COMPOUND	compound_head
@@ -397,25 +400,36 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 /*
  * Probes of tracepoints run with preemption off, so a wait for probes is also a wait for an
  * RCU grace period; since 7.0 probes run under SRCU.
- * Upstream "tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast", 7.0.
+ * Upstream a46023d5616e ("tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with
+ * SRCU-fast"), 7.0.
  */
 #define LMM_PROBES_WAIT_FOR_RCU	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
 
 /*
- * The tracepoint at the start of a CMA allocation has the free and total pages of the area, and
- * the tracepoint at the end has the errno.  Our handlers take the arguments before these.
- * Seen in include/trace/events/cma.h of 7.2 and not of 6.12; the commit was not found.
+ * The tracepoint at the start of a CMA allocation has the free and total pages of the area.  Our
+ * handler takes the arguments before these.
+ * Upstream 0cd01c4a5cc1 ("mm/cma: add 'available count' and 'total count' to
+ * trace_cma_alloc_start"), 6.18.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
 #define LMM_CMA_START_ARGS \
 	void *__data, const char *name, long unsigned int request_count, \
 	long unsigned int available_count, long unsigned int total_count, unsigned int align
+#else
+#define LMM_CMA_START_ARGS \
+	void *__data, const char *name, long unsigned int count, unsigned int align
+#endif
+
+/*
+ * The tracepoint at the end of a CMA allocation has the errno.  Our handler takes the arguments
+ * before the errno.
+ * Upstream cb6c33d4dc09 ("cma: tracing: print alloc result in trace_cma_alloc_finish"), 6.3.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define LMM_CMA_FINISH_ARGS \
 	void *__data, const char *name, long unsigned int pfn, const struct page *page, \
 	long unsigned int count, unsigned int align, int errorno
 #else
-#define LMM_CMA_START_ARGS \
-	void *__data, const char *name, long unsigned int count, unsigned int align
 #define LMM_CMA_FINISH_ARGS \
 	void *__data, const char *name, long unsigned int pfn, const struct page *page, \
 	long unsigned int count, unsigned int align
@@ -423,9 +437,9 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 
 /*
  * The tracepoint at the end also fires for an allocation of more pages than the area has.
- * Seen in cma_alloc() of 7.2 (mm/cma.c) and not of 6.12; the commit was not found.
+ * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
-#define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
+#define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
 
 /*
  * A CMA area may have several ranges, and cma_get_base() warns if an area has more than one.
@@ -454,9 +468,9 @@ struct cma {
 
 /*
  * The tracepoint at the end of direct reclaim has the memory cgroup; NULL for reclaim of a zone.
- * Seen in include/trace/events/vmscan.h of 7.2 and not of 6.12; the commit was not found.
+ * Upstream 874a0a566ede ("mm: vmscan: add cgroup IDs to vmscan tracepoints"), 7.1.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
 #define LMM_RECLAIM_END_ARGS \
 	void *__data, long unsigned int nr_reclaimed, struct mem_cgroup *memcg
 #else
