@@ -102,20 +102,29 @@ def megabytes(memory: str) -> int:
     return int(number) * (1024 if unit == "G" else 1)
 
 
-def topology(guest: Guest) -> list[str]:
-    """CPUs, memory and nodes as virtme-ng takes them."""
+def processors(guest: Guest) -> str:
+    """CPUs and nodes as qemu takes them."""
     if guest.nodes < 1 or guest.cpus % guest.nodes:
         raise ToolError(f"{guest.name}: {guest.cpus} CPUs do not split over {guest.nodes} nodes")
-    words = ["--memory", guest.memory]
+    # A socket a node: otherwise the guest warns about its own topology.
+    return f"{guest.cpus},sockets={guest.nodes},cores={guest.cpus // guest.nodes}"
+
+
+def parts(guest: Guest) -> list[tuple[str, str]]:
+    """Memory and CPUs of each node, where there are several."""
     if guest.nodes == 1:
-        return [*words, "--cpus", str(guest.cpus)]
+        return []
     each = guest.cpus // guest.nodes
     share = megabytes(guest.memory) // guest.nodes
-    # A socket a node: otherwise the guest warns about its own topology.
-    words += ["--cpus", f"{guest.cpus},sockets={guest.nodes},cores={each}"]
-    for node in range(guest.nodes):
-        first = node * each
-        words += ["--numa", f"{share}M,cpus={first}-{first + each - 1}"]
+    return [(f"{share}M", f"cpus={first}-{first + each - 1}")
+            for first in range(0, guest.cpus, each)]
+
+
+def topology(guest: Guest) -> list[str]:
+    """CPUs, memory and nodes as virtme-ng takes them."""
+    words = ["--memory", guest.memory, "--cpus", processors(guest)]
+    for memory, cpus in parts(guest):
+        words += ["--numa", f"{memory},{cpus}"]
     return words
 
 
@@ -131,23 +140,30 @@ def covered() -> list[Path]:
     return [path for path in (ROOT, cache_dir()) if str(path).startswith(COVERED)]
 
 
-def guest_script(guest: Guest, accel: Accel) -> str:
-    """The shell text that the guest's init runs."""
-    env = {
+def environment(guest: Guest, accel: Accel, root: str, modules: str) -> dict[str, str]:
+    """The variables of a guest's script; where the script finds the checkout and our modules."""
+    return {
         "LMM_CPUS": str(guest.cpus),
         "LMM_NODES": str(guest.nodes),
         "LMM_RELEASE": guest.image.release,
         "LMM_KERNEL": guest.image.name,
         "LMM_DEBUG": "1" if guest.image.debug else "0",
-        "LMM_MODROOT": str(modroot_of(guest)),
-        "LMM_MODDIR": str(BUILD / guest.image.release),
-        "LMM_ROOT": str(ROOT),
+        "LMM_MODDIR": modules,
+        "LMM_ROOT": root,
         # Whether CPUs take turns of 0.1 s, and each waits for the others' to patch code.
         "LMM_TURNS": "1" if accel.argument == EMULATION else "0",
+        **guest.env,
+    }
+
+
+def guest_script(guest: Guest, accel: Accel) -> str:
+    """The shell text that the guest's init runs."""
+    env = {
+        "LMM_MODROOT": str(modroot_of(guest)),
         "LMM_PORT": PORT,
         "LMM_OUTPUT_PORT": OUTPUT_PORT,
         "LMM_READONLY": ":".join(str(path) for path in covered()),
-        **guest.env,
+        **environment(guest, accel, str(ROOT), str(BUILD / guest.image.release)),
     }
     words = ["env", *(f"{key}={value}" for key, value in env.items())]
     words += ["sh", str(ROOT / "guests/guest.sh"), str(guest.script), *guest.args]

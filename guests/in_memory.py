@@ -11,8 +11,18 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from guests.accel import EMULATION, Accel, choose
-from guests.boot import CHANNEL, EMULATED_KARGS, KARGS, Guest, judged, launch, megabytes
+from guests.accel import Accel, choose
+from guests.boot import (
+    CHANNEL,
+    EMULATED_KARGS,
+    KARGS,
+    Guest,
+    environment,
+    judged,
+    launch,
+    parts,
+    processors,
+)
 from guests.command import call
 from guests.report import BUILD, ROOT, ToolError
 from guests.verdict import Verdict
@@ -54,21 +64,6 @@ poweroff -f
 """
 
 
-def environment(guest: Guest, accel: Accel) -> dict[str, str]:
-    """The variables of the script: those of guests.boot that have a meaning here."""
-    return {
-        "LMM_ROOT": "",
-        "LMM_MODDIR": "/modules",
-        "LMM_CPUS": str(guest.cpus),
-        "LMM_NODES": str(guest.nodes),
-        "LMM_RELEASE": guest.image.release,
-        "LMM_KERNEL": guest.image.name,
-        "LMM_DEBUG": "1" if guest.image.debug else "0",
-        "LMM_TURNS": "1" if accel.argument == EMULATION else "0",
-        **guest.env,
-    }
-
-
 def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str]) -> None:
     """Fill the folder with the guest's root."""
     for name in FOLDERS:
@@ -82,7 +77,8 @@ def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str]) ->
         raise ToolError(f"{tree}: no modules of ours; run `make modules`")
     for module in modules:
         call(["strip", "-g", "-o", folder / "modules" / module.name, module])
-    words = shlex.join(f"{name}={value}" for name, value in environment(guest, accel).items())
+    env = environment(guest, accel, "", "/modules")
+    words = shlex.join(f"{name}={value}" for name, value in env.items())
     init = INIT.format(env=words, script=f"/{script}")
     for path, text in (("sbin/modprobe", MODPROBE), ("init", init)):
         (folder / path).write_text(text, encoding="utf-8")
@@ -101,16 +97,11 @@ def make_initrd(work: Path, guest: Guest, accel: Accel, files: Sequence[str]) ->
 
 
 def topology(guest: Guest) -> list[str]:
-    """CPUs, memory and nodes as qemu takes them: a socket a node."""
-    each = guest.cpus // guest.nodes
-    words = ["-m", guest.memory, "-smp", f"{guest.cpus},sockets={guest.nodes},cores={each}"]
-    if guest.nodes == 1:
-        return words
-    share = megabytes(guest.memory) // guest.nodes
-    for node in range(guest.nodes):
-        first = node * each
-        words += ["-object", f"memory-backend-ram,id=memory{node},size={share}M", "-numa",
-                  f"node,nodeid={node},memdev=memory{node},cpus={first}-{first + each - 1}"]
+    """CPUs, memory and nodes as qemu takes them."""
+    words = ["-m", guest.memory, "-smp", processors(guest)]
+    for node, (memory, cpus) in enumerate(parts(guest)):
+        words += ["-object", f"memory-backend-ram,id=memory{node},size={memory}", "-numa",
+                  f"node,nodeid={node},memdev=memory{node},{cpus}"]
     return words
 
 
