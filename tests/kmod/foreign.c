@@ -39,18 +39,7 @@ LMM_PARAM(bool, holds, false, "is klp_mutex held now?");
 static atomic_long_t hits[SLOTS];
 static unsigned int used;
 
-static int hits_get(char *buffer, const struct kernel_param *kp)
-{
-	int len = 0;
-	unsigned int i;
-
-	for (i = 0; i < used; i++)
-		len += sysfs_emit_at(buffer, len, "%s%ld", i ? "," : "",
-				     atomic_long_read(&hits[i]));
-	return len + sysfs_emit_at(buffer, len, "\n");
-}
-
-LMM_PARAM_GET(hits, hits_get, "how often each patched function ran");
+LMM_PARAM_COUNTS(hits, hits, used, "how often each patched function ran");
 
 static atomic_t unanswerable;
 module_param_named(unanswerable, unanswerable.counter, int, 0400);

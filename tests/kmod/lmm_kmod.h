@@ -5,8 +5,10 @@
 #ifndef LMM_TESTS_KMOD_H
 #define LMM_TESTS_KMOD_H
 
+#include <linux/atomic.h>
 #include <linux/moduleparam.h>
 #include <linux/static_call.h>
+#include <linux/sysfs.h>
 #include <linux/types.h>
 
 #include "../../module/hook/symbols.h"
@@ -26,6 +28,25 @@
 	static const struct kernel_param_ops name##_ops = { .op = func };	\
 	module_param_cb(name, &name##_ops, NULL, mode);			\
 	MODULE_PARM_DESC(name, words)
+
+/* A parameter that shows the first @nr counts of an array, with commas between. */
+#define LMM_PARAM_COUNTS(name, counts, nr, words)			\
+	static int name##_get(char *buffer, const struct kernel_param *kp)	\
+	{								\
+		return lmm_counts_print(buffer, counts, nr);		\
+	}								\
+	LMM_PARAM_GET(name, name##_get, words)
+
+static inline int lmm_counts_print(char *buffer, const atomic_long_t counts[], unsigned int nr)
+{
+	unsigned int i;
+	int len = 0;
+
+	for (i = 0; i < nr; i++)
+		len += sysfs_emit_at(buffer, len, "%s%ld", i ? "," : "",
+				     atomic_long_read(&counts[i]));
+	return len + sysfs_emit_at(buffer, len, "\n");
+}
 
 DEFINE_STATIC_CALL_NULL(lmm_lookup, unsigned long (const char *));
 

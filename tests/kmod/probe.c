@@ -24,19 +24,9 @@ LMM_PARAM(bool, post, false, "the kprobes have a post_handler, and no pre_handle
 static struct kprobe probes[PROBES];
 static struct kprobe *registered[PROBES];
 static atomic_long_t hits[PROBES];
-static int used;
+static unsigned int used;
 
-static int hits_get(char *buffer, const struct kernel_param *kp)
-{
-	int i, len = 0;
-
-	for (i = 0; i < used; i++)
-		len += sysfs_emit_at(buffer, len, "%s%ld", i ? "," : "",
-				     atomic_long_read(&hits[i]));
-	return len + sysfs_emit_at(buffer, len, "\n");
-}
-
-LMM_PARAM_GET(hits, hits_get, "how often each handler ran");
+LMM_PARAM_COUNTS(hits, hits, used, "how often each handler ran");
 
 static int before(struct kprobe *probe, struct pt_regs *regs)
 {
