@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -37,6 +38,7 @@ AREAS = Path("/sys/kernel/debug/cma")
 CMA_EVENTS = ("cma_alloc_busy_retry", "cma_alloc_finish")
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
 LOCKS = Path("/sys/module/lmm_locks/parameters")
+BULK = Path("/sys/module/lmm_bulk/parameters")
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
@@ -263,6 +265,41 @@ def zone(step: Step) -> Step:
     finally:
         call(["rmmod", "lmm_locks"])
     return {"plain": plain, "counted": counted}
+
+
+def bulk(phase: str, pages: int) -> Step:
+    """Have the module lmm_bulk allocate so many pages, or free them: `phase`."""
+    (BULK / phase).write_text(str(pages), encoding="ascii")
+    return {"pages": pages, "ns": int(text_of(BULK / "ns"))}
+
+
+def holds(step: Step) -> Step:
+    """Run a load three times: as it is, with holds counted, and with crossings counted.
+
+    What counts crossings adds to the instructions under the lock, so holds are counted alone.
+    pages: the load is the module lmm_bulk, whose two halves are counted apart.
+    """
+    runs: dict[str, Callable[[], Step]] = {
+        "all": lambda: output_of([step["program"], *step["args"]])
+    }
+    if "pages" in step:
+        runs = {phase: partial(bulk, phase, step["pages"]) for phase in ("alloc", "free")}
+    phases: dict[str, dict[str, Step]] = {name: {"plain": run()} for name, run in runs.items()}
+    call(["insmod", step["locks"]])
+    try:
+        overhead = int(text_of(LOCKS / "overhead_ns"))
+        for name, run in runs.items():
+            before = {count: int(text_of(LOCKS / count)) for count in ("holds", "held_ns")}
+            found = run()
+            found.update({count: int(text_of(LOCKS / count)) - was
+                          for count, was in before.items()})
+            phases[name]["held"] = {**found, "overhead_ns": overhead}
+    finally:
+        call(["rmmod", "lmm_locks"])
+    for name, run in runs.items():
+        with histograms(CROSSINGS, TRIGGER):
+            phases[name]["crossed"] = {**run(), **{event: hits(event) for event in CROSSINGS}}
+    return {"phases": phases}
 
 
 def huge_pages_to_be_had() -> Step:
@@ -568,8 +605,8 @@ def read(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, crossed, fill, held, pressure, online, load, fragment, zone, workplace, build_load,
-        modprobe, insmod, rmmod, write, read
+        touch, crossed, fill, held, pressure, online, load, fragment, zone, holds, workplace,
+        build_load, modprobe, insmod, rmmod, write, read
     )
 }
 

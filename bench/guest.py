@@ -47,7 +47,7 @@ Results = dict[str, Result]
 Words = Callable[[Result], str]
 
 # What only a run of a load leaves in its result: one a kind of step.
-LOADS = {"pages", "curve", "events", "plain"}
+LOADS = {"pages", "curve", "events", "plain", "phases"}
 
 
 @dataclass

@@ -13,7 +13,7 @@ import contextlib
 import re
 import sys
 
-from bench import cma, guest, lists, numa, pageblock, pcp, zonelock
+from bench import cma, guest, lists, numa, pageblock, pcp, scaling, zonelock
 from bench.compare import Bench
 from bench.table import document, render
 from guests import kernel_build, modules
@@ -22,7 +22,7 @@ from guests.kernels import Image, built_image, images, load, stock_image
 from guests.report import ROOT, ToolError, main_guard, say
 
 BENCHES = {bench.name: bench for bench in (
-    zonelock.BENCH, pcp.BENCH, lists.BENCH, numa.BENCH, pageblock.BENCH, cma.BENCH
+    zonelock.BENCH, pcp.BENCH, lists.BENCH, scaling.BENCH, numa.BENCH, pageblock.BENCH, cma.BENCH
 )}
 
 CONFIG_LINE = re.compile(r"\w+=[\w.]+(,\w+=[\w.]+)*")
