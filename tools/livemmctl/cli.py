@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("livemmctl.doctor.cli:doctor", "Find what keeps livemm from working."),
     "export": ("livemmctl.metrics.cli:export", "Write or serve metrics."),
     "ab": ("livemmctl.ab.cli:ab", "Run experiments and report on them."),
+    "model": ("livemmctl.model.cli:model", "Predict how zone->lock scales to many CPUs."),
     "rollout": ("livemmctl.rollout.cli:rollout", "Roll an experiment out step by step."),
 }
 
