@@ -39,6 +39,8 @@ CMA_EVENTS = ("cma_alloc_busy_retry", "cma_alloc_finish")
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
 LOCKS = Path("/sys/module/lmm_locks/parameters")
 BULK = Path("/sys/module/lmm_bulk/parameters")
+# For so long pages that lie in lists and depots after a load are counted.
+SETTLE_S = 2.5
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
@@ -256,12 +258,17 @@ def zone(step: Step) -> Step:
         before = {path.name: int(text_of(path)) for path in LOCKS.iterdir()}
         with histograms(CROSSINGS, TRIGGER):
             counted = output_of(argv)
-            # What a depot holds in the end goes over the lock too.
+            # What a depot holds in the end goes over the lock too, and what lists give back soon.
+            time.sleep(SETTLE_S)
             empty_depots(step["stays"])
             counted.update({event: hits(event) for event in CROSSINGS})
         for path in LOCKS.iterdir():
             counted[path.name] = int(text_of(path)) - before[path.name]
         counted["overhead_ns"] = before["overhead_ns"]
+        counted["longest_ns"] = int(text_of(LOCKS / "longest_ns"))
+        # The part of the load that is measured begins later, where the load says so.
+        for count in ("holds", "held"):
+            counted[f"{count}_before"] -= before["holds" if count == "holds" else "held_ns"]
     finally:
         call(["rmmod", "lmm_locks"])
     return {"plain": plain, "counted": counted}

@@ -41,6 +41,10 @@ class Load:
 FAULT = Load("two processes x 64 MiB", guest.PAGETOUCH, "-w 64 -r 4")
 PIPE = Load("pipe between CPUs, 192 MiB", "zoneload", "pipe 192")
 LARGE = Load("two processes x 128 MiB", guest.PAGETOUCH, "-w 128 -r 4")
+EXIT = Load("two processes of 96 MiB", "zoneload", "exit 96")
+HOLDS = "holds of zone->lock, 1000 pages"
+# A policy may cost so many times what the base costs.
+WORSE = 1.02
 # Nothing but holes, larger than the guest: each page that is read is a page of new cache.
 CACHE_MIB = 1536
 READ_MIB = 32
@@ -66,6 +70,13 @@ class Sides:
             self.plan.add("write", f"{name}, {policy} {on}", up=1, text=f"enabled={int(on)}",
                           path=f"{guest.DEBUGFS}/{policy}/config")
 
+    def read(self, name: str) -> None:
+        """Read what the policies that size and keep say of a load, for JSON alone."""
+        for policy in ("pcp", "zonelock"):
+            for file in ("counters", "state"):
+                self.plan.add("read", f"{name}, {policy} {file}",
+                              path=f"{guest.DEBUGFS}/{policy}/{file}")
+
     def loads(self, when: str, loads: Sequence[Load]) -> None:
         """Run the loads on each side, the base first and last.
 
@@ -78,10 +89,7 @@ class Sides:
                     self.switch(name, side, True)
                 self.plan.program("crossed", name, load.program, load.args)
                 if side in SIDES:
-                    for policy in ("pcp", "zonelock"):
-                        for file in ("counters", "state"):
-                            self.plan.add("read", f"{name}, {policy} {file}",
-                                          path=f"{guest.DEBUGFS}/{policy}/{file}")
+                    self.read(name)
                     self.switch(name, side, False)
 
     def rows(self, results: guest.Results, when: str, load: Load,
@@ -134,7 +142,43 @@ def together(task: Task) -> list[Row]:
     return sides.rows(results, "memory free", LARGE, dict.fromkeys((BOTH, ALL), base / 2))
 
 
+def exits(task: Task) -> list[Row]:
+    """Processes that fault memory and end: holds of zone->lock with each policy."""
+    image = task.image
+    plan = guest.Plan(f"lists-exit-{image.name}", image, shift=0, huge="madvise", memory="1G")
+    locks = str(guest.build_modules(image, "zoneload/locks") / "lmm_locks.ko")
+    sides = Sides(task, plan, tuple(SIDES))
+    task.load_module(plan)
+    for side in (BASE, *SIDES, AGAIN):
+        if side in SIDES:
+            sides.switch(side, side, True)
+        plan.program("zone", side, "zoneload", EXIT.args, locks=locks, plain=False, stays=False)
+        if side in SIDES:
+            sides.read(side)
+            sides.switch(side, side, False)
+    results = guest.run(plan)
+
+    def counted(side: str, name: str, begun: bool) -> float:
+        found = results[side]["counted"]
+        return float((found[name] - begun * found[f"{name}_before"]) * 1000 / found["pages"])
+
+    rows = []
+    for words, begun in (("fault and end", False), ("end", True)):
+        base = counted(BASE, "holds", begun)
+        for side in (*SIDES, AGAIN):
+            target = base * WORSE if side in SIDES else None
+            rows.append(Row(image.name, f"{EXIT.words} {words}", HOLDS, base,
+                            counted(side, "holds", begun), target, side,
+                            {"base": results[BASE], side: results[side]}))
+    for side in (*SIDES, AGAIN):
+        rows.append(Row(image.name, f"{EXIT.words} fault and end", "longest hold, instructions",
+                        results[BASE]["counted"]["longest_ns"],
+                        results[side]["counted"]["longest_ns"], None, side))
+    return rows
+
+
 BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
     Part(("together",), together, METRIC),
+    Part(("exit",), exits, "holds of zone->lock"),
 ), quick=("together",))

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #define CHUNK		(64L << 10)
+#define LOCKS		"/sys/module/lmm_locks/parameters/"
 
 /**
  * struct shared - what the processes tell each other
@@ -32,6 +33,28 @@ struct shared {
 static struct shared *shared;
 /* Of what is measured, in the process that measures it. */
 static __u64 began;
+/* Holds of zone->lock until then, and instructions under it, where lmm_locks counts them. */
+static unsigned long holds_before, held_before;
+
+static unsigned long parameter(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	unsigned long value = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%lu", &value) != 1)
+		errx(1, "%s: not a number", path);
+	fclose(file);
+	return value;
+}
+
+static void begin(void)
+{
+	holds_before = parameter(LOCKS "holds");
+	held_before = parameter(LOCKS "held_ns");
+	began = now_ns();
+}
 
 static void wait_for(const int *word, int value)
 {
@@ -120,7 +143,7 @@ static unsigned long load_exit(unsigned long bytes)
 		_exit(0);
 	}
 	wait_for(&shared->ready, 2);
-	began = now_ns();
+	begin();
 	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
 	reap();
 	return 2 * bytes / PAGE;
@@ -192,7 +215,7 @@ static unsigned long load_mixed(unsigned long ms)
 		_exit(0);
 	}
 	reap();
-	began = now_ns();
+	begin();
 	for (cpu = 0; cpu < 2; cpu++) {
 		if (fork_child())
 			continue;
@@ -241,7 +264,7 @@ static unsigned long load_stress(unsigned long percent)
 	}
 	wait_for(&shared->ready, 1);
 	wanted = sysconf(_SC_AVPHYS_PAGES) * PAGE / HUGE_PAGE * percent / 100;
-	began = now_ns();
+	begin();
 	other = fork_child();
 	if (!other)
 		faults(1, ULLONG_MAX, false);
@@ -284,10 +307,11 @@ int main(int argc, char **argv)
 		if (++load == loads + ARRAY_SIZE(loads))
 			errx(2, "%s: no such load", argv[1]);
 	shared = map_memory(sizeof(*shared), MAP_SHARED);
-	began = now_ns();
+	begin();
 	pages = load->run(size * load->unit);
-	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"asked\": %lu, \"ns\": %llu}\n", pages,
+	printf("{\"pages\": %lu, \"huge_pages\": %lu, \"asked\": %lu, \"ns\": %llu, ", pages,
 	       shared->pages[1], shared->asked, now_ns() - began);
+	printf("\"holds_before\": %lu, \"held_before\": %lu}\n", holds_before, held_before);
 	if (shared->asked)
 		pool_of(0);
 	return 0;

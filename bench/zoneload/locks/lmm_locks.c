@@ -6,7 +6,7 @@
  * guest whose clock counts instructions then tells how many run under the lock.  What the
  * probes themselves add to each hold is measured on a lock of our own.
  *
- * Parameters, read only: `holds`, their sum `held_ns`, and `overhead_ns` of each.
+ * Parameters: `holds`, their sum `held_ns`, the longest of them, and `overhead_ns` of each.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,6 +27,10 @@ MODULE_PARM_DESC(holds, "times that a zone->lock was taken");
 static unsigned long held_ns;
 module_param(held_ns, ulong, 0400);
 MODULE_PARM_DESC(held_ns, "how long they were held, together");
+
+static unsigned long longest_ns;
+module_param(longest_ns, ulong, 0600);
+MODULE_PARM_DESC(longest_ns, "the longest hold, what is ours of it included; write 0 to begin anew");
 
 static unsigned long overhead_ns;
 module_param(overhead_ns, ulong, 0400);
@@ -65,8 +69,11 @@ static int on_unlock(struct kprobe *kp, struct pt_regs *regs)
 		return 0;
 	began = __this_cpu_read(taken_at);
 	if (began) {
+		u64 ns = local_clock() - began;
+
 		holds++;
-		held_ns += local_clock() - began;
+		held_ns += ns;
+		longest_ns = max_t(unsigned long, longest_ns, ns);
 	}
 	__this_cpu_write(taken_at, 0);
 	return 0;
@@ -96,6 +103,7 @@ static void overhead_measure(void)
 	nr_locks = 0;
 	held_ns = 0;
 	holds = 0;
+	longest_ns = 0;
 }
 
 static int __init locks_init(void)
