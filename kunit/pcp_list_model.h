@@ -45,6 +45,7 @@ struct list_model {
 	unsigned long drained;		/* pages that went there because the list was full */
 	unsigned long excess;		/* pages that went there because the bound came down */
 	unsigned int raises;		/* drains that raised the bound */
+	unsigned int drains;		/* drains in which pages went */
 	int top;			/* highest bound seen */
 	int biggest_refill;		/* pages of the largest refill */
 	int biggest_drain;		/* pages of the largest drain */
@@ -61,6 +62,7 @@ static struct pcp_sample model_sample(const struct list_model *m)
 	return (struct pcp_sample){
 		.count = m->count,
 		.net = m->allocated - m->freed,
+		.allocated = m->allocated,
 	};
 }
 
@@ -201,7 +203,8 @@ static void model_drain(struct list_model *m)
 	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
 	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
 		   "a drain kept pages under pressure");
-	pcp_event_drained(&m->event, pages);
+	pcp_event_drained(&m->event, &sample, pages);
+	m->drains += pages > 0;
 	m->count -= pages;
 	m->drained += pages;
 	m->biggest_drain = max(m->biggest_drain, pages);

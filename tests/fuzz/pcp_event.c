@@ -32,6 +32,8 @@ static int bound(const struct list *list)
 static void count(struct list *list, long pages)
 {
 	list->sample.net = (unsigned long)list->sample.net + pages;
+	if (pages > 0)
+		list->sample.allocated += pages;
 }
 
 static void refill(struct list *list)
@@ -74,7 +76,7 @@ static void drain(struct list *list)
 				      &list->steer);
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));
-	pcp_event_drained(&list->event, pages);
+	pcp_event_drained(&list->event, &list->sample, pages);
 	list->sample.count -= pages;
 }
 

@@ -169,6 +169,13 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 	return decision;
 }
 
+/* Drains that came one after the other, the CPU having taken less between two than had gone. */
+static unsigned int successive_drains(const struct pcp_event *event,
+				      const struct pcp_sample *sample)
+{
+	return sample->allocated - event->drain_allocated < event->drain_pages ? event->drains : 0;
+}
+
 /**
  * pcp_event_drain_count() - how much of a full list to drain
  * @event: state of the list
@@ -178,8 +185,10 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
  * @steer: settings
  *
  * Nothing goes if the list has just been raised and has room again.  In a mix, drained pages are
- * fetched again, so at most a batch goes.  When the CPU takes nothing from the list, or more has
- * gone already than the list holds, the kernel's doubling stands, up to batch_max_scale.
+ * fetched again, so at most a batch goes at first.  While the CPU goes on to free, as at the end of
+ * a process, the batch doubles with each drain: at most as many pages go too many as had to go, and
+ * zone->lock is taken a few times.  When the CPU takes nothing from the list, or more has gone
+ * already than the list holds, the kernel's doubling stands.  A batch grows up to batch_max_scale.
  *
  * Return: pages, at most @asked.
  */
@@ -189,24 +198,29 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 	const struct pcp_use *use = &event->use[event->now];
 	int high = limits->now ?: limits->def;
 	bool taken = min(event->least, use->least) <= high / 2;
+	unsigned int scale = steer->batch_max_scale;
 
 	if (pcp_blocked(limits) || limits->near)
 		return asked;
 	if (sample->count < high)
 		return 0;
 	if (taken && event->drained + use->drained <= high)
-		return min(asked, limits->batch);
-	return min(asked, limits->batch << steer->batch_max_scale);
+		scale = min(successive_drains(event, sample), scale);
+	return min(asked, limits->batch << scale);
 }
 
 /**
  * pcp_event_drained() - pages went to the buddy because the list was full
  * @event: state of the list
+ * @sample: the list before
  * @pages: pages that went
  */
-void pcp_event_drained(struct pcp_event *event, int pages)
+void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages)
 {
 	event->use[event->now].drained += pages;
+	event->drains = successive_drains(event, sample) + 1;
+	event->drain_pages = pages;
+	event->drain_allocated = sample->allocated;
 }
 
 /**

@@ -77,6 +77,9 @@ struct pcp_use {
  * @use: the last ticks, the current one at @now
  * @now: index of the current tick
  * @refills: refills since the last drain
+ * @drains: successive drains, the CPU having allocated fewer pages between two than had gone
+ * @drain_pages: pages that went in the last drain
+ * @drain_allocated: the CPU's allocation count at the last drain
  * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
  * @net: smallest net seen in the last PCP_NET_TICKS, without the current tick
@@ -90,6 +93,9 @@ struct pcp_event {
 	struct pcp_use use[PCP_NET_TICKS];
 	unsigned int now;
 	unsigned int refills;
+	unsigned int drains;
+	unsigned int drain_pages;
+	unsigned long drain_allocated;
 	unsigned int spare_ticks;
 	int least;
 	long net;
@@ -102,10 +108,12 @@ struct pcp_event {
  * struct pcp_sample - a list at one moment
  * @count: pages in the list
  * @net: pages allocated less pages freed by the CPU since boot; only differences count
+ * @allocated: pages allocated by the CPU since boot; may wrap
  */
 struct pcp_sample {
 	int count;
 	long net;
+	unsigned long allocated;
 };
 
 /**
@@ -129,7 +137,7 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 				    const struct pcp_limits *limits, const struct pcp_steer *steer);
 int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
 			  const struct pcp_limits *limits, const struct pcp_steer *steer);
-void pcp_event_drained(struct pcp_event *event, int pages);
+void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
 				   unsigned long allocated, const struct pcp_limits *limits);

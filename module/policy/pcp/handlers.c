@@ -251,7 +251,7 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
 	limit = pcp_event_drain_count(&list->event, &sample, count, &limits, &steer);
-	pcp_event_drained(&list->event, limit);
+	pcp_event_drained(&list->event, &sample, limit);
 	return limit;
 }
 

@@ -48,9 +48,10 @@ void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
 	int i;
 
 	sample->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
-	sample->net = -READ_ONCE(event[PGFREE]);
+	sample->allocated = 0;
 	for (i = 0; i < MAX_NR_ZONES; i++)
-		sample->net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
+		sample->allocated += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
+	sample->net = sample->allocated - READ_ONCE(event[PGFREE]);
 }
 
 /**
