@@ -41,7 +41,8 @@ class Load:
 FAULT = Load("two processes x 64 MiB", guest.PAGETOUCH, "-w 64 -r 4")
 PIPE = Load("pipe between CPUs, 192 MiB", "zoneload", "pipe 192")
 LARGE = Load("two processes x 128 MiB", guest.PAGETOUCH, "-w 128 -r 4")
-EXIT = Load("two processes of 96 MiB", "zoneload", "exit 96")
+EXIT = Load("two processes of 96 MiB end", "zoneload", "exit 96")
+PURGE = Load("a thread purges what two faulted, 192 MiB", "zoneload", "purge 96")
 HOLDS = "holds of zone->lock, 1000 pages"
 # A policy may cost so many times what the base costs.
 WORSE = 1.02
@@ -143,37 +144,42 @@ def together(task: Task) -> list[Row]:
 
 
 def exits(task: Task) -> list[Row]:
-    """Processes that fault memory and end: holds of zone->lock with each policy."""
+    """Memory that is faulted page by page and given back at once: holds of zone->lock."""
     image = task.image
     plan = guest.Plan(f"lists-exit-{image.name}", image, shift=0, huge="madvise", memory="1G")
     locks = str(guest.build_modules(image, "zoneload/locks") / "lmm_locks.ko")
     sides = Sides(task, plan, tuple(SIDES))
     task.load_module(plan)
     for side in (BASE, *SIDES, AGAIN):
-        if side in SIDES:
-            sides.switch(side, side, True)
-        plan.program("zone", side, "zoneload", EXIT.args, locks=locks, plain=False, stays=False)
-        if side in SIDES:
-            sides.read(side)
-            sides.switch(side, side, False)
+        for load in (EXIT, PURGE):
+            name = f"{side}, {load.words}"
+            if side in SIDES:
+                sides.switch(name, side, True)
+            plan.program("zone", name, load.program, load.args, locks=locks, plain=False,
+                         stays=False)
+            if side in SIDES:
+                sides.read(name)
+                sides.switch(name, side, False)
     results = guest.run(plan)
 
-    def counted(side: str, name: str, begun: bool) -> float:
-        found = results[side]["counted"]
-        return float((found[name] - begun * found[f"{name}_before"]) * 1000 / found["pages"])
+    def counted(side: str, load: Load, begun: bool) -> float:
+        found = results[f"{side}, {load.words}"]["counted"]
+        return float((found["holds"] - begun * found["holds_before"]) * 1000 / found["pages"])
 
     rows = []
-    for words, begun in (("fault and end", False), ("end", True)):
-        base = counted(BASE, "holds", begun)
+    for load in (EXIT, PURGE):
+        for words, begun in (("in all", False), ("at the end", True)):
+            base = counted(BASE, load, begun)
+            for side in (*SIDES, AGAIN):
+                name = f"{side}, {load.words}"
+                rows.append(Row(image.name, f"{load.words}, {words}", HOLDS, base,
+                                counted(side, load, begun),
+                                base * WORSE if side in SIDES else None, side,
+                                {"base": results[f"{BASE}, {load.words}"], side: results[name]}))
         for side in (*SIDES, AGAIN):
-            target = base * WORSE if side in SIDES else None
-            rows.append(Row(image.name, f"{EXIT.words} {words}", HOLDS, base,
-                            counted(side, "holds", begun), target, side,
-                            {"base": results[BASE], side: results[side]}))
-    for side in (*SIDES, AGAIN):
-        rows.append(Row(image.name, f"{EXIT.words} fault and end", "longest hold, instructions",
-                        results[BASE]["counted"]["longest_ns"],
-                        results[side]["counted"]["longest_ns"], None, side))
+            rows.append(Row(image.name, f"{load.words}, in all", "longest hold, instructions",
+                            results[f"{BASE}, {load.words}"]["counted"]["longest_ns"],
+                            results[f"{side}, {load.words}"]["counted"]["longest_ns"], None, side))
     return rows
 
 

@@ -60,6 +60,12 @@ static int get_b(struct zone *zone, unsigned int order, unsigned long blocks,
 	return blocks;
 }
 
+static unsigned int split_b(struct zone *zone, unsigned long *pages, int migratetype)
+{
+	*pages *= 8;
+	return 3;
+}
+
 static bool scan_b(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
 	return false;
@@ -84,7 +90,7 @@ static const struct lmm_events events_a = {
 
 static const struct lmm_events events_b = {
 	.kswapd_woken = woken_b, .refill_count = count_b, .depot_get = get_b,
-	.depot_put = put_b, .scan = scan_b,
+	.depot_put = put_b, .refill_split = split_b, .scan = scan_b,
 };
 
 static const struct lmm_events events_c = { .kswapd_woken = woken_c };
@@ -160,6 +166,8 @@ static void a_third_policy_hears_of_kswapd(struct kunit *test)
 /* A zone that one policy has taken is taken for the other policy too. */
 static void a_taken_zone_is_left_alone(struct kunit *test)
 {
+	unsigned long pages = 63;
+
 	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
 	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
 	lmm_events_start(2);
@@ -167,7 +175,11 @@ static void a_taken_zone_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
 	lmm_events_start(1);
 	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, on_refill_split(NULL, &pages, 0), 0U);
+	KUNIT_EXPECT_EQ(test, pages, 63UL);
 	dispatch_taken = false;
+	KUNIT_EXPECT_EQ(test, on_refill_split(NULL, &pages, 0), 3U);
+	KUNIT_EXPECT_EQ(test, pages, 504UL);
 	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
 }
 

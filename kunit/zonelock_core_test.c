@@ -145,15 +145,57 @@ static void bounds_of_a_depot(struct kunit *test)
 	}
 }
 
-/* A full depot makes room for a batch where one batch is enough. */
-static void a_batch_makes_room(struct kunit *test)
+/*
+ * A process that only allocates: the pages of refills double, and those of more than 64 pages come
+ * in at most 64 blocks.  24,576 pages take 12 refills instead of 391.
+ */
+static void refills_double(struct kunit *test)
 {
-	const struct depot_view full = VIEW(9000, 500, 1000, 1000);
-	const struct depot_view fallen = VIEW(9000, 500, 1442, 1000);
+	struct refill_view view = { .asked = 63, .room = 3464, .spare = 190000, .large = 190000 };
+	unsigned long pages, sum = 0;
+	unsigned int order;
 
-	KUNIT_EXPECT_TRUE(test, depot_gives_way(&full, DEPOT_BATCH_MAX));
-	KUNIT_EXPECT_TRUE(test, depot_gives_way(&fallen, 62));
-	KUNIT_EXPECT_FALSE(test, depot_gives_way(&fallen, 63));
+	for (; sum < 24576; view.successive++, sum += pages) {
+		pages = refill_pages(&view);
+		order = refill_order(pages);
+		KUNIT_EXPECT_LE(test, pages >> order, REFILL_BLOCKS);
+		KUNIT_EXPECT_GT(test, pages >> order, order ? REFILL_BLOCKS / 2 : 0);
+		KUNIT_EXPECT_LE(test, pages, 3464UL);
+		KUNIT_EXPECT_TRUE(test, refill_splits(&view, pages, 63));
+	}
+	KUNIT_EXPECT_EQ(test, 12U, view.successive);
+}
+
+/* What the kernel wants comes in any case; more only within the room and the free pages. */
+static void refills_are_limited(struct kunit *test)
+{
+	static const struct {
+		struct refill_view view;
+		unsigned long pages;
+	} cases[] = {
+		{ { .asked = 63, .successive = 2, .room = 3464, .spare = 190000 }, 252 },
+		{ { .asked = 63, .successive = 9, .room = 100000, .spare = 190000 }, 4032 },
+		{ { .asked = 2016, .successive = 9, .room = 100000, .spare = 190000 }, 4096 },
+		{ { .asked = 63, .successive = 9, .room = 100, .spare = 190000 }, 100 },
+		{ { .asked = 63, .successive = 9, .room = -5, .spare = 190000 }, 63 },
+		{ { .asked = 63, .successive = 9, .room = 3464, .spare = 400 }, 100 },
+		{ { .asked = 63, .successive = 9, .room = 3464, .spare = -400 }, 63 },
+	}, *c;
+
+	for (c = cases; c < cases + ARRAY_SIZE(cases); c++)
+		KUNIT_EXPECT_EQ_MSG(test, c->pages, refill_pages(&c->view), "case %zu", c - cases);
+}
+
+/* Large blocks are split only where they are many, and small ones few. */
+static void few_small_blocks_are_left(struct kunit *test)
+{
+	const struct refill_view many = { .large = 64000 }, none = { };
+
+	KUNIT_EXPECT_TRUE(test, refill_splits(&many, 2016, 1000));
+	KUNIT_EXPECT_FALSE(test, refill_splits(&many, 2016, 1001));
+	KUNIT_EXPECT_TRUE(test, refill_splits(&many, 16000, 0));
+	KUNIT_EXPECT_FALSE(test, refill_splits(&many, 16001, 0));
+	KUNIT_EXPECT_FALSE(test, refill_splits(&none, 63, 0));
 }
 
 /* Free pages, mark, pages held, the admin's limit, percentage taken: pages that may be held. */
@@ -319,20 +361,19 @@ static void given_back_at_once(struct kunit *test)
 	unsigned int kind = 99;
 	LIST_HEAD(to);
 
-	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, DEPOT_ALL_KINDS, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, &kind, &to));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 450, 100));
 	KUNIT_EXPECT_TRUE(test, store(m, 0, 4, 70, 101));
 	KUNIT_EXPECT_TRUE(test, store(m, MODEL_CPUS, 2, 30, 102));
 	KUNIT_EXPECT_TRUE(test, depot_stocked(&m->depot));
 	spin_lock(&m->shards[0].lock);
-	KUNIT_EXPECT_EQ(test, 30U, depot_try_return(&m->depot, DEPOT_ALL_KINDS, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 30U, depot_try_return(&m->depot, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 2U, kind);
-	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, DEPOT_ALL_KINDS, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, &kind, &to));
 	spin_unlock(&m->shards[0].lock);
-	KUNIT_EXPECT_EQ(test, 0U, depot_try_return(&m->depot, BIT(3), &kind, &to));
-	KUNIT_EXPECT_EQ(test, 450U, depot_try_return(&m->depot, DEPOT_ALL_KINDS, &kind, &to));
+	KUNIT_EXPECT_EQ(test, 450U, depot_try_return(&m->depot, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 4U, kind);
-	KUNIT_EXPECT_EQ(test, 70U, depot_try_return(&m->depot, BIT(4), &kind, &to));
+	KUNIT_EXPECT_EQ(test, 70U, depot_try_return(&m->depot, &kind, &to));
 	KUNIT_EXPECT_EQ(test, 550U, length(&to));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.pages));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&m->depot.taken));
@@ -632,7 +673,9 @@ static void random_steps_lose_nothing(struct kunit *test)
 
 static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(bounds_of_a_depot),
-	KUNIT_CASE(a_batch_makes_room),
+	KUNIT_CASE(refills_double),
+	KUNIT_CASE(refills_are_limited),
+	KUNIT_CASE(few_small_blocks_are_left),
 	KUNIT_CASE(bound_of_a_depot),
 	KUNIT_CASE(worth_follows_what_is_taken),
 	KUNIT_CASE(every_reason),

@@ -12,7 +12,9 @@
 /* Pages of the model whose numbers count, and order and pages of most of their blocks. */
 #define RUN_ORDER	3
 #define RUN_PAGES	8
-static struct list_head run_page[256];
+#define LARGE_ORDER	9
+#define LARGE_PAGES	512
+static struct list_head run_page[8 * LARGE_PAGES];
 
 static unsigned long run_pfn(const struct list_head *page)
 {
@@ -50,7 +52,7 @@ static void neighbours_are_joined(struct kunit *test)
 		LIST_HEAD(blocks);
 
 		run_chain(&pages, c->first, c->step, c->count);
-		KUNIT_EXPECT_EQ(test, c->blocks, runs_join(&pages, RUN_ORDER, run_pfn, &blocks));
+		KUNIT_EXPECT_EQ(test, c->blocks, runs_join(&pages, 0, RUN_ORDER, run_pfn, &blocks));
 		KUNIT_EXPECT_EQ(test, c->blocks, length(&blocks));
 		KUNIT_EXPECT_EQ(test, c->count - c->blocks * RUN_PAGES, length(&pages));
 		if (c->blocks)
@@ -66,10 +68,10 @@ static void largest_blocks_first(struct kunit *test)
 	LIST_HEAD(small);
 
 	run_chain(&pages, 56, 1, 160);
-	KUNIT_EXPECT_EQ(test, 2U, runs_join(&pages, 6, run_pfn, &large));
+	KUNIT_EXPECT_EQ(test, 2U, runs_join(&pages, 0, 6, run_pfn, &large));
 	KUNIT_EXPECT_PTR_EQ(test, &run_page[64], large.next);
 	KUNIT_EXPECT_PTR_EQ(test, &run_page[128], large.prev);
-	KUNIT_EXPECT_EQ(test, 4U, runs_join(&pages, RUN_ORDER, run_pfn, &small));
+	KUNIT_EXPECT_EQ(test, 4U, runs_join(&pages, 0, RUN_ORDER, run_pfn, &small));
 	KUNIT_EXPECT_PTR_EQ(test, &run_page[56], small.next);
 	KUNIT_EXPECT_PTR_EQ(test, &run_page[208], small.prev);
 	KUNIT_EXPECT_TRUE(test, list_empty(&pages));
@@ -102,7 +104,7 @@ static void joined_once(struct kunit *test)
 				left--;
 			}
 		}
-		nr = runs_join(&pages, RUN_ORDER, run_pfn, &blocks);
+		nr = runs_join(&pages, 0, RUN_ORDER, run_pfn, &blocks);
 		KUNIT_ASSERT_EQ(test, nr, length(&blocks));
 		list_for_each(pos, &pages)
 			seen[run_pfn(pos)]++;
@@ -116,10 +118,45 @@ static void joined_once(struct kunit *test)
 	}
 }
 
+/*
+ * What the kernel drains at most under one hold, from neighbours: pageblocks, blocks of order 3 at
+ * both ends, and single pages.  Wherever the run begins, that is less than a tenth of the pages.
+ */
+static void a_large_drain_is_few_blocks(struct kunit *test)
+{
+	const unsigned int count = 63 << 5;
+	unsigned int most = 0, sum = 0, tries = 0;
+	int first;
+
+	for (first = 0; first < LARGE_PAGES; first++) {
+		unsigned int large, small, single;
+		LIST_HEAD(pages);
+		LIST_HEAD(blocks);
+		LIST_HEAD(larger);
+
+		run_chain(&pages, first + count - 1, -1, count);
+		small = runs_join(&pages, 0, RUN_ORDER, run_pfn, &blocks);
+		large = runs_join(&blocks, RUN_ORDER, LARGE_ORDER, run_pfn, &larger);
+		small -= large * (LARGE_PAGES / RUN_PAGES);
+		single = length(&pages);
+		KUNIT_ASSERT_EQ(test, large, length(&larger));
+		KUNIT_ASSERT_EQ(test, small, length(&blocks));
+		KUNIT_ASSERT_EQ(test, count, large * LARGE_PAGES + small * RUN_PAGES + single);
+		KUNIT_ASSERT_EQ(test, 0UL, run_pfn(larger.next) % LARGE_PAGES);
+		KUNIT_ASSERT_GE(test, large, 2U);
+		most = max(most, large + small + single);
+		sum += large + small + single;
+		tries++;
+	}
+	KUNIT_EXPECT_LE(test, most, 140U);
+	KUNIT_EXPECT_LE(test, sum / tries, 100U);
+}
+
 static struct kunit_case zonelock_runs_cases[] = {
 	KUNIT_CASE(neighbours_are_joined),
 	KUNIT_CASE(largest_blocks_first),
 	KUNIT_CASE(joined_once),
+	KUNIT_CASE(a_large_drain_is_few_blocks),
 	{}
 };
 

@@ -46,6 +46,7 @@
 	EVENT(pages_wanted, 2)			\
 	EVENT(zone_is_taken, 2)			\
 	EVENT(refill_count, 2)			\
+	EVENT(refill_split, 1)			\
 	EVENT(refill_plan, 1)			\
 	EVENT(refill_done, 2)			\
 	EVENT(refill, 2)			\
@@ -330,6 +331,13 @@ static unsigned long on_refill_count(struct zone *zone, unsigned int order,
 	return blocks;
 }
 
+static unsigned int on_refill_split(struct zone *zone, unsigned long *pages, int migratetype)
+{
+	if (!LISTENS(refill_split, 0) || zone_is_taken(zone))
+		return 0;
+	return static_call(refill_split_0)(zone, pages, migratetype);
+}
+
 static void on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 			   struct lmm_klp_plan *plan)
 {
@@ -396,6 +404,7 @@ static const struct lmm_klp_handlers klp_handlers = {
 	.depot_put = on_depot_put,
 	.give_back = on_give_back,
 	.refill_count = on_refill_count,
+	.refill_split = on_refill_split,
 	.refill_plan = on_refill_plan,
 	.refill_done = on_refill_done,
 	.refill = on_refill,

@@ -89,6 +89,13 @@ struct lmm_events {
 				      unsigned long blocks);
 
 	/**
+	 * @refill_split: a refill of *@pages single pages of @migratetype is about to begin.
+	 * Returns the order of the blocks to take instead, and to split, and sets *@pages to their
+	 * pages; 0 for single pages.  One policy only.  Under pcp->lock.  Hook: refill.
+	 */
+	unsigned int (*refill_split)(struct zone *zone, unsigned long *pages, int migratetype);
+
+	/**
 	 * @refill_plan: where the kernel has CMA memory, says in @plan where a refill of @zone's
 	 * list of @migratetype is to come from.  One policy only.  Under pcp->lock.  Hook:
 	 * refill.

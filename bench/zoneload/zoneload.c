@@ -9,6 +9,7 @@
 #include "load.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -146,6 +147,44 @@ static unsigned long load_exit(unsigned long bytes)
 	begin();
 	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
 	reap();
+	return 2 * bytes / PAGE;
+}
+
+/* What a thread touches: so many bytes on a CPU. */
+struct part {
+	char *at;
+	unsigned long bytes;
+	int cpu;
+};
+
+static void *touch_part(void *arg)
+{
+	const struct part *part = arg;
+
+	pin(part->cpu);
+	touch(part->at, part->bytes, PAGE);
+	return NULL;
+}
+
+/* Two threads touch so many bytes each, and a third gives all of it back at once. */
+static unsigned long load_purge(unsigned long bytes)
+{
+	char *at = map_memory(2 * bytes, MAP_PRIVATE);
+	struct part parts[2];
+	pthread_t threads[2];
+	int cpu;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		parts[cpu] = (struct part){ at + cpu * bytes, bytes, cpu };
+		if (pthread_create(&threads[cpu], NULL, touch_part, &parts[cpu]))
+			errx(1, "pthread_create");
+	}
+	for (cpu = 0; cpu < 2; cpu++)
+		pthread_join(threads[cpu], NULL);
+	pin(0);
+	begin();
+	if (madvise(at, 2 * bytes, MADV_DONTNEED))
+		err(1, "madvise");
 	return 2 * bytes / PAGE;
 }
 
@@ -287,6 +326,7 @@ static const struct load {
 	{ "pipe", MIB, load_pipe },
 	{ "socket", MIB, load_socket },
 	{ "exit", MIB, load_exit },
+	{ "purge", MIB, load_purge },
 	{ "fault", MIB, load_fault },
 	{ "mixed", 1, load_mixed },
 	{ "stress", 1, load_stress },
@@ -299,7 +339,7 @@ int main(int argc, char **argv)
 	char *end;
 
 	if (argc != 3)
-		errx(2, "usage: zoneload pipe|socket|exit|fault MIB | mixed MS | stress PERCENT");
+		errx(2, "usage: zoneload pipe|socket|exit|purge|fault MIB | mixed MS | stress PERCENT");
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);

@@ -202,6 +202,29 @@ static inline unsigned int lmm_pindex(unsigned int order, unsigned int migratety
 }
 
 /**
+ * lmm_page_type_copy() - a free page of a list belongs to the migratetype that another belongs to
+ * @to: the page
+ * @from: the other page, on a list or just taken from the buddy
+ *
+ * A drain reads what is kept in the page itself, before 17edeb5d3f76 ("mm: page_alloc: remove
+ * pcppage migratetype caching", 6.7).
+ *
+ * Context: any; both pages are the caller's alone.
+ */
+static inline void lmm_page_type_copy(struct page *to, const struct page *from)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	to->index = from->index;
+#endif
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define LMM_LAYOUT_PAGE_TYPE	LMM_LAYOUT(page, index),
+#else
+#define LMM_LAYOUT_PAGE_TYPE
+#endif
+
+/**
  * lmm_zone_isolates() - are pages of a zone being isolated?
  * @zone: any populated zone
  *

@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 
 #include "compat/compat.h"
+#include "compat/pageset.h"
 
 #define KLP_IN_lists(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
@@ -16,6 +17,7 @@
 KLP_HANDLER(depot_get);
 KLP_HANDLER(depot_put);
 KLP_HANDLER(refill_count);
+KLP_HANDLER(refill_split);
 KLP_HANDLER(refill_plan);
 KLP_HANDLER(refill_done);
 KLP_HANDLER(refill);
@@ -64,10 +66,35 @@ static int refill_from(struct zone *zone, unsigned int order, unsigned long coun
 	return plan.regular_got + plan.cma_got + plan.stock_got;
 }
 
+/*
+ * Take blocks of @order, and put their pages on the list.  Only the blocks are taken under
+ * zone->lock.  The kernel has checked every page of a block; a free page needs nothing else.
+ */
+static int refill_split(struct zone *zone, unsigned int order, unsigned long pages,
+			struct list_head *list, int migratetype, unsigned int alloc_flags)
+{
+	struct page *block, *next;
+	LIST_HEAD(blocks);
+	unsigned int i;
+	int got;
+
+	got = static_call(orig_refill)(zone, order, pages >> order, &blocks, migratetype,
+				       alloc_flags & ~LMM_ALLOC_CMA);
+	list_for_each_entry_safe(block, next, &blocks, lru) {
+		for (i = 0; i < 1U << order; i++) {
+			lmm_page_type_copy(block + i, block);
+			list_add_tail(&block[i].lru, list);
+		}
+	}
+	return got << order;
+}
+
 /* Replaces rmqueue_bulk(): pages move from the buddy to a list. */
 static int wrap_refill(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
+	unsigned int larger = 0;
+	unsigned long pages;
 	int got;
 
 	if (static_branch_unlikely(&refill_armed)) {
@@ -75,7 +102,13 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 		if (got)
 			return got;
 		count = static_call(on_refill_count)(zone, order, count);
-		got = refill_from(zone, order, count, list, migratetype, alloc_flags);
+		pages = count;
+		if (!order)
+			larger = static_call(on_refill_split)(zone, &pages, migratetype);
+		if (larger)
+			got = refill_split(zone, larger, pages, list, migratetype, alloc_flags);
+		if (!got)
+			got = refill_from(zone, order, count, list, migratetype, alloc_flags);
 		static_call(on_refill)(zone, order, got);
 		return got;
 	}
@@ -107,6 +140,7 @@ static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 	regular_only = handlers->regular_only;
 	KLP_TELL(depot_get);
 	KLP_TELL(refill_count);
+	KLP_TELL(refill_split);
 	KLP_TELL(refill_plan);
 	KLP_TELL(refill_done);
 	KLP_TELL(refill);

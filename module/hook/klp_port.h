@@ -102,6 +102,9 @@ struct lmm_klp_plan {
  *	on: takes pages off @pcp and returns their number; the remaining pages are drained
  * @refill_count: before a refill of @asked blocks of @order to this CPU's list of
  *	@zone: returns the number of blocks to ask for, at least @asked
+ * @refill_split: before a refill of @zone's list of @migratetype with *@pages single pages: returns
+ *	the order of the blocks to take instead, and to split, and sets *@pages to their pages; 0
+ *	if single pages are to be taken
  * @refill_plan: before a refill of @zone's list of @migratetype with blocks of @order, on a
  *	kernel with CMA: fills in the plan
  * @refill_done: after a refill by a plan: the plan has the blocks from each source
@@ -135,6 +138,7 @@ struct lmm_klp_handlers {
 	bool (*give_back)(struct lmm_klp_return *part);
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
 				      unsigned long asked);
+	unsigned int (*refill_split)(struct zone *zone, unsigned long *pages, int migratetype);
 	void (*refill_plan)(struct zone *zone, unsigned int order, int migratetype,
 			    struct lmm_klp_plan *plan);
 	void (*refill_done)(struct zone *zone, unsigned int order,

@@ -168,7 +168,7 @@ static void depot_of_pages(struct input *input)
 		default:
 			now += count;
 			if (busy)
-				count = depot_try_return(&depot, DEPOT_ALL_KINDS, &kind, &moved);
+				count = depot_try_return(&depot, &kind, &moved);
 			else
 				count = depot_return(&depot, now - take(input, 2), &kind, &moved);
 			MUST(length(&moved), ==, count);

@@ -194,6 +194,8 @@ proctype storer(byte me; byte page)
 			put(me, n);
 			if
 			:: !ok && BUG != REFUSED_LOST -> splice(AWAY + me, LIST + me)
+			/* list_drain() */
+			:: !ok && BUG != REFUSED_LOST -> splice(AWAY + me, BUDDY)
 			:: else
 			fi
 		:: else

@@ -110,7 +110,7 @@ static void *work(void *arg)
 
 		if (w->number == THREADS - 1 && what < 8)
 			own(w, &batch, what & 1 ? depot_return(&depot, now, &kind, &batch) :
-						  depot_try_return(&depot, DEPOT_ALL_KINDS, &kind, &batch));
+						  depot_try_return(&depot, &kind, &batch));
 		else if (what & 1)
 			store(w, now);
 		else

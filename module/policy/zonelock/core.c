@@ -36,20 +36,6 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
 }
 
 /**
- * depot_gives_way() - can a full depot store a batch once another batch has gone back?
- * @view: state of the batch's zone
- * @count: pages in the batch
- *
- * Not if the bound has fallen by more than a batch: giving back is then up to a pass.
- *
- * Return: true if one batch of DEPOT_BATCH_MAX pages is enough.
- */
-bool depot_gives_way(const struct depot_view *view, unsigned int count)
-{
-	return view->held + count <= view->max + DEPOT_BATCH_MAX;
-}
-
-/**
  * depot_duty() - reason for a pass to give pages of a zone back
  * @view: state of a zone whose depot holds pages
  *
@@ -121,4 +107,53 @@ unsigned int depot_cut(unsigned int asked, unsigned int on_list)
 	if (on_list && on_list <= DEPOT_BATCH_MAX && asked >= on_list / 2)
 		return on_list;
 	return min_t(unsigned int, asked, DEPOT_BATCH_MAX);
+}
+
+/**
+ * refill_pages() - number of single pages to refill a list with
+ * @view: the zone and the list
+ *
+ * While the CPU only allocates, the pages double with each refill, as those of drains do while a
+ * CPU only frees (3b12e7e97938, 5.14), and those of refills from 6.7 on (c0a242394cb9).  The pages
+ * stay within the list's room, and within a quarter of what is free above the mark.
+ *
+ * Return: pages, at least what the kernel wants.
+ */
+unsigned long refill_pages(const struct refill_view *view)
+{
+	unsigned long pages = view->asked << min(view->successive, REFILL_DOUBLES);
+	long most = min3(view->room, view->spare / 4, (long)(REFILL_BLOCKS << REFILL_DOUBLES));
+
+	return max_t(long, view->asked, min_t(long, pages, most));
+}
+
+/**
+ * refill_order() - order of which REFILL_BLOCKS blocks are enough
+ * @pages: pages of the refill, at least 1
+ *
+ * Return: the order.
+ */
+unsigned int refill_order(unsigned long pages)
+{
+	unsigned int order = 0;
+
+	while (pages > REFILL_BLOCKS << order)
+		order++;
+	return order;
+}
+
+/**
+ * refill_splits() - may larger blocks be split, and not the smallest ones be used up first?
+ * @view: the zone and the list
+ * @pages: pages of the refill
+ * @small: pages in free blocks that are too small
+ *
+ * Only where the kernel would soon come to split large blocks: few pages are free in small ones.
+ * And only where large blocks of the migratetype are many, so that none is taken from another.
+ *
+ * Return: true if so.
+ */
+bool refill_splits(const struct refill_view *view, unsigned long pages, unsigned long small)
+{
+	return view->large >= 4 * pages && small <= view->large / REFILL_SMALL_SHARE;
 }

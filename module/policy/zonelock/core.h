@@ -84,8 +84,38 @@ struct depot_view {
 	bool closed;
 };
 
+/*
+ * Most blocks that are taken under one hold of zone->lock, as many as the kernel's batch of single
+ * pages has at least; and how often the pages of a refill double, as long as a CPU only allocates:
+ * once more than the kernel's drains do (CONFIG_PCP_BATCH_SCALE_MAX).
+ */
+#define REFILL_BLOCKS	64UL
+#define REFILL_DOUBLES	6U
+
+/* Small blocks are few if they have at most one page for so many pages in large blocks. */
+#define REFILL_SMALL_SHARE	64
+
+/**
+ * struct refill_view - state of a zone and a list that decides about a refill
+ * @asked: single pages that the kernel wants
+ * @successive: refills since the CPU last drained the list
+ * @room: pages that the list has room for
+ * @spare: free pages above the mark
+ * @large: pages in free blocks of pageblock_order and more, 0 if the migratetype has none
+ */
+struct refill_view {
+	unsigned long asked;
+	unsigned int successive;
+	long room;
+	long spare;
+	unsigned long large;
+};
+
+unsigned long refill_pages(const struct refill_view *view);
+unsigned int refill_order(unsigned long pages);
+bool refill_splits(const struct refill_view *view, unsigned long pages, unsigned long small);
+
 enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count);
-bool depot_gives_way(const struct depot_view *view, unsigned int count);
 enum depot_reason depot_duty(const struct depot_view *view);
 unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth);
 unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged);

@@ -303,16 +303,16 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 	return count;
 }
 
-static unsigned int shard_try_return(struct depot_shard *shard, unsigned int kinds,
-				     unsigned int *kind, struct list_head *to)
+static unsigned int shard_try_return(struct depot_shard *shard, unsigned int *kind,
+				     struct list_head *to)
 {
 	struct depot_batch *batch;
 	unsigned int count = 0;
 
 	if (!spin_trylock(&shard->lock))
 		return 0;
-	if (shard->kinds & kinds) {
-		*kind = __ffs(shard->kinds & kinds);
+	if (shard->kinds) {
+		*kind = __ffs(shard->kinds);
 		batch = list_first_entry(&shard->ring[*kind], struct depot_batch, link);
 		count = batch_empty(shard, *kind, batch, to);
 	}
@@ -323,22 +323,20 @@ static unsigned int shard_try_return(struct depot_shard *shard, unsigned int kin
 /**
  * depot_try_return() - take a batch out to give it back, without waiting
  * @depot: depot of the zone
- * @kinds: BIT(kind) of each kind that will do
  * @kind: receives the kind of the blocks
  * @to: list to whose end the chain is added
  *
  * Context: any.
  * Return: pages in the batch, 0 if none can be had without waiting.
  */
-unsigned int depot_try_return(struct depot *depot, unsigned int kinds, unsigned int *kind,
-			      struct list_head *to)
+unsigned int depot_try_return(struct depot *depot, unsigned int *kind, struct list_head *to)
 {
 	struct depot_shard *shard = depot->shards;
 	unsigned int count = 0;
 
 	for (; shard < depot->shards + depot->nr_shards && !count; shard++)
-		if (READ_ONCE(shard->kinds) & kinds)
-			count = shard_try_return(shard, kinds, kind, to);
+		if (READ_ONCE(shard->kinds))
+			count = shard_try_return(shard, kind, to);
 	if (count)
 		atomic_long_add(-(long)count, &depot->pages);
 	return count;

@@ -31,9 +31,6 @@
 /* Kinds of blocks: orders 0 to PAGE_ALLOC_COSTLY_ORDER by migratetype (NR_LOWORDER_PCP_LISTS). */
 #define DEPOT_KINDS	12
 
-/* Every kind, as BIT(kind) of each. */
-#define DEPOT_ALL_KINDS	((1U << DEPOT_KINDS) - 1)
-
 /*
  * Most pages in a batch: eight of the kernel's batches, a quarter of the most that the kernel
  * drains under one hold of zone->lock (63 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).  With
@@ -120,8 +117,7 @@ unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 		       struct list_head *to);
 unsigned int depot_return(struct depot *depot, unsigned long before, unsigned int *kind,
 			  struct list_head *to);
-unsigned int depot_try_return(struct depot *depot, unsigned int kinds, unsigned int *kind,
-			      struct list_head *to);
+unsigned int depot_try_return(struct depot *depot, unsigned int *kind, struct list_head *to);
 unsigned int depot_batches(const struct depot *depot);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_DEPOT_H */

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * giveback.c - actuator of the zonelock policy: gives pages back to the buddy
+ * giveback.c - actuator of the zonelock policy: gives pages of depots back to the buddy
  *
- * The kernel's own drain does the work: a batch is added to the tail of one of this CPU's lists,
- * and as many pages are drained from there, both under the list's pcp->lock.  The buddy therefore
- * merges the pages and respects isolated pageblocks and changed migratetypes as usual.  This file
- * touches none of the buddy's structures.
- *
- * KCALL(drain) calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
+ * The pages go by a hand (hand.h).  While they are in a hand they are in no list that the kernel
+ * drains, so a drain waits for hands: see @returning of struct zonelock_zone.
  */
 #include <linux/bitops.h>
-#include <linux/list_sort.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
-#include <linux/percpu.h>
-#include <linux/seq_file.h>
-#include <linux/timekeeping.h>
 
-#include "hook/kcall.h"
 #include "hook/klp_port.h"
 #include "compat/pageset.h"
 #include "trace.h"
 #include "hook/entry.h"
-#include "runs.h"
+#include "hand.h"
 #include "state.h"
 
 static_assert(COUNT_RETURNED_OFF - COUNT_RETURNED_AGE == DEPOT_BY_OFF);
@@ -40,152 +31,18 @@ static const char *const reason_words[DEPOT_NR_REASONS] = {
 };
 
 /*
- * How often interrupts were off for at least 2^(n-1) and less than 2^n ns while a batch went back;
- * the last one counts all from 4 ms on.
- */
-#define IRQ_OFF_BUCKETS	24
-
-static DEFINE_PER_CPU(unsigned long [IRQ_OFF_BUCKETS], irq_off);
-
-static void note_irq_off(u64 since)
-{
-	u64 ns = ktime_get_mono_fast_ns() - since;
-
-	this_cpu_inc(irq_off[min(fls64(ns), IRQ_OFF_BUCKETS - 1)]);
-}
-
-/* Give blocks back by a list of this CPU.  The caller holds the list's lock. */
-static void list_drain(struct zone *zone, struct per_cpu_pages *pages, unsigned int kind,
-		       struct list_head *blocks, unsigned int count)
-{
-	list_splice_tail(blocks, &pages->lists[kind]);
-	pages->count += count;
-	KCALL(drain)(zone, count, pages, kind);
-}
-
-/*
- * Most blocks that go back under one hold of zone->lock: about as many as a batch of the kernel's
- * has (pcp->batch is 63 in all but small zones).
- */
-#define HOLD_BLOCKS	64
-
-static unsigned long pfn_of(const struct list_head *page)
-{
-	return page_to_pfn(list_entry(page, struct page, lru));
-}
-
-/* Cut up to HOLD_BLOCKS blocks off the head of a list; returns how many were cut. */
-static unsigned int cut_head(struct list_head *list, struct list_head *to)
-{
-	struct list_head *last = list;
-	unsigned int cut = 0;
-
-	while (cut < HOLD_BLOCKS && last->next != list) {
-		last = last->next;
-		cut++;
-	}
-	list_cut_position(to, list, last);
-	return cut;
-}
-
-/* Give blocks of one kind back, HOLD_BLOCKS at a time; empties the list. */
-static void blocks_drain(struct zone *zone, unsigned int kind, struct list_head *blocks)
-{
-	unsigned int order = lmm_pindex_order(kind);
-	/* Any CPU's list will do; this CPU's lock is the least contended. */
-	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
-	unsigned long flags;
-	unsigned int cut;
-	u64 since;
-
-	while (!list_empty(blocks)) {
-		LIST_HEAD(some);
-
-		cut = cut_head(blocks, &some);
-		since = ktime_get_mono_fast_ns();
-		spin_lock_irqsave(&pages->lock, flags);
-		list_drain(zone, pages, kind, &some, cut << order);
-		spin_unlock_irqrestore(&pages->lock, flags);
-		note_irq_off(since);
-	}
-}
-
-/* The same for a caller that holds the lock of this CPU's list. */
-static void blocks_drain_locked(struct zone *zone, unsigned int kind, struct list_head *blocks)
-{
-	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
-
-	while (!list_empty(blocks)) {
-		unsigned int cut;
-		LIST_HEAD(some);
-
-		cut = cut_head(blocks, &some);
-		list_drain(zone, pages, kind, &some, cut << lmm_pindex_order(kind));
-	}
-}
-
-/*
  * Batches that a pass gives back at a time, with preemption off: 4032 pages, as many as eight
  * blocks of order 9.
  */
 #define PASS_BATCHES	8
 
-/* All struct pages of a zone's memory lie in one array. */
-static int by_address(void *unused, const struct list_head *a, const struct list_head *b)
+/* Put a batch into the hand. */
+static void hand_add_batch(struct zonelock_hand *hand, unsigned int kind, struct list_head *batch)
 {
-	return a > b ? 1 : -1;
-}
-
-/*
- * Give a batch back.  Neighbours among single pages are joined first, without zone->lock, to blocks
- * of order 3: the buddy merges one block where it would merge eight pages.  What is not joined goes
- * back page by page.
- */
-static void batch_drain(struct zone *zone, unsigned int kind, struct list_head *batch,
-			void (*drain)(struct zone *zone, unsigned int kind,
-				      struct list_head *blocks))
-{
-	LIST_HEAD(blocks);
-
-	if (!lmm_pindex_order(kind) &&
-	    runs_join(batch, PAGE_ALLOC_COSTLY_ORDER, pfn_of, &blocks))
-		drain(zone, lmm_pindex(PAGE_ALLOC_COSTLY_ORDER, kind), &blocks);
-	drain(zone, kind, batch);
-}
-
-/* Give the single pages of several batches back, as the largest blocks that lists have. */
-static void pages_drain(struct zone *zone, unsigned int kind, struct list_head *pages)
-{
-	LIST_HEAD(blocks);
-
-	list_sort(NULL, pages, by_address);
-	if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) &&
-	    runs_join(pages, pageblock_order, pfn_of, &blocks))
-		blocks_drain(zone, NR_LOWORDER_PCP_LISTS, &blocks);
-	batch_drain(zone, kind, pages, blocks_drain);
-}
-
-/**
- * zonelock_show_irq_off() - how long interrupts were off, as a line of `state`
- * @m: the file
- *
- * Context: process.
- */
-void zonelock_show_irq_off(struct seq_file *m)
-{
-	unsigned int bucket, cpu;
-	unsigned long times;
-
-	seq_puts(m, "# irq_off_ns");
-	for (bucket = 0; bucket < IRQ_OFF_BUCKETS; bucket++) {
-		times = 0;
-		for_each_possible_cpu(cpu)
-			times += READ_ONCE(per_cpu(irq_off, cpu)[bucket]);
-		if (times)
-			seq_printf(m, " %s%llu:%lu", bucket < IRQ_OFF_BUCKETS - 1 ? "<" : ">=",
-				   BIT_ULL(bucket - (bucket == IRQ_OFF_BUCKETS - 1)), times);
-	}
-	seq_putc(m, '\n');
+	if (lmm_pindex_order(kind))
+		hand_add(hand, kind, batch);
+	else
+		hand_join(hand, kind, batch);
 }
 
 /*
@@ -197,6 +54,7 @@ static unsigned int return_batches(struct zone *zone, unsigned long before, unsi
 	struct zonelock_zone *zz = zonelock_of(zone);
 	struct list_head pages[MIGRATE_PCPTYPES];
 	unsigned int count, kind, sum = 0;
+	struct zonelock_hand hand;
 	bool single = most == 1;
 	LIST_HEAD(batch);
 
@@ -213,19 +71,24 @@ static unsigned int return_batches(struct zone *zone, unsigned long before, unsi
 	smp_mb__after_atomic();
 	for (kind = 0; kind < MIGRATE_PCPTYPES; kind++)
 		INIT_LIST_HEAD(&pages[kind]);
+	hand_init(&hand, zone, HAND_BLOCKS, 0);
 	while (most--) {
 		count = depot_return(&zz->depot, before, &kind, &batch);
 		if (!count)
 			break;
 		sum += count;
 		if (single || lmm_pindex_order(kind))
-			batch_drain(zone, kind, &batch, blocks_drain);
+			hand_add_batch(&hand, kind, &batch);
 		else
 			list_splice_tail_init(&batch, &pages[kind]);
 	}
-	for (kind = 0; sum && kind < MIGRATE_PCPTYPES; kind++)
-		if (!list_empty(&pages[kind]))
-			pages_drain(zone, kind, &pages[kind]);
+	for (kind = 0; sum && kind < MIGRATE_PCPTYPES; kind++) {
+		if (list_empty(&pages[kind]))
+			continue;
+		hand_sort(&pages[kind]);
+		hand_join(&hand, kind, &pages[kind]);
+	}
+	hand_free(&hand);
 	/* The pages are in the buddy before the count drops. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
@@ -233,41 +96,26 @@ static unsigned int return_batches(struct zone *zone, unsigned long before, unsi
 	return sum;
 }
 
-/*
- * Give back the oldest batch of a ring of @kinds, unless a shard's lock is held.  The caller holds
- * the lock of this CPU's list.
- */
-static unsigned int return_oldest(struct zone *zone, unsigned int kinds)
+/* Give back the oldest batch of a ring, unless a shard's lock is held. */
+static unsigned int try_return_batch(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
+	struct zonelock_hand hand;
 	unsigned int count, kind;
 	LIST_HEAD(batch);
 
 	atomic_inc(&zz->returning);
 	/* As return_batches(): count first, for return_part(). */
 	smp_mb__after_atomic();
-	count = depot_try_return(&zz->depot, kinds, &kind, &batch);
-	if (count)
-		batch_drain(zone, kind, &batch, blocks_drain_locked);
+	count = depot_try_return(&zz->depot, &kind, &batch);
+	if (count) {
+		hand_init(&hand, zone, HAND_BLOCKS, 0);
+		hand_add_batch(&hand, kind, &batch);
+		hand_free(&hand);
+	}
 	/* As return_batches(): the pages are in the buddy. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
-	return count;
-}
-
-/* The same for a caller that may have interrupted a holder of the list's lock. */
-static unsigned int try_return_batch(struct zone *zone)
-{
-	struct per_cpu_pages *pcp = this_cpu_ptr(zone->per_cpu_pageset);
-	u64 since = ktime_get_mono_fast_ns();
-	unsigned int count = 0;
-	unsigned long flags;
-
-	if (spin_trylock_irqsave(&pcp->lock, flags)) {
-		count = return_oldest(zone, DEPOT_ALL_KINDS);
-		spin_unlock_irqrestore(&pcp->lock, flags);
-		note_irq_off(since);
-	}
 	return count;
 }
 
@@ -289,7 +137,7 @@ static void returned(struct zone *zone, enum depot_reason reason, long pages)
  *
  * Batches that are stored meanwhile are not given back.
  *
- * Context: process; takes and drops pcp->lock.
+ * Context: process; takes and drops zone->lock.
  * Return: pages given back.
  */
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
@@ -344,25 +192,6 @@ unsigned int zonelock_return_now(struct zone *zone, unsigned int most)
 	}
 	returned(zone, DEPOT_BY_ORDER, sum);
 	return batches;
-}
-
-/**
- * zonelock_make_room() - a full depot gives the oldest batch of a kind back
- * @zone: zone of the depot
- * @kind: kind of the batch that is to be stored: batches of other kinds have takers of their own
- *
- * Processes that end free more pages than a depot holds.  Their pages pass through the depot:
- * joined, they are fewer blocks to merge under zone->lock, and fewer holds.
- *
- * Context: as zonelock_on_depot_put(); the caller holds the lock of this CPU's list.
- * Return: pages given back.
- */
-unsigned int zonelock_make_room(struct zone *zone, unsigned int kind)
-{
-	unsigned int count = return_oldest(zone, BIT(kind));
-
-	returned(zone, DEPOT_BY_SIZE, count);
-	return count;
 }
 
 /* Give back one batch of a zone.  With none left, wait for batches that others are giving back. */

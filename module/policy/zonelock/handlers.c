@@ -20,6 +20,7 @@
 #include "compat/pageset.h"
 #include "hook/entry.h"
 #include "policy/common/drain.h"
+#include "hand.h"
 #include "state.h"
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
@@ -120,6 +121,14 @@ static bool frees(unsigned long caller)
 	return false;
 }
 
+/* Refills of a list of this CPU one after the other, without a drain, and of which zone's list. */
+struct refills {
+	const struct zone *zone;
+	unsigned int nr;
+};
+
+static DEFINE_PER_CPU(struct refills, refills);
+
 /* Take about @count pages off a list, to be stored; returns how many. */
 static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 			      unsigned int count, struct list_head *to)
@@ -145,28 +154,22 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	return cut;
 }
 
-static bool may_keep(struct zone *zone, struct per_cpu_pages *pages, unsigned int kind,
-		     unsigned int count)
+static enum depot_verdict judge(struct zone *zone, struct per_cpu_pages *pages,
+				unsigned int count)
 {
 	enum depot_verdict verdict;
 	struct depot_view view;
 
 	zonelock_view(zone, &view);
 	view.disabled = !lmm_pageset_read(pages).high;
-	count = min_t(unsigned int, count, DEPOT_BATCH_MAX);
-	verdict = depot_judge(&view, count);
-	if (verdict == DEPOT_FULL && depot_gives_way(&view, count) &&
-	    zonelock_make_room(zone, kind)) {
-		view.held = atomic_long_read(&zonelock_of(zone)->depot.pages);
-		verdict = depot_judge(&view, count);
-	}
+	verdict = depot_judge(&view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
 	if (verdict == DEPOT_STORE)
-		return true;
+		return verdict;
 	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_DISABLED + verdict - DEPOT_DISABLED, 1);
 	/* These verdicts also make a pass give back. */
 	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
 		kick(zonelock_of(zone));
-	return false;
+	return verdict;
 }
 
 /* Store a batch of a list; returns its pages. */
@@ -201,6 +204,43 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	return cut;
 }
 
+/*
+ * Most blocks that a drain frees under one hold of zone->lock, if their pages are more than the
+ * kernel wants to drain: an eighth of what the kernel drains (63 << CONFIG_PCP_BATCH_SCALE_MAX).
+ * And most pages that a drain joins: twice as many as the kernel drains.
+ */
+#define JOIN_BLOCKS	252
+#define JOIN_PAGES	4032
+
+/*
+ * Drain a list of single pages to the buddy, neighbours as larger blocks.  Pages that a process
+ * frees when it ends, or unmaps, lie in the list in the order of their addresses.  No more holds of
+ * zone->lock than the kernel needs for @count pages, and none of more blocks than the kernel's; if
+ * the pages make few blocks, as many again go under the same hold.  Returns how many went.
+ */
+static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsigned int count,
+			       struct per_cpu_pages *pages)
+{
+	/* A kernel that never asks for more than a batch repeats the drain by itself (7.2). */
+	bool larger = count > READ_ONCE(pages->batch);
+	struct zonelock_hand hand;
+	unsigned int gone = 0, cut;
+	LIST_HEAD(some);
+
+	hand_init(&hand, zone, JOIN_BLOCKS, count);
+	do {
+		cut = cut_tail(&pages->lists[migratetype], count, &some);
+		pages->count -= cut;
+		gone += cut;
+		hand_join(&hand, migratetype, &some);
+	} while (cut == count && larger && hand.blocks && hand.blocks <= JOIN_BLOCKS / 2 &&
+		 gone + count <= min(JOIN_PAGES, pages->count));
+	hand_free(&hand);
+	lmm_count(&lmm_zonelock_policy, COUNT_JOINED, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_JOINED_PAGES, gone);
+	return gone;
+}
+
 /**
  * zonelock_on_depot_put() - event: a list is about to be drained
  * @zone: zone of the list
@@ -208,6 +248,9 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
  * @pages: the per-CPU lists
  * @pindex: index of the list that has the block just freed
  * @caller: return address of the drain
+ *
+ * Single pages that the depot does not store go to the buddy as larger blocks, unless somebody
+ * waits for exactly the kernel's drain.
  *
  * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of them; the
  * depot stores these blocks.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit",
@@ -221,18 +264,28 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller)
 {
-	int stored, drained;
+	enum depot_verdict verdict;
+	int stored = 0, drained;
 
 	/* A drain of one page belongs to a list that the kernel keeps empty. */
 	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards ||
-	    !frees(caller) || !may_keep(zone, pages, pindex, count))
+	    !frees(caller))
 		return 0;
-	stored = list_store(zone, pindex, count, pages);
-	if (!lmm_pindex_order(pindex))
-		return stored == DEPOT_BATCH_MAX ? max(stored, count) : stored;
+	__this_cpu_write(refills.nr, 0);
+	verdict = judge(zone, pages, count);
+	if (verdict == DEPOT_DISABLED || verdict == DEPOT_ISOLATED)
+		return 0;
+	if (verdict == DEPOT_STORE)
+		stored = list_store(zone, pindex, count, pages);
+	if (!lmm_pindex_order(pindex)) {
+		if (!stored)
+			stored = list_drain(zone, pindex, count, pages);
+		/* What is missing is not worth a hold of its own: the list has room. */
+		return stored >= min(count / 2, DEPOT_BATCH_MAX) ? max(stored, count) : stored;
+	}
 	if (stored)
 		return max(stored, count);
-	if (!LMM_DRAINS_LIST_AT_EXIT)
+	if ((verdict != DEPOT_STORE && verdict != DEPOT_FULL) || !LMM_DRAINS_LIST_AT_EXIT)
 		return 0;
 	drained = lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 	lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
@@ -280,6 +333,79 @@ int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long a
 	if (asked <= 1 || kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return 0;
 	return list_fill(zone, list, kind) >> order;
+}
+
+/* Pages in free blocks from @order on, below @end, of any migratetype. */
+static unsigned long free_in(const struct zone *zone, unsigned int order, unsigned int end)
+{
+	unsigned long pages = 0;
+
+	for (; order < end; order++)
+		pages += READ_ONCE(zone->free_area[order].nr_free) << order;
+	return pages;
+}
+
+/* Has a migratetype a free block of a pageblock or more? */
+static bool has_large(const struct zone *zone, int migratetype)
+{
+	unsigned int order;
+
+	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
+		if (!list_empty(&zone->free_area[order].free_list[migratetype]))
+			return true;
+	return false;
+}
+
+/**
+ * zonelock_on_refill_split() - event: an empty list is about to be refilled by the buddy
+ * @zone: zone of the list
+ * @pages: single pages that the list is to get; changed if larger blocks are to be taken
+ * @migratetype: migratetype of the list
+ *
+ * Only movable pages: others would take large blocks from the movable ones.  And only while the
+ * zone has pages for all: a depot closes when large blocks are wanted.
+ *
+ * Context: see the top of the file.
+ * Return: order of the blocks to take, and to split; 0 for single pages.
+ */
+unsigned int zonelock_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype)
+{
+	struct per_cpu_pages *list = this_cpu_ptr(zone->per_cpu_pageset);
+	struct refills *before = this_cpu_ptr(&refills);
+	struct depot_view state;
+	struct refill_view view;
+	unsigned long want;
+	unsigned int order;
+
+	/* A refill of one page belongs to a list that the kernel keeps empty. */
+	if (migratetype != MIGRATE_MOVABLE || *pages <= 1)
+		return 0;
+	/* With CMA memory the kernel, or another policy, chooses where pages come from. */
+	zonelock_view(zone, &state);
+	if (state.isolated || state.reclaim || state.closed ||
+	    zone_page_state(zone, NR_FREE_CMA_PAGES))
+		return 0;
+	if (before->zone != zone)
+		*before = (struct refills){ .zone = zone };
+	view = (struct refill_view){
+		.asked = *pages,
+		.successive = before->nr,
+		.room = lmm_pageset_read(list).high / 2 - list->count,
+		.spare = state.free - state.mark,
+	};
+	if (before->nr < REFILL_DOUBLES)
+		before->nr++;
+	want = refill_pages(&view);
+	order = refill_order(want);
+	if (!order || !has_large(zone, migratetype))
+		return 0;
+	view.large = free_in(zone, pageblock_order, LMM_MAX_ORDER + 1);
+	if (!refill_splits(&view, want, free_in(zone, 0, order)))
+		return 0;
+	*pages = want;
+	lmm_count(&lmm_zonelock_policy, COUNT_SPLIT, 1);
+	lmm_count(&lmm_zonelock_policy, COUNT_SPLIT_PAGES, want >> order << order);
+	return order;
 }
 
 /**

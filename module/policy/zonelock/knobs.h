@@ -36,9 +36,13 @@ enum zonelock_knob {
 	COUNTER(STORED_PAGES, "stored_pages")			\
 	COUNTER(COUNTED, "counted")				\
 	COUNTER(KEPT_PAGES, "kept_pages")			\
+	COUNTER(JOINED, "joined")				\
+	COUNTER(JOINED_PAGES, "joined_pages")			\
 	COUNTER(TAKEN, "taken")					\
 	COUNTER(TAKEN_PAGES, "taken_pages")			\
 	COUNTER(MISSED, "missed")				\
+	COUNTER(SPLIT, "split")					\
+	COUNTER(SPLIT_PAGES, "split_pages")			\
 	COUNTER(BUSY, "busy")					\
 	COUNTER(REFUSED_DISABLED, "refused_disabled")		\
 	COUNTER(REFUSED_ISOLATED, "refused_isolated")		\

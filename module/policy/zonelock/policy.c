@@ -13,11 +13,13 @@
 #include <linux/topology.h>
 
 #include "compat/compat.h"
+#include "compat/pageset.h"
 #include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/symbols.h"
 #include "hook/entry.h"
 #include "hook/kcall.h"
+#include "hand.h"
 #include "shards.h"
 #include "state.h"
 
@@ -303,6 +305,10 @@ static const struct lmm_layout zonelock_layouts[] = {
 	LMM_LAYOUT(per_cpu_pages, lists),
 	LMM_LAYOUT(per_cpu_pages, high),
 	LMM_LAYOUT(per_cpu_pages, batch),
+	LMM_LAYOUT_SIZE(per_cpu_pages),
+	LMM_LAYOUT_SIZE(page),
+	LMM_LAYOUT(page, lru),
+	LMM_LAYOUT_PAGE_TYPE
 	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(zone, vm_stat),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
@@ -320,6 +326,7 @@ static const struct lmm_hook_client zonelock_uses = LMM_HOOK_CLIENT(zonelock);
 static const struct lmm_events zonelock_events = {
 	.depot_get = zonelock_on_depot_get,
 	.depot_put = zonelock_on_depot_put,
+	.refill_split = zonelock_on_refill_split,
 	.request = zonelock_on_request,
 	.give_back = zonelock_on_give_back,
 	.pages_wanted = zonelock_on_pages_wanted,

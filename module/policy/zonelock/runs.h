@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * runs.h - single pages that are neighbours, as larger blocks
+ * runs.h - blocks that are neighbours, as larger blocks
  */
 #ifndef LIVEMM_POLICY_ZONELOCK_RUNS_H
 #define LIVEMM_POLICY_ZONELOCK_RUNS_H
@@ -8,7 +8,7 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-unsigned int runs_join(struct list_head *pages, unsigned int order,
+unsigned int runs_join(struct list_head *pieces, unsigned int of, unsigned int order,
 		       unsigned long (*pfn_of)(const struct list_head *),
 		       struct list_head *blocks);
 

@@ -6,7 +6,8 @@
  *	policy.c	switching on and off, settings, `state`
  *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
  *	urgent.c	requests that cannot wait for a pass, and pages that break
- *	giveback.c	the actuator: gives pages back to the buddy
+ *	giveback.c	gives pages of depots back to the buddy
+ *	hand.c		blocks on their way to the buddy, under few holds of zone->lock
  *	runs.c		neighbouring pages as larger blocks
  *	depot.c		the depot: a container that CPUs share
  *	shards.c	which CPUs share a part of a depot
@@ -27,7 +28,6 @@
 #include "policy/common/zones.h"
 
 struct lmm_klp_return;
-struct seq_file;
 
 /* Memory of batches; freed when the policy goes off. */
 struct zonelock_chunk {
@@ -113,14 +113,13 @@ void zonelock_view(struct zone *zone, struct depot_view *view);
 void zonelock_close(struct zone *zone);
 
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
-void zonelock_show_irq_off(struct seq_file *m);
 unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
-unsigned int zonelock_make_room(struct zone *zone, unsigned int kind);
 void zonelock_pass(struct work_struct *work);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
 int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
 			  struct list_head *list, int migratetype);
+unsigned int zonelock_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype);
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller);
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hand.c - free blocks on their way to the buddy, several under one hold of zone->lock
+ *
+ * The kernel's own drain does the work: it gets a struct per_cpu_pages that belongs to no CPU, with
+ * nothing but the blocks.  The buddy therefore merges the blocks and respects isolated pageblocks
+ * and changed migratetypes as usual, blocks of all orders go under one hold, and nobody else waits
+ * for a list meanwhile.  This file touches none of the buddy's structures.
+ *
+ * The drain reads and writes @lists and @count of the struct, and nothing else (6.1 to 7.2).
+ * KCALL(drain) calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
+ */
+#include <linux/irqflags.h>
+#include <linux/list_sort.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <linux/timekeeping.h>
+
+#include "compat/pageset.h"
+#include "hook/kcall.h"
+#include "hand.h"
+#include "runs.h"
+
+/*
+ * How often interrupts were off for at least 2^(n-1) and less than 2^n ns while blocks went back;
+ * the last one counts all from 4 ms on.
+ */
+#define IRQ_OFF_BUCKETS	24
+
+static DEFINE_PER_CPU(unsigned long [IRQ_OFF_BUCKETS], irq_off);
+
+static void note_irq_off(u64 since)
+{
+	u64 ns = ktime_get_mono_fast_ns() - since;
+
+	this_cpu_inc(irq_off[min(fls64(ns), IRQ_OFF_BUCKETS - 1)]);
+}
+
+/**
+ * zonelock_show_irq_off() - how long interrupts were off, as a line of `state`
+ * @m: the file
+ *
+ * Context: process.
+ */
+void zonelock_show_irq_off(struct seq_file *m)
+{
+	unsigned int bucket, cpu;
+	unsigned long times;
+
+	seq_puts(m, "# irq_off_ns");
+	for (bucket = 0; bucket < IRQ_OFF_BUCKETS; bucket++) {
+		times = 0;
+		for_each_possible_cpu(cpu)
+			times += READ_ONCE(per_cpu(irq_off, cpu)[bucket]);
+		if (times)
+			seq_printf(m, " %s%llu:%lu", bucket < IRQ_OFF_BUCKETS - 1 ? "<" : ">=",
+				   BIT_ULL(bucket - (bucket == IRQ_OFF_BUCKETS - 1)), times);
+	}
+	seq_putc(m, '\n');
+}
+
+/**
+ * hand_init() - nothing in the hand
+ * @hand: the hand
+ * @zone: zone of the blocks
+ * @most: blocks that may go under one hold
+ * @hold_pages: pages that may go under one hold, however many blocks they are
+ *
+ * Context: any.
+ */
+void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
+	       unsigned int hold_pages)
+{
+	unsigned int i;
+
+	hand->zone = zone;
+	hand->most = most;
+	hand->hold_pages = hold_pages;
+	hand->blocks = 0;
+	hand->pages.count = 0;
+	for (i = 0; i < NR_PCP_LISTS; i++)
+		INIT_LIST_HEAD(&hand->pages.lists[i]);
+}
+
+/**
+ * hand_free() - give back what is in the hand, under one hold of zone->lock
+ * @hand: the hand; empty afterwards
+ *
+ * Context: any but NMI, zone->lock not held.
+ */
+void hand_free(struct zonelock_hand *hand)
+{
+	u64 since = ktime_get_mono_fast_ns();
+	unsigned long flags;
+
+	if (!hand->blocks)
+		return;
+	/*
+	 * The first releases of 6.1 take zone->lock with interrupts as they are: there the caller's
+	 * pcp->lock has them off.
+	 */
+	local_irq_save(flags);
+	KCALL(drain)(hand->zone, hand->pages.count, &hand->pages, 0);
+	local_irq_restore(flags);
+	hand->blocks = 0;
+	note_irq_off(since);
+}
+
+/**
+ * hand_add() - put blocks of a kind into the hand, and give back what is too much for a hold
+ * @hand: the hand
+ * @pindex: index of the kind in struct per_cpu_pages.lists
+ * @blocks: list of blocks that are the caller's alone; empty afterwards
+ *
+ * Context: as hand_free().
+ */
+void hand_add(struct zonelock_hand *hand, unsigned int pindex, struct list_head *blocks)
+{
+	unsigned int pages = 1U << lmm_pindex_order(pindex);
+
+	while (!list_empty(blocks)) {
+		list_move(blocks->next, &hand->pages.lists[pindex]);
+		hand->pages.count += pages;
+		hand->blocks++;
+		if (hand->blocks >= hand->most && hand->pages.count >= hand->hold_pages)
+			hand_free(hand);
+	}
+}
+
+static unsigned long pfn_of(const struct list_head *page)
+{
+	return page_to_pfn(list_entry(page, struct page, lru));
+}
+
+/* All struct pages of a zone's memory lie in one array. */
+static int by_address(void *unused, const struct list_head *a, const struct list_head *b)
+{
+	return a > b ? 1 : -1;
+}
+
+/**
+ * hand_sort() - sort a list of blocks of one zone by address
+ * @blocks: list of blocks that are the caller's alone
+ *
+ * Context: any.
+ */
+void hand_sort(struct list_head *blocks)
+{
+	list_sort(NULL, blocks, by_address);
+}
+
+/**
+ * hand_join() - put single pages into the hand, neighbours as larger blocks
+ * @hand: the hand
+ * @migratetype: migratetype of the pages, below MIGRATE_PCPTYPES
+ * @pages: list of pages that are the caller's alone; empty afterwards
+ *
+ * Pages that are neighbours in the list make blocks of order PAGE_ALLOC_COSTLY_ORDER, and these
+ * make pageblocks.  Lists have blocks of no order between the two.  The buddy merges one block
+ * where it would merge eight pages, or 512.
+ *
+ * Context: as hand_free().
+ */
+void hand_join(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages)
+{
+	LIST_HEAD(blocks);
+	LIST_HEAD(large);
+
+	if (runs_join(pages, 0, PAGE_ALLOC_COSTLY_ORDER, pfn_of, &blocks)) {
+		if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)) {
+			hand_sort(&blocks);
+			runs_join(&blocks, PAGE_ALLOC_COSTLY_ORDER, pageblock_order, pfn_of,
+				  &large);
+			hand_add(hand, NR_LOWORDER_PCP_LISTS, &large);
+		}
+		hand_add(hand, lmm_pindex(PAGE_ALLOC_COSTLY_ORDER, migratetype), &blocks);
+	}
+	hand_add(hand, migratetype, pages);
+}

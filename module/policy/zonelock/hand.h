@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hand.h - free blocks on their way to the buddy, several under one hold of zone->lock
+ */
+#ifndef LIVEMM_POLICY_ZONELOCK_HAND_H
+#define LIVEMM_POLICY_ZONELOCK_HAND_H
+
+#include <linux/mmzone.h>
+#include <linux/types.h>
+
+struct seq_file;
+
+/*
+ * Most blocks that go back under one hold of zone->lock: about as many as a batch of the kernel's
+ * has (pcp->batch is 63 in all but small zones).
+ */
+#define HAND_BLOCKS	64
+
+/**
+ * struct zonelock_hand - free blocks that are the caller's alone, on their way to the buddy
+ * @pages: the blocks, as the kernel's drain takes them; no CPU's lists
+ * @zone: zone of the blocks
+ * @most: blocks that may go under one hold
+ * @hold_pages: pages that may go under one hold, however many blocks they are
+ * @blocks: number of blocks
+ */
+struct zonelock_hand {
+	struct per_cpu_pages pages;
+	struct zone *zone;
+	unsigned int most;
+	unsigned int hold_pages;
+	unsigned int blocks;
+};
+
+void zonelock_show_irq_off(struct seq_file *m);
+
+void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
+	       unsigned int hold_pages);
+void hand_add(struct zonelock_hand *hand, unsigned int pindex, struct list_head *blocks);
+void hand_join(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages);
+void hand_sort(struct list_head *blocks);
+void hand_free(struct zonelock_hand *hand);
+
+#endif /* LIVEMM_POLICY_ZONELOCK_HAND_H */
