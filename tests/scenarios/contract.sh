@@ -2,6 +2,7 @@
 # kernels: 6.1 7.2
 # guest: shared
 # named: 6.12
+# args: transparent_hugepage=never
 #
 # Every file of the control contract is there with its mode, is documented, and refuses bad input
 # as the contract says.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kernels: 6.1 6.12
 # guest: shared
+# args: transparent_hugepage=never
 #
 # Another livepatch replaces a function that ours wraps. Theirs stays in force, `hooks` shows the
 # conflict, and the rest of the policy works. Then theirs is loaded above ours. The same with a

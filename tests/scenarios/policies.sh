@@ -2,6 +2,7 @@
 # kernels: 6.12
 # guest: shared
 # named: 6.1 7.2
+# args: transparent_hugepage=never
 #
 # The module parameter `policies`, at load and at runtime, good and bad, and `off`, the way out of
 # a bad boot.

@@ -3,6 +3,7 @@
 # guest: shared
 # named: 6.1
 # programs: variants
+# args: transparent_hugepage=never
 #
 # A simulated unknown kernel: a hook row with a wrong prototype is refused in words, and the rest
 # works. A module built for another release does not load.

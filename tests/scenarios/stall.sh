@@ -2,6 +2,7 @@
 # kernels: 6.1
 # guest: shared
 # named: 6.12
+# args: transparent_hugepage=never
 #
 # A livepatch transition that stalls is given up after a bounded time. The task that holds up the
 # transition is named, and the kernel is unchanged. When the task has ended, the policy comes on.
