@@ -46,7 +46,7 @@ LONG: list[Row] = [[["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
 NOTE_LINES = 5
 # Only compute, so what the others leave of the cores is enough.  A guest needs its share: each
 # has a time by which the guest must be done.
-BEHIND = ("lint", "tools", "fuzz")
+BEHIND = ("lint", "fuzz")
 
 
 @dataclass
