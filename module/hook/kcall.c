@@ -4,7 +4,6 @@
  */
 #include <linux/ftrace.h>
 
-#include "hook.h"
 #include "kcall.h"
 #include "symbols.h"
 
@@ -12,10 +11,15 @@
 #define LIVEPATCH_CALLED(module, ...)	CALL(__VA_ARGS__)
 #include "rows.h"
 
+static unsigned long at_entry(enum lmm_hook_id id)
+{
+	return lmm_hooks[id].addr;
+}
+
 /* A call of this address runs the kernel's own code, past every livepatch. */
 static unsigned long behind_ftrace_site(enum lmm_hook_id id)
 {
-	return lmm_symbol_ftrace_site(lmm_hook_address(id)) + MCOUNT_INSN_SIZE;
+	return lmm_symbol_ftrace_site(lmm_hooks[id].addr) + MCOUNT_INSN_SIZE;
 }
 
 /**
@@ -28,10 +32,10 @@ static unsigned long behind_ftrace_site(enum lmm_hook_id id)
 void lmm_kcalls_bind(void)
 {
 #define BIND(id, name, address)						\
-	if (lmm_hook_available(LMM_HOOK_##id))				\
+	if (lmm_hooks[LMM_HOOK_##id].available)				\
 		static_call_update(lmm_kcall_##name,			\
 				   (lmm_kcall_##name##_fn *)address(LMM_HOOK_##id));
-#define CALL(id, name, ...)			BIND(id, name, lmm_hook_address)
+#define CALL(id, name, ...)			BIND(id, name, at_entry)
 #define LIVEPATCH_CALLED(module, id, name, ...)	BIND(id, name, behind_ftrace_site)
 #include "rows.h"
 }
