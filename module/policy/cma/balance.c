@@ -278,7 +278,8 @@ static unsigned int batch_move(struct balance_move *balanced, unsigned long most
 	moved = lmm_move_taken(move);
 	lmm_count(&lmm_cma_policy, COUNT_BALANCED, moved);
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_NOT_MOVED, move->taken - moved);
-	balance.moved += moved;
+	/* Only this worker writes; balance_oom() reads meanwhile. */
+	WRITE_ONCE(balance.moved, balance.moved + moved);
 	if (moved) {
 		preempt_disable();
 		cma_drain_lists(balanced->source, moved);
