@@ -142,7 +142,7 @@ static void entry_remove(struct numa_mm *entry)
 	mine = !hlist_unhashed(&entry->node);
 	if (mine) {
 		hlist_del_init_rcu(&entry->node);
-		numa.nr_mms--;
+		WRITE_ONCE(numa.nr_mms, numa.nr_mms - 1);
 	}
 	spin_unlock(&numa.lock);
 	if (!mine)
@@ -261,7 +261,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	other = numa_mm_find(mm);
 	if (!other) {
 		hlist_add_head_rcu(&entry->node, &numa.mms[entry->id % HASH_SIZE(numa.mms)]);
-		numa.nr_mms++;
+		WRITE_ONCE(numa.nr_mms, numa.nr_mms + 1);
 	}
 	spin_unlock(&numa.lock);
 	if (other) {

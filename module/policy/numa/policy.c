@@ -123,9 +123,12 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 		   "period_ms", "own_ms", "trend", "remote", "shared", "worst", "windows",
 		   "scanned", "pass", "scans", "why");
 	rcu_read_lock();
-	hash_for_each_rcu(numa.mms, bucket, entry, node)
-		if (READ_ONCE(entry->own_ms))
+	hash_for_each_rcu(numa.mms, bucket, entry, node) {
+		spin_lock(&entry->lock);
+		if (entry->own_ms)
 			entry_show(m, entry);
+		spin_unlock(&entry->lock);
+	}
 	rcu_read_unlock();
 }
 
