@@ -79,9 +79,10 @@ class Beside:
         with self.lock:
             self._reap(self.most)
 
-    def wait(self) -> None:
-        """Wait until every load has ended, or has had its time."""
+    def wait(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Wait until every load has ended, or has had its time; `meanwhile` is done on and on."""
         while self.running:
+            meanwhile()
             self.look()
             time.sleep(0.05)
 

@@ -31,12 +31,14 @@ class Fault:
     file    the source
     texts   each text, and what stands there instead
     kernel  where the fault shows
+    nodes   of the guests in which the fault shows, at least
     """
 
     what: str
     file: str
     texts: tuple[tuple[str, str], ...]
     kernel: str = "6.1"
+    nodes: int = 1
 
 
 FAULTS: dict[str, Fault] = {
@@ -95,13 +97,15 @@ FAULTS: dict[str, Fault] = {
         (("\tlmm_count(&lmm_zonelock_policy, COUNT_KICKS, 1);\n", "\tmight_sleep();\n"),),
         "debug"),
     "interrupts_on": Fault(
-        "a lock of the allocator is taken with interrupts on", GIVEBACK,
-        (("spin_lock_irqsave(&pages->lock, flags);", "flags = 0;\n\t\tspin_lock(&pages->lock);"),
-         ("spin_unlock_irqrestore(&pages->lock, flags);",
-          "spin_unlock(&pages->lock);\n\t\t(void)flags;")), "debug"),
+        "a lock that the timer of the lease takes is taken with interrupts on",
+        "module/control/switch.c",
+        (("\tspin_lock_irqsave(&lmm_state_lock, flags);\n\tcuts = policy->cuts;\n"
+          "\tspin_unlock_irqrestore(&lmm_state_lock, flags);\n",
+          "\tflags = 0;\n\tspin_lock(&lmm_state_lock);\n\tcuts = policy->cuts;\n"
+          "\tspin_unlock(&lmm_state_lock);\n\t(void)flags;\n"),), "debug"),
     "mm_forgotten": Fault(
         "an address space that ends stays in the table", "module/policy/numa/policy.c",
-        (("\t.mm_exit = numa_on_mm_exit,\n", ""),), "debug"),
+        (("\t.mm_exit = numa_on_mm_exit,\n", ""),), "debug", nodes=2),
     "lock_kept": Fault(
         "the lock of a list is not released when the list was filled", HANDLERS,
         (("\t\tpages->count += list_fill(zone, list, kind);\n\tspin_unlock(&pages->lock);\n",

@@ -22,6 +22,8 @@ from tests.torture import base, oracle, program, steps
 LIMIT = 300
 # Guest seconds until policies that were switched off have put everything back.
 REST = 120
+# Guest seconds until the last user of an address space has gone.
+SOON = 20
 HELPERS = ["lmm_oracle", "lmm_exchange", "lmm_pageset"]
 
 
@@ -182,9 +184,10 @@ class Torture:
     def at_work(self, number: int) -> None:
         """Have every policy on and busy for a moment, so that "off" has something to restore.
 
-        In turn: with settings as after boot, by which every policy acts; with those that the steps
-        have left; so that a CPU goes while its lists are in use; and while memory is short.  Where
-        the depots take pages, lists are not drained and do not grow, so zonelock comes later.
+        In turn: with settings as after boot, by which every policy acts, while watermarks jump
+        above the free pages and back; with those that the steps have left; so that a CPU goes while
+        its lists are in use; and while memory is short.  Where the depots take pages, lists are not
+        drained and do not grow, so zonelock comes later.
         """
         if not base.DEBUGFS.exists():
             return
@@ -199,6 +202,9 @@ class Torture:
                 base.write(Path(f"/sys/devices/system/cpu/cpu{self.program.cpus - 1}/online"), "0",
                            base.KERNEL_REFUSALS)
             self.switch_on(self.defaults)
+            if number % 4 == 0:
+                with steps.memory_short(steps.ROOM):
+                    self.work(meanwhile=steps.jump_watermarks)
         else:
             for policy in self.program.policies:
                 base.write(base.DEBUGFS / policy / "enabled", "1", base.REFUSALS)
@@ -207,7 +213,19 @@ class Torture:
             with steps.memory_short():
                 self.work()
         self.work()
+        if self.program.nodes > 1:
+            # Kernels that are built here have balancing off after boot.
+            for file, value in steps.BALANCING.items():
+                base.write(Path(file), value, base.KERNEL_REFUSALS)
+            self.work("scanned")
         self.watch_counters()
+
+    @staticmethod
+    def forgotten() -> str:
+        """Processes that are gone and whose address space numa still knows, or ""."""
+        # The last user of an address space may be another process, for a moment.
+        wait_until(SOON, lambda: not oracle.forgotten())
+        return ", ".join(f"{name} {pid}" for pid, name in oracle.forgotten().items())
 
     @staticmethod
     def switch_on(texts: list[str]) -> None:
@@ -215,11 +233,11 @@ class Torture:
         for text in texts:
             base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
 
-    def work(self, *more: str) -> None:
+    def work(self, *more: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """The loads of WORK, all at once; or the loads that are named."""
         for load in [steps.LOADS[name] for name in more] or steps.WORK:
             self.guest.beside.start("at work", steps.words_of(self.guest, load), 100)
-        self.guest.beside.wait()
+        self.guest.beside.wait(meanwhile)
 
     def watch_counters(self) -> None:
         """Note which counters have moved so far."""
@@ -277,11 +295,12 @@ class Torture:
         check, name = self.channel.check, f"phase {number}"
         self.guest.beside.stop()
         self.at_work(number)
+        good = check(f"{name}: numa knows no process that is gone", self.forgotten())
         # Nobody has a reference to a free page of a pool.
         base.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], base.KERNEL_REFUSALS)
         # The policies first: a sysctl that goes back, or a CPU or memory that comes back, has the
         # kernel set all bounds anew, and would hide a bound that a policy has left.
-        good = check(f"{name}: policies off, no hook armed", self.policies_off(number % 2 == 1))
+        good &= check(f"{name}: policies off, no hook armed", self.policies_off(number % 2 == 1))
         good &= check(f"{name}: every page is in its place", oracle.pages_wrong())
         if good:
             good &= check(f"{name}: off is off", oracle.moving(self.short_load))
@@ -290,6 +309,7 @@ class Torture:
         good &= check(f"{name}: every page is in its place, settings put back",
                       oracle.pages_wrong())
         good &= check(f"{name}: no task is stuck", self.stuck())
+        good &= check(f"{name}: the kernel has reported nothing", oracle.reports())
         if any(step.phase == number and step.kind == "reload" for step in self.program.steps):
             self.counters = {}
         else:

@@ -13,6 +13,10 @@ CHECK = Path("/sys/module/lmm_oracle/parameters/check")
 LOSE = CHECK.with_name("lose")
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 KCSAN = Path("/sys/kernel/debug/kcsan")
+TAINTED = Path("/proc/sys/kernel/tainted")
+LOCKDEP = Path("/proc/lockdep_stats")
+# Documentation/admin-guide/tainted-kernels.rst: bad page, died, warned, soft lockup.
+REPORTED = {5: "a bad page", 7: "an oops", 9: "a warning", 14: "a soft lockup"}
 # Words of KCSAN that a note has.
 OF_KCSAN = ("setup_watchpoints", "data_races", "races_unknown_origin")
 # Words of lmm_oracle.ko that say where pages are, not that one is wrong.
@@ -95,6 +99,25 @@ def moving(load: Callable[[], object]) -> str:
 def counters(policy: str) -> dict[str, int]:
     """The counters of a policy."""
     return {name: int(number) for name, number in rows(f"{policy}/counters")}
+
+
+def reports() -> str:
+    """What the kernel has reported without an end of the guest, or ""; the console has the text."""
+    taint = int(TAINTED.read_text(encoding="ascii"))
+    seen = [word for bit, word in REPORTED.items() if taint >> bit & 1]
+    if LOCKDEP.exists():
+        switch = [line.split()[1] for line in LOCKDEP.read_text(encoding="ascii").splitlines()
+                  if line.split()[:1] == ["debug_locks:"]]
+        seen += ["locks in a wrong order"] if switch == ["0"] else []
+    return ", ".join(seen)
+
+
+def forgotten() -> dict[str, str]:
+    """Processes that are gone, and whose address space numa still knows: number -> name."""
+    if not (DEBUGFS / "numa/state").exists():
+        return {}
+    return {row[0]: row[1] for row in rows("numa/state")
+            if row[0].isdigit() and not Path("/proc", row[0]).exists()}
 
 
 def fallen(before: dict[str, int], after: dict[str, int]) -> list[str]:

@@ -213,6 +213,11 @@ SETTINGS: dict[str, Sequence[str]] = {
 }
 
 
+# So that the kernel scans memory soon.
+BALANCING = {"/proc/sys/kernel/numa_balancing": "1",
+             "/sys/kernel/debug/sched/numa_balancing/scan_delay_ms": "100"}
+
+
 def draw_setting(rnd: Random, machine: Machine) -> list[str]:
     file = rnd.choice(list(SETTINGS))
     return [file, rnd.choice(list(SETTINGS[file]))]
@@ -272,6 +277,8 @@ LOADS: dict[str, str] = {
     "touch_large": "{root}/build/bench/pagetouch -w 200 -r 1 -p 1",
     "hints": "{root}/build/programs/hintload -t 4 -m 8 -s {ms}",
     "hints_shared": "{root}/build/programs/hintload -p shared -t 4 -m 4 -s {ms}",
+    # Each thread runs longer than the kernel waits with the first scan, see BALANCING.
+    "scanned": "{root}/build/programs/hintload -t 4 -m 4 -s 3000",
     "vm": "stress-ng --vm 2 --vm-bytes 48M --vm-populate -t {s}",
     "fork": "stress-ng --fork 2 -t {s}",
     "vfork": "stress-ng --vforkmany 1 -t {s}",
@@ -308,14 +315,17 @@ TRIALS = ["{root}/build/bench/pagetouch -w 2 -r 2 -p 1",
 
 # MiB that memory_short() leaves free: less than what the loads of WORK touch.
 SPARE = 48
+# MiB between the high watermark after boot and the highest that jump_watermarks() sets: a fifth of
+# memory, or of a node.
+ROOM = 96
 PIPES, PIPE_BYTES = 300, 1 << 16
 # By work, not by time: a guest that gets little of the host's time does as much.
 WORK = ["{root}/build/bench/pagetouch -w 16 -r 12 -p 2", "stress-ng --pipe 2 --pipe-ops 4000"]
 
 
 @contextlib.contextmanager
-def memory_short() -> Iterator[None]:
-    """Have so little free memory that the loads of WORK wake kswapd.
+def memory_short(spare: int = SPARE) -> Iterator[None]:
+    """Have so little free memory that the loads of WORK wake kswapd, or `spare` MiB.
 
     Full pipes hold pages that cannot move: the kernel takes these from blocks of movable pages.
     """
@@ -323,7 +333,7 @@ def memory_short() -> Iterator[None]:
     free = {row[0]: int(row[1]) << 10 for row in rows}["MemFree:"]
     pipes = []
     try:
-        with mmap.mmap(-1, max(free - (SPARE << 20), 1),
+        with mmap.mmap(-1, max(free - (spare << 20), 1),
                        mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE):
             for _ in range(PIPES):
                 pipes.append(os.pipe2(os.O_NONBLOCK))
@@ -332,6 +342,18 @@ def memory_short() -> Iterator[None]:
     finally:
         for end in itertools.chain(*pipes):
             os.close(end)
+
+
+# Distance of the watermarks in 1/10,000 of memory: the most that 6.1 takes, and that of the boot.
+SCALE = Path("/proc/sys/vm/watermark_scale_factor")
+SCALES = ("1000", "10")
+
+
+def jump_watermarks() -> None:
+    """Have free pages fall below the high watermark at once, while depots are full, and back."""
+    for factor in SCALES:
+        write(SCALE, factor, KERNEL_REFUSALS)
+        time.sleep(0.2)
 
 
 def words_of(guest: Guest, load: str, seconds: int = 1) -> list[str]:
