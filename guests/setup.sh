@@ -10,11 +10,12 @@ packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential bus
 	ca-certificates clang-14 cpio debhelper debootstrap dh-dkms dh-python dkms dmsetup dpkg-dev
 	dwarves e2fsprogs file flex gcc-12 git groff-base iproute2 kmod libcap-dev libclang-rt-14-dev
 	libelf-dev libnuma-dev libssl-dev linux-perf linux-source-6.1 llvm-14 make openssh-client openssl
-	procps prometheus prometheus-node-exporter python3 python3-click python3-hypothesis python3-jinja2
-	python3-matplotlib python3-prometheus-client python3-pytest python3-rich python3-scipy
+	procps prometheus prometheus-alertmanager prometheus-node-exporter
+	python3 python3-click python3-hypothesis python3-jinja2 python3-matplotlib
+	python3-prometheus-client python3-pytest python3-rich python3-scipy
 	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse spin stress-ng
 	systemd udev util-linux xz-utils zsh zstd"
-daemons="prometheus prometheus-node-exporter"
+daemons="prometheus prometheus-alertmanager prometheus-node-exporter"
 policy=/usr/sbin/policy-rc.d
 cache=${LIVEMM_CACHE:-${HOME:-/root}/.cache/livemm}
 here=$(cd "$(dirname "$0")/.." && pwd)

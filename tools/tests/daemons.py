@@ -117,6 +117,16 @@ def node_exporter(textfiles: Path, log: Path, *more: str) -> AbstractContextMana
     return _running(argv, log, "127.0.0.1:0", "/metrics")
 
 
+def alertmanager(folder: Path, config: str) -> AbstractContextManager[Daemon]:
+    """Alertmanager, alone, with its data in the folder `alerts` below `folder`."""
+    file = folder / "alertmanager.yml"
+    file.write_text(config, encoding="utf-8")
+    address = f"127.0.0.1:{free_port()}"
+    argv = ["prometheus-alertmanager", f"--config.file={file}", f"--storage.path={folder}/alerts",
+            f"--web.listen-address={address}", "--cluster.listen-address="]
+    return _running(argv, folder / "alertmanager.log", address, "/-/ready")
+
+
 def prometheus(folder: Path, config: str, *more: str) -> AbstractContextManager[Daemon]:
     """Prometheus with its data in the folder `data` below `folder`."""
     file = folder / "prometheus.yml"

@@ -20,7 +20,8 @@ from knob_tables import TOOLS
 from livemmctl.ab.decision import Decision
 from livemmctl.host import Host
 from livemmctl.metrics.collect import registry
-from livemmctl.rollout.cli import metrics_of
+from livemmctl.rollout.decide import HOLD, OK, Guarded, Verdict
+from livemmctl.rollout.show import metrics_of
 
 DASHBOARD = TOOLS / "grafana/livemm.json"
 ALERTS = TOOLS / "prometheus/livemm-alerts.yml"
@@ -39,10 +40,17 @@ def queries() -> list[tuple[str, str, str]]:
     return found
 
 
+def rollout() -> str:
+    """What a rollout that is held exports."""
+    decision = Decision("x", 1, 5.0, False, "", 0.0, 0.0)
+    guard = Guarded("stalls", "on", OK, "", "", -1.0, 0.5, 2.0, 20.0)
+    return metrics_of(decision, Verdict(HOLD, "", [guard], decision))
+
+
 def exported(host: Host) -> set[str]:
-    """Names of all samples that the host exports, and of node_exporter's own."""
+    """Names of all that the host and a rollout export, and of node_exporter's own."""
     names = {sample.name for family in registry(host).collect() for sample in family.samples}
-    return names | {"node_textfile_mtime_seconds"}
+    return names | {"node_textfile_mtime_seconds"} | set(re.findall(r"^(\w+)\{", rollout(), re.M))
 
 
 def test_the_dashboard_asks_for_what_there_is(busy: FakeHost) -> None:
@@ -81,8 +89,7 @@ def test_the_alerts(busy: FakeHost) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     asked = re.findall(r"expr: (.*)", ALERTS.read_text(encoding="utf-8"))
     assert len(asked) > 3
-    decided = metrics_of(Decision("x", 1, 5.0, False, "", 0.0, 0.0))
-    names = exported(busy) | set(re.findall(r"^(\w+)\{", decided, re.M))
+    names = exported(busy)
     for text in asked:
         assert set(re.findall(r"\b(?:livemm|node)_\w+", text)) <= names
 
@@ -130,6 +137,7 @@ def scraped(tmp_path: Path) -> Iterator[tuple[Path, Asker]]:
 
 def test_every_panel_has_data(busy: FakeHost, ctl: Ctl, scraped: tuple[Path, Asker]) -> None:
     folder, asker = scraped
+    (folder / "livemm-rollout.prom").write_text(rollout(), encoding="utf-8")
     dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
     asked = queries()
     silent = list(asked)
@@ -162,7 +170,8 @@ def test_every_panel_has_data(busy: FakeHost, ctl: Ctl, scraped: tuple[Path, Ask
     for title, text, legend in asked:
         rows = asker.series(text)
         assert rows, f"{title}: {text}"
-        labels = set(re.findall(r"{{(\w+)}}", legend))
+        # Only rollouts whose kernels come one after the other have this label.
+        labels = set(re.findall(r"{{(\w+)}}", legend)) - {"kernel"}
         assert all(labels <= set(row) for row in rows), f"{title}: {legend}: {rows[0]}"
         # No two curves of a panel have one name.
         names = [tuple(row.get(label) for label in sorted(labels)) for row in rows]

@@ -190,7 +190,8 @@ def seen_by(server: Prometheus, experiment: Experiment, ask: Ask, now_s: float) 
         arm_now = max(rows)[2]
         seen.hosts[host] = HostSeen(arm, stratum, moved=arm != arm_now, arm_now=arm_now,
                                     joined_s=at_s, kernel=kernel)
-    if not seen.hosts:
+    if not seen.hosts and not ask.since_s:
+        # A rollout decides from the first minute on: that nobody has joined is an answer.
         raise CtlError(f"no host has {ask.arm_metric}{{experiment={quoted(experiment.name)}}}"
                        " in the experiment's time", Exit.FAILED, "livemmctl export; --arm-metric")
     seen.notes.append(f"from {server.url}, a point every {duration_text(step_s)}; hosts that"

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A report as one page that needs nothing else: no script, no font, no network."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -12,7 +15,8 @@ from livemmctl.ab.model import ANY_TIME, SWITCHBACK
 from livemmctl.ab.report import COLUMNS, NUMBERS, caveats, headline, rows_of, unit_name
 
 
-def report_html(report: Report) -> str:
+def report_html(report: Report, rollout: Mapping[str, Any] | None = None) -> str:
+    """The page; `rollout` is what rollout.page says of where a rollout is."""
     environment = Environment(
         loader=PackageLoader("livemmctl.ab"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -43,5 +47,6 @@ def report_html(report: Report) -> str:
         strata=[Markup(svg) for svg in plots.strata(report)],
         any_time=experiment.looks == ANY_TIME,
         caveats=caveats(report),
+        rollout=rollout,
         version=__version__,
     )

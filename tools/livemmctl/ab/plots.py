@@ -65,7 +65,7 @@ def effects(report: Report) -> str:
     """Every relative effect with its interval; empty where there is none."""
     found = [
         (item, item.effect.estimate) for item in report.comparisons
-        if item.effect.estimate is not None and math.isfinite(item.effect.estimate.relative_low)
+        if item.effect.estimate is not None and math.isfinite(item.low + item.high)
     ]
     if not found:
         return ""
@@ -74,7 +74,8 @@ def effects(report: Report) -> str:
         axes.axvline(0, color="#1a202c", linewidth=0.8)
         for row, (item, estimate) in enumerate(reversed(found)):
             colour = _colour(item)
-            low, high = estimate.relative_low * 100, estimate.relative_high * 100
+            # As the table has them: of all looks together where any may be looked at.
+            low, high = item.low * 100, item.high * 100
             axes.plot([low, high], [row, row], color=colour, linewidth=2.2,
                       solid_capstyle="butt")
             axes.plot([estimate.relative * 100], [row], "o", color=colour, markersize=6)
@@ -130,6 +131,49 @@ def _looks(item: Comparison, rows: list[tuple[float, float, float, float]]) -> s
         axes.set_ylabel("effect, %")
         axes.set_title(title, loc="left")
         return _svg(axes.figure, f"{title} at each look")
+
+
+def ramp(report: Report, kernel: str, percent: float) -> str:
+    """The steps, those taken filled; and how many hosts of each arm have joined, over time."""
+    plan = report.experiment.ramp
+    turns = plan.kernels or ("",)
+    steps = [(turn, step) for turn in turns for step in plan.percents]
+    now = steps.index((kernel, percent)) if (kernel, percent) in steps else -1
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(8.6, 2.4), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        left.bar(range(len(steps)), [step for _, step in steps], width=0.8, color=[
+            _CONTROL if number < now else _TREATMENT if number == now else "#e2e8f0"
+            for number in range(len(steps))])
+        left.set_xticks(range(len(steps)), [
+            f"{step:g} %\n{turn}" if turn else f"{step:g} %" for turn, step in steps])
+        left.set_ylabel("% of hosts")
+        left.set_title("steps: taken, now, to come", loc="left")
+        _joins(right, report)
+        return _svg(figure, "The ramp")
+
+
+def _joins(axes: Any, report: Report) -> None:
+    times = {arm.name: sorted(host.joined_s for host in report.seen.hosts.values()
+                              if host.arm == arm.name) for arm in report.experiment.arms}
+    every = [at_s for found in times.values() for at_s in found]
+    if not every:
+        return
+    first = report.experiment.start_s or min(every)
+    last = max([*every, *(point.at_s for points in report.seen.points.values()
+                          for point in points)])
+    scale, unit = (86400.0, "days") if last - first > 2 * 86400 else (3600.0, "hours")
+    for name, found in times.items():
+        is_control = name == report.experiment.control
+        axes.step([(at_s - first) / scale for at_s in [*found, last]],
+                  [*range(1, len(found) + 1), len(found)], where="post", linewidth=1.6,
+                  label=f"{name}{' (control)' if is_control else ''}",
+                  color=_CONTROL if is_control else _TREATMENT
+                  if len(times) == 2 else None)
+    axes.set_xlabel(unit)
+    axes.set_ylim(bottom=0)
+    axes.set_title("hosts that have joined", loc="left")
+    axes.legend(frameon=False, fontsize=8)
 
 
 def strata(report: Report) -> list[str]:

@@ -2,11 +2,13 @@
 """livemmctl rollout"""
 
 import fcntl
+import math
 import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from dataclasses import replace as changed
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +25,11 @@ from livemmctl.app import App, Group, command
 from livemmctl.errors import CtlError, Exit, UsageError, os_errors
 from livemmctl.files import replace
 from livemmctl.rollout.plan import read_inventory, too_much, waves
+from livemmctl.rollout.show import metrics_of
 from livemmctl.table import Table, text_of
 
 if TYPE_CHECKING:
+    from livemmctl.ab.analyse import Report
     from livemmctl.rollout.decide import Verdict
 
 
@@ -115,13 +119,16 @@ def plan(app: App, experiment: Path, inventory: Path | None, domain: str,
                            Exit.FAILED, "another salt, or smaller steps")
 
 
-def _verdict(found: Experiment, before: Decision | None, data: Data) -> "Verdict":
+def _verdict(
+    found: Experiment, before: Decision | None, data: Data
+) -> tuple["Verdict", "Report"]:
     # The libraries of statistics take a second to import.
     from livemmctl.ab.analyse import analyse
     from livemmctl.rollout.decide import decide
 
     since_s = (found.start_s or 0.0) if before is None else before.since_s
-    return decide(analyse(found, data.seen(found, since_s)), before, time.time())
+    report = analyse(found, data.seen(found, since_s))
+    return decide(report, before, time.time()), report
 
 
 def _show(app: App, verdict: "Verdict", more: dict[str, Any]) -> None:
@@ -134,21 +141,30 @@ def _show(app: App, verdict: "Verdict", more: dict[str, Any]) -> None:
              f"{decision.percent:g} % of {whose} takes part" if not decision.halt else
              "every host goes to stock", "", text_of(table)]
     app.show({"what": verdict.what, "reason": verdict.reason, "decision": asdict(decision),
-              "guards": [asdict(guard) for guard in verdict.guards], **more},
+              "guards": [{key: None if isinstance(value, float) and math.isnan(value) else value
+                          for key, value in asdict(guard).items()} for guard in verdict.guards],
+              **more},
              lambda: "\n".join(lines))
 
 
 @_command(("livemmctl rollout status lists.toml journals/*.jsonl",
            "from the journals of a fleet"))
 @with_data
-def status(app: App, experiment: Path, **data: Any) -> None:
+@click.option("--html", type=FILE,
+              help="Also write a page with pictures of the ramp and of each guard over time.")
+def status(app: App, experiment: Path, html: Path | None, **data: Any) -> None:
     """Show where the rollout of an EXPERIMENT is, and what would be decided now.
 
     Nothing is published.
     """
     found = _gated(app, experiment)
     assert found.gate is not None
-    _show(app, _verdict(found, _published(found.gate.decision, found), Data(**data)), {})
+    verdict, report = _verdict(found, _published(found.gate.decision, found), Data(**data))
+    if html is not None:
+        from livemmctl.rollout.page import page_of
+
+        replace(html, page_of(report, verdict))
+    _show(app, verdict, {})
 
 
 @_command(("livemmctl rollout replay lists.toml journals/*.jsonl",
@@ -188,9 +204,9 @@ def _alone(publish: Path) -> Iterator[None]:
 
 def _write(
     found: Experiment, before: Decision | None, decision: Decision, publish: Path, key: Path,
-    textfile: Path | None,
+    textfile: Path | None, verdict: "Verdict | None" = None,
 ) -> None:
-    """Publish what was decided after `before`.
+    """Publish what was decided after `before`; a textfile has what the guards know, too.
 
     Publish first: what only watches the rollout must not hold a halt up.  Raises CtlError where
     another decision was published meanwhile.
@@ -201,18 +217,7 @@ def _write(
             raise CtlError(f"{publish}: another decision was published meanwhile, and stays")
         replace(publish, signed(decision, key))
     if textfile is not None:
-        replace(textfile, metrics_of(decision))
-
-
-def metrics_of(decision: Decision) -> str:
-    """A decision as Prometheus reads it."""
-    kernel = f',kernel="{decision.kernel}"' if decision.kernel else ""
-    label = f'{{experiment="{decision.experiment}"{kernel}}}'
-    rows = (("percent", "Part of the fleet that takes part.", decision.percent),
-            ("halted", "1: every host goes to stock.", int(decision.halt)),
-            ("decided_timestamp_seconds", "When the last decision was made.", decision.at_s))
-    return "".join(f"# HELP livemm_rollout_{name} {words}\n# TYPE livemm_rollout_{name} gauge\n"
-                   f"livemm_rollout_{name}{label} {value:.15g}\n" for name, words, value in rows)
+        replace(textfile, metrics_of(decision, verdict))
 
 
 @_command(("livemmctl rollout advance lists.toml --prometheus URL --key KEY --publish FILE",
@@ -239,8 +244,15 @@ def advance(
         app.show({"what": "advance", "reason": first.reason, "decision": asdict(first)},
                  lambda: f"advance: {first.reason}: {first.percent:g} % of the fleet takes part")
         return
-    verdict = _verdict(found, before, Data(**data))
-    _write(found, before, verdict.decision, publish, key, textfile)
+    now_s = time.time()
+    if now_s < (found.start_s or 0.0) and not before.halt:
+        # Nobody takes part yet: only say that somebody is here to decide.
+        _write(found, before, changed(before, at_s=now_s), publish, key, textfile)
+        words = f"wait: begins in {duration_text(math.ceil((found.start_s or 0.0) - now_s))}"
+        app.show({"what": "wait", "reason": words, "decision": asdict(before)}, lambda: words)
+        return
+    verdict, _ = _verdict(found, before, Data(**data))
+    _write(found, before, verdict.decision, publish, key, textfile, verdict)
     _show(app, verdict, {"published": str(publish)})
 
 

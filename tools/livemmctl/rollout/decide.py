@@ -13,7 +13,9 @@ from livemmctl.ab.stats.estimate import ALPHA
 from livemmctl.errors import UsageError
 from livemmctl.rollout.presence import absence, silence
 
-ADVANCE, HOLD, HALT, DONE = "advance", "hold", "halt", "done"
+#: WAIT: the step has not lasted as long as it should; HOLD: it has, and a guard is not known to be
+#: no worse.
+ADVANCE, WAIT, HOLD, HALT, DONE = "advance", "wait", "hold", "halt", "done"
 #: How uneven passed guardrails have to be between arms, at all looks together.
 TRIPS_EFFECT = 0.5
 
@@ -28,6 +30,11 @@ class Guarded:
     words: str
     #: Of whose hosts, where kernels come one after the other.
     kernel: str = ""
+    #: Of the effect, at all looks together, in percent of control; NaN: cannot be told.
+    low_pct: float = math.nan
+    effect_pct: float = math.nan
+    high_pct: float = math.nan
+    margin_pct: float = math.nan
 
     def __str__(self) -> str:
         where = f"{self.arm}, {self.kernel}" if self.kernel else self.arm
@@ -51,7 +58,9 @@ def _guard_of(
     item: Comparison, times: float, p: float, unheard: str, kernel: str
 ) -> Guarded:
     def made(state: str, words: str) -> Guarded:
-        return Guarded(item.metric.name, item.arm, state, words, kernel)
+        middle = math.nan if found is None else found.relative
+        return Guarded(item.metric.name, item.arm, state, words, kernel,
+                       item.low * 100, middle * 100, item.high * 100, least * times)
 
     least = item.metric.margin_pct or 0.0
     margin = f"{least * times:g} %"
@@ -207,7 +216,7 @@ def replay(looks: Sequence[tuple[float, Report]], begun_s: float) -> list[tuple[
         verdict = decide(report, before, now_s, is_followed=False)
         before = verdict.decision
         # A step's time left is another one at each look.
-        words = (verdict.what, "" if "min more" in verdict.reason else verdict.reason)
+        words = (verdict.what, "" if verdict.what == WAIT else verdict.reason)
         if words != said:
             found.append((since_s, verdict))
         said = words
@@ -229,7 +238,7 @@ def _next(
         return DONE, "every step is taken"
     left_s = before.since_s + experiment.ramp.every_s - now_s
     if left_s > 0:
-        return HOLD, f"this step lasts {left_s / 60:.0f} min more"
+        return WAIT, f"this step lasts {left_s / 60:.0f} min more"
     if report.failed:
         return HOLD, "; ".join(f"{check.name}: {check.words}" for check in report.failed)
     waiting = [str(guard) for guard in guards

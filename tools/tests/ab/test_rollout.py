@@ -486,6 +486,33 @@ def test_advance_and_halt_publish(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     assert (found.serial, found.halt, found.reason) == (2, True, "a fault")
 
 
+def test_before_the_start_somebody_is_there(
+    ctl: Ctl, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has joined, and no server is asked; the lease of hosts and the alerts see a sign."""
+    words = ("--publish", str(tmp_path / "decision"), "--key", str(tmp_path / "key"),
+             "--prometheus", "http://127.0.0.1:9")
+    for at_s in (START_S - 900, START_S - 600):
+        monkeypatch.setattr(time, "time", lambda at_s=at_s: at_s)
+        assert ctl("rollout", "advance", str(file), *words).status == Exit.OK
+        found = verified((tmp_path / "decision").read_bytes(), tmp_path / "signers")
+        assert (found.serial, found.at_s, found.since_s) == (1, at_s, START_S)
+    monkeypatch.setattr(time, "time", lambda: START_S + 60)
+    assert ctl("rollout", "advance", str(file), *words).status == Exit.FAILED
+
+
+def test_a_page_shows_where_a_rollout_is(ctl: Ctl, tmp_path: Path) -> None:
+    file, journal, page = (tmp_path / name for name in ("trial.toml", "fleet.jsonl", "page.html"))
+    made = rates.fleet_experiment()
+    journal.write_text("\n".join(rates.journal_lines(
+        made, rates.machines(made, 100, 0.0, 3), 600)) + "\n", encoding="utf-8")
+    file.write_text(text_of(tmp_path), encoding="utf-8")
+    assert ctl("rollout", "status", str(file), str(journal), "--html", str(page)).status == Exit.OK
+    text = page.read_text(encoding="utf-8")
+    for words in ("<h2>Ramp</h2>", "<h2>Guards</h2>", 'aria-label="The ramp"', "At each look"):
+        assert words in text
+
+
 def test_a_foreign_decision_is_not_overwritten(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     (tmp_path / "decision").write_text("something else\n", encoding="utf-8")
     done = ctl("rollout", "halt", str(file), "--publish", str(tmp_path / "decision"),

@@ -15,7 +15,7 @@ from livemmctl.ab.history import looks_back
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
 from livemmctl.errors import CtlError
-from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, Verdict, decide, replay
+from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, WAIT, Verdict, decide, replay
 from livemmctl.rollout.plan import Listed, waves
 
 START = datetime.fromtimestamp(START_S, UTC)
@@ -108,7 +108,7 @@ def test_a_benefit_completes_by_itself() -> None:
     assert taken == [5.0, 25.0, 100.0]
     assert verdicts[-1].what == DONE
     # No step is shorter than the ramp says.
-    waits = [verdict.reason for verdict in verdicts if verdict.what == HOLD]
+    waits = [verdict.reason for verdict in verdicts if verdict.what == WAIT]
     assert any("min more" in words for words in waits)
 
 
@@ -221,7 +221,7 @@ def test_all_that_may_halt_shares_five_percent() -> None:
             seen.points[metric.name].append(Point(str(number), float(events), TICK_S))
     report = analyse(made, seen)
     assert 0.05 / 4 < report.comparisons[0].p < 0.05
-    assert decide(report, first_decision(made, START_S), START_S + TICK_S).what == HOLD
+    assert decide(report, first_decision(made, START_S), START_S + TICK_S).what == WAIT
 
 
 def test_guardrails_that_trip_on_treated_hosts_halt() -> None:
