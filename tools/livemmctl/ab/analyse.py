@@ -102,7 +102,8 @@ def analyse(experiment: Experiment, seen: Seen) -> Report:
         for metric in experiment.metrics:
             points = seen.points[metric.name]
             effect = (
-                between_hosts(metric, points, seen.hosts, experiment.control, arm, any_time)
+                between_hosts(metric, points, seen.hosts, experiment.control, arm, any_time,
+                              len(experiment.ramp.percents))
                 if by_host else
                 between_blocks(metric, points, seen.blocks, experiment.control, arm, any_time)
             )
@@ -194,9 +195,9 @@ def _look_at(item: Comparison) -> None:
     if not look.information > 0:
         return
     mixed = sequential.mixing(look.planned)
-    item.detectable_pct = sequential.detectable(look.information, mixed) * 100
+    item.detectable_pct = sequential.detectable(look.information, mixed, look.alpha) * 100
     wanted = min(filter(None, (item.metric.detect_pct, item.metric.margin_pct))) / 100
-    item.gathered = look.information / sequential.needed(wanted, mixed)
+    item.gathered = look.information / sequential.needed(wanted, mixed, look.alpha)
     if item.gathered < 1:
         units = max(found.n_control, found.n_treatment)
         item.needed = math.ceil(min(units / item.gathered, MOST_UNITS))

@@ -140,9 +140,12 @@ def _all_alike(effect: Effect) -> bool:
 
 def between_hosts(
     metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str,
-    any_time: bool = False,
+    any_time: bool = False, steps: int = 1,
 ) -> Effect:
-    """The effect between hosts of two arms; as one look of many where `any_time`."""
+    """The effect between hosts of two arms; as one look of many where `any_time`.
+
+    `steps` of a ramp have added hosts, or will.
+    """
     units = units_by_host(points)
     sides = [
         [units[host] for host, info in seen.items() if info.arm == name and host in units]
@@ -167,14 +170,14 @@ def between_hosts(
     else:
         effect.estimate = _means(effect, sides, [seen[u.host].stratum for s in sides for u in s])
     if any_time:
-        _look(effect, metric)
+        _look(effect, metric, steps)
     return effect
 
 
-def _look(effect: Effect, metric: Metric) -> None:
+def _look(effect: Effect, metric: Metric, steps: int = 1) -> None:
     """The estimate as one look of many."""
     if effect.estimate is not None:
-        effect.look = sequential.sequence_of(effect.estimate, metric.detect_pct / 100)
+        effect.look = sequential.sequence_of(effect.estimate, metric.detect_pct / 100, steps)
 
 
 def _counted(metric: Metric, sides: list[list[Unit]]) -> tuple[Estimate, Look]:

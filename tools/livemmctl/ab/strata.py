@@ -78,7 +78,8 @@ def _effect(report: Report, item: Comparison, names: frozenset[str]) -> Effect:
              if info.stratum in names}
     points = [point for point in report.seen.points[item.metric.name] if point.host in hosts]
     return between_hosts(item.metric, points, hosts, report.experiment.control, item.arm,
-                         report.experiment.looks == ANY_TIME)
+                         report.experiment.looks == ANY_TIME,
+                         len(report.experiment.ramp.percents))
 
 
 def _row(name: str, effect: Effect, item: Comparison) -> Stratum | None:
@@ -101,4 +102,5 @@ def _contrast(here: Effect, rest: Effect, item: Comparison) -> float:
     if here.look is None:
         return 2 * float(stats.norm.sf(z))
     mixed = sequential.mixing(sequential.planned_information(item.metric.detect_pct / 100))
-    return float(sequential.p_value(z, 1 / variance, mixed))
+    # Of each step of a ramp by itself, as the effects are.
+    return min(1.0, float(sequential.p_value(z, 1 / variance, mixed)) * ALPHA / here.look.alpha)

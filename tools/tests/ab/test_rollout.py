@@ -457,6 +457,7 @@ def test_a_halt_that_comes_while_advance_reckons_stays(
     ctl: Ctl, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = rates.fleet_experiment()
+    monkeypatch.setattr(time, "time", lambda: START_S + 600)
     journal = tmp_path / "fleet.jsonl"
     journal.write_text("\n".join(rates.journal_lines(
         made, rates.machines(made, 100, 0.0, 3), 600)) + "\n", encoding="utf-8")

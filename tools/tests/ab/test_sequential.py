@@ -74,6 +74,37 @@ def test_four_thousand_fleets_without_effect(record_property: Any) -> None:
     assert naive >= 0.25 * 4000
 
 
+def test_means_of_a_ramp_without_effect(record_property: Any) -> None:
+    """Each step adds hosts that have been seen for a moment: less is known than before."""
+    draw = np.random.Generator(np.random.SFC64(78))
+    mixed = sequential.mixing(sequential.planned_information(0.02))
+    percents, ticks, hosts, fleets = (0.2, 0.3, 0.5, 1.0), 600, 120, 300
+    joined = np.repeat(np.searchsorted(percents, (np.arange(hosts // 2) + 0.5) / (hosts // 2)), 2)
+    is_in = np.arange(len(percents) * ticks)[:, None] >= joined * ticks
+    seen_for = np.maximum(np.cumsum(is_in, axis=0), 1)
+    counts = is_in[:, ::2].sum(axis=1)
+    fixed, split = np.zeros(fleets, bool), np.zeros(fleets, bool)
+    for fleet in range(fleets):
+        values = draw.standard_normal(is_in.shape, dtype=np.float32) * np.float32(0.3)
+        means = 1 + np.cumsum(values * is_in, axis=0) / seen_for
+        sides = []
+        for arm in (0, 1):
+            mine, there = means[:, arm::2], is_in[:, arm::2]
+            level = (mine * there).sum(axis=1) / counts
+            spread = ((mine - level[:, None]) ** 2 * there).sum(axis=1) / (counts - 1)
+            sides.append((level, spread / counts))
+        (control, one), (treatment, other) = sides
+        z = np.abs(treatment - control) / np.sqrt(one + other)
+        information = control**2 / (one + other)
+        for found, parts in ((fixed, 1), (split, len(percents))):
+            width = sequential.standard_errors(information, mixed, 0.05 / parts)
+            found[fleet] = (z > stats.t.isf(stats.norm.sf(width), 2 * counts - 2)).any()
+    record_property("note", f"{fleets} ramps: {split.sum()} false alarms; as one sequence"
+                    f" {fixed.sum()}")
+    assert split.mean() <= 0.05
+    assert fixed.mean() > 0.05
+
+
 def test_an_effect_of_a_mean_is_found_soon() -> None:
     """2 %: in the median no later than 1.3 times the time of a test that looks once."""
     draw = np.random.Generator(np.random.SFC64(5))

@@ -52,18 +52,19 @@ def standard_errors(information: Any, mixed: float, alpha: float = ALPHA) -> Any
     return np.sqrt((1 + 1 / growth) * (np.log1p(growth) - 2 * math.log(alpha)))
 
 
-def detectable(information: float, mixed: float) -> float:
+def detectable(information: float, mixed: float, alpha: float = ALPHA) -> float:
     """The relative effect that is seen with our POWER by the time of so much information."""
     power = float(stats.norm.ppf(POWER))
-    return (float(standard_errors(information, mixed)) + power) / math.sqrt(information)
+    return (float(standard_errors(information, mixed, alpha)) + power) / math.sqrt(information)
 
 
-def needed(effect: float, mixed: float) -> float:
+def needed(effect: float, mixed: float, alpha: float = ALPHA) -> float:
     """The information at which a relative effect is seen with our POWER."""
     # Between a look that could not see it, and one with far more than a fixed test needs.
     least = planned_information(effect)
     return float(optimize.brentq(
-        lambda information: detectable(information, mixed) - effect, least * 1e-3, least * 1e3))
+        lambda information: detectable(information, mixed, alpha) - effect,
+        least * 1e-3, least * 1e3))
 
 
 def p_value(z: Any, information: Any, mixed: float) -> Any:
@@ -86,22 +87,29 @@ class Sequence:
     p: float
     information: float
     planned: float
+    #: How often the bounds miss the truth at any look of one step of a ramp.
+    alpha: float = ALPHA
 
 
-def sequence_of(estimate: Estimate, effect: float) -> Sequence | None:
+def sequence_of(estimate: Estimate, effect: float, steps: int = 1) -> Sequence | None:
     """The look that `estimate` is; None where an effect in percent cannot be told.
 
     `effect`: the smallest relative effect worth seeing.  The fewer units, the more an interval
     has to allow for a variance that is itself an estimate: the normal bound is replaced by
     Student's of the same probability.
+
+    Hosts that a step of a ramp adds have been seen for a moment only, and weigh as much as the
+    others: there is less information than before, and the estimates of two steps are not those of
+    one motion.  So each of `steps` is a sequence by itself, with its part of ALPHA (Bonferroni).
     """
+    alpha = ALPHA / steps
     se = estimate.relative_error
     if not (math.isfinite(se) and se > 0):
         return None
     planned = planned_information(effect)
     mixed = mixing(planned)
     information = se**-2
-    width = float(standard_errors(information, mixed))
+    width = float(standard_errors(information, mixed, alpha))
     student = float(stats.t.isf(stats.norm.sf(width), estimate.degrees))
     ratio = student / estimate.half_width
     seen = abs(estimate.relative) / se
@@ -115,7 +123,7 @@ def sequence_of(estimate: Estimate, effect: float) -> Sequence | None:
     return Sequence(
         *around(estimate.difference, estimate.low, estimate.high),
         *around(estimate.relative, estimate.relative_low, estimate.relative_high),
-        float(p_value(normal, information, mixed)), information, planned,
+        min(1.0, float(p_value(normal, information, mixed)) * steps), information, planned, alpha,
     )
 
 
