@@ -6,7 +6,7 @@
 # to fetch.
 set -eu
 
-packages="apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
+packages="ansible-core apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
 	ca-certificates clang-14 cpio debhelper debootstrap dh-dkms dh-python dkms dmsetup dpkg-dev
 	dwarves e2fsprogs file flex gcc-12 git groff-base iproute2 kmod libcap-dev libclang-rt-14-dev
 	libelf-dev libnuma-dev libssl-dev linux-perf linux-source-6.1 llvm-14 make openssh-client openssl

@@ -63,15 +63,17 @@ def test_the_alerts_of_a_rollout(tmp_path: Path) -> None:
             "alert_rule_test": [
                 {"eval_time": at, "alertname": name, "exp_alerts": [
                     {"exp_labels": {"experiment": "x", "severity": severity},
-                     "exp_annotations": {"summary": words}}] if words else []}
-                for at, name, severity, words in (
-                    ("5h", "LivemmRolloutHeld", "ticket", ""),
+                     "exp_annotations": {"summary": words, "action": action}}] if words else []}
+                for at, name, severity, words, action in (
+                    ("5h", "LivemmRolloutHeld", "ticket", "", ""),
                     ("6h10m", "LivemmRolloutHeld", "ticket",
-                     "x: a guard has held the rollout up for six hours"),
-                    ("6h5m", "LivemmRolloutNotDecided", "page", ""),
+                     "x: a guard has held the rollout up for six hours",
+                     "livemmctl rollout status has the reason: docs/fleet.md, At 3 a.m."),
+                    ("6h5m", "LivemmRolloutNotDecided", "page", "", ""),
                     ("6h30m", "LivemmRolloutNotDecided", "page",
-                     "x: nothing was decided for ten minutes"),
-                    ("6h30m", "LivemmRolloutHalted", "page", ""))],
+                     "x: nothing was decided for ten minutes",
+                     "look why livemmctl rollout advance fails: docs/fleet.md, At 3 a.m."),
+                    ("6h30m", "LivemmRolloutHalted", "page", "", ""))],
         }],
     }
     file = tmp_path / "test.yml"

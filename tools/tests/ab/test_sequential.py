@@ -105,7 +105,7 @@ def test_means_of_a_ramp_without_effect(record_property: Any) -> None:
     assert fixed.mean() > 0.05
 
 
-def test_an_effect_of_a_mean_is_found_soon() -> None:
+def test_an_effect_of_a_mean_is_found_soon(record_property: Any) -> None:
     """2 %: in the median no later than 1.3 times the time of a test that looks once."""
     draw = np.random.Generator(np.random.SFC64(5))
     fixed, hosts = 400, 200
@@ -119,6 +119,8 @@ def test_an_effect_of_a_mean_is_found_soon() -> None:
         relative, errors = looks_at_fleet(draw, 3 * fixed, hosts, noise, 0.0, 0.02)
         hit = crossings(relative, errors, mixed, hosts - 2)
         first.append(int(hit.argmax()) + 1 if hit.any() else 3 * fixed)
+    record_property("note", f"2 % found after {np.median(first) / fixed:.2f} times the fixed"
+                    " horizon in the median")
     assert np.median(first) <= 1.3 * fixed
 
 
@@ -197,7 +199,7 @@ def test_counts_of_a_ramp_without_effect(share: float, first_day: float, burst: 
     assert alarms_of_ramps(share, first_day, burst, 60) <= 0.05
 
 
-def test_more_stalls_are_found_in_half_of_the_time() -> None:
+def test_more_stalls_are_found_in_half_of_the_time(record_property: Any) -> None:
     """+20 % where a test that looks once, after 100 looks, is planned for 10 %."""
     draw = np.random.default_rng(32)
     hosts, fixed = 100, 100
@@ -205,7 +207,10 @@ def test_more_stalls_are_found_in_half_of_the_time() -> None:
     events = 4 * sequential.planned_information(math.log1p(0.1))
     found = [first_alarm(draw, hosts, fixed // 2, events / hosts / fixed, 0.2, 0.0)
              for _ in range(200)]
-    assert np.mean(np.array(found) <= fixed / 2) >= 0.8
+    power = np.mean(np.array(found) <= fixed / 2)
+    record_property("note", f"+20 % stalls: {power:.0%} of fleets by half of the fixed horizon,"
+                    f" {np.median(found) / fixed:.2f} of the horizon in the median")
+    assert power >= 0.8
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2])

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Ansible role: what it is made of, and what it would do to a bare host."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from knob_tables import TOOLS
+
+ANSIBLE = TOOLS / "ansible"
+ROLE = ANSIBLE / "roles/livemm"
+
+
+def play(tmp_path: Path, *words: str) -> str:
+    """What the example says about this host, which is not changed."""
+    assert shutil.which("ansible-playbook"), "not installed: apt install ansible-core"
+    inventory = tmp_path / "inventory"
+    inventory.write_text("[livemm]\nlocalhost ansible_connection=local"
+                         " ansible_python_interpreter=/usr/bin/python3\n", encoding="utf-8")
+    env = {**os.environ, "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"), "ANSIBLE_NOCOLOR": "1",
+           "ANSIBLE_LOCAL_TEMP": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "there")}
+    done = subprocess.run(
+        ["ansible-playbook", "-i", inventory, ANSIBLE / "site.yml", *words], text=True,
+        capture_output=True, timeout=300, check=False, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_role_on_a_bare_host(tmp_path: Path) -> None:
+    """Check mode needs neither livemm nor its packages there."""
+    deb = tmp_path / "livemm-tools_0_all.deb"
+    deb.write_bytes(b"")
+    out = play(tmp_path, "--check", "-e", f'{{"livemm_packages": ["{deb}"],'
+               ' "livemm_profile": "lists", "livemm_experiment": "x.toml"}')
+    assert re.search(r"localhost +: ok=\d+ +changed=1 .*failed=0", out), out
+    assert not Path(f"/var/cache/apt/archives/{deb.name}").exists()
+
+
+def test_each_variable_has_a_default_that_is_used() -> None:
+    defaults = set(re.findall(r"^(livemm_\w+):", (
+        ROLE / "defaults/main.yml").read_text(encoding="utf-8"), re.M))
+    tasks = (ROLE / "tasks/main.yml").read_text(encoding="utf-8")
+    used = set(re.findall(r"\blivemm_\w+", tasks)) - set(re.findall(r"register: (\w+)", tasks))
+    assert used == defaults
+
+
+def test_the_units_of_the_role_are_ours() -> None:
+    named = re.findall(r"name: \"?(livemm-\w+@?)", (
+        ROLE / "tasks/main.yml").read_text(encoding="utf-8"))
+    units = {path.name for path in (TOOLS / "systemd").iterdir()}
+    assert len(named) == 3
+    assert all(any(unit.startswith(f"{name}.") for unit in units) for name in named)
