@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl model"""
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -25,6 +26,7 @@ HERE = Path(__file__).parent
     cls=Group,
     examples=[
         ("livemmctl model predict --load page_fault1 --cpus 56", "with and without policies"),
+        ("livemmctl model scale --blocks 1.83 --holds 0.0168 --cpus 112", "a load of your own"),
         ("livemmctl model compare points.csv", "the error of each prediction"),
     ],
 )
@@ -101,6 +103,71 @@ def predict(app: App, write: Path | None, **only: Any) -> None:
                   ("zones", "cpus", "value", "low", "high"))
     app.show({"predictions": [{**asdict(key), **value._asdict()}
                               for key, value in found.items()]}, lambda: text_of(table))
+
+
+class Figure(click.FloatRange):
+    """A number above a least one; not one that is none (nan lies in every range)."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+#: No larger chain was tried.
+MOST_CPUS = 512
+
+
+@_command(
+    ("livemmctl model scale --blocks 1.83 --holds 0.0168 --cpus 56 --cpus 112",
+     "a load that faults, as `livemmctl whatif` counts it"),
+    ("livemmctl model scale --blocks 0.13 --holds 0.0002 --cpus 112 --zones 2",
+     "the same with a policy"),
+)
+@click.option("--blocks", type=Figure(min=0), required=True,
+              help="Pages or larger blocks that go over zone->lock, for each page of the load.")
+@click.option("--holds", type=Figure(min=1e-9), required=True,
+              help="Holds of zone->lock for each page of the load.")
+@click.option("--cpus", type=click.IntRange(1, MOST_CPUS), multiple=True, required=True,
+              help="CPUs that run the load; may be repeated.")
+@click.option("--zones", type=click.IntRange(1), default=1, show_default=True,
+              help="Zones that the CPUs share evenly, a lock each.")
+@click.option("--outside", type=Figure(min=1),
+              help="Instructions a page outside of the lock; by default those of a page fault.")
+@click.option("--bytes", "touched", type=click.IntRange(0), default=4096, show_default=True,
+              help="Bytes a page that are cleared or copied.")
+def scale(
+    app: App, blocks: float, holds: float, cpus: tuple[int, ...], zones: int,
+    outside: float | None, touched: int,
+) -> None:
+    """Show what a load of your own would do on more CPUs.
+
+    Takes what a recording or a count says of a page of the load. Instructions under the lock are
+    those of the counted guests, for each block. All else is as in the predictions.
+    """
+    from livemmctl.model import predict as of_model
+    from livemmctl.model.inputs import Counts, inputs
+    from livemmctl.model.table import figure
+
+    for number in cpus:
+        if number % zones:
+            raise UsageError(f"--cpus {number}: cannot be shared evenly by {zones} zones")
+    given = inputs()
+    held = max(1.0, of_model.held_of_a_block(given) * blocks)
+    plain = outside or of_model.outside_of_a_fault(given)
+    counts = Counts(plain + held + touched, held, holds, blocks)
+    rows, data = [], []
+    for number in cpus:
+        rate, spin = of_model.scaled(given, counts, touched, number, zones)
+        rows.append([number, *map(figure, rate), *map(figure, spin)])
+        data.append({"cpus": number, "mpages_per_s": rate._asdict(), "spin_pct": spin._asdict()})
+    heads = ("CPUs", "M pages/s", "low", "high", "spin %", "from", "to")
+    app.show({"zones": zones, "points": data}, lambda: text_of(Table(heads, rows, heads)))
 
 
 @_command(("livemmctl model compare points.csv", "with the newest predictions"),

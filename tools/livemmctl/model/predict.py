@@ -269,3 +269,24 @@ def predictions(given: Inputs | None = None, wanted: Collection[str] = ()) -> di
 def loads() -> tuple[str, ...]:
     """What there are predictions of."""
     return (*OPERATIONS, REPEAT, *(load.name for load in LOADS))
+
+
+def held_of_a_block(given: Inputs) -> float:
+    """Instructions under the lock for a block that goes over it, either way."""
+    counts = bulk_counts(given, "rand alloc+free")
+    return counts.held / counts.blocks
+
+
+def outside_of_a_fault(given: Inputs) -> float:
+    """Instructions of a page fault outside of the lock, without clearing the page."""
+    counts = given.counts[COUNTED_KERNEL, "fault", STOCK]
+    return counts.instructions - counts.held - PAGE
+
+
+def scaled(given: Inputs, counts: Counts, touched: int, cpus: int, zones: int
+           ) -> tuple[Value, Value]:
+    """A load of one's own: millions of pages a second, and percent of time waiting."""
+    load = Load("", "", touched, "M/s", 1000)
+    rates, spins = zip(*(load.run(given, counts, cpus, zones, case) for case in cases(given)),
+                       strict=True)
+    return interval(rates), interval(spins)

@@ -20,6 +20,7 @@ from livemmctl.model.predict import (
     POLICIES,
     PUBLISHED_CORES,
     REPEAT,
+    Key,
     bulk_counts,
     cases,
     fitted,
@@ -112,3 +113,32 @@ def test_a_version_that_is_not_there(ctl: Ctl, tmp_path: Path) -> None:
                       "bulk alloc,6.0,stock,1,4,ns,9\n", encoding="utf-8")
     ctl("model", "compare", str(points), "--version", "0").failed(
         Exit.USAGE, "--version 0: there are 1")
+
+
+def test_a_load_of_ones_own_is_reckoned_as_the_predictions_are(ctl: Ctl) -> None:
+    known = read_predictions(newest())
+    counts = inputs().counts["6.1", "fault", "stock"]
+    words = ("--blocks", str(counts.blocks), "--holds", str(counts.holds), "--zones", "2")
+    data = ctl("--json", "model", "scale", *words, "--cpus", "56", "--cpus", "112").data()
+    for point in data["points"]:
+        key = Key("page_fault1", "6.1", "stock", 2, point["cpus"], "GB/s")
+        # Instructions under the lock are those of the bulk load here: 2 % more.
+        assert point["mpages_per_s"]["value"] * 4096 / 1000 == pytest.approx(
+            known[key].value, rel=0.03)
+    # A hundredth of that over the lock: nobody waits.
+    few = ctl("--json", "model", "scale", "--blocks", str(counts.blocks / 100), "--holds",
+              str(counts.holds / 100), "--cpus", "112").data()["points"][0]
+    assert few["spin_pct"]["high"] < 10
+    assert few["mpages_per_s"]["value"] > 2 * data["points"][1]["mpages_per_s"]["value"]
+
+
+@pytest.mark.parametrize("words,error", [
+    (("--blocks", "nan", "--holds", "1"), "'nan' is not a number"),
+    (("--blocks", "1", "--holds", "0"), "--holds"),
+    (("--blocks", "1"), "--holds"),
+    (("--blocks", "1", "--holds", "1", "--zones", "3"), "cannot be shared evenly by 3 zones"),
+])
+def test_a_load_that_is_none_is_refused_in_a_line(
+    ctl: Ctl, words: tuple[str, ...], error: str
+) -> None:
+    ctl("model", "scale", "--cpus", "8", *words).failed(Exit.USAGE, error)
