@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 	char *end;
 
 	if (argc != 3)
-		errx(2, "usage: zoneload pipe|socket|exit|purge|fault MIB | mixed MS | stress PERCENT");
+		errx(2, "usage: zoneload pipe|socket|exit|purge|fault MIB, mixed MS, stress %%");
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);
