@@ -350,10 +350,10 @@ static void on_refill_done(struct zone *zone, unsigned int order,
 	TELL(refill_done, zone, order, plan);
 }
 
-static void on_refill(struct zone *zone, unsigned int order, int got)
+static void on_refill(struct zone *zone, unsigned int order, int migratetype, int got)
 {
 	lmm_hook_hit(LMM_HOOK_REFILL);
-	TELL(refill, zone, order, got << order);
+	TELL(refill, zone, order, migratetype, got << order);
 }
 
 static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)

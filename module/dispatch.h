@@ -111,10 +111,10 @@ struct lmm_events {
 			    const struct lmm_klp_plan *plan);
 
 	/**
-	 * @refill: @pages pages were moved from the buddy to a list, which does not count them
-	 * yet.  Under pcp->lock.  Hook: refill.
+	 * @refill: @pages pages were moved from the buddy to the list of @migratetype, which does
+	 * not count them yet.  Under pcp->lock.  Hook: refill.
 	 */
-	void (*refill)(struct zone *zone, unsigned int order, int pages);
+	void (*refill)(struct zone *zone, unsigned int order, int migratetype, int pages);
 
 	/**
 	 * @drain_count: a drain of @count pages is about to begin, of the list @pindex of @pcp

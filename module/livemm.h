@@ -46,6 +46,9 @@ enum lmm_policy_id {
 	LMM_NR_POLICIES
 };
 
+/* The recorder is no policy, but has hooks and events as a policy has, and is told last. */
+#define LMM_RECORDER	LMM_NR_POLICIES
+
 /* Modes that a policy may have at most: the choices of its mode knob. */
 #define LMM_MAX_MODES	4
 

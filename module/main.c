@@ -12,6 +12,7 @@
 #include "hook/hook.h"
 #include "hook/release.h"
 #include "livemm.h"
+#include "record/record.h"
 
 /* In the order in which events are delivered to them. */
 static struct lmm_policy *const policies[] = {
@@ -64,16 +65,22 @@ static int __init livemm_init(void)
 	err = policies_register(&why);
 	if (err)
 		goto err_hooks;
+	why = "record";
+	err = lmm_record_init();
+	if (err)
+		goto err_policies;
 	lmm_lease_init();
 	why = words;
 	err = lmm_params_apply_boot(words, sizeof(words));
 	if (err)
-		goto err_policies;
+		goto err_lease;
 	lmm_control_init();
 	return 0;
 
-err_policies:
+err_lease:
 	lmm_lease_cancel();
+	lmm_record_exit();
+err_policies:
 	policies_forget(ARRAY_SIZE(policies));
 err_hooks:
 	lmm_hooks_exit();
@@ -88,6 +95,7 @@ static void __exit livemm_exit(void)
 {
 	lmm_control_exit();
 	lmm_lease_cancel();
+	lmm_record_exit();
 	policies_forget(ARRAY_SIZE(policies));
 	lmm_hooks_exit();
 	lmm_registry_exit();

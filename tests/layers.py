@@ -2,8 +2,8 @@
 """The include graph of module/: dependencies run one way, from layer to layer, without a circle.
 
 Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch; control/ and
-policy/common/; policy/<name>/; main.c.  A file may include files of its own part and of parts on
-lower layers.  X.c and X.h of one folder are one node of the graph.
+policy/common/; policy/<name>/ and record/; main.c.  A file may include files of its own part and
+of parts on lower layers.  X.c and X.h of one folder are one node of the graph.
 """
 
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
-          "main": 6}
+          "record": 5, "main": 6}
 POLICY_LAYER = 5
 
 

@@ -307,6 +307,65 @@ static const struct file_operations lmm_write_fops = {
 	.release = single_release,
 };
 
+/* Set before lmm_control_init(), or NULL. */
+const struct lmm_control_session *lmm_control_session;
+
+/* An open file's private data say whether this file has begun the session. */
+static ssize_t lmm_session_read(struct file *file, char __user *ubuf, size_t count, loff_t *ppos)
+{
+	const char *text = lmm_control_session->goes_on() ? "1\n" : "0\n";
+
+	return simple_read_from_buffer(ubuf, count, ppos, text, strlen(text));
+}
+
+static int lmm_session_release(struct inode *inode, struct file *file)
+{
+	if (xchg(&file->private_data, NULL))
+		lmm_control_session->end();
+	return 0;
+}
+
+static ssize_t lmm_session_write(struct file *file, const char __user *ubuf, size_t count,
+				 loff_t *ppos)
+{
+	const struct lmm_control_session *session = lmm_control_session;
+	char why[LMM_WHY_LEN] = "";
+	char text[4] = "";
+	u32 value;
+	int err;
+
+	/* A longer text is cut here, and malformed. */
+	if (copy_from_user(text, ubuf, min(count, sizeof(text) - 1)))
+		return -EFAULT;
+	err = lmm_knob_parse(NULL, &session->knob, text, min(count, sizeof(text) - 1), &value, why,
+			     sizeof(why));
+	if (!err && value) {
+		err = session->begin(why, sizeof(why));
+		if (!err)
+			WRITE_ONCE(file->private_data, file);
+	} else if (!err) {
+		lmm_session_release(NULL, file);
+	}
+	if (err && why[0])
+		lmm_control_set_error("%s", why);
+	return err ?: (ssize_t)count;
+}
+
+static int lmm_session_open(struct inode *inode, struct file *file)
+{
+	file->private_data = NULL;
+	return 0;
+}
+
+/* An open file keeps the module loaded. */
+static const struct file_operations lmm_session_fops = {
+	.owner = THIS_MODULE,
+	.open = lmm_session_open,
+	.read = lmm_session_read,
+	.write = lmm_session_write,
+	.release = lmm_session_release,
+};
+
 /* debugfs makes directories 0755 and offers no other mode. */
 static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 {
@@ -351,6 +410,10 @@ static int lmm_build_tree(void)
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
 		lmm_add(&tree, lmm_root, &lmm_top_files[i], NULL, 0);
+	if (lmm_control_session && !tree.err)
+		tree.err = PTR_ERR_OR_ZERO(debugfs_create_file(lmm_control_session->knob.name, 0600,
+							       lmm_root, NULL,
+							       &lmm_session_fops));
 
 	while ((policy = lmm_policy_next(policy))) {
 		dir = lmm_dir(policy->name, lmm_root);

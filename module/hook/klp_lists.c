@@ -109,7 +109,7 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 			got = refill_split(zone, larger, pages, list, migratetype, alloc_flags);
 		if (!got)
 			got = refill_from(zone, order, count, list, migratetype, alloc_flags);
-		static_call(on_refill)(zone, order, got);
+		static_call(on_refill)(zone, order, migratetype, got);
 		return got;
 	}
 	return static_call(orig_refill)(zone, order, count, list, migratetype, alloc_flags);

@@ -108,8 +108,8 @@ struct lmm_klp_plan {
  * @refill_plan: before a refill of @zone's list of @migratetype with blocks of @order, on a
  *	kernel with CMA: fills in the plan
  * @refill_done: after a refill by a plan: the plan has the blocks from each source
- * @refill: after a refill: @got blocks were moved from the buddy, and are not counted in the
- *	list yet
+ * @refill: after a refill of the list of @migratetype: @got blocks were moved from the buddy, and
+ *	are not counted in the list yet
  * @drain_count: before a drain of @count pages of @pcp, from list @pindex on: returns the number
  *	of pages to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
@@ -143,7 +143,7 @@ struct lmm_klp_handlers {
 			    struct lmm_klp_plan *plan);
 	void (*refill_done)(struct zone *zone, unsigned int order,
 			    const struct lmm_klp_plan *plan);
-	void (*refill)(struct zone *zone, unsigned int order, int got);
+	void (*refill)(struct zone *zone, unsigned int order, int migratetype, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
 			   int pindex);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);

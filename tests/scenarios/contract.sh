@@ -41,7 +41,7 @@ for file in version hooks status last_error pageblock/census \
 	same "$file is read only" "$(stat -c %a "$file")" 400
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
 done
-for file in lease $(for policy in $policies; do
+for file in lease record $(for policy in $policies; do
 	echo "enabled= config= $(defaults_of "$policy")" | sed "s/=[^ ]*//g; s|[^ ][^ ]*|$policy/&|g"
 done); do
 	same "$file is read and written" "$(stat -c %a "$file")" 600

@@ -143,11 +143,12 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
  * pcp_on_refill() - event: pages moved from the buddy to a list
  * @zone: zone of the list
  * @order: order of the blocks
+ * @migratetype: migratetype of the list
  * @pages: pages that moved; the list does not count them yet
  *
  * Context: see the top of the file.
  */
-void pcp_on_refill(struct zone *zone, unsigned int order, int pages)
+void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int pages)
 {
 	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
 	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record.c - while somebody records: refills, drains and the state of lists and zones, as
+ * tracepoints
+ *
+ * The recorder is a client of hooks like a policy, and the last to be told: it sees what policies
+ * have made of an event, and answers what it was given.  With every policy off the kernel does
+ * exactly what it does without livemm.
+ *
+ * A recording lasts as long as the process that has written 1 to the file `record` of debugfs keeps
+ * the file open.  The kernel closes the files of a process that is killed, so nothing stays armed.
+ * The tracepoints themselves arm nothing: their callbacks run under event_mutex, which loading a
+ * livepatch module takes.
+ *
+ * The kernel's own tracepoints kmem:mm_page_pcpu_drain and mm_page_alloc_zone_locked say as much of
+ * pages, but fire for each page: two events a page fault, where this file has two in a batch.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/jiffies.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
+#include <linux/vmstat.h>
+#include <linux/workqueue.h>
+
+#include "compat/pageset.h"
+#include "control/control.h"
+#include "dispatch.h"
+#include "hook/hook.h"
+#include "livemm.h"
+#include "policy/common/zones.h"
+#include "record.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/*
+ * Time between two looks at all lists and zones, for each 16 CPUs: a look has a list for each CPU
+ * and zone.  A tick of pcp is at least 62 ms long (decay_ms / 8), and 375 ms by default.
+ */
+#define LOOK_MS		50
+#define LOOK_CPUS	16
+
+/* Tries to load livepatches that somebody else disables again and again. */
+#define LOADS_MAX	3
+
+/* The kernel's lock of memory hotplug. */
+static struct percpu_rw_semaphore *hotplug;
+/* Hooks are armed; under lmm_control_mutex. */
+static bool armed;
+/* Somebody records; written under lmm_control_mutex. */
+static bool recording;
+
+/* Pages that a CPU has allocated less pages that it has freed, since boot; see pcp/lists.c. */
+static long net_of(const unsigned long *event)
+{
+	long net = -READ_ONCE(event[PGFREE]);
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
+	return net;
+}
+
+static void list_sample(struct zone *zone, struct per_cpu_pages *pages, int cpu,
+			struct record_list *list)
+{
+	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
+
+	*list = (struct record_list){
+		.slot = lmm_zone_slot(zone),
+		.count = READ_ONCE(pages->count),
+		.high = lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high,
+		.batch = READ_ONCE(pages->batch),
+		.net = net_of(event),
+		.allocated = READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]),
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+	};
+}
+
+/* Event: pages moved from the buddy to this CPU's list.  Context: see struct lmm_events. */
+static void on_refill(struct zone *zone, unsigned int order, int migratetype, int pages)
+{
+	struct record_list list;
+
+	if (!trace_list_refill_enabled())
+		return;
+	list_sample(zone, this_cpu_ptr(zone->per_cpu_pageset), smp_processor_id(), &list);
+	trace_list_refill(&list, order, migratetype, pages);
+}
+
+/* The CPU of a list; most often this one. */
+static int cpu_of(struct zone *zone, const struct per_cpu_pages *pages)
+{
+	int cpu = smp_processor_id();
+
+	if (likely(pages == this_cpu_ptr(zone->per_cpu_pageset)))
+		return cpu;
+	for_each_possible_cpu(cpu)
+		if (pages == per_cpu_ptr(zone->per_cpu_pageset, cpu))
+			return cpu;
+	return 0;
+}
+
+/* Event: @count pages of a list go to the buddy.  Context: see struct lmm_events. */
+static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
+{
+	struct record_list list;
+	int cpu;
+
+	if (!trace_list_drain_enabled())
+		return count;
+	cpu = cpu_of(zone, pages);
+	list_sample(zone, pages, cpu, &list);
+	trace_list_drain(&list, cpu, pindex, count);
+	return count;
+}
+
+static void zone_look(struct zone *zone)
+{
+	unsigned int cpus = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
+	struct lmm_pageset_bound def = lmm_pageset_default(zone);
+	const struct record_zone state = {
+		.slot = lmm_zone_slot(zone),
+		.cpus = cpus ?: num_online_cpus(),
+		.reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags),
+		.low = def.low,
+		.high = def.high,
+		.managed = zone_managed_pages(zone),
+		.free = zone_page_state_snapshot(zone, NR_FREE_PAGES),
+		.high_mark = lmm_zone_high_mark(zone),
+		.mark = lmm_zone_mark(zone, 0),
+		.gap = lmm_zone_gap(zone),
+	};
+
+	trace_zone_state(&state);
+}
+
+static void cpu_look(int cpu)
+{
+	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
+	const struct record_cpu counts = {
+		.cpu = cpu,
+		.faults = READ_ONCE(event[PGFAULT]),
+		.freed = READ_ONCE(event[PGFREE]),
+		.hint_faults = READ_ONCE(event[NUMA_HINT_FAULTS]),
+		.hint_faults_local = READ_ONCE(event[NUMA_HINT_FAULTS_LOCAL]),
+		.scanned = READ_ONCE(event[NUMA_PTE_UPDATES]),
+	};
+
+	trace_cpu_state(&counts);
+}
+
+/* Process.  While memory comes or goes nothing is looked at: lists may go with their zone. */
+static void look(void)
+{
+	struct zone *zone = NULL;
+	int cpu;
+
+	if (!percpu_down_read_trylock(hotplug))
+		return;
+	while ((zone = lmm_zone_after(zone))) {
+		zone_look(zone);
+		for_each_online_cpu(cpu) {
+			struct record_list list;
+
+			list_sample(zone, per_cpu_ptr(zone->per_cpu_pageset, cpu), cpu, &list);
+			trace_list_state(&list, cpu);
+		}
+		cond_resched();
+	}
+	percpu_up_read(hotplug);
+	for_each_online_cpu(cpu)
+		cpu_look(cpu);
+}
+
+static void disarm(void)
+{
+	lockdep_assert_held(&lmm_control_mutex);
+	if (!armed)
+		return;
+	lmm_events_stop(LMM_RECORDER);
+	lmm_hooks_disarm(LMM_RECORDER);
+	armed = false;
+}
+
+static struct workqueue_struct *look_wq;
+
+static void look_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look_work_fn);
+
+static void look_work_fn(struct work_struct *work)
+{
+	unsigned int pause = LOOK_MS * DIV_ROUND_UP(num_online_cpus(), LOOK_CPUS);
+	char why[LMM_WHY_LEN];
+
+	look();
+	/* A livepatch that was disabled from outside is let go, so that it can be unloaded. */
+	if (mutex_trylock(&lmm_control_mutex)) {
+		if (armed && !lmm_hooks_alive(LMM_RECORDER, why, sizeof(why)))
+			disarm();
+		mutex_unlock(&lmm_control_mutex);
+	}
+	queue_delayed_work(look_wq, &look_work, msecs_to_jiffies(pause));
+}
+
+static bool never(const void *arg)
+{
+	return false;
+}
+
+/* Arm, or return -EINPROGRESS with the wrappers to load first.  Under lmm_control_mutex. */
+static int try_arm(u32 *functions, char *why, size_t len)
+{
+	int err;
+
+	if (!lmm_hooks_supported(LMM_RECORDER, 0, why, len))
+		return -EOPNOTSUPP;
+	*functions = lmm_hooks_missing(LMM_RECORDER, 0);
+	if (*functions)
+		return -EINPROGRESS;
+	err = lmm_hooks_arm(LMM_RECORDER, 0, why, len);
+	if (err)
+		return err;
+	armed = true;
+	hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
+	lmm_events_start(LMM_RECORDER);
+	return 0;
+}
+
+static int record_begin(char *why, size_t len)
+{
+	u32 functions = 0;
+	int loads, err = 0;
+
+	if (mutex_lock_killable(&lmm_control_mutex))
+		return -EINTR;
+	if (lmm_off || recording) {
+		scnprintf(why, len, "record: 1: %s",
+			  lmm_off ? "off=1" : "somebody records already");
+		mutex_unlock(&lmm_control_mutex);
+		return lmm_off ? -EOPNOTSUPP : -EBUSY;
+	}
+	WRITE_ONCE(recording, true);
+	mutex_unlock(&lmm_control_mutex);
+
+	for (loads = 0; !err; loads++) {
+		/* Not under the mutex: klp_mutex may be held for long. */
+		lmm_klp_survey();
+		mutex_lock(&lmm_control_mutex);
+		err = try_arm(&functions, why, len);
+		if (err && err != -EINPROGRESS)
+			WRITE_ONCE(recording, false);
+		mutex_unlock(&lmm_control_mutex);
+		if (err != -EINPROGRESS)
+			break;
+		err = loads < LOADS_MAX ? lmm_klp_load(functions, never, NULL, why, len) : -EBUSY;
+		if (err) {
+			mutex_lock(&lmm_control_mutex);
+			WRITE_ONCE(recording, false);
+			mutex_unlock(&lmm_control_mutex);
+		}
+	}
+	if (!err)
+		queue_delayed_work(look_wq, &look_work, 0);
+	return err;
+}
+
+static void record_end(void)
+{
+	cancel_delayed_work_sync(&look_work);
+	look();
+	mutex_lock(&lmm_control_mutex);
+	disarm();
+	WRITE_ONCE(recording, false);
+	mutex_unlock(&lmm_control_mutex);
+}
+
+static bool record_goes_on(void)
+{
+	return READ_ONCE(recording);
+}
+
+static const struct lmm_control_session session = {
+	.knob = LMM_BOOL("record", 0),
+	.begin = record_begin,
+	.end = record_end,
+	.goes_on = record_goes_on,
+};
+
+static const struct lmm_subscription record_subscriptions[] = {
+	LMM_USES(REFILL, "refills are not recorded, and are worked out from counts"),
+	LMM_NEEDS(DRAIN, "all of a recording"),
+	LMM_NEEDS(MEM_HOTPLUG, "all of a recording: memory could go while its lists are looked at"),
+};
+
+static const struct lmm_layout record_layouts[] = {
+	LMM_ZONE_LAYOUTS,
+	LMM_LAYOUT(per_cpu_pages, count),
+	LMM_LAYOUT(per_cpu_pages, high),
+	LMM_LAYOUT(per_cpu_pages, batch),
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	LMM_LAYOUT(per_cpu_pages, high_min),
+	LMM_LAYOUT(per_cpu_pages, high_max),
+	LMM_LAYOUT(zone, pageset_high_min),
+	LMM_LAYOUT(zone, pageset_high_max),
+#else
+	LMM_LAYOUT(zone, pageset_high),
+#endif
+	LMM_LAYOUT(zone, per_cpu_pageset),
+	LMM_LAYOUT(zone, vm_stat),
+};
+
+static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
+
+static const struct lmm_events record_events = {
+	.refill = on_refill,
+	.drain_count = on_drain_count,
+};
+
+/**
+ * lmm_record_init() - be ready to record
+ *
+ * Context: process, while the module loads; after every policy is registered, before
+ * lmm_control_init().
+ * Return: 0, -ENOMEM, or the errno of the hook layer or of dispatch.
+ */
+int lmm_record_init(void)
+{
+	int err;
+
+	look_wq = alloc_workqueue("livemm_record", WQ_UNBOUND, 1);
+	if (!look_wq)
+		return -ENOMEM;
+	err = lmm_hooks_subscribe(LMM_RECORDER, &record_uses);
+	if (err)
+		goto err_wq;
+	err = lmm_events_register(LMM_RECORDER, &record_events);
+	if (err)
+		goto err_hooks;
+	lmm_control_session = &session;
+	return 0;
+
+err_hooks:
+	lmm_hooks_unsubscribe(LMM_RECORDER);
+err_wq:
+	destroy_workqueue(look_wq);
+	return err;
+}
+
+/**
+ * lmm_record_exit() - undo lmm_record_init()
+ *
+ * Context: process; the file is gone, and an open file keeps the module loaded.
+ */
+void lmm_record_exit(void)
+{
+	lmm_control_session = NULL;
+	lmm_events_unregister(LMM_RECORDER);
+	lmm_hooks_unsubscribe(LMM_RECORDER);
+	destroy_workqueue(look_wq);
+}
