@@ -337,7 +337,7 @@ def test_every_example_is_a_command_line_that_there_is(
                 found = at.get_command(click.Context(at), word)
                 assert found is not None, line
                 at = found
-        known = {name for option in at.params for name in option.opts} | {"--help", "--json"}
+        known = {name for option in at.params for name in option.opts} | {"--help", "--json", "--"}
         said = line.split("|")[0].split()
         assert {word for word in said if word.startswith("--")} <= known, line
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 6.1
+# named: 6.12
+# timeout: 900
+#
+# A recording changes nothing: lists keep their bounds, as many pages cross zone->lock, no policy
+# counts anything. Hooks are armed while the file `record` is open, and never afterwards, also when
+# the recorder is killed.  Where the kernel tunes its lists, no two runs cross alike, and refills are
+# not recorded: figures are compared on 6.1 alone.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_ctl.sh"
+. "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
+
+touching="-w 32 -r 6"
+instance() { ls -d /sys/kernel/tracing/instances/livemm-record-* 2>/dev/null; }
+on_61() { [ "$LMM_KERNEL" != 6.1 ] || "$@"; }
+recording() { hook_is drain armed; }
+policies_counted() { cat "$LMM_DBG"/*/counters; }
+# recorder_start FILE: a process $recorder that records for long.
+recorder_start() {
+	/usr/bin/python3 "$CTL" record -o "$1" --seconds 600 >/run/recorder 2>&1 &
+	recorder=$!
+	need wait_for 120 recording
+}
+
+# livemmctl builds the replay of the sources beside it.
+need ln -s "$LMM_ROOT/module" "$LMM_ROOT/kunit" /run/
+export XDG_CACHE_HOME=/run/cache
+ctl_setup
+need lmm_load
+mkdir /run/rec
+bounds=$(lists_bounds)
+before=$(policies_counted)
+check "a load warms up" "$LMM_ROOT/build/bench/pagetouch" -w 64 -r 4
+
+# shellcheck disable=SC2086 # words
+crossings $touching >/run/first
+# shellcheck disable=SC2086 # words
+crossings $touching >/run/second
+on_61 check "without a recording as many pages cross each time" \
+	near "$(cat /run/first)" "$(cat /run/second)" 60
+recorder_start /run/rec/a.rec
+none_of_policies=$(awk '$2 == "on"' "$LMM_DBG/status")
+same "every policy is off" "$none_of_policies" ""
+# shellcheck disable=SC2086 # words
+crossings $touching >/run/third
+note "pages over zone->lock for 1000 faults: $(cat /run/first), $(cat /run/second), recorded $(cat /run/third)"
+on_61 check "with a recording as many cross" near "$(cat /run/second)" "$(cat /run/third)" 60
+same "lists have the bounds that they had" "$(lists_bounds)" "$bounds"
+same "no policy has counted anything" "$(policies_counted)" "$before"
+ctl "a second recording is refused" 3 record -o /run/rec/b.rec --seconds 1
+said "a second recording is refused" "record: 1: somebody records already"
+same "the file says so, too" "$(cat "$LMM_DBG/record")" 1
+refuses "$LMM_DBG/record" 2 "Invalid argument" "record: 2: "
+refute "the module stays while somebody records" rmmod livemm
+
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+check "hooks of a recorder that was killed go" wait_for 60 gives "" armed
+same "lists have the bounds that they had, then too" "$(lists_bounds)" "$bounds"
+check "a killed recorder leaves its buffer" test -n "$(instance)"
+
+# Nothing but the document is to be printed.
+ctl "a load is recorded --json" 0 record -o /run/rec/c.rec --json -- \
+	sh -c "$LMM_ROOT/build/bench/pagetouch $touching >/dev/null"
+same "the buffer of the killed recorder is gone, and ours" "$(instance)" ""
+none_armed "after a recording "
+same "nothing else is left behind" "$(ls /run/rec)" c.rec
+
+# What was recorded is what the kernel counted.
+hits=$(hits)
+# shellcheck disable=SC2086 # words
+ctl "a load is recorded and counted" 0 record -o /run/rec/d.rec -- "$LMM_ROOT/build/bench/pagetouch" $touching
+hits=$(($(hits) - hits))
+ctl "whatif --json" 0 whatif /run/rec/d.rec --json
+note "pages over zone->lock that the kernel counted: $hits"
+holds "a load is recorded --json" "d['lost'] == 0"
+on_61 holds "whatif --json" "abs(d['recorded']['crossed'] - $hits) < 0.1 * $hits"
+holds "whatif --json" "d['events_lost'] == 0"
+on_61 holds "whatif --json" "d['predicted']['crossed'] < 0.6 * d['recorded']['crossed']"
+shows "whatif --json" "(d['recorded']['crossed'], d['predicted']['crossed'], d['events_per_second'])"
+
+check "the module can be unloaded" lmm_unload
+ctl_judge

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Commands: record, whatif"""
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+from livemmctl.app import App, Seconds, command
+from livemmctl.control import DEBUGFS
+from livemmctl.errors import CtlError, Exit, UsageError
+
+TRACEFS = "/sys/kernel/tracing"
+
+
+@command(
+    ("livemmctl record -o host.rec --seconds 60", "record the host as it is, every policy off"),
+    ("livemmctl record -o load.rec -- ./load", "while a command runs"),
+    ("livemmctl whatif host.rec", "what pcp would have done"),
+    name="record",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE",
+              help="Write the recording to FILE.")
+@click.option("--seconds", type=Seconds(0.1, 86400), default=60.0, show_default=True,
+              metavar="SECONDS", help="Record so long.")
+@click.option("--buffer-kb", type=click.IntRange(64, 1 << 20), default=4096, show_default=True,
+              metavar="KIB", help="Memory of the kernel's ring buffer for each CPU.")
+@click.argument("load", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND]...")
+def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[str, ...]) -> None:
+    """Record what the per-CPU lists do, for livemmctl whatif.
+
+    With a COMMAND, the recording ends when the command does.
+
+    A recording changes nothing. The hooks that it takes are let go at the end, also when
+    livemmctl is killed. What the buffer had no room for is counted, and the file says so.
+    """
+    from livemmctl.whatif import recorder, recording
+
+    control = app.control()
+    tracefs = app.host.path(TRACEFS)
+    if not (tracefs / "instances").is_dir():
+        raise CtlError(f"{TRACEFS}: no tracefs there", Exit.UNSUPPORTED,
+                       "mount -t tracefs tracefs /sys/kernel/tracing")
+    on = {row.name: control.get(row.name) for row in control.policies() if row.state == "on"}
+    meta = recording.Meta(
+        livemm=control.version(), host=os.uname().nodename, kernel=os.uname().release,
+        cpus=os.cpu_count() or 1, seconds=seconds, began=time.time(), page_size=0,
+        buffer_kb=buffer_kb,
+        policies={name: " ".join(f"{key}={value}" for key, value in knobs.items())
+                  for name, knobs in on.items()})
+    try:
+        meta = recorder.record(app.host.path(DEBUGFS), tracefs, seconds, buffer_kb, output, meta,
+                               load, 2 if app.json else None)
+    except PermissionError:
+        raise CtlError("record needs root, and no lockdown of tracefs", Exit.DENIED) from None
+    size = output.stat().st_size
+    app.show({"file": str(output), "bytes": size, "lost": meta.lost,
+              "policies": list(meta.policies)},
+             lambda: f"{output}: {size >> 10} KiB, {meta.lost} events lost")
+
+
+def _assignments(words: tuple[str, ...]) -> dict[str, str]:
+    settings = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign:
+            raise UsageError(f"{word}: write KNOB=VALUE")
+        settings[key] = value
+    return settings
+
+
+@command(
+    ("livemmctl whatif host.rec", "pcp with its defaults"),
+    ("livemmctl whatif host.rec --set high_max_pct=5 --set decay_ms=1000", "with other settings"),
+    ("livemmctl whatif host.rec --sweep high_max_pct --sweep decay_ms --plot frontier.svg",
+     "pages over zone->lock against pages kept"),
+    ("livemmctl whatif recordings/*.rec --html fleet.html", "rank hosts"),
+    ("livemmctl whatif host.rec --parquet host.parquet", "for DuckDB, Polars, ClickHouse, Spark"),
+    name="whatif",
+)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path),
+                metavar="FILE...")
+@click.option("--policy", default="pcp", show_default=True, metavar="POLICY",
+              help="The policy that is to be on.")
+@click.option("--set", "assignments", multiple=True, metavar="KNOB=VALUE",
+              help="A setting of the policy; the others have their defaults.")
+@click.option("--sweep", "sweeps", multiple=True, metavar="KNOB[=V,V...]",
+              help="Try values of a knob; more than one knob: all combinations.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="SVG",
+              help="Draw the frontier of a sweep.")
+@click.option("--profile", type=click.Path(path_type=Path), metavar="TOML",
+              help="Write the profile that a sweep chooses.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="HTML",
+              help="Write a page that ranks the hosts.")
+@click.option("--parquet", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the events of the one recording as Parquet (needs pyarrow).")
+def whatif(app: App, files: tuple[Path, ...], policy: str, assignments: tuple[str, ...],
+           sweeps: tuple[str, ...], plot: Path | None, profile: Path | None, html: Path | None,
+           parquet: Path | None) -> None:
+    """Replay recordings through the policy's own arithmetic, and predict.
+
+    Predicts the pages that cross zone->lock, how often the lock is taken for lists, and the
+    pages that lists keep. docs/whatif.md has the error of predictions, and what is not predicted.
+    """
+    from livemmctl.whatif import predict, rows
+
+    settings = _assignments(assignments)
+    if parquet is not None:
+        if len(files) != 1:
+            raise UsageError("--parquet is for one recording")
+        rows.write_parquet(rows.read(files[0]), parquet)
+    if html is not None or len(files) > 1:
+        from livemmctl.whatif import fleet
+
+        fleet.run(app, files, policy, settings, html)
+        return
+    found = rows.read(files[0])
+    if sweeps:
+        from livemmctl.whatif import sweep
+
+        sweep.run(app, found, policy, settings, sweeps, plot, profile)
+        return
+    outcome = predict.predict(found, policy, settings)
+    app.show(outcome.document(), outcome.text)

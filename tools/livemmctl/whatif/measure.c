@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * measure.c - what the recorded lists did, without any model
+ */
+#include <stdlib.h>
+
+#include <linux/kernel.h>
+
+#include "replay.h"
+
+/*
+ * Pages that came into a list whose refills are not recorded: what its CPU took, net, and what the
+ * list has more.  The CPU's net is that of all zones; no more came than were allocated here.
+ */
+long whatif_came(long net, long allocated, long delta)
+{
+	return clamp(net + delta, 0L, max(allocated, 0L));
+}
+
+/* Add the faults of a CPU since the look before; @before has those of each CPU at that look. */
+void whatif_faults(int64_t *before, int64_t cpu, int64_t faults, int64_t *sum)
+{
+	if (cpu < 0 || cpu >= WHATIF_CPUS)
+		return;
+	if (before[cpu])
+		*sum += faults - before[cpu];
+	before[cpu] = faults;
+}
+
+/* What the recorded lists did; where refills are not recorded, worked out from the counts. */
+int64_t whatif_measure(const int64_t *rows, int64_t nr, struct whatif_result *result)
+{
+	int64_t *before = calloc(WHATIF_CPUS, sizeof(*before));
+	struct seen { int64_t known, count, net, allocated; } *lists, *list;
+	int64_t i, kept = 0, last = nr ? rows[0] : 0, saw_refills = 0;
+
+	memset(result, 0, sizeof(*result));
+	lists = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*lists));
+	if (!before || !lists) {
+		free(before);
+		free(lists);
+		return -1;
+	}
+	for (i = 0; i < nr; i++)
+		saw_refills += rows[i * WHATIF_COLUMNS + 2] == WHATIF_REFILL;
+	for (i = 0; i < nr; i++) {
+		const int64_t *row = rows + i * WHATIF_COLUMNS, *f = row + 3;
+		int64_t cpu = row[2] == WHATIF_REFILL ? row[1] : f[1];
+		int64_t at = row[2] == WHATIF_LIST ? 2 : 4, left, came;
+
+		result->kept_area += (double)kept * (row[0] - last);
+		last = row[0];
+		if (row[2] == WHATIF_CPU)
+			whatif_faults(before, f[0], f[1], &result->faults);
+		if (row[2] > WHATIF_LIST || f[0] < 0 || f[0] >= WHATIF_SLOTS || cpu < 0 ||
+		    cpu >= WHATIF_CPUS)
+			continue;
+		list = &lists[f[0] * WHATIF_CPUS + cpu];
+		left = f[at];
+		if (!saw_refills && list->known) {
+			came = whatif_came(f[at + 3] - list->net, f[at + 4] - list->allocated,
+					  f[at] - list->count);
+			if (came > 0) {
+				result->refill_pages += came;
+				result->refills += 1;
+			}
+		}
+		if (row[2] == WHATIF_REFILL) {
+			result->refills++;
+			result->refill_pages += f[3];
+			left += f[3];
+		} else if (row[2] == WHATIF_DRAIN) {
+			int64_t pages = f[3] < f[4] ? f[3] : f[4];
+
+			result->drains += pages > 0;
+			result->drain_pages += pages;
+			left -= pages;
+		}
+		kept += left - (list->known ? list->count : 0);
+		if (kept > result->kept_max)
+			result->kept_max = kept;
+		*list = (struct seen){ 1, left, f[at + 3], f[at + 4] };
+	}
+	result->ns = nr ? last - rows[0] : 0;
+	free(before);
+	free(lists);
+	return saw_refills;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * model.h - the lists of a host with policy pcp on: shared by lists.c and replay.c
+ */
+#ifndef LIVEMM_WHATIF_MODEL_H
+#define LIVEMM_WHATIF_MODEL_H
+
+#include <linux/kernel.h>
+
+#include "policy/pcp/core.h"
+#include "policy/pcp/core_event.h"
+#include "replay.h"
+
+/* CONFIG_PCP_BATCH_SCALE_MAX of Debian's kernels. */
+#define SCALE_MAX	5
+#define NS_PER_MS	1000000LL
+
+/* A list: first as recorded, then of the model. */
+struct list {
+	bool known;
+	int seen;			/* pages at the latest moment */
+	bool freed_last;		/* the list was last drained, not refilled */
+	long net;
+	unsigned long allocated;
+	int floor;			/* pages that a request cannot use */
+
+	int count;
+	int batch;
+	int tuned;			/* pcp->high where the kernel tunes */
+	int free_factor;		/* 6.1 */
+	int alloc_factor;		/* from 6.7 on */
+	int free_count;			/* from 6.7 on */
+
+	struct pcp_event event;
+	struct pcp_limits limits;
+	struct pcp_decision decision;
+	int written;			/* bound that the policy has set, or 0 */
+	int sized;
+	int64_t sized_at;
+};
+
+struct zone {
+	bool known;
+	int cpus;
+	bool reclaim;
+	int low;
+	int high;
+	long managed;
+	long free;			/* as recorded */
+	long high_mark;
+	long mark;
+	long gap;
+	long more;			/* pages in lists of the model beyond those recorded */
+	long raised;
+	bool near;
+	int64_t kicked;
+	int64_t pass_at;
+	struct list *lists[WHATIF_CPUS];
+};
+
+struct model {
+	const struct whatif_pcp *config;
+	struct whatif_result *result;
+	struct pcp_steer steer;
+	struct zone zones[WHATIF_SLOTS];
+	int nr_slots;
+	int nr_cpus;
+	bool tunes;
+	int64_t now;
+	int64_t next_tick;
+	int64_t next_vmstat;
+	long kept;
+};
+
+/* lists.c */
+void model_add(struct model *model, struct zone *zone, struct list *list, int pages);
+void model_drain(struct model *model, struct zone *zone, struct list *list, int pages);
+void model_take(struct model *model, struct zone *zone, struct list *list, long pages);
+void model_give(struct model *model, struct zone *zone, struct list *list, long pages);
+void model_exit(struct model *model, struct zone *zone, struct list *list);
+void model_pass(struct model *model, struct zone *zone, bool tick);
+void model_vmstat(struct model *model, struct zone *zone);
+
+#endif /* LIVEMM_WHATIF_MODEL_H */

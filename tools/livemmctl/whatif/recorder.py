@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Record a host: an instance of tracefs of our own, while debugfs/livemm/record is open.
+
+livemm arms its hooks only while that file is open, so a recorder that is killed leaves nothing
+armed. Its instance, with a buffer of bounded size that nothing fills any more, stays until the next
+recording, which removes instances of processes that are gone.
+"""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from livemmctl.errors import CtlError, Exit, os_words
+from livemmctl.whatif import events, recording
+
+PREFIX = "livemm-record-"
+#: Longest time between two looks at the buffers.
+LOOK_SECONDS = 0.2
+
+
+@dataclass
+class Instance:
+    """A ring buffer of our own."""
+
+    path: Path
+    pipes: dict[int, int] = field(default_factory=dict)
+
+    def write(self, name: str, text: str) -> None:
+        (self.path / name).write_text(text, encoding="ascii")
+
+    def read(self, name: str) -> str:
+        return (self.path / name).read_text(encoding="ascii")
+
+
+def instances(tracefs: Path) -> Path:
+    return tracefs / "instances"
+
+
+def _alive(pid: str) -> bool:
+    return not pid.isdigit() or Path("/proc", pid).is_dir()
+
+
+def remove_stale(tracefs: Path) -> None:
+    """Instances of recorders that were killed."""
+    for path in instances(tracefs).glob(f"{PREFIX}*"):
+        if not _alive(path.name.removeprefix(PREFIX)):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+
+@contextlib.contextmanager
+def instance(tracefs: Path, buffer_kb: int) -> Iterator[Instance]:
+    """Make the instance, and remove it at the end."""
+    remove_stale(tracefs)
+    path = instances(tracefs) / f"{PREFIX}{os.getpid()}"
+    try:
+        path.mkdir()
+    except FileNotFoundError:
+        raise CtlError(f"{tracefs}: tracefs has no instances here", Exit.FAILED,
+                       "mount -t tracefs tracefs /sys/kernel/tracing") from None
+    made = Instance(path)
+    try:
+        made.write("buffer_size_kb", str(buffer_kb))
+        made.write("trace_clock", "mono")
+        # What the buffer has no room for is dropped and counted; what it has stays in order.
+        made.write("options/overwrite", "0")
+        yield made
+    finally:
+        for pipe in made.pipes.values():
+            os.close(pipe)
+        with contextlib.suppress(OSError):
+            made.write("events/enable", "0")
+        path.rmdir()
+
+
+def _enable(trace: Instance) -> dict[str, str]:
+    """Have the events reported; their formats by name."""
+    formats = {}
+    for event in events.NAMES:
+        folder = f"events/{events.group(event)}/{event}"
+        try:
+            formats[event] = trace.read(f"{folder}/format")
+            trace.write(f"{folder}/enable", "1")
+        except FileNotFoundError:
+            if event in events.OURS:
+                raise CtlError(f"livemm has no tracepoint {event}", Exit.FAILED,
+                               "is the module of this version?") from None
+    return formats
+
+
+@dataclass
+class Reader:
+    """Pages of all CPUs go to files as they fill."""
+
+    trace: Instance
+    folder: Path
+    page_size: int
+    #: By CPU; without a name, so that nothing is left of a recorder that is killed.
+    files: dict[int, IO[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for path in sorted(self.trace.path.glob("per_cpu/cpu*")):
+            cpu = int(path.name.removeprefix("cpu"))
+            self.trace.pipes[cpu] = os.open(path / "trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)
+            self.files[cpu] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115
+
+    def drain(self) -> int:
+        """Read what there is; bytes."""
+        total = 0
+        for cpu, pipe in self.trace.pipes.items():
+            while page := self._page(pipe):
+                # The kernel gives a part of a page as a part; in the file each has its room.
+                self.files[cpu].write(page.ljust(self.page_size, b"\0"))
+                total += len(page)
+        return total
+
+    def _page(self, pipe: int) -> bytes:
+        try:
+            return os.read(pipe, self.page_size)
+        except BlockingIOError:
+            return b""
+
+    def overruns(self) -> dict[str, int]:
+        """Events that each CPU has dropped."""
+        lost = {}
+        for cpu in self.trace.pipes:
+            rows = dict(line.split(":", 1) for line in
+                        self.trace.read(f"per_cpu/cpu{cpu}/stats").splitlines() if ":" in line)
+            lost[str(cpu)] = sum(int(rows.get(name, "0")) for name in
+                                 ("overrun", "commit overrun", "dropped events"))
+        return lost
+
+
+def _begin(debugfs: Path) -> int:
+    """Have livemm record as long as the descriptor is open."""
+    try:
+        armed = os.open(debugfs / "record", os.O_RDWR)
+    except FileNotFoundError:
+        raise CtlError("this livemm cannot record: no file `record` in debugfs",
+                       Exit.FAILED) from None
+    try:
+        os.write(armed, b"1")
+    except OSError as error:
+        os.close(armed)
+        why = (debugfs / "last_error").read_text(encoding="utf-8").strip()
+        raise CtlError(why or os_words(error), Exit.REFUSED) from None
+    return armed
+
+
+def _page_size(trace: Instance) -> int:
+    """Header and data of a page, as header_page has them."""
+    text = (trace.path / "events/header_page").read_text(encoding="ascii")
+    data = events._FIELD.findall("\n".join(line for line in text.splitlines()
+                                           if " data;" in line))
+    return int(data[0][2]) + int(data[0][3])
+
+
+def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Path,
+           meta: recording.Meta, load: Sequence[str] = (),
+           load_out: int | None = None) -> recording.Meta:
+    """Record for so long, or until the load ends, and write the file."""
+    with instance(tracefs, buffer_kb) as trace:
+        formats = _enable(trace)
+        meta.page_size = _page_size(trace)
+        reader = Reader(trace, out.absolute().parent, meta.page_size)
+        armed = _begin(debugfs)
+        try:
+            meta.began = time.time()
+            end = time.monotonic() + seconds
+            running = subprocess.Popen(load, stdout=load_out) if load else None
+            while (left := end - time.monotonic()) > 0:
+                time.sleep(min(left, LOOK_SECONDS))
+                reader.drain()
+                if running is not None and running.poll() is not None:
+                    break
+        finally:
+            os.close(armed)
+        reader.drain()
+        meta.overruns = reader.overruns()
+        recording.write(out, meta, formats, reader.files)
+    return meta

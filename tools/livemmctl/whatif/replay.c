@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * replay.c - what the lists of a recorded host do with policy pcp on
+ *
+ * A recording says how many pages a list had at each refill, drain and look.  Between two such
+ * moments the list's CPU has allocated or freed the difference.  A CPU asks for the same pages
+ * whatever its lists hold, so these are taken from and given to the list of the model.
+ */
+#include <stdlib.h>
+
+#include "model.h"
+
+#define PCP_TYPES	3
+/* The kernel's vmstat work, which lowers lists that the kernel tunes. */
+#define VMSTAT_NS	(1000 * NS_PER_MS)
+
+/* Everything that happens by the clock up to @time. */
+static void clock_run(struct model *model, int64_t time)
+{
+	int64_t tick = model->config->decay_ms * NS_PER_MS / PCP_USE_TICKS;
+	int slot;
+
+	for (;;) {
+		int64_t next = min(model->next_vmstat, model->next_tick);
+		struct zone *due = NULL;
+
+		for (slot = 0; slot < model->nr_slots; slot++) {
+			struct zone *zone = &model->zones[slot];
+
+			if (zone->known && zone->pass_at && zone->pass_at <= next) {
+				next = zone->pass_at;
+				due = zone;
+			}
+		}
+		if (next > time)
+			break;
+		model->result->kept_area += (double)model->kept * (next - model->now);
+		model->now = next;
+		if (due) {
+			due->pass_at = 0;
+			model_pass(model, due, false);
+			continue;
+		}
+		for (slot = 0; slot < model->nr_slots; slot++) {
+			struct zone *zone = &model->zones[slot];
+
+			if (!zone->known)
+				continue;
+			if (next == model->next_tick && model->config->enabled)
+				model_pass(model, zone, true);
+			if (next == model->next_vmstat && model->tunes)
+				model_vmstat(model, zone);
+		}
+		if (next == model->next_tick)
+			model->next_tick += tick;
+		if (next == model->next_vmstat)
+			model->next_vmstat += VMSTAT_NS;
+	}
+	model->result->kept_area += (double)model->kept * (time - model->now);
+	model->now = time;
+}
+
+static struct list *list_of(struct model *model, int64_t slot, int64_t cpu)
+{
+	struct zone *zone;
+
+	if (slot < 0 || slot >= WHATIF_SLOTS || cpu < 0 || cpu >= WHATIF_CPUS)
+		return NULL;
+	zone = &model->zones[slot];
+	if (!zone->known)
+		return NULL;
+	if (!zone->lists[cpu])
+		zone->lists[cpu] = calloc(1, sizeof(struct list));
+	model->nr_cpus = max(model->nr_cpus, (int)cpu + 1);
+	return zone->lists[cpu];
+}
+
+/*
+ * The list has come from list->seen pages to @count: @took and @gave is what its CPU has allocated
+ * and freed meanwhile, and @came what refills have brought that were not recorded.
+ *
+ * A CPU that was freeing when the list was last drained frees on, and then allocates; a CPU that
+ * was allocating does the opposite.  The list was neither full nor empty in between, which limits
+ * the swing.  What a CPU took and gave beyond the swing evens out.
+ */
+static void swing(struct model *model, struct zone *zone, struct list *list, int count, int high,
+		  long took, long gave, long came)
+{
+	long delta = count - list->seen, room = max(high - 1L - list->seen, 0L), first = 0;
+	long trough = min((long)list->batch / 2, (long)count);
+
+	if (came > 0) {
+		if (list->freed_last)
+			first = clamp(gave - (count - trough), 0L, room);
+		model_give(model, zone, list, first);
+		model_take(model, zone, list, list->seen + first + came - trough);
+		model_give(model, zone, list, count - trough);
+	} else if (list->freed_last) {
+		first = clamp(gave, max(delta, 0L), max(room, delta));
+		model_give(model, zone, list, first);
+		model_take(model, zone, list, first - delta);
+	} else {
+		first = clamp(took, max(-delta, 0L), max((long)list->seen - list->floor, -delta));
+		model_take(model, zone, list, first);
+		model_give(model, zone, list, first + delta);
+	}
+}
+
+/*
+ * The list had @count pages just now: take and give what its CPU has since the moment before.
+ * Where refills are not recorded, the CPU's counts say how many pages came.
+ */
+static void advance(struct model *model, struct zone *zone, struct list *list, int count, int high,
+		    int batch, long net, unsigned long allocated)
+{
+	long took = allocated - list->allocated, came = 0;
+
+	list->batch = batch;
+	if (!list->known) {
+		list->known = true;
+		list->tuned = high;
+		model_add(model, zone, list, count);
+		zone->more -= count;
+		list->net = net;
+		list->allocated = allocated;
+		list->seen = count;
+		/* As when the policy is switched on: the list's limits come with a pass. */
+		if (model->config->enabled)
+			zone->pass_at = model->now;
+		return;
+	}
+	if (!model->steer.sees_refills)
+		came = whatif_came(net - list->net, took, count - list->seen);
+	swing(model, zone, list, count, high, max(took, 0L), max(took - net + list->net, 0L), came);
+	/* The model's zone has what the recorded zone has, and what its lists hold more. */
+	zone->more -= count - list->seen;
+	list->net = net;
+	list->allocated = allocated;
+	list->seen = count;
+}
+
+static void on_refill(struct model *model, const int64_t *f)
+{
+	struct list *list = list_of(model, f[0], f[10]);
+	struct zone *zone = &model->zones[f[0]];
+
+	if (!list)
+		return;
+	zone->free = f[9] + f[3];
+	/* The request could not use what the list had. */
+	if (!f[1])
+		list->floor = f[4];
+	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8]);
+	if (f[1]) {
+		/* Blocks of a higher order: few, and the same in the model. */
+		model_add(model, zone, list, f[3]);
+		model->result->refills++;
+		model->result->refill_pages += f[3];
+	}
+	zone->more -= f[3];
+	zone->free -= f[3];
+	list->seen += f[3];
+	list->freed_last = false;
+	if (f[1])
+		return;
+	/* The page that the refill was for. */
+	model_take(model, zone, list, 1);
+	zone->more++;
+	list->seen--;
+}
+
+static void on_drain(struct model *model, const int64_t *f)
+{
+	struct list *list = list_of(model, f[0], f[1]);
+	struct zone *zone = &model->zones[f[0]];
+	int left = f[4] - f[3];
+
+	if (!list)
+		return;
+	zone->free = f[9];
+	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8]);
+	if (f[2] >= PCP_TYPES && f[3] >= min(f[4], (int64_t)f[6] << SCALE_MAX))
+		model_exit(model, zone, list);
+	else if (f[3] >= f[4])
+		model_drain(model, zone, list, list->count);
+	else if (!model->tunes && f[4] < f[5] && !zone->reclaim)
+		model_drain(model, zone, list, min((int)f[3], list->count));
+	list->freed_last = true;
+	list->floor = min(list->floor, max(left, 0));
+	list->seen = max(left, 0);
+	zone->more += f[4] - list->seen;
+	zone->free += f[4] - list->seen;
+}
+
+static void on_zone(struct model *model, const int64_t *f)
+{
+	struct zone *zone;
+
+	if (f[0] < 0 || f[0] >= WHATIF_SLOTS)
+		return;
+	zone = &model->zones[f[0]];
+	model->nr_slots = max(model->nr_slots, (int)f[0] + 1);
+	zone->known = true;
+	zone->cpus = f[1];
+	zone->reclaim = f[2];
+	zone->low = f[3];
+	zone->high = f[4];
+	zone->managed = f[5];
+	zone->free = f[6];
+	zone->high_mark = f[7];
+	zone->mark = f[8];
+	zone->gap = f[9];
+	if (zone->low != zone->high)
+		model->tunes = true;
+}
+
+/*
+ * Replay @nr rows, sorted by time, with a configuration; returns 0, or -1 without memory.  The
+ * first row's CPU must be known to have no earlier rows.
+ */
+int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *config,
+		  struct whatif_result *result)
+{
+	struct model *model = calloc(1, sizeof(*model));
+	int64_t *before = calloc(WHATIF_CPUS, sizeof(*before));
+	int64_t i;
+	int slot, cpu;
+
+	memset(result, 0, sizeof(*result));
+	if (!model || !before || !nr) {
+		free(model);
+		free(before);
+		return nr ? -1 : 0;
+	}
+	model->config = config;
+	model->result = result;
+	model->steer = (struct pcp_steer){
+		.gain_pct = config->gain_pct,
+		.batch_max_scale = config->batch_max_scale,
+		.sees_refills = config->sees_refills,
+	};
+	model->now = rows[0];
+	model->next_tick = model->now + config->decay_ms * NS_PER_MS / PCP_USE_TICKS;
+	model->next_vmstat = model->now + VMSTAT_NS;
+	for (i = 0; i < nr; i++) {
+		const int64_t *row = rows + i * WHATIF_COLUMNS;
+		int64_t fields[WHATIF_FIELDS];
+		struct list *list;
+
+		memcpy(fields, row + 3, sizeof(fields));
+		clock_run(model, row[0]);
+		switch (row[2]) {
+		case WHATIF_REFILL:
+			fields[10] = row[1];
+			on_refill(model, fields);
+			break;
+		case WHATIF_DRAIN:
+			on_drain(model, fields);
+			break;
+		case WHATIF_LIST:
+			list = list_of(model, fields[0], fields[1]);
+			if (list)
+				advance(model, &model->zones[fields[0]], list, fields[2],
+					fields[3], fields[4], fields[5], fields[6]);
+			break;
+		case WHATIF_ZONE:
+			on_zone(model, fields);
+			break;
+		case WHATIF_CPU:
+			whatif_faults(before, fields[0], fields[1], &result->faults);
+			break;
+		}
+	}
+	result->ns = model->now - rows[0];
+	for (slot = 0; slot < WHATIF_SLOTS; slot++)
+		for (cpu = 0; cpu < WHATIF_CPUS; cpu++)
+			free(model->zones[slot].lists[cpu]);
+	free(model);
+	free(before);
+	return 0;
+}

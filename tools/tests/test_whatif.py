@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Recordings are read as the kernel wrote them, and replayed through the module's own cores."""
+
+import io
+import json
+import os
+import struct
+import sys
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from livemmctl.app import App
+from livemmctl.errors import CtlError, Exit
+from livemmctl.profile.model import parse_profile
+from livemmctl.whatif import events, fleet, library, predict, recording, rows, sweep
+
+PAGE = 4096
+BATCH, HIGH = 63, 378
+MS = 1_000_000
+
+
+def format_text(event: str, number: int) -> str:
+    """A file `format` as tracefs has one; every field has 8 bytes."""
+    lines = [f"name: {event}", f"ID: {number}", "format:",
+             "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;",
+             "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;"]
+    lines += [f"\tfield:long {name};\toffset:{8 + 8 * i};\tsize:8;\tsigned:1;"
+              for i, name in enumerate(events.fields(event))]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS = {event: format_text(event, 300 + i) for i, event in enumerate(events.OURS)}
+
+
+def ring_event(event: str, delta: int, **values: int) -> bytes:
+    """An event as it lies in the ring buffer, its length in a word of its own."""
+    number = 300 + list(events.OURS).index(event)
+    data = struct.pack("<HBBi", number, 0, 0, 1)
+    data += struct.pack(f"<{len(events.fields(event))}q",
+                        *(values.get(name, 0) for name in events.fields(event)))
+    return struct.pack("<II", delta << 5, len(data) + 4) + data
+
+
+def ring_page(time: int, *parts: bytes, missed: bool = False) -> bytes:
+    data = b"".join(parts)
+    commit = len(data) | (1 << 31 if missed else 0)
+    return (struct.pack("<QQ", time, commit) + data).ljust(PAGE, b"\0")
+
+
+def meta() -> recording.Meta:
+    return recording.Meta(livemm="livemm 0.1.0 abi 2", host="h", kernel="6.1.0", cpus=1, seconds=1,
+                          began=0, page_size=PAGE, buffer_kb=64)
+
+
+def write(path: Path, *pages: bytes) -> Path:
+    recording.write(path, meta(), FORMATS, {0: io.BytesIO(b"".join(pages))})
+    return path
+
+
+def test_pages_are_read_as_the_kernel_wrote_them(tmp_path: Path) -> None:
+    extend = struct.pack("<II", 5 << 5 | 30, 2)
+    stamp_at = (7 << 27) + 3
+    stamp = struct.pack("<II", 3 << 5 | 31, 7)
+    path = write(tmp_path / "a.rec",
+                 ring_page(1000, ring_event("list_drain", 0, slot=1, pages=63, net=-5),
+                           ring_event("list_refill", 10, slot=2, pages=64)),
+                 ring_page(5000, extend, ring_event("list_state", 1, count=9), stamp,
+                           ring_event("cpu_state", 2, faults=7)))
+    found = rows.read(path)
+    times = [1000, 1010, 5000 + 5 + (2 << 27) + 1, stamp_at + 2]
+    assert sorted(found.rows[:, 0]) == sorted(times)
+    by_kind = {int(row[2]): row for row in found.rows}
+    assert list(by_kind[1][3:11]) == [1, 0, 0, 63, 0, 0, 0, -5]
+    assert by_kind[0][6] == 64 and by_kind[2][5] == 9 and by_kind[4][4] == 7
+
+
+def test_a_page_that_lies_ends_where_it_lies() -> None:
+    whole = ring_page(1, ring_event("list_drain", 0, pages=1))
+    formats = rows.formats_of(FORMATS)
+    for cut in range(128):
+        # Each byte in turn is one that nobody would write.
+        bad = whole[:cut] + b"\xff" + whole[cut + 1:]
+        assert len(library.pages(bad, PAGE, 0, formats)[0]) <= 1
+
+
+def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.rec"
+    path.write_text("no")
+    with pytest.raises(CtlError, match="not a recording"):
+        recording.read(path)
+
+
+@dataclass
+class Stock:
+    """A list of 6.1 and its CPU, recorded: what the kernel does without a policy."""
+
+    free: int = 400_000
+    count: int = 0
+    net: int = 0
+    allocated: int = 0
+    now: int = 0
+    factor: int = 0
+    faults: int = 1
+    looked: int = -1
+    crossed: int = 0
+    made: list[list[int]] = field(default_factory=list)
+
+    def row(self, event: str, **values: int) -> None:
+        own = {"slot": 1, "count": self.count, "high": HIGH, "batch": BATCH, "net": self.net,
+               "allocated": self.allocated, "free": self.free, **values}
+        line = [self.now, 0, list(events.OURS).index(event)]
+        line += [own.get(name, 0) for name in events.fields(event)]
+        self.made.append(line + [0] * (library.COLUMNS - len(line)))
+
+    def step(self) -> None:
+        self.now += 5000
+        if self.now // (50 * MS) > self.looked:
+            self.look()
+
+    def look(self) -> None:
+        self.looked = self.now // (50 * MS)
+        self.row("zone_state", cpus=1, low=HIGH, high=HIGH, managed=500_000, high_mark=6000,
+                 mark=6000, gap=1000)
+        self.row("list_state")
+        self.row("cpu_state", faults=self.faults)
+
+    def take(self, pages: int) -> None:
+        for _ in range(pages):
+            self.step()
+            if not self.count:
+                self.free -= BATCH
+                self.row("list_refill", pages=BATCH)
+                self.count += BATCH
+                self.crossed += BATCH
+            self.factor >>= 1
+            self.count -= 1
+            self.net += 1
+            self.allocated += 1
+            self.faults += 1
+
+    def give(self, pages: int) -> None:
+        for _ in range(pages):
+            self.step()
+            self.count += 1
+            self.net -= 1
+            if self.count < HIGH:
+                continue
+            batch = BATCH << self.factor
+            if batch < HIGH - BATCH:
+                self.factor += 1
+            batch = min(batch, HIGH - BATCH)
+            self.row("list_drain", pages=batch)
+            self.count -= batch
+            self.free += batch
+            self.crossed += batch
+
+    def rest(self, ms: int) -> None:
+        for _ in range(ms // 50):
+            self.now += 50 * MS
+            self.look()
+
+    def events(self) -> rows.Events:
+        self.look()
+        return rows.Events(meta(), np.array(self.made, dtype=np.int64))
+
+
+def bursts(pages: int, rounds: int, rest_ms: int = 0) -> Stock:
+    host = Stock()
+    for _ in range(rounds):
+        host.take(pages)
+        host.rest(rest_ms)
+        host.give(pages)
+        host.rest(rest_ms)
+    return host
+
+
+@pytest.mark.parametrize(("pages", "rest_ms"), [(300, 0), (4000, 0), (16384, 500)])
+def test_without_the_policy_the_replay_is_the_recording(pages: int, rest_ms: int) -> None:
+    host = bursts(pages, 6, rest_ms)
+    found = predict.predict(host.events(), "pcp", {"enabled": "0"})
+    assert found.recorded.crossed == host.crossed
+    assert found.predicted.crossed == pytest.approx(host.crossed, rel=0.01, abs=2 * BATCH)
+    assert found.predicted.holds == pytest.approx(found.recorded.holds, rel=0.02, abs=4)
+    assert found.predicted.kept == pytest.approx(found.recorded.kept, rel=0.1, abs=BATCH)
+
+
+def test_the_policy_saves_what_its_own_arithmetic_saves() -> None:
+    host = bursts(4000, 30)
+    found = predict.predict(host.events(), "pcp", {})
+    assert found.recorded.a_fault == pytest.approx(2, rel=0.1)
+    # The first rounds teach; later ones cross no lock.
+    assert found.predicted.crossed < found.recorded.crossed / 5
+    assert found.detail["grown"] > 0
+    assert found.predicted.kept_max > 3000
+
+
+def test_a_smaller_maximum_keeps_less_and_saves_less() -> None:
+    found = [predict.predict(bursts(16384, 10).events(), "pcp", {"high_max_pct": share})
+             for share in ("1", "2", "12.5")]
+    crossed = [item.predicted.crossed for item in found]
+    kept = [item.predicted.kept_max for item in found]
+    assert crossed == sorted(crossed, reverse=True) and crossed[0] > crossed[-1]
+    assert kept == sorted(kept) and kept[0] <= 500_000 // 100 + BATCH
+
+
+def test_below_the_watermark_no_list_grows() -> None:
+    host = Stock(free=8000)
+    for _ in range(8):
+        host.take(4000)
+        host.give(4000)
+    found = predict.predict(host.events(), "pcp", {})
+    assert found.detail["limited_watermark"] > 0
+    assert found.predicted.kept_max < 4000
+
+
+def test_settings_that_are_not_predicted_are_refused() -> None:
+    for settings in ({"mode": "depth"}, {"contended_only": "1"}, {"scope": "node"}):
+        with pytest.raises(CtlError) as error:
+            predict.config("pcp", settings, True)
+        assert error.value.status == Exit.UNSUPPORTED
+    for policy in ("zonelock", "numa", "pageblock", "cma"):
+        with pytest.raises(CtlError, match="is not predicted: "):
+            predict.config(policy, {}, True)
+    with pytest.raises(CtlError, match="no knob"):
+        predict.config("pcp", {"speed": "1"}, True)
+
+
+def test_a_recording_says_what_it_lost(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.rec", ring_page(1, ring_event("list_state", 0)))
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read("meta.json"))["overruns"] == {}
+
+
+def test_a_sweep_finds_the_frontier_and_writes_a_profile(tmp_path: Path) -> None:
+    found = bursts(16384, 10).events()
+    made = sweep.points(found, "pcp", {}, sweep.grid(["high_max_pct", "decay_ms=1000,3000"]))
+    assert len(made) == 14
+    best = sweep.frontier(made)
+    assert [p.kept for p in best] == sorted(p.kept for p in best)
+    assert [p.crossed for p in best] == sorted((p.crossed for p in best), reverse=True)
+    assert all(any(b.kept <= p.kept and b.crossed <= p.crossed for b in best) for p in made)
+    assert sweep.choose(best).crossed <= 1.1 * min(p.crossed for p in made)
+    plot, profile = tmp_path / "f.svg", tmp_path / "p.toml"
+    sweep.run(App(), found, "pcp", {}, ["high_max_pct"], plot, profile)
+    assert "<svg" in plot.read_text()
+    settings = parse_profile(profile.read_text(), "p", "p.toml").policies["pcp"]
+    assert settings["enabled"] == "1" and "high_max_pct" in settings
+
+
+def test_a_fleet_is_ranked_and_a_broken_file_is_named(tmp_path: Path) -> None:
+    paths = []
+    for pages in (0, 1, 2):
+        drains = [ring_event("zone_state", 1, slot=1, cpus=1, low=HIGH, high=HIGH, managed=500_000,
+                             free=400_000, high_mark=6000, mark=6000, gap=1000),
+                  ring_event("list_state", 1, slot=1, count=HIGH, high=HIGH, batch=BATCH)]
+        drains += [ring_event("list_drain", MS, slot=1, pages=BATCH, count=HIGH, high=HIGH,
+                              batch=BATCH, net=-BATCH * i, free=400_000)
+                   for i in range(10 * pages)]
+        paths.append(write(tmp_path / f"{pages}.rec", ring_page(1, *drains)))
+    bad = tmp_path / "bad.rec"
+    bad.write_text("no")
+    html = tmp_path / "fleet.html"
+    fleet.run(App(), [*paths, bad], "pcp", {}, html)
+    hosts = [fleet.host_of(path, "pcp", {}) for path in paths]
+    assert hosts[0].before <= hosts[1].before <= hosts[2].before
+    text = html.read_text()
+    assert "on 3 hosts" in text and "bad.rec: not a recording" in text and "<svg" in text
+
+
+@pytest.fixture
+def venv(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries that Debian does not have, from the project's venv."""
+    cache = Path(os.environ.get("LIVEMM_CACHE") or Path.home() / ".cache/livemm")
+    packages = next(cache.glob("venv/lib/python3*/site-packages"))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
+
+
+@pytest.mark.usefixtures("venv")
+def test_parquet_holds_what_was_recorded(tmp_path: Path) -> None:
+    import duckdb
+
+    found = bursts(4000, 3).events()
+    path = tmp_path / "a.parquet"
+    rows.write_parquet(found, path)
+    again = rows.read(path)
+    assert (again.rows == found.rows).all() and again.meta == found.meta
+    refilled, drained = duckdb.sql(
+        f"SELECT sum(pages) FILTER (event = 'list_refill'), "
+        f"sum(least(pages, count)) FILTER (event = 'list_drain') FROM '{path}'").fetchall()[0]
+    recorded = predict.predict(found, "pcp", {}).recorded
+    assert (refilled, drained) == (recorded.refill_pages, recorded.drain_pages)
+
+
+@pytest.mark.parametrize("pages", [4000, 16384])
+def test_refills_that_are_not_recorded_are_worked_out(pages: int) -> None:
+    host = bursts(pages, 8)
+    whole = host.events()
+    # As on 6.7 and later, where refills cannot be hooked.
+    half = rows.Events(whole.meta, np.ascontiguousarray(whole.rows[whole.rows[:, 2] != 0]))
+    found = predict.predict(half, "pcp", {"enabled": "0"})
+    assert "the prediction is rough" in found.text() and found.document()["rough"]
+    assert not predict.predict(whole, "pcp", {}).document()["rough"]
+    assert found.recorded.crossed == pytest.approx(host.crossed, rel=0.03)
+    assert found.predicted.crossed == pytest.approx(host.crossed, rel=0.1)
