@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check check-all quick cores setup modules kernel install uninstall unload lint kunit \
-	threads model flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test clean
+	threads model flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test ansible-test clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -20,7 +20,7 @@ help:
 	@echo
 	@echo '  make demo                boot stock 6.1 in a guest, without pcp and with pcp'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
-	@echo '  make check-all           the same and what takes hours: inject, flavours, soak, torture, planted faults'
+	@echo '  make check-all           the same and what takes hours: the Ansible role, inject, flavours, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
@@ -36,6 +36,7 @@ help:
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
 	@echo '  make torture [KERNEL=K] [SECONDS=S] [SEED=N]  random steps in parallel guests, for an hour'
 	@echo '  make inject [EVERY=K] [GROUP=G]  every allocation of livemm fails once: hours'
+	@echo '  make ansible-test        the Ansible role against two guests'
 	@echo '  make flavours [NAME=N]   cloud, realtime, older and later kernels of kernels.toml'
 	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
@@ -94,6 +95,9 @@ torture: setup
 
 inject: setup
 	@$(PYTHON) -m tests.inject $(if $(EVERY),--every $(EVERY)) $(GROUP)
+
+ansible-test: setup
+	@$(PYTHON) -m tests.ansible
 
 flavours: setup
 	@$(PYTHON) -m tests.flavours $(NAME)

@@ -40,7 +40,7 @@ ORDER: list[Row] = [
     # No lane may take longer than the scenarios, or a core is idle at the end.
     [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms"]],
 ]
-LONG: list[Row] = [[["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
+LONG: list[Row] = [[["ansible"]], [["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
                    [["torture-faults"]]]
 # Of what a failed test said, shown once more at the end.
 NOTE_LINES = 5
