@@ -44,7 +44,9 @@ static void verdicts(struct input *input)
 	if (cma_lends(verdict)) {
 		MUST_BE(!view.allocating && !view.unguarded && cma_mode_lends(settings.mode));
 		MUST(view.free_cma, >, view.kept);
-		MUST(cma_share(&view), >, 0);
+		/* A share of less than one part of CMA_SHARE_ONE is none. */
+		if ((u64)(view.free_cma - view.kept) * CMA_SHARE_ONE >= view.free)
+			MUST(cma_share(&view), >, 0);
 	}
 	/* Requests that can use nothing else are not short of regular memory. */
 	if (cma_wants_regular(verdict))

@@ -86,6 +86,34 @@ static void bounds(struct input *input)
 	MUST(bound, <=, depot_bound(&view, limit, 100));
 }
 
+/* What a refill takes: at least what the kernel wants, more only where there is room and spare. */
+static void refills(struct input *input)
+{
+	const struct refill_view view = {
+		.asked = take_within(input, 1, 4096),
+		.successive = take_within(input, 0, 2 * REFILL_DOUBLES),
+		.room = (long)take(input, 2) - 4096,
+		.spare = (long)take(input, 3) - 65536,
+		.large = take(input, 3),
+	};
+	unsigned long small = take(input, 3), pages = refill_pages(&view);
+	unsigned int order = refill_order(pages);
+
+	MUST(pages, >=, view.asked);
+	if (pages > view.asked) {
+		MUST((long)pages, <=, view.room);
+		MUST((long)pages, <=, view.spare / 4);
+		MUST(pages, <=, REFILL_BLOCKS << REFILL_DOUBLES);
+	}
+	MUST(pages >> order, <=, REFILL_BLOCKS);
+	if (order)
+		MUST(pages, >, REFILL_BLOCKS << (order - 1));
+	if (refill_splits(&view, pages, small)) {
+		MUST(view.large, >=, 4 * pages);
+		MUST(view.large, >=, small * REFILL_SMALL_SHARE);
+	}
+}
+
 /* Pages in a list, none of which may be elsewhere too. */
 static unsigned int length(const struct list_head *list)
 {
@@ -198,7 +226,9 @@ static void depot_of_pages(struct input *input)
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static void (*const parts[])(struct input *input) = { depot_of_pages, rules, bounds };
+	static void (*const parts[])(struct input *input) = {
+		depot_of_pages, rules, bounds, refills
+	};
 	struct input input = { data, size };
 
 	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);
