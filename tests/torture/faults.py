@@ -17,7 +17,7 @@ from guests.modules import make_argv, merge_modroot, sync
 from guests.report import BUILD, ROOT, ToolError
 
 HANDLERS = "module/policy/zonelock/handlers.c"
-GIVEBACK = "module/policy/zonelock/giveback.c"
+HAND = "module/policy/zonelock/hand.c"
 DEPOT = "module/policy/zonelock/depot.c"
 # Faults are built one after the other in one folder, where make compiles only what differs.
 _building = Lock()
@@ -44,18 +44,17 @@ class Fault:
 FAULTS: dict[str, Fault] = {
     "stored_still_counted": Fault(
         "pages in the depot stay in the count of their list", HANDLERS,
-        (("\tpages->count -= cut;\n", ""),)),
+        (("\tpages->count -= cut;\n\tlmm_count(", "\tlmm_count("),)),
     "busy_loses": Fault(
         "pages that a busy depot does not take are lost", HANDLERS,
         (("\t\tlist_splice_tail(&batch, &pages->lists[kind]);\n\t\tlmm_count",
           "\t\tlmm_count"),)),
     "returned_not_counted": Fault(
-        "pages on their way back are missing in the count of their list", GIVEBACK,
-        (("\tpages->count += count;\n", ""),)),
+        "pages on their way back are missing in the count that the drain goes by", HAND,
+        (("\t\thand->pages.count += pages;\n", ""),)),
     "wrong_list": Fault(
-        "pages go back by a list of another type", GIVEBACK,
-        (("&pages->lists[kind]);\n\tpages->count += count;",
-          "&pages->lists[!kind]);\n\tpages->count += count;"),)),
+        "blocks go back by a list of another order", HAND,
+        (("&hand->pages.lists[pindex]);\n\t\thand", "&hand->pages.lists[!pindex]);\n\t\thand"),)),
     "depot_unlocked": Fault(
         "two CPUs change a part of the depot at once", DEPOT,
         (("\tif (!spin_trylock(&shard->lock))\n\t\treturn false;\n", ""),
