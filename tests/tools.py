@@ -31,7 +31,7 @@ def main() -> int:
     stage = Stage("tools")
     REPORT.unlink(missing_ok=True)
     argv: list[str | Path] = [sys.executable, "-m", "pytest", "-q", f"--junitxml={REPORT}"]
-    status, text = call(argv, cwd=ROOT, log=LOG, check=False, timeout=900)
+    status, text = call(argv, cwd=ROOT, log=LOG, check=False, timeout=2400)
     count(stage, REPORT)
     if status and not stage.failed:
         stage.add("pytest", False, tail(text, 40))

@@ -117,7 +117,16 @@ static long proc_number(const char *name, const char *word)
 	return number;
 }
 
-/* What KSM has not merged yet is scanned. */
+static void balance(bool on)
+{
+	int fd = open("/proc/sys/kernel/numa_balancing", O_WRONLY);
+
+	if (fd < 0 || write(fd, on ? "1" : "0", 1) != 1)
+		err(1, "numa_balancing");
+	close(fd);
+}
+
+/* Scans would count what KSM has not merged yet, and KSM does not merge what a scan has armed. */
 static void wait_for_merge(void)
 {
 	long until = now_ms() + MERGE_MS;
@@ -216,9 +225,14 @@ int main(int argc, char **argv)
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	bytes = mib * MIB;
 	choose_places();
-	memory = map_at(places[0]);
-	if (kind == KSM && !access("/sys/kernel/mm/ksm/run", F_OK))
+	if (kind == KSM && !access("/sys/kernel/mm/ksm/run", F_OK)) {
+		balance(false);
+		memory = map_at(places[0]);
 		wait_for_merge();
+		balance(true);
+	} else {
+		memory = map_at(places[0]);
+	}
 	pthread_barrier_init(&round_begins, NULL, THREADS + 1);
 	pthread_barrier_init(&round_ends, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)

@@ -58,5 +58,5 @@ same "2: no fault is" "$(counter faults numa)" "$faults"
 need write_to $sysctl 1
 check "1: and again" wait_for 60 grown "$scans" counter scans numa
 check "rmmod under faults" rmmod livemm
-check "the kernel scans on" grown 0 growth 5 vmstat numa_pte_updates
+check "the kernel scans on" wait_for 60 grown "$(vmstat numa_pte_updates)" vmstat numa_pte_updates
 hints_stop

@@ -54,7 +54,7 @@ check "scans were decided on" test "$(counter scans numa)" -gt 0
 same "every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
 none_armed
 check "the next scan is the kernel's again" next_own
-check "and it is made" grown 0 growth 5 vmstat numa_pte_updates
+check "and it is made" wait_for 60 grown "$(vmstat numa_pte_updates)" vmstat numa_pte_updates
 
 # A scan that was put off for a minute is not left so.
 need write_to "$NUMA/config" "enabled=1 mode=period scan_period_min_ms=60000 scan_period_max_ms=60000"
@@ -86,6 +86,6 @@ check "load again, on the same wrappers" lmm_load policies=numa:enabled=1
 check "the scan hook is armed" tells hooks '^scan +livepatch .* armed'
 check "all out under faults" lmm_unload
 check "the next scan is the kernel's, in the end" next_own
-check "the kernel scans on" grown 0 growth 5 vmstat numa_pte_updates
+check "the kernel scans on" wait_for 60 grown "$(vmstat numa_pte_updates)" vmstat numa_pte_updates
 check "and the loads are alive" kill -0 "$swap" "$shared"
 hints_stop
