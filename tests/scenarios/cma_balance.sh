@@ -63,7 +63,8 @@ flip() {
 	flips=0
 	while [ ! -e /run/still ] && write_to "$policy/enabled" 0 && write_to "$policy/enabled" 1; do
 		flips=$((flips + 1))
-		sleep 0.5
+		# The worker needs a part of a busy host to have moved anything.
+		wait_for 2 grown "$(counter balanced cma)" counter balanced cma
 	done
 	echo "$flips" >/run/flips
 }
@@ -76,8 +77,8 @@ the_end() {
 	touch /run/still
 	wait "$flipper"
 	moved=$(($(counter balanced cma) - moved))
-	check "went off and on $(cat /run/flips) times" test "$(cat /run/flips)" -ge 5
-	check "meanwhile $moved pages were moved" test "$moved" -gt 100
+	check "went off and on $(cat /run/flips) times" test "$(cat /run/flips)" -ge 3
+	check "meanwhile $moved pages were moved" test "$moved" -gt 0
 	check "switches off after moves" write_to "$policy/enabled" 0
 	none_armed
 	unsqueeze
