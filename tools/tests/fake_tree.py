@@ -123,6 +123,7 @@ class FakeKernel:
             self.put(f"{PARAMETERS}/{name}", text)
         self.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 2\n", 0o400)
         self.put(f"{DEBUGFS}/hooks", HOOKS, 0o400)
+        self.put(f"{DEBUGFS}/record", "0\n", 0o600)
         for name in knob_tables.documented():
             if name.endswith("/census"):
                 self.put(name, CENSUS, 0o400)

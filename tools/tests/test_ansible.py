@@ -19,7 +19,9 @@ def play(tmp_path: Path, *words: str) -> str:
     inventory = tmp_path / "inventory"
     inventory.write_text("[livemm]\nlocalhost ansible_connection=local"
                          " ansible_python_interpreter=/usr/bin/python3\n", encoding="utf-8")
-    env = {**os.environ, "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"), "ANSIBLE_NOCOLOR": "1",
+    # Ansible refuses an encoding other than UTF-8.
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1",
+           "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"),
            "ANSIBLE_LOCAL_TEMP": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "there")}
     done = subprocess.run(
         ["ansible-playbook", "-i", inventory, ANSIBLE / "site.yml", *words], text=True,
