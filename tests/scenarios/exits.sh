@@ -27,6 +27,9 @@ need lmm_load
 measure
 measure
 stock_in=$in stock_out=$out
+# Large blocks are split only while few pages are free in small ones.
+echo 3 >/proc/sys/vm/drop_caches
+need write_to /proc/sys/vm/compact_memory 1
 need write_to "$zonelock/config" "enabled=1 max_age_ms=10000"
 measure
 measure
