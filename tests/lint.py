@@ -26,6 +26,7 @@ CHECKPATCH_RELAXED = {
     "module/dispatch.c": _TABLES,
     "module/policy/common/zones.h": _TABLES,
     "module/policy/common/move.h": _TABLES,
+    "module/record/trace.h": _TABLES,
     **{f"module/policy/{policy}/knobs.h": _TABLES for policy in policies()},
     "module/hook/rows.h": _TABLES,
     "module/hook/table.": _TABLES,

@@ -56,29 +56,16 @@ static bool armed;
 /* Somebody records; written under lmm_control_mutex. */
 static bool recording;
 
-/* Pages that a CPU has allocated less pages that it has freed, since boot; see pcp/lists.c. */
-static long net_of(const unsigned long *event)
-{
-	long net = -READ_ONCE(event[PGFREE]);
-	int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
-	return net;
-}
-
 static void list_sample(struct zone *zone, struct per_cpu_pages *pages, int cpu,
 			struct record_list *list)
 {
-	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
-
 	*list = (struct record_list){
 		.slot = lmm_zone_slot(zone),
 		.count = READ_ONCE(pages->count),
 		.high = lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high,
 		.batch = READ_ONCE(pages->batch),
-		.net = net_of(event),
-		.allocated = READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]),
+		.net = lmm_cpu_net(cpu),
+		.allocated = lmm_cpu_allocated(zone, cpu),
 		.free = zone_page_state(zone, NR_FREE_PAGES),
 	};
 }
@@ -301,19 +288,7 @@ static const struct lmm_subscription record_subscriptions[] = {
 
 static const struct lmm_layout record_layouts[] = {
 	LMM_ZONE_LAYOUTS,
-	LMM_LAYOUT(per_cpu_pages, count),
-	LMM_LAYOUT(per_cpu_pages, high),
-	LMM_LAYOUT(per_cpu_pages, batch),
-#ifdef LMM_HAS_PCP_HIGH_MIN
-	LMM_LAYOUT(per_cpu_pages, high_min),
-	LMM_LAYOUT(per_cpu_pages, high_max),
-	LMM_LAYOUT(zone, pageset_high_min),
-	LMM_LAYOUT(zone, pageset_high_max),
-#else
-	LMM_LAYOUT(zone, pageset_high),
-#endif
-	LMM_LAYOUT(zone, per_cpu_pageset),
-	LMM_LAYOUT(zone, vm_stat),
+	LMM_LIST_LAYOUTS,
 };
 
 static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);

@@ -15,6 +15,22 @@
 
 #include "record/sample.h"
 
+/* Of a list, in each event that tells of one. */
+#define RECORD_LIST_FIELDS			\
+	__field(int, count)			\
+	__field(int, high)			\
+	__field(int, batch)			\
+	__field(long, net)			\
+	__field(unsigned long, allocated)
+
+#define RECORD_LIST_ASSIGN(list) ({			\
+	__entry->count = (list)->count;			\
+	__entry->high = (list)->high;			\
+	__entry->batch = (list)->batch;			\
+	__entry->net = (list)->net;			\
+	__entry->allocated = (list)->allocated;		\
+})
+
 /* This CPU's list was refilled from the buddy; @count does not have the pages yet. */
 TRACE_EVENT(list_refill,
 	TP_PROTO(const struct record_list *list, unsigned int order, int migratetype, int pages),
@@ -24,11 +40,7 @@ TRACE_EVENT(list_refill,
 		__field(int, order)
 		__field(int, migratetype)
 		__field(int, pages)
-		__field(int, count)
-		__field(int, high)
-		__field(int, batch)
-		__field(long, net)
-		__field(unsigned long, allocated)
+		RECORD_LIST_FIELDS
 		__field(unsigned long, free)
 	),
 	TP_fast_assign(
@@ -36,11 +48,7 @@ TRACE_EVENT(list_refill,
 		__entry->order = order;
 		__entry->migratetype = migratetype;
 		__entry->pages = pages;
-		__entry->count = list->count;
-		__entry->high = list->high;
-		__entry->batch = list->batch;
-		__entry->net = list->net;
-		__entry->allocated = list->allocated;
+		RECORD_LIST_ASSIGN(list);
 		__entry->free = list->free;
 	),
 	TP_printk("slot=%d order=%d migratetype=%d pages=%d count=%d high=%d batch=%d net=%ld allocated=%lu free=%lu",
@@ -58,11 +66,7 @@ TRACE_EVENT(list_drain,
 		__field(int, cpu)
 		__field(int, pindex)
 		__field(int, pages)
-		__field(int, count)
-		__field(int, high)
-		__field(int, batch)
-		__field(long, net)
-		__field(unsigned long, allocated)
+		RECORD_LIST_FIELDS
 		__field(unsigned long, free)
 	),
 	TP_fast_assign(
@@ -70,11 +74,7 @@ TRACE_EVENT(list_drain,
 		__entry->cpu = cpu;
 		__entry->pindex = pindex;
 		__entry->pages = pages;
-		__entry->count = list->count;
-		__entry->high = list->high;
-		__entry->batch = list->batch;
-		__entry->net = list->net;
-		__entry->allocated = list->allocated;
+		RECORD_LIST_ASSIGN(list);
 		__entry->free = list->free;
 	),
 	TP_printk("slot=%d cpu=%d pindex=%d pages=%d count=%d high=%d batch=%d net=%ld allocated=%lu free=%lu",
@@ -89,20 +89,12 @@ TRACE_EVENT(list_state,
 	TP_STRUCT__entry(
 		__field(int, slot)
 		__field(int, cpu)
-		__field(int, count)
-		__field(int, high)
-		__field(int, batch)
-		__field(long, net)
-		__field(unsigned long, allocated)
+		RECORD_LIST_FIELDS
 	),
 	TP_fast_assign(
 		__entry->slot = list->slot;
 		__entry->cpu = cpu;
-		__entry->count = list->count;
-		__entry->high = list->high;
-		__entry->batch = list->batch;
-		__entry->net = list->net;
-		__entry->allocated = list->allocated;
+		RECORD_LIST_ASSIGN(list);
 	),
 	TP_printk("slot=%d cpu=%d count=%d high=%d batch=%d net=%ld allocated=%lu",
 		  __entry->slot, __entry->cpu, __entry->count, __entry->high, __entry->batch,

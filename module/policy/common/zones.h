@@ -11,10 +11,13 @@
 #ifndef LIVEMM_POLICY_COMMON_ZONES_H
 #define LIVEMM_POLICY_COMMON_ZONES_H
 
+#include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
+#include <linux/percpu.h>
 #include <linux/seq_file.h>
 
+#include "compat/compat.h"
 #include "hook/table.h"
 
 /* Layouts used by a policy that walks zones and reads their sizes and watermarks. */
@@ -33,6 +36,49 @@
 	LMM_LAYOUT(zone, managed_pages),				\
 	LMM_LAYOUT(zone, present_pages),				\
 	LMM_LAYOUT(zone, name)
+
+/* Where the kernel keeps the bound of a list: what lmm_pageset_read() and its like read. */
+#ifdef LMM_HAS_PCP_HIGH_MIN
+#define LMM_LIST_BOUND_LAYOUTS						\
+	LMM_LAYOUT(per_cpu_pages, high_min),				\
+	LMM_LAYOUT(per_cpu_pages, high_max),				\
+	LMM_LAYOUT(zone, pageset_high_min),				\
+	LMM_LAYOUT(zone, pageset_high_max)
+#else
+#define LMM_LIST_BOUND_LAYOUTS						\
+	LMM_LAYOUT(zone, pageset_high)
+#endif
+
+/* Layouts used by whoever reads per-CPU lists and free pages. */
+#define LMM_LIST_LAYOUTS						\
+	LMM_LAYOUT(zone, per_cpu_pageset),				\
+	LMM_LAYOUT(zone, vm_stat),					\
+	LMM_LAYOUT(per_cpu_pages, count),				\
+	LMM_LAYOUT(per_cpu_pages, high),				\
+	LMM_LAYOUT(per_cpu_pages, batch),				\
+	LMM_LIST_BOUND_LAYOUTS
+
+/* Pages that a CPU has allocated from zones of the kind of @zone, since boot; may wrap. */
+static inline unsigned long lmm_cpu_allocated(const struct zone *zone, int cpu)
+{
+	return READ_ONCE(per_cpu(vm_event_states, cpu)
+			 .event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]);
+}
+
+/*
+ * Pages that a CPU has allocated less pages that the CPU has freed, since boot.  The kernel counts
+ * the pages that a CPU frees in one sum for all zones.
+ */
+static inline long lmm_cpu_net(int cpu)
+{
+	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
+	long net = -READ_ONCE(event[PGFREE]);
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
+	return net;
+}
 
 static inline unsigned int lmm_zone_slots(void)
 {

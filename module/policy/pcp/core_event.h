@@ -108,7 +108,7 @@ struct pcp_event {
  * struct pcp_sample - a list at one moment
  * @count: pages in the list
  * @net: pages allocated less pages freed by the CPU since boot; only differences count
- * @allocated: pages allocated by the CPU since boot; may wrap
+ * @allocated: pages allocated by the CPU from zones of the list's kind since boot; may wrap
  */
 struct pcp_sample {
 	int count;

@@ -13,6 +13,7 @@
 #include "livemm.h"
 #include "trace.h"
 #include "lists.h"
+#include "policy/common/zones.h"
 
 const char *const pcp_reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_DEFAULT] = "default",
@@ -44,28 +45,9 @@ const char *const pcp_reason_words[PCP_NR_REASONS] = {
  */
 void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
 {
-	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
-	int i;
-
 	sample->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
-	sample->allocated = 0;
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		sample->allocated += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
-	sample->net = sample->allocated - READ_ONCE(event[PGFREE]);
-}
-
-/**
- * pcp_list_allocated() - pages that a CPU has allocated from zones of a kind
- * @zone: a zone of the kind
- * @cpu: the CPU
- *
- * Context: any.
- * Return: pages since boot; may wrap.
- */
-unsigned long pcp_list_allocated(struct zone *zone, int cpu)
-{
-	return READ_ONCE(per_cpu(vm_event_states, cpu)
-			 .event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]);
+	sample->allocated = lmm_cpu_allocated(zone, cpu);
+	sample->net = lmm_cpu_net(cpu);
 }
 
 /**

@@ -255,21 +255,9 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 
 static const struct lmm_layout pcp_layouts[] = {
 	LMM_ZONE_LAYOUTS,
+	LMM_LIST_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
-	LMM_LAYOUT(per_cpu_pages, count),
-	LMM_LAYOUT(per_cpu_pages, high),
-	LMM_LAYOUT(per_cpu_pages, batch),
-#ifdef LMM_HAS_PCP_HIGH_MIN
-	LMM_LAYOUT(per_cpu_pages, high_min),
-	LMM_LAYOUT(per_cpu_pages, high_max),
-	LMM_LAYOUT(zone, pageset_high_min),
-	LMM_LAYOUT(zone, pageset_high_max),
-#else
-	LMM_LAYOUT(zone, pageset_high),
-#endif
-	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(zone, lock),
-	LMM_LAYOUT(zone, vm_stat),
 };
 
 static const struct lmm_hook_client pcp_uses = LMM_HOOK_CLIENT(pcp);

@@ -98,7 +98,7 @@ static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *p
 static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_list *list,
 					bool fresh, bool tick)
 {
-	unsigned long allocated = pcp_list_allocated(zone, cpu);
+	unsigned long allocated = lmm_cpu_allocated(zone, cpu);
 	struct pcp_sample sample;
 
 	pcp_list_sample(zone, cpu, &sample);

@@ -300,19 +300,14 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 
 static const struct lmm_layout zonelock_layouts[] = {
 	LMM_ZONE_LAYOUTS,
+	LMM_LIST_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
-	LMM_LAYOUT(per_cpu_pages, count),
 	LMM_LAYOUT(per_cpu_pages, lists),
-	LMM_LAYOUT(per_cpu_pages, high),
-	LMM_LAYOUT(per_cpu_pages, batch),
 	LMM_LAYOUT_SIZE(per_cpu_pages),
 	LMM_LAYOUT_SIZE(page),
 	LMM_LAYOUT(page, lru),
 	LMM_LAYOUT_PAGE_TYPE
-	LMM_LAYOUT(zone, per_cpu_pageset),
-	LMM_LAYOUT(zone, vm_stat),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
-	LMM_LAYOUT(zone, free_area),
 	LMM_LAYOUT_SIZE(free_area),
 	LMM_LAYOUT(free_area, nr_free),
 	LMM_LAYOUT(compact_control, zone),

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from livemmctl.app import App, Seconds, command
+from livemmctl.commands.settings import parse_assignments
 from livemmctl.control import DEBUGFS
 from livemmctl.errors import CtlError, Exit, UsageError
 
@@ -60,16 +61,6 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
              lambda: f"{output}: {size >> 10} KiB, {meta.lost} events lost")
 
 
-def _assignments(words: tuple[str, ...]) -> dict[str, str]:
-    settings = {}
-    for word in words:
-        key, sign, value = word.partition("=")
-        if not sign:
-            raise UsageError(f"{word}: write KNOB=VALUE")
-        settings[key] = value
-    return settings
-
-
 @command(
     ("livemmctl whatif host.rec", "pcp with its defaults"),
     ("livemmctl whatif host.rec --set high_max_pct=5 --set decay_ms=1000", "with other settings"),
@@ -105,7 +96,7 @@ def whatif(app: App, files: tuple[Path, ...], policy: str, assignments: tuple[st
     """
     from livemmctl.whatif import predict, rows
 
-    settings = _assignments(assignments)
+    settings = parse_assignments(policy, assignments)
     if parquet is not None:
         if len(files) != 1:
             raise UsageError("--parquet is for one recording")
