@@ -223,7 +223,7 @@ static int try_arm(u32 *functions, char *why, size_t len)
 static int record_begin(char *why, size_t len)
 {
 	u32 functions = 0;
-	int loads, err = 0;
+	int loads, err;
 
 	if (mutex_lock_killable(&lmm_control_mutex))
 		return -EINTR;
@@ -236,25 +236,30 @@ static int record_begin(char *why, size_t len)
 	WRITE_ONCE(recording, true);
 	mutex_unlock(&lmm_control_mutex);
 
-	for (loads = 0; !err; loads++) {
+	for (loads = 0; ; loads++) {
 		/* Not under the mutex: klp_mutex may be held for long. */
 		lmm_klp_survey();
 		mutex_lock(&lmm_control_mutex);
 		err = try_arm(&functions, why, len);
-		if (err && err != -EINPROGRESS)
-			WRITE_ONCE(recording, false);
 		mutex_unlock(&lmm_control_mutex);
 		if (err != -EINPROGRESS)
 			break;
-		err = loads < LOADS_MAX ? lmm_klp_load(functions, never, NULL, why, len) : -EBUSY;
-		if (err) {
-			mutex_lock(&lmm_control_mutex);
-			WRITE_ONCE(recording, false);
-			mutex_unlock(&lmm_control_mutex);
+		if (loads == LOADS_MAX) {
+			scnprintf(why, len, "record: 1: somebody else disables the livepatches");
+			err = -EBUSY;
+			break;
 		}
+		err = lmm_klp_load(functions, never, NULL, why, len);
+		if (err)
+			break;
 	}
-	if (!err)
+	if (!err) {
 		queue_delayed_work(look_wq, &look_work, 0);
+		return 0;
+	}
+	mutex_lock(&lmm_control_mutex);
+	WRITE_ONCE(recording, false);
+	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
 
