@@ -12,7 +12,7 @@ from pathlib import Path
 
 from guests import emulator
 from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
-from guests.boot import Guest, boot, command, emulator_aborted, megabytes, topology
+from guests.boot import Guest, boot, command, emulator_aborted, known_fault, megabytes, topology
 from guests.command import call as run_program
 from guests.kernel_build import config_lost
 from guests.kernels import images, load, stock_image
@@ -222,6 +222,32 @@ def aborts_of_the_emulator_are_told() -> None:
         verdict.tests.clear()
         console.write_text(HARMLESS + "kernel: Assertion failed\n", encoding="utf-8")
         assert not emulator_aborted(verdict), "a guest's own words are told"
+
+
+def a_task_that_ends_is_told() -> None:
+    """Only livepatch's own warning of a task that ends lets a guest begin anew."""
+    warning = """\
+[   83.4] WARNING: CPU: 0 PID: 358 at kernel/livepatch/patch.c:98 klp_ftrace_handler+0x2d1/0x360
+[   83.4] Call Trace:
+[   83.4]  <IRQ>
+[   83.4]  free_pcppages_bulk+0x5/0x900
+[   83.4]  </IRQ>
+[   83.4]  do_exit+0x11d/0x1480
+[   83.4] ---[ end trace 0000000000000000 ]---
+"""
+    other = "[   83.5]  do_exit+0x11d/0x1480\n"
+    with tempfile.TemporaryDirectory() as folder:
+        console = Path(folder) / "console"
+        verdict = Verdict("x", console=console, reason="the kernel reported:\n")
+        for text, told in (
+                (HARMLESS + warning, True),
+                (HARMLESS + warning.replace(" do_exit", " do_fault") + other, False),
+                (HARMLESS + warning.replace("klp_ftrace_handler", "rmqueue_bulk"), False)):
+            console.write_text(text, encoding="utf-8")
+            assert bool(known_fault(verdict)) == told, f"{'not ' * told}told: {text}"
+        verdict.reason = ""
+        console.write_text(warning, encoding="utf-8")
+        assert not known_fault(verdict), "told of a guest that is well"
 
 
 def refused(call: Callable[[], object], words: str) -> None:
@@ -446,6 +472,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_imports_are_seen,
     functions_defined_twice_are_seen, changed_wrappers_have_another_version, channel_is_read,
     checks_of_what_is_not_there_fail, aborts_of_the_emulator_are_told,
+    a_task_that_ends_is_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,

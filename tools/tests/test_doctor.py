@@ -116,6 +116,7 @@ def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
         (FRACTION, "8", "sysctls", "warn", "percpu_pagelist_high_fraction is 8", "=0"),
         ("/proc/sys/vm/watermark_boost_factor", "0", "sysctls", "warn", "boost", "15000"),
         ("/proc/sys/vm/defrag_mode", "1", "sysctls", "warn", "defrag_mode is 1", "=0"),
+        ("/proc/sys/kernel/panic_on_warn", "1", "sysctls", "warn", "panic_on_warn is 1", "=0"),
         ("/proc/sys/kernel/numa_balancing", "0", "NUMA", "warn", "nothing to do", "=1"),
         ("/proc/sys/kernel/numa_balancing", "2", "NUMA", "warn", "tiering", "=1"),
         ("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]", "THP", "warn",

@@ -38,6 +38,11 @@ SYSCTLS = (
     Sysctl("vm.compaction_proactiveness", lambda value: value == 0,
            "the kernel does not compact ahead of need",
            "sysctl vm.compaction_proactiveness=20, the kernel's default"),
+    Sysctl("kernel.panic_on_warn", lambda value: value != 0,
+           "a warning of the kernel's own is possible whenever a livepatch begins to come or go,"
+           " and then the kernel panics",
+           "sysctl kernel.panic_on_warn=0 while a policy first comes on and while livemm is"
+           " unloaded, or livemm with livepatch=0"),
 )
 
 
