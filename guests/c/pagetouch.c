@@ -23,6 +23,7 @@ static struct options {
 	unsigned long held_ms;	/* pause with the memory held */
 	unsigned long free_ms;	/* pause with the memory given back */
 	bool sparse;		/* every other page is given back before the first */
+	bool says;		/* each process says "held" at the beginning of that pause */
 } options = { .bytes = 64 << 20, .rounds = 16 };
 
 /* What one process measured; in shared memory, written by it alone. */
@@ -62,6 +63,7 @@ static const struct load_option option_rows[] = {
 		    &options.held_ms, 0, MAX_PAUSE_MS),
 	LOAD_NUMBER('F', "MS", "pause after unmapping (0)", &options.free_ms, 0, MAX_PAUSE_MS),
 	{ 's', NULL, "gives back every other page before the pause", .flag = &options.sparse },
+	{ 'a', NULL, "says 'held' each time the memory is touched", .flag = &options.says },
 	{}
 };
 
@@ -113,6 +115,10 @@ static void work(const struct options *opt, struct result *res)
 		for (at = 0; opt->sparse && at < opt->bytes; at += 2 * page)
 			if (madvise(mem + at, page, MADV_DONTNEED))
 				err(1, "madvise");
+		if (opt->says) {
+			puts("held");
+			fflush(stdout);
+		}
 		if (opt->held_ms)
 			nap(opt->held_ms);
 		t2 = now_ns();

@@ -29,7 +29,7 @@ fill_node() {
 		[ "$_free" -gt $((_until + 4096)) ] || break
 		_spare=$((_free - _until - 12288))
 		hog_hold $((_spare > 2048 ? _spare / 512 : 4)) taskset -c 1
-		sleep 0.5
+		sleep 1
 	done
 	sleep 3
 	echo $(($(foreign) - _before))

@@ -184,7 +184,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
 #   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
 #   victim_start MIB [CGROUP]   a hog that the OOM killer takes first, in a cgroup if one is named
-#   hog_settled              wait until all of that is touched; hog_hold: start one and wait
+#   hog_settled              wait until the last hog has touched all of that, or is killed; hog_hold: start one and wait
 #   hog_end                  end every hog
 #   cgroup_make NAME FILE VALUE   the cgroup $cgroup/NAME, with VALUE in the file of its controller
 #   counter NAME [POLICY]     a counter, by default of pcp
@@ -304,12 +304,16 @@ work_start() {
 }
 
 # A name of its own, so that load_stop leaves it alone and the kernel's log tells it.
-hog=lmm_hog
+hog=lmm_hog hogs=0
 hog_start() {
 	_mib=$1
 	shift
+	hogs=$((hogs + 1))
+	hog_says=/run/$hog.$hogs
+	: >"$hog_says"
 	ln -sf "$LMM_ROOT/build/bench/pagetouch" "/run/$hog"
-	"$@" "/run/$hog" -w "$_mib" -r 1 -p 1 -H 600000 >/dev/null 2>&1 &
+	"$@" "/run/$hog" -a -w "$_mib" -r 1 -p 1 -H 600000 >"$hog_says" 2>&1 &
+	hog_pid=$!
 }
 
 victim_start() {
@@ -323,13 +327,14 @@ hog_hold() {
 	hog_settled
 }
 
+# By its state, a hog that is still a shell looks like one that is done, and one that was killed,
+# and that nobody has waited for, like one that has begun.  So the hog says that it has touched its
+# memory.
+hog_holds() { grep -qx held "$hog_says"; }
+hog_answered() { hog_holds || ! kill -0 "$hog_pid" 2>/dev/null; }
 hog_settled() {
-	# A hog begins as a shell.
-	wait_for 30 pgrep "$hog" >/dev/null
-	sleep 0.3
-	while pgrep -r R,D "$hog" >/dev/null; do
-		sleep 0.2
-	done
+	wait_for 600 hog_answered || fail "the hog has touched its memory"
+	hog_holds || note "no hog has memory: $(tail -n 1 "$hog_says")"
 }
 
 hog_gone() { ! pgrep -r R,S,D "$hog" >/dev/null; }
