@@ -61,7 +61,7 @@ FAULT_SEEDS = (4, 2, 9, 11)
 FAULT_PHASES = 8
 FAULT_STEPS = {True: 25, False: 100}
 # Of the guests of `make check`.
-CHECK_STEPS = 100
+CHECK_STEPS = 60
 # The OOM killer prints a call trace, and a guest that is short of memory says so.
 ALLOWED = [r"\bCall Trace:"]
 
