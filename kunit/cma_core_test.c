@@ -66,6 +66,13 @@ static void each_verdict(struct kunit *test)
 		  true, CMA_REGULAR_BUSY },
 		{ { 1000, 400, 500, 5000, 600, 400 }, RATIO(100), true, CMA_REGULAR_KEPT },
 		{ { 1000, 400, 500, 5000, 600, 500 }, CMA_FIRST(100), true, CMA_REGULAR_KEPT },
+		/* A process that pins memory, whatever the mode would lend. */
+		{ { 1001, 500, 500, 5000, 600, .pins = true }, CMA_FIRST(100), true,
+		  CMA_REGULAR_PINS },
+		{ { 1001, 500, 500, 5000, 600, .pins = true }, RATIO(100), true,
+		  CMA_REGULAR_PINS },
+		{ { 1000, 500, 500, 5000, 600, .pins = true }, CMA_FIRST(100), true,
+		  CMA_AS_STOCK_PRESSURE },
 		/* Under pressure the kernel's own rule replaces a reason for regular memory. */
 		{ { 1000, 500, 500, 5000, 600, .allocating = true }, RATIO(100),
 		  true, CMA_AS_STOCK_PRESSURE },

@@ -467,6 +467,16 @@ struct cma {
 #endif
 
 /*
+ * Has a process pinned memory (FOLL_PIN)?  The flag is never cleared.
+ * Upstream "mm: convert core mm to mm_flags_*() accessors", 6.18.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define lmm_mm_has_pinned(mm)	mm_flags_test(MMF_HAS_PINNED, mm)
+#else
+#define lmm_mm_has_pinned(mm)	test_bit(MMF_HAS_PINNED, &(mm)->flags)
+#endif
+
+/*
  * The tracepoint at the end of direct reclaim has the memory cgroup; NULL for reclaim of a zone.
  * Upstream 874a0a566ede ("mm: vmscan: add cgroup IDs to vmscan tracepoints"), 7.1.
  */

@@ -66,6 +66,19 @@ check "the tracepoint carries the decision with its inputs" grep -Eq \
 	"cma_refill: nid=0 zone=[0-9]+ order=0 free=[0-9]+ free_cma=[1-9][0-9]* .* cma_blocks=[1-9][0-9]* regular=0 share=0 verdict=1$" \
 	/sys/kernel/tracing/trace
 
+# Before a long-term pin the kernel moves each page out of CMA memory.  Once a process has pinned
+# memory, its refills come from regular memory; what a pin faults in is no CMA memory anyway.
+need insmod "$LMM_MODDIR/lmm_pins.ko"
+pins=$(counter regular_pins cma)
+# shellcheck disable=SC2046 # three numbers
+set -- $("$LMM_ROOT/build/programs/pinpages" 16)
+note "pages migrated for pins of 4096: touched before the first pin $1, touched later $2, not touched $3"
+check "before the first pin, the process had CMA memory" test "${1:-0}" -gt 3000
+check "then refills came from regular memory" test "$(counter regular_pins cma)" -gt "$pins"
+check "so less is migrated for the next pin: $2 pages" test "${2:-9999}" -lt 1024
+check "nothing for pages that the pin faults in" test "${3:-9999}" -lt 64
+need rmmod lmm_pins
+
 # A cap, and what is above it all the same once regular memory has nothing left.
 need write_to "$policy/config" "mode=cma_first cap_pct=25"
 fill cap 128

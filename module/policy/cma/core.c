@@ -81,6 +81,8 @@ enum cma_verdict cma_judge(const struct cma_view *view, const struct cma_setting
 		return above ? CMA_REGULAR_BUSY : CMA_AS_STOCK_PRESSURE;
 	if (lendable(view) <= 0)
 		return above ? CMA_REGULAR_KEPT : CMA_AS_STOCK_PRESSURE;
+	if (view->pins)
+		return above ? CMA_REGULAR_PINS : CMA_AS_STOCK_PRESSURE;
 	if (max(used, 0L) * 100 >= view->cma * (long)settings->cap_pct && settings->cap_pct < 100)
 		return above ? CMA_REGULAR_CAP : CMA_AS_STOCK_PRESSURE;
 	if (settings->mode == CMA_MODE_CMA_FIRST)

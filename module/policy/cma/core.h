@@ -50,8 +50,10 @@ enum cma_mode {
  * @CMA_REGULAR_BUSY: regular memory, as an owner is allocating CMA memory
  * @CMA_REGULAR_CAP: regular memory, as the most CMA memory allowed is in use
  * @CMA_REGULAR_KEPT: regular memory, as free CMA memory is kept for its owner
+ * @CMA_REGULAR_PINS: regular memory, as the process has pinned memory before, and the kernel moves
+ *	a page out of CMA memory before a long-term pin
  * @CMA_AS_STOCK_PRESSURE: the kernel's own rule: a reason from @CMA_REGULAR_FIRST to
- *	@CMA_REGULAR_KEPT asks for regular memory, which is at its high watermark
+ *	@CMA_REGULAR_PINS asks for regular memory, which is at its high watermark
  * @CMA_AS_STOCK_EMPTY: the kernel's own rule, as no CMA memory is free
  * @CMA_AS_STOCK_DRIFT: the kernel's own rule, as the counts contradict each other
  * @CMA_AS_STOCK_MODE: the kernel's own rule, by the mode
@@ -68,6 +70,7 @@ enum cma_verdict {
 	CMA_REGULAR_BUSY,
 	CMA_REGULAR_CAP,
 	CMA_REGULAR_KEPT,
+	CMA_REGULAR_PINS,
 	CMA_AS_STOCK_PRESSURE,
 	CMA_AS_STOCK_EMPTY,
 	CMA_AS_STOCK_DRIFT,
@@ -88,7 +91,7 @@ static inline bool cma_lends(enum cma_verdict verdict)
 
 static inline bool cma_wants_regular(enum cma_verdict verdict)
 {
-	return verdict >= CMA_REGULAR_RATIO && verdict <= CMA_REGULAR_KEPT;
+	return verdict >= CMA_REGULAR_RATIO && verdict <= CMA_REGULAR_PINS;
 }
 
 static inline bool cma_by_ratio(enum cma_verdict verdict)
@@ -108,6 +111,7 @@ static inline bool cma_by_ratio(enum cma_verdict verdict)
  * @allocating: an owner is allocating CMA memory
  * @unguarded: the kernel must not be asked for CMA memory
  * @dry: a refill that asked for CMA memory has just got none
+ * @pins: the process has pinned memory before
  */
 struct cma_view {
 	long free;
@@ -120,6 +124,7 @@ struct cma_view {
 	bool allocating;
 	bool unguarded;
 	bool dry;
+	bool pins;
 };
 
 /**

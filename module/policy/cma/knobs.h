@@ -32,6 +32,7 @@ enum cma_knob {
 	COUNTER(REGULAR_BUSY, "regular_busy")		\
 	COUNTER(REGULAR_CAP, "regular_cap")		\
 	COUNTER(REGULAR_KEPT, "regular_kept")		\
+	COUNTER(REGULAR_PINS, "regular_pins")		\
 	COUNTER(STOCK_PRESSURE, "stock_pressure")	\
 	COUNTER(STOCK_EMPTY, "stock_empty")		\
 	COUNTER(STOCK_DRIFT, "stock_drift")		\

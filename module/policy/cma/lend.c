@@ -109,6 +109,7 @@ void cma_on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
 	    !zone_cma_pages(zone))
 		return;
 	cma_view_zone(zone, &view);
+	view.pins = in_task() && current->mm && lmm_mm_has_pinned(current->mm);
 	verdict = cma_judge(&view, &settings, &cma_zone_of(zone)->ratio);
 	lmm_count(&lmm_cma_policy, COUNT_LEND_RATIO + verdict, 1);
 	source->judged = true;

@@ -33,6 +33,7 @@ static const char *const verdict_words[CMA_NR_VERDICTS] = {
 	[CMA_REGULAR_BUSY] = "regular: allocation under way",
 	[CMA_REGULAR_CAP] = "regular: cap reached",
 	[CMA_REGULAR_KEPT] = "regular: the rest is kept",
+	[CMA_REGULAR_PINS] = "regular: the process pins memory",
 	[CMA_AS_STOCK_PRESSURE] = "as stock: pressure",
 	[CMA_AS_STOCK_EMPTY] = "as stock: none free",
 	[CMA_AS_STOCK_DRIFT] = "as stock: counts are off",
@@ -204,6 +205,8 @@ static const struct lmm_layout cma_layouts[] = {
 #endif
 #endif
 	LMM_LAYOUT(page, buddy_list),
+	LMM_LAYOUT_IN(LENDING_MODES, task_struct, mm),
+	LMM_LAYOUT_IN(LENDING_MODES, mm_struct, flags),
 };
 
 static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);
