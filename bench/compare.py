@@ -132,6 +132,7 @@ class Bench:
     usual   those to measure when the knobs name none
     quick   the names that --quick measures, on the first kernel
     kernel  the built kernel to measure on, which no package has; "": stock ones
+    stock   the stock kernels that may be named instead of the built one
     idle    IDLE_CONFIG is understood
     """
 
@@ -141,6 +142,7 @@ class Bench:
     parts: Sequence[Part]
     quick: tuple[str, ...]
     kernel: str = ""
+    stock: tuple[str, ...] = ()
     idle: bool = False
 
     @property

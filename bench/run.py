@@ -39,6 +39,8 @@ def stock(wanted: str | None) -> list[Image]:
 
 def own(bench: Bench, wanted: str | None) -> list[Image]:
     """The built kernel of a bench, and the modules for it; both are had here when absent."""
+    if wanted in bench.stock:
+        return stock(wanted)
     if wanted not in (None, bench.kernel):
         raise ToolError(f"--kernel {wanted}: {bench.name} is measured on {bench.kernel}")
     kernel_build.ensure(bench.kernel)

@@ -73,8 +73,8 @@ settings() {
 work() {
 	case $1 in
 	cma)
-		need write_to /sys/module/lmm_owner/parameters/take 1024
-		need write_to /sys/module/lmm_owner/parameters/give 1
+		need write_to /sys/module/lmm_owner/parameters/alloc 1024
+		need write_to /sys/module/lmm_owner/parameters/free 1
 		;;
 	# More than the blocks of the kernel's own pages have.
 	pageblock)

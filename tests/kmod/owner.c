@@ -2,8 +2,8 @@
 /*
  * lmm_owner.ko - an owner of CMA memory, where the kernel has none that can be told what to do
  *
- * Writing a number to `take` has it allocate so many pages in one piece of the first area,
- * and to `give` release the last of those.
+ * Writing a number to `alloc` has it allocate so many pages in one piece of the first area, and to
+ * `free` release the last of those.  The files are called as those of CMA_DEBUGFS.
  */
 #include <linux/cma.h>
 #include <linux/err.h>
@@ -46,8 +46,8 @@ static int give_set(const char *text, const struct kernel_param *param)
 	return static_call(owner_give)(area, held[pieces], nr_held[pieces]) ? 0 : -EIO;
 }
 
-LMM_PARAM_SET(take, take_set, "allocate so many pages in one piece");
-LMM_PARAM_SET(give, give_set, "release what was allocated last");
+LMM_PARAM_SET(alloc, take_set, "allocate so many pages in one piece");
+LMM_PARAM_SET(free, give_set, "release what was allocated last");
 
 static int first(struct cma *one, void *unused)
 {

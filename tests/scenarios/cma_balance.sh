@@ -14,9 +14,6 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 
-owner=/sys/module/lmm_owner/parameters
-# shellcheck disable=SC2034 # used by take and give
-take_file=$owner/take give_file=$owner/give
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 # What is left of regular memory, and how much more than that page tables take, in MiB.
 spare=40 more=45

@@ -8,10 +8,6 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 
-owner=/sys/module/lmm_owner/parameters
-# shellcheck disable=SC2034 # used by take and give
-take_file=$owner/take give_file=$owner/give
-
 need lmm_load
 need modprobe lmm_owner
 same "supported" "$(cat "$policy/supported")" yes

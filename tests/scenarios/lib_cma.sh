@@ -13,9 +13,16 @@
 policy=$LMM_DBG/cma
 
 fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }
-# Where the kernel has no CMA_DEBUGFS, the scenario names the files of lmm_owner.ko.
-take() { write_to "${take_file:-/sys/kernel/debug/cma/$1/alloc}" "$2"; }
-give() { write_to "${give_file:-/sys/kernel/debug/cma/$1/free}" "$2"; }
+# Where the kernel has no CMA_DEBUGFS, the scenario loads lmm_owner.ko, which has such files.
+owner() {
+	if [ -d /sys/module/lmm_owner ]; then
+		echo /sys/module/lmm_owner/parameters
+	else
+		echo "/sys/kernel/debug/cma/$1"
+	fi
+}
+take() { write_to "$(owner "$1")/alloc" "$2"; }
+give() { write_to "$(owner "$1")/free" "$2"; }
 migrated_for() {
 	_before=$(vmstat pgmigrate_success)
 	take "$1" "$2" || return 1
