@@ -23,6 +23,7 @@ static struct options {
 	unsigned long held_ms;	/* pause with the memory held */
 	unsigned long free_ms;	/* pause with the memory given back */
 	bool sparse;		/* every other page is given back before the first */
+	bool huge;		/* the kernel may use huge pages */
 	bool says;		/* each process says "held" at the beginning of that pause */
 } options = { .bytes = 64 << 20, .rounds = 16 };
 
@@ -63,6 +64,7 @@ static const struct load_option option_rows[] = {
 		    &options.held_ms, 0, MAX_PAUSE_MS),
 	LOAD_NUMBER('F', "MS", "pause after unmapping (0)", &options.free_ms, 0, MAX_PAUSE_MS),
 	{ 's', NULL, "gives back every other page before the pause", .flag = &options.sparse },
+	{ 't', NULL, "allows transparent huge pages", .flag = &options.huge },
 	{ 'a', NULL, "says 'held' each time the memory is touched", .flag = &options.says },
 	{}
 };
@@ -200,7 +202,7 @@ int main(int argc, char **argv)
 		     options.procs, cpus);
 	if (options.bytes < (__u64)sysconf(_SC_PAGESIZE))
 		errx(1, "-w: less than a page");
-	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+	if (!options.huge && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
 	res = map_memory(options.procs * sizeof(*res), MAP_SHARED);
 	before = page_faults();

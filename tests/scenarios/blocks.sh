@@ -79,7 +79,7 @@ if [ -n "$monitor" ]; then
 	note "balloon: skipped $(counter skipped_off_list pageblock) pages off the lists"
 	balloon 1024
 	check "the balloon gives all back" wait_for 120 gives 0 ballooned
-	check "the process that has the memory lives" pgrep lmm_hog
+	check "the process that has the memory lives" lives lmm_hog
 fi
 hog_end
 check "with enough free blocks the worker rests" wait_for 30 rests
@@ -136,7 +136,7 @@ check "what was mixed is put in order" wait_for 120 gives 0 of DMA32 6
 note "mixed $mixed times: $strangers pages, then $(strangers); cleaned $(counter cleaned pageblock) blocks"
 check "the worker has run again for that" grown "$before" passes
 check "the pages are gone from there" test "$(strangers)" -lt $((strangers / 10))
-check "the process that has them lives" pgrep lmm_late
+check "the process that has them lives" lives lmm_late
 pkill lmm_late
 need rmmod lmm_holes
 

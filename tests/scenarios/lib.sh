@@ -182,10 +182,11 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   pcp_before               pages_before pcp, and have $bounds, which is to be there in the end, too
 #   pcp_after PREFIX         switch pcp off; two checks, with names that begin so: what is left of it
 #   work_start MIB           one process on CPU 0 that maps, touches and unmaps, resting in between; load_stop ends it
-#   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it
+#   hog_start MIB [CMD...]   a process $hog (lmm_hog), run by CMD, that takes memory and keeps it; $hog_options: more of its options
 #   victim_start MIB [CGROUP]   a hog that the OOM killer takes first, in a cgroup if one is named
 #   hog_settled              wait until the last hog has touched all of that, or is killed; hog_hold: start one and wait
 #   hog_end                  end every hog
+#   lives NAME               is there a process of that name that has not ended?
 #   cgroup_make NAME FILE VALUE   the cgroup $cgroup/NAME, with VALUE in the file of its controller
 #   counter NAME [POLICY]     a counter, by default of pcp
 #   counted NAME N           is a counter of pcp above N?
@@ -304,7 +305,7 @@ work_start() {
 }
 
 # A name of its own, so that load_stop leaves it alone and the kernel's log tells it.
-hog=lmm_hog hogs=0
+hog=lmm_hog hogs=0 hog_options=
 hog_start() {
 	_mib=$1
 	shift
@@ -312,7 +313,8 @@ hog_start() {
 	hog_says=/run/$hog.$hogs
 	: >"$hog_says"
 	ln -sf "$LMM_ROOT/build/bench/pagetouch" "/run/$hog"
-	"$@" "/run/$hog" -a -w "$_mib" -r 1 -p 1 -H 600000 >"$hog_says" 2>&1 &
+	# shellcheck disable=SC2086 # words
+	"$@" "/run/$hog" -a $hog_options -w "$_mib" -r 1 -p 1 -H 600000 >"$hog_says" 2>&1 &
 	hog_pid=$!
 }
 
@@ -337,7 +339,9 @@ hog_settled() {
 	hog_holds || note "no hog has memory: $(tail -n 1 "$hog_says")"
 }
 
-hog_gone() { ! pgrep -r R,S,D "$hog" >/dev/null; }
+# A process that was killed keeps its name until somebody waits for the process.
+lives() { pgrep -r R,S,D "$1" >/dev/null; }
+hog_gone() { ! lives "$hog"; }
 hog_end() {
 	pkill "$hog"
 	wait_for 30 hog_gone

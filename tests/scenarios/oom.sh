@@ -74,7 +74,7 @@ for mode in $(soaked depth "event depth"); do
 	check "$mode: memory runs out" wait_for 120 killed "$before"
 	check "$mode: the killer called" counted oom_calls "$calls"
 	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - returned)), killed $(($(vmstat oom_kill) - before))"
-	check "$mode: the load lives" pgrep pagetouch
+	check "$mode: the load lives" lives pagetouch
 	hog_end
 	check "$mode: lists are raised again after it" wait_for 60 lists_raised
 	load_stop

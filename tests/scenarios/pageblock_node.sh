@@ -18,7 +18,7 @@ foreign() { awk '$1 == "numa_foreign" { print $2 }' $node/numastat; }
 # MiB that are free on node 0.
 free_mib() { awk '$3 == "MemFree:" { print int($4 / 1024) }' $node/meminfo; }
 direct() { vmstat allocstall_dma allocstall_dma32 allocstall_normal allocstall_movable; }
-storm_gone() { ! pgrep -r R,S,D pagetables >/dev/null; }
+storm_gone() { ! lives pagetables; }
 counts() { echo "$(foreign) $(direct) $(vmstat pgscan_direct)"; }
 
 # storm [NODE]: what 15,000 page tables cost: pages of the other node, direct reclaims, and pages

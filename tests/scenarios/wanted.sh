@@ -65,7 +65,7 @@ check "and as soon, or within 5 s more" test "$slowest" -le $((slowest_without +
 # A block may be on its way from one to the other when it is wanted.
 check "as many huge pages are had" test "$huge" -ge $((huge_without - rounds))
 [ -z "$owner" ] || check "the owner gets its own as often" test "$owned" -ge "$owned_without"
-check "the process that has the memory lives" pgrep lmm_hog
+check "the process that has the memory lives" lives lmm_hog
 hog_end
 need write_to "$PB/enabled" 0
 all_back
