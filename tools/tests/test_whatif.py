@@ -20,6 +20,8 @@ from livemmctl.whatif import events, fleet, library, predict, recording, rows, s
 PAGE = 4096
 BATCH, HIGH = 63, 378
 MS = 1_000_000
+PCP: predict.Plan = {"pcp": {}}
+ZONELOCK: predict.Plan = {"zonelock": {}}
 
 
 def format_text(event: str, number: int) -> str:
@@ -106,12 +108,13 @@ class Stock:
     faults: int = 1
     looked: int = -1
     crossed: int = 0
+    cpu: int = 0
     made: list[list[int]] = field(default_factory=list)
 
     def row(self, event: str, **values: int) -> None:
-        own = {"slot": 1, "count": self.count, "high": HIGH, "batch": BATCH, "net": self.net,
-               "allocated": self.allocated, "free": self.free, **values}
-        line = [self.now, 0, list(events.OURS).index(event)]
+        own = {"slot": 1, "cpu": self.cpu, "count": self.count, "high": HIGH, "batch": BATCH,
+               "net": self.net, "allocated": self.allocated, "free": self.free, **values}
+        line = [self.now, self.cpu, list(events.OURS).index(event)]
         line += [own.get(name, 0) for name in events.fields(event)]
         self.made.append(line + [0] * (library.COLUMNS - len(line)))
 
@@ -122,7 +125,7 @@ class Stock:
 
     def look(self) -> None:
         self.looked = self.now // (50 * MS)
-        self.row("zone_state", cpus=1, low=HIGH, high=HIGH, managed=500_000, high_mark=6000,
+        self.row("zone_state", cpus=2, low=HIGH, high=HIGH, managed=500_000, high_mark=6000,
                  mark=6000, gap=1000)
         self.row("list_state")
         self.row("cpu_state", faults=self.faults)
@@ -180,7 +183,7 @@ def bursts(pages: int, rounds: int, rest_ms: int = 0) -> Stock:
 @pytest.mark.parametrize(("pages", "rest_ms"), [(300, 0), (4000, 0), (16384, 500)])
 def test_without_the_policy_the_replay_is_the_recording(pages: int, rest_ms: int) -> None:
     host = bursts(pages, 6, rest_ms)
-    found = predict.predict(host.events(), "pcp", {"enabled": "0"})
+    found = predict.predict(host.events(), {"pcp": {"enabled": "0"}})
     assert found.recorded.crossed == host.crossed
     assert found.predicted.crossed == pytest.approx(host.crossed, rel=0.01, abs=2 * BATCH)
     assert found.predicted.holds == pytest.approx(found.recorded.holds, rel=0.02, abs=4)
@@ -189,7 +192,7 @@ def test_without_the_policy_the_replay_is_the_recording(pages: int, rest_ms: int
 
 def test_the_policy_saves_what_its_own_arithmetic_saves() -> None:
     host = bursts(4000, 30)
-    found = predict.predict(host.events(), "pcp", {})
+    found = predict.predict(host.events(), PCP)
     assert found.recorded.a_fault == pytest.approx(2, rel=0.1)
     # The first rounds teach; later ones cross no lock.
     assert found.predicted.crossed < found.recorded.crossed / 5
@@ -198,7 +201,7 @@ def test_the_policy_saves_what_its_own_arithmetic_saves() -> None:
 
 
 def test_a_smaller_maximum_keeps_less_and_saves_less() -> None:
-    found = [predict.predict(bursts(16384, 10).events(), "pcp", {"high_max_pct": share})
+    found = [predict.predict(bursts(16384, 10).events(), {"pcp": {"high_max_pct": share}})
              for share in ("1", "2", "12.5")]
     crossed = [item.predicted.crossed for item in found]
     kept = [item.predicted.kept_max for item in found]
@@ -211,21 +214,94 @@ def test_below_the_watermark_no_list_grows() -> None:
     for _ in range(8):
         host.take(4000)
         host.give(4000)
-    found = predict.predict(host.events(), "pcp", {})
+    found = predict.predict(host.events(), PCP)
     assert found.detail["limited_watermark"] > 0
     assert found.predicted.kept_max < 4000
 
 
+def pipe(pages: int) -> rows.Events:
+    """One CPU takes pages, the other frees these; 5 us a page."""
+    source, sink = Stock(cpu=0), Stock(cpu=1)
+    source.look()
+    sink.look()
+    for _ in range(pages):
+        source.take(1)
+        sink.give(1)
+    made = np.array([*source.made, *sink.made], dtype=np.int64)
+    return rows.Events(meta(), made[np.argsort(made[:, 0], kind="stable")])
+
+
+def test_a_depot_hands_pages_from_cpu_to_cpu() -> None:
+    events = pipe(40_000)
+    found = predict.predict(events, ZONELOCK)
+    assert found.recorded.crossed > 75_000
+    # What the first refills brought goes round.
+    assert found.predicted.crossed < found.recorded.crossed / 20
+    assert found.predicted.holds < found.recorded.holds / 20
+    assert found.detail["taken_pages"] > 35_000
+    assert "with zonelock" in found.text()
+    # pcp alone does not help: nothing that a CPU frees comes back to the CPU.
+    alone = predict.predict(events, PCP).predicted
+    both = predict.predict(events, {**PCP, **ZONELOCK}).predicted
+    assert alone.crossed > found.recorded.crossed / 2
+    assert both.crossed < found.recorded.crossed / 20
+
+
+def test_a_depot_off_is_no_depot() -> None:
+    events = bursts(4000, 6).events()
+    off = predict.predict(events, {"zonelock": {"enabled": "0"}}).predicted
+    assert off == predict.predict(events, {"pcp": {"enabled": "0"}}).predicted
+
+
+def test_a_depot_gives_back_what_no_cpu_takes() -> None:
+    host = Stock()
+    host.take(2000)
+    host.give(2000)
+    host.rest(3000)
+    found = predict.predict(host.events(), ZONELOCK)
+    # The trial share of 4 % of 500,000 pages would hold all; half of max_age_ms later all is old.
+    assert found.detail["stored_pages"] > 1000
+    assert found.detail["returned_age"] == found.detail["stored_pages"]
+    assert found.predicted.crossed == pytest.approx(found.recorded.crossed, rel=0.2)
+    small = predict.predict(host.events(), {"zonelock": {"max_pages_pct": "0.1"}})
+    assert small.detail["stored_pages"] <= 500
+    assert small.detail["refused"] > 0
+
+
+def test_below_the_watermark_a_depot_stores_nothing() -> None:
+    host = Stock(free=5000)
+    host.take(500)
+    host.give(2000)
+    found = predict.predict(host.events(), ZONELOCK)
+    assert found.detail["stored_pages"] == 0 and found.detail["refused"] > 0
+
+
 def test_settings_that_are_not_predicted_are_refused() -> None:
-    for settings in ({"mode": "depth"}, {"contended_only": "1"}, {"scope": "node"}):
+    for policy, settings in (("pcp", {"mode": "depth"}), ("pcp", {"contended_only": "1"}),
+                             ("pcp", {"scope": "node"}), ("zonelock", {"mode": "nomerge"})):
         with pytest.raises(CtlError) as error:
-            predict.config("pcp", settings, True)
+            predict.plan_of([policy], settings)
         assert error.value.status == Exit.UNSUPPORTED
-    for policy in ("zonelock", "numa", "pageblock", "cma"):
-        with pytest.raises(CtlError, match="is not predicted: "):
-            predict.config(policy, {}, True)
+    for policy in ("numa", "pageblock", "cma"):
+        with pytest.raises(CtlError, match=f"{policy} is not predicted: .* not recorded") as error:
+            predict.plan_of([policy], {})
+        assert error.value.status == Exit.UNSUPPORTED
+        assert "\n" not in str(error.value)
     with pytest.raises(CtlError, match="no knob"):
-        predict.config("pcp", {"speed": "1"}, True)
+        predict.plan_of(["pcp"], {"speed": "1"})
+
+
+def test_a_setting_names_its_policy_where_there_are_two() -> None:
+    both = ["pcp", "zonelock"]
+    plan = predict.plan_of(both, {"zonelock/max_age_ms": "300", "pcp/decay_ms": "500"})
+    assert plan == {"pcp": {"decay_ms": "500"}, "zonelock": {"max_age_ms": "300"}}
+    assert predict.settings_words(plan) == "pcp/decay_ms=500 zonelock/max_age_ms=300"
+    pcp, zonelock = predict.config(plan, True)
+    assert (pcp.decay_ms, zonelock.max_age_ms, zonelock.max_tenths) == (500, 300, 40)
+    with pytest.raises(CtlError, match="of which policy"):
+        predict.plan_of(both, {"watermark_guard_pct": "50"})
+    with pytest.raises(CtlError, match="numa is not to be on"):
+        predict.plan_of(["pcp"], {"numa/mode": "x"})
 
 
 def test_a_recording_says_what_it_lost(tmp_path: Path) -> None:
@@ -236,7 +312,7 @@ def test_a_recording_says_what_it_lost(tmp_path: Path) -> None:
 
 def test_a_sweep_finds_the_frontier_and_writes_a_profile(tmp_path: Path) -> None:
     found = bursts(16384, 10).events()
-    made = sweep.points(found, "pcp", {}, sweep.grid(["high_max_pct", "decay_ms=1000,3000"]))
+    made = sweep.points(found, PCP, sweep.grid(["high_max_pct", "decay_ms=1000,3000"]))
     assert len(made) == 14
     best = sweep.frontier(made)
     assert [p.kept for p in best] == sorted(p.kept for p in best)
@@ -244,7 +320,7 @@ def test_a_sweep_finds_the_frontier_and_writes_a_profile(tmp_path: Path) -> None
     assert all(any(b.kept <= p.kept and b.crossed <= p.crossed for b in best) for p in made)
     assert sweep.choose(best).crossed <= 1.1 * min(p.crossed for p in made)
     plot, profile = tmp_path / "f.svg", tmp_path / "p.toml"
-    sweep.run(App(), found, "pcp", {}, ["high_max_pct"], plot, profile)
+    sweep.run(App(), found, PCP, ["high_max_pct"], plot, profile)
     assert "<svg" in plot.read_text()
     settings = parse_profile(profile.read_text(), "p", "p.toml").policies["pcp"]
     assert settings["enabled"] == "1" and "high_max_pct" in settings
@@ -263,8 +339,8 @@ def test_a_fleet_is_ranked_and_a_broken_file_is_named(tmp_path: Path) -> None:
     bad = tmp_path / "bad.rec"
     bad.write_text("no")
     html = tmp_path / "fleet.html"
-    fleet.run(App(), [*paths, bad], "pcp", {}, html)
-    hosts = [fleet.host_of(path, "pcp", {}) for path in paths]
+    fleet.run(App(), [*paths, bad], PCP, html)
+    hosts = [fleet.host_of(path, PCP) for path in paths]
     assert hosts[0].before <= hosts[1].before <= hosts[2].before
     text = html.read_text()
     assert "on 3 hosts" in text and "bad.rec: not a recording" in text and "<svg" in text
@@ -290,7 +366,7 @@ def test_parquet_holds_what_was_recorded(tmp_path: Path) -> None:
     refilled, drained = duckdb.sql(
         f"SELECT sum(pages) FILTER (event = 'list_refill'), "
         f"sum(least(pages, count)) FILTER (event = 'list_drain') FROM '{path}'").fetchall()[0]
-    recorded = predict.predict(found, "pcp", {}).recorded
+    recorded = predict.predict(found, PCP).recorded
     assert (refilled, drained) == (recorded.refill_pages, recorded.drain_pages)
 
 
@@ -300,8 +376,8 @@ def test_refills_that_are_not_recorded_are_worked_out(pages: int) -> None:
     whole = host.events()
     # As on 6.7 and later, where refills cannot be hooked.
     half = rows.Events(whole.meta, np.ascontiguousarray(whole.rows[whole.rows[:, 2] != 0]))
-    found = predict.predict(half, "pcp", {"enabled": "0"})
+    found = predict.predict(half, {"pcp": {"enabled": "0"}})
     assert "the prediction is rough" in found.text() and found.document()["rough"]
-    assert not predict.predict(whole, "pcp", {}).document()["rough"]
+    assert not predict.predict(whole, PCP).document()["rough"]
     assert found.recorded.crossed == pytest.approx(host.crossed, rel=0.03)
     assert found.predicted.crossed == pytest.approx(host.crossed, rel=0.1)

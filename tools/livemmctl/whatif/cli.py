@@ -63,6 +63,8 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
 
 @command(
     ("livemmctl whatif host.rec", "pcp with its defaults"),
+    ("livemmctl whatif host.rec --policy pcp --policy zonelock --set zonelock/max_pages_pct=2",
+     "both policies"),
     ("livemmctl whatif host.rec --set high_max_pct=5 --set decay_ms=1000", "with other settings"),
     ("livemmctl whatif host.rec --sweep high_max_pct --sweep decay_ms --plot frontier.svg",
      "pages over zone->lock against pages kept"),
@@ -72,10 +74,11 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path),
                 metavar="FILE...")
-@click.option("--policy", default="pcp", show_default=True, metavar="POLICY",
-              help="The policy that is to be on.")
+@click.option("--policy", "policies", multiple=True, default=("pcp",), show_default=True,
+              metavar="POLICY", help="A policy that is to be on: pcp or zonelock; twice: both.")
 @click.option("--set", "assignments", multiple=True, metavar="KNOB=VALUE",
-              help="A setting of the policy; the others have their defaults.")
+              help="A setting; the others have their defaults. Of several policies: "
+                   "POLICY/KNOB=VALUE.")
 @click.option("--sweep", "sweeps", multiple=True, metavar="KNOB[=V,V...]",
               help="Try values of a knob; more than one knob: all combinations.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="SVG",
@@ -86,17 +89,18 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
               help="Write a page that ranks the hosts.")
 @click.option("--parquet", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the events of the one recording as Parquet (needs pyarrow).")
-def whatif(app: App, files: tuple[Path, ...], policy: str, assignments: tuple[str, ...],
-           sweeps: tuple[str, ...], plot: Path | None, profile: Path | None, html: Path | None,
-           parquet: Path | None) -> None:
-    """Replay recordings through the policy's own arithmetic, and predict.
+def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
+           assignments: tuple[str, ...], sweeps: tuple[str, ...], plot: Path | None,
+           profile: Path | None, html: Path | None, parquet: Path | None) -> None:
+    """Replay recordings through the policies' own arithmetic, and predict.
 
     Predicts the pages that cross zone->lock, how often the lock is taken for lists, and the
-    pages that lists keep. docs/whatif.md has the error of predictions, and what is not predicted.
+    pages that lists and depots keep. docs/whatif.md has the error of predictions, and what is
+    not predicted.
     """
     from livemmctl.whatif import predict, rows
 
-    settings = parse_assignments(policy, assignments)
+    plan = predict.plan_of(policies, parse_assignments("whatif", assignments))
     if parquet is not None:
         if len(files) != 1:
             raise UsageError("--parquet is for one recording")
@@ -104,13 +108,13 @@ def whatif(app: App, files: tuple[Path, ...], policy: str, assignments: tuple[st
     if html is not None or len(files) > 1:
         from livemmctl.whatif import fleet
 
-        fleet.run(app, files, policy, settings, html)
+        fleet.run(app, files, plan, html)
         return
     found = rows.read(files[0])
     if sweeps:
         from livemmctl.whatif import sweep
 
-        sweep.run(app, found, policy, settings, sweeps, plot, profile)
+        sweep.run(app, found, plan, sweeps, plot, profile)
         return
-    outcome = predict.predict(found, policy, settings)
+    outcome = predict.predict(found, plan)
     app.show(outcome.document(), outcome.text)

@@ -48,9 +48,9 @@ class Host:
         return (self.kept_after - self.kept_before) / 256
 
 
-def host_of(path: Path, policy: str, settings: dict[str, str]) -> Host:
+def host_of(path: Path, plan: predict.Plan) -> Host:
     found = rows.read(path)
-    outcome = predict.predict(found, policy, settings)
+    outcome = predict.predict(found, plan)
     seconds = max(outcome.seconds, 1e-9)
     return Host(found.meta.host, path.name, found.meta.kernel, found.meta.cpus, seconds,
                 outcome.recorded.crossed / seconds, outcome.predicted.crossed / seconds,
@@ -82,44 +82,42 @@ def _picture(hosts: Sequence[Host]) -> str:
     return text[text.index("<svg"):]
 
 
-def page(hosts: Sequence[Host], broken: Sequence[tuple[str, str]], policy: str,
-         settings: dict[str, str], seconds: float) -> str:
+def page(hosts: Sequence[Host], broken: Sequence[tuple[str, str]], plan: predict.Plan,
+         seconds: float) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(loader=PackageLoader("livemmctl.whatif"), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.get_template("fleet.html.j2").render(
-        hosts=hosts, broken=broken, policy=policy,
-        settings=" ".join(f"{key}={value}" for key, value in settings.items()) or "its defaults",
+        hosts=hosts, broken=broken, policy=predict.words_of(plan),
+        settings=predict.settings_words(plan) or "defaults",
         picture=Markup(_picture(hosts)) if hosts else "", seconds=seconds, version=__version__)
 
 
-def run(app: App, paths: Sequence[Path], policy: str, settings: dict[str, str],
-        html: Path | None) -> None:
+def run(app: App, paths: Sequence[Path], plan: predict.Plan, html: Path | None) -> None:
     """Rank hosts by what they would save; a file that cannot be read is named, and left out."""
-    predict.config(policy, settings, True)
     began = time.perf_counter()
     hosts, broken = [], []
     for path in paths:
         try:
-            hosts.append(host_of(path, policy, settings))
+            hosts.append(host_of(path, plan))
         except (CtlError, OSError) as error:
             broken.append((str(path), str(error)))
     hosts.sort(key=lambda host: host.saved, reverse=True)
     spent = time.perf_counter() - began
     if html is not None:
-        files.replace(html, page(hosts, broken, policy, settings, spent))
+        files.replace(html, page(hosts, broken, plan, spent))
 
     def text() -> str:
-        numbers = ("pages/s", f"with {policy}", "saved", "kept, MiB", "lost")
+        numbers = ("pages/s", f"with {predict.words_of(plan)}", "saved", "kept, MiB", "lost")
         shown = [(host.name, host.file, host.on or "-", f"{host.before:.0f}", f"{host.after:.0f}",
                   f"{host.share:.0%}{host.remark}", f"{host.cost_mib:+.1f}", f"{host.lost}")
                  for host in hosts]
         return text_of(Table(("host", "file", "recorded with", *numbers), shown, numbers),
                        *(f"left out: {path}: {why}" for path, why in broken))
 
-    app.show({"policy": policy, "settings": settings, "seconds": spent,
+    app.show({"policies": plan, "seconds": spent,
               "hosts": [{**vars(host), "saved": host.saved, "share": host.share,
                          "cost_mib": host.cost_mib} for host in hosts],
               "left_out": [{"file": path, "why": why} for path, why in broken]}, text)

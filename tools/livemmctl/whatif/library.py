@@ -22,8 +22,12 @@ HERE = Path(__file__).resolve().parent
 #: Where the module's sources are: a checkout, or what the Debian package for DKMS unpacks.
 CHECKOUT = HERE.parents[2]
 DKMS = Path("/usr/src")
-CORES = ("policy/pcp/core.c", "policy/pcp/core_event.c")
-OURS = ("replay.c", "lists.c", "measure.c", "pages.c")
+CORES = ("policy/pcp/core.c", "policy/pcp/core_event.c", "policy/zonelock/core.c",
+         "policy/zonelock/depot.c")
+#: What these include of the module.
+HEADERS = ("policy/pcp/core.h", "policy/pcp/core_event.h", "policy/zonelock/core.h",
+           "policy/zonelock/depot.h", "policy/common/drain.h")
+OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c")
 FIELDS = 12
 COLUMNS = 3 + FIELDS
 #: Cores are written for the kernel's warnings, not for these.
@@ -41,13 +45,21 @@ class Pcp(ctypes.Structure):
         "high_max_tenths", "decay_ms")]
 
 
+class Zonelock(ctypes.Structure):
+    """struct whatif_zonelock of replay.h."""
+
+    _fields_ = [(name, ctypes.c_int32) for name in (
+        "enabled", "max_tenths", "max_age_ms", "guard_pct")]
+
+
 class Result(ctypes.Structure):
     """struct whatif_result of replay.h."""
 
     _fields_ = [*((name, ctypes.c_int64) for name in (
         "refills", "refill_pages", "drains", "drain_pages", "exit_drains", "excess_pages", "grown",
-        "lowered", "limited_watermark", "limited_max", "limited_room", "kept_max", "faults",
-        "ns")), ("kept_area", ctypes.c_double)]
+        "lowered", "limited_watermark", "limited_max", "limited_room",
+        "stored_pages", "taken_pages", "returned_pages", "returned_age", "refused", "kept_max",
+        "faults", "ns")), ("kept_area", ctypes.c_double)]
 
 
 class Format(ctypes.Structure):
@@ -115,9 +127,7 @@ def library() -> ctypes.CDLL:
     """Build the library unless it is there, of these very sources."""
     found = sources()
     files = [*(HERE / name for name in (*OURS, "model.h", "replay.h")), found.kernel_h,
-             *(found.module / core for core in CORES),
-             *sorted((found.module / "policy/pcp").glob("core*.h")),
-             found.module / "policy/common/drain.h"]
+             *(found.module / name for name in (*CORES, *HEADERS))]
     texts = [file.read_text(encoding="utf-8") for file in files]
     key = hashlib.sha256("\0".join([*FLAGS, *texts]).encode()).hexdigest()[:16]
     target = _cache_folder() / f"replay-{key}.so"
@@ -146,10 +156,10 @@ def pages(raw: bytes, page_size: int, cpu: int,
     return rows[:made].copy(), lost.value
 
 
-def replay(rows: Rows, config: Pcp) -> Result:
+def replay(rows: Rows, pcp: Pcp, zonelock: Zonelock) -> Result:
     result = Result()
-    if library().whatif_replay(_pointer(rows), ctypes.c_int64(len(rows)), ctypes.byref(config),
-                               ctypes.byref(result)):
+    if library().whatif_replay(_pointer(rows), ctypes.c_int64(len(rows)), ctypes.byref(pcp),
+                               ctypes.byref(zonelock), ctypes.byref(result)):
         raise MemoryError
     return result
 

@@ -4,7 +4,7 @@
  * policy pcp in mode `event` (handlers.c, size.c)
  *
  * The decisions are those of module/policy/pcp/core.c and core_event.c, which this library is built
- * from.
+ * from.  Where zonelock is on too, pcp is asked first, and the depot next (depots.c).
  */
 #include "policy/common/drain.h"
 #include "model.h"
@@ -17,22 +17,23 @@ static long mark_of(const struct model *model, const struct zone *zone)
 	return zone->mark + zone->high_mark * model->config->guard_pct / 100;
 }
 
-static long free_of(const struct zone *zone)
-{
-	return zone->free - zone->more;
-}
-
 static bool is_near(const struct model *model, const struct zone *zone)
 {
-	return free_of(zone) < mark_of(model, zone) + (zone->reclaim ? zone->gap : 0);
+	return model_free(zone) < mark_of(model, zone) + (zone->reclaim ? zone->gap : 0);
+}
+
+/* Lists and depots of a zone have @pages more. */
+void model_keep(struct model *model, struct zone *zone, long pages)
+{
+	zone->more += pages;
+	model->kept += pages;
+	model->result->kept_max = max(model->result->kept_max, (int64_t)model->kept);
 }
 
 void model_add(struct model *model, struct zone *zone, struct list *list, int pages)
 {
 	list->count += pages;
-	zone->more += pages;
-	model->kept += pages;
-	model->result->kept_max = max(model->result->kept_max, (int64_t)model->kept);
+	model_keep(model, zone, pages);
 }
 
 /* pages of a list that are drained, for whatever reason */
@@ -92,7 +93,7 @@ static bool by_policy(const struct model *model, const struct list *list)
 
 static void kick(struct model *model, struct zone *zone)
 {
-	if (!model->config->enabled || free_of(zone) >= mark_of(model, zone) ||
+	if (!model->config->enabled || model_free(zone) >= mark_of(model, zone) ||
 	    zone->raised <= 0 || model->now < zone->kicked + KICK_GAP_NS)
 		return;
 	zone->kicked = model->now;
@@ -110,7 +111,7 @@ static int nr_alloc(const struct model *model, const struct zone *zone, struct l
 	if (high < list->batch)
 		return 1;
 	batch = list->batch << list->alloc_factor;
-	if (!list->written && free_of(zone) >= zone->high_mark)
+	if (!list->written && model_free(zone) >= zone->high_mark)
 		high = list->tuned = min(high + batch, zone->high);
 	most = max(high - list->count - list->batch, list->batch);
 	if (batch <= most && list->alloc_factor < SCALE_MAX)
@@ -120,19 +121,29 @@ static int nr_alloc(const struct model *model, const struct zone *zone, struct l
 
 static void refill(struct model *model, struct zone *zone, struct list *list)
 {
-	int asked = nr_alloc(model, zone, list), got = asked;
 	struct pcp_sample sample = sample_of(list);
+	bool sized = by_policy(model, list) && model->steer.sees_refills;
+	int asked, got = depot_fill(model, zone, list);
 
+	if (got) {
+		if (sized)
+			pcp_event_refill(&list->event, &sample, got);
+		return;
+	}
+	asked = nr_alloc(model, zone, list);
+	got = asked;
 	kick(model, zone);
-	if (by_policy(model, list) && model->steer.sees_refills) {
+	if (sized) {
 		struct pcp_limits limits = limits_now(model, zone, list);
-		long room = free_of(zone) - mark_of(model, zone);
+		long room = model_free(zone) - mark_of(model, zone);
 
 		got = pcp_event_refill_count(&list->event, asked, list->count, &limits,
 					     &model->steer);
 		got = max_t(long, asked, min_t(long, got, room));
-		pcp_event_refill(&list->event, &sample, got);
 	}
+	got = depot_split(model, zone, list, got, bound(model, zone, list));
+	if (sized)
+		pcp_event_refill(&list->event, &sample, got);
 	model_add(model, zone, list, got);
 	model->result->refills++;
 	model->result->refill_pages += got;
@@ -171,7 +182,7 @@ static int high_now(const struct model *model, const struct zone *zone, struct l
 	}
 	if (list->written)
 		return high;
-	if (free_of(zone) < zone->high_mark) {
+	if (model_free(zone) < zone->high_mark) {
 		list->tuned = max(high - freed, zone->low);
 		return max(list->count, zone->low);
 	}
@@ -233,6 +244,8 @@ static void drain_full(struct model *model, struct zone *zone, struct list *list
 					      &model->steer);
 		pcp_event_drained(&list->event, &sample, pages);
 	}
+	if (pages > 0)
+		pages -= depot_store(model, zone, list, pages);
 	model_drain(model, zone, list, pages);
 }
 
@@ -266,6 +279,7 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 	else if (model->config->enabled && model->config->limit_exit_drain &&
 		 !is_near(model, zone))
 		pages = lmm_drain_limit(pages, list->count, list->batch);
+	pages -= depot_exit(model, zone, list, pages);
 	if (pages > 0)
 		model->result->exit_drains++;
 	model_drain(model, zone, list, pages);
@@ -337,7 +351,7 @@ void model_pass(struct model *model, struct zone *zone, bool tick)
 			list->decision = pcp_event_hold(&list->limits);
 		held += max(list->count - zone->low, 0);
 	}
-	lacks = mark_of(model, zone) - free_of(zone) + max(zone->gap, held / 8);
+	lacks = mark_of(model, zone) - model_free(zone) + max(zone->gap, held / 8);
 	for (cpu = 0; cpu < model->nr_cpus; cpu++) {
 		struct list *list = zone->lists[cpu];
 		int64_t decay = config->decay_ms * NS_PER_MS;

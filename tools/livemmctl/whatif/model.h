@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * model.h - the lists of a host with policy pcp on: shared by lists.c and replay.c
+ * model.h - the lists and depots of a host with policies pcp and zonelock: shared by lists.c,
+ * depots.c and replay.c
  */
 #ifndef LIVEMM_WHATIF_MODEL_H
 #define LIVEMM_WHATIF_MODEL_H
@@ -9,6 +10,8 @@
 
 #include "policy/pcp/core.h"
 #include "policy/pcp/core_event.h"
+#include "policy/zonelock/core.h"
+#include "policy/zonelock/depot.h"
 #include "replay.h"
 
 /* CONFIG_PCP_BATCH_SCALE_MAX of Debian's kernels. */
@@ -30,6 +33,7 @@ struct list {
 	int free_factor;		/* 6.1 */
 	int alloc_factor;		/* from 6.7 on */
 	int free_count;			/* from 6.7 on */
+	unsigned int refills;		/* one after the other, for zonelock */
 
 	struct pcp_event event;
 	struct pcp_limits limits;
@@ -55,11 +59,21 @@ struct zone {
 	bool near;
 	int64_t kicked;
 	int64_t pass_at;
+
+	struct depot depot;		/* has no shards where zonelock is off */
+	struct depot_shard *shard;
+	struct depot_batch *batches;
+	unsigned int worth;
+	unsigned long aged;
+	unsigned long open_at;		/* jiffies */
+	bool wanted;
+
 	struct list *lists[WHATIF_CPUS];
 };
 
 struct model {
 	const struct whatif_pcp *config;
+	const struct whatif_zonelock *zonelock;
 	struct whatif_result *result;
 	struct pcp_steer steer;
 	struct zone zones[WHATIF_SLOTS];
@@ -69,10 +83,19 @@ struct model {
 	int64_t now;
 	int64_t next_tick;
 	int64_t next_vmstat;
+	int64_t depot_tick;		/* next pass over the depots, or 0 */
+	int64_t depot_kick;		/* and one that a hook asked for */
 	long kept;
 };
 
+/* Free pages of a zone, as the kernel counts them. */
+static inline long model_free(const struct zone *zone)
+{
+	return zone->free - zone->more;
+}
+
 /* lists.c */
+void model_keep(struct model *model, struct zone *zone, long pages);
 void model_add(struct model *model, struct zone *zone, struct list *list, int pages);
 void model_drain(struct model *model, struct zone *zone, struct list *list, int pages);
 void model_take(struct model *model, struct zone *zone, struct list *list, long pages);
@@ -80,5 +103,16 @@ void model_give(struct model *model, struct zone *zone, struct list *list, long 
 void model_exit(struct model *model, struct zone *zone, struct list *list);
 void model_pass(struct model *model, struct zone *zone, bool tick);
 void model_vmstat(struct model *model, struct zone *zone);
+
+/* depots.c */
+int depot_begin(const struct model *model, struct zone *zone);
+void depot_end(struct zone *zone);
+int depot_store(struct model *model, struct zone *zone, struct list *list, int asked);
+int depot_exit(struct model *model, struct zone *zone, struct list *list, int asked);
+int depot_fill(struct model *model, struct zone *zone, struct list *list);
+int depot_split(struct model *model, struct zone *zone, struct list *list, int asked, int high);
+long depot_return_zone(struct model *model, struct zone *zone, enum depot_reason reason);
+void depot_pass(struct model *model);
+void depot_wanted(struct model *model);
 
 #endif /* LIVEMM_WHATIF_MODEL_H */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What was recorded, and what a policy would have made of the same load."""
+"""What was recorded, and what policies would have made of the same load."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,15 @@ from livemmctl.table import Table, text_of
 from livemmctl.whatif import library
 from livemmctl.whatif.rows import Events
 
-#: Settings of pcp that the replay does not know, and the one value that it stands for.
-FIXED = {"mode": "event", "contended_only": "0", "scope": "zone"}
+#: Settings by policy: those that are to be on.
+Plan = dict[str, dict[str, str]]
+#: Settings that the replay does not know, and the one value that it stands for.
+FIXED = {"pcp": {"mode": "event", "contended_only": "0", "scope": "zone"},
+         "zonelock": {"mode": "depot"}}
 #: Settings of mode `depth`, which mode `event` does not read.
 UNUSED = ("period_ms", "window_periods")
-PREDICTED = ("pcp",)
+PREDICTED = ("pcp", "zonelock")
 WHY_NOT = {
-    "zonelock": "its depots are not modelled yet",
     "numa": "a hint fault depends on when and where a thread next uses a page, which is not "
             "recorded",
     "pageblock": "a mixed block depends on which pages are free, which is not recorded",
@@ -47,8 +50,7 @@ class Outcome:
     """The recording, and the prediction for the settings."""
 
     path: str
-    policy: str
-    settings: dict[str, str]
+    plan: Plan
     recorded: Figures
     predicted: Figures
     detail: dict[str, int]
@@ -58,15 +60,17 @@ class Outcome:
     lost: int
     #: Policies that were on when the host was recorded.
     on: tuple[str, ...] = ()
+    #: Pages in depots, mean, while the host was recorded.
+    depot_pages: float = 0.0
     #: Refills were recorded; else predictions are rough.
     sees_refills: bool = True
 
     def document(self) -> dict[str, Any]:
         sides = {"recorded": self.recorded, "predicted": self.predicted}
         return {
-            "policy": self.policy, "settings": self.settings, "seconds": self.seconds,
+            "policies": self.plan, "seconds": self.seconds,
             "events": self.events, "events_lost": self.lost, "recorded_with": list(self.on),
-            "rough": not self.sees_refills,
+            "recorded_depot_pages": self.depot_pages, "rough": not self.sees_refills,
             "events_per_second": round(self.events / max(self.replay_seconds, 1e-9)),
             **{side: {**vars(figures), "a_fault": figures.a_fault}
                for side, figures in sides.items()},
@@ -83,7 +87,7 @@ class Outcome:
             ("pages kept, mean", f"{self.recorded.kept:.0f}", f"{self.predicted.kept:.0f}"),
             ("pages kept, most", f"{self.recorded.kept_max}", f"{self.predicted.kept_max}"),
         ]
-        table = text_of(Table(("", "recorded", f"with {self.policy}"), rows))
+        table = text_of(Table(("", "recorded", f"with {words_of(self.plan)}"), rows))
         said = [f"{self.path}: {self.seconds:.1f} s, {self.events} events, replayed at "
                 f"{self.events / max(self.replay_seconds, 1e-9):,.0f} events a second"]
         if self.on:
@@ -104,40 +108,93 @@ def figures(result: library.Result) -> Figures:
         result.refills + result.drains, result.kept_area / ns, result.kept_max, result.faults)
 
 
-def config(policy: str, settings: dict[str, str], sees_refills: bool) -> library.Pcp:
-    """The settings as the replay takes them; those not named have the module's defaults."""
-    if policy not in PREDICTED:
-        why = WHY_NOT.get(policy)
-        raise CtlError(f"{policy} is not predicted: {why}" if why else f"no policy {policy}",
-                       Exit.UNSUPPORTED if why else Exit.USAGE)
-    known = documented((6, 1))[policy]
+def words_of(plan: Plan) -> str:
+    """The policies, for people."""
+    return " and ".join(plan)
+
+
+def settings_words(plan: Plan) -> str:
+    """The settings, for people; with the policy where there are several."""
+    return " ".join(f"{key if len(plan) == 1 else f'{policy}/{key}'}={value}"
+                    for policy, knobs in plan.items() for key, value in knobs.items())
+
+
+def _place(plan: Plan, key: str) -> tuple[str, str]:
+    """Policy and knob of KNOB, or of POLICY/KNOB."""
+    policy, slash, knob = key.rpartition("/")
+    if slash and policy not in plan:
+        raise UsageError(f"{key}: {policy} is not to be on; see --policy")
+    if not slash and len(plan) > 1:
+        raise UsageError(f"{key}: of which policy? Write POLICY/{key}")
+    return (policy if slash else next(iter(plan))), knob
+
+
+def with_settings(plan: Plan, settings: dict[str, str]) -> Plan:
+    """The plan with more settings, by KNOB or POLICY/KNOB."""
+    made = {policy: dict(knobs) for policy, knobs in plan.items()}
     for key, value in settings.items():
+        policy, knob = _place(plan, key)
+        made[policy][knob] = value
+    return made
+
+
+def plan_of(policies: Sequence[str], settings: dict[str, str]) -> Plan:
+    """The policies that are to be on, with their settings; errors name what is not predicted."""
+    for policy in policies:
+        if policy not in PREDICTED:
+            why = WHY_NOT.get(policy)
+            raise CtlError(f"{policy} is not predicted: {why}" if why else f"no policy {policy}",
+                           Exit.UNSUPPORTED if why else Exit.USAGE)
+    plan = with_settings({policy: {} for policy in policies}, settings)
+    config(plan, True)
+    return plan
+
+
+def _wanted(plan: Plan, policy: str) -> dict[str, str]:
+    """All settings of a policy; those not named have the module's defaults."""
+    known = documented((6, 1))[policy]
+    for key, value in plan.get(policy, {}).items():
         if key not in known and key != "enabled":
             raise UsageError(f"{policy} has no knob {key}")
-        if key in FIXED and value != FIXED[key]:
-            raise CtlError(f"{policy}/{key}: {value}: not predicted, only {FIXED[key]} is",
+        if value != FIXED[policy].get(key, value):
+            raise CtlError(f"{policy}/{key}: {value}: not predicted, only {FIXED[policy][key]} is",
                            Exit.UNSUPPORTED)
-    want = {**known, **settings}
+    return {"enabled": "1" if policy in plan else "0", **known, **plan.get(policy, {})}
+
+
+def config(plan: Plan, sees_refills: bool) -> tuple[library.Pcp, library.Zonelock]:
+    """The settings as the replay takes them."""
+    pcp, zonelock = _wanted(plan, "pcp"), _wanted(plan, "zonelock")
     try:
         return library.Pcp(
-            enabled=int(want.get("enabled", "1")), sees_refills=sees_refills,
-            limit_exit_drain=int(want["limit_exit_drain"]),
-            batch_max_scale=int(want["batch_max_scale"]), gain_pct=int(want["gain_pct"]),
-            guard_pct=int(want["watermark_guard_pct"]),
-            high_max_tenths=round(10 * float(want["high_max_pct"])),
-            decay_ms=int(want["decay_ms"]))
+            enabled=int(pcp["enabled"]), sees_refills=sees_refills,
+            limit_exit_drain=int(pcp["limit_exit_drain"]),
+            batch_max_scale=int(pcp["batch_max_scale"]), gain_pct=int(pcp["gain_pct"]),
+            guard_pct=int(pcp["watermark_guard_pct"]),
+            high_max_tenths=round(10 * float(pcp["high_max_pct"])),
+            decay_ms=int(pcp["decay_ms"])), library.Zonelock(
+            enabled=int(zonelock["enabled"]),
+            max_tenths=round(10 * float(zonelock["max_pages_pct"])),
+            max_age_ms=int(zonelock["max_age_ms"]),
+            guard_pct=int(zonelock["watermark_guard_pct"]))
     except ValueError as error:
-        raise UsageError(f"{policy}: {error}") from None
+        raise UsageError(f"{words_of(plan)}: {error}") from None
 
 
-def predict(found: Events, policy: str, settings: dict[str, str]) -> Outcome:
+#: Of the replay, by policy.
+DETAIL = {
+    "pcp": ("grown", "lowered", "excess_pages", "exit_drains", "limited_watermark", "limited_max",
+            "limited_room"),
+    "zonelock": ("stored_pages", "taken_pages", "returned_pages", "returned_age", "refused"),
+}
+
+
+def predict(found: Events, plan: Plan) -> Outcome:
     recorded, sees_refills = library.measure(found.rows)
     began = time.perf_counter()
-    replayed = library.replay(found.rows, config(policy, settings, sees_refills))
+    replayed = library.replay(found.rows, *config(plan, sees_refills))
     spent = time.perf_counter() - began
-    detail = {name: getattr(replayed, name) for name in (
-        "grown", "lowered", "excess_pages", "exit_drains", "limited_watermark", "limited_max",
-        "limited_room")}
-    return Outcome(found.meta.host, policy, settings, figures(recorded), figures(replayed), detail,
+    detail = {name: getattr(replayed, name) for policy in plan for name in DETAIL[policy]}
+    return Outcome(found.meta.host, plan, figures(recorded), figures(replayed), detail,
                    replayed.ns / 1e9, len(found.rows), spent, found.meta.lost,
-                   tuple(found.meta.policies), sees_refills)
+                   tuple(found.meta.policies), found.meta.depot_pages, sees_refills)

@@ -8,6 +8,8 @@ recording, which removes instances of processes that are gone.
 
 import contextlib
 import os
+import re
+import statistics
 import subprocess
 import tempfile
 import time
@@ -153,6 +155,12 @@ def _begin(debugfs: Path) -> int:
     return armed
 
 
+def _depot_pages(state: Path) -> int:
+    """Pages that the depots of zonelock hold."""
+    found = re.search(r"^# held_pages (\d+)", state.read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
 def _page_size(trace: Instance) -> int:
     """Header and data of a page, as header_page has them."""
     text = (trace.path / "events/header_page").read_text(encoding="ascii")
@@ -173,15 +181,19 @@ def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Pa
         try:
             meta.began = time.time()
             end = time.monotonic() + seconds
+            held = []
             running = subprocess.Popen(load, stdout=load_out) if load else None
             while (left := end - time.monotonic()) > 0:
                 time.sleep(min(left, LOOK_SECONDS))
                 reader.drain()
+                if "zonelock" in meta.policies:
+                    held.append(_depot_pages(debugfs / "zonelock/state"))
                 if running is not None and running.poll() is not None:
                     break
         finally:
             os.close(armed)
         reader.drain()
+        meta.depot_pages = statistics.fmean(held) if held else 0.0
         meta.overruns = reader.overruns()
         recording.write(out, meta, formats, reader.files)
     return meta

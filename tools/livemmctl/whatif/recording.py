@@ -32,6 +32,7 @@ class Meta:
     page_size       of the ring buffer, in bytes
     buffer_kb       size of the ring buffer of each CPU
     policies        those that were on, with their settings
+    depot_pages     pages that the depots of zonelock held, mean of a look every 0.2 s
     overruns        events that each CPU lost, because the buffer was full
     """
 
@@ -45,6 +46,7 @@ class Meta:
     buffer_kb: int
     version: int = VERSION
     policies: dict[str, str] = field(default_factory=dict)
+    depot_pages: float = 0.0
     overruns: dict[str, int] = field(default_factory=dict)
 
     @property

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * replay.c - what the lists of a recorded host do with policy pcp on
+ * replay.c - what the lists of a recorded host do with policies pcp and zonelock
  *
  * A recording says how many pages a list had at each refill, drain and look.  Between two such
  * moments the list's CPU has allocated or freed the difference.  A CPU asks for the same pages
@@ -22,7 +22,17 @@ static void clock_run(struct model *model, int64_t time)
 
 	for (;;) {
 		int64_t next = min(model->next_vmstat, model->next_tick);
+		bool depots = false;
 		struct zone *due = NULL;
+
+		if (model->depot_tick && model->depot_tick <= next) {
+			next = model->depot_tick;
+			depots = true;
+		}
+		if (model->depot_kick && model->depot_kick <= next) {
+			next = model->depot_kick;
+			depots = true;
+		}
 
 		for (slot = 0; slot < model->nr_slots; slot++) {
 			struct zone *zone = &model->zones[slot];
@@ -36,6 +46,10 @@ static void clock_run(struct model *model, int64_t time)
 			break;
 		model->result->kept_area += (double)model->kept * (next - model->now);
 		model->now = next;
+		if (depots && !due) {
+			depot_pass(model);
+			continue;
+		}
 		if (due) {
 			due->pass_at = 0;
 			model_pass(model, due, false);
@@ -169,6 +183,13 @@ static void on_refill(struct model *model, const int64_t *f)
 	list->seen--;
 }
 
+/* Somebody drains all lists of the zone, to have their pages; zonelock gives back too. */
+static void all_drain(struct model *model, struct zone *zone, struct list *list)
+{
+	model_drain(model, zone, list, list->count);
+	depot_return_zone(model, zone, DEPOT_BY_DRAIN);
+}
+
 static void on_drain(struct model *model, const int64_t *f)
 {
 	struct list *list = list_of(model, f[0], f[1]);
@@ -182,7 +203,7 @@ static void on_drain(struct model *model, const int64_t *f)
 	if (f[2] >= PCP_TYPES && f[3] >= min(f[4], (int64_t)f[6] << SCALE_MAX))
 		model_exit(model, zone, list);
 	else if (f[3] >= f[4])
-		model_drain(model, zone, list, list->count);
+		all_drain(model, zone, list);
 	else if (!model->tunes && f[4] < f[5] && !zone->reclaim)
 		model_drain(model, zone, list, min((int)f[3], list->count));
 	list->freed_last = true;
@@ -192,12 +213,12 @@ static void on_drain(struct model *model, const int64_t *f)
 	zone->free += f[4] - list->seen;
 }
 
-static void on_zone(struct model *model, const int64_t *f)
+static int on_zone(struct model *model, const int64_t *f)
 {
 	struct zone *zone;
 
 	if (f[0] < 0 || f[0] >= WHATIF_SLOTS)
-		return;
+		return 0;
 	zone = &model->zones[f[0]];
 	model->nr_slots = max(model->nr_slots, (int)f[0] + 1);
 	zone->known = true;
@@ -212,6 +233,7 @@ static void on_zone(struct model *model, const int64_t *f)
 	zone->gap = f[9];
 	if (zone->low != zone->high)
 		model->tunes = true;
+	return model->zonelock->enabled && !zone->shard ? depot_begin(model, zone) : 0;
 }
 
 /*
@@ -219,12 +241,12 @@ static void on_zone(struct model *model, const int64_t *f)
  * first row's CPU must be known to have no earlier rows.
  */
 int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *config,
-		  struct whatif_result *result)
+		  const struct whatif_zonelock *zonelock, struct whatif_result *result)
 {
 	struct model *model = calloc(1, sizeof(*model));
 	int64_t *before = calloc(WHATIF_CPUS, sizeof(*before));
 	int64_t i;
-	int slot, cpu;
+	int slot, cpu, err = 0;
 
 	memset(result, 0, sizeof(*result));
 	if (!model || !before || !nr) {
@@ -233,6 +255,7 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 		return nr ? -1 : 0;
 	}
 	model->config = config;
+	model->zonelock = zonelock;
 	model->result = result;
 	model->steer = (struct pcp_steer){
 		.gain_pct = config->gain_pct,
@@ -242,7 +265,7 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	model->now = rows[0];
 	model->next_tick = model->now + config->decay_ms * NS_PER_MS / PCP_USE_TICKS;
 	model->next_vmstat = model->now + VMSTAT_NS;
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !err; i++) {
 		const int64_t *row = rows + i * WHATIF_COLUMNS;
 		int64_t fields[WHATIF_FIELDS];
 		struct list *list;
@@ -264,18 +287,23 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 					fields[3], fields[4], fields[5], fields[6]);
 			break;
 		case WHATIF_ZONE:
-			on_zone(model, fields);
+			err |= on_zone(model, fields);
 			break;
 		case WHATIF_CPU:
 			whatif_faults(before, fields[0], fields[1], &result->faults);
 			break;
+		case WHATIF_WAKEUP_KSWAPD:
+			depot_wanted(model);
+			break;
 		}
 	}
 	result->ns = model->now - rows[0];
-	for (slot = 0; slot < WHATIF_SLOTS; slot++)
+	for (slot = 0; slot < WHATIF_SLOTS; slot++) {
+		depot_end(&model->zones[slot]);
 		for (cpu = 0; cpu < WHATIF_CPUS; cpu++)
 			free(model->zones[slot].lists[cpu]);
+	}
 	free(model);
 	free(before);
-	return 0;
+	return err;
 }

@@ -20,7 +20,9 @@ enum whatif_kind {
 	WHATIF_LIST,
 	WHATIF_ZONE,
 	WHATIF_CPU,
-	WHATIF_FIRST_OTHER,
+	/* Events of the kernel's own, in the order of events.py. */
+	WHATIF_EXTFRAG,
+	WHATIF_WAKEUP_KSWAPD,
 };
 
 /* Where the fields of an event are in the kernel's ring buffer. */
@@ -44,6 +46,14 @@ struct whatif_pcp {
 	int32_t decay_ms;
 };
 
+/* Knobs of zonelock; max_tenths in tenths of a percent. */
+struct whatif_zonelock {
+	int32_t enabled;
+	int32_t max_tenths;
+	int32_t max_age_ms;
+	int32_t guard_pct;
+};
+
 /* Sizes in pages; kept_* is pages times ns. */
 struct whatif_result {
 	int64_t refills;
@@ -57,6 +67,11 @@ struct whatif_result {
 	int64_t limited_watermark;
 	int64_t limited_max;
 	int64_t limited_room;
+	int64_t stored_pages;
+	int64_t taken_pages;
+	int64_t returned_pages;
+	int64_t returned_age;
+	int64_t refused;
 	int64_t kept_max;
 	int64_t faults;
 	int64_t ns;
@@ -69,7 +84,7 @@ int64_t whatif_pages(const uint8_t *raw, int64_t len, int64_t page_size, int32_t
 		     const struct whatif_format *formats, int32_t kinds, int64_t *rows,
 		     int64_t room, int64_t *lost);
 int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *config,
-		  struct whatif_result *result);
+		  const struct whatif_zonelock *zonelock, struct whatif_result *result);
 int64_t whatif_measure(const int64_t *rows, int64_t nr, struct whatif_result *result);
 
 #endif /* LIVEMM_WHATIF_REPLAY_H */

@@ -24,6 +24,8 @@ VALUES = {
     "batch_max_scale": ("0", "3", "5"),
     "limit_exit_drain": ("0", "1"),
     "watermark_guard_pct": ("0", "50", "200"),
+    "max_pages_pct": ("0.5", "1", "2", "4", "8"),
+    "max_age_ms": ("300", "1000", "3000"),
 }
 MOST = 4096
 #: A profile is chosen that crosses at most so much more than the best of all.
@@ -47,7 +49,7 @@ def grid(sweeps: Sequence[str]) -> list[dict[str, str]]:
     axes = {}
     for word in sweeps:
         knob, sign, text = word.partition("=")
-        values = tuple(text.split(",")) if sign else VALUES.get(knob, ())
+        values = tuple(text.split(",")) if sign else VALUES.get(knob.rpartition("/")[2], ())
         if not values or not all(values):
             raise UsageError(f"--sweep {word}: write KNOB=VALUE,VALUE...")
         axes[knob] = values
@@ -57,11 +59,11 @@ def grid(sweeps: Sequence[str]) -> list[dict[str, str]]:
     return made
 
 
-def points(found: Events, policy: str, settings: dict[str, str],
+def points(found: Events, plan: predict.Plan,
            tried: Sequence[dict[str, str]]) -> list[Point]:
     made = []
     for one in tried:
-        figures = predict.predict(found, policy, {**settings, **one}).predicted
+        figures = predict.predict(found, predict.with_settings(plan, one)).predicted
         made.append(Point(one, figures.crossed, figures.a_fault, figures.holds, figures.kept))
     return made
 
@@ -102,21 +104,22 @@ def draw(made: Sequence[Point], best: Sequence[Point], chosen: Point, path: Path
         FigureCanvasSVG(figure).print_svg(str(path), metadata={"Date": None})
 
 
-def run(app: App, found: Events, policy: str, settings: dict[str, str], sweeps: Sequence[str],
-        plot: Path | None, profile: Path | None) -> None:
+def run(app: App, found: Events, plan: predict.Plan, sweeps: Sequence[str], plot: Path | None,
+        profile: Path | None) -> None:
     tried = grid(sweeps)
     began = time.perf_counter()
-    made = points(found, policy, settings, tried)
+    made = points(found, plan, tried)
     spent = time.perf_counter() - began
     best = frontier(made)
     chosen = choose(best)
     if plot is not None:
         draw(made, best, chosen, plot)
     if profile is not None:
-        wanted = {policy: {"enabled": "1", **settings, **chosen.settings}}
+        best_plan = predict.with_settings(plan, chosen.settings)
+        wanted = {policy: {"enabled": "1", **knobs} for policy, knobs in best_plan.items()}
         files.replace(profile, profile_text(wanted, f"chosen by whatif of {found.meta.host}"))
     document: dict[str, Any] = {
-        "policy": policy, "tried": len(made), "chosen": vars(chosen),
+        "policies": plan, "tried": len(made), "chosen": vars(chosen),
         "frontier": [vars(point) for point in best],
         "events_per_second": round(len(found.rows) * len(made) / max(spent, 1e-9)),
     }

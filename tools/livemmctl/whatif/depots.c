@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * depots.c - a model of the glue of policy zonelock (handlers.c, giveback.c, hand.c)
+ *
+ * The depot is module/policy/zonelock/depot.c itself, and the decisions are those of core.c.  A
+ * batch of the model is a count without pages, which the depot never looks at.  Each zone has one
+ * shard: a CPU takes from and stores in the others' shards where its own has no batch or no room,
+ * so several differ from one only in which batch is taken first.
+ */
+#include <stdlib.h>
+
+#include "policy/common/drain.h"
+#include "model.h"
+
+/* HZ of Debian's kernels is 250. */
+#define JIFFY_NS	(4 * NS_PER_MS)
+/* Of zonelock/handlers.c, giveback.c, urgent.c and hand.h. */
+#define JOIN_BLOCKS	252
+#define JOIN_PAGES	4032
+#define PASS_BATCHES	8
+#define URGENT_BATCHES	2
+#define HAND_BLOCKS	64
+/* Neighbours make blocks of order 3 at least. */
+#define NEIGHBOURS	8
+
+static LIST_HEAD(nothing);
+static const u16 first_shard[WHATIF_CPUS];
+
+static unsigned long jiffies_of(const struct model *model)
+{
+	return model->now / JIFFY_NS;
+}
+
+static long blocks_of(long pages)
+{
+	return DIV_ROUND_UP(pages, NEIGHBOURS);
+}
+
+/* Make the depot of a zone, empty. */
+int depot_begin(const struct model *model, struct zone *zone)
+{
+	unsigned long nr = depot_batches_for(zone->managed * model->zonelock->max_tenths / 1000, 1);
+
+	zone->shard = aligned_alloc(64, sizeof(*zone->shard));
+	zone->batches = calloc(nr, sizeof(*zone->batches));
+	if (!zone->shard || !zone->batches)
+		return -1;
+	memset(zone->shard, 0, sizeof(*zone->shard));
+	depot_init(&zone->depot, zone->shard, 1, first_shard);
+	depot_supply(&zone->depot, zone->batches, nr);
+	return 0;
+}
+
+void depot_end(struct zone *zone)
+{
+	free(zone->shard);
+	free(zone->batches);
+}
+
+static unsigned long mark_of(const struct model *model, const struct zone *zone)
+{
+	return zone->mark + zone->high_mark * model->zonelock->guard_pct / 100;
+}
+
+/* As zonelock_view(). */
+static struct depot_view view_of(const struct model *model, const struct zone *zone)
+{
+	struct depot_view view = {
+		.free = max(model_free(zone), 0L),
+		.mark = mark_of(model, zone),
+		.held = atomic_long_read(&zone->depot.pages),
+		.closed = time_before(jiffies_of(model), zone->open_at),
+	};
+
+	view.reclaim = zone->reclaim && view.free < view.mark + zone->gap &&
+		       view.free >= view.mark;
+	view.max = depot_bound(&view, zone->managed * model->zonelock->max_tenths / 1000,
+			       zone->worth);
+	return view;
+}
+
+static void kick(struct model *model)
+{
+	if (!model->depot_kick)
+		model->depot_kick = model->now + NS_PER_MS;
+}
+
+static enum depot_verdict judge(struct model *model, const struct zone *zone, int asked)
+{
+	struct depot_view view = view_of(model, zone);
+	enum depot_verdict verdict = depot_judge(&view, min(asked, DEPOT_BATCH_MAX));
+
+	if (verdict == DEPOT_STORE)
+		return verdict;
+	model->result->refused++;
+	if (view.held && verdict != DEPOT_FULL)
+		kick(model);
+	return verdict;
+}
+
+/* list_store(): a batch goes into the depot; returns its pages. */
+static int store(struct model *model, struct zone *zone, struct list *list, int asked)
+{
+	int cut, on_list = 0, mine = list->count - min(list->floor, list->count);
+
+	if (!depot_has_room(&zone->depot, 0))
+		return 0;
+	if (list->count - asked / 2 <= DEPOT_BATCH_MAX && list->floor <= asked / 2)
+		on_list = mine;
+	cut = min((int)depot_cut(asked, on_list), mine);
+	if (cut <= 0 || !depot_put(&zone->depot, 0, 0, &nothing, cut, jiffies_of(model)))
+		return 0;
+	list->count -= cut;
+	model->result->stored_pages += cut;
+	if (!model->depot_tick)
+		model->depot_tick = model->now + NS_PER_MS;
+	return cut;
+}
+
+/* list_drain(): pages go to the buddy under one hold, neighbours as blocks. */
+static int drain_joined(struct model *model, struct zone *zone, struct list *list, int asked)
+{
+	int gone = 0, cut;
+
+	do {
+		cut = min(asked, list->count - min(list->floor, list->count));
+		model_add(model, zone, list, -cut);
+		gone += cut;
+	} while (cut == asked && asked > list->batch && blocks_of(gone) <= JOIN_BLOCKS / 2 &&
+		 gone + asked <= min(JOIN_PAGES, list->count));
+	model->result->drain_pages += gone;
+	model->result->drains += gone > 0;
+	return gone;
+}
+
+/* A free has filled the list: pages that need not be drained any more. */
+int depot_store(struct model *model, struct zone *zone, struct list *list, int asked)
+{
+	int gone = 0;
+
+	if (!zone->depot.nr_shards || asked <= 1)
+		return 0;
+	list->refills = 0;
+	if (judge(model, zone, asked) == DEPOT_STORE)
+		gone = store(model, zone, list, asked);
+	if (!gone)
+		gone = drain_joined(model, zone, list, asked);
+	return gone >= min(asked / 2, DEPOT_BATCH_MAX) ? max(gone, asked) : gone;
+}
+
+/* A block of a higher order was freed in a burst: the depot stores such blocks, which are few. */
+int depot_exit(struct model *model, struct zone *zone, struct list *list, int asked)
+{
+	enum depot_verdict verdict;
+
+	if (!zone->depot.nr_shards || asked <= 1)
+		return 0;
+	list->refills = 0;
+	verdict = judge(model, zone, asked);
+	if (verdict == DEPOT_STORE && depot_has_room(&zone->depot, 0))
+		return asked;
+	if ((verdict != DEPOT_STORE && verdict != DEPOT_FULL) || model->tunes)
+		return 0;
+	return asked - lmm_drain_limit(asked, list->count, list->batch);
+}
+
+/* A list is empty: it gets a batch of the depot; returns its pages. */
+int depot_fill(struct model *model, struct zone *zone, struct list *list)
+{
+	int count;
+
+	if (!zone->depot.nr_shards || !depot_stocked(&zone->depot))
+		return 0;
+	if (model_free(zone) < (long)mark_of(model, zone))
+		kick(model);
+	count = depot_get(&zone->depot, 0, 0, &nothing);
+	list->count += count;
+	model->result->taken_pages += count;
+	return count;
+}
+
+/*
+ * zonelock_on_refill_split(): pages of a refill by the buddy, taken as larger blocks.  Which blocks
+ * are free is not recorded; the model has large ones.
+ */
+int depot_split(struct model *model, struct zone *zone, struct list *list, int asked, int high)
+{
+	struct depot_view state;
+	struct refill_view view;
+	unsigned long want;
+	unsigned int order;
+
+	if (!zone->depot.nr_shards || model->tunes || asked <= 1)
+		return asked;
+	state = view_of(model, zone);
+	if (state.reclaim || state.closed)
+		return asked;
+	view = (struct refill_view){
+		.asked = asked,
+		.successive = list->refills,
+		.room = high / 2 - list->count,
+		.spare = (long)(state.free - state.mark),
+		.large = state.free,
+	};
+	if (list->refills < REFILL_DOUBLES)
+		list->refills++;
+	want = refill_pages(&view);
+	order = refill_order(want);
+	if (!order || !refill_splits(&view, want, 0))
+		return asked;
+	return want >> order << order;
+}
+
+static void to_buddy(struct model *model, struct zone *zone, long pages)
+{
+	model_keep(model, zone, -pages);
+	model->result->returned_pages += pages;
+	model->result->drain_pages += pages;
+	model->result->drains += DIV_ROUND_UP(blocks_of(pages), HAND_BLOCKS);
+}
+
+/* return_batches() */
+static long return_batches(struct model *model, struct zone *zone, unsigned long before, int most)
+{
+	unsigned int kind, count;
+	long sum = 0;
+
+	while (most-- > 0) {
+		count = depot_return(&zone->depot, before, &kind, &nothing);
+		if (!count)
+			break;
+		sum += count;
+	}
+	if (sum)
+		to_buddy(model, zone, sum);
+	return sum;
+}
+
+/* zonelock_return_zone() */
+long depot_return_zone(struct model *model, struct zone *zone, enum depot_reason reason)
+{
+	unsigned long before = jiffies_of(model), age;
+	struct depot_view view;
+	long count, sum = 0;
+
+	if (!zone->depot.nr_shards)
+		return 0;
+	age = max(model->zonelock->max_age_ms * NS_PER_MS / JIFFY_NS, 4LL);
+	if (reason == DEPOT_BY_AGE)
+		before -= age / 2;
+	view = view_of(model, zone);
+	while (depot_stocked(&zone->depot)) {
+		if (reason == DEPOT_BY_SIZE &&
+		    (unsigned long)atomic_long_read(&zone->depot.pages) <= view.max)
+			break;
+		count = return_batches(model, zone, before,
+				       reason == DEPOT_BY_SIZE ? 1 : PASS_BATCHES);
+		if (!count)
+			break;
+		sum += count;
+	}
+	if (reason == DEPOT_BY_AGE) {
+		zone->aged += sum;
+		model->result->returned_age += sum;
+	}
+	return sum;
+}
+
+/* zone_pass() */
+static void zone_pass(struct model *model, struct zone *zone)
+{
+	struct depot_view view;
+	enum depot_reason reason;
+
+	zone->worth = depot_worth(zone->worth, atomic_long_read(&zone->depot.taken), zone->aged);
+	atomic_long_set(&zone->depot.taken, 0);
+	zone->aged = 0;
+	if (!depot_stocked(&zone->depot)) {
+		zone->wanted = false;
+		return;
+	}
+	view = view_of(model, zone);
+	view.closed |= zone->wanted;
+	zone->wanted = false;
+	reason = depot_duty(&view);
+	depot_return_zone(model, zone, reason);
+	if (reason == DEPOT_BY_SIZE)
+		depot_return_zone(model, zone, DEPOT_BY_AGE);
+}
+
+/* zonelock_pass(), by the clock or because a hook asked for one. */
+void depot_pass(struct model *model)
+{
+	bool stocked = false;
+	int slot;
+
+	for (slot = 0; slot < model->nr_slots; slot++) {
+		struct zone *zone = &model->zones[slot];
+
+		if (!zone->depot.nr_shards)
+			continue;
+		zone_pass(model, zone);
+		stocked |= depot_stocked(&zone->depot);
+	}
+	if (model->depot_kick && model->depot_kick <= model->now)
+		model->depot_kick = 0;
+	if (!stocked)
+		model->depot_tick = 0;
+	else if (model->depot_tick <= model->now)
+		model->depot_tick = model->now + model->zonelock->max_age_ms * NS_PER_MS / 4;
+}
+
+/* A request wakes kswapd: zones that are short get back what their depots hold. */
+void depot_wanted(struct model *model)
+{
+	int slot;
+
+	for (slot = 0; slot < model->nr_slots; slot++) {
+		struct zone *zone = &model->zones[slot];
+
+		if (!zone->depot.nr_shards || !depot_stocked(&zone->depot) ||
+		    model_free(zone) >= (long)mark_of(model, zone))
+			continue;
+		zone->wanted = true;
+		return_batches(model, zone, jiffies_of(model), URGENT_BATCHES);
+		kick(model);
+	}
+}
