@@ -370,6 +370,22 @@ def test_parquet_holds_what_was_recorded(tmp_path: Path) -> None:
     assert (refilled, drained) == (recorded.refill_pages, recorded.drain_pages)
 
 
+def recorded(name: str) -> rows.Events:
+    """What a guest has recorded, from a file of numbers."""
+    lines = (Path(__file__).parent / "recordings" / name).read_text(encoding="ascii").splitlines()
+    made = [[int(word) for word in line.split(",")] for line in lines if line[0] != "#"]
+    return rows.Events(meta(), np.array([[*line, *[0] * (library.COLUMNS - len(line))]
+                                         for line in made], dtype=np.int64))
+
+
+@pytest.mark.parametrize("name", ["steady", "small", "pauses"])
+def test_the_replay_of_a_kernel_that_tunes_its_lists_is_the_recording(name: str) -> None:
+    found = predict.predict(recorded(f"6.12-{name}.csv"), {"pcp": {"enabled": "0"}})
+    assert found.recorded.crossed > 2000
+    assert found.predicted.crossed == pytest.approx(found.recorded.crossed, rel=0.05, abs=BATCH)
+    assert found.predicted.kept == pytest.approx(found.recorded.kept, rel=0.05)
+
+
 @pytest.mark.parametrize("pages", [4000, 16384])
 def test_refills_that_are_not_recorded_are_worked_out(pages: int) -> None:
     host = bursts(pages, 8)

@@ -119,6 +119,14 @@ static int nr_alloc(const struct model *model, const struct zone *zone, struct l
 	return min(batch, most);
 }
 
+/* Pages that the buddy has given to a list */
+void model_came(struct model *model, struct zone *zone, struct list *list, int pages)
+{
+	model_add(model, zone, list, pages);
+	model->result->refills++;
+	model->result->refill_pages += pages;
+}
+
 static void refill(struct model *model, struct zone *zone, struct list *list)
 {
 	struct pcp_sample sample = sample_of(list);
@@ -144,9 +152,10 @@ static void refill(struct model *model, struct zone *zone, struct list *list)
 	got = depot_split(model, zone, list, got, bound(model, zone, list));
 	if (sized)
 		pcp_event_refill(&list->event, &sample, got);
-	model_add(model, zone, list, got);
-	model->result->refills++;
-	model->result->refill_pages += got;
+	if (list->due > 0 && model_follows(model, list))
+		got = min_t(long, got, list->due);
+	list->due -= got;
+	model_came(model, zone, list, got);
 }
 
 void model_take(struct model *model, struct zone *zone, struct list *list, long pages)
@@ -259,8 +268,7 @@ void model_give(struct model *model, struct zone *zone, struct list *list, long 
 		list->net -= part;
 		pages -= part;
 		list->alloc_factor >>= min(part, 31L);
-		if (list->free_count < list->batch << SCALE_MAX)
-			list->free_count += part;
+		list->free_count = min(list->free_count + part, (long)list->batch << SCALE_MAX);
 		high = high_now(model, zone, list);
 		if (list->count >= high)
 			drain_full(model, zone, list, high);
@@ -272,13 +280,17 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 {
 	int pages = list->count;
 
-	if (!(model->tunes ? list->free_count >= list->batch : list->free_factor > 0))
+	/* From 6.7 on what the list holds does not matter for that. */
+	if (!model->tunes && !list->free_factor)
 		return;
-	if (model->tunes)
+	if (model->tunes) {
 		pages = min(pages, list->batch << SCALE_MAX);
-	else if (model->config->enabled && model->config->limit_exit_drain &&
-		 !is_near(model, zone))
+		if (!list->written)
+			list->tuned = max(list->tuned - (list->batch << SCALE_MAX), zone->low);
+	} else if (model->config->enabled && model->config->limit_exit_drain &&
+		   !is_near(model, zone)) {
 		pages = lmm_drain_limit(pages, list->count, list->batch);
+	}
 	pages -= depot_exit(model, zone, list, pages);
 	if (pages > 0)
 		model->result->exit_drains++;
@@ -389,7 +401,7 @@ void model_vmstat(struct model *model, struct zone *zone)
 
 		if (!list)
 			continue;
-		if (!list->written && list->tuned > zone->low)
+		if (!list->written && !model_follows(model, list) && list->tuned > zone->low)
 			list->tuned = max3(list->count - (list->batch << SCALE_MAX),
 					   list->tuned - (list->tuned >> 3), zone->low);
 		high = bound(model, zone, list);

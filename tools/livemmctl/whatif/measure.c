@@ -8,13 +8,17 @@
 
 #include "replay.h"
 
+/* Of the distance to pages inside a span, a bound gives up one part in so many each moment. */
+#define SPAN_SHARE	16
+
 /*
  * Pages that came into a list whose refills are not recorded: what its CPU took, net, and what the
- * list has more.  The CPU's net is that of all zones; no more came than were allocated here.
+ * list has more.  The CPU's net is that of all zones; no more came than were allocated here, and
+ * the rest of a refill.
  */
-long whatif_came(long net, long allocated, long delta)
+long whatif_came(long net, long allocated, long delta, int batch)
 {
-	return clamp(net + delta, 0L, max(allocated, 0L));
+	return allocated > 0 ? clamp(net + delta, 0L, allocated + (batch << SCALE_MAX)) : 0;
 }
 
 /* Add the faults of a CPU since the look before; @before has those of each CPU at that look. */
@@ -25,6 +29,64 @@ void whatif_faults(int64_t *before, int64_t cpu, int64_t faults, int64_t *sum)
 	if (before[cpu])
 		*sum += faults - before[cpu];
 	before[cpu] = faults;
+}
+
+/* The list of a row, or -1, and the pages in the list. */
+static long list_at(const int64_t *row, int64_t *count)
+{
+	const int64_t *f = row + 3;
+	int64_t cpu = row[2] == WHATIF_REFILL ? row[1] : f[1];
+
+	if (row[2] > WHATIF_LIST || f[0] < 0 || f[0] >= WHATIF_SLOTS || cpu < 0 ||
+	    cpu >= WHATIF_CPUS)
+		return -1;
+	*count = f[row[2] == WHATIF_LIST ? 2 : 4];
+	return f[0] * WHATIF_CPUS + cpu;
+}
+
+/* A bound moves to the pages at once, or by a part where the pages are on its other side. */
+static void span_see(struct whatif_span *span, int64_t count)
+{
+	span->low = min(count, span->low + (count - span->low) / SPAN_SHARE);
+	span->high = max(count, span->high - (span->high - count) / SPAN_SHARE);
+}
+
+/*
+ * A span for each row that tells of a list, else zeros; NULL without memory.  Rows before and after
+ * count, the less the farther away: a load changes.
+ */
+struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr)
+{
+	struct seen { struct whatif_span span; int pass; } *lists;
+	struct whatif_span *spans = calloc(nr + 1, sizeof(*spans));
+	int64_t i, count;
+	int back;
+
+	lists = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*lists));
+	if (!spans || !lists) {
+		free(spans);
+		free(lists);
+		return NULL;
+	}
+	for (back = 0; back < 2; back++) {
+		for (i = 0; i < nr; i++) {
+			int64_t at = back ? nr - 1 - i : i;
+			long list = list_at(rows + at * WHATIF_COLUMNS, &count);
+
+			if (list < 0)
+				continue;
+			if (lists[list].pass != back + 1)
+				lists[list].span = (struct whatif_span){ count, count };
+			lists[list].pass = back + 1;
+			span_see(&lists[list].span, count);
+			if (!back)
+				spans[at] = lists[list].span;
+			spans[at].low = min(spans[at].low, lists[list].span.low);
+			spans[at].high = max(spans[at].high, lists[list].span.high);
+		}
+	}
+	free(lists);
+	return spans;
 }
 
 /* What the recorded lists did; where refills are not recorded, worked out from the counts. */
@@ -59,7 +121,7 @@ int64_t whatif_measure(const int64_t *rows, int64_t nr, struct whatif_result *re
 		left = f[at];
 		if (!saw_refills && list->known) {
 			came = whatif_came(f[at + 3] - list->net, f[at + 4] - list->allocated,
-					  f[at] - list->count);
+					   f[at] - list->count, f[at + 2]);
 			if (came > 0) {
 				result->refill_pages += came;
 				result->refills += 1;

@@ -14,8 +14,6 @@
 #include "policy/zonelock/depot.h"
 #include "replay.h"
 
-/* CONFIG_PCP_BATCH_SCALE_MAX of Debian's kernels. */
-#define SCALE_MAX	5
 #define NS_PER_MS	1000000LL
 
 /* A list: first as recorded, then of the model. */
@@ -23,8 +21,10 @@ struct list {
 	bool known;
 	int seen;			/* pages at the latest moment */
 	bool freed_last;		/* the list was last drained, not refilled */
+	bool took_last;			/* the CPU has last taken more than it gave */
 	long net;
 	unsigned long allocated;
+	long due;			/* pages that came, and that no refill has brought yet */
 	int floor;			/* pages that a request cannot use */
 
 	int count;
@@ -76,6 +76,7 @@ struct model {
 	const struct whatif_zonelock *zonelock;
 	struct whatif_result *result;
 	struct pcp_steer steer;
+	struct whatif_span span;	/* of the list that the row at hand tells of */
 	struct zone zones[WHATIF_SLOTS];
 	int nr_slots;
 	int nr_cpus;
@@ -94,9 +95,19 @@ static inline long model_free(const struct zone *zone)
 	return zone->free - zone->more;
 }
 
+/*
+ * Is the list as recorded, its bound too?  From 6.7 on the kernel tunes the bound, and knows more
+ * than a recording; until a policy changes the list, the recorded bound is the model's.
+ */
+static inline bool model_follows(const struct model *model, const struct list *list)
+{
+	return model->tunes && !list->written && !model->zonelock->enabled;
+}
+
 /* lists.c */
 void model_keep(struct model *model, struct zone *zone, long pages);
 void model_add(struct model *model, struct zone *zone, struct list *list, int pages);
+void model_came(struct model *model, struct zone *zone, struct list *list, int pages);
 void model_drain(struct model *model, struct zone *zone, struct list *list, int pages);
 void model_take(struct model *model, struct zone *zone, struct list *list, long pages);
 void model_give(struct model *model, struct zone *zone, struct list *list, long pages);

@@ -13,6 +13,8 @@
 #define PCP_TYPES	3
 /* The kernel's vmstat work, which lowers lists that the kernel tunes. */
 #define VMSTAT_NS	(1000 * NS_PER_MS)
+/* Most times that a CPU takes and gives by turns between two looks. */
+#define TURNS_MAX	64L
 
 /* Everything that happens by the clock up to @time. */
 static void clock_run(struct model *model, int64_t time)
@@ -91,25 +93,18 @@ static struct list *list_of(struct model *model, int64_t slot, int64_t cpu)
 
 /*
  * The list has come from list->seen pages to @count: @took and @gave is what its CPU has allocated
- * and freed meanwhile, and @came what refills have brought that were not recorded.
+ * and freed meanwhile.
  *
  * A CPU that was freeing when the list was last drained frees on, and then allocates; a CPU that
  * was allocating does the opposite.  The list was neither full nor empty in between, which limits
  * the swing.  What a CPU took and gave beyond the swing evens out.
  */
 static void swing(struct model *model, struct zone *zone, struct list *list, int count, int high,
-		  long took, long gave, long came)
+		  long took, long gave)
 {
-	long delta = count - list->seen, room = max(high - 1L - list->seen, 0L), first = 0;
-	long trough = min((long)list->batch / 2, (long)count);
+	long delta = count - list->seen, room = max(high - 1L - list->seen, 0L), first;
 
-	if (came > 0) {
-		if (list->freed_last)
-			first = clamp(gave - (count - trough), 0L, room);
-		model_give(model, zone, list, first);
-		model_take(model, zone, list, list->seen + first + came - trough);
-		model_give(model, zone, list, count - trough);
-	} else if (list->freed_last) {
+	if (list->freed_last) {
 		first = clamp(gave, max(delta, 0L), max(room, delta));
 		model_give(model, zone, list, first);
 		model_take(model, zone, list, first - delta);
@@ -120,18 +115,84 @@ static void swing(struct model *model, struct zone *zone, struct list *list, int
 	}
 }
 
+/* The mean of two bounds, where there is room between them; else the first. */
+static long between(long least, long most)
+{
+	return (least + max(most, least)) / 2;
+}
+
+/*
+ * The same where refills are not recorded, and @came pages came: the CPU takes, and gives before or
+ * after.  Where pages came, the list was empty once, and after a refill of unknown size has what is
+ * freed until the end.  Before a drain the CPU gave.
+ */
+static void turn(struct model *model, struct zone *zone, struct list *list, int count, int high,
+		 long took, long gave, long came)
+{
+	long room = max(high - 1L - list->seen, 0L), first;
+
+	first = came > 0 ? max(gave - count, 0L) : max(took - list->seen, 0L);
+	if (!list->took_last)
+		first = between(first, min3(gave, room, came > 0 ? took - list->seen : gave));
+	first = clamp(first, 0L, gave);
+	model_give(model, zone, list, first);
+	model_take(model, zone, list, took);
+	model_give(model, zone, list, gave - first);
+}
+
+static void move(struct model *model, struct zone *zone, struct list *list, bool take, long pages)
+{
+	if (take)
+		model_take(model, zone, list, pages);
+	else
+		model_give(model, zone, list, pages);
+}
+
+/*
+ * The same where no page came, and none went: a CPU that took before takes on, gives, and takes the
+ * rest.  The CPU gives in so many parts that each is about as large as looks before and after say
+ * that the list swings.  How much the CPU takes first is not known: the mean of the least and the
+ * most with which the list is neither empty nor full.  A CPU that gave before does the opposite.
+ */
+static void turns(struct model *model, struct zone *zone, struct list *list, int high, long took,
+		  long gave)
+{
+	bool take = list->took_last;
+	long seen = list->seen, room = high - 1L - seen;
+	long inner = take ? gave : took, outer = take ? took : gave;
+	long swings = max(model->span.high - model->span.low, max(list->batch, 1));
+	long nr = clamp((inner + swings / 2) / swings, 1L, TURNS_MAX);
+	long part = inner / nr, pause = min(part, outer / nr), first, i;
+
+	outer -= pause * (nr - 1);
+	if (take)
+		first = between(max(part - room, 0L), min(outer, seen));
+	else
+		first = between(max(part - seen, 0L), min(outer, room));
+	first = clamp(first, 0L, outer);
+	move(model, zone, list, take, first);
+	for (i = 1; i < nr; i++) {
+		move(model, zone, list, !take, part);
+		move(model, zone, list, take, pause);
+	}
+	move(model, zone, list, !take, inner - part * (nr - 1));
+	move(model, zone, list, take, outer - first);
+}
+
 /*
  * The list had @count pages just now: take and give what its CPU has since the moment before.
  * Where refills are not recorded, the CPU's counts say how many pages came.
  */
 static void advance(struct model *model, struct zone *zone, struct list *list, int count, int high,
-		    int batch, long net, unsigned long allocated)
+		    int batch, long net, unsigned long allocated, bool drain)
 {
-	long took = allocated - list->allocated, came = 0;
+	long took = allocated - list->allocated, gave, came = 0;
 
 	list->batch = batch;
 	if (!list->known) {
 		list->known = true;
+		/* What a load does first. */
+		list->took_last = true;
 		list->tuned = high;
 		model_add(model, zone, list, count);
 		zone->more -= count;
@@ -143,9 +204,27 @@ static void advance(struct model *model, struct zone *zone, struct list *list, i
 			zone->pass_at = model->now;
 		return;
 	}
-	if (!model->steer.sees_refills)
-		came = whatif_came(net - list->net, took, count - list->seen);
-	swing(model, zone, list, count, high, max(took, 0L), max(took - net + list->net, 0L), came);
+	gave = max(took - net + list->net, 0L);
+	took = max(took, 0L);
+	if (!model->config->sees_refills)
+		came = whatif_came(net - list->net, took, count - list->seen, batch);
+	if (model_follows(model, list)) {
+		list->tuned = high;
+		/* The kernel's own refills, as long as the list is as recorded. */
+		list->due = list->count == list->seen ? came : 0;
+	}
+	if (model->config->sees_refills)
+		swing(model, zone, list, count, high, took, gave);
+	else if (came > 0 || drain)
+		turn(model, zone, list, count, high, took,
+		     max(took + count - list->seen - came, 0L), came);
+	else
+		turns(model, zone, list, high, took, max(took + count - list->seen, 0L));
+	if (list->due > 0 && model_follows(model, list))
+		model_came(model, zone, list, list->due);
+	list->due = 0;
+	if (drain || took != gave)
+		list->took_last = !drain && took > gave;
 	/* The model's zone has what the recorded zone has, and what its lists hold more. */
 	zone->more -= count - list->seen;
 	list->net = net;
@@ -164,7 +243,7 @@ static void on_refill(struct model *model, const int64_t *f)
 	/* The request could not use what the list had. */
 	if (!f[1])
 		list->floor = f[4];
-	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8]);
+	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8], false);
 	if (f[1]) {
 		/* Blocks of a higher order: few, and the same in the model. */
 		model_add(model, zone, list, f[3]);
@@ -199,7 +278,7 @@ static void on_drain(struct model *model, const int64_t *f)
 	if (!list)
 		return;
 	zone->free = f[9];
-	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8]);
+	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8], true);
 	if (f[2] >= PCP_TYPES && f[3] >= min(f[4], (int64_t)f[6] << SCALE_MAX))
 		model_exit(model, zone, list);
 	else if (f[3] >= f[4])
@@ -245,13 +324,15 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 {
 	struct model *model = calloc(1, sizeof(*model));
 	int64_t *before = calloc(WHATIF_CPUS, sizeof(*before));
+	struct whatif_span *spans = config->sees_refills ? NULL : whatif_spans(rows, nr);
 	int64_t i;
 	int slot, cpu, err = 0;
 
 	memset(result, 0, sizeof(*result));
-	if (!model || !before || !nr) {
+	if (!model || !before || (!spans && !config->sees_refills) || !nr) {
 		free(model);
 		free(before);
+		free(spans);
 		return nr ? -1 : 0;
 	}
 	model->config = config;
@@ -272,6 +353,8 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 
 		memcpy(fields, row + 3, sizeof(fields));
 		clock_run(model, row[0]);
+		if (spans)
+			model->span = spans[i];
 		switch (row[2]) {
 		case WHATIF_REFILL:
 			fields[10] = row[1];
@@ -284,7 +367,7 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 			list = list_of(model, fields[0], fields[1]);
 			if (list)
 				advance(model, &model->zones[fields[0]], list, fields[2],
-					fields[3], fields[4], fields[5], fields[6]);
+					fields[3], fields[4], fields[5], fields[6], false);
 			break;
 		case WHATIF_ZONE:
 			err |= on_zone(model, fields);
@@ -305,5 +388,6 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	}
 	free(model);
 	free(before);
+	free(spans);
 	return err;
 }

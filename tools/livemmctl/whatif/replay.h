@@ -10,6 +10,8 @@
 /* Columns of a row: time in ns, CPU that reported, kind, and the fields of the kind. */
 #define WHATIF_FIELDS	12
 #define WHATIF_COLUMNS	(3 + WHATIF_FIELDS)
+/* CONFIG_PCP_BATCH_SCALE_MAX of Debian's kernels. */
+#define SCALE_MAX	5
 /* Zones and CPUs that are looked at. */
 #define WHATIF_SLOTS	512
 #define WHATIF_CPUS	1024
@@ -78,7 +80,14 @@ struct whatif_result {
 	double kept_area;
 };
 
-long whatif_came(long net, long allocated, long delta);
+/* Pages between which a list swings around a moment, as far as looks tell. */
+struct whatif_span {
+	int32_t low;
+	int32_t high;
+};
+
+struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr);
+long whatif_came(long net, long allocated, long delta, int batch);
 void whatif_faults(int64_t *before, int64_t cpu, int64_t faults, int64_t *sum);
 int64_t whatif_pages(const uint8_t *raw, int64_t len, int64_t page_size, int32_t cpu,
 		     const struct whatif_format *formats, int32_t kinds, int64_t *rows,
