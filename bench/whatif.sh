@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: bench.whatif's recordings.  whatif.sh FOLDER SIDE... -- NAME PROGRAM ARGS -- ...
-# Each SIDE is "off" or settings of pcp with commas; each load is run and recorded on each side.
+# Each SIDE is TAG=POLICY:SETTINGS+POLICY:SETTINGS, with commas between settings, or "off="; each
+# load is run and recorded on each side.
 set -eu
 
 folder=$1
@@ -14,12 +15,28 @@ while [ "$1" != -- ]; do
 done
 shift
 livemmctl="/usr/bin/python3 $LMM_ROOT/tools/bin/livemmctl"
-config=/sys/kernel/debug/livemm/pcp/config
+debugfs=/sys/kernel/debug/livemm
+kmem=/sys/kernel/tracing/events/kmem
 export PYTHONDONTWRITEBYTECODE=1
 
+# CPUs that were left out at boot begin only if this one pauses now and then: bench/guest.py.
+"$LMM_TOUCH" -p spin >/dev/null &
+spinner=$!
+for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
+	[ ! -e "$cpu" ] || printf 1 >"$cpu"
+done
+kill $spinner
+wait $spinner || :
+
+policies_off() {
+	for policy in pcp zonelock; do
+		printf 'enabled=0' >"$debugfs/$policy/config"
+	done
+	# Lists fall back to their defaults.
+	sleep 1
+}
+
 modprobe livemm
-# What the first run leaves behind, the later ones find too.
-"$LMM_TOUCH" -w 128 -r 2 >/dev/null
 while [ $# -gt 0 ]; do
 	name=$1
 	shift
@@ -30,15 +47,24 @@ while [ $# -gt 0 ]; do
 	done
 	[ $# = 0 ] || shift
 	for side in $sides; do
-		if [ "$side" != off ]; then
-			printf '%s' "enabled=1,$side" >$config
-			sleep 1
-		fi
-		# shellcheck disable=SC2086 # words
-		$livemmctl record -o "$folder/$name-$side.rec" --seconds 900 -- $words
-		printf 'enabled=0' >$config
-		# Lists fall back to their defaults.
+		run=$folder/$name-${side%%=*}
+		# The lists that every run begins with: the kernel tunes them from 6.7 on.
+		"$LMM_TOUCH" -w 128 -r 2 >/dev/null
 		sleep 1
+		case $side in *zonelock:*) insmod "$LMM_LOCKS" ;; esac
+		# shellcheck disable=SC2086 # words
+		$livemmctl record -o "$run.rec" --seconds 900 -- \
+			sh "$LMM_ROOT/bench/whatif_run.sh" "$run" "${side#*=}" $words
+		case $side in *zonelock:*)
+			for event in mm_page_alloc_zone_locked mm_page_pcpu_drain; do
+				cat "$kmem/$event/hist" >"$run.$event"
+				printf '!hist:keys=order' >"$kmem/$event/trigger"
+			done
+			cat "$debugfs/zonelock/counters" >"$run.counters"
+			rmmod lmm_locks
+			;;
+		esac
+		policies_off
 	done
 done
 printf 'ok every load is recorded\n' >&3

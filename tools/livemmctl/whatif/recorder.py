@@ -156,9 +156,11 @@ def _begin(debugfs: Path) -> int:
 
 
 def _depot_pages(state: Path) -> int:
-    """Pages that the depots of zonelock hold."""
-    found = re.search(r"^# held_pages (\d+)", state.read_text(encoding="ascii"), re.MULTILINE)
-    return int(found[1]) if found else 0
+    """Pages that the depots of zonelock hold; 0 while the policy is off."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^# held_pages (\d+)", state.read_text(encoding="ascii"), re.MULTILINE)
+        return int(found[1]) if found else 0
+    return 0
 
 
 def _page_size(trace: Instance) -> int:
@@ -186,8 +188,7 @@ def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Pa
             while (left := end - time.monotonic()) > 0:
                 time.sleep(min(left, LOOK_SECONDS))
                 reader.drain()
-                if "zonelock" in meta.policies:
-                    held.append(_depot_pages(debugfs / "zonelock/state"))
+                held.append(_depot_pages(debugfs / "zonelock/state"))
                 if running is not None and running.poll() is not None:
                     break
         finally:
