@@ -85,6 +85,7 @@ class Guest:
     cpus: int = 2  # asserted in the guest
     memory: str = "1G"  # as qemu takes it, split evenly over the nodes
     nodes: int = 1  # NUMA nodes; CPUs are split evenly too
+    slow: str = ""  # memory besides, of a node without CPUs that is a lower memory tier
     kargs: list[str] = field(default_factory=list)  # more kernel arguments
     rwdirs: list[Path] = field(default_factory=list)  # the guest may write there, at the same path
     env: dict[str, str] = field(default_factory=dict)  # of the script
@@ -123,9 +124,30 @@ def parts(guest: Guest) -> list[tuple[str, str]]:
             for first in range(0, guest.cpus, each)]
 
 
+def slow_node(guest: Guest) -> list[str]:
+    """qemu's arguments for node 0 with all CPUs, and node 1 with slow memory.
+
+    The kernel makes node 1 a lower memory tier by latency and bandwidth in the ACPI table HMAT.
+    """
+    if not guest.slow:
+        return []
+    if guest.nodes != 1:
+        raise ToolError(f"{guest.name}: slow memory beside one node only")
+    words = ["-machine", "hmat=on"]
+    for node, memory in enumerate((guest.memory, guest.slow)):
+        place = f"cpus=0-{guest.cpus - 1}" if node == 0 else "initiator=0"
+        path = f"hmat-lb,initiator=0,target={node},hierarchy=memory"
+        words += ["-object", f"memory-backend-ram,id=node{node},size={memory}",
+                  "-numa", f"node,nodeid={node},memdev=node{node},{place}",
+                  "-numa", f"{path},data-type=access-latency,latency={(80, 400)[node]}",
+                  "-numa", f"{path},data-type=access-bandwidth,bandwidth={(100, 20)[node]}G"]
+    return words
+
+
 def topology(guest: Guest) -> list[str]:
     """CPUs, memory and nodes as virtme-ng takes them."""
-    words = ["--memory", guest.memory, "--cpus", processors(guest)]
+    whole = megabytes(guest.memory) + (megabytes(guest.slow) if guest.slow else 0)
+    words = ["--memory", f"{whole}M", "--cpus", processors(guest)]
     for memory, cpus in parts(guest):
         words += ["--numa", f"{memory},{cpus}"]
     return words
@@ -201,6 +223,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
         *port(PORT, channel),
         *port(OUTPUT_PORT, output),
         *(balloon(channel.parent) if guest.balloon else []),
+        *slow_node(guest),
         *guest.qemu,
     ]
     argv = [str(vng), "--run", str(guest.image.vmlinuz), "--force-9p", "--verbose",

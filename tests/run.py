@@ -9,6 +9,7 @@ Scenarios source the files lib*.sh.
     # cpus: 2                    default 2
     # memory: 1G                 default 1G
     # nodes: 2                   default 1
+    # slow: 512M                 memory besides, of a node without CPUs, a lower memory tier
     # args: cma=64M              more kernel arguments
     # emulation: parallel debug  without KVM, each CPU has a thread, for races; default
                                  single; both: one guest of each; with kernel names,
@@ -57,8 +58,8 @@ PROGRAM_SETS = ["kernel_tests", "variants"]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
-    r"^# (kernels|named|cpus|memory|nodes|args|emulation|balloon|guest|timeout|allow|programs): "
-    r"*(.+?)\s*$", re.M)
+    r"^# (kernels|named|cpus|memory|nodes|slow|args|emulation|balloon|guest|timeout|allow"
+    r"|programs): *(.+?)\s*$", re.M)
 
 
 @dataclass
@@ -72,6 +73,7 @@ class Scenario:
     cpus: int = 2
     memory: str = "1G"
     nodes: int = 1
+    slow: str = ""
     args: list[str] = field(default_factory=list)
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
@@ -107,8 +109,8 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 if value not in PROGRAM_SETS:
                     raise ToolError(f"{script.name}: programs: {value}: "
                                     f"not in {', '.join(PROGRAM_SETS)}")
-            elif key == "memory":
-                scenario.memory = value
+            elif key in ("memory", "slow"):
+                setattr(scenario, key, value)
             elif key == "timeout":
                 scenario.timeout = float(value)
             else:
@@ -150,6 +152,7 @@ def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = Fal
         cpus=scenario.cpus,
         memory=scenario.memory,
         nodes=scenario.nodes,
+        slow=scenario.slow,
         kargs=scenario.args,
         emulation=emulation,
         balloon=scenario.balloon,
@@ -174,7 +177,8 @@ def guests_for(scenarios: list[Scenario], found: dict[str, Image], soak: bool,
         for name in filter(found.__contains__, scenario.kernels):
             for emulation in emulations_of(scenario, name, kvm):
                 guest = guest_for(scenario, found[name], emulation, soak)
-                machine = (name, emulation, guest.cpus, guest.memory, guest.nodes, *guest.kargs)
+                machine = (name, emulation, guest.cpus, guest.memory, guest.nodes, guest.slow,
+                           *guest.kargs)
                 key = machine if scenario.shared else (*machine, guest.name)
                 together.setdefault(key, []).append((scenario, guest))
     guests = []

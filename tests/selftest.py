@@ -12,7 +12,16 @@ from pathlib import Path
 
 from guests import emulator
 from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
-from guests.boot import Guest, boot, command, emulator_aborted, known_fault, megabytes, topology
+from guests.boot import (
+    Guest,
+    boot,
+    command,
+    emulator_aborted,
+    known_fault,
+    megabytes,
+    slow_node,
+    topology,
+)
 from guests.command import call as run_program
 from guests.kernel_build import config_lost
 from guests.kernels import images, load, stock_image
@@ -345,6 +354,12 @@ def machines_are_laid_out() -> None:
     assert "4,sockets=2,cores=2" in words and "--numa 1024M,cpus=2-3" in words, words
     guest.cpus = 3
     refused(lambda: topology(guest), "do not split")
+    guest.slow = "512M"
+    refused(lambda: slow_node(guest), "beside one node")
+    guest.nodes = 1
+    words = " ".join([*topology(guest), *slow_node(guest)])
+    assert "--memory 2560M" in words and "id=node1,size=512M" in words, words
+    assert "hmat=on" in words and "--numa" not in words, words
     refused(lambda: megabytes("lots"), "write it as")
 
 

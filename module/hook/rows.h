@@ -186,6 +186,9 @@ CALL(MEM_UNLOCK, mem_unlock, put_online_mems, void, void)
 CALL(SHARE_CACHE, share_cache, cpus_share_cache, bool, int this_cpu, int that_cpu)
 /* Read the type of a pageblock. */
 CALL(BLOCK_FLAGS, block_flags, LMM_BLOCK_TYPE_SYMBOL, LMM_BLOCK_TYPE_RETURN, LMM_BLOCK_TYPE_ARGS)
+/* Have the pages of a range fault, for NUMA balancing. */
+CALL(ARM, arm, change_prot_numa, long unsigned int, struct vm_area_struct *vma,
+     long unsigned int addr, long unsigned int end)
 /* The kprobe at an address. */
 CALL(KPROBE_AT, kprobe_at, get_kprobe, struct kprobe *, void *addr)
 /* Take a page off its LRU list; move pages elsewhere; put back pages that were not moved. */

@@ -280,7 +280,7 @@ struct lmm_hook {
 };
 
 /* Rows of table.c, and behind these the layouts that clients have subscribed to. */
-#define LMM_MAX_HOOKS	(LMM_HOOK_FIRST_LAYOUT + 96)
+#define LMM_MAX_HOOKS	(LMM_HOOK_FIRST_LAYOUT + 128)
 
 extern struct lmm_hook lmm_hooks[LMM_MAX_HOOKS];
 extern unsigned int lmm_nr_hooks;

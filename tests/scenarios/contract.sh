@@ -15,7 +15,7 @@ skip_by_thread=1
 [ "$LMM_KERNEL" = 6.1 ] || skip_by_thread=0
 numa_defaults="mode=vma scan_period_min_ms=100 scan_period_max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
 scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_stride=16 full_pass_interval=8 \
-skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 cgroups="
+skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 move_pages_per_s=1500 period_ms=100 buffers=1" \
 	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=0 hold_off_ms=1000" \
@@ -125,7 +125,7 @@ refuses "$LMM_DBG/cma/regular_free_pct" 51 "$range" "cma/regular_free_pct: 51: n
 refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
 refuses "$LMM_DBG/pageblock/max_attempts" 0 "$range" "pageblock/max_attempts: 0: not in 1..16"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
-refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma"
+refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma promote"
 refuses "$LMM_DBG/numa/scan_period_min_ms" 60001 "$range" "numa/scan_period_min_ms: 60001: not in 10..60000"
 refuses "$LMM_DBG/numa/config" "scan_period_min_ms=5000 scan_period_max_ms=4999" "$range" "numa/scan_period_min_ms: 5000: more than scan_period_max_ms"
 refuses "$LMM_DBG/numa/full_pass_interval" 0 "$range" "numa/full_pass_interval: 0: not in 1..1000"

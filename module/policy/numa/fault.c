@@ -116,8 +116,14 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 }
 
 static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
-				  enum numa_class class)
+				  struct numa_slot *slot, enum numa_class class, int promoted)
 {
+	if (test_bit(NUMA_NOTICE_PROMOTE, &entry->notice)) {
+		/* All pages that fault are of a lower tier: those that moved were promoted. */
+		if (promoted)
+			atomic64_add(promoted, &slot->promoted);
+		return;
+	}
 	if (test_bit(NUMA_NOTICE_SAMPLE, &entry->notice))
 		sample_fault(entry, mm, class);
 	/* Faults of the scan before do not count: wait until the kernel has begun this scan. */
@@ -157,7 +163,8 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
 	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);
 	if (unlikely(READ_ONCE(entry->notice)))
-		fault_notice(entry, task->mm, class);
+		fault_notice(entry, task->mm, slot, class,
+			     flags & TNF_MIGRATED ? pages * LMM_ENTRY_EVERY : 0);
 }
 
 /**

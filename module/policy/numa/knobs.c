@@ -16,12 +16,13 @@
 static const char *const mode_words[] = {
 	[NUMA_MODE_PERIOD] = "period",
 	[NUMA_MODE_VMA] = "vma",
+	[NUMA_MODE_PROMOTE] = "promote",
 	NULL
 };
 
 /* Rows of debugfs files and of the parameter policies. */
 const struct lmm_knob numa_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, NUMA_MODE_VMA, NUMA_MODE_VMA),
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, NUMA_MODE_PROMOTE, NUMA_MODE_VMA),
 	/* The kernel's own floor: 256 MiB in 100 ms is its fastest scan. */
 	[KNOB_SCAN_PERIOD_MIN_MS] = LMM_UINT("scan_period_min_ms", 10, 60000, 100),
 	/*
@@ -41,6 +42,8 @@ const struct lmm_knob numa_knobs[NR_KNOBS] = {
 	[KNOB_SKIP_BY_THREAD] = LMM_BOOL("skip_by_thread", !LMM_SKIPS_VMA_BY_THREAD),
 	[KNOB_SKIP_BY_REGION] = LMM_BOOL("skip_by_region", 1),
 	[KNOB_CHARGE_PTES] = LMM_BOOL("charge_ptes", 0),
+	/* The kernel's fastest scan of one process, here of all together. */
+	[KNOB_PROMOTE_RATE_MB] = LMM_UINT("promote_rate_mb", 2, 65536, 256),
 	[KNOB_CGROUPS] = LMM_TEXT("cgroups"),
 };
 

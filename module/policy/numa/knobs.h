@@ -12,10 +12,12 @@
  * enum numa_mode - values of knob `mode`
  * @NUMA_MODE_PERIOD: when an address space is scanned
  * @NUMA_MODE_VMA: when an address space is scanned, and which parts of its VMAs
+ * @NUMA_MODE_PROMOTE: slow memory that the kernel's scan leaves out is scanned, too
  */
 enum numa_mode {
 	NUMA_MODE_PERIOD,
 	NUMA_MODE_VMA,
+	NUMA_MODE_PROMOTE,
 };
 
 enum numa_knob {
@@ -33,6 +35,7 @@ enum numa_knob {
 	KNOB_SKIP_BY_THREAD,
 	KNOB_SKIP_BY_REGION,
 	KNOB_CHARGE_PTES,
+	KNOB_PROMOTE_RATE_MB,
 	KNOB_CGROUPS,
 	NR_KNOBS
 };
@@ -70,6 +73,8 @@ enum numa_knob {
 	COUNTER(SKIPPED_BY_SAMPLING, "skipped_by_sampling")	\
 	COUNTER(SKIPPED_BY_THREAD, "skipped_by_thread")		\
 	COUNTER(SKIPPED_BY_REGION, "skipped_by_region")		\
+	COUNTER(PROMOTION_PASSES, "promotion_passes")		\
+	COUNTER(PROMOTED, "promoted")				\
 	COUNTER(MMS, "mms")					\
 	COUNTER(MMS_GONE, "mms_gone")				\
 	COUNTER(MMS_REFUSED, "mms_refused")			\

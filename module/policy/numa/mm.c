@@ -4,6 +4,7 @@
  *
  * Entries are made where nothing may sleep, so they come from pools that a worker fills.
  */
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -112,6 +113,7 @@ int numa_mms_start(void)
 
 	spin_lock_init(&numa.lock);
 	hash_init(numa.mms);
+	INIT_LIST_HEAD(&numa.turns);
 	numa.nr_mms = 0;
 	INIT_WORK(&numa.refill, refill_worker);
 	for (kind = 0; kind < NR_POOLS; kind++) {
@@ -142,6 +144,7 @@ static void entry_remove(struct numa_mm *entry)
 	mine = !hlist_unhashed(&entry->node);
 	if (mine) {
 		hlist_del_init_rcu(&entry->node);
+		list_del_init(&entry->turn);
 		WRITE_ONCE(numa.nr_mms, numa.nr_mms - 1);
 	}
 	spin_unlock(&numa.lock);
@@ -150,8 +153,13 @@ static void entry_remove(struct numa_mm *entry)
 	spin_lock(&entry->lock);
 	numa_mm_sum(entry, &sum);
 	numa_mm_count(entry, &sum);
+	lmm_count(&lmm_numa_policy, COUNT_PROMOTED,
+		  numa_mm_promoted(entry) - entry->promote.promoted);
 	spin_unlock(&entry->lock);
 	lmm_count(&lmm_numa_policy, COUNT_MMS_GONE, 1);
+	/* Not in an RCU callback: the last reference takes locks that interrupts may not take. */
+	if (entry->mm)
+		mmdrop(entry->mm);
 	call_rcu(&entry->rcu, entry_free);
 }
 
@@ -231,6 +239,16 @@ void numa_mms_release(void)
 	rcu_read_unlock();
 }
 
+/* Mode promote: the worker takes the address space in turn. */
+static void entry_enlist(struct numa_mm *entry, struct mm_struct *mm, u32 delay_ms)
+{
+	mmgrab(mm);
+	entry->mm = mm;
+	entry->promote_due = jiffies + msecs_to_jiffies(delay_ms);
+	entry->notice = BIT(NUMA_NOTICE_PROMOTE);
+	list_add_tail(&entry->turn, &numa.turns);
+}
+
 /**
  * numa_mm_get() - find or make the entry of an address space
  * @mm: the address space
@@ -240,6 +258,7 @@ void numa_mms_release(void)
  */
 struct numa_mm *numa_mm_get(struct mm_struct *mm)
 {
+	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct numa_mm *entry = numa_mm_find(mm);
 	struct numa_mm *other;
 
@@ -252,6 +271,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	}
 	entry->id = mm->context.ctx_id;
 	spin_lock_init(&entry->lock);
+	INIT_LIST_HEAD(&entry->turn);
 	entry->begun = jiffies;
 	entry->last_full = jiffies;
 	entry->last_window = jiffies;
@@ -260,6 +280,8 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	spin_lock(&numa.lock);
 	other = numa_mm_find(mm);
 	if (!other) {
+		if (numa.mode == NUMA_MODE_PROMOTE)
+			entry_enlist(entry, mm, rules->settings.scan_delay_ms);
 		hlist_add_head_rcu(&entry->node, &numa.mms[entry->id % HASH_SIZE(numa.mms)]);
 		WRITE_ONCE(numa.nr_mms, numa.nr_mms + 1);
 	}
@@ -324,6 +346,25 @@ void numa_mm_attach(struct numa_mm *entry)
 	if (!entry->threads && get_nr_threads(current) > 1)
 		/* As above: pairs with numa_mm_slot() and numa_mm_sum(). */
 		smp_store_release(&entry->threads, pool_take(POOL_THREADS));
+}
+
+/**
+ * numa_mm_promoted() - pages of an address space that were promoted
+ * @entry: the entry of the address space
+ *
+ * Context: process, preemption off.
+ * Return: pages since the entry was made.
+ */
+u64 numa_mm_promoted(const struct numa_mm *entry)
+{
+	/* Pairs with numa_mm_attach(): the slots are zeroed. */
+	const struct numa_threads *threads = smp_load_acquire(&entry->threads);
+	u64 promoted = atomic64_read(&entry->slot.promoted);
+	unsigned int i;
+
+	for (i = 0; threads && i < NUMA_THREADS; i++)
+		promoted += atomic64_read(&threads->slot[i].promoted);
+	return promoted;
 }
 
 static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)

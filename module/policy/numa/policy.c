@@ -11,6 +11,7 @@
 #include <linux/hashtable.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/mempolicy.h>
 #include <linux/minmax.h>
 #include <linux/sched/sysctl.h>
 #include <linux/seq_file.h>
@@ -48,6 +49,7 @@ static struct numa_rules *rules_make(const struct lmm_config *cfg, gfp_t gfp)
 	};
 	rules->sampling_stride = cfg->value[KNOB_SAMPLING_STRIDE];
 	rules->charge_ptes = cfg->value[KNOB_CHARGE_PTES];
+	rules->promote_rate_mb = cfg->value[KNOB_PROMOTE_RATE_MB];
 	strscpy(rules->cgroups, cfg->text, sizeof(rules->cgroups));
 	return rules;
 }
@@ -76,12 +78,16 @@ static int numa_enable(struct lmm_policy *policy, const struct lmm_config *cfg, 
 	if (err) {
 		scnprintf(why, len, "out of memory");
 		numa_free();
+	} else if (numa.mode == NUMA_MODE_PROMOTE) {
+		numa_promote_start();
 	}
 	return err;
 }
 
 static void numa_disable(struct lmm_policy *policy)
 {
+	if (numa.mode == NUMA_MODE_PROMOTE)
+		numa_promote_stop();
 	numa_mms_release();
 	numa_mms_stop();
 	numa_free();
@@ -118,14 +124,21 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 	struct numa_mm *entry;
 	unsigned int bucket;
 
+	bool promotes = numa.mode == NUMA_MODE_PROMOTE;
+
 	seq_printf(m, "# %u address spaces\n", READ_ONCE(numa.nr_mms));
-	seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s%7s  %s\n", "pid", "comm",
-		   "period_ms", "own_ms", "trend", "remote", "shared", "worst", "windows",
-		   "scanned", "pass", "scans", "why");
+	if (promotes)
+		numa_promote_show(m, NULL);
+	else
+		seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s%7s  %s\n", "pid", "comm",
+			   "period_ms", "own_ms", "trend", "remote", "shared", "worst",
+			   "windows", "scanned", "pass", "scans", "why");
 	rcu_read_lock();
 	hash_for_each_rcu(numa.mms, bucket, entry, node) {
 		spin_lock(&entry->lock);
-		if (entry->own_ms)
+		if (promotes)
+			numa_promote_show(m, entry);
+		else if (entry->own_ms)
 			entry_show(m, entry);
 		spin_unlock(&entry->lock);
 	}
@@ -134,14 +147,23 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 
 static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
+	bool promotes = numa.mode == NUMA_MODE_PROMOTE;
+
 	switch (READ_ONCE(*numa.balancing_mode)) {
 	case NUMA_BALANCING_NORMAL:
+		if (promotes)
+			scnprintf(why, len, "hands off: kernel.numa_balancing is not 2");
 		break;
 	case NUMA_BALANCING_DISABLED:
 		scnprintf(why, len, "nothing to do: kernel.numa_balancing is 0");
 		break;
+	case NUMA_BALANCING_MEMORY_TIERING:
+		if (promotes)
+			break;
+		fallthrough;
 	default:
-		scnprintf(why, len, "hands off: kernel.numa_balancing is set for memory tiering");
+		scnprintf(why, len, promotes ? "hands off: kernel.numa_balancing is not 2" :
+			  "hands off: kernel.numa_balancing is set for memory tiering");
 	}
 }
 
@@ -152,6 +174,8 @@ static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off"),
 	LMM_USES_IN(BIT(NUMA_MODE_VMA), BIT(NUMA_MODE_VMA), SCAN,
 		    "mode vma: what of an address space is scanned"),
+	LMM_USES_IN(BIT(NUMA_MODE_PROMOTE), BIT(NUMA_MODE_PROMOTE), ARM,
+		    "mode promote: the policy arms memory itself"),
 	LMM_NEEDS(MM_EXIT, "all of the policy, which would not know when an mm goes"),
 	LMM_NEEDS(BALANCING_MODE,
 		  "all of the policy: an admin could not switch balancing off by sysctl"),
@@ -187,6 +211,15 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_start),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_mm),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_fault, vma),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mm_struct, mm_users),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mm_struct, mm_count),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_start),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_end),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_flags),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_file),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_policy),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mempolicy, flags),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), task_struct, mempolicy),
 };
 
 static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);

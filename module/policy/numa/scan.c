@@ -345,6 +345,8 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 void numa_on_scan_begin(void)
 {
 	struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+	bool promotes = numa.mode == NUMA_MODE_PROMOTE;
+	int balancing = promotes ? NUMA_BALANCING_MEMORY_TIERING : NUMA_BALANCING_NORMAL;
 	struct task_struct *task = current;
 	struct mm_struct *mm = task->mm;
 	struct numa_mm *entry;
@@ -356,8 +358,9 @@ void numa_on_scan_begin(void)
 	asked = READ_ONCE(mm->numa_next_scan);
 	if (!asked || time_before(jiffies, asked))
 		return;
-	/* Memory tiering needs every hint fault to tell how hot a page is. */
-	if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_NORMAL || !in_scope(task, rules)) {
+	/* Memory tiering needs every hint fault: other modes than promote would take some away. */
+	if (READ_ONCE(*numa.balancing_mode) != balancing || !in_scope(task, rules) ||
+	    (promotes && !numa_promote_allowed(task))) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
 		entry = numa_mm_find(mm);
 		if (entry)
@@ -367,6 +370,10 @@ void numa_on_scan_begin(void)
 	entry = numa_mm_get(mm);
 	if (!entry)
 		return;
+	if (promotes) {
+		numa_promote_seen(entry, task);
+		return;
+	}
 	if (!down_read_trylock(&mm->mmap_lock)) {
 		scan_retry(mm, task, asked);
 		return;

@@ -15,6 +15,7 @@
 
 #include <linux/atomic.h>
 #include <linux/hashtable.h>
+#include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -27,6 +28,8 @@
 #include "core_vma.h"
 #include "core_alarm.h"
 #include "core_sample.h"
+#include "core_promote.h"
+#include "policy/common/worker.h"
 
 struct lmm_klp_part;
 
@@ -47,6 +50,7 @@ struct lmm_klp_part;
  * struct numa_slot - counts of a thread, or of all threads that share the slot
  * @pages: pages of hint faults, by enum numa_class
  * @faults: number of hint faults
+ * @promoted: pages of these faults that were promoted; mode promote only
  * @lowered_pid: the thread whose scan period has been lowered, or 0
  * @lowered_ms: the lowered period
  * @own_ms: the period before, put back unless the kernel has changed the period since
@@ -57,6 +61,7 @@ struct lmm_klp_part;
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
 	atomic64_t faults;
+	atomic64_t promoted;
 	pid_t lowered_pid;
 	u32 lowered_ms;
 	u32 own_ms;
@@ -103,10 +108,15 @@ enum numa_scan_kind {
 /* Bits of numa_mm.notice: work for the next hint faults besides counting. */
 #define NUMA_NOTICE_SAMPLE	0	/* count the faults of a sampling scan */
 #define NUMA_NOTICE_EXPEDITE	1	/* bring the next scan forward */
+#define NUMA_NOTICE_PROMOTE	2	/* count promoted pages; mode promote only, and always */
 
 /**
  * struct numa_mm - the entry of an address space
  * @node: in numa.mms; under numa.lock
+ * @turn: in numa.turns, in mode promote; under numa.lock
+ * @mm: the address space, which mode promote holds a reference of; NULL in other modes
+ * @promote_at: where the worker of mode promote goes on; 0: a new pass begins
+ * @promote_due: jiffies when that pass may begin; both are the worker's alone
  * @rcu: frees the entry
  * @id: mm->context.ctx_id, never reused
  * @slot: faults while the process has a single thread
@@ -124,6 +134,7 @@ enum numa_scan_kind {
  * @counted: faults already added to the policy's counters
  * @sampling: the part that a sampling scan takes
  * @alarm: what to expect of samples
+ * @promote: passes of mode promote
  * @sample_area: area of the sample
  * @sample_armed: entries armed for the sample
  * @kind: kind of the present scan, or of the last
@@ -153,6 +164,10 @@ enum numa_scan_kind {
  */
 struct numa_mm {
 	struct hlist_node node;
+	struct list_head turn;
+	struct mm_struct *mm;
+	unsigned long promote_at;
+	unsigned long promote_due;
 	struct rcu_head rcu;
 	u64 id;
 	struct numa_slot slot;
@@ -170,6 +185,7 @@ struct numa_mm {
 	struct numa_counts counted;
 	struct numa_sampling sampling;
 	struct numa_alarm alarm;
+	struct numa_promote promote;
 	unsigned int sample_area;
 	u64 sample_armed;
 	enum numa_scan_kind kind;
@@ -203,6 +219,7 @@ struct numa_mm {
  * @settings: the knobs that the core needs
  * @sampling_stride: a sampling scan takes one page in this many; 0: no sampling scans
  * @charge_ptes: a scan is charged for armed entries, not for address range
+ * @promote_rate_mb: MiB a second that mode promote arms
  * @cgroups: paths with ':' between; empty: all processes
  * @scope: cached answers by the hash of the cgroup id: the id, and in the lowest bit
  *	whether the cgroup is in scope; 0: no answer
@@ -212,15 +229,18 @@ struct numa_rules {
 	struct numa_settings settings;
 	u32 sampling_stride;
 	bool charge_ptes;
+	u32 promote_rate_mb;
 	char cgroups[LMM_TEXT_LEN];
 	u64 scope[NUMA_SCOPES];
 };
 
 /**
  * struct numa_state - state of the policy
- * @lock: protects adding and removing entries, and @path
+ * @lock: protects adding and removing entries, @turns and @path
  * @mms: the entries, by ctx_id
  * @nr_mms: number of entries
+ * @turns: the entries in the order in which the worker of mode promote takes them
+ * @promoter: the worker
  * @rules: the knobs; replaced by configure
  * @mode: the mode that is on
  * @balancing_mode: sysctl kernel.numa_balancing
@@ -229,9 +249,11 @@ struct numa_rules {
  * @refill: worker that fills the pools
  */
 struct numa_state {
-	spinlock_t lock;	/* adding, removing, @path */
+	spinlock_t lock;	/* adding, removing, @turns, @path */
 	DECLARE_HASHTABLE(mms, NUMA_HASH_BITS);
 	unsigned int nr_mms;
+	struct list_head turns;
+	struct lmm_worker promoter;
 	struct numa_rules __rcu *rules;
 	enum numa_mode mode;
 	const int *balancing_mode;
@@ -249,6 +271,7 @@ void numa_mms_release(void);
 struct numa_mm *numa_mm_get(struct mm_struct *mm);
 void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm);
 void numa_mm_attach(struct numa_mm *entry);
+u64 numa_mm_promoted(const struct numa_mm *entry);
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum);
 void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum);
 
@@ -303,6 +326,13 @@ struct numa_looker {
 /* look.c */
 enum numa_backing numa_look_backing(void *mm, u64 region);
 bool numa_look_unarmed(void *arg, const struct numa_range *range);
+
+/* promote.c */
+void numa_promote_start(void);
+void numa_promote_stop(void);
+bool numa_promote_allowed(const struct task_struct *task);
+void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task);
+void numa_promote_show(struct seq_file *m, const struct numa_mm *entry);
 
 /* scan.c */
 void numa_on_scan_begin(void);

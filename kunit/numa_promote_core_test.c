@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * numa_promote_core_test.c - when slow memory is armed, and how much at a time
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "../module/policy/numa/core_promote.c"
+
+/* Pages that faulted and pages that were promoted between two passes, and the next period. */
+static void passes_that_pay_come_soon(struct kunit *test)
+{
+	static const struct {
+		u64 faults, promoted;
+		u32 period_ms;
+	} passes[] = {
+		/* The first pass has nothing to go by. */
+		{ 0, 0, 1000 },
+		{ 4096, 4096, 1000 },
+		/* One in eight is enough, one page less is not. */
+		{ 4096, 512, 1000 }, { 4096, 511, 2000 },
+		/* Less than a MiB is nothing, whatever its share. */
+		{ 255, 255, 4000 }, { 0, 0, 8000 }, { 100000, 0, 16000 }, { 0, 0, 16000 },
+		/* Hot memory again. */
+		{ 256, 256, 1000 }, { 0, 0, 2000 },
+	};
+	struct numa_promote promote = { };
+	u64 faults = 0, promoted = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(passes); i++) {
+		faults += passes[i].faults;
+		promoted += passes[i].promoted;
+		KUNIT_EXPECT_EQ_MSG(test, numa_promote_next(&promote, faults, promoted),
+				    passes[i].period_ms, "pass %d", i);
+	}
+	KUNIT_EXPECT_EQ(test, promote.passes, (u64)ARRAY_SIZE(passes));
+}
+
+static void calls_are_charged(struct kunit *test)
+{
+	/* What was armed, or an eighth of the range. */
+	KUNIT_EXPECT_EQ(test, numa_promote_charge(65536, 16384, 16384), 49152U);
+	KUNIT_EXPECT_EQ(test, numa_promote_charge(65536, 16384, 0), 63488U);
+	KUNIT_EXPECT_EQ(test, numa_promote_charge(65536, 16384, 2048), 63488U);
+	KUNIT_EXPECT_EQ(test, numa_promote_charge(65536, 16384, 2049), 63487U);
+	/* A huge page that is armed as a whole may be more than was left. */
+	KUNIT_EXPECT_EQ(test, numa_promote_charge(512, 1023, 1023), 0U);
+	KUNIT_EXPECT_EQ(test, numa_promote_charge(0, U64_MAX, U64_MAX), 0U);
+}
+
+/*
+ * A process with 4 GiB on the slow tier, 1 GiB of it hot, at 256 MiB a second.  Pages that are
+ * armed stay armed until they are used.  Seconds until the hot part is promoted, and passes in a
+ * minute afterwards.
+ */
+static void hot_memory_is_armed_in_time(struct kunit *test)
+{
+	const u32 all = 1 << 20, hot = 1 << 18, rate = 1 << 16;
+	u32 at = 0, cold = 0, second, done = 0, due = 0;
+	struct numa_promote promote = { };
+	u64 promoted = 0, passes = 0;
+
+	for (second = 0; second < 120; second++) {
+		u32 left = rate;
+
+		if (!at && second < due)
+			continue;
+		if (!at)
+			due = second + numa_promote_next(&promote, promoted, promoted) / 1000;
+		while (at < all && left >= NUMA_PROMOTE_LEAST) {
+			u32 pages = min3(left, NUMA_PROMOTE_CALL, all - at), armed = 0;
+
+			/* Every fourth page is hot; the others are armed once. */
+			if (promoted < hot)
+				armed += pages / 4;
+			if (cold < all - hot)
+				armed += pages * 3 / 4;
+			promoted += promoted < hot ? pages / 4 : 0;
+			cold += cold < all - hot ? pages * 3 / 4 : 0;
+			left = numa_promote_charge(left, pages, armed);
+			at += pages;
+		}
+		if (at == all)
+			at = 0;
+		if (!done && promoted >= hot)
+			done = second;
+		if (done && second == done + 60)
+			passes = promote.passes;
+	}
+	KUNIT_EXPECT_LE(test, done, 17U);
+	KUNIT_EXPECT_LE(test, passes, 8ULL);
+}
+
+static struct kunit_case numa_promote_core_cases[] = {
+	KUNIT_CASE(passes_that_pay_come_soon),
+	KUNIT_CASE(calls_are_charged),
+	KUNIT_CASE(hot_memory_is_armed_in_time),
+	{ }
+};
+
+static struct kunit_suite numa_promote_core_suite = {
+	.name = "livemm_numa_promote_core",
+	.test_cases = numa_promote_core_cases,
+};

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * promote.c - mode promote: a worker arms slow memory that the kernel's scan leaves out
+ *
+ * The kernel's scan goes on as without the policy.  The worker takes the address spaces in turn,
+ * some pages a second in all, and has the kernel arm each VMA in which promotion can help.  While
+ * kernel.numa_balancing is 2, the kernel arms only pages of a lower tier, so memory of the top
+ * tier has no more hint faults.  Armed pages fault, and the kernel promotes the hot ones, by the
+ * kernel's own rules and rate limit.
+ *
+ * An entry holds a reference of the mm_struct, so that an address space that has ended is seen as
+ * ended.  The worker uses an address space only while the process lives.
+ */
+#include <linux/jiffies.h>
+#include <linux/mempolicy.h>
+#include <linux/mm.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/sysctl.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "hook/kcall.h"
+#include "state.h"
+
+/* What may be armed is renewed so often. */
+#define PROMOTE_TICK_MS	1000
+
+/* A policy that binds memory keeps the kernel from promoting. */
+static bool policy_allows(const struct mempolicy *policy)
+{
+	return !policy || policy->flags & MPOL_F_MOF;
+}
+
+/*
+ * Can promotion help a VMA?  Unlike the kernel's scan this takes in file mappings that may only
+ * be read, but not programs and libraries, which the kernel would not promote while shared.
+ */
+static bool vma_suits(const struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & (VM_HUGETLB | VM_MIXEDMAP | VM_PFNMAP | VM_IO) ||
+	    !(vma->vm_flags & (VM_READ | VM_WRITE)))
+		return false;
+	if (vma->vm_file && vma->vm_flags & VM_EXEC)
+		return false;
+	return policy_allows(vma->vm_policy);
+}
+
+/* Arm a part of the address space from @at on; return where the next part begins, or 0. */
+static unsigned long part_arm(struct mm_struct *mm, unsigned long at, u32 *left)
+{
+	struct vm_area_struct *vma = find_vma(mm, at);
+	unsigned long start, end, armed;
+
+	while (vma && !vma_suits(vma))
+		vma = find_vma(mm, vma->vm_end);
+	if (!vma)
+		return 0;
+	start = max(at, vma->vm_start);
+	/* A huge page is armed as a whole, or would be split. */
+	end = ALIGN(start + ((unsigned long)min(*left, NUMA_PROMOTE_CALL) << PAGE_SHIFT), PMD_SIZE);
+	end = min(end, vma->vm_end);
+	armed = KCALL(arm)(vma, start, end);
+	*left = numa_promote_charge(*left, (end - start) >> PAGE_SHIFT, armed);
+	lmm_count(&lmm_numa_policy, COUNT_SCANNED_PAGES, (end - start) >> PAGE_SHIFT);
+	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, armed);
+	if (armed)
+		lmm_count(&lmm_numa_policy, COUNT_SCAN_FLUSHES, 1);
+	return end;
+}
+
+static u64 pages_of(const struct numa_counts *sum)
+{
+	enum numa_class class;
+	u64 pages = 0;
+
+	for (class = 0; class < NUMA_NR_CLASSES; class++)
+		pages += sum->pages[class];
+	return pages;
+}
+
+/* A pass begins: was the pass before worth its faults? */
+static void pass_begin(struct numa_mm *entry)
+{
+	struct numa_counts sum;
+	u64 promoted;
+
+	spin_lock(&entry->lock);
+	numa_mm_sum(entry, &sum);
+	promoted = numa_mm_promoted(entry);
+	lmm_count(&lmm_numa_policy, COUNT_PROMOTED, promoted - entry->promote.promoted);
+	entry->promote_due = jiffies +
+		msecs_to_jiffies(numa_promote_next(&entry->promote, pages_of(&sum), promoted));
+	numa_mm_count(entry, &sum);
+	spin_unlock(&entry->lock);
+	lmm_count(&lmm_numa_policy, COUNT_PROMOTION_PASSES, 1);
+}
+
+/* The worker goes on at an address, or is due again; the entry may be gone. */
+static void entry_note(struct mm_struct *mm, unsigned long at, bool begins)
+{
+	struct numa_mm *entry;
+
+	preempt_disable();
+	entry = numa_mm_find(mm);
+	if (entry) {
+		if (begins)
+			pass_begin(entry);
+		entry->promote_at = at;
+	}
+	preempt_enable();
+}
+
+/* Go on with the pass over an address space, for as long as something may be armed. */
+static void mm_serve(struct mm_struct *mm, unsigned long at, u32 *left)
+{
+	if (!at)
+		entry_note(mm, 0, true);
+	do {
+		/* The process changes its address space, and shall not wait. */
+		if (!down_read_trylock(&mm->mmap_lock))
+			break;
+		at = part_arm(mm, at, left);
+		up_read(&mm->mmap_lock);
+		cond_resched();
+	} while (at && *left >= NUMA_PROMOTE_LEAST);
+	entry_note(mm, at, false);
+}
+
+/* The next address space in turn, if it is due: referenced; @at: where to go on. */
+static struct mm_struct *mm_next(unsigned long *at)
+{
+	struct mm_struct *mm = NULL;
+	struct numa_mm *entry;
+
+	spin_lock(&numa.lock);
+	entry = list_first_entry_or_null(&numa.turns, struct numa_mm, turn);
+	if (entry) {
+		list_move_tail(&entry->turn, &numa.turns);
+		*at = entry->promote_at;
+		/* A pass that has begun goes on. */
+		if ((*at || !time_before(jiffies, entry->promote_due)) &&
+		    mmget_not_zero(entry->mm))
+			mm = entry->mm;
+	}
+	spin_unlock(&numa.lock);
+	return mm;
+}
+
+static u32 pages_allowed(void)
+{
+	u32 mib;
+
+	rcu_read_lock();
+	mib = rcu_dereference(numa.rules)->promote_rate_mb;
+	rcu_read_unlock();
+	return mib << (20 - PAGE_SHIFT);
+}
+
+static void promote_worker(struct work_struct *work)
+{
+	unsigned int turns = READ_ONCE(numa.nr_mms);
+	u32 left = pages_allowed();
+	struct mm_struct *mm;
+	unsigned long at;
+
+	for (; turns && left >= NUMA_PROMOTE_LEAST; turns--) {
+		if (READ_ONCE(*numa.balancing_mode) != NUMA_BALANCING_MEMORY_TIERING)
+			break;
+		mm = mm_next(&at);
+		if (!mm)
+			continue;
+		mm_serve(mm, at, &left);
+		/* The last user of a process does not end here, but later. */
+		mmput_async(mm);
+	}
+	queue_delayed_work(numa.promoter.wq, &numa.promoter.pass,
+			   msecs_to_jiffies(PROMOTE_TICK_MS));
+}
+
+/**
+ * numa_promote_start() - start the worker
+ *
+ * Context: process; the mode is promote, and the rules are there.
+ */
+void numa_promote_start(void)
+{
+	lmm_worker_init_shared(&numa.promoter, promote_worker, NULL);
+	lmm_worker_pass_after(&numa.promoter, msecs_to_jiffies(PROMOTE_TICK_MS));
+}
+
+/**
+ * numa_promote_stop() - stop the worker, and wait for the part that it arms
+ *
+ * Context: process, may sleep; the mode is promote.
+ */
+void numa_promote_stop(void)
+{
+	lmm_worker_stop(&numa.promoter);
+}
+
+/**
+ * numa_promote_allowed() - does the memory policy of a thread leave promotion to the kernel?
+ * @task: current
+ *
+ * Context: any.
+ * Return: false if the thread's memory is bound.
+ */
+bool numa_promote_allowed(const struct task_struct *task)
+{
+	return policy_allows(task->mempolicy);
+}
+
+/**
+ * numa_promote_seen() - the kernel would scan an address space, so the process runs
+ * @entry: the entry
+ * @task: current, a thread of the process
+ *
+ * Context: process, preemption off.
+ */
+void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task)
+{
+	spin_lock(&entry->lock);
+	numa_mm_attach(entry);
+	entry->tgid = task->tgid;
+	strscpy(entry->comm, task->group_leader->comm, sizeof(entry->comm));
+	spin_unlock(&entry->lock);
+}
+
+/**
+ * numa_promote_show() - print an address space
+ * @m: the file `state`
+ * @entry: the entry; NULL for the head of the table
+ *
+ * Context: process, the entry's lock held.
+ */
+void numa_promote_show(struct seq_file *m, const struct numa_mm *entry)
+{
+	if (!entry)
+		seq_printf(m, "%-8s%-16s%10s%9s%12s%12s\n", "pid", "comm", "period_ms", "passes",
+			   "faults", "promoted");
+	else if (entry->tgid)
+		seq_printf(m, "%-8d%-16s%10u%9llu%12llu%12llu\n", entry->tgid, entry->comm,
+			   entry->promote.period_ms, entry->promote.passes,
+			   entry->promote.faults, entry->promote.promoted);
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 6.12
+# named: 7.2
+# cpus: 2
+# memory: 1G
+# slow: 512M
+# timeout: 1500
+# args: transparent_hugepage=never
+#
+# Mode promote: hot memory of a lower memory tier that the kernel's scan leaves out is promoted,
+# cold memory stays, the top tier has no more hint faults, and demotion makes room.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+TIERLOAD=$LMM_ROOT/build/programs/tierload
+tier_of() {
+	for tier in /sys/devices/virtual/memory_tiering/memory_tier*; do
+		[ "$(cat "$tier/nodelist")" != "$1" ] || echo "${tier##*memory_tier}"
+	done
+}
+
+# Milliseconds until 95 % of the hot part are on node 0, percent of the hot part and of the cold.
+tier_run() {
+	_side=$1
+	shift
+	updates=$(vmstat numa_pte_updates) faults=$(vmstat numa_hint_faults)
+	promotions=$(vmstat pgpromote_success)
+	came=$("$TIERLOAD" "$@")
+	read -r took hot cold <<-END
+		$came
+	END
+	note "$_side, $*: 95 % of the hot part on node 0 after $took ms, at the end $hot %, of the cold $cold %;" \
+		"$(($(vmstat numa_pte_updates) - updates)) entries armed," \
+		"$(($(vmstat numa_hint_faults) - faults)) hint faults," \
+		"$(($(vmstat pgpromote_success) - promotions)) pages promoted"
+}
+
+kernel_scans 1000 1000 60000
+need write_to /proc/sys/kernel/numa_balancing 2
+need write_to /sys/kernel/mm/numa/demotion_enabled 1
+check "node 1 is a lower tier" test "$(tier_of 1)" -gt "$(tier_of 0)"
+need lmm_load
+check "hands off in mode vma" write_to "$NUMA/config" "enabled=1 mode=vma"
+check "and says so" tells status '^numa +on +vma.*memory tiering'
+need write_to "$NUMA/enabled" 0
+
+tier_run off -k readonly -s 60000
+check "the kernel leaves more than half of a mapping that is only read" test "$hot" -lt 50
+tier_run off -k shared -s 60000
+need write_to "$NUMA/config" "enabled=1 mode=promote scan_delay_ms=1000"
+check "on" tells status '^numa +on +promote'
+for kind in readonly shared anon; do
+	tier_run on -k $kind -s 60000 -r 5000
+	check "$kind: 95 % of the hot part are promoted in a minute" test "$took" != -
+	check "$kind: cold memory stays" test "$cold" -lt 10
+done
+check "promoted pages are counted" test "$(counter promoted numa)" -ge 16384
+note "$(grep -E '^(promotion_passes|promoted|updated_entries|scan_flushes|scanned_pages) ' "$NUMA/counters" | tr '\n' ' ')"
+
+# All is on the top tier: nothing to arm.
+"$LMM_ROOT/build/programs/hintload" -p shared -t 2 -m 16 >/dev/null &
+hint=$!
+check "a load on the top tier is known" wait_for 60 space_known "$hint"
+faults=$(growth 10 vmstat numa_hint_faults)
+check "the top tier has no hint faults ($faults)" test "$faults" -lt 200
+hints_stop
+
+# The top tier is full of memory that nobody uses.
+free=$(awk '$3 == "MemFree:" { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo)
+hog_mib=$((free - 60))
+demoted=$(vmstat pgdemote_kswapd pgdemote_direct)
+"$LMM_ROOT/build/programs/hintload" -p own -t 1 -m $hog_mib -r 1000 >/dev/null &
+hog=$!
+sleep 8
+kill -STOP "$hog"
+tier_run "top tier full" -k readonly -m 160 -p 128 -s 60000
+note "$(($(vmstat pgdemote_kswapd pgdemote_direct) - demoted)) pages demoted"
+check "demotion works beside promotion" test "$(($(vmstat pgdemote_kswapd pgdemote_direct) - demoted))" -gt 0
+check "the hot part is promoted all the same" test "$hot" -ge 95
+kill -KILL "$hog"
+
+# A process whose memory is bound is left alone; so is everything when the mode is off.
+need write_to "$NUMA/enabled" 0
+same "no entry is left" "$(counter mms numa)" "$(counter mms_gone numa)"
+tier_run "off again" -k readonly -s 20000
+check "off is as before" test "$hot" -lt 50
+check "unloads" lmm_unload
