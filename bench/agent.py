@@ -438,21 +438,28 @@ def load(step: Step) -> Step:
         return {**result, **counts}
 
 
+def change_probes(text: str) -> None:
+    """Add or remove a probe.  Python's mode "a" seeks to the end, which this file refuses."""
+    file = os.open(TRACING / "kprobe_events", os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+
+
 @contextmanager
 def scans_counted() -> Iterator[dict[str, int]]:
     """Yields what is filled in afterwards: scans, and their flushes."""
     group = EVENTS / "lmm_bench"
     for probe in SCAN_PROBES:
-        with (TRACING / "kprobe_events").open("a", encoding="ascii") as file:
-            file.write(probe)
+        change_probes(probe)
     triggers = {group / event / "trigger": text for event, text in SCAN_TRIGGERS.items()}
     counts: dict[str, int] = {}
     with written(triggers, {path: f"!{text}" for path, text in triggers.items()}):
         yield counts
         counts.update({f"{event}_hits": hits(event, group) for event in SCAN_TRIGGERS})
     for event in SCAN_TRIGGERS:
-        with (TRACING / "kprobe_events").open("a", encoding="ascii") as file:
-            file.write(f"-:lmm_bench/{event}")
+        change_probes(f"-:lmm_bench/{event}")
 
 
 def fallbacks() -> list[dict[str, int]]:
