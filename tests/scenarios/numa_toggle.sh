@@ -72,6 +72,24 @@ check "rmmod under faults, mode period" rmmod livemm
 check "unload: the next scan is the kernel's" next_own
 check "unload: periods are" periods_own
 
+# The worker of mode promote, while address spaces come and go.
+need write_to /proc/sys/kernel/numa_balancing 2
+need lmm_load
+for round in 1 2 3; do
+	need write_to "$NUMA/config" "enabled=1 mode=promote scan_delay_ms=0"
+	hint_start -p own -t 2 -f 3 -m 1 -s 2000
+	check "promote $round: passes are made" wait_for 60 grown "$(counter promotion_passes numa)" \
+		counter promotion_passes numa
+	[ $round = 2 ] || sleep 3
+	need write_to "$NUMA/enabled" 0
+done
+same "promote: every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
+need write_to "$NUMA/enabled" 1
+check "promote: passes go on" wait_for 60 grown "$(counter promotion_passes numa)" \
+	counter promotion_passes numa
+check "rmmod, mode promote" rmmod livemm
+need write_to /proc/sys/kernel/numa_balancing 1
+
 hints_stop
 hint_start -p swap -m 4
 swap=$hint
