@@ -159,7 +159,7 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	if (!entry)
 		return;
 	class = numa_class(flags & TNF_FAULT_LOCAL, fault_is_private(task, last_cpupid));
-	slot = numa_mm_slot(entry, task->pid);
+	slot = numa_mm_counter(entry, task->pid);
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
 	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);
 	if (unlikely(READ_ONCE(entry->notice)))

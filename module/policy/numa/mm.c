@@ -346,6 +346,7 @@ void numa_mm_attach(struct numa_mm *entry)
 	if (!entry->threads && get_nr_threads(current) > 1)
 		/* As above: pairs with numa_mm_slot() and numa_mm_sum(). */
 		smp_store_release(&entry->threads, pool_take(POOL_THREADS));
+	WRITE_ONCE(entry->crowded, get_nr_threads(current) > NUMA_THREADS);
 }
 
 /**

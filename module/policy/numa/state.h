@@ -19,6 +19,7 @@
 #include <linux/mm_types.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -121,6 +122,7 @@ enum numa_scan_kind {
  * @id: mm->context.ctx_id, never reused
  * @slot: faults while the process has a single thread
  * @threads: slots of the threads since the process had more than one; NULL before
+ * @crowded: more threads than slots: slots are those of CPUs, so that no CPUs share a line
  * @notice: BIT(NUMA_NOTICE_...): work for the next hint faults besides counting
  * @sample_faults: faults that the sample is judged by
  * @sample_left: faults of the sample that are still to come
@@ -172,6 +174,7 @@ struct numa_mm {
 	u64 id;
 	struct numa_slot slot;
 	struct numa_threads *threads;
+	bool crowded;
 	unsigned long notice;
 	u32 sample_faults;
 	atomic_t sample_left;
@@ -307,6 +310,29 @@ static inline struct numa_slot *numa_mm_slot(struct numa_mm *entry, pid_t pid)
 	struct numa_threads *threads = smp_load_acquire(&entry->threads);
 
 	return threads ? &threads->slot[numa_thread_slot(pid)] : &entry->slot;
+}
+
+/**
+ * numa_mm_counter() - the slot that counts a fault of current
+ * @entry: the entry of the address space
+ * @pid: current's
+ *
+ * CPUs that fault at the same time write to different cache lines, unless there are more CPUs
+ * than slots, or fewer threads than slots of which two have the same slot.
+ *
+ * Context: preemption off.
+ * Return: the slot.
+ */
+static inline struct numa_slot *numa_mm_counter(struct numa_mm *entry, pid_t pid)
+{
+	/* As in numa_mm_slot(). */
+	struct numa_threads *threads = smp_load_acquire(&entry->threads);
+
+	if (!threads)
+		return &entry->slot;
+	if (READ_ONCE(entry->crowded))
+		return &threads->slot[smp_processor_id() % NUMA_THREADS];
+	return &threads->slot[numa_thread_slot(pid)];
 }
 
 /* fault.c */
