@@ -19,6 +19,9 @@ tier_of() {
 	done
 }
 
+top_free() { awk '$3 == "MemFree:" { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo; }
+top_full() { [ "$(top_free)" -lt 80 ]; }
+
 # Milliseconds until 95 % of the hot part are on node 0, percent of the hot part and of the cold.
 tier_run() {
 	_side=$1
@@ -66,13 +69,13 @@ check "the top tier has no hint faults ($faults)" test "$faults" -lt 200
 hints_stop
 
 # The top tier is full of memory that nobody uses.
-free=$(awk '$3 == "MemFree:" { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo)
-hog_mib=$((free - 60))
+hog_mib=$(($(top_free) - 40))
 demoted=$(vmstat pgdemote_kswapd pgdemote_direct)
 "$LMM_ROOT/build/programs/hintload" -p own -t 1 -m $hog_mib -r 1000 >/dev/null &
 hog=$!
-sleep 8
+check "the top tier is full" wait_for 60 top_full
 kill -STOP "$hog"
+note "$(top_free) MiB free on the top tier"
 tier_run "top tier full" -k readonly -m 160 -p 128 -s 60000
 note "$(($(vmstat pgdemote_kswapd pgdemote_direct) - demoted)) pages demoted"
 check "demotion works beside promotion" test "$(($(vmstat pgdemote_kswapd pgdemote_direct) - demoted))" -gt 0
