@@ -62,6 +62,7 @@ class Plan:
             not depend on the host's; programs must pause (see LATE_KARGS); -1: not so
     nodes   NUMA nodes; with one CPU, all but the first have memory only
     memory  of the guest
+    slow    memory besides, of a node without CPUs that is a lower memory tier
     disks   MiB of disks, all zeros at first, by serial number
     huge    transparent_hugepage on the kernel's command line
     kargs   what else is on it
@@ -77,6 +78,7 @@ class Plan:
     shift: int = -1
     nodes: int = 1
     memory: str = "2G"
+    slow: str = ""
     disks: Mapping[str, int] = field(default_factory=dict)
     huge: str = NO_HUGE_PAGES
     kargs: Sequence[str] = ()
@@ -195,6 +197,7 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
         args=[str(todo), str(results)],
         cpus=1 if plan.icount else plan.cpus,
         memory=plan.memory,
+        slow=plan.slow,
         nodes=1 if plan.icount else plan.nodes,
         kargs=[f"transparent_hugepage={plan.huge}", *kargs, *plan.kargs],
         env={"LMM_CPUS": "1"} if late else {},

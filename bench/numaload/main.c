@@ -46,6 +46,8 @@ static const struct pattern patterns[] = {
 	  .mib = 1, .seconds = 20 },
 	/* Instructions of a hint fault, if the clock counts them. */
 	{ .name = "cost", .run = run_cost, .mib = 2, .seconds = 1 },
+	/* One thread reads half of a file on a slow node. */
+	{ .name = "tier", .run = run_tier, .threads = 1, .mib = 32, .seconds = 40 },
 	/* Nothing but pauses. */
 	{ .name = "spin", .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
 };

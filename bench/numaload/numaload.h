@@ -121,5 +121,6 @@ void run_threads(const struct options *opt);
 void run_processes(const struct options *opt);
 void keep_company(void);
 void run_cost(const struct options *opt);
+void run_tier(const struct options *opt);
 
 #endif /* NUMALOAD_H */
