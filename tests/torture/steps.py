@@ -203,7 +203,7 @@ SETTINGS: dict[str, Sequence[str]] = {
     "/proc/sys/vm/zone_reclaim_mode": ["0", "1", "3"],
     "/proc/sys/vm/overcommit_memory": ["0", "1"],
     str(HUGE_POOL): ["0", "8", "32", "64"],
-    "/proc/sys/kernel/numa_balancing": ["0", "1"],
+    "/proc/sys/kernel/numa_balancing": ["0", "1", "2"],
     str(THP): ["always", "madvise", "never"],
     "/sys/kernel/mm/transparent_hugepage/defrag": ["always", "defer", "madvise", "never"],
     "/sys/kernel/mm/ksm/run": ["0", "1", "2"],
