@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from bench import compare, guest
 from bench.compare import BASE, POLICY, Bench, Chance, Metric, Part, Task, exact, never_more, spread
 from bench.table import Row
+from guests.report import say
 
 # The guest's second is so many instructions, over all its CPUs: 2^30 / 2^3.
 SHIFT = 3
@@ -159,6 +160,14 @@ COST_SCAN = {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_m
 # And the policy is to leave it at that: memory that is always local calls for less.
 COST_KNOBS = "scan_period_min_ms=100,scan_period_max_ms=100,full_pass_interval=1"
 COST_LIMIT = 0.03
+# Processes that are known and sleep, and threads of the process that is measured.
+CROWD = 1000
+CROWD_ARGS = f"-p cost -c {CROWD} -t 511"
+CROWD_SCAN = {**COST_SCAN, "scan_delay_ms": 4}
+# The figures of a run beside them, and how much dearer each may become.
+CROWD_FIGURES = {"best_ns": (COST_METRIC, COST_LIMIT),
+                 "fork_ns": ("instructions of a process that only ends", 0.01),
+                 "exit_ns": ("instructions of the end of a known process", 0.05)}
 UNMEASURABLE = 0.001
 
 
@@ -239,6 +248,33 @@ def cost(task: Task) -> list[Row]:
     ]
 
 
+def scale(task: Task) -> list[Row]:
+    """The same beside 1,000 processes, in a process of 512 threads; and what processes cost."""
+    image = task.image
+    # From 6.4 on the kernel leaves out VMAs that the scanning thread has not used in the last scan
+    # delays, for as many passes as the process has threads: a round would wait for 512 passes.
+    if image.name != "6.1":
+        say(f"    {image.name}: not measured, see bench/numa.py")
+        return []
+    plan = guest.Plan(f"numa-scale-{image.name}", image, icount=True, nodes=NODES, memory="2G")
+    task.load_module(plan)
+
+    def load(side: str) -> None:
+        plan.program("load", side, "numaload", CROWD_ARGS, scan=CROWD_SCAN, flushes=False)
+
+    load(BASE)
+    tuned = replace(task, config=f"{COST_KNOBS},{task.config}")
+    with tuned.on(plan) if not task.alone else nullcontext():
+        load(POLICY)
+        if not task.alone:
+            task.read(plan, "counters", POLICY)
+    results = guest.run(plan, came_to)
+    base, policy = results[BASE], results[POLICY]
+    return [Row(image.name, f"{CROWD} processes, 512 threads", words, base[name], policy[name],
+                base[name] * (1 + limit), task.mode, {"policy": policy.get("policy")})
+            for name, (words, limit) in CROWD_FIGURES.items()]
+
+
 def promote(task: Task) -> list[Row]:
     """Hot memory of a slow node in a mapping that is only read, and what mode promote costs."""
     image = task.image
@@ -265,7 +301,7 @@ def promote(task: Task) -> list[Row]:
 BENCH = Bench(
     "numa", ("period", "vma", PROMOTE), ("vma",),
     (Part(tuple(PATTERNS), patterns), Part(("cost",), cost, COST_METRIC),
-     Part((PROMOTE,), promote)),
+     Part(("scale",), scale, "1,000 processes"), Part((PROMOTE,), promote)),
     # One pattern that is helped, and one that is not to be hurt.
     quick=("stable", "forks"),
     idle=True,

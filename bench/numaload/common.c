@@ -21,13 +21,17 @@ static void *stand_by(void *arg)
 	return arg;
 }
 
-/* Be a process of two threads, one of which does nothing. */
-void keep_company(void)
+/* Be a process of more threads, which do nothing. */
+void keep_company(unsigned long threads)
 {
+	pthread_attr_t small;
 	pthread_t other;
 
-	if (pthread_create(&other, NULL, stand_by, NULL))
-		errx(1, "cannot start a thread");
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 16 * PAGE);
+	while (threads--)
+		if (pthread_create(&other, &small, stand_by, NULL))
+			errx(1, "cannot start a thread");
 }
 
 void sleep_until(__u64 at)

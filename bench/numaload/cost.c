@@ -4,9 +4,16 @@
  */
 #include "numaload.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
 #define COST_ROUNDS	24
 #define COST_TRIES	(4 * COST_ROUNDS)
 #define COST_WAIT	(20 * NSEC_PER_SEC)
+/* CPU time in which a process of the crowd is scanned, with a scan delay of 4 ms. */
+#define CROWD_RUN	(16 * NSEC_PER_MSEC)
+#define FORKS		200
 
 /*
  * The kernel does not arm pages that wait in a CPU's batch of pages new to the LRU
@@ -42,6 +49,63 @@ static __u64 sweep(char *mem, unsigned long bytes)
 	return now_ns() - start;
 }
 
+/* A process that runs for as long as it takes to be scanned, and then sleeps. */
+static pid_t join_crowd(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < CROWD_RUN)
+		__builtin_ia32_pause();
+	for (;;)
+		pause();
+}
+
+static void crowd_begins(unsigned long nr, pid_t *crowd)
+{
+	unsigned long i;
+
+	for (i = 0; i < nr; i++) {
+		crowd[i] = join_crowd();
+		sleep_until(now_ns() + CROWD_RUN);
+	}
+}
+
+/* The time of the end of a process of the crowd. */
+static __u64 crowd_ends(unsigned long nr, const pid_t *crowd)
+{
+	__u64 start = now_ns();
+	unsigned long i;
+
+	for (i = 0; i < nr; i++) {
+		kill(crowd[i], SIGKILL);
+		waitpid(crowd[i], NULL, 0);
+	}
+	return nr ? (now_ns() - start) / nr : 0;
+}
+
+/* The time of a process that only ends. */
+static __u64 time_forks(void)
+{
+	__u64 start = now_ns();
+	unsigned int i;
+	pid_t pid;
+
+	for (i = 0; i < FORKS; i++) {
+		pid = fork();
+		if (pid < 0)
+			err(1, "fork");
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	return (now_ns() - start) / FORKS;
+}
+
 /*
  * The time of a hint fault.  It is for a clock that counts instructions: wait, without
  * touching memory, until a scan has armed every page; touch them, once with a fault
@@ -53,9 +117,14 @@ void run_cost(const struct options *opt)
 {
 	__u64 before[NR_COUNTERS], after[NR_COUNTERS], hits, armed, bare;
 	__u64 best = ~0ULL, sum = 0, rounds = 0, tries, pages = opt->part / PAGE;
-	char *mem = map_memory(opt->part, MAP_PRIVATE);
+	pid_t *crowd = calloc(opt->crowd + 1, sizeof(*crowd));
+	char *mem;
 
-	keep_company();
+	if (!crowd)
+		err(1, "calloc");
+	crowd_begins(opt->crowd, crowd);
+	mem = map_memory(opt->part, MAP_PRIVATE);
+	keep_company(opt->company);
 	touch_pages(mem, opt->part);
 	fill_batch();
 	for (tries = 0; tries < COST_TRIES && rounds < COST_ROUNDS; tries++) {
@@ -76,6 +145,10 @@ void run_cost(const struct options *opt)
 	}
 	if (rounds < COST_ROUNDS)
 		errx(1, "only %llu of %llu rounds had all pages armed", rounds, tries);
+	if (opt->crowd) {
+		printf("\"fork_ns\": %llu,", time_forks());
+		printf("\"exit_ns\": %llu,", crowd_ends(opt->crowd, crowd));
+	}
 	printf("\"work\": %llu, \"best_ns\": %.3f, \"mean_ns\": %.3f,",
 	       rounds, (double)best / pages, (double)sum / rounds / pages);
 }

@@ -52,7 +52,7 @@ static const struct pattern patterns[] = {
 	{ .name = "spin", .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
 };
 
-static struct options options;
+static struct options options = { .company = 1 };
 
 static void parse_pattern(const char *name)
 {
@@ -71,6 +71,9 @@ static const struct load_option option_rows[] = {
 		    &options.mib, 1, 4096),
 	LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
 		    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
+	LOAD_NUMBER('c', "PROCESSES", "that sleep beside pattern cost (0)",
+		    &options.crowd, 0, 4096),
+	LOAD_NUMBER('t', "THREADS", "that sleep in pattern cost (1)", &options.company, 1, 4096),
 	{}
 };
 

@@ -31,6 +31,8 @@ struct options {
 	unsigned long mib;	/* asked for, of each thread; 0: the pattern's own */
 	unsigned long part;	/* bytes for each thread */
 	unsigned long stagger_ms;
+	unsigned long crowd;	/* processes beside pattern cost, which sleep */
+	unsigned long company;	/* threads that sleep in pattern cost */
 };
 
 /* Who writes to a page first; the kernel puts it on the node of that CPU. */
@@ -119,7 +121,7 @@ void unpin(void);
 
 void run_threads(const struct options *opt);
 void run_processes(const struct options *opt);
-void keep_company(void);
+void keep_company(unsigned long threads);
 void run_cost(const struct options *opt);
 void run_tier(const struct options *opt);
 

@@ -21,7 +21,7 @@ static void be_short(const struct options *opt, unsigned int slot)
 	if (!opt->pattern->loose)
 		pin(places[slot].cpu);
 	if (opt->pattern->company)
-		keep_company();
+		keep_company(1);
 	touch_pages(mem, opt->part);
 	for (done = 0; done < opt->pattern->visits && !READ_ONCE(shared->stop); done += BLOCK) {
 		for (i = 0; i < BLOCK; i++)
