@@ -41,8 +41,9 @@ CMA_EVENTS = ("cma_alloc_busy_retry", "cma_alloc_finish")
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
 LOCKS = Path("/sys/module/lmm_locks/parameters")
 BULK = Path("/sys/module/lmm_bulk/parameters")
-# For so long pages that lie in lists and depots after a load are counted.
-SETTLE_S = 2.5
+# For so long pages that lie in lists and depots after a load are counted: longer than `pcp` and
+# `zonelock` let pages lie unused.
+SETTLE_S = 5.0
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
@@ -245,11 +246,12 @@ def zone(step: Step) -> Step:
 
     What counts holds and crossings adds to the instructions, so it is not there at first.
     plain: instead of the second run, huge pages are asked for.
+    crossings: count these too; what counts them adds to each hold.
     """
     argv = [step["program"], *step["args"]]
-    with vmstat_change() as events:
+    with vmstat_change() as change:
         plain = output_of(argv)
-    plain["events"] = events
+    plain["events"] = change
     if DEPOT.exists():
         plain["held"] = depot_pages()
         plain["held_seconds"] = empty_depots(step["stays"])
@@ -258,12 +260,13 @@ def zone(step: Step) -> Step:
     call(["insmod", step["locks"]])
     try:
         before = {path.name: int(text_of(path)) for path in LOCKS.iterdir()}
-        with histograms(CROSSINGS, TRIGGER):
+        events = CROSSINGS if step["crossings"] else ()
+        with histograms(events, TRIGGER):
             counted = output_of(argv)
             # What a depot holds in the end goes over the lock too, and what lists give back soon.
             time.sleep(SETTLE_S)
             empty_depots(step["stays"])
-            counted.update({event: hits(event) for event in CROSSINGS})
+            counted.update({event: hits(event) for event in events})
         for path in LOCKS.iterdir():
             counted[path.name] = int(text_of(path)) - before[path.name]
         counted["overhead_ns"] = before["overhead_ns"]

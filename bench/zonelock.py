@@ -118,7 +118,7 @@ def load_rows(task: Task) -> list[Row]:
             names[load][side].append(name)
             with task.on(plan, f" {load.name} {number}") if on else nullcontext():
                 plan.program("zone", name, "zoneload", load.args, locks=locks, plain=load.huge,
-                             stays=on and task.mode != MODE)
+                             crossings=True, stays=on and task.mode != MODE)
                 if on:
                     task.read(plan, "counters", name)
     results = guest.run(plan)
