@@ -83,6 +83,7 @@ static void bounds(struct input *input)
 	MUST(bound, <=, limit);
 	MUST(bound, <=, room);
 	MUST(bound, >=, min(limit / DEPOT_TRIAL_SHARE, room));
+	MUST(bound, >=, min3(limit, DEPOT_TRIAL_PAGES, room));
 	MUST(bound, <=, depot_bound(&view, limit, 100));
 }
 

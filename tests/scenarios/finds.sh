@@ -54,7 +54,7 @@ for _ in 1 2; do
 done
 note "huge pages until none is left, policy off: $stock_huge"
 
-# A quarter of max_pages_pct is what a depot may hold before pages are taken.
+# A quarter of max_pages_pct is what a depot may hold at first.
 need write_to "$zonelock/config" "enabled=1 max_pages_pct=20 max_age_ms=60000 hold_off_ms=100"
 check "a depot holds pages before huge pages are wanted" stock
 had=$(held)

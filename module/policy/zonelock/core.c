@@ -70,8 +70,9 @@ unsigned long depot_bound(const struct depot_view *view, unsigned long limit, un
 {
 	unsigned long whole = view->free + view->held;
 	unsigned long room = whole > view->mark ? (whole - view->mark) / DEPOT_FREE_SHARE : 0;
+	unsigned long trial = max(limit / DEPOT_TRIAL_SHARE, DEPOT_TRIAL_PAGES);
 
-	limit = max(limit * worth / 100, limit / DEPOT_TRIAL_SHARE);
+	limit = min(limit, max(limit * worth / 100, trial));
 	return min(limit, room);
 }
 

@@ -59,8 +59,14 @@ enum depot_reason {
 /* A depot holds at most one in so many of the pages that would be free above the mark. */
 #define DEPOT_FREE_SHARE	2
 
-/* What a depot may hold at least of its limit, to find out whether anybody takes pages. */
-#define DEPOT_TRIAL_SHARE	4
+/*
+ * Percentage of a depot's pages that CPUs are taken to take, before anything is known.  And what a
+ * depot may hold at least, to find out whether CPUs take pages again: one in so many pages of its
+ * limit, or two batches (DEPOT_BATCH_MAX).
+ */
+#define DEPOT_FIRST_WORTH	25
+#define DEPOT_TRIAL_SHARE	32
+#define DEPOT_TRIAL_PAGES	1008UL
 
 /**
  * struct depot_view - state of a zone that decides about its depot

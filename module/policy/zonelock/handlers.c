@@ -24,6 +24,7 @@
 #include "state.h"
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
+static_assert(DEPOT_TRIAL_PAGES == 2 * DEPOT_BATCH_MAX);
 static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_DISABLED);
 
 /* Free pages below which the depot stores nothing. */

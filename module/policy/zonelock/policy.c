@@ -170,8 +170,10 @@ static int zonelock_alloc(void)
 	if (lmm_worker_init(&zonelock.worker, "livemm_zonelock", zonelock_pass, zonelock_oom) ||
 	    !zonelock.zones)
 		return -ENOMEM;
-	for (slot = 0; slot < lmm_zone_slots(); slot++)
+	for (slot = 0; slot < lmm_zone_slots(); slot++) {
 		zonelock.zones[slot].open_at = jiffies;
+		zonelock.zones[slot].worth = DEPOT_FIRST_WORTH;
+	}
 	err = shards_alloc();
 	while (!err && (zone = lmm_zone_after(zone)))
 		err = depot_alloc(zone);
