@@ -14,7 +14,7 @@
 #define RUN_PAGES	8
 #define LARGE_ORDER	9
 #define LARGE_PAGES	512
-static struct list_head run_page[8 * LARGE_PAGES];
+static struct list_head run_page[17 * LARGE_PAGES];
 
 static unsigned long run_pfn(const struct list_head *page)
 {
@@ -152,11 +152,44 @@ static void a_large_drain_is_few_blocks(struct kunit *test)
 	KUNIT_EXPECT_LE(test, sum / tries, 100U);
 }
 
+/*
+ * Cuts of a run, one below the other, as a list is drained.  What is not joined is kept until the
+ * next cut, so that pageblocks across a border of two cuts are whole.
+ */
+static void blocks_are_kept_across_cuts(struct kunit *test)
+{
+	const unsigned int cut = 1008, cuts = 8;
+	unsigned int most = 0, sum = 0;
+	int first;
+
+	for (first = 0; first < LARGE_PAGES; first++) {
+		unsigned int left = cuts, large = 0, small;
+		LIST_HEAD(pages);
+		LIST_HEAD(blocks);
+		LIST_HEAD(larger);
+
+		while (left--) {
+			run_chain(&pages, first + (left + 1) * cut - 1, -1, cut);
+			runs_join(&pages, 0, RUN_ORDER, run_pfn, &blocks);
+			large += runs_join(&blocks, RUN_ORDER, LARGE_ORDER, run_pfn, &larger);
+		}
+		small = length(&blocks);
+		KUNIT_ASSERT_GE(test, large, 14U);
+		KUNIT_ASSERT_EQ(test, cut * cuts,
+				large * LARGE_PAGES + small * RUN_PAGES + length(&pages));
+		most = max(most, large + small + length(&pages));
+		sum += large + small + length(&pages);
+	}
+	KUNIT_EXPECT_LE(test, most, 140U);
+	KUNIT_EXPECT_LE(test, sum / LARGE_PAGES, 90U);
+}
+
 static struct kunit_case zonelock_runs_cases[] = {
 	KUNIT_CASE(neighbours_are_joined),
 	KUNIT_CASE(largest_blocks_first),
 	KUNIT_CASE(joined_once),
 	KUNIT_CASE(a_large_drain_is_few_blocks),
+	KUNIT_CASE(blocks_are_kept_across_cuts),
 	{}
 };
 

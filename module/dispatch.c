@@ -44,6 +44,7 @@
 	EVENT(give_back, 1)			\
 	EVENT(list_filled, 2)			\
 	EVENT(pages_wanted, 2)			\
+	EVENT(list_shrink, 1)			\
 	EVENT(zone_is_taken, 2)			\
 	EVENT(refill_count, 2)			\
 	EVENT(refill_split, 1)			\
@@ -272,6 +273,20 @@ void lmm_events_stop(enum lmm_policy_id id)
 void lmm_pages_wanted(struct zone *zone)
 {
 	TELL(pages_wanted, zone);
+}
+
+/**
+ * lmm_list_shrink() - have a policy give back pages of a list
+ * @zone: zone of the list
+ * @pcp: the list
+ * @keep: pages that the list may keep
+ *
+ * Context: under the list's pcp->lock.
+ * Return: pages that went to the buddy; 0 if no policy gives any back.
+ */
+int lmm_list_shrink(struct zone *zone, struct per_cpu_pages *pcp, int keep)
+{
+	return LISTENS(list_shrink, 0) ? static_call(list_shrink_0)(zone, pcp, keep) : 0;
 }
 
 /* Does an owner of memory in the zone take pages right now? */

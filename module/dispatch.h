@@ -76,6 +76,13 @@ struct lmm_events {
 	void (*pages_wanted)(struct zone *zone);
 
 	/**
+	 * @list_shrink: another policy gives pages of @pcp back to the buddy, down to @keep.
+	 * Takes pages off @pcp, and returns how many; 0 if somebody else has to.  One policy only.
+	 * Under pcp->lock.  Reported by lmm_list_shrink().
+	 */
+	int (*list_shrink)(struct zone *zone, struct per_cpu_pages *pcp, int keep);
+
+	/**
 	 * @zone_is_taken: does an owner of memory in @zone take pages right now?  Free pages
 	 * of the zone are then for the owner.  Any policy that answers true is enough.
 	 */
@@ -258,5 +265,6 @@ void lmm_events_start(enum lmm_policy_id id);
 void lmm_events_stop(enum lmm_policy_id id);
 
 void lmm_pages_wanted(struct zone *zone);
+int lmm_list_shrink(struct zone *zone, struct per_cpu_pages *pcp, int keep);
 
 #endif /* LIVEMM_DISPATCH_H */

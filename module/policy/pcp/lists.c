@@ -9,7 +9,9 @@
 #include <linux/vmstat.h>
 
 #include "compat/pageset.h"
+#include "hook/hook.h"
 #include "hook/kcall.h"
+#include "dispatch.h"
 #include "livemm.h"
 #include "trace.h"
 #include "lists.h"
@@ -115,6 +117,39 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list)
 	}
 }
 
+/*
+ * Most batches that go back under one hold of zone->lock, as when the kernel drains a list
+ * (CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).
+ */
+#define DRAIN_BATCHES	32
+
+/*
+ * Give back a part of what a list holds above @high, as larger blocks if another policy joins the
+ * pages.  The kernel's own function gives back a batch under each hold of zone->lock.
+ */
+static void list_drain(struct zone *zone, struct per_cpu_pages *pages, int high)
+{
+	unsigned long flags;
+	int before, count;
+
+	if (!lmm_hook_available(LMM_HOOK_DRAIN)) {
+		KCALL(drain_list)(zone, pages);
+		return;
+	}
+	/* The first releases of 6.1 drain with interrupts as they are. */
+	spin_lock_irqsave(&pages->lock, flags);
+	before = pages->count;
+	count = min(before - high, READ_ONCE(pages->batch) * DRAIN_BATCHES);
+	if (count > 0 && !lmm_list_shrink(zone, pages, high))
+		KCALL(drain)(zone, count, pages, 0);
+	count = before - pages->count;
+	spin_unlock_irqrestore(&pages->lock, flags);
+	if (!count)
+		return;
+	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
+	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, count);
+}
+
 /* Give back what a list holds above @high; pages that its CPU allocates meanwhile count too. */
 static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 			     struct pcp_list *list, int high)
@@ -126,7 +161,7 @@ static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 	while (count > high) {
 		int before = count;
 
-		KCALL(drain_list)(zone, pages);
+		list_drain(zone, pages, high);
 		cond_resched();
 		count = READ_ONCE(pages->count);
 		/* A CPU that frees as fast as this loop drains will drain the list itself. */

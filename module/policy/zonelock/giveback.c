@@ -39,10 +39,12 @@ static const char *const reason_words[DEPOT_NR_REASONS] = {
 /* Put a batch into the hand. */
 static void hand_add_batch(struct zonelock_hand *hand, unsigned int kind, struct list_head *batch)
 {
-	if (lmm_pindex_order(kind))
+	if (lmm_pindex_order(kind)) {
 		hand_add(hand, kind, batch);
-	else
-		hand_join(hand, kind, batch);
+	} else {
+		hand_join(hand, batch);
+		hand_rest(hand, kind, batch);
+	}
 }
 
 /*
@@ -86,7 +88,8 @@ static unsigned int return_batches(struct zone *zone, unsigned long before, unsi
 		if (list_empty(&pages[kind]))
 			continue;
 		hand_sort(&pages[kind]);
-		hand_join(&hand, kind, &pages[kind]);
+		hand_join(&hand, &pages[kind]);
+		hand_rest(&hand, kind, &pages[kind]);
 	}
 	hand_free(&hand);
 	/* The pages are in the buddy before the count drops. */

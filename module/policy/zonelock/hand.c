@@ -79,6 +79,8 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 	hand->most = most;
 	hand->hold_pages = hold_pages;
 	hand->blocks = 0;
+	hand->nr_joined = 0;
+	INIT_LIST_HEAD(&hand->joined);
 	hand->pages.count = 0;
 	for (i = 0; i < NR_PCP_LISTS; i++)
 		INIT_LIST_HEAD(&hand->pages.lists[i]);
@@ -152,30 +154,43 @@ void hand_sort(struct list_head *blocks)
 }
 
 /**
- * hand_join() - put single pages into the hand, neighbours as larger blocks
- * @hand: the hand
- * @migratetype: migratetype of the pages, below MIGRATE_PCPTYPES
- * @pages: list of pages that are the caller's alone; empty afterwards
+ * hand_join() - join single pages that are neighbours to larger blocks
+ * @hand: the hand; gets the larger blocks
+ * @pages: list of pages that are the caller's alone; keeps those that were not joined
  *
  * Pages that are neighbours in the list make blocks of order PAGE_ALLOC_COSTLY_ORDER, and these
- * make pageblocks.  Lists have blocks of no order between the two.  The buddy merges one block
- * where it would merge eight pages, or 512.
+ * make pageblocks, with blocks of earlier calls too.  Lists have blocks of no order between the
+ * two.  The buddy merges one block where it would merge eight pages, or 512.
+ *
+ * May be called several times, with more pages of the same migratetype, before hand_rest().
  *
  * Context: as hand_free().
  */
-void hand_join(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages)
+void hand_join(struct zonelock_hand *hand, struct list_head *pages)
 {
-	LIST_HEAD(blocks);
+	unsigned int blocks = runs_join(pages, 0, PAGE_ALLOC_COSTLY_ORDER, pfn_of, &hand->joined);
 	LIST_HEAD(large);
 
-	if (runs_join(pages, 0, PAGE_ALLOC_COSTLY_ORDER, pfn_of, &blocks)) {
-		if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)) {
-			hand_sort(&blocks);
-			runs_join(&blocks, PAGE_ALLOC_COSTLY_ORDER, pageblock_order, pfn_of,
-				  &large);
-			hand_add(hand, NR_LOWORDER_PCP_LISTS, &large);
-		}
-		hand_add(hand, lmm_pindex(PAGE_ALLOC_COSTLY_ORDER, migratetype), &blocks);
-	}
+	hand->nr_joined += blocks;
+	if (!blocks || !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
+		return;
+	hand_sort(&hand->joined);
+	blocks = runs_join(&hand->joined, PAGE_ALLOC_COSTLY_ORDER, pageblock_order, pfn_of, &large);
+	hand->nr_joined -= blocks << (pageblock_order - PAGE_ALLOC_COSTLY_ORDER);
+	hand_add(hand, NR_LOWORDER_PCP_LISTS, &large);
+}
+
+/**
+ * hand_rest() - put into the hand what makes no pageblock
+ * @hand: the hand
+ * @migratetype: migratetype of the pages, below MIGRATE_PCPTYPES
+ * @pages: what hand_join() has left; empty afterwards
+ *
+ * Context: as hand_free().
+ */
+void hand_rest(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages)
+{
+	hand->nr_joined = 0;
+	hand_add(hand, lmm_pindex(PAGE_ALLOC_COSTLY_ORDER, migratetype), &hand->joined);
 	hand_add(hand, migratetype, pages);
 }

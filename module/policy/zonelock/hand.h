@@ -22,14 +22,18 @@ struct seq_file;
  * @zone: zone of the blocks
  * @most: blocks that may go under one hold
  * @hold_pages: pages that may go under one hold, however many blocks they are
- * @blocks: number of blocks
+ * @blocks: number of blocks in @pages
+ * @joined: blocks of order PAGE_ALLOC_COSTLY_ORDER that may have neighbours among blocks to come
+ * @nr_joined: number of blocks in @joined
  */
 struct zonelock_hand {
 	struct per_cpu_pages pages;
+	struct list_head joined;
 	struct zone *zone;
 	unsigned int most;
 	unsigned int hold_pages;
 	unsigned int blocks;
+	unsigned int nr_joined;
 };
 
 void zonelock_show_irq_off(struct seq_file *m);
@@ -37,7 +41,8 @@ void zonelock_show_irq_off(struct seq_file *m);
 void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 	       unsigned int hold_pages);
 void hand_add(struct zonelock_hand *hand, unsigned int pindex, struct list_head *blocks);
-void hand_join(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages);
+void hand_join(struct zonelock_hand *hand, struct list_head *pages);
+void hand_rest(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages);
 void hand_sort(struct list_head *blocks);
 void hand_free(struct zonelock_hand *hand);
 

@@ -205,22 +205,46 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	return cut;
 }
 
+/* Number of blocks on a list, up to @most. */
+static unsigned int length_to(const struct list_head *list, unsigned int most)
+{
+	const struct list_head *pos;
+	unsigned int length = 0;
+
+	list_for_each(pos, list)
+		if (++length >= most)
+			break;
+	return length;
+}
+
 /*
- * Most blocks that a drain frees under one hold of zone->lock, if their pages are more than the
- * kernel wants to drain: an eighth of what the kernel drains (63 << CONFIG_PCP_BATCH_SCALE_MAX).
- * And most pages that a drain joins: twice as many as the kernel drains.
+ * Most pages that the kernel drains under one hold of zone->lock (63 << CONFIG_PCP_BATCH_SCALE_MAX;
+ * 52166607ecc9, 6.7).  Most blocks that a drain frees under one hold, if their pages are more than
+ * the kernel wants to drain: an eighth.  And most pages that a drain joins: four times as many,
+ * which takes no longer.
  */
-#define JOIN_BLOCKS	252
-#define JOIN_PAGES	4032
+#define DRAIN_PAGES	2016
+#define JOIN_BLOCKS	(DRAIN_PAGES / 8)
+#define JOIN_PAGES	(DRAIN_PAGES * 4)
+
+/* Blocks that so many pages make which are in a hand, or wait for hand_rest(). */
+static unsigned int hand_blocks(const struct zonelock_hand *hand, unsigned int pages)
+{
+	unsigned int single = pages - hand->pages.count -
+			      (hand->nr_joined << PAGE_ALLOC_COSTLY_ORDER);
+
+	return hand->blocks + hand->nr_joined + single;
+}
 
 /*
  * Drain a list of single pages to the buddy, neighbours as larger blocks.  Pages that a process
  * frees when it ends, or unmaps, lie in the list in the order of their addresses.  No more holds of
- * zone->lock than the kernel needs for @count pages, and none of more blocks than the kernel's; if
- * the pages make few blocks, as many again go under the same hold.  Returns how many went.
+ * zone->lock than the kernel needs for @count pages, and none of more blocks than the kernel's; as
+ * long as the pages make few blocks, as many again go under the same hold, but never more than the
+ * list keeps, and so that the list keeps @keep.  Returns how many went.
  */
 static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsigned int count,
-			       struct per_cpu_pages *pages)
+			       unsigned int keep, struct per_cpu_pages *pages)
 {
 	/* A kernel that never asks for more than a batch repeats the drain by itself (7.2). */
 	bool larger = count > READ_ONCE(pages->batch);
@@ -233,13 +257,83 @@ static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsi
 		cut = cut_tail(&pages->lists[migratetype], count, &some);
 		pages->count -= cut;
 		gone += cut;
-		hand_join(&hand, migratetype, &some);
-	} while (cut == count && larger && hand.blocks && hand.blocks <= JOIN_BLOCKS / 2 &&
-		 gone + count <= min(JOIN_PAGES, pages->count));
+		hand_join(&hand, &some);
+	} while (cut == count && larger && hand_blocks(&hand, gone) <= JOIN_BLOCKS / 2 &&
+		 gone + count <= JOIN_PAGES && pages->count >= max(gone, keep) + count);
+	hand_rest(&hand, migratetype, &some);
 	hand_free(&hand);
 	lmm_count(&lmm_zonelock_policy, COUNT_JOINED, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_JOINED_PAGES, gone);
 	return gone;
+}
+
+/**
+ * zonelock_on_list_shrink() - event: another policy gives back what a list does not need
+ * @zone: zone of the list
+ * @pages: the per-CPU lists
+ * @keep: pages that the list may keep
+ *
+ * The kernel would give back a batch under each hold of zone->lock.  No other CPU needs the pages,
+ * or they would be in the depot.
+ *
+ * Context: under pcp->lock, interrupts off.
+ * Return: pages that went to the buddy as larger blocks, 0 if few are to go.
+ */
+int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
+{
+	unsigned int batch = READ_ONCE(pages->batch);
+	unsigned int type, gone = 0;
+
+	if (lmm_zone_isolates(zone))
+		return 0;
+	for (type = 0; type < MIGRATE_PCPTYPES; type++) {
+		int over = pages->count - keep;
+
+		if (over > (int)batch && length_to(&pages->lists[type], batch) == batch)
+			gone += list_drain(zone, type, min_t(unsigned int, over, DRAIN_PAGES),
+					   keep, pages);
+	}
+	return gone;
+}
+
+/*
+ * Pages of a list of this CPU that went before the kernel asked for them, since when, and the
+ * caller that will ask.
+ */
+struct ahead {
+	const struct per_cpu_pages *list;
+	unsigned long caller;
+	unsigned long since;
+	int pages;
+};
+
+static DEFINE_PER_CPU(struct ahead, ahead);
+
+/*
+ * From 6.7 on the kernel lowers the bound that it has tuned, and gives back what this CPU's list
+ * holds above, a batch under each hold of zone->lock (decay_pcp_high()).  All of that goes with the
+ * first batch, as larger blocks; the other batches have gone by then.  Returns the pages of @count
+ * that need not be drained any more.
+ */
+static int list_decay(struct zone *zone, int count, struct per_cpu_pages *pages,
+		      unsigned long caller)
+{
+	struct ahead *before = this_cpu_ptr(&ahead);
+	int tuned = lmm_pageset_tuned(pages), gone;
+	unsigned long now = jiffies;
+
+	if (!tuned || count > READ_ONCE(pages->batch) ||
+	    pages != this_cpu_ptr(zone->per_cpu_pageset))
+		return 0;
+	if (before->list == pages && before->caller == caller && before->since == now &&
+	    before->pages > 0) {
+		gone = min(count, before->pages);
+		before->pages -= gone;
+		return gone;
+	}
+	gone = zonelock_on_list_shrink(zone, pages, tuned);
+	*before = (struct ahead){ pages, caller, now, gone - count };
+	return min(gone, count);
 }
 
 /**
@@ -269,10 +363,12 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	int stored = 0, drained;
 
 	/* A drain of one page belongs to a list that the kernel keeps empty. */
-	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards ||
-	    !frees(caller))
+	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards)
 		return 0;
+	if (!frees(caller))
+		return list_decay(zone, count, pages, caller);
 	__this_cpu_write(refills.nr, 0);
+	__this_cpu_write(ahead.list, NULL);
 	verdict = judge(zone, pages, count);
 	if (verdict == DEPOT_DISABLED || verdict == DEPOT_ISOLATED)
 		return 0;
@@ -280,7 +376,7 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 		stored = list_store(zone, pindex, count, pages);
 	if (!lmm_pindex_order(pindex)) {
 		if (!stored)
-			stored = list_drain(zone, pindex, count, pages);
+			stored = list_drain(zone, pindex, count, 0, pages);
 		/* What is missing is not worth a hold of its own: the list has room. */
 		return stored >= min(count / 2, DEPOT_BATCH_MAX) ? max(stored, count) : stored;
 	}
@@ -437,18 +533,6 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 	if (list_empty(list) && lmm_pageset_read(pages).high)
 		pages->count += list_fill(zone, list, kind);
 	spin_unlock(&pages->lock);
-}
-
-/* Number of blocks on a list, up to @most. */
-static unsigned int length_to(const struct list_head *list, unsigned int most)
-{
-	const struct list_head *pos;
-	unsigned int length = 0;
-
-	list_for_each(pos, list)
-		if (++length >= most)
-			break;
-	return length;
 }
 
 /**

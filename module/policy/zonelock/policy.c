@@ -324,6 +324,7 @@ static const struct lmm_events zonelock_events = {
 	.depot_get = zonelock_on_depot_get,
 	.depot_put = zonelock_on_depot_put,
 	.refill_split = zonelock_on_refill_split,
+	.list_shrink = zonelock_on_list_shrink,
 	.request = zonelock_on_request,
 	.give_back = zonelock_on_give_back,
 	.pages_wanted = zonelock_on_pages_wanted,

@@ -122,6 +122,7 @@ int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long a
 unsigned int zonelock_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype);
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller);
+int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep);
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
 void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migratetype);
 void zonelock_on_pages_wanted(struct zone *zone);
