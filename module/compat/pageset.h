@@ -176,6 +176,26 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 }
 
 /**
+ * lmm_pageset_filled() - pages came to a list from elsewhere than the buddy
+ * @zone: zone of the list
+ * @pcp: the list
+ * @pages: pages that came
+ *
+ * Where the kernel tunes, nr_pcp_alloc() raises the bound of a list by what the buddy gives, so
+ * that a list which is refilled again and again is soon large enough.  Pages from elsewhere count
+ * as well, or the list would stay small.  The kernel's tuning lowers the bound again.
+ *
+ * Context: any, under pcp->lock.
+ */
+static inline void lmm_pageset_filled(const struct zone *zone, struct per_cpu_pages *pcp, int pages)
+{
+#ifdef LMM_HAS_PCP_HIGH_MIN
+	if (!test_bit(ZONE_BELOW_HIGH, &zone->flags))
+		lmm_pageset_retune(pcp, pcp->high + pages);
+#endif
+}
+
+/**
  * lmm_pindex_order() - order of the pages on one of a CPU's lists
  * @pindex: index in struct per_cpu_pages.lists, which is sorted by order
  *

@@ -410,6 +410,17 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 	return count;
 }
 
+/* Fill a list before the kernel finds it empty.  The caller holds its pcp->lock. */
+static unsigned int list_top_up(struct zone *zone, struct per_cpu_pages *pages, unsigned int kind)
+{
+	unsigned int got = list_fill(zone, &pages->lists[kind], kind);
+
+	pages->count += got;
+	if (got)
+		lmm_pageset_filled(zone, pages, got);
+	return got;
+}
+
 /**
  * zonelock_on_depot_get() - event: a list is empty and about to be refilled
  * @zone: zone of the list
@@ -531,7 +542,7 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 	    !spin_trylock(&pages->lock))
 		return;
 	if (list_empty(list) && lmm_pageset_read(pages).high)
-		pages->count += list_fill(zone, list, kind);
+		list_top_up(zone, pages, kind);
 	spin_unlock(&pages->lock);
 }
 
@@ -557,10 +568,8 @@ void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migrate
 		return;
 	pages = min_t(unsigned int, pages, DEPOT_BATCH_MAX);
 	have = lmm_pageset_read(pcp).high ? length_to(list, pages) : pages;
-	for (; got && have < pages; have += got) {
-		got = list_fill(zone, list, kind);
-		pcp->count += got;
-	}
+	for (; got && have < pages; have += got)
+		got = list_top_up(zone, pcp, kind);
 	spin_unlock(&pcp->lock);
 }
 
