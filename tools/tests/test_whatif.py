@@ -264,7 +264,7 @@ def test_a_depot_gives_back_what_no_cpu_takes() -> None:
     assert found.detail["returned_age"] == found.detail["stored_pages"]
     assert found.predicted.crossed == pytest.approx(found.recorded.crossed, rel=0.2)
     small = predict.predict(host.events(), {"zonelock": {"max_pages_pct": "0.1"}})
-    assert small.detail["stored_pages"] <= 500
+    assert small.detail["stored_pages"] < found.detail["stored_pages"]
     assert small.detail["refused"] > 0
 
 

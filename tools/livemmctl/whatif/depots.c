@@ -16,7 +16,7 @@
 #define JIFFY_NS	(4 * NS_PER_MS)
 /* Of zonelock/handlers.c, giveback.c, urgent.c and hand.h. */
 #define JOIN_BLOCKS	252
-#define JOIN_PAGES	4032
+#define JOIN_PAGES	8064
 #define PASS_BATCHES	8
 #define URGENT_BATCHES	2
 #define HAND_BLOCKS	64
@@ -48,6 +48,7 @@ int depot_begin(const struct model *model, struct zone *zone)
 	memset(zone->shard, 0, sizeof(*zone->shard));
 	depot_init(&zone->depot, zone->shard, 1, first_shard);
 	depot_supply(&zone->depot, zone->batches, nr);
+	zone->worth = DEPOT_FIRST_WORTH;
 	return 0;
 }
 

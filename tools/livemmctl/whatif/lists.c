@@ -303,7 +303,7 @@ static long excess_drain(struct model *model, struct zone *zone, struct list *li
 	long before = list->count;
 
 	while (list->count > high)
-		model_drain(model, zone, list, list->batch);
+		model_drain(model, zone, list, min(list->count - high, list->batch << SCALE_MAX));
 	model->result->excess_pages += before - list->count;
 	return before - list->count;
 }
