@@ -191,7 +191,8 @@ int depot_split(struct model *model, struct zone *zone, struct list *list, int a
 	unsigned long want;
 	unsigned int order;
 
-	if (!zone->depot.nr_shards || model->tunes || asked <= 1)
+	/* The policy leaves refills of other types alone. */
+	if (!zone->depot.nr_shards || model->tunes || asked <= 1 || !list->movable)
 		return asked;
 	state = view_of(model, zone);
 	if (state.reclaim || state.closed)

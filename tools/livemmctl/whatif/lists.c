@@ -399,9 +399,9 @@ void model_vmstat(struct model *model, struct zone *zone)
 		struct list *list = zone->lists[cpu];
 		int high;
 
-		if (!list)
+		if (!list || model_follows(model, list))
 			continue;
-		if (!list->written && !model_follows(model, list) && list->tuned > zone->low)
+		if (!list->written && list->tuned > zone->low)
 			list->tuned = max3(list->count - (list->batch << SCALE_MAX),
 					   list->tuned - (list->tuned >> 3), zone->low);
 		high = bound(model, zone, list);

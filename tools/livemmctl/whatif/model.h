@@ -26,6 +26,7 @@ struct list {
 	unsigned long allocated;
 	long due;			/* pages that came, and that no refill has brought yet */
 	int floor;			/* pages that a request cannot use */
+	bool movable;			/* the CPU last wanted movable pages */
 
 	int count;
 	int batch;

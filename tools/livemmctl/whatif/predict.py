@@ -94,8 +94,8 @@ class Outcome:
             said.append(f"recorded with {' and '.join(self.on)} on: what it would be without is "
                         "not known, and the prediction is of little worth")
         if not self.sees_refills:
-            said.append("refills cannot be recorded on this kernel: the prediction is rough, and "
-                        "may even have the wrong sign; see docs/whatif.md")
+            said.append("refills cannot be recorded on this kernel: the prediction is rough; see "
+                        "docs/whatif.md")
         if self.lost:
             said.append(f"{self.lost} events are missing: the figures are too low")
         return "\n".join([*said, "", table])

@@ -11,6 +11,8 @@
 #include "model.h"
 
 #define PCP_TYPES	3
+/* MIGRATE_MOVABLE */
+#define MOVABLE		1
 /* The kernel's vmstat work, which lowers lists that the kernel tunes. */
 #define VMSTAT_NS	(1000 * NS_PER_MS)
 /* Most times that a CPU takes and gives by turns between two looks. */
@@ -123,15 +125,16 @@ static long between(long least, long most)
 
 /*
  * The same where refills are not recorded, and @came pages came: the CPU takes, and gives before or
- * after.  Where pages came, the list was empty once, and after a refill of unknown size has what is
- * freed until the end.  Before a drain the CPU gave.
+ * after.  Where pages came, the list was empty once, and has on average half of the largest refill
+ * left when the CPU begins to give.  Before a drain the CPU gave.
  */
 static void turn(struct model *model, struct zone *zone, struct list *list, int count, int high,
 		 long took, long gave, long came)
 {
 	long room = max(high - 1L - list->seen, 0L), first;
+	long half = list->batch << (SCALE_MAX - 1);
 
-	first = came > 0 ? max(gave - count, 0L) : max(took - list->seen, 0L);
+	first = came > 0 ? max(gave - count + half, 0L) : max(took - list->seen, 0L);
 	if (!list->took_last)
 		first = between(first, min3(gave, room, came > 0 ? took - list->seen : gave));
 	first = clamp(first, 0L, gave);
@@ -241,8 +244,10 @@ static void on_refill(struct model *model, const int64_t *f)
 		return;
 	zone->free = f[9] + f[3];
 	/* The request could not use what the list had. */
-	if (!f[1])
+	if (!f[1]) {
 		list->floor = f[4];
+		list->movable = f[2] == MOVABLE;
+	}
 	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8], false);
 	if (f[1]) {
 		/* Blocks of a higher order: few, and the same in the model. */
@@ -283,6 +288,9 @@ static void on_drain(struct model *model, const int64_t *f)
 		model_exit(model, zone, list);
 	else if (f[3] >= f[4])
 		all_drain(model, zone, list);
+	else if (model_follows(model, list) && list->count == f[4])
+		/* Of no free: the kernel's decay has lowered the bound. */
+		model_drain(model, zone, list, f[3]);
 	else if (!model->tunes && f[4] < f[5] && !zone->reclaim)
 		model_drain(model, zone, list, min((int)f[3], list->count));
 	list->freed_last = true;
