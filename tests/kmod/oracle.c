@@ -25,6 +25,7 @@
  * Unowned are a page on its way between a list and its user, for a moment, a page that livemm has
  * in a depot, and on 7.2 a page that was freed where zone->lock could not be had, until the next free.
  * Parameter `where` has the page frame numbers of the first unowned pages of the last look.
+ * Writing parameter `race` makes a data race.
  */
 #include <linux/bitmap.h>
 #include <linux/memory_hotplug.h>
@@ -32,6 +33,7 @@
 #include <linux/mmzone.h>
 #include <linux/module.h>
 #include <linux/page-isolation.h>
+#include <linux/smp.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
 #include <linux/vmstat.h>
@@ -323,6 +325,29 @@ static int lose_set(const char *text, const struct kernel_param *kp)
 
 LMM_PARAM_SET(lose, lose_set,
 	      "1: have 64 pages that nobody owns, to show that check sees such pages; 0: no more");
+
+/* KCSAN looks at one access of some thousand. */
+#define RACES	100000
+
+static unsigned long raced;
+
+static void race(void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < RACES; i++) {
+		raced++;
+		barrier();
+	}
+}
+
+static int race_set(const char *text, const struct kernel_param *kp)
+{
+	on_each_cpu(race, NULL, 1);
+	return 0;
+}
+
+LMM_PARAM_SET(race, race_set, "have all CPUs count in one variable, a race for KCSAN to see");
 
 static int __init lmm_oracle_init(void)
 {

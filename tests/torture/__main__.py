@@ -167,11 +167,11 @@ def steps_made(verdict: Verdict) -> int:
     return 0
 
 
-def programs(found: Sequence[Image], seed: int) -> Iterator[Program]:
+def programs(found: Sequence[Image], seed: int, most: int) -> Iterator[Program]:
     """Programs without end: each seed on every kernel."""
     while True:
         for image in found:
-            yield draw(image, seed, *shape(seed))
+            yield draw(image, seed, *shape(seed), most=most)
         seed += 1
 
 
@@ -338,6 +338,9 @@ def arguments() -> argparse.Namespace:
                              "planted fault: end the hunt (3600)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first guest (1)")
     parser.add_argument("--jobs", type=int, default=2, help="guests at once (2)")
+    parser.add_argument("--steps", type=int, default=max(STEPS.values()),
+                        help="steps that a worker makes in a phase, at most; fewer where a phase "
+                             "would take too long (500, on kernels with checkers 150)")
     parser.add_argument("--emulation", choices=[SINGLE, PARALLEL], default=PARALLEL,
                         help="without KVM: a thread for each CPU, or one for all (parallel)")
     parser.add_argument("--times", type=int, default=1,
@@ -348,7 +351,7 @@ def arguments() -> argparse.Namespace:
                         help="plant these faults (default all): each must be found")
     parser.add_argument("--check", action="store_true", help="a few short guests")
     args = parser.parse_args()
-    for name in ("jobs", "times"):
+    for name in ("jobs", "steps", "times"):
         if getattr(args, name) < 1:
             raise ToolError(f"--{name} {getattr(args, name)}: must be at least 1")
     return args
@@ -396,7 +399,7 @@ def main() -> int:
             count(stage, torturer.go(given))
         return stage.finish()
     journal = Journal(found, args.emulation)
-    for failed in torturer.many(programs(found, args.seed), journal):
+    for failed in torturer.many(programs(found, args.seed, args.steps), journal):
         say(f"     kept: {FOLDER / failed.name}.program")
         try:
             torturer.shrink(failed, 2)
