@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import threading
 from pathlib import Path
@@ -153,7 +154,8 @@ def run_kill(guest: Guest, seed: str, *writes: str) -> None:
     guest.count("kill")
 
 
-READS = 100
+# What a write replaces must not go while somebody reads it.
+WRITES = 20
 
 
 def draw_race(rnd: Random, machine: Machine) -> list[str]:
@@ -161,28 +163,33 @@ def draw_race(rnd: Random, machine: Machine) -> list[str]:
     knob = rnd.choice(list(machine.knobs[policy]))
     path = rnd.choice([f"{DEBUGFS}/{policy}/config", f"{DEBUGFS}/{policy}/{knob}",
                        f"{DEBUGFS}/{policy}/state", f"{PARAMETERS}/policies"])
-    return [path, f"{DEBUGFS}/{policy}/{knob}", *rnd.choices(machine.knobs[policy][knob], k=2)]
+    # A value that is in force already would replace nothing.
+    words = sorted(set(machine.knobs[policy][knob]))
+    return [path, f"{DEBUGFS}/{policy}/{knob}", *rnd.sample(words, min(2, len(words)))]
 
 
 def run_race(guest: Guest, path: str, knob: str, *values: str) -> None:
     """A thread reads again and again what another one writes."""
     failed: list[OSError] = []
+    over = threading.Event()
 
     def read() -> None:
         try:
             with Path(path).open("rb", buffering=0) as handle:
-                for _ in range(READS):
+                while not over.is_set():
                     os.pread(handle.fileno(), 4096, 0)
         except OSError as error:
             failed.append(error)
 
     reader = threading.Thread(target=read)
     reader.start()
-    writes = 0
-    while reader.is_alive() and writes < READS:
-        write(Path(knob), values[writes % len(values)], REFUSALS | MALFORMED)
-        writes += 1
-    reader.join()
+    try:
+        for value in itertools.islice(itertools.cycle(values), WRITES):
+            if reader.is_alive():
+                write(Path(knob), value, REFUSALS | MALFORMED)
+    finally:
+        over.set()
+        reader.join()
     for error in failed:
         if error.errno not in REFUSALS:
             raise Wrong(f"{path}: {error.strerror}")
