@@ -172,6 +172,22 @@ static void searches_harder_then_rests(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cma_search_goes_on(&search, 500000));
 }
 
+/* In vain for a minute: how often, if each search takes no time. */
+static void vain_searches_become_rare(struct kunit *test)
+{
+	unsigned int ms = 0, at, searches = 0;
+
+	for (at = 0; at < 60000; at += ms) {
+		ms = cma_vain_ms(ms);
+		searches++;
+	}
+	/* 100, 200, 400, ... 6400, then every 10 s. */
+	KUNIT_EXPECT_EQ(test, searches, 12U);
+	KUNIT_EXPECT_EQ(test, ms, CMA_VAIN_MAX_MS);
+	/* A success begins anew. */
+	KUNIT_EXPECT_EQ(test, cma_vain_ms(0), CMA_VAIN_MIN_MS);
+}
+
 static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(begins_before_reclaim),
 	KUNIT_CASE(the_goal_is_of_regular_memory),
@@ -179,6 +195,7 @@ static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(takes_what_owners_leave),
 	KUNIT_CASE(keeps_ahead_of_a_load),
 	KUNIT_CASE(searches_harder_then_rests),
+	KUNIT_CASE(vain_searches_become_rare),
 	{}
 };
 

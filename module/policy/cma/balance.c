@@ -61,8 +61,7 @@ static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
 /* Time of the worker at a stretch, in ms. */
 #define SLICE_MS	20
 
-/* Time without a look after a search in vain, and between two passes for kswapd, in ms. */
-#define VAIN_MS		10000
+/* Time between two passes for kswapd, in ms. */
 #define WOKEN_MS	20
 
 /**
@@ -70,7 +69,7 @@ static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
  * @search: what the search has come to
  * @cursor: page frame number at which the search goes on
  * @vain: time until which the zone is left alone after a search in vain, in jiffies
- * @vainly: the last search was in vain
+ * @vain_ms: that time in ms; 0: pages were moved since
  * @moving: pages are being moved out
  * @pressed: regular memory is at its high watermark, so that reclaim is at work or will soon be
  */
@@ -78,7 +77,7 @@ struct balance_zone {
 	struct cma_search search;
 	unsigned long cursor;
 	unsigned long vain;
-	bool vainly;
+	unsigned int vain_ms;
 	bool moving;
 	bool pressed;
 };
@@ -352,12 +351,12 @@ static unsigned long zone_due(struct zone *zone, struct balance_zone *bz, struct
 	bz->pressed = cma_room(&view) <= 0;
 	if (!want)
 		bz->search.warm = false;
-	if (bz->vainly && !READ_ONCE(balance.oom) && time_before(jiffies, bz->vain))
-		return 0;
 	if (!cma_balance_near(&view, &knobs))
 		return 0;
 	*target = target_for(zone, &can);
 	*near |= !!*target;
+	if (bz->vain_ms && !READ_ONCE(balance.oom) && time_before(jiffies, bz->vain))
+		return 0;
 	return min(want, can);
 }
 
@@ -379,6 +378,8 @@ static unsigned long zone_step(struct zone *zone, struct balance_zone *bz,
 	lmm_budget_take(&balance.blocks, 1);
 	balanced->warm = bz->search.warm || bz->pressed || READ_ONCE(balance.oom);
 	moved = block_move(balanced, &bz->cursor, most);
+	if (moved)
+		bz->vain_ms = 0;
 	bz->search.found += moved;
 	bz->search.seen += IS_ALIGNED(bz->cursor, pageblock_nr_pages);
 	*stop = balanced->move.full || balanced->poor;
@@ -391,11 +392,11 @@ static bool zone_goes_on(struct zone *zone, struct balance_zone *bz)
 	unsigned long blocks = DIV_ROUND_UP(READ_ONCE(zone->spanned_pages), pageblock_nr_pages);
 
 	/* A zone may begin in the middle of a block. */
-	bz->vainly = !cma_search_goes_on(&bz->search, blocks + 1);
-	if (!bz->vainly)
+	if (cma_search_goes_on(&bz->search, blocks + 1))
 		return true;
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_VAIN, 1);
-	bz->vain = jiffies + msecs_to_jiffies(VAIN_MS);
+	bz->vain_ms = cma_vain_ms(bz->vain_ms);
+	bz->vain = jiffies + msecs_to_jiffies(bz->vain_ms);
 	bz->search = (struct cma_search){ };
 	return false;
 }

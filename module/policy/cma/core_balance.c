@@ -101,3 +101,14 @@ bool cma_search_goes_on(struct cma_search *search, unsigned long blocks)
 	search->found = 0;
 	return true;
 }
+
+/**
+ * cma_vain_ms() - how long is a zone left alone after a search in vain?
+ * @last: the time after the search in vain before that, in ms; 0: pages were moved since
+ *
+ * Return: time in ms.
+ */
+unsigned int cma_vain_ms(unsigned int last)
+{
+	return clamp(2 * last, CMA_VAIN_MIN_MS, CMA_VAIN_MAX_MS);
+}

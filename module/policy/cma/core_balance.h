@@ -67,4 +67,14 @@ struct cma_search {
 
 bool cma_search_goes_on(struct cma_search *search, unsigned long blocks);
 
+/*
+ * Time without a search of a zone after one in vain, in ms: at first, and at most.  Where processes
+ * begin and end, pages that can be moved come soon; a zone of the kernel's own pages has none for
+ * long.
+ */
+#define CMA_VAIN_MIN_MS	100U
+#define CMA_VAIN_MAX_MS	10000U
+
+unsigned int cma_vain_ms(unsigned int last);
+
 #endif /* LIVEMM_POLICY_CMA_CORE_BALANCE_H */
