@@ -196,8 +196,8 @@ static bool pages_add(struct balance_move *balanced)
 	return false;
 }
 
-/* Add a larger folio to move to. */
-static bool folio_add(struct balance_move *balanced, unsigned int order)
+/* Add a larger folio to move to, out of at most MAX_ASIDE + 1. */
+static bool folio_try(struct balance_move *balanced, unsigned int order)
 {
 	struct folio *aside[MAX_ASIDE], *folio = NULL;
 	unsigned int i = 0;
@@ -217,6 +217,22 @@ static bool folio_add(struct balance_move *balanced, unsigned int order)
 	while (i--)
 		folio_put(aside[i]);
 	return good;
+}
+
+/*
+ * Add a larger folio to move to.  The lists of this CPU keep huge pages, too, and serve requests
+ * first: old folios of what was moved, which are regular memory.
+ */
+static bool folio_add(struct balance_move *balanced, unsigned int order)
+{
+	unsigned int drained;
+
+	if (folio_try(balanced, order))
+		return true;
+	preempt_disable();
+	drained = cma_drain_lists(balanced->target, INT_MAX);
+	preempt_enable();
+	return drained && folio_try(balanced, order);
 }
 
 static bool target_add(struct lmm_move *move, unsigned int order)
