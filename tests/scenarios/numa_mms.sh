@@ -25,15 +25,20 @@ need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
 
 # From one thread to several, while it is known; then to more than there are slots.
 for threads in 4 100; do
-	from=$(numa_classes) from_kernel=$(vmstat numa_hint_faults)
-	hint_start -p own -a 4000 -t "$threads" -m 2 -s 10000
-	check "$threads threads: known while there is one" wait_for 30 space_known "$hint"
-	sleep 5
-	same "$threads threads: it is one address space" "$(space_rows "$hint" | wc -l)" 1
-	wait "$hint"
-	all=$(($(numa_classes) - from)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
-	note "$threads threads: $all faults counted, the kernel says $kernel"
-	check "$threads threads: there were faults" test "$kernel" -gt 100
+	from=$(numa_classes) from_kernel=$(vmstat numa_hint_faults) kernel=0 runs=0
+	# The kernel passes over memory that the scanning thread has not used, so a run of many threads
+	# has 50 faults or 30,000, by chance.
+	while [ "$kernel" -le 1000 ] && [ "$runs" -lt 6 ]; do
+		runs=$((runs + 1))
+		hint_start -p own -a 4000 -t "$threads" -m 2 -s 10000
+		check "$threads threads: known while there is one" wait_for 30 space_known "$hint"
+		sleep 5
+		same "$threads threads: it is one address space" "$(space_rows "$hint" | wc -l)" 1
+		wait "$hint"
+		all=$(($(numa_classes) - from)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
+	done
+	note "$threads threads: $all faults counted, the kernel says $kernel; runs: $runs"
+	check "$threads threads: there were faults" test "$kernel" -gt 1000
 	check "$threads threads: none is missed" test "$((all * 100))" -ge "$((kernel * 97))"
 	check "$threads threads: none is counted twice" test "$((all * 100))" -le "$((kernel * 103))"
 done
