@@ -441,8 +441,8 @@ static bool sampling_run(struct numa_mm *entry, struct mm_struct *mm,
 
 /*
  * The entry, if there is a decision on how to scan.  Any thread that came for the scan may
- * make the scan.  Nothing else calls change_prot_numa(): mbind() would, with a flag that
- * user space cannot give.
+ * make the scan.  Nothing else calls change_prot_numa() in mode vma: mbind() would, with a flag
+ * that user space cannot give, and promote.c does in mode promote.
  */
 static struct numa_mm *entry_of_scan(const struct vm_area_struct *vma)
 {
