@@ -60,7 +60,8 @@ exec "$@"
 # The message of QEMU when QEMU aborts, and the most boots of one guest because of aborts.
 ABORTED = re.compile(r"^qemu-system-\S+: \S+:\d+: .*Assertion .* failed", re.MULTILINE)
 # A warning of livepatch's handler, and the end of a task in the same report.
-DYING_TASK = re.compile(r"WARNING: [^\n]* klp_ftrace_handler\+"
+HANDLER_WARNS = re.compile(r"WARNING: [^\n]* klp_ftrace_handler\+")
+DYING_TASK = re.compile(HANDLER_WARNS.pattern +
                         r"(?:(?!---\[ end trace|Kernel panic)[\s\S])*? do_exit\+")
 BOOTS = 3
 RACES = 5  # kinds of races that a note names
@@ -390,7 +391,9 @@ def known_fault(verdict: Verdict) -> str:
     """
     if emulator_aborted(verdict):
         return "the emulator itself aborted"
-    if verdict.reason and DYING_TASK.search(verdict.console.read_text("utf-8", "replace")):
+    # The report that ended the guest, not one that the guest was allowed.
+    if HANDLER_WARNS.search(verdict.reason) and DYING_TASK.search(
+            verdict.console.read_text("utf-8", "replace")):
         return "the kernel warned of a livepatch and a task that ends"
     return ""
 
