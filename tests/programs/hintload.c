@@ -53,11 +53,7 @@ static unsigned long begun_ms;
 
 static void parse_pattern(const char *word)
 {
-	options.pattern = 0;
-	while (options.pattern < NR_PATTERNS && strcmp(pattern_words[options.pattern], word))
-		options.pattern++;
-	if (options.pattern == NR_PATTERNS)
-		errx(1, "-p: '%s' is not a pattern", word);
+	options.pattern = parse_word('p', word, pattern_words, NR_PATTERNS);
 }
 
 static const struct load_option option_rows[] = {

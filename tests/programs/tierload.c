@@ -37,11 +37,7 @@ static bool over;
 
 static void parse_kind(const char *word)
 {
-	kind = 0;
-	while (kind < NR_KINDS && strcmp(kind_words[kind], word))
-		kind++;
-	if (kind == NR_KINDS)
-		errx(1, "-k: '%s' is not a kind", word);
+	kind = parse_word('k', word, kind_words, NR_KINDS);
 }
 
 static const struct load_option option_rows[] = {

@@ -32,6 +32,17 @@ unsigned long parse_number(char opt, const char *text, char **end)
 	return value;
 }
 
+/* The index of an option's text among words. */
+unsigned int parse_word(char opt, const char *text, const char *const words[], unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(words[i], text))
+			return i;
+	errx(1, "-%c: '%s' is none of the words of --help", opt, text);
+}
+
 static unsigned long parse_count(char opt, const char *text, unsigned long min,
 				 unsigned long max)
 {

@@ -87,6 +87,7 @@ struct load_option {
 
 void parse_options(int argc, char **argv, const struct load_option *options, const char *operands);
 unsigned long parse_number(char opt, const char *text, char **end);
+unsigned int parse_word(char opt, const char *text, const char *const words[], unsigned int nr);
 
 void *map_memory(unsigned long bytes, int how);
 void touch_pages(char *mem, unsigned long bytes);

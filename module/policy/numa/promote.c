@@ -175,19 +175,26 @@ static void promote_worker(struct work_struct *work)
 		/* The last user of a process does not end here, but later. */
 		mmput_async(mm);
 	}
-	queue_delayed_work(numa.promoter.wq, &numa.promoter.pass,
-			   msecs_to_jiffies(PROMOTE_TICK_MS));
+	if (READ_ONCE(numa.nr_mms) &&
+	    READ_ONCE(*numa.balancing_mode) == NUMA_BALANCING_MEMORY_TIERING)
+		lmm_worker_pass_after(&numa.promoter, msecs_to_jiffies(PROMOTE_TICK_MS));
+}
+
+/* A kick has a worker that rests work again, and leaves one alone that is due. */
+static unsigned long promote_delay(void)
+{
+	return delayed_work_pending(&numa.promoter.pass) ? MAX_JIFFY_OFFSET :
+	       msecs_to_jiffies(PROMOTE_TICK_MS);
 }
 
 /**
- * numa_promote_start() - start the worker
+ * numa_promote_start() - set the worker up, which rests until a process is seen
  *
  * Context: process; the mode is promote, and the rules are there.
  */
 void numa_promote_start(void)
 {
-	lmm_worker_init_shared(&numa.promoter, promote_worker, NULL);
-	lmm_worker_pass_after(&numa.promoter, msecs_to_jiffies(PROMOTE_TICK_MS));
+	lmm_worker_init_shared(&numa.promoter, promote_worker, promote_delay);
 }
 
 /**
@@ -226,6 +233,7 @@ void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task)
 	entry->tgid = task->tgid;
 	strscpy(entry->comm, task->group_leader->comm, sizeof(entry->comm));
 	spin_unlock(&entry->lock);
+	lmm_worker_kick(&numa.promoter);
 }
 
 /**

@@ -118,12 +118,6 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list)
 }
 
 /*
- * Most batches that go back under one hold of zone->lock, as when the kernel drains a list
- * (CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).
- */
-#define DRAIN_BATCHES	32
-
-/*
  * Give back a part of what a list holds above @high, as larger blocks if another policy joins the
  * pages.  The kernel's own function gives back a batch under each hold of zone->lock.
  */
@@ -139,7 +133,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, int high)
 	/* The first releases of 6.1 drain with interrupts as they are. */
 	spin_lock_irqsave(&pages->lock, flags);
 	before = pages->count;
-	count = min(before - high, READ_ONCE(pages->batch) * DRAIN_BATCHES);
+	count = min(before - high, READ_ONCE(pages->batch) * LMM_DRAIN_BATCHES);
 	if (count > 0 && !lmm_list_shrink(zone, pages, high))
 		KCALL(drain)(zone, count, pages, 0);
 	count = before - pages->count;

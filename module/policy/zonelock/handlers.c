@@ -218,12 +218,12 @@ static unsigned int length_to(const struct list_head *list, unsigned int most)
 }
 
 /*
- * Most pages that the kernel drains under one hold of zone->lock (63 << CONFIG_PCP_BATCH_SCALE_MAX;
- * 52166607ecc9, 6.7).  Most blocks that a drain frees under one hold, if their pages are more than
- * the kernel wants to drain: an eighth.  And most pages that a drain joins: four times as many,
- * which takes no longer.
+ * Most pages that the kernel drains under one hold of zone->lock.  Most blocks that a drain frees
+ * under one hold, if their pages are more than the kernel wants to drain: an eighth.  And most
+ * pages that a drain joins: four times as many, and yet the longest hold at the end of a process
+ * is shorter than the kernel's (docs/lists.md).
  */
-#define DRAIN_PAGES	2016
+#define DRAIN_PAGES	(63 * LMM_DRAIN_BATCHES)
 #define JOIN_BLOCKS	(DRAIN_PAGES / 8)
 #define JOIN_PAGES	(DRAIN_PAGES * 4)
 
