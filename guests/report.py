@@ -43,6 +43,8 @@ class Stage:
 
     name: str
     tests: list[Test] = field(default_factory=list)
+    #: What failed in the first of two runs, of which the second counts.
+    flaky: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
 
     def add(self, name: str, ok: bool, note: str = "", seconds: float = 0.0) -> bool:
@@ -96,6 +98,7 @@ class Stage:
             "failed": self.failed,
             "seconds": round(time.monotonic() - self.started, 1),
             "tests": [asdict(test) for test in self.tests],
+            "flaky": self.flaky,
         }
         path = RESULTS / f"{self.name}.json"
         path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

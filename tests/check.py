@@ -23,7 +23,7 @@ from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 COMMANDS = {
     # The kernel of scenario `refused`.
     "modules": "guests.modules --variants 6.12",
-    "scenarios": "tests.run",
+    "scenarios": "tests.run --again 2",
     "torture": "tests.torture --check --jobs 1",
     # Hours.
     "soak": "tests.run --soak",
@@ -59,6 +59,8 @@ class Counted:
     passed: int = 0
     #: Test and note.
     failures: list[tuple[str, str]] = field(default_factory=list)
+    #: Failed, and passed in a second run.
+    flaky: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> int:
@@ -71,6 +73,7 @@ class Counted:
         for test, note in self.failures:
             found.append(f"FAIL {self.name}: {test}")
             found += [f"       {line}" for line in note.rstrip().splitlines()[:NOTE_LINES]]
+        found += [f"FLAKY {self.name}: {test}: failed once" for test in self.flaky]
         return found
 
 
@@ -81,6 +84,7 @@ def counted(name: str, status: int, results: Path = RESULTS) -> Counted:
         data = json.loads((results / f"{name}.json").read_text(encoding="utf-8"))
         found.seconds, found.passed = float(data["seconds"]), int(data["passed"])
         found.failures = [(test["name"], test["note"]) for test in data["tests"] if not test["ok"]]
+        found.flaky = list(data["flaky"])
     except (OSError, ValueError, KeyError, TypeError):
         return Counted(name, status, failures=[("leaves a result", f"exit code {status}")])
     # A stage that broke after counting must not look well.

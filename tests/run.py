@@ -30,7 +30,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -212,20 +212,48 @@ def count(stage: Stage, verdict: Verdict) -> None:
     verdict.count(stage, f"{verdict.name}: ")
 
 
-def run_all(stage: Stage, guests: list[Guest], jobs: int) -> None:
-    """Boot the guests, at most `jobs` at once; count them as they end."""
+def outcome(stage: Stage, guest: Guest, booted: Callable[[], Verdict]) -> Verdict | None:
+    """What a guest came to; None, and a failure more, where the guest could not be had."""
+    try:
+        return booted()
+    except (ToolError, OSError) as error:
+        stage.add(f"{guest.name}: guest and its kernel", False, str(error))
+        return None
+
+
+def by_chance(verdict: Verdict) -> bool:
+    """Whether checks alone have failed: the script came to its end, the kernel reported nothing."""
+    return verdict.ended and not verdict.reason and bool(verdict.tests) and not verdict.ok
+
+
+def run_all(stage: Stage, guests: list[Guest], jobs: int, again: int = 0) -> None:
+    """Boot the guests, at most `jobs` at once; count them as they end.
+
+    The first `again` guests in which checks alone have failed run once more when the others are
+    done: how fast a guest is hangs on what else the host does.
+    """
     started = time.monotonic()
     spent = 0.0
+    doubtful: list[tuple[Guest, Verdict]] = []
     with guest_pool(jobs) as pool:
         pending = {pool.submit(boot, guest): guest for guest in guests}
         for number, future in enumerate(as_completed(pending), 1):
-            try:
-                verdict = future.result()
-                spent += verdict.seconds
+            guest = pending[future]
+            verdict = outcome(stage, guest, future.result)
+            if verdict and by_chance(verdict) and len(doubtful) < again:
+                doubtful.append((guest, verdict))
+                count(Stage("failed once"), verdict)
+            elif verdict:
                 count(stage, verdict)
-            except (ToolError, OSError) as error:
-                stage.add(f"{pending[future].name}: guest and its kernel", False, str(error))
+            spent += verdict.seconds if verdict else 0
             say(f"     {number} of {len(guests)} guests done")
+    for guest, first in doubtful:
+        say(f"---- {guest.name} runs again, by itself")
+        verdict = outcome(stage, guest, partial(boot, guest))
+        if verdict:
+            count(stage, verdict)
+        if verdict and verdict.ok:
+            stage.flaky += [f"{guest.name}: {test.name}" for test in first.tests if not test.ok]
     wall = time.monotonic() - started
     say(f"---- {len(guests)} guests: {spent:.0f} s in {wall:.0f} s, {jobs} at once")
 
@@ -287,6 +315,8 @@ def main() -> int:
                         help="where there is no KVM, whatever the heads of scenarios say")
     parser.add_argument("--build", action="store_true",
                         help="build the modules for the kernels of these scenarios first")
+    parser.add_argument("--again", type=int, default=0, metavar="N",
+                        help="N guests in which checks alone fail run once more, by themselves")
     parser.add_argument("--record", action="store_true", help=f"keep the times in {TIMES.name}")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default all)")
     args = parser.parse_args()
@@ -313,7 +343,7 @@ def main() -> int:
     if "kernel_tests" in programs:
         kernel_tests.build()
     if not args.build or build_for(stage, found.values(), "variants" in programs):
-        run_all(stage, by_urgency(guests), args.jobs)
+        run_all(stage, by_urgency(guests), args.jobs, args.again)
     if args.record:
         record(stage)
     return stage.finish()

@@ -7,8 +7,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict, replace
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 from guests import emulator
 from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
@@ -34,7 +37,7 @@ from tests.check import counted
 from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap, suites_lost
 from tests.matrix import rule
-from tests.run import Scenario, emulations_of, guest_for, guests_for, known_kernels, parse
+from tests.run import Scenario, emulations_of, guest_for, guests_for, known_kernels, parse, run_all
 from tests.torture import selftest as torture
 
 REPORTS = [
@@ -442,15 +445,38 @@ def the_end_of_a_check_names_what_failed() -> None:
         for name, tests in (("bad", [Test("counts", True), Test("adds up", False, "1 is not 2")]),
                             ("broke", [Test("counts", True)])):
             (Path(folder) / f"{name}.json").write_text(json.dumps(
-                {"seconds": 3, "passed": 1, "tests": [asdict(test) for test in tests]}),
-                encoding="utf-8")
+                {"seconds": 3, "passed": 1, "tests": [asdict(test) for test in tests],
+                 "flaky": ["counts"] if name == "broke" else []}), encoding="utf-8")
         said = [counted(name, 1, Path(folder)).lines() for name in ("bad", "broke", "none")]
     assert said == [
         ["bad            1 passed   1 failed      3 s", "FAIL bad: adds up", "       1 is not 2"],
         ["broke          1 passed   1 failed      3 s", "FAIL broke: ends well",
-         "       exit code 1"],
+         "       exit code 1", "FLAKY broke: counts: failed once"],
         ["none           0 passed   1 failed      0 s", "FAIL none: leaves a result",
          "       exit code 1"]], said
+
+
+def checks_that_fail_by_chance_are_run_again() -> None:
+    """Not a guest that its kernel ended, not more guests than may, and not a third time."""
+    image = stock_image(load()[0][0])
+    fails, passes = Test("check", False), Test("check", True)
+    ran: list[str] = []
+
+    def booted(guest: Guest) -> Verdict:
+        ran.append(guest.name)
+        well = guest.name == "chance" and ran.count(guest.name) == 2
+        return Verdict(guest.name, [passes if well else fails], ended=True,
+                       reason="a report" if guest.name == "report" else "")
+
+    stage = Stage("selftest of run")
+    with patch("tests.run.boot", booted), redirect_stdout(StringIO()):
+        run_all(stage, [Guest(name, image, Path())
+                        for name in ("report", "chance", "always", "third")], jobs=1, again=2)
+    assert ran == ["report", "chance", "always", "third", "chance", "always"], ran
+    failed = [test.name for test in stage.tests if not test.ok]
+    assert failed == ["report: check", "report: guest and its kernel", "third: check",
+                      "always: check"], failed
+    assert stage.flaky == ["chance: check"], stage.flaky
 
 
 def help_runs_nothing() -> None:
@@ -493,7 +519,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
     dkms_keeps_to_the_matrix, threads_that_take_turns_end,
     a_guest_that_is_ended_has_no_verdict, the_end_of_a_check_names_what_failed,
-    help_runs_nothing]
+    checks_that_fail_by_chance_are_run_again, help_runs_nothing]
 
 
 def main() -> int:
