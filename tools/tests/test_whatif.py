@@ -247,6 +247,14 @@ def test_a_depot_hands_pages_from_cpu_to_cpu() -> None:
     assert both.crossed < found.recorded.crossed / 20
 
 
+def test_pages_that_a_cpu_frees_are_there_before_the_recording_tells_of_its_list() -> None:
+    found = predict.predict(pipe(40_000), ZONELOCK)
+    # A full list is all that the pipe needs of the buddy.  When pages came with the next recorded
+    # moment of their list only, 630 were refilled.
+    assert HIGH <= found.predicted.refill_pages <= HIGH + BATCH
+    assert found.predicted.drain_pages == 0
+
+
 def test_a_depot_off_is_no_depot() -> None:
     events = bursts(4000, 6).events()
     off = predict.predict(events, {"zonelock": {"enabled": "0"}}).predicted
@@ -397,3 +405,10 @@ def test_refills_that_are_not_recorded_are_worked_out(pages: int) -> None:
     assert not predict.predict(whole, PCP).document()["rough"]
     assert found.recorded.crossed == pytest.approx(host.crossed, rel=0.03)
     assert found.predicted.crossed == pytest.approx(host.crossed, rel=0.1)
+
+
+def test_what_the_kernel_s_decay_gives_back_goes_under_few_holds_with_zonelock() -> None:
+    found = predict.predict(recorded("6.12-pauses.csv"), ZONELOCK).predicted
+    # With a batch under each hold, as the kernel gives back, the holds are 114.
+    assert found.drain_pages > 7000
+    assert found.holds < 45

@@ -118,8 +118,9 @@ static int store(struct model *model, struct zone *zone, struct list *list, int 
 	return cut;
 }
 
-/* list_drain(): pages go to the buddy under one hold, neighbours as blocks. */
-static int drain_joined(struct model *model, struct zone *zone, struct list *list, int asked)
+/* list_drain(): pages go to the buddy under one hold, neighbours as blocks; @keep stay. */
+static int drain_joined(struct model *model, struct zone *zone, struct list *list, int asked,
+			int keep)
 {
 	int gone = 0, cut;
 
@@ -128,10 +129,23 @@ static int drain_joined(struct model *model, struct zone *zone, struct list *lis
 		model_add(model, zone, list, -cut);
 		gone += cut;
 	} while (cut == asked && asked > list->batch && blocks_of(gone) <= JOIN_BLOCKS / 2 &&
-		 gone + asked <= min(JOIN_PAGES, list->count));
+		 gone + asked <= JOIN_PAGES && list->count >= max(gone, keep) + asked);
 	model->result->drain_pages += gone;
 	model->result->drains += gone > 0;
 	return gone;
+}
+
+/*
+ * zonelock_on_list_shrink(): pcp, or the kernel's decay, gives back what a list does not need.
+ * Returns 0 if few pages are to go.
+ */
+int depot_shrink(struct model *model, struct zone *zone, struct list *list, int keep)
+{
+	int over = list->count - keep;
+
+	if (!zone->depot.nr_shards || over <= list->batch)
+		return 0;
+	return drain_joined(model, zone, list, min(over, list->batch << SCALE_MAX), keep);
 }
 
 /* A free has filled the list: pages that need not be drained any more. */
@@ -145,7 +159,7 @@ int depot_store(struct model *model, struct zone *zone, struct list *list, int a
 	if (judge(model, zone, asked) == DEPOT_STORE)
 		gone = store(model, zone, list, asked);
 	if (!gone)
-		gone = drain_joined(model, zone, list, asked);
+		gone = drain_joined(model, zone, list, asked, 0);
 	return gone >= min(asked / 2, DEPOT_BATCH_MAX) ? max(gone, asked) : gone;
 }
 
@@ -170,7 +184,10 @@ int depot_fill(struct model *model, struct zone *zone, struct list *list)
 {
 	int count;
 
-	if (!zone->depot.nr_shards || !depot_stocked(&zone->depot))
+	if (!zone->depot.nr_shards)
+		return 0;
+	model_meanwhile(model, zone, list);
+	if (!depot_stocked(&zone->depot))
 		return 0;
 	if (model_free(zone) < (long)mark_of(model, zone))
 		kick(model);

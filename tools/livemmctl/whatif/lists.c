@@ -275,6 +275,32 @@ void model_give(struct model *model, struct zone *zone, struct list *list, long 
 	}
 }
 
+/*
+ * A CPU asks for pages that other CPUs may have freed.  What a list has more at its next recorded
+ * moment has come evenly since the one before: bring what has come up to now.  Where refills are
+ * not recorded, a refill may have brought the pages.
+ */
+void model_meanwhile(struct model *model, struct zone *zone, const struct list *asks)
+{
+	int cpu;
+
+	for (cpu = 0; model->config->sees_refills && cpu < model->nr_cpus; cpu++) {
+		struct list *list = zone->lists[cpu];
+		long came;
+
+		if (!list || list == asks || model->now <= list->since || list->next <= model->now)
+			continue;
+		came = (long)(list->next_count - list->seen) * (model->now - list->since) /
+		       (list->next - list->since);
+		if (came <= 0)
+			continue;
+		list->since = model->now;
+		list->seen += came;
+		zone->more -= came;
+		model_give(model, zone, list, came);
+	}
+}
+
 /* A block of a higher order was freed in a burst of frees: the kernel empties the list. */
 void model_exit(struct model *model, struct zone *zone, struct list *list)
 {
@@ -297,13 +323,20 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 	model_drain(model, zone, list, pages);
 }
 
+/* Pages above a bound go, as larger blocks if zonelock is on, else up to @most under a hold. */
+static void shrink(struct model *model, struct zone *zone, struct list *list, int high, int most)
+{
+	if (!depot_shrink(model, zone, list, high))
+		model_drain(model, zone, list, min(list->count - high, most));
+}
+
 /* Give back what a list holds above its bound, as list_drain_excess() of pcp/lists.c. */
 static long excess_drain(struct model *model, struct zone *zone, struct list *list, int high)
 {
 	long before = list->count;
 
 	while (list->count > high)
-		model_drain(model, zone, list, min(list->count - high, list->batch << SCALE_MAX));
+		shrink(model, zone, list, high, list->batch << SCALE_MAX);
 	model->result->excess_pages += before - list->count;
 	return before - list->count;
 }
@@ -406,6 +439,6 @@ void model_vmstat(struct model *model, struct zone *zone)
 					   list->tuned - (list->tuned >> 3), zone->low);
 		high = bound(model, zone, list);
 		while (list->count > high)
-			model_drain(model, zone, list, min(list->count - high, list->batch));
+			shrink(model, zone, list, high, list->batch);
 	}
 }

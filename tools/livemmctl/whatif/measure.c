@@ -32,7 +32,7 @@ void whatif_faults(int64_t *before, int64_t cpu, int64_t faults, int64_t *sum)
 }
 
 /* The list of a row, or -1, and the pages in the list. */
-static long list_at(const int64_t *row, int64_t *count)
+long whatif_list(const int64_t *row, int64_t *count)
 {
 	const int64_t *f = row + 3;
 	int64_t cpu = row[2] == WHATIF_REFILL ? row[1] : f[1];
@@ -71,7 +71,7 @@ struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr)
 	for (back = 0; back < 2; back++) {
 		for (i = 0; i < nr; i++) {
 			int64_t at = back ? nr - 1 - i : i;
-			long list = list_at(rows + at * WHATIF_COLUMNS, &count);
+			long list = whatif_list(rows + at * WHATIF_COLUMNS, &count);
 
 			if (list < 0)
 				continue;
@@ -87,6 +87,29 @@ struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr)
 	}
 	free(lists);
 	return spans;
+}
+
+/* For each row that tells of a list, the next such row, or 0; NULL without memory. */
+int64_t *whatif_ahead(const int64_t *rows, int64_t nr)
+{
+	int64_t *ahead = calloc(nr + 1, sizeof(*ahead)), *later, count;
+	long list;
+
+	later = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*later));
+	if (!ahead || !later) {
+		free(ahead);
+		free(later);
+		return NULL;
+	}
+	while (nr--) {
+		list = whatif_list(rows + nr * WHATIF_COLUMNS, &count);
+		if (list < 0)
+			continue;
+		ahead[nr] = later[list];
+		later[list] = nr;
+	}
+	free(later);
+	return ahead;
 }
 
 /* What the recorded lists did; where refills are not recorded, worked out from the counts. */

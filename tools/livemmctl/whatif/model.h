@@ -26,6 +26,9 @@ struct list {
 	unsigned long allocated;
 	long due;			/* pages that came, and that no refill has brought yet */
 	int floor;			/* pages that a request cannot use */
+	int64_t since;			/* up to when pages that came are in the list */
+	int64_t next;			/* when the recording tells of the list again, or 0 */
+	int next_count;			/* and its pages then */
 	bool movable;			/* the CPU last wanted movable pages */
 
 	int count;
@@ -113,6 +116,7 @@ void model_drain(struct model *model, struct zone *zone, struct list *list, int 
 void model_take(struct model *model, struct zone *zone, struct list *list, long pages);
 void model_give(struct model *model, struct zone *zone, struct list *list, long pages);
 void model_exit(struct model *model, struct zone *zone, struct list *list);
+void model_meanwhile(struct model *model, struct zone *zone, const struct list *asks);
 void model_pass(struct model *model, struct zone *zone, bool tick);
 void model_vmstat(struct model *model, struct zone *zone);
 
@@ -122,6 +126,7 @@ void depot_end(struct zone *zone);
 int depot_store(struct model *model, struct zone *zone, struct list *list, int asked);
 int depot_exit(struct model *model, struct zone *zone, struct list *list, int asked);
 int depot_fill(struct model *model, struct zone *zone, struct list *list);
+int depot_shrink(struct model *model, struct zone *zone, struct list *list, int keep);
 int depot_split(struct model *model, struct zone *zone, struct list *list, int asked, int high);
 long depot_return_zone(struct model *model, struct zone *zone, enum depot_reason reason);
 void depot_pass(struct model *model);

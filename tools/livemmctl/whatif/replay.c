@@ -323,6 +323,26 @@ static int on_zone(struct model *model, const int64_t *f)
 	return model->zonelock->enabled && !zone->shard ? depot_begin(model, zone) : 0;
 }
 
+/* Row @at has told of a list: note when row @next, or none, tells of the list again. */
+static void look_ahead(struct model *model, const int64_t *rows, int64_t at, int64_t next)
+{
+	const int64_t *row = rows + next * WHATIF_COLUMNS;
+	int64_t count = 0;
+	long place = whatif_list(rows + at * WHATIF_COLUMNS, &count);
+	struct list *list;
+
+	if (place < 0)
+		return;
+	list = model->zones[place / WHATIF_CPUS].lists[place % WHATIF_CPUS];
+	if (!list)
+		return;
+	if (next)
+		whatif_list(row, &count);
+	list->since = model->now;
+	list->next = next ? row[0] : 0;
+	list->next_count = count;
+}
+
 /*
  * Replay @nr rows, sorted by time, with a configuration; returns 0, or -1 without memory.  The
  * first row's CPU must be known to have no earlier rows.
@@ -333,14 +353,16 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	struct model *model = calloc(1, sizeof(*model));
 	int64_t *before = calloc(WHATIF_CPUS, sizeof(*before));
 	struct whatif_span *spans = config->sees_refills ? NULL : whatif_spans(rows, nr);
+	int64_t *ahead = whatif_ahead(rows, nr);
 	int64_t i;
 	int slot, cpu, err = 0;
 
 	memset(result, 0, sizeof(*result));
-	if (!model || !before || (!spans && !config->sees_refills) || !nr) {
+	if (!model || !before || !ahead || (!spans && !config->sees_refills) || !nr) {
 		free(model);
 		free(before);
 		free(spans);
+		free(ahead);
 		return nr ? -1 : 0;
 	}
 	model->config = config;
@@ -387,6 +409,7 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 			depot_wanted(model);
 			break;
 		}
+		look_ahead(model, rows, i, ahead[i]);
 	}
 	result->ns = model->now - rows[0];
 	for (slot = 0; slot < WHATIF_SLOTS; slot++) {
@@ -397,5 +420,6 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	free(model);
 	free(before);
 	free(spans);
+	free(ahead);
 	return err;
 }

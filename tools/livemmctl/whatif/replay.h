@@ -86,7 +86,9 @@ struct whatif_span {
 	int32_t high;
 };
 
+long whatif_list(const int64_t *row, int64_t *count);
 struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr);
+int64_t *whatif_ahead(const int64_t *rows, int64_t nr);
 long whatif_came(long net, long allocated, long delta, int batch);
 void whatif_faults(int64_t *before, int64_t cpu, int64_t faults, int64_t *sum);
 int64_t whatif_pages(const uint8_t *raw, int64_t len, int64_t page_size, int32_t cpu,
