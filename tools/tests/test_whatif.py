@@ -15,7 +15,7 @@ import pytest
 from livemmctl.app import App
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.model import parse_profile
-from livemmctl.whatif import events, fleet, library, predict, recording, rows, sweep
+from livemmctl.whatif import events, fleet, library, predict, recording, rows, sweep, tally
 
 PAGE = 4096
 BATCH, HIGH = 63, 378
@@ -297,6 +297,28 @@ def test_settings_that_are_not_predicted_are_refused() -> None:
         assert "\n" not in str(error.value)
     with pytest.raises(CtlError, match="no knob"):
         predict.plan_of(["pcp"], {"speed": "1"})
+
+
+def test_what_is_not_predicted_is_counted() -> None:
+    def line(time: int, event: str, *values: int) -> list[int]:
+        made = [time, 0, events.NAMES.index(event), *values]
+        return made + [0] * (library.COLUMNS - len(made))
+
+    found = rows.Events(meta(), np.array([
+        line(1, "cpu_state", 0, 5, 0, 100, 60, 1000), line(2, "cpu_state", 1, 5, 0, 7, 7, 7),
+        line(3, "mm_page_alloc_extfrag", 9, 0, 4, 0, 1, 0),
+        line(4, "mm_page_alloc_extfrag", 9, 0, 9, 0, 1, 1),
+        line(5, "mm_vmscan_wakeup_kswapd", 0, 1, 0),
+        line(6, "mm_vmscan_direct_reclaim_begin", 0), line(7, "mm_vmscan_direct_reclaim_end", 32),
+        line(8, "cma_alloc_finish", 4, 16, 1, 0), line(9, "cma_alloc_finish", 4, 16, 1, -16),
+        line(10, "cpu_state", 0, 5, 0, 350, 280, 1500), line(11, "cpu_state", 1, 5, 0, 8, 7, 9),
+    ], dtype=np.int64))
+    assert list(tally.tally(found, "numa").values()) == [251, 220, 502]
+    assert list(tally.tally(found, "pageblock").values()) == [1, 1, 1, 1, 32]
+    assert list(tally.tally(found, "cma").values()) == [2, 1, 16, 1, 1, 32]
+    assert "hint faults" in tally.text(found, "numa")
+    nothing = rows.Events(meta(), np.empty((0, library.COLUMNS), dtype=np.int64))
+    assert not any(sum(tally.tally(nothing, policy).values()) for policy in tally.TALLIES)
 
 
 def test_a_setting_names_its_policy_where_there_are_two() -> None:

@@ -96,10 +96,17 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
 
     Predicts the pages that cross zone->lock, how often the lock is taken for lists, and the
     pages that lists and depots keep. docs/whatif.md has the error of predictions, and what is
-    not predicted.
+    not predicted: of numa, pageblock and cma you see what the host did when recorded, status 5.
     """
-    from livemmctl.whatif import predict, rows
+    from livemmctl.whatif import predict, rows, tally
 
+    if not sweeps and (plot or profile):
+        raise UsageError("--plot and --profile are of a sweep: say --sweep KNOB")
+    if sweeps and (html or len(files) > 1):
+        raise UsageError("--sweep is for one recording")
+    if len(files) == 1:
+        for policy in filter(tally.TALLIES.__contains__, policies):
+            app.say(tally.text(rows.read(files[0]), policy))
     plan = predict.plan_of(policies, parse_assignments("whatif", assignments))
     if parquet is not None:
         if len(files) != 1:
@@ -117,4 +124,5 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
         sweep.run(app, found, plan, sweeps, plot, profile)
         return
     outcome = predict.predict(found, plan)
-    app.show(outcome.document(), outcome.text)
+    others = {policy: tally.tally(found, policy) for policy in tally.TALLIES}
+    app.show({**outcome.document(), "not_predicted": others}, outcome.text)
