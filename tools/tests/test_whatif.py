@@ -369,11 +369,25 @@ def test_a_fleet_is_ranked_and_a_broken_file_is_named(tmp_path: Path) -> None:
     bad = tmp_path / "bad.rec"
     bad.write_text("no")
     html = tmp_path / "fleet.html"
-    fleet.run(App(), [*paths, bad], PCP, html)
-    hosts = [fleet.host_of(path, PCP) for path in paths]
+    fleet.run(App(), [*paths, bad], fleet.PLANS, html)
+    hosts = [fleet.host_of(path, [PCP]) for path in paths]
     assert hosts[0].before <= hosts[1].before <= hosts[2].before
     text = html.read_text()
-    assert "on 3 hosts" in text and "bad.rec: not a recording" in text and "<svg" in text
+    assert "What pcp, zonelock or both would do on 3 hosts" in text
+    assert "bad.rec: not a recording" in text and "<svg" in text
+
+
+def test_the_best_policy_of_a_host_saves_as_much_as_any_and_keeps_least() -> None:
+    def host(*sides: tuple[str, float, float]) -> fleet.Host:
+        return fleet.Host("h", "h.rec", "6.1", 2, 60, 1000, 0, 0, "", False, tuple(
+            fleet.Side(policy, 1000 - saved, 0, saved, saved / 1000, cost)
+            for policy, saved, cost in sides))
+
+    hosts = [host(("pcp", 940, 40), ("zonelock", -50, 10), ("pcp and zonelock", 950, 45)),
+             host(("pcp", 100, 40), ("zonelock", 930, 10), ("pcp and zonelock", 950, 45))]
+    assert [item.best.policy for item in hosts] == ["pcp", "zonelock"]
+    assert [(total.policy, total.saved, total.best, total.worse) for total in fleet.totals(hosts)
+            ] == [("pcp and zonelock", 1900, 0, 0), ("pcp", 1040, 1, 0), ("zonelock", 880, 1, 1)]
 
 
 @pytest.fixture

@@ -68,14 +68,15 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
     ("livemmctl whatif host.rec --set high_max_pct=5 --set decay_ms=1000", "with other settings"),
     ("livemmctl whatif host.rec --sweep high_max_pct --sweep decay_ms --plot frontier.svg",
      "pages over zone->lock against pages kept"),
-    ("livemmctl whatif recordings/*.rec --html fleet.html", "rank hosts"),
+    ("livemmctl whatif recordings/*.rec --html fleet.html", "rank policies and hosts"),
     ("livemmctl whatif host.rec --parquet host.parquet", "for DuckDB, Polars, ClickHouse, Spark"),
     name="whatif",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path),
                 metavar="FILE...")
-@click.option("--policy", "policies", multiple=True, default=("pcp",), show_default=True,
-              metavar="POLICY", help="A policy that is to be on: pcp or zonelock; twice: both.")
+@click.option("--policy", "policies", multiple=True, metavar="POLICY",
+              help="A policy that is to be on: pcp or zonelock; twice: both. Default: pcp; of "
+                   "several recordings each, and both.")
 @click.option("--set", "assignments", multiple=True, metavar="KNOB=VALUE",
               help="A setting; the others have their defaults. Of several policies: "
                    "POLICY/KNOB=VALUE.")
@@ -86,7 +87,7 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
 @click.option("--profile", type=click.Path(path_type=Path), metavar="TOML",
               help="Write the profile that a sweep chooses.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="HTML",
-              help="Write a page that ranks the hosts.")
+              help="Write a page that ranks policies and hosts.")
 @click.option("--parquet", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the events of the one recording as Parquet (needs pyarrow).")
 def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
@@ -107,7 +108,7 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
     if len(files) == 1:
         for policy in filter(tally.TALLIES.__contains__, policies):
             app.say(tally.text(rows.read(files[0]), policy))
-    plan = predict.plan_of(policies, parse_assignments("whatif", assignments))
+    plan = predict.plan_of(policies or ("pcp",), parse_assignments("whatif", assignments))
     if parquet is not None:
         if len(files) != 1:
             raise UsageError("--parquet is for one recording")
@@ -115,7 +116,7 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
     if html is not None or len(files) > 1:
         from livemmctl.whatif import fleet
 
-        fleet.run(app, files, plan, html)
+        fleet.run(app, files, [plan] if policies or assignments else fleet.PLANS, html)
         return
     found = rows.read(files[0])
     if sweeps:

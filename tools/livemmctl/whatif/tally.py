@@ -14,7 +14,8 @@ Counted = dict[str, int]
 
 
 def _of(found: Events, event: str) -> library.Rows:
-    return found.rows[found.rows[:, 2] == events.NAMES.index(event)]
+    rows: library.Rows = found.rows[found.rows[:, 2] == events.NAMES.index(event)]
+    return rows
 
 
 def _column(found: Events, event: str, field: str) -> library.Rows:
@@ -53,9 +54,10 @@ def _reclaim(found: Events) -> Counted:
 
 def _cma(found: Events) -> Counted:
     failed = _column(found, "cma_alloc_finish", "errorno") != 0
-    return {"allocations of CMA memory": len(failed), "allocations of CMA memory that failed": int(failed.sum()),
-            "pages of CMA memory allocated": int(_column(found, "cma_alloc_finish", "count")[~failed].sum()),
-            **_reclaim(found)}
+    pages = _column(found, "cma_alloc_finish", "count")[~failed]
+    return {"allocations of CMA memory": len(failed),
+            "allocations of CMA memory that failed": int(failed.sum()),
+            "pages of CMA memory allocated": int(pages.sum()), **_reclaim(found)}
 
 
 TALLIES: dict[str, Callable[[Events], Counted]] = {
