@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from knob_tables import ROOT
 from livemmctl.app import App
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.model import parse_profile
@@ -398,6 +399,12 @@ def venv(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
 
 
+def documented_query() -> str:
+    """The query over the files of many hosts, as docs/whatif.md has it."""
+    text = (ROOT / "docs/whatif.md").read_text(encoding="utf-8")
+    return text[text.index("    SELECT host,"):].split(";")[0]
+
+
 @pytest.mark.usefixtures("venv")
 def test_parquet_holds_what_was_recorded(tmp_path: Path) -> None:
     import duckdb
@@ -407,11 +414,11 @@ def test_parquet_holds_what_was_recorded(tmp_path: Path) -> None:
     rows.write_parquet(found, path)
     again = rows.read(path)
     assert (again.rows == found.rows).all() and again.meta == found.meta
-    refilled, drained = duckdb.sql(
-        f"SELECT sum(pages) FILTER (event = 'list_refill'), "
-        f"sum(least(pages, count)) FILTER (event = 'list_drain') FROM '{path}'").fetchall()[0]
+    duckdb.sql(f"CREATE OR REPLACE VIEW events AS FROM '{path}'")
+    host, _, refilled, drained, seconds = duckdb.sql(documented_query()).fetchall()[0]
     recorded = predict.predict(found, PCP).recorded
-    assert (refilled, drained) == (recorded.refill_pages, recorded.drain_pages)
+    assert (host, refilled, drained) == ("h", recorded.refill_pages, recorded.drain_pages)
+    assert seconds == pytest.approx((found.rows[-1, 0] - found.rows[0, 0]) / 1e9)
 
 
 def recorded(name: str) -> rows.Events:

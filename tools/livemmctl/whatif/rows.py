@@ -45,7 +45,7 @@ def read(path: Path) -> Events:
 
 
 #: Columns of the Parquet file that every event has.
-COMMON = ("time_ns", "cpu", "event")
+COMMON = ("host", "began", "time_ns", "cpu", "event")
 
 
 def _columns() -> list[str]:
@@ -55,12 +55,19 @@ def _columns() -> list[str]:
 
 
 def write_parquet(found: Events, path: Path) -> None:
-    """The rows as Parquet, with the meta data under the key `livemm`."""
+    """The rows as Parquet, with the meta data under the key `livemm`.
+
+    Each row names its host, and when its recording began, in seconds since 1970: a query reads
+    the files of many hosts as one table, on whatever engine.
+    """
     import pyarrow
     import pyarrow.parquet
 
     kinds = found.rows[:, 2]
-    arrays = [pyarrow.array(found.rows[:, 0]), pyarrow.array(found.rows[:, 1].astype(np.int32)),
+    nothing = pyarrow.array(np.zeros(len(kinds), dtype=np.int8))
+    arrays = [pyarrow.DictionaryArray.from_arrays(nothing, pyarrow.array([found.meta.host])),
+              pyarrow.array(np.full(len(kinds), found.meta.began, dtype=np.float64)),
+              pyarrow.array(found.rows[:, 0]), pyarrow.array(found.rows[:, 1].astype(np.int32)),
               pyarrow.DictionaryArray.from_arrays(pyarrow.array(kinds.astype(np.int8)),
                                                   pyarrow.array(events.NAMES))]
     for column in _columns():
