@@ -110,6 +110,8 @@ class Stock:
     looked: int = -1
     crossed: int = 0
     cpu: int = 0
+    #: Pages that requests cannot use.
+    others: int = 0
     made: list[list[int]] = field(default_factory=list)
 
     def row(self, event: str, **values: int) -> None:
@@ -134,7 +136,7 @@ class Stock:
     def take(self, pages: int) -> None:
         for _ in range(pages):
             self.step()
-            if not self.count:
+            if self.count <= self.others:
                 self.free -= BATCH
                 self.row("list_refill", pages=BATCH)
                 self.count += BATCH
@@ -455,3 +457,17 @@ def test_what_the_kernel_s_decay_gives_back_goes_under_few_holds_with_zonelock()
     # With a batch under each hold, as the kernel gives back, the holds are 114.
     assert found.drain_pages > 7000
     assert found.holds < 45
+
+
+@pytest.mark.parametrize(("settings", "crossed", "kept"), [
+    ({}, 19_944, 9588),
+    ({"high_max_pct": "2"}, 128_840, 5222),
+    ({"decay_ms": "500", "gain_pct": "50"}, 218_912, 1498),
+])
+def test_real_runs_of_a_kernel_that_tunes_its_lists_are_predicted(
+    settings: dict[str, str], crossed: int, kept: int
+) -> None:
+    """Against what the same load did in the same guest with pcp on."""
+    found = predict.predict(recorded("6.12-rounds.csv"), {"pcp": settings}).predicted
+    assert found.crossed == pytest.approx(crossed, rel=0.1)
+    assert found.kept == pytest.approx(kept, rel=0.2)

@@ -232,6 +232,7 @@ static void grow(struct model *model, struct zone *zone, struct list *list,
 	if (decision.high <= now || decision.high <= bound(model, zone, list))
 		return;
 	list->written = decision.high;
+	list->changed = true;
 	list->tuned = decision.high;
 	zone->raised += decision.high - now;
 	limits->now = decision.high;
@@ -353,10 +354,11 @@ static void act(struct model *model, struct zone *zone, struct list *list)
 		if (decision->high != bound(model, zone, list) && before > decision->high)
 			model->result->lowered++;
 		list->written = decision->high;
+		list->changed = true;
 		list->tuned = decision->high;
 		excess_drain(model, zone, list, decision->high);
 	}
-	if (decision->high <= list->limits.def) {
+	if (decision->high <= list->limits.def && list->written) {
 		list->written = 0;
 		list->tuned = max(list->limits.def, zone->low);
 	}

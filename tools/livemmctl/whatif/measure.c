@@ -89,6 +89,92 @@ struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr)
 	return spans;
 }
 
+/* Pages of a list that requests cannot use: what the rows of a phase of refills allow. */
+struct phase {
+	int64_t known, count, net, allocated;
+	int64_t low, high;
+	int64_t first;			/* row, of a phase that goes on; else -1 */
+	int64_t before;			/* a row before any phase */
+	int32_t others;
+};
+
+static void phase_end(struct phase *list, const int64_t *back, int32_t *floors, int64_t last)
+{
+	if (list->first < 0)
+		return;
+	list->others = (min(list->low, list->high) + list->high) / 2;
+	/* Rows before the first phase know no better. */
+	for (; last >= 0; last = back[last])
+		if (last >= list->first || list->before)
+			floors[last] = list->others;
+		else
+			break;
+	list->before = 0;
+	list->first = -1;
+}
+
+/*
+ * Where refills are not recorded: for each row that tells of a list, pages there that its CPU's
+ * requests cannot use, as pages of other types are.  NULL without memory.
+ *
+ * A refill comes when nothing else is left.  While refills come, one look after the other, these
+ * pages are therefore no more than the list is seen with, and no fewer than the list is seen with
+ * less the largest refill and what the CPU has freed: the mean of the two bounds.  Until the next
+ * refills they stay.
+ */
+int32_t *whatif_floors(const int64_t *rows, int64_t nr)
+{
+	struct phase *lists = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*lists));
+	int32_t *floors = calloc(nr + 1, sizeof(*floors));
+	int64_t *back = calloc(nr + 1, sizeof(*back));
+	int64_t *last = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*last));
+	int64_t i, count;
+
+	for (i = 0; lists && floors && back && last && i < nr; i++) {
+		const int64_t *row = rows + i * WHATIF_COLUMNS;
+		const int64_t *f = row + (row[2] == WHATIF_LIST ? 5 : 7);
+		long place = whatif_list(row, &count);
+		struct phase *list = &lists[max(place, 0L)];
+		int64_t largest = f[2] << SCALE_MAX, gave;
+
+		if (place < 0)
+			continue;
+		gave = (f[4] - list->allocated) - (f[3] - list->net);
+		back[i] = list->known ? last[place] : -1;
+		if (!list->known) {
+			*list = (struct phase){ .known = 1, .first = -1, .before = 1 };
+		} else if (whatif_came(f[3] - list->net, f[4] - list->allocated,
+				       count - list->count, f[2]) > 0) {
+			if (list->first < 0) {
+				list->first = i;
+				list->low = 0;
+				list->high = list->count;
+			}
+			/* What the CPU has freed came after the refills, or before. */
+			list->low = max(list->low, count - largest - gave);
+			list->high = min(list->high, count);
+		} else {
+			phase_end(list, back, floors, last[place]);
+		}
+		floors[i] = list->others;
+		last[place] = i;
+		list->count = row[2] == WHATIF_DRAIN ? count - min(row[6], count) : count;
+		list->net = f[3];
+		list->allocated = f[4];
+	}
+	for (i = 0; lists && floors && back && last && i < WHATIF_SLOTS * WHATIF_CPUS; i++)
+		if (lists[i].known)
+			phase_end(&lists[i], back, floors, last[i]);
+	if (!lists || !back || !last) {
+		free(floors);
+		floors = NULL;
+	}
+	free(lists);
+	free(back);
+	free(last);
+	return floors;
+}
+
 /* For each row that tells of a list, the next such row, or 0; NULL without memory. */
 int64_t *whatif_ahead(const int64_t *rows, int64_t nr)
 {

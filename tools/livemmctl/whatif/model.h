@@ -43,6 +43,7 @@ struct list {
 	struct pcp_limits limits;
 	struct pcp_decision decision;
 	int written;			/* bound that the policy has set, or 0 */
+	bool changed;			/* the policy has once set a bound */
 	int sized;
 	int64_t sized_at;
 };
@@ -81,6 +82,7 @@ struct model {
 	struct whatif_result *result;
 	struct pcp_steer steer;
 	struct whatif_span span;	/* of the list that the row at hand tells of */
+	int others;			/* pages there that a request cannot use, an estimate */
 	struct zone zones[WHATIF_SLOTS];
 	int nr_slots;
 	int nr_cpus;
@@ -105,7 +107,7 @@ static inline long model_free(const struct zone *zone)
  */
 static inline bool model_follows(const struct model *model, const struct list *list)
 {
-	return model->tunes && !list->written && !model->zonelock->enabled;
+	return model->tunes && !list->changed && !model->zonelock->enabled;
 }
 
 /* lists.c */

@@ -123,32 +123,49 @@ static long between(long least, long most)
 	return (least + max(most, least)) / 2;
 }
 
-/*
- * The same where refills are not recorded, and @came pages came: the CPU takes, and gives before or
- * after.  Where pages came, the list was empty once, and has on average half of the largest refill
- * left when the CPU begins to give.  Before a drain the CPU gave.
- */
-static void turn(struct model *model, struct zone *zone, struct list *list, int count, int high,
-		 long took, long gave, long came)
-{
-	long room = max(high - 1L - list->seen, 0L), first;
-	long half = list->batch << (SCALE_MAX - 1);
-
-	first = came > 0 ? max(gave - count + half, 0L) : max(took - list->seen, 0L);
-	if (!list->took_last)
-		first = between(first, min3(gave, room, came > 0 ? took - list->seen : gave));
-	first = clamp(first, 0L, gave);
-	model_give(model, zone, list, first);
-	model_take(model, zone, list, took);
-	model_give(model, zone, list, gave - first);
-}
-
 static void move(struct model *model, struct zone *zone, struct list *list, bool take, long pages)
 {
 	if (take)
 		model_take(model, zone, list, pages);
 	else
 		model_give(model, zone, list, pages);
+}
+
+/* Pages by which the list swings, as far as looks before and after say. */
+static long swing_of(const struct model *model, const struct list *list)
+{
+	return max(model->span.high - model->span.low, max(list->batch, 1));
+}
+
+/*
+ * The same where refills are not recorded, and @came pages came: the CPU takes, and gives before or
+ * after.  Where pages came, the list was empty once, and has on average half of the largest refill
+ * left when the CPU begins to give.  Before a drain the CPU gave.  A CPU that takes more than the
+ * list swings has given in between.
+ */
+static void turn(struct model *model, struct zone *zone, struct list *list, int count, int high,
+		 long took, long gave, long came)
+{
+	long room = max(high - 1L - list->seen, 0L), first;
+	long half = list->batch << (SCALE_MAX - 1);
+	long nr = clamp(DIV_ROUND_UP(took, swing_of(model, list)), 1L, TURNS_MAX), i;
+
+	first = came > 0 ? max(gave - count + half, 0L) : max(took - list->seen, 0L);
+	if (!list->took_last)
+		first = between(first, min3(gave, room, came > 0 ? took - list->seen : gave));
+	first = clamp(first, 0L, gave);
+	if (!list->took_last || came <= 0 || nr == 1) {
+		model_give(model, zone, list, first);
+		model_take(model, zone, list, took);
+	} else {
+		for (i = 1; i < nr; i++) {
+			model_take(model, zone, list, took / nr);
+			model_give(model, zone, list, first * i / (nr - 1) -
+						      first * (i - 1) / (nr - 1));
+		}
+		model_take(model, zone, list, took - took / nr * (nr - 1));
+	}
+	model_give(model, zone, list, gave - first);
 }
 
 /*
@@ -163,7 +180,7 @@ static void turns(struct model *model, struct zone *zone, struct list *list, int
 	bool take = list->took_last;
 	long seen = list->seen, room = high - 1L - seen;
 	long inner = take ? gave : took, outer = take ? took : gave;
-	long swings = max(model->span.high - model->span.low, max(list->batch, 1));
+	long swings = swing_of(model, list);
 	long nr = clamp((inner + swings / 2) / swings, 1L, TURNS_MAX);
 	long part = inner / nr, pause = min(part, outer / nr), first, i;
 
@@ -209,8 +226,10 @@ static void advance(struct model *model, struct zone *zone, struct list *list, i
 	}
 	gave = max(took - net + list->net, 0L);
 	took = max(took, 0L);
-	if (!model->config->sees_refills)
+	if (!model->config->sees_refills) {
+		list->floor = model_follows(model, list) ? 0 : min3(model->others, count, list->seen);
 		came = whatif_came(net - list->net, took, count - list->seen, batch);
+	}
 	if (model_follows(model, list)) {
 		list->tuned = high;
 		/* The kernel's own refills, as long as the list is as recorded. */
@@ -353,15 +372,18 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	struct model *model = calloc(1, sizeof(*model));
 	int64_t *before = calloc(WHATIF_CPUS, sizeof(*before));
 	struct whatif_span *spans = config->sees_refills ? NULL : whatif_spans(rows, nr);
+	int32_t *floors = config->sees_refills ? NULL : whatif_floors(rows, nr);
 	int64_t *ahead = whatif_ahead(rows, nr);
 	int64_t i;
 	int slot, cpu, err = 0;
 
 	memset(result, 0, sizeof(*result));
-	if (!model || !before || !ahead || (!spans && !config->sees_refills) || !nr) {
+	if (!model || !before || !ahead || ((!spans || !floors) && !config->sees_refills) ||
+	    !nr) {
 		free(model);
 		free(before);
 		free(spans);
+		free(floors);
 		free(ahead);
 		return nr ? -1 : 0;
 	}
@@ -383,8 +405,10 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 
 		memcpy(fields, row + 3, sizeof(fields));
 		clock_run(model, row[0]);
-		if (spans)
+		if (spans) {
 			model->span = spans[i];
+			model->others = floors[i];
+		}
 		switch (row[2]) {
 		case WHATIF_REFILL:
 			fields[10] = row[1];
@@ -420,6 +444,7 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	free(model);
 	free(before);
 	free(spans);
+	free(floors);
 	free(ahead);
 	return err;
 }

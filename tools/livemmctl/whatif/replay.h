@@ -88,6 +88,7 @@ struct whatif_span {
 
 long whatif_list(const int64_t *row, int64_t *count);
 struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr);
+int32_t *whatif_floors(const int64_t *rows, int64_t nr);
 int64_t *whatif_ahead(const int64_t *rows, int64_t nr);
 long whatif_came(long net, long allocated, long delta, int batch);
 void whatif_faults(int64_t *before, int64_t cpu, int64_t faults, int64_t *sum);
