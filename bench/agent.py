@@ -35,8 +35,8 @@ EXTFRAG = "mm_page_alloc_extfrag"
 EXTFRAG_TRIGGER = "hist:keys=alloc_migratetype,fallback_migratetype,fallback_order"
 # Where CMA's areas are allocated from by hand, and what it says of that.
 AREAS = Path("/sys/kernel/debug/cma")
-# Where the kernel has no CMA_DEBUGFS, a module of the tests has such files for the first area.
-OWNER = Path("/sys/module/lmm_owner/parameters")
+# Where the kernel has no CMA_DEBUGFS, a module of the tests has such files.
+OWNER = Path("/sys/kernel/debug/lmm_owner")
 CMA_EVENTS = ("cma_alloc_busy_retry", "cma_alloc_finish")
 SLOWPATH = Path("/sys/module/lmm_slowpath/parameters")
 LOCKS = Path("/sys/module/lmm_locks/parameters")
@@ -542,11 +542,10 @@ def idle_seconds() -> float:
 
 def the_area() -> Path:
     """The one area of CMA."""
-    if OWNER.exists():
-        return OWNER
-    areas = sorted(AREAS.iterdir())
+    folder = OWNER if OWNER.exists() else AREAS
+    areas = sorted(folder.iterdir())
     if len(areas) != 1:
-        raise StepError(f"{AREAS}: {len(areas)} areas, not one")
+        raise StepError(f"{folder}: {len(areas)} areas, not one")
     return areas[0]
 
 

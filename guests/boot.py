@@ -87,6 +87,7 @@ class Guest:
     memory: str = "1G"  # as qemu takes it, split evenly over the nodes
     nodes: int = 1  # NUMA nodes; CPUs are split evenly too
     slow: str = ""  # memory besides, of a node without CPUs that is a lower memory tier
+    dimm: str = ""  # memory besides, in a slot, which the guest can have removed
     kargs: list[str] = field(default_factory=list)  # more kernel arguments
     rwdirs: list[Path] = field(default_factory=list)  # the guest may write there, at the same path
     env: dict[str, str] = field(default_factory=dict)  # of the script
@@ -152,6 +153,15 @@ def topology(guest: Guest) -> list[str]:
     for memory, cpus in parts(guest):
         words += ["--numa", f"{memory},{cpus}"]
     return words
+
+
+def slot(guest: Guest) -> list[str]:
+    """qemu's arguments for memory in a slot."""
+    if not guest.dimm:
+        return []
+    return ["-m", "slots=1,maxmem=16G",
+            "-object", f"memory-backend-ram,id=dimm,size={guest.dimm}",
+            "-device", "pc-dimm,memdev=dimm"]
 
 
 def modroot_of(guest: Guest) -> Path:
@@ -225,6 +235,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
         *port(OUTPUT_PORT, output),
         *(balloon(channel.parent) if guest.balloon else []),
         *slow_node(guest),
+        *slot(guest),
         *guest.qemu,
     ]
     argv = [str(vng), "--run", str(guest.image.vmlinuz), "--force-9p", "--verbose",

@@ -73,8 +73,8 @@ settings() {
 work() {
 	case $1 in
 	cma)
-		need write_to /sys/module/lmm_owner/parameters/alloc 1024
-		need write_to /sys/module/lmm_owner/parameters/free 1
+		need write_to /sys/kernel/debug/lmm_owner/reserved/alloc 1024
+		need write_to /sys/kernel/debug/lmm_owner/reserved/free 1024
 		;;
 	# More than the blocks of the kernel's own pages have.
 	pageblock)

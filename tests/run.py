@@ -10,6 +10,7 @@ Scenarios source the files lib*.sh.
     # memory: 1G                 default 1G
     # nodes: 2                   default 1
     # slow: 512M                 memory besides, of a node without CPUs, a lower memory tier
+    # dimm: 256M                 memory besides, in a slot, which the guest can have removed
     # args: cma=64M              more kernel arguments
     # emulation: parallel debug  without KVM, each CPU has a thread, for races; default
                                  single; both: one guest of each; with kernel names,
@@ -58,7 +59,7 @@ PROGRAM_SETS = ["kernel_tests", "variants"]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
-    r"^# (kernels|named|cpus|memory|nodes|slow|args|emulation|balloon|guest|timeout|allow"
+    r"^# (kernels|named|cpus|memory|nodes|slow|dimm|args|emulation|balloon|guest|timeout|allow"
     r"|programs): *(.+?)\s*$", re.M)
 
 
@@ -74,6 +75,7 @@ class Scenario:
     memory: str = "1G"
     nodes: int = 1
     slow: str = ""
+    dimm: str = ""
     args: list[str] = field(default_factory=list)
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
@@ -109,7 +111,7 @@ def parse(script: Path, known: list[str]) -> Scenario:
                 if value not in PROGRAM_SETS:
                     raise ToolError(f"{script.name}: programs: {value}: "
                                     f"not in {', '.join(PROGRAM_SETS)}")
-            elif key in ("memory", "slow"):
+            elif key in ("memory", "slow", "dimm"):
                 setattr(scenario, key, value)
             elif key == "timeout":
                 scenario.timeout = float(value)
@@ -153,6 +155,7 @@ def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = Fal
         memory=scenario.memory,
         nodes=scenario.nodes,
         slow=scenario.slow,
+        dimm=scenario.dimm,
         kargs=scenario.args,
         emulation=emulation,
         balloon=scenario.balloon,
@@ -178,7 +181,7 @@ def guests_for(scenarios: list[Scenario], found: dict[str, Image], soak: bool,
             for emulation in emulations_of(scenario, name, kvm):
                 guest = guest_for(scenario, found[name], emulation, soak)
                 machine = (name, emulation, guest.cpus, guest.memory, guest.nodes, guest.slow,
-                           *guest.kargs)
+                           guest.dimm, *guest.kargs)
                 key = machine if scenario.shared else (*machine, guest.name)
                 together.setdefault(key, []).append((scenario, guest))
     guests = []

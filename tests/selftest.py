@@ -22,6 +22,7 @@ from guests.boot import (
     emulator_aborted,
     known_fault,
     megabytes,
+    slot,
     slow_node,
     topology,
 )
@@ -363,6 +364,10 @@ def machines_are_laid_out() -> None:
     words = " ".join([*topology(guest), *slow_node(guest)])
     assert "--memory 2560M" in words and "id=node1,size=512M" in words, words
     assert "hmat=on" in words and "--numa" not in words, words
+    assert not slot(guest)
+    guest.dimm = "256M"
+    words = " ".join(slot(guest))
+    assert "size=256M" in words and "pc-dimm" in words, words
     refused(lambda: megabytes("lots"), "write it as")
 
 

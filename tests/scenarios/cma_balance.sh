@@ -20,12 +20,12 @@ spare=40 more=45
 pieces=0
 
 take_pieces() {
-	while [ "$pieces" -lt "$1" ] && take first 8192; do
+	while [ "$pieces" -lt "$1" ] && take reserved 8192; do
 		pieces=$((pieces + 1))
 	done
 }
 give_pieces() {
-	while [ "$pieces" -gt 0 ] && give first 8192; do
+	while [ "$pieces" -gt 0 ] && give reserved 8192; do
 		pieces=$((pieces - 1))
 	done
 }
@@ -113,7 +113,7 @@ same "moving: nobody is killed" "$kills" 0
 check "moving: the tables are there" grep -q held /run/tables
 check "moving: pages were moved" test "$(counter balanced cma)" -gt 1000
 failed=$(counter failures cma)
-migrated=$(migrated_for first 8192)
+migrated=$(migrated_for reserved 8192)
 check "moving: the owner gets what it had: $migrated pages migrated" test "${migrated:-9999}" -lt 2048
 take_pieces 4
 same "moving: and more" "$pieces $(counter failures cma)" "4 $failed"

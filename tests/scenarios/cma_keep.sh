@@ -34,21 +34,21 @@ fill_until() {
 	done
 }
 
-migrated_for first 8192 >/dev/null
+migrated_for reserved 8192 >/dev/null
 fill_until 48
-lent=$(migrated_for first 8192)
+lent=$(migrated_for reserved 8192)
 check "what was lent is moved for its owner: $lent pages" test "$lent" -gt 2000
 rm /mnt/part*
 need write_to "$policy/keep_ms" 60000
-migrated_for first 8192 >/dev/null
+migrated_for reserved 8192 >/dev/null
 check "what it has released is kept" wait_for 10 grown 8191 area "$name" 5
 fill_until 48
-kept=$(migrated_for first 8192)
+kept=$(migrated_for reserved 8192)
 note "pages migrated for 32 MiB: $lent, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
 # A block or two are lent before the rest of the range is behind all others.
 check "kept, less is moved for it: $kept pages" test "$kept" -lt $((lent / 2))
 same "each was counted" "$(counter allocs cma) $(area "$name" 6)" "4 4"
-refute "more than there is" take first 70000
+refute "more than there is" take reserved 70000
 same "is a failure" "$(counter failures cma) $(area "$name" 8)" "1 1"
 rm /mnt/part*
 check "switches off" write_to "$policy/enabled" 0

@@ -15,11 +15,9 @@ policy=$LMM_DBG/cma
 fill() { dd if=/dev/zero of="/mnt/$1" bs=1M count="$2" 2>/dev/null; }
 # Where the kernel has no CMA_DEBUGFS, the scenario loads lmm_owner.ko, which has such files.
 owner() {
-	if [ -d /sys/module/lmm_owner ]; then
-		echo /sys/module/lmm_owner/parameters
-	else
-		echo "/sys/kernel/debug/cma/$1"
-	fi
+	_areas=/sys/kernel/debug/lmm_owner
+	[ -d $_areas ] || _areas=/sys/kernel/debug/cma
+	echo "$_areas/$1"
 }
 take() { write_to "$(owner "$1")/alloc" "$2"; }
 give() { write_to "$(owner "$1")/free" "$2"; }
