@@ -325,6 +325,38 @@ static void taken_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
 }
 
+/* What an owner has is known until the release, however long; in parts too. */
+static void held_until_released(struct kunit *test)
+{
+	struct cma_range held[CMA_RANGES] = { };
+	unsigned long now = -5UL;
+	int i;
+
+	cma_hold(held, 1000, 3048, now);
+	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 3047, 3048, now));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 0, 1001, now + 1000000000));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 3048, 4000, now));
+	/* The last part, then the first. */
+	cma_let_go(held, 2048, 3048);
+	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 2048, 3048, now));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 2047, 3048, now));
+	cma_let_go(held, 1000, 1500);
+	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 1000, 1500, now));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 1000, 1501, now));
+	/* What adjoins changes nothing; all of it, and more. */
+	cma_let_go(held, 0, 1500);
+	cma_let_go(held, 2048, 5000);
+	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 1500, 2048, now));
+	cma_let_go(held, 0, 5000);
+	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 0, 5000, now));
+	/* Of more ranges than slots the oldest is forgotten. */
+	for (i = 0; i < CMA_RANGES + 1; i++)
+		cma_hold(held, 100 * i, 100 * i + 50, now + i);
+	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 0, 50, now + i));
+	for (i = 1; i < CMA_RANGES + 1; i++)
+		KUNIT_EXPECT_TRUE(test, cma_keeps(held, 100 * i, 100 * i + 50, now + i));
+}
+
 /* Adjoining ranges join; the joined range is kept as long as the younger one. */
 static void neighbours_join(struct kunit *test)
 {
@@ -441,6 +473,7 @@ static struct kunit_case cma_core_cases[] = {
 	KUNIT_CASE(debts_are_bounded),
 	KUNIT_CASE(remembers_and_forgets),
 	KUNIT_CASE(taken_again),
+	KUNIT_CASE(held_until_released),
 	KUNIT_CASE(neighbours_join),
 	KUNIT_CASE(no_more_than_may_be),
 	KUNIT_CASE(any_events_keep_ranges_sane),

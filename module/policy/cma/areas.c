@@ -68,6 +68,16 @@ static void area_failed(struct cma_area *area)
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
+/* The owner's pages are free, and kept if they are to be. */
+static void area_let_go(struct cma_area *area, unsigned long pfn, unsigned long count)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&area->lock, flags);
+	cma_let_go(area->held, pfn, pfn + count);
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+}
+
 /* Stop lending a range with so many free pages. */
 static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long count,
 		      unsigned long free)
@@ -158,6 +168,7 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 	raw_spin_lock_irqsave(&area->lock, flags);
 	area->allocs++;
 	cma_taken(area->ranges, pfn, pfn + count);
+	cma_hold(area->held, pfn, pfn + count, jiffies);
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
@@ -207,11 +218,14 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 	if (!area)
 		return;
 	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
-	if (!READ_ONCE(cma.keep))
+	if (!READ_ONCE(cma.keep)) {
+		area_let_go(area, pfn, count);
 		return;
+	}
 	/* Released pages are on this CPU's lists, which are allocated from first. */
 	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, cma_drain_lists(area->zone, INT_MAX));
 	area_keep(area, pfn, count, count);
+	area_let_go(area, pfn, count);
 	/* Another policy may hold some of the released pages. */
 	lmm_pages_wanted(page_zone(page));
 }
@@ -342,7 +356,7 @@ static int area_add(struct cma *kernel_area, void *unused)
 }
 
 /**
- * cma_range_is_kept() - is one of these pages kept for its owner?
+ * cma_range_is_kept() - is one of these pages kept for its owner, or being released?
  * @zone: zone of the pages
  * @pfn: first page frame number
  * @count: number of pages
@@ -361,7 +375,8 @@ bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long
 		if (area->zone != zone)
 			continue;
 		raw_spin_lock_irq(&area->lock);
-		kept = cma_keeps(area->ranges, pfn, pfn + count, jiffies);
+		kept = cma_keeps(area->ranges, pfn, pfn + count, jiffies) ||
+		       cma_keeps(area->held, pfn, pfn + count, jiffies);
 		raw_spin_unlock_irq(&area->lock);
 	}
 	return kept;

@@ -212,6 +212,45 @@ void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
 }
 
 /**
+ * cma_hold() - an owner has got a range, which lasts until the owner releases the range
+ * @held: CMA_RANGES ranges that owners have; the oldest makes room
+ * @start: first page frame number
+ * @end: page frame number after the last
+ * @now: time in jiffies
+ *
+ * Context: any, ranges locked.
+ */
+void cma_hold(struct cma_range *held, unsigned long start, unsigned long end, unsigned long now)
+{
+	/* So far away that the time does not come, and still later than @now (time_before()). */
+	*range_spare(held, now) = (struct cma_range){
+		.start = start, .end = end, .until = now + LONG_MAX / 2,
+	};
+}
+
+/**
+ * cma_let_go() - an owner has released a range, or the first or last part of one
+ * @held: CMA_RANGES ranges that owners have
+ * @start: first page frame number
+ * @end: page frame number after the last
+ *
+ * Context: any, ranges locked.
+ */
+void cma_let_go(struct cma_range *held, unsigned long start, unsigned long end)
+{
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++) {
+		struct cma_range *range = &held[i];
+
+		if (start <= range->start && range->start < end)
+			range->start = min(range->end, end);
+		else if (start < range->end && range->end <= end)
+			range->end = start;
+	}
+}
+
+/**
  * cma_remember() - stop lending a range for a while
  * @ranges: CMA_RANGES ranges of an area
  * @wanted: range to keep; cut to its first @max pages

@@ -173,6 +173,8 @@ struct cma_range {
 };
 
 void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end);
+void cma_hold(struct cma_range *held, unsigned long start, unsigned long end, unsigned long now);
+void cma_let_go(struct cma_range *held, unsigned long start, unsigned long end);
 void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsigned long now,
 		  unsigned long max);
 bool cma_keeps(const struct cma_range *ranges, unsigned long start, unsigned long end,

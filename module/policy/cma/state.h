@@ -48,6 +48,8 @@ struct cma_zone {
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
  * @ranges: ranges that are not lent
+ * @held: ranges that owners have.  The kernel reports a release when the pages are free already;
+ *	by then nothing is to have been moved there.
  * @kept: free pages in @ranges
  * @allocs: allocations that succeeded
  * @retries: ranges that could not be emptied
@@ -59,6 +61,7 @@ struct cma_area {
 	unsigned long pages;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];
+	struct cma_range held[CMA_RANGES];
 	unsigned long kept;
 	u64 allocs;
 	u64 retries;
