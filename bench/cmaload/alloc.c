@@ -8,10 +8,6 @@
 #define WARM_UP		4
 #define WARM_UP_LEAST	24UL
 
-#define TIMES		20
-#define PAGES		2048	/* of an allocation: 8 MiB */
-#define PAUSE_MS	200	/* before each */
-
 static int open_control(const char *area, const char *name)
 {
 	char path[256];
@@ -24,11 +20,11 @@ static int open_control(const char *area, const char *name)
 	return fd;
 }
 
-/* Have PAGES allocated or released. */
-static int ask(int fd)
+/* Have so many pages allocated or released. */
+static int ask(int fd, unsigned long pages)
 {
 	char text[24];
-	int len = snprintf(text, sizeof(text), "%u", PAGES);
+	int len = snprintf(text, sizeof(text), "%lu", pages);
 
 	return write(fd, text, len) == len ? 0 : errno;
 }
@@ -36,6 +32,7 @@ static int ask(int fd)
 void allocate(const struct options *opt, const struct work *work)
 {
 	int get = open_control(opt->area, "alloc"), release = open_control(opt->area, "free");
+	unsigned long pages = opt->piece * MIB / PAGE;
 	unsigned long warm = WARM_UP * opt->workers, i;
 
 	if (warm < WARM_UP_LEAST)
@@ -43,19 +40,23 @@ void allocate(const struct options *opt, const struct work *work)
 	while (READ_ONCE(work->done) < warm)
 		nap(20);
 	printf("\"allocations\": [");
-	for (i = 0; i < TIMES; i++) {
+	for (i = 0; opt->times ? i < opt->times : READ_ONCE(work->done) < opt->jobs; i++) {
 		__u64 start, own;
 		int error;
 
-		nap(PAUSE_MS);
+		nap(opt->pause);
 		start = now_ns();
 		own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-		error = ask(get);
+		error = ask(get, pages);
 		own = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own;
 		start = now_ns() - start;
 		printf("%s{\"ns\": %llu, \"own_ns\": %llu, \"errno\": %d}", i ? ", " : "",
 		       (unsigned long long)start, (unsigned long long)own, error);
-		if (!error && ask(release))
+		if (error)
+			continue;
+		if (opt->hold)
+			nap(opt->hold);
+		if (ask(release, pages))
 			err(1, "cannot release");
 	}
 	printf("], ");

@@ -38,6 +38,10 @@ struct options {
 	unsigned long held;
 	unsigned long kernel;
 	unsigned long seed;
+	unsigned long piece;
+	unsigned long times;
+	unsigned long pause;
+	unsigned long hold;
 };
 
 void seed_random(__u64 seed, __u64 nr);

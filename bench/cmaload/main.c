@@ -146,6 +146,7 @@ static int run(const struct options *opt)
 
 static struct options options = {
 	.workers = 6, .jobs = 120, .held = 280, .kernel = 520, .seed = 1,
+	.piece = 8, .times = 20, .pause = 200,
 };
 
 static bool prepare;
@@ -160,8 +161,12 @@ static const struct load_option option_rows[] = {
 	LOAD_NUMBER('j', "WORKERS", "number of workers (6)", &options.workers, 1, MAX_WORKERS),
 	LOAD_NUMBER('n', "JOBS", "number of all jobs (120)", &options.jobs, 1, 1000000),
 	LOAD_NUMBER('s', "SEED", "seed of all random numbers (1)", &options.seed, 0, INT_MAX),
-	{ 'a', "AREA", "folder in debugfs of an area to allocate from, until that is done",
-	  .text = &options.area },
+	{ 'a', "AREA", "folder in debugfs of an area to allocate from", .text = &options.area },
+	LOAD_NUMBER('m', "MIB", "of an allocation (8)", &options.piece, 1, 4096),
+	LOAD_NUMBER('t', "TIMES", "allocations, which end the jobs (20); 0: until the jobs end",
+		    &options.times, 0, 1000000),
+	LOAD_NUMBER('w', "MS", "pause before each allocation (200)", &options.pause, 1, 3600000),
+	LOAD_NUMBER('k', "MS", "for so long an allocation is kept (0)", &options.hold, 0, 3600000),
 	{}
 };
 
@@ -169,7 +174,7 @@ int main(int argc, char **argv)
 {
 	parse_options(argc, argv, option_rows, NULL);
 	/* Until told to stop. */
-	if (options.area)
+	if (options.area && options.times)
 		options.jobs = LONG_MAX;
 	if (!options.dir)
 		errx(1, "no folder (-d)");
