@@ -45,7 +45,8 @@ struct lmm_events {
 
 	/**
 	 * @request: the allocator looks for a block of @order, in @zone first, while
-	 * lmm_request_wanted is set.  Not reported while an owner takes the zone.  Hook: request.
+	 * lmm_request_wants.call is set.  Not reported while an owner takes the zone.  Hook:
+	 * request.
 	 */
 	void (*request)(struct zone *zone, unsigned int order, int migratetype);
 

@@ -46,13 +46,18 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation: a test, a load and five stores while no handler is called for each
- * request.  The stack pointer later tells whether the noted request is the request of the caller.
+ * Runs at every allocation: a comparison if nothing is wanted of a request, a load and five stores
+ * if the request is to be noted.  The stack pointer later tells whether the noted request is the
+ * request of the caller.
  */
 SYM_FUNC_START(lmm_entry_request)
 	LMM_ENDBR
-	cmpb	$0, lmm_request_wanted(%rip)
-	jne	.Lwanted
+	cmpw	$LMM_REQUEST_NOTE, lmm_request_wants(%rip)
+	je	.Lnote
+	ja	.Lcall
+	RET
+.Lcall:
+	LMM_CALL lmm_entered_request
 .Lnote:
 	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
 	movl	%esi, PER_CPU_VAR(lmm_request_order)
@@ -61,9 +66,6 @@ SYM_FUNC_START(lmm_entry_request)
 	movq	%rax, PER_CPU_VAR(lmm_request_nodemask)
 	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	RET
-.Lwanted:
-	LMM_CALL lmm_entered_request
-	jmp	.Lnote
 SYM_FUNC_END(lmm_entry_request)
 
 /*

@@ -17,6 +17,9 @@
  */
 #define LMM_ENTRY_EVERY	4
 
+/* struct lmm_request_wants as one number, where requests are only noted. */
+#define LMM_REQUEST_NOTE	1
+
 /* Offset of nodemask in struct alloc_context. */
 #define LMM_CONTEXT_NODEMASK	8
 
@@ -34,8 +37,8 @@ struct ftrace_regs;
  * @hint_fault: at the entry of task_numa_fault().  Context: process, preemption on; under no lock
  *	but mmap_lock, or a VMA's.
  * @hint_vma: at the entry of LMM_HINT_SYMBOL.  Context: process, under a page-table lock.
- * @request: at the entry of get_page_from_freelist(), while lmm_request_wanted is set.  Context:
- *	any that the allocator may be called from.
+ * @request: at the entry of get_page_from_freelist(), while lmm_request_wants.call is set.
+ *	Context: any that the allocator may be called from.
  *
  * Handlers are notrace.
  */
@@ -56,16 +59,27 @@ void lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 void lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampoline);
 void lmm_direct_bpf_links(void);
 
-/* Not 0: the request handler is called for each request.  Read by entry.S. */
-extern unsigned char lmm_request_wanted;
+/**
+ * struct lmm_request_wants - what is wanted of each request, 0 or 1 each
+ * @note: note the request
+ * @call: call the request handler, and note the request
+ *
+ * entry.S reads both members as one number: with 0, a request costs five instructions.
+ */
+struct lmm_request_wants {
+	unsigned char note;
+	unsigned char call;
+} __aligned(2);
+
+extern struct lmm_request_wants lmm_request_wants;
 
 /* Calls so far. */
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
 /*
- * The last call of get_page_from_freelist() on a CPU: its first three arguments, the nodemask of
- * the fourth, and the stack pointer at its entry.
+ * The last call of get_page_from_freelist() on a CPU, while lmm_request_wants.note is set: its
+ * first three arguments, the nodemask of the fourth, and the stack pointer at its entry.
  */
 DECLARE_PER_CPU(unsigned int, lmm_request_gfp);
 DECLARE_PER_CPU(unsigned int, lmm_request_order);

@@ -32,8 +32,11 @@ DEFINE_PER_CPU(unsigned long, lmm_request_nodemask);
 DEFINE_PER_CPU(unsigned long, lmm_request_stack);
 
 static_assert(offsetof(struct alloc_context, nodemask) == LMM_CONTEXT_NODEMASK);
+/* Little endian: the first member is the low byte. */
+static_assert(sizeof(struct lmm_request_wants) == sizeof(u16));
+static_assert(!offsetof(struct lmm_request_wants, note));
 
-unsigned char lmm_request_wanted;
+struct lmm_request_wants lmm_request_wants;
 unsigned int lmm_buffer_gfp_mask = ~0U;
 
 /**
@@ -93,7 +96,7 @@ void notrace lmm_entered_hint_vma(const void *page, const void *where)
 }
 
 /**
- * lmm_entered_request() - a call of get_page_from_freelist() while lmm_request_wanted is set
+ * lmm_entered_request() - a call of get_page_from_freelist() while lmm_request_wants.call is set
  * @gfp: flags of the request
  * @order: order of the request
  * @flags: ALLOC_* flags of the request
@@ -133,9 +136,11 @@ SHARED_CALL(request)
 	const struct pt_regs *regs = lmm_ftrace_pt_regs(fregs);
 	const struct alloc_context *context = (const void *)ARGUMENT(fregs, 3);
 
-	if (READ_ONCE(lmm_request_wanted))
+	if (READ_ONCE(lmm_request_wants.call))
 		lmm_entered_request((__force gfp_t)ARGUMENT(fregs, 0), ARGUMENT(fregs, 1),
 				    ARGUMENT(fregs, 2), context);
+	else if (!READ_ONCE(lmm_request_wants.note))
+		return;
 	preempt_disable_notrace();
 	this_cpu_write(lmm_request_gfp, ARGUMENT(fregs, 0));
 	this_cpu_write(lmm_request_order, ARGUMENT(fregs, 1));

@@ -51,6 +51,8 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	pageblock.ungrouped = (const int *)lmm_hook_address(LMM_HOOK_UNGROUPED);
 	pageblock.boost_factor = (const int *)lmm_hook_address(LMM_HOOK_BOOST_FACTOR);
 	pageblock_filter_start();
+	/* The filter has to know the request that asks for a fallback. */
+	WRITE_ONCE(lmm_request_wants.note, 1);
 	pageblock.hotplug = NULL;
 	if (lmm_hook_available(LMM_HOOK_BLOCK_FLAGS))
 		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
@@ -61,6 +63,7 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 		pageblock_latency_stop();
 		scnprintf(why, len, "out of memory for %u zones and %u CPUs",
 			  lmm_zone_slots(), num_possible_cpus());
+		WRITE_ONCE(lmm_request_wants.note, 0);
 		lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
 	}
 	return err;
@@ -70,6 +73,7 @@ static void pageblock_disable(struct lmm_policy *policy)
 {
 	pageblock_reserve_stop();
 	pageblock_latency_stop();
+	WRITE_ONCE(lmm_request_wants.note, 0);
 	lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
 }
 

@@ -289,13 +289,13 @@ void zonelock_pass(struct work_struct *work)
 		cond_resched();
 	}
 	if (!any_stocked()) {
-		WRITE_ONCE(lmm_request_wanted, 0);
+		WRITE_ONCE(lmm_request_wants.call, 0);
 		atomic_set(&zonelock.ticking, 0);
 		/* A CPU that stored before both were cleared has kicked no pass: look again. */
 		smp_mb();
 		if (!any_stocked())
 			return;
-		WRITE_ONCE(lmm_request_wanted, zonelock.topup);
+		WRITE_ONCE(lmm_request_wants.call, zonelock.topup);
 		if (atomic_xchg(&zonelock.ticking, 1))
 			return;
 	}

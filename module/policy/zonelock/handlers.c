@@ -198,8 +198,8 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	pages->count -= cut;
 	lmm_count(&lmm_zonelock_policy, COUNT_STORED, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_STORED_PAGES, cut);
-	if (zonelock.topup && !READ_ONCE(lmm_request_wanted))
-		WRITE_ONCE(lmm_request_wanted, 1);
+	if (zonelock.topup && !READ_ONCE(lmm_request_wants.call))
+		WRITE_ONCE(lmm_request_wants.call, 1);
 	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
 		lmm_worker_kick(&zonelock.worker);
 	return cut;

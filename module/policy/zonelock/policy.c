@@ -228,7 +228,7 @@ static void zonelock_disable(struct lmm_policy *policy)
 	struct zone *zone = NULL;
 
 	lmm_worker_stop(&zonelock.worker);
-	WRITE_ONCE(lmm_request_wanted, 0);
+	WRITE_ONCE(lmm_request_wants.call, 0);
 	while ((zone = lmm_zone_after(zone)))
 		zonelock_return_zone(zone, DEPOT_BY_OFF);
 	zonelock_free();
