@@ -46,8 +46,8 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
 LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
- * Runs at every allocation: a comparison if nothing is wanted of a request, a load and five stores
- * if the request is to be noted.  The stack pointer later tells whether the noted request is the
+ * Runs at every allocation: a comparison and a store if nothing is wanted of a request, a load and
+ * five stores if the request is to be noted.  The stack pointer later tells whether the noted request is the
  * request of the caller.
  */
 SYM_FUNC_START(lmm_entry_request)
@@ -55,6 +55,8 @@ SYM_FUNC_START(lmm_entry_request)
 	cmpw	$LMM_REQUEST_NOTE, lmm_request_wants(%rip)
 	je	.Lnote
 	ja	.Lcall
+	/* Whoever reads the notes must not take an earlier request for this one. */
+	movq	$0, PER_CPU_VAR(lmm_request_stack)
 	RET
 .Lcall:
 	LMM_CALL lmm_entered_request

@@ -64,7 +64,7 @@ void lmm_direct_bpf_links(void);
  * @note: note the request
  * @call: call the request handler, and note the request
  *
- * entry.S reads both members as one number: with 0, a request costs five instructions.
+ * entry.S reads both members as one number: with 0, a request costs six instructions.
  */
 struct lmm_request_wants {
 	unsigned char note;
@@ -79,7 +79,8 @@ DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
 /*
  * The last call of get_page_from_freelist() on a CPU, while lmm_request_wants.note is set: its
- * first three arguments, the nodemask of the fourth, and the stack pointer at its entry.
+ * first three arguments, the nodemask of the fourth, and the stack pointer at its entry, which is 0
+ * after a call that was not noted.
  */
 DECLARE_PER_CPU(unsigned int, lmm_request_gfp);
 DECLARE_PER_CPU(unsigned int, lmm_request_order);

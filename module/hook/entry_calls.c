@@ -136,11 +136,13 @@ SHARED_CALL(request)
 	const struct pt_regs *regs = lmm_ftrace_pt_regs(fregs);
 	const struct alloc_context *context = (const void *)ARGUMENT(fregs, 3);
 
-	if (READ_ONCE(lmm_request_wants.call))
+	if (READ_ONCE(lmm_request_wants.call)) {
 		lmm_entered_request((__force gfp_t)ARGUMENT(fregs, 0), ARGUMENT(fregs, 1),
 				    ARGUMENT(fregs, 2), context);
-	else if (!READ_ONCE(lmm_request_wants.note))
+	} else if (!READ_ONCE(lmm_request_wants.note)) {
+		this_cpu_write(lmm_request_stack, 0);
 		return;
+	}
 	preempt_disable_notrace();
 	this_cpu_write(lmm_request_gfp, ARGUMENT(fregs, 0));
 	this_cpu_write(lmm_request_order, ARGUMENT(fregs, 1));
