@@ -240,8 +240,8 @@ static unsigned int hand_blocks(const struct zonelock_hand *hand, unsigned int p
  * Drain a list of single pages to the buddy, neighbours as larger blocks.  Pages that a process
  * frees when it ends, or unmaps, lie in the list in the order of their addresses.  No more holds of
  * zone->lock than the kernel needs for @count pages, and none of more blocks than the kernel's; as
- * long as the pages make few blocks, as many again go under the same hold, but never more than the
- * list keeps, and so that the list keeps @keep.  Returns how many went.
+ * long as the pages make few blocks, as many again go under the same hold: down to @keep pages in
+ * the lists, or if @keep is 0 never more than the lists keep.  Returns how many went.
  */
 static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsigned int count,
 			       unsigned int keep, struct per_cpu_pages *pages)
@@ -249,17 +249,18 @@ static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsi
 	/* A kernel that never asks for more than a batch repeats the drain by itself (7.2). */
 	bool larger = count > READ_ONCE(pages->batch);
 	struct zonelock_hand hand;
-	unsigned int gone = 0, cut;
+	unsigned int gone = 0, left, cut;
 	LIST_HEAD(some);
 
 	hand_init(&hand, zone, JOIN_BLOCKS, count);
 	do {
-		cut = cut_tail(&pages->lists[migratetype], count, &some);
+		left = keep ? pages->count - keep : count;
+		cut = cut_tail(&pages->lists[migratetype], min(count, left), &some);
 		pages->count -= cut;
 		gone += cut;
 		hand_join(&hand, &some);
 	} while (cut == count && larger && hand_blocks(&hand, gone) <= JOIN_BLOCKS / 2 &&
-		 gone + count <= JOIN_PAGES && pages->count >= max(gone, keep) + count);
+		 gone + count <= JOIN_PAGES && pages->count >= (keep ? keep + 1 : gone + count));
 	hand_rest(&hand, migratetype, &some);
 	hand_free(&hand);
 	lmm_count(&lmm_zonelock_policy, COUNT_JOINED, 1);
