@@ -3,8 +3,9 @@
  * pcp_list_model.h - model of one CPU's page list, for tests of mode `event`
  *
  * Models what __rmqueue_pcplist(), free_unref_page_commit() and nr_pcp_free() of 6.1 do to one list
- * of order 0, and calls the core where the hooks call it.  Pages move in runs, because nothing
- * happens between a refill and the next drain; minutes of a load cost some thousand steps.
+ * of order 0, or nr_pcp_alloc() and nr_pcp_free() of 6.12 to a list with a fixed bound, and calls
+ * the core where the hooks call it.  Pages move in runs, because nothing happens between a refill
+ * and the next drain; minutes of a load cost some thousand steps.
  */
 #ifndef LIVEMM_KUNIT_PCP_LIST_MODEL_H
 #define LIVEMM_KUNIT_PCP_LIST_MODEL_H
@@ -35,7 +36,10 @@ struct list_model {
 	struct pcp_limits limits;	/* @now is the bound that the core has set */
 	struct pcp_steer steer;		/* settings of the core */
 	int count;			/* pages in the list */
+	bool by_run;			/* the kernel's batches are those of 6.12 */
 	int free_factor;		/* the kernel's doubling of the pages that a drain frees */
+	int free_count;			/* 6.12: pages freed in a row */
+	int alloc_factor;		/* 6.12: the kernel's doubling of refills */
 	unsigned long allocated;	/* pages that the CPU has allocated */
 	unsigned long freed;		/* pages that the CPU has freed */
 	long alloc_ns;			/* time to allocate a page */
@@ -148,10 +152,21 @@ static void model_ticks(struct list_model *m, int ticks)
 		model_pass(m, MODEL_TICK_NS);
 }
 
+/* nr_pcp_alloc() of 6.12. */
+static int model_fetches(struct list_model *m)
+{
+	int batch = m->limits.batch << m->alloc_factor;
+	int most = max(model_high(m) - m->count - m->limits.batch, m->limits.batch);
+
+	if (batch <= most && m->alloc_factor < MODEL_SCALE)
+		m->alloc_factor++;
+	return min(batch, most);
+}
+
 static void model_refill(struct list_model *m)
 {
 	const struct pcp_sample sample = model_sample(m);
-	int asked = m->limits.batch;
+	int asked = m->by_run ? model_fetches(m) : m->limits.batch;
 	int pages = asked;
 
 	if (m->steer.sees_refills) {
@@ -174,6 +189,8 @@ static int model_asks(struct list_model *m)
 	int most = model_high(m) - m->limits.batch;
 	int pages = m->limits.batch << m->free_factor;
 
+	if (m->by_run)
+		return clamp(m->free_count, m->limits.batch, most);
 	if (pages < most && m->free_factor < MODEL_SCALE)
 		m->free_factor++;
 	return min(max(pages, m->limits.batch), most);
@@ -227,6 +244,7 @@ static void model_alloc(struct list_model *m, long pages)
 		m->count -= run;
 		m->allocated += run;
 		m->free_factor >>= min(run, 8L);
+		m->free_count >>= min(run, 16L);
 		pages -= run;
 		model_pass(m, run * m->alloc_ns);
 	}
@@ -240,6 +258,9 @@ static void model_free(struct list_model *m, long pages)
 		run = min_t(long, run, max(model_high(m) - m->count, 1));
 		m->count += run;
 		m->freed += run;
+		m->free_count = min_t(long, m->free_count + run,
+				      m->limits.batch << MODEL_SCALE);
+		m->alloc_factor >>= min(run, 8L);
 		pages -= run;
 		if (m->count >= model_high(m))
 			model_drain(m);

@@ -169,10 +169,16 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 	return decision;
 }
 
-/* Drains that came one after the other, the CPU having taken less between two than had gone. */
+/*
+ * Drains that came one after the other, the CPU having taken less between two than had gone.  What
+ * comes after the outstanding pages begins anew: a little more comes where the smallest net was not
+ * seen, because nothing happened to the list then.
+ */
 static unsigned int successive_drains(const struct pcp_event *event,
 				      const struct pcp_sample *sample)
 {
+	if ((outstanding(event, sample) > 0) != event->drain_out)
+		return 0;
 	return sample->allocated - event->drain_allocated < event->drain_pages ? event->drains : 0;
 }
 
@@ -185,10 +191,12 @@ static unsigned int successive_drains(const struct pcp_event *event,
  * @steer: settings
  *
  * Nothing goes if the list has just been raised and has room again.  In a mix, drained pages are
- * fetched again, so at most a batch goes at first.  While the CPU goes on to free, as at the end of
- * a process, the batch doubles with each drain: at most as many pages go too many as had to go, and
- * zone->lock is taken a few times.  When the CPU takes nothing from the list, or more has gone
- * already than the list holds, the kernel's doubling stands.  A batch grows up to batch_max_scale.
+ * fetched again.  So only the outstanding pages get room, and at first at most a small share of the
+ * list.  If none are outstanding, at most a batch goes at first.  While the CPU goes on to free, as
+ * at the end of a process, the batch doubles with each drain: at most as many pages go too many as
+ * had to go, and zone->lock is taken a few times.  When the CPU takes nothing from the list, or
+ * more has gone already than the list holds, the kernel's doubling stands.  A batch grows up to
+ * batch_max_scale.
  *
  * Return: pages, at most @asked.
  */
@@ -199,14 +207,23 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 	int high = limits->now ?: limits->def;
 	bool taken = min(event->least, use->least) <= high / 2;
 	unsigned int scale = steer->batch_max_scale;
+	int most = limits->batch << scale;
+	long out, step;
 
 	if (pcp_blocked(limits) || limits->near)
 		return asked;
 	if (sample->count < high)
 		return 0;
-	if (taken && event->drained + use->drained <= high)
-		scale = min(successive_drains(event, sample), scale);
-	return min(asked, limits->batch << scale);
+	if (taken && event->drained + use->drained <= high) {
+		step = limits->batch << min(successive_drains(event, sample), scale);
+		out = outstanding(event, sample);
+		/* A batch more, because a list is drained when it reaches its bound. */
+		if (out > 0)
+			step = min(out + limits->batch,
+				   max_t(long, step, high >> PCP_DRAIN_SHIFT));
+		most = min_t(long, most, step);
+	}
+	return min(asked, most);
 }
 
 /**
@@ -219,6 +236,7 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
 {
 	event->use[event->now].drained += pages;
 	event->drains = successive_drains(event, sample) + 1;
+	event->drain_out = outstanding(event, sample) > 0;
 	event->drain_pages = pages;
 	event->drain_allocated = sample->allocated;
 }

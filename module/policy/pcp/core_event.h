@@ -54,6 +54,12 @@
 #define PCP_UNUSED_SHIFT	8
 #define PCP_TURNOVER_SHIFT	3
 
+/*
+ * The first drain of a list in a mix takes at most 1/8 of the list for pages that are outstanding:
+ * some of these may not come back.
+ */
+#define PCP_DRAIN_SHIFT		3
+
 /**
  * struct pcp_use - activity of one list in one tick
  * @net: smallest net seen
@@ -78,6 +84,7 @@ struct pcp_use {
  * @now: index of the current tick
  * @refills: refills since the last drain
  * @drains: successive drains, the CPU having allocated fewer pages between two than had gone
+ * @drain_out: pages were outstanding at the last drain
  * @drain_pages: pages that went in the last drain
  * @drain_allocated: the CPU's allocation count at the last drain
  * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
@@ -94,6 +101,7 @@ struct pcp_event {
 	unsigned int now;
 	unsigned int refills;
 	unsigned int drains;
+	bool drain_out;
 	unsigned int drain_pages;
 	unsigned long drain_allocated;
 	unsigned int spare_ticks;
