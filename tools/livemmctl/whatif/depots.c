@@ -122,14 +122,15 @@ static int store(struct model *model, struct zone *zone, struct list *list, int 
 static int drain_joined(struct model *model, struct zone *zone, struct list *list, int asked,
 			int keep)
 {
-	int gone = 0, cut;
+	int gone = 0, left, cut;
 
 	do {
-		cut = min(asked, list->count - min(list->floor, list->count));
+		left = keep ? list->count - keep : asked;
+		cut = min3(asked, left, list->count - min(list->floor, list->count));
 		model_add(model, zone, list, -cut);
 		gone += cut;
 	} while (cut == asked && asked > list->batch && blocks_of(gone) <= JOIN_BLOCKS / 2 &&
-		 gone + asked <= JOIN_PAGES && list->count >= max(gone, keep) + asked);
+		 gone + asked <= JOIN_PAGES && list->count >= (keep ? keep + 1 : gone + asked));
 	model->result->drain_pages += gone;
 	model->result->drains += gone > 0;
 	return gone;
