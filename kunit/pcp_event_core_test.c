@@ -306,7 +306,7 @@ static void pressure(struct kunit *test)
 	KUNIT_EXPECT_LE(test, drain.high, free ? 2 * PRESSED_HIGH : PRESSED_HIGH);
 	/* Under pressure the kernel gets what it asks for, in drains and refills. */
 	KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&m.event, &sample, 2000, &m.limits, &m.steer),
-			free ? PRESSED_HIGH >> 3 : 2000);
+			free ? PRESSED_HIGH >> PCP_DRAIN_SHIFT : 2000);
 	KUNIT_EXPECT_EQ(test, pcp_event_refill_count(&m.event, MODEL_BATCH, 0, &m.limits,
 						     &m.steer), MODEL_BATCH);
 }
