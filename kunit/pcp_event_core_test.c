@@ -643,39 +643,6 @@ static void an_empty_list_of_a_small_zone_gets_its_default(struct kunit *test)
 	}
 }
 
-/*
- * A process that allocates more than a list may hold, and ends: the list fills, and the rest goes
- * in drains that double, about as many as the kernel needs at its largest batch.
- */
-static void a_process_ends(struct kunit *test)
-{
-	const long pages = 24576, bound = 15204, rest = pages - bound;
-	struct list_model m;
-
-	model_init(&m, 6929, bound);
-	m.limits.now = bound;
-	m.alloc_ns = 1000;
-	model_alloc(&m, pages);
-	m.drains = 0;
-	m.drained = 0;
-	model_free(&m, pages);
-	KUNIT_EXPECT_LE(test, m.drains, 5 + DIV_ROUND_UP(rest, MODEL_BATCH << MODEL_SCALE));
-	KUNIT_EXPECT_GE(test, m.drained, rest);
-	/* The list was not empty, and the last drain need not have been as large. */
-	KUNIT_EXPECT_LE(test, m.drained, rest + 2 * (MODEL_BATCH << MODEL_SCALE));
-	model_is_right(test, &m);
-
-	/* A CPU that takes pages in between: a batch each time. */
-	m.drains = 0;
-	m.drained = 0;
-	model_alloc(&m, 4096);
-	model_free(&m, 4096);
-	model_alloc(&m, 4096);
-	model_free(&m, 4096 + 1);
-	KUNIT_EXPECT_LE(test, m.drained, 2 * MODEL_BATCH * m.drains);
-	model_is_right(test, &m);
-}
-
 static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE_PARAM(bound_of_a_trace, bound_gen_params),
 	KUNIT_CASE_PARAM(a_mix_settles_at_its_size, mix_gen_params),
@@ -690,7 +657,6 @@ static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE(all_allocation_doubles_the_batch),
 	KUNIT_CASE(a_drain_ends_the_doubling),
 	KUNIT_CASE(all_freeing_doubles_the_batch),
-	KUNIT_CASE(a_process_ends),
 	KUNIT_CASE(only_differences_count),
 	KUNIT_CASE(far_counts_are_answered_in_bounds),
 	KUNIT_CASE(no_larger_than_the_default_is_allowed),

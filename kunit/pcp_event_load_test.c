@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pcp_event_load_test.c - list sizing, mode `event`, under random loads and the bench's
+ * pcp_event_load_test.c - list sizing, mode `event`, under random loads and the bench's, and at the
+ * end of a process
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -166,9 +167,43 @@ static void bench_rows_stay_within_their_targets(struct kunit *test)
 	model_is_right(test, &m);
 }
 
+/*
+ * A process that allocates more than a list may hold, and ends: the list fills, and the rest goes
+ * in drains that double, about as many as the kernel needs at its largest batch.
+ */
+static void a_process_ends(struct kunit *test)
+{
+	const long pages = 24576, bound = 15204, rest = pages - bound;
+	struct list_model m;
+
+	model_init(&m, 6929, bound);
+	m.limits.now = bound;
+	m.alloc_ns = 1000;
+	model_alloc(&m, pages);
+	m.drains = 0;
+	m.drained = 0;
+	model_free(&m, pages);
+	KUNIT_EXPECT_LE(test, m.drains, 5 + DIV_ROUND_UP(rest, MODEL_BATCH << MODEL_SCALE));
+	KUNIT_EXPECT_GE(test, m.drained, rest);
+	/* The list was not empty, and the last drain need not have been as large. */
+	KUNIT_EXPECT_LE(test, m.drained, rest + 2 * (MODEL_BATCH << MODEL_SCALE));
+	model_is_right(test, &m);
+
+	/* A CPU that takes pages in between: a batch each time. */
+	m.drains = 0;
+	m.drained = 0;
+	model_alloc(&m, 4096);
+	model_free(&m, 4096);
+	model_alloc(&m, 4096);
+	model_free(&m, 4096 + 1);
+	KUNIT_EXPECT_LE(test, m.drained, 2 * MODEL_BATCH * m.drains);
+	model_is_right(test, &m);
+}
+
 static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE(random_traces_keep_the_rules),
 	KUNIT_CASE_PARAM(bench_rows_stay_within_their_targets, bench_gen_params),
+	KUNIT_CASE(a_process_ends),
 	{ }
 };
 
