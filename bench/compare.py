@@ -7,7 +7,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bench import guest
 from bench.table import Row
@@ -244,6 +244,7 @@ class Metric:
     claim   the highest acceptable share of the base's mean; None: nothing claimed
     chance  what is acceptable besides
     kernel  the one kernel that the claim is about; "": every kernel
+    most    the highest acceptable mean whatever the base, by kernel; "": of the others
     """
 
     words: str
@@ -251,6 +252,7 @@ class Metric:
     claim: float | None = None
     chance: Chance = exact
     kernel: str = ""
+    most: Mapping[str, float] = field(default_factory=dict)
 
     def values(self, runs: Sequence[guest.Result]) -> list[float]:
         """The figure of each run that has one."""
@@ -258,9 +260,11 @@ class Metric:
 
     def limit(self, kernel: str, base: Sequence[float], policy: Sequence[float]) -> float | None:
         """The highest acceptable mean."""
-        if self.claim is None or self.kernel not in ("", kernel):
-            return None
-        return statistics.fmean(base) * self.claim + self.chance(base, policy)
+        limits = [most for name, most in self.most.items()
+                  if name == kernel or not name and kernel not in self.most]
+        if self.claim is not None and self.kernel in ("", kernel):
+            limits.append(statistics.fmean(base) * self.claim + self.chance(base, policy))
+        return min(limits, default=None)
 
 
 def rows_of(
