@@ -195,11 +195,55 @@ static void kept(struct input *input)
 	}
 }
 
+#define OWNER_SPACE	1024
+
+static bool keeps(const struct cma_range *held, unsigned long start, unsigned long end,
+		  unsigned long now)
+{
+	return start < end && cma_keeps(held, start, end, now);
+}
+
+/* As many owners as are known at most: what each has is kept until released, and nothing else. */
+static void owners(struct input *input)
+{
+	struct cma_range held[CMA_RANGES] = { }, owned[CMA_RANGES] = { };
+	unsigned long now = take(input, 8);
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++)
+		owned[i].start = owned[i].end = i * OWNER_SPACE;
+	while (input->left) {
+		struct cma_range *one = &owned[take_within(input, 0, CMA_RANGES - 1)];
+		unsigned long space = (one - owned) * OWNER_SPACE;
+		unsigned long middle = take_within(input, one->start, one->end);
+
+		if (one->start == one->end) {
+			one->start = space + take_within(input, 0, OWNER_SPACE / 2);
+			one->end = one->start + take_within(input, 1, OWNER_SPACE / 2);
+			cma_hold(held, one->start, one->end, now++);
+		} else if (take_bool(input)) {
+			cma_let_go(held, space, middle);
+			one->start = middle;
+		} else {
+			cma_let_go(held, middle, space + OWNER_SPACE);
+			one->end = middle;
+		}
+		now += take(input, 2);
+		for (i = 0; i < CMA_RANGES; i++) {
+			one = &owned[i];
+			space = i * OWNER_SPACE;
+			MUST(keeps(held, one->start, one->end, now), ==, one->start < one->end);
+			MUST_BE(!keeps(held, space, one->start, now));
+			MUST_BE(!keeps(held, one->end, space + OWNER_SPACE, now));
+		}
+	}
+}
+
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, runs, charges, kept, balances, searches,
+		verdicts, runs, charges, kept, owners, balances, searches,
 	};
 	struct input input = { data, size };
 
