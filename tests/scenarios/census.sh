@@ -59,12 +59,13 @@ check "every row adds up" sums_up /run/census
 same "seven rows a zone" "$(grep -c '^[0-9]' /run/census)" \
 	"$((7 * $(awk '$1 == "present" && $2 { n++ } END { print n + 0 }' /proc/zoneinfo)))"
 # A block may be claimed between the two readings: once both must be of one moment.
-for _ in 1 2 3 4 5; do
-	[ "$(blocks_by_census /run/census)" != "$(blocks_by_kernel)" ] || break
+for _ in $(seq 10); do
+	ours=$(blocks_by_census /run/census)
+	kernels=$(blocks_by_kernel)
+	[ "$ours" != "$kernels" ] || break
 	need take /run/census
 done
-same "blocks of each type, as in pagetypeinfo" "$(blocks_by_census /run/census)" \
-	"$(blocks_by_kernel)"
+same "blocks of each type, as in pagetypeinfo" "$ours" "$kernels"
 
 # Its own reading needs memory too, and so does reading the kernel's: some pages' margin.
 total=$(pages_of free loose movable slab table other)
