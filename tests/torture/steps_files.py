@@ -93,10 +93,12 @@ def above_range(rnd: Random, machine: Machine, policy: str) -> list[str]:
 def draw_malformed(rnd: Random, machine: Machine) -> list[str]:
     policy = rnd.choice(machine.policies)
     knob = rnd.choice(list(machine.knobs[policy]))
+    # A list of paths may be empty.
+    empty = "=" if "/" in machine.knobs[policy][knob] else f"{knob}="
     garbage = "".join(chr(rnd.randint(1, 255)) for _ in range(rnd.randint(1, 40)))
     return rnd.choice([
         [f"{policy}/enabled", rnd.choice(["2", "yes", "1 1", "", "-1", "0x1"])],
-        [f"{policy}/config", rnd.choice(["enabled", "=1", "enabled=1 enabled=0", f"{knob}=",
+        [f"{policy}/config", rnd.choice(["enabled", "=1", "enabled=1 enabled=0", empty,
                                          f"no_such_knob=1 {knob}=1", "a=" * 3000])],
         [f"{policy}/config", f"no_such_knob={garbage}"],
         above_range(rnd, machine, policy),
