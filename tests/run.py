@@ -224,8 +224,8 @@ def outcome(stage: Stage, guest: Guest, booted: Callable[[], Verdict]) -> Verdic
         return None
 
 
-def by_chance(verdict: Verdict) -> bool:
-    """Whether checks alone have failed: the script came to its end, the kernel reported nothing."""
+def only_checks_failed(verdict: Verdict) -> bool:
+    """Whether the script came to its end, and the kernel reported nothing."""
     return verdict.ended and not verdict.reason and bool(verdict.tests) and not verdict.ok
 
 
@@ -243,7 +243,7 @@ def run_all(stage: Stage, guests: list[Guest], jobs: int, again: int = 0) -> Non
         for number, future in enumerate(as_completed(pending), 1):
             guest = pending[future]
             verdict = outcome(stage, guest, future.result)
-            if verdict and by_chance(verdict) and len(doubtful) < again:
+            if verdict and only_checks_failed(verdict) and len(doubtful) < again:
                 doubtful.append((guest, verdict))
                 count(Stage("failed once"), verdict)
             elif verdict:
