@@ -77,19 +77,14 @@ def millions(name: str, pick: Callable[[Sequence[float]], float]) -> Callable[[R
     return lambda run: pick([one[name] / 1e6 for one in run["allocations"]])
 
 
-def nine_of_ten(values: Sequence[float]) -> float:
-    """Nine of ten values are no higher; of 20 values, the third highest is the last to be so."""
-    return sorted(values)[max(len(values) * 9 // 10 - 1, 0)]
-
-
-def p99(values: Sequence[float]) -> float:
-    """Of a hundred values, the second highest."""
-    return sorted(values)[max(len(values) * 99 // 100 - 1, 0)]
+def percentile(percent: int) -> Callable[[Sequence[float]], float]:
+    """The value that so many of a hundred do not exceed; 99: the second highest of a hundred."""
+    return lambda values: sorted(values)[max(len(values) * percent // 100 - 1, 0)]
 
 
 LATENCY_METRICS = (
     Metric("mean latency, 10^6 instructions", millions("ns", statistics.fmean), 1.0),
-    Metric("p90, 10^6 instructions", millions("ns", nine_of_ten), 1.0),
+    Metric("p90, 10^6 instructions", millions("ns", percentile(90)), 1.0),
     Metric("longest, 10^6 instructions", millions("ns", max), 1.0),
     Metric("mean of its own, 10^6 instructions", millions("own_ns", statistics.fmean)),
     Metric("retries", lambda run: float(run["traced"]["cma_alloc_busy_retry"]), 1.0),
@@ -100,7 +95,9 @@ LATENCY_METRICS = (
 )
 
 # Of the allocations of all boots.
-POOLED_METRICS = (Metric("p99 of all boots, 10^6 instructions", millions("ns", p99), 1.0),)
+POOLED_METRICS = (
+    Metric("p99 of all boots, 10^6 instructions", millions("ns", percentile(99)), 1.0),
+)
 
 CAMERA_METRICS = (
     *LATENCY_METRICS[:3], *LATENCY_METRICS[4:],

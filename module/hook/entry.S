@@ -47,8 +47,8 @@ LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
  * Runs at every allocation: a comparison and a store if nothing is wanted of a request, a load and
- * five stores if the request is to be noted.  The stack pointer later tells whether the noted request is the
- * request of the caller.
+ * five stores if the request is to be noted.  The stack pointer later tells whether the noted
+ * request is the request of the caller.
  */
 SYM_FUNC_START(lmm_entry_request)
 	LMM_ENDBR

@@ -218,16 +218,15 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 	if (!area)
 		return;
 	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
-	if (!READ_ONCE(cma.keep)) {
-		area_let_go(area, pfn, count);
-		return;
+	if (READ_ONCE(cma.keep)) {
+		/* Released pages are on this CPU's lists, which are allocated from first. */
+		lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES,
+			  cma_drain_lists(area->zone, INT_MAX));
+		area_keep(area, pfn, count, count);
+		/* Another policy may hold some of the released pages. */
+		lmm_pages_wanted(page_zone(page));
 	}
-	/* Released pages are on this CPU's lists, which are allocated from first. */
-	lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES, cma_drain_lists(area->zone, INT_MAX));
-	area_keep(area, pfn, count, count);
 	area_let_go(area, pfn, count);
-	/* Another policy may hold some of the released pages. */
-	lmm_pages_wanted(page_zone(page));
 }
 
 /*

@@ -48,8 +48,8 @@ struct cma_zone {
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
  * @ranges: ranges that are not lent
- * @held: ranges that owners have.  The kernel reports a release when the pages are free already;
- *	by then nothing is to have been moved there.
+ * @held: ranges that owners have got since the policy knows the area.  The kernel reports a release
+ *	when the pages are free already; by then nothing is to have been moved there.
  * @kept: free pages in @ranges
  * @allocs: allocations that succeeded
  * @retries: ranges that could not be emptied

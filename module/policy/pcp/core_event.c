@@ -175,9 +175,9 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
  * seen, because nothing happened to the list then.
  */
 static unsigned int successive_drains(const struct pcp_event *event,
-				      const struct pcp_sample *sample)
+				      const struct pcp_sample *sample, bool out)
 {
-	if ((outstanding(event, sample) > 0) != event->drain_out)
+	if (out != event->drain_out)
 		return 0;
 	return sample->allocated - event->drain_allocated < event->drain_pages ? event->drains : 0;
 }
@@ -215,8 +215,8 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 	if (sample->count < high)
 		return 0;
 	if (taken && event->drained + use->drained <= high) {
-		step = limits->batch << min(successive_drains(event, sample), scale);
 		out = outstanding(event, sample);
+		step = limits->batch << min(successive_drains(event, sample, out > 0), scale);
 		/* A batch more, because a list is drained when it reaches its bound. */
 		if (out > 0)
 			step = min(out + limits->batch,
@@ -234,9 +234,11 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
  */
 void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages)
 {
+	bool out = outstanding(event, sample) > 0;
+
 	event->use[event->now].drained += pages;
-	event->drains = successive_drains(event, sample) + 1;
-	event->drain_out = outstanding(event, sample) > 0;
+	event->drains = successive_drains(event, sample, out) + 1;
+	event->drain_out = out;
 	event->drain_pages = pages;
 	event->drain_allocated = sample->allocated;
 }
