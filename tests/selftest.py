@@ -2,10 +2,13 @@
 """The harness tried on what it must catch: python3 -m tests.selftest"""
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
@@ -29,7 +32,7 @@ from guests.boot import (
 from guests.command import call as run_program
 from guests.kernel_build import config_lost
 from guests.kernels import images, load, stock_image
-from guests.programs import compile_program
+from guests.programs import compile_program, pagetouch
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, foreign_races, read_channel
@@ -433,6 +436,28 @@ def threads_that_take_turns_end() -> None:
         run_program([program, "-p", "shared", "-t", "4", "-m", "1", "-s", "3"], timeout=30)
 
 
+def no_child_outlives_its_load() -> None:
+    """pkill may look for processes just before one forks, so a load's death ends its children."""
+    load_program = subprocess.Popen([pagetouch(), "-p", "1", "-w", "1", "-r", "1000000"],
+                                    stdout=subprocess.DEVNULL)
+    children = Path(f"/proc/{load_program.pid}/task/{load_program.pid}/children")
+    until(lambda: bool(children.read_text(encoding="utf-8")), "the load has a child")
+    child = int(children.read_text(encoding="utf-8"))
+    load_program.kill()
+    load_program.wait()
+    # The link of a process that has ended can't be read, be it reaped or not.
+    until(lambda: not os.path.exists(f"/proc/{child}/exe"), "the child ends")
+
+
+def until(seen: Callable[[], bool], words: str) -> None:
+    """Wait 10 s for something, in words."""
+    for _ in range(100):
+        if seen():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"not within 10 s: {words}")
+
+
 def a_guest_that_is_ended_has_no_verdict() -> None:
     """Whoever waits for a guest that the tool ends is told, in a process that may end guests."""
     text = ("import subprocess, threading\n"
@@ -522,7 +547,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
-    dkms_keeps_to_the_matrix, threads_that_take_turns_end,
+    dkms_keeps_to_the_matrix, threads_that_take_turns_end, no_child_outlives_its_load,
     a_guest_that_is_ended_has_no_verdict, the_end_of_a_check_names_what_failed,
     checks_that_fail_by_chance_are_run_again, help_runs_nothing]
 

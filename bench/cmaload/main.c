@@ -47,9 +47,7 @@ static void worker(const struct options *opt)
 			break;
 		seed_random(opt->seed + 2, nr);
 		have_tables(below(most + 1), most);
-		pid = fork();
-		if (pid < 0)
-			err(1, "fork");
+		pid = fork_child();
 		if (!pid) {
 			run_job(opt, nr);
 			_exit(0);

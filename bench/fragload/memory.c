@@ -38,9 +38,7 @@ unsigned long short_round(unsigned long amount)
 	pid_t pid;
 
 	for (done = 0; done < amount; done += SHORT / MIB) {
-		pid = fork();
-		if (pid < 0)
-			err(1, "fork");
+		pid = fork_child();
 		if (!pid) {
 			seed_random(done);
 			touch(map_memory(SHORT, MAP_PRIVATE | MAP_NORESERVE), SHORT);

@@ -5,7 +5,6 @@
 #include "numaload.h"
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define COST_ROUNDS	24
@@ -52,13 +51,10 @@ static __u64 sweep(char *mem, unsigned long bytes)
 /* A process that runs for as long as it takes to be scanned, and then sleeps. */
 static pid_t join_crowd(void)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_child();
 
-	if (pid < 0)
-		err(1, "fork");
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < CROWD_RUN)
 		__builtin_ia32_pause();
 	for (;;)

@@ -145,12 +145,9 @@ static void run(const struct options *opt, const cpu_set_t *usable, struct resul
 	if (pipe(go))
 		err(1, "pipe");
 	for (i = 0; i < opt->procs; i++) {
-		pid_t pid = fork();
 		char c;
 
-		if (pid < 0)
-			err(1, "fork");
-		if (pid)
+		if (fork_child())
 			continue;
 		close(go[1]);
 		pin(nth_cpu(usable, i));

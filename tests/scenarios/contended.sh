@@ -45,9 +45,9 @@ note "contended: grown $(counter grown), contended $(counter contended)"
 need rmmod lmm_contend
 
 need write_to "$LMM_DBG/pcp/contended_only" 0
-grown=$(counter grown)
 load_stop
 check "idle lists go back" wait_for 60 lists_idle
+grown=$(counter grown)
 LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 check "contended_only=0 raises without contention" wait_for 60 counted grown "$grown"
 load_stop

@@ -220,6 +220,8 @@ load_start() {
 }
 
 load_stop() {
+	# By number, too: what was just started may have the name of the shell still.
+	kill "$load" 2>/dev/null
 	pkill pagetouch
 	wait "$load" 2>/dev/null
 	return 0

@@ -122,14 +122,16 @@ void pin(int cpu)
 		err(1, "cannot run on CPU %d", cpu);
 }
 
-/* None is left behind if we die. */
+/* None is left behind if we die, between the two calls either. */
 pid_t fork_child(void)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0)
 		err(1, "fork");
 	if (!pid && prctl(PR_SET_PDEATHSIG, SIGKILL))
 		err(1, "prctl");
+	if (!pid && getppid() != parent)
+		_exit(1);
 	return pid;
 }
