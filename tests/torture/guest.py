@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture import base, oracle, program, steps
+from tests.torture import base, oracle, program, steps, steps_trace
 
 # Guest seconds after which a step is stuck.  A transition of a livepatch under load takes longest.
 LIMIT = 300
@@ -170,9 +170,9 @@ class Torture:
             if value:
                 base.write(Path(file), value, base.KERNEL_REFUSALS)
         base.write(Path("/sys/kernel/tracing/events/enable"), "0", base.KERNEL_REFUSALS)
-        for probe in steps.PROBES.read_text(encoding="ascii").split():
+        for probe in steps_trace.PROBES.read_text(encoding="ascii").split():
             if probe[1:2] == ":":
-                base.write(steps.PROBES, f"-:{probe[2:]}", base.KERNEL_REFUSALS)
+                base.write(steps_trace.PROBES, f"-:{probe[2:]}", base.KERNEL_REFUSALS)
         left = [f"{path} is offline" for path in steps.memory_blocks()
                 if path.read_text(encoding="ascii").strip() == "offline"]
         left += [f"{path} is 0" for path in Path("/sys/devices/system/cpu").glob("cpu*/online")

@@ -114,28 +114,6 @@ FUNCTIONS = ["free_pcppages_bulk", "rmqueue_bulk", "task_numa_fault", "wakeup_ks
              "get_page_from_freelist", "change_prot_numa"]
 
 
-PROBES = Path("/sys/kernel/tracing/kprobe_events")
-
-
-def draw_probe(rnd: Random, machine: Machine) -> list[str]:
-    return [rnd.choice("pr"), rnd.choice(FUNCTIONS)]
-
-
-def run_probe(guest: Guest, kind: str, function: str) -> None:
-    """A kprobe or a return probe of somebody else, for a moment."""
-    name = f"lmm_torture/{kind}_{function}"
-    # Another worker may have just this probe.
-    if write(PROBES, f"{kind}:{name} {function}", KERNEL_REFUSALS | {errno.EEXIST}):
-        guest.count("probe refused")
-        return
-    enable = Path("/sys/kernel/tracing/events") / name / "enable"
-    write(enable, "1", KERNEL_REFUSALS)
-    time.sleep(0.1)
-    write(enable, "0", KERNEL_REFUSALS)
-    write(PROBES, f"-:{name}", KERNEL_REFUSALS)
-    guest.count("probe")
-
-
 def draw_bpf(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(["kfunc", "kretfunc", "kprobe", "kretprobe"]), rnd.choice(FUNCTIONS)]
 
@@ -450,7 +428,6 @@ KINDS: dict[str, Kind] = {
     "livepatch_off": Kind(80, run_livepatch_off),
     "foreign": Kind(60, run_foreign, draw_foreign),
     "trace": Kind(600, run_trace, draw_trace),
-    "probe": Kind(150, run_probe, draw_probe),
     "bpf": Kind(4, run_bpf, draw_bpf, lambda machine: not machine.debug),
     "cpu": Kind(200, run_cpu, draw_cpu),
     "memory": Kind(30, run_memory, draw_memory),
