@@ -23,7 +23,7 @@ from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 COMMANDS = {
     # The kernel of scenario `refused`.
     "modules": "guests.modules --variants 6.12",
-    "scenarios": "tests.run --again 2",
+    "scenarios": "tests.run --again 3",
     "torture": "tests.torture --check --jobs 1",
     # Hours.
     "soak": "tests.run --soak",
