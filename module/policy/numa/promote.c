@@ -115,12 +115,15 @@ static void entry_note(struct mm_struct *mm, unsigned long at, bool begins)
 /* Go on with the pass over an address space, for as long as something may be armed. */
 static void mm_serve(struct mm_struct *mm, unsigned long at, u32 *left)
 {
-	if (!at)
-		entry_note(mm, 0, true);
 	do {
-		/* The process changes its address space, and shall not wait. */
+		/*
+		 * The process changes its address space, and shall not wait.  A pass that cannot
+		 * begin stays due: nothing was armed by which it could be judged.
+		 */
 		if (!down_read_trylock(&mm->mmap_lock))
 			break;
+		if (!at)
+			entry_note(mm, 0, true);
 		at = part_arm(mm, at, left);
 		up_read(&mm->mmap_lock);
 		cond_resched();
