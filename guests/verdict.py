@@ -48,6 +48,9 @@ _RACE = re.compile(r"\bBUG: KCSAN: (?P<what>.*)")
 _RACE_ENDS = "=" * 60
 _ACCESS = re.compile(r"(?P<marked> \(marked.*\))? to 0x[0-9a-f]+ of \d+ bytes by ")
 _OURS = re.compile(r"\[livemm(_klp_\w+)?\]")
+# Reads the clock by a latch (raw_read_seqcount_latch(), kernel/time/timekeeping.c): reads without
+# marks may race, and what was torn is read again.
+_REREADS = re.compile(r"\bktime_get_mono_fast_ns\+0x")
 _LOST = "printk messages dropped"
 
 _LINE = re.compile(r"(?P<word>ok|not ok|note|part|end)(?: (?P<rest>.*))?")
@@ -134,6 +137,8 @@ def ours(race: Iterable[str]) -> bool:
     for line in race:
         if found := _ACCESS.search(line):
             plain = found["marked"] is None
+        elif _REREADS.search(line):
+            plain = False
         if _LOST in line or plain and _OURS.search(line):
             return True
     return False

@@ -179,6 +179,9 @@ def races_are_told_apart() -> None:
     mark = race.replace("read to", "read (marked) to").replace(" b\n", " b [livemm]\n")
     assert not first_report(mark.format("", " [livemm]"), []), "our access is marked"
     assert first_report(mark.format(" [livemm]", ""), []), "only the other access is marked"
+    clock = race.format("", "\n d+0x5/0x6 [livemm]")
+    assert first_report(clock, []), "our function has called the one that reads"
+    assert not first_report(clock.replace(" b+", " ktime_get_mono_fast_ns+"), []), "latched clock"
     unknown = ("BUG: KCSAN: data-race in f+0x1/0x2 [livemm]\n\nrace at unknown origin, with read "
                "to 0x1 of 8 bytes by interrupt on cpu 0:\n f+0x1/0x2 [livemm]\n\n" + "=" * 66)
     assert first_report(unknown, []), "the other side is unknown"
