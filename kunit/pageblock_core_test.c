@@ -52,6 +52,13 @@ static const struct verdict_case {
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "above high, cleans", { WAITS, .above_high = true, .cleans = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
+	/* The reserve is not for movable pages that could be reclaimed instead. */
+	{ "guarded", { WAITS, .above_high = true, .guarded = true }, SAME(REFUSE_SLOW) },
+	{ "guarded, tried", { WAITS, .above_high = true, .guarded = true, .rounds = 1,
+			      .no_progress = 3 }, SAME(ALLOW_TRIED) },
+	{ "guarded, atomic", { .grouped = true, .slow = true, .guarded = true },
+	  SAME(ALLOW_ATOMIC) },
+	{ "guarded, last", { WAITS, .guarded = true, .last = true }, SAME(ALLOW_OOM) },
 	/* So much is free that reclaim would be for nothing. */
 	{ "much free", { WAITS, .much_free = true },
 	  PAGEBLOCK_ALLOW_MUCH_FREE, PAGEBLOCK_REFUSE_SLOW },
@@ -125,7 +132,7 @@ static void all_requests(struct kunit *test)
 	};
 	unsigned int bits, i, rounds, refused = 0, allowed = 0;
 
-	for (bits = 0; bits < 1U << 17; bits++) {
+	for (bits = 0; bits < 1U << 18; bits++) {
 		for (i = 0; i < ARRAY_SIZE(counts); i++) {
 			rounds = counts[i];
 			const struct pageblock_request r = {
@@ -137,6 +144,7 @@ static void all_requests(struct kunit *test)
 				.untracked = bits & 2048, .cleans = bits & 4096,
 				.above_high = bits & 8192, .much_free = bits & 16384,
 				.interrupt = bits & 32768, .away = bits & 65536,
+				.guarded = bits & 131072,
 				.rounds = rounds, .no_progress = rounds / 2,
 			};
 			bool may = pageblock_allows(pageblock_judge(&r, &claim));
@@ -162,6 +170,19 @@ static void all_requests(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, refused, 0U);
 	KUNIT_EXPECT_GT(test, allowed, 0U);
+}
+
+/* Page cache takes any page that is free; a huge page and the kernel's own pages may. */
+static void the_reserve_is_not_for_page_cache(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, pageblock_guards(true, 0, 9, 1, 16));
+	KUNIT_EXPECT_TRUE(test, pageblock_guards(true, 8, 9, 16, 16));
+	KUNIT_EXPECT_FALSE(test, pageblock_guards(true, 9, 9, 1, 16));
+	KUNIT_EXPECT_FALSE(test, pageblock_guards(true, 10, 9, 1, 16));
+	KUNIT_EXPECT_FALSE(test, pageblock_guards(false, 0, 9, 1, 16));
+	/* More blocks than the reserve should have are free for all. */
+	KUNIT_EXPECT_FALSE(test, pageblock_guards(true, 0, 9, 17, 16));
+	KUNIT_EXPECT_FALSE(test, pageblock_guards(true, 0, 9, 1, 0));
 }
 
 static void attempts_are_the_knob(struct kunit *test)
@@ -553,6 +574,7 @@ static void what_is_to_be_moved(struct kunit *test)
 static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),
+	KUNIT_CASE(the_reserve_is_not_for_page_cache),
 	KUNIT_CASE(attempts_are_the_knob),
 	KUNIT_CASE(a_search_has_one_answer),
 	KUNIT_CASE(a_search_under_way_is_let_be),

@@ -22,7 +22,7 @@ static void a_budget_bounds_what_is_spent(struct kunit *test)
 			struct lmm_budget budget;
 			u64 now = 5000000, spent = 0, end = now + 20000, left;
 
-			lmm_budget_start(&budget, now);
+			lmm_budget_start(&budget, now, LMM_BUDGET_MS);
 			for (; now <= end; now += steps[j]) {
 				lmm_budget_fill(&budget, rates[i], now);
 				left = lmm_budget_left(&budget);
@@ -42,7 +42,7 @@ static void a_budget_saves_a_second_at_most(struct kunit *test)
 {
 	struct lmm_budget budget;
 
-	lmm_budget_start(&budget, 1000);
+	lmm_budget_start(&budget, 1000, LMM_BUDGET_MS);
 	lmm_budget_fill(&budget, RATE, 1000);
 	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 0ULL);
 	lmm_budget_fill(&budget, RATE, 1500);
@@ -54,12 +54,33 @@ static void a_budget_saves_a_second_at_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 0ULL);
 }
 
+/* A deep bucket holds more, after a time of quiet; what is spent in all is bounded as before. */
+static void a_deep_bucket_saves_for_when_memory_becomes_full(struct kunit *test)
+{
+	struct lmm_budget budget;
+	u64 now, spent = 0;
+
+	lmm_budget_start(&budget, 0, PAGEBLOCK_SAVE_MS);
+	for (now = 0; now <= 4000; now += 100)
+		lmm_budget_fill(&budget, RATE, now);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), RATE * 4ULL);
+	lmm_budget_fill(&budget, RATE, 60000);
+	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), RATE * 5ULL);
+	KUNIT_EXPECT_EQ(test, lmm_budget_wait(&budget, RATE, 10 * RATE), 0ULL);
+	for (now = 60000; now <= 70000; now += 100) {
+		lmm_budget_fill(&budget, RATE, now);
+		spent += lmm_budget_left(&budget);
+		lmm_budget_take(&budget, lmm_budget_left(&budget));
+	}
+	KUNIT_EXPECT_EQ(test, spent, RATE * 15ULL);
+}
+
 /* A lower rate cuts what was saved; a clock that seems to go back adds nothing. */
 static void a_budget_follows_its_knob(struct kunit *test)
 {
 	struct lmm_budget budget;
 
-	lmm_budget_start(&budget, 0);
+	lmm_budget_start(&budget, 0, LMM_BUDGET_MS);
 	lmm_budget_fill(&budget, RATE, 5000);
 	lmm_budget_fill(&budget, 100, 5000);
 	KUNIT_EXPECT_EQ(test, lmm_budget_left(&budget), 100ULL);
@@ -83,7 +104,7 @@ static void a_wait_is_as_long_as_needed(struct kunit *test)
 		for (tokens = 1; tokens <= 64; tokens++) {
 			u64 want = min_t(u64, tokens, rates[i]);
 
-			lmm_budget_start(&budget, 0);
+			lmm_budget_start(&budget, 0, LMM_BUDGET_MS);
 			wait = lmm_budget_wait(&budget, rates[i], tokens);
 			KUNIT_ASSERT_LE(test, wait, 1000ULL);
 			lmm_budget_fill(&budget, rates[i], wait - 1);
@@ -140,7 +161,7 @@ static void dear_blocks_do_not_use_up_the_budget(struct kunit *test)
 	struct lmm_budget budget;
 	unsigned int dear = 0, cheap = 0;
 
-	lmm_budget_start(&budget, 0);
+	lmm_budget_start(&budget, 0, LMM_BUDGET_MS);
 	lmm_budget_fill(&budget, RATE, 1000);
 	while (400 * PAGEBLOCK_PRICE <=
 	       pageblock_price_limit(lmm_budget_left(&budget), false)) {
@@ -236,6 +257,68 @@ static void what_a_zone_shall_have(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_reserve_want(4096, ~0UL, true), 0UL);
 }
 
+/* Blocks are to be guarded, up to a number, and free; what is lacking of either counts. */
+static void what_a_reserve_lacks(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(0, 0, 16), 16UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(0, 500, 16), 16UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(13, 500, 16), 3UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(16, 16, 16), 0UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(17, 500, 16), 0UL);
+	/* Of a larger reserve, the rest is not guarded. */
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(64, 4096, 4096), 0UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(60, 4096, 4096), 4UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(64, 1000, 4096), 3096UL);
+	KUNIT_EXPECT_EQ(test, pageblock_reserve_lacks(0, 0, 0), 0UL);
+}
+
+/* The buddy never joins a block of the reserve with a movable one by what the worker does. */
+static void a_part_has_one_type(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, pageblock_may_guard(true, false, false));
+	KUNIT_EXPECT_TRUE(test, pageblock_may_guard(true, false, true));
+	KUNIT_EXPECT_TRUE(test, pageblock_may_guard(true, true, true));
+	KUNIT_EXPECT_FALSE(test, pageblock_may_guard(true, true, false));
+	KUNIT_EXPECT_FALSE(test, pageblock_may_guard(false, false, false));
+	KUNIT_EXPECT_FALSE(test, pageblock_may_guard(false, true, true));
+}
+
+static enum pageblock_fate fate(u64 free, u64 movable, u64 loose, u64 slab)
+{
+	const struct pageblock_kept_block block = {
+		.unmovable = true,
+		.content.pages = {
+			[CENSUS_FREE] = free, [CENSUS_MOVABLE] = movable, [CENSUS_LOOSE] = loose,
+			[CENSUS_SLAB] = slab,
+		},
+	};
+
+	return pageblock_fate_of(&block, 512);
+}
+
+/* Whatever the kernel does to a block of the reserve, its type is right in the end. */
+static void what_becomes_of_a_block_of_the_reserve(struct kunit *test)
+{
+	struct pageblock_kept_block block = { .unmovable = true, .free = true };
+
+	KUNIT_EXPECT_EQ(test, pageblock_fate_of(&block, 512), PAGEBLOCK_FATE_KEEP);
+	/* 6.1 joins a block with a movable neighbour, and gives both to movable requests. */
+	block.joined = true;
+	KUNIT_EXPECT_EQ(test, pageblock_fate_of(&block, 512), PAGEBLOCK_FATE_RESTORE);
+	/* Claimed by a huge page, or joined on 6.12. */
+	block.unmovable = false;
+	KUNIT_EXPECT_EQ(test, pageblock_fate_of(&block, 512), PAGEBLOCK_FATE_FORGET);
+
+	KUNIT_EXPECT_EQ(test, fate(500, 0, 0, 12), PAGEBLOCK_FATE_FORGET);
+	KUNIT_EXPECT_EQ(test, fate(400, 100, 0, 12), PAGEBLOCK_FATE_MIXED);
+	KUNIT_EXPECT_EQ(test, fate(412, 100, 0, 0), PAGEBLOCK_FATE_RESTORE);
+	KUNIT_EXPECT_EQ(test, fate(0, 512, 0, 0), PAGEBLOCK_FATE_RESTORE);
+	KUNIT_EXPECT_EQ(test, fate(400, 100, 12, 0), PAGEBLOCK_FATE_RESTORE);
+	KUNIT_EXPECT_EQ(test, fate(500, 0, 12, 0), PAGEBLOCK_FATE_KEEP);
+	/* A part of the block is not of the zone, or not online. */
+	KUNIT_EXPECT_EQ(test, fate(0, 0, 0, 0), PAGEBLOCK_FATE_FORGET);
+}
+
 /* Blocks that only some requests may have are no reserve. */
 static void blocks_kept_for_others_do_not_count(struct kunit *test)
 {
@@ -304,6 +387,7 @@ static void progress_makes_it_prompt(struct kunit *test)
 static struct kunit_case pageblock_reserve_cases[] = {
 	KUNIT_CASE(a_budget_bounds_what_is_spent),
 	KUNIT_CASE(a_budget_saves_a_second_at_most),
+	KUNIT_CASE(a_deep_bucket_saves_for_when_memory_becomes_full),
 	KUNIT_CASE(a_budget_follows_its_knob),
 	KUNIT_CASE(a_wait_is_as_long_as_needed),
 	KUNIT_CASE(what_a_page_costs),
@@ -313,6 +397,9 @@ static struct kunit_case pageblock_reserve_cases[] = {
 	KUNIT_CASE(a_full_choice_wants_cheaper_blocks),
 	KUNIT_CASE(the_choice_is_made_sooner_when_blocks_are_few),
 	KUNIT_CASE(what_a_zone_shall_have),
+	KUNIT_CASE(what_a_reserve_lacks),
+	KUNIT_CASE(a_part_has_one_type),
+	KUNIT_CASE(what_becomes_of_a_block_of_the_reserve),
 	KUNIT_CASE(blocks_kept_for_others_do_not_count),
 	KUNIT_CASE(attempts_in_vain_become_rare_and_end),
 	KUNIT_CASE(an_event_ends_the_rest),

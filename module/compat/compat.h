@@ -342,7 +342,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 	long unsigned int start_pfn, long unsigned int end_pfn, enum pb_isolate_mode mode
 #define LMM_RELEASE_ARGS	long unsigned int start_pfn, long unsigned int end_pfn
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
-#define lmm_block_release(call, pfn, end)	call(pfn, end)
+#define lmm_block_release(call, pfn, end, type)	call(pfn, end)
+#define LMM_RELEASE_SETS_TYPE	false
 #else
 #define LMM_ISOLATE_ARGS \
 	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype, int flags, \
@@ -350,7 +351,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_RELEASE_ARGS \
 	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
-#define lmm_block_release(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE)
+#define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
+#define LMM_RELEASE_SETS_TYPE	true
 #endif
 
 /*

@@ -35,6 +35,7 @@ static struct pageblock_request take_request(struct input *input)
 		.much_free = flags & BIT(14),
 		.interrupt = flags & BIT(15),
 		.away = flags & BIT(16),
+		.guarded = flags & BIT(17),
 		.rounds = take(input, 1),
 		.no_progress = take(input, 1),
 	};
@@ -164,7 +165,7 @@ static void budgets(struct input *input)
 	struct lmm_budget budget;
 	u64 now = take(input, 4), start = now, spent = 0;
 
-	lmm_budget_start(&budget, now);
+	lmm_budget_start(&budget, now, LMM_BUDGET_MS);
 	while (input->left) {
 		u32 rate = take_within(input, 0, most);
 		u64 left, tokens, begun;
@@ -372,11 +373,72 @@ static void plenty(struct input *input)
 	MUST_BE(!pageblock_much_is_free(pages, pages / PAGEBLOCK_MUCH));
 }
 
+/* A request for a whole block has the reserve, and so has anybody once the reserve is too large. */
+static void guards(struct input *input)
+{
+	unsigned int order = take(input, 1), whole = take_within(input, 1, 13);
+	unsigned long kept = take(input, 2), want = take(input, 2);
+
+	if (pageblock_guards(take_bool(input), order, whole, kept, want)) {
+		MUST(order, <, whole);
+		MUST(kept, <=, want);
+	}
+	if (kept > want)
+		MUST_BE(pageblock_reserve_lacks(kept, kept, want) == 0);
+}
+
+/* What a zone should have, and what of it is lacking. */
+static void reserves(struct input *input)
+{
+	unsigned long blocks = take(input, 2), knob = take(input, 2), block = 512;
+	unsigned long apart = take(input, 3), isolated = take(input, 1);
+	unsigned long want = pageblock_reserve_want(knob, blocks, take_bool(input));
+	unsigned long usable = pageblock_usable_blocks(blocks, apart, isolated, block);
+
+	MUST(want, <=, knob);
+	MUST(want, <=, blocks);
+	MUST(usable, <=, blocks);
+	MUST_BE(apart / block + isolated >= blocks || usable + apart / block + isolated == blocks);
+	MUST(pageblock_reserve_lacks(blocks, usable, want), <=, want);
+	MUST_BE(!pageblock_reserve_lacks(want, want, want));
+	MUST_BE(!pageblock_reserve_is_low(want, want));
+	MUST(pageblock_window(true), <=, pageblock_window(pageblock_reserve_is_low(usable, want)));
+}
+
+/* A block of the reserve becomes movable again only if none of its pages has to stay. */
+static void fates(struct input *input)
+{
+	struct pageblock_kept_block block = {
+		.unmovable = take_bool(input),
+		.free = take_bool(input),
+		.joined = take_bool(input),
+	};
+	enum pageblock_fate fate;
+	u64 stays = 0, whole;
+	int kind;
+
+	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
+		block.content.pages[kind] = take_bool(input) ? take_within(input, 0, 64) : 0;
+		if (kind != CENSUS_FREE && kind != CENSUS_LOOSE && kind != CENSUS_MOVABLE)
+			stays += block.content.pages[kind];
+	}
+	whole = take_bool(input) ? WHOLE : pageblock_census_pages(block.content.pages);
+	fate = pageblock_fate_of(&block, whole);
+	if (fate == PAGEBLOCK_FATE_RESTORE) {
+		MUST_BE(block.unmovable);
+		MUST_BE(block.free ? block.joined : !stays);
+	}
+	if (pageblock_may_guard(take_bool(input), true, take_bool(input)))
+		MUST_BE(pageblock_may_guard(true, true, true));
+	MUST_BE(!pageblock_may_guard(true, true, false));
+}
+
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
 		verdicts, search, boosts, pacing, census, moves, rounds, plenty, budgets, choices,
+		guards, fates, reserves,
 	};
 	struct input input = { data, size };
 

@@ -19,6 +19,14 @@ mixed() {
 	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
 		"$mixing/hist"
 }
+# Wholly free unmovable blocks. From 6.17 on an isolated block keeps its type.
+guards=0
+case $LMM_KERNEL in 6.1 | 6.12) guards=1 ;; esac
+unmovable() {
+	awk '$4 == "DMA32," && $6 == "Unmovable" { print $16 + 2 * $17 }' /proc/pagetypeinfo
+}
+# Blocks of that type, free or not.
+typed() { awk '$4 == "DMA32" { print $5 }' /proc/pagetypeinfo; }
 available() { echo $(($(meminfo MemAvailable) / 1024)); }
 # One hog takes nearly all there is, and the kernel needs some for pipes and processes.
 squeeze() {
@@ -49,9 +57,23 @@ traced=0 lefts=6
 [ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
 pages_before pageblock
 
+# At rest, each block gets back the type that it had, but for one that the kernel may claim.
+if [ $guards = 1 ]; then
+	typed=$(typed)
+	need write_to "$PB/enabled" 1
+	check "at rest free blocks become the reserve" wait_for 20 grown 11 unmovable
+	note "unmovable blocks $typed, with the policy $(typed)"
+	need write_to "$PB/enabled" 0
+	after=$(typed)
+	check "and get their type back" test "$after" -ge "$typed" -a "$after" -le $((typed + 1))
+fi
+
 [ $traced = 0 ] || without=$(squeezed)
+guarded=$(unmovable)
 need write_to "$PB/enabled" 1
 hooks_armed fallback request reclaim_end compact_begin mixed slow_path
+[ $guards = 0 ] || check "free blocks become the reserve" wait_for 20 grown 11 unmovable
+note "free unmovable blocks $guarded, then $(unmovable); moved $(counter moved pageblock)"
 with=$(squeezed)
 note "mixed without ${without:--}, with $with; refused $(counter refused_fast pageblock) fast, $(counter refused_slow pageblock) slow, tried $(counter allowed_tried pageblock)"
 # Each search is a mix that the kernel alone would have made.
@@ -117,6 +139,9 @@ for round in $(seq 6); do
 done
 same "switched off and on under load" "$switched" 6
 load_stop
+[ $guards = 0 ] || check "free blocks become the reserve again" wait_for 20 grown 11 unmovable
 need write_to "$PB/enabled" 0
+note "free unmovable blocks $guarded, afterwards $(unmovable)"
+[ $guards = 0 ] || check "the reserve is given back" test "$(unmovable)" -le $((guarded + 4))
 none_armed
 all_back

@@ -556,8 +556,8 @@ int cma_balance_start(void)
 	balance.leaving = false;
 	balance.oom = false;
 	balance.woken = jiffies;
-	lmm_budget_start(&balance.pages, now_ms());
-	lmm_budget_start(&balance.blocks, now_ms());
+	lmm_budget_start(&balance.pages, now_ms(), LMM_BUDGET_MS);
+	lmm_budget_start(&balance.blocks, now_ms(), LMM_BUDGET_MS);
 	err = lmm_worker_init(&balance.worker, "livemm_cma", balance_pass, balance_oom);
 	if (err)
 		return err;

@@ -14,10 +14,11 @@
  * lmm_budget_start() - begin with an empty bucket
  * @budget: the bucket
  * @now: time, in ms
+ * @depth: the bucket holds at most what its rate gives in so many ms
  */
-void lmm_budget_start(struct lmm_budget *budget, u64 now)
+void lmm_budget_start(struct lmm_budget *budget, u64 now, u32 depth)
 {
-	*budget = (struct lmm_budget){ .stamp = now };
+	*budget = (struct lmm_budget){ .stamp = now, .depth = depth };
 }
 
 /**
@@ -28,10 +29,10 @@ void lmm_budget_start(struct lmm_budget *budget, u64 now)
  */
 void lmm_budget_fill(struct lmm_budget *budget, u32 rate, u64 now)
 {
-	u64 passed = min_t(u64, now - min(now, budget->stamp), LMM_BUDGET_MS);
+	u64 passed = min_t(u64, now - min(now, budget->stamp), budget->depth);
 	u64 level = budget->level + passed * rate;
 
-	budget->level = min(level, (u64)rate * LMM_BUDGET_MS);
+	budget->level = min(level, (u64)rate * budget->depth);
 	budget->stamp = max(now, budget->stamp);
 }
 
@@ -66,7 +67,7 @@ void lmm_budget_take(struct lmm_budget *budget, u64 tokens)
  */
 u64 lmm_budget_wait(const struct lmm_budget *budget, u32 rate, u64 tokens)
 {
-	u64 want = min(tokens * FINE, (u64)rate * LMM_BUDGET_MS);
+	u64 want = min(tokens * FINE, (u64)rate * budget->depth);
 
 	return div_u64(want - min(want, budget->level) + rate - 1, rate);
 }

@@ -37,7 +37,7 @@ static enum pageblock_verdict judge_alone(const struct pageblock_request *reques
 	 * kswapd does not start while enough pages of other types are free, so the request would
 	 * reclaim alone: on 6.12 such requests stalled more than without the filter.
 	 */
-	if (request->above_high && settings->mode == PAGEBLOCK_MODE_CLAIM)
+	if (request->above_high && !request->guarded && settings->mode == PAGEBLOCK_MODE_CLAIM)
 		return PAGEBLOCK_ALLOW_ABOVE_HIGH;
 	if (request->much_free && settings->mode == PAGEBLOCK_MODE_CLAIM)
 		return PAGEBLOCK_ALLOW_MUCH_FREE;
@@ -309,6 +309,26 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
 	if (up && !--search->left)
 		search->pass = PAGEBLOCK_PASS_REFUSED;
 	return true;
+}
+
+/**
+ * pageblock_guards() - is a wholly free block of the reserve kept from a request?
+ * @movable: the request is for movable pages
+ * @order: order of the request
+ * @whole: order of a block
+ * @kept: blocks in the reserve
+ * @want: blocks that the reserve should have
+ *
+ * Small movable requests would use up the reserve within a moment, because page cache takes any
+ * page that is free.  Such a request has to reclaim first, as without a reserve.  A request for a
+ * whole block is what the reserve is for, and so is an unmovable request.
+ *
+ * Return: true if so.
+ */
+bool pageblock_guards(bool movable, unsigned int order, unsigned int whole, unsigned long kept,
+		      unsigned long want)
+{
+	return movable && order < whole && kept <= want;
 }
 
 /**

@@ -109,6 +109,7 @@ struct pageblock_settings {
  *	watermark
  * @much_free: another request; pageblock_much_is_free()
  * @away: a refused request would get a page of another node
+ * @guarded: the search has found a block that is kept from the request, see pageblock_guards()
  * @rounds: rounds of reclaim or compaction of the request
  * @no_progress: the last of these rounds, in a row, that made no progress
  */
@@ -130,6 +131,7 @@ struct pageblock_request {
 	bool above_high;
 	bool much_free;
 	bool away;
+	bool guarded;
 	unsigned int rounds;
 	unsigned int no_progress;
 };
@@ -221,6 +223,9 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 			   unsigned int top, bool found);
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
 			     enum pageblock_verdict verdict, bool movable);
+
+bool pageblock_guards(bool movable, unsigned int order, unsigned int whole, unsigned long kept,
+		      unsigned long want);
 
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block);

@@ -133,6 +133,61 @@ unsigned long pageblock_reserve_want(unsigned long knob, unsigned long blocks, b
 }
 
 /**
+ * pageblock_reserve_lacks() - how many blocks has a reserve too few?
+ * @guarded: blocks of the reserve that are guarded
+ * @blocks: wholly free blocks, these included
+ * @want: wholly free blocks that the zone should have
+ *
+ * Return: number of blocks.
+ */
+unsigned long pageblock_reserve_lacks(unsigned long guarded, unsigned long blocks,
+				      unsigned long want)
+{
+	unsigned long most = min(want, PAGEBLOCK_GUARDED + 0UL);
+
+	return max(want - min(want, blocks), most - min(most, guarded));
+}
+
+/**
+ * pageblock_may_guard() - may a block be made unmovable for the reserve?
+ * @whole: the block is wholly free
+ * @joins: the buddy is going to join the block with its neighbour, which is free
+ * @unmovable: the neighbour is unmovable
+ *
+ * A part of two blocks is on the list of one type, so both must have that type.
+ *
+ * Return: true if so.
+ */
+bool pageblock_may_guard(bool whole, bool joins, bool unmovable)
+{
+	return whole && (!joins || unmovable);
+}
+
+/**
+ * pageblock_fate_of() - what is to be done about a block that was made unmovable for the reserve?
+ * @block: the block
+ * @whole: pages of a block
+ *
+ * A block that was joined with a movable one is given to movable requests without a search.
+ *
+ * Return: what is to be done.
+ */
+enum pageblock_fate pageblock_fate_of(const struct pageblock_kept_block *block, u64 whole)
+{
+	const u64 *pages = block->content.pages;
+	u64 movable = pages[CENSUS_MOVABLE];
+
+	if (!block->unmovable)
+		return PAGEBLOCK_FATE_FORGET;
+	if (block->free)
+		return block->joined ? PAGEBLOCK_FATE_RESTORE : PAGEBLOCK_FATE_KEEP;
+	if (movable + pages[CENSUS_FREE] + pages[CENSUS_LOOSE] != whole)
+		return movable ? PAGEBLOCK_FATE_MIXED : PAGEBLOCK_FATE_FORGET;
+	/* Whose the pages in per-CPU lists will be is not known. */
+	return movable ? PAGEBLOCK_FATE_RESTORE : PAGEBLOCK_FATE_KEEP;
+}
+
+/**
  * pageblock_usable_blocks() - wholly free blocks that any request may have
  * @blocks: wholly free blocks
  * @pages: free pages of CMA memory, and pages of blocks kept for atomic requests

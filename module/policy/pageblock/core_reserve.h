@@ -16,12 +16,19 @@
 
 #include "policy/common/core_budget.h"
 #include "policy/common/core_move.h"
+#include "core_census.h"
 
 /*
  * Blocks that the worker may look at in a second.  A look takes some 90,000 instructions on 6.1 (52
  * ms of a guest that counts 1 ns for each, for 576 looks), so this is 23 million a second.
  */
 #define PAGEBLOCK_LOOKS_PER_S	256U
+
+/*
+ * The worker saves what it may move in so many ms.  Blocks become short when memory becomes full,
+ * all at once, and are short for some seconds then.
+ */
+#define PAGEBLOCK_SAVE_MS	5000U
 
 /* The price of a page that is cold, clean and mapped at most once. */
 #define PAGEBLOCK_PRICE		4U
@@ -71,6 +78,43 @@ unsigned int pageblock_window(bool low);
 #define PAGEBLOCK_RESERVE_PART	16U
 
 unsigned long pageblock_reserve_want(unsigned long knob, unsigned long blocks, bool movable);
+
+/* Blocks of the reserve at most that are guarded: they are counted under zone->lock. */
+#define PAGEBLOCK_GUARDED	64U
+
+unsigned long pageblock_reserve_lacks(unsigned long guarded, unsigned long blocks,
+				      unsigned long want);
+bool pageblock_may_guard(bool whole, bool joins, bool unmovable);
+
+/**
+ * enum pageblock_fate - what is to be done about a block of the reserve
+ * @PAGEBLOCK_FATE_KEEP: nothing
+ * @PAGEBLOCK_FATE_RESTORE: the block becomes movable again
+ * @PAGEBLOCK_FATE_MIXED: its movable pages are to be moved out; no longer the reserve's
+ * @PAGEBLOCK_FATE_FORGET: nothing; no longer the reserve's
+ */
+enum pageblock_fate {
+	PAGEBLOCK_FATE_KEEP,
+	PAGEBLOCK_FATE_RESTORE,
+	PAGEBLOCK_FATE_MIXED,
+	PAGEBLOCK_FATE_FORGET,
+};
+
+/**
+ * struct pageblock_kept_block - a block that was made unmovable for the reserve
+ * @unmovable: the block is of that type still
+ * @free: the block is wholly free
+ * @joined: if @free, the buddy has joined the block with a movable block
+ * @content: content of a block that is not free
+ */
+struct pageblock_kept_block {
+	bool unmovable;
+	bool free;
+	bool joined;
+	struct census_block content;
+};
+
+enum pageblock_fate pageblock_fate_of(const struct pageblock_kept_block *block, u64 whole);
 bool pageblock_reserve_is_low(unsigned long blocks, unsigned long want);
 unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
 				      unsigned long isolated, unsigned long block);

@@ -91,7 +91,7 @@ static bool any_zone_is_short(void)
 {
 	struct zone *zone = lmm_zone_after(NULL);
 
-	while (zone && !pageblock_is_short(zone))
+	while (zone && !pageblock_is_short(zone, PAGEBLOCK_GUARDED))
 		zone = lmm_zone_after(zone);
 	return zone;
 }
@@ -205,7 +205,7 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 }
 
 /* Judge the request behind a search, once. */
-static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
+static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, bool guarded)
 {
 	struct pageblock_settings settings = {
 		.mode = READ_ONCE(pageblock.settings.mode),
@@ -220,6 +220,7 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 	bool known = request_read(zone, &request, &ask);
 	bool movable = migratetype == MIGRATE_MOVABLE;
 
+	request.guarded = guarded;
 	request.above_high = movable && pages > high_wmark_pages(zone);
 	request.much_free = !movable &&
 			    pageblock_much_is_free(pages, zone->_watermark[WMARK_HIGH]);
@@ -233,12 +234,23 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 		rounds_judged(verdict);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
-	if (pageblock_is_short(zone))
+	if (pageblock_is_short(zone, pageblock_kept_blocks(zone)))
 		pageblock_worker_ask();
 	/* The flags are 0 where the request is unknown. */
 	if (!pageblock_allows(verdict))
 		zone_boost(zone, ask.gfp);
 	return verdict;
+}
+
+/* Is a wholly free block of type @found kept from the request behind a search? */
+static bool block_is_guarded(struct zone *zone, int migratetype, int found)
+{
+	if (!LMM_RELEASE_SETS_TYPE || found != MIGRATE_UNMOVABLE || !pageblock.vacates ||
+	    !request_is_ours())
+		return false;
+	return pageblock_guards(migratetype == MIGRATE_MOVABLE, this_cpu_read(lmm_request_order),
+				pageblock_order, pageblock_kept_blocks(zone),
+				pageblock_guarded_blocks(zone));
 }
 
 /**
@@ -258,6 +270,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 {
 	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
+	bool asks, guarded = false;
 	struct zone *zone;
 
 	/*
@@ -272,17 +285,23 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 		return -1;
 	}
 	search = this_cpu_ptr(&searches);
-	if (!pageblock_search_asks(search, order, LMM_MAX_ORDER, found >= 0) ||
-	    order >= pageblock_order)
+	asks = pageblock_search_asks(search, order, LMM_MAX_ORDER, found >= 0);
+	zone = container_of(area - order, struct zone, free_area[0]);
+	if (order >= pageblock_order) {
+		guarded = search->pass != PAGEBLOCK_PASS_FREE &&
+			  block_is_guarded(zone, migratetype, found);
+		asks = guarded;
+	}
+	if (!asks)
 		return found;
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
-		zone = container_of(area - order, struct zone, free_area[0]);
-		verdict = search_judge(zone, migratetype);
+		verdict = search_judge(zone, migratetype, guarded);
 	}
 	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE))
 		return -1;
-	*whole = !search->parts;
+	if (!guarded)
+		*whole = !search->parts;
 	return found;
 }
 
@@ -300,7 +319,7 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 	if (!whole)
 		pageblock_remember(page);
-	else if (pageblock_is_short(page_zone(page)))
+	else if (pageblock_is_short(page_zone(page), pageblock_kept_blocks(page_zone(page))))
 		pageblock_worker_ask();
 }
 

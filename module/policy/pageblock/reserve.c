@@ -20,6 +20,7 @@
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/percpu-rwsem.h>
 #include <linux/sched.h>
@@ -74,16 +75,76 @@ unsigned long pageblock_wanted_blocks(const struct zone *zone)
 }
 
 /**
- * pageblock_is_short() - has a zone fewer wholly free blocks than the worker should see to?
+ * pageblock_guarded_blocks() - blocks of its reserve that a zone should guard
  * @zone: the zone
  *
- * Context: any; a racy look.
+ * Context: any.
+ * Return: number of blocks.
+ */
+unsigned long pageblock_guarded_blocks(const struct zone *zone)
+{
+	return min(pageblock_wanted_blocks(zone), PAGEBLOCK_GUARDED + 0UL);
+}
+
+/**
+ * pageblock_kept_blocks() - guarded blocks in the reserve of a zone
+ * @zone: the zone
+ *
+ * Before 6.17 these are the wholly free unmovable blocks, which small movable requests do not use
+ * up; see pageblock_guards().
+ *
+ * Context: under zone->lock, interrupts off.
+ * Return: number of blocks; if there are more than should be guarded, at least one more.
+ */
+unsigned long pageblock_kept_blocks(const struct zone *zone)
+{
+	unsigned long blocks = 0, want = pageblock_guarded_blocks(zone);
+	unsigned int order;
+	struct page *page;
+
+	if (!LMM_RELEASE_SETS_TYPE)
+		return pageblock_free_blocks(zone);
+	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++) {
+		list_for_each_entry(page, &zone->free_area[order].free_list[MIGRATE_UNMOVABLE],
+				    lru) {
+			blocks += 1UL << (order - pageblock_order);
+			if (blocks > want)
+				return blocks;
+		}
+	}
+	return blocks;
+}
+
+/**
+ * pageblock_reserve_blocks() - blocks in the reserve of a zone, for those that do not hold the lock
+ * @zone: the zone
+ *
+ * Context: process; takes zone->lock.
+ * Return: as pageblock_kept_blocks().
+ */
+unsigned long pageblock_reserve_blocks(struct zone *zone)
+{
+	unsigned long flags, blocks;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	blocks = pageblock_kept_blocks(zone);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return blocks;
+}
+
+/**
+ * pageblock_is_short() - has a zone fewer blocks in its reserve than the worker should see to?
+ * @zone: the zone
+ * @kept: guarded blocks that the zone has; PAGEBLOCK_GUARDED if that is not known
+ *
+ * Context: any.
  * Return: true if so.
  */
-bool pageblock_is_short(const struct zone *zone)
+bool pageblock_is_short(const struct zone *zone, unsigned long kept)
 {
 	return pageblock.vacates && READ_ONCE(pageblock.move_rate) &&
-	       pageblock_free_blocks(zone) < pageblock_wanted_blocks(zone);
+	       pageblock_reserve_lacks(kept, pageblock_free_blocks(zone),
+				       pageblock_wanted_blocks(zone));
 }
 
 /**
@@ -147,15 +208,14 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 		pageblock_pace_wake(&pz->pace, now);
 		pageblock_pace_wake(&pz->clean_pace, now);
 	}
-	pz->had = pageblock_free_blocks(zone);
-	pz->made = 0;
+	pz->check = LMM_RELEASE_SETS_TYPE && pageblock.vacates;
+	pz->had = pageblock_reserve_blocks(zone);
 	pz->left = 0;
-	if (!pageblock_is_short(zone)) {
+	if (!pageblock_is_short(zone, pz->had)) {
 		pz->pace = (struct pageblock_pace){ };
 	} else if (pageblock_pace_due(&pz->pace, now)) {
-		unsigned long want = pageblock_wanted_blocks(zone);
-
-		pz->left = want - min(want, pz->had);
+		pz->left = pageblock_reserve_lacks(pz->had, pageblock_free_blocks(zone),
+						   pageblock_wanted_blocks(zone));
 		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
 		pageblock_vacate_begin(pz);
 	}
@@ -174,13 +234,37 @@ static void budget_is_over(void)
 	pageblock.paused = true;
 }
 
+/* Note the result of an attempt to make blocks. */
+static void reserve_note(struct zone *zone, struct pageblock_zone *pz)
+{
+	/* No progress if the moved pages broke up as many free blocks as were made. */
+	pageblock_pace_note(&pz->pace, pageblock_reserve_blocks(zone) > pz->had,
+			    READ_ONCE(pageblock.period_ms), now_ms());
+}
+
+/* Put free blocks into the reserve; false if blocks have to be made. */
+static bool keep_step(struct zone *zone, struct pageblock_zone *pz)
+{
+	unsigned int kept = pageblock_keep(zone, pz);
+
+	pz->left -= min_t(unsigned long, pz->left, kept);
+	/* To move pages is for nothing while there are free blocks, if none that can be kept. */
+	if (!kept && pageblock_free_blocks(zone) >= pageblock_wanted_blocks(zone))
+		pz->left = 0;
+	if (!pz->left)
+		reserve_note(zone, pz);
+	return kept || !pz->left;
+}
+
 /* Do a step towards the blocks that are to be made; note the result of the attempt at its end. */
 static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 {
+	enum pageblock_step step;
 	bool made;
-	enum pageblock_step step = pageblock_vacate(zone, pz, &made);
 
-	pz->made += made;
+	if (LMM_RELEASE_SETS_TYPE && keep_step(zone, pz))
+		return;
+	step = pageblock_vacate(zone, pz, &made);
 	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
 	if (step == PAGEBLOCK_STEP_PAUSE) {
 		/* Nothing is known of the attempt yet. */
@@ -193,10 +277,8 @@ static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 	pz->left = min_t(unsigned long, pz->left, READ_ONCE(pageblock.reserve_blocks));
 	if (step == PAGEBLOCK_STEP_OVER)
 		pz->left = 0;
-	/* No progress if the moved pages broke up as many free blocks as were made. */
 	if (!pz->left)
-		pageblock_pace_note(&pz->pace, pz->made && pageblock_free_blocks(zone) > pz->had,
-				    READ_ONCE(pageblock.period_ms), now_ms());
+		reserve_note(zone, pz);
 }
 
 /* Do a step of the clean-up; note the result of all steps at their end. */
@@ -218,19 +300,24 @@ static void unmix_step(struct zone *zone, struct pageblock_zone *pz)
 /* Do what is due in a zone; false if the slice was too short. */
 static bool zone_work(struct zone *zone, struct pageblock_zone *pz)
 {
-	while (pz->left || pz->looks) {
+	while (pz->check || pz->left || pz->looks) {
 		if (pageblock_slice_over())
 			return false;
 		if (!hotplug_stop()) {
 			/* Memory goes or comes, which takes a while: the next pass begins anew. */
+			pz->check = false;
 			pz->left = 0;
 			pz->looks = 0;
 			break;
 		}
-		if (pz->left)
+		if (pz->check) {
+			pageblock_kept_check(zone, pz);
+			pz->check = false;
+		} else if (pz->left) {
 			reserve_step(zone, pz);
-		else
+		} else {
 			unmix_step(zone, pz);
+		}
 		percpu_up_read(pageblock.hotplug);
 		cond_resched();
 	}
@@ -288,11 +375,12 @@ static u64 budgets_wait(u32 rate)
 }
 
 /* When is something due in a zone?  U64_MAX: not before an event. */
-static u64 zone_due(const struct zone *zone, const struct pageblock_zone *pz)
+static u64 zone_due(struct zone *zone, const struct pageblock_zone *pz)
 {
 	u64 due = U64_MAX;
 
-	if (pageblock_is_short(zone) && !pageblock_pace_rests(&pz->pace))
+	if (pageblock_is_short(zone, pageblock_reserve_blocks(zone)) &&
+	    !pageblock_pace_rests(&pz->pace))
 		due = pz->pace.due;
 	if (pageblock_is_mixed(pz) && !pageblock_pace_rests(&pz->clean_pace))
 		due = min(due, pz->clean_pace.due);
@@ -392,8 +480,10 @@ static void zones_free(void)
 {
 	unsigned int slot;
 
-	for (slot = 0; slot < lmm_zone_slots(); slot++)
+	for (slot = 0; slot < lmm_zone_slots(); slot++) {
+		kvfree(pageblock.zones[slot].kept);
 		kvfree(pageblock.zones[slot].mixed);
+	}
 	kvfree(pageblock.zones);
 	pageblock.zones = NULL;
 }
@@ -417,8 +507,8 @@ int pageblock_reserve_start(void)
 	pageblock.unfinished = false;
 	pageblock.resting = false;
 	pageblock.passed = jiffies - period();
-	lmm_budget_start(&pageblock.pages, now_ms());
-	lmm_budget_start(&pageblock.blocks, now_ms());
+	lmm_budget_start(&pageblock.pages, now_ms(), PAGEBLOCK_SAVE_MS);
+	lmm_budget_start(&pageblock.blocks, now_ms(), LMM_BUDGET_MS);
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
@@ -431,6 +521,18 @@ int pageblock_reserve_start(void)
 	lmm_worker_init_shared(&pageblock.worker, reserve_worker, kick_delay);
 	lmm_worker_pass_after(&pageblock.worker, 0);
 	return 0;
+}
+
+/* Blocks of the reserve become movable again, as far as memory is not going on- or offline. */
+static void reserve_give_back(void)
+{
+	struct zone *zone;
+
+	if (!hotplug_stop())
+		return;
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
+		pageblock_give_back(zone, &pageblock.zones[lmm_zone_slot(zone)]);
+	percpu_up_read(pageblock.hotplug);
 }
 
 /**
@@ -446,6 +548,8 @@ void pageblock_reserve_stop(void)
 {
 	WRITE_ONCE(pageblock.leaving, true);
 	lmm_worker_stop(&pageblock.worker);
+	if (LMM_RELEASE_SETS_TYPE && pageblock.vacates)
+		reserve_give_back();
 	zones_free();
 }
 
@@ -461,6 +565,7 @@ void pageblock_reserve_show(struct seq_file *m)
 	struct lmm_budget pages = {
 		.level = READ_ONCE(pageblock.pages.level),
 		.stamp = READ_ONCE(pageblock.pages.stamp),
+		.depth = PAGEBLOCK_SAVE_MS,
 	};
 	const char *what = "waiting";
 
@@ -469,6 +574,6 @@ void pageblock_reserve_show(struct seq_file *m)
 		what = "working";
 	else if (READ_ONCE(pageblock.resting))
 		what = "resting";
-	seq_printf(m, "worker: %s, may move %llu of %u pages\n", what,
-		   lmm_budget_left(&pages), rate);
+	seq_printf(m, "worker: %s, may move %llu of %llu pages\n", what, lmm_budget_left(&pages),
+		   div_u64((u64)rate * PAGEBLOCK_SAVE_MS, MSEC_PER_SEC));
 }

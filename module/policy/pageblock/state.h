@@ -43,18 +43,20 @@ struct pageblock_ask {
 /**
  * struct pageblock_zone - a zone's reserve and its mixed blocks
  * @pace: when to try to make blocks
- * @had: wholly free blocks at the begin of the attempt under way
+ * @had: blocks in the reserve at the begin of the attempt under way
+ * @check: the blocks of @kept are to be checked in this pass
  * @left: blocks to make in this attempt; 0: there is none
- * @made: blocks made in this attempt
  * @cursor: page frame number at which the search for blocks to empty goes on
  * @choice: the cheapest blocks that were looked at
  * @chosen: enough blocks were looked at; those of @choice are emptied, one after the other
+ * @dear: attempts for which the first block of @choice was too dear
  * @begun: the first block of @choice was emptied in part
  * @emptied: the lists of the zone were emptied for this choice
  * @progress: a block was made free since the last choice
  * @clean_pace: when to try to clean mixed blocks
  * @looks: mixed blocks to look at in this attempt to clean
  * @unmixed: pages moved out of them
+ * @kept: a bit for each block: made unmovable for the reserve; NULL as @mixed
  * @mixed: a bit for each block: mixed, and not cleaned since; NULL if blocks cannot be cleaned
  * @first: number of the block of bit 0
  * @blocks: number of bits
@@ -65,17 +67,19 @@ struct pageblock_ask {
 struct pageblock_zone {
 	struct pageblock_pace pace;
 	unsigned long had;
+	bool check;
 	unsigned long left;
-	unsigned long made;
 	unsigned long cursor;
 	struct pageblock_choice choice;
 	bool chosen;
+	unsigned int dear;
 	bool begun;
 	bool emptied;
 	bool progress;
 	struct pageblock_pace clean_pace;
 	unsigned int looks;
 	unsigned long unmixed;
+	unsigned long *kept;
 	unsigned long *mixed;
 	unsigned long first;
 	unsigned long blocks;
@@ -156,6 +160,13 @@ bool pageblock_vacate_possible(void);
 void pageblock_vacate_begin(struct pageblock_zone *pz);
 enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made);
 
+/* keep.c */
+bool pageblock_block_is_free(struct zone *zone, unsigned long pfn);
+unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz);
+void pageblock_release(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn, bool whole);
+void pageblock_kept_check(struct zone *zone, struct pageblock_zone *pz);
+void pageblock_give_back(struct zone *zone, struct pageblock_zone *pz);
+
 /* unmix.c */
 bool pageblock_unmix_possible(void);
 bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz);
@@ -170,8 +181,11 @@ void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
 void pageblock_reserve_show(struct seq_file *m);
 unsigned long pageblock_free_blocks(const struct zone *zone);
+unsigned long pageblock_guarded_blocks(const struct zone *zone);
+unsigned long pageblock_kept_blocks(const struct zone *zone);
+unsigned long pageblock_reserve_blocks(struct zone *zone);
 unsigned long pageblock_wanted_blocks(const struct zone *zone);
-bool pageblock_is_short(const struct zone *zone);
+bool pageblock_is_short(const struct zone *zone, unsigned long kept);
 void pageblock_worker_ask(void);
 bool pageblock_may_look(unsigned int looks);
 void pageblock_look_again(void);

@@ -140,5 +140,6 @@ bool pageblock_unmix_start(struct zone *zone, struct pageblock_zone *pz)
 	pz->first = start >> pageblock_order;
 	pz->blocks = DIV_ROUND_UP(end, pageblock_nr_pages) - pz->first;
 	pz->mixed = kvcalloc(BITS_TO_LONGS(pz->blocks), sizeof(long), GFP_KERNEL);
-	return pz->mixed;
+	pz->kept = kvcalloc(BITS_TO_LONGS(pz->blocks), sizeof(long), GFP_KERNEL);
+	return pz->mixed && pz->kept;
 }

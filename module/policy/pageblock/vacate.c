@@ -33,10 +33,10 @@
 /* Free parts to look at under zone->lock. */
 #define HINT_PARTS	64U
 
-static bool reserve_is_low(const struct zone *zone)
+static bool reserve_is_low(struct zone *zone)
 {
-	return pageblock_reserve_is_low(pageblock_free_blocks(zone),
-					pageblock_wanted_blocks(zone));
+	return pageblock_reserve_is_low(pageblock_reserve_blocks(zone),
+					pageblock_guarded_blocks(zone));
 }
 
 /*
@@ -58,15 +58,6 @@ static u64 block_cost(struct zone *zone, unsigned long pfn, u64 limit, struct ce
 			return 0;
 	}
 	return pageblock_vacate_cost(block, pageblock_nr_pages);
-}
-
-static bool block_is_free(struct zone *zone, unsigned long pfn)
-{
-	struct census_block block = { };
-	struct pageblock_run run = { };
-
-	return pageblock_inspect(zone, pfn, pfn + pageblock_nr_pages, &run, &block) &&
-	       block.pages[CENSUS_FREE] == pageblock_nr_pages;
 }
 
 /* Look at a block; a block with a page that stays is no candidate. */
@@ -175,10 +166,7 @@ static bool block_empty(struct zone *zone, unsigned long pfn, bool *begun)
 	bool all;
 
 	*begun = pageblock_move_out(zone, pfn, false, &all);
-	if (!all)
-		return false;
-	pageblock_look_again();
-	return block_is_free(zone, pfn);
+	return all && pageblock_block_is_free(zone, pfn);
 }
 
 /* What became of the attempt to empty a block. */
@@ -193,8 +181,8 @@ enum vacated {
 	VACATED_WHOLE,
 };
 
-/* Looks at a block that is emptied: before, once its pages in lists are free, and after. */
-#define VACATE_LOOKS	3U
+/* Looks at a block that is emptied: before, and once its pages in lists are free. */
+#define VACATE_LOOKS	2U
 
 /* Make a block free; the first look is paid for. */
 static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
@@ -227,17 +215,24 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 		return VACATED_NOT;
 	}
 	made = block_empty(zone, pfn, &begun);
-	lmm_block_release(KCALL(block_release), pfn, end);
+	pageblock_release(zone, pz, pfn, made);
 	if (made)
 		return VACATED_WHOLE;
 	return begun ? VACATED_PART : VACATED_NOT;
 }
+
+/*
+ * Attempts that may find the cheapest block of a choice too dear.  The next attempt is a while later
+ * and has more to spend, and looks at two blocks instead of a window.
+ */
+#define DEAR_MAX	4U
 
 /* Forget the blocks that were chosen. */
 static void choice_forget(struct pageblock_zone *pz)
 {
 	pz->choice = (struct pageblock_choice){ };
 	pz->chosen = false;
+	pz->dear = 0;
 	pz->begun = false;
 	pz->emptied = false;
 }
@@ -302,8 +297,9 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 		return PAGEBLOCK_STEP_PAUSE;
 	vacated = block_vacate(zone, pz, pz->choice.best[0].pfn);
 	if (vacated == VACATED_DEAR) {
-		/* The others are dearer. */
-		choice_forget(pz);
+		/* The others are dearer, and a new choice costs more than the budget saves by it. */
+		if (++pz->dear >= DEAR_MAX)
+			choice_forget(pz);
 		return PAGEBLOCK_STEP_OVER;
 	}
 	*made = vacated == VACATED_WHOLE;
