@@ -18,6 +18,7 @@
  * event runs any more, and when nobody changes settings.
  */
 #include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -523,13 +524,24 @@ int pageblock_reserve_start(void)
 	return 0;
 }
 
-/* Blocks of the reserve become movable again, as far as memory is not going on- or offline. */
+/* Switching off waits so long for memory that goes on- or offline. */
+#define GIVE_BACK_MS	2000U
+#define GIVE_BACK_POLL	20U
+
+/*
+ * Blocks of the reserve become movable again.  Memory that takes long to go offline would hold up
+ * whoever switches off: the blocks then stay unmovable, until movable requests claim them.
+ */
 static void reserve_give_back(void)
 {
+	unsigned int tries = GIVE_BACK_MS / GIVE_BACK_POLL;
 	struct zone *zone;
 
-	if (!hotplug_stop())
-		return;
+	while (!hotplug_stop()) {
+		if (!tries--)
+			return;
+		msleep(GIVE_BACK_POLL);
+	}
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
 		pageblock_give_back(zone, &pageblock.zones[lmm_zone_slot(zone)]);
 	percpu_up_read(pageblock.hotplug);
