@@ -222,8 +222,8 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 }
 
 /*
- * Attempts that may find the cheapest block of a choice too dear.  The next attempt is a while later
- * and has more to spend, and looks at two blocks instead of a window.
+ * Attempts that may find the cheapest block of a choice too dear.  The next attempt is later and has
+ * more to spend, and looks at one block instead of a window.
  */
 #define DEAR_MAX	4U
 
@@ -297,7 +297,7 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 		return PAGEBLOCK_STEP_PAUSE;
 	vacated = block_vacate(zone, pz, pz->choice.best[0].pfn);
 	if (vacated == VACATED_DEAR) {
-		/* The others are dearer, and a new choice costs more than the budget saves by it. */
+		/* The others are dearer, and a new choice costs many looks. */
 		if (++pz->dear >= DEAR_MAX)
 			choice_forget(pz);
 		return PAGEBLOCK_STEP_OVER;
