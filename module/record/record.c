@@ -34,6 +34,7 @@
 #include "hook/hook.h"
 #include "livemm.h"
 #include "policy/common/zones.h"
+#include "hints.h"
 #include "record.h"
 
 #define CREATE_TRACE_POINTS
@@ -123,6 +124,8 @@ static void zone_look(struct zone *zone)
 		.high_mark = lmm_zone_high_mark(zone),
 		.mark = lmm_zone_mark(zone, 0),
 		.gap = lmm_zone_gap(zone),
+		.cma = zone_cma_pages(zone),
+		.free_cma = zone_page_state_snapshot(zone, NR_FREE_CMA_PAGES),
 	};
 
 	trace_zone_state(&state);
@@ -173,6 +176,7 @@ static void disarm(void)
 		return;
 	lmm_events_stop(LMM_RECORDER);
 	lmm_hooks_disarm(LMM_RECORDER);
+	lmm_hints_flush();
 	armed = false;
 }
 
@@ -289,11 +293,26 @@ static const struct lmm_subscription record_subscriptions[] = {
 	LMM_USES(REFILL, "refills are not recorded, and are worked out from counts"),
 	LMM_NEEDS(DRAIN, "all of a recording"),
 	LMM_NEEDS(MEM_HOTPLUG, "all of a recording: memory could go while its lists are looked at"),
+	LMM_USES_BPF_LINKS,
+	LMM_USES(HINT_FAULT, "NUMA hint faults are not recorded"),
+	LMM_USES(SCAN_BEGIN, "scans of NUMA balancing are not recorded"),
 };
 
 static const struct lmm_layout record_layouts[] = {
 	LMM_ZONE_LAYOUTS,
 	LMM_LIST_LAYOUTS,
+	LMM_LAYOUT(mm_struct, context.ctx_id),
+	LMM_LAYOUT(mm_struct, numa_next_scan),
+	LMM_LAYOUT(mm_struct, numa_scan_seq),
+	LMM_LAYOUT(mm_struct, rss_stat),
+	LMM_LAYOUT(task_struct, mm),
+	LMM_LAYOUT(task_struct, pid),
+	LMM_LAYOUT(task_struct, tgid),
+	LMM_LAYOUT(task_struct, flags),
+	LMM_LAYOUT(task_struct, signal),
+	LMM_LAYOUT(task_struct, se.sum_exec_runtime),
+	LMM_LAYOUT(task_struct, numa_scan_period),
+	LMM_LAYOUT(signal_struct, nr_threads),
 };
 
 static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
@@ -301,6 +320,8 @@ static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
 static const struct lmm_events record_events = {
 	.refill = on_refill,
 	.drain_count = on_drain_count,
+	.hint_fault = lmm_hints_on_fault,
+	.scan_begin = lmm_hints_on_scan_begin,
 };
 
 /**

@@ -39,6 +39,8 @@ struct record_list {
  * @high_mark: the high watermark, with its boost, in pages
  * @mark: free pages at which kswapd leaves the zone alone
  * @gap: pages between the low and the high watermark
+ * @cma: pages of CMA memory, free or not
+ * @free_cma: free pages of CMA memory
  */
 struct record_zone {
 	int slot;
@@ -51,6 +53,8 @@ struct record_zone {
 	unsigned long high_mark;
 	unsigned long mark;
 	unsigned long gap;
+	unsigned long cma;
+	unsigned long free_cma;
 };
 
 /**
@@ -69,6 +73,42 @@ struct record_cpu {
 	unsigned long hint_faults;
 	unsigned long hint_faults_local;
 	unsigned long scanned;
+};
+
+/**
+ * struct record_hints - NUMA hint faults of a thread on a CPU
+ * @mm: the address space: mm->context.ctx_id, which is never reused
+ * @pid: the thread
+ * @faults: number of faults
+ * @pages: pages of these faults: local private, local shared, remote private, remote shared
+ */
+struct record_hints {
+	u64 mm;
+	pid_t pid;
+	unsigned int faults;
+	unsigned int pages[4];
+};
+
+/**
+ * struct record_scan - an address space that is about to be scanned
+ * @mm: the address space: mm->context.ctx_id
+ * @tgid: the process
+ * @pid: the thread that scans
+ * @seq: mm->numa_scan_seq, the kernel's count of passes
+ * @period: the thread's scan period, in ms
+ * @resident: resident pages
+ * @run_ms: CPU time of the thread
+ * @threads: threads of the process
+ */
+struct record_scan {
+	u64 mm;
+	pid_t tgid;
+	pid_t pid;
+	int seq;
+	unsigned int period;
+	unsigned long resident;
+	u64 run_ms;
+	int threads;
 };
 
 #endif /* LIVEMM_RECORD_SAMPLE_H */

@@ -116,6 +116,8 @@ TRACE_EVENT(zone_state,
 		__field(unsigned long, high_mark)
 		__field(unsigned long, mark)
 		__field(unsigned long, gap)
+		__field(unsigned long, cma)
+		__field(unsigned long, free_cma)
 	),
 	TP_fast_assign(
 		__entry->slot = zone->slot;
@@ -128,11 +130,13 @@ TRACE_EVENT(zone_state,
 		__entry->high_mark = zone->high_mark;
 		__entry->mark = zone->mark;
 		__entry->gap = zone->gap;
+		__entry->cma = zone->cma;
+		__entry->free_cma = zone->free_cma;
 	),
-	TP_printk("slot=%d cpus=%d reclaim=%d low=%d high=%d managed=%lu free=%lu high_mark=%lu mark=%lu gap=%lu",
+	TP_printk("slot=%d cpus=%d reclaim=%d low=%d high=%d managed=%lu free=%lu high_mark=%lu mark=%lu gap=%lu cma=%lu free_cma=%lu",
 		  __entry->slot, __entry->cpus, __entry->reclaim, __entry->low, __entry->high,
 		  __entry->managed, __entry->free, __entry->high_mark, __entry->mark,
-		  __entry->gap)
+		  __entry->gap, __entry->cma, __entry->free_cma)
 );
 
 /* A CPU's counts since boot, at each look. */
@@ -158,6 +162,62 @@ TRACE_EVENT(cpu_state,
 	TP_printk("cpu=%d faults=%lu freed=%lu hint_faults=%lu hint_faults_local=%lu scanned=%lu",
 		  __entry->cpu, __entry->faults, __entry->freed, __entry->hint_faults,
 		  __entry->hint_faults_local, __entry->scanned)
+);
+
+/* NUMA hint faults of a thread, summed up; pages by kind. */
+TRACE_EVENT(numa_hint_faults,
+	TP_PROTO(const struct record_hints *hints),
+	TP_ARGS(hints),
+	TP_STRUCT__entry(
+		__field(u64, mm)
+		__field(int, pid)
+		__field(unsigned int, faults)
+		__field(unsigned int, local_private)
+		__field(unsigned int, local_shared)
+		__field(unsigned int, remote_private)
+		__field(unsigned int, remote_shared)
+	),
+	TP_fast_assign(
+		__entry->mm = hints->mm;
+		__entry->pid = hints->pid;
+		__entry->faults = hints->faults;
+		__entry->local_private = hints->pages[0];
+		__entry->local_shared = hints->pages[1];
+		__entry->remote_private = hints->pages[2];
+		__entry->remote_shared = hints->pages[3];
+	),
+	TP_printk("mm=%llu pid=%d faults=%u local_private=%u local_shared=%u remote_private=%u remote_shared=%u",
+		  __entry->mm, __entry->pid, __entry->faults, __entry->local_private,
+		  __entry->local_shared, __entry->remote_private, __entry->remote_shared)
+);
+
+/* NUMA balancing is about to scan an address space. */
+TRACE_EVENT(numa_scan_begin,
+	TP_PROTO(const struct record_scan *scan),
+	TP_ARGS(scan),
+	TP_STRUCT__entry(
+		__field(u64, mm)
+		__field(int, tgid)
+		__field(int, pid)
+		__field(int, seq)
+		__field(unsigned int, period)
+		__field(unsigned long, resident)
+		__field(u64, run_ms)
+		__field(int, threads)
+	),
+	TP_fast_assign(
+		__entry->mm = scan->mm;
+		__entry->tgid = scan->tgid;
+		__entry->pid = scan->pid;
+		__entry->seq = scan->seq;
+		__entry->period = scan->period;
+		__entry->resident = scan->resident;
+		__entry->run_ms = scan->run_ms;
+		__entry->threads = scan->threads;
+	),
+	TP_printk("mm=%llu tgid=%d pid=%d seq=%d period=%u resident=%lu run_ms=%llu threads=%d",
+		  __entry->mm, __entry->tgid, __entry->pid, __entry->seq, __entry->period,
+		  __entry->resident, __entry->run_ms, __entry->threads)
 );
 
 #endif /* LIVEMM_RECORD_TRACE_H */

@@ -16,14 +16,8 @@
 #include <linux/sched/numa_balancing.h>
 
 #include "hook/entry.h"
+#include "policy/common/hint.h"
 #include "state.h"
-
-/* The kernel's own rule: the same thread had the last fault, or the fault is the first. */
-static bool fault_is_private(const struct task_struct *task, int last_cpupid)
-{
-	return last_cpupid == (-1 & LAST_CPUPID_MASK) ||
-	       (task->pid & LAST__PID_MASK) == cpupid_to_pid(last_cpupid);
-}
 
 /* Has the thread left the address space?  Then its period need not be put back. */
 static bool thread_gone(pid_t pid, const struct mm_struct *mm)
@@ -158,7 +152,7 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	entry = numa_mm_find(task->mm);
 	if (!entry)
 		return;
-	class = numa_class(flags & TNF_FAULT_LOCAL, fault_is_private(task, last_cpupid));
+	class = numa_class(flags & TNF_FAULT_LOCAL, lmm_hint_is_private(task, last_cpupid));
 	slot = numa_mm_counter(entry, task->pid);
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
 	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);

@@ -12,8 +12,11 @@ OURS: dict[str, tuple[str, ...]] = {
                    "free"),
     "list_state": ("slot", "cpu", "count", "high", "batch", "net", "allocated"),
     "zone_state": ("slot", "cpus", "reclaim", "low", "high", "managed", "free", "high_mark",
-                   "mark", "gap"),
+                   "mark", "gap", "cma", "free_cma"),
     "cpu_state": ("cpu", "faults", "freed", "hint_faults", "hint_faults_local", "scanned"),
+    "numa_hint_faults": ("mm", "pid", "faults", "local_private", "local_shared", "remote_private",
+                         "remote_shared"),
+    "numa_scan_begin": ("mm", "tgid", "pid", "seq", "period", "resident", "run_ms", "threads"),
 }
 #: Events of the kernel's own, which are rare; a kernel may lack one.
 KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {

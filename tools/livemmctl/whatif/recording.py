@@ -34,6 +34,9 @@ class Meta:
     policies        those that were on, with their settings
     depot_pages     pages that the depots of zonelock held, mean of a look every 0.2 s
     overruns        events that each CPU lost, because the buffer was full
+    zones           of each zone its slot, first page frame, and the page frame after the last
+    numa_scan       the kernel's settings of scans for NUMA balancing, by name; where debugfs has
+                    these
     """
 
     livemm: str
@@ -48,6 +51,8 @@ class Meta:
     policies: dict[str, str] = field(default_factory=dict)
     depot_pages: float = 0.0
     overruns: dict[str, int] = field(default_factory=dict)
+    zones: list[list[int]] = field(default_factory=list)
+    numa_scan: dict[str, int] = field(default_factory=dict)
 
     @property
     def lost(self) -> int:
