@@ -51,6 +51,19 @@ static void span_see(struct whatif_span *span, int64_t count)
 	span->high = max(count, span->high - (span->high - count) / SPAN_SHARE);
 }
 
+/* Zeros: @of_row bytes for each row, and @of_list bytes for each list in @lists; NULL: no memory. */
+static void *room(int64_t nr, size_t of_row, size_t of_list, void **lists)
+{
+	void *rows = calloc(nr + 1, of_row);
+
+	*lists = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, of_list);
+	if (rows && *lists)
+		return rows;
+	free(rows);
+	free(*lists);
+	return NULL;
+}
+
 /*
  * A span for each row that tells of a list, else zeros; NULL without memory.  Rows before and after
  * count, the less the farther away: a load changes.
@@ -58,16 +71,13 @@ static void span_see(struct whatif_span *span, int64_t count)
 struct whatif_span *whatif_spans(const int64_t *rows, int64_t nr)
 {
 	struct seen { struct whatif_span span; int pass; } *lists;
-	struct whatif_span *spans = calloc(nr + 1, sizeof(*spans));
+	struct whatif_span *spans;
 	int64_t i, count;
 	int back;
 
-	lists = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*lists));
-	if (!spans || !lists) {
-		free(spans);
-		free(lists);
+	spans = room(nr, sizeof(*spans), sizeof(*lists), (void **)&lists);
+	if (!spans)
 		return NULL;
-	}
 	for (back = 0; back < 2; back++) {
 		for (i = 0; i < nr; i++) {
 			int64_t at = back ? nr - 1 - i : i;
@@ -178,15 +188,12 @@ int32_t *whatif_floors(const int64_t *rows, int64_t nr)
 /* For each row that tells of a list, the next such row, or 0; NULL without memory. */
 int64_t *whatif_ahead(const int64_t *rows, int64_t nr)
 {
-	int64_t *ahead = calloc(nr + 1, sizeof(*ahead)), *later, count;
+	int64_t *ahead, *later, count;
 	long list;
 
-	later = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*later));
-	if (!ahead || !later) {
-		free(ahead);
-		free(later);
+	ahead = room(nr, sizeof(*ahead), sizeof(*later), (void **)&later);
+	if (!ahead)
 		return NULL;
-	}
 	while (nr--) {
 		list = whatif_list(rows + nr * WHATIF_COLUMNS, &count);
 		if (list < 0)
