@@ -20,7 +20,7 @@ kmem=/sys/kernel/tracing/events/kmem
 export PYTHONDONTWRITEBYTECODE=1
 
 # CPUs that were left out at boot begin only if this one pauses now and then: bench/guest.py.
-"$LMM_TOUCH" -p spin >/dev/null &
+"$LMM_SPIN" -p spin >/dev/null &
 spinner=$!
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
 	[ ! -e "$cpu" ] || printf 1 >"$cpu"
@@ -29,11 +29,18 @@ kill $spinner
 wait $spinner || :
 
 policies_off() {
-	for policy in pcp zonelock; do
+	for policy in pcp zonelock numa cma; do
 		printf 'enabled=0' >"$debugfs/$policy/config"
 	done
 	# Lists fall back to their defaults.
 	sleep 1
+}
+
+# counters_to FILE: those of each policy, to a file of each.
+counters_to() {
+	for policy in zonelock numa cma; do
+		cat "$debugfs/$policy/counters" >"$1.$policy"
+	done
 }
 
 modprobe livemm
@@ -57,6 +64,7 @@ while [ $# -gt 0 ]; do
 		echo 1 >/proc/sys/vm/compact_memory
 		sleep 1
 		case $side in *zonelock:*) insmod "$LMM_LOCKS" ;; esac
+		counters_to "$run.before"
 		# shellcheck disable=SC2086 # words
 		$livemmctl record -o "$run.rec" --seconds 900 -- \
 			sh "$LMM_ROOT/bench/whatif_run.sh" "$run" "${side#*=}" $words
@@ -65,10 +73,10 @@ while [ $# -gt 0 ]; do
 				cat "$kmem/$event/hist" >"$run.$event"
 				printf '!hist:keys=order' >"$kmem/$event/trigger"
 			done
-			cat "$debugfs/zonelock/counters" >"$run.counters"
 			rmmod lmm_locks
 			;;
 		esac
+		counters_to "$run.counters"
 		policies_off
 	done
 done

@@ -29,7 +29,7 @@ while [ -n "$rest" ]; do
 	rest=${rest#*+}
 done
 sleep 2
-"$@"
+"$@" >"$run.out"
 if [ -e $holds ]; then
 	read -r after <$holds
 	for event in mm_page_alloc_zone_locked mm_page_pcpu_drain; do

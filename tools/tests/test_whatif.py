@@ -293,11 +293,6 @@ def test_settings_that_are_not_predicted_are_refused() -> None:
         with pytest.raises(CtlError) as error:
             predict.plan_of([policy], settings)
         assert error.value.status == Exit.UNSUPPORTED
-    for policy in ("numa", "pageblock", "cma"):
-        with pytest.raises(CtlError, match=f"{policy} is not predicted: .* not recorded") as error:
-            predict.plan_of([policy], {})
-        assert error.value.status == Exit.UNSUPPORTED
-        assert "\n" not in str(error.value)
     with pytest.raises(CtlError, match="no knob"):
         predict.plan_of(["pcp"], {"speed": "1"})
 
@@ -335,6 +330,8 @@ def test_a_setting_names_its_policy_where_there_are_two() -> None:
         predict.plan_of(both, {"watermark_guard_pct": "50"})
     with pytest.raises(CtlError, match="numa is not to be on"):
         predict.plan_of(["pcp"], {"numa/mode": "x"})
+    with pytest.raises(CtlError, match="numa is predicted by itself"):
+        predict.plan_of(["pcp", "numa"], {})
 
 
 def test_a_recording_says_what_it_lost(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.profile.defaults import documented
@@ -14,18 +14,23 @@ from livemmctl.whatif.rows import Events
 
 #: Settings by policy: those that are to be on.
 Plan = dict[str, dict[str, str]]
-#: Settings that the replay does not know, and the one value that it stands for.
-FIXED = {"pcp": {"mode": "event", "contended_only": "0", "scope": "zone"},
-         "zonelock": {"mode": "depot"}}
+#: Settings that the replay does not know, and the values that it stands for.
+FIXED: dict[str, dict[str, tuple[str, ...]]] = {
+    "pcp": {"mode": ("event",), "contended_only": ("0",), "scope": ("zone",)},
+    "zonelock": {"mode": ("depot",)}}
 #: Settings of mode `depth`, which mode `event` does not read.
 UNUSED = ("period_ms", "window_periods")
-PREDICTED = ("pcp", "zonelock")
-WHY_NOT = {
-    "numa": "a hint fault depends on when and where a thread next uses a page, which is not "
-            "recorded",
-    "pageblock": "a mixed block depends on which pages are free, which is not recorded",
-    "cma": "where a refill comes from depends on which pages are free, which is not recorded",
-}
+#: Policies of lists, which are replayed together; and others, each by itself.
+LISTS = ("pcp", "zonelock")
+ALONE = ("numa", "cma", "pageblock")
+
+
+class Said(Protocol):
+    """An outcome, for people and for programs."""
+
+    def document(self) -> dict[str, Any]: ...
+
+    def text(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -141,30 +146,32 @@ def with_settings(plan: Plan, settings: dict[str, str]) -> Plan:
 def plan_of(policies: Sequence[str], settings: dict[str, str]) -> Plan:
     """The policies that are to be on, with their settings; errors name what is not predicted."""
     for policy in policies:
-        if policy not in PREDICTED:
-            why = WHY_NOT.get(policy)
-            raise CtlError(f"{policy} is not predicted: {why}" if why else f"no policy {policy}",
-                           Exit.UNSUPPORTED if why else Exit.USAGE)
+        if policy not in (*LISTS, *ALONE):
+            raise UsageError(f"no policy {policy}")
+        if policy in ALONE and len(set(policies)) > 1:
+            raise UsageError(f"{policy} is predicted by itself: no other --policy beside")
     plan = with_settings({policy: {} for policy in policies}, settings)
-    config(plan, True)
+    if policies[0] in LISTS:
+        config(plan, True)
     return plan
 
 
-def _wanted(plan: Plan, policy: str) -> dict[str, str]:
+def wanted(plan: Plan, policy: str, fixed: dict[str, tuple[str, ...]]) -> dict[str, str]:
     """All settings of a policy; those not named have the module's defaults."""
     known = documented((6, 1))[policy]
     for key, value in plan.get(policy, {}).items():
         if key not in known and key != "enabled":
             raise UsageError(f"{policy} has no knob {key}")
-        if value != FIXED[policy].get(key, value):
-            raise CtlError(f"{policy}/{key}: {value}: not predicted, only {FIXED[policy][key]} is",
+        if value not in fixed.get(key, (value,)):
+            only = " or ".join(word or "empty" for word in fixed[key])
+            raise CtlError(f"{policy}/{key}: {value}: not predicted, only {only} is",
                            Exit.UNSUPPORTED)
     return {"enabled": "1" if policy in plan else "0", **known, **plan.get(policy, {})}
 
 
 def config(plan: Plan, sees_refills: bool) -> tuple[library.Pcp, library.Zonelock]:
     """The settings as the replay takes them."""
-    pcp, zonelock = _wanted(plan, "pcp"), _wanted(plan, "zonelock")
+    pcp, zonelock = (wanted(plan, policy, FIXED[policy]) for policy in LISTS)
     try:
         return library.Pcp(
             enabled=int(pcp["enabled"]), sees_refills=sees_refills,

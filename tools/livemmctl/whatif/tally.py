@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a recording counts of things that no replay predicts: hint faults, mixed blocks, reclaim."""
+"""What a recording counts of hint faults, mixed blocks, CMA memory and reclaim."""
 
 from collections.abc import Callable
 

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * numa.c - the scans and hint faults of a recorded host with policy numa
+ *
+ * A recording says when an address space was scanned, and the hint faults from one scan to the next,
+ * by thread and kind.  Such a time is what a scan yields: the pages in use fault once.  A scan of the
+ * model yields what the recorded scan did that is the last by then; a sampling scan yields one page
+ * in sampling_stride.  The module's own core decides whether a scan is full, sampling, or put off.
+ * The rest is a model of the glue (policy/numa/scan.c and fault.c), and of how the kernel changes a
+ * thread's scan period (update_task_scan_period()).
+ */
+#include <string.h>
+
+#include "policy/numa/core.h"
+#include "policy/numa/core_alarm.h"
+#include "policy/numa/core_sample.h"
+#include "replay.h"
+#include "spaces.h"
+
+/* A tick of Debian's kernels, in ns: a thread asks for a scan at a tick. */
+#define TICK_NS		(4 * NS_PER_MS)
+/* The kernel's NUMA_PERIOD_SLOTS and NUMA_PERIOD_THRESHOLD. */
+#define PERIOD_SLOTS	10
+#define PERIOD_LIMIT	7
+/* Scans by which a model may be ahead of the recording: as many as the kernel needs to move a page. */
+#define AHEAD_MAX	NUMA_STUCK_PASSES
+/* Most that one half of a scan's time can yield of what the half before has. */
+#define TAIL_MAX	0.95
+
+/* struct numa_mm, as far as a decision needs it; times in ms. */
+struct entry {
+	struct numa_counts sum;
+	double faults;
+	double pages[NUMA_NR_CLASSES];
+	double slots[NUMA_THREADS][3];
+	double seen[NUMA_NR_CLASSES];	/* since the kernel changed the period last */
+	struct numa_thread threads[NUMA_THREADS];
+	struct numa_period period;
+	struct numa_decision decision;
+	struct numa_sampling sampling;
+	struct numa_alarm alarm;
+	unsigned int sample_area;
+	double sample_armed;
+	double sample_left;
+	double sample_remote;
+	uint32_t sample_faults;
+	bool sample_open;
+	bool sampling_now;
+	bool begins;
+	int64_t begun;
+	int64_t last_full;
+	int64_t last_window;
+	uint32_t scans;
+	unsigned int pass_scans;
+	unsigned int full_scans;
+	uint32_t pass;
+	unsigned int worst;
+	unsigned int resample_passes;
+	uint32_t gap_ms;
+	int64_t expedite_ns;		/* from the next hint fault to the next scan; -1: none */
+	uint64_t scanned;
+	uint64_t resident;
+	uint32_t own_ms;		/* the kernel's period at the last decision */
+	uint32_t kernel_ms;		/* and now */
+	bool decided;
+	bool past_delay;
+};
+
+struct numa_model {
+	const struct whatif_numa *config;
+	struct whatif_numa_result *result;
+	struct space *space;
+	struct entry *entry;
+	struct numa_settings settings;
+	int64_t now;
+	double faults;
+	double pages[NUMA_NR_CLASSES];
+};
+
+static int64_t ms_of(int64_t ns)
+{
+	return ns / NS_PER_MS;
+}
+
+static uint32_t scan_pages(const struct whatif_numa *config)
+{
+	return (uint32_t)config->scan_size_mb << 8;
+}
+
+/* The kernel's task_scan_min() and task_scan_max(). */
+static uint32_t kernel_bound(const struct whatif_numa *config, int64_t resident, bool most)
+{
+	uint32_t windows = numa_scans_of_pass(resident, scan_pages(config));
+	uint32_t floor = 1000 / max(NUMA_SCAN_MIB_PER_S / max(config->scan_size_mb, 1), 1);
+	uint32_t least = max(floor, (uint32_t)config->kernel_min_ms / windows);
+
+	return most ? max(least, (uint32_t)config->kernel_max_ms / windows) : least;
+}
+
+/*
+ * The kernel's update_task_scan_period(), of all threads together.  Returns true if the kernel puts
+ * the next scan off by the new period.
+ */
+static bool kernel_period(struct numa_model *model)
+{
+	const double *seen = model->entry->seen;
+	uint32_t *period = &model->entry->kernel_ms;
+	int64_t local = seen[NUMA_LOCAL_PRIVATE] + seen[NUMA_LOCAL_SHARED];
+	int64_t remote = seen[NUMA_REMOTE_PRIVATE] + seen[NUMA_REMOTE_SHARED];
+	int64_t private = seen[NUMA_LOCAL_PRIVATE] + seen[NUMA_REMOTE_PRIVATE];
+	int64_t shared = seen[NUMA_LOCAL_SHARED] + seen[NUMA_REMOTE_SHARED];
+	uint32_t least = kernel_bound(model->config, model->entry->resident, false);
+	uint32_t most = kernel_bound(model->config, model->entry->resident, true);
+	int64_t slot = DIV_ROUND_UP(*period, PERIOD_SLOTS), by_node, by_thread, change;
+
+	memset(model->entry->seen, 0, sizeof(model->entry->seen));
+	if (local + shared == 0) {
+		*period = min(*period * 2, most);
+		return true;
+	}
+	by_node = local * PERIOD_SLOTS / (local + remote);
+	by_thread = private * PERIOD_SLOTS / (private + shared);
+	if (by_thread >= PERIOD_LIMIT)
+		change = max(by_thread - PERIOD_LIMIT, (int64_t)1);
+	else if (by_node >= PERIOD_LIMIT)
+		change = max(by_node - PERIOD_LIMIT, (int64_t)1);
+	else
+		change = max(by_node, by_thread) - PERIOD_LIMIT;
+	*period = clamp((int64_t)*period + change * slot, (int64_t)least, (int64_t)most);
+	return false;
+}
+
+/*
+ * The recorded scan that says what a scan yields now.  A full scan moves pages, so that the next
+ * scan finds what the recorded scan found that came next, though the time may be earlier.
+ */
+static long scan_at(const struct space *space, int64_t time, long full)
+{
+	long k = space_scan(space, time);
+
+	return min(max(k, min(full + 1, k + AHEAD_MAX)), space->nr_scans - 1);
+}
+
+static void threads_look(struct entry *entry, uint32_t min_faults)
+{
+	int i;
+
+	for (i = 0; i < NUMA_THREADS; i++)
+		entry->threads[i].now = (struct numa_tally){
+			.faults = entry->slots[i][0],
+			.remote = entry->slots[i][1],
+			.shared = entry->slots[i][2],
+		};
+	entry->worst = numa_worst_thread(entry->threads, NUMA_THREADS, entry->pass, min_faults);
+}
+
+static void window_end(struct numa_model *model, const struct scan *scan)
+{
+	struct entry *entry = model->entry;
+	struct numa_settings settings = model->settings;
+	struct numa_facts facts;
+	int class;
+
+	entry->own_ms = entry->kernel_ms;
+	entry->resident = scan->resident;
+	entry->scans = numa_scans_of_pass(entry->resident, scan_pages(model->config));
+	entry->last_window = model->now;
+	numa_settings_per_scan(&settings, entry->scans, model->config->scan_size_mb);
+	if (scan->threads > 1)
+		threads_look(entry, settings.min_faults);
+	facts = (struct numa_facts){
+		.pass = entry->pass,
+		.scanned = entry->scanned,
+		.resident = entry->resident,
+		.lived_ms = ms_of(model->now - entry->begun),
+		.run_ms = scan->run_ms + (int64_t)(ms_of(model->now - scan->time) *
+						   model->space->share),
+		.kernel_ms = entry->own_ms,
+		.worst = entry->worst,
+	};
+	entry->past_delay = numa_past_scan_delay(&facts, &settings);
+	entry->sum.faults = entry->faults;
+	for (class = 0; class < NUMA_NR_CLASSES; class++)
+		entry->sum.pages[class] = entry->pages[class];
+	if (!entry->decided)
+		numa_period_begin(&entry->period, &entry->sum, &facts, &settings);
+	entry->decided = true;
+	entry->decision = numa_period_window(&entry->period, &entry->sum, &facts, &settings);
+}
+
+static bool sampling_is_on(const struct whatif_numa *config)
+{
+	return config->mode == WHATIF_NUMA_VMA && config->sampling_stride;
+}
+
+static void expedite(struct entry *entry, uint32_t ms)
+{
+	if (ms < entry->own_ms)
+		entry->expedite_ns = ms * NS_PER_MS;
+}
+
+static void expedite_sampling(struct numa_model *model)
+{
+	struct entry *entry = model->entry;
+
+	if (!entry->past_delay || !sampling_is_on(model->config))
+		return;
+	entry->gap_ms = numa_sampling_gap(entry->gap_ms);
+	expedite(entry, entry->gap_ms);
+}
+
+static void full_begin(struct numa_model *model)
+{
+	struct entry *entry = model->entry;
+
+	entry->sampling_now = false;
+	entry->scanned += model->config->mode == WHATIF_NUMA_VMA ?
+			  entry->resident / model->space->of_pass : scan_pages(model->config);
+	if (entry->resample_passes) {
+		entry->gap_ms = 0;
+		expedite(entry, NUMA_GAP_MIN_MS);
+	} else if (entry->decision.period_ms < entry->own_ms) {
+		expedite(entry, entry->decision.period_ms);
+	} else if (entry->full_scans == 1) {
+		expedite_sampling(model);
+	}
+	model->result->scans++;
+}
+
+static void sampling_begin(struct numa_model *model)
+{
+	struct entry *entry = model->entry;
+	uint64_t pages = min(entry->resident, (uint64_t)scan_pages(model->config));
+
+	entry->sampling.stride = model->config->sampling_stride;
+	if (!entry->pass_scans || !entry->sampling_now || !entry->sample_open ||
+	    entry->sample_armed >= 2 * NUMA_RESAMPLE_FAULTS_MIN) {
+		entry->sample_area = numa_sample_area(entry->sampling.turn, entry->sampling.stride,
+						      entry->pass_scans, entry->scans);
+		entry->sample_armed = 0;
+		entry->sample_remote = 0;
+		entry->sample_faults = numa_sampling_faults(pages, entry->sampling.stride);
+		entry->sample_left = entry->sample_faults;
+	}
+	entry->sample_armed += (double)entry->resident / model->space->of_pass /
+			       entry->sampling.stride;
+	entry->sampling_now = true;
+	entry->sample_open = true;
+	expedite_sampling(model);
+	model->result->sampling_scans++;
+}
+
+static void pass_end(struct entry *entry, int64_t now)
+{
+	if (!entry->sampling_now && entry->pass_scans) {
+		entry->pass++;
+		entry->full_scans = entry->pass_scans;
+	}
+	entry->pass_scans = 0;
+	if (entry->sampling_now && !entry->resample_passes) {
+		numa_alarm_unanswered(&entry->alarm, ms_of(now));
+		entry->sampling.turn++;
+	}
+	if (entry->resample_passes)
+		entry->resample_passes--;
+}
+
+static bool full_is_due(const struct numa_model *model, unsigned int scans)
+{
+	const struct entry *entry = model->entry;
+
+	if (!entry->pass || entry->resample_passes)
+		return true;
+	return model->now >= entry->last_full + entry->decision.period_ms * NS_PER_MS * scans;
+}
+
+/* A thread asks for a scan: as scan_decide().  Returns false where the scan is put off. */
+static bool scan_decide(struct numa_model *model, const struct scan *scan)
+{
+	struct entry *entry = model->entry;
+	bool begins = entry->begins, samples = sampling_is_on(model->config), full = true;
+
+	entry->expedite_ns = -1;
+	entry->sample_open = entry->sample_open && entry->sampling_now;
+	if (begins)
+		pass_end(entry, model->now);
+	entry->begins = false;
+	if (begins || !entry->decided ||
+	    model->now >= entry->last_window + NUMA_WINDOW_MS * NS_PER_MS)
+		window_end(model, scan);
+	if (samples && !begins)
+		full = entry->resample_passes || !entry->sampling_now;
+	else if (samples)
+		full = full_is_due(model, entry->scans);
+	else if (!full_is_due(model, 1)) {
+		model->result->postponed++;
+		return false;
+	}
+	if (full)
+		full_begin(model);
+	else
+		sampling_begin(model);
+	if (full && (begins || !samples))
+		entry->last_full = model->now;
+	entry->pass_scans++;
+	entry->begins = entry->pass_scans % model->space->of_pass == 0;
+	return true;
+}
+
+/* Hint faults: returns true if the sample, which ends here, is an alarm. */
+static bool faults_add(struct numa_model *model, const struct fault *fault, double part, int64_t at)
+{
+	struct entry *entry = model->entry;
+	double *slot = entry->slots[numa_thread_slot(fault->pid)];
+	double all = 0, remote = fault->pages[NUMA_REMOTE_PRIVATE] + fault->pages[NUMA_REMOTE_SHARED];
+	enum numa_verdict verdict;
+	unsigned int share;
+	int class;
+
+	for (class = 0; class < NUMA_NR_CLASSES; class++) {
+		entry->pages[class] += fault->pages[class] * part;
+		entry->seen[class] += fault->pages[class] * part;
+		model->pages[class] += fault->pages[class] * part;
+		all += fault->pages[class];
+	}
+	entry->faults += fault->faults * part;
+	model->faults += fault->faults * part;
+	slot[0] += all * part;
+	slot[1] += remote * part;
+	slot[2] += fault->pages[NUMA_REMOTE_SHARED] * part;
+	if (!entry->sampling_now || !entry->sample_open || !all)
+		return false;
+	entry->sample_remote += fault->faults * part * remote / all;
+	entry->sample_left -= fault->faults * part;
+	if (entry->sample_left > 0)
+		return false;
+	entry->sample_open = false;
+	share = min(entry->sample_remote * 100 / (entry->sample_faults - entry->sample_left), 100.0);
+	verdict = numa_alarm_judge(&entry->alarm, entry->sample_area, share, entry->decision.rate,
+				   ms_of(at));
+	model->result->held_back += verdict == NUMA_HELD_BACK;
+	if (verdict != NUMA_ALARM)
+		return false;
+	model->result->alarms++;
+	entry->resample_passes = NUMA_STUCK_PASSES + 1;
+	return true;
+}
+
+/*
+ * What a scan yields after the recorded time is over: each half of that time has yielded a part of
+ * the half before.
+ */
+static void tail_add(struct numa_model *model, long k, double part, int64_t recorded, int64_t left)
+{
+	const struct space *space = model->space;
+	const struct scan *scan = &space->scans[k];
+	struct fault sum = { };
+	double early = 0, late = 0, ratio, more;
+	long i, end = k + 1 < space->nr_scans ? scan[1].first : space->nr_faults;
+	int class;
+
+	for (i = scan->first; i < end; i++) {
+		const struct fault *fault = &space->faults[i];
+
+		if (fault->time - scan->time < recorded / 2) {
+			early += fault->faults;
+			continue;
+		}
+		late += fault->faults;
+		sum.pid = fault->pid;
+		sum.faults += fault->faults;
+		for (class = 0; class < NUMA_NR_CLASSES; class++)
+			sum.pages[class] += fault->pages[class];
+	}
+	if (!late || !early)
+		return;
+	ratio = min(late / early, TAIL_MAX);
+	/* Halves that follow, of which the first yields `late` times the ratio. */
+	for (more = 0; left > 0 && late > 1; left -= recorded / 2) {
+		late *= ratio;
+		more += late * min(1.0, 2.0 * left / recorded);
+	}
+	faults_add(model, &sum, part * more / sum.faults, model->now + recorded);
+}
+
+/*
+ * Is the scan the recorded one, and the next too?  The kernel knows more of its threads than the
+ * model, so until the policy changes something the model follows the recording.
+ */
+static bool follows(const struct numa_model *model, long k)
+{
+	const struct entry *entry = model->entry;
+
+	return model->now == model->space->scans[k].time && !entry->sampling_now &&
+	       entry->expedite_ns < 0 && k + 1 < model->space->nr_scans;
+}
+
+/* The time from a scan to the next: hint faults come.  Returns when the next scan is asked for. */
+static int64_t scan_run(struct numa_model *model, long k)
+{
+	const struct space *space = model->space;
+	const struct scan *scan = &space->scans[k];
+	struct entry *entry = model->entry;
+	double part = entry->sampling_now ? 1.0 / entry->sampling.stride : 1;
+	int64_t next = model->now + (int64_t)(entry->kernel_ms * NS_PER_MS * space->late);
+	int64_t length = (k + 1 < space->nr_scans ? scan[1].time : space->last) - scan->time;
+	long i, end = k + 1 < space->nr_scans ? scan[1].first : space->nr_faults;
+	bool first = true, follow = follows(model, k);
+
+	if (follow) {
+		next = scan[1].time;
+		memset(entry->seen, 0, sizeof(entry->seen));
+	}
+	for (i = scan->first; i < end; i++) {
+		int64_t at = model->now + space->faults[i].time - scan->time;
+		bool alarm;
+
+		if (at >= next)
+			break;
+		if (follow) {
+			faults_add(model, &space->faults[i], part, at);
+			continue;
+		}
+		if (first && entry->expedite_ns >= 0)
+			next = min(next, at + TICK_NS + (int64_t)(entry->expedite_ns / space->share));
+		if (first && kernel_period(model))
+			next = at + (int64_t)(entry->kernel_ms * NS_PER_MS * space->late);
+		else if (first && entry->expedite_ns < 0)
+			next = max(next, model->now +
+				   (int64_t)(entry->kernel_ms * NS_PER_MS * space->late));
+		first = false;
+		alarm = faults_add(model, &space->faults[i], part, at);
+		if (alarm)
+			next = min(next, at + TICK_NS);
+	}
+	if (follow)
+		entry->kernel_ms = scan[1].period;
+	if (next - model->now > length && k + 1 < space->nr_scans)
+		tail_add(model, k, part, length, next - model->now - length);
+	return next;
+}
+
+static void space_replay(struct numa_model *model)
+{
+	struct space *space = model->space;
+	struct entry entry = {
+		.begun = space->scans[0].time,
+		.last_full = space->scans[0].time,
+		.last_window = space->scans[0].time,
+		.scans = 1,
+		.kernel_ms = space->scans[0].period,
+		.resident = space->scans[0].resident,
+		.expedite_ns = -1,
+	};
+	long k, full = -1;
+
+	model->entry = &entry;
+	model->now = space->scans[0].time;
+	model->result->spaces++;
+	while (model->now < space->last) {
+		k = scan_at(space, model->now, full);
+		if (!model->config->enabled) {
+			entry.resident = space->scans[k].resident;
+			model->result->scans++;
+		} else if (!scan_decide(model, &space->scans[k])) {
+			model->now = max(entry.last_full + entry.decision.period_ms * NS_PER_MS,
+					 model->now + TICK_NS);
+			continue;
+		}
+		if (!entry.sampling_now)
+			full = k;
+		model->now = scan_run(model, k);
+	}
+}
+
+static void settings_of(const struct whatif_numa *config, struct numa_settings *settings)
+{
+	*settings = (struct numa_settings){
+		.period_min_ms = config->scan_period_min_ms,
+		.period_max_ms = config->scan_period_max_ms,
+		.min_faults = config->min_faults,
+		.step_max_pct = config->step_max_pct,
+		.steady_pct = config->steady_pct,
+		.scan_delay_ms = config->scan_delay_ms,
+		.scan_delay_run_ms = config->scan_delay_run_ms,
+		.thread_period_min_ms = config->thread_period_min_ms,
+		.full_pass_interval = config->full_pass_interval,
+	};
+}
+
+/**
+ * whatif_numa_replay() - scans and hint faults of a recorded host with policy numa
+ * @rows: the recording, by time
+ * @nr: number of rows
+ * @config: knobs, and the kernel's settings of scans
+ * @result: gets the prediction
+ *
+ * Return: 0, or -1 without memory.
+ */
+int whatif_numa_replay(const int64_t *rows, int64_t nr, const struct whatif_numa *config,
+		       struct whatif_numa_result *result)
+{
+	struct numa_model model = { .config = config, .result = result };
+	struct space *spaces;
+	long size, i, k;
+	int class;
+
+	memset(result, 0, sizeof(*result));
+	settings_of(config, &model.settings);
+	spaces = spaces_read(rows, nr, &size);
+	if (!spaces)
+		return -1;
+	for (i = 0; i < size; i++) {
+		result->recorded_scans += spaces[i].nr_scans;
+		for (k = 0; k < spaces[i].nr_faults; k++)
+			result->recorded_faults += spaces[i].faults[k].faults;
+		if (!spaces[i].nr_scans)
+			continue;
+		model.space = &spaces[i];
+		space_replay(&model);
+	}
+	spaces_free(spaces, size);
+	result->faults = model.faults;
+	for (class = 0; class < NUMA_NR_CLASSES; class++)
+		result->pages[class] = model.pages[class];
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spaces.h - address spaces that NUMA balancing scanned, as recorded
+ */
+#ifndef LIVEMM_WHATIF_SPACES_H
+#define LIVEMM_WHATIF_SPACES_H
+
+#include "policy/numa/core.h"
+
+#define NS_PER_MS	1000000LL
+
+struct fault {
+	int64_t time;
+	int pid;
+	double faults;
+	double pages[NUMA_NR_CLASSES];
+};
+
+struct scan {
+	int64_t time;
+	int pid;
+	int seq;
+	unsigned int period;
+	int64_t resident;
+	int64_t run_ms;
+	int threads;
+	long first;			/* of its hint faults */
+};
+
+/* An address space, as recorded. */
+struct space {
+	uint64_t mm;
+	struct scan *scans;
+	long nr_scans;
+	struct fault *faults;
+	long nr_faults;
+	int64_t last;			/* event */
+	/* What follows from these. */
+	double share;			/* of a CPU that the scanning thread has */
+	double late;			/* time between scans, in periods */
+	unsigned int of_pass;		/* scans of a pass */
+};
+
+struct space *spaces_read(const int64_t *rows, int64_t nr, long *size);
+void spaces_free(struct space *spaces, long size);
+long space_scan(const struct space *space, int64_t time);
+
+#endif /* LIVEMM_WHATIF_SPACES_H */
