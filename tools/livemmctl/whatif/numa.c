@@ -215,7 +215,7 @@ static void full_begin(struct numa_model *model)
 
 	entry->sampling_now = false;
 	entry->scanned += model->config->mode == WHATIF_NUMA_VMA ?
-			  entry->resident / model->space->of_pass : scan_pages(model->config);
+			  entry->resident / entry->scans : scan_pages(model->config);
 	if (entry->resample_passes) {
 		entry->gap_ms = 0;
 		expedite(entry, NUMA_GAP_MIN_MS);
@@ -242,7 +242,7 @@ static void sampling_begin(struct numa_model *model)
 		entry->sample_faults = numa_sampling_faults(pages, entry->sampling.stride);
 		entry->sample_left = entry->sample_faults;
 	}
-	entry->sample_armed += (double)entry->resident / model->space->of_pass /
+	entry->sample_armed += (double)entry->resident / entry->scans /
 			       entry->sampling.stride;
 	entry->sampling_now = true;
 	entry->sample_open = true;
@@ -303,7 +303,7 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 	if (full && (begins || !samples))
 		entry->last_full = model->now;
 	entry->pass_scans++;
-	entry->begins = entry->pass_scans % model->space->of_pass == 0;
+	entry->begins = entry->pass_scans % entry->scans == 0;
 	return true;
 }
 

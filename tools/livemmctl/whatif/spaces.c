@@ -26,7 +26,7 @@ static int space_learn(struct space *space, int64_t end)
 	double *late = calloc(space->nr_scans, sizeof(*late));
 	double *share = calloc(space->nr_scans, sizeof(*share));
 	const struct scan *scan = space->scans;
-	long i, nr_late = 0, nr_share = 0, passes;
+	long i, nr_late = 0, nr_share = 0;
 	int64_t left = end - space->last;
 
 	if (!late || !share) {
@@ -45,8 +45,6 @@ static int space_learn(struct space *space, int64_t end)
 	}
 	space->late = max(median(late, nr_late, 1), 1.0);
 	space->share = clamp(median(share, nr_share, 1), 0.01, 1.0);
-	passes = scan[space->nr_scans - 1].seq - scan[0].seq;
-	space->of_pass = passes > 0 ? max((space->nr_scans - 1 + passes / 2) / passes, 1L) : 1;
 	/* Nothing is heard of a process between two scans: it may have ended, or wait for the next. */
 	if (left < scan[space->nr_scans - 1].period * NS_PER_MS * space->late)
 		space->last = end;

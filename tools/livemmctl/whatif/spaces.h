@@ -38,7 +38,6 @@ struct space {
 	/* What follows from these. */
 	double share;			/* of a CPU that the scanning thread has */
 	double late;			/* time between scans, in periods */
-	unsigned int of_pass;		/* scans of a pass */
 };
 
 struct space *spaces_read(const int64_t *rows, int64_t nr, long *size);
