@@ -222,8 +222,8 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 }
 
 /*
- * Attempts that may find the cheapest block of a choice too dear.  The next attempt is later and has
- * more to spend, and looks at one block instead of a window.
+ * Attempts that may find the cheapest block of a choice too dear.  The next attempt has more to
+ * spend, and looks at one block instead of a window.
  */
 #define DEAR_MAX	4U
 
