@@ -325,36 +325,75 @@ static void taken_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
 }
 
-/* What an owner has is known until the release, however long; in parts too. */
-static void held_until_released(struct kunit *test)
+/* The kernel's bitmap says what an owner has, also from before the policy went on, and in parts. */
+static void owned_until_released(struct kunit *test)
 {
-	struct cma_range held[CMA_RANGES] = { };
-	unsigned long now = -5UL;
-	int i;
+	unsigned long bitmap[4] = { };
+	struct cma_owners owners = { bitmap, 1000, 1000 + 4 * BITS_PER_LONG, 0 };
+	unsigned long i;
 
-	cma_hold(held, 1000, 3048, now);
-	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 3047, 3048, now));
-	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 0, 1001, now + 1000000000));
-	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 3048, 4000, now));
-	/* The last part, then the first. */
-	cma_let_go(held, 2048, 3048);
-	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 2048, 3048, now));
-	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 2047, 3048, now));
-	cma_let_go(held, 1000, 1500);
-	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 1000, 1500, now));
-	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 1000, 1501, now));
-	/* What adjoins changes nothing; all of it, and more. */
-	cma_let_go(held, 0, 1500);
-	cma_let_go(held, 2048, 5000);
-	KUNIT_EXPECT_TRUE(test, cma_keeps(held, 1500, 2048, now));
-	cma_let_go(held, 0, 5000);
-	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 0, 5000, now));
-	/* Of more ranges than slots the oldest is forgotten. */
-	for (i = 0; i < CMA_RANGES + 1; i++)
-		cma_hold(held, 100 * i, 100 * i + 50, now + i);
-	KUNIT_EXPECT_FALSE(test, cma_keeps(held, 0, 50, now + i));
-	for (i = 1; i < CMA_RANGES + 1; i++)
-		KUNIT_EXPECT_TRUE(test, cma_keeps(held, 100 * i, 100 * i + 50, now + i));
+	for (i = 60; i < 140; i++)
+		bitmap[i / BITS_PER_LONG] |= 1UL << i % BITS_PER_LONG;
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 0, 1060));
+	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 0, 1061));
+	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1139, 5000));
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 1140, 5000));
+	/* The middle is released: the rest stays, nothing else does. */
+	for (i = 70; i < 130; i++)
+		bitmap[i / BITS_PER_LONG] &= ~(1UL << i % BITS_PER_LONG);
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 1070, 1130));
+	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1069, 1130));
+	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1070, 1131));
+	/* No pages, and pages of somebody else. */
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 1060, 1060));
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 0, 1000));
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, owners.end, ULONG_MAX));
+	/* A bit for a block of 512 pages: a part of one is all of it. */
+	owners = (struct cma_owners){ bitmap, 1024, 1024 + 4 * BITS_PER_LONG * BLOCK, 9 };
+	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1024 + 70 * BLOCK - 1, 1024 + 70 * BLOCK));
+	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 1024 + 70 * BLOCK, 1024 + 130 * BLOCK));
+	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1024 + 60 * BLOCK - 1, 1025 + 60 * BLOCK));
+}
+
+/* A write of a knob that has nothing to do with what is kept changes nothing that is kept. */
+static void knobs_that_do_not_matter(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+	unsigned long now = -50UL;
+
+	remember(ranges, 1000, 2048, 2048, now, 10000);
+	remember(ranges, 9000, 300, 200, now + 10, 10000);
+	cma_limit(ranges, now + 20, 100, 10000);
+	KUNIT_EXPECT_EQ(test, 2248UL, cma_forget(ranges, now + 99));
+	KUNIT_EXPECT_EQ(test, 200UL, cma_forget(ranges, now + 109));
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, now + 110));
+}
+
+/* A shorter time ends sooner, counted from the write; a lower limit holds at once. */
+static void knobs_that_keep_less(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+
+	remember(ranges, 1000, 2048, 2048, 0, 10000);
+	cma_limit(ranges, 10, 30, 10000);
+	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 39));
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 40));
+	/* Nothing is to be kept. */
+	remember(ranges, 1000, 2048, 2048, 0, 10000);
+	cma_limit(ranges, 10, 0, 10000);
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 10));
+	/* The older one goes. */
+	remember(ranges, 1000, 600, 600, 0, 10000);
+	remember(ranges, 5000, 700, 700, 1, 10000);
+	cma_limit(ranges, 2, 100, 1000);
+	KUNIT_EXPECT_EQ(test, 700UL, cma_forget(ranges, 2));
+	/* Of one that is too large the first part stays. */
+	cma_limit(ranges, 2, 100, 400);
+	KUNIT_EXPECT_EQ(test, 400UL, cma_forget(ranges, 2));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(ranges, 5399, 5400, 2));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 5400, 5700, 2));
+	cma_limit(ranges, 2, 100, 0);
+	KUNIT_EXPECT_EQ(test, 0UL, cma_forget(ranges, 2));
 }
 
 /* Adjoining ranges join; the joined range is kept as long as the younger one. */
@@ -473,7 +512,9 @@ static struct kunit_case cma_core_cases[] = {
 	KUNIT_CASE(debts_are_bounded),
 	KUNIT_CASE(remembers_and_forgets),
 	KUNIT_CASE(taken_again),
-	KUNIT_CASE(held_until_released),
+	KUNIT_CASE(owned_until_released),
+	KUNIT_CASE(knobs_that_do_not_matter),
+	KUNIT_CASE(knobs_that_keep_less),
 	KUNIT_CASE(neighbours_join),
 	KUNIT_CASE(no_more_than_may_be),
 	KUNIT_CASE(any_events_keep_ranges_sane),

@@ -42,6 +42,7 @@ typedef unsigned int gfp_t;
 #define GFP_KERNEL		0
 
 #define BIT(n)			(1UL << (n))
+#define BITS_PER_LONG		(8 * sizeof(long))
 #define BIT_ULL(n)		(1ULL << (n))
 #define GENMASK(h, l)		((~0UL << (l)) & (~0UL >> (63 - (h))))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))

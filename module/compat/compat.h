@@ -445,14 +445,21 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 
 /*
  * A CMA area may have several ranges, and cma_get_base() warns if an area has more than one.
- * struct cma up to nranges (mm/cma.h).
+ * struct cma up to the bitmap of its first range, in which a bit stands for 2^order_per_bit pages
+ * that an owner has (mm/cma.h).
  * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #define LMM_HAS_CMA_PIECES
+struct cma_memrange {
+	unsigned long base_pfn;
+	unsigned long pages;
+	unsigned long *bitmap;
+};
+
 struct cma {
 	unsigned long pages[2];
-	unsigned int order;
+	unsigned int order_per_bit;
 	spinlock_t lock;	/* the bitmaps */
 	struct mutex mutex;	/* allocations, one at a time */
 #ifdef CONFIG_CMA_DEBUGFS
@@ -461,11 +468,21 @@ struct cma {
 #endif
 	char name[64];
 	int nranges;
+	struct cma_memrange ranges[1];
 };
 
 #define lmm_cma_pieces(area)	((area)->nranges)
+#define lmm_cma_bitmap(area)	((area)->ranges[0].bitmap)
 #else
+struct cma {
+	unsigned long base_pfn;
+	unsigned long pages;
+	unsigned long *bitmap;
+	unsigned int order_per_bit;
+};
+
 #define lmm_cma_pieces(area)	1
+#define lmm_cma_bitmap(area)	((area)->bitmap)
 #endif
 
 /*

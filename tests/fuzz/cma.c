@@ -162,7 +162,7 @@ static void kept(struct input *input)
 		unsigned long end = start + take_within(input, 1, 1024), pages, sum = 0;
 		int i;
 
-		switch (take(input, 1) % 4) {
+		switch (take(input, 1) % 5) {
 		case 0:
 			cma_taken(ranges, start, end);
 			/* Nothing of the owner's range is kept as free. */
@@ -180,6 +180,10 @@ static void kept(struct input *input)
 		case 2:
 			now += take(input, 2);
 			break;
+		case 3:
+			max = take_within(input, 1, 4096);
+			cma_limit(ranges, now, take(input, 2), max);
+			break;
 		default: {
 			const struct cma_range range = {
 				.start = start,
@@ -195,47 +199,29 @@ static void kept(struct input *input)
 	}
 }
 
-#define OWNER_SPACE	1024
+#define OWNED_BITS	(2 * BITS_PER_LONG)
 
-static bool keeps(const struct cma_range *held, unsigned long start, unsigned long end,
-		  unsigned long now)
-{
-	return start < end && cma_keeps(held, start, end, now);
-}
-
-/* As many owners as are known at most: what each has is kept until released, and nothing else. */
+/* What the bitmap says of any pages is what a look at each page says. */
 static void owners(struct input *input)
 {
-	struct cma_range held[CMA_RANGES] = { }, owned[CMA_RANGES] = { };
-	unsigned long now = take(input, 8);
-	unsigned int i;
+	unsigned long bitmap[OWNED_BITS / BITS_PER_LONG] = { take(input, 8), take(input, 8) };
+	const unsigned int order = take_within(input, 0, 3);
+	const unsigned long first = take_within(input, 0, 4096);
+	const struct cma_owners owners = {
+		bitmap, first, first + ((unsigned long)OWNED_BITS << order), order,
+	};
 
-	for (i = 0; i < CMA_RANGES; i++)
-		owned[i].start = owned[i].end = i * OWNER_SPACE;
 	while (input->left) {
-		struct cma_range *one = &owned[take_within(input, 0, CMA_RANGES - 1)];
-		unsigned long space = (one - owned) * OWNER_SPACE;
-		unsigned long middle = take_within(input, one->start, one->end);
+		unsigned long start = take_within(input, 0, 8192);
+		unsigned long end = start + take_within(input, 0, 128), pfn;
+		bool owned = false;
 
-		if (one->start == one->end) {
-			one->start = space + take_within(input, 0, OWNER_SPACE / 2);
-			one->end = one->start + take_within(input, 1, OWNER_SPACE / 2);
-			cma_hold(held, one->start, one->end, now++);
-		} else if (take_bool(input)) {
-			cma_let_go(held, space, middle);
-			one->start = middle;
-		} else {
-			cma_let_go(held, middle, space + OWNER_SPACE);
-			one->end = middle;
+		for (pfn = max(start, owners.start); pfn < min(end, owners.end); pfn++) {
+			unsigned long bit = (pfn - first) >> order;
+
+			owned |= bitmap[bit / BITS_PER_LONG] >> bit % BITS_PER_LONG & 1;
 		}
-		now += take(input, 2);
-		for (i = 0; i < CMA_RANGES; i++) {
-			one = &owned[i];
-			space = i * OWNER_SPACE;
-			MUST(keeps(held, one->start, one->end, now), ==, one->start < one->end);
-			MUST_BE(!keeps(held, space, one->start, now));
-			MUST_BE(!keeps(held, one->end, space + OWNER_SPACE, now));
-		}
+		MUST(cma_owned(&owners, start, end), ==, owned);
 	}
 }
 

@@ -42,12 +42,20 @@ rm /mnt/part*
 need write_to "$policy/keep_ms" 60000
 migrated_for reserved 8192 >/dev/null
 check "what it has released is kept" wait_for 10 grown 8191 area "$name" 5
+check "knobs that have nothing to do with it are written" \
+	write_to "$policy/config" "cap_pct=90 regular_free_pct=5 buffers=0"
+same "and it is kept on" "$(area "$name" 5)" 8192
+need write_to "$policy/keep_max_pct" 10
+check "with a lower limit, its first part is: $(area "$name" 5) pages" test "$(area "$name" 5)" -le 6553
+need write_to "$policy/keep_max_pct" 25
+migrated_for reserved 8192 >/dev/null
+check "released again, all of it is" wait_for 10 grown 8191 area "$name" 5
 fill_until 48
 kept=$(migrated_for reserved 8192)
 note "pages migrated for 32 MiB: $lent, kept $kept; counters: $(tr '\n' ' ' <"$policy/counters")"
 # A block or two are lent before the rest of the range is behind all others.
 check "kept, less is moved for it: $kept pages" test "$kept" -lt $((lent / 2))
-same "each was counted" "$(counter allocs cma) $(area "$name" 6)" "4 4"
+same "each was counted" "$(counter allocs cma) $(area "$name" 6)" "5 5"
 refute "more than there is" take reserved 70000
 same "is a failure" "$(counter failures cma) $(area "$name" 8)" "1 1"
 rm /mnt/part*

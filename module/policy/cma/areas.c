@@ -68,14 +68,10 @@ static void area_failed(struct cma_area *area)
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
-/* The owner's pages are free, and kept if they are to be. */
-static void area_let_go(struct cma_area *area, unsigned long pfn, unsigned long count)
+/* Pages of the area that may be kept. */
+static unsigned long area_max(const struct cma_area *area)
 {
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&area->lock, flags);
-	cma_let_go(area->held, pfn, pfn + count);
-	raw_spin_unlock_irqrestore(&area->lock, flags);
+	return area->pages * READ_ONCE(cma.keep_pct) / 100;
 }
 
 /* Stop lending a range with so many free pages. */
@@ -91,7 +87,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 	};
 
 	raw_spin_lock_irqsave(&area->lock, flags);
-	cma_remember(area->ranges, &range, jiffies, area->pages * READ_ONCE(cma.keep_pct) / 100);
+	cma_remember(area->ranges, &range, jiffies, area_max(area));
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 	/* Not at once: the worker must not delay an owner that tries range after range. */
@@ -168,7 +164,6 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 	raw_spin_lock_irqsave(&area->lock, flags);
 	area->allocs++;
 	cma_taken(area->ranges, pfn, pfn + count);
-	cma_hold(area->held, pfn, pfn + count, jiffies);
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
@@ -226,7 +221,6 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 		/* Another policy may hold some of the released pages. */
 		lmm_pages_wanted(page_zone(page));
 	}
-	area_let_go(area, pfn, count);
 }
 
 /*
@@ -349,6 +343,12 @@ static int area_add(struct cma *kernel_area, void *unused)
 	area->name = KCALL(cma_name)(kernel_area);
 	area->pages = size >> PAGE_SHIFT;
 	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));
+	area->owners = (struct cma_owners){
+		.bitmap = lmm_cma_bitmap(kernel_area),
+		.start = PHYS_PFN(base),
+		.end = PHYS_PFN(base + size),
+		.order = kernel_area->order_per_bit,
+	};
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
 	return 0;
@@ -359,6 +359,9 @@ static int area_add(struct cma *kernel_area, void *unused)
  * @zone: zone of the pages
  * @pfn: first page frame number
  * @count: number of pages
+ *
+ * The caller has just allocated the pages, so an owner that has them is about to report the
+ * release.  After the kernel has cleared the bitmap, the report is some hundred instructions away.
  *
  * Context: process.
  * Return: true if so.
@@ -373,9 +376,10 @@ bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long
 
 		if (area->zone != zone)
 			continue;
+		if (cma_owned(&area->owners, pfn, pfn + count))
+			return true;
 		raw_spin_lock_irq(&area->lock);
-		kept = cma_keeps(area->ranges, pfn, pfn + count, jiffies) ||
-		       cma_keeps(area->held, pfn, pfn + count, jiffies);
+		kept = cma_keeps(area->ranges, pfn, pfn + count, jiffies);
 		raw_spin_unlock_irq(&area->lock);
 	}
 	return kept;
@@ -406,7 +410,7 @@ int cma_areas_find(char *why, size_t len)
 }
 
 /**
- * cma_areas_configure() - forget all ranges, since the knobs have changed
+ * cma_areas_configure() - keep ranges by the knobs, which may have changed
  *
  * Context: process.
  */
@@ -418,7 +422,7 @@ void cma_areas_configure(void)
 		struct cma_area *area = &cma.areas[i];
 
 		raw_spin_lock_irq(&area->lock);
-		memset(area->ranges, 0, sizeof(area->ranges));
+		cma_limit(area->ranges, jiffies, READ_ONCE(cma.keep), area_max(area));
 		area_count_kept(area);
 		raw_spin_unlock_irq(&area->lock);
 	}

@@ -212,42 +212,71 @@ void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
 }
 
 /**
- * cma_hold() - an owner has got a range, which lasts until the owner releases the range
- * @held: CMA_RANGES ranges that owners have; the oldest makes room
+ * cma_owned() - does an owner have one of these pages?
+ * @owners: what the owners have
  * @start: first page frame number
  * @end: page frame number after the last
- * @now: time in jiffies
  *
- * Context: any, ranges locked.
+ * Context: any; a racy look.
+ * Return: true if so; false where the range is no memory of the area.
  */
-void cma_hold(struct cma_range *held, unsigned long start, unsigned long end, unsigned long now)
+bool cma_owned(const struct cma_owners *owners, unsigned long start, unsigned long end)
 {
-	/* So far away that the time does not come, and still later than @now (time_before()). */
-	*range_spare(held, now) = (struct cma_range){
-		.start = start, .end = end, .until = now + LONG_MAX / 2,
-	};
+	unsigned long bit, last;
+
+	start = max(start, owners->start);
+	end = min(end, owners->end);
+	if (start >= end)
+		return false;
+	last = (end - 1 - owners->start) >> owners->order;
+	for (bit = (start - owners->start) >> owners->order; bit <= last; bit++)
+		if (READ_ONCE(owners->bitmap[bit / BITS_PER_LONG]) >> bit % BITS_PER_LONG & 1)
+			return true;
+	return false;
+}
+
+/* Forget the range that would be forgotten first. */
+static void forget_oldest(struct cma_range *ranges, unsigned long now)
+{
+	struct cma_range *oldest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < CMA_RANGES; i++)
+		if (range_is_used(&ranges[i], now) &&
+		    (!oldest || time_before(ranges[i].until, oldest->until)))
+			oldest = &ranges[i];
+	oldest->end = oldest->start;
+}
+
+/* Leave the first @max pages of a range. */
+static void range_cut(struct cma_range *range, unsigned long max)
+{
+	range->end = min(range->end, range->start + max);
+	range->free = min(range->free, range->end - range->start);
 }
 
 /**
- * cma_let_go() - an owner has released a range, or the first or last part of one
- * @held: CMA_RANGES ranges that owners have
- * @start: first page frame number
- * @end: page frame number after the last
+ * cma_limit() - keep no longer, and no more, than the knobs now say
+ * @ranges: CMA_RANGES ranges of an area
+ * @now: time in jiffies
+ * @keep: jiffies that a range is kept at most from now on
+ * @max: pages that may be kept in all; the oldest ranges go first
  *
  * Context: any, ranges locked.
  */
-void cma_let_go(struct cma_range *held, unsigned long start, unsigned long end)
+void cma_limit(struct cma_range *ranges, unsigned long now, unsigned long keep, unsigned long max)
 {
 	unsigned int i;
 
 	for (i = 0; i < CMA_RANGES; i++) {
-		struct cma_range *range = &held[i];
-
-		if (start <= range->start && range->start < end)
-			range->start = min(range->end, end);
-		else if (start < range->end && range->end <= end)
-			range->end = start;
+		if (!range_is_used(&ranges[i], now))
+			continue;
+		if (time_after(ranges[i].until, now + keep))
+			ranges[i].until = now + keep;
+		range_cut(&ranges[i], max);
 	}
+	while (pages_remembered(ranges, now) > max)
+		forget_oldest(ranges, now);
 }
 
 /**
@@ -267,8 +296,7 @@ void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsi
 	unsigned int i;
 	bool join;
 
-	range.end = min(range.end, range.start + max);
-	range.free = min(range.free, range.end - range.start);
+	range_cut(&range, max);
 	if (!range_is_used(&range, now))
 		return;
 	all = range;
@@ -282,15 +310,8 @@ void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsi
 	for (i = 0; i < CMA_RANGES; i++)
 		if (join ? ranges_touch(&ranges[i], &all) : overlap(&ranges[i], &all))
 			ranges[i].end = ranges[i].start;
-	while (pages_remembered(ranges, now) + all.end - all.start > max) {
-		struct cma_range *oldest = NULL;
-
-		for (i = 0; i < CMA_RANGES; i++)
-			if (range_is_used(&ranges[i], now) &&
-			    (!oldest || time_before(ranges[i].until, oldest->until)))
-				oldest = &ranges[i];
-		oldest->end = oldest->start;
-	}
+	while (pages_remembered(ranges, now) + all.end - all.start > max)
+		forget_oldest(ranges, now);
 	*range_spare(ranges, now) = all;
 }
 

@@ -173,12 +173,28 @@ struct cma_range {
 };
 
 void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end);
-void cma_hold(struct cma_range *held, unsigned long start, unsigned long end, unsigned long now);
-void cma_let_go(struct cma_range *held, unsigned long start, unsigned long end);
+void cma_limit(struct cma_range *ranges, unsigned long now, unsigned long keep, unsigned long max);
 void cma_remember(struct cma_range *ranges, const struct cma_range *wanted, unsigned long now,
 		  unsigned long max);
 bool cma_keeps(const struct cma_range *ranges, unsigned long start, unsigned long end,
 	       unsigned long now);
 unsigned long cma_forget(struct cma_range *ranges, unsigned long now);
+
+/**
+ * struct cma_owners - what the owners of an area have
+ * @bitmap: the kernel's bitmap.  A bit is set before its pages are taken, and cleared after they are
+ *	free.
+ * @start: first page frame number of the area
+ * @end: page frame number after the last
+ * @order: a bit stands for 2^@order pages
+ */
+struct cma_owners {
+	const unsigned long *bitmap;
+	unsigned long start;
+	unsigned long end;
+	unsigned int order;
+};
+
+bool cma_owned(const struct cma_owners *owners, unsigned long start, unsigned long end);
 
 #endif /* LIVEMM_POLICY_CMA_CORE_H */

@@ -200,8 +200,13 @@ static const struct lmm_layout cma_layouts[] = {
 	LMM_LAYOUT(zone, vm_stat),
 #ifdef CONFIG_CMA
 	LMM_LAYOUT(zone, cma_pages),
+	LMM_LAYOUT(cma, order_per_bit),
 #ifdef LMM_HAS_CMA_PIECES
 	LMM_LAYOUT(cma, nranges),
+	LMM_LAYOUT(cma, ranges),
+	LMM_LAYOUT(cma_memrange, bitmap),
+#else
+	LMM_LAYOUT(cma, bitmap),
 #endif
 #endif
 	LMM_LAYOUT(page, buddy_list),

@@ -45,11 +45,11 @@ struct cma_zone {
  * @name: the kernel's copy of the name; events identify the area by its address
  * @zone: the zone; no area spans two
  * @pages: size of the area
+ * @owners: what owners have, whether or not the policy was on when they got it.  The kernel reports
+ *	a release when the pages are free already; by then nothing is to have been moved there.
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
  * @ranges: ranges that are not lent
- * @held: ranges that owners have got since the policy knows the area.  The kernel reports a release
- *	when the pages are free already; by then nothing is to have been moved there.
  * @kept: free pages in @ranges
  * @allocs: allocations that succeeded
  * @retries: ranges that could not be emptied
@@ -59,9 +59,9 @@ struct cma_area {
 	const char *name;
 	struct zone *zone;
 	unsigned long pages;
+	struct cma_owners owners;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];
-	struct cma_range held[CMA_RANGES];
 	unsigned long kept;
 	u64 allocs;
 	u64 retries;
