@@ -6,6 +6,7 @@
 
 #include "policy/cma/core.c"
 #include "policy/cma/core_balance.c"
+#include "policy/cma/core_ahead.c"
 
 #define BLOCK	512
 #define BATCH	63
@@ -225,11 +226,52 @@ static void owners(struct input *input)
 	}
 }
 
+/* Movement is due in time, ends before the request that is expected, and is of pages that are kept. */
+static void rhythms(struct input *input)
+{
+	struct cma_range ranges[CMA_RANGES] = { }, range;
+	struct cma_rhythm rhythm = { };
+	u64 now = take(input, 4), end, due;
+	unsigned int rate, i;
+
+	while (input->left) {
+		unsigned long start = take_within(input, 0, 4096), wanted = take(input, 2), lent;
+		const struct cma_range one = {
+			.start = start,
+			.end = start + take_within(input, 1, 1024),
+			.until = 1 + take(input, 1),
+			.free = take_within(input, 0, 1024),
+		};
+
+		now += take(input, 2);
+		if (take_bool(input))
+			cma_rhythm_asks(&rhythm, now, wanted);
+		else
+			cma_rhythm_releases(&rhythm, now);
+		cma_remember(ranges, &one, 0, 4096);
+		lent = cma_ahead_range(ranges, 0, rhythm.wanted, &range);
+		MUST(range.end - range.start, <=, rhythm.wanted);
+		MUST(lent, <=, range.end - range.start);
+		for (i = 0; range.start < range.end && i < CMA_RANGES; i++)
+			MUST_BE(ranges[i].end - ranges[i].start < rhythm.wanted ||
+				!range_is_used(&ranges[i], 0) || range.start <= ranges[i].start);
+		rate = take(input, 3);
+		end = cma_ahead_end(&rhythm);
+		due = cma_ahead_due(&rhythm, now, lent, rate);
+		if (!rate || !end)
+			MUST(due, ==, CMA_AHEAD_NEVER);
+		if (due != CMA_AHEAD_NEVER) {
+			MUST(now + due, <=, end);
+			MUST(end, <, rhythm.released + rhythm.gap);
+		}
+	}
+}
+
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, runs, charges, kept, owners, balances, searches,
+		verdicts, runs, charges, kept, owners, balances, searches, rhythms,
 	};
 	struct input input = { data, size };
 

@@ -4,7 +4,8 @@
 # args: cma=256M transparent_hugepage=never
 #
 # A kernel with CMA whose refills cannot be hooked. The policy refuses in words to lend by a rule
-# of its own. The policy still keeps released memory for the owner and counts allocations.
+# of its own. The policy still keeps released memory for the owner, counts allocations, and empties
+# the range that an owner is about to ask for.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 
@@ -58,6 +59,36 @@ check "kept, less is moved for it: $kept pages" test "$kept" -lt $((lent / 2))
 same "each was counted" "$(counter allocs cma) $(area "$name" 6)" "5 5"
 refute "more than there is" take reserved 70000
 same "is a failure" "$(counter failures cma) $(area "$name" 8)" "1 1"
+rm /mnt/part*
+
+# An owner with a rhythm: what was lent of its range leaves before the owner asks.  Each round lends
+# half of the range at least, then makes room in regular memory: the first parts of what fills memory
+# lie there.  A busy host needs time to move pages, so the budget is small, and its time long.
+round() {
+	_again=0
+	while [ "$(meminfo CmaFree)" -gt 16384 ] && [ $_again -lt 60 ]; do
+		fill "again$_again" 8
+		_again=$((_again + 1))
+	done
+	rm "/mnt/part$1"
+	sleep "$2"
+	migrated_for reserved 8192
+	rm -f /mnt/again*
+}
+need write_to "$policy/enabled" 0
+rm /mnt/part*
+fill_until 24
+need write_to "$policy/config" "enabled=1 move_pages_per_s=500 regular_free_pct=0"
+migrated_for reserved 8192 >/dev/null
+retried=$(counter retries cma)
+# The gap is learned with this request, and the next comes later than that.
+unknown=$(round 0 25)
+expected=$(round 1 40)
+note "pages migrated for 32 MiB: of a request that is not expected $unknown, expected $expected; moved ahead $(counter ahead cma), no room $(counter ahead_no_room cma), early $(counter ahead_early cma)"
+check "much is lent of a kept range: $unknown pages" test "$unknown" -gt 1000
+check "pages leave ahead of the owner" test "$(counter ahead cma)" -gt 1000
+check "and it waits for fewer: $expected pages" test "$expected" -lt $((unknown / 2))
+same "and gets the first range" "$(counter retries cma)" "$retried"
 rm /mnt/part*
 check "switches off" write_to "$policy/enabled" 0
 need rmmod lmm_owner

@@ -17,6 +17,7 @@
  */
 #include <linux/cma.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/page-flags.h>
@@ -104,6 +105,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 void cma_on_start(const char *name, unsigned long count)
 {
 	struct cma_area *area = area_of(name);
+	unsigned long flags;
 
 	if (!area)
 		return;
@@ -111,6 +113,11 @@ void cma_on_start(const char *name, unsigned long count)
 		atomic_inc(&cma_zone_of(area->zone)->allocating);
 	else
 		area_failed(area);
+	if (cma_ahead_is_early(area))
+		lmm_count(&lmm_cma_policy, COUNT_AHEAD_EARLY, 1);
+	raw_spin_lock_irqsave(&area->lock, flags);
+	cma_rhythm_asks(&area->rhythm, ktime_to_ms(ktime_get()), count);
+	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
 /**
@@ -209,6 +216,8 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 		    unsigned long count)
 {
 	struct cma_area *area = area_of(name);
+	unsigned long flags;
+	bool expected;
 
 	if (!area)
 		return;
@@ -221,6 +230,11 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 		/* Another policy may hold some of the released pages. */
 		lmm_pages_wanted(page_zone(page));
 	}
+	raw_spin_lock_irqsave(&area->lock, flags);
+	expected = cma_rhythm_releases(&area->rhythm, ktime_to_ms(ktime_get()));
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+	if (expected)
+		cma_balance_kick();
 }
 
 /*
@@ -426,6 +440,17 @@ void cma_areas_configure(void)
 		area_count_kept(area);
 		raw_spin_unlock_irq(&area->lock);
 	}
+}
+
+/**
+ * cma_areas_look() - count the free pages of kept ranges soon, and put these last
+ *
+ * Context: process, the policy on.
+ */
+void cma_areas_look(void)
+{
+	cancel_delayed_work(&keep_work);
+	schedule_delayed_work(&keep_work, 1);
 }
 
 /**

@@ -139,6 +139,12 @@ static bool slice_over(void)
 	       (!READ_ONCE(balance.oom) && time_after_eq(jiffies, balance.slice_end));
 }
 
+/* An owner that will ask does not matter while the OOM killer waits. */
+static bool ahead_over(void)
+{
+	return slice_over() || READ_ONCE(balance.oom);
+}
+
 /* Pages that may be moved now. */
 static u64 pages_left(void)
 {
@@ -153,7 +159,14 @@ static struct cma_aim aim(void)
 	};
 }
 
-static gfp_t target_gfp(const struct zone *zone)
+/**
+ * cma_target_gfp() - flags for the pages to move to
+ * @zone: the zone, or one of the node, that the pages are to be in
+ *
+ * Context: any.
+ * Return: flags of a movable request that neither waits nor reclaims.
+ */
+gfp_t cma_target_gfp(const struct zone *zone)
 {
 #ifdef CONFIG_ZONE_DMA32
 	if (zone_idx(zone) == ZONE_DMA32)
@@ -181,7 +194,7 @@ static bool pages_add(struct balance_move *balanced)
 	for (i = 0; i < ARRAY_SIZE(target_orders); i++) {
 		order = target_orders[i];
 		page = alloc_pages_node(zone_to_nid(balanced->target),
-					target_gfp(balanced->target), order);
+					cma_target_gfp(balanced->target), order);
 		if (!page)
 			continue;
 		if (!target_is_good(balanced->target, page, order)) {
@@ -204,7 +217,7 @@ static bool folio_try(struct balance_move *balanced, unsigned int order)
 	bool good = false;
 
 	while (!good && i < MAX_ASIDE) {
-		folio = __folio_alloc(target_gfp(balanced->target), order,
+		folio = __folio_alloc(cma_target_gfp(balanced->target), order,
 				      zone_to_nid(balanced->target), NULL);
 		if (!folio)
 			break;
@@ -459,7 +472,7 @@ static void balance_pass(struct work_struct *work)
 	u32 rate = READ_ONCE(balance.rate);
 	bool near = false, done = true;
 	struct zone *zone;
-	u64 now = now_ms();
+	u64 now = now_ms(), ahead;
 	unsigned long next;
 
 	if (!rate || READ_ONCE(balance.leaving))
@@ -468,13 +481,27 @@ static void balance_pass(struct work_struct *work)
 	lmm_budget_fill(&balance.pages, rate, now);
 	lmm_budget_fill(&balance.blocks, CMA_BLOCKS_PER_S, now);
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_PASSES, 1);
+	ahead = cma_ahead_pass(&balance.pages, rate, ahead_over);
 	for (zone = lmm_zone_after(NULL); zone && done; zone = lmm_zone_after(zone))
 		done = zone_work(zone, &balance.zones[lmm_zone_slot(zone)], &near);
 	WRITE_ONCE(balance.woken, jiffies + msecs_to_jiffies(WOKEN_MS));
 	/* Reclaim does not pause either; the budget does that. */
 	next = done ? look_after(near) : 0;
+	if (ahead < jiffies_to_msecs(next))
+		next = msecs_to_jiffies(ahead);
 	if (!READ_ONCE(balance.leaving))
 		queue_delayed_work(balance.worker.wq, &balance.worker.pass, next);
+}
+
+/**
+ * cma_balance_kick() - have the worker look soon
+ *
+ * Context: any, preemption off.
+ */
+void cma_balance_kick(void)
+{
+	if (balance.zones && READ_ONCE(balance.rate))
+		lmm_worker_kick(&balance.worker);
 }
 
 /**
@@ -486,9 +513,8 @@ static void balance_pass(struct work_struct *work)
  */
 void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 {
-	if (balance.zones && READ_ONCE(balance.rate) &&
-	    time_after_eq(jiffies, READ_ONCE(balance.woken)))
-		lmm_worker_kick(&balance.worker);
+	if (time_after_eq(jiffies, READ_ONCE(balance.woken)))
+		cma_balance_kick();
 }
 
 /*
@@ -499,6 +525,7 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 {
 	unsigned long *freed = parm;
 	u64 before = READ_ONCE(balance.moved), moved;
+	unsigned long given = cma_ahead_given();
 
 	if (!READ_ONCE(balance.rate))
 		return NOTIFY_OK;
@@ -508,7 +535,7 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	WRITE_ONCE(balance.oom, false);
 	moved = READ_ONCE(balance.moved) - before;
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_OOM, moved);
-	*freed += moved;
+	*freed += moved + cma_ahead_given() - given;
 	return NOTIFY_OK;
 }
 

@@ -182,8 +182,8 @@ unsigned long cma_forget(struct cma_range *ranges, unsigned long now);
 
 /**
  * struct cma_owners - what the owners of an area have
- * @bitmap: the kernel's bitmap.  A bit is set before its pages are taken, and cleared after they are
- *	free.
+ * @bitmap: the kernel's bitmap.  A bit is set before its pages are taken, and cleared after these
+ *	are free.
  * @start: first page frame number of the area
  * @end: page frame number after the last
  * @order: a bit stands for 2^@order pages

@@ -57,7 +57,10 @@ enum cma_knob {
 	COUNTER(BALANCE_WARM, "balance_warm")		\
 	COUNTER(BALANCE_NO_ROOM, "balance_no_room")	\
 	COUNTER(BALANCE_VAIN, "balance_vain")		\
-	COUNTER(BALANCE_OOM, "balance_oom")
+	COUNTER(BALANCE_OOM, "balance_oom")		\
+	COUNTER(AHEAD, "ahead")				\
+	COUNTER(AHEAD_NO_ROOM, "ahead_no_room")		\
+	COUNTER(AHEAD_EARLY, "ahead_early")
 
 enum cma_counter {
 	CMA_COUNTERS(LMM_COUNTER)

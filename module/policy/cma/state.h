@@ -8,6 +8,8 @@
  * core.c		the arithmetic of both
  * balance.c		the worker that moves pages from regular memory to CMA memory
  * core_balance.c	its arithmetic
+ * ahead.c		the worker empties a range just before its owner asks for it
+ * core_ahead.c		when that is
  */
 #ifndef LIVEMM_POLICY_CMA_STATE_H
 #define LIVEMM_POLICY_CMA_STATE_H
@@ -21,7 +23,9 @@
 #include "livemm.h"
 #include "hook/klp_port.h"
 #include "core.h"
+#include "core_ahead.h"
 #include "knobs.h"
+#include "policy/common/core_budget.h"
 #include "policy/common/zones.h"
 
 /**
@@ -50,6 +54,7 @@ struct cma_zone {
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
  * @ranges: ranges that are not lent
+ * @rhythm: when its owners ask for memory
  * @kept: free pages in @ranges
  * @allocs: allocations that succeeded
  * @retries: ranges that could not be emptied
@@ -62,6 +67,7 @@ struct cma_area {
 	struct cma_owners owners;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];
+	struct cma_rhythm rhythm;
 	unsigned long kept;
 	u64 allocs;
 	u64 retries;
@@ -106,6 +112,7 @@ void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_
 /* areas.c */
 int cma_areas_find(char *why, size_t len);
 void cma_areas_configure(void);
+void cma_areas_look(void);
 void cma_areas_stop(void);
 void cma_areas_show(struct seq_file *m);
 unsigned int cma_drain_lists(struct zone *zone, int most);
@@ -116,7 +123,14 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 void cma_on_release(const char *name, unsigned long pfn, const struct page *page,
 		    unsigned long count);
 
+/* ahead.c */
+u64 cma_ahead_pass(struct lmm_budget *budget, u32 rate, bool (*over)(void));
+bool cma_ahead_is_early(const struct cma_area *area);
+unsigned long cma_ahead_given(void);
+
 /* balance.c */
+gfp_t cma_target_gfp(const struct zone *zone);
+void cma_balance_kick(void);
 u32 cma_balance_rate(void);
 int cma_balance_start(void);
 void cma_balance_stop(void);

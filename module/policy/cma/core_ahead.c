@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core_ahead.c - when an owner will ask for memory again, and which range is to be empty by then;
+ * see core_ahead.h
+ */
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "core_ahead.h"
+
+/**
+ * cma_rhythm_asks() - an owner asks for pages
+ * @rhythm: the area's rhythm
+ * @now: time in ms
+ * @count: pages wanted
+ *
+ * A shorter gap counts at once, a longer one by a quarter: to be early costs a few pages that are
+ * lent again, to be late is of no use.
+ *
+ * Context: any, rhythm locked.
+ */
+void cma_rhythm_asks(struct cma_rhythm *rhythm, u64 now, unsigned long count)
+{
+	u64 gap;
+
+	if (rhythm->released) {
+		gap = max_t(u64, now - min(now, rhythm->released), 1);
+		if (rhythm->gap && gap > rhythm->gap)
+			rhythm->gap += (gap - rhythm->gap) / 4;
+		else
+			rhythm->gap = gap;
+	}
+	rhythm->released = 0;
+	rhythm->wanted = count;
+}
+
+/**
+ * cma_rhythm_releases() - an owner releases pages
+ * @rhythm: the area's rhythm
+ * @now: time in ms
+ *
+ * Context: any, rhythm locked.
+ * Return: true if this is the first release since a request, and movement may become due.
+ */
+bool cma_rhythm_releases(struct cma_rhythm *rhythm, u64 now)
+{
+	bool first = !rhythm->released;
+
+	rhythm->released = max_t(u64, now, 1);
+	return first && rhythm->gap > CMA_AHEAD_REST_MS + CMA_AHEAD_LOOK_MS;
+}
+
+/**
+ * cma_ahead_end() - when does movement end?
+ * @rhythm: the area's rhythm
+ *
+ * Context: any, rhythm locked.
+ * Return: time in ms; 0 if no request is expected.
+ */
+u64 cma_ahead_end(const struct cma_rhythm *rhythm)
+{
+	if (!rhythm->released || rhythm->gap <= CMA_AHEAD_REST_MS)
+		return 0;
+	return rhythm->released + rhythm->gap - CMA_AHEAD_REST_MS;
+}
+
+/**
+ * cma_ahead_due() - when is movement due?
+ * @rhythm: the area's rhythm
+ * @now: time in ms
+ * @lent: pages of the range that are to leave, as far as is known
+ * @rate: pages that may be moved in a second
+ *
+ * Context: any, rhythm locked.
+ * Return: ms from @now; 0 if movement is due; CMA_AHEAD_NEVER if no request is expected, or
+ *	movement would come too late.
+ */
+u64 cma_ahead_due(const struct cma_rhythm *rhythm, u64 now, unsigned long lent, unsigned int rate)
+{
+	u64 end = cma_ahead_end(rhythm), need;
+
+	if (!rate || now >= end)
+		return CMA_AHEAD_NEVER;
+	need = CMA_AHEAD_LOOK_MS + div_u64((u64)lent * 1000 * CMA_AHEAD_SLACK, rate);
+	return end - now - min(end - now, need);
+}
+
+/**
+ * cma_ahead_range() - what will the owner most likely get?
+ * @ranges: CMA_RANGES ranges of an area
+ * @now: time in jiffies
+ * @wanted: pages that the owner asks for
+ * @range: gets the pages
+ *
+ * The kernel takes the first range that no owner has and that is large enough.
+ *
+ * Context: any, ranges locked.
+ * Return: pages of @range that are not free; 0 if nothing is kept, or all of it is free.
+ */
+unsigned long cma_ahead_range(const struct cma_range *ranges, unsigned long now,
+			      unsigned long wanted, struct cma_range *range)
+{
+	const struct cma_range *best = NULL, *one;
+	unsigned long pages, lent;
+
+	*range = (struct cma_range){ };
+	for (one = ranges; one < ranges + CMA_RANGES; one++) {
+		pages = one->end - one->start;
+		if (!pages || !time_before(now, one->until))
+			continue;
+		if (!best)
+			best = one;
+		else if (min(pages, wanted) > min(best->end - best->start, wanted) ||
+			 (pages >= wanted && one->start < best->start))
+			best = one;
+	}
+	if (!best)
+		return 0;
+	*range = *best;
+	lent = range->end - range->start - min(range->free, range->end - range->start);
+	range->end = min(range->end, range->start + wanted);
+	return min(lent, range->end - range->start);
+}
