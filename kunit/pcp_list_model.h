@@ -37,6 +37,8 @@ struct list_model {
 	struct pcp_steer steer;		/* settings of the core */
 	int count;			/* pages in the list */
 	bool by_run;			/* the kernel's batches are those of 6.12 */
+	bool in_parts;			/* the kernel drains a batch at a time, as 7.2 does */
+	bool alone;			/* each part is answered as if it were a drain of its own */
 	int free_factor;		/* the kernel's doubling of the pages that a drain frees */
 	int free_count;			/* 6.12: pages freed in a row */
 	int alloc_factor;		/* 6.12: the kernel's doubling of refills */
@@ -67,6 +69,7 @@ static struct pcp_sample model_sample(const struct list_model *m)
 		.count = m->count,
 		.net = m->allocated - m->freed,
 		.allocated = m->allocated,
+		.freed = m->freed,
 	};
 }
 
@@ -196,13 +199,31 @@ static int model_asks(struct list_model *m)
 	return min(max(pages, m->limits.batch), most);
 }
 
+/* The kernel drains @asked pages, the parts of one drain included; returns how many went. */
+static int model_drain_part(struct list_model *m, int asked, int part)
+{
+	const struct pcp_sample sample = model_sample(m);
+	int pages = asked;
+
+	if (!part)
+		pages = pcp_event_drain_first(&m->event, &sample, asked, &m->limits, &m->steer);
+	else if (!m->alone && !pcp_blocked(&m->limits) && !m->limits.near)
+		pages = pcp_event_drain_next(&m->event, asked);
+	model_must(m, pcp_event_drain_goes_on(&m->event, &sample), "a part was not seen as one");
+	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
+	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
+		   "a drain kept pages under pressure");
+	m->count -= pages;
+	return pages;
+}
+
 static void model_drain(struct list_model *m)
 {
 	const struct pcp_sample sample = model_sample(m);
 	int high = model_high(m);
 	int asked = model_asks(m);
 	struct pcp_decision got;
-	int pages;
+	int pages = 0, part = 0;
 
 	got = pcp_event_drain(&m->event, &sample, &m->limits, &m->steer);
 	model_must(m, got.high >= high, "a drain lowered");
@@ -216,13 +237,13 @@ static void model_drain(struct list_model *m)
 		m->top = max(m->top, got.high);
 		m->raises++;
 	}
-	pages = pcp_event_drain_count(&m->event, &sample, asked, &m->limits, &m->steer);
-	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
-	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
-		   "a drain kept pages under pressure");
-	pcp_event_drained(&m->event, &sample, pages);
+	do {
+		int most = m->in_parts ? min(asked, m->limits.batch) : asked;
+
+		pages += model_drain_part(m, most, part++);
+		asked -= most;
+	} while (asked && m->count);
 	m->drains += pages > 0;
-	m->count -= pages;
 	m->drained += pages;
 	m->biggest_drain = max(m->biggest_drain, pages);
 }

@@ -371,9 +371,10 @@ static void on_refill(struct zone *zone, unsigned int order, int migratetype, in
 	TELL(refill, zone, order, migratetype, got << order);
 }
 
-static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
+static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+			  unsigned long caller)
 {
-	CHANGE(count, drain_count, zone, count, pcp, pindex);
+	CHANGE(count, drain_count, zone, count, pcp, pindex, caller);
 	return count;
 }
 

@@ -125,10 +125,12 @@ struct lmm_events {
 	void (*refill)(struct zone *zone, unsigned int order, int migratetype, int pages);
 
 	/**
-	 * @drain_count: a drain of @count pages is about to begin, of the list @pindex of @pcp
-	 * first.  Returns how many to drain, from 0 to @count.  Under pcp->lock.  Hook: drain.
+	 * @drain_count: a drain of @count pages that @caller asked for is about to begin, of the
+	 * list @pindex of @pcp first.  Returns how many to drain, from 0 to @count.  Under
+	 * pcp->lock.  Hook: drain.
 	 */
-	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
+	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+			   unsigned long caller);
 
 	/** @drain: @pages pages went from a list to the buddy.  Under pcp->lock.  Hook: drain. */
 	void (*drain)(int pages);

@@ -123,7 +123,7 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		int before;
 
 		/* A list that grows keeps its pages; only the rest is for other CPUs. */
-		count = static_call(on_drain_count)(zone, count, pcp, pindex);
+		count = static_call(on_drain_count)(zone, count, pcp, pindex, _RET_IP_);
 		count -= static_call(on_depot_put)(zone, count, pcp, pindex, _RET_IP_);
 		if (count <= 0)
 			return;

@@ -110,8 +110,8 @@ struct lmm_klp_plan {
  * @refill_done: after a refill by a plan: the plan has the blocks from each source
  * @refill: after a refill of the list of @migratetype: @got blocks were moved from the buddy, and
  *	are not counted in the list yet
- * @drain_count: before a drain of @count pages of @pcp, from list @pindex on: returns the number
- *	of pages to drain, at most @count
+ * @drain_count: before @caller drains @count pages of @pcp, from list @pindex on: returns the
+ *	number of pages to drain, at most @count
  * @drain: after a drain: @pages pages went from @pcp to the buddy
  * @scan: before the entries of @vma up to @end are made to fault, and after each part: @part
  *	has the last part (empty at first) and gets the next part; false if no part is left
@@ -144,8 +144,8 @@ struct lmm_klp_handlers {
 	void (*refill_done)(struct zone *zone, unsigned int order,
 			    const struct lmm_klp_plan *plan);
 	void (*refill)(struct zone *zone, unsigned int order, int migratetype, int got);
-	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp,
-			   int pindex);
+	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+			   unsigned long caller);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
 		     struct lmm_klp_part *part);

@@ -96,7 +96,8 @@ static int cpu_of(struct zone *zone, const struct per_cpu_pages *pages)
 }
 
 /* Event: @count pages of a list go to the buddy.  Context: see struct lmm_events. */
-static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
+static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+			  unsigned long caller)
 {
 	struct record_list list;
 	int cpu;

@@ -34,6 +34,8 @@ static void count(struct list *list, long pages)
 	list->sample.net = (unsigned long)list->sample.net + pages;
 	if (pages > 0)
 		list->sample.allocated += pages;
+	else
+		list->sample.freed -= pages;
 }
 
 static void refill(struct list *list)
@@ -60,7 +62,7 @@ static void follow(struct list *list, struct pcp_decision decision)
 
 static void drain(struct list *list)
 {
-	int before = bound(list), pages, asked;
+	int before = bound(list), pages, asked, rest;
 	struct pcp_decision decision;
 
 	decision = pcp_event_drain(&list->event, &list->sample, &list->limits, &list->steer);
@@ -72,12 +74,21 @@ static void drain(struct list *list)
 	if (list->sample.count < bound(list))
 		return;
 	asked = min(list->sample.count, list->limits.batch << 3);
-	pages = pcp_event_drain_count(&list->event, &list->sample, asked, &list->limits,
+	pages = pcp_event_drain_first(&list->event, &list->sample, asked, &list->limits,
 				      &list->steer);
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));
-	pcp_event_drained(&list->event, &list->sample, pages);
+	MUST(pcp_event_drain_goes_on(&list->event, &list->sample), ==, true);
 	list->sample.count -= pages;
+	/* Further parts: what goes after nothing went is nothing. */
+	do {
+		rest = pages;
+		asked = min(list->sample.count, list->limits.batch);
+		pages = pcp_event_drain_next(&list->event, asked);
+		MUST(pages, >=, 0);
+		MUST(pages, <=, rest ? asked : 0);
+		list->sample.count -= pages;
+	} while (asked && (rest || pages));
 }
 
 static void tick(struct list *list)

@@ -71,6 +71,12 @@ static inline unsigned long lmm_cpu_allocated(const struct zone *zone, int cpu)
 			 .event[PGALLOC_NORMAL - ZONE_NORMAL + zone_idx(zone)]);
 }
 
+/* Pages that a CPU has freed, of whatever zone, since boot; may wrap. */
+static inline unsigned long lmm_cpu_freed(int cpu)
+{
+	return READ_ONCE(per_cpu(vm_event_states, cpu).event[PGFREE]);
+}
+
 /*
  * Pages that a CPU has allocated less pages that the CPU has freed, since boot.  The kernel counts
  * the pages that a CPU frees in one sum for all zones.

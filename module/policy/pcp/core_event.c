@@ -240,7 +240,65 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
 	event->drains = successive_drains(event, sample, out) + 1;
 	event->drain_out = out;
 	event->drain_pages = pages;
+	event->drain_rest = 0;
 	event->drain_allocated = sample->allocated;
+	event->drain_freed = sample->freed;
+}
+
+/**
+ * pcp_event_drain_first() - a free has filled a list: how much to drain at once
+ * @event: state of the list
+ * @sample: the list now
+ * @asked: pages that the kernel wants to drain at once
+ * @limits: limits of the list
+ * @steer: settings
+ *
+ * The kernel may drain in parts of a batch each, and release the list's lock in between (7.2).  A
+ * part says nothing of how many follow, so the answer for all parts is given here, once: otherwise
+ * 32 parts of 63 pages would go where a single drain of 2016 pages is cut to a few batches.
+ *
+ * Return: pages of the first part, at most @asked.
+ */
+int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
+			  const struct pcp_limits *limits, const struct pcp_steer *steer)
+{
+	int whole = pcp_event_drain_count(event, sample, INT_MAX, limits, steer);
+	int pages = min(asked, whole);
+
+	pcp_event_drained(event, sample, pages);
+	event->drain_rest = whole - pages;
+	return pages;
+}
+
+/**
+ * pcp_event_drain_goes_on() - is a drain a further part of the last one?
+ * @event: state of the list
+ * @sample: the list now
+ *
+ * The kernel counts a freed page before the page causes a drain.
+ *
+ * Return: true if the CPU has freed no page since; for a drain that a free has caused.
+ */
+bool pcp_event_drain_goes_on(const struct pcp_event *event, const struct pcp_sample *sample)
+{
+	return sample->freed == event->drain_freed;
+}
+
+/**
+ * pcp_event_drain_next() - how much to drain in a further part
+ * @event: state of the list
+ * @asked: pages that the kernel wants to drain
+ *
+ * Return: pages, at most @asked.
+ */
+int pcp_event_drain_next(struct pcp_event *event, int asked)
+{
+	int pages = min(asked, event->drain_rest);
+
+	event->use[event->now].drained += pages;
+	event->drain_pages += pages;
+	event->drain_rest -= pages;
+	return pages;
 }
 
 /**

@@ -86,7 +86,9 @@ struct pcp_use {
  * @drains: successive drains, the CPU having allocated fewer pages between two than had gone
  * @drain_out: pages were outstanding at the last drain
  * @drain_pages: pages that went in the last drain
+ * @drain_rest: pages that may still go for the free that caused the last drain
  * @drain_allocated: the CPU's allocation count at the last drain
+ * @drain_freed: the CPU's count of freed pages at the last drain
  * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
  * @net: smallest net seen in the last PCP_NET_TICKS, without the current tick
@@ -103,7 +105,9 @@ struct pcp_event {
 	unsigned int drains;
 	bool drain_out;
 	unsigned int drain_pages;
+	int drain_rest;
 	unsigned long drain_allocated;
+	unsigned long drain_freed;
 	unsigned int spare_ticks;
 	int least;
 	long net;
@@ -117,11 +121,13 @@ struct pcp_event {
  * @count: pages in the list
  * @net: pages allocated less pages freed by the CPU since boot; only differences count
  * @allocated: pages allocated by the CPU from zones of the list's kind since boot; may wrap
+ * @freed: pages freed by the CPU since boot; may wrap
  */
 struct pcp_sample {
 	int count;
 	long net;
 	unsigned long allocated;
+	unsigned long freed;
 };
 
 /**
@@ -146,6 +152,10 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
 			  const struct pcp_limits *limits, const struct pcp_steer *steer);
 void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages);
+int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
+			  const struct pcp_limits *limits, const struct pcp_steer *steer);
+bool pcp_event_drain_goes_on(const struct pcp_event *event, const struct pcp_sample *sample);
+int pcp_event_drain_next(struct pcp_event *event, int asked);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
 				   unsigned long allocated, const struct pcp_limits *limits);

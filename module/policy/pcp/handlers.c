@@ -18,6 +18,7 @@
 
 #include "livemm.h"
 #include "policy/common/drain.h"
+#include "policy/common/free_path.h"
 #include "state.h"
 
 /* Shortest time between two passes that a hook asks for. */
@@ -230,30 +231,44 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
  * CPU has freed nothing since, a step is mistaken for a free's drain and one batch goes; the next
  * free drains the rest.)
  */
-static bool drain_of_full_list(struct zone *zone, struct per_cpu_pages *pages,
-			       const struct pcp_list *list, int count)
+static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
 {
-	return pages == this_cpu_ptr(zone->per_cpu_pageset) && list->limits.max &&
-	       !READ_ONCE(list->returning) && pages->count >= READ_ONCE(pages->high) &&
-	       count < pages->count;
+	return pages->count >= READ_ONCE(pages->high) && count < pages->count;
 }
 
-/* Mode `event`: raise the bound of this CPU's full list, and limit the drain. */
-static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list,
-			    struct per_cpu_pages *pages, int count, int pindex)
+/* Mode `event`, a free drains a list of this CPU below its bound, perhaps in parts. */
+static int part_drain_count(struct pcp_list *list, const struct pcp_sample *sample,
+			    const struct pcp_limits *limits, int count)
 {
-	struct pcp_limits limits = limits_now(zone, pz, list, pages);
-	struct pcp_steer steer = steer_now();
-	int cpu = smp_processor_id();
-	struct pcp_sample sample;
-	int limit;
+	if (pcp_blocked(limits) || limits->near)
+		return count;
+	return pcp_event_drain_goes_on(&list->event, sample) ?
+	       pcp_event_drain_next(&list->event, count) : count;
+}
 
+/* Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it. */
+static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
+			    struct pcp_list *list, int count, int pindex, bool frees)
+{
+	bool full = drain_of_full_list(pages, count);
+	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_limits limits;
+	struct pcp_sample sample;
+	struct pcp_steer steer;
+	int cpu;
+
+	if ((!full && !frees) || pages != this_cpu_ptr(zone->per_cpu_pageset) ||
+	    !list->limits.max || READ_ONCE(list->returning))
+		return count;
+	cpu = smp_processor_id();
+	limits = limits_now(zone, pz, list, pages);
 	pcp_list_sample(zone, cpu, &sample);
+	if (!full || (frees && pcp_event_drain_goes_on(&list->event, &sample)))
+		return part_drain_count(list, &sample, &limits, count);
+	steer = steer_now();
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
-	limit = pcp_event_drain_count(&list->event, &sample, count, &limits, &steer);
-	pcp_event_drained(&list->event, &sample, limit);
-	return limit;
+	return pcp_event_drain_first(&list->event, &sample, count, &limits, &steer);
 }
 
 /**
@@ -262,22 +277,23 @@ static int full_drain_count(struct zone *zone, struct pcp_zone *pz, struct pcp_l
  * @count: pages that the kernel wants to drain
  * @pages: the per-CPU lists
  * @pindex: index of the list that has the block just freed, and that is drained first
+ * @caller: return address of the drain
  *
  * Only frees of order 0 raise a list, because the buddy would miss larger blocks.
  *
  * Context: see the top of the file.
  * Return: pages to drain, from 0 to @count.
  */
-int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
+int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
+		       unsigned long caller)
 {
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
-	struct pcp_zone *pz = zone_pressure(zone);
 	int limit;
 
-	contention_see(zone, pz);
+	contention_see(zone, zone_pressure(zone));
 	limit = exit_drain_count(zone, count, pages, pindex);
-	if (pcp.mode == PCP_MODE_EVENT && drain_of_full_list(zone, pages, list, count))
-		limit = full_drain_count(zone, pz, list, pages, limit, pindex);
+	if (pcp.mode == PCP_MODE_EVENT)
+		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
 	if (limit < count)
 		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
 	return limit;

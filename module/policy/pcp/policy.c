@@ -19,6 +19,7 @@
 #include "dispatch.h"
 #include "hook/hook.h"
 #include "livemm.h"
+#include "policy/common/free_path.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
@@ -129,6 +130,8 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
 	pcp.oom_until = 0;
 	pcp.forget_ticks = 0;
+	/* A function that is not found counts as one of those whose drains are not kept. */
+	lmm_free_paths_find();
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick);
 
@@ -243,6 +246,9 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 		    "mode depth: the depth of allocation"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,
 		    "mode depth: the depth of freeing"),
+	LMM_USES(FREE_COMMIT, "drains in parts go as the kernel wants, part by part"),
+	LMM_USES(FREE_PAGE, "drains in parts go as the kernel wants, part by part"),
+	LMM_USES(FREE_PAGES, "drains in parts go as the kernel wants, part by part"),
 	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed within a period instead of at once"),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),

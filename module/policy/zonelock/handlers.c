@@ -6,10 +6,7 @@
  * call the allocator.  They do not sleep, printk or allocate, and only try a shard's lock.
  *
  * The depot takes only blocks of orders that the kernel keeps in lists for every migratetype, and
- * only those that a free has made too many for their list.  Other callers drain a list because they
- * want its pages in the buddy; the return address of the drain tells the callers apart.  (A tracer
- * that changes return addresses, as the function graph tracer does, makes every drain go to the
- * buddy.)
+ * only those that a free has made too many for their list (free_path.h).
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -20,6 +17,7 @@
 #include "compat/pageset.h"
 #include "hook/entry.h"
 #include "policy/common/drain.h"
+#include "policy/common/free_path.h"
 #include "hand.h"
 #include "state.h"
 
@@ -109,17 +107,6 @@ static unsigned int cut_tail(struct list_head *list, unsigned int blocks, struct
 	list_splice_init(list, to);
 	list_splice(&front, list);
 	return cut;
-}
-
-/* Did a free cause this drain? */
-static bool frees(unsigned long caller)
-{
-	unsigned int i;
-
-	for (i = 0; i < ZONELOCK_NR_FREE_PATHS; i++)
-		if (caller - zonelock.free_path[i].start < zonelock.free_path[i].size)
-			return true;
-	return false;
 }
 
 /* Refills of a list of this CPU one after the other, without a drain, and of which zone's list. */
@@ -366,7 +353,7 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	/* A drain of one page belongs to a list that the kernel keeps empty. */
 	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards)
 		return 0;
-	if (!frees(caller))
+	if (!lmm_frees(caller))
 		return list_decay(zone, count, pages, caller);
 	__this_cpu_write(refills.nr, 0);
 	__this_cpu_write(ahead.list, NULL);

@@ -16,9 +16,9 @@
 #include "compat/pageset.h"
 #include "dispatch.h"
 #include "hook/hook.h"
-#include "hook/symbols.h"
 #include "hook/entry.h"
 #include "hook/kcall.h"
+#include "policy/common/free_path.h"
 #include "hand.h"
 #include "shards.h"
 #include "state.h"
@@ -37,12 +37,6 @@ static const char *const verdict_words[DEPOT_NR_VERDICTS] = {
 };
 
 struct zonelock_state zonelock;
-
-static const enum lmm_hook_id free_paths[ZONELOCK_NR_FREE_PATHS] = {
-	LMM_HOOK_FREE_COMMIT,
-	LMM_HOOK_FREE_PAGE,
-	LMM_HOOK_FREE_PAGES,
-};
 
 static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 {
@@ -183,17 +177,10 @@ static int zonelock_alloc(void)
 static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
 			   size_t len)
 {
-	unsigned int i;
 	int err;
 
 	zonelock.mode = lmm_policy_mode(policy, cfg);
-	for (i = 0; i < ZONELOCK_NR_FREE_PATHS; i++) {
-		struct zonelock_code *code = &zonelock.free_path[i];
-
-		code->start = lmm_hook_address(free_paths[i]);
-		code->size = lmm_symbol_size(code->start);
-		if (code->size)
-			continue;
+	if (!lmm_free_paths_find()) {
 		scnprintf(why, len, "the kernel does not tell the lengths of functions");
 		return -EOPNOTSUPP;
 	}

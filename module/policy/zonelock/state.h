@@ -61,15 +61,6 @@ struct zonelock_zone {
 	unsigned long kicked;
 };
 
-/* Number of kernel functions that drain a list because a page was freed to it. */
-#define ZONELOCK_NR_FREE_PATHS	3
-
-/* Address of the first byte of a kernel function, and its length in bytes. */
-struct zonelock_code {
-	unsigned long start;
-	unsigned long size;
-};
-
 /**
  * struct zonelock_state - the policy while it is on
  * @zones: indexed by lmm_zone_slot()
@@ -78,7 +69,6 @@ struct zonelock_code {
  * @guard_pct: distance of the mark above the high watermark, in percent of that watermark
  * @max_age: jiffies that a batch may stay
  * @hold_off: jiffies that a depot stays closed
- * @free_path: functions that drain a list because a page was freed to it
  * @shard_of: shard of each CPU in every depot
  * @nr_shards: shards of every depot
  * @topup: refills cannot be hooked, so lists are filled before an allocation
@@ -94,7 +84,6 @@ struct zonelock_state {
 	u32 guard_pct;
 	unsigned long max_age;
 	unsigned long hold_off;
-	struct zonelock_code free_path[ZONELOCK_NR_FREE_PATHS];
 	u16 *shard_of;
 	unsigned int nr_shards;
 	bool topup;
