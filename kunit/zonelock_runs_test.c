@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * zonelock_runs_test.c - neighbours among the pages that a depot gives back
+ * zonelock_runs_test.c - neighbours among the pages that go back to the buddy, and how many of
+ * these go under one hold of zone->lock
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/prandom.h>
 
+/* After zonelock_core_test.c, which includes the core. */
 #include "../module/policy/zonelock/runs.c"
 
 /* Pages of the model whose numbers count, and order and pages of most of their blocks. */
@@ -184,7 +186,55 @@ static void blocks_are_kept_across_cuts(struct kunit *test)
 	KUNIT_EXPECT_LE(test, sum / LARGE_PAGES, 90U);
 }
 
+/* How many pages go under one hold, by the pages that make a block. */
+static void a_hold_ends(struct kunit *test)
+{
+	static const struct {
+		unsigned int asked;
+		unsigned int have;
+		unsigned int keep;
+		unsigned int in_block;
+		unsigned int gone;
+	} drains[] = {
+		/* Never more blocks than the kernel's drain frees, nor more than four drains. */
+		{ 2016, 32000, 0, 1, 2016 },
+		{ 2016, 32000, 0, 8, 2016 },
+		{ 2016, 32000, 0, 32, 6048 },
+		{ 2016, 32000, 0, 512, 8064 },
+		{ 126, 32000, 0, 8, 1134 },
+		/* The lists keep as many as go. */
+		{ 2016, 6000, 0, 512, 2016 },
+		{ 2016, 8064, 0, 512, 4032 },
+		/* Or what they may keep. */
+		{ 2016, 6000, 252, 512, 5748 },
+		{ 2016, 6000, 252, 1, 2016 },
+		{ 2016, 2100, 252, 512, 1848 },
+		/* A kernel that asks for a batch repeats the drain by itself. */
+		{ 63, 32000, 0, 512, 63 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drains); i++) {
+		struct drain_view view = {
+			.asked = drains[i].asked,
+			.batch = 63,
+			.have = drains[i].have,
+			.keep = drains[i].keep,
+		};
+		unsigned int cut;
+
+		do {
+			cut = drain_cut(&view);
+			view.have -= cut;
+			view.gone += cut;
+			view.blocks = DIV_ROUND_UP(view.gone, drains[i].in_block);
+		} while (cut == view.asked && drain_goes_on(&view));
+		KUNIT_EXPECT_EQ_MSG(test, view.gone, drains[i].gone, "drain %u", i);
+	}
+}
+
 static struct kunit_case zonelock_runs_cases[] = {
+	KUNIT_CASE(a_hold_ends),
 	KUNIT_CASE(neighbours_are_joined),
 	KUNIT_CASE(largest_blocks_first),
 	KUNIT_CASE(joined_once),

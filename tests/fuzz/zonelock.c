@@ -87,6 +87,32 @@ static void bounds(struct input *input)
 	MUST(bound, <=, depot_bound(&view, limit, 100));
 }
 
+/* What goes under one hold: few blocks, or no more than is asked; the lists keep what they may. */
+static void holds(struct input *input)
+{
+	struct drain_view view = {
+		.asked = take_within(input, 2, DRAIN_PAGES),
+		.batch = take_within(input, 1, 63),
+		.keep = take_within(input, 0, 4096),
+	};
+	const unsigned int in_block = take_within(input, 1, 512);
+	unsigned int cut;
+
+	/* A drain asks for less than the lists hold. */
+	view.have = view.keep + view.asked + take(input, 2);
+	do {
+		cut = drain_cut(&view);
+		MUST(cut, >, 0);
+		MUST(cut, <=, view.asked);
+		view.have -= cut;
+		view.gone += cut;
+		view.blocks = DIV_ROUND_UP(view.gone, in_block);
+		MUST(view.have, >=, view.keep);
+		MUST(view.gone, <=, max(view.asked, JOIN_PAGES));
+		MUST(view.blocks, <=, max(view.asked, JOIN_BLOCKS / 2 + view.asked));
+	} while (cut == view.asked && drain_goes_on(&view));
+}
+
 /* What a refill takes: at least what the kernel wants, more only where there is room and spare. */
 static void refills(struct input *input)
 {
@@ -228,7 +254,7 @@ static void depot_of_pages(struct input *input)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		depot_of_pages, rules, bounds, refills
+		depot_of_pages, rules, bounds, refills, holds
 	};
 	struct input input = { data, size };
 

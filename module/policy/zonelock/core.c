@@ -111,6 +111,34 @@ unsigned int depot_cut(unsigned int asked, unsigned int on_list)
 }
 
 /**
+ * drain_cut() - pages of a list to drain at a time
+ * @view: the drain
+ *
+ * Return: pages, at most @asked.
+ */
+unsigned int drain_cut(const struct drain_view *view)
+{
+	return view->keep ? min(view->asked, view->have - view->keep) : view->asked;
+}
+
+/**
+ * drain_goes_on() - may more pages go under the same hold of zone->lock?
+ * @view: the drain, after some pages were cut off
+ *
+ * As many again, as long as the pages make few blocks.  A kernel that never asks for more than a
+ * batch repeats the drain by itself (7.2).
+ *
+ * Return: false if the hold ends here.
+ */
+bool drain_goes_on(const struct drain_view *view)
+{
+	unsigned int next = view->gone + view->asked;
+
+	return view->asked > view->batch && view->blocks <= JOIN_BLOCKS / 2 &&
+	       next <= JOIN_PAGES && view->have >= (view->keep ? view->keep + 1 : next);
+}
+
+/**
  * refill_pages() - number of single pages to refill a list with
  * @view: the zone and the list
  *

@@ -117,6 +117,39 @@ struct refill_view {
 	unsigned long large;
 };
 
+/*
+ * Most single pages that the kernel drains under one hold of zone->lock (32 batches of 63 pages;
+ * 52166607ecc9, 6.7).  Most blocks under a hold that joins neighbours: an eighth of these,
+ * because a block of a higher order costs the buddy more than a page.  Most pages of such a hold:
+ * four times as many, and yet the longest hold at the end of a process is shorter than the kernel's
+ * (docs/lists.md).
+ */
+#define DRAIN_PAGES	2016U
+#define JOIN_BLOCKS	(DRAIN_PAGES / 8)
+#define JOIN_PAGES	(DRAIN_PAGES * 4)
+
+/**
+ * struct drain_view - a drain of a list that joins neighbours, under way
+ * @asked: pages that go at a time: what the kernel wants, at least 1
+ * @batch: the list's batch, in pages
+ * @have: pages in the lists
+ * @keep: pages that the lists may keep; 0 where the kernel drains, and the lists keep at least as
+ *	many as go
+ * @gone: pages that wait for the hold
+ * @blocks: blocks that the pages make
+ */
+struct drain_view {
+	unsigned int asked;
+	unsigned int batch;
+	unsigned int have;
+	unsigned int keep;
+	unsigned int gone;
+	unsigned int blocks;
+};
+
+unsigned int drain_cut(const struct drain_view *view);
+bool drain_goes_on(const struct drain_view *view);
+
 unsigned long refill_pages(const struct refill_view *view);
 unsigned int refill_order(unsigned long pages);
 bool refill_splits(const struct refill_view *view, unsigned long pages, unsigned long small);

@@ -23,6 +23,7 @@
 
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
 static_assert(DEPOT_TRIAL_PAGES == 2 * DEPOT_BATCH_MAX);
+static_assert(DRAIN_PAGES == 63 * LMM_DRAIN_BATCHES);
 static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_DISABLED);
 
 /* Free pages below which the depot stores nothing. */
@@ -204,16 +205,6 @@ static unsigned int length_to(const struct list_head *list, unsigned int most)
 	return length;
 }
 
-/*
- * Most pages that the kernel drains under one hold of zone->lock.  Most blocks that a drain frees
- * under one hold, if their pages are more than the kernel wants to drain: an eighth.  And most
- * pages that a drain joins: four times as many, and yet the longest hold at the end of a process
- * is shorter than the kernel's (docs/lists.md).
- */
-#define DRAIN_PAGES	(63 * LMM_DRAIN_BATCHES)
-#define JOIN_BLOCKS	(DRAIN_PAGES / 8)
-#define JOIN_PAGES	(DRAIN_PAGES * 4)
-
 /* Blocks that so many pages make which are in a hand, or wait for hand_rest(). */
 static unsigned int hand_blocks(const struct zonelock_hand *hand, unsigned int pages)
 {
@@ -233,26 +224,30 @@ static unsigned int hand_blocks(const struct zonelock_hand *hand, unsigned int p
 static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsigned int count,
 			       unsigned int keep, struct per_cpu_pages *pages)
 {
-	/* A kernel that never asks for more than a batch repeats the drain by itself (7.2). */
-	bool larger = count > READ_ONCE(pages->batch);
+	struct drain_view view = {
+		.asked = count,
+		.batch = READ_ONCE(pages->batch),
+		.keep = keep,
+	};
 	struct zonelock_hand hand;
-	unsigned int gone = 0, left, cut;
+	unsigned int cut;
 	LIST_HEAD(some);
 
 	hand_init(&hand, zone, JOIN_BLOCKS, count);
 	do {
-		left = keep ? pages->count - keep : count;
-		cut = cut_tail(&pages->lists[migratetype], min(count, left), &some);
+		view.have = pages->count;
+		cut = cut_tail(&pages->lists[migratetype], drain_cut(&view), &some);
 		pages->count -= cut;
-		gone += cut;
+		view.have -= cut;
+		view.gone += cut;
 		hand_join(&hand, &some);
-	} while (cut == count && larger && hand_blocks(&hand, gone) <= JOIN_BLOCKS / 2 &&
-		 gone + count <= JOIN_PAGES && pages->count >= (keep ? keep + 1 : gone + count));
+		view.blocks = hand_blocks(&hand, view.gone);
+	} while (cut == count && drain_goes_on(&view));
 	hand_rest(&hand, migratetype, &some);
 	hand_free(&hand);
 	lmm_count(&lmm_zonelock_policy, COUNT_JOINED, 1);
-	lmm_count(&lmm_zonelock_policy, COUNT_JOINED_PAGES, gone);
-	return gone;
+	lmm_count(&lmm_zonelock_policy, COUNT_JOINED_PAGES, view.gone);
+	return view.gone;
 }
 
 /**

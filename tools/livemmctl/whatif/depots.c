@@ -15,8 +15,6 @@
 /* HZ of Debian's kernels is 250. */
 #define JIFFY_NS	(4 * NS_PER_MS)
 /* Of zonelock/handlers.c, giveback.c, urgent.c and hand.h. */
-#define JOIN_BLOCKS	252
-#define JOIN_PAGES	8064
 #define PASS_BATCHES	8
 #define URGENT_BATCHES	2
 #define HAND_BLOCKS	64
@@ -122,18 +120,20 @@ static int store(struct model *model, struct zone *zone, struct list *list, int 
 static int drain_joined(struct model *model, struct zone *zone, struct list *list, int asked,
 			int keep)
 {
-	int gone = 0, left, cut;
+	struct drain_view view = { .asked = asked, .batch = list->batch, .keep = keep };
+	int cut;
 
 	do {
-		left = keep ? list->count - keep : asked;
-		cut = min3(asked, left, list->count - min(list->floor, list->count));
+		view.have = list->count;
+		cut = min((int)drain_cut(&view), list->count - min(list->floor, list->count));
 		model_add(model, zone, list, -cut);
-		gone += cut;
-	} while (cut == asked && asked > list->batch && blocks_of(gone) <= JOIN_BLOCKS / 2 &&
-		 gone + asked <= JOIN_PAGES && list->count >= (keep ? keep + 1 : gone + asked));
-	model->result->drain_pages += gone;
-	model->result->drains += gone > 0;
-	return gone;
+		view.have -= cut;
+		view.gone += cut;
+		view.blocks = blocks_of(view.gone);
+	} while (cut == asked && drain_goes_on(&view));
+	model->result->drain_pages += view.gone;
+	model->result->drains += view.gone > 0;
+	return view.gone;
 }
 
 /*
