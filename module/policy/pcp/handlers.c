@@ -236,14 +236,20 @@ static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
 	return pages->count >= READ_ONCE(pages->high) && count < pages->count;
 }
 
-/* Mode `event`, a free drains a list of this CPU below its bound, perhaps in parts. */
+/*
+ * Mode `event`, a free drains a list of this CPU below its bound.  Either the drain goes on in
+ * parts, or kswapd runs: the kernel then lets a list have four batches.  kswapd stops some time
+ * after the zone has enough free pages, and by then nobody needs the drain.
+ */
 static int part_drain_count(struct pcp_list *list, const struct pcp_sample *sample,
-			    const struct pcp_limits *limits, int count)
+			    const struct pcp_limits *limits, int count, int pindex)
 {
 	if (pcp_blocked(limits) || limits->near)
 		return count;
-	return pcp_event_drain_goes_on(&list->event, sample) ?
-	       pcp_event_drain_next(&list->event, count) : count;
+	if (pcp_event_drain_goes_on(&list->event, sample))
+		return pcp_event_drain_next(&list->event, count);
+	/* The buddy would miss larger blocks. */
+	return pindex < MIGRATE_PCPTYPES ? 0 : count;
 }
 
 /* Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it. */
@@ -264,7 +270,7 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	limits = limits_now(zone, pz, list, pages);
 	pcp_list_sample(zone, cpu, &sample);
 	if (!full || (frees && pcp_event_drain_goes_on(&list->event, &sample)))
-		return part_drain_count(list, &sample, &limits, count);
+		return part_drain_count(list, &sample, &limits, count, pindex);
 	steer = steer_now();
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
