@@ -226,7 +226,7 @@ static void owners(struct input *input)
 	}
 }
 
-/* Movement is due in time, ends before the request that is expected, and is of pages that are kept. */
+/* Movement is due in time, ends before the expected request, and is of pages that are kept. */
 static void rhythms(struct input *input)
 {
 	struct cma_range ranges[CMA_RANGES] = { }, range;

@@ -76,7 +76,6 @@ round() {
 	rm -f /mnt/again*
 }
 need write_to "$policy/enabled" 0
-rm /mnt/part*
 fill_until 24
 need write_to "$policy/config" "enabled=1 move_pages_per_s=500 regular_free_pct=0"
 migrated_for reserved 8192 >/dev/null
