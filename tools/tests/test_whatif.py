@@ -112,6 +112,8 @@ class Stock:
     cpu: int = 0
     #: Pages that requests cannot use.
     others: int = 0
+    #: kswapd runs, and a list may have four batches.
+    reclaim: bool = False
     made: list[list[int]] = field(default_factory=list)
 
     def row(self, event: str, **values: int) -> None:
@@ -129,7 +131,7 @@ class Stock:
     def look(self) -> None:
         self.looked = self.now // (50 * MS)
         self.row("zone_state", cpus=2, low=HIGH, high=HIGH, managed=500_000, high_mark=6000,
-                 mark=6000, gap=1000)
+                 mark=6000, gap=1000, reclaim=self.reclaim)
         self.row("list_state")
         self.row("cpu_state", faults=self.faults)
 
@@ -148,16 +150,17 @@ class Stock:
             self.faults += 1
 
     def give(self, pages: int) -> None:
+        high = min(HIGH, 4 * BATCH) if self.reclaim else HIGH
         for _ in range(pages):
             self.step()
             self.count += 1
             self.net -= 1
-            if self.count < HIGH:
+            if self.count < high:
                 continue
             batch = BATCH << self.factor
-            if batch < HIGH - BATCH:
+            if batch < high - BATCH:
                 self.factor += 1
-            batch = min(batch, HIGH - BATCH)
+            batch = min(batch, high - BATCH)
             self.row("list_drain", pages=batch)
             self.count -= batch
             self.free += batch
@@ -173,8 +176,8 @@ class Stock:
         return rows.Events(meta(), np.array(self.made, dtype=np.int64))
 
 
-def bursts(pages: int, rounds: int, rest_ms: int = 0) -> Stock:
-    host = Stock()
+def bursts(pages: int, rounds: int, rest_ms: int = 0, reclaim: bool = False) -> Stock:
+    host = Stock(reclaim=reclaim)
     for _ in range(rounds):
         host.take(pages)
         host.rest(rest_ms)
@@ -201,6 +204,20 @@ def test_the_policy_saves_what_its_own_arithmetic_saves() -> None:
     assert found.predicted.crossed < found.recorded.crossed / 5
     assert found.detail["grown"] > 0
     assert found.predicted.kept_max > 3000
+
+
+def test_beside_kswapd_lists_keep_pages_while_the_zone_has_enough() -> None:
+    host = bursts(300, 30, reclaim=True)
+    stock = predict.predict(host.events(), {"pcp": {"enabled": "0"}}).predicted
+    assert stock.crossed == pytest.approx(host.crossed, rel=0.01, abs=2 * BATCH)
+    assert predict.predict(host.events(), PCP).predicted.crossed < host.crossed / 2
+    # As many free pages as the mark and the gap ask for, and not one list more.
+    short = Stock(free=7000, reclaim=True)
+    for _ in range(30):
+        short.take(300)
+        short.give(300)
+    found = predict.predict(short.events(), PCP).predicted
+    assert found.crossed == pytest.approx(short.crossed, rel=0.1)
 
 
 def test_a_smaller_maximum_keeps_less_and_saves_less() -> None:

@@ -239,13 +239,16 @@ static void grow(struct model *model, struct zone *zone, struct list *list,
 	model->result->grown++;
 }
 
-/* A free has filled the list: full_drain_count() of pcp/handlers.c. */
+/* A free has filled the list: free_drain_count() of pcp/handlers.c. */
 static void drain_full(struct model *model, struct zone *zone, struct list *list, int high)
 {
 	int pages = nr_free(model, list, high);
+	bool full = list->count >= bound(model, zone, list);
 
-	if (by_policy(model, list) && list->count >= bound(model, zone, list) &&
-	    pages < list->count) {
+	/* Beside kswapd: part_drain_count(). */
+	if (by_policy(model, list) && !full && !is_near(model, zone))
+		return;
+	if (by_policy(model, list) && full && pages < list->count) {
 		struct pcp_sample sample = sample_of(list);
 		struct pcp_limits limits = limits_now(model, zone, list);
 
