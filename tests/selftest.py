@@ -269,6 +269,19 @@ def a_task_that_ends_is_told() -> None:
             assert not known_fault(verdict), f"told of a guest with reason: {verdict.reason}"
 
 
+def a_stray_breakpoint_is_told() -> None:
+    """Only where CPUs are emulated side by side, and memory has no int3."""
+    report = ("the kernel reported:\n[  241.7] Oops: int3: 0000 [#1] SMP NOPTI\n"
+              "[  241.7] RIP: 0010:__schedule+0xab/0x1060\n"
+              "[  241.7] Code: 4b 0a 0f 1f 44 00 00 0f <1f> 44 00 00 fa\n")
+    for threads, text, told in (("multi", report, True), ("single", report, False),
+                                ("multi", report.replace("0f <", "cc <"), False),
+                                ("multi", report.replace("int3", "0000"), False)):
+        accel = f"tcg,thread={threads} on QEMU 10"
+        verdict = Verdict("x", console=Path("/dev/null"), accel=accel, reason=text)
+        assert bool(known_fault(verdict)) == told, f"{'not ' * told}told: {accel}: {text}"
+
+
 def refused(call: Callable[[], object], words: str) -> None:
     """The call must raise a ToolError that says so."""
     try:
@@ -546,7 +559,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_imports_are_seen,
     functions_defined_twice_are_seen, changed_wrappers_have_another_version, channel_is_read,
     checks_of_what_is_not_there_fail, aborts_of_the_emulator_are_told,
-    a_task_that_ends_is_told,
+    a_task_that_ends_is_told, a_stray_breakpoint_is_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
