@@ -75,7 +75,7 @@ static void balances(struct input *input)
 	if (can) {
 		MUST_BE(!view.allocating);
 		MUST(can, <=, view.free_cma - view.kept);
-		/* Within a zone, a move takes one page from CMA memory and frees one of the rest. */
+		/* Within a zone, a move takes a page of CMA memory and frees one of the rest. */
 		MUST(2 * (view.free_cma - can), >=, view.free);
 	}
 }

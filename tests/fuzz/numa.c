@@ -72,7 +72,8 @@ static void periods(struct input *input)
 		MUST(decision.private, <=, 10);
 		MUST_BE(numa_reason_words[decision.reason] && numa_limit_words[decision.limit]);
 		MUST((u64)decision.slope * 100, <=, (u64)NUMA_SLOPE_ONE * settings.step_max_pct);
-		MUST((u64)(decision.slope + 1) * settings.step_max_pct, >=, NUMA_SLOPE_ONE * 100ULL);
+		MUST((u64)(decision.slope + 1) * settings.step_max_pct, >=,
+		     NUMA_SLOPE_ONE * 100ULL);
 		/* Young address spaces are not scanned faster than by the kernel. */
 		if (!numa_past_scan_delay(&facts, &settings))
 			MUST(decision.period_ms, >=, clamp(facts.kernel_ms, low, high));

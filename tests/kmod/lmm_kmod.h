@@ -68,7 +68,7 @@ static inline void *lmm_find(const char *name)
 							\
 	if (_func)					\
 		static_call_update(call, _func);	\
-	_func != NULL;					\
+	!!_func;					\
 })
 
 #endif /* LMM_TESTS_KMOD_H */

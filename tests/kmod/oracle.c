@@ -23,7 +23,8 @@
  * The kernel keeps a reference to the first page of a block that is no compound page, such as a
  * stack, and none to the rest.  A lost page behind a used page may therefore count as a tail.
  * Unowned are a page on its way between a list and its user, for a moment, a page that livemm has
- * in a depot, and on 7.2 a page that was freed where zone->lock could not be had, until the next free.
+ * in a depot, and on 7.2 a page that was freed where zone->lock could not be had, until the next
+ * free.
  * Parameter `where` has the page frame numbers of the first unowned pages of the last look.
  * Writing parameter `race` makes a data race.
  */
@@ -62,7 +63,7 @@ static const char *const word_texts[NR_WORDS] = { WORDS(WORD_TEXT) };
 static unsigned long unowned[256];
 static unsigned int nr_unowned;
 
-DEFINE_STATIC_CALL_NULL(oracle_block_type, LMM_BLOCK_TYPE_RETURN (LMM_BLOCK_TYPE_ARGS));
+DEFINE_STATIC_CALL_NULL(oracle_block_type, LMM_BLOCK_TYPE_RETURN(LMM_BLOCK_TYPE_ARGS));
 
 /**
  * struct oracle - one look at all pages

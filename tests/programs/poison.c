@@ -28,8 +28,8 @@ static unsigned long pfn_of(const char *at)
 	int map = open("/proc/self/pagemap", O_RDONLY);
 	__u64 entry;
 
-	if (map < 0 || pread(map, &entry, sizeof(entry), (unsigned long)at / PAGE * sizeof(entry)) !=
-	    sizeof(entry))
+	if (map < 0 || pread(map, &entry, sizeof(entry),
+			     (unsigned long)at / PAGE * sizeof(entry)) != sizeof(entry))
 		err(1, "pagemap");
 	close(map);
 	return entry & PFN_MASK;
@@ -50,7 +50,8 @@ int main(int argc, char **argv)
 	random_state = strtoul(argv[4], NULL, 10);
 	if (sigaction(SIGBUS, &action, NULL))
 		err(1, "sigaction");
-	mem = mmap(NULL, BYTES + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mem = mmap(NULL, BYTES + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mem == MAP_FAILED)
 		err(1, "mmap");
 	mem += -(unsigned long)mem % HUGE_PAGE;
@@ -60,8 +61,10 @@ int main(int argc, char **argv)
 		/* Each page once: a page that has failed cannot be touched any more. */
 		char *at = mem + (below(BYTES / PAGE / count) + i * (BYTES / PAGE / count)) * PAGE;
 		unsigned long pfn = pfn_of(at);
-		int failed = madvise(at, PAGE, hard ? MADV_HWPOISON : MADV_SOFT_OFFLINE) ? errno : 0;
+		int failed = 0;
 
+		if (madvise(at, PAGE, hard ? MADV_HWPOISON : MADV_SOFT_OFFLINE))
+			failed = errno;
 		printf("%lu %d\n", pfn, failed);
 	}
 	return 0;

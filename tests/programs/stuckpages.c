@@ -7,7 +7,7 @@
  * FOLDER has two files, "read" and "written", with a page for each 4 MiB.  Their device shall
  * accept requests and complete none.  The program takes MIB MiB of memory; with every 4 MiB, a
  * thread reads a page of the one file, which stays locked, and a page of the other file is
- * overwritten and sent to the device, which stays under writeback.  Then most of the memory is given
+ * overwritten and sent to the device, which stays under writeback.  Then most memory is given
  * back: of the 2 MiB with these two pages all but every eighth page, of the other 2 MiB every
  * second.  So a block with stuck pages has the fewest pages to move.  The program says "held" and
  * how many threads still read, and sleeps until killed.

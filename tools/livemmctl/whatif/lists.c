@@ -111,8 +111,10 @@ static int nr_alloc(const struct model *model, const struct zone *zone, struct l
 	if (high < list->batch)
 		return 1;
 	batch = list->batch << list->alloc_factor;
-	if (!list->written && model_free(zone) >= zone->high_mark)
-		high = list->tuned = min(high + batch, zone->high);
+	if (!list->written && model_free(zone) >= zone->high_mark) {
+		high = min(high + batch, zone->high);
+		list->tuned = high;
+	}
 	most = max(high - list->count - list->batch, list->batch);
 	if (batch <= most && list->alloc_factor < SCALE_MAX)
 		list->alloc_factor++;

@@ -51,7 +51,7 @@ static void span_see(struct whatif_span *span, int64_t count)
 	span->high = max(count, span->high - (span->high - count) / SPAN_SHARE);
 }
 
-/* Zeros: @of_row bytes for each row, and @of_list bytes for each list in @lists; NULL: no memory. */
+/* Zeros: @of_row bytes a row, and @of_list bytes for each list in @lists; NULL: no memory. */
 static void *room(int64_t nr, size_t of_row, size_t of_list, void **lists)
 {
 	void *rows = calloc(nr + 1, of_row);

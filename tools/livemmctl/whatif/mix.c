@@ -2,10 +2,11 @@
 /*
  * mix.c - which of a recorded host's mixes policy pageblock lets through at once
  *
- * A mix: a request takes a part of another type's block.  The module's own core judges each recorded
- * mix as the first attempt in the slow path of a request that may wait.  Nothing else is known of
- * the request but order, type, and the free pages of the zone.  A mix that the core refuses may
- * still come to pass: the request reclaims first, and what reclaim finds is not recorded.
+ * A mix: a request takes a part of another type's block.  The module's own core judges each
+ * recorded mix as the first attempt in the slow path of a request that may wait.  Nothing else is
+ * known of the request but order, type, and the free pages of the zone.  A mix that the core
+ * refuses may still come to pass: the request reclaims first, and what reclaim finds is not
+ * recorded.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /*
  * numa.c - the scans and hint faults of a recorded host with policy numa
  *
- * A recording says when an address space was scanned, and the hint faults from one scan to the next,
- * by thread and kind.  Such a time is what a scan yields: the pages in use fault once.  A scan of the
- * model yields what the recorded scan did that is the last by then; a sampling scan yields one page
- * in sampling_stride.  The module's own core decides whether a scan is full, sampling, or put off.
- * The rest is a model of the glue (policy/numa/scan.c and fault.c), and of how the kernel changes a
- * thread's scan period (update_task_scan_period()).
+ * A recording says when an address space was scanned, and the hint faults from one scan to the
+ * next, by thread and kind.  Such a time is what a scan yields: the pages in use fault once.  A
+ * scan of the model yields what the recorded scan did that is the last by then; a sampling scan
+ * yields one page in sampling_stride.  The module's own core decides whether a scan is full,
+ * sampling, or put off.  The rest is a model of the glue (policy/numa/scan.c and fault.c), and of
+ * how the kernel changes a thread's scan period (update_task_scan_period()).
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 /* The kernel's NUMA_PERIOD_SLOTS and NUMA_PERIOD_THRESHOLD. */
 #define PERIOD_SLOTS	10
 #define PERIOD_LIMIT	7
-/* Scans by which a model may be ahead of the recording: as many as the kernel needs to move a page. */
+/* Scans by which a model may be ahead of the recording: what the kernel needs to move a page. */
 #define AHEAD_MAX	NUMA_STUCK_PASSES
 /* Most that one half of a scan's time can yield of what the half before has. */
 #define TAIL_MAX	0.95
@@ -288,11 +288,11 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 	if (begins || !entry->decided ||
 	    model->now >= entry->last_window + NUMA_WINDOW_MS * NS_PER_MS)
 		window_end(model, scan);
-	if (samples && !begins)
+	if (samples && !begins) {
 		full = entry->resample_passes || !entry->sampling_now;
-	else if (samples)
+	} else if (samples) {
 		full = full_is_due(model, entry->scans);
-	else if (!full_is_due(model, 1)) {
+	} else if (!full_is_due(model, 1)) {
 		model->result->postponed++;
 		return false;
 	}
@@ -312,7 +312,8 @@ static bool faults_add(struct numa_model *model, const struct fault *fault, doub
 {
 	struct entry *entry = model->entry;
 	double *slot = entry->slots[numa_thread_slot(fault->pid)];
-	double all = 0, remote = fault->pages[NUMA_REMOTE_PRIVATE] + fault->pages[NUMA_REMOTE_SHARED];
+	double remote = fault->pages[NUMA_REMOTE_PRIVATE] + fault->pages[NUMA_REMOTE_SHARED];
+	double all = 0;
 	enum numa_verdict verdict;
 	unsigned int share;
 	int class;
@@ -335,7 +336,8 @@ static bool faults_add(struct numa_model *model, const struct fault *fault, doub
 	if (entry->sample_left > 0)
 		return false;
 	entry->sample_open = false;
-	share = min(entry->sample_remote * 100 / (entry->sample_faults - entry->sample_left), 100.0);
+	share = min(entry->sample_remote * 100 / (entry->sample_faults - entry->sample_left),
+		    100.0);
 	verdict = numa_alarm_judge(&entry->alarm, entry->sample_area, share, entry->decision.rate,
 				   ms_of(at));
 	model->result->held_back += verdict == NUMA_HELD_BACK;
@@ -422,7 +424,8 @@ static int64_t scan_run(struct numa_model *model, long k)
 			continue;
 		}
 		if (first && entry->expedite_ns >= 0)
-			next = min(next, at + TICK_NS + (int64_t)(entry->expedite_ns / space->share));
+			next = min(next, at + TICK_NS +
+				   (int64_t)(entry->expedite_ns / space->share));
 		if (first && kernel_period(model))
 			next = at + (int64_t)(entry->kernel_ms * NS_PER_MS * space->late);
 		else if (first && entry->expedite_ns < 0)

@@ -227,7 +227,8 @@ static void advance(struct model *model, struct zone *zone, struct list *list, i
 	gave = max(took - net + list->net, 0L);
 	took = max(took, 0L);
 	if (!model->config->sees_refills) {
-		list->floor = model_follows(model, list) ? 0 : min3(model->others, count, list->seen);
+		list->floor = model_follows(model, list) ? 0 :
+			      min3(model->others, count, list->seen);
 		came = whatif_came(net - list->net, took, count - list->seen, batch);
 	}
 	if (model_follows(model, list)) {

@@ -45,7 +45,7 @@ static int space_learn(struct space *space, int64_t end)
 	}
 	space->late = max(median(late, nr_late, 1), 1.0);
 	space->share = clamp(median(share, nr_share, 1), 0.01, 1.0);
-	/* Nothing is heard of a process between two scans: it may have ended, or wait for the next. */
+	/* Nothing is heard of a process between two scans: it has ended, or waits for the next. */
 	if (left < scan[space->nr_scans - 1].period * NS_PER_MS * space->late)
 		space->last = end;
 	free(late);
