@@ -258,17 +258,22 @@ def table(made: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def add_options(parser: argparse.ArgumentParser, kernel: str = "6.1") -> None:
+    """The options that all programs have which compare predictions with runs."""
+    parser.add_argument("--kernel", default=kernel)
+    parser.add_argument("--again", type=Path, metavar="FOLDER",
+                        help="use the recordings that are in FOLDER")
+    parser.add_argument("loads", nargs="*", metavar="LOAD")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.whatif", description=__doc__)
-    parser.add_argument("--kernel", default="6.1")
+    add_options(parser)
     parser.add_argument("--cpus", type=int, default=1, metavar="N")
     parser.add_argument("--cost", action="store_true",
                         help="measure what a recording costs, and nothing else")
-    parser.add_argument("--again", type=Path, metavar="FOLDER",
-                        help="use the recordings that are in FOLDER")
     parser.add_argument("--sides", default=",".join(side.tag for side in SIDES), metavar="TAGS",
                         help="only these of %(default)s")
-    parser.add_argument("loads", nargs="*", metavar="LOAD")
     args = parser.parse_args()
     stage = Stage("whatif")
     image = images(args.kernel)[0]

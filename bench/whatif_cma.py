@@ -6,9 +6,8 @@ a quarter of its memory for CMA.
 """
 
 import argparse
-from pathlib import Path
 
-from bench.whatif import AREAS, OFF, Side, folder_of, measured, record, whatif
+from bench.whatif import AREAS, OFF, Side, add_options, folder_of, measured, record, whatif
 from guests.kernels import images
 from guests.report import Stage, main_guard, say
 
@@ -21,10 +20,7 @@ FIGURES = {"free CMA pages, mean": "free_cma", "free regular pages, mean": "free
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.whatif_cma", description=__doc__)
-    parser.add_argument("--kernel", default="debug")
-    parser.add_argument("--again", type=Path, metavar="FOLDER",
-                        help="use the recordings that are in FOLDER")
-    parser.add_argument("loads", nargs="*", metavar="LOAD")
+    add_options(parser, "debug")
     args = parser.parse_args()
     stage = Stage("whatif_cma")
     image = images(args.kernel)[0]

@@ -6,9 +6,8 @@ with the policy on, beside what the recording without the policy predicts.
 """
 
 import argparse
-from pathlib import Path
 
-from bench.whatif import NODES, OFF, Side, folder_of, measured, record, whatif
+from bench.whatif import NODES, OFF, Side, add_options, folder_of, measured, record, whatif
 from guests.kernels import images
 from guests.report import Stage, main_guard, say
 
@@ -20,10 +19,7 @@ SCANS = ("scans", "sampling_scans", "resampled")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.whatif_numa", description=__doc__)
-    parser.add_argument("--kernel", default="6.1")
-    parser.add_argument("--again", type=Path, metavar="FOLDER",
-                        help="use the recordings that are in FOLDER")
-    parser.add_argument("loads", nargs="*", metavar="LOAD")
+    add_options(parser)
     args = parser.parse_args()
     stage = Stage("whatif_numa")
     image = images(args.kernel)[0]

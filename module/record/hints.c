@@ -86,13 +86,8 @@ void lmm_hints_on_scan_begin(void)
 	struct task_struct *task = current;
 	struct mm_struct *mm = task->mm;
 	struct record_scan scan;
-	unsigned long asked;
 
-	if (task->flags & PF_EXITING || !mm || !trace_numa_scan_begin_enabled())
-		return;
-	/* The kernel's own conditions; a thread without a period gets its first one there. */
-	asked = READ_ONCE(mm->numa_next_scan);
-	if (!READ_ONCE(task->numa_scan_period) || !asked || time_before(jiffies, asked))
+	if (!trace_numa_scan_begin_enabled() || !lmm_scan_asked(task))
 		return;
 	report(this_cpu_ptr(&hints));
 	scan = (struct record_scan){

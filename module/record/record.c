@@ -138,7 +138,7 @@ static void cpu_look(int cpu)
 	const struct record_cpu counts = {
 		.cpu = cpu,
 		.faults = READ_ONCE(event[PGFAULT]),
-		.freed = READ_ONCE(event[PGFREE]),
+		.freed = lmm_cpu_freed(cpu),
 		.hint_faults = READ_ONCE(event[NUMA_HINT_FAULTS]),
 		.hint_faults_local = READ_ONCE(event[NUMA_HINT_FAULTS_LOCAL]),
 		.scanned = READ_ONCE(event[NUMA_PTE_UPDATES]),

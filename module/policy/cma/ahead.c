@@ -27,7 +27,7 @@
 /* Orders of blocks to ask for, one after the other. */
 static const u8 block_orders[] = { LMM_MAX_ORDER, 8, 7, 6, 5, 3, 2, 1, 0 };
 
-/* Blocks to put aside at most.  To free so many takes some 200,000 instructions. */
+/* Blocks to put aside at most: nobody else has them meanwhile. */
 #define MOST_ASIDE	256
 
 /**

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hint.h - what a NUMA hint fault tells
+ * hint.h - what NUMA balancing asks and tells: scans and hint faults
  */
 #ifndef LIVEMM_POLICY_COMMON_HINT_H
 #define LIVEMM_POLICY_COMMON_HINT_H
 
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 
@@ -22,6 +23,25 @@ static inline bool lmm_hint_is_private(const struct task_struct *task, int last_
 {
 	return last_cpupid == (-1 & LAST_CPUPID_MASK) ||
 	       (task->pid & LAST__PID_MASK) == cpupid_to_pid(last_cpupid);
+}
+
+/**
+ * lmm_scan_asked() - does the kernel let a thread scan its address space now?
+ * @task: current, in task_numa_work()
+ *
+ * The kernel's own conditions.  A thread without a period gets its first one there.
+ *
+ * Context: process.
+ * Return: mm->numa_next_scan, the time in jiffies from which on a scan is due; 0 if there is none.
+ */
+static inline unsigned long lmm_scan_asked(const struct task_struct *task)
+{
+	unsigned long asked;
+
+	if (task->flags & PF_EXITING || !task->mm || !READ_ONCE(task->numa_scan_period))
+		return 0;
+	asked = READ_ONCE(task->mm->numa_next_scan);
+	return asked && !time_before(jiffies, asked) ? asked : 0;
 }
 
 #endif /* LIVEMM_POLICY_COMMON_HINT_H */

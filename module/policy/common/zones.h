@@ -84,7 +84,7 @@ static inline unsigned long lmm_cpu_freed(int cpu)
 static inline long lmm_cpu_net(int cpu)
 {
 	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
-	long net = -READ_ONCE(event[PGFREE]);
+	long net = -lmm_cpu_freed(cpu);
 	int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++)

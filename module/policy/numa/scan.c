@@ -20,6 +20,7 @@
 #include <linux/string.h>
 
 #include "hook/klp_port.h"
+#include "policy/common/hint.h"
 #include "trace.h"
 #include "state.h"
 
@@ -349,14 +350,10 @@ void numa_on_scan_begin(void)
 	int balancing = promotes ? NUMA_BALANCING_MEMORY_TIERING : NUMA_BALANCING_NORMAL;
 	struct task_struct *task = current;
 	struct mm_struct *mm = task->mm;
+	unsigned long asked = lmm_scan_asked(task);
 	struct numa_mm *entry;
-	unsigned long asked;
 
-	/* The kernel's own conditions; a thread without a period gets its first one there. */
-	if (task->flags & PF_EXITING || !mm || !READ_ONCE(task->numa_scan_period))
-		return;
-	asked = READ_ONCE(mm->numa_next_scan);
-	if (!asked || time_before(jiffies, asked))
+	if (!asked)
 		return;
 	/* Memory tiering needs every hint fault: other modes than promote would take some away. */
 	if (READ_ONCE(*numa.balancing_mode) != balancing || !in_scope(task, rules) ||

@@ -87,6 +87,17 @@ void pageblock_on_reclaim_end(unsigned long pages)
 		WRITE_ONCE(slot->vain, !pages);
 }
 
+/*
+ * Should the worker be asked?  Under zone->lock: the list is walked only if the worker is not asked
+ * already, and enough blocks are free.
+ */
+static bool zone_is_short(const struct zone *zone)
+{
+	return !READ_ONCE(pageblock.asked) &&
+	       (pageblock_is_short(zone, PAGEBLOCK_GUARDED) ||
+		(pageblock_may_make() && pageblock_is_short(zone, pageblock_kept_blocks(zone))));
+}
+
 static bool any_zone_is_short(void)
 {
 	struct zone *zone = lmm_zone_after(NULL);
@@ -234,23 +245,32 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, b
 		rounds_judged(verdict);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
-	if (pageblock_is_short(zone, pageblock_kept_blocks(zone)))
-		pageblock_worker_ask();
 	/* The flags are 0 where the request is unknown. */
 	if (!pageblock_allows(verdict))
 		zone_boost(zone, ask.gfp);
 	return verdict;
 }
 
-/* Is a wholly free block of type @found kept from the request behind a search? */
-static bool block_is_guarded(struct zone *zone, int migratetype, int found)
+/*
+ * Is a wholly free block of type @found kept from the request behind a search?  @kept: blocks in
+ * the reserve, if so.
+ */
+static bool block_is_guarded(struct zone *zone, int migratetype, int found, unsigned long *kept)
 {
+	bool movable = migratetype == MIGRATE_MOVABLE;
+	unsigned long want;
+	unsigned int order;
+
 	if (!LMM_RELEASE_SETS_TYPE || found != MIGRATE_UNMOVABLE || !pageblock.vacates ||
 	    !request_is_ours())
 		return false;
-	return pageblock_guards(migratetype == MIGRATE_MOVABLE, this_cpu_read(lmm_request_order),
-				pageblock_order, pageblock_kept_blocks(zone),
-				pageblock_guarded_blocks(zone));
+	order = this_cpu_read(lmm_request_order);
+	want = pageblock_guarded_blocks(zone);
+	/* To count takes a walk of the list: not where no count keeps blocks from the request. */
+	if (!pageblock_guards(movable, order, pageblock_order, 0, want))
+		return false;
+	*kept = pageblock_kept_blocks(zone);
+	return pageblock_guards(movable, order, pageblock_order, *kept, want);
 }
 
 /**
@@ -271,6 +291,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
 	bool asks, guarded = false;
+	unsigned long kept = 0;
 	struct zone *zone;
 
 	/*
@@ -289,7 +310,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	zone = container_of(area - order, struct zone, free_area[0]);
 	if (order >= pageblock_order) {
 		guarded = search->pass != PAGEBLOCK_PASS_FREE &&
-			  block_is_guarded(zone, migratetype, found);
+			  block_is_guarded(zone, migratetype, found, &kept);
 		asks = guarded;
 	}
 	if (!asks)
@@ -297,6 +318,8 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
 		verdict = search_judge(zone, migratetype, guarded);
+		if (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone))
+			pageblock_worker_ask();
 	}
 	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE))
 		return -1;
@@ -319,7 +342,7 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 	if (!whole)
 		pageblock_remember(page);
-	else if (pageblock_is_short(page_zone(page), pageblock_kept_blocks(page_zone(page))))
+	else if (zone_is_short(page_zone(page)))
 		pageblock_worker_ask();
 }
 

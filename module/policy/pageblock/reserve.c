@@ -134,6 +134,17 @@ unsigned long pageblock_reserve_blocks(struct zone *zone)
 }
 
 /**
+ * pageblock_may_make() - may the worker make blocks?
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool pageblock_may_make(void)
+{
+	return pageblock.vacates && READ_ONCE(pageblock.move_rate);
+}
+
+/**
  * pageblock_is_short() - has a zone fewer blocks in its reserve than the worker should see to?
  * @zone: the zone
  * @kept: guarded blocks that the zone has; PAGEBLOCK_GUARDED if that is not known
@@ -143,7 +154,7 @@ unsigned long pageblock_reserve_blocks(struct zone *zone)
  */
 bool pageblock_is_short(const struct zone *zone, unsigned long kept)
 {
-	return pageblock.vacates && READ_ONCE(pageblock.move_rate) &&
+	return pageblock_may_make() &&
 	       pageblock_reserve_lacks(kept, pageblock_free_blocks(zone),
 				       pageblock_wanted_blocks(zone));
 }

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from livemmctl.errors import CtlError, Exit, UsageError
-from livemmctl.table import Table, text_of
 from livemmctl.whatif import library, tally
-from livemmctl.whatif.predict import Plan, settings_words, wanted
+from livemmctl.whatif.predict import Plan, doubts, figure_rows, page, wanted
 from livemmctl.whatif.rows import Events
 
 #: Settings that the replay does not know, and the values that it stands for.
@@ -52,17 +51,11 @@ class Outcome:
         names = {"hint faults": "hint_faults", "  of these remote, %": "remote_pct",
                  "full scans": "scans", "sampling scans": "sampling_scans",
                  "alarms": "resampled", "alarms held back": "held_back"}
-        rows = [(words, f"{getattr(self.recorded, name):.0f}",
-                 f"{getattr(self.predicted, name):.0f}") for words, name in names.items()]
+        rows = figure_rows(names, self.recorded, self.predicted)
         said = [f"{self.host}: {self.spaces} address spaces that NUMA balancing scanned"]
-        if self.on:
-            said.append(f"recorded with {' and '.join(self.on)} on: what it would be without is "
-                        "not known, and the prediction is of little worth")
-        if self.lost:
-            said.append(f"{self.lost} events are missing: the figures are too low")
+        said += doubts(self.on, self.lost)
         said.append("skip_by_thread and skip_by_region are not replayed; see docs/whatif.md")
-        with_it = f"with {' '.join(filter(None, ('numa', settings_words(self.plan))))}"
-        return "\n".join([*said, "", text_of(Table(("", "recorded", with_it), rows))])
+        return page(said, self.plan, rows)
 
 
 def config(plan: Plan, found: Events) -> library.Numa:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from livemmctl.errors import CtlError, Exit, UsageError
-from livemmctl.table import Table, text_of
 from livemmctl.whatif import library
-from livemmctl.whatif.predict import Plan, settings_words, wanted
+from livemmctl.whatif.predict import Plan, doubts, figure_rows, page, wanted
 from livemmctl.whatif.rows import Events
 
 MODES = ("ratio", "cma_first", "regular_first", "keep")
@@ -48,19 +47,13 @@ class Outcome:
                  "free regular pages, mean": "free_regular",
                  "pages of CMA memory in use, most": "cma_used_most",
                  "looks with regular memory short, %": "short_pct"}
-        rows = [(words, f"{getattr(self.recorded, name):.0f}",
-                 f"{getattr(self.predicted, name):.0f}") for words, name in names.items()]
+        rows = figure_rows(names, self.recorded, self.predicted)
         rows.append(("pages of refills from CMA memory", "-", f"{self.lent_pages}"))
         rows.append(("pages of refills from regular memory", "-", f"{self.regular_pages}"))
         said = [f"{self.host}: {self.refills} refills of movable pages"]
-        if self.on:
-            said.append(f"recorded with {' and '.join(self.on)} on: what it would be without is "
-                        "not known, and the prediction is of little worth")
-        if self.lost:
-            said.append(f"{self.lost} events are missing: the figures are too low")
+        said += doubts(self.on, self.lost)
         said.append("kept ranges (keep_ms) and buffers are not replayed; see docs/whatif.md")
-        with_it = f"with {' '.join(('cma', settings_words(self.plan)))}"
-        return "\n".join([*said, "", text_of(Table(("", "recorded", with_it), rows))])
+        return page(said, self.plan, rows)
 
 
 def predict(found: Events, plan: Plan) -> Outcome:

@@ -11,12 +11,14 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from livemmctl.errors import CtlError, Exit
+
+R = TypeVar("R", bound=ctypes.Structure)
 
 HERE = Path(__file__).resolve().parent
 #: Where the module's sources are: a checkout, or what the Debian package for DKMS unpacks.
@@ -208,39 +210,35 @@ def pages(raw: bytes, page_size: int, cpu: int,
     return rows[:made].copy(), lost.value
 
 
-def replay(rows: Rows, pcp: Pcp, zonelock: Zonelock) -> Result:
-    result = Result()
-    if library().whatif_replay(_pointer(rows), ctypes.c_int64(len(rows)), ctypes.byref(pcp),
-                               ctypes.byref(zonelock), ctypes.byref(result)):
+def _filled(call: str, result: R, *given: object) -> R:
+    """The result, which a function of the library fills in."""
+    if getattr(library(), call)(*given, ctypes.byref(result)):
         raise MemoryError
     return result
+
+
+def _array(rows: Rows) -> tuple[ctypes.c_void_p, ctypes.c_int64]:
+    return _pointer(rows), ctypes.c_int64(len(rows))
+
+
+def replay(rows: Rows, pcp: Pcp, zonelock: Zonelock) -> Result:
+    return _filled("whatif_replay", Result(), *_array(rows), ctypes.byref(pcp),
+                   ctypes.byref(zonelock))
 
 
 def replay_numa(rows: Rows, numa: Numa) -> NumaResult:
-    result = NumaResult()
-    if library().whatif_numa_replay(_pointer(rows), ctypes.c_int64(len(rows)),
-                                    ctypes.byref(numa), ctypes.byref(result)):
-        raise MemoryError
-    return result
+    return _filled("whatif_numa_replay", NumaResult(), *_array(rows), ctypes.byref(numa))
 
 
 def replay_cma(rows: Rows, cma: Cma) -> CmaResult:
-    result = CmaResult()
-    if library().whatif_cma_replay(_pointer(rows), ctypes.c_int64(len(rows)),
-                                   ctypes.byref(cma), ctypes.byref(result)):
-        raise MemoryError
-    return result
+    return _filled("whatif_cma_replay", CmaResult(), *_array(rows), ctypes.byref(cma))
 
 
 def replay_mix(rows: Rows, zones: "list[list[int]]", mix: Mix) -> MixResult:
     """Judge mixes; a zone is its slot, its first page frame, and the page frame after the last."""
-    result = MixResult()
     places = np.ascontiguousarray(np.array(zones, dtype=np.int64).reshape(-1, 3))
-    if library().whatif_mix_replay(_pointer(rows), ctypes.c_int64(len(rows)), _pointer(places),
-                                   ctypes.c_int64(len(places)), ctypes.byref(mix),
-                                   ctypes.byref(result)):
-        raise MemoryError
-    return result
+    return _filled("whatif_mix_replay", MixResult(), *_array(rows), *_array(places),
+                   ctypes.byref(mix))
 
 
 def measure(rows: Rows) -> tuple[Result, bool]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from livemmctl.errors import CtlError, Exit, UsageError
-from livemmctl.table import Table, text_of
 from livemmctl.whatif import library
-from livemmctl.whatif.predict import Plan, settings_words, wanted
+from livemmctl.whatif.predict import Plan, doubts, page, wanted
 from livemmctl.whatif.rows import Events
 
 MODES = ("claim", "strict")
@@ -40,13 +39,8 @@ class Outcome:
                 ("mixes, of all types", f"{self.mixes}", f"{self.mixes_at_once} at once")]
         said = [f"{self.host}: a mix that is refused at first is made after reclaim, or not; which "
                 "is not recorded"]
-        if self.on:
-            said.append(f"recorded with {' and '.join(self.on)} on: what it would be without is "
-                        "not known, and the prediction is of little worth")
-        if self.lost:
-            said.append(f"{self.lost} events are missing: the figures are too low")
-        with_it = f"with {' '.join(('pageblock', settings_words(self.plan)))}"
-        return "\n".join([*said, "", text_of(Table(("", "recorded", with_it), rows))])
+        said += doubts(self.on, self.lost)
+        return page(said, self.plan, rows)
 
 
 def predict(found: Events, plan: Plan) -> Outcome:

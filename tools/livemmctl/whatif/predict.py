@@ -2,7 +2,7 @@
 """What was recorded, and what policies would have made of the same load."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -95,14 +95,10 @@ class Outcome:
         table = text_of(Table(("", "recorded", f"with {words_of(self.plan)}"), rows))
         said = [f"{self.path}: {self.seconds:.1f} s, {self.events} events, replayed at "
                 f"{self.events / max(self.replay_seconds, 1e-9):,.0f} events a second"]
-        if self.on:
-            said.append(f"recorded with {' and '.join(self.on)} on: what it would be without is "
-                        "not known, and the prediction is of little worth")
+        said += doubts(self.on, self.lost)
         if not self.sees_refills:
             said.append("refills cannot be recorded on this kernel: the prediction is rough; see "
                         "docs/whatif.md")
-        if self.lost:
-            said.append(f"{self.lost} events are missing: the figures are too low")
         return "\n".join([*said, "", table])
 
 
@@ -111,6 +107,30 @@ def figures(result: library.Result) -> Figures:
     return Figures(
         result.refill_pages + result.drain_pages, result.refill_pages, result.drain_pages,
         result.refills + result.drains, result.kept_area / ns, result.kept_max, result.faults)
+
+
+def doubts(on: Sequence[str], lost: int) -> list[str]:
+    """What takes worth from a prediction: policies that were on, and lost events."""
+    said = []
+    if on:
+        said.append(f"recorded with {' and '.join(on)} on: what it would be without is not known, "
+                    "and the prediction is of little worth")
+    if lost:
+        said.append(f"{lost} events are missing: the figures are too low")
+    return said
+
+
+def figure_rows(names: Mapping[str, str], recorded: object,
+                predicted: object) -> list[tuple[str, str, str]]:
+    """Rows of a table: words, and the figure of each name that both sides have."""
+    return [(words, f"{getattr(recorded, name):.0f}", f"{getattr(predicted, name):.0f}")
+            for words, name in names.items()]
+
+
+def page(said: Sequence[str], plan: Plan, rows: Sequence[tuple[str, str, str]]) -> str:
+    """Sentences, and the table of one policy that is replayed by itself."""
+    with_it = " ".join(filter(None, ("with", words_of(plan), settings_words(plan))))
+    return "\n".join([*said, "", text_of(Table(("", "recorded", with_it), rows))])
 
 
 def words_of(plan: Plan) -> str:
