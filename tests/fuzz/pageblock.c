@@ -275,6 +275,7 @@ static void census(struct input *input)
 
 		/* A look at a candidate does not end early. */
 		MUST_BE(!cost || !pageblock_vacate_hopeless(&block, 1, U64_MAX));
+		MUST_BE(!cost || pageblock_vacate_hopeless(&block, 1, cost));
 		pages += pages_of(block.pages);
 		blocks++;
 		MUST(cost + out, <=, block.pages[CENSUS_MOVABLE]);
@@ -321,7 +322,10 @@ static void moves(struct input *input)
 			.refs = (int)take(input, 4),
 		};
 		enum lmm_skip why = lmm_page_skip(&page);
+		u64 price = pageblock_page_price(&page);
 
+		MUST(price, >=, PAGEBLOCK_PRICE);
+		MUST(price, <=, PAGEBLOCK_PRICE + 6);
 		MUST(why, <, LMM_NR_SKIPS);
 		if (why != LMM_SKIP_NONE)
 			continue;
@@ -351,7 +355,11 @@ static void rounds(struct input *input)
 		if (i < 0)
 			continue;
 		MUST(i, <, PAGEBLOCK_WAYS);
-		slots[i].owner = task;
+		/* Nobody takes a slot that has changed hands. */
+		if (fresh) {
+			MUST_BE(!pageblock_rounds_take(&slots[i], &slots[i], task));
+			MUST_BE(pageblock_rounds_take(&slots[i], slots[i].owner, task));
+		}
 		pageblock_rounds_add(&slots[i], fresh, take_bool(input), now);
 		slots[i].vain = take_bool(input);
 		/* A round is known right after it was noted, and may end with any verdict. */
@@ -360,7 +368,10 @@ static void rounds(struct input *input)
 		MUST(slots[i].no_progress, <=, slots[i].rounds);
 		if (pageblock_rounds_over(&slots[i], verdict)) {
 			MUST_BE(!slots[i].vain);
-			slots[i].owner = NULL;
+			pageblock_rounds_drop(&slots[i], &slots[i]);
+			MUST_BE(slots[i].owner == task);
+			pageblock_rounds_drop(&slots[i], task);
+			MUST_BE(!slots[i].owner);
 		}
 	}
 }
@@ -368,9 +379,23 @@ static void rounds(struct input *input)
 /* What is free is not much if the high watermark is a fourth of what is free. */
 static void plenty(struct input *input)
 {
-	unsigned long pages = take(input, 4);
+	unsigned long pages = take(input, 4), cma = take(input, 4);
 
 	MUST_BE(!pageblock_much_is_free(pages, pages / PAGEBLOCK_MUCH));
+	MUST(pageblock_pages_but_cma(pages, cma), ==, pages > cma ? pages - cma : 0);
+}
+
+/* Compaction rests only after failures, for orders that have failed, and not for ever. */
+static void deferrals(struct input *input)
+{
+	unsigned int order = take_within(input, 0, TOP), considered = take(input, 1);
+	unsigned int shift = take_within(input, 0, 6);
+	int failed = take_within(input, 0, TOP);
+
+	if (pageblock_compaction_rests(order, failed, considered, shift)) {
+		MUST_BE(order && (int)order >= failed && shift);
+		MUST_BE(!pageblock_compaction_rests(order, failed, 1 << shift, shift));
+	}
 }
 
 /* A request for a whole block has the reserve, and so has anybody once the reserve is too large. */
@@ -438,7 +463,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
 		verdicts, search, boosts, pacing, census, moves, rounds, plenty, budgets, choices,
-		guards, fates, reserves,
+		guards, fates, reserves, deferrals,
 	};
 	struct input input = { data, size };
 
