@@ -205,6 +205,9 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
 	atomic_long_add(decision.high - now, &pz->raised);
+	/* The last pass may have found nothing to give; there will be. */
+	if (time_after(READ_ONCE(pz->kicked), jiffies))
+		WRITE_ONCE(pz->kicked, jiffies);
 	limits->now = decision.high;
 }
 

@@ -267,8 +267,8 @@ void pcp_pass(bool tick)
 		zone_decide(zone, slot, tick);
 		zone_give(zone, slot);
 		pz->given = zone_act(zone, slot);
-		/* Nothing to do: no hook need ask again before the next tick. */
-		if (!tick && !pz->given)
+		/* Short, and nothing to give: no hook need ask before a list grows, or a tick. */
+		if (!tick && !pz->given && (pz->own_near || pz->own_reclaim))
 			WRITE_ONCE(pz->kicked, jiffies + pcp.tick);
 	}
 	if (tick && pcp.forget_ticks)

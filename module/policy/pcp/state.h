@@ -37,7 +37,8 @@
  * @given: pages that the last pass has given back
  * @raised: pages by which lists are raised; may be a little old
  * @contended: jiffies when zone->lock was last seen taken
- * @kicked: jiffies when a hook last asked for a pass; in the future if that pass had nothing to do
+ * @kicked: jiffies when a hook last asked for a pass; in the future if that pass
+ *	found the zone short, and nothing to give
  *
  * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A
  * pass writes the rest under pcp.lock, in a cache line of its own.
