@@ -62,15 +62,20 @@ migrated=$(($(vmstat pgmigrate_success) - migrated))
 same "the gigantic page is got while the worker wants room: $migrated pages had to go" "$(had_gigantic)" 1
 need write_to $gigantic/nr_hugepages 0
 
+# The kernel tries an area for a gigantic page once, and a page that somebody moves just then is busy.
+gigantic_got() {
+	write_to $gigantic/nr_hugepages 1
+	[ "$(had_gigantic)" = 1 ] || { echo again >>/run/again && false; }
+}
 # Owners, the worker, the switch, and memory that goes.
 owners_loop() {
 	while [ ! -e /run/still ]; do
 		take numa1 8192 && give numa1 8192 || echo "numa1: not got"
-		write_to $gigantic/nr_hugepages 1
-		[ "$(had_gigantic)" = 1 ] || echo "gigantic: not got"
+		wait_for 20 gigantic_got || echo "gigantic: not got"
 		write_to $gigantic/nr_hugepages 0
 	done
 }
+: >/run/again
 owners_loop >/run/refused 2>&1 &
 owners=$!
 rounds=0 block=
@@ -87,7 +92,7 @@ while [ "$rounds" -lt 3 ]; do
 done
 touch /run/still
 wait "$owners"
-note "got nothing: $(sort /run/refused | uniq -c | tr '\n' ' '); $(tr '\n' ' ' <"$policy/counters")"
+note "got nothing: $(sort /run/refused | uniq -c | tr '\n' ' '); gigantic page tried again $(wc -l </run/again) times; $(tr '\n' ' ' <"$policy/counters")"
 check "memory went offline $rounds times" test "$rounds" -ge 1
 same "each owner got its own" "$(cat /run/refused)" ""
 check "the process lives" lives $hog
