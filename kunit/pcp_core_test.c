@@ -240,7 +240,7 @@ static void averages_of_periods(struct kunit *test)
 
 		for (time = 0; time < c->periods[i].times; time++)
 			reset = pcp_depth_period(&depth, alloc || free, alloc, free);
-		got = pcp_depth_decide(&depth, &limits);
+		got = pcp_depth_decide(&depth, &limits, true);
 		KUNIT_EXPECT_EQ_MSG(test, reset, c->periods[i].reset, "period %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, depth.alloc, c->periods[i].alloc, "period %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, got.high, c->periods[i].high, "period %d", i);
@@ -257,8 +257,8 @@ static void pure_patterns_do_not_enlarge(struct kunit *test)
 	for (i = 0; i < 10; i++) {
 		pcp_depth_period(&alloc, true, 1000000, 0);
 		pcp_depth_period(&free, true, 0, 1000000);
-		KUNIT_EXPECT_EQ(test, pcp_depth_decide(&alloc, &limits).high, GUEST_DEF);
-		KUNIT_EXPECT_EQ(test, pcp_depth_decide(&free, &limits).high, GUEST_DEF);
+		KUNIT_EXPECT_EQ(test, pcp_depth_decide(&alloc, &limits, true).high, GUEST_DEF);
+		KUNIT_EXPECT_EQ(test, pcp_depth_decide(&free, &limits, true).high, GUEST_DEF);
 	}
 }
 
@@ -325,11 +325,32 @@ static void decision(struct kunit *test)
 {
 	const struct decide_case *c = test->param_value;
 	const struct pcp_depth depth = { .alloc = c->alloc, .free = c->free, .idle = c->idle };
-	struct pcp_decision got = pcp_depth_decide(&depth, &c->limits);
+	struct pcp_decision got = pcp_depth_decide(&depth, &c->limits, true);
 
 	KUNIT_EXPECT_EQ(test, got.high, c->high);
 	KUNIT_EXPECT_EQ(test, got.hands_off, c->hands_off);
 	KUNIT_EXPECT_EQ(test, got.reason, c->reason);
+}
+
+/* Hooks of a zone that is short ask for a pass every 10 ms, and a pass sees to every zone. */
+static void passes_between_periods_lower_nothing(struct kunit *test)
+{
+	const struct pcp_depth depth = { .alloc = 10000, .free = 10000 };
+	struct pcp_limits limits = LIMITS(.now = 16000);
+	struct pcp_decision got;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		got = pcp_depth_decide(&depth, &limits, false);
+		limits.now = got.high;
+	}
+	KUNIT_EXPECT_EQ(test, got.high, 16000);
+	KUNIT_EXPECT_EQ(test, got.reason, PCP_BY_DECAY);
+	/* What is no longer allowed goes at once. */
+	limits.max = 12000;
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits, false).high, 12000);
+	limits.reclaim = true;
+	KUNIT_EXPECT_EQ(test, pcp_depth_decide(&depth, &limits, false).high, GUEST_DEF);
 }
 
 static void max_is_the_kernels_for_fraction_8(struct kunit *test)
@@ -397,7 +418,7 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 			KUNIT_ASSERT_GE(test, alloc_depth, 0L);
 			KUNIT_ASSERT_GE(test, free_depth, 0L);
 			pcp_depth_period(&depth, active, alloc_depth, free_depth);
-			got = pcp_depth_decide(&depth, &limits);
+			got = pcp_depth_decide(&depth, &limits, true);
 			KUNIT_ASSERT_GE(test, got.high, limits.def);
 			KUNIT_ASSERT_LE(test, got.high, top);
 			if (limits.near)
@@ -405,7 +426,7 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 		}
 		pcp_depth_period(&depth, false, 0, 0);
 		pcp_depth_period(&depth, false, 0, 0);
-		KUNIT_ASSERT_EQ(test, pcp_depth_decide(&depth, &limits).high, limits.def);
+		KUNIT_ASSERT_EQ(test, pcp_depth_decide(&depth, &limits, true).high, limits.def);
 	}
 }
 
@@ -449,6 +470,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE_PARAM(averages_of_periods, period_gen_params),
 	KUNIT_CASE(pure_patterns_do_not_enlarge),
 	KUNIT_CASE_PARAM(decision, decide_gen_params),
+	KUNIT_CASE(passes_between_periods_lower_nothing),
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(lists_give_in_proportion),

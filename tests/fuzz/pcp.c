@@ -124,7 +124,7 @@ static void depths(struct input *input)
 		if (reset)
 			MUST(depth.alloc + depth.free, ==, 0);
 		MUST(depth.idle, <=, PCP_IDLE_PERIODS);
-		decision = pcp_depth_decide(&depth, &limits);
+		decision = pcp_depth_decide(&depth, &limits, true);
 		MUST(decision.reason, <, PCP_NR_REASONS);
 		MUST(decision.hands_off, ==, limits.disabled || limits.sysctl);
 		if (pcp_blocked(&limits)) {

@@ -161,15 +161,17 @@ bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth, lo
  * pcp_depth_decide() - decide on the size of a list
  * @depth: averages of the list
  * @limits: limits of the list
+ * @ended: a period has ended; in between no list is lowered by a step, however often this is asked
  *
  * Return: the decision.  @high is between the default and the maximum; pure allocation and pure
  * freeing give the default.
  */
-struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth, const struct pcp_limits *limits)
+struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth, const struct pcp_limits *limits,
+				     bool ended)
 {
 	struct pcp_decision decision = { .high = limits->def };
 	long want = min(depth->alloc, depth->free);
-	int step = limits->now - (limits->now >> PCP_LOWER_SHIFT);
+	int step = limits->now - (ended ? limits->now >> PCP_LOWER_SHIFT : 0);
 
 	decision.reason = pcp_blocked(limits);
 	if (decision.reason) {

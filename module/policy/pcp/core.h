@@ -178,8 +178,8 @@ void pcp_track_roll(struct pcp_track *track, const struct pcp_clock *clock);
 bool pcp_track_collect(const struct pcp_track *track, u32 ended, long *alloc_depth,
 		       long *free_depth);
 bool pcp_depth_period(struct pcp_depth *depth, bool active, long alloc_depth, long free_depth);
-struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth,
-				     const struct pcp_limits *limits);
+struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth, const struct pcp_limits *limits,
+				     bool ended);
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def, int batch);
 int pcp_keep(int count, int def, long held, long missing);
 

@@ -141,7 +141,7 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		if (pcp.mode == PCP_MODE_EVENT)
 			list->decision = event_decide(zone, cpu, list, fresh, tick);
 		else
-			list->decision = pcp_depth_decide(&list->depth, &list->limits);
+			list->decision = pcp_depth_decide(&list->depth, &list->limits, tick);
 		spin_unlock_irqrestore(&pages->lock, flags);
 		cond_resched();
 	}
