@@ -21,8 +21,8 @@
 #include "policy/common/free_path.h"
 #include "state.h"
 
-/* Shortest time between two passes that a hook asks for. */
-#define KICK_GAP_MS	10
+/* The kernel stores its new bounds within so many ms of telling of them. */
+#define BOUNDS_MS	20
 
 /**
  * pcp_on_list_pages() - event: a block was allocated or freed on this CPU
@@ -59,8 +59,8 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 	/* Only for pressure that makes a pass give back. */
 	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) && !READ_ONCE(pz->wanted))
 		return;
-	if (atomic_long_read(&pz->raised) <= 0 ||
-	    time_before(now, READ_ONCE(pz->kicked) + msecs_to_jiffies(KICK_GAP_MS)))
+	/* After the last refused hook of the gap comes a pass: see zone_asks_again() in size.c. */
+	if (atomic_long_read(&pz->raised) <= 0 || pcp_zone_kicked(pz, now))
 		return;
 	WRITE_ONCE(pz->kicked, now);
 	lmm_count(&lmm_pcp_policy, COUNT_KICKS, 1);
@@ -205,9 +205,6 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
 	atomic_long_add(decision.high - now, &pz->raised);
-	/* The last pass may have found nothing to give; there will be. */
-	if (time_after(READ_ONCE(pz->kicked), jiffies))
-		WRITE_ONCE(pz->kicked, jiffies);
 	limits->now = decision.high;
 }
 
@@ -329,7 +326,9 @@ void pcp_on_drain(int pages)
  */
 void pcp_on_list_bounds(void)
 {
-	lmm_worker_pass_after(&pcp.worker, msecs_to_jiffies(20));
+	WRITE_ONCE(pcp.bounds_at, jiffies + msecs_to_jiffies(BOUNDS_MS));
+	/* A pass that is due is not put off; it has another follow it until then. */
+	queue_delayed_work(pcp.worker.wq, &pcp.worker.pass, msecs_to_jiffies(BOUNDS_MS));
 }
 
 /**

@@ -129,6 +129,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
 	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
 	pcp.oom_until = 0;
+	pcp.bounds_at = jiffies;
 	pcp.forget_ticks = 0;
 	/* A function that is not found counts as one of those whose drains are not kept. */
 	lmm_free_paths_find();

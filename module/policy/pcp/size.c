@@ -225,8 +225,8 @@ static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 	return given + pcp_list_restore(zone, cpu, list, list->limits.def);
 }
 
-/* Step 3: act; returns the pages given back. */
-static long zone_act(struct zone *zone, unsigned int slot)
+/* Step 3: act; returns the pages given back.  @before: pcp_zone.raised before step 1. */
+static long zone_act(struct zone *zone, unsigned int slot, long before)
 {
 	long given = 0, raised = 0;
 	int cpu;
@@ -243,8 +243,18 @@ static long zone_act(struct zone *zone, unsigned int slot)
 		if (!list->decision.hands_off)
 			raised += list->decision.high - list->limits.def;
 	}
-	atomic_long_set(&pcp.zones[slot].raised, raised);
+	/* What hooks have added since stays: with none raised by the sum, no hook would ask. */
+	atomic_long_add(raised - before, &pcp.zones[slot].raised);
 	return given;
+}
+
+/*
+ * A hook that finds the zone short just after another has asked is refused, and may have been the
+ * last: a zone below its low watermark is passed over, and has no refill that could ask.
+ */
+static bool zone_asks_again(const struct pcp_zone *pz)
+{
+	return pcp_zone_kicked(pz, jiffies) && atomic_long_read(&pz->raised) > 0;
 }
 
 /**
@@ -255,6 +265,8 @@ static long zone_act(struct zone *zone, unsigned int slot)
  */
 void pcp_pass(bool tick)
 {
+	/* The kernel may not have stored yet what this pass is to find. */
+	bool again = time_before(jiffies, READ_ONCE(pcp.bounds_at));
 	struct zone *zone = NULL;
 
 	while ((zone = pcp_zone_after(zone)))
@@ -262,15 +274,17 @@ void pcp_pass(bool tick)
 	while ((zone = pcp_zone_after(zone))) {
 		unsigned int slot = lmm_zone_slot(zone);
 		struct pcp_zone *pz = &pcp.zones[slot];
+		long raised = atomic_long_read(&pz->raised);
 
 		zone_publish(slot);
 		zone_decide(zone, slot, tick);
 		zone_give(zone, slot);
-		pz->given = zone_act(zone, slot);
-		/* Short, and nothing to give: no hook need ask before a list grows, or a tick. */
-		if (!tick && !pz->given && (pz->own_near || pz->own_reclaim))
-			WRITE_ONCE(pz->kicked, jiffies + pcp.tick);
+		pz->given = zone_act(zone, slot, raised);
+		again |= zone_asks_again(pz);
 	}
+	if (again)
+		queue_delayed_work(pcp.worker.wq, &pcp.worker.pass,
+				   msecs_to_jiffies(PCP_KICK_GAP_MS));
 	if (tick && pcp.forget_ticks)
 		pcp.forget_ticks--;
 }

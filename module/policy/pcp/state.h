@@ -35,10 +35,9 @@
  * @node_near: with scope=node, @own_near of another zone of the node
  * @node_reclaim: with scope=node, @own_reclaim of another zone of the node
  * @given: pages that the last pass has given back
- * @raised: pages by which lists are raised; may be a little old
+ * @raised: pages by which lists are raised; may be too large until the next pass
  * @contended: jiffies when zone->lock was last seen taken
- * @kicked: jiffies when a hook last asked for a pass; in the future if that pass
- *	found the zone short, and nothing to give
+ * @kicked: jiffies when a hook last asked for a pass
  *
  * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A
  * pass writes the rest under pcp.lock, in a cache line of its own.
@@ -79,6 +78,7 @@ struct pcp_zone {
  * @forget_ticks: ticks that still have to reset all lists, after another CPU got the page counters
  *	of an offline CPU
  * @high_fraction: the sysctl percpu_pagelist_high_fraction
+ * @bounds_at: jiffies by which the kernel has stored the bounds that it told of last
  * @worker: makes a pass between two ticks
  * @tick_work: makes a pass at the end of each tick or period
  * @cpuhp_state: number of the CPU hotplug callbacks
@@ -105,6 +105,7 @@ struct pcp_state {
 	unsigned long oom_until;
 	unsigned int forget_ticks;
 	const int *high_fraction;
+	unsigned long bounds_at;
 	struct lmm_worker worker;
 	struct delayed_work tick_work;
 	int cpuhp_state;
@@ -125,6 +126,15 @@ static inline bool pcp_quiet(const struct pcp_zone *pz)
 {
 	return pcp.mode == PCP_MODE_EVENT && READ_ONCE(pcp.contended_only) &&
 	       time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay));
+}
+
+/* Shortest time between two passes that hooks of a zone ask for, in ms. */
+#define PCP_KICK_GAP_MS	10
+
+/* Has a hook of the zone asked for a pass just now, so that others are refused one? */
+static inline bool pcp_zone_kicked(const struct pcp_zone *pz, unsigned long now)
+{
+	return time_before(now, READ_ONCE(pz->kicked) + msecs_to_jiffies(PCP_KICK_GAP_MS));
 }
 
 struct zone *pcp_zone_after(struct zone *zone);
