@@ -443,7 +443,10 @@ static void reserve_worker(struct work_struct *work)
 	smp_mb();
 	next = pageblock.unfinished ? 1 : pass_next();
 	WRITE_ONCE(pageblock.resting, next == MAX_JIFFY_OFFSET);
-	if (next != MAX_JIFFY_OFFSET)
+	/* An event of this slice may have queued the next pass, a period after this one. */
+	if (pageblock.unfinished)
+		lmm_worker_pass_after(&pageblock.worker, next);
+	else if (next != MAX_JIFFY_OFFSET)
 		queue_delayed_work(pageblock.worker.wq, &pageblock.worker.pass, next);
 }
 
@@ -480,12 +483,14 @@ void pageblock_worker_ask(void)
 /**
  * pageblock_reserve_configure() - apply changed knobs
  *
+ * As an event: a slice that is due is not put off, and no pass by more than the new period.
+ *
  * Context: process, control mutex held.
  */
 void pageblock_reserve_configure(void)
 {
 	WRITE_ONCE(pageblock.asked, true);
-	lmm_worker_pass_after(&pageblock.worker, period());
+	lmm_worker_kick(&pageblock.worker);
 }
 
 static void zones_free(void)
