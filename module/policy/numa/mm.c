@@ -184,12 +184,17 @@ void numa_mms_stop(void)
 	pools_empty();
 }
 
-/* Put back mm->numa_next_scan; the entry's lock is held. */
+/*
+ * Put back mm->numa_next_scan, and have the scan decided anew, by a new window: the settings may
+ * have changed.  The entry's lock is held.
+ */
 static void entry_restore(struct numa_mm *entry, struct mm_struct *mm)
 {
 	if (entry->postponed)
 		cmpxchg(&mm->numa_next_scan, entry->postponed, entry->kernel_next);
 	entry->postponed = 0;
+	entry->decided = 0;
+	entry->last_window = jiffies - msecs_to_jiffies(NUMA_WINDOW_MS);
 }
 
 static void slot_restore(struct numa_slot *slot, struct task_struct *task)

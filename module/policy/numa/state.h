@@ -144,7 +144,8 @@ enum numa_scan_kind {
  * @decided: value of mm->numa_next_scan at the last decision
  * @begun: jiffies when the entry was made
  * @last_full: jiffies when the last full pass began
- * @last_window: jiffies when the last window ended, or was too small to end
+ * @last_window: jiffies when the last window ended, or was too small to end; earlier when the
+ *	settings were written since
  * @scans: scans of a pass, by resident pages
  * @seq: mm->numa_scan_seq when the last scan began: the kernel's count of passes
  * @pass_scans: scans that this pass has had so far

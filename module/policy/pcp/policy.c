@@ -58,6 +58,8 @@ static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cf
 	set_knobs(cfg);
 	if (pcp.tick != tick)
 		mod_delayed_work(pcp.worker.wq, &pcp.tick_work, pcp.tick);
+	/* A bound may have been lowered, or the distance to the watermark raised. */
+	lmm_worker_pass_after(&pcp.worker, 0);
 	mutex_unlock(&pcp.lock);
 }
 
@@ -128,7 +130,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	}
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
 	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
-	pcp.oom_until = 0;
+	pcp.oom_at = 0;
 	pcp.bounds_at = jiffies;
 	pcp.forget_ticks = 0;
 	/* A function that is not found counts as one of those whose drains are not kept. */

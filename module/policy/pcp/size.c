@@ -78,9 +78,9 @@ static void zone_publish(unsigned int slot)
 
 static bool oom_now(void)
 {
-	if (pcp.oom_until && !time_before(jiffies, pcp.oom_until))
-		pcp.oom_until = 0;
-	return pcp.oom_until;
+	if (pcp.oom_at && !time_before(jiffies, pcp.oom_at + pcp.decay))
+		pcp.oom_at = 0;
+	return pcp.oom_at;
 }
 
 /* Limits that are the same for all lists of a zone. */
@@ -367,7 +367,7 @@ int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 	long given = 0;
 
 	mutex_lock(&pcp.lock);
-	pcp.oom_until = (jiffies + pcp.decay) ?: 1;
+	pcp.oom_at = jiffies ?: 1;
 	pcp_pass(false);
 	while ((zone = pcp_zone_after(zone))) {
 		const struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(zone)];

@@ -74,7 +74,7 @@ struct pcp_zone {
  * @max_tenths: share of a zone that its lists may hold, in tenths of a percent
  * @guard_pct: distance of @pcp_zone.mark above the high watermark, in percent of the
  *	high watermark
- * @oom_until: jiffies until which memory counts as run out; 0 if it does not
+ * @oom_at: jiffies when memory ran out, which counts for @decay; 0 if it did not
  * @forget_ticks: ticks that still have to reset all lists, after another CPU got the page counters
  *	of an offline CPU
  * @high_fraction: the sysctl percpu_pagelist_high_fraction
@@ -102,7 +102,7 @@ struct pcp_state {
 	unsigned long tick;
 	u32 max_tenths;
 	u32 guard_pct;
-	unsigned long oom_until;
+	unsigned long oom_at;
 	unsigned int forget_ticks;
 	const int *high_fraction;
 	unsigned long bounds_at;

@@ -48,7 +48,9 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 		.mark = zone_mark(zone),
 		.held = atomic_long_read(&zz->depot.pages),
 		.isolated = lmm_zone_isolates(zone),
-		.closed = READ_ONCE(zz->broken) || time_before(jiffies, READ_ONCE(zz->open_at)),
+		.closed = READ_ONCE(zz->broken) ||
+			  time_before(jiffies, READ_ONCE(zz->closed_at) +
+					       READ_ONCE(zonelock.hold_off)),
 	};
 	view->reclaim = view->free < lmm_zone_short_mark(zone, view->mark) &&
 			view->free >= view->mark;
@@ -565,10 +567,10 @@ void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migrate
 void zonelock_close(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	unsigned long until = jiffies + READ_ONCE(zonelock.hold_off);
+	unsigned long now = jiffies;
 
-	if (READ_ONCE(zz->open_at) != until)
-		WRITE_ONCE(zz->open_at, until);
+	if (READ_ONCE(zz->closed_at) != now)
+		WRITE_ONCE(zz->closed_at, now);
 }
 
 /* Have a pass give back what the depot of a zone holds; returns true if that is anything. */

@@ -165,7 +165,7 @@ static int zonelock_alloc(void)
 	    !zonelock.zones)
 		return -ENOMEM;
 	for (slot = 0; slot < lmm_zone_slots(); slot++) {
-		zonelock.zones[slot].open_at = jiffies;
+		zonelock.zones[slot].closed_at = jiffies - MAX_JIFFY_OFFSET / 2;
 		zonelock.zones[slot].worth = DEPOT_FIRST_WORTH;
 	}
 	err = shards_alloc();

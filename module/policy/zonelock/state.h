@@ -42,7 +42,7 @@ struct zonelock_chunk {
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @worth: percentage of its pages that CPUs take; a pass writes it
  * @aged: pages that went back by age since @worth was last reckoned; for passes alone
- * @open_at: jiffies from which on batches are stored again
+ * @closed_at: jiffies when the depot was last closed, for @hold_off of struct zonelock_state
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
  * @kicked: jiffies when a hook last asked for a pass
@@ -55,7 +55,7 @@ struct zonelock_zone {
 	atomic_t returning;
 	unsigned int worth;
 	unsigned long aged;
-	unsigned long open_at ____cacheline_aligned_in_smp;
+	unsigned long closed_at ____cacheline_aligned_in_smp;
 	bool broken;
 	bool wanted;
 	unsigned long kicked;

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 6.1
+# named: 6.12
+# nodes: 2
+# memory: 1G
+# args: transparent_hugepage=never
+#
+# A time that a policy waits by an old setting ends with the new one: a shorter setting, and a lower
+# bound, hold at once. And writing settings does not keep a worker from its work.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
+. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
+
+need lmm_load
+need lists_bounds >/dev/null
+
+# pcp: a tick is 7.5 s long, and begins with the write.
+need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=3000"
+work_start 16
+check "pcp: lists are raised" wait_for 60 grown 2048 raised_by DMA32
+load_stop
+fewer() { [ "$(raised_by DMA32)" -lt "$1" ]; }
+need write_to "$LMM_DBG/pcp/decay_ms" 60000
+ticks=$(counter periods) raised=$(raised_by DMA32)
+need write_to "$LMM_DBG/pcp/high_max_pct" 1
+check "pcp: a lower bound holds at once" wait_for 2 fewer $((raised / 2))
+note "pcp: raised by $raised, then $(raised_by DMA32), ticks since the write $(($(counter periods) - ticks))"
+need write_to "$LMM_DBG/pcp/enabled" 0
+
+# zonelock: compaction closes the depots.
+closed() { [ "$(awk '/^[0-9]/ && $8 == "closed"' "$zonelock/state" | wc -l)" -gt 0 ]; }
+need write_to "$zonelock/config" "enabled=1 hold_off_ms=60000"
+need write_to /proc/sys/vm/compact_memory 1
+check "zonelock: compaction closes depots" closed
+need write_to "$zonelock/hold_off_ms" 0
+refute "zonelock: with no hold-off none is closed" closed
+need write_to "$zonelock/enabled" 0
+
+# pageblock: a pass begins ten seconds after the last, whoever writes what.
+PB=$LMM_DBG/pageblock
+passes_grow() {
+	attempts=$((7 - attempts))
+	write_to "$PB/max_attempts" "$attempts"
+	grown "$passes" counter passes pageblock
+}
+attempts=3
+need write_to "$PB/config" "enabled=1 period_ms=10000"
+check "pageblock: a pass is made" wait_for 10 grown 0 counter passes pageblock
+passes=$(counter passes pageblock)
+check "pageblock: and another, with settings written all the time" wait_for 40 passes_grow
+need write_to "$PB/enabled" 0
+
+# numa: a pass of two scans, of which the next is put off for half a minute.
+kernel_scans 100 200 200
+need write_to "$KERNEL_NUMA/scan_size_mb" 64
+need write_to "$NUMA/config" "enabled=1 mode=period scan_delay_ms=0 scan_delay_run_ms=0"
+hint_start -p swap -m 48 -r 50
+check "numa: windows end" wait_for 60 grown 0 counter windows numa
+need write_to "$NUMA/config" "scan_period_min_ms=60000 scan_period_max_ms=60000"
+postponed=$(counter postponed numa)
+check "numa: scans are put off" wait_for 60 grown "$postponed" counter postponed numa
+sleep 2
+scans=$(counter scans numa)
+need write_to "$NUMA/config" "scan_period_min_ms=200 scan_period_max_ms=200"
+check "numa: a shorter period holds at once" wait_for 8 grown $((scans + 2)) counter scans numa
+note "numa: scans +$(($(counter scans numa) - scans)), postponed $(counter postponed numa)"
+hints_stop
+need write_to "$NUMA/enabled" 0
+none_armed
+check "unloads" lmm_unload
