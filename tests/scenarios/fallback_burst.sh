@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1
+# kernels: none
+# named: 6.1
 # cpus: 4
 # nodes: 2
 # memory: 1G
@@ -11,6 +12,7 @@
 # 10 ms of a look at the lists, in which no hook may ask for another, the process takes more than the
 # look gave back. The zone is then below its low watermark, where no list is refilled, and so no
 # hook asks any more. Pages still go back before requests turn to node 1, with no tick near.
+# By name: on a busy host the worker's CPU may stand still for longer than the process's.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Pages that were wanted of node 0 and came from another.
