@@ -86,13 +86,15 @@ NODES = {f"numa-{name}": ("numaload", f"-p {name}") for name in (
 #: Loads for a kernel that has CMA memory.
 AREAS = {"cma-touch": (guest.PAGETOUCH, "-w 512 -r 3 -H 1000 -F 1000"),
          "cma-files": (SCRIPT, "3")}
+#: The load of bench.pageblock, which mixes blocks, on disks of its own.
+BUILDS = {f"build-{seed}": ("fragload", f"-d /run/files -r 16 -s {seed}") for seed in (1, 2)}
 #: The kernel's tracepoints: a block crosses zone->lock on its way to a list, or back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 _BUCKET = re.compile(r"\{ order: +(\d+) *\} hitcount: +(\d+)")
 
 
 def argv_of(name: str) -> list[str]:
-    program, args = {**LOADS, **TWO, **NODES, **AREAS}[name]
+    program, args = {**LOADS, **TWO, **NODES, **AREAS, **BUILDS}[name]
     words = ["sh", str(ROOT / "bench/whatif_load.sh")] if program == SCRIPT else \
         [guest.load_program(program)]
     return [name, *words, *args.split()]
@@ -104,7 +106,8 @@ def folder_of(kernel: str, cpus: int) -> Path:
 
 def run_guest(image: Image, script: str, words: Sequence[str], cpus: int = 1,
               env: dict[str, str] | None = None, nodes: int = 1,
-              kargs: Sequence[str] = (), qemu: Sequence[str] = ()) -> Path:
+              kargs: Sequence[str] = (), qemu: Sequence[str] = (), memory: str = "2G",
+              allowed: Sequence[str] = ()) -> Path:
     """Boot a guest whose clock counts instructions; where it writes to."""
     folder = folder_of(image.name, cpus)
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,10 +115,10 @@ def run_guest(image: Image, script: str, words: Sequence[str], cpus: int = 1,
     late, begins = (guest.LATE_KARGS, {"LMM_CPUS": "1"}) if cpus > 1 else ([], {})
     verdict = boot(Guest(
         name=f"bench-{script}-{image.name}", image=image, script=ROOT / f"bench/{script}.sh",
-        args=[str(folder), *words], cpus=cpus, memory="2G",
+        args=[str(folder), *words], cpus=cpus, memory=memory,
         nodes=nodes, kargs=["transparent_hugepage=never", *guest.EXACT_KARGS, *late, *kargs],
         accel=EMULATION, qemu=[*(guest.ICOUNT if nodes == 1 else SLOW), *qemu],
-        rwdirs=[folder], timeout=3000,
+        rwdirs=[folder], timeout=3000, allowed=list(allowed),
         env={"LMM_TOUCH": guest.load_program(guest.PAGETOUCH),
              "LMM_SPIN": guest.load_program("numaload"), **begins, **(env or {})}))
     if not verdict.ok:

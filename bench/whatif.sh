@@ -29,7 +29,7 @@ kill $spinner
 wait $spinner || :
 
 policies_off() {
-	for policy in pcp zonelock numa cma; do
+	for policy in pcp zonelock numa cma pageblock; do
 		printf 'enabled=0' >"$debugfs/$policy/config"
 	done
 	# Lists fall back to their defaults.
@@ -38,10 +38,18 @@ policies_off() {
 
 # counters_to FILE: those of each policy, to a file of each.
 counters_to() {
-	for policy in zonelock numa cma; do
+	for policy in zonelock numa cma pageblock; do
 		cat "$debugfs/$policy/counters" >"$1.$policy"
 	done
 }
+
+# Disks of a load that reclaims memory: as bench.agent has these for bench.pageblock.
+if [ -n "${LMM_DISKS-}" ]; then
+	# shellcheck disable=SC2086 # words
+	(cd "$LMM_ROOT" && /usr/bin/python3 -c \
+		"import sys; from bench import agent; agent.use_disks(sys.argv[1:])" $LMM_DISKS)
+	echo "$LMM_MIN_FREE" >/proc/sys/vm/min_free_kbytes
+fi
 
 modprobe livemm
 while [ $# -gt 0 ]; do
