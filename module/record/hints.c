@@ -26,20 +26,30 @@
 
 /**
  * struct hints - hint faults that a CPU has not reported yet
- * @sum: the sum; no fault: nothing
+ * @sum: the sum, its times not set yet; no fault: nothing
+ * @run: CPU time of the thread at the last of these faults, in ns
+ * @stamp: the thread's node_stamp there, in ns
  * @begun: jiffies at the first of these faults
+ * @last: jiffies at the last of these faults
  */
 struct hints {
 	struct record_hints sum;
+	u64 run;
+	u64 stamp;
 	unsigned long begun;
+	unsigned long last;
 };
 
 static DEFINE_PER_CPU(struct hints, hints);
 
 static void report(struct hints *of_cpu)
 {
-	if (of_cpu->sum.faults)
-		trace_numa_hint_faults(&of_cpu->sum);
+	if (!of_cpu->sum.faults)
+		return;
+	of_cpu->sum.run_ms = div_u64(of_cpu->run, NSEC_PER_MSEC);
+	of_cpu->sum.stamp_ms = div_u64(of_cpu->stamp, NSEC_PER_MSEC);
+	of_cpu->sum.age_ms = jiffies_to_msecs(jiffies - of_cpu->last);
+	trace_numa_hint_faults(&of_cpu->sum);
 	of_cpu->sum.faults = 0;
 }
 
@@ -74,6 +84,10 @@ void lmm_hints_on_fault(int last_cpupid, int pages, int flags)
 	sum->faults += LMM_ENTRY_EVERY;
 	sum->pages[2 * !local + !lmm_hint_is_private(task, last_cpupid)] +=
 		pages * LMM_ENTRY_EVERY;
+	sum->period = READ_ONCE(task->numa_scan_period);
+	of_cpu->run = task->se.sum_exec_runtime;
+	of_cpu->stamp = task->node_stamp;
+	of_cpu->last = jiffies;
 }
 
 /**
@@ -99,6 +113,7 @@ void lmm_hints_on_scan_begin(void)
 		.resident = get_mm_rss(mm),
 		.run_ms = div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
 		.threads = get_nr_threads(task),
+		.stamp_ms = div_u64(task->node_stamp, NSEC_PER_MSEC),
 	};
 	trace_numa_scan_begin(&scan);
 }

@@ -313,6 +313,7 @@ static const struct lmm_layout record_layouts[] = {
 	LMM_LAYOUT(task_struct, signal),
 	LMM_LAYOUT(task_struct, se.sum_exec_runtime),
 	LMM_LAYOUT(task_struct, numa_scan_period),
+	LMM_LAYOUT(task_struct, node_stamp),
 	LMM_LAYOUT(signal_struct, nr_threads),
 };
 

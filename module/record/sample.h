@@ -81,12 +81,20 @@ struct record_cpu {
  * @pid: the thread
  * @faults: number of faults
  * @pages: pages of these faults: local private, local shared, remote private, remote shared
+ * @period: the thread's scan period at the last of these faults, in ms
+ * @run_ms: CPU time of the thread at the last of these faults
+ * @stamp_ms: CPU time of the thread when a scan period last ended (task->node_stamp)
+ * @age_ms: time since the last of these faults
  */
 struct record_hints {
 	u64 mm;
 	pid_t pid;
 	unsigned int faults;
 	unsigned int pages[4];
+	unsigned int period;
+	u64 run_ms;
+	u64 stamp_ms;
+	unsigned int age_ms;
 };
 
 /**
@@ -99,6 +107,7 @@ struct record_hints {
  * @resident: resident pages
  * @run_ms: CPU time of the thread
  * @threads: threads of the process
+ * @stamp_ms: CPU time of the thread when a scan period last ended (task->node_stamp)
  */
 struct record_scan {
 	u64 mm;
@@ -109,6 +118,7 @@ struct record_scan {
 	unsigned long resident;
 	u64 run_ms;
 	int threads;
+	u64 stamp_ms;
 };
 
 #endif /* LIVEMM_RECORD_SAMPLE_H */

@@ -176,6 +176,10 @@ TRACE_EVENT(numa_hint_faults,
 		__field(unsigned int, local_shared)
 		__field(unsigned int, remote_private)
 		__field(unsigned int, remote_shared)
+		__field(unsigned int, period)
+		__field(u64, run_ms)
+		__field(u64, stamp_ms)
+		__field(unsigned int, age_ms)
 	),
 	TP_fast_assign(
 		__entry->mm = hints->mm;
@@ -185,10 +189,15 @@ TRACE_EVENT(numa_hint_faults,
 		__entry->local_shared = hints->pages[1];
 		__entry->remote_private = hints->pages[2];
 		__entry->remote_shared = hints->pages[3];
+		__entry->period = hints->period;
+		__entry->run_ms = hints->run_ms;
+		__entry->stamp_ms = hints->stamp_ms;
+		__entry->age_ms = hints->age_ms;
 	),
-	TP_printk("mm=%llu pid=%d faults=%u local_private=%u local_shared=%u remote_private=%u remote_shared=%u",
+	TP_printk("mm=%llu pid=%d faults=%u local_private=%u local_shared=%u remote_private=%u remote_shared=%u period=%u run_ms=%llu stamp_ms=%llu age_ms=%u",
 		  __entry->mm, __entry->pid, __entry->faults, __entry->local_private,
-		  __entry->local_shared, __entry->remote_private, __entry->remote_shared)
+		  __entry->local_shared, __entry->remote_private, __entry->remote_shared,
+		  __entry->period, __entry->run_ms, __entry->stamp_ms, __entry->age_ms)
 );
 
 /* NUMA balancing is about to scan an address space. */
@@ -204,6 +213,7 @@ TRACE_EVENT(numa_scan_begin,
 		__field(unsigned long, resident)
 		__field(u64, run_ms)
 		__field(int, threads)
+		__field(u64, stamp_ms)
 	),
 	TP_fast_assign(
 		__entry->mm = scan->mm;
@@ -214,10 +224,11 @@ TRACE_EVENT(numa_scan_begin,
 		__entry->resident = scan->resident;
 		__entry->run_ms = scan->run_ms;
 		__entry->threads = scan->threads;
+		__entry->stamp_ms = scan->stamp_ms;
 	),
-	TP_printk("mm=%llu tgid=%d pid=%d seq=%d period=%u resident=%lu run_ms=%llu threads=%d",
+	TP_printk("mm=%llu tgid=%d pid=%d seq=%d period=%u resident=%lu run_ms=%llu threads=%d stamp_ms=%llu",
 		  __entry->mm, __entry->tgid, __entry->pid, __entry->seq, __entry->period,
-		  __entry->resident, __entry->run_ms, __entry->threads)
+		  __entry->resident, __entry->run_ms, __entry->threads, __entry->stamp_ms)
 );
 
 #endif /* LIVEMM_RECORD_TRACE_H */

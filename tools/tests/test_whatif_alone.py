@@ -16,10 +16,12 @@ PAGES = 4096
 
 
 def scanned(scans: int, period_ms: int = 1000, remote: "dict[int, float] | None" = None,
-            shared: bool = False) -> rows.Events:
+            shared: bool = False, other_ms: int = 0, age_ms: int = 0) -> rows.Events:
     """A process of two threads whose pages in use all fault soon after each scan of the kernel's.
 
-    remote  share of remote faults by scan; 0 where not named
+    remote    share of remote faults by scan; 0 where not named
+    other_ms  recorded scan period of the thread that does not scan; 0: not recorded
+    age_ms    how late the last faults of a scan are told of
     """
     made: list[list[int]] = []
 
@@ -33,14 +35,16 @@ def scanned(scans: int, period_ms: int = 1000, remote: "dict[int, float] | None"
         row(now, "numa_scan_begin", 7, 100, 100, scan, period_ms, PAGES, now // MS, 2)
         for part in range(PAGES // 64):
             far = round(64 * (remote or {}).get(scan, 0))
-            row(now + (1 + part) * 5 * MS, "numa_hint_faults", 7, 100 + part % 2, 64,
-                *((0, 64 - far, 0, far) if shared else (64 - far, 0, far, 0)))
+            at, age = now // MS + (1 + part) * 5, age_ms if part == PAGES // 64 - 1 else 0
+            told = (other_ms, at, at - at % max(other_ms, 1)) if part % 2 else (0, 0, 0)
+            row((at + age) * MS, "numa_hint_faults", 7, 100 + part % 2, 64,
+                *((0, 64 - far, 0, far) if shared else (64 - far, 0, far, 0)), *told, age)
             local += 64 - far
         total += PAGES
         now += round(period_ms * 1.04) * MS
         period_ms = min(60_000, round(period_ms * 1.3))
     row(now, "cpu_state", 0, 0, 0, total, local, total)
-    found = rows.Events(meta(), np.array(made, dtype=np.int64))
+    found = rows.Events(meta(), np.array(sorted(made), dtype=np.int64))
     found.meta.numa_scan = {"scan_size_mb": 256, "scan_period_min_ms": 1000}
     return found
 
@@ -67,6 +71,25 @@ def test_of_pages_that_stay_numa_samples_and_saves_the_rest() -> None:
     # With smaller samples fewer pages fault.
     small = hints.predict(found, {"numa": {"sampling_stride": "64"}}).predicted
     assert small.hint_faults < vma.hint_faults
+
+
+def test_each_thread_asks_for_scans_by_its_own_period() -> None:
+    plan = {"numa": {"mode": "period"}}
+    found = {period: hints.predict(scanned(12, other_ms=period), plan).predicted.scans
+             for period in (0, 200, 2000, 30_000)}
+    # Of a thread whose CPU time is not recorded, and that never scans, nothing is known.
+    assert found[0] == found[30_000]
+    assert found[200] > found[30_000]
+
+
+def test_faults_that_are_told_of_late_belong_to_the_scan_before() -> None:
+    off = {"numa": {"enabled": "0"}}
+    # The last 64 faults of each scan are told of after the next scan has begun.
+    late = scanned(9, remote={3: 1.0}, age_ms=2500)
+    assert hints.predict(late, off).predicted.hint_faults == 9 * PAGES
+    plan = {"numa": {"mode": "period"}}
+    soon = hints.predict(scanned(9, remote={3: 1.0}), plan).predicted
+    assert hints.predict(late, plan).predicted.remote_pct == pytest.approx(soon.remote_pct, abs=0.1)
 
 
 def test_memory_that_becomes_remote_raises_an_alarm() -> None:

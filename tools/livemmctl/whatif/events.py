@@ -15,8 +15,9 @@ OURS: dict[str, tuple[str, ...]] = {
                    "mark", "gap", "cma", "free_cma"),
     "cpu_state": ("cpu", "faults", "freed", "hint_faults", "hint_faults_local", "scanned"),
     "numa_hint_faults": ("mm", "pid", "faults", "local_private", "local_shared", "remote_private",
-                         "remote_shared"),
-    "numa_scan_begin": ("mm", "tgid", "pid", "seq", "period", "resident", "run_ms", "threads"),
+                         "remote_shared", "period", "run_ms", "stamp_ms", "age_ms"),
+    "numa_scan_begin": ("mm", "tgid", "pid", "seq", "period", "resident", "run_ms", "threads",
+                        "stamp_ms"),
 }
 #: Events of the kernel's own, which are rare; a kernel may lack one.
 KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {

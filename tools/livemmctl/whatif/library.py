@@ -34,8 +34,8 @@ HEADERS = ("policy/pcp/core.h", "policy/pcp/core_event.h", "policy/zonelock/core
            "policy/zonelock/depot.h", "policy/common/drain.h", "policy/numa/core.h",
            "policy/numa/core_alarm.h", "policy/numa/core_sample.h", "policy/numa/core_vma.h",
            "policy/cma/core.h", "policy/pageblock/core.h", "policy/pageblock/core_census.h")
-OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c", "numa.c", "spaces.c", "cma.c",
-        "mix.c")
+OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c", "numa.c", "spaces.c",
+        "threads.c", "cma.c", "mix.c")
 FIELDS = 12
 COLUMNS = 3 + FIELDS
 #: Cores are written for the kernel's warnings, not for these.
@@ -180,7 +180,8 @@ def _build(target: Path, found: Sources, texts: list[str]) -> None:
 def library() -> ctypes.CDLL:
     """Build the library unless it is there, of these very sources."""
     found = sources()
-    files = [*(HERE / name for name in (*OURS, "model.h", "replay.h", "spaces.h")), found.kernel_h,
+    ours = (*OURS, "model.h", "replay.h", "spaces.h", "threads.h")
+    files = [*(HERE / name for name in ours), found.kernel_h,
              *(found.module / name for name in (*CORES, *HEADERS))]
     texts = [file.read_text(encoding="utf-8") for file in files]
     key = hashlib.sha256("\0".join([*FLAGS, *texts]).encode()).hexdigest()[:16]

@@ -6,8 +6,8 @@
  * next, by thread and kind.  Such a time is what a scan yields: the pages in use fault once.  A
  * scan of the model yields what the recorded scan did that is the last by then; a sampling scan
  * yields one page in sampling_stride.  The module's own core decides whether a scan is full,
- * sampling, or put off.  The rest is a model of the glue (policy/numa/scan.c and fault.c), and of
- * how the kernel changes a thread's scan period (update_task_scan_period()).
+ * sampling, or put off.  The rest is a model of the glue (policy/numa/scan.c and fault.c).  Which
+ * thread asks for a scan, and when, says threads.c.
  */
 #include <string.h>
 
@@ -16,12 +16,8 @@
 #include "policy/numa/core_sample.h"
 #include "replay.h"
 #include "spaces.h"
+#include "threads.h"
 
-/* A tick of Debian's kernels, in ns: a thread asks for a scan at a tick. */
-#define TICK_NS		(4 * NS_PER_MS)
-/* The kernel's NUMA_PERIOD_SLOTS and NUMA_PERIOD_THRESHOLD. */
-#define PERIOD_SLOTS	10
-#define PERIOD_LIMIT	7
 /* Scans by which a model may be ahead of the recording: what the kernel needs to move a page. */
 #define AHEAD_MAX	NUMA_STUCK_PASSES
 /* Most that one half of a scan's time can yield of what the half before has. */
@@ -33,7 +29,6 @@ struct entry {
 	double faults;
 	double pages[NUMA_NR_CLASSES];
 	double slots[NUMA_THREADS][3];
-	double seen[NUMA_NR_CLASSES];	/* since the kernel changed the period last */
 	struct numa_thread threads[NUMA_THREADS];
 	struct numa_period period;
 	struct numa_decision decision;
@@ -57,11 +52,12 @@ struct entry {
 	unsigned int worst;
 	unsigned int resample_passes;
 	uint32_t gap_ms;
-	int64_t expedite_ns;		/* from the next hint fault to the next scan; -1: none */
+	int64_t expedite_ms;		/* from the next hint fault to the next scan; -1: none */
 	uint64_t scanned;
 	uint64_t resident;
 	uint32_t own_ms;		/* the kernel's period at the last decision */
-	uint32_t kernel_ms;		/* and now */
+	struct threads kernel;
+	struct thread *asker;
 	bool decided;
 	bool past_delay;
 };
@@ -88,46 +84,16 @@ static uint32_t scan_pages(const struct whatif_numa *config)
 }
 
 /* The kernel's task_scan_min() and task_scan_max(). */
-static uint32_t kernel_bound(const struct whatif_numa *config, int64_t resident, bool most)
+static struct period_bounds kernel_bounds(const struct numa_model *model)
 {
-	uint32_t windows = numa_scans_of_pass(resident, scan_pages(config));
+	const struct whatif_numa *config = model->config;
+	uint32_t windows = numa_scans_of_pass(model->entry->resident, scan_pages(config));
 	uint32_t floor = 1000 / max(NUMA_SCAN_MIB_PER_S / max(config->scan_size_mb, 1), 1);
 	uint32_t least = max(floor, (uint32_t)config->kernel_min_ms / windows);
 
-	return most ? max(least, (uint32_t)config->kernel_max_ms / windows) : least;
-}
-
-/*
- * The kernel's update_task_scan_period(), of all threads together.  Returns true if the kernel puts
- * the next scan off by the new period.
- */
-static bool kernel_period(struct numa_model *model)
-{
-	const double *seen = model->entry->seen;
-	uint32_t *period = &model->entry->kernel_ms;
-	int64_t local = seen[NUMA_LOCAL_PRIVATE] + seen[NUMA_LOCAL_SHARED];
-	int64_t remote = seen[NUMA_REMOTE_PRIVATE] + seen[NUMA_REMOTE_SHARED];
-	int64_t private = seen[NUMA_LOCAL_PRIVATE] + seen[NUMA_REMOTE_PRIVATE];
-	int64_t shared = seen[NUMA_LOCAL_SHARED] + seen[NUMA_REMOTE_SHARED];
-	uint32_t least = kernel_bound(model->config, model->entry->resident, false);
-	uint32_t most = kernel_bound(model->config, model->entry->resident, true);
-	int64_t slot = DIV_ROUND_UP(*period, PERIOD_SLOTS), by_node, by_thread, change;
-
-	memset(model->entry->seen, 0, sizeof(model->entry->seen));
-	if (local + shared == 0) {
-		*period = min(*period * 2, most);
-		return true;
-	}
-	by_node = local * PERIOD_SLOTS / (local + remote);
-	by_thread = private * PERIOD_SLOTS / (private + shared);
-	if (by_thread >= PERIOD_LIMIT)
-		change = max(by_thread - PERIOD_LIMIT, (int64_t)1);
-	else if (by_node >= PERIOD_LIMIT)
-		change = max(by_node - PERIOD_LIMIT, (int64_t)1);
-	else
-		change = max(by_node, by_thread) - PERIOD_LIMIT;
-	*period = clamp((int64_t)*period + change * slot, (int64_t)least, (int64_t)most);
-	return false;
+	return (struct period_bounds){
+		.least = least, .most = max(least, (uint32_t)config->kernel_max_ms / windows),
+	};
 }
 
 /*
@@ -161,7 +127,7 @@ static void window_end(struct numa_model *model, const struct scan *scan)
 	struct numa_facts facts;
 	int class;
 
-	entry->own_ms = entry->kernel_ms;
+	entry->own_ms = entry->asker->period;
 	entry->resident = scan->resident;
 	entry->scans = numa_scans_of_pass(entry->resident, scan_pages(model->config));
 	entry->last_window = model->now;
@@ -173,8 +139,7 @@ static void window_end(struct numa_model *model, const struct scan *scan)
 		.scanned = entry->scanned,
 		.resident = entry->resident,
 		.lived_ms = ms_of(model->now - entry->begun),
-		.run_ms = scan->run_ms + (int64_t)(ms_of(model->now - scan->time) *
-						   model->space->share),
+		.run_ms = ms_of(thread_run(entry->asker, model->now)),
 		.kernel_ms = entry->own_ms,
 		.worst = entry->worst,
 	};
@@ -196,7 +161,7 @@ static bool sampling_is_on(const struct whatif_numa *config)
 static void expedite(struct entry *entry, uint32_t ms)
 {
 	if (ms < entry->own_ms)
-		entry->expedite_ns = ms * NS_PER_MS;
+		entry->expedite_ms = ms;
 }
 
 static void expedite_sampling(struct numa_model *model)
@@ -280,7 +245,7 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 	struct entry *entry = model->entry;
 	bool begins = entry->begins, samples = sampling_is_on(model->config), full = true;
 
-	entry->expedite_ns = -1;
+	entry->expedite_ms = -1;
 	entry->sample_open = entry->sample_open && entry->sampling_now;
 	if (begins)
 		pass_end(entry, model->now);
@@ -320,7 +285,6 @@ static bool faults_add(struct numa_model *model, const struct fault *fault, doub
 
 	for (class = 0; class < NUMA_NR_CLASSES; class++) {
 		entry->pages[class] += fault->pages[class] * part;
-		entry->seen[class] += fault->pages[class] * part;
 		model->pages[class] += fault->pages[class] * part;
 		all += fault->pages[class];
 	}
@@ -393,8 +357,52 @@ static bool follows(const struct numa_model *model, long k)
 {
 	const struct entry *entry = model->entry;
 
+	if (!model->config->enabled)
+		return true;
 	return model->now == model->space->scans[k].time && !entry->sampling_now &&
-	       entry->expedite_ns < 0 && k + 1 < model->space->nr_scans;
+	       entry->expedite_ms < 0 && k + 1 < model->space->nr_scans;
+}
+
+static void scan_told(struct entry *entry, const struct scan *scan)
+{
+	entry->asker = threads_get(&entry->kernel, scan->pid);
+	/* Where no stamp was recorded: the period has just ended. */
+	thread_told(entry->asker, scan->time, scan->period, scan->run_ms,
+		    scan->stamp_ms ?: scan->run_ms);
+	entry->kernel.seq = scan->seq;
+	entry->kernel.bump = 0;
+}
+
+/* As recorded.  Returns when the next scan is asked for. */
+static int64_t scan_follow(struct numa_model *model, long k)
+{
+	const struct space *space = model->space;
+	const struct scan *scan = &space->scans[k];
+	struct entry *entry = model->entry;
+	struct period_bounds bounds = kernel_bounds(model);
+	bool last = k + 1 == space->nr_scans, ends = !last && scan[1].seq != scan->seq;
+	long i, end = last ? space->nr_faults : scan[1].first;
+	int64_t at = scan->time;
+
+	threads_scan(&entry->kernel, entry->asker, scan->time, 1, ends);
+	for (i = scan->first; i < end; i++) {
+		const struct fault *fault = &space->faults[i];
+
+		/* Whoever asks has asked in vain. */
+		entry->kernel.next_scan = INT64_MAX;
+		threads_ask(&entry->kernel, fault->time, &at);
+		threads_fault(&entry->kernel, fault, fault->time, 1, &bounds);
+		if (fault->period)
+			thread_told(threads_get(&entry->kernel, fault->pid), fault->time,
+				    fault->period, fault->run_ms, fault->stamp_ms);
+		faults_add(model, fault, 1, fault->time);
+	}
+	if (last)
+		return space->last;
+	entry->kernel.next_scan = INT64_MAX;
+	threads_ask(&entry->kernel, scan[1].time, &at);
+	scan_told(entry, &scan[1]);
+	return scan[1].time;
 }
 
 /* The time from a scan to the next: hint faults come.  Returns when the next scan is asked for. */
@@ -403,44 +411,49 @@ static int64_t scan_run(struct numa_model *model, long k)
 	const struct space *space = model->space;
 	const struct scan *scan = &space->scans[k];
 	struct entry *entry = model->entry;
+	struct period_bounds bounds = kernel_bounds(model);
 	double part = entry->sampling_now ? 1.0 / entry->sampling.stride : 1;
-	int64_t next = model->now + (int64_t)(entry->kernel_ms * NS_PER_MS * space->late);
 	int64_t length = (k + 1 < space->nr_scans ? scan[1].time : space->last) - scan->time;
 	long i, end = k + 1 < space->nr_scans ? scan[1].first : space->nr_faults;
-	bool first = true, follow = follows(model, k);
+	struct thread *asker = NULL;
+	int64_t at = model->now;
 
-	if (follow) {
-		next = scan[1].time;
-		memset(entry->seen, 0, sizeof(entry->seen));
-	}
-	for (i = scan->first; i < end; i++) {
-		int64_t at = model->now + space->faults[i].time - scan->time;
-		bool alarm;
+	threads_scan(&entry->kernel, entry->asker, model->now,
+		     part * min(space_faults(space, k) / max(scan->resident, 1L), 1.0),
+		     entry->begins);
+	for (i = scan->first; i < end && !asker; i++) {
+		const struct fault *fault = &space->faults[i];
+		int64_t time = model->now + fault->time - scan->time;
+		struct thread *thread = threads_get(&entry->kernel, fault->pid);
 
-		if (at >= next)
+		asker = threads_ask(&entry->kernel, time, &at);
+		if (asker)
 			break;
-		if (follow) {
-			faults_add(model, &space->faults[i], part, at);
-			continue;
+		if (threads_fault(&entry->kernel, fault, time, part, &bounds) &&
+		    entry->expedite_ms >= 0) {
+			threads_expedite(&entry->kernel, thread, time, entry->expedite_ms);
+			entry->expedite_ms = -1;
 		}
-		if (first && entry->expedite_ns >= 0)
-			next = min(next, at + TICK_NS +
-				   (int64_t)(entry->expedite_ns / space->share));
-		if (first && kernel_period(model))
-			next = at + (int64_t)(entry->kernel_ms * NS_PER_MS * space->late);
-		else if (first && entry->expedite_ns < 0)
-			next = max(next, model->now +
-				   (int64_t)(entry->kernel_ms * NS_PER_MS * space->late));
-		first = false;
-		alarm = faults_add(model, &space->faults[i], part, at);
-		if (alarm)
-			next = min(next, at + TICK_NS);
+		if (faults_add(model, fault, part, time))
+			threads_expedite(&entry->kernel, thread, time, 0);
 	}
-	if (follow)
-		entry->kernel_ms = scan[1].period;
-	if (next - model->now > length && k + 1 < space->nr_scans)
-		tail_add(model, k, part, length, next - model->now - length);
-	return next;
+	if (!asker)
+		asker = threads_ask(&entry->kernel, space->last, &at);
+	if (at - model->now > length && k + 1 < space->nr_scans)
+		tail_add(model, k, part, length, at - model->now - length);
+	entry->asker = asker;
+	return at;
+}
+
+/* The policy has put a scan off.  Returns when a thread asks again. */
+static int64_t scan_later(struct numa_model *model)
+{
+	struct entry *entry = model->entry;
+	int64_t at = model->now + TICK_NS;
+
+	entry->kernel.next_scan = max(entry->last_full + entry->decision.period_ms * NS_PER_MS, at);
+	entry->asker = threads_ask(&entry->kernel, model->space->last, &at);
+	return at;
 }
 
 static void space_replay(struct numa_model *model)
@@ -451,28 +464,28 @@ static void space_replay(struct numa_model *model)
 		.last_full = space->scans[0].time,
 		.last_window = space->scans[0].time,
 		.scans = 1,
-		.kernel_ms = space->scans[0].period,
 		.resident = space->scans[0].resident,
-		.expedite_ns = -1,
+		.expedite_ms = -1,
 	};
 	long k, full = -1;
 
 	model->entry = &entry;
 	model->now = space->scans[0].time;
 	model->result->spaces++;
-	while (model->now < space->last) {
+	threads_begin(&entry.kernel, space, kernel_bounds(model).least);
+	scan_told(&entry, &space->scans[0]);
+	while (model->now < space->last && entry.asker) {
 		k = scan_at(space, model->now, full);
 		if (!model->config->enabled) {
 			entry.resident = space->scans[k].resident;
 			model->result->scans++;
 		} else if (!scan_decide(model, &space->scans[k])) {
-			model->now = max(entry.last_full + entry.decision.period_ms * NS_PER_MS,
-					 model->now + TICK_NS);
+			model->now = scan_later(model);
 			continue;
 		}
 		if (!entry.sampling_now)
 			full = k;
-		model->now = scan_run(model, k);
+		model->now = follows(model, k) ? scan_follow(model, k) : scan_run(model, k);
 	}
 }
 

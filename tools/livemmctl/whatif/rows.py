@@ -102,6 +102,8 @@ def _from_parquet(path: Path) -> Events:
         if not here.any():
             continue
         for i, name in enumerate(events.fields(event)):
-            column = table["list_cpu" if name == "cpu" else name].fill_null(0).to_numpy()
-            rows[here, 3 + i] = column[here]
+            column = "list_cpu" if name == "cpu" else name
+            # An earlier recorder had fewer fields.
+            if column in table.column_names:
+                rows[here, 3 + i] = table[column].fill_null(0).to_numpy()[here]
     return Events(recording.Meta(**json.loads(meta)), rows)

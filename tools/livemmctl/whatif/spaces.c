@@ -7,6 +7,12 @@
 #include "replay.h"
 #include "spaces.h"
 
+/* Time by which a thread that has scanned asks later: two ticks, and 32 times the scan's. */
+#define EXTRA_MS	8
+#define EXTRA_TIMES	32
+/* A scan is full if one resident page in so many has faulted. */
+#define FULL_PART	4
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -20,17 +26,38 @@ static double median(double *values, long nr, double otherwise)
 	return nr ? values[nr / 2] : otherwise;
 }
 
-/* What the recorded scans tell of the threads that scan; -1 without memory. */
+/**
+ * space_faults() - hint faults from a recorded scan to the next
+ * @space: an address space with a scan
+ * @k: number of the scan
+ *
+ * Return: the number of faults.
+ */
+double space_faults(const struct space *space, long k)
+{
+	long i, end = k + 1 < space->nr_scans ? space->scans[k + 1].first : space->nr_faults;
+	double sum = 0;
+
+	for (i = space->scans[k].first; i < end; i++)
+		sum += space->faults[i].faults;
+	return sum;
+}
+
+/*
+ * What the recorded scans tell of the threads that scan; -1 without memory.  The kernel lets a
+ * thread that has scanned run longer before it asks again: two ticks, and 32 times what the scan
+ * has cost.
+ */
 static int space_learn(struct space *space, int64_t end)
 {
-	double *late = calloc(space->nr_scans, sizeof(*late));
+	double *extra = calloc(space->nr_scans, sizeof(*extra));
 	double *share = calloc(space->nr_scans, sizeof(*share));
 	const struct scan *scan = space->scans;
-	long i, nr_late = 0, nr_share = 0;
+	long i, nr_extra = 0, nr_share = 0;
 	int64_t left = end - space->last;
 
-	if (!late || !share) {
-		free(late);
+	if (!extra || !share) {
+		free(extra);
 		free(share);
 		return -1;
 	}
@@ -40,15 +67,19 @@ static int space_learn(struct space *space, int64_t end)
 		/* Another thread has a period of its own. */
 		if (scan[i].pid != scan[i - 1].pid || took <= 0)
 			continue;
-		late[nr_late++] = took / (max(scan[i - 1].period, scan[i].period) * NS_PER_MS);
 		share[nr_share++] = (scan[i].run_ms - scan[i - 1].run_ms) * NS_PER_MS / took;
+		/* A scan of little costs little. */
+		if (space_faults(space, i - 1) * FULL_PART >= scan[i - 1].resident)
+			extra[nr_extra++] = scan[i].run_ms - scan[i - 1].run_ms -
+					    (double)max(scan[i - 1].period, scan[i].period);
 	}
-	space->late = max(median(late, nr_late, 1), 1.0);
+	space->cost = max(median(extra, nr_extra, EXTRA_MS) - EXTRA_MS, 0.0) * NS_PER_MS /
+		      EXTRA_TIMES;
 	space->share = clamp(median(share, nr_share, 1), 0.01, 1.0);
 	/* Nothing is heard of a process between two scans: it has ended, or waits for the next. */
-	if (left < scan[space->nr_scans - 1].period * NS_PER_MS * space->late)
+	if (left < scan[space->nr_scans - 1].period * NS_PER_MS + EXTRA_TIMES * space->cost)
 		space->last = end;
-	free(late);
+	free(extra);
 	free(share);
 	return 0;
 }
@@ -63,24 +94,45 @@ static long place_of(struct space *spaces, long size, uint64_t mm)
 	return at;
 }
 
+/* Faults are told of when others come, which may be after the next scan. */
+static void fault_read(struct space *space, const int64_t *row)
+{
+	const int64_t *f = row + 3;
+	int64_t time = row[0] - f[10] * NS_PER_MS;
+	long i, at = space->nr_faults;
+	struct fault *fault;
+	int class;
+
+	/* The policy would know an address space from its first scan on. */
+	if (!space->nr_scans || time < space->scans[0].time)
+		return;
+	for (; at && space->faults[at - 1].time > time; at--)
+		space->faults[at] = space->faults[at - 1];
+	for (i = space->nr_scans - 1; space->scans[i].time > time; i--)
+		space->scans[i].first++;
+	fault = &space->faults[at];
+	space->nr_faults++;
+	*fault = (struct fault){
+		.time = time, .pid = f[1], .faults = f[2],
+		.period = f[7], .run_ms = f[8], .stamp_ms = f[9],
+	};
+	for (class = 0; class < NUMA_NR_CLASSES; class++)
+		fault->pages[class] = f[3 + class];
+}
+
 static void row_read(struct space *space, const int64_t *row)
 {
 	const int64_t *f = row + 3;
-	int class;
 
 	space->last = row[0];
 	if (row[2] == WHATIF_SCAN) {
 		space->scans[space->nr_scans++] = (struct scan){
 			.time = row[0], .pid = f[2], .seq = f[3], .period = f[4], .resident = f[5],
-			.run_ms = f[6], .threads = f[7], .first = space->nr_faults,
+			.run_ms = f[6], .threads = f[7], .stamp_ms = f[8],
+			.first = space->nr_faults,
 		};
-	/* The policy would know an address space from its first scan on. */
-	} else if (space->nr_scans) {
-		struct fault *fault = &space->faults[space->nr_faults++];
-
-		*fault = (struct fault){ .time = row[0], .pid = f[1], .faults = f[2] };
-		for (class = 0; class < NUMA_NR_CLASSES; class++)
-			fault->pages[class] = f[3 + class];
+	} else {
+		fault_read(space, row);
 	}
 }
 

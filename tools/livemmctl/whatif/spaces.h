@@ -14,6 +14,9 @@ struct fault {
 	int pid;
 	double faults;
 	double pages[NUMA_NR_CLASSES];
+	unsigned int period;		/* of the thread, in ms; 0: not recorded, nor what follows */
+	int64_t run_ms;
+	int64_t stamp_ms;
 };
 
 struct scan {
@@ -24,6 +27,7 @@ struct scan {
 	int64_t resident;
 	int64_t run_ms;
 	int threads;
+	int64_t stamp_ms;
 	long first;			/* of its hint faults */
 };
 
@@ -37,11 +41,12 @@ struct space {
 	int64_t last;			/* event */
 	/* What follows from these. */
 	double share;			/* of a CPU that the scanning thread has */
-	double late;			/* time between scans, in periods */
+	int64_t cost;			/* CPU time of a full scan, in ns */
 };
 
 struct space *spaces_read(const int64_t *rows, int64_t nr, long *size);
 void spaces_free(struct space *spaces, long size);
+double space_faults(const struct space *space, long k);
 long space_scan(const struct space *space, int64_t time);
 
 #endif /* LIVEMM_WHATIF_SPACES_H */
