@@ -285,6 +285,13 @@ def bulk(phase: str, pages: int) -> Step:
     return {"pages": pages, "ns": int(text_of(BULK / "ns"))}
 
 
+def pages(step: Step) -> Step:
+    """Have the module lmm_bulk allocate pages and free them, some times; the last one counts."""
+    for _ in range(step["rounds"]):
+        found = {phase: bulk(phase, step["pages"])["ns"] for phase in ("alloc", "free")}
+    return {"pages": step["pages"], **found}
+
+
 def holds(step: Step) -> Step:
     """Run a load three times: as it is, with holds counted, and with crossings counted.
 
@@ -625,8 +632,8 @@ def read(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, crossed, fill, held, pressure, online, load, fragment, zone, holds, workplace,
-        build_load, modprobe, insmod, rmmod, write, read
+        touch, crossed, fill, held, pressure, online, load, fragment, zone, pages, holds,
+        workplace, build_load, modprobe, insmod, rmmod, write, read
     )
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench import cost, guest, memory
 from bench.agent import CROSSINGS
@@ -156,10 +157,48 @@ def tracking(task: Task) -> list[Row]:
             for name in TRACKING for words in cost.LOADS]
 
 
+# A list may hold more; while kswapd runs, the kernel drains the list at four batches.
+PAGES = 8192
+# Rounds until a list has been raised far enough.
+ROUNDS = 8
+FREE_METRIC = "instructions a free"
+
+
+def beside_kswapd(task: Task) -> list[Row]:
+    """Instructions of a free to a list that the kernel would drain because kswapd runs."""
+    image = task.image
+    bulk, reclaim = (str(guest.build_modules(image, source) / f"lmm_{Path(source).name}.ko")
+                     for source in ("zoneload/bulk", "reclaim"))
+    plan = guest.Plan(f"pcp-kswapd-{image.name}", image, icount=True)
+
+    def frees(side: str) -> None:
+        plan.add("pages", f"{side}, kswapd asleep", pages=PAGES, rounds=ROUNDS)
+        plan.add("insmod", f"{side}, mark", path=reclaim)
+        plan.add("pages", f"{side}, kswapd runs", pages=PAGES, rounds=ROUNDS)
+        plan.add("rmmod", f"{side}, unmark", module="lmm_reclaim")
+
+    plan.add("insmod", "insmod lmm_bulk", path=bulk)
+    frees(BASE)
+    task.load_module(plan)
+    for mode in task.modes:
+        with task.on(plan, f" {mode}", mode):
+            frees(mode)
+    results = guest.run(plan)
+
+    def cost_of(side: str, words: str) -> float:
+        return float(results[f"{side}, {words}"]["free"] / PAGES)
+
+    # No dearer than the drains that are saved.
+    return [Row(image.name, words, FREE_METRIC, cost_of(BASE, words), cost_of(mode, words),
+                cost_of(BASE, words) if mode == CLAIMED else None, mode)
+            for mode in task.modes for words in ("kswapd asleep", "kswapd runs")]
+
+
 BENCH = Bench("pcp", MODES, MODES, (
     Part(("crossings",), crossings, CROSSINGS_METRIC),
     Part(("cost",), fault_cost, cost.TOTAL.words),
     Part(("tracking",), tracking, f"{cost.TOTAL.words}, by tracking mechanism"),
+    Part(("kswapd",), beside_kswapd, f"{FREE_METRIC}, beside kswapd"),
     Part(("held",), memory.held, memory.HELD_METRIC),
     Part(("pressure",), memory.pressure, memory.PRESSURE_METRIC),
 ), quick=("crossings",))

@@ -384,6 +384,22 @@ static void lists_give_in_proportion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_keep(900, 1000, 0, 5), 1000);
 }
 
+/* Watermarks of the DMA32 zone in a 1 GiB guest: low 1250, high 1500. */
+static void a_zone_is_calm_above_its_mark(struct kunit *test)
+{
+	const unsigned long boost = 750;
+
+	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 0, 250, false), 1750UL);
+	/* Whoever compares adds the boost again, as far as there still is one. */
+	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500 + boost, boost, 250, false), 1750UL);
+	/* The boost came after the mark was added up. */
+	KUNIT_EXPECT_EQ(test, pcp_calm_mark(500, boost, 250, false), 250UL);
+	/* No number of free pages is enough, with whatever boost. */
+	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 0, 250, true), PCP_NEVER_CALM);
+	KUNIT_EXPECT_GT(test, PCP_NEVER_CALM + INT_MAX, PCP_NEVER_CALM);
+	KUNIT_EXPECT_GT(test, PCP_NEVER_CALM, (unsigned long)LONG_MAX / PAGE_SIZE);
+}
+
 static void random_traces_keep_the_bounds(struct kunit *test)
 {
 	struct rnd_state rnd;
@@ -474,6 +490,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(lists_give_in_proportion),
+	KUNIT_CASE(a_zone_is_calm_above_its_mark),
 	KUNIT_CASE(random_traces_keep_the_bounds),
 	KUNIT_CASE(random_lists_give_what_is_lacking),
 	{ }

@@ -209,7 +209,8 @@ static int model_drain_part(struct list_model *m, int asked, int part)
 		pages = pcp_event_drain_first(&m->event, &sample, asked, &m->limits, &m->steer);
 	else if (!m->alone && !pcp_blocked(&m->limits) && !m->limits.near)
 		pages = pcp_event_drain_next(&m->event, asked);
-	model_must(m, pcp_event_drain_goes_on(&m->event, &sample), "a part was not seen as one");
+	model_must(m, pcp_event_drain_goes_on(&m->event, sample.freed),
+		   "a part was not seen as one");
 	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
 	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
 		   "a drain kept pages under pressure");

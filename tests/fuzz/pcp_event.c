@@ -78,7 +78,7 @@ static void drain(struct list *list)
 				      &list->steer);
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));
-	MUST(pcp_event_drain_goes_on(&list->event, &list->sample), ==, true);
+	MUST(pcp_event_drain_goes_on(&list->event, list->sample.freed), ==, true);
 	list->sample.count -= pages;
 	/* Further parts: what goes after nothing went is nothing. */
 	do {

@@ -271,20 +271,6 @@ int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *samp
 }
 
 /**
- * pcp_event_drain_goes_on() - is a drain a further part of the last one?
- * @event: state of the list
- * @sample: the list now
- *
- * The kernel counts a freed page before the page causes a drain.
- *
- * Return: true if the CPU has freed no page since; for a drain that a free has caused.
- */
-bool pcp_event_drain_goes_on(const struct pcp_event *event, const struct pcp_sample *sample)
-{
-	return sample->freed == event->drain_freed;
-}
-
-/**
  * pcp_event_drain_next() - how much to drain in a further part
  * @event: state of the list
  * @asked: pages that the kernel wants to drain

@@ -154,10 +154,23 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages);
 int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
 			  const struct pcp_limits *limits, const struct pcp_steer *steer);
-bool pcp_event_drain_goes_on(const struct pcp_event *event, const struct pcp_sample *sample);
 int pcp_event_drain_next(struct pcp_event *event, int asked);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
 				   unsigned long allocated, const struct pcp_limits *limits);
+
+/**
+ * pcp_event_drain_goes_on() - is a drain a further part of the last one?
+ * @event: state of the list
+ * @freed: pages freed by the CPU since boot; may wrap
+ *
+ * The kernel counts a freed page before the page causes a drain.
+ *
+ * Return: true if the CPU has freed no page since; for a drain that a free has caused.
+ */
+static inline bool pcp_event_drain_goes_on(const struct pcp_event *event, unsigned long freed)
+{
+	return freed == event->drain_freed;
+}
 
 #endif /* LIVEMM_POLICY_PCP_CORE_EVENT_H */

@@ -241,15 +241,36 @@ static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
  * parts, or kswapd runs: the kernel then lets a list have four batches.  kswapd stops some time
  * after the zone has enough free pages, and by then nobody needs the drain.
  */
-static int part_drain_count(struct pcp_list *list, const struct pcp_sample *sample,
-			    const struct pcp_limits *limits, int count, int pindex)
+static int part_drain_count(struct pcp_list *list, const struct pcp_limits *limits, bool goes_on,
+			    int count, int pindex)
 {
 	if (pcp_blocked(limits) || limits->near)
 		return count;
-	if (pcp_event_drain_goes_on(&list->event, sample))
+	if (goes_on)
 		return pcp_event_drain_next(&list->event, count);
 	/* The buddy would miss larger blocks. */
 	return pindex < MIGRATE_PCPTYPES ? 0 : count;
+}
+
+/*
+ * The answer of part_drain_count() is 0, from what the last pass has added up: while kswapd runs,
+ * each free to a list of four batches asks.
+ */
+static bool keeps_beside_kswapd(struct zone *zone, const struct pcp_zone *pz,
+				const struct per_cpu_pages *pages, const struct pcp_list *list,
+				int pindex, unsigned long caller)
+{
+	/* A bound of 0 stands for a disabled list; an order above 0 has a larger index. */
+	if (pages->count >= READ_ONCE(pages->high) || pindex >= MIGRATE_PCPTYPES)
+		return false;
+	if (READ_ONCE(pz->wanted) || zone_page_state(zone, NR_FREE_PAGES) <
+	    READ_ONCE(pz->calm) + READ_ONCE(zone->watermark_boost))
+		return false;
+	if (!list->limits.max || READ_ONCE(list->returning) ||
+	    pages != this_cpu_ptr(zone->per_cpu_pageset) || !lmm_frees(caller))
+		return false;
+	return !list->event.drain_rest ||
+	       !pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(smp_processor_id()));
 }
 
 /* Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it. */
@@ -261,6 +282,7 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	struct pcp_limits limits;
 	struct pcp_sample sample;
 	struct pcp_steer steer;
+	bool goes_on;
 	int cpu;
 
 	if ((!full && !frees) || pages != this_cpu_ptr(zone->per_cpu_pageset) ||
@@ -268,13 +290,29 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 		return count;
 	cpu = smp_processor_id();
 	limits = limits_now(zone, pz, list, pages);
+	goes_on = frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(cpu));
+	if (!full || goes_on)
+		return part_drain_count(list, &limits, goes_on, count, pindex);
 	pcp_list_sample(zone, cpu, &sample);
-	if (!full || (frees && pcp_event_drain_goes_on(&list->event, &sample)))
-		return part_drain_count(list, &sample, &limits, count, pindex);
 	steer = steer_now();
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
 	return pcp_event_drain_first(&list->event, &sample, count, &limits, &steer);
+}
+
+/* Not inlined, so that the common answer saves no registers for what is done here. */
+static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pages *pages,
+				 struct pcp_list *list, int pindex, unsigned long caller)
+{
+	int limit;
+
+	contention_see(zone, zone_pressure(zone));
+	limit = exit_drain_count(zone, count, pages, pindex);
+	if (pcp.mode == PCP_MODE_EVENT)
+		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
+	if (limit < count)
+		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
+	return limit;
 }
 
 /**
@@ -293,16 +331,12 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 		       unsigned long caller)
 {
-	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
-	int limit;
+	unsigned int slot = lmm_zone_slot(zone);
+	struct pcp_list *list = pcp_list_of(slot, smp_processor_id());
 
-	contention_see(zone, zone_pressure(zone));
-	limit = exit_drain_count(zone, count, pages, pindex);
-	if (pcp.mode == PCP_MODE_EVENT)
-		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
-	if (limit < count)
-		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
-	return limit;
+	if (keeps_beside_kswapd(zone, &pcp.zones[slot], pages, list, pindex, caller))
+		return 0;
+	return drain_decide(zone, count, pages, list, pindex, caller);
 }
 
 /**

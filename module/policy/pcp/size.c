@@ -58,15 +58,22 @@ static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, mark);
 }
 
+static bool oom_now(void)
+{
+	if (pcp.oom_at && !time_before(jiffies, pcp.oom_at + pcp.decay))
+		pcp.oom_at = 0;
+	return pcp.oom_at;
+}
+
 /*
  * With scope=node the pressure of a zone counts for its node, as kswapd sees pressure.  Hooks look
  * at the zone's own pressure themselves: a pressure that a pass has seen is soon over.
  */
-static void zone_publish(unsigned int slot)
+static void zone_publish(struct zone *zone, unsigned int slot)
 {
 	unsigned int first = rounddown(slot, MAX_NR_ZONES);
 	unsigned int end = pcp.node_scope ? first + MAX_NR_ZONES : first;
-	bool near = false, reclaim = false;
+	bool near = false, reclaim = false, pressed;
 
 	for (; first < end; first++) {
 		near |= pcp.zones[first].own_near;
@@ -74,13 +81,10 @@ static void zone_publish(unsigned int slot)
 	}
 	WRITE_ONCE(pcp.zones[slot].node_near, near);
 	WRITE_ONCE(pcp.zones[slot].node_reclaim, reclaim);
-}
-
-static bool oom_now(void)
-{
-	if (pcp.oom_at && !time_before(jiffies, pcp.oom_at + pcp.decay))
-		pcp.oom_at = 0;
-	return pcp.oom_at;
+	pressed = near || reclaim || oom_now() || READ_ONCE(*pcp.high_fraction);
+	WRITE_ONCE(pcp.zones[slot].calm,
+		   pcp_calm_mark(pcp.zones[slot].mark, READ_ONCE(zone->watermark_boost),
+				 lmm_zone_gap(zone), pressed || pcp.mode != PCP_MODE_EVENT));
 }
 
 /* Limits that are the same for all lists of a zone. */
@@ -276,7 +280,7 @@ void pcp_pass(bool tick)
 		struct pcp_zone *pz = &pcp.zones[slot];
 		long raised = atomic_long_read(&pz->raised);
 
-		zone_publish(slot);
+		zone_publish(zone, slot);
 		zone_decide(zone, slot, tick);
 		zone_give(zone, slot);
 		pz->given = zone_act(zone, slot, raised);

@@ -34,6 +34,8 @@
  * @wanted: the next pass is to find @own_reclaim
  * @node_near: with scope=node, @own_near of another zone of the node
  * @node_reclaim: with scope=node, @own_reclaim of another zone of the node
+ * @calm: free pages, without a boost of the watermarks, with which a list may keep its pages beside
+ *	kswapd; see pcp_calm_mark()
  * @given: pages that the last pass has given back
  * @raised: pages by which lists are raised; may be too large until the next pass
  * @contended: jiffies when zone->lock was last seen taken
@@ -48,6 +50,7 @@ struct pcp_zone {
 	bool own_reclaim;
 	bool node_near;
 	bool node_reclaim;
+	unsigned long calm;
 	long given;
 	atomic_long_t raised ____cacheline_aligned_in_smp;
 	bool wanted;
