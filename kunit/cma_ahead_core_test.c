@@ -30,14 +30,22 @@ static void learns_the_gap(struct kunit *test)
 	now = film(&rhythm, 1000, 500, 500, 1);
 	KUNIT_EXPECT_EQ(test, 0ULL, rhythm.gap);
 	KUNIT_EXPECT_EQ(test, CMA_AHEAD_NEVER, cma_ahead_due(&rhythm, now - 20, 0, RATE_USUAL));
+	/* So the first range is held for a second from its release on, 500 ms ago. */
+	KUNIT_EXPECT_EQ(test, now + 500, cma_ahead_first_end(&rhythm, now));
+	KUNIT_EXPECT_EQ(test, 0ULL, cma_ahead_first_end(&rhythm, now + 500));
 	now = film(&rhythm, now, 500, 500, 1);
 	KUNIT_EXPECT_EQ(test, 500ULL, rhythm.gap);
+	KUNIT_EXPECT_EQ(test, 0ULL, cma_ahead_first_end(&rhythm, now));
 	/* Sooner than expected: at once.  Later: little by little. */
 	now = film(&rhythm, now, 500, 300, 2);
 	KUNIT_EXPECT_EQ(test, 300ULL, rhythm.gap);
-	now = film(&rhythm, now, 500, 700, 2);
-	KUNIT_EXPECT_EQ(test, 400ULL, rhythm.gap);
-	now = film(&rhythm, now, 500, 700, 10);
+	now = film(&rhythm, now, 500, 350, 2);
+	KUNIT_EXPECT_EQ(test, 312ULL, rhythm.gap);
+	now = film(&rhythm, now, 500, 300, 2);
+	/* One late request hardly moves what is expected; many do. */
+	now = film(&rhythm, now, 500, 1300, 2);
+	KUNIT_EXPECT_EQ(test, 320ULL, rhythm.gap);
+	now = film(&rhythm, now, 500, 700, 20);
 	KUNIT_EXPECT_GE(test, rhythm.gap, 670ULL);
 	KUNIT_EXPECT_LE(test, rhythm.gap, 700ULL);
 }
@@ -49,7 +57,7 @@ static void pieces(struct kunit *test)
 
 	cma_rhythm_asks(&rhythm, 1000, 100);
 	cma_rhythm_asks(&rhythm, 1001, 100);
-	KUNIT_EXPECT_FALSE(test, cma_rhythm_releases(&rhythm, 1500));
+	KUNIT_EXPECT_TRUE(test, cma_rhythm_releases(&rhythm, 1500));
 	KUNIT_EXPECT_FALSE(test, cma_rhythm_releases(&rhythm, 1600));
 	cma_rhythm_asks(&rhythm, 2000, 100);
 	cma_rhythm_asks(&rhythm, 2003, 100);
@@ -116,11 +124,39 @@ static void the_first_that_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, range.start, range.end);
 }
 
+static void held(struct kunit *test, const struct cma_owners *owners, unsigned long start,
+		 unsigned long end, unsigned long from, unsigned long until)
+{
+	struct cma_range range = { .start = start, .end = end };
+
+	cma_hold_blocks(owners, 1024, &range);
+	KUNIT_EXPECT_EQ(test, from, range.start);
+	KUNIT_EXPECT_EQ(test, until, range.end);
+}
+
+/* Whole blocks, so that no free block crosses an end; never beyond the area; not too many. */
+static void whole_blocks(struct kunit *test)
+{
+	/* Begins and ends with half of a largest block. */
+	struct cma_owners owners = { .start = 4608, .end = 135680 };
+
+	held(test, &owners, 5120, 6144, 5120, 6144);
+	held(test, &owners, 5121, 6145, 5120, 7168);
+	held(test, &owners, 7000, 7001, 6144, 7168);
+	held(test, &owners, 4608, 4609, 4608, 5120);
+	held(test, &owners, 135000, 135680, 134144, 135680);
+	held(test, &owners, 5120, 5120 + CMA_HOLD_PAGES, 5120, 5120 + CMA_HOLD_PAGES);
+	held(test, &owners, 5121, 5121 + CMA_HOLD_PAGES, 5120, 5120 + CMA_HOLD_PAGES);
+	/* What is left out ends where a largest block does, also where the area begins in one. */
+	held(test, &owners, 4608, 135680, 4608, 4096 + CMA_HOLD_PAGES);
+}
+
 static struct kunit_case cma_ahead_core_cases[] = {
 	KUNIT_CASE(learns_the_gap),
 	KUNIT_CASE(pieces),
 	KUNIT_CASE(just_in_time),
 	KUNIT_CASE(the_first_that_fits),
+	KUNIT_CASE(whole_blocks),
 	{}
 };
 

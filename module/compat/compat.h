@@ -342,6 +342,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 	long unsigned int start_pfn, long unsigned int end_pfn, enum pb_isolate_mode mode
 #define LMM_RELEASE_ARGS	long unsigned int start_pfn, long unsigned int end_pfn
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
+#define lmm_cma_isolate(call, pfn, end)		call(pfn, end, PB_ISOLATE_MODE_CMA_ALLOC)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end)
 #define LMM_RELEASE_SETS_TYPE	false
 #else
@@ -351,6 +352,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_RELEASE_ARGS \
 	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
+#define lmm_cma_isolate(call, pfn, end)		call(pfn, end, LMM_MIGRATE_CMA, 0, GFP_NOWAIT)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
 #define LMM_RELEASE_SETS_TYPE	true
 #endif

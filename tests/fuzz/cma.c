@@ -226,6 +226,22 @@ static void owners(struct input *input)
 	}
 }
 
+/* What is held has whole blocks of the area, and all that the owner is expected to ask for. */
+static void hold(const struct cma_range *range)
+{
+	const struct cma_owners area = {
+		.start = range->start & ~511UL,
+		.end = (range->end + 511) & ~511UL,
+	};
+	struct cma_range blocks = *range;
+
+	cma_hold_blocks(&area, 1024, &blocks);
+	MUST(blocks.start, <=, range->start);
+	MUST(range->end, <=, blocks.end);
+	MUST(area.start, <=, blocks.start);
+	MUST(blocks.end, <=, area.end);
+}
+
 /* Movement is due in time, ends before the expected request, and is of pages that are kept. */
 static void rhythms(struct input *input)
 {
@@ -255,6 +271,10 @@ static void rhythms(struct input *input)
 		for (i = 0; range.start < range.end && i < CMA_RANGES; i++)
 			MUST_BE(ranges[i].end - ranges[i].start < rhythm.wanted ||
 				!range_is_used(&ranges[i], 0) || range.start <= ranges[i].start);
+		if (range.start < range.end)
+			hold(&range);
+		end = cma_ahead_first_end(&rhythm, now);
+		MUST_BE(!end || now < end);
 		rate = take(input, 3);
 		end = cma_ahead_end(&rhythm);
 		due = cma_ahead_due(&rhythm, now, lent, rate);

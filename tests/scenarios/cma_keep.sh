@@ -73,6 +73,9 @@ lend() {
 	rm "/mnt/part$1"
 }
 
+# Free blocks that nobody can have.
+isolated() { awk '/type +Isolate/ { for (i = 7; i <= NF; i++) sum += $i } END { print sum + 0 }' /proc/pagetypeinfo; }
+
 ask() {
 	migrated_for reserved 8192
 	rm -f /mnt/again*
@@ -90,6 +93,9 @@ fill_until 24
 need write_to "$policy/config" "enabled=1 move_pages_per_s=500 regular_free_pct=0"
 migrated_for reserved 8192 >/dev/null
 retried=$(counter retries cma)
+# Nobody knows when the owner asks again.
+need wait_for 20 grown 0 counter ahead_held cma
+check "the first range is held for a second" wait_for 20 grown 0 counter ahead_unasked cma
 # The gap is learned with the first request: longer than a busy host may take to lend.  The second
 # request waits until the pages have left.
 lend 0
@@ -99,11 +105,29 @@ ahead=$(counter ahead cma)
 lend 1
 check "pages leave ahead of the owner" wait_for 20 moved_ahead
 expected=$(ask)
-note "pages migrated for 32 MiB: of a request that is not expected $unknown, expected $expected; moved ahead $(($(counter ahead cma) - ahead)), no room $(counter ahead_no_room cma), early $(counter ahead_early cma)"
+note "pages migrated for 32 MiB: of a request that is not expected $unknown, expected $expected; moved ahead $(($(counter ahead cma) - ahead)), no room $(counter ahead_no_room cma), early $(counter ahead_early cma), held $(counter ahead_held cma)"
 check "much is lent of a kept range: $unknown pages" test "$unknown" -gt 1000
 check "and it waits for fewer: $expected pages" test "$expected" -lt $((unknown / 2))
 same "and gets the first range" "$(counter retries cma)" "$retried"
 rm /mnt/part*
+
+# A range is held before each request; if no owner asks, not for long.
+sleep 1
+migrated_for reserved 8192 >/dev/null
+unasked=$(counter ahead_unasked cma)
+held=$(counter ahead_held cma)
+# After a short gap, which counts at once.
+migrated_for reserved 8192 >/dev/null
+check "the range is held before the next request" wait_for 60 grown "$held" counter ahead_held cma
+check "and not for long" wait_for 20 grown "$unasked" counter ahead_unasked cma
+same "then nothing is held" "$(isolated)" 0
+# Held again, and the policy goes off.
+held=$(counter ahead_held cma)
+migrated_for reserved 8192 >/dev/null
+sleep 1
+migrated_for reserved 8192 >/dev/null
+check "held again" wait_for 60 grown "$held" counter ahead_held cma
 check "switches off" write_to "$policy/enabled" 0
+same "and holds nothing" "$(isolated)" 0
 need rmmod lmm_owner
 check "unloads" lmm_unload

@@ -5,10 +5,12 @@
  * The worker of balance.c calls cma_ahead_pass() and gives time and budget.  When is decided in
  * core_ahead.h.  Pages of the range move to any memory of the node that is not kept.
  *
- * The kernel gives CMA memory to a movable request while over half of free memory is CMA memory,
- * and then most of that is the kept range itself.  So blocks of kept ranges that the kernel gives
- * are put aside until the end of the stretch.  The kernel takes the smallest free block that
- * suffices, so the worker asks for the largest blocks first, and has few to put aside.
+ * From the first move until the owner asks, the range is held: its blocks are isolated, by the
+ * function with which the kernel isolates blocks for an owner.  Nobody gets a free page of a held
+ * range: neither the worker, as a page to move to, nor a fault, whose page the owner finds busy.
+ * The hold ends when the owner's allocation starts, before the kernel isolates the blocks itself.
+ * If no owner asks, the hold ends soon after the expected time.  The first range that an owner
+ * releases is held for a second, for nobody knows yet when the owner asks again.
  *
  * Nothing here waits for I/O, reclaims or wakes kswapd: for a large block kswapd would swap much
  * memory out.
@@ -17,9 +19,12 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/static_call.h>
 
 #include "compat/compat.h"
 #include "dispatch.h"
+#include "hook/hook.h"
+#include "hook/kcall.h"
 #include "core_ahead.h"
 #include "state.h"
 #include "policy/common/move.h"
@@ -27,36 +32,92 @@
 /* Orders of blocks to ask for, one after the other. */
 static const u8 block_orders[] = { LMM_MAX_ORDER, 8, 7, 6, 5, 3, 2, 1, 0 };
 
-/* Blocks to put aside at most: nobody else has them meanwhile. */
-#define MOST_ASIDE	256
-
 /**
  * struct ahead - pages on their way out of a kept range
  * @move: the move
  * @zone: zone of the range
  * @budget: pages that may be moved
- * @aside: blocks of kept ranges that nobody else shall get meanwhile; private: the order
- * @nr_aside: number of these
  * @next: index of the order to ask for next
  */
 struct ahead {
 	struct lmm_move move;
 	struct zone *zone;
 	struct lmm_budget *budget;
-	struct list_head aside;
-	unsigned int nr_aside;
 	unsigned int next;
 };
 
 /* Area whose range is being emptied. */
 static const struct cma_area *emptied;
 
-/* Pages that were put aside and freed so far; the worker alone writes. */
-static unsigned long given;
+/* Nothing is held before this time in ms, since others needed what was held. */
+static u64 hold_after;
 
 static u64 now_ms(void)
 {
 	return ktime_to_ms(ktime_get());
+}
+
+/*
+ * Hold the blocks of a range until a time in ms, unless that is done or an owner is allocating.  An
+ * owner that starts after the look at that waits for the lock, and then ends the hold.  Return true
+ * if the hold begins.
+ */
+static bool range_hold(struct cma_area *area, const struct cma_range *range, u64 until)
+{
+	struct cma_hold *hold = &area->hold;
+	struct cma_range blocks = *range;
+	bool held = false;
+
+	if (!lmm_hook_available(LMM_HOOK_BLOCK_ISOLATE) ||
+	    !lmm_hook_available(LMM_HOOK_BLOCK_RELEASE) || now_ms() < READ_ONCE(hold_after))
+		return false;
+	cma_hold_blocks(&area->owners, 1UL << LMM_MAX_ORDER, &blocks);
+	spin_lock(&hold->lock);
+	if (!hold->end && !cma_zone_is_taken(area->zone))
+		held = !lmm_cma_isolate(KCALL(block_isolate), blocks.start, blocks.end);
+	if (held) {
+		hold->start = blocks.start;
+		hold->end = blocks.end;
+		hold->until = until;
+	}
+	spin_unlock(&hold->lock);
+	if (!held)
+		return false;
+	lmm_count(&lmm_cma_policy, COUNT_AHEAD_HELD, 1);
+	/* None of the range is free any more for others. */
+	cma_areas_look();
+	return true;
+}
+
+/*
+ * Free pages of a held range may lie in lists of CPUs, from which others get them, and which the
+ * kernel empties while the owner waits.  Have them go to the range.  Each CPU has to fill its lists
+ * again, so this is done when a hold begins, and once more just before the owner asks.
+ */
+static void lists_empty(struct cma_area *area)
+{
+	if (lmm_hook_available(LMM_HOOK_LRU_DRAIN))
+		KCALL(lru_drain)();
+	if (lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
+		KCALL(empty_lists)(area->zone);
+}
+
+/* ms until a hold ends; CMA_AHEAD_NEVER if there is none. */
+static u64 hold_left(struct cma_area *area)
+{
+	struct cma_hold *hold = &area->hold;
+	u64 now = now_ms(), left;
+
+	spin_lock(&hold->lock);
+	left = !hold->end ? CMA_AHEAD_NEVER : hold->until - min(now, hold->until);
+	spin_unlock(&hold->lock);
+	if (left)
+		return left;
+	if (cma_hold_end(area)) {
+		lmm_count(&lmm_cma_policy, COUNT_AHEAD_UNASKED, 1);
+		cma_areas_look();
+	}
+	return CMA_AHEAD_NEVER;
 }
 
 /* A block that is not kept; @folio: as a folio. */
@@ -64,32 +125,13 @@ static struct page *block_get(struct ahead *ahead, unsigned int order, bool foli
 {
 	gfp_t gfp = cma_target_gfp(ahead->zone);
 	int node = zone_to_nid(ahead->zone);
-	struct page *page;
+	struct page *page = folio ? (struct page *)__folio_alloc(gfp, order, node, NULL) :
+				    alloc_pages_node(node, gfp, order);
 
-	while (ahead->nr_aside < MOST_ASIDE) {
-		page = folio ? (struct page *)__folio_alloc(gfp, order, node, NULL) :
-			       alloc_pages_node(node, gfp, order);
-		if (!page || !cma_range_is_kept(page_zone(page), page_to_pfn(page), 1UL << order))
-			return page;
-		set_page_private(page, order);
-		list_add(&page->lru, &ahead->aside);
-		ahead->nr_aside++;
-	}
+	if (!page || !cma_range_is_kept(page_zone(page), page_to_pfn(page), 1UL << order))
+		return page;
+	__free_pages(page, order);
 	return NULL;
-}
-
-static void aside_free(struct ahead *ahead)
-{
-	struct page *page, *next;
-
-	list_for_each_entry_safe(page, next, &ahead->aside, lru) {
-		unsigned int order = page_private(page);
-
-		set_page_private(page, 0);
-		__free_pages(page, order);
-		WRITE_ONCE(given, given + (1UL << order));
-	}
-	INIT_LIST_HEAD(&ahead->aside);
 }
 
 static bool target_add(struct lmm_move *move, unsigned int order)
@@ -149,14 +191,13 @@ static void batch_move(struct ahead *ahead)
 }
 
 /* Empty a range until a time in ms; return false if the worker's time is over before that. */
-static bool range_empty(const struct cma_area *area, const struct cma_range *range, u64 end,
+static bool range_empty(struct cma_area *area, const struct cma_range *range, u64 end,
 			struct lmm_budget *budget, bool (*over)(void))
 {
 	struct ahead ahead = { .zone = area->zone, .budget = budget };
 	struct lmm_move *move = &ahead.move;
 	bool done = true;
 
-	INIT_LIST_HEAD(&ahead.aside);
 	WRITE_ONCE(emptied, area);
 	lmm_move_begin(move, &mover, range->start, range->end, false);
 	while (move->at < move->end && !move->full && lmm_budget_left(budget) &&
@@ -170,7 +211,6 @@ static bool range_empty(const struct cma_area *area, const struct cma_range *ran
 	if (move->full)
 		lmm_count(&lmm_cma_policy, COUNT_AHEAD_NO_ROOM, 1);
 	lmm_move_end(move);
-	aside_free(&ahead);
 	WRITE_ONCE(emptied, NULL);
 	return done;
 }
@@ -179,20 +219,31 @@ static bool range_empty(const struct cma_area *area, const struct cma_range *ran
 static u64 area_ahead(struct cma_area *area, struct lmm_budget *budget, u32 rate,
 		      bool (*over)(void))
 {
+	u64 due, end, first, held = hold_left(area);
 	struct cma_range range;
 	unsigned long lent;
-	u64 due, end;
 
 	raw_spin_lock_irq(&area->lock);
 	lent = cma_ahead_range(area->ranges, jiffies, area->rhythm.wanted, &range);
 	due = cma_ahead_due(&area->rhythm, now_ms(), lent, rate);
 	end = cma_ahead_end(&area->rhythm);
+	first = cma_ahead_first_end(&area->rhythm, now_ms());
 	raw_spin_unlock_irq(&area->lock);
 	if (range.start == range.end)
-		return CMA_AHEAD_NEVER;
+		return held;
+	if (first && held == CMA_AHEAD_NEVER) {
+		range_hold(area, &range, first);
+		return CMA_AHEAD_LOOK_MS;
+	}
+	if (first)
+		return held;
 	if (due)
 		/* More may be lent by then. */
-		return due > 2 * CMA_AHEAD_LOOK_MS && due != CMA_AHEAD_NEVER ? due / 2 : due;
+		return min(held, due > 2 * CMA_AHEAD_LOOK_MS && due != CMA_AHEAD_NEVER ? due / 2 :
+										       due);
+	if (range_hold(area, &range, end + CMA_AHEAD_REST_MS + CMA_AHEAD_LATE_MS) ||
+	    now_ms() + CMA_AHEAD_LOOK_MS >= end)
+		lists_empty(area);
 	if (!range_empty(area, &range, end, budget, over))
 		return 0;
 	cma_areas_look();
@@ -211,15 +262,57 @@ bool cma_ahead_is_early(const struct cma_area *area)
 	return READ_ONCE(emptied) == area;
 }
 
-/**
- * cma_ahead_given() - pages that the worker has had aside for a while
- *
- * Context: any.
- * Return: pages freed so far.
- */
-unsigned long cma_ahead_given(void)
+/* Free pages of what is held. */
+static unsigned long hold_free(const struct cma_hold *hold)
 {
-	return READ_ONCE(given);
+	unsigned long pfn = hold->start, end, free = 0;
+
+	while (pfn < hold->end) {
+		end = lmm_free_end(pfn_to_page(pfn), pfn);
+		free += end - pfn;
+		pfn = max(end, pfn + 1);
+	}
+	return free;
+}
+
+/**
+ * cma_hold_end() - let everybody have the pages of a range that is held for an owner
+ * @area: the area
+ *
+ * Context: process, also with preemption off; takes and drops zone->lock.
+ * Return: free pages of the range; 0 if none is held.
+ */
+unsigned long cma_hold_end(struct cma_area *area)
+{
+	struct cma_hold *hold = &area->hold;
+	unsigned long free = 0;
+
+	spin_lock(&hold->lock);
+	if (hold->end) {
+		free = hold_free(hold);
+		lmm_block_release(KCALL(block_release), hold->start, hold->end, LMM_MIGRATE_CMA);
+	}
+	hold->start = 0;
+	hold->end = 0;
+	spin_unlock(&hold->lock);
+	return free;
+}
+
+/**
+ * cma_ahead_stop() - let everybody have what is held for owners, and hold nothing for a second
+ *
+ * Context: process.
+ * Return: free pages of that.
+ */
+unsigned long cma_ahead_stop(void)
+{
+	unsigned long free = 0;
+	unsigned int i;
+
+	WRITE_ONCE(hold_after, now_ms() + CMA_AHEAD_FIRST_MS);
+	for (i = 0; i < cma.nr_areas; i++)
+		free += cma_hold_end(&cma.areas[i]);
+	return free;
 }
 
 /**

@@ -100,7 +100,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
  * @name: name of the area
  * @count: pages wanted; if the area has fewer, the kernel may not report the end
  *
- * Context: process, preemption off.
+ * Context: process, preemption off; takes and drops zone->lock.
  */
 void cma_on_start(const char *name, unsigned long count)
 {
@@ -113,6 +113,8 @@ void cma_on_start(const char *name, unsigned long count)
 		atomic_inc(&cma_zone_of(area->zone)->allocating);
 	else
 		area_failed(area);
+	/* The kernel is about to isolate the blocks itself. */
+	cma_hold_end(area);
 	if (cma_ahead_is_early(area))
 		lmm_count(&lmm_cma_policy, COUNT_AHEAD_EARLY, 1);
 	raw_spin_lock_irqsave(&area->lock, flags);
@@ -363,6 +365,7 @@ static int area_add(struct cma *kernel_area, void *unused)
 		.end = PHYS_PFN(base + size),
 		.order = kernel_area->order_per_bit,
 	};
+	spin_lock_init(&area->hold.lock);
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
 	return 0;

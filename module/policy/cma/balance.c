@@ -475,6 +475,8 @@ static void balance_pass(struct work_struct *work)
 	u64 now = now_ms(), ahead;
 	unsigned long next;
 
+	if (!rate)
+		cma_ahead_stop();
 	if (!rate || READ_ONCE(balance.leaving))
 		return;
 	balance.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
@@ -525,17 +527,18 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 {
 	unsigned long *freed = parm;
 	u64 before = READ_ONCE(balance.moved), moved;
-	unsigned long given = cma_ahead_given();
 
 	if (!READ_ONCE(balance.rate))
 		return NOTIFY_OK;
 	WRITE_ONCE(balance.oom, true);
 	lmm_worker_pass_after(&balance.worker, 0);
 	flush_delayed_work(&balance.worker.pass);
+	/* No pass holds a range by now. */
+	*freed += cma_ahead_stop();
 	WRITE_ONCE(balance.oom, false);
 	moved = READ_ONCE(balance.moved) - before;
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_OOM, moved);
-	*freed += moved + cma_ahead_given() - given;
+	*freed += moved;
 	return NOTIFY_OK;
 }
 
@@ -563,7 +566,7 @@ void cma_balance_configure(u32 rate, u32 free_pct, u32 cap_pct)
 	WRITE_ONCE(balance.aim.free_pct, free_pct);
 	WRITE_ONCE(balance.aim.cap_pct, cap_pct);
 	WRITE_ONCE(balance.rate, rate);
-	if (balance.zones && rate)
+	if (balance.zones)
 		lmm_worker_pass_after(&balance.worker, 0);
 }
 
@@ -611,6 +614,7 @@ void cma_balance_stop(void)
 		return;
 	WRITE_ONCE(balance.leaving, true);
 	lmm_worker_stop(&balance.worker);
+	cma_ahead_stop();
 	lmm_worker_free(&balance.worker);
 	kvfree(balance.zones);
 	balance.zones = NULL;

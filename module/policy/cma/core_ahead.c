@@ -15,8 +15,9 @@
  * @now: time in ms
  * @count: pages wanted
  *
- * A shorter gap counts at once, a longer one by a quarter: to be early costs a few pages that are
- * lent again, to be late is of no use.
+ * A shorter gap counts at once.  A longer one counts by a quarter of the difference, and by no more
+ * than a sixteenth of the gap, or 20 ms.  To be early keeps a few pages from others for a while; to
+ * be late is of no use.  On a busy CPU an owner may be late once by more than the gap itself.
  *
  * Context: any, rhythm locked.
  */
@@ -27,7 +28,9 @@ void cma_rhythm_asks(struct cma_rhythm *rhythm, u64 now, unsigned long count)
 	if (rhythm->released) {
 		gap = max_t(u64, now - min(now, rhythm->released), 1);
 		if (rhythm->gap && gap > rhythm->gap)
-			rhythm->gap += (gap - rhythm->gap) / 4;
+			rhythm->gap += min((gap - rhythm->gap) / 4,
+					   max_t(u64, rhythm->gap / CMA_AHEAD_LONGER,
+						 CMA_AHEAD_LOOK_MS));
 		else
 			rhythm->gap = gap;
 	}
@@ -41,14 +44,29 @@ void cma_rhythm_asks(struct cma_rhythm *rhythm, u64 now, unsigned long count)
  * @now: time in ms
  *
  * Context: any, rhythm locked.
- * Return: true if this is the first release since a request, and movement may become due.
+ * Return: true if this is the first release since a request, and movement or a hold may become due.
  */
 bool cma_rhythm_releases(struct cma_rhythm *rhythm, u64 now)
 {
 	bool first = !rhythm->released;
 
 	rhythm->released = max_t(u64, now, 1);
-	return first && rhythm->gap > CMA_AHEAD_REST_MS + CMA_AHEAD_LOOK_MS;
+	return first && (!rhythm->gap || rhythm->gap > CMA_AHEAD_REST_MS + CMA_AHEAD_LOOK_MS);
+}
+
+/**
+ * cma_ahead_first_end() - until when is the first range that was released held?
+ * @rhythm: the area's rhythm
+ * @now: time in ms
+ *
+ * Context: any, rhythm locked.
+ * Return: time in ms; 0 if this is not the first, or that time is over.
+ */
+u64 cma_ahead_first_end(const struct cma_rhythm *rhythm, u64 now)
+{
+	u64 end = rhythm->released + CMA_AHEAD_FIRST_MS;
+
+	return rhythm->released && !rhythm->gap && now < end ? end : 0;
 }
 
 /**
@@ -121,4 +139,24 @@ unsigned long cma_ahead_range(const struct cma_range *ranges, unsigned long now,
 	lent = range->end - range->start - min(range->free, range->end - range->start);
 	range->end = min(range->end, range->start + wanted);
 	return min(lent, range->end - range->start);
+}
+
+/**
+ * cma_hold_blocks() - which blocks are held for an owner
+ * @owners: the area
+ * @block: pages of the largest free block, a power of 2
+ * @range: what the owner will ask for; becomes what is held
+ *
+ * No free block may cross the ends of what is isolated, so the range grows to whole blocks.  At its
+ * own ends the area has pageblocks, across which free blocks do not merge with other memory.
+ *
+ * Context: any.
+ */
+void cma_hold_blocks(const struct cma_owners *owners, unsigned long block, struct cma_range *range)
+{
+	unsigned long start = range->start & ~(block - 1);
+	unsigned long end = (range->end + block - 1) & ~(block - 1);
+
+	range->start = max(start, owners->start);
+	range->end = min3(end, owners->end, start + CMA_HOLD_PAGES);
 }

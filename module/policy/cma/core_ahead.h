@@ -4,8 +4,9 @@
  *
  * What the kernel lent of a kept range has to leave when the owner asks, and the owner waits.  An
  * owner such as a camera asks in regular intervals.  So the time from a release to the next request
- * is learned, and the pages are moved out just before the request.  Earlier is no use: the
- * kernel would lend the range again.
+ * is learned, and the pages are moved out just before the request.  From then on nobody gets the
+ * range's free pages until the owner asks: the range is held.  Earlier than needed is no use, since
+ * others could have used the memory.
  *
  * Pure: no kernel state, lock, clock or struct page.  Times are in ms since any moment, and do not
  * go back.
@@ -39,6 +40,27 @@ struct cma_rhythm {
 /* Time for one more look before movement ends, in ms: the interval of looks near the goal. */
 #define CMA_AHEAD_LOOK_MS	20U
 
+/*
+ * Time after the expected request for which a range is held for a late owner, in ms: a few turns of
+ * the scheduler on a busy CPU.
+ */
+#define CMA_AHEAD_LATE_MS	100U
+
+/*
+ * For so long the first range that an owner releases is held, in ms, for nobody knows yet when that
+ * owner asks again.
+ */
+#define CMA_AHEAD_FIRST_MS	1000U
+
+/*
+ * Most pages that are held, 256 MiB with pages of 4 KiB: preemption is off while their blocks, each
+ * of up to 512 pages, are isolated.
+ */
+#define CMA_HOLD_PAGES		65536UL
+
+/* A late request makes the expected gap longer by one of so many parts at most. */
+#define CMA_AHEAD_LONGER	16U
+
 /* Movement gets so many times what the budget takes, since others need the CPU as well. */
 #define CMA_AHEAD_SLACK		2U
 
@@ -48,8 +70,11 @@ struct cma_rhythm {
 void cma_rhythm_asks(struct cma_rhythm *rhythm, u64 now, unsigned long count);
 bool cma_rhythm_releases(struct cma_rhythm *rhythm, u64 now);
 u64 cma_ahead_end(const struct cma_rhythm *rhythm);
+u64 cma_ahead_first_end(const struct cma_rhythm *rhythm, u64 now);
 u64 cma_ahead_due(const struct cma_rhythm *rhythm, u64 now, unsigned long lent, unsigned int rate);
 unsigned long cma_ahead_range(const struct cma_range *ranges, unsigned long now,
 			      unsigned long wanted, struct cma_range *range);
+void cma_hold_blocks(const struct cma_owners *owners, unsigned long block,
+		     struct cma_range *range);
 
 #endif /* LIVEMM_POLICY_CMA_CORE_AHEAD_H */

@@ -60,7 +60,9 @@ enum cma_knob {
 	COUNTER(BALANCE_OOM, "balance_oom")		\
 	COUNTER(AHEAD, "ahead")				\
 	COUNTER(AHEAD_NO_ROOM, "ahead_no_room")		\
-	COUNTER(AHEAD_EARLY, "ahead_early")
+	COUNTER(AHEAD_EARLY, "ahead_early")		\
+	COUNTER(AHEAD_HELD, "ahead_held")		\
+	COUNTER(AHEAD_UNASKED, "ahead_unasked")
 
 enum cma_counter {
 	CMA_COUNTERS(LMM_COUNTER)

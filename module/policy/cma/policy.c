@@ -188,6 +188,10 @@ static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES(ISOLATE, "moving pages to CMA memory"),
 	LMM_USES(MIGRATE, "moving pages to CMA memory"),
 	LMM_USES(PUTBACK, "moving pages to CMA memory"),
+	LMM_USES(BLOCK_ISOLATE, "what an owner is about to ask for may be lent again before that"),
+	LMM_USES(BLOCK_RELEASE, "what an owner is about to ask for may be lent again before that"),
+	LMM_USES(LRU_DRAIN, "emptying ranges ahead of owners: pages that are on no list yet stay"),
+	LMM_USES(EMPTY_LISTS, "emptying ranges ahead of owners: pages in lists of CPUs stay"),
 };
 
 static const struct lmm_layout cma_layouts[] = {

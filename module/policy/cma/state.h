@@ -8,7 +8,7 @@
  * core.c		the arithmetic of both
  * balance.c		the worker that moves pages from regular memory to CMA memory
  * core_balance.c	its arithmetic
- * ahead.c		the worker empties a range just before its owner asks for it
+ * ahead.c		the worker empties a range just before its owner asks, and holds the range
  * core_ahead.c		when that is
  */
 #ifndef LIVEMM_POLICY_CMA_STATE_H
@@ -45,12 +45,27 @@ struct cma_zone {
 };
 
 /**
+ * struct cma_hold - pages that nobody gets until their owner asks
+ * @lock: protects the members below; zone->lock is taken under it
+ * @start: first page frame number
+ * @end: page frame number after the last; 0: nothing is held
+ * @until: time at which the hold ends, in ms
+ */
+struct cma_hold {
+	spinlock_t lock;	/* what follows */
+	unsigned long start;
+	unsigned long end;
+	u64 until;
+};
+
+/**
  * struct cma_area - an area of CMA memory, reserved at boot and never given up
  * @name: the kernel's copy of the name; events identify the area by its address
  * @zone: the zone; no area spans two
  * @pages: size of the area
  * @owners: what owners have, whether or not the policy was on when they got it.  The kernel reports
  *	a release when the pages are free already; by then nothing is to have been moved there.
+ * @hold: what is held for the owner that is expected
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
  * @ranges: ranges that are not lent
@@ -65,6 +80,7 @@ struct cma_area {
 	struct zone *zone;
 	unsigned long pages;
 	struct cma_owners owners;
+	struct cma_hold hold;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];
 	struct cma_rhythm rhythm;
@@ -126,7 +142,8 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 /* ahead.c */
 u64 cma_ahead_pass(struct lmm_budget *budget, u32 rate, bool (*over)(void));
 bool cma_ahead_is_early(const struct cma_area *area);
-unsigned long cma_ahead_given(void);
+unsigned long cma_hold_end(struct cma_area *area);
+unsigned long cma_ahead_stop(void);
 
 /* balance.c */
 gfp_t cma_target_gfp(const struct zone *zone);
