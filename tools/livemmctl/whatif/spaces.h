@@ -14,7 +14,7 @@ struct fault {
 	int pid;
 	double faults;
 	double pages[NUMA_NR_CLASSES];
-	unsigned int period;		/* of the thread, in ms; 0: not recorded, nor what follows */
+	unsigned int period;		/* of the thread, in ms; 0: nothing recorded from here on */
 	int64_t run_ms;
 	int64_t stamp_ms;
 };
