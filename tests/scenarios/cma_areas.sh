@@ -3,7 +3,7 @@
 # memory: 5G
 # nodes: 2
 # timeout: 1200
-# args: cma=64M@0-1G hugetlb_cma=1:1G transparent_hugepage=never
+# args: cma=64M@0-1G hugetlb_cma=1:1G transparent_hugepage=never nokaslr
 #
 # Two areas on two nodes: each node lends its own area, each owner gets its own memory, and memory
 # is kept for an owner on the owner's node alone. The policy goes on and off meanwhile.

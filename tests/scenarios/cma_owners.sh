@@ -3,7 +3,7 @@
 # memory: 5G
 # nodes: 2
 # timeout: 1200
-# args: cma=64M@0-1G numa_cma=1:128M hugetlb_cma=1:1G transparent_hugepage=never
+# args: cma=64M@0-1G numa_cma=1:128M hugetlb_cma=1:1G transparent_hugepage=never nokaslr
 #
 # Three areas on two nodes of a stock kernel. Pages of a node go to CMA memory of that node, and not
 # to what is kept for an owner. Each owner gets its own memory, among them the pool of gigantic
