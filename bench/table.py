@@ -79,6 +79,8 @@ def claimed(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
     """The rows that fall short of their target, and how many do not."""
     targets = [row for row in rows if row["met"] != "-"]
     short = [row for row in targets if row["met"] == "no"]
+    if not targets:
+        return short, "nothing is claimed"
     return short, f"{len(targets) - len(short)} of {len(targets)} targets met"
 
 
