@@ -238,7 +238,7 @@ static int livepatch_bring(struct lmm_livepatch *lp, u32 wanted, char *why, size
 		transition_await(jiffies + msecs_to_jiffies(transition_timeout_ms));
 		/* Dead, too small, or of another version: the kernel enables a livepatch once. */
 		if (!livepatch_take(lp)) {
-			scnprintf(why, len, "%s is in use without all that is wanted now",
+			scnprintf(why, len, "%s is in use, and lacks a function that is wanted now",
 				  lp->module);
 			lmm_livepatch_put(lp);
 			return -EBUSY;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hints.h - while somebody records: handlers of hint faults and of scans
+ */
 #ifndef LIVEMM_RECORD_HINTS_H
 #define LIVEMM_RECORD_HINTS_H
 

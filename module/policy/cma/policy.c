@@ -130,7 +130,7 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	if (!err) {
 		err = cma_balance_start();
 		if (err)
-			scnprintf(why, len, "no worker to move pages");
+			scnprintf(why, len, "no worker to move pages (%d)", err);
 	}
 	if (err)
 		cma_disable(policy);

@@ -42,12 +42,12 @@ static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 {
 	/* Hooks try locks that a kernel for a single CPU lacks. */
 	if (!IS_ENABLED(CONFIG_SMP)) {
-		scnprintf(why, len, "not on a kernel for a single CPU");
+		scnprintf(why, len, "this kernel was built for a single CPU (no CONFIG_SMP)");
 		return false;
 	}
 	if (lmm_hook_usable(LMM_HOOK_REFILL) || lmm_hook_usable(LMM_HOOK_REQUEST))
 		return true;
-	scnprintf(why, len, "neither refills nor requests can be hooked, to take pages out again");
+	scnprintf(why, len, "neither refills nor requests can be hooked: depots would only fill");
 	return false;
 }
 
