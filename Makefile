@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Entry points only; what they do is in tests/, bench/ and dkms.conf.
+# Entry points only; the work is in tests/, bench/, guests/, tools/ and dkms.conf.
 
 PYTHON := /usr/bin/python3
 KVER ?= $(shell uname -r)
@@ -20,7 +20,7 @@ help:
 	@echo
 	@echo '  make demo                boot stock 6.1 in a guest, without pcp and with pcp'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
-	@echo '  make check-all           the same and what takes hours: the Ansible role, inject, flavours, soak, torture, planted faults'
+	@echo '  make check-all           make check, then hours of: the Ansible role, inject, flavours, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
@@ -29,8 +29,8 @@ help:
 	@echo '  make quick               lint, cores and livemmctl in under 3 minutes, no guest'
 	@echo '  make cores [SUITE=N]     unit tests of pure cores as a program, in seconds'
 	@echo '  make kunit [SUITE=N]     unit tests in a debug kernel, built when absent'
-	@echo '  make threads             cores that CPUs share, under ThreadSanitizer'
-	@echo '  make model               their protocol, every order of steps of three threads'
+	@echo '  make threads             the depot of zonelock as threads of a program, under ThreadSanitizer'
+	@echo '  make model               the protocol of that depot under spin: every order of steps of three threads'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  system tests with more rounds, on more kernels: hours'
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
