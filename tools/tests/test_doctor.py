@@ -64,6 +64,16 @@ def test_nothing_is_wrong(well: FakeHost, ctl: Ctl) -> None:
     assert {row["state"] for row in rows} == {"ok"}
 
 
+@pytest.mark.parametrize(("balancing", "state"), [("1", "warn"), ("2", "ok"), ("3", "warn")])
+def test_mode_promote_wants_memory_tiering(
+    well: FakeHost, ctl: Ctl, balancing: str, state: str
+) -> None:
+    well.kernel.put("/proc/sys/kernel/numa_balancing", f"{balancing}\n")
+    assert ctl("set", "numa", "mode=promote", on=well).status == 0
+    found = check_row(ctl, well, "NUMA", state, f"numa_balancing is {balancing}")
+    assert ("=2" in found) == (state == "warn")
+
+
 def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
     ctl("doctor", on=well)
     assert well.kernel.writes == []
@@ -118,7 +128,8 @@ def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
         ("/proc/sys/vm/defrag_mode", "1", "sysctls", "warn", "defrag_mode is 1", "=0"),
         ("/proc/sys/kernel/panic_on_warn", "1", "sysctls", "warn", "panic_on_warn is 1", "=0"),
         ("/proc/sys/kernel/numa_balancing", "0", "NUMA", "warn", "nothing to do", "=1"),
-        ("/proc/sys/kernel/numa_balancing", "2", "NUMA", "warn", "tiering", "=1"),
+        ("/proc/sys/kernel/numa_balancing", "2", "NUMA", "warn", "tiering", "mode=promote"),
+        ("/proc/sys/kernel/numa_balancing", "3", "NUMA", "warn", "tiering", "=2"),
         ("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]", "THP", "warn",
          "never", "madvise"),
         ("/proc/meminfo", "CmaTotal:  65536 kB\n", "CMA", "ok", "64 MiB", ""),

@@ -79,6 +79,13 @@ class Scene:
             return open_control(self.host)
         return None
 
+    def mode(self, policy: str) -> str:
+        """The policy's mode, on or off; empty where it cannot be seen."""
+        with contextlib.suppress(CtlError):
+            rows = self.control.policies() if self.control else []
+            return next((row.mode for row in rows if row.name == policy), "")
+        return ""
+
     @cached_property
     def hooks(self) -> list[Hook]:
         """Its hooks, none where they cannot be seen."""

@@ -64,15 +64,22 @@ def numa(scene: Scene) -> Finding:
     balancing = scene.line("/proc/sys/kernel/numa_balancing")
     if nodes < 2:
         return ok("one node: there is nothing to balance, and the policy numa does nothing")
-    if balancing == "0":
-        return warn(f"{nodes} nodes, but kernel.numa_balancing is 0: the policy numa has"
-                    " nothing to do", "sysctl kernel.numa_balancing=1, if memory shall follow")
-    if balancing in ("2", "3"):
-        return warn(f"kernel.numa_balancing is {balancing}, memory tiering: the policy numa"
-                    " changes nothing", "sysctl kernel.numa_balancing=1, without tiering")
     if balancing == "":
         return warn(f"{nodes} nodes, but this kernel does not balance between them",
                     "boot a kernel with CONFIG_NUMA_BALANCING")
+    if balancing == "0":
+        return warn(f"{nodes} nodes, but kernel.numa_balancing is 0: the policy numa has"
+                    " nothing to do", "sysctl kernel.numa_balancing=1, if memory shall follow")
+    if scene.mode("numa") == "promote":
+        if balancing != "2":
+            return warn(f"kernel.numa_balancing is {balancing}: mode promote of the policy numa"
+                        " changes nothing",
+                        "sysctl kernel.numa_balancing=2, or livemmctl set numa mode=vma")
+    elif balancing in ("2", "3"):
+        return warn(f"kernel.numa_balancing is {balancing}, memory tiering: modes period and vma"
+                    " of the policy numa change nothing",
+                    "sysctl kernel.numa_balancing=2 and livemmctl set numa mode=promote; or"
+                    " sysctl kernel.numa_balancing=1, without tiering")
     return ok(f"{nodes} nodes, kernel.numa_balancing is {balancing}")
 
 
