@@ -4,9 +4,10 @@
  *
  * Memory that is reserved for CMA may be lent to movable allocations while its owner has no use
  * for it.  Lending too late does not help: by then reclaim is at work, and the CMA memory that
- * reclaim frees does not bring the zone over its watermark.  So refills come from regular and CMA
- * memory in the ratio of what is left of each.  Runs of one kind are at least a pageblock long,
- * so that pages that are allocated together are also close in memory.
+ * reclaim frees does not bring the zone over its watermark.  So refills come from CMA memory first,
+ * or (mode ratio) from regular and CMA memory in the ratio of what is left of each.  Runs of one
+ * kind are then at least a pageblock long, so that pages that are allocated together are also close
+ * in memory.
  *
  * Ratio and runs are those of "CMA: aggressively allocate the pages on cma reserved memory when
  * not used" (RFC, 2014, Joonsoo Kim).  There the length of a run was fixed at its beginning.
@@ -29,8 +30,8 @@
  * enum cma_mode - values of knob `mode`
  * @CMA_MODE_RATIO: regular and CMA memory in the ratio of what is left of each
  * @CMA_MODE_CMA_FIRST: CMA memory while any is free
- * @CMA_MODE_REGULAR_FIRST: regular memory while any is free; the kernel's own rule (CMA memory
- *	once it is over half of free memory) is off
+ * @CMA_MODE_REGULAR_FIRST: regular memory above the high watermark; the kernel's own rule (CMA
+ *	memory once free CMA memory is over half of free memory) is off
  * @CMA_MODE_KEEP: the kernel's own rule; released ranges are still kept for their owner
  */
 enum cma_mode {
