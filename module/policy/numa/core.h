@@ -5,9 +5,10 @@
  * The algorithm of the period is that of "[RFC PATCH v0 3/3] sched/numa: Add adaptive
  * scan period calculation" (Disha Talreja, Wei Huang, Bharata B Rao, 2022-01-28,
  * 20220128052851.17162-4-bharata@amd.com).  Hint faults of all threads of an address
- * space are summed up in windows, from one scan to the next.  A decayed history gives
- * a rate of remote faults.  The period is lengthened when the rate falls and shortened
- * when the rate rises.  The trend turns only when two windows in a row intend the turn.
+ * space are summed up in windows.  A window is a pass over the address space, or at least
+ * NUMA_WINDOW_MS of a longer pass.  A decayed history gives a rate of remote faults.  The
+ * period is lengthened when the rate falls and shortened when the rate rises.  The trend
+ * turns only when two windows in a row intend the turn.
  *
  * The review asked for more (Mel Gorman, 2022-01-31 to 2022-02-07, in the same thread):
  * an address space is not scanned faster than by the kernel before its scan delay is

@@ -5,10 +5,11 @@
  * The kernel asks for a scan when the address space may be scanned again
  * (mm->numa_next_scan) and a thread has run for its own period (p->numa_scan_period).
  * The policy leaves the asking alone.  When the kernel asks, the last window ends if the
- * pass has ended, and the core's period says whether a full pass is due.  If due, the
- * kernel makes the scan.  If not, the kernel makes a sampling scan (mode vma), or the
- * policy puts mm->numa_next_scan off (mode period).  For a scan sooner than the kernel's
- * the policy brings mm->numa_next_scan forward at the next hint fault; see fault.c.
+ * pass has ended or the window is old (NUMA_WINDOW_MS), and the core's period says whether
+ * a full pass is due.  If due, the kernel makes the scan.  If not, the kernel makes a
+ * sampling scan (mode vma), or the policy puts mm->numa_next_scan off (mode period).  For
+ * a scan sooner than the kernel's the policy brings mm->numa_next_scan forward at the next
+ * hint fault; see fault.c.
  */
 #include <linux/cgroup.h>
 #include <linux/hash.h>

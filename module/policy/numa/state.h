@@ -3,7 +3,8 @@
  * state.h - what the parts of the numa policy's glue share
  *
  * policy.c switches on and off, mm.c keeps an entry for each address space,
- * fault.c counts hint faults, scan.c decides when and what to scan, look.c reads page tables.
+ * fault.c counts hint faults, scan.c decides when and what to scan, look.c reads page tables,
+ * promote.c arms slow memory (mode promote).
  *
  * Entries are found by mm->context.ctx_id, which the architecture never reuses, so no
  * address space is mistaken for another or pinned.  An entry is made at the first scan,
