@@ -188,6 +188,37 @@ static void vain_searches_become_rare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_vain_ms(0), CMA_VAIN_MIN_MS);
 }
 
+static void loses_no_wake_up(struct kunit *test)
+{
+	static const struct {
+		long soonest;
+		long planned;
+		unsigned long after;
+	} cases[] = {
+		/* The last look was long ago. */
+		{ -100, -95, 0 },
+		{ 0, 200, 0 },
+		/* A moment ago, and the next is far: a wake-up must not wait for that. */
+		{ 5, 250, 5 },
+		{ 1, 250, 1 },
+		/* The next is sooner anyhow: the wake-up must not put that off. */
+		{ 5, 3, 3 },
+		{ 5, 5, 5 },
+		/* That look is due. */
+		{ 5, 0, 0 },
+		{ 5, -1, 0 },
+	};
+	/* Jiffies begin shortly before they wrap around. */
+	static const unsigned long nows[] = { 1000, 0, -3UL };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(nows); i++)
+		for (j = 0; j < ARRAY_SIZE(cases); j++)
+			KUNIT_EXPECT_EQ(test, cases[j].after,
+					cma_woken_after(nows[i], nows[i] + cases[j].soonest,
+							nows[i] + cases[j].planned));
+}
+
 static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(begins_before_reclaim),
 	KUNIT_CASE(the_goal_is_of_regular_memory),
@@ -196,6 +227,7 @@ static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(keeps_ahead_of_a_load),
 	KUNIT_CASE(searches_harder_then_rests),
 	KUNIT_CASE(vain_searches_become_rare),
+	KUNIT_CASE(loses_no_wake_up),
 	{}
 };
 

@@ -64,12 +64,13 @@ unsqueeze() {
 
 flip() {
 	flips=0
+	echo 0 >/run/flips
 	while [ ! -e /run/still ] && write_to "$policy/enabled" 0 && write_to "$policy/enabled" 1; do
 		flips=$((flips + 1))
+		echo "$flips" >/run/flips
 		# The worker needs a part of a busy host to have moved anything.
 		wait_for 2 grown "$(counter balanced cma)" counter balanced cma
 	done
-	echo "$flips" >/run/flips
 }
 # The policy goes off and on while pages move, and while the OOM killer may wait.
 the_end() {
@@ -77,10 +78,12 @@ the_end() {
 	flip &
 	flipper=$!
 	squeeze "flipping"
+	# On a busy host that may be over before the switch was thrown so often.
+	check "went off and on three times" wait_for 300 grown 2 cat /run/flips
 	touch /run/still
 	wait "$flipper"
+	note "went off and on $(cat /run/flips) times"
 	moved=$(($(counter balanced cma) - moved))
-	check "went off and on $(cat /run/flips) times" test "$(cat /run/flips)" -ge 3
 	check "meanwhile $moved pages were moved" test "$moved" -gt 0
 	check "switches off after moves" write_to "$policy/enabled" 0
 	none_armed

@@ -57,31 +57,70 @@ static u64 now_ms(void)
 	return ktime_to_ms(ktime_get());
 }
 
+/* Take note that the blocks of a range will be held, unless some are, or an owner is allocating. */
+static bool hold_begin(struct cma_area *area, const struct cma_range *blocks, u64 until)
+{
+	struct cma_hold *hold = &area->hold;
+	bool begins;
+
+	spin_lock(&hold->lock);
+	begins = !hold->end && !cma_zone_is_taken(area->zone);
+	if (begins) {
+		hold->start = blocks->start;
+		hold->end = blocks->end;
+		hold->until = until;
+		hold->begins = true;
+		hold->unwanted = false;
+	}
+	spin_unlock(&hold->lock);
+	return begins;
+}
+
+/* The hold's lock is held, and so are the blocks. */
+static void hold_release(struct cma_hold *hold)
+{
+	lmm_block_release(KCALL(block_release), hold->start, hold->end, LMM_MIGRATE_CMA);
+	hold->start = 0;
+	hold->end = 0;
+}
+
+/* The blocks are isolated, or could not be; return true if they are held from now on. */
+static bool hold_begun(struct cma_hold *hold, bool isolated)
+{
+	bool held;
+
+	spin_lock(&hold->lock);
+	held = isolated && !hold->unwanted;
+	hold->begins = false;
+	if (isolated && !held) {
+		hold_release(hold);
+	} else if (!isolated) {
+		hold->start = 0;
+		hold->end = 0;
+	}
+	spin_unlock(&hold->lock);
+	return held;
+}
+
 /*
- * Hold the blocks of a range until a time in ms, unless that is done or an owner is allocating.  An
- * owner that starts after the look at that waits for the lock, and then ends the hold.  Return true
- * if the hold begins.
+ * Hold the blocks of a range until a time in ms, unless that is done or an owner is allocating.
+ * Return true if the hold begins.
+ *
+ * 6.1 may move a large page while blocks are isolated, and sleep, so no lock is held meanwhile.  An
+ * owner that starts meanwhile does not wait: the blocks are released at once.  Where owner and worker
+ * isolate the same block, the second gives way: the owner tries the next range.
  */
 static bool range_hold(struct cma_area *area, const struct cma_range *range, u64 until)
 {
-	struct cma_hold *hold = &area->hold;
 	struct cma_range blocks = *range;
-	bool held = false;
 
 	if (!lmm_hook_available(LMM_HOOK_BLOCK_ISOLATE) ||
 	    !lmm_hook_available(LMM_HOOK_BLOCK_RELEASE) || now_ms() < READ_ONCE(hold_after))
 		return false;
 	cma_hold_blocks(&area->owners, 1UL << LMM_MAX_ORDER, &blocks);
-	spin_lock(&hold->lock);
-	if (!hold->end && !cma_zone_is_taken(area->zone))
-		held = !lmm_cma_isolate(KCALL(block_isolate), blocks.start, blocks.end);
-	if (held) {
-		hold->start = blocks.start;
-		hold->end = blocks.end;
-		hold->until = until;
-	}
-	spin_unlock(&hold->lock);
-	if (!held)
+	if (!hold_begin(area, &blocks, until) ||
+	    !hold_begun(&area->hold,
+			!lmm_cma_isolate(KCALL(block_isolate), blocks.start, blocks.end)))
 		return false;
 	lmm_count(&lmm_cma_policy, COUNT_AHEAD_HELD, 1);
 	/* None of the range is free any more for others. */
@@ -262,15 +301,19 @@ bool cma_ahead_is_early(const struct cma_area *area)
 	return READ_ONCE(emptied) == area;
 }
 
-/* Free pages of what is held. */
-static unsigned long hold_free(const struct cma_hold *hold)
+/* Free pages of what is held.  The walk is long, so the owner does not wait for the walk's end. */
+static unsigned long hold_free(struct cma_hold *hold)
 {
-	unsigned long pfn = hold->start, end, free = 0;
+	unsigned long pfn, end, next, free = 0;
 
-	while (pfn < hold->end) {
-		end = lmm_free_end(pfn_to_page(pfn), pfn);
-		free += end - pfn;
-		pfn = max(end, pfn + 1);
+	spin_lock(&hold->lock);
+	pfn = hold->start;
+	end = hold->end;
+	spin_unlock(&hold->lock);
+	while (pfn < end) {
+		next = lmm_free_end(pfn_to_page(pfn), pfn);
+		free += next - pfn;
+		pfn = max(next, pfn + 1);
 	}
 	return free;
 }
@@ -280,22 +323,21 @@ static unsigned long hold_free(const struct cma_hold *hold)
  * @area: the area
  *
  * Context: process, also with preemption off; takes and drops zone->lock.
- * Return: free pages of the range; 0 if none is held.
+ * Return: true if a range was held.
  */
-unsigned long cma_hold_end(struct cma_area *area)
+bool cma_hold_end(struct cma_area *area)
 {
 	struct cma_hold *hold = &area->hold;
-	unsigned long free = 0;
+	bool held;
 
 	spin_lock(&hold->lock);
-	if (hold->end) {
-		free = hold_free(hold);
-		lmm_block_release(KCALL(block_release), hold->start, hold->end, LMM_MIGRATE_CMA);
-	}
-	hold->start = 0;
-	hold->end = 0;
+	held = hold->end && !hold->begins;
+	if (held)
+		hold_release(hold);
+	else
+		hold->unwanted = true;
 	spin_unlock(&hold->lock);
-	return free;
+	return held;
 }
 
 /**
@@ -310,8 +352,12 @@ unsigned long cma_ahead_stop(void)
 	unsigned int i;
 
 	WRITE_ONCE(hold_after, now_ms() + CMA_AHEAD_FIRST_MS);
-	for (i = 0; i < cma.nr_areas; i++)
-		free += cma_hold_end(&cma.areas[i]);
+	for (i = 0; i < cma.nr_areas; i++) {
+		unsigned long held = hold_free(&cma.areas[i].hold);
+
+		if (cma_hold_end(&cma.areas[i]))
+			free += held;
+	}
 	return free;
 }
 

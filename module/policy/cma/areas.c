@@ -40,6 +40,19 @@ static void keep_worker(struct work_struct *work);
 
 static DECLARE_DELAYED_WORK(keep_work, keep_worker);
 
+/* A pass will begin within a jiffy, which sees what was remembered before this was set. */
+static atomic_t keep_soon;
+
+/*
+ * Have a pass begin within a jiffy, whether or not one is due later.  The first who wants that sets
+ * the time; later ones do not put the pass off.
+ */
+static void pass_soon(void)
+{
+	if (!atomic_xchg(&keep_soon, 1))
+		mod_delayed_work(lmm_unbound_wq, &keep_work, 1);
+}
+
 static struct cma_area *area_of(const char *name)
 {
 	unsigned int i;
@@ -92,7 +105,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 	/* Not at once: the worker must not delay an owner that tries range after range. */
-	schedule_delayed_work(&keep_work, 1);
+	pass_soon();
 }
 
 /**
@@ -338,10 +351,12 @@ static void keep_worker(struct work_struct *work)
 	bool any = false;
 	unsigned int i;
 
+	/* A full barrier: who finds the flag set has what was remembered seen below. */
+	atomic_xchg(&keep_soon, 0);
 	for (i = 0; i < cma.nr_areas; i++)
 		any |= area_pass(&cma.areas[i]);
 	if (any)
-		schedule_delayed_work(&keep_work, KEEP_TICK);
+		queue_delayed_work(lmm_unbound_wq, &keep_work, KEEP_TICK);
 }
 
 static int area_add(struct cma *kernel_area, void *unused)
@@ -452,8 +467,7 @@ void cma_areas_configure(void)
  */
 void cma_areas_look(void)
 {
-	cancel_delayed_work(&keep_work);
-	schedule_delayed_work(&keep_work, 1);
+	pass_soon();
 }
 
 /**
@@ -464,6 +478,7 @@ void cma_areas_look(void)
 void cma_areas_stop(void)
 {
 	cancel_delayed_work_sync(&keep_work);
+	atomic_set(&keep_soon, 0);
 	kvfree(cma.areas);
 	cma.areas = NULL;
 	cma.nr_areas = 0;

@@ -92,7 +92,10 @@ struct balance_zone {
  * @leaving: the policy goes off: stop at the next step
  * @oom: the OOM killer waits for the pass, which may move CMA_OOM_PAGES whatever the rate
  * @slice_end: time at which the worker stops for a while, in jiffies
- * @woken: time before which kswapd does not queue a pass, in jiffies
+ * @woken: time before which kswapd has no pass begin, in jiffies
+ * @planned: time at which the next pass begins, in jiffies
+ * @heard: kswapd was woken since the last pass began, and a pass will begin for that
+ * @at_once: the pass that is asked for is to begin at once
  * @pages: budget of pages to move
  * @blocks: budget of blocks to search
  * @moved: pages moved so far
@@ -107,6 +110,9 @@ static struct balance_state {
 	bool oom;
 	unsigned long slice_end;
 	unsigned long woken;
+	unsigned long planned;
+	atomic_t heard;
+	atomic_t at_once;
 	struct lmm_budget pages;
 	struct lmm_budget blocks;
 	u64 moved;
@@ -475,6 +481,8 @@ static void balance_pass(struct work_struct *work)
 	u64 now = now_ms(), ahead;
 	unsigned long next;
 
+	/* A full barrier: what a wake-up that is not heard any more was about is seen below. */
+	atomic_xchg(&balance.heard, 0);
 	if (!rate)
 		cma_ahead_stop();
 	if (!rate || READ_ONCE(balance.leaving))
@@ -486,13 +494,32 @@ static void balance_pass(struct work_struct *work)
 	ahead = cma_ahead_pass(&balance.pages, rate, ahead_over);
 	for (zone = lmm_zone_after(NULL); zone && done; zone = lmm_zone_after(zone))
 		done = zone_work(zone, &balance.zones[lmm_zone_slot(zone)], &near);
-	WRITE_ONCE(balance.woken, jiffies + msecs_to_jiffies(WOKEN_MS));
 	/* Reclaim does not pause either; the budget does that. */
 	next = done ? look_after(near) : 0;
 	if (ahead < jiffies_to_msecs(next))
 		next = msecs_to_jiffies(ahead);
+	/* A pass that was asked for meanwhile begins at once. */
+	if (delayed_work_pending(&balance.worker.pass))
+		next = 0;
+	WRITE_ONCE(balance.planned, jiffies + next);
+	WRITE_ONCE(balance.woken, jiffies + msecs_to_jiffies(WOKEN_MS));
 	if (!READ_ONCE(balance.leaving))
 		queue_delayed_work(balance.worker.wq, &balance.worker.pass, next);
+}
+
+/*
+ * Jiffies from a kick to the pass.  Kicks come from kswapd and from owners, and one handler may serve
+ * both; the time is planned, so that a later kick does not put the pass off.  In hard interrupt
+ * context.
+ */
+static unsigned long kick_delay(void)
+{
+	unsigned long now = jiffies, delay = 0;
+
+	if (!atomic_xchg(&balance.at_once, 0))
+		delay = cma_woken_after(now, READ_ONCE(balance.woken), READ_ONCE(balance.planned));
+	WRITE_ONCE(balance.planned, now + delay);
+	return delay;
 }
 
 /**
@@ -502,8 +529,10 @@ static void balance_pass(struct work_struct *work)
  */
 void cma_balance_kick(void)
 {
-	if (balance.zones && READ_ONCE(balance.rate))
-		lmm_worker_kick(&balance.worker);
+	if (!balance.zones || !READ_ONCE(balance.rate))
+		return;
+	atomic_set(&balance.at_once, 1);
+	lmm_worker_kick(&balance.worker);
 }
 
 /**
@@ -515,8 +544,8 @@ void cma_balance_kick(void)
  */
 void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 {
-	if (time_after_eq(jiffies, READ_ONCE(balance.woken)))
-		cma_balance_kick();
+	if (balance.zones && READ_ONCE(balance.rate) && !atomic_xchg(&balance.heard, 1))
+		lmm_worker_kick(&balance.worker);
 }
 
 /*
@@ -586,11 +615,15 @@ int cma_balance_start(void)
 	balance.leaving = false;
 	balance.oom = false;
 	balance.woken = jiffies;
+	balance.planned = jiffies;
+	atomic_set(&balance.heard, 0);
+	atomic_set(&balance.at_once, 0);
 	lmm_budget_start(&balance.pages, now_ms(), LMM_BUDGET_MS);
 	lmm_budget_start(&balance.blocks, now_ms(), LMM_BUDGET_MS);
 	err = lmm_worker_init(&balance.worker, "livemm_cma", balance_pass, balance_oom);
 	if (err)
 		return err;
+	balance.worker.delay = kick_delay;
 	balance.zones = kvcalloc(lmm_zone_slots(), sizeof(*balance.zones), GFP_KERNEL);
 	err = balance.zones ? lmm_worker_hear_oom(&balance.worker) : -ENOMEM;
 	if (err) {

@@ -54,7 +54,7 @@ struct cma_rhythm {
 
 /*
  * Most pages that are held, 256 MiB with pages of 4 KiB: preemption is off while their blocks, each
- * of up to 512 pages, are isolated.
+ * of up to 512 pages, are released.
  */
 #define CMA_HOLD_PAGES		65536UL
 

@@ -3,6 +3,7 @@
  * core_balance.c - how many pages of regular memory to move to CMA memory, and when; see
  * core_balance.h
  */
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 
 #include "core_balance.h"
@@ -111,4 +112,21 @@ bool cma_search_goes_on(struct cma_search *search, unsigned long blocks)
 unsigned int cma_vain_ms(unsigned int last)
 {
 	return clamp(2 * last, CMA_VAIN_MIN_MS, CMA_VAIN_MAX_MS);
+}
+
+/**
+ * cma_woken_after() - when does the worker look after a wake-up of kswapd?
+ * @now: time in jiffies
+ * @soonest: kswapd has no look begin before this time, in jiffies
+ * @planned: the next look begins at this time anyhow, in jiffies; a past time: none is planned
+ *
+ * No wake-up is lost, and no look is put off.
+ *
+ * Return: jiffies from @now.
+ */
+unsigned long cma_woken_after(unsigned long now, unsigned long soonest, unsigned long planned)
+{
+	if (time_before(planned, soonest))
+		soonest = planned;
+	return time_before(now, soonest) ? soonest - now : 0;
 }

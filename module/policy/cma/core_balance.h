@@ -76,5 +76,6 @@ bool cma_search_goes_on(struct cma_search *search, unsigned long blocks);
 #define CMA_VAIN_MAX_MS	10000U
 
 unsigned int cma_vain_ms(unsigned int last);
+unsigned long cma_woken_after(unsigned long now, unsigned long soonest, unsigned long planned);
 
 #endif /* LIVEMM_POLICY_CMA_CORE_BALANCE_H */

@@ -50,12 +50,16 @@ struct cma_zone {
  * @start: first page frame number
  * @end: page frame number after the last; 0: nothing is held
  * @until: time at which the hold ends, in ms
+ * @begins: the worker isolates the blocks at this moment, without the lock
+ * @unwanted: since then somebody wanted no hold: the worker releases the blocks at once
  */
 struct cma_hold {
 	spinlock_t lock;	/* what follows */
 	unsigned long start;
 	unsigned long end;
 	u64 until;
+	bool begins;
+	bool unwanted;
 };
 
 /**
@@ -142,7 +146,7 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 /* ahead.c */
 u64 cma_ahead_pass(struct lmm_budget *budget, u32 rate, bool (*over)(void));
 bool cma_ahead_is_early(const struct cma_area *area);
-unsigned long cma_hold_end(struct cma_area *area);
+bool cma_hold_end(struct cma_area *area);
 unsigned long cma_ahead_stop(void);
 
 /* balance.c */
