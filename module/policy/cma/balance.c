@@ -342,8 +342,11 @@ static unsigned long block_move(struct balance_move *balanced, unsigned long *pf
 	return moved;
 }
 
-/* The zone of the node whose CMA memory can take most; NULL if none can. */
-static struct zone *target_for(const struct zone *source, unsigned long *can)
+/*
+ * The zone of the node whose CMA memory can take most; NULL if none can.  While an owner allocates
+ * none may, but that is over soon.
+ */
+static struct zone *target_for(const struct zone *source, unsigned long *can, bool *taken)
 {
 	unsigned int first = zone_to_nid((struct zone *)source) * MAX_NR_ZONES, i;
 	struct cma_aim knobs = aim();
@@ -351,6 +354,7 @@ static struct zone *target_for(const struct zone *source, unsigned long *can)
 	struct cma_view view;
 
 	*can = 0;
+	*taken = false;
 	for (i = 0; i < MAX_NR_ZONES; i++) {
 		unsigned long pages;
 
@@ -358,6 +362,7 @@ static struct zone *target_for(const struct zone *source, unsigned long *can)
 		if (!zone)
 			continue;
 		cma_view_zone(zone, &view);
+		*taken |= view.allocating;
 		pages = cma_balance_can(&view, &knobs);
 		if (pages > *can) {
 			*can = pages;
@@ -380,6 +385,7 @@ static unsigned long zone_due(struct zone *zone, struct balance_zone *bz, struct
 	struct cma_aim knobs = aim();
 	struct cma_view view;
 	unsigned long want, can;
+	bool taken;
 
 	cma_view_zone(zone, &view);
 	want = cma_balance_want(&view, &knobs, bz->moving);
@@ -388,8 +394,8 @@ static unsigned long zone_due(struct zone *zone, struct balance_zone *bz, struct
 		bz->search.warm = false;
 	if (!cma_balance_near(&view, &knobs))
 		return 0;
-	*target = target_for(zone, &can);
-	*near |= !!*target;
+	*target = target_for(zone, &can, &taken);
+	*near |= *target || taken;
 	if (bz->vain_ms && !READ_ONCE(balance.oom) && time_before(jiffies, bz->vain))
 		return 0;
 	return min(want, can);
@@ -665,6 +671,7 @@ void cma_balance_show(struct seq_file *m)
 	struct zone *zone, *target;
 	struct cma_view view;
 	unsigned long can;
+	bool taken;
 
 	if (!balance.zones || !READ_ONCE(balance.rate)) {
 		seq_printf(m, "movement: %s\n",
@@ -673,7 +680,7 @@ void cma_balance_show(struct seq_file *m)
 	}
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
 		cma_view_zone(zone, &view);
-		target = target_for(zone, &can);
+		target = target_for(zone, &can, &taken);
 		seq_printf(m, "movement: node %d %s: room %ld of %ld pages, may move %lu to %s\n",
 			   zone_to_nid(zone), zone->name, cma_room(&view),
 			   cma_balance_goal(&view, &knobs), can, target ? target->name : "nowhere");
