@@ -159,6 +159,13 @@ def swap(task: Task) -> list[Row]:
     return compare.rows_of(task.image, words, SWAP_METRICS, task.mode, runs, NONE)
 
 
+def pooled(task: Task, words: str, runs: dict[str, list[Run]]) -> list[Row]:
+    """Of the allocations of all boots of a side together."""
+    whole = {side: [{"allocations": [one for run in boots for one in run["allocations"]]}]
+             for side, boots in runs.items()}
+    return compare.rows_of(task.image, words, POOLED_METRICS, task.mode, whole, STOCK)
+
+
 def latency(task: Task) -> list[Row]:
     """Allocations from the reserve while loads run."""
     order = [STOCK, AGAIN if task.alone else POLICY]
@@ -171,9 +178,7 @@ def latency(task: Task) -> list[Row]:
         runs = {side: [boots[number] for boots in found[side]] for side in order}
         words = f"8 MiB x 20, {name.removeprefix(LATENCY)} at once"
         rows += compare.rows_of(task.image, words, LATENCY_METRICS, task.mode, runs, STOCK)
-        whole = {side: [{"allocations": [one for run in boots for one in run["allocations"]]}]
-                 for side, boots in runs.items()}
-        rows += compare.rows_of(task.image, words, POOLED_METRICS, task.mode, whole, STOCK)
+        rows += pooled(task, words, runs)
     return rows
 
 
@@ -185,7 +190,8 @@ def camera(task: Task) -> list[Row]:
         for side in order:
             runs[side] += boot(task, CAMERA, side, seed)
     words = f"{LOAD_WORDS}, 64 MiB taken and given back"
-    return compare.rows_of(task.image, words, CAMERA_METRICS, task.mode, runs, STOCK)
+    return [*compare.rows_of(task.image, words, CAMERA_METRICS, task.mode, runs, STOCK),
+            *pooled(task, words, runs)]
 
 
 BENCH = Bench(
