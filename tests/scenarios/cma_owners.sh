@@ -32,10 +32,22 @@ check "a device's area on node 1" grep -Eq '^numa1 +1 .* 32768 ' "$policy/state"
 check "an area of gigantic pages on node 1" grep -Eq '^hugetlb1 +1 .* 262144 ' "$policy/state"
 same "and so it is by zone" "$(node 0 3) $(node 1 3)" "16384 294912"
 
+# Each area has an owner of its own, whose first range is held, then kept, on the area's own node.
+for one in reserved numa1 hugetlb1; do
+	held=$(counter ahead_held cma) unasked=$(counter ahead_unasked cma)
+	check "$one: 8 MiB are had" take $one 2048
+	give $one 2048
+	check "$one: held, as nobody knows when its owner asks" wait_for 20 grown "$held" counter ahead_held cma
+	check "$one: not for long" wait_for 20 grown "$unasked" counter ahead_unasked cma
+	check "$one: and kept" wait_for 20 gives 2048 area $one 5
+done
+same "kept by zone" "$(node 0 6) $(node 1 6)" "2048 4096"
+same "counted of each" "$(area reserved 6) $(area numa1 6) $(area hugetlb1 6)" "1 1 1"
+
 # The owners have their memory while a process takes what is left of node 1.
 check "the owner on node 1 gets all of its area" take numa1 32768
 need write_to $gigantic/nr_hugepages 1
-same "a gigantic page comes from the area" "$(had_gigantic) $(area hugetlb1 6)" "1 1"
+same "a gigantic page comes from the area" "$(had_gigantic) $(area hugetlb1 6)" "1 2"
 # Most is taken by huge pages, which the worker leaves alone.
 need write_to $huge/nr_hugepages $((($(node_free 1) - 600) / 2))
 hog_hold $(($(node_free 1) - 120)) taskset -c 1
