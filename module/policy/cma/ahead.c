@@ -107,8 +107,8 @@ static bool hold_begun(struct cma_hold *hold, bool isolated)
  * Return true if the hold begins.
  *
  * 6.1 may move a large page while blocks are isolated, and sleep, so no lock is held meanwhile.  An
- * owner that starts meanwhile does not wait: the blocks are released at once.  Where owner and worker
- * isolate the same block, the second gives way: the owner tries the next range.
+ * owner that starts meanwhile does not wait: the blocks are released at once.  Where owner and
+ * worker isolate the same block, the second gives way: the owner tries the next range.
  */
 static bool range_hold(struct cma_area *area, const struct cma_range *range, u64 until)
 {

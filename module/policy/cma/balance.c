@@ -514,9 +514,9 @@ static void balance_pass(struct work_struct *work)
 }
 
 /*
- * Jiffies from a kick to the pass.  Kicks come from kswapd and from owners, and one handler may serve
- * both; the time is planned, so that a later kick does not put the pass off.  In hard interrupt
- * context.
+ * Jiffies from a kick to the pass.  Kicks come from kswapd and from owners, and one handler may
+ * serve both; the time is planned, so that a later kick does not put the pass off.  In hard
+ * interrupt context.
  */
 static unsigned long kick_delay(void)
 {
