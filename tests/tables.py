@@ -22,9 +22,11 @@ from tests.userspace import USER, stand_ins
 
 _IDS = re.compile(r"^enum lmm_policy_id \{\n(.*)^\tLMM_NR_POLICIES$", re.DOTALL | re.MULTILINE)
 DEFAULTS = ROOT / "tools/livemmctl/defaults.toml"
+#: Of kinds of knobs that have a least and a largest value: what lies between two values.
+STEPS = {"UINT": "1", "TENTHS": "0.1", "BOOL": "1"}
 HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-only
-# The module's defaults; made by: python3 -m tests.tables --write
+# The module's defaults and limits; made by: python3 -m tests.tables --write
 """
 
 
@@ -120,7 +122,7 @@ def judge(present: str, wanted: str, release: tuple[int, int] = (6, 1)) -> tuple
 
 
 def defaults_toml() -> str:
-    """What tools/livemmctl/defaults.toml must be: the oldest kernel, then what changes."""
+    """What tools/livemmctl/defaults.toml must be: the oldest kernel, what changes, and limits."""
     releases = series()
     before = tables(releases[0])
     text = HEAD
@@ -136,6 +138,10 @@ def defaults_toml() -> str:
                              f'policy = "{policy}"\nknob = "{knob.name}"\n'
                              f'value = "{knob.default}"\n')
         before = now
+    for policy, found in sorted(tables(releases[0]).items()):
+        text += f"\n[limits.{policy}]\n"
+        text += "".join(f'{knob.name} = ["{knob.low}", "{knob.high}", "{STEPS[knob.kind]}"]\n'
+                        for knob in found.knobs if knob.kind in STEPS)
     return text
 
 

@@ -47,11 +47,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
 COMPLETE = "_LIVEMMCTL_COMPLETE"
 
 
+#: Libraries that Debian 12 has no package of.
+PIP = {"pyarrow": "pip install 'pyarrow<21'"}
+
+
 def missing_library(error: ImportError) -> CtlError:
     """The error for a library that is imported only where it is needed."""
-    library = (error.name or "").partition(".")[0].replace("_", "-")
+    library = (error.name or "").partition(".")[0]
+    hint = PIP.get(library) or f"apt install python3-{library.replace('_', '-')}"
     return CtlError(f"a Python library that livemmctl needs is missing: {error.name or error}",
-                    Exit.FAILED, f"apt install python3-{library}" if library else None)
+                    Exit.FAILED, hint if library else None)
 
 
 class Root(Group):

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,3 +121,11 @@ def busy(host: FakeHost, ctl: Ctl) -> FakeHost:
     host.kernel.bump("pcp", refills=7, drains=3)
     host.kernel.put(ARM, '{"experiment": "lists-1", "arm": "treated"}\n')
     return host
+
+
+@pytest.fixture
+def venv(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries that Debian does not have, from the project's venv."""
+    cache = Path(os.environ.get("LIVEMM_CACHE") or Path.home() / ".cache/livemm")
+    packages = next(cache.glob("venv/lib/python3*/site-packages"))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])

@@ -3,9 +3,7 @@
 
 import io
 import json
-import os
 import struct
-import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,15 +66,15 @@ def test_pages_are_read_as_the_kernel_wrote_them(tmp_path: Path) -> None:
     stamp_at = (7 << 27) + 3
     stamp = struct.pack("<II", 3 << 5 | 31, 7)
     path = write(tmp_path / "a.rec",
-                 ring_page(1000, ring_event("list_drain", 0, slot=1, pages=63, net=-5),
-                           ring_event("list_refill", 10, slot=2, pages=64)),
-                 ring_page(5000, extend, ring_event("list_state", 1, count=9), stamp,
+                 ring_page(1000, ring_event("list_drain", 0, slot=1, pages=63, batch=BATCH, net=-5),
+                           ring_event("list_refill", 10, slot=2, pages=64, batch=BATCH)),
+                 ring_page(5000, extend, ring_event("list_state", 1, count=9, batch=BATCH), stamp,
                            ring_event("cpu_state", 2, faults=7)))
     found = rows.read(path)
     times = [1000, 1010, 5000 + 5 + (2 << 27) + 1, stamp_at + 2]
     assert sorted(found.rows[:, 0]) == sorted(times)
     by_kind = {int(row[2]): row for row in found.rows}
-    assert list(by_kind[1][3:11]) == [1, 0, 0, 63, 0, 0, 0, -5]
+    assert list(by_kind[1][3:11]) == [1, 0, 0, 63, 0, 0, BATCH, -5]
     assert by_kind[0][6] == 64 and by_kind[2][5] == 9 and by_kind[4][4] == 7
 
 
@@ -405,14 +403,6 @@ def test_the_best_policy_of_a_host_saves_as_much_as_any_and_keeps_least() -> Non
     assert [item.best.policy for item in hosts] == ["pcp", "zonelock"]
     assert [(total.policy, total.saved, total.best, total.worse) for total in fleet.totals(hosts)
             ] == [("pcp and zonelock", 1900, 0, 0), ("pcp", 1040, 1, 0), ("zonelock", 880, 1, 1)]
-
-
-@pytest.fixture
-def venv(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Libraries that Debian does not have, from the project's venv."""
-    cache = Path(os.environ.get("LIVEMM_CACHE") or Path.home() / ".cache/livemm")
-    packages = next(cache.glob("venv/lib/python3*/site-packages"))
-    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
 
 
 def documented_query() -> str:

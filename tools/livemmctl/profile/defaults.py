@@ -10,6 +10,7 @@ not guessed at: whoever needs its default is told to name it.
 
 import json
 import re
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -47,6 +48,15 @@ def documented(release: tuple[int, int]) -> Knobs:
         if release >= tuple(change["kernel"]):
             found[change["policy"]][change["knob"]] = change["value"]
     return found
+
+
+@cache
+def limits() -> dict[str, dict[str, tuple[str, str, str]]]:
+    """Of each knob that is a number, by policy: the least value, the largest, and the step."""
+    text = resources.files("livemmctl").joinpath("defaults.toml").read_text(encoding="utf-8")
+    document: dict[str, Any] = parse_toml(text, "defaults.toml")
+    return {policy: {knob: (low, high, step) for knob, (low, high, step) in knobs.items()}
+            for policy, knobs in document["limits"].items()}
 
 
 def _noted(host: Host) -> Knobs:

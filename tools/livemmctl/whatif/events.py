@@ -2,6 +2,7 @@
 """The events of a recording: where they are in tracefs, and their fields in the order of a row."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 #: Fields of each event of livemm, as replay.c reads them; the order of events is that of replay.h.
@@ -31,6 +32,14 @@ KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cma_release": ("cma", ("pfn", "count")),
 }
 NAMES = (*OURS, *KERNELS)
+#: What a recording of an earlier livemm does not have; and events that it does not have at all.
+LATER = {"zone_state": ("cma", "free_cma"),
+         "numa_hint_faults": ("period", "run_ms", "stamp_ms", "age_ms"),
+         "numa_scan_begin": ("stamp_ms",)}
+LATER_EVENTS = ("numa_hint_faults", "numa_scan_begin")
+#: Bytes of a field, and of all fields of an event.
+SIZES = (1, 2, 4, 8)
+EVENT_MOST = 4096
 
 _ID = re.compile(r"^ID: (\d+)$", re.MULTILINE)
 _FIELD = re.compile(r"\bfield:([^;]*?)(\w+)(?:\[[^;]*\])?;\s*offset:(\d+);\s*size:(\d+);\s*"
@@ -61,3 +70,24 @@ def parse_format(text: str) -> Format:
         raise ValueError("a format without an ID")
     return Format(int(found[1]), {name: (int(offset), int(size), signed == "1")
                                   for _, name, offset, size, signed in _FIELD.findall(text)})
+
+
+def check(formats: Mapping[str, Format]) -> None:
+    """Raise ValueError unless the events are those that the replay reads.
+
+    A livemm that is newer may have more events and fields, an earlier one has fewer; one that has
+    other names has other events.
+    """
+    for event in OURS:
+        if event not in formats and event not in LATER_EVENTS:
+            raise ValueError(f"no event {event}: of another livemm")
+    for event, found in formats.items():
+        if found.id not in range(1 << 16):
+            raise ValueError(f"{event} has ID {found.id}")
+        for name in fields(event):
+            if name in found.fields:
+                offset, size, _ = found.fields[name]
+                if size not in SIZES or offset + size > EVENT_MOST:
+                    raise ValueError(f"{event}/{name}: {size} bytes at {offset}")
+            elif event in OURS and name not in LATER.get(event, ()):
+                raise ValueError(f"{event} has no field {name}: of another livemm")

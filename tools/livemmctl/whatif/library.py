@@ -37,6 +37,10 @@ HEADERS = ("policy/pcp/core.h", "policy/pcp/core_event.h", "policy/zonelock/core
 OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c", "numa.c", "spaces.c",
         "threads.c", "cma.c", "mix.c")
 FIELDS = 12
+#: CPUs and zones that the replay looks at.
+CPUS, SLOTS = 1024, 512
+#: WHATIF_LEAPT of replay.h.
+LEAPT = 1
 COLUMNS = 3 + FIELDS
 #: Cores are written for the kernel's warnings, not for these.
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fno-strict-aliasing", "-w")
@@ -213,7 +217,11 @@ def pages(raw: bytes, page_size: int, cpu: int,
 
 def _filled(call: str, result: R, *given: object) -> R:
     """The result, which a function of the library fills in."""
-    if getattr(library(), call)(*given, ctypes.byref(result)):
+    failed = getattr(library(), call)(*given, ctypes.byref(result))
+    if failed == LEAPT:
+        raise CtlError("a CPU takes or gives over 1 TiB between two moments: did a CPU go offline? "
+                       "The other CPUs get its counts; record again", Exit.FAILED)
+    if failed:
         raise MemoryError
     return result
 

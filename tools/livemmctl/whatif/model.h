@@ -87,6 +87,7 @@ struct model {
 	int nr_slots;
 	int nr_cpus;
 	bool tunes;
+	bool leapt;			/* a CPU took or gave more than any can */
 	int64_t now;
 	int64_t next_tick;
 	int64_t next_vmstat;

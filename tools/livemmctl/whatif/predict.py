@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What was recorded, and what policies would have made of the same load."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from livemmctl.errors import CtlError, Exit, UsageError
-from livemmctl.profile.defaults import documented
+from livemmctl.profile.defaults import documented, limits
 from livemmctl.table import Table, text_of
-from livemmctl.whatif import library
+from livemmctl.whatif import events, library
 from livemmctl.whatif.rows import Events
 
 #: Settings by policy: those that are to be on.
@@ -176,6 +179,21 @@ def plan_of(policies: Sequence[str], settings: dict[str, str]) -> Plan:
     return plan
 
 
+#: How a number is written, by the step of the knob: as the module reads it.
+_WRITTEN = {"1": re.compile(r"\d{1,10}", re.ASCII), "0.1": re.compile(r"\d{1,9}(\.\d)?", re.ASCII)}
+
+
+def _check_number(policy: str, key: str, value: str) -> None:
+    """Raise UsageError for a number that the module refuses."""
+    found = ("0", "1", "1") if key == "enabled" else limits()[policy].get(key)
+    if found is None:
+        return
+    low, high, step = found
+    if not _WRITTEN[step].fullmatch(value) or not float(low) <= float(value) <= float(high):
+        raise UsageError(f"{policy}/{key}: {value}: not a number from {low} to {high}"
+                         + (", in tenths" if step == "0.1" else ""))
+
+
 def wanted(plan: Plan, policy: str, fixed: dict[str, tuple[str, ...]]) -> dict[str, str]:
     """All settings of a policy; those not named have the module's defaults."""
     known = documented((6, 1))[policy]
@@ -186,6 +204,7 @@ def wanted(plan: Plan, policy: str, fixed: dict[str, tuple[str, ...]]) -> dict[s
             only = " or ".join(word or "empty" for word in fixed[key])
             raise CtlError(f"{policy}/{key}: {value}: not predicted, only {only} is",
                            Exit.UNSUPPORTED)
+        _check_number(policy, key, value)
     return {"enabled": "1" if policy in plan else "0", **known, **plan.get(policy, {})}
 
 
@@ -216,7 +235,17 @@ DETAIL = {
 }
 
 
+def _check_looks(found: Events) -> None:
+    """Raise CtlError if the recording does not tell of lists and of their zones."""
+    kinds = set(np.unique(found.rows[:, 2]).tolist())
+    for event, words in (("zone_state", "zones"), ("list_state", "lists")):
+        if events.NAMES.index(event) not in kinds:
+            raise CtlError(f"{found.meta.host}: the recording has no look at {words}: "
+                           f"no event {event}", Exit.FAILED)
+
+
 def predict(found: Events, plan: Plan) -> Outcome:
+    _check_looks(found)
     recorded, sees_refills = library.measure(found.rows)
     began = time.perf_counter()
     replayed = library.replay(found.rows, *config(plan, sees_refills))

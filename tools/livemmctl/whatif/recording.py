@@ -7,17 +7,21 @@
                         them
 """
 
+import contextlib
 import json
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from livemmctl.errors import CtlError, Exit
 
 VERSION = 1
+#: Sizes of a page of the ring buffer: a power of two between these.
+PAGE_LEAST, PAGE_MOST = 1 << 12, 1 << 20
 
 
 @dataclass
@@ -84,22 +88,75 @@ class Recording:
 
     def pages(self) -> Iterator[tuple[int, bytes]]:
         """CPU, and its pages; one CPU at a time, because they may be large."""
-        with zipfile.ZipFile(self.path) as archive:
+        with _archive(self.path) as archive:
             for name in archive.namelist():
-                if name.startswith("cpu/"):
-                    yield int(name.removeprefix("cpu/")), archive.read(name)
+                if not name.startswith("cpu/"):
+                    continue
+                raw = archive.read(name)
+                if len(raw) % self.meta.page_size:
+                    raise ValueError(f"{name} ends within a page")
+                yield int(name.removeprefix("cpu/")), raw
+
+
+@contextlib.contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The file, opened; whatever is wrong with what is read of it is a CtlError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError,
+            ValueError, TypeError) as error:
+        raise broken(path, error) from None
+
+
+def broken(path: Path, why: object) -> CtlError:
+    return CtlError(f"{path}: not a recording of livemmctl: {why}", Exit.FAILED)
+
+
+def _is(value: object, kind: Any) -> bool:
+    """Has a value of a JSON file the type?"""
+    if kind is float:
+        kind = (int, float)
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _all_are(kind: Any, values: Any) -> bool:
+    return all(_is(value, kind) for value in values)
+
+
+def meta_of(found: object, path: Path) -> Meta:
+    """The meta data that a file has as JSON.
+
+    A newer livemmctl may have written more than this one knows. Raises CtlError.
+    """
+    if not isinstance(found, dict):
+        raise broken(path, "its meta data are no table")
+    if found.get("version") != VERSION:
+        raise CtlError(f"{path}: of version {found.get('version')}; this livemmctl reads {VERSION}",
+                       Exit.FAILED)
+    try:
+        meta = Meta(**{one.name: found[one.name] for one in fields(Meta) if one.name in found})
+    except TypeError as error:
+        raise broken(path, error) from None
+    good = {one.name: _is(getattr(meta, one.name), one.type) for one in fields(Meta)
+            if isinstance(one.type, type)}
+    good["page_size"] = good["page_size"] and PAGE_LEAST <= meta.page_size <= PAGE_MOST and \
+        meta.page_size.bit_count() == 1
+    for name, kind in (("policies", str), ("overruns", int), ("numa_scan", int)):
+        value = getattr(meta, name)
+        good[name] = isinstance(value, dict) and _all_are(kind, value.values())
+    good["zones"] = isinstance(meta.zones, list) and all(
+        isinstance(zone, list) and len(zone) == 3 and _all_are(int, zone) for zone in meta.zones)
+    for name, right in good.items():
+        if not right:
+            raise broken(path, f"{name} is {getattr(meta, name)!r}")
+    return meta
 
 
 def read(path: Path) -> Recording:
     """The recording in a file, without its pages."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            meta = Meta(**json.loads(archive.read("meta.json")))
-            formats = {name.removeprefix("formats/"): archive.read(name).decode()
-                       for name in archive.namelist() if name.startswith("formats/")}
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
-        raise CtlError(f"{path}: not a recording of livemmctl: {error}", Exit.FAILED) from None
-    if meta.version != VERSION:
-        raise CtlError(f"{path}: of version {meta.version}; this livemmctl reads {VERSION}",
-                       Exit.FAILED)
+    with _archive(path) as archive:
+        meta = meta_of(json.loads(archive.read("meta.json")), path)
+        formats = {name.removeprefix("formats/"): archive.read(name).decode()
+                   for name in archive.namelist() if name.startswith("formats/")}
     return Recording(path, meta, formats)

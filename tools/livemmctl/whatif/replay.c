@@ -17,6 +17,11 @@
 #define VMSTAT_NS	(1000 * NS_PER_MS)
 /* Most times that a CPU takes and gives by turns between two looks. */
 #define TURNS_MAX	64L
+/*
+ * Most pages that a CPU takes or gives between two moments: 1 TiB.  A CPU whose counts move by more
+ * has got those of a CPU that went offline.
+ */
+#define MOVED_MAX	(1L << 28)
 
 /* Everything that happens by the clock up to @time. */
 static void clock_run(struct model *model, int64_t time)
@@ -224,7 +229,12 @@ static void advance(struct model *model, struct zone *zone, struct list *list, i
 			zone->pass_at = model->now;
 		return;
 	}
-	gave = max(took - net + list->net, 0L);
+	gave = took - (net - list->net);
+	if (max(labs(took), labs(gave)) > MOVED_MAX) {
+		model->leapt = true;
+		return;
+	}
+	gave = max(gave, 0L);
 	took = max(took, 0L);
 	if (!model->config->sees_refills) {
 		list->floor = model_follows(model, list) ? 0 :
@@ -364,7 +374,8 @@ static void look_ahead(struct model *model, const int64_t *rows, int64_t at, int
 }
 
 /*
- * Replay @nr rows, sorted by time, with a configuration; returns 0, or -1 without memory.  The
+ * Replay @nr rows, sorted by time, with a configuration; returns 0, -1 without memory, or
+ * WHATIF_LEAPT for a CPU that takes or gives more between two moments than any can.  The
  * first row's CPU must be known to have no earlier rows.
  */
 int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *config,
@@ -434,6 +445,8 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 			depot_wanted(model);
 			break;
 		}
+		if (model->leapt)
+			err = WHATIF_LEAPT;
 		look_ahead(model, rows, i, ahead[i]);
 	}
 	result->ns = model->now - rows[0];

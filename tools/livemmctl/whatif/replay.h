@@ -15,6 +15,8 @@
 /* Zones and CPUs that are looked at. */
 #define WHATIF_SLOTS	512
 #define WHATIF_CPUS	1024
+/* Of whatif_replay(). */
+#define WHATIF_LEAPT	1
 
 enum whatif_kind {
 	WHATIF_REFILL,

@@ -21,11 +21,14 @@ class Events:
 def formats_of(texts: dict[str, str]) -> "ctypes.Array[library.Format]":
     """Where each event's fields are, in the order of events.NAMES; id -1: not recorded."""
     formats = (library.Format * len(events.NAMES))()
+    parsed = {event: events.parse_format(text) for event, text in texts.items()
+              if event in events.NAMES}
+    events.check(parsed)
     for row, event in zip(formats, events.NAMES, strict=True):
         row.id = -1
-        if event not in texts:
+        if event not in parsed:
             continue
-        found = events.parse_format(texts[event])
+        found = parsed[event]
         row.id = found.id
         row.fields = len(events.fields(event))
         for i, name in enumerate(events.fields(event)):
@@ -36,12 +39,66 @@ def formats_of(texts: dict[str, str]) -> "ctypes.Array[library.Format]":
 def read(path: Path) -> Events:
     """All events of a recording; a Parquet file made of one will do."""
     if path.suffix == ".parquet":
-        return _from_parquet(path)
+        return _checked(path, _from_parquet(path))
     made = recording.read(path)
-    formats = formats_of(made.formats)
-    parts = [library.pages(raw, made.meta.page_size, cpu, formats)[0] for cpu, raw in made.pages()]
-    rows = np.concatenate(parts) if parts else np.empty((0, library.COLUMNS), dtype=np.int64)
-    return Events(made.meta, np.ascontiguousarray(rows[np.argsort(rows[:, 0], kind="stable")]))
+    try:
+        formats = formats_of(made.formats)
+    except ValueError as error:
+        raise recording.broken(path, error) from None
+    parts = []
+    for cpu, raw in made.pages():
+        if cpu not in range(library.CPUS):
+            raise recording.broken(path, f"it has a CPU {cpu}; at most {library.CPUS} are read")
+        parts.append(library.pages(raw, made.meta.page_size, cpu, formats)[0])
+    return _checked(path, Events(made.meta, _by_time(parts)))
+
+
+def _by_time(parts: list[library.Rows]) -> library.Rows:
+    """All rows in one array; a part is let go of once its rows are there."""
+    if not parts:
+        return np.empty((0, library.COLUMNS), dtype=np.int64)
+    order = np.argsort(np.concatenate([part[:, 0] for part in parts]), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    del order
+    made = np.empty((len(place), library.COLUMNS), dtype=np.int64)
+    end = len(place)
+    while parts:
+        part = parts.pop()
+        made[place[end - len(part):end]] = part
+        end -= len(part)
+    return made
+
+
+_ANY = (-(1 << 63), (1 << 63) - 1)
+_PAGES = (0, 1 << 28)
+_OF_ZONE = (-(1 << 36), 1 << 36)
+#: Between what fields of lists and zones lie: a list has at most 1 TiB, a zone 256 TiB.
+SANE = {**dict.fromkeys(("count", "pages"), _PAGES), "batch": (1, 1 << 20),
+        "slot": (0, library.SLOTS - 1), "cpu": (0, library.CPUS - 1), "cpus": (0, library.CPUS),
+        "low": _PAGES, "high": _PAGES,
+        **dict.fromkeys(("managed", "free", "high_mark", "mark", "gap", "cma", "free_cma"),
+                        _OF_ZONE)}
+#: A recording is no longer than a day, and its looks at lists and zones are 50 ms apart.
+LONGEST_NS = 2 * 86400 * 10**9
+
+
+def _checked(path: Path, found: Events) -> Events:
+    """The events, if they can be those of a recording.  Raises CtlError."""
+    rows = found.rows
+    if not len(rows):
+        raise CtlError(f"{path}: holds no events", Exit.FAILED)
+    if int(rows[-1, 0]) - int(rows[0, 0]) > LONGEST_NS:
+        raise recording.broken(path, "its events are more than two days apart")
+    for kind, event in enumerate(("list_refill", "list_drain", "list_state", "zone_state")):
+        of_kind = rows[rows[:, 2] == kind]
+        for i, name in enumerate(events.fields(event)):
+            low, high = SANE.get(name, _ANY)
+            values = of_kind[:, 3 + i]
+            wrong = values[(values < low) | (values > high)]
+            if len(wrong):
+                raise recording.broken(path, f"{event}/{name} is {wrong[0]}")
+    return found
 
 
 #: Columns of the Parquet file that every event has.
@@ -88,10 +145,15 @@ def write_parquet(found: Events, path: Path) -> None:
 def _from_parquet(path: Path) -> Events:
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(path)
-    meta = (table.schema.metadata or {}).get(b"livemm")
-    if meta is None:
-        raise CtlError(f"{path}: not made of a recording of livemmctl", Exit.FAILED)
+    try:
+        table = pyarrow.parquet.read_table(path)
+        meta = recording.meta_of(json.loads((table.schema.metadata or {})[b"livemm"]), path)
+        missing = {"time_ns", "cpu", "event"}.difference(table.column_names)
+    except (pyarrow.ArrowException, KeyError, ValueError) as error:
+        raise CtlError(f"{path}: not made of a recording of livemmctl: {error}",
+                       Exit.FAILED) from None
+    if missing:
+        raise recording.broken(path, f"no column {', '.join(sorted(missing))}")
     rows = np.zeros((table.num_rows, library.COLUMNS), dtype=np.int64)
     rows[:, 0] = table["time_ns"].to_numpy()
     rows[:, 1] = table["cpu"].to_numpy()
@@ -106,4 +168,4 @@ def _from_parquet(path: Path) -> Events:
             # An earlier recorder had fewer fields.
             if column in table.column_names:
                 rows[here, 3 + i] = table[column].fill_null(0).to_numpy()[here]
-    return Events(recording.Meta(**json.loads(meta)), rows)
+    return Events(meta, rows)
