@@ -139,6 +139,7 @@ int32_t *whatif_floors(const int64_t *rows, int64_t nr)
 	int64_t *back = calloc(nr + 1, sizeof(*back));
 	int64_t *last = calloc((size_t)WHATIF_SLOTS * WHATIF_CPUS, sizeof(*last));
 	int64_t i, count;
+	long places = 0;
 
 	for (i = 0; lists && floors && back && last && i < nr; i++) {
 		const int64_t *row = rows + i * WHATIF_COLUMNS;
@@ -149,6 +150,7 @@ int32_t *whatif_floors(const int64_t *rows, int64_t nr)
 
 		if (place < 0)
 			continue;
+		places = max(places, place + 1);
 		gave = (f[4] - list->allocated) - (f[3] - list->net);
 		back[i] = list->known ? last[place] : -1;
 		if (!list->known) {
@@ -172,7 +174,7 @@ int32_t *whatif_floors(const int64_t *rows, int64_t nr)
 		list->net = f[3];
 		list->allocated = f[4];
 	}
-	for (i = 0; lists && floors && back && last && i < WHATIF_SLOTS * WHATIF_CPUS; i++)
+	for (i = 0; i < places; i++)
 		if (lists[i].known)
 			phase_end(&lists[i], back, floors, last[i]);
 	if (!lists || !back || !last) {

@@ -450,9 +450,9 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 		look_ahead(model, rows, i, ahead[i]);
 	}
 	result->ns = model->now - rows[0];
-	for (slot = 0; slot < WHATIF_SLOTS; slot++) {
+	for (slot = 0; slot < model->nr_slots; slot++) {
 		depot_end(&model->zones[slot]);
-		for (cpu = 0; cpu < WHATIF_CPUS; cpu++)
+		for (cpu = 0; cpu < model->nr_cpus; cpu++)
 			free(model->zones[slot].lists[cpu]);
 	}
 	free(model);
