@@ -63,12 +63,12 @@ while [ $# -gt 0 ]; do
 	[ $# = 0 ] || shift
 	for side in $sides; do
 		run=$folder/$name-${side%%=*}
-		# Every run begins with empty lists, and with the least bounds: from 6.7 on the kernel
-		# tunes lists, and what is left of that differs from run to run.
+		# Every run begins with small lists, and with the least bounds: from 6.7 on the kernel
+		# tunes lists, and fetches up to 2016 pages at once.  So lists stay small until
+		# livemmctl records, when whatif_run.sh lets these be as large as ever.
 		"$LMM_TOUCH" -w 128 -r 2 >/dev/null
 		echo 1000 >/proc/sys/vm/percpu_pagelist_high_fraction
 		"$LMM_TOUCH" -w 4 -r 1 >/dev/null
-		echo 0 >/proc/sys/vm/percpu_pagelist_high_fraction
 		echo 1 >/proc/sys/vm/compact_memory
 		sleep 1
 		case $side in *zonelock:*) insmod "$LMM_LOCKS" ;; esac

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs in the guest, while bench/whatif.sh records: policies come on, two seconds pass, the load runs.
+# Runs in the guest, while bench/whatif.sh records: lists get their bounds back, policies come on, two
+# seconds pass, the load runs.
 # whatif_run.sh RUN POLICIES COMMAND...; policies as whatif.sh takes these, or "".
 #
 # A recording says what lists give to the buddy and get.  It does not say what a depot takes of the
@@ -16,6 +17,7 @@ shift 2
 kmem=/sys/kernel/tracing/events/kmem
 holds=/sys/module/lmm_locks/parameters/holds
 before=0
+echo 0 >/proc/sys/vm/percpu_pagelist_high_fraction
 if [ -e $holds ]; then
 	for event in mm_page_alloc_zone_locked mm_page_pcpu_drain; do
 		echo hist:keys=order >$kmem/$event/trigger
