@@ -121,6 +121,8 @@ class Figure(click.FloatRange):
 
 #: No larger chain was tried.
 MOST_CPUS = 512
+#: Most blocks, holds, instructions and bytes of a page: with more, the chain's rates are 0.
+MOST = 1e6
 
 
 @_command(
@@ -129,18 +131,18 @@ MOST_CPUS = 512
     ("livemmctl model scale --blocks 0.13 --holds 0.0002 --cpus 112 --zones 2",
      "the same with a policy"),
 )
-@click.option("--blocks", type=Figure(min=0), required=True,
+@click.option("--blocks", type=Figure(min=0, max=MOST), required=True,
               help="Pages or larger blocks that go over zone->lock, for each page of the load.")
-@click.option("--holds", type=Figure(min=1e-9), required=True,
+@click.option("--holds", type=Figure(min=1e-9, max=MOST), required=True,
               help="Holds of zone->lock for each page of the load.")
 @click.option("--cpus", type=click.IntRange(1, MOST_CPUS), multiple=True, required=True,
               help="CPUs that run the load; may be repeated.")
 @click.option("--zones", type=click.IntRange(1), default=1, show_default=True,
               help="Zones that the CPUs share evenly, a lock each.")
-@click.option("--outside", type=Figure(min=1),
+@click.option("--outside", type=Figure(min=1, max=MOST),
               help="Instructions a page outside of the lock; by default those of a page fault.")
-@click.option("--bytes", "touched", type=click.IntRange(0), default=4096, show_default=True,
-              help="Bytes a page that are cleared or copied.")
+@click.option("--bytes", "touched", type=click.IntRange(0, int(MOST)), default=4096,
+              show_default=True, help="Bytes a page that are cleared or copied.")
 def scale(
     app: App, blocks: float, holds: float, cpus: tuple[int, ...], zones: int,
     outside: float | None, touched: int,

@@ -138,6 +138,10 @@ def test_a_load_of_ones_own_is_reckoned_as_the_predictions_are(ctl: Ctl) -> None
     (("--blocks", "1", "--holds", "0"), "--holds"),
     (("--blocks", "1"), "--holds"),
     (("--blocks", "1", "--holds", "1", "--zones", "3"), "cannot be shared evenly by 3 zones"),
+    (("--blocks", "1e300", "--holds", "1"), "1e+300 is not in the range"),
+    (("--blocks", "1", "--holds", "1e300"), "1e+300 is not in the range"),
+    (("--blocks", "1", "--holds", "1", "--outside", "1e300"), "1e+300 is not in the range"),
+    (("--blocks", "1", "--holds", "1", "--bytes", "9" * 30), "is not in the range"),
 ])
 def test_a_load_that_is_none_is_refused_in_a_line(
     ctl: Ctl, words: tuple[str, ...], error: str
