@@ -474,3 +474,18 @@ def test_real_runs_of_a_kernel_that_tunes_its_lists_are_predicted(
     found = predict.predict(recorded("6.12-rounds.csv"), {"pcp": settings}).predicted
     assert found.crossed == pytest.approx(crossed, rel=0.1)
     assert found.kept == pytest.approx(kept, rel=0.2)
+
+
+@pytest.mark.parametrize("low", [1901, 12_807])
+def test_a_list_is_not_full_because_a_block_of_a_higher_order_lowers_its_bound(low: int) -> None:
+    """From 6.7 on: 14823 is lowered by 2016, or to the least, before the drain is recorded."""
+    host = Stock(count=706)
+    host.row("zone_state", cpus=1, low=low, high=62_626, managed=500_000, high_mark=6000, mark=6000,
+             gap=1000)
+    host.row("list_state", high=14_823)
+    host.count, host.net, host.now = 12_998, -12_292, 24 * MS
+    host.row("list_drain", high=12_807, pages=2016, pindex=5)
+    host.count, host.now = 10_982, 50 * MS
+    host.row("list_state", high=12_807)
+    found = rows.Events(meta(), np.array(host.made, dtype=np.int64))
+    assert predict.predict(found, {"pcp": {"enabled": "0"}}).predicted.drain_pages == 2016

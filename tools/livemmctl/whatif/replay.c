@@ -308,12 +308,15 @@ static void on_drain(struct model *model, const int64_t *f)
 {
 	struct list *list = list_of(model, f[0], f[1]);
 	struct zone *zone = &model->zones[f[0]];
-	int left = f[4] - f[3];
+	int left = f[4] - f[3], high = f[5];
 
 	if (!list)
 		return;
 	zone->free = f[9];
-	advance(model, zone, list, f[4], f[5], f[6], f[7], f[8], true);
+	/* From 6.7 on the kernel has already lowered the bound for a block of a higher order. */
+	if (model->tunes && f[2] >= PCP_TYPES)
+		high = high > zone->low ? high + (f[6] << SCALE_MAX) : max(high, list->tuned);
+	advance(model, zone, list, f[4], high, f[6], f[7], f[8], true);
 	if (f[2] >= PCP_TYPES && f[3] >= min(f[4], (int64_t)f[6] << SCALE_MAX))
 		model_exit(model, zone, list);
 	else if (f[3] >= f[4])
