@@ -227,27 +227,6 @@ static void bound_of_a_depot(struct kunit *test)
 	}
 }
 
-/* A depot that is taken from is worth its limit after a few passes, later nothing again. */
-static void worth_follows_what_is_taken(struct kunit *test)
-{
-	unsigned int worth = 0, passes;
-
-	for (passes = 0; worth < 90; passes++)
-		worth = depot_worth(worth, 504, 0);
-	KUNIT_EXPECT_LE(test, passes, 4U);
-	/* Passes in which nothing was stored say nothing. */
-	KUNIT_EXPECT_EQ(test, depot_worth(worth, 0, 0), worth);
-	KUNIT_EXPECT_EQ(test, depot_worth(100, 1000000, 0), 100U);
-	for (passes = 0; worth > 10; passes++)
-		worth = depot_worth(worth, 0, 504);
-	KUNIT_EXPECT_LE(test, passes, 5U);
-	/* Half of the pages taken is half of the worth. */
-	for (passes = 0; passes < 10; passes++)
-		worth = depot_worth(worth, 504, 504);
-	KUNIT_EXPECT_LE(test, worth, 51U);
-	KUNIT_EXPECT_GE(test, worth, 49U);
-}
-
 /* Every combination of reasons: one is enough, and of several the weightiest is named. */
 static void every_reason(struct kunit *test)
 {
@@ -677,7 +656,6 @@ static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(refills_are_limited),
 	KUNIT_CASE(few_small_blocks_are_left),
 	KUNIT_CASE(bound_of_a_depot),
-	KUNIT_CASE(worth_follows_what_is_taken),
 	KUNIT_CASE(every_reason),
 	KUNIT_CASE(how_much_is_cut_off),
 	KUNIT_CASE(newest_first_and_in_order),

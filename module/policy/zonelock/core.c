@@ -92,6 +92,23 @@ unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long 
 }
 
 /**
+ * depot_worth_due() - is the percentage of taken pages to be reckoned anew?
+ * @now: the time
+ * @since: time when the percentage was last reckoned
+ * @max_age: time that a batch may stay; all three in the same unit
+ *
+ * Pages are taken one batch after the other, and age all at once.  A pass that comes soon after
+ * another sees a batch or two, and half of depot_worth() would be these.  Hooks of any zone ask for
+ * passes of all zones.
+ *
+ * Return: true DEPOT_WORTH_TIMES times in @max_age at most.
+ */
+bool depot_worth_due(unsigned long now, unsigned long since, unsigned long max_age)
+{
+	return now - since >= max_age / DEPOT_WORTH_TIMES;
+}
+
+/**
  * depot_cut() - number of pages of a list to store
  * @asked: pages that the kernel wants to drain, at least 1
  * @on_list: pages on the list, or 0 if unknown

@@ -68,6 +68,9 @@ enum depot_reason {
 #define DEPOT_TRIAL_SHARE	32
 #define DEPOT_TRIAL_PAGES	1008UL
 
+/* How often in max_age that percentage is reckoned, however many passes there are. */
+#define DEPOT_WORTH_TIMES	4
+
 /**
  * struct depot_view - state of a zone that decides about its depot
  * @free: free pages of the zone
@@ -158,6 +161,7 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
 enum depot_reason depot_duty(const struct depot_view *view);
 unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth);
 unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged);
+bool depot_worth_due(unsigned long now, unsigned long since, unsigned long max_age);
 unsigned int depot_cut(unsigned int asked, unsigned int on_list);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_CORE_H */

@@ -252,6 +252,18 @@ static bool any_stocked(void)
 	return false;
 }
 
+static void worth_reckon(struct zonelock_zone *zz)
+{
+	unsigned long now = jiffies;
+
+	if (!depot_worth_due(now, zz->reckoned, READ_ONCE(zonelock.max_age)))
+		return;
+	WRITE_ONCE(zz->worth, depot_worth(zz->worth, atomic_long_xchg(&zz->depot.taken, 0),
+					  zz->aged));
+	zz->aged = 0;
+	zz->reckoned = now;
+}
+
 static void zone_pass(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
@@ -259,9 +271,7 @@ static void zone_pass(struct zone *zone)
 	struct depot_view view;
 	enum depot_reason reason;
 
-	WRITE_ONCE(zz->worth, depot_worth(zz->worth, atomic_long_xchg(&zz->depot.taken, 0),
-					  zz->aged));
-	zz->aged = 0;
+	worth_reckon(zz);
 	if (!depot_stocked(&zz->depot))
 		return;
 	zonelock_view(zone, &view);
@@ -301,7 +311,7 @@ void zonelock_pass(struct work_struct *work)
 	}
 	/* A batch is old at half of max_age: two passes fall into the other half. */
 	queue_delayed_work(zonelock.worker.wq, &zonelock.worker.pass,
-			   max(READ_ONCE(zonelock.max_age) / 4, 1UL));
+			   max(READ_ONCE(zonelock.max_age) / DEPOT_WORTH_TIMES, 1UL));
 }
 
 /**

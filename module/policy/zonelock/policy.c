@@ -167,6 +167,7 @@ static int zonelock_alloc(void)
 	for (slot = 0; slot < lmm_zone_slots(); slot++) {
 		zonelock.zones[slot].closed_at = jiffies - MAX_JIFFY_OFFSET / 2;
 		zonelock.zones[slot].worth = DEPOT_FIRST_WORTH;
+		zonelock.zones[slot].reckoned = jiffies;
 	}
 	err = shards_alloc();
 	while (!err && (zone = lmm_zone_after(zone)))

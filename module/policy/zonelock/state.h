@@ -42,6 +42,7 @@ struct zonelock_chunk {
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @worth: percentage of its pages that CPUs take; a pass writes it
  * @aged: pages that went back by age since @worth was last reckoned; for passes alone
+ * @reckoned: jiffies when @worth was last reckoned; for passes alone
  * @closed_at: jiffies when the depot was last closed, for @hold_off of struct zonelock_state
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
@@ -55,6 +56,7 @@ struct zonelock_zone {
 	atomic_t returning;
 	unsigned int worth;
 	unsigned long aged;
+	unsigned long reckoned;
 	unsigned long closed_at ____cacheline_aligned_in_smp;
 	bool broken;
 	bool wanted;

@@ -47,6 +47,7 @@ int depot_begin(const struct model *model, struct zone *zone)
 	depot_init(&zone->depot, zone->shard, 1, first_shard);
 	depot_supply(&zone->depot, zone->batches, nr);
 	zone->worth = DEPOT_FIRST_WORTH;
+	zone->reckoned = model->now;
 	return 0;
 }
 
@@ -286,15 +287,24 @@ long depot_return_zone(struct model *model, struct zone *zone, enum depot_reason
 	return sum;
 }
 
+/* worth_reckon() */
+static void worth_reckon(const struct model *model, struct zone *zone)
+{
+	if (!depot_worth_due(model->now, zone->reckoned, model->zonelock->max_age_ms * NS_PER_MS))
+		return;
+	zone->worth = depot_worth(zone->worth, atomic_long_read(&zone->depot.taken), zone->aged);
+	atomic_long_set(&zone->depot.taken, 0);
+	zone->aged = 0;
+	zone->reckoned = model->now;
+}
+
 /* zone_pass() */
 static void zone_pass(struct model *model, struct zone *zone)
 {
 	struct depot_view view;
 	enum depot_reason reason;
 
-	zone->worth = depot_worth(zone->worth, atomic_long_read(&zone->depot.taken), zone->aged);
-	atomic_long_set(&zone->depot.taken, 0);
-	zone->aged = 0;
+	worth_reckon(model, zone);
 	if (!depot_stocked(&zone->depot)) {
 		zone->wanted = false;
 		return;

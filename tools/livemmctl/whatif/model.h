@@ -70,6 +70,7 @@ struct zone {
 	struct depot_batch *batches;
 	unsigned int worth;
 	unsigned long aged;
+	int64_t reckoned;		/* time of @worth */
 	unsigned long open_at;		/* jiffies */
 	bool wanted;
 
