@@ -387,15 +387,9 @@ static void lists_give_in_proportion(struct kunit *test)
 /* Watermarks of the DMA32 zone in a 1 GiB guest: low 1250, high 1500. */
 static void a_zone_is_calm_above_its_mark(struct kunit *test)
 {
-	const unsigned long boost = 750;
-
-	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 0, 250, false), 1750UL);
-	/* Whoever compares adds the boost again, as far as there still is one. */
-	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500 + boost, boost, 250, false), 1750UL);
-	/* The boost came after the mark was added up. */
-	KUNIT_EXPECT_EQ(test, pcp_calm_mark(500, boost, 250, false), 250UL);
+	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 250, false), 1750UL);
 	/* No number of free pages is enough, with whatever boost. */
-	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 0, 250, true), PCP_NEVER_CALM);
+	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 250, true), PCP_NEVER_CALM);
 	KUNIT_EXPECT_GT(test, PCP_NEVER_CALM + INT_MAX, PCP_NEVER_CALM);
 	KUNIT_EXPECT_GT(test, PCP_NEVER_CALM, (unsigned long)LONG_MAX / PAGE_SIZE);
 }

@@ -4,6 +4,8 @@
  *
  * /proc/zoneinfo of 6.12 shows neither high_min nor high_max.  Reading parameter
  * `bounds` gives a line a list: node, zone, CPU, its bound, its zone's default.
+ * Writing `boost` sets by how many pages the watermarks of the largest zone are boosted, as the
+ * kernel does where a block is claimed by another migratetype.
  */
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -11,6 +13,7 @@
 
 #include "../../module/compat/pageset.h"
 #include "../../module/policy/common/zones.h"
+#include "largest.h"
 #include "lmm_kmod.h"
 
 static int bounds_get(char *buf, const struct kernel_param *kp)
@@ -35,6 +38,19 @@ static int bounds_get(char *buf, const struct kernel_param *kp)
 }
 
 LMM_PARAM_GET(bounds, bounds_get, "node, zone, CPU, bound, default of every list");
+
+static int boost_set(const char *text, const struct kernel_param *kp)
+{
+	unsigned int pages;
+	int err;
+
+	err = kstrtouint(text, 0, &pages);
+	if (!err)
+		WRITE_ONCE(lmm_largest_zone()->watermark_boost, pages);
+	return err;
+}
+
+LMM_PARAM_SET(boost, boost_set, "pages by which the watermarks of the largest zone are boosted");
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("livemm test: bounds of the per-CPU page lists");

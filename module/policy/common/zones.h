@@ -109,20 +109,29 @@ static inline unsigned long lmm_zone_high_mark(const struct zone *zone)
 }
 
 /*
- * Free pages at which kswapd leaves the zone alone, whatever the request: the high watermark, the
- * pages promised to requests that have no other zone (as calculate_totalreserve_pages() has them),
- * and the blocks reserved for atomic requests of a high order.  @guard_pct of the high watermark
- * come on top.
+ * lmm_zone_mark() without the boost.  A boost comes whenever a block is claimed by another
+ * migratetype, and goes as kswapd works: whoever keeps this mark adds the boost of the moment.
  */
-static inline unsigned long lmm_zone_mark(const struct zone *zone, u32 guard_pct)
+static inline unsigned long lmm_zone_steady_mark(const struct zone *zone, u32 guard_pct)
 {
-	unsigned long high = lmm_zone_high_mark(zone);
+	unsigned long high = READ_ONCE(zone->_watermark[WMARK_HIGH]);
 	long promised = 0;
 	int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		promised = max(promised, READ_ONCE(zone->lowmem_reserve[i]));
 	return high + high * guard_pct / 100 + promised + READ_ONCE(zone->nr_reserved_highatomic);
+}
+
+/*
+ * Free pages at which kswapd leaves the zone alone, whatever the request: the high watermark with
+ * its boost, the pages promised to requests that have no other zone (as
+ * calculate_totalreserve_pages() has them), and the blocks reserved for atomic requests of a high
+ * order.  @guard_pct of the high watermark come on top.
+ */
+static inline unsigned long lmm_zone_mark(const struct zone *zone, u32 guard_pct)
+{
+	return lmm_zone_steady_mark(zone, guard_pct) + READ_ONCE(zone->watermark_boost);
 }
 
 /*

@@ -220,8 +220,7 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 
 /**
  * pcp_calm_mark() - free pages with which a zone is surely not short until the next pass
- * @mark: free pages below which the zone is short
- * @boost: the boost of the zone's watermarks that is part of @mark
+ * @mark: free pages below which the zone is short, without a boost of its watermarks
  * @gap: pages by which the mark is higher while reclaim is active
  * @pressed: lists of the zone are to be drained as the kernel wants, whatever is free
  *
@@ -229,10 +228,9 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
  *
  * Return: pages without the boost; PCP_NEVER_CALM if @pressed.
  */
-unsigned long pcp_calm_mark(unsigned long mark, unsigned long boost, unsigned long gap,
-			    bool pressed)
+unsigned long pcp_calm_mark(unsigned long mark, unsigned long gap, bool pressed)
 {
-	return pressed ? PCP_NEVER_CALM : mark - min(boost, mark) + gap;
+	return pressed ? PCP_NEVER_CALM : mark + gap;
 }
 
 /**

@@ -185,8 +185,7 @@ struct pcp_decision pcp_depth_decide(const struct pcp_depth *depth, const struct
 				     bool ended);
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def, int batch);
 int pcp_keep(int count, int def, long held, long missing);
-unsigned long pcp_calm_mark(unsigned long mark, unsigned long boost, unsigned long gap,
-			    bool pressed);
+unsigned long pcp_calm_mark(unsigned long mark, unsigned long gap, bool pressed);
 
 /**
  * pcp_track_page() - a block was allocated from, or freed to, a list

@@ -57,7 +57,8 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 	unsigned long now = jiffies;
 
 	/* Only for pressure that makes a pass give back. */
-	if (zone_page_state(zone, NR_FREE_PAGES) >= READ_ONCE(pz->mark) && !READ_ONCE(pz->wanted))
+	if (zone_page_state(zone, NR_FREE_PAGES) >= pcp_zone_mark(zone, pz) &&
+	    !READ_ONCE(pz->wanted))
 		return;
 	/* After the last refused hook of the gap comes a pass: see zone_asks_again() in size.c. */
 	if (atomic_long_read(&pz->raised) <= 0 || pcp_zone_kicked(pz, now))
@@ -133,7 +134,7 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 	limits = limits_now(zone, pz, list, pages);
 	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
 	/* A larger refill must not itself bring the zone near its watermark. */
-	room = zone_page_state(zone, NR_FREE_PAGES) - READ_ONCE(pz->mark);
+	room = zone_page_state(zone, NR_FREE_PAGES) - pcp_zone_mark(zone, pz);
 	count = max_t(long, asked, min_t(long, count, room));
 	if (count > asked)
 		lmm_count(&lmm_pcp_policy, COUNT_SCALED_REFILLS, 1);

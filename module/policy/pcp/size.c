@@ -51,11 +51,9 @@ static long free_in(struct zone *zone)
 /* Judge a zone by its own state. */
 static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
-	unsigned long mark = lmm_zone_mark(zone, pcp.guard_pct);
-
-	WRITE_ONCE(pz->mark, mark);
+	WRITE_ONCE(pz->mark, lmm_zone_steady_mark(zone, pcp.guard_pct));
 	pz->own_reclaim = xchg(&pz->wanted, false);
-	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, mark);
+	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp_zone_mark(zone, pz));
 }
 
 static bool oom_now(void)
@@ -83,8 +81,8 @@ static void zone_publish(struct zone *zone, unsigned int slot)
 	WRITE_ONCE(pcp.zones[slot].node_reclaim, reclaim);
 	pressed = near || reclaim || oom_now() || READ_ONCE(*pcp.high_fraction);
 	WRITE_ONCE(pcp.zones[slot].calm,
-		   pcp_calm_mark(pcp.zones[slot].mark, READ_ONCE(zone->watermark_boost),
-				 lmm_zone_gap(zone), pressed || pcp.mode != PCP_MODE_EVENT));
+		   pcp_calm_mark(pcp.zones[slot].mark, lmm_zone_gap(zone),
+				 pressed || pcp.mode != PCP_MODE_EVENT));
 }
 
 /* Limits that are the same for all lists of a zone. */
@@ -157,7 +155,8 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
  */
 static long zone_lacks(struct zone *zone, const struct pcp_zone *pz, long held)
 {
-	return (long)pz->mark - free_in(zone) + max((long)lmm_zone_gap(zone), held / 8);
+	return (long)pcp_zone_mark(zone, pz) - free_in(zone) +
+	       max((long)lmm_zone_gap(zone), held / 8);
 }
 
 /*

@@ -28,8 +28,8 @@
 
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
- * @mark: free pages below which no list is raised, and raised lists give back
- * @own_near: fewer than @mark pages are free, or hardly more while reclaim is active
+ * @mark: pcp_zone_mark() without a boost of the zone's watermarks
+ * @own_near: fewer pages than pcp_zone_mark() are free, or hardly more while reclaim is active
  * @own_reclaim: reclaim wants a block of a high order of which the zone has none
  * @wanted: the next pass is to find @own_reclaim
  * @node_near: with scope=node, @own_near of another zone of the node
@@ -122,6 +122,12 @@ DECLARE_PER_CPU(struct pcp_track *, pcp_tracks);
 static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 {
 	return &pcp.lists[cpu][slot];
+}
+
+/* Free pages below which no list of a zone is raised, and raised lists give back. */
+static inline unsigned long pcp_zone_mark(const struct zone *zone, const struct pcp_zone *pz)
+{
+	return READ_ONCE(pz->mark) + READ_ONCE(zone->watermark_boost);
 }
 
 /* Lists are to be raised only under contention, and zone->lock is not contended. */
