@@ -643,6 +643,27 @@ static void an_empty_list_of_a_small_zone_gets_its_default(struct kunit *test)
 	}
 }
 
+/*
+ * drain_pages_zone() asks until the list is empty.  The default has just become larger than the
+ * list, which nobody has used since.
+ */
+static void a_drain_that_is_no_free_ends(struct kunit *test)
+{
+	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 63 };
+	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = 5 };
+	struct pcp_sample sample = { .count = 5000 };
+	struct pcp_event event;
+	int steps = 0;
+
+	pcp_event_begin(&event, &sample, 0);
+	/* A free drains nothing of a list that has room. */
+	KUNIT_EXPECT_EQ(test, 0, pcp_event_drain_first(&event, &sample, 2016, 0, &limits, &steer));
+	for (; sample.count > 0 && steps < 100; steps++)
+		sample.count -= pcp_event_drain_first(&event, &sample, min(sample.count, 2016),
+						      limits.batch, &limits, &steer);
+	KUNIT_EXPECT_EQ(test, 0, sample.count);
+}
+
 static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE_PARAM(bound_of_a_trace, bound_gen_params),
 	KUNIT_CASE_PARAM(a_mix_settles_at_its_size, mix_gen_params),
@@ -661,6 +682,7 @@ static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE(far_counts_are_answered_in_bounds),
 	KUNIT_CASE(no_larger_than_the_default_is_allowed),
 	KUNIT_CASE(a_batch_of_one),
+	KUNIT_CASE(a_drain_that_is_no_free_ends),
 	KUNIT_CASE(an_empty_list_of_a_small_zone_gets_its_default),
 	{ }
 };

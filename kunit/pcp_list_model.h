@@ -206,7 +206,7 @@ static int model_drain_part(struct list_model *m, int asked, int part)
 	int pages = asked;
 
 	if (!part)
-		pages = pcp_event_drain_first(&m->event, &sample, asked, &m->limits, &m->steer);
+		pages = pcp_event_drain_first(&m->event, &sample, asked, 0, &m->limits, &m->steer);
 	else if (!m->alone && !pcp_blocked(&m->limits) && !m->limits.near)
 		pages = pcp_event_drain_next(&m->event, asked);
 	model_must(m, pcp_event_drain_goes_on(&m->event, sample.freed),

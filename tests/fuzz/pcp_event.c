@@ -74,7 +74,7 @@ static void drain(struct list *list)
 	if (list->sample.count < bound(list))
 		return;
 	asked = min(list->sample.count, list->limits.batch << 3);
-	pages = pcp_event_drain_first(&list->event, &list->sample, asked, &list->limits,
+	pages = pcp_event_drain_first(&list->event, &list->sample, asked, 0, &list->limits,
 				      &list->steer);
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));

@@ -250,6 +250,7 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
  * @event: state of the list
  * @sample: the list now
  * @asked: pages that the kernel wants to drain at once
+ * @least: pages that go at least, as far as @asked; 0 if a free is known to cause the drain
  * @limits: limits of the list
  * @steer: settings
  *
@@ -260,9 +261,9 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
  * Return: pages of the first part, at most @asked.
  */
 int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  const struct pcp_limits *limits, const struct pcp_steer *steer)
+			  int least, const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
-	int whole = pcp_event_drain_count(event, sample, INT_MAX, limits, steer);
+	int whole = max(least, pcp_event_drain_count(event, sample, INT_MAX, limits, steer));
 	int pages = min(asked, whole);
 
 	pcp_event_drained(event, sample, pages);

@@ -153,7 +153,8 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 			  const struct pcp_limits *limits, const struct pcp_steer *steer);
 void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages);
 int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  const struct pcp_limits *limits, const struct pcp_steer *steer);
+			  int least, const struct pcp_limits *limits,
+			  const struct pcp_steer *steer);
 int pcp_event_drain_next(struct pcp_event *event, int asked);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,

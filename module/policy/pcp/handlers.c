@@ -226,11 +226,10 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 }
 
 /*
- * Did a free that reached the bound cause this drain?  Other drains must get what they ask for.
- * They find this CPU's list disabled, or below its bound because each free leaves the list there,
- * or ask for all pages.  (From 6.7 on other drains ask in steps.  If the bound has fallen and this
- * CPU has freed nothing since, a step is mistaken for a free's drain and one batch goes; the next
- * free drains the rest.)
+ * Did a free that reached the bound cause this drain?  Other drains find this CPU's list disabled,
+ * or below its bound because each free leaves the list there, or ask for all pages.  From 6.7 on
+ * other drains ask in steps, and the bound may have fallen: then a step is mistaken for a free's
+ * drain, unless the caller is known.
  */
 static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
 {
@@ -274,7 +273,12 @@ static bool keeps_beside_kswapd(struct zone *zone, const struct pcp_zone *pz,
 	       !pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(smp_processor_id()));
 }
 
-/* Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it. */
+/*
+ * Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it.  A
+ * caller that is not known to free gets at least a batch: drain_pages_zone() asks again until the
+ * list is empty (6.7), and would never end without a page.  The core gives no page where a sysctl
+ * has just raised the kernel's default above what the list holds.
+ */
 static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 			    struct pcp_list *list, int count, int pindex, bool frees)
 {
@@ -298,7 +302,8 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	steer = steer_now();
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
-	return pcp_event_drain_first(&list->event, &sample, count, &limits, &steer);
+	return pcp_event_drain_first(&list->event, &sample, count, frees ? 0 : limits.batch,
+				     &limits, &steer);
 }
 
 /* Not inlined, so that the common answer saves no registers for what is done here. */
