@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,10 @@ WORSE = 1.02
 # Nothing but holes, larger than the guest: each page that is read is a page of new cache.
 CACHE_MIB = 1536
 READ_MIB = 32
+# Stalls differ by a factor of three from run to run: so many runs a side, of which the mean counts,
+# beside a reader that makes memory short in each of them.
+TURNS = 5
+STALL_READ_MIB = 128
 
 
 def crossings_of(result: guest.Result) -> float:
@@ -85,13 +90,17 @@ class Sides:
         """
         for side in (BASE, *self.sides, AGAIN):
             for load in loads:
-                name = f"{when}, {side}, {load.words}"
-                if side in SIDES:
-                    self.switch(name, side, True)
-                self.plan.program("crossed", name, load.program, load.args)
-                if side in SIDES:
-                    self.read(name)
-                    self.switch(name, side, False)
+                self.load(when, side, load)
+
+    def load(self, when: str, side: str, load: Load) -> None:
+        """Run a load on a side."""
+        name = f"{when}, {side}, {load.words}"
+        if side in SIDES:
+            self.switch(name, side, True)
+        self.plan.program("crossed", name, load.program, load.args)
+        if side in SIDES:
+            self.read(name)
+            self.switch(name, side, False)
 
     def rows(self, results: guest.Results, when: str, load: Load,
              targets: Mapping[str, float] | None = None) -> list[Row]:
@@ -129,6 +138,31 @@ def busy(task: Task) -> list[Row]:
         targets = {row.mode: 2 * row.policy for row in empty if row.mode in SIDES}
         rows += empty + sides.rows(results, "page cache full", load, targets)
     return rows
+
+
+def stalls(task: Task) -> list[Row]:
+    """What reclaim did with memory full of page cache, the sides in turns; means of all turns."""
+    plan = guest.Plan(f"lists-stalls-{task.image.name}", task.image, shift=0, memory="1G")
+    sides = Sides(task, plan, tuple(ALONE))
+    task.load_module(plan)
+    plan.program("crossed", "warm-up", FAULT.program, FAULT.args)
+    plan.add("fill", "page cache", mib=CACHE_MIB, rate=STALL_READ_MIB)
+    plan.program("crossed", "warm-up, page cache full", FAULT.program, FAULT.args)
+    turns = [f"turn {turn + 1}" for turn in range(TURNS)]
+    for turn in turns:
+        for side in (BASE, *ALONE):
+            sides.load(turn, side, FAULT)
+    results = guest.run(plan, timeout=7200)
+
+    def runs(side: str) -> list[guest.Result]:
+        return [results[f"{turn}, {side}, {FAULT.words}"] for turn in turns]
+
+    metrics = {METRIC: crossings_of, **{metric: compare.events(*names)
+                                        for metric, names in WORK.items()}}
+    return [Row(task.image.name, f"{FAULT.words}, page cache full, mean of {TURNS}", metric,
+                statistics.fmean(map(value, runs(BASE))), statistics.fmean(map(value, runs(side))),
+                None, side, {"base": runs(BASE), side: runs(side)})
+            for side in ALONE for metric, value in metrics.items()]
 
 
 def together(task: Task) -> list[Row]:
@@ -187,6 +221,7 @@ def exits(task: Task) -> list[Row]:
 
 BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
+    Part(("stalls",), stalls, "what reclaim did"),
     Part(("together",), together, METRIC),
     Part(("exit",), exits, "holds of zone->lock"),
 ), quick=("together",))
