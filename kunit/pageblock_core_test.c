@@ -557,17 +557,12 @@ static void what_is_to_be_moved(struct kunit *test)
 	block.pages[CENSUS_SLAB] = c->slab;
 	block.pages[CENSUS_RESERVED] = c->reserved;
 	KUNIT_EXPECT_EQ(test, pageblock_vacate_cost(&block, 512), c->clear);
-	/* No look at a candidate ends early, and the price that is too high is exact. */
-	if (c->clear) {
-		KUNIT_EXPECT_FALSE(test, pageblock_vacate_hopeless(&block, 4, ~0ULL));
-		KUNIT_EXPECT_FALSE(test, pageblock_vacate_hopeless(&block, 4,
-								   4 * (c->clear + c->loose) + 1));
-		KUNIT_EXPECT_TRUE(test, pageblock_vacate_hopeless(&block, 4,
-								  4 * (c->clear + c->loose)));
-	}
+	/* No look at a candidate ends early. */
+	if (c->clear)
+		KUNIT_EXPECT_FALSE(test, pageblock_vacate_hopeless(&block));
 	/* A page that stays ends the look, and so does the type of the block. */
 	if (c->slab || c->reserved || c->huge || c->type != CENSUS_TYPE_MOVABLE)
-		KUNIT_EXPECT_TRUE(test, pageblock_vacate_hopeless(&block, 4, ~0ULL));
+		KUNIT_EXPECT_TRUE(test, pageblock_vacate_hopeless(&block));
 	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block, 512), c->out_of_place);
 }
 

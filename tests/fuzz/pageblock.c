@@ -274,8 +274,7 @@ static void census(struct input *input)
 		u64 out = pageblock_out_of_place(&block, WHOLE);
 
 		/* A look at a candidate does not end early. */
-		MUST_BE(!cost || !pageblock_vacate_hopeless(&block, 1, U64_MAX));
-		MUST_BE(!cost || pageblock_vacate_hopeless(&block, 1, cost));
+		MUST_BE(!cost || !pageblock_vacate_hopeless(&block));
 		pages += pages_of(block.pages);
 		blocks++;
 		MUST(cost + out, <=, block.pages[CENSUS_MOVABLE]);

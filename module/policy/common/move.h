@@ -5,7 +5,10 @@
 #ifndef LIVEMM_POLICY_COMMON_MOVE_H
 #define LIVEMM_POLICY_COMMON_MOVE_H
 
+#include <linux/bits.h>
 #include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/page-flags.h>
 #include <linux/types.h>
 
 #include "compat/compat.h"
@@ -95,5 +98,43 @@ void lmm_move_take(struct lmm_move *move, unsigned int most);
 unsigned int lmm_move_taken(struct lmm_move *move);
 void lmm_move_end(struct lmm_move *move);
 unsigned long lmm_free_end(struct page *page, unsigned long pfn);
+
+/**
+ * lmm_page_glance() - facts about a page to which nobody here has a reference
+ * @page: the page
+ *
+ * Costs a fraction of a look with a reference.  Nothing is followed, so the facts about the mapping
+ * are missing, and count as if there were nothing against a move.  Only the flags are tested, and
+ * those as they were at one moment: the kernel's own tests may panic on a page that has become the
+ * tail of a folio meanwhile.
+ *
+ * Inline, so that the facts stay in registers.
+ *
+ * Context: any, memory does not go offline; does not wait.
+ * Return: the facts.
+ */
+static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *page)
+{
+	unsigned long flags = READ_ONCE(*lmm_page_flags(page));
+	unsigned long mapping = (unsigned long)READ_ONCE(page->mapping);
+	bool swapped = flags & BIT(PG_swapcache) && flags & BIT(PG_swapbacked);
+
+	return (struct lmm_page_facts){
+		.listed = flags & BIT(PG_lru),
+		.large = flags & BIT(PG_head),
+		.unevictable = flags & (BIT(PG_unevictable) | BIT(PG_mlocked)),
+		.locked = flags & BIT(PG_locked),
+		.writeback = flags & BIT(PG_writeback),
+		.uptodate = flags & BIT(PG_uptodate),
+		.dirty = flags & BIT(PG_dirty),
+		.active = flags & (BIT(PG_active) | BIT(PG_referenced)),
+		.private = flags & BIT(PG_private),
+		.cached = swapped || (mapping && !(mapping & LMM_MAPPING_FLAGS)),
+		.migrates = true,
+		.mapped = atomic_read(&page->_mapcount) + 1,
+		/* As if the reference of a longer look were there. */
+		.refs = page_ref_count(page) + 1,
+	};
+}
 
 #endif /* LIVEMM_POLICY_COMMON_MOVE_H */

@@ -358,21 +358,15 @@ unsigned long pageblock_boost(unsigned long boost, unsigned long high, int facto
 /**
  * pageblock_vacate_hopeless() - is a block no candidate, whatever its other pages are?
  * @block: content of the part of the block that was counted
- * @price: least price of a page
- * @limit: price that the block must be below
  *
- * A look at a block can then end.  Loose pages count, because such a page may be in use again by
- * the time of the move.
+ * A look at a block can then end.
  *
  * Return: true if so.
  */
-bool pageblock_vacate_hopeless(const struct census_block *block, u64 price, u64 limit)
+bool pageblock_vacate_hopeless(const struct census_block *block)
 {
-	u64 pages = block->pages[CENSUS_MOVABLE] + block->pages[CENSUS_LOOSE];
-
 	return block->type != CENSUS_TYPE_MOVABLE || block->huge ||
-	       block->pages[CENSUS_RESERVED] || pageblock_census_kernel_pages(block->pages) ||
-	       pages * price >= limit;
+	       block->pages[CENSUS_RESERVED] || pageblock_census_kernel_pages(block->pages);
 }
 
 /**

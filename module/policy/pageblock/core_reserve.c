@@ -12,27 +12,6 @@
 #include "core_reserve.h"
 
 /**
- * pageblock_page_price() - what it costs to move a page
- * @page: facts about the page
- *
- * A page that was used lately is likely to be used during the move, which makes its user wait or
- * the move fail.  A dirty page may be under writeback before its turn comes, and then keeps its
- * block from being emptied.  Each mapping more is a page table more to be found and changed, and a
- * TLB to be flushed; what that costs does not rise without limit, or shared libraries would have no
- * price.
- *
- * Return: the price; PAGEBLOCK_PRICE for a page that has nothing of these.
- */
-u64 pageblock_page_price(const struct lmm_page_facts *page)
-{
-	u64 price = PAGEBLOCK_PRICE + page->active + page->dirty;
-
-	if (page->mapped > 1)
-		price += min(page->mapped - 1, 4L);
-	return price;
-}
-
-/**
  * pageblock_price_limit() - what a block may cost at most
  * @tokens: pages that the worker may still move
  * @urgent: few free blocks are left, or some pages of the block were moved already

@@ -19,7 +19,10 @@
 
 #include "compat/compat.h"
 #include "hook/kcall.h"
+#include "core_reserve.h"
 #include "inspect.h"
+#include "knobs.h"
+#include "policy/common/move.h"
 
 /* Orders of the buddy; the kernel's name for their number differs between releases. */
 #define BUDDY_ORDERS		ARRAY_SIZE(((struct zone *)NULL)->free_area)
@@ -170,4 +173,78 @@ bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		pfn = next;
 	}
 	return found;
+}
+
+/* Are both ends of a block of the zone?  As compaction asks (pageblock_pfn_to_page()). */
+static bool block_is_of(unsigned long pfn, struct zone *zone)
+{
+	const struct page *first = pfn_to_online_page(pfn);
+	const struct page *last = pfn_to_online_page(pfn + pageblock_nr_pages - 1);
+
+	return first && last && page_is_of(first, zone) && page_is_of(last, zone);
+}
+
+/*
+ * Is a page that is on no LRU list free, in a list of a CPU?  Slab pages and tails may have no
+ * reference either.
+ */
+static bool page_is_loose(struct page *page)
+{
+	return !page_ref_count(page) && !PageTail(page) && !PageSlab(page) &&
+	       !test_bit(PG_head, lmm_page_flags(page)) && READ_ONCE(page->page_type) + 1 == 0;
+}
+
+/* What it costs to move a page that is not in the buddy; 0: the page stays.  Counts why. */
+static u64 glance_price(struct page *page)
+{
+	const struct lmm_page_facts facts = lmm_page_glance(page);
+	enum lmm_skip why = lmm_page_skip(&facts);
+
+	if (why == LMM_SKIP_NONE)
+		return pageblock_page_price(&facts);
+	/* A page in a list may be in use again by the time of the move. */
+	if (!facts.listed && page_is_loose(page))
+		return PAGEBLOCK_PRICE;
+	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED_OFF_LIST + why - LMM_SKIP_OFF_LIST, 1);
+	return 0;
+}
+
+/**
+ * pageblock_glance() - what would it cost to empty a block, as far as a glance tells?
+ * @zone: zone of the block
+ * @pfn: first page frame number of the block
+ * @limit: price from which on the block is of no use
+ *
+ * Takes no reference and follows no mapping, so a block that the glance finds cheap may turn out to
+ * have a page that stays.  Ends at the first page that a glance shows to stay, and at the limit.
+ *
+ * Context: process, row BLOCK_FLAGS is available, memory does not go offline; does not wait.
+ * Return: the price, the sum of pageblock_page_price() with pages in per-CPU lists; 0 if the block
+ * is no candidate, is wholly free, or if the price is not below @limit.
+ */
+u64 pageblock_glance(struct zone *zone, unsigned long pfn, u64 limit)
+{
+	unsigned long end = pfn + pageblock_nr_pages, next;
+	struct page *page = NULL;
+	u64 price = 0, more;
+
+	if (!block_is_of(pfn, zone) || block_type(pfn_to_page(pfn), pfn) != CENSUS_TYPE_MOVABLE)
+		return 0;
+	for (; pfn < end && price < limit; pfn = next) {
+		if (!page)
+			page = pfn_to_online_page(pfn);
+		if (!page)
+			return 0;
+		next = pfn + 1;
+		if (PageBuddy(page)) {
+			next = pfn + order_pages(pfn, READ_ONCE(page->private), BUDDY_ORDERS);
+		} else {
+			more = glance_price(page);
+			if (!more)
+				return 0;
+			price += more;
+		}
+		page = next < subsection_end(pfn) ? page + (next - pfn) : NULL;
+	}
+	return price < limit ? price : 0;
 }

@@ -49,7 +49,6 @@ struct pageblock_ask {
  * @cursor: page frame number at which the search for blocks to empty goes on
  * @choice: the cheapest blocks that were looked at
  * @chosen: enough blocks were looked at; those of @choice are emptied, one after the other
- * @dear: attempts for which the first block of @choice was too dear
  * @begun: the first block of @choice was emptied in part
  * @emptied: the lists of the zone were emptied for this choice
  * @progress: a block was made free since the last choice
@@ -72,7 +71,6 @@ struct pageblock_zone {
 	unsigned long cursor;
 	struct pageblock_choice choice;
 	bool chosen;
-	unsigned int dear;
 	bool begun;
 	bool emptied;
 	bool progress;

@@ -40,10 +40,10 @@ static bool reserve_is_low(struct zone *zone)
 }
 
 /*
- * The content of a block, and the pages to move to empty it; 0 if the block is no candidate, or
- * costs @limit at least.  Most looks end early then, with a part of the content.
+ * The content of a block, and the pages to move to empty it; 0 if the block is no candidate.  The
+ * look may end early then, with a part of the content.
  */
-static u64 block_cost(struct zone *zone, unsigned long pfn, u64 limit, struct census_block *block)
+static u64 block_cost(struct zone *zone, unsigned long pfn, struct census_block *block)
 {
 	unsigned long end = pfn + pageblock_nr_pages, at;
 	struct pageblock_run run = { };
@@ -54,7 +54,7 @@ static u64 block_cost(struct zone *zone, unsigned long pfn, u64 limit, struct ce
 			return 0;
 		/* The inspection of a part does not see that one page fills the block. */
 		block->huge |= at == pfn && run.end >= end;
-		if (pageblock_vacate_hopeless(block, PAGEBLOCK_PRICE, limit))
+		if (pageblock_vacate_hopeless(block))
 			return 0;
 	}
 	return pageblock_vacate_cost(block, pageblock_nr_pages);
@@ -63,17 +63,11 @@ static u64 block_cost(struct zone *zone, unsigned long pfn, u64 limit, struct ce
 /* Look at a block; a block with a page that stays is no candidate. */
 static void block_look(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
-	u64 limit = pageblock_choice_limit(&pz->choice), loose, price;
-	struct census_block block;
+	u64 price = pageblock_glance(zone, pfn, pageblock_choice_limit(&pz->choice));
 
 	pz->choice.seen++;
-	if (!block_cost(zone, pfn, limit, &block))
-		return;
-	/* A page in a list may be in use again by the time of the move. */
-	loose = block.pages[CENSUS_LOOSE] * PAGEBLOCK_PRICE;
-	price = pageblock_price(zone, pfn, limit - loose);
 	if (price)
-		pageblock_choice_add(&pz->choice, pfn, price + loose);
+		pageblock_choice_add(&pz->choice, pfn, price);
 }
 
 static void hint_add(unsigned long *pfns, unsigned int *found, unsigned long pfn)
@@ -184,18 +178,25 @@ enum vacated {
 /* Looks at a block that is emptied: before, and once its pages in lists are free. */
 #define VACATE_LOOKS	2U
 
-/* Make a block free; the first look is paid for. */
-static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
+/* What the next block may cost at most. */
+static u64 price_limit(struct zone *zone, const struct pageblock_zone *pz)
 {
-	u64 tokens = lmm_budget_left(&pageblock.pages), price;
+	return pageblock_price_limit(lmm_budget_left(&pageblock.pages),
+				     pz->begun || reserve_is_low(zone));
+}
+
+/* Make a block free; the first look is paid for.  @price: what the block costs, if it is dear. */
+static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn,
+				 u64 *price)
+{
 	unsigned long end = pfn + pageblock_nr_pages;
 	struct census_block block;
-	u64 cost = block_cost(zone, pfn, U64_MAX, &block);
+	u64 cost = block_cost(zone, pfn, &block);
 	bool made, begun;
 
 	if (cost && block.pages[CENSUS_LOOSE] && lists_empty(zone, pz)) {
 		pageblock_look_again();
-		cost = block_cost(zone, pfn, U64_MAX, &block);
+		cost = block_cost(zone, pfn, &block);
 	}
 	if (!cost || block.pages[CENSUS_LOOSE])
 		return VACATED_NOT;
@@ -203,13 +204,11 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
 		return VACATED_NOT;
 	}
-	price = pageblock_price(zone, pfn, U64_MAX);
-	if (!price)
+	*price = pageblock_price(zone, pfn, U64_MAX);
+	if (!*price)
 		return VACATED_NOT;
-	if (price > pageblock_price_limit(tokens, pz->begun || reserve_is_low(zone))) {
-		lmm_count(&lmm_pageblock_policy, COUNT_TOO_DEAR, 1);
+	if (*price > price_limit(zone, pz))
 		return VACATED_DEAR;
-	}
 	if (lmm_block_isolate(KCALL(block_isolate), pfn, end)) {
 		lmm_count(&lmm_pageblock_policy, COUNT_BUSY, 1);
 		return VACATED_NOT;
@@ -221,26 +220,31 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 	return begun ? VACATED_PART : VACATED_NOT;
 }
 
-/*
- * Attempts that may find the cheapest block of a choice too dear.  The next attempt has more to
- * spend, and looks at one block instead of a window.
- */
-#define DEAR_MAX	4U
-
 /* Forget the blocks that were chosen. */
 static void choice_forget(struct pageblock_zone *pz)
 {
 	pz->choice = (struct pageblock_choice){ };
 	pz->chosen = false;
-	pz->dear = 0;
 	pz->begun = false;
 	pz->emptied = false;
+}
+
+/* Too dear, all of them: keep the cheapest, and look for cheaper ones at the next attempt. */
+static enum pageblock_step choice_is_dear(struct pageblock_zone *pz)
+{
+	lmm_count(&lmm_pageblock_policy, COUNT_TOO_DEAR, 1);
+	pz->choice.seen = 0;
+	pz->chosen = false;
+	pz->begun = false;
+	pz->emptied = false;
+	return PAGEBLOCK_STEP_OVER;
 }
 
 /* Have enough blocks been looked at? */
 static enum pageblock_step choose(struct zone *zone, struct pageblock_zone *pz)
 {
-	if (!pz->choice.seen && lmm_hook_available(LMM_HOOK_LRU_DRAIN))
+	/* Not again for each window of an attempt whose blocks were too dear. */
+	if (!pz->choice.seen && !pz->choice.found && lmm_hook_available(LMM_HOOK_LRU_DRAIN))
 		KCALL(lru_drain)();
 	if (!pz->choice.seen)
 		hints_look(zone, pz);
@@ -284,6 +288,7 @@ void pageblock_vacate_begin(struct pageblock_zone *pz)
  */
 enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made)
 {
+	struct pageblock_candidate next;
 	enum vacated vacated;
 
 	*made = false;
@@ -293,14 +298,17 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 		choice_forget(pz);
 		return pz->progress ? PAGEBLOCK_STEP_MORE : PAGEBLOCK_STEP_OVER;
 	}
+	next = pz->choice.best[0];
+	/* A block that was emptied in part costs less than it did. */
+	if (!pz->begun && next.price > price_limit(zone, pz))
+		return choice_is_dear(pz);
 	if (!pageblock_may_look(VACATE_LOOKS))
 		return PAGEBLOCK_STEP_PAUSE;
-	vacated = block_vacate(zone, pz, pz->choice.best[0].pfn);
+	vacated = block_vacate(zone, pz, next.pfn, &next.price);
 	if (vacated == VACATED_DEAR) {
-		/* The others are dearer, and a new choice costs many looks. */
-		if (++pz->dear >= DEAR_MAX)
-			choice_forget(pz);
-		return PAGEBLOCK_STEP_OVER;
+		pageblock_choice_drop(&pz->choice);
+		pageblock_choice_add(&pz->choice, next.pfn, next.price);
+		return choice_is_dear(pz);
 	}
 	*made = vacated == VACATED_WHOLE;
 	pz->progress |= *made;
