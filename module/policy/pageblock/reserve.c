@@ -213,6 +213,18 @@ static bool hotplug_stop(void)
 	return percpu_down_read_trylock(pageblock.hotplug);
 }
 
+/*
+ * May pages be moved out of mixed blocks?  Not with what is saved for a block of the reserve, while
+ * the worker still tries to make one and more can be saved.
+ */
+static bool may_clean(const struct pageblock_zone *pz)
+{
+	u32 rate = READ_ONCE(pageblock.move_rate);
+	bool saving = pz->saving && !pageblock_pace_rests(&pz->pace);
+
+	return rate && !(saving && lmm_budget_wait(&pageblock.pages, rate, U32_MAX));
+}
+
 /* Decide what is due in a zone. */
 static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bool asked)
 {
@@ -225,6 +237,7 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 	pz->left = 0;
 	if (!pageblock_is_short(zone, pz->had)) {
 		pz->pace = (struct pageblock_pace){ };
+		pz->saving = false;
 	} else if (pageblock_pace_due(&pz->pace, now)) {
 		pz->left = pageblock_reserve_lacks(pz->had, pageblock_free_blocks(zone),
 						   pageblock_wanted_blocks(zone));
@@ -235,7 +248,7 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 	pz->looks = 0;
 	if (!pageblock_is_mixed(pz))
 		pz->clean_pace = (struct pageblock_pace){ };
-	else if (READ_ONCE(pageblock.move_rate) && pageblock_pace_due(&pz->clean_pace, now))
+	else if (may_clean(pz) && pageblock_pace_due(&pz->clean_pace, now))
 		pz->looks = LOOK_MAX;
 }
 
@@ -287,10 +300,13 @@ static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 	pz->left -= made;
 	/* A lower knob stops the work early. */
 	pz->left = min_t(unsigned long, pz->left, READ_ONCE(pageblock.reserve_blocks));
-	if (step == PAGEBLOCK_STEP_OVER)
+	if (step == PAGEBLOCK_STEP_OVER || step == PAGEBLOCK_STEP_DEAR)
 		pz->left = 0;
 	if (!pz->left)
 		reserve_note(zone, pz);
+	pz->saving = step == PAGEBLOCK_STEP_DEAR;
+	if (pz->saving)
+		pz->looks = 0;
 }
 
 /* Do a step of the clean-up; note the result of all steps at their end. */
@@ -394,7 +410,7 @@ static u64 zone_due(struct zone *zone, const struct pageblock_zone *pz)
 	if (pageblock_is_short(zone, pageblock_reserve_blocks(zone)) &&
 	    !pageblock_pace_rests(&pz->pace))
 		due = pz->pace.due;
-	if (pageblock_is_mixed(pz) && !pageblock_pace_rests(&pz->clean_pace))
+	if (pageblock_is_mixed(pz) && may_clean(pz) && !pageblock_pace_rests(&pz->clean_pace))
 		due = min(due, pz->clean_pace.due);
 	return due;
 }

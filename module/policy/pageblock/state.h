@@ -52,6 +52,7 @@ struct pageblock_ask {
  * @begun: the first block of @choice was emptied in part
  * @emptied: the lists of the zone were emptied for this choice
  * @progress: a block was made free since the last choice
+ * @saving: the budget does not suffice for the cheapest block yet, so nothing is spent on clean-up
  * @clean_pace: when to try to clean mixed blocks
  * @looks: mixed blocks to look at in this attempt to clean
  * @unmixed: pages moved out of them
@@ -74,6 +75,7 @@ struct pageblock_zone {
 	bool begun;
 	bool emptied;
 	bool progress;
+	bool saving;
 	struct pageblock_pace clean_pace;
 	unsigned int looks;
 	unsigned long unmixed;
@@ -143,11 +145,13 @@ extern struct pageblock_state pageblock;
  * enum pageblock_step - what a step of the worker came to
  * @PAGEBLOCK_STEP_MORE: there is more to do
  * @PAGEBLOCK_STEP_OVER: the attempt has come to its end
+ * @PAGEBLOCK_STEP_DEAR: as OVER: there is less left of the budget of pages than the next step costs
  * @PAGEBLOCK_STEP_PAUSE: the budget does not suffice for the next step
  */
 enum pageblock_step {
 	PAGEBLOCK_STEP_MORE,
 	PAGEBLOCK_STEP_OVER,
+	PAGEBLOCK_STEP_DEAR,
 	PAGEBLOCK_STEP_PAUSE,
 };
 

@@ -237,7 +237,7 @@ static enum pageblock_step choice_is_dear(struct pageblock_zone *pz)
 	pz->chosen = false;
 	pz->begun = false;
 	pz->emptied = false;
-	return PAGEBLOCK_STEP_OVER;
+	return PAGEBLOCK_STEP_DEAR;
 }
 
 /* Have enough blocks been looked at? */
@@ -283,8 +283,8 @@ void pageblock_vacate_begin(struct pageblock_zone *pz)
  *
  * Context: process, the worker, memory does not go offline; waits for no I/O and no page.  The
  * block that is emptied is isolated within the step only.
- * Return: what the step came to; PAGEBLOCK_STEP_OVER if the cheapest block is too dear, or if no
- * block of a whole choice could be made free.
+ * Return: what the step came to; PAGEBLOCK_STEP_OVER if no block of a whole choice could be made
+ * free.
  */
 enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made)
 {
