@@ -154,6 +154,34 @@ static bool have_room(struct zone *zone, u64 nr)
 	return zone_page_state(zone, NR_FREE_PAGES) >= zone->_watermark[WMARK_MIN] + nr;
 }
 
+/* Free parts to count under zone->lock. */
+#define ROOM_PARTS	512U
+
+/*
+ * Are there free movable pages for the pages of a block?  A move mixes no block, and the free pages
+ * of the block itself are among these.  Free pages of other types keep the zone above its
+ * watermarks, so that kswapd sleeps, and a move would end halfway, for nothing.
+ */
+static bool movable_room(struct zone *zone)
+{
+	unsigned long flags, pages = 0;
+	unsigned int parts = 0;
+	int order;
+	struct page *page;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	for (order = LMM_MAX_ORDER; order >= 0; order--) {
+		list_for_each_entry(page, &zone->free_area[order].free_list[MIGRATE_MOVABLE], lru) {
+			pages += 1UL << order;
+			if (pages >= pageblock_nr_pages || ++parts == ROOM_PARTS)
+				goto out;
+		}
+	}
+out:
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return pages >= pageblock_nr_pages || parts == ROOM_PARTS;
+}
+
 /* Take the pages out of an isolated block; true if the block is wholly free then. */
 static bool block_empty(struct zone *zone, unsigned long pfn, bool *begun)
 {
@@ -302,6 +330,10 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 	/* A block that was emptied in part costs less than it did. */
 	if (!pz->begun && next.price > price_limit(zone, pz))
 		return choice_is_dear(pz);
+	if (!movable_room(zone)) {
+		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
+		return PAGEBLOCK_STEP_OVER;
+	}
 	if (!pageblock_may_look(VACATE_LOOKS))
 		return PAGEBLOCK_STEP_PAUSE;
 	vacated = block_vacate(zone, pz, next.pfn, &next.price);
