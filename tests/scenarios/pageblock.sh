@@ -19,9 +19,9 @@ mixed() {
 	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
 		"$mixing/hist"
 }
-# Wholly free unmovable blocks.
+# Wholly free unmovable blocks. From 6.17 on an isolated block keeps its type.
 guards=0
-case $LMM_KERNEL in 6.1 | 6.12 | 7.2) guards=1 ;; esac
+case $LMM_KERNEL in 6.1 | 6.12) guards=1 ;; esac
 unmovable() {
 	awk '$4 == "DMA32," && $6 == "Unmovable" { print $16 + 2 * $17 }' /proc/pagetypeinfo
 }
@@ -104,11 +104,9 @@ for class in atomic unmovable movable costly; do
 			for (i = 7; i <= NF; i++) { sub(/.*=/, "", $i); sum += $i }
 			print sum + 0 }' "$PB/state")"
 done
-# Requests of the kernel for itself are few here, and may all be served at once. On 7.2 the reserve
-# may serve all atomic requests at once, too: 0 and 27 took the slow path, 962 without its guard.
+# Requests of the kernel for itself are few here, and may all be served at once.
 for class in atomic movable; do
-	[ "$LMM_KERNEL $class" = "7.2 atomic" ] ||
-		check "$class: slow paths are timed" test "$(slow_path $class 2)" -gt 0
+	check "$class: slow paths are timed" test "$(slow_path $class 2)" -gt 0
 	check "$class: the half is not above the longest" test "$(slow_path $class 4)" -le "$(slow_path $class 6)"
 done
 slow=$(hook_hits slow_path)

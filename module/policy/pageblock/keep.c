@@ -23,7 +23,6 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "hook/hook.h"
 #include "hook/kcall.h"
 #include "inspect.h"
 #include "state.h"
@@ -100,22 +99,10 @@ static bool may_keep(const struct pageblock_zone *pz, unsigned long pfn)
 	       (type_at(pfn) == MIGRATE_MOVABLE || is_kept(pz, pfn));
 }
 
-/*
- * End the isolation of a block, which then is of a type.  Since 6.17 the kernel keeps the type
- * beside the isolation, and does not ask for a type at the end.  Whoever looks meanwhile sees an
- * isolated block, and nobody else isolates or releases the block.
- */
-static void block_release(unsigned long pfn, int type)
-{
-	if (!LMM_RELEASE_SETS_TYPE && pageblock.guards)
-		KCALL(block_retype)(pfn_to_page(pfn), type, true);
-	lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
-}
-
 static void range_release(unsigned long pfn, unsigned long end, int type)
 {
 	for (; pfn < end; pfn += pageblock_nr_pages)
-		block_release(pfn, type);
+		lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
 }
 
 /* Isolate blocks, all or none. */
@@ -203,17 +190,17 @@ unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz)
  */
 void pageblock_release(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn, bool whole)
 {
-	unsigned long neighbour = pfn ^ pageblock_nr_pages;
+	unsigned long end = pfn + pageblock_nr_pages, neighbour = pfn ^ pageblock_nr_pages;
 	bool joins = pageblock_block_is_free(zone, neighbour);
 	int type = type_at(neighbour);
 
-	if (!pageblock.guards || bit_of(pz, pfn) >= pz->blocks ||
+	if (!LMM_RELEASE_SETS_TYPE || bit_of(pz, pfn) >= pz->blocks ||
 	    !pageblock_may_guard(whole, joins, type == MIGRATE_UNMOVABLE)) {
-		block_release(pfn, MIGRATE_MOVABLE);
+		lmm_block_release(KCALL(block_release), pfn, end, MIGRATE_MOVABLE);
 		return;
 	}
 	keep_note(pz, pfn);
-	block_release(pfn, MIGRATE_UNMOVABLE);
+	lmm_block_release(KCALL(block_release), pfn, end, MIGRATE_UNMOVABLE);
 	/* The neighbour was freed just now, and has got the type of this block. */
 	if (type == MIGRATE_MOVABLE && type_at(neighbour) == MIGRATE_UNMOVABLE)
 		keep_note(pz, neighbour);
@@ -297,15 +284,4 @@ void pageblock_give_back(struct zone *zone, struct pageblock_zone *pz)
 			block_restore(pz, pfn);
 		cond_resched();
 	}
-}
-
-/**
- * pageblock_keep_possible() - make sure that the type of a block can be changed
- *
- * Context: process.
- * Return: false if a hook is missing.
- */
-bool pageblock_keep_possible(void)
-{
-	return LMM_RELEASE_SETS_TYPE || lmm_hook_available(LMM_HOOK_BLOCK_RETYPE);
 }
