@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pcp_event_load_test.c - list sizing, mode `event`, under random loads and the bench's, and at the
- * end of a process
+ * pcp_event_load_test.c - list sizing, mode `event`, under random loads and the bench's, at the end
+ * of a process, and where refills are not seen
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -238,11 +238,156 @@ static void parts_of_a_drain_are_one(struct kunit *test)
 	KUNIT_EXPECT_GE(test, alone, 2 * parts);
 }
 
+/*
+ * Load `pauses` of bench.whatif on 6.12, where no refill is seen: bursts of @pages.  A list begins
+ * with what the kernel's own tuning has left.  At ticks, all of them in pauses, and at drains the
+ * list is never seen empty.
+ */
+static const struct begin_case {
+	const char *name;
+	int count;
+	int high;
+	long pages;
+	long idle_ms;
+} begin_cases[] = {
+	{ "small list", 402, 0, 16384, 2200 },
+	{ "full list", 1700, 1800, 17900, 2050 },
+	{ "larger list", 2400, 2500, 15250, 2050 },
+	{ "largest list", 3100, 3200, 17650, 2300 },
+};
+
+NAMED_CASES(begin, begin_cases);
+
+static void a_full_list_grows_for_bursts(struct kunit *test)
+{
+	const struct begin_case *c = test->param_value;
+	struct pcp_sample sample;
+	unsigned long warm = 0;
+	struct list_model m;
+	int round;
+
+	model_init(&m, 378, MODEL_MAX);
+	m.steer.sees_refills = false;
+	m.by_run = true;
+	m.count = c->count;
+	m.limits.now = c->high;
+	m.alloc_ns = 18000;
+	m.free_ns = 6000;
+	sample = model_sample(&m);
+	pcp_event_begin(&m.event, &sample, m.allocated);
+	model_pass(&m, c->idle_ms * NS_PER_MS);
+	for (round = 0; round < 6; round++) {
+		if (round == 2)
+			warm = model_crossed(&m);
+		model_alloc(&m, c->pages);
+		model_pass(&m, 1500 * NS_PER_MS);
+		model_free(&m, c->pages);
+		model_pass(&m, 1500 * NS_PER_MS);
+	}
+	KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
+	/* Of four rounds, a tenth at most. */
+	KUNIT_EXPECT_LE(test, model_crossed(&m) - warm, 4UL * c->pages / 10);
+	model_is_right(test, &m);
+}
+
+/*
+ * Refills are not seen.  The CPU takes pages of another node, and frees pages of the list's node
+ * that other CPUs took: outstanding pages and allocations are the CPU's, the list only fills.  A
+ * bound that comes down takes pages too, and is no use of the list.
+ */
+static void a_list_that_only_fills_stays(struct kunit *test)
+{
+	const int lower = LARGE_DEF - 10 * MODEL_BATCH;
+	struct list_model m;
+	int round, tick;
+
+	model_init(&m, MODEL_DEF, LARGE_MAX);
+	m.steer.sees_refills = false;
+	m.by_run = true;
+	m.limits.now = LARGE_DEF;
+	m.top = LARGE_DEF;
+	for (round = 0; round < 20; round++) {
+		/* The list is full before its ticks count. */
+		for (tick = 0; tick < (round ? 4 : PCP_USE_TICKS + 1); tick++) {
+			m.count = max(m.count, model_high(&m) - 1);
+			m.allocated += 2 * LARGE_DEF;
+			if (round)
+				model_free(&m, LARGE_DEF / 8);
+			model_ticks(&m, 1);
+		}
+		m.limits.max = round % 2 ? lower : LARGE_MAX;
+		model_hold(&m);
+		m.limits.max = LARGE_MAX;
+	}
+	KUNIT_EXPECT_EQ(test, m.top, LARGE_DEF);
+	KUNIT_EXPECT_GT(test, m.drains, 20U);
+	model_is_right(test, &m);
+}
+
+/*
+ * Refills are not seen.  A full list loses pages from one tick to the next, while the CPU takes far
+ * more than the list has: the list was empty meanwhile.  If the list lost nothing, the CPU may have
+ * taken all pages elsewhere.
+ */
+static const struct missing_case {
+	const char *name;
+	int later;
+	int ticks;
+	bool raised;
+} missing_cases[] = {
+	{ "pages missing", 1901, 1, true },
+	{ "missing in the last ticks", 1901, PCP_USE_TICKS, true },
+	{ "long ago", 1901, PCP_USE_TICKS + 1, false },
+	{ "a batch missing", 2841 - MODEL_BATCH, 1, true },
+	{ "a page missing", 2841 - 1, 1, false },
+	{ "nothing missing", 2841, 1, false },
+};
+
+NAMED_CASES(missing, missing_cases);
+
+static void pages_missing_from_a_full_list_are_use(struct kunit *test)
+{
+	const struct missing_case *c = test->param_value;
+	struct pcp_limits limits = {
+		.def = MODEL_DEF, .max = MODEL_MAX, .now = 2841, .batch = MODEL_BATCH,
+	};
+	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = MODEL_SCALE };
+	struct pcp_sample sample = { .count = 2841 };
+	struct pcp_event event;
+	int tick;
+
+	pcp_event_begin(&event, &sample, 0);
+	for (tick = 0; tick <= PCP_USE_TICKS; tick++)
+		pcp_event_tick(&event, &sample, 0, &limits);
+	sample.count = c->later;
+	sample.net += 16384;
+	sample.allocated += 16384;
+	for (tick = 0; tick < c->ticks; tick++)
+		pcp_event_tick(&event, &sample, sample.allocated, &limits);
+	sample.count = limits.now;
+	sample.freed += 940;
+	sample.net -= 940;
+	if (c->raised) {
+		KUNIT_EXPECT_GT(test, pcp_event_drain(&event, &sample, &limits, &steer).high,
+				limits.now + limits.now / 2);
+		KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&event, &sample, 2016, &limits, &steer),
+				limits.now >> PCP_DRAIN_SHIFT);
+	} else {
+		KUNIT_EXPECT_EQ(test, pcp_event_drain(&event, &sample, &limits, &steer).high,
+				limits.now);
+		KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&event, &sample, 2016, &limits, &steer),
+				2016);
+	}
+}
+
 static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE(random_traces_keep_the_rules),
 	KUNIT_CASE_PARAM(bench_rows_stay_within_their_targets, bench_gen_params),
 	KUNIT_CASE(a_process_ends),
 	KUNIT_CASE(parts_of_a_drain_are_one),
+	KUNIT_CASE_PARAM(a_full_list_grows_for_bursts, begin_gen_params),
+	KUNIT_CASE(a_list_that_only_fills_stays),
+	KUNIT_CASE_PARAM(pages_missing_from_a_full_list_are_use, missing_gen_params),
 	{ }
 };
 

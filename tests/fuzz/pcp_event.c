@@ -141,6 +141,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		.allocated = take(&input, 8),
 	};
 
+	/* Both are the CPU's one count. */
+	list.sample.allocated = list.allocated;
 	pcp_event_begin(&list.event, &list.sample, list.allocated);
 	while (input.left) {
 		int pages = take_within(&input, 1, 512);

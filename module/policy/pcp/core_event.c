@@ -25,6 +25,40 @@ static void use_see(struct pcp_use *use, const struct pcp_sample *sample)
 	use->least = min(use->least, sample->count);
 }
 
+/*
+ * A tick or a drain sees the list.  The CPU took the pages that the list has lost otherwise than by
+ * drains.  A bound that came down since took pages too, at most as many as were above the bound.
+ * Pages that compaction or hotplug drained look as if the CPU had taken them.
+ */
+static void list_see(struct pcp_event *event, const struct pcp_sample *sample,
+		     const struct pcp_limits *limits)
+{
+	struct pcp_use *use = &event->use[event->now];
+	int seen = min(event->seen, limits->now ?: limits->def);
+
+	use_see(use, sample);
+	if (seen > sample->count)
+		use->missing += seen - sample->count;
+	event->seen = sample->count;
+}
+
+/*
+ * Fewest pages that the list may have had in PCP_USE_TICKS.  Where refills are not seen, the list
+ * may have been empty between two looks: pages that the CPU could have taken in one tick do not
+ * count.  A CPU may take all its pages from lists of other nodes, so a batch must be missing here.
+ */
+static int fewest(const struct pcp_event *event, const struct pcp_sample *sample,
+		  const struct pcp_limits *limits, const struct pcp_steer *steer)
+{
+	const struct pcp_use *use = &event->use[event->now];
+	unsigned long at_once = max(event->at_once, sample->allocated - event->allocated);
+	int least = min(event->least, use->least);
+
+	if (steer->sees_refills || event->missing + use->missing < limits->batch)
+		return least;
+	return least > 0 && least > at_once ? least - at_once : 0;
+}
+
 /* Pages that the CPU has out and that, by its recent past, will come back.  The counts wrap. */
 static long outstanding(const struct pcp_event *event, const struct pcp_sample *sample)
 {
@@ -51,6 +85,7 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 	for (i = 0; i < PCP_NET_TICKS; i++)
 		use_begin(&event->use[i], &empty);
 	use_see(&event->use[event->now], sample);
+	event->seen = sample->count;
 	event->net = sample->net;
 	event->allocated = allocated;
 }
@@ -102,13 +137,13 @@ void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, 
 /*
  * Pages by which the list is too small.  Outstanding pages come back; pages that lay in the list
  * all the time can make room for them.  Where refills are seen, the shortage is at most what
- * refills had to fetch.  Elsewhere a list of which half is never used has no shortage.
+ * refills had to fetch.  Elsewhere a list of which half cannot have been used has no shortage.
  */
 static long shortage(const struct pcp_event *event, const struct pcp_sample *sample,
 		     const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
 	const struct pcp_use *use = &event->use[event->now];
-	int least = min(event->least, use->least);
+	int least = fewest(event, sample, limits, steer);
 	int high = limits->now ?: limits->def;
 	long out = outstanding(event, sample);
 
@@ -135,12 +170,11 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
 struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sample *sample,
 				    const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
-	struct pcp_use *use = &event->use[event->now];
 	struct pcp_decision decision = { .high = limits->now ?: limits->def };
 	long missing, out;
 	s64 want = 0;
 
-	use_see(use, sample);
+	list_see(event, sample, limits);
 	event->refills = 0;
 	decision.reason = pcp_blocked(limits);
 	if (decision.reason)
@@ -205,7 +239,7 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 {
 	const struct pcp_use *use = &event->use[event->now];
 	int high = limits->now ?: limits->def;
-	bool taken = min(event->least, use->least) <= high / 2;
+	bool taken = fewest(event, sample, limits, steer) <= high / 2;
 	unsigned int scale = steer->batch_max_scale;
 	int most = limits->batch << scale;
 	long out, step;
@@ -237,6 +271,7 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
 	bool out = outstanding(event, sample) > 0;
 
 	event->use[event->now].drained += pages;
+	event->seen -= pages;
 	event->drains = successive_drains(event, sample, out) + 1;
 	event->drain_out = out;
 	event->drain_pages = pages;
@@ -283,6 +318,7 @@ int pcp_event_drain_next(struct pcp_event *event, int asked)
 	int pages = min(asked, event->drain_rest);
 
 	event->use[event->now].drained += pages;
+	event->seen -= pages;
 	event->drain_pages += pages;
 	event->drain_rest -= pages;
 	return pages;
@@ -315,24 +351,25 @@ struct pcp_decision pcp_event_hold(const struct pcp_limits *limits)
 struct window {
 	int most;		/* pages in the list */
 	unsigned long used;	/* allocated by the CPU */
-	unsigned long at_once;	/* the most that the CPU allocated in one tick */
 };
 
 /* Close the current tick, and update what hooks need to know of the past. */
 static struct window tick_close(struct pcp_event *event, const struct pcp_sample *sample,
-				unsigned long allocated)
+				unsigned long allocated, const struct pcp_limits *limits)
 {
 	struct pcp_use *use = &event->use[event->now];
 	struct window window = { };
 	unsigned int i;
 
-	use_see(use, sample);
+	list_see(event, sample, limits);
 	use->allocated = allocated - event->allocated;
 	event->allocated = allocated;
 
 	event->net = use->net;
 	event->least = use->least;
+	event->at_once = 0;
 	event->drained = 0;
+	event->missing = 0;
 	event->refilled = 0;
 	for (i = 0; i < PCP_NET_TICKS; i++) {
 		const struct pcp_use *past =
@@ -344,9 +381,10 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 			continue;
 		event->least = min(event->least, past->least);
 		event->drained += past->drained;
+		event->missing += past->missing;
 		window.most = max(window.most, past->most);
 		window.used += past->allocated;
-		window.at_once = max(window.at_once, past->allocated);
+		event->at_once = max(event->at_once, past->allocated);
 	}
 	event->now = (event->now + 1) % PCP_NET_TICKS;
 	use_begin(&event->use[event->now], sample);
@@ -383,7 +421,7 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sam
 				   unsigned long allocated, const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = pcp_event_hold(limits);
-	const struct window window = tick_close(event, sample, allocated);
+	const struct window window = tick_close(event, sample, allocated, limits);
 	int spare, unused, high;
 
 	if (decision.high <= limits->def) {
@@ -392,7 +430,7 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sam
 		return decision;
 	}
 	high = decision.high;
-	spare = event->least > window.at_once ? event->least - window.at_once : 0;
+	spare = event->least > event->at_once ? event->least - event->at_once : 0;
 	if (window.used >= high || !spare)
 		spare = spare_in_use(event, limits->batch);
 	else

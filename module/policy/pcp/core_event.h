@@ -68,6 +68,7 @@
  * @allocated: pages that the CPU allocated from zones of this kind
  * @refilled: pages that came from the buddy
  * @drained: pages that went to the buddy because the list was full
+ * @missing: pages that the list lost otherwise, by what was seen of the list: the CPU took these
  */
 struct pcp_use {
 	long net;
@@ -76,6 +77,7 @@ struct pcp_use {
 	unsigned long allocated;
 	unsigned long refilled;
 	unsigned long drained;
+	unsigned long missing;
 };
 
 /**
@@ -90,10 +92,13 @@ struct pcp_use {
  * @drain_allocated: the CPU's allocation count at the last drain
  * @drain_freed: the CPU's count of freed pages at the last drain
  * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
+ * @seen: pages in the list when last seen, less what drains took since
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
+ * @at_once: most pages allocated in one of the last PCP_USE_TICKS, without the current tick
  * @net: smallest net seen in the last PCP_NET_TICKS, without the current tick
  * @allocated: the CPU's allocation count when the current tick began
  * @drained: pages drained in the last PCP_USE_TICKS, without the current tick
+ * @missing: pages missing in the last PCP_USE_TICKS, without the current tick
  * @refilled: pages refilled in the last PCP_NET_TICKS, without the current tick
  *
  * Written under the list's pcp->lock.
@@ -109,10 +114,13 @@ struct pcp_event {
 	unsigned long drain_allocated;
 	unsigned long drain_freed;
 	unsigned int spare_ticks;
+	int seen;
 	int least;
+	unsigned long at_once;
 	long net;
 	unsigned long allocated;
 	unsigned long drained;
+	unsigned long missing;
 	unsigned long refilled;
 };
 
