@@ -33,6 +33,7 @@ from livemmctl.model.table import figure, read_predictions
 DIGESTS = {
     "1": "128a463a5aecb722510d3237f3b96b9a856adc07f0f234c11813e9814d1965e0",
     "2": "0b077a8d963d9bf141c15491485a3e1ab999c3f8a0d24e162d7d9a9c8e06c3ee",
+    "3": "deb4798d87b97b2f886f49de96f85cc363c8587cd26d63abb69f6d9cc2e382ff",
 }
 
 
@@ -113,7 +114,7 @@ def test_a_version_that_is_not_there(ctl: Ctl, tmp_path: Path) -> None:
     points.write_text("load,kernel,policy,zones,cpus,metric,value\n"
                       "bulk alloc,6.0,stock,1,4,ns,9\n", encoding="utf-8")
     ctl("model", "compare", str(points), "--version", "0").failed(
-        Exit.USAGE, "--version 0: there are 1, 2")
+        Exit.USAGE, "--version 0: there are 1, 2, 3")
 
 
 def test_a_load_of_ones_own_is_reckoned_as_the_predictions_are(ctl: Ctl) -> None:
