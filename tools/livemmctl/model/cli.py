@@ -130,6 +130,8 @@ MOST = 1e6
      "a load that faults, as `livemmctl whatif` counts it"),
     ("livemmctl model scale --blocks 0.13 --holds 0.0002 --cpus 112 --zones 2",
      "the same with a policy"),
+    ("livemmctl model scale --blocks 1.96 --holds 0.0168 --cpus 56 --mixed",
+     "where free pages have been mixed by long use"),
 )
 @click.option("--blocks", type=Figure(min=0, max=MOST), required=True,
               help="Pages or larger blocks that go over zone->lock, for each page of the load.")
@@ -143,9 +145,11 @@ MOST = 1e6
               help="Instructions a page outside of the lock; by default those of a page fault.")
 @click.option("--bytes", "touched", type=click.IntRange(0, int(MOST)), default=4096,
               show_default=True, help="Bytes a page that are cleared or copied.")
+@click.option("--mixed", is_flag=True, help="Free pages lie in random order, as after long use: "
+              "a block costs what the published benchmark of that order says.")
 def scale(
     app: App, blocks: float, holds: float, cpus: tuple[int, ...], zones: int,
-    outside: float | None, touched: int,
+    outside: float | None, touched: int, mixed: bool,
 ) -> None:
     """Show what a load of your own would do on more CPUs.
 
@@ -165,7 +169,7 @@ def scale(
     counts = Counts(plain + held + touched, held, holds, blocks)
     rows, data = [], []
     for number in cpus:
-        rate, spin = of_model.scaled(given, counts, touched, number, zones)
+        rate, spin = of_model.scaled(given, counts, touched, number, zones, mixed)
         rows.append([number, *map(figure, rate), *map(figure, spin)])
         data.append({"cpus": number, "mpages_per_s": rate._asdict(), "spin_pct": spin._asdict()})
     heads = ("CPUs", "M pages/s", "low", "high", "spin %", "from", "to")

@@ -18,8 +18,8 @@ PUBLISHED_CORES = range(1, 33)
 #: Our counts for its kernel: of the release after it.
 COUNTED_KERNEL = "6.1"
 #: Published benchmarks that meet at the lock, by operation: the halves of our bulk load.
-OPERATIONS = {"bulk alloc": ("alloc",), "bulk free": ("free",),
-              "rand alloc+free": ("alloc", "free")}
+RANDOM = "rand alloc+free"
+OPERATIONS = {"bulk alloc": ("alloc",), "bulk free": ("free",), RANDOM: ("alloc", "free")}
 #: Bytes a page that one `rep` instruction each clears or copies in our guests; they are no
 #: instructions of a CPU.  Debian's kernels clear each page that they allocate (init_on_alloc), the
 #: published one did not.
@@ -177,7 +177,7 @@ def _rows(
 
 def instruction_ns(given: Inputs) -> float:
     """Of the published machine: one core's bulk load over its instructions."""
-    counts = bulk_counts(given, "rand alloc+free")
+    counts = bulk_counts(given, RANDOM)
     return (given.point("bulk", "alloc", 1) + given.point("bulk", "free", 1)) / counts.instructions
 
 
@@ -188,6 +188,13 @@ def moved_ns(given: Inputs, case: Case) -> float:
     return sum(moved) / blocks
 
 
+def random_ns(given: Inputs, case: Case) -> tuple[float, float]:
+    """Of a block that goes over the lock: `hold` and `moved`, free pages in random order."""
+    station, moved = fitted(given, RANDOM, case)
+    counts = bulk_counts(given, RANDOM)
+    return station.hold * counts.holds / counts.blocks, moved / counts.blocks
+
+
 @dataclass(frozen=True)
 class Load:
     """A load of many CPUs.
@@ -196,6 +203,7 @@ class Load:
     touched   bytes a page that `rep` instructions clear or copy, one instruction a byte
     metric    unit of throughput, and its bytes: PAGE in 10^9 bytes or bits a second
     link      most that a link takes, in that unit; infinite: none
+    mixed     free pages are in random order
     """
 
     name: str
@@ -204,6 +212,7 @@ class Load:
     metric: str
     scale: float
     link: float = float("inf")
+    mixed: bool = False
 
     def station(self, given: Inputs, counts: Counts, case: Case) -> tuple[Station | None, float]:
         """The station, None without holds, and nanoseconds of a page outside of the lock."""
@@ -213,6 +222,9 @@ class Load:
         if not counts.holds:
             return None, think
         hold = counts.held * per * case.share
+        if self.mixed and counts.blocks:
+            hold, moved = (counts.blocks * ns for ns in random_ns(given, case))
+            return station_of(counts, think, hold, moved, case), think
         return station_of(counts, think, hold, moved_ns(given, case) * counts.blocks, case), think
 
     def run(self, given: Inputs, counts: Counts, cpus: int, zones: int, case: Case
@@ -273,7 +285,7 @@ def loads() -> tuple[str, ...]:
 
 def held_of_a_block(given: Inputs) -> float:
     """Instructions under the lock for a block that goes over it, either way."""
-    counts = bulk_counts(given, "rand alloc+free")
+    counts = bulk_counts(given, RANDOM)
     return counts.held / counts.blocks
 
 
@@ -283,10 +295,10 @@ def outside_of_a_fault(given: Inputs) -> float:
     return counts.instructions - counts.held - PAGE
 
 
-def scaled(given: Inputs, counts: Counts, touched: int, cpus: int, zones: int
-           ) -> tuple[Value, Value]:
+def scaled(given: Inputs, counts: Counts, touched: int, cpus: int, zones: int,
+           mixed: bool = False) -> tuple[Value, Value]:
     """A load of one's own: millions of pages a second, and percent of time waiting."""
-    load = Load("", "", touched, "M/s", 1000)
+    load = Load("", "", touched, "M/s", 1000, mixed=mixed)
     rates, spins = zip(*(load.run(given, counts, cpus, zones, case) for case in cases(given)),
                        strict=True)
     return interval(rates), interval(spins)

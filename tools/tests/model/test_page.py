@@ -11,6 +11,7 @@ from livemmctl.model.cli import committed
 from livemmctl.model.compare import judge
 from livemmctl.model.predict import KERNELS, POLICIES, Key, Value
 from livemmctl.model.table import figure, read_measured, read_predictions
+from model_after import rows
 
 PAGE = ROOT / "docs/model.md"
 CPUS = (8, 28, 56, 112)
@@ -45,7 +46,7 @@ def compared(known: dict[Key, Value]) -> Iterator[str]:
 def test_the_page_shows_what_was_predicted_and_compared() -> None:
     known = read_predictions(list(committed().values())[-1])
     there = PAGE.read_text(encoding="utf-8").splitlines()
-    wanted = [*predicted(known), *compared(known)]
+    wanted = [*predicted(known), *compared(known), *rows()]
     missing = [line for line in wanted if line not in there]
     assert not missing, "\n" + "\n".join(missing)
 

@@ -19,6 +19,7 @@ from livemmctl.model.predict import (
     OPERATIONS,
     POLICIES,
     PUBLISHED_CORES,
+    RANDOM,
     REPEAT,
     Key,
     bulk_counts,
@@ -132,6 +133,20 @@ def test_a_load_of_ones_own_is_reckoned_as_the_predictions_are(ctl: Ctl) -> None
               str(counts.holds / 100), "--cpus", "112").data()["points"][0]
     assert few["spin_pct"]["high"] < 10
     assert few["mpages_per_s"]["value"] > 2 * data["points"][1]["mpages_per_s"]["value"]
+
+
+def test_a_lock_of_mixed_pages_goes_through_the_published_point(ctl: Ctl) -> None:
+    given = inputs()
+    counts = bulk_counts(given, RANDOM)
+    words = ("--blocks", str(counts.blocks), "--holds", str(counts.holds), "--cpus", "56")
+    mixed, ordered = (ctl("--json", "model", "scale", *words, *more).data()["points"][0]
+                      for more in (("--mixed",), ()))
+    # The lock is always held, as by eight cores of the published machine, so is as fast.
+    ns = 1000 / mixed["mpages_per_s"]["value"]
+    assert ns * FITTED_CORES == pytest.approx(given.point("rand", "alloc+free", FITTED_CORES))
+    assert ordered["mpages_per_s"]["value"] > 1.5 * mixed["mpages_per_s"]["value"]
+    # Nothing over the lock is no error.
+    ctl("model", "scale", "--blocks", "0", "--holds", "0.1", "--cpus", "2", "--mixed")
 
 
 @pytest.mark.parametrize("words,error", [
