@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Policies that are replayed each by itself: numa, cma, pageblock."""
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -236,6 +237,21 @@ def test_zones_are_where_the_kernel_says() -> None:
         (0, "DMA", 4095, 1), (0, "DMA32", 1000, 4096), (0, "Normal", 0, 0),
         (1, "DMA", 0, 0), (1, "DMA32", 0, 0), (1, "Normal", 50, 5096)))
     assert recorder.zones_of(text) == [[0, 1, 4096], [1, 4096, 5096], [5, 5096, 5146]]
+
+
+def test_a_recording_ends_with_its_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at the next look: what a depot gives back after the load is not of the load."""
+    slept: list[float] = []
+    monkeypatch.setattr("livemmctl.whatif.recorder.time.sleep", slept.append)
+    assert not recorder.pause(0.2, None)
+    assert slept == [0.2]
+    go = tmp_path / "go"
+    go.touch()
+    with subprocess.Popen(["sh", "-c", f"while [ -e {go} ]; do :; done"]) as load:
+        assert not recorder.pause(0.001, load)
+        go.unlink()
+        assert recorder.pause(60, load)
+    assert slept == [0.2]
 
 
 def test_a_refused_policy_shows_what_was_recorded(tmp_path: Path,

@@ -9,6 +9,7 @@ recording, which removes instances of processes that are gone.
 import contextlib
 import os
 import re
+import select
 import statistics
 import subprocess
 import tempfile
@@ -198,6 +199,19 @@ def _page_size(trace: Instance) -> int:
     return int(data[0][2]) + int(data[0][3])
 
 
+def pause(seconds: float, load: "subprocess.Popen[bytes] | None") -> bool:
+    """Wait for so long, or until the load ends; true if it has ended."""
+    if load is None:
+        time.sleep(seconds)
+        return False
+    ends = os.pidfd_open(load.pid)
+    try:
+        select.select([ends], [], [], seconds)
+    finally:
+        os.close(ends)
+    return load.poll() is not None
+
+
 def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Path,
            meta: recording.Meta, load: Sequence[str] = (),
            load_out: int | None = None) -> recording.Meta:
@@ -214,12 +228,11 @@ def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Pa
             end = time.monotonic() + seconds
             held = []
             running = subprocess.Popen(load, stdout=load_out) if load else None
-            while (left := end - time.monotonic()) > 0:
-                time.sleep(min(left, LOOK_SECONDS))
+            ended = False
+            while not ended and (left := end - time.monotonic()) > 0:
+                ended = pause(min(left, LOOK_SECONDS), running)
                 reader.drain()
                 held.append(_depot_pages(debugfs / "zonelock/state"))
-                if running is not None and running.poll() is not None:
-                    break
         finally:
             os.close(armed)
         reader.drain()
