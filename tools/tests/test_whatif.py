@@ -443,6 +443,17 @@ def test_the_replay_of_a_kernel_that_tunes_its_lists_is_the_recording(name: str)
     assert found.predicted.kept == pytest.approx(found.recorded.kept, rel=0.05)
 
 
+def test_a_list_is_as_recorded_until_a_depot_has_its_pages() -> None:
+    """Of a recording whose list is never full, zonelock changes nothing."""
+    whole = recorded("6.12-rounds.csv")
+    drains = np.flatnonzero(whole.rows[:, 2] == list(events.OURS).index("list_drain"))
+    found = predict.predict(rows.Events(whole.meta, whole.rows[:drains[0]]), ZONELOCK)
+    assert found.detail["stored_pages"] == 0
+    assert found.recorded.crossed > 2000
+    assert found.predicted.crossed == found.recorded.crossed
+    assert found.predicted.kept == found.recorded.kept
+
+
 @pytest.mark.parametrize("pages", [4000, 16384])
 def test_refills_that_are_not_recorded_are_worked_out(pages: int) -> None:
     host = bursts(pages, 8)

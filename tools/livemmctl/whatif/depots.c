@@ -111,6 +111,7 @@ static int store(struct model *model, struct zone *zone, struct list *list, int 
 	if (cut <= 0 || !depot_put(&zone->depot, 0, 0, &nothing, cut, jiffies_of(model)))
 		return 0;
 	list->count -= cut;
+	list->changed = true;
 	model->result->stored_pages += cut;
 	if (!model->depot_tick)
 		model->depot_tick = model->now + NS_PER_MS;
@@ -132,6 +133,7 @@ static int drain_joined(struct model *model, struct zone *zone, struct list *lis
 		view.gone += cut;
 		view.blocks = blocks_of(view.gone);
 	} while (cut == asked && drain_goes_on(&view));
+	list->changed = true;
 	model->result->drain_pages += view.gone;
 	model->result->drains += view.gone > 0;
 	return view.gone;
@@ -174,8 +176,10 @@ int depot_exit(struct model *model, struct zone *zone, struct list *list, int as
 		return 0;
 	list->refills = 0;
 	verdict = judge(model, zone, asked);
-	if (verdict == DEPOT_STORE && depot_has_room(&zone->depot, 0))
+	if (verdict == DEPOT_STORE && depot_has_room(&zone->depot, 0)) {
+		list->changed = true;
 		return asked;
+	}
 	if ((verdict != DEPOT_STORE && verdict != DEPOT_FULL) || model->tunes)
 		return 0;
 	return asked - lmm_drain_limit(asked, list->count, list->batch);
@@ -195,6 +199,7 @@ int depot_fill(struct model *model, struct zone *zone, struct list *list)
 		kick(model);
 	count = depot_get(&zone->depot, 0, 0, &nothing);
 	list->count += count;
+	list->changed |= count > 0;
 	model->result->taken_pages += count;
 	return count;
 }

@@ -43,7 +43,7 @@ struct list {
 	struct pcp_limits limits;
 	struct pcp_decision decision;
 	int written;			/* bound that the policy has set, or 0 */
-	bool changed;			/* the policy has once set a bound */
+	bool changed;			/* a policy has once set its bound, or taken its pages */
 	int sized;
 	int64_t sized_at;
 };
@@ -109,7 +109,7 @@ static inline long model_free(const struct zone *zone)
  */
 static inline bool model_follows(const struct model *model, const struct list *list)
 {
-	return model->tunes && !list->changed && !model->zonelock->enabled;
+	return model->tunes && !list->changed;
 }
 
 /* lists.c */

@@ -304,6 +304,13 @@ static void all_drain(struct model *model, struct zone *zone, struct list *list)
 	depot_return_zone(model, zone, DEPOT_BY_DRAIN);
 }
 
+/* Of no free: the kernel has lowered the bound to @high, and gives back what is above in parts. */
+static void decay(struct model *model, struct zone *zone, struct list *list, int part, int high)
+{
+	if (!depot_shrink(model, zone, list, high))
+		model_drain(model, zone, list, part);
+}
+
 static void on_drain(struct model *model, const int64_t *f)
 {
 	struct list *list = list_of(model, f[0], f[1]);
@@ -322,8 +329,7 @@ static void on_drain(struct model *model, const int64_t *f)
 	else if (f[3] >= f[4])
 		all_drain(model, zone, list);
 	else if (model_follows(model, list) && list->count == f[4])
-		/* Of no free: the kernel's decay has lowered the bound. */
-		model_drain(model, zone, list, f[3]);
+		decay(model, zone, list, f[3], high);
 	else if (!model->tunes && f[4] < f[5] && !zone->reclaim)
 		model_drain(model, zone, list, min((int)f[3], list->count));
 	list->freed_last = true;
