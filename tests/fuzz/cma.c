@@ -54,6 +54,20 @@ static void verdicts(struct input *input)
 		MUST(cma_room(&view), >, 0);
 }
 
+/* No wake-up is lost and no look put off; searches in vain rest longer and longer. */
+static void waits(struct input *input)
+{
+	unsigned long now = take(input, 8);
+	long soonest = (long)take(input, 2) - 0x8000, planned = (long)take(input, 2) - 0x8000;
+	unsigned long after = cma_woken_after(now, now + soonest, now + planned);
+	unsigned int vain = take(input, 3), rest = cma_vain_ms(vain);
+
+	MUST(after, ==, max(min(soonest, planned), 0L));
+	MUST(rest, >=, CMA_VAIN_MIN_MS);
+	MUST(rest, <=, CMA_VAIN_MAX_MS);
+	MUST_BE(rest > vain || rest == CMA_VAIN_MAX_MS);
+}
+
 /* What is moved fits into what is free, and stops where the kernel's own rule does. */
 static void balances(struct input *input)
 {
@@ -78,6 +92,7 @@ static void balances(struct input *input)
 		/* Within a zone, a move takes a page of CMA memory and frees one of the rest. */
 		MUST(2 * (view.free_cma - can), >=, view.free);
 	}
+	waits(input);
 }
 
 /* A search ends after two rounds in which nothing was found. */
