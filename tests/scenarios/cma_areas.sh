@@ -13,7 +13,8 @@
 rounds=5
 
 # A column of the zones of a node with CMA memory, summed: 3 cma, 4 free, 6 kept.
-node() { awk -v node="$1" -v column="$2" '$1 == node && $8 ~ /%$/ { sum += $column } END { print sum + 0 }' "$policy/state"; }
+node_of() { awk -v node="$1" -v column="$2" '$1 == node && $8 ~ /%$/ { sum += $column } END { print sum + 0 }'; }
+node() { node_of "$@" <"$policy/state"; }
 
 # An area's owner, as fast as it can; a line for each time it got nothing.
 owner_loop() {
@@ -41,8 +42,12 @@ check "the owner of the one on node 1 gets 512 MiB" take hugetlb1 131072
 same "which is counted of that alone" "$(area reserved 6) $(area hugetlb1 6)" "0 1"
 give hugetlb1 131072
 # A quarter of an area may be.
-check "of which as much is kept as may be" wait_for 10 gives 65536 area hugetlb1 5
-same "by zone too" "$(node 1 6)" 65536
+# In one look: the worker may hold the range soon, and what is held is not free, so not kept.
+kept() {
+	seen=$(cat "$policy/state")
+	echo "$(echo "$seen" | area_of hugetlb1 5) $(echo "$seen" | node_of 1 6)"
+}
+check "of which as much is kept as may be, by zone too" wait_for 10 gives "65536 65536" kept
 check "the owner of the other gets 8 MiB" take reserved 2048
 give reserved 2048
 same "counted too" "$(area reserved 6) $(area hugetlb1 6)" "1 1"

@@ -28,7 +28,8 @@ migrated_for() {
 	give "$1" "$2"
 	echo $((_after - _before))
 }
-area() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $column }' "$policy/state"; }
+area_of() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $column }'; }
+area() { area_of "$@" <"$policy/state"; }
 next_refill() {
 	awk -v node="$1" '$1 == node && $2 != "zone" { sub(/.*%  /, ""); print }' "$policy/state"
 }
