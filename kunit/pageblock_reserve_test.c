@@ -233,6 +233,23 @@ static void a_full_choice_wants_cheaper_blocks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_choice_limit(&choice), ~0ULL);
 }
 
+/* A choice is kept from one attempt to the next, and prices change meanwhile. */
+static void a_block_has_its_last_price(struct kunit *test)
+{
+	struct pageblock_choice choice = { };
+	unsigned int i;
+
+	for (i = 0; i < PAGEBLOCK_CANDIDATES; i++)
+		pageblock_choice_add(&choice, i, 100 + i);
+	pageblock_choice_add(&choice, 7, 50);
+	KUNIT_EXPECT_EQ(test, choice.best[0].pfn, 7UL);
+	KUNIT_EXPECT_EQ(test, choice.best[0].price, 50ULL);
+	pageblock_choice_add(&choice, 7, 300);
+	KUNIT_EXPECT_EQ(test, choice.best[0].pfn, 0UL);
+	KUNIT_EXPECT_EQ(test, pageblock_choice_limit(&choice), 300ULL);
+	KUNIT_EXPECT_EQ(test, choice.found, PAGEBLOCK_CANDIDATES);
+}
+
 /* With few free blocks left, fewer blocks have to do. */
 static void the_choice_is_made_sooner_when_blocks_are_few(struct kunit *test)
 {
@@ -395,6 +412,7 @@ static struct kunit_case pageblock_reserve_cases[] = {
 	KUNIT_CASE(dear_blocks_do_not_use_up_the_budget),
 	KUNIT_CASE(the_cheapest_come_first),
 	KUNIT_CASE(a_full_choice_wants_cheaper_blocks),
+	KUNIT_CASE(a_block_has_its_last_price),
 	KUNIT_CASE(the_choice_is_made_sooner_when_blocks_are_few),
 	KUNIT_CASE(what_a_zone_shall_have),
 	KUNIT_CASE(what_a_reserve_lacks),

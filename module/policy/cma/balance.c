@@ -550,7 +550,14 @@ void cma_balance_kick(void)
  */
 void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 {
-	if (balance.zones && READ_ONCE(balance.rate) && !atomic_xchg(&balance.heard, 1))
+	if (!balance.zones || !READ_ONCE(balance.rate))
+		return;
+	/*
+	 * Under pressure every CPU comes here, and most find the flag set: reading leaves its cache
+	 * line shared.  What the wake-up is about comes before, as the worker clears the flag first.
+	 */
+	smp_mb();
+	if (!atomic_read(&balance.heard) && !atomic_xchg(&balance.heard, 1))
 		lmm_worker_kick(&balance.worker);
 }
 
@@ -626,10 +633,9 @@ int cma_balance_start(void)
 	atomic_set(&balance.at_once, 0);
 	lmm_budget_start(&balance.pages, now_ms(), LMM_BUDGET_MS);
 	lmm_budget_start(&balance.blocks, now_ms(), LMM_BUDGET_MS);
-	err = lmm_worker_init(&balance.worker, "livemm_cma", balance_pass, balance_oom);
+	err = lmm_worker_init(&balance.worker, "livemm_cma", balance_pass, kick_delay, balance_oom);
 	if (err)
 		return err;
-	balance.worker.delay = kick_delay;
 	balance.zones = kvcalloc(lmm_zone_slots(), sizeof(*balance.zones), GFP_KERNEL);
 	err = balance.zones ? lmm_worker_hear_oom(&balance.worker) : -ENOMEM;
 	if (err) {

@@ -51,6 +51,7 @@ void lmm_worker_init_shared(struct lmm_worker *worker, work_func_t pass,
  * @worker: the worker
  * @name: name of the workqueue
  * @pass: the pass; process context, allocates nothing
+ * @delay: as of lmm_worker_init_shared(); NULL: every kick has a pass begin at once
  * @oom: OOM notifier; adds the pages that were freed to its third argument
  *
  * The workqueue has a rescuer, because memory may be short.
@@ -59,9 +60,9 @@ void lmm_worker_init_shared(struct lmm_worker *worker, work_func_t pass,
  * Return: 0 or -ENOMEM.
  */
 int lmm_worker_init(struct lmm_worker *worker, const char *name, work_func_t pass,
-		    notifier_fn_t oom)
+		    unsigned long (*delay)(void), notifier_fn_t oom)
 {
-	lmm_worker_init_shared(worker, pass, NULL);
+	lmm_worker_init_shared(worker, pass, delay);
 	worker->oom.notifier_call = oom;
 	worker->wq = alloc_workqueue("%s", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0, name);
 	return worker->wq ? 0 : -ENOMEM;

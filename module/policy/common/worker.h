@@ -28,7 +28,7 @@ struct lmm_worker {
 };
 
 int lmm_worker_init(struct lmm_worker *worker, const char *name, work_func_t pass,
-		    notifier_fn_t oom);
+		    unsigned long (*delay)(void), notifier_fn_t oom);
 void lmm_worker_init_shared(struct lmm_worker *worker, work_func_t pass,
 			    unsigned long (*delay)(void));
 int lmm_worker_hear_oom(struct lmm_worker *worker);

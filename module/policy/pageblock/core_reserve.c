@@ -39,10 +39,17 @@ u64 pageblock_choice_limit(const struct pageblock_choice *choice)
 						      choice->best[choice->found - 1].price;
 }
 
+static void choice_remove(struct pageblock_choice *choice, unsigned int at)
+{
+	choice->found--;
+	memmove(&choice->best[at], &choice->best[at + 1],
+		(choice->found - at) * sizeof(choice->best[0]));
+}
+
 /**
  * pageblock_choice_add() - keep a block if it is one of the cheapest
  * @choice: the cheapest so far; updated
- * @pfn: first page frame number of the block; a block that is there already is kept once
+ * @pfn: first page frame number of the block; a block that is there already stays, with @price
  * @price: its price
  */
 void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u64 price)
@@ -52,7 +59,7 @@ void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u6
 
 	for (at = 0; at < choice->found; at++)
 		if (best[at].pfn == pfn)
-			return;
+			choice_remove(choice, at);
 	if (price >= pageblock_choice_limit(choice))
 		return;
 	if (choice->found < PAGEBLOCK_CANDIDATES)
@@ -68,8 +75,7 @@ void pageblock_choice_add(struct pageblock_choice *choice, unsigned long pfn, u6
  */
 void pageblock_choice_drop(struct pageblock_choice *choice)
 {
-	choice->found--;
-	memmove(&choice->best[0], &choice->best[1], choice->found * sizeof(choice->best[0]));
+	choice_remove(choice, 0);
 }
 
 /**

@@ -99,16 +99,15 @@ static void move_begin(struct block_move *block, struct zone *zone, unsigned lon
  * pageblock_price() - what would it cost to move every page of a block?
  * @zone: zone of the block
  * @pfn: first page frame number of the block; the block is movable
- * @limit: price from which on the block is of no use
  *
  * Looks only, so that a block with a page that stays is not moved in vain.  Passes over pages in
  * per-CPU lists.
  *
  * Context: process, memory does not go offline; does not wait.
  * Return: the price at the moment of the look, the sum of pageblock_page_price(); 0 if a page
- * cannot be moved now, if there is none, or if the price is not below @limit.
+ * cannot be moved now, or if there is none.
  */
-u64 pageblock_price(struct zone *zone, unsigned long pfn, u64 limit)
+u64 pageblock_price(struct zone *zone, unsigned long pfn)
 {
 	struct block_move block;
 	struct lmm_move *move = &block.move;
@@ -120,8 +119,6 @@ u64 pageblock_price(struct zone *zone, unsigned long pfn, u64 limit)
 		page = pfn_to_page(move->at);
 		end = lmm_free_end(page, move->at);
 		if (end == move->at && page_ref_count(page) && !lmm_move_visit(move, page, false))
-			return 0;
-		if (block.price >= limit)
 			return 0;
 		move->at = max(end, move->at + 1);
 	}

@@ -154,7 +154,7 @@ enum pageblock_step {
 };
 
 /* move.c */
-u64 pageblock_price(struct zone *zone, unsigned long pfn, u64 limit);
+u64 pageblock_price(struct zone *zone, unsigned long pfn);
 unsigned int pageblock_move_out(struct zone *zone, unsigned long pfn, bool stranger, bool *all);
 
 /* vacate.c */

@@ -232,7 +232,7 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
 		return VACATED_NOT;
 	}
-	*price = pageblock_price(zone, pfn, U64_MAX);
+	*price = pageblock_price(zone, pfn);
 	if (!*price)
 		return VACATED_NOT;
 	if (*price > price_limit(zone, pz))
@@ -338,7 +338,6 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 		return PAGEBLOCK_STEP_PAUSE;
 	vacated = block_vacate(zone, pz, next.pfn, &next.price);
 	if (vacated == VACATED_DEAR) {
-		pageblock_choice_drop(&pz->choice);
 		pageblock_choice_add(&pz->choice, next.pfn, next.price);
 		return choice_is_dear(pz);
 	}

@@ -94,7 +94,7 @@ static int pcp_alloc(void)
 	pcp.frozen = bitmap_zalloc(slots, GFP_KERNEL);
 	/* Allocate the mask first, so that pcp_free() never frees an old mask. */
 	if (!zalloc_cpumask_var(&pcp.cpus, GFP_KERNEL) ||
-	    lmm_worker_init(&pcp.worker, "livemm_pcp", pcp_recheck, pcp_oom) || !pcp.lists ||
+	    lmm_worker_init(&pcp.worker, "livemm_pcp", pcp_recheck, NULL, pcp_oom) || !pcp.lists ||
 	    !pcp.zones || !pcp.frozen)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {

@@ -161,7 +161,8 @@ static int zonelock_alloc(void)
 	int err;
 
 	zonelock.zones = kvcalloc(lmm_zone_slots(), sizeof(*zonelock.zones), GFP_KERNEL);
-	if (lmm_worker_init(&zonelock.worker, "livemm_zonelock", zonelock_pass, zonelock_oom) ||
+	if (lmm_worker_init(&zonelock.worker, "livemm_zonelock", zonelock_pass, NULL,
+			    zonelock_oom) ||
 	    !zonelock.zones)
 		return -ENOMEM;
 	for (slot = 0; slot < lmm_zone_slots(); slot++) {
