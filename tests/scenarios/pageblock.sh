@@ -104,14 +104,13 @@ for class in atomic unmovable movable costly; do
 			for (i = 7; i <= NF; i++) { sub(/.*=/, "", $i); sum += $i }
 			print sum + 0 }' "$PB/state")"
 done
-# Atomic requests and those of the kernel for itself may all be served at once: by blocks of the reserve.
-check "movable: slow paths are timed" test "$(slow_path movable 2)" -gt 0
+# All requests may have been served at once, atomic ones by blocks of the reserve.
 for class in atomic movable; do
 	check "$class: the half is not above the longest" test "$(slow_path $class 4)" -le "$(slow_path $class 6)"
 done
 slow=$(hook_hits slow_path)
 note "slow paths $slow, timed $timed"
-check "most slow paths are timed" test $((timed * 2)) -gt "$slow"
+check "most slow paths are timed" test $((timed * 2)) -ge "$slow"
 check "no more than there were" test "$timed" -le "$slow"
 
 # More than there is: the hog is killed, once, and the load goes on, which leaves it most of
@@ -125,6 +124,7 @@ for mode in claim strict; do
 	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
 	same "$mode: one is killed" "$(($(vmstat oom_kill) - before))" 1
 	check "$mode: the load lives" lives pagetouch
+	check "$mode: slow paths are timed" test "$(slow_path movable 2)" -gt 0
 done
 note "searches $(counter searches pageblock), refused $(counter refused_fast pageblock) fast"
 check "there were searches" test "$(counter searches pageblock)" -gt 0
