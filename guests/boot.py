@@ -57,8 +57,9 @@ fi 2>/dev/null
 shift
 exec "$@"
 """
-# The message of QEMU when QEMU aborts, and the most boots of one guest because of aborts.
-ABORTED = re.compile(r"^qemu-system-\S+: \S+:\d+: .*Assertion .* failed", re.MULTILINE)
+# The message of QEMU when QEMU aborts, which may stand behind half a line of the guest's, and the
+# most boots of one guest because of aborts.
+ABORTED = re.compile(r"qemu-system-\S+: \S+\.c:\d+: .*Assertion .* failed")
 # A warning of livepatch's handler, and the end of a task in the same report.
 HANDLER_WARNS = re.compile(r"WARNING: [^\n]* klp_ftrace_handler\+")
 DYING_TASK = re.compile(HANDLER_WARNS.pattern +

@@ -234,8 +234,9 @@ def aborts_of_the_emulator_are_told() -> None:
     with tempfile.TemporaryDirectory() as folder:
         console = Path(folder) / "console"
         verdict = Verdict("x", console=console, reason="died")
-        console.write_text(HARMLESS + words, encoding="utf-8")
-        assert emulator_aborted(verdict), "not told"
+        for before in "[    1.7", "":
+            console.write_text(HARMLESS + before + words, encoding="utf-8")
+            assert emulator_aborted(verdict), f"not told behind {before!r}"
         verdict.tests.append(Test("a check", True, ""))
         assert not emulator_aborted(verdict), "told after a check"
         verdict.tests.clear()

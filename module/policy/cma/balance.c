@@ -553,8 +553,9 @@ void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 	if (!balance.zones || !READ_ONCE(balance.rate))
 		return;
 	/*
-	 * Under pressure every CPU comes here, and most find the flag set: reading leaves its cache
-	 * line shared.  What the wake-up is about comes before, as the worker clears the flag first.
+	 * Under pressure every CPU comes here, and most find the flag set: reading leaves its
+	 * cache line shared.  What the wake-up is about comes before, as the worker clears the
+	 * flag first.
 	 */
 	smp_mb();
 	if (!atomic_read(&balance.heard) && !atomic_xchg(&balance.heard, 1))
