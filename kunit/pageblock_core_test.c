@@ -53,7 +53,13 @@ static const struct verdict_case {
 	{ "above high, cleans", { WAITS, .above_high = true, .cleans = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
 	/* The reserve is not for movable pages that could be reclaimed instead. */
-	{ "guarded", { WAITS, .above_high = true, .guarded = true }, SAME(REFUSE_SLOW) },
+	{ "guarded", { WAITS, .guarded = true }, SAME(REFUSE_SLOW) },
+	{ "guarded, above high", { WAITS, .above_high = true, .guarded = true },
+	  PAGEBLOCK_REFUSE_GUARDED, PAGEBLOCK_REFUSE_SLOW },
+	{ "guarded, above high, fast", { .grouped = true, .waits = true, .above_high = true,
+					 .guarded = true }, SAME(REFUSE_FAST) },
+	{ "guarded, above high, away", { WAITS, .above_high = true, .guarded = true,
+					 .away = true }, SAME(ALLOW_NODE) },
 	{ "guarded, tried", { WAITS, .above_high = true, .guarded = true, .rounds = 1,
 			      .no_progress = 3 }, SAME(ALLOW_TRIED) },
 	{ "guarded, atomic", { .grouped = true, .slow = true, .guarded = true },
@@ -207,7 +213,7 @@ static void attempts_are_the_knob(struct kunit *test)
  * movable request then splits a block, from its own order up.  Return the last order, or -1.
  */
 static int search(struct kunit *test, struct pageblock_search *s, unsigned long has,
-		  unsigned int order, bool movable, enum pageblock_verdict verdict)
+		  unsigned int order, bool movable, enum pageblock_verdict verdict, bool guarded)
 {
 	unsigned int judged = 0;
 	int at, up;
@@ -215,9 +221,9 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 	for (at = TOP; at >= (int)order; at--) {
 		bool found = has & BIT(at);
 
-		if (pageblock_search_asks(s, at, TOP, found) && at < 9) {
+		if (pageblock_search_asks(s, at, TOP, found) && (at < 9 || guarded)) {
 			judged += s->pass == PAGEBLOCK_PASS_BEGUN;
-			found = pageblock_search_answer(s, at, verdict, movable);
+			found = pageblock_search_answer(s, at, verdict, movable, at >= 9);
 		}
 		KUNIT_EXPECT_LE(test, judged, 1U);
 		if (found)
@@ -230,8 +236,8 @@ static int search(struct kunit *test, struct pageblock_search *s, unsigned long 
 	for (up = order; up <= TOP; up++) {
 		bool found = has & BIT(up);
 
-		if (pageblock_search_asks(s, up, TOP, found) && up < 9)
-			found = pageblock_search_answer(s, up, verdict, movable);
+		if (pageblock_search_asks(s, up, TOP, found) && (up < 9 || guarded))
+			found = pageblock_search_answer(s, up, verdict, movable, up >= 9);
 		if (found)
 			return up;
 	}
@@ -257,7 +263,7 @@ static void a_search_has_one_answer(struct kunit *test)
 				bool movable = kind & 1, allowed = pageblock_allows(verdict);
 				unsigned long whole = has & ~GENMASK(8, 0);
 				unsigned long there = has & ~GENMASK(order, 0);
-				int got = search(test, &s, has, order, movable, verdict);
+				int got = search(test, &s, has, order, movable, verdict, false);
 
 				there |= has & BIT(order);
 				if (!allowed && !whole)
@@ -271,6 +277,30 @@ static void a_search_has_one_answer(struct kunit *test)
 					KUNIT_ASSERT_EQ(test, s.parts, movable &&
 							verdict != PAGEBLOCK_ALLOW_TRIED);
 			}
+		}
+	}
+}
+
+/* Blocks of the reserve are passed by, and pages of partly used blocks are found again. */
+static void a_search_may_pass_guarded_blocks_by(struct kunit *test)
+{
+	struct pageblock_search s = { };
+	unsigned int order;
+	unsigned long has;
+
+	for (has = 0; has < BIT(TOP); has++) {
+		for (order = 0; order < 4; order++) {
+			int got = search(test, &s, has, order, true, PAGEBLOCK_REFUSE_GUARDED,
+					 true);
+			unsigned long parts = has & GENMASK(8, order);
+
+			KUNIT_ASSERT_EQ(test, got >= 0, !!parts);
+			KUNIT_ASSERT_LT(test, got, 9);
+			if (got >= 0)
+				KUNIT_ASSERT_TRUE(test, s.parts);
+			/* Any other verdict is for whole blocks, too. */
+			got = search(test, &s, has, order, true, PAGEBLOCK_ALLOW_TRIED, true);
+			KUNIT_ASSERT_EQ(test, got >= 9, has >= BIT(9));
 		}
 	}
 }
@@ -296,7 +326,7 @@ static void the_right_is_for_a_refill(struct kunit *test)
 	for (i = 0; i < 4 * PAGEBLOCK_REFILL; i++) {
 		if (!pageblock_search_asks(&s, 0, TOP, true))
 			continue;
-		got += pageblock_search_answer(&s, 0, PAGEBLOCK_ALLOW_TRIED, false);
+		got += pageblock_search_answer(&s, 0, PAGEBLOCK_ALLOW_TRIED, false, false);
 		if (i < 62)
 			KUNIT_ASSERT_EQ(test, got, i + 1);
 	}
@@ -572,6 +602,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(the_reserve_is_not_for_page_cache),
 	KUNIT_CASE(attempts_are_the_knob),
 	KUNIT_CASE(a_search_has_one_answer),
+	KUNIT_CASE(a_search_may_pass_guarded_blocks_by),
 	KUNIT_CASE(a_search_under_way_is_let_be),
 	KUNIT_CASE(the_right_is_for_a_refill),
 	KUNIT_CASE(one_reclaim_serves_a_refill),

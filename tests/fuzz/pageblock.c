@@ -12,6 +12,7 @@
 
 #define WHOLE	512
 #define TOP	10
+#define BLOCK	9	/* order of a pageblock */
 
 static struct pageblock_request take_request(struct input *input)
 {
@@ -85,7 +86,7 @@ static void search(struct input *input)
 	enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
 	unsigned int page, pages = take_within(input, 1, 4), mixed = 0;
 	unsigned int wanted = take_within(input, 0, TOP - 1);
-	bool seen = take_bool(input), movable = take_bool(input);
+	bool seen = take_bool(input), movable = take_bool(input), guarded = take_bool(input);
 
 	for (page = 0; page < pages && (page || seen); page++) {
 		unsigned int found = take(input, 2);
@@ -95,7 +96,8 @@ static void search(struct input *input)
 		for (order = TOP; order >= (int)wanted && !got; order--) {
 			got = found & BIT(order);
 			if (pageblock_search_asks(&state, order, TOP, got))
-				got = pageblock_search_answer(&state, order, verdict, movable);
+				got = pageblock_search_answer(&state, order, verdict, movable,
+							      guarded && order >= BLOCK);
 		}
 		if (!got || !climbs)
 			continue;
@@ -103,12 +105,15 @@ static void search(struct input *input)
 		for (order = wanted; order <= TOP && !got; order++) {
 			got = found & BIT(order);
 			if (got && order < TOP && pageblock_search_asks(&state, order, TOP, got)) {
-				got = pageblock_search_answer(&state, order, verdict, movable);
+				got = pageblock_search_answer(&state, order, verdict, movable,
+							      guarded && order >= BLOCK);
 				mixed += got;
+				MUST_BE(!got || order < BLOCK || !guarded ||
+					verdict != PAGEBLOCK_REFUSE_GUARDED);
 			}
 		}
 	}
-	if (!pageblock_allows(verdict) && seen)
+	if (!pageblock_allows(verdict) && verdict != PAGEBLOCK_REFUSE_GUARDED && seen)
 		MUST(mixed, ==, 0);
 	/* Where the beginning was not seen, nothing is refused. */
 	if (!seen)

@@ -12,6 +12,9 @@
  * a line "ns count" for each bucket in use;
  * `failed` counts what failed at small orders, `casual` who has another way; writing
  * `drain` empties the per-CPU lists.
+ *
+ * A movable request that may not reclaim is of somebody who moves pages: the policy's
+ * worker, or NUMA balancing.  Such a request is no atomic one, and nobody waits for it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -48,6 +51,11 @@ static struct times {
 	unsigned long buckets[BUCKETS];
 } unmovable, movable, hasty;
 
+static bool is_for_a_move(gfp_t gfp)
+{
+	return gfp & __GFP_MOVABLE && !(gfp & __GFP_DIRECT_RECLAIM);
+}
+
 static struct times *times_of(gfp_t gfp)
 {
 	if (!(gfp & __GFP_DIRECT_RECLAIM))
@@ -55,14 +63,17 @@ static struct times *times_of(gfp_t gfp)
 	return gfp & __GFP_MOVABLE ? &movable : &unmovable;
 }
 
-/* Who asks without being ready to wait, nor in need of reserves, has another way. */
+/*
+ * Who asks without being ready to wait, nor in need of reserves, has another way, and so has who
+ * moves pages.
+ */
 static unsigned long failed_waiting, failed_atomic, failed_casual, dropped;
 
 static unsigned long *failed_of(gfp_t gfp)
 {
 	if (gfp & __GFP_DIRECT_RECLAIM)
 		return &failed_waiting;
-	return gfp & __GFP_HIGH ? &failed_atomic : &failed_casual;
+	return gfp & __GFP_HIGH && !is_for_a_move(gfp) ? &failed_atomic : &failed_casual;
 }
 
 /*
@@ -151,7 +162,8 @@ static void on_page_alloc(void *data, struct page *page, unsigned int order,
 		++*failed_of(gfp);
 	request = order ? NULL : request_of(key);
 	if (request) {
-		times_of(gfp)->buckets[bucket_of(local_clock() - request->began)]++;
+		if (!is_for_a_move(gfp))
+			times_of(gfp)->buckets[bucket_of(local_clock() - request->began)]++;
 		*request = requests[--nr_requests];
 	}
 	raw_spin_unlock_irqrestore(&lock, flags);

@@ -37,8 +37,12 @@ static enum pageblock_verdict judge_alone(const struct pageblock_request *reques
 	 * kswapd does not start while enough pages of other types are free, so the request would
 	 * reclaim alone: on 6.12 such requests stalled more than without the filter.
 	 */
-	if (request->above_high && !request->guarded && settings->mode == PAGEBLOCK_MODE_CLAIM)
-		return PAGEBLOCK_ALLOW_ABOVE_HIGH;
+	if (request->above_high && settings->mode == PAGEBLOCK_MODE_CLAIM) {
+		if (!request->guarded)
+			return PAGEBLOCK_ALLOW_ABOVE_HIGH;
+		if (!request->rounds)
+			return PAGEBLOCK_REFUSE_GUARDED;
+	}
 	if (request->much_free && settings->mode == PAGEBLOCK_MODE_CLAIM)
 		return PAGEBLOCK_ALLOW_MUCH_FREE;
 	if (!request->rounds)
@@ -285,6 +289,7 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
  * @order: the order that the kernel asks about
  * @verdict: the verdict; only the first verdict of a search counts
  * @movable: the search is for movable pages
+ * @guarded: the block that was found is guarded, see pageblock_guards()
  *
  * One search may fill a whole list.  The right to mix is used up on the way up, where the kernel
  * takes the page that it finds.
@@ -292,19 +297,20 @@ bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
  * Return: true if the request may have what was found.
  */
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
-			     enum pageblock_verdict verdict, bool movable)
+			     enum pageblock_verdict verdict, bool movable, bool guarded)
 {
 	bool up = order >= search->order;
 
 	search->order = order;
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
-		search->pass = pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
-							   PAGEBLOCK_PASS_REFUSED;
+		search->spared = verdict == PAGEBLOCK_REFUSE_GUARDED;
+		search->pass = pageblock_allows(verdict) || search->spared ?
+			       PAGEBLOCK_PASS_ALLOWED : PAGEBLOCK_PASS_REFUSED;
 		search->parts = movable && (verdict == PAGEBLOCK_ALLOW_ABOVE_HIGH ||
-					    verdict == PAGEBLOCK_ALLOW_NODE);
+					    verdict == PAGEBLOCK_ALLOW_NODE || search->spared);
 		search->left = PAGEBLOCK_REFILL;
 	}
-	if (search->pass != PAGEBLOCK_PASS_ALLOWED)
+	if (search->pass != PAGEBLOCK_PASS_ALLOWED || (guarded && search->spared))
 		return false;
 	if (up && !--search->left)
 		search->pass = PAGEBLOCK_PASS_REFUSED;
@@ -320,7 +326,8 @@ bool pageblock_search_answer(struct pageblock_search *search, unsigned int order
  * @want: blocks that the reserve should have
  *
  * Small movable requests would use up the reserve within a moment, because page cache takes any
- * page that is free.  Such a request has to reclaim first, as without a reserve.  A request for a
+ * page that is free.  Such a request takes pages of partly used blocks while the zone is above its
+ * high watermark, and has to reclaim where there are none, as without a reserve.  A request for a
  * whole block is what the reserve is for, and so is an unmovable request.
  *
  * Return: true if so.

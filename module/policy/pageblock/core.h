@@ -40,6 +40,8 @@ enum pageblock_mode {
  * @PAGEBLOCK_REFUSE_SLOW: refused, the request has neither reclaimed nor compacted
  * @PAGEBLOCK_REFUSE_NO_PROGRESS: refused, too few rounds without progress (mode strict)
  * @PAGEBLOCK_REFUSE_HAS_FALLBACK: refused, the caller has a fallback for a failed request
+ * @PAGEBLOCK_REFUSE_GUARDED: refused a guarded block; may take pages of a partly used one, as with
+ *	PAGEBLOCK_ALLOW_ABOVE_HIGH
  * @PAGEBLOCK_ALLOW_TRIED: allowed, reclaim or compaction was tried often enough
  * @PAGEBLOCK_ALLOW_ATOMIC: allowed, the request may not wait
  * @PAGEBLOCK_ALLOW_HIGHATOMIC: allowed, the request may not wait and is of a high order
@@ -63,6 +65,7 @@ enum pageblock_verdict {
 	PAGEBLOCK_REFUSE_SLOW,
 	PAGEBLOCK_REFUSE_NO_PROGRESS,
 	PAGEBLOCK_REFUSE_HAS_FALLBACK,
+	PAGEBLOCK_REFUSE_GUARDED,
 	PAGEBLOCK_ALLOW_TRIED,
 	PAGEBLOCK_ALLOW_ATOMIC,
 	PAGEBLOCK_ALLOW_HIGHATOMIC,
@@ -206,6 +209,7 @@ enum pageblock_pass {
  * @pass: where the search is
  * @order: order of the last question
  * @parts: the request may take pages of a block, but not claim the block
+ * @spared: the request may not have a guarded block
  * @left: pages that the right to mix is still for
  *
  * The kernel asks about each order from the highest down.  To split a block rather than claim
@@ -216,13 +220,14 @@ struct pageblock_search {
 	enum pageblock_pass pass;
 	unsigned int order;
 	bool parts;
+	bool spared;
 	unsigned int left;
 };
 
 bool pageblock_search_asks(struct pageblock_search *search, unsigned int order,
 			   unsigned int top, bool found);
 bool pageblock_search_answer(struct pageblock_search *search, unsigned int order,
-			     enum pageblock_verdict verdict, bool movable);
+			     enum pageblock_verdict verdict, bool movable, bool guarded);
 
 bool pageblock_guards(bool movable, unsigned int order, unsigned int whole, unsigned long kept,
 		      unsigned long want);

@@ -161,7 +161,7 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 
 	*request = (struct pageblock_request){
 		.interrupt = !task,
-		.cleans = task && current == READ_ONCE(pageblock.cleaner),
+		.cleans = pageblock_is_worker(),
 		.grouped = !READ_ONCE(*pageblock.ungrouped),
 		.slow = !task,
 		.memalloc = task && current->flags & PF_MEMALLOC,
@@ -321,7 +321,8 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 		if (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone))
 			pageblock_worker_ask();
 	}
-	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE))
+	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE,
+				     guarded))
 		return -1;
 	if (!guarded)
 		*whole = !search->parts;

@@ -28,6 +28,7 @@ enum pageblock_knob {
 	COUNTER(REFUSED_SLOW, "refused_slow")				\
 	COUNTER(REFUSED_NO_PROGRESS, "refused_no_progress")		\
 	COUNTER(REFUSED_HAS_FALLBACK, "refused_has_fallback")		\
+	COUNTER(REFUSED_GUARDED, "refused_guarded")			\
 	COUNTER(ALLOWED_TRIED, "allowed_tried")				\
 	COUNTER(ALLOWED_ATOMIC, "allowed_atomic")			\
 	COUNTER(ALLOWED_HIGHATOMIC, "allowed_highatomic")		\

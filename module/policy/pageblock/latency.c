@@ -45,6 +45,9 @@ void pageblock_on_slow_path(gfp_t gfp, unsigned int order, u64 ns)
 							  order > PAGE_ALLOC_COSTLY_ORDER);
 	u64 longest, seen;
 
+	/* Nobody waits for the worker, which asks for pages to move others to. */
+	if (pageblock_is_worker())
+		return;
 	this_cpu_inc(times->of[class].bucket[pageblock_time_bucket(ns)]);
 	this_cpu_add(times->of[class].total, ns);
 	longest = this_cpu_read(times->of[class].longest);

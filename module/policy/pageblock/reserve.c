@@ -24,6 +24,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/percpu-rwsem.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -142,6 +143,17 @@ unsigned long pageblock_reserve_blocks(struct zone *zone)
 bool pageblock_may_make(void)
 {
 	return pageblock.vacates && READ_ONCE(pageblock.move_rate);
+}
+
+/**
+ * pageblock_is_worker() - does the worker itself ask the allocator?
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool pageblock_is_worker(void)
+{
+	return in_task() && current == READ_ONCE(pageblock.cleaner);
 }
 
 /**

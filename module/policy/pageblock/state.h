@@ -188,6 +188,7 @@ unsigned long pageblock_kept_blocks(const struct zone *zone);
 unsigned long pageblock_reserve_blocks(struct zone *zone);
 unsigned long pageblock_wanted_blocks(const struct zone *zone);
 bool pageblock_may_make(void);
+bool pageblock_is_worker(void);
 bool pageblock_is_short(const struct zone *zone, unsigned long kept);
 void pageblock_worker_ask(void);
 bool pageblock_may_look(unsigned int looks);
