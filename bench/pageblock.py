@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from bench import compare, cost, guest
 from bench.compare import Bench, Metric, Part, Task, events, fail_rate, huge_missing
@@ -25,6 +26,7 @@ DISKS = {"livemm-files": 1536, "livemm-swap": 1024}
 MIN_FREE_KIB = 4096
 
 PART = "load"
+PAIR = "load2"  # of --only: the same on two CPUs
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
 # Boots of one seed, one a side, differ in the side alone; every second seed runs the other
@@ -170,14 +172,16 @@ METRICS = (
 )
 
 
-def boot(task: Task, side: str, seed: int) -> guest.Result:
+def boot(task: Task, side: str, seed: int, cpus: int = 1) -> guest.Result:
     """One boot of a side, with one load; what it left, and what the policy says of it."""
     image = task.image
     on = side == compare.POLICY and not task.alone
     plan = guest.Plan(
-        f"pageblock-{side.replace('.', '-').replace('=', '-')}-{seed}-{image.name}",
+        f"pageblock-{side.replace('.', '-').replace('=', '-')}-{seed}-{cpus}-{image.name}",
         image,
-        icount=True,
+        icount=cpus == 1,
+        shift=-1 if cpus == 1 else 0,
+        cpus=cpus,
         memory=MEMORY,
         disks=DISKS,
         huge="madvise",
@@ -206,7 +210,7 @@ def boot(task: Task, side: str, seed: int) -> guest.Result:
     return guest.run(plan, words)[PART]
 
 
-def load_rows(task: Task) -> list[Row]:
+def load_rows(task: Task, cpus: int = 1) -> list[Row]:
     """The load, in boots of all sides; quick: one boot a side."""
     defrag = [DEFRAG] if task.image.name in HAS_DEFRAG else []
     loads: dict[str, list[guest.Result]] = {
@@ -214,17 +218,19 @@ def load_rows(task: Task) -> list[Row]:
     }
     for seed in SEEDS[:1] if task.quick else SEEDS:
         for side in loads if seed % 2 else reversed(loads):
-            loads[side].append(boot(task, side, seed))
+            loads[side].append(boot(task, side, seed, cpus))
     mean = statistics.fmean(fail_rate(run) for run in loads[compare.BASE])
     if mean < FAILS:
         raise ToolError(f"{task.image.name}: {mean:.1f} % of huge faults fail without the policy: "
                         f"the load shows nothing below {FAILS:.0f} %")
-    return compare.rows_of(task.image, LOAD_WORDS, METRICS, task.mode, loads)
+    words = LOAD_WORDS if cpus == 1 else f"{LOAD_WORDS}, {cpus} CPUs"
+    return compare.rows_of(task.image, words, METRICS, task.mode, loads)
 
 
 BENCH = Bench(
     "pageblock", ("claim", "strict"), ("claim",),
-    (Part((PART,), load_rows, LOAD_WORDS), cost.PART),
+    (Part((PART,), load_rows, LOAD_WORDS),
+     Part((PAIR,), partial(load_rows, cpus=2), f"{LOAD_WORDS}, two CPUs"), cost.PART),
     quick=(PART,),
     idle=True,
 )

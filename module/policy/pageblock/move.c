@@ -62,7 +62,7 @@ static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
 		container_of(move, struct block_move, move)->price += pageblock_page_price(facts);
 		return true;
 	}
-	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED_OFF_LIST + why - LMM_SKIP_OFF_LIST, 1);
+	pageblock_count_skip(why);
 	move->stays |= lmm_skip_passes(why);
 	return false;
 }
