@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What every command shares: the host, the form of output, options and examples."""
 
+import contextlib
 import json
 import math
 import os
@@ -37,9 +38,13 @@ class App:
             click.echo(text().rstrip("\n"))
 
     def say(self, text: str) -> None:
-        """Progress; nothing where the output is to be JSON."""
+        """Progress; nothing where the output is to be JSON.
+
+        What the command does goes on where nobody listens, or the disk is full.
+        """
         if not self.json:
-            click.echo(text)
+            with contextlib.suppress(OSError):
+                click.echo(text)
 
 
 _pass_app = click.make_pass_decorator(App, ensure=True)

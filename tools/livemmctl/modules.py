@@ -8,6 +8,7 @@ Nothing is ever forced: a forced transition pins the module until the next boot.
 """
 
 import errno
+import os
 import re
 import sys
 import time
@@ -276,6 +277,15 @@ def _switch_off(
         wait(name)
 
 
+def _tell(words: str) -> None:
+    """A line of progress; unloading goes on where nobody reads the line."""
+    try:
+        print(words, flush=True)
+    except OSError:
+        # Python tries once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def main() -> int:
     """`make unload`: unload on a host that has Python but not the command's libraries."""
     if sys.argv[1:]:
@@ -283,7 +293,7 @@ def main() -> int:
               file=sys.stderr)
         return Exit.USAGE
     try:
-        unload(Host(), 60, Clock(), print)
+        unload(Host(), 60, Clock(), _tell)
     except CtlError as error:
         print(f"unload: {error.message}", file=sys.stderr)
         if error.hint:

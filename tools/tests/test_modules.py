@@ -2,9 +2,12 @@
 """Loading and unloading, with bounded waits."""
 
 import errno
+import io
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from ab.doubles import HandClock
 from conftest import Ctl, fails
 from fake_tree import KLP, FakeHost
 from livemmctl import modules
+from livemmctl.app import App
+from livemmctl.cli import run
 from livemmctl.control import is_loaded
 from livemmctl.errors import Exit
 from livemmctl.host import Ran
@@ -265,6 +270,35 @@ def test_make_unload_is_the_same_command(
     host.answers.pop("rmmod")
     assert modules.main() == Exit.OK
     assert capfd.readouterr().out.endswith(f"{max(KLP)} is unloaded\n")
+
+
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
+@pytest.mark.parametrize("command", [
+    pytest.param(lambda host: run(["unload"], App(host)), id="livemmctl"),
+    pytest.param(lambda _: modules.main(), id="make"),
+])
+def test_unload_goes_on_when_nobody_listens(
+    host: FakeHost, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+    number: int, command: Callable[[FakeHost], int]
+) -> None:
+    """No livepatch is left behind by `unload | head -1`, or where the disk is full."""
+    class Closed(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(number, os.strerror(number))
+
+    host.kernel.load_klp()
+    monkeypatch.setattr(modules, "Host", lambda: host)
+    monkeypatch.setattr(sys, "argv", ["modules"])
+    with capfd.disabled():
+        # The command may put another file in the place of standard output.
+        kept = os.dup(1)
+        try:
+            monkeypatch.setattr(sys, "stdout", Closed())
+            assert command(host) == Exit.OK
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+    assert modules.klp_modules(host) == []
 
 
 def test_make_unload_needs_no_library() -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl ab"""
 
-import contextlib
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -190,10 +189,8 @@ def _telling(app: App, experiment: Experiment) -> Any:
         }.get(kind)
         if kind == "apply" and not fields.get("ok"):
             words = f"{words}: refused: {fields.get('reason')}; stays at stock"
-        # Whether anybody listens is nothing to the experiment.
-        with contextlib.suppress(OSError):
-            if words is not None:
-                app.say(f"{time.strftime('%H:%M:%S')} {words}")
+        if words is not None:
+            app.say(f"{time.strftime('%H:%M:%S')} {words}")
 
     return tell
 
