@@ -50,8 +50,17 @@ class App:
 _pass_app = click.make_pass_decorator(App, ensure=True)
 
 
+def _json_value(value: Any) -> Any:
+    """The value with null for each number that JSON does not have: NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {key: _json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def json_text(data: Mapping[str, Any]) -> str:
-    return json.dumps({"output_version": OUTPUT_VERSION, **data})
+    return json.dumps({"output_version": OUTPUT_VERSION, **_json_value(data)}, allow_nan=False)
 
 
 def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:

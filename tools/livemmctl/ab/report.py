@@ -13,10 +13,6 @@ from livemmctl.ab.strata import Strata, effects_by_stratum
 from livemmctl.table import Table, text_of
 
 
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def report_data(report: Report) -> dict[str, Any]:
     experiment = report.experiment
     return {
@@ -27,8 +23,7 @@ def report_data(report: Report) -> dict[str, Any]:
         "looks": experiment.looks,
         "units": {arm.name: report.units(arm.name) for arm in experiment.arms},
         "conclusive": not report.failed,
-        "checks": [{key: _finite(value) for key, value in asdict(check).items()}
-                   for check in report.checks],
+        "checks": [asdict(check) for check in report.checks],
         "comparisons": [_comparison_data(item) for item in report.comparisons],
         "strata": [_strata_data(item) for item in effects_by_stratum(report)],
         "notes": report.notes,
@@ -37,26 +32,24 @@ def report_data(report: Report) -> dict[str, Any]:
 
 def _strata_data(item: Strata) -> dict[str, Any]:
     return {
-        "metric": item.metric, "arm": item.arm, "p": _finite(item.p), "differ": item.differ,
-        "rows": [{key: _finite(value) for key, value in asdict(row).items()}
-                 for row in item.rows],
+        "metric": item.metric, "arm": item.arm, "p": item.p, "differ": item.differ,
+        "rows": [asdict(row) for row in item.rows],
     }
 
 
 def _comparison_data(item: Comparison) -> dict[str, Any]:
     data: dict[str, Any] = {
         "metric": item.metric.name, "arm": item.arm, "verdict": item.verdict,
-        "better": item.metric.better, "p_corrected": _finite(item.p),
-        "detectable_percent": _finite(item.detectable_pct),
+        "better": item.metric.better, "p_corrected": item.p,
+        "detectable_percent": item.detectable_pct,
         "wanted_percent": item.metric.detect_pct, "units_needed": item.needed,
-        "relative_low": _finite(item.low), "relative_high": _finite(item.high),
+        "relative_low": item.low, "relative_high": item.high,
         "margin_percent": item.metric.margin_pct, "within_margin": item.is_within_margin,
-        "gathered": _finite(item.gathered),
+        "gathered": item.gathered,
         "refused": item.effect.refused, "notes": item.effect.notes, "estimate": None,
     }
     if item.effect.estimate is not None:
-        estimate = asdict(item.effect.estimate)
-        data["estimate"] = {key: _finite(value) for key, value in estimate.items()}
+        data["estimate"] = asdict(item.effect.estimate)
     return data
 
 

@@ -141,9 +141,7 @@ def _show(app: App, verdict: "Verdict", more: dict[str, Any]) -> None:
              f"{decision.percent:g} % of {whose} takes part" if not decision.halt else
              "every host goes to stock", "", text_of(table)]
     app.show({"what": verdict.what, "reason": verdict.reason, "decision": asdict(decision),
-              "guards": [{key: None if isinstance(value, float) and math.isnan(value) else value
-                          for key, value in asdict(guard).items()} for guard in verdict.guards],
-              **more},
+              "guards": [asdict(guard) for guard in verdict.guards], **more},
              lambda: "\n".join(lines))
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rollouts over fleets that are made up: what is decided, and when."""
 
+import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +16,9 @@ from livemmctl.ab.decision import Decision, first_decision
 from livemmctl.ab.history import looks_back
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.points import HostSeen, Point, Seen
+from livemmctl.app import App
 from livemmctl.errors import CtlError
+from livemmctl.rollout.cli import _show
 from livemmctl.rollout.decide import ADVANCE, DONE, HALT, HOLD, WAIT, Verdict, decide, replay
 from livemmctl.rollout.plan import Listed, waves
 
@@ -168,6 +172,17 @@ def test_no_event_anywhere_holds_nothing_up() -> None:
     made = one_metric({"kind": "count"})
     verdict = decided_at_first(made, lambda treated, number: 0.0)
     assert (verdict.what, verdict.guards[0].words) == (ADVANCE, "no event on a treated host")
+
+
+def test_a_bound_that_is_infinite_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Control has no event: no number bounds the ratio from above."""
+    verdict = decided_at_first(one_metric({"kind": "count"}),
+                               lambda treated, number: float(treated and number < 9))
+    assert verdict.guards[0].high_pct == math.inf
+    _show(App(json=True), verdict, {})
+    said = capsys.readouterr().out
+    assert "Infinity" not in said
+    assert json.loads(said)["guards"][0]["high_pct"] is None
 
 
 def test_a_harm_that_is_known_is_not_let_on_by_a_wide_margin() -> None:
