@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field
 
 from livemmctl.ab.assign import BUCKETS, experiment_layout
-from livemmctl.ab.effects import Effect, between_blocks, between_hosts
+from livemmctl.ab.effects import NO_SPREAD, Effect, between_blocks, between_hosts
 from livemmctl.ab.model import ANY_TIME, HOST, Experiment, Metric
 from livemmctl.ab.points import Seen
 from livemmctl.ab.stats import checks, sequential
@@ -189,7 +189,9 @@ def _look_at(item: Comparison) -> None:
     """What the looks so far can tell, and how much more data the rest needs."""
     look, found = item.effect.look, item.effect.estimate
     if look is None or found is None:
-        item.effect.refused.append("control's level is 0: no effect in percent can be told")
+        item.effect.refused.append(
+            NO_SPREAD if found is not None and found.control
+            else "control's level is 0: no effect in percent can be told")
         return
     item.low, item.high = look.relative_low, look.relative_high
     if not look.information > 0:

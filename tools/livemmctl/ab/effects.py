@@ -20,6 +20,7 @@ BLOCKS_LEAST = 6
 #: 2014), ask for less still, of each arm alone.
 SKEW_MOST = 0.1
 CARRY_OVER_P = 0.01
+NO_SPREAD = "no spread within the arms: an interval cannot be told"
 #: The time before is only used if so many hosts have it.
 BASELINE_SHARE = 0.95
 
@@ -138,6 +139,11 @@ def _all_alike(effect: Effect) -> bool:
     return float(np.ptp(both)) == 0
 
 
+def _no_spread(effect: Effect) -> bool:
+    """Does the value differ between the arms only?"""
+    return float(np.ptp(effect.control_values)) == float(np.ptp(effect.treatment_values)) == 0
+
+
 def between_hosts(
     metric: Metric, points: Sequence[Point], seen: dict[str, HostSeen], control: str, arm: str,
     any_time: bool = False, steps: int = 1,
@@ -161,6 +167,9 @@ def between_hosts(
         return effect
     if _all_alike(effect):
         effect.refused.append("the value is the same on every host: there is nothing to compare")
+    elif metric.kind != "quantile" and _no_spread(effect):
+        # A quantile has the spread of the numbers within hosts.
+        effect.refused.append(NO_SPREAD)
     elif metric.kind in ("ratio", "quantile"):
         if metric.kind == "ratio" and any_time:
             # The bootstrap, which is for one look, allows for skew by itself.
@@ -261,7 +270,7 @@ def between_blocks(
         vector([row[2] for row in rows]), [row[3] for row in rows], [row[3][0] for row in rows],
     )
     if not effect.estimate.high > effect.estimate.low:
-        effect.refused.append("no spread between blocks: an interval cannot be told")
+        effect.refused.append(NO_SPREAD)
         effect.estimate = None
     if any_time:
         _look(effect, metric)

@@ -3,6 +3,7 @@
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -131,6 +132,9 @@ def test_small_strata_are_put_together() -> None:
     assert hosts.merge_small_strata(names, flags) == ["a"] * 4 + ["(small)"] * 5
     names = ["a", "a", "a", "a", "a", "a", "c", "c", "c"]
     assert hosts.merge_small_strata(names, flags) == ["a"] * 9
+    # The kind that is too small is the largest of all.
+    flags = vector([0, 1, 0, 1, 0, 0, 0, 0, 1])
+    assert hosts.merge_small_strata(["a"] * 4 + ["b"] * 5, flags) == ["a"] * 9
 
 
 def test_corrections() -> None:
@@ -249,6 +253,30 @@ def test_values_that_are_all_alike() -> None:
 
     report = fleet_report(100, 0, change=level)
     assert "same on every host" in report.comparisons[0].effect.refused[0]
+
+
+@pytest.mark.parametrize(("looks", "kind"), [
+    ("any", "mean"), ("end", "mean"), ("any", "quantile")])
+def test_arms_without_spread_have_no_interval(looks: str, kind: str) -> None:
+    """Control's level is not 0, and the report does not say so."""
+    quantile = {"quantile": 0.5, "grows": False} if kind == "quantile" else {}
+    made = experiment("host", looks=looks, metrics=[
+        {"name": "faults", "kind": kind, "source": "vmstat:pgfault", **quantile}])
+    seen = Seen({"faults": []}, over=True)
+    for number in range(40):
+        arm = "off" if number % 2 else "on"
+        seen.hosts[str(number)] = HostSeen(arm, arm_now=arm)
+        seen.points["faults"] += [Point(str(number), 5.0 if arm == "off" else 6.0, 1.0)] * 2
+    (item,) = analyse(made, seen).comparisons
+    assert item.effect.refused == ["no spread within the arms: an interval cannot be told"]
+    assert item.verdict == NOT_CONCLUDED
+
+
+def test_one_wild_host_in_an_arm_without_spread() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        skew = checks.skew_of_difference(np.full(20, 5.0), np.array([5.0] * 19 + [500.0]))
+    assert skew > 0.1
 
 
 def test_one_wild_host_is_not_concluded_from() -> None:

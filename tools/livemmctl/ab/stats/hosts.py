@@ -78,9 +78,9 @@ def stratified(values: Vector, treated: Vector, strata: list[str], level: float,
 
 
 def merge_small_strata(strata: list[str], treated: Vector, least: int = 2) -> list[str]:
-    """Strata with fewer than `least` hosts in an arm, put together, and so on.
+    """Strata with fewer than `least` hosts in an arm, put together.
 
-    What is still too small joins the largest.
+    What is still too small joins the largest of those that are large enough.
     """
     merged = list(strata)
     for target in ("(small)", None):
@@ -90,7 +90,8 @@ def merge_small_strata(strata: list[str], treated: Vector, least: int = 2) -> li
         small = {name for name, arms in counts.items() if min(arms) < least}
         if not small:
             break
-        largest = max(counts, key=lambda name: (sum(counts[name]), name))
+        enough = counts.keys() - small or counts.keys()
+        largest = max(enough, key=lambda name: (sum(counts[name]), name))
         into = largest if target is None else target
         merged = [into if name in small else name for name in merged]
     return merged
