@@ -5,6 +5,8 @@ import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -247,17 +249,39 @@ def test_a_scrape_in_either_format(busy: FakeHost, url: str) -> None:
     assert samples(fetch(url, "text/plain")[1])["livemm_up"] == [({}, 0)]
 
 
-def test_the_server_as_a_process(busy: FakeHost) -> None:
-    with subprocess.Popen(
+def serving(host: FakeHost) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
         [sys.executable, "-m", "livemmctl", "export", "--listen", "127.0.0.1:0", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=environment(busy) | {"PYTHONUNBUFFERED": "1"},
-    ) as server:
+        env=environment(host) | {"PYTHONUNBUFFERED": "1"})
+
+
+def test_the_server_as_a_process(busy: FakeHost) -> None:
+    with serving(busy) as server:
         assert server.stdout is not None and server.stderr is not None
         try:
             port = json.loads(server.stdout.readline())["port"]
             text = fetch(f"http://127.0.0.1:{port}/metrics", "text/plain")[1]
             assert samples(text)["livemm_up"] == [({}, 1)]
+        finally:
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
+        assert server.stderr.read() == ""
+
+
+def test_a_peer_that_breaks_off_is_no_news(busy: FakeHost) -> None:
+    """A port scan does not fill the journal with tracebacks."""
+    with serving(busy) as server:
+        assert server.stdout is not None and server.stderr is not None
+        try:
+            port = json.loads(server.stdout.readline())["port"]
+            for said in (b"", b"GET /met", b"GET /metrics HTTP/1.1\r\nHost: x"):
+                with socket.create_connection(("127.0.0.1", port)) as peer:
+                    peer.sendall(said)
+                    # Closed by a reset.
+                    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            for _ in range(3):
+                assert "livemm_up 1" in fetch(f"http://127.0.0.1:{port}/metrics", "text/plain")[1]
         finally:
             server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0

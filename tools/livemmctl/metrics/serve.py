@@ -3,6 +3,7 @@
 
 import re
 import socket
+import sys
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -39,6 +40,11 @@ def open_server(address: str, port: int, metrics: CollectorRegistry) -> WSGIServ
             """Of the address's own family."""
 
             address_family = family
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Nothing where a peer was silent or broke off: a port scan is no news."""
+                if not isinstance(sys.exc_info()[1], OSError):
+                    super().handle_error(request, client_address)
 
         return make_server(address, port, make_wsgi_app(metrics), Server, _Handler)
     except (OSError, UnicodeError) as error:
