@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import stat
 import tempfile
 import tomllib
 from pathlib import Path
@@ -16,12 +17,28 @@ from livemmctl.host import Host
 TOML_MAX_CHARACTERS = 1 << 20
 
 
+def check_replaceable(path: Path) -> None:
+    """Refuse a device, a pipe or a symbolic link: renaming a file over it would destroy it.
+
+    Raises CtlError, USAGE.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        # There is no such file, or the caller finds out what is wrong.
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise UsageError(f"{path} is not a regular file, and would be replaced by one")
+
+
 def replace(path: Path, text: str, mode: int = 0o644) -> None:
     """Have a file with that text and mode, in one step: readers see the old or the new.
 
     The temporary file is in the same folder, hence on the same file system, with a name
-    that begins with a dot and ends in .tmp.  Raises CtlError, FAILED.
+    that begins with a dot and ends in .tmp.  Raises CtlError, FAILED; USAGE as
+    check_replaceable().
     """
+    check_replaceable(path)
     with os_errors(f"cannot write {path}"):
         descriptor, name = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
         try:

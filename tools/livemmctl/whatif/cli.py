@@ -12,6 +12,7 @@ from livemmctl.app import App, Seconds, command
 from livemmctl.commands.settings import parse_assignments
 from livemmctl.control import DEBUGFS
 from livemmctl.errors import CtlError, Exit, UsageError
+from livemmctl.files import check_replaceable
 
 TRACEFS = "/sys/kernel/tracing"
 
@@ -39,6 +40,10 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
     """
     from livemmctl.whatif import recorder, recording
 
+    # Before a recording that could not be kept.
+    check_replaceable(output)
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder; a file is wanted")
     control = app.control()
     tracefs = app.host.path(TRACEFS)
     if not (tracefs / "instances").is_dir():

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Files that commands write."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from conftest import Ctl, fails
+from livemmctl.errors import Exit
+from livemmctl.files import replace
+
+
+@pytest.fixture(params=["pipe", "link"])
+def special(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A pipe as /dev/null is a device, or a link as /dev/stdout is one."""
+    made = tmp_path / "special"
+    if request.param == "pipe":
+        os.mkfifo(made)
+    else:
+        made.symlink_to(tmp_path / "elsewhere")
+        (tmp_path / "elsewhere").write_text("old", encoding="utf-8")
+    return made
+
+
+def test_what_is_no_file_is_not_replaced_by_one(special: Path) -> None:
+    before = special.lstat()
+    with fails(Exit.USAGE, "not a regular file"):
+        replace(special, "new")
+    assert os.path.samestat(special.lstat(), before)
+    assert [path for path in special.parent.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_nor_by_a_recording(special: Path, ctl: Ctl) -> None:
+    before = special.lstat()
+    ctl("record", "-o", str(special)).failed(Exit.USAGE, "not a regular file")
+    ctl("record", "-o", str(special.parent)).failed(Exit.USAGE, "is a folder")
+    assert os.path.samestat(special.lstat(), before)
+
+
+def test_a_file_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for text in ("one", "two"):
+        replace(file, text, 0o640)
+        assert file.read_text(encoding="utf-8") == text
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
