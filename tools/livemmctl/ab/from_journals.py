@@ -100,8 +100,8 @@ def _one_host(host: str, records: list[Record], experiment: Experiment, seen: Se
             info.held = info.held or str(record.get("words", ""))
         elif kind == "end":
             info.ended = str(record.get("reason") or "no reason given")
-        index = record.get("block")
-        if arm and isinstance(index, int) and not isinstance(index, bool):
+        index = _block(record)
+        if arm and index is not None:
             begun[index] = arm
             if kind == "block" and record.get("complete") is True:
                 complete[index] = arm
@@ -133,7 +133,7 @@ def _points(
             continue
         if record["type"] != "sample" or record.get("phase") not in (RUN, BASELINE):
             continue
-        if not by_host and (record.get("block") not in complete or not record.get("washed")):
+        if not by_host and (_block(record) not in complete or not record.get("washed")):
             last = None
             continue
         pair = None
@@ -144,9 +144,15 @@ def _points(
         last = record
         if pair is not None:
             points.append(Point(host, *pair, before=record["phase"] == BASELINE,
-                                block=None if by_host else record["block"],
+                                block=None if by_host else _block(record),
                                 at_s=float(record["t"])))
     return points
+
+
+def _block(record: Record) -> int | None:
+    """The number of the record's block; None where there is none."""
+    index = record.get("block")
+    return index if isinstance(index, int) and not isinstance(index, bool) else None
 
 
 def _place(record: Record) -> tuple[object, object]:

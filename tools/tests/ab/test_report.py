@@ -254,6 +254,17 @@ def test_a_block_without_an_end_is_not_used(switchback: tuple[Path, Path]) -> No
     assert 5 not in {point.block for point in seen(records).points["faults"]}
 
 
+@pytest.mark.parametrize("block", [[1], {}, True, "1", 1.5])
+def test_a_block_that_is_no_number_is_not_used(
+    switchback: tuple[Path, Path], block: object
+) -> None:
+    records = records_of(switchback[1])
+    for record in records:
+        if record.get("block") == 5:
+            record["block"] = block
+    assert {point.block for point in seen(records).points["faults"]} == set(range(16)) - {5}
+
+
 def test_a_counter_that_fell_began_afresh(fleet_journal: Path) -> None:
     records = records_of(fleet_journal)
     one = records[0]["host"]
