@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from livemmctl import naming
 from livemmctl.errors import CtlError, Exit, UsageError, os_words
-from livemmctl.host import Host, file_error
+from livemmctl.host import Host, file_error, number_of
 
 MODULE = "/sys/module/livemm"
 PARAMETERS = f"{MODULE}/parameters"
@@ -141,19 +141,20 @@ def parse_hooks(text: str) -> list[Hook]:
     rows = []
     for line in text.splitlines():
         fields = line.split(None, 6)
-        if len(fields) < 6 or not fields[4].isdigit() or not fields[5].isdigit():
+        numbers = [number_of(field) for field in fields[4:6]]
+        if len(numbers) < 2 or numbers[0] is None or numbers[1] is None:
             continue
         reason = fields[6] if len(fields) > 6 and fields[6] != "-" else ""
-        name, mechanism, symbol, state, hits, missed = fields[:6]
-        rows.append(Hook(name, mechanism, symbol, state, int(hits), int(missed), reason))
+        name, mechanism, symbol, state = fields[:4]
+        rows.append(Hook(name, mechanism, symbol, state, numbers[0], numbers[1], reason))
     return rows
 
 
 def parse_counters(text: str) -> dict[str, int]:
     """The file `counters`, or vmstat; a line that is not a name and a number is passed over."""
     lines = (line.split() for line in text.splitlines())
-    return {fields[0]: int(fields[1]) for fields in lines
-            if len(fields) == 2 and fields[1].isascii() and fields[1].isdigit()}
+    return {fields[0]: number for fields in lines
+            if len(fields) == 2 and (number := number_of(fields[1])) is not None}
 
 
 #: What to do about a refusal, by its number.
@@ -263,9 +264,10 @@ class ModuleControl:
     def lease(self) -> int:
         """Seconds left, 0 without a lease."""
         text = self.host.read(f"{PARAMETERS}/lease").strip()
-        if not text.isdigit():
-            raise CtlError(f"{PARAMETERS}/lease: not a number of seconds: {text!r}")
-        return int(text)
+        seconds = number_of(text)
+        if seconds is None:
+            raise CtlError(f"{PARAMETERS}/lease: not a number of seconds: {text[:40]!r}")
+        return seconds
 
     def last_error(self) -> str:
         """Why the last refused write was refused; empty when none was."""

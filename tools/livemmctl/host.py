@@ -144,6 +144,11 @@ class Host:
         return os.geteuid()
 
 
+def number_of(text: str) -> int | None:
+    """A number of the kernel's, of 64 bits at most; None where the text is none."""
+    return int(text) if re.fullmatch(r"\d{1,20}", text, re.A) else None
+
+
 def count_of(ranges: str) -> int | None:
     """How many numbers a kernel's list such as `0-3,8` has; None where the text is none."""
     if not re.fullmatch(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", ranges.strip(), re.A):

@@ -147,7 +147,9 @@ def test_unknown_policy_names_those_there_are(host: FakeHost) -> None:
 
 
 def test_parsers_take_anything() -> None:
-    for text in ("", "\n", "x", "a b c d e f", ":::;;;", "\ufffd" * 50, "pcp on"):
+    long = "9" * 5000
+    for text in ("", "\n", "x", "a b c d e f", ":::;;;", "\ufffd" * 50, "pcp on",
+                 "a b c idle ² 0 -", f"a b c idle {long} 0 -", f"a {long}"):
         parse_status(text)
         parse_hooks(text)
         parse_counters(text)

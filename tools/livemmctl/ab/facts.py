@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 
-from livemmctl.host import Host, count_of
+from livemmctl.host import Host, count_of, number_of
 
 UNKNOWN = "unknown"
 
@@ -25,8 +25,8 @@ def _memory(host: Host) -> str:
     """In GiB, to the next power of two: what the kernel itself takes differs by version."""
     for line in host.read_or("/proc/meminfo").splitlines():
         words = line.split()
-        if words[:1] == ["MemTotal:"] and len(words) > 1 and words[1].isdigit():
-            return f"{2 ** round(math.log2(max(int(words[1]), 1) / (1 << 20))):g}GiB"
+        if words[:1] == ["MemTotal:"] and (kib := number_of("".join(words[1:2]))) is not None:
+            return f"{2 ** round(math.log2(max(kib, 1) / (1 << 20))):g}GiB"
     return UNKNOWN
 
 

@@ -75,7 +75,10 @@ class Place:
             table = json.loads(self.host.read_or(RUNNER, "null"))
             running = Running(int(table["pid"]), str(table["experiment"]),
                               str(table["file"]), str(table["journal"]))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            return None, False
+        # No process: a signal to such a number goes to many.
+        if running.pid <= 0:
             return None, False
         try:
             lock = os.open(self.host.path(LOCK), os.O_RDWR | os.O_CLOEXEC)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from livemmctl.ab.model import Source
 from livemmctl.control import ModuleControl, parse_counters
 from livemmctl.errors import CtlError
-from livemmctl.host import Host
+from livemmctl.host import Host, number_of
 
 VMSTAT = "/proc/vmstat"
 TAINTED = "/proc/sys/kernel/tainted"
@@ -38,8 +38,8 @@ def parse_pressure(text: str, line: str) -> float | None:
         if words[:1] == [line]:
             for word in words:
                 name, _, value = word.partition("=")
-                if name == "total" and value.isascii() and value.isdigit():
-                    return int(value) / 1e6
+                if name == "total" and (number := number_of(value)) is not None:
+                    return number / 1e6
     return None
 
 
@@ -97,7 +97,6 @@ class Sampler:
     def health(self, elapsed_s: float) -> Health:
         vmstat = parse_counters(self.host.read_or(VMSTAT))
         stalls = [count for name, count in vmstat.items() if name.startswith(STALLS_PREFIX)]
-        taint = self.host.read_or(TAINTED).strip()
         return Health(
             elapsed_s=elapsed_s,
             stalls=sum(stalls) if stalls else None,
@@ -105,5 +104,5 @@ class Sampler:
             psi_full_s=parse_pressure(self.host.read_or("/proc/pressure/memory"), "full"),
             thp_faults=vmstat.get("thp_fault_alloc"),
             thp_fallbacks=vmstat.get("thp_fault_fallback"),
-            taint=int(taint) if taint.isascii() and taint.isdigit() else None,
+            taint=number_of(self.host.read_or(TAINTED).strip()),
         )

@@ -141,7 +141,8 @@ def test_json_has_no_numbers_that_are_none(path: Path) -> None:
 def test_pressure() -> None:
     text = "some avg10=0.00 total=5\nfull avg10=0.00 avg60=1 total=2500000\n"
     assert parse_pressure(text, "full") == 2.5
-    for broken in ("", "full", "full total=", "full total=x", "some total=1"):
+    for broken in ("", "full", "full total=", "full total=x", "some total=1",
+                   "full total=²", "full total=" + "9" * 5000):
         assert parse_pressure(broken, "full") is None
 
 

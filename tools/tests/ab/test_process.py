@@ -156,7 +156,12 @@ def test_nothing_to_stop(ctl: Ctl) -> None:
     ctl("ab", "stop").failed(Exit.FAILED, "no experiment is running")
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"pid": "x"}', "\xff"])
+def runner_text(pid: str) -> str:
+    return f'{{"pid": {pid}, "experiment": "x", "file": "x", "journal": "x"}}'
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"pid": "x"}', "\xff",
+                                  *map(runner_text, ["1e400", "0", "-1"])])
 def test_a_record_of_a_runner_that_is_none(host: FakeHost, ctl: Ctl, text: str) -> None:
     host.kernel.put("/run/livemm/ab.json", text)
     assert ctl("ab", "status").status == 0
