@@ -111,18 +111,24 @@ def command(
     return decorate
 
 
-class Seconds(click.FloatRange):
-    """A time; not a number that is none (nan lies in every range)."""
+class Figure(click.FloatRange):
+    """A number within bounds; not one that is none (nan lies in every range)."""
 
-    name = "seconds"
+    name = "number"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         return number
+
+
+class Seconds(Figure):
+    """A time."""
+
+    name = "seconds"
 
 
 def is_terminal() -> bool:

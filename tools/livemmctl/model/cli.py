@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl model"""
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from livemmctl.app import App, Group, command
+from livemmctl.app import App, Figure, Group, command
 from livemmctl.errors import UsageError
 from livemmctl.files import replace
 from livemmctl.table import Table, text_of
@@ -103,20 +102,6 @@ def predict(app: App, write: Path | None, **only: Any) -> None:
                   ("zones", "cpus", "value", "low", "high"))
     app.show({"predictions": [{**asdict(key), **value._asdict()}
                               for key, value in found.items()]}, lambda: text_of(table))
-
-
-class Figure(click.FloatRange):
-    """A number above a least one; not one that is none (nan lies in every range)."""
-
-    name = "number"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        return number
 
 
 #: No larger chain was tried.

@@ -21,7 +21,7 @@ from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.fields import duration_text
 from livemmctl.ab.gate import fetch
 from livemmctl.ab.model import Experiment
-from livemmctl.app import App, Group, command
+from livemmctl.app import App, Figure, Group, command
 from livemmctl.errors import CtlError, Exit, UsageError, os_errors
 from livemmctl.files import replace
 from livemmctl.rollout.plan import read_inventory, too_much, waves
@@ -91,7 +91,7 @@ def _published(source: str, experiment: Experiment) -> Decision | None:
                    " where the ramp has kernels.")
 @click.option("--domain", default="domain", show_default=True, metavar="COLUMN",
               help="The column that says what fails together.")
-@click.option("--domain-most", type=float, metavar="PERCENT",
+@click.option("--domain-most", type=Figure(0, 100), metavar="PERCENT",
               help="Fail if a step before the last hits more of a failure domain.")
 def plan(app: App, experiment: Path, inventory: Path | None, domain: str,
          domain_most: float | None) -> None:

@@ -401,6 +401,9 @@ def test_plan(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     inventory.write_text(other, encoding="utf-8")
     assert ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--domain", "row",
                "--domain-most", "50").status == Exit.OK
+    for wrong in ("nan", "-1", "101"):
+        ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--domain", "row",
+            "--domain-most", wrong).failed(Exit.USAGE, "--domain-most")
     inventory.write_text("name\nx\n", encoding="utf-8")
     assert ctl("rollout", "plan", str(file), "--inventory", str(inventory)).status == Exit.USAGE
 
