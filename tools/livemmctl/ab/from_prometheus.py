@@ -52,8 +52,13 @@ class Prometheus:
     url: str
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+            # Raises for a port that is none, too.
+            good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            good = False
+        if not good:
             raise UsageError(f"{self.url}: not an address of a server",
                              "--prometheus http://HOST:9090")
 
@@ -137,16 +142,14 @@ def query_for(source: Source, own: str, grows: bool, host_label: str, step_s: fl
     window = f"{step_s:.0f}s"
     if WINDOW in own:
         return own.replace(WINDOW, window)
-    selector = own
-    if not own:
-        names = names_of(source)
-        if not names:
-            raise UsageError(f"{source}: the name of this metric in Prometheus is not known",
-                             "give the metric a promql")
-        pattern = "|".join(names)
-        selector = names[0] if len(names) == 1 else f"{{__name__=~{quoted(pattern)}}}"
+    selectors = [own] if own else names_of(source)
+    if not selectors:
+        raise UsageError(f"{source}: the name of this metric in Prometheus is not known",
+                         "give the metric a promql")
     function = "increase" if grows else "avg_over_time"
-    return f"sum by ({host_label}) ({function}({selector}[{window}]))"
+    # A sum of sums: increase() drops the name, and refuses series that then have the same labels.
+    return " + ".join(f"sum by ({host_label}) ({function}({selector}[{window}]))"
+                      for selector in selectors)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from ab.doubles import START_S, experiment, toml
 from ab.fleet import FakeMachine, fleet_experiment, machines, write_open_metrics
 from conftest import Ctl, fails
 from fake_tree import FakeHost
+from knob_tables import TOOLS
 from livemmctl.ab.analyse import BETTER, analyse
 from livemmctl.ab.decision import verified
+from livemmctl.ab.experiment import load_experiment
 from livemmctl.ab.from_prometheus import (
     ARM_METRIC,
     Ask,
@@ -35,6 +37,7 @@ from livemmctl.ab.from_prometheus import (
 from livemmctl.ab.model import Experiment, Source
 from livemmctl.ab.place import Place
 from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Host
 
 STEP_S = 600.0
 HOSTS = 2000
@@ -196,7 +199,8 @@ def test_long_ranges_are_asked_for_in_parts(prometheus: str) -> None:
     assert [at for at, _ in values] == sorted({at for at, _ in values})
 
 
-@pytest.mark.parametrize("url", ["", "metrics:9090", "ftp://x", "http://", "file:///etc/passwd"])
+@pytest.mark.parametrize("url", ["", "metrics:9090", "ftp://x", "http://", "file:///etc/passwd",
+                                 "http://[::1", "http://x:port", "http://x:99999"])
 def test_addresses_that_are_none(url: str) -> None:
     with fails(Exit.USAGE):
         Prometheus(url)
@@ -248,7 +252,8 @@ def test_numbers_that_are_none_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     (Source("vmstat", "nr_free_pages"), "", False,
      "sum by (host) (avg_over_time(node_vmstat_nr_free_pages[60s]))"),
     (Source("vmstat", "a+b"), "", True,
-     'sum by (host) (increase({__name__=~"node_vmstat_a|node_vmstat_b"}[60s]))'),
+     "sum by (host) (increase(node_vmstat_a[60s]))"
+     " + sum by (host) (increase(node_vmstat_b[60s]))"),
     (Source("command", "/bin/x"), 'own{a="b"}', True,
      'sum by (host) (increase(own{a="b"}[60s]))'),
     (Source("command", "/bin/x"), "max by (host) (rate(own[$window]))", True,
@@ -256,6 +261,33 @@ def test_numbers_that_are_none_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
 ])
 def test_queries(source: Source, own: str, grows: bool, query: str) -> None:
     assert query_for(source, own, grows, "host", 60.0) == query
+
+
+def test_prometheus_answers_the_queries_of_every_example(tmp_path: Path) -> None:
+    """All metrics of the experiments that come with livemm; each series grows by 1 a second."""
+    asked = set()
+    for file in sorted((TOOLS / "experiments").glob("*.toml")):
+        for metric in load_experiment(file, Host()).metrics:
+            asked |= {(source, metric.grows) for source in (metric.source, metric.per)
+                      if source is not None and names_of(source)}
+    assert any(len(names_of(source)) > 1 for source, _ in asked)
+    names = {name: grows for source, grows in asked for name in names_of(source)}
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": f'{name}{{instance="h"}}',
+                          "values": "0+60x60" if grows else "600x60"}
+                         for name, grows in names.items()],
+        "promql_expr_test": [
+            {"expr": query_for(source, "", grows, "instance", 600.0), "eval_time": "20m",
+             "exp_samples": [{"labels": '{instance="h"}',
+                              "value": 600 * len(names_of(source))}]}
+            for source, grows in sorted(asked, key=str)],
+    }
+    file = tmp_path / "test.yml"
+    # JSON is YAML.
+    file.write_text(json.dumps({"tests": [test]}), encoding="utf-8")
+    done = daemons.promtool("test", "rules", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_exporter_calls_it_the_same(ctl: Ctl, host: FakeHost) -> None:
