@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Switching a host between arms, and back to how it was found."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from livemmctl.ab.journal import Past
 from livemmctl.control import Knobs, ModuleControl, Settings, on_in
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import default_of
-from livemmctl.profile.model import differing
+from livemmctl.profile.model import differing, names_of
 
 
 def found_on(control: ModuleControl) -> Knobs:
@@ -116,8 +117,9 @@ class Switch:
     def to_stock(self, leave: Mapping[str, object] | None = None) -> None:
         """Every policy off and its knobs as found, but for those in `leave`; ends the lease.
 
-        Where that cannot be had in one, each policy is switched off by itself, and what
-        then is still on is left to a lease of one second.  Raises CtlError.
+        Where that cannot be had in one, each policy is switched off and put back by itself, and
+        what then is still on is left to a lease of one second.  Raises CtlError; PARTIAL where
+        every policy is off, and a knob is not as found.
         """
         if not self.is_loaded():
             # Unloading switches everything off.
@@ -126,6 +128,7 @@ class Switch:
             policy: {**values, "enabled": "0"}
             for policy, values in self.found.items() if policy not in (leave or {})
         }
+        left: CtlError | None = None
         try:
             # Off comes first and alone: a write that only switches off takes effect at once.
             on = set(on_in(self.control.settings()))
@@ -133,11 +136,14 @@ class Switch:
                 self.control.apply(off)
             self._bring_to(stock)
         except CtlError as error:
-            self._by_force(stock, error)
+            left = self._by_force(stock, error)
         self._written = {**self._written, **stock}
         self.control.set_lease(0)
+        if left is not None:
+            raise left
 
-    def _by_force(self, stock: Knobs, why: CtlError) -> None:
+    def _by_force(self, stock: Knobs, why: CtlError) -> CtlError | None:
+        """Each policy by itself; returns what to tell of knobs that are not as found."""
         stuck = []
         for policy in stock:
             try:
@@ -150,3 +156,10 @@ class Switch:
                 f"could not switch off {', '.join(stuck)} ({why.message}); the kernel does so"
                 " itself in a second", why.status, "livemmctl status"
             )
+        for policy, values in stock.items():
+            with contextlib.suppress(CtlError):
+                self._bring_to({policy: values})
+        if left := differing(self.control.settings(), stock):
+            return CtlError(f"every policy is off, but not put back: {names_of(left)}"
+                            f" ({why.message})", Exit.PARTIAL, "livemmctl status")
+        return None

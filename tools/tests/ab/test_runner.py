@@ -19,7 +19,7 @@ from livemmctl.ab.from_journals import seen_in
 from livemmctl.ab.journal import read_journal
 from livemmctl.ab.model import Experiment
 from livemmctl.ab.timeline import blocks_of
-from livemmctl.control import MODULE
+from livemmctl.control import MODULE, open_control
 from livemmctl.errors import CtlError, Exit
 from livemmctl.host import Ran
 
@@ -622,3 +622,16 @@ def test_stock_is_first_off_and_then_knobs(world: World) -> None:
     world.run(in_arm(world, "on", arms=arms))
     assert [text.strip() for text in world.host.kernel.writes[-2:]] == [
         "pcp:enabled=0", "pcp:period_ms=1000"]
+
+
+def test_a_knob_that_cannot_be_put_back_holds_up_no_other(world: World) -> None:
+    """What an earlier module had, this one may refuse."""
+    control = open_control(world.host)
+    before = switch.found_on(control)
+    found = before | {"numa": before["numa"] | {"scan_period_min_ms": "999999999"}}
+    hands = switch.Switch(control, found, 60, before)
+    hands.to_arm({"pcp": {"enabled": "1", "period_ms": "500"}})
+    with fails(Exit.PARTIAL, "every policy is off, but not put back: numa/scan_period_min_ms"):
+        hands.to_stock()
+    assert control.settings() == before
+    assert control.lease() == 0
