@@ -269,7 +269,14 @@ def test_signing(
 def test_sig_enforce(well: FakeHost, ctl: Ctl) -> None:
     well.kernel.put("/sys/module/module/parameters/sig_enforce", "Y\n")
     well.answers["modinfo -F"] = Ran(0, "\n", "")
-    assert row(ctl, well, "signing")["state"] == "fail"
+    assert "dkms build --force livemm/VERSION, " in check_row(
+        ctl, well, "signing", "fail", "livemm has none")
+    # The newest sources, not the last in the order of the alphabet.
+    for version in ("0.9.0", "0.10.0"):
+        well.kernel.put(f"/usr/src/livemm-{version}/dkms.conf",
+                        f'{CONF}PACKAGE_VERSION="{version}"\n')
+    assert ("dkms build --force livemm/0.10.0, then dkms install --force livemm/0.10.0"
+            in check_row(ctl, well, "signing", "fail", "livemm has none"))
 
 
 def test_garbage_everywhere(well: FakeHost, ctl: Ctl) -> None:

@@ -103,7 +103,10 @@ class Scene:
     def dkms_conf(self) -> dict[str, str]:
         """Settings of the newest installed dkms.conf of livemm."""
         folders = [name for name in self.host.names("/usr/src") if name.startswith("livemm-")]
-        text = self.line(f"/usr/src/{folders[-1]}/dkms.conf") if folders else ""
+        # 0.10 is newer than 0.9.
+        newest = max(folders, default="",
+                     key=lambda name: [*map(int, re.findall(r"\d{1,9}", name))])
+        text = self.line(f"/usr/src/{newest}/dkms.conf") if newest else ""
         return dict(re.findall(r'^(\w+)="([^"\n]*)"$', text, re.M))
 
 

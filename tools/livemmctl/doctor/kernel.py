@@ -141,9 +141,11 @@ def signing(scene: Scene) -> Finding:
         return ok(f"{said}; signatures are not enforced")
     signer = scene.modinfo("signer")
     if not signer:
+        module = f"livemm/{scene.dkms_conf.get('PACKAGE_VERSION', 'VERSION')}"
         return fail(f"{said}; signatures are enforced, and livemm has none",
-                    "have DKMS sign livemm: dkms generate_mok, then dkms build --force livemm,"
-                    f" then mokutil --import {MOK} and reboot to confirm")
+                    f"have DKMS sign livemm: dkms generate_mok, then dkms build --force {module},"
+                    f" then dkms install --force {module}, then mokutil --import {MOK} and reboot"
+                    " to confirm")
     test = scene.run("mokutil", "--test-key", MOK)
     if test is not None and "is already enrolled" in test.out:
         return ok(f"{said}; signed by {signer}, a key that is enrolled")
