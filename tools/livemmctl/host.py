@@ -149,6 +149,11 @@ def number_of(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\d{1,20}", text, re.A) else None
 
 
+def version_key(name: str) -> list[int]:
+    """By which names are in the order of the versions in them: 0.10 comes after 0.9."""
+    return [int(number) for number in re.findall(r"\d{1,9}", name)]
+
+
 def count_of(ranges: str) -> int | None:
     """How many numbers a kernel's list such as `0-3,8` has; None where the text is none."""
     if not re.fullmatch(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", ranges.strip(), re.A):

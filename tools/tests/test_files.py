@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files that commands write."""
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 import pytest
 from conftest import Ctl, fails
+from fake_tree import FakeHost
 from livemmctl.errors import Exit
 from livemmctl.files import replace
+from livemmctl.whatif import recorder
 
 
 @pytest.fixture(params=["pipe", "link"])
@@ -44,3 +47,20 @@ def test_a_file_is_replaced(tmp_path: Path) -> None:
         replace(file, text, 0o640)
         assert file.read_text(encoding="utf-8") == text
         assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize(("name", "hint"), [
+    ("./load", False), ("/sys/kernel/tracing/instances/x/trace_pipe_raw", True)])
+def test_a_recording_names_what_is_closed(
+    host: FakeHost, ctl: Ctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, hint: bool
+) -> None:
+    host.path("/sys/kernel/tracing/instances").mkdir(parents=True)
+    where = str(host.path(name)) if name.startswith("/") else name
+
+    def closed(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", where)
+
+    monkeypatch.setattr(recorder, "record", closed)
+    done = ctl("record", "-o", str(tmp_path / "x.rec"), "--", "./load")
+    done.failed(Exit.DENIED, f"{where}: permission denied")
+    assert ("record needs root" in done.err) == hint

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from livemmctl.control import Hook, ModuleControl, is_loaded, open_control
 from livemmctl.errors import CtlError
-from livemmctl.host import Host, Ran
+from livemmctl.host import Host, Ran, version_key
 
 #: livemm is in no archive of Debian.
 INSTALL = "install the package livemm-dkms, or run make install in a clone of livemm"
@@ -103,9 +103,7 @@ class Scene:
     def dkms_conf(self) -> dict[str, str]:
         """Settings of the newest installed dkms.conf of livemm."""
         folders = [name for name in self.host.names("/usr/src") if name.startswith("livemm-")]
-        # 0.10 is newer than 0.9.
-        newest = max(folders, default="",
-                     key=lambda name: [*map(int, re.findall(r"\d{1,9}", name))])
+        newest = max(folders, key=version_key, default="")
         text = self.line(f"/usr/src/{newest}/dkms.conf") if newest else ""
         return dict(re.findall(r'^(\w+)="([^"\n]*)"$', text, re.M))
 

@@ -11,7 +11,7 @@ import click
 from livemmctl.app import App, Seconds, command
 from livemmctl.commands.settings import parse_assignments
 from livemmctl.control import DEBUGFS
-from livemmctl.errors import CtlError, Exit, UsageError
+from livemmctl.errors import CtlError, Exit, UsageError, os_words
 from livemmctl.files import check_replaceable
 
 TRACEFS = "/sys/kernel/tracing"
@@ -59,8 +59,12 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
     try:
         meta = recorder.record(app.host.path(DEBUGFS), tracefs, seconds, buffer_kb, output, meta,
                                load, 2 if app.json else None)
-    except PermissionError:
-        raise CtlError("record needs root, and no lockdown of tracefs", Exit.DENIED) from None
+    except PermissionError as error:
+        # The load, or the folder of the recording, may be what is closed.
+        where = f"{error.filename}: " if error.filename else ""
+        closed = where.startswith((str(tracefs), str(app.host.path(DEBUGFS))))
+        hint = "record needs root, and no lockdown of tracefs" if closed else None
+        raise CtlError(f"{where}{os_words(error)}", Exit.DENIED, hint) from None
     size = output.stat().st_size
     app.show({"file": str(output), "bytes": size, "lost": meta.lost,
               "policies": list(meta.policies)},

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from livemmctl.errors import CtlError, Exit
+from livemmctl.host import version_key
 
 R = TypeVar("R", bound=ctypes.Structure)
 
@@ -137,7 +138,8 @@ class Sources:
 
 
 def sources() -> Sources:
-    places = [CHECKOUT, *sorted(DKMS.glob("livemm-*"), reverse=True)]
+    packaged = sorted(DKMS.glob("livemm-*"), key=lambda place: version_key(place.name))
+    places = [CHECKOUT, *reversed(packaged)]
     for place in places:
         found = Sources(place / "module", place / "kunit/user/kernel.h")
         if all((found.module / core).is_file() for core in CORES) and found.kernel_h.is_file():
