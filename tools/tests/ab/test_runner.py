@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A run on a host whose kernel answers as livemm does, with time turned by hand."""
 
+import fcntl
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ import pytest
 from ab.doubles import START_S, World, drawn, experiment, in_arm, is_stock
 from conftest import fails
 from fake_tree import FakeHost
-from livemmctl.ab import switch
+from livemmctl.ab import place, switch
 from livemmctl.ab.assign import entry_pct, host_id
 from livemmctl.ab.clock import STOP_SIGNAL
 from livemmctl.ab.from_journals import seen_in
@@ -558,6 +559,19 @@ def test_two_runners_do_not_share_a_host(world: World, tmp_path: Path) -> None:
     world.later(100, again)
     world.run(experiment())
     assert other == ["refused"]
+
+
+def test_somebody_who_looks_does_not_keep_a_runner_out(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ab status` holds the lock for the moment in which it looks whether a runner lives."""
+    path = world.host.path(place.LOCK)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    looks = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(looks, fcntl.LOCK_EX)
+    monkeypatch.setattr("time.sleep", lambda _: fcntl.flock(looks, fcntl.LOCK_UN))
+    assert world.run(experiment()).status == Exit.OK
+    os.close(looks)
 
 
 def test_a_journal_of_another_experiment_is_refused(world: World, journal: Path) -> None:
