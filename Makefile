@@ -109,6 +109,7 @@ tools-docs:
 	@PYTHONPATH=tools $(PYTHON) -m livemmctl.docs build/tools
 
 deb:
+	@rm -f build/deb/*.deb
 	@tools/debian/build build/deb
 
 bench: modules
