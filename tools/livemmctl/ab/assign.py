@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from livemmctl.ab.model import Experiment
-from livemmctl.errors import CtlError, Exit
+from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.host import Host
 
 #: Made once with `systemd-id128 new`, for this program; changing it reshuffles every fleet.
@@ -53,6 +53,17 @@ def host_id(host: Host) -> str:
     except ValueError:
         raise CtlError(f"{MACHINE_ID} holds no machine id", Exit.FAILED,
                        "systemd-machine-id-setup") from None
+
+
+def checked_id(text: str, where: str) -> str:
+    """`text`, if it is a host's id in experiments: any other text would be drawn to an arm too.
+
+    Raises CtlError, USAGE, naming `where`.
+    """
+    if not _ID.match(text):
+        raise UsageError(f"{where}: {text[:40]!r}: not a host's id of 32 hexadecimal digits",
+                         "livemmctl ab check shows a host's id")
+    return text
 
 
 def fnv32a(text: str) -> int:

@@ -51,7 +51,7 @@ def _moment(seconds: float) -> str:
 
 
 def _host_data(app: App, experiment: Experiment, identity: str | None) -> dict[str, Any]:
-    host = draw.host_id(app.host) if identity is None else identity
+    host = draw.host_id(app.host) if identity is None else draw.checked_id(identity, "--id")
     strata = strata_of(app.host, experiment.strata)
     data: dict[str, Any] = {"host": host, "strata": strata}
     if experiment.mode == HOST:

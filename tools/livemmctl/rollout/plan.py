@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from livemmctl.ab.assign import entry_pct
+from livemmctl.ab.assign import checked_id, entry_pct
 from livemmctl.ab.facts import series_of
 from livemmctl.ab.model import Experiment
 from livemmctl.errors import Exit, UsageError, os_errors
@@ -47,7 +47,7 @@ def read_inventory(path: Path, label: str, kernels: bool) -> list[Listed]:
     Raises CtlError, USAGE.
     """
     columns = [HOST, label, *([KERNEL] if kernels else [])]
-    with os_errors(f"cannot read {path}", Exit.USAGE), path.open(encoding="utf-8",
+    with os_errors(f"cannot read {path}", Exit.USAGE), path.open(encoding="utf-8-sig",
                                                                   newline="") as file:
         try:
             rows = csv.DictReader(file)
@@ -59,7 +59,8 @@ def read_inventory(path: Path, label: str, kernels: bool) -> list[Listed]:
                 if not all(row[column] for column in columns):
                     raise UsageError(f"{path}: line {rows.line_num}: {', '.join(columns)} are"
                                      " wanted")
-                found.append(Listed(row[HOST], row[label],
+                host = checked_id(row[HOST], f"{path}: line {rows.line_num}")
+                found.append(Listed(host, row[label],
                                     series_of(row[KERNEL]) if kernels else ""))
                 if len(found) > ROWS_MOST:
                     raise UsageError(f"{path}: more than {ROWS_MOST} hosts")

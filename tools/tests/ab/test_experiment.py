@@ -217,6 +217,8 @@ def test_check_and_assign_agree(ctl: Ctl, host: FakeHost, tmp_path: Path) -> Non
     assert checked["host"] == assigned["host"]
     assert checked["arm"] == assigned["arm"] in ("off", "on")
     again = ctl("ab", "assign", str(file), "--id", assigned["host"], "--json").data()
+    for wrong in ("", "web01", assigned["host"].upper()):
+        ctl("ab", "assign", str(file), "--id", wrong).failed(Exit.USAGE, "not a host's id")
     assert again["arm"] == assigned["arm"]
     assert "takes part from the start" in ctl("ab", "assign", str(file)).out
 

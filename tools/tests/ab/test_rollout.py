@@ -404,6 +404,14 @@ def test_plan(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     for wrong in ("nan", "-1", "101"):
         ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--domain", "row",
             "--domain-most", wrong).failed(Exit.USAGE, "--domain-most")
+    # As a spreadsheet writes the file.
+    inventory.write_text(other, encoding="utf-8-sig")
+    assert ctl("rollout", "plan", str(file), "--inventory", str(inventory), "--domain", "row"
+               ).status == Exit.OK
+    # The name of a host would be drawn too, as another host.
+    inventory.write_text("host,domain\nweb01,rack1\n", encoding="utf-8")
+    ctl("rollout", "plan", str(file), "--inventory", str(inventory)).failed(
+        Exit.USAGE, "line 2: 'web01': not a host's id")
     inventory.write_text("name\nx\n", encoding="utf-8")
     assert ctl("rollout", "plan", str(file), "--inventory", str(inventory)).status == Exit.USAGE
 
