@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from ab.doubles import table
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as some
 from knob_tables import TOOLS, knobs
 from livemmctl.ab.experiment import parse_experiment
@@ -65,6 +65,18 @@ def test_profile_of_any_values(policies: dict[str, Any]) -> None:
         assert modprobe_text(profile, "x").count("\n") <= 2
     except CtlError as error:
         refused(error)
+
+
+@bounded
+@given(description=some.text())
+@example(description="fast \U0001f680, \x7f, \ufffd")
+def test_profile_of_any_description(description: str) -> None:
+    read_back(Profile("x", description, {}))
+
+
+def test_profile_whose_description_is_not_utf8() -> None:
+    """As the shell gives a word of another locale."""
+    assert parse_profile(profile_text({}, "gr\udcfc\udcdf"), "x", "x").description == "gr??"
 
 
 @bounded

@@ -110,12 +110,19 @@ def _toml_value(key: str, value: str) -> str:
     # No leading zeros in TOML; what JSON quotes, TOML reads alike.
     if re.match(r"(0|[1-9]\d{0,15})(\.\d)?\Z", value, re.A):
         return value
-    return json.dumps(value)
+    return _toml_text(value)
+
+
+def _toml_text(text: str) -> str:
+    """A text, quoted.  What is no character becomes a question mark."""
+    quoted = json.dumps(text.encode(errors="replace").decode(), ensure_ascii=False)
+    # TOML takes no DEL as it is, and a file with U+FFFD is taken for one that is not UTF-8.
+    return quoted.replace("\x7f", "\\u007f").replace("\ufffd", "\\ufffd")
 
 
 def profile_text(policies: Settings, description: str) -> str:
     """A profile's file.  Reads back as what was given."""
-    lines = [f"description = {json.dumps(description)}"]
+    lines = [f"description = {_toml_text(description)}"]
     for policy, knobs in policies.items():
         lines += ["", f"[policy.{policy}]"]
         lines += [f"{key} = {_toml_value(key, value)}" for key, value in knobs.items()]
