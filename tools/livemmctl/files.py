@@ -42,7 +42,8 @@ def replace(path: Path, text: str, mode: int = 0o644) -> None:
     with os_errors(f"cannot write {path}"):
         descriptor, name = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            # The name of a file may have bytes that are no text.
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 file.write(text)
                 file.flush()
                 os.fchmod(descriptor, mode)

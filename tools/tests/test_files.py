@@ -49,6 +49,11 @@ def test_a_file_is_replaced(tmp_path: Path) -> None:
         assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
+def test_a_page_with_the_name_of_a_file_that_is_no_text(tmp_path: Path) -> None:
+    replace(tmp_path / "page", os.fsdecode(b"of \xff.rec"))
+    assert (tmp_path / "page").read_text(encoding="utf-8") == "of ?.rec"
+
+
 @pytest.mark.parametrize(("name", "hint"), [
     ("./load", False), ("/sys/kernel/tracing/instances/x/trace_pipe_raw", True)])
 def test_a_recording_names_what_is_closed(
