@@ -175,7 +175,8 @@ class Runner:
             now = found_on(self.control)
             found = found_before(self.past, now)
             # On with a lease is what a runner that died leaves; the rest is an admin's.
-            ours = self.past is not None and self.control.lease() > 0
+            ours = (self.past is not None and self.control.lease() > 0
+                    and (self.past.last["type"], self.past.last.get("stock")) != ("stop", "yes"))
             if on_in(now) and not ours:
                 raise CtlError(
                     f"{', '.join(on_in(now))}: already on; an experiment begins at stock",

@@ -185,6 +185,17 @@ def test_nor_after_a_crash_that_is_long_over(world: World) -> None:
     assert world.is_on()
 
 
+def test_nor_after_a_stop_that_left_the_host_at_stock(world: World) -> None:
+    """An admin tries a policy under a lease, as docs/recipes.md says."""
+    world.later(100, world.clock.tell)
+    world.run(experiment())
+    world.host.kernel.lease = 3600
+    world.host.kernel.set("pcp", enabled="1")
+    with pytest.raises(CtlError, match="already on"):
+        world.run(experiment())
+    assert world.is_on()
+
+
 def test_an_admins_change_ends_the_run_and_stays(world: World) -> None:
     world.later(200, lambda: world.host.kernel.set("numa", enabled="1"))
     outcome = world.run(experiment())
