@@ -13,8 +13,8 @@ ANSIBLE = TOOLS / "ansible"
 ROLE = ANSIBLE / "roles/livemm"
 
 
-def play(tmp_path: Path, *words: str) -> str:
-    """What the example says about this host, which is not changed."""
+def play(tmp_path: Path, *words: str, book: Path = ANSIBLE / "site.yml") -> str:
+    """What the example, or another book, says about this host, which is not changed."""
     assert shutil.which("ansible-playbook"), "not installed: apt install ansible-core"
     inventory = tmp_path / "inventory"
     inventory.write_text("[livemm]\nlocalhost ansible_connection=local"
@@ -24,7 +24,7 @@ def play(tmp_path: Path, *words: str) -> str:
            "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"),
            "ANSIBLE_LOCAL_TEMP": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "there")}
     done = subprocess.run(
-        ["ansible-playbook", "-i", inventory, ANSIBLE / "site.yml", *words], text=True,
+        ["ansible-playbook", "-i", inventory, book, *words], text=True,
         capture_output=True, timeout=300, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -38,6 +38,24 @@ def test_the_role_on_a_bare_host(tmp_path: Path) -> None:
                ' "livemm_profile": "lists", "livemm_experiment": "x.toml"}')
     assert re.search(r"localhost +: ok=\d+ +changed=1 .*failed=0", out), out
     assert not Path(f"/var/cache/apt/archives/{deb.name}").exists()
+
+
+def test_a_profile_for_an_experiment_is_not_applied(tmp_path: Path) -> None:
+    """To start livemm-profile.service would switch the arm of an experiment off."""
+    book = tmp_path / "book.yml"
+    book.write_text(f"""\
+- hosts: livemm
+  gather_facts: false
+  vars: {{livemm_profile: ""}}
+  tasks:
+    - name: Have the profile
+      ansible.builtin.command: "true"
+      notify: Apply the profile
+  handlers:
+    - ansible.builtin.import_tasks: {ROLE}/handlers/main.yml
+""", encoding="utf-8")
+    out = play(tmp_path, book=book)
+    assert re.search(r"localhost +: ok=1 .*failed=0 +skipped=1", out), out
 
 
 def test_each_variable_has_a_default_that_is_used() -> None:
