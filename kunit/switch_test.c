@@ -57,15 +57,21 @@ static void switch_test_cut_waits_for_nobody(struct kunit *test)
 	registry_expect(test, &registry_pcp, true, 8, "xdea");
 }
 
-/* Off comes during a change of mode: the old mode is not tried. */
+/*
+ * Off comes during a change of mode: the old mode is not tried.  The end of the change is no second
+ * cut, which would refuse an "on" that was asked for after the first.
+ */
 static void switch_test_cut_while_mode_changes(struct kunit *test)
 {
+	unsigned int cuts = registry_pcp.cuts;
+
 	registry_pcp.mode_knob = 0;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1));
 	fake.log[0] = '\0';
 	fake.cut_at_arm = &registry_pcp;
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 2));
 	registry_expect(test, &registry_pcp, false, 1, "xdeaxd");
+	KUNIT_EXPECT_EQ(test, cuts + 1, registry_pcp.cuts);
 }
 
 /* Off comes between a request and its execution: off prevails. */

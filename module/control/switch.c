@@ -513,7 +513,6 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 	struct lmm_switch back = { .policy = policy, .cuts = sw->cuts };
 	char words[LMM_WHY_LEN];
 	struct lmm_config *old;
-	bool cut;
 	int err;
 
 	old = kmalloc(sizeof(*old), GFP_KERNEL);
@@ -528,12 +527,14 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 		goto out;
 	lmm_policy_take_down(policy);
 	err = lmm_policy_up(sw, why, len);
-	cut = READ_ONCE(policy->cuts) != sw->cuts;
-	if (err && (cut || lmm_policy_up(&back, words, sizeof(words)))) {
-		if (!cut && READ_ONCE(policy->cuts) == sw->cuts)
+	if (err && (READ_ONCE(policy->cuts) != sw->cuts ||
+		    lmm_policy_up(&back, words, sizeof(words)))) {
+		/* A policy that was cut is off already: one more cut would refuse a later "on". */
+		if (READ_ONCE(policy->cuts) == sw->cuts) {
 			pr_err("livemm: %s is off: the old mode was not put back: %s\n",
 			       policy->name, words);
-		lmm_policy_cut(policy);
+			lmm_policy_cut(policy);
+		}
 		lmm_policy_settle(policy, LMM_POLICY_OFF);
 		trace_policy_switch(policy->name, false);
 	}
