@@ -54,7 +54,7 @@
 static struct percpu_rw_semaphore *hotplug;
 /* Hooks are armed; under lmm_control_mutex. */
 static bool armed;
-/* Somebody records; written under lmm_control_mutex. */
+/* Somebody records. */
 static bool recording;
 
 static void list_sample(struct zone *zone, struct per_cpu_pages *pages, int cpu,
@@ -225,47 +225,54 @@ static int try_arm(u32 *functions, char *why, size_t len)
 	return 0;
 }
 
-static int record_begin(char *why, size_t len)
+/* Load the wrappers that are missing, and arm.  A wait for others ends when the task is killed. */
+static int load_and_arm(char *why, size_t len)
 {
 	u32 functions = 0;
 	int loads, err;
 
-	if (mutex_lock_killable(&lmm_control_mutex))
-		return -EINTR;
-	if (lmm_off || recording) {
-		scnprintf(why, len, "record: 1: %s",
-			  lmm_off ? "off=1" : "somebody records already");
-		mutex_unlock(&lmm_control_mutex);
-		return lmm_off ? -EOPNOTSUPP : -EBUSY;
-	}
-	WRITE_ONCE(recording, true);
-	mutex_unlock(&lmm_control_mutex);
-
 	for (loads = 0; ; loads++) {
 		/* Not under the mutex: klp_mutex may be held for long. */
 		lmm_klp_survey();
-		mutex_lock(&lmm_control_mutex);
+		if (mutex_lock_killable(&lmm_control_mutex)) {
+			scnprintf(why, len, "killed while another change was under way");
+			return -EINTR;
+		}
 		err = try_arm(&functions, why, len);
 		mutex_unlock(&lmm_control_mutex);
 		if (err != -EINPROGRESS)
-			break;
+			return err;
 		if (loads == LOADS_MAX) {
-			scnprintf(why, len, "record: 1: somebody else disables the livepatches");
-			err = -EBUSY;
-			break;
+			scnprintf(why, len, "somebody else disables the livepatches");
+			return -EBUSY;
 		}
 		err = lmm_klp_load(functions, never, NULL, why, len);
 		if (err)
-			break;
+			return err;
 	}
-	if (!err) {
-		queue_delayed_work(look_wq, &look_work, 0);
-		return 0;
+}
+
+static int record_begin(char *why, size_t len)
+{
+	char words[LMM_WHY_LEN] = "";
+	int err;
+
+	if (lmm_off) {
+		scnprintf(why, len, "record: 1: off=1");
+		return -EOPNOTSUPP;
 	}
-	mutex_lock(&lmm_control_mutex);
-	WRITE_ONCE(recording, false);
-	mutex_unlock(&lmm_control_mutex);
-	return err;
+	if (xchg(&recording, true)) {
+		scnprintf(why, len, "record: 1: somebody records already");
+		return -EBUSY;
+	}
+	err = load_and_arm(words, sizeof(words));
+	if (err) {
+		scnprintf(why, len, "record: 1: %s", words);
+		WRITE_ONCE(recording, false);
+		return err;
+	}
+	queue_delayed_work(look_wq, &look_work, 0);
+	return 0;
 }
 
 static void record_end(void)
@@ -274,8 +281,8 @@ static void record_end(void)
 	look();
 	mutex_lock(&lmm_control_mutex);
 	disarm();
-	WRITE_ONCE(recording, false);
 	mutex_unlock(&lmm_control_mutex);
+	WRITE_ONCE(recording, false);
 }
 
 static bool record_goes_on(void)

@@ -28,6 +28,10 @@ need ln -s "$LMM_ROOT/module" "$LMM_ROOT/kunit" /run/
 export XDG_CACHE_HOME=/run/cache
 ctl_setup
 need lmm_load
+need write_to "$LMM_PARAMS/livepatch" 0
+refuses "$LMM_DBG/record" 1 "Operation not supported" \
+	"record: 1: hook drain: module parameter livepatch=0"
+need write_to "$LMM_PARAMS/livepatch" 1
 mkdir /run/rec
 bounds=$(lists_bounds)
 before=$(policies_counted)
