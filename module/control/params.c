@@ -36,6 +36,7 @@ enum lmm_stage {
 static DEFINE_MUTEX(lmm_stage_mutex);
 static enum lmm_stage lmm_stage;
 static char *lmm_boot_policies;
+/* In seconds: begins when the loader's settings are in force, unless a lease is written before. */
 static u32 lmm_boot_lease;
 
 /* Held for reading by every change of settings, so that the exit can wait for changes. */
@@ -206,11 +207,10 @@ static int lmm_lease_param_set(const char *text, const struct kernel_param *kp)
 		return err;
 	}
 	mutex_lock(&lmm_stage_mutex);
-	if (lmm_stage == LMM_LOADING)
-		lmm_boot_lease = seconds;
-	else if (lmm_stage == LMM_RUNNING)
+	lmm_boot_lease = lmm_stage == LMM_LOADING ? seconds : 0;
+	if (lmm_stage == LMM_RUNNING)
 		lmm_lease_set(seconds);
-	else
+	else if (lmm_stage == LMM_GONE)
 		err = -ENODEV;
 	mutex_unlock(&lmm_stage_mutex);
 	return err;
@@ -221,7 +221,7 @@ static int lmm_lease_param_get(char *buf, const struct kernel_param *kp)
 	u32 left;
 
 	mutex_lock(&lmm_stage_mutex);
-	left = lmm_stage == LMM_LOADING ? lmm_boot_lease : lmm_lease_left();
+	left = lmm_boot_lease ?: lmm_lease_left();
 	mutex_unlock(&lmm_stage_mutex);
 	return scnprintf(buf, PAGE_SIZE, "%u\n", left);
 }
@@ -275,7 +275,8 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
  * livemm.off=1 the policies in the parameters are ignored, right or wrong: livemm.off
  * is for a host that does not boot with these policies.
  *
- * A lease given as a parameter runs from the end of this function on.
+ * A lease given as a parameter runs from the end of this function on, unless a lease is written
+ * meanwhile.
  *
  * Context: process, may sleep.
  * Return: 0, or the errno of applying the settings; then no policy is on.
@@ -284,13 +285,11 @@ int lmm_params_apply_boot(char *why, size_t len)
 {
 	char words[LMM_WHY_LEN] = "";
 	char *policies;
-	u32 lease;
 	int err = 0;
 
 	/* Writes of parameters take effect at once from here on. */
 	mutex_lock(&lmm_stage_mutex);
 	policies = lmm_boot_policies;
-	lease = lmm_boot_lease;
 	lmm_boot_policies = NULL;
 	lmm_stage = LMM_RUNNING;
 	mutex_unlock(&lmm_stage_mutex);
@@ -302,10 +301,14 @@ int lmm_params_apply_boot(char *why, size_t len)
 	if (err) {
 		scnprintf(why, len, "policies: %s", words);
 		lmm_params_close();
-	} else if (lease) {
-		lmm_lease_set(lease);
+		return err;
 	}
-	return err;
+	mutex_lock(&lmm_stage_mutex);
+	if (lmm_boot_lease)
+		lmm_lease_set(lmm_boot_lease);
+	lmm_boot_lease = 0;
+	mutex_unlock(&lmm_stage_mutex);
+	return 0;
 }
 
 /**

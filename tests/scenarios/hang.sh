@@ -6,8 +6,9 @@
 #
 # The program that loads modules hangs, in make soak for ten minutes. Nothing else waits for the
 # program: policies go off by hand and at the lease's end, every file can be read, and the writer
-# that waits can be killed. The module can be unloaded when the program has ended. No file waits
-# for a task that holds the lock of the livepatch core.
+# that waits can be killed. The module can be unloaded when the program has ended. A lease can be
+# written while livemm is being loaded. No file waits for a task that holds the lock of the livepatch
+# core.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -104,6 +105,22 @@ check "and all can be loaded again" lmm_load policies=pcp:enabled=1
 check "pcp is on" policy_is pcp on
 need all_off
 check "unloads" all_out
+
+# A lease that is written while the settings of the loader are being applied replaces the loader's.
+helper_mode "slow 20000" modprobe
+insmod "$LMM_MODDIR/livemm.ko" lease=600 policies=pcp:enabled=1 >/run/insmod 2>&1 &
+loader=$!
+need wait_for 20 helper_runs modprobe
+same "the loader's lease can be read" "$(cat "$LMM_PARAMS/lease")" 600
+check "another lease, while livemm is being loaded" write_to "$LMM_PARAMS/lease" 3000
+check "then livemm is loaded" wait_for 90 dead "$loader"
+check "with pcp on" policy_is pcp on
+left=$(cat "$LMM_PARAMS/lease")
+check "and with the later lease ($left s)" test "$left" -gt 600
+need write_to "$LMM_PARAMS/lease" 0
+helper_back
+need all_off
+check "unloads then, too" all_out
 
 # Another livepatch holds the lock of the livepatch core.
 need lmm_load "policies=numa:enabled=1,mode=period;pcp:enabled=1,mode=depth"
