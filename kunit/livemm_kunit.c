@@ -31,14 +31,15 @@ STUB(lmm_entry_bpf_links)
 #include "hook_table_test.c"
 #include "dispatch_test.c"
 #include "counters_test.c"
+#include "numa_suits_test.c"
 #define ADD_SUITES(...)	kunit_test_suites(__VA_ARGS__)
 #include "core_suites.h"
 /* These use the suites above. */
 #include "registry_test.c"
 #include "switch_test.c"
 
-ADD_SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &lmm_registry_suite,
-	   &lmm_switch_suite);
+ADD_SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
+	   &lmm_registry_suite, &lmm_switch_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

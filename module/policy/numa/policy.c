@@ -217,6 +217,9 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_flags),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_file),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_policy),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), file, f_mapping),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), address_space, host),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), inode, i_flags),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mempolicy, flags),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), task_struct, mempolicy),
 };

@@ -12,7 +12,6 @@
  * ended.  The worker uses an address space only while the process lives.
  */
 #include <linux/jiffies.h>
-#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
@@ -23,29 +22,10 @@
 
 #include "hook/kcall.h"
 #include "state.h"
+#include "suits.h"
 
 /* What may be armed is renewed so often. */
 #define PROMOTE_TICK_MS	1000
-
-/* A policy that binds memory keeps the kernel from promoting. */
-static bool policy_allows(const struct mempolicy *policy)
-{
-	return !policy || policy->flags & MPOL_F_MOF;
-}
-
-/*
- * Can promotion help a VMA?  Unlike the kernel's scan this takes in file mappings that may only
- * be read, but not programs and libraries, which the kernel would not promote while shared.
- */
-static bool vma_suits(const struct vm_area_struct *vma)
-{
-	if (vma->vm_flags & (VM_HUGETLB | VM_MIXEDMAP | VM_PFNMAP | VM_IO) ||
-	    !(vma->vm_flags & (VM_READ | VM_WRITE)))
-		return false;
-	if (vma->vm_file && vma->vm_flags & VM_EXEC)
-		return false;
-	return policy_allows(vma->vm_policy);
-}
 
 /* Arm a part of the address space from @at on; return where the next part begins, or 0. */
 static unsigned long part_arm(struct mm_struct *mm, unsigned long at, u32 *left)
@@ -53,7 +33,7 @@ static unsigned long part_arm(struct mm_struct *mm, unsigned long at, u32 *left)
 	struct vm_area_struct *vma = find_vma(mm, at);
 	unsigned long start, end, armed;
 
-	while (vma && !vma_suits(vma))
+	while (vma && !numa_suits_vma(vma))
 		vma = find_vma(mm, vma->vm_end);
 	if (!vma)
 		return 0;
@@ -219,7 +199,7 @@ void numa_promote_stop(void)
  */
 bool numa_promote_allowed(const struct task_struct *task)
 {
-	return policy_allows(task->mempolicy);
+	return numa_suits_policy(task->mempolicy);
 }
 
 /**
