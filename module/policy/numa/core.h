@@ -278,7 +278,7 @@ enum numa_limit {
 
 /**
  * struct numa_facts - an address space at the end of a window
- * @pass: passes over the whole address space so far (numa_scan_seq)
+ * @pass: passes over the whole address space so far, without those of sampling scans
  * @scanned: pages whose entries were looked at since the policy knows the address space
  * @resident: resident pages
  * @lived_ms: time since the policy knows the address space

@@ -133,7 +133,8 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 		.pass = entry->pass,
 		.scanned = entry->scanned,
 		.resident = entry->resident,
-		.lived_ms = jiffies_to_msecs(jiffies - entry->begun),
+		/* Not jiffies_to_msecs(): 32 bits are 49 days. */
+		.lived_ms = jiffies64_to_msecs(jiffies - entry->begun),
 		.run_ms = div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
 		.kernel_ms = entry->own_ms,
 		.worst = entry->worst,
