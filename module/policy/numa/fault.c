@@ -33,27 +33,34 @@ static bool thread_gone(pid_t pid, const struct mm_struct *mm)
 }
 
 /*
- * Lower the scan period of a thread.  The kernel doubles the period after a pass without
+ * Lower the scan period of current.  The kernel doubles the period after a pass without
  * faults, or without local faults, as a sampling scan often is.  The period can become
  * longer than the thread has ever run; then no time stamp can end the period sooner.
+ *
+ * The lock keeps the period from being put back meanwhile.
  */
-static bool period_lower(struct numa_slot *slot, struct task_struct *task, u32 ms)
+static bool period_lower(struct numa_mm *entry, struct task_struct *task, u32 ms)
 {
-	u32 own = READ_ONCE(task->numa_scan_period);
-	pid_t pid = cmpxchg(&slot->lowered_pid, 0, task->pid);
+	struct numa_slot *slot;
+	bool lowers;
+	u32 own;
 
-	/* The slot still holds the own period of another thread. */
-	if (pid && pid != task->pid) {
-		if (!thread_gone(pid, task->mm) ||
-		    cmpxchg(&slot->lowered_pid, pid, task->pid) != pid)
-			return false;
-		pid = 0;
+	spin_lock(&entry->lock);
+	slot = numa_mm_slot(entry, task->pid);
+	own = READ_ONCE(task->numa_scan_period);
+	/* The slot may still hold the own period of another thread. */
+	lowers = !numa_mm_dropped(entry) &&
+		 (!slot->lowered_pid || slot->lowered_pid == task->pid ||
+		  thread_gone(slot->lowered_pid, task->mm));
+	if (lowers) {
+		if (slot->lowered_pid != task->pid || slot->lowered_ms != own)
+			slot->own_ms = own;
+		slot->lowered_pid = task->pid;
+		slot->lowered_ms = ms;
+		WRITE_ONCE(task->numa_scan_period, ms);
 	}
-	if (!pid || slot->lowered_ms != own)
-		WRITE_ONCE(slot->own_ms, own);
-	WRITE_ONCE(slot->lowered_ms, ms);
-	WRITE_ONCE(task->numa_scan_period, ms);
-	return true;
+	spin_unlock(&entry->lock);
+	return lowers;
 }
 
 /*
@@ -72,8 +79,7 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 	u64 stamp = run > own ? run - own : 1;
 
 	/* A period of 0 would do the same. */
-	if (run < own && !period_lower(numa_mm_slot(entry, task->pid), task,
-				       max_t(u32, div_u64(run, NSEC_PER_MSEC), 1)))
+	if (run < own && !period_lower(entry, task, max_t(u32, div_u64(run, NSEC_PER_MSEC), 1)))
 		return;
 	if (time_after(next, want))
 		cmpxchg(&mm->numa_next_scan, next, want ?: 1);

@@ -199,13 +199,13 @@ static void entry_restore(struct numa_mm *entry, struct mm_struct *mm)
 
 static void slot_restore(struct numa_slot *slot, struct task_struct *task)
 {
-	if (READ_ONCE(slot->lowered_pid) != task->pid)
+	if (slot->lowered_pid != task->pid)
 		return;
-	cmpxchg(&task->numa_scan_period, READ_ONCE(slot->lowered_ms), READ_ONCE(slot->own_ms));
-	WRITE_ONCE(slot->lowered_pid, 0);
+	cmpxchg(&task->numa_scan_period, slot->lowered_ms, slot->own_ms);
+	slot->lowered_pid = 0;
 }
 
-/* Put back the scan period of a thread, which cannot be freed meanwhile. */
+/* Put back the scan period of a thread, which cannot be freed meanwhile; under the entry's lock. */
 static void thread_restore(struct numa_mm *entry, struct task_struct *task)
 {
 	slot_restore(numa_mm_slot(entry, task->pid), task);
@@ -311,13 +311,13 @@ void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm)
 {
 	struct task_struct *task;
 
+	/* From here on nobody finds the entry; see numa_mm_dropped() for those that have. */
+	entry_remove(entry);
 	spin_lock(&entry->lock);
 	entry_restore(entry, mm);
-	spin_unlock(&entry->lock);
-	/* From here on no fault finds the entry. */
-	entry_remove(entry);
 	for_each_thread(current, task)
 		thread_restore(entry, task);
+	spin_unlock(&entry->lock);
 }
 
 /**
@@ -334,7 +334,9 @@ void numa_on_mm_exit(struct mm_struct *mm)
 		return;
 	entry_remove(entry);
 	/* After exec, current lives on with another address space. */
+	spin_lock(&entry->lock);
 	thread_restore(entry, current);
+	spin_unlock(&entry->lock);
 }
 
 /**

@@ -380,7 +380,8 @@ void numa_on_scan_begin(void)
 	/* The kernel takes the lock in a moment. */
 	up_read(&mm->mmap_lock);
 	spin_lock(&entry->lock);
-	scan_decide(entry, mm, task, asked, rules);
+	if (!numa_mm_dropped(entry))
+		scan_decide(entry, mm, task, asked, rules);
 	spin_unlock(&entry->lock);
 }
 

@@ -58,7 +58,8 @@ struct lmm_klp_part;
  * @own_ms: the period before, put back unless the kernel has changed the period since
  *
  * Threads add their faults atomically; counts are never reset.  A thread lowers its own
- * period; the policy puts the period back before it drops the address space.
+ * period; the policy puts the period back before the policy drops the address space.  The last
+ * three members are under the entry's lock.
  */
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
@@ -296,6 +297,21 @@ static inline struct numa_mm *numa_mm_find(const struct mm_struct *mm)
 		if (entry->id == id)
 			return entry;
 	return NULL;
+}
+
+/**
+ * numa_mm_dropped() - was an entry dropped, that somebody has found before?
+ * @entry: the entry
+ *
+ * What the policy has changed for the sake of the entry is put back under the entry's lock, after
+ * the entry was dropped.  Under the lock nobody may therefore change more where this is true.
+ *
+ * Context: preemption off, the entry's lock held.
+ * Return: true if so.
+ */
+static inline bool numa_mm_dropped(const struct numa_mm *entry)
+{
+	return hlist_unhashed_lockless(&entry->node);
 }
 
 /**
