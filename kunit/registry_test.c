@@ -139,6 +139,7 @@ static void registry_fake_stop(enum lmm_policy_id id)
 
 #define lmm_events_start	registry_fake_start
 #define lmm_events_stop		registry_fake_stop
+#include "../module/control/state.c"
 #include "../module/control/switch.c"
 #include "../module/control/registry.c"
 #undef lmm_events_start

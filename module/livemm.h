@@ -195,7 +195,7 @@ enum lmm_policy_state {
  * off.  Both are called with or without the mutex, and read only data that live as long as the
  * module.
  *
- * Members from @config to @standby_reason are written under a spinlock of switch.c, so that
+ * Members from @config to @standby_reason are written under a spinlock of state.c, so that
  * switching off and reading never wait.
  */
 struct lmm_policy {

@@ -96,7 +96,7 @@ struct lmm_change {
 
 int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
 
-/* registry.c and switch.c: functions that only control calls */
+/* registry.c, state.c and switch.c: functions that only control calls */
 int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,

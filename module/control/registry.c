@@ -3,7 +3,7 @@
  * registry.c - the registered policies, and every change of their settings
  *
  * Every change of a setting, by a debugfs file or a module parameter, goes through
- * lmm_policies_apply() with the control mutex held.  Switching off needs no mutex; see switch.c.
+ * lmm_policies_apply() with the control mutex held.  Switching off needs no mutex; see state.c.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>

@@ -85,7 +85,7 @@ FAULTS: dict[str, Fault] = {
         "events go on after off", "module/dispatch.c",
         (("\tevents_listen(id, false);\n", ""),)),
     "config_freed": Fault(
-        "settings are freed while somebody reads them", "module/control/switch.c",
+        "settings are freed while somebody reads them", "module/control/state.c",
         (("\t\tkfree_rcu(old, rcu);\n\tif (cut)", "\t\tkfree(old);\n\tif (cut)"),),
         "debug"),
     "range_unchecked": Fault(
@@ -97,7 +97,7 @@ FAULTS: dict[str, Fault] = {
         "debug"),
     "interrupts_on": Fault(
         "a lock that the timer of the lease takes is taken with interrupts on",
-        "module/control/switch.c",
+        "module/control/state.c",
         (("\tspin_lock_irqsave(&lmm_state_lock, flags);\n\tcuts = policy->cuts;\n"
           "\tspin_unlock_irqrestore(&lmm_state_lock, flags);\n",
           "\tflags = 0;\n\tspin_lock(&lmm_state_lock);\n\tcuts = policy->cuts;\n"
