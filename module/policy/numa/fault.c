@@ -90,7 +90,7 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
 {
 	enum numa_verdict verdict;
-	u32 share;
+	u32 share, faults;
 	int left;
 
 	if (class >= NUMA_REMOTE_PRIVATE)
@@ -100,7 +100,9 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	if (left > 0 || left + LMM_ENTRY_EVERY <= 0)
 		return;
 	clear_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
-	share = min_t(u32, atomic_read(&entry->sample_remote) * 100ULL / entry->sample_faults, 100);
+	/* The next sample may begin meanwhile; never 0 once the bit was set. */
+	faults = READ_ONCE(entry->sample_faults);
+	share = min_t(u32, atomic_read(&entry->sample_remote) * 100ULL / faults, 100);
 	spin_lock(&entry->lock);
 	verdict = numa_alarm_judge(&entry->alarm, entry->sample_area, share, entry->decision.rate,
 				   jiffies_to_msecs(jiffies));

@@ -205,14 +205,15 @@ static bool sample_is_over(const struct numa_mm *entry)
 static void sample_begin(struct numa_mm *entry)
 {
 	u64 pages = (u64)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
+	u32 faults;
 
 	entry->sample_area = numa_sample_area(entry->sampling.turn, entry->sampling.stride,
 					      entry->pass_scans, entry->scans);
 	entry->sample_armed = 0;
-	entry->sample_faults = numa_sampling_faults(min(entry->resident, pages),
-						    entry->sampling.stride);
+	faults = numa_sampling_faults(min(entry->resident, pages), entry->sampling.stride);
+	WRITE_ONCE(entry->sample_faults, faults);
 	atomic_set(&entry->sample_remote, 0);
-	atomic_set(&entry->sample_left, entry->sample_faults);
+	atomic_set(&entry->sample_left, faults);
 }
 
 static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules)

@@ -130,8 +130,8 @@ enum numa_scan_kind {
  * @sample_left: faults of the sample that are still to come
  * @sample_remote: remote faults of the sample
  * @expedite_ms: time from the decision to the next scan
- * @lock: protects the members that follow; taken in process context only; only the lock
- *	of the pools is taken under it
+ * @lock: protects the members that follow, and the periods of slots; taken in process context
+ *	only; the lock of the pools, and those of the kernel's workqueue, are taken under the lock
  * @areas: records of VMAs; mode vma only, and NULL when the pool was empty
  * @period: what the core has learnt of its scan period
  * @decision: the last decision
@@ -184,7 +184,7 @@ struct numa_mm {
 	atomic_t sample_remote;
 	u32 expedite_ms;
 
-	spinlock_t lock;	/* all below, but what @own_ms and @resample_passes read */
+	spinlock_t lock;	/* all below; @own_ms and @resample_passes are read without, too */
 	struct numa_areas *areas;
 	struct numa_period period;
 	struct numa_decision decision;
