@@ -279,16 +279,28 @@ def zone(step: Step) -> Step:
     return {"plain": plain, "counted": counted}
 
 
-def bulk(phase: str, pages: int) -> Step:
+@contextmanager
+def on_cpu(cpu: int) -> Iterator[None]:
+    """Stay on one CPU."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def bulk(phase: str, pages: int, cpu: int) -> Step:
     """Have the module lmm_bulk allocate so many pages, or free them: `phase`."""
-    (BULK / phase).write_text(str(pages), encoding="ascii")
+    with on_cpu(cpu):
+        (BULK / phase).write_text(str(pages), encoding="ascii")
     return {"pages": pages, "ns": int(text_of(BULK / "ns"))}
 
 
 def pages(step: Step) -> Step:
     """Have the module lmm_bulk allocate pages and free them, some times; the last one counts."""
     for _ in range(step["rounds"]):
-        found = {phase: bulk(phase, step["pages"])["ns"] for phase in ("alloc", "free")}
+        found = {phase: bulk(phase, step["pages"], 0)["ns"] for phase in ("alloc", "free")}
     return {"pages": step["pages"], **found}
 
 
@@ -297,12 +309,14 @@ def holds(step: Step) -> Step:
 
     What counts crossings adds to the instructions under the lock, so holds are counted alone.
     pages: the load is the module lmm_bulk, whose two halves are counted apart.
+    cpus: the CPU of each half.
     """
     runs: dict[str, Callable[[], Step]] = {
         "all": lambda: output_of([step["program"], *step["args"]])
     }
     if "pages" in step:
-        runs = {phase: partial(bulk, phase, step["pages"]) for phase in ("alloc", "free")}
+        runs = {phase: partial(bulk, phase, step["pages"], cpu)
+                for phase, cpu in step["cpus"].items()}
     phases: dict[str, dict[str, Step]] = {name: {"plain": run()} for name, run in runs.items()}
     call(["insmod", step["locks"]])
     try:

@@ -37,19 +37,24 @@ METRICS: Mapping[str, Callable[[Phase], float]] = {
 
 @dataclass(frozen=True)
 class Load:
-    """A load: its name for --only, how the tables call it, the program's arguments or pages."""
+    """A load: its name for --only, how the tables call it, the program's arguments or pages.
+
+    cpus    who allocates the pages, and who frees them
+    """
 
     name: str
     words: str
     args: str = ""
     pages: int = 0
+    cpus: tuple[int, int] = (0, 0)
 
 
 LOADS = (
     Load("fault", "two processes fault 64 MiB x 8", "fault 64"),
     Load("socket", "socket from CPU to CPU, 64 MiB", "socket 64"),
-    # Last: what it leaves in one CPU's list counts against what the lists together may hold.
+    # The last two: what they leave in a CPU's list counts against what the lists together may hold.
     Load("bulk", "one CPU: 60,000 pages of the kernel's", pages=60_000),
+    Load("passed", "CPU to CPU: 60,000 pages of the kernel's", pages=60_000, cpus=(0, 1)),
 )
 
 
@@ -70,8 +75,10 @@ def load_rows(task: Task) -> list[Row]:
             for load in loads if on else ():
                 name = f"{side}, {load.name}"
                 if load.pages:
+                    cpus = dict(zip(("alloc", "free"), load.cpus, strict=True))
                     for when in ("warm-up", "measured"):
-                        plan.add("holds", f"{name}, {when}", locks=locks, pages=load.pages)
+                        plan.add("holds", f"{name}, {when}", locks=locks, pages=load.pages,
+                                 cpus=cpus)
                     continue
                 plan.program("crossed", f"{name}, warm-up", "zoneload", load.args)
                 plan.program("holds", f"{name}, measured", "zoneload", load.args, locks=locks)
