@@ -83,6 +83,11 @@ static int put_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int pi
 	return count;
 }
 
+static int from_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
+{
+	return pindex + count;
+}
+
 static const struct lmm_events events_a = {
 	.zone_is_taken = taken_a, .kswapd_woken = woken_a, .refill_count = count_a,
 	.list_filled = filled_a,
@@ -90,7 +95,7 @@ static const struct lmm_events events_a = {
 
 static const struct lmm_events events_b = {
 	.kswapd_woken = woken_b, .refill_count = count_b, .depot_get = get_b,
-	.depot_put = put_b, .refill_split = split_b, .scan = scan_b,
+	.depot_put = put_b, .drain_from = from_b, .refill_split = split_b, .scan = scan_b,
 };
 
 static const struct lmm_events events_c = { .kswapd_woken = woken_c };
@@ -208,6 +213,16 @@ static void a_list_with_room_offers_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_DRAIN), 2ULL);
 }
 
+static void a_policy_says_where_a_drain_begins(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 1);
+	lmm_events_start(2);
+	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 5);
+	lmm_events_stop(2);
+	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 1);
+}
+
 static void finish_b(const char *name, unsigned long pfn, bool got, unsigned long count)
 {
 	dispatch_note(got ? 'f' : 'n');
@@ -282,6 +297,7 @@ static struct kunit_case dispatch_cases[] = {
 	KUNIT_CASE(a_taken_zone_is_left_alone),
 	KUNIT_CASE(a_filled_list_is_told),
 	KUNIT_CASE(a_list_with_room_offers_nothing),
+	KUNIT_CASE(a_policy_says_where_a_drain_begins),
 	KUNIT_CASE(an_end_is_told),
 	KUNIT_CASE(subscribers_are_bounded),
 	KUNIT_CASE(an_unwatched_scan_goes_on),

@@ -5,8 +5,7 @@
  * An event has room for one to three subscribers, each called by a static call of its own.  The
  * order is the order in which policies were registered: main.c has a policy that takes pages away
  * (zonelock, cma) before the policy that sizes what is left (pcp).  A place without a subscriber
- * costs the test of a flag; docs/architecture.md has the count of instructions.  A hook that no
- * policy uses is not armed.
+ * costs the test of a flag (see docs/architecture.md).  A hook that no policy uses is not armed.
  *
  * Context of the allocator's hooks: preemption off, any context the allocator may be called from;
  * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of
@@ -52,6 +51,7 @@
 	EVENT(refill_done, 2)			\
 	EVENT(refill, 2)			\
 	EVENT(drain_count, 2)			\
+	EVENT(drain_from, 1)			\
 	EVENT(drain, 2)				\
 	EVENT(list_pages, 2)			\
 	EVENT(list_bounds, 2)			\
@@ -378,6 +378,12 @@ static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pc
 	return count;
 }
 
+static int on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
+{
+	CHANGE(pindex, drain_from, zone, count, pcp, pindex);
+	return pindex;
+}
+
 static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
 {
 	lmm_hook_hit(LMM_HOOK_DRAIN);
@@ -425,6 +431,7 @@ static const struct lmm_klp_handlers klp_handlers = {
 	.refill_done = on_refill_done,
 	.refill = on_refill,
 	.drain_count = on_drain_count,
+	.drain_from = on_drain_from,
 	.drain = on_drain,
 	.scan = on_scan,
 	.scan_charge = on_scan_charge,

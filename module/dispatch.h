@@ -132,6 +132,13 @@ struct lmm_events {
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 			   unsigned long caller);
 
+	/**
+	 * @drain_from: @count pages of @pcp are about to go to the buddy, from the list @pindex
+	 * first.  Returns the list to begin with.  One policy only.  Under pcp->lock.  Hook:
+	 * drain.
+	 */
+	int (*drain_from)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
+
 	/** @drain: @pages pages went from a list to the buddy.  Under pcp->lock.  Hook: drain. */
 	void (*drain)(int pages);
 

@@ -51,6 +51,7 @@ typedef unsigned int gfp_t;
 #define DIV_ROUND_CLOSEST(n, d)	(((n) + (d) / 2) / (d))
 #define mult_frac(n, a, b)	((n) / (b) * (a) + (n) % (b) * (a) / (b))
 #define __ffs(n)		__builtin_ctzl(n)
+#define __fls(n)		(BITS_PER_LONG - 1 - __builtin_clzl(n))
 #define __ffs64(n)		__builtin_ctzll(n)
 #define smp_rmb()		atomic_thread_fence(memory_order_acquire)
 #define smp_wmb()		atomic_thread_fence(memory_order_release)

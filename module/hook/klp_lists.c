@@ -22,6 +22,7 @@ KLP_HANDLER(refill_plan);
 KLP_HANDLER(refill_done);
 KLP_HANDLER(refill);
 KLP_HANDLER(drain_count);
+KLP_HANDLER(drain_from);
 KLP_HANDLER(drain);
 
 /* Set while a refill of this CPU must fail rather than get pages of another migratetype. */
@@ -127,6 +128,7 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		count -= static_call(on_depot_put)(zone, count, pcp, pindex, _RET_IP_);
 		if (count <= 0)
 			return;
+		pindex = static_call(on_drain_from)(zone, count, pcp, pindex);
 		before = pcp->count;
 		static_call(orig_drain)(zone, count, pcp, pindex);
 		static_call(on_drain)(zone, pcp, before - pcp->count);
@@ -146,6 +148,7 @@ static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 	KLP_TELL(refill);
 	KLP_TELL(depot_put);
 	KLP_TELL(drain_count);
+	KLP_TELL(drain_from);
 	KLP_TELL(drain);
 }
 

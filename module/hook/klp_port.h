@@ -112,6 +112,8 @@ struct lmm_klp_plan {
  *	are not counted in the list yet
  * @drain_count: before @caller drains @count pages of @pcp, from list @pindex on: returns the
  *	number of pages to drain, at most @count
+ * @drain_from: after @depot_put, before @count pages of @pcp are drained, from list @pindex on:
+ *	returns the list to begin with
  * @drain: after a drain: @pages pages went from @pcp to the buddy
  * @scan: before the entries of @vma up to @end are made to fault, and after each part: @part
  *	has the last part (empty at first) and gets the next part; false if no part is left
@@ -146,6 +148,7 @@ struct lmm_klp_handlers {
 	void (*refill)(struct zone *zone, unsigned int order, int migratetype, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 			   unsigned long caller);
+	int (*drain_from)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
 		     struct lmm_klp_part *part);

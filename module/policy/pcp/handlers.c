@@ -346,6 +346,25 @@ int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages
 }
 
 /**
+ * pcp_on_drain_from() - event: pages of a list are about to go to the buddy
+ * @zone: zone of the list
+ * @count: pages that go
+ * @pages: the per-CPU lists
+ * @pindex: index of the list that would be drained first
+ *
+ * Context: see the top of the file.
+ * Return: index of the list to drain first.
+ */
+int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
+{
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
+
+	if (pages != this_cpu_ptr(zone->per_cpu_pageset))
+		return pindex;
+	return pcp_list_drain_from(pages, list, count, pindex);
+}
+
+/**
  * pcp_on_drain() - event: pages moved from a list to the buddy
  * @pages: pages that moved
  *

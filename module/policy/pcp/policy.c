@@ -267,6 +267,7 @@ static const struct lmm_layout pcp_layouts[] = {
 	LMM_ZONE_LAYOUTS,
 	LMM_LIST_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
+	LMM_LAYOUT(per_cpu_pages, lists),
 	LMM_LAYOUT(zone, lock),
 };
 
@@ -278,6 +279,7 @@ static const struct lmm_events pcp_events = {
 	.refill = pcp_on_refill,
 	.list_filled = pcp_on_list_filled,
 	.drain_count = pcp_on_drain_count,
+	.drain_from = pcp_on_drain_from,
 	.drain = pcp_on_drain,
 	.list_bounds = pcp_on_list_bounds,
 	.kswapd_woken = pcp_on_kswapd_woken,

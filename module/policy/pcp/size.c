@@ -140,6 +140,8 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		if (!quiet || list->written.high)
 			list->limits.now = pcp_list_raised(pages, list);
 		list->limits.disabled = !lmm_pageset_read(pages).high;
+		if (tick && pcp.mode == PCP_MODE_EVENT)
+			pcp_list_see_spare(pages, list);
 		if (pcp.mode == PCP_MODE_EVENT)
 			list->decision = event_decide(zone, cpu, list, fresh, tick);
 		else
