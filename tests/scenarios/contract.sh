@@ -17,7 +17,7 @@ numa_defaults="mode=vma scan_period_min_ms=100 scan_period_max_ms=240000 min_fau
 scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_stride=16 full_pass_interval=8 \
 skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
-pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 move_pages_per_s=1250 period_ms=100 buffers=1" \
+pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 move_pages_per_s=1450 period_ms=100 buffers=1" \
 	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=0 hold_off_ms=1000" \
 	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1 move_pages_per_s=65536 regular_free_pct=4"
 policies="zonelock cma pcp pageblock numa"
