@@ -129,8 +129,9 @@ struct pcp_event {
 
 /**
  * struct pcp_spare - blocks of the lists that the CPU does not use
- * @oldest: for each list the block that would be drained first, at the last tick; NULL for none
- * @lists: a bit for each list whose oldest block stayed through a tick
+ * @oldest: for each list the block that would be drained first, at the last tick or after the last
+ *	drain that began with the list; NULL for none
+ * @lists: a bit for each list whose oldest block stayed through a tick, but for drains
  *
  * A CPU takes the block that was freed last.  A list whose oldest block stays was never empty, and
  * nobody has used its oldest blocks.

@@ -136,14 +136,21 @@ void pcp_list_see_spare(struct per_cpu_pages *pages, struct pcp_list *list)
 	pcp_spare_tick(&list->spare, oldest);
 }
 
-static bool has_blocks(const struct list_head *list, int count)
+/*
+ * Has a list so many blocks?  @oldest: gets the block that is the oldest once they have gone; NULL
+ * for none.
+ */
+static bool has_blocks(const struct list_head *list, int count, const void **oldest)
 {
 	const struct list_head *pos;
 
 	/* From the end that is drained, so that the drain finds in the cache what was read here. */
-	list_for_each_prev(pos, list)
-		if (--count <= 0)
+	list_for_each_prev(pos, list) {
+		if (--count <= 0) {
+			*oldest = pos->prev == list ? NULL : pos->prev;
 			return true;
+		}
+	}
 	return false;
 }
 
@@ -169,7 +176,9 @@ int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int 
 	if (pindex >= MIGRATE_PCPTYPES)
 		return pindex;
 	while ((i = pcp_spare_list(&list->spare, pindex)) >= 0) {
-		if (has_blocks(&pages->lists[i], DIV_ROUND_UP(count, 1 << lmm_pindex_order(i))))
+		/* The drain is no use of the list: the next tick looks for the block that stays. */
+		if (has_blocks(&pages->lists[i], DIV_ROUND_UP(count, 1 << lmm_pindex_order(i)),
+			       &list->spare.oldest[i]))
 			return i;
 		/* Do not count again before the next tick. */
 		list->spare.lists &= ~BIT(i);
