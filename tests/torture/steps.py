@@ -158,7 +158,9 @@ def run_memory(guest: Guest, which: str) -> None:
     state = blocks[int(which) % len(blocks)]
     with guest.memory:
         # Memory with a broken page may stay off for good.
-        if state.parent.name in {f"memory{pfn // block_pages()}" for pfn in guest.poisoned}:
+        block = int(state.parent.name.removeprefix("memory"))
+        if (block in {pfn // block_pages() for pfn in guest.poisoned}
+                or steps_poison.block_is_poisoned(block)):
             guest.count("memory with a broken page")
             return
         # The kernel tries for ever while pages are in the way: a writer of its own can be killed.

@@ -68,6 +68,11 @@ def poisoned(pfn: int) -> bool:
     return any(word & POISONED for word in page_flags(pfn, 1))
 
 
+def block_is_poisoned(block: int) -> bool:
+    """Whether a block of memory has a broken page; loads break pages of their own, too."""
+    return any(word & POISONED for word in page_flags(block * block_pages(), block_pages()))
+
+
 def last_pfn() -> int:
     """One more than the last page frame of the memory that there is."""
     blocks = [int(path.name[len("memory"):]) for path in MEMORY_BLOCKS.glob("memory[0-9]*")]
