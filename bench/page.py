@@ -39,7 +39,7 @@ def table(data: dict[str, Any]) -> str:
     short, met = claimed(data["rows"])
     shown = data["rows"]
     if len(shown) > ROWS:
-        shown = [row for row in shown if row["target"] is not None]
+        shown = [row for row in shown if row["target"] is not None] or shown
     left = len(data["rows"]) - len(shown)
     knobs = f", knobs `{data['config']}`" if data["config"] else ""
     heads = ["---"] * LEFT + ["--:"] * (len(COLUMNS) - LEFT)

@@ -380,8 +380,8 @@ static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pc
 
 static int on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
 {
-	CHANGE(pindex, drain_from, zone, count, pcp, pindex);
-	return pindex;
+	return LISTENS(drain_from, 0) ?
+	       static_call(drain_from_0)(zone, count, pcp, pindex) : pindex;
 }
 
 static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)

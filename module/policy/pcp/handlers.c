@@ -357,11 +357,10 @@ int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages
  */
 int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
 {
-	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
-
 	if (pages != this_cpu_ptr(zone->per_cpu_pageset))
 		return pindex;
-	return pcp_list_drain_from(pages, list, count, pindex);
+	return pcp_list_drain_from(pages, pcp_list_of(lmm_zone_slot(zone), smp_processor_id()),
+				   count, pindex);
 }
 
 /**

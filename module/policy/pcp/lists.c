@@ -172,8 +172,8 @@ int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int 
 {
 	int i;
 
-	/* The kernel wants few larger blocks in lists. */
-	if (pindex >= MIGRATE_PCPTYPES)
+	/* The kernel wants few larger blocks in lists; and where all pages go, none is chosen. */
+	if (pindex >= MIGRATE_PCPTYPES || count >= pages->count)
 		return pindex;
 	while ((i = pcp_spare_list(&list->spare, pindex)) >= 0) {
 		/* The drain is no use of the list: the next tick looks for the block that stays. */
