@@ -116,20 +116,30 @@ static void a_wait_is_as_long_as_needed(struct kunit *test)
 	}
 }
 
+/* Facts about a page, and what a move costs. */
+static const struct price_case {
+	const char *name;
+	struct lmm_page_facts page;
+	u64 price;
+} price_cases[] = {
+	{ "cold", { .mapped = 1, .pages = 1 }, 4 },
+	{ "active", { .active = true, .pages = 1 }, 5 },
+	{ "dirty", { .dirty = true, .pages = 1 }, 5 },
+	{ "shared", { .mapped = 3, .pages = 1 }, 6 },
+	{ "of libc", { .mapped = 5000, .pages = 1 }, 8 },
+	{ "all of that", { .active = true, .dirty = true, .mapped = 2, .pages = 1 }, 7 },
+	{ "read while freed", { .mapped = -1, .pages = 1 }, 4 },
+	{ "larger folio", { .pages = 32 }, 128 },
+	{ "larger folio, dirty", { .dirty = true, .pages = 8 }, 40 },
+};
+
+NAMED_CASES(price, price_cases);
+
 static void what_a_page_costs(struct kunit *test)
 {
-	const struct lmm_page_facts cold = { .mapped = 1 }, active = { .active = true },
-		dirty = { .dirty = true }, shared = { .mapped = 3 }, libc = { .mapped = 5000 },
-		all = { .active = true, .dirty = true, .mapped = 2 }, torn = { .mapped = -1 };
+	const struct price_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&cold), 4ULL);
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&active), 5ULL);
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&dirty), 5ULL);
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&shared), 6ULL);
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&libc), 8ULL);
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&all), 7ULL);
-	/* The facts were read while the page was freed. */
-	KUNIT_EXPECT_EQ(test, pageblock_page_price(&torn), 4ULL);
+	KUNIT_EXPECT_EQ(test, pageblock_page_price(&c->page), c->price);
 }
 
 /* The fewer pages may be moved, the cheaper a block has to be. */
@@ -407,7 +417,7 @@ static struct kunit_case pageblock_reserve_cases[] = {
 	KUNIT_CASE(a_deep_bucket_saves_for_when_memory_becomes_full),
 	KUNIT_CASE(a_budget_follows_its_knob),
 	KUNIT_CASE(a_wait_is_as_long_as_needed),
-	KUNIT_CASE(what_a_page_costs),
+	KUNIT_CASE_PARAM(what_a_page_costs, price_gen_params),
 	KUNIT_CASE(dear_blocks_have_to_wait),
 	KUNIT_CASE(dear_blocks_do_not_use_up_the_budget),
 	KUNIT_CASE(the_cheapest_come_first),

@@ -324,12 +324,13 @@ static void moves(struct input *input)
 			.cached = flags & BIT(10),
 			.mapped = (int)take(input, 4),
 			.refs = (int)take(input, 4),
+			.pages = 1U << take(input, 1) % (PAGEBLOCK_FOLIO_ORDER + 1),
 		};
 		enum lmm_skip why = lmm_page_skip(&page);
 		u64 price = pageblock_page_price(&page);
 
-		MUST(price, >=, PAGEBLOCK_PRICE);
-		MUST(price, <=, PAGEBLOCK_PRICE + 6);
+		MUST(price, >=, PAGEBLOCK_PRICE * page.pages);
+		MUST(price, <=, (PAGEBLOCK_PRICE + 6) * page.pages);
 		MUST(why, <, LMM_NR_SKIPS);
 		if (why != LMM_SKIP_NONE)
 			continue;

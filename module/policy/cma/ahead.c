@@ -208,7 +208,7 @@ static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
 }
 
 static const struct lmm_mover mover = {
-	.large = true, .goes = page_goes, .target_add = target_add,
+	.order = LMM_MAX_ORDER, .goes = page_goes, .target_add = target_add,
 };
 
 /* Move a batch out of the range. */

@@ -58,7 +58,8 @@ enum lmm_skip {
  * @private: the file system has private data, and a reference for them
  * @cached: in the page cache or in the swap cache, which has a reference
  * @mapped: page-table entries that map the page, each with a reference
- * @refs: references, with the worker's own
+ * @refs: references, with the worker's own; 0 for a larger folio, whose references are not counted
+ * @pages: pages that are moved together: 1, or those of a larger folio
  *
  * The facts are read one by one while the page is in use, so any combination may occur.
  */
@@ -78,6 +79,7 @@ struct lmm_page_facts {
 	bool cached;
 	long mapped;
 	long refs;
+	unsigned int pages;
 };
 
 /**

@@ -71,13 +71,20 @@ static bool mapping_binds(struct address_space *mapping, bool stranger)
 	return zones & (__GFP_DMA | __GFP_DMA32);
 }
 
+/* Is a folio larger than a page, and moved as a whole? */
+static bool moves_whole(struct folio *folio, const struct lmm_mover *mover)
+{
+	return LMM_MOVES_LARGE && folio_test_large(folio) && folio_order(folio) <= mover->order &&
+	       (mover->files || folio_test_anon(folio));
+}
+
 /*
  * Facts about a folio to which we have a reference.  A mapping can be read under the reference and
  * RCU, which delays the freeing of the inode and of the file system's module.
  */
 static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move *move)
 {
-	struct lmm_page_facts facts = { .listed = folio_test_lru(folio) };
+	struct lmm_page_facts facts = { .listed = folio_test_lru(folio), .pages = 1 };
 	struct address_space *mapping;
 	bool whole;
 
@@ -85,9 +92,9 @@ static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move
 	if (!facts.listed)
 		return facts;
 	/* The kernel itself counts the references to a larger folio, once the folio is unmapped. */
-	whole = folio_test_large(folio) && LMM_MOVES_LARGE && move->mover->large &&
-		folio_test_anon(folio);
+	whole = moves_whole(folio, move->mover);
 	facts.large = folio_test_large(folio) && !whole;
+	facts.pages = whole ? folio_nr_pages(folio) : 1;
 	facts.unevictable = folio_test_unevictable(folio) || folio_test_mlocked(folio);
 	facts.locked = folio_test_locked(folio);
 	facts.writeback = folio_test_writeback(folio);

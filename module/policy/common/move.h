@@ -44,13 +44,15 @@ struct page;
 
 /**
  * struct lmm_mover - how a policy moves pages
- * @large: larger folios of anonymous memory are moved, too, as a whole
+ * @order: larger folios up to this order are moved as a whole; 0: none is moved
+ * @files: so are larger folios of files; otherwise those of anonymous memory only
  * @goes: may a page with these facts be moved?  Sets @stays of the move if the page may go later
  * @target_add: have lmm_move_spares() true for an order, by lmm_move_add(), or return false; pages
  *	that must not be moved to go to @aside of the move
  */
 struct lmm_mover {
-	bool large;
+	unsigned int order;
+	bool files;
 	bool (*goes)(struct lmm_move *move, const struct lmm_page_facts *facts);
 	bool (*target_add)(struct lmm_move *move, unsigned int order);
 };
@@ -102,6 +104,7 @@ unsigned long lmm_free_end(struct page *page, unsigned long pfn);
 /**
  * lmm_page_glance() - facts about a page to which nobody here has a reference
  * @page: the page
+ * @order: a folio up to this order that begins with the page is moved as a whole
  *
  * Costs a fraction of a look with a reference.  Nothing is followed, so the facts about the mapping
  * are missing, and count as if there were nothing against a move.  Only the flags are tested, and
@@ -113,15 +116,19 @@ unsigned long lmm_free_end(struct page *page, unsigned long pfn);
  * Context: any, memory does not go offline; does not wait.
  * Return: the facts.
  */
-static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *page)
+static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *page,
+							     unsigned int order)
 {
 	unsigned long flags = READ_ONCE(*lmm_page_flags(page));
+	unsigned int folio = flags & BIT(PG_head) ? compound_order((struct page *)page) : 0;
+	bool whole = folio && folio <= order && LMM_MOVES_LARGE;
 	unsigned long mapping = (unsigned long)READ_ONCE(page->mapping);
 	bool swapped = flags & BIT(PG_swapcache) && flags & BIT(PG_swapbacked);
 
 	return (struct lmm_page_facts){
 		.listed = flags & BIT(PG_lru),
-		.large = flags & BIT(PG_head),
+		.large = flags & BIT(PG_head) && !whole,
+		.pages = whole ? 1U << folio : 1,
 		.unevictable = flags & (BIT(PG_unevictable) | BIT(PG_mlocked)),
 		.locked = flags & BIT(PG_locked),
 		.writeback = flags & BIT(PG_writeback),
@@ -132,8 +139,8 @@ static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *
 		.cached = swapped || (mapping && !(mapping & LMM_MAPPING_FLAGS)),
 		.migrates = true,
 		.mapped = atomic_read(&page->_mapcount) + 1,
-		/* As if the reference of a longer look were there. */
-		.refs = page_ref_count(page) + 1,
+		/* As if the reference of a longer look were there; see facts_of() for larger folios. */
+		.refs = whole ? 0 : page_ref_count(page) + 1,
 	};
 }
 

@@ -35,11 +35,17 @@
 /* The price of a page that is cold, clean and mapped at most once. */
 #define PAGEBLOCK_PRICE		4U
 
+/*
+ * The largest folio that is moved as a whole has 1 << PAGEBLOCK_FOLIO_ORDER pages, as many as a
+ * batch (LMM_MOVE_BATCH): with a larger one a step would take longer than the rest of a slice.
+ */
+#define PAGEBLOCK_FOLIO_ORDER	5U
+
 /* A block may cost at most a part of the budget that is left, one in so many. */
 #define PAGEBLOCK_SHARE		2U
 
 /**
- * pageblock_page_price() - what it costs to move a page
+ * pageblock_page_price() - what it costs to move a page, or a larger folio
  * @page: facts about the page
  *
  * A page that was used lately is likely to be used during the move, which makes its user wait or
@@ -50,7 +56,7 @@
  *
  * In the header, because a glance at a block calls this for each page.
  *
- * Return: the price; PAGEBLOCK_PRICE for a page that has nothing of these.
+ * Return: the price; PAGEBLOCK_PRICE for each page that has nothing of these.
  */
 static inline u64 pageblock_page_price(const struct lmm_page_facts *page)
 {
@@ -58,7 +64,7 @@ static inline u64 pageblock_page_price(const struct lmm_page_facts *page)
 
 	if (page->mapped > 1)
 		price += min(page->mapped - 1, 4L);
-	return price;
+	return price * page->pages;
 }
 
 u64 pageblock_price_limit(u64 tokens, bool urgent);

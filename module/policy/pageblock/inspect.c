@@ -194,12 +194,16 @@ static bool page_is_loose(struct page *page)
 	       !test_bit(PG_head, lmm_page_flags(page)) && READ_ONCE(page->page_type) + 1 == 0;
 }
 
-/* What it costs to move a page that is not in the buddy; 0: the page stays.  Counts why. */
-static u64 glance_price(struct page *page)
+/*
+ * What it costs to move a page that is not in the buddy, or the folio that begins with the page;
+ * 0: the page stays.  Counts why.
+ */
+static u64 glance_price(struct page *page, unsigned int *pages)
 {
-	const struct lmm_page_facts facts = lmm_page_glance(page);
+	const struct lmm_page_facts facts = lmm_page_glance(page, PAGEBLOCK_FOLIO_ORDER);
 	enum lmm_skip why = lmm_page_skip(&facts);
 
+	*pages = facts.pages;
 	if (why == LMM_SKIP_NONE)
 		return pageblock_page_price(&facts);
 	/* A page in a list may be in use again by the time of the move. */
@@ -237,6 +241,7 @@ u64 pageblock_glance(struct zone *zone, unsigned long pfn, u64 limit)
 {
 	unsigned long end = pfn + pageblock_nr_pages, next;
 	struct page *page = NULL;
+	unsigned int pages;
 	u64 price = 0, more;
 
 	if (!block_is_of(pfn, zone) || block_type(pfn_to_page(pfn), pfn) != CENSUS_TYPE_MOVABLE)
@@ -246,14 +251,14 @@ u64 pageblock_glance(struct zone *zone, unsigned long pfn, u64 limit)
 			page = pfn_to_online_page(pfn);
 		if (!page)
 			return 0;
-		next = pfn + 1;
 		if (PageBuddy(page)) {
 			next = pfn + order_pages(pfn, READ_ONCE(page->private), BUDDY_ORDERS);
 		} else {
-			more = glance_price(page);
+			more = glance_price(page, &pages);
 			if (!more)
 				return 0;
 			price += more;
+			next = pfn + pages;
 		}
 		page = next < subsection_end(pfn) ? page + (next - pfn) : NULL;
 	}

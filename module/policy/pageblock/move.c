@@ -17,7 +17,7 @@
  * pageblock_request, cleans) nor complain, and wakes kswapd rather than reclaim, because reclaim
  * may wait.  A move gives back as many pages as it takes, so a boost of the watermarks, with which
  * the filter answers each mix that it refuses, does not stop moves.  Since 6.3 the same flag opens
- * half of the min watermark as well: at most LMM_MOVE_BATCH such pages are out at a time.
+ * half of the min watermark as well: at most two batches of such pages are out at a time.
  */
 #define TARGET_GFP \
 	((GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_THISNODE | __GFP_NOMEMALLOC | \
@@ -35,14 +35,29 @@ struct block_move {
 	u64 price;
 };
 
-/* Have a page to move to; lists of free pages may still hold pages of the block itself. */
+/* A free page, or a free folio; kswapd does not reclaim and compact for the sake of a folio. */
+static struct page *target_alloc(const struct block_move *block, unsigned int order)
+{
+	int node = page_to_nid(pfn_to_page(block->move.from));
+
+	if (!order)
+		return alloc_pages_node(node, block->gfp, 0);
+	return (struct page *)__folio_alloc(block->gfp & ~__GFP_KSWAPD_RECLAIM, order, node, NULL);
+}
+
+/*
+ * Have a page or a larger folio to move to.  Lists of free pages may still hold pages of the block
+ * itself.  A folio goes as a whole or not at all, and not beyond the budget.
+ */
 static bool target_add(struct lmm_move *move, unsigned int order)
 {
 	struct block_move *block = container_of(move, struct block_move, move);
 	struct page *page;
 
+	if (order && move->taken + (1UL << order) > lmm_budget_left(&pageblock.pages))
+		return false;
 	while (!lmm_move_spares(move, order)) {
-		page = alloc_pages_node(page_to_nid(pfn_to_page(move->from)), block->gfp, order);
+		page = target_alloc(block, order);
 		if (!page)
 			return false;
 		if (page_to_pfn(page) - move->from < move->end - move->from)
@@ -67,7 +82,9 @@ static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
 	return false;
 }
 
-static const struct lmm_mover block_mover = { .goes = page_goes, .target_add = target_add };
+static const struct lmm_mover block_mover = {
+	.order = PAGEBLOCK_FOLIO_ORDER, .files = true, .goes = page_goes, .target_add = target_add,
+};
 
 /* Take a batch of pages, not more than the budget has left, and move them; return how many. */
 static unsigned int batch_move(struct lmm_move *move)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 7.2
+# named: 6.12
+# memory: 512M
+# args: transparent_hugepage=madvise
+#
+# Movable blocks are half full of larger folios. The worker moves the folios as a whole, makes
+# blocks, and the content of the pages stays.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+
+PB=$LMM_DBG/pageblock
+folios=/sys/kernel/mm/transparent_hugepage/hugepages-64kB
+says() { grep -qx "$1" /run/folios; }
+
+need write_to /proc/sys/vm/compaction_proactiveness 0
+need write_to $folios/enabled always
+pages_before pageblock
+
+mib=$((($(meminfo MemFree) / 1024 - 12) / 2 * 2))
+"$LMM_ROOT/build/programs/foliohold" $mib 64 >/run/folios 2>&1 &
+check "half of $mib MiB is given back" wait_for 300 says held
+note "folios of 64 kB: $(cat $folios/stats/anon_fault_alloc), others $(cat $folios/stats/anon_fault_fallback)"
+check "most memory is in folios" test "$(cat $folios/stats/anon_fault_alloc)" -gt $((mib * 12))
+
+splits=$(cat $folios/stats/split)
+need write_to "$PB/config" "enabled=1 move_pages_per_s=20000"
+check "blocks are made" wait_for 120 grown 3 counter made pageblock
+note "$(grep -E '^(made|moved|looked|skipped_|no_room|not_moved)' "$PB/counters" | tr '\n' ' ')"
+check "by moving folios" test "$(counter moved pageblock)" -ge $((4 * 128))
+same "no folio keeps a block from being emptied" "$(counter skipped_large pageblock)" 0
+
+pkill -USR1 foliohold
+check "the content of the pages stays" wait_for 60 says intact
+need write_to "$PB/enabled" 0
+same "no folio was split for that" "$(cat $folios/stats/split)" "$splits"
+pkill foliohold
+none_armed
+all_back
