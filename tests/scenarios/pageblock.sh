@@ -19,9 +19,7 @@ mixed() {
 	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
 		"$mixing/hist"
 }
-# Wholly free unmovable blocks. From 6.17 on an isolated block keeps its type.
-guards=0
-case $LMM_KERNEL in 6.1 | 6.12) guards=1 ;; esac
+# Wholly free unmovable blocks.
 unmovable() {
 	awk '$4 == "DMA32," && $6 == "Unmovable" { print $16 + 2 * $17 }' /proc/pagetypeinfo
 }
@@ -58,21 +56,19 @@ traced=0 lefts=6
 pages_before pageblock
 
 # At rest, each block gets back the type that it had, but for one that the kernel may claim.
-if [ $guards = 1 ]; then
-	typed=$(typed)
-	need write_to "$PB/enabled" 1
-	check "at rest free blocks become the reserve" wait_for 20 grown 11 unmovable
-	note "unmovable blocks $typed, with the policy $(typed)"
-	need write_to "$PB/enabled" 0
-	after=$(typed)
-	check "and get their type back" test "$after" -ge "$typed" -a "$after" -le $((typed + 1))
-fi
+typed=$(typed)
+need write_to "$PB/enabled" 1
+check "at rest free blocks become the reserve" wait_for 20 grown 11 unmovable
+note "unmovable blocks $typed, with the policy $(typed)"
+need write_to "$PB/enabled" 0
+after=$(typed)
+check "and get their type back" test "$after" -ge "$typed" -a "$after" -le $((typed + 1))
 
 [ $traced = 0 ] || without=$(squeezed)
 guarded=$(unmovable)
 need write_to "$PB/enabled" 1
 hooks_armed fallback request reclaim_end compact_begin mixed slow_path
-[ $guards = 0 ] || check "free blocks become the reserve" wait_for 20 grown 11 unmovable
+check "free blocks become the reserve" wait_for 20 grown 11 unmovable
 note "free unmovable blocks $guarded, then $(unmovable); moved $(counter moved pageblock)"
 with=$(squeezed)
 note "mixed without ${without:--}, with $with; refused $(counter refused_fast pageblock) fast, $(counter refused_slow pageblock) slow, tried $(counter allowed_tried pageblock)"
@@ -129,7 +125,7 @@ for mode in claim strict; do
 done
 note "searches $(counter searches pageblock), refused $(counter refused_fast pageblock) fast"
 # Single pages for the hog, while the blocks of the reserve are free.
-[ $guards = 0 ] || check "movable requests pass the reserve by" grown 0 counter refused_guarded pageblock
+check "movable requests pass the reserve by" grown 0 counter refused_guarded pageblock
 check "there were searches" test "$(counter searches pageblock)" -gt 0
 same "every search has a verdict" "$(counter searches pageblock)" \
 	"$(awk '$1 ~ /^(refused|allowed)_/ { sum += $2 } END { print sum }' "$PB/counters")"
@@ -142,9 +138,9 @@ for round in $(seq 6); do
 done
 same "switched off and on under load" "$switched" 6
 load_stop
-[ $guards = 0 ] || check "free blocks become the reserve again" wait_for 20 grown 11 unmovable
+check "free blocks become the reserve again" wait_for 20 grown 11 unmovable
 need write_to "$PB/enabled" 0
 note "free unmovable blocks $guarded, afterwards $(unmovable)"
-[ $guards = 0 ] || check "the reserve is given back" test "$(unmovable)" -le $((guarded + 4))
+check "the reserve is given back" test "$(unmovable)" -le $((guarded + 4))
 none_armed
 all_back

@@ -261,8 +261,7 @@ static bool block_is_guarded(struct zone *zone, int migratetype, int found, unsi
 	unsigned long want;
 	unsigned int order;
 
-	if (!LMM_RELEASE_SETS_TYPE || found != MIGRATE_UNMOVABLE || !pageblock.vacates ||
-	    !request_is_ours())
+	if (!pageblock.guards || found != MIGRATE_UNMOVABLE || !request_is_ours())
 		return false;
 	order = this_cpu_read(lmm_request_order);
 	want = pageblock_guarded_blocks(zone);

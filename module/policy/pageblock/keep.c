@@ -23,6 +23,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
+#include "hook/hook.h"
 #include "hook/kcall.h"
 #include "inspect.h"
 #include "state.h"
@@ -99,10 +100,21 @@ static bool may_keep(const struct pageblock_zone *pz, unsigned long pfn)
 	       (type_at(pfn) == MIGRATE_MOVABLE || is_kept(pz, pfn));
 }
 
+/*
+ * End the isolation of a block, which then is of a type.  Whoever looks meanwhile sees an isolated
+ * block, and nobody else isolates, releases or retypes the block.
+ */
+static void block_release(unsigned long pfn, int type)
+{
+	if (pageblock.guards)
+		lmm_block_retype(KCALL(block_retype), pfn, type);
+	lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
+}
+
 static void range_release(unsigned long pfn, unsigned long end, int type)
 {
 	for (; pfn < end; pfn += pageblock_nr_pages)
-		lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
+		block_release(pfn, type);
 }
 
 /* Isolate blocks, all or none. */
@@ -190,17 +202,17 @@ unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz)
  */
 void pageblock_release(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn, bool whole)
 {
-	unsigned long end = pfn + pageblock_nr_pages, neighbour = pfn ^ pageblock_nr_pages;
+	unsigned long neighbour = pfn ^ pageblock_nr_pages;
 	bool joins = pageblock_block_is_free(zone, neighbour);
 	int type = type_at(neighbour);
 
-	if (!LMM_RELEASE_SETS_TYPE || bit_of(pz, pfn) >= pz->blocks ||
+	if (!pageblock.guards || bit_of(pz, pfn) >= pz->blocks ||
 	    !pageblock_may_guard(whole, joins, type == MIGRATE_UNMOVABLE)) {
-		lmm_block_release(KCALL(block_release), pfn, end, MIGRATE_MOVABLE);
+		block_release(pfn, MIGRATE_MOVABLE);
 		return;
 	}
 	keep_note(pz, pfn);
-	lmm_block_release(KCALL(block_release), pfn, end, MIGRATE_UNMOVABLE);
+	block_release(pfn, MIGRATE_UNMOVABLE);
 	/* The neighbour was freed just now, and has got the type of this block. */
 	if (type == MIGRATE_MOVABLE && type_at(neighbour) == MIGRATE_UNMOVABLE)
 		keep_note(pz, neighbour);
@@ -284,4 +296,15 @@ void pageblock_give_back(struct zone *zone, struct pageblock_zone *pz)
 			block_restore(pz, pfn);
 		cond_resched();
 	}
+}
+
+/**
+ * pageblock_keep_possible() - make sure that the type of a block can be changed
+ *
+ * Context: process.
+ * Return: false if a hook is missing.
+ */
+bool pageblock_keep_possible(void)
+{
+	return lmm_hook_available(LMM_HOOK_BLOCK_RETYPE);
 }

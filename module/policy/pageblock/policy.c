@@ -123,6 +123,7 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES(PUTBACK, "the reserve, and the clean-up of mixed blocks"),
 	LMM_USES(BLOCK_ISOLATE, "the reserve"),
 	LMM_USES(BLOCK_RELEASE, "the reserve"),
+	LMM_USES(BLOCK_RETYPE, "the guard of the reserve, which page cache then uses up"),
 	LMM_USES(LRU_DRAIN, "the reserve, of blocks with pages on their way to an LRU list"),
 	LMM_USES(EMPTY_LISTS, "the reserve, of blocks with pages in per-CPU lists"),
 };

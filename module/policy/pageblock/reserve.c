@@ -92,8 +92,8 @@ unsigned long pageblock_guarded_blocks(const struct zone *zone)
  * pageblock_kept_blocks() - guarded blocks in the reserve of a zone
  * @zone: the zone
  *
- * Before 6.17 these are the wholly free unmovable blocks, which small movable requests do not use
- * up; see pageblock_guards().
+ * These are the wholly free unmovable blocks, which small movable requests do not use up; see
+ * pageblock_guards().  Where blocks cannot be guarded, all wholly free blocks count.
  *
  * Context: under zone->lock, interrupts off.
  * Return: number of blocks; if there are more than should be guarded, at least one more.
@@ -104,7 +104,7 @@ unsigned long pageblock_kept_blocks(const struct zone *zone)
 	unsigned int order;
 	struct page *page;
 
-	if (!LMM_RELEASE_SETS_TYPE)
+	if (!pageblock.guards)
 		return pageblock_free_blocks(zone);
 	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++) {
 		list_for_each_entry(page, &zone->free_area[order].free_list[MIGRATE_UNMOVABLE],
@@ -244,7 +244,7 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 		pageblock_pace_wake(&pz->pace, now);
 		pageblock_pace_wake(&pz->clean_pace, now);
 	}
-	pz->check = LMM_RELEASE_SETS_TYPE && pageblock.vacates;
+	pz->check = pageblock.guards;
 	pz->had = pageblock_reserve_blocks(zone);
 	pz->left = 0;
 	if (!pageblock_is_short(zone, pz->had)) {
@@ -299,7 +299,7 @@ static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 	enum pageblock_step step;
 	bool made;
 
-	if (LMM_RELEASE_SETS_TYPE && keep_step(zone, pz))
+	if (pageblock.guards && keep_step(zone, pz))
 		return;
 	step = pageblock_vacate(zone, pz, &made);
 	lmm_count(&lmm_pageblock_policy, COUNT_MADE, made);
@@ -548,6 +548,7 @@ int pageblock_reserve_start(void)
 
 	pageblock.leaving = false;
 	pageblock.vacates = pageblock_vacate_possible();
+	pageblock.guards = pageblock.vacates && pageblock_keep_possible();
 	pageblock.asked = true;
 	pageblock.unfinished = false;
 	pageblock.resting = false;
@@ -604,7 +605,7 @@ void pageblock_reserve_stop(void)
 {
 	WRITE_ONCE(pageblock.leaving, true);
 	lmm_worker_stop(&pageblock.worker);
-	if (LMM_RELEASE_SETS_TYPE && pageblock.vacates)
+	if (pageblock.guards)
 		reserve_give_back();
 	zones_free();
 }

@@ -98,6 +98,7 @@ struct pageblock_zone {
  * @move_rate: pages that the worker may move in a second; 0: the worker does nothing
  * @period_ms: shortest time between two passes of the worker
  * @vacates: the kernel has what it takes to make blocks
+ * @guards: free blocks of the reserve are of type unmovable
  * @leaving: the policy goes off: the worker stops at the next step
  * @asked: something has happened since the last pass, and the worker is on its way
  * @unfinished: the worker has not done yet what was due in this pass
@@ -122,6 +123,7 @@ struct pageblock_state {
 	unsigned int move_rate;
 	unsigned int period_ms;
 	bool vacates;
+	bool guards;
 	bool leaving;
 	bool asked;
 	bool unfinished;
@@ -163,6 +165,7 @@ void pageblock_vacate_begin(struct pageblock_zone *pz);
 enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made);
 
 /* keep.c */
+bool pageblock_keep_possible(void);
 bool pageblock_block_is_free(struct zone *zone, unsigned long pfn);
 unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz);
 void pageblock_release(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn, bool whole);
