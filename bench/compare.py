@@ -269,11 +269,11 @@ class Metric:
 
 def rows_of(
     image: Image, words: str, metrics: Sequence[Metric], mode: str,
-    runs: Mapping[str, Sequence[guest.Result]], base: str = BASE,
+    runs: Mapping[str, Sequence[guest.Result]], base: str = BASE, held: str = POLICY,
 ) -> list[Row]:
     """Rows for each figure, of every side beside the base: means of runs.
 
-    The first row carries the runs in its detail.
+    The side `held` is held to the limits.  The first row carries the runs in its detail.
     """
     rows: list[Row] = []
     for metric in metrics:
@@ -283,7 +283,7 @@ def rows_of(
         for side, values in found.items():
             if side == base:
                 continue
-            limit = metric.limit(image.name, found[base], values) if side == POLICY else None
+            limit = metric.limit(image.name, found[base], values) if side == held else None
             detail = {**found, **({} if rows else {"runs": runs})}
             rows.append(Row(image.name, words, metric.words, statistics.fmean(found[base]),
                             statistics.fmean(values), limit,

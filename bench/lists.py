@@ -22,6 +22,11 @@ SIDES: Mapping[str, Sequence[str]] = {
     **ALONE, BOTH: ("pcp", "zonelock"), ALL: ("pcp", "zonelock", "pageblock", "numa"),
 }
 AGAIN = "base again"
+# Each with pageblock as well, and the side without.
+PAGEBLOCK = {f"{policy}+pageblock": policy for policy in ALONE}
+POLICIES: Mapping[str, Sequence[str]] = {
+    **SIDES, **{side: (alone, "pageblock") for side, alone in PAGEBLOCK.items()},
+}
 # What the kernel may not do more of with a policy: a share of the base's, and so many events.
 WORK = {
     "kswapd wake-ups": ("pageoutrun",),
@@ -72,7 +77,7 @@ class Sides:
 
     def switch(self, name: str, side: str, on: bool) -> None:
         """Switch all policies of a side."""
-        for policy in SIDES[side]:
+        for policy in POLICIES[side]:
             self.plan.add("write", f"{name}, {policy} {on}", up=1, text=f"enabled={int(on)}",
                           path=f"{guest.DEBUGFS}/{policy}/config")
 
@@ -95,10 +100,10 @@ class Sides:
     def load(self, when: str, side: str, load: Load) -> None:
         """Run a load on a side."""
         name = f"{when}, {side}, {load.words}"
-        if side in SIDES:
+        if side in POLICIES:
             self.switch(name, side, True)
         self.plan.program("crossed", name, load.program, load.args)
-        if side in SIDES:
+        if side in POLICIES:
             self.read(name)
             self.switch(name, side, False)
 
@@ -179,6 +184,23 @@ def together(task: Task) -> list[Row]:
     return sides.rows(results, "memory free", LARGE, targets)
 
 
+def pageblock(task: Task) -> list[Row]:
+    """Each policy alone and with pageblock: within a tenth of alone."""
+    plan = guest.Plan(f"lists-pageblock-{task.image.name}", task.image, shift=0)
+    sides = Sides(task, plan, (*ALONE, *PAGEBLOCK))
+    loads = (FAULT, PIPE)
+    task.load_module(plan)
+    plan.program("crossed", "warm-up", FAULT.program, FAULT.args)
+    sides.loads("memory free", loads)
+    results = guest.run(plan)
+    rows = []
+    for load in loads:
+        targets = {side: 1.1 * crossings_of(results[f"memory free, {alone}, {load.words}"])
+                   for side, alone in PAGEBLOCK.items()}
+        rows += sides.rows(results, "memory free", load, targets)
+    return rows
+
+
 def exits(task: Task) -> list[Row]:
     """Memory that is faulted page by page and given back at once: holds of zone->lock."""
     image = task.image
@@ -223,5 +245,6 @@ BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
     Part(("stalls",), stalls, "what reclaim did"),
     Part(("together",), together, METRIC),
+    Part(("pageblock",), pageblock, METRIC),
     Part(("exit",), exits, "holds of zone->lock"),
 ), quick=("together",))

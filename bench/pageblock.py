@@ -8,8 +8,10 @@ in turn, and two boots of a pair differ in nothing but the policy.
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from bench import compare, cost, guest
@@ -27,6 +29,7 @@ MIN_FREE_KIB = 4096
 
 PART = "load"
 PAIR = "load2"  # of --only: the same on two CPUs
+TOGETHER = "beside"  # of --only: the same beside other policies
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
 # Boots of one seed, one a side, differ in the side alone; every second seed runs the other
@@ -35,6 +38,10 @@ SEEDS = (1, 2, 3, 4, 5)
 # The kernel's own answer, merged with e3aa7df331bc ("mm: page_alloc: defrag_mode", 6.15).
 DEFRAG = "vm.defrag_mode=1"
 HAS_DEFRAG = ("7.2",)
+
+# The policy beside those that size and keep lists of free pages, each with its defaults.
+OTHERS = ("pcp", "zonelock")
+BESIDE = "beside pcp and zonelock"
 
 # The share of huge faults that must fail without the policy, as it did for the series;
 # with less the load shows nothing.
@@ -172,12 +179,20 @@ METRICS = (
 )
 
 
+# What the policy is for: beside others within a tenth of alone, and what the runs differ by.
+OWN = ("huge faults that fail, %", "movable blocks with other pages, after")
+BESIDE_METRICS = tuple(
+    replace(metric, claim=1.1 if metric.words in OWN else None, chance=compare.spread, most={})
+    for metric in METRICS
+)
+
+
 def boot(task: Task, side: str, seed: int, cpus: int = 1) -> guest.Result:
     """One boot of a side, with one load; what it left, and what the policy says of it."""
     image = task.image
-    on = side == compare.POLICY and not task.alone
+    on = side in (compare.POLICY, BESIDE) and not task.alone
     plan = guest.Plan(
-        f"pageblock-{side.replace('.', '-').replace('=', '-')}-{seed}-{cpus}-{image.name}",
+        f"pageblock-{re.sub('[^a-z0-9_]', '-', side)}-{seed}-{cpus}-{image.name}",
         image,
         icount=cpus == 1,
         shift=-1 if cpus == 1 else 0,
@@ -197,6 +212,9 @@ def boot(task: Task, side: str, seed: int, cpus: int = 1) -> guest.Result:
     task.load_module(plan)
     if on:
         task.enable(plan)
+    for policy in OTHERS if side == BESIDE else ():
+        plan.add("write", f"{policy} on", up=1, text="enabled=1",
+                 path=f"{guest.DEBUGFS}/{policy}/config")
     plan.program("fragment", PART, "fragload", f"{LOAD} -s {seed}", disks=list(DISKS))
     if on:
         task.read(plan, "counters", PART)
@@ -227,10 +245,21 @@ def load_rows(task: Task, cpus: int = 1) -> list[Row]:
     return compare.rows_of(task.image, words, METRICS, task.mode, loads)
 
 
+def beside_rows(task: Task) -> list[Row]:
+    """The policy alone, and beside others, in boots of both."""
+    loads: dict[str, list[guest.Result]] = {side: [] for side in (compare.POLICY, BESIDE)}
+    for seed in SEEDS[:1] if task.quick else SEEDS:
+        for side in loads if seed % 2 else reversed(loads):
+            loads[side].append(boot(task, side, seed))
+    return compare.rows_of(task.image, f"{LOAD_WORDS}, {BESIDE}", BESIDE_METRICS,
+                           task.mode, loads, base=compare.POLICY, held=BESIDE)
+
+
 BENCH = Bench(
     "pageblock", ("claim", "strict"), ("claim",),
     (Part((PART,), load_rows, LOAD_WORDS),
-     Part((PAIR,), partial(load_rows, cpus=2), f"{LOAD_WORDS}, two CPUs"), cost.PART),
+     Part((PAIR,), partial(load_rows, cpus=2), f"{LOAD_WORDS}, two CPUs"),
+     Part((TOGETHER,), beside_rows, f"{LOAD_WORDS}, {BESIDE}"), cost.PART),
     quick=(PART,),
     idle=True,
 )
