@@ -226,15 +226,16 @@ static bool hotplug_stop(void)
 }
 
 /*
- * May pages be moved out of mixed blocks?  Not with what is saved for a block of the reserve, while
- * the worker still tries to make one and more can be saved.
+ * May pages be moved out of mixed blocks?  Not while the worker makes blocks for the reserve, unless
+ * nothing more can be saved for a block.  While memory is short, requests mix blocks faster than the
+ * worker could clean them.
  */
 static bool may_clean(const struct pageblock_zone *pz)
 {
 	u32 rate = READ_ONCE(pageblock.move_rate);
-	bool saving = pz->saving && !pageblock_pace_rests(&pz->pace);
+	bool makes = pz->lacks && !pageblock_pace_rests(&pz->pace);
 
-	return rate && !(saving && lmm_budget_wait(&pageblock.pages, rate, U32_MAX));
+	return rate && !(makes && lmm_budget_wait(&pageblock.pages, rate, U32_MAX));
 }
 
 /* Decide what is due in a zone. */
@@ -247,9 +248,9 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 	pz->check = pageblock.guards;
 	pz->had = pageblock_reserve_blocks(zone);
 	pz->left = 0;
-	if (!pageblock_is_short(zone, pz->had)) {
+	pz->lacks = pageblock_is_short(zone, pz->had);
+	if (!pz->lacks) {
 		pz->pace = (struct pageblock_pace){ };
-		pz->saving = false;
 	} else if (pageblock_pace_due(&pz->pace, now)) {
 		pz->left = pageblock_reserve_lacks(pz->had, pageblock_free_blocks(zone),
 						   pageblock_wanted_blocks(zone));
@@ -316,9 +317,6 @@ static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 		pz->left = 0;
 	if (!pz->left)
 		reserve_note(zone, pz);
-	pz->saving = step == PAGEBLOCK_STEP_DEAR;
-	if (pz->saving)
-		pz->looks = 0;
 }
 
 /* Do a step of the clean-up; note the result of all steps at their end. */
