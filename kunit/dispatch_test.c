@@ -6,6 +6,7 @@
 #include <linux/mmzone.h>
 #include <linux/string.h>
 
+#include "../module/deliver.c"
 #include "../module/dispatch.c"
 
 u64 __percpu *lmm_hook_hits;

@@ -117,7 +117,7 @@ void lmm_klp_wake(void)
 /* The module parameter of params.c. */
 bool lmm_off;
 
-/* In place of the functions of dispatch.c, which dispatch_test.c has included. */
+/* In place of the functions of deliver.c, which dispatch_test.c has included. */
 static void registry_fake_start(enum lmm_policy_id id)
 {
 	fake.listening |= BIT(id);

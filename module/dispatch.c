@@ -2,10 +2,8 @@
 /*
  * dispatch.c - what hooks report becomes an event, delivered to the policies that subscribed
  *
- * An event has room for one to three subscribers, each called by a static call of its own.  The
- * order is the order in which policies were registered: main.c has a policy that takes pages away
- * (zonelock, cma) before the policy that sizes what is left (pcp).  A place without a subscriber
- * costs the test of a flag (see docs/architecture.md).  A hook that no policy uses is not armed.
+ * A handler counts the hit of its hook, and delivers the event; deliver.h has how.  A hook that no
+ * policy uses is not armed.
  *
  * Context of the allocator's hooks: preemption off, any context the allocator may be called from;
  * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of
@@ -13,287 +11,26 @@
  * themselves, because some kernels call them with preemption on (LMM_PROBES_WAIT_FOR_RCU).  Probes
  * name the arguments that they want; later arguments, which some kernels have, are not looked at.
  */
-#include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
-#include <linux/printk.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
-#include <linux/stddef.h>
 #include <linux/timekeeping.h>
 
 #include "compat/compat.h"
+#include "deliver.h"
 #include "dispatch.h"
+#include "events.h"
 #include "hook/entry.h"
-
-#define SUBSCRIBERS	3
-
-/*
- * Every member of struct lmm_events, and how many policies may handle the event.  The event of a
- * begin stands before the event of the end; see events_listen().
- */
-#define EVENTS(EVENT)				\
-	EVENT(depot_get, 1)			\
-	EVENT(depot_put, 1)			\
-	EVENT(request, 2)			\
-	EVENT(bulk_request, 2)			\
-	EVENT(give_back, 1)			\
-	EVENT(list_filled, 2)			\
-	EVENT(pages_wanted, 2)			\
-	EVENT(list_shrink, 1)			\
-	EVENT(zone_is_taken, 2)			\
-	EVENT(refill_count, 2)			\
-	EVENT(refill_split, 1)			\
-	EVENT(refill_plan, 1)			\
-	EVENT(refill_done, 2)			\
-	EVENT(refill, 2)			\
-	EVENT(drain_count, 2)			\
-	EVENT(drain_from, 1)			\
-	EVENT(drain, 2)				\
-	EVENT(list_pages, 2)			\
-	EVENT(list_bounds, 2)			\
-	EVENT(kswapd_woken, 3)			\
-	EVENT(huge_wanted, 2)			\
-	EVENT(page_breaks, 2)			\
-	EVENT(fallback, 2)			\
-	EVENT(mixed, 2)				\
-	EVENT(slow_path, 2)			\
-	EVENT(reclaim_end, 2)			\
-	EVENT(compact_begin, 2)			\
-	EVENT(cma_start, 2)			\
-	EVENT(cma_busy, 2)			\
-	EVENT(cma_finish, 2)			\
-	EVENT(cma_release, 2)			\
-	EVENT(hint_fault, 2)			\
-	EVENT(hint_vma, 2)			\
-	EVENT(scan_begin, 2)			\
-	EVENT(scan, 1)				\
-	EVENT(scan_charge, 1)			\
-	EVENT(mm_exit, 2)
-
-#define EVENT_ID(event, room)		EVENT_##event,
-enum { EVENTS(EVENT_ID) NR_EVENTS };
-
-static_assert(EVENT_cma_start < EVENT_cma_finish);
-static_assert(EVENT_scan_begin < EVENT_mm_exit);
-static_assert(EVENT_depot_put < EVENT_give_back);
-
-#define HANDLER_TYPE(event)		(*((struct lmm_events *)0)->event)
-#define DEFINE_CALLS(event, room)					\
-	DEFINE_STATIC_CALL_NULL(event##_0, HANDLER_TYPE(event));	\
-	DEFINE_STATIC_CALL_NULL(event##_1, HANDLER_TYPE(event));	\
-	DEFINE_STATIC_CALL_NULL(event##_2, HANDLER_TYPE(event));
-
-EVENTS(DEFINE_CALLS)
-
-/**
- * struct event - a member of struct lmm_events
- * @name: of the member
- * @offset: of the member, in bytes
- * @room: policies that may handle the event
- * @key: static calls of the subscribers
- * @trampoline: trampolines of these static calls
- * @nr: number of subscribers
- * @by: the subscribers, in the order of their ids
- */
-struct event {
-	const char *name;
-	size_t offset;
-	unsigned int room;
-	struct static_call_key *key[SUBSCRIBERS];
-	void *trampoline[SUBSCRIBERS];
-	unsigned int nr;
-	enum lmm_policy_id by[SUBSCRIBERS];
-};
-
-#define EVENT_ROW(event, room_)						\
-	[EVENT_##event] = {						\
-		.name = #event,						\
-		.offset = offsetof(struct lmm_events, event),		\
-		.room = room_,						\
-		.key = { &STATIC_CALL_KEY(event##_0), &STATIC_CALL_KEY(event##_1), \
-			 &STATIC_CALL_KEY(event##_2) },			\
-		.trampoline = { STATIC_CALL_TRAMP_ADDR(event##_0),	\
-				STATIC_CALL_TRAMP_ADDR(event##_1),	\
-				STATIC_CALL_TRAMP_ADDR(event##_2) },	\
-	},
-
-static struct event events[NR_EVENTS] = { EVENTS(EVENT_ROW) };
-
-/* Events are delivered to the subscriber. */
-static bool listening[NR_EVENTS][SUBSCRIBERS] __read_mostly;
-
-#define LISTENS(event, nr)		READ_ONCE(listening[EVENT_##event][nr])
-
-/* Tell every subscriber of an event that two policies may handle. */
-#define TELL(event, ...)						\
-do {									\
-	if (LISTENS(event, 0))						\
-		static_call(event##_0)(__VA_ARGS__);			\
-	if (LISTENS(event, 1))						\
-		static_call(event##_1)(__VA_ARGS__);			\
-} while (0)
-
-/* Tell every subscriber of a rare event that three policies may handle. */
-#define TELL_THREE(event, ...)						\
-do {									\
-	TELL(event, __VA_ARGS__);					\
-	if (LISTENS(event, 2))						\
-		static_call(event##_2)(__VA_ARGS__);			\
-} while (0)
-
-/* Have every subscriber change a value, which may be among the arguments. */
-#define CHANGE(value, event, ...)					\
-do {									\
-	if (LISTENS(event, 0))						\
-		value = static_call(event##_0)(__VA_ARGS__);		\
-	if (LISTENS(event, 1))						\
-		value = static_call(event##_1)(__VA_ARGS__);		\
-} while (0)
-
-static void *handler_of(const struct lmm_events *handlers, const struct event *event)
-{
-	return *(void *const *)((const char *)handlers + event->offset);
-}
-
-/**
- * lmm_events_unregister() - a policy handles no event any more
- * @id: the policy; lmm_events_stop() was called, and no handler runs
- *
- * The policy was the last to be registered.
- *
- * Context: process, may sleep.
- */
-void lmm_events_unregister(enum lmm_policy_id id)
-{
-	unsigned int i;
-
-	for (i = 0; i < NR_EVENTS; i++)
-		if (events[i].nr && events[i].by[events[i].nr - 1] == id)
-			events[i].nr--;
-}
-
-/**
- * lmm_events_register() - a policy says which events it handles
- * @id: the policy; the ids of policies registered earlier are less
- * @handlers: lives as long as the registration; NULL for none
- *
- * Nothing is delivered before lmm_events_start().
- *
- * Context: process, may sleep.
- * Return: 0, -EBUSY when an event has no room for another policy, -EINVAL when a policy with a
- * higher id was registered before.
- */
-int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *handlers)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; handlers && i < NR_EVENTS && !err; i++) {
-		struct event *event = &events[i];
-
-		if (!handler_of(handlers, event))
-			continue;
-		if (event->nr && event->by[event->nr - 1] >= id) {
-			err = -EINVAL;
-		} else if (event->nr == event->room) {
-			err = -EBUSY;
-		} else {
-			__static_call_update(event->key[event->nr], event->trampoline[event->nr],
-					     handler_of(handlers, event));
-			event->by[event->nr++] = id;
-		}
-	}
-	if (err) {
-		pr_err("livemm: event %s: %s\n", events[i - 1].name, err == -EBUSY ?
-		       "no room for another policy" :
-		       "policies are not registered in the order of their ids");
-		lmm_events_unregister(id);
-	}
-	return err;
-}
-
-static void event_listen(unsigned int i, enum lmm_policy_id id, bool on)
-{
-	unsigned int nr;
-
-	for (nr = 0; nr < events[i].nr; nr++)
-		if (events[i].by[nr] == id)
-			/* In order with the flags of other events, for other CPUs too. */
-			smp_store_release(&listening[i][nr], on);
-}
-
-/*
- * A policy that is told of a begin must be told of the end: delivery of the end starts first and
- * stops last.
- */
-static void events_listen(enum lmm_policy_id id, bool on)
-{
-	unsigned int i;
-
-	for (i = 0; i < NR_EVENTS; i++)
-		event_listen(on ? NR_EVENTS - 1 - i : i, id, on);
-}
-
-/**
- * lmm_events_start() - begin to deliver to a policy whose hooks are armed
- * @id: the policy
- *
- * Context: any.
- */
-void lmm_events_start(enum lmm_policy_id id)
-{
-	events_listen(id, true);
-}
-
-/**
- * lmm_events_stop() - deliver nothing more to a policy
- * @id: the policy
- *
- * The stop takes effect at once and waits for nobody.  A handler that is running may still deliver
- * an event, so a caller waits for running handlers before freeing their data.
- *
- * Context: any.
- */
-void lmm_events_stop(enum lmm_policy_id id)
-{
-	events_listen(id, false);
-	lmm_buffers_unmovable(id, false);
-}
-
-/**
- * lmm_pages_wanted() - have policies give back free pages of a zone soon
- * @zone: the zone
- *
- * Context: of the allocator's hooks; see the top of the file.
- */
-void lmm_pages_wanted(struct zone *zone)
-{
-	TELL(pages_wanted, zone);
-}
-
-/**
- * lmm_list_shrink() - have a policy give back pages of a list
- * @zone: zone of the list
- * @pcp: the list
- * @keep: pages that the list may keep
- *
- * Context: under the list's pcp->lock.
- * Return: pages that went to the buddy; 0 if no policy gives any back.
- */
-int lmm_list_shrink(struct zone *zone, struct per_cpu_pages *pcp, int keep)
-{
-	return LISTENS(list_shrink, 0) ? static_call(list_shrink_0)(zone, pcp, keep) : 0;
-}
 
 /* Does an owner of memory in the zone take pages right now? */
 static bool zone_is_taken(const struct zone *zone)
 {
-	return (LISTENS(zone_is_taken, 0) && static_call(zone_is_taken_0)(zone)) ||
-	       (LISTENS(zone_is_taken, 1) && static_call(zone_is_taken_1)(zone));
+	return (LISTENS(zone_is_taken, 0) && static_call(lmm_zone_is_taken_0)(zone)) ||
+	       (LISTENS(zone_is_taken, 1) && static_call(lmm_zone_is_taken_1)(zone));
 }
 
 static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blocks,
@@ -302,7 +39,7 @@ static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blo
 	int got = 0;
 
 	if (LISTENS(depot_get, 0) && !zone_is_taken(zone)) {
-		got = static_call(depot_get_0)(zone, order, blocks, list, migratetype);
+		got = static_call(lmm_depot_get_0)(zone, order, blocks, list, migratetype);
 		if (got) {
 			lmm_hook_hit(LMM_HOOK_REFILL);
 			TELL(list_filled, zone, order, got << order);
@@ -318,7 +55,7 @@ static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp,
 
 	/* A list that has room again has nothing to give. */
 	if (count > 0 && LISTENS(depot_put, 0))
-		put = static_call(depot_put_0)(zone, count, pcp, pindex, caller);
+		put = static_call(lmm_depot_put_0)(zone, count, pcp, pindex, caller);
 	/* With nothing left to drain, on_drain() is not called. */
 	if (put >= count)
 		lmm_hook_hit(LMM_HOOK_DRAIN);
@@ -336,7 +73,7 @@ static bool on_give_back(struct lmm_klp_return *part)
 	/* Called again for every batch. */
 	if (!part->started)
 		lmm_hook_hit(hooks[part->by]);
-	return LISTENS(give_back, 0) && static_call(give_back_0)(part);
+	return LISTENS(give_back, 0) && static_call(lmm_give_back_0)(part);
 }
 
 static unsigned long on_refill_count(struct zone *zone, unsigned int order,
@@ -350,7 +87,7 @@ static unsigned int on_refill_split(struct zone *zone, unsigned long *pages, int
 {
 	if (!LISTENS(refill_split, 0) || zone_is_taken(zone))
 		return 0;
-	return static_call(refill_split_0)(zone, pages, migratetype);
+	return static_call(lmm_refill_split_0)(zone, pages, migratetype);
 }
 
 static void on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
@@ -381,7 +118,7 @@ static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pc
 static int on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
 {
 	return LISTENS(drain_from, 0) ?
-	       static_call(drain_from_0)(zone, count, pcp, pindex) : pindex;
+	       static_call(lmm_drain_from_0)(zone, count, pcp, pindex) : pindex;
 }
 
 static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
@@ -394,7 +131,7 @@ static bool on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_kl
 {
 	lmm_hook_hit(LMM_HOOK_SCAN);
 	if (LISTENS(scan, 0))
-		return static_call(scan_0)(vma, end, part);
+		return static_call(lmm_scan_0)(vma, end, part);
 	part->start = part->end;
 	part->end = end;
 	return part->start < end;

@@ -29,7 +29,7 @@ struct seq_file;
 
 /**
  * enum lmm_policy_id - every policy of livemm, in the order in
- *	which events are delivered to them (see dispatch.c)
+ *	which events are delivered to them (see deliver.h)
  * @LMM_ZONELOCK: fills lists before the list sizing sees a refill
  * @LMM_CMA: chooses where a refill comes from
  * @LMM_PCP: sizes the per-CPU page lists

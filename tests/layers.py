@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The include graph of module/: dependencies run one way, from layer to layer, without a circle.
 
-Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch; control/ and
+Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch and events; control/ and
 policy/common/; policy/<name>/ and record/; main.c.  A file may include files of its own part and
 of parts on lower layers.  X.c and X.h of one folder are one node of the graph.
 """
@@ -16,6 +16,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
           "record": 5, "main": 6}
 POLICY_LAYER = 5
+# Parts that are files of module/ itself; every other file there is of the part "base".
+FILES = {"events": "dispatch", "deliver": "dispatch", "dispatch": "dispatch", "main": "main"}
 
 
 def part(node: str) -> str:
@@ -25,7 +27,7 @@ def part(node: str) -> str:
         return "/".join(parts[:2])
     if len(parts) > 1:
         return parts[0]
-    return node if node in ("dispatch", "main") else "base"
+    return FILES.get(node, "base")
 
 
 def layer(name: str) -> int:

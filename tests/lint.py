@@ -24,6 +24,7 @@ CHECKPATCH_RELAXED = {
     "module/compat/": "LINUX_VERSION_CODE,CONSTANT_COMPARISON,UNNECESSARY_INT,MISORDERED_TYPE,"
                       "COMPLEX_MACRO",
     "module/dispatch.c": _TABLES,
+    "module/deliver.": _TABLES,
     "module/policy/common/zones.h": _TABLES,
     "module/policy/common/move.h": _TABLES,
     "module/record/trace.h": _TABLES,

@@ -14,7 +14,7 @@
 #include <linux/workqueue.h>
 
 #include "control.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 
 #define CREATE_TRACE_POINTS

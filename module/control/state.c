@@ -12,13 +12,14 @@
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/wait.h>
 
 #include "control.h"
-#include "dispatch.h"
+#include "events.h"
 #include "state.h"
 
 /*

@@ -15,7 +15,7 @@
 #include <linux/string.h>
 
 #include "control.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 #include "state.h"
 #include "trace.h"

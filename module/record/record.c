@@ -30,7 +30,7 @@
 
 #include "compat/pageset.h"
 #include "control/control.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 #include "livemm.h"
 #include "policy/common/zones.h"

@@ -82,7 +82,7 @@ FAULTS: dict[str, Fault] = {
         "hooks stay armed after off", "module/hook/hook.c",
         (("\t\terr = row_disarm(hook);\n", "\t\terr = 0;\n"),)),
     "events_go_on": Fault(
-        "events go on after off", "module/dispatch.c",
+        "events go on after off", "module/deliver.c",
         (("\tevents_listen(id, false);\n", ""),)),
     "config_freed": Fault(
         "settings are freed while somebody reads them", "module/control/state.c",

@@ -22,7 +22,6 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/kcall.h"
 #include "core_ahead.h"

@@ -26,7 +26,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/kcall.h"
 #include "state.h"
 

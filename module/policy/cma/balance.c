@@ -33,7 +33,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 #include "hook/kcall.h"
 #include "core_balance.h"

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/entry.h"
 #include "hook/klp_guard.h"
 #include "hook/hook.h"

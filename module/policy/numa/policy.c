@@ -19,7 +19,7 @@
 #include <linux/string.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 #include "state.h"
 

@@ -12,7 +12,7 @@
 #include <linux/seq_file.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/entry.h"
 #include "hook/hook.h"
 #include "inspect.h"

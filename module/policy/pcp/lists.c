@@ -11,7 +11,7 @@
 #include "compat/pageset.h"
 #include "hook/hook.h"
 #include "hook/kcall.h"
-#include "dispatch.h"
+#include "events.h"
 #include "livemm.h"
 #include "trace.h"
 #include "lists.h"

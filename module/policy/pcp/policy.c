@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 #include "livemm.h"
 #include "policy/common/free_path.h"

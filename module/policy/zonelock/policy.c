@@ -14,7 +14,7 @@
 
 #include "compat/compat.h"
 #include "compat/pageset.h"
-#include "dispatch.h"
+#include "events.h"
 #include "hook/hook.h"
 #include "hook/entry.h"
 #include "hook/kcall.h"
