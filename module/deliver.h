@@ -65,6 +65,10 @@
 #define EVENT_ID(event, room)		EVENT_##event,
 enum { EVENTS(EVENT_ID) NR_EVENTS };
 
+/* Policies that may handle the event. */
+#define EVENT_ROOM(event, room)		ROOM_##event = room,
+enum { EVENTS(EVENT_ROOM) };
+
 static_assert(EVENT_cma_start < EVENT_cma_finish);
 static_assert(EVENT_scan_begin < EVENT_mm_exit);
 static_assert(EVENT_depot_put < EVENT_give_back);
@@ -80,32 +84,30 @@ EVENTS(DECLARE_CALLS)
 /* Events are delivered to the subscriber; deliver.c writes. */
 extern bool lmm_listening[NR_EVENTS][SUBSCRIBERS];
 
-#define LISTENS(event, nr)		READ_ONCE(lmm_listening[EVENT_##event][nr])
+/* The compiler leaves out the test of a flag, and the call, that an event has no room for. */
+#define LISTENS(event, nr)						\
+	((nr) < ROOM_##event && READ_ONCE(lmm_listening[EVENT_##event][nr]))
 
-/* Tell every subscriber of an event that two policies may handle. */
+/* Tell every subscriber. */
 #define TELL(event, ...)						\
 do {									\
 	if (LISTENS(event, 0))						\
-		static_call(lmm_##event##_0)(__VA_ARGS__);			\
+		static_call(lmm_##event##_0)(__VA_ARGS__);		\
 	if (LISTENS(event, 1))						\
-		static_call(lmm_##event##_1)(__VA_ARGS__);			\
-} while (0)
-
-/* Tell every subscriber of a rare event that three policies may handle. */
-#define TELL_THREE(event, ...)						\
-do {									\
-	TELL(event, __VA_ARGS__);					\
+		static_call(lmm_##event##_1)(__VA_ARGS__);		\
 	if (LISTENS(event, 2))						\
-		static_call(lmm_##event##_2)(__VA_ARGS__);			\
+		static_call(lmm_##event##_2)(__VA_ARGS__);		\
 } while (0)
 
 /* Have every subscriber change a value, which may be among the arguments. */
 #define CHANGE(value, event, ...)					\
 do {									\
 	if (LISTENS(event, 0))						\
-		value = static_call(lmm_##event##_0)(__VA_ARGS__);		\
+		value = static_call(lmm_##event##_0)(__VA_ARGS__);	\
 	if (LISTENS(event, 1))						\
-		value = static_call(lmm_##event##_1)(__VA_ARGS__);		\
+		value = static_call(lmm_##event##_1)(__VA_ARGS__);	\
+	if (LISTENS(event, 2))						\
+		value = static_call(lmm_##event##_2)(__VA_ARGS__);	\
 } while (0)
 
 #endif /* LIVEMM_DELIVER_H */

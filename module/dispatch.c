@@ -117,8 +117,8 @@ static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pc
 
 static int on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
 {
-	return LISTENS(drain_from, 0) ?
-	       static_call(lmm_drain_from_0)(zone, count, pcp, pindex) : pindex;
+	CHANGE(pindex, drain_from, zone, count, pcp, pindex);
+	return pindex;
 }
 
 static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
@@ -301,7 +301,7 @@ static int on_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
 	unsigned int order = regs_get_kernel_argument(regs, 2);
 
 	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
-	TELL_THREE(kswapd_woken, zone, order);
+	TELL(kswapd_woken, zone, order);
 	return 0;
 }
 

@@ -260,7 +260,7 @@ struct lmm_events {
 
 	/**
 	 * @scan_charge: the scan has updated @total base pages of @vma.  Returns the number to
-	 * report to the kernel.  Context as @scan.  Hook: scan.
+	 * report to the kernel.  One policy only.  Context as @scan.  Hook: scan.
 	 */
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 
