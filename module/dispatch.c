@@ -371,12 +371,13 @@ static int on_slow_path_begin(struct kretprobe_instance *instance, struct pt_reg
 	struct slow_request *request = (void *)instance->data;
 
 	lmm_hook_hit(LMM_HOOK_SLOW_PATH);
+	/* Before the stack address, which tells whether an interrupt has noted a request so far. */
+	request->gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
+	request->order = this_cpu_read(lmm_request_order);
 	/* The note was taken one call deeper. */
 	if (this_cpu_read(lmm_request_stack) + sizeof(long) != kernel_stack_pointer(regs) ||
 	    (in_task() && current->flags & PF_MEMALLOC))
 		return 1;
-	request->gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
-	request->order = this_cpu_read(lmm_request_order);
 	request->began = ktime_get_mono_fast_ns();
 	return 0;
 }

@@ -61,12 +61,13 @@ SYM_FUNC_START(lmm_entry_request)
 .Lcall:
 	LMM_CALL lmm_entered_request
 .Lnote:
+	/* First: an interrupt that notes a request of its own from here on leaves its address. */
+	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
 	movl	%esi, PER_CPU_VAR(lmm_request_order)
 	movl	%edx, PER_CPU_VAR(lmm_request_flags)
 	movq	LMM_CONTEXT_NODEMASK(%rcx), %rax
 	movq	%rax, PER_CPU_VAR(lmm_request_nodemask)
-	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	RET
 SYM_FUNC_END(lmm_entry_request)
 

@@ -144,12 +144,12 @@ SHARED_CALL(request)
 		return;
 	}
 	preempt_disable_notrace();
+	/* As entry.S: first, and without the return address that the call at the site pushed. */
+	this_cpu_write(lmm_request_stack, regs->sp - sizeof(long));
 	this_cpu_write(lmm_request_gfp, ARGUMENT(fregs, 0));
 	this_cpu_write(lmm_request_order, ARGUMENT(fregs, 1));
 	this_cpu_write(lmm_request_flags, ARGUMENT(fregs, 2));
 	this_cpu_write(lmm_request_nodemask, (unsigned long)context->nodemask);
-	/* As entry.S: without the return address that the call at the site has pushed. */
-	this_cpu_write(lmm_request_stack, regs->sp - sizeof(long));
 	preempt_enable_notrace();
 }
 
