@@ -139,7 +139,7 @@ static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *
 		.cached = swapped || (mapping && !(mapping & LMM_MAPPING_FLAGS)),
 		.migrates = true,
 		.mapped = atomic_read(&page->_mapcount) + 1,
-		/* As if the reference of a longer look were there; see facts_of() for larger folios. */
+		/* As if the reference of a longer look were there; larger folios: facts_of(). */
 		.refs = whole ? 0 : page_ref_count(page) + 1,
 	};
 }

@@ -226,9 +226,9 @@ static bool hotplug_stop(void)
 }
 
 /*
- * May pages be moved out of mixed blocks?  Not while the worker makes blocks for the reserve, unless
- * nothing more can be saved for a block.  While memory is short, requests mix blocks faster than the
- * worker could clean them.
+ * May pages be moved out of mixed blocks?  Not while the worker makes blocks for the reserve,
+ * unless nothing more can be saved for a block.  While memory is short, requests mix blocks faster
+ * than the worker could clean them.
  */
 static bool may_clean(const struct pageblock_zone *pz)
 {
@@ -594,8 +594,8 @@ static void reserve_give_back(void)
  * pageblock_reserve_stop() - stop the worker
  *
  * Waits for a worker that runs, for one step at most: the choice of blocks among 64, or a batch of
- * 63 pages to move at most.  No step waits for I/O, for the lock of a page, or for memory.  A block that
- * the worker has isolated is given back before the worker ends.
+ * at most 63 pages to move.  No step waits for I/O, for the lock of a page, or for memory.  A block
+ * that the worker has isolated is given back before the worker ends.
  *
  * Context: process, control mutex held, the policy's hooks not armed.
  */
