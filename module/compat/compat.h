@@ -155,6 +155,13 @@
 #define LMM_MIGRATE_CMA		(-1)
 #endif
 
+/* The migratetype of isolated blocks; without CONFIG_MEMORY_ISOLATION there is none. */
+#ifdef CONFIG_MEMORY_ISOLATION
+#define LMM_MIGRATE_ISOLATE	MIGRATE_ISOLATE
+#else
+#define LMM_MIGRATE_ISOLATE	(-1)
+#endif
+
 /*
  * Compaction keeps the free pages that it has isolated in a list an order.
  * Upstream 733aea0b3a7b ("mm/compaction: add support for >0 order folio memory
@@ -333,7 +340,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 /*
  * A pageblock keeps its migratetype while the block is isolated; before, the caller said which
  * type the block gets afterwards.  Now the type that the block is to get must be set before the
- * isolation ends.
+ * isolation ends, under zone->lock: the function that sets the type also sets the bit of the
+ * isolation, but neither moves free pages nor counts the block as isolated.
  * Upstream 7a3324eb66f6 ("mm/page_isolation: remove migratetype from
  * undo_isolate_page_range()") and d1554fb63020 ("mm/page_isolation: remove migratetype
  * parameter from more functions"), 6.17.
@@ -345,6 +353,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
 #define lmm_cma_isolate(call, pfn, end)		call(pfn, end, PB_ISOLATE_MODE_CMA_ALLOC)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end)
+#define LMM_RELEASE_KEEPS_TYPE	true
 #define LMM_RETYPE_SYMBOL	init_pageblock_migratetype
 #define LMM_RETYPE_ARGS		struct page *page, enum migratetype migratetype, bool isolate
 #define lmm_block_retype(call, pfn, type)	call(pfn_to_page(pfn), type, true)
@@ -357,6 +366,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
 #define lmm_cma_isolate(call, pfn, end)		call(pfn, end, LMM_MIGRATE_CMA, 0, GFP_NOWAIT)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
+#define LMM_RELEASE_KEEPS_TYPE	false
 #define LMM_RETYPE_SYMBOL	undo_isolate_page_range
 #define LMM_RETYPE_ARGS		LMM_RELEASE_ARGS
 #define lmm_block_retype(call, pfn, type)	do { } while (0)

@@ -5,15 +5,18 @@
  * Page cache takes any movable page that is free, and would use up the reserve within a moment.  A
  * free block of type unmovable is found by a search for another type only, which the filter judges.
  *
- * The type is changed by isolating a block and by ending the isolation with another type.  Blocks
- * are isolated and released one by one: on 6.1 a free part of two blocks that is released as a
- * whole is on a list before its second block has a type, and a page taken meanwhile is counted
- * twice.
+ * The type is changed by isolating a block and by ending the isolation with another type; since
+ * 6.17 that type is set before the isolation ends.  Blocks are isolated and released one by one: on
+ * 6.1 a free part of two blocks that is released as a whole is on a list before its second block
+ * has a type, and a page taken meanwhile is counted twice.
+ *
+ * An isolation may end early: alloc_contig_range() that fails ends the isolation of its whole
+ * range, also of blocks that it has not isolated.
  *
  * The buddy joins two free blocks to one part, which is on the list of one type.  On 6.1 each block
- * keeps its own type, so pages of a part get into blocks of another type without any search.  On
- * 6.12 both blocks get the type of the block that was freed last.  So the worker makes no part of
- * two types, and sets those right that come about when the neighbour of a kept block is freed.
+ * keeps its own type, so pages of a part get into blocks of another type without any search.  From
+ * 6.12 on both blocks get the type of the block that was freed last.  So the worker makes no part
+ * of two types, and sets those right that come about when the neighbour of a kept block is freed.
  */
 #include <linux/align.h>
 #include <linux/bitmap.h>
@@ -101,20 +104,37 @@ static bool may_keep(const struct pageblock_zone *pz, unsigned long pfn)
 }
 
 /*
- * End the isolation of a block, which then is of a type.  Whoever looks meanwhile sees an isolated
- * block, and nobody else isolates, releases or retypes the block.
+ * Set the type that an isolated block has once its isolation ends.  Isolations begin and end under
+ * zone->lock, and whoever reads the type of the block sees an isolated block all the time.  A block
+ * that is isolated no longer is left alone: its free pages are on other lists.
  */
-static void block_release(unsigned long pfn, int type)
+static void block_retype(unsigned long pfn, int type)
 {
-	if (pageblock.guards)
+	struct zone *zone = page_zone(pfn_to_page(pfn));
+	unsigned long flags;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	if (type_at(pfn) == LMM_MIGRATE_ISOLATE)
 		lmm_block_retype(KCALL(block_retype), pfn, type);
-	lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
+	spin_unlock_irqrestore(&zone->lock, flags);
 }
 
-static void range_release(unsigned long pfn, unsigned long end, int type)
+/* End the isolation of blocks that were movable before. */
+static void range_release(unsigned long pfn, unsigned long end)
 {
 	for (; pfn < end; pfn += pageblock_nr_pages)
-		block_release(pfn, type);
+		lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages,
+				  MIGRATE_MOVABLE);
+}
+
+/* End the isolation of blocks, which are of another type from then on. */
+static void range_retype(unsigned long pfn, unsigned long end, int type)
+{
+	for (; pfn < end; pfn += pageblock_nr_pages) {
+		if (LMM_RELEASE_KEEPS_TYPE)
+			block_retype(pfn, type);
+		lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
+	}
 }
 
 /* Isolate blocks, all or none. */
@@ -124,7 +144,7 @@ static bool range_isolate(unsigned long pfn, unsigned long end)
 
 	for (at = pfn; at < end; at += pageblock_nr_pages) {
 		if (lmm_block_isolate(KCALL(block_isolate), at, at + pageblock_nr_pages)) {
-			range_release(pfn, at, MIGRATE_MOVABLE);
+			range_release(pfn, at);
 			return false;
 		}
 	}
@@ -179,12 +199,12 @@ unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz)
 	for (at = pfn; at < end && pageblock_block_is_free(zone, at); at += pageblock_nr_pages)
 		kept++;
 	if (at < end) {
-		range_release(pfn, end, MIGRATE_MOVABLE);
+		range_release(pfn, end);
 		return 0;
 	}
 	for (at = pfn; at < end; at += pageblock_nr_pages)
 		set_bit(bit_of(pz, at), pz->kept);
-	range_release(pfn, end, MIGRATE_UNMOVABLE);
+	range_retype(pfn, end, MIGRATE_UNMOVABLE);
 	return kept;
 }
 
@@ -202,17 +222,17 @@ unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz)
  */
 void pageblock_release(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn, bool whole)
 {
-	unsigned long neighbour = pfn ^ pageblock_nr_pages;
+	unsigned long end = pfn + pageblock_nr_pages, neighbour = pfn ^ pageblock_nr_pages;
 	bool joins = pageblock_block_is_free(zone, neighbour);
 	int type = type_at(neighbour);
 
 	if (!pageblock.guards || bit_of(pz, pfn) >= pz->blocks ||
 	    !pageblock_may_guard(whole, joins, type == MIGRATE_UNMOVABLE)) {
-		block_release(pfn, MIGRATE_MOVABLE);
+		range_release(pfn, end);
 		return;
 	}
 	keep_note(pz, pfn);
-	block_release(pfn, MIGRATE_UNMOVABLE);
+	range_retype(pfn, end, MIGRATE_UNMOVABLE);
 	/* The neighbour was freed just now, and has got the type of this block. */
 	if (type == MIGRATE_MOVABLE && type_at(neighbour) == MIGRATE_UNMOVABLE)
 		keep_note(pz, neighbour);
@@ -239,7 +259,7 @@ static void block_restore(struct pageblock_zone *pz, unsigned long pfn)
 	if (!range_isolate(pfn, pfn + pageblock_nr_pages))
 		return;
 	clear_bit(bit_of(pz, pfn), pz->kept);
-	range_release(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE);
+	range_retype(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE);
 }
 
 /**
