@@ -9,10 +9,13 @@
 #include "../module/policy/common/core_move.c"
 
 /* A page that can be moved: on a list, read, and with no reference but the worker's. */
-#define GOES	.listed = true, .uptodate = true, .migrates = true, .refs = 1
+#define GOES	.listed = true, .uptodate = true, .migrates = true, .pages = 1, .refs = 1
 /* In the page cache, with a reference for that and @more; FILE: the file system moves pages. */
-#define CACHED(more)	.listed = true, .uptodate = true, .cached = true, .refs = 2 + (more)
+#define CACHED(more)	\
+	.listed = true, .uptodate = true, .cached = true, .pages = 1, .refs = 2 + (more)
 #define FILE(more)	CACHED(more), .migrates = true
+/* A larger folio of 16 pages. */
+#define FOLIO	.listed = true, .uptodate = true, .migrates = true, .pages = 16
 
 #define SKIP(why)	LMM_SKIP_##why
 
@@ -63,6 +66,13 @@ static const struct skip_case {
 	  .refs = 3 }, SKIP(PINNED) },
 	{ "pinned, of a file", { FILE(1) }, SKIP(PINNED) },
 	{ "pinned, with buffers", { FILE(2), .private = true }, SKIP(PINNED) },
+	{ "larger folio", { FOLIO, .mapped = 16, .refs = 17 }, SKIP(NONE) },
+	{ "larger folio, mapped in part", { FOLIO, .mapped = 3, .refs = 4 }, SKIP(NONE) },
+	{ "larger folio of a file", { FOLIO, .cached = true, .refs = 17 }, SKIP(NONE) },
+	{ "larger folio of a file, mapped, with buffers", { FOLIO, .cached = true, .private = true,
+	  .mapped = 20, .refs = 38 }, SKIP(NONE) },
+	{ "larger folio, pinned", { FOLIO, .mapped = 16, .refs = 18 }, SKIP(PINNED) },
+	{ "larger folio of a file, pinned", { FOLIO, .cached = true, .refs = 18 }, SKIP(PINNED) },
 	{ "pinned for DMA", { .listed = true, .uptodate = true, .migrates = true, .mapped = 1,
 	  .refs = 2 + 1024 }, SKIP(PINNED) },
 };
@@ -89,7 +99,7 @@ static void nothing_is_waited_for(struct kunit *test)
 				.locked = bits & 8, .writeback = bits & 16, .uptodate = bits & 32,
 				.dirty = bits & 64, .bound = bits & 128, .migrates = bits & 256,
 				.private = bits & 512, .cached = bits & 1024, .asks = bits & 2048,
-				.mapped = 1, .refs = refs,
+				.mapped = 1, .refs = refs, .pages = 1,
 			};
 			enum lmm_skip why = lmm_page_skip(&page);
 

@@ -130,6 +130,10 @@ static const struct price_case {
 	{ "all of that", { .active = true, .dirty = true, .mapped = 2, .pages = 1 }, 7 },
 	{ "read while freed", { .mapped = -1, .pages = 1 }, 4 },
 	{ "larger folio", { .pages = 32 }, 128 },
+	{ "larger folio, mapped once", { .mapped = 32, .pages = 32 }, 128 },
+	{ "larger folio, mapped in part", { .mapped = 3, .pages = 8 }, 32 },
+	{ "larger folio, shared", { .mapped = 64, .pages = 32 }, 160 },
+	{ "larger folio, one page shared", { .mapped = 33, .pages = 32 }, 160 },
 	{ "larger folio, dirty", { .dirty = true, .pages = 8 }, 40 },
 };
 

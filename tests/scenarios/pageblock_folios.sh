@@ -5,12 +5,14 @@
 # args: transparent_hugepage=madvise
 #
 # Movable blocks are half full of larger folios. The worker moves the folios as a whole, makes
-# blocks, and the content of the pages stays.
+# blocks, and the content of the pages stays. The worker leaves folios alone to which somebody has a
+# reference: it unmaps none in vain.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock
 folios=/sys/kernel/mm/transparent_hugepage/hugepages-64kB
 says() { grep -qx "$1" /run/folios; }
+gone() { ! lives foliohold; }
 
 need write_to /proc/sys/vm/compaction_proactiveness 0
 need write_to $folios/enabled always
@@ -33,6 +35,17 @@ pkill -USR1 foliohold
 check "the content of the pages stays" wait_for 60 says intact
 need write_to "$PB/enabled" 0
 same "no folio was split for that" "$(cat $folios/stats/split)" "$splits"
+pkill foliohold
+check "the folios are gone" wait_for 20 gone
+
+"$LMM_ROOT/build/programs/foliohold" $mib 64 pin >/run/folios 2>&1 &
+check "half is held again, and each folio in a pipe" wait_for 300 says held
+vain=$(counter not_moved pageblock) pinned=$(counter skipped_pinned pageblock)
+need write_to "$PB/config" "enabled=1 move_pages_per_s=20000"
+check "the worker comes upon the folios" wait_for 120 grown $((pinned + 200)) counter skipped_pinned pageblock
+note "moved $(counter moved pageblock), not moved $vain, then $(counter not_moved pageblock), pinned $(counter skipped_pinned pageblock)"
+check "and tries to move hardly any" test "$(counter not_moved pageblock)" -le $((vain + 64))
+need write_to "$PB/enabled" 0
 pkill foliohold
 none_armed
 all_back

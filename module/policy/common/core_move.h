@@ -57,9 +57,10 @@ enum lmm_skip {
  * @asks: the file system wants to be asked before a page goes, even without private data
  * @private: the file system has private data, and a reference for them
  * @cached: in the page cache or in the swap cache, which has a reference
- * @mapped: page-table entries that map the page, each with a reference
- * @refs: references, with the worker's own; 0 for a larger folio, whose references are not counted
- * @pages: pages that are moved together: 1, or those of a larger folio
+ * @mapped: page-table entries that map the page or a page of the folio, each with a reference
+ * @refs: references to the page or to the folio, with the worker's own
+ * @pages: pages that are moved together: 1, or those of a larger folio; a cache has as many
+ *	references
  *
  * The facts are read one by one while the page is in use, so any combination may occur.
  */
@@ -119,7 +120,7 @@ static inline enum lmm_skip lmm_page_skip(const struct lmm_page_facts *page)
 		return LMM_SKIP_NOT_READ;
 	if (!page->migrates && (page->dirty || page->private || page->asks))
 		return LMM_SKIP_FILESYSTEM;
-	if (page->refs > 1L + page->cached + page->private + page->mapped)
+	if (page->refs > 1L + (page->cached ? page->pages : 0L) + page->private + page->mapped)
 		return LMM_SKIP_PINNED;
 	return LMM_SKIP_NONE;
 }

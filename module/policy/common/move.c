@@ -91,7 +91,6 @@ static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move
 	/* The members of other pages have other meanings. */
 	if (!facts.listed)
 		return facts;
-	/* The kernel itself counts the references to a larger folio, once the folio is unmapped. */
 	whole = moves_whole(folio, move->mover);
 	facts.large = folio_test_large(folio) && !whole;
 	facts.pages = whole ? folio_nr_pages(folio) : 1;
@@ -104,8 +103,8 @@ static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move
 	facts.private = folio_test_private(folio);
 	facts.cached = folio_test_swapcache(folio);
 	facts.migrates = true;
-	facts.mapped = atomic_read(&folio->_mapcount) + 1;
-	facts.refs = whole ? 0 : folio_ref_count(folio);
+	facts.mapped = whole ? folio_mapcount(folio) : atomic_read(&folio->_mapcount) + 1;
+	facts.refs = folio_ref_count(folio);
 	rcu_read_lock();
 	mapping = READ_ONCE(folio->mapping);
 	if (mapping && !((unsigned long)mapping & LMM_MAPPING_FLAGS)) {

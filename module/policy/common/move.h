@@ -124,11 +124,12 @@ static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *
 	bool whole = folio && folio <= order && LMM_MOVES_LARGE;
 	unsigned long mapping = (unsigned long)READ_ONCE(page->mapping);
 	bool swapped = flags & BIT(PG_swapcache) && flags & BIT(PG_swapbacked);
+	unsigned int pages = whole ? 1U << folio : 1;
 
 	return (struct lmm_page_facts){
 		.listed = flags & BIT(PG_lru),
 		.large = flags & BIT(PG_head) && !whole,
-		.pages = whole ? 1U << folio : 1,
+		.pages = pages,
 		.unevictable = flags & (BIT(PG_unevictable) | BIT(PG_mlocked)),
 		.locked = flags & BIT(PG_locked),
 		.writeback = flags & BIT(PG_writeback),
@@ -138,8 +139,9 @@ static __always_inline struct lmm_page_facts lmm_page_glance(const struct page *
 		.private = flags & BIT(PG_private),
 		.cached = swapped || (mapping && !(mapping & LMM_MAPPING_FLAGS)),
 		.migrates = true,
-		.mapped = atomic_read(&page->_mapcount) + 1,
-		/* As if the reference of a longer look were there; larger folios: facts_of(). */
+		/* As if all pages of a larger folio were mapped as often as the first. */
+		.mapped = (atomic_read(&page->_mapcount) + 1L) * pages,
+		/* With the reference of a longer look, which itself counts those to a folio. */
 		.refs = whole ? 0 : page_ref_count(page) + 1,
 	};
 }

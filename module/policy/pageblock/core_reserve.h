@@ -37,7 +37,7 @@
 
 /*
  * The largest folio that is moved as a whole has 1 << PAGEBLOCK_FOLIO_ORDER pages, as many as a
- * batch (LMM_MOVE_BATCH): with a larger one a step would take longer than the rest of a slice.
+ * batch (LMM_MOVE_BATCH), so a step moves fewer pages than two batches have.
  */
 #define PAGEBLOCK_FOLIO_ORDER	5U
 
@@ -62,8 +62,8 @@ static inline u64 pageblock_page_price(const struct lmm_page_facts *page)
 {
 	u64 price = PAGEBLOCK_PRICE + page->active + page->dirty;
 
-	if (page->mapped > 1)
-		price += min(page->mapped - 1, 4L);
+	if (page->mapped > (long)page->pages)
+		price += min((page->mapped - 1) / page->pages, 4L);
 	return price * page->pages;
 }
 
