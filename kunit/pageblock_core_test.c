@@ -596,7 +596,23 @@ static void what_is_to_be_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block, 512), c->out_of_place);
 }
 
+/* A refusal raises the watermarks, unless the worker can do without what it asked for. */
+static void who_raises_the_watermarks(struct kunit *test)
+{
+	enum pageblock_verdict verdict;
+
+	for (verdict = 0; verdict < PAGEBLOCK_NR_VERDICTS; verdict++) {
+		bool refused = !pageblock_allows(verdict);
+
+		KUNIT_EXPECT_EQ(test, pageblock_boosts(verdict, false, 0), refused);
+		KUNIT_EXPECT_EQ(test, pageblock_boosts(verdict, false, 4), refused);
+		KUNIT_EXPECT_EQ(test, pageblock_boosts(verdict, true, 0), refused);
+		KUNIT_EXPECT_FALSE(test, pageblock_boosts(verdict, true, 4));
+	}
+}
+
 static struct kunit_case pageblock_core_cases[] = {
+	KUNIT_CASE(who_raises_the_watermarks),
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),
 	KUNIT_CASE(the_reserve_is_not_for_page_cache),

@@ -92,6 +92,22 @@ bool pageblock_allows(enum pageblock_verdict verdict)
 }
 
 /**
+ * pageblock_boosts() - does a request that was judged raise the watermarks?
+ * @verdict: the verdict
+ * @cleans: see struct pageblock_request
+ * @order: order of the request; 0 if that is not known
+ *
+ * As a mix does.  But the policy's own worker can do without a larger folio, so nothing is
+ * reclaimed for one.
+ *
+ * Return: true if so.
+ */
+bool pageblock_boosts(enum pageblock_verdict verdict, bool cleans, unsigned int order)
+{
+	return !pageblock_allows(verdict) && !(cleans && order);
+}
+
+/**
  * pageblock_pages_but_cma() - free pages that any request may have
  * @pages: free pages of a zone
  * @cma: free pages of CMA memory in the zone

@@ -246,8 +246,8 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, b
 		rounds_judged(verdict);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
-	/* The flags are 0 where the request is unknown. */
-	if (!pageblock_allows(verdict))
+	/* The flags and the order are 0 where the request is unknown. */
+	if (pageblock_boosts(verdict, request.cleans, ask.order))
 		zone_boost(zone, ask.gfp);
 	return verdict;
 }
@@ -318,7 +318,9 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
 		verdict = search_judge(zone, migratetype, guarded);
-		if (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone))
+		/* What the worker asks for in vain must not keep the worker from resting. */
+		if (!pageblock_is_worker() &&
+		    (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone)))
 			pageblock_worker_ask();
 	}
 	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE,

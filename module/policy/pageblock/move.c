@@ -16,8 +16,9 @@
  * For the pages to move others to.  Their allocation does not mix blocks (struct
  * pageblock_request, cleans) nor complain, and wakes kswapd rather than reclaim, because reclaim
  * may wait.  A move gives back as many pages as it takes, so a boost of the watermarks, with which
- * the filter answers each mix that it refuses, does not stop moves.  Since 6.3 the same flag opens
- * half of the min watermark as well: at most two batches of such pages are out at a time.
+ * the filter answers each mix that it refuses, does not stop moves of single pages.  Since 6.3 the
+ * same flag opens half of the min watermark as well: at most two batches of such pages of each
+ * order are out at a time.
  */
 #define TARGET_GFP \
 	((GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_THISNODE | __GFP_NOMEMALLOC | \
@@ -35,7 +36,12 @@ struct block_move {
 	u64 price;
 };
 
-/* A free page, or a free folio; kswapd does not reclaim and compact for the sake of a folio. */
+static_assert(1U << PAGEBLOCK_FOLIO_ORDER == LMM_MOVE_BATCH);
+
+/*
+ * A free page, or a free folio.  kswapd does not reclaim and compact for the sake of a folio; see
+ * also pageblock_boosts().
+ */
 static struct page *target_alloc(const struct block_move *block, unsigned int order)
 {
 	int node = page_to_nid(pfn_to_page(block->move.from));

@@ -593,9 +593,9 @@ static void reserve_give_back(void)
 /**
  * pageblock_reserve_stop() - stop the worker
  *
- * Waits for a worker that runs, for one step at most: the choice of blocks among 64, or a batch of
- * at most 63 pages to move.  No step waits for I/O, for the lock of a page, or for memory.  A block
- * that the worker has isolated is given back before the worker ends.
+ * Waits for a worker that runs, for one step at most: the choice of blocks among 64, or a move of
+ * 63 pages at most.  No step waits for I/O, for the lock of a page, or for memory.  A block that
+ * the worker has isolated is given back before the worker ends.
  *
  * Context: process, control mutex held, the policy's hooks not armed.
  */
