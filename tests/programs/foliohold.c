@@ -6,7 +6,8 @@
  *
  * Takes MIB MiB of memory, which the kernel shall give in folios of KIB KiB, writes to each page
  * what tells the page from all others, and gives every second KIB KiB back.  With pin, a pipe then
- * has a reference to the first page of each part that is left.  Says "held".  On SIGUSR1 the program reads all that is left, says "intact" or how many pages are not, and goes on.
+ * has a reference to the first page of each part that is left.  Says "held".  On SIGUSR1 the
+ * program reads all that is left, says "intact" or how many pages are not, and goes on.
  */
 #include "load.h"
 
