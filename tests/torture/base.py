@@ -169,6 +169,15 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 DELETE_MODULE, FINIT_MODULE = 176, 313
 
 
+def start(thread: threading.Thread) -> bool:
+    """Start a thread; false where the kernel has no memory for one."""
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True
+
+
 def system_call(number: int, *words: object) -> int:
     """The errno of a system call, 0 for success.  A program for the call would take 0.1 s."""
     return ctypes.get_errno() if LIBC.syscall(number, *words) == -1 else 0

@@ -20,6 +20,7 @@ from tests.torture.base import (
     Machine,
     Wrong,
     command,
+    start,
     write,
 )
 
@@ -184,7 +185,9 @@ def run_race(guest: Guest, path: str, knob: str, *values: str) -> None:
             failed.append(error)
 
     reader = threading.Thread(target=read)
-    reader.start()
+    if not start(reader):
+        guest.count("race refused")
+        return
     try:
         for value in itertools.islice(itertools.cycle(values), WRITES):
             if reader.is_alive():
