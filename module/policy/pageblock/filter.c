@@ -24,6 +24,8 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/swap.h>
+#include <linux/vmstat.h>
 
 #include "compat/compat.h"
 #include "hook/entry.h"
@@ -196,6 +198,18 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 	return true;
 }
 
+/* As the kernel counts what reclaim may free, zone_reclaimable_pages(). */
+static unsigned long zone_reclaimable(struct zone *zone)
+{
+	unsigned long pages = zone_page_state(zone, NR_ZONE_INACTIVE_FILE) +
+			      zone_page_state(zone, NR_ZONE_ACTIVE_FILE);
+
+	if (get_nr_swap_pages() > 0)
+		pages += zone_page_state(zone, NR_ZONE_INACTIVE_ANON) +
+			 zone_page_state(zone, NR_ZONE_ACTIVE_ANON);
+	return pages;
+}
+
 /*
  * Boost the watermarks for a refused mix as the kernel does for a mix, 1c30844d2dfe ("mm: reclaim
  * small amounts of memory when an external fragmentation event occurs", 5.0).  Whoever allocates
@@ -207,7 +221,8 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 	unsigned long boost = zone->watermark_boost;
 	unsigned long raised = pageblock_boost(boost, zone->_watermark[WMARK_HIGH],
 					       READ_ONCE(*pageblock.boost_factor),
-					       zone_managed_pages(zone), pageblock_nr_pages);
+					       zone_managed_pages(zone), pageblock_nr_pages,
+					       zone_reclaimable(zone));
 
 	if (raised == boost)
 		return;
