@@ -108,7 +108,7 @@ need write_to "$LMM_DBG/pcp/enabled" 0
 need wait_for 60 settled
 check "the kprobe goes" rmmod lmm_probe
 check "drain is no longer held" wait_for 30 hook_is drain idle
-check "pageblock is supported" grep -q "^yes" "$LMM_DBG/pageblock/supported"
+check "pageblock is supported" wait_for 30 grep -q "^yes" "$LMM_DBG/pageblock/supported"
 check "pcp has drain" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event"
 check "drain is armed" hook_is drain armed
 
