@@ -226,14 +226,14 @@ static bool hotplug_stop(void)
 }
 
 /*
- * May pages be moved out of mixed blocks?  Not while the worker makes blocks for the reserve,
- * unless nothing more can be saved for a block.  While memory is short, requests mix blocks faster
- * than the worker could clean them.
+ * May pages be moved out of mixed blocks?  Not while the reserve lacks blocks and the worker makes
+ * some, unless nothing more can be saved for a block.  While memory is short, requests mix blocks
+ * faster than the worker could clean them.
  */
-static bool may_clean(const struct pageblock_zone *pz)
+static bool may_clean(const struct pageblock_zone *pz, bool lacks)
 {
 	u32 rate = READ_ONCE(pageblock.move_rate);
-	bool makes = pz->lacks && !pageblock_pace_rests(&pz->pace);
+	bool makes = lacks && !pageblock_pace_rests(&pz->pace);
 
 	return rate && !(makes && lmm_budget_wait(&pageblock.pages, rate, U32_MAX));
 }
@@ -241,6 +241,8 @@ static bool may_clean(const struct pageblock_zone *pz)
 /* Decide what is due in a zone. */
 static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bool asked)
 {
+	bool lacks;
+
 	if (asked) {
 		pageblock_pace_wake(&pz->pace, now);
 		pageblock_pace_wake(&pz->clean_pace, now);
@@ -248,8 +250,8 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 	pz->check = pageblock.guards;
 	pz->had = pageblock_reserve_blocks(zone);
 	pz->left = 0;
-	pz->lacks = pageblock_is_short(zone, pz->had);
-	if (!pz->lacks) {
+	lacks = pageblock_is_short(zone, pz->had);
+	if (!lacks) {
 		pz->pace = (struct pageblock_pace){ };
 	} else if (pageblock_pace_due(&pz->pace, now)) {
 		pz->left = pageblock_reserve_lacks(pz->had, pageblock_free_blocks(zone),
@@ -261,7 +263,7 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 	pz->looks = 0;
 	if (!pageblock_is_mixed(pz))
 		pz->clean_pace = (struct pageblock_pace){ };
-	else if (may_clean(pz) && pageblock_pace_due(&pz->clean_pace, now))
+	else if (may_clean(pz, lacks) && pageblock_pace_due(&pz->clean_pace, now))
 		pz->looks = LOOK_MAX;
 }
 
@@ -415,12 +417,13 @@ static u64 budgets_wait(u32 rate)
 /* When is something due in a zone?  U64_MAX: not before an event. */
 static u64 zone_due(struct zone *zone, const struct pageblock_zone *pz)
 {
+	bool lacks = pageblock_is_short(zone, pageblock_reserve_blocks(zone));
 	u64 due = U64_MAX;
 
-	if (pageblock_is_short(zone, pageblock_reserve_blocks(zone)) &&
-	    !pageblock_pace_rests(&pz->pace))
+	if (lacks && !pageblock_pace_rests(&pz->pace))
 		due = pz->pace.due;
-	if (pageblock_is_mixed(pz) && may_clean(pz) && !pageblock_pace_rests(&pz->clean_pace))
+	if (pageblock_is_mixed(pz) && may_clean(pz, lacks) &&
+	    !pageblock_pace_rests(&pz->clean_pace))
 		due = min(due, pz->clean_pace.due);
 	return due;
 }

@@ -52,7 +52,6 @@ struct pageblock_ask {
  * @begun: the first block of @choice was emptied in part
  * @emptied: the lists of the zone were emptied for this choice
  * @progress: a block was made free since the last choice
- * @lacks: the reserve lacked blocks when the pass began
  * @clean_pace: when to try to clean mixed blocks
  * @looks: mixed blocks to look at in this attempt to clean
  * @unmixed: pages moved out of them
@@ -75,7 +74,6 @@ struct pageblock_zone {
 	bool begun;
 	bool emptied;
 	bool progress;
-	bool lacks;
 	struct pageblock_pace clean_pace;
 	unsigned int looks;
 	unsigned long unmixed;
