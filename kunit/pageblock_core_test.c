@@ -507,25 +507,21 @@ static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 	static const struct {
 		unsigned long high, managed, first, last;
 		int factor;
-		unsigned long reclaimable;
 	} zones[] = {
 		/* 1 GiB with a high watermark of 6 MiB, the default of 150 % */
-		{ 1536, 241000, 512, 2304, 15000, ULONG_MAX },
-		/* little can be reclaimed, and nothing */
-		{ 1536, 241000, 512, 1024, 15000, 1300 },
-		{ 1536, 241000, 0, 0, 15000, 0 },
+		{ 1536, 241000, 512, 2304, 15000 },
 		/* a limit below one block: one block is allowed */
-		{ 100, 241000, 512, 512, 15000, ULONG_MAX },
+		{ 100, 241000, 512, 512, 15000 },
 		/* switched off, by 0 and by a negative factor */
-		{ 1536, 241000, 0, 0, 0, ULONG_MAX },
-		{ 1536, 241000, 0, 0, -1, ULONG_MAX },
+		{ 1536, 241000, 0, 0, 0 },
+		{ 1536, 241000, 0, 0, -1 },
 		/* fewer than four blocks, and four */
-		{ 1536, 2047, 0, 0, 15000, ULONG_MAX },
-		{ 1536, 2048, 512, 2304, 15000, ULONG_MAX },
+		{ 1536, 2047, 0, 0, 15000 },
+		{ 1536, 2048, 512, 2304, 15000 },
 		/* watermarks are not set up yet */
-		{ 0, 241000, 0, 0, 15000, ULONG_MAX },
+		{ 0, 241000, 0, 0, 15000 },
 		/* 8 TiB: nothing overflows */
-		{ 1UL << 31, 1UL << 31, 512, 64 * 512, 15000, ULONG_MAX },
+		{ 1UL << 31, 1UL << 31, 512, 64 * 512, 15000 },
 	};
 	unsigned int i, step;
 
@@ -534,16 +530,18 @@ static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 
 		for (step = 0; step < 64; step++) {
 			boost = pageblock_boost(boost, zones[i].high, zones[i].factor,
-						zones[i].managed, 512, zones[i].reclaimable);
+						zones[i].managed, 512);
 			if (!step)
 				KUNIT_EXPECT_EQ(test, boost, zones[i].first);
 		}
 		KUNIT_EXPECT_EQ(test, boost, zones[i].last);
 	}
 	/* A lowered limit does not lower the boost. */
-	KUNIT_EXPECT_EQ(test, pageblock_boost(4096, 1536, 15000, 241000, 512, ULONG_MAX), 4096UL);
-	/* Nor does memory that is reclaimed. */
-	KUNIT_EXPECT_EQ(test, pageblock_boost(2048, 1536, 15000, 241000, 512, 0), 2048UL);
+	KUNIT_EXPECT_EQ(test, pageblock_boost(4096, 1536, 15000, 241000, 512), 4096UL);
+	/* A boost serves where as much can be reclaimed. */
+	KUNIT_EXPECT_TRUE(test, pageblock_boost_serves(512, 512));
+	KUNIT_EXPECT_FALSE(test, pageblock_boost_serves(512, 511));
+	KUNIT_EXPECT_FALSE(test, pageblock_boost_serves(512, 0));
 }
 
 /* A block of 512 pages, the pages to move to empty it, and the pages out of place. */

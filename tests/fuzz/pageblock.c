@@ -124,14 +124,12 @@ static void boosts(struct input *input)
 {
 	unsigned long block = 1UL << take_within(input, 0, 18);
 	unsigned long high = take(input, 4), managed = take(input, 4), boost = 0, more;
-	unsigned long reclaimable = take(input, 4);
 	int factor = (int)take(input, 4), i;
 
 	for (i = 0; i < 8; i++, boost = more) {
-		more = pageblock_boost(boost, high, factor, managed, block, reclaimable);
+		more = pageblock_boost(boost, high, factor, managed, block);
 		MUST(more, >=, boost);
 		MUST(more, <=, boost + block);
-		MUST_BE(more == boost || more <= reclaimable);
 		if (factor <= 0 || !high || managed < block * 4)
 			MUST(more, ==, 0);
 	}

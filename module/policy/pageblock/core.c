@@ -361,26 +361,36 @@ bool pageblock_guards(bool movable, unsigned int order, unsigned int whole, unsi
  * @factor: vm.watermark_boost_factor: upper limit in 1/10000 of @high; 0: no boost
  * @managed: pages of the zone
  * @block: pages of a pageblock
- * @reclaimable: pages of the zone that reclaim may free
  *
  * As the kernel does since 1c30844d2dfe ("mm: reclaim small amounts of memory when an external
  * fragmentation event occurs", 5.0): a block more each time, at least one, but none in a zone of
- * fewer than four.  A request that is refused asks again and again, though, where a mix would have
- * been the last.  So the boost is not raised beyond what reclaim may free: free pages that a boost
- * keeps from requests for nothing could have the OOM killer act.
+ * fewer than four.
  *
  * Return: the new boost, in pages.
  */
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
-			      unsigned long managed, unsigned long block,
-			      unsigned long reclaimable)
+			      unsigned long managed, unsigned long block)
 {
 	unsigned long most = factor > 0 ? mult_frac(high, (unsigned long)factor, 10000UL) : 0;
-	unsigned long raised = min(boost + block, max(most, block));
 
-	if (!most || block * 4 > managed || raised > reclaimable)
+	if (!most || block * 4 > managed)
 		return boost;
-	return max(boost, raised);
+	return max(boost, min(boost + block, max(most, block)));
+}
+
+/**
+ * pageblock_boost_serves() - is there enough to reclaim for a boost?
+ * @boost: the boost, in pages
+ * @reclaimable: pages of the zone that reclaim may free
+ *
+ * A request that is refused asks again and again, where a mix would have been the last.  Free pages
+ * that a boost keeps from requests for nothing could have the OOM killer act.
+ *
+ * Return: true if so.
+ */
+bool pageblock_boost_serves(unsigned long boost, unsigned long reclaimable)
+{
+	return boost <= reclaimable;
 }
 
 /**

@@ -234,8 +234,8 @@ bool pageblock_guards(bool movable, unsigned int order, unsigned int whole, unsi
 		      unsigned long want);
 
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
-			      unsigned long managed, unsigned long block,
-			      unsigned long reclaimable);
+			      unsigned long managed, unsigned long block);
+bool pageblock_boost_serves(unsigned long boost, unsigned long reclaimable);
 u64 pageblock_out_of_place(const struct census_block *block, u64 whole);
 bool pageblock_vacate_hopeless(const struct census_block *block);
 u64 pageblock_vacate_cost(const struct census_block *block, u64 whole);

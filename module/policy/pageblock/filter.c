@@ -221,10 +221,10 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 	unsigned long boost = zone->watermark_boost;
 	unsigned long raised = pageblock_boost(boost, zone->_watermark[WMARK_HIGH],
 					       READ_ONCE(*pageblock.boost_factor),
-					       zone_managed_pages(zone), pageblock_nr_pages,
-					       zone_reclaimable(zone));
+					       zone_managed_pages(zone), pageblock_nr_pages);
 
-	if (raised == boost)
+	/* At the limit, which is reached soon, nothing more is read under zone->lock. */
+	if (raised == boost || !pageblock_boost_serves(raised, zone_reclaimable(zone)))
 		return;
 	WRITE_ONCE(zone->watermark_boost, raised);
 	if (gfp & __GFP_KSWAPD_RECLAIM)
