@@ -29,7 +29,7 @@ help:
 	@echo '  make quick               lint, cores and livemmctl in under 3 minutes, no guest'
 	@echo '  make cores [SUITE=N]     unit tests of pure cores as a program, in seconds'
 	@echo '  make kunit [SUITE=N]     unit tests in a debug kernel, built when absent'
-	@echo '  make threads             the depot of zonelock as threads of a program, under ThreadSanitizer'
+	@echo '  make threads             the depot of zonelock as threads under ThreadSanitizer, and its cache lines'
 	@echo '  make model               the protocol of that depot under spin: every order of steps of three threads'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  system tests with more rounds, on more kernels: hours'

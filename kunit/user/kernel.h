@@ -193,6 +193,16 @@ typedef struct { atomic_llong value; } atomic64_t;
 #define atomic_long_add		atomic_add
 #define atomic64_read		atomic_read
 
+static inline void set_bit(unsigned long n, unsigned long *word)
+{
+	__atomic_fetch_or(word, BIT(n), __ATOMIC_RELAXED);
+}
+
+static inline void clear_bit(unsigned long n, unsigned long *word)
+{
+	__atomic_fetch_and(word, ~BIT(n), __ATOMIC_RELAXED);
+}
+
 static inline s64 atomic64_add_return(s64 i, atomic64_t *v)
 {
 	return atomic_fetch_add(&v->value, i) + i;

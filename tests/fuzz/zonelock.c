@@ -218,6 +218,9 @@ static void depot_of_pages(struct input *input)
 		case 2:
 			count = depot_get(&depot, cpu, kind, &moved);
 			MUST(length(&moved), ==, count);
+			/* Nothing was to be had. */
+			for (i = 0; !count && !busy && i < depot.nr_shards; i++)
+				MUST_BE(!(shards[i].kinds & BIT(kind)));
 			held -= count;
 			break;
 		default:

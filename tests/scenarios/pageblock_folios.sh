@@ -22,7 +22,7 @@ pages_before pageblock
 free_but() { echo $((($(meminfo MemFree) / 1024 - $1) / 2 * 2)); }
 
 mib=$(free_but 12)
-"$LMM_ROOT/build/programs/foliohold" $mib 64 >/run/folios 2>&1 &
+"$LMM_ROOT/build/programs/foliohold" "$mib" 64 >/run/folios 2>&1 &
 check "half of $mib MiB is given back" wait_for 300 says held
 note "folios of 64 kB: $(cat $folios/stats/anon_fault_alloc), others $(cat $folios/stats/anon_fault_fallback)"
 check "most memory is in folios" test "$(cat $folios/stats/anon_fault_alloc)" -gt $((mib * 12))
@@ -45,7 +45,7 @@ check "the folios are gone" wait_for 20 gone
 # The first part leaves less to reclaim, so more stays free here, but less than the reserve wants.
 mib=$(free_but 24)
 note "$mib MiB, boost $(awk '$1 == "boost" {b += $2} END {print b}' /proc/zoneinfo) pages"
-"$LMM_ROOT/build/programs/foliohold" $mib 64 pin >/run/folios 2>&1 &
+"$LMM_ROOT/build/programs/foliohold" "$mib" 64 pin >/run/folios 2>&1 &
 check "half is held again, and each folio in a pipe" wait_for 300 says held
 vain=$(counter not_moved pageblock) pinned=$(counter skipped_pinned pageblock)
 need write_to "$PB/config" "enabled=1 move_pages_per_s=20000"
