@@ -59,6 +59,10 @@ READ_MIB = 32
 # beside a reader that makes memory short in each of them.
 TURNS = 5
 STALL_READ_MIB = 128
+# CPUs and nodes of a guest, and what each CPU does: with 16 CPUs a load takes 256 MiB.
+MACHINES = ((2, 1), (4, 1), (8, 2), (16, 4))
+FAULT_ALL = Load("each CPU faults 16 MiB x 8", "zoneload", "fault-all 16")
+PIPE_ALL = Load("pipe from each second CPU to the next, 64 MiB", "zoneload", "pipe-all 64")
 
 
 def crossings_of(result: guest.Result) -> float:
@@ -184,6 +188,25 @@ def together(task: Task) -> list[Row]:
     return sides.rows(results, "memory free", LARGE, targets)
 
 
+def cpus(task: Task) -> list[Row]:
+    """The loads on every CPU of guests of more and more CPUs and nodes."""
+    rows = []
+    for number, nodes in MACHINES:
+        plan = guest.Plan(f"lists-cpus-{number}-{task.image.name}", task.image, shift=0,
+                          cpus=number, nodes=nodes, memory="4G")
+        sides = Sides(task, plan, (*ALONE, BOTH))
+        task.load_module(plan)
+        when = f"{number} CPUs, nodes: {nodes}"
+        loads = (FAULT_ALL, PIPE_ALL)
+        plan.program("crossed", "warm-up", FAULT_ALL.program, FAULT_ALL.args)
+        sides.loads(when, loads)
+        results = guest.run(plan, timeout=7200)
+        for load in loads:
+            base = crossings_of(results[f"{when}, {BASE}, {load.words}"])
+            rows += sides.rows(results, when, load, dict.fromkeys((*ALONE, BOTH), base * WORSE))
+    return rows
+
+
 def pageblock(task: Task) -> list[Row]:
     """Each policy alone and with pageblock: within a tenth of alone."""
     plan = guest.Plan(f"lists-pageblock-{task.image.name}", task.image, shift=0)
@@ -245,6 +268,7 @@ BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
     Part(("stalls",), stalls, "what reclaim did"),
     Part(("together",), together, METRIC),
+    Part(("cpus",), cpus, METRIC),
     Part(("pageblock",), pageblock, METRIC),
     Part(("exit",), exits, "holds of zone->lock"),
 ), quick=("together",))

@@ -86,8 +86,8 @@ static void reap(void)
 		err(1, "wait");
 }
 
-/* CPU 0 sends so many bytes to CPU 1; what is in between is allocated there, freed here. */
-static unsigned long send_over(int to, int from, unsigned long bytes)
+/* A CPU sends so many bytes to the next; what is in between is allocated there, freed here. */
+static unsigned long send_over(int to, int from, int cpu, unsigned long bytes)
 {
 	static char buffer[CHUNK];
 	unsigned long sent;
@@ -95,13 +95,13 @@ static unsigned long send_over(int to, int from, unsigned long bytes)
 	if (!fork_child()) {
 		ssize_t got;
 
-		pin(1);
+		pin(cpu + 1);
 		close(to);
 		while ((got = read(from, buffer, sizeof(buffer))) > 0)
 			;
 		_exit(got ? 1 : 0);
 	}
-	pin(0);
+	pin(cpu);
 	close(from);
 	for (sent = 0; sent < bytes; sent += CHUNK)
 		if (write(to, buffer, CHUNK) != CHUNK)
@@ -111,13 +111,34 @@ static unsigned long send_over(int to, int from, unsigned long bytes)
 	return bytes / PAGE;
 }
 
-static unsigned long load_pipe(unsigned long bytes)
+static unsigned long pipe_from(int cpu, unsigned long bytes)
 {
 	int ends[2];
 
 	if (pipe(ends))
 		err(1, "pipe");
-	return send_over(ends[1], ends[0], bytes);
+	return send_over(ends[1], ends[0], cpu, bytes);
+}
+
+static unsigned long load_pipe(unsigned long bytes)
+{
+	return pipe_from(0, bytes);
+}
+
+/* Each second CPU has a pipe to the next. */
+static unsigned long load_pipe_all(unsigned long bytes)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN) / 2 * 2;
+	int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu += 2) {
+		if (fork_child())
+			continue;
+		pipe_from(cpu, bytes);
+		_exit(0);
+	}
+	reap();
+	return cpus / 2 * bytes / PAGE;
 }
 
 static unsigned long load_socket(unsigned long bytes)
@@ -126,7 +147,7 @@ static unsigned long load_socket(unsigned long bytes)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
 		err(1, "socketpair");
-	return send_over(ends[0], ends[1], bytes);
+	return send_over(ends[0], ends[1], 0, bytes);
 }
 
 /* Two processes that have so many bytes end together; the time is that of their end. */
@@ -188,12 +209,12 @@ static unsigned long load_purge(unsigned long bytes)
 	return 2 * bytes / PAGE;
 }
 
-/* Two processes map, touch and unmap so many bytes, eight times. */
-static unsigned long load_fault(unsigned long bytes)
+/* A process on each of these CPUs maps, touches and unmaps so many bytes, eight times. */
+static unsigned long fault_on(int cpus, unsigned long bytes)
 {
 	int cpu, round;
 
-	for (cpu = 0; cpu < 2; cpu++) {
+	for (cpu = 0; cpu < cpus; cpu++) {
 		if (fork_child())
 			continue;
 		pin(cpu);
@@ -206,7 +227,17 @@ static unsigned long load_fault(unsigned long bytes)
 		_exit(0);
 	}
 	reap();
-	return 2 * 8 * bytes / PAGE;
+	return cpus * 8 * bytes / PAGE;
+}
+
+static unsigned long load_fault(unsigned long bytes)
+{
+	return fault_on(2, bytes);
+}
+
+static unsigned long load_fault_all(unsigned long bytes)
+{
+	return fault_on(sysconf(_SC_NPROCESSORS_ONLN), bytes);
 }
 
 /* Until it is over: map, touch and unmap, in huge pages or small ones. */
@@ -328,6 +359,8 @@ static const struct load {
 	{ "exit", MIB, load_exit },
 	{ "purge", MIB, load_purge },
 	{ "fault", MIB, load_fault },
+	{ "fault-all", MIB, load_fault_all },
+	{ "pipe-all", MIB, load_pipe_all },
 	{ "mixed", 1, load_mixed },
 	{ "stress", 1, load_stress },
 };
@@ -339,7 +372,7 @@ int main(int argc, char **argv)
 	char *end;
 
 	if (argc != 3)
-		errx(2, "usage: zoneload pipe|socket|exit|purge|fault MIB, mixed MS, stress %%");
+		errx(2, "usage: zoneload LOAD SIZE, in MiB; mixed MS, stress %%");
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);
