@@ -341,7 +341,8 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
  * A pageblock keeps its migratetype while the block is isolated; before, the caller said which
  * type the block gets afterwards.  Now the type that the block is to get must be set before the
  * isolation ends, under zone->lock: the function that sets the type also sets the bit of the
- * isolation, but neither moves free pages nor counts the block as isolated.
+ * isolation, but neither moves free pages nor counts the block as isolated.  Before, there is
+ * nothing to set.
  * Upstream 7a3324eb66f6 ("mm/page_isolation: remove migratetype from
  * undo_isolate_page_range()") and d1554fb63020 ("mm/page_isolation: remove migratetype
  * parameter from more functions"), 6.17.
@@ -353,7 +354,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
 #define lmm_cma_isolate(call, pfn, end)		call(pfn, end, PB_ISOLATE_MODE_CMA_ALLOC)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end)
-#define LMM_RELEASE_KEEPS_TYPE	true
 #define LMM_RETYPE_SYMBOL	init_pageblock_migratetype
 #define LMM_RETYPE_ARGS		struct page *page, enum migratetype migratetype, bool isolate
 #define lmm_block_retype(call, pfn, type)	call(pfn_to_page(pfn), type, true)
@@ -366,7 +366,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
 #define lmm_cma_isolate(call, pfn, end)		call(pfn, end, LMM_MIGRATE_CMA, 0, GFP_NOWAIT)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
-#define LMM_RELEASE_KEEPS_TYPE	false
 #define LMM_RETYPE_SYMBOL	undo_isolate_page_range
 #define LMM_RETYPE_ARGS		LMM_RELEASE_ARGS
 #define lmm_block_retype(call, pfn, type)	do { } while (0)

@@ -131,8 +131,7 @@ static void range_release(unsigned long pfn, unsigned long end)
 static void range_retype(unsigned long pfn, unsigned long end, int type)
 {
 	for (; pfn < end; pfn += pageblock_nr_pages) {
-		if (LMM_RELEASE_KEEPS_TYPE)
-			block_retype(pfn, type);
+		block_retype(pfn, type);
 		lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages, type);
 	}
 }
