@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lmm_release.ko - somebody else ends the isolation of a block that a worker has isolated
+ * lmm_release.ko - somebody else ends the isolation of a block
  *
  * alloc_contig_range() does so when it fails: it ends the isolation of its whole range, whoever has
- * isolated the blocks.  Here that happens as soon as a worker has isolated a block.  `released`
- * says how often.
+ * isolated the blocks.  Here that happens as soon as a block is isolated, but for one isolation in
+ * `spared`.  `released` says how often.
  */
+#include <linux/atomic.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/page-isolation.h>
 #include <linux/pageblock-flags.h>
 #include <linux/ptrace.h>
-#include <linux/sched.h>
 
 #include "../../module/compat/compat.h"
 #include "lmm_kmod.h"
 
+LMM_PARAM(uint, spared, 0, "one isolation in so many is left alone; 0: none");
 LMM_PARAM(uint, released, 0, "isolations that were ended");
+
+static atomic_t isolations = ATOMIC_INIT(0);
 
 DEFINE_STATIC_CALL_NULL(release_undo, void (LMM_RELEASE_ARGS));
 
 /* The first argument is the number of the first page. */
 static int release_begin(struct kretprobe_instance *call, struct pt_regs *regs)
 {
-	if (!(current->flags & PF_WQ_WORKER))
-		return 1;
 	*(unsigned long *)call->data = regs_get_kernel_argument(regs, 0);
 	return 0;
 }
@@ -33,7 +34,7 @@ static int release_end(struct kretprobe_instance *call, struct pt_regs *regs)
 {
 	unsigned long pfn = *(unsigned long *)call->data;
 
-	if (regs_return_value(regs))
+	if (regs_return_value(regs) || (spared && !(atomic_inc_return(&isolations) % spared)))
 		return 0;
 	lmm_block_release(static_call(release_undo), pfn, pfn + pageblock_nr_pages,
 			  MIGRATE_MOVABLE);

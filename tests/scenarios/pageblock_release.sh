@@ -4,8 +4,9 @@
 # memory: 512M
 # args: transparent_hugepage=never
 #
-# Somebody else ends the isolation of each block that the worker isolates, as alloc_contig_range()
-# does when it fails. The kernel's count of free pages stays true.
+# Somebody else ends isolations of blocks, as alloc_contig_range() does when it fails: of each block
+# that the worker isolates, then of two in three while the reserve is given back. The kernel's count
+# of free pages stays true, and no block of the reserve stays unmovable.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock
@@ -24,6 +25,10 @@ miscounted() {
 		$1 == "nr_free_pages" { counted += $2 }
 		END { print counted - listed }'
 }
+# Wholly free unmovable blocks.
+unmovable() {
+	awk '$4 == "DMA32," && $6 == "Unmovable" { print $16 + 2 * $17 }' /proc/pagetypeinfo
+}
 all_counted() { near "$(miscounted)" 0 400; }
 
 need write_to /proc/sys/vm/compaction_proactiveness 0
@@ -36,6 +41,18 @@ note "released $(cat $released), $(grep -E '^(made|moved|not_moved)' "$PB/counte
 need write_to "$PB/enabled" 0
 check "free pages are counted as before" wait_for 20 all_counted
 note "counted without being on a list: $(miscounted)"
+need rmmod lmm_release
+
+before=$(unmovable)
+need write_to "$PB/config" "enabled=1"
+check "there is a reserve" wait_for 60 grown $((before + 9)) unmovable
+guarded=$(unmovable)
+need insmod "$LMM_MODDIR/lmm_release.ko" spared=3
+need write_to "$PB/enabled" 0
+note "free unmovable blocks $before, with the reserve $guarded, afterwards $(unmovable); released $(cat $released)"
+check "isolations of blocks that are given back end early" grown 2 cat $released
+check "the whole reserve is given back" test "$(unmovable)" -le $((before + 2))
+check "free pages are counted then" wait_for 20 all_counted
 need rmmod lmm_release
 none_armed
 all_back

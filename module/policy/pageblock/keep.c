@@ -11,7 +11,10 @@
  * has a type, and a page taken meanwhile is counted twice.
  *
  * An isolation may end early: alloc_contig_range() that fails ends the isolation of its whole
- * range, also of blocks that it has not isolated.
+ * range, also of blocks that it has not isolated.  The kernel isolates a block under zone->lock,
+ * which it drops before the worker can take the lock and set the type.  So a block that is to be
+ * kept may stay movable, and is forgotten by the next pass; a block that is to be restored may stay
+ * unmovable, and is isolated once more.
  *
  * The buddy joins two free blocks to one part, which is on the list of one type.  On 6.1 each block
  * keeps its own type, so pages of a part get into blocks of another type without any search.  From
@@ -252,13 +255,25 @@ static enum pageblock_fate fate_of(struct zone *zone, unsigned long pfn)
 	return pageblock_fate_of(&kept, pageblock_nr_pages);
 }
 
-/* Give a block the type back that it had; a block with pages that cannot be moved stays. */
+/* Attempts to restore a block while somebody else ends the isolation of the block early. */
+#define RESTORE_TRIES	3
+
+/*
+ * Give a block the type back that it had; a block with pages that cannot be moved stays.  Since
+ * 6.17 a block whose isolation somebody else ends before the type is set comes back unmovable.
+ * Such a block is isolated again, and stays noted if that does not help.
+ */
 static void block_restore(struct pageblock_zone *pz, unsigned long pfn)
 {
-	if (!range_isolate(pfn, pfn + pageblock_nr_pages))
-		return;
-	clear_bit(bit_of(pz, pfn), pz->kept);
-	range_retype(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE);
+	unsigned int tries = RESTORE_TRIES;
+
+	while (tries-- && range_isolate(pfn, pfn + pageblock_nr_pages)) {
+		range_retype(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE);
+		if (type_at(pfn) != MIGRATE_UNMOVABLE) {
+			clear_bit(bit_of(pz, pfn), pz->kept);
+			return;
+		}
+	}
 }
 
 /**
