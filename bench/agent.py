@@ -192,6 +192,11 @@ def touch(step: Step) -> Step:
         return {**result, **{event: hits(event) for event in events}}
 
 
+def program(step: Step) -> Step:
+    """Run a program that prints one JSON object."""
+    return output_of([step["program"], *step["args"]])
+
+
 def crossed(step: Step) -> Step:
     """Run a load; count the pages that cross zone->lock, and what the kernel says it did."""
     with histograms(CROSSINGS, TRIGGER), vmstat_change() as events:
@@ -646,7 +651,7 @@ def read(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, crossed, fill, held, pressure, online, load, fragment, zone, pages, holds,
+        touch, program, crossed, fill, held, pressure, online, load, fragment, zone, pages, holds,
         workplace, build_load, modprobe, insmod, rmmod, write, read
     )
 }

@@ -3,7 +3,8 @@
 
 Fragmentation is history: a load leaves the blocks of its guest otherwise than it found
 them, and no step puts them back.  So each side has boots of its own, with one load each,
-in turn, and two boots of a pair differ in nothing but the policy.
+in turn, and two boots of a pair differ in nothing but the policy.  Only what a load without
+history costs, storms of page tables on one node, is measured in turns in one boot.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
 from bench import compare, cost, guest
 from bench.compare import Bench, Metric, Part, Task, events, fail_rate, huge_missing
 from bench.table import Row
-from guests.report import ToolError
+from guests.programs import compile_program, pagetouch
+from guests.report import ROOT, ToolError
 
 MEMORY = "1G"
 # Swap is a disk too: with none there would be little to reclaim.
@@ -30,6 +33,7 @@ MIN_FREE_KIB = 4096
 PART = "load"
 PAIR = "load2"  # of --only: the same on two CPUs
 TOGETHER = "beside"  # of --only: the same beside other policies
+STORM = "node"  # of --only: page tables asked for on one of two nodes
 LOAD_WORDS = "build-like, under pressure"
 LOAD = "-r 16"
 # Boots of one seed, one a side, differ in the side alone; every second seed runs the other
@@ -255,11 +259,57 @@ def beside_rows(task: Task) -> list[Row]:
                            task.mode, loads, base=compare.POLICY, held=BESIDE)
 
 
+# Storms in one boot, each as often with the policy as without; neither side is always first.
+STORMS = (compare.BASE, compare.POLICY, compare.POLICY, compare.BASE) * 3
+STORM_TABLES = 15000
+STORM_WORDS = f"{STORM_TABLES:,} page tables on one of two nodes"
+# What is mixed or missing is left so: the filter is to be seen alone.
+STORM_KNOBS = "period_ms=60000"
+STORM_METRICS = (
+    # 7.2 itself takes pages of the other node, more or fewer from storm to storm.
+    Metric("page tables from the other node", lambda run: float(run["foreign"]), 1.0,
+           chance=compare.two_errors),
+    Metric("direct reclaims", events("allocstall_"), 1.0),
+    Metric("direct pages scanned", events("pgscan_direct"), 1.0),
+    Metric("MiB free before", lambda run: float(run["free"] / 256)),
+)
+
+
+def storm_rows(task: Task) -> list[Row]:
+    """Storms of page tables, in turn without and with the policy, in one boot."""
+    image = task.image
+    plan = guest.Plan(f"pageblock-{STORM}-{image.name}", image, nodes=2, memory="512M")
+    task.load_module(plan)
+    if not task.alone:
+        task = replace(task, config=",".join(filter(None, [STORM_KNOBS, task.config])))
+    plan.add("write", "compaction_proactiveness", text="0",
+             path="/proc/sys/vm/compaction_proactiveness")
+    tables = guest.OUT / "pagetables"
+    compile_program(tables, [ROOT / "tests/programs/pagetables.c"])
+    args = ["-m", "bench.storm", str(pagetouch()), str(tables), str(STORM_TABLES)]
+    runs: dict[str, list[str]] = {side: [] for side in (compare.BASE, compare.POLICY)}
+    for place, side in enumerate(STORMS[:2] if task.quick else STORMS):
+        run = f"storm {place} {side}"
+        runs[side].append(run)
+        on = side == compare.POLICY and not task.alone
+        with task.on(plan, f" {run}") if on else nullcontext():
+            plan.add("program", run, program="/usr/bin/python3", args=args)
+
+    def words(result: guest.Result) -> str:
+        return f"{result['foreign']} from the other node" if "foreign" in result else ""
+
+    results = guest.run(plan, words)
+    return compare.rows_of(image, STORM_WORDS, STORM_METRICS, task.mode, {
+        side: [results[name] for name in names] for side, names in runs.items()
+    })
+
+
 BENCH = Bench(
     "pageblock", ("claim", "strict"), ("claim",),
     (Part((PART,), load_rows, LOAD_WORDS),
      Part((PAIR,), partial(load_rows, cpus=2), f"{LOAD_WORDS}, two CPUs"),
-     Part((TOGETHER,), beside_rows, f"{LOAD_WORDS}, {BESIDE}"), cost.PART),
+     Part((TOGETHER,), beside_rows, f"{LOAD_WORDS}, {BESIDE}"),
+     Part((STORM,), storm_rows, STORM_WORDS), cost.PART),
     quick=(PART,),
     idle=True,
 )
