@@ -615,7 +615,17 @@ static void who_raises_the_watermarks(struct kunit *test)
 	}
 }
 
+/* A zone that lacks blocks wakes the worker, but not by a search of the worker itself. */
+static void who_wakes_the_worker(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, pageblock_wakes(true, false));
+	KUNIT_EXPECT_FALSE(test, pageblock_wakes(true, true));
+	KUNIT_EXPECT_FALSE(test, pageblock_wakes(false, false));
+	KUNIT_EXPECT_FALSE(test, pageblock_wakes(false, true));
+}
+
 static struct kunit_case pageblock_core_cases[] = {
+	KUNIT_CASE(who_wakes_the_worker),
 	KUNIT_CASE(who_raises_the_watermarks),
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),

@@ -108,6 +108,21 @@ bool pageblock_boosts(enum pageblock_verdict verdict, bool cleans, unsigned int 
 }
 
 /**
+ * pageblock_wakes() - does a search that was judged wake the worker?
+ * @lacks: the zone has fewer blocks than the worker should see to
+ * @cleans: see struct pageblock_request
+ *
+ * The worker knows what its zones lack.  A search of its own, often for a larger folio that is not
+ * to be had, would keep the worker from resting.
+ *
+ * Return: true if so.
+ */
+bool pageblock_wakes(bool lacks, bool cleans)
+{
+	return lacks && !cleans;
+}
+
+/**
  * pageblock_pages_but_cma() - free pages that any request may have
  * @pages: free pages of a zone
  * @cma: free pages of CMA memory in the zone

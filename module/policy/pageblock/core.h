@@ -143,6 +143,7 @@ enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 				       const struct pageblock_settings *settings);
 bool pageblock_allows(enum pageblock_verdict verdict);
 bool pageblock_boosts(enum pageblock_verdict verdict, bool cleans, unsigned int order);
+bool pageblock_wakes(bool lacks, bool cleans);
 
 /*
  * This many times the high watermark is much free memory.  kswapd frees up to the high watermark

@@ -305,7 +305,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 {
 	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
-	bool asks, guarded = false;
+	bool asks, lacks, guarded = false;
 	unsigned long kept = 0;
 	struct zone *zone;
 
@@ -333,9 +333,8 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
 		verdict = search_judge(zone, migratetype, guarded);
-		/* What the worker asks for in vain must not keep the worker from resting. */
-		if (!pageblock_is_worker() &&
-		    (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone)))
+		lacks = guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone);
+		if (pageblock_wakes(lacks, pageblock_is_worker()))
 			pageblock_worker_ask();
 	}
 	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE,
@@ -360,7 +359,7 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 	if (!whole)
 		pageblock_remember(page);
-	else if (zone_is_short(page_zone(page)))
+	else if (pageblock_wakes(zone_is_short(page_zone(page)), pageblock_is_worker()))
 		pageblock_worker_ask();
 }
 
