@@ -515,8 +515,9 @@ static int registry_set_both(bool pcp, u32 pcp_a, bool numa)
 	want = registry_config(&registry_numa);
 	want->enabled = numa;
 	mutex_lock(&lmm_control_mutex);
-	err = lmm_policies_apply(registry_want, BIT(LMM_PCP) | BIT(LMM_NUMA), cuts,
-				 registry_why, sizeof(registry_why));
+	err = lmm_policies_apply(registry_want, BIT(LMM_PCP) | BIT(LMM_NUMA),
+				 pcp ? 0 : BIT(LMM_PCP), cuts, registry_why,
+				 sizeof(registry_why));
 	mutex_unlock(&lmm_control_mutex);
 	return err;
 }

@@ -131,6 +131,55 @@ static void switch_test_revert_leaves_off(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
 }
 
+/*
+ * A policy goes off because a change is taken back: a task that asked for "on" before, and waits,
+ * gets the policy.
+ */
+static void switch_test_taken_back_refuses_nobody(struct kunit *test)
+{
+	unsigned int cuts = registry_pcp.cuts;
+	struct lmm_config *want;
+
+	fake.enable_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
+	registry_expect(test, &registry_pcp, false, 7, "eaxd");
+	want = registry_config(&registry_pcp);
+	want->enabled = true;
+	KUNIT_EXPECT_EQ(test, 0, registry_apply_since(&registry_pcp, want, cuts));
+
+	/* The new mode and the old mode are refused. */
+	registry_pcp.mode_knob = 0;
+	fake.arm_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3));
+	fake.arm_err = 0;
+	fake.log[0] = '\0';
+	want = registry_config(&registry_pcp);
+	KUNIT_EXPECT_FALSE(test, want->enabled);
+	want->enabled = true;
+	KUNIT_EXPECT_EQ(test, 0, registry_apply_since(&registry_pcp, want, cuts));
+	registry_expect(test, &registry_pcp, true, 7, "ea");
+}
+
+/* "Off" beside other settings refuses a task that asked for "on" before, on or not. */
+static void switch_test_off_with_a_knob_prevails(struct kunit *test)
+{
+	unsigned int cuts = registry_pcp.cuts;
+	struct lmm_config *want;
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 9, true));
+	want = registry_config(&registry_pcp);
+	want->enabled = true;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
+
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9));
+	cuts = registry_pcp.cuts;
+	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 8, true));
+	want = registry_config(&registry_pcp);
+	want->enabled = true;
+	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+}
+
 /* A policy that finds too few hooks when it comes back goes on to stand by. */
 static void switch_test_stands_by_for_want_of_hooks(struct kunit *test)
 {
@@ -242,6 +291,8 @@ static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_cut_since_asked),
 	KUNIT_CASE(switch_test_cut_while_configuring),
 	KUNIT_CASE(switch_test_revert_leaves_off),
+	KUNIT_CASE(switch_test_taken_back_refuses_nobody),
+	KUNIT_CASE(switch_test_off_with_a_knob_prevails),
 	KUNIT_CASE(switch_test_stands_by_for_want_of_hooks),
 	KUNIT_CASE(switch_test_stands_by),
 	KUNIT_CASE(switch_test_comes_back_without_the_optional),

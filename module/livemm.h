@@ -186,7 +186,7 @@ enum lmm_policy_state {
  * @counters: per-CPU, @nr_counters values, never reset
  * @state: state of the policy
  * @waiting: number of tasks that wait for livepatches to switch the policy on
- * @cuts: number of times that the policy was cut; see lmm_policy_cut()
+ * @cuts: number of times that somebody asked for the policy to be off; see lmm_policy_cut()
  * @standby_reason: why the policy stands by, in words
  * @on: @enable has set the policy up; written under the control mutex only
  *

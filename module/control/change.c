@@ -131,7 +131,7 @@ static void refresh_cuts(struct waiter *waiter, unsigned int asked_on)
 
 /* Returns -EINPROGRESS when @functions have to be loaded first, for @waiter. */
 static int try_change(const struct lmm_change *change, struct lmm_config *want,
-		      unsigned int asked_on, u32 *functions, struct waiter *waiter, char *why,
+		      const struct asked *asked, u32 *functions, struct waiter *waiter, char *why,
 		      size_t len)
 {
 	unsigned int named = 0;
@@ -144,13 +144,13 @@ static int try_change(const struct lmm_change *change, struct lmm_config *want,
 	/* Release livepatches that were disabled from outside, so that they can be loaded anew. */
 	if (lmm_policies_look())
 		lmm_policies_look_soon();
-	refresh_cuts(waiter, asked_on);
+	refresh_cuts(waiter, asked->on);
 	err = read_text(change, want, NULL, &named, why, len) ?:
 	      lmm_policies_missing(want, named, functions, &waiter->policies, why, len);
 	if (!err && *functions)
 		err = -EINPROGRESS;
 	else if (!err)
-		err = lmm_policies_apply(want, named, waiter->cuts, why, len);
+		err = lmm_policies_apply(want, named, asked->off, waiter->cuts, why, len);
 	mutex_unlock(&lmm_control_mutex);
 	return err;
 }
@@ -191,7 +191,7 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
 		/* Not under the mutex: klp_mutex may be held for long. */
 		if (fresh)
 			lmm_klp_survey();
-		err = try_change(change, want, asked.on, &functions, &waiter, why, len);
+		err = try_change(change, want, &asked, &functions, &waiter, why, len);
 		if (err == -EOPNOTSUPP && !fresh) {
 			/* Another livepatch may have gone since the last survey. */
 			fresh = true;

@@ -100,7 +100,8 @@ int lmm_control_change(const struct lmm_change *change, char *why, size_t len);
 int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
 			 u32 *functions, unsigned int *waiting, char *why, size_t len);
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
-		       const unsigned int cuts[LMM_NR_POLICIES], char *why, size_t len);
+		       unsigned int off, const unsigned int cuts[LMM_NR_POLICIES], char *why,
+		       size_t len);
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
 		     char *why, size_t len);

@@ -97,6 +97,7 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
  * lmm_policies_apply() - give several policies new settings, all or none
  * @want: settings by policy id
  * @named: bit per policy to change
+ * @off: bit per policy of @named that somebody has asked to be off
  * @cuts: by policy id, number of cuts when the caller began the change
  * @why: reason in words, on failure
  * @len: size of @why
@@ -105,11 +106,15 @@ int lmm_policies_missing(const struct lmm_config want[LMM_NR_POLICIES], unsigned
  * fail, comes last.  A revert therefore enables nothing but the old mode of a policy whose mode
  * was changed.
  *
+ * On success tasks that wait to switch a policy of @off on give up, whether or not the policy was
+ * on.  A policy that goes off because a change is taken back refuses nobody.
+ *
  * Context: process, may sleep, control mutex held.
  * Return: 0, or the errno of the policy that refused.
  */
 int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned int named,
-		       const unsigned int cuts[LMM_NR_POLICIES], char *why, size_t len)
+		       unsigned int off, const unsigned int cuts[LMM_NR_POLICIES], char *why,
+		       size_t len)
 {
 	struct lmm_policy *done[LMM_NR_POLICIES];
 	struct lmm_policy *policy = NULL;
@@ -145,6 +150,8 @@ int lmm_policies_apply(const struct lmm_config want[LMM_NR_POLICIES], unsigned i
 	}
 	if (err)
 		lmm_policies_revert(done, old, cuts, nr);
+	else if (off)
+		lmm_policies_cut(off);
 	kfree(old);
 	return err;
 }

@@ -204,22 +204,14 @@ unsigned int lmm_policy_mode_now(const struct lmm_policy *policy)
 	return mode;
 }
 
-/**
- * lmm_policy_cut() - stop a policy at once; its values are restored later
- * @policy: a registered policy
- *
- * The policy gets no event any more, the published settings say off, and a task that switches the
- * policy on gives up.  lmm_policy_tidy() later restores values that the policy has changed.
- *
- * Context: any.
- */
-void lmm_policy_cut(struct lmm_policy *policy)
+static void policy_stop(struct lmm_policy *policy, bool cut)
 {
 	struct lmm_config *old = NULL;
 	unsigned long flags;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
-	WRITE_ONCE(policy->cuts, policy->cuts + 1);
+	if (cut)
+		WRITE_ONCE(policy->cuts, policy->cuts + 1);
 	if (policy->state != LMM_POLICY_OFF)
 		lmm_events_stop(policy->id);
 	if (policy->config_off) {
@@ -235,6 +227,34 @@ void lmm_policy_cut(struct lmm_policy *policy)
 	if (old)
 		kfree_rcu(old, rcu);
 	wake_up_all(&lmm_state_changed);
+}
+
+/**
+ * lmm_policy_cut() - somebody wants a policy off: stop the policy at once
+ * @policy: a registered policy
+ *
+ * The policy gets no event any more, the published settings say off, and a task that switches the
+ * policy on gives up.  lmm_policy_tidy() later restores values that the policy has changed.
+ *
+ * Context: any.
+ */
+void lmm_policy_cut(struct lmm_policy *policy)
+{
+	policy_stop(policy, true);
+}
+
+/**
+ * lmm_policy_stop() - stop a policy that nobody wants off, as part of a change
+ * @policy: a registered policy
+ *
+ * As lmm_policy_cut(), but a task that waits to switch the policy on goes on to wait.  For a change
+ * that failed and is taken back.
+ *
+ * Context: process, control mutex held.
+ */
+void lmm_policy_stop(struct lmm_policy *policy)
+{
+	policy_stop(policy, false);
 }
 
 /**

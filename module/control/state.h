@@ -28,6 +28,7 @@ int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t len);
 int lmm_cut_meanwhile(char *why, size_t len);
 unsigned int lmm_policy_cuts(const struct lmm_policy *policy);
 unsigned int lmm_policy_mode_now(const struct lmm_policy *policy);
+void lmm_policy_stop(struct lmm_policy *policy);
 void lmm_policy_leave(struct lmm_policy *policy);
 void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state);
 void lmm_policy_set_reason(struct lmm_policy *policy, const char *why);

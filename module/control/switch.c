@@ -287,11 +287,11 @@ static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
 	err = lmm_policy_up(sw, why, len);
 	if (err && (READ_ONCE(policy->cuts) != sw->cuts ||
 		    lmm_policy_up(&back, words, sizeof(words)))) {
-		/* A policy that was cut is off already: one more cut would refuse a later "on". */
+		/* A policy that was cut is off already, as asked. */
 		if (READ_ONCE(policy->cuts) == sw->cuts) {
 			pr_err("livemm: %s is off: the old mode was not put back: %s\n",
 			       policy->name, words);
-			lmm_policy_cut(policy);
+			lmm_policy_stop(policy);
 		}
 		lmm_policy_settle(policy, LMM_POLICY_OFF);
 		trace_policy_switch(policy->name, false);
@@ -301,11 +301,11 @@ out:
 	return err;
 }
 
-/* Switch off, and publish; cannot fail. */
+/* Switch off, and publish; cannot fail.  The caller cuts if somebody has asked for "off". */
 static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
 {
 	if (READ_ONCE(sw->policy->state) != LMM_POLICY_OFF) {
-		lmm_policy_cut(sw->policy);
+		lmm_policy_stop(sw->policy);
 		lmm_policy_tidy(sw->policy);
 	}
 	/* A cut by another task leaves the policy off as well, so try again. */
@@ -356,6 +356,7 @@ static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
  *
  * Judges all settings, then switches the policy on, off or to another mode, and publishes.  On
  * failure nothing has changed.  Settings that are in force already change nothing and succeed.
+ * Tasks that wait to switch the policy on go on to wait, also when the policy goes off here.
  *
  * Context: process, may sleep, control mutex held.
  * Return: 0, -EINVAL or -ERANGE from the policy's own judgement, -EOPNOTSUPP

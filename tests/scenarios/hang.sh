@@ -96,7 +96,9 @@ in_time $limit "numa: on" write_to "$NUMA/enabled" 1
 in_time $limit "the parameter: off" write_to "$LMM_PARAMS/policies" "numa:enabled=0"
 in_time $limit "a knob of it" write_to "$NUMA/config" "scan_period_min_ms=300"
 in_time $limit "a lease" write_to "$LMM_DBG/lease" 100
-kill -KILL "$writer"
+in_time $limit "pcp: off beside a knob, while it is being loaded" \
+	write_to "$LMM_DBG/pcp/config" "enabled=0 decay_ms=900"
+check "and the writer that waits gives up" wait_for 10 dead "$writer"
 wait "$writers"
 helper_end
 check "rmmod works once the program is gone" wait_for 30 unloaded livemm
