@@ -345,6 +345,44 @@ static void registry_test_refuses_second_text(struct kunit *test)
 	lmm_policy_unregister(&policy);
 }
 
+/* What registering a policy says; nothing stays registered. */
+static int registry_tries(struct lmm_policy *policy)
+{
+	int err = lmm_policy_register(policy);
+
+	lmm_policy_unregister(policy);
+	return err;
+}
+
+/* A mode is a bit in the tables of hooks, so there are few; each is a word. */
+static void registry_test_refuses_too_many_modes(struct kunit *test)
+{
+	static const char *const words[] = { "a", "b", "c", "d", "e", NULL };
+	struct lmm_knob knob = LMM_CHOICE("mode", words + 1, LMM_MAX_MODES - 1, 0);
+	struct lmm_policy policy = registry_policy(LMM_CMA, "cma");
+
+	policy.knobs = &knob;
+	policy.nr_knobs = 1;
+	policy.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_tries(&policy));
+	/* More words than modes, and a bound that hides a word or reaches beyond the last. */
+	knob = (struct lmm_knob)LMM_CHOICE("mode", words, LMM_MAX_MODES, 0);
+	KUNIT_EXPECT_EQ(test, -EINVAL, registry_tries(&policy));
+	knob.max = LMM_MAX_MODES - 1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, registry_tries(&policy));
+	knob = (struct lmm_knob)LMM_CHOICE("mode", words + 2, LMM_MAX_MODES - 1, 0);
+	KUNIT_EXPECT_EQ(test, -EINVAL, registry_tries(&policy));
+	/* Any other choice may have more words, but has words up to its bound, too. */
+	policy.mode_knob = -1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, registry_tries(&policy));
+	knob = (struct lmm_knob)LMM_CHOICE("mode", words, LMM_MAX_MODES, 0);
+	KUNIT_EXPECT_EQ(test, 0, registry_tries(&policy));
+	/* A mode is a choice. */
+	knob = (struct lmm_knob)LMM_UINT("mode", 0, 1, 0);
+	policy.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, -EINVAL, registry_tries(&policy));
+}
+
 /* The parameter `policies` shows all policies in one page. */
 static void registry_test_refuses_what_cannot_be_shown(struct kunit *test)
 {
@@ -567,6 +605,7 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_refuses_duplicates),
 	KUNIT_CASE(registry_test_refuses_bad_tables),
 	KUNIT_CASE(registry_test_refuses_second_text),
+	KUNIT_CASE(registry_test_refuses_too_many_modes),
 	KUNIT_CASE(registry_test_refuses_what_cannot_be_shown),
 	KUNIT_CASE(registry_test_find_and_walk),
 	KUNIT_CASE(registry_test_on_off),

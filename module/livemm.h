@@ -149,8 +149,9 @@ enum lmm_policy_state {
  * @name: its directory in debugfs and its word in @policies
  * @knobs: its knob table
  * @nr_knobs: rows in @knobs, at most LMM_MAX_KNOBS
- * @mode_knob: index of the knob that `status` shows as the mode, or -1; the mode chooses the
- *	hooks (see struct lmm_subscription), so a change while on switches the policy off and on
+ * @mode_knob: index of the knob that `status` shows as the mode, an LMM_KNOB_CHOICE with at most
+ *	LMM_MAX_MODES words, or -1; the mode chooses the hooks (see struct lmm_subscription), so a
+ *	change while on switches the policy off and on
  * @uses: hooks that the policy uses, and structs of the kernel that the policy touches; may be NULL
  * @events: events that the policy handles; may be NULL
  * @counter_names: one name a counter

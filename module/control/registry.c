@@ -350,6 +350,22 @@ static struct lmm_policy *lmm_policy_find(const char *name, size_t len)
 	return policy;
 }
 
+/* Has a choice as many words as its bound says? */
+static bool lmm_choice_sound(const struct lmm_knob *knob)
+{
+	u32 words = 0;
+
+	while (knob->choices[words])
+		words++;
+	return words == knob->max + 1;
+}
+
+/* Is each word of the mode knob a bit of LMM_ALL_MODES? */
+static bool lmm_mode_sound(const struct lmm_knob *knob)
+{
+	return knob->kind == LMM_KNOB_CHOICE && knob->max < LMM_MAX_MODES;
+}
+
 /* Are the tables within bounds? */
 static bool lmm_policy_sound(const struct lmm_policy *policy)
 {
@@ -359,9 +375,13 @@ static bool lmm_policy_sound(const struct lmm_policy *policy)
 	    policy->nr_knobs > LMM_MAX_KNOBS ||
 	    policy->mode_knob >= (int)policy->nr_knobs)
 		return false;
-	for (i = 0; i < policy->nr_knobs; i++)
+	for (i = 0; i < policy->nr_knobs; i++) {
+		if (policy->knobs[i].kind == LMM_KNOB_CHOICE &&
+		    !lmm_choice_sound(&policy->knobs[i]))
+			return false;
 		texts += policy->knobs[i].kind == LMM_KNOB_TEXT;
-	if (policy->mode_knob >= 0 && policy->knobs[policy->mode_knob].kind == LMM_KNOB_TEXT)
+	}
+	if (policy->mode_knob >= 0 && !lmm_mode_sound(&policy->knobs[policy->mode_knob]))
 		return false;
 	return texts <= 1;
 }
