@@ -39,7 +39,8 @@ struct lmm_policy *lmm_policy_next(struct lmm_policy *prev);
  * @knob: name and kind of the file, at the top of the tree: a boolean, which reads as whether the
  *	session goes on.  1 begins, 0 and closing the file end.
  * @begin: returns 0, or -errno with the reason in @why.  Process, no lock held; killable.
- * @end: also called when the process that began is killed.  Process, no lock held.
+ * @end: also called when the process that began is killed or exits, which can then not be killed:
+ *	no wait without an end.  Process, no lock held.
  * @goes_on: has somebody begun?  Any context.
  */
 struct lmm_control_session {

@@ -436,16 +436,17 @@ static int lmm_build_tree(void)
  * without files is not a failure.  A part of the files would mislead: all files go when one cannot
  * be made.  The module stays, because somebody may have opened a file already.
  *
- * Context: process, may sleep; takes the control mutex.
+ * Takes no mutex: a write of the parameter `policies`, which may come before, may hold the control
+ * mutex for long.
+ *
+ * Context: process, may sleep.
  */
 void lmm_control_init(void)
 {
 	int err;
 
-	mutex_lock(&lmm_control_mutex);
 	lmm_root = lmm_dir("livemm", NULL);
 	err = PTR_ERR_OR_ZERO(lmm_root) ?: lmm_build_tree();
-	mutex_unlock(&lmm_control_mutex);
 	if (!err)
 		return;
 	pr_notice("no files in debugfs (%d): control by module parameters\n", err);

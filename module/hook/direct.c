@@ -177,11 +177,13 @@ static void notrace make_rooms(unsigned long addr)
 	if (addr && !row_at(addr))
 		return;
 	atomic_inc(&inside);
-	mutex_lock(&direct_lock);
-	lmm_for_each_hook(hook)
-		if (hook->shared && (!addr || hook->addr == addr))
-			make_room(hook);
-	mutex_unlock(&direct_lock);
+	/* The kernel refuses the program of a task that is killed here: no row makes room. */
+	if (!mutex_lock_killable(&direct_lock)) {
+		lmm_for_each_hook(hook)
+			if (hook->shared && (!addr || hook->addr == addr))
+				make_room(hook);
+		mutex_unlock(&direct_lock);
+	}
 	atomic_dec(&inside);
 }
 

@@ -302,14 +302,18 @@ static int bring_all(void *unused)
 	module_put_and_kthread_exit(0);
 }
 
-/* Start the thread unless it runs.  The thread has a reference on this module until its end. */
+/*
+ * Start the thread unless it runs.  The thread has a reference on this module until its end.
+ * Making a thread may wait for memory, with @thread_mutex held.
+ */
 static int thread_start(void)
 {
 	struct task_struct *task;
 	int err = 0;
 	bool runs;
 
-	mutex_lock(&thread_mutex);
+	if (mutex_lock_killable(&thread_mutex))
+		return -EINTR;
 	spin_lock(&lmm_livepatch_lock);
 	runs = thread_runs;
 	WRITE_ONCE(thread_runs, true);

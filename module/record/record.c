@@ -9,6 +9,7 @@
  *
  * A recording lasts as long as the process that has written 1 to the file `record` of debugfs keeps
  * the file open.  The kernel closes the files of a process that is killed, so nothing stays armed.
+ * A worker ends the recording: whoever closes the file does not wait for a lock.
  * The tracepoints themselves arm nothing: their callbacks run under event_mutex, which loading a
  * livepatch module takes.
  *
@@ -26,6 +27,7 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <linux/vmstat.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "compat/pageset.h"
@@ -50,12 +52,18 @@
 /* Tries to load livepatches that somebody else disables again and again. */
 #define LOADS_MAX	3
 
+/* How long whoever ends a recording, and whoever begins the next, waits for the worker. */
+#define END_WAIT_MS	10000
+
 /* The kernel's lock of memory hotplug. */
 static struct percpu_rw_semaphore *hotplug;
 /* Hooks are armed; under lmm_control_mutex. */
 static bool armed;
-/* Somebody records. */
+/* Somebody records, or the worker is ending a recording. */
 static bool recording;
+/* The file was closed, and the worker has not ended the recording yet. */
+static bool ending;
+static DECLARE_WAIT_QUEUE_HEAD(ended);
 
 static void list_sample(struct zone *zone, struct per_cpu_pages *pages, int cpu,
 			struct record_list *list)
@@ -252,6 +260,28 @@ static int load_and_arm(char *why, size_t len)
 	}
 }
 
+static void end_work_fn(struct work_struct *work)
+{
+	cancel_delayed_work_sync(&look_work);
+	look();
+	/* Killable to keep the hung task detector silent; nobody kills a worker. */
+	if (mutex_lock_killable(&lmm_control_mutex))
+		return;
+	disarm();
+	mutex_unlock(&lmm_control_mutex);
+	WRITE_ONCE(recording, false);
+	WRITE_ONCE(ending, false);
+	wake_up_all(&ended);
+}
+
+static DECLARE_WORK(end_work, end_work_fn);
+
+/* A task that exits cannot be killed, so the wait has an end of its own. */
+static void end_await(void)
+{
+	wait_event_killable_timeout(ended, !READ_ONCE(ending), msecs_to_jiffies(END_WAIT_MS));
+}
+
 static int record_begin(char *why, size_t len)
 {
 	char words[LMM_WHY_LEN] = "";
@@ -261,8 +291,11 @@ static int record_begin(char *why, size_t len)
 		scnprintf(why, len, "record: 1: off=1");
 		return -EOPNOTSUPP;
 	}
+	end_await();
 	if (xchg(&recording, true)) {
-		scnprintf(why, len, "record: 1: somebody records already");
+		scnprintf(why, len, "record: 1: %s", READ_ONCE(ending) ?
+			  "the last recording is still being ended" :
+			  "somebody records already");
 		return -EBUSY;
 	}
 	err = load_and_arm(words, sizeof(words));
@@ -277,17 +310,14 @@ static int record_begin(char *why, size_t len)
 
 static void record_end(void)
 {
-	cancel_delayed_work_sync(&look_work);
-	look();
-	mutex_lock(&lmm_control_mutex);
-	disarm();
-	mutex_unlock(&lmm_control_mutex);
-	WRITE_ONCE(recording, false);
+	WRITE_ONCE(ending, true);
+	queue_work(look_wq, &end_work);
+	end_await();
 }
 
 static bool record_goes_on(void)
 {
-	return READ_ONCE(recording);
+	return READ_ONCE(recording) && !READ_ONCE(ending);
 }
 
 static const struct lmm_control_session session = {
@@ -371,6 +401,7 @@ err_wq:
 void lmm_record_exit(void)
 {
 	lmm_control_session = NULL;
+	flush_work(&end_work);
 	lmm_events_unregister(LMM_RECORDER);
 	lmm_hooks_unsubscribe(LMM_RECORDER);
 	destroy_workqueue(look_wq);

@@ -5,7 +5,8 @@
 #
 # A recording changes nothing: lists keep their bounds, as many pages cross zone->lock, no policy
 # counts anything. Hooks are armed while the file `record` is open, and never afterwards, also when
-# the recorder is killed.  Where the kernel tunes its lists, no two runs cross alike, and refills are
+# the recorder is killed. A recorder that exits while another task holds the control mutex does not
+# wait for that task. Where the kernel tunes its lists, no two runs cross alike, and refills are
 # not recorded: figures are compared on 6.1 alone.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_ctl.sh"
@@ -83,6 +84,31 @@ on_61 holds "whatif --json" "abs(d['recorded']['crossed'] - $hits) < 0.1 * $hits
 holds "whatif --json" "d['events_lost'] == 0"
 on_61 holds "whatif --json" "d['predicted']['crossed'] < 0.6 * d['recorded']['crossed']"
 shows "whatif --json" "(d['recorded']['crossed'], d['predicted']['crossed'], d['events_per_second'])"
+
+# A task hangs and holds the control mutex: whoever records can exit, and can be killed.
+gone() { ! grep -q '^State:[[:space:]]*[RSD]' "/proc/$1/status" 2>/dev/null; }
+holds() { gives Y cat /sys/module/lmm_hold/parameters/holds; }
+keeper_start() {
+	rm -f /run/over
+	sh -c 'exec 9<>"$1"; printf 1 >&9; until [ -e /run/over ]; do sleep 0.1; done' sh "$LMM_DBG/record" &
+	keeper=$!
+	need wait_for 60 recording
+	need insmod "$LMM_MODDIR/lmm_hold.ko"
+	need wait_for 10 holds
+}
+keeper_start
+touch /run/over
+check "beside a task that hangs, a recorder exits" wait_for 30 gone "$keeper"
+same "nobody records, then" "$(cat "$LMM_DBG/record")" 0
+refuses "$LMM_DBG/record" 1 "Device or resource busy" "record: 1: the last recording is still being ended"
+need rmmod lmm_hold
+check "its hooks go when the task goes on" wait_for 60 gives "" armed
+keeper_start
+kill -KILL "$keeper"
+check "beside a task that hangs, a recorder can be killed" wait_for 30 gone "$keeper"
+need rmmod lmm_hold
+check "the hooks of that recorder go, too" wait_for 60 gives "" armed
+ctl "another recording" 0 record -o /run/rec/e.rec --seconds 1
 
 check "the module can be unloaded" lmm_unload
 ctl_judge
