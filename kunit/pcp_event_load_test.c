@@ -238,6 +238,53 @@ static void parts_of_a_drain_are_one(struct kunit *test)
 	KUNIT_EXPECT_GE(test, alone, 2 * parts);
 }
 
+/* Drain a list of blocks of 8 pages, in parts of a batch; returns the pages that went. */
+static int drain_of_blocks(struct pcp_event *event, struct pcp_sample *sample,
+			   const struct pcp_limits *limits, const struct pcp_steer *steer)
+{
+	int pages, moved, total = 0;
+
+	pages = pcp_event_drain_first(event, sample, limits->batch, 0, limits, steer);
+	for (; pages > 0; pages = pcp_event_drain_next(event, limits->batch)) {
+		moved = DIV_ROUND_UP(pages, 8) * 8;
+		pcp_event_drain_went(event, moved - pages);
+		sample->count -= moved;
+		total += moved;
+	}
+	return total;
+}
+
+/*
+ * A drain takes whole blocks, up to 7 pages beyond what a part is to take.  The pages beyond are no
+ * use of the list, and all parts together go beyond their sum by one block at the most.
+ */
+static void blocks_go_whole_and_count(struct kunit *test)
+{
+	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 57 };
+	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = 5 };
+	struct pcp_sample sample = { .count = LARGE_DEF };
+	struct pcp_event event;
+	int whole, moved, i;
+
+	/* The CPU has taken nothing from the list for long, so the kernel's large drain stands. */
+	pcp_event_begin(&event, &sample, 0);
+	for (i = 0; i < PCP_NET_TICKS; i++)
+		pcp_event_tick(&event, &sample, 0, &limits);
+	pcp_event_drain(&event, &sample, &limits, &steer);
+	whole = pcp_event_drain_count(&event, &sample, INT_MAX, &limits, &steer);
+	KUNIT_ASSERT_GT(test, whole, 16 * limits.batch);
+	moved = drain_of_blocks(&event, &sample, &limits, &steer);
+	KUNIT_EXPECT_GE(test, moved, whole);
+	KUNIT_EXPECT_LT(test, moved, whole + 8);
+	pcp_event_tick(&event, &sample, 0, &limits);
+	KUNIT_EXPECT_EQ(test, 0UL, event.missing);
+	KUNIT_EXPECT_EQ(test, (unsigned long)moved, event.drained);
+
+	/* Without an answer for a part, nothing is counted: another CPU drains, or hotplug. */
+	pcp_event_drain_went(&event, 7);
+	KUNIT_EXPECT_EQ(test, sample.count, event.seen);
+}
+
 /*
  * Load `pauses` of bench.whatif on 6.12, where no refill is seen: bursts of @pages.  A list begins
  * with what the kernel's own tuning has left.  At ticks, all of them in pauses, and at drains the
@@ -421,6 +468,7 @@ static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE_PARAM(bench_rows_stay_within_their_targets, bench_gen_params),
 	KUNIT_CASE(a_process_ends),
 	KUNIT_CASE(parts_of_a_drain_are_one),
+	KUNIT_CASE(blocks_go_whole_and_count),
 	KUNIT_CASE_PARAM(a_full_list_grows_for_bursts, begin_gen_params),
 	KUNIT_CASE(a_list_that_only_fills_stays),
 	KUNIT_CASE_PARAM(pages_missing_from_a_full_list_are_use, missing_gen_params),

@@ -40,7 +40,7 @@
 	EVENT(refill, 2)			\
 	EVENT(drain_count, 2)			\
 	EVENT(drain_from, 1)			\
-	EVENT(drain, 2)				\
+	EVENT(drain, 1)				\
 	EVENT(list_pages, 2)			\
 	EVENT(list_bounds, 2)			\
 	EVENT(kswapd_woken, 3)			\

@@ -121,10 +121,10 @@ static int on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp
 	return pindex;
 }
 
-static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int pages)
+static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved)
 {
 	lmm_hook_hit(LMM_HOOK_DRAIN);
-	TELL(drain, pages);
+	TELL(drain, zone, pcp, count, moved);
 }
 
 static bool on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)

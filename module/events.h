@@ -140,8 +140,11 @@ struct lmm_events {
 	 */
 	int (*drain_from)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
 
-	/** @drain: @pages pages went from a list to the buddy.  Under pcp->lock.  Hook: drain. */
-	void (*drain)(int pages);
+	/**
+	 * @drain: @moved pages went from @pcp to the buddy, where @count were to go: blocks go
+	 * whole.  One policy only.  Under pcp->lock.  Hook: drain.
+	 */
+	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved);
 
 	/**
 	 * @list_pages: @pages pages of a zone, in a block of an order that per-CPU lists keep,

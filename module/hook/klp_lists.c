@@ -131,7 +131,7 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		pindex = static_call(on_drain_from)(zone, count, pcp, pindex);
 		before = pcp->count;
 		static_call(orig_drain)(zone, count, pcp, pindex);
-		static_call(on_drain)(zone, pcp, before - pcp->count);
+		static_call(on_drain)(zone, pcp, count, before - pcp->count);
 		return;
 	}
 	static_call(orig_drain)(zone, count, pcp, pindex);

@@ -114,7 +114,7 @@ struct lmm_klp_plan {
  *	number of pages to drain, at most @count
  * @drain_from: after @depot_put, before @count pages of @pcp are drained, from list @pindex on:
  *	returns the list to begin with
- * @drain: after a drain: @pages pages went from @pcp to the buddy
+ * @drain: after a drain of @count pages: @moved pages went from @pcp to the buddy, in whole blocks
  * @scan: before the entries of @vma up to @end are made to fault, and after each part: @part
  *	has the last part (empty at first) and gets the next part; false if no part is left
  * @scan_charge: after the last part: returns the number of updated entries to report to the
@@ -149,7 +149,7 @@ struct lmm_klp_handlers {
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 			   unsigned long caller);
 	int (*drain_from)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
-	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int pages);
+	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved);
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
 		     struct lmm_klp_part *part);
 	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);

@@ -14,6 +14,7 @@
  * @allocated: pages that the CPU has allocated
  * @limits: limits of the list
  * @steer: settings
+ * @block: pages in each block of the list
  */
 struct list {
 	struct pcp_event event;
@@ -21,6 +22,7 @@ struct list {
 	unsigned long allocated;
 	struct pcp_limits limits;
 	struct pcp_steer steer;
+	int block;
 };
 
 static int bound(const struct list *list)
@@ -60,6 +62,16 @@ static void follow(struct list *list, struct pcp_decision decision)
 			   decision.high;
 }
 
+/* The last block goes whole, where the list has so many pages. */
+static void went(struct list *list, int pages)
+{
+	int moved = min(DIV_ROUND_UP(pages, list->block) * list->block, list->sample.count);
+
+	pcp_event_drain_went(&list->event, max(moved - pages, 0));
+	MUST(list->event.drain_rest, >=, 0);
+	list->sample.count -= max(moved, pages);
+}
+
 static void drain(struct list *list)
 {
 	int before = bound(list), pages, asked, rest;
@@ -79,7 +91,7 @@ static void drain(struct list *list)
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));
 	MUST(pcp_event_drain_goes_on(&list->event, list->sample.freed), ==, true);
-	list->sample.count -= pages;
+	went(list, pages);
 	/* Further parts: what goes after nothing went is nothing. */
 	do {
 		rest = pages;
@@ -87,7 +99,8 @@ static void drain(struct list *list)
 		pages = pcp_event_drain_next(&list->event, asked);
 		MUST(pages, >=, 0);
 		MUST(pages, <=, rest ? asked : 0);
-		list->sample.count -= pages;
+		if (pages)
+			went(list, pages);
 	} while (asked && (rest || pages));
 }
 
@@ -148,6 +161,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		int pages = take_within(&input, 1, 512);
 		u8 what = take(&input, 1);
 
+		list.block = 1 << (what >> 6);
 		switch (what % 8) {
 		case 0:
 			tick(&list);

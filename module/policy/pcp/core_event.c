@@ -304,6 +304,7 @@ int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *samp
 
 	pcp_event_drained(event, sample, pages);
 	event->drain_rest = whole - pages;
+	event->drain_counts = pages > 0;
 	return pages;
 }
 
@@ -322,7 +323,28 @@ int pcp_event_drain_next(struct pcp_event *event, int asked)
 	event->seen -= pages;
 	event->drain_pages += pages;
 	event->drain_rest -= pages;
+	event->drain_counts = pages > 0;
 	return pages;
+}
+
+/**
+ * pcp_event_drain_went() - pages of this list have gone to the buddy
+ * @event: state of the list
+ * @beyond: pages that went beyond those that were to go, at least 0
+ *
+ * The kernel drains whole blocks, so the last block of a part may go beyond the answer: by up to 7
+ * pages of order 3.  These pages count, or they would look as if the CPU had taken them from the
+ * list, and all parts of a drain together would take as many pages too many as there are parts.
+ */
+void pcp_event_drain_went(struct pcp_event *event, int beyond)
+{
+	if (!event->drain_counts)
+		return;
+	event->drain_counts = false;
+	event->use[event->now].drained += beyond;
+	event->seen -= beyond;
+	event->drain_pages += beyond;
+	event->drain_rest = max(event->drain_rest - beyond, 0);
 }
 
 /**

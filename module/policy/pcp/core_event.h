@@ -89,6 +89,7 @@ struct pcp_use {
  * @drain_out: pages were outstanding at the last drain
  * @drain_pages: pages that went in the last drain
  * @drain_rest: pages that may still go for the free that caused the last drain
+ * @drain_counts: the drain that begins was counted, and pcp_event_drain_went() is to come
  * @drain_allocated: the CPU's allocation count at the last drain
  * @drain_freed: the CPU's count of freed pages at the last drain
  * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
@@ -111,6 +112,7 @@ struct pcp_event {
 	bool drain_out;
 	unsigned int drain_pages;
 	int drain_rest;
+	bool drain_counts;
 	unsigned long drain_allocated;
 	unsigned long drain_freed;
 	unsigned int spare_ticks;
@@ -185,6 +187,7 @@ int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *samp
 			  int least, const struct pcp_limits *limits,
 			  const struct pcp_steer *steer);
 int pcp_event_drain_next(struct pcp_event *event, int asked);
+void pcp_event_drain_went(struct pcp_event *event, int beyond);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
 				   unsigned long allocated, const struct pcp_limits *limits);

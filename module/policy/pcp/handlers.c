@@ -290,8 +290,10 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	bool goes_on;
 	int cpu;
 
-	if ((!full && !frees) || pages != this_cpu_ptr(zone->per_cpu_pageset) ||
-	    !list->limits.max || READ_ONCE(list->returning))
+	if (pages != this_cpu_ptr(zone->per_cpu_pageset))
+		return count;
+	list->event.drain_counts = false;
+	if ((!full && !frees) || !list->limits.max || READ_ONCE(list->returning))
 		return count;
 	cpu = smp_processor_id();
 	limits = limits_now(zone, pz, list, pages);
@@ -365,14 +367,20 @@ int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages,
 
 /**
  * pcp_on_drain() - event: pages moved from a list to the buddy
- * @pages: pages that moved
+ * @zone: zone of the list
+ * @pages: the per-CPU lists
+ * @count: pages that were to move
+ * @moved: pages that moved, in whole blocks
  *
  * Context: see the top of the file.
  */
-void pcp_on_drain(int pages)
+void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved)
 {
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, pages);
+	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, moved);
+	if (pcp.mode == PCP_MODE_EVENT && pages == this_cpu_ptr(zone->per_cpu_pageset))
+		pcp_event_drain_went(&pcp_list_of(lmm_zone_slot(zone), smp_processor_id())->event,
+				     max(moved - count, 0));
 }
 
 /**

@@ -162,7 +162,7 @@ void pcp_on_list_filled(struct zone *zone, unsigned int order, int pages);
 int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 		       unsigned long caller);
 int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex);
-void pcp_on_drain(int pages);
+void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved);
 void pcp_on_list_bounds(void);
 void pcp_on_kswapd_woken(struct zone *zone, unsigned int order);
 
