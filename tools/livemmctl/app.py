@@ -30,12 +30,19 @@ class App:
     def control(self) -> ModuleControl:
         return open_control(self.host)
 
-    def show(self, data: Mapping[str, Any], text: Callable[[], str]) -> None:
-        """A result: one JSON document, or text for people."""
-        if self.json:
-            click.echo(json_text(data))
-        else:
-            click.echo(text().rstrip("\n"))
+    def show(self, data: Mapping[str, Any], text: Callable[[], str]) -> bool:
+        """A result: one JSON document, or text for people.  Returns whether somebody reads.
+
+        Whoever reads a pipe may have enough: that changes neither what the command does nor its
+        status, which is an answer of its own (doctor, profile verify).
+        """
+        made = json_text(data) if self.json else text().rstrip("\n")
+        try:
+            click.echo(made)
+        except BrokenPipeError:
+            nobody_reads()
+            return False
+        return True
 
     def say(self, text: str) -> None:
         """Progress; nothing where the output is to be JSON.
@@ -45,6 +52,11 @@ class App:
         if not self.json:
             with contextlib.suppress(OSError):
                 click.echo(text)
+
+
+def nobody_reads() -> None:
+    """Nothing may be flushed into a closed pipe: what is left to say goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _pass_app = click.make_pass_decorator(App, ensure=True)

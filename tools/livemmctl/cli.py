@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from livemmctl import __version__
-from livemmctl.app import JSON_OPTION, App, Group, json_text
+from livemmctl.app import JSON_OPTION, App, Group, json_text, nobody_reads
 from livemmctl.errors import CtlError, Exit, UsageError, os_words
 from livemmctl.host import Host
 
@@ -158,8 +158,8 @@ def run(arguments: Sequence[str], app: App | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         failure = CtlError("ended by Ctrl-C", Exit.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read us has what they want; nothing may be flushed there at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # Help, or the last of a progress: the command is done, and App.show() has seen to results.
+        nobody_reads()
         return Exit.OK
     except ImportError as error:
         failure = missing_library(error)
@@ -199,5 +199,5 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        nobody_reads()
     sys.exit(int(status))

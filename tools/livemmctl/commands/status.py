@@ -85,7 +85,7 @@ def look(control: ModuleControl) -> Overview:
 
 
 def watch(app: App, seconds: float, count: int | None) -> None:
-    """Show it again and again until Ctrl-C, or `count` times if given."""
+    """Show it again and again while somebody reads, until Ctrl-C, or `count` times if given."""
     terminal = is_terminal() and not app.json
     shown = 0
     try:
@@ -93,9 +93,9 @@ def watch(app: App, seconds: float, count: int | None) -> None:
             overview = look(app.control())
             if terminal:
                 click.clear()
-            app.show(overview.data(), overview.text)
+            read = app.show(overview.data(), overview.text)
             shown += 1
-            if shown == count:
+            if not read or shown == count:
                 return
             time.sleep(seconds)
     except KeyboardInterrupt:
