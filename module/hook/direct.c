@@ -10,7 +10,8 @@
  *  - where somebody else's direct call is at the site already;
  *  - when BPF is about to put a direct call at the site: the kernel calls the rows bpf_link and
  *    bpf_links first, and these rows make room;
- *  - where the rows bpf_link and bpf_links cannot be armed, so that nobody announces BPF.
+ *  - where BPF has direct calls, and the rows bpf_link and bpf_links cannot be armed, so that
+ *    nobody announces BPF.  A kernel without BPF's JIT has no trampolines.
  *
  * A livepatch and kprobes share a site with a direct call whose ops have an ops_func (since
  * 53cd885bc5c3 "ftrace: Allow IPMODIFY and DIRECT ops on the same function", 6.0).  entry.S
@@ -98,13 +99,14 @@ static bool told_by(enum lmm_hook_id id)
  */
 int lmm_direct_arm(struct lmm_hook *hook)
 {
-	bool told = !hook->shared || (lmm_hooks[LMM_HOOK_BPF_LINK].armed &&
-				      told_by(LMM_HOOK_BPF_LINKS));
+	bool told = !hook->shared || !IS_ENABLED(CONFIG_BPF_JIT) ||
+		    (lmm_hooks[LMM_HOOK_BPF_LINK].armed && told_by(LMM_HOOK_BPF_LINKS));
 	int err = -EBUSY;
 
 	mutex_lock(&direct_lock);
 	if (told && !hook->makes_room)
 		err = direct_register(hook);
+	WRITE_ONCE(hook->is_alone, !told);
 	WRITE_ONCE(hook->is_shared, err == -EBUSY && hook->shared);
 	if (hook->is_shared)
 		err = shared_register(hook);
@@ -139,7 +141,7 @@ int lmm_direct_disarm(struct lmm_hook *hook)
 /* For a moment both ways call the handler, and a hit may be counted twice. */
 static void make_room(struct lmm_hook *hook)
 {
-	hook->makes_room = true;
+	WRITE_ONCE(hook->makes_room, true);
 	if (!hook->is_direct || shared_register(hook))
 		return;
 	/* On failure the direct call keeps the site, and the kernel refuses the BPF program. */

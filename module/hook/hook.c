@@ -578,6 +578,16 @@ static void row_impact(const struct lmm_hook *hook, const char *words, char *why
 	}
 }
 
+/* Why a direct row is an ftrace callback. */
+static const char *shared_words(const struct lmm_hook *hook)
+{
+	if (READ_ONCE(hook->is_alone) && !READ_ONCE(hook->makes_room))
+		return "by an ftrace callback, as livemm is not told when BPF comes";
+	return IS_ENABLED(CONFIG_BPF_JIT) ?
+	       "shares the function with BPF, by an ftrace callback" :
+	       "shares the function with another direct call, by an ftrace callback";
+}
+
 /* The state of a row; @why gets words for the last column, or "". */
 static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 {
@@ -591,7 +601,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		if (hook->stuck)
 			scnprintf(why, len, "%s", STUCK);
 		else if (READ_ONCE(hook->is_shared))
-			scnprintf(why, len, "shares the function with BPF, by an ftrace callback");
+			scnprintf(why, len, "%s", shared_words(hook));
 		else if (hook->why[0])
 			scnprintf(why, len, "%s", hook->why);
 		return "armed";

@@ -122,10 +122,17 @@ struct lmm_subscription {
 /* A hook used in every mode. */
 #define LMM_USES(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, 0, hook, impact)
 
-/* For each client with a direct call, which makes room where BPF wants the same function. */
+/*
+ * For each client with a direct call, which makes room where BPF wants the same function.  Without
+ * a JIT the kernel calls no BPF program at a function.
+ */
 #define LMM_USES_BPF_LINKS						\
-	LMM_USES(BPF_LINK, "cheap direct calls: BPF could not be called at the same functions"), \
-	LMM_USES(BPF_LINKS, "cheap direct calls, where the kernel has that function")
+	LMM_USES(BPF_LINK, IS_ENABLED(CONFIG_BPF_JIT) ?			\
+		 "cheap direct calls: BPF could not be called at the same functions" : \
+		 "nothing, as this kernel calls no BPF program at a function"), \
+	LMM_USES(BPF_LINKS, IS_ENABLED(CONFIG_BPF_JIT) ?		\
+		 "cheap direct calls, where the kernel has that function" : \
+		 "nothing, as this kernel calls no BPF program at a function")
 
 /* A hook that every mode requires. */
 #define LMM_NEEDS(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, LMM_ALL_MODES, hook, impact)
@@ -228,6 +235,7 @@ struct lmm_hook_client {
  * @shared_ops: the ftrace callback that replaces the direct call
  * @is_direct: @ops is registered
  * @is_shared: @shared_ops is registered
+ * @is_alone: @is_shared without another direct call being known, because nobody would announce one
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or a word of
  *	klp_conflict.c, or ""
@@ -269,6 +277,7 @@ struct lmm_hook {
 	struct ftrace_ops shared_ops;
 	bool is_direct;
 	bool is_shared;
+	bool is_alone;
 	bool makes_room;
 	char covered_by[MODULE_NAME_LEN];
 	bool barred;

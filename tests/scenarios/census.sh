@@ -153,6 +153,8 @@ same "blocks, when all is back" "$(pages_of blocks)" \
 	"$(blocks_by_kernel | awk '{ sum += $4 } END { print sum }')"
 
 check "readable when on" write_to "$LMM_DBG/pageblock/enabled" 1
+# No BPF program is there; the debug kernel calls none at a function.
+check "hook request is a direct call" tells hooks '^request +direct +[^ ]+ +armed +[0-9]+ [0-9]+ -$'
 check "the same" take /run/census
 check "off again" write_to "$LMM_DBG/pageblock/enabled" 0
 
