@@ -80,6 +80,8 @@ hits=$(($(hits) - hits))
 ctl "whatif --json" 0 whatif /run/rec/d.rec --json
 note "pages over zone->lock that the kernel counted: $hits"
 holds "a load is recorded --json" "d['lost'] == 0"
+ctl "the exit code of a load is passed on" 7 record -o /run/rec/f.rec -- sh -c 'exit 7'
+ctl "and the signal that has ended a load" 143 record -o /run/rec/f.rec -- sh -c 'kill -TERM $$'
 on_61 holds "whatif --json" "abs(d['recorded']['crossed'] - $hits) < 0.1 * $hits"
 holds "whatif --json" "d['events_lost'] == 0"
 on_61 holds "whatif --json" "d['predicted']['crossed'] < 0.6 * d['recorded']['crossed']"

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files that commands write."""
 
+import contextlib
 import errno
 import os
 import stat
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from conftest import Ctl, fails
 from fake_tree import FakeHost
+from livemmctl.app import App
+from livemmctl.cli import run
 from livemmctl.errors import Exit
 from livemmctl.files import replace
 from livemmctl.whatif import recorder
@@ -69,3 +73,39 @@ def test_a_recording_names_what_is_closed(
     done = ctl("record", "-o", str(tmp_path / "x.rec"), "--", "./load")
     done.failed(Exit.DENIED, f"{where}: permission denied")
     assert ("record needs root" in done.err) == hint
+
+
+class NoRing:
+    """In place of the kernel's ring buffers."""
+
+    files: ClassVar[dict[int, object]] = {}
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def drain(self) -> int:
+        return 0
+
+    def overruns(self) -> dict[str, int]:
+        return {}
+
+
+@pytest.mark.parametrize(("load", "status"), [
+    ("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+def test_a_recording_ends_as_its_load(
+    host: FakeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str], load: str, status: int
+) -> None:
+    host.path("/sys/kernel/tracing/instances").mkdir(parents=True)
+    for name, value in (
+        ("instance", lambda *_: contextlib.nullcontext()), ("_enable", lambda _: {}),
+        ("_page_size", lambda _: 4096), ("Reader", NoRing),
+        ("_begin", lambda _: os.open("/dev/null", os.O_RDONLY)),
+    ):
+        monkeypatch.setattr(recorder, name, value)
+    out = tmp_path / "x.rec"
+    assert run(["record", "-o", str(out), "--", "sh", "-c", load], App(host)) == status
+    # The recording is there, whatever became of the load, and nothing is an error of ours.
+    assert out.stat().st_size
+    said = capfd.readouterr()
+    assert (said.out.startswith(f"{out}: "), said.err) == (True, "")

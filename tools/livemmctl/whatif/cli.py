@@ -33,7 +33,9 @@ TRACEFS = "/sys/kernel/tracing"
 def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[str, ...]) -> None:
     """Record what the per-CPU lists and NUMA balancing do, for livemmctl whatif.
 
-    With a COMMAND, the recording ends when the command does.
+    With a COMMAND, the recording ends when the command does, and the exit code is that of the
+    command: 128 and the number of the signal where a signal has ended the command. When SECONDS
+    are over first, the command runs on.
 
     A recording changes nothing. The hooks that it takes are let go at the end, also when
     livemmctl is killed. What the buffer had no room for is counted, and the file says so.
@@ -57,8 +59,8 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
         policies={name: " ".join(f"{key}={value}" for key, value in knobs.items())
                   for name, knobs in on.items()})
     try:
-        meta = recorder.record(app.host.path(DEBUGFS), tracefs, seconds, buffer_kb, output, meta,
-                               load, 2 if app.json else None)
+        meta, status = recorder.record(app.host.path(DEBUGFS), tracefs, seconds, buffer_kb, output,
+                                       meta, load, 2 if app.json else None)
     except PermissionError as error:
         # The load, or the folder of the recording, may be what is closed.
         where = f"{error.filename}: " if error.filename else ""
@@ -67,8 +69,10 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
         raise CtlError(f"{where}{os_words(error)}", Exit.DENIED, hint) from None
     size = output.stat().st_size
     app.show({"file": str(output), "bytes": size, "lost": meta.lost,
-              "policies": list(meta.policies)},
+              "policies": list(meta.policies), "command_status": status},
              lambda: f"{output}: {size >> 10} KiB, {meta.lost} events lost")
+    if status:
+        click.get_current_context().exit(status)
 
 
 @command(

@@ -212,10 +212,17 @@ def pause(seconds: float, load: "subprocess.Popen[bytes] | None") -> bool:
     return load.poll() is not None
 
 
+def status_of(ended: int | None) -> int:
+    """The exit code of a load as a shell has it; 0 where it was not awaited, or there is none."""
+    if ended is None:
+        return 0
+    return 128 - ended if ended < 0 else ended
+
+
 def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Path,
            meta: recording.Meta, load: Sequence[str] = (),
-           load_out: int | None = None) -> recording.Meta:
-    """Record for so long, or until the load ends, and write the file."""
+           load_out: int | None = None) -> tuple[recording.Meta, int]:
+    """Record for so long, or until the load ends, and write the file; also the load's exit code."""
     with instance(tracefs, buffer_kb) as trace:
         formats = _enable(trace)
         meta.page_size = _page_size(trace)
@@ -239,4 +246,4 @@ def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Pa
         meta.depot_pages = statistics.fmean(held) if held else 0.0
         meta.overruns = reader.overruns()
         recording.write(out, meta, formats, reader.files)
-    return meta
+    return meta, status_of(running.poll() if running else None)
