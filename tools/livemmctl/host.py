@@ -5,6 +5,7 @@ Tests use a folder made like one (LIVEMM_ROOT, or the hidden option --root), or 
 subclass that answers as the kernel would.
 """
 
+import contextlib
 import errno
 import os
 import re
@@ -18,6 +19,8 @@ from livemmctl.errors import CtlError, Exit, os_words
 #: Nothing that we read is larger; what is, is not what it seems.
 READ_MAX_BYTES = 64 << 20
 READ_PIECE_BYTES = 64 << 10
+#: How long a command that was killed may take to end.
+KILLED_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class Host:
     def run(self, argv: list[str], timeout_s: float = 60.0) -> Ran:
         """Run a command to its end; it cannot ask anything.
 
+        A command that is stuck in the kernel cannot be killed, and is left behind.
         Raises CtlError: FAILED if it is not installed, TIMEOUT.
         """
         if not self.is_real:
@@ -117,22 +121,29 @@ class Host:
         # Admin tools live in sbin, which su leaves out of PATH.
         environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
         try:
-            done = subprocess.run(
+            child = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 encoding="utf-8",
                 errors="replace",
-                timeout=timeout_s,
                 env=environment,
             )
         except FileNotFoundError:
             raise CtlError(f"{argv[0]} is not installed", Exit.FAILED) from None
-        except subprocess.TimeoutExpired:
-            raise CtlError(f"{argv[0]} did not end within {timeout_s:g} s", Exit.TIMEOUT) from None
         except OSError as error:
             raise CtlError(f"{argv[0]}: {os_words(error)}", Exit.FAILED) from None
-        return Ran(done.returncode, done.stdout, (done.stderr or done.stdout).strip())
+        try:
+            out, said = child.communicate(timeout=timeout_s)
+        except BaseException as error:
+            child.kill()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.communicate(timeout=KILLED_S)
+            raise CtlError(f"{argv[0]} did not end within {timeout_s:g} s", Exit.TIMEOUT) from None
+        return Ran(child.returncode, out, (said or out).strip())
 
     def release(self) -> str:
         """The running kernel's release, "unknown" where it is not to be had."""

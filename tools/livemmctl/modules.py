@@ -18,7 +18,7 @@ from enum import StrEnum
 
 from livemmctl.control import is_loaded
 from livemmctl.errors import CtlError, Exit, os_words
-from livemmctl.host import Host
+from livemmctl.host import Host, Ran
 
 #: Begin of the name of every livepatch of livemm, and of its module.
 KLP_PREFIX = "livemm_klp"
@@ -30,6 +30,8 @@ TAINTS = {12: "an out-of-tree module", 13: "an unsigned module", 15: "a livepatc
 POLL_S = 0.2
 #: A module is loaded with policies on, and the kernel may wait for a transition meanwhile.
 MODPROBE_S = 300.0
+#: The least time that rmmod gets, however little is left: most often rmmod ends sooner.
+RMMOD_LEAST_S = 1.0
 #: Number of tasks that are named.
 TASKS_NAMED = 10
 
@@ -209,11 +211,24 @@ def kernel_words(host: Host, logged: list[str]) -> str:
 def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None]) -> None:
     """Take all modules out: every policy off, the livepatches off, the end of that awaited.
 
-    Raises CtlError: REFUSED (livemm stays, nothing has changed), TIMEOUT (a transition
+    `limit_s` is for all of it.
+    Raises CtlError: REFUSED (livemm stays, nothing has changed), TIMEOUT (rmmod or a transition
     goes on by itself; its tasks are named), PARTIAL (livemm is out, a livepatch is not).
     """
+    end = clock.now() + limit_s
+
+    def rmmod(name: str) -> Ran:
+        try:
+            return host.run(["rmmod", name], max(end - clock.now(), RMMOD_LEAST_S))
+        except CtlError as error:
+            if error.status is not Exit.TIMEOUT:
+                raise
+            raise CtlError(f"{name} is not unloaded yet: {error.message}", Exit.TIMEOUT,
+                           "the kernel goes on to unload the module: run the command again"
+                           ) from None
+
     if is_loaded(host):
-        ran = host.run(["rmmod", "livemm"])
+        ran = rmmod("livemm")
         if ran.status:
             raise _stays(host, ran.said)
         say("livemm is unloaded, every policy is off")
@@ -221,7 +236,6 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
     if not names:
         say("no livepatch of livemm is loaded")
         return
-    end = clock.now() + limit_s
 
     def wait(name: str) -> None:
         if clock.now() >= end:
@@ -235,7 +249,7 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
         _switch_off(host, name, wait, say)
         # The kernel lets go of the module a moment after the livepatch has gone.  The helper
         # of livemm, still at work for a policy that went off, may unload the module first.
-        while (ran := host.run(["rmmod", name])).status and name in klp_modules(host):
+        while (ran := rmmod(name)).status and name in klp_modules(host):
             if clock.now() >= end:
                 raise CtlError(f"{name} stays loaded: {ran.said}", Exit.PARTIAL)
             clock.sleep(POLL_S)

@@ -18,8 +18,8 @@ from livemmctl import modules
 from livemmctl.app import App
 from livemmctl.cli import run
 from livemmctl.control import is_loaded
-from livemmctl.errors import Exit
-from livemmctl.host import Ran
+from livemmctl.errors import CtlError, Exit
+from livemmctl.host import Host, Ran
 from livemmctl.modules import MODULES, PATCHES, LivepatchState
 from livemmctl.profile.defaults import NOTED
 
@@ -134,6 +134,50 @@ def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
     assert ctl("unload").out == "no livepatch of livemm is loaded\n"
     assert ctl("unload", "--json").data() == {
         "output_version": 1, "loaded": False, "changed": False}
+
+
+@pytest.mark.parametrize("limit_s", [0.0, 7.5, 600.0])
+def test_unload_has_one_limit(host: FakeHost, monkeypatch: pytest.MonkeyPatch,
+                              limit_s: float) -> None:
+    """rmmod gets what is left of --timeout, and a second at least."""
+    host.kernel.load_klp(LISTS)
+    time = HandClock()
+    given: list[tuple[str, float]] = []
+    run_it = FakeHost.run
+
+    def slow(self: FakeHost, argv: list[str], timeout_s: float = 60.0) -> Ran:
+        given.append((argv[1], timeout_s))
+        time.wait(2)
+        return run_it(self, argv, timeout_s)
+
+    monkeypatch.setattr(FakeHost, "run", slow)
+    modules.unload(host, limit_s, clock_of(time), lambda _: None)
+    assert given == [("livemm", max(limit_s, 1.0)), (LISTS, max(limit_s - 2, 1.0))]
+
+
+def test_unload_says_that_rmmod_goes_on(host: FakeHost, monkeypatch: pytest.MonkeyPatch,
+                                        ctl: Ctl) -> None:
+    def stuck_there(_: FakeHost, argv: list[str], timeout_s: float = 60.0) -> Ran:
+        raise CtlError(f"{argv[0]} did not end within {timeout_s:g} s", Exit.TIMEOUT)
+
+    monkeypatch.setattr(FakeHost, "run", stuck_there)
+    ctl("unload", "-t", "3").failed(Exit.TIMEOUT, "livemm is not unloaded yet: rmmod did not end",
+                                    "run the command again")
+
+
+def test_a_command_that_cannot_be_killed_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As rmmod that waits in the kernel: it takes no signal."""
+    left: list[subprocess.Popen[str]] = []
+
+    def kill(self: "subprocess.Popen[str]") -> None:
+        left.append(self)
+
+    with monkeypatch.context() as patch, fails(Exit.TIMEOUT, "sleep did not end within 0.1 s"):
+        patch.setattr(subprocess.Popen, "kill", kill)
+        Host().run(["sleep", "60"], 0.1)
+    assert left[0].poll() is None
+    left[0].kill()
+    left[0].communicate()
 
 
 def test_unload_leaves_what_is_not_ours(host: FakeHost, ctl: Ctl) -> None:

@@ -12,6 +12,11 @@ _limit = click.option(
     "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
     show_default=True, metavar="SECONDS", help="How long to wait for a livepatch transition.",
 )
+_limit_of_all = click.option(
+    "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
+    show_default=True, metavar="SECONDS",
+    help="How long to wait for rmmod and livepatch transitions, all in all.",
+)
 
 
 @command(
@@ -36,15 +41,15 @@ def load(app: App, limit_s: float, off: bool) -> None:
     ("livemmctl unload", "back to the kernel as it was before"),
     ("livemmctl unload -t 10", "give up after ten seconds; run the command again later"),
 )
-@_limit
+@_limit_of_all
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 
     The kernel disables a livepatch once no task runs in the livepatch's code (the
     transition). After SECONDS in all, the command names the tasks that delay the
     transition. The transition then goes on by itself; nothing is ever forced.
-    Exit codes: 3 livemm could not be unloaded, nothing changed; 7 a transition did not
-    end in time; 9 livemm is out, a livepatch is not.
+    Exit codes: 3 livemm could not be unloaded, nothing changed; 7 rmmod or a transition did
+    not end in time; 9 livemm is out, a livepatch is not.
     """
     before = is_loaded(app.host) or bool(modules.klp_modules(app.host))
     modules.unload(app.host, limit_s, modules.Clock(), app.say)
