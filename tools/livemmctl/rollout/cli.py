@@ -22,7 +22,7 @@ from livemmctl.ab.fields import duration_text
 from livemmctl.ab.gate import fetch
 from livemmctl.ab.model import Experiment
 from livemmctl.app import App, Figure, Group, command
-from livemmctl.errors import CtlError, Exit, UsageError, os_errors
+from livemmctl.errors import CtlError, Exit, UsageError, os_errors, os_words
 from livemmctl.files import replace
 from livemmctl.rollout.plan import read_inventory, too_much, waves
 from livemmctl.rollout.show import metrics_of
@@ -254,6 +254,16 @@ def advance(
     _show(app, verdict, {"published": str(publish)})
 
 
+def _put_aside(publish: Path) -> str:
+    """Keep a file that is to be replaced; what became of the file, in words."""
+    aside = publish.with_name(f"{publish.name}.not-believed")
+    try:
+        os.replace(publish, aside)
+    except OSError as error:
+        return f"the file was not kept: {os_words(error)}"
+    return f"the file is kept as {aside}"
+
+
 @_command(("livemmctl rollout halt lists.toml --key KEY --publish FILE -m 'pages lost'",
            "every host goes to stock at its next tick"))
 @click.argument("experiment", type=FILE)
@@ -262,14 +272,23 @@ def advance(
 @click.option("-m", "--reason", default="halted by hand", show_default=True,
               help="What the hosts write into their journals.")
 def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> None:
-    """Halt the rollout of an EXPERIMENT for good: every host goes to stock."""
+    """Halt the rollout of an EXPERIMENT for good: every host goes to stock.
+
+    A published file that cannot be read or believed does not keep the halt from being published;
+    the file is kept as FILE.not-believed.
+    """
     found = _gated(app, experiment)
+    before, doubt = None, ""
     with _alone(publish):
-        before = _published(str(publish), found)
+        try:
+            before = _published(str(publish), found)
+        except CtlError as error:
+            doubt = f"{error.message}; {_put_aside(publish)}"
         now_s = time.time()
         decision = Decision(found.name, 1 if before is None else before.serial + 1,
                             0.0 if before is None else before.percent, True, reason, now_s,
                             now_s if before is None else before.since_s,
                             "" if before is None else before.kernel)
         replace(publish, signed(decision, key))
-    app.show({"decision": asdict(decision)}, lambda: f"halted: {reason}")
+    app.show({"decision": asdict(decision), "not_believed": doubt or None},
+             lambda: f"halted: {reason}" + (f"\n{doubt}" if doubt else ""))

@@ -525,8 +525,36 @@ def test_a_page_shows_where_a_rollout_is(ctl: Ctl, tmp_path: Path) -> None:
         assert words in text
 
 
-def test_a_foreign_decision_is_not_overwritten(ctl: Ctl, file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["text", "other", "unreadable", "experiment"])
+def test_halt_does_not_need_what_was_published(
+    ctl: Ctl, file: Path, keys: Path, tmp_path: Path, what: str
+) -> None:
+    """The brake works whatever stands there, says so, and keeps what stood there."""
+    publish = tmp_path / "decision"
+    text = {"text": "something else\n", "other": signed(decision(serial=7), keys / "other"),
+            "unreadable": "", "experiment": signed(decision(experiment="x"), keys / "key")}[what]
+    if what == "unreadable":
+        publish.mkdir()
+    else:
+        publish.write_text(text, encoding="utf-8")
+    words = ("--publish", str(publish), "--key", str(tmp_path / "key"))
+    done = ctl("rollout", "halt", str(file), *words)
+    assert (done.status, done.err) == (Exit.OK, "")
+    assert done.out.startswith("halted: halted by hand\n")
+    assert "not believed" in done.out
+    found = verified(publish.read_bytes(), tmp_path / "signers")
+    assert (found.experiment, found.halt) == ("trial", True)
+    kept = tmp_path / "decision.not-believed"
+    assert kept.is_dir() if what == "unreadable" else kept.read_text(encoding="utf-8") == text
+    # And again: the halt that stands there now is believed.
+    again = ctl("rollout", "halt", str(file), *words, "--json").data()
+    assert (again["not_believed"], again["decision"]["serial"]) == (None, 2)
+
+
+def test_advance_does_not_overwrite_a_foreign_decision(
+    ctl: Ctl, file: Path, tmp_path: Path
+) -> None:
     (tmp_path / "decision").write_text("something else\n", encoding="utf-8")
-    done = ctl("rollout", "halt", str(file), "--publish", str(tmp_path / "decision"),
-               "--key", str(tmp_path / "key"))
+    done = ctl("rollout", "advance", str(file), str(tmp_path / "none.jsonl"), "--publish",
+               str(tmp_path / "decision"), "--key", str(tmp_path / "key"))
     assert (done.status, "not believed" in done.err) == (Exit.FAILED, True)
