@@ -65,7 +65,8 @@ static void lmm_why_prefix(const struct lmm_policy *policy, const char *what,
 static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, char *why, size_t len)
 {
 	if (lmm_off) {
-		scnprintf(why, len, "livemm.off=1 on the kernel command line");
+		scnprintf(why, len,
+			  "livemm.off=1, on the kernel command line or when livemm was loaded");
 		return false;
 	}
 	if (policy->supported && !policy->supported(policy, why, len))
