@@ -17,20 +17,7 @@
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 # What is left of regular memory, and how much more than that page tables take, in MiB.
 spare=40 more=45
-pieces=0
 
-take_pieces() {
-	while [ "$pieces" -lt "$1" ] && take reserved 8192; do
-		pieces=$((pieces + 1))
-	done
-}
-give_pieces() {
-	while [ "$pieces" -gt 0 ] && give reserved 8192; do
-		pieces=$((pieces - 1))
-	done
-}
-regular_free() { echo $((($(meminfo MemFree) - $(meminfo CmaFree)) / 1024)); }
-answered() { grep -q held /run/tables || ! kill -0 "$wanting" 2>/dev/null; }
 swapped() { echo $(($(vmstat pswpout) + $(vmstat pswpin))); }
 
 # squeeze NAME: the whole story once; sets kills and swaps
@@ -47,11 +34,8 @@ squeeze() {
 	_free=$(regular_free) _cma=$(($(meminfo CmaFree) / 1024))
 	_tables=$((_free + more))
 	kills=$(vmstat oom_kill) swaps=$(swapped) compacted=$(vmstat pgmigrate_success)
-	# The process empties the file when it begins; until then the last one's answer is there.
-	: >/run/tables
-	"$LMM_ROOT/build/programs/pagetables" $((_tables * 256)) >/run/tables 2>&1 &
-	wanting=$!
-	check "$1: page tables are there, or somebody is not" wait_for 300 answered
+	tables_want "$_tables"
+	check "$1: page tables are there, or somebody is not" wait_for 300 tables_answered
 	kills=$(($(vmstat oom_kill) - kills)) swaps=$(($(swapped) - swaps))
 	compacted=$(($(vmstat pgmigrate_success) - compacted))
 	note "$1: $_free MiB of regular and $_cma MiB of CMA memory free, $_tables MiB of page tables wanted: $kills killed, $swaps pages swapped in and out, $compacted migrated"

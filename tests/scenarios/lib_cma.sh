@@ -8,6 +8,11 @@
 #   area AREA COLUMN         a figure of the area in `state`: 5 kept, 6 allocs, 7 retries, 8 failures
 #   migrated_for AREA PAGES  pages migrated while the owner has so many in one piece, once
 #   next_refill NODE         where a zone's next refill comes from, and why
+#   take_pieces N            have pieces of 32 MiB of the only area until there are N; sets pieces
+#   give_pieces              release them all
+#   regular_free             free memory that is not CMA memory, in MiB
+#   tables_want MIB [ADJ]    a process $wanting wants so many MiB of page tables; its oom_score_adj
+#   tables_answered          has the process them, or was it killed?
 
 # shellcheck disable=SC2034 # used by scenarios
 policy=$LMM_DBG/cma
@@ -32,6 +37,30 @@ area_of() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $colu
 area() { area_of "$@" <"$policy/state"; }
 next_refill() {
 	awk -v node="$1" '$1 == node && $2 != "zone" { sub(/.*%  /, ""); print }' "$policy/state"
+}
+
+pieces=0
+take_pieces() {
+	while [ "$pieces" -lt "$1" ] && take reserved 8192; do
+		pieces=$((pieces + 1))
+	done
+}
+give_pieces() {
+	while [ "$pieces" -gt 0 ] && give reserved 8192; do
+		pieces=$((pieces - 1))
+	done
+}
+regular_free() { echo $((($(meminfo MemFree) - $(meminfo CmaFree)) / 1024)); }
+tables_want() {
+	# The process empties the file when it begins; until then the last one's answer is there.
+	: >/run/tables
+	sh -c "echo ${2:-0} >/proc/self/oom_score_adj
+		exec $LMM_ROOT/build/programs/pagetables $(($1 * 256))" >/run/tables 2>&1 &
+	wanting=$!
+}
+# A process that was killed is there until somebody waits for the process.
+tables_answered() {
+	grep -q held /run/tables || ! grep -q '^State:.[^Z]' "/proc/$wanting/status" 2>/dev/null
 }
 
 mount -t tmpfs -o size=90% none /mnt

@@ -7,13 +7,6 @@
  * memory of the same node, and stops at the goal (core_balance.h).  A wake-up of kswapd has
  * the worker look at once, and so does the OOM killer before the choice of a task.
  *
- * Pages to move to are ordinary allocations.  While over half of the free memory of a zone is CMA
- * memory, the kernel gives CMA memory to movable requests of every order.  Blocks of an order that
- * per-CPU lists do not keep come straight from there.  So the worker asks for such blocks, and
- * splits them.  The kernel takes the smallest free block that suffices.  Where that is part of a
- * range that is kept for an owner, the worker gives the block back, and asks for a larger one: of
- * the largest blocks, those of kept ranges are last (areas.c).
- *
  * A moved page leaves its old page in a list of this CPU, as a movable page.  Requests that may not
  * use CMA memory do not find the page there, so the list is drained.
  *
@@ -23,7 +16,7 @@
  * Lifetimes: cma_balance_start() before any hook is armed, cma_balance_stop() when no handler runs
  * any more.
  */
-#include <linux/gfp.h>
+#include <linux/bits.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/memory_hotplug.h>
@@ -42,21 +35,6 @@
 #include "policy/common/core_budget.h"
 #include "policy/common/move.h"
 #include "policy/common/worker.h"
-
-/* For the pages to move to: no reclaim, which may wait, and no use of reserves. */
-#define TARGET_GFP \
-	(__GFP_MOVABLE | __GFP_THISNODE | __GFP_NOMEMALLOC | __GFP_NOWARN | \
-	 __GFP_NORETRY)
-
-/*
- * Orders of blocks to ask for, one after the other: a batch of pages and above, no order of a
- * per-CPU list; then what is left.
- */
-static const u8 target_orders[] = { 5, 6, 7, 8, LMM_MAX_ORDER, 4, 3, 2, 1, 0 };
-static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
-
-/* Larger folios to put aside at once, which were no CMA memory or are kept for an owner. */
-#define MAX_ASIDE	4
 
 /* Time of the worker at a stretch, in ms. */
 #define SLICE_MS	20
@@ -125,6 +103,7 @@ static struct balance_state {
  * @target: zone of the CMA memory
  * @warm: take pages that were used lately, too
  * @poor: the budget does not suffice for a larger folio
+ * @none: orders of larger folios for which this block found no folio to move to, a bit each
  */
 struct balance_move {
 	struct lmm_move move;
@@ -132,6 +111,7 @@ struct balance_move {
 	struct zone *target;
 	bool warm;
 	bool poor;
+	unsigned int none;
 };
 
 static u64 now_ms(void)
@@ -165,95 +145,6 @@ static struct cma_aim aim(void)
 	};
 }
 
-/**
- * cma_target_gfp() - flags for the pages to move to
- * @zone: the zone, or one of the node, that the pages are to be in
- *
- * Context: any.
- * Return: flags of a movable request that neither waits nor reclaims.
- */
-gfp_t cma_target_gfp(const struct zone *zone)
-{
-#ifdef CONFIG_ZONE_DMA32
-	if (zone_idx(zone) == ZONE_DMA32)
-		return TARGET_GFP | __GFP_DMA32;
-#endif
-	return TARGET_GFP;
-}
-
-/* Is a new block CMA memory of the zone that no owner is to get soon? */
-static bool target_is_good(const struct zone *zone, struct page *page, unsigned int order)
-{
-	unsigned long pfn = page_to_pfn(page);
-
-	return page_zone(page) == zone &&
-	       lmm_block_type(KCALL(block_flags), page, pfn) == LMM_MIGRATE_CMA &&
-	       !cma_range_is_kept(zone, pfn, 1UL << order);
-}
-
-/* Add pages of order 0 to move to. */
-static bool pages_add(struct balance_move *balanced)
-{
-	struct page *page;
-	unsigned int i, j, order;
-
-	for (i = 0; i < ARRAY_SIZE(target_orders); i++) {
-		order = target_orders[i];
-		page = alloc_pages_node(zone_to_nid(balanced->target),
-					cma_target_gfp(balanced->target), order);
-		if (!page)
-			continue;
-		if (!target_is_good(balanced->target, page, order)) {
-			__free_pages(page, order);
-			continue;
-		}
-		split_page(page, order);
-		for (j = 0; j < 1U << order; j++)
-			lmm_move_add(&balanced->move, &page[j], 0);
-		return true;
-	}
-	return false;
-}
-
-/* Add a larger folio to move to, out of at most MAX_ASIDE + 1. */
-static bool folio_try(struct balance_move *balanced, unsigned int order)
-{
-	struct folio *aside[MAX_ASIDE], *folio = NULL;
-	unsigned int i = 0;
-	bool good = false;
-
-	while (!good && i < MAX_ASIDE) {
-		folio = __folio_alloc(cma_target_gfp(balanced->target), order,
-				      zone_to_nid(balanced->target), NULL);
-		if (!folio)
-			break;
-		good = target_is_good(balanced->target, &folio->page, order);
-		if (!good)
-			aside[i++] = folio;
-	}
-	if (good)
-		lmm_move_add(&balanced->move, &folio->page, order);
-	while (i--)
-		folio_put(aside[i]);
-	return good;
-}
-
-/*
- * Add a larger folio to move to.  The lists of this CPU keep huge pages, too, and serve requests
- * first: old folios of what was moved, which are regular memory.
- */
-static bool folio_add(struct balance_move *balanced, unsigned int order)
-{
-	unsigned int drained;
-
-	if (folio_try(balanced, order))
-		return true;
-	preempt_disable();
-	drained = cma_drain_lists(balanced->target, INT_MAX);
-	preempt_enable();
-	return drained && folio_try(balanced, order);
-}
-
 static bool target_add(struct lmm_move *move, unsigned int order)
 {
 	struct balance_move *balanced = container_of(move, struct balance_move, move);
@@ -265,7 +156,15 @@ static bool target_add(struct lmm_move *move, unsigned int order)
 	}
 	if (lmm_move_spares(move, order))
 		return true;
-	return order ? folio_add(balanced, order) : pages_add(balanced);
+	if (!order)
+		return cma_target_pages(move, balanced->target);
+	/* A block has many small folios, and to ask in vain takes long. */
+	if (balanced->none & BIT(order))
+		return false;
+	if (cma_target_folio(move, balanced->target, order))
+		return true;
+	balanced->none |= BIT(order);
+	return false;
 }
 
 /* May a page with these facts be moved?  Counts why not. */
@@ -331,6 +230,7 @@ static unsigned long block_move(struct balance_move *balanced, unsigned long *pf
 
 	lmm_move_go_on(move, *pfn, ALIGN(*pfn + 1, pageblock_nr_pages));
 	balanced->poor = false;
+	balanced->none = 0;
 	while (move->at < move->end && !move->full && !balanced->poor && moved < most &&
 	       !slice_over() && pages_left() && !cma_zone_is_taken(balanced->target)) {
 		moved += batch_move(balanced, most - moved);

@@ -8,6 +8,7 @@
  * core.c		the arithmetic of both
  * balance.c		the worker that moves pages from regular memory to CMA memory
  * core_balance.c	its arithmetic
+ * target.c		CMA memory that the worker moves those pages to
  * ahead.c		the worker empties a range just before its owner asks, and holds the range
  * core_ahead.c		when that is
  */
@@ -116,6 +117,8 @@ struct cma_state {
 
 extern struct cma_state cma;
 
+struct lmm_move;
+
 static inline struct cma_zone *cma_zone_of(const struct zone *zone)
 {
 	return &cma.zones[lmm_zone_slot(zone)];
@@ -149,8 +152,12 @@ bool cma_ahead_is_early(const struct cma_area *area);
 bool cma_hold_end(struct cma_area *area);
 unsigned long cma_ahead_stop(void);
 
-/* balance.c */
+/* target.c */
 gfp_t cma_target_gfp(const struct zone *zone);
+bool cma_target_pages(struct lmm_move *move, struct zone *zone);
+bool cma_target_folio(struct lmm_move *move, struct zone *zone, unsigned int order);
+
+/* balance.c */
 void cma_balance_kick(void);
 u32 cma_balance_rate(void);
 int cma_balance_start(void);

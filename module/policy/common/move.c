@@ -74,8 +74,7 @@ static bool mapping_binds(struct address_space *mapping, bool stranger)
 /* Is a folio larger than a page, and moved as a whole? */
 static bool moves_whole(struct folio *folio, const struct lmm_mover *mover)
 {
-	return LMM_MOVES_LARGE && folio_test_large(folio) && folio_order(folio) <= mover->order &&
-	       (mover->files || folio_test_anon(folio));
+	return LMM_MOVES_LARGE && folio_test_large(folio) && folio_order(folio) <= mover->order;
 }
 
 /*

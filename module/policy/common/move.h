@@ -45,14 +45,12 @@ struct page;
 /**
  * struct lmm_mover - how a policy moves pages
  * @order: larger folios up to this order are moved as a whole; 0: none is moved
- * @files: so are larger folios of files; otherwise those of anonymous memory only
  * @goes: may a page with these facts be moved?  Sets @stays of the move if the page may go later
  * @target_add: have lmm_move_spares() true for an order, by lmm_move_add(), or return false; pages
  *	that must not be moved to go to @aside of the move
  */
 struct lmm_mover {
 	unsigned int order;
-	bool files;
 	bool (*goes)(struct lmm_move *move, const struct lmm_page_facts *facts);
 	bool (*target_add)(struct lmm_move *move, unsigned int order);
 };

@@ -89,7 +89,7 @@ static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
 }
 
 static const struct lmm_mover block_mover = {
-	.order = PAGEBLOCK_FOLIO_ORDER, .files = true, .goes = page_goes, .target_add = target_add,
+	.order = PAGEBLOCK_FOLIO_ORDER, .goes = page_goes, .target_add = target_add,
 };
 
 /* Take a batch of pages, not more than the budget has left, and move them; return how many. */

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * target.c - CMA memory that the worker of balance.c moves pages to
+ *
+ * Pages to move to are ordinary allocations.  While over half of the free memory of a zone is CMA
+ * memory, the kernel gives CMA memory to movable requests of every order.  Blocks of an order that
+ * per-CPU lists do not keep come straight from there.  So the worker asks for such blocks, and
+ * splits them.  The kernel takes the smallest free block that suffices.  Where that is part of a
+ * range that is kept for an owner, the worker gives the block back, and asks for a larger one: of
+ * the largest blocks, those of kept ranges are last (areas.c).
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/preempt.h>
+#include <linux/static_call.h>
+
+#include "compat/compat.h"
+#include "hook/hook.h"
+#include "hook/kcall.h"
+#include "state.h"
+#include "policy/common/move.h"
+
+/* For the pages to move to: no reclaim, which may wait, and no use of reserves. */
+#define TARGET_GFP \
+	(__GFP_MOVABLE | __GFP_THISNODE | __GFP_NOMEMALLOC | __GFP_NOWARN | \
+	 __GFP_NORETRY)
+
+/*
+ * Orders of blocks to ask for, one after the other: a batch of pages and above, no order of a
+ * per-CPU list; then what is left.
+ */
+static const u8 target_orders[] = { 5, 6, 7, 8, LMM_MAX_ORDER, 4, 3, 2, 1, 0 };
+static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
+
+/* Larger folios to put aside at once, which were no CMA memory or are kept for an owner. */
+#define MAX_ASIDE	4
+
+/**
+ * cma_target_gfp() - flags for the pages to move to
+ * @zone: the zone, or one of the node, that the pages are to be in
+ *
+ * Context: any.
+ * Return: flags of a movable request that neither waits nor reclaims.
+ */
+gfp_t cma_target_gfp(const struct zone *zone)
+{
+#ifdef CONFIG_ZONE_DMA32
+	if (zone_idx(zone) == ZONE_DMA32)
+		return TARGET_GFP | __GFP_DMA32;
+#endif
+	return TARGET_GFP;
+}
+
+/* Is a new block CMA memory of the zone that no owner is to get soon? */
+static bool target_is_good(const struct zone *zone, struct page *page, unsigned int order)
+{
+	unsigned long pfn = page_to_pfn(page);
+
+	return page_zone(page) == zone &&
+	       lmm_block_type(KCALL(block_flags), page, pfn) == LMM_MIGRATE_CMA &&
+	       !cma_range_is_kept(zone, pfn, 1UL << order);
+}
+
+/**
+ * cma_target_pages() - add pages of order 0 to move to
+ * @move: the move
+ * @zone: zone of the CMA memory
+ *
+ * Context: process; does not wait.
+ * Return: false if there is none.
+ */
+bool cma_target_pages(struct lmm_move *move, struct zone *zone)
+{
+	struct page *page;
+	unsigned int i, j, order;
+
+	for (i = 0; i < ARRAY_SIZE(target_orders); i++) {
+		order = target_orders[i];
+		page = alloc_pages_node(zone_to_nid(zone), cma_target_gfp(zone), order);
+		if (!page)
+			continue;
+		if (!target_is_good(zone, page, order)) {
+			__free_pages(page, order);
+			continue;
+		}
+		split_page(page, order);
+		for (j = 0; j < 1U << order; j++)
+			lmm_move_add(move, &page[j], 0);
+		return true;
+	}
+	return false;
+}
+
+/* Add a larger folio to move to, out of at most MAX_ASIDE + 1. */
+static bool folio_try(struct lmm_move *move, struct zone *zone, unsigned int order)
+{
+	struct folio *aside[MAX_ASIDE], *folio = NULL;
+	unsigned int i = 0;
+	bool good = false;
+
+	while (!good && i < MAX_ASIDE) {
+		folio = __folio_alloc(cma_target_gfp(zone), order, zone_to_nid(zone), NULL);
+		if (!folio)
+			break;
+		good = target_is_good(zone, &folio->page, order);
+		if (!good)
+			aside[i++] = folio;
+	}
+	if (good)
+		lmm_move_add(move, &folio->page, order);
+	while (i--)
+		folio_put(aside[i]);
+	return good;
+}
+
+/**
+ * cma_target_folio() - add a larger folio to move to
+ * @move: the move
+ * @zone: zone of the CMA memory
+ * @order: order of the folio
+ *
+ * The lists of this CPU keep small folios and huge pages, and serve requests first: old folios of
+ * what was moved, which are regular memory.
+ *
+ * Context: process; does not wait.
+ * Return: false if there is none.
+ */
+bool cma_target_folio(struct lmm_move *move, struct zone *zone, unsigned int order)
+{
+	unsigned int drained;
+
+	if (folio_try(move, zone, order))
+		return true;
+	preempt_disable();
+	drained = cma_drain_lists(zone, INT_MAX);
+	preempt_enable();
+	return drained && folio_try(move, zone, order);
+}
