@@ -175,17 +175,42 @@ static void searches_harder_then_rests(struct kunit *test)
 /* In vain for a minute: how often, if each search takes no time. */
 static void vain_searches_become_rare(struct kunit *test)
 {
-	unsigned int ms = 0, at, searches = 0;
+	struct cma_search search = { };
+	unsigned int at, searches = 0;
 
-	for (at = 0; at < 60000; at += ms) {
-		ms = cma_vain_ms(ms);
+	for (at = 0; at < 60000; at += search.vain_ms) {
+		search.seen = 500;
+		search.warm = true;
+		cma_search_rests(&search);
 		searches++;
+		KUNIT_EXPECT_EQ(test, search.seen, 0UL);
+		KUNIT_EXPECT_FALSE(test, search.warm);
 	}
 	/* 100, 200, 400, ... 6400, then every 10 s. */
 	KUNIT_EXPECT_EQ(test, searches, 12U);
-	KUNIT_EXPECT_EQ(test, ms, CMA_VAIN_MAX_MS);
-	/* A success begins anew. */
-	KUNIT_EXPECT_EQ(test, cma_vain_ms(0), CMA_VAIN_MIN_MS);
+	KUNIT_EXPECT_EQ(test, search.vain_ms, CMA_VAIN_MAX_MS);
+}
+
+/* A success begins anew, and so does a zone that has had room. */
+static void rests_no_longer_than_needed(struct kunit *test)
+{
+	struct cma_search search = { .vain_ms = 6400, .warm = true };
+
+	cma_search_moved(&search, 0);
+	KUNIT_EXPECT_EQ(test, search.vain_ms, 6400U);
+	cma_search_moved(&search, 7);
+	KUNIT_EXPECT_EQ(test, search.found, 7UL);
+	KUNIT_EXPECT_EQ(test, search.vain_ms, 0U);
+	cma_search_rests(&search);
+	KUNIT_EXPECT_EQ(test, search.vain_ms, CMA_VAIN_MIN_MS);
+
+	search = (struct cma_search){ .vain_ms = 10000, .warm = true, .seen = 3 };
+	cma_search_ends(&search);
+	KUNIT_EXPECT_EQ(test, search.vain_ms, 0U);
+	KUNIT_EXPECT_FALSE(test, search.warm);
+	KUNIT_EXPECT_EQ(test, search.seen, 3UL);
+	cma_search_rests(&search);
+	KUNIT_EXPECT_EQ(test, search.vain_ms, CMA_VAIN_MIN_MS);
 }
 
 static void loses_no_wake_up(struct kunit *test)
@@ -227,6 +252,7 @@ static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(keeps_ahead_of_a_load),
 	KUNIT_CASE(searches_harder_then_rests),
 	KUNIT_CASE(vain_searches_become_rare),
+	KUNIT_CASE(rests_no_longer_than_needed),
 	KUNIT_CASE(loses_no_wake_up),
 	{}
 };

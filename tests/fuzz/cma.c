@@ -60,12 +60,17 @@ static void waits(struct input *input)
 	unsigned long now = take(input, 8);
 	long soonest = (long)take(input, 2) - 0x8000, planned = (long)take(input, 2) - 0x8000;
 	unsigned long after = cma_woken_after(now, now + soonest, now + planned);
-	unsigned int vain = take(input, 3), rest = cma_vain_ms(vain);
+	unsigned int vain = take(input, 3);
+	struct cma_search search = { .vain_ms = vain, .warm = take_bool(input) };
 
 	MUST(after, ==, max(min(soonest, planned), 0L));
-	MUST(rest, >=, CMA_VAIN_MIN_MS);
-	MUST(rest, <=, CMA_VAIN_MAX_MS);
-	MUST_BE(rest > vain || rest == CMA_VAIN_MAX_MS);
+	cma_search_rests(&search);
+	MUST(search.vain_ms, >=, CMA_VAIN_MIN_MS);
+	MUST(search.vain_ms, <=, CMA_VAIN_MAX_MS);
+	MUST_BE(search.vain_ms > vain || search.vain_ms == CMA_VAIN_MAX_MS);
+	MUST_BE(!search.warm);
+	cma_search_ends(&search);
+	MUST(search.vain_ms, ==, 0U);
 }
 
 /* What is moved fits into what is free, and stops where the kernel's own rule does. */
@@ -106,7 +111,7 @@ static void searches(struct input *input)
 		bool found = take_bool(input);
 
 		search.seen++;
-		search.found += found;
+		cma_search_moved(&search, found);
 		vain = found ? 0 : vain + 1;
 		MUST(vain, <=, 3 * blocks);
 		if (!input->left)

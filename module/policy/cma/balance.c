@@ -47,7 +47,6 @@
  * @search: what the search has come to
  * @cursor: page frame number at which the search goes on
  * @vain: time until which the zone is left alone after a search in vain, in jiffies
- * @vain_ms: that time in ms; 0: pages were moved since
  * @moving: pages are being moved out
  * @pressed: regular memory is at its high watermark, so that reclaim is at work or will soon be
  */
@@ -55,7 +54,6 @@ struct balance_zone {
 	struct cma_search search;
 	unsigned long cursor;
 	unsigned long vain;
-	unsigned int vain_ms;
 	bool moving;
 	bool pressed;
 };
@@ -291,12 +289,12 @@ static unsigned long zone_due(struct zone *zone, struct balance_zone *bz, struct
 	want = cma_balance_want(&view, &knobs, bz->moving);
 	bz->pressed = cma_room(&view) <= 0;
 	if (!want)
-		bz->search.warm = false;
+		cma_search_ends(&bz->search);
 	if (!cma_balance_near(&view, &knobs))
 		return 0;
 	*target = target_for(zone, &can, &taken);
 	*near |= *target || taken;
-	if (bz->vain_ms && !READ_ONCE(balance.oom) && time_before(jiffies, bz->vain))
+	if (bz->search.vain_ms && !READ_ONCE(balance.oom) && time_before(jiffies, bz->vain))
 		return 0;
 	return min(want, can);
 }
@@ -319,9 +317,7 @@ static unsigned long zone_step(struct zone *zone, struct balance_zone *bz,
 	lmm_budget_take(&balance.blocks, 1);
 	balanced->warm = bz->search.warm || bz->pressed || READ_ONCE(balance.oom);
 	moved = block_move(balanced, &bz->cursor, most);
-	if (moved)
-		bz->vain_ms = 0;
-	bz->search.found += moved;
+	cma_search_moved(&bz->search, moved);
 	bz->search.seen += IS_ALIGNED(bz->cursor, pageblock_nr_pages);
 	*stop = balanced->move.full || balanced->poor;
 	return moved;
@@ -336,9 +332,8 @@ static bool zone_goes_on(struct zone *zone, struct balance_zone *bz)
 	if (cma_search_goes_on(&bz->search, blocks + 1))
 		return true;
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_VAIN, 1);
-	bz->vain_ms = cma_vain_ms(bz->vain_ms);
-	bz->vain = jiffies + msecs_to_jiffies(bz->vain_ms);
-	bz->search = (struct cma_search){ };
+	cma_search_rests(&bz->search);
+	bz->vain = jiffies + msecs_to_jiffies(bz->search.vain_ms);
 	return false;
 }
 

@@ -104,14 +104,39 @@ bool cma_search_goes_on(struct cma_search *search, unsigned long blocks)
 }
 
 /**
- * cma_vain_ms() - how long is a zone left alone after a search in vain?
- * @last: the time after the search in vain before that, in ms; 0: pages were moved since
- *
- * Return: time in ms.
+ * cma_search_moved() - pages were moved out of a zone
+ * @search: the search; updated
+ * @pages: their number
  */
-unsigned int cma_vain_ms(unsigned int last)
+void cma_search_moved(struct cma_search *search, unsigned long pages)
 {
-	return clamp(2 * last, CMA_VAIN_MIN_MS, CMA_VAIN_MAX_MS);
+	search->found += pages;
+	if (pages)
+		search->vain_ms = 0;
+}
+
+/**
+ * cma_search_rests() - all blocks of a zone were searched in vain
+ * @search: the search; updated
+ */
+void cma_search_rests(struct cma_search *search)
+{
+	*search = (struct cma_search){
+		.vain_ms = clamp(2 * search->vain_ms, CMA_VAIN_MIN_MS, CMA_VAIN_MAX_MS),
+	};
+}
+
+/**
+ * cma_search_ends() - regular memory of a zone has room
+ * @search: the search; updated
+ *
+ * What was there to be found in vain was freed, at least in part, and what comes next in its place
+ * may be pages that can be moved.  So the next search does not wait for the rest to end.
+ */
+void cma_search_ends(struct cma_search *search)
+{
+	search->warm = false;
+	search->vain_ms = 0;
 }
 
 /**

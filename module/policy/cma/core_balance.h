@@ -53,20 +53,6 @@ long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bo
 long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim);
 bool cma_balance_near(const struct cma_view *view, const struct cma_aim *aim);
 
-/**
- * struct cma_search - the search of a zone for pages to move
- * @seen: blocks that were searched since the search last began at its present effort
- * @found: pages that were moved out of them
- * @warm: take pages that were used lately, too
- */
-struct cma_search {
-	unsigned long seen;
-	unsigned long found;
-	bool warm;
-};
-
-bool cma_search_goes_on(struct cma_search *search, unsigned long blocks);
-
 /*
  * Time without a search of a zone after one in vain, in ms: at first, and at most.  Where processes
  * begin and end, pages that can be moved come soon; a zone of the kernel's own pages has none for
@@ -75,7 +61,24 @@ bool cma_search_goes_on(struct cma_search *search, unsigned long blocks);
 #define CMA_VAIN_MIN_MS	100U
 #define CMA_VAIN_MAX_MS	10000U
 
-unsigned int cma_vain_ms(unsigned int last);
+/**
+ * struct cma_search - the search of a zone for pages to move
+ * @seen: blocks that were searched since the search last began at its present effort
+ * @found: pages that were moved out of them
+ * @warm: take pages that were used lately, too
+ * @vain_ms: time without a search after the last one in vain, in ms; 0: none is due
+ */
+struct cma_search {
+	unsigned long seen;
+	unsigned long found;
+	bool warm;
+	unsigned int vain_ms;
+};
+
+bool cma_search_goes_on(struct cma_search *search, unsigned long blocks);
+void cma_search_moved(struct cma_search *search, unsigned long pages);
+void cma_search_rests(struct cma_search *search);
+void cma_search_ends(struct cma_search *search);
 unsigned long cma_woken_after(unsigned long now, unsigned long soonest, unsigned long planned);
 
 #endif /* LIVEMM_POLICY_CMA_CORE_BALANCE_H */
