@@ -463,6 +463,20 @@ static void blocks_that_nobody_uses_make_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), -1);
 }
 
+/* The kernel raises a list for a CPU that only frees, by what goes in one drain.  That stays. */
+static void tuning_for_a_drain_is_no_raise(struct kunit *test)
+{
+	const int batch = 63, drain = batch * PCP_FREED_BATCHES, few = batch * PCP_SPARE_BATCHES;
+
+	KUNIT_EXPECT_EQ(test, pcp_event_tuned(0, 606, batch), 0);
+	KUNIT_EXPECT_EQ(test, pcp_event_tuned(606, 606, batch), 0);
+	KUNIT_EXPECT_EQ(test, pcp_event_tuned(drain + batch, 606, batch), 0);
+	KUNIT_EXPECT_EQ(test, pcp_event_tuned(drain + batch + 1, 606, batch), drain + batch + 1);
+	/* Of a list that is as large by default, a few batches. */
+	KUNIT_EXPECT_EQ(test, pcp_event_tuned(4096 + few, 4096, batch), 0);
+	KUNIT_EXPECT_EQ(test, pcp_event_tuned(4096 + few + 1, 4096, batch), 4096 + few + 1);
+}
+
 static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE(random_traces_keep_the_rules),
 	KUNIT_CASE_PARAM(bench_rows_stay_within_their_targets, bench_gen_params),
@@ -473,6 +487,7 @@ static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE(a_list_that_only_fills_stays),
 	KUNIT_CASE_PARAM(pages_missing_from_a_full_list_are_use, missing_gen_params),
 	KUNIT_CASE(blocks_that_nobody_uses_make_room),
+	KUNIT_CASE(tuning_for_a_drain_is_no_raise),
 	{ }
 };
 

@@ -69,6 +69,25 @@ static long outstanding(const struct pcp_event *event, const struct pcp_sample *
 }
 
 /**
+ * pcp_event_tuned() - does a bound that the kernel has tuned count as raised?
+ * @tuned: the bound, in pages; 0 where the kernel does not tune
+ * @low: the lowest bound that the kernel may choose
+ * @batch: the list's batch, in pages
+ *
+ * Not if it is a few batches above @low, nor if it is what the kernel needs to drain as much as it
+ * wants while the CPU only frees.  A policy that lowered the list would have the kernel raise the
+ * bound again at the next free, and the list fill up again; meanwhile the depot, if there is one,
+ * gets no page.
+ *
+ * Return: @tuned, or 0 if the list is not raised.
+ */
+int pcp_event_tuned(int tuned, int low, int batch)
+{
+	return tuned > max(low + batch * PCP_SPARE_BATCHES, batch * (PCP_FREED_BATCHES + 1)) ?
+	       tuned : 0;
+}
+
+/**
  * pcp_event_begin() - start to learn about a list
  * @event: state of the list
  * @sample: the list now

@@ -60,6 +60,12 @@
  */
 #define PCP_DRAIN_SHIFT		3
 
+/*
+ * The kernel drains up to so many batches at once while a CPU only frees, and its tuning raises the
+ * list's bound to as many and one more (CONFIG_PCP_BATCH_SCALE_MAX, nr_pcp_high(); 6.7).
+ */
+#define PCP_FREED_BATCHES	32
+
 /**
  * struct pcp_use - activity of one list in one tick
  * @net: smallest net seen
@@ -172,6 +178,7 @@ struct pcp_steer {
 };
 
 void pcp_spare_tick(struct pcp_spare *spare, const void *const oldest[PCP_LISTS]);
+int pcp_event_tuned(int tuned, int low, int batch);
 int pcp_spare_list(const struct pcp_spare *spare, int pindex);
 void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 		     unsigned long allocated);

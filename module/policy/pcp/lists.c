@@ -58,8 +58,8 @@ void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
  * @pages: the per-CPU list
  * @list: the policy's state of the list
  *
- * A raise by the kernel's own tuning counts too, unless it is only a few batches: the policy lowers
- * or raises the list from there.
+ * A raise by the kernel's own tuning counts too, unless it is small, see pcp_event_tuned(): the
+ * policy lowers or raises the list from there.
  *
  * Context: any.
  * Return: pages; 0 if the list was not raised.
@@ -70,8 +70,7 @@ int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 	int tuned = lmm_pageset_tuned(pages);
 
 	if (!list->written.high)
-		return tuned > bound.low + READ_ONCE(pages->batch) * PCP_SPARE_BATCHES ?
-			tuned : 0;
+		return pcp_event_tuned(tuned, bound.low, READ_ONCE(pages->batch));
 	/* The kernel may have written another bound since. */
 	return bound.high == list->written.high ? list->written.high : 0;
 }
