@@ -149,6 +149,21 @@ def busy(task: Task) -> list[Row]:
     return rows
 
 
+def slow(task: Task) -> list[Row]:
+    """A pipe that is slow beside the times after which lists and depots give pages back."""
+    # An instruction takes 32 ns of the guest's time: the load, half a minute.
+    plan = guest.Plan(f"lists-slow-{task.image.name}", task.image, shift=5, memory="1G")
+    sides = Sides(task, plan, (*ALONE, BOTH))
+    task.load_module(plan)
+    plan.program("crossed", "warm-up", FAULT.program, FAULT.args)
+    sides.loads("memory free", (FAULT, PIPE))
+    results = guest.run(plan)
+    # A tenth of stock: the two processes before leave lists that differ from side to side.
+    target = crossings_of(results[f"memory free, {BASE}, {PIPE.words}"]) / 10
+    targets = {"zonelock": target, BOTH: target}
+    return sides.rows(results, "memory free", PIPE, targets)
+
+
 def stalls(task: Task) -> list[Row]:
     """What reclaim did with memory full of page cache, the sides in turns; means of all turns."""
     plan = guest.Plan(f"lists-stalls-{task.image.name}", task.image, shift=0, memory="1G")
@@ -266,6 +281,7 @@ def exits(task: Task) -> list[Row]:
 
 BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
+    Part(("slow",), slow, METRIC),
     Part(("stalls",), stalls, "what reclaim did"),
     Part(("together",), together, METRIC),
     Part(("cpus",), cpus, METRIC),

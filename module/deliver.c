@@ -184,7 +184,7 @@ void lmm_pages_wanted(struct zone *zone)
  * @keep: pages that the list may keep
  *
  * Context: under the list's pcp->lock.
- * Return: pages that went to the buddy; 0 if no policy gives any back.
+ * Return: pages that left the list; 0 if no policy gives any back.
  */
 int lmm_list_shrink(struct zone *zone, struct per_cpu_pages *pcp, int keep)
 {

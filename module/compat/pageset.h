@@ -185,6 +185,9 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
  * that a list which is refilled again and again is soon large enough.  Pages from elsewhere count
  * as well, or the list would stay small.  The kernel's tuning lowers the bound again.
  *
+ * nr_pcp_alloc() also doubles each refill while the CPU only allocates.  Once other CPUs give the
+ * pages, the buddy is only to bridge a gap: the next refill begins with a batch.
+ *
  * Context: any, under pcp->lock.
  */
 static inline void lmm_pageset_filled(const struct zone *zone, struct per_cpu_pages *pcp, int pages)
@@ -192,6 +195,7 @@ static inline void lmm_pageset_filled(const struct zone *zone, struct per_cpu_pa
 #ifdef LMM_HAS_PCP_HIGH_MIN
 	if (!test_bit(ZONE_BELOW_HIGH, &zone->flags))
 		lmm_pageset_retune(pcp, pcp->high + pages);
+	pcp->alloc_factor = 0;
 #endif
 }
 

@@ -66,6 +66,27 @@ static void rules(struct input *input)
 		MUST(cut, <=, asked);
 }
 
+/* What lists pass on: no more than CPUs have taken, in half of the time, and nothing twice. */
+static void passing(struct input *input)
+{
+	unsigned long took = 0, sum = 0, taken, held, wants;
+
+	while (input->left) {
+		taken = take(input, 3);
+		sum += taken;
+		took = depot_took(took, taken, take(input, 1));
+		held = take(input, 3);
+		wants = depot_wants(took, held);
+		MUST(took, >=, taken);
+		MUST(took, <=, sum);
+		MUST(depot_took(took, 0, 1), <=, took);
+		MUST(depot_took(took, 0, DEPOT_TOOK_TIMES), ==, 0);
+		MUST(wants, <=, took / 2);
+		if (wants)
+			MUST(held + wants, <=, took / 2);
+	}
+}
+
 /* What a depot may hold: within the limit, the room of the zone, and what CPUs take. */
 static void bounds(struct input *input)
 {
@@ -257,7 +278,7 @@ static void depot_of_pages(struct input *input)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		depot_of_pages, rules, bounds, refills, holds
+		depot_of_pages, rules, bounds, refills, holds, passing
 	};
 	struct input input = { data, size };
 

@@ -4,6 +4,7 @@
  *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 
 #include "core.h"
@@ -106,6 +107,37 @@ unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long 
 bool depot_worth_due(unsigned long now, unsigned long since, unsigned long max_age)
 {
 	return now - since >= max_age / DEPOT_WORTH_TIMES;
+}
+
+/**
+ * depot_took() - pages that CPUs take of a depot in max_age, of late
+ * @took: the same when it was last reckoned
+ * @taken: pages that CPUs have taken since
+ * @times: how often a DEPOT_WORTH_TIMES-th of max_age has passed since
+ *
+ * Return: pages; what was taken longer ago than a few max_age hardly counts.
+ */
+unsigned long depot_took(unsigned long took, unsigned long taken, unsigned long times)
+{
+	if (times >= DEPOT_TOOK_TIMES)
+		return taken;
+	while (times--)
+		took -= DIV_ROUND_UP(took, DEPOT_WORTH_TIMES);
+	return took + taken;
+}
+
+/**
+ * depot_wants() - pages that a depot can use of those that a list gives back
+ * @took: result of depot_took()
+ * @held: pages in the depot
+ *
+ * A batch goes back by age after half of max_age.  By then CPUs take half of @took.
+ *
+ * Return: pages.
+ */
+unsigned long depot_wants(unsigned long took, unsigned long held)
+{
+	return took / 2 > held ? took / 2 - held : 0;
 }
 
 /**

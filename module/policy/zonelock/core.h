@@ -71,6 +71,9 @@ enum depot_reason {
 /* How often in max_age that percentage is reckoned, however many passes there are. */
 #define DEPOT_WORTH_TIMES	4
 
+/* After so many of these times nothing is known any more of what CPUs took. */
+#define DEPOT_TOOK_TIMES	16
+
 /**
  * struct depot_view - state of a zone that decides about its depot
  * @free: free pages of the zone
@@ -162,6 +165,8 @@ enum depot_reason depot_duty(const struct depot_view *view);
 unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth);
 unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged);
 bool depot_worth_due(unsigned long now, unsigned long since, unsigned long max_age);
+unsigned long depot_took(unsigned long took, unsigned long taken, unsigned long times);
+unsigned long depot_wants(unsigned long took, unsigned long held);
 unsigned int depot_cut(unsigned int asked, unsigned int on_list);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_CORE_H */

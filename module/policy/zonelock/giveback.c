@@ -254,14 +254,15 @@ static bool any_stocked(void)
 
 static void worth_reckon(struct zonelock_zone *zz)
 {
-	unsigned long now = jiffies;
+	unsigned long now = jiffies, taken;
 
 	if (!depot_worth_due(now, zz->reckoned, READ_ONCE(zonelock.max_age)))
 		return;
-	WRITE_ONCE(zz->worth, depot_worth(zz->worth, atomic_long_xchg(&zz->depot.taken, 0),
-					  zz->aged));
+	taken = atomic_long_xchg(&zz->depot.taken, 0);
+	WRITE_ONCE(zz->worth, depot_worth(zz->worth, taken, zz->aged));
+	WRITE_ONCE(zz->took, zonelock_took(zz, taken));
 	zz->aged = 0;
-	zz->reckoned = now;
+	WRITE_ONCE(zz->reckoned, now);
 }
 
 static void zone_pass(struct zone *zone)

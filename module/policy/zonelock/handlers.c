@@ -59,6 +59,22 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 				READ_ONCE(zz->worth));
 }
 
+/**
+ * zonelock_took() - pages that CPUs take of a depot in max_age
+ * @zz: the depot's zone
+ * @taken: pages taken since this was last reckoned
+ *
+ * Context: any.
+ * Return: pages.
+ */
+unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken)
+{
+	unsigned long part = max(READ_ONCE(zonelock.max_age) / DEPOT_WORTH_TIMES, 1UL);
+
+	return depot_took(READ_ONCE(zz->took), taken,
+			  (jiffies - READ_ONCE(zz->reckoned)) / part);
+}
+
 /* Queue a pass.  Under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
 static void kick(struct zonelock_zone *zz)
 {
@@ -163,25 +179,16 @@ static enum depot_verdict judge(struct zone *zone, struct per_cpu_pages *pages,
 	return verdict;
 }
 
-/* Store a batch of a list; returns its pages. */
-static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned int count,
-			       struct per_cpu_pages *pages)
+/* Store pages that were cut off a list, or put them back; returns how many were stored. */
+static unsigned int cut_store(struct zone *zone, unsigned int kind, struct list_head *batch,
+			      unsigned int cut, struct per_cpu_pages *pages)
 {
 	struct depot *depot = &zonelock_of(zone)->depot;
-	unsigned int cpu = smp_processor_id();
-	LIST_HEAD(batch);
-	unsigned int cut;
 
-	/* Before anything is cut off the list. */
-	if (!depot_has_room(depot, cpu)) {
-		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
-		return 0;
-	}
-	cut = cut_batch(pages, kind, count, &batch);
 	if (!cut)
 		return 0;
-	if (!depot_put(depot, cpu, kind, &batch, cut, jiffies)) {
-		list_splice_tail(&batch, &pages->lists[kind]);
+	if (!depot_put(depot, smp_processor_id(), kind, batch, cut, jiffies)) {
+		list_splice_tail(batch, &pages->lists[kind]);
 		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;
 	}
@@ -193,6 +200,22 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
 		lmm_worker_kick(&zonelock.worker);
 	return cut;
+}
+
+/* Store a batch of a list; returns its pages. */
+static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned int count,
+			       struct per_cpu_pages *pages)
+{
+	LIST_HEAD(batch);
+	unsigned int cut;
+
+	/* Before anything is cut off the list. */
+	if (!depot_has_room(&zonelock_of(zone)->depot, smp_processor_id())) {
+		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
+		return 0;
+	}
+	cut = cut_batch(pages, kind, count, &batch);
+	return cut_store(zone, kind, &batch, cut, pages);
 }
 
 /* Number of blocks on a list, up to @most. */
@@ -252,31 +275,72 @@ static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsi
 	return view.gone;
 }
 
+/*
+ * Store what other CPUs are about to take of @most single pages that a list gives back; returns the
+ * pages stored.  A request that lacked pages gets them from the buddy.
+ */
+static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, unsigned int most,
+				 struct per_cpu_pages *pages)
+{
+	struct zonelock_zone *zz = zonelock_of(zone);
+	unsigned int batch = READ_ONCE(pages->batch);
+	unsigned int stored = 0, last;
+	struct depot_view view;
+	LIST_HEAD(some);
+
+	if (time_before(jiffies, READ_ONCE(zz->asked_at) + READ_ONCE(zonelock.max_age)))
+		return 0;
+	do {
+		unsigned long took = zonelock_took(zz, atomic_long_read(&zz->depot.taken));
+		unsigned int cut;
+
+		zonelock_view(zone, &view);
+		view.disabled = !lmm_pageset_read(pages).high;
+		cut = min3(depot_wants(took, view.held), (unsigned long)most - stored,
+			   (unsigned long)DEPOT_BATCH_MAX);
+		if (cut < batch || depot_judge(&view, cut) != DEPOT_STORE ||
+		    !depot_has_room(&zz->depot, smp_processor_id()))
+			break;
+		cut = cut_tail(&pages->lists[migratetype], cut, &some);
+		last = cut_store(zone, migratetype, &some, cut, pages);
+		stored += last;
+	} while (last);
+	lmm_count(&lmm_zonelock_policy, COUNT_PASSED_PAGES, stored);
+	return stored;
+}
+
 /**
  * zonelock_on_list_shrink() - event: another policy gives back what a list does not need
  * @zone: zone of the list
  * @pages: the per-CPU lists
  * @keep: pages that the list may keep
  *
- * The kernel would give back a batch under each hold of zone->lock.  No other CPU needs the pages,
- * or they would be in the depot.
+ * The CPU of the list frees more pages than it allocates, so the list stays full.  Where other CPUs
+ * take pages from the depot, the list would fill up again before the depot gets any, and these CPUs
+ * would take pages from the buddy meanwhile.  So the depot gets what they take.
+ *
+ * The other pages go to the buddy.  The kernel would give back a batch under each hold of
+ * zone->lock.
  *
  * Context: under pcp->lock, interrupts off.
- * Return: pages that went to the buddy as larger blocks, 0 if few are to go.
+ * Return: pages that were stored, or went to the buddy as larger blocks; 0 if few are to go.
  */
 int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
 {
 	unsigned int batch = READ_ONCE(pages->batch);
 	unsigned int type, gone = 0;
 
-	if (lmm_zone_isolates(zone))
+	if (lmm_zone_isolates(zone) || !zonelock_of(zone)->depot.nr_shards)
 		return 0;
 	for (type = 0; type < MIGRATE_PCPTYPES; type++) {
-		int over = pages->count - keep;
+		int over = min_t(int, pages->count - keep, DRAIN_PAGES);
 
+		if (over <= (int)batch || length_to(&pages->lists[type], batch) < batch)
+			continue;
+		gone += list_pass_on(zone, type, over, pages);
+		over = min_t(int, pages->count - keep, DRAIN_PAGES);
 		if (over > (int)batch && length_to(&pages->lists[type], batch) == batch)
-			gone += list_drain(zone, type, min_t(unsigned int, over, DRAIN_PAGES),
-					   keep, pages);
+			gone += list_drain(zone, type, over, keep, pages);
 	}
 	return gone;
 }
@@ -616,12 +680,18 @@ bool zonelock_ask_back(struct zone *zone, unsigned int order)
 	unsigned int end = slot + MAX_NR_ZONES;
 	bool any = false;
 
-	for (; atomic_read(&zonelock.ticking) && slot < end; slot++) {
+	for (; slot < end; slot++) {
 		struct zone *other = lmm_zone_at(slot);
+		struct zonelock_zone *zz = &zonelock.zones[slot];
 
-		if (other && (zone_page_state(other, NR_FREE_PAGES) < zone_mark(other) ||
-			      (order && lmm_zone_lacks_order(other, order))))
-			any |= wanted(other);
+		if (!other || (!depot_stocked(&zz->depot) && !READ_ONCE(zz->took)))
+			continue;
+		if (zone_page_state(other, NR_FREE_PAGES) >= zone_mark(other) &&
+		    (!order || !lmm_zone_lacks_order(other, order)))
+			continue;
+		/* For lists that give back, too: see list_pass_on(). */
+		WRITE_ONCE(zz->asked_at, jiffies);
+		any |= wanted(other);
 	}
 	if (any)
 		kick(zonelock_of(zone));

@@ -34,6 +34,7 @@ enum zonelock_knob {
 #define ZONELOCK_COUNTERS(COUNTER)				\
 	COUNTER(STORED, "stored")				\
 	COUNTER(STORED_PAGES, "stored_pages")			\
+	COUNTER(PASSED_PAGES, "passed_pages")			\
 	COUNTER(COUNTED, "counted")				\
 	COUNTER(KEPT_PAGES, "kept_pages")			\
 	COUNTER(JOINED, "joined")				\

@@ -167,6 +167,7 @@ static int zonelock_alloc(void)
 		return -ENOMEM;
 	for (slot = 0; slot < lmm_zone_slots(); slot++) {
 		zonelock.zones[slot].closed_at = jiffies - MAX_JIFFY_OFFSET / 2;
+		zonelock.zones[slot].asked_at = jiffies - MAX_JIFFY_OFFSET / 2;
 		zonelock.zones[slot].worth = DEPOT_FIRST_WORTH;
 		zonelock.zones[slot].reckoned = jiffies;
 	}

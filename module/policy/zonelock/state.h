@@ -41,25 +41,29 @@ struct zonelock_chunk {
  * @chunks: the batches that the depot was given
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
  * @worth: percentage of its pages that CPUs take; a pass writes it
+ * @took: pages that CPUs take in max_age, when @worth was last reckoned; a pass writes it
  * @aged: pages that went back by age since @worth was last reckoned; for passes alone
- * @reckoned: jiffies when @worth was last reckoned; for passes alone
+ * @reckoned: jiffies when @worth was last reckoned; a pass writes it
  * @closed_at: jiffies when the depot was last closed, for @hold_off of struct zonelock_state
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
+ * @asked_at: jiffies when a request last found too little in the buddy
  * @kicked: jiffies when a hook last asked for a pass
  *
- * Any hook may write the last four, with one store each; a pass clears @wanted.
+ * Any hook may write the last five, with one store each; a pass clears @wanted.
  */
 struct zonelock_zone {
 	struct depot depot;
 	struct zonelock_chunk *chunks;
 	atomic_t returning;
 	unsigned int worth;
+	unsigned long took;
 	unsigned long aged;
 	unsigned long reckoned;
 	unsigned long closed_at ____cacheline_aligned_in_smp;
 	bool broken;
 	bool wanted;
+	unsigned long asked_at;
 	unsigned long kicked;
 };
 
@@ -101,6 +105,7 @@ static inline struct zonelock_zone *zonelock_of(const struct zone *zone)
 }
 
 void zonelock_view(struct zone *zone, struct depot_view *view);
+unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken);
 void zonelock_close(struct zone *zone);
 
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);

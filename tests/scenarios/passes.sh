@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kernels: 6.1 6.12 7.2
+# guest: shared
+# memory: 1G
+# timeout: 900
+# args: transparent_hugepage=never
+#
+# One CPU allocates and another CPU frees, with pcp and zonelock both on, and pcp looks at lists
+# often. pcp leaves the list of the CPU that frees as the kernel wants that list. What a list gives
+# back goes to the depot while the other CPU takes pages from there, and not to the buddy.
+. "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
+. "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
+
+# Send $1 times 64 KiB from CPU 0 to CPU 1; a page each 4096 bytes.
+send() {
+	taskset -c 0 dd if=/dev/zero bs=64k count="$1" 2>/dev/null |
+		taskset -c 1 dd of=/dev/null bs=64k 2>/dev/null
+}
+
+# Pages over zone->lock for each thousand that are sent.
+measure() {
+	_hits=$(hits)
+	send "$1"
+	echo $((($(hits) - _hits) * 1000 / ($1 * 16)))
+}
+
+# Lists that two processes have raised, and that give back while the pipe is in use.
+passes() {
+	"$LMM_ROOT/build/bench/pagetouch" -w 64 -r 4 -p 2 >/dev/null
+	send 1024
+	[ "$(counter passed_pages zonelock)" -gt 0 ]
+}
+
+need lmm_load
+measure 256 >/dev/null
+base=$(measure 1024)
+# However slow the machine is, what is on its way is not taken for old.
+need write_to "$zonelock/config" "enabled=1 max_age_ms=10000"
+measure 256 >/dev/null
+alone=$(measure 2048)
+need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=500"
+measure 1024 >/dev/null
+both=$(measure 2048)
+note "pages over zone->lock, of 1000 sent: stock $base, zonelock $alone, both $both"
+check "zonelock brings them under a tenth of stock" test $((alone * 10)) -lt "$base"
+check "so do both" test $((both * 10)) -lt "$base"
+check "lists pass on what they give back" wait_for 60 passes
+note "$(tr '\n' ' ' <"$zonelock/counters")"
+check "pcp goes off" write_to "$LMM_DBG/pcp/enabled" 0
+check "switched off" write_to "$zonelock/enabled" 0
+same "all that was stored was taken or went back" "$(unaccounted)" 0
+check "unloads" lmm_unload
