@@ -81,6 +81,8 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 	/* A period of 0 would do the same. */
 	if (run < own && !period_lower(entry, task, max_t(u32, div_u64(run, NSEC_PER_MSEC), 1)))
 		return;
+	WRITE_ONCE(entry->brought_run, task->se.sum_exec_runtime);
+	WRITE_ONCE(entry->brought_pid, task->pid);
 	if (time_after(next, want))
 		cmpxchg(&mm->numa_next_scan, next, want ?: 1);
 	if (task->node_stamp > stamp)

@@ -279,6 +279,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	INIT_LIST_HEAD(&entry->turn);
 	entry->begun = jiffies;
 	entry->last_full = jiffies;
+	entry->last_ask = jiffies;
 	entry->last_window = jiffies;
 	entry->scans = 1;
 	entry->seq = READ_ONCE(mm->numa_scan_seq);

@@ -9,7 +9,8 @@
  * a full pass is due.  If due, the kernel makes the scan.  If not, the kernel makes a
  * sampling scan (mode vma), or the policy puts mm->numa_next_scan off (mode period).  For
  * a scan sooner than the kernel's the policy brings mm->numa_next_scan forward at the next
- * hint fault; see fault.c.
+ * hint fault; see fault.c.  With sampling scans, core_credit.h says how many such scans there
+ * may be.
  */
 #include <linux/cgroup.h>
 #include <linux/hash.h>
@@ -169,15 +170,23 @@ static bool sampling_is_on(const struct numa_rules *rules)
 /* Bring the next sampling scan forward, or the next full scan when one is due by then. */
 static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *rules)
 {
-	if (!entry->past_delay || !sampling_is_on(rules))
+	if (!entry->past_delay || !sampling_is_on(rules) ||
+	    !numa_credit_covers(&entry->credit, rules->sampling_stride))
 		return;
 	entry->gap_ms = numa_sampling_gap(entry->gap_ms);
 	expedite(entry, entry->gap_ms);
 }
 
+/* Mode period makes no scan besides those of the kernel's kind, so keeps no account. */
+static bool sooner_is_covered(const struct numa_mm *entry, const struct numa_rules *rules)
+{
+	return !sampling_is_on(rules) || numa_credit_covers(&entry->credit, 1);
+}
+
 static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	entry->kind = NUMA_SCAN_FULL;
+	numa_credit_spend(&entry->credit, 1);
 	entry->ptes_left = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
 	/* Mode period sees no parts of a scan: count the whole budget as resident pages. */
 	if (numa.mode == NUMA_MODE_PERIOD)
@@ -185,7 +194,8 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 	if (READ_ONCE(entry->resample_passes)) {
 		entry->gap_ms = 0;
 		expedite(entry, NUMA_GAP_MIN_MS);
-	} else if (entry->decision.period_ms < entry->own_ms) {
+	} else if (entry->decision.period_ms < entry->own_ms &&
+		   sooner_is_covered(entry, rules)) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
 		/* With more scans in a pass, the next scan belongs to the same pass. */
@@ -222,6 +232,7 @@ static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules
 	if (sample_is_over(entry))
 		sample_begin(entry);
 	entry->kind = NUMA_SCAN_SAMPLING;
+	numa_credit_spend(&entry->credit, rules->sampling_stride);
 	/* The bit comes after the figures that it announces. */
 	smp_mb__before_atomic();
 	set_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
@@ -263,9 +274,35 @@ static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 /* The kind of the next scan, in mode vma with sampling; @begins: the scan begins a pass. */
 static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 {
+	u64 period = (u64)entry->decision.period_ms * entry->scans;
+
 	if (!begins)
 		return READ_ONCE(entry->resample_passes) ? NUMA_SCAN_FULL : entry->kind;
-	return full_is_due(entry, entry->scans) ? NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
+	/* The first pass, and those after an alarm, are made whatever the account says. */
+	if (!entry->pass || READ_ONCE(entry->resample_passes))
+		return NUMA_SCAN_FULL;
+	return full_is_due(entry, entry->scans) && numa_credit_full(&entry->credit, period) ?
+	       NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
+}
+
+/* Tell the account who asks. */
+static void credit_ask(struct numa_mm *entry, const struct task_struct *task)
+{
+	u32 own_ms = READ_ONCE(task->numa_scan_period);
+	pid_t pid = READ_ONCE(entry->brought_pid);
+	u64 run = task->se.sum_exec_runtime - READ_ONCE(entry->brought_run);
+	struct numa_ask ask = {
+		/* Another thread has run for a period of its own. */
+		.ran_ms = pid == task->pid ? min_t(u64, div_u64(run, NSEC_PER_MSEC), U32_MAX) :
+			  own_ms,
+		.own_ms = own_ms,
+		.elapsed_ms = min_t(u64, jiffies64_to_msecs(jiffies - entry->last_ask), U32_MAX),
+		.brought = pid,
+	};
+
+	WRITE_ONCE(entry->brought_pid, 0);
+	entry->last_ask = jiffies;
+	numa_credit_ask(&entry->credit, &ask);
 }
 
 /*
@@ -316,6 +353,7 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	entry->decided = asked;
 	entry->postponed = 0;
 	WRITE_ONCE(entry->notice, 0);
+	credit_ask(entry, task);
 	if (begins)
 		pass_end(entry, mm);
 	numa_mm_attach(entry);
@@ -336,8 +374,10 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 		sampling_begin(entry, rules);
 	else
 		full_begin(entry, rules);
-	if (kind == NUMA_SCAN_FULL && (begins || !sampling_is_on(rules)))
+	if (kind == NUMA_SCAN_FULL && (begins || !sampling_is_on(rules))) {
 		entry->last_full = jiffies;
+		numa_credit_pass(&entry->credit);
+	}
 	entry->pass_scans++;
 }
 

@@ -29,6 +29,7 @@
 #include "knobs.h"
 #include "core_vma.h"
 #include "core_alarm.h"
+#include "core_credit.h"
 #include "core_sample.h"
 #include "core_promote.h"
 #include "policy/common/worker.h"
@@ -130,6 +131,8 @@ enum numa_scan_kind {
  * @sample_left: faults of the sample that are still to come
  * @sample_remote: remote faults of the sample
  * @expedite_ms: time from the decision to the next scan
+ * @brought_run: CPU time of that thread then, in ns
+ * @brought_pid: thread that was last let ask sooner, since the last decision; 0: none
  * @lock: protects the members that follow, and the periods of slots; taken in process context
  *	only; the lock of the pools, and those of the kernel's workqueue, are taken under the lock
  * @areas: records of VMAs; mode vma only, and NULL when the pool was empty
@@ -138,6 +141,7 @@ enum numa_scan_kind {
  * @counted: faults already added to the policy's counters
  * @sampling: the part that a sampling scan takes
  * @alarm: what to expect of samples
+ * @credit: scans that the policy may bring forward; mode vma with sampling scans only
  * @promote: passes of mode promote
  * @sample_area: area of the sample
  * @sample_armed: entries armed for the sample
@@ -146,6 +150,7 @@ enum numa_scan_kind {
  * @decided: value of mm->numa_next_scan at the last decision
  * @begun: jiffies when the entry was made
  * @last_full: jiffies when the last full pass began
+ * @last_ask: jiffies at the last decision
  * @last_window: jiffies when the last window ended, or was too small to end; earlier when the
  *	settings were written since
  * @scans: scans of a pass, by resident pages
@@ -183,6 +188,8 @@ struct numa_mm {
 	atomic_t sample_left;
 	atomic_t sample_remote;
 	u32 expedite_ms;
+	u64 brought_run;
+	pid_t brought_pid;
 
 	spinlock_t lock;	/* all below; @own_ms and @resample_passes are read without, too */
 	struct numa_areas *areas;
@@ -191,6 +198,7 @@ struct numa_mm {
 	struct numa_counts counted;
 	struct numa_sampling sampling;
 	struct numa_alarm alarm;
+	struct numa_credit credit;
 	struct numa_promote promote;
 	unsigned int sample_area;
 	u64 sample_armed;
@@ -199,6 +207,7 @@ struct numa_mm {
 	unsigned long decided;
 	unsigned long begun;
 	unsigned long last_full;
+	unsigned long last_ask;
 	unsigned long last_window;
 	u32 scans;
 	int seq;

@@ -27,13 +27,14 @@ CHECKOUT = HERE.parents[2]
 DKMS = Path("/usr/src")
 CORES = ("policy/pcp/core.c", "policy/pcp/core_event.c", "policy/zonelock/core.c",
          "policy/zonelock/depot.c", "policy/numa/core.c", "policy/numa/core_alarm.c",
-         "policy/numa/core_sample.c", "policy/numa/core_vma.c",
+         "policy/numa/core_credit.c", "policy/numa/core_sample.c", "policy/numa/core_vma.c",
          "policy/cma/core.c", "policy/pageblock/core.c",
          "policy/pageblock/core_census.c")
 #: What these include of the module.
 HEADERS = ("policy/pcp/core.h", "policy/pcp/core_event.h", "policy/zonelock/core.h",
            "policy/zonelock/depot.h", "policy/common/drain.h", "policy/numa/core.h",
-           "policy/numa/core_alarm.h", "policy/numa/core_sample.h", "policy/numa/core_vma.h",
+           "policy/numa/core_alarm.h", "policy/numa/core_credit.h", "policy/numa/core_sample.h",
+           "policy/numa/core_vma.h",
            "policy/cma/core.h", "policy/pageblock/core.h", "policy/pageblock/core_census.h")
 OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c", "numa.c", "spaces.c",
         "threads.c", "cma.c", "mix.c")

@@ -13,6 +13,7 @@
 
 #include "policy/numa/core.h"
 #include "policy/numa/core_alarm.h"
+#include "policy/numa/core_credit.h"
 #include "policy/numa/core_sample.h"
 #include "replay.h"
 #include "spaces.h"
@@ -34,6 +35,7 @@ struct entry {
 	struct numa_decision decision;
 	struct numa_sampling sampling;
 	struct numa_alarm alarm;
+	struct numa_credit credit;
 	unsigned int sample_area;
 	double sample_armed;
 	double sample_left;
@@ -44,6 +46,7 @@ struct entry {
 	bool begins;
 	int64_t begun;
 	int64_t last_full;
+	int64_t last_ask;
 	int64_t last_window;
 	uint32_t scans;
 	unsigned int pass_scans;
@@ -58,6 +61,8 @@ struct entry {
 	uint32_t own_ms;		/* the kernel's period at the last decision */
 	struct threads kernel;
 	struct thread *asker;
+	const struct thread *brought;	/* was let ask sooner; NULL: none */
+	int64_t brought_run;
 	bool decided;
 	bool past_delay;
 };
@@ -168,7 +173,8 @@ static void expedite_sampling(struct numa_model *model)
 {
 	struct entry *entry = model->entry;
 
-	if (!entry->past_delay || !sampling_is_on(model->config))
+	if (!entry->past_delay || !sampling_is_on(model->config) ||
+	    !numa_credit_covers(&entry->credit, model->config->sampling_stride))
 		return;
 	entry->gap_ms = numa_sampling_gap(entry->gap_ms);
 	expedite(entry, entry->gap_ms);
@@ -179,12 +185,14 @@ static void full_begin(struct numa_model *model)
 	struct entry *entry = model->entry;
 
 	entry->sampling_now = false;
+	numa_credit_spend(&entry->credit, 1);
 	entry->scanned += model->config->mode == WHATIF_NUMA_VMA ?
 			  entry->resident / entry->scans : scan_pages(model->config);
 	if (entry->resample_passes) {
 		entry->gap_ms = 0;
 		expedite(entry, NUMA_GAP_MIN_MS);
-	} else if (entry->decision.period_ms < entry->own_ms) {
+	} else if (entry->decision.period_ms < entry->own_ms &&
+		   (!sampling_is_on(model->config) || numa_credit_covers(&entry->credit, 1))) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
 		expedite_sampling(model);
@@ -210,6 +218,7 @@ static void sampling_begin(struct numa_model *model)
 	entry->sample_armed += (double)entry->resident / entry->scans /
 			       entry->sampling.stride;
 	entry->sampling_now = true;
+	numa_credit_spend(&entry->credit, model->config->sampling_stride);
 	entry->sample_open = true;
 	expedite_sampling(model);
 	model->result->sampling_scans++;
@@ -239,6 +248,32 @@ static bool full_is_due(const struct numa_model *model, unsigned int scans)
 	return model->now >= entry->last_full + entry->decision.period_ms * NS_PER_MS * scans;
 }
 
+/* As credit_ask(). */
+static void credit_ask(struct numa_model *model)
+{
+	struct entry *entry = model->entry;
+	struct numa_ask ask = {
+		.ran_ms = entry->asker->period,
+		.own_ms = entry->asker->period,
+		.elapsed_ms = ms_of(model->now - entry->last_ask),
+		.brought = entry->brought,
+	};
+
+	if (entry->asker == entry->brought)
+		ask.ran_ms = ms_of(thread_run(entry->asker, model->now) - entry->brought_run);
+	entry->brought = NULL;
+	entry->last_ask = model->now;
+	numa_credit_ask(&entry->credit, &ask);
+}
+
+/* A policy's ask_for_scan(). */
+static void bring_forward(struct entry *entry, struct thread *thread, int64_t at, uint32_t ms)
+{
+	entry->brought = thread;
+	entry->brought_run = thread_run(thread, at);
+	threads_expedite(&entry->kernel, thread, at, ms);
+}
+
 /* A thread asks for a scan: as scan_decide().  Returns false where the scan is put off. */
 static bool scan_decide(struct numa_model *model, const struct scan *scan)
 {
@@ -246,6 +281,7 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 	bool begins = entry->begins, samples = sampling_is_on(model->config), full = true;
 
 	entry->expedite_ms = -1;
+	credit_ask(model);
 	entry->sample_open = entry->sample_open && entry->sampling_now;
 	if (begins)
 		pass_end(entry, model->now);
@@ -256,7 +292,10 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 	if (samples && !begins) {
 		full = entry->resample_passes || !entry->sampling_now;
 	} else if (samples) {
-		full = full_is_due(model, entry->scans);
+		full = full_is_due(model, entry->scans) &&
+		       (!entry->pass || entry->resample_passes ||
+			numa_credit_full(&entry->credit,
+					 (uint64_t)entry->decision.period_ms * entry->scans));
 	} else if (!full_is_due(model, 1)) {
 		model->result->postponed++;
 		return false;
@@ -265,8 +304,10 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 		full_begin(model);
 	else
 		sampling_begin(model);
-	if (full && (begins || !samples))
+	if (full && (begins || !samples)) {
 		entry->last_full = model->now;
+		numa_credit_pass(&entry->credit);
+	}
 	entry->pass_scans++;
 	entry->begins = entry->pass_scans % entry->scans == 0;
 	return true;
@@ -431,11 +472,11 @@ static int64_t scan_run(struct numa_model *model, long k)
 			break;
 		if (threads_fault(&entry->kernel, fault, time, part, &bounds) &&
 		    entry->expedite_ms >= 0) {
-			threads_expedite(&entry->kernel, thread, time, entry->expedite_ms);
+			bring_forward(entry, thread, time, entry->expedite_ms);
 			entry->expedite_ms = -1;
 		}
 		if (faults_add(model, fault, part, time))
-			threads_expedite(&entry->kernel, thread, time, 0);
+			bring_forward(entry, thread, time, 0);
 	}
 	if (!asker)
 		asker = threads_ask(&entry->kernel, space->last, &at);
@@ -462,6 +503,7 @@ static void space_replay(struct numa_model *model)
 	struct entry entry = {
 		.begun = space->scans[0].time,
 		.last_full = space->scans[0].time,
+		.last_ask = space->scans[0].time,
 		.last_window = space->scans[0].time,
 		.scans = 1,
 		.resident = space->scans[0].resident,

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * numa_credit_core_test.c - the account of scans
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/prandom.h>
+
+#include "../module/policy/numa/core_credit.c"
+
+#define CREDIT_STRIDE	16
+
+/* The kernel's own scan, by a thread that has run for its period of @own_ms. */
+static struct numa_ask own_ask(u32 own_ms, u32 elapsed_ms)
+{
+	return (struct numa_ask){ own_ms, own_ms, elapsed_ms, false };
+}
+
+/*
+ * A process of two threads that sleep for 6/7 of the time, as traced on 6.1: when a thread asks, in
+ * ms since the first ask; the period of a pass then.  The kernel makes the first three scans, the
+ * policy two of these, and then samples only.
+ */
+static void a_mostly_idle_process_has_a_pass_less(struct kunit *test)
+{
+	static const struct {
+		u32 elapsed_ms, ran_ms, own_ms, period_ms;
+		bool brought, full, covers;
+	} asks[] = {
+		{ 0, 1000, 1000, 1000, false, true, false },
+		{ 13952, 2000, 2000, 250, false, true, false },
+		/* By the clock the period of 5.2 s is over. */
+		{ 6552, 2600, 2600, 5200, false, false, true },
+		{ 3880, 507, 4000, 8000, true, false, true },
+		/* As is the period of 8 s here. */
+		{ 4860, 586, 4946, 8004, true, false, true },
+	};
+	struct numa_credit credit = { };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(asks); i++) {
+		const struct numa_ask ask = {
+			asks[i].ran_ms, asks[i].own_ms, asks[i].elapsed_ms, asks[i].brought,
+		};
+		/* Nothing was scanned before the first pass, so no period is asked for. */
+		u32 period_ms = i ? asks[i].period_ms : 0;
+
+		numa_credit_ask(&credit, &ask);
+		KUNIT_EXPECT_EQ_MSG(test, numa_credit_full(&credit, period_ms), asks[i].full,
+				    "ask %d", i);
+		if (asks[i].full)
+			numa_credit_pass(&credit);
+		numa_credit_spend(&credit, asks[i].full ? 1 : CREDIT_STRIDE);
+		/* Is the next sampling scan brought forward? */
+		KUNIT_EXPECT_EQ_MSG(test, numa_credit_covers(&credit, CREDIT_STRIDE),
+				    asks[i].covers, "ask %d", i);
+	}
+}
+
+/* A thread that never sleeps: full passes are as far apart as the clock says. */
+static void a_busy_process_runs_by_the_clock(struct kunit *test)
+{
+	const struct numa_ask own = own_ask(1000, 1000);
+	const struct numa_ask half = { 500, 1000, 500, true };
+	struct numa_credit credit = { };
+
+	numa_credit_ask(&credit, &own);
+	numa_credit_spend(&credit, 1);
+	numa_credit_pass(&credit);
+	numa_credit_ask(&credit, &own);
+	KUNIT_EXPECT_TRUE(test, numa_credit_full(&credit, 1000));
+	KUNIT_EXPECT_FALSE(test, numa_credit_full(&credit, 1001));
+	numa_credit_spend(&credit, CREDIT_STRIDE);
+	numa_credit_ask(&credit, &half);
+	KUNIT_EXPECT_FALSE(test, numa_credit_full(&credit, 1501));
+	/* 15/16 of a scan are left. */
+	KUNIT_EXPECT_FALSE(test, numa_credit_full(&credit, 1500));
+	numa_credit_spend(&credit, CREDIT_STRIDE);
+	numa_credit_ask(&credit, &half);
+	/* Two halves make a scan of the kernel's. */
+	KUNIT_EXPECT_TRUE(test, numa_credit_full(&credit, 2000));
+	KUNIT_EXPECT_EQ(test, credit.saved, 2 * NUMA_CREDIT_SCAN - 2 * NUMA_CREDIT_SCAN / 16);
+	numa_credit_pass(&credit);
+	KUNIT_EXPECT_FALSE(test, numa_credit_full(&credit, 1));
+}
+
+/* Bounds of the account. */
+static void the_account_has_bounds(struct kunit *test)
+{
+	const struct numa_ask never_ran = { 0, 0, 0, true };
+	struct numa_ask ask = own_ask(1000, 60000);
+	struct numa_credit credit = { };
+	int i;
+
+	KUNIT_EXPECT_FALSE(test, numa_credit_covers(&credit, 1));
+	KUNIT_EXPECT_FALSE(test, numa_credit_covers(&credit, U32_MAX));
+	/* Scans that must be made empty the account, and leave no debt. */
+	numa_credit_spend(&credit, 1);
+	KUNIT_EXPECT_EQ(test, credit.saved, 0U);
+	/* A period of 0 divides nothing: the kernel scans at each tick. */
+	numa_credit_ask(&credit, &never_ran);
+	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_SCAN);
+	for (i = 0; i < 99; i++)
+		numa_credit_ask(&credit, &ask);
+	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_MAX);
+	KUNIT_EXPECT_EQ(test, credit.busy_ms, 99000U);
+	/* No more CPU time than time; and busy_ms does not wrap. */
+	ask = own_ask(U32_MAX, U32_MAX);
+	numa_credit_ask(&credit, &ask);
+	KUNIT_EXPECT_EQ(test, credit.busy_ms, U32_MAX);
+	ask = own_ask(U32_MAX, 7);
+	numa_credit_pass(&credit);
+	numa_credit_ask(&credit, &ask);
+	KUNIT_EXPECT_EQ(test, credit.busy_ms, 7U);
+}
+
+/*
+ * Whatever is asked for: scans that the account covers are never more than the kernel's own would
+ * have been.
+ */
+static void never_more_than_the_kernel(struct kunit *test)
+{
+	struct numa_credit credit = { };
+	struct rnd_state rnd;
+	u64 kernel = 0, made = 0;
+	int i;
+
+	prandom_seed_state(&rnd, 11);
+	for (i = 0; i < 20000; i++) {
+		u32 own = 100 + prandom_u32_state(&rnd) % 4000;
+		bool brought = prandom_u32_state(&rnd) % 4;
+		u32 ran = brought ? prandom_u32_state(&rnd) % own : own;
+		u32 stride = prandom_u32_state(&rnd) % 3 ? CREDIT_STRIDE : 1;
+		const struct numa_ask ask = { ran, own, ran, brought };
+
+		numa_credit_ask(&credit, &ask);
+		kernel += (u64)ran * NUMA_CREDIT_SCAN / own;
+		if (numa_credit_covers(&credit, stride)) {
+			numa_credit_spend(&credit, stride);
+			made += NUMA_CREDIT_SCAN / stride;
+		}
+		KUNIT_ASSERT_LE(test, made, kernel);
+	}
+	/* And not far fewer. */
+	KUNIT_EXPECT_GT(test, made, kernel / 3);
+}
+
+static struct kunit_case numa_credit_core_cases[] = {
+	KUNIT_CASE(a_mostly_idle_process_has_a_pass_less),
+	KUNIT_CASE(a_busy_process_runs_by_the_clock),
+	KUNIT_CASE(the_account_has_bounds),
+	KUNIT_CASE(never_more_than_the_kernel),
+	{ }
+};
+
+static struct kunit_suite numa_credit_core_suite = {
+	.name = "livemm_numa_credit_core",
+	.test_cases = numa_credit_core_cases,
+};
