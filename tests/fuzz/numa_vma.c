@@ -5,6 +5,7 @@
 #include "input.h"
 
 #include "policy/numa/core_alarm.c"
+#include "policy/numa/core_credit.c"
 #include "policy/numa/core_sample.c"
 #include "policy/numa/core_vma.c"
 
@@ -153,20 +154,64 @@ static void alarms(struct input *input)
 	}
 }
 
+/* Scans that the account covers are never more than the kernel's own would have been. */
+static void credits(struct input *input)
+{
+	u64 kernel = 0, made = 0, busy = 0;
+	struct numa_credit credit = { };
+
+	while (input->left) {
+		struct numa_ask ask = {
+			.ran_ms = take(input, 2),
+			.own_ms = take(input, 2),
+			.elapsed_ms = take(input, 2),
+			.brought = take_bool(input),
+		};
+		u32 stride = take_within(input, 1, 512), ran = min(ask.ran_ms, ask.elapsed_ms);
+
+		numa_credit_ask(&credit, &ask);
+		kernel += ask.brought && ran < ask.own_ms ?
+			  (u64)ran * NUMA_CREDIT_SCAN / ask.own_ms : NUMA_CREDIT_SCAN;
+		busy += ran;
+		MUST(credit.busy_ms, ==, busy);
+		MUST(credit.saved, <=, NUMA_CREDIT_MAX);
+		MUST(credit.part, <, NUMA_CREDIT_SCAN);
+		MUST_BE(!numa_credit_covers(&credit, 1) || numa_credit_covers(&credit, stride));
+		if (numa_credit_full(&credit, take(input, 3))) {
+			MUST_BE(numa_credit_covers(&credit, 1));
+			numa_credit_pass(&credit);
+			busy = 0;
+			stride = 1;
+		} else if (take_bool(input)) {
+			/* After an alarm, whatever the account says. */
+			numa_credit_spend(&credit, 1);
+			continue;
+		} else if (!numa_credit_covers(&credit, stride)) {
+			continue;
+		}
+		numa_credit_spend(&credit, stride);
+		made += NUMA_CREDIT_SCAN / stride;
+		MUST(made, <=, kernel);
+	}
+}
+
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
 
-	switch (take_within(&input, 0, 2)) {
+	switch (take_within(&input, 0, 3)) {
 	case 0:
 		scans(&input);
 		break;
 	case 1:
 		samples(&input);
 		break;
-	default:
+	case 2:
 		alarms(&input);
+		break;
+	default:
+		credits(&input);
 	}
 	return 0;
 }
