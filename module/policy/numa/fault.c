@@ -119,6 +119,16 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	ask_for_scan(entry, mm, 0);
 }
 
+/*
+ * Will this fault have the kernel judge the last scan, once we return?  The kernel then changes the
+ * thread's period, and mm->numa_next_scan: who asks before that asks a whole period late.
+ */
+static bool period_may_change(const struct task_struct *task, const struct mm_struct *mm)
+{
+	return task->numa_scan_seq != READ_ONCE(mm->numa_scan_seq) &&
+	       time_after(jiffies, task->numa_migrate_retry);
+}
+
 static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 				  struct numa_slot *slot, enum numa_class class, int promoted)
 {
@@ -133,6 +143,7 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 	/* Faults of the scan before do not count: wait until the kernel has begun this scan. */
 	if (test_bit(NUMA_NOTICE_EXPEDITE, &entry->notice) &&
 	    time_after(READ_ONCE(mm->numa_next_scan), jiffies) &&
+	    !period_may_change(current, mm) &&
 	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice)) {
 		lmm_count(&lmm_numa_policy, COUNT_EXPEDITED, 1);
 		ask_for_scan(entry, mm, READ_ONCE(entry->expedite_ms));
