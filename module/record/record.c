@@ -9,7 +9,7 @@
  *
  * A recording lasts as long as the process that has written 1 to the file `record` of debugfs keeps
  * the file open.  The kernel closes the files of a process that is killed, so nothing stays armed.
- * A worker ends the recording: whoever closes the file does not wait for a lock.
+ * A worker ends the recording: whoever closes the file waits for the worker, 10 s at most.
  * The tracepoints themselves arm nothing: their callbacks run under event_mutex, which loading a
  * livepatch module takes.
  *
