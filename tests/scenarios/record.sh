@@ -89,14 +89,14 @@ shows "whatif --json" "(d['recorded']['crossed'], d['predicted']['crossed'], d['
 
 # A task hangs and holds the control mutex: whoever records can exit, and can be killed.
 gone() { ! grep -q '^State:[[:space:]]*[RSD]' "/proc/$1/status" 2>/dev/null; }
-holds() { gives Y cat /sys/module/lmm_hold/parameters/holds; }
+mutex_held() { gives Y cat /sys/module/lmm_hold/parameters/holds; }
 keeper_start() {
 	rm -f /run/over
 	sh -c 'exec 9<>"$1"; printf 1 >&9; until [ -e /run/over ]; do sleep 0.1; done' sh "$LMM_DBG/record" &
 	keeper=$!
 	need wait_for 60 recording
 	need insmod "$LMM_MODDIR/lmm_hold.ko"
-	need wait_for 10 holds
+	need wait_for 10 mutex_held
 }
 keeper_start
 touch /run/over
