@@ -129,6 +129,7 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	entry->scans = numa_scans_of_pass(entry->resident, scan_mib << (20 - PAGE_SHIFT));
 	entry->last_window = jiffies;
 	numa_settings_per_scan(&settings, entry->scans, scan_mib);
+	entry->longest_ms = settings.period_max_ms;
 	threads_look(entry, settings.min_faults);
 	facts = (struct numa_facts){
 		.pass = entry->pass,
@@ -177,10 +178,13 @@ static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *ru
 	expedite(entry, entry->gap_ms);
 }
 
-/* Mode period makes no scan besides those of the kernel's kind, so keeps no account. */
-static bool sooner_is_covered(const struct numa_mm *entry, const struct numa_rules *rules)
+/*
+ * Does the account not count?  Mode period makes no scan besides those of the kernel's kind; and a
+ * longest period below the kernel's asks for more scans than the kernel's.
+ */
+static bool not_on_account(const struct numa_mm *entry, const struct numa_rules *rules)
 {
-	return !sampling_is_on(rules) || numa_credit_covers(&entry->credit, 1);
+	return !sampling_is_on(rules) || entry->longest_ms < entry->own_ms;
 }
 
 static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
@@ -195,7 +199,7 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 		entry->gap_ms = 0;
 		expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
-		   sooner_is_covered(entry, rules)) {
+		   (not_on_account(entry, rules) || numa_credit_covers(&entry->credit, 1))) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
 		/* With more scans in a pass, the next scan belongs to the same pass. */
@@ -272,7 +276,8 @@ static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 }
 
 /* The kind of the next scan, in mode vma with sampling; @begins: the scan begins a pass. */
-static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
+static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
+				   const struct numa_rules *rules)
 {
 	u64 period = (u64)entry->decision.period_ms * entry->scans;
 
@@ -281,7 +286,8 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 	/* The first pass, and those after an alarm, are made whatever the account says. */
 	if (!entry->pass || READ_ONCE(entry->resample_passes))
 		return NUMA_SCAN_FULL;
-	return full_is_due(entry, entry->scans) && numa_credit_full(&entry->credit, period) ?
+	return full_is_due(entry, entry->scans) &&
+	       (not_on_account(entry, rules) || numa_credit_full(&entry->credit, period)) ?
 	       NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
 }
 
@@ -365,7 +371,7 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	    !time_before(jiffies, entry->last_window + msecs_to_jiffies(NUMA_WINDOW_MS)))
 		window_end(entry, mm, task, rules);
 	if (sampling_is_on(rules)) {
-		kind = kind_of(entry, begins);
+		kind = kind_of(entry, begins, rules);
 	} else if (!full_is_due(entry, 1)) {
 		postpone(entry, mm, asked);
 		return;

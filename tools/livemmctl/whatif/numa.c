@@ -63,6 +63,7 @@ struct entry {
 	struct thread *asker;
 	const struct thread *brought;	/* was let ask sooner; NULL: none */
 	int64_t brought_run;
+	uint32_t longest_ms;
 	bool decided;
 	bool past_delay;
 };
@@ -137,6 +138,7 @@ static void window_end(struct numa_model *model, const struct scan *scan)
 	entry->scans = numa_scans_of_pass(entry->resident, scan_pages(model->config));
 	entry->last_window = model->now;
 	numa_settings_per_scan(&settings, entry->scans, model->config->scan_size_mb);
+	entry->longest_ms = settings.period_max_ms;
 	if (scan->threads > 1)
 		threads_look(entry, settings.min_faults);
 	facts = (struct numa_facts){
@@ -180,6 +182,11 @@ static void expedite_sampling(struct numa_model *model)
 	expedite(entry, entry->gap_ms);
 }
 
+static bool not_on_account(const struct numa_model *model)
+{
+	return !sampling_is_on(model->config) || model->entry->longest_ms < model->entry->own_ms;
+}
+
 static void full_begin(struct numa_model *model)
 {
 	struct entry *entry = model->entry;
@@ -192,7 +199,7 @@ static void full_begin(struct numa_model *model)
 		entry->gap_ms = 0;
 		expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
-		   (!sampling_is_on(model->config) || numa_credit_covers(&entry->credit, 1))) {
+		   (not_on_account(model) || numa_credit_covers(&entry->credit, 1))) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
 		expedite_sampling(model);
@@ -293,7 +300,7 @@ static bool scan_decide(struct numa_model *model, const struct scan *scan)
 		full = entry->resample_passes || !entry->sampling_now;
 	} else if (samples) {
 		full = full_is_due(model, entry->scans) &&
-		       (!entry->pass || entry->resample_passes ||
+		       (!entry->pass || entry->resample_passes || not_on_account(model) ||
 			numa_credit_full(&entry->credit,
 					 (uint64_t)entry->decision.period_ms * entry->scans));
 	} else if (!full_is_due(model, 1)) {
