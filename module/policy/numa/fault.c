@@ -87,6 +87,21 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 		cmpxchg(&mm->numa_next_scan, next, want ?: 1);
 	if (task->node_stamp > stamp)
 		task->node_stamp = stamp;
+	WRITE_ONCE(entry->brought_to, want ?: 1);
+	set_bit(NUMA_NOTICE_KEEP, &entry->notice);
+}
+
+/*
+ * Each thread whose first faults after a scan were all remote has the kernel put mm->numa_next_scan
+ * off.  The thread that was let ask sooner would then ask in vain, and again a whole period later.
+ */
+static void keep_brought(struct numa_mm *entry, struct mm_struct *mm)
+{
+	unsigned long next = READ_ONCE(mm->numa_next_scan);
+	unsigned long want = READ_ONCE(entry->brought_to);
+
+	if (time_after(next, want))
+		cmpxchg(&mm->numa_next_scan, next, want);
 }
 
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
@@ -140,6 +155,8 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 	}
 	if (test_bit(NUMA_NOTICE_SAMPLE, &entry->notice))
 		sample_fault(entry, mm, class);
+	if (test_bit(NUMA_NOTICE_KEEP, &entry->notice))
+		keep_brought(entry, mm);
 	/* Faults of the scan before do not count: wait until the kernel has begun this scan. */
 	if (test_bit(NUMA_NOTICE_EXPEDITE, &entry->notice) &&
 	    time_after(READ_ONCE(mm->numa_next_scan), jiffies) &&

@@ -112,6 +112,7 @@ enum numa_scan_kind {
 /* Bits of numa_mm.notice: work for the next hint faults besides counting. */
 #define NUMA_NOTICE_SAMPLE	0	/* count the faults of a sampling scan */
 #define NUMA_NOTICE_EXPEDITE	1	/* bring the next scan forward */
+#define NUMA_NOTICE_KEEP	3	/* the next scan was brought forward, and stays so */
 #define NUMA_NOTICE_PROMOTE	2	/* count promoted pages; mode promote only, and always */
 
 /**
@@ -131,6 +132,7 @@ enum numa_scan_kind {
  * @sample_left: faults of the sample that are still to come
  * @sample_remote: remote faults of the sample
  * @expedite_ms: time from the decision to the next scan
+ * @brought_to: time in jiffies that the next scan was last brought forward to
  * @brought_run: CPU time of that thread then, in ns
  * @brought_pid: thread that was last let ask sooner, since the last decision; 0: none
  * @lock: protects the members that follow, and the periods of slots; taken in process context
@@ -189,6 +191,7 @@ struct numa_mm {
 	atomic_t sample_left;
 	atomic_t sample_remote;
 	u32 expedite_ms;
+	unsigned long brought_to;
 	u64 brought_run;
 	pid_t brought_pid;
 
