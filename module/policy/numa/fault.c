@@ -83,12 +83,13 @@ static void ask_for_scan(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 		return;
 	WRITE_ONCE(entry->brought_run, task->se.sum_exec_runtime);
 	WRITE_ONCE(entry->brought_pid, task->pid);
+	WRITE_ONCE(entry->brought_to, want ?: 1);
+	/* Before the scan may begin, which clears the bit. */
+	set_bit(NUMA_NOTICE_KEEP, &entry->notice);
 	if (time_after(next, want))
 		cmpxchg(&mm->numa_next_scan, next, want ?: 1);
 	if (task->node_stamp > stamp)
 		task->node_stamp = stamp;
-	WRITE_ONCE(entry->brought_to, want ?: 1);
-	set_bit(NUMA_NOTICE_KEEP, &entry->notice);
 }
 
 /*

@@ -112,8 +112,8 @@ enum numa_scan_kind {
 /* Bits of numa_mm.notice: work for the next hint faults besides counting. */
 #define NUMA_NOTICE_SAMPLE	0	/* count the faults of a sampling scan */
 #define NUMA_NOTICE_EXPEDITE	1	/* bring the next scan forward */
-#define NUMA_NOTICE_KEEP	3	/* the next scan was brought forward, and stays so */
 #define NUMA_NOTICE_PROMOTE	2	/* count promoted pages; mode promote only, and always */
+#define NUMA_NOTICE_KEEP	3	/* the next scan was brought forward, and stays so */
 
 /**
  * struct numa_mm - the entry of an address space
