@@ -13,6 +13,7 @@ import errno
 import itertools
 import mmap
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -198,13 +199,20 @@ BALANCING = {"/proc/sys/kernel/numa_balancing": "1",
              "/sys/kernel/debug/sched/numa_balancing/scan_delay_ms": "100"}
 
 
+# The kernel switches a static key for this file without a lock: of two steps that write at once,
+# one may find the key half on, and the kernel warns (static_key_disable_cpuslocked()).
+UNLOCKED = "/proc/sys/kernel/numa_balancing"
+_unlocked = threading.Lock()
+
+
 def draw_setting(rnd: Random, machine: Machine) -> list[str]:
     file = rnd.choice(list(SETTINGS))
     return [file, rnd.choice(list(SETTINGS[file]))]
 
 
 def run_setting(guest: Guest, file: str, value: str) -> None:
-    write(Path(file), value, KERNEL_REFUSALS)
+    with _unlocked if file == UNLOCKED else contextlib.nullcontext():
+        write(Path(file), value, KERNEL_REFUSALS)
     guest.count("setting")
 
 
