@@ -342,7 +342,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
  * type the block gets afterwards.  Now the type that the block is to get must be set before the
  * isolation ends, under zone->lock: the function that sets the type also sets the bit of the
  * isolation, but neither moves free pages nor counts the block as isolated.  Before, there is
- * nothing to set.
+ * nothing to set, and no lmm_block_retype().
  * Upstream 7a3324eb66f6 ("mm/page_isolation: remove migratetype from
  * undo_isolate_page_range()") and d1554fb63020 ("mm/page_isolation: remove migratetype
  * parameter from more functions"), 6.17.
@@ -368,7 +368,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
 #define LMM_RETYPE_SYMBOL	undo_isolate_page_range
 #define LMM_RETYPE_ARGS		LMM_RELEASE_ARGS
-#define lmm_block_retype(call, pfn, type)	do { } while (0)
 #endif
 
 /*

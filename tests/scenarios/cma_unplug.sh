@@ -20,7 +20,6 @@ blocks() {
 online() { blocks | while read -r _block; do cat "$_block/state"; done | grep -c online; }
 removed() { [ -z "$(blocks)" ]; }
 moving() { grown "$1" counter balanced cma; }
-free_mib() { echo $((($(meminfo MemFree) - $(meminfo CmaFree)) / 1024)); }
 
 # fill_up NAME MIB: the owner has its memory while a process takes all but so much of the rest, and
 # gives the memory back.
@@ -30,7 +29,7 @@ fill_up() {
 		pieces=$((pieces + 1))
 	done
 	check "$1: the owner has its memory: $pieces of 15 pieces" test "$pieces" -ge 12
-	hog_hold $(($(free_mib) - $2))
+	hog_hold $(($(regular_free) - $2))
 	while [ "$pieces" -gt 0 ] && give reserved 4096; do
 		pieces=$((pieces - 1))
 	done

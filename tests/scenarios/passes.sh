@@ -12,19 +12,6 @@
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 . "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
 
-# Send $1 times 64 KiB from CPU 0 to CPU 1; a page each 4096 bytes.
-send() {
-	taskset -c 0 dd if=/dev/zero bs=64k count="$1" 2>/dev/null |
-		taskset -c 1 dd of=/dev/null bs=64k 2>/dev/null
-}
-
-# Pages over zone->lock for each thousand that are sent.
-measure() {
-	_hits=$(hits)
-	send "$1"
-	echo $((($(hits) - _hits) * 1000 / ($1 * 16)))
-}
-
 # Lists that two processes have raised, and that give back while the pipe is in use.
 passes() {
 	"$LMM_ROOT/build/bench/pagetouch" -w 64 -r 4 -p 2 >/dev/null
@@ -33,15 +20,15 @@ passes() {
 }
 
 need lmm_load
-measure 256 >/dev/null
-base=$(measure 1024)
+sent 256 >/dev/null
+base=$(sent 1024)
 # However slow the machine is, what is on its way is not taken for old.
 need write_to "$zonelock/config" "enabled=1 max_age_ms=10000"
-measure 256 >/dev/null
-alone=$(measure 2048)
+sent 256 >/dev/null
+alone=$(sent 2048)
 need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=500"
-measure 1024 >/dev/null
-both=$(measure 2048)
+sent 1024 >/dev/null
+both=$(sent 2048)
 note "pages over zone->lock, of 1000 sent: stock $base, zonelock $alone, both $both"
 check "zonelock brings them under a tenth of stock" test $((alone * 10)) -lt "$base"
 check "so do both" test $((both * 10)) -lt "$base"

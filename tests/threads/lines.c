@@ -6,8 +6,7 @@
  * the functions that are called, and keeps for each cache line who has a copy.  CPUs take turns, so
  * no CPU waits for a lock: what grows with the number of CPUs is the number of lines.
  *
- * Half of the CPUs free pages and half allocate, each with its own neighbour in mind.  All share
- * one zone, in caches of eight CPUs.
+ * Half of the CPUs free pages and half allocate.  All share one zone, in caches of eight CPUs.
  *
  * Prints a line a machine, then a line a check, "ok NAME" or "not ok NAME".
  */
@@ -22,7 +21,6 @@
 #define CACHE_CPUS	8
 #define BATCH		63	/* pages of a drain: pcp->batch of large zones */
 #define TURNS		64	/* of each CPU, counted */
-#define MOST_PAGES	((TURNS + 1) * BATCH * MOST_CPUS)
 #define LINE		64
 #define LINES		BIT(22)	/* places in the table of lines, a power of two */
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
-from ab.doubles import toml
+from ab.doubles import gated, toml
 from conftest import Ctl, environment
 from fake_tree import FakeHost
 from livemmctl import docs
@@ -36,8 +36,9 @@ GIVEN = {
     "model compare": "FOLDER/none.csv",
     "model scale": "--blocks 0.1 --holds 0.01 --cpus 8",
     "record": "-o FOLDER/host.rec", "whatif": "FOLDER/none.rec",
-    "rollout advance": "FOLDER/gated.toml FOLDER/none.jsonl --key FOLDER/key --publish FOLDER/d",
-    "rollout halt": "FOLDER/gated.toml --key FOLDER/key --publish FOLDER/d",
+    "rollout advance": "FOLDER/gated.toml FOLDER/none.jsonl --key FOLDER/key "
+                       "--publish FOLDER/decision",
+    "rollout halt": "FOLDER/gated.toml --key FOLDER/key --publish FOLDER/decision",
     "rollout plan": "FOLDER/gated.toml", "rollout replay": "FOLDER/gated.toml FOLDER/none.jsonl",
     "rollout status": "FOLDER/gated.toml FOLDER/none.jsonl",
 }
@@ -63,18 +64,7 @@ block = "10m"
 washout = "1m"
 seed = 1
 """), encoding="utf-8")
-    (top / "gated.toml").write_text(toml("""\
-mode = "host"
-start = 2027-01-15T08:00:00Z
-duration = "14d"
-""", f"""\
-[ramp]
-percent = [1, 5, 100]
-every = "1d"
-[gate]
-decision = "{top}/d"
-signers = "{top}/signers"
-""", metric="margin_pct = 2"), encoding="utf-8")
+    (top / "gated.toml").write_text(gated(top), encoding="utf-8")
     return top
 
 

@@ -111,6 +111,7 @@ static bool may_keep(const struct pageblock_zone *pz, unsigned long pfn)
  * zone->lock, and whoever reads the type of the block sees an isolated block all the time.  A block
  * that is isolated no longer is left alone: its free pages are on other lists.
  */
+#ifdef lmm_block_retype
 static void block_retype(unsigned long pfn, int type)
 {
 	struct zone *zone = page_zone(pfn_to_page(pfn));
@@ -121,6 +122,11 @@ static void block_retype(unsigned long pfn, int type)
 		lmm_block_retype(KCALL(block_retype), pfn, type);
 	spin_unlock_irqrestore(&zone->lock, flags);
 }
+#else
+static void block_retype(unsigned long pfn, int type)
+{
+}
+#endif
 
 /* End the isolation of blocks that were movable before. */
 static void range_release(unsigned long pfn, unsigned long end)

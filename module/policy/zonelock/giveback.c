@@ -252,6 +252,22 @@ static bool any_stocked(void)
 	return false;
 }
 
+/**
+ * zonelock_took() - pages that CPUs take of a depot in max_age
+ * @zz: the depot's zone
+ * @taken: pages taken since this was last reckoned
+ *
+ * Context: any.
+ * Return: pages.
+ */
+unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken)
+{
+	unsigned long part = max(READ_ONCE(zonelock.max_age) / DEPOT_WORTH_TIMES, 1UL);
+
+	return depot_took(READ_ONCE(zz->took), taken,
+			  (jiffies - READ_ONCE(zz->reckoned)) / part);
+}
+
 static void worth_reckon(struct zonelock_zone *zz)
 {
 	unsigned long now = jiffies, taken;

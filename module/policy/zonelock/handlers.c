@@ -59,22 +59,6 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 				READ_ONCE(zz->worth));
 }
 
-/**
- * zonelock_took() - pages that CPUs take of a depot in max_age
- * @zz: the depot's zone
- * @taken: pages taken since this was last reckoned
- *
- * Context: any.
- * Return: pages.
- */
-unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken)
-{
-	unsigned long part = max(READ_ONCE(zonelock.max_age) / DEPOT_WORTH_TIMES, 1UL);
-
-	return depot_took(READ_ONCE(zz->took), taken,
-			  (jiffies - READ_ONCE(zz->reckoned)) / part);
-}
-
 /* Queue a pass.  Under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
 static void kick(struct zonelock_zone *zz)
 {
@@ -161,15 +145,21 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	return cut;
 }
 
+static enum depot_verdict verdict_of(struct zone *zone, struct per_cpu_pages *pages,
+				     unsigned int count, struct depot_view *view)
+{
+	zonelock_view(zone, view);
+	view->disabled = !lmm_pageset_read(pages).high;
+	return depot_judge(view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
+}
+
+/* The same for a drain: counts a refusal. */
 static enum depot_verdict judge(struct zone *zone, struct per_cpu_pages *pages,
 				unsigned int count)
 {
-	enum depot_verdict verdict;
 	struct depot_view view;
+	enum depot_verdict verdict = verdict_of(zone, pages, count, &view);
 
-	zonelock_view(zone, &view);
-	view.disabled = !lmm_pageset_read(pages).high;
-	verdict = depot_judge(&view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
 	if (verdict == DEPOT_STORE)
 		return verdict;
 	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_DISABLED + verdict - DEPOT_DISABLED, 1);
@@ -284,21 +274,18 @@ static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, un
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int batch = READ_ONCE(pages->batch);
-	unsigned int stored = 0, last;
+	unsigned int cut, last, stored = 0;
 	struct depot_view view;
+	unsigned long took;
 	LIST_HEAD(some);
 
 	if (time_before(jiffies, READ_ONCE(zz->asked_at) + READ_ONCE(zonelock.max_age)))
 		return 0;
+	took = zonelock_took(zz, atomic_long_read(&zz->depot.taken));
 	do {
-		unsigned long took = zonelock_took(zz, atomic_long_read(&zz->depot.taken));
-		unsigned int cut;
-
-		zonelock_view(zone, &view);
-		view.disabled = !lmm_pageset_read(pages).high;
-		cut = min3(depot_wants(took, view.held), (unsigned long)most - stored,
-			   (unsigned long)DEPOT_BATCH_MAX);
-		if (cut < batch || depot_judge(&view, cut) != DEPOT_STORE ||
+		cut = min3(depot_wants(took, atomic_long_read(&zz->depot.pages)),
+			   (unsigned long)most - stored, (unsigned long)DEPOT_BATCH_MAX);
+		if (cut < batch || verdict_of(zone, pages, cut, &view) != DEPOT_STORE ||
 		    !depot_has_room(&zz->depot, smp_processor_id()))
 			break;
 		cut = cut_tail(&pages->lists[migratetype], cut, &some);

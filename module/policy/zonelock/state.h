@@ -105,9 +105,9 @@ static inline struct zonelock_zone *zonelock_of(const struct zone *zone)
 }
 
 void zonelock_view(struct zone *zone, struct depot_view *view);
-unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken);
 void zonelock_close(struct zone *zone);
 
+unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken);
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
 unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
 void zonelock_pass(struct work_struct *work);

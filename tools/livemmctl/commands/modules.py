@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl load, livemmctl unload"""
 
+from collections.abc import Callable
+
 import click
 
 from livemmctl import modules
@@ -8,22 +10,20 @@ from livemmctl.app import App, Seconds, command
 from livemmctl.control import is_loaded
 from livemmctl.profile.defaults import learn
 
-_limit = click.option(
-    "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
-    show_default=True, metavar="SECONDS", help="How long to wait for a livepatch transition.",
-)
-_limit_of_all = click.option(
-    "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
-    show_default=True, metavar="SECONDS",
-    help="How long to wait for rmmod and livepatch transitions, all in all.",
-)
+
+def _limit(words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option of a time; `words` say what may take so long."""
+    return click.option(
+        "-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=60.0,
+        show_default=True, metavar="SECONDS", help=f"How long to wait for {words}.",
+    )
 
 
 @command(
     ("livemmctl load", "load the module; every policy is off unless modprobe.d says otherwise"),
     ("livemmctl load --off", "load the module, but refuse every policy"),
 )
-@_limit
+@_limit("a livepatch transition")
 @click.option("--off", is_flag=True, help="Load with every policy refused (livemm.off=1).")
 def load(app: App, limit_s: float, off: bool) -> None:
     """Load livemm by modprobe, and wait until no livepatch of livemm is in transition.
@@ -41,7 +41,7 @@ def load(app: App, limit_s: float, off: bool) -> None:
     ("livemmctl unload", "back to the kernel as it was before"),
     ("livemmctl unload -t 10", "give up after ten seconds; run the command again later"),
 )
-@_limit_of_all
+@_limit("rmmod and livepatch transitions, all in all")
 def unload(app: App, limit_s: float) -> None:
     """Switch every policy off, then the livepatches, and unload all modules.
 

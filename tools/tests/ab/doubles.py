@@ -158,6 +158,22 @@ source = "vmstat:pgfault"
 {metrics}"""
 
 
+def gated(folder: Path, metric: str = "margin_pct = 2") -> str:
+    """A rollout's file; the decision and the signers are in `folder`."""
+    return toml("""\
+mode = "host"
+start = 2027-01-15T08:00:00Z
+duration = "14d"
+""", f"""\
+[ramp]
+percent = [1, 5, 100]
+every = "1d"
+[gate]
+decision = "{folder}/decision"
+signers = "{folder}/signers"
+""", metric=metric)
+
+
 def experiment(mode: str = "switchback", **over: Any) -> Experiment:
     """The same, read."""
     return parse_experiment(table(mode, **over), "trial.toml", "d1", Path("/nonexistent"), Host())

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from ab import fleet as rates
-from ab.doubles import START_S, World, be_quick, experiment, toml
+from ab.doubles import START_S, World, be_quick, experiment, gated
 from conftest import Ctl
 from fake_tree import FakeHost
 from livemmctl.ab.analyse import Report
@@ -360,29 +360,13 @@ def test_a_gate_needs_a_ramp_and_a_whole_path() -> None:
 # ---- the command
 
 
-def text_of(folder: Path, metric: str = "margin_pct = 2") -> str:
-    """A rollout's file; the decision and the signers are in `folder`."""
-    return toml("""\
-mode = "host"
-start = 2027-01-15T08:00:00Z
-duration = "14d"
-""", f"""\
-[ramp]
-percent = [1, 5, 100]
-every = "1d"
-[gate]
-decision = "{folder}/decision"
-signers = "{folder}/signers"
-""", metric=metric)
-
-
 @pytest.fixture
 def file(tmp_path: Path, keys: Path) -> Path:
     for name in ("signers", "key"):
         (tmp_path / name).write_bytes((keys / name).read_bytes())
         (tmp_path / name).chmod(0o600)
     made = tmp_path / "trial.toml"
-    made.write_text(text_of(tmp_path), encoding="utf-8")
+    made.write_text(gated(tmp_path), encoding="utf-8")
     return made
 
 
@@ -457,7 +441,7 @@ def test_a_replay_of_a_journal(ctl: Ctl, tmp_path: Path) -> None:
     made = rates.fleet_experiment()
     fleet = rates.machines(made, 300, -0.05, 3)
     journal.write_text("\n".join(rates.journal_lines(made, fleet, 600)) + "\n", encoding="utf-8")
-    file.write_text(text_of(tmp_path, 'margin_pct = 2\nbetter = "more"'), encoding="utf-8")
+    file.write_text(gated(tmp_path, 'margin_pct = 2\nbetter = "more"'), encoding="utf-8")
     data = ctl("rollout", "replay", str(file), str(journal), "--json").data()
     last = data["decisions"][-1]
     assert last["what"] == HALT
@@ -518,7 +502,7 @@ def test_a_page_shows_where_a_rollout_is(ctl: Ctl, tmp_path: Path) -> None:
     made = rates.fleet_experiment()
     journal.write_text("\n".join(rates.journal_lines(
         made, rates.machines(made, 100, 0.0, 3), 600)) + "\n", encoding="utf-8")
-    file.write_text(text_of(tmp_path), encoding="utf-8")
+    file.write_text(gated(tmp_path), encoding="utf-8")
     assert ctl("rollout", "status", str(file), str(journal), "--html", str(page)).status == Exit.OK
     text = page.read_text(encoding="utf-8")
     for words in ("<h2>Ramp</h2>", "<h2>Guards</h2>", 'aria-label="The ramp"', "At each look"):
