@@ -54,6 +54,8 @@ def rollout() -> None:
 _command = partial(command, of=rollout)
 #: Looks of a replay: enough to see when something is decided, in seconds of computing.
 REPLAY_LOOKS = 100
+#: How long whoever publishes may take to sign and to write, and how often to look, in seconds.
+LOCK_S, LOCK_LOOK_S = 30.0, 0.1
 _publish = click.option(
     "--publish", type=FILE, required=True, metavar="FILE",
     help="Where the decision is published: what the hosts read, or what a web server shows them.")
@@ -191,13 +193,33 @@ def replay(app: App, experiment: Path, **data: Any) -> None:
 
 @contextmanager
 def _alone(publish: Path) -> Iterator[None]:
-    """Be the only one that publishes here: no decision overwrites a halt that came meanwhile."""
+    """Be the only one that publishes here: no decision overwrites a halt that came meanwhile.
+
+    Raises CtlError where somebody else, such as a stopped process, keeps the lock.
+    """
     with ExitStack() as ends:
         with os_errors(f"cannot use {publish.parent}"):
             folder = os.open(publish.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             ends.callback(os.close, folder)
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            _lock(folder, publish)
         yield
+
+
+def _lock(folder: int, publish: Path) -> None:
+    """Lock the folder of `publish`.  Raises CtlError after LOCK_S, and OSError."""
+    end = time.monotonic() + LOCK_S
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise CtlError(
+                    f"nothing is published: another process has held the lock of {publish.parent}"
+                    f" for {LOCK_S:g} s", Exit.TIMEOUT,
+                    "lslocks names the process; end the process, and try again"
+                ) from None
+        time.sleep(LOCK_LOOK_S)
 
 
 def _write(

@@ -2,6 +2,7 @@
 """Rollouts: decisions that are believed, hosts that follow them, and fleets that are halted."""
 
 import contextlib
+import fcntl
 import json
 import os
 import socket
@@ -480,6 +481,23 @@ def test_advance_and_halt_publish(ctl: Ctl, file: Path, tmp_path: Path) -> None:
     assert ctl("rollout", "halt", str(file), *words, "-m", "a fault").status == Exit.OK
     found = verified((tmp_path / "decision").read_bytes(), tmp_path / "signers")
     assert (found.serial, found.halt, found.reason) == (2, True, "a fault")
+
+
+@pytest.mark.parametrize("command", ["halt", "advance"])
+def test_a_lock_that_stays_is_named(
+    ctl: Ctl, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("livemmctl.rollout.cli.LOCK_S", 0.2)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    journal = [] if command == "halt" else [str(tmp_path / "none.jsonl")]
+    try:
+        done = ctl("rollout", command, str(file), *journal, "--publish", str(tmp_path / "decision"),
+                   "--key", str(tmp_path / "key"))
+    finally:
+        os.close(folder)
+    assert (done.status, str(tmp_path) in done.err) == (Exit.TIMEOUT, True)
+    assert "nothing is published" in done.err and not (tmp_path / "decision").exists()
 
 
 def test_before_the_start_somebody_is_there(
