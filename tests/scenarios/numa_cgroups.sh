@@ -18,6 +18,8 @@ start_in() {
 # In how many ms its address space is scanned next.
 next_of() { scanned_rows | awk -v pid="$1" '$1 == pid { print $4 }'; }
 put_off() { grown 5000 next_of "$1"; }
+# The last column of status.
+remark() { awk '$1 == "numa" { sub(/^([^ ]+ +)([^ ]+ +)([^ ]+ +)/, ""); print }' "$LMM_DBG/status"; }
 # A scan that was put off before the process was let go is still to be made.
 left_alone() {
 	for _look in $(seq 5); do
@@ -44,6 +46,7 @@ outside=$hint
 need write_to "$NUMA/config" "enabled=1 cgroups=/lmm_a $settings"
 same "the knob reads as it was written" "$(cat "$NUMA/cgroups")" /lmm_a
 check "the listed cgroup is steered" wait_for 60 put_off "$inside"
+same "status has no remark" "$(remark)" -
 check "and in state" space_known "$inside"
 for pid in "$outside" "$alike"; do
 	check "another is not" left_alone "$pid"
@@ -58,6 +61,14 @@ check "a cgroup with a longer name is not" left_alone "$alike"
 check "taken off the list" write_to "$NUMA/cgroups" /lmm_a
 check "it is let go" wait_for 60 left_alone "$outside"
 check "and forgotten" wait_for 30 space_unknown "$outside"
+
+# A path that no cgroup has, such as a misspelt one.
+check "a cgroup that is not there" write_to "$NUMA/cgroups" /lmm_c
+check "the first is let go" wait_for 60 left_alone "$inside"
+same "status says why nothing happens" "$(remark)" "no process scanned so far is in cgroups"
+check "the first again" write_to "$NUMA/cgroups" /lmm_a
+check "and steered" wait_for 60 put_off "$inside"
+same "status has no remark again" "$(remark)" -
 
 # A process that moves; a cgroup below.
 need mkdir $cgroup/lmm_a/inner

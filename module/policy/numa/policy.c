@@ -72,6 +72,7 @@ static int numa_enable(struct lmm_policy *policy, const struct lmm_config *cfg, 
 	numa.balancing_mode = (const int *)lmm_hook_address(LMM_HOOK_BALANCING_MODE);
 	numa.scan_size = (const unsigned int *)lmm_hook_address(LMM_HOOK_SCAN_SIZE);
 	numa.path = kmalloc(PATH_MAX, GFP_KERNEL);
+	WRITE_ONCE(numa.scope_met, false);
 	rcu_assign_pointer(numa.rules, rules);
 	if (rules && numa.path)
 		err = numa_mms_start();
@@ -97,6 +98,7 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 {
 	struct numa_rules *old = rcu_dereference_protected(numa.rules, true);
 
+	WRITE_ONCE(numa.scope_met, false);
 	rcu_assign_pointer(numa.rules, rules_make(cfg, GFP_KERNEL | __GFP_NOFAIL));
 	/* What was put off by the old settings is decided anew. */
 	numa_mms_release();
@@ -145,6 +147,15 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 	rcu_read_unlock();
 }
 
+/* A path of cgroups may be of a cgroup that is made later, so a wrong path shows here only. */
+static void scope_show(struct lmm_policy *policy, char *why, size_t len)
+{
+	rcu_read_lock();
+	if (rcu_dereference(policy->config)->text[0] && !READ_ONCE(numa.scope_met))
+		scnprintf(why, len, "no process scanned so far is in cgroups");
+	rcu_read_unlock();
+}
+
 static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	bool promotes = numa.mode == NUMA_MODE_PROMOTE;
@@ -165,6 +176,8 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		scnprintf(why, len, promotes ? "hands off: kernel.numa_balancing is not 2" :
 			  "hands off: kernel.numa_balancing is set for memory tiering");
 	}
+	if (!why[0])
+		scope_show(policy, why, len);
 }
 
 static const struct lmm_subscription numa_subscriptions[] = {

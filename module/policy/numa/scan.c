@@ -62,6 +62,8 @@ static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
 	if ((known & ~1ULL) != id) {
 		known = id | cgroup_listed(cgroup, rules->cgroups);
 		WRITE_ONCE(*slot, known);
+		if (known & 1)
+			WRITE_ONCE(numa.scope_met, true);
 	}
 	return known & 1;
 }

@@ -266,6 +266,8 @@ struct numa_rules {
  * @balancing_mode: sysctl kernel.numa_balancing
  * @scan_size: sysctl scan_size_mb, the MiB of one scan
  * @path: buffer for the path of a cgroup
+ * @scope_met: a process was scanned that the knob cgroups takes in, by the present settings; for
+ *	people
  * @refill: worker that fills the pools
  */
 struct numa_state {
@@ -279,6 +281,7 @@ struct numa_state {
 	const int *balancing_mode;
 	const unsigned int *scan_size;
 	char *path;
+	bool scope_met;
 	struct work_struct refill;
 };
 
