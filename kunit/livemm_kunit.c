@@ -37,9 +37,10 @@ STUB(lmm_entry_bpf_links)
 /* These use the suites above. */
 #include "registry_test.c"
 #include "switch_test.c"
+#include "numa_fault_test.c"
 
 ADD_SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
-	   &lmm_registry_suite, &lmm_switch_suite);
+	   &lmm_registry_suite, &lmm_switch_suite, &numa_fault_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

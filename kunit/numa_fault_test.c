@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * numa_fault_test.c - suite livemm_numa_fault: when a hint fault brings the next scan forward
+ *
+ * A case plays the kernel's part: what task_numa_work() and task_numa_placement() write.  The
+ * thread of a case has no address space and ends with the case, so nobody else reads or writes
+ * those members.
+ */
+#include <kunit/test.h>
+#include <linux/jiffies.h>
+#include <linux/limits.h>
+#include <linux/mm_types.h>
+#include <linux/sched.h>
+
+#include "../module/policy/numa/fault.c"
+
+struct numa_state numa;
+struct lmm_policy lmm_numa_policy;
+
+/* Time to the next scan as the kernel and the policy want it. */
+#define FAULT_OWN_MS	3600000
+#define FAULT_WANT_MS	500
+
+static struct fault_scene {
+	struct numa_mm *entry;
+	struct mm_struct *mm;
+} fault_scene;
+
+static int numa_fault_test_init(struct kunit *test)
+{
+	struct fault_scene *scene = &fault_scene;
+
+	lmm_numa_policy.counters = lmm_counters_alloc(NR_COUNTERS);
+	if (!lmm_numa_policy.counters)
+		return -ENOMEM;
+	scene->entry = kunit_kzalloc(test, sizeof(*scene->entry), GFP_KERNEL);
+	scene->mm = kunit_kzalloc(test, sizeof(*scene->mm), GFP_KERNEL);
+	if (!scene->entry || !scene->mm)
+		return -ENOMEM;
+	spin_lock_init(&scene->entry->lock);
+	scene->entry->expedite_ms = FAULT_WANT_MS;
+	return 0;
+}
+
+static void numa_fault_test_exit(struct kunit *test)
+{
+	free_percpu(lmm_numa_policy.counters);
+	lmm_numa_policy.counters = NULL;
+}
+
+/* The thread asks at once, as soon as the address space may be scanned. */
+static void fault_thread(int seq, unsigned long retry)
+{
+	current->numa_scan_period = 1;
+	current->node_stamp = U64_MAX;
+	current->numa_scan_seq = seq;
+	current->numa_migrate_retry = retry;
+}
+
+/* A hint fault of the thread; true if the policy has brought the scan forward. */
+static bool fault_brings(struct kunit *test)
+{
+	struct fault_scene *scene = &fault_scene;
+	unsigned long from = jiffies, next;
+	bool brought;
+
+	preempt_disable();
+	fault_notice(scene->entry, scene->mm, &scene->entry->slot, NUMA_REMOTE_PRIVATE, 0);
+	preempt_enable();
+	next = scene->mm->numa_next_scan;
+	brought = time_in_range(next, from + msecs_to_jiffies(FAULT_WANT_MS),
+				jiffies + msecs_to_jiffies(FAULT_WANT_MS));
+	KUNIT_EXPECT_EQ(test, brought, current->node_stamp != U64_MAX);
+	KUNIT_EXPECT_EQ(test, brought, lmm_counter_read(lmm_numa_policy.counters,
+							COUNT_EXPEDITED) == 1);
+	return brought;
+}
+
+/*
+ * A scan is to come sooner.  Passes that the thread and the address space have had, and the time in
+ * ms from which on the kernel judges a pass, and until the next scan; is the scan brought forward?
+ */
+static const struct bring_case {
+	const char *name;
+	int judged, passes;
+	int retry_ms, next_ms;
+	bool brings;
+} bring_cases[] = {
+	{ "judged", 5, 5, -60000, FAULT_OWN_MS, true },
+	{ "judged at this fault", 4, 5, -60000, FAULT_OWN_MS, false },
+	{ "judged later", 4, 5, 600000, FAULT_OWN_MS, true },
+	{ "the scan has not begun", 5, 5, -60000, -60000, false },
+};
+
+NAMED_CASES(bring, bring_cases);
+
+static unsigned long ms_from_now(int ms)
+{
+	return ms < 0 ? jiffies - msecs_to_jiffies(-ms) : jiffies + msecs_to_jiffies(ms);
+}
+
+static void brings_a_scan_forward(struct kunit *test)
+{
+	const struct bring_case *one = test->param_value;
+	struct numa_mm *entry = fault_scene.entry;
+	struct mm_struct *mm = fault_scene.mm;
+	unsigned long next = ms_from_now(one->next_ms);
+
+	mm->numa_scan_seq = one->passes;
+	mm->numa_next_scan = next;
+	set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
+	fault_thread(one->judged, ms_from_now(one->retry_ms));
+	KUNIT_EXPECT_EQ(test, fault_brings(test), one->brings);
+	if (one->brings)
+		return;
+	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, next);
+	/* Nor is the wish lost: the kernel has begun the scan, and has judged the one before. */
+	mm->numa_next_scan = ms_from_now(FAULT_OWN_MS);
+	current->numa_scan_seq = one->passes;
+	KUNIT_EXPECT_TRUE(test, fault_brings(test));
+}
+
+/* The kernel puts the next scan off for the sake of another thread; the policy puts it back. */
+static void keeps_a_scan_brought_forward(struct kunit *test)
+{
+	struct numa_mm *entry = fault_scene.entry;
+	struct mm_struct *mm = fault_scene.mm;
+	unsigned long brought, sooner, late;
+
+	mm->numa_next_scan = ms_from_now(FAULT_OWN_MS);
+	set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
+	fault_thread(0, ms_from_now(-60000));
+	KUNIT_ASSERT_TRUE(test, fault_brings(test));
+	brought = mm->numa_next_scan;
+
+	mm->numa_next_scan = ms_from_now(2 * FAULT_OWN_MS);
+	fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, brought);
+
+	/* A sooner scan stays. */
+	sooner = brought - 1;
+	mm->numa_next_scan = sooner;
+	fault_notice(entry, mm, &entry->slot, NUMA_LOCAL_PRIVATE, 0);
+	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, sooner);
+
+	/* The scan has begun, and the next was not brought forward. */
+	WRITE_ONCE(entry->notice, 0);
+	late = ms_from_now(FAULT_OWN_MS);
+	mm->numa_next_scan = late;
+	fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
+}
+
+static struct kunit_case numa_fault_cases[] = {
+	KUNIT_CASE_PARAM(brings_a_scan_forward, bring_gen_params),
+	KUNIT_CASE(keeps_a_scan_brought_forward),
+	{ }
+};
+
+static struct kunit_suite numa_fault_suite = {
+	.name = "livemm_numa_fault",
+	.init = numa_fault_test_init,
+	.exit = numa_fault_test_exit,
+	.test_cases = numa_fault_cases,
+};
