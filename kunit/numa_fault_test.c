@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 #include <linux/jiffies.h>
 #include <linux/limits.h>
+#include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/sched.h>
 
@@ -20,6 +21,9 @@ struct lmm_policy lmm_numa_policy;
 /* Time to the next scan as the kernel and the policy want it. */
 #define FAULT_OWN_MS	3600000
 #define FAULT_WANT_MS	500
+
+/* Entries that are in use are in a list. */
+static struct hlist_head fault_entries;
 
 static struct fault_scene {
 	struct numa_mm *entry;
@@ -38,6 +42,8 @@ static int numa_fault_test_init(struct kunit *test)
 	if (!scene->entry || !scene->mm)
 		return -ENOMEM;
 	spin_lock_init(&scene->entry->lock);
+	INIT_HLIST_HEAD(&fault_entries);
+	hlist_add_head(&scene->entry->node, &fault_entries);
 	scene->entry->expedite_ms = FAULT_WANT_MS;
 	return 0;
 }
@@ -151,9 +157,40 @@ static void keeps_a_scan_brought_forward(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 }
 
+/* The last fault of a sample raises an alarm: the first full scan comes at once. */
+static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
+{
+	struct numa_mm *entry = fault_scene.entry;
+	struct mm_struct *mm = fault_scene.mm;
+	unsigned long late = ms_from_now(FAULT_OWN_MS);
+	int judged;
+
+	for (judged = 0; judged < 2; judged++) {
+		entry->sample_faults = NUMA_RESAMPLE_FAULTS_MIN;
+		atomic_set(&entry->sample_remote, NUMA_RESAMPLE_FAULTS_MIN);
+		atomic_set(&entry->sample_left, LMM_ENTRY_EVERY);
+		entry->alarm = (struct numa_alarm){ };
+		entry->resample_passes = 0;
+		WRITE_ONCE(entry->notice, BIT(NUMA_NOTICE_SAMPLE));
+		mm->numa_next_scan = late;
+		mm->numa_scan_seq = 1;
+		fault_thread(judged, ms_from_now(-60000));
+		fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+		KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
+		if (!judged) {
+			KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
+			current->numa_scan_seq = 1;
+			fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+		}
+		KUNIT_EXPECT_TRUE(test, time_before_eq(mm->numa_next_scan, jiffies));
+		KUNIT_EXPECT_NE(test, current->node_stamp, U64_MAX);
+	}
+}
+
 static struct kunit_case numa_fault_cases[] = {
 	KUNIT_CASE_PARAM(brings_a_scan_forward, bring_gen_params),
 	KUNIT_CASE(keeps_a_scan_brought_forward),
+	KUNIT_CASE(alarm_asks_when_the_kernel_has_judged),
 	{ }
 };
 

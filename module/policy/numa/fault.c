@@ -105,6 +105,16 @@ static void keep_brought(struct numa_mm *entry, struct mm_struct *mm)
 		cmpxchg(&mm->numa_next_scan, next, want);
 }
 
+/*
+ * Will this fault have the kernel judge the last scan, once we return?  The kernel then changes the
+ * thread's period, and mm->numa_next_scan: who asks before that asks a whole period late.
+ */
+static bool period_may_change(const struct task_struct *task, const struct mm_struct *mm)
+{
+	return task->numa_scan_seq != READ_ONCE(mm->numa_scan_seq) &&
+	       time_after(jiffies, task->numa_migrate_retry);
+}
+
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
 {
 	enum numa_verdict verdict;
@@ -132,17 +142,12 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
 	/* The rest of this pass, and the passes that the kernel needs to move a page. */
 	WRITE_ONCE(entry->resample_passes, NUMA_STUCK_PASSES + 1);
-	ask_for_scan(entry, mm, 0);
-}
-
-/*
- * Will this fault have the kernel judge the last scan, once we return?  The kernel then changes the
- * thread's period, and mm->numa_next_scan: who asks before that asks a whole period late.
- */
-static bool period_may_change(const struct task_struct *task, const struct mm_struct *mm)
-{
-	return task->numa_scan_seq != READ_ONCE(mm->numa_scan_seq) &&
-	       time_after(jiffies, task->numa_migrate_retry);
+	if (period_may_change(current, mm)) {
+		WRITE_ONCE(entry->expedite_ms, 0);
+		set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
+	} else {
+		ask_for_scan(entry, mm, 0);
+	}
 }
 
 static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
