@@ -175,6 +175,39 @@ static void a_scan_flushes_no_more_than_the_kernel(struct kunit *test)
 	}
 }
 
+/*
+ * A scan that arms no page has no fault that could bring the next scan forward.  No scan is such
+ * where a range has a slice for each turn; a smaller range has too few pages to be judged by, in
+ * any turn.
+ */
+static void a_range_that_is_judged_alone_has_pages_in_every_turn(struct kunit *test)
+{
+	static const u32 strides[] = { 2, 3, 16, 100, 512 };
+	struct numa_sampling sampling;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(strides); i++) {
+		u64 pages, enough = (u64)strides[i] * NUMA_SLICE_PAGES;
+
+		sampling.stride = strides[i];
+		for (pages = 1; pages <= 2 * enough; pages += 1 + pages / 8) {
+			const struct numa_range range = { 0, pages };
+
+			for (sampling.turn = 0; sampling.turn < strides[i]; sampling.turn++) {
+				struct numa_range run = { };
+				bool some = numa_sampling_slice(&sampling, &range, backing_of, "s",
+								&run);
+
+				if (pages >= enough)
+					KUNIT_ASSERT_TRUE(test, some);
+				else
+					KUNIT_ASSERT_LT(test, run.end - run.start,
+							(u64)NUMA_RESAMPLE_FAULTS_MIN);
+			}
+		}
+	}
+}
+
 static void faults_of_a_sampling_scan(struct kunit *test)
 {
 	/* Pages of a scan, the stride, and faults to judge by. */
@@ -230,6 +263,7 @@ static struct kunit_case numa_sample_core_cases[] = {
 	KUNIT_CASE_PARAM(slice_of_a_range, slice_gen_params),
 	KUNIT_CASE(every_page_has_its_turn),
 	KUNIT_CASE(a_scan_flushes_no_more_than_the_kernel),
+	KUNIT_CASE(a_range_that_is_judged_alone_has_pages_in_every_turn),
 	KUNIT_CASE(faults_of_a_sampling_scan),
 	KUNIT_CASE(gaps_grow),
 	KUNIT_CASE(sampling_scans_are_no_later_than_the_kernel),

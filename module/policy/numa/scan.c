@@ -170,7 +170,12 @@ static bool sampling_is_on(const struct numa_rules *rules)
 	return numa.mode == NUMA_MODE_VMA && rules->sampling_stride;
 }
 
-/* Bring the next sampling scan forward, or the next full scan when one is due by then. */
+/*
+ * Bring the next sampling scan forward, or the next full scan when one is due by then.  A scan that
+ * arms no page has no fault to do so at, and the next scan comes at the kernel's own time.  Such a
+ * process has sampling_stride * NUMA_SLICE_PAGES pages in no range, of which no slice is judged
+ * alone: the next full pass sees a change.
+ */
 static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	if (!entry->past_delay || !sampling_is_on(rules) ||
