@@ -288,6 +288,12 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 {
 	u64 period = (u64)entry->decision.period_ms * entry->scans;
 
+	/*
+	 * Within a pass no scan has to be due: each is a scan that the kernel asks for in the
+	 * kernel's own period, or that the account has covered.  From 6.4 on even a small process
+	 * has passes of many scans, each of a VMA that the thread does not use.  The next full pass
+	 * waits, counted from the first scan of this one.
+	 */
 	if (!begins)
 		return READ_ONCE(entry->resample_passes) ? NUMA_SCAN_FULL : entry->kind;
 	/* The first pass, and those after an alarm, are made whatever the account says. */
