@@ -304,8 +304,9 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 	       NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
 }
 
-/* Tell the account who asks. */
-static void credit_ask(struct numa_mm *entry, const struct task_struct *task)
+/* Tell the account who asks.  Without sampling scans nobody reads the account. */
+static void credit_ask(struct numa_mm *entry, const struct task_struct *task,
+		       const struct numa_rules *rules)
 {
 	u32 own_ms = READ_ONCE(task->numa_scan_period);
 	pid_t pid = READ_ONCE(entry->brought_pid);
@@ -321,7 +322,8 @@ static void credit_ask(struct numa_mm *entry, const struct task_struct *task)
 
 	WRITE_ONCE(entry->brought_pid, 0);
 	entry->last_ask = jiffies;
-	numa_credit_ask(&entry->credit, &ask);
+	if (sampling_is_on(rules))
+		numa_credit_ask(&entry->credit, &ask);
 }
 
 /*
@@ -372,7 +374,7 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	entry->decided = asked;
 	entry->postponed = 0;
 	WRITE_ONCE(entry->notice, 0);
-	credit_ask(entry, task);
+	credit_ask(entry, task, rules);
 	if (begins)
 		pass_end(entry, mm);
 	numa_mm_attach(entry);
