@@ -145,11 +145,21 @@ static void never_more_than_the_kernel(struct kunit *test)
 	KUNIT_EXPECT_GT(test, made, kernel / 3);
 }
 
+/* Only a longest period below the kernel's asks for more, whatever the size of the process. */
+static void the_account_counts_by_default(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, numa_credit_counts(240000));
+	KUNIT_EXPECT_TRUE(test, numa_credit_counts(60000));
+	KUNIT_EXPECT_FALSE(test, numa_credit_counts(59999));
+	KUNIT_EXPECT_FALSE(test, numa_credit_counts(100));
+}
+
 static struct kunit_case numa_credit_core_cases[] = {
 	KUNIT_CASE(a_mostly_idle_process_has_a_pass_less),
 	KUNIT_CASE(a_busy_process_runs_by_the_clock),
 	KUNIT_CASE(the_account_has_bounds),
 	KUNIT_CASE(never_more_than_the_kernel),
+	KUNIT_CASE(the_account_counts_by_default),
 	{ }
 };
 

@@ -131,7 +131,6 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	entry->scans = numa_scans_of_pass(entry->resident, scan_mib << (20 - PAGE_SHIFT));
 	entry->last_window = jiffies;
 	numa_settings_per_scan(&settings, entry->scans, scan_mib);
-	entry->longest_ms = settings.period_max_ms;
 	threads_look(entry, settings.min_faults);
 	facts = (struct numa_facts){
 		.pass = entry->pass,
@@ -185,13 +184,10 @@ static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *ru
 	expedite(entry, entry->gap_ms);
 }
 
-/*
- * Does the account not count?  Mode period makes no scan besides those of the kernel's kind; and a
- * longest period below the kernel's asks for more scans than the kernel's.
- */
-static bool not_on_account(const struct numa_mm *entry, const struct numa_rules *rules)
+/* Does the account not count?  Mode period makes no scan besides those of the kernel's kind. */
+static bool not_on_account(const struct numa_rules *rules)
 {
-	return !sampling_is_on(rules) || entry->longest_ms < entry->own_ms;
+	return !sampling_is_on(rules) || !numa_credit_counts(rules->settings.period_max_ms);
 }
 
 static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
@@ -206,7 +202,7 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 		entry->gap_ms = 0;
 		expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
-		   (not_on_account(entry, rules) || numa_credit_covers(&entry->credit, 1))) {
+		   (not_on_account(rules) || numa_credit_covers(&entry->credit, 1))) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
 		/* With more scans in a pass, the next scan belongs to the same pass. */
@@ -300,7 +296,7 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 	if (!entry->pass || READ_ONCE(entry->resample_passes))
 		return NUMA_SCAN_FULL;
 	return full_is_due(entry, entry->scans) &&
-	       (not_on_account(entry, rules) || numa_credit_full(&entry->credit, period)) ?
+	       (not_on_account(rules) || numa_credit_full(&entry->credit, period)) ?
 	       NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
 }
 

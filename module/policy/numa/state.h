@@ -165,7 +165,6 @@ enum numa_scan_kind {
  * @windows: number of windows that ended
  * @resident: resident pages at the last window
  * @own_ms: the kernel's own period for the last scanning thread; 0 before a decision
- * @longest_ms: the longest period of a scan, by the knob
  * @pass: number of full passes that ended
  * @worst: percent of remote faults of the worst thread
  * @resample_passes: passes, this one included, that are to be full and soon, because a
@@ -223,7 +222,6 @@ struct numa_mm {
 	u64 windows;
 	u64 resident;
 	u32 own_ms;
-	u32 longest_ms;
 	u32 pass;
 	unsigned int worst;
 	unsigned int resample_passes;

@@ -63,7 +63,6 @@ struct entry {
 	struct thread *asker;
 	const struct thread *brought;	/* was let ask sooner; NULL: none */
 	int64_t brought_run;
-	uint32_t longest_ms;
 	bool decided;
 	bool past_delay;
 };
@@ -138,7 +137,6 @@ static void window_end(struct numa_model *model, const struct scan *scan)
 	entry->scans = numa_scans_of_pass(entry->resident, scan_pages(model->config));
 	entry->last_window = model->now;
 	numa_settings_per_scan(&settings, entry->scans, model->config->scan_size_mb);
-	entry->longest_ms = settings.period_max_ms;
 	if (scan->threads > 1)
 		threads_look(entry, settings.min_faults);
 	facts = (struct numa_facts){
@@ -184,7 +182,8 @@ static void expedite_sampling(struct numa_model *model)
 
 static bool not_on_account(const struct numa_model *model)
 {
-	return !sampling_is_on(model->config) || model->entry->longest_ms < model->entry->own_ms;
+	return !sampling_is_on(model->config) ||
+	       !numa_credit_counts(model->settings.period_max_ms);
 }
 
 static void full_begin(struct numa_model *model)
