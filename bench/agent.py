@@ -264,7 +264,9 @@ def zone(step: Step) -> Step:
         return {"plain": plain, "huge": huge_pages_to_be_had()}
     call(["insmod", step["locks"]])
     try:
-        before = {path.name: int(text_of(path)) for path in LOCKS.iterdir()}
+        # All are numbers but who had the longest hold.
+        longest = LOCKS / "longest"
+        before = {path.name: int(text_of(path)) for path in LOCKS.iterdir() if path != longest}
         events = CROSSINGS if step["crossings"] else ()
         with histograms(events, TRIGGER):
             counted = output_of(argv)
@@ -272,10 +274,11 @@ def zone(step: Step) -> Step:
             time.sleep(SETTLE_S)
             empty_depots(step["stays"])
             counted.update({event: hits(event) for event in events})
-        for path in LOCKS.iterdir():
-            counted[path.name] = int(text_of(path)) - before[path.name]
+        counted.update({name: int(text_of(LOCKS / name)) - was for name, was in before.items()})
         counted["overhead_ns"] = before["overhead_ns"]
-        counted["longest_ns"] = int(text_of(LOCKS / "longest_ns"))
+        counted["longest"] = text_of(longest)
+        for name in ("longest_ns", "longest_own_ns"):
+            counted[name] = int(text_of(LOCKS / name))
         # The part of the load that is measured begins later, where the load says so.
         for count in ("holds", "held"):
             counted[f"{count}_before"] -= before["holds" if count == "holds" else "held_ns"]

@@ -273,9 +273,10 @@ def exits(task: Task) -> list[Row]:
                                 base * WORSE if side in SIDES else None, side,
                                 {"base": results[f"{BASE}, {load.words}"], side: results[name]}))
         for side in (*SIDES, AGAIN):
+            base, value = (results[f"{name}, {load.words}"]["counted"]["longest_own_ns"]
+                           for name in (BASE, side))
             rows.append(Row(image.name, f"{load.words}, in all", "longest hold, instructions",
-                            results[f"{BASE}, {load.words}"]["counted"]["longest_ns"],
-                            results[f"{side}, {load.words}"]["counted"]["longest_ns"], None, side))
+                            base, value, None, side))
     return rows
 
 
