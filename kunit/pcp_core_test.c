@@ -373,6 +373,16 @@ static void a_block_does_not_empty_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_drain_limit(2016, 31000, 63), 2016);
 }
 
+static void a_raised_list_does_not_go_under_one_hold(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 606, 63), 2016);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(610, 606, 63), 610);
+	/* A list whose own bound is large goes as without the policy. */
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 8000, 63), 8000);
+	/* Limits that no pass has seen. */
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 0, 63), 2016);
+}
+
 static void lists_give_in_proportion(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, 0), 3000);
@@ -483,6 +493,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(passes_between_periods_lower_nothing),
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
+	KUNIT_CASE(a_raised_list_does_not_go_under_one_hold),
 	KUNIT_CASE(lists_give_in_proportion),
 	KUNIT_CASE(a_zone_is_calm_above_its_mark),
 	KUNIT_CASE(random_traces_keep_the_bounds),

@@ -7,6 +7,12 @@
 
 #include <linux/minmax.h>
 
+/*
+ * Most batches of a list that go back under one hold of zone->lock, as when the kernel drains a
+ * list (1 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).
+ */
+#define LMM_DRAIN_BATCHES	32
+
 /**
  * lmm_drain_limit() - pages to drain after a block of order 1 or more was freed
  * @count: pages that the kernel wants to drain
@@ -19,6 +25,23 @@
 static inline int lmm_drain_limit(int count, int have, int batch)
 {
 	return count >= have ? min(count, batch) : count;
+}
+
+/**
+ * lmm_drain_hold() - pages to drain under one hold of zone->lock
+ * @count: pages that the kernel wants to drain
+ * @def: the kernel's own bound of the list, in pages
+ * @batch: the list's batch, in pages
+ *
+ * The kernel empties a list under one hold in the belief that the list is as small as its own
+ * bound.  A list that was raised has many times as many pages.
+ *
+ * Context: any; pure.
+ * Return: @count, but no more than the list has by its own bound, or LMM_DRAIN_BATCHES batches.
+ */
+static inline int lmm_drain_hold(int count, int def, int batch)
+{
+	return min(count, max(def, batch * LMM_DRAIN_BATCHES));
 }
 
 #endif /* LIVEMM_POLICY_COMMON_DRAIN_H */

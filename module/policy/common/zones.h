@@ -58,12 +58,6 @@
 	LMM_LAYOUT(per_cpu_pages, batch),				\
 	LMM_LIST_BOUND_LAYOUTS
 
-/*
- * Most batches of a list that go back under one hold of zone->lock, as when the kernel drains a
- * list (1 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).
- */
-#define LMM_DRAIN_BATCHES	32
-
 /* Pages that a CPU has allocated from zones of the kind of @zone, since boot; may wrap. */
 static inline unsigned long lmm_cpu_allocated(const struct zone *zone, int cpu)
 {

@@ -214,15 +214,20 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
  * list.  Draining one batch, with these blocks first, also keeps few of them.
  */
-static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
+static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
+			    const struct pcp_list *list, int pindex)
 {
-	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES ||
-	    !READ_ONCE(pcp.limit_exit_drain) || READ_ONCE(*pcp.high_fraction))
+	int batch = READ_ONCE(pages->batch);
+
+	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES || READ_ONCE(*pcp.high_fraction))
 		return count;
-	/* The kernel wants disabled lists, and lists of a zone that is short, to be empty. */
-	if (!lmm_pageset_read(pages).high || zone_near(zone, zone_pressure(zone)))
+	/* The kernel wants disabled lists to be empty. */
+	if (!lmm_pageset_read(pages).high)
 		return count;
-	return lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+	/* And lists of a zone that is short: the next such block drains as much again. */
+	if (!READ_ONCE(pcp.limit_exit_drain) || zone_near(zone, zone_pressure(zone)))
+		return lmm_drain_hold(count, list->limits.def, batch);
+	return lmm_drain_limit(count, pages->count, batch);
 }
 
 /*
@@ -315,7 +320,7 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 	int limit;
 
 	contention_see(zone, zone_pressure(zone));
-	limit = exit_drain_count(zone, count, pages, pindex);
+	limit = exit_drain_count(zone, count, pages, list, pindex);
 	if (pcp.mode == PCP_MODE_EVENT)
 		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
 	if (limit < count)

@@ -15,6 +15,7 @@
 #include "livemm.h"
 #include "trace.h"
 #include "lists.h"
+#include "policy/common/drain.h"
 #include "policy/common/zones.h"
 
 const char *const pcp_reason_words[PCP_NR_REASONS] = {

@@ -322,6 +322,8 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 	} else if (model->config->enabled && model->config->limit_exit_drain &&
 		   !is_near(model, zone)) {
 		pages = lmm_drain_limit(pages, list->count, list->batch);
+	} else if (model->config->enabled) {
+		pages = lmm_drain_hold(pages, list->limits.def, list->batch);
 	}
 	pages -= depot_exit(model, zone, list, pages);
 	if (pages > 0)
