@@ -276,7 +276,7 @@ def exits(task: Task) -> list[Row]:
             base, value = (results[f"{name}, {load.words}"]["counted"]["longest_own_ns"]
                            for name in (BASE, side))
             rows.append(Row(image.name, f"{load.words}, in all", "longest hold, instructions",
-                            base, value, None, side))
+                            base, value, base * WORSE if side in SIDES else None, side))
     return rows
 
 

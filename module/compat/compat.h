@@ -31,6 +31,12 @@
 #define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
 
 /*
+ * A free drains a list in parts of a batch, each under a hold of zone->lock of its own.
+ * Upstream "mm/page_alloc: batch page freeing in free_frozen_page_commit", 6.19.
+ */
+#define LMM_DRAINS_IN_PARTS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
+
+/*
  * The function that counts a hint fault takes the fault as its second argument; before,
  * the VMA.
  * Upstream "mm/migrate: move common code to numa_migrate_check (was
