@@ -195,6 +195,7 @@ static void a_hold_ends(struct kunit *test)
 		unsigned int keep;
 		unsigned int in_block;
 		unsigned int gone;
+		bool is_part;
 	} drains[] = {
 		/* Never more blocks than the kernel's drain frees, nor more than four drains. */
 		{ 2016, 32000, 0, 1, 2016 },
@@ -209,8 +210,11 @@ static void a_hold_ends(struct kunit *test)
 		{ 2016, 6000, 252, 512, 5748 },
 		{ 2016, 6000, 252, 1, 2016 },
 		{ 2016, 2100, 252, 512, 1848 },
-		/* A kernel that asks for a batch repeats the drain by itself. */
+		/* Who asks for a batch wants no more to go, but for a part of a drain. */
 		{ 63, 32000, 0, 512, 63 },
+		{ 63, 32000, 0, 512, 8064, true },
+		{ 63, 32000, 0, 1, 189, true },
+		{ 63, 630, 0, 512, 315, true },
 	};
 	unsigned int i;
 
@@ -220,6 +224,7 @@ static void a_hold_ends(struct kunit *test)
 			.batch = 63,
 			.have = drains[i].have,
 			.keep = drains[i].keep,
+			.is_part = drains[i].is_part,
 		};
 		unsigned int cut;
 

@@ -200,6 +200,26 @@ static inline void lmm_pageset_filled(const struct zone *zone, struct per_cpu_pa
 }
 
 /**
+ * lmm_pageset_drains_in_parts() - is a drain of a full list one of several parts?
+ * @pcp: the list, full after a free
+ * @count: pages that the kernel wants to drain
+ *
+ * The kernel drains as many pages as the CPU has freed since the CPU allocated last, at least a
+ * batch (nr_pcp_free()).  Where the kernel drains in parts, each part but the last is a batch.
+ *
+ * Context: any, under pcp->lock.
+ * Return: true if so.
+ */
+static inline bool lmm_pageset_drains_in_parts(const struct per_cpu_pages *pcp, int count)
+{
+#if LMM_DRAINS_IN_PARTS
+	return count == READ_ONCE(pcp->batch) && pcp->free_count > count;
+#else
+	return false;
+#endif
+}
+
+/**
  * lmm_pindex_order() - order of the pages on one of a CPU's lists
  * @pindex: index in struct per_cpu_pages.lists, which is sorted by order
  *
@@ -246,6 +266,12 @@ static inline void lmm_page_type_copy(struct page *to, const struct page *from)
 #define LMM_LAYOUT_PAGE_TYPE	LMM_LAYOUT(page, index),
 #else
 #define LMM_LAYOUT_PAGE_TYPE
+#endif
+
+#if LMM_DRAINS_IN_PARTS
+#define LMM_LAYOUT_FREE_COUNT	LMM_LAYOUT(per_cpu_pages, free_count),
+#else
+#define LMM_LAYOUT_FREE_COUNT
 #endif
 
 /**

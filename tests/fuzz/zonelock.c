@@ -115,6 +115,7 @@ static void holds(struct input *input)
 		.asked = take_within(input, 2, DRAIN_PAGES),
 		.batch = take_within(input, 1, 63),
 		.keep = take_within(input, 0, 4096),
+		.is_part = take_within(input, 0, 1),
 	};
 	const unsigned int in_block = take_within(input, 1, 512);
 	unsigned int cut;

@@ -38,6 +38,8 @@ note "$(tr '\n' ' ' <"$zonelock/counters")"
 check "stock drains page by page" test "$stock_out" -gt 4000
 check "zonelock drains less than half as many blocks" test $((out * 2)) -lt "$stock_out"
 check "pages were joined" test "$(counter joined_pages zonelock)" -gt 4000
+check "many under one hold, also where the kernel drains in parts of 63" \
+	test "$(counter joined_pages zonelock)" -gt $(($(counter joined zonelock) * 200))
 if [ "$LMM_KERNEL" = 6.1 ]; then
 	check "large blocks were split" test "$(counter split_pages zonelock)" -gt 4000
 	check "and fewer blocks taken" test "$in" -lt "$stock_in"

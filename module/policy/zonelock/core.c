@@ -174,8 +174,8 @@ unsigned int drain_cut(const struct drain_view *view)
  * drain_goes_on() - may more pages go under the same hold of zone->lock?
  * @view: the drain, after some pages were cut off
  *
- * As many again, as long as the pages make few blocks.  A kernel that never asks for more than a
- * batch repeats the drain by itself (7.2).
+ * As many again, as long as the pages make few blocks.  A kernel that asks for a batch wants no
+ * more to go, unless the batch is a part of a drain.
  *
  * Return: false if the hold ends here.
  */
@@ -183,7 +183,7 @@ bool drain_goes_on(const struct drain_view *view)
 {
 	unsigned int next = view->gone + view->asked;
 
-	return view->asked > view->batch && view->blocks <= JOIN_BLOCKS / 2 &&
+	return (view->is_part || view->asked > view->batch) && view->blocks <= JOIN_BLOCKS / 2 &&
 	       next <= JOIN_PAGES && view->have >= (view->keep ? view->keep + 1 : next);
 }
 

@@ -143,6 +143,7 @@ struct refill_view {
  *	many as go
  * @gone: pages that wait for the hold
  * @blocks: blocks that the pages make
+ * @is_part: the kernel is about to ask for as many pages again
  */
 struct drain_view {
 	unsigned int asked;
@@ -151,6 +152,7 @@ struct drain_view {
 	unsigned int keep;
 	unsigned int gone;
 	unsigned int blocks;
+	bool is_part;
 };
 
 unsigned int drain_cut(const struct drain_view *view);

@@ -18,6 +18,7 @@
 #include "hook/entry.h"
 #include "policy/common/drain.h"
 #include "policy/common/free_path.h"
+#include "ahead.h"
 #include "hand.h"
 #include "state.h"
 
@@ -243,6 +244,7 @@ static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsi
 		.asked = count,
 		.batch = READ_ONCE(pages->batch),
 		.keep = keep,
+		.is_part = lmm_pageset_drains_in_parts(pages, count),
 	};
 	struct zonelock_hand hand;
 	unsigned int cut;
@@ -332,46 +334,6 @@ int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int 
 	return gone;
 }
 
-/*
- * Pages of a list of this CPU that went before the kernel asked for them, since when, and the
- * caller that will ask.
- */
-struct ahead {
-	const struct per_cpu_pages *list;
-	unsigned long caller;
-	unsigned long since;
-	int pages;
-};
-
-static DEFINE_PER_CPU(struct ahead, ahead);
-
-/*
- * From 6.7 on the kernel lowers the bound that it has tuned, and gives back what this CPU's list
- * holds above, a batch under each hold of zone->lock (decay_pcp_high()).  All of that goes with the
- * first batch, as larger blocks; the other batches have gone by then.  Returns the pages of @count
- * that need not be drained any more.
- */
-static int list_decay(struct zone *zone, int count, struct per_cpu_pages *pages,
-		      unsigned long caller)
-{
-	struct ahead *before = this_cpu_ptr(&ahead);
-	int tuned = lmm_pageset_tuned(pages), gone;
-	unsigned long now = jiffies;
-
-	if (!tuned || count > READ_ONCE(pages->batch) ||
-	    pages != this_cpu_ptr(zone->per_cpu_pageset))
-		return 0;
-	if (before->list == pages && before->caller == caller && before->since == now &&
-	    before->pages > 0) {
-		gone = min(count, before->pages);
-		before->pages -= gone;
-		return gone;
-	}
-	gone = zonelock_on_list_shrink(zone, pages, tuned);
-	*before = (struct ahead){ pages, caller, now, gone - count };
-	return min(gone, count);
-}
-
 /**
  * zonelock_on_depot_put() - event: a list is about to be drained
  * @zone: zone of the list
@@ -395,6 +357,7 @@ static int list_decay(struct zone *zone, int count, struct per_cpu_pages *pages,
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller)
 {
+	unsigned long freed = lmm_cpu_freed(smp_processor_id());
 	enum depot_verdict verdict;
 	int stored = 0, drained;
 
@@ -402,17 +365,22 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards)
 		return 0;
 	if (!lmm_frees(caller))
-		return list_decay(zone, count, pages, caller);
+		return ahead_decay(zone, count, pages, caller);
 	__this_cpu_write(refills.nr, 0);
-	__this_cpu_write(ahead.list, NULL);
+	/* Between the parts of a drain this CPU frees nothing else, or only an interrupt does. */
+	drained = ahead_take(pages, caller, freed, count);
+	if (drained)
+		return drained;
 	verdict = judge(zone, pages, count);
 	if (verdict == DEPOT_DISABLED || verdict == DEPOT_ISOLATED)
 		return 0;
 	if (verdict == DEPOT_STORE)
 		stored = list_store(zone, pindex, count, pages);
 	if (!lmm_pindex_order(pindex)) {
-		if (!stored)
+		if (!stored) {
 			stored = list_drain(zone, pindex, count, 0, pages);
+			ahead_note(pages, caller, freed, stored - count);
+		}
 		/* What is missing is not worth a hold of its own: the list has room. */
 		return stored >= min(count / 2, DEPOT_BATCH_MAX) ? max(stored, count) : stored;
 	}

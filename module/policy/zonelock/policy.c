@@ -295,6 +295,7 @@ static const struct lmm_layout zonelock_layouts[] = {
 	LMM_LIST_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
 	LMM_LAYOUT(per_cpu_pages, lists),
+	LMM_LAYOUT_FREE_COUNT
 	LMM_LAYOUT_SIZE(per_cpu_pages),
 	LMM_LAYOUT_SIZE(page),
 	LMM_LAYOUT(page, lru),

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ahead.c - pages of a list that go before the kernel asks for them
+ *
+ * Newer kernels give back what a list holds in parts of a batch, each under a hold of zone->lock of
+ * its own.  The policy lets all parts go at once, as larger blocks, and the kernel then asks for
+ * pages that have gone.
+ */
+#include <linux/minmax.h>
+#include <linux/mmzone.h>
+#include <linux/percpu.h>
+
+#include "compat/pageset.h"
+#include "ahead.h"
+#include "state.h"
+
+/**
+ * struct ahead - pages of a list of this CPU that went before the kernel asked for them
+ * @list: the list
+ * @caller: return address of the drain, whose later parts are meant
+ * @until: a value that stays the same until the last part
+ * @pages: number of pages; 0 or less: none
+ */
+struct ahead {
+	const struct per_cpu_pages *list;
+	unsigned long caller;
+	unsigned long until;
+	int pages;
+};
+
+static DEFINE_PER_CPU(struct ahead, ahead);
+
+/**
+ * ahead_take() - pages of a drain that have gone before
+ * @pages: the list, of this CPU
+ * @caller: return address of the drain
+ * @until: the value that ahead_note() was told, if this is a later part of the same drain
+ * @count: pages that the kernel wants to drain
+ *
+ * Context: under pcp->lock, preemption off.
+ * Return: pages of @count that need not be drained any more.
+ */
+int ahead_take(const struct per_cpu_pages *pages, unsigned long caller, unsigned long until,
+	       int count)
+{
+	struct ahead *before = this_cpu_ptr(&ahead);
+	int gone;
+
+	if (before->list != pages || before->caller != caller || before->until != until)
+		return 0;
+	gone = clamp(before->pages, 0, count);
+	before->pages -= gone;
+	return gone;
+}
+
+/**
+ * ahead_note() - more pages of a list have gone than the kernel asked for
+ * @pages: the list, of this CPU
+ * @caller: return address of the drain
+ * @until: a value that stays the same until the last part of the drain
+ * @more: pages that have gone besides those of this part; may be 0 or less
+ *
+ * Context: under pcp->lock, preemption off.
+ */
+void ahead_note(const struct per_cpu_pages *pages, unsigned long caller, unsigned long until,
+		int more)
+{
+	*this_cpu_ptr(&ahead) = (struct ahead){ pages, caller, until, more };
+}
+
+/**
+ * ahead_decay() - the kernel gives back what a list does not need
+ * @zone: zone of the list
+ * @count: pages that the kernel wants to drain
+ * @pages: the per-CPU lists
+ * @caller: return address of the drain
+ *
+ * From 6.7 on the kernel lowers the bound that it has tuned, and gives back what this CPU's list
+ * holds above, a batch under each hold of zone->lock (decay_pcp_high()).  All of that goes with the
+ * first batch, as larger blocks; the other batches have gone by then.
+ *
+ * Context: under pcp->lock, interrupts or preemption off.
+ * Return: pages of @count that need not be drained any more.
+ */
+int ahead_decay(struct zone *zone, int count, struct per_cpu_pages *pages, unsigned long caller)
+{
+	int tuned = lmm_pageset_tuned(pages), gone;
+	unsigned long now = jiffies;
+
+	if (!tuned || count > READ_ONCE(pages->batch) ||
+	    pages != this_cpu_ptr(zone->per_cpu_pageset))
+		return 0;
+	gone = ahead_take(pages, caller, now, count);
+	if (gone)
+		return gone;
+	gone = zonelock_on_list_shrink(zone, pages, tuned);
+	ahead_note(pages, caller, now, gone - count);
+	return min(gone, count);
+}
