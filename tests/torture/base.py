@@ -65,9 +65,16 @@ class Beside:
         """Begin a load.  Where too many run, the oldest is killed: many pages are freed at once."""
         with self.lock:
             self._reap(self.most - 1)
-            process = subprocess.Popen(
-                words, cwd=SCRATCH, stdin=subprocess.DEVNULL, start_new_session=True,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process = subprocess.Popen(
+                    words, cwd=SCRATCH, stdin=subprocess.DEVNULL, start_new_session=True,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            except OSError as error:
+                # Loads that fork can leave no process id, or no memory, for another process.
+                if error.errno not in {errno.EAGAIN, errno.ENOMEM}:
+                    raise
+                self.count(f"load {name} refused")
+                return
             # Steps go before loads; when memory runs out, loads go before the torture.
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PGRP, process.pid, 10)
