@@ -2,10 +2,12 @@
 """Files of our own: written whole or not at all, read with bounds."""
 
 import contextlib
+import fcntl
 import json
 import os
 import stat
 import tempfile
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,24 @@ from livemmctl.host import Host
 
 #: A settings file that is longer is not one.
 TOML_MAX_CHARACTERS = 1 << 20
+#: So many seconds apart a lock is tried that somebody else holds.
+LOCK_LOOK_S = 0.1
+
+
+def lock_file(descriptor: int, limit_s: float) -> None:
+    """Lock an open file or folder against other processes that lock it.
+
+    Raises BlockingIOError where another process keeps the lock for `limit_s`, and OSError.
+    """
+    end = time.monotonic() + limit_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+        time.sleep(LOCK_LOOK_S)
 
 
 def check_replaceable(path: Path) -> None:

@@ -9,20 +9,19 @@ import contextlib
 import fcntl
 import json
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from livemmctl.errors import CtlError, os_errors
-from livemmctl.files import replace_on
+from livemmctl.files import lock_file, replace_on
 from livemmctl.host import Host
 
 FOLDER = "/run/livemm"
 ARM = f"{FOLDER}/arm.json"
 RUNNER = f"{FOLDER}/ab.json"
 LOCK = f"{FOLDER}/ab.lock"
-#: So often, and so many seconds apart, a runner tries to take the lock.
-LOOKS, LOOK_S = 5, 0.1
+#: So many seconds a runner tries to take the lock, which `ab status` holds while it looks.
+LOCK_S = 0.4
 
 
 @dataclass(frozen=True)
@@ -33,16 +32,6 @@ class Running:
     experiment: str
     file: str
     journal: str
-
-
-def _lock(file: int) -> None:
-    """Take the lock, which `ab status` holds for the moment in which it looks.  Raises OSError."""
-    for _ in range(LOOKS - 1):
-        with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        time.sleep(LOOK_S)
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @dataclass(frozen=True)
@@ -57,7 +46,7 @@ class Place:
             path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            _lock(lock)
+            lock_file(lock, LOCK_S)
         except OSError:
             os.close(lock)
             raise CtlError("another experiment is running on this host",

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """livemmctl rollout"""
 
-import fcntl
 import math
 import os
 import time
@@ -23,7 +22,7 @@ from livemmctl.ab.gate import fetch
 from livemmctl.ab.model import Experiment
 from livemmctl.app import App, Figure, Group, command
 from livemmctl.errors import CtlError, Exit, UsageError, os_errors, os_words
-from livemmctl.files import replace
+from livemmctl.files import lock_file, replace
 from livemmctl.rollout.plan import read_inventory, too_much, waves
 from livemmctl.rollout.show import metrics_of
 from livemmctl.table import Table, text_of
@@ -54,8 +53,8 @@ def rollout() -> None:
 _command = partial(command, of=rollout)
 #: Looks of a replay: enough to see when something is decided, in seconds of computing.
 REPLAY_LOOKS = 100
-#: How long whoever publishes may take to sign and to write, and how often to look, in seconds.
-LOCK_S, LOCK_LOOK_S = 30.0, 0.1
+#: Whoever publishes may take so many seconds to sign and to write.
+LOCK_S = 30.0
 _publish = click.option(
     "--publish", type=FILE, required=True, metavar="FILE",
     help="Where the decision is published: what the hosts read, or what a web server shows them.")
@@ -201,25 +200,15 @@ def _alone(publish: Path) -> Iterator[None]:
         with os_errors(f"cannot use {publish.parent}"):
             folder = os.open(publish.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             ends.callback(os.close, folder)
-            _lock(folder, publish)
-        yield
-
-
-def _lock(folder: int, publish: Path) -> None:
-    """Lock the folder of `publish`.  Raises CtlError after LOCK_S, and OSError."""
-    end = time.monotonic() + LOCK_S
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= end:
+            try:
+                lock_file(folder, LOCK_S)
+            except BlockingIOError:
                 raise CtlError(
                     f"nothing is published: another process has held the lock of {publish.parent}"
                     f" for {LOCK_S:g} s", Exit.TIMEOUT,
                     "lslocks names the process; end the process, and try again"
                 ) from None
-        time.sleep(LOCK_LOOK_S)
+        yield
 
 
 def _write(
