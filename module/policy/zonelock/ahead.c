@@ -5,6 +5,10 @@
  * Newer kernels give back what a list holds in parts of a batch, each under a hold of zone->lock of
  * its own.  The policy lets all parts go at once, as larger blocks, and the kernel then asks for
  * pages that have gone.
+ *
+ * What a CPU has noted outlives its drain, the policy and the CPU, and is freed by nobody: the
+ * pointer to the list is compared, never followed.  A note that is taken for that of another drain
+ * leaves pages on the list, which the next free that finds the list full has drained.
  */
 #include <linux/minmax.h>
 #include <linux/mmzone.h>

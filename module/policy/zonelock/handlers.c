@@ -357,9 +357,9 @@ int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int 
 int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 			  unsigned long caller)
 {
-	unsigned long freed = lmm_cpu_freed(smp_processor_id());
 	enum depot_verdict verdict;
 	int stored = 0, drained;
+	unsigned long freed = 0;
 
 	/* A drain of one page belongs to a list that the kernel keeps empty. */
 	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards)
@@ -367,10 +367,13 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	if (!lmm_frees(caller))
 		return ahead_decay(zone, count, pages, caller);
 	__this_cpu_write(refills.nr, 0);
-	/* Between the parts of a drain this CPU frees nothing else, or only an interrupt does. */
-	drained = ahead_take(pages, caller, freed, count);
-	if (drained)
-		return drained;
+	if (LMM_DRAINS_IN_PARTS) {
+		/* Between the parts of a drain this CPU frees nothing, but for interrupts. */
+		freed = lmm_cpu_freed(smp_processor_id());
+		drained = ahead_take(pages, caller, freed, count);
+		if (drained)
+			return drained;
+	}
 	verdict = judge(zone, pages, count);
 	if (verdict == DEPOT_DISABLED || verdict == DEPOT_ISOLATED)
 		return 0;
@@ -379,7 +382,8 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	if (!lmm_pindex_order(pindex)) {
 		if (!stored) {
 			stored = list_drain(zone, pindex, count, 0, pages);
-			ahead_note(pages, caller, freed, stored - count);
+			if (LMM_DRAINS_IN_PARTS)
+				ahead_note(pages, caller, freed, stored - count);
 		}
 		/* What is missing is not worth a hold of its own: the list has room. */
 		return stored >= min(count / 2, DEPOT_BATCH_MAX) ? max(stored, count) : stored;
