@@ -34,12 +34,13 @@ static int numa_fault_test_init(struct kunit *test)
 {
 	struct fault_scene *scene = &fault_scene;
 
-	lmm_numa_policy.counters = lmm_counters_alloc(NR_COUNTERS);
-	if (!lmm_numa_policy.counters)
-		return -ENOMEM;
 	scene->entry = kunit_kzalloc(test, sizeof(*scene->entry), GFP_KERNEL);
 	scene->mm = kunit_kzalloc(test, sizeof(*scene->mm), GFP_KERNEL);
 	if (!scene->entry || !scene->mm)
+		return -ENOMEM;
+	/* Last, as nothing calls exit where init fails. */
+	lmm_numa_policy.counters = lmm_counters_alloc(NR_COUNTERS);
+	if (!lmm_numa_policy.counters)
 		return -ENOMEM;
 	spin_lock_init(&scene->entry->lock);
 	INIT_HLIST_HEAD(&fault_entries);
