@@ -158,15 +158,20 @@ static void keeps_a_scan_brought_forward(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 }
 
-/* The last fault of a sample raises an alarm: the first full scan comes at once. */
+/*
+ * The last fault of a sample raises an alarm: the first full scan comes at once, also where the
+ * address space may be scanned already and no thread has asked.
+ */
 static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 {
 	struct numa_mm *entry = fault_scene.entry;
 	struct mm_struct *mm = fault_scene.mm;
-	unsigned long late = ms_from_now(FAULT_OWN_MS);
-	int judged;
+	unsigned int one;
 
-	for (judged = 0; judged < 2; judged++) {
+	for (one = 0; one < 4; one++) {
+		unsigned long late = ms_from_now(one & 2 ? -60000 : FAULT_OWN_MS);
+		bool judged = one & 1;
+
 		entry->sample_faults = NUMA_RESAMPLE_FAULTS_MIN;
 		atomic_set(&entry->sample_remote, NUMA_RESAMPLE_FAULTS_MIN);
 		atomic_set(&entry->sample_left, LMM_ENTRY_EVERY);
@@ -180,6 +185,7 @@ static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 		KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
 		if (!judged) {
 			KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
+			KUNIT_EXPECT_EQ(test, current->node_stamp, U64_MAX);
 			current->numa_scan_seq = 1;
 			fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
 		}

@@ -163,9 +163,14 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 		sample_fault(entry, mm, class);
 	if (test_bit(NUMA_NOTICE_KEEP, &entry->notice))
 		keep_brought(entry, mm);
-	/* Faults of the scan before do not count: wait until the kernel has begun this scan. */
+	/*
+	 * Faults of the scan before do not count: wait until the kernel has begun this scan.  The
+	 * scan that an alarm is of has begun, and the next scan may be due by now without a thread
+	 * that asks.
+	 */
 	if (test_bit(NUMA_NOTICE_EXPEDITE, &entry->notice) &&
-	    time_after(READ_ONCE(mm->numa_next_scan), jiffies) &&
+	    (!READ_ONCE(entry->expedite_ms) ||
+	     time_after(READ_ONCE(mm->numa_next_scan), jiffies)) &&
 	    !period_may_change(current, mm) &&
 	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice)) {
 		lmm_count(&lmm_numa_policy, COUNT_EXPEDITED, 1);

@@ -131,7 +131,7 @@ enum numa_scan_kind {
  * @sample_faults: faults that the sample is judged by
  * @sample_left: faults of the sample that are still to come
  * @sample_remote: remote faults of the sample
- * @expedite_ms: time from the decision to the next scan
+ * @expedite_ms: time from the decision to the next scan; 0: an alarm asks for the scan
  * @brought_to: time in jiffies that the next scan was last brought forward to
  * @brought_run: CPU time of that thread then, in ns
  * @brought_pid: thread that was last let ask sooner, since the last decision; 0: none
