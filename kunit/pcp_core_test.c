@@ -383,6 +383,14 @@ static void a_raised_list_does_not_go_under_one_hold(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 0, 63), 2016);
 }
 
+/* The longest hold of a kernel that drains in parts is a refill of 32 batches, 0.58 of 0.79. */
+static void a_list_gives_back_no_longer_than_a_refill(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, lmm_give_batches(false), LMM_DRAIN_BATCHES);
+	KUNIT_EXPECT_LE(test, lmm_give_batches(true) * 79, LMM_DRAIN_BATCHES * 58);
+	KUNIT_EXPECT_GE(test, lmm_give_batches(true), 1);
+}
+
 static void lists_give_in_proportion(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, pcp_keep(3000, 1000, 4000, 0), 3000);
@@ -494,6 +502,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(a_raised_list_does_not_go_under_one_hold),
+	KUNIT_CASE(a_list_gives_back_no_longer_than_a_refill),
 	KUNIT_CASE(lists_give_in_proportion),
 	KUNIT_CASE(a_zone_is_calm_above_its_mark),
 	KUNIT_CASE(random_traces_keep_the_bounds),

@@ -6,6 +6,7 @@
 #define LIVEMM_POLICY_COMMON_DRAIN_H
 
 #include <linux/minmax.h>
+#include <linux/types.h>
 
 /*
  * Most batches of a list that go back under one hold of zone->lock, as when the kernel drains a
@@ -42,6 +43,21 @@ static inline int lmm_drain_limit(int count, int have, int batch)
 static inline int lmm_drain_hold(int count, int def, int batch)
 {
 	return min(count, max(def, batch * LMM_DRAIN_BATCHES));
+}
+
+/**
+ * lmm_give_batches() - batches that a list gives back under one hold of zone->lock
+ * @in_parts: the kernel drains a full list in parts of a batch (LMM_DRAINS_IN_PARTS)
+ *
+ * Where the kernel drains in parts, its longest hold is a refill of LMM_DRAIN_BATCHES batches,
+ * which takes three quarters of the instructions that as many pages take to go back.
+ *
+ * Context: any; pure.
+ * Return: number of batches.
+ */
+static inline int lmm_give_batches(bool in_parts)
+{
+	return in_parts ? LMM_DRAIN_BATCHES / 2 : LMM_DRAIN_BATCHES;
 }
 
 #endif /* LIVEMM_POLICY_COMMON_DRAIN_H */

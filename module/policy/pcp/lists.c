@@ -188,13 +188,6 @@ int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int 
 }
 
 /*
- * Batches that go back under one hold of zone->lock.  Where the kernel drains in parts, its longest
- * hold is a refill of LMM_DRAIN_BATCHES batches, which takes three quarters of the instructions
- * that as many pages take to go back.
- */
-#define GIVE_BATCHES	(LMM_DRAINS_IN_PARTS ? LMM_DRAIN_BATCHES / 2 : LMM_DRAIN_BATCHES)
-
-/*
  * Give back a part of what a list holds above @high, as larger blocks if another policy joins the
  * pages.  The kernel's own function gives back a batch under each hold of zone->lock.
  */
@@ -211,7 +204,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 	/* The first releases of 6.1 drain with interrupts as they are. */
 	spin_lock_irqsave(&pages->lock, flags);
 	before = pages->count;
-	count = min(before - high, READ_ONCE(pages->batch) * GIVE_BATCHES);
+	count = min(before - high, READ_ONCE(pages->batch) * lmm_give_batches(LMM_DRAINS_IN_PARTS));
 	if (count > 0 && !lmm_list_shrink(zone, pages, high))
 		KCALL(drain)(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
 	count = before - pages->count;

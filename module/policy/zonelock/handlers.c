@@ -327,7 +327,8 @@ int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int 
 		if (over <= (int)batch || length_to(&pages->lists[type], batch) < batch)
 			continue;
 		gone += list_pass_on(zone, type, over, pages);
-		over = min_t(int, pages->count - keep, DRAIN_PAGES);
+		over = min_t(int, pages->count - keep,
+			     batch * lmm_give_batches(LMM_DRAINS_IN_PARTS));
 		if (over > (int)batch && length_to(&pages->lists[type], batch) == batch)
 			gone += list_drain(zone, type, over, keep, pages);
 	}
