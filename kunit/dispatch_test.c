@@ -72,9 +72,9 @@ static bool scan_b(struct vm_area_struct *vma, unsigned long end, struct lmm_klp
 	return false;
 }
 
-static void filled_a(struct zone *zone, unsigned int order, int pages)
+static void filled_a(struct zone *zone, unsigned int order, int migratetype, int pages)
 {
-	dispatch_note(pages == 28 ? 'l' : '?');
+	dispatch_note(pages == 28 && migratetype == MIGRATE_MOVABLE ? 'l' : '?');
 }
 
 static int put_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
@@ -197,7 +197,7 @@ static void a_filled_list_is_told(struct kunit *test)
 	lmm_events_start(1);
 	lmm_events_start(2);
 	memset(dispatch_log, 0, sizeof(dispatch_log));
-	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 2, 7, NULL, 0), 7);
+	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 2, 7, NULL, MIGRATE_MOVABLE), 7);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "gl");
 }
 

@@ -477,7 +477,32 @@ static void tuning_for_a_drain_is_no_raise(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_event_tuned(4096 + few + 1, 4096, batch), 4096 + few + 1);
 }
 
+/*
+ * A CPU takes pages of one migratetype, and frees pages of another that come from another CPU: the
+ * list has no use of these, however many pages the CPU has out.
+ */
+static void a_list_is_raised_for_what_its_cpu_takes(struct kunit *test)
+{
+	const struct pcp_sample empty = { .type = 1 };
+	const long out = 4000;
+	struct pcp_sample full = { .count = MODEL_DEF, .net = out };
+	struct list_model m;
+	int tick;
+
+	/* In the tick of the refill, and in the ticks in which the refill is remembered. */
+	for (tick = 0; tick < PCP_NET_TICKS; tick += PCP_NET_TICKS / 2) {
+		model_init(&m, MODEL_DEF, MODEL_MAX);
+		pcp_event_refill(&m.event, &empty, out);
+		model_ticks(&m, tick);
+		for (full.type = 0; full.type < PCP_TYPES; full.type++)
+			KUNIT_EXPECT_EQ(test, pcp_event_drain(&m.event, &full, &m.limits,
+							      &m.steer).high > MODEL_DEF,
+					full.type == empty.type);
+	}
+}
+
 static struct kunit_case pcp_event_load_cases[] = {
+	KUNIT_CASE(a_list_is_raised_for_what_its_cpu_takes),
 	KUNIT_CASE(random_traces_keep_the_rules),
 	KUNIT_CASE_PARAM(bench_rows_stay_within_their_targets, bench_gen_params),
 	KUNIT_CASE(a_process_ends),

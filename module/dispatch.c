@@ -42,7 +42,7 @@ static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blo
 		got = static_call(lmm_depot_get_0)(zone, order, blocks, list, migratetype);
 		if (got) {
 			lmm_hook_hit(LMM_HOOK_REFILL);
-			TELL(list_filled, zone, order, got << order);
+			TELL(list_filled, zone, order, migratetype, got << order);
 		}
 	}
 	return got;

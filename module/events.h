@@ -66,10 +66,10 @@ struct lmm_events {
 	bool (*give_back)(struct lmm_klp_return *part);
 
 	/**
-	 * @list_filled: @depot_get has put @pages pages on this CPU's list, which does not count
-	 * them yet.  Under pcp->lock.  Hook: refill.
+	 * @list_filled: @depot_get has put @pages pages on this CPU's list of @migratetype, which
+	 * does not count them yet.  Under pcp->lock.  Hook: refill.
 	 */
-	void (*list_filled)(struct zone *zone, unsigned int order, int pages);
+	void (*list_filled)(struct zone *zone, unsigned int order, int migratetype, int pages);
 
 	/**
 	 * @pages_wanted: free pages of @zone are wanted in the buddy soon.  Reported by

@@ -162,6 +162,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		u8 what = take(&input, 1);
 
 		list.block = 1 << (what >> 6);
+		list.sample.type = (what >> 3) % PCP_TYPES;
 		switch (what % 8) {
 		case 0:
 			tick(&list);

@@ -149,7 +149,7 @@ void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, 
 	struct pcp_use *use = &event->use[event->now];
 
 	use_see(use, sample);
-	use->refilled += pages;
+	use->refilled[sample->type] += pages;
 	event->least = min(event->least, sample->count);
 	event->refills++;
 }
@@ -157,18 +157,21 @@ void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, 
 /*
  * Pages by which the list is too small.  Outstanding pages come back; pages that lay in the list
  * all the time can make room for them.  Where refills are seen, the shortage is at most what
- * refills had to fetch.  Elsewhere a list of which half cannot have been used has no shortage.
+ * refills had to fetch of the migratetype that is freed now: outstanding pages are those of all
+ * migratetypes, and the CPU may take pages of one for the page cache, and free those of another
+ * that come by a pipe.  Elsewhere a list of which half cannot have been used has no shortage.
  */
 static long shortage(const struct pcp_event *event, const struct pcp_sample *sample,
 		     const struct pcp_limits *limits, const struct pcp_steer *steer)
 {
 	const struct pcp_use *use = &event->use[event->now];
+	unsigned long refilled = event->refilled[sample->type] + use->refilled[sample->type];
 	int least = fewest(event, sample, limits, steer);
 	int high = limits->now ?: limits->def;
 	long out = outstanding(event, sample);
 
 	if (steer->sees_refills)
-		return min_t(long, out, event->refilled + use->refilled) - least;
+		return min_t(long, out, refilled) - least;
 	return least > max(limits->def, high / 2) ? 0 : out;
 }
 
@@ -434,7 +437,7 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 {
 	struct pcp_use *use = &event->use[event->now];
 	struct window window = { };
-	unsigned int i;
+	unsigned int i, type;
 
 	list_see(event, sample, limits);
 	use->allocated = allocated - event->allocated;
@@ -445,13 +448,14 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 	event->at_once = 0;
 	event->drained = 0;
 	event->missing = 0;
-	event->refilled = 0;
+	memset(event->refilled, 0, sizeof(event->refilled));
 	for (i = 0; i < PCP_NET_TICKS; i++) {
 		const struct pcp_use *past =
 			&event->use[(event->now + PCP_NET_TICKS - i) % PCP_NET_TICKS];
 
 		event->net = min(event->net, past->net);
-		event->refilled += past->refilled;
+		for (type = 0; type < PCP_TYPES; type++)
+			event->refilled[type] += past->refilled[type];
 		if (i >= PCP_USE_TICKS)
 			continue;
 		event->least = min(event->least, past->least);

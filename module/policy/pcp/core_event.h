@@ -66,13 +66,16 @@
  */
 #define PCP_FREED_BATCHES	32
 
+/* Migratetypes, each of which has a list of single pages on a CPU. */
+#define PCP_TYPES	3
+
 /**
  * struct pcp_use - activity of one list in one tick
  * @net: smallest net seen
  * @most: most pages seen in the list
  * @least: fewest pages seen in the list
  * @allocated: pages that the CPU allocated from zones of this kind
- * @refilled: pages that came from the buddy
+ * @refilled: for each migratetype, pages that came to the list because it was empty
  * @drained: pages that went to the buddy because the list was full
  * @missing: pages that the list lost otherwise, by what was seen of the list: the CPU took these
  */
@@ -81,7 +84,7 @@ struct pcp_use {
 	int most;
 	int least;
 	unsigned long allocated;
-	unsigned long refilled;
+	unsigned long refilled[PCP_TYPES];
 	unsigned long drained;
 	unsigned long missing;
 };
@@ -106,7 +109,8 @@ struct pcp_use {
  * @allocated: the CPU's allocation count when the current tick began
  * @drained: pages drained in the last PCP_USE_TICKS, without the current tick
  * @missing: pages missing in the last PCP_USE_TICKS, without the current tick
- * @refilled: pages refilled in the last PCP_NET_TICKS, without the current tick
+ * @refilled: for each migratetype, pages refilled in the last PCP_NET_TICKS, without the current
+ *	tick
  *
  * Written under the list's pcp->lock.
  */
@@ -129,7 +133,7 @@ struct pcp_event {
 	unsigned long allocated;
 	unsigned long drained;
 	unsigned long missing;
-	unsigned long refilled;
+	unsigned long refilled[PCP_TYPES];
 };
 
 /* Lists of a CPU whose blocks make room for each other: those of order 0 to 3. */
@@ -153,12 +157,14 @@ struct pcp_spare {
 
 /**
  * struct pcp_sample - a list at one moment
+ * @type: migratetype of the page that was freed, or of the list that was refilled
  * @count: pages in the list
  * @net: pages allocated less pages freed by the CPU since boot; only differences count
  * @allocated: pages allocated by the CPU from zones of the list's kind since boot; may wrap
  * @freed: pages freed by the CPU since boot; may wrap
  */
 struct pcp_sample {
+	unsigned int type;
 	int count;
 	long net;
 	unsigned long allocated;

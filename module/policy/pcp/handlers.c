@@ -154,28 +154,30 @@ void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int p
 {
 	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
 	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
-	pcp_on_list_filled(zone, order, pages);
+	pcp_on_list_filled(zone, order, migratetype, pages);
 }
 
 /**
  * pcp_on_list_filled() - event: pages moved to an empty list, from wherever
  * @zone: zone of the list
  * @order: order of the blocks
+ * @migratetype: migratetype of the list
  * @pages: pages that moved; the list does not count them yet
  *
  * A list that another policy fills is as short of pages as one that the buddy fills.
  *
  * Context: see the top of the file.
  */
-void pcp_on_list_filled(struct zone *zone, unsigned int order, int pages)
+void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, int pages)
 {
 	int cpu = smp_processor_id();
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
 	struct pcp_sample sample;
 
-	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
+	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max ||
+	    migratetype >= MIGRATE_PCPTYPES)
 		return;
-	pcp_list_sample(zone, cpu, &sample);
+	pcp_list_sample(zone, cpu, migratetype, &sample);
 	pcp_event_refill(&list->event, &sample, pages);
 }
 
@@ -305,7 +307,7 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	goes_on = frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(cpu));
 	if (!full || goes_on)
 		return part_drain_count(list, &limits, goes_on, count, pindex);
-	pcp_list_sample(zone, cpu, &sample);
+	pcp_list_sample(zone, cpu, pindex % MIGRATE_PCPTYPES, &sample);
 	steer = steer_now();
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);

@@ -39,6 +39,7 @@ const char *const pcp_reason_words[PCP_NR_REASONS] = {
  * pcp_list_sample() - sample a list
  * @zone: zone of the list
  * @cpu: CPU of the list
+ * @type: migratetype of the page that was freed, or of the list that is refilled; 0 where neither
  * @sample: receives the state of the list
  *
  * The kernel counts the pages that a CPU allocates by kind of zone, and the pages that a CPU frees
@@ -47,8 +48,10 @@ const char *const pcp_reason_words[PCP_NR_REASONS] = {
  *
  * Context: any; exact on @cpu itself.
  */
-void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample)
+void pcp_list_sample(struct zone *zone, int cpu, unsigned int type, struct pcp_sample *sample)
 {
+	static_assert(PCP_TYPES == MIGRATE_PCPTYPES);
+	sample->type = type;
 	sample->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
 	sample->allocated = lmm_cpu_allocated(zone, cpu);
 	sample->net = lmm_cpu_net(cpu);

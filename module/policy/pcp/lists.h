@@ -44,7 +44,7 @@ struct pcp_list {
 /* Words of `state` and of tracepoints. */
 extern const char *const pcp_reason_words[PCP_NR_REASONS];
 
-void pcp_list_sample(struct zone *zone, int cpu, struct pcp_sample *sample);
+void pcp_list_sample(struct zone *zone, int cpu, unsigned int type, struct pcp_sample *sample);
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);
 int pcp_list_excess(struct zone *zone, int cpu, const struct pcp_list *list);
 enum pcp_reason pcp_list_reason(const struct pcp_list *list);

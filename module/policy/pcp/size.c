@@ -103,7 +103,7 @@ static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_l
 	unsigned long allocated = lmm_cpu_allocated(zone, cpu);
 	struct pcp_sample sample;
 
-	pcp_list_sample(zone, cpu, &sample);
+	pcp_list_sample(zone, cpu, 0, &sample);
 	if (fresh)
 		pcp_event_begin(&list->event, &sample, allocated);
 	else if (tick)

@@ -158,7 +158,7 @@ void pcp_hotplug_stop(void);
 void pcp_on_list_pages(int nid, int zone_idx, long pages);
 unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked);
 void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int pages);
-void pcp_on_list_filled(struct zone *zone, unsigned int order, int pages);
+void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, int pages);
 int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 		       unsigned long caller);
 int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex);
