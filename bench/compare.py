@@ -132,6 +132,7 @@ class Bench:
     modes   all modes
     usual   those to measure when the knobs name none
     quick   the names that --quick measures, on the first kernel
+    long    the names that take hours, and are measured only where --only has them
     kernel  the built kernel to measure on, which no package has; "": stock ones
     stock   the stock kernels that may be named instead of the built one
     idle    IDLE_CONFIG is understood
@@ -142,6 +143,7 @@ class Bench:
     usual: tuple[str, ...]
     parts: Sequence[Part]
     quick: tuple[str, ...]
+    long: tuple[str, ...] = ()
     kernel: str = ""
     stock: tuple[str, ...] = ()
     idle: bool = False
@@ -166,7 +168,8 @@ class Bench:
             raise ToolError(f"--config {config}: {self.name} must be on")
         # A mode that is none is refused before anything is built.
         self.chosen(config)
-        chosen = self.quick if quick else only or self.names
+        usual = [name for name in self.names if name not in self.long]
+        chosen = self.quick if quick else only or usual
         rows = []
         for image in images[:1] if quick else images:
             for part in self.parts:

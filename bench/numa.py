@@ -105,16 +105,18 @@ SLACK = {PAGES_REMOTE.words: 1, SECONDS.words: 2 * LOOK}
 class Pattern:
     """A run of the program of NUMA loads.
 
-    args     for it
-    claims   besides ALWAYS: the highest share of the base, by metric
-    on       the claims on one kernel
-    scan     limits of the kernel's own scans
+    args       for it
+    claims     besides ALWAYS: the highest share of the base, by metric
+    on         the claims on one kernel
+    scan       limits of the kernel's own scans
+    gigabytes  memory of the guest
     """
 
     args: str
     claims: Mapping[str, float] = field(default_factory=dict)
     on: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scan: Mapping[str, int] = field(default_factory=dict)
+    gigabytes: int = 1
 
     def metrics(self, kernel: str) -> list[Metric]:
         """Every figure with what is claimed on a kernel; less than the base allows no chance."""
@@ -140,13 +142,21 @@ LARGE = {"scan_size_mb": 2}
 PATTERNS: dict[str, Pattern] = {
     "stable": Pattern("-p stable", PLACES, STABLE_ON),
     "large": Pattern("-p stable", PLACES, scan=LARGE),
-    # As large as a process of 32 GiB.
-    "larger": Pattern("-p stable -m 128", PLACES, scan=LARGE),
+    # As large as a process of 32 GiB, for several passes.
+    "larger": Pattern("-p stable -m 128 -s 600", PLACES, STABLE_ON, scan=LARGE),
+    # And of 512 GiB.
+    "largest": Pattern("-p stable -m 2048 -s 3600", PLACES, STABLE_ON, scan=LARGE, gigabytes=6),
     "local": Pattern("-p local", PLACES),
     "shared": Pattern("-p shared"),
     "phase": Pattern("-p phase", PLACES),
+    # And with phases of which each is long enough for a pass.
+    "phase_larger": Pattern("-p phase -m 128 -s 600 -q 150000", PLACES, scan=LARGE),
     "random": Pattern("-p random"),
     "pingpong": Pattern("-p pingpong", {MIGRATED.words: 0.5}),
+    # Of so many passes that one more hardly counts; the runs above have three to five on 6.12.
+    "random_long": Pattern("-p random -s 200"),
+    "pingpong_long": Pattern("-p pingpong -s 200"),
+    "shared_long": Pattern("-p shared -s 200"),
     "idle": Pattern("-p idle"),
     "forks": Pattern("-p forks"),
     "batch": Pattern("-p batch"),
@@ -175,8 +185,9 @@ UNMEASURABLE = 0.001
 def patterns(task: Task) -> list[Row]:
     """The patterns named, each as often: base and policy in one boot, in turn."""
     image = task.image
+    gigabytes = max(PATTERNS[name].gigabytes for name in task.names)
     plan = guest.Plan(
-        f"numa-{image.name}", image, cpus=CPUS, shift=SHIFT, nodes=NODES, memory=MEMORY
+        f"numa-{image.name}", image, cpus=CPUS, shift=SHIFT, nodes=NODES, memory=f"{gigabytes}G"
     )
     # Loaded before the first run, so that every run of the base is like the others.
     task.load_module(plan)
@@ -198,7 +209,7 @@ def patterns(task: Task) -> list[Row]:
                      PATTERNS[name].scan)
                 if on:
                     task.read(plan, "counters", run)
-    results = guest.run(plan, came_to, timeout=7200)
+    results = guest.run(plan, came_to, timeout=14400)
     rows = []
     for name, sides in runs.items():
         loads = {side: [results[run] for run in names] for side, names in sides.items()}
@@ -312,5 +323,6 @@ BENCH = Bench(
      Part(("scale",), scale, "1,000 processes"), Part((PROMOTE,), promote)),
     # One pattern that is helped, and one that is not to be hurt.
     quick=("stable", "forks"),
+    long=("larger", "largest", "phase_larger", "random_long", "pingpong_long", "shared_long"),
     idle=True,
 )

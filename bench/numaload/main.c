@@ -8,7 +8,7 @@
 
 static void run_spin(const struct options *opt)
 {
-	__u64 end = now_ns() + opt->pattern->seconds * NSEC_PER_SEC;
+	__u64 end = now_ns() + opt->seconds * NSEC_PER_SEC;
 
 	while (now_ns() < end)
 		__builtin_ia32_pause();
@@ -69,6 +69,10 @@ static const struct load_option option_rows[] = {
 	{ 'p', "PATTERN", "what to do, by name in patterns[]", .call = parse_pattern },
 	LOAD_NUMBER('m', "MIB", "size of a thread's part (the pattern's own)",
 		    &options.mib, 1, 4096),
+	LOAD_NUMBER('s', "SECONDS", "length of the run (the pattern's own)",
+		    &options.seconds, 1, MAX_SECONDS),
+	LOAD_NUMBER('q', "MS", "length of a phase (the pattern's own)",
+		    &options.phase_ms, 1, 1000 * MAX_SECONDS),
 	LOAD_NUMBER('g', "MS", "a thread begins so long after the one before (0)",
 		    &options.stagger_ms, 0, 1000 * MAX_SECONDS),
 	LOAD_NUMBER('c', "PROCESSES", "that sleep beside pattern cost (0)",
@@ -87,6 +91,12 @@ int main(int argc, char **argv)
 		errx(1, "no pattern (-p)");
 	options.threads = options.pattern->threads ?: cpus;
 	options.part = (options.mib ?: options.pattern->mib) * MIB;
+	options.seconds = options.seconds ?: options.pattern->seconds;
+	if (!options.pattern->phase_ms && options.phase_ms)
+		errx(1, "-q: pattern %s has no phases", options.pattern->name);
+	options.phase_ms = options.phase_ms ?: options.pattern->phase_ms;
+	if (options.phase_ms && 1000 * options.seconds / options.phase_ms >= MAX_PHASES)
+		errx(1, "-q: a run has fewer than %u phases", MAX_PHASES);
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "cannot switch transparent huge pages off");
 	shared = map_memory(sizeof(*shared), MAP_SHARED);
@@ -95,7 +105,7 @@ int main(int argc, char **argv)
 	read_counters(before);
 	printf("{\"pattern\": \"%s\", \"threads\": %lu, \"bytes\": %lu, \"seconds\": %lu, ",
 	       options.pattern->name, options.threads, options.part,
-	       options.pattern->seconds);
+	       options.seconds);
 	options.pattern->run(&options);
 	read_counters(after);
 	for (i = 0; i < NR_COUNTERS; i++)

@@ -30,7 +30,9 @@ struct options {
 	unsigned long threads;
 	unsigned long mib;	/* asked for, of each thread; 0: the pattern's own */
 	unsigned long part;	/* bytes for each thread */
+	unsigned long seconds;	/* asked for, then those of the run; 0: the pattern's own */
 	unsigned long stagger_ms;
+	unsigned long phase_ms;	/* as seconds; of a pattern without phases: 0 */
 	unsigned long crowd;	/* processes beside pattern cost, which sleep */
 	unsigned long company;	/* threads that sleep in pattern cost */
 };

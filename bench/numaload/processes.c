@@ -97,7 +97,7 @@ void run_processes(const struct options *opt)
 {
 	pid_t pids[MAX_THREADS][2] = {};
 	unsigned int left[MAX_THREADS] = {}, slot, side;
-	__u64 end = now_ns() + opt->pattern->seconds * NSEC_PER_SEC, sum = 0, ended = 0;
+	__u64 end = now_ns() + opt->seconds * NSEC_PER_SEC, sum = 0, ended = 0;
 	int status;
 
 	while (now_ns() < end) {

@@ -212,12 +212,12 @@ void run_threads(const struct options *opt)
 	begin_threads(opt);
 	start = now_ns();
 	sight.since = start;
-	for (i = 1; i <= opt->pattern->seconds * 1000 / SAMPLE_MS; i++) {
+	for (i = 1; i <= opt->seconds * 1000 / SAMPLE_MS; i++) {
 		at = start + i * SAMPLE_MS * NSEC_PER_MSEC;
 		sleep_until(at);
 		if (placed)
 			look(opt, &sight, at);
-		if (opt->pattern->phase_ms && i * SAMPLE_MS % opt->pattern->phase_ms == 0) {
+		if (opt->phase_ms && i * SAMPLE_MS % opt->phase_ms == 0) {
 			sight.phase++;
 			sight.since = at;
 			WRITE_ONCE(shared->phase, shared->phase + 1);
@@ -230,7 +230,7 @@ void run_threads(const struct options *opt)
 		pthread_join(workers[i].thread, NULL);
 	printf("\"work\": %llu, \"seconds_to_local\": [", sum);
 	if (placed)
-		print_times(&sight, opt->pattern->phase_ms);
+		print_times(&sight, opt->phase_ms);
 	fputs("],", stdout);
 	if (placed)
 		printf(" \"pages_local\": %.2f,", (double)sight.local / sight.samples);

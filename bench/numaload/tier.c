@@ -68,7 +68,7 @@ static double slow_share(char *mem, unsigned long bytes)
 /* Half of the memory is hot, the rest is read once.  Work counts in the second half of the time. */
 void run_tier(const struct options *opt)
 {
-	__u64 time = opt->pattern->seconds * NSEC_PER_SEC, start = now_ns(), now, all = 0, work = 0;
+	__u64 time = opt->seconds * NSEC_PER_SEC, start = now_ns(), now, all = 0, work = 0;
 	unsigned long hot = opt->part / 2, at = 0;
 	char *mem = map_slow(opt->part);
 
