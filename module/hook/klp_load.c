@@ -327,7 +327,8 @@ static int thread_start(void)
 	task = kthread_create(bring_all, NULL, "livemm_klp");
 	if (IS_ERR(task)) {
 		module_put(THIS_MODULE);
-		err = PTR_ERR(task);
+		/* EAGAIN: the kernel allows no more processes. */
+		err = PTR_ERR(task) == -EINTR ? -EINTR : -ENOMEM;
 		goto out_runs_not;
 	}
 	if (thread) {
@@ -443,7 +444,9 @@ static int awaited_wait(struct awaited *awaited)
  * Context: process, may sleep for as long as modprobe runs, no lock held; killable, freezable.
  * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
  * loaded; -EBUSY when an old module is stuck or another livepatch holds a function; -ETIMEDOUT
- * when the transition stalled, or when somebody disabled the livepatch during the transition.
+ * when the transition stalled, or when somebody disabled the livepatch during the transition;
+ * -ENOMEM when there is no memory, or no process, for the kernel thread; -ENODEV when livemm
+ * unloads.
  */
 int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
 		 size_t len)

@@ -63,16 +63,24 @@ def draw_tracer(rnd: Random, machine: Machine) -> list[str]:
 
 def run_tracer(guest: Guest, tracer: str, *functions: str) -> None:
     """A tracer looks at functions for a moment; function_graph changes return addresses."""
-    # Instances have no function_graph tracer before 6.12.
-    with own_folder(TRACING / "instances") if tracer == "function" else shared() as folder:
-        wanted = folder / "set_ftrace_filter"
-        try:
-            known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]
-            error = write(folder / "current_tracer", tracer, REFUSALS) if known else errno.ENOENT
-            time.sleep(0.2)
-        finally:
-            write(folder / "current_tracer", "nop", REFUSALS)
-            clear(wanted)
+    try:
+        # Instances have no function_graph tracer before 6.12.
+        with own_folder(TRACING / "instances") if tracer == "function" else shared() as folder:
+            wanted = folder / "set_ftrace_filter"
+            try:
+                known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]
+                error = errno.ENOENT
+                if known:
+                    error = write(folder / "current_tracer", tracer, REFUSALS)
+                time.sleep(0.2)
+            finally:
+                write(folder / "current_tracer", "nop", REFUSALS)
+                clear(wanted)
+    except OSError as refused:
+        # The buffers of an instance take memory on each CPU.
+        if refused.errno != errno.ENOMEM:
+            raise
+        error = refused.errno
     guest.count(f"tracer {tracer} {outcome(error)}")
 
 
