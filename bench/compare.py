@@ -132,7 +132,7 @@ class Bench:
     modes   all modes
     usual   those to measure when the knobs name none
     quick   the names that --quick measures, on the first kernel
-    long    the names that take hours, and are measured only where --only has them
+    long    the names that take long, and are measured only where --only has them
     kernel  the built kernel to measure on, which no package has; "": stock ones
     stock   the stock kernels that may be named instead of the built one
     idle    IDLE_CONFIG is understood

@@ -95,6 +95,8 @@ int main(int argc, char **argv)
 	if (!options.pattern->phase_ms && options.phase_ms)
 		errx(1, "-q: pattern %s has no phases", options.pattern->name);
 	options.phase_ms = options.phase_ms ?: options.pattern->phase_ms;
+	if (options.phase_ms % SAMPLE_MS)
+		errx(1, "-q: not a multiple of %u ms", SAMPLE_MS);
 	if (options.phase_ms && 1000 * options.seconds / options.phase_ms >= MAX_PHASES)
 		errx(1, "-q: a run has fewer than %u phases", MAX_PHASES);
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))

@@ -21,6 +21,7 @@
 #define MAX_THREADS	64UL
 #define MAX_SECONDS	3600UL
 #define MAX_PHASES	8	/* of a run */
+#define SAMPLE_MS	100	/* between two looks at where pages are */
 
 /* Page visits between two pauses. */
 #define BLOCK		8

@@ -6,8 +6,7 @@
 
 #include <sys/syscall.h>
 
-/* How often it is looked where the pages are, and how many of each thread's. */
-#define SAMPLE_MS	100
+/* So many pages of each thread are looked at. */
 #define SAMPLE_PAGES	64
 /* So many percent of every thread's pages on its node: it has converged. */
 #define CONVERGED	90

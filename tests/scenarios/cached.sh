@@ -49,6 +49,7 @@ for _round in 1 2 3; do
 	both=$(cached)
 	[ "$both" -le $((alone * 23 / 20)) ] && break
 done
+check "pcp has seen refills" counted refills 0
 note "pages over zone->lock, of 1000: stock $base, zonelock $alone, both $both"
 check "both bring as few over zone->lock as zonelock alone" test "$both" -le $((alone * 23 / 20))
 check "and two thirds of stock at most" test $((both * 3)) -le $((base * 2))

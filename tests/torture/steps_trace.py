@@ -14,7 +14,7 @@ import errno
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -61,21 +61,25 @@ def draw_tracer(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(["function", "function_graph"]), *rnd.sample(HOOKED, rnd.randint(1, 4))]
 
 
+def look_with(folder: Path, tracer: str, functions: Sequence[str]) -> int:
+    """Have a tracer on for a moment; returns the errno."""
+    wanted = folder / "set_ftrace_filter"
+    try:
+        known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]
+        error = write(folder / "current_tracer", tracer, REFUSALS) if known else errno.ENOENT
+        time.sleep(0.2)
+    finally:
+        write(folder / "current_tracer", "nop", REFUSALS)
+        clear(wanted)
+    return error
+
+
 def run_tracer(guest: Guest, tracer: str, *functions: str) -> None:
     """A tracer looks at functions for a moment; function_graph changes return addresses."""
     try:
         # Instances have no function_graph tracer before 6.12.
         with own_folder(TRACING / "instances") if tracer == "function" else shared() as folder:
-            wanted = folder / "set_ftrace_filter"
-            try:
-                known = [name for name in functions if not write(wanted, f"{name}\n", REFUSALS)]
-                error = errno.ENOENT
-                if known:
-                    error = write(folder / "current_tracer", tracer, REFUSALS)
-                time.sleep(0.2)
-            finally:
-                write(folder / "current_tracer", "nop", REFUSALS)
-                clear(wanted)
+            error = look_with(folder, tracer, functions)
     except OSError as refused:
         # The buffers of an instance take memory on each CPU.
         if refused.errno != errno.ENOMEM:
