@@ -205,6 +205,14 @@ def crossed(step: Step) -> Step:
     return {"pages": 0, "hits": hit, "events": events}
 
 
+def churned(step: Step) -> Step:
+    """Run a load; count the fall-backs to blocks of another type, and what the kernel says."""
+    with histograms([EXTFRAG], EXTFRAG_TRIGGER), vmstat_change() as events:
+        found = output_of([step["program"], *step["args"]])
+        found["extfrag"] = hits(EXTFRAG)
+    return {**found, "events": events}
+
+
 def fill(step: Step) -> Step:
     """Fill memory with page cache, and keep a reader of more at work until the guest ends.
 
@@ -654,8 +662,8 @@ def read(step: Step) -> Step:
 ACTIONS: dict[str, Callable[[Step], Step]] = {
     action.__name__: action
     for action in (
-        touch, program, crossed, fill, held, pressure, online, load, fragment, zone, pages, holds,
-        workplace, build_load, modprobe, insmod, rmmod, write, read
+        touch, program, crossed, churned, fill, held, pressure, online, load, fragment, zone, pages,
+        holds, workplace, build_load, modprobe, insmod, rmmod, write, read
     )
 }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bench import compare, guest
 from bench.agent import CROSSINGS
-from bench.compare import BASE, Bench, Part, Task
+from bench.compare import BASE, Bench, Metric, Part, Task, never_more
 from bench.table import Row
 
 METRIC = "pages over zone->lock a page allocated"
@@ -59,6 +59,22 @@ READ_MIB = 32
 # beside a reader that makes memory short in each of them.
 TURNS = 5
 STALL_READ_MIB = 128
+# Of four fifths of memory every third page is free; half of the free memory is in such holes.
+HOLES = "hold 3"
+HUGE = Load("huge pages of 208 MiB beside small ones", "zoneload", "huge 208")
+# As Debian has it, a huge fault neither compacts nor wakes kswapd; and the holes stay.
+STILL = {
+    "/sys/kernel/mm/transparent_hugepage/defrag": "madvise",
+    "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag": "0",
+    "/proc/sys/vm/compaction_proactiveness": "0",
+    "/proc/sys/vm/compact_unevictable_allowed": "0",
+}
+# Neither may be more often by more than 1 %: the interval of the difference is held to that.
+HUGE_METRICS = (
+    Metric("huge faults that failed", compare.events("thp_fault_fallback"), 1.0, never_more),
+    Metric("fall-backs to blocks of another type", lambda result: float(result["extfrag"]),
+           1.0, never_more),
+)
 # CPUs and nodes of a guest, and what each CPU does: with 16 CPUs a load takes 256 MiB.
 MACHINES = ((2, 1), (4, 1), (8, 2), (16, 4))
 FAULT_ALL = Load("each CPU faults 16 MiB x 8", "zoneload", "fault-all 16")
@@ -101,12 +117,12 @@ class Sides:
             for load in loads:
                 self.load(when, side, load)
 
-    def load(self, when: str, side: str, load: Load) -> None:
+    def load(self, when: str, side: str, load: Load, do: str = "crossed") -> None:
         """Run a load on a side."""
         name = f"{when}, {side}, {load.words}"
         if side in POLICIES:
             self.switch(name, side, True)
-        self.plan.program("crossed", name, load.program, load.args)
+        self.plan.program(do, name, load.program, load.args)
         if side in POLICIES:
             self.read(name)
             self.switch(name, side, False)
@@ -187,6 +203,40 @@ def stalls(task: Task) -> list[Row]:
                 statistics.fmean(map(value, runs(BASE))), statistics.fmean(map(value, runs(side))),
                 None, side, {"base": runs(BASE), side: runs(side)})
             for side in ALONE for metric, value in metrics.items()]
+
+
+def huge(task: Task) -> list[Row]:
+    """Huge pages that nobody compacts for, beside small pages that come and go; sides in turns."""
+    image = task.image
+    plan = guest.Plan(f"lists-huge-{image.name}", image, shift=0, memory="1G", huge="always")
+    drain = str(guest.build_modules(image, "fragload/slowpath") / "lmm_slowpath.ko")
+    sides = Sides(task, plan, tuple(SIDES))
+    for path, text in STILL.items():
+        plan.add("write", path, path=path, text=text)
+    task.load_module(plan)
+    plan.add("insmod", "what empties lists", path=drain)
+    plan.program("program", "holes", "zoneload", HOLES)
+    plan.program("churned", "warm-up", HUGE.program, HUGE.args)
+    turns = [f"turn {turn + 1}" for turn in range(TURNS)]
+    for turn in turns:
+        for side in (BASE, *SIDES):
+            # Each run begins with nothing in the lists.
+            plan.add("write", f"{turn}, {side}, drain", text="1",
+                     path="/sys/module/lmm_slowpath/parameters/drain")
+            sides.load(turn, side, HUGE, "churned")
+    results = guest.run(plan, timeout=7200)
+    runs: dict[str, list[guest.Result]] = {side: [] for side in (BASE, *SIDES)}
+    for turn in turns:
+        for side, found in runs.items():
+            name = f"{turn}, {side}, {HUGE.words}"
+            # What says that the policies had pages, for JSON alone.
+            policies = {file: results[f"{name}, {file}"]["text"] for file in
+                        (f"{policy} {kind}" for policy in ALONE if policy in SIDES.get(side, ())
+                         for kind in ("counters", "state"))}
+            found.append({**results[name], "policies": policies})
+    return [row for side in SIDES
+            for row in compare.rows_of(image, f"{HUGE.words}, mean of {TURNS}", HUGE_METRICS,
+                                       side, {BASE: runs[BASE], side: runs[side]}, held=side)]
 
 
 def together(task: Task) -> list[Row]:
@@ -284,6 +334,7 @@ BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
     Part(("slow",), slow, METRIC),
     Part(("stalls",), stalls, "what reclaim did"),
+    Part(("huge",), huge, "huge faults that fail"),
     Part(("together",), together, METRIC),
     Part(("cpus",), cpus, METRIC),
     Part(("pageblock",), pageblock, METRIC),

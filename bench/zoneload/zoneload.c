@@ -8,13 +8,19 @@
  */
 #include "load.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #define CHUNK		(64L << 10)
+#define CHURN_BYTES	(48L << 20)
+#define HUGE_ROUNDS	8
+#define SHARE		4
+#define PIPES		16
 #define LOCKS		"/sys/module/lmm_locks/parameters/"
 
 /**
@@ -63,16 +69,22 @@ static void wait_for(const int *word, int value)
 		usleep(1000);
 }
 
-/* Others are let run after each huge page, or as much memory in small ones. */
-static void touch(char *at, unsigned long bytes, unsigned long step)
+/* Others are let run after so much memory. */
+static void touch_in_turns(char *at, unsigned long bytes, unsigned long step, unsigned long turn)
 {
 	unsigned long i;
 
 	for (i = 0; i < bytes; i += step) {
 		WRITE_BYTE(at + i);
-		if (!((i + step) % HUGE_PAGE))
+		if (!((i + step) % turn))
 			__builtin_ia32_pause();
 	}
+}
+
+/* Others are let run after each huge page, or as much memory in small ones. */
+static void touch(char *at, unsigned long bytes, unsigned long step)
+{
+	touch_in_turns(at, bytes, step, HUGE_PAGE);
 }
 
 static void reap(void)
@@ -348,6 +360,103 @@ static unsigned long load_stress(unsigned long percent)
 	return shared->pages[0];
 }
 
+/* Has four fifths of what is free in small pages, but every so many-th; stays when this is over. */
+static unsigned long load_hold(unsigned long every)
+{
+	unsigned long bytes, i;
+	char *at;
+
+	if (fork_child()) {
+		wait_for(&shared->ready, 1);
+		return shared->pages[0];
+	}
+	at = touch_most(&bytes);
+	for (i = 0; i < bytes; i += every * PAGE)
+		if (madvise(at + i, PAGE, MADV_DONTNEED))
+			err(1, "madvise");
+	/* Locked, these pages stay where they are, if the kernel's settings say so too. */
+	if (mlock2(at, bytes, MLOCK_ONFAULT))
+		err(1, "mlock2");
+	/* Who started the load waits for the end of what the load says. */
+	if (prctl(PR_SET_PDEATHSIG, 0) || close(STDOUT_FILENO) || close(STDERR_FILENO))
+		err(1, "cannot stay");
+	shared->pages[0] = bytes / PAGE;
+	__atomic_store_n(&shared->ready, 1, __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+}
+
+/* Map, touch, unmap, so many times; in huge pages where the kernel has them without being asked. */
+static void fault_rounds(int cpu, unsigned long bytes, int rounds, bool huge)
+{
+	pin(cpu);
+	while (rounds--) {
+		char *at = map_memory(bytes + HUGE_PAGE, MAP_PRIVATE);
+		char *start = (char *)(((unsigned long)at + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+
+		if (!huge && madvise(start, bytes, MADV_NOHUGEPAGE))
+			err(1, "madvise");
+		/* So that a huge page comes with a SHARE of its size in small pages a CPU. */
+		if (huge)
+			touch(start, bytes, HUGE_PAGE);
+		else
+			touch_in_turns(start, bytes, PAGE, HUGE_PAGE / SHARE);
+		munmap(at, bytes + HUGE_PAGE);
+	}
+	_exit(0);
+}
+
+/* Fill pipes on one CPU and empty them on the other, so many times: pages that cannot be moved. */
+static void pipe_rounds(int rounds)
+{
+	static char buffer[CHUNK];
+	int ends[PIPES][2];
+	unsigned long sent;
+	int i;
+
+	for (i = 0; i < PIPES; i++)
+		if (pipe(ends[i]) || fcntl(ends[i][1], F_SETPIPE_SZ, (int)MIB) != (int)MIB)
+			err(1, "pipe");
+	while (rounds--) {
+		pin(0);
+		for (i = 0; i < PIPES; i++)
+			for (sent = 0; sent < MIB; sent += CHUNK) {
+				if (write(ends[i][1], buffer, CHUNK) != CHUNK)
+					err(1, "write");
+				__builtin_ia32_pause();
+			}
+		pin(1);
+		for (i = 0; i < PIPES; i++)
+			for (sent = 0; sent < MIB; sent += CHUNK) {
+				if (read(ends[i][0], buffer, CHUNK) != CHUNK)
+					err(1, "read");
+				__builtin_ia32_pause();
+			}
+	}
+	_exit(0);
+}
+
+/*
+ * A process faults so many bytes in huge pages and gives them back, again and again.  Beside it
+ * one on each CPU does so with small pages, and pipes are filled on a CPU and emptied on another.
+ */
+static unsigned long load_huge(unsigned long bytes)
+{
+	int churn = HUGE_ROUNDS * bytes / SHARE / CHURN_BYTES;
+	int cpu;
+
+	if (!fork_child())
+		fault_rounds(0, bytes, HUGE_ROUNDS, true);
+	for (cpu = 0; cpu < 2; cpu++)
+		if (!fork_child())
+			fault_rounds(cpu, CHURN_BYTES, churn, false);
+	if (!fork_child())
+		pipe_rounds(HUGE_ROUNDS);
+	reap();
+	shared->pages[1] = HUGE_ROUNDS * (bytes / HUGE_PAGE);
+	return (2 * churn * CHURN_BYTES + HUGE_ROUNDS * PIPES * MIB) / PAGE;
+}
+
 /* Each returns how many small pages it was about. */
 static const struct load {
 	const char *name;
@@ -363,6 +472,8 @@ static const struct load {
 	{ "pipe-all", MIB, load_pipe_all },
 	{ "mixed", 1, load_mixed },
 	{ "stress", 1, load_stress },
+	{ "hold", 1, load_hold },
+	{ "huge", MIB, load_huge },
 };
 
 int main(int argc, char **argv)
@@ -372,7 +483,7 @@ int main(int argc, char **argv)
 	char *end;
 
 	if (argc != 3)
-		errx(2, "usage: zoneload LOAD SIZE, in MiB; mixed MS, stress %%");
+		errx(2, "usage: zoneload LOAD SIZE, in MiB; mixed MS, stress %%, hold N");
 	size = strtoul(argv[2], &end, 10);
 	if (!size || *end || size > 1000000)
 		errx(2, "%s: not a size", argv[2]);
