@@ -209,7 +209,7 @@ def churned(step: Step) -> Step:
     """Run a load; count the fall-backs to blocks of another type, and what the kernel says."""
     with histograms([EXTFRAG], EXTFRAG_TRIGGER), vmstat_change() as events:
         found = output_of([step["program"], *step["args"]])
-        found["extfrag"] = hits(EXTFRAG)
+        found["extfrag"] = fallbacks()
     return {**found, "events": events}
 
 

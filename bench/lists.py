@@ -69,12 +69,6 @@ STILL = {
     "/proc/sys/vm/compaction_proactiveness": "0",
     "/proc/sys/vm/compact_unevictable_allowed": "0",
 }
-# Neither may be more often by more than 1 %: the interval of the difference is held to that.
-HUGE_METRICS = (
-    Metric("huge faults that failed", compare.events("thp_fault_fallback"), 1.0, never_more),
-    Metric("fall-backs to blocks of another type", lambda result: float(result["extfrag"]),
-           1.0, never_more),
-)
 # CPUs and nodes of a guest, and what each CPU does: with 16 CPUs a load takes 256 MiB.
 MACHINES = ((2, 1), (4, 1), (8, 2), (16, 4))
 FAULT_ALL = Load("each CPU faults 16 MiB x 8", "zoneload", "fault-all 16")
@@ -85,6 +79,18 @@ def crossings_of(result: guest.Result) -> float:
     """Pages that crossed zone->lock for each page that the kernel allocated."""
     allocated = compare.events("pgalloc_")(result)
     return float(sum(result["hits"][event] for event in CROSSINGS) / allocated)
+
+
+def fallbacks_of(result: guest.Result) -> float:
+    """Fall-backs to blocks of another type."""
+    return float(sum(kind["hits"] for kind in result["extfrag"]))
+
+
+# Neither may be more often by more than 1 %: the interval of the difference is held to that.
+HUGE_METRICS = (
+    Metric("huge faults that failed", compare.events("thp_fault_fallback"), 1.0, never_more),
+    Metric("fall-backs to blocks of another type", fallbacks_of, 1.0, never_more),
+)
 
 
 class Sides:
