@@ -82,6 +82,40 @@ static void alarms_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alarm.wait_ms, 0U);
 }
 
+/*
+ * Full passes of a large process take minutes.  When memory has moved, and is remote again by then,
+ * the alarm has helped, and there is another one.  Where nothing moved the alarm was in vain.
+ */
+static void a_change_after_long_passes_is_an_alarm(struct kunit *test)
+{
+	static const struct {
+		u32 after_ms;
+		u64 moved;
+		enum numa_verdict elsewhere, there;
+	} answers[] = {
+		{ 30000, 1000, NUMA_ALARM, NUMA_HELD_BACK },
+		{ 164000, 8000, NUMA_ALARM, NUMA_HELD_BACK },
+		{ 164000, 999, NUMA_HELD_BACK, NUMA_HELD_BACK },
+		{ 29999, 8000, NUMA_HELD_BACK, NUMA_HELD_BACK },
+	};
+	u32 now = U32_MAX - 5000;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(answers); i++) {
+		struct numa_alarm alarm = { };
+
+		KUNIT_ASSERT_EQ(test, numa_alarm_judge(&alarm, 21, 100, ALARM_RATE, now),
+				NUMA_ALARM);
+		alarm.moved = 500;
+		now += answers[i].after_ms;
+		numa_alarm_expire(&alarm, 500 + answers[i].moved, 8000, now);
+		KUNIT_EXPECT_EQ_MSG(test, numa_alarm_judge(&alarm, 0, 100, ALARM_RATE, now),
+				    answers[i].elsewhere, "answer %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, numa_alarm_judge(&alarm, 21, 100, ALARM_RATE, now),
+				    answers[i].there, "answer %d", i);
+	}
+}
+
 /* A process of one scan, sampled as the glue does: after an alarm the same slice once more. */
 #define SAMPLED_STRIDE	16
 #define SAMPLED_GAP_MS	1000
@@ -179,6 +213,7 @@ static void chance_is_no_alarm(struct kunit *test)
 static struct kunit_case numa_alarm_core_cases[] = {
 	KUNIT_CASE(areas_of_a_process),
 	KUNIT_CASE(alarms_one_by_one),
+	KUNIT_CASE(a_change_after_long_passes_is_an_alarm),
 	KUNIT_CASE(what_cannot_be_helped_is_known),
 	KUNIT_CASE(a_phase_change_is_seen_at_once),
 	KUNIT_CASE(chance_is_no_alarm),

@@ -25,6 +25,12 @@ struct lmm_policy lmm_numa_policy;
 /* Entries that are in use are in a list. */
 static struct hlist_head fault_entries;
 
+/* Alarms are the suite numa_alarm_core's. */
+u64 numa_mm_moved(const struct numa_mm *entry)
+{
+	return atomic64_read(&entry->slot.moved);
+}
+
 static struct fault_scene {
 	struct numa_mm *entry;
 	struct mm_struct *mm;
@@ -72,7 +78,7 @@ static bool fault_brings(struct kunit *test)
 	bool brought;
 
 	preempt_disable();
-	fault_notice(scene->entry, scene->mm, &scene->entry->slot, NUMA_REMOTE_PRIVATE, 0);
+	fault_notice(scene->entry, scene->mm, NUMA_REMOTE_PRIVATE);
 	preempt_enable();
 	next = scene->mm->numa_next_scan;
 	brought = time_in_range(next, from + msecs_to_jiffies(FAULT_WANT_MS),
@@ -141,20 +147,20 @@ static void keeps_a_scan_brought_forward(struct kunit *test)
 	brought = mm->numa_next_scan;
 
 	mm->numa_next_scan = ms_from_now(2 * FAULT_OWN_MS);
-	fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+	fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, brought);
 
 	/* A sooner scan stays. */
 	sooner = brought - 1;
 	mm->numa_next_scan = sooner;
-	fault_notice(entry, mm, &entry->slot, NUMA_LOCAL_PRIVATE, 0);
+	fault_notice(entry, mm, NUMA_LOCAL_PRIVATE);
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, sooner);
 
 	/* The scan has begun, and the next was not brought forward. */
 	WRITE_ONCE(entry->notice, 0);
 	late = ms_from_now(FAULT_OWN_MS);
 	mm->numa_next_scan = late;
-	fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+	fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 }
 
@@ -181,13 +187,13 @@ static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 		mm->numa_next_scan = late;
 		mm->numa_scan_seq = 1;
 		fault_thread(judged, ms_from_now(-60000));
-		fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+		fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
 		KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
 		if (!judged) {
 			KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 			KUNIT_EXPECT_EQ(test, current->node_stamp, U64_MAX);
 			current->numa_scan_seq = 1;
-			fault_notice(entry, mm, &entry->slot, NUMA_REMOTE_PRIVATE, 0);
+			fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
 		}
 		KUNIT_EXPECT_TRUE(test, time_before_eq(mm->numa_next_scan, jiffies));
 		KUNIT_EXPECT_NE(test, current->node_stamp, U64_MAX);

@@ -78,10 +78,29 @@ enum numa_verdict numa_alarm_judge(struct numa_alarm *alarm, unsigned int area,
 		alarm->pending = true;
 		alarm->area = area;
 		alarm->share = share;
+		alarm->raised_ms = now_ms;
 		return NUMA_ALARM;
 	}
 	learn(alarm, area, expected, share);
 	return more ? NUMA_HELD_BACK : NUMA_AS_EXPECTED;
+}
+
+/**
+ * numa_alarm_expire() - stop waiting for the answer to an old alarm that has had pages moved
+ * @alarm: of the address space
+ * @moved: pages that the kernel has moved so far
+ * @resident: resident pages
+ * @now_ms: the time; may wrap
+ *
+ * The next sample then speaks of another change, if of any.
+ */
+void numa_alarm_expire(struct numa_alarm *alarm, u64 moved, u64 resident, u32 now_ms)
+{
+	if (!alarm->pending || now_ms - alarm->raised_ms < NUMA_ALARM_WAIT_MS ||
+	    moved - alarm->moved < max(resident / NUMA_ALARM_MOVED_PART, 1ULL))
+		return;
+	alarm->pending = false;
+	alarm->wait_ms = 0;
 }
 
 /**

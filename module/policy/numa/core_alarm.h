@@ -12,6 +12,10 @@
  * long after each further alarm that did not help.  While no alarm may be raised, samples teach
  * what to expect.
  *
+ * In a large process full passes take minutes, and the use of memory may change again before the
+ * area is sampled once more.  So where the kernel has moved pages meanwhile, an alarm older than
+ * NUMA_ALARM_WAIT_MS is taken for one that helped.
+ *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
 #ifndef LIVEMM_POLICY_NUMA_CORE_ALARM_H
@@ -35,6 +39,12 @@
 #define NUMA_ALARM_WAIT_MS	30000
 #define NUMA_ALARM_WAIT_MAX_MS	480000
 
+/*
+ * Pages that the kernel has moved since an alarm that helped: one resident page in so many.  Where
+ * a part of the memory cannot move, far fewer pages move.
+ */
+#define NUMA_ALARM_MOVED_PART	8
+
 /**
  * enum numa_verdict - what a sample says
  * @NUMA_AS_EXPECTED: no more remote faults than expected
@@ -53,6 +63,8 @@ enum numa_verdict {
  * @area: area of the last alarm
  * @share: percent of remote faults then
  * @pending: whether the last alarm helped is not known yet
+ * @raised_ms: time of the last alarm
+ * @moved: pages that the kernel had moved by then
  * @wait_ms: time without an alarm from @since_ms on; 0: none
  * @since_ms: time at which the last alarm was found not to have helped
  */
@@ -61,6 +73,8 @@ struct numa_alarm {
 	u8 area;
 	u8 share;
 	bool pending;
+	u32 raised_ms;
+	u64 moved;
 	u32 wait_ms;
 	u32 since_ms;
 };
@@ -68,6 +82,7 @@ struct numa_alarm {
 unsigned int numa_sample_area(u32 turn, u32 stride, u32 scan, u32 scans);
 enum numa_verdict numa_alarm_judge(struct numa_alarm *alarm, unsigned int area,
 				   unsigned int share, unsigned int rate, u32 now_ms);
+void numa_alarm_expire(struct numa_alarm *alarm, u64 moved, u64 resident, u32 now_ms);
 void numa_alarm_unanswered(struct numa_alarm *alarm, u32 now_ms);
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_ALARM_H */

@@ -118,7 +118,7 @@ static bool period_may_change(const struct task_struct *task, const struct mm_st
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
 {
 	enum numa_verdict verdict;
-	u32 share, faults;
+	u32 share, faults, now_ms;
 	int left;
 
 	if (class >= NUMA_REMOTE_PRIVATE)
@@ -131,9 +131,13 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	/* The next sample may begin meanwhile; never 0 once the bit was set. */
 	faults = READ_ONCE(entry->sample_faults);
 	share = min_t(u32, atomic_read(&entry->sample_remote) * 100ULL / faults, 100);
+	now_ms = jiffies_to_msecs(jiffies);
 	spin_lock(&entry->lock);
+	numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
 	verdict = numa_alarm_judge(&entry->alarm, entry->sample_area, share, entry->decision.rate,
-				   jiffies_to_msecs(jiffies));
+				   now_ms);
+	if (verdict == NUMA_ALARM)
+		entry->alarm.moved = numa_mm_moved(entry);
 	spin_unlock(&entry->lock);
 	if (verdict == NUMA_HELD_BACK)
 		lmm_count(&lmm_numa_policy, COUNT_ALARMS_HELD_BACK, 1);
@@ -151,14 +155,8 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 }
 
 static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
-				  struct numa_slot *slot, enum numa_class class, int promoted)
+				  enum numa_class class)
 {
-	if (test_bit(NUMA_NOTICE_PROMOTE, &entry->notice)) {
-		/* All pages that fault are of a lower tier: those that moved were promoted. */
-		if (promoted)
-			atomic64_add(promoted, &slot->promoted);
-		return;
-	}
 	if (test_bit(NUMA_NOTICE_SAMPLE, &entry->notice))
 		sample_fault(entry, mm, class);
 	if (test_bit(NUMA_NOTICE_KEEP, &entry->notice))
@@ -205,9 +203,10 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	slot = numa_mm_counter(entry, task->pid);
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
 	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);
+	if (flags & TNF_MIGRATED)
+		atomic64_add(pages * LMM_ENTRY_EVERY, &slot->moved);
 	if (unlikely(READ_ONCE(entry->notice)))
-		fault_notice(entry, task->mm, slot, class,
-			     flags & TNF_MIGRATED ? pages * LMM_ENTRY_EVERY : 0);
+		fault_notice(entry, task->mm, class);
 }
 
 /**

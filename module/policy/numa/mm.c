@@ -153,8 +153,10 @@ static void entry_remove(struct numa_mm *entry)
 	spin_lock(&entry->lock);
 	numa_mm_sum(entry, &sum);
 	numa_mm_count(entry, &sum);
-	lmm_count(&lmm_numa_policy, COUNT_PROMOTED,
-		  numa_mm_promoted(entry) - entry->promote.promoted);
+	/* In mode promote alone. */
+	if (entry->mm)
+		lmm_count(&lmm_numa_policy, COUNT_PROMOTED,
+			  numa_mm_moved(entry) - entry->promote.promoted);
 	spin_unlock(&entry->lock);
 	lmm_count(&lmm_numa_policy, COUNT_MMS_GONE, 1);
 	/* Not in an RCU callback: the last reference takes locks that interrupts may not take. */
@@ -250,7 +252,6 @@ static void entry_enlist(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
 	mmgrab(mm);
 	entry->mm = mm;
 	entry->promote_due = jiffies + msecs_to_jiffies(delay_ms);
-	entry->notice = BIT(NUMA_NOTICE_PROMOTE);
 	list_add_tail(&entry->turn, &numa.turns);
 }
 
@@ -358,22 +359,22 @@ void numa_mm_attach(struct numa_mm *entry)
 }
 
 /**
- * numa_mm_promoted() - pages of an address space that were promoted
+ * numa_mm_moved() - pages of an address space that the kernel moved at hint faults
  * @entry: the entry of the address space
  *
  * Context: process, preemption off.
  * Return: pages since the entry was made.
  */
-u64 numa_mm_promoted(const struct numa_mm *entry)
+u64 numa_mm_moved(const struct numa_mm *entry)
 {
 	/* Pairs with numa_mm_attach(): the slots are zeroed. */
 	const struct numa_threads *threads = smp_load_acquire(&entry->threads);
-	u64 promoted = atomic64_read(&entry->slot.promoted);
+	u64 moved = atomic64_read(&entry->slot.moved);
 	unsigned int i;
 
 	for (i = 0; threads && i < NUMA_THREADS; i++)
-		promoted += atomic64_read(&threads->slot[i].promoted);
-	return promoted;
+		moved += atomic64_read(&threads->slot[i].moved);
+	return moved;
 }
 
 static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)

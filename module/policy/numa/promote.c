@@ -68,7 +68,8 @@ static void pass_begin(struct numa_mm *entry)
 
 	spin_lock(&entry->lock);
 	numa_mm_sum(entry, &sum);
-	promoted = numa_mm_promoted(entry);
+	/* All pages that fault are of a lower tier: those that moved were promoted. */
+	promoted = numa_mm_moved(entry);
 	lmm_count(&lmm_numa_policy, COUNT_PROMOTED, promoted - entry->promote.promoted);
 	entry->promote_due = jiffies +
 		msecs_to_jiffies(numa_promote_next(&entry->promote, pages_of(&sum), promoted));

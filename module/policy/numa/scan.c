@@ -190,6 +190,13 @@ static bool not_on_account(const struct numa_rules *rules)
 	return !sampling_is_on(rules) || !numa_credit_counts(rules->settings.period_max_ms);
 }
 
+/* May a scan of an alarm come soon?  The few scans of a small process may, whatever was saved. */
+static bool alarm_is_covered(const struct numa_mm *entry, const struct numa_rules *rules)
+{
+	return not_on_account(rules) || entry->scans <= NUMA_CREDIT_MAX / NUMA_CREDIT_SCAN ||
+	       numa_credit_covers(&entry->credit, 1);
+}
+
 static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	entry->kind = NUMA_SCAN_FULL;
@@ -200,7 +207,8 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 		entry->scanned += entry->ptes_left;
 	if (READ_ONCE(entry->resample_passes)) {
 		entry->gap_ms = 0;
-		expedite(entry, NUMA_GAP_MIN_MS);
+		if (alarm_is_covered(entry, rules))
+			expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
 		   (not_on_account(rules) || numa_credit_covers(&entry->credit, 1))) {
 		expedite(entry, entry->decision.period_ms);
@@ -260,7 +268,10 @@ static void pass_end(struct numa_mm *entry, struct mm_struct *mm)
 	entry->pass_scans = 0;
 	/* After an alarm the same part is sampled again, to see whether the alarm helped. */
 	if (entry->kind == NUMA_SCAN_SAMPLING && !left) {
-		numa_alarm_unanswered(&entry->alarm, jiffies_to_msecs(jiffies));
+		u32 now_ms = jiffies_to_msecs(jiffies);
+
+		numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
+		numa_alarm_unanswered(&entry->alarm, now_ms);
 		entry->sampling.turn++;
 	}
 	/* A change found at this very moment may be lost; the next sampling scan sees it. */

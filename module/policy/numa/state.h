@@ -53,7 +53,7 @@ struct lmm_klp_part;
  * struct numa_slot - counts of a thread, or of all threads that share the slot
  * @pages: pages of hint faults, by enum numa_class
  * @faults: number of hint faults
- * @promoted: pages of these faults that were promoted; mode promote only
+ * @moved: pages of these faults that the kernel moved; mode promote: that were promoted
  * @lowered_pid: the thread whose scan period has been lowered, or 0
  * @lowered_ms: the lowered period
  * @own_ms: the period before, put back unless the kernel has changed the period since
@@ -65,7 +65,7 @@ struct lmm_klp_part;
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
 	atomic64_t faults;
-	atomic64_t promoted;
+	atomic64_t moved;
 	pid_t lowered_pid;
 	u32 lowered_ms;
 	u32 own_ms;
@@ -112,8 +112,7 @@ enum numa_scan_kind {
 /* Bits of numa_mm.notice: work for the next hint faults besides counting. */
 #define NUMA_NOTICE_SAMPLE	0	/* count the faults of a sampling scan */
 #define NUMA_NOTICE_EXPEDITE	1	/* bring the next scan forward */
-#define NUMA_NOTICE_PROMOTE	2	/* count promoted pages; mode promote only, and always */
-#define NUMA_NOTICE_KEEP	3	/* the next scan was brought forward, and stays so */
+#define NUMA_NOTICE_KEEP	2	/* the next scan was brought forward, and stays so */
 
 /**
  * struct numa_mm - the entry of an address space
@@ -292,7 +291,7 @@ void numa_mms_release(void);
 struct numa_mm *numa_mm_get(struct mm_struct *mm);
 void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm);
 void numa_mm_attach(struct numa_mm *entry);
-u64 numa_mm_promoted(const struct numa_mm *entry);
+u64 numa_mm_moved(const struct numa_mm *entry);
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum);
 void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum);
 
