@@ -110,6 +110,8 @@ class Pattern:
     on         the claims on one kernel
     scan       limits of the kernel's own scans
     gigabytes  memory of the guest
+    full       node 1 has no room for a page that is to move, from then on
+    long       only by --only
     """
 
     args: str
@@ -117,6 +119,8 @@ class Pattern:
     on: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scan: Mapping[str, int] = field(default_factory=dict)
     gigabytes: int = 1
+    full: bool = False
+    long: bool = False
 
     def metrics(self, kernel: str) -> list[Metric]:
         """Every figure with what is claimed on a kernel; less than the base allows no chance."""
@@ -138,25 +142,33 @@ STABLE_ON = {"6.1": {FAULTS.words: 0.54}}
 # A pass of the kernel takes one scan, if no more than scan_size_mb is there.  With
 # less the memory stands for that of a large process, of many scans.
 LARGE = {"scan_size_mb": 2}
+# What leaves node 1 no room: all but some 100 MiB of a GiB as huge pages, and pages move to no
+# node whose free pages are below the high watermark.
+FULL = {"/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages": "440",
+        "/proc/sys/vm/min_free_kbytes": "262144"}
 
 PATTERNS: dict[str, Pattern] = {
     "stable": Pattern("-p stable", PLACES, STABLE_ON),
     "large": Pattern("-p stable", PLACES, scan=LARGE),
     # As large as a process of 32 GiB, for several passes.
-    "larger": Pattern("-p stable -m 128 -s 600", PLACES, STABLE_ON, scan=LARGE),
+    "larger": Pattern("-p stable -m 128 -s 600", PLACES, STABLE_ON, scan=LARGE, long=True),
     # And of 512 GiB.
-    "largest": Pattern("-p stable -m 2048 -s 3600", PLACES, STABLE_ON, scan=LARGE, gigabytes=6),
+    "largest": Pattern("-p stable -m 2048 -s 3600", PLACES, STABLE_ON, scan=LARGE, gigabytes=6,
+                       long=True),
     "local": Pattern("-p local", PLACES),
     "shared": Pattern("-p shared"),
     "phase": Pattern("-p phase", PLACES),
     # And with phases of which each is long enough for a pass.
-    "phase_larger": Pattern("-p phase -m 128 -s 600 -q 150000", PLACES, scan=LARGE),
+    "phase_larger": Pattern("-p phase -m 128 -s 600 -q 150000", PLACES, scan=LARGE, long=True),
+    # Half of the memory stays remote; to be named alone.
+    "stuck_larger": Pattern("-p stable -m 128 -s 600", scan=LARGE, gigabytes=2, full=True,
+                            long=True),
     "random": Pattern("-p random"),
     "pingpong": Pattern("-p pingpong", {MIGRATED.words: 0.5}),
     # Of so many passes that one more hardly counts; the runs above have three to five on 6.12.
-    "random_long": Pattern("-p random -s 200"),
-    "pingpong_long": Pattern("-p pingpong -s 200"),
-    "shared_long": Pattern("-p shared -s 200"),
+    "random_long": Pattern("-p random -s 200", long=True),
+    "pingpong_long": Pattern("-p pingpong -s 200", long=True),
+    "shared_long": Pattern("-p shared -s 200", long=True),
     "idle": Pattern("-p idle"),
     "forks": Pattern("-p forks"),
     "batch": Pattern("-p batch"),
@@ -195,6 +207,9 @@ def patterns(task: Task) -> list[Row]:
     def load(run: str, args: str, scan: Mapping[str, int]) -> None:
         plan.program("load", run, "numaload", args, scan=dict(scan), flushes=True)
 
+    if any(PATTERNS[name].full for name in task.names):
+        for path, text in FULL.items():
+            plan.add("write", f"{path} {text}", path=path, text=text)
     # The first run after boot does less work than the others.
     load("warm-up", "-p forks", {})
     runs: dict[str, dict[str, list[str]]] = {}
@@ -323,6 +338,6 @@ BENCH = Bench(
      Part(("scale",), scale, "1,000 processes"), Part((PROMOTE,), promote)),
     # One pattern that is helped, and one that is not to be hurt.
     quick=("stable", "forks"),
-    long=("larger", "largest", "phase_larger", "random_long", "pingpong_long", "shared_long"),
+    long=tuple(name for name, pattern in PATTERNS.items() if pattern.long),
     idle=True,
 )
