@@ -25,10 +25,14 @@ struct lmm_policy lmm_numa_policy;
 /* Entries that are in use are in a list. */
 static struct hlist_head fault_entries;
 
-/* Alarms are the suite numa_alarm_core's. */
 u64 numa_mm_moved(const struct numa_mm *entry)
 {
 	return atomic64_read(&entry->slot.moved);
+}
+
+/* A case has no old alarm: see the suite numa_alarm_core. */
+void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
+{
 }
 
 static struct fault_scene {
@@ -183,12 +187,14 @@ static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 		atomic_set(&entry->sample_left, LMM_ENTRY_EVERY);
 		entry->alarm = (struct numa_alarm){ };
 		entry->resample_passes = 0;
+		atomic64_set(&entry->slot.moved, 70 + one);
 		WRITE_ONCE(entry->notice, BIT(NUMA_NOTICE_SAMPLE));
 		mm->numa_next_scan = late;
 		mm->numa_scan_seq = 1;
 		fault_thread(judged, ms_from_now(-60000));
 		fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
 		KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
+		KUNIT_EXPECT_EQ(test, entry->alarm.moved, 70ULL + one);
 		if (!judged) {
 			KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 			KUNIT_EXPECT_EQ(test, current->node_stamp, U64_MAX);

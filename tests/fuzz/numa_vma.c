@@ -135,8 +135,13 @@ static void alarms(struct input *input)
 	while (input->left) {
 		u32 area = numa_sample_area(take(input, 2), stride, take_within(input, 0, 400),
 					    scans);
-		bool pending = alarm.pending;
+		bool pending;
 
+		if (take_within(input, 0, 15) == 15) {
+			numa_alarm_expire(&alarm, take(input, 4), take(input, 4), now);
+			helped |= !alarm.pending && !alarm.wait_ms;
+		}
+		pending = alarm.pending;
 		MUST(area, <, NUMA_SAMPLE_AREAS);
 		now += take(input, 2);
 		if (take_within(input, 0, 15) == 15) {

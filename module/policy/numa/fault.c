@@ -133,19 +133,20 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	share = min_t(u32, atomic_read(&entry->sample_remote) * 100ULL / faults, 100);
 	now_ms = jiffies_to_msecs(jiffies);
 	spin_lock(&entry->lock);
-	numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
+	numa_mm_alarm_expire(entry, now_ms);
 	verdict = numa_alarm_judge(&entry->alarm, entry->sample_area, share, entry->decision.rate,
 				   now_ms);
-	if (verdict == NUMA_ALARM)
+	if (verdict == NUMA_ALARM) {
 		entry->alarm.moved = numa_mm_moved(entry);
+		/* The rest of this pass, and the passes that the kernel needs to move a page. */
+		WRITE_ONCE(entry->resample_passes, NUMA_STUCK_PASSES + 1);
+	}
 	spin_unlock(&entry->lock);
 	if (verdict == NUMA_HELD_BACK)
 		lmm_count(&lmm_numa_policy, COUNT_ALARMS_HELD_BACK, 1);
 	if (verdict != NUMA_ALARM)
 		return;
 	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
-	/* The rest of this pass, and the passes that the kernel needs to move a page. */
-	WRITE_ONCE(entry->resample_passes, NUMA_STUCK_PASSES + 1);
 	if (period_may_change(current, mm)) {
 		WRITE_ONCE(entry->expedite_ms, 0);
 		set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);

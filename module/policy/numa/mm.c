@@ -377,6 +377,24 @@ u64 numa_mm_moved(const struct numa_mm *entry)
 	return moved;
 }
 
+/**
+ * numa_mm_alarm_expire() - stop waiting for the answer to an old alarm that has had pages moved
+ * @entry: the entry of the address space
+ * @now_ms: the time; may wrap
+ *
+ * In a large process alone, where the account bounds what follows the next alarm.
+ *
+ * Context: process, preemption off, the entry's lock held.
+ */
+void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
+{
+	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+
+	if (entry->alarm.pending && numa_credit_is_large(entry->scans) &&
+	    numa_credit_counts(rules->settings.period_max_ms))
+		numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
+}
+
 static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
 {
 	enum numa_class class;

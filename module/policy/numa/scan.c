@@ -190,10 +190,10 @@ static bool not_on_account(const struct numa_rules *rules)
 	return !sampling_is_on(rules) || !numa_credit_counts(rules->settings.period_max_ms);
 }
 
-/* May a scan of an alarm come soon?  The few scans of a small process may, whatever was saved. */
+/* May a full scan come soon after an alarm? */
 static bool alarm_is_covered(const struct numa_mm *entry, const struct numa_rules *rules)
 {
-	return not_on_account(rules) || entry->scans <= NUMA_CREDIT_MAX / NUMA_CREDIT_SCAN ||
+	return not_on_account(rules) || !numa_credit_is_large(entry->scans) ||
 	       numa_credit_covers(&entry->credit, 1);
 }
 
@@ -270,11 +270,10 @@ static void pass_end(struct numa_mm *entry, struct mm_struct *mm)
 	if (entry->kind == NUMA_SCAN_SAMPLING && !left) {
 		u32 now_ms = jiffies_to_msecs(jiffies);
 
-		numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
+		numa_mm_alarm_expire(entry, now_ms);
 		numa_alarm_unanswered(&entry->alarm, now_ms);
 		entry->sampling.turn++;
 	}
-	/* A change found at this very moment may be lost; the next sampling scan sees it. */
 	if (left)
 		WRITE_ONCE(entry->resample_passes, left - 1);
 }
