@@ -36,6 +36,8 @@ huge_until_none() {
 	END
 }
 
+lists_hold_less() { [ "$(listed)" -lt $(($1 / 2)) ]; }
+
 # Few blocks are free in one piece: half of the pages are, one by one.
 need insmod "$LMM_MODDIR/lmm_holes.ko" pages=$((($(free_kb) - 220 * 1024) / 4))
 need lmm_load
@@ -65,6 +67,26 @@ note "huge pages until none is left, $had pages in the depot: $on_huge, then $(h
 note "$(tr '\n' ' ' <"$zonelock/counters")"
 check "the depot was asked" grown 0 counter huge zonelock
 check "and gave back" grown 0 counter returned_order zonelock
+
+# Raised lists give back too.
+need write_to "$zonelock/enabled" 0
+need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"
+listed() { awk '/^# held/ { sum += $NF } END { print sum + 0 }' "$LMM_DBG/pcp/state"; }
+for _ in 1 2 3 4; do
+	hog_hold 64 taskset -c 0
+	hog_end
+done
+had=$(listed)
+note "lists hold $had pages more than by default"
+check "lists hold pages before huge pages are wanted" test "$had" -gt 2000
+write_to $thp/enabled always
+pcp_huge=$(huge_until_none)
+write_to $thp/enabled madvise
+note "huge pages until none is left, with pcp: $pcp_huge"
+check "pcp was asked for huge pages" grown 0 counter huge pcp
+check "and lists gave back" wait_for 60 lists_hold_less "$had"
+need write_to "$LMM_DBG/pcp/enabled" 0
+need write_to "$zonelock/enabled" 1
 
 need insmod "$LMM_MODDIR/lmm_bulk.ko"
 # Only the requests are to run on CPU 1, and to find its list empty: a CPU that goes leaves none.

@@ -159,6 +159,20 @@ static inline bool lmm_zone_lacks_order(const struct zone *zone, unsigned int or
 	return true;
 }
 
+/* A huge page is wanted where fewer free blocks are left: pages that are held may be missing. */
+#define LMM_SPARE_BLOCKS	8
+
+/* Free blocks that a huge page fits in. */
+static inline unsigned long lmm_zone_huge_blocks(const struct zone *zone)
+{
+	unsigned long blocks = 0;
+	unsigned int order;
+
+	for (order = pageblock_order; order < ARRAY_SIZE(zone->free_area); order++)
+		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
+	return blocks;
+}
+
 /* NULL where there is no memory.  The zone of a node whose memory was removed stays readable. */
 static inline struct zone *lmm_zone_at(unsigned int slot)
 {

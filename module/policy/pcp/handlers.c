@@ -404,6 +404,13 @@ void pcp_on_list_bounds(void)
 	queue_delayed_work(pcp.worker.wq, &pcp.worker.pass, msecs_to_jiffies(BOUNDS_MS));
 }
 
+/* A block is wanted that the zone lacks: the next pass gives back all that its lists hold. */
+static void block_wanted(struct zone *zone, struct pcp_zone *pz)
+{
+	WRITE_ONCE(pz->wanted, true);
+	kick(zone, pz);
+}
+
 /**
  * pcp_on_kswapd_woken() - event: a request asks kswapd for pages
  * @zone: the first zone of a node that the request may use
@@ -425,7 +432,33 @@ void pcp_on_kswapd_woken(struct zone *zone, unsigned int order)
 		if (!other || atomic_long_read(&pz->raised) <= 0)
 			continue;
 		if (order && lmm_zone_lacks_order(other, order))
-			WRITE_ONCE(pz->wanted, true);
-		kick(other, pz);
+			block_wanted(other, pz);
+		else
+			kick(other, pz);
+	}
+}
+
+/**
+ * pcp_on_huge_wanted() - event: this thread will allocate a huge page
+ *
+ * A page fault without MADV_HUGEPAGE neither wakes kswapd nor compacts (GFP_TRANSHUGE_LIGHT), and
+ * the huge pages that raised lists were filled from would be missing.  Zones of this thread's node
+ * with few free blocks get back what their lists hold.
+ *
+ * Context: process, preemption off, no lock of the allocator held.
+ */
+void pcp_on_huge_wanted(void)
+{
+	struct zone *zones = NODE_DATA(numa_node_id())->node_zones;
+	unsigned int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		struct pcp_zone *pz = zone_pressure(&zones[i]);
+
+		if (atomic_long_read(&pz->raised) <= 0 ||
+		    lmm_zone_huge_blocks(&zones[i]) >= LMM_SPARE_BLOCKS)
+			continue;
+		lmm_count(&lmm_pcp_policy, COUNT_HUGE, 1);
+		block_wanted(&zones[i], pz);
 	}
 }

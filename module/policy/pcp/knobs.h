@@ -60,6 +60,7 @@ enum pcp_scope {
 	COUNTER(LIMITED_QUIET, "limited_quiet")		\
 	COUNTER(LIMITED_RECLAIM, "limited_reclaim")	\
 	COUNTER(KICKS, "kicks")				\
+	COUNTER(HUGE, "huge")				\
 	COUNTER(OOM_CALLS, "oom_calls")			\
 	COUNTER(OOM_PAGES, "oom_pages")			\
 	COUNTER(IDLE_RESETS, "idle_resets")		\

@@ -255,6 +255,7 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(FREE_PAGES, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed within a period instead of at once"),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
+	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while lists hold pages"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
 	LMM_NEEDS(HIGH_FRACTION, "all of the policy, which would overrule a sysctl of the admin"),
 	LMM_NEEDS(MEM_LOCK,
@@ -283,6 +284,7 @@ static const struct lmm_events pcp_events = {
 	.drain = pcp_on_drain,
 	.list_bounds = pcp_on_list_bounds,
 	.kswapd_woken = pcp_on_kswapd_woken,
+	.huge_wanted = pcp_on_huge_wanted,
 };
 
 struct lmm_policy lmm_pcp_policy = {

@@ -165,5 +165,6 @@ int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages,
 void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved);
 void pcp_on_list_bounds(void);
 void pcp_on_kswapd_woken(struct zone *zone, unsigned int order);
+void pcp_on_huge_wanted(void);
 
 #endif /* LIVEMM_POLICY_PCP_STATE_H */

@@ -18,12 +18,11 @@
 #define URGENT_BATCHES	2
 
 /*
- * A huge page is wanted: with fewer free blocks than SPARE_BLOCKS the depot is closed and a pass
- * gives back; with none, up to HUGE_BATCHES batches go back before the request is served.  A
+ * A huge page is wanted: with fewer free blocks than LMM_SPARE_BLOCKS the depot is closed and a
+ * pass gives back; with none, up to HUGE_BATCHES batches go back before the request is served.  A
  * pass comes within some milliseconds, in which a CPU faults in a few huge pages.  The batches
  * hold 4032 pages at most, as many as eight huge pages.
  */
-#define SPARE_BLOCKS	8
 #define HUGE_BATCHES	8
 
 /**
@@ -49,16 +48,6 @@ void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order)
 			left -= zonelock_return_now(lower, left);
 }
 
-static unsigned long huge_blocks(const struct zone *zone)
-{
-	unsigned long blocks = 0;
-	unsigned int order;
-
-	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
-		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
-	return blocks;
-}
-
 /**
  * zonelock_on_huge_wanted() - event: this thread will allocate a huge page
  *
@@ -75,8 +64,8 @@ void zonelock_on_huge_wanted(void)
 	for (i = 0; i < MAX_NR_ZONES; i++) {
 		if (!depot_stocked(&zonelock_of(&zones[i])->depot))
 			continue;
-		blocks = huge_blocks(&zones[i]);
-		if (blocks >= SPARE_BLOCKS)
+		blocks = lmm_zone_huge_blocks(&zones[i]);
+		if (blocks >= LMM_SPARE_BLOCKS)
 			continue;
 		lmm_count(&lmm_zonelock_policy, COUNT_HUGE, 1);
 		zonelock_on_pages_wanted(&zones[i]);
