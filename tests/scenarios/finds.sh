@@ -47,14 +47,14 @@ need write_to $thp/khugepaged/defrag 0
 need write_to /proc/sys/vm/compaction_proactiveness 0
 echo 1 >/proc/sys/vm/drop_caches
 # As `stock` does with the policy on: what is in per-CPU lists is missing either way.
-for _ in 1 2; do
+stock_huge() {
 	hog_hold 64 taskset -c 0
 	hog_end
 	write_to $thp/enabled always
-	stock_huge=$(huge_until_none)
+	huge_until_none
 	write_to $thp/enabled madvise
-done
-note "huge pages until none is left, policy off: $stock_huge"
+}
+note "huge pages until none is left, policy off: $(stock_huge), then $(stock_huge)"
 
 # A quarter of max_pages_pct is what a depot may hold at first.
 need write_to "$zonelock/config" "enabled=1 max_pages_pct=20 max_age_ms=60000 hold_off_ms=100"
@@ -86,6 +86,7 @@ note "huge pages until none is left, with pcp: $pcp_huge"
 check "pcp was asked for huge pages" grown 0 counter huge pcp
 check "and lists gave back" wait_for 60 lists_hold_less "$had"
 need write_to "$LMM_DBG/pcp/enabled" 0
+note "huge pages until none is left, both off again: $(stock_huge)"
 need write_to "$zonelock/enabled" 1
 
 need insmod "$LMM_MODDIR/lmm_bulk.ko"
