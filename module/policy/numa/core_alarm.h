@@ -13,9 +13,10 @@
  * what to expect.
  *
  * In a large process full passes take minutes, and the use of memory may change again before the
- * area is sampled once more.  So an alarm older than NUMA_ALARM_WAIT_MS is taken for one that helped
- * where the kernel has since moved one resident page in NUMA_ALARM_MOVED_PART.  Where pages move to and
- * fro, one such alarm follows another, so who calls numa_alarm_expire() bounds the scans by an account.
+ * area is sampled once more.  So an alarm older than NUMA_ALARM_WAIT_MS is taken for one that
+ * helped where the kernel has since moved one resident page in NUMA_ALARM_MOVED_PART.  Where pages
+ * move to and fro, one such alarm follows another, so who calls numa_alarm_expire() bounds the
+ * scans by an account.
  *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
@@ -41,8 +42,8 @@
 #define NUMA_ALARM_WAIT_MAX_MS	480000
 
 /*
- * Pages that the kernel has moved since an alarm that helped: one resident page in so many.  Where a
- * part of the memory cannot move, and the rest is settled, far fewer pages move.
+ * Pages that the kernel has moved since an alarm that helped: one resident page in so many.  Where
+ * a part of the memory cannot move, and the rest is settled, far fewer pages move.
  */
 #define NUMA_ALARM_MOVED_PART	8
 

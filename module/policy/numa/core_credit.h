@@ -80,8 +80,8 @@ static inline bool numa_credit_counts(u32 longest_ms)
  * numa_credit_is_large() - has a pass more scans than can be saved up?
  * @scans: scans of a pass
  *
- * What follows an alarm is then bound by the account: full passes take long, and one alarm may follow
- * another.  The few scans of a smaller process are made soon, whatever was saved.
+ * What follows an alarm is then bound by the account: full passes take long, and one alarm may
+ * follow another.  The few scans of a smaller process are made soon, whatever was saved.
  *
  * Return: true if so.
  */
