@@ -443,8 +443,7 @@ void pcp_on_kswapd_woken(struct zone *zone, unsigned int order)
  *
  * A page fault without MADV_HUGEPAGE neither wakes kswapd nor compacts (GFP_TRANSHUGE_LIGHT), and
  * the huge pages that raised lists were filled from would be missing.  Zones of this thread's node
- * with few free blocks get back what their lists hold, once in decay_ms: on a host that never has
- * free blocks each page fault of a large area comes here.
+ * with few free blocks get back what their lists hold.
  *
  * Context: process, preemption off, no lock of the allocator held.
  */
@@ -457,10 +456,8 @@ void pcp_on_huge_wanted(void)
 		struct pcp_zone *pz = zone_pressure(&zones[i]);
 
 		if (atomic_long_read(&pz->raised) <= 0 ||
-		    time_before(jiffies, READ_ONCE(pz->huge_next)) ||
 		    lmm_zone_huge_blocks(&zones[i]) >= LMM_SPARE_BLOCKS)
 			continue;
-		WRITE_ONCE(pz->huge_next, jiffies + READ_ONCE(pcp.decay));
 		lmm_count(&lmm_pcp_policy, COUNT_HUGE, 1);
 		block_wanted(&zones[i], pz);
 	}

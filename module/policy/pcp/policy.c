@@ -113,7 +113,6 @@ static int pcp_alloc(void)
 	for (slot = 0; slot < slots; slot++) {
 		pcp.zones[slot].contended = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].kicked = jiffies - HZ;
-		pcp.zones[slot].huge_next = jiffies;
 		pcp.zones[slot].calm = PCP_NEVER_CALM;
 	}
 	return 0;

@@ -40,9 +40,8 @@
  * @raised: pages by which lists are raised; may be too large until the next pass
  * @contended: jiffies when zone->lock was last seen taken
  * @kicked: jiffies when a hook last asked for a pass
- * @huge_next: jiffies from which on lists give back for a huge page
  *
- * Any hook may write @raised (atomic), and the members after @raised (one store each).  A
+ * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A
  * pass writes the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
@@ -57,7 +56,6 @@ struct pcp_zone {
 	bool wanted;
 	unsigned long contended;
 	unsigned long kicked;
-	unsigned long huge_next;
 } ____cacheline_aligned_in_smp;
 
 /**
