@@ -68,6 +68,8 @@ DYING_TASK = re.compile(HANDLER_WARNS.pattern +
 STRAY_BREAKPOINT = re.compile(r"\bint3: 0000 \[#(?:(?!\bCode: )[\s\S])*"
                               r"\bCode: (?:[0-9a-f]{2} )*(?!cc)[0-9a-f]{2} <")
 BOOTS = 3
+# Seconds of the host until the kernel has come as far as the script; most boots take 5 to 60.
+BOOT_SECONDS = 600.0
 RACES = 5  # kinds of races that a note names
 # The guest's init mounts folders of its own over these.
 COVERED = ("/tmp/", "/var/")
@@ -285,14 +287,29 @@ def guest_pool(workers: int) -> Iterator[ThreadPoolExecutor]:
             raise
 
 
-def wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Wait for the guest; at the time limit end it with all it started."""
+def always() -> bool:
+    """For a guest of which nobody knows whether its script has begun."""
+    return True
+
+
+def wait(process: subprocess.Popen[bytes], timeout: float,
+         begun: Callable[[], bool] = always) -> bool:
+    """Wait for the guest; at the time limit end it with all it started.
+
+    A guest whose script has not begun after BOOT_SECONDS is ended then.
+    """
+    first = min(BOOT_SECONDS, timeout)
     with _running_lock:
         _running.add(process)
     try:
         if _closed.is_set():
             raise ToolError("ended before the guest began")
-        process.wait(timeout=timeout)
+        try:
+            process.wait(timeout=first)
+        except subprocess.TimeoutExpired:
+            if not begun():
+                return False
+            process.wait(timeout=timeout - first)
         # What a guest has shown by then is no verdict.
         if _closed.is_set():
             raise ToolError("ended before the guest was done")
@@ -332,7 +349,8 @@ def guest_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str]) -> bool:
+def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str],
+           begun: Callable[[], bool] = always) -> bool:
     """Run what runs a guest; return whether it was in time. Its output is the console."""
     with verdict.console.open("wb") as console:
         # qemu opens its outputs anew and would truncate a file: it gets a pipe.
@@ -343,7 +361,7 @@ def launch(argv: list[str], verdict: Verdict, timeout: float, env: dict[str, str
                 stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C", **env}, cwd=ROOT,
                 start_new_session=True,
             )
-            return wait(process, timeout)
+            return wait(process, timeout, begun)
         finally:
             drain.communicate()
 
@@ -378,7 +396,13 @@ def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> bool:
             *command(guest, accel, inner, folder / CHANNEL, verdict.output)]
     path = f"{cache_dir() / 'venv/bin'}:{os.environ.get('PATH', '/usr/sbin:/usr/bin:/sbin:/bin')}"
     verdict.output.write_bytes(b"")
-    return launch(argv, verdict, guest.timeout, {"PATH": path})
+
+    def begun() -> bool:
+        return (folder / CHANNEL).stat().st_size > 0
+
+    in_time = launch(argv, verdict, guest.timeout, {"PATH": path}, begun)
+    verdict.stalled = not in_time and not begun()
+    return in_time
 
 
 def boot(guest: Guest) -> Verdict:
@@ -404,7 +428,10 @@ def known_fault(verdict: Verdict) -> str:
     warns when a livepatch begins to come or go and a task that ends, and is in no list of tasks
     any more, calls a patched function (docs/beside-others.md; scenario dying).  An emulated CPU
     that runs beside another may run a breakpoint which the other has just taken out of memory.
+    A guest now and then comes to a halt as the kernel starts, before livemm is loaded.
     """
+    if verdict.stalled:
+        return f"the kernel did not come as far as the script in {BOOT_SECONDS:.0f} s"
     if emulator_aborted(verdict):
         return "the emulator itself aborted"
     # The report that ended the guest, not one that the guest was allowed.

@@ -71,6 +71,7 @@ class Verdict:
     output: Path = Path()
     accel: str = ""
     ended: bool = False
+    stalled: bool = False  # the kernel did not come as far as the script, before livemm is loaded
 
     @property
     def ok(self) -> bool:

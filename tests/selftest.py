@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -28,6 +29,7 @@ from guests.boot import (
     slot,
     slow_node,
     topology,
+    wait,
 )
 from guests.command import call as run_program
 from guests.kernel_build import config_lost
@@ -283,6 +285,15 @@ def a_stray_breakpoint_is_told() -> None:
         accel = f"tcg,thread={threads} on QEMU 10"
         verdict = Verdict("x", console=Path("/dev/null"), accel=accel, reason=text)
         assert bool(known_fault(verdict)) == told, f"{'not ' * told}told: {accel}: {text}"
+
+
+def a_guest_that_does_not_start_is_told() -> None:
+    """Only where the script has not begun: a script that takes long is waited for."""
+    assert known_fault(Verdict("x", console=Path("/dev/null"), stalled=True))
+    with patch("guests.boot.BOOT_SECONDS", 0.2):
+        for there in (False, True):
+            process = subprocess.Popen(["sleep", "1"], start_new_session=True)
+            assert wait(process, 60, partial(bool, there)) == there, f"begun: {there}"
 
 
 def refused(call: Callable[[], object], words: str) -> None:
@@ -562,7 +573,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_imports_are_seen,
     functions_defined_twice_are_seen, changed_wrappers_have_another_version, channel_is_read,
     checks_of_what_is_not_there_fail, aborts_of_the_emulator_are_told,
-    a_task_that_ends_is_told, a_stray_breakpoint_is_told,
+    a_task_that_ends_is_told, a_stray_breakpoint_is_told, a_guest_that_does_not_start_is_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
