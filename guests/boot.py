@@ -400,9 +400,7 @@ def run(guest: Guest, accel: Accel, verdict: Verdict, folder: Path) -> bool:
     def begun() -> bool:
         return (folder / CHANNEL).stat().st_size > 0
 
-    in_time = launch(argv, verdict, guest.timeout, {"PATH": path}, begun)
-    verdict.stalled = not in_time and not begun()
-    return in_time
+    return launch(argv, verdict, guest.timeout, {"PATH": path}, begun)
 
 
 def boot(guest: Guest) -> Verdict:
@@ -431,7 +429,7 @@ def known_fault(verdict: Verdict) -> str:
     A guest now and then comes to a halt as the kernel starts, before livemm is loaded.
     """
     if verdict.stalled:
-        return f"the kernel did not come as far as the script in {BOOT_SECONDS:.0f} s"
+        return "the kernel did not come as far as the script"
     if emulator_aborted(verdict):
         return "the emulator itself aborted"
     # The report that ended the guest, not one that the guest was allowed.
@@ -481,7 +479,9 @@ def judge(verdict: Verdict, text: str, in_time: bool, timeout: float,
     if report:
         verdict.reason = f"the kernel reported:\n{report}"
     elif not in_time:
-        verdict.reason = f"not done after {timeout:.0f} s; console:\n{tail(console)}"
+        verdict.stalled = not text
+        limit = min(timeout, BOOT_SECONDS) if verdict.stalled else timeout
+        verdict.reason = f"not done after {limit:.0f} s; console:\n{tail(console)}"
     elif not verdict.ended:
         verdict.reason = f"the guest died before its script ended; console:\n{tail(console)}"
     elif status != 0:

@@ -154,7 +154,20 @@ static void the_account_counts_by_default(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, numa_credit_counts(100));
 }
 
+/* After an alarm a small process is scanned soon; a larger one where a scan was saved. */
+static void an_alarm_of_a_large_process_is_covered(struct kunit *test)
+{
+	const u32 most = NUMA_CREDIT_MAX / NUMA_CREDIT_SCAN;
+	struct numa_credit credit = { };
+
+	KUNIT_EXPECT_TRUE(test, numa_credit_alarm(&credit, most));
+	KUNIT_EXPECT_FALSE(test, numa_credit_alarm(&credit, most + 1));
+	credit.saved = NUMA_CREDIT_SCAN;
+	KUNIT_EXPECT_TRUE(test, numa_credit_alarm(&credit, most + 1));
+}
+
 static struct kunit_case numa_credit_core_cases[] = {
+	KUNIT_CASE(an_alarm_of_a_large_process_is_covered),
 	KUNIT_CASE(a_mostly_idle_process_has_a_pass_less),
 	KUNIT_CASE(a_busy_process_runs_by_the_clock),
 	KUNIT_CASE(the_account_has_bounds),

@@ -80,7 +80,7 @@ plain() {
 	[ "$failed" -le "$most" ] || most=$failed
 }
 
-# With these policies: sets failed_beside, the largest number of failures so far.
+# With these policies: sets failed_$2.
 beside() {
 	round="$1, $asked"
 	[ "$1" = zonelock ] || need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"

@@ -36,6 +36,7 @@ huge_until_none() {
 	END
 }
 
+listed() { awk '/^# held/ { sum += $NF } END { print sum + 0 }' "$LMM_DBG/pcp/state"; }
 lists_hold_less() { [ "$(listed)" -lt $(($1 / 2)) ]; }
 
 # Few blocks are free in one piece: half of the pages are, one by one.
@@ -71,7 +72,6 @@ check "and gave back" grown 0 counter returned_order zonelock
 # Raised lists give back too.
 need write_to "$zonelock/enabled" 0
 need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"
-listed() { awk '/^# held/ { sum += $NF } END { print sum + 0 }' "$LMM_DBG/pcp/state"; }
 for _ in 1 2 3 4; do
 	hog_hold 64 taskset -c 0
 	hog_end
@@ -84,7 +84,9 @@ pcp_huge=$(huge_until_none)
 write_to $thp/enabled madvise
 note "huge pages until none is left, with pcp: $pcp_huge"
 check "pcp was asked for huge pages" grown 0 counter huge pcp
-check "and lists gave back" wait_for 60 lists_hold_less "$had"
+# Not only because memory is short: that is limited_room.
+check "and lists went back to their defaults" grown 0 counter limited_reclaim pcp
+check "and gave back" wait_for 60 lists_hold_less "$had"
 need write_to "$LMM_DBG/pcp/enabled" 0
 note "huge pages until none is left, both off again: $(stock_huge)"
 need write_to "$zonelock/enabled" 1

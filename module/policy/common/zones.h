@@ -30,7 +30,9 @@
 	LMM_LAYOUT(zone, nr_reserved_highatomic),			\
 	LMM_LAYOUT(zone, flags),					\
 	LMM_LAYOUT(zone, free_area),					\
+	LMM_LAYOUT_SIZE(free_area),					\
 	LMM_LAYOUT(free_area, free_list),				\
+	LMM_LAYOUT(free_area, nr_free),					\
 	LMM_LAYOUT(zone, node),						\
 	LMM_LAYOUT(zone, zone_pgdat),					\
 	LMM_LAYOUT(zone, managed_pages),				\
@@ -162,7 +164,7 @@ static inline bool lmm_zone_lacks_order(const struct zone *zone, unsigned int or
 /* A huge page is wanted where fewer free blocks are left: pages that are held may be missing. */
 #define LMM_SPARE_BLOCKS	8
 
-/* Free blocks that a huge page fits in. */
+/* Wholly free pageblocks, each of which a huge page fits in; those of CMA memory count too. */
 static inline unsigned long lmm_zone_huge_blocks(const struct zone *zone)
 {
 	unsigned long blocks = 0;

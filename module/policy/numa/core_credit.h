@@ -91,6 +91,18 @@ static inline bool numa_credit_is_large(u32 scans)
 }
 
 /**
+ * numa_credit_alarm() - may a full scan come soon after an alarm, as far as the account goes?
+ * @credit: the account
+ * @scans: scans of a pass
+ *
+ * Return: true if so.
+ */
+static inline bool numa_credit_alarm(const struct numa_credit *credit, u32 scans)
+{
+	return !numa_credit_is_large(scans) || numa_credit_covers(credit, 1);
+}
+
+/**
  * numa_credit_pass() - a full pass begins
  * @credit: the account
  */

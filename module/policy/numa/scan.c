@@ -190,13 +190,6 @@ static bool not_on_account(const struct numa_rules *rules)
 	return !sampling_is_on(rules) || !numa_credit_counts(rules->settings.period_max_ms);
 }
 
-/* May a full scan come soon after an alarm? */
-static bool alarm_is_covered(const struct numa_mm *entry, const struct numa_rules *rules)
-{
-	return not_on_account(rules) || !numa_credit_is_large(entry->scans) ||
-	       numa_credit_covers(&entry->credit, 1);
-}
-
 static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	entry->kind = NUMA_SCAN_FULL;
@@ -207,7 +200,7 @@ static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 		entry->scanned += entry->ptes_left;
 	if (READ_ONCE(entry->resample_passes)) {
 		entry->gap_ms = 0;
-		if (alarm_is_covered(entry, rules))
+		if (not_on_account(rules) || numa_credit_alarm(&entry->credit, entry->scans))
 			expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
 		   (not_on_account(rules) || numa_credit_covers(&entry->credit, 1))) {

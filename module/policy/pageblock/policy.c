@@ -131,13 +131,11 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 static const struct lmm_layout pageblock_layouts[] = {
 	LMM_ZONE_LAYOUTS,
 	LMM_MOVE_LAYOUTS,
-	LMM_LAYOUT_SIZE(free_area),
 	LMM_LAYOUT(zone, lock),
 	LMM_LAYOUT(zone, compact_considered),
 	LMM_LAYOUT(zone, compact_defer_shift),
 	LMM_LAYOUT(zone, compact_order_failed),
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
-	LMM_LAYOUT(free_area, nr_free),
 	LMM_LAYOUT(zone, per_cpu_pageset),
 	LMM_LAYOUT(per_cpu_pages, lists),
 	LMM_LAYOUT(alloc_context, nodemask),

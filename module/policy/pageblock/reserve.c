@@ -50,15 +50,11 @@
  */
 unsigned long pageblock_free_blocks(const struct zone *zone)
 {
-	unsigned long blocks = 0, apart;
-	unsigned int order;
+	unsigned long apart = zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES) +
+			      READ_ONCE(zone->nr_reserved_highatomic);
 
-	for (order = pageblock_order; order <= LMM_MAX_ORDER; order++)
-		blocks += READ_ONCE(zone->free_area[order].nr_free) << (order - pageblock_order);
-	apart = zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES) +
-		READ_ONCE(zone->nr_reserved_highatomic);
-	return pageblock_usable_blocks(blocks, apart, READ_ONCE(zone->nr_isolate_pageblock),
-				       pageblock_nr_pages);
+	return pageblock_usable_blocks(lmm_zone_huge_blocks(zone), apart,
+				       READ_ONCE(zone->nr_isolate_pageblock), pageblock_nr_pages);
 }
 
 /**

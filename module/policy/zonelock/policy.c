@@ -301,8 +301,6 @@ static const struct lmm_layout zonelock_layouts[] = {
 	LMM_LAYOUT(page, lru),
 	LMM_LAYOUT_PAGE_TYPE
 	LMM_LAYOUT(zone, nr_isolate_pageblock),
-	LMM_LAYOUT_SIZE(free_area),
-	LMM_LAYOUT(free_area, nr_free),
 	LMM_LAYOUT(compact_control, zone),
 	LMM_LAYOUT(alloc_context, preferred_zoneref),
 	LMM_LAYOUT(alloc_context, migratetype),

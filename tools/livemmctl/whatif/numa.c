@@ -196,8 +196,7 @@ static void full_begin(struct numa_model *model)
 			  entry->resident / entry->scans : scan_pages(model->config);
 	if (entry->resample_passes) {
 		entry->gap_ms = 0;
-		if (not_on_account(model) || !numa_credit_is_large(entry->scans) ||
-		    numa_credit_covers(&entry->credit, 1))
+		if (not_on_account(model) || numa_credit_alarm(&entry->credit, entry->scans))
 			expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
 		   (not_on_account(model) || numa_credit_covers(&entry->credit, 1))) {
