@@ -20,6 +20,7 @@ POLICY = "policy"
 # Nothing is loaded with these knobs, and the base is measured against itself: that shows
 # what is noise.
 IDLE_CONFIG = "enabled=0"
+BLOCK_ORDER = 9
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,19 @@ def events(*names: str) -> Callable[[guest.Result], float]:
     return lambda result: float(sum(
         count for line, count in result["events"].items()
         if line in names or line.startswith(whole)
+    ))
+
+
+def fallbacks(mix: bool = True, into: Sequence[int] = ()) -> Callable[[guest.Result], float]:
+    """Fall-backs.
+
+    mix     only those below the order of a block, which mix types
+    into    only those into blocks of these types
+    """
+    return lambda result: float(sum(
+        row["hits"] for row in result["extfrag"]
+        if (row["fallback_order"] < BLOCK_ORDER or not mix)
+        and (row["fallback_migratetype"] in into or not into)
     ))
 
 

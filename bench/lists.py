@@ -81,15 +81,11 @@ def crossings_of(result: guest.Result) -> float:
     return float(sum(result["hits"][event] for event in CROSSINGS) / allocated)
 
 
-def fallbacks_of(result: guest.Result) -> float:
-    """Fall-backs to blocks of another type."""
-    return float(sum(kind["hits"] for kind in result["extfrag"]))
-
-
 # Neither may be more often by more than 1 %: the interval of the difference is held to that.
 HUGE_METRICS = (
     Metric("huge faults that failed", compare.events("thp_fault_fallback"), 1.0, never_more),
-    Metric("fall-backs to blocks of another type", fallbacks_of, 1.0, never_more),
+    Metric("fall-backs that mix types", compare.fallbacks(), 1.0, never_more),
+    Metric("fall-backs", compare.fallbacks(mix=False)),
 )
 
 

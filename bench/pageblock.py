@@ -50,23 +50,9 @@ BESIDE = "beside pcp and zonelock"
 # The share of huge faults that must fail without the policy, as it did for the series;
 # with less the load shows nothing.
 FAILS = 8.0
-BLOCK_ORDER = 9
 # Requests for one page, as the module that times slow paths tells them apart.
 CLASSES = ("atomic", "unmovable", "movable")
 MOVABLE = 1
-
-
-def fallbacks(mix: bool = True, into: Sequence[int] = ()) -> Callable[[guest.Result], float]:
-    """Fall-backs.
-
-    mix     only those below the order of a block, which mix types
-    into    only those into blocks of these types
-    """
-    return lambda result: float(sum(
-        row["hits"] for row in result["extfrag"]
-        if (row["fallback_order"] < BLOCK_ORDER or not mix)
-        and (row["fallback_migratetype"] in into or not into)
-    ))
 
 
 def blocks(name: str) -> Callable[[guest.Result], float]:
@@ -142,9 +128,9 @@ def slow_metrics(name: str) -> Iterator[Metric]:
 
 METRICS = (
     Metric("huge faults that fail, %", fail_rate, most={"": 2.0}),
-    Metric("fall-backs", fallbacks(mix=False)),
-    Metric("fall-backs that mix types", fallbacks()),
-    Metric("unmovable into movable blocks", fallbacks(into=[MOVABLE]), 0.1),
+    Metric("fall-backs", compare.fallbacks(mix=False)),
+    Metric("fall-backs that mix types", compare.fallbacks()),
+    Metric("unmovable into movable blocks", compare.fallbacks(into=[MOVABLE]), 0.1),
     Metric("movable blocks with other pages, before", mixed("before", ["movable"])),
     Metric("movable blocks with other pages, after", mixed("after", ["movable"]), most={"": 2.0}),
     Metric("other blocks with movable pages, after", mixed("after", ["unmovable", "reclaimable"])),
