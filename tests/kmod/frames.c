@@ -7,8 +7,9 @@
  *
  * A write to `go`, on the CPU that has loaded the module, starts a timer there.  The timer's
  * interrupt asks for `burst` blocks a tick, GFP_ATOMIC, and keeps the `ring` newest, until
- * `requests` have been made.  `failed` counts requests that got no block.  Unloading gives
- * everything back.
+ * `requests` have been made.  `failed` counts requests that got no block.  With `movable` the
+ * requests that fill the ring are for movable blocks, which the next requests then replace.
+ * Unloading gives everything back.
  */
 #include <linux/gfp.h>
 #include <linux/hrtimer.h>
@@ -32,6 +33,7 @@ LMM_PARAM(ulong, leave, 0, "pages to leave in free blocks of that order or large
 LMM_PARAM(uint, ring, 512, "blocks to keep, 1..65536");
 LMM_PARAM(uint, burst, 16, "requests a tick");
 LMM_PARAM(ulong, requests, 1024, "requests to make");
+LMM_PARAM(bool, movable, false, "fill the ring with movable blocks");
 
 LMM_PARAM(ulong, spare, 0, "pages in such blocks when the module was loaded");
 LMM_PARAM(ulong, begun, 0, "pages in such blocks when the requests began");
@@ -122,8 +124,10 @@ static enum hrtimer_restart frames_arrive(struct hrtimer *unused)
 		small = pages_free(0, order);
 	}
 	for (i = 0; i < burst && made < requests; i++, made++) {
+		gfp_t type = movable && made < ring ? __GFP_MOVABLE : 0;
+
 		frame_drop(frames[newest]);
-		frames[newest] = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, order);
+		frames[newest] = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | type, order);
 		if (!frames[newest]) {
 			failed++;
 			failed_first += made < ring;

@@ -404,10 +404,17 @@ void pcp_on_list_bounds(void)
 	queue_delayed_work(pcp.worker.wq, &pcp.worker.pass, msecs_to_jiffies(BOUNDS_MS));
 }
 
-/* A block is wanted that the zone lacks: the next pass gives back all that its lists hold. */
+/*
+ * A block is wanted that the zone lacks: the next pass gives back all that its lists hold.  No pass
+ * comes before an interrupt ends that asks for many blocks and frees some, and blocks of another
+ * migratetype that are freed to a raised list would be missing.
+ */
 static void block_wanted(struct zone *zone, struct pcp_zone *pz)
 {
+	int cpu = smp_processor_id();
+
 	WRITE_ONCE(pz->wanted, true);
+	pcp_list_yield(zone, cpu, pcp_list_of(lmm_zone_slot(zone), cpu));
 	kick(zone, pz);
 }
 

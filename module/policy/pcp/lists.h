@@ -25,7 +25,7 @@
  * @returning: a pass is draining the list, so a drain says nothing about the list's needs
  *
  * All but @depth, @decision, @reason, @sized and @sized_at are written under the list's pcp->lock.
- * Only a pass uses @depth and @decision, and only a pass writes @sized and @sized_at.
+ * Only a pass uses @depth and @decision.
  */
 struct pcp_list {
 	struct pcp_depth depth;
@@ -51,6 +51,8 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list);
 void pcp_list_see_spare(struct per_cpu_pages *pages, struct pcp_list *list);
 int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int count, int pindex);
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
+void pcp_list_remember(struct pcp_list *list, int high);
+void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list);
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned);
 

@@ -197,8 +197,7 @@ static void list_remember(struct pcp_list *list)
 		WRITE_ONCE(list->sized, 0);
 	if ((reason != PCP_BY_ROOM && reason != PCP_BY_RECLAIM) || now <= list->decision.high)
 		return;
-	WRITE_ONCE(list->sized, max(list->sized, now));
-	WRITE_ONCE(list->sized_at, jiffies);
+	pcp_list_remember(list, now);
 }
 
 /* 0, the counter of refills, stands for none. */
