@@ -94,12 +94,18 @@ static void the_account_has_bounds(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, numa_credit_covers(&credit, 1));
 	KUNIT_EXPECT_FALSE(test, numa_credit_covers(&credit, U32_MAX));
-	/* Scans that must be made empty the account, and leave no debt. */
+	/* Scans that must be made empty the account, and are owed. */
 	numa_credit_spend(&credit, 1);
 	KUNIT_EXPECT_EQ(test, credit.saved, 0U);
+	KUNIT_EXPECT_EQ(test, credit.owed, NUMA_CREDIT_SCAN);
+	for (i = 0; i < 99; i++)
+		numa_credit_spend(&credit, 1);
+	KUNIT_EXPECT_EQ(test, credit.owed, NUMA_CREDIT_MAX);
+	credit.owed = NUMA_CREDIT_SCAN;
 	/* A period of 0 divides nothing: the kernel scans at each tick. */
 	numa_credit_ask(&credit, &never_ran);
-	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_SCAN);
+	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_SCAN / 2);
+	KUNIT_EXPECT_EQ(test, credit.owed, NUMA_CREDIT_SCAN / 2);
 	for (i = 0; i < 99; i++)
 		numa_credit_ask(&credit, &ask);
 	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_MAX);
@@ -154,6 +160,32 @@ static void the_account_counts_by_default(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, numa_credit_counts(100));
 }
 
+/*
+ * Pages that move to and fro: each alarm helps by chance, and the next follows.  All scans together
+ * are never more than the kernel's and the largest debt.
+ */
+static void alarms_in_a_row_stay_within_the_debt(struct kunit *test)
+{
+	const u32 own = 1000, gap = 100;
+	struct numa_credit credit = { };
+	bool brought = false;
+	u64 made = 0, ran = 0;
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		const struct numa_ask ask = { brought ? gap : own, own, own, brought };
+
+		ran += ask.ran_ms;
+		numa_credit_ask(&credit, &ask);
+		numa_credit_spend(&credit, 1);
+		made += NUMA_CREDIT_SCAN;
+		brought = numa_credit_alarm(&credit, 1);
+		/* The first alarms are answered at once. */
+		KUNIT_ASSERT_TRUE(test, brought || i > 16);
+		KUNIT_ASSERT_LE(test, made, ran * NUMA_CREDIT_SCAN / own + NUMA_CREDIT_MAX);
+	}
+}
+
 /* After an alarm a small process is scanned soon; a larger one where a scan was saved. */
 static void an_alarm_of_a_large_process_is_covered(struct kunit *test)
 {
@@ -168,6 +200,7 @@ static void an_alarm_of_a_large_process_is_covered(struct kunit *test)
 
 static struct kunit_case numa_credit_core_cases[] = {
 	KUNIT_CASE(an_alarm_of_a_large_process_is_covered),
+	KUNIT_CASE(alarms_in_a_row_stay_within_the_debt),
 	KUNIT_CASE(a_mostly_idle_process_has_a_pass_less),
 	KUNIT_CASE(a_busy_process_runs_by_the_clock),
 	KUNIT_CASE(the_account_has_bounds),

@@ -25,16 +25,19 @@ static u32 cost_of(u32 stride)
 void numa_credit_ask(struct numa_credit *credit, const struct numa_ask *ask)
 {
 	u32 ran = min(ask->ran_ms, ask->elapsed_ms);
+	u32 paid;
 
 	credit->busy_ms = min_t(u64, (u64)credit->busy_ms + ran, U32_MAX);
 	if (ask->brought && ran < ask->own_ms)
 		credit->part += div_u64((u64)ran * NUMA_CREDIT_SCAN, ask->own_ms);
 	else
 		credit->part += NUMA_CREDIT_SCAN;
-	if (credit->part >= NUMA_CREDIT_SCAN) {
-		credit->part -= NUMA_CREDIT_SCAN;
-		credit->saved = min(credit->saved + NUMA_CREDIT_SCAN, NUMA_CREDIT_MAX);
-	}
+	if (credit->part < NUMA_CREDIT_SCAN)
+		return;
+	credit->part -= NUMA_CREDIT_SCAN;
+	paid = min(credit->owed, NUMA_CREDIT_SCAN / 2);
+	credit->owed -= paid;
+	credit->saved = min(credit->saved + NUMA_CREDIT_SCAN - paid, NUMA_CREDIT_MAX);
 }
 
 /**
@@ -42,11 +45,15 @@ void numa_credit_ask(struct numa_credit *credit, const struct numa_ask *ask)
  * @credit: the account
  * @stride: the scan takes one page in this many; 1: a full scan
  *
- * Scans that must be made are not refused, such as those after an alarm: the account is then empty.
+ * A scan that must be made is not refused: what the account lacks is owed.
  */
 void numa_credit_spend(struct numa_credit *credit, u32 stride)
 {
-	credit->saved -= min(credit->saved, cost_of(stride));
+	u32 cost = cost_of(stride);
+	u32 covered = min(credit->saved, cost);
+
+	credit->saved -= covered;
+	credit->owed = min(credit->owed + cost - covered, NUMA_CREDIT_MAX);
 }
 
 /**

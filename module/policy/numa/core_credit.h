@@ -5,7 +5,9 @@
  * The kernel scans when a thread has run for the thread's own period.  A scan that the policy
  * brings forward, and a sampling scan besides, is a scan more.  So the policy keeps an account for
  * each address space: scans that the kernel would have made and the policy has not.  A scan that is
- * brought forward may only spend what was saved before.
+ * brought forward may only spend what was saved before.  Full scans of a small process after an
+ * alarm may go into debt.  While the account is in debt, half of what is earned pays the debt; with
+ * a full debt, scans after an alarm come in the kernel's own periods.
  *
  * The account also has the CPU time since the last full pass.  Periods of the policy are times of
  * the clock; the kernel's are CPU time.  A process that mostly sleeps uses little memory in a
@@ -23,7 +25,7 @@
 
 /*
  * Most scans that can be saved up: four alarms of a process of one scan.  What was saved long ago
- * must not pay for a long time of scans more often than the kernel's.
+ * must not pay for a long time of scans more often than the kernel's.  The largest debt, too.
  */
 #define NUMA_CREDIT_MAX		(16 * NUMA_CREDIT_SCAN)
 
@@ -50,11 +52,13 @@ struct numa_ask {
 /**
  * struct numa_credit - the account of an address space; all zeros at first
  * @saved: scans saved, in NUMA_CREDIT_SCAN, at most NUMA_CREDIT_MAX
+ * @owed: scans made and not covered, in NUMA_CREDIT_SCAN, at most NUMA_CREDIT_MAX
  * @part: part of the kernel's next scan, below NUMA_CREDIT_SCAN
  * @busy_ms: CPU time since the last full pass began, at most U32_MAX
  */
 struct numa_credit {
 	u32 saved;
+	u32 owed;
 	u32 part;
 	u32 busy_ms;
 };
@@ -80,8 +84,8 @@ static inline bool numa_credit_counts(u32 longest_ms)
  * numa_credit_is_large() - has a pass more scans than can be saved up?
  * @scans: scans of a pass
  *
- * What follows an alarm is then bound by the account: full passes take long, and one alarm may
- * follow another.  The few scans of a smaller process are made soon, whatever was saved.
+ * What follows an alarm is then to be covered: full passes take long, and one alarm may follow
+ * another.  The few scans of a smaller process are made soon, as far as the debt allows.
  *
  * Return: true if so.
  */
@@ -99,7 +103,9 @@ static inline bool numa_credit_is_large(u32 scans)
  */
 static inline bool numa_credit_alarm(const struct numa_credit *credit, u32 scans)
 {
-	return !numa_credit_is_large(scans) || numa_credit_covers(credit, 1);
+	return numa_credit_covers(credit, 1) ||
+	       (!numa_credit_is_large(scans) &&
+		credit->owed + NUMA_CREDIT_SCAN <= NUMA_CREDIT_MAX);
 }
 
 /**
