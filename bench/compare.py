@@ -249,7 +249,19 @@ def never_more(base: Sequence[float], policy: Sequence[float]) -> float:
     if fewest < INTERVAL_RUNS:
         return spread(base, policy)
     error = math.sqrt(sum(statistics.variance(runs) / len(runs) for runs in (base, policy)))
-    return statistics.fmean(base) / 100 - STUDENT[min(fewest - 1, len(STUDENT)) - 1] * error
+    return statistics.fmean(base) / 100 - student(fewest) * error
+
+
+def never_more_paired(base: Sequence[float], policy: Sequence[float]) -> float:
+    """As never_more(), for runs in turns: what the runs of a turn share does not count."""
+    more = [after - before for before, after in zip(base, policy, strict=True)]
+    error = statistics.stdev(more) / math.sqrt(len(more))
+    return statistics.fmean(base) / 100 - student(len(more)) * error
+
+
+def student(runs: int) -> float:
+    """Student's factor of a 95 % interval of a mean of so many runs."""
+    return STUDENT[min(runs - 1, len(STUDENT)) - 1]
 
 
 @dataclass(frozen=True)
