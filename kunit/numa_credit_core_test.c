@@ -104,8 +104,14 @@ static void the_account_has_bounds(struct kunit *test)
 	credit.owed = NUMA_CREDIT_SCAN;
 	/* A period of 0 divides nothing: the kernel scans at each tick. */
 	numa_credit_ask(&credit, &never_ran);
-	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_SCAN / 2);
+	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_SCAN);
+	/* Half of what is left pays at the next scan, not of the scan itself. */
+	KUNIT_EXPECT_EQ(test, credit.owed, NUMA_CREDIT_SCAN);
+	numa_credit_ask(&credit, &never_ran);
+	KUNIT_EXPECT_EQ(test, credit.saved, 3 * NUMA_CREDIT_SCAN / 2);
 	KUNIT_EXPECT_EQ(test, credit.owed, NUMA_CREDIT_SCAN / 2);
+	numa_credit_forgive(&credit);
+	KUNIT_EXPECT_EQ(test, credit.owed, 0U);
 	for (i = 0; i < 99; i++)
 		numa_credit_ask(&credit, &ask);
 	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_MAX);
@@ -160,29 +166,78 @@ static void the_account_counts_by_default(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, numa_credit_counts(100));
 }
 
+/* A process of one scan in which alarms follow one another, and what has become of it. */
+struct row_of_alarms {
+	u32 own_ms, gap_ms, samples, stride;
+	bool brought;
+	u64 ran_ms, made;
+};
+
+/* The @nth scan since an alarm: the first three full if the account allows, then samples. */
+static bool scan_after_alarm(struct numa_credit *credit, struct row_of_alarms *row, u32 nth)
+{
+	u32 ms = row->brought ? row->gap_ms : row->own_ms;
+	const struct numa_ask ask = { ms, row->own_ms, ms, row->brought };
+	bool full, alarm = nth == 2 + row->samples;
+
+	row->ran_ms += ms;
+	numa_credit_ask(credit, &ask);
+	/* The scan may have been brought forward for a sample. */
+	full = nth < 3 && numa_credit_answers(credit, 1);
+	numa_credit_spend(credit, full ? 1 : row->stride);
+	row->made += NUMA_CREDIT_SCAN / (full ? 1 : row->stride);
+	row->brought = nth < 2 || alarm ? numa_credit_answers(credit, 1) :
+					  numa_credit_covers(credit, row->stride);
+	return full;
+}
+
 /*
- * Pages that move to and fro: each alarm helps by chance, and the next follows.  All scans together
- * are never more than the kernel's and the largest debt.
+ * Pages that move to and fro: each alarm helps by chance, and after some samples, brought forward,
+ * comes the next.  All scans together are never more than the kernel's and the largest debt.
  */
 static void alarms_in_a_row_stay_within_the_debt(struct kunit *test)
 {
-	const u32 own = 1000, gap = 100;
-	struct numa_credit credit = { };
-	bool brought = false;
-	u64 made = 0, ran = 0;
-	int i;
+	struct row_of_alarms rows[] = {
+		{ 60000, 500, 7, 16 }, { 60000, 500, 1, 16 }, { 60000, 15000, 3, 4 },
+		{ 10000, 500, 1, 16 }, { 1000, 100, 1, 16 }, { 1000, 100, 0, 16 },
+		{ 1000, 100, 2, 1 },
+	};
+	int i, scans;
 
-	for (i = 0; i < 20000; i++) {
-		const struct numa_ask ask = { brought ? gap : own, own, own, brought };
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct numa_credit credit = { };
 
-		ran += ask.ran_ms;
-		numa_credit_ask(&credit, &ask);
-		numa_credit_spend(&credit, 1);
-		made += NUMA_CREDIT_SCAN;
-		brought = numa_credit_alarm(&credit, 1);
-		/* The first alarms are answered at once. */
-		KUNIT_ASSERT_TRUE(test, brought || i > 16);
-		KUNIT_ASSERT_LE(test, made, ran * NUMA_CREDIT_SCAN / own + NUMA_CREDIT_MAX);
+		for (scans = 0; scans < 10000; scans++) {
+			u32 nth = scans % (3 + rows[i].samples);
+			bool full = scan_after_alarm(&credit, &rows[i], nth);
+
+			/* The first alarms are answered at once. */
+			KUNIT_ASSERT_TRUE(test, full || nth > 2 || scans > 12);
+			KUNIT_ASSERT_LE(test, rows[i].made,
+					(rows[i].ran_ms / rows[i].own_ms + 1) * NUMA_CREDIT_SCAN +
+					NUMA_CREDIT_MAX);
+		}
+	}
+}
+
+/* In debt as out of debt, a scan in the kernel's own period may be a full one. */
+static void a_debt_leaves_the_kernels_own_scans(struct kunit *test)
+{
+	static const u32 strides[] = { 1, 4, 16 };
+	const struct numa_ask own = own_ask(1000, 1000);
+	int i, round;
+
+	for (i = 0; i < ARRAY_SIZE(strides); i++) {
+		struct numa_credit credit = { .owed = NUMA_CREDIT_MAX };
+
+		KUNIT_EXPECT_FALSE(test, numa_credit_answers(&credit, 1));
+		for (round = 0; round < 100; round++) {
+			numa_credit_ask(&credit, &own);
+			KUNIT_EXPECT_TRUE(test, numa_credit_full(&credit, 1000));
+			KUNIT_EXPECT_TRUE(test, numa_credit_answers(&credit, 1));
+			numa_credit_spend(&credit, strides[i]);
+		}
+		KUNIT_EXPECT_EQ(test, credit.owed, strides[i] == 1 ? NUMA_CREDIT_MAX : 0U);
 	}
 }
 
@@ -196,11 +251,15 @@ static void an_alarm_of_a_large_process_is_covered(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, numa_credit_alarm(&credit, most + 1));
 	credit.saved = NUMA_CREDIT_SCAN;
 	KUNIT_EXPECT_TRUE(test, numa_credit_alarm(&credit, most + 1));
+	/* But for the first scan. */
+	credit.saved = 0;
+	KUNIT_EXPECT_TRUE(test, numa_credit_answers(&credit, most + 1));
 }
 
 static struct kunit_case numa_credit_core_cases[] = {
 	KUNIT_CASE(an_alarm_of_a_large_process_is_covered),
 	KUNIT_CASE(alarms_in_a_row_stay_within_the_debt),
+	KUNIT_CASE(a_debt_leaves_the_kernels_own_scans),
 	KUNIT_CASE(a_mostly_idle_process_has_a_pass_less),
 	KUNIT_CASE(a_busy_process_runs_by_the_clock),
 	KUNIT_CASE(the_account_has_bounds),

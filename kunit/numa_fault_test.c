@@ -35,6 +35,13 @@ void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
 {
 }
 
+static bool fault_answers;
+
+bool numa_mm_answers(const struct numa_mm *entry)
+{
+	return fault_answers;
+}
+
 static struct fault_scene {
 	struct numa_mm *entry;
 	struct mm_struct *mm;
@@ -56,6 +63,7 @@ static int numa_fault_test_init(struct kunit *test)
 	INIT_HLIST_HEAD(&fault_entries);
 	hlist_add_head(&scene->entry->node, &fault_entries);
 	scene->entry->expedite_ms = FAULT_WANT_MS;
+	fault_answers = true;
 	return 0;
 }
 
@@ -168,6 +176,25 @@ static void keeps_a_scan_brought_forward(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 }
 
+/* The last fault of a sample, all of which were remote, raises an alarm. */
+static void fault_alarms(struct kunit *test, bool judged, unsigned long next)
+{
+	struct numa_mm *entry = fault_scene.entry;
+	struct mm_struct *mm = fault_scene.mm;
+
+	entry->sample_faults = NUMA_RESAMPLE_FAULTS_MIN;
+	atomic_set(&entry->sample_remote, NUMA_RESAMPLE_FAULTS_MIN);
+	atomic_set(&entry->sample_left, LMM_ENTRY_EVERY);
+	entry->alarm = (struct numa_alarm){ };
+	entry->resample_passes = 0;
+	WRITE_ONCE(entry->notice, BIT(NUMA_NOTICE_SAMPLE));
+	mm->numa_next_scan = next;
+	mm->numa_scan_seq = 1;
+	fault_thread(judged, ms_from_now(-60000));
+	fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
+	KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
+}
+
 /*
  * The last fault of a sample raises an alarm: the first full scan comes at once, also where the
  * address space may be scanned already and no thread has asked.
@@ -182,18 +209,8 @@ static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 		unsigned long late = ms_from_now(one & 2 ? -60000 : FAULT_OWN_MS);
 		bool judged = one & 1;
 
-		entry->sample_faults = NUMA_RESAMPLE_FAULTS_MIN;
-		atomic_set(&entry->sample_remote, NUMA_RESAMPLE_FAULTS_MIN);
-		atomic_set(&entry->sample_left, LMM_ENTRY_EVERY);
-		entry->alarm = (struct numa_alarm){ };
-		entry->resample_passes = 0;
 		atomic64_set(&entry->slot.moved, 70 + one);
-		WRITE_ONCE(entry->notice, BIT(NUMA_NOTICE_SAMPLE));
-		mm->numa_next_scan = late;
-		mm->numa_scan_seq = 1;
-		fault_thread(judged, ms_from_now(-60000));
-		fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
-		KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
+		fault_alarms(test, judged, late);
 		KUNIT_EXPECT_EQ(test, entry->alarm.moved, 70ULL + one);
 		if (!judged) {
 			KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
@@ -206,7 +223,20 @@ static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 	}
 }
 
+/* With a full debt, the first full scan comes at the kernel's own time. */
+static void alarm_waits_with_a_full_debt(struct kunit *test)
+{
+	unsigned long late = ms_from_now(FAULT_OWN_MS);
+
+	fault_answers = false;
+	fault_alarms(test, true, late);
+	fault_notice(fault_scene.entry, fault_scene.mm, NUMA_REMOTE_PRIVATE);
+	KUNIT_EXPECT_EQ(test, fault_scene.mm->numa_next_scan, late);
+	KUNIT_EXPECT_EQ(test, current->node_stamp, U64_MAX);
+}
+
 static struct kunit_case numa_fault_cases[] = {
+	KUNIT_CASE(alarm_waits_with_a_full_debt),
 	KUNIT_CASE_PARAM(brings_a_scan_forward, bring_gen_params),
 	KUNIT_CASE(keeps_a_scan_brought_forward),
 	KUNIT_CASE(alarm_asks_when_the_kernel_has_judged),

@@ -35,9 +35,10 @@ void numa_credit_ask(struct numa_credit *credit, const struct numa_ask *ask)
 	if (credit->part < NUMA_CREDIT_SCAN)
 		return;
 	credit->part -= NUMA_CREDIT_SCAN;
-	paid = min(credit->owed, NUMA_CREDIT_SCAN / 2);
+	/* Not of this scan, or no full pass would ever be covered. */
+	paid = min(credit->owed, credit->saved / 2);
 	credit->owed -= paid;
-	credit->saved = min(credit->saved + NUMA_CREDIT_SCAN - paid, NUMA_CREDIT_MAX);
+	credit->saved = min(credit->saved - paid + NUMA_CREDIT_SCAN, NUMA_CREDIT_MAX);
 }
 
 /**

@@ -6,8 +6,8 @@
  * brings forward, and a sampling scan besides, is a scan more.  So the policy keeps an account for
  * each address space: scans that the kernel would have made and the policy has not.  A scan that is
  * brought forward may only spend what was saved before.  Full scans of a small process after an
- * alarm may go into debt.  While the account is in debt, half of what is earned pays the debt; with
- * a full debt, scans after an alarm come in the kernel's own periods.
+ * alarm may go into debt.  Half of what is left at the kernel's next scan pays the debt.  With a
+ * full debt, scans after an alarm come in the kernel's own periods.
  *
  * The account also has the CPU time since the last full pass.  Periods of the policy are times of
  * the clock; the kernel's are CPU time.  A process that mostly sleeps uses little memory in a
@@ -106,6 +106,27 @@ static inline bool numa_credit_alarm(const struct numa_credit *credit, u32 scans
 	return numa_credit_covers(credit, 1) ||
 	       (!numa_credit_is_large(scans) &&
 		credit->owed + NUMA_CREDIT_SCAN <= NUMA_CREDIT_MAX);
+}
+
+/**
+ * numa_credit_answers() - may the next scan after an alarm be full, as far as the account goes?
+ * @credit: the account
+ * @scans: scans of a pass
+ *
+ * Return: true if so; always in a large process, in which each alarm has one such scan.
+ */
+static inline bool numa_credit_answers(const struct numa_credit *credit, u32 scans)
+{
+	return numa_credit_is_large(scans) || numa_credit_alarm(credit, scans);
+}
+
+/**
+ * numa_credit_forgive() - drop the debt, where the account does not count
+ * @credit: the account
+ */
+static inline void numa_credit_forgive(struct numa_credit *credit)
+{
+	credit->owed = 0;
 }
 
 /**

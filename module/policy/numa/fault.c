@@ -119,6 +119,7 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 {
 	enum numa_verdict verdict;
 	u32 share, faults, now_ms;
+	bool answers = false;
 	int left;
 
 	if (class >= NUMA_REMOTE_PRIVATE)
@@ -140,6 +141,7 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 		entry->alarm.moved = numa_mm_moved(entry);
 		/* The rest of this pass, and the passes that the kernel needs to move a page. */
 		WRITE_ONCE(entry->resample_passes, NUMA_STUCK_PASSES + 1);
+		answers = numa_mm_answers(entry);
 	}
 	spin_unlock(&entry->lock);
 	if (verdict == NUMA_HELD_BACK)
@@ -147,6 +149,9 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	if (verdict != NUMA_ALARM)
 		return;
 	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
+	/* With a full debt, the kernel's next scan is the first full one. */
+	if (!answers)
+		return;
 	if (period_may_change(current, mm)) {
 		WRITE_ONCE(entry->expedite_ms, 0);
 		set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);

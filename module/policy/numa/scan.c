@@ -190,10 +190,25 @@ static bool not_on_account(const struct numa_rules *rules)
 	return !sampling_is_on(rules) || !numa_credit_counts(rules->settings.period_max_ms);
 }
 
+/**
+ * numa_mm_answers() - may the next scan after an alarm be full?
+ * @entry: the entry of the address space
+ *
+ * Context: process, preemption off, the entry's lock held.
+ * Return: true if so; otherwise the next scan at the kernel's own time is full.
+ */
+bool numa_mm_answers(const struct numa_mm *entry)
+{
+	return not_on_account(rcu_dereference_sched(numa.rules)) ||
+	       numa_credit_answers(&entry->credit, entry->scans);
+}
+
 static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
 {
 	entry->kind = NUMA_SCAN_FULL;
 	numa_credit_spend(&entry->credit, 1);
+	if (not_on_account(rules))
+		numa_credit_forgive(&entry->credit);
 	entry->ptes_left = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
 	/* Mode period sees no parts of a scan: count the whole budget as resident pages. */
 	if (numa.mode == NUMA_MODE_PERIOD)
@@ -286,6 +301,7 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 				   const struct numa_rules *rules)
 {
 	u64 period = (u64)entry->decision.period_ms * entry->scans;
+	bool alarmed = READ_ONCE(entry->resample_passes) && numa_mm_answers(entry);
 
 	/*
 	 * Within a pass no scan has to be due: each is a scan that the kernel asks for in the
@@ -294,9 +310,9 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 	 * waits, counted from the first scan of this one.
 	 */
 	if (!begins)
-		return READ_ONCE(entry->resample_passes) ? NUMA_SCAN_FULL : entry->kind;
-	/* The first pass, and those after an alarm, are made whatever the account says. */
-	if (!entry->pass || READ_ONCE(entry->resample_passes))
+		return alarmed ? NUMA_SCAN_FULL : entry->kind;
+	/* The first pass is made whatever the account says. */
+	if (!entry->pass || alarmed)
 		return NUMA_SCAN_FULL;
 	return full_is_due(entry, entry->scans) &&
 	       (not_on_account(rules) || numa_credit_full(&entry->credit, period)) ?

@@ -293,6 +293,7 @@ void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm);
 void numa_mm_attach(struct numa_mm *entry);
 u64 numa_mm_moved(const struct numa_mm *entry);
 void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms);
+bool numa_mm_answers(const struct numa_mm *entry);
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum);
 void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum);
 

@@ -304,6 +304,9 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 		return count;
 	cpu = smp_processor_id();
 	limits = limits_now(zone, pz, list, pages);
+	/* The list may be full by pcp_list_yield(), which says nothing about the list's needs. */
+	if (full && limits.reclaim)
+		return count;
 	goes_on = frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(cpu));
 	if (!full || goes_on)
 		return part_drain_count(list, &limits, goes_on, count, pindex);
@@ -412,9 +415,13 @@ void pcp_on_list_bounds(void)
 static void block_wanted(struct zone *zone, struct pcp_zone *pz)
 {
 	int cpu = smp_processor_id();
+	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
+	int high;
 
 	WRITE_ONCE(pz->wanted, true);
-	pcp_list_yield(zone, cpu, pcp_list_of(lmm_zone_slot(zone), cpu));
+	high = pcp_list_yield(zone, cpu, list);
+	if (high)
+		pcp_list_remember(list, high);
 	kick(zone, pz);
 }
 

@@ -290,30 +290,18 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 }
 
 /**
- * pcp_list_remember() - remember for a while the size that a list loses by pressure
- * @list: the policy's state of the list
- * @high: the bound that the list had, in pages
- *
- * Context: any.  A pass and a hook may write at once: one of the two sizes stays.
- */
-void pcp_list_remember(struct pcp_list *list, int high)
-{
-	WRITE_ONCE(list->sized, max(READ_ONCE(list->sized), high));
-	WRITE_ONCE(list->sized_at, jiffies);
-}
-
-/**
  * pcp_list_yield() - lower the bound of a list of this CPU, without a drain
  * @zone: zone of the list
  * @cpu: this CPU
  * @list: the policy's state of the list
  *
- * The kernel drains the list down to its bound at the next free.  A list whose lock is taken stays
- * until the next pass.
+ * Each free then drains the block that was freed, and others, until the list is below its bound.  A
+ * list whose lock is taken stays until the next pass.
  *
  * Context: any, preemption off.
+ * Return: the bound that the list had, in pages; 0 if the list stays as it is.
  */
-void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
+int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 	int def = READ_ONCE(list->limits.def);
@@ -322,14 +310,16 @@ void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 	int now;
 
 	if (READ_ONCE(list->written.high) <= def || !spin_trylock_irqsave(&pages->lock, flags))
-		return;
+		return 0;
 	now = list->written.high ? pcp_list_raised(pages, list) : 0;
 	written = now > def && list_write(pages, list, def);
+	if (written)
+		WRITE_ONCE(list->reason, PCP_BY_RECLAIM);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (!written)
-		return;
-	pcp_list_remember(list, now);
+		return 0;
 	trace_pcp_decision(zone, cpu, list, now, def, PCP_BY_RECLAIM);
+	return now;
 }
 
 /**

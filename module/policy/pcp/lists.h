@@ -16,7 +16,7 @@
  * @event: its recent events, in mode `event`
  * @spare: lists whose blocks make room for those of others, in mode `event`
  * @decision: latest decision of a pass
- * @reason: latest reason, of a pass or a drain, for `state`; each writes it with one store
+ * @reason: latest reason, of a pass or a hook, for `state`; each writes it with one store
  * @limits: limits of @decision; @max is 0 until the first pass
  * @written: the bound that the policy has set; .high is 0 while the kernel's own stands
  * @tuned: pcp->high before the policy's first write, where the kernel tunes it
@@ -51,8 +51,7 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list);
 void pcp_list_see_spare(struct per_cpu_pages *pages, struct pcp_list *list);
 int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int count, int pindex);
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
-void pcp_list_remember(struct pcp_list *list, int high);
-void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list);
+int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list);
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned);
 

@@ -187,17 +187,29 @@ static void zone_give(struct zone *zone, unsigned int slot)
 	}
 }
 
-/* Remember for a while the size that a list loses by pressure. */
-static void list_remember(struct pcp_list *list)
+/**
+ * pcp_list_remember() - remember for a while the size that a list loses by pressure
+ * @list: the policy's state of the list
+ * @high: the bound that the list had, in pages
+ *
+ * Context: any.  A pass and a hook may write at once: one of the two sizes stays.
+ */
+void pcp_list_remember(struct pcp_list *list, int high)
+{
+	int before = time_before(jiffies, READ_ONCE(list->sized_at) + READ_ONCE(pcp.decay)) ?
+		     READ_ONCE(list->sized) : 0;
+
+	WRITE_ONCE(list->sized, max(before, high));
+	WRITE_ONCE(list->sized_at, jiffies);
+}
+
+/* The list loses size by pressure. */
+static bool list_is_pressed(const struct pcp_list *list)
 {
 	enum pcp_reason reason = list->decision.reason;
-	int now = list->limits.now;
 
-	if (!time_before(jiffies, list->sized_at + pcp.decay))
-		WRITE_ONCE(list->sized, 0);
-	if ((reason != PCP_BY_ROOM && reason != PCP_BY_RECLAIM) || now <= list->decision.high)
-		return;
-	pcp_list_remember(list, now);
+	return (reason == PCP_BY_ROOM || reason == PCP_BY_RECLAIM) &&
+	       list->limits.now > list->decision.high;
 }
 
 /* 0, the counter of refills, stands for none. */
@@ -223,7 +235,9 @@ static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 	if (decision->hands_off)
 		return pcp_list_restore(zone, cpu, list, list->tuned);
 	if (decision->high > list->limits.def)
-		return pcp_list_set(zone, cpu, list, decision->high);
+		/* A hook may have lowered the list since, see pcp_list_yield(). */
+		return READ_ONCE(pcp.zones[lmm_zone_slot(zone)].wanted) ? 0 :
+		       pcp_list_set(zone, cpu, list, decision->high);
 	if (list->limits.now && decision->reason != PCP_BY_RECLAIM)
 		given = pcp_list_set(zone, cpu, list, list->limits.def);
 	return given + pcp_list_restore(zone, cpu, list, list->limits.def);
@@ -242,7 +256,8 @@ static long zone_act(struct zone *zone, unsigned int slot, long before)
 		WRITE_ONCE(list->reason, list->decision.reason);
 		if (counter)
 			lmm_count(&lmm_pcp_policy, counter, 1);
-		list_remember(list);
+		if (list_is_pressed(list))
+			pcp_list_remember(list, list->limits.now);
 		given += list_act(zone, cpu, list);
 		if (!list->decision.hands_off)
 			raised += list->decision.high - list->limits.def;
