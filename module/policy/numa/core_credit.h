@@ -84,8 +84,9 @@ static inline bool numa_credit_counts(u32 longest_ms)
  * numa_credit_is_large() - has a pass more scans than can be saved up?
  * @scans: scans of a pass
  *
- * What follows an alarm is then to be covered: full passes take long, and one alarm may follow
- * another.  The few scans of a smaller process are made soon, as far as the debt allows.
+ * The account must then cover each scan that comes soon after an alarm, but the first: full passes
+ * take long, and one alarm may follow another.  The few scans of a smaller process come soon as far
+ * as the debt allows.
  *
  * Return: true if so.
  */
