@@ -316,9 +316,12 @@ def memory_short(spare: int = SPARE) -> Iterator[None]:
     """Have so little free memory that the loads of WORK wake kswapd, or `spare` MiB.
 
     Full pipes hold pages that cannot move: the kernel takes these from blocks of movable pages.
+    Nor can such pages come from CMA memory, so free CMA memory does not count: without swap the
+    kernel would kill for them.
     """
     rows = (line.split() for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
-    free = {row[0]: int(row[1]) << 10 for row in rows}["MemFree:"]
+    memory = {row[0]: int(row[1]) << 10 for row in rows}
+    free = memory["MemFree:"] - memory.get("CmaFree:", 0)
     pipes = []
     try:
         with mmap.mmap(-1, max(free - (spare << 20), 1),
