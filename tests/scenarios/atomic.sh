@@ -47,6 +47,13 @@ frames_load() {
 frames_load_beside() {
 	for _again in 1 2 3 4 5; do
 		fill || return
+		if [ "$(held)" -ge $room ]; then
+			# By chance much more memory is free: the depot begins anew.
+			need write_to "$zonelock/enabled" 0
+			need write_to "$zonelock/enabled" 1
+			refused=$(counter refused_full zonelock)
+			continue
+		fi
 		frames_load $((room - $(held)))
 		! near $(($(frame spare) + had)) $room 128 || return 0
 		need rmmod lmm_frames
@@ -86,7 +93,7 @@ beside() {
 	round="$1, $asked"
 	[ "$1" = zonelock ] || need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"
 	refused=$(counter refused_full zonelock)
-	need write_to "$zonelock/config" "enabled=1 max_pages_pct=3 max_age_ms=60000 hold_off_ms=100"
+	need write_to "$zonelock/config" "enabled=1 max_pages_pct=8 max_age_ms=60000 hold_off_ms=100"
 	for _count in 1 2 3 4 5; do
 		need frames_load_beside
 		ok "$round: the depot is full, and there is as much memory as on stock"
