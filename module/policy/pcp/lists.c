@@ -304,20 +304,21 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	int def = READ_ONCE(list->limits.def);
+	bool written = false;
 	unsigned long flags;
-	bool written;
-	int now;
+	int now, def;
 
-	if (READ_ONCE(list->written.high) <= def || !spin_trylock_irqsave(&pages->lock, flags))
+	if (!READ_ONCE(list->written.high) || !spin_trylock_irqsave(&pages->lock, flags))
 		return 0;
-	now = list->written.high ? pcp_list_raised(pages, list) : 0;
-	written = now > def && list_write(pages, list, def);
-	if (written)
-		WRITE_ONCE(list->reason, PCP_BY_RECLAIM);
+	def = list->limits.def;
+	now = pcp_list_raised(pages, list);
+	/* A raise by the kernel's own tuning stays. */
+	if (list->written.high && now > def)
+		written = list_write(pages, list, def);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (!written)
 		return 0;
+	WRITE_ONCE(list->reason, PCP_BY_RECLAIM);
 	trace_pcp_decision(zone, cpu, list, now, def, PCP_BY_RECLAIM);
 	return now;
 }

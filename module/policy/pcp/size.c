@@ -234,10 +234,12 @@ static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 
 	if (decision->hands_off)
 		return pcp_list_restore(zone, cpu, list, list->tuned);
-	if (decision->high > list->limits.def)
-		/* A hook may have lowered the list since, see pcp_list_yield(). */
-		return READ_ONCE(pcp.zones[lmm_zone_slot(zone)].wanted) ? 0 :
-		       pcp_list_set(zone, cpu, list, decision->high);
+	if (decision->high > list->limits.def) {
+		/* A hook has asked for another pass, and may have lowered the list. */
+		if (READ_ONCE(pcp.zones[lmm_zone_slot(zone)].wanted))
+			return 0;
+		return pcp_list_set(zone, cpu, list, decision->high);
+	}
 	if (list->limits.now && decision->reason != PCP_BY_RECLAIM)
 		given = pcp_list_set(zone, cpu, list, list->limits.def);
 	return given + pcp_list_restore(zone, cpu, list, list->limits.def);
