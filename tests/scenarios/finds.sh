@@ -10,9 +10,9 @@
 # from a list without asking for each page.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
+. "$LMM_ROOT/tests/scenarios/lib_frames.sh"
 
 thp=/sys/kernel/mm/transparent_hugepage
-free_kb() { awk '$1 == "MemFree:" { print $2 }' /proc/meminfo; }
 
 # Faults huge pages one after the other until one cannot be had; prints how many there were.
 huge_until_none() {
@@ -39,14 +39,10 @@ huge_until_none() {
 listed() { awk '/^# held/ { sum += $NF } END { print sum + 0 }' "$LMM_DBG/pcp/state"; }
 lists_hold_less() { [ "$(listed)" -lt $(($1 / 2)) ]; }
 
-# Few blocks are free in one piece: half of the pages are, one by one.
-need insmod "$LMM_MODDIR/lmm_holes.ko" pages=$((($(free_kb) - 220 * 1024) / 4))
-need lmm_load
+half_free
 write_to $thp/defrag madvise
 # Nobody compacts on the kernel's own account: a depot goes back to compaction, too.
 need write_to $thp/khugepaged/defrag 0
-need write_to /proc/sys/vm/compaction_proactiveness 0
-echo 1 >/proc/sys/vm/drop_caches
 # As `stock` does with the policy on: what is in per-CPU lists is missing either way.
 stock_huge() {
 	hog_hold 64 taskset -c 0

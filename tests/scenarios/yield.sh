@@ -9,11 +9,7 @@
 # before the interrupt ends. The freed blocks must not stay in the raised list: about as many
 # requests fail as on stock.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
-
-frames=/sys/module/lmm_frames/parameters
-frame() { cat $frames/"$1"; }
-free_kb() { awk '$1 == "MemFree:" { print $2 }' /proc/meminfo; }
-all_made() { [ "$(frame made)" = "$(frame requests)" ]; }
+. "$LMM_ROOT/tests/scenarios/lib_frames.sh"
 
 # Pages to leave in large blocks, and blocks to ask for: a tenth more.
 room=4096
@@ -36,24 +32,19 @@ ask() {
 	need taskset -c 1 insmod "$LMM_MODDIR/lmm_frames.ko" order=2 leave=$room movable=1 \
 		ring=$blocks requests=$((2 * blocks)) burst=$((2 * blocks))
 	high=$(raised_by DMA32) count=$(zone_pages count DMA32)
-	need taskset -c 1 sh -c "echo 1 >$frames/go"
-	check "$1: all requests are made" wait_for 120 all_made
+	frames_go "$1"
 	failed=$(($(frame failed) - $(frame failed_first)))
-	note "$1: lists raised by $high pages, with $count in them; $failed of $blocks failed ($(frame failed_first) before);" \
-		"$(frame begun) pages in blocks, after $(frame spare_after)"
+	note "$1: lists raised by $high pages, with $count in them; $failed of $blocks failed" \
+		"($(frame failed_first) before); $(frame begun) pages in blocks, after $(frame spare_after)"
 	need rmmod lmm_frames
 	hog_end
 }
 
-# Half of the pages are free, one by one.
-need insmod "$LMM_MODDIR/lmm_holes.ko" pages=$((($(free_kb) - 220 * 1024) / 4))
-need lmm_load
-need write_to /proc/sys/vm/compaction_proactiveness 0
+half_free
 need write_to /proc/sys/vm/watermark_boost_factor 0
-echo 1 >/proc/sys/vm/drop_caches
 most=0
-for count in 1 2; do
-	ask "stock, $count"
+for round in 1 2; do
+	ask "stock, $round"
 	[ "$failed" -le "$most" ] || most=$failed
 done
 need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"
