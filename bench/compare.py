@@ -20,6 +20,7 @@ POLICY = "policy"
 # Nothing is loaded with these knobs, and the base is measured against itself: that shows
 # what is noise.
 IDLE_CONFIG = "enabled=0"
+# Of a pageblock on x86, 2 MiB.
 BLOCK_ORDER = 9
 
 
