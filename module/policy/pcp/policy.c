@@ -47,7 +47,7 @@ static void set_knobs(const struct lmm_config *cfg)
 	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
 	WRITE_ONCE(pcp.guard_pct, cfg->value[KNOB_WATERMARK_GUARD_PCT]);
 	pcp.node_scope = cfg->value[KNOB_SCOPE] == SCOPE_NODE;
-	pcp.tick = max(msecs_to_jiffies(tick_ms), 1UL);
+	WRITE_ONCE(pcp.tick, max(msecs_to_jiffies(tick_ms), 1UL));
 }
 
 static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
@@ -113,6 +113,7 @@ static int pcp_alloc(void)
 	for (slot = 0; slot < slots; slot++) {
 		pcp.zones[slot].contended = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].kicked = jiffies - HZ;
+		pcp.zones[slot].scarce = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].calm = PCP_NEVER_CALM;
 	}
 	return 0;

@@ -40,9 +40,10 @@
  * @raised: pages by which lists are raised; may be too large until the next pass
  * @contended: jiffies when zone->lock was last seen taken
  * @kicked: jiffies when a hook last asked for a pass
+ * @scarce: jiffies when a huge page was last wanted while the zone had few free blocks for one
  *
- * Any hook may write @raised (atomic), and @wanted, @contended and @kicked (one store each).  A
- * pass writes the rest under pcp.lock, in a cache line of its own.
+ * Any hook may write @raised (atomic), and @wanted, @contended, @kicked and @scarce (one store
+ * each).  A pass writes the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
 	unsigned long mark;
@@ -56,6 +57,7 @@ struct pcp_zone {
 	bool wanted;
 	unsigned long contended;
 	unsigned long kicked;
+	unsigned long scarce;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -86,8 +88,8 @@ struct pcp_zone {
  * @tick_work: makes a pass at the end of each tick or period
  * @cpuhp_state: number of the CPU hotplug callbacks
  *
- * Hooks read @clock, @steer, @limit_exit_drain, @contended_only, @decay and @guard_pct without
- * @lock.
+ * Hooks read @clock, @steer, @limit_exit_drain, @contended_only, @decay, @tick and @guard_pct
+ * without @lock.
  */
 struct pcp_state {
 	struct mutex lock;	/* passes, hotplug and settings */
@@ -135,6 +137,15 @@ static inline bool pcp_quiet(const struct pcp_zone *pz)
 {
 	return pcp.mode == PCP_MODE_EVENT && READ_ONCE(pcp.contended_only) &&
 	       time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay));
+}
+
+/*
+ * Huge pages are wanted, and the zone has few free blocks for them.  Full lists of the zone are
+ * then drained as by the kernel, beginning with the list of the freed page.
+ */
+static inline bool pcp_huge_scarce(const struct pcp_zone *pz)
+{
+	return time_before(jiffies, READ_ONCE(pz->scarce) + READ_ONCE(pcp.tick));
 }
 
 /* Shortest time between two passes that hooks of a zone ask for, in ms. */
