@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from guests.report import ROOT
-from tests.torture import base, faults, oracle, program, steps
+from tests.torture import base, faults, oracle, program, steps, steps_abuse
 
 
 def draws_and_shrinks() -> str:
@@ -55,9 +55,22 @@ def faults_have_a_place() -> str:
     return "\n".join(f"{name}: {text}" for name, text in wrong.items() if text)
 
 
+def knows_long_texts() -> str:
+    """Which texts a file must refuse for their length: of a parameter, what stands before a NUL."""
+    page = steps_abuse.PAGE
+    parameter, file = "/sys/module/livemm/parameters/policies", "/sys/kernel/debug/livemm/lease"
+    wanted = [(parameter, b"pcp:\0" + bytes(page), False), (parameter, b" " * 2 * page, False),
+              (parameter, b"p" * (page + 1), True), (parameter, b"p" * page, False),
+              (file, b"pcp:\0" + bytes(page), True), (file, b"p" * page, False)]
+    wrong = [f"{path}: {text[:8]!r}" for path, text, long in wanted
+             if steps_abuse.too_long(path, text) != long]
+    return "\n".join(wrong)
+
+
 CHECKS = {
     "torture draws programs from a seed, and cuts them down": draws_and_shrinks,
     "torture gets to every set of policies": covers_every_set,
     "the oracle sees each fault": oracle_sees_faults,
+    "torture knows which texts are too long": knows_long_texts,
     "each planted fault has its place": faults_have_a_place,
 }

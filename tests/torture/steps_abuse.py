@@ -96,6 +96,14 @@ def random_text(alphabet: Sequence[bytes], size: int, seed: int) -> bytes:
     return (text * (size // len(text) + 1))[:size]
 
 
+def too_long(path: str, text: bytes) -> bool:
+    """Must a file refuse a text?  A parameter ends at the first NUL; a blank one says nothing."""
+    if path.startswith("/sys/module/"):
+        text = text.partition(b"\0")[0]
+        return len(text) > PAGE and bool(text.strip())
+    return len(text) > PAGE
+
+
 def run_bytes(guest: Guest, path: str, alphabet: str, size: str, seed: str) -> None:
     """A text that no administrator writes, in one call."""
     text = random_text(ALPHABETS[alphabet], int(size), int(seed))
@@ -105,9 +113,7 @@ def run_bytes(guest: Guest, path: str, alphabet: str, size: str, seed: str) -> N
             os.write(handle, text)
 
     error = attempt(call, REFUSALS | MALFORMED | {errno.E2BIG}, f"{path}: {size} {alphabet}")
-    # A parameter ends at the first NUL, and a blank one says nothing.
-    blank = path.startswith("/sys/module/") and not text.partition(b"\0")[0].strip()
-    if not error and len(text) > PAGE and not blank:
+    if not error and too_long(path, text):
         raise Wrong(f"{path}: {size} {alphabet} were accepted")
     guest.count(f"bytes {outcome(error)}")
 
