@@ -32,6 +32,7 @@ STUB(lmm_entry_bpf_links)
 #include "dispatch_test.c"
 #include "counters_test.c"
 #include "numa_suits_test.c"
+#include "zones_test.c"
 #define ADD_SUITES(...)	kunit_test_suites(__VA_ARGS__)
 #include "core_suites.h"
 /* These use the suites above. */
@@ -40,7 +41,7 @@ STUB(lmm_entry_bpf_links)
 #include "numa_fault_test.c"
 
 ADD_SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
-	   &lmm_registry_suite, &lmm_switch_suite, &numa_fault_suite);
+	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite, &numa_fault_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

@@ -175,6 +175,16 @@ static inline unsigned long lmm_zone_huge_blocks(const struct zone *zone)
 	return blocks;
 }
 
+/*
+ * Are few free blocks left in a zone for huge pages?  A zone that never has as many blocks, as
+ * ZONE_DMA, is no sign of that: huge pages come from larger zones.
+ */
+static inline bool lmm_zone_huge_scarce(const struct zone *zone)
+{
+	return zone_managed_pages((struct zone *)zone) >= LMM_SPARE_BLOCKS * pageblock_nr_pages &&
+	       lmm_zone_huge_blocks(zone) < LMM_SPARE_BLOCKS;
+}
+
 /* NULL where there is no memory.  The zone of a node whose memory was removed stays readable. */
 static inline struct zone *lmm_zone_at(unsigned int slot)
 {

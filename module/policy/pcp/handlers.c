@@ -471,9 +471,7 @@ void pcp_on_huge_wanted(void)
 	for (i = 0; i < MAX_NR_ZONES; i++) {
 		struct pcp_zone *pz = zone_pressure(&zones[i]);
 
-		/* A zone that never has so many blocks, as ZONE_DMA, is no sign of anything. */
-		if (zone_managed_pages(&zones[i]) < LMM_SPARE_BLOCKS * pageblock_nr_pages ||
-		    lmm_zone_huge_blocks(&zones[i]) >= LMM_SPARE_BLOCKS)
+		if (!lmm_zone_huge_scarce(&zones[i]))
 			continue;
 		if (READ_ONCE(pz->scarce) != now)
 			WRITE_ONCE(pz->scarce, now);

@@ -58,18 +58,15 @@ void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order)
 void zonelock_on_huge_wanted(void)
 {
 	struct zone *zones = NODE_DATA(numa_node_id())->node_zones;
-	unsigned long blocks;
 	unsigned int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++) {
-		if (!depot_stocked(&zonelock_of(&zones[i])->depot))
-			continue;
-		blocks = lmm_zone_huge_blocks(&zones[i]);
-		if (blocks >= LMM_SPARE_BLOCKS)
+		if (!depot_stocked(&zonelock_of(&zones[i])->depot) ||
+		    !lmm_zone_huge_scarce(&zones[i]))
 			continue;
 		lmm_count(&lmm_zonelock_policy, COUNT_HUGE, 1);
 		zonelock_on_pages_wanted(&zones[i]);
-		if (!blocks)
+		if (!lmm_zone_huge_blocks(&zones[i]))
 			zonelock_return_now(&zones[i], HUGE_BATCHES);
 	}
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * zones_test.c - suite livemm-zones
+ */
+#include <kunit/test.h>
+
+#include "../module/policy/common/zones.h"
+
+/**
+ * struct zones_case - a zone, and what a huge fault is to find
+ * @name: shown in the report
+ * @managed: pageblocks of the zone
+ * @blocks: free blocks of a pageblock each
+ * @doubles: free blocks of two pageblocks each
+ * @scarce: few free blocks are left for huge pages
+ */
+struct zones_case {
+	const char *name;
+	unsigned long managed;
+	unsigned long blocks;
+	unsigned long doubles;
+	bool scarce;
+};
+
+static const struct zones_case zones_cases[] = {
+	{ "none free of many", 512, 0, 0, true },
+	{ "one less than enough", 512, 7, 0, true },
+	{ "enough", 512, 8, 0, false },
+	{ "larger blocks count as two", 512, 0, 4, false },
+	{ "larger blocks, one short", 512, 1, 3, true },
+	{ "small zone, all free", 7, 7, 0, false },
+	{ "small zone, none free", 7, 0, 0, false },
+	{ "smallest zone that counts", 8, 7, 0, true },
+};
+
+NAMED_CASES(zones, zones_cases);
+
+static void zones_test_huge_scarce(struct kunit *test)
+{
+	const struct zones_case *one = test->param_value;
+	struct zone *zone = kunit_kzalloc(test, sizeof(*zone), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, zone);
+	atomic_long_set(&zone->managed_pages, one->managed * pageblock_nr_pages);
+	zone->free_area[pageblock_order].nr_free = one->blocks;
+	if (one->doubles)
+		zone->free_area[pageblock_order + 1].nr_free = one->doubles;
+	KUNIT_EXPECT_EQ(test, one->scarce, lmm_zone_huge_scarce(zone));
+}
+
+static struct kunit_case zones_test_cases[] = {
+	KUNIT_CASE_PARAM(zones_test_huge_scarce, zones_gen_params),
+	{}
+};
+
+static struct kunit_suite zones_suite = {
+	.name = "livemm-zones",
+	.test_cases = zones_test_cases,
+};
