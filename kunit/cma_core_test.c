@@ -323,6 +323,34 @@ static void taken_again(struct kunit *test)
 	/* Taking an adjoining range changes nothing. */
 	cma_taken(ranges, 3048, 9000);
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
+	/* From the middle: the rest stays in one range. */
+	cma_taken(ranges, 2500, 2600);
+	KUNIT_EXPECT_EQ(test, 924UL, cma_forget(ranges, 4));
+	KUNIT_EXPECT_EQ(test, 1024UL, pages_remembered(ranges, 4));
+}
+
+/*
+ * Two buffers are taken of a range one after the other, and nothing of the range stays.  When the
+ * second comes back, the second is kept, and not the first, which its owner still has.
+ */
+static void taken_in_pieces(struct kunit *test)
+{
+	struct cma_range ranges[CMA_RANGES] = { };
+
+	remember(ranges, 1000, 4096, 4096, 0, 10000);
+	cma_taken(ranges, 1000, 3048);
+	KUNIT_EXPECT_EQ(test, 2048UL, cma_forget(ranges, 1));
+	KUNIT_EXPECT_EQ(test, 2048UL, pages_remembered(ranges, 1));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 1000, 3048, 1));
+	cma_taken(ranges, 3048, 5096);
+	KUNIT_EXPECT_EQ(test, 0UL, pages_remembered(ranges, 1));
+	remember(ranges, 3048, 2048, 2048, 1, 10000);
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 1000, 3048, 2));
+	KUNIT_EXPECT_TRUE(test, cma_keeps(ranges, 3048, 3049, 2));
+	/* From the end, and more than there is. */
+	cma_taken(ranges, 5000, 9000);
+	KUNIT_EXPECT_EQ(test, 1952UL, cma_forget(ranges, 2));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 5000, 5096, 2));
 }
 
 /* The kernel's bitmap says what an owner has, also from before the policy went on, and in parts. */
@@ -353,6 +381,39 @@ static void owned_until_released(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1024 + 70 * BLOCK - 1, 1024 + 70 * BLOCK));
 	KUNIT_EXPECT_FALSE(test, cma_owned(&owners, 1024 + 70 * BLOCK, 1024 + 130 * BLOCK));
 	KUNIT_EXPECT_TRUE(test, cma_owned(&owners, 1024 + 60 * BLOCK - 1, 1025 + 60 * BLOCK));
+}
+
+/* The kernel's search begins at the start of the area, and passes over runs that are too short. */
+static void first_range(struct kunit *test)
+{
+	unsigned long bitmap[4] = { };
+	struct cma_owners owners = { bitmap, 1000, 1000 + 4 * BITS_PER_LONG, 0 };
+	struct cma_range range = { .until = 7, .free = 8 };
+	unsigned long i;
+
+	KUNIT_EXPECT_TRUE(test, cma_first_range(&owners, 100, &range));
+	KUNIT_EXPECT_EQ(test, 1000UL, range.start);
+	KUNIT_EXPECT_EQ(test, 1100UL, range.end);
+	KUNIT_EXPECT_EQ(test, 7UL, range.until);
+	KUNIT_EXPECT_EQ(test, 8UL, range.free);
+	KUNIT_EXPECT_TRUE(test, cma_first_range(&owners, 4 * BITS_PER_LONG, &range));
+	KUNIT_EXPECT_EQ(test, owners.end, range.end);
+	KUNIT_EXPECT_FALSE(test, cma_first_range(&owners, 4 * BITS_PER_LONG + 1, &range));
+	/* Pages 20 to 149 have owners, whole words among them. */
+	for (i = 20; i < 150; i++)
+		bitmap[i / BITS_PER_LONG] |= 1UL << i % BITS_PER_LONG;
+	KUNIT_EXPECT_TRUE(test, cma_first_range(&owners, 20, &range));
+	KUNIT_EXPECT_EQ(test, 1000UL, range.start);
+	KUNIT_EXPECT_TRUE(test, cma_first_range(&owners, 21, &range));
+	KUNIT_EXPECT_EQ(test, 1150UL, range.start);
+	KUNIT_EXPECT_EQ(test, 1171UL, range.end);
+	KUNIT_EXPECT_FALSE(test, cma_first_range(&owners, 107, &range));
+	KUNIT_EXPECT_EQ(test, 1150UL, range.start);
+	/* A bit for a block of 512 pages: whole blocks. */
+	owners = (struct cma_owners){ bitmap, 1024, 1024 + 4 * BITS_PER_LONG * BLOCK, 9 };
+	KUNIT_EXPECT_TRUE(test, cma_first_range(&owners, 20 * BLOCK + 1, &range));
+	KUNIT_EXPECT_EQ(test, 1024UL + 150 * BLOCK, range.start);
+	KUNIT_EXPECT_EQ(test, 1024UL + 171 * BLOCK, range.end);
 }
 
 /* A write of a knob that has nothing to do with what is kept changes nothing that is kept. */
@@ -512,7 +573,9 @@ static struct kunit_case cma_core_cases[] = {
 	KUNIT_CASE(debts_are_bounded),
 	KUNIT_CASE(remembers_and_forgets),
 	KUNIT_CASE(taken_again),
+	KUNIT_CASE(taken_in_pieces),
 	KUNIT_CASE(owned_until_released),
+	KUNIT_CASE(first_range),
 	KUNIT_CASE(knobs_that_do_not_matter),
 	KUNIT_CASE(knobs_that_keep_less),
 	KUNIT_CASE(neighbours_join),

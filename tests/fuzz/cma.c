@@ -220,12 +220,29 @@ static void kept(struct input *input)
 	}
 }
 
-#define OWNED_BITS	(2 * BITS_PER_LONG)
+/* The last word of the bitmap is used in part. */
+#define OWNED_BITS	100
+
+/* An owner gets the first run of whole bits that nobody has, and that is long enough. */
+static void first_range(const struct cma_owners *owners, unsigned long pages)
+{
+	unsigned long bit = 1UL << owners->order, wanted = DIV_ROUND_UP(pages, bit) * bit;
+	unsigned long start = owners->start;
+	struct cma_range range = { };
+	bool found;
+
+	while (start + wanted <= owners->end && cma_owned(owners, start, start + wanted))
+		start += bit;
+	found = start + wanted <= owners->end;
+	MUST(cma_first_range(owners, pages, &range), ==, found);
+	MUST(range.start, ==, found ? start : 0);
+	MUST(range.end, ==, found ? start + wanted : 0);
+}
 
 /* What the bitmap says of any pages is what a look at each page says. */
 static void owners(struct input *input)
 {
-	unsigned long bitmap[OWNED_BITS / BITS_PER_LONG] = { take(input, 8), take(input, 8) };
+	unsigned long bitmap[2] = { take(input, 8), take(input, 8) };
 	const unsigned int order = take_within(input, 0, 3);
 	const unsigned long first = take_within(input, 0, 4096);
 	const struct cma_owners owners = {
@@ -243,6 +260,7 @@ static void owners(struct input *input)
 			owned |= bitmap[bit / BITS_PER_LONG] >> bit % BITS_PER_LONG & 1;
 		}
 		MUST(cma_owned(&owners, start, end), ==, owned);
+		first_range(&owners, end - start + 1);
 	}
 }
 

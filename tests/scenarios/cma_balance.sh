@@ -95,6 +95,13 @@ need write_to "$policy/config" "enabled=1 mode=keep"
 hooks_armed cma_start cma_busy cma_finish cma_release wake_kswapd
 check "status says so" tells status '^cma +on +keep .*; pages are moved to CMA memory$'
 check "so does state" tells cma/state '^movement: node 0 [A-Z0-9]+: room -?[0-9]+ of [1-9][0-9]* pages'
+# No owner was heard of since.  What is kept for the first goes to whoever needs it in an emergency.
+check "a part of the area is kept for a first owner" wait_for 10 grown 1000 area reserved 5
+victim_start 16
+hog_settled
+echo f >/proc/sysrq-trigger
+check "until the OOM killer is about to choose" wait_for 10 gives 0 area reserved 5
+hog_end
 squeeze "moving"
 same "moving: nobody is killed" "$kills" 0
 check "moving: the tables are there" grep -q held /run/tables

@@ -4,8 +4,9 @@
  *
  * To allocate a range, the kernel moves the lent pages away: this takes the time of an
  * allocation, and fails if a page cannot be moved.  The kernel takes the first range that no
- * owner has, so the next allocation is most likely where the last one was.  So a range is not
- * lent for a while after its release, or after it could not be emptied.
+ * owner has, so the next allocation is most likely where the last one was, and the first one at the
+ * start of the area.  So a range is not lent for a while after its release, or after it could not
+ * be emptied, and a part of the area's start is not lent until an owner is heard of.
  *
  * The kernel's lists of free pages know no ranges.  So free pages of a kept range do not count as
  * free to lend, and their blocks are moved, under zone->lock, to the tail of their list, where
@@ -33,6 +34,9 @@
 /* Time between two passes over the kept ranges. */
 #define KEEP_TICK	(HZ / 10)
 
+/* The same where no owner was heard of, so that an idle host sleeps longer. */
+#define FIRST_TICK	HZ
+
 /* Limit of the kernel's number of areas; Debian's kernel has 20. */
 #define MAX_AREAS	64
 
@@ -51,16 +55,6 @@ static void pass_soon(void)
 {
 	if (!atomic_xchg(&keep_soon, 1))
 		mod_delayed_work(lmm_unbound_wq, &keep_work, 1);
-}
-
-static struct cma_area *area_of(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < cma.nr_areas; i++)
-		if (cma.areas[i].name == name)
-			return &cma.areas[i];
-	return NULL;
 }
 
 /* The area's lock is held. */
@@ -86,6 +80,56 @@ static void area_failed(struct cma_area *area)
 static unsigned long area_max(const struct cma_area *area)
 {
 	return area->pages * READ_ONCE(cma.keep_pct) / 100;
+}
+
+/* Keep what an owner would get first, for as long as none is heard of. */
+static void area_keep_first(struct cma_area *area)
+{
+	unsigned long pages = clamp(area->pages / CMA_FIRST_PARTS, 1UL, CMA_HOLD_PAGES);
+	struct cma_range range = { .until = jiffies + MAX_JIFFY_OFFSET };
+
+	if (!READ_ONCE(cma.keep) || !cma_first_range(&area->owners, pages, &range))
+		return;
+	range.free = range.end - range.start;
+	raw_spin_lock_irq(&area->lock);
+	if (area->first) {
+		cma_remember(area->ranges, &range, jiffies, area_max(area));
+		area_count_kept(area);
+	}
+	raw_spin_unlock_irq(&area->lock);
+	pass_soon();
+}
+
+/* What was kept for a first owner is kept for jiffies @keep now. */
+static void area_first_ends(struct cma_area *area, unsigned long keep)
+{
+	unsigned long flags;
+
+	if (!READ_ONCE(area->first))
+		return;
+	raw_spin_lock_irqsave(&area->lock, flags);
+	if (area->first) {
+		WRITE_ONCE(area->first, false);
+		cma_limit(area->ranges, jiffies, keep, area_max(area));
+		area_count_kept(area);
+	}
+	raw_spin_unlock_irqrestore(&area->lock, flags);
+	/* The next pass may be FIRST_TICK away. */
+	pass_soon();
+}
+
+/* The area of that name, of which an owner is heard now; NULL if there is none. */
+static struct cma_area *area_heard(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++) {
+		if (cma.areas[i].name != name)
+			continue;
+		area_first_ends(&cma.areas[i], READ_ONCE(cma.keep));
+		return &cma.areas[i];
+	}
+	return NULL;
 }
 
 /* Stop lending a range with so many free pages. */
@@ -117,7 +161,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
  */
 void cma_on_start(const char *name, unsigned long count)
 {
-	struct cma_area *area = area_of(name);
+	struct cma_area *area = area_heard(name);
 	unsigned long flags;
 
 	if (!area)
@@ -145,7 +189,7 @@ void cma_on_start(const char *name, unsigned long count)
  */
 void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
 {
-	struct cma_area *area = area_of(name);
+	struct cma_area *area = area_heard(name);
 	unsigned long flags;
 
 	if (!area)
@@ -171,7 +215,7 @@ void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
  */
 void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long count)
 {
-	struct cma_area *area = area_of(name);
+	struct cma_area *area = area_heard(name);
 	unsigned long flags;
 
 	if (!area)
@@ -230,7 +274,7 @@ unsigned int cma_drain_lists(struct zone *zone, int most)
 void cma_on_release(const char *name, unsigned long pfn, const struct page *page,
 		    unsigned long count)
 {
-	struct cma_area *area = area_of(name);
+	struct cma_area *area = area_heard(name);
 	unsigned long flags;
 	bool expected;
 
@@ -316,16 +360,17 @@ static unsigned long range_to_tail(struct zone *zone, const struct cma_range *ra
 	return free;
 }
 
-/* Return true if a range is still kept. */
-static bool area_pass(struct cma_area *area)
+/* Return jiffies until the next pass over the kept ranges; 0 if there are none. */
+static unsigned long area_pass(struct cma_area *area)
 {
 	struct cma_range ranges[CMA_RANGES];
-	bool any = false;
+	unsigned long next = 0, tick;
 	unsigned int i;
 
 	raw_spin_lock_irq(&area->lock);
 	area_count_kept(area);
 	memcpy(ranges, area->ranges, sizeof(ranges));
+	tick = area->first ? FIRST_TICK : KEEP_TICK;
 	raw_spin_unlock_irq(&area->lock);
 	for (i = 0; i < CMA_RANGES; i++) {
 		struct cma_range *now = &area->ranges[i];
@@ -333,7 +378,7 @@ static bool area_pass(struct cma_area *area)
 
 		if (ranges[i].start == ranges[i].end)
 			continue;
-		any = true;
+		next = tick;
 		free = range_to_tail(area->zone, &ranges[i]);
 		lmm_count(&lmm_cma_policy, COUNT_MOVED_PAGES, free);
 		raw_spin_lock_irq(&area->lock);
@@ -342,21 +387,24 @@ static bool area_pass(struct cma_area *area)
 		area_count_kept(area);
 		raw_spin_unlock_irq(&area->lock);
 	}
-	return any;
+	return next;
 }
 
 /* Make a pass over the kept ranges; repeat while there are any. */
 static void keep_worker(struct work_struct *work)
 {
-	bool any = false;
+	unsigned long next = 0, one;
 	unsigned int i;
 
 	/* A full barrier: who finds the flag set has what was remembered seen below. */
 	atomic_xchg(&keep_soon, 0);
-	for (i = 0; i < cma.nr_areas; i++)
-		any |= area_pass(&cma.areas[i]);
-	if (any)
-		queue_delayed_work(lmm_unbound_wq, &keep_work, KEEP_TICK);
+	for (i = 0; i < cma.nr_areas; i++) {
+		one = area_pass(&cma.areas[i]);
+		if (one && (!next || one < next))
+			next = one;
+	}
+	if (next)
+		queue_delayed_work(lmm_unbound_wq, &keep_work, next);
 }
 
 static int area_add(struct cma *kernel_area, void *unused)
@@ -380,6 +428,7 @@ static int area_add(struct cma *kernel_area, void *unused)
 		.end = PHYS_PFN(base + size),
 		.order = kernel_area->order_per_bit,
 	};
+	area->first = true;
 	spin_lock_init(&area->hold.lock);
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
@@ -415,6 +464,32 @@ bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long
 		raw_spin_unlock_irq(&area->lock);
 	}
 	return kept;
+}
+
+/**
+ * cma_areas_keep_first() - keep what owners that were not heard of would get first
+ *
+ * Context: process.
+ */
+void cma_areas_keep_first(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++)
+		area_keep_first(&cma.areas[i]);
+}
+
+/**
+ * cma_areas_lend_first() - lend what is kept for owners that were not heard of
+ *
+ * Context: process.
+ */
+void cma_areas_lend_first(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++)
+		area_first_ends(&cma.areas[i], 0);
 }
 
 /**
@@ -458,6 +533,7 @@ void cma_areas_configure(void)
 		area_count_kept(area);
 		raw_spin_unlock_irq(&area->lock);
 	}
+	cma_areas_keep_first();
 }
 
 /**

@@ -466,6 +466,7 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	unsigned long *freed = parm;
 	u64 before = READ_ONCE(balance.moved), moved;
 
+	cma_areas_lend_first();
 	if (!READ_ONCE(balance.rate))
 		return NOTIFY_OK;
 	WRITE_ONCE(balance.oom, true);

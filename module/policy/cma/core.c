@@ -197,17 +197,23 @@ static struct cma_range *range_spare(struct cma_range *ranges, unsigned long now
  * @start: first page frame number of the owner's range
  * @end: page frame number after the last
  *
+ * What an owner takes from either end of a kept range is kept no longer, so that pieces that are
+ * taken one after the other leave nothing behind.
+ *
  * Context: any, ranges locked.
  */
 void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
 {
 	struct cma_range taken = { .start = start, .end = end };
-	unsigned int i;
+	struct cma_range *one;
 
-	for (i = 0; i < CMA_RANGES; i++) {
-		ranges[i].free -= min(ranges[i].free, overlap(&ranges[i], &taken));
-		if (start <= ranges[i].start && ranges[i].end <= end)
-			ranges[i].end = ranges[i].start;
+	for (one = ranges; one < ranges + CMA_RANGES; one++) {
+		one->free -= min(one->free, overlap(one, &taken));
+		if (start <= one->start)
+			one->start = clamp(end, one->start, one->end);
+		else if (end >= one->end)
+			one->end = min(one->end, start);
+		one->free = min(one->free, one->end - one->start);
 	}
 }
 
@@ -233,6 +239,41 @@ bool cma_owned(const struct cma_owners *owners, unsigned long start, unsigned lo
 		if (READ_ONCE(owners->bitmap[bit / BITS_PER_LONG]) >> bit % BITS_PER_LONG & 1)
 			return true;
 	return false;
+}
+
+/**
+ * cma_first_range() - which pages would the kernel give to an owner that asks now?
+ * @owners: what the owners have
+ * @pages: pages that the owner wants, at least 1
+ * @range: gets the first and the last page; its other members stay
+ *
+ * As the kernel's search, from the start of the area, without the alignment of the request.
+ *
+ * Context: any; a racy look.
+ * Return: false if the owners leave no such range.
+ */
+bool cma_first_range(const struct cma_owners *owners, unsigned long pages,
+		     struct cma_range *range)
+{
+	unsigned long bits = (owners->end - owners->start) >> owners->order;
+	unsigned long wanted = DIV_ROUND_UP(pages, 1UL << owners->order);
+	unsigned long bit = 0, run = 0, word;
+
+	while (bit < bits && run < wanted) {
+		word = READ_ONCE(owners->bitmap[bit / BITS_PER_LONG]);
+		if (word == ~0UL) {
+			bit = (bit / BITS_PER_LONG + 1) * BITS_PER_LONG;
+			run = 0;
+			continue;
+		}
+		run = word >> bit % BITS_PER_LONG & 1 ? 0 : run + 1;
+		bit++;
+	}
+	if (run < wanted)
+		return false;
+	range->start = owners->start + ((bit - run) << owners->order);
+	range->end = owners->start + (bit << owners->order);
+	return true;
 }
 
 /* Forget the range that would be forgotten first. */

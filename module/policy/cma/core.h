@@ -196,6 +196,14 @@ struct cma_owners {
 	unsigned int order;
 };
 
+/*
+ * Part of an area that is kept until the first request of an owner: of 512 MiB, 16 MiB, which is
+ * two buffers of a video stream of 1080 lines.  Nobody knows yet what the owner will ask for.
+ */
+#define CMA_FIRST_PARTS	32
+
 bool cma_owned(const struct cma_owners *owners, unsigned long start, unsigned long end);
+bool cma_first_range(const struct cma_owners *owners, unsigned long pages,
+		     struct cma_range *range);
 
 #endif /* LIVEMM_POLICY_CMA_CORE_H */

@@ -137,6 +137,13 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	return err;
 }
 
+/* From now on owners are heard of. */
+static int cma_armed(struct lmm_policy *policy, char *why, size_t len)
+{
+	cma_areas_keep_first();
+	return 0;
+}
+
 static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct zone *zone = NULL;
@@ -234,6 +241,7 @@ static const struct lmm_events cma_events = {
 /* The policy's row in the registry. */
 struct lmm_policy lmm_cma_policy = {
 	LMM_POLICY(CMA, cma),
+	.armed = cma_armed,
 	.supported = cma_supported,
 	.validate = cma_validate,
 };

@@ -74,6 +74,8 @@ struct cma_hold {
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
  * @ranges: ranges that are not lent
+ * @first: what an owner would get first is kept; neither an owner nor the OOM killer was heard of
+ *	since the policy went on.  Read without the lock, too: goes off once
  * @rhythm: when its owners ask for memory
  * @kept: free pages in @ranges
  * @allocs: allocations that succeeded
@@ -88,6 +90,7 @@ struct cma_area {
 	struct cma_hold hold;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];
+	bool first;
 	struct cma_rhythm rhythm;
 	unsigned long kept;
 	u64 allocs;
@@ -136,6 +139,8 @@ void cma_on_refill_done(struct zone *zone, unsigned int order, const struct lmm_
 int cma_areas_find(char *why, size_t len);
 void cma_areas_configure(void);
 void cma_areas_look(void);
+void cma_areas_keep_first(void);
+void cma_areas_lend_first(void);
 void cma_areas_stop(void);
 void cma_areas_show(struct seq_file *m);
 unsigned int cma_drain_lists(struct zone *zone, int most);
