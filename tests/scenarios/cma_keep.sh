@@ -56,9 +56,10 @@ same "with keep_ms=0 nothing is kept for a first request" "$kept" 0
 check "and much of its range is lent: $migrated pages" test "$migrated" -gt 1000
 lent=$migrated
 first_request 300
-# Pages that were in use before lie there.
 check "else a part of the area is kept, for longer than keep_ms: $kept pages" test "$kept" -gt 1000
-check "and little of that is lent: $migrated pages" test "$migrated" -lt $((lent / 2))
+# The area need not begin at a boundary of the largest blocks, and smaller ones are lent first: up to
+# 512 pages at either end.
+check "and less of that is lent: $migrated pages" test "$migrated" -lt $((lent - 300))
 check "an owner is heard of, so after keep_ms nothing is kept" wait_for 20 gives 0 area "$name" 5
 
 need write_to "$policy/keep_ms" 0

@@ -28,6 +28,7 @@
 
 #include "compat/compat.h"
 #include "events.h"
+#include "hook/hook.h"
 #include "hook/kcall.h"
 #include "state.h"
 
@@ -88,7 +89,8 @@ static void area_keep_first(struct cma_area *area)
 	unsigned long pages = clamp(area->pages / CMA_FIRST_PARTS, 1UL, CMA_HOLD_PAGES);
 	struct cma_range range = { .until = jiffies + MAX_JIFFY_OFFSET };
 
-	if (!READ_ONCE(cma.keep) || !cma_first_range(&area->owners, pages, &range))
+	if (!READ_ONCE(area->first) || !READ_ONCE(cma.keep) ||
+	    !cma_first_range(&area->owners, pages, &range))
 		return;
 	range.free = range.end - range.start;
 	raw_spin_lock_irq(&area->lock);
@@ -97,6 +99,9 @@ static void area_keep_first(struct cma_area *area)
 		area_count_kept(area);
 	}
 	raw_spin_unlock_irq(&area->lock);
+	/* A block of which a CPU's list has a page is not whole, and would be lent before whole ones. */
+	if (lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
+		KCALL(empty_lists)(area->zone);
 	pass_soon();
 }
 
