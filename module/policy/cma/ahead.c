@@ -130,7 +130,8 @@ static bool range_hold(struct cma_area *area, const struct cma_range *range, u64
 /*
  * Free pages of a held range may lie in lists of CPUs, from which others get them, and which the
  * kernel empties while the owner waits.  Have them go to the range.  Each CPU has to fill its lists
- * again, so this is done when a hold begins, and once more just before the owner asks.
+ * again, so this is done when a hold begins, and once more just before the owner asks; where nobody
+ * knows when that is, a few times while the range is held.
  */
 static void lists_empty(struct cma_area *area)
 {
@@ -269,12 +270,11 @@ static u64 area_ahead(struct cma_area *area, struct lmm_budget *budget, u32 rate
 	raw_spin_unlock_irq(&area->lock);
 	if (range.start == range.end)
 		return held;
-	if (first && held == CMA_AHEAD_NEVER) {
-		range_hold(area, &range, first);
-		return CMA_AHEAD_LOOK_MS;
+	if (first) {
+		if (held != CMA_AHEAD_NEVER || range_hold(area, &range, first))
+			lists_empty(area);
+		return min(held, CMA_AHEAD_FIRST_LOOK_MS);
 	}
-	if (first)
-		return held;
 	if (due)
 		/* More may be lent by then. */
 		return min(held, due > 2 * CMA_AHEAD_LOOK_MS && due != CMA_AHEAD_NEVER ? due / 2 :

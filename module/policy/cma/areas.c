@@ -99,7 +99,7 @@ static void area_keep_first(struct cma_area *area)
 		area_count_kept(area);
 	}
 	raw_spin_unlock_irq(&area->lock);
-	/* A block of which a CPU's list has a page is not whole, and would be lent before whole ones. */
+	/* A block with a page in a CPU's list is not whole, and would be lent before whole ones. */
 	if (lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
 		KCALL(empty_lists)(area->zone);
 	pass_soon();
