@@ -323,10 +323,15 @@ static void taken_again(struct kunit *test)
 	/* Taking an adjoining range changes nothing. */
 	cma_taken(ranges, 3048, 9000);
 	KUNIT_EXPECT_EQ(test, 1024UL, cma_forget(ranges, 4));
-	/* From the middle: the rest stays in one range. */
+	/* From the middle of [2024, 3048): the longer part stays. */
 	cma_taken(ranges, 2500, 2600);
-	KUNIT_EXPECT_EQ(test, 924UL, cma_forget(ranges, 4));
-	KUNIT_EXPECT_EQ(test, 1024UL, pages_remembered(ranges, 4));
+	KUNIT_EXPECT_EQ(test, 476UL, pages_remembered(ranges, 4));
+	KUNIT_EXPECT_EQ(test, 476UL, cma_forget(ranges, 4));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 2500, 3048, 4));
+	cma_taken(ranges, 2100, 2200);
+	KUNIT_EXPECT_EQ(test, 300UL, pages_remembered(ranges, 4));
+	KUNIT_EXPECT_EQ(test, 300UL, cma_forget(ranges, 4));
+	KUNIT_EXPECT_FALSE(test, cma_keeps(ranges, 2024, 2200, 4));
 }
 
 /*

@@ -141,6 +141,17 @@ static void lists_empty(struct cma_area *area)
 		KCALL(empty_lists)(area->zone);
 }
 
+/* The same while nobody knows when the owner asks; passes of the worker may follow at once. */
+static void lists_empty_now_and_then(struct cma_area *area)
+{
+	u64 now = now_ms();
+
+	if (now < area->hold.listed + CMA_AHEAD_FIRST_LOOK_MS)
+		return;
+	area->hold.listed = now;
+	lists_empty(area);
+}
+
 /* ms until a hold ends; CMA_AHEAD_NEVER if there is none. */
 static u64 hold_left(struct cma_area *area)
 {
@@ -272,7 +283,7 @@ static u64 area_ahead(struct cma_area *area, struct lmm_budget *budget, u32 rate
 		return held;
 	if (first) {
 		if (held != CMA_AHEAD_NEVER || range_hold(area, &range, first))
-			lists_empty(area);
+			lists_empty_now_and_then(area);
 		return min(held, CMA_AHEAD_FIRST_LOOK_MS);
 	}
 	if (due)

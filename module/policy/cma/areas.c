@@ -88,6 +88,7 @@ static void area_keep_first(struct cma_area *area)
 {
 	unsigned long pages = clamp(area->pages / CMA_FIRST_PARTS, 1UL, CMA_HOLD_PAGES);
 	struct cma_range range = { .until = jiffies + MAX_JIFFY_OFFSET };
+	bool was_kept = true;
 
 	if (!READ_ONCE(area->first) || !READ_ONCE(cma.keep) ||
 	    !cma_first_range(&area->owners, pages, &range))
@@ -95,12 +96,13 @@ static void area_keep_first(struct cma_area *area)
 	range.free = range.end - range.start;
 	raw_spin_lock_irq(&area->lock);
 	if (area->first) {
+		was_kept = cma_keeps(area->ranges, range.start, range.end, jiffies);
 		cma_remember(area->ranges, &range, jiffies, area_max(area));
 		area_count_kept(area);
 	}
 	raw_spin_unlock_irq(&area->lock);
 	/* A block with a page in a CPU's list is not whole, and would be lent before whole ones. */
-	if (lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
+	if (!was_kept && lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
 		KCALL(empty_lists)(area->zone);
 	pass_soon();
 }

@@ -197,8 +197,9 @@ static struct cma_range *range_spare(struct cma_range *ranges, unsigned long now
  * @start: first page frame number of the owner's range
  * @end: page frame number after the last
  *
- * What an owner takes from either end of a kept range is kept no longer, so that pieces that are
- * taken one after the other leave nothing behind.
+ * What an owner takes of a kept range is kept no longer, so that pieces that are taken one after
+ * the other leave no pages of their owner behind.  Of a range that is taken from the middle, the
+ * longer part stays.
  *
  * Context: any, ranges locked.
  */
@@ -209,10 +210,13 @@ void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
 
 	for (one = ranges; one < ranges + CMA_RANGES; one++) {
 		one->free -= min(one->free, overlap(one, &taken));
-		if (start <= one->start)
-			one->start = clamp(end, one->start, one->end);
-		else if (end >= one->end)
-			one->end = min(one->end, start);
+		if (!overlap(one, &taken))
+			continue;
+		/* The longer of what is left on both sides. */
+		if (max(start, one->start) - one->start < one->end - min(end, one->end))
+			one->start = end;
+		else
+			one->end = max(start, one->start);
 		one->free = min(one->free, one->end - one->start);
 	}
 }

@@ -51,6 +51,7 @@ struct cma_zone {
  * @start: first page frame number
  * @end: page frame number after the last; 0: nothing is held
  * @until: time at which the hold ends, in ms
+ * @listed: time at which the lists of CPUs were emptied for a first range, in ms; the worker's own
  * @begins: the worker isolates the blocks at this moment, without the lock
  * @unwanted: since then somebody wanted no hold: the worker releases the blocks at once
  */
@@ -59,6 +60,7 @@ struct cma_hold {
 	unsigned long start;
 	unsigned long end;
 	u64 until;
+	u64 listed;
 	bool begins;
 	bool unwanted;
 };
