@@ -400,15 +400,15 @@ static unsigned long area_pass(struct cma_area *area)
 /* Make a pass over the kept ranges; repeat while there are any. */
 static void keep_worker(struct work_struct *work)
 {
-	unsigned long next = 0, one;
+	unsigned long next = 0;
 	unsigned int i;
 
 	/* A full barrier: who finds the flag set has what was remembered seen below. */
 	atomic_xchg(&keep_soon, 0);
 	for (i = 0; i < cma.nr_areas; i++) {
-		one = area_pass(&cma.areas[i]);
-		if (one && (!next || one < next))
-			next = one;
+		unsigned long one = area_pass(&cma.areas[i]);
+
+		next = min_not_zero(next, one);
 	}
 	if (next)
 		queue_delayed_work(lmm_unbound_wq, &keep_work, next);

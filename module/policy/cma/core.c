@@ -207,11 +207,13 @@ void cma_taken(struct cma_range *ranges, unsigned long start, unsigned long end)
 {
 	struct cma_range taken = { .start = start, .end = end };
 	struct cma_range *one;
+	unsigned long pages;
 
 	for (one = ranges; one < ranges + CMA_RANGES; one++) {
-		one->free -= min(one->free, overlap(one, &taken));
-		if (!overlap(one, &taken))
+		pages = overlap(one, &taken);
+		if (!pages)
 			continue;
+		one->free -= min(one->free, pages);
 		/* The longer of what is left on both sides. */
 		if (max(start, one->start) - one->start < one->end - min(end, one->end))
 			one->start = end;

@@ -47,20 +47,20 @@ struct cma_zone {
 
 /**
  * struct cma_hold - pages that nobody gets until their owner asks
+ * @listed: time at which the lists of CPUs were emptied for a first range, in ms; the worker's own
  * @lock: protects the members below; zone->lock is taken under it
  * @start: first page frame number
  * @end: page frame number after the last; 0: nothing is held
  * @until: time at which the hold ends, in ms
- * @listed: time at which the lists of CPUs were emptied for a first range, in ms; the worker's own
  * @begins: the worker isolates the blocks at this moment, without the lock
  * @unwanted: since then somebody wanted no hold: the worker releases the blocks at once
  */
 struct cma_hold {
+	u64 listed;
 	spinlock_t lock;	/* what follows */
 	unsigned long start;
 	unsigned long end;
 	u64 until;
-	u64 listed;
 	bool begins;
 	bool unwanted;
 };
