@@ -321,7 +321,7 @@ def report(app: App, experiment: Path, html: Path | None, **data: Any) -> None:
 def power(app: App, mean: float, deviation: float, effect: float) -> None:
     """Show how many hosts (or blocks) each arm needs.
 
-    That many detect the effect with a power of 80 %, at a significance level of 5 %.
+    The number suffices to detect the effect with a power of 80 %, at a significance level of 5 %.
     """
     from livemmctl.ab.stats.checks import units_for
 

@@ -26,7 +26,7 @@ TRACEFS = "/sys/kernel/tracing"
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE",
               help="Write the recording to FILE.")
 @click.option("--seconds", type=Seconds(0.1, 86400), default=60.0, show_default=True,
-              metavar="SECONDS", help="Record so long.")
+              metavar="SECONDS", help="How long to record.")
 @click.option("--buffer-kb", type=click.IntRange(64, 1 << 20), default=4096, show_default=True,
               metavar="KIB", help="Memory of the kernel's ring buffer for each CPU.")
 @click.argument("load", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND]...")
@@ -110,10 +110,10 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
            profile: Path | None, html: Path | None, parquet: Path | None) -> None:
     """Replay recordings through the policies' own arithmetic, and predict.
 
-    Predicts the pages that cross zone->lock, how often the lock is taken for lists, and the
-    pages that lists and depots keep; of numa hint faults, scans and alarms; of cma the pages of
-    refills that come from CMA memory; of pageblock between how many and how many movable blocks
-    are mixed. docs/whatif.md has the error of predictions, and what is not predicted: you then
+    For pcp and zonelock, predicts the pages that cross zone->lock, how often the lock is taken
+    for lists, and the pages that lists and depots keep. For numa: hint faults, scans and alarms.
+    For cma: the pages of refills that come from CMA memory. For pageblock: the least and the most
+    movable blocks that are mixed. docs/whatif.md has the error of predictions, and what is not predicted: you then
     see what the host did when recorded, and the status is 5.
     """
     from livemmctl.whatif import predict, rows, tally
