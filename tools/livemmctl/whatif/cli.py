@@ -113,8 +113,8 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
     For pcp and zonelock, predicts the pages that cross zone->lock, how often the lock is taken
     for lists, and the pages that lists and depots keep. For numa: hint faults, scans and alarms.
     For cma: the pages of refills that come from CMA memory. For pageblock: the least and the most
-    movable blocks that are mixed. docs/whatif.md has the error of predictions, and what is not predicted: you then
-    see what the host did when recorded, and the status is 5.
+    movable blocks that are mixed. docs/whatif.md has the error of predictions, and what is not
+    predicted: you then see what the host did when recorded, and the status is 5.
     """
     from livemmctl.whatif import predict, rows, tally
 
