@@ -13,6 +13,7 @@
 
 #include <linux/atomic.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/spinlock.h>
 
@@ -218,6 +219,16 @@ static inline bool lmm_pageset_drains_in_parts(const struct per_cpu_pages *pcp, 
 	return false;
 #endif
 }
+
+/*
+ * A pageblock may be smaller than a huge page, and the lists keep huge pages.
+ * Upstream "mm: add CONFIG_PAGE_BLOCK_ORDER to select page block order", 6.16, which a later commit
+ * renames to CONFIG_PAGE_BLOCK_MAX_ORDER.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0) && defined(CONFIG_TRANSPARENT_HUGEPAGE)
+static_assert(pageblock_order == HPAGE_PMD_ORDER,
+	      "livemm needs pageblocks of the size of a huge page: CONFIG_PAGE_BLOCK_MAX_ORDER");
+#endif
 
 /**
  * lmm_pindex_order() - order of the pages on one of a CPU's lists
