@@ -24,6 +24,9 @@
 #define LMM_ZONE_LAYOUTS						\
 	LMM_LAYOUT_SIZE(zone),						\
 	LMM_LAYOUT(pglist_data, node_zones),				\
+	LMM_LAYOUT(pglist_data, node_zonelists),			\
+	LMM_LAYOUT_SIZE(zoneref),					\
+	LMM_LAYOUT(zoneref, zone),					\
 	LMM_LAYOUT(zone, _watermark),					\
 	LMM_LAYOUT(zone, watermark_boost),				\
 	LMM_LAYOUT(zone, lowmem_reserve),				\
@@ -104,6 +107,12 @@ static inline unsigned long lmm_zone_high_mark(const struct zone *zone)
 	return READ_ONCE(zone->_watermark[WMARK_HIGH]) + READ_ONCE(zone->watermark_boost);
 }
 
+/* Below so many free pages kswapd is woken: low_wmark_pages(), without zone->lock. */
+static inline unsigned long lmm_zone_low_mark(const struct zone *zone)
+{
+	return READ_ONCE(zone->_watermark[WMARK_LOW]) + READ_ONCE(zone->watermark_boost);
+}
+
 /*
  * lmm_zone_mark() without the boost.  A boost comes whenever a block is claimed by another
  * migratetype, and goes as kswapd works: whoever keeps this mark adds the boost of the moment.
@@ -159,6 +168,19 @@ static inline bool lmm_zone_lacks_order(const struct zone *zone, unsigned int or
 			if (!list_empty(&zone->free_area[order].free_list[type]))
 				return false;
 	return true;
+}
+
+/*
+ * The node from which this CPU's requests are served first: of a CPU on a node without memory, the
+ * nearest node that has memory.
+ */
+static inline struct pglist_data *lmm_node_here(void)
+{
+	struct pglist_data *node = NODE_DATA(numa_node_id());
+	const struct zone *first =
+		READ_ONCE(node->node_zonelists[ZONELIST_FALLBACK]._zonerefs[0].zone);
+
+	return first ? first->zone_pgdat : node;
 }
 
 /* A huge page is wanted where fewer free blocks are left: pages that are held may be missing. */

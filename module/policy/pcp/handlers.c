@@ -464,7 +464,7 @@ void pcp_on_kswapd_woken(struct zone *zone, unsigned int order)
  */
 void pcp_on_huge_wanted(void)
 {
-	struct zone *zones = NODE_DATA(numa_node_id())->node_zones;
+	struct zone *zones = lmm_node_here()->node_zones;
 	unsigned long now = jiffies;
 	unsigned int i;
 

@@ -51,13 +51,14 @@ void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order)
 /**
  * zonelock_on_huge_wanted() - event: this thread will allocate a huge page
  *
- * Asks for pages of the zones of this thread's node that lack free blocks.
+ * Asks for pages of the zones of this CPU's node that lack free blocks.  A memory policy may have
+ * the page come from another node, whose depots stay as they are.
  *
  * Context: process, preemption off, no lock of the allocator held.
  */
 void zonelock_on_huge_wanted(void)
 {
-	struct zone *zones = NODE_DATA(numa_node_id())->node_zones;
+	struct zone *zones = lmm_node_here()->node_zones;
 	unsigned int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++) {
