@@ -18,6 +18,9 @@
 
 KLP_HANDLER(give_back);
 
+/* Parts that are given back at a stretch where preemption is off, a batch each. */
+#define BRIEF_PARTS	8
+
 static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return *part)
 {
 	bool more = false;
@@ -40,16 +43,31 @@ static void give_back(struct static_key_false *armed, struct zone *zone, enum lm
 
 /*
  * Replaces drain_pages_zone(): all pages on the lists of a CPU go to the buddy.
- * Hibernation calls drain_pages_zone() with interrupts off.
+ *
+ * Compaction drains this CPU's lists with preemption off, after each block that it has emptied, and
+ * hibernation with interrupts off.  Both want more free pages, not all of them, so a few parts are
+ * given back, and the handler sees to the rest.  Who isolates blocks, or takes memory away, may be
+ * preempted, and needs all.
  */
 static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 {
-	struct lmm_klp_return part = { .zone = zone, .by = LMM_KLP_DRAIN_ZONE };
+	struct lmm_klp_return part = {
+		.zone = zone,
+		.by = LMM_KLP_DRAIN_ZONE,
+		.brief = irqs_disabled() || (IS_ENABLED(CONFIG_PREEMPT_COUNT) && preempt_count()),
+	};
+	unsigned int parts = 0;
 
 	static_call(orig_drain_zone)(cpu, zone);
-	if (static_branch_unlikely(&drain_zone_armed))
-		while (give_back_part(&drain_zone_armed, &part))
-			;
+	if (!static_branch_unlikely(&drain_zone_armed))
+		return;
+	while (give_back_part(&drain_zone_armed, &part)) {
+		if (part.brief && ++parts == BRIEF_PARTS)
+			break;
+		/* Without the count a caller that must not sleep looks like any other. */
+		if (!part.brief && IS_ENABLED(CONFIG_PREEMPT_COUNT))
+			cond_resched();
+	}
 }
 
 /*
@@ -64,8 +82,10 @@ static void wrap_drain_all(struct zone *zone, bool force)
 }
 
 /*
- * Replaces drain_all_pages() where __drain_all_pages() cannot be wrapped.  All other callers
- * of __drain_all_pages() force a drain of every CPU, which wrap_drain_zone() sees.
+ * Replaces drain_all_pages() where __drain_all_pages() cannot be wrapped.  Who forces a drain of
+ * every CPU is seen by wrap_drain_zone().  Callers in the kernel's own file, which are direct
+ * reclaim and the allocation of contiguous memory, call a part of the function that the compiler
+ * made, and are seen if a CPU's list of the zone has a page.
  */
 static void wrap_drain_lists(struct zone *zone)
 {

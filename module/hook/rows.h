@@ -93,7 +93,7 @@ LIVEPATCH(giveback, DRAIN_ZONE, drain_zone, drain_pages_zone, void, unsigned int
 /* The lists of every CPU in a zone were drained. */
 LIVEPATCH(giveback, DRAIN_ALL, drain_all, __drain_all_pages, void, struct zone *zone,
 	  bool force_all_cpus)
-/* For a kernel that has split __drain_all_pages(); its other callers drain every CPU. */
+/* For a kernel whose compiler has split __drain_all_pages(); see wrap_drain_lists(). */
 LIVEPATCH_OR(giveback, DRAIN_ALL, drain_lists, drain_all_pages, void, struct zone *zone)
 /* A zone is about to be compacted. */
 LIVEPATCH(giveback, COMPACT, compact, compact_zone, enum compact_result,

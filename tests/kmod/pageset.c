@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lmm_pageset.ko - the lists of the largest zone disabled for a while
+ * lmm_pageset.ko - the lists of the largest zone disabled for a while, or drained
  *
  * Writing `hold_ms` calls zone_pcp_disable(), as memory that goes offline does, looks
  * at the lists for so long or until a signal comes, and calls zone_pcp_enable(): the
  * kernel's pcp_batch_high_lock is held all the time, by the writer.  `most` and
  * `bound` then say how many pages a list held at most and what the largest bound was.
+ * Writing `drain` drains this CPU's list with preemption off, as compaction does.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -26,6 +27,7 @@ LMM_PARAM(int, bound, -1, "largest bound that a disabled list had; -1: none was 
 
 DEFINE_STATIC_CALL_NULL(pageset_disable, void (struct zone *));
 DEFINE_STATIC_CALL_NULL(pageset_enable, void (struct zone *));
+DEFINE_STATIC_CALL_NULL(pageset_drain, void (struct zone *));
 
 static void lists_look(struct zone *zone)
 {
@@ -66,10 +68,21 @@ static int hold_set(const char *text, const struct kernel_param *kp)
 LMM_PARAM_SET(hold_ms, hold_set,
 	      "disable the lists of the largest zone for so many ms, or until a signal");
 
+static int drain_set(const char *text, const struct kernel_param *kp)
+{
+	preempt_disable();
+	static_call(pageset_drain)(lmm_largest_zone());
+	preempt_enable();
+	return 0;
+}
+
+LMM_PARAM_SET(drain, drain_set, "drain this CPU's list of the largest zone");
+
 static int __init lmm_pageset_init(void)
 {
 	return lmm_bind(pageset_disable, "zone_pcp_disable") &&
-	       lmm_bind(pageset_enable, "zone_pcp_enable") ? 0 : -ENOENT;
+	       lmm_bind(pageset_enable, "zone_pcp_enable") &&
+	       lmm_bind(pageset_drain, "drain_local_pages") ? 0 : -ENOENT;
 }
 
 static void __exit lmm_pageset_exit(void)

@@ -229,6 +229,8 @@ bool zonelock_on_give_back(struct lmm_klp_return *part)
 		part->before = jiffies;
 		if (part->by == LMM_KLP_COMPACT)
 			zonelock_close(part->zone);
+		else if (part->brief)
+			zonelock_on_pages_wanted(part->zone);
 	}
 	if (part->zone)
 		return return_part(part->zone, part);
