@@ -482,7 +482,7 @@ struct cma {
 	unsigned long pages[2];
 	unsigned int order_per_bit;
 	spinlock_t lock;	/* the bitmaps */
-	struct mutex mutex;	/* allocations, one at a time */
+	struct mutex alloc_mutex;	/* isolation of blocks, one owner at a time */
 #ifdef CONFIG_CMA_DEBUGFS
 	struct hlist_head taken;
 	spinlock_t taken_lock;	/* protects taken */
@@ -494,6 +494,8 @@ struct cma {
 
 #define lmm_cma_pieces(area)	((area)->nranges)
 #define lmm_cma_bitmap(area)	((area)->ranges[0].bitmap)
+#define lmm_cma_trylock(area)	mutex_trylock(&(area)->alloc_mutex)
+#define lmm_cma_unlock(area)	mutex_unlock(&(area)->alloc_mutex)
 #else
 struct cma {
 	unsigned long base_pfn;
@@ -504,6 +506,9 @@ struct cma {
 
 #define lmm_cma_pieces(area)	1
 #define lmm_cma_bitmap(area)	((area)->bitmap)
+/* The lock is a static variable of mm/cma.c. */
+#define lmm_cma_trylock(area)	((void)(area), true)
+#define lmm_cma_unlock(area)	((void)(area))
 #endif
 
 /*

@@ -59,7 +59,7 @@ first_request 300
 check "else a part of the area is kept, for longer than keep_ms: $kept pages" test "$kept" -gt 1000
 # The area need not begin at a boundary of the largest blocks, and smaller ones are lent first: up to
 # 512 pages at either end.
-check "and less of that is lent: $migrated pages" test "$migrated" -lt $((lent - 300))
+check "and less of that is lent: $migrated pages" test "$migrated" -le 1024 -a "$migrated" -lt "$lent"
 check "an owner is heard of, so after keep_ms nothing is kept" wait_for 20 gives 0 area "$name" 5
 
 need write_to "$policy/keep_ms" 0
@@ -157,5 +157,40 @@ migrated_for reserved 8192 >/dev/null
 check "held again" wait_for 60 grown "$held" counter ahead_held cma
 check "switches off" write_to "$policy/enabled" 0
 same "and holds nothing" "$(isolated)" 0
+
+# A held range is in no owner's way while the policy goes off, which takes some time until the hooks are
+# disarmed. An owner wants all that there is, for which there is but one range: the kernel's own pool has a
+# few pages of the area.
+all=65536
+until take reserved "$all"; do
+	all=$((all - 32))
+	need test "$all" -gt 60000
+done
+need give reserved "$all"
+note "the owner can have $all of 65536 pages"
+off() { write_to "$policy/enabled" 0 && : >/run/off; }
+holds() { [ "$(isolated)" -gt 0 ]; }
+asked=0 refused=0 held=0
+for round in 1 2 3 4 5 6; do
+	need write_to "$policy/enabled" 1
+	# Nothing is held for a second after the policy went off.
+	sleep 1.5
+	take reserved 8192 && give reserved 8192
+	for _ in 1 2 3 4 5 6 7 8; do
+		! holds || break
+	done
+	rm -f /run/off
+	! holds || held=$((held + 1))
+	off &
+	# The policy hears of nobody any more.
+	until [ "$(cat "$policy/enabled")" = 0 ]; do :; done
+	until [ -e /run/off ]; do
+		asked=$((asked + 1))
+		take reserved "$all" && give reserved "$all" || refused=$((refused + 1))
+	done
+	wait $!
+done
+check "a range was held when the policy went off: $held times of $round" test "$held" -ge 2
+same "an owner who wants all of the area is refused nothing, $asked times asked" "$refused" 0
 need rmmod lmm_owner
 check "unloads" lmm_unload

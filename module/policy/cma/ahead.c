@@ -10,7 +10,9 @@
  * range: neither the worker, as a page to move to, nor a fault, whose page the owner finds busy.
  * The hold ends when the owner's allocation starts, before the kernel isolates the blocks itself.
  * If no owner asks, the hold ends soon after the expected time.  The first range that an owner
- * releases is held for a second, for nobody knows yet when the owner asks again.
+ * releases is held for a second, for nobody knows yet when the owner asks again.  When the policy
+ * goes off, a hold ends as soon as no event is delivered any more, for the start of an allocation
+ * is not heard of then.
  *
  * Nothing here waits for I/O, reclaims or wakes kswapd: for a large block kswapd would swap much
  * memory out.
@@ -48,12 +50,21 @@ struct ahead {
 /* Area whose range is being emptied. */
 static const struct cma_area *emptied;
 
+/* Index of the area that the next pass begins with, so that none takes the time of all others. */
+static unsigned int first_area;
+
 /* Nothing is held before this time in ms, since others needed what was held. */
 static u64 hold_after;
 
 static u64 now_ms(void)
 {
 	return ktime_to_ms(ktime_get());
+}
+
+/* Are owners heard of?  Only then may anything be held. */
+static bool owners_heard(void)
+{
+	return READ_ONCE(lmm_cma_policy.state) == LMM_POLICY_ON;
 }
 
 /* Take note that the blocks of a range will be held, unless some are, or an owner is allocating. */
@@ -63,7 +74,7 @@ static bool hold_begin(struct cma_area *area, const struct cma_range *blocks, u6
 	bool begins;
 
 	spin_lock(&hold->lock);
-	begins = !hold->end && !cma_zone_is_taken(area->zone);
+	begins = !hold->end && !cma_zone_is_taken(area->zone) && owners_heard();
 	if (begins) {
 		hold->start = blocks->start;
 		hold->end = blocks->end;
@@ -75,10 +86,46 @@ static bool hold_begin(struct cma_area *area, const struct cma_range *blocks, u6
 	return begins;
 }
 
+/*
+ * Release blocks, the last first.  Before 6.10 a free block of two pageblocks moves to its list
+ * with the first of both, and is counted.  If the second were isolated still and the block were
+ * split, the second half would be counted once more with the second pageblock.
+ */
+static void blocks_release(unsigned long start, unsigned long end)
+{
+	unsigned long pfn = end;
+
+	while (pfn > start) {
+		pfn -= pageblock_nr_pages;
+		lmm_block_release(KCALL(block_release), pfn, pfn + pageblock_nr_pages,
+				  LMM_MIGRATE_CMA);
+	}
+}
+
+/*
+ * Isolate blocks, one of the largest free blocks after the other: the kernel isolates the first and
+ * the last pageblock of a range before the others, and a free block must not be isolated in part
+ * (see above).
+ */
+static bool blocks_isolate(const struct cma_hold *hold, unsigned long start, unsigned long end)
+{
+	unsigned long pfn, next;
+
+	for (pfn = start; pfn < end; pfn = next) {
+		next = min(ALIGN(pfn + 1, 1UL << LMM_MAX_ORDER), end);
+		if (READ_ONCE(hold->unwanted) ||
+		    lmm_cma_isolate(KCALL(block_isolate), pfn, next)) {
+			blocks_release(start, pfn);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* The hold's lock is held, and so are the blocks. */
 static void hold_release(struct cma_hold *hold)
 {
-	lmm_block_release(KCALL(block_release), hold->start, hold->end, LMM_MIGRATE_CMA);
+	blocks_release(hold->start, hold->end);
 	hold->start = 0;
 	hold->end = 0;
 }
@@ -105,21 +152,30 @@ static bool hold_begun(struct cma_hold *hold, bool isolated)
  * Hold the blocks of a range until a time in ms, unless that is done or an owner is allocating.
  * Return true if the hold begins.
  *
- * 6.1 may move a large page while blocks are isolated, and sleep, so no lock is held meanwhile.  An
- * owner that starts meanwhile does not wait: the blocks are released at once.  Where owner and
- * worker isolate the same block, the second gives way: the owner tries the next range.
+ * 6.1 may move a large page while blocks are isolated, and sleep, so no spinlock is held meanwhile.
+ * Where owner and worker isolate the same block, the kernel gives both ranges up, and the owner
+ * tries the next one, if there is one.  So the worker takes the lock under which the kernel
+ * isolates blocks of the area, and an owner that starts meanwhile waits until the blocks are
+ * released.  The worker does not wait for that lock: an owner that has the lock may wait for the
+ * OOM killer, which waits for the worker.
  */
 static bool range_hold(struct cma_area *area, const struct cma_range *range, u64 until)
 {
 	struct cma_range blocks = *range;
+	bool alone, held;
 
 	if (!lmm_hook_available(LMM_HOOK_BLOCK_ISOLATE) ||
 	    !lmm_hook_available(LMM_HOOK_BLOCK_RELEASE) || now_ms() < READ_ONCE(hold_after))
 		return false;
 	cma_hold_blocks(&area->owners, 1UL << LMM_MAX_ORDER, &blocks);
-	if (!hold_begin(area, &blocks, until) ||
-	    !hold_begun(&area->hold,
-			!lmm_cma_isolate(KCALL(block_isolate), blocks.start, blocks.end)))
+	if (!hold_begin(area, &blocks, until))
+		return false;
+	alone = lmm_cma_trylock(area->cma);
+	held = hold_begun(&area->hold,
+			  alone && blocks_isolate(&area->hold, blocks.start, blocks.end));
+	if (alone)
+		lmm_cma_unlock(area->cma);
+	if (!held)
 		return false;
 	lmm_count(&lmm_cma_policy, COUNT_AHEAD_HELD, 1);
 	/* None of the range is free any more for others. */
@@ -159,7 +215,12 @@ static u64 hold_left(struct cma_area *area)
 	u64 now = now_ms(), left;
 
 	spin_lock(&hold->lock);
-	left = !hold->end ? CMA_AHEAD_NEVER : hold->until - min(now, hold->until);
+	if (!hold->end)
+		left = CMA_AHEAD_NEVER;
+	else if (!owners_heard())
+		left = 0;
+	else
+		left = hold->until - min(now, hold->until);
 	spin_unlock(&hold->lock);
 	if (left)
 		return left;
@@ -170,7 +231,24 @@ static u64 hold_left(struct cma_area *area)
 	return CMA_AHEAD_NEVER;
 }
 
-/* A block that is not kept; @folio: as a folio. */
+/*
+ * May a block be moved to?  Not if the block is kept, nor if the block is regular memory of a zone
+ * that has few free pages of that kind: our request wakes no kswapd, and whoever comes next would
+ * have to reclaim.
+ */
+static bool block_is_good(struct page *page, unsigned int order)
+{
+	struct zone *zone = page_zone(page);
+	unsigned long pfn = page_to_pfn(page);
+	long regular;
+
+	if (lmm_block_type(KCALL(block_flags), page, pfn) == LMM_MIGRATE_CMA)
+		return !cma_range_is_kept(zone, pfn, 1UL << order);
+	regular = zone_page_state(zone, NR_FREE_PAGES) - zone_page_state(zone, NR_FREE_CMA_PAGES);
+	return regular >= (long)lmm_zone_low_mark(zone);
+}
+
+/* A block that may be moved to; @folio: as a folio. */
 static struct page *block_get(struct ahead *ahead, unsigned int order, bool folio)
 {
 	gfp_t gfp = cma_target_gfp(ahead->zone);
@@ -178,7 +256,7 @@ static struct page *block_get(struct ahead *ahead, unsigned int order, bool foli
 	struct page *page = folio ? (struct page *)__folio_alloc(gfp, order, node, NULL) :
 				    alloc_pages_node(node, gfp, order);
 
-	if (!page || !cma_range_is_kept(page_zone(page), page_to_pfn(page), 1UL << order))
+	if (!page || block_is_good(page, order))
 		return page;
 	__free_pages(page, order);
 	return NULL;
@@ -351,6 +429,21 @@ bool cma_hold_end(struct cma_area *area)
 }
 
 /**
+ * cma_ahead_leave() - let everybody have what is held for owners
+ *
+ * Owners are not heard of any more, so nothing will be held.
+ *
+ * Context: process.
+ */
+void cma_ahead_leave(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < cma.nr_areas; i++)
+		cma_hold_end(&cma.areas[i]);
+}
+
+/**
  * cma_ahead_stop() - let everybody have what is held for owners, and hold nothing for a second
  *
  * Context: process.
@@ -387,7 +480,13 @@ u64 cma_ahead_pass(struct lmm_budget *budget, u32 rate, bool (*over)(void))
 	u64 next = CMA_AHEAD_NEVER;
 	unsigned int i;
 
-	for (i = 0; i < cma.nr_areas && !over(); i++)
-		next = min(next, area_ahead(&cma.areas[i], budget, rate, over));
+	for (i = 0; i < cma.nr_areas; i++) {
+		struct cma_area *area = &cma.areas[(first_area + i) % cma.nr_areas];
+		/* Whatever time there is, a hold ends in time. */
+		u64 one = over() ? hold_left(area) : area_ahead(area, budget, rate, over);
+
+		next = min(next, one);
+	}
+	first_area++;
 	return next;
 }

@@ -328,17 +328,20 @@ static struct page *free_block(unsigned long pfn)
 
 /*
  * Move free blocks from @pfn to the end of the pageblock, or to @end, to the tails of their
- * lists.  Add their pages to @free; return the next page frame number.
+ * lists.  Add their pages to @free; return the next page frame number.  Only the first page may be
+ * in the middle of a free block: a block that ends after a later page, and begins before, would
+ * have been found with the page before.
  */
 static unsigned long block_to_tail(struct zone *zone, unsigned long pfn, unsigned long end,
 				   unsigned long *free)
 {
 	unsigned long stop = min(ALIGN(pfn + 1, pageblock_nr_pages), end);
-	unsigned long flags;
+	unsigned long first = pfn, flags;
 
 	spin_lock_irqsave(&zone->lock, flags);
 	while (pfn < stop) {
-		struct page *head = free_block(pfn);
+		bool begins = pfn == first || PageBuddy(pfn_to_page(pfn));
+		struct page *head = begins ? free_block(pfn) : NULL;
 		unsigned long next = pfn + 1;
 		unsigned int order;
 
@@ -426,6 +429,7 @@ static int area_add(struct cma *kernel_area, void *unused)
 	base = KCALL(cma_base)(kernel_area);
 	if (cma.nr_areas == MAX_AREAS || !pfn_valid(PHYS_PFN(base)))
 		return -ERANGE;
+	area->cma = kernel_area;
 	area->name = KCALL(cma_name)(kernel_area);
 	area->pages = size >> PAGE_SHIFT;
 	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));

@@ -74,6 +74,8 @@ struct balance_zone {
  * @at_once: the pass that is asked for is to begin at once
  * @pages: budget of pages to move
  * @blocks: budget of blocks to search
+ * @first: slot of the zone that the next pass begins with, so that no zone takes the time and the
+ *	budget of all others
  * @moved: pages moved so far
  */
 static struct balance_state {
@@ -91,6 +93,7 @@ static struct balance_state {
 	atomic_t at_once;
 	struct lmm_budget pages;
 	struct lmm_budget blocks;
+	unsigned int first;
 	u64 moved;
 } balance;
 
@@ -101,6 +104,7 @@ static struct balance_state {
  * @target: zone of the CMA memory
  * @warm: take pages that were used lately, too
  * @poor: the budget does not suffice for a larger folio
+ * @searched: blocks searched
  * @none: orders of larger folios for which this block found no folio to move to, a bit each
  */
 struct balance_move {
@@ -109,6 +113,7 @@ struct balance_move {
 	struct zone *target;
 	bool warm;
 	bool poor;
+	unsigned int searched;
 	unsigned int none;
 };
 
@@ -141,6 +146,16 @@ static struct cma_aim aim(void)
 		.free_pct = READ_ONCE(balance.aim.free_pct),
 		.cap_pct = READ_ONCE(balance.aim.cap_pct),
 	};
+}
+
+/*
+ * May another block be searched now?  While the OOM killer waits, as many as in a second, for each
+ * zone: the budget may have been used up before.
+ */
+static bool blocks_left(const struct balance_move *balanced)
+{
+	return READ_ONCE(balance.oom) ? balanced->searched < CMA_BLOCKS_PER_S :
+					lmm_budget_left(&balance.blocks);
 }
 
 static bool target_add(struct lmm_move *move, unsigned int order)
@@ -315,6 +330,7 @@ static unsigned long zone_step(struct zone *zone, struct balance_zone *bz,
 		return 0;
 	}
 	lmm_budget_take(&balance.blocks, 1);
+	balanced->searched++;
 	balanced->warm = bz->search.warm || bz->pressed || READ_ONCE(balance.oom);
 	moved = block_move(balanced, &bz->cursor, most);
 	cma_search_moved(&bz->search, moved);
@@ -350,7 +366,7 @@ static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
 
 	bz->moving = left;
 	lmm_move_begin(&balanced.move, &mover, 0, 0, true);
-	while (moved < left && !stop && pages_left() && lmm_budget_left(&balance.blocks)) {
+	while (moved < left && !stop && pages_left() && blocks_left(&balanced)) {
 		done = !slice_over();
 		if (!done || cma_zone_is_taken(target) ||
 		    !percpu_down_read_trylock(balance.hotplug))
@@ -374,11 +390,30 @@ static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
 	return done;
 }
 
+/* Move what is due out of each zone; false if the slice was too short. */
+static bool zones_work(bool *near)
+{
+	unsigned int slots = lmm_zone_slots(), first = balance.first, i;
+	bool done = true;
+
+	for (i = 0; i < slots && done; i++) {
+		unsigned int slot = (first + i) % slots;
+		struct zone *zone = lmm_zone_at(slot);
+		u64 before = balance.moved;
+
+		if (!zone)
+			continue;
+		done = zone_work(zone, &balance.zones[slot], near);
+		if (!done || balance.moved != before)
+			balance.first = slot + 1;
+	}
+	return done;
+}
+
 static void balance_pass(struct work_struct *work)
 {
 	u32 rate = READ_ONCE(balance.rate);
-	bool near = false, done = true;
-	struct zone *zone;
+	bool near = false, done;
 	u64 now = now_ms(), ahead;
 	unsigned long next;
 
@@ -393,8 +428,7 @@ static void balance_pass(struct work_struct *work)
 	lmm_budget_fill(&balance.blocks, CMA_BLOCKS_PER_S, now);
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_PASSES, 1);
 	ahead = cma_ahead_pass(&balance.pages, rate, ahead_over);
-	for (zone = lmm_zone_after(NULL); zone && done; zone = lmm_zone_after(zone))
-		done = zone_work(zone, &balance.zones[lmm_zone_slot(zone)], &near);
+	done = zones_work(&near);
 	/* Reclaim does not pause either; the budget does that. */
 	next = done ? look_after(near) : 0;
 	if (ahead < jiffies_to_msecs(next))
@@ -524,6 +558,7 @@ int cma_balance_start(void)
 	balance.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	balance.leaving = false;
 	balance.oom = false;
+	balance.first = 0;
 	balance.woken = jiffies;
 	balance.planned = jiffies;
 	atomic_set(&balance.heard, 0);
@@ -541,6 +576,19 @@ int cma_balance_start(void)
 	}
 	lmm_worker_pass_after(&balance.worker, 0);
 	return 0;
+}
+
+/**
+ * cma_balance_leave() - move nothing more, and let everybody have what is held for owners
+ *
+ * Owners are not heard of any more: what they would end must end now.
+ *
+ * Context: process, control mutex held; the worker may run.
+ */
+void cma_balance_leave(void)
+{
+	WRITE_ONCE(balance.leaving, true);
+	cma_ahead_leave();
 }
 
 /**

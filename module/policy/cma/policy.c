@@ -144,6 +144,12 @@ static int cma_armed(struct lmm_policy *policy, char *why, size_t len)
 	return 0;
 }
 
+/* From now on owners are not heard of. */
+static void cma_leave(struct lmm_policy *policy)
+{
+	cma_balance_leave();
+}
+
 static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct zone *zone = NULL;
@@ -215,6 +221,7 @@ static const struct lmm_layout cma_layouts[] = {
 #ifdef LMM_HAS_CMA_PIECES
 	LMM_LAYOUT(cma, nranges),
 	LMM_LAYOUT(cma, ranges),
+	LMM_LAYOUT(cma, alloc_mutex),
 	LMM_LAYOUT(cma_memrange, bitmap),
 #else
 	LMM_LAYOUT(cma, bitmap),
@@ -242,6 +249,7 @@ static const struct lmm_events cma_events = {
 struct lmm_policy lmm_cma_policy = {
 	LMM_POLICY(CMA, cma),
 	.armed = cma_armed,
+	.leave = cma_leave,
 	.supported = cma_supported,
 	.validate = cma_validate,
 };

@@ -67,6 +67,7 @@ struct cma_hold {
 
 /**
  * struct cma_area - an area of CMA memory, reserved at boot and never given up
+ * @cma: the kernel's area, which lives for ever
  * @name: the kernel's copy of the name; events identify the area by its address
  * @zone: the zone; no area spans two
  * @pages: size of the area
@@ -85,6 +86,7 @@ struct cma_hold {
  * @failures: allocations that failed
  */
 struct cma_area {
+	struct cma *cma;
 	const char *name;
 	struct zone *zone;
 	unsigned long pages;
@@ -157,6 +159,7 @@ void cma_on_release(const char *name, unsigned long pfn, const struct page *page
 u64 cma_ahead_pass(struct lmm_budget *budget, u32 rate, bool (*over)(void));
 bool cma_ahead_is_early(const struct cma_area *area);
 bool cma_hold_end(struct cma_area *area);
+void cma_ahead_leave(void);
 unsigned long cma_ahead_stop(void);
 
 /* target.c */
@@ -168,6 +171,7 @@ bool cma_target_folio(struct lmm_move *move, struct zone *zone, unsigned int ord
 void cma_balance_kick(void);
 u32 cma_balance_rate(void);
 int cma_balance_start(void);
+void cma_balance_leave(void);
 void cma_balance_stop(void);
 void cma_balance_configure(u32 rate, u32 free_pct, u32 cap_pct);
 void cma_balance_show(struct seq_file *m);
