@@ -75,6 +75,19 @@ def policies_of(name: str) -> list[str]:
     return list(tables.policies())
 
 
+def reserve(image: Image) -> list[str]:
+    """What the kernel's command line says of CMA."""
+    return ["cma=64M"] if "cma" in policies_of(image.name) else []
+
+
+def knob_values(policy: str, knob: tables.Knob, image: Image) -> list[str]:
+    """values(), where most of the writes are not to be refused for the kernel's sake."""
+    if (policy, knob.name) == ("cma", "mode") and not image.debug:
+        # Refills cannot be hooked on Debian's kernels that have CMA.
+        return ["keep"]
+    return values(knob)
+
+
 def values(knob: tables.Knob) -> list[str]:
     """Some legal values of a knob: its words, or its bounds, its default and one between."""
     if knob.choices:
@@ -96,9 +109,10 @@ def draw(image: Image, seed: int, cpus: int, nodes: int, phases: int = PHASES,
     """The program that a seed makes; each worker makes at most `most` steps a phase."""
     policies = program.choose_policies(seed, policies_of(image.name))
     rows = tables.tables(release_of(image))
-    knobs = {policy: {knob.name: values(knob) for knob in rows[policy].knobs}
+    knobs = {policy: {knob.name: knob_values(policy, knob, image) for knob in rows[policy].knobs}
              for policy in policies}
-    machine = base.Machine(image.name, cpus, nodes, image.debug, policies, knobs)
+    machine = base.Machine(image.name, cpus, nodes, image.debug, bool(reserve(image)), policies,
+                           knobs)
     each = min(most, STEPS[image.debug]) if most else STEPS[image.debug]
     drawn = program.draw_steps(seed, phases, cpus + 1, each, steps.drawer(machine),
                                steps.kinds_of(machine))
@@ -121,7 +135,7 @@ def guest_of(wanted: Program, emulation: str, name: str = "", seconds: float = 0
     path.write_text(wanted.dump(), encoding="utf-8")
     image = images(wanted.kernel)[0]
     return Guest(name=name, image=image, script=SCRIPT, cpus=wanted.cpus, nodes=wanted.nodes,
-                 memory=MEMORY, kargs=["cma=64M"] if image.debug else [], emulation=emulation,
+                 memory=MEMORY, kargs=reserve(image), emulation=emulation,
                  timeout=TIMEOUT, allowed=ALLOWED,
                  env={"LMM_PROGRAM": str(path), "LMM_SECONDS": f"{seconds:.0f}"})
 

@@ -40,6 +40,7 @@ class Wrong(Exception):
 class Machine:
     """What draw() may know of the guest.
 
+    cma    memory is reserved for CMA
     knobs  policy -> knob -> words that are legal
     """
 
@@ -47,6 +48,7 @@ class Machine:
     cpus: int
     nodes: int
     debug: bool
+    cma: bool
     policies: Sequence[str]
     knobs: Mapping[str, Mapping[str, Sequence[str]]]
 

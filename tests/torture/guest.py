@@ -131,6 +131,7 @@ class Torture:
             return False
         check = self.channel.check
         good = check("there is swap", steps.swap_on())
+        good &= check("CMA memory has an owner", steps.owner_there(self.guest))
         good &= check("every page is in its place at the start", oracle.pages_wrong())
         good &= check("the oracle sees lost pages", oracle.blind())
         idle = [load for load in steps.TRIALS
