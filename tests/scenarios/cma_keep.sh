@@ -171,7 +171,7 @@ note "the owner can have $all of 65536 pages"
 off() { write_to "$policy/enabled" 0 && : >/run/off; }
 holds() { [ "$(isolated)" -gt 0 ]; }
 asked=0 refused=0 held=0
-for round in 1 2 3 4 5 6; do
+for round in 1 2 3 4; do
 	need write_to "$policy/enabled" 1
 	# Nothing is held for a second after the policy went off.
 	sleep 1.5

@@ -208,6 +208,25 @@ static void lists_empty_now_and_then(struct cma_area *area)
 	lists_empty(area);
 }
 
+/*
+ * End a hold where an owner's start cannot be heard.  The owner may have found the blocks isolated,
+ * whereupon the kernel releases the blocks, and then have isolated the blocks itself, under this
+ * lock.  If the worker has the lock, the hold is only about to begin.
+ */
+static void hold_end_unheard(struct cma_area *area)
+{
+	struct cma_hold *hold = &area->hold;
+
+	if (lmm_cma_trylock(area->cma)) {
+		cma_hold_end(area);
+		lmm_cma_unlock(area->cma);
+	} else {
+		spin_lock(&hold->lock);
+		hold->unwanted = true;
+		spin_unlock(&hold->lock);
+	}
+}
+
 /* ms until a hold ends; CMA_AHEAD_NEVER if there is none. */
 static u64 hold_left(struct cma_area *area)
 {
@@ -215,15 +234,17 @@ static u64 hold_left(struct cma_area *area)
 	u64 now = now_ms(), left;
 
 	spin_lock(&hold->lock);
-	if (!hold->end)
-		left = CMA_AHEAD_NEVER;
-	else if (!owners_heard())
-		left = 0;
-	else
-		left = hold->until - min(now, hold->until);
+	left = !hold->end ? CMA_AHEAD_NEVER : hold->until - min(now, hold->until);
 	spin_unlock(&hold->lock);
-	if (left)
+	if (left != CMA_AHEAD_NEVER && !owners_heard()) {
+		hold_end_unheard(area);
+		return CMA_AHEAD_LOOK_MS;
+	}
+	if (left == CMA_AHEAD_NEVER)
 		return left;
+	/* The policy may be cut, and then nobody tells the worker. */
+	if (left)
+		return min(left, CMA_AHEAD_FIRST_LOOK_MS);
 	if (cma_hold_end(area)) {
 		lmm_count(&lmm_cma_policy, COUNT_AHEAD_UNASKED, 1);
 		cma_areas_look();
@@ -242,8 +263,11 @@ static bool block_is_good(struct page *page, unsigned int order)
 	unsigned long pfn = page_to_pfn(page);
 	long regular;
 
+	/* Of a held range, which is kept too, the type says that the block is isolated. */
+	if (cma_range_is_kept(zone, pfn, 1UL << order))
+		return false;
 	if (lmm_block_type(KCALL(block_flags), page, pfn) == LMM_MIGRATE_CMA)
-		return !cma_range_is_kept(zone, pfn, 1UL << order);
+		return true;
 	regular = zone_page_state(zone, NR_FREE_PAGES) - zone_page_state(zone, NR_FREE_CMA_PAGES);
 	return regular >= (long)lmm_zone_low_mark(zone);
 }
@@ -431,7 +455,8 @@ bool cma_hold_end(struct cma_area *area)
 /**
  * cma_ahead_leave() - let everybody have what is held for owners
  *
- * Owners are not heard of any more, so nothing will be held.
+ * Owners are not heard of any more, so nothing will be held.  A hold may stay, while an owner
+ * isolates blocks, until cma_ahead_stop().
  *
  * Context: process.
  */
@@ -440,7 +465,7 @@ void cma_ahead_leave(void)
 	unsigned int i;
 
 	for (i = 0; i < cma.nr_areas; i++)
-		cma_hold_end(&cma.areas[i]);
+		hold_end_unheard(&cma.areas[i]);
 }
 
 /**

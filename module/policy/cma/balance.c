@@ -74,6 +74,7 @@ struct balance_zone {
  * @at_once: the pass that is asked for is to begin at once
  * @pages: budget of pages to move
  * @blocks: budget of blocks to search
+ * @searched: blocks searched in this pass
  * @first: slot of the zone that the next pass begins with, so that no zone takes the time and the
  *	budget of all others
  * @moved: pages moved so far
@@ -93,6 +94,7 @@ static struct balance_state {
 	atomic_t at_once;
 	struct lmm_budget pages;
 	struct lmm_budget blocks;
+	unsigned int searched;
 	unsigned int first;
 	u64 moved;
 } balance;
@@ -104,7 +106,6 @@ static struct balance_state {
  * @target: zone of the CMA memory
  * @warm: take pages that were used lately, too
  * @poor: the budget does not suffice for a larger folio
- * @searched: blocks searched
  * @none: orders of larger folios for which this block found no folio to move to, a bit each
  */
 struct balance_move {
@@ -113,7 +114,6 @@ struct balance_move {
 	struct zone *target;
 	bool warm;
 	bool poor;
-	unsigned int searched;
 	unsigned int none;
 };
 
@@ -149,12 +149,12 @@ static struct cma_aim aim(void)
 }
 
 /*
- * May another block be searched now?  While the OOM killer waits, as many as in a second, for each
- * zone: the budget may have been used up before.
+ * May another block be searched now?  A pass for the OOM killer searches as many as are searched in
+ * a second: the budget may have been used up before.
  */
-static bool blocks_left(const struct balance_move *balanced)
+static bool blocks_left(void)
 {
-	return READ_ONCE(balance.oom) ? balanced->searched < CMA_BLOCKS_PER_S :
+	return READ_ONCE(balance.oom) ? balance.searched < CMA_BLOCKS_PER_S :
 					lmm_budget_left(&balance.blocks);
 }
 
@@ -330,7 +330,7 @@ static unsigned long zone_step(struct zone *zone, struct balance_zone *bz,
 		return 0;
 	}
 	lmm_budget_take(&balance.blocks, 1);
-	balanced->searched++;
+	balance.searched++;
 	balanced->warm = bz->search.warm || bz->pressed || READ_ONCE(balance.oom);
 	moved = block_move(balanced, &bz->cursor, most);
 	cma_search_moved(&bz->search, moved);
@@ -366,7 +366,7 @@ static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
 
 	bz->moving = left;
 	lmm_move_begin(&balanced.move, &mover, 0, 0, true);
-	while (moved < left && !stop && pages_left() && blocks_left(&balanced)) {
+	while (moved < left && !stop && pages_left() && blocks_left()) {
 		done = !slice_over();
 		if (!done || cma_zone_is_taken(target) ||
 		    !percpu_down_read_trylock(balance.hotplug))
@@ -399,12 +399,13 @@ static bool zones_work(bool *near)
 	for (i = 0; i < slots && done; i++) {
 		unsigned int slot = (first + i) % slots;
 		struct zone *zone = lmm_zone_at(slot);
-		u64 before = balance.moved;
+		u64 before = lmm_budget_left(&balance.blocks);
 
 		if (!zone)
 			continue;
 		done = zone_work(zone, &balance.zones[slot], near);
-		if (!done || balance.moved != before)
+		/* Whoever has searched is the last to search next time. */
+		if (!done || lmm_budget_left(&balance.blocks) != before)
 			balance.first = slot + 1;
 	}
 	return done;
@@ -426,6 +427,7 @@ static void balance_pass(struct work_struct *work)
 	balance.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
 	lmm_budget_fill(&balance.pages, rate, now);
 	lmm_budget_fill(&balance.blocks, CMA_BLOCKS_PER_S, now);
+	balance.searched = 0;
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_PASSES, 1);
 	ahead = cma_ahead_pass(&balance.pages, rate, ahead_over);
 	done = zones_work(&near);
