@@ -13,7 +13,10 @@
 
 /* What the fakes answer, and what was done with them. */
 static struct registry_fake {
-	/* Calls: e/d enable/disable, a/x arm/disarm, l leave (L: events come), c configure, f forget. */
+	/*
+	 * Calls: e/d enable/disable, a/x arm/disarm, l leave (L: events still come), c configure,
+	 * f forget.
+	 */
 	char log[64];
 	unsigned long listening;	/* BIT() of each policy that events are delivered to */
 	int validate_err;	/* answer of validating, 0 for good settings */
