@@ -6,7 +6,8 @@
  * at the lists for so long or until a signal comes, and calls zone_pcp_enable(): the
  * kernel's pcp_batch_high_lock is held all the time, by the writer.  `most` and
  * `bound` then say how many pages a list held at most and what the largest bound was.
- * Writing `drain` drains this CPU's list with preemption off, as compaction does.
+ * Writing `drain` drains this CPU's list, with preemption off as compaction does (0), or with
+ * interrupts off as hibernation does (1).
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -70,13 +71,25 @@ LMM_PARAM_SET(hold_ms, hold_set,
 
 static int drain_set(const char *text, const struct kernel_param *kp)
 {
+	struct zone *zone = lmm_largest_zone();
+	bool irqs_off;
+	int err;
+
+	err = kstrtobool(text, &irqs_off);
+	if (err)
+		return err;
 	preempt_disable();
-	static_call(pageset_drain)(lmm_largest_zone());
+	if (irqs_off)
+		local_irq_disable();
+	static_call(pageset_drain)(zone);
+	if (irqs_off)
+		local_irq_enable();
 	preempt_enable();
 	return 0;
 }
 
-LMM_PARAM_SET(drain, drain_set, "drain this CPU's list of the largest zone");
+LMM_PARAM_SET(drain, drain_set,
+	      "drain this CPU's list of the largest zone, with interrupts off or (0) preemption");
 
 static int __init lmm_pageset_init(void)
 {
