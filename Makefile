@@ -38,7 +38,7 @@ help:
 	@echo '  make inject [EVERY=K] [GROUP=G]  every allocation of livemm fails once: hours'
 	@echo '  make ansible-test        the Ansible role against two guests'
 	@echo '  make flavours [NAME=N]   cloud, realtime, older and later kernels of kernels.toml'
-	@echo '  make sleep               suspend a guest to idle, with policies on and while one is loaded'
+	@echo '  make sleep               suspend a guest to idle and hibernate one, with policies on'
 	@echo '  make dkms                the package from a clean tree, for each stock kernel'
 	@echo '  make tools-test          livemmctl: unit tests'
 	@echo '  make tools-docs          man page and completions of livemmctl, into build/tools/'

@@ -6,6 +6,7 @@ root on 9p.  The console is the guest's first serial port, the checks of its scr
 the second.
 """
 
+import lzma
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
@@ -64,7 +65,17 @@ poweroff -f
 """
 
 
-def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str]) -> None:
+def copy_driver(name: str, guest: Guest, folder: Path) -> None:
+    """Put a module of the kernel's own where the guest's modprobe finds it."""
+    found = sorted(guest.image.modules.rglob(f"{name}.ko*"))
+    if len(found) != 1:
+        raise ToolError(f"{guest.image.modules}: no module {name}")
+    data = found[0].read_bytes()
+    (folder / f"{name}.ko").write_bytes(lzma.decompress(data) if found[0].suffix == ".xz" else data)
+
+
+def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str],
+              drivers: Sequence[str]) -> None:
     """Fill the folder with the guest's root."""
     for name in FOLDERS:
         (folder / name).mkdir(parents=True)
@@ -77,6 +88,8 @@ def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str]) ->
         raise ToolError(f"{tree}: no modules of ours; run `make modules`")
     for module in modules:
         call(["strip", "-g", "-o", folder / "modules" / module.name, module])
+    for name in drivers:
+        copy_driver(name, guest, folder / "modules")
     env = environment(guest, accel, "", "/modules")
     words = shlex.join(f"{name}={value}" for name, value in env.items())
     init = INIT.format(env=words, script=f"/{script}")
@@ -86,10 +99,11 @@ def make_root(folder: Path, guest: Guest, accel: Accel, files: Sequence[str]) ->
     (folder / "sbin/rmmod").symlink_to("/bin/busybox")
 
 
-def make_initrd(work: Path, guest: Guest, accel: Accel, files: Sequence[str]) -> Path:
+def make_initrd(work: Path, guest: Guest, accel: Accel, files: Sequence[str],
+                drivers: Sequence[str]) -> Path:
     """The guest's root as an archive that the kernel unpacks."""
     root = work / "root"
-    make_root(root, guest, accel, files)
+    make_root(root, guest, accel, files, drivers)
     initrd = work / "initrd.gz"
     call(["sh", "-c", 'cd "$1" && find . | cpio -o -H newc --quiet | gzip -1 >"$2"', "sh", root,
           initrd])
@@ -105,22 +119,26 @@ def topology(guest: Guest) -> list[str]:
     return words
 
 
-def command(guest: Guest, accel: Accel, folder: Path, files: Sequence[str]) -> list[str]:
+def command(guest: Guest, accel: Accel, folder: Path, files: Sequence[str],
+            drivers: Sequence[str]) -> list[str]:
     """The command line of qemu."""
     kargs = ["console=ttyS0", *KARGS, *([] if accel.kvm else EMULATED_KARGS),
              *guest.image.kargs, *guest.kargs]
     return [accel.qemu, "-accel", accel.argument, "-M", "pc", *topology(guest), "-nodefaults",
             "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", str(guest.image.vmlinuz),
-            "-initrd", str(make_initrd(folder, guest, accel, files)), "-append", " ".join(kargs),
+            "-initrd", str(make_initrd(folder, guest, accel, files, drivers)),
+            "-append", " ".join(kargs),
             "-serial", "stdio", "-serial", f"file:{folder / CHANNEL}", *guest.qemu]
 
 
 def boot(guest: Guest, files: Sequence[str],
-         run: Callable[[list[str], Path, Verdict], bool] | None = None) -> Verdict:
+         run: Callable[[list[str], Path, Verdict], bool] | None = None,
+         drivers: Sequence[str] = ()) -> Verdict:
     """Boot the guest, have its script run, and judge both.
 
-    `files` are in the guest as they are in the checkout.  `run` starts qemu, given the command
+    `files` are in the guest as they are in the checkout, and `drivers` are modules of the kernel's
+    that the script may load, each of which needs no other.  `run` starts qemu, given the command
     line, the guest's folder and the verdict.
     """
     accel = choose(guest.emulation)
@@ -128,7 +146,7 @@ def boot(guest: Guest, files: Sequence[str],
     def start(folder: Path, verdict: Verdict) -> bool:
         # The script says everything on the console.
         verdict.output = verdict.console
-        argv = command(guest, accel, folder, files)
+        argv = command(guest, accel, folder, files, drivers)
         if run is not None:
             return run(argv, folder, verdict)
         return launch(argv, verdict, guest.timeout, {})
