@@ -43,7 +43,7 @@ if grep -q '^CmaTotal: *[1-9]' /proc/meminfo; then
 fi
 fill
 had=$(held)
-check "the depots hold pages: $had" test "$had" -gt 4600
+check "the depots hold pages: $had" test "$had" -gt 4100
 check "with policies on the machine hibernates" hibernates
 for policy in $on; do
 	check "$policy is on afterwards" policy_is "$policy" on

@@ -64,7 +64,7 @@ drain() {
 }
 depot_is_small() { [ "$(held)" -le 300 ]; }
 need insmod "$LMM_MODDIR/lmm_pageset.ko"
-check "a depot holds more than eight batches" stock 4600
+check "a depot holds more than eight batches" stock 4100
 had=$(held)
 drain 1
 check "with interrupts off some go back: $back of $had pages" test "$back" -gt 0 -a "$back" -le 4032
