@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The machine hibernates, with nothing of livemm, and with policies on and pages in lists and depots:
-# the image is written to the disk and read back, and the machine goes on from there.  The last CPU
-# drains its lists with interrupts off, and the kernel makes the image right after.
+# the image is written to the disk and read back, and the machine goes on from there.  The kernel takes
+# CPUs off before the image is made, and the depots go back with the lists of these CPUs.
 set -u
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -44,7 +44,10 @@ fi
 fill
 had=$(held)
 check "the depots hold pages: $had" test "$had" -gt 4100
+before=$(counter returned_drain zonelock)
 check "with policies on the machine hibernates" hibernates
+back=$(($(counter returned_drain zonelock) - before))
+check "the depots went back before the image was made: $back pages" test "$back" -ge $((had / 2))
 for policy in $on; do
 	check "$policy is on afterwards" policy_is "$policy" on
 done

@@ -46,8 +46,7 @@ static void give_back(struct static_key_false *armed, struct zone *zone, enum lm
  *
  * Compaction drains this CPU's lists with preemption off, after each block that it has emptied, and
  * hibernation with interrupts off.  Both want more free pages, not all of them, so a few parts are
- * given back, and the handler sees to the rest.  Who isolates blocks, or takes memory away, may be
- * preempted, and needs all.
+ * given back.  Who isolates blocks, or takes memory or a CPU away, may be preempted, and needs all.
  */
 static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 {

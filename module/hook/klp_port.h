@@ -55,7 +55,8 @@ struct lmm_klp_part {
  * @zone: the zone that needs the pages; NULL for every zone
  * @by: LMM_KLP_COMPACT: compaction is about to begin; LMM_KLP_DRAIN_ZONE and LMM_KLP_DRAIN_ALL:
  *	lists were drained
- * @brief: preemption is off, and only a few parts are asked for: have the rest go back soon
+ * @brief: preemption is off, and only a few parts are asked for; with interrupts on, the handler
+ *	has the rest go back soon
  * @started: the handler has been called for this request
  * @before: for use by the handler
  */

@@ -191,6 +191,7 @@ for round in 1 2 3 4; do
 	wait $!
 done
 check "a range was held when the policy went off: $held times of $round" test "$held" -ge 2
+check "and an owner asked meanwhile: $asked times" test "$asked" -ge 4
 same "an owner who wants all of the area is refused nothing, $asked times asked" "$refused" 0
 need rmmod lmm_owner
 check "unloads" lmm_unload

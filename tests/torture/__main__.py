@@ -82,7 +82,7 @@ def reserve(image: Image) -> list[str]:
 
 def knob_values(policy: str, knob: tables.Knob, image: Image) -> list[str]:
     """values(), where most of the writes are not to be refused for the kernel's sake."""
-    if (policy, knob.name) == ("cma", "mode") and not image.debug:
+    if (policy, knob.name) == ("cma", "mode") and not image.built:
         # Refills cannot be hooked on Debian's kernels that have CMA.
         return ["keep"]
     return values(knob)

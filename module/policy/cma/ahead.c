@@ -236,12 +236,12 @@ static u64 hold_left(struct cma_area *area)
 	spin_lock(&hold->lock);
 	left = !hold->end ? CMA_AHEAD_NEVER : hold->until - min(now, hold->until);
 	spin_unlock(&hold->lock);
-	if (left != CMA_AHEAD_NEVER && !owners_heard()) {
+	if (left == CMA_AHEAD_NEVER)
+		return left;
+	if (!owners_heard()) {
 		hold_end_unheard(area);
 		return CMA_AHEAD_LOOK_MS;
 	}
-	if (left == CMA_AHEAD_NEVER)
-		return left;
 	/* The policy may be cut, and then nobody tells the worker. */
 	if (left)
 		return min(left, CMA_AHEAD_FIRST_LOOK_MS);
