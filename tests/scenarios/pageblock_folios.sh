@@ -33,7 +33,7 @@ note "folios of 64 kB: $(cat $folios/stats/anon_fault_alloc), others $(cat $foli
 check "most memory is in folios" test "$(cat $folios/stats/anon_fault_alloc)" -gt $((mib * 12))
 
 splits=$(cat $folios/stats/split)
-need write_to "$PB/config" "enabled=1 move_pages_per_s=20000"
+need write_to "$PB/config" "enabled=1 reserve_blocks=64 move_pages_per_s=20000"
 check "blocks are made" wait_for 120 grown 3 counter made pageblock
 note "$(grep -E '^(made|moved|looked|skipped_|no_room|not_moved)' "$PB/counters" | tr '\n' ' ')"
 check "by moving folios" test "$(counter moved pageblock)" -ge $((4 * 128))
@@ -55,7 +55,7 @@ holder=$!
 need wait_for 300 holds_or_killed
 check "half is held again, and each folio in a pipe" says held
 vain=$(counter not_moved pageblock) pinned=$(counter skipped_pinned pageblock)
-need write_to "$PB/config" "enabled=1 move_pages_per_s=20000"
+need write_to "$PB/config" "enabled=1 reserve_blocks=64 move_pages_per_s=20000"
 check "the worker comes upon the folios" wait_for 120 grown $((pinned + 200)) counter skipped_pinned pageblock
 note "moved $(counter moved pageblock), not moved $vain, then $(counter not_moved pageblock), pinned $(counter skipped_pinned pageblock)"
 check "and tries to move hardly any" test "$(counter not_moved pageblock)" -le $((vain + 64))
