@@ -53,7 +53,7 @@ flip() {
 		flips=$((flips + 1))
 		echo "$flips" >/run/flips
 		# The worker needs a part of a busy host to have moved anything.
-		wait_for 2 grown "$(counter balanced cma)" counter balanced cma
+		wait_for 10 grown "$(counter balanced cma)" counter balanced cma
 	done
 }
 # The policy goes off and on while pages move, and while the OOM killer may wait.
