@@ -42,7 +42,7 @@ from guests.accel import PARALLEL, SINGLE, uses_kvm
 from guests.boot import Guest, boot, guest_pool
 from guests.kernels import Image, images, load
 from guests.programs import compile_program, pagetouch
-from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
+from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import kernel_tests
 
@@ -229,11 +229,27 @@ def only_checks_failed(verdict: Verdict) -> bool:
     return verdict.ended and not verdict.reason and bool(verdict.tests) and not verdict.ok
 
 
+def failed_parts(guest: Guest, first: Verdict) -> tuple[Guest, list[Test]]:
+    """A shared guest of the scenarios that failed alone, and the checks of the other scenarios.
+
+    A guest of one scenario is returned as the guest is.
+    """
+    parts = guest.env.get("LMM_PARTS", "").split()
+    wrong = {test.name.partition(": ")[0] for test in first.tests if not test.ok}
+    failed = [part for part in parts if part in wrong]
+    if not parts or not wrong <= set(parts):
+        return guest, []
+    name = guest.name.replace("+".join(parts), "+".join(failed), 1)
+    passed = [test for test in first.tests if test.name.partition(": ")[0] not in wrong]
+    return replace(guest, name=name, env={**guest.env, "LMM_PARTS": " ".join(failed)}), passed
+
+
 def run_all(stage: Stage, guests: list[Guest], jobs: int, again: int = 0) -> None:
     """Boot the guests, at most `jobs` at once; count them as they end.
 
     The first `again` guests in which checks alone have failed run once more when the others are
-    done: how fast a guest is hangs on what else the host does.
+    done: how fast a guest is hangs on what else the host does.  Of a shared guest the scenarios
+    that failed run once more.
     """
     started = time.monotonic()
     spent = 0.0
@@ -251,8 +267,11 @@ def run_all(stage: Stage, guests: list[Guest], jobs: int, again: int = 0) -> Non
             spent += verdict.seconds if verdict else 0
             say(f"     {number} of {len(guests)} guests done")
     for guest, first in doubtful:
-        say(f"---- {guest.name} runs again, by itself")
-        verdict = outcome(stage, guest, partial(boot, guest))
+        second, passed = failed_parts(guest, first)
+        if passed:
+            count(stage, replace(first, tests=passed))
+        say(f"---- {second.name} runs again, by itself")
+        verdict = outcome(stage, second, partial(boot, second))
         if verdict:
             count(stage, verdict)
         if verdict and verdict.ok:

@@ -539,6 +539,28 @@ def checks_that_fail_by_chance_are_run_again() -> None:
     assert stage.flaky == ["chance: check"], stage.flaky
 
 
+def of_a_shared_guest_the_failed_part_runs_again() -> None:
+    """The checks of the other scenarios count as they were, and each check counts once."""
+    guest = Guest("one+two-6.1", stock_image(load()[0][0]), Path(), env={"LMM_PARTS": "one two"})
+    ran: list[tuple[str, str]] = []
+
+    def booted(guest: Guest) -> Verdict:
+        ran.append((guest.name, guest.env["LMM_PARTS"]))
+        tests = [Test(f"{part}: check", len(ran) > 1 or part == "one")
+                 for part in guest.env["LMM_PARTS"].split()]
+        return Verdict(guest.name, tests, ended=True)
+
+    stage = Stage("selftest of run")
+    with patch("tests.run.boot", booted), redirect_stdout(StringIO()):
+        run_all(stage, [guest], jobs=1, again=1)
+    assert ran == [("one+two-6.1", "one two"), ("two-6.1", "two")], ran
+    counted_as = [(test.name, test.ok) for test in stage.tests]
+    assert counted_as == [
+        ("one+two-6.1: one: check", True), ("one+two-6.1: guest and its kernel", True),
+        ("two-6.1: two: check", True), ("two-6.1: guest and its kernel", True)], counted_as
+    assert stage.flaky == ["one+two-6.1: two: check"], stage.flaky
+
+
 def help_runs_nothing() -> None:
     """A command without argparse shows the text of its file, in place of its work."""
     with tempfile.TemporaryDirectory() as folder:
@@ -579,7 +601,8 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
     dkms_keeps_to_the_matrix, threads_that_take_turns_end, no_child_outlives_its_load,
     a_guest_that_is_ended_has_no_verdict, the_end_of_a_check_names_what_failed,
-    checks_that_fail_by_chance_are_run_again, help_runs_nothing]
+    checks_that_fail_by_chance_are_run_again, of_a_shared_guest_the_failed_part_runs_again,
+    help_runs_nothing]
 
 
 def main() -> int:
