@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from tests.torture import base, oracle, program, steps, steps_trace
@@ -167,9 +169,7 @@ class Torture:
         for state in steps.memory_blocks():
             if state.read_text(encoding="ascii").strip() == "offline":
                 base.write(state, "online", base.KERNEL_REFUSALS)
-        for file, value in self.settings.items():
-            if value:
-                base.write(Path(file), value, base.KERNEL_REFUSALS)
+        self.write_all({file: value for file, value in self.settings.items() if value})
         base.write(Path("/sys/kernel/tracing/events/enable"), "0", base.KERNEL_REFUSALS)
         for probe in steps_trace.PROBES.read_text(encoding="ascii").split():
             if probe[1:2] == ":":
@@ -187,8 +187,9 @@ class Torture:
 
         In turn: with settings as after boot, by which every policy acts, while watermarks jump
         above the free pages and back; with those that the steps have left; so that a CPU goes while
-        its lists are in use; and while memory is short.  Where the depots take pages, lists are not
-        drained and do not grow, so zonelock comes later.
+        its lists are in use; and while memory is short, also so that cma moves pages while owners
+        ask.  Where the depots take pages, lists are not drained and do not grow, so zonelock comes
+        later.
         """
         if not base.DEBUGFS.exists():
             return
@@ -213,13 +214,22 @@ class Torture:
         if number % 4 == 3:
             with steps.memory_short():
                 self.work()
+            if "cma" in self.program.policies:
+                self.write_all(steps.CALM)
+                with steps.memory_short(steps.SPARE_CMA):
+                    self.work(meanwhile=partial(steps.ask_and_wait, self.guest))
         self.work()
         if self.program.nodes > 1:
             # Kernels that are built here have balancing off after boot.
-            for file, value in steps.BALANCING.items():
-                base.write(Path(file), value, base.KERNEL_REFUSALS)
+            self.write_all(steps.BALANCING)
             self.work("scanned")
         self.watch_counters()
+
+    @staticmethod
+    def write_all(settings: Mapping[str, str]) -> None:
+        """Write settings of the kernel, by file."""
+        for file, value in settings.items():
+            base.write(Path(file), value, base.KERNEL_REFUSALS)
 
     @staticmethod
     def forgotten() -> str:
@@ -230,9 +240,14 @@ class Torture:
 
     @staticmethod
     def switch_on(texts: list[str]) -> None:
-        """Write settings one by one: a policy that is not supported here refuses a whole text."""
+        """Write settings one by one: a policy that is not supported here refuses a whole text.
+
+        A kernel without the livepatches of cma refuses every mode of cma but keep.
+        """
         for text in texts:
-            base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
+            if base.write(base.PARAMETERS / "policies", text, base.REFUSALS):
+                base.write(base.PARAMETERS / "policies",
+                           re.sub(r"\bmode=cma_\w+", "mode=keep", text), base.REFUSALS)
 
     def work(self, *more: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """The loads of WORK, all at once; or the loads that are named."""

@@ -267,6 +267,12 @@ def run_contiguous(guest: Guest, pages: str) -> None:
             guest.count("contiguous")
 
 
+def ask_and_wait(guest: Guest) -> None:
+    """A request of each owner, and as long until the next as cma needs to learn the interval."""
+    run_contiguous(guest, "2048")
+    time.sleep(0.3)
+
+
 # ---- loads
 
 # Each ends by itself; {root} is the checkout, {s} and {ms} the time.
@@ -315,6 +321,10 @@ TRIALS = ["{root}/build/bench/pagetouch -w 2 -r 2 -p 1",
 
 # MiB that memory_short() leaves free: less than what the loads of WORK touch.
 SPARE = 48
+# So few that cma moves pages, with CALM in force: half of the free pages, and more, are CMA memory.
+SPARE_CMA = 16
+# Has low watermarks, so that regular memory may be nearly full.
+CALM = {"/proc/sys/vm/min_free_kbytes": "4000"}
 # MiB between the high watermark after boot and the highest that jump_watermarks() sets: a fifth of
 # memory, or of a node.
 ROOM = 96
