@@ -13,7 +13,7 @@
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
 # Rounds of each of the ten parts.
-rounds=$(($(soaked 40 1000) / 10))
+rounds=$(($(soaked 20 1000) / 10))
 seed=0
 # Seconds within which a killed writer must die.  One of 7,200 took 6.4 s, on 6.12 and a busy host;
 # a "slow" line tells where such a writer waits.

@@ -47,9 +47,9 @@ check "hands off in mode vma" write_to "$NUMA/config" "enabled=1 mode=vma"
 check "and says so" tells status '^numa +on +vma.*memory tiering'
 need write_to "$NUMA/enabled" 0
 
-tier_run off -k readonly -s 60000
+tier_run off -k readonly -s 30000
 check "the kernel leaves more than half of a mapping that is only read" test "$hot" -lt 50
-tier_run off -k shared -s 60000
+tier_run off -k shared -s 30000
 need write_to "$NUMA/config" "enabled=1 mode=promote scan_delay_ms=1000"
 check "on" tells status '^numa +on +promote'
 for kind in readonly shared anon; do
