@@ -48,6 +48,7 @@ FAULT = Load("two processes x 64 MiB", guest.PAGETOUCH, "-w 64 -r 4")
 PIPE = Load("pipe between CPUs, 192 MiB", "zoneload", "pipe 192")
 LARGE = Load("two processes x 128 MiB", guest.PAGETOUCH, "-w 128 -r 4")
 EXIT = Load("two processes of 96 MiB end", "zoneload", "exit 96")
+FILES = Load("two processes write 64 MiB of private files", "zoneload", "files 64")
 PURGE = Load("a thread purges what two faulted, 192 MiB", "zoneload", "purge 96")
 HOLDS = "holds of zone->lock, 1000 pages"
 # A policy may cost so many times what the base costs.
@@ -253,18 +254,28 @@ def huge(task: Task) -> list[Row]:
                                        side, {BASE: runs[BASE], side: runs[side]}, held=side)]
 
 
-def together(task: Task) -> list[Row]:
-    """A load that fills lists to their bounds, with each policy alone and with others."""
+def in_turn(task: Task, part: str, load: Load, share: float) -> list[Row]:
+    """A load with each policy alone and with others, which may have that share of the base."""
     # By the host's clock, other work on the host would make rounds longer than `decay_ms`.
-    plan = guest.Plan(f"lists-together-{task.image.name}", task.image, shift=0)
+    plan = guest.Plan(f"lists-{part}-{task.image.name}", task.image, shift=0)
     sides = Sides(task, plan, tuple(SIDES))
     task.load_module(plan)
-    plan.program("crossed", "warm-up", LARGE.program, LARGE.args)
-    sides.loads("memory free", (LARGE,))
+    plan.program("crossed", "warm-up", load.program, load.args)
+    sides.loads("memory free", (load,))
     results = guest.run(plan)
-    base = crossings_of(results[f"memory free, {BASE}, {LARGE.words}"])
-    targets = {**dict.fromkeys(ALONE, base * WORSE), **dict.fromkeys((BOTH, ALL), base / 2)}
-    return sides.rows(results, "memory free", LARGE, targets)
+    base = crossings_of(results[f"memory free, {BASE}, {load.words}"])
+    targets = {**dict.fromkeys(ALONE, base * WORSE), **dict.fromkeys((BOTH, ALL), base * share)}
+    return sides.rows(results, "memory free", load, targets)
+
+
+def together(task: Task) -> list[Row]:
+    """A load that fills lists to their bounds."""
+    return in_turn(task, "together", LARGE, 1 / 2)
+
+
+def files(task: Task) -> list[Row]:
+    """Pages of files, and private copies of such pages."""
+    return in_turn(task, "files", FILES, WORSE)
 
 
 def cpus(task: Task) -> list[Row]:
@@ -350,6 +361,7 @@ BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("stalls",), stalls, "what reclaim did"),
     Part(("huge",), huge, "huge faults that fail"),
     Part(("together",), together, METRIC),
+    Part(("files",), files, METRIC),
     Part(("cpus",), cpus, METRIC),
     Part(("pageblock",), pageblock, METRIC),
     Part(("exit",), exits, "holds of zone->lock"),

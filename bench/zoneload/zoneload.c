@@ -19,6 +19,7 @@
 #define CHUNK		(64L << 10)
 #define CHURN_BYTES	(48L << 20)
 #define HUGE_ROUNDS	8
+#define FILE_ROUNDS	4
 #define SHARE		4
 #define PIPES		16
 #define LOCKS		"/sys/module/lmm_locks/parameters/"
@@ -252,6 +253,42 @@ static unsigned long load_fault_all(unsigned long bytes)
 	return fault_on(sysconf(_SC_NPROCESSORS_ONLN), bytes);
 }
 
+/*
+ * Two processes write so many bytes of a private mapping of a file of their own, four times: a page
+ * of page cache for each page that is written, and a copy.  Then the file is emptied.
+ */
+static unsigned long load_files(unsigned long bytes)
+{
+	int cpu, round;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		int fd;
+
+		if (fork_child())
+			continue;
+		pin(cpu);
+		fd = memfd_create("zoneload", 0);
+		if (fd < 0)
+			err(1, "memfd_create");
+		for (round = 0; round < FILE_ROUNDS; round++) {
+			char *at;
+
+			if (ftruncate(fd, bytes))
+				err(1, "ftruncate");
+			at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+			if (at == MAP_FAILED)
+				err(1, "mmap");
+			touch(at, bytes, PAGE);
+			munmap(at, bytes);
+			if (ftruncate(fd, 0))
+				err(1, "ftruncate");
+		}
+		_exit(0);
+	}
+	reap();
+	return 2 * 2 * FILE_ROUNDS * bytes / PAGE;
+}
+
 /* Until it is over: map, touch and unmap, in huge pages or small ones. */
 static void faults(int cpu, __u64 until, bool huge)
 {
@@ -470,6 +507,7 @@ static const struct load {
 	{ "fault", MIB, load_fault },
 	{ "fault-all", MIB, load_fault_all },
 	{ "pipe-all", MIB, load_pipe_all },
+	{ "files", MIB, load_files },
 	{ "mixed", 1, load_mixed },
 	{ "stress", 1, load_stress },
 	{ "hold", 1, load_hold },
