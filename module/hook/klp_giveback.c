@@ -45,15 +45,18 @@ static void give_back(struct static_key_false *armed, struct zone *zone, enum lm
  * Replaces drain_pages_zone(): all pages on the lists of a CPU go to the buddy.
  *
  * Compaction drains this CPU's lists with preemption off, after each block that it has emptied, and
- * hibernation with interrupts off.  Both want more free pages, not all of them, so a few parts are
- * given back.  Who isolates blocks, or takes memory or a CPU away, may be preempted, and needs all.
+ * wants more free pages, not all of them, so a few parts are given back.  Who isolates blocks, or
+ * takes memory or a CPU away, may be preempted, and needs all.  Hibernation has interrupts off and
+ * nobody else at work.  It drains twice and counts the pages of its image in between
+ * (swsusp_save()), so the first drain must leave nothing for the second.
  */
 static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 {
 	struct lmm_klp_return part = {
 		.zone = zone,
 		.by = LMM_KLP_DRAIN_ZONE,
-		.brief = irqs_disabled() || (IS_ENABLED(CONFIG_PREEMPT_COUNT) && preempt_count()),
+		/* Without the count a caller that must not sleep looks like any other. */
+		.brief = IS_ENABLED(CONFIG_PREEMPT_COUNT) && preempt_count() && !irqs_disabled(),
 	};
 	unsigned int parts = 0;
 
@@ -63,8 +66,7 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 	while (give_back_part(&drain_zone_armed, &part)) {
 		if (part.brief && ++parts == BRIEF_PARTS)
 			break;
-		/* Without the count a caller that must not sleep looks like any other. */
-		if (!part.brief && IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		if (preemptible())
 			cond_resched();
 	}
 }

@@ -229,8 +229,7 @@ bool zonelock_on_give_back(struct lmm_klp_return *part)
 		part->before = jiffies;
 		if (part->by == LMM_KLP_COMPACT)
 			zonelock_close(part->zone);
-		/* Hibernation has the local APIC off: a kick would never arrive. */
-		else if (part->brief && !irqs_disabled())
+		else if (part->brief)
 			zonelock_on_pages_wanted(part->zone);
 	}
 	if (part->zone)
