@@ -36,14 +36,32 @@ void lmm_worker_stop(struct lmm_worker *worker);
 void lmm_worker_free(struct lmm_worker *worker);
 
 /**
+ * lmm_worker_deaf() - would a kick be lost?
+ *
+ * When the machine is about to sleep, or writes the image of hibernation, the last CPU has its
+ * local APIC off.  The interrupt of an irq_work that is queued then never comes, and no later one
+ * of that CPU is asked for (__irq_work_queue_local()).
+ *
+ * Context: any.
+ * Return: true if no pass can be asked for now.
+ */
+static inline bool lmm_worker_deaf(void)
+{
+	return READ_ONCE(system_state) == SYSTEM_SUSPEND;
+}
+
+/**
  * lmm_worker_kick() - queue a pass from a hook
  * @worker: a worker that was set up
+ *
+ * Queues nothing if the kick would be lost: lmm_worker_deaf().
  *
  * Context: any, also under pcp->lock and zone->lock.
  */
 static inline void lmm_worker_kick(struct lmm_worker *worker)
 {
-	irq_work_queue(&worker->kick);
+	if (!lmm_worker_deaf())
+		irq_work_queue(&worker->kick);
 }
 
 /**

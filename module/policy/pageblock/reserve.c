@@ -499,7 +499,7 @@ void pageblock_worker_ask(void)
 	 */
 	smp_mb();
 	/* A worker that may move nothing is woken by the knob. */
-	if (READ_ONCE(pageblock.asked) || !READ_ONCE(pageblock.move_rate))
+	if (READ_ONCE(pageblock.asked) || !READ_ONCE(pageblock.move_rate) || lmm_worker_deaf())
 		return;
 	WRITE_ONCE(pageblock.asked, true);
 	lmm_worker_kick(&pageblock.worker);

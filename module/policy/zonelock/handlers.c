@@ -188,7 +188,8 @@ static unsigned int cut_store(struct zone *zone, unsigned int kind, struct list_
 	lmm_count(&lmm_zonelock_policy, COUNT_STORED_PAGES, cut);
 	if (zonelock.topup && !READ_ONCE(lmm_request_wants.call))
 		WRITE_ONCE(lmm_request_wants.call, 1);
-	if (!atomic_read(&zonelock.ticking) && !atomic_xchg(&zonelock.ticking, 1))
+	if (!atomic_read(&zonelock.ticking) && !lmm_worker_deaf() &&
+	    !atomic_xchg(&zonelock.ticking, 1))
 		lmm_worker_kick(&zonelock.worker);
 	return cut;
 }
