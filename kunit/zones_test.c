@@ -48,8 +48,26 @@ static void zones_test_huge_scarce(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one->scarce, lmm_zone_huge_scarce(zone));
 }
 
+/* kswapd does not count CMA memory, and sleeps at a higher mark while a zone has a boost. */
+static void zones_test_mark(struct kunit *test)
+{
+	struct zone *zone = kunit_kzalloc(test, sizeof(*zone), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, zone);
+	zone->_watermark[WMARK_HIGH] = 1000;
+	zone->lowmem_reserve[0] = 30;
+	zone->nr_reserved_highatomic = 512;
+	KUNIT_EXPECT_EQ(test, 1542, lmm_zone_mark(zone, 0));
+	KUNIT_EXPECT_EQ(test, 1642, lmm_zone_mark(zone, 10));
+	zone->watermark_boost = 4;
+	atomic_long_set(&zone->vm_stat[NR_FREE_CMA_PAGES], 70000);
+	KUNIT_EXPECT_EQ(test, 1542, lmm_zone_steady_mark(zone, 0));
+	KUNIT_EXPECT_EQ(test, IS_ENABLED(CONFIG_CMA) ? 71546 : 1546, lmm_zone_mark(zone, 0));
+}
+
 static struct kunit_case zones_test_cases[] = {
 	KUNIT_CASE_PARAM(zones_test_huge_scarce, zones_gen_params),
+	KUNIT_CASE(zones_test_mark),
 	{}
 };
 

@@ -114,9 +114,20 @@ static inline unsigned long lmm_zone_low_mark(const struct zone *zone)
 }
 
 /*
- * lmm_zone_mark() without the boost.  A boost comes whenever a block is claimed by another
- * migratetype, and goes as kswapd works: whoever keeps this mark adds the boost of the moment.
+ * What lmm_zone_mark() has of the moment.  A boost comes whenever a block is claimed by another
+ * migratetype, and goes as kswapd works.  Free CMA memory is of no use to a request that is not
+ * movable, and does not count for kswapd (__zone_watermark_unusable_free()).
  */
+static inline unsigned long lmm_zone_moment_mark(const struct zone *zone)
+{
+	unsigned long boost = READ_ONCE(zone->watermark_boost);
+
+	if (IS_ENABLED(CONFIG_CMA))
+		boost += zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES);
+	return boost;
+}
+
+/* lmm_zone_mark() without lmm_zone_moment_mark(), which whoever keeps this mark adds. */
 static inline unsigned long lmm_zone_steady_mark(const struct zone *zone, u32 guard_pct)
 {
 	unsigned long high = READ_ONCE(zone->_watermark[WMARK_HIGH]);
@@ -130,13 +141,13 @@ static inline unsigned long lmm_zone_steady_mark(const struct zone *zone, u32 gu
 
 /*
  * Free pages at which kswapd leaves the zone alone, whatever the request: the high watermark with
- * its boost, the pages promised to requests that have no other zone (as
+ * its boost, the free CMA memory, the pages promised to requests that have no other zone (as
  * calculate_totalreserve_pages() has them), and the blocks reserved for atomic requests of a high
  * order.  @guard_pct of the high watermark come on top.
  */
 static inline unsigned long lmm_zone_mark(const struct zone *zone, u32 guard_pct)
 {
-	return lmm_zone_steady_mark(zone, guard_pct) + READ_ONCE(zone->watermark_boost);
+	return lmm_zone_steady_mark(zone, guard_pct) + lmm_zone_moment_mark(zone);
 }
 
 /*

@@ -271,7 +271,7 @@ static bool keeps_beside_kswapd(struct zone *zone, const struct pcp_zone *pz,
 	if (pages->count >= READ_ONCE(pages->high) || pindex >= MIGRATE_PCPTYPES)
 		return false;
 	if (READ_ONCE(pz->wanted) || zone_page_state(zone, NR_FREE_PAGES) <
-	    READ_ONCE(pz->calm) + READ_ONCE(zone->watermark_boost))
+	    READ_ONCE(pz->calm) + lmm_zone_moment_mark(zone))
 		return false;
 	if (!list->limits.max || READ_ONCE(list->returning) ||
 	    pages != this_cpu_ptr(zone->per_cpu_pageset) || !lmm_frees(caller))

@@ -28,13 +28,13 @@
 
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
- * @mark: pcp_zone_mark() without a boost of the zone's watermarks
+ * @mark: pcp_zone_mark() without lmm_zone_moment_mark()
  * @own_near: fewer pages than pcp_zone_mark() are free, or hardly more while reclaim is active
  * @own_reclaim: reclaim wants a block of a high order of which the zone has none
  * @wanted: the next pass is to find @own_reclaim
  * @node_near: with scope=node, @own_near of another zone of the node
  * @node_reclaim: with scope=node, @own_reclaim of another zone of the node
- * @calm: free pages, without a boost of the watermarks, with which a list may keep its pages beside
+ * @calm: free pages, without lmm_zone_moment_mark(), with which a list may keep its pages beside
  *	kswapd; see pcp_calm_mark()
  * @given: pages that the last pass has given back
  * @raised: pages by which lists are raised; may be too large until the next pass
@@ -129,7 +129,7 @@ static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 /* Free pages below which no list of a zone is raised, and raised lists give back. */
 static inline unsigned long pcp_zone_mark(const struct zone *zone, const struct pcp_zone *pz)
 {
-	return READ_ONCE(pz->mark) + READ_ONCE(zone->watermark_boost);
+	return READ_ONCE(pz->mark) + lmm_zone_moment_mark(zone);
 }
 
 /* Lists are to be raised only under contention, and zone->lock is not contended. */
