@@ -312,6 +312,8 @@ static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, un
  * The other pages go to the buddy.  The kernel would give back a batch under each hold of
  * zone->lock.
  *
+ * Pages of one migratetype go, since interrupts are off: the caller may call again.
+ *
  * Context: under pcp->lock, interrupts off.
  * Return: pages that were stored, or went to the buddy as larger blocks; 0 if few are to go.
  */
@@ -322,7 +324,7 @@ int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int 
 
 	if (lmm_zone_isolates(zone) || !zonelock_of(zone)->depot.nr_shards)
 		return 0;
-	for (type = 0; type < MIGRATE_PCPTYPES; type++) {
+	for (type = 0; type < MIGRATE_PCPTYPES && !gone; type++) {
 		int over = min_t(int, pages->count - keep, DRAIN_PAGES);
 
 		if (over <= (int)batch || length_to(&pages->lists[type], batch) < batch)
