@@ -17,6 +17,7 @@
  * Nothing here waits for I/O, reclaims or wakes kswapd: for a large block kswapd would swap much
  * memory out.
  */
+#include <linux/delay.h>
 #include <linux/gfp.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -29,6 +30,9 @@
 #include "core_ahead.h"
 #include "state.h"
 #include "policy/common/move.h"
+
+/* Times that a policy which goes off tries to end a hold, 1 ms apart. */
+#define LEAVE_TRIES	50
 
 /* Orders of blocks to ask for, one after the other. */
 static const u8 block_orders[] = { LMM_MAX_ORDER, 8, 7, 6, 5, 3, 2, 1, 0 };
@@ -211,20 +215,21 @@ static void lists_empty_now_and_then(struct cma_area *area)
 /*
  * End a hold where an owner's start cannot be heard.  The owner may have found the blocks isolated,
  * whereupon the kernel releases the blocks, and then have isolated the blocks itself, under this
- * lock.  If the worker has the lock, the hold is only about to begin.
+ * lock.  Return false if somebody has the lock: an owner, or the worker.
  */
-static void hold_end_unheard(struct cma_area *area)
+static bool hold_end_unheard(struct cma_area *area)
 {
 	struct cma_hold *hold = &area->hold;
 
 	if (lmm_cma_trylock(area->cma)) {
 		cma_hold_end(area);
 		lmm_cma_unlock(area->cma);
-	} else {
-		spin_lock(&hold->lock);
-		hold->unwanted = true;
-		spin_unlock(&hold->lock);
+		return true;
 	}
+	spin_lock(&hold->lock);
+	hold->unwanted = true;
+	spin_unlock(&hold->lock);
+	return false;
 }
 
 /* ms until a hold ends; CMA_AHEAD_NEVER if there is none. */
@@ -455,26 +460,32 @@ bool cma_hold_end(struct cma_area *area)
 /**
  * cma_ahead_leave() - let everybody have what is held for owners
  *
- * Owners are not heard of any more, so nothing will be held.  A hold may stay, while an owner
- * isolates blocks, until cma_ahead_stop().
+ * Owners are not heard of any more, so nothing will be held.  Where an owner allocates meanwhile,
+ * a hold of the owner's area may stay until cma_ahead_stop(): an owner may wait for a disk.
  *
- * Context: process.
+ * Context: process, may sleep; no pass of the worker runs.
  */
 void cma_ahead_leave(void)
 {
-	unsigned int i;
+	unsigned int i, tries;
 
-	for (i = 0; i < cma.nr_areas; i++)
-		hold_end_unheard(&cma.areas[i]);
+	for (i = 0; i < cma.nr_areas; i++) {
+		for (tries = 0; tries < LEAVE_TRIES && !hold_end_unheard(&cma.areas[i]); tries++)
+			usleep_range(1000, 2000);
+	}
 }
 
 /**
  * cma_ahead_stop() - let everybody have what is held for owners, and hold nothing for a second
+ * @last: the policy is going off, so nobody could end a hold later
+ *
+ * A hold stays, unless @last, where an owner that is not heard of is at work: see
+ * hold_end_unheard().
  *
  * Context: process.
  * Return: free pages of that.
  */
-unsigned long cma_ahead_stop(void)
+unsigned long cma_ahead_stop(bool last)
 {
 	unsigned long free = 0;
 	unsigned int i;
@@ -483,7 +494,9 @@ unsigned long cma_ahead_stop(void)
 	for (i = 0; i < cma.nr_areas; i++) {
 		unsigned long held = hold_free(&cma.areas[i].hold);
 
-		if (cma_hold_end(&cma.areas[i]))
+		if (!last && !owners_heard())
+			hold_end_unheard(&cma.areas[i]);
+		else if (cma_hold_end(&cma.areas[i]))
 			free += held;
 	}
 	return free;

@@ -421,7 +421,7 @@ static void balance_pass(struct work_struct *work)
 	/* A full barrier: what a wake-up that is not heard any more was about is seen below. */
 	atomic_xchg(&balance.heard, 0);
 	if (!rate)
-		cma_ahead_stop();
+		cma_ahead_stop(false);
 	if (!rate || READ_ONCE(balance.leaving))
 		return;
 	balance.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
@@ -509,7 +509,7 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	lmm_worker_pass_after(&balance.worker, 0);
 	flush_delayed_work(&balance.worker.pass);
 	/* No pass holds a range by now. */
-	*freed += cma_ahead_stop();
+	*freed += cma_ahead_stop(false);
 	WRITE_ONCE(balance.oom, false);
 	moved = READ_ONCE(balance.moved) - before;
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_OOM, moved);
@@ -585,11 +585,17 @@ int cma_balance_start(void)
  *
  * Owners are not heard of any more: what they would end must end now.
  *
- * Context: process, control mutex held; the worker may run.
+ * Waits for a pass, for one batch of pages at most; a hook may queue another, which does nothing.
+ *
+ * Context: process, may sleep, control mutex held.
  */
 void cma_balance_leave(void)
 {
+	if (!balance.worker.wq)
+		return;
 	WRITE_ONCE(balance.leaving, true);
+	/* A hold that is about to begin would outlive what follows. */
+	cancel_delayed_work_sync(&balance.worker.pass);
 	cma_ahead_leave();
 }
 
@@ -606,7 +612,7 @@ void cma_balance_stop(void)
 		return;
 	WRITE_ONCE(balance.leaving, true);
 	lmm_worker_stop(&balance.worker);
-	cma_ahead_stop();
+	cma_ahead_stop(true);
 	lmm_worker_free(&balance.worker);
 	kvfree(balance.zones);
 	balance.zones = NULL;

@@ -160,7 +160,7 @@ u64 cma_ahead_pass(struct lmm_budget *budget, u32 rate, bool (*over)(void));
 bool cma_ahead_is_early(const struct cma_area *area);
 bool cma_hold_end(struct cma_area *area);
 void cma_ahead_leave(void);
-unsigned long cma_ahead_stop(void);
+unsigned long cma_ahead_stop(bool last);
 
 /* target.c */
 gfp_t cma_target_gfp(const struct zone *zone);
