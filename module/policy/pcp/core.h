@@ -38,7 +38,7 @@
  */
 #define PCP_LOWER_SHIFT	4
 
-/* No zone has so many pages free, and a watermark's boost may be added. */
+/* No zone has so many pages free, and lmm_zone_moment_mark() may be added. */
 #define PCP_NEVER_CALM	(ULONG_MAX / 2)
 
 /**

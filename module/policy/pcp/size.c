@@ -375,8 +375,8 @@ void pcp_recheck(struct work_struct *work)
  * for nothing that allocates.
  *
  * The kernel kills nobody if anything was freed, even if that does not help the request.  Only
- * pages of zones whose free pages are near the high watermark therefore count, CMA pages among the
- * free pages, and whatever order is asked for.
+ * pages of zones whose free pages are near the high watermark therefore count, whatever order is
+ * asked for.
  *
  * Context: process, may sleep; takes pcp.lock.
  * Return: NOTIFY_OK.
