@@ -53,8 +53,8 @@ tier_run off -k shared -s 30000
 need write_to "$NUMA/config" "enabled=1 mode=promote scan_delay_ms=1000"
 check "on" tells status '^numa +on +promote'
 for kind in readonly shared anon; do
-	tier_run on -k $kind -s 60000 -r 5000
-	check "$kind: 95 % of the hot part are promoted in a minute" test "$took" != -
+	tier_run on -k $kind -s 30000 -r 5000
+	check "$kind: 95 % of the hot part are promoted in half a minute" test "$took" != -
 	check "$kind: cold memory stays" test "$cold" -lt 10
 done
 check "promoted pages are counted" test "$(counter promoted numa)" -ge 16384

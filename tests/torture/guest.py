@@ -245,9 +245,10 @@ class Torture:
         A kernel without the livepatches of cma refuses every mode of cma but keep.
         """
         for text in texts:
-            if base.write(base.PARAMETERS / "policies", text, base.REFUSALS):
+            refused = base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
+            if refused and text.startswith("cma:"):
                 base.write(base.PARAMETERS / "policies",
-                           re.sub(r"\bmode=cma_\w+", "mode=keep", text), base.REFUSALS)
+                           re.sub(r"\bmode=\w+", "mode=keep", text), base.REFUSALS)
 
     def work(self, *more: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """The loads of WORK, all at once; or the loads that are named."""

@@ -31,8 +31,8 @@
 #include "state.h"
 #include "policy/common/move.h"
 
-/* Times that a policy which goes off tries to end a hold, 1 ms apart. */
-#define LEAVE_TRIES	50
+/* Pauses that a policy which goes off makes for owners, of 1 to 2 ms, all holds together. */
+#define LEAVE_PAUSES	50
 
 /* Orders of blocks to ask for, one after the other. */
 static const u8 block_orders[] = { LMM_MAX_ORDER, 8, 7, 6, 5, 3, 2, 1, 0 };
@@ -215,11 +215,12 @@ static void lists_empty_now_and_then(struct cma_area *area)
 /*
  * End a hold where an owner's start cannot be heard.  The owner may have found the blocks isolated,
  * whereupon the kernel releases the blocks, and then have isolated the blocks itself, under this
- * lock.  Return false if somebody has the lock: an owner, or the worker.
+ * lock.  Return false if a range stays held, because somebody has the lock.
  */
 static bool hold_end_unheard(struct cma_area *area)
 {
 	struct cma_hold *hold = &area->hold;
+	bool stays;
 
 	if (lmm_cma_trylock(area->cma)) {
 		cma_hold_end(area);
@@ -228,8 +229,9 @@ static bool hold_end_unheard(struct cma_area *area)
 	}
 	spin_lock(&hold->lock);
 	hold->unwanted = true;
+	stays = hold->end;
 	spin_unlock(&hold->lock);
-	return false;
+	return !stays;
 }
 
 /* ms until a hold ends; CMA_AHEAD_NEVER if there is none. */
@@ -467,10 +469,10 @@ bool cma_hold_end(struct cma_area *area)
  */
 void cma_ahead_leave(void)
 {
-	unsigned int i, tries;
+	unsigned int i, pauses = 0;
 
 	for (i = 0; i < cma.nr_areas; i++) {
-		for (tries = 0; tries < LEAVE_TRIES && !hold_end_unheard(&cma.areas[i]); tries++)
+		while (!hold_end_unheard(&cma.areas[i]) && pauses++ < LEAVE_PAUSES)
 			usleep_range(1000, 2000);
 	}
 }

@@ -120,11 +120,11 @@ static inline unsigned long lmm_zone_low_mark(const struct zone *zone)
  */
 static inline unsigned long lmm_zone_moment_mark(const struct zone *zone)
 {
-	unsigned long boost = READ_ONCE(zone->watermark_boost);
+	unsigned long pages = READ_ONCE(zone->watermark_boost);
 
 	if (IS_ENABLED(CONFIG_CMA))
-		boost += zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES);
-	return boost;
+		pages += zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES);
+	return pages;
 }
 
 /* lmm_zone_mark() without lmm_zone_moment_mark(), which whoever keeps this mark adds. */
