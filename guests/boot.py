@@ -251,6 +251,8 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
     if not accel.kvm:
         argv.append("--disable-kvm")
         opts += ["-accel", accel.argument]
+    if accel.cpu:
+        opts += ["-cpu", accel.cpu]
     argv += topology(guest)
     # virtme-ng mounts what is read only last, over the folders in it that are not.
     for folder in [*covered(), *guest.rwdirs]:

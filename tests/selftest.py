@@ -18,7 +18,15 @@ from pathlib import Path
 from unittest.mock import patch
 
 from guests import emulator
-from guests.accel import EMULATION, PARALLEL, PARALLEL_EMULATION, SINGLE, Accel, emulated
+from guests.accel import (
+    EMULATED_CPU,
+    EMULATION,
+    PARALLEL,
+    PARALLEL_EMULATION,
+    SINGLE,
+    Accel,
+    emulated,
+)
 from guests.boot import (
     Guest,
     boot,
@@ -364,6 +372,7 @@ def each_emulation_has_its_emulator() -> None:
         for other in (single, parallel):
             assert (f"-accel {other.argument}" in " ".join(argv)) is (accel == other), argv
         assert (parallel.qemu in argv) is (accel.argument != "kvm"), argv
+        assert (f"-cpu {EMULATED_CPU}" in " ".join(argv)) is (accel.argument != "kvm"), argv
     absent = replace(emulator.load(), version="1:0.9.*")
     refused(lambda: emulator.fetched(absent), "1:0.9.* of .* not in the cache; run ")
 
