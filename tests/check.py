@@ -23,8 +23,11 @@ from guests.report import BUILD, RESULTS, ROOT, main_guard, say
 COMMANDS = {
     # The kernel of scenario `refused`.
     "modules": "guests.modules --variants 6.12",
+    # By DKMS the stage deb builds for Debian's own 6.1.
+    "dkms": "tests.dkms 6.12",
     "scenarios": "tests.run --again 3",
     "torture": "tests.torture --check --jobs 1",
+    "dkms-all": "tests.dkms",
     # Hours.
     "soak": "tests.run --soak",
     "torture-long": "tests.torture --seconds 7200",
@@ -40,8 +43,8 @@ ORDER: list[Row] = [
     # No lane may take longer than the scenarios, or a core is idle at the end.
     [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms"]],
 ]
-LONG: list[Row] = [[["ansible"]], [["flavours"]], [["inject"]], [["soak"]], [["torture-long"]],
-                   [["torture-faults"]]]
+LONG: list[Row] = [[["dkms-all"]], [["ansible"]], [["flavours"]], [["inject"]], [["soak"]],
+                   [["torture-long"]], [["torture-faults"]]]
 # Of what a failed test said, shown once more at the end.
 NOTE_LINES = 5
 # Only compute, so what the others leave of the cores is enough.  A guest needs its share: each
