@@ -182,8 +182,10 @@ class Torture:
                  if value and self.setting(file) != value]
         return ", ".join(left)
 
-    def at_work(self, number: int) -> None:
+    def at_work(self, number: int) -> str:
         """Have every policy on and busy for a moment, so that "off" has something to restore.
+
+        Returns the policies that did not come on where they should, or "".
 
         In turn: with settings as after boot, by which every policy acts, while watermarks jump
         above the free pages and back; with those that the steps have left; so that a CPU goes while
@@ -192,7 +194,8 @@ class Torture:
         later.
         """
         if not base.DEBUGFS.exists():
-            return
+            return ""
+        off = ""
         base.write(base.DEBUGFS / "lease", "0", base.REFUSALS)
         if number % 4 != 1:
             self.put_back()
@@ -204,6 +207,7 @@ class Torture:
                 base.write(Path(f"/sys/devices/system/cpu/cpu{self.program.cpus - 1}/online"), "0",
                            base.KERNEL_REFUSALS)
             self.switch_on(self.defaults)
+            off = self.not_on()
             if number % 4 == 0:
                 with steps.memory_short(steps.ROOM):
                     self.work(meanwhile=steps.jump_watermarks)
@@ -224,6 +228,16 @@ class Torture:
             self.write_all(steps.BALANCING)
             self.work("scanned")
         self.watch_counters()
+        return off
+
+    def not_on(self) -> str:
+        """Policies of the program that are not on soon, with their state and reason, or ""."""
+        def states() -> list[str]:
+            return [" ".join(row) for row in oracle.rows("status")
+                    if row[0] in self.program.policies and row[1] != "on"]
+
+        wait_until(REST, lambda: not states())
+        return "; ".join(states())
 
     @staticmethod
     def write_all(settings: Mapping[str, str]) -> None:
@@ -311,8 +325,8 @@ class Torture:
         """The oracle after a phase; `stay`: livemm stays loaded."""
         check, name = self.channel.check, f"phase {number}"
         self.guest.beside.stop()
-        self.at_work(number)
-        good = check(f"{name}: numa knows no process that is gone", self.forgotten())
+        good = check(f"{name}: every policy comes on", self.at_work(number))
+        good &= check(f"{name}: numa knows no process that is gone", self.forgotten())
         # Nobody has a reference to a free page of a pool.
         base.write(steps.HUGE_POOL, self.settings[str(steps.HUGE_POOL)], base.KERNEL_REFUSALS)
         # The policies first: a sysctl that goes back, or a CPU or memory that comes back, has the
