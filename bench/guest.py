@@ -66,6 +66,7 @@ class Plan:
     disks   MiB of disks, all zeros at first, by serial number
     huge    transparent_hugepage on the kernel's command line
     kargs   what else is on it
+    plugin  of the emulator, which then is the later one: its -plugin argument
     allowed console lines that are no fault of the kernel's
     checks  refuse results that say nothing, or put together what belongs together
     """
@@ -82,6 +83,7 @@ class Plan:
     disks: Mapping[str, int] = field(default_factory=dict)
     huge: str = NO_HUGE_PAGES
     kargs: Sequence[str] = ()
+    plugin: str = ""
     allowed: list[str] = field(default_factory=list)
     checks: list[Callable[[Results], None]] = field(default_factory=list)
 
@@ -202,7 +204,8 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
         kargs=[f"transparent_hugepage={plan.huge}", *kargs, *plan.kargs],
         env={"LMM_CPUS": "1"} if late else {},
         rwdirs=[folder],
-        accel=EMULATION if clock else "",
+        accel=EMULATION if clock and not plan.plugin else "",
+        plugin=plan.plugin,
         qemu=[*clock, *disk_args(plan.disks, folder)],
         timeout=timeout,
         allowed=plan.allowed,

@@ -6,11 +6,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench import compare, guest
-from bench.agent import CROSSINGS
+from bench.agent import CROSSINGS, SETTLE_S
 from bench.compare import BASE, Bench, Metric, Part, Task, never_more_paired
 from bench.table import Row
+from guests.command import call
 
 METRIC = "pages over zone->lock a page allocated"
 # The policies that are on in each side, in one boot.  The base comes first and last: how far its
@@ -51,6 +53,9 @@ EXIT = Load("two processes of 96 MiB end", "zoneload", "exit 96")
 FILES = Load("two processes write 64 MiB of private files", "zoneload", "files 64")
 PURGE = Load("a thread purges what two faulted, 192 MiB", "zoneload", "purge 96")
 HOLDS = "holds of zone->lock, 1000 pages"
+OFF_LOADS = (Load("exit", "zoneload", "exit 64"), Load("purge", "zoneload", "purge 64"),
+             Load("pipe", "zoneload", "pipe 64"), Load("files", "zoneload", "files 32"))
+OFF = "longest with interrupts off, instructions"
 # A policy may cost so many times what the base costs.
 WORSE = 1.02
 # Nothing but holes, larger than the guest: each page that is read is a page of new cache.
@@ -355,6 +360,51 @@ def exits(task: Task) -> list[Row]:
     return rows
 
 
+def irqoff_plugin() -> Path:
+    """The plugin of the emulator that counts how long interrupts are off, compiled."""
+    plugin = guest.OUT / "irqoff.so"
+    plugin.parent.mkdir(parents=True, exist_ok=True)
+    call(["gcc", "-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Werror",
+          "-o", plugin, guest.HERE / "irqoff/plugin/plugin.c"])
+    return plugin
+
+
+def irqoff(task: Task) -> list[Row]:
+    """Instructions for which interrupts are off where the allocator or livemm runs."""
+    image = task.image
+    plan = guest.Plan(f"lists-irqoff-{image.name}", image, shift=0, memory="1G")
+    folder = guest.OUT / "guest" / plan.name
+    symbols, out = folder / "symbols", folder / "sides"
+    out.unlink(missing_ok=True)
+    plan.plugin = f"{irqoff_plugin()},symbols={symbols},out={out}"
+    sides = Sides(task, plan, tuple(SIDES))
+    task.load_module(plan)
+    plan.program("program", "symbols", "irqoff", f"symbols {symbols}")
+    for load in OFF_LOADS:
+        plan.program("program", f"warm-up, {load.words}", load.program, load.args)
+    order = (BASE, *SIDES, AGAIN)
+    for number, side in enumerate(order, 1):
+        if side in SIDES:
+            sides.switch(side, side, True)
+        plan.program("program", f"{side} begins", "irqoff", f"{number} 0")
+        for load in OFF_LOADS:
+            plan.program("program", f"{side}, {load.words}", load.program, load.args)
+        # Lists and depots give back meanwhile.
+        plan.program("program", f"{side} ends", "irqoff", f"0 {SETTLE_S:.0f}")
+        if side in SIDES:
+            sides.switch(side, side, False)
+    guest.run(plan, timeout=7200)
+    found: dict[str, guest.Result] = {}
+    for line in out.read_text(encoding="ascii").splitlines():
+        number, longest, begun, first, ended, *sizes = line.split()
+        found[order[int(number) - 1]] = {"longest": int(longest), "sizes": [int(n) for n in sizes],
+                                         "functions": [begun, first, ended]}
+    base = found[BASE]["longest"]
+    return [Row(image.name, ", ".join(load.words for load in OFF_LOADS), OFF, base,
+                found[side]["longest"], base * WORSE if side in SIDES else None, side,
+                {"base": found[BASE], side: found[side]}) for side in order[1:]]
+
+
 BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("busy",), busy, METRIC),
     Part(("slow",), slow, METRIC),
@@ -365,4 +415,5 @@ BENCH = Bench("lists", ("sides",), ("sides",), (
     Part(("cpus",), cpus, METRIC),
     Part(("pageblock",), pageblock, METRIC),
     Part(("exit",), exits, "holds of zone->lock"),
+    Part(("irqoff",), irqoff, "how long interrupts are off"),
 ), quick=("together",))

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from guests.accel import EMULATION, QEMU, SINGLE, Accel, choose, hosts_version
+from guests.accel import EMULATION, QEMU, SINGLE, Accel, choose, emulated, hosts_version
 from guests.command import bound, tail
 from guests.kernels import Image, cache_dir
 from guests.report import BUILD, ROOT, ToolError
@@ -100,6 +100,7 @@ class Guest:
     modroot: Path | None = None  # tree for modprobe; default build/RELEASE/modroot if there
     balloon: bool = False  # takes memory back; the port MONITOR_PORT is QEMU's monitor
     accel: str = ""  # -accel argument for the host's qemu; default KVM if usable, else emulation
+    plugin: str = ""  # -plugin argument; the later emulator then runs the guest, KVM or not
     emulation: str = SINGLE  # where there is no KVM: single, or parallel, a thread for each CPU
     qemu: list[str] = field(default_factory=list)  # more arguments of qemu, such as -icount
     timeout: float = 900.0  # wall seconds until the guest is given up
@@ -253,6 +254,8 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
         opts += ["-accel", accel.argument]
     if accel.cpu:
         opts += ["-cpu", accel.cpu]
+    if guest.plugin:
+        opts += ["-plugin", guest.plugin]
     argv += topology(guest)
     # virtme-ng mounts what is read only last, over the folders in it that are not.
     for folder in [*covered(), *guest.rwdirs]:
@@ -453,7 +456,12 @@ def emulator_aborted(verdict: Verdict) -> bool:
 
 def boot_once(guest: Guest) -> Verdict:
     """Boot the guest once."""
-    accel = Accel(guest.accel, QEMU, hosts_version()) if guest.accel else choose(guest.emulation)
+    if guest.plugin:
+        accel = emulated(guest.emulation)
+    elif guest.accel:
+        accel = Accel(guest.accel, QEMU, hosts_version())
+    else:
+        accel = choose(guest.emulation)
     watch = Watch()
     if not guest.image.vmlinuz.exists():
         raise ToolError(f"{guest.image.vmlinuz}: not there; run `make setup`")
