@@ -375,20 +375,28 @@ static void a_block_does_not_empty_a_list(struct kunit *test)
 
 static void a_raised_list_does_not_go_under_one_hold(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 606, 63), 2016);
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(610, 606, 63), 610);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 606, 63, true), 2016);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(610, 606, 63, true), 610);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(2016, 606, 63, false), 455);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(2016, 300, 63, false), 252);
 	/* A list whose own bound is large goes as without the policy. */
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 8000, 63), 8000);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 8000, 63, true), 8000);
 	/* Limits that no pass has seen. */
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 0, 63), 2016);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 0, 63, true), 2016);
 }
 
-/* The longest hold of a kernel that drains in parts is a refill of 32 batches, 0.58 of 0.79. */
-static void a_list_gives_back_no_longer_than_a_refill(struct kunit *test)
+/*
+ * Instructions for which interrupts were off, stock and with 2,016 pages: 6.1, 6.12, and 7.2, whose
+ * longest hold is a refill.
+ */
+static void a_list_gives_back_no_longer_than_the_kernel(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, lmm_give_batches(false), LMM_DRAIN_BATCHES);
-	KUNIT_EXPECT_LE(test, lmm_give_batches(true) * 79, LMM_DRAIN_BATCHES * 58);
-	KUNIT_EXPECT_GE(test, lmm_give_batches(true), 1);
+	KUNIT_EXPECT_LE(test, lmm_give_pages(606, 63, false) * 764, 2016 * 228);
+	KUNIT_EXPECT_LE(test, lmm_give_pages(606, 63, true) * 954, 2016 * 678);
+	KUNIT_EXPECT_LE(test, lmm_give_pages(606, 63, true) * 790, 2016 * 581);
+	/* The kernel drains a large bound from time to time. */
+	KUNIT_EXPECT_EQ(test, lmm_give_pages(4300, 63, false), 2016);
+	KUNIT_EXPECT_EQ(test, lmm_give_pages(0, 1, false), 4);
 }
 
 static void lists_give_in_proportion(struct kunit *test)
@@ -502,7 +510,7 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(max_is_the_kernels_for_fraction_8),
 	KUNIT_CASE(a_block_does_not_empty_a_list),
 	KUNIT_CASE(a_raised_list_does_not_go_under_one_hold),
-	KUNIT_CASE(a_list_gives_back_no_longer_than_a_refill),
+	KUNIT_CASE(a_list_gives_back_no_longer_than_the_kernel),
 	KUNIT_CASE(lists_give_in_proportion),
 	KUNIT_CASE(a_zone_is_calm_above_its_mark),
 	KUNIT_CASE(random_traces_keep_the_bounds),

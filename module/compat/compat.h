@@ -22,6 +22,9 @@
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define LMM_HAS_PCP_HIGH_MIN
+#define LMM_TUNES_LISTS		1
+#else
+#define LMM_TUNES_LISTS		0
 #endif
 
 /*
@@ -29,6 +32,13 @@
  * Upstream ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit"), 6.7.
  */
 #define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
+
+/*
+ * The drain of a list takes zone->lock with interrupts as they are, and so needs them off, as
+ * whoever takes pcp->lock has them.  Later releases of 6.1 have the change too.
+ * Upstream 574907741599 ("mm/page_alloc: leave IRQs enabled for per-cpu page allocations"), 6.2.
+ */
+#define LMM_DRAIN_NEEDS_IRQS_OFF	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 
 /*
  * A free drains a list in parts of a batch, each under a hold of zone->lock of its own.

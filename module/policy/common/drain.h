@@ -9,10 +9,26 @@
 #include <linux/types.h>
 
 /*
- * Most batches of a list that go back under one hold of zone->lock, as when the kernel drains a
- * list (1 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).
+ * Most batches of a list that go back under one hold of zone->lock, as when a kernel that tunes its
+ * lists drains one (1 << CONFIG_PCP_BATCH_SCALE_MAX; 52166607ecc9, 6.7).
  */
 #define LMM_DRAIN_BATCHES	32
+
+/**
+ * lmm_drain_untuned() - pages that a kernel which does not tune drains under one hold of zone->lock
+ * @def: the kernel's own bound of the list, in pages
+ * @batch: the list's batch, in pages
+ *
+ * The kernel drains a list from its bound down to a batch (3b12e7e97938, 5.14).  A page of a list that
+ * was raised takes about a tenth more instructions (bench/lists.md, "How long interrupts are off").
+ *
+ * Context: any; pure.
+ * Return: pages.
+ */
+static inline int lmm_drain_untuned(int def, int batch)
+{
+	return max(def - def / 4, batch * 4);
+}
 
 /**
  * lmm_drain_limit() - pages to drain after a block of order 1 or more was freed
@@ -33,31 +49,38 @@ static inline int lmm_drain_limit(int count, int have, int batch)
  * @count: pages that the kernel wants to drain
  * @def: the kernel's own bound of the list, in pages
  * @batch: the list's batch, in pages
+ * @tunes: the kernel tunes its lists (LMM_TUNES_LISTS)
  *
- * The kernel empties a list under one hold in the belief that the list is as small as its own
- * bound.  A list that was raised has many times as many pages.
+ * The kernel drains a part of the list, or empties the list, under one hold in the belief that the
+ * list is as small as its own bound.  A list that was raised has many times as many pages.
  *
  * Context: any; pure.
- * Return: @count, but no more than the list has by its own bound, or LMM_DRAIN_BATCHES batches.
+ * Return: @count, but no more than the kernel drains from a list with its own bound.
  */
-static inline int lmm_drain_hold(int count, int def, int batch)
+static inline int lmm_drain_hold(int count, int def, int batch, bool tunes)
 {
-	return min(count, max(def, batch * LMM_DRAIN_BATCHES));
+	return min(count, tunes ? max(def, batch * LMM_DRAIN_BATCHES) :
+				  lmm_drain_untuned(def, batch));
 }
 
 /**
- * lmm_give_batches() - batches that a list gives back under one hold of zone->lock
- * @in_parts: the kernel drains a full list in parts of a batch (LMM_DRAINS_IN_PARTS)
+ * lmm_give_pages() - pages that a list gives back under one hold of zone->lock
+ * @def: the kernel's own bound of the list, in pages
+ * @batch: the list's batch, in pages
+ * @tunes: the kernel tunes its lists (LMM_TUNES_LISTS)
  *
- * Where the kernel drains in parts, its longest hold is a refill of LMM_DRAIN_BATCHES batches,
- * which takes three quarters of the instructions that as many pages take to go back.
+ * Interrupts are off meanwhile, for no longer than in the kernel's own drains and refills.  With
+ * LMM_DRAIN_BATCHES batches they were off for 1.4 times as long on a kernel that tunes, and with a
+ * small bound for 3.2 times as long on another (bench/lists.md, "How long interrupts are off").
  *
  * Context: any; pure.
- * Return: number of batches.
+ * Return: pages.
  */
-static inline int lmm_give_batches(bool in_parts)
+static inline int lmm_give_pages(int def, int batch, bool tunes)
 {
-	return in_parts ? LMM_DRAIN_BATCHES / 2 : LMM_DRAIN_BATCHES;
+	if (tunes)
+		return batch * LMM_DRAIN_BATCHES / 2;
+	return min(lmm_drain_untuned(def, batch), batch * LMM_DRAIN_BATCHES);
 }
 
 #endif /* LIVEMM_POLICY_COMMON_DRAIN_H */

@@ -228,7 +228,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 		return count;
 	/* And lists of a zone that is short: the next such block drains as much again. */
 	if (!READ_ONCE(pcp.limit_exit_drain) || zone_near(zone, zone_pressure(zone)))
-		return lmm_drain_hold(count, list->limits.def, batch);
+		return lmm_drain_hold(count, list->limits.def, batch, LMM_TUNES_LISTS);
 	return lmm_drain_limit(count, pages->count, batch);
 }
 
@@ -326,6 +326,9 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 
 	contention_see(zone, zone_pressure(zone));
 	limit = exit_drain_count(zone, count, pages, list, pindex);
+	/* What a kernel that does not tune drains grows with the bound. */
+	if (!LMM_TUNES_LISTS && lmm_frees(caller) && lmm_pageset_read(pages).high)
+		limit = lmm_drain_hold(limit, list->limits.def, READ_ONCE(pages->batch), false);
 	if (pcp.mode == PCP_MODE_EVENT)
 		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
 	if (limit < count)

@@ -17,6 +17,7 @@
 #include "trace.h"
 #include "lists.h"
 #include "policy/common/drain.h"
+#include "policy/common/drain_call.h"
 #include "policy/common/zones.h"
 
 const char *const pcp_reason_words[PCP_NR_REASONS] = {
@@ -197,21 +198,24 @@ int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int 
 static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pcp_list *list,
 		       int high)
 {
-	unsigned long flags;
 	int before, count;
 
 	if (!lmm_hook_available(LMM_HOOK_DRAIN)) {
 		KCALL(drain_list)(zone, pages);
 		return;
 	}
-	/* The first releases of 6.1 drain with interrupts as they are. */
-	spin_lock_irqsave(&pages->lock, flags);
+	/*
+	 * Interrupts stay on while pages leave the list: whoever frees or allocates in an interrupt
+	 * only tries this lock.
+	 */
+	spin_lock(&pages->lock);
 	before = pages->count;
-	count = min(before - high, READ_ONCE(pages->batch) * lmm_give_batches(LMM_DRAINS_IN_PARTS));
+	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone).high,
+						  READ_ONCE(pages->batch), LMM_TUNES_LISTS));
 	if (count > 0 && !lmm_list_shrink(zone, pages, high))
-		KCALL(drain)(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
+		lmm_drain(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
 	count = before - pages->count;
-	spin_unlock_irqrestore(&pages->lock, flags);
+	spin_unlock(&pages->lock);
 	if (!count)
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);

@@ -8,9 +8,8 @@
  * for a list meanwhile.  This file touches none of the buddy's structures.
  *
  * The drain reads and writes @lists and @count of the struct, and nothing else (6.1 to 7.2).
- * KCALL(drain) calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
+ * lmm_drain() calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
  */
-#include <linux/irqflags.h>
 #include <linux/list_sort.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -19,7 +18,7 @@
 #include <linux/timekeeping.h>
 
 #include "compat/pageset.h"
-#include "hook/kcall.h"
+#include "policy/common/drain_call.h"
 #include "hand.h"
 #include "runs.h"
 
@@ -95,17 +94,10 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 void hand_free(struct zonelock_hand *hand)
 {
 	u64 since = ktime_get_mono_fast_ns();
-	unsigned long flags;
 
 	if (!hand->blocks)
 		return;
-	/*
-	 * The first releases of 6.1 take zone->lock with interrupts as they are: there the caller's
-	 * pcp->lock has them off.
-	 */
-	local_irq_save(flags);
-	KCALL(drain)(hand->zone, hand->pages.count, &hand->pages, 0);
-	local_irq_restore(flags);
+	lmm_drain(hand->zone, hand->pages.count, &hand->pages, 0);
 	hand->blocks = 0;
 	note_irq_off(since);
 }

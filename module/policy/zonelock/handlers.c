@@ -312,9 +312,9 @@ static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, un
  * The other pages go to the buddy.  The kernel would give back a batch under each hold of
  * zone->lock.
  *
- * Pages of one migratetype go, since interrupts are off: the caller may call again.
+ * Pages of one migratetype go, since preemption is off: the caller may call again.
  *
- * Context: under pcp->lock, interrupts off.
+ * Context: under pcp->lock, preemption off.
  * Return: pages that were stored, or went to the buddy as larger blocks; 0 if few are to go.
  */
 int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
@@ -331,7 +331,8 @@ int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int 
 			continue;
 		gone += list_pass_on(zone, type, over, pages);
 		over = min_t(int, pages->count - keep,
-			     batch * lmm_give_batches(LMM_DRAINS_IN_PARTS));
+			     lmm_give_pages(lmm_pageset_default(zone).high, batch,
+					    LMM_TUNES_LISTS));
 		if (over > (int)batch && length_to(&pages->lists[type], batch) == batch)
 			gone += list_drain(zone, type, over, keep, pages);
 	}
