@@ -91,6 +91,12 @@ def percentile(percent: int) -> Callable[[Sequence[float]], float]:
     return lambda values: sorted(values)[max(len(values) * percent // 100 - 1, 0)]
 
 
+def surplus(run: Run) -> float:
+    """Pages that the kernel has given, and zeroed, beyond one for each request."""
+    return float(sum(number for name, number in run["events"].items()
+                     if name.startswith("pgalloc_")) - run["events"].get("numa_hit", 0))
+
+
 LATENCY_METRICS = (
     Metric("mean latency, 10^6 instructions", millions("ns", statistics.fmean), 1.0),
     Metric("p90, 10^6 instructions", millions("ns", percentile(90)), 1.0),
@@ -101,6 +107,8 @@ LATENCY_METRICS = (
            lambda run: float(sum(1 for one in run["allocations"] if one["errno"])), 1.0),
     Metric("pages migrated", events("pgmigrate_success")),
     Metric("migrations that failed", events("pgmigrate_fail")),
+    Metric("pages of blocks beyond the first", surplus),
+    Metric("jobs done, of 10^9 instructions", lambda run: float(run["done"] / run["busy"])),
 )
 
 # Of the allocations of all boots.

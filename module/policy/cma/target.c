@@ -6,13 +6,18 @@
  * memory, the kernel gives CMA memory to movable requests of every order.  Blocks of an order that
  * per-CPU lists do not keep come straight from there.  So the worker asks for such blocks, and
  * splits them.  The kernel takes the smallest free block that suffices.  Where that is part of a
- * range that is kept for an owner, the worker gives the block back, and asks for a larger one: of
- * the largest blocks, those of kept ranges are last (areas.c).
+ * range that is kept for an owner, the worker asks for a larger one: of the largest blocks, those of
+ * kept ranges are last (areas.c).
+ *
+ * The kernel zeroes what it gives (CONFIG_INIT_ON_ALLOC_DEFAULT_ON), 256 times as much as a batch
+ * needs where the larger blocks are refused one after the other.  So the worker first looks at what
+ * the kernel would give.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
+#include <linux/spinlock.h>
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
@@ -62,6 +67,39 @@ static bool target_is_good(const struct zone *zone, struct page *page, unsigned 
 	       !cma_range_is_kept(zone, pfn, 1UL << order);
 }
 
+/*
+ * Would the kernel serve a request of this order, which per-CPU lists do not keep, from CMA memory
+ * that no owner is to get soon?  Looks at the first @most blocks of the smallest order that suffices.
+ * The answer may be old at once, so target_is_good() has the last word.
+ */
+static bool order_is_worth(struct zone *zone, unsigned int order, unsigned int most)
+{
+	unsigned long first[MAX_ASIDE], flags;
+	unsigned int found = 0, i;
+	struct page *page;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	for (i = order; i <= LMM_MAX_ORDER && !found; i++) {
+		list_for_each_entry(page, &zone->free_area[i].free_list[LMM_MIGRATE_CMA],
+				    buddy_list) {
+			first[found++] = page_to_pfn(page);
+			if (found == most)
+				break;
+		}
+	}
+	spin_unlock_irqrestore(&zone->lock, flags);
+	for (i = 0; i < found; i++)
+		if (!cma_range_is_kept(zone, first[i], 1UL << order))
+			return true;
+	return false;
+}
+
+/* Do per-CPU lists keep no blocks of this order? */
+static bool order_is_buddys(unsigned int order)
+{
+	return order > PAGE_ALLOC_COSTLY_ORDER && order != pageblock_order;
+}
+
 /**
  * cma_target_pages() - add pages of order 0 to move to
  * @move: the move
@@ -77,6 +115,8 @@ bool cma_target_pages(struct lmm_move *move, struct zone *zone)
 
 	for (i = 0; i < ARRAY_SIZE(target_orders); i++) {
 		order = target_orders[i];
+		if (order_is_buddys(order) && !order_is_worth(zone, order, 1))
+			continue;
 		page = alloc_pages_node(zone_to_nid(zone), cma_target_gfp(zone), order);
 		if (!page)
 			continue;
@@ -92,13 +132,15 @@ bool cma_target_pages(struct lmm_move *move, struct zone *zone)
 	return false;
 }
 
-/* Add a larger folio to move to, out of at most MAX_ASIDE + 1. */
+/* Add a larger folio to move to, out of at most MAX_ASIDE. */
 static bool folio_try(struct lmm_move *move, struct zone *zone, unsigned int order)
 {
 	struct folio *aside[MAX_ASIDE], *folio = NULL;
 	unsigned int i = 0;
 	bool good = false;
 
+	if (order_is_buddys(order) && !order_is_worth(zone, order, MAX_ASIDE))
+		return false;
 	while (!good && i < MAX_ASIDE) {
 		folio = __folio_alloc(cma_target_gfp(zone), order, zone_to_nid(zone), NULL);
 		if (!folio)
