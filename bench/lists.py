@@ -396,9 +396,9 @@ def irqoff(task: Task) -> list[Row]:
     guest.run(plan, timeout=7200)
     found: dict[str, guest.Result] = {}
     for line in out.read_text(encoding="ascii").splitlines():
-        number, longest, begun, first, ended, *sizes = line.split()
-        found[order[int(number) - 1]] = {"longest": int(longest), "sizes": [int(n) for n in sizes],
-                                         "functions": [begun, first, ended]}
+        which, longest, begun, first, ended, *sizes = line.split()
+        found[order[int(which) - 1]] = {"longest": int(longest), "sizes": [int(n) for n in sizes],
+                                        "functions": [begun, first, ended]}
     base = found[BASE]["longest"]
     return [Row(image.name, ", ".join(load.words for load in OFF_LOADS), OFF, base,
                 found[side]["longest"], base * WORSE if side in SIDES else None, side,

@@ -36,6 +36,8 @@ CHECKPATCH_RELAXED = {
     # It asks whether the lock is contended; nothing is asserted.
     "module/policy/pcp/handlers.c": "USE_LOCKDEP",
     "tests/kmod/": "COMPLEX_MACRO,MACRO_ARG_REUSE,LINE_SPACING,BIT_MACRO",
+    "bench/irqoff/": "MULTISTATEMENT_MACRO_USE_DO_WHILE,MACRO_ARG_REUSE,PREFER_KERNEL_TYPES,"
+                     "BIT_MACRO,CAMELCASE",
     # Programs have neither BIT() nor min_t(), and names that others have given.
     "tests/fuzz/": "CAMELCASE,BIT_MACRO,TRAILING_SEMICOLON,COMPLEX_MACRO,MACRO_ARG_PRECEDENCE",
     "tests/programs/": "VOLATILE,STATIC_CONST_CHAR_ARRAY,QUOTED_WHITESPACE_BEFORE_NEWLINE",

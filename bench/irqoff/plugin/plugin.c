@@ -6,65 +6,20 @@
  * off to the next that begins with interrupts on.  Sections that run a function of the page
  * allocator or of livemm are counted, by the side that a program of the guest has named (mark.c).
  * Arguments: symbols=FILE, a copy of /proc/kallsyms that is read at the first side, and out=FILE.
- *
- * The declarations below are those of QEMU's qemu-plugin.h, version 4 (QEMU 9.2 and 10.0), that
- * are used here: Debian has no package with that file for this version.
  */
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../mark.h"
-
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_plugin_register;
-struct qemu_info;
-
-struct register_descriptor {
-	struct qemu_plugin_register *handle;
-	const char *name;
-	const char *feature;
-};
-
-/* GArray and GByteArray of GLib. */
-struct array {
-	void *data;
-	unsigned int length;
-};
-
-enum { CB_NO_REGS, CB_R_REGS };
-
-typedef uint64_t qemu_plugin_id_t;
-typedef void (*on_cpu)(unsigned int cpu, void *data);
-
-void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id,
-				       void (*call)(qemu_plugin_id_t id, unsigned int cpu));
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   void (*call)(qemu_plugin_id_t id,
-							struct qemu_plugin_tb *tb));
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, on_cpu call, int flags,
-					  void *data);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, on_cpu call, int flags,
-					    void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t number);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t length);
-struct array *qemu_plugin_get_registers(void);
-int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct array *to);
-struct array *g_byte_array_new(void);
-struct array *g_byte_array_set_size(struct array *bytes, unsigned int length);
+#include "qemu.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED int qemu_plugin_version = 4;
-EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
-				 char **argv);
 
 #define CPUS	  64
 #define BUCKETS	  40
@@ -280,7 +235,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		block->at = qemu_plugin_tb_vaddr(tb);
 		block->instructions = count;
 	}
-	/* A callback with a condition has QEMU 10.0.2 run `rep stos` wrongly, with -icount at least. */
+	/* A callback with a condition has QEMU 10.0.2 run `rep stos` wrongly (-icount). */
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, kernel ? kernel_block : user_block,
 					     kernel ? CB_R_REGS : CB_NO_REGS, block);
 	for (number = 0; !kernel && number < count; number++) {
@@ -318,7 +273,8 @@ static void cpu_begins(qemu_plugin_id_t id, unsigned int cpu)
 	}
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
+EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
+				 char **argv)
 {
 	int number;
 

@@ -6,8 +6,8 @@
  * memory, the kernel gives CMA memory to movable requests of every order.  Blocks of an order that
  * per-CPU lists do not keep come straight from there.  So the worker asks for such blocks, and
  * splits them.  The kernel takes the smallest free block that suffices.  Where that is part of a
- * range that is kept for an owner, the worker asks for a larger one: of the largest blocks, those of
- * kept ranges are last (areas.c).
+ * range that is kept for an owner, the worker asks for a larger one: of the largest blocks, those
+ * of kept ranges are last (areas.c).
  *
  * The kernel zeroes what it gives (CONFIG_INIT_ON_ALLOC_DEFAULT_ON), 256 times as much as a batch
  * needs where the larger blocks are refused one after the other.  So the worker first looks at what
@@ -69,8 +69,8 @@ static bool target_is_good(const struct zone *zone, struct page *page, unsigned 
 
 /*
  * Would the kernel serve a request of this order, which per-CPU lists do not keep, from CMA memory
- * that no owner is to get soon?  Looks at the first @most blocks of the smallest order that suffices.
- * The answer may be old at once, so target_is_good() has the last word.
+ * that no owner is to get soon?  Looks at the first @most blocks of the smallest order that
+ * suffices.  The answer may be old at once, so target_is_good() has the last word.
  */
 static bool order_is_worth(struct zone *zone, unsigned int order, unsigned int most)
 {

@@ -19,8 +19,9 @@
  * @def: the kernel's own bound of the list, in pages
  * @batch: the list's batch, in pages
  *
- * The kernel drains a list from its bound down to a batch (3b12e7e97938, 5.14).  A page of a list that
- * was raised takes about a tenth more instructions (bench/lists.md, "How long interrupts are off").
+ * The kernel drains a list from its bound down to a batch (3b12e7e97938, 5.14).  A page of a list
+ * that was raised takes about a tenth more instructions (bench/lists.md, "How long interrupts are
+ * off").
  *
  * Context: any; pure.
  * Return: pages.
