@@ -34,11 +34,13 @@
 #define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
 
 /*
- * The drain of a list takes zone->lock with interrupts as they are, and so needs them off, as
- * whoever takes pcp->lock has them.  Later releases of 6.1 have the change too.
- * Upstream 574907741599 ("mm/page_alloc: leave IRQs enabled for per-cpu page allocations"), 6.2.
+ * An interrupt may wait for pcp->lock (free_unref_page_list()), and the drain of a list takes
+ * zone->lock with interrupts as they are: whoever takes pcp->lock has interrupts off.  Afterwards
+ * interrupts only try the lock.
+ * Upstream 574907741599 ("mm/page_alloc: leave IRQs enabled for per-cpu page allocations"), 6.2 and
+ * 6.1.57.
  */
-#define LMM_DRAIN_NEEDS_IRQS_OFF	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+#define LMM_PCP_LOCK_NEEDS_IRQS_OFF	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 57))
 
 /*
  * A free drains a list in parts of a batch, each under a hold of zone->lock of its own.

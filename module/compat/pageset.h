@@ -12,6 +12,7 @@
 #define LIVEMM_COMPAT_PAGESET_H
 
 #include <linux/atomic.h>
+#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -174,6 +175,33 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 	if (bound.high && tuned)
 		pcp->high = clamp(tuned, bound.low, bound.high);
 #endif
+}
+
+/**
+ * lmm_pageset_irqs_off() - before pcp->lock is taken, as this kernel takes the lock
+ *
+ * Context: any.
+ * Return: for lmm_pageset_irqs_back().
+ */
+static inline unsigned long lmm_pageset_irqs_off(void)
+{
+	unsigned long flags = 0;
+
+	if (LMM_PCP_LOCK_NEEDS_IRQS_OFF)
+		local_irq_save(flags);
+	return flags;
+}
+
+/**
+ * lmm_pageset_irqs_back() - after pcp->lock was released
+ * @flags: result of lmm_pageset_irqs_off()
+ *
+ * Context: any.
+ */
+static inline void lmm_pageset_irqs_back(unsigned long flags)
+{
+	if (LMM_PCP_LOCK_NEEDS_IRQS_OFF)
+		local_irq_restore(flags);
 }
 
 /**

@@ -452,8 +452,9 @@ static int area_add(struct cma *kernel_area, void *unused)
  * @pfn: first page frame number
  * @count: number of pages
  *
- * The caller has just allocated the pages, so an owner that has them is about to report the
- * release.  After the kernel has cleared the bitmap, the report is some hundred instructions away.
+ * The caller has just allocated the pages, or has seen them free: an owner that has them is about
+ * to report the release, or is just taking them.  After the kernel has cleared the bitmap, the
+ * report is some hundred instructions away.
  *
  * Context: process.
  * Return: true if so.

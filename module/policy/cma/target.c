@@ -14,6 +14,7 @@
  * the kernel would give.
  */
 #include <linux/gfp.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
@@ -68,28 +69,43 @@ static bool target_is_good(const struct zone *zone, struct page *page, unsigned 
 }
 
 /*
- * Would the kernel serve a request of this order, which per-CPU lists do not keep, from CMA memory
- * that no owner is to get soon?  Looks at the first @most blocks of the smallest order that
- * suffices.  The answer may be old at once, so target_is_good() has the last word.
+ * The blocks of @order, at most @most, that the kernel would give next out of free CMA memory in
+ * blocks of order @from: a larger block is split, and its parts come one after the other.
+ */
+static unsigned int blocks_next(struct zone *zone, unsigned int from, unsigned int order,
+				unsigned int most, unsigned long *pfns)
+{
+	unsigned int found = 0;
+	unsigned long pfn, end;
+	struct page *page;
+
+	lockdep_assert_held(&zone->lock);
+	list_for_each_entry(page, &zone->free_area[from].free_list[LMM_MIGRATE_CMA], buddy_list) {
+		end = page_to_pfn(page) + (1UL << from);
+		for (pfn = page_to_pfn(page); pfn < end && found < most; pfn += 1UL << order)
+			pfns[found++] = pfn;
+		if (found == most)
+			break;
+	}
+	return found;
+}
+
+/*
+ * Would one of the next @most requests of this order, which per-CPU lists do not keep, be served
+ * from CMA memory that no owner is to get soon?  The answer may be old at once, so target_is_good()
+ * has the last word.
  */
 static bool order_is_worth(struct zone *zone, unsigned int order, unsigned int most)
 {
-	unsigned long first[MAX_ASIDE], flags;
+	unsigned long pfns[MAX_ASIDE], flags;
 	unsigned int found = 0, i;
-	struct page *page;
 
 	spin_lock_irqsave(&zone->lock, flags);
-	for (i = order; i <= LMM_MAX_ORDER && !found; i++) {
-		list_for_each_entry(page, &zone->free_area[i].free_list[LMM_MIGRATE_CMA],
-				    buddy_list) {
-			first[found++] = page_to_pfn(page);
-			if (found == most)
-				break;
-		}
-	}
+	for (i = order; i <= LMM_MAX_ORDER && found < most; i++)
+		found += blocks_next(zone, i, order, most - found, &pfns[found]);
 	spin_unlock_irqrestore(&zone->lock, flags);
 	for (i = 0; i < found; i++)
-		if (!cma_range_is_kept(zone, first[i], 1UL << order))
+		if (!cma_range_is_kept(zone, pfns[i], 1UL << order))
 			return true;
 	return false;
 }

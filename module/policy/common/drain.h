@@ -50,18 +50,17 @@ static inline int lmm_drain_limit(int count, int have, int batch)
  * @count: pages that the kernel wants to drain
  * @def: the kernel's own bound of the list, in pages
  * @batch: the list's batch, in pages
- * @tunes: the kernel tunes its lists (LMM_TUNES_LISTS)
  *
- * The kernel drains a part of the list, or empties the list, under one hold in the belief that the
- * list is as small as its own bound.  A list that was raised has many times as many pages.
+ * A kernel that does not tune drains a part of the list, or empties the list, under one hold in the
+ * belief that the list is as small as its own bound.  A list that was raised has many times as many
+ * pages.
  *
  * Context: any; pure.
  * Return: @count, but no more than the kernel drains from a list with its own bound.
  */
-static inline int lmm_drain_hold(int count, int def, int batch, bool tunes)
+static inline int lmm_drain_hold(int count, int def, int batch)
 {
-	return min(count, tunes ? max(def, batch * LMM_DRAIN_BATCHES) :
-				  lmm_drain_untuned(def, batch));
+	return min(count, lmm_drain_untuned(def, batch));
 }
 
 /**

@@ -212,6 +212,19 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 }
 
 /*
+ * What a kernel that does not tune drains under one hold of zone->lock grows with the list: a list
+ * that was raised goes in parts.
+ */
+static int hold_count(int count, const struct per_cpu_pages *pages, const struct pcp_list *list)
+{
+	int batch = READ_ONCE(pages->batch), def = list->limits.def;
+
+	if (!list->limits.max || pages->count <= def + batch)
+		return count;
+	return lmm_drain_hold(count, def, batch);
+}
+
+/*
  * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7), freeing one block of
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
  * list.  Draining one batch, with these blocks first, also keeps few of them.
@@ -228,7 +241,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 		return count;
 	/* And lists of a zone that is short: the next such block drains as much again. */
 	if (!READ_ONCE(pcp.limit_exit_drain) || zone_near(zone, zone_pressure(zone)))
-		return lmm_drain_hold(count, list->limits.def, batch, LMM_TUNES_LISTS);
+		return hold_count(count, pages, list);
 	return lmm_drain_limit(count, pages->count, batch);
 }
 
@@ -326,9 +339,9 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 
 	contention_see(zone, zone_pressure(zone));
 	limit = exit_drain_count(zone, count, pages, list, pindex);
-	/* What a kernel that does not tune drains grows with the bound. */
-	if (!LMM_TUNES_LISTS && lmm_frees(caller) && lmm_pageset_read(pages).high)
-		limit = lmm_drain_hold(limit, list->limits.def, READ_ONCE(pages->batch), false);
+	if (!LMM_TUNES_LISTS && lmm_frees(caller) && lmm_pageset_read(pages).high &&
+	    !READ_ONCE(*pcp.high_fraction))
+		limit = hold_count(limit, pages, list);
 	if (pcp.mode == PCP_MODE_EVENT)
 		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
 	if (limit < count)

@@ -17,7 +17,6 @@
 #include "trace.h"
 #include "lists.h"
 #include "policy/common/drain.h"
-#include "policy/common/drain_call.h"
 #include "policy/common/zones.h"
 
 const char *const pcp_reason_words[PCP_NR_REASONS] = {
@@ -198,24 +197,23 @@ int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int 
 static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pcp_list *list,
 		       int high)
 {
+	unsigned long flags;
 	int before, count;
 
 	if (!lmm_hook_available(LMM_HOOK_DRAIN)) {
 		KCALL(drain_list)(zone, pages);
 		return;
 	}
-	/*
-	 * Interrupts stay on while pages leave the list: whoever frees or allocates in an interrupt
-	 * only tries this lock.
-	 */
+	flags = lmm_pageset_irqs_off();
 	spin_lock(&pages->lock);
 	before = pages->count;
 	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone).high,
 						  READ_ONCE(pages->batch), LMM_TUNES_LISTS));
 	if (count > 0 && !lmm_list_shrink(zone, pages, high))
-		lmm_drain(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
+		KCALL(drain)(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
 	count = before - pages->count;
 	spin_unlock(&pages->lock);
+	lmm_pageset_irqs_back(flags);
 	if (!count)
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);

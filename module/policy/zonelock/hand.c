@@ -8,8 +8,9 @@
  * for a list meanwhile.  This file touches none of the buddy's structures.
  *
  * The drain reads and writes @lists and @count of the struct, and nothing else (6.1 to 7.2).
- * lmm_drain() calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
+ * KCALL(drain) calls the drain behind its ftrace site, so that no wrapper keeps a page of it.
  */
+#include <linux/irqflags.h>
 #include <linux/list_sort.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -18,7 +19,7 @@
 #include <linux/timekeeping.h>
 
 #include "compat/pageset.h"
-#include "policy/common/drain_call.h"
+#include "hook/kcall.h"
 #include "hand.h"
 #include "runs.h"
 
@@ -93,13 +94,18 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
  */
 void hand_free(struct zonelock_hand *hand)
 {
-	u64 since = ktime_get_mono_fast_ns();
+	unsigned long flags;
+	u64 since;
 
 	if (!hand->blocks)
 		return;
-	lmm_drain(hand->zone, hand->pages.count, &hand->pages, 0);
-	hand->blocks = 0;
+	/* Whether or not the drain does the same, so that no interrupt counts. */
+	local_irq_save(flags);
+	since = ktime_get_mono_fast_ns();
+	KCALL(drain)(hand->zone, hand->pages.count, &hand->pages, 0);
 	note_irq_off(since);
+	local_irq_restore(flags);
+	hand->blocks = 0;
 }
 
 /**

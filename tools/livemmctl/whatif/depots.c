@@ -149,7 +149,8 @@ int depot_shrink(struct model *model, struct zone *zone, struct list *list, int 
 
 	if (!zone->depot.nr_shards || over <= list->batch)
 		return 0;
-	return drain_joined(model, zone, list, min(over, list->batch << SCALE_MAX), keep);
+	over = min(over, lmm_give_pages(list->limits.def, list->batch, model->tunes));
+	return drain_joined(model, zone, list, over, keep);
 }
 
 /* A free has filled the list: pages that need not be drained any more. */

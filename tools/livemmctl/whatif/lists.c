@@ -241,12 +241,24 @@ static void grow(struct model *model, struct zone *zone, struct list *list,
 	model->result->grown++;
 }
 
-/* A free has filled the list: free_drain_count() of pcp/handlers.c. */
+/* hold_count() of pcp/handlers.c. */
+static int hold_count(const struct list *list, int pages)
+{
+	int batch = list->batch, def = list->limits.def;
+
+	if (!list->limits.max || list->count <= def + batch)
+		return pages;
+	return lmm_drain_hold(pages, def, batch);
+}
+
+/* A free has filled the list: drain_decide() of pcp/handlers.c. */
 static void drain_full(struct model *model, struct zone *zone, struct list *list, int high)
 {
 	int pages = nr_free(model, list, high);
 	bool full = list->count >= bound(model, zone, list);
 
+	if (!model->tunes && model->config->enabled)
+		pages = hold_count(list, pages);
 	/* Beside kswapd: part_drain_count(). */
 	if (by_policy(model, list) && !full && !is_near(model, zone))
 		return;
@@ -323,7 +335,7 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 		   !is_near(model, zone)) {
 		pages = lmm_drain_limit(pages, list->count, list->batch);
 	} else if (model->config->enabled) {
-		pages = lmm_drain_hold(pages, list->limits.def, list->batch);
+		pages = hold_count(list, pages);
 	}
 	pages -= depot_exit(model, zone, list, pages);
 	if (pages > 0)
@@ -344,7 +356,8 @@ static long excess_drain(struct model *model, struct zone *zone, struct list *li
 	long before = list->count;
 
 	while (list->count > high)
-		shrink(model, zone, list, high, list->batch << SCALE_MAX);
+		shrink(model, zone, list, high,
+		       lmm_give_pages(list->limits.def, list->batch, model->tunes));
 	model->result->excess_pages += before - list->count;
 	return before - list->count;
 }
