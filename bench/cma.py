@@ -93,8 +93,7 @@ def percentile(percent: int) -> Callable[[Sequence[float]], float]:
 
 def surplus(run: Run) -> float:
     """Pages that the kernel has given, and zeroed, beyond one for each request."""
-    return float(sum(number for name, number in run["events"].items()
-                     if name.startswith("pgalloc_")) - run["events"].get("numa_hit", 0))
+    return events("pgalloc_")(run) - events("numa_hit")(run)
 
 
 LATENCY_METRICS = (

@@ -204,7 +204,7 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
         kargs=[f"transparent_hugepage={plan.huge}", *kargs, *plan.kargs],
         env={"LMM_CPUS": "1"} if late else {},
         rwdirs=[folder],
-        accel=EMULATION if clock and not plan.plugin else "",
+        accel=EMULATION if clock else "",
         plugin=plan.plugin,
         qemu=[*clock, *disk_args(plan.disks, folder)],
         timeout=timeout,

@@ -100,7 +100,7 @@ class Guest:
     modroot: Path | None = None  # tree for modprobe; default build/RELEASE/modroot if there
     balloon: bool = False  # takes memory back; the port MONITOR_PORT is QEMU's monitor
     accel: str = ""  # -accel argument for the host's qemu; default KVM if usable, else emulation
-    plugin: str = ""  # -plugin argument; the later emulator then runs the guest, KVM or not
+    plugin: str = ""  # -plugin argument; the later emulator runs the guest then, whatever `accel`
     emulation: str = SINGLE  # where there is no KVM: single, or parallel, a thread for each CPU
     qemu: list[str] = field(default_factory=list)  # more arguments of qemu, such as -icount
     timeout: float = 900.0  # wall seconds until the guest is given up

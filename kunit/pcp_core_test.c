@@ -375,11 +375,16 @@ static void a_block_does_not_empty_a_list(struct kunit *test)
 
 static void a_raised_list_does_not_go_under_one_hold(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(2016, 606, 63), 455);
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(400, 606, 63), 400);
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(2016, 300, 63), 252);
-	/* A list whose own bound is large goes as without the policy. */
-	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 8000, 63), 6000);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(2016, 31000, 606, 63), 455);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(400, 31000, 606, 63), 400);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(2016, 31000, 300, 63), 252);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 31000, 8000, 63), 6000);
+	/* A list with its own bound goes as without the policy. */
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(543, 606, 606, 63), 543);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(669, 669, 606, 63), 669);
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(670, 670, 606, 63), 455);
+	/* Limits that no pass has seen. */
+	KUNIT_EXPECT_EQ(test, lmm_drain_hold(31000, 31000, 0, 63), 31000);
 }
 
 /*

@@ -20,12 +20,7 @@
  * pcp->high was set once from zone->pageset_high.
  * Upstream 90b41691b988 ("mm: add framework for PCP high auto-tuning"), 6.7.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-#define LMM_HAS_PCP_HIGH_MIN
-#define LMM_TUNES_LISTS		1
-#else
-#define LMM_TUNES_LISTS		0
-#endif
+#define LMM_TUNES_LISTS		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0))
 
 /*
  * Freeing one block of order 1 to 3 in a burst of frees empties the whole list.

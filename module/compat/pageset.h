@@ -3,7 +3,7 @@
  * pageset.h - the bound of a per-CPU page list, on every kernel
  *
  * A list's bound is pcp->high (up to 6.6), or lies between pcp->high_min and pcp->high_max
- * (LMM_HAS_PCP_HIGH_MIN).  struct zone has the kernel's own value.  The kernel rewrites the list's
+ * (LMM_TUNES_LISTS).  struct zone has the kernel's own value.  The kernel rewrites the list's
  * fields with plain stores under pcp_batch_high_lock; zero means that the list is disabled (memory
  * offlining, boot).  Every write here is a compare-and-exchange, so a store of the kernel wins,
  * whether the store comes first or last.
@@ -41,7 +41,7 @@ struct lmm_pageset_bound {
  */
 static inline struct lmm_pageset_bound lmm_pageset_default(struct zone *zone)
 {
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	return (struct lmm_pageset_bound){
 		.low = READ_ONCE(zone->pageset_high_min),
 		.high = READ_ONCE(zone->pageset_high_max),
@@ -63,7 +63,7 @@ static inline struct lmm_pageset_bound lmm_pageset_default(struct zone *zone)
 static inline struct lmm_pageset_bound
 lmm_pageset_read(struct per_cpu_pages *pcp)
 {
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	return (struct lmm_pageset_bound){
 		.low = READ_ONCE(pcp->high_min),
 		.high = READ_ONCE(pcp->high_max),
@@ -94,7 +94,7 @@ static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, struct lmm_pagese
 {
 	if (!seen.high || !want.high)
 		return false;
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	if (!seen.low)
 		return false;
 	if (want.high >= seen.high) {
@@ -131,7 +131,7 @@ static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, struct lmm_pagese
 static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp, struct lmm_pageset_bound ours,
 				       struct lmm_pageset_bound def)
 {
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	bool low = cmpxchg(&pcp->high_min, ours.low, def.low) == ours.low;
 	bool high = cmpxchg(&pcp->high_max, ours.high, def.high) == ours.high;
 
@@ -150,7 +150,7 @@ static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp, struct lmm_pag
  */
 static inline int lmm_pageset_tuned(struct per_cpu_pages *pcp)
 {
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	return READ_ONCE(pcp->high);
 #else
 	return 0;
@@ -168,7 +168,7 @@ static inline int lmm_pageset_tuned(struct per_cpu_pages *pcp)
  */
 static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 {
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	struct lmm_pageset_bound bound = lmm_pageset_read(pcp);
 
 	lockdep_assert_held(&pcp->lock);
@@ -221,7 +221,7 @@ static inline void lmm_pageset_irqs_back(unsigned long flags)
  */
 static inline void lmm_pageset_filled(const struct zone *zone, struct per_cpu_pages *pcp, int pages)
 {
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 	if (!test_bit(ZONE_BELOW_HIGH, &zone->flags))
 		lmm_pageset_retune(pcp, pcp->high + pages);
 	pcp->alloc_factor = 0;

@@ -9,9 +9,9 @@
  * range that is kept for an owner, the worker asks for a larger one: of the largest blocks, those
  * of kept ranges are last (areas.c).
  *
- * The kernel zeroes what it gives (CONFIG_INIT_ON_ALLOC_DEFAULT_ON), 256 times as much as a batch
- * needs where the larger blocks are refused one after the other.  So the worker first looks at what
- * the kernel would give.
+ * The kernel zeroes what it gives (CONFIG_INIT_ON_ALLOC_DEFAULT_ON): 1,504 pages where blocks of
+ * orders 5, 6, 7, 8 and 10 are refused one after the other.  So the worker first looks at what the
+ * kernel would give.
  */
 #include <linux/gfp.h>
 #include <linux/lockdep.h>
@@ -91,15 +91,17 @@ static unsigned int blocks_next(struct zone *zone, unsigned int from, unsigned i
 }
 
 /*
- * Would one of the next @most requests of this order, which per-CPU lists do not keep, be served
- * from CMA memory that no owner is to get soon?  The answer may be old at once, so target_is_good()
- * has the last word.
+ * Would one of the next @most requests of this order be served from CMA memory that no owner is to
+ * get soon?  For an order that per-CPU lists keep, the answer is yes: the lists serve first.  The
+ * answer may be old at once, so target_is_good() has the last word.
  */
 static bool order_is_worth(struct zone *zone, unsigned int order, unsigned int most)
 {
 	unsigned long pfns[MAX_ASIDE], flags;
 	unsigned int found = 0, i;
 
+	if (order <= PAGE_ALLOC_COSTLY_ORDER || order == pageblock_order)
+		return true;
 	spin_lock_irqsave(&zone->lock, flags);
 	for (i = order; i <= LMM_MAX_ORDER && found < most; i++)
 		found += blocks_next(zone, i, order, most - found, &pfns[found]);
@@ -108,12 +110,6 @@ static bool order_is_worth(struct zone *zone, unsigned int order, unsigned int m
 		if (!cma_range_is_kept(zone, pfns[i], 1UL << order))
 			return true;
 	return false;
-}
-
-/* Do per-CPU lists keep no blocks of this order? */
-static bool order_is_buddys(unsigned int order)
-{
-	return order > PAGE_ALLOC_COSTLY_ORDER && order != pageblock_order;
 }
 
 /**
@@ -131,7 +127,7 @@ bool cma_target_pages(struct lmm_move *move, struct zone *zone)
 
 	for (i = 0; i < ARRAY_SIZE(target_orders); i++) {
 		order = target_orders[i];
-		if (order_is_buddys(order) && !order_is_worth(zone, order, 1))
+		if (!order_is_worth(zone, order, 1))
 			continue;
 		page = alloc_pages_node(zone_to_nid(zone), cma_target_gfp(zone), order);
 		if (!page)
@@ -155,7 +151,7 @@ static bool folio_try(struct lmm_move *move, struct zone *zone, unsigned int ord
 	unsigned int i = 0;
 	bool good = false;
 
-	if (order_is_buddys(order) && !order_is_worth(zone, order, MAX_ASIDE))
+	if (!order_is_worth(zone, order, MAX_ASIDE))
 		return false;
 	while (!good && i < MAX_ASIDE) {
 		folio = __folio_alloc(cma_target_gfp(zone), order, zone_to_nid(zone), NULL);

@@ -43,7 +43,7 @@
 	LMM_LAYOUT(zone, name)
 
 /* Where the kernel keeps the bound of a list: what lmm_pageset_read() and its like read. */
-#ifdef LMM_HAS_PCP_HIGH_MIN
+#if LMM_TUNES_LISTS
 #define LMM_LIST_BOUND_LAYOUTS						\
 	LMM_LAYOUT(per_cpu_pages, high_min),				\
 	LMM_LAYOUT(per_cpu_pages, high_max),				\

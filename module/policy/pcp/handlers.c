@@ -212,19 +212,6 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 }
 
 /*
- * What a kernel that does not tune drains under one hold of zone->lock grows with the list: a list
- * that was raised goes in parts.
- */
-static int hold_count(int count, const struct per_cpu_pages *pages, const struct pcp_list *list)
-{
-	int batch = READ_ONCE(pages->batch), def = list->limits.def;
-
-	if (!list->limits.max || pages->count <= def + batch)
-		return count;
-	return lmm_drain_hold(count, def, batch);
-}
-
-/*
  * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7), freeing one block of
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
  * list.  Draining one batch, with these blocks first, also keeps few of them.
@@ -232,8 +219,6 @@ static int hold_count(int count, const struct per_cpu_pages *pages, const struct
 static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
 			    const struct pcp_list *list, int pindex)
 {
-	int batch = READ_ONCE(pages->batch);
-
 	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES || READ_ONCE(*pcp.high_fraction))
 		return count;
 	/* The kernel wants disabled lists to be empty. */
@@ -241,8 +226,22 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 		return count;
 	/* And lists of a zone that is short: the next such block drains as much again. */
 	if (!READ_ONCE(pcp.limit_exit_drain) || zone_near(zone, zone_pressure(zone)))
-		return hold_count(count, pages, list);
-	return lmm_drain_limit(count, pages->count, batch);
+		return count;
+	return lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+}
+
+/*
+ * What a kernel that does not tune drains under one hold of zone->lock grows with the list, so a
+ * list that was raised goes in parts.  Only a free may leave pages behind, and only in a list that
+ * the kernel has not disabled.
+ */
+static int hold_count(int count, struct per_cpu_pages *pages, const struct pcp_list *list,
+		      bool frees)
+{
+	if (LMM_TUNES_LISTS || !frees || READ_ONCE(*pcp.high_fraction) ||
+	    !lmm_pageset_read(pages).high)
+		return count;
+	return lmm_drain_hold(count, pages->count, list->limits.def, READ_ONCE(pages->batch));
 }
 
 /*
@@ -335,15 +334,15 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pages *pages,
 				 struct pcp_list *list, int pindex, unsigned long caller)
 {
+	bool frees = lmm_frees(caller);
 	int limit;
 
 	contention_see(zone, zone_pressure(zone));
 	limit = exit_drain_count(zone, count, pages, list, pindex);
-	if (!LMM_TUNES_LISTS && lmm_frees(caller) && lmm_pageset_read(pages).high &&
-	    !READ_ONCE(*pcp.high_fraction))
-		limit = hold_count(limit, pages, list);
+	/* Only a free begins with the list of a larger block. */
+	limit = hold_count(limit, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
 	if (pcp.mode == PCP_MODE_EVENT)
-		limit = free_drain_count(zone, pages, list, limit, pindex, lmm_frees(caller));
+		limit = free_drain_count(zone, pages, list, limit, pindex, frees);
 	if (limit < count)
 		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
 	return limit;

@@ -204,6 +204,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 		KCALL(drain_list)(zone, pages);
 		return;
 	}
+	/* Interrupts stay on, but in the kernel's drain. */
 	flags = lmm_pageset_irqs_off();
 	spin_lock(&pages->lock);
 	before = pages->count;

@@ -241,16 +241,6 @@ static void grow(struct model *model, struct zone *zone, struct list *list,
 	model->result->grown++;
 }
 
-/* hold_count() of pcp/handlers.c. */
-static int hold_count(const struct list *list, int pages)
-{
-	int batch = list->batch, def = list->limits.def;
-
-	if (!list->limits.max || list->count <= def + batch)
-		return pages;
-	return lmm_drain_hold(pages, def, batch);
-}
-
 /* A free has filled the list: drain_decide() of pcp/handlers.c. */
 static void drain_full(struct model *model, struct zone *zone, struct list *list, int high)
 {
@@ -258,7 +248,7 @@ static void drain_full(struct model *model, struct zone *zone, struct list *list
 	bool full = list->count >= bound(model, zone, list);
 
 	if (!model->tunes && model->config->enabled)
-		pages = hold_count(list, pages);
+		pages = lmm_drain_hold(pages, list->count, list->limits.def, list->batch);
 	/* Beside kswapd: part_drain_count(). */
 	if (by_policy(model, list) && !full && !is_near(model, zone))
 		return;
@@ -335,7 +325,7 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 		   !is_near(model, zone)) {
 		pages = lmm_drain_limit(pages, list->count, list->batch);
 	} else if (model->config->enabled) {
-		pages = hold_count(list, pages);
+		pages = lmm_drain_hold(pages, list->count, list->limits.def, list->batch);
 	}
 	pages -= depot_exit(model, zone, list, pages);
 	if (pages > 0)
