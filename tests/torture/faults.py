@@ -107,9 +107,9 @@ FAULTS: dict[str, Fault] = {
         (("\t.mm_exit = numa_on_mm_exit,\n", ""),), "debug", nodes=2),
     "lock_kept": Fault(
         "the lock of a list is not released when the list was filled", HANDLERS,
-        (("\t\tlist_top_up(zone, pages, kind);\n\tspin_unlock(&pages->lock);\n",
-          "\t\tlist_top_up(zone, pages, kind);\n\telse\n"
-          "\t\tspin_unlock(&pages->lock);\n"),), "6.12"),
+        (("\t\t\tlist_top_up(zone, pages, kind);\n\t\tspin_unlock(&pages->lock);\n",
+          "\t\t\tlist_top_up(zone, pages, kind);\n\t\telse\n"
+          "\t\t\tspin_unlock(&pages->lock);\n"),), "6.12"),
     "lease_forgets": Fault(
         "the end of the lease switches nothing off", "module/control/lease.c",
         (("lmm_policies_cut(LMM_ALL_POLICIES);", ";"),)),
