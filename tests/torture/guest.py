@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.torture import base, oracle, program, steps, steps_trace
 
 # Guest seconds after which a step is stuck.  A transition of a livepatch under load takes longest.
-LIMIT = 300
+LIMIT = 900
 # Guest seconds until policies that were switched off have put everything back.
 REST = 120
 # Guest seconds until the last user of an address space has gone.
@@ -78,8 +78,11 @@ class Worker(threading.Thread):
         step = self.now
         if step is None or time.monotonic() - self.since < LIMIT:
             return ""
+        # The stacks of what the CPUs run go to the console.
+        base.write(Path("/proc/sysrq-trigger"), "l", base.KERNEL_REFUSALS)
         where = oracle.kernel_stack(Path(f"/proc/self/task/{self.native_id}"))
-        return f"{step}: not done after {LIMIT} s: {where} {oracle.stuck_tasks()}"
+        return (f"{step}: not done after {LIMIT} s: {where}; in uninterruptible sleep: "
+                f"{oracle.stuck_tasks()}; in the way of a livepatch: {oracle.unswitched()}")
 
 
 def wait_until(seconds: float, ready: Callable[[], bool]) -> bool:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.torture.base import DEBUGFS
+from tests.torture.base import DEBUGFS, LIVEPATCHES
 
 CHECK = Path("/sys/module/lmm_oracle/parameters/check")
 LOSE = CHECK.with_name("lose")
@@ -135,17 +136,36 @@ def kernel_stack(task: Path) -> str:
     return " < ".join(frame.split("+")[0].split("] ")[-1] for frame in frames if frame)[:400]
 
 
-def stuck_tasks() -> dict[str, str]:
-    """Tasks in uninterruptible sleep: name and process number -> where they are."""
-    found = {}
-    for task in Path("/proc").glob("[0-9]*"):
-        try:
+def threads() -> Iterator[tuple[str, str, Path]]:
+    """All threads: name and number, state, folder."""
+    for task in Path("/proc").glob("[0-9]*/task/[0-9]*"):
+        # A thread may be gone at any moment.
+        with contextlib.suppress(OSError):
             name, _, rest = (task / "stat").read_text(encoding="ascii").rpartition(")")
-        except OSError:
-            continue
-        if rest.split()[0] == "D":
-            found[f"{name.partition('(')[2]} {task.name}"] = kernel_stack(task)
-    return found
+            yield f"{name.partition('(')[2]} {task.name}", rest.split()[0], task
+
+
+def stuck_tasks() -> dict[str, str]:
+    """Threads in uninterruptible sleep: name and number -> where they are."""
+    return {name: kernel_stack(task) for name, state, task in threads() if state == "D"}
+
+
+def patch_state(task: Path) -> str:
+    """What a livepatch's transition has made of a thread, "" where the thread is gone."""
+    try:
+        return (task / "patch_state").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def unswitched() -> dict[str, str]:
+    """Threads that a livepatch's transition waits for: name, number, state -> where they are."""
+    goals = {(patch / "enabled").read_text(encoding="ascii").strip()
+             for patch in LIVEPATCHES.glob("*")
+             if (patch / "transition").read_text(encoding="ascii").strip() == "1"}
+    # At most one livepatch at a time is in transition.
+    return {f"{name} {state}": kernel_stack(task) for name, state, task in threads()
+            if goals and patch_state(task) not in {"", *goals}}
 
 
 def leaks() -> str:
