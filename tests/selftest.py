@@ -228,6 +228,7 @@ def checks_of_what_is_not_there_fail() -> Iterator[str]:
     """A check of a file that cannot be read, or by a command that there is not, fails."""
     for text, good in (('same x "$(lists_changed)" ""', False), ("none_armed", False),
                        ("refute x no_such_command", False), ("refute x /dev/null", False),
+                       ("refute x grep x no_such_file", False),
                        ("refute x true", False), ("refute x false", True)):
         verdict = Verdict("x")
         with tempfile.TemporaryDirectory() as folder:

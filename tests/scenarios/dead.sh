@@ -27,8 +27,8 @@ honest() {
 # The livepatch with the wrapper of drain is disabled from outside.
 withdrawn() {
 	need livepatch_off livemm_klp_lists
-	need wait_for 60 patches_quiet
-	check "pcp stands by" wait_for 30 policy_is pcp standby
+	need klp_wait patches_quiet
+	check "pcp stands by" klp_wait policy_is pcp standby
 }
 
 # Armed rows that the kernel calls by way of ftrace; a kprobe at the entry of a function is one.
@@ -77,7 +77,7 @@ honest "after zonelock"
 
 check "pcp goes off" write_to "$LMM_DBG/pcp/enabled" 0
 check "zonelock goes off" write_to "$LMM_DBG/zonelock/enabled" 0
-need wait_for 60 settled
+need klp_wait settled
 check "off and on puts it right" write_to "$LMM_DBG/pcp/enabled" 1
 check "pcp is on" policy_is pcp on
 check "with its hook" hook_is drain armed
@@ -90,7 +90,7 @@ for policy in pcp zonelock pageblock; do
 done
 for patch in $(patches); do
 	need livepatch_off "$patch"
-	need wait_for 60 patches_quiet
+	need klp_wait patches_quiet
 	sleep 2
 	honest "$patch disabled"
 	check "$patch disabled: somebody stands by" tells status '^[a-z]+ +standby '
@@ -101,14 +101,14 @@ for patch in $(patches); do
 		patch == "livemm_klp_" of { print }' "$LMM_DBG/hooks")" ""
 	note "$patch disabled: $(grep -E ' (standby|on) ' "$LMM_DBG/status" | tr -s ' ' | tr '\n' ';')"
 	need all_off
-	need wait_for 60 settled
+	need klp_wait settled
 	for policy in pcp zonelock pageblock; do
 		check "$patch disabled, off and on: $policy" write_to "$LMM_DBG/$policy/enabled" 1
 	done
 	honest "$patch, off and on"
 done
 need all_off
-need wait_for 60 settled
+need klp_wait settled
 
 # No kprobe fires: which rows say so?
 need write_to "$LMM_DBG/pcp/enabled" 1
@@ -130,7 +130,7 @@ check "and says why" tells last_error "livepatch=0"
 need write_to "$LMM_PARAMS/livepatch" 1
 
 # ftrace as a whole: a kernel with a permanent ftrace user refuses to switch ftrace off.
-need wait_for 60 settled
+need klp_wait settled
 need write_to "$LMM_DBG/pageblock/enabled" 1
 if write_to /proc/sys/kernel/ftrace_enabled 0 2>/run/said; then
 	note "kernel.ftrace_enabled=0 was taken with policies on"
@@ -176,9 +176,9 @@ if foreign_load function=rmqueue_bulk; then
 	need foreign_unload
 	check "refill was left out" hook_is refill unavailable
 	need foreign_load
-	check "theirs covers drain: pcp stands by" wait_for 30 policy_is pcp standby
+	check "theirs covers drain: pcp stands by" klp_wait policy_is pcp standby
 	need foreign_unload
-	check "theirs has gone: pcp comes back" wait_for 30 policy_is pcp on
+	check "theirs has gone: pcp comes back" klp_wait policy_is pcp on
 	check "with drain" hook_is drain armed
 	check "pcp knows that refill is not there" tells status "^pcp .*event: drains and"
 
@@ -186,7 +186,7 @@ if foreign_load function=rmqueue_bulk; then
 	need write_to "$LMM_DBG/pcp/mode" depth
 	check "mode depth has drain" hook_is drain armed
 	need livepatch_off livemm_klp_lists
-	need wait_for 60 patches_quiet
+	need klp_wait patches_quiet
 	check "mode depth goes on without drain" wait_for 30 hook_is drain "(idle|unavailable)"
 	check "mode depth is on" wait_for 30 policy_is pcp on
 	need all_off

@@ -44,7 +44,7 @@ need lmm_load policies=pcp:enabled=1
 check "without it drain is armed" tells hooks "^drain .* armed"
 # A cumulative livepatch of theirs takes ours out behind our back.
 need foreign_load replace=1
-check "the policy stands by" wait_for 60 tells status '^pcp +standby +event .*lmm_foreign'
+check "the policy stands by" klp_wait tells status '^pcp +standby +event .*lmm_foreign'
 refute "drain is no longer armed" tells hooks "^drain .* armed"
 check "and pcp can still be switched off" write_to "$LMM_DBG/pcp/enabled" 0
 load_stop
@@ -72,7 +72,7 @@ check "theirs counts" wait_for 30 grown "$hits" foreign_hits
 check "it goes" foreign_unload
 check "pageblock is on" policy_is pageblock on
 need foreign_load replace=1 function=get_page_from_freelist
-check "after ours: pageblock stands by" wait_for 60 tells status \
+check "after ours: pageblock stands by" klp_wait tells status \
 	'^pageblock +standby .*disabled or replaced from outside'
 hits=$(foreign_number hits)
 check "theirs counts on" wait_for 30 grown "$hits" foreign_hits
@@ -105,7 +105,7 @@ need write_to /sys/devices/system/cpu/cpu1/online 1
 load_stop
 # A policy that is on holds the livepatch, which lacks drain.
 need write_to "$LMM_DBG/pcp/enabled" 0
-need wait_for 60 settled
+need klp_wait settled
 check "the kprobe goes" rmmod lmm_probe
 check "drain is no longer held" wait_for 30 hook_is drain idle
 check "pageblock is supported" wait_for 30 grep -q "^yes" "$LMM_DBG/pageblock/supported"
@@ -129,7 +129,7 @@ if traceable rmqueue_bulk; then
 	check "drain is armed all the same" hook_is drain armed
 	need rmmod lmm_probe
 	need write_to "$LMM_DBG/pcp/enabled" 0
-	need wait_for 60 settled
+	need klp_wait settled
 	check "pcp comes on again" write_to "$LMM_DBG/pcp/enabled" 1
 	check "with refill" hook_is refill armed
 	check "unloads in the end" lmm_unload

@@ -55,7 +55,7 @@ same "adds the search for a fallback" "$(enabled)" \
 	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
 check "pcp is on all the while" policy_is pcp on
 need all_off
-check "all comes to rest" wait_for 90 settled
+check "all comes to rest" klp_wait settled
 need all_out
 
 # A storm of compaction: by request of a task, and by huge pages.
@@ -75,7 +75,7 @@ for policy in pcp zonelock pageblock; do
 		comes_on "$policy" " in a storm of compaction" "while memory is compacted"
 		note "patched: $(held)"
 		in_time 5000 "$policy goes off in it" write_to "$LMM_DBG/$policy/enabled" 0
-		wait_for 120 settled
+		klp_wait settled
 		need all_out
 	done
 done

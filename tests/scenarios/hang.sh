@@ -49,11 +49,11 @@ need write_to "$NUMA/config" "mode=period"
 check "numa comes on without a livepatch" write_to "$NUMA/enabled" 1
 same "no program was needed for that" "$(cat "$HELPER/log")" ""
 check "numa is on" policy_is numa on
-need write_to "$LMM_DBG/lease" 5
-begun=$(uptime_ms)
 hang_begin "$LMM_DBG/zonelock/enabled=1"
 check "zonelock is being loaded" policy_is zonelock loading
 readable "under way"
+need write_to "$LMM_DBG/lease" 5
+begun=$(uptime_ms)
 lease_ends "" numa "the program hanging"
 same "its hooks are not armed" "$(armed | grep -E '^(hint_|scan)')" ""
 readable "after the lease"
@@ -77,14 +77,14 @@ else
 	helper_end
 fi
 wait "$writers"
-check "it comes to rest" wait_for 60 settled
+check "it comes to rest" klp_wait settled
 check "zonelock is off" policy_is zonelock off
 helper_back
 check "and can be switched on, now" write_to "$LMM_DBG/zonelock/enabled" 1
 need write_to "$LMM_DBG/zonelock/enabled" 0
 
 # Another writer beside a writer that hangs; and off for a policy that is on.
-need wait_for 60 settled
+need klp_wait settled
 need all_out
 need lmm_load
 need write_to "$NUMA/config" "mode=period enabled=1"

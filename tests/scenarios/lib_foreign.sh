@@ -14,9 +14,9 @@ foreign_number() { cat "/sys/module/lmm_foreign/parameters/$1"; }
 foreign_hits() { foreign_number hits | cut -d, -f1; }
 
 foreign_load() {
-	insmod "$LMM_MODDIR/lmm_foreign.ko" "$@" && wait_for 60 foreign_settled
+	insmod "$LMM_MODDIR/lmm_foreign.ko" "$@" && klp_wait foreign_settled
 }
 
 foreign_unload() {
-	echo 0 >"$foreign/enabled" && wait_for 60 livepatch_gone lmm_foreign && rmmod lmm_foreign
+	echo 0 >"$foreign/enabled" && klp_wait livepatch_gone lmm_foreign && rmmod lmm_foreign
 }

@@ -50,9 +50,9 @@ for when in first after; do
 	note "$when: $said; last_error: $(cat "$LMM_DBG/last_error")"
 	check "$when: in words" tells last_error "^zonelock/enabled: "
 	helper_mode ""
-	check "$when: their livepatch is in force" wait_for 60 foreign_settled
-	check "$when: zonelock is off" wait_for 60 policy_is zonelock "(off|unsupported)"
-	check "$when: it comes to rest" wait_for 60 settled
+	check "$when: their livepatch is in force" klp_wait foreign_settled
+	check "$when: zonelock is off" klp_wait policy_is zonelock "(off|unsupported)"
+	check "$when: it comes to rest" klp_wait settled
 	refute "$when: nothing of ours holds the function" ours_holds compact_zone
 	theirs_count "$when"
 	[ "$when" = after ] || need foreign_unload

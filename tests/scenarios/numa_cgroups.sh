@@ -23,7 +23,8 @@ remark() { awk '$1 == "numa" { sub(/^([^ ]+ +)([^ ]+ +)([^ ]+ +)/, ""); print }'
 # A scan that was put off before the process was let go is still to be made.
 left_alone() {
 	for _look in $(seq 5); do
-		! put_off "$1" || return 1
+		_next=$(next_of "$1")
+		[ "${_next:-99999}" -le 5000 ] || return 1
 		sleep 0.2
 	done
 }

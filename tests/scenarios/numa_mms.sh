@@ -30,11 +30,11 @@ for threads in 4 100; do
 	# has 50 faults or 30,000, by chance.
 	while [ "$kernel" -le 1000 ] && [ "$runs" -lt 6 ]; do
 		runs=$((runs + 1))
-		hint_start -p own -a 4000 -t "$threads" -m 2 -s 10000
-		check "$threads threads: known while there is one" wait_for 30 space_known "$hint"
-		sleep 5
+		hint_start -p own -a 4000 -t "$threads" -m 2
+		check "$threads threads: known while there is one" wait_for 60 space_known "$hint"
+		sleep 8
 		same "$threads threads: it is one address space" "$(space_rows "$hint" | wc -l)" 1
-		wait "$hint"
+		hint_stop "$hint"
 		all=$(($(numa_classes) - from)) kernel=$(($(vmstat numa_hint_faults) - from_kernel))
 	done
 	note "$threads threads: $all faults counted, the kernel says $kernel; runs: $runs"
@@ -51,7 +51,7 @@ hints_stop
 all_alive fork
 
 # Known as the shell, and then as the load.
-sh -c 'at=0; while [ $at -lt 400000 ]; do at=$((at + 1)); done; exec "$0" -p own -s 8000' "$HINTLOAD" &
+sh -c 'at=0; while [ $at -lt 400000 ]; do at=$((at + 1)); done; exec "$0" -p own' "$HINTLOAD" &
 shell=$!
 check "exec: known before it" wait_for 60 space_known "$shell"
 gone=$(counter mms_gone numa)
@@ -59,7 +59,7 @@ check "exec: a new address space, a new entry" wait_for 60 sh -c \
 	"awk '\$1 == $shell && \$2 == \"hintload\"' $NUMA/state | grep -q ."
 same "exec: and the other is gone" "$(space_rows "$shell" | wc -l)" 1
 check "exec: the counters say so" test "$(counter mms_gone numa)" -gt "$gone"
-wait "$shell"
+hint_stop "$shell"
 all_alive exec
 
 # They end while they are scanned, by themselves and by force.

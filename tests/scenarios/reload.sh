@@ -16,5 +16,6 @@ for round in $(seq "$rounds"); do
 	need lmm_unload
 	need test ! -e "$LMM_DBG"
 done
+check "the load still runs" lives pagetouch
 load_stop
 same "loaded and unloaded under load" "$round" "$rounds"

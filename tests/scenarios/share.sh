@@ -101,7 +101,7 @@ ours_off() {
 	for _policy in pageblock numa zonelock; do
 		check "$1: $_policy goes off" write_to "$LMM_DBG/$_policy/enabled" 0
 	done
-	wait_for 60 settled
+	klp_wait settled
 }
 
 # KIND_on FUNCTIONS, KIND_count FUNCTIONS INDEX, KIND_off.  Kprobes and BPF programs are at the
@@ -300,7 +300,7 @@ calls >/dev/null 2>&1 &
 calls=$!
 for function in $functions $wrapped; do
 	hook=$(hook_of "$function")
-	! wait_for 5 grown "$(hook_hits "$hook")" hook_hits "$hook" || rising="$rising $hook"
+	! wait_for 15 grown "$(hook_hits "$hook")" hook_hits "$hook" || rising="$rising $hook"
 done
 note "our hooks that count under this load:$rising"
 check "hint faults are among them" test "${rising#*hint_fault}" != "$rising"

@@ -24,6 +24,7 @@ need write_to "$LMM_DBG/pcp/decay_ms" 60000
 ticks=$(counter periods) raised=$(raised_by DMA32)
 need write_to "$LMM_DBG/pcp/high_max_pct" 1
 check "pcp: a lower bound holds at once" wait_for 6 fewer $((raised / 2))
+same "pcp: and not by a tick" "$(counter periods)" "$ticks"
 note "pcp: raised by $raised, then $(raised_by DMA32), ticks since the write $(($(counter periods) - ticks))"
 need write_to "$LMM_DBG/pcp/enabled" 0
 

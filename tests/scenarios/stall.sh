@@ -14,7 +14,7 @@ bounds=$(lists_bounds)
 refuses "$LMM_DBG/pcp/enabled" 1 "timed out" "transition stalled, held by lmm_stall("
 check "pcp is off" policy_is pcp off
 none_armed
-check "the livepatch is gone" wait_for 30 livepatch_gone livemm_klp_lists
+check "the livepatch is gone" klp_wait livepatch_gone livemm_klp_lists
 refute "and its module" any_klp_loaded
 same "list bounds are as before" "$(lists_bounds)" "$bounds"
 need rmmod lmm_stall

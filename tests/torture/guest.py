@@ -20,8 +20,8 @@ from pathlib import Path
 
 from tests.torture import base, oracle, program, steps, steps_trace
 
-# Guest seconds after which a step is stuck.  A transition of a livepatch under load takes longest.
-LIMIT = 900
+# Guest seconds after which a step is stuck.  Two transitions under load take longest.
+LIMIT = 2 * base.KLP_LIMIT
 # Guest seconds until policies that were switched off have put everything back.
 REST = 120
 # Guest seconds until the last user of an address space has gone.
@@ -365,7 +365,7 @@ class Torture:
         def gone() -> bool:
             return base.rmmod("livemm") in (0, errno.ENOENT)
 
-        if not wait_until(REST, gone):
+        if not wait_until(base.KLP_LIMIT, gone):
             return "livemm"
 
         def patches_gone() -> bool:
@@ -376,7 +376,7 @@ class Torture:
                 base.rmmod(module.name)
             return not list(Path("/sys/module").glob("livemm_klp*"))
 
-        if not wait_until(REST, patches_gone):
+        if not wait_until(base.KLP_LIMIT, patches_gone):
             return " ".join(path.name for path in Path("/sys/module").glob("livemm_klp*"))
         return ""
 

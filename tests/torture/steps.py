@@ -23,6 +23,7 @@ from random import Random
 from tests.torture import steps_abuse, steps_files, steps_poison, steps_trace
 from tests.torture.base import (
     KERNEL_REFUSALS,
+    KLP_LIMIT,
     LIVEPATCHES,
     MEMORY_BLOCKS,
     SCRATCH,
@@ -81,7 +82,8 @@ def draw_foreign(rnd: Random, machine: Machine) -> list[str]:
 def foreign_gone(guest: Guest) -> None:
     """Take the foreign livepatch out, as an administrator would."""
     enabled = LIVEPATCHES / "lmm_foreign/enabled"
-    for _ in range(600):
+    end = time.monotonic() + KLP_LIMIT
+    while time.monotonic() < end:
         if not Path("/sys/module/lmm_foreign").exists():
             return
         if enabled.exists():
