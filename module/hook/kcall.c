@@ -16,7 +16,7 @@ static unsigned long at_entry(enum lmm_hook_id id)
 	return lmm_hooks[id].addr;
 }
 
-/* A call of this address runs the kernel's own code, past every livepatch. */
+/* A call of this address runs the kernel's own code, past our wrapper. */
 static unsigned long behind_ftrace_site(enum lmm_hook_id id)
 {
 	return lmm_symbol_ftrace_site(lmm_hooks[id].addr) + MCOUNT_INSN_SIZE;
@@ -37,5 +37,26 @@ void lmm_kcalls_bind(void)
 				   (lmm_kcall_##name##_fn *)address(LMM_HOOK_##id));
 #define CALL(id, name, ...)			BIND(id, name, at_entry)
 #define LIVEPATCH_CALLED(module, id, name, ...)	BIND(id, name, behind_ftrace_site)
+#include "rows.h"
+}
+
+/**
+ * lmm_kcall_covered() - have KCALL() of a wrapped function run what somebody else has put there
+ * @hook: row of the function
+ * @covered: a livepatch or a kprobe of somebody else's covers the function, or soon will
+ *
+ * A call past another's livepatch would undo a fix.  Our wrapper may still be at the function, and
+ * keeps no page of such a call.
+ *
+ * Context: process, may sleep; callers are serialised.
+ */
+void lmm_kcall_covered(const struct lmm_hook *hook, bool covered)
+{
+#define LIVEPATCH_CALLED(module, id, name, ...)				\
+	if (hook == &lmm_hooks[LMM_HOOK_##id] && hook->available)	\
+		static_call_update(lmm_kcall_##name,			\
+				   (lmm_kcall_##name##_fn *)		\
+				   (covered ? at_entry(LMM_HOOK_##id) :	\
+				    behind_ftrace_site(LMM_HOOK_##id)));
 #include "rows.h"
 }

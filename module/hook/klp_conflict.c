@@ -20,6 +20,8 @@
  * Such requests stop before another livepatch is enabled and before ours is disabled.  Such
  * requests go on once a survey finds our livepatch on top.
  *
+ * What we call of a covered function ourselves goes through theirs, too (lmm_kcall_covered()).
+ *
  * A disabled livepatch can only be enabled again by loading its module anew since
  * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
  */
@@ -118,13 +120,6 @@ static const char *covering(struct lmm_hook *hook)
 	return name || !READ_ONCE(hook->barred) ? name : BY_KPROBE;
 }
 
-static void covered_set(struct lmm_hook *hook, const char *name)
-{
-	spin_lock(&covered_lock);
-	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
-	spin_unlock(&covered_lock);
-}
-
 static bool livepatch_of_others(const struct module *mod)
 {
 	return mod->klp && !lmm_klp_is_ours(mod->name);
@@ -143,6 +138,14 @@ static bool livepatch_coming(void)
 				  READ_ONCE(mod->state) == MODULE_STATE_COMING;
 	rcu_read_unlock();
 	return coming;
+}
+
+static void covered_set(struct lmm_hook *hook, const char *name)
+{
+	spin_lock(&covered_lock);
+	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
+	spin_unlock(&covered_lock);
+	lmm_kcall_covered(hook, name || livepatch_coming());
 }
 
 /* A later guard_rise() sees what the caller has seen, and leaves the guard down. */

@@ -16,6 +16,23 @@ hooks_are() {
 	done
 }
 
+# Have the policy lower the bound of lists that are full: drains by the policy, and hits of theirs.
+policy_gives_back() {
+	need write_to "$LMM_DBG/pcp/high_max_pct" 12.5
+	load_start
+	need wait_for 60 lists_raised
+	load_stop
+	# A process that ends would have the kernel drain lists.
+	for _file in 1 2 3 4; do
+		need dd if=/dev/zero of=/dev/shm/lmm$_file bs=1M count=8 status=none
+	done
+	rm /dev/shm/lmm[1-4]
+	drains=$(counter drains) hits=$(foreign_hits)
+	need write_to "$LMM_DBG/pcp/high_max_pct" 1
+	wait_for 20 grown $((drains + 3)) counter drains
+	drains=$(($(counter drains) - drains)) hits=$(($(foreign_hits) - hits))
+}
+
 need foreign_load
 need lmm_load
 check "drain is unavailable and says why" tells hooks \
@@ -57,6 +74,15 @@ check "mode depth uses drain" hook_is drain armed
 need foreign_load
 check "theirs covers drain" wait_for 30 hook_is drain unavailable
 check "pcp goes on without drain" wait_for 10 policy_is pcp on
+# What the policy itself gives back goes through theirs, too.
+need write_to "$LMM_DBG/pcp/period_ms" 5000
+for _try in 1 2 3 4 5; do
+	policy_gives_back
+	[ "$drains" -lt 4 ] || break
+done
+note "while theirs holds drain: $drains drains by the policy, $hits calls of theirs"
+check "the policy drains lists" test "$drains" -ge 4
+check "by way of theirs" test "$hits" -ge "$drains"
 check "theirs goes" foreign_unload
 check "drain is armed again" wait_for 30 hook_is drain armed
 check "pcp is on" wait_for 10 policy_is pcp on

@@ -246,8 +246,9 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
  * @zone: the zone
  * @most: number of pages; rounded up to batches
  *
- * Each call of the kernel's drains up to a batch.  Not in an interrupt, which may have interrupted
- * a user of the lists; less than a batch is not worthwhile.
+ * Each call of the kernel's drains up to a batch, or finds that an earlier one has drained more.
+ * Not in an interrupt, which may have interrupted a user of the lists; less than a batch is not
+ * worthwhile.
  *
  * Context: any that pages may be freed in, preemption off; takes and drops pcp->lock.
  * Return: pages given back.
@@ -255,17 +256,15 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 unsigned int cma_drain_lists(struct zone *zone, int most)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
-	int before = READ_ONCE(pages->count);
-	int left = before;
-	int last;
+	int before = READ_ONCE(pages->count), left = before, calls;
+	int batch = max(READ_ONCE(pages->batch), 1);
 
-	if (!in_task() || irqs_disabled() || before < READ_ONCE(pages->batch))
+	if (!in_task() || irqs_disabled() || before < batch)
 		return 0;
-	do {
-		last = left;
+	for (calls = DIV_ROUND_UP(before, batch); calls && left > 0 && before - left < most; calls--) {
 		KCALL(drain_list)(zone, pages);
 		left = READ_ONCE(pages->count);
-	} while (left > 0 && left < last && before - left < most);
+	}
 	return max(before - left, 0);
 }
 

@@ -90,17 +90,23 @@ static unsigned int blocks_next(struct zone *zone, unsigned int from, unsigned i
 	return found;
 }
 
+/* Do per-CPU lists keep blocks of this order?  Lists serve requests first. */
+static bool order_is_listed(unsigned int order)
+{
+	return order <= PAGE_ALLOC_COSTLY_ORDER || order == pageblock_order;
+}
+
 /*
  * Would one of the next @most requests of this order be served from CMA memory that no owner is to
- * get soon?  For an order that per-CPU lists keep, the answer is yes: the lists serve first.  The
- * answer may be old at once, so target_is_good() has the last word.
+ * get soon?  For an order that lists keep, the answer is yes.  The answer may be old at once, so
+ * target_is_good() has the last word.
  */
 static bool order_is_worth(struct zone *zone, unsigned int order, unsigned int most)
 {
 	unsigned long pfns[MAX_ASIDE], flags;
 	unsigned int found = 0, i;
 
-	if (order <= PAGE_ALLOC_COSTLY_ORDER || order == pageblock_order)
+	if (order_is_listed(order))
 		return true;
 	spin_lock_irqsave(&zone->lock, flags);
 	for (i = order; i <= LMM_MAX_ORDER && found < most; i++)
@@ -186,6 +192,8 @@ bool cma_target_folio(struct lmm_move *move, struct zone *zone, unsigned int ord
 
 	if (folio_try(move, zone, order))
 		return true;
+	if (!order_is_listed(order))
+		return false;
 	preempt_disable();
 	drained = cma_drain_lists(zone, INT_MAX);
 	preempt_enable();

@@ -335,16 +335,19 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 				 struct pcp_list *list, int pindex, unsigned long caller)
 {
 	bool frees = lmm_frees(caller);
-	int limit;
+	int limit, held, kept;
 
 	contention_see(zone, zone_pressure(zone));
 	limit = exit_drain_count(zone, count, pages, list, pindex);
-	/* Only a free begins with the list of a larger block. */
-	limit = hold_count(limit, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
+	kept = count - limit;
+	/* Only a free begins with the list of a larger block.  What is held back goes soon. */
+	held = hold_count(limit, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
+	limit = held;
 	if (pcp.mode == PCP_MODE_EVENT)
-		limit = free_drain_count(zone, pages, list, limit, pindex, frees);
-	if (limit < count)
-		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, count - limit);
+		limit = free_drain_count(zone, pages, list, held, pindex, frees);
+	kept += held - limit;
+	if (kept > 0)
+		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, kept);
 	return limit;
 }
 
