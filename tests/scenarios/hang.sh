@@ -34,12 +34,13 @@ hang_begin() {
 	writer=$(pgrep -P "$writers")
 }
 
-# lease_ends PREFIX POLICY WORDS: the lease of 5 s, taken at $begun, ends in time.
+# lease_ends PREFIX POLICY WORDS: the lease of 5 s, taken at $begun, ends in time.  On a busy host a
+# look takes a second; what hangs does so for longer than the limit.
 lease_ends() {
-	check "$1$2 goes when the lease ends" wait_for 12 policy_is "$2" off
+	check "$1$2 goes when the lease ends" wait_for 30 policy_is "$2" off
 	took=$(($(uptime_ms) - begun))
 	note "the lease of 5 s had ended after $took ms, with $3"
-	check "$1within 7 s" test "$took" -le $((7000 + limit - 2000))
+	check "$1within 12 s" test "$took" -le $((12000 + limit - 2000))
 }
 
 helper_setup
