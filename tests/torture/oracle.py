@@ -150,22 +150,21 @@ def stuck_tasks() -> dict[str, str]:
     return {name: kernel_stack(task) for name, state, task in threads() if state == "D"}
 
 
-def patch_state(task: Path) -> str:
-    """What a livepatch's transition has made of a thread, "" where the thread is gone."""
+def text_of(path: Path) -> str:
+    """A file's text, "" where the file is gone."""
     try:
-        return (task / "patch_state").read_text(encoding="ascii").strip()
+        return path.read_text(encoding="ascii").strip()
     except OSError:
         return ""
 
 
 def unswitched() -> dict[str, str]:
     """Threads that a livepatch's transition waits for: name, number, state -> where they are."""
-    goals = {(patch / "enabled").read_text(encoding="ascii").strip()
-             for patch in LIVEPATCHES.glob("*")
-             if (patch / "transition").read_text(encoding="ascii").strip() == "1"}
     # At most one livepatch at a time is in transition.
+    goals = {text_of(patch / "enabled") for patch in LIVEPATCHES.glob("*")
+             if text_of(patch / "transition") == "1"}
     return {f"{name} {state}": kernel_stack(task) for name, state, task in threads()
-            if goals and patch_state(task) not in {"", *goals}}
+            if goals and text_of(task / "patch_state") not in {"", *goals}}
 
 
 def leaks() -> str:
