@@ -11,8 +11,8 @@
  *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
  *		a wrapper in livemm_klp_<module>.ko
  *	LIVEPATCH_CALLED(...)
- *		the same, for a function that we call as well, by KCALL(name): past our wrapper, unless
- *		somebody else covers the function
+ *		the same, for a function that we call as well, by KCALL(name): past our
+ *		wrapper, unless somebody else covers the function
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
  *		dispatch.c has the handler
  *	KRETPROBE(ID, name, symbol)

@@ -261,9 +261,11 @@ unsigned int cma_drain_lists(struct zone *zone, int most)
 
 	if (!in_task() || irqs_disabled() || before < batch)
 		return 0;
-	for (calls = DIV_ROUND_UP(before, batch); calls && left > 0 && before - left < most; calls--) {
+	for (calls = DIV_ROUND_UP(before, batch); calls && left > 0; calls--) {
 		KCALL(drain_list)(zone, pages);
 		left = READ_ONCE(pages->count);
+		if (before - left >= most)
+			break;
 	}
 	return max(before - left, 0);
 }

@@ -83,7 +83,7 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 	hand->nr_joined = 0;
 	INIT_LIST_HEAD(&hand->joined);
 	hand->pages.count = 0;
-	/* Those of no list; our wrapper reads them where the drain is called by way of the wrapper. */
+	/* Those of no list; our wrapper reads them where the drain goes through the wrapper. */
 	hand->pages.high = 0;
 	hand->pages.batch = 0;
 	for (i = 0; i < NR_PCP_LISTS; i++)
