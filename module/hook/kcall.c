@@ -53,10 +53,7 @@ void lmm_kcalls_bind(void)
 void lmm_kcall_covered(const struct lmm_hook *hook, bool covered)
 {
 #define LIVEPATCH_CALLED(module, id, name, ...)				\
-	if (hook == &lmm_hooks[LMM_HOOK_##id] && hook->available)	\
-		static_call_update(lmm_kcall_##name,			\
-				   (lmm_kcall_##name##_fn *)		\
-				   (covered ? at_entry(LMM_HOOK_##id) :	\
-				    behind_ftrace_site(LMM_HOOK_##id)));
+	if (hook == &lmm_hooks[LMM_HOOK_##id])				\
+		BIND(id, name, (covered ? at_entry : behind_ftrace_site))
 #include "rows.h"
 }

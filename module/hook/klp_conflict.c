@@ -140,12 +140,13 @@ static bool livepatch_coming(void)
 	return coming;
 }
 
-static void covered_set(struct lmm_hook *hook, const char *name)
+/* @coming: another livepatch may cover the function soon. */
+static void covered_set(struct lmm_hook *hook, const char *name, bool coming)
 {
 	spin_lock(&covered_lock);
 	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
 	spin_unlock(&covered_lock);
-	lmm_kcall_covered(hook, name || livepatch_coming());
+	lmm_kcall_covered(hook, name || coming);
 }
 
 /* A later guard_rise() sees what the caller has seen, and leaves the guard down. */
@@ -182,7 +183,7 @@ static bool guard_rise(void)
  */
 void lmm_klp_survey(void)
 {
-	bool seen, stands = false;
+	bool seen, coming, stands = false;
 	struct lmm_hook *hook;
 
 	if (mutex_lock_killable(&survey_mutex)) {
@@ -191,9 +192,10 @@ void lmm_klp_survey(void)
 		return;
 	}
 	seen = klp_list && !mutex_lock_killable(klp_lock);
+	coming = livepatch_coming();
 	lmm_for_each_hook(hook)
 		if (hook->mech == LMM_MECH_LIVEPATCH && (seen || !klp_list))
-			covered_set(hook, seen ? covering(hook) : BY_UNKNOWN);
+			covered_set(hook, seen ? covering(hook) : BY_UNKNOWN, coming);
 	if (seen) {
 		stands = guard_rise();
 		mutex_unlock(klp_lock);

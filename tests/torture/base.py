@@ -22,7 +22,8 @@ PARAMETERS = Path("/sys/module/livemm/parameters")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
 MEMORY_BLOCKS = Path("/sys/devices/system/memory")
 SCRATCH = Path("/dev/shm")
-# Guest seconds until a livepatch has come or gone.  6.12 needed up to 160 s on a busy host.
+# Guest seconds until a livepatch has come or gone.  A step with one took 158 s on 6.12 beside six
+# busy loops, and more than 300 s in CI.
 KLP_LIMIT = 450
 # debugfs-docs/livemm: what a write may be refused with.  The last three are the kernel's: livemm is
 # not loaded, goes away while the file is open, or goes away while the file is being opened.

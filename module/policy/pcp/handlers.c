@@ -341,11 +341,12 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 	limit = exit_drain_count(zone, count, pages, list, pindex);
 	kept = count - limit;
 	/* Only a free begins with the list of a larger block.  What is held back goes soon. */
-	held = hold_count(limit, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
-	limit = held;
-	if (pcp.mode == PCP_MODE_EVENT)
+	limit = hold_count(limit, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
+	if (pcp.mode == PCP_MODE_EVENT) {
+		held = limit;
 		limit = free_drain_count(zone, pages, list, held, pindex, frees);
-	kept += held - limit;
+		kept += held - limit;
+	}
 	if (kept > 0)
 		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, kept);
 	return limit;
