@@ -23,6 +23,14 @@ pages_before pageblock
 # Prints the free memory but for $1 MiB, in MiB.
 free_but() { echo $((($(meminfo MemFree) / 1024 - $1) / 2 * 2)); }
 
+free_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
+# The reserve is at most 14 blocks here, and what is left free can be 12 of these: as huge pages the
+# free blocks are out of the way, and the worker has to make the reserve.
+take_free_blocks() {
+	write_to /proc/sys/vm/nr_hugepages "$(free_blocks)" || return 1
+	note "huge pages $(cat /proc/sys/vm/nr_hugepages), free blocks $(free_blocks)"
+}
+
 # With 12 MiB left the kernel has killed the program on a busy host.
 mib=$(free_but 20)
 "$LMM_ROOT/build/programs/foliohold" "$mib" 64 >/run/folios 2>&1 &
@@ -32,6 +40,7 @@ check "half of $mib MiB is given back" says held
 note "folios of 64 kB: $(cat $folios/stats/anon_fault_alloc), others $(cat $folios/stats/anon_fault_fallback)"
 check "most memory is in folios" test "$(cat $folios/stats/anon_fault_alloc)" -gt $((mib * 12))
 
+need take_free_blocks
 splits=$(cat $folios/stats/split)
 need write_to "$PB/config" "enabled=1 reserve_blocks=64 move_pages_per_s=20000"
 check "blocks are made" wait_for 120 grown 3 counter made pageblock
@@ -46,6 +55,7 @@ need write_to "$PB/enabled" 0
 check "folios were not split for that" test "$(cat $folios/stats/split)" -le $((splits + 10))
 pkill foliohold
 check "the folios are gone" wait_for 20 gone
+need write_to /proc/sys/vm/nr_hugepages 0
 
 # The first part leaves less to reclaim, so more stays free here, but less than the reserve wants.
 mib=$(free_but 24)
@@ -54,6 +64,7 @@ note "$mib MiB, boost $(awk '$1 == "boost" {b += $2} END {print b}' /proc/zonein
 holder=$!
 need wait_for 300 holds_or_killed
 check "half is held again, and each folio in a pipe" says held
+need take_free_blocks
 vain=$(counter not_moved pageblock) pinned=$(counter skipped_pinned pageblock)
 need write_to "$PB/config" "enabled=1 reserve_blocks=64 move_pages_per_s=20000"
 check "the worker comes upon the folios" wait_for 120 grown $((pinned + 200)) counter skipped_pinned pageblock
@@ -61,5 +72,6 @@ note "moved $(counter moved pageblock), not moved $vain, then $(counter not_move
 check "and tries to move hardly any" test "$(counter not_moved pageblock)" -le $((vain + 64))
 need write_to "$PB/enabled" 0
 pkill foliohold
+need write_to /proc/sys/vm/nr_hugepages 0
 none_armed
 all_back
