@@ -58,7 +58,9 @@ give numa1 32768
 need write_to $gigantic/nr_hugepages 0
 check "pages are moved" wait_for 60 grown 20000 counter balanced cma
 check "and no more than are to be free" wait_for 60 steady
-same "what the owners gave back is kept, a quarter of each area" "$(kept)" "8192 65536"
+# Pages of a range that is held do not count, and a hold ends soon after the owner was expected.
+check "what the owners gave back is kept, a quarter of each area" wait_for 60 gives "8192 65536" kept
+note "kept $(kept), held $(counter ahead_held cma), not asked for $(counter ahead_unasked cma)"
 after="$(node 0 4) $(node 1 4)"
 note "free CMA pages of node 0: before $before; of node 0 and 1 after $(counter balanced cma) pages were moved: $after"
 check "to CMA memory of node 1" test $((294912 - ${after#* })) -ge 18000
