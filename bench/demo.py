@@ -23,13 +23,14 @@ that all CPUs share, for each page fault: 2 means every page, in and out.
 """
 
 NEXT = """
-The same kernel, running, without a reboot: modprobe livemm, then
+On a host that runs this kernel, without a reboot:
+    apt install dkms linux-headers-$(uname -r) && make install && modprobe livemm
     echo enabled=1,mode={mode} > /sys/kernel/debug/livemm/pcp/config
 
 Where to look next
     README.md     what livemm is, how to install and remove it
     make check    lint, unit tests, and scenarios on every supported kernel
-    make bench    every measured claim on every supported kernel, with its target
+    make bench    the measured claims on 6.1 and 6.12, with targets
 """
 
 

@@ -152,7 +152,7 @@ def main() -> int:
     stage.run("ruff", ruff)
     stage.run("mypy --strict", mypy)
     stage.run("shellcheck", shellcheck)
-    stage.run("kernels.toml, dkms.conf and README agree", matrix.check)
+    stage.run("kernels.toml, dkms.conf and docs/kernels.md agree", matrix.check)
     stage.run("the README's picture is the one of its JSON", partial(drawn, "picture"))
     stage.run("the model's picture is the one of its predictions",
               partial(drawn, "model_picture"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Keep dkms.conf and README.md in step with kernels.toml: python3 -m tests.matrix --write"""
+"""Keep dkms.conf and docs/kernels.md in step with kernels.toml: python3 -m tests.matrix --write"""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from guests.report import ROOT, ToolError, main_guard
 from tests.tables import policies
 
 DKMS = ROOT / "dkms.conf"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/kernels.md"
 HEADER = ROOT / "module" / "livemm.h"
 BEGIN = "<!-- kernels.toml: begin -->"
 END = "<!-- kernels.toml: end -->"
@@ -29,7 +29,7 @@ def builds(kernel: Kernel, outcome: str) -> str:
 
 
 def table(kernels: list[Kernel]) -> str:
-    """README's table: a row a policy, a column a kernel."""
+    """The page's table: a row a policy, a column a kernel."""
     for kernel in kernels:
         if differ := set(kernel.policies) ^ set(policies()):
             raise ToolError(f"kernels.toml: {kernel.series}: {', '.join(sorted(differ))}: "
@@ -53,13 +53,13 @@ def dkms_text(kernels: list[Kernel]) -> str:
     return _RULE.sub(lambda _: rule(kernels), text)
 
 
-def readme_text(kernels: list[Kernel]) -> str:
-    """README.md as it should be."""
-    text = README.read_text(encoding="utf-8")
+def page_text(kernels: list[Kernel]) -> str:
+    """docs/kernels.md as it should be."""
+    text = PAGE.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ToolError(f"{README.name}: wants the table between {BEGIN} and {END}")
+        raise ToolError(f"{PAGE.name}: wants the table between {BEGIN} and {END}")
     return f"{before}{BEGIN}\n{table(kernels)}\n{END}{after}"
 
 
@@ -79,8 +79,8 @@ def check() -> str:
     wrong = []
     if DKMS.read_text(encoding="utf-8") != dkms_text(kernels):
         wrong.append(f"{DKMS.name} disagrees with kernels.toml; it wants {rule(kernels)}")
-    if README.read_text(encoding="utf-8") != readme_text(kernels):
-        wrong.append(f"{README.name}: the table disagrees with kernels.toml")
+    if PAGE.read_text(encoding="utf-8") != page_text(kernels):
+        wrong.append(f"{PAGE.name}: the table disagrees with kernels.toml")
     conf, head = versions()
     if conf != head:
         wrong.append(f"{DKMS.name} says version {conf}, {HEADER.name} says {head}")
@@ -96,7 +96,7 @@ def write() -> None:
     text = re.sub(r'^PACKAGE_VERSION=.*$', f'PACKAGE_VERSION="{head}"', dkms_text(kernels),
                   flags=re.MULTILINE)
     DKMS.write_text(text, encoding="utf-8")
-    README.write_text(readme_text(kernels), encoding="utf-8")
+    PAGE.write_text(page_text(kernels), encoding="utf-8")
 
 
 def main() -> int:

@@ -176,7 +176,7 @@ def refusal(what: str, error: OSError, reason: str) -> CtlError:
     if error.errno in (errno.EACCES, errno.EPERM):
         return file_error("write", f"{PARAMETERS}/{what}", error)
     if error.errno == errno.ENODEV:
-        return CtlError("livemm is being unloaded", Exit.NOT_LOADED)
+        return CtlError("livemm is being loaded or unloaded", Exit.NOT_LOADED)
     words = reason or f"the kernel refused {what}: {os_words(error)}"
     if error.errno == errno.EOPNOTSUPP:
         return CtlError(words, Exit.UNSUPPORTED, "see: livemmctl status, livemmctl hooks")

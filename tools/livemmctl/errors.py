@@ -21,11 +21,11 @@ class Exit(IntEnum):
 
     OK = 0, "done"
     FAILED = 1, "something on the host failed, or doctor found a fault"
-    USAGE = 2, "the command line, or a file that it names, is wrong"
+    USAGE = 2, "the command line, a profile or an experiment is wrong"
     #: The reason is the kernel's own.
-    REFUSED = 3, "the kernel refused, and nothing has changed"
+    REFUSED = 3, "the kernel refused; status shows if a policy went off"
     NOT_LOADED = 4, "livemm is not loaded"
-    UNSUPPORTED = 5, "this kernel does not support what was asked for"
+    UNSUPPORTED = 5, "what was asked for is not supported here"
     DRIFT = 6, "the host is not as the profile says"
     TIMEOUT = 7, "not done in the time given; the error says what is left"
     DENIED = 8, "not root, or closed by lockdown"

@@ -23,6 +23,8 @@ from livemmctl.rollout.show import metrics_of
 
 ALERTS = TOOLS / "prometheus/livemm-alerts.yml"
 ROUTES = TOOLS / "prometheus/livemm-alertmanager.yml"
+# Where the package livemm-tools has the page that alerts name.
+PAGE = "/usr/share/doc/livemm-tools/docs/fleet.md, At 3 a.m."
 RECEIVER = "127.0.0.1:9095"
 #: What the example waits for, and a test does not.
 SCRAPE_S = 1
@@ -68,11 +70,11 @@ def test_the_alerts_of_a_rollout(tmp_path: Path) -> None:
                     ("5h", "LivemmRolloutHeld", "ticket", "", ""),
                     ("6h10m", "LivemmRolloutHeld", "ticket",
                      "x: a guard has held the rollout up for six hours",
-                     "livemmctl rollout status has the reason: docs/fleet.md, At 3 a.m."),
+                     f"livemmctl rollout status has the reason: {PAGE}"),
                     ("6h5m", "LivemmRolloutNotDecided", "page", "", ""),
                     ("6h30m", "LivemmRolloutNotDecided", "page",
                      "x: nothing was decided for ten minutes",
-                     "look why livemmctl rollout advance fails: docs/fleet.md, At 3 a.m."),
+                     f"look why livemmctl rollout advance fails: {PAGE}"),
                     ("6h30m", "LivemmRolloutHalted", "page", "", ""))],
         }],
     }

@@ -65,7 +65,7 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
         # The load, or the folder of the recording, may be what is closed.
         where = f"{error.filename}: " if error.filename else ""
         closed = where.startswith((str(tracefs), str(app.host.path(DEBUGFS))))
-        hint = "record needs root, and no lockdown of tracefs" if closed else None
+        hint = "record needs root, and no lockdown (of debugfs or tracefs)" if closed else None
         raise CtlError(f"{where}{os_words(error)}", Exit.DENIED, hint) from None
     size = output.stat().st_size
     app.show({"file": str(output), "bytes": size, "lost": meta.lost,
