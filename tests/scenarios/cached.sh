@@ -39,10 +39,10 @@ need lmm_load
 cached >/dev/null
 base=$(cached)
 # However slow the machine is, what is on its way is not taken for old.
-need write_to "$zonelock/config" "enabled=1 max_age_ms=10000"
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000"
 cached >/dev/null
 alone=$(cached)
-need write_to "$LMM_DBG/pcp/enabled" 1
+need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"
 cached >/dev/null
 # A round that the host delays has more: lists give back what is old meanwhile.
 for _round in 1 2 3 4 5 6; do

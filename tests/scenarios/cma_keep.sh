@@ -144,17 +144,24 @@ sleep 1
 migrated_for reserved 8192 >/dev/null
 unasked=$(counter ahead_unasked cma)
 held=$(counter ahead_held cma)
-# After a short gap, which counts at once.
-migrated_for reserved 8192 >/dev/null
-check "the range is held before the next request" wait_for 60 grown "$held" counter ahead_held cma
+# After a short gap, which counts at once. The worker has 20 ms to begin a hold, and may come late on a
+# busy host: the owner then asks again.
+for _try in 1 2 3 4 5 6 7 8; do
+	migrated_for reserved 8192 >/dev/null
+	! wait_for 3 grown "$held" counter ahead_held cma || break
+done
+check "the range is held before the next request" grown "$held" counter ahead_held cma
 check "and not for long" wait_for 20 grown "$unasked" counter ahead_unasked cma
 same "then nothing is held" "$(isolated)" 0
 # Held again, and the policy goes off.
 held=$(counter ahead_held cma)
-migrated_for reserved 8192 >/dev/null
-sleep 1
-migrated_for reserved 8192 >/dev/null
-check "held again" wait_for 60 grown "$held" counter ahead_held cma
+for _try in 1 2 3 4 5 6 7 8; do
+	migrated_for reserved 8192 >/dev/null
+	sleep 1
+	migrated_for reserved 8192 >/dev/null
+	! wait_for 3 grown "$held" counter ahead_held cma || break
+done
+check "held again" grown "$held" counter ahead_held cma
 check "switches off" write_to "$policy/enabled" 0
 same "and holds nothing" "$(isolated)" 0
 

@@ -91,9 +91,8 @@ done
 for patch in $(patches); do
 	need livepatch_off "$patch"
 	need klp_wait patches_quiet
-	sleep 2
+	check "$patch disabled: somebody stands by" klp_wait tells status '^[a-z]+ +standby '
 	honest "$patch disabled"
-	check "$patch disabled: somebody stands by" tells status '^[a-z]+ +standby '
 	same "$patch disabled: none of its hooks reads armed" "$(awk -v patch="$patch" '
 		$2 != "livepatch" || $4 != "armed" { next }
 		{ of = $1 == "scan" ? "scan" : $1 == "fallback" ? "fallback" :

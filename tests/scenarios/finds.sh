@@ -65,12 +65,12 @@ drain() {
 }
 depot_is_small() { [ "$(held)" -le 300 ]; }
 need insmod "$LMM_MODDIR/lmm_pageset.ko"
-check "a depot holds more than eight batches" stock 4100
+check "a depot holds more than eight batches" stock 4100 128
 had=$(held)
 drain 0
 check "with preemption off some go back: $back of $had pages" test "$back" -gt 0 -a "$back" -le 4032
 check "the rest goes back soon" wait_for 20 depot_is_small
-check "and holds as many again" stock 4100
+check "and holds as many again" stock 4100 128
 had=$(held)
 drain 1
 check "with interrupts off all go back: $back of $had pages" test "$back" -ge $((had - 300))

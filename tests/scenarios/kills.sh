@@ -44,7 +44,7 @@ kill_some() {
 	killed=$((killed + $(said_of killed | grep . || echo 0)))
 	slowest=$(said_of slowest_ms)
 	check "$1: each dies within $quick s" test "${slowest:-99999}" -le $((quick * 1000))
-	in_time 2000 "$1: status can be read" cat "$LMM_DBG/status"
+	in_time $((quick * 1000)) "$1: status can be read" cat "$LMM_DBG/status"
 }
 
 # usable NAME: with the real programs and without a stall, every policy can be used.
@@ -53,7 +53,7 @@ usable() {
 	! loaded lmm_stall || need rmmod lmm_stall
 	need write_to "$LMM_PARAMS/transition_timeout_ms" 30000
 	check "$1: it comes to rest" klp_wait settled
-	in_time 20000 "$1: off" all_off
+	in_time 60000 "$1: off" all_off
 	check "$1: and comes to rest" klp_wait settled
 	same "$1: no hook is left armed" "$(armed)" ""
 	same "$1: lists are as before" "$(lists_bounds)" "$bounds"

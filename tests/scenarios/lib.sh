@@ -125,7 +125,15 @@ near() { [ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]; }
 
 loaded() { [ -d "/sys/module/$1" ]; }
 unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
-lmm_load() { modprobe livemm "$@"; }
+
+# 6.12 may need minutes for a livepatch on a busy host; see klp_wait.
+lmm_load() {
+	case "$LMM_KERNEL $*" in
+	*transition_timeout_ms=*) ;;
+	6.12*) set -- "$@" transition_timeout_ms=600000 ;;
+	esac
+	modprobe livemm "$@"
+}
 
 klp_loaded() {
 	for _module in /sys/module/livemm_klp*; do
@@ -168,7 +176,7 @@ memory_offline() {
 			continue
 		fi
 		[ "$(cat "$_block/removable" 2>/dev/null)" = 1 ] || continue
-		timeout 20 sh -c "echo offline >$_block/state" 2>/dev/null || continue
+		timeout 60 sh -c "echo offline >$_block/state" 2>/dev/null || continue
 		echo "$_block"
 		return
 	done

@@ -33,7 +33,7 @@ rises() {
 unused() {
 	need taskset -pc 0 $$
 	# Nothing is given back meanwhile because nobody used it for long.
-	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event decay_ms=30000 high_max_pct=6"
+	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event decay_ms=60000 high_max_pct=6"
 	check "$1: the load raises the list" wait_for 60 rises
 	# A tick sees the oldest pages, and the next tick that they have stayed.
 	check "$1: two ticks pass" wait_for 60 counted periods $(($(counter periods) + 2))

@@ -4,7 +4,8 @@
 #
 #   held             pages that the depots hold
 #   unaccounted      pages stored that were neither taken nor given back
-#   stock [PAGES]    have the depots hold more than PAGES (600); nothing else may want memory
+#   stock [PAGES [MIB]]  have the depots hold more than PAGES (600), by processes of MIB (64); nothing
+#                    else may want memory
 
 zonelock=$LMM_DBG/zonelock
 
@@ -21,7 +22,7 @@ open_all() { awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit found }' "$z
 stock() {
 	for _try in $(seq 5); do
 		wait_for 10 open_all
-		hog_hold 64 taskset -c 0
+		hog_hold "${2:-64}" taskset -c 0
 		hog_end
 		[ "$(held)" -le "${1:-600}" ] || return 0
 	done

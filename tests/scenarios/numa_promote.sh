@@ -53,8 +53,8 @@ tier_run off -k shared -s 30000
 need write_to "$NUMA/config" "enabled=1 mode=promote scan_delay_ms=1000"
 check "on" tells status '^numa +on +promote'
 for kind in readonly shared anon; do
-	tier_run on -k $kind -s 30000 -r 5000
-	check "$kind: 95 % of the hot part are promoted in half a minute" test "$took" != -
+	tier_run on -k $kind -s 120000 -r 5000
+	check "$kind: 95 % of the hot part are promoted within two minutes" test "$took" != -
 	check "$kind: cold memory stays" test "$cold" -lt 10
 done
 check "promoted pages are counted" test "$(counter promoted numa)" -ge 16384
@@ -76,10 +76,10 @@ hog=$!
 check "the top tier is full" wait_for 60 top_full
 kill -STOP "$hog"
 note "$(top_free) MiB free on the top tier"
-tier_run "top tier full" -k readonly -m 160 -p 128 -s 60000
+tier_run "top tier full" -k readonly -m 160 -p 128 -s 400000 -r 5000
 note "$(($(vmstat pgdemote_kswapd pgdemote_direct) - demoted)) pages demoted"
 check "demotion works beside promotion" test "$(($(vmstat pgdemote_kswapd pgdemote_direct) - demoted))" -gt 0
-check "the hot part is promoted all the same" test "$hot" -ge 95
+check "95 % of the hot part are promoted all the same" test "$took" != -
 kill -KILL "$hog"
 
 # A process whose memory is bound is left alone; so is everything when the mode is off.

@@ -29,7 +29,7 @@ mark=$((2 * $(zone_pages high)))
 # Far above the watermark at which kswapd wakes: that leaves room to look at what is below the mark.
 guard=watermark_guard_pct=100
 # Pages stay in lists for a while without a load: what moves them is pressure.
-settings="decay_ms=8000 period_ms=10000"
+settings="decay_ms=60000 period_ms=10000"
 
 for mode in $(soaked event "event depth"); do
 	echo 3 >/proc/sys/vm/drop_caches

@@ -12,7 +12,7 @@
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 
 PB=$LMM_DBG/pageblock
-limit=5000
+limit=20000
 skipped() { counter "skipped_$1" pageblock; }
 stuck_says() { grep -q "$1" /run/stuck; }
 worked() { grown 0 counter made pageblock && grown 0 skipped locked && grown 0 skipped writeback; }
