@@ -275,6 +275,9 @@ static void the_choice_is_made_sooner_when_blocks_are_few(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pageblock_reserve_is_low(0, 0));
 	KUNIT_EXPECT_EQ(test, pageblock_window(false), 64U);
 	KUNIT_EXPECT_EQ(test, pageblock_window(true), 32U);
+	KUNIT_EXPECT_EQ(test, pageblock_lists_gap(1), 1000U);
+	KUNIT_EXPECT_EQ(test, pageblock_lists_gap(50), 1000U);
+	KUNIT_EXPECT_EQ(test, pageblock_lists_gap(512), 10240U);
 }
 
 static void what_a_zone_shall_have(struct kunit *test)

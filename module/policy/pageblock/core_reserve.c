@@ -93,6 +93,17 @@ unsigned int pageblock_window(bool low)
 }
 
 /**
+ * pageblock_lists_gap() - how often may the lists of all CPUs be emptied?
+ * @cpus: number of CPUs
+ *
+ * Return: shortest time from one time to the next, in ms.
+ */
+unsigned int pageblock_lists_gap(unsigned int cpus)
+{
+	return max(PAGEBLOCK_LISTS_MS, cpus * PAGEBLOCK_LISTS_CPU_MS);
+}
+
+/**
  * pageblock_reserve_is_low() - are few free blocks left?
  * @blocks: wholly free blocks that the zone has
  * @want: wholly free blocks that the zone should have

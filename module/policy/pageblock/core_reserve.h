@@ -104,6 +104,15 @@ void pageblock_choice_drop(struct pageblock_choice *choice);
 
 unsigned int pageblock_window(bool low);
 
+/*
+ * Shortest time in ms from one time that the lists of a zone are emptied to the next, and the same
+ * for each CPU, so that with 512 CPUs no more than 50 a second are made to empty their lists.
+ */
+#define PAGEBLOCK_LISTS_MS	1000U
+#define PAGEBLOCK_LISTS_CPU_MS	20U
+
+unsigned int pageblock_lists_gap(unsigned int cpus);
+
 /* A zone keeps at most one block in so many. */
 #define PAGEBLOCK_RESERVE_PART	16U
 

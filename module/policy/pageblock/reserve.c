@@ -541,6 +541,7 @@ static void zones_free(void)
 int pageblock_reserve_start(void)
 {
 	bool cleans = pageblock_unmix_possible();
+	unsigned int slot;
 	struct zone *zone;
 
 	pageblock.leaving = false;
@@ -555,6 +556,8 @@ int pageblock_reserve_start(void)
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
+	for (slot = 0; slot < lmm_zone_slots(); slot++)
+		pageblock.zones[slot].emptied = jiffies - HZ * 3600UL;
 	for (zone = lmm_zone_after(NULL); zone && cleans; zone = lmm_zone_after(zone)) {
 		if (!pageblock_unmix_start(zone, &pageblock.zones[lmm_zone_slot(zone)])) {
 			zones_free();
@@ -592,9 +595,9 @@ static void reserve_give_back(void)
 /**
  * pageblock_reserve_stop() - stop the worker
  *
- * Waits for a worker that runs, for one step at most: the choice of blocks among 64, or a move of
- * 63 pages at most.  No step waits for I/O, for the lock of a page, or for memory.  A block that
- * the worker has isolated is given back before the worker ends.
+ * Waits for a worker that runs, for one step at most: the choice of blocks among 64, a move of 63
+ * pages at most, or the lists of all CPUs being emptied.  No step waits for I/O, for the lock of a
+ * page, or for memory.  A block that the worker has isolated is given back before the worker ends.
  *
  * Context: process, control mutex held, the policy's hooks not armed.
  */

@@ -50,7 +50,7 @@ struct pageblock_ask {
  * @choice: the cheapest blocks that were looked at
  * @chosen: enough blocks were looked at; those of @choice are emptied, one after the other
  * @begun: the first block of @choice was emptied in part
- * @emptied: the lists of the zone were emptied for this choice
+ * @emptied: jiffies when the lists of the zone were emptied last
  * @progress: a block was made free since the last choice
  * @clean_pace: when to try to clean mixed blocks
  * @looks: mixed blocks to look at in this attempt to clean
@@ -72,7 +72,7 @@ struct pageblock_zone {
 	struct pageblock_choice choice;
 	bool chosen;
 	bool begun;
-	bool emptied;
+	unsigned long emptied;
 	bool progress;
 	struct pageblock_pace clean_pace;
 	unsigned int looks;

@@ -136,14 +136,18 @@ static bool candidates_find(struct zone *zone, struct pageblock_zone *pz)
 }
 
 /*
- * Pages in per-CPU lists cannot join a free block.  The lists of the zone are emptied at most once
- * a window, since every CPU has to fill its lists again.
+ * Pages in per-CPU lists cannot join a free block.  Every CPU whose lists are emptied has to fill
+ * them again, and while this runs, a request that is about to give up does not empty the lists of
+ * its own zones.  So the lists of a zone are emptied seldom, the more so the more CPUs there are.
  */
 static bool lists_empty(struct zone *zone, struct pageblock_zone *pz)
 {
-	if (pz->emptied || !lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
+	unsigned int gap = pageblock_lists_gap(num_online_cpus());
+
+	if (time_before(jiffies, pz->emptied + msecs_to_jiffies(gap)) ||
+	    !lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
 		return false;
-	pz->emptied = true;
+	pz->emptied = jiffies;
 	KCALL(empty_lists)(zone);
 	return true;
 }
@@ -222,7 +226,15 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 	u64 cost = block_cost(zone, pfn, &block);
 	bool made, begun;
 
-	if (cost && block.pages[CENSUS_LOOSE] && lists_empty(zone, pz)) {
+	if (!cost)
+		return VACATED_NOT;
+	*price = pageblock_price(zone, pfn);
+	if (!*price)
+		return VACATED_NOT;
+	if (*price > price_limit(zone, pz))
+		return VACATED_DEAR;
+	/* Last, for a block that will be emptied. */
+	if (block.pages[CENSUS_LOOSE] && lists_empty(zone, pz)) {
 		pageblock_look_again();
 		cost = block_cost(zone, pfn, &block);
 	}
@@ -232,11 +244,6 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
 		return VACATED_NOT;
 	}
-	*price = pageblock_price(zone, pfn);
-	if (!*price)
-		return VACATED_NOT;
-	if (*price > price_limit(zone, pz))
-		return VACATED_DEAR;
 	if (lmm_block_isolate(KCALL(block_isolate), pfn, end)) {
 		lmm_count(&lmm_pageblock_policy, COUNT_BUSY, 1);
 		return VACATED_NOT;
@@ -254,7 +261,6 @@ static void choice_forget(struct pageblock_zone *pz)
 	pz->choice = (struct pageblock_choice){ };
 	pz->chosen = false;
 	pz->begun = false;
-	pz->emptied = false;
 }
 
 /* Too dear, all of them: keep the cheapest, and look for cheaper ones at the next attempt. */
@@ -264,7 +270,6 @@ static enum pageblock_step choice_is_dear(struct pageblock_zone *pz)
 	pz->choice.seen = 0;
 	pz->chosen = false;
 	pz->begun = false;
-	pz->emptied = false;
 	return PAGEBLOCK_STEP_DEAR;
 }
 
