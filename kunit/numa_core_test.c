@@ -104,6 +104,18 @@ static void bounds_are_those_of_a_pass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, settings.thread_period_min_ms, 0U);
 }
 
+static void floors_of_a_thread(struct kunit *test)
+{
+	const struct numa_settings settings = { .scan_delay_run_ms = 1000 }, none = { };
+
+	KUNIT_EXPECT_EQ(test, numa_scan_floor(256), 100U);
+	KUNIT_EXPECT_EQ(test, numa_scan_floor(0), 1U);
+	KUNIT_EXPECT_TRUE(test, numa_thread_may_ask(200, 200, &settings, 256));
+	KUNIT_EXPECT_FALSE(test, numa_thread_may_ask(999, 60000, &settings, 256));
+	KUNIT_EXPECT_FALSE(test, numa_thread_may_ask(3, 60000, &none, 256));
+	KUNIT_EXPECT_TRUE(test, numa_thread_may_ask(100, 60000, &none, 256));
+}
+
 static void faults_have_a_class(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, numa_class(true, true), NUMA_LOCAL_PRIVATE);
@@ -659,6 +671,7 @@ static void what_is_shared_is_hopeless(struct kunit *test)
 
 static struct kunit_case numa_core_cases[] = {
 	KUNIT_CASE_PARAM(bounds_are_those_of_a_pass, size_gen_params),
+	KUNIT_CASE(floors_of_a_thread),
 	KUNIT_CASE(faults_have_a_class),
 	KUNIT_CASE(words_are_words),
 	KUNIT_CASE(a_small_window_goes_on),

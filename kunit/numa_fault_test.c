@@ -36,6 +36,8 @@ void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
 }
 
 static bool fault_answers;
+static struct numa_rules fault_rules;
+static const unsigned int fault_scan_size = 256;
 
 bool numa_mm_answers(const struct numa_mm *entry)
 {
@@ -64,11 +66,19 @@ static int numa_fault_test_init(struct kunit *test)
 	hlist_add_head(&scene->entry->node, &fault_entries);
 	scene->entry->expedite_ms = FAULT_WANT_MS;
 	fault_answers = true;
+	fault_rules.settings.scan_delay_run_ms = 0;
+	RCU_INIT_POINTER(numa.rules, &fault_rules);
+	numa.scan_size = &fault_scan_size;
+	/* The thread has run for longer than the period of 1 ms that most cases give it. */
+	while (current->se.sum_exec_runtime < 2 * NSEC_PER_MSEC)
+		cond_resched();
 	return 0;
 }
 
 static void numa_fault_test_exit(struct kunit *test)
 {
+	RCU_INIT_POINTER(numa.rules, NULL);
+	numa.scan_size = NULL;
 	free_percpu(lmm_numa_policy.counters);
 	lmm_numa_policy.counters = NULL;
 }
@@ -82,6 +92,14 @@ static void fault_thread(int seq, unsigned long retry)
 	current->numa_migrate_retry = retry;
 }
 
+/* A hint fault of the thread, as the hook delivers it. */
+static void fault_has(enum numa_class class)
+{
+	preempt_disable();
+	fault_notice(fault_scene.entry, fault_scene.mm, class);
+	preempt_enable();
+}
+
 /* A hint fault of the thread; true if the policy has brought the scan forward. */
 static bool fault_brings(struct kunit *test)
 {
@@ -89,9 +107,7 @@ static bool fault_brings(struct kunit *test)
 	unsigned long from = jiffies, next;
 	bool brought;
 
-	preempt_disable();
-	fault_notice(scene->entry, scene->mm, NUMA_REMOTE_PRIVATE);
-	preempt_enable();
+	fault_has(NUMA_REMOTE_PRIVATE);
 	next = scene->mm->numa_next_scan;
 	brought = time_in_range(next, from + msecs_to_jiffies(FAULT_WANT_MS),
 				jiffies + msecs_to_jiffies(FAULT_WANT_MS));
@@ -159,20 +175,20 @@ static void keeps_a_scan_brought_forward(struct kunit *test)
 	brought = mm->numa_next_scan;
 
 	mm->numa_next_scan = ms_from_now(2 * FAULT_OWN_MS);
-	fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
+	fault_has(NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, brought);
 
 	/* A sooner scan stays. */
 	sooner = brought - 1;
 	mm->numa_next_scan = sooner;
-	fault_notice(entry, mm, NUMA_LOCAL_PRIVATE);
+	fault_has(NUMA_LOCAL_PRIVATE);
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, sooner);
 
 	/* The scan has begun, and the next was not brought forward. */
 	WRITE_ONCE(entry->notice, 0);
 	late = ms_from_now(FAULT_OWN_MS);
 	mm->numa_next_scan = late;
-	fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
+	fault_has(NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 }
 
@@ -191,7 +207,7 @@ static void fault_alarms(struct kunit *test, bool judged, unsigned long next)
 	mm->numa_next_scan = next;
 	mm->numa_scan_seq = 1;
 	fault_thread(judged, ms_from_now(-60000));
-	fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
+	fault_has(NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_GT(test, entry->resample_passes, 0U);
 }
 
@@ -216,7 +232,7 @@ static void alarm_asks_when_the_kernel_has_judged(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, mm->numa_next_scan, late);
 			KUNIT_EXPECT_EQ(test, current->node_stamp, U64_MAX);
 			current->numa_scan_seq = 1;
-			fault_notice(entry, mm, NUMA_REMOTE_PRIVATE);
+			fault_has(NUMA_REMOTE_PRIVATE);
 		}
 		KUNIT_EXPECT_TRUE(test, time_before_eq(mm->numa_next_scan, jiffies));
 		KUNIT_EXPECT_NE(test, current->node_stamp, U64_MAX);
@@ -230,12 +246,55 @@ static void alarm_waits_with_a_full_debt(struct kunit *test)
 
 	fault_answers = false;
 	fault_alarms(test, true, late);
-	fault_notice(fault_scene.entry, fault_scene.mm, NUMA_REMOTE_PRIVATE);
+	fault_has(NUMA_REMOTE_PRIVATE);
 	KUNIT_EXPECT_EQ(test, fault_scene.mm->numa_next_scan, late);
 	KUNIT_EXPECT_EQ(test, current->node_stamp, U64_MAX);
 }
 
+/*
+ * A thread that has hardly run brings no scan forward: its period would fall below all floors.  The
+ * wish stays, for a thread that has run.
+ */
+static void a_thread_that_hardly_ran_leaves_the_scan(struct kunit *test)
+{
+	struct numa_mm *entry = fault_scene.entry;
+	struct mm_struct *mm = fault_scene.mm;
+
+	fault_rules.settings.scan_delay_run_ms = 3600000;
+	mm->numa_next_scan = ms_from_now(FAULT_OWN_MS);
+	set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
+	fault_thread(0, ms_from_now(-60000));
+	current->numa_scan_period = 7200000;
+	KUNIT_EXPECT_FALSE(test, fault_brings(test));
+	KUNIT_EXPECT_EQ(test, current->numa_scan_period, 7200000U);
+	fault_rules.settings.scan_delay_run_ms = 0;
+	current->numa_scan_period = 1;
+	KUNIT_EXPECT_TRUE(test, fault_brings(test));
+}
+
+/* A period that the policy has lowered is not taken for the kernel's own. */
+static void a_lowered_period_is_not_the_kernels(struct kunit *test)
+{
+	struct numa_mm *entry = fault_scene.entry;
+
+	fault_thread(0, ms_from_now(-60000));
+	current->numa_scan_period = 60000;
+	preempt_disable();
+	KUNIT_EXPECT_EQ(test, numa_own_period(entry, current), 60000U);
+	KUNIT_EXPECT_TRUE(test, period_lower(entry, current, 20000));
+	KUNIT_EXPECT_EQ(test, current->numa_scan_period, 20000U);
+	KUNIT_EXPECT_EQ(test, numa_own_period(entry, current), 60000U);
+	KUNIT_EXPECT_TRUE(test, period_lower(entry, current, 10000));
+	KUNIT_EXPECT_EQ(test, numa_own_period(entry, current), 60000U);
+	/* The kernel has judged a pass since. */
+	current->numa_scan_period = 40000;
+	KUNIT_EXPECT_EQ(test, numa_own_period(entry, current), 40000U);
+	preempt_enable();
+}
+
 static struct kunit_case numa_fault_cases[] = {
+	KUNIT_CASE(a_thread_that_hardly_ran_leaves_the_scan),
+	KUNIT_CASE(a_lowered_period_is_not_the_kernels),
 	KUNIT_CASE(alarm_waits_with_a_full_debt),
 	KUNIT_CASE_PARAM(brings_a_scan_forward, bring_gen_params),
 	KUNIT_CASE(keeps_a_scan_brought_forward),

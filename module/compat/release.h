@@ -16,4 +16,11 @@
  */
 #define LMM_SKIPS_VMA_BY_THREAD	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0))
 
+/*
+ * NUMA balancing does not scan for a thread whose memory cpuset.mems binds to one node.  L. Chen,
+ * "sched/numa: skip VMA scanning on memory pinned to one NUMA node via cpuset.mems" (linux-kernel,
+ * March 2025); Debian's 7.2 has the test, and 6.12 has not.
+ */
+#define LMM_SKIPS_PINNED_SCANS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0))
+
 #endif /* LIVEMM_COMPAT_RELEASE_H */

@@ -5,9 +5,13 @@
 #ifndef LIVEMM_POLICY_COMMON_HINT_H
 #define LIVEMM_POLICY_COMMON_HINT_H
 
+#include <linux/cpuset.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/nodemask.h>
 #include <linux/sched.h>
+
+#include "compat/release.h"
 
 /**
  * lmm_hint_is_private() - did the same thread have the last hint fault on the page?
@@ -26,6 +30,19 @@ static inline bool lmm_hint_is_private(const struct task_struct *task, int last_
 }
 
 /**
+ * lmm_memory_is_pinned() - does cpuset.mems bind the memory of current to one node?
+ *
+ * NUMA balancing cannot move the memory of such a process.
+ *
+ * Context: process; a racy look, as the kernel's own.
+ * Return: true if so.
+ */
+static inline bool lmm_memory_is_pinned(void)
+{
+	return nodes_weight(cpuset_current_mems_allowed) == 1;
+}
+
+/**
  * lmm_scan_asked() - does the kernel let a thread scan its address space now?
  * @task: current, in task_numa_work()
  *
@@ -39,6 +56,8 @@ static inline unsigned long lmm_scan_asked(const struct task_struct *task)
 	unsigned long asked;
 
 	if (task->flags & PF_EXITING || !task->mm || !READ_ONCE(task->numa_scan_period))
+		return 0;
+	if (LMM_SKIPS_PINNED_SCANS && lmm_memory_is_pinned())
 		return 0;
 	asked = READ_ONCE(task->mm->numa_next_scan);
 	return asked && !time_before(jiffies, asked) ? asked : 0;

@@ -70,6 +70,19 @@ u32 numa_scans_of_pass(u64 resident, u32 scan_pages)
 }
 
 /**
+ * numa_scan_floor() - shortest period in which a thread may scan
+ * @scan_mib: MiB of one scan
+ *
+ * The kernel's own rule, task_scan_min(): no thread scans more than NUMA_SCAN_MIB_PER_S.
+ *
+ * Return: the period of a scan, in ms, at least 1.
+ */
+u32 numa_scan_floor(u32 scan_mib)
+{
+	return max(1000 / max(NUMA_SCAN_MIB_PER_S / max(scan_mib, 1U), 1U), 1U);
+}
+
+/**
  * numa_settings_per_scan() - turn periods of a pass into periods of a scan
  * @settings: with the knobs, which bound a whole pass; changed
  * @scans: scans of a pass, at least 1
@@ -80,9 +93,7 @@ u32 numa_scans_of_pass(u64 resident, u32 scan_pages)
  */
 void numa_settings_per_scan(struct numa_settings *settings, u32 scans, u32 scan_mib)
 {
-	u32 floor = 1000 / max(NUMA_SCAN_MIB_PER_S / max(scan_mib, 1U), 1U);
-
-	settings->period_min_ms = max3(settings->period_min_ms / scans, floor, 1U);
+	settings->period_min_ms = max(settings->period_min_ms / scans, numa_scan_floor(scan_mib));
 	settings->period_max_ms = max(settings->period_max_ms / scans, settings->period_min_ms);
 	if (settings->thread_period_min_ms)
 		settings->thread_period_min_ms = clamp(settings->thread_period_min_ms / scans,

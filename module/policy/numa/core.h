@@ -382,6 +382,7 @@ extern const char *const numa_reason_words[NUMA_NR_REASONS];
 extern const char *const numa_limit_words[NUMA_NR_LIMITS];
 
 u32 numa_scans_of_pass(u64 resident, u32 scan_pages);
+u32 numa_scan_floor(u32 scan_mib);
 void numa_settings_per_scan(struct numa_settings *settings, u32 scans, u32 scan_mib);
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
 		      u64 min_faults, struct numa_counts *window);
@@ -454,6 +455,26 @@ static inline bool numa_past_scan_delay(const struct numa_facts *facts,
 {
 	return facts->lived_ms >= settings->scan_delay_ms &&
 	       facts->run_ms >= settings->scan_delay_run_ms;
+}
+
+/**
+ * numa_thread_may_ask() - may a thread be let ask for a scan before its own period is over?
+ * @run_ms: CPU time of the thread
+ * @own_ms: the thread's scan period
+ * @settings: the knobs
+ * @scan_mib: MiB of one scan
+ *
+ * A period cannot end before the thread has run for that long, so the period of a thread that has
+ * run for less is lowered to its CPU time.  A thread that has hardly run would get a period below
+ * all floors.
+ *
+ * Return: true if so.
+ */
+static inline bool numa_thread_may_ask(u64 run_ms, u32 own_ms, const struct numa_settings *settings,
+				       u32 scan_mib)
+{
+	return run_ms >= own_ms ||
+	       run_ms >= max(settings->scan_delay_run_ms, numa_scan_floor(scan_mib));
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_H */

@@ -115,6 +115,15 @@ static bool period_may_change(const struct task_struct *task, const struct mm_st
 	       time_after(jiffies, task->numa_migrate_retry);
 }
 
+static bool thread_may_ask(const struct task_struct *task)
+{
+	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+
+	return numa_thread_may_ask(div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
+				   READ_ONCE(task->numa_scan_period), &rules->settings,
+				   READ_ONCE(*numa.scan_size));
+}
+
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
 {
 	enum numa_verdict verdict;
@@ -152,7 +161,7 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 	/* With a full debt, the kernel's next scan is the first full one. */
 	if (!answers)
 		return;
-	if (period_may_change(current, mm)) {
+	if (period_may_change(current, mm) || !thread_may_ask(current)) {
 		WRITE_ONCE(entry->expedite_ms, 0);
 		set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
 	} else {
@@ -175,7 +184,7 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 	if (test_bit(NUMA_NOTICE_EXPEDITE, &entry->notice) &&
 	    (!READ_ONCE(entry->expedite_ms) ||
 	     time_after(READ_ONCE(mm->numa_next_scan), jiffies)) &&
-	    !period_may_change(current, mm) &&
+	    !period_may_change(current, mm) && thread_may_ask(current) &&
 	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice)) {
 		lmm_count(&lmm_numa_policy, COUNT_EXPEDITED, 1);
 		ask_for_scan(entry, mm, READ_ONCE(entry->expedite_ms));

@@ -166,20 +166,34 @@ static void entry_remove(struct numa_mm *entry)
 }
 
 /**
+ * numa_mms_forget() - forget every address space
+ *
+ * Nothing that the policy has changed is put back: see numa_mms_release().
+ *
+ * Context: process, may sleep; hooks may be armed, and handlers run.
+ */
+void numa_mms_forget(void)
+{
+	struct numa_mm *entry;
+	unsigned int bucket;
+
+	for (bucket = 0; bucket < HASH_SIZE(numa.mms); bucket++) {
+		preempt_disable();
+		hlist_for_each_entry_rcu(entry, &numa.mms[bucket], node, true)
+			entry_remove(entry);
+		preempt_enable();
+		cond_resched();
+	}
+}
+
+/**
  * numa_mms_stop() - forget every address space, and empty the pools
  *
  * Context: process, may sleep; no hook is armed and no handler runs.
  */
 void numa_mms_stop(void)
 {
-	struct hlist_node *next;
-	struct numa_mm *entry;
-	unsigned int bucket;
-
-	preempt_disable();
-	hash_for_each_safe(numa.mms, bucket, next, entry, node)
-		entry_remove(entry);
-	preempt_enable();
+	numa_mms_forget();
 	/* No RCU callback may outlive the module. */
 	rcu_barrier();
 	cancel_work_sync(&numa.refill);

@@ -102,6 +102,9 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 	rcu_assign_pointer(numa.rules, rules_make(cfg, GFP_KERNEL | __GFP_NOFAIL));
 	/* What was put off by the old settings is decided anew. */
 	numa_mms_release();
+	/* A process that the knob no longer takes in may run too little to ask. */
+	if (numa.mode == NUMA_MODE_PROMOTE && strcmp(old->cgroups, cfg->text))
+		numa_mms_forget();
 	kfree_rcu(old, rcu);
 }
 

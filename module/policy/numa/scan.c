@@ -126,7 +126,7 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	struct numa_counts sum;
 	struct numa_facts facts;
 
-	WRITE_ONCE(entry->own_ms, READ_ONCE(task->numa_scan_period));
+	WRITE_ONCE(entry->own_ms, numa_own_period(entry, task));
 	entry->resident = get_mm_rss(mm);
 	entry->scans = numa_scans_of_pass(entry->resident, scan_mib << (20 - PAGE_SHIFT));
 	entry->last_window = jiffies;
@@ -323,7 +323,7 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 static void credit_ask(struct numa_mm *entry, const struct task_struct *task,
 		       const struct numa_rules *rules)
 {
-	u32 own_ms = READ_ONCE(task->numa_scan_period);
+	u32 own_ms = numa_own_period(entry, task);
 	pid_t pid = READ_ONCE(entry->brought_pid);
 	u64 run = task->se.sum_exec_runtime - READ_ONCE(entry->brought_run);
 	struct numa_ask ask = {

@@ -286,6 +286,7 @@ extern struct numa_state numa;
 
 /* mm.c */
 int numa_mms_start(void);
+void numa_mms_forget(void);
 void numa_mms_stop(void);
 void numa_mms_release(void);
 struct numa_mm *numa_mm_get(struct mm_struct *mm);
@@ -401,5 +402,40 @@ unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long tota
 
 /* mm.c */
 void numa_on_mm_exit(struct mm_struct *mm);
+
+/**
+ * numa_slot_own() - undo the lowering of a scan period
+ * @slot: a slot of the thread
+ * @task: the thread
+ * @ms: the thread's scan period
+ *
+ * Context: preemption off, the entry's lock held.
+ * Return: the period that the kernel had chosen, where @ms is what the policy has put in its place;
+ * otherwise @ms.
+ */
+static inline u32 numa_slot_own(const struct numa_slot *slot, const struct task_struct *task,
+				u32 ms)
+{
+	return slot->lowered_pid == task->pid && slot->lowered_ms == ms ? slot->own_ms : ms;
+}
+
+/**
+ * numa_own_period() - the scan period that the kernel has chosen for a thread
+ * @entry: the entry
+ * @task: a thread of the process
+ *
+ * The policy may have lowered the period since; see ask_for_scan().
+ *
+ * Context: preemption off, the entry's lock held.
+ * Return: the period, in ms.
+ */
+static inline u32 numa_own_period(struct numa_mm *entry, const struct task_struct *task)
+{
+	u32 ms = READ_ONCE(task->numa_scan_period);
+
+	ms = numa_slot_own(numa_mm_slot(entry, task->pid), task, ms);
+	/* The slot from before the process had threads was changed first. */
+	return numa_slot_own(&entry->slot, task, ms);
+}
 
 #endif /* LIVEMM_POLICY_NUMA_STATE_H */
