@@ -360,6 +360,12 @@ struct slow_request {
 	unsigned int order;
 };
 
+/* Did a probe interrupt a task?  A breakpoint counts as an NMI and as an interrupt. */
+static bool was_in_task(void)
+{
+	return in_nmi() ? hardirq_count() == HARDIRQ_OFFSET && !in_serving_softirq() : in_task();
+}
+
 /*
  * The fast path has asked get_page_from_freelist() just before, from the same frame as the slow
  * path is called.  A note with another stack address is of an interrupt or of another task: then
@@ -376,7 +382,7 @@ static int on_slow_path_begin(struct kretprobe_instance *instance, struct pt_reg
 	request->order = this_cpu_read(lmm_request_order);
 	/* The note was taken one call deeper. */
 	if (this_cpu_read(lmm_request_stack) + sizeof(long) != kernel_stack_pointer(regs) ||
-	    (in_task() && current->flags & PF_MEMALLOC))
+	    (was_in_task() && current->flags & PF_MEMALLOC))
 		return 1;
 	request->began = ktime_get_mono_fast_ns();
 	return 0;

@@ -183,6 +183,11 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		scnprintf(hook->why, sizeof(hook->why), "is not among the kernel's code");
 		return;
 	}
+	if (hook->mech == LMM_MECH_KRETPROBE && !LMM_UNWINDS_RETURN_PROBES) {
+		scnprintf(hook->why, sizeof(hook->why),
+			  "this kernel warns when it unwinds the stack of a hooked call");
+		return;
+	}
 	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {
 		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at the entry (notrace)");
 		return;

@@ -67,7 +67,15 @@ check "and get their type back" test "$after" -ge "$typed" -a "$after" -le $((ty
 [ $traced = 0 ] || without=$(squeezed)
 guarded=$(unmovable)
 need write_to "$PB/enabled" 1
-hooks_armed fallback request reclaim_end compact_begin mixed slow_path
+hooks_armed fallback request reclaim_end compact_begin mixed
+# 6.1 does not stand hooked returns.
+times=1
+[ "$LMM_KERNEL" != 6.1 ] && [ "$LMM_KERNEL" != debug ] || times=0
+if [ $times = 1 ]; then
+	hooks_armed slow_path
+else
+	check "slow_path says why not" tells hooks '^slow_path .* unavailable .*warns when it unwinds'
+fi
 check "free blocks become the reserve" wait_for 20 grown 11 unmovable
 note "free unmovable blocks $guarded, then $(unmovable); moved $(counter moved pageblock)"
 with=$(squeezed)
@@ -107,7 +115,7 @@ done
 slow=$(hook_hits slow_path)
 note "slow paths $slow, timed $timed"
 # The worker's own are not.
-check "slow paths are timed" test $((timed * 4)) -ge "$slow"
+[ $times = 0 ] || check "slow paths are timed" test $((timed * 4)) -ge "$slow"
 check "no more than there were" test "$timed" -le "$slow"
 
 # More than there is: the hog is killed, once, and the load goes on, which leaves it most of
@@ -121,7 +129,7 @@ for mode in claim strict; do
 	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
 	same "$mode: one is killed" "$(($(vmstat oom_kill) - before))" 1
 	check "$mode: the load lives" lives pagetouch
-	check "$mode: slow paths are timed" test "$(slow_path movable 2)" -gt 0
+	[ $times = 0 ] || check "$mode: slow paths are timed" test "$(slow_path movable 2)" -gt 0
 done
 note "searches $(counter searches pageblock), refused $(counter refused_fast pageblock) fast"
 # Single pages for the hog, while the blocks of the reserve are free.
