@@ -30,6 +30,7 @@ STUB(lmm_entry_bpf_links)
 
 #include "hook_table_test.c"
 #include "dispatch_test.c"
+#include "comm_test.c"
 #include "counters_test.c"
 #include "numa_suits_test.c"
 #include "zones_test.c"
@@ -42,7 +43,7 @@ STUB(lmm_entry_bpf_links)
 #include "switch_test.c"
 #include "numa_fault_test.c"
 
-ADD_SUITES(&hook_table_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
+ADD_SUITES(&hook_table_suite, &comm_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
 	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite, &numa_fault_suite);
 
 MODULE_LICENSE("GPL");

@@ -397,6 +397,11 @@ static void an_event_ends_the_rest(struct kunit *test)
 	pageblock_pace_wake(&pace, 1200);
 	KUNIT_EXPECT_FALSE(test, pageblock_pace_rests(&pace));
 	KUNIT_EXPECT_TRUE(test, pageblock_pace_due(&pace, 1200));
+	/* Put off, and so in vain no more often. */
+	pageblock_pace_put_off(&pace, 1300);
+	KUNIT_EXPECT_FALSE(test, pageblock_pace_due(&pace, 1299));
+	KUNIT_EXPECT_TRUE(test, pageblock_pace_due(&pace, 1300));
+	pageblock_pace_wake(&pace, 1200);
 	/* Without another event the gaps are as long as before. */
 	pageblock_pace_note(&pace, false, 100, 1200);
 	KUNIT_EXPECT_FALSE(test, pageblock_pace_due(&pace, 1200 + 1599));

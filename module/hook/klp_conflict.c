@@ -39,6 +39,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include "comm.h"
 #include "hook.h"
 #include "kcall.h"
 #include "klp_client.h"
@@ -298,6 +299,7 @@ bool lmm_klp_in_transition(void)
 void lmm_klp_holders(char *buf, size_t len)
 {
 	struct task_struct *group, *task;
+	char name[TASK_COMM_LEN];
 	unsigned int more = 0;
 	int used = 0;
 
@@ -309,8 +311,8 @@ void lmm_klp_holders(char *buf, size_t len)
 		if (used > (int)len - 40)
 			more++;
 		else
-			used += scnprintf(buf + used, len - used, "%s%s(%d)",
-					  used ? " " : "", task->comm, task_pid_nr(task));
+			used += scnprintf(buf + used, len - used, "%s%s(%d)", used ? " " : "",
+					  lmm_comm(name, task), task_pid_nr(task));
 	}
 	rcu_read_unlock();
 	if (more)

@@ -35,6 +35,7 @@
 #include "events.h"
 #include "hook/hook.h"
 #include "livemm.h"
+#include "policy/common/hint.h"
 #include "policy/common/zones.h"
 #include "hints.h"
 #include "record.h"
@@ -347,6 +348,7 @@ static const struct lmm_layout record_layouts[] = {
 	LMM_LAYOUT(task_struct, pid),
 	LMM_LAYOUT(task_struct, tgid),
 	LMM_LAYOUT(task_struct, flags),
+	LMM_CPUSET_LAYOUTS
 	LMM_LAYOUT(task_struct, signal),
 	LMM_LAYOUT(task_struct, se.sum_exec_runtime),
 	LMM_LAYOUT(task_struct, numa_scan_period),

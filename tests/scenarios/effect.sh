@@ -19,7 +19,8 @@ need lmm_load
 need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth period_ms=3000"
 need write_to "$tracing/livemm/enable" 1
 periods=$(counter periods)
-until counted periods $((periods + 4)); do
+for _try in $(seq 30); do
+	! counted periods $((periods + 4)) || break
 	measure 2 >/dev/null
 done
 policy=$(measure 8)

@@ -88,12 +88,17 @@ need() {
 	exit 1
 }
 
+_but_first() { shift && "$@"; }
+# A program that waits by itself may be waited for: $1 counts, which is a function's own.
 wait_for() {
 	_left=$(($1 * 5))
 	shift
-	while ! "$@"; do
-		_left=$((_left - 1))
-		[ "$_left" -gt 0 ] || return 1
+	set -- "$_left" "$@"
+	while ! _but_first "$@"; do
+		_left=$(($1 - 1))
+		shift
+		set -- "$_left" "$@"
+		[ "$1" -gt 0 ] || return 1
 		# Each look costs two processes, under emulation up to 0.2 s of a CPU.
 		sleep 0.2
 	done

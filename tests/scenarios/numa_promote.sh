@@ -66,6 +66,10 @@ hint=$!
 check "a load on the top tier is known" wait_for 60 space_known "$hint"
 faults=$(growth 10 vmstat numa_hint_faults)
 check "the top tier has no hint faults ($faults)" test "$faults" -lt 200
+# From 7.2 on the kernel itself scans a bound process no more, and asks nobody.
+cgroup_make bound cpuset.mems 0
+need write_to $cgroup/bound/cgroup.procs "$hint"
+check "a process that cpuset.mems comes to bind is left alone" wait_for 120 space_unknown "$hint"
 hints_stop
 
 # The top tier is full of memory that nobody uses.

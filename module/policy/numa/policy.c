@@ -15,12 +15,14 @@
 #include <linux/minmax.h>
 #include <linux/sched/sysctl.h>
 #include <linux/seq_file.h>
+#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "compat/compat.h"
 #include "events.h"
 #include "hook/hook.h"
+#include "policy/common/hint.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
@@ -103,8 +105,11 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 	/* What was put off by the old settings is decided anew. */
 	numa_mms_release();
 	/* A process that the knob no longer takes in may run too little to ask. */
-	if (numa.mode == NUMA_MODE_PROMOTE && strcmp(old->cgroups, cfg->text))
+	if (numa.mode == NUMA_MODE_PROMOTE && strcmp(old->cgroups, cfg->text)) {
+		/* Who has read the old rules adds no entry any more. */
+		synchronize_rcu();
 		numa_mms_forget();
+	}
 	kfree_rcu(old, rcu);
 }
 
@@ -212,6 +217,7 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT(task_struct, group_leader),
 	LMM_LAYOUT(task_struct, signal),
 	LMM_LAYOUT(task_struct, cgroups),
+	LMM_CPUSET_LAYOUTS
 	LMM_LAYOUT(task_struct, tasks),
 	LMM_LAYOUT(task_struct, thread_node),
 	LMM_LAYOUT(task_struct, alloc_lock),
@@ -236,6 +242,10 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), file, f_mapping),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), address_space, host),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), inode, i_flags),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), inode, i_sb),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), super_block, s_magic),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), shmem_inode_info, policy),
+	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), shmem_inode_info, vfs_inode),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mempolicy, flags),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), task_struct, mempolicy),
 };

@@ -20,6 +20,7 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
+#include "comm.h"
 #include "hook/kcall.h"
 #include "policy/common/hint.h"
 #include "state.h"
@@ -216,7 +217,7 @@ void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task)
 	spin_lock(&entry->lock);
 	numa_mm_attach(entry);
 	entry->tgid = task->tgid;
-	strscpy(entry->comm, task->group_leader->comm, sizeof(entry->comm));
+	lmm_comm(entry->comm, task->group_leader);
 	spin_unlock(&entry->lock);
 	lmm_worker_kick(&numa.promoter);
 }

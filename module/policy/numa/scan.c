@@ -21,6 +21,7 @@
 #include <linux/sched/sysctl.h>
 #include <linux/string.h>
 
+#include "comm.h"
 #include "hook/klp_port.h"
 #include "policy/common/hint.h"
 #include "trace.h"
@@ -150,7 +151,7 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	numa_mm_count(entry, &sum);
 	entry->windows += entry->decision.reason != NUMA_BY_FEW;
 	entry->tgid = task->tgid;
-	strscpy(entry->comm, task->group_leader->comm, sizeof(entry->comm));
+	lmm_comm(entry->comm, task->group_leader);
 	decision_count(&entry->decision);
 	trace_numa_decision(task, &facts, &sum, &entry->decision);
 }
@@ -417,6 +418,15 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	entry->pass_scans++;
 }
 
+/* Leave an address space to the kernel. */
+static void mm_leave(struct mm_struct *mm)
+{
+	struct numa_mm *entry = numa_mm_find(mm);
+
+	if (entry)
+		numa_mm_forget(entry, mm);
+}
+
 /**
  * numa_on_scan_begin() - event: a thread may be about to scan its address space
  *
@@ -432,15 +442,16 @@ void numa_on_scan_begin(void)
 	unsigned long asked = lmm_scan_asked(task);
 	struct numa_mm *entry;
 
+	/* From 6.16 on the kernel never asks for a process that cpuset.mems has come to bind. */
+	if (promotes && mm && !(task->flags & PF_EXITING) && lmm_memory_is_pinned())
+		mm_leave(mm);
 	if (!asked)
 		return;
 	/* Memory tiering needs every hint fault: other modes than promote would take some away. */
 	if (READ_ONCE(*numa.balancing_mode) != balancing || !in_scope(task, rules) ||
 	    (promotes && !numa_promote_allowed(task))) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
-		entry = numa_mm_find(mm);
-		if (entry)
-			numa_mm_forget(entry, mm);
+		mm_leave(mm);
 		return;
 	}
 	entry = numa_mm_get(mm);

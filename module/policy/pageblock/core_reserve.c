@@ -247,6 +247,16 @@ void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u32 period,
 }
 
 /**
+ * pageblock_pace_put_off() - try no sooner than at a time, unless something happens
+ * @pace: the pace; updated
+ * @due: the time, in ms
+ */
+void pageblock_pace_put_off(struct pageblock_pace *pace, u64 due)
+{
+	pace->due = max(pace->due, due);
+}
+
+/**
  * pageblock_pace_wake() - something has happened: try soon
  * @pace: the pace; updated
  * @now: time, in ms

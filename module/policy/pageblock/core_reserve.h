@@ -105,8 +105,8 @@ void pageblock_choice_drop(struct pageblock_choice *choice);
 unsigned int pageblock_window(bool low);
 
 /*
- * Shortest time in ms from one time that the lists of a zone are emptied to the next, and the same
- * for each CPU, so that with 512 CPUs no more than 50 a second are made to empty their lists.
+ * Shortest time in ms from one time that the lists of a zone are emptied to the next, of whatever
+ * zone, and the same for each CPU: no more than 50 CPUs a second are made to empty their lists.
  */
 #define PAGEBLOCK_LISTS_MS	1000U
 #define PAGEBLOCK_LISTS_CPU_MS	20U
@@ -182,6 +182,7 @@ struct pageblock_pace {
 bool pageblock_pace_rests(const struct pageblock_pace *pace);
 bool pageblock_pace_due(const struct pageblock_pace *pace, u64 now);
 void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u32 period, u64 now);
+void pageblock_pace_put_off(struct pageblock_pace *pace, u64 due);
 void pageblock_pace_wake(struct pageblock_pace *pace, u64 now);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_CORE_RESERVE_H */

@@ -308,6 +308,12 @@ static void reserve_step(struct zone *zone, struct pageblock_zone *pz)
 		pz->left = 0;
 		return;
 	}
+	if (step == PAGEBLOCK_STEP_LATER) {
+		/* Not in vain. */
+		pageblock_pace_put_off(&pz->pace, now_ms() + pageblock_lists_wait());
+		pz->left = 0;
+		return;
+	}
 	pz->left -= made;
 	/* A lower knob stops the work early. */
 	pz->left = min_t(unsigned long, pz->left, READ_ONCE(pageblock.reserve_blocks));
@@ -541,10 +547,10 @@ static void zones_free(void)
 int pageblock_reserve_start(void)
 {
 	bool cleans = pageblock_unmix_possible();
-	unsigned int slot;
 	struct zone *zone;
 
 	pageblock.leaving = false;
+	pageblock.emptied = jiffies - msecs_to_jiffies(pageblock_lists_gap(num_online_cpus()));
 	pageblock.vacates = pageblock_vacate_possible();
 	pageblock.guards = pageblock.vacates && pageblock_keep_possible();
 	pageblock.asked = true;
@@ -556,8 +562,6 @@ int pageblock_reserve_start(void)
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
 		return -ENOMEM;
-	for (slot = 0; slot < lmm_zone_slots(); slot++)
-		pageblock.zones[slot].emptied = jiffies - HZ * 3600UL;
 	for (zone = lmm_zone_after(NULL); zone && cleans; zone = lmm_zone_after(zone)) {
 		if (!pageblock_unmix_start(zone, &pageblock.zones[lmm_zone_slot(zone)])) {
 			zones_free();

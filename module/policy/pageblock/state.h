@@ -50,7 +50,7 @@ struct pageblock_ask {
  * @choice: the cheapest blocks that were looked at
  * @chosen: enough blocks were looked at; those of @choice are emptied, one after the other
  * @begun: the first block of @choice was emptied in part
- * @emptied: jiffies when the lists of the zone were emptied last
+ * @later: a block of @choice has pages in lists of CPUs, which were emptied a moment ago
  * @progress: a block was made free since the last choice
  * @clean_pace: when to try to clean mixed blocks
  * @looks: mixed blocks to look at in this attempt to clean
@@ -72,7 +72,7 @@ struct pageblock_zone {
 	struct pageblock_choice choice;
 	bool chosen;
 	bool begun;
-	unsigned long emptied;
+	bool later;
 	bool progress;
 	struct pageblock_pace clean_pace;
 	unsigned int looks;
@@ -105,6 +105,7 @@ struct pageblock_zone {
  * @passed: time of the last pass, in jiffies
  * @slice_end: time at which the worker stops for a while, in jiffies
  * @turn: slot of the zone with which a pass begins
+ * @emptied: jiffies when lists of CPUs were emptied last
  * @pages: budget of pages to move
  * @blocks: budget of blocks to look at
  * @zones: one for each zone of each node, by lmm_zone_slot()
@@ -130,6 +131,7 @@ struct pageblock_state {
 	unsigned long passed;
 	unsigned long slice_end;
 	unsigned int turn;
+	unsigned long emptied;
 	struct lmm_budget pages;
 	struct lmm_budget blocks;
 	struct pageblock_zone *zones;
@@ -144,12 +146,14 @@ extern struct pageblock_state pageblock;
  * @PAGEBLOCK_STEP_MORE: there is more to do
  * @PAGEBLOCK_STEP_OVER: the attempt has come to its end
  * @PAGEBLOCK_STEP_DEAR: as OVER: there is less left of the budget of pages than the next step costs
+ * @PAGEBLOCK_STEP_LATER: as OVER: what is left has to wait until lists may be emptied
  * @PAGEBLOCK_STEP_PAUSE: the budget does not suffice for the next step
  */
 enum pageblock_step {
 	PAGEBLOCK_STEP_MORE,
 	PAGEBLOCK_STEP_OVER,
 	PAGEBLOCK_STEP_DEAR,
+	PAGEBLOCK_STEP_LATER,
 	PAGEBLOCK_STEP_PAUSE,
 };
 
@@ -160,6 +164,7 @@ unsigned int pageblock_move_out(struct zone *zone, unsigned long pfn, bool stran
 /* vacate.c */
 bool pageblock_vacate_possible(void);
 void pageblock_vacate_begin(struct pageblock_zone *pz);
+unsigned int pageblock_lists_wait(void);
 enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *pz, bool *made);
 
 /* keep.c */

@@ -138,18 +138,30 @@ static bool candidates_find(struct zone *zone, struct pageblock_zone *pz)
 /*
  * Pages in per-CPU lists cannot join a free block.  Every CPU whose lists are emptied has to fill
  * them again, and while this runs, a request that is about to give up does not empty the lists of
- * its own zones.  So the lists of a zone are emptied seldom, the more so the more CPUs there are.
+ * its own zones.  So lists are emptied seldom, the more so the more CPUs there are.
  */
-static bool lists_empty(struct zone *zone, struct pageblock_zone *pz)
+static unsigned long lists_due(void)
 {
-	unsigned int gap = pageblock_lists_gap(num_online_cpus());
+	return pageblock.emptied + msecs_to_jiffies(pageblock_lists_gap(num_online_cpus()));
+}
 
-	if (time_before(jiffies, pz->emptied + msecs_to_jiffies(gap)) ||
-	    !lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
-		return false;
-	pz->emptied = jiffies;
+/**
+ * pageblock_lists_wait() - time until lists of CPUs may be emptied again
+ *
+ * Context: the worker.
+ * Return: the time, in ms; 0: now.
+ */
+unsigned int pageblock_lists_wait(void)
+{
+	unsigned long due = lists_due(), now = jiffies;
+
+	return time_before(now, due) ? jiffies_to_msecs(due - now) : 0;
+}
+
+static void lists_empty(struct zone *zone)
+{
+	pageblock.emptied = jiffies;
 	KCALL(empty_lists)(zone);
-	return true;
 }
 
 /* Are there enough free pages to move so many, and to leave the reserves alone? */
@@ -201,6 +213,8 @@ enum vacated {
 	VACATED_NOT,
 	/* Some pages were moved. */
 	VACATED_PART,
+	/* Pages of the block are in lists of CPUs, which were emptied a moment ago. */
+	VACATED_LATER,
 	/* The block costs more than may be spent now. */
 	VACATED_DEAR,
 	/* The block is wholly free. */
@@ -228,18 +242,25 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 
 	if (!cost)
 		return VACATED_NOT;
+	if (block.pages[CENSUS_LOOSE]) {
+		if (!lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
+			return VACATED_NOT;
+		if (pageblock_lists_wait())
+			return VACATED_LATER;
+	}
 	*price = pageblock_price(zone, pfn);
 	if (!*price)
 		return VACATED_NOT;
 	if (*price > price_limit(zone, pz))
 		return VACATED_DEAR;
-	/* Last, for a block that will be emptied. */
-	if (block.pages[CENSUS_LOOSE] && lists_empty(zone, pz)) {
+	/* Last, for a block that is not too dear. */
+	if (block.pages[CENSUS_LOOSE]) {
+		lists_empty(zone);
 		pageblock_look_again();
 		cost = block_cost(zone, pfn, &block);
+		if (!cost || block.pages[CENSUS_LOOSE])
+			return VACATED_NOT;
 	}
-	if (!cost || block.pages[CENSUS_LOOSE])
-		return VACATED_NOT;
 	if (!have_room(zone, cost)) {
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
 		return VACATED_NOT;
@@ -261,6 +282,7 @@ static void choice_forget(struct pageblock_zone *pz)
 	pz->choice = (struct pageblock_choice){ };
 	pz->chosen = false;
 	pz->begun = false;
+	pz->later = false;
 }
 
 /* Too dear, all of them: keep the cheapest, and look for cheaper ones at the next attempt. */
@@ -328,8 +350,12 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 	if (!pz->chosen)
 		return choose(zone, pz);
 	if (!pz->choice.found) {
+		bool later = pz->later;
+
 		choice_forget(pz);
-		return pz->progress ? PAGEBLOCK_STEP_MORE : PAGEBLOCK_STEP_OVER;
+		if (pz->progress)
+			return PAGEBLOCK_STEP_MORE;
+		return later ? PAGEBLOCK_STEP_LATER : PAGEBLOCK_STEP_OVER;
 	}
 	next = pz->choice.best[0];
 	/* A block that was emptied in part costs less than it did. */
@@ -346,6 +372,7 @@ enum pageblock_step pageblock_vacate(struct zone *zone, struct pageblock_zone *p
 		pageblock_choice_add(&pz->choice, next.pfn, next.price);
 		return choice_is_dear(pz);
 	}
+	pz->later |= vacated == VACATED_LATER;
 	*made = vacated == VACATED_WHOLE;
 	pz->progress |= *made;
 	pz->begun = vacated == VACATED_PART && pageblock_slice_over();
