@@ -37,6 +37,8 @@ void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
 
 static bool fault_answers;
 static struct numa_rules fault_rules;
+/* The thread's own period, in ms. */
+static unsigned int fault_period;
 static const unsigned int fault_scan_size = 256;
 
 bool numa_mm_answers(const struct numa_mm *entry)
@@ -67,6 +69,7 @@ static int numa_fault_test_init(struct kunit *test)
 	scene->entry->expedite_ms = FAULT_WANT_MS;
 	fault_answers = true;
 	fault_rules.settings.scan_delay_run_ms = 0;
+	fault_period = 1;
 	RCU_INIT_POINTER(numa.rules, &fault_rules);
 	numa.scan_size = &fault_scan_size;
 	/* The thread has run for longer than the period of 1 ms that most cases give it. */
@@ -86,7 +89,7 @@ static void numa_fault_test_exit(struct kunit *test)
 /* The thread asks at once, as soon as the address space may be scanned. */
 static void fault_thread(int seq, unsigned long retry)
 {
-	current->numa_scan_period = 1;
+	current->numa_scan_period = fault_period;
 	current->node_stamp = U64_MAX;
 	current->numa_scan_seq = seq;
 	current->numa_migrate_retry = retry;
@@ -261,15 +264,30 @@ static void a_thread_that_hardly_ran_leaves_the_scan(struct kunit *test)
 	struct mm_struct *mm = fault_scene.mm;
 
 	fault_rules.settings.scan_delay_run_ms = 3600000;
+	fault_period = 7200000;
 	mm->numa_next_scan = ms_from_now(FAULT_OWN_MS);
 	set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
 	fault_thread(0, ms_from_now(-60000));
-	current->numa_scan_period = 7200000;
 	KUNIT_EXPECT_FALSE(test, fault_brings(test));
 	KUNIT_EXPECT_EQ(test, current->numa_scan_period, 7200000U);
 	fault_rules.settings.scan_delay_run_ms = 0;
 	current->numa_scan_period = 1;
 	KUNIT_EXPECT_TRUE(test, fault_brings(test));
+}
+
+/* Nor does the first full scan after an alarm come by such a thread; another thread asks for it. */
+static void an_alarm_of_such_a_thread_waits(struct kunit *test)
+{
+	unsigned long late = ms_from_now(FAULT_OWN_MS);
+
+	fault_rules.settings.scan_delay_run_ms = 3600000;
+	fault_period = 7200000;
+	fault_alarms(test, true, late);
+	KUNIT_EXPECT_EQ(test, fault_scene.mm->numa_next_scan, late);
+	KUNIT_EXPECT_EQ(test, current->numa_scan_period, 7200000U);
+	current->numa_scan_period = 1;
+	fault_has(NUMA_REMOTE_PRIVATE);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fault_scene.mm->numa_next_scan, jiffies));
 }
 
 /* A period that the policy has lowered is not taken for the kernel's own. */
@@ -294,6 +312,7 @@ static void a_lowered_period_is_not_the_kernels(struct kunit *test)
 
 static struct kunit_case numa_fault_cases[] = {
 	KUNIT_CASE(a_thread_that_hardly_ran_leaves_the_scan),
+	KUNIT_CASE(an_alarm_of_such_a_thread_waits),
 	KUNIT_CASE(a_lowered_period_is_not_the_kernels),
 	KUNIT_CASE(alarm_waits_with_a_full_debt),
 	KUNIT_CASE_PARAM(brings_a_scan_forward, bring_gen_params),

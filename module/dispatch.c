@@ -246,20 +246,19 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 	PROBE(LMM_HOOK_PAGE_FREE, tell_list_pages(page, order, -(1L << order)));
 }
 
-static void on_cma_start(void *data, const char *name, unsigned long count)
+static void on_cma_start(LMM_CMA_START_ARGS)
 {
-	PROBE(LMM_HOOK_CMA_START, TELL(cma_start, name, count));
+	PROBE(LMM_HOOK_CMA_START, TELL(cma_start, name, LMM_CMA_START_COUNT));
 }
 
 static void on_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count)
+			const struct page *page, unsigned long count, unsigned int align)
 {
 	PROBE(LMM_HOOK_CMA_BUSY, TELL(cma_busy, name, pfn, count));
 }
 
 /* @page is NULL when nothing was got. */
-static void on_cma_finish(void *data, const char *name, unsigned long pfn,
-			  const struct page *page, unsigned long count)
+static void on_cma_finish(LMM_CMA_FINISH_ARGS)
 {
 	PROBE(LMM_HOOK_CMA_FINISH, TELL(cma_finish, name, pfn, page, count));
 }
@@ -270,9 +269,9 @@ static void on_cma_release(void *data, const char *name, unsigned long pfn,
 	PROBE(LMM_HOOK_CMA_RELEASE, TELL(cma_release, name, pfn, page, count));
 }
 
-static void on_reclaim_end(void *data, unsigned long pages)
+static void on_reclaim_end(LMM_RECLAIM_END_ARGS)
 {
-	PROBE(LMM_HOOK_RECLAIM_END, TELL(reclaim_end, pages));
+	PROBE(LMM_HOOK_RECLAIM_END, TELL(reclaim_end, nr_reclaimed));
 }
 
 static void on_compact_begin(void *data, int order, gfp_t gfp, int priority)

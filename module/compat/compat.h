@@ -47,9 +47,9 @@
  * Stacks of tasks whose return address is hooked may be unwound.  6.1 warns where such a task can
  * run and is on no CPU, which a preempted task in the slow path is: rethook_find_ret_addr().
  * K. Lee, "rethook: Remove warning messages printed for finding return address of a frame." (April
- * 2024); Debian's 6.12 has the change.
+ * 2024).  Read in Debian's sources: 6.12 does not warn.  Releases between are taken to warn.
  */
-#define LMM_UNWINDS_RETURN_PROBES	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
+#define LMM_UNWINDS_RETURN_PROBES	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0))
 
 /*
  * The function that counts a hint fault takes the fault as its second argument; before,
@@ -444,8 +444,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_PROBES_WAIT_FOR_RCU	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
 
 /*
- * The tracepoint at the start of a CMA allocation has the free and total pages of the area.  Our
- * handler takes the arguments before these.
+ * The tracepoint at the start of a CMA allocation has the free and total pages of the area.
  * Upstream 0cd01c4a5cc1 ("mm/cma: add 'available count' and 'total count' to
  * trace_cma_alloc_start"), 6.18.
  */
@@ -453,14 +452,15 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_CMA_START_ARGS \
 	void *__data, const char *name, long unsigned int request_count, \
 	long unsigned int available_count, long unsigned int total_count, unsigned int align
+#define LMM_CMA_START_COUNT	request_count
 #else
 #define LMM_CMA_START_ARGS \
 	void *__data, const char *name, long unsigned int count, unsigned int align
+#define LMM_CMA_START_COUNT	count
 #endif
 
 /*
- * The tracepoint at the end of a CMA allocation has the errno.  Our handler takes the arguments
- * before the errno.
+ * The tracepoint at the end of a CMA allocation has the errno.
  * Upstream cb6c33d4dc09 ("cma: tracing: print alloc result in trace_cma_alloc_finish"), 6.3.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

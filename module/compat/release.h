@@ -19,8 +19,9 @@
 /*
  * NUMA balancing does not scan for a thread whose memory cpuset.mems binds to one node.  L. Chen,
  * "sched/numa: skip VMA scanning on memory pinned to one NUMA node via cpuset.mems" (linux-kernel,
- * March 2025); Debian's 7.2 has the test, and 6.12 has not.
+ * March 2025).  Read in Debian's sources: 7.2 has the test, and 6.12 has not.  Releases between are
+ * taken to have none.
  */
-#define LMM_SKIPS_PINNED_SCANS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0))
+#define LMM_SKIPS_PINNED_SCANS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
 
 #endif /* LIVEMM_COMPAT_RELEASE_H */

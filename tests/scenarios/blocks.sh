@@ -15,8 +15,6 @@ PB=$LMM_DBG/pageblock
 # of ZONE COLUMN: a number of the policy's state.
 of() { awk -v zone="$1" -v column="$2" '$2 == zone { print $column }' "$PB/state"; }
 free_blocks() { of DMA32 3; }
-# What the kernel says of the same, with the policy off.
-kernels_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
 wanted_blocks() { of DMA32 4; }
 are_made() { [ "$(free_blocks)" -ge "$(wanted_blocks)" ]; }
 rests() { tells pageblock/state '^worker: resting'; }
@@ -132,6 +130,12 @@ check "who would mix is refused first" test "$(counter refused_fast pageblock)" 
 check "blocks are mixed" test "$mixed" -gt 0
 check "and hold programs' pages" test "$strangers" -gt 1000
 same "which does not wake a worker that may move nothing" "$(passes)" "$idle"
+if hooks_returns; then
+	timed=$(slow_path movable 2) slow=$(hook_hits slow_path)
+	note "slow paths $slow, of movable requests timed $timed"
+	check "the slow path of movable requests is timed" test "$timed" -gt 0
+	check "no more are timed than there were" test "$timed" -le "$slow"
+fi
 hog_end
 need write_to "$PB/move_pages_per_s" 1500
 check "what was mixed is put in order" wait_for 120 gives 0 of DMA32 6

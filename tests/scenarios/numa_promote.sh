@@ -66,10 +66,11 @@ hint=$!
 check "a load on the top tier is known" wait_for 60 space_known "$hint"
 faults=$(growth 10 vmstat numa_hint_faults)
 check "the top tier has no hint faults ($faults)" test "$faults" -lt 200
-# From 7.2 on the kernel itself scans a bound process no more, and asks nobody.
+# 7.2 itself scans a bound process no more, and asks nobody.
 cgroup_make bound cpuset.mems 0
 need write_to $cgroup/bound/cgroup.procs "$hint"
 check "a process that cpuset.mems comes to bind is left alone" wait_for 120 space_unknown "$hint"
+check "and runs on" lives hintload
 hints_stop
 
 # The top tier is full of memory that nobody uses.
@@ -86,7 +87,7 @@ check "demotion works beside promotion" test "$(($(vmstat pgdemote_kswapd pgdemo
 check "95 % of the hot part are promoted all the same" test "$took" != -
 kill -KILL "$hog"
 
-# A process whose memory is bound is left alone; so is everything when the mode is off.
+# Everything is left alone when the mode is off.
 need write_to "$NUMA/enabled" 0
 same "no entry is left" "$(counter mms numa)" "$(counter mms_gone numa)"
 tier_run "off again" -k readonly -s 20000

@@ -23,12 +23,11 @@ pages_before pageblock
 # Prints the free memory but for $1 MiB, in MiB.
 free_but() { echo $((($(meminfo MemFree) / 1024 - $1) / 2 * 2)); }
 
-free_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
 # The reserve is at most 14 blocks here, and what is left free can be 12 of these: as huge pages the
 # free blocks are out of the way, and the worker has to make the reserve.
 take_free_blocks() {
-	write_to /proc/sys/vm/nr_hugepages "$(free_blocks)" || return 1
-	note "huge pages $(cat /proc/sys/vm/nr_hugepages), free blocks $(free_blocks)"
+	write_to /proc/sys/vm/nr_hugepages "$(kernels_blocks)" || return 1
+	note "huge pages $(cat /proc/sys/vm/nr_hugepages), free blocks $(kernels_blocks)"
 }
 
 # With 12 MiB left the kernel has killed the program on a busy host.

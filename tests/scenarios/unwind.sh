@@ -25,6 +25,8 @@ need mkdir /run/ext4
 need mount -o loop /run/disk /run/ext4
 need truncate -s 1G $file
 need write_to "$LMM_DBG/pageblock/enabled" 1
+hooks_armed fallback request
+! hooks_returns || hooks_armed slow_path
 : >/run/still
 readers
 before=$(stalled)

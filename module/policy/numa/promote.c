@@ -22,7 +22,6 @@
 
 #include "comm.h"
 #include "hook/kcall.h"
-#include "policy/common/hint.h"
 #include "state.h"
 #include "suits.h"
 
@@ -194,15 +193,15 @@ void numa_promote_stop(void)
 }
 
 /**
- * numa_promote_allowed() - can the kernel promote memory of a thread?
+ * numa_promote_allowed() - does the memory policy of a thread leave promotion to the kernel?
  * @task: current
  *
- * Context: process.
- * Return: false if the thread's memory is bound, by a memory policy or by cpuset.mems.
+ * Context: any.
+ * Return: false if the thread's memory is bound.
  */
 bool numa_promote_allowed(const struct task_struct *task)
 {
-	return numa_suits_policy(task->mempolicy) && !lmm_memory_is_pinned();
+	return numa_suits_policy(task->mempolicy);
 }
 
 /**

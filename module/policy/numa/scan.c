@@ -442,9 +442,11 @@ void numa_on_scan_begin(void)
 	unsigned long asked = lmm_scan_asked(task);
 	struct numa_mm *entry;
 
-	/* From 6.16 on the kernel never asks for a process that cpuset.mems has come to bind. */
-	if (promotes && mm && !(task->flags & PF_EXITING) && lmm_memory_is_pinned())
+	/* Also where no scan is asked for: 7.2 asks for none of a process that was bound. */
+	if (promotes && mm && !(task->flags & PF_EXITING) && lmm_memory_is_pinned()) {
 		mm_leave(mm);
+		return;
+	}
 	if (!asked)
 		return;
 	/* Memory tiering needs every hint fault: other modes than promote would take some away. */

@@ -135,25 +135,20 @@ static bool candidates_find(struct zone *zone, struct pageblock_zone *pz)
 	return pz->choice.seen >= window;
 }
 
-/*
+/**
+ * pageblock_lists_wait() - time until lists of CPUs may be emptied again
+ *
  * Pages in per-CPU lists cannot join a free block.  Every CPU whose lists are emptied has to fill
  * them again, and while this runs, a request that is about to give up does not empty the lists of
  * its own zones.  So lists are emptied seldom, the more so the more CPUs there are.
- */
-static unsigned long lists_due(void)
-{
-	return pageblock.emptied + msecs_to_jiffies(pageblock_lists_gap(num_online_cpus()));
-}
-
-/**
- * pageblock_lists_wait() - time until lists of CPUs may be emptied again
  *
  * Context: the worker.
  * Return: the time, in ms; 0: now.
  */
 unsigned int pageblock_lists_wait(void)
 {
-	unsigned long due = lists_due(), now = jiffies;
+	unsigned int gap = pageblock_lists_gap(num_online_cpus());
+	unsigned long due = pageblock.emptied + msecs_to_jiffies(gap), now = jiffies;
 
 	return time_before(now, due) ? jiffies_to_msecs(due - now) : 0;
 }
