@@ -81,7 +81,13 @@ static int put_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int pi
 		 unsigned long caller)
 {
 	dispatch_note('p');
+	pcp->count -= 2 * count;
 	return count;
+}
+
+static void beyond_a(struct zone *zone, struct per_cpu_pages *pcp, int beyond)
+{
+	dispatch_note(beyond == 63 && pcp->count == 874 ? 'b' : '?');
 }
 
 static int from_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
@@ -91,7 +97,7 @@ static int from_b(struct zone *zone, int count, struct per_cpu_pages *pcp, int p
 
 static const struct lmm_events events_a = {
 	.zone_is_taken = taken_a, .kswapd_woken = woken_a, .refill_count = count_a,
-	.list_filled = filled_a,
+	.list_filled = filled_a, .drain_beyond = beyond_a,
 };
 
 static const struct lmm_events events_b = {
@@ -201,16 +207,23 @@ static void a_filled_list_is_told(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "gl");
 }
 
-/* A drain of which the list sizing left nothing is offered to nobody, but it was one. */
+/*
+ * A drain of which the list sizing left nothing is offered to nobody, but it was one.  Who sizes
+ * lists hears of pages that a depot took beyond the answer.
+ */
 static void a_list_with_room_offers_nothing(struct kunit *test)
 {
+	struct per_cpu_pages pcp = { .count = 1000 };
+
+	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_a), 0);
 	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
+	lmm_events_start(1);
 	lmm_events_start(2);
 	memset(dispatch_log, 0, sizeof(dispatch_log));
-	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 0, NULL, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 0, &pcp, 0, 0), 0);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
-	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 63, NULL, 0, 0), 63);
-	KUNIT_EXPECT_STREQ(test, dispatch_log, "p");
+	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 63, &pcp, 0, 0), 63);
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "pb");
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_DRAIN), 2ULL);
 }
 

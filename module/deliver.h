@@ -39,6 +39,7 @@
 	EVENT(refill_done, 2)			\
 	EVENT(refill, 2)			\
 	EVENT(drain_count, 2)			\
+	EVENT(drain_beyond, 1)			\
 	EVENT(drain_from, 1)			\
 	EVENT(drain, 1)				\
 	EVENT(list_pages, 2)			\

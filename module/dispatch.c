@@ -51,11 +51,16 @@ static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blo
 static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 			unsigned long caller)
 {
-	int put = 0;
+	int put = 0, before, beyond = 0;
 
 	/* A list that has room again has nothing to give. */
-	if (count > 0 && LISTENS(depot_put, 0))
+	if (count > 0 && LISTENS(depot_put, 0)) {
+		before = pcp->count;
 		put = static_call(lmm_depot_put_0)(zone, count, pcp, pindex, caller);
+		beyond = before - pcp->count - count;
+	}
+	if (beyond > 0)
+		TELL(drain_beyond, zone, pcp, beyond);
 	/* With nothing left to drain, on_drain() is not called. */
 	if (put >= count)
 		lmm_hook_hit(LMM_HOOK_DRAIN);

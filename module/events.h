@@ -134,6 +134,12 @@ struct lmm_events {
 			   unsigned long caller);
 
 	/**
+	 * @drain_beyond: @depot_put took @beyond more pages off @pcp than @drain_count had allowed.
+	 * One policy only.  Under pcp->lock.  Hook: drain.
+	 */
+	void (*drain_beyond)(struct zone *zone, struct per_cpu_pages *pcp, int beyond);
+
+	/**
 	 * @drain_from: @count pages of @pcp are about to go to the buddy, from the list @pindex
 	 * first.  Returns the list to begin with.  One policy only.  Under pcp->lock.  Hook:
 	 * drain.

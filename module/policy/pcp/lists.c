@@ -381,6 +381,9 @@ int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tune
 	bool restored = false;
 	unsigned long flags;
 
+	/* A pass comes here for each list of each CPU, and the policy has raised few of them. */
+	if (!READ_ONCE(list->written.high))
+		return 0;
 	spin_lock_irqsave(&pages->lock, flags);
 	if (!list->written.high) {
 		spin_unlock_irqrestore(&pages->lock, flags);

@@ -136,7 +136,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.bounds_at = jiffies;
 	pcp.forget_ticks = 0;
 	/* A function that is not found counts as one of those whose drains are not kept. */
-	lmm_free_paths_find();
+	pcp.knows_frees = lmm_free_paths_find();
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick);
 
@@ -281,6 +281,7 @@ static const struct lmm_events pcp_events = {
 	.refill = pcp_on_refill,
 	.list_filled = pcp_on_list_filled,
 	.drain_count = pcp_on_drain_count,
+	.drain_beyond = pcp_on_drain_beyond,
 	.drain_from = pcp_on_drain_from,
 	.drain = pcp_on_drain,
 	.list_bounds = pcp_on_list_bounds,

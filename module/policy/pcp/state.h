@@ -71,6 +71,7 @@ struct pcp_zone {
  * @clock: time of the tracks
  * @steer: settings of mode `event`
  * @mode: fixed while the policy is on
+ * @knows_frees: every function that drains a list for a free is known; fixed while the policy is on
  * @limit_exit_drain: drain a batch, not the whole list, for a block of order 1 to 3
  * @contended_only: raise only while zone->lock is contended
  * @decay: knob decay_ms, in jiffies
@@ -100,6 +101,7 @@ struct pcp_state {
 	struct pcp_clock clock;
 	struct pcp_steer steer;
 	enum pcp_mode mode;
+	bool knows_frees;
 	bool limit_exit_drain;
 	bool contended_only;
 	unsigned long decay;
@@ -173,6 +175,7 @@ void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int p
 void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, int pages);
 int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
 		       unsigned long caller);
+void pcp_on_drain_beyond(struct zone *zone, struct per_cpu_pages *pages, int beyond);
 int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex);
 void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved);
 void pcp_on_list_bounds(void);
