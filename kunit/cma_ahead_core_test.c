@@ -151,12 +151,46 @@ static void whole_blocks(struct kunit *test)
 	held(test, &owners, 4608, 135680, 4608, 4096 + CMA_HOLD_PAGES);
 }
 
+static struct cma_owners area(unsigned long start, unsigned long end)
+{
+	return (struct cma_owners){ .start = start, .end = end };
+}
+
+static void apart(struct kunit *test, struct cma_owners owners, struct cma_owners next,
+		  unsigned long from, unsigned long until)
+{
+	cma_hold_apart(&owners, &next, 1024);
+	KUNIT_EXPECT_EQ(test, from, owners.start);
+	KUNIT_EXPECT_EQ(test, until, owners.end);
+}
+
+/* Where areas meet inside a largest block, neither holds its part of that block. */
+static void areas_that_meet(struct kunit *test)
+{
+	apart(test, area(4096, 6656), area(6656, 9216), 4096, 6144);
+	apart(test, area(6656, 9216), area(4096, 6656), 7168, 9216);
+	/* At the border of a block, or apart, nothing is left out. */
+	apart(test, area(4096, 6144), area(6144, 9216), 4096, 6144);
+	apart(test, area(4608, 6656), area(7168, 9216), 4608, 6656);
+}
+
+/* An area that is only a part of such a block holds nothing. */
+static void nothing_to_hold(struct kunit *test)
+{
+	struct cma_owners owners = area(4608, 5120), next = area(4096, 4608);
+
+	cma_hold_apart(&owners, &next, 1024);
+	held(test, &owners, 4608, 5120, 5120, 5120);
+}
+
 static struct kunit_case cma_ahead_core_cases[] = {
 	KUNIT_CASE(learns_the_gap),
 	KUNIT_CASE(pieces),
 	KUNIT_CASE(just_in_time),
 	KUNIT_CASE(the_first_that_fits),
 	KUNIT_CASE(whole_blocks),
+	KUNIT_CASE(areas_that_meet),
+	KUNIT_CASE(nothing_to_hold),
 	{}
 };
 

@@ -244,6 +244,28 @@ static void loses_no_wake_up(struct kunit *test)
 							nows[i] + cases[j].planned));
 }
 
+/* A node that the request may not use does not keep the kernel from its choice for ever. */
+static void other_nodes_count_for_a_while(struct kunit *test)
+{
+	struct cma_oom oom = { };
+	u64 now = 1000000;
+	unsigned int i;
+
+	for (i = 0; i < CMA_OOM_FAR; i++)
+		KUNIT_EXPECT_EQ(test, 5ULL, cma_oom_report(&oom, now + i, 0, 5));
+	KUNIT_EXPECT_EQ(test, 0ULL, cma_oom_report(&oom, now + i, 0, 5));
+	KUNIT_EXPECT_EQ(test, 0ULL, cma_oom_report(&oom, now + CMA_OOM_ROW_MS, 0, 5));
+	/* The request's own nodes always count, and end the row. */
+	KUNIT_EXPECT_EQ(test, 8ULL, cma_oom_report(&oom, now + CMA_OOM_ROW_MS, 3, 5));
+	KUNIT_EXPECT_EQ(test, 5ULL, cma_oom_report(&oom, now + CMA_OOM_ROW_MS, 0, 5));
+	/* So does a while without the OOM killer. */
+	oom.far = CMA_OOM_FAR;
+	KUNIT_EXPECT_EQ(test, 0ULL, cma_oom_report(&oom, now + 2 * CMA_OOM_ROW_MS, 0, 5));
+	KUNIT_EXPECT_EQ(test, 5ULL, cma_oom_report(&oom, now + 3 * CMA_OOM_ROW_MS + 1, 0, 5));
+	/* Nothing moved: the kernel chooses. */
+	KUNIT_EXPECT_EQ(test, 0ULL, cma_oom_report(&oom, now + 3 * CMA_OOM_ROW_MS + 2, 0, 0));
+}
+
 static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(begins_before_reclaim),
 	KUNIT_CASE(the_goal_is_of_regular_memory),
@@ -254,6 +276,7 @@ static struct kunit_case cma_balance_core_cases[] = {
 	KUNIT_CASE(vain_searches_become_rare),
 	KUNIT_CASE(rests_no_longer_than_needed),
 	KUNIT_CASE(loses_no_wake_up),
+	KUNIT_CASE(other_nodes_count_for_a_while),
 	{}
 };
 

@@ -171,8 +171,8 @@ static bool range_hold(struct cma_area *area, const struct cma_range *range, u64
 	if (!lmm_hook_available(LMM_HOOK_BLOCK_ISOLATE) ||
 	    !lmm_hook_available(LMM_HOOK_BLOCK_RELEASE) || now_ms() < READ_ONCE(hold_after))
 		return false;
-	cma_hold_blocks(&area->owners, 1UL << LMM_MAX_ORDER, &blocks);
-	if (!hold_begin(area, &blocks, until))
+	cma_hold_blocks(&area->holds, 1UL << LMM_MAX_ORDER, &blocks);
+	if (blocks.start == blocks.end || !hold_begin(area, &blocks, until))
 		return false;
 	alone = lmm_cma_trylock(area->cma);
 	held = hold_begun(&area->hold,
@@ -349,7 +349,10 @@ static void batch_move(struct ahead *ahead)
 	preempt_enable();
 }
 
-/* Empty a range until a time in ms; return false if the worker's time is over before that. */
+/*
+ * Empty a range until a time in ms; return false if the worker's time is over before that.  Memory
+ * cannot go offline with pages that are put aside to move to, so hotplug is kept out.
+ */
 static bool range_empty(struct cma_area *area, const struct cma_range *range, u64 end,
 			struct lmm_budget *budget, bool (*over)(void))
 {
@@ -357,6 +360,8 @@ static bool range_empty(struct cma_area *area, const struct cma_range *range, u6
 	struct lmm_move *move = &ahead.move;
 	bool done = true;
 
+	if (!cma_hotplug_trylock())
+		return true;
 	WRITE_ONCE(emptied, area);
 	lmm_move_begin(move, &mover, range->start, range->end, false);
 	while (move->at < move->end && !move->full && lmm_budget_left(budget) &&
@@ -371,6 +376,7 @@ static bool range_empty(struct cma_area *area, const struct cma_range *range, u6
 		lmm_count(&lmm_cma_policy, COUNT_AHEAD_NO_ROOM, 1);
 	lmm_move_end(move);
 	WRITE_ONCE(emptied, NULL);
+	cma_hotplug_unlock();
 	return done;
 }
 

@@ -48,14 +48,26 @@ static DECLARE_DELAYED_WORK(keep_work, keep_worker);
 /* A pass will begin within a jiffy, which sees what was remembered before this was set. */
 static atomic_t keep_soon;
 
+/* Time before which no pass begins, in jiffies. */
+static unsigned long keep_rest;
+
 /*
- * Have a pass begin within a jiffy, whether or not one is due later.  The first who wants that sets
- * the time; later ones do not put the pass off.
+ * A pass looks at each page of what is kept that is in use, so a pass over many GiB is followed by
+ * a rest: 1 ms for so many pages, which take a fifth of that at some 25 ns a page.
+ */
+#define KEEP_PAGES_PER_MS	8192UL
+
+/*
+ * Have a pass begin within a jiffy, or at the end of the rest, whether or not one is due later.  The
+ * first who wants that sets the time; later ones do not put the pass off.
  */
 static void pass_soon(void)
 {
+	unsigned long now = jiffies, rest = READ_ONCE(keep_rest);
+
 	if (!atomic_xchg(&keep_soon, 1))
-		mod_delayed_work(lmm_unbound_wq, &keep_work, 1);
+		mod_delayed_work(lmm_unbound_wq, &keep_work,
+				 time_before(now, rest) ? rest - now : 1);
 }
 
 /* The area's lock is held. */
@@ -327,6 +339,15 @@ static struct page *free_block(unsigned long pfn)
 	return NULL;
 }
 
+/* Does a free block begin at one of these pages? */
+static bool free_begins(unsigned long pfn, unsigned long end)
+{
+	while (pfn < end)
+		if (PageBuddy(pfn_to_page(pfn++)))
+			return true;
+	return false;
+}
+
 /*
  * Move free blocks from @pfn to the end of the pageblock, or to @end, to the tails of their
  * lists.  Add their pages to @free; return the next page frame number.  Only the first page may be
@@ -339,6 +360,9 @@ static unsigned long block_to_tail(struct zone *zone, unsigned long pfn, unsigne
 	unsigned long stop = min(ALIGN(pfn + 1, pageblock_nr_pages), end);
 	unsigned long first = pfn, flags;
 
+	/* Where all pages are in use, others need zone->lock more. */
+	if (!data_race(free_begins(pfn, stop) || free_block(pfn)))
+		return stop;
 	spin_lock_irqsave(&zone->lock, flags);
 	while (pfn < stop) {
 		bool begins = pfn == first || PageBuddy(pfn_to_page(pfn));
@@ -371,8 +395,11 @@ static unsigned long range_to_tail(struct zone *zone, const struct cma_range *ra
 	return free;
 }
 
-/* Return jiffies until the next pass over the kept ranges; 0 if there are none. */
-static unsigned long area_pass(struct cma_area *area)
+/*
+ * Return jiffies until the next pass over the kept ranges; 0 if there are none.  Add their number of
+ * pages to @pages.
+ */
+static unsigned long area_pass(struct cma_area *area, unsigned long *pages)
 {
 	struct cma_range ranges[CMA_RANGES];
 	unsigned long next = 0, tick;
@@ -390,6 +417,7 @@ static unsigned long area_pass(struct cma_area *area)
 		if (ranges[i].start == ranges[i].end)
 			continue;
 		next = tick;
+		*pages += ranges[i].end - ranges[i].start;
 		free = range_to_tail(area->zone, &ranges[i]);
 		lmm_count(&lmm_cma_policy, COUNT_MOVED_PAGES, free);
 		raw_spin_lock_irq(&area->lock);
@@ -404,18 +432,20 @@ static unsigned long area_pass(struct cma_area *area)
 /* Make a pass over the kept ranges; repeat while there are any. */
 static void keep_worker(struct work_struct *work)
 {
-	unsigned long next = 0;
+	unsigned long next = 0, pages = 0, rest;
 	unsigned int i;
 
 	/* A full barrier: who finds the flag set has what was remembered seen below. */
 	atomic_xchg(&keep_soon, 0);
 	for (i = 0; i < cma.nr_areas; i++) {
-		unsigned long one = area_pass(&cma.areas[i]);
+		unsigned long one = area_pass(&cma.areas[i], &pages);
 
 		next = min_not_zero(next, one);
 	}
+	rest = msecs_to_jiffies(pages / KEEP_PAGES_PER_MS);
+	WRITE_ONCE(keep_rest, jiffies + rest);
 	if (next)
-		queue_delayed_work(lmm_unbound_wq, &keep_work, next);
+		queue_delayed_work(lmm_unbound_wq, &keep_work, max(next, rest));
 }
 
 static int area_add(struct cma *kernel_area, void *unused)
@@ -445,6 +475,22 @@ static int area_add(struct cma *kernel_area, void *unused)
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
 	return 0;
+}
+
+/* What may be held of each area. */
+static void areas_hold_apart(void)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < cma.nr_areas; i++) {
+		struct cma_area *area = &cma.areas[i];
+
+		area->holds = area->owners;
+		for (j = 0; j < cma.nr_areas; j++)
+			if (j != i)
+				cma_hold_apart(&area->holds, &cma.areas[j].owners,
+					       1UL << LMM_MAX_ORDER);
+	}
 }
 
 /**
@@ -517,6 +563,7 @@ int cma_areas_find(char *why, size_t len)
 {
 	int err;
 
+	keep_rest = jiffies;
 	cma.nr_areas = 0;
 	cma.areas = kvcalloc(MAX_AREAS, sizeof(*cma.areas), GFP_KERNEL);
 	if (!cma.areas) {
@@ -524,6 +571,7 @@ int cma_areas_find(char *why, size_t len)
 		return -ENOMEM;
 	}
 	err = KCALL(cma_areas)(area_add, NULL);
+	areas_hold_apart();
 	if (err)
 		scnprintf(why, len, "more CMA areas than %u, or one without memory", MAX_AREAS);
 	return err;

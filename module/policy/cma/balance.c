@@ -17,10 +17,13 @@
  * any more.
  */
 #include <linux/bits.h>
+#include <linux/cpuset.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/memory_hotplug.h>
+#include <linux/mempolicy.h>
 #include <linux/mm.h>
+#include <linux/nodemask.h>
 #include <linux/percpu-rwsem.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
@@ -78,6 +81,9 @@ struct balance_zone {
  * @first: slot of the zone that the next pass begins with, so that no zone takes the time and the
  *	budget of all others
  * @moved: pages moved so far
+ * @moved_near: the part of them that left a node in @oom_nodes, while @oom was set
+ * @oom_nodes: nodes that the request may use for which the OOM killer waits, as far as is known
+ * @oom_reports: what was reported to the OOM killer
  */
 static struct balance_state {
 	struct lmm_worker worker;
@@ -97,6 +103,9 @@ static struct balance_state {
 	unsigned int searched;
 	unsigned int first;
 	u64 moved;
+	u64 moved_near;
+	nodemask_t oom_nodes;
+	struct cma_oom oom_reports;
 } balance;
 
 /**
@@ -120,6 +129,27 @@ struct balance_move {
 static u64 now_ms(void)
 {
 	return ktime_to_ms(ktime_get());
+}
+
+/**
+ * cma_hotplug_trylock() - keep memory hotplug out, unless it is under way
+ *
+ * Context: the worker, process.
+ * Return: false if memory goes on- or offline just now.
+ */
+bool cma_hotplug_trylock(void)
+{
+	return percpu_down_read_trylock(balance.hotplug);
+}
+
+/**
+ * cma_hotplug_unlock() - let memory hotplug in again
+ *
+ * Context: the worker, process, after cma_hotplug_trylock().
+ */
+void cma_hotplug_unlock(void)
+{
+	percpu_up_read(balance.hotplug);
 }
 
 static bool slice_over(void)
@@ -226,6 +256,8 @@ static unsigned int batch_move(struct balance_move *balanced, unsigned long most
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_NOT_MOVED, move->taken - moved);
 	/* Only this worker writes; balance_oom() reads meanwhile. */
 	WRITE_ONCE(balance.moved, balance.moved + moved);
+	if (READ_ONCE(balance.oom) && node_isset(zone_to_nid(balanced->source), balance.oom_nodes))
+		WRITE_ONCE(balance.moved_near, balance.moved_near + moved);
 	if (moved) {
 		preempt_disable();
 		cma_drain_lists(balanced->source, moved);
@@ -368,11 +400,10 @@ static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
 	lmm_move_begin(&balanced.move, &mover, 0, 0, true);
 	while (moved < left && !stop && pages_left() && blocks_left()) {
 		done = !slice_over();
-		if (!done || cma_zone_is_taken(target) ||
-		    !percpu_down_read_trylock(balance.hotplug))
+		if (!done || cma_zone_is_taken(target) || !cma_hotplug_trylock())
 			break;
 		moved += zone_step(zone, bz, &balanced, left - moved, &stop);
-		percpu_up_read(balance.hotplug);
+		cma_hotplug_unlock();
 		cond_resched();
 		if (READ_ONCE(balance.oom) && moved >= CMA_OOM_PAGES)
 			break;
@@ -494,17 +525,36 @@ void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 }
 
 /*
+ * Nodes that current, for which the OOM killer looks, may take pages from.  The policy that mbind()
+ * sets is not known here.
+ */
+static nodemask_t nodes_of_current(void)
+{
+	nodemask_t nodes = cpuset_current_mems_allowed;
+
+#ifdef CONFIG_NUMA
+	if (current->mempolicy && current->mempolicy->mode == MPOL_BIND)
+		nodes_and(nodes, nodes, current->mempolicy->nodes);
+#endif
+	return nodes;
+}
+
+/*
  * The kernel kills nobody if anything was freed, even if that does not help the request.  Movement
- * ends at the goal, and with the CMA memory, so the kernel is not kept from its choice for long.
+ * ends at the goal, and with the CMA memory; cma_oom_report() does the rest, so that the kernel is
+ * not kept from its choice for long.  Calls come one after the other, under the kernel's oom_lock.
  */
 static int balance_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
 	u64 before = READ_ONCE(balance.moved), moved;
+	u64 before_near = READ_ONCE(balance.moved_near), near;
 
 	cma_areas_lend_first();
 	if (!READ_ONCE(balance.rate))
 		return NOTIFY_OK;
+	balance.oom_nodes = nodes_of_current();
+	smp_wmb();	/* seen by a pass that sees @oom set */
 	WRITE_ONCE(balance.oom, true);
 	lmm_worker_pass_after(&balance.worker, 0);
 	flush_delayed_work(&balance.worker.pass);
@@ -512,8 +562,9 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	*freed += cma_ahead_stop(false);
 	WRITE_ONCE(balance.oom, false);
 	moved = READ_ONCE(balance.moved) - before;
+	near = min(READ_ONCE(balance.moved_near) - before_near, moved);
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_OOM, moved);
-	*freed += moved;
+	*freed += cma_oom_report(&balance.oom_reports, now_ms(), near, moved - near);
 	return NOTIFY_OK;
 }
 
@@ -561,6 +612,7 @@ int cma_balance_start(void)
 	balance.leaving = false;
 	balance.oom = false;
 	balance.first = 0;
+	balance.oom_reports = (struct cma_oom){ };
 	balance.woken = jiffies;
 	balance.planned = jiffies;
 	atomic_set(&balance.heard, 0);

@@ -142,13 +142,34 @@ unsigned long cma_ahead_range(const struct cma_range *ranges, unsigned long now,
 }
 
 /**
+ * cma_hold_apart() - leave the block at a border out of what may be held
+ * @owners: an area, of which @start and @end become those of what may be held
+ * @next: another area
+ * @block: pages of the largest free block, a power of 2
+ *
+ * Where two areas meet inside such a block, an owner of one may isolate its part while the other
+ * part is held.  Free blocks of both parts merge then, and 6.1 counts the pages twice that a release
+ * gives back of the other part; from 6.10 on the kernel splits such a block.
+ *
+ * Context: any.
+ */
+void cma_hold_apart(struct cma_owners *owners, const struct cma_owners *next, unsigned long block)
+{
+	if (owners->end == next->start)
+		owners->end &= ~(block - 1);
+	if (owners->start == next->end)
+		owners->start = (owners->start + block - 1) & ~(block - 1);
+}
+
+/**
  * cma_hold_blocks() - which blocks are held for an owner
  * @owners: the area
  * @block: pages of the largest free block, a power of 2
  * @range: what the owner will ask for; becomes what is held
  *
  * No free block may cross the ends of what is isolated, so the range grows to whole blocks.  At its
- * own ends the area has pageblocks, across which free blocks do not merge with other memory.
+ * own ends the area has pageblocks, across which free blocks do not merge with other memory; see
+ * cma_hold_apart() for other areas.
  *
  * Context: any.
  */
@@ -158,5 +179,5 @@ void cma_hold_blocks(const struct cma_owners *owners, unsigned long block, struc
 	unsigned long end = (range->end + block - 1) & ~(block - 1);
 
 	range->start = max(start, owners->start);
-	range->end = min3(end, owners->end, start + CMA_HOLD_PAGES);
+	range->end = max(min3(end, owners->end, start + CMA_HOLD_PAGES), range->start);
 }

@@ -81,6 +81,8 @@ u64 cma_ahead_first_end(const struct cma_rhythm *rhythm, u64 now);
 u64 cma_ahead_due(const struct cma_rhythm *rhythm, u64 now, unsigned long lent, unsigned int rate);
 unsigned long cma_ahead_range(const struct cma_range *ranges, unsigned long now,
 			      unsigned long wanted, struct cma_range *range);
+void cma_hold_apart(struct cma_owners *owners, const struct cma_owners *next,
+		    unsigned long block);
 void cma_hold_blocks(const struct cma_owners *owners, unsigned long block,
 		     struct cma_range *range);
 

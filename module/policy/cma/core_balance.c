@@ -79,6 +79,31 @@ long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim)
 }
 
 /**
+ * cma_oom_report() - which of the moved pages count for the OOM killer?
+ * @oom: earlier reports; updated
+ * @now: time in ms
+ * @near: pages that left memory of nodes that the request may use
+ * @far: pages that left memory of other nodes
+ *
+ * The kernel kills nobody while pages are reported, and a busy node has pages to move for ever.
+ * The kernel's own requests may leave their cpuset, so other nodes do count for a while.
+ *
+ * Return: pages to report.
+ */
+u64 cma_oom_report(struct cma_oom *oom, u64 now, u64 near, u64 far)
+{
+	if (near || now > oom->last + CMA_OOM_ROW_MS)
+		oom->far = 0;
+	oom->last = now;
+	if (near || !far)
+		return near + far;
+	if (oom->far == CMA_OOM_FAR)
+		return 0;
+	oom->far++;
+	return far;
+}
+
+/**
  * cma_search_goes_on() - is a further block of a zone to be searched?
  * @search: the search; updated
  * @blocks: blocks of the zone

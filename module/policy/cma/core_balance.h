@@ -48,6 +48,25 @@ struct cma_aim {
 /* Pages that the worker moves before the kernel chooses a task to kill; 4 MiB. */
 #define CMA_OOM_PAGES	1024U
 
+/*
+ * So often in a row pages are reported to the OOM killer that were moved on nodes which the request
+ * may not use, as far as is known.  A row ends after so many ms without the OOM killer.
+ */
+#define CMA_OOM_FAR	16U
+#define CMA_OOM_ROW_MS	10000U
+
+/**
+ * struct cma_oom - what was reported to the OOM killer
+ * @last: time of the last report, in ms
+ * @far: reports in a row that had only pages of nodes which the request may not use
+ */
+struct cma_oom {
+	u64 last;
+	unsigned int far;
+};
+
+u64 cma_oom_report(struct cma_oom *oom, u64 now, u64 near, u64 far);
+
 long cma_balance_goal(const struct cma_view *view, const struct cma_aim *aim);
 long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bool moving);
 long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim);

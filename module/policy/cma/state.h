@@ -73,6 +73,7 @@ struct cma_hold {
  * @pages: size of the area
  * @owners: what owners have, whether or not the policy was on when they got it.  The kernel reports
  *	a release when the pages are free already; by then nothing is to have been moved there.
+ * @holds: the part of the area that may be held; only the ends differ from @owners
  * @hold: what is held for the owner that is expected
  * @lock: protects the members below; nothing is taken under it.  Owners allocate and release in
  *	any context.
@@ -91,6 +92,7 @@ struct cma_area {
 	struct zone *zone;
 	unsigned long pages;
 	struct cma_owners owners;
+	struct cma_owners holds;
 	struct cma_hold hold;
 	raw_spinlock_t lock;	/* what follows */
 	struct cma_range ranges[CMA_RANGES];
@@ -169,6 +171,8 @@ bool cma_target_folio(struct lmm_move *move, struct zone *zone, unsigned int ord
 
 /* balance.c */
 void cma_balance_kick(void);
+bool cma_hotplug_trylock(void);
+void cma_hotplug_unlock(void);
 u32 cma_balance_rate(void);
 int cma_balance_start(void);
 void cma_balance_leave(void);

@@ -46,16 +46,28 @@ static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
  * cma_target_gfp() - flags for the pages to move to
  * @zone: the zone, or one of the node, that the pages are to be in
  *
+ * With `kernelcore=` or `movablecore=` an area may lie in ZONE_MOVABLE, which only a request with
+ * both __GFP_MOVABLE and __GFP_HIGHMEM gets.
+ *
  * Context: any.
- * Return: flags of a movable request that neither waits nor reclaims.
+ * Return: flags of a movable request that neither waits nor reclaims, and that begins with @zone.
  */
 gfp_t cma_target_gfp(const struct zone *zone)
 {
+	switch (zone_idx(zone)) {
+	case ZONE_MOVABLE:
+		return TARGET_GFP | __GFP_HIGHMEM;
 #ifdef CONFIG_ZONE_DMA32
-	if (zone_idx(zone) == ZONE_DMA32)
+	case ZONE_DMA32:
 		return TARGET_GFP | __GFP_DMA32;
 #endif
-	return TARGET_GFP;
+#ifdef CONFIG_ZONE_DMA
+	case ZONE_DMA:
+		return TARGET_GFP | __GFP_DMA;
+#endif
+	default:
+		return TARGET_GFP;
+	}
 }
 
 /* Is a new block CMA memory of the zone that no owner is to get soon? */
