@@ -58,8 +58,8 @@ static unsigned long keep_rest;
 #define KEEP_PAGES_PER_MS	8192UL
 
 /*
- * Have a pass begin within a jiffy, or at the end of the rest, whether or not one is due later.  The
- * first who wants that sets the time; later ones do not put the pass off.
+ * Have a pass begin within a jiffy, or at the end of the rest, whether or not one is due later.
+ * The first who wants that sets the time; later ones do not put the pass off.
  */
 static void pass_soon(void)
 {
@@ -396,8 +396,8 @@ static unsigned long range_to_tail(struct zone *zone, const struct cma_range *ra
 }
 
 /*
- * Return jiffies until the next pass over the kept ranges; 0 if there are none.  Add their number of
- * pages to @pages.
+ * Return jiffies until the next pass over the kept ranges; 0 if there are none.  Add their number
+ * of pages to @pages.
  */
 static unsigned long area_pass(struct cma_area *area, unsigned long *pages)
 {

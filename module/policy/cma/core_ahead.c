@@ -148,8 +148,8 @@ unsigned long cma_ahead_range(const struct cma_range *ranges, unsigned long now,
  * @block: pages of the largest free block, a power of 2
  *
  * Where two areas meet inside such a block, an owner of one may isolate its part while the other
- * part is held.  Free blocks of both parts merge then, and 6.1 counts the pages twice that a release
- * gives back of the other part; from 6.10 on the kernel splits such a block.
+ * part is held.  Free blocks of both parts merge then, and 6.1 counts the pages twice that a
+ * release gives back of the other part; from 6.10 on the kernel splits such a block.
  *
  * Context: any.
  */

@@ -355,9 +355,9 @@ int pcp_event_drain_next(struct pcp_event *event, int asked)
  * @beyond: pages that went beyond those that were to go, at least 0
  *
  * The kernel drains whole blocks, so the last block of a part may go beyond the answer: by up to 7
- * pages of order 3.  A depot may take a whole list, or as many neighbours again.  These pages count,
- * or they would look as if the CPU had taken them from the list, and all parts of a drain together
- * would take as many pages too many as there are parts.
+ * pages of order 3.  A depot may take a whole list, or as many neighbours again.  These pages
+ * count, or they would look as if the CPU had taken them from the list, and all parts of a drain
+ * together would take as many pages too many as there are parts.
  */
 void pcp_event_drain_went(struct pcp_event *event, int beyond)
 {
