@@ -285,6 +285,32 @@ static void blocks_go_whole_and_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sample.count, event.seen);
 }
 
+/* A depot takes the pages of the next 15 parts with the first, and pages of none after that. */
+static void parts_that_went_ahead_count_once(struct kunit *test)
+{
+	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 63 };
+	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = 5 };
+	struct pcp_sample sample = { .count = LARGE_DEF };
+	unsigned long drained;
+	struct pcp_event event;
+	int i;
+
+	pcp_event_begin(&event, &sample, 0);
+	KUNIT_ASSERT_EQ(test, 63,
+			pcp_event_drain_first(&event, &sample, 63, 2016, &limits, &steer));
+	event.drain_rest = 2016 - 63;
+	drained = event.use[event.now].drained;
+	pcp_event_drain_beyond(&event, 945);
+	KUNIT_EXPECT_EQ(test, 1008, event.drain_rest);
+	for (i = 0; i < 15; i++) {
+		KUNIT_EXPECT_EQ(test, 63, pcp_event_drain_next(&event, 63));
+		pcp_event_drain_beyond(&event, -63);
+	}
+	KUNIT_EXPECT_EQ(test, 1008, event.drain_rest);
+	KUNIT_EXPECT_EQ(test, drained + 945, event.use[event.now].drained);
+	KUNIT_EXPECT_EQ(test, LARGE_DEF - 1008, event.seen);
+}
+
 /*
  * Load `pauses` of bench.whatif on 6.12, where no refill is seen: bursts of @pages.  A list begins
  * with what the kernel's own tuning has left.  At ticks, all of them in pauses, and at drains the
@@ -508,6 +534,7 @@ static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE(a_process_ends),
 	KUNIT_CASE(parts_of_a_drain_are_one),
 	KUNIT_CASE(blocks_go_whole_and_count),
+	KUNIT_CASE(parts_that_went_ahead_count_once),
 	KUNIT_CASE_PARAM(a_full_list_grows_for_bursts, begin_gen_params),
 	KUNIT_CASE(a_list_that_only_fills_stays),
 	KUNIT_CASE_PARAM(pages_missing_from_a_full_list_are_use, missing_gen_params),

@@ -57,9 +57,9 @@ static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp,
 	if (count > 0 && LISTENS(depot_put, 0)) {
 		before = pcp->count;
 		put = static_call(lmm_depot_put_0)(zone, count, pcp, pindex, caller);
-		beyond = before - pcp->count - count;
+		beyond = before - pcp->count - min(put, count);
 	}
-	if (beyond > 0)
+	if (beyond)
 		TELL(drain_beyond, zone, pcp, beyond);
 	/* With nothing left to drain, on_drain() is not called. */
 	if (put >= count)

@@ -134,8 +134,9 @@ struct lmm_events {
 			   unsigned long caller);
 
 	/**
-	 * @drain_beyond: @depot_put took @beyond more pages off @pcp than @drain_count had allowed.
-	 * One policy only.  Under pcp->lock.  Hook: drain.
+	 * @drain_beyond: @depot_put took @beyond more pages off @pcp than @drain_count had allowed;
+	 * fewer, if @beyond is negative: pages of this part went with one before, or stay.  One
+	 * policy only.  Under pcp->lock.  Hook: drain.
 	 */
 	void (*drain_beyond)(struct zone *zone, struct per_cpu_pages *pcp, int beyond);
 

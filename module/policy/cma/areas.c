@@ -444,7 +444,10 @@ static void keep_worker(struct work_struct *work)
 	}
 	rest = msecs_to_jiffies(pages / KEEP_PAGES_PER_MS);
 	WRITE_ONCE(keep_rest, jiffies + rest);
-	if (next)
+	/* Whoever asked meanwhile knew of no rest. */
+	if (atomic_read(&keep_soon))
+		mod_delayed_work(lmm_unbound_wq, &keep_work, max(rest, 1UL));
+	else if (next)
 		queue_delayed_work(lmm_unbound_wq, &keep_work, max(next, rest));
 }
 

@@ -17,11 +17,9 @@
  * any more.
  */
 #include <linux/bits.h>
-#include <linux/cpuset.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/memory_hotplug.h>
-#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/percpu-rwsem.h>
@@ -256,7 +254,9 @@ static unsigned int batch_move(struct balance_move *balanced, unsigned long most
 	lmm_count(&lmm_cma_policy, COUNT_BALANCE_NOT_MOVED, move->taken - moved);
 	/* Only this worker writes; balance_oom() reads meanwhile. */
 	WRITE_ONCE(balance.moved, balance.moved + moved);
-	if (READ_ONCE(balance.oom) && node_isset(zone_to_nid(balanced->source), balance.oom_nodes))
+	/* Pairs with the release in balance_oom(): @oom_nodes are those of this request. */
+	if (smp_load_acquire(&balance.oom) &&
+	    node_isset(zone_to_nid(balanced->source), balance.oom_nodes))
 		WRITE_ONCE(balance.moved_near, balance.moved_near + moved);
 	if (moved) {
 		preempt_disable();
@@ -525,21 +525,6 @@ void cma_on_kswapd_woken(struct zone *zone, unsigned int order)
 }
 
 /*
- * Nodes that current, for which the OOM killer looks, may take pages from.  The policy that mbind()
- * sets is not known here.
- */
-static nodemask_t nodes_of_current(void)
-{
-	nodemask_t nodes = cpuset_current_mems_allowed;
-
-#ifdef CONFIG_NUMA
-	if (current->mempolicy && current->mempolicy->mode == MPOL_BIND)
-		nodes_and(nodes, nodes, current->mempolicy->nodes);
-#endif
-	return nodes;
-}
-
-/*
  * The kernel kills nobody if anything was freed, even if that does not help the request.  Movement
  * ends at the goal, and with the CMA memory; cma_oom_report() does the rest, so that the kernel is
  * not kept from its choice for long.  Calls come one after the other, under the kernel's oom_lock.
@@ -547,15 +532,16 @@ static nodemask_t nodes_of_current(void)
 static int balance_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 {
 	unsigned long *freed = parm;
-	u64 before = READ_ONCE(balance.moved), moved;
-	u64 before_near = READ_ONCE(balance.moved_near), near;
+	u64 before, before_near, moved, near;
 
 	cma_areas_lend_first();
 	if (!READ_ONCE(balance.rate))
 		return NOTIFY_OK;
-	balance.oom_nodes = nodes_of_current();
-	smp_wmb();	/* seen by a pass that sees @oom set */
-	WRITE_ONCE(balance.oom, true);
+	balance.oom_nodes = lmm_oom_nodes();
+	before = READ_ONCE(balance.moved);
+	before_near = READ_ONCE(balance.moved_near);
+	/* Whoever sees @oom set sees @oom_nodes. */
+	smp_store_release(&balance.oom, true);
 	lmm_worker_pass_after(&balance.worker, 0);
 	flush_delayed_work(&balance.worker.pass);
 	/* No pass holds a range by now. */

@@ -7,6 +7,7 @@
  * is cancelled and the memory freed.
  */
 #include <linux/gfp.h>
+#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -228,6 +229,10 @@ static const struct lmm_layout cma_layouts[] = {
 #endif
 #endif
 	LMM_LAYOUT(page, buddy_list),
+	LMM_NODES_LAYOUTS
+#ifdef CONFIG_NUMA
+	LMM_LAYOUT(mempolicy, mode),
+#endif
 	LMM_LAYOUT_IN(LENDING_MODES, task_struct, mm),
 	LMM_LAYOUT_IN(LENDING_MODES, mm_struct, flags),
 };

@@ -29,13 +29,6 @@ static inline bool lmm_hint_is_private(const struct task_struct *task, int last_
 	       (task->pid & LAST__PID_MASK) == cpupid_to_pid(last_cpupid);
 }
 
-/* Rows of a table of layouts: what lmm_memory_is_pinned() reads. */
-#ifdef CONFIG_CPUSETS
-#define LMM_CPUSET_LAYOUTS	LMM_LAYOUT(task_struct, mems_allowed),
-#else
-#define LMM_CPUSET_LAYOUTS
-#endif
-
 /**
  * lmm_memory_is_pinned() - does cpuset.mems bind the memory of current to one node?
  *

@@ -8,9 +8,12 @@
  * Lifetime: lmm_worker_init() before any hook is armed; lmm_worker_stop() after the hooks are
  * disarmed, so that no hook can kick; lmm_worker_free() when the policy queues no more work.
  */
+#include <linux/cpuset.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
+#include <linux/mempolicy.h>
 #include <linux/oom.h>
+#include <linux/sched.h>
 
 #include "compat/compat.h"
 #include "worker.h"
@@ -81,6 +84,25 @@ int lmm_worker_hear_oom(struct lmm_worker *worker)
 
 	worker->hears = !err;
 	return err;
+}
+
+/**
+ * lmm_oom_nodes() - nodes of the request for which the OOM killer looks
+ *
+ * The policy that mbind() sets is not known here.
+ *
+ * Context: an OOM notifier: process, current is the task that asks.
+ * Return: the nodes.
+ */
+nodemask_t lmm_oom_nodes(void)
+{
+	nodemask_t nodes = cpuset_current_mems_allowed;
+
+#ifdef CONFIG_NUMA
+	if (current->mempolicy && current->mempolicy->mode == MPOL_BIND)
+		nodes_and(nodes, nodes, current->mempolicy->nodes);
+#endif
+	return nodes;
 }
 
 /**

@@ -6,6 +6,7 @@
 #define LIVEMM_POLICY_COMMON_WORKER_H
 
 #include <linux/irq_work.h>
+#include <linux/nodemask.h>
 #include <linux/notifier.h>
 #include <linux/workqueue.h>
 
@@ -32,6 +33,7 @@ int lmm_worker_init(struct lmm_worker *worker, const char *name, work_func_t pas
 void lmm_worker_init_shared(struct lmm_worker *worker, work_func_t pass,
 			    unsigned long (*delay)(void));
 int lmm_worker_hear_oom(struct lmm_worker *worker);
+nodemask_t lmm_oom_nodes(void);
 void lmm_worker_stop(struct lmm_worker *worker);
 void lmm_worker_free(struct lmm_worker *worker);
 

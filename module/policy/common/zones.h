@@ -248,4 +248,19 @@ static inline void lmm_show_held(struct seq_file *m, const struct zone *zone, lo
 	seq_printf(m, "# held %d %s %ld\n", zone_to_nid((struct zone *)zone), zone->name, pages);
 }
 
+/* Rows of a table of layouts: which nodes current may take pages from. */
+#ifdef CONFIG_CPUSETS
+#define LMM_CPUSET_LAYOUTS	LMM_LAYOUT(task_struct, mems_allowed),
+#else
+#define LMM_CPUSET_LAYOUTS
+#endif
+#ifdef CONFIG_NUMA
+#define LMM_NODES_LAYOUTS				\
+	LMM_CPUSET_LAYOUTS				\
+	LMM_LAYOUT(task_struct, mempolicy),		\
+	LMM_LAYOUT(mempolicy, nodes),
+#else
+#define LMM_NODES_LAYOUTS	LMM_CPUSET_LAYOUTS
+#endif
+
 #endif /* LIVEMM_POLICY_COMMON_ZONES_H */

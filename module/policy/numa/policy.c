@@ -23,6 +23,7 @@
 #include "events.h"
 #include "hook/hook.h"
 #include "policy/common/hint.h"
+#include "policy/common/zones.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS

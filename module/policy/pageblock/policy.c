@@ -142,13 +142,7 @@ static const struct lmm_layout pageblock_layouts[] = {
 	LMM_LAYOUT(signal_struct, oom_mm),
 	LMM_LAYOUT(task_struct, flags),
 	LMM_LAYOUT(task_struct, signal),
-#ifdef CONFIG_CPUSETS
-	LMM_LAYOUT(task_struct, mems_allowed),
-#endif
-#ifdef CONFIG_NUMA
-	LMM_LAYOUT(task_struct, mempolicy),
-	LMM_LAYOUT(mempolicy, nodes),
-#endif
+	LMM_NODES_LAYOUTS
 };
 
 static const struct lmm_hook_client pageblock_uses = LMM_HOOK_CLIENT(pageblock);

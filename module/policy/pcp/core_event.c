@@ -355,15 +355,28 @@ int pcp_event_drain_next(struct pcp_event *event, int asked)
  * @beyond: pages that went beyond those that were to go, at least 0
  *
  * The kernel drains whole blocks, so the last block of a part may go beyond the answer: by up to 7
- * pages of order 3.  A depot may take a whole list, or as many neighbours again.  These pages
- * count, or they would look as if the CPU had taken them from the list, and all parts of a drain
- * together would take as many pages too many as there are parts.
+ * pages of order 3.  These pages count, or they would look as if the CPU had taken them from the
+ * list, and all parts of a drain together would take as many pages too many as there are parts.
  */
 void pcp_event_drain_went(struct pcp_event *event, int beyond)
 {
+	pcp_event_drain_beyond(event, beyond);
+	event->drain_counts = false;
+}
+
+/**
+ * pcp_event_drain_beyond() - another policy took pages of this list
+ * @event: state of the list
+ * @beyond: pages that went beyond those that were to go, or fewer
+ *
+ * A depot may take a whole list, or as many neighbours again.  Where the kernel drains in parts,
+ * the pages of later parts may have gone with the first: each later part then takes fewer than it
+ * was counted with, and what is left to drain stays the same.
+ */
+void pcp_event_drain_beyond(struct pcp_event *event, int beyond)
+{
 	if (!event->drain_counts)
 		return;
-	event->drain_counts = false;
 	event->use[event->now].drained += beyond;
 	event->seen -= beyond;
 	event->drain_pages += beyond;

@@ -201,6 +201,7 @@ int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *samp
 			  const struct pcp_steer *steer);
 int pcp_event_drain_next(struct pcp_event *event, int asked);
 void pcp_event_drain_went(struct pcp_event *event, int beyond);
+void pcp_event_drain_beyond(struct pcp_event *event, int beyond);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
 				   unsigned long allocated, const struct pcp_limits *limits);

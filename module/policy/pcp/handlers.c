@@ -248,7 +248,8 @@ static int hold_count(int count, struct per_cpu_pages *pages, const struct pcp_l
  * Did a free that reached the bound cause this drain?  Other drains find this CPU's list disabled,
  * or below its bound because each free leaves the list there, or ask for all pages.  Some kernels
  * ask in steps (6.1.192, and from 6.7 on), and the bound may have fallen: then a step is mistaken
- * for a free's drain, unless the functions that free are known.
+ * for a free's drain, unless the caller is known.  Beside a return probe the caller is not known,
+ * so the answer is used as well.
  */
 static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
 {
@@ -312,8 +313,7 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	if (pages != this_cpu_ptr(zone->per_cpu_pageset))
 		return count;
 	list->event.drain_counts = false;
-	if ((!frees && (!full || pcp.knows_frees)) || !list->limits.max ||
-	    READ_ONCE(list->returning))
+	if ((!full && !frees) || !list->limits.max || READ_ONCE(list->returning))
 		return count;
 	cpu = smp_processor_id();
 	limits = limits_now(zone, pz, list, pages);
@@ -377,25 +377,28 @@ int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages
 	return drain_decide(zone, count, pages, list, pindex, caller);
 }
 
-/* More pages of a list have gone than the policy had allowed. */
-static void list_went(struct zone *zone, const struct per_cpu_pages *pages, int beyond)
+/* Mode `event`: what is known of a list of this CPU, or NULL. */
+static struct pcp_event *event_of(struct zone *zone, const struct per_cpu_pages *pages)
 {
-	if (pcp.mode == PCP_MODE_EVENT && pages == this_cpu_ptr(zone->per_cpu_pageset))
-		pcp_event_drain_went(&pcp_list_of(lmm_zone_slot(zone), smp_processor_id())->event,
-				     beyond);
+	if (pcp.mode != PCP_MODE_EVENT || pages != this_cpu_ptr(zone->per_cpu_pageset))
+		return NULL;
+	return &pcp_list_of(lmm_zone_slot(zone), smp_processor_id())->event;
 }
 
 /**
  * pcp_on_drain_beyond() - event: another policy took more pages off a list than were to go
  * @zone: zone of the list
  * @pages: the per-CPU lists
- * @beyond: pages more than pcp_on_drain_count() had allowed
+ * @beyond: pages more than pcp_on_drain_count() had allowed, or fewer
  *
  * Context: see the top of the file.
  */
 void pcp_on_drain_beyond(struct zone *zone, struct per_cpu_pages *pages, int beyond)
 {
-	list_went(zone, pages, beyond);
+	struct pcp_event *event = event_of(zone, pages);
+
+	if (event)
+		pcp_event_drain_beyond(event, beyond);
 }
 
 /**
@@ -427,9 +430,12 @@ int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages,
  */
 void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved)
 {
+	struct pcp_event *event = event_of(zone, pages);
+
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
 	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, moved);
-	list_went(zone, pages, max(moved - count, 0));
+	if (event)
+		pcp_event_drain_went(event, max(moved - count, 0));
 }
 
 /**

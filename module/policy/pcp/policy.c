@@ -136,7 +136,7 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.bounds_at = jiffies;
 	pcp.forget_ticks = 0;
 	/* A function that is not found counts as one of those whose drains are not kept. */
-	pcp.knows_frees = lmm_free_paths_find();
+	lmm_free_paths_find();
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick);
 

@@ -71,7 +71,6 @@ struct pcp_zone {
  * @clock: time of the tracks
  * @steer: settings of mode `event`
  * @mode: fixed while the policy is on
- * @knows_frees: every function that drains a list for a free is known; fixed while the policy is on
  * @limit_exit_drain: drain a batch, not the whole list, for a block of order 1 to 3
  * @contended_only: raise only while zone->lock is contended
  * @decay: knob decay_ms, in jiffies
@@ -101,7 +100,6 @@ struct pcp_state {
 	struct pcp_clock clock;
 	struct pcp_steer steer;
 	enum pcp_mode mode;
-	bool knows_frees;
 	bool limit_exit_drain;
 	bool contended_only;
 	unsigned long decay;
