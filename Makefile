@@ -20,7 +20,7 @@ help:
 	@echo
 	@echo '  make demo                boot stock 6.1 in a guest, without pcp and with pcp'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
-	@echo '  make check-all           make check, then hours of: the Ansible role, inject, flavours, soak, torture, planted faults'
+	@echo '  make check-all           make check, then hours of: DKMS, the Ansible role, flavours, inject, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
 	@echo '  make install             DKMS: add, build and install for KVER (the running kernel)'
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
