@@ -360,6 +360,9 @@ def main() -> int:
     if not guests:
         raise ToolError(f"kernel {args.kernel}: not in `# kernels:` or `# named:` of "
                         f"{', '.join(args.names) or 'any scenario'}")
+    for one in scenarios if args.names else []:
+        if not found.keys() & set(one.kernels):
+            stage.add(f"{one.name}: runs", False, "its head names none of these kernels")
     build_programs()
     programs = {scenario.programs for scenario in scenarios if scenario.kernels}
     if "kernel_tests" in programs:

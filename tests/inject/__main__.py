@@ -56,6 +56,10 @@ def main() -> int:
     groups = cases.groups(tables.tables(RELEASE), policies_of(args.kernel))
     if unknown := set(args.groups) - set(groups):
         raise ToolError(f"group {', '.join(unknown)}: not in {', '.join(groups)}")
+    todo = {name: [case for case in groups[name] if not args.case or case.name in args.case]
+            for name in args.groups or groups}
+    if unknown := set(args.case or ()) - {case.name for some in todo.values() for case in some}:
+        raise ToolError(f"case {', '.join(sorted(unknown))}: in none of these groups")
     stage = Stage("inject")
     if args.kernel in load()[1]:
         kernel_build.ensure(args.kernel)
@@ -63,9 +67,8 @@ def main() -> int:
     build_programs()
     if not build_for(stage, [image]):
         return stage.finish()
-    guests = [guest_of(image, name, [case for case in groups[name]
-                              if not args.case or case.name in args.case],
-                       args.every, args.emulation) for name in args.groups or groups]
+    guests = [guest_of(image, name, some, args.every, args.emulation)
+              for name, some in todo.items() if some]
     with guest_pool(args.jobs) as pool:
         for future in as_completed([pool.submit(boot, guest) for guest in guests]):
             count(stage, future.result())

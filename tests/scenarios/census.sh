@@ -128,7 +128,10 @@ reader &
 rounds=0 block=
 while [ "$rounds" -lt 3 ] && block=$(memory_offline "$block"); do
 	if [ "$rounds" = 0 ]; then
-		wait_for 60 take /run/census_less || note "no whole census while it is gone"
+		wait_for 60 take /run/census_less || {
+			rm -f /run/census_less
+			note "no whole census while it is gone"
+		}
 	fi
 	need write_to "$block/state" online
 	rounds=$((rounds + 1))

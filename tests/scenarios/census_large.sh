@@ -18,7 +18,10 @@ census=$LMM_DBG/pageblock/census
 # Milliseconds that a command takes.
 ms_of() {
 	_from=$(uptime_ms)
-	"$@" >/dev/null
+	"$@" >/dev/null || {
+		echo 999999
+		return
+	}
 	echo $(($(uptime_ms) - _from))
 }
 take() { cat "$census" >/run/census; }

@@ -64,7 +64,7 @@ documented "$LMM_DBG" >/run/documented
 same "files without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
 same "an entry stands twice" "$(uniq -d /run/documented)" ""
 same "entries in debugfs-docs without a file" "$(comm -13 /run/made /run/documented)" ""
-find "$LMM_PARAMS" /sys/module/livemm_klp_*/parameters -type f 2>/dev/null | sort >/run/made
+find "$LMM_PARAMS" -type f | sort >/run/made
 documented "$LMM_PARAMS" >/run/documented
 same "parameters without an entry in debugfs-docs" "$(comm -23 /run/made /run/documented)" ""
 same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/documented)" ""

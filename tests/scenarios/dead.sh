@@ -88,6 +88,7 @@ same "lists are as before" "$(lists_bounds)" "$bounds"
 for policy in pcp zonelock pageblock; do
 	need write_to "$LMM_DBG/$policy/enabled" 1
 done
+need test -n "$(patches)"
 for patch in $(patches); do
 	need livepatch_off "$patch"
 	need klp_wait patches_quiet
@@ -137,7 +138,7 @@ if write_to /proc/sys/kernel/ftrace_enabled 0 2>/run/said; then
 	need write_to /proc/sys/kernel/ftrace_enabled 1
 else
 	note "kernel.ftrace_enabled=0 is refused while a livepatch is in force: $(cat /run/said)"
-	ok "the kernel keeps ftrace on while a livepatch is in force"
+	check "the kernel keeps ftrace on while a livepatch is in force" gives 1 cat /proc/sys/kernel/ftrace_enabled
 fi
 need write_to "$LMM_DBG/pageblock/enabled" 0
 check "unloads" all_out

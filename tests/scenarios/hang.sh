@@ -32,6 +32,7 @@ hang_begin() {
 	# killwriters has one child, and the child writes.
 	need wait_for 20 helper_runs modprobe
 	writer=$(pgrep -P "$writers")
+	need test -n "$writer"
 }
 
 # lease_ends PREFIX POLICY WORDS: the lease of 5 s, taken at $begun, ends in time.  On a busy host a

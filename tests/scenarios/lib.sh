@@ -379,6 +379,11 @@ hog_settled() {
 lives() { pgrep -r R,S,D "$1" >/dev/null; }
 hog_gone() { ! lives "$hog"; }
 hog_end() {
+	# What was just started may have the name of the shell still.
+	case $(readlink "/proc/${hog_pid:-none}/exe") in
+	"" | */pagetouch) ;;
+	*) kill "$hog_pid" 2>/dev/null ;;
+	esac
 	pkill "$hog"
 	wait_for 30 hog_gone
 }

@@ -17,6 +17,9 @@ foreign_load() {
 	insmod "$LMM_MODDIR/lmm_foreign.ko" "$@" && klp_wait foreign_settled
 }
 
+foreign_out() { ! loaded lmm_foreign || rmmod lmm_foreign 2>/dev/null; }
 foreign_unload() {
-	echo 0 >"$foreign/enabled" && klp_wait livepatch_gone lmm_foreign && rmmod lmm_foreign
+	echo 0 >"$foreign/enabled" && klp_wait livepatch_gone lmm_foreign || return 1
+	# The kernel lets go of the module a moment after the folder is gone.
+	wait_for 10 foreign_out
 }

@@ -16,7 +16,9 @@ unaccounted() {
 	     END { print sum + 0 }' "$zonelock/counters"
 }
 
-open_all() { awk '/^[0-9]/ && $8 != "open" { found = 1 } END { exit found }' "$zonelock/state"; }
+open_all() {
+	awk '/^[0-9]/ { n++; if ($8 != "open") found = 1 } END { exit found || !n }' "$zonelock/state"
+}
 
 # What processes leave may be less than their lists have room for.
 stock() {
@@ -24,7 +26,7 @@ stock() {
 		wait_for 10 open_all
 		hog_hold "${2:-64}" taskset -c 0
 		hog_end
-		[ "$(held)" -le "${1:-600}" ] || return 0
+		! grown "${1:-600}" held || return 0
 	done
 	return 1
 }

@@ -68,6 +68,7 @@ check "supported says why" grep -q "^no: .*lmm_foreign holds compact_zone" "$LMM
 check "theirs can go, beside ours" foreign_unload
 check "then zonelock comes on" write_to "$LMM_DBG/zonelock/enabled" 1
 check "its hook is armed" tells hooks '^compact +livepatch .* armed'
+check "ours holds the function then" ours_holds compact_zone
 
 # Their livepatch comes later, on top of ours: the policy stands by, and comes back by itself.
 need foreign_load function=compact_zone
@@ -80,4 +81,5 @@ check "zonelock is back by itself" wait_for 60 policy_is zonelock on
 check "with its hook" tells hooks '^compact +livepatch .* armed'
 need all_off
 check "unloads" all_out
+check "programs were run" test -s "$HELPER/log"
 same "every program was run as meant" "$(helper_meant)" ""

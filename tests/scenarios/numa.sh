@@ -16,7 +16,7 @@ kernel_scans 100 200 200
 need lmm_load
 check "the policy is supported" grep -qx yes "$NUMA/supported"
 hint_start -p own
-check "the kernel scans" wait_for 60 grown 0 vmstat numa_hint_faults
+check "the kernel scans" wait_for 60 grown "$(vmstat numa_hint_faults)" vmstat numa_hint_faults
 off=$(growth 10 vmstat numa_pte_updates)
 hints_stop
 

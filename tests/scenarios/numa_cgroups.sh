@@ -102,3 +102,4 @@ done
 hints_stop
 check "unloads" lmm_unload
 need rmdir $cgroup/lmm_a $cgroup/lmm_ab $cgroup/lmm_b
+need umount $cgroup

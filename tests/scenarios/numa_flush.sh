@@ -61,6 +61,7 @@ measure() {
 	echo "$hits" | {
 		read -r scans ranges armed flushes _
 		note "$1: $scans scans of $ranges ranges, $armed armed, $flushes flushes by IPI"
+		check "$1: entries were armed" test "${armed:-0}" -gt 0
 	}
 	check "$1: there were scans" test "${hits%% *}" -ge 10
 }

@@ -36,7 +36,10 @@ never="${never-} readonly hugetlb"
 case $LMM_KERNEL in
 6.1 | debug) never="$never file shared" ;;
 esac
-for kind in anon anew moved huge ksm file shared readonly hugetlb forked; do
+kinds="anon anew moved huge file shared readonly hugetlb forked"
+# The kernel debug merges no pages.
+[ ! -e $ksm/run ] || kinds="$kinds ksm"
+for kind in $kinds; do
 	run $kind off
 	off=$faults off_passes=$passes
 	need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"

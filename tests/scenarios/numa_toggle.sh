@@ -23,7 +23,7 @@ kernel_scans 100 200 400
 need lmm_load
 hint_start -p swap -t 3 -m 4
 hint_start -p shared -m 4
-check "the kernel scans" wait_for 60 grown 0 vmstat numa_hint_faults
+check "the kernel scans" wait_for 60 grown "$(vmstat numa_hint_faults)" vmstat numa_hint_faults
 check "periods are the kernel's before" wait_for 20 periods_own
 
 for round in $(seq "$rounds"); do

@@ -71,6 +71,7 @@ note "moved $(counter moved pageblock), not moved $vain, then $(counter not_move
 check "and tries to move hardly any" test "$(counter not_moved pageblock)" -le $((vain + 64))
 need write_to "$PB/enabled" 0
 pkill foliohold
+check "the pinned folios are gone, too" wait_for 20 gone
 need write_to /proc/sys/vm/nr_hugepages 0
 none_armed
 all_back

@@ -15,7 +15,7 @@ seen=/sys/module/lmm_pageset/parameters
 cpu=/sys/devices/system/cpu/cpu1/online
 
 lists_disabled() { lists_bounds | grep -q ' 0\.\.0 '; }
-shown_as() { state_rows | awk -v why="$1" '$NF != why { exit 1 }'; }
+shown_as() { state_rows | awk -v why="$1" '$NF != why { bad = 1 } END { exit bad || !NR }'; }
 lists_of_cpu() { lists_bounds | awk -v cpu="$1" '$3 == cpu && $4 != $5'; }
 
 # A writer of its own, that a signal ends.

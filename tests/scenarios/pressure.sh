@@ -19,6 +19,8 @@ defaults() { state_rows | awk -v zone="$zone" '$2 == zone { sum += $6 } END { pr
 cut_more() { [ $(($(counter limited_reclaim) + $(counter limited_room))) -gt "$1" ]; }
 none_raised() { ! zone_raised "$zone"; }
 
+min_before=$(cat /proc/sys/vm/min_free_kbytes)
+factor_before=$(cat /proc/sys/vm/watermark_boost_factor)
 # Watermarks far enough apart for an emulated CPU's turn of 0.1 s.
 need write_to /proc/sys/vm/min_free_kbytes 16384
 # No reclaim for fragmentation's sake.
@@ -109,4 +111,7 @@ for mode in $(soaked event "event depth"); do
 	load_stop
 	pcp_after "$mode: "
 done
+need rmmod null_blk
+need write_to /proc/sys/vm/watermark_boost_factor "$factor_before"
+need write_to /proc/sys/vm/min_free_kbytes "$min_before"
 all_back

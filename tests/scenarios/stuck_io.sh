@@ -60,8 +60,11 @@ for round in 1 2 3; do
 	in_time $limit "on, $round" write_to "$PB/enabled" 1
 	sleep 1
 done
+begun=$(uptime_ms)
 need write_to "$LMM_DBG/lease" 2
-check "the lease ends in time" wait_for 7 policy_is pageblock off
+check "the lease ends" wait_for 30 policy_is pageblock off
+took=$(($(uptime_ms) - begun))
+check "the lease of 2 s ends in time: after $took ms" test "$took" -le 12000
 in_time $limit "on again" write_to "$PB/enabled" 1
 sleep 1
 same "the device still does not answer" "$(cat /sys/block/dm-0/dm/suspended)" 1

@@ -30,7 +30,7 @@ for round in $(seq "$rounds"); do
 	[ $((round % 10)) -ne 5 ] || wait_for 60 grown "$(counter raised)" counter raised
 	need write_to "$LMM_DBG/pcp/enabled" 0
 done
-same "switched under load" "$round" "$rounds"
+note "switched $round times under load"
 check "lists were raised" test "$(counter raised)" -gt 0
 check "lists were restored" test "$(counter restored)" -gt 0
 check "drains were counted" test "$(counter drains)" -gt 0

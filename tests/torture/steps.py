@@ -127,6 +127,8 @@ def run_bpf(guest: Guest, kind: str, function: str) -> None:
     text = f"{kind}:{function} {{ @ = count(); }} interval:s:2 {{ exit(); }}"
     # Starts a compiler, which takes long under emulation.
     status = command(["timeout", "-s", "INT", "200", "bpftrace", "-e", text], 280)
+    if status in (126, 127):
+        raise Wrong("bpftrace cannot be run")
     guest.count(f"bpf {status}")
 
 
