@@ -69,6 +69,12 @@ def replace(path: Path, text: str, mode: int = 0o644) -> None:
                 os.fchmod(descriptor, mode)
                 os.fsync(descriptor)
             os.replace(name, path)
+            # After a loss of power, too, readers see the new file.
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(name)

@@ -231,6 +231,24 @@ def test_what_cannot_be_put_back_is_said(host: FakeHost, ctl: Ctl) -> None:
     done.failed(Exit.PARTIAL, "could not be put back: numa/enabled")
 
 
+def test_what_the_lease_switched_off_stays_off(host: FakeHost, ctl: Ctl) -> None:
+    """To put back is no way round the lease, nor round another admin."""
+    put(host, "mine", MINE)
+    ctl("enable", "numa")
+    ctl("lease", "30")
+
+    class Late(FakeHost):
+        def store(self, name: str, text: str) -> None:
+            if "decay_ms=2000" in text:
+                self.kernel.expire_lease()
+                raise OSError(errno.ECANCELED, "Operation canceled")
+            super().store(name, text)
+
+    assert ctl("profile", "apply", "mine", on=Late(host.root, host.kernel)).status != Exit.OK
+    assert host.kernel.values["numa"]["enabled"] == "0"
+    assert host.kernel.values["pcp"]["enabled"] == "0"
+
+
 def test_applied_but_not_noted_is_said(host: FakeHost, ctl: Ctl) -> None:
     shutil.rmtree(host.path("/run"))
     host.kernel.put("/run", "a file")
@@ -417,3 +435,7 @@ def test_the_shipped_settings_are_good(host: FakeHost, ctl: Ctl) -> None:
     assert ctl("profile", "start").out == "nothing to change\n"
     assert json.loads(host.path("/run/livemm/profile.json").read_text(
         encoding="utf-8"))["profile"] == "stock"
+
+
+def test_a_profile_is_not_saved_under_the_name_of_a_file(host: FakeHost, ctl: Ctl) -> None:
+    ctl("profile", "save", "mine.toml").failed(Exit.USAGE, "does not end in .toml")

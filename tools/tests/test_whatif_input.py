@@ -215,3 +215,12 @@ def test_counts_that_no_cpu_reaches_are_refused(ctl: Ctl, whole: Path, field: st
                       **{field: sign << 40})
     line = refused(ctl, changed(whole, with_member("cpu/0", ring_page(1, *LOOKS, look))))
     assert "over 1 TiB between two moments" in line
+
+
+def test_a_link_in_place_of_the_unfinished_recording_is_not_followed(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "y.rec"
+    victim.write_text("mine\n", encoding="utf-8")
+    (tmp_path / "y.rec.part").symlink_to(victim)
+    recording.write(path, meta(), FORMATS, {0: io.BytesIO(ring_page(1, *LOOKS))})
+    assert victim.read_text(encoding="utf-8") == "mine\n"
+    assert path.is_file() and not path.is_symlink()

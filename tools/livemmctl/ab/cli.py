@@ -47,7 +47,10 @@ _command = partial(command, of=ab)
 
 
 def _moment(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+    except (OSError, OverflowError, ValueError):
+        return f"{seconds:g} s"
 
 
 def _host_data(app: App, experiment: Experiment, identity: str | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Journals of one host or of a fleet, to what was seen."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from livemmctl.ab.journal import TIME_OVER, Lines, Record, number
 from livemmctl.ab.model import HOST, Experiment, Metric
 from livemmctl.ab.points import BlockSeen, HostSeen, Point, Seen
 from livemmctl.ab.timeline import BASELINE, RUN
-from livemmctl.errors import UsageError
+from livemmctl.errors import UsageError, one_line
 
 #: After these, what grows may have begun again at 0, or is another arm's.
 BREAKS = ("start", "resume", "apply", "drift", "block", "stop", "end")
@@ -27,6 +28,11 @@ def seen_in(lines: Lines, experiment: Experiment, now_s: float) -> Seen:
         seen.notes.append(f"records of other experiments passed over: {', '.join(sorted(others))}")
     if lines.unreadable:
         seen.notes.append(f"{lines.unreadable} lines could not be read (torn by a crash?)")
+    starts = Counter((record["host"], record["t"]) for record in mine if record["type"] == "start")
+    twice = [host for (host, _), times in starts.items() if times > 1]
+    if twice:
+        raise UsageError(f"the journal of host {one_line(twice[0][:8])} is given twice, and the"
+                         f" journals of {len(twice) - 1} more hosts")
     by_host: dict[str, list[Record]] = {}
     for record in mine:
         by_host.setdefault(record["host"], []).append(record)

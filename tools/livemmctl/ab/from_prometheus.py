@@ -56,6 +56,8 @@ class Prometheus:
             parts = urllib.parse.urlsplit(self.url)
             # Raises for a port that is none, too.
             good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            if parts.username is not None:
+                raise UsageError("an address with a password in it would end up in reports")
         except ValueError:
             good = False
         if not good:
@@ -94,12 +96,13 @@ class Prometheus:
             raise CtlError(f"{self.url}: the answer is too large", Exit.FAILED, "a longer --step")
         try:
             return _series(json.loads(data))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             raise CtlError(f"{self.url}: what answers is no Prometheus", Exit.FAILED) from None
 
 
 def _refusal(error: urllib.error.HTTPError) -> str:
-    with contextlib.suppress(ValueError, TypeError, KeyError, OSError, RecursionError):
+    with contextlib.suppress(ValueError, TypeError, KeyError, OSError, RecursionError,
+                             http.client.HTTPException):
         return str(json.loads(error.read(1 << 16))["error"])
     return f"HTTP {error.code} {error.reason}"
 
@@ -111,7 +114,7 @@ def _series(answer: dict[str, Any]) -> Series:
     for item in answer["data"]["result"]:
         pairs = [(float(at), float(value)) for at, value in item["values"]]
         labels = {str(key): str(value) for key, value in item["metric"].items()}
-        series.append((labels, [pair for pair in pairs if math.isfinite(pair[1])]))
+        series.append((labels, [pair for pair in pairs if all(map(math.isfinite, pair))]))
     return series
 
 

@@ -25,12 +25,13 @@ import fcntl
 import json
 import math
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from livemmctl.errors import CtlError, Exit, UsageError, os_errors
+from livemmctl.errors import CtlError, Exit, UsageError, one_line, os_errors
 
 VERSION = 1
 #: A line that is longer is none of ours.
@@ -48,8 +49,11 @@ class Journal:
         """Open or make the file.  Raises CtlError, also when another runner has it."""
         self.path = path
         self._common = {"experiment": experiment, "host": host}
+        # A line was begun, and not ended.
+        self._is_torn = False
         with os_errors(f"cannot open {path}"):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+                                 | os.O_NONBLOCK, 0o644)
         try:
             with os_errors(f"cannot use {path}"):
                 self._begin()
@@ -58,6 +62,8 @@ class Journal:
             raise
 
     def _begin(self) -> None:
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            raise UsageError(f"{self.path}: a journal is a regular file")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -77,9 +83,13 @@ class Journal:
         """Add a line and wait until it is on the disk.  Raises CtlError."""
         record = {"v": VERSION, "t": round(wall_s, 3), "type": kind, **self._common, **fields}
         data = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        if self._is_torn:
+            data = b"\n" + data
         with os_errors(f"cannot write {self.path}"):
+            self._is_torn = True
             if os.write(self._file, data) != len(data):
                 raise OSError(28, "no space left on device")
+            self._is_torn = False
             os.fsync(self._file)
 
     def close(self) -> None:
@@ -112,7 +122,17 @@ def parse_line(line: bytes) -> Record | None:
     texts = (record.get(key) for key in ("type", "experiment", "host"))
     if not all(isinstance(text, str) for text in texts):
         return None
-    return record if number(record.get("t")) is not None else None
+    return _clean(record) if number(record.get("t")) is not None else None
+
+
+def _clean(value: Any) -> Any:
+    """The same without what no terminal should be sent: another host has written the texts."""
+    if isinstance(value, str):
+        return value if value.isprintable() else one_line(value)
+    if isinstance(value, dict):
+        # Keys are looked up by the experiment's own texts.
+        return {key: _clean(found) for key, found in value.items()}
+    return [_clean(found) for found in value] if isinstance(value, list) else value
 
 
 def number(value: object) -> float | None:

@@ -51,6 +51,8 @@ class Place:
             os.close(lock)
             raise CtlError("another experiment is running on this host",
                            hint="livemmctl ab status") from None
+        # What a runner that died has left names a process that may be anybody's by now.
+        self.leave()
         try:
             replace_on(self.host, RUNNER, json.dumps(asdict(running)) + "\n")
             yield

@@ -175,7 +175,8 @@ class Runner:
             now = found_on(self.control)
             found = found_before(self.past, now)
             # On with a lease is what a runner that died leaves; the rest is an admin's.
-            ours = (self.past is not None and self.control.lease() > 0
+            ours = (self.past is not None and self.past.boot == self.setting.boot
+                    and self.control.lease() > 0
                     and (self.past.last["type"], self.past.last.get("stock")) != ("stop", "yes"))
             if on_in(now) and not ours:
                 raise CtlError(
@@ -183,7 +184,8 @@ class Runner:
                     Exit.FAILED, f"livemmctl disable {' '.join(on_in(now))}"
                 )
             self._switch = Switch(self.control, found, self.experiment.lease_s,
-                                  with_defaults(found, self.defaults), self.is_loaded)
+                                  with_defaults(found, self.defaults), self.is_loaded,
+                                  self.clock.elapsed)
         elif not self._is_host_mode:
             raise CtlError(self.missing, Exit.NOT_LOADED, "livemmctl load")
         if self._is_host_mode:
@@ -315,11 +317,12 @@ class Runner:
     def _tick(self, slot: Slot, guard: Guard) -> Outcome | None:
         if (slot.phase == RUN and self._switch is not None and not self._held
                 and not self._quiet):
-            over = self._look_for_drift(self._switch)
+            over = self._look_for_drift(slot, self._switch)
             if over is not None:
                 return over
-            self._look_for_standby(self._switch)
-            self._switch.renew()
+            if not self._held:
+                self._look_for_standby(self._switch)
+                self._switch.renew()
         # Before the metrics, whose commands take their time.
         over = self._guard(slot, guard)
         if over is None and slot.phase in (RUN, BASELINE):
@@ -402,7 +405,7 @@ class Runner:
             raise failed
         return None if self._is_host_mode else Outcome("end", self._held, Exit.FAILED)
 
-    def _look_for_drift(self, switch: Switch) -> Outcome | None:
+    def _look_for_drift(self, slot: Slot, switch: Switch) -> Outcome | None:
         try:
             changed = switch.drift()
         except CtlError:
@@ -413,7 +416,7 @@ class Runner:
             if not changed:
                 return None
             if switch.lease_ran_out(changed):
-                self._after_lease(switch)
+                self._after_lease(slot, switch)
                 return None
             reason = f"changed by somebody else: {names_of(changed)}"
         self._write("drift", reason=reason, changed=changed)
@@ -430,12 +433,13 @@ class Runner:
         # Assigned by host, later readings still count for the arm.
         self._spoilt = self._spoilt or found
 
-    def _after_lease(self, switch: Switch) -> None:
+    def _after_lease(self, slot: Slot, switch: Switch) -> None:
         """The host slept, or we did: the kernel went back to stock, as it should."""
         reason = "the lease ran out while the runner was held up"
         self._write("drift", reason=reason, changed={})
         if self._is_host_mode:
-            switch.to_arm(self.experiment.arm(self._arm).settings)
+            # A host that cannot be switched again stays in its arm, and is read at stock.
+            self._to_arm(slot)
         else:
             # Nothing of this block can be used; the next one begins afresh.
             switch.to_stock()

@@ -2,6 +2,7 @@
 """Switching a host between arms, and back to how it was found."""
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -70,13 +71,18 @@ class Switch:
     base: Settings
     #: Is there still a module?
     is_loaded: Callable[[], bool] = lambda: True
+    #: Seconds since any moment; None where nobody asks for the end of a lease.
+    elapsed: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:
         #: What we last wrote.
         self._written: Knobs = settings_for(self.found, {})
+        self._renewed_s = -math.inf
 
     def renew(self) -> None:
         self.control.set_lease(self.lease_s)
+        if self.elapsed is not None:
+            self._renewed_s = self.elapsed()
 
     def to_arm(self, wanted: Settings) -> None:
         settings = settings_for(self.base, wanted)
@@ -110,9 +116,13 @@ class Switch:
         return "; ".join(row.words() for row in rows if row.name in wanted and row.state != "on")
 
     def lease_ran_out(self, changed: Settings) -> bool:
-        """Is what changed just what the kernel does when the lease runs out?"""
+        """Is what changed just what the kernel does when the lease runs out?
+
+        Before a lease is due, an admin has switched all policies off, and ended the lease.
+        """
         expected = {policy: {"enabled": "0"} for policy in on_in(self._written)}
-        return changed == expected and self.control.lease() == 0
+        is_due = self.elapsed is None or self.elapsed() - self._renewed_s >= self.lease_s - 1
+        return is_due and changed == expected and self.control.lease() == 0
 
     def to_stock(self, leave: Mapping[str, object] | None = None) -> None:
         """Every policy off and its knobs as found, but for those in `leave`; ends the lease.

@@ -80,13 +80,24 @@ def settings_of(changes: list[Change]) -> Knobs:
     return found
 
 
-def put_back(control: ModuleControl, before: Settings, cause: CtlError) -> CtlError:
-    """After a refusal have everything as before; returns what to tell."""
+def put_back(control: ModuleControl, before: Settings, wanted: Knobs, had_lease: bool,
+             cause: CtlError) -> CtlError:
+    """After a refusal have what was to be changed as before; returns what to tell.
+
+    What somebody else has switched off meanwhile, or the end of a lease, stays off.
+    """
+    ours: Knobs = {policy: {key: before[policy][key] for key in knobs if key in before[policy]}
+                   for policy, knobs in wanted.items() if policy in before}
     try:
-        left = differing(control.settings(), before)
+        if had_lease and control.lease() == 0:
+            for knobs in ours.values():
+                if knobs.get("enabled") == "1":
+                    del knobs["enabled"]
+        ours = {policy: knobs for policy, knobs in ours.items() if knobs}
+        left = differing(control.settings(), ours)
         if left:
-            control.apply(before)
-            left = differing(control.settings(), before)
+            control.apply(ours)
+            left = differing(control.settings(), ours)
     except CtlError as error:
         return CtlError(f"{cause.message}; and what was set before could not be put back: "
                         f"{error.message}", Exit.PARTIAL, "livemmctl status")
@@ -104,7 +115,7 @@ def apply_changes(control: ModuleControl, changes: list[Change]) -> None:
     """
     if not changes:
         return
-    before = control.settings()
+    before, had_lease = control.settings(), control.lease() > 0
     wanted = settings_of(changes)
     try:
         control.apply(wanted)
@@ -113,4 +124,4 @@ def apply_changes(control: ModuleControl, changes: list[Change]) -> None:
             raise CtlError(f"the kernel accepted the settings, but does not show:"
                            f" {names_of(wrong)}", Exit.REFUSED)
     except CtlError as error:
-        raise put_back(control, before, error) from None
+        raise put_back(control, before, wanted, had_lease, error) from None

@@ -75,8 +75,9 @@ def find(host: Host, name: str) -> Found:
 
 def own_path(name: str) -> str:
     """Where a profile of the admin's is kept.  Raises CtlError, USAGE, for a bad name."""
-    if not _NAME.match(name):
-        raise UsageError(f"{name[:80]!r}: a profile's name has letters, digits, _ . and -")
+    if not _NAME.match(name) or name.endswith(".toml"):
+        raise UsageError(f"{name[:80]!r}: a profile's name has letters, digits, _ . and -, and does"
+                         " not end in .toml")
     return f"{FOLDERS[0]}/{name}.toml"
 
 

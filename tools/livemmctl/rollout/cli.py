@@ -22,7 +22,7 @@ from livemmctl.ab.gate import fetch
 from livemmctl.ab.model import Experiment
 from livemmctl.app import App, Figure, Group, command
 from livemmctl.errors import CtlError, Exit, UsageError, os_errors, os_words
-from livemmctl.files import lock_file, replace
+from livemmctl.files import check_replaceable, lock_file, replace
 from livemmctl.rollout.plan import read_inventory, too_much, waves
 from livemmctl.rollout.show import metrics_of
 from livemmctl.table import Table, text_of
@@ -269,7 +269,12 @@ def _put_aside(publish: Path) -> str:
     """Keep a file that is to be replaced; what became of the file, in words."""
     aside = publish.with_name(f"{publish.name}.not-believed")
     try:
-        os.replace(publish, aside)
+        if publish.is_dir():
+            os.replace(publish, aside)
+        else:
+            # The name stays until the halt replaces the file: "none yet" would begin anew.
+            aside.unlink(missing_ok=True)
+            os.link(publish, aside, follow_symlinks=False)
     except OSError as error:
         return f"the file was not kept: {os_words(error)}"
     return f"the file is kept as {aside}"
@@ -290,16 +295,23 @@ def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> N
     """
     found = _gated(app, experiment)
     before, doubt = None, ""
+    check_replaceable(publish)
+    if publish.is_dir() and any(publish.iterdir()):
+        raise UsageError(f"{publish} is a folder that is not empty; a file is wanted")
     with _alone(publish):
         try:
             before = _published(str(publish), found)
         except CtlError as error:
-            doubt = f"{error.message}; {_put_aside(publish)}"
+            doubt = error.message
         now_s = time.time()
         decision = Decision(found.name, 1 if before is None else before.serial + 1,
                             0.0 if before is None else before.percent, True, reason, now_s,
                             now_s if before is None else before.since_s,
                             "" if before is None else before.kernel)
-        replace(publish, signed(decision, key))
+        # First: where the key does not serve, the published file stays.
+        text = signed(decision, key)
+        if doubt:
+            doubt = f"{doubt}; {_put_aside(publish)}"
+        replace(publish, text)
     app.show({"decision": asdict(decision), "not_believed": doubt or None},
              lambda: f"halted: {reason}" + (f"\n{doubt}" if doubt else ""))

@@ -54,12 +54,15 @@ def read_inventory(path: Path, label: str, kernels: bool) -> list[Listed]:
             if rows.fieldnames is None or set(columns) - set(rows.fieldnames):
                 raise UsageError(f"{path}: the first line has to name the columns"
                                  f" {', '.join(columns)}")
-            found = []
+            found, seen = [], set()
             for row in rows:
                 if not all(row[column] for column in columns):
                     raise UsageError(f"{path}: line {rows.line_num}: {', '.join(columns)} are"
                                      " wanted")
                 host = checked_id(row[HOST], f"{path}: line {rows.line_num}")
+                if host in seen:
+                    raise UsageError(f"{path}: line {rows.line_num}: host {host[:8]} a second time")
+                seen.add(host)
                 found.append(Listed(host, row[label],
                                     series_of(row[KERNEL]) if kernels else ""))
                 if len(found) > ROWS_MOST:

@@ -43,6 +43,8 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
     from livemmctl.whatif import recorder, recording
 
     # Before a recording that could not be kept.
+    if not 1980 <= time.localtime().tm_year <= 2107:
+        raise CtlError("the clock of this host is not set", Exit.FAILED, "set the date")
     check_replaceable(output)
     if output.is_dir():
         raise UsageError(f"{output} is a folder; a file is wanted")

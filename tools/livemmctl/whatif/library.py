@@ -159,8 +159,12 @@ def _stand_ins(texts: list[str], kernel_h: Path, folder: Path) -> None:
 
 
 def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "livemmctl"
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(base or Path.home() / ".cache") / "livemmctl"
+    except RuntimeError:
+        raise CtlError("no home folder, in which the replay is built", Exit.FAILED,
+                       "set XDG_CACHE_HOME to a folder") from None
 
 
 def _build(target: Path, found: Sources, texts: list[str]) -> None:

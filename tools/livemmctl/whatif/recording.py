@@ -9,7 +9,9 @@
 
 import contextlib
 import json
+import os
 import shutil
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -65,16 +67,21 @@ class Meta:
 
 def write(path: Path, meta: Meta, formats: dict[str, str], pages: dict[int, IO[bytes]]) -> None:
     """Write a recording whole, or not at all."""
-    part = path.with_name(path.name + ".part")
+    # Nobody can have put anything in its place before.
+    descriptor, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
+    part = Path(name)
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            archive.writestr("meta.json", json.dumps(asdict(meta), indent=1) + "\n")
-            for event, text in formats.items():
-                archive.writestr(f"formats/{event}", text)
-            for cpu, raw in pages.items():
-                raw.seek(0)
-                with archive.open(f"cpu/{cpu}", "w", force_zip64=True) as member:
-                    shutil.copyfileobj(raw, member)
+        with os.fdopen(descriptor, "w+b") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                archive.writestr("meta.json", json.dumps(asdict(meta), indent=1) + "\n")
+                for event, text in formats.items():
+                    archive.writestr(f"formats/{event}", text)
+                for cpu, raw in pages.items():
+                    raw.seek(0)
+                    with archive.open(f"cpu/{cpu}", "w", force_zip64=True) as member:
+                        shutil.copyfileobj(raw, member)
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

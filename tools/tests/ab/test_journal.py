@@ -149,3 +149,32 @@ def test_pressure() -> None:
 def test_our_own_taint_bits_do_not_count() -> None:
     assert taint_bits(1 << 12 | 1 << 13 | 1 << 15) == set()
     assert taint_bits(1 << 9 | 1 << 15 | 1) == {0, 9}
+
+
+def test_half_a_line_of_ours_does_not_swallow_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk was full for a moment; the line after that says how the run ended."""
+    path = tmp_path / "j.jsonl"
+    journal = Journal(path, "x", "h")
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[: len(data) // 2]))
+    with pytest.raises(CtlError, match="no space left"):
+        journal.write(1.0, "sample")
+    monkeypatch.setattr(os, "write", real)
+    journal.write(2.0, "stop")
+    journal.close()
+    assert [record["type"] for record in read_journal(path).records] == ["stop"]
+
+
+def test_a_journal_is_a_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CtlError, match="regular file"):
+        Journal(tmp_path / "pipe", "x", "h")
+
+
+def test_texts_of_other_hosts_are_clean() -> None:
+    line = (b'{"v":1,"t":1,"type":"guard","experiment":"x","host":"h",'
+            b'"guard":"X\\u001b]0;pwn\\u0007"}')
+    found = parse_line(line)
+    assert found is not None and "\x1b" not in found["guard"]

@@ -311,3 +311,22 @@ def test_what_it_cannot_tell() -> None:
         seen_by(server, experiment("host"), Ask(), 0)
     with pytest.raises(CtlError, match="not begun"):
         seen_by(server, planned(), Ask(), START_S - 1)
+
+
+def test_an_address_with_a_password_is_refused() -> None:
+    with pytest.raises(CtlError, match="password") as raised:
+        Prometheus("http://user:secret@127.0.0.1:9090")
+    assert "secret" not in raised.value.message
+
+
+@pytest.mark.parametrize("text", [
+    '{"status":"success","data":{"resultType":"matrix","result":[{"metric":[],"values":[]}]}}',
+    '{"status":"success","data":{"resultType":"matrix","result":'
+    '[{"metric":{},"values":[[1' + "0" * 400 + ',"1"]]}]}}',
+])
+def test_an_answer_of_the_wrong_kind_is_an_error_in_words(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: io.BytesIO(text.encode()))
+    with pytest.raises(CtlError, match="no Prometheus"):
+        Prometheus("http://127.0.0.1:9090").range("up", 0.0, 60.0, 30.0)

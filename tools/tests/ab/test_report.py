@@ -401,3 +401,11 @@ def test_numbers_for_people() -> None:
     assert interval(-0.01, 0.02) == "-1.00 % .. +2.00 %"
     assert interval(float("nan"), 1) == "-"
     assert [p_value(p) for p in (1e-9, 0.04, float("nan"))] == ["< 0.0001", "0.0400", "-"]
+
+
+def test_a_journal_that_is_given_twice_is_refused(ctl: Ctl, tmp_path: Path) -> None:
+    """The same hosts twice look like twice the evidence."""
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(RECORDED.with_suffix(".jsonl").read_bytes())
+    done = ctl("ab", "report", str(RECORDED), str(RECORDED.with_suffix(".jsonl")), str(copy))
+    done.failed(Exit.USAGE, "given twice")

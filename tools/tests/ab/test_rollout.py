@@ -553,6 +553,29 @@ def test_halt_does_not_need_what_was_published(
     assert (again["not_believed"], again["decision"]["serial"]) == (None, 2)
 
 
+@pytest.mark.parametrize("what", ["key", "folder", "link", "pipe"])
+def test_a_halt_that_fails_changes_nothing(
+    ctl: Ctl, file: Path, tmp_path: Path, what: str
+) -> None:
+    """A published file that went away would have the rollout begin anew."""
+    publish, key = tmp_path / "decision", tmp_path / "key"
+    if what == "key":
+        key = tmp_path / "no-key"
+        publish.write_text("something else\n", encoding="utf-8")
+    elif what == "folder":
+        publish.mkdir()
+        (publish / "index.html").write_text("a site\n", encoding="utf-8")
+    elif what == "link":
+        publish.symlink_to(tmp_path / "elsewhere")
+    else:
+        os.mkfifo(publish)
+    before = publish.lstat()
+    done = ctl("rollout", "halt", str(file), "--publish", str(publish), "--key", str(key))
+    assert done.status != Exit.OK
+    assert os.path.samestat(publish.lstat(), before)
+    assert not (tmp_path / "decision.not-believed").exists()
+
+
 def test_advance_does_not_overwrite_a_foreign_decision(
     ctl: Ctl, file: Path, tmp_path: Path
 ) -> None:
@@ -560,3 +583,11 @@ def test_advance_does_not_overwrite_a_foreign_decision(
     done = ctl("rollout", "advance", str(file), str(tmp_path / "none.jsonl"), "--publish",
                str(tmp_path / "decision"), "--key", str(tmp_path / "key"))
     assert (done.status, "not believed" in done.err) == (Exit.FAILED, True)
+
+
+def test_a_host_that_is_listed_twice_is_refused(ctl: Ctl, file: Path, tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.csv"
+    row = f"{app_specific_id('1' * 32)},rack"
+    inventory.write_text(f"host,domain\n{row}\n{row}\n", encoding="utf-8")
+    ctl("rollout", "plan", str(file), "--inventory", str(inventory)).failed(
+        Exit.USAGE, "a second time")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A run on a host whose kernel answers as livemm does, with time turned by hand."""
 
+import errno
 import fcntl
 import json
 import os
 import signal
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -212,14 +214,52 @@ def first_on(world: World, made: Experiment) -> int:
                 if block.arm == "on")
 
 
+def lease_runs_out(world: World, made: Experiment) -> None:
+    """The host slept for longer than the lease."""
+    world.clock.now_s += made.lease_s
+    world.host.kernel.expire_lease()
+
+
+def test_an_admin_who_switches_all_off_is_not_overruled(world: World) -> None:
+    """`disable --all` and `lease 0` look like the end of a lease, but come too early for that."""
+    made = in_arm(world, "on")
+    world.later(100, world.host.kernel.expire_lease)
+    assert world.run(made).status == Exit.DRIFT
+    assert not world.is_on()
+
+
+def test_refused_after_a_lease_the_host_stays_and_is_read_at_stock(world: World) -> None:
+    made = in_arm(world, "on")
+
+    def action() -> None:
+        lease_runs_out(world, made)
+        world.host.kernel.refuse["pcp"] = (errno.EBUSY, "a livepatch transition is under way")
+
+    world.later(100, action)
+    assert world.run(made).kind == "end"
+    assert is_stock(world)
+    assert world.records("sample")[-1]["state"] == "stock"
+
+
+def test_what_an_admin_has_under_a_lease_in_another_boot_is_the_admins(world: World) -> None:
+    while not world.is_on():
+        crash(world)
+    reboot(world)
+    world.host.kernel.lease = 3600
+    world.host.kernel.set("numa", enabled="1")
+    with pytest.raises(CtlError, match="numa: already on"):
+        world.run(experiment())
+    assert world.host.kernel.values["numa"]["enabled"] == "1"
+
+
 def test_a_lease_that_ran_out_spoils_the_block_alone(world: World) -> None:
-    made = experiment()
+    made = replace(experiment(), lease_s=15)
     first = first_on(world, made)
-    world.later(60 * first + 25, world.host.kernel.expire_lease)
+    world.later(60 * first + 25, lambda: lease_runs_out(world, made))
     world.run(made)
     spoilt = [block for block in world.records("block") if not block["complete"]]
     assert [block["block"] for block in spoilt] == [first]
-    assert "lease ran out" in spoilt[0]["reason"]
+    assert "held up" in spoilt[0]["reason"]
     assert len(world.records("drift")) == 1
     assert len(world.records("block")) == 12
 
