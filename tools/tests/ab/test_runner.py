@@ -215,7 +215,6 @@ def first_on(world: World, made: Experiment) -> int:
 
 
 def lease_runs_out(world: World, made: Experiment) -> None:
-    """The host slept for longer than the lease."""
     world.clock.now_s += made.lease_s
     world.host.kernel.expire_lease()
 
@@ -237,16 +236,15 @@ def test_refused_after_a_lease_the_host_stays_and_is_read_at_stock(world: World)
 
     world.later(100, action)
     assert world.run(made).kind == "end"
-    assert is_stock(world)
-    assert world.records("sample")[-1]["state"] == "stock"
+    assert is_stock(world) and world.records("sample")[-1]["state"] == "stock"
 
 
 def test_what_an_admin_has_under_a_lease_in_another_boot_is_the_admins(world: World) -> None:
     while not world.is_on():
         crash(world)
     reboot(world)
-    world.host.kernel.lease = 3600
     world.host.kernel.set("numa", enabled="1")
+    world.host.kernel.lease = 3600
     with pytest.raises(CtlError, match="numa: already on"):
         world.run(experiment())
     assert world.host.kernel.values["numa"]["enabled"] == "1"
