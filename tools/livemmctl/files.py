@@ -9,8 +9,9 @@ import stat
 import tempfile
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from livemmctl.errors import UsageError, os_errors
 from livemmctl.host import Host
@@ -51,34 +52,46 @@ def check_replaceable(path: Path) -> None:
         raise UsageError(f"{path} is not a regular file, and would be replaced by one")
 
 
-def replace(path: Path, text: str, mode: int = 0o644) -> None:
-    """Have a file with that text and mode, in one step: readers see the old or the new.
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk.  Raises OSError."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of `path` in one step: readers see the old or the new.
 
     The temporary file is in the same folder, hence on the same file system, with a name
-    that begins with a dot and ends in .tmp.  Raises CtlError, FAILED; USAGE as
-    check_replaceable().
+    that nobody can foresee, begins with a dot and ends in .tmp.  Raises OSError; CtlError, USAGE,
+    as check_replaceable().
     """
     check_replaceable(path)
-    with os_errors(f"cannot write {path}"):
-        descriptor, name = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
-        try:
-            # The name of a file may have bytes that are no text.
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-                file.flush()
-                os.fchmod(descriptor, mode)
-                os.fsync(descriptor)
-            os.replace(name, path)
-            # After a loss of power, too, readers see the new file.
-            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+    descriptor, name = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    # A folder may be one to write to and not to read: the file stands there all the same.
+    with contextlib.suppress(OSError):
+        sync_folder(path.parent)
+
+
+def replace(path: Path, text: str, mode: int = 0o644) -> None:
+    """Have a file with that text and mode, as replacing().  Raises CtlError, FAILED; USAGE."""
+    # The name of a file may have bytes that are no text.
+    with os_errors(f"cannot write {path}"), replacing(path, mode) as file:
+        file.write(text.encode("utf-8", "replace"))
 
 
 def replace_on(host: Host, name: str, text: str, mode: int = 0o644) -> None:

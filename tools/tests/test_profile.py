@@ -244,7 +244,8 @@ def test_what_the_lease_switched_off_stays_off(host: FakeHost, ctl: Ctl) -> None
                 raise OSError(errno.ECANCELED, "Operation canceled")
             super().store(name, text)
 
-    assert ctl("profile", "apply", "mine", on=Late(host.root, host.kernel)).status != Exit.OK
+    done = ctl("profile", "apply", "mine", on=Late(host.root, host.kernel))
+    assert done.status != Exit.OK and "the lease has ended" in done.err
     assert host.kernel.values["numa"]["enabled"] == "0"
     assert host.kernel.values["pcp"]["enabled"] == "0"
 

@@ -53,7 +53,8 @@ static unsigned long keep_rest;
 
 /*
  * A pass looks at each page of what is kept that is in use, so a pass over many GiB is followed by
- * a rest: 1 ms for so many pages, which take a fifth of that at some 25 ns a page.
+ * a rest: 1 ms for so many pages.  A page is taken to cost 25 ns, which was not measured: then a
+ * pass takes a fifth of its rest.
  */
 #define KEEP_PAGES_PER_MS	8192UL
 

@@ -10,7 +10,7 @@ from livemmctl.ab.journal import TIME_OVER, Lines, Record, number
 from livemmctl.ab.model import HOST, Experiment, Metric
 from livemmctl.ab.points import BlockSeen, HostSeen, Point, Seen
 from livemmctl.ab.timeline import BASELINE, RUN
-from livemmctl.errors import UsageError, one_line
+from livemmctl.errors import UsageError
 
 #: After these, what grows may have begun again at 0, or is another arm's.
 BREAKS = ("start", "resume", "apply", "drift", "block", "stop", "end")
@@ -31,8 +31,7 @@ def seen_in(lines: Lines, experiment: Experiment, now_s: float) -> Seen:
     starts = Counter((record["host"], record["t"]) for record in mine if record["type"] == "start")
     twice = [host for (host, _), times in starts.items() if times > 1]
     if twice:
-        raise UsageError(f"the journal of host {one_line(twice[0][:8])} is given twice, and the"
-                         f" journals of {len(twice) - 1} more hosts")
+        raise UsageError(f"journals are given twice: of {len(twice)} hosts, {twice[0][:8]} is one")
     by_host: dict[str, list[Record]] = {}
     for record in mine:
         by_host.setdefault(record["host"], []).append(record)

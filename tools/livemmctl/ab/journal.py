@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from livemmctl.errors import CtlError, Exit, UsageError, one_line, os_errors
+from livemmctl.files import sync_folder
 
 VERSION = 1
 #: A line that is longer is none of ours.
@@ -73,11 +74,7 @@ class Journal:
         # A crash may have left half a line: it is not to swallow the next one.
         if size and os.pread(self._file, 1, size - 1) != b"\n":
             os.write(self._file, b"\n")
-        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self.path.parent)
 
     def write(self, wall_s: float, kind: str, **fields: Any) -> None:
         """Add a line and wait until it is on the disk.  Raises CtlError."""

@@ -3,8 +3,10 @@
 
 import contextlib
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from livemmctl import naming
 from livemmctl.ab.journal import Past
@@ -71,8 +73,8 @@ class Switch:
     base: Settings
     #: Is there still a module?
     is_loaded: Callable[[], bool] = lambda: True
-    #: Seconds since any moment; None where nobody asks for the end of a lease.
-    elapsed: Callable[[], float] | None = None
+    #: Seconds of a clock that runs on through suspend, as a lease does.
+    elapsed: Callable[[], float] = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
 
     def __post_init__(self) -> None:
         #: What we last wrote.
@@ -81,8 +83,7 @@ class Switch:
 
     def renew(self) -> None:
         self.control.set_lease(self.lease_s)
-        if self.elapsed is not None:
-            self._renewed_s = self.elapsed()
+        self._renewed_s = self.elapsed()
 
     def to_arm(self, wanted: Settings) -> None:
         settings = settings_for(self.base, wanted)
@@ -121,7 +122,7 @@ class Switch:
         Before a lease is due, an admin has switched all policies off, and ended the lease.
         """
         expected = {policy: {"enabled": "0"} for policy in on_in(self._written)}
-        is_due = self.elapsed is None or self.elapsed() - self._renewed_s >= self.lease_s - 1
+        is_due = self.elapsed() - self._renewed_s >= self.lease_s - 1
         return is_due and changed == expected and self.control.lease() == 0
 
     def to_stock(self, leave: Mapping[str, object] | None = None) -> None:

@@ -86,14 +86,14 @@ def put_back(control: ModuleControl, before: Settings, wanted: Knobs, had_lease:
 
     What somebody else has switched off meanwhile, or the end of a lease, stays off.
     """
+    outcome = "nothing was changed"
     ours: Knobs = {policy: {key: before[policy][key] for key in knobs if key in before[policy]}
                    for policy, knobs in wanted.items() if policy in before}
     try:
         if had_lease and control.lease() == 0:
+            outcome = "the lease has ended, so every policy is off"
             for knobs in ours.values():
-                if knobs.get("enabled") == "1":
-                    del knobs["enabled"]
-        ours = {policy: knobs for policy, knobs in ours.items() if knobs}
+                knobs.pop("enabled", None)
         left = differing(control.settings(), ours)
         if left:
             control.apply(ours)
@@ -104,7 +104,7 @@ def put_back(control: ModuleControl, before: Settings, wanted: Knobs, had_lease:
     if left:
         return CtlError(f"{cause.message}; not put back: {names_of(left)}", Exit.PARTIAL,
                         "livemmctl status")
-    return CtlError(f"{cause.message}; nothing was changed", cause.status, cause.hint)
+    return CtlError(f"{cause.message}; {outcome}", cause.status, cause.hint)
 
 
 def apply_changes(control: ModuleControl, changes: list[Change]) -> None:

@@ -296,8 +296,9 @@ def halt(app: App, experiment: Path, publish: Path, key: Path, reason: str) -> N
     found = _gated(app, experiment)
     before, doubt = None, ""
     check_replaceable(publish)
-    if publish.is_dir() and any(publish.iterdir()):
-        raise UsageError(f"{publish} is a folder that is not empty; a file is wanted")
+    with os_errors(f"cannot read {publish}"):
+        if publish.is_dir() and any(publish.iterdir()):
+            raise UsageError(f"{publish} is a folder that is not empty; a file is wanted")
     with _alone(publish):
         try:
             before = _published(str(publish), found)

@@ -9,9 +9,7 @@
 
 import contextlib
 import json
-import os
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from livemmctl.errors import CtlError, Exit
+from livemmctl.files import replacing
 
 VERSION = 1
 #: Sizes of a page of the ring buffer: a power of two between these.
@@ -67,24 +66,15 @@ class Meta:
 
 def write(path: Path, meta: Meta, formats: dict[str, str], pages: dict[int, IO[bytes]]) -> None:
     """Write a recording whole, or not at all."""
-    # Nobody can have put anything in its place before.
-    descriptor, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(descriptor, "w+b") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                archive.writestr("meta.json", json.dumps(asdict(meta), indent=1) + "\n")
-                for event, text in formats.items():
-                    archive.writestr(f"formats/{event}", text)
-                for cpu, raw in pages.items():
-                    raw.seek(0)
-                    with archive.open(f"cpu/{cpu}", "w", force_zip64=True) as member:
-                        shutil.copyfileobj(raw, member)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with (replacing(path) as file,
+          zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive):
+        archive.writestr("meta.json", json.dumps(asdict(meta), indent=1) + "\n")
+        for event, text in formats.items():
+            archive.writestr(f"formats/{event}", text)
+        for cpu, raw in pages.items():
+            raw.seek(0)
+            with archive.open(f"cpu/{cpu}", "w", force_zip64=True) as member:
+                shutil.copyfileobj(raw, member)
 
 
 @dataclass
