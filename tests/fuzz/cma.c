@@ -100,6 +100,31 @@ static void balances(struct input *input)
 	waits(input);
 }
 
+/* Far pages alone are reported so often in a row; near pages always count, and end the row. */
+static void oom_reports(struct input *input)
+{
+	struct cma_oom oom = { };
+	u64 now = take(input, 8) >> 1, last = now;
+	unsigned int row = 0;
+
+	while (input->left) {
+		u64 near = take_bool(input) ? take(input, 2) : 0, far = take(input, 2), said;
+
+		now += take(input, 2);
+		if (near || now > last + CMA_OOM_ROW_MS)
+			row = 0;
+		last = now;
+		said = cma_oom_report(&oom, now, near, far);
+		if (near || !far) {
+			MUST(said, ==, near + far);
+		} else {
+			row++;
+			MUST(said, ==, row > CMA_OOM_FAR ? 0 : far);
+		}
+		MUST(oom.far, <=, CMA_OOM_FAR);
+	}
+}
+
 /* A search ends after two rounds in which nothing was found. */
 static void searches(struct input *input)
 {
@@ -280,6 +305,29 @@ static void hold(const struct cma_range *range)
 	MUST(blocks.end, <=, area.end);
 }
 
+/* Of areas that meet inside a block, neither holds that block; nothing else is left out. */
+static void apart(struct input *input)
+{
+	const unsigned long block = 1UL << take_within(input, 0, 10);
+	const unsigned long start = take(input, 3) + block, border = start + take(input, 2) + 1;
+	const unsigned long gap = take_bool(input) ? take(input, 1) : 0;
+	const struct cma_owners first = { .start = start, .end = border };
+	const struct cma_owners next = { .start = border + gap, .end = border + gap + 1 };
+	struct cma_owners low = first, high = next;
+
+	cma_hold_apart(&low, &next, block);
+	cma_hold_apart(&high, &first, block);
+	MUST(low.start, ==, first.start);
+	MUST(high.end, ==, next.end);
+	if (gap || border % block == 0) {
+		MUST(low.end, ==, first.end);
+		MUST(high.start, ==, next.start);
+		return;
+	}
+	MUST(low.end, ==, border - border % block);
+	MUST(high.start, ==, low.end + block);
+}
+
 /* Movement is due in time, ends before the expected request, and is of pages that are kept. */
 static void rhythms(struct input *input)
 {
@@ -330,6 +378,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
 		verdicts, runs, charges, kept, owners, balances, searches, rhythms,
+		oom_reports, apart,
 	};
 	struct input input = { data, size };
 
