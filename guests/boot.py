@@ -36,6 +36,9 @@ CHANNEL = "channel"
 PORT = "livemm.verdict"
 OUTPUT_PORT = "livemm.output"
 MONITOR_PORT = "livemm.monitor"
+# By what a balloon does: takes memory back when told to; learns of free memory besides.
+BALLOONS = {"yes": "virtio-balloon-pci",
+            "reporting": "virtio-balloon-pci,free-page-reporting=on"}
 KARGS = ["panic_on_warn=1", "oops=panic", "panic=-1"]
 # An emulated clock follows the host's, so how long a CPU seems stuck depends on
 # what else the host does.  The watchdogs stay on for what never ends: a soft
@@ -98,7 +101,7 @@ class Guest:
     rwdirs: list[Path] = field(default_factory=list)  # the guest may write there, at the same path
     env: dict[str, str] = field(default_factory=dict)  # of the script
     modroot: Path | None = None  # tree for modprobe; default build/RELEASE/modroot if there
-    balloon: bool = False  # takes memory back; the port MONITOR_PORT is QEMU's monitor
+    balloon: str = ""  # of BALLOONS; the port MONITOR_PORT is QEMU's monitor then
     accel: str = ""  # -accel argument for the host's qemu; default KVM if usable, else emulation
     plugin: str = ""  # -plugin argument; the later emulator runs the guest then, whatever `accel`
     emulation: str = SINGLE  # where there is no KVM: single, or parallel, a thread for each CPU
@@ -219,10 +222,10 @@ def port(name: str, path: Path) -> list[str]:
             "-device", f"virtserialport,name={name},chardev={name}"]
 
 
-def balloon(folder: Path) -> list[str]:
+def balloon(kind: str, folder: Path) -> list[str]:
     """qemu's arguments for a balloon, and for the monitor, which a port of the guest talks to."""
     socket = f"path={os.path.relpath(folder / 'monitor', ROOT)}"
-    return ["-device", "virtio-balloon-pci",
+    return ["-device", BALLOONS[kind],
             "-chardev", f"socket,id=monitor,{socket},server=on,wait=off",
             "-mon", "chardev=monitor,mode=readline",
             "-chardev", f"socket,id=talk,{socket},server=off",
@@ -240,7 +243,7 @@ def command(guest: Guest, accel: Accel, inner: Path, channel: Path, output: Path
         "-device", "virtio-serial-pci",
         *port(PORT, channel),
         *port(OUTPUT_PORT, output),
-        *(balloon(channel.parent) if guest.balloon else []),
+        *(balloon(guest.balloon, channel.parent) if guest.balloon else []),
         *slow_node(guest),
         *slot(guest),
         *guest.qemu,

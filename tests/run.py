@@ -15,7 +15,8 @@ Scenarios source the files lib*.sh.
     # emulation: parallel debug  without KVM, each CPU has a thread, for races; default
                                  single; both: one guest of each; with kernel names,
                                  on the named kernels alone
-    # balloon: yes               the guest has a balloon, and QEMU's monitor at a port
+    # balloon: yes               the guest has a balloon, and QEMU's monitor at a port;
+                                 reporting: the host gets free memory by free page reporting
     # guest: shared              with others that say so and ask for the same machine, in one
                                  boot; the scenario leaves the guest as before
     # programs: variants         what is built besides: kernel_tests, variants
@@ -39,7 +40,7 @@ from pathlib import Path
 
 from guests import kernel_build, modules
 from guests.accel import PARALLEL, SINGLE, uses_kvm
-from guests.boot import Guest, boot, guest_pool
+from guests.boot import BALLOONS, Guest, boot, guest_pool
 from guests.kernels import Image, images, load
 from guests.programs import compile_program, pagetouch
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard, say
@@ -79,7 +80,7 @@ class Scenario:
     args: list[str] = field(default_factory=list)
     emulation: str = SINGLE
     emulated: list[str] = field(default_factory=list)
-    balloon: bool = False
+    balloon: str = ""
     shared: bool = False
     programs: str = ""
     timeout: float = 900.0
@@ -101,7 +102,10 @@ def parse(script: Path, known: list[str]) -> Scenario:
             elif key == "emulation":
                 scenario.emulation, *scenario.emulated = value.split()
             elif key == "balloon":
-                scenario.balloon = value == "yes"
+                scenario.balloon = value
+                if value not in BALLOONS:
+                    raise ToolError(f"{script.name}: balloon: {value}: "
+                                    f"not in {', '.join(BALLOONS)}")
             elif key == "guest":
                 scenario.shared = value == "shared"
                 if not scenario.shared:
@@ -181,7 +185,7 @@ def guests_for(scenarios: list[Scenario], found: dict[str, Image], soak: bool,
             for emulation in emulations_of(scenario, name, kvm):
                 guest = guest_for(scenario, found[name], emulation, soak)
                 machine = (name, emulation, guest.cpus, guest.memory, guest.nodes, guest.slow,
-                           guest.dimm, *guest.kargs)
+                           guest.dimm, guest.balloon, *guest.kargs)
                 key = machine if scenario.shared else (*machine, guest.name)
                 together.setdefault(key, []).append((scenario, guest))
     guests = []
@@ -326,7 +330,8 @@ def have(stage: Stage, names: Iterable[str], build: bool = True) -> dict[str, Im
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.run", description="run scenarios in guests")
-    parser.add_argument("--kernel", help="only on this kernel: a series, a release or debug")
+    parser.add_argument("--kernel", action="append", default=[],
+                        help="only on this kernel: a series, a release or debug; repeatable")
     # One more than there are cores: now and then each guest sleeps.  A fourth guest on two cores
     # gains nothing, because loads in a guest that waits for a condition still compute.
     jobs = min(4, (os.cpu_count() or 1) + 1)
@@ -351,14 +356,13 @@ def main() -> int:
     for scenario in scenarios if args.emulation else []:
         scenario.emulation, scenario.emulated = args.emulation, []
     if args.kernel:
-        image = images(args.kernel)[0]
-        found = {image.name: image}
+        found = {image.name: image for name in args.kernel for image in images(name)[:1]}
     else:
         names = sorted({name for scenario in scenarios for name in scenario.kernels})
         found = have(stage, names, build=args.build)
     guests = guests_for(scenarios, found, args.soak, uses_kvm())
     if not guests:
-        raise ToolError(f"kernel {args.kernel}: not in `# kernels:` or `# named:` of "
+        raise ToolError(f"kernel {', '.join(args.kernel)}: not in `# kernels:` or `# named:` of "
                         f"{', '.join(args.names) or 'any scenario'}")
     for one in scenarios if args.names else []:
         if not found.keys() & set(one.kernels):
