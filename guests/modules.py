@@ -100,6 +100,24 @@ def build_variants(image: Image, folder: Path) -> str:
     return ""
 
 
+def leaves(text: str) -> list[str]:
+    """Wrappers that jump to another function of their module, in what objdump -dr says.
+
+    Before a livepatch goes, the kernel looks for tasks whose stack has a wrapper
+    (klp_check_stack_func()).  A task in a function that a wrapper has jumped to is not found.  A
+    jump out of the module has a relocation in the next line.
+    """
+    found, wrapper = [], ""
+    lines = text.splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if head := re.match(r"[0-9a-f]+ <(\w+)[.\w]*>:", line):
+            wrapper = head[1] if head[1].startswith("wrap_") else ""
+        jump = re.search(r"\sj\w+\s+[0-9a-f]+ <(\w+)", line)
+        if wrapper and jump and jump[1] != wrapper and "R_X86_64" not in following:
+            found.append(f"{wrapper}() jumps to {jump[1]}()")
+    return found
+
+
 def build(image: Image, variants: bool = False) -> str:
     """Build for one kernel, on demand its variants too; return what is wrong, or ""."""
     folder = BUILD / image.release
@@ -118,6 +136,9 @@ def build(image: Image, variants: bool = False) -> str:
     missing = wanted - {path.name for path in folder.glob("*.ko")}
     if missing:
         return f"not built: {', '.join(sorted(missing))}"
+    for path in folder.glob("livemm_klp_*.ko"):
+        if found := leaves(call(["objdump", "-dr", "--no-show-raw-insn", path])[1]):
+            return f"{path.name}: {', '.join(found)}: have the compiler inline that"
     merge_modroot(image, folder)
     return ""
 

@@ -42,6 +42,7 @@ from guests.boot import (
 from guests.command import call as run_program
 from guests.kernel_build import config_lost
 from guests.kernels import images, load, stock_image
+from guests.modules import leaves
 from guests.programs import compile_program, pagetouch
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
@@ -329,6 +330,7 @@ def heads_are_read() -> None:
     assert (found.cpus, found.nodes, found.args) == (4, 2, ["a", "b=1"]), found
     refused(lambda: parsed("# kernels: 5.10\n"), "5.10: not in the matrix")
     refused(lambda: parsed("# cpus: two\n"), "two: not a number")
+    refused(lambda: parsed("# balloon: maybe\n"), "maybe: not in yes, reporting")
 
 
 def guests_are_shared() -> None:
@@ -457,6 +459,20 @@ def flavours_are_compared() -> None:
         found = list(flavours.lost(flavours.Seen(rows={**base.rows, kind: rows}), base))
         assert len(found) == 1 and found[0].startswith(kind), f"{kind}: {found}"
     assert list(flavours.lost(base, flavours.Seen())), "compared with nothing"
+
+
+def wrappers_that_are_left_are_seen() -> None:
+    """A jump of a wrapper's to another function of the module; not one within, or to the kernel."""
+    text = ("0000000000000010 <wrap_a>:\n"
+            "  12:\tjne    20 <wrap_a+0x10>\n"
+            "  14:\tjmp    19 <wrap_a+0x9>\n\t\t\t15: R_X86_64_PLT32\t__SCT__orig_a-0x4\n"
+            "  1a:\tcall   40 <helper>\n"
+            "  20:\tjmp    {target}\n"
+            "0000000000000040 <helper>:\n"
+            "  44:\tjmp    10 <wrap_a>\n")
+    assert leaves(text.format(target="12 <wrap_a+0x2>")) == []
+    assert leaves(text.format(target="40 <helper>")) == ["wrap_a() jumps to helper()"]
+    assert leaves(text.format(target="60 <wrap_b+0x4>")) == ["wrap_a() jumps to wrap_b()"]
 
 
 def dkms_keeps_to_the_matrix() -> None:
@@ -609,7 +625,8 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,
     threads_of_cpus_are_told_apart, machines_are_laid_out, ktap_is_read,
     a_lost_configuration_line_is_named, built_kernels_are_told_apart, flavours_are_compared,
-    dkms_keeps_to_the_matrix, threads_that_take_turns_end, no_child_outlives_its_load,
+    wrappers_that_are_left_are_seen, dkms_keeps_to_the_matrix, threads_that_take_turns_end,
+    no_child_outlives_its_load,
     a_guest_that_is_ended_has_no_verdict, the_end_of_a_check_names_what_failed,
     checks_that_fail_by_chance_are_run_again, of_a_shared_guest_the_failed_part_runs_again,
     help_runs_nothing]

@@ -21,7 +21,12 @@ KLP_HANDLER(give_back);
 /* Parts that are given back at a stretch where preemption is off, a batch each. */
 #define BRIEF_PARTS	8
 
-static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return *part)
+/*
+ * Inlined, as is give_back(): a task that sleeps there must have the wrapper on its stack, where the
+ * kernel looks before the livepatch may go (klp_check_stack_func()).
+ */
+static __always_inline bool give_back_part(struct static_key_false *armed,
+					   struct lmm_klp_return *part)
 {
 	bool more = false;
 
@@ -33,7 +38,8 @@ static bool give_back_part(struct static_key_false *armed, struct lmm_klp_return
 }
 
 /* Not with interrupts off. */
-static void give_back(struct static_key_false *armed, struct zone *zone, enum lmm_klp_function by)
+static __always_inline void give_back(struct static_key_false *armed, struct zone *zone,
+				      enum lmm_klp_function by)
 {
 	struct lmm_klp_return part = { .zone = zone, .by = by };
 
