@@ -16,7 +16,7 @@ static unsigned long at_entry(enum lmm_hook_id id)
 	return lmm_hooks[id].addr;
 }
 
-/* A call of this address runs the kernel's own code, past our wrapper. */
+/* A call of this address runs the kernel's own code, past whatever is at the site. */
 static unsigned long behind_ftrace_site(enum lmm_hook_id id)
 {
 	return lmm_symbol_ftrace_site(lmm_hooks[id].addr) + MCOUNT_INSN_SIZE;
@@ -36,24 +36,24 @@ void lmm_kcalls_bind(void)
 		static_call_update(lmm_kcall_##name,			\
 				   (lmm_kcall_##name##_fn *)address(LMM_HOOK_##id));
 #define CALL(id, name, ...)			BIND(id, name, at_entry)
-#define LIVEPATCH_CALLED(module, id, name, ...)	BIND(id, name, behind_ftrace_site)
+#define LIVEPATCH_CALLED(module, ...)		CALL(__VA_ARGS__)
 #include "rows.h"
 }
 
 /**
- * lmm_kcall_covered() - have KCALL() of a wrapped function run what somebody else has put there
+ * lmm_kcall_past_site() - have KCALL() of a function begin behind or before its ftrace site
  * @hook: row of the function
- * @covered: a livepatch or a kprobe of somebody else's covers the function, or soon will
+ * @past: nothing but our wrapper is at the site, and nothing else may come soon
  *
- * A call past another's livepatch would undo a fix.  Our wrapper may still be at the function, and
- * keeps no page of such a call.
+ * What we drain ourselves needs no wrapper.  A call past what somebody else has put at the site
+ * would undo a fix.  Our wrapper may still be there, and keeps no page of such a call.
  *
  * Context: process, may sleep; callers are serialised.
  */
-void lmm_kcall_covered(const struct lmm_hook *hook, bool covered)
+void lmm_kcall_past_site(const struct lmm_hook *hook, bool past)
 {
 #define LIVEPATCH_CALLED(module, id, name, ...)				\
 	if (hook == &lmm_hooks[LMM_HOOK_##id])				\
-		BIND(id, name, (covered ? at_entry : behind_ftrace_site))
+		BIND(id, name, (past ? behind_ftrace_site : at_entry))
 #include "rows.h"
 }

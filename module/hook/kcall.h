@@ -28,6 +28,6 @@ struct cma;
 #define KCALL(name)	static_call(lmm_kcall_##name)
 
 void lmm_kcalls_bind(void);
-void lmm_kcall_covered(const struct lmm_hook *hook, bool covered);
+void lmm_kcall_past_site(const struct lmm_hook *hook, bool past);
 
 #endif /* LIVEMM_HOOK_KCALL_H */

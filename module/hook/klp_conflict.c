@@ -20,7 +20,7 @@
  * Such requests stop before another livepatch is enabled and before ours is disabled.  Such
  * requests go on once a survey finds our livepatch on top.
  *
- * What we call of a covered function ourselves goes through theirs, too (lmm_kcall_covered()).
+ * What we call of a covered function ourselves goes through theirs, too (lmm_kcall_past_site()).
  *
  * A disabled livepatch can only be enabled again by loading its module anew since
  * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
@@ -73,15 +73,18 @@ static struct list_head *klp_list;
 static struct klp_patch **klp_transition;
 static struct list_head *module_list;
 
-/* The name of another livepatch that holds a function, or NULL; under klp_mutex. */
-static const char *held_by(const char *symbol)
+/*
+ * The name of a livepatch, of ours or of somebody else's, that holds a function, or NULL; under
+ * klp_mutex.
+ */
+static const char *held_by(const char *symbol, bool ours)
 {
 	struct klp_patch *patch;
 	struct klp_object *obj;
 	struct klp_func *func;
 
 	list_for_each_entry(patch, klp_list, list) {
-		if (lmm_klp_is_ours(patch->mod->name))
+		if (lmm_klp_is_ours(patch->mod->name) != ours)
 			continue;
 		klp_for_each_object(patch, obj) {
 			if (obj->name)
@@ -114,7 +117,7 @@ static bool post_handled(const struct lmm_hook *hook)
 /* What covers a function, or NULL; under klp_mutex. */
 static const char *covering(struct lmm_hook *hook)
 {
-	const char *name = held_by(hook->symbol);
+	const char *name = held_by(hook->symbol, false);
 
 	if (READ_ONCE(hook->barred) && !post_handled(hook))
 		WRITE_ONCE(hook->barred, false);
@@ -141,13 +144,13 @@ static bool livepatch_coming(void)
 	return coming;
 }
 
-/* @coming: another livepatch may cover the function soon. */
-static void covered_set(struct lmm_hook *hook, const char *name, bool coming)
+/* @alone: our wrapper is at the function, and no other livepatch may cover the function soon. */
+static void covered_set(struct lmm_hook *hook, const char *name, bool alone)
 {
 	spin_lock(&covered_lock);
 	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
 	spin_unlock(&covered_lock);
-	lmm_kcall_covered(hook, name || coming);
+	lmm_kcall_past_site(hook, !name && alone);
 }
 
 /* A later guard_rise() sees what the caller has seen, and leaves the guard down. */
@@ -174,6 +177,46 @@ static bool guard_rise(void)
 	return stands;
 }
 
+static int survey_lock(struct mutex *lock, bool killable)
+{
+	if (killable)
+		return mutex_lock_killable(lock);
+	mutex_lock(lock);
+	return 0;
+}
+
+static void survey(bool killable)
+{
+	bool seen, coming, stands = false;
+	struct lmm_hook *hook;
+
+	if (survey_lock(&survey_mutex, killable)) {
+		guard_down();
+		tell_changed();
+		return;
+	}
+	seen = klp_list && !survey_lock(klp_lock, killable);
+	coming = livepatch_coming();
+	lmm_for_each_hook(hook) {
+		if (hook->mech != LMM_MECH_LIVEPATCH)
+			continue;
+		if (seen)
+			covered_set(hook, covering(hook),
+				    !coming && held_by(hook->symbol, true));
+		else if (!klp_list)
+			covered_set(hook, BY_UNKNOWN, false);
+	}
+	if (seen) {
+		stands = guard_rise();
+		mutex_unlock(klp_lock);
+	}
+	if (!stands && READ_ONCE(lmm_guard_in_place))
+		guard_down();
+	mutex_unlock(&survey_mutex);
+	if (klp_list && !seen)
+		tell_changed();
+}
+
 /**
  * lmm_klp_survey() - see which of the functions that we wrap somebody else covers
  *
@@ -184,28 +227,7 @@ static bool guard_rise(void)
  */
 void lmm_klp_survey(void)
 {
-	bool seen, coming, stands = false;
-	struct lmm_hook *hook;
-
-	if (mutex_lock_killable(&survey_mutex)) {
-		guard_down();
-		tell_changed();
-		return;
-	}
-	seen = klp_list && !mutex_lock_killable(klp_lock);
-	coming = livepatch_coming();
-	lmm_for_each_hook(hook)
-		if (hook->mech == LMM_MECH_LIVEPATCH && (seen || !klp_list))
-			covered_set(hook, seen ? covering(hook) : BY_UNKNOWN, coming);
-	if (seen) {
-		stands = guard_rise();
-		mutex_unlock(klp_lock);
-	}
-	if (!stands && READ_ONCE(lmm_guard_in_place))
-		guard_down();
-	mutex_unlock(&survey_mutex);
-	if (klp_list && !seen)
-		tell_changed();
+	survey(true);
 }
 
 /**
@@ -325,7 +347,11 @@ static int module_notify(struct notifier_block *nb, unsigned long state, void *m
 {
 	if (!livepatch_of_others(mod))
 		return NOTIFY_DONE;
-	lmm_klp_survey();
+	/*
+	 * The livepatch is enabled even if whoever loads its module is killed: the kernel's own wait
+	 * for klp_mutex is not killable.
+	 */
+	survey(state != MODULE_STATE_COMING);
 	tell_changed();
 	return NOTIFY_OK;
 }

@@ -19,7 +19,8 @@ struct mutex;
  * kallsyms_lookup_name() is not exported since 0bd476e6c671 ("kallsyms:
  * unexport kallsyms_lookup_name() and kallsyms_on_each_symbol()", 5.7), but
  * register_kprobe() still resolves names.  The probe has no handler, and is
- * gone again before this function returns.
+ * gone again before this function returns.  Where functions begin with ENDBR
+ * the address may be the one behind that, which is good for a direct call only.
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM, or -EOPNOTSUPP when kprobes are refused.

@@ -7,8 +7,9 @@
  * have made of an event, and answers what it was given.  With every policy off the kernel does
  * exactly what it does without livemm.
  *
- * A recording lasts as long as the process that has written 1 to the file `record` of debugfs keeps
- * the file open.  The kernel closes the files of a process that is killed, so nothing stays armed.
+ * A recording lasts as long as the file `record` of debugfs stays open, to which somebody has written
+ * 1.  The kernel closes the files of a process that is killed, so nothing stays armed unless another
+ * process has inherited the open file.
  * A worker ends the recording: whoever closes the file waits for the worker, 10 s at most.
  * The tracepoints themselves arm nothing: their callbacks run under event_mutex, which loading a
  * livepatch module takes.
@@ -91,7 +92,7 @@ static void on_refill(struct zone *zone, unsigned int order, int migratetype, in
 	trace_list_refill(&list, order, migratetype, pages);
 }
 
-/* The CPU of a list; most often this one. */
+/* The CPU of a list, most often this one; -1 for pages of no CPU's list, which a policy drains. */
 static int cpu_of(struct zone *zone, const struct per_cpu_pages *pages)
 {
 	int cpu = smp_processor_id();
@@ -101,7 +102,7 @@ static int cpu_of(struct zone *zone, const struct per_cpu_pages *pages)
 	for_each_possible_cpu(cpu)
 		if (pages == per_cpu_ptr(zone->per_cpu_pageset, cpu))
 			return cpu;
-	return 0;
+	return -1;
 }
 
 /* Event: @count pages of a list go to the buddy.  Context: see struct lmm_events. */
@@ -114,6 +115,8 @@ static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pa
 	if (!trace_list_drain_enabled())
 		return count;
 	cpu = cpu_of(zone, pages);
+	if (cpu < 0)
+		return count;
 	list_sample(zone, pages, cpu, &list);
 	trace_list_drain(&list, cpu, pindex, count);
 	return count;

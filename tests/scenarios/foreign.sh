@@ -16,21 +16,20 @@ hooks_are() {
 	done
 }
 
-# Have the policy lower the bound of lists that are full: drains by the policy, and hits of theirs.
+# policy_gives_back CMD: have the policy lower the bound of lists that are full: drains by the policy,
+# and hits of theirs, which CMD prints.
 policy_gives_back() {
 	need write_to "$LMM_DBG/pcp/high_max_pct" 12.5
 	load_start
 	need wait_for 60 lists_raised
 	load_stop
-	# A process that ends would have the kernel drain lists.
-	for _file in 1 2 3 4; do
-		need dd if=/dev/zero of=/dev/shm/lmm$_file bs=1M count=8 status=none
-	done
-	rm /dev/shm/lmm[1-4]
-	drains=$(counter drains) hits=$(foreign_hits)
+	# A process that ends would have the kernel drain lists, and so would more than a list may hold.
+	need dd if=/dev/zero of=/dev/shm/lmm bs=1M count=16 status=none
+	rm /dev/shm/lmm
+	drains=$(counter drains) hits=$("$1")
 	need write_to "$LMM_DBG/pcp/high_max_pct" 1
 	wait_for 20 grown $((drains + 3)) counter drains
-	drains=$(($(counter drains) - drains)) hits=$(($(foreign_hits) - hits))
+	drains=$(($(counter drains) - drains)) hits=$(($("$1") - hits))
 }
 
 need foreign_load
@@ -77,7 +76,7 @@ check "pcp goes on without drain" wait_for 10 policy_is pcp on
 # What the policy itself gives back goes through theirs, too.
 need write_to "$LMM_DBG/pcp/period_ms" 5000
 for _try in 1 2 3 4 5; do
-	policy_gives_back
+	policy_gives_back foreign_hits
 	[ "$drains" -lt 4 ] || break
 done
 note "while theirs holds drain: $drains drains by the policy, $hits calls of theirs"
@@ -144,7 +143,31 @@ check "a kprobe without a post_handler is not" probe_load
 check "drain is armed beside the kprobe" hook_is drain armed
 need rmmod lmm_probe
 check "drain stays armed" hook_is drain armed
+# What livemm drains begins behind its own wrapper, and so behind the kprobe.
+need probe_load
+need write_to "$LMM_DBG/pcp/config" "mode=depth period_ms=5000"
+for _try in 1 2 3 4 5; do
+	policy_gives_back probe_hits
+	[ "$drains" -lt 4 ] || [ "$hits" -ge "$drains" ] || break
+done
+note "with the wrapper: $drains drains by the policy, $hits hits of the kprobe"
+check "the policy drains past its own wrapper" test "$drains" -ge 4 -a "$hits" -lt "$drains"
+need rmmod lmm_probe
 check "unloads beside kprobes" lmm_unload
+
+# Without a wrapper at the function, what livemm drains passes whatever else is there.
+need lmm_load livepatch=0
+need probe_load function=free_pcppages_bulk post=1
+need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth period_ms=5000"
+for _try in 1 2 3 4 5; do
+	policy_gives_back probe_hits
+	[ "$drains" -lt 4 ] || break
+done
+note "livepatch=0: $drains drains by the policy, $hits hits of the kprobe"
+check "livepatch=0: the policy drains lists" test "$drains" -ge 4
+check "livepatch=0: by way of the kprobe" test "$hits" -ge "$drains"
+check "livepatch=0: unloads" lmm_unload
+need rmmod lmm_probe
 
 # On a function that the policy can do without.
 if traceable rmqueue_bulk; then
