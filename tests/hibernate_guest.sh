@@ -21,6 +21,11 @@ fill() {
 		rm /tmp/fill
 	done
 }
+# While pageblock's worker frees a block, the depots of the zone hold nothing.
+filled() {
+	fill
+	grown "$1" held
+}
 
 need modprobe virtio_blk
 need wait_for 20 test -b /dev/vda
@@ -41,9 +46,8 @@ if grep -q '^CmaTotal: *[1-9]' /proc/meminfo; then
 	need write_to "$LMM_DBG/cma/config" "enabled=1 mode=keep"
 	on="$on cma"
 fi
-fill
+check "the depots hold pages" wait_for 60 filled 4100
 had=$(held)
-check "the depots hold pages: $had" test "$had" -gt 4100
 before=$(counter returned_drain zonelock)
 check "with policies on the machine hibernates" hibernates
 back=$(($(counter returned_drain zonelock) - before))
@@ -53,8 +57,7 @@ for policy in $on; do
 done
 check "with hooks" tells hooks '^drain +livepatch .* armed'
 # The worker hears of a request for free blocks.
-fill
-check "the depots hold pages again: $(held)" test "$(held)" -gt 600
+check "the depots hold pages again" wait_for 60 filled 600
 before=$(counter returned_compaction zonelock)
 need write_to /proc/sys/vm/compact_memory 1
 check "and give back" grown "$before" counter returned_compaction zonelock

@@ -33,7 +33,7 @@ for wakeup in /sys/bus/serio/devices/*/power/wakeup; do
 	need write_to "$wakeup" enabled
 done
 sleep_now "no livemm"
-need lmm_load transition_timeout_ms=60000
+need lmm_load transition_timeout_ms=600000
 sleep_now "all off"
 
 need insmod "$LMM_MODDIR/lmm_stall.ko"

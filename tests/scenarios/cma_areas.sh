@@ -54,7 +54,7 @@ same "counted too" "$(area reserved 6) $(area hugetlb1 6)" "1 1"
 check "on node 0 only what its own owner had" test "$(node 0 6)" -le 2048
 rm /mnt/one
 
-: >/run/refused
+touch /run/refused /run/got_reserved /run/got_hugetlb1
 owner_loop reserved >>/run/refused 2>&1 &
 first=$!
 owner_loop hugetlb1 >>/run/refused 2>&1 &
@@ -66,11 +66,12 @@ for round in $(seq "$rounds"); do
 	rm /mnt/some
 done
 note "switched $round times while both owners are at it"
+lines() { wc -l <"/run/got_$1"; }
+check "the owner of the first got its own" wait_for 60 grown 2 lines reserved
+check "and that of the second" wait_for 60 grown 2 lines hugetlb1
 kill "$first" "$second"
 wait "$first" "$second" 2>/dev/null
 note "got nothing: $(wc -l </run/refused); $(tr '\n' ' ' <"$policy/counters")"
-check "the owner of the first got its own" test "$(wc -l </run/got_reserved)" -ge 3
-check "and that of the second" test "$(wc -l </run/got_hugetlb1)" -ge 3
 same "always" "$(cat /run/refused)" ""
 give reserved 16384
 give hugetlb1 262144

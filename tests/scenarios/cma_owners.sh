@@ -20,6 +20,12 @@ node_free() { awk '$3 == "MemFree:" { print int($4 / 1024) }' "/sys/devices/syst
 kept() { echo "$(area numa1 5) $(area hugetlb1 5)"; }
 steady() { _was=$(counter balanced cma) && sleep 0.5 && [ "$_was" = "$(counter balanced cma)" ]; }
 had_gigantic() { cat $gigantic/nr_hugepages; }
+# The kernel tries an area for a gigantic page once, and a page that somebody moves just then is busy.
+: >/run/again
+gigantic_got() {
+	write_to $gigantic/nr_hugepages 1
+	[ "$(had_gigantic)" = 1 ] || { echo again >>/run/again && false; }
+}
 
 need lmm_load
 need modprobe lmm_owner
@@ -72,16 +78,10 @@ check "nor for the other: $migrated" test "${migrated:-9999}" -lt 4096
 
 # All of an area is wanted: what is in it moves back, or to the other area.
 migrated=$(vmstat pgmigrate_success)
-need write_to $gigantic/nr_hugepages 1
-migrated=$(($(vmstat pgmigrate_success) - migrated))
-same "the gigantic page is got while the worker wants room: $migrated pages had to go" "$(had_gigantic)" 1
+check "the gigantic page is got while the worker wants room" wait_for 20 gigantic_got
+note "$(($(vmstat pgmigrate_success) - migrated)) pages had to go"
 need write_to $gigantic/nr_hugepages 0
 
-# The kernel tries an area for a gigantic page once, and a page that somebody moves just then is busy.
-gigantic_got() {
-	write_to $gigantic/nr_hugepages 1
-	[ "$(had_gigantic)" = 1 ] || { echo again >>/run/again && false; }
-}
 # Owners, the worker, the switch, and memory that goes.
 owners_loop() {
 	while [ ! -e /run/still ]; do
@@ -90,7 +90,6 @@ owners_loop() {
 		write_to $gigantic/nr_hugepages 0
 	done
 }
-: >/run/again
 owners_loop >/run/refused 2>&1 &
 owners=$!
 rounds=0 block=

@@ -14,8 +14,8 @@
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
-limit=2000
-[ "$LMM_DEBUG" = 0 ] || limit=4000
+# What waits for what hangs does so for minutes; a look takes a second or two on a busy host.
+limit=10000
 
 readable() {
 	for _file in status hooks last_error numa/counters zonelock/counters numa/enabled numa/config lease \
@@ -35,13 +35,12 @@ hang_begin() {
 	need test -n "$writer"
 }
 
-# lease_ends PREFIX POLICY WORDS: the lease of 5 s, taken at $begun, ends in time.  On a busy host a
-# look takes a second; what hangs does so for longer than the limit.
+# lease_ends PREFIX POLICY WORDS: the lease of 5 s, taken at $begun, ends in time.
 lease_ends() {
 	check "$1$2 goes when the lease ends" wait_for 30 policy_is "$2" off
 	took=$(($(uptime_ms) - begun))
 	note "the lease of 5 s had ended after $took ms, with $3"
-	check "$1within 12 s" test "$took" -le $((12000 + limit - 2000))
+	check "$1within 20 s" test "$took" -le 20000
 }
 
 helper_setup

@@ -21,7 +21,7 @@ lists_full() {
 shown_as() { state_rows | awk -v why="$1" '$NF == why { found = 1 } END { exit !found }'; }
 
 # The killer writes to a slow console meanwhile.
-decay=30
+decay=60
 now() { cut -d. -f1 /proc/uptime; }
 
 # Rests while its pages are in the lists.
@@ -66,7 +66,7 @@ for mode in $(soaked depth "event depth"); do
 	same "$mode: none grows for a while" "$later" "$grown"
 	same "$mode: none is raised for a while" "$raised" 0
 	hog_end
-	check "$mode: then they are raised again" wait_for 60 lists_raised
+	check "$mode: then they are raised again" wait_for 150 lists_raised
 
 	# And in earnest.
 	calls=$(counter oom_calls) before=$(vmstat oom_kill) returned=$(counter oom_pages)
@@ -76,7 +76,7 @@ for mode in $(soaked depth "event depth"); do
 	note "$mode: in earnest: oom_calls +$(($(counter oom_calls) - calls)), oom_pages +$(($(counter oom_pages) - returned)), killed $(($(vmstat oom_kill) - before))"
 	check "$mode: the load lives" lives pagetouch
 	hog_end
-	check "$mode: lists are raised again after it" wait_for 60 lists_raised
+	check "$mode: lists are raised again after it" wait_for 150 lists_raised
 	load_stop
 	pcp_after "$mode: "
 done

@@ -19,8 +19,10 @@ run_out() {
 		wait_for 120 grown "$_kills" vmstat oom_kill
 	calls=$(($(counter oom_calls) - calls)) returned=$(($(counter oom_pages) - returned))
 	note "$1: the killer called $calls times, pcp gave back $returned pages"
-	[ "$returned" = 0 ] || seen=$((seen + 1))
 	hog_end
+	[ "$returned" != 0 ] || return 0
+	seen=$((seen + 1))
+	[ "$calls" -gt "$least" ] || least=$calls
 }
 
 echo 0 >/proc/sys/vm/oom_dump_tasks
@@ -33,14 +35,16 @@ taskset -pc 1 $$ >/dev/null
 taskset -c 0 "$LMM_ROOT/build/bench/pagetouch" -w 16 -r 1000000 -p 1 >/dev/null &
 load=$!
 # Chance has the lists empty when the killer is called, now and then: such a round shows nothing.
-seen=0 round=0 wanted=$(soaked 2 5)
+seen=0 least=99 round=0 wanted=$(soaked 2 5)
 while [ "$seen" -lt "$wanted" ] && [ "$round" -lt $((5 * wanted)) ]; do
 	round=$((round + 1))
 	check "round $round: lists of node 0 are raised" wait_for 60 lists_raised
 	run_out "round $round"
-	# Pages of node 1 that reclaim has just freed may put the killer off once.
-	check "round $round: pages of node 0 do not put the killer off" test "$calls" -le 2
+	# Pages of node 1 that reclaim has just freed may put the killer off once, and what is being
+	# killed may call once more.
+	check "round $round: pages of node 0 do not put the killer off" test "$calls" -le 4
 done
+check "in one round the first or second call kills" test "$least" -le 2
 check "pages of node 0 went back" test "$seen" -eq "$wanted"
 load_stop
 pcp_after ""

@@ -30,9 +30,10 @@ marked() {
 # breaks; the page comes back.
 broken() {
 	check "$1: the depot holds pages" stock
+	_had=$(seen poisoned) _back=$(counter returned_drain zonelock)
+	# Last: a process of this script may take the page.
 	_pfn=$(depot_page "$4")
 	need test -n "$_pfn"
-	_had=$(seen poisoned) _back=$(counter returned_drain zonelock)
 	check "$1: the kernel takes the page" write_to "$2" $((_pfn * 4096 / $3))
 	check "$1: the depot has given pages back" grown "$_back" counter returned_drain zonelock
 	check "$1: the page is marked" marked "$_pfn"

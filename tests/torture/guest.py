@@ -239,8 +239,7 @@ class Torture:
             return [" ".join(row) for row in oracle.rows("status")
                     if row[0] in self.program.policies and row[1] != "on"]
 
-        wait_until(REST, lambda: not states())
-        return "; ".join(states())
+        return "" if wait_until(REST, lambda: not states()) else "; ".join(states())
 
     @staticmethod
     def write_all(settings: Mapping[str, str]) -> None:
@@ -252,7 +251,8 @@ class Torture:
     def forgotten() -> str:
         """Processes that are gone and whose address space numa still knows, or ""."""
         # The last user of an address space may be another process, for a moment.
-        wait_until(SOON, lambda: not oracle.forgotten())
+        if wait_until(SOON, lambda: not oracle.forgotten()):
+            return ""
         return ", ".join(f"{name} {pid}" for pid, name in oracle.forgotten().items())
 
     @staticmethod
