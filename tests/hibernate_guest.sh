@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The machine hibernates, with nothing of livemm, and with policies on and pages in lists and depots:
-# the image is written to the disk and read back, and the machine goes on from there.  Before the image
-# is made, the kernel takes all CPUs but one off, and drains lists: depots go back with these lists.
+# The machine hibernates, with nothing of livemm, and with policies on and pages in lists and
+# depots: the image is written to the disk and read back, and the machine goes on from there.
+# Before the image is made, the kernel takes all CPUs but one off, and drains lists: depots go back
+# with these lists.
 set -u
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"

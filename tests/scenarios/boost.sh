@@ -3,7 +3,8 @@
 # args: transparent_hugepage=never
 #
 # The kernel boosts the watermarks of a zone between two looks at lists: a hook sees the boost, and
-# has lists give back. (From 6.7 on refills cannot be hooked: a tick may be the first to see a boost.)
+# has lists give back. (From 6.7 on refills cannot be hooked: a tick may be the first to see a
+# boost.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 zone=DMA32

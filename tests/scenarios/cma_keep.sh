@@ -37,9 +37,9 @@ fill_until() {
 	done
 }
 
-# Until an owner is heard of, a 32nd of the area is kept where the kernel's search begins, for however
-# long that takes.  Another owner's release, while the policy is off, has put this part in front of the
-# kernel's lists.
+# Until an owner is heard of, a 32nd of the area is kept where the kernel's search begins, for
+# however long that takes.  Another owner's release, while the policy is off, has put this part in
+# front of the kernel's lists.
 first_request() {
 	need write_to "$policy/enabled" 0
 	need take reserved 2048
@@ -59,8 +59,8 @@ check "and much of its range is lent: $migrated pages" test "$migrated" -gt 1000
 lent=$migrated
 first_request 300
 check "else a part of the area is kept, for longer than keep_ms: $kept pages" test "$kept" -gt 1000
-# The area need not begin at a boundary of the largest blocks, and smaller ones are lent first: up to
-# 512 pages at either end.
+# The area need not begin at a boundary of the largest blocks, and smaller ones are lent first: up
+# to 512 pages at either end.
 check "and less of that is lent: $migrated pages" test "$migrated" -le 1024 -a "$migrated" -lt "$lent"
 check "an owner is heard of, so after keep_ms nothing is kept" wait_for 20 gives 0 area "$name" 5
 
@@ -92,8 +92,8 @@ same "is a failure" "$(counter failures cma) $(area "$name" 8)" "1 1"
 rm /mnt/part*
 
 # An owner with a rhythm: what was lent of its range leaves before the owner asks.  Each round lends
-# half of the range at least, then makes room in regular memory: the first parts of what fills memory
-# lie there.
+# half of the range at least, then makes room in regular memory: the first parts of what fills
+# memory lie there.
 lend() {
 	_again=0
 	while [ "$(meminfo CmaFree)" -gt 16384 ] && [ $_again -lt 60 ]; do
@@ -146,8 +146,8 @@ sleep 1
 migrated_for reserved 8192 >/dev/null
 unasked=$(counter ahead_unasked cma)
 held=$(counter ahead_held cma)
-# After a short gap, which counts at once. The worker has 20 ms to begin a hold, and may come late on a
-# busy host: the owner then asks again.
+# After a short gap, which counts at once. The worker has 20 ms to begin a hold, and may come late
+# on a busy host: the owner then asks again.
 for _try in 1 2 3 4 5 6 7 8; do
 	migrated_for reserved 8192 >/dev/null
 	! wait_for 3 grown "$held" counter ahead_held cma || break
@@ -167,9 +167,9 @@ check "held again" grown "$held" counter ahead_held cma
 check "switches off" write_to "$policy/enabled" 0
 same "and holds nothing" "$(isolated)" 0
 
-# A held range is in no owner's way while the policy goes off, which takes some time until the hooks are
-# disarmed. An owner wants all that there is, for which there is but one range: the kernel's own pool has a
-# few pages of the area.
+# A held range is in no owner's way while the policy goes off, which takes some time until the hooks
+# are disarmed. An owner wants all that there is, for which there is but one range: the kernel's own
+# pool has a few pages of the area.
 all=65536
 until take reserved "$all"; do
 	all=$((all - 32))

@@ -7,8 +7,8 @@
 #
 # With `kernelcore=` the CMA memory lies in the zone Movable, and the kernel's own pages may lie in
 # other zones only. Those zones are full of movable pages, and page tables are wanted: movable pages
-# go to the CMA memory of the zone Movable, and nobody is killed. (The OOM killer prints a call trace
-# each time.)
+# go to the CMA memory of the zone Movable, and nobody is killed. (The OOM killer prints a call
+# trace each time.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 

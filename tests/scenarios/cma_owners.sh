@@ -20,7 +20,8 @@ node_free() { awk '$3 == "MemFree:" { print int($4 / 1024) }' "/sys/devices/syst
 kept() { echo "$(area numa1 5) $(area hugetlb1 5)"; }
 steady() { _was=$(counter balanced cma) && sleep 0.5 && [ "$_was" = "$(counter balanced cma)" ]; }
 had_gigantic() { cat $gigantic/nr_hugepages; }
-# The kernel tries an area for a gigantic page once, and a page that somebody moves just then is busy.
+# The kernel tries an area for a gigantic page once, and a page that somebody moves just then is
+# busy.
 : >/run/again
 gigantic_got() {
 	write_to $gigantic/nr_hugepages 1

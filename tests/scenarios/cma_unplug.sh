@@ -4,9 +4,9 @@
 # dimm: 256M
 # args: cma=256M transparent_hugepage=never memhp_default_state=online_movable suspend.pm_test_delay=1
 #
-# Memory in a slot, all of it movable, is removed while its pages move to CMA memory. So are pages of
-# other memory while the machine goes to sleep and the policy goes off and on. Nothing is lost, and
-# nothing waits for ever.
+# Memory in a slot, all of it movable, is removed while its pages move to CMA memory. So are pages
+# of other memory while the machine goes to sleep and the policy goes off and on. Nothing is lost,
+# and nothing waits for ever.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_cma.sh"
 

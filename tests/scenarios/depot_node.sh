@@ -7,10 +7,10 @@
 # args: transparent_hugepage=never
 # allow: \bCall Trace:
 #
-# Compaction of one node closes the depots of that node, not of the other. Memory runs out for a process that is bound to one node, while the depots of both nodes hold
-# pages. Depot pages of that node are used or given back before the OOM killer starts. The killer
-# still kills the process: pages in the other node's depot do not delay the kill. (The OOM killer
-# prints a call trace.)
+# Compaction of one node closes the depots of that node, not of the other. Memory runs out for a
+# process that is bound to one node, while the depots of both nodes hold pages. Depot pages of that
+# node are used or given back before the OOM killer starts. The killer still kills the process:
+# pages in the other node's depot do not delay the kill. (The OOM killer prints a call trace.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 

@@ -10,7 +10,8 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
 
-# Mode depth looks at what a period sees, so a round has to fit into a period on a busy host as well.
+# Mode depth looks at what a period sees, so a round has to fit into a period on a busy host as
+# well.
 measure() { crossings -w 16 -r $(($1 * 4)) -p 2; }
 
 measure 2 >/dev/null

@@ -9,10 +9,10 @@
 # emulation: parallel
 #
 # A process takes the memory of node 0 at one go, while lists of another CPU hold much of it. Within
-# 10 ms of a look at the lists, in which no hook may ask for another, the process takes more than the
-# look gave back. The zone is then below its low watermark, where no list is refilled, and so no
-# hook asks any more. Pages still go back before requests turn to node 1, with no tick near.
-# By name: on a busy host the worker's CPU may stand still for longer than the process's.
+# 10 ms of a look at the lists, in which no hook may ask for another, the process takes more than
+# the look gave back. The zone is then below its low watermark, where no list is refilled, and so no
+# hook asks any more. Pages still go back before requests turn to node 1, with no tick near. By
+# name: on a busy host the worker's CPU may stand still for longer than the process's.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Pages that were wanted of node 0 and came from another.

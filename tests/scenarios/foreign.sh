@@ -16,14 +16,15 @@ hooks_are() {
 	done
 }
 
-# policy_gives_back CMD: have the policy lower the bound of lists that are full: drains by the policy,
-# and hits of theirs, which CMD prints.
+# policy_gives_back CMD: have the policy lower the bound of lists that are full: drains by the
+# policy, and hits of theirs, which CMD prints.
 policy_gives_back() {
 	need write_to "$LMM_DBG/pcp/high_max_pct" 12.5
 	load_start
 	need wait_for 60 lists_raised
 	load_stop
-	# A process that ends would have the kernel drain lists, and so would more than a list may hold.
+	# A process that ends would have the kernel drain lists, and so would more than a list may
+	# hold.
 	need dd if=/dev/zero of=/dev/shm/lmm bs=1M count=16 status=none
 	rm /dev/shm/lmm
 	drains=$(counter drains) hits=$("$1")

@@ -2,8 +2,9 @@
 # kernels: 6.1
 # named: 6.12
 #
-# Nobody but root opens a file of livemm, and no file shows an address of the kernel. Lockdown closes
-# writable debugfs files, for readers too. Every knob can still be reached by module parameter.
+# Nobody but root opens a file of livemm, and no file shows an address of the kernel. Lockdown
+# closes writable debugfs files, for readers too. Every knob can still be reached by module
+# parameter.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }

@@ -4,8 +4,8 @@
 # memory: 512M
 #
 # An interrupt asks for a page while livemm notes a request. The interrupted request is not judged
-# by the arguments of the interrupt's request. (On the debug kernel, which has no BPF, the hook is an
-# ftrace callback, and the code that is interrupted here does not run.)
+# by the arguments of the interrupt's request. (On the debug kernel, which has no BPF, the hook is
+# an ftrace callback, and the code that is interrupted here does not run.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 noted=/sys/module/lmm_noted/parameters

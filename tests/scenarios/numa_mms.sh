@@ -26,8 +26,8 @@ need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
 # From one thread to several, while it is known; then to more than there are slots.
 for threads in 4 100; do
 	from=$(numa_classes) from_kernel=$(vmstat numa_hint_faults) kernel=0 runs=0
-	# The kernel passes over memory that the scanning thread has not used, so a run of many threads
-	# has 50 faults or 30,000, by chance.
+	# The kernel passes over memory that the scanning thread has not used, so a run of many
+	# threads has 50 faults or 30,000, by chance.
 	while [ "$kernel" -le 1000 ] && [ "$runs" -lt 6 ]; do
 		runs=$((runs + 1))
 		hint_start -p own -a 4000 -t "$threads" -m 2

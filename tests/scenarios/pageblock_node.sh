@@ -7,8 +7,8 @@
 #
 # Node 0 has much free memory, all of it in half-used movable blocks. Page tables that a CPU of node
 # 0 asks for come from node 0, as without the policy. Those of a process that is bound to node 0
-# cost no more direct reclaim than without the policy. (Without the policy 7.2 takes 0 to 1,025 pages
-# from node 1, from run to run, so one run on 7.2 shows nothing.)
+# cost no more direct reclaim than without the policy. (Without the policy 7.2 takes 0 to 1,025
+# pages from node 1, from run to run, so one run on 7.2 shows nothing.)
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 PB=$LMM_DBG/pageblock

@@ -6,9 +6,9 @@
 #
 # As scenario `unused`, first where few blocks are free for huge pages, then where huge pages are
 # wanted, too: there a drain begins with the list of the page that was freed, as on stock, and the
-# unused movable pages stay. By name only: a list that is lowered meanwhile gives back of all that it
-# holds, and the pass before may leave few pages. Earlier kernels do not drain in parts: one drain may
-# take more than that list has, and goes on with the others.
+# unused movable pages stay. By name only: a list that is lowered meanwhile gives back of all that
+# it holds, and the pass before may leave few pages. Earlier kernels do not drain in parts: one
+# drain may take more than that list has, and goes on with the others.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_frames.sh"
 . "$LMM_ROOT/tests/scenarios/lib_unused.sh"

@@ -7,11 +7,11 @@
 # timeout: 2400
 # args: transparent_hugepage=never
 #
-# Other tools put a livepatch, a kprobe and BPF programs (entry, exit) on each function that policies
-# hook by a direct call: before our policies come on, and after. In make soak these tools are return
-# probes, a kprobe with a post_handler, the tracers function and function_graph, and kprobes of BPF
-# as well. All but the livepatch and the post_handler also go on a function that our livepatch
-# wraps. Each tool's hook loads, counts and unloads, and our own hooks count on meanwhile.
+# Other tools put a livepatch, a kprobe and BPF programs (entry, exit) on each function that
+# policies hook by a direct call: before our policies come on, and after. In make soak these tools
+# are return probes, a kprobe with a post_handler, the tracers function and function_graph, and
+# kprobes of BPF as well. All but the livepatch and the post_handler also go on a function that our
+# livepatch wraps. Each tool's hook loads, counts and unloads, and our own hooks count on meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -43,8 +43,8 @@ for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
 		functions="$functions ${pair#*:}"
 	fi
 done
-# The functions for a kind of theirs, with commas between. A tracer of returns is tried on the wrapped
-# function by returns().
+# The functions for a kind of theirs, with commas between. A tracer of returns is tried on the
+# wrapped function by returns().
 targets() {
 	_names=$functions
 	case $1 in

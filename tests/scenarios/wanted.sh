@@ -36,7 +36,8 @@ wishes() {
 		[ "$_ms" -le "$slowest" ] || slowest=$_ms
 		pool 56
 		huge=$((huge + $(cat /proc/sys/vm/nr_hugepages)))
-		# A huge page that takes a free block does not wake a worker that rests; a knob does.
+		# A huge page that takes a free block does not wake a worker that rests; a knob
+		# does.
 		need write_to "$PB/reserve_blocks" $((256 + _round))
 		sleep 1
 		pool 0
