@@ -360,7 +360,7 @@ static unsigned int reclaims_for(struct pageblock_rounds *slots, unsigned int pa
 				slots[i].owner = NULL;
 			if (pageblock_allows(verdict))
 				break;
-			i = pageblock_rounds_room(slots, *now, LIFE);
+			i = pageblock_rounds_room(slots, *now);
 			slots[i].owner = &reclaims;
 			pageblock_rounds_add(&slots[i], true, found, *now);
 			slots[i].vain = !found;
@@ -410,7 +410,7 @@ static void many_reclaimers_are_tracked(struct kunit *test)
 			bucket = slots[((u32)(task - tasks) * 2654435761U) >> 24];
 			i = pageblock_rounds_of(bucket, task, now, LIFE);
 			if (i < 0)
-				i = pageblock_rounds_room(bucket, now, LIFE);
+				i = pageblock_rounds_room(bucket, now);
 			if (i < 0) {
 				untracked++;
 			} else {
@@ -427,6 +427,43 @@ static void many_reclaimers_are_tracked(struct kunit *test)
 	}
 }
 
+/* Mode strict: tasks that have rounds by turns, one each @apart ticks.  Return the most rounds. */
+static unsigned int rounds_until_allowed(struct kunit *test, unsigned int tasks,
+					 unsigned long apart)
+{
+	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
+	unsigned int turn, most = 0, rounds[8] = { };
+	bool allowed[8] = { }, fresh;
+	unsigned long now = -10UL;
+
+	for (turn = 0; turn < tasks * 64; turn++, now += apart) {
+		unsigned int task = turn % tasks;
+		struct pageblock_request request = { WAITS };
+		int i = pageblock_rounds_slot(slots, &rounds[task], now, LIFE, &fresh);
+
+		if (allowed[task] || i < 0)
+			continue;
+		slots[i].owner = &rounds[task];
+		pageblock_rounds_add(&slots[i], fresh, true, now);
+		request.rounds = slots[i].rounds;
+		request.no_progress = slots[i].no_progress;
+		allowed[task] = pageblock_allows(pageblock_judge(&request, &strict));
+		most = max(most, ++rounds[task]);
+	}
+	for (turn = 0; turn < tasks; turn++)
+		KUNIT_EXPECT_TRUE(test, allowed[turn]);
+	return most;
+}
+
+/* Rounds end, however long each takes, and however many tasks share the slots. */
+static void rounds_of_mode_strict_end(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rounds_until_allowed(test, 1, 1), PAGEBLOCK_MAX_ROUNDS);
+	KUNIT_EXPECT_EQ(test, rounds_until_allowed(test, 1, 5 * LIFE), PAGEBLOCK_MAX_ROUNDS);
+	KUNIT_EXPECT_EQ(test, rounds_until_allowed(test, 4, LIFE), PAGEBLOCK_MAX_ROUNDS);
+	KUNIT_EXPECT_LE(test, rounds_until_allowed(test, 8, 1), 4 * PAGEBLOCK_MAX_ROUNDS);
+}
+
 /* The oldest slot goes; a round of this tick is not taken from anybody. */
 static void the_oldest_rounds_go(struct kunit *test)
 {
@@ -434,16 +471,16 @@ static void the_oldest_rounds_go(struct kunit *test)
 	int tasks[PAGEBLOCK_WAYS + 1], i;
 
 	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
-		KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), i);
+		KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10), i);
 		slots[i].owner = &tasks[i];
 		pageblock_rounds_add(&slots[i], true, true, i == 2 ? 9 : 10);
 	}
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), 2);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10), 2);
 	pageblock_rounds_add(&slots[2], false, true, 10);
 	KUNIT_EXPECT_EQ(test, slots[2].rounds, 2U);
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10, LIFE), -1);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10), -1);
 	/* A CPU that read the time earlier finds rounds of the next tick, which are not old. */
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 9, LIFE), -1);
+	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 9), -1);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 9, LIFE), 1);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[PAGEBLOCK_WAYS], 10, LIFE), -1);
 	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 10 + LIFE, LIFE), 1);
@@ -638,6 +675,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(one_reclaim_serves_a_refill),
 	KUNIT_CASE(many_reclaimers_are_tracked),
 	KUNIT_CASE(the_oldest_rounds_go),
+	KUNIT_CASE(rounds_of_mode_strict_end),
 	KUNIT_CASE(a_slot_is_given_up_by_its_owner_alone),
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(cma_memory_does_not_count),

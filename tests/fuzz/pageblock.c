@@ -351,17 +351,18 @@ static void rounds(struct input *input)
 	while (input->left) {
 		const int *task = &tasks[take_within(input, 0, ARRAY_SIZE(tasks) - 1)];
 		enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
-		int i = pageblock_rounds_of(slots, task, now, life);
-		bool fresh = i < 0;
+		bool fresh, other;
+		int i = pageblock_rounds_slot(slots, task, now, life, &fresh);
 
-		if (fresh)
-			i = pageblock_rounds_room(slots, now, life);
 		now += take_within(input, 0, 300);
 		if (i < 0)
 			continue;
 		MUST(i, <, PAGEBLOCK_WAYS);
+		other = slots[i].owner != task;
+		/* A count goes on in the task's own slot, or in one whose request is under way. */
+		MUST_BE(fresh || slots[i].owner);
 		/* Nobody takes a slot that has changed hands. */
-		if (fresh) {
+		if (other) {
 			MUST_BE(!pageblock_rounds_take(&slots[i], &slots[i], task));
 			MUST_BE(pageblock_rounds_take(&slots[i], slots[i].owner, task));
 		}

@@ -8,28 +8,15 @@
 # that the worker isolates, then of two in three while the reserve is given back. The kernel's count
 # of free pages stays true, and no block of the reserve stays unmovable.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_counted.sh"
 
 PB=$LMM_DBG/pageblock
 released=/sys/module/lmm_release/parameters/released
 
-# Pages that the zones count as free, without those that are on the free lists.
-miscounted() {
-	write_to /proc/sys/vm/stat_refresh 1 || return 1
-	{ cat /proc/buddyinfo; echo; cat /proc/zoneinfo; } | awk '
-		/^Node.*zone/ && NF > 6 {
-			for (i = NF; i > 4; i--)
-				sum = 2 * sum + $i
-			listed += sum
-			sum = 0
-		}
-		$1 == "nr_free_pages" { counted += $2 }
-		END { print counted - listed }'
-}
 # Wholly free unmovable blocks.
 unmovable() {
 	awk '$4 == "DMA32," && $6 == "Unmovable" { print $16 + 2 * $17 }' /proc/pagetypeinfo
 }
-all_counted() { near "$(miscounted)" 0 400; }
 
 need write_to /proc/sys/vm/compaction_proactiveness 0
 need insmod "$LMM_MODDIR/lmm_release.ko"

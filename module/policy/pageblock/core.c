@@ -201,21 +201,19 @@ int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
  * pageblock_rounds_room() - find a slot for the rounds of a task that has none
  * @slots: PAGEBLOCK_WAYS slots
  * @now: time, in ticks
- * @life: as pageblock_rounds_of()
  *
  * A request is asked right after its round.  So the oldest slot goes, unless its round was in this
  * very tick: a request whose round is lost has to reclaim once more.
  *
  * Return: number of the slot; -1 if there is no room.
  */
-int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now,
-			  unsigned long life)
+int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now)
 {
 	int i, oldest = -1;
 	long age, most = 0;
 
 	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
-		if (!READ_ONCE(slots[i].owner) || rounds_old(&slots[i], now, life))
+		if (!READ_ONCE(slots[i].owner))
 			return i;
 		age = rounds_age(&slots[i], now);
 		if (age > most) {
@@ -224,6 +222,33 @@ int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long no
 		}
 	}
 	return oldest;
+}
+
+/**
+ * pageblock_rounds_slot() - find the slot for a further round of a task
+ * @slots: PAGEBLOCK_WAYS slots
+ * @owner: the task
+ * @now: time, in ticks
+ * @life: as pageblock_rounds_of()
+ * @fresh: set to true if the count of rounds begins anew
+ *
+ * Reclaim may take longer than @life, and its rounds count all the same.  A request that takes the
+ * slot of one that is under way goes on with that count: where there are more tasks than slots, the
+ * rounds of no task would come to an end.
+ *
+ * Return: number of the slot; -1 if there is no room.
+ */
+int pageblock_rounds_slot(const struct pageblock_rounds *slots, const void *owner,
+			  unsigned long now, unsigned long life, bool *fresh)
+{
+	int i = pageblock_rounds_of(slots, owner, now, PAGEBLOCK_COUNT_LIVES * life);
+
+	*fresh = false;
+	if (i >= 0)
+		return i;
+	i = pageblock_rounds_room(slots, now);
+	*fresh = i >= 0 && (!READ_ONCE(slots[i].owner) || rounds_old(&slots[i], now, life));
+	return i;
 }
 
 /**
@@ -254,7 +279,7 @@ void pageblock_rounds_drop(struct pageblock_rounds *slot, const void *owner)
 /**
  * pageblock_rounds_add() - note a round
  * @slot: slot of the task; updated
- * @fresh: the slot was another's
+ * @fresh: the count of rounds begins anew
  * @made: the round made progress
  * @now: time, in ticks
  */

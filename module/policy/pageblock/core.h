@@ -164,6 +164,9 @@ bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int con
 /* Rounds are noted in one of so many slots; which ones depends on the task. */
 #define PAGEBLOCK_WAYS		4
 
+/* A count of rounds goes on after so many times the life of a round. */
+#define PAGEBLOCK_COUNT_LIVES	64
+
 /**
  * struct pageblock_rounds - rounds of a request in the slow path
  * @owner: task of the request; compared, never followed; NULL: the slot is unused
@@ -184,8 +187,9 @@ struct pageblock_rounds {
 
 int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
 			unsigned long now, unsigned long life);
-int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now,
-			  unsigned long life);
+int pageblock_rounds_slot(const struct pageblock_rounds *slots, const void *owner,
+			  unsigned long now, unsigned long life, bool *fresh);
+int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now);
 bool pageblock_rounds_take(struct pageblock_rounds *slot, const void *former, const void *owner);
 void pageblock_rounds_drop(struct pageblock_rounds *slot, const void *owner);
 void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made,

@@ -59,18 +59,18 @@ static struct pageblock_rounds *task_slot(void)
 /* Note a round of current; @made: with progress.  Return the slot of current, or NULL. */
 static struct pageblock_rounds *round_end(bool made)
 {
-	struct pageblock_rounds *slots = task_slots(), *slot = task_slot();
-	bool fresh = !slot;
+	struct pageblock_rounds *slots = task_slots(), *slot;
+	const void *former;
+	bool fresh;
+	int i;
 
-	if (fresh) {
-		int i = pageblock_rounds_room(slots, jiffies, ROUND_LIFE);
-
-		if (i < 0)
-			return NULL;
-		slot = &slots[i];
-		if (!pageblock_rounds_take(slot, READ_ONCE(slot->owner), current))
-			return NULL;
-	}
+	i = pageblock_rounds_slot(slots, current, jiffies, ROUND_LIFE, &fresh);
+	if (i < 0)
+		return NULL;
+	slot = &slots[i];
+	former = READ_ONCE(slot->owner);
+	if (former != current && !pageblock_rounds_take(slot, former, current))
+		return NULL;
 	pageblock_rounds_add(slot, fresh, made, jiffies);
 	lmm_count(&lmm_pageblock_policy, COUNT_ROUNDS, 1);
 	return slot;
@@ -140,7 +140,7 @@ static bool rounds_read(struct pageblock_request *request)
 	const struct pageblock_rounds *slot = task_slot();
 
 	if (!slot)
-		return pageblock_rounds_room(task_slots(), jiffies, ROUND_LIFE) < 0;
+		return pageblock_rounds_room(task_slots(), jiffies) < 0;
 	request->rounds = READ_ONCE(slot->rounds);
 	request->no_progress = READ_ONCE(slot->no_progress);
 	return false;

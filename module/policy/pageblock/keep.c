@@ -99,6 +99,14 @@ static void keep_note(struct pageblock_zone *pz, unsigned long pfn)
 		set_bit(bit_of(pz, pfn), pz->kept);
 }
 
+/* @before: type of the neighbour of a block that has just become unmovable, before that. */
+static void neighbour_note(struct pageblock_zone *pz, unsigned long pfn, int before)
+{
+	/* The neighbour was freed meanwhile, and has got the type of the block. */
+	if (before == MIGRATE_MOVABLE && type_at(pfn) == MIGRATE_UNMOVABLE)
+		keep_note(pz, pfn);
+}
+
 /* May the type of a free block be changed, and restored later? */
 static bool may_keep(const struct pageblock_zone *pz, unsigned long pfn)
 {
@@ -199,8 +207,9 @@ out:
  */
 unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz)
 {
-	unsigned long pfn, end = free_find(zone, pz, &pfn), at;
+	unsigned long pfn, end = free_find(zone, pz, &pfn), at, neighbour;
 	unsigned int kept = 0;
+	int type;
 
 	if (!end || !pageblock_may_look(1) || !range_isolate(pfn, end))
 		return 0;
@@ -212,7 +221,11 @@ unsigned int pageblock_keep(struct zone *zone, struct pageblock_zone *pz)
 	}
 	for (at = pfn; at < end; at += pageblock_nr_pages)
 		set_bit(bit_of(pz, at), pz->kept);
+	neighbour = pfn ^ pageblock_nr_pages;
+	type = type_at(neighbour);
 	range_retype(pfn, end, MIGRATE_UNMOVABLE);
+	if (end - pfn == pageblock_nr_pages)
+		neighbour_note(pz, neighbour, type);
 	return kept;
 }
 
@@ -241,9 +254,7 @@ void pageblock_release(struct zone *zone, struct pageblock_zone *pz, unsigned lo
 	}
 	keep_note(pz, pfn);
 	range_retype(pfn, end, MIGRATE_UNMOVABLE);
-	/* The neighbour was freed just now, and has got the type of this block. */
-	if (type == MIGRATE_MOVABLE && type_at(neighbour) == MIGRATE_UNMOVABLE)
-		keep_note(pz, neighbour);
+	neighbour_note(pz, neighbour, type);
 }
 
 /* What became of a block that was kept. */
@@ -268,13 +279,28 @@ static enum pageblock_fate fate_of(struct zone *zone, unsigned long pfn)
  * Give a block the type back that it had; a block with pages that cannot be moved stays.  Since
  * 6.17 a block whose isolation somebody else ends before the type is set comes back unmovable.
  * Such a block is isolated again, and stays noted if that does not help.
+ *
+ * Before 6.10 the first block of a free part of two is isolated, too: set_migratetype_isolate()
+ * moves a free part by its first page only, and lets go of zone->lock before it splits the part.  A
+ * part of which the second block alone is isolated may be taken apart meanwhile, and its pages would
+ * be counted twice.
  */
-static void block_restore(struct pageblock_zone *pz, unsigned long pfn)
+static void block_restore(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
+	unsigned long end = pfn + pageblock_nr_pages, neighbour = pfn ^ pageblock_nr_pages, first;
 	unsigned int tries = RESTORE_TRIES;
 
-	while (tries-- && range_isolate(pfn, pfn + pageblock_nr_pages)) {
-		range_retype(pfn, pfn + pageblock_nr_pages, MIGRATE_MOVABLE);
+	while (tries--) {
+		int type = type_at(neighbour);
+		bool pair = !LMM_FREE_LISTS_MATCH_BLOCKS && neighbour < pfn &&
+			    part_of(zone, pfn, &first) && first == neighbour;
+
+		if (!range_isolate(pair ? neighbour : pfn, end))
+			return;
+		/* A block of the reserve has its turn; another keeps its type. */
+		if (pair)
+			range_retype(neighbour, pfn, is_kept(pz, neighbour) ? MIGRATE_MOVABLE : type);
+		range_retype(pfn, end, MIGRATE_MOVABLE);
 		if (type_at(pfn) != MIGRATE_UNMOVABLE) {
 			clear_bit(bit_of(pz, pfn), pz->kept);
 			return;
@@ -300,7 +326,7 @@ void pageblock_kept_check(struct zone *zone, struct pageblock_zone *pz)
 			return;
 		switch (fate_of(zone, pfn)) {
 		case PAGEBLOCK_FATE_RESTORE:
-			block_restore(pz, pfn);
+			block_restore(zone, pz, pfn);
 			break;
 		case PAGEBLOCK_FATE_MIXED:
 			set_bit(at, pz->mixed);
@@ -333,7 +359,7 @@ void pageblock_give_back(struct zone *zone, struct pageblock_zone *pz)
 		pfn = (pz->first + at) << pageblock_order;
 		fate = fate_of(zone, pfn);
 		if (fate == PAGEBLOCK_FATE_RESTORE || fate == PAGEBLOCK_FATE_KEEP)
-			block_restore(pz, pfn);
+			block_restore(zone, pz, pfn);
 		cond_resched();
 	}
 }
