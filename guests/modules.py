@@ -101,20 +101,30 @@ def build_variants(image: Image, folder: Path) -> str:
 
 
 def leaves(text: str) -> list[str]:
-    """Wrappers that jump to another function of their module, in what objdump -dr says.
+    """Wrappers that jump to other code of their module, in what objdump -dr says.
 
     Before a livepatch goes, the kernel looks for tasks whose stack has a wrapper
-    (klp_check_stack_func()).  A task in a function that a wrapper has jumped to is not found.  A
-    jump out of the module has a relocation in the next line.
+    (klp_check_stack_func()).  A task in a function, or a part, that a wrapper has jumped to is not
+    found.  A jump to another section, or out of the module, has a relocation in the next line.
     """
+    heads = dict.fromkeys(re.findall(r"^[0-9a-f]+ <([\w.]+)>:", text, re.M))
+    if not any(head.startswith("wrap_") for head in heads):
+        return ["no wrapper is there"]
     found, wrapper = [], ""
     lines = text.splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if head := re.match(r"[0-9a-f]+ <(\w+)[.\w]*>:", line):
+        if head := re.match(r"[0-9a-f]+ <([\w.]+)>:", line):
             wrapper = head[1] if head[1].startswith("wrap_") else ""
-        jump = re.search(r"\sj\w+\s+[0-9a-f]+ <(\w+)", line)
-        if wrapper and jump and jump[1] != wrapper and "R_X86_64" not in following:
-            found.append(f"{wrapper}() jumps to {jump[1]}()")
+        jump = re.search(r"\sj\w+\s+[0-9a-f]+ <([\w.]+)", line)
+        if not wrapper or not jump:
+            continue
+        outside = re.search(r"R_X86_64_\w+\s+([\w.]+)", following)
+        target = outside[1] if outside else jump[1]
+        # A static call's code is a jump into livemm.ko or the kernel.
+        if target.startswith("__SCT__") or target == wrapper:
+            continue
+        if target in heads or target.startswith(".text"):
+            found.append(f"{wrapper} jumps to {target}")
     return found
 
 
@@ -138,7 +148,7 @@ def build(image: Image, variants: bool = False) -> str:
         return f"not built: {', '.join(sorted(missing))}"
     for path in folder.glob("livemm_klp_*.ko"):
         if found := leaves(call(["objdump", "-dr", "--no-show-raw-insn", path])[1]):
-            return f"{path.name}: {', '.join(found)}: have the compiler inline that"
+            return f"{path.name}: {', '.join(found)}: a wrapper must be in one piece"
     merge_modroot(image, folder)
     return ""
 

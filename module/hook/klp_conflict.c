@@ -75,7 +75,7 @@ static struct list_head *module_list;
 
 /*
  * The name of a livepatch, of ours or of somebody else's, that holds a function, or NULL; under
- * klp_mutex.
+ * klp_mutex.  One of ours that is being disabled does not count, one of somebody else's does.
  */
 static const char *held_by(const char *symbol, bool ours)
 {
@@ -84,7 +84,7 @@ static const char *held_by(const char *symbol, bool ours)
 	struct klp_func *func;
 
 	list_for_each_entry(patch, klp_list, list) {
-		if (lmm_klp_is_ours(patch->mod->name) != ours)
+		if (lmm_klp_is_ours(patch->mod->name) != ours || (ours && !patch->enabled))
 			continue;
 		klp_for_each_object(patch, obj) {
 			if (obj->name)

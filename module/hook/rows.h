@@ -12,7 +12,7 @@
  *		a wrapper in livemm_klp_<module>.ko
  *	LIVEPATCH_CALLED(...)
  *		the same, for a function that we call as well, by KCALL(name): past our
- *		wrapper, unless somebody else covers the function
+ *		wrapper while that is all there is, else by the entry; see kcall.c
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
  *		dispatch.c has the handler
  *	KRETPROBE(ID, name, symbol)

@@ -8,8 +8,9 @@
  * for a list meanwhile.  This file touches none of the buddy's structures.
  *
  * The drain reads and writes @lists and @count of the struct, and nothing else (6.1 to 7.2).
- * KCALL(drain) calls the drain behind its ftrace site, so that no wrapper keeps a page of it; where
- * somebody else covers the drain, that one's code runs.
+ * KCALL(drain) calls the drain behind its ftrace site while our wrapper alone is there, and by the
+ * entry otherwise, through whatever is there.  Our wrapper keeps no page of such a call: the caller
+ * is no path that frees, and the struct is no CPU's list.
  */
 #include <linux/irqflags.h>
 #include <linux/list_sort.h>
