@@ -47,7 +47,7 @@ if grep -q '^CmaTotal: *[1-9]' /proc/meminfo; then
 	need write_to "$LMM_DBG/cma/config" "enabled=1 mode=keep"
 	on="$on cma"
 fi
-check "the depots hold pages" wait_for 60 filled 4100
+check "the depots hold pages" wait_for 4 filled 4100
 had=$(held)
 before=$(counter returned_drain zonelock)
 check "with policies on the machine hibernates" hibernates
@@ -58,7 +58,7 @@ for policy in $on; do
 done
 check "with hooks" tells hooks '^drain +livepatch .* armed'
 # The worker hears of a request for free blocks.
-check "the depots hold pages again" wait_for 60 filled 600
+check "the depots hold pages again" wait_for 4 filled 600
 before=$(counter returned_compaction zonelock)
 need write_to /proc/sys/vm/compact_memory 1
 check "and give back" grown "$before" counter returned_compaction zonelock

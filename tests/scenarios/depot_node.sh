@@ -49,6 +49,7 @@ kept=$(gone) && kept=$((kept + $(held_on 1)))
 need write_to /sys/devices/system/node/node0/compact 1
 check "compaction of node 0 closes its depots" test "$(why_on 0 | grep -c closed)" -gt 0
 same "none of node 1 is closed" "$(why_on 1 | grep -c closed)" 0
+check "node 1 holds pages" test "$(held_on 1)" -gt 0
 check "node 1 keeps its pages" test $(($(held_on 1) + $(gone))) -ge "$kept"
 # Switched on again, no depot is closed; one that an OOM closes stays so until that was looked at.
 need write_to "$zonelock/enabled" 0

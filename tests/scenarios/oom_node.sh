@@ -35,17 +35,17 @@ taskset -pc 1 $$ >/dev/null
 taskset -c 0 "$LMM_ROOT/build/bench/pagetouch" -w 16 -r 1000000 -p 1 >/dev/null &
 load=$!
 # Chance has the lists empty when the killer is called, now and then: such a round shows nothing.
+# Pages of node 1 that reclaim has just freed may put the killer off once, and what is being killed
+# may call once more.
 seen=0 least=99 round=0 wanted=$(soaked 2 5)
-while [ "$seen" -lt "$wanted" ] && [ "$round" -lt $((5 * wanted)) ]; do
+while { [ "$seen" -lt "$wanted" ] || [ "$least" -gt 1 ]; } && [ "$round" -lt $((5 * wanted)) ]; do
 	round=$((round + 1))
 	check "round $round: lists of node 0 are raised" wait_for 60 lists_raised
 	run_out "round $round"
-	# Pages of node 1 that reclaim has just freed may put the killer off once, and what is being
-	# killed may call once more.
 	check "round $round: pages of node 0 do not put the killer off" test "$calls" -le 4
 done
-check "in one round the first or second call kills" test "$least" -le 2
-check "pages of node 0 went back" test "$seen" -eq "$wanted"
+check "pages of node 0 went back" test "$seen" -ge "$wanted"
+check "and the first call killed, in one round at least" test "$least" -eq 1
 load_stop
 pcp_after ""
 all_back

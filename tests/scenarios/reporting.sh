@@ -50,20 +50,20 @@ used() {
 pages_before zonelock
 need modprobe virtio_balloon
 used
-check "stock: the host learns of what a process has freed" wait_for 120 told 250
+check "stock: the host learns of what a process has freed" wait_for 6 told 250
 stock=$(reported)
 note "stock: $(cat /run/blocks) blocks of 2 MiB are free, reported"
 
 need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 max_pages_pct=30"
 used
 sleep 3
-check "the host learns of the rest" wait_for 120 told 250
+check "the host learns of the rest" wait_for 6 told 250
 stored=$(held)
 note "$stored pages in the depots: $(cat /run/blocks) blocks are free, reported"
 check "the depots hold pages" test "$stored" -gt 10000
 check "the host does not learn of those" test "$(reported)" -lt $((stock - 10))
 need write_to "$zonelock/max_age_ms" 1000
-check "the host learns of as much as on stock" wait_for 120 told $((stock - 8))
+check "the host learns of as much as on stock" wait_for 6 told $((stock - 8))
 note "zonelock: $(cat /run/blocks) blocks of 2 MiB are free, reported"
 need write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0

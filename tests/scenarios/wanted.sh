@@ -42,7 +42,7 @@ wishes() {
 		sleep 1
 		pool 0
 		if [ -n "$owner" ]; then
-			! wait_for 20 take reserved 4096 || owned=$((owned + 1))
+			! wait_for 1 take reserved 4096 || owned=$((owned + 1))
 			give reserved 4096
 		fi
 	done
