@@ -348,8 +348,8 @@ static int module_notify(struct notifier_block *nb, unsigned long state, void *m
 	if (!livepatch_of_others(mod))
 		return NOTIFY_DONE;
 	/*
-	 * The livepatch is enabled even if whoever loads its module is killed: the kernel's own wait
-	 * for klp_mutex is not killable.
+	 * The livepatch is enabled even if whoever loads its module is killed: the kernel's own
+	 * wait for klp_mutex is not killable.
 	 */
 	survey(state != MODULE_STATE_COMING);
 	tell_changed();

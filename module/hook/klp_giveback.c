@@ -22,8 +22,8 @@ KLP_HANDLER(give_back);
 #define BRIEF_PARTS	8
 
 /*
- * Inlined, as is give_back(): a task that sleeps there must have the wrapper on its stack, where the
- * kernel looks before the livepatch may go (klp_check_stack_func()).
+ * Inlined, as is give_back(): a task that sleeps there must have the wrapper on its stack, where
+ * the kernel looks before the livepatch may go (klp_check_stack_func()).
  */
 static __always_inline bool give_back_part(struct static_key_false *armed,
 					   struct lmm_klp_return *part)

@@ -7,9 +7,9 @@
  * have made of an event, and answers what it was given.  With every policy off the kernel does
  * exactly what it does without livemm.
  *
- * A recording lasts as long as the file `record` of debugfs stays open, to which somebody has written
- * 1.  The kernel closes the files of a process that is killed, so nothing stays armed unless another
- * process has inherited the open file.
+ * A recording lasts as long as the file `record` of debugfs stays open, to which somebody has
+ * written 1.  The kernel closes the files of a process that is killed, so nothing stays armed
+ * unless another process has inherited the open file.
  * A worker ends the recording: whoever closes the file waits for the worker, 10 s at most.
  * The tracepoints themselves arm nothing: their callbacks run under event_mutex, which loading a
  * livepatch module takes.

@@ -281,9 +281,9 @@ static enum pageblock_fate fate_of(struct zone *zone, unsigned long pfn)
  * Such a block is isolated again, and stays noted if that does not help.
  *
  * Before 6.10 the first block of a free part of two is isolated, too: set_migratetype_isolate()
- * moves a free part by its first page only, and lets go of zone->lock before it splits the part.  A
- * part of which the second block alone is isolated may be taken apart meanwhile, and its pages would
- * be counted twice.
+ * moves a free part by its first page only, and lets go of zone->lock before it splits the part.
+ * A part of which the second block alone is isolated may be taken apart meanwhile, and its pages
+ * would be counted twice.
  */
 static void block_restore(struct zone *zone, struct pageblock_zone *pz, unsigned long pfn)
 {
@@ -299,7 +299,8 @@ static void block_restore(struct zone *zone, struct pageblock_zone *pz, unsigned
 			return;
 		/* A block of the reserve has its turn; another keeps its type. */
 		if (pair)
-			range_retype(neighbour, pfn, is_kept(pz, neighbour) ? MIGRATE_MOVABLE : type);
+			range_retype(neighbour, pfn,
+				     is_kept(pz, neighbour) ? MIGRATE_MOVABLE : type);
 		range_retype(pfn, end, MIGRATE_MOVABLE);
 		if (type_at(pfn) != MIGRATE_UNMOVABLE) {
 			clear_bit(bit_of(pz, pfn), pz->kept);
