@@ -295,8 +295,12 @@ static void block_restore(struct zone *zone, struct pageblock_zone *pz, unsigned
 		bool pair = !LMM_FREE_LISTS_MATCH_BLOCKS && neighbour < pfn &&
 			    part_of(zone, pfn, &first) && first == neighbour;
 
-		if (!range_isolate(pair ? neighbour : pfn, end))
+		if (!range_isolate(pair ? neighbour : pfn, end)) {
+			/* The part may be none any more. */
+			if (pair)
+				continue;
 			return;
+		}
 		/* A block of the reserve has its turn; another keeps its type. */
 		if (pair)
 			range_retype(neighbour, pfn,
