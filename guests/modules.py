@@ -107,7 +107,7 @@ def leaves(text: str) -> list[str]:
     (klp_check_stack_func()).  A task in a function, or a part, that a wrapper has jumped to is not
     found.  A jump to another section, or out of the module, has a relocation in the next line.
     """
-    heads = dict.fromkeys(re.findall(r"^[0-9a-f]+ <([\w.]+)>:", text, re.M))
+    heads = set(re.findall(r"^[0-9a-f]+ <([\w.]+)>:", text, re.M))
     if not any(head.startswith("wrap_") for head in heads):
         return ["no wrapper is there"]
     found, wrapper = [], ""

@@ -493,7 +493,9 @@ static void a_slot_is_given_up_by_its_owner_alone(struct kunit *test)
 	struct pageblock_rounds slot = { };
 	static const int one, two, three;
 
+	slot.vain = true;
 	KUNIT_EXPECT_TRUE(test, pageblock_rounds_take(&slot, NULL, &one));
+	KUNIT_EXPECT_FALSE(test, slot.vain);
 	KUNIT_EXPECT_TRUE(test, pageblock_rounds_take(&slot, &one, &two));
 	KUNIT_EXPECT_FALSE(test, pageblock_rounds_take(&slot, &one, &three));
 	pageblock_rounds_drop(&slot, &one);

@@ -257,13 +257,17 @@ int pageblock_rounds_slot(const struct pageblock_rounds *slots, const void *owne
  * @former: owner that the slot had when it was found; NULL: none
  * @owner: the task
  *
- * The former owner may be noting a round: at worst that round counts for @owner.
+ * The former owner may be noting a round: at worst that round counts for @owner.  A task takes its
+ * own slot anew when the last round is old: that a reclaim found nothing then no longer counts.
  *
  * Return: false if another task was faster.
  */
 bool pageblock_rounds_take(struct pageblock_rounds *slot, const void *former, const void *owner)
 {
-	return cmpxchg(&slot->owner, former, owner) == former;
+	if (cmpxchg(&slot->owner, former, owner) != former)
+		return false;
+	WRITE_ONCE(slot->vain, false);
+	return true;
 }
 
 /**
@@ -288,7 +292,6 @@ void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made, 
 	if (fresh) {
 		WRITE_ONCE(slot->rounds, 0);
 		WRITE_ONCE(slot->no_progress, 0);
-		WRITE_ONCE(slot->vain, false);
 	}
 	WRITE_ONCE(slot->rounds, slot->rounds + 1);
 	WRITE_ONCE(slot->no_progress, made ? 0 : slot->no_progress + 1);

@@ -60,7 +60,6 @@ static struct pageblock_rounds *task_slot(void)
 static struct pageblock_rounds *round_end(bool made)
 {
 	struct pageblock_rounds *slots = task_slots(), *slot;
-	const void *former;
 	bool fresh;
 	int i;
 
@@ -68,8 +67,8 @@ static struct pageblock_rounds *round_end(bool made)
 	if (i < 0)
 		return NULL;
 	slot = &slots[i];
-	former = READ_ONCE(slot->owner);
-	if (former != current && !pageblock_rounds_take(slot, former, current))
+	if (slot != task_slot() &&
+	    !pageblock_rounds_take(slot, READ_ONCE(slot->owner), current))
 		return NULL;
 	pageblock_rounds_add(slot, fresh, made, jiffies);
 	lmm_count(&lmm_pageblock_policy, COUNT_ROUNDS, 1);
