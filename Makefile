@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check check-all quick cores setup modules kernel install uninstall unload lint kunit \
-	threads model flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test ansible-test clean
+	threads model flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test ansible-test weight clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -26,6 +26,7 @@ help:
 	@echo '  make unload              take the modules out of the running kernel, policies off first'
 	@echo '  make uninstall           unload, then DKMS: remove for every kernel'
 	@echo '  make lint                style, types, documentation, kernel matrix'
+	@echo '  make weight              code lines of module/ by folder, knobs, counters, events, hook rows'
 	@echo '  make quick               lint, cores and livemmctl in under 3 minutes, no guest'
 	@echo '  make cores [SUITE=N]     unit tests of pure cores as a program, in seconds'
 	@echo '  make kunit [SUITE=N]     unit tests in a debug kernel, built when absent'
@@ -74,6 +75,9 @@ kernel: setup
 
 kunit: setup
 	@$(PYTHON) -m tests.kunit $(SUITE)
+
+weight:
+	@$(PYTHON) -m tests.weight
 
 # Needs gcc-12 and nothing else: neither setup nor root.
 cores:

@@ -19,7 +19,7 @@ struct lmm_hook_client;
 struct seq_file;
 
 #define LMM_VERSION	"0.1.0"
-#define LMM_ABI		2
+#define LMM_ABI		3
 
 /* Room for a reason in words, the NUL included. */
 #define LMM_WHY_LEN	192

@@ -10,7 +10,7 @@ from guests.command import complaint
 from guests.kernel_build import source_tree
 from guests.kernels import cache_dir, images, load
 from guests.report import BUILD, ROOT, Stage, main_guard
-from tests import layers, matrix, packages, repo_rules
+from tests import layers, matrix, packages, repo_rules, weight
 from tests.tables import policies
 
 CHECKPATCH = ["--no-tree", "--strict", "--terse", "--show-types", "--no-summary",
@@ -147,6 +147,7 @@ def main() -> int:
             stage.run(f"sparse on {kernel.series}", partial(sparse, kernel.series))
     stage.run("includes of module/ run one way, without a circle",
               lambda: layers.check(ROOT / "module", BUILD / "include-graph.txt"))
+    stage.run("module/ is no heavier than tests/weight.py says", weight.check)
     stage.run("imports of guests, bench and tests run one way",
               lambda: packages.check(ROOT, ours(".py")))
     stage.run("ruff", ruff)

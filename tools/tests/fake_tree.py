@@ -121,7 +121,7 @@ class FakeKernel:
         for name, text in {"last_error": "\n", "force": "N\n", "off": "N\n",
                            "livepatch": "Y\n", "transition_timeout_ms": "30000\n"}.items():
             self.put(f"{PARAMETERS}/{name}", text)
-        self.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 2\n", 0o400)
+        self.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 3\n", 0o400)
         self.put(f"{DEBUGFS}/hooks", HOOKS, 0o400)
         self.put(f"{DEBUGFS}/record", "0\n", 0o600)
         for name in knob_tables.documented():

@@ -52,7 +52,7 @@ def ring_page(time: int, *parts: bytes, missed: bool = False) -> bytes:
 
 
 def meta() -> recording.Meta:
-    return recording.Meta(livemm="livemm 0.1.0 abi 2", host="h", kernel="6.1.0", cpus=1, seconds=1,
+    return recording.Meta(livemm="livemm 0.1.0 abi 3", host="h", kernel="6.1.0", cpus=1, seconds=1,
                           began=0, page_size=PAGE, buffer_kb=64)
 
 
