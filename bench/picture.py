@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Draw the README's picture: python3 -m bench.picture [--check]
 
-Reads docs/pictures/results.json, writes results-light.svg and results-dark.svg beside it.
+docs/pictures/results.json names rows of bench/results/; results-light.svg and results-dark.svg
+beside it show their figures.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from html import escape
 from typing import Any
 
+from bench.page import RESULTS
 from bench.table import write_or_check
 from guests.report import ROOT, main_guard
 
@@ -33,6 +35,20 @@ def bar(y: float, share: float, colour: str) -> str:
             f"rx='2' fill='{colour}'/>")
 
 
+def figures(one: dict[str, str]) -> tuple[float, float]:
+    """What stock does, and what is left with the policy; "stock" names stock's own row."""
+    rows = json.loads((RESULTS / f"{one['file']}.json").read_text(encoding="utf-8"))["rows"]
+    found = {row["mode"]: row for row in rows if row["metric"] == one["metric"]
+             and row["workload"] == one.get("workload", row["workload"])}
+    row = found[one["mode"]]
+    return found[one["stock"]]["policy"] if "stock" in one else row["base"], row["policy"]
+
+
+def shown(value: float) -> str:
+    """A figure in four or more digits: 46,208, 1.954."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 def drawing(data: dict[str, Any], colours: dict[str, str]) -> str:
     """The picture."""
     height = TOP + ROW * len(data["bars"]) + 24
@@ -43,13 +59,14 @@ def drawing(data: dict[str, Any], colours: dict[str, str]) -> str:
              text(LEFT, 26, escape(data["title"]), colours["text"], 15)]
     for number, one in enumerate(data["bars"]):
         y = TOP + ROW * number
-        share = one["with"] / one["stock"]
+        stock, left = figures(one)
+        share = left / stock
         words = f"{one['policy']}: {one['what']}"
         parts += [text(LEFT, y + 13, escape(words), colours["text"]),
                   bar(y + 20, 1, colours["stock"]), bar(y + 34, share, colours["with"]),
-                  text(LEFT + FULL + 10, y + 30, f"{one['stock']:,g}", colours["text"], 12),
+                  text(LEFT + FULL + 10, y + 30, shown(stock), colours["text"], 12),
                   text(LEFT + max(share * FULL, 1) + 10, y + 44,
-                       f"{one['with']:,g} ({share:.1%})", colours["text"], 12)]
+                       f"{shown(left)} ({share:.1%})", colours["text"], 12)]
     parts += [text(LEFT, height - 10, escape(data["note"]), colours["text"], 11), "</svg>"]
     return "\n".join(parts) + "\n"
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 COLUMNS = ("kernel", "workload", "mode", "metric", "base", "policy", "ratio", "target", "met")
 LEFT = 4  # columns of words; the others are numbers
+HOST = "emulated guest"
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,30 @@ def document(name: str, config: str, only: Sequence[str], tree: str, rows: Seque
     only    the parts that were measured; empty: all
     tree    the commit that was measured
     """
-    rounded = [{key: round(value, 6) if isinstance(value, float) else value
-                for key, value in row.as_dict().items()} for row in rows]
-    whole = {"bench": name, "config": config, "only": list(only), "tree": tree, "rows": rounded}
+    whole = {"bench": name, "config": config, "only": list(only), "tree": tree,
+             "date": time.strftime("%F", time.gmtime()), "host": HOST,
+             "rows": [rounded(row.as_dict()) for row in rows]}
     return json.dumps(whole, indent=1) + "\n"
+
+
+def rounded(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with numbers of six decimal places."""
+    return {key: round(value, 6) if isinstance(value, float) else value
+            for key, value in row.items()}
+
+
+def spread(row: dict[str, Any]) -> dict[str, list[float]]:
+    """Of each side that ran more than once: how often, the lowest and the highest figure."""
+    return {side: [len(runs), round(min(runs), 6), round(max(runs), 6)]
+            for side, runs in row.get("detail", {}).items()
+            if isinstance(runs, list) and len(runs) > 1 and not isinstance(runs[0], dict)}
+
+
+def stored(data: dict[str, Any]) -> str:
+    """What document() wrote, a row a line and without the runs but for their spread."""
+    head = json.dumps({key: value for key, value in data.items() if key != "rows"})
+    rows = ",\n".join(
+        json.dumps({**{key: row[key] for key in COLUMNS},
+                    **({"runs": runs} if (runs := spread(row)) else {})})
+        for row in data["rows"])
+    return f'{head[:-1]}, "rows": [\n{rows}\n]}}\n'

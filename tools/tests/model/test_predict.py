@@ -12,7 +12,6 @@ from livemmctl.errors import Exit
 from livemmctl.model.cli import committed
 from livemmctl.model.inputs import inputs
 from livemmctl.model.predict import (
-    COUNTED_KERNEL,
     CPUS,
     FITTED_CORES,
     KERNELS,
@@ -61,18 +60,14 @@ def test_nothing_but_one_and_eight_cores_is_fed_in() -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_counts_are_those_of_the_bench(kernel: str) -> None:
-    document = json.loads((ROOT / f"bench/results/scaling-{kernel}.json").read_text("utf-8"))
+    path = ROOT / f"bench/results/scaling-fault-socket-{kernel}.json"
+    document = json.loads(path.read_text("utf-8"))
     given = inputs()
     order = ("instructions a page", "instructions under zone->lock a page",
              "holds of zone->lock, 1000 pages", "blocks over zone->lock, 1000 pages")
     seen = set()
     for row in document["rows"]:
-        # The model knows nothing of pages that are freed by another CPU than allocates them.
-        if row["workload"].startswith("CPU to CPU: "):
-            continue
-        phase = row["workload"].rpartition(", ")[2]
-        load = phase if phase in ("alloc", "free") else (
-            "fault" if "fault" in row["workload"] else "socket")
+        load = "fault" if "fault" in row["workload"] else "socket"
         number = order.index(row["metric"])
         for policy, value in (("stock", row["base"]), (row["mode"].replace(
                 "pcp+zonelock", "both"), row["policy"])):
@@ -80,8 +75,7 @@ def test_the_counts_are_those_of_the_bench(kernel: str) -> None:
             figures = (found.instructions, found.held, found.holds * 1000, found.blocks * 1000)
             assert figures[number] == pytest.approx(max(value, 0.0), rel=1e-3, abs=1e-3), row
             seen.add((load, policy))
-    loads = ["fault", "socket", *(["alloc", "free"] if kernel == COUNTED_KERNEL else [])]
-    assert seen >= {(load, policy) for load in loads for policy in POLICIES}
+    assert seen == {(load, policy) for load in ("fault", "socket") for policy in POLICIES}
 
 
 def test_a_committed_file_is_never_changed() -> None:
